@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Family block: requests handed to the driver and completed. Included by card.bpf.c. May be preempted where tracepoints
+ * are preemptible, so there are classic twins.
+ */
+#include "post.bpf.h"
+
+#define REQ_OP_MASK 0xff
+
+/* Device number as the kernel's own block events print it: major << 20 | minor. */
+INLINE __u32 device_of(struct request *request)
+{
+	struct gendisk *disk = BPF_CORE_READ(request, q, disk);
+
+	return disk ? BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor) : 0;
+}
+
+SEC("?tp_btf/block_rq_issue")
+int BPF_PROG(block_rq_issue, struct request *request)
+{
+	return POST(370, KEEP_BY_CURRENT, request->cmd_flags & REQ_OP_MASK,
+		    pair(device_of(request), request->__data_len), request->__sector);
+}
+
+SEC("?tp_btf/block_rq_complete")
+int BPF_PROG(block_rq_complete, struct request *request, unsigned char error, unsigned int nr_bytes)
+{
+	return POST(371, KEEP_BY_CURRENT, error, pair(device_of(request), nr_bytes), request->__sector);
+}
+
+/* REQ_OP_* from the letters that the classic record has instead (blk_fill_rwbs in the kernel). */
+INLINE __u32 operation_of(const char *rwbs)
+{
+	char first = rwbs[0] == 'F' && rwbs[1] ? rwbs[1] : rwbs[0];
+
+	return first == 'W' ? 1 : first == 'F' ? 2 : first == 'D' ? 3 : 0;
+}
+
+SEC("?tp/block/block_rq_issue")
+int classic_block_rq_issue(struct trace_event_raw_block_rq *context)
+{
+	return POST(370, KEEP_BY_CURRENT, operation_of(context->rwbs), pair(context->dev, context->bytes),
+		    context->sector);
+}
+
+SEC("?tp/block/block_rq_complete")
+int classic_block_rq_complete(struct trace_event_raw_block_rq_completion *context)
+{
+	return POST(371, KEEP_BY_CURRENT, context->error, pair(context->dev, context->nr_sector * 512),
+		    context->sector);
+}

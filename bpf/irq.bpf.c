@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Family irq: device interrupts, softirqs and, on x86, the vectors that are no device's: timer, reschedule,
+ * call-function, irq_work. Included by card.bpf.c. Hard interrupts run with interrupts off.
+ */
+#include "post.bpf.h"
+
+SEC("?tp_btf/irq_handler_entry")
+int BPF_PROG(irq_handler_entry, int irq)
+{
+	return POST(280, KEEP_BY_CURRENT, irq);
+}
+
+SEC("?tp_btf/irq_handler_exit")
+int BPF_PROG(irq_handler_exit, int irq)
+{
+	return POST(281, KEEP_BY_CURRENT, irq);
+}
+
+SEC("?tp_btf/softirq_entry")
+int BPF_PROG(softirq_entry, unsigned int vec)
+{
+	return POST(282, KEEP_BY_CURRENT, vec);
+}
+
+SEC("?tp_btf/softirq_exit")
+int BPF_PROG(softirq_exit, unsigned int vec)
+{
+	return POST(283, KEEP_BY_CURRENT, vec);
+}
+
+#define VECTOR(name, id)                                  \
+	SEC("?tp_btf/" #name)                             \
+	int BPF_PROG(name, int vector)                    \
+	{                                                 \
+		return POST(id, KEEP_BY_CURRENT, vector); \
+	}
+
+VECTOR(local_timer_entry, 284)
+VECTOR(local_timer_exit, 285)
+VECTOR(reschedule_entry, 286)
+VECTOR(reschedule_exit, 287)
+VECTOR(call_function_entry, 288)
+VECTOR(call_function_exit, 289)
+VECTOR(call_function_single_entry, 290)
+VECTOR(call_function_single_exit, 291)
+VECTOR(irq_work_entry, 292)
+VECTOR(irq_work_exit, 293)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The few kernel types that the probes read, declared by name only: CO-RE finds the fields' places in the running
+ * kernel (libbpf, "BPF CO-RE reference guide"). Included by post.bpf.h before anything else.
+ */
+#ifndef MONITOR_BPF_KERNEL_H
+#define MONITOR_BPF_KERNEL_H
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#ifndef bool
+#define bool _Bool
+#endif
+
+#define CORE __attribute__((preserve_access_index))
+
+struct thread_info {
+	__u32 cpu;
+	__u32 status; /* x86: TS_COMPAT while in a 32-bit system call */
+} CORE;
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+} CORE;
+
+struct kernfs_node {
+	__u64 id;
+} CORE;
+
+struct cgroup {
+	struct kernfs_node *kn;
+	int level;
+} CORE;
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+} CORE;
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	unsigned int flags;
+	__u8 on_cpu; /* int before 7.0: read one byte, never by name alone */
+	int prio;
+	struct sched_entity se;
+	int exit_state;
+	__s32 pid;
+	__s32 tgid;
+	struct task_struct *real_parent;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	char comm[16];
+	struct css_set *cgroups;
+} CORE;
+
+#define PF_KTHREAD 0x00200000
+#define TASK_REPORT 0x7f
+#define TASK_DEAD 0x80
+#define TASK_IDLE 0x402
+#define TASK_RTLOCK_WAIT 0x1000
+#define TASK_REPORT_IDLE 0x80
+
+struct pt_regs___x86 {
+	unsigned long orig_ax;
+} CORE;
+
+struct user_pt_regs;
+struct pt_regs___arm64 {
+	__s32 syscallno;
+} CORE;
+
+struct gendisk {
+	int major;
+	int first_minor;
+} CORE;
+
+struct request_queue {
+	struct gendisk *disk;
+} CORE;
+
+struct request {
+	struct request_queue *q;
+	__u32 cmd_flags;
+	__u32 __data_len;
+	__u64 __sector;
+} CORE;
+
+struct trace_entry {
+	__u64 first;
+};
+
+/* Records of the classic tracepoints that kernels with preemptible tracepoints need (bpf_card.cpp decides). */
+struct trace_event_raw_sys_enter {
+	long id;
+} CORE;
+
+struct trace_event_raw_sys_exit {
+	long id;
+	long ret;
+} CORE;
+
+struct trace_event_raw_exceptions {
+	unsigned long address;
+	unsigned long error_code;
+} CORE;
+
+struct trace_event_raw_sched_process_exec {
+	__s32 pid;
+	__s32 old_pid;
+} CORE;
+
+struct trace_event_raw_block_rq {
+	__u32 dev;
+	__u64 sector;
+	unsigned int bytes;
+	char rwbs[10];
+} CORE;
+
+struct trace_event_raw_block_rq_completion {
+	__u32 dev;
+	__u64 sector;
+	unsigned int nr_sector;
+	int error;
+} CORE;
+
+struct trace_event_raw_task_rename {
+	__s32 pid;
+	char newcomm[16];
+	short oom_score_adj;
+} CORE;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} CORE;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} CORE;
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * post(): the only way from a probe into a ring. Every probe of this card calls it; nothing else touches a ring.
+ *
+ * It counts the event as seen, takes the ring of this CPU's nesting level, asks the filter, reads the clock and
+ * stores the token. Precondition: a probe is not preempted (DESIGN: then probes on one CPU nest last-in-first-out,
+ * so a plain depth counter gives each its own ring and every ring has one writer at a time). Which attach type keeps
+ * that promise on the running kernel is found out by a test at start, see userspace/card/start_test.cpp.
+ *
+ * Cost by part: the lookups and stores are not measurable beside bpf_ktime_get_ns() and the attachment itself.
+ */
+#ifndef MONITOR_BPF_POST_H
+#define MONITOR_BPF_POST_H
+
+#include "kernel.bpf.h"
+
+#include "monitor/card.h"
+
+#define INLINE static __attribute__((always_inline))
+#define READ(lvalue) (*(volatile __typeof__(lvalue) *)&(lvalue))
+#define WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
+
+/* Set by the loader before the program is verified, constants to the verifier. */
+const volatile __u64 last_record = EDC_CPU_HEADER; /* end of the blocks: where no record starts */
+const volatile bool filtering = 0;                 /* -p: only threads in `traced` */
+const volatile __u32 uuid[4] = {};
+
+/* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, 4);
+	__uint(value_size, EDC_CPU_HEADER + 2 * EDC_BLOCK_SIZE);
+} rings SEC(".maps");
+
+/* Threads that -p selects, by tid. Kept up to date by the sched probes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __s32);
+	__type(value, __u8);
+} traced SEC(".maps");
+
+struct edc_clock edc_clock = {}; /* written by the recorder */
+__u64 traced_refused = 0;        /* threads that did not fit into `traced` */
+
+/* Trace time now. Sets are chosen by time; a probe that slept through a whole lap of sets starts again. */
+INLINE __u64 now(void)
+{
+	__u64 ns = bpf_ktime_get_ns();
+	__u64 time = 0;
+
+	for (int attempt = 0; attempt < 2; attempt++) {
+		__u64 newest = READ(edc_clock.newest);
+		const struct edc_clock_set *set = &edc_clock.set[newest % EDC_CLOCK_SETS];
+
+		if (ns < READ(set->from_ns))
+			set = &edc_clock.set[(newest - 1) % EDC_CLOCK_SETS];
+		time = edc_clock_at(set, ns);
+		if (READ(edc_clock.newest) - newest < EDC_CLOCK_SETS - 2)
+			break;
+	}
+	return time;
+}
+
+/* Close the open block, if any, and open the next one. Returns the place of its first token, 0 if none is free. */
+static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 depth, __u64 time)
+{
+	if (!cpu || depth >= EDC_CARD_LEVELS)
+		return 0;
+
+	struct edc_ring *ring = &cpu->level[depth].ring;
+	__u64 start = ring->end - EDC_BLOCK_SIZE;
+	struct edc_block *block;
+
+	if (ring->end) {
+		if (start > last_record)
+			return 0;
+		block = (void *)cpu + start;
+		block->content_size = (ring->pos - start) * 8;
+		block->timestamp_end = ring->last_time;
+		ring->end = 0;
+		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full ordering: the block before its number */
+	}
+	if (ring->opened - READ(ring->read) >= ring->blocks)
+		return 0;
+	start = ring->first + ring->next * EDC_BLOCK_SIZE;
+	if (start > last_record)
+		return 0;
+	block = (void *)cpu + start;
+	WRITE(block->magic, 0);
+	barrier();
+	*(__u32 *)&block->uuid[0] = uuid[0];
+	*(__u32 *)&block->uuid[4] = uuid[1];
+	*(__u32 *)&block->uuid[8] = uuid[2];
+	*(__u32 *)&block->uuid[12] = uuid[3];
+	block->stream_id = 0;
+	block->stream_instance_id = ring->stream_instance_id;
+	block->timestamp_begin = time;
+	block->timestamp_end = time;
+	block->content_size = EDC_BLOCK_HEADER * 8;
+	block->packet_size = EDC_BLOCK_SIZE * 8;
+	block->packet_seq_num = ring->opened;
+	block->events_discarded = ring->discarded;
+	block->cpu_id = bpf_get_smp_processor_id();
+	block->level = depth;
+	block->tid = bpf_get_current_pid_tgid();
+	block->reserved = 0;
+	barrier();
+	WRITE(block->magic, EDC_BLOCK_MAGIC);
+	ring->next = ring->next + 1 < ring->blocks ? ring->next + 1 : 0;
+	ring->opened++;
+	ring->begin_time = time;
+	WRITE(ring->pos, start + EDC_BLOCK_HEADER);
+	WRITE(ring->end, start + EDC_BLOCK_SIZE);
+	return start + EDC_BLOCK_HEADER;
+}
+
+INLINE void put(struct edc_cpu *cpu, __u32 depth, __u32 id, __u32 arg, const __u64 *words, __u32 count)
+{
+	struct edc_level *level = &cpu->level[depth];
+	struct edc_ring *ring = &level->ring;
+	__u64 time = now();
+	__u64 pos = ring->pos;
+
+	if (time < ring->last_time) {
+		time = ring->last_time;
+		ring->clamped++;
+	}
+	if (pos + 8 + 8 * count > ring->end || time - ring->begin_time >= EDC_BLOCK_MAX_TICKS) {
+		pos = open_block(cpu, depth, time);
+		if (!pos) {
+			level->refused[id - EDC_ID_KERNEL_FIRST]++;
+			ring->discarded++;
+			return;
+		}
+	}
+	if (pos > last_record)
+		return;
+	ring->last_time = time;
+
+	__u64 *record = (void *)cpu + pos;
+
+	WRITE(record[0], edc_token(id, EDC_MODE_KERNEL, time, arg));
+	for (__u32 i = 0; i < count; i++)
+		WRITE(record[1 + i], words[i]);
+	WRITE(ring->pos, pos + 8 + 8 * count); /* commits */
+}
+
+INLINE bool is_traced(__s32 tid)
+{
+	return bpf_map_lookup_elem(&traced, &tid) != 0;
+}
+
+/* Is the running thread one that -p selects? Looked up once per switch. */
+INLINE bool current_kept(struct edc_cpu *cpu)
+{
+	__u32 kept = READ(cpu->kept);
+
+	if (kept == EDC_KEPT_UNKNOWN) {
+		kept = is_traced((__s32)bpf_get_current_pid_tgid()) ? EDC_KEPT_YES : EDC_KEPT_NO;
+		WRITE(cpu->kept, kept);
+	}
+	return kept == EDC_KEPT_YES;
+}
+
+#define KEEP_BY_CURRENT 0 /* the filter judges the running thread */
+#define KEEP_ALWAYS -1
+/* a positive number: the filter keeps it if that thread or the running one is selected */
+
+INLINE int post(__u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count)
+{
+	__u32 cpu_id = bpf_get_smp_processor_id();
+	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
+
+	if (!cpu || READ(cpu->stopped))
+		return 0;
+
+	__u32 depth = READ(cpu->depth);
+
+	WRITE(cpu->depth, depth + 1);
+	barrier();
+	if (depth < EDC_CARD_LEVELS) {
+		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
+		if (!filtering || keep == KEEP_ALWAYS || current_kept(cpu) || (keep > 0 && is_traced(keep)))
+			put(cpu, depth, id, arg, words, count);
+		else
+			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;
+	} else {
+		__sync_fetch_and_add(&cpu->too_deep[id - EDC_ID_KERNEL_FIRST], 1);
+	}
+	barrier();
+	WRITE(cpu->depth, depth);
+	return 0;
+}
+
+/* POST(id, keep, arg, word...) */
+#define POST(id, keep, arg, ...)                                                                  \
+	({                                                                                        \
+		const __u64 words_[] = {0, ##__VA_ARGS__};                                        \
+		post(id, keep, (__u32)(arg), &words_[1], sizeof(words_) / sizeof(words_[0]) - 1); \
+	})
+
+/* Two 32-bit payload fields in one word, the first one lower. */
+INLINE __u64 pair(__u32 first, __u32 second)
+{
+	return (__u64)first | (__u64)second << 32;
+}
+
+#endif

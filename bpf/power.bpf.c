@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Family power: idle states (-1: idle ends) and frequency changes. Included by card.bpf.c. */
+#include "post.bpf.h"
+
+SEC("?tp_btf/cpu_idle")
+int BPF_PROG(cpu_idle, unsigned int state, unsigned int cpu_id)
+{
+	return POST(360, KEEP_BY_CURRENT, state);
+}
+
+SEC("?tp_btf/cpu_frequency")
+int BPF_PROG(cpu_frequency, unsigned int state, unsigned int cpu_id)
+{
+	return POST(361, KEEP_BY_CURRENT, cpu_id, state);
+}

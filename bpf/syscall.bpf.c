@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Family syscall: entry with number and ABI, exit with the result (in the token where it fits into 16 bits).
+ * Included by card.bpf.c. These tracepoints run with preemption on where tracepoints are preemptible; then the
+ * classic twins are attached.
+ */
+#include "post.bpf.h"
+
+#define ABI_NATIVE 0
+#define ABI_COMPAT 1
+#define ABI_X32 2
+#define TS_COMPAT 2
+#define X32_BIT 0x40000000
+
+/* The 16-bit argument: number (EDC_NO_SYSCALL: none that exists), ABI in the upper four bits. */
+INLINE __u32 number_and_abi(long number)
+{
+	__u32 abi = ABI_NATIVE;
+#ifdef __TARGET_ARCH_x86
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	if (task->thread_info.status & TS_COMPAT) {
+		abi = ABI_COMPAT;
+	} else if (number > 0 && number & X32_BIT) {
+		abi = ABI_X32;
+		number &= ~X32_BIT;
+	}
+#endif
+	if (number < 0 || number > EDC_NO_SYSCALL)
+		number = EDC_NO_SYSCALL;
+	return (__u32)number | abi << 12;
+}
+
+INLINE int on_enter(long number)
+{
+	__u32 arg = number_and_abi(number);
+
+	if (arg >> 12 == ABI_COMPAT)
+		return POST(321, KEEP_BY_CURRENT, arg);
+	return POST(320, KEEP_BY_CURRENT, arg);
+}
+
+INLINE int on_exit_long(long number, long result)
+{
+	return POST(323, KEEP_BY_CURRENT, number_and_abi(number), result);
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(sys_enter, void *regs, long number)
+{
+	return on_enter(number);
+}
+
+SEC("?tp/raw_syscalls/sys_enter")
+int classic_sys_enter(struct trace_event_raw_sys_enter *context)
+{
+	return on_enter(context->id);
+}
+
+#ifdef __TARGET_ARCH_x86
+#define NUMBER_AT_EXIT(regs) ((long)BPF_CORE_READ((struct pt_regs___x86 *)(regs), orig_ax))
+#else
+#define NUMBER_AT_EXIT(regs) ((long)BPF_CORE_READ((struct pt_regs___arm64 *)(regs), syscallno))
+#endif
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(sys_exit, void *regs, long result)
+{
+	if (result == (__s16)result)
+		return POST(322, KEEP_BY_CURRENT, result);
+	return on_exit_long(NUMBER_AT_EXIT(regs), result);
+}
+
+SEC("?tp/raw_syscalls/sys_exit")
+int classic_sys_exit(struct trace_event_raw_sys_exit *context)
+{
+	if (context->ret == (__s16)context->ret)
+		return POST(322, KEEP_BY_CURRENT, context->ret);
+	return on_exit_long(context->id, context->ret);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The task iterators: every thread with its state and the kernel's own counts (read at start and end of a recording),
+ * and the selection of the processes that -p names with their descendants. Included by card.bpf.c; run by the
+ * recorder reading a file, so they may be preempted and never touch a ring.
+ */
+#include "post.bpf.h"
+
+/* Processes of -p, by tgid; `select_descendants` adds to it until `selected_more` stays 0. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __s32);
+	__type(value, __u8);
+} selected SEC(".maps");
+
+__u64 selected_more = 0;
+
+INLINE __u16 syscall_of(struct task_struct *task)
+{
+	long number;
+
+#ifdef __TARGET_ARCH_x86
+	number = BPF_CORE_READ((struct pt_regs___x86 *)bpf_task_pt_regs((void *)task), orig_ax);
+#else
+	number = BPF_CORE_READ((struct pt_regs___arm64 *)bpf_task_pt_regs((void *)task), syscallno);
+#endif
+	return number < 0 || number > EDC_NO_SYSCALL ? EDC_NO_SYSCALL : number;
+}
+
+SEC("?iter/task")
+int list_tasks(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct edc_task record = {};
+	__u8 on_cpu = 0;
+
+	if (!task)
+		return 0;
+	bpf_core_read(&on_cpu, sizeof(on_cpu), &task->on_cpu);
+	record.pid = task->pid;
+	record.tgid = task->tgid;
+	record.ppid = task->real_parent->tgid;
+	record.state = reported_state(task->__state, task->exit_state);
+	record.cpu = task->thread_info.cpu;
+	record.prio = task->prio;
+	record.cgroup = task->cgroups->dfl_cgrp->kn->id;
+	record.syscall = EDC_NO_SYSCALL;
+	if (on_cpu)
+		record.flags |= EDC_THREAD_RUNNING;
+	if (task->flags & PF_KTHREAD)
+		record.flags |= EDC_THREAD_KERNEL;
+	else if (!on_cpu)
+		record.syscall = syscall_of(task);
+	if (filtering && !is_traced(record.pid))
+		record.flags |= EDC_THREAD_FILTERED;
+	bpf_probe_read_kernel(record.comm, sizeof(record.comm), task->comm);
+	record.nvcsw = task->nvcsw;
+	record.nivcsw = task->nivcsw;
+	record.sum_exec_runtime = task->se.sum_exec_runtime;
+	record.min_flt = task->min_flt;
+	record.maj_flt = task->maj_flt;
+	record.time = now();
+	bpf_seq_write(context->meta->seq, &record, sizeof(record));
+	return 0;
+}
+
+SEC("?iter/task")
+int select_descendants(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	__u8 one = 1;
+
+	if (!task)
+		return 0;
+
+	__s32 pid = task->pid;
+	__s32 tgid = task->tgid;
+	__s32 ppid = task->real_parent->tgid;
+
+	if (bpf_map_lookup_elem(&selected, &ppid) && !bpf_map_lookup_elem(&selected, &tgid)) {
+		bpf_map_update_elem(&selected, &tgid, &one, BPF_ANY);
+		__sync_fetch_and_add(&selected_more, 1);
+	}
+	if (bpf_map_lookup_elem(&selected, &tgid) && !is_traced(pid)) {
+		trace_thread(pid);
+		__sync_fetch_and_add(&selected_more, 1);
+	}
+	return 0;
+}

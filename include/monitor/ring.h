@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The ring and the block: where tokens lie until the recorder takes them, and how they lie on disk.
+ *
+ * A block is one 4 KiB page and one CTF packet: a header, then whole records (a token and its payload words).
+ * A record never straddles blocks, so ring pages go to disk as they are and any block can be read alone.
+ * What lies behind a closed block's content size is undefined.
+ *
+ * A ring is a circle of blocks with one writer at a time. Life of a block:
+ *
+ *     free --open--> open --close--> closed --drain--> free
+ *          (writer)       (writer)          (reader)
+ *
+ * Opening: clear the magic, write the header, write the magic, set the position. Closing: write content size and
+ * end time, then publish `closed` with an ordering (BPF: one xchg; elsewhere a store-release). The reader takes
+ * blocks [read, closed) after an acquire of `closed`, and publishes `read` with a release when it has copied them.
+ * The writer's only look at the reader is `read`, when it opens a block: if no block is free the token is refused
+ * and counted in `discarded`, which the next opened block carries in its header, so a loss has its place in time.
+ *
+ * Litmus text (x86 cannot show an error here; reviewed for weaker machines):
+ *   writer: W(records) W(content_size) RMW_full(closed)   reader: R_acq(closed) R(records) W_rel(read)
+ *   writer: R(read) --control dependency--> W(records)    so no record of the next lap passes the reader's copy.
+ *
+ * Plain C for BPF, kernel and user space. A ring that a user process writes is untrusted: copy, validate, rewrite.
+ */
+#ifndef MONITOR_RING_H
+#define MONITOR_RING_H
+
+#include <linux/types.h>
+
+#define EDC_BLOCK_SIZE 4096
+#define EDC_BLOCK_MAGIC 0xc1fc1fc1u /* CTF packet magic */
+#define EDC_BLOCK_HEADER 96         /* bytes before the first token */
+
+/* A token this many ticks after its block's begin opens a new block: 32-bit times stay unambiguous. */
+#define EDC_BLOCK_MAX_TICKS (1ull << 31)
+
+/* CTF packet header and packet context. Sizes in bits, times in ticks of the trace clock. */
+struct edc_block {
+	__u32 magic;
+	__u8 uuid[16];
+	__u32 stream_id;
+	__u64 stream_instance_id;
+	__u64 timestamp_begin;
+	__u64 timestamp_end; /* valid once closed */
+	__u64 content_size;  /* bits, header included; valid once closed */
+	__u64 packet_size;   /* bits, EDC_BLOCK_SIZE * 8 */
+	__u64 packet_seq_num;
+	__u64 events_discarded; /* refused by this ring before this block was opened */
+	__u32 cpu_id;
+	__u32 level;
+	__u32 tid; /* the thread that ran when the block was opened */
+	__u32 reserved;
+};
+
+/* Control words of one ring. Offsets are bytes from the start of the memory that holds control and blocks. */
+struct edc_ring {
+	/* the writer's */
+	__u64 pos;        /* where the next token goes */
+	__u64 end;        /* end of the open block; 0: none is open */
+	__u64 begin_time; /* of the open block */
+	__u64 last_time;  /* of the newest token: times never step back */
+	__u64 opened;     /* blocks opened so far */
+	__u64 closed;     /* blocks closed so far: published to the reader */
+	__u64 discarded;  /* tokens refused so far */
+	__u64 clamped;    /* times that were moved up to last_time */
+	/* the reader's, on a cache line of its own */
+	__u64 read __attribute__((aligned(64))); /* blocks taken so far */
+	/* fixed before the first token */
+	__u64 first __attribute__((aligned(64))); /* offset of the first block */
+	__u64 blocks;                             /* how many */
+	__u64 next;                               /* writer's: index of the block to open next */
+	__u64 stream_instance_id;
+};
+
+#ifdef __cplusplus
+#define EDC_ASSERT(condition) static_assert(condition, #condition)
+#else
+#define EDC_ASSERT(condition) _Static_assert(condition, #condition)
+#endif
+
+EDC_ASSERT(sizeof(struct edc_block) == EDC_BLOCK_HEADER);
+EDC_ASSERT(__builtin_offsetof(struct edc_block, stream_instance_id) == 24);
+EDC_ASSERT(__builtin_offsetof(struct edc_block, timestamp_begin) == 32);
+EDC_ASSERT(__builtin_offsetof(struct edc_block, content_size) == 48);
+EDC_ASSERT(__builtin_offsetof(struct edc_block, events_discarded) == 72);
+EDC_ASSERT(__builtin_offsetof(struct edc_block, cpu_id) == 80);
+EDC_ASSERT(sizeof(struct edc_ring) == 192);
+EDC_ASSERT(__builtin_offsetof(struct edc_ring, read) == 64);
+EDC_ASSERT(__builtin_offsetof(struct edc_ring, first) == 128);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the shared headers of include/monitor mean to one compiler, as a list of numbers.
+ *
+ * Included by layout.c, which is compiled in every mode (C11, C++17, C++20, BPF); run.py compares the lists. Plain C.
+ * Also checks, at compile time, that the table of event classes adds up. Add a line for every new field that is shared.
+ */
+#ifndef MONITOR_TESTS_ABI_LAYOUT_H
+#define MONITOR_TESTS_ABI_LAYOUT_H
+
+#include "monitor/card.h"
+#include "monitor/ring.h"
+#include "monitor/token.h"
+
+#define SIZE(VALUE, type) VALUE("sizeof " #type, sizeof(struct type))
+#define FIELD(VALUE, type, field)                                       \
+	VALUE(#type "." #field, __builtin_offsetof(struct type, field)) \
+	VALUE("sizeof " #type "." #field, sizeof(((struct type *)0)->field))
+
+#define BLOCK_LAYOUT(VALUE)                         \
+	SIZE(VALUE, edc_block)                      \
+	FIELD(VALUE, edc_block, magic)              \
+	FIELD(VALUE, edc_block, uuid)               \
+	FIELD(VALUE, edc_block, stream_id)          \
+	FIELD(VALUE, edc_block, stream_instance_id) \
+	FIELD(VALUE, edc_block, timestamp_begin)    \
+	FIELD(VALUE, edc_block, timestamp_end)      \
+	FIELD(VALUE, edc_block, content_size)       \
+	FIELD(VALUE, edc_block, packet_size)        \
+	FIELD(VALUE, edc_block, packet_seq_num)     \
+	FIELD(VALUE, edc_block, events_discarded)   \
+	FIELD(VALUE, edc_block, cpu_id)             \
+	FIELD(VALUE, edc_block, level)              \
+	FIELD(VALUE, edc_block, tid)                \
+	FIELD(VALUE, edc_block, reserved)
+
+#define RING_LAYOUT(VALUE)                 \
+	SIZE(VALUE, edc_ring)              \
+	FIELD(VALUE, edc_ring, pos)        \
+	FIELD(VALUE, edc_ring, end)        \
+	FIELD(VALUE, edc_ring, begin_time) \
+	FIELD(VALUE, edc_ring, last_time)  \
+	FIELD(VALUE, edc_ring, opened)     \
+	FIELD(VALUE, edc_ring, closed)     \
+	FIELD(VALUE, edc_ring, discarded)  \
+	FIELD(VALUE, edc_ring, clamped)    \
+	FIELD(VALUE, edc_ring, read)       \
+	FIELD(VALUE, edc_ring, first)      \
+	FIELD(VALUE, edc_ring, blocks)     \
+	FIELD(VALUE, edc_ring, next)       \
+	FIELD(VALUE, edc_ring, stream_instance_id)
+
+#define CARD_LAYOUT(VALUE)                       \
+	SIZE(VALUE, edc_level)                   \
+	FIELD(VALUE, edc_level, ring)            \
+	FIELD(VALUE, edc_level, seen)            \
+	FIELD(VALUE, edc_level, refused)         \
+	FIELD(VALUE, edc_level, filtered)        \
+	SIZE(VALUE, edc_cpu)                     \
+	FIELD(VALUE, edc_cpu, depth)             \
+	FIELD(VALUE, edc_cpu, kept)              \
+	FIELD(VALUE, edc_cpu, too_deep)          \
+	FIELD(VALUE, edc_cpu, level)             \
+	SIZE(VALUE, edc_clock_set)               \
+	FIELD(VALUE, edc_clock_set, from_ns)     \
+	FIELD(VALUE, edc_clock_set, base)        \
+	FIELD(VALUE, edc_clock_set, whole)       \
+	FIELD(VALUE, edc_clock_set, frac)        \
+	SIZE(VALUE, edc_clock)                   \
+	FIELD(VALUE, edc_clock, newest)          \
+	FIELD(VALUE, edc_clock, set)             \
+	SIZE(VALUE, edc_task)                    \
+	FIELD(VALUE, edc_task, time)             \
+	FIELD(VALUE, edc_task, pid)              \
+	FIELD(VALUE, edc_task, tgid)             \
+	FIELD(VALUE, edc_task, ppid)             \
+	FIELD(VALUE, edc_task, flags)            \
+	FIELD(VALUE, edc_task, state)            \
+	FIELD(VALUE, edc_task, cpu)              \
+	FIELD(VALUE, edc_task, syscall)          \
+	FIELD(VALUE, edc_task, prio)             \
+	FIELD(VALUE, edc_task, comm)             \
+	FIELD(VALUE, edc_task, cgroup)           \
+	FIELD(VALUE, edc_task, nvcsw)            \
+	FIELD(VALUE, edc_task, nivcsw)           \
+	FIELD(VALUE, edc_task, sum_exec_runtime) \
+	FIELD(VALUE, edc_task, min_flt)          \
+	FIELD(VALUE, edc_task, maj_flt)
+
+#define CONSTANTS(VALUE)                            \
+	VALUE("EDC_CPU_HEADER", EDC_CPU_HEADER)     \
+	VALUE("EDC_BLOCK_SIZE", EDC_BLOCK_SIZE)     \
+	VALUE("EDC_BLOCK_HEADER", EDC_BLOCK_HEADER) \
+	VALUE("EDC_BLOCK_MAGIC", EDC_BLOCK_MAGIC)   \
+	VALUE("EDC_BLOCK_MAX_TICKS", EDC_BLOCK_MAX_TICKS)
+
+#define LAYOUT(VALUE) BLOCK_LAYOUT(VALUE) RING_LAYOUT(VALUE) CARD_LAYOUT(VALUE) CONSTANTS(VALUE)
+
+#define ALL_CLASSES(CLASS) EDC_CONTROL_CLASSES(CLASS) EDC_KERNEL_CLASSES(CLASS)
+
+/* The argument fills its 16 bits, the fields fill the words, and no token is longer than a token may be. */
+#define A(kind, name) +EDC_KIND_BITS_##kind
+#define B(kind, name) +EDC_KIND_BITS_##kind
+#define F(kind, name) +EDC_KIND_BITS_##kind
+#define CHECK_FIELDS(id, name, family, words, fields) \
+	EDC_ASSERT((0 fields) == 16 + words * 64);    \
+	EDC_ASSERT(words <= EDC_MAX_WORDS);           \
+	EDC_ASSERT(id > 0 && id <= EDC_ID_LAST && id < EDC_ID_USER_FIRST);
+ALL_CLASSES(CHECK_FIELDS)
+#undef F
+#define F(kind, name)
+#define CHECK_ARGUMENT(id, name, family, words, fields) EDC_ASSERT((0 fields) == 16);
+ALL_CLASSES(CHECK_ARGUMENT)
+#undef F
+#undef B
+#undef A
+
+/* No id twice: two equal labels do not compile. */
+static inline int is_class(unsigned number)
+{
+	switch (number) {
+#define CASE(id, name, family, words, fields) case id:
+		ALL_CLASSES(CASE)
+#undef CASE
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+#endif

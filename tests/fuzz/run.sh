@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A short run of one fuzzer from the golden traces. Called by ctest: run.sh FUZZER MAKE_GOLDEN EVENTS CORPUS [SECONDS]
+set -euo pipefail
+
+fuzzer=$1 name=$(basename "$1") make_golden=$2 events=$3 corpus=$4/$(basename "$1") seconds=${5:-10}
+
+mkdir -p "$corpus" "$corpus.traces"
+"$make_golden" "$corpus.traces" "$events"
+if [ "$name" = fuzz_tsdl ]; then
+	for trace in "$corpus.traces"/*; do
+		cp "$trace/metadata" "$corpus/seed_$(basename "$trace")"
+	done
+else
+	# one packet's used bytes, behind a byte of flags (see the fuzzer)
+	for stream in "$corpus.traces"/*/cpu* "$corpus.traces"/*/recorder; do
+		[ -e "$stream" ] || continue
+		{ printf '\001' && head -c 255 "$stream"; } >"$corpus/seed_$(basename "$(dirname "$stream")")_$(basename "$stream")"
+	done
+fi
+exec "$fuzzer" -max_total_time="$seconds" -max_len=8192 -len_control=0 -rss_limit_mb=2048 -timeout=10 -print_final_stats=0 -verbosity=0 \
+	-artifact_prefix="$corpus.found_" "$corpus"

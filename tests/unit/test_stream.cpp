@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// One stream: packets and tokens are tested, damage is reported and skipped, gaps are told.
+#include <catch2/catch.hpp>
+
+#include "samples.h"
+#include "trace/stream.h"
+
+using namespace monitor::trace;
+using samples::StreamWriter;
+
+namespace {
+
+// Everything a cursor says about a stream, as words: "256@100" an event, "gap 10-20:3" a gap.
+struct Walk {
+	std::vector<std::string> items;
+	Problems problems;
+
+	explicit Walk(std::span<const std::byte> bytes, std::uint64_t from = 0, std::uint64_t trace_begin = 0)
+	{
+		const auto description = samples::description();
+		const Stream stream("s", bytes, samples::uuid);
+		Cursor cursor(stream, *description, problems, trace_begin);
+		for (cursor.start(from); cursor.item() != Cursor::Item::end; cursor.advance())
+			items.push_back(text(cursor));
+	}
+	static std::string text(const Cursor &cursor)
+	{
+		if (cursor.item() == Cursor::Item::event)
+			return std::to_string(cursor.event().cls->id) + "@" + std::to_string(cursor.time());
+		const Gap &gap = cursor.gap();
+		return "gap " + std::to_string(gap.from_time) + "-" + std::to_string(gap.to_time) + ":" +
+		       (gap.discarded == unknown_count ? "?" : std::to_string(gap.discarded));
+	}
+	std::string sentence() const { return problems.empty() ? "" : problems.kept().front().sentence; }
+};
+
+using Items = std::vector<std::string>;
+
+// Three packets: 100..110, 200, 300..310.
+StreamWriter three()
+{
+	StreamWriter writer(2, 1);
+	writer.open(100);
+	writer.post(100, 256, 1);
+	writer.post(110, 257, 2, {3});
+	writer.open(200);
+	writer.post(200, 256, 4);
+	writer.open(300);
+	writer.post(300, 256, 5);
+	writer.post(310, 256, 6);
+	return writer;
+}
+
+edc_block &header(std::span<std::byte> bytes, std::size_t packet)
+{
+	return *reinterpret_cast<edc_block *>(bytes.data() + packet * EDC_BLOCK_SIZE);
+}
+
+} // namespace
+
+TEST_CASE("stream: events in their order, with ring and times")
+{
+	auto writer = three();
+	const Stream stream("s", writer.bytes(), samples::uuid);
+	CHECK(stream.info().cpu == 2);
+	CHECK(stream.info().level == 1);
+	CHECK(stream.begin_time() == 100);
+	CHECK(stream.end_time() == 310);
+	CHECK(stream.packets() == 3);
+	const Walk walk(writer.bytes());
+	CHECK(walk.items == Items{"256@100", "257@110", "256@200", "256@300", "256@310"});
+	CHECK(walk.problems.empty());
+}
+
+TEST_CASE("stream: the low 32 bits of time wrap")
+{
+	StreamWriter writer(0, 0);
+	writer.open(0x1'ffff'fff0);
+	writer.post(0x1'ffff'fff0, 256, 0);
+	writer.post(0x2'0000'0004, 256, 0);
+	writer.post(0x2'7000'0004, 256, 0);
+	writer.open(0x5'0000'0000);
+	writer.post(0x5'0000'0000, 256, 0);
+	const Walk walk(writer.bytes());
+	CHECK(walk.items == Items{"256@8589934576", "256@8589934596", "256@10468982788", "256@21474836480"});
+	CHECK(walk.problems.empty());
+}
+
+TEST_CASE("stream: an empty packet is no problem")
+{
+	StreamWriter writer(0, 0);
+	writer.open(5);
+	writer.open(10);
+	writer.open(20);
+	writer.post(21, 256, 0);
+	writer.open(30);
+	const Walk walk(writer.bytes());
+	CHECK(walk.items == Items{"256@21"});
+	CHECK(walk.problems.empty());
+}
+
+TEST_CASE("stream: losses are gaps at the packet behind them")
+{
+	StreamWriter writer(0, 0);
+	writer.open(100, 2);
+	writer.post(100, 256, 0);
+	writer.open(200, 2);
+	writer.post(200, 256, 0);
+	writer.open(300, 9);
+	writer.post(300, 256, 0);
+	writer.skip_sequence(3);
+	writer.open(400, 10);
+	writer.post(405, 256, 0);
+	const Walk walk(writer.bytes(), 0, 50);
+	CHECK(walk.items ==
+	      Items{"gap 50-100:2", "256@100", "256@200", "gap 200-300:7", "256@300", "gap 300-400:?", "256@405"});
+	CHECK(walk.problems.empty());
+}
+
+TEST_CASE("stream: a damaged packet is skipped and leaves a gap")
+{
+	struct Case {
+		const char *sentence;
+		void (*bend)(edc_block &);
+	};
+	const Case cases[] = {
+	    {"magic", [](edc_block &h) { h.magic ^= 1; }},
+	    {"uuid", [](edc_block &h) { h.uuid[3] ^= 1; }},
+	    {"stream class", [](edc_block &h) { h.stream_id = 1; }},
+	    {"4096", [](edc_block &h) { h.packet_size += 8; }},
+	    {"content", [](edc_block &h) { h.content_size = EDC_BLOCK_SIZE * 8 + 64; }},
+	    {"content", [](edc_block &h) { h.content_size = 8; }},
+	    {"content", [](edc_block &h) { h.content_size += 8; }},
+	    {"before it begins", [](edc_block &h) { h.timestamp_end = 199; }},
+	    {"another ring", [](edc_block &h) { h.cpu_id = 3; }},
+	    {"another ring", [](edc_block &h) { h.level = 0; }},
+	    {"before the last event", [](edc_block &h) { h.timestamp_begin = 105; }},
+	};
+	for (const Case &each : cases) {
+		auto writer = three();
+		each.bend(header(writer.bytes(), 1));
+		const Walk walk(writer.bytes());
+		INFO(each.sentence);
+		CHECK(walk.items == Items{"256@100", "257@110", "gap 110-300:?", "256@300", "256@310"});
+		CHECK(walk.problems.total() == 1);
+		CHECK_THAT(walk.sentence(), Catch::Contains(each.sentence));
+		CHECK(walk.problems.kept().front().offset == EDC_BLOCK_SIZE);
+		CHECK(walk.problems.kept().front().packet == 1);
+	}
+}
+
+TEST_CASE("stream: a damaged token ends its packet")
+{
+	auto writer = three();
+	const auto bytes = writer.bytes();
+	const auto damaged = [&](std::uint64_t token) {
+		std::memcpy(bytes.data() + EDC_BLOCK_HEADER + 8, &token, 8);
+		return Walk(bytes);
+	};
+	const Items rest = {"256@100", "gap 100-200:?", "256@200", "256@300", "256@310"};
+	auto walk = damaged(edc_token(999, 1, 110, 0));
+	CHECK(walk.items == rest);
+	CHECK_THAT(walk.sentence(), Catch::Contains("unknown class 999"));
+	CHECK(walk.problems.kept().front().offset == EDC_BLOCK_HEADER + 8);
+	walk = damaged(0);
+	CHECK(walk.items == rest);
+	CHECK_THAT(walk.sentence(), Catch::Contains("no event"));
+	walk = damaged(edc_token(258, 1, 110, 0));
+	CHECK(walk.items == rest);
+	CHECK_THAT(walk.sentence(), Catch::Contains("reaches behind"));
+	walk = damaged(edc_token(257, 1, 99, 0));
+	CHECK(walk.items == rest);
+	CHECK_THAT(walk.sentence(), Catch::Contains("steps back"));
+	walk = damaged(edc_token(257, 1, 111, 0));
+	CHECK(walk.items == rest);
+	CHECK_THAT(walk.sentence(), Catch::Contains("behind the packet's end"));
+}
+
+TEST_CASE("stream: a cut file is read up to its last whole packet")
+{
+	auto writer = three();
+	const auto bytes = writer.bytes();
+	const Walk cut(bytes.first(2 * EDC_BLOCK_SIZE + 100));
+	CHECK(cut.items == Items{"256@100", "257@110", "256@200"});
+	CHECK_THAT(cut.sentence(), Catch::Contains("middle of a packet"));
+	CHECK(cut.problems.kept().front().packet == 2);
+	const Walk lost(bytes.first(2 * EDC_BLOCK_SIZE));
+	CHECK(lost.problems.empty());
+}
+
+TEST_CASE("stream: damage at the end is a gap too")
+{
+	auto writer = three();
+	header(writer.bytes(), 2).magic = 0;
+	const Walk walk(writer.bytes());
+	CHECK(walk.items == Items{"256@100", "257@110", "256@200", "gap 200-200:?"});
+}
+
+TEST_CASE("stream: a bent first packet does not decide whose ring it is")
+{
+	auto writer = three();
+	header(writer.bytes(), 0).cpu_id = 77;
+	const Walk walk(writer.bytes());
+	CHECK(walk.items == Items{"gap 0-200:?", "256@200", "256@300", "256@310"});
+}
+
+TEST_CASE("stream: starting in the middle")
+{
+	StreamWriter writer(0, 0);
+	for (std::uint64_t i = 0; i < 100; ++i) {
+		writer.open(1000 * i);
+		writer.post(1000 * i + 1, 256, 0);
+		writer.post(1000 * i + 2, 256, 0);
+	}
+	auto bytes = writer.bytes();
+	for (std::size_t bent : {10, 11, 12, 50, 51, 75, 98})
+		header(bytes, bent).magic = 0;
+	const Walk all(bytes);
+	for (std::uint64_t from = 0; from < 100000; from += 333) {
+		const Walk walk(bytes, from);
+		// what a walk from the start says from there on; a gap counts by its end
+		Items expected;
+		for (const std::string &item : all.items) {
+			const std::size_t at = item.find_first_of("@-");
+			if (std::stoull(item.substr(at + 1)) >= from)
+				expected.push_back(item);
+		}
+		CHECK(walk.items == expected);
+	}
+}

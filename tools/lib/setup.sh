@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# Sourced by tools/quickstart, tools/test and tools/bench: packages, configuring, building.
+
+# What Debian calls the tools and libraries that a build needs, and a test run besides.
+build_packages="cmake ninja-build g++ clang llvm bpftool libbpf-dev libelf-dev zlib1g-dev linux-libc-dev libfmt-dev
+	nlohmann-json3-dev libcli11-dev libboost-dev"
+test_packages="catch2 babeltrace2 python3 clang-format clang-tidy libclang-rt-14-dev linux-perf bpftrace sudo man-db
+	qemu-system-x86 busybox-static cpio zstd lz4 xz-utils procps util-linux bash-completion"
+
+say() { printf '\n== %s\n' "$*"; }
+
+# Installs the packages that are missing; does nothing, and needs no network, if all are there.
+install_packages() {
+	local missing=() package
+	for package in "$@"; do
+		dpkg-query -W -f='${Status}' "$package" 2> /dev/null | grep -q 'ok installed' || missing+=("$package")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	say "installing ${missing[*]}"
+	local root=
+	[ "$(id -u)" = 0 ] || root=sudo
+	$root apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+}
+
+configure() { # DIRECTORY OPTION...
+	local directory=$1
+	shift
+	say "configuring $directory"
+	cmake -S . -B "$directory" -G Ninja "$@" > "$directory.log" 2>&1 || {
+		cat "$directory.log"
+		return 1
+	}
+	rm -f "$directory.log"
+}
+
+build() { # DIRECTORY TARGET...
+	local directory=$1
+	shift
+	say "building $directory"
+	cmake --build "$directory" ${1:+--target "$@"}
+}
+
+# Why a test was skipped: the last line it printed.
+skip_reason() { # DIRECTORY TEST
+	awk -v name="$2" '$0 ~ "^[0-9]+/[0-9]+ Testing: " name "$" { on = 1 } on && /^Output:/ { out = 1; next }
+		out && /^<end of output>/ { exit } out && NF { line = $0 } END { print line }' \
+		"$1/Testing/Temporary/LastTest.log"
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// `monitor check`: is this trace true? Every statement of analyze/check.cpp as a line; exit code 0 only if all hold.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "analyze/check.h"
+#include "commands.h"
+#include "trace/trace.h"
+
+namespace monitor {
+namespace {
+
+struct Arguments {
+	std::string directory;
+	bool quiet = false, json = false;
+};
+
+const char *word(analyze::Verdict verdict)
+{
+	switch (verdict) {
+	case analyze::Verdict::holds:
+		return "ok";
+	case analyze::Verdict::fails:
+		return "FAILS";
+	case analyze::Verdict::not_checked:
+		break;
+	}
+	return "not checked";
+}
+
+void print_text(const std::vector<analyze::Statement> &statements, bool quiet)
+{
+	const bool colour = ::isatty(STDOUT_FILENO);
+	for (const analyze::Statement &statement : statements) {
+		const bool fails = statement.verdict == analyze::Verdict::fails;
+		if (quiet && !fails)
+			continue;
+		fmt::print("{}{:<11}{}  {}\n", colour && fails ? "\033[31m" : "", word(statement.verdict),
+			   colour && fails ? "\033[0m" : "", statement.text);
+	}
+}
+
+void print_json(const std::vector<analyze::Statement> &statements)
+{
+	auto all = nlohmann::ordered_json::array();
+	for (const analyze::Statement &statement : statements)
+		all.push_back({{"id", statement.id}, {"verdict", word(statement.verdict)}, {"text", statement.text}});
+	fmt::print("{}\n", all.dump(1, '\t', false, nlohmann::json::error_handler_t::replace));
+}
+
+int run(const Arguments &arguments)
+{
+	trace::Trace trace = trace::Trace::open(arguments.directory);
+	const auto statements = analyze::check(trace, analyze::parse_recording(trace.recording_json()));
+	std::size_t failed = 0;
+	for (const analyze::Statement &statement : statements)
+		failed += statement.verdict == analyze::Verdict::fails;
+	if (arguments.json)
+		print_json(statements);
+	else
+		print_text(statements, arguments.quiet);
+	if (failed && !arguments.json)
+		fmt::print("{} of {} statements about this trace do not hold\n", failed, statements.size());
+	return failed ? 1 : 0;
+}
+
+} // namespace
+
+void add_check(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("check", "is this trace true? exit code 0 only if everything holds");
+	auto arguments = std::make_shared<Arguments>();
+	command->add_option("trace", arguments->directory, "trace directory")->required()->option_text("DIR");
+	command->add_flag("-q,--quiet", arguments->quiet, "print only what fails");
+	command->add_flag("--json", arguments->json, "a JSON array of {id, verdict, text}");
+	command->footer(
+	    "Compares tokens with the probes' counts and with the kernel's own figures, and tests order, pairs,\n"
+	    "wholeness and clock. Exit code: 0 all hold, 1 something does not.\n"
+	    "Examples:\n"
+	    "  monitor check DIR\n"
+	    "  monitor check -q DIR && echo true");
+	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+} // namespace monitor

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// `monitor info`: what a trace is: command, machine, date, tokens and bytes per class, losses, clock, cost.
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analyze/clock_bound.h"
+#include "analyze/recording_info.h"
+#include "commands.h"
+#include "report/summary.h"
+#include "report/table.h"
+#include "trace/merge.h"
+#include "trace/trace.h"
+
+namespace monitor {
+namespace {
+
+struct Arguments {
+	std::string directory;
+	bool json = false;
+};
+
+report::Table class_table(const trace::Trace &trace, const std::vector<std::uint64_t> &tokens,
+			  const analyze::RecordingInfo &info)
+{
+	report::Table table;
+	table.columns = {{"event", "event", report::Unit::text},    {"id", "id", report::Unit::count},
+			 {"tokens", "tokens", report::Unit::count}, {"bytes", "bytes", report::Unit::count},
+			 {"lost", "lost", report::Unit::count},     {"filtered", "filtered", report::Unit::count}};
+	for (const auto &cls : trace.description().classes()) {
+		report::Cell lost, filtered;
+		bool counted = false;
+		for (const analyze::ClassCounts &counts : info.classes) {
+			if (counts.id != cls->id)
+				continue;
+			lost = counts.lost();
+			filtered = counts.filtered;
+			counted = true;
+		}
+		if (tokens[cls->id] || counted)
+			table.rows.push_back({cls->name, std::uint64_t{cls->id}, tokens[cls->id],
+					      tokens[cls->id] * cls->size_bytes, lost, filtered});
+	}
+	table.sort_by(2);
+	return table;
+}
+
+std::string selection_text(const analyze::RecordingInfo &info)
+{
+	if (!info.filtering())
+		return "the whole machine";
+	std::string text = info.filter_command ? "the command's processes" : "";
+	for (std::int64_t pid : info.filter_pids)
+		text += (text.empty() ? "process " : ", process ") + std::to_string(pid);
+	return text + " and descendants";
+}
+
+void print_text(const analyze::RecordingInfo &info, const report::Summary &summary, const report::Table &classes)
+{
+	const auto line = [](const char *name, const std::string &value) {
+		if (!value.empty())
+			fmt::print("{:<10} {}\n", name, value);
+	};
+	std::string families;
+	for (const std::string &family : info.families)
+		families += (families.empty() ? "" : ", ") + family;
+	line("command", info.command_line());
+	line("exit code", info.command_exit ? std::to_string(*info.command_exit) : "");
+	line("selection", selection_text(info));
+	line("events", families);
+	line("date", info.date);
+	line("user", info.user);
+	line("host", info.host);
+	line("kernel", info.kernel + (info.machine.empty() ? "" : " " + info.machine));
+	line("card", info.card + (info.attach.empty() ? "" : ", attached by " + info.attach));
+	line("note", info.note);
+	line("end", info.complete ? info.end_reason : "incomplete: killed, or the disk was full");
+	line("duration", report::duration_text(summary.wall_ns));
+	line(
+	    "size",
+	    fmt::format("{} in streams, {:.2f} bytes per token, headers included",
+			report::bytes_text(static_cast<double>(summary.bytes)),
+			summary.tokens ? static_cast<double>(summary.bytes) / static_cast<double>(summary.tokens) : 0));
+	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
+}
+
+int run(const Arguments &arguments)
+{
+	trace::Trace trace = trace::Trace::open(arguments.directory);
+	const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
+	std::vector<std::uint64_t> tokens(trace::Description::max_classes);
+	analyze::ClockBound bound(trace.description(), info);
+	std::uint64_t total = 0;
+	trace::merge(trace, {}, [&](const trace::Event &event) {
+		++tokens[event.cls->id];
+		++total;
+		if (event.stream->is_recorder())
+			bound.event(event);
+	});
+	const report::Summary summary = report::summarize(trace, info, bound, total);
+	const report::Table classes = class_table(trace, tokens, info);
+	if (arguments.json) {
+		auto recording = nlohmann::ordered_json::parse(trace.recording_json(), nullptr, false);
+		if (recording.is_discarded())
+			recording = nullptr;
+		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"recording\": {}}}\n", report::summary_json(summary),
+			   report::to_json(classes),
+			   recording.dump(1, '\t', false, nlohmann::json::error_handler_t::replace));
+	} else {
+		print_text(info, summary, classes);
+	}
+	return 0;
+}
+
+} // namespace
+
+void add_info(CLI::App &app, int &exit_code)
+{
+	CLI::App *command =
+	    app.add_subcommand("info", "what a trace is: command, machine, tokens, losses, clock, cost");
+	auto arguments = std::make_shared<Arguments>();
+	command->add_option("trace", arguments->directory, "trace directory")->required()->option_text("DIR");
+	command->add_flag("--json", arguments->json, "JSON: {summary, classes, recording}");
+	command->footer("Example:\n  monitor info DIR");
+	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+} // namespace monitor

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// The readable protocol on standard output, problems of the trace on standard error.
+// Whatever lies before --from is read too, for the names and the running threads, but not printed.
+// Exit code: 0, or 1 if the trace has problems; a reader that closes the pipe early is none.
+#include "cmd_list.h"
+
+#include <csignal>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "trace/merge.h"
+#include "trace/protocol.h"
+#include "trace/time_text.h"
+
+namespace monitor {
+namespace {
+
+struct ListOptions {
+	std::string directory, from, to;
+	trace::ProtocolOptions protocol;
+};
+
+constexpr std::size_t max_printed_problems = 10;
+
+void print_problems(const trace::Problems &problems)
+{
+	std::size_t printed = 0;
+	for (const trace::Problem &problem : problems.kept()) {
+		if (printed == max_printed_problems)
+			break;
+		std::fprintf(stderr, "monitor: %s\n", problem.text().c_str());
+		++printed;
+	}
+	if (problems.total() > printed)
+		std::fprintf(stderr, "monitor: ... and %llu more\n",
+			     static_cast<unsigned long long>(problems.total() - printed));
+}
+
+int list(const ListOptions &options)
+{
+	using namespace trace;
+
+	Trace trace = Trace::open(options.directory);
+	const TimeRange asked = {options.from.empty() ? 0 : parse_time(options.from, "--from", trace, false),
+				 options.to.empty() ? std::numeric_limits<std::uint64_t>::max()
+						    : parse_time(options.to, "--to", trace, true)};
+	// writing to a closed pipe is to be an error code, not the end
+	std::signal(SIGPIPE, SIG_IGN);
+	Protocol protocol(trace, options.protocol, STDOUT_FILENO);
+	bool is_read = true;
+	merge(
+	    trace, {0, asked.to},
+	    [&](const Event &event) -> bool {
+		    if (event.time >= asked.from)
+			    return is_read = protocol.print(event);
+		    protocol.pass(event);
+		    return true;
+	    },
+	    [&](const StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) { protocol.gap(stream); });
+	protocol.flush();
+	print_problems(trace.problems());
+	return is_read && !trace.problems().empty() ? 1 : 0;
+}
+
+} // namespace
+
+void add_list(CLI::App &app, int &exit_code)
+{
+	auto options = std::make_shared<ListOptions>();
+	CLI::App *command = app.add_subcommand("list", "print every event of a trace, one line each");
+	command->add_option("DIR", options->directory, "the trace")->required();
+	command->add_option("--from", options->from, "begin here: seconds from the start, or local time");
+	command->add_option("--to", options->to, "end here");
+	command->add_option("--cpu", options->protocol.cpus, "only events of these CPUs")
+	    ->delimiter(',')
+	    ->allow_extra_args(false);
+	command->add_option("--pid", options->protocol.pids, "only events that concern these threads")
+	    ->delimiter(',')
+	    ->allow_extra_args(false);
+	command->add_option("--event", options->protocol.events, "only events of these names")
+	    ->delimiter(',')
+	    ->allow_extra_args(false);
+	command->add_flag("--json", options->protocol.json, "one JSON object per line");
+	command->callback([options, &exit_code] { exit_code = list(*options); });
+}
+
+} // namespace monitor

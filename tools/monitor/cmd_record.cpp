@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// `monitor record`: options, the progress line and the summary around record/recording.cpp.
+#include <cstring>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "card/classes.h"
+#include "commands.h"
+#include "record/recording.h"
+
+namespace monitor {
+namespace {
+
+constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
+
+struct Arguments {
+	record::Options options;
+	std::string families, selection, buffer, max_size;
+};
+
+std::vector<std::string> split(const std::string &list)
+{
+	std::vector<std::string> parts;
+	for (std::size_t at = 0; at <= list.size();) {
+		const std::size_t comma = std::min(list.find(',', at), list.size());
+		parts.push_back(list.substr(at, comma - at));
+		at = comma + 1;
+	}
+	return parts;
+}
+
+// "64M", "1G", "4096": bytes. Throws Error.
+std::uint64_t parse_size(const std::string &text, const char *option)
+{
+	std::size_t used = 0;
+	double value = -1;
+	try {
+		value = std::stod(text, &used);
+	} catch (const std::exception &) {
+	}
+	std::string unit = text.substr(std::min(used, text.size()));
+	if (unit.ends_with("iB"))
+		unit.resize(unit.size() - 2);
+	else if (unit.ends_with("B"))
+		unit.resize(unit.size() - 1);
+	const std::size_t power =
+	    unit.empty() ? 0 : std::string("kmgt").find(static_cast<char>(std::tolower(unit[0]))) + 1;
+	if (value <= 0 || unit.size() > 1 || (!unit.empty() && power == 0) || value > 1e15)
+		throw Error(fmt::format("{}: '{}' is no size; say for example 64M", option, text));
+	for (std::size_t i = 0; i < power; ++i)
+		value *= 1024;
+	return static_cast<std::uint64_t>(value);
+}
+
+void parse_families(Arguments &arguments)
+{
+	if (arguments.families.empty())
+		return;
+	for (const std::string &name : split(arguments.families)) {
+		bool known = false;
+		std::string all;
+		for (const card::Family &family : card::families()) {
+			known |= name == family.name;
+			all += all.empty() ? family.name : std::string(", ") + family.name;
+		}
+		if (!known)
+			throw Error(fmt::format("-e: there is no event family '{}'; the families are {}", name, all));
+		arguments.options.families.push_back(name);
+	}
+}
+
+void parse_selection(Arguments &arguments)
+{
+	if (arguments.selection.empty())
+		return;
+	for (const std::string &item : split(arguments.selection)) {
+		if (item == "cmd") {
+			if (arguments.options.command.empty())
+				throw Error("-p cmd needs a command to record: add -- CMD ...");
+			arguments.options.only_command = true;
+			continue;
+		}
+		char *end;
+		const long pid = std::strtol(item.c_str(), &end, 10);
+		if (item.empty() || *end || pid <= 0 || pid > 4194304)
+			throw Error(fmt::format("-p: '{}' is neither a process id nor 'cmd'", item));
+		if (::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0)
+			throw Error(fmt::format("-p: there is no process {} (any more)", pid));
+		arguments.options.pids.push_back(static_cast<int>(pid));
+	}
+}
+
+void show_progress(const record::Progress &now)
+{
+	static record::Progress before;
+	const double seconds = std::max(now.seconds - before.seconds, 1e-3);
+	fmt::print(stderr, "\rmonitor: {:.1f} s, {:.0f} k tokens/s, {:.1f} MB, lost {} \033[K", now.seconds,
+		   static_cast<double>(now.tokens - before.tokens) / seconds / 1000,
+		   static_cast<double>(now.bytes) / 1e6, now.lost);
+	before = now;
+}
+
+int run(Arguments &arguments)
+{
+	parse_families(arguments);
+	parse_selection(arguments);
+	if (!arguments.buffer.empty())
+		arguments.options.buffer_bytes = parse_size(arguments.buffer, "--buffer");
+	if (!arguments.max_size.empty())
+		arguments.options.max_bytes = parse_size(arguments.max_size, "--max-size");
+	const bool terminal = ::isatty(STDERR_FILENO);
+	const record::Result result = record::record(
+	    arguments.options, terminal ? show_progress : std::function<void(const record::Progress &)>());
+	if (terminal)
+		fmt::print(stderr, "\r\033[K");
+	if (result.exec_error) {
+		fmt::print(stderr, "monitor: cannot run {}: {}\n", arguments.options.command.front(),
+			   std::strerror(result.exec_error));
+		return *result.command_exit;
+	}
+	fmt::print(stderr, "monitor: recorded into {} ({}), lost {}\n", result.directory, result.end_reason,
+		   result.lost);
+	if (result.failed)
+		return exit_monitor_failed;
+	return result.command_exit.value_or(0);
+}
+
+} // namespace
+
+void add_record(CLI::App &app, int &exit_code)
+{
+	CLI::App *record =
+	    app.add_subcommand("record", "record the machine, or some processes, into a trace directory");
+	auto arguments = std::make_shared<Arguments>();
+	record::Options &options = arguments->options;
+	record->add_option("-o,--output", options.output, "trace directory (default: named by date and command)");
+	record->add_option("-e,--events", arguments->families, "event families, by comma (default: all but block)");
+	record->add_option("-d,--duration", options.duration_s, "end after so many seconds")
+	    ->check(CLI::PositiveNumber);
+	record->add_option("-p,--pid", arguments->selection,
+			   "only these processes and their descendants; cmd: CMD's tree");
+	record->add_option("--buffer", arguments->buffer, "memory for rings and pool together, such as 64M");
+	record->add_option("--max-size", arguments->max_size, "end when the trace has this size, such as 1G");
+	record->add_option("--note", options.note, "a text to keep with the trace");
+	record->add_flag("--force", options.force, "empty an existing trace directory first");
+	record->add_option("command", options.command, "the command to run while recording")->option_text("CMD ...");
+	record->positionals_at_end();
+	record->footer(
+	    "Without CMD: until -d is over or Ctrl-C. CMD runs as the user who called sudo; its exit code is passed\n"
+	    "on. 125: the monitor failed, 126: CMD cannot be run, 127: there is no CMD.\n"
+	    "Examples:\n"
+	    "  sudo monitor record -- make -j8\n"
+	    "  sudo monitor record -d 10\n"
+	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
+	    "  sudo monitor record -p 1234 -d 5");
+	record->callback([arguments, &exit_code] {
+		exit_code = exit_monitor_failed;
+		exit_code = run(*arguments);
+	});
+}
+
+} // namespace monitor

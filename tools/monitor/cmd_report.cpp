@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// `monitor report`: who used the CPUs, in which mode, what they waited for. One pass of analyze/, printed by report/.
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analyze/activities.h"
+#include "analyze/clock_bound.h"
+#include "analyze/machine.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "commands.h"
+#include "report/summary.h"
+#include "report/usage_report.h"
+
+namespace monitor {
+namespace {
+
+struct Arguments {
+	std::string directory, by = "process", sort;
+	bool syscalls = false, offcpu = false, json = false, csv = false;
+	std::size_t top = 0;
+};
+
+const std::map<std::string, report::GroupBy> groupings = {{"process", report::GroupBy::process},
+							  {"thread", report::GroupBy::thread},
+							  {"cpu", report::GroupBy::cpu},
+							  {"command", report::GroupBy::command},
+							  {"cgroup", report::GroupBy::cgroup}};
+
+constexpr std::size_t rows_in_text = 40;
+
+std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
+{
+	std::map<std::uint64_t, std::string> paths;
+	const auto json = nlohmann::json::parse(read_text(directory + "/.monitor/names"), nullptr, false);
+	if (json.is_object() && json.contains("cgroups") && json["cgroups"].is_object())
+		for (const auto &[id, path] : json["cgroups"].items())
+			if (path.is_string())
+				paths[std::strtoull(id.c_str(), nullptr, 10)] = path.get<std::string>();
+	return paths;
+}
+
+void print_text(const report::Table &table, const report::Table &cpus, bool with_cpus, std::size_t hidden,
+		const analyze::RecordingInfo &info, const report::Summary &summary, std::size_t problems)
+{
+	if (!info.command.empty())
+		fmt::print("command: {} (its processes are marked *), ", info.command_line());
+	fmt::print("{} recorded on {}\n\n{}", report::duration_text(summary.wall_ns),
+		   info.host.empty() ? "?" : info.host, report::to_text(table));
+	if (hidden)
+		fmt::print("... and {} more; --top 0 shows all\n", hidden);
+	if (with_cpus)
+		fmt::print("\n{}", report::to_text(cpus));
+	if (problems)
+		fmt::print("\n{} packets of this trace are damaged and were left out; `monitor check` names them",
+			   problems);
+	fmt::print("\n{}\n", report::summary_text(summary));
+}
+
+void run(const Arguments &arguments)
+{
+	trace::Trace trace = trace::Trace::open(arguments.directory);
+	const trace::Clock &clock = trace.description().clock;
+	const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
+	analyze::Machine machine(trace, info);
+	analyze::ClockBound bound(trace.description(), info);
+	std::unique_ptr<analyze::ActivityFold> activities;
+	if (arguments.syscalls || arguments.offcpu) {
+		activities = std::make_unique<analyze::ActivityFold>(
+		    analyze::load_table(arguments.syscalls ? "syscalls" : "offcpu"), machine);
+		machine.add(*activities);
+	}
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    machine.event(event);
+		    if (event.stream->is_recorder())
+			    bound.event(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    machine.gap(stream, from, to);
+	    });
+	machine.finish();
+
+	report::UsageOptions options;
+	options.by = groupings.at(arguments.by);
+	options.filtering = info.filtering();
+	if (options.by == report::GroupBy::cgroup)
+		options.cgroup_paths = cgroup_paths(arguments.directory);
+	const report::Table cpus = report::cpu_table(machine, clock, info);
+	const bool by_cpu = options.by == report::GroupBy::cpu && !activities;
+	report::Table table = activities ? report::activity_table(*activities, clock)
+			      : by_cpu   ? cpus
+					 : report::usage_table(machine, clock, options);
+	if (!arguments.sort.empty())
+		table.sort_by(table.column(arguments.sort));
+	const bool text = !arguments.json && !arguments.csv;
+	const std::size_t keep = arguments.top ? arguments.top : text ? rows_in_text : table.rows.size();
+	const std::size_t hidden = table.rows.size() - std::min(table.rows.size(), keep);
+	table.keep_top(keep);
+	const report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
+	if (arguments.json)
+		fmt::print("{{\"rows\": {},\n\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
+			   report::to_json(cpus), report::summary_json(summary));
+	else if (arguments.csv)
+		fmt::print("{}", report::to_csv(table));
+	else
+		print_text(table, cpus, !activities && !by_cpu, hidden, info, summary, trace.problems().total());
+}
+
+} // namespace
+
+void add_report(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("report", "who used the CPUs, in which mode, and what they waited for");
+	auto arguments = std::make_shared<Arguments>();
+	command->add_option("trace", arguments->directory, "trace directory")->required()->option_text("DIR");
+	command->add_option("--by", arguments->by, "a row per process, thread, cpu, command or cgroup")
+	    ->check(CLI::IsMember(groupings));
+	command->add_flag("--syscalls", arguments->syscalls, "system calls by process and call instead");
+	command->add_flag("--offcpu", arguments->offcpu, "time blocked, by thread, system call and waker instead")
+	    ->excludes("--syscalls");
+	command->add_option("--sort", arguments->sort, "sort by this column (default: CPU time or total)");
+	command->add_option("--top", arguments->top, "so many rows only; 0: all (default in text: 40)");
+	command->add_flag("--json", arguments->json, "JSON: {rows, cpus, summary}, times in ns");
+	command->add_flag("--csv", arguments->csv, "comma-separated values, times in ns")->excludes("--json");
+	command->footer(
+	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token tells;\n"
+	    "unkn: behind a loss or before the first token. waiting: runnable but not running.\n"
+	    "Examples:\n"
+	    "  monitor report DIR\n"
+	    "  monitor report DIR --by thread --sort waiting --top 10\n"
+	    "  monitor report DIR --syscalls --json");
+	command->callback([arguments, command, &exit_code] {
+		if (command->count("--top") && arguments->top == 0)
+			arguments->top = ~std::size_t(0);
+		run(*arguments);
+		exit_code = 0;
+	});
+}
+
+} // namespace monitor

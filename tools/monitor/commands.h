@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The subcommands of `monitor`, one cmd_NAME.cpp each. add_NAME() registers options and a callback on the parser; the
+// callback sets the exit code or throws Error. Called by main.cpp alone.
+#pragma once
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace monitor {
+
+void add_record(CLI::App &app, int &exit_code);
+void add_report(CLI::App &app, int &exit_code);
+void add_list(CLI::App &app, int &exit_code);
+void add_info(CLI::App &app, int &exit_code);
+void add_check(CLI::App &app, int &exit_code);
+void add_doctor(CLI::App &app, int &exit_code);
+void add_events(CLI::App &app, int &exit_code);
+
+} // namespace monitor

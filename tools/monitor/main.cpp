@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// `monitor`: one program, one verb per subcommand. Every error ends here as one sentence.
+#include <cstdio>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "commands.h"
+
+int main(int argc, char **argv)
+{
+	int exit_code = 0;
+	CLI::App app("monitor: who used this machine, in which mode, what it waited for, and what measuring it cost");
+	app.name("monitor");
+	app.require_subcommand(1);
+	app.set_version_flag("--version", "monitor " MONITOR_VERSION);
+	app.footer("Examples:\n"
+		   "  sudo monitor record -- make -j2     record the whole machine while the command runs\n"
+		   "  monitor report DIR                  who used the CPUs, in which mode\n"
+		   "  monitor check DIR                   is this trace true?\n"
+		   "`monitor COMMAND --help` and man monitor-COMMAND say more.");
+	for (auto add : {monitor::add_record, monitor::add_report, monitor::add_list, monitor::add_info,
+			 monitor::add_check, monitor::add_doctor, monitor::add_events})
+		add(app, exit_code);
+	try {
+		app.parse(argc, argv);
+	} catch (const CLI::ParseError &error) {
+		return app.exit(error) ? 2 : 0;
+	} catch (const std::exception &error) {
+		fmt::print(stderr, "monitor: {}\n", error.what());
+		return exit_code ? exit_code : 1;
+	}
+	return exit_code;
+}

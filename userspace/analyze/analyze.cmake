@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# The one fold of events into states, and what is asked of it. Offline: no privilege, nothing of the record side.
+add_library(
+  monitor_analyze STATIC
+  analyze/activities.cpp
+  analyze/check.cpp
+  analyze/clock_bound.cpp
+  analyze/conservation.cpp
+  analyze/event_kinds.cpp
+  analyze/kernel_comparison.cpp
+  analyze/machine.cpp
+  analyze/machine_states.cpp
+  analyze/recording_info.cpp)
+target_link_libraries(monitor_analyze PUBLIC monitor_trace nlohmann_json::nlohmann_json fmt::fmt-header-only)

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "check.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "clock_bound.h"
+#include "conservation.h"
+#include "kernel_comparison.h"
+#include "machine.h"
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::size_t kinds_of_contradiction = 5;
+
+struct ContradictionText {
+	const char *id, *none, *some;
+};
+
+constexpr ContradictionText contradiction_texts[kinds_of_contradiction] = {
+    {"running_thread", "the previous thread of every switch is the one that ran",
+     "switches name a previous thread that did not run"},
+    {"one_cpu", "no thread runs on two CPUs at a time", "times a thread is switched in while it runs elsewhere"},
+    {"syscall_entries", "every system call's entry is followed by its exit",
+     "system calls enter before the last one exited"},
+    {"syscall_exits", "every system call's exit follows its entry", "system calls exit without an entry"},
+    {"interrupt_pairs", "interrupt entries and exits pair", "interrupt entries and exits do not pair"},
+};
+
+// Contradictions of a thread that turns out to be hidden from tracing are no surprise, so all are judged at the end.
+class Contradictions : public Observer {
+public:
+	Contradictions(const trace::Clock &clock, std::uint64_t begin) : clock_(clock), begin_(begin) {}
+
+	void contradiction(Contradiction what, std::uint64_t time, std::uint32_t cpu, const Thread &thread) override
+	{
+		Seen &seen = seen_[static_cast<std::size_t>(what)][&thread];
+		if (seen.count++ == 0) {
+			seen.time = time;
+			seen.cpu = cpu;
+		}
+	}
+
+	void judge(std::vector<Statement> &statements) const
+	{
+		for (std::size_t i = 0; i < kinds_of_contradiction; ++i)
+			statements.push_back(judge_one(seen_[i], contradiction_texts[i]));
+	}
+
+private:
+	struct Seen {
+		std::uint64_t count = 0, time = 0;
+		std::uint32_t cpu = 0;
+	};
+	using ByThread = std::unordered_map<const Thread *, Seen>;
+
+	Statement judge_one(const ByThread &all, const ContradictionText &text) const
+	{
+		std::uint64_t count = 0;
+		const Thread *thread = nullptr;
+		Seen first;
+		for (const auto &[of, seen] : all) {
+			if (of->hidden)
+				continue;
+			count += seen.count;
+			if (!thread || seen.time < first.time) {
+				thread = of;
+				first = seen;
+			}
+		}
+		if (!count)
+			return {text.id, Verdict::holds, text.none};
+		return {text.id, Verdict::fails,
+			fmt::format("{} {}, first at {:.9f} s on CPU {}, thread {}", count, text.some,
+				    static_cast<double>(clock_.to_ns(first.time - begin_)) / 1e9, first.cpu,
+				    thread->tid)};
+	}
+
+	std::array<ByThread, kinds_of_contradiction> seen_;
+	const trace::Clock &clock_;
+	std::uint64_t begin_;
+};
+
+std::uint64_t hidden_threads(const Machine &machine)
+{
+	return static_cast<std::uint64_t>(std::ranges::count_if(machine.threads(), &Thread::hidden));
+}
+
+void judge_hidden(const Machine &machine, std::vector<Statement> &statements)
+{
+	const auto example = std::ranges::find_if(machine.threads(), &Thread::hidden);
+	if (example != machine.threads().end())
+		statements.push_back(
+		    {"hidden_threads", Verdict::not_checked,
+		     fmt::format(
+			 "this machine's kernel hides {} threads from tracing (of process {}, {}): their events "
+			 "are missing, and the kernel's figures are compared with that allowance",
+			 hidden_threads(machine), example->tgid, machine.leader(*example).name)});
+}
+
+void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	if (!info.present)
+		statements.push_back(
+		    {"complete", Verdict::fails,
+		     "there is no readable .monitor/recording.json: whether the recording came to its end is unknown"});
+	else
+		statements.push_back({"complete", info.complete ? Verdict::holds : Verdict::fails,
+				      info.complete
+					  ? "the recording came to its end (" + info.end_reason + ")"
+					  : "the recording is incomplete: it was killed, or its disk was full"});
+	const auto &problems = trace.problems();
+	if (problems.empty())
+		statements.push_back(
+		    {"streams", Verdict::holds,
+		     fmt::format("{} streams are whole: packets in sequence, times sorted", trace.streams().size())});
+	for (const trace::Problem &problem : problems.kept())
+		statements.push_back({"streams", Verdict::fails, problem.text()});
+	if (problems.total() > problems.kept().size())
+		statements.push_back(
+		    {"streams", Verdict::fails,
+		     fmt::format("and {} more problems of this kind", problems.total() - problems.kept().size())});
+}
+
+void judge_clock(const ClockBound &bound, const trace::Clock &clock, std::vector<Statement> &statements)
+{
+	if (bound.intervals().empty()) {
+		statements.push_back({"clock", Verdict::fails, "there are no two sync events: the clock has no proof"});
+		return;
+	}
+	statements.push_back(
+	    {"clock", Verdict::holds,
+	     fmt::format("{} sync events; clock bound {} ns at the most, {} ns for 99.9 % of {} intervals, the longest "
+			 "{:.0f} ms",
+			 bound.syncs(), clock.to_ns(bound.largest()), clock.to_ns(bound.quantile(0.999)),
+			 bound.intervals().size(), static_cast<double>(clock.to_ns(bound.longest_ticks())) / 1e6)});
+}
+
+} // namespace
+
+std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
+{
+	const trace::Clock &clock = trace.description().clock;
+	Machine machine(trace, info);
+	Contradictions contradictions(clock, trace.begin_time());
+	machine.add(contradictions);
+	Conservation conservation;
+	KernelComparison kernel(machine.kinds(), clock, info);
+	ClockBound bound(trace.description(), info);
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    conservation.event(event);
+		    machine.event(event);
+		    kernel.event(event);
+		    if (event.stream->is_recorder())
+			    bound.event(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t discarded) {
+		    conservation.gap(discarded);
+		    machine.gap(stream, from, to);
+	    });
+	machine.finish();
+
+	std::vector<Statement> statements;
+	judge_wholeness(trace, info, statements);
+	conservation.judge(info, hidden_threads(machine) > 0, statements);
+	kernel.judge(info.complete && info.lost() == 0 && machine.gaps() == 0, statements);
+	contradictions.judge(statements);
+	judge_hidden(machine, statements);
+	judge_clock(bound, clock, statements);
+	return statements;
+}
+
+} // namespace monitor::analyze

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "clock_bound.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::uint64_t slope_parts = 50'000'000; // 1 / 20e-9
+
+// As edc_clock_at() of include/monitor/card.h computes it in the probe, for untrusted numbers.
+std::uint64_t line_at(std::uint64_t from_ns, std::uint64_t base, std::uint32_t whole, std::uint32_t frac,
+		      std::uint64_t ns)
+{
+	const std::uint64_t d = ns - from_ns;
+	return base + d * whole + ((d >> 16) * frac >> 16) + ((d & 0xffff) * frac >> 32);
+}
+
+} // namespace
+
+ClockBound::ClockBound(const trace::Description &description, const RecordingInfo &info) : skew_(info.skew_ticks)
+{
+	for (const trace::EventClass *cls : description.find("sync")) {
+		sync_class_ = cls;
+		monotonic_ = {*cls, "monotonic"};
+		width_ = {*cls, "width"};
+	}
+	for (const trace::EventClass *cls : description.find("clock_set")) {
+		set_class_ = cls;
+		from_ns_ = {*cls, "from_ns"};
+		base_ = {*cls, "base"};
+		whole_ = {*cls, "whole"};
+		frac_ = {*cls, "frac"};
+	}
+	begin_ = info.start_time.value_or(0);
+	end_ = info.end_time.value_or(~0ull);
+}
+
+std::int64_t ClockBound::error_at(std::uint64_t monotonic_ns, std::uint64_t true_time) const
+{
+	const Set *holds = &sets_.front();
+	for (auto set = sets_.rbegin(); set != sets_.rend(); ++set) {
+		if (set->from_ns <= monotonic_ns) {
+			holds = &*set;
+			break;
+		}
+	}
+	return static_cast<std::int64_t>(line_at(holds->from_ns, holds->base, holds->whole, holds->frac, monotonic_ns) -
+					 true_time);
+}
+
+void ClockBound::event(const trace::Event &event)
+{
+	if (event.cls == set_class_) {
+		sets_.push_back({from_ns_.get(event), base_.get(event), whole_.get<std::uint32_t>(event),
+				 frac_.get<std::uint32_t>(event)});
+		return;
+	}
+	if (event.cls != sync_class_)
+		return;
+	++syncs_;
+	const Sync next{event.time, monotonic_.get(event), width_.get(event)};
+	if (have_last_ && next.monotonic_ns > last_.monotonic_ns)
+		close_interval(next);
+	last_ = next;
+	have_last_ = true;
+}
+
+void ClockBound::close_interval(const Sync &next)
+{
+	const std::uint64_t ticks = next.time - last_.time;
+	std::uint64_t worst = 0;
+	const auto look = [&](std::uint64_t ns, std::uint64_t true_time) {
+		const std::int64_t error = error_at(ns, true_time);
+		worst =
+		    std::max(worst, error < 0 ? -static_cast<std::uint64_t>(error) : static_cast<std::uint64_t>(error));
+	};
+	if (!sets_.empty()) {
+		look(last_.monotonic_ns, last_.time);
+		look(next.monotonic_ns, next.time);
+		const long double slope =
+		    static_cast<long double>(ticks) / static_cast<long double>(next.monotonic_ns - last_.monotonic_ns);
+		for (const Set &set : sets_)
+			if (set.from_ns > last_.monotonic_ns && set.from_ns < next.monotonic_ns)
+				look(set.from_ns, last_.time + static_cast<std::uint64_t>(
+								   slope * static_cast<long double>(
+									       set.from_ns - last_.monotonic_ns)));
+		// Only the newest sets can still hold.
+		if (sets_.size() > 4)
+			sets_.erase(sets_.begin(), sets_.end() - 4);
+	}
+	if (next.time >= begin_ && last_.time <= end_)
+		intervals_.push_back(
+		    {last_.time, next.time, worst + std::max(last_.width, next.width) + skew_ + ticks / slope_parts});
+}
+
+std::uint64_t ClockBound::largest() const
+{
+	return quantile(1);
+}
+
+std::uint64_t ClockBound::quantile(double part) const
+{
+	if (intervals_.empty())
+		return 0;
+	std::vector<std::uint64_t> bounds;
+	for (const ClockInterval &interval : intervals_)
+		bounds.push_back(interval.bound);
+	std::ranges::sort(bounds);
+	const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(bounds.size())));
+	return bounds[std::clamp<std::size_t>(rank, 1, bounds.size()) - 1];
+}
+
+std::uint64_t ClockBound::longest_ticks() const
+{
+	std::uint64_t longest = 0;
+	for (const ClockInterval &interval : intervals_)
+		longest = std::max(longest, interval.to - interval.from);
+	return longest;
+}
+
+} // namespace monitor::analyze

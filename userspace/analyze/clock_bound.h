@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// How far the trace's times may be from the TSC: computed from the sync events and clock sets of the recorder's stream,
+// as ZM4's synchronisation tokens prove the stamps between them. Used by every report and by check.
+//
+// At a sync the recorder read TSC and monotonic time at once; the probes' line at that monotonic time is compared with
+// the TSC read. Between two syncs the truth is taken as straight, so the error is largest at a sync or where one line
+// takes over from another. To that come the reads' widths, the CPUs' skew, and 20 parts in 10^9 of the interval for
+// what the slope may do in between (the drift measured on real machines is some 10^-9).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "recording_info.h"
+#include "trace/event.h"
+#include "trace/trace.h"
+
+namespace monitor::analyze {
+
+struct ClockInterval {
+	std::uint64_t from = 0, to = 0; // trace time
+	std::uint64_t bound = 0;        // ticks
+};
+
+class ClockBound {
+public:
+	ClockBound(const trace::Description &description, const RecordingInfo &info);
+
+	// Feed every event of the recorder's stream, in order.
+	void event(const trace::Event &event);
+
+	const std::vector<ClockInterval> &intervals() const { return intervals_; }
+	std::uint64_t syncs() const { return syncs_; }
+	// Of the intervals of the recording, in ticks; 0 without any.
+	std::uint64_t largest() const;
+	// The bound that this part of the intervals keeps.
+	std::uint64_t quantile(double part) const;
+	std::uint64_t longest_ticks() const;
+
+private:
+	struct Set {
+		std::uint64_t from_ns, base;
+		std::uint32_t whole, frac;
+	};
+	struct Sync {
+		std::uint64_t time, monotonic_ns, width;
+	};
+
+	std::int64_t error_at(std::uint64_t monotonic_ns, std::uint64_t true_time) const;
+	void close_interval(const Sync &next);
+
+	const trace::EventClass *sync_class_ = nullptr, *set_class_ = nullptr;
+	trace::FieldRef monotonic_, width_, from_ns_, base_, whole_, frac_;
+	std::uint64_t skew_ = 0, begin_ = 0, end_ = ~0ull;
+	std::vector<Set> sets_;
+	bool have_last_ = false;
+	Sync last_{};
+	std::uint64_t syncs_ = 0;
+	std::vector<ClockInterval> intervals_;
+};
+
+} // namespace monitor::analyze

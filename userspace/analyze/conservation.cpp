@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "conservation.h"
+
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace monitor::analyze {
+namespace {
+
+constexpr unsigned first_kernel_id = 256;
+
+std::uint64_t seen_of(const RecordingInfo &info, const std::string &name)
+{
+	std::uint64_t seen = 0;
+	for (const ClassCounts &counts : info.classes)
+		if (counts.name == name)
+			seen += counts.seen;
+	return seen;
+}
+
+} // namespace
+
+std::uint64_t Conservation::total() const
+{
+	return std::accumulate(tokens_.begin(), tokens_.end(), std::uint64_t{0});
+}
+
+void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Statement> &statements) const
+{
+	if (!info.complete) {
+		statements.push_back(
+		    {"conservation", Verdict::not_checked,
+		     "conservation cannot be checked: the recording did not come to its end and left no counts"});
+		return;
+	}
+	judge_classes(info, statements);
+	judge_losses(info, statements);
+	for (const auto &[event, fired] : info.fault_counts) {
+		const std::uint64_t seen = seen_of(info, event);
+		statements.push_back(
+		    {"fired_" + event, seen == fired || (hidden && seen < fired) ? Verdict::holds : Verdict::fails,
+		     fmt::format("{}: the kernel fired it {} times, the probe saw {}", event, fired, seen)});
+	}
+}
+
+void Conservation::judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const
+{
+	std::uint64_t seen = 0, lost = 0, filtered = 0, in_blocks = 0;
+	bool all = true;
+	std::vector<bool> counted(tokens_.size());
+	for (const ClassCounts &counts : info.classes) {
+		const std::uint64_t found = tokens_[counts.id & 4095];
+		counted[counts.id & 4095] = true;
+		seen += counts.seen;
+		lost += counts.lost();
+		filtered += counts.filtered;
+		in_blocks += found;
+		if (found == counts.written())
+			continue;
+		all = false;
+		statements.push_back(
+		    {"conservation", Verdict::fails,
+		     fmt::format("{} ({}): {} seen, but {} in blocks + {} refused + {} nested too deep + {} filtered",
+				 counts.name, counts.id, counts.seen, found, counts.refused, counts.too_deep,
+				 counts.filtered)});
+	}
+	for (unsigned id = first_kernel_id; id < tokens_.size(); ++id)
+		if (tokens_[id] && !counted[id]) {
+			all = false;
+			statements.push_back(
+			    {"conservation", Verdict::fails,
+			     fmt::format("class {}: {} tokens in blocks that no probe counted", id, tokens_[id])});
+		}
+	if (all)
+		statements.push_back(
+		    {"conservation", Verdict::holds,
+		     fmt::format("{} events seen = {} tokens in blocks + {} lost + {} filtered out, in each class",
+				 seen, in_blocks, lost, filtered)});
+}
+
+void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const
+{
+	std::uint64_t refused = 0, too_deep = 0;
+	for (const ClassCounts &counts : info.classes) {
+		refused += counts.refused;
+		too_deep += counts.too_deep;
+	}
+	const bool placed = discarded_ == refused && !uncounted_;
+	statements.push_back({"losses_placed", placed ? Verdict::holds : Verdict::fails,
+			      fmt::format("{} tokens were refused by full rings, the streams tell of {} in {} gaps{}",
+					  refused, discarded_, gaps_, uncounted_ ? ", some uncounted" : "")});
+	if (refused + too_deep)
+		statements.push_back(
+		    {"losses", Verdict::holds,
+		     fmt::format("{} events were lost and counted: {} refused by full rings, {} nested too deep",
+				 refused + too_deep, refused, too_deep)});
+	if (info.dropped_blocks)
+		statements.push_back({"dropped_blocks", Verdict::fails,
+				      fmt::format("{} blocks could not be written to the disk", info.dropped_blocks)});
+	const std::uint64_t misses = info.misses();
+	const std::uint64_t fired =
+	    std::accumulate(info.classes.begin(), info.classes.end(), misses,
+			    [](std::uint64_t sum, const ClassCounts &c) { return sum + c.seen; });
+	statements.push_back({"misses", misses ? Verdict::fails : Verdict::holds,
+			      fmt::format("{} times the kernel refused to run a probe (its recursion_misses); fired {}",
+					  misses, fired)});
+	if (info.traced_refused)
+		statements.push_back(
+		    {"filter_full", Verdict::fails,
+		     fmt::format("{} threads did not fit into the filter of -p", info.traced_refused)});
+}
+
+} // namespace monitor::analyze

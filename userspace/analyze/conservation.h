@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Conservation: what the probes saw is what is in the blocks or counted as lost or filtered, class by class. Part of
+// check.cpp, which feeds it every event and gap.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "check.h"
+#include "trace/event.h"
+
+namespace monitor::analyze {
+
+class Conservation {
+public:
+	Conservation() : tokens_(4096) {}
+
+	void event(const trace::Event &event) { ++tokens_[event.cls->id]; }
+	void gap(std::uint64_t discarded)
+	{
+		++gaps_;
+		if (discarded != ~std::uint64_t(0))
+			discarded_ += discarded;
+		else
+			uncounted_ = true;
+	}
+
+	std::uint64_t of(unsigned id) const { return tokens_[id]; }
+	std::uint64_t total() const;
+	// `hidden`: the kernel hides some threads from the probes.
+	void judge(const RecordingInfo &info, bool hidden, std::vector<Statement> &statements) const;
+
+private:
+	void judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const;
+	void judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const;
+
+	std::vector<std::uint64_t> tokens_; // by class id
+	std::uint64_t gaps_ = 0, discarded_ = 0;
+	bool uncounted_ = false;
+};
+
+} // namespace monitor::analyze

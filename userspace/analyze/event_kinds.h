@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// From the names of a description to what the fold does with an event: one table, looked up once per class when a trace
+// is opened. Used by Machine alone. An event or field that a trace does not have is simply never met, or reads as 0.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/description.h"
+#include "trace/event.h"
+
+namespace monitor::analyze {
+
+enum class Kind : std::uint8_t {
+	other,
+	sched_switch,
+	sched_waking,
+	sched_migrate_task,
+	sched_wakeup_new,
+	sched_process_exec,
+	sched_process_exit,
+	task_rename,
+	thread_counts,
+	thread_state,
+	cgroup_attach_task,
+	interrupt_entry,
+	interrupt_exit,
+	sys_enter,
+	sys_exit,
+	page_fault_user,
+	page_fault_kernel,
+	minor_fault,
+	major_fault,
+};
+
+struct EventKind {
+	Kind kind = Kind::other;
+	std::uint8_t interrupt = 0; // which, for interrupt_entry and _exit
+	std::array<trace::FieldRef, 9> field;
+};
+
+class EventKinds {
+public:
+	explicit EventKinds(const trace::Description &description);
+
+	const EventKind &operator[](const trace::EventClass &cls) const { return kinds_[index_[cls.id]]; }
+	// "irq_handler", "softirq", "local_timer" ...
+	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
+	bool is_softirq(std::uint32_t interrupt) const { return interrupts_[interrupt] == "softirq"; }
+	// The label of a softirq's number, or of a system call's: empty if the description has none.
+	std::string softirq_label(std::uint32_t number) const;
+	std::string syscall_label(std::uint32_t number) const;
+
+private:
+	std::uint8_t interrupt_of(const std::string &name);
+
+	std::vector<EventKind> kinds_;
+	std::vector<std::uint16_t> index_; // by class id
+	std::vector<std::string> interrupts_;
+	std::shared_ptr<const trace::Enumeration> softirqs_, syscalls_;
+};
+
+} // namespace monitor::analyze

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+#include "machine.h"
+
+#include <algorithm>
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::int32_t largest_tid = 4194304; // PID_MAX_LIMIT of the kernel
+constexpr std::uint32_t largest_cpu = 8192;
+constexpr std::int32_t kthreadd = 2;
+constexpr std::uint32_t state_preempted = 0x100; // EDC_STATE_PREEMPTED, R+ of the kernel's own tracepoint
+constexpr std::uint32_t thread_kernel = 1, thread_running = 2, thread_filtered = 4, thread_at_end = 8,
+			thread_hidden = 16;
+constexpr std::uint32_t when_start = 0, when_end = 1;
+
+} // namespace
+
+Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
+    : kinds_(trace.description()), begin_(info.start_time.value_or(trace.begin_time())),
+      end_(info.complete ? info.end_time.value_or(trace.end_time()) : trace.end_time()), command_pid_(info.command_pid),
+      filtering_(info.filtering()), complete_(info.complete)
+{
+	if (info.present)
+		user_bracketed_ = info.has_program("sys_enter") && info.has_program("sys_exit") &&
+				  info.has_program("page_fault_user") && info.has_program("minor_fault");
+	for (const auto &stream : trace.streams())
+		if (!stream->is_foreign() && !stream->info().is_recorder())
+			cpu(stream->info().cpu);
+}
+
+Cpu &Machine::cpu(std::uint32_t number)
+{
+	number = std::min(number, largest_cpu);
+	while (cpus_.size() <= number) {
+		Cpu added;
+		added.number = static_cast<std::uint32_t>(cpus_.size());
+		added.accounted = begin_;
+		cpus_.push_back(added);
+		idle_.push_back(nullptr);
+	}
+	return cpus_[number];
+}
+
+Thread *Machine::find(std::int32_t tid)
+{
+	return tid >= 0 && static_cast<std::size_t>(tid) < by_tid_.size() ? by_tid_[static_cast<std::size_t>(tid)]
+									  : nullptr;
+}
+
+// A thread that was never named: its own process until a token says otherwise.
+Thread &Machine::get(std::int32_t tid)
+{
+	Thread *thread = find(tid);
+	return thread ? *thread : fresh(tid);
+}
+
+Thread &Machine::fresh(std::int32_t tid)
+{
+	if (tid < 0 || tid > largest_tid)
+		tid = largest_tid; // hostile: all such share one
+	const auto place = static_cast<std::size_t>(tid);
+	if (place >= by_tid_.size())
+		by_tid_.resize(std::max(place + 1, by_tid_.size() * 2));
+	Thread &thread = threads_.emplace_back();
+	thread.tid = thread.tgid = tid;
+	thread.filtered = filtering_;
+	by_tid_[place] = &thread;
+	return thread;
+}
+
+Thread &Machine::idle(Cpu &cpu)
+{
+	Thread *&thread = idle_[cpu.number];
+	if (!thread) {
+		thread = &threads_.emplace_back();
+		thread->name = "idle";
+		thread->is_kernel = true;
+		thread->cpu = cpu.number;
+	}
+	return *thread;
+}
+
+Thread &Machine::runner(Cpu &cpu, std::int32_t tid)
+{
+	return tid == 0 ? idle(cpu) : get(tid);
+}
+
+const Thread &Machine::leader(const Thread &thread) const
+{
+	const auto place = static_cast<std::size_t>(std::max(thread.tgid, 0));
+	const Thread *leader = place < by_tid_.size() ? by_tid_[place] : nullptr;
+	return leader && thread.tid != 0 && leader->tgid == thread.tgid ? *leader : thread;
+}
+
+bool Machine::known(const Thread &thread) const
+{
+	return thread.epoch == epoch_ && thread.state != State::unknown;
+}
+
+// What was known before a loss is no longer.
+void Machine::renew(Thread &thread)
+{
+	if (thread.epoch == epoch_)
+		return;
+	thread.epoch = epoch_;
+	thread.state = State::unknown;
+	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
+	thread.syscall = no_syscall;
+	thread.syscall_known = false;
+	thread.early_waking = 0;
+}
+
+Mode Machine::mode_of(const Thread &thread) const
+{
+	switch (thread.ring) {
+	case Ring::user:
+		return user_bracketed_ ? Mode::user : Mode::unattributed;
+	case Ring::system_call:
+	case Ring::kernel:
+		return Mode::kernel;
+	case Ring::fault:
+		return Mode::kernel; // provisional: fault_ticks moves it if no completion comes
+	case Ring::unknown:
+		break;
+	}
+	return thread.is_kernel                      ? Mode::kernel
+	       : user_bracketed_ && !thread.filtered ? Mode::unknown
+						     : Mode::unattributed;
+}
+
+void Machine::account(Cpu &cpu, std::uint64_t time)
+{
+	time = std::min(time, end_);
+	if (time <= cpu.accounted)
+		return;
+	std::uint64_t ticks = time - cpu.accounted;
+	if (cpu.gap_until > cpu.accounted) {
+		const std::uint64_t lost = std::min(time, cpu.gap_until) - cpu.accounted;
+		cpu.usage[Mode::unknown] += lost;
+		ticks -= lost;
+	}
+	cpu.accounted = time;
+	if (!cpu.current) {
+		cpu.before_first += ticks;
+		return;
+	}
+	Thread &thread = *cpu.current;
+	Mode mode = mode_of(thread);
+	if (!cpu.interrupts.empty())
+		mode = kinds_.is_softirq(cpu.interrupts.back() >> 16) ? Mode::softirq : Mode::irq;
+	else if (thread.ring == Ring::fault)
+		thread.fault_ticks += ticks;
+	if (thread.tid == 0 && mode == Mode::kernel) {
+		cpu.idle += ticks;
+		return;
+	}
+	thread.usage[mode] += ticks;
+	cpu.usage[mode] += ticks;
+}
+
+namespace {
+
+bool is_of_running_thread(Kind kind)
+{
+	return kind == Kind::sys_enter || kind == Kind::sys_exit || kind == Kind::page_fault_user ||
+	       kind == Kind::minor_fault || kind == Kind::major_fault;
+}
+
+} // namespace
+
+void Machine::contradict(Contradiction what, std::uint64_t time, const Cpu &cpu, const Thread &thread)
+{
+	for (Observer *observer : observers_)
+		observer->contradiction(what, time, cpu.number, thread);
+}
+
+void Machine::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to)
+{
+	if (stream.is_recorder())
+		return;
+	++gaps_;
+	Cpu &lost = cpu(stream.cpu);
+	account(lost, from);
+	lost.gap_until = std::max(lost.gap_until, to);
+	lost.current = nullptr;
+	lost.interrupts.clear();
+	lost.interrupts_known = false;
+	// Only what runs on the other CPUs stays known.
+	++epoch_;
+	for (Cpu &other : cpus_)
+		if (&other != &lost && other.current && other.current->epoch == epoch_ - 1)
+			other.current->epoch = epoch_;
+}
+
+void Machine::event(const trace::Event &event)
+{
+	++tokens_;
+	const EventKind &kind = kinds_[*event.cls];
+	if (event.stream->is_recorder() || !in_window(event.time)) {
+		identity(kind, event);
+		return;
+	}
+	Cpu &cpu = this->cpu(event.cpu());
+	account(cpu, event.time);
+	if (cpu.current && cpu.current->hidden && is_of_running_thread(kind.kind))
+		cpu.current = nullptr; // a hidden thread's way out is hidden too
+	switch (kind.kind) {
+	case Kind::sched_switch:
+		return on_switch(kind, event, cpu);
+	case Kind::sys_enter:
+		return on_sys_enter(kind, event, cpu);
+	case Kind::sys_exit:
+		return on_sys_exit(kind, event, cpu);
+	case Kind::sched_waking:
+		return on_waking(get(kind.field[0].get<std::int32_t>(event)), cpu, event.time);
+	case Kind::interrupt_entry:
+	case Kind::interrupt_exit:
+		return on_interrupt(kind, event, cpu);
+	case Kind::page_fault_user:
+	case Kind::page_fault_kernel:
+	case Kind::minor_fault:
+	case Kind::major_fault:
+		return on_fault(kind.kind, cpu);
+	case Kind::sched_migrate_task:
+		++get(kind.field[0].get<std::int32_t>(event)).usage.migrations;
+		return;
+	default:
+		identity(kind, event);
+	}
+}
+
+// What names threads holds inside and outside of the window.
+void Machine::identity(const EventKind &kind, const trace::Event &event)
+{
+	switch (kind.kind) {
+	case Kind::sched_wakeup_new:
+		return on_born(kind, event);
+	case Kind::sched_process_exec:
+		return on_exec(kind, event);
+	case Kind::task_rename:
+		get(kind.field[0].get<std::int32_t>(event)).name = kind.field[1].get<std::string_view>(event);
+		return;
+	case Kind::thread_state:
+		return on_thread_state(kind, event);
+	case Kind::thread_counts:
+		return on_counts(kind, event);
+	case Kind::cgroup_attach_task:
+		get(kind.field[0].get<std::int32_t>(event)).cgroup = kind.field[1].get(event);
+		return;
+	default:
+		return;
+	}
+}
+
+void Machine::on_born(const EventKind &kind, const trace::Event &event)
+{
+	const auto tid = kind.field[0].get<std::int32_t>(event);
+	const auto parent_tid = kind.field[2].get<std::int32_t>(event);
+	Thread &thread = fresh(tid);
+	const Thread *parent = find(parent_tid);
+	thread.tgid = kind.field[1].get<std::int32_t>(event);
+	thread.parent = parent ? parent->tgid : parent_tid;
+	thread.name = kind.field[3].get<std::string_view>(event);
+	thread.born = event.time;
+	thread.filtered = filtering_ && (!parent || parent->filtered) && tid != command_pid_;
+	thread.in_tree = (parent && parent->in_tree) || (command_pid_ && tid == command_pid_);
+	thread.is_kernel = parent_tid == kthreadd || (parent && parent->is_kernel);
+	thread.cgroup = parent ? parent->cgroup : 0;
+	thread.epoch = epoch_;
+	thread.ring = Ring::kernel; // until its first way back to user mode
+	thread.state = State::runnable;
+	thread.since = std::max(event.time, begin_);
+}
+
+void Machine::on_exec(const EventKind &kind, const trace::Event &event)
+{
+	const auto tid = kind.field[0].get<std::int32_t>(event);
+	const auto old_tid = kind.field[1].get<std::int32_t>(event);
+	Thread *thread = find(old_tid);
+	if (thread && old_tid != tid && tid > 0 && static_cast<std::size_t>(tid) < by_tid_.size()) {
+		// A thread that is not the first one takes the first one's place (de_thread in the kernel's fs/exec.c).
+		by_tid_[static_cast<std::size_t>(old_tid)] = nullptr;
+		by_tid_[static_cast<std::size_t>(tid)] = thread;
+		thread->tid = tid;
+	}
+	Thread &known = thread ? *thread : get(tid);
+	known.name = kind.field[2].get<std::string_view>(event);
+	known.is_kernel = false;
+}
+
+void Machine::on_counts(const EventKind &kind, const trace::Event &event)
+{
+	const auto when = kind.field[0].get<std::uint32_t>(event);
+	Thread &thread = get(kind.field[1].get<std::int32_t>(event));
+	ThreadCounts &counts = when == when_start ? thread.at_start : when == when_end ? thread.at_end : thread.at_exit;
+	counts = {true,
+		  event.time,
+		  kind.field[2].get(event),
+		  kind.field[3].get(event),
+		  kind.field[4].get(event),
+		  kind.field[5].get(event),
+		  kind.field[6].get(event)};
+}
+
+void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
+{
+	const auto tid = kind.field[1].get<std::int32_t>(event);
+	const auto flags = kind.field[8].get<std::uint32_t>(event);
+	if (tid == 0)
+		return;
+	Thread *found = find(tid);
+	Thread &thread = found ? *found : fresh(tid);
+	const bool nameless = thread.name.empty();
+	if (nameless || !(flags & thread_at_end)) {
+		thread.tgid = kind.field[2].get<std::int32_t>(event);
+		thread.parent = kind.field[3].get<std::int32_t>(event);
+		thread.name = kind.field[6].get<std::string_view>(event);
+		thread.is_kernel = flags & thread_kernel;
+		if (!(flags & thread_filtered))
+			thread.filtered = false;
+	}
+	thread.cgroup = kind.field[7].get(event);
+	thread.hidden |= (flags & thread_hidden) && thread.born == 0;
+	const Thread *parent = find(thread.parent);
+	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
+		thread.in_tree = true;
+	(flags & thread_at_end ? thread.running_at_end : thread.running_at_start) = flags & thread_running;
+	if (!(flags & thread_at_end) && !known(thread))
+		on_state_at_start(kind, event, thread, flags);
+}
+
+void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags)
+{
+	renew(thread);
+	const auto state = kind.field[0].get<std::uint32_t>(event);
+	const auto syscall = kind.field[5].get<std::uint32_t>(event);
+	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
+	thread.since = begin_;
+	if (flags & thread_running) {
+		Cpu &cpu = this->cpu(kind.field[4].get<std::uint32_t>(event));
+		if (cpu.current)
+			return; // a switch has told already
+		account(cpu, event.time);
+		thread.state = State::running;
+		thread.usage[Mode::unknown] += cpu.before_first;
+		cpu.usage[Mode::unknown] += cpu.before_first;
+		cpu.before_first = 0;
+		cpu.current = &thread;
+		return;
+	}
+	thread.state = state == 0 || state == state_preempted ? State::runnable : State::blocked;
+	if (!thread.is_kernel && syscall != no_syscall) {
+		thread.ring = Ring::system_call;
+		thread.syscall = syscall;
+	}
+}
+
+void Machine::finish()
+{
+	for (Cpu &cpu : cpus_) {
+		if (complete_) {
+			account(cpu, end_);
+		} else if (cpu.accounted < end_) { // killed: what came after its last token was not written
+			cpu.usage[Mode::unknown] += end_ - cpu.accounted;
+			cpu.accounted = end_;
+		}
+		cpu.usage[Mode::unknown] += cpu.before_first;
+	}
+	for (Thread &thread : threads_) {
+		if (!known(thread) || thread.since > end_)
+			continue;
+		if (thread.state == State::runnable)
+			thread.usage.waiting += end_ - thread.since;
+		else if (thread.state == State::blocked)
+			end_blocked(thread, end_, {});
+	}
+}
+
+void fold(trace::Trace &trace, Machine &machine)
+{
+	trace::merge(
+	    trace, {}, [&](const trace::Event &event) { machine.event(event); },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    machine.gap(stream, from, to);
+	    });
+	machine.finish();
+}
+
+} // namespace monitor::analyze

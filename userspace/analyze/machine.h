@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The fold: events in the order of time become states of threads and CPUs, and the states become times.
+//
+// Every analysis runs it: fold(trace, machine) feeds all events and gaps, then threads() and cpus() hold the answer.
+// Observers are told of finished intervals (system calls, times blocked) and of contradictions between tokens.
+// Next in the flow: report/ (usage), syscalls.cpp, offcpu.cpp, check.cpp.
+//
+// The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens tell what ran: a loss makes
+// every state unknown until a token fixes it; kernel time without brackets is unattributed, never user time.
+// Only times within the window are counted: from all probes attached to the last moment they all were.
+// Invariant: the sum over a CPU's times is its window; one thread feeds it, in time order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "event_kinds.h"
+#include "recording_info.h"
+#include "thread.h"
+#include "trace/merge.h"
+#include "trace/trace.h"
+
+namespace monitor::analyze {
+
+// Who woke a thread: the thread that ran there, or an interrupt.
+struct Waker {
+	const Thread *thread = nullptr; // null: unknown
+	std::int32_t interrupt = -1;    // EventKinds number, -1: none
+	std::uint32_t number = 0;       // of the irq or softirq
+};
+
+enum class Contradiction : std::uint8_t {
+	other_thread_ran,   // the previous thread of a switch is not the running one
+	on_two_cpus,        // a thread is switched in while it runs elsewhere
+	entry_without_exit, // of a system call
+	exit_without_entry,
+	interrupts_unpaired,
+};
+
+class Observer {
+public:
+	virtual ~Observer() = default;
+	// A system call whose entry and exit were seen.
+	virtual void system_call(const Thread &, std::uint32_t /*number*/, std::uint64_t /*ticks*/,
+				 std::int64_t /*result*/)
+	{
+	}
+	// A thread slept from `from` to `to` and was woken; `syscall` is the call it slept in, or no_syscall.
+	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
+	// `thread` is the one that was believed to run, or whose tokens contradict each other.
+	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
+	virtual void exited(const Thread &) {}
+};
+
+class Machine {
+public:
+	Machine(const trace::Trace &trace, const RecordingInfo &info);
+
+	void add(Observer &observer) { observers_.push_back(&observer); }
+
+	void event(const trace::Event &event);
+	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
+	void finish();
+
+	const std::deque<Thread> &threads() const { return threads_; }
+	const std::vector<Cpu> &cpus() const { return cpus_; }
+	const EventKinds &kinds() const { return kinds_; }
+	std::uint64_t window_begin() const { return begin_; }
+	std::uint64_t window_end() const { return end_; }
+	std::uint64_t tokens() const { return tokens_; }
+	std::uint64_t gaps() const { return gaps_; }
+
+	// The leader of a thread's process: its first thread, or the thread itself if that is not known.
+	const Thread &leader(const Thread &thread) const;
+
+private:
+	Thread *find(std::int32_t tid);
+	Thread &get(std::int32_t tid);
+	Thread &fresh(std::int32_t tid);
+	Thread &idle(Cpu &cpu);
+	Thread &runner(Cpu &cpu, std::int32_t tid);
+	Cpu &cpu(std::uint32_t number);
+	bool known(const Thread &thread) const;
+	void renew(Thread &thread);
+
+	void account(Cpu &cpu, std::uint64_t time);
+	Mode mode_of(const Thread &thread) const;
+	bool in_window(std::uint64_t time) const { return time >= begin_ && time <= end_; }
+	void contradict(Contradiction what, std::uint64_t time, const Cpu &cpu, const Thread &thread);
+
+	void identity(const EventKind &kind, const trace::Event &event);
+	void on_born(const EventKind &kind, const trace::Event &event);
+	void on_exec(const EventKind &kind, const trace::Event &event);
+	void on_thread_state(const EventKind &kind, const trace::Event &event);
+	void on_counts(const EventKind &kind, const trace::Event &event);
+	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
+
+	void on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void switch_out(Thread &thread, std::uint32_t state, std::uint64_t time);
+	void switch_in(Thread &thread, Cpu &cpu, std::uint64_t time);
+	void on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time);
+	void end_blocked(Thread &thread, std::uint64_t time, const Waker &waker);
+	Waker waker_on(const Cpu &cpu) const;
+	void on_interrupt(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void on_fault(Kind kind, Cpu &cpu);
+
+	EventKinds kinds_;
+	std::vector<Observer *> observers_;
+	std::deque<Thread> threads_;
+	std::vector<Thread *> by_tid_;
+	std::vector<Thread *> idle_; // by CPU
+	std::vector<Cpu> cpus_;
+	std::uint64_t begin_ = 0, end_ = 0, tokens_ = 0, gaps_ = 0;
+	std::uint32_t epoch_ = 1;
+	std::int64_t command_pid_ = 0;
+	bool user_bracketed_ = true; // system calls and faults are both in the trace
+	bool filtering_ = false;
+	bool complete_ = false;
+};
+
+// Feeds all of a trace.
+void fold(trace::Trace &trace, Machine &machine);
+
+} // namespace monitor::analyze

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// The transitions of Machine: what each token of a CPU changes. See machine.h for the rules.
+#include <algorithm>
+
+#include "machine.h"
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::uint32_t state_preempted = 0x100;
+constexpr std::uint32_t state_dead = 0x10; // X
+constexpr std::uint32_t state_zombie = 0x20;
+
+// Between a fault's entry and a token that says the thread is elsewhere, without a completion: nobody knows when it
+// went back to user mode.
+void fault_never_completed(Thread &thread, Cpu &cpu)
+{
+	thread.usage[Mode::kernel] -= std::min(thread.fault_ticks, thread.usage[Mode::kernel]);
+	thread.usage[Mode::unattributed] += thread.fault_ticks;
+	cpu.usage[Mode::kernel] -= std::min(thread.fault_ticks, cpu.usage[Mode::kernel]);
+	cpu.usage[Mode::unattributed] += thread.fault_ticks;
+	thread.fault_ticks = 0;
+}
+
+} // namespace
+
+void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	Thread &prev = runner(cpu, kind.field[1].get<std::int32_t>(event));
+	Thread &next = runner(cpu, kind.field[2].get<std::int32_t>(event));
+	const auto state = kind.field[0].get<std::uint32_t>(event);
+	if (!cpu.current) {
+		// The first switch since the start or a loss tells who has been running.
+		renew(prev);
+		prev.usage[Mode::unknown] += prev.tid == 0 ? 0 : cpu.before_first;
+		(prev.tid == 0 ? cpu.idle : cpu.usage[Mode::unknown]) += cpu.before_first;
+		cpu.before_first = 0;
+	} else if (cpu.current != &prev && prev.tgid != cpu.current->tgid) {
+		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
+	}
+	if (!cpu.interrupts.empty() && cpu.interrupts_known)
+		contradict(Contradiction::interrupts_unpaired, event.time, cpu, prev);
+	cpu.interrupts.clear();
+	cpu.interrupts_known = true;
+	switch_out(prev, state, event.time);
+	switch_in(next, cpu, event.time);
+}
+
+void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time)
+{
+	if (thread.tid == 0)
+		return;
+	const bool still_runnable = state == 0 || state == state_preempted;
+	++(still_runnable ? thread.usage.involuntary : thread.usage.voluntary);
+	thread.out_time = time;
+	thread.since = time;
+	if (state == state_dead || state == state_zombie) {
+		thread.state = State::dead;
+		return;
+	}
+	thread.state = still_runnable ? State::runnable : State::blocked;
+	if (!still_runnable && thread.ring == Ring::user)
+		thread.ring = Ring::unknown; // asleep in the kernel, on a way that no token brackets
+}
+
+void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
+{
+	if (thread.tid != 0 && thread.state == State::running && known(thread) &&
+	    cpus_[thread.cpu].current == &thread && thread.cpu != cpu.number)
+		contradict(Contradiction::on_two_cpus, time, cpu, thread);
+	renew(thread);
+	if (thread.state == State::runnable) {
+		thread.usage.waiting += time - std::max(thread.since, begin_);
+	} else if (thread.state == State::blocked && thread.early_waking) {
+		// Woken in the moment it went to sleep: the waking's token is older than the switch's.
+		end_blocked(thread, thread.out_time, {});
+		thread.usage.waiting += time - thread.out_time;
+	}
+	thread.early_waking = 0;
+	thread.state = State::running;
+	thread.cpu = cpu.number;
+	cpu.current = &thread;
+}
+
+Waker Machine::waker_on(const Cpu &cpu) const
+{
+	Waker waker;
+	waker.thread = cpu.current;
+	if (!cpu.interrupts.empty()) {
+		waker.interrupt = static_cast<std::int32_t>(cpu.interrupts.back() >> 16);
+		waker.number = cpu.interrupts.back() & 0xffff;
+	}
+	return waker;
+}
+
+void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker)
+{
+	const std::uint64_t from = std::max(thread.since, begin_);
+	if (time < from)
+		return;
+	thread.usage.blocked += time - from;
+	for (Observer *observer : observers_)
+		observer->blocked(thread, from, time, waker);
+}
+
+void Machine::on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time)
+{
+	if (!known(thread))
+		renew(thread);
+	if (thread.state == State::running) {
+		thread.early_waking = time;
+		return;
+	}
+	if (thread.state == State::blocked)
+		end_blocked(thread, time, waker_on(cpu));
+	else if (thread.state == State::runnable)
+		return;
+	thread.state = State::runnable;
+	thread.since = time;
+}
+
+void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	const std::uint32_t entry =
+	    static_cast<std::uint32_t>(kind.interrupt) << 16 | kind.field[0].get<std::uint16_t>(event);
+	if (kind.kind == Kind::interrupt_entry) {
+		if (cpu.interrupts.size() < 16)
+			cpu.interrupts.push_back(entry);
+		return;
+	}
+	if (!cpu.interrupts.empty() && cpu.interrupts.back() == entry)
+		cpu.interrupts.pop_back();
+	else if (cpu.interrupts_known)
+		contradict(Contradiction::interrupts_unpaired, event.time, cpu, cpu.current ? *cpu.current : idle(cpu));
+}
+
+void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	if (!cpu.current)
+		return;
+	Thread &thread = *cpu.current;
+	if (thread.ring == Ring::system_call && thread.syscall_known)
+		contradict(Contradiction::entry_without_exit, event.time, cpu, thread);
+	if (thread.ring == Ring::fault)
+		fault_never_completed(thread, cpu);
+	thread.ring = Ring::system_call;
+	thread.syscall = kind.field[0].get<std::uint32_t>(event);
+	thread.syscall_known = true;
+	thread.syscall_since = event.time;
+	++thread.usage.syscalls;
+}
+
+void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	if (!cpu.current)
+		return;
+	Thread &thread = *cpu.current;
+	const auto result = kind.field[0].get<std::int64_t>(event);
+	if (thread.ring == Ring::system_call && thread.syscall_known)
+		for (Observer *observer : observers_)
+			observer->system_call(thread, thread.syscall, event.time - thread.syscall_since, result);
+	else if (thread.ring == Ring::user && result >= 0)
+		contradict(Contradiction::exit_without_entry, event.time, cpu,
+			   thread); // a filter refuses with an error
+	if (thread.ring == Ring::fault)
+		fault_never_completed(thread, cpu);
+	thread.ring = Ring::user;
+	thread.syscall = no_syscall;
+	thread.syscall_known = false;
+}
+
+void Machine::on_fault(Kind kind, Cpu &cpu)
+{
+	if (!cpu.current)
+		return;
+	Thread &thread = *cpu.current;
+	switch (kind) {
+	case Kind::minor_fault:
+	case Kind::major_fault:
+		++(kind == Kind::minor_fault ? thread.usage.minor_faults : thread.usage.major_faults);
+		if (thread.ring == Ring::fault)
+			thread.ring = Ring::user;
+		thread.fault_ticks = 0;
+		return;
+	case Kind::page_fault_user:
+		if (thread.ring == Ring::fault)
+			fault_never_completed(thread, cpu);
+		thread.ring = Ring::fault;
+		thread.fault_ticks = 0;
+		return;
+	default:
+		return; // from kernel mode, inside of something that is bracketed or not
+	}
+}
+
+} // namespace monitor::analyze

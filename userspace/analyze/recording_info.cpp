@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "recording_info.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace monitor::analyze {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json &member(const Json &object, const char *name)
+{
+	static const Json none;
+	if (!object.is_object())
+		return none;
+	const auto found = object.find(name);
+	return found == object.end() ? none : *found;
+}
+
+std::uint64_t number(const Json &value)
+{
+	if (value.is_number_unsigned())
+		return value.get<std::uint64_t>();
+	return value.is_number_integer()
+		   ? static_cast<std::uint64_t>(std::max<std::int64_t>(value.get<std::int64_t>(), 0))
+		   : 0;
+}
+
+std::int64_t integer(const Json &value)
+{
+	return value.is_number_integer() ? value.get<std::int64_t>() : 0;
+}
+
+std::optional<std::uint64_t> optional_number(const Json &value)
+{
+	return value.is_number_integer() ? std::optional(number(value)) : std::nullopt;
+}
+
+std::string text(const Json &value)
+{
+	return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+bool flag(const Json &value)
+{
+	return value.is_boolean() && value.get<bool>();
+}
+
+std::vector<std::string> texts(const Json &value)
+{
+	std::vector<std::string> all;
+	if (value.is_array())
+		for (const Json &item : value)
+			all.push_back(text(item));
+	return all;
+}
+
+std::map<std::string, std::uint64_t> numbers(const Json &value)
+{
+	std::map<std::string, std::uint64_t> all;
+	if (value.is_object())
+		for (const auto &[name, item] : value.items())
+			all[name] = number(item);
+	return all;
+}
+
+std::optional<KernelCounts> kernel_counts(const Json &value)
+{
+	if (!value.is_object())
+		return {};
+	KernelCounts counts;
+	counts.before = number(member(value, "before"));
+	counts.after = number(member(value, "after"));
+	counts.context_switches = number(member(value, "context_switches"));
+	counts.interrupts = number(member(value, "interrupts"));
+	if (const Json &steal = member(value, "steal_ns"); steal.is_array())
+		for (const Json &cpu : steal)
+			counts.steal_ns.push_back(number(cpu));
+	counts.interrupt_rows = numbers(member(value, "interrupt_rows"));
+	return counts;
+}
+
+std::vector<ClassCounts> class_counts(const Json &value)
+{
+	std::vector<ClassCounts> all;
+	if (!value.is_array())
+		return all;
+	for (const Json &item : value) {
+		ClassCounts counts;
+		counts.id = static_cast<unsigned>(number(member(item, "id")));
+		counts.name = text(member(item, "name"));
+		counts.family = text(member(item, "family"));
+		counts.seen = number(member(item, "seen"));
+		counts.refused = number(member(item, "refused"));
+		counts.too_deep = number(member(item, "too_deep"));
+		counts.filtered = number(member(item, "filtered"));
+		all.push_back(counts);
+	}
+	return all;
+}
+
+std::uint64_t worst_skew(const Json &skews)
+{
+	std::uint64_t worst = 0;
+	if (skews.is_object())
+		for (const Json &skew : skews)
+			worst = std::max(worst, number(member(skew, "ticks")) + number(member(skew, "uncertainty")));
+	return worst;
+}
+
+void parse_identity(const Json &json, RecordingInfo &info)
+{
+	info.complete = text(member(json, "state")) == "complete";
+	info.command = texts(member(json, "command"));
+	info.command_pid = integer(member(json, "command_pid"));
+	if (const Json &code = member(json, "command_exit"); code.is_number_integer())
+		info.command_exit = code.get<std::int64_t>();
+	info.note = text(member(json, "note"));
+	info.user = text(member(json, "user"));
+	info.host = text(member(json, "host"));
+	info.kernel = text(member(json, "kernel"));
+	info.machine = text(member(json, "machine"));
+	info.boot_id = text(member(json, "boot_id"));
+	info.date = text(member(json, "date"));
+	info.card = text(member(json, "card"));
+	info.attach = text(member(json, "attach"));
+	info.end_reason = text(member(json, "end_reason"));
+	info.cpus = number(member(json, "cpus"));
+	info.families = texts(member(json, "families"));
+	info.programs = texts(member(json, "programs"));
+	info.lacking = texts(member(json, "lacking"));
+	const Json &filter = member(json, "filter");
+	info.filter_command = flag(member(filter, "command"));
+	if (const Json &pids = member(filter, "pids"); pids.is_array())
+		for (const Json &pid : pids)
+			info.filter_pids.push_back(integer(pid));
+}
+
+void parse_counts(const Json &json, RecordingInfo &info)
+{
+	info.start_time = optional_number(member(member(json, "start"), "time"));
+	info.end_time = optional_number(member(member(json, "end"), "time"));
+	info.start_counts = kernel_counts(member(member(json, "kernel_counts"), "start"));
+	info.end_counts = kernel_counts(member(member(json, "kernel_counts"), "end"));
+	info.classes = class_counts(member(json, "classes"));
+	info.misses_start = numbers(member(member(json, "misses"), "start"));
+	info.misses_end = numbers(member(member(json, "misses"), "end"));
+	info.fault_counts = numbers(member(json, "fault_counts"));
+	if (const Json &cost = member(json, "cost_ns"); cost.is_object())
+		for (const auto &[family, ns] : cost.items())
+			info.cost_ns[family] = ns.is_number() ? ns.get<double>() : 0;
+	info.skew_ticks = worst_skew(member(json, "tsc_skew"));
+	const Json &recorder = member(json, "recorder");
+	info.recorder_cpu_ns = number(member(recorder, "cpu_ns"));
+	info.wall_ns = number(member(recorder, "wall_ns"));
+	info.dropped_blocks = number(member(recorder, "dropped_blocks"));
+	info.clamped = number(member(json, "clamped"));
+	info.traced_refused = number(member(json, "traced_refused"));
+	info.start_test_missing = number(member(member(json, "start_test"), "missing"));
+}
+
+} // namespace
+
+RecordingInfo parse_recording(const std::string &json)
+{
+	RecordingInfo info;
+	const Json parsed = Json::parse(json, nullptr, false);
+	if (!parsed.is_object())
+		return info;
+	info.present = true;
+	parse_identity(parsed, info);
+	parse_counts(parsed, info);
+	return info;
+}
+
+bool RecordingInfo::has_program(const std::string &event) const
+{
+	return std::ranges::any_of(
+	    programs, [&](const std::string &name) { return name == event || name == "classic_" + event; });
+}
+
+std::uint64_t RecordingInfo::tokens() const
+{
+	std::uint64_t sum = 0;
+	for (const ClassCounts &counts : classes)
+		sum += counts.written();
+	return sum;
+}
+
+std::uint64_t RecordingInfo::lost() const
+{
+	std::uint64_t sum = 0;
+	for (const ClassCounts &counts : classes)
+		sum += counts.lost();
+	return sum;
+}
+
+std::uint64_t RecordingInfo::misses() const
+{
+	std::uint64_t sum = 0;
+	for (const auto &[program, end] : misses_end) {
+		const auto start = misses_start.find(program);
+		sum += end - (start == misses_start.end() ? 0 : std::min(start->second, end));
+	}
+	return sum;
+}
+
+std::string RecordingInfo::command_line() const
+{
+	std::string line;
+	for (const std::string &word : command)
+		line += (line.empty() ? "" : " ") + word;
+	return line;
+}
+
+double RecordingInfo::probe_cost_ns() const
+{
+	const auto cost = [&](const std::string &family) {
+		const auto own = cost_ns.find(family), other = cost_ns.find("syscall");
+		if (own != cost_ns.end() && own->second > 0)
+			return own->second;
+		return other != cost_ns.end() ? other->second : 0.0;
+	};
+	double sum = 0;
+	for (const ClassCounts &counts : classes)
+		sum += static_cast<double>(counts.seen - counts.filtered) * cost(counts.family) +
+		       static_cast<double>(counts.filtered) * cost("rejected");
+	return sum;
+}
+
+} // namespace monitor::analyze

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Threads and CPUs as the fold sees them: what is known of each, and what it used. Filled by Machine (machine.h), read
+// by reports and checks. Times are ticks of the trace's clock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace monitor::analyze {
+
+// Where a CPU's time goes. `unattributed`: kernel or user, no pair of tokens brackets it. `unknown`: behind a loss, or
+// before the first token that tells.
+enum class Mode : std::uint8_t { user, kernel, irq, softirq, unattributed, unknown };
+constexpr std::size_t modes = 6;
+
+struct Usage {
+	std::array<std::uint64_t, modes> ticks{};
+	std::uint64_t waiting = 0; // runnable, not running
+	std::uint64_t blocked = 0;
+	std::uint64_t voluntary = 0, involuntary = 0, migrations = 0;
+	std::uint64_t syscalls = 0, minor_faults = 0, major_faults = 0;
+
+	std::uint64_t &operator[](Mode mode) { return ticks[static_cast<std::size_t>(mode)]; }
+	std::uint64_t operator[](Mode mode) const { return ticks[static_cast<std::size_t>(mode)]; }
+	std::uint64_t cpu() const;
+	Usage &operator+=(const Usage &other);
+};
+
+enum class State : std::uint8_t { unknown, running, runnable, blocked, dead };
+
+// What a running user thread executes, as far as tokens tell.
+enum class Ring : std::uint8_t {
+	unknown, // no token yet
+	user,
+	system_call,
+	fault,  // from user mode; ends with its completion
+	kernel, // a kernel thread, or the kernel side of a newborn thread
+};
+
+constexpr std::uint32_t no_syscall = 0xfff;
+
+// The kernel's own counts of a thread at one moment (thread_counts).
+struct ThreadCounts {
+	bool present = false;
+	std::uint64_t time = 0;
+	std::uint64_t nvcsw = 0, nivcsw = 0, sum_exec_ns = 0, min_flt = 0, maj_flt = 0;
+};
+
+struct Thread {
+	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that made it
+	std::string name;
+	bool is_kernel = false;
+	bool filtered = false; // outside of what -p selected: shown as `other`
+	bool hidden = false;   // the kernel hides it from BPF: its own events are missing
+	bool in_tree = false;  // the recorded command or a descendant
+	std::uint64_t cgroup = 0;
+	std::uint64_t born = 0; // trace time; 0: before the recording
+
+	State state = State::unknown;
+	Ring ring = Ring::unknown;
+	bool running_at_start = false, running_at_end = false;
+	std::uint32_t epoch = 0; // of Machine: older means state and ring are unknown
+	std::uint32_t cpu = 0;   // last seen on
+	std::uint64_t since = 0; // of state runnable or blocked
+	std::uint64_t out_time = 0;
+	std::uint32_t syscall = no_syscall;
+	bool syscall_known = false; // its entry was seen at syscall_since
+	std::uint64_t syscall_since = 0;
+	std::uint64_t fault_ticks = 0;  // since the entry of a fault that has not completed yet
+	std::uint64_t early_waking = 0; // woken while still running: 0 none
+	Usage usage;
+	ThreadCounts at_start, at_end, at_exit;
+};
+
+struct Cpu {
+	std::uint32_t number = 0;
+	Thread *current = nullptr; // null: unknown
+	std::uint64_t accounted = 0;
+	std::uint64_t gap_until = 0;    // a loss: everything unknown until here
+	std::uint64_t before_first = 0; // ticks before the running thread is known
+	Usage usage;                    // of all that ran here
+	std::uint64_t idle = 0;
+	std::vector<std::uint32_t> interrupts; // nesting, innermost last: kind << 16 | number
+	bool interrupts_known = false; // the nesting is known: a switch happened since the start or the last loss
+};
+
+inline std::uint64_t Usage::cpu() const
+{
+	std::uint64_t sum = 0;
+	for (std::uint64_t t : ticks)
+		sum += t;
+	return sum;
+}
+
+inline Usage &Usage::operator+=(const Usage &other)
+{
+	for (std::size_t i = 0; i < modes; ++i)
+		ticks[i] += other.ticks[i];
+	waiting += other.waiting;
+	blocked += other.blocked;
+	voluntary += other.voluntary;
+	involuntary += other.involuntary;
+	migrations += other.migrations;
+	syscalls += other.syscalls;
+	minor_faults += other.minor_faults;
+	major_faults += other.major_faults;
+	return *this;
+}
+
+} // namespace monitor::analyze

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The one way set-up and I/O fail: an exception whose text is one clear sentence, with the remedy where there is one.
+// Thrown by every library of userspace/, caught once in tools/monitor/main.cpp.
+#pragma once
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace monitor {
+
+// what(): "SENTENCE: strerror" for system errors, SENTENCE alone for errno 0.
+class Error : public std::system_error {
+public:
+	Error(int error_number, const std::string &sentence)
+	    : std::system_error(error_number, std::generic_category(), sentence),
+	      text_(error_number ? std::system_error::what() : sentence)
+	{
+	}
+	explicit Error(const std::string &sentence) : Error(0, sentence) {}
+
+	const char *what() const noexcept override { return text_.c_str(); }
+
+private:
+	std::string text_;
+};
+
+} // namespace monitor

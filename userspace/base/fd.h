@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// File descriptors and memory mappings that close themselves. Used by every library; no ownership is ever shared.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace monitor {
+
+class Fd {
+public:
+	Fd() = default;
+	explicit Fd(int fd) : fd_(fd) {}
+	Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+	Fd &operator=(Fd &&other) noexcept
+	{
+		std::swap(fd_, other.fd_);
+		return *this;
+	}
+	~Fd() { reset(); }
+
+	int get() const { return fd_; }
+	explicit operator bool() const { return fd_ >= 0; }
+	int release() { return std::exchange(fd_, -1); }
+	void reset()
+	{
+		if (fd_ >= 0)
+			::close(std::exchange(fd_, -1));
+	}
+
+private:
+	int fd_ = -1;
+};
+
+class Mapping {
+public:
+	Mapping() = default;
+	Mapping(void *address, std::size_t size_bytes) : address_(address), size_bytes_(size_bytes) {}
+	Mapping(Mapping &&other) noexcept
+	    : address_(std::exchange(other.address_, nullptr)), size_bytes_(std::exchange(other.size_bytes_, 0))
+	{
+	}
+	Mapping &operator=(Mapping &&other) noexcept
+	{
+		std::swap(address_, other.address_);
+		std::swap(size_bytes_, other.size_bytes_);
+		return *this;
+	}
+	~Mapping()
+	{
+		if (address_)
+			::munmap(address_, size_bytes_);
+	}
+
+	std::byte *data() const { return static_cast<std::byte *>(address_); }
+	std::size_t size() const { return size_bytes_; }
+	std::span<const std::byte> bytes() const { return {data(), size_bytes_}; }
+
+private:
+	void *address_ = nullptr;
+	std::size_t size_bytes_ = 0;
+};
+
+// Open a file or throw Error("cannot open PATH: reason").
+Fd open_file(const std::string &path, int flags, unsigned mode = 0);
+
+// Map a whole file read-only; an empty file gives an empty mapping. Throws Error.
+Mapping map_file(const std::string &path);
+
+// The whole text of a (proc) file; an empty string when it cannot be read.
+std::string read_text(const std::string &path);
+
+// Write all bytes or throw Error("cannot write PATH: reason").
+void write_all(int fd, std::span<const std::byte> bytes, const std::string &path);
+
+// Replace a file's content in one step: write PATH.new with this mode, then rename. Throws Error.
+void replace_file(const std::string &path, const std::string &text, unsigned mode);
+
+} // namespace monitor

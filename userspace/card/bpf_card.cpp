@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+#include "bpf_card.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstring>
+#include <set>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <linux/membarrier.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "card.skel.h"
+#include "classes.h"
+
+namespace monitor::card {
+namespace {
+
+constexpr std::size_t log_bytes_kept = 4000;
+std::string libbpf_log;
+
+int keep_log(libbpf_print_level level, const char *format, va_list arguments)
+{
+	static const bool debug = std::getenv("MONITOR_DEBUG");
+	if (debug && level == LIBBPF_WARN)
+		return std::vfprintf(stderr, format, arguments);
+	if (level != LIBBPF_WARN || libbpf_log.size() > log_bytes_kept)
+		return 0;
+	char line[512];
+	std::vsnprintf(line, sizeof line, format, arguments);
+	libbpf_log += line;
+	return 0;
+}
+
+// The line of libbpf's log that says why. With MONITOR_DEBUG set the whole log went to stderr as it came.
+std::string why_refused()
+{
+	return libbpf_log.substr(0, libbpf_log.find('\n'));
+}
+
+btf *kernel_btf()
+{
+	static btf *types = btf__load_vmlinux_btf();
+	return types;
+}
+
+bool is_classic(const std::string &program)
+{
+	return program.starts_with("classic_");
+}
+
+std::string class_of(const std::string &program)
+{
+	return is_classic(program) ? program.substr(std::strlen("classic_")) : program;
+}
+
+bool is_iterator(const bpf_program *program)
+{
+	return std::string_view(bpf_program__section_name(program)).find("iter/") != std::string_view::npos;
+}
+
+bool is_fault_event(const bpf_program *program)
+{
+	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event");
+}
+
+// Levels 1 and deeper share 1/16 of the blocks, at least two each.
+std::array<std::uint64_t, EDC_CARD_LEVELS> blocks_by_level(std::uint64_t blocks)
+{
+	std::uint64_t deep = std::max<std::uint64_t>(blocks / 16 / (EDC_CARD_LEVELS - 1), 2);
+	std::array<std::uint64_t, EDC_CARD_LEVELS> by_level;
+	by_level.fill(deep);
+	by_level[0] = blocks - deep * (EDC_CARD_LEVELS - 1);
+	return by_level;
+}
+
+} // namespace
+
+bool kernel_has_tracepoint(const std::string &name)
+{
+	return kernel_btf() &&
+	       btf__find_by_name_kind(kernel_btf(), ("btf_trace_" + name).c_str(), BTF_KIND_TYPEDEF) > 0;
+}
+
+void BpfCard::LinkDeleter::operator()(bpf_link *link) const
+{
+	bpf_link__destroy(link);
+}
+
+BpfCard::BpfCard(const CardOptions &options) : options_(options)
+{
+	libbpf_set_print(keep_log);
+	if (!kernel_btf())
+		throw Error(
+		    "this kernel offers no type information (/sys/kernel/btf/vmlinux), which the BPF card needs; "
+		    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)");
+	skeleton_ = card__open();
+	if (!skeleton_)
+		throw Error(errno, "cannot open the BPF card: " + why_refused());
+	configure();
+	if (int error = card__load(skeleton_); error < 0)
+		throw Error(-error,
+			    fmt::format("the kernel refused the BPF card ({}); `monitor doctor` says what is missing",
+					why_refused()));
+	areas_ = [&] {
+		const int fd = bpf_map__fd(skeleton_->maps.rings);
+		const std::size_t size = area_bytes_ * options_.cpus;
+		void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (address == MAP_FAILED)
+			throw Error(errno, "cannot map the rings");
+		return Mapping(address, size);
+	}();
+	reset();
+}
+
+BpfCard::~BpfCard()
+{
+	links_.clear();
+	iterator_links_.clear();
+	areas_ = {};
+	if (skeleton_)
+		card__destroy(skeleton_);
+}
+
+void BpfCard::configure()
+{
+	// One page behind the blocks is never used: the verifier sees that whatever starts within the blocks fits.
+	area_bytes_ = EDC_CPU_HEADER + (options_.blocks_per_cpu + 1) * EDC_BLOCK_SIZE;
+	skeleton_->rodata->last_record = area_bytes_ - EDC_BLOCK_SIZE;
+	skeleton_->rodata->filtering = options_.filtering;
+	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
+	bpf_map__set_max_entries(skeleton_->maps.rings, options_.cpus);
+	bpf_map__set_value_size(skeleton_->maps.rings, static_cast<__u32>(area_bytes_));
+	if (options_.filtering) {
+		bpf_map__set_max_entries(skeleton_->maps.traced, 1 << 16);
+		bpf_map__set_max_entries(skeleton_->maps.selected, 1 << 16);
+	}
+	bpf_program *program;
+	bpf_object__for_each_program(program, skeleton_->obj)
+	{
+		const std::string name = bpf_program__name(program);
+		const std::string event = class_of(name);
+		bool load = is_iterator(program) || is_fault_event(program) || kernel_has_tracepoint(event);
+		if (!load && wanted(event) && !is_classic(name))
+			lacking_.push_back(event);
+		bpf_program__set_autoload(program, load && (is_iterator(program) || wanted(event)));
+	}
+}
+
+bool BpfCard::wanted(const std::string &program) const
+{
+	const std::string family = family_of(program);
+	if (family == "sched" && program != "sched_waking" && program != "sched_migrate_task")
+		return true; // who runs and what it is called
+	return std::ranges::find(options_.families, family) != options_.families.end();
+}
+
+void BpfCard::attach(bool classic)
+{
+	std::vector<std::string> names;
+	bpf_program *program;
+	bpf_object__for_each_program(program, skeleton_->obj) if (bpf_program__autoload(program) &&
+								  !is_iterator(program) &&
+								  !is_classic(bpf_program__name(program)))
+	    names.push_back(bpf_program__name(program));
+	attach_only(classic, names);
+}
+
+void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
+{
+	attached_.clear();
+	for (const std::string &name : names) {
+		bpf_program *program = nullptr;
+		if (classic)
+			program = bpf_object__find_program_by_name(skeleton_->obj, ("classic_" + name).c_str());
+		if (!program || !bpf_program__autoload(program))
+			program = bpf_object__find_program_by_name(skeleton_->obj, name.c_str());
+		if (!program || !bpf_program__autoload(program))
+			continue;
+		attach_program(program);
+		attached_.push_back(bpf_program__name(program));
+	}
+}
+
+void BpfCard::attach_program(bpf_program *program)
+{
+	const std::string name = bpf_program__name(program);
+	if (is_fault_event(program))
+		return attach_fault_event(program, name);
+	Link link(bpf_program__attach(program));
+	if (!link)
+		throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
+	links_.push_back(std::move(link));
+}
+
+void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
+{
+	perf_event_attr attributes{};
+	attributes.size = sizeof attributes;
+	attributes.type = PERF_TYPE_SOFTWARE;
+	attributes.config = name == "major_fault" ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN;
+	attributes.sample_period = 1;
+	attributes.disabled = 1;
+	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
+		Fd fd(static_cast<int>(
+		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
+		if (!fd && errno == ENODEV)
+			continue; // a possible CPU that is offline
+		if (!fd)
+			throw Error(errno, "cannot open the software event of page faults");
+		Fd counting(::dup(fd.get()));
+		Link link(bpf_program__attach_perf_event(program, fd.release()));
+		if (!link)
+			throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
+		links_.push_back(std::move(link));
+		fault_events_.push_back({name, std::move(counting)});
+	}
+}
+
+// Closing a link is not the end of its program where tracepoints are preemptible: a task may stand between the
+// tracepoint and the program. So: tell the probes to stop, wait for a grace period, then no probe writes any more.
+void BpfCard::detach()
+{
+	// The fault events' own counts end exactly with their probe: disabled, then read.
+	for (const FaultEvent &event : fault_events_)
+		::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
+		__atomic_store_n(&area(cpu).stopped, 1, __ATOMIC_SEQ_CST);
+	wait_for_probes();
+	final_fault_counts_ = fault_counts();
+	links_.clear();
+	attached_.clear();
+	fault_events_.clear();
+}
+
+void BpfCard::wait_for_probes() const
+{
+	if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
+		::usleep(100'000); // refused under nohz_full: far longer than any probe
+	for (int tries = 0; tries < 100; ++tries) {
+		bool busy = false;
+		for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
+			busy |= __atomic_load_n(&area(cpu).depth, __ATOMIC_ACQUIRE) != 0;
+		if (!busy)
+			return;
+		::usleep(1000);
+	}
+}
+
+void BpfCard::reset()
+{
+	const auto levels = blocks_by_level(options_.blocks_per_cpu);
+	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
+		edc_cpu &shared = area(cpu);
+		std::memset(&shared, 0, sizeof shared);
+		std::uint64_t offset = EDC_CPU_HEADER;
+		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level) {
+			edc_ring &ring = shared.level[level].ring;
+			ring.first = offset;
+			ring.blocks = levels[level];
+			ring.stream_instance_id = 1 + cpu * EDC_CARD_LEVELS + level;
+			offset += levels[level] * EDC_BLOCK_SIZE;
+		}
+	}
+}
+
+edc_cpu &BpfCard::area(unsigned cpu) const
+{
+	return *reinterpret_cast<edc_cpu *>(memory(cpu));
+}
+
+edc_clock &BpfCard::clock() const
+{
+	return *reinterpret_cast<edc_clock *>(&skeleton_->bss->edc_clock);
+}
+
+std::vector<ProgramMisses> BpfCard::misses() const
+{
+	std::vector<ProgramMisses> all;
+	bpf_program *program;
+	bpf_object__for_each_program(program, skeleton_->obj)
+	{
+		if (!bpf_program__autoload(program) || is_iterator(program))
+			continue;
+		bpf_prog_info info{};
+		__u32 size = sizeof info;
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
+			all.push_back({bpf_program__name(program), info.recursion_misses});
+	}
+	return all;
+}
+
+std::vector<FaultCount> BpfCard::fault_counts() const
+{
+	if (fault_events_.empty())
+		return final_fault_counts_;
+	std::vector<FaultCount> counts{{"minor_fault", 0}, {"major_fault", 0}};
+	for (const FaultEvent &event : fault_events_) {
+		std::uint64_t value = 0;
+		if (::read(event.fd.get(), &value, sizeof value) == sizeof value)
+			counts[event.name == "major_fault"].count += value;
+	}
+	return counts;
+}
+
+void BpfCard::prepare_task_passes(unsigned passes)
+{
+	Link link(bpf_program__attach_iter(skeleton_->progs.list_tasks, nullptr));
+	if (!link)
+		throw Error(errno, fmt::format("cannot attach the task iterator ({})", why_refused()));
+	for (unsigned i = 0; i < passes; ++i) {
+		task_passes_.emplace_back(bpf_iter_create(bpf_link__fd(link.get())));
+		if (!task_passes_.back())
+			throw Error(errno, "cannot open the task iterator");
+	}
+	iterator_links_.push_back(std::move(link));
+}
+
+std::vector<edc_task> BpfCard::list_tasks()
+{
+	std::vector<edc_task> tasks;
+	if (task_passes_.empty())
+		return tasks;
+	Fd pass = std::move(task_passes_.back());
+	task_passes_.pop_back();
+	std::vector<std::byte> bytes(1 << 16);
+	std::size_t kept = 0;
+	for (ssize_t n; (n = ::read(pass.get(), bytes.data() + kept, bytes.size() - kept)) > 0;) {
+		kept += static_cast<std::size_t>(n);
+		const std::size_t whole = kept / sizeof(edc_task);
+		const std::size_t before = tasks.size();
+		tasks.resize(before + whole);
+		std::memcpy(tasks.data() + before, bytes.data(), whole * sizeof(edc_task));
+		std::memmove(bytes.data(), bytes.data() + whole * sizeof(edc_task), kept -= whole * sizeof(edc_task));
+	}
+	return tasks;
+}
+
+void BpfCard::select(const std::vector<int> &pids)
+{
+	const __u8 one = 1;
+	for (int pid : pids)
+		bpf_map__update_elem(skeleton_->maps.selected, &pid, sizeof pid, &one, sizeof one, BPF_ANY);
+	Link link(bpf_program__attach_iter(skeleton_->progs.select_descendants, nullptr));
+	if (!link)
+		throw Error(errno, "cannot attach the task iterator");
+	do {
+		skeleton_->bss->selected_more = 0;
+		Fd pass(bpf_iter_create(bpf_link__fd(link.get())));
+		char sink[64];
+		while (::read(pass.get(), sink, sizeof sink) > 0)
+			;
+	} while (skeleton_->bss->selected_more);
+	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
+		__atomic_store_n(&area(cpu).kept, EDC_KEPT_UNKNOWN, __ATOMIC_RELAXED);
+}
+
+void BpfCard::trace_thread(int tid)
+{
+	const __u8 one = 1;
+	if (bpf_map__update_elem(skeleton_->maps.traced, &tid, sizeof tid, &one, sizeof one, BPF_ANY) < 0)
+		throw Error(errno, "cannot select the command's process");
+}
+
+std::uint64_t BpfCard::traced_refused() const
+{
+	return skeleton_->bss->traced_refused;
+}
+
+} // namespace monitor::card

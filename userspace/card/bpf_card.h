@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// The BPF card: loads the probes, decides how each is attached, and gives the recording its rings and counts.
+// Called by userspace/record/recording.cpp; next in the flow: record/drain.cpp takes the blocks.
+// One thread loads and attaches; afterwards the areas are read by the drain thread alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "monitor/card.h"
+
+struct card;
+struct bpf_link;
+struct bpf_program;
+
+namespace monitor::card {
+
+struct CardOptions {
+	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
+	bool filtering = false;            // only threads that are traced
+	unsigned cpus = 1;                 // possible CPUs
+	std::uint64_t blocks_per_cpu = 0;
+	std::array<std::uint8_t, 16> uuid{};
+};
+
+// How often the kernel refused to run a program because it was already running on that CPU.
+struct ProgramMisses {
+	std::string program;
+	std::uint64_t misses = 0;
+};
+
+// The kernel's own count of a software event, all CPUs.
+struct FaultCount {
+	std::string event;
+	std::uint64_t count = 0;
+};
+
+class BpfCard {
+public:
+	// Loads the programs; throws Error with the remedy when the kernel does not take them.
+	explicit BpfCard(const CardOptions &options);
+	~BpfCard();
+
+	// Attach the probes of the chosen families, or only those named. `classic`: the classes that may be preempted
+	// attach as classic tracepoints.
+	void attach(bool classic);
+	void attach_only(bool classic, const std::vector<std::string> &names);
+
+	// Detach all, wait until no probe runs any more.
+	void detach();
+
+	// Forget all tokens and counts. Only while nothing is attached.
+	void reset();
+
+	unsigned cpus() const { return options_.cpus; }
+	const std::array<std::uint8_t, 16> &uuid() const { return options_.uuid; }
+	edc_cpu &area(unsigned cpu) const;
+	std::byte *memory(unsigned cpu) const { return areas_.data() + cpu * area_bytes_; }
+	std::uint64_t ring_bytes() const { return areas_.size(); }
+	edc_clock &clock() const;
+
+	std::vector<ProgramMisses> misses() const;
+	// Since the last attach; final after detach().
+	std::vector<FaultCount> fault_counts() const;
+
+	// The file descriptors of one pass over all threads each are opened while there is the privilege to.
+	void prepare_task_passes(unsigned passes);
+	// Reads one prepared pass.
+	std::vector<edc_task> list_tasks();
+
+	// Select processes with all descendants (-p), or one thread whose children follow.
+	void select(const std::vector<int> &pids);
+	void trace_thread(int tid);
+	std::uint64_t traced_refused() const;
+
+	// Names of attached programs, and of asked-for classes that this kernel lacks.
+	const std::vector<std::string> &attached() const { return attached_; }
+	const std::vector<std::string> &lacking() const { return lacking_; }
+
+private:
+	struct LinkDeleter {
+		void operator()(bpf_link *link) const;
+	};
+	using Link = std::unique_ptr<bpf_link, LinkDeleter>;
+	struct FaultEvent {
+		std::string name;
+		Fd fd;
+	};
+
+	void configure();
+	void wait_for_probes() const;
+	void attach_program(bpf_program *program);
+	void attach_fault_event(bpf_program *program, const std::string &name);
+	bool wanted(const std::string &program) const;
+
+	CardOptions options_;
+	::card *skeleton_ = nullptr;
+	std::uint64_t area_bytes_ = 0;
+	Mapping areas_;
+	std::vector<Link> links_;
+	std::vector<FaultEvent> fault_events_;
+	std::vector<FaultCount> final_fault_counts_;
+	std::vector<Link> iterator_links_;
+	std::vector<Fd> task_passes_;
+	std::vector<std::string> attached_;
+	std::vector<std::string> lacking_;
+};
+
+// Whether the running kernel has this tracepoint in its BTF.
+bool kernel_has_tracepoint(const std::string &name);
+
+} // namespace monitor::card

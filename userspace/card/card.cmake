@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# The BPF card: compile the object, make its skeleton, wrap it.
+find_library(BPF_LIBRARY bpf REQUIRED)
+find_library(ELF_LIBRARY elf REQUIRED)
+find_library(Z_LIBRARY z REQUIRED)
+find_program(BPF_CLANG NAMES clang clang-14 REQUIRED)
+find_program(BPFTOOL bpftool PATHS /usr/sbin /sbin REQUIRED)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(BPF_ARCH arm64)
+else()
+  set(BPF_ARCH x86)
+endif()
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-multiarch OUTPUT_VARIABLE MULTIARCH OUTPUT_STRIP_TRAILING_WHITESPACE)
+
+file(GLOB BPF_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bpf/*.bpf.[ch] ${CMAKE_SOURCE_DIR}/include/monitor/*.h)
+set(BPF_OBJECT ${CMAKE_BINARY_DIR}/card.bpf.o)
+set(BPF_SKELETON ${CMAKE_BINARY_DIR}/generated/card.skel.h)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
+add_custom_command(
+  OUTPUT ${BPF_SKELETON} ${BPF_OBJECT}
+  COMMAND ${BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -Wall -D__TARGET_ARCH_${BPF_ARCH} -I${CMAKE_SOURCE_DIR}/include
+          -I${CMAKE_SOURCE_DIR}/bpf -idirafter /usr/include/${MULTIARCH} -c ${CMAKE_SOURCE_DIR}/bpf/card.bpf.c -o
+          ${BPF_OBJECT}
+  COMMAND ${BPFTOOL} gen skeleton ${BPF_OBJECT} name card > ${BPF_SKELETON}
+  DEPENDS ${BPF_SOURCES}
+  COMMENT "BPF card"
+  VERBATIM)
+
+add_library(monitor_card STATIC card/bpf_card.cpp card/start_test.cpp card/classes.cpp card/facts.cpp ${BPF_SKELETON})
+target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)
+target_link_libraries(monitor_card PUBLIC monitor_base fmt::fmt-header-only PRIVATE ${BPF_LIBRARY} ${ELF_LIBRARY} ${Z_LIBRARY}
+                                                                         Threads::Threads)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "classes.h"
+
+#include "monitor/card.h"
+
+namespace monitor::card {
+namespace {
+
+#define A(kind, name) {#kind, #name},
+#define B(kind, name) {#kind, #name},
+#define F(kind, name) {#kind, #name},
+#define CLASS(id, name, family, words, fields) constexpr ClassField fields_##id[] = {fields};
+EDC_KERNEL_CLASSES(CLASS)
+#undef CLASS
+#undef A
+#undef B
+#undef F
+
+constexpr ClassRow rows[] = {
+#define CLASS(id, name, family, words, fields) {id, #name, #family, words, fields_##id},
+    EDC_KERNEL_CLASSES(CLASS)
+#undef CLASS
+};
+
+constexpr Family all_families[] = {
+    {"sched", "who runs, who wakes whom, births, names and deaths of threads", true},
+    {"irq", "device interrupts, softirqs, and x86's timer, reschedule and call-function vectors", true},
+    {"syscall", "system calls: entry with number and ABI, exit with the result", true},
+    {"fault", "page faults: entry with the address, completion minor or major", true},
+    {"power", "idle states and frequency changes", true},
+    {"block", "block requests handed to the driver and completed", false},
+};
+
+} // namespace
+
+std::span<const ClassRow> kernel_classes()
+{
+	return rows;
+}
+
+std::string family_of(std::string_view name)
+{
+	for (const ClassRow &row : rows)
+		if (row.name == name)
+			return row.family;
+	return "";
+}
+
+std::span<const Family> families()
+{
+	return all_families;
+}
+
+} // namespace monitor::card

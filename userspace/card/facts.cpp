@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "facts.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "bpf_card.h"
+#include "classes.h"
+
+extern "C" __attribute__((weak)) const unsigned int __rseq_size;
+
+namespace monitor::card {
+namespace {
+
+std::string line_of(const std::string &path)
+{
+	const std::string text = read_text(path);
+	return text.substr(0, text.find('\n'));
+}
+
+// "none [voluntary] full" -> "voluntary"
+std::string chosen_of(const std::string &text)
+{
+	const std::size_t open = text.find_first_of("[("), close = text.find_first_of("])", open);
+	return open == std::string::npos || close == std::string::npos ? text : text.substr(open + 1, close - open - 1);
+}
+
+bool has_config(const char *option)
+{
+	utsname system{};
+	::uname(&system);
+	const std::string config = read_text(std::string("/boot/config-") + system.release);
+	return config.find(std::string("\n") + option + "=y") != std::string::npos;
+}
+
+Fact root()
+{
+	if (::geteuid() == 0)
+		return {"privilege", "root", FactState::good, "recording is possible", ""};
+	return {"privilege", "not root", FactState::limited,
+		"reading traces works, recording does not; some facts below are guesses", "run `sudo monitor doctor`"};
+}
+
+Fact btf()
+{
+	if (::access("/sys/kernel/btf/vmlinux", R_OK) == 0)
+		return {"btf", "present", FactState::good, "the BPF card fits itself to this kernel", ""};
+	return {"btf", "missing", FactState::missing, "the BPF card cannot be loaded",
+		"boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)"};
+}
+
+Fact kernel()
+{
+	utsname system{};
+	::uname(&system);
+	int major = 0, minor = 0;
+	std::sscanf(system.release, "%d.%d", &major, &minor);
+	if (major > 6 || (major == 6 && minor >= 1))
+		return {"kernel", system.release, FactState::good, "in the tested range (6.1 and newer)", ""};
+	if (major > 5 || (major == 5 && minor >= 18))
+		return {"kernel", system.release, FactState::limited,
+			"older than the tested range; the card may load (it needs 5.18)", ""};
+	return {"kernel", system.release, FactState::missing,
+		"sched_switch does not tell the previous state before 5.18", "boot a kernel of 6.1 or newer"};
+}
+
+Fact lockdown()
+{
+	const std::string mode = chosen_of(line_of("/sys/kernel/security/lockdown"));
+	if (mode == "confidentiality")
+		return {"lockdown", mode, FactState::missing, "the kernel refuses BPF programs that read kernel memory",
+			"boot with lockdown=integrity or lower"};
+	return {"lockdown", mode.empty() ? "none" : mode, FactState::good, "no obstacle for the BPF card", ""};
+}
+
+Fact preemption()
+{
+	std::string model = chosen_of(line_of("/sys/kernel/debug/sched/preempt"));
+	if (model.empty()) {
+		utsname system{};
+		::uname(&system);
+		model = std::strstr(system.version, "PREEMPT_RT")        ? "realtime"
+			: std::strstr(system.version, "PREEMPT_DYNAMIC") ? "dynamic"
+			: std::strstr(system.version, "PREEMPT")         ? "full"
+									 : "none or voluntary";
+	}
+	return {"preemption", model, FactState::good,
+		"a test at the start of each recording finds the attach type that loses nothing", ""};
+}
+
+Fact clock()
+{
+	const std::string source = line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	const std::string cpu = read_text("/proc/cpuinfo");
+	const bool invariant =
+	    cpu.find("nonstop_tsc") != std::string::npos && cpu.find("constant_tsc") != std::string::npos;
+#if defined(__x86_64__)
+	if (!invariant)
+		return {"clock", source, FactState::limited, "no invariant TSC: traces use the monotonic clock", ""};
+#else
+	(void)invariant;
+#endif
+	return {"clock", source, FactState::good, "traces use the time stamp counter, with its error bound", ""};
+}
+
+Fact tracepoints()
+{
+	std::string lacking;
+	for (const ClassRow &row : kernel_classes())
+		if (std::string(row.family) != "" && !kernel_has_tracepoint(row.name) &&
+		    !std::strstr(row.name, "_fault") && std::strcmp(row.name, "thread_counts") != 0)
+			lacking += (lacking.empty() ? "" : ", ") + std::string(row.name);
+	if (lacking.empty())
+		return {"tracepoints", "all", FactState::good, "every event class can be recorded", ""};
+	return {"tracepoints", "without " + lacking, FactState::limited, "these events are left out of recordings", ""};
+}
+
+Fact page_faults()
+{
+	if (kernel_has_tracepoint("page_fault_user"))
+		return {"page faults", "entry and completion", FactState::good,
+			"time in page faults is told from user time", ""};
+	return {"page faults", "completion only", FactState::limited,
+		"user time and page faults cannot be told apart: unattributed", ""};
+}
+
+Fact irq_time()
+{
+	if (has_config("CONFIG_IRQ_TIME_ACCOUNTING"))
+		return {
+		    "irq time", "taken out", FactState::good,
+		    "this kernel takes interrupt time out of a thread's own run time; reports keep it in and show it",
+		    ""};
+	return {"irq time", "left in", FactState::good, "this kernel's own run times include interrupts, as reports do",
+		""};
+}
+
+Fact pmu()
+{
+	perf_event_attr attributes{};
+	attributes.size = sizeof attributes;
+	attributes.type = PERF_TYPE_HARDWARE;
+	attributes.config = PERF_COUNT_HW_CPU_CYCLES;
+	const Fd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+	if (fd)
+		return {"pmu", "present", FactState::good, "hardware counters can be read", ""};
+	return {"pmu", std::string("none (") + std::strerror(errno) + ")", FactState::limited,
+		"no cycles, no cache events on this machine; events and times are not affected",
+		"in a VM: let the host pass the PMU through"};
+}
+
+Fact restartable_sequences()
+{
+	const bool registered = &__rseq_size != nullptr && __rseq_size != 0;
+	return {"rseq", registered ? "registered by the C library" : "not registered",
+		registered ? FactState::good : FactState::limited,
+		registered ? "programs can mark events of their own without atomics"
+			   : "programs mark events of their own with a locked add",
+		""};
+}
+
+Fact module()
+{
+	if (::access("/dev/monitor", F_OK) == 0)
+		return {"module", "loaded", FactState::good, "this version records with the BPF card all the same", ""};
+	return {"module", "not loaded", FactState::good, "not needed: the BPF card records", ""};
+}
+
+Fact misses_counted()
+{
+	return {"recursion_misses", "counted", FactState::good,
+		"what the kernel refuses to a probe is known (5.12 and newer)", ""};
+}
+
+Fact limits()
+{
+	return {"limits",
+		fmt::format("perf_event_paranoid {}, unprivileged_bpf_disabled {}, pid_max {}",
+			    line_of("/proc/sys/kernel/perf_event_paranoid"),
+			    line_of("/proc/sys/kernel/unprivileged_bpf_disabled"), line_of("/proc/sys/kernel/pid_max")),
+		FactState::good, "root is not limited by them", ""};
+}
+
+} // namespace
+
+std::vector<Fact> machine_facts()
+{
+	return {
+	    kernel(), root(),           btf(),      lockdown(), tracepoints(),           page_faults(), preemption(),
+	    clock(),  misses_counted(), irq_time(), pmu(),      restartable_sequences(), module(),      limits()};
+}
+
+} // namespace monitor::card

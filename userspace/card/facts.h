@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What this machine can do for a recording, what that means and how to get what is missing: `monitor doctor`.
+// Reads /proc and /sys and tries the system calls; changes nothing. Called by cmd_doctor.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace monitor::card {
+
+enum class FactState { good, limited, missing };
+
+struct Fact {
+	std::string id, value;
+	FactState state = FactState::good;
+	std::string meaning; // for a recording
+	std::string remedy;  // empty: nothing to do
+};
+
+std::vector<Fact> machine_facts();
+
+} // namespace monitor::card

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "blocks.h"
+
+#include "base/error.h"
+
+namespace monitor::record {
+
+BlockPool::BlockPool(std::uint32_t blocks) : closed_(blocks), returned_(blocks)
+{
+	const std::size_t size_bytes = std::size_t{blocks} * EDC_BLOCK_SIZE;
+	void *address = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (address == MAP_FAILED)
+		throw Error(errno, "cannot allocate the block pool; try a smaller --buffer");
+	memory_ = Mapping(address, size_bytes);
+	free_.reserve(blocks);
+	for (std::uint32_t i = blocks; i-- > 0;)
+		free_.push_back(i);
+}
+
+bool BlockPool::take(std::uint32_t &index)
+{
+	for (std::uint32_t returned; returned_.pop(returned);)
+		free_.push_back(returned);
+	if (free_.empty())
+		return false;
+	index = free_.back();
+	free_.pop_back();
+	return true;
+}
+
+} // namespace monitor::record

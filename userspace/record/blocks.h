@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The second buffer stage (ZM4's): closed blocks in a fixed pool between the drain thread and the writer thread, so
+// that the disk may stall for a while without a loss. Ownership of a block passes drain -> writer -> drain through
+// two single-producer single-consumer queues; nobody waits for a lock, and a full pool leaves blocks in the ring.
+#pragma once
+
+#include <cstdint>
+#include <semaphore>
+#include <vector>
+
+#include <boost/lockfree/spsc_queue.hpp>
+
+#include "base/fd.h"
+#include "monitor/ring.h"
+
+namespace monitor::record {
+
+// A stream file of the trace by number: the rings' streams by stream_instance_id, 0 the recorder's own.
+using StreamNumber = std::uint32_t;
+
+struct PooledBlock {
+	std::uint32_t index = 0;
+	StreamNumber stream = 0;
+};
+
+class BlockPool {
+public:
+	explicit BlockPool(std::uint32_t blocks);
+
+	std::byte *at(std::uint32_t index) const { return memory_.data() + std::size_t{index} * EDC_BLOCK_SIZE; }
+	std::uint64_t size_bytes() const { return memory_.size(); }
+
+	// Drain thread: a free block, the one returned last first (it is still in the cache); false if there is none.
+	bool take(std::uint32_t &index);
+	void give(PooledBlock block) { closed_.push(block); }
+	void wake() { work_.release(); }
+
+	// Writer thread.
+	void wait() { work_.acquire(); }
+	bool next(PooledBlock &block) { return closed_.pop(block); }
+	void give_back(std::uint32_t index) { returned_.push(index); }
+
+private:
+	Mapping memory_;
+	boost::lockfree::spsc_queue<PooledBlock> closed_;
+	boost::lockfree::spsc_queue<std::uint32_t> returned_;
+	std::vector<std::uint32_t> free_;
+	std::counting_semaphore<> work_{0};
+};
+
+} // namespace monitor::record

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "command.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace monitor::record {
+namespace {
+
+std::optional<unsigned> number_in(const char *variable)
+{
+	const char *text = std::getenv(variable);
+	if (!text || !*text)
+		return {};
+	char *end;
+	const unsigned long value = std::strtoul(text, &end, 10);
+	if (*end || value >= ~0u)
+		return {};
+	return static_cast<unsigned>(value);
+}
+
+std::pair<Fd, Fd> make_pipe()
+{
+	int ends[2];
+	if (::pipe2(ends, O_CLOEXEC) < 0)
+		throw Error(errno, "cannot make a pipe");
+	return {Fd(ends[0]), Fd(ends[1])};
+}
+
+bool become(const User &user)
+{
+	if (!user.differs)
+		return true;
+	return ::initgroups(user.name.c_str(), user.gid) == 0 && ::setresgid(user.gid, user.gid, user.gid) == 0 &&
+	       ::setresuid(user.uid, user.uid, user.uid) == 0;
+}
+
+void set_environment_of(const User &user)
+{
+	if (!user.differs)
+		return;
+	::setenv("HOME", user.home.c_str(), 1);
+	::setenv("USER", user.name.c_str(), 1);
+	::setenv("LOGNAME", user.name.c_str(), 1);
+	::setenv("SHELL", user.shell.c_str(), 1);
+}
+
+[[noreturn]] void run_child(const std::vector<std::string> &arguments, const User &user, int start, int status)
+{
+	std::vector<char *> argv;
+	for (const std::string &argument : arguments)
+		argv.push_back(const_cast<char *>(argument.c_str()));
+	argv.push_back(nullptr);
+	sigset_t none;
+	sigemptyset(&none);
+	::sigprocmask(SIG_SETMASK, &none, nullptr);
+	::signal(SIGPIPE, SIG_DFL);
+	char byte;
+	if (::read(start, &byte, 1) != 1)
+		::_exit(0); // the recorder gave up before the start
+	int error = 0;
+	if (!become(user)) {
+		error = errno;
+	} else {
+		set_environment_of(user);
+		::execvp(argv[0], argv.data());
+		error = errno;
+	}
+	if (::write(status, &error, sizeof error) < 0)
+		::_exit(126);
+	::_exit(error == ENOENT ? 127 : 126);
+}
+
+int exit_code_of(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+} // namespace
+
+User invoking_user()
+{
+	User user{::getuid(), ::getgid(), {}, {}, {}, false};
+	const auto sudo_uid = number_in("SUDO_UID"), sudo_gid = number_in("SUDO_GID");
+	if (::geteuid() == 0 && sudo_uid && sudo_gid && *sudo_uid != 0) {
+		user.uid = *sudo_uid;
+		user.gid = *sudo_gid;
+		user.differs = true;
+	}
+	if (const passwd *entry = ::getpwuid(user.uid)) {
+		user.name = entry->pw_name;
+		user.home = entry->pw_dir;
+		user.shell = entry->pw_shell;
+	} else {
+		user.name = std::to_string(user.uid);
+	}
+	return user;
+}
+
+Command::Command(const std::vector<std::string> &arguments, const User &user)
+{
+	auto [start_read, start_write] = make_pipe();
+	auto [status_read, status_write] = make_pipe();
+	pid_ = ::fork();
+	if (pid_ < 0)
+		throw Error(errno, "cannot start the command");
+	if (pid_ == 0) {
+		start_write.reset();
+		status_read.reset();
+		run_child(arguments, user, start_read.get(), status_write.get());
+	}
+	start_ = std::move(start_write);
+	status_ = std::move(status_read);
+	pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+	if (!pidfd_)
+		throw Error(errno, "cannot watch the command");
+}
+
+Command::~Command()
+{
+	if (start_) { // never let go
+		start_.reset();
+		wait();
+	}
+}
+
+int Command::go()
+{
+	const char byte = 1;
+	if (::write(start_.get(), &byte, 1) != 1)
+		return errno;
+	start_.reset();
+	int error = 0;
+	ssize_t n;
+	do
+		n = ::read(status_.get(), &error, sizeof error);
+	while (n < 0 && errno == EINTR);
+	status_.reset();
+	if (n == sizeof error)
+		wait();
+	return n == sizeof error ? error : 0;
+}
+
+void Command::signal(int number) const
+{
+	if (!exit_code_)
+		::syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0);
+}
+
+std::optional<int> Command::poll()
+{
+	int status;
+	if (!exit_code_ && ::waitpid(pid_, &status, WNOHANG) == pid_)
+		exit_code_ = exit_code_of(status);
+	return exit_code_;
+}
+
+int Command::wait()
+{
+	int status;
+	while (!exit_code_) {
+		const pid_t reaped = ::waitpid(pid_, &status, 0);
+		if (reaped == pid_)
+			exit_code_ = exit_code_of(status);
+		else if (errno != EINTR)
+			exit_code_ = 126;
+	}
+	return *exit_code_;
+}
+
+void drop_privileges(const User &user)
+{
+	if (!become(user))
+		throw Error(errno, "cannot become the user " + user.name);
+	::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+	__user_cap_data_struct none[2] = {};
+	if (::syscall(SYS_capset, &header, none) < 0)
+		throw Error(errno, "cannot give up the capabilities");
+}
+
+} // namespace monitor::record

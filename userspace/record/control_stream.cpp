@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "control_stream.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace monitor::record {
+namespace {
+
+std::uint64_t pair(std::uint32_t first, std::uint32_t second)
+{
+	return first | static_cast<std::uint64_t>(second) << 32;
+}
+
+} // namespace
+
+ControlStream::ControlStream(const std::array<std::uint8_t, 16> &uuid, Sink sink) : uuid_(uuid), sink_(std::move(sink))
+{
+}
+
+void ControlStream::open(std::uint64_t time)
+{
+	edc_block header{};
+	header.magic = EDC_BLOCK_MAGIC;
+	std::memcpy(header.uuid, uuid_.data(), uuid_.size());
+	header.timestamp_begin = header.timestamp_end = time;
+	header.packet_size = EDC_BLOCK_SIZE * 8;
+	header.packet_seq_num = sequence_++;
+	header.cpu_id = ~0u;
+	block_.fill(std::byte{0});
+	std::memcpy(block_.data(), &header, sizeof header);
+	begin_ = time;
+	pos_ = EDC_BLOCK_HEADER;
+}
+
+void ControlStream::flush()
+{
+	if (pos_ == 0)
+		return;
+	auto *header = reinterpret_cast<edc_block *>(block_.data());
+	header->content_size = pos_ * 8;
+	header->timestamp_end = last_;
+	sink_(block_.data());
+	pos_ = 0;
+}
+
+void ControlStream::post(std::uint32_t id, std::uint64_t time, std::uint32_t arg, std::span<const std::uint64_t> words)
+{
+	time = std::max(time, last_);
+	if (pos_ && (pos_ + 8 + words.size_bytes() > EDC_BLOCK_SIZE || time - begin_ >= EDC_BLOCK_MAX_TICKS))
+		flush();
+	if (!pos_)
+		open(time);
+	const std::uint64_t token = edc_token(id, EDC_MODE_KERNEL, time, arg);
+	std::memcpy(block_.data() + pos_, &token, sizeof token);
+	std::memcpy(block_.data() + pos_ + 8, words.data(), words.size_bytes());
+	pos_ += 8 + words.size_bytes();
+	last_ = time;
+	++tokens_;
+}
+
+void ControlStream::sync(const Sync &sync)
+{
+	const std::uint64_t words[] = {sync.monotonic_ns, sync.realtime_ns, sync.tai_ns, sync.width_ticks};
+	post(EDC_ID_sync, sync.time, sync.cpu, words);
+}
+
+void ControlStream::sync(ClockSteering &steering, const Sync &sync)
+{
+	const std::vector<edc_clock_set> sets = steering.take_published();
+	std::uint64_t number = steering.published() - sets.size();
+	for (const edc_clock_set &set : sets)
+		clock_set(number++, set, sync.time);
+	this->sync(sync);
+}
+
+void ControlStream::clock_set(std::uint64_t number, const edc_clock_set &set, std::uint64_t time)
+{
+	const std::uint64_t words[] = {set.from_ns, set.base, pair(set.whole, set.frac)};
+	post(EDC_ID_clock_set, time, static_cast<std::uint32_t>(number), words);
+}
+
+void ControlStream::thread_state(const edc_task &task, bool at_end)
+{
+	std::uint64_t comm[2];
+	std::memcpy(comm, task.comm, sizeof comm);
+	const auto pid = static_cast<std::uint32_t>(task.pid);
+	const std::uint32_t flags = task.flags | (at_end ? EDC_THREAD_AT_END : 0u);
+	const std::uint64_t words[] = {
+	    pair(pid, static_cast<std::uint32_t>(task.tgid)),
+	    pair(static_cast<std::uint32_t>(task.ppid), task.cpu | static_cast<std::uint32_t>(task.syscall) << 16),
+	    comm[0],
+	    comm[1],
+	    task.cgroup,
+	    pair(flags, static_cast<std::uint32_t>(task.prio)),
+	};
+	post(EDC_ID_thread_state, task.time, task.state, words);
+}
+
+void ControlStream::thread_counts(const edc_task &task, bool at_end)
+{
+	const std::uint64_t words[] = {
+	    pair(static_cast<std::uint32_t>(task.pid), static_cast<std::uint32_t>(task.tgid)),
+	    task.nvcsw,
+	    task.nivcsw,
+	    task.sum_exec_runtime,
+	    task.min_flt,
+	    task.maj_flt,
+	};
+	post(EDC_ID_thread_counts, task.time, at_end ? EDC_WHEN_END : EDC_WHEN_START, words);
+}
+
+} // namespace monitor::record

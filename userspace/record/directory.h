@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The trace directory: made for and owned by the invoking user, mode 0700, never over something that is there.
+// Called by recording.cpp while the effective user is that user, so that the user's own rights decide.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace monitor::record {
+
+// "monitor-20261120-054812-make": date, time and the command's name.
+std::string default_directory_name(const std::vector<std::string> &command);
+
+// Makes PATH and PATH/.monitor. An existing path is refused; with `force` an existing trace or empty directory is
+// emptied first, anything else is still refused. Throws Error.
+void make_trace_directory(const std::string &path, bool force);
+
+// Remove what make_trace_directory made and what a recording put into it.
+void remove_trace_directory(const std::string &path);
+
+} // namespace monitor::record

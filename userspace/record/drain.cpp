@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "drain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace monitor::record {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto sync_interval = 100ms;
+constexpr auto slow_look = 100ms;
+constexpr auto fast_look = 20ms;
+constexpr unsigned fast_above = 60; // thousandths of a ring at a look
+constexpr unsigned slow_below = 8;
+constexpr int syncs_per_control_block = 10; // a killed recording lacks at most the last second of them
+
+} // namespace
+
+Drain::Drain(card::BpfCard &card, BlockPool &pool, ControlStream &control, ClockSteering &steering)
+    : card_(card), pool_(pool), control_(control), steering_(steering)
+{
+}
+
+void Drain::start()
+{
+	thread_ = std::thread([this] { run(); });
+}
+
+void Drain::stop()
+{
+	if (!thread_.joinable())
+		return;
+	stop_.release();
+	thread_.join();
+}
+
+void Drain::run()
+{
+	auto look = slow_look;
+	auto next_sync = Clock::now() + sync_interval;
+	int syncs = 0;
+	for (;;) {
+		const bool stopped = stop_.try_acquire_until(std::min(next_sync, Clock::now() + look));
+		const unsigned fill = drain_all();
+		if (fill > worst_fill_.load(std::memory_order_relaxed))
+			worst_fill_.store(fill, std::memory_order_relaxed);
+		if (fill >= fast_above)
+			look = fast_look;
+		else if (fill < slow_below)
+			look = slow_look;
+		if (Clock::now() >= next_sync) {
+			sync();
+			if (++syncs % syncs_per_control_block == 0)
+				control_.flush();
+			next_sync = std::max(next_sync + sync_interval, Clock::now() + sync_interval / 2);
+		}
+		push_pending();
+		if (stopped)
+			return;
+	}
+}
+
+void Drain::sync()
+{
+	const Sync sync = read_sync(steering_.invariant_tsc());
+	steering_.update(sync);
+	control_.sync(steering_, sync);
+}
+
+bool Drain::push(StreamNumber stream, const std::byte *block)
+{
+	std::uint32_t index;
+	if (!pool_.take(index))
+		return false;
+	std::memcpy(pool_.at(index), block, EDC_BLOCK_SIZE);
+	pool_.give({index, stream});
+	return true;
+}
+
+void Drain::push_control(const std::byte *block)
+{
+	pending_.emplace_back();
+	std::memcpy(pending_.back().data(), block, EDC_BLOCK_SIZE);
+	push_pending();
+}
+
+void Drain::push_pending()
+{
+	bool pushed = false;
+	while (!pending_.empty() && push(0, pending_.front().data())) {
+		pending_.pop_front();
+		pushed = true;
+	}
+	if (pushed)
+		pool_.wake();
+}
+
+unsigned Drain::drain_all()
+{
+	unsigned worst = 0;
+	bool any = false;
+	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
+		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level) {
+			const unsigned fill = drain_ring(cpu, card_.area(cpu).level[level].ring);
+			any |= fill > 0;
+			if (level == 0)
+				worst = std::max(worst, fill);
+		}
+	}
+	if (any)
+		pool_.wake();
+	return worst;
+}
+
+// Returns how full the ring was, in thousandths rounded up.
+unsigned Drain::drain_ring(unsigned cpu, edc_ring &ring)
+{
+	const std::uint64_t closed = __atomic_load_n(&ring.closed, __ATOMIC_ACQUIRE);
+	const std::uint64_t waiting = closed - ring.read;
+	for (std::uint64_t read = ring.read; read < closed; ++read) {
+		const std::byte *block = card_.memory(cpu) + ring.first + read % ring.blocks * EDC_BLOCK_SIZE;
+		if (!push(static_cast<StreamNumber>(ring.stream_instance_id), block))
+			break; // the pool is full: the block waits in the ring
+		__atomic_store_n(&ring.read, read + 1, __ATOMIC_RELEASE);
+	}
+	return static_cast<unsigned>((waiting * 1000 + ring.blocks - 1) / ring.blocks);
+}
+
+void Drain::push_or_wait(StreamNumber stream, const std::byte *block)
+{
+	while (!push(stream, block)) {
+		pool_.wake();
+		std::this_thread::sleep_for(1ms);
+	}
+}
+
+// The block that was open when the probes went, and what was refused after it.
+void Drain::drain_open_block(unsigned cpu, unsigned level)
+{
+	edc_ring &ring = card_.area(cpu).level[level].ring;
+	const auto stream = static_cast<StreamNumber>(ring.stream_instance_id);
+	std::array<std::byte, EDC_BLOCK_SIZE> copy;
+	auto *header = reinterpret_cast<edc_block *>(copy.data());
+	std::uint64_t told = 0;
+	if (ring.end) {
+		const std::uint64_t start = ring.end - EDC_BLOCK_SIZE;
+		std::memcpy(copy.data(), card_.memory(cpu) + start, EDC_BLOCK_SIZE);
+		header->content_size = (ring.pos - start) * 8;
+		header->timestamp_end = ring.last_time;
+		told = header->events_discarded;
+		push_or_wait(stream, copy.data());
+	} else if (ring.opened) {
+		const std::uint64_t last = (ring.opened - 1) % ring.blocks;
+		std::memcpy(copy.data(), card_.memory(cpu) + ring.first + last * EDC_BLOCK_SIZE, sizeof *header);
+		told = header->events_discarded;
+	}
+	if (ring.discarded == told)
+		return;
+	const std::uint64_t now = steering_.last().time;
+	std::memset(copy.data(), 0, copy.size());
+	header->magic = EDC_BLOCK_MAGIC;
+	std::memcpy(header->uuid, card_.uuid().data(), sizeof header->uuid);
+	header->stream_instance_id = ring.stream_instance_id;
+	header->timestamp_begin = header->timestamp_end = std::max<std::uint64_t>(now, ring.last_time);
+	header->content_size = EDC_BLOCK_HEADER * 8;
+	header->packet_size = EDC_BLOCK_SIZE * 8;
+	header->packet_seq_num = ring.opened;
+	header->events_discarded = ring.discarded;
+	header->cpu_id = cpu;
+	header->level = level;
+	push_or_wait(stream, copy.data());
+}
+
+void Drain::drain_rest()
+{
+	bool left = true;
+	while (left) {
+		drain_all();
+		left = false;
+		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+			for (const edc_level &level : card_.area(cpu).level)
+				left |= level.ring.read < level.ring.closed;
+		if (left)
+			std::this_thread::sleep_for(1ms);
+	}
+	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
+			drain_open_block(cpu, level);
+	while (!pending_.empty()) {
+		push_pending();
+		std::this_thread::sleep_for(1ms);
+	}
+	pool_.wake();
+}
+
+} // namespace monitor::record

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The drain thread: takes closed blocks out of the card's rings into the pool, and every 100 ms reads a sync and
+// steers the clock. Probes never wake it; it looks often when the rings fill fast and seldom when they do not.
+// Called by recording.cpp: start(), then stop(), then, when no probe runs any more, drain_rest().
+// Next in the flow: record/writer.cpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <semaphore>
+#include <thread>
+
+#include "blocks.h"
+#include "card/bpf_card.h"
+#include "clock.h"
+#include "control_stream.h"
+
+namespace monitor::record {
+
+class Drain {
+public:
+	Drain(card::BpfCard &card, BlockPool &pool, ControlStream &control, ClockSteering &steering);
+	~Drain() { stop(); }
+
+	void start();
+	void stop();
+
+	// After the probes are gone: the closed blocks, the open ones, and an empty block where losses came last.
+	void drain_rest();
+
+	// A finished block of the control stream. Never lost: waits for room in the pool.
+	void push_control(const std::byte *block);
+	bool control_pending() const { return !pending_.empty(); }
+
+	// Read a sync, write it to the control stream and steer.
+	void sync();
+
+	// The fullest any ring was at a look, in thousandths.
+	unsigned worst_fill() const { return worst_fill_.load(std::memory_order_relaxed); }
+
+private:
+	void run();
+	void push_pending();
+	bool push(StreamNumber stream, const std::byte *block);
+	unsigned drain_all();
+	unsigned drain_ring(unsigned cpu, edc_ring &ring);
+	void drain_open_block(unsigned cpu, unsigned level);
+	void push_or_wait(StreamNumber stream, const std::byte *block);
+
+	card::BpfCard &card_;
+	BlockPool &pool_;
+	ControlStream &control_;
+	ClockSteering &steering_;
+	std::deque<std::array<std::byte, EDC_BLOCK_SIZE>> pending_;
+	std::atomic<unsigned> worst_fill_{0};
+	std::counting_semaphore<> stop_{0};
+	std::thread thread_;
+};
+
+} // namespace monitor::record

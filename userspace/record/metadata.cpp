@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "metadata.h"
+
+#include <bit>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "monitor/card.h"
+#include "syscall_names.h" // generated: {number, "name"} of this architecture
+
+namespace monitor::record {
+namespace {
+
+// Types of the packet header and the fields. Payload integers are aligned to 16 bits, never to 32 or 64: a struct
+// aligns to its largest field, and the argument would move to the next word.
+constexpr const char *types = R"(
+typealias integer { size = 8; align = 8; signed = false; } := uuid_byte;
+typealias integer { size = 32; align = 32; signed = false; base = hex; } := header_x32;
+typealias integer { size = 32; align = 32; signed = false; } := header_u32;
+typealias integer { size = 64; align = 64; signed = false; } := header_u64;
+typealias integer { size = 64; align = 64; signed = false; map = clock.NAME.value; } := header_time;
+typealias integer { size = 12; align = 1; signed = false; } := token_id;
+typealias integer { size = 32; align = 1; signed = false; map = clock.NAME.value; } := token_time;
+typealias integer { size = 1; align = 1; signed = false; } := token_mode;
+
+typealias integer { size = 12; align = 16; signed = false; } := u12_t;
+typealias integer { size = 16; align = 16; signed = false; } := u16_t;
+typealias integer { size = 16; align = 16; signed = false; base = hex; } := x16_t;
+typealias integer { size = 16; align = 16; signed = true; } := s16_t;
+typealias integer { size = 32; align = 16; signed = false; } := u32_t;
+typealias integer { size = 32; align = 16; signed = true; } := s32_t;
+typealias integer { size = 64; align = 16; signed = false; } := u64_t;
+typealias integer { size = 64; align = 16; signed = false; base = hex; } := x64_t;
+typealias integer { size = 64; align = 16; signed = true; } := s64_t;
+typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := text_t;
+typealias integer { size = 4; align = 1; signed = false; } := u4_t;
+
+typealias enum : u4_t { "native" = 0, "compat" = 1, "x32" = 2 } := abi_t;
+typealias enum : u16_t { "start" = 0, "end" = 1, "exit" = 2 } := when_t;
+typealias enum : u16_t { "R" = 0, "S" = 1, "D" = 2, "T" = 4, "t" = 8, "X" = 16, "Z" = 32, "P" = 64, "I" = 128, "R+" = 256 } := state_t;
+typealias enum : u16_t { "HI" = 0, "TIMER" = 1, "NET_TX" = 2, "NET_RX" = 3, "BLOCK" = 4, "IRQ_POLL" = 5, "TASKLET" = 6, "SCHED" = 7, "HRTIMER" = 8, "RCU" = 9 } := softirq_t;
+)";
+
+constexpr const char *layout = R"(
+stream {
+	packet.context := struct {
+		header_time timestamp_begin;
+		header_time timestamp_end;
+		header_u64 content_size;
+		header_u64 packet_size;
+		header_u64 packet_seq_num;
+		header_u64 events_discarded;
+		header_u32 cpu_id;
+		header_u32 level;
+		header_u32 tid;
+		header_u32 reserved;
+	};
+	event.header := struct {
+		token_id id;
+		token_time timestamp;
+	} align(64);
+	event.context := struct {
+		token_mode mode;
+	};
+};
+)";
+
+std::string syscall_enum()
+{
+	std::string text = "\ntypealias enum : u12_t {";
+	const char *separator = "";
+	for (const auto &call : syscall_names) {
+		text += fmt::format("{}\n\t\"{}\" = {}", separator, call.name, call.number);
+		separator = ",";
+	}
+	return text + "\n} := syscall_t;\n";
+}
+
+std::string field(std::string_view kind, std::string_view name)
+{
+	return kind == "comm" ? fmt::format("\t\ttext_t {}[16];\n", name) : fmt::format("\t\t{}_t {};\n", kind, name);
+}
+
+std::string event_class(unsigned id, std::string_view name, std::string_view fields)
+{
+	return fmt::format("\nevent {{\n\tname = \"{}\";\n\tid = {};\n\tfields := struct {{\n{}\t}};\n}};\n", name, id,
+			   fields);
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to)
+{
+	for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+		text.replace(at, from.size(), to);
+	return text;
+}
+
+} // namespace
+
+std::string uuid_text(const std::array<std::uint8_t, 16> &uuid)
+{
+	std::string text;
+	for (std::size_t i = 0; i < uuid.size(); ++i)
+		text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+	return text;
+}
+
+std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock)
+{
+	std::string text = "/* CTF 1.8 */\n";
+	text += fmt::format(
+	    "\nclock {{\n\tname = {};\n\tfreq = {};\n\toffset_s = {};\n\toffset = {};\n\tabsolute = true;\n}};\n",
+	    clock.name, clock.frequency_hz, clock.offset_s, clock.offset);
+	text += replace_all(types, "NAME", clock.name);
+	text += syscall_enum();
+	text += fmt::format("\ntrace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"{}\";\n\tbyte_order = {};\n"
+			    "\tpacket.header := struct {{\n\t\theader_x32 magic;\n\t\tuuid_byte uuid[16];\n"
+			    "\t\theader_u32 stream_id;\n\t\theader_u64 stream_instance_id;\n\t}};\n}};\n",
+			    uuid_text(uuid), std::endian::native == std::endian::little ? "le" : "be");
+	text += "\nenv {\n\tdomain = \"monitor\";\n\ttracer_name = \"monitor\";\n\ttracer_major = 1;\n};\n";
+	text += layout;
+#define A(kind, name) +field(#kind, #name)
+#define B(kind, name) +field(#kind, #name)
+#define F(kind, name) +field(#kind, #name)
+#define CLASS(id, name, family, words, fields) text += event_class(id, #name, std::string() fields);
+	EDC_CONTROL_CLASSES(CLASS)
+	EDC_KERNEL_CLASSES(CLASS)
+#undef CLASS
+#undef A
+#undef B
+#undef F
+	return text;
+}
+
+} // namespace monitor::record

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The trace's description in TSDL (CTF 1.8, https://diamon.org/ctf/), written from the class table of
+// include/monitor/card.h. Called by the recording at its start (so that a killed recording is readable) and
+// once more at its end with the measured clock frequency. Next in the flow: any CTF reader.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace monitor::record {
+
+struct ClockDescription {
+	std::string name; // "tsc", or "monotonic" where there is no invariant TSC
+	std::uint64_t frequency_hz = 1'000'000'000;
+	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
+	std::uint64_t offset = 0;  // ... plus so many ticks
+};
+
+// Returns the whole text of `metadata`. `uuid` are the 16 bytes every block carries.
+std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock);
+
+std::string uuid_text(const std::array<std::uint8_t, 16> &uuid);
+
+} // namespace monitor::record

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "proc_tasks.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <unordered_set>
+
+#include <dirent.h>
+
+#include "base/fd.h"
+
+namespace monitor::record {
+namespace {
+
+// The numbers among a directory's names.
+std::vector<int> numbers_in(const std::string &path)
+{
+	std::vector<int> numbers;
+	DIR *directory = ::opendir(path.c_str());
+	if (!directory)
+		return numbers;
+	while (const dirent *entry = ::readdir(directory))
+		if (const int number = std::atoi(entry->d_name); number > 0)
+			numbers.push_back(number);
+	::closedir(directory);
+	return numbers;
+}
+
+std::uint16_t state_of(char letter)
+{
+	switch (letter) {
+	case 'S':
+		return 1;
+	case 'D':
+		return 2;
+	case 'T':
+		return 4;
+	case 't':
+		return 8;
+	case 'X':
+		return 16;
+	case 'Z':
+		return 32;
+	case 'I':
+		return 128;
+	default:
+		return 0;
+	}
+}
+
+// "TID (COMM) S PPID ... processor is the 39th": proc(5).
+bool parse_stat(const std::string &text, edc_task &task)
+{
+	const std::size_t open = text.find('('), close = text.rfind(')');
+	if (open == std::string::npos || close == std::string::npos || close < open)
+		return false;
+	text.copy(task.comm, sizeof task.comm - 1, open + 1);
+	std::memset(task.comm + std::min(close - open - 1, sizeof task.comm - 1), 0,
+		    sizeof task.comm - std::min(close - open - 1, sizeof task.comm - 1));
+	char letter = 0;
+	int ppid = 0, used = 0;
+	if (std::sscanf(text.c_str() + close + 1, " %c %d%n", &letter, &ppid, &used) != 2)
+		return false;
+	task.state = state_of(letter);
+	task.ppid = ppid;
+	const char *at = text.c_str() + close + 1 + used;
+	for (int field = 5; field < 39 && at; ++field)
+		at = std::strchr(at + 1, ' ');
+	task.cpu = at ? static_cast<std::uint16_t>(std::atoi(at)) : 0;
+	return true;
+}
+
+} // namespace
+
+std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, std::uint64_t time)
+{
+	std::unordered_set<int> known;
+	for (const edc_task &task : listed)
+		known.insert(task.pid);
+	std::vector<edc_task> found;
+	for (int pid : numbers_in("/proc")) {
+		const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+		for (int tid : numbers_in(tasks)) {
+			edc_task task{};
+			if (known.contains(tid) ||
+			    !parse_stat(read_text(tasks + "/" + std::to_string(tid) + "/stat"), task))
+				continue;
+			task.time = time;
+			task.pid = tid;
+			task.tgid = pid;
+			task.syscall = EDC_NO_SYSCALL;
+			task.flags = EDC_THREAD_HIDDEN;
+			found.push_back(task);
+		}
+	}
+	return found;
+}
+
+} // namespace monitor::record

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Threads that the BPF task iterator does not list (some sandboxes' kernels hide a process from BPF altogether), with
+// what /proc tells: name, state, process, CPU; the counts stay unknown. Called by recording.cpp at start and end.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "monitor/card.h"
+
+namespace monitor::record {
+
+// The threads of /proc that are not in `listed`, at trace time `time`.
+std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, std::uint64_t time);
+
+} // namespace monitor::record

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: MIT
+#include "recording.h"
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <random>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/sysinfo.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "blocks.h"
+#include "card/bpf_card.h"
+#include "card/classes.h"
+#include "card/start_test.h"
+#include "clock.h"
+#include "command.h"
+#include "control_stream.h"
+#include "directory.h"
+#include "drain.h"
+#include "kernel_counts.h"
+#include "metadata.h"
+#include "proc_tasks.h"
+#include "recording_file.h"
+#include "writer.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr unsigned first_slope_ms = 20;
+constexpr std::uint64_t mib = 1 << 20;
+
+std::array<std::uint8_t, 16> random_uuid()
+{
+	std::array<std::uint8_t, 16> uuid;
+	std::random_device device;
+	for (std::uint8_t &byte : uuid)
+		byte = static_cast<std::uint8_t>(device());
+	uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0f) | 0x40);
+	uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3f) | 0x80);
+	return uuid;
+}
+
+std::uint64_t cpu_time_ns()
+{
+	rusage usage;
+	::getrusage(RUSAGE_SELF, &usage);
+	const auto ns = [](const timeval &t) {
+		return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
+		       static_cast<std::uint64_t>(t.tv_usec) * 1000u;
+	};
+	return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+std::vector<std::string> stream_names(unsigned cpus)
+{
+	std::vector<std::string> names{"recorder"};
+	for (unsigned cpu = 0; cpu < cpus; ++cpu)
+		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
+			names.push_back(level ? fmt::format("kernel_cpu{}_level{}", cpu, level)
+					      : fmt::format("kernel_cpu{}", cpu));
+	return names;
+}
+
+std::vector<std::string> chosen_families(const Options &options)
+{
+	if (!options.families.empty())
+		return options.families;
+	std::vector<std::string> names;
+	for (const card::Family &family : card::families())
+		if (family.by_default)
+			names.push_back(family.name);
+	return names;
+}
+
+ClockDescription describe_clock(const ClockSteering &steering)
+{
+	ClockDescription clock;
+	clock.name = steering.invariant_tsc() ? "tsc" : "monotonic";
+	clock.frequency_hz = static_cast<std::uint64_t>(steering.frequency_hz() + 0.5);
+	// Real time of trace time 0, from the newest sync.
+	const Sync &sync = steering.last();
+	const long double ticks_in_s = static_cast<long double>(clock.frequency_hz);
+	const long double zero =
+	    static_cast<long double>(sync.realtime_ns) / 1e9L - static_cast<long double>(sync.time) / ticks_in_s;
+	clock.offset_s = static_cast<std::int64_t>(zero);
+	clock.offset = static_cast<std::uint64_t>((zero - static_cast<long double>(clock.offset_s)) * ticks_in_s);
+	return clock;
+}
+
+// Acts as the invoking user while it lives: what it makes belongs to that user, and that user's rights decide.
+class AsUser {
+public:
+	explicit AsUser(const User &user) : active_(user.differs)
+	{
+		if (active_ && (::setegid(user.gid) < 0 || ::seteuid(user.uid) < 0))
+			throw Error(errno, "cannot become the user " + user.name);
+	}
+	~AsUser()
+	{
+		if (active_ && (::seteuid(0) < 0 || ::setegid(0) < 0))
+			std::abort();
+	}
+
+private:
+	bool active_;
+};
+
+// SIGINT, SIGTERM and SIGHUP as a descriptor; blocked in every thread made later.
+class Signals {
+public:
+	Signals()
+	{
+		sigset_t set;
+		sigemptyset(&set);
+		for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+			sigaddset(&set, number);
+		::sigprocmask(SIG_BLOCK, &set, &before_);
+		fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+	}
+	~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+	int fd() const { return fd_.get(); }
+	bool next(signalfd_siginfo &info) { return ::read(fd_.get(), &info, sizeof info) == sizeof info; }
+
+private:
+	sigset_t before_;
+	Fd fd_;
+};
+
+class Recorder {
+public:
+	Recorder(const Options &options, const std::function<void(const Progress &)> &on_progress)
+	    : options_(options), on_progress_(on_progress), user_(invoking_user())
+	{
+	}
+
+	Result run();
+
+private:
+	void make_directory();
+	void load_card();
+	void write_description();
+	void start_streams();
+	void write_tasks(bool at_end);
+	void wait_for_end();
+	bool handle_signals();
+	void end_recording();
+	void release_command();
+	Progress progress() const;
+
+	const Options &options_;
+	const std::function<void(const Progress &)> &on_progress_;
+	User user_;
+	Result result_;
+	Signals signals_;
+	RecordingFile file_;
+	Buffers buffers_;
+	std::unique_ptr<Command> command_;
+	std::unique_ptr<card::BpfCard> card_;
+	std::unique_ptr<ClockSteering> steering_;
+	std::unique_ptr<BlockPool> pool_;
+	std::unique_ptr<ControlStream> control_;
+	std::unique_ptr<Drain> drain_;
+	std::unique_ptr<Writer> writer_;
+	std::array<std::uint8_t, 16> uuid_ = random_uuid();
+	std::uint64_t cpu_before_ns_ = 0;
+	int interrupts_ = 0;
+};
+
+void Recorder::make_directory()
+{
+	AsUser as(user_);
+	result_.directory = options_.output.empty() ? default_directory_name(options_.command) : options_.output;
+	make_trace_directory(result_.directory, options_.force);
+}
+
+void Recorder::load_card()
+{
+	card::CardOptions options;
+	options.families = chosen_families(options_);
+	options.filtering = options_.only_command || !options_.pids.empty();
+	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
+	buffers_ = divide_buffers(options_.buffer_bytes, options.cpus);
+	options.blocks_per_cpu = buffers_.blocks_per_cpu;
+	options.uuid = uuid_;
+	card_ = std::make_unique<card::BpfCard>(options);
+	steering_ = std::make_unique<ClockSteering>(card_->clock(), has_invariant_tsc());
+	steering_->start(first_slope_ms);
+	const card::StartTest test = card::start_test(*card_, options.filtering);
+	file_.start_test(test);
+	file_.skew("start", measure_tsc_skew());
+	for (int i = 0; i < 2; ++i)
+		steering_->update(read_sync(steering_->invariant_tsc()));
+	file_.misses("start", card_->misses());
+	card_->prepare_task_passes(2);
+	card_->attach(test.classic);
+	if (options_.only_command)
+		card_->trace_thread(command_->pid());
+	if (!options_.pids.empty())
+		card_->select(options_.pids);
+	file_.card(*card_, options.families);
+}
+
+void Recorder::write_description()
+{
+	replace_file(result_.directory + "/metadata", metadata(uuid_, describe_clock(*steering_)), 0600);
+}
+
+void Recorder::start_streams()
+{
+	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
+	control_ =
+	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
+	drain_ = std::make_unique<Drain>(*card_, *pool_, *control_, *steering_);
+	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_->cpus()), *pool_);
+}
+
+void Recorder::write_tasks(bool at_end)
+{
+	const std::vector<edc_task> tasks = card_->list_tasks();
+	for (const edc_task &task : tasks) {
+		control_->thread_state(task, at_end);
+		control_->thread_counts(task, at_end);
+	}
+	for (const edc_task &task : tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time))
+		control_->thread_state(task, at_end);
+}
+
+Progress Recorder::progress() const
+{
+	Progress now;
+	for (unsigned cpu = 0; cpu < card_->cpus(); ++cpu) {
+		const edc_cpu &area = card_->area(cpu);
+		for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
+			now.lost += area.too_deep[slot];
+			for (const edc_level &level : area.level) {
+				now.lost += level.refused[slot];
+				now.tokens += level.seen[slot] - level.refused[slot] - level.filtered[slot];
+			}
+		}
+	}
+	now.bytes = writer_->bytes();
+	const Sync sync = read_sync(steering_->invariant_tsc());
+	now.seconds = static_cast<double>(sync.monotonic_ns - file_.start_monotonic_ns()) / 1e9;
+	return now;
+}
+
+// Returns true when the recording is to end.
+bool Recorder::handle_signals()
+{
+	bool end = false;
+	for (signalfd_siginfo info; signals_.next(info);) {
+		++interrupts_;
+		const int number = static_cast<int>(info.ssi_signo);
+		result_.end_reason = fmt::format("interrupted by {}", ::sigabbrev_np(number));
+		// From a terminal the command has got it already; it may take its time, the second one ends us.
+		if (command_ && info.ssi_code != SI_KERNEL)
+			command_->signal(number);
+		end |= !command_ || interrupts_ > 1;
+	}
+	return end;
+}
+
+void Recorder::wait_for_end()
+{
+	Fd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+	if (options_.duration_s) {
+		itimerspec when{};
+		when.it_value.tv_sec = static_cast<time_t>(*options_.duration_s);
+		when.it_value.tv_nsec =
+		    static_cast<long>((*options_.duration_s - static_cast<double>(when.it_value.tv_sec)) * 1e9);
+		if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0)
+			when.it_value.tv_nsec = 1;
+		::timerfd_settime(timer.get(), 0, &when, nullptr);
+	}
+	const bool look_often = on_progress_ || options_.max_bytes;
+	for (;;) {
+		pollfd fds[] = {{signals_.fd(), POLLIN, 0},
+				{timer.get(), POLLIN, 0},
+				{command_ ? command_->pidfd() : -1, POLLIN, 0}};
+		::poll(fds, 3, look_often ? 500 : 1000);
+		if (fds[0].revents && handle_signals())
+			return;
+		if (command_ && command_->poll()) {
+			if (result_.end_reason.empty())
+				result_.end_reason = "the command ended";
+			return;
+		}
+		if (fds[1].revents) {
+			result_.end_reason = "the time is over";
+			return;
+		}
+		if (writer_->failed()) {
+			result_.failed = true;
+			result_.end_reason = writer_->failure();
+			return;
+		}
+		if (options_.max_bytes && writer_->bytes() >= *options_.max_bytes) {
+			result_.end_reason = "the trace reached its --max-size";
+			return;
+		}
+		if (on_progress_)
+			on_progress_(progress());
+	}
+}
+
+void Recorder::end_recording()
+{
+	drain_->stop();
+	file_.kernel_counts("end", read_kernel_counts(steering_->invariant_tsc()));
+	write_tasks(true);
+	drain_->sync();
+	const Sync end = steering_->last();
+	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
+	card_->detach();
+	drain_->sync(); // the tokens' times end before it
+	file_.skew("end", measure_tsc_skew());
+	control_->flush();
+	drain_->drain_rest();
+	writer_->finish();
+	if (writer_->failed() && !result_.failed) {
+		result_.failed = true;
+		result_.end_reason = writer_->failure();
+	}
+	result_.lost = progress().lost;
+	file_.card_counts(*card_);
+	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
+	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
+	write_description();
+	file_.write(result_.directory);
+}
+
+// The time is over, or the disk is: what of the command?
+void Recorder::release_command()
+{
+	if (!command_ || command_->poll())
+		return;
+	if (result_.end_reason == "the time is over")
+		command_->signal(SIGTERM);
+	while (!command_->poll()) {
+		pollfd fds[] = {{signals_.fd(), POLLIN, 0}, {command_->pidfd(), POLLIN, 0}};
+		::poll(fds, 2, -1);
+		handle_signals();
+		if (interrupts_ > 2)
+			command_->signal(SIGKILL);
+	}
+}
+
+Result Recorder::run()
+{
+	if (::geteuid() != 0)
+		throw Error("recording needs root: run it with sudo (reading a trace does not)");
+	make_directory();
+	try {
+		if (!options_.command.empty())
+			command_ = std::make_unique<Command>(options_.command, user_);
+		file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
+		load_card();
+		drop_privileges(user_);
+		start_streams();
+		control_->sync(steering_->first());
+		drain_->sync();
+		// From here on every probe is attached.
+		file_.start(steering_->last());
+		write_description();
+		file_.write(result_.directory);
+		cpu_before_ns_ = cpu_time_ns();
+		file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
+		write_tasks(false);
+		control_->flush();
+		drain_->start();
+		if (command_)
+			result_.exec_error = command_->go();
+	} catch (...) {
+		remove_trace_directory(result_.directory);
+		throw;
+	}
+	if (result_.exec_error) {
+		drain_->stop();
+		card_->detach();
+		writer_->finish();
+		remove_trace_directory(result_.directory);
+		result_.command_exit = command_->wait();
+		return result_;
+	}
+	wait_for_end();
+	end_recording();
+	release_command();
+	if (command_)
+		result_.command_exit = command_->poll();
+	return result_;
+}
+
+} // namespace
+
+Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus)
+{
+	// 2 CPUs: 16 MiB of rings and 40 MiB of pool. A pool of a second at full rate of one CPU, more with more CPUs.
+	const std::uint64_t ring = (cpus <= 8 ? 8 : cpus <= 64 ? 4 : 2) * mib;
+	std::uint64_t rings = ring * cpus;
+	std::uint64_t pool = std::max<std::uint64_t>(40 * mib, rings / 2);
+	if (total_bytes) {
+		rings = *total_bytes / 3;
+		pool = *total_bytes - rings;
+	}
+	Buffers buffers;
+	buffers.blocks_per_cpu = rings / cpus / EDC_BLOCK_SIZE;
+	buffers.pool_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(pool / EDC_BLOCK_SIZE, 1u << 24));
+	constexpr std::uint64_t least_blocks = 10, most_blocks = 256 * mib / EDC_BLOCK_SIZE;
+	if (buffers.blocks_per_cpu < least_blocks || buffers.pool_blocks < 16)
+		throw Error(fmt::format("--buffer is too small for {} CPUs; at least {} KiB are needed", cpus,
+					std::max<std::uint64_t>(least_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024));
+	buffers.blocks_per_cpu = std::min(buffers.blocks_per_cpu, most_blocks);
+	return buffers;
+}
+
+Result record(const Options &options, const std::function<void(const Progress &)> &on_progress)
+{
+	return Recorder(options, on_progress).run();
+}
+
+} // namespace monitor::record

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// One recording from start to end: what `monitor record` does. Called by tools/monitor/cmd_record.cpp.
+// Order: directory, command (held back), card, start test, privileges given up, threads, probes' initial state, command
+// let go; then until the end: drain -> pool -> writer; then the final counts, the probes off, the rest of the rings,
+// the final description. Killed at any instant it leaves a readable trace that says `incomplete`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace monitor::record {
+
+struct Options {
+	std::string output; // empty: named by date and command
+	bool force = false;
+	std::vector<std::string> families; // empty: the default ones
+	std::optional<double> duration_s;
+	std::vector<int> pids;     // -p PID,...: these and their descendants
+	bool only_command = false; // -p cmd
+	std::optional<std::uint64_t> buffer_bytes;
+	std::optional<std::uint64_t> max_bytes; // the recording ends when the trace has this size
+	std::string note;
+	std::vector<std::string> command;
+};
+
+struct Progress {
+	double seconds = 0;
+	std::uint64_t tokens = 0, lost = 0, bytes = 0;
+};
+
+struct Result {
+	std::string directory;
+	std::string end_reason;          // a sentence's end: "the command ended"
+	std::optional<int> command_exit; // the command's exit code, 128 + signal
+	int exec_error = 0;              // errno when the command could not be started: nothing was recorded
+	bool failed = false;             // the recording ended early because the trace could not be written
+	std::uint64_t lost = 0;
+};
+
+// Throws Error when the recording cannot start. `on_progress` is called twice a second if given.
+Result record(const Options &options, const std::function<void(const Progress &)> &on_progress);
+
+// How the buffer memory is divided. `total` empty: the default for so many CPUs.
+struct Buffers {
+	std::uint64_t blocks_per_cpu = 0;
+	std::uint32_t pool_blocks = 0;
+};
+Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus);
+
+} // namespace monitor::record

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "recording_file.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include "card/classes.h"
+#include "metadata.h"
+
+namespace monitor::record {
+namespace {
+
+std::string first_line(const std::string &text)
+{
+	return text.substr(0, text.find('\n'));
+}
+
+nlohmann::ordered_json class_counts(const card::BpfCard &card, const card::ClassRow &row)
+{
+	const unsigned slot = row.id - EDC_ID_KERNEL_FIRST;
+	std::uint64_t seen = 0, refused = 0, filtered = 0, too_deep = 0;
+	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu) {
+		const edc_cpu &area = card.area(cpu);
+		too_deep += area.too_deep[slot];
+		for (const edc_level &level : area.level) {
+			seen += level.seen[slot];
+			refused += level.refused[slot];
+			filtered += level.filtered[slot];
+		}
+	}
+	return {{"id", row.id},       {"name", row.name},     {"family", row.family}, {"seen", seen + too_deep},
+		{"refused", refused}, {"too_deep", too_deep}, {"filtered", filtered}};
+}
+
+} // namespace
+
+void RecordingFile::recording(const Options &options, int command_pid, const std::string &user,
+			      const std::array<std::uint8_t, 16> &uuid)
+{
+	utsname system{};
+	::uname(&system);
+	json_["version"] = 1;
+	json_["state"] = "incomplete";
+	json_["uuid"] = uuid_text(uuid);
+	json_["command"] = options.command;
+	if (command_pid)
+		json_["command_pid"] = command_pid;
+	json_["note"] = options.note;
+	json_["user"] = user;
+	json_["host"] = system.nodename;
+	json_["kernel"] = system.release;
+	json_["machine"] = system.machine;
+	json_["boot_id"] = first_line(read_text("/proc/sys/kernel/random/boot_id"));
+	json_["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
+	json_["filter"] = {{"pids", options.pids}, {"command", options.only_command}};
+}
+
+void RecordingFile::start_test(const card::StartTest &test)
+{
+	json_["attach"] = test.classic ? "classic" : "tp_btf";
+	json_["start_test"] = {{"calls", test.calls}, {"missing", test.missing}};
+	json_["cost_ns"] = {{"syscall", test.cost.syscall},
+			    {"sched", test.cost.sched},
+			    {"fault", test.cost.fault},
+			    {"rejected", test.cost.rejected}};
+}
+
+void RecordingFile::card(const card::BpfCard &card, const std::vector<std::string> &families)
+{
+	json_["card"] = "bpf";
+	json_["cpus"] = card.cpus();
+	json_["families"] = families;
+	json_["programs"] = card.attached();
+	json_["lacking"] = card.lacking();
+	json_["ring_bytes"] = card.ring_bytes();
+}
+
+void RecordingFile::skew(const char *when, const TscSkew &skew)
+{
+	json_["tsc_skew"][when] = {
+	    {"ticks", skew.ticks}, {"uncertainty", skew.uncertainty}, {"cpus_compared", skew.cpus}};
+}
+
+void RecordingFile::misses(const char *when, const std::vector<card::ProgramMisses> &misses)
+{
+	for (const card::ProgramMisses &program : misses)
+		json_["misses"][when][program.program] = program.misses;
+}
+
+void RecordingFile::start(const Sync &sync)
+{
+	start_ = sync;
+	json_["start"]["time"] = sync.time;
+	json_["start"]["realtime_ns"] = sync.realtime_ns;
+}
+
+void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)
+{
+	json_["kernel_counts"][when] = {{"before", counts.before},
+					{"after", counts.after},
+					{"context_switches", counts.context_switches},
+					{"interrupts", counts.interrupts},
+					{"steal_ns", counts.steal_ns},
+					{"interrupt_rows", counts.interrupt_rows}};
+}
+
+void RecordingFile::card_counts(const card::BpfCard &card)
+{
+	auto &classes = json_["classes"] = nlohmann::ordered_json::array();
+	for (const card::ClassRow &row : card::kernel_classes())
+		if (auto counts = class_counts(card, row); counts["seen"] != 0)
+			classes.push_back(std::move(counts));
+	std::uint64_t clamped = 0;
+	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
+		for (const edc_level &level : card.area(cpu).level)
+			clamped += level.ring.clamped;
+	json_["clamped"] = clamped;
+	json_["traced_refused"] = card.traced_refused();
+	misses("end", card.misses());
+	for (const card::FaultCount &event : card.fault_counts())
+		json_["fault_counts"][event.event] = event.count;
+}
+
+void RecordingFile::recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
+			     std::uint64_t control_tokens)
+{
+	json_["recorder"] = {{"cpu_ns", cpu_ns},
+			     {"wall_ns", last.monotonic_ns - start_.monotonic_ns},
+			     {"bytes", writer.bytes()},
+			     {"dropped_blocks", writer.dropped_blocks()},
+			     {"worst_ring_fill_permille", worst_fill},
+			     {"control_tokens", control_tokens}};
+	json_["end"]["time"] = last.time;
+	json_["end"]["realtime_ns"] = last.realtime_ns;
+}
+
+void RecordingFile::end(const std::string &reason, std::optional<int> command_exit, bool complete)
+{
+	json_["end_reason"] = reason;
+	if (command_exit)
+		json_["command_exit"] = *command_exit;
+	if (complete)
+		json_["state"] = "complete";
+}
+
+void RecordingFile::write(const std::string &directory) const
+{
+	replace_file(directory + "/.monitor/recording.json",
+		     json_.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) + "\n", 0600);
+}
+
+} // namespace monitor::record

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// .monitor/recording.json: what a recording knows beside its tokens. Written at the start with the state `incomplete`
+// and once more at a clean end. Filled by recording.cpp; read by analyze/recording_info.cpp. The members are described
+// in Documentation/trace-format.md.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "card/bpf_card.h"
+#include "card/start_test.h"
+#include "clock.h"
+#include "kernel_counts.h"
+#include "recording.h"
+#include "writer.h"
+
+namespace monitor::record {
+
+class RecordingFile {
+public:
+	// `command_pid` 0: no command.
+	void recording(const Options &options, int command_pid, const std::string &user,
+		       const std::array<std::uint8_t, 16> &uuid);
+	void start_test(const card::StartTest &test);
+	void card(const card::BpfCard &card, const std::vector<std::string> &families);
+	void skew(const char *when, const TscSkew &skew);
+	void misses(const char *when, const std::vector<card::ProgramMisses> &misses);
+	void start(const Sync &sync);
+	void kernel_counts(const char *when, const KernelCounts &counts);
+	void card_counts(const card::BpfCard &card);
+	void recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
+		      std::uint64_t control_tokens);
+	void end(const std::string &reason, std::optional<int> command_exit, bool complete);
+
+	void write(const std::string &directory) const;
+	std::uint64_t start_monotonic_ns() const { return start_.monotonic_ns; }
+
+private:
+	nlohmann::ordered_json json_;
+	Sync start_;
+};
+
+} // namespace monitor::record

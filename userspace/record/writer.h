@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The writer thread: takes closed blocks from the pool and appends them to their streams' files, many in one call.
+// Called by recording.cpp (start, finish); the files are the trace's. If the disk refuses, the file is cut back to
+// whole packets, the error kept, and every later block dropped: recording.cpp then ends the recording.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "blocks.h"
+
+namespace monitor::record {
+
+class Writer {
+public:
+	// `names[n]` is the file of stream n in `directory`; a file is made when its first block comes.
+	Writer(std::string directory, std::vector<std::string> names, BlockPool &pool);
+	~Writer();
+
+	// Write all that is queued, end the thread.
+	void finish();
+
+	std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+	std::uint64_t dropped_blocks() const { return dropped_.load(std::memory_order_relaxed); }
+	bool failed() const { return failed_.load(std::memory_order_acquire); }
+	// Why, after failed().
+	const std::string &failure() const { return failure_; }
+	std::vector<std::string> files() const;
+
+private:
+	void run();
+	void write_run(const std::vector<PooledBlock> &run);
+	void fail(const std::string &path, int error_number, std::uint64_t whole_bytes, int fd);
+
+	std::string directory_;
+	std::vector<std::string> names_;
+	std::vector<Fd> files_;
+	std::vector<std::uint64_t> sizes_;
+	BlockPool &pool_;
+	std::atomic<std::uint64_t> bytes_{0}, dropped_{0};
+	std::atomic<bool> stop_{false}, failed_{false};
+	std::string failure_;
+	std::thread thread_; // last: it uses all of the above
+};
+
+} // namespace monitor::record

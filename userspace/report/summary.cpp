@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "summary.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "table.h"
+
+namespace monitor::report {
+namespace {
+
+nlohmann::ordered_json or_null(const auto &value)
+{
+	return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+std::string share_text(const std::optional<double> &cpu_ns, double wall_ns)
+{
+	return cpu_ns && wall_ns > 0 ? fmt::format("{:.2f} % of one CPU", *cpu_ns / wall_ns * 100) : "unknown";
+}
+
+} // namespace
+
+Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
+		  std::uint64_t tokens)
+{
+	const trace::Clock &clock = trace.description().clock;
+	Summary summary;
+	summary.tokens = tokens;
+	summary.complete = info.complete;
+	for (const auto &stream : trace.streams())
+		summary.bytes += stream->packets() * EDC_BLOCK_SIZE;
+	const std::uint64_t begin = info.start_time.value_or(trace.begin_time());
+	const std::uint64_t end = info.complete ? info.end_time.value_or(trace.end_time()) : trace.end_time();
+	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
+	if (!bound.intervals().empty())
+		summary.clock_bound_ns = clock.to_ns(bound.largest());
+	if (info.complete) {
+		summary.lost = info.lost();
+		summary.misses = info.misses();
+		summary.recorder_cpu_ns = static_cast<double>(info.recorder_cpu_ns);
+		if (!info.cost_ns.empty())
+			summary.probes_cpu_ns = info.probe_cost_ns();
+	}
+	return summary;
+}
+
+Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	analyze::ClockBound bound(trace.description(), info);
+	for (const auto &stream : trace.streams()) {
+		if (!stream->info().is_recorder() || stream->is_foreign())
+			continue;
+		trace::Problems ignored;
+		trace::Cursor cursor(*stream, trace.description(), ignored, trace.begin_time());
+		for (auto item = cursor.start(0); item != trace::Cursor::Item::end; item = cursor.advance())
+			if (item == trace::Cursor::Item::event)
+				bound.event(cursor.event());
+	}
+	return summarize(trace, info, bound, info.tokens());
+}
+
+std::string summary_text(const Summary &summary)
+{
+	std::string text = fmt::format(
+	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {} (calibrated)", count_text(summary.tokens),
+	    summary.lost ? count_text(*summary.lost) : "unknown",
+	    summary.clock_bound_ns ? duration_text(static_cast<double>(*summary.clock_bound_ns)) : "unknown",
+	    share_text(summary.recorder_cpu_ns, summary.wall_ns), share_text(summary.probes_cpu_ns, summary.wall_ns));
+	if (summary.misses.value_or(0))
+		text += fmt::format(
+		    "\n{} times the kernel refused to run a probe: that many events are in no place of this trace",
+		    count_text(*summary.misses));
+	if (!summary.complete)
+		text += "\nthis trace is incomplete: the recording was killed or its disk was full; its last packets "
+			"are missing";
+	return text;
+}
+
+std::string summary_json(const Summary &summary)
+{
+	const nlohmann::ordered_json json = {{"tokens", summary.tokens},
+					     {"lost", or_null(summary.lost)},
+					     {"misses", or_null(summary.misses)},
+					     {"clock_bound_ns", or_null(summary.clock_bound_ns)},
+					     {"bytes", summary.bytes},
+					     {"wall_ns", summary.wall_ns},
+					     {"recorder_cpu_ns", or_null(summary.recorder_cpu_ns)},
+					     {"probes_cpu_ns_calibrated", or_null(summary.probes_cpu_ns)},
+					     {"complete", summary.complete}};
+	return json.dump();
+}
+
+} // namespace monitor::report

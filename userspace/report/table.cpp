@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "table.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace monitor::report {
+namespace {
+
+bool same(const std::string &a, const std::string &b)
+{
+	return std::ranges::equal(a, b,
+				  [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+double number_of(const Cell &cell)
+{
+	if (const auto *count = std::get_if<std::uint64_t>(&cell))
+		return static_cast<double>(*count);
+	if (const auto *value = std::get_if<double>(&cell))
+		return *value;
+	if (const auto *flag = std::get_if<bool>(&cell))
+		return *flag;
+	return -1;
+}
+
+// Names come from processes: control characters do not reach a terminal.
+std::string printable(const std::string &text)
+{
+	std::string clean = text;
+	for (char &c : clean)
+		if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
+			c = '?';
+	return clean;
+}
+
+std::string cell_text(const Cell &cell, Unit unit)
+{
+	if (std::holds_alternative<std::monostate>(cell))
+		return "-";
+	if (const auto *text = std::get_if<std::string>(&cell))
+		return printable(*text);
+	switch (unit) {
+	case Unit::nanoseconds:
+		return duration_text(number_of(cell));
+	case Unit::percent:
+		return fmt::format("{:.1f}", number_of(cell));
+	case Unit::flag:
+		return number_of(cell) > 0 ? "*" : "";
+	case Unit::count:
+	case Unit::text:
+		break;
+	}
+	return fmt::format("{:.0f}", number_of(cell));
+}
+
+std::string csv_text(const Cell &cell)
+{
+	if (const auto *text = std::get_if<std::string>(&cell)) {
+		std::string quoted = "\"";
+		for (char c : *text)
+			quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+		return quoted + '"';
+	}
+	if (const auto *count = std::get_if<std::uint64_t>(&cell))
+		return std::to_string(*count);
+	if (const auto *value = std::get_if<double>(&cell))
+		return fmt::format("{:.6g}", *value);
+	if (const auto *flag = std::get_if<bool>(&cell))
+		return *flag ? "1" : "0";
+	return "";
+}
+
+nlohmann::ordered_json json_of(const Cell &cell)
+{
+	return std::visit(
+	    [](const auto &value) -> nlohmann::ordered_json {
+		    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>)
+			    return nullptr;
+		    else
+			    return value;
+	    },
+	    cell);
+}
+
+std::size_t width_of(const std::string &text)
+{
+	return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+} // namespace
+
+std::size_t Table::column(const std::string &name) const
+{
+	std::string all;
+	for (std::size_t i = 0; i < columns.size(); ++i) {
+		if (same(columns[i].key, name) || same(columns[i].title, name))
+			return i;
+		all += (i ? ", " : "") + columns[i].key;
+	}
+	throw Error("there is no column '" + name + "' to sort by; the columns are " + all);
+}
+
+void Table::sort_by(std::size_t column)
+{
+	std::ranges::stable_sort(rows, [column](const auto &a, const auto &b) {
+		const auto *x = std::get_if<std::string>(&a[column]), *y = std::get_if<std::string>(&b[column]);
+		return x && y ? *x < *y : number_of(a[column]) > number_of(b[column]);
+	});
+}
+
+void Table::keep_top(std::size_t rows_kept)
+{
+	rows.resize(std::min(rows.size(), rows_kept));
+}
+
+std::string to_text(const Table &table)
+{
+	std::vector<std::size_t> widths;
+	std::vector<std::vector<std::string>> texts;
+	for (const Column &column : table.columns)
+		widths.push_back(width_of(column.title));
+	for (const auto &row : table.rows) {
+		texts.emplace_back();
+		for (std::size_t i = 0; i < row.size(); ++i) {
+			texts.back().push_back(cell_text(row[i], table.columns[i].unit));
+			widths[i] = std::max(widths[i], width_of(texts.back().back()));
+		}
+	}
+	std::string out;
+	const auto line = [&](const auto &text_of) {
+		std::string one;
+		for (std::size_t i = 0; i < widths.size(); ++i) {
+			const std::string text = text_of(i);
+			const std::string pad(widths[i] - std::min(widths[i], width_of(text)), ' ');
+			const bool left = table.columns[i].unit == Unit::text || table.columns[i].unit == Unit::flag;
+			one += (i ? "  " : "") + (left ? text + pad : pad + text);
+		}
+		one.erase(one.find_last_not_of(' ') + 1);
+		out += one + "\n";
+	};
+	line([&](std::size_t i) { return table.columns[i].title; });
+	for (const auto &row : texts)
+		line([&](std::size_t i) { return row[i]; });
+	return out;
+}
+
+std::string to_csv(const Table &table)
+{
+	std::string out;
+	for (std::size_t i = 0; i < table.columns.size(); ++i)
+		out += (i ? "," : "") + table.columns[i].key;
+	out += "\n";
+	for (const auto &row : table.rows) {
+		for (std::size_t i = 0; i < row.size(); ++i)
+			out += (i ? "," : "") + csv_text(row[i]);
+		out += "\n";
+	}
+	return out;
+}
+
+std::string to_json(const Table &table)
+{
+	auto rows = nlohmann::ordered_json::array();
+	for (const auto &row : table.rows) {
+		nlohmann::ordered_json object;
+		for (std::size_t i = 0; i < row.size(); ++i)
+			object[table.columns[i].key] = json_of(row[i]);
+		rows.push_back(std::move(object));
+	}
+	return rows.dump(1, '\t', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string duration_text(double ns)
+{
+	if (ns >= 1e9)
+		return fmt::format("{:.3f} s", ns / 1e9);
+	if (ns >= 1e6)
+		return fmt::format("{:.2f} ms", ns / 1e6);
+	if (ns >= 1e3)
+		return fmt::format("{:.2f} us", ns / 1e3);
+	return fmt::format("{:.0f} ns", ns);
+}
+
+std::string count_text(std::uint64_t count)
+{
+	std::string text = std::to_string(count);
+	for (std::size_t at = text.size(); at > 3; at -= 3)
+		text.insert(at - 3, ",");
+	return text;
+}
+
+std::string bytes_text(double bytes)
+{
+	if (bytes >= 1e9)
+		return fmt::format("{:.2f} GB", bytes / 1e9);
+	if (bytes >= 1e6)
+		return fmt::format("{:.1f} MB", bytes / 1e6);
+	return fmt::format("{:.0f} kB", bytes / 1e3);
+}
+
+} // namespace monitor::report

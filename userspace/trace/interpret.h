@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// From the text of a description to the model: parse (tsdl.h), then lay out the fields by the alignment rules of
+// CTF 1.8.
+//
+// Called by Trace::open and by the tests; the Description goes to the streams. Takes the layouts of include/monitor
+// (packet header and context of ring.h, token of token.h) and refuses any other: one sentence says where and why.
+// Invariant: what is accepted can be decoded without any further check of the description.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "description.h"
+
+namespace monitor::trace {
+
+// Returns nullptr and sets `why` to one sentence when the description is malformed or not one that we read.
+std::unique_ptr<const Description> read_description(std::string_view untrusted_text, std::string &why);
+
+} // namespace monitor::trace

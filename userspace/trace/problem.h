@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What is wrong with a trace, without keeping the rest of it from being read.
+//
+// Streams and cursors (stream.h) add problems while they read, each packet's once however often the trace is read;
+// tools print them at the end. Owned by Trace; used by one thread at a time, as merge() is.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "event.h"
+
+namespace monitor::trace {
+
+struct Problem {
+	std::string stream; // name of the file
+	std::uint64_t packet = 0;
+	std::uint64_t offset = 0; // in the file
+	std::string sentence;
+
+	// "STREAM, packet N at byte M: SENTENCE"
+	std::string text() const
+	{
+		return stream + ", packet " + std::to_string(packet) + " at byte " + std::to_string(offset) + ": " +
+		       sentence;
+	}
+};
+
+class Problems {
+public:
+	static constexpr std::size_t max_kept = 1000; // texts
+
+	void add(const StreamInfo &stream, std::uint64_t packet, std::uint64_t offset, std::string sentence)
+	{
+		if (!seen_.emplace(stream.index, packet).second)
+			return;
+		if (kept_.size() < max_kept)
+			kept_.push_back({stream.name, packet, offset, std::move(sentence)});
+	}
+
+	// The first ones found.
+	const std::vector<Problem> &kept() const { return kept_; }
+	// How many packets have one.
+	std::uint64_t total() const { return seen_.size(); }
+	bool empty() const { return seen_.empty(); }
+
+private:
+	std::vector<Problem> kept_;
+	std::set<std::pair<std::uint32_t, std::uint64_t>> seen_;
+};
+
+} // namespace monitor::trace

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "protocol.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <unistd.h>
+
+#include "base/error.h"
+#include "text.h"
+
+namespace monitor::trace {
+namespace {
+
+constexpr std::size_t buffer_bytes = 1u << 18;
+// Everything of a line but the event's name and fields, the thread's name included.
+constexpr std::size_t max_head_bytes = 1024;
+constexpr std::size_t max_name_bytes = sizeof(Threads::Name::text) * max_escaped_chars + 4;
+constexpr std::size_t thread_width = 20;
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+// `from` to `out` fills at least `width` characters, with blanks on the right.
+char *pad_right(char *from, char *out, std::size_t width)
+{
+	while (static_cast<std::size_t>(out - from) < width)
+		*out++ = ' ';
+	return out;
+}
+
+char *put_right(char *out, std::string_view text, std::size_t width)
+{
+	for (std::size_t i = text.size(); i < width; ++i)
+		*out++ = ' ';
+	return put(out, text);
+}
+
+bool is_pid(std::string_view name)
+{
+	return name == "pid" || name == "prev_pid" || name == "next_pid" || name == "parent_pid";
+}
+
+} // namespace
+
+Protocol::Protocol(const Trace &trace, ProtocolOptions options, int fd)
+    : options_(std::move(options)), threads_(trace), plans_(trace.description().id_limit()),
+      begin_time_(trace.begin_time()), frequency_hz_(trace.description().clock.frequency_hz), fd_(fd)
+{
+	for (const std::string &name : options_.events)
+		if (trace.description().find(name).empty())
+			throw Error("the trace has no event class " + readable(name) +
+				    "; its `metadata` names those it has");
+	std::size_t line_bytes = 0;
+	for (const auto &cls : trace.description().classes()) {
+		plans_[cls->id] = compile(*cls);
+		line_bytes = std::max(line_bytes, plans_[cls->id].line_bytes);
+	}
+	for (const auto &stream : trace.streams())
+		stream_wanted_.push_back(options_.cpus.empty() || std::find(options_.cpus.begin(), options_.cpus.end(),
+									    stream->info().cpu) != options_.cpus.end());
+	buffer_.resize(buffer_bytes + line_bytes);
+}
+
+Protocol::Plan Protocol::compile(const EventClass &cls) const
+{
+	Plan plan;
+	plan.name = options_.json ? json_text(cls.name) : readable(cls.name);
+	plan.wanted = options_.events.empty() ||
+		      std::find(options_.events.begin(), options_.events.end(), cls.name) != options_.events.end();
+	plan.line_bytes = max_head_bytes + plan.name.size();
+	for (const Field &field : cls.fields) {
+		plan.steps.push_back(compile(field, cls, plan.line_bytes));
+		if (options_.json && plan.steps.size() == 1)
+			plan.steps.back().before.erase(0, 1);
+	}
+	return plan;
+}
+
+Protocol::Step Protocol::compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const
+{
+	Step step;
+	step.before = options_.json ? "," + json_text(field.name) + ":" : " " + field.name + "=";
+	step.value = FieldRef(cls, field);
+	step.is_signed = field.kind == FieldKind::signed_integer;
+	std::size_t value_bytes = max_number_chars + 2;
+	if (field.kind == FieldKind::text) {
+		step.form = Form::text;
+		value_bytes = field.size_bits / 8 * max_escaped_chars + 2;
+	} else if (is_pid(field.name)) {
+		step.form = Form::pid;
+		value_bytes += max_name_bytes;
+	} else if (field.base == 16) {
+		step.form = Form::hex;
+	}
+	if (field.labels) {
+		step.has_labels = step.plain_labels = true;
+		for (const auto &label : field.labels->labels()) {
+			step.plain_labels = step.plain_labels && is_plain(label.text);
+			value_bytes = std::max(value_bytes, label.text.size() * max_escaped_chars + 2);
+		}
+	}
+	line_bytes += step.before.size() + value_bytes;
+	return step;
+}
+
+bool Protocol::is_listed(std::int64_t pid) const
+{
+	return std::find(options_.pids.begin(), options_.pids.end(), pid) != options_.pids.end();
+}
+
+bool Protocol::wants_pid(const Event &event, const Plan &plan, std::int64_t running) const
+{
+	if (options_.pids.empty() || is_listed(running))
+		return true;
+	return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step &step) {
+		return step.form == Form::pid && is_listed(step.value.get<std::int64_t>(event));
+	});
+}
+
+bool Protocol::print(const Event &event)
+{
+	const std::int64_t running = threads_.before(event);
+	const Plan &plan = plans_[event.cls->id];
+	if (plan.wanted && stream_wanted_[event.stream->index] && wants_pid(event, plan, running)) {
+		char *const line = buffer_.data() + used_;
+		char *out = options_.json ? put_json_head(line, event, plan, running)
+					  : put_text_head(line, event, plan, running);
+		for (const Step &step : plan.steps)
+			out = put_value(put(out, step.before), event, step);
+		out = put(out, options_.json ? "}}\n" : "\n");
+		used_ += static_cast<std::size_t>(out - line);
+		if (used_ >= buffer_bytes)
+			flush();
+	}
+	threads_.after(event);
+	return !nobody_reads_;
+}
+
+void Protocol::split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds)
+{
+	const std::uint64_t ticks = time - std::min(time, begin_time_);
+	if (ticks < second_ticks_ || ticks - second_ticks_ >= frequency_hz_) {
+		second_ = ticks / frequency_hz_;
+		second_ticks_ = second_ * frequency_hz_;
+	}
+	seconds = second_;
+	const std::uint64_t rest = ticks - second_ticks_;
+	if (rest < (std::uint64_t(1) << 34)) // the product fits into 64 bits
+		nanoseconds = static_cast<std::uint32_t>(rest * second_ns / frequency_hz_);
+	else
+		nanoseconds =
+		    static_cast<std::uint32_t>(static_cast<unsigned __int128>(rest) * second_ns / frequency_hz_);
+}
+
+char *Protocol::put_name(char *out, const Threads::Name &name) const
+{
+	return name.plain ? put(out, name.view()) : put_quoted(out, name.view());
+}
+
+char *Protocol::put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running)
+{
+	std::uint64_t seconds;
+	std::uint32_t nanoseconds;
+	char number[max_number_chars];
+	split_time(event.time, seconds, nanoseconds);
+	out = put_right(out, {number, static_cast<std::size_t>(put_unsigned(number, seconds) - number)}, 4);
+	*out++ = '.';
+	out = put_nanoseconds(out, nanoseconds);
+	*out++ = ' ';
+	const bool is_recorder = event.stream->is_recorder();
+	char *const end = is_recorder ? put(number, "-") : put_unsigned(number, event.cpu());
+	out = put_right(out, {number, static_cast<std::size_t>(end - number)}, 3);
+	*out++ = ' ';
+	char *const thread = out;
+	const Threads::Name *name = threads_.name(running);
+	if (is_recorder)
+		*out++ = '-';
+	else
+		out = name ? put_name(out, *name) : put(out, "?");
+	if (running != Threads::unknown) {
+		*out++ = '-';
+		out = put_signed(out, running);
+	}
+	out = pad_right(thread, out, thread_width);
+	*out++ = ' ';
+	return put(out, plan.name);
+}
+
+char *Protocol::put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running)
+{
+	std::uint64_t seconds;
+	std::uint32_t nanoseconds;
+	split_time(event.time, seconds, nanoseconds);
+	out = put(out, "{\"time_ns\":");
+	if (seconds)
+		out = put_nanoseconds(put_unsigned(out, seconds), nanoseconds);
+	else
+		out = put_unsigned(out, nanoseconds);
+	out = put_unsigned(put(out, ",\"ticks\":"), event.time);
+	out = put(out, ",\"cpu\":");
+	out = event.stream->is_recorder() ? put(out, "null") : put_unsigned(out, event.cpu());
+	out = put_unsigned(put(out, ",\"level\":"), event.level());
+	out = put(out, event.mode() == EDC_MODE_KERNEL ? ",\"mode\":\"kernel\"" : ",\"mode\":\"user\"");
+	out = put(put(out, ",\"event\":"), plan.name);
+	out = put(out, ",\"pid\":");
+	out = running == Threads::unknown ? put(out, "null") : put_signed(out, running);
+	out = put(out, ",\"comm\":");
+	const Threads::Name *name = threads_.name(running);
+	out = name ? put_json(out, name->view()) : put(out, "null");
+	return put(out, ",\"fields\":{");
+}
+
+char *Protocol::put_value(char *out, const Event &event, const Step &step) const
+{
+	if (step.form == Form::text) {
+		const auto text = step.value.get<std::string_view>(event);
+		if (options_.json)
+			return put_json(out, text);
+		return is_plain(text) ? put(out, text) : put_quoted(out, text);
+	}
+	if (step.has_labels) {
+		if (const std::string *label = step.value.label(event)) {
+			if (options_.json)
+				return put_json(out, *label);
+			return step.plain_labels ? put(out, *label) : put(out, readable(*label));
+		}
+	}
+	if (step.form == Form::hex && !options_.json)
+		return put_hex(out, step.value.get(event));
+	out = step.is_signed ? put_signed(out, step.value.get<std::int64_t>(event))
+			     : put_unsigned(out, step.value.get(event));
+	if (step.form != Form::pid || options_.json)
+		return out;
+	if (const Threads::Name *name = threads_.name(step.value.get<std::int64_t>(event))) {
+		*out++ = '(';
+		out = put_name(out, *name);
+		*out++ = ')';
+	}
+	return out;
+}
+
+void Protocol::flush()
+{
+	for (std::size_t at = 0; at < used_ && !nobody_reads_;) {
+		const ssize_t n = ::write(fd_, buffer_.data() + at, used_ - at);
+		if (n >= 0)
+			at += static_cast<std::size_t>(n);
+		else if (errno == EPIPE)
+			nobody_reads_ = true;
+		else if (errno != EINTR)
+			throw Error(errno, "cannot write the protocol");
+	}
+	used_ = 0;
+}
+
+} // namespace monitor::trace

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The readable protocol: one line per event, as text or as JSON.
+//
+// Called by `monitor list`, once per event of merge(); ends at the file descriptor. How a class is printed is compiled
+// once (Plan), so that an event costs a copy per name and a conversion per value; no stream and no format string runs.
+// One thread. Invariant: a line is written whole or not at all, and names from the trace are escaped (text.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "event.h"
+#include "threads.h"
+#include "trace.h"
+
+namespace monitor::trace {
+
+struct ProtocolOptions {
+	bool json = false;
+	// Empty: all.
+	std::vector<std::uint32_t> cpus;
+	std::vector<std::int32_t> pids; // running, or named in one of the event's pid fields
+	std::vector<std::string> events;
+};
+
+class Protocol {
+public:
+	// Throws Error if an event is asked for that the trace does not know. `fd` stays the caller's.
+	Protocol(const Trace &trace, ProtocolOptions options, int fd);
+
+	// Learns from an event that is not printed.
+	void pass(const Event &event)
+	{
+		threads_.before(event);
+		threads_.after(event);
+	}
+	// Prints an event if the options want it. False: nobody reads the output any more.
+	bool print(const Event &event);
+	void gap(const StreamInfo &stream) { threads_.gap(stream); }
+	// Writes what is left. Throws Error if it cannot, but not if nobody reads.
+	void flush();
+
+private:
+	enum class Form : std::uint8_t { decimal, hex, text, pid };
+	struct Step {
+		std::string before; // separator and name
+		FieldRef value;
+		Form form = Form::decimal;
+		bool is_signed = false;
+		bool has_labels = false;
+		bool plain_labels = false; // need no quotes
+	};
+	struct Plan {
+		std::vector<Step> steps;
+		std::string name;           // as printed
+		std::size_t line_bytes = 0; // at most
+		bool wanted = true;
+	};
+
+	Plan compile(const EventClass &cls) const;
+	Step compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const;
+	bool wants_pid(const Event &event, const Plan &plan, std::int64_t running) const;
+	bool is_listed(std::int64_t pid) const;
+
+	void split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds);
+	char *put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
+	char *put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
+	char *put_value(char *out, const Event &event, const Step &step) const;
+	char *put_name(char *out, const Threads::Name &name) const;
+
+	ProtocolOptions options_;
+	Threads threads_;
+	std::vector<Plan> plans_;         // by class id
+	std::vector<bool> stream_wanted_; // by stream index
+	std::uint64_t begin_time_, frequency_hz_;
+	std::uint64_t second_ticks_ = 0, second_ = 0; // the second that the last event was in
+	int fd_;
+	bool nobody_reads_ = false;
+	std::vector<char> buffer_;
+	std::size_t used_ = 0;
+};
+
+} // namespace monitor::trace

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Numbers and names as characters, fast: what the protocol writes per event.
+//
+// Used by the protocol writers (protocol.h). Every put_* writes at `out` without a check and returns the place behind
+// it; the caller has reserved what the constants below say. Invariant: no byte of an untrusted text reaches a terminal
+// or a JSON reader as anything but a printable character.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace monitor::trace {
+
+// The most that one number takes, and one byte of escaped text (quotes come on top).
+inline constexpr std::size_t max_number_chars = 20;
+inline constexpr std::size_t max_escaped_chars = 6;
+
+extern const char digit_pairs[201];
+
+inline char *put(char *out, std::string_view text)
+{
+	std::memcpy(out, text.data(), text.size());
+	return out + text.size();
+}
+
+inline char *put_pair(char *out, unsigned below_100)
+{
+	std::memcpy(out, digit_pairs + 2 * below_100, 2);
+	return out + 2;
+}
+
+char *put_unsigned(char *out, std::uint64_t value);
+char *put_signed(char *out, std::int64_t value);
+// 0x and the digits needed
+char *put_hex(char *out, std::uint64_t value);
+// nine digits
+char *put_nanoseconds(char *out, std::uint32_t below_second);
+
+// Letters, digits and the like only: needs neither quotes nor escapes.
+bool is_plain(std::string_view text);
+// In quotes, with escapes that people read (\n, \x1b) ...
+char *put_quoted(char *out, std::string_view text);
+// ... or as a JSON string; bytes that are not UTF-8 become U+FFFD.
+char *put_json(char *out, std::string_view text);
+
+// Plain text as it is, other text quoted.
+std::string readable(std::string_view text);
+std::string json_text(std::string_view text);
+
+} // namespace monitor::trace

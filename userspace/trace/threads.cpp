@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "threads.h"
+
+#include <algorithm>
+
+#include "monitor/card.h"
+#include "text.h"
+
+namespace monitor::trace {
+
+Threads::Threads(const Trace &trace)
+    : roles_(trace.description().id_limit()), pages_(static_cast<std::size_t>(max_pid) / page_size)
+{
+	for (const auto &stream : trace.streams()) {
+		const std::uint32_t cpu = stream->info().cpu;
+		const auto slot = std::find(slot_cpu_.begin(), slot_cpu_.end(), cpu);
+		cpu_slot_.push_back(static_cast<std::size_t>(slot - slot_cpu_.begin()));
+		if (slot == slot_cpu_.end())
+			slot_cpu_.push_back(cpu);
+	}
+	running_.assign(slot_cpu_.size(), unknown);
+	assign_roles(trace.description());
+	set_name(0, "idle");
+}
+
+void Threads::assign_roles(const Description &description)
+{
+	for (const auto &cls : description.classes()) {
+		Role &role = roles_[cls->id];
+		role.first_pid = FieldRef(*cls, "pid");
+		role.name = FieldRef(*cls, "comm");
+		if (cls->name == "sched_switch") {
+			role.kind = Kind::sched_switch;
+			role.first_pid = FieldRef(*cls, "prev_pid");
+			role.second_pid = FieldRef(*cls, "next_pid");
+		} else if (cls->name == "thread_state") {
+			role.kind = Kind::state;
+			role.cpu = FieldRef(*cls, "cpu");
+			role.flags = FieldRef(*cls, "flags");
+		} else if (cls->name == "sched_wakeup_new") {
+			role.kind = Kind::name;
+		} else if (cls->name == "sched_process_exec") {
+			role.kind = Kind::exec;
+			role.second_pid = FieldRef(*cls, "old_pid");
+		} else if (cls->name == "task_rename") {
+			role.kind = Kind::name;
+			role.name = FieldRef(*cls, "newcomm");
+		}
+	}
+}
+
+void Threads::learn(const Event &event, const Role &role)
+{
+	const std::int64_t pid = role.first_pid.get<std::int32_t>(event);
+	std::int64_t &running = running_[cpu_slot_[event.stream->index]];
+	if (role.kind == Kind::sched_switch) {
+		running = role.second_pid ? role.second_pid.get<std::int32_t>(event) : unknown;
+		return;
+	}
+	if (role.name)
+		set_name(pid, role.name.get<std::string_view>(event));
+	// a thread that is not its group's first takes over the first one's pid
+	if (role.kind == Kind::exec && role.second_pid && running == role.second_pid.get<std::int32_t>(event))
+		running = pid;
+	if (role.kind == Kind::state && (role.flags.get(event) & EDC_THREAD_RUNNING)) {
+		const auto slot = std::find(slot_cpu_.begin(), slot_cpu_.end(), role.cpu.get<std::uint32_t>(event));
+		if (slot != slot_cpu_.end() && running_[static_cast<std::size_t>(slot - slot_cpu_.begin())] == unknown)
+			running_[static_cast<std::size_t>(slot - slot_cpu_.begin())] = pid;
+	}
+}
+
+void Threads::set_name(std::int64_t pid, std::string_view text)
+{
+	if (pid < 0 || pid >= max_pid || text.empty())
+		return;
+	auto &page = pages_[static_cast<std::size_t>(pid) / page_size];
+	if (!page)
+		page = std::make_unique<std::uint32_t[]>(page_size);
+	std::uint32_t &number = page[static_cast<std::size_t>(pid) % page_size];
+	if (number == 0) {
+		names_.emplace_back();
+		number = static_cast<std::uint32_t>(names_.size());
+	}
+	Name &name = names_[number - 1];
+	name.length = static_cast<std::uint8_t>(std::min(text.size(), sizeof name.text));
+	text.copy(name.text, name.length);
+	name.plain = is_plain(name.view());
+}
+
+} // namespace monitor::trace

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "time_text.h"
+
+#include <ctime>
+#include <limits>
+#include <optional>
+
+#include "base/error.h"
+
+namespace monitor::trace {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr std::int64_t day_s = 86400;
+
+// "" or ".digits" as nanoseconds; digits behind the ninth are cut off.
+std::optional<std::int64_t> fraction_ns(const char *text)
+{
+	if (*text == '\0')
+		return 0;
+	if (*text++ != '.' || *text == '\0')
+		return std::nullopt;
+	std::int64_t ns = 0, unit = second_ns / 10;
+	for (; *text; ++text, unit /= 10) {
+		if (*text < '0' || *text > '9')
+			return std::nullopt;
+		ns += (*text - '0') * unit;
+	}
+	return ns;
+}
+
+// SECONDS[.FRACTION] of less than 292 years
+std::optional<std::int64_t> seconds_ns(const char *text)
+{
+	std::int64_t seconds = 0;
+	const char *at = text;
+	for (; *at >= '0' && *at <= '9'; ++at)
+		if ((seconds = seconds * 10 + (*at - '0')) >= std::numeric_limits<std::int64_t>::max() / second_ns)
+			return std::nullopt;
+	const auto fraction = fraction_ns(at);
+	if (at == text || !fraction)
+		return std::nullopt;
+	return seconds * second_ns + *fraction;
+}
+
+std::optional<std::int64_t> wall_ns(const char *text, const Trace &trace)
+{
+	const Clock &clock = trace.description().clock;
+	const std::int64_t begin_ns = clock.wall_ns(trace.begin_time()), end_ns = clock.wall_ns(trace.end_time());
+	const std::time_t begin_s = begin_ns / second_ns;
+	std::tm local{};
+	const char *rest = ::strptime(text, "%Y-%m-%d %H:%M:%S", &local);
+	const bool dated = rest != nullptr;
+	if (!dated) {
+		::localtime_r(&begin_s, &local);
+		rest = ::strptime(text, "%H:%M:%S", &local);
+	}
+	const auto fraction = rest ? fraction_ns(rest) : std::nullopt;
+	if (!fraction)
+		return std::nullopt;
+	local.tm_isdst = -1;
+	std::tm next_day = local;
+	std::int64_t ns = static_cast<std::int64_t>(::mktime(&local)) * second_ns + *fraction;
+	++next_day.tm_mday;
+	const std::int64_t next_ns = static_cast<std::int64_t>(::mktime(&next_day)) * second_ns + *fraction;
+	if (!dated && ns < begin_ns && end_ns - begin_ns < day_s * second_ns && next_ns <= end_ns)
+		ns = next_ns;
+	return ns;
+}
+
+} // namespace
+
+std::uint64_t parse_time(const std::string &text, const char *option, const Trace &trace, bool last)
+{
+	const Clock &clock = trace.description().clock;
+	if (const auto ns = seconds_ns(text.c_str())) {
+		const std::uint64_t ticks = last ? clock.to_ticks(static_cast<std::uint64_t>(*ns) + 1) - 1
+						 : clock.to_ticks(static_cast<std::uint64_t>(*ns));
+		return ticks > std::numeric_limits<std::uint64_t>::max() - trace.begin_time()
+			   ? std::numeric_limits<std::uint64_t>::max()
+			   : trace.begin_time() + ticks;
+	}
+	if (const auto ns = wall_ns(text.c_str(), trace)) {
+		const std::uint64_t behind = clock.from_wall_ns(*ns + 1);
+		return !last ? clock.from_wall_ns(*ns) : behind - (behind > 0 ? 1 : 0);
+	}
+	throw Error(
+	    std::string(option) + " " + text +
+	    " is not a time; give seconds from the start of the trace (1.5), HH:MM:SS, or \"YYYY-MM-DD HH:MM:SS\"");
+}
+
+} // namespace monitor::trace

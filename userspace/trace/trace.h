@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// A trace directory, opened for reading: its description, its streams, and what is wrong with them.
+//
+// Every offline command opens one and hands it to merge() (merge.h). The analyses look classes up in description().
+// Packets are tested when they are read, so problems() grows while merge() runs. One thread reads a Trace.
+// Invariant: streams() are sorted by cpu, then level, the recorder's first: the order of events of the same time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "description.h"
+#include "problem.h"
+#include "stream.h"
+
+namespace monitor::trace {
+
+class Trace {
+public:
+	// Throws Error: no such directory, no trace, nothing in it, or not one that we read.
+	static Trace open(const std::string &directory);
+	// Of parts in memory, for tests: streams in any order.
+	Trace(std::shared_ptr<const Description> description, std::vector<std::unique_ptr<Stream>> streams);
+
+	const Description &description() const { return *description_; }
+	const std::vector<std::unique_ptr<Stream>> &streams() const { return streams_; }
+	// Each name once, in the order of the description.
+	std::vector<std::string> class_names() const;
+
+	// Of the earliest and the latest good packet, in ticks.
+	std::uint64_t begin_time() const { return begin_time_; }
+	std::uint64_t end_time() const { return end_time_; }
+
+	Problems &problems() { return problems_; }
+	const Problems &problems() const { return problems_; }
+
+	const std::string &directory() const { return directory_; }
+	// The text of .monitor/recording.json, or "".
+	const std::string &recording_json() const { return recording_json_; }
+
+private:
+	std::string directory_;
+	std::string recording_json_;
+	std::shared_ptr<const Description> description_;
+	std::vector<std::unique_ptr<Stream>> streams_;
+	Problems problems_;
+	std::uint64_t begin_time_ = 0, end_time_ = 0;
+};
+
+} // namespace monitor::trace

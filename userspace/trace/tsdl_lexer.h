@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The words of TSDL: identifiers, integers, string literals, punctuation; comments and white space are skipped.
+//
+// Used by the parser (tsdl.cpp) only, one token of look-ahead at a time. The text must outlive the lexer.
+// Invariant: it never reads behind the text and always advances, so the parser ends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tsdl.h"
+
+namespace monitor::trace::tsdl {
+
+struct Token {
+	enum class Kind : std::uint8_t { end, word, integer, text, punctuation } kind = Kind::end;
+	Position position;
+	std::string text; // word, string literal without quotes and escapes, or punctuation
+	std::uint64_t integer = 0;
+
+	bool is(std::string_view punctuation_or_word) const
+	{
+		return (kind == Kind::punctuation || kind == Kind::word) && text == punctuation_or_word;
+	}
+};
+
+class Lexer {
+public:
+	// Names and literals are at most so long: they are printed with events.
+	static constexpr std::size_t max_name_bytes = 255;
+
+	explicit Lexer(std::string_view untrusted_text) : text_(untrusted_text) {}
+	// Throws Refusal at a character or a literal that TSDL does not have.
+	Token next();
+
+private:
+	char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+	Position position() const;
+	void skip_blanks();
+	void newline();
+	void word(Token &token);
+	void integer(Token &token);
+	void literal(Token &token);
+	char escape();
+
+	std::string_view text_;
+	std::size_t at_ = 0;
+	std::size_t line_start_ = 0;
+	std::uint32_t line_ = 1;
+};
+
+} // namespace monitor::trace::tsdl
