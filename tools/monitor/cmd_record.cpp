@@ -9,6 +9,9 @@
 #include "card/classes.h"
 #include "commands.h"
 #include "record/recording.h"
+#include "report/summary.h"
+#include "report/table.h"
+#include "trace/trace.h"
 
 namespace monitor {
 namespace {
@@ -102,6 +105,26 @@ void show_progress(const record::Progress &now)
 	before = now;
 }
 
+// What was recorded and what it cost, read back from the trace as every report does.
+void print_summary(const record::Result &result)
+{
+	if (result.failed)
+		fmt::print(stderr, "monitor: {}; the trace up to there can be read\n", result.end_reason);
+	try {
+		trace::Trace trace = trace::Trace::open(result.directory);
+		const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
+		const report::Summary summary = report::summarize(trace, info);
+		fmt::print(stderr, "monitor: {} recorded into {}: {}, {:.2f} bytes per token ({})\nmonitor: {}\n",
+			   report::duration_text(summary.wall_ns), result.directory,
+			   report::bytes_text(static_cast<double>(summary.bytes)),
+			   summary.tokens ? static_cast<double>(summary.bytes) / static_cast<double>(summary.tokens)
+					  : 0.0,
+			   result.failed ? "incomplete" : result.end_reason, report::summary_text(summary));
+	} catch (const Error &error) {
+		fmt::print(stderr, "monitor: nothing of the recording can be read: {}\n", error.what());
+	}
+}
+
 int run(Arguments &arguments)
 {
 	parse_families(arguments);
@@ -120,8 +143,7 @@ int run(Arguments &arguments)
 			   std::strerror(result.exec_error));
 		return *result.command_exit;
 	}
-	fmt::print(stderr, "monitor: recorded into {} ({}), lost {}\n", result.directory, result.end_reason,
-		   result.lost);
+	print_summary(result);
 	if (result.failed)
 		return exit_monitor_failed;
 	return result.command_exit.value_or(0);

@@ -16,8 +16,9 @@ constexpr std::uint64_t tick_ns =
     20'000'000; // a running thread's sum_exec_runtime is two ticks of HZ=100 old at the most
 constexpr std::uint64_t least_tolerance_ns = 200'000;
 constexpr std::uint64_t tolerance_parts = 200; // 0.5 %
-// Within one switch the kernel takes its clock before the token does; out of idle that is some us later in a VM.
-constexpr std::uint64_t per_switch_ns = 15'000;
+// Within one switch the kernel takes its clock before the token does: out of idle some us in a VM, more on a slower
+// machine, where an event's calibrated cost is higher too.
+constexpr double least_per_switch_ns = 15'000, event_costs_per_switch = 100;
 constexpr std::uint32_t when_start = 0, when_exit = 2;
 constexpr std::uint32_t thread_running = 2, thread_hidden = 16;
 
@@ -36,8 +37,11 @@ std::uint64_t distance(std::uint64_t a, std::uint64_t b)
 } // namespace
 
 KernelComparison::KernelComparison(const EventKinds &kinds, const trace::Clock &clock, const RecordingInfo &info)
-    : kinds_(kinds), clock_(clock), info_(info), edge_ticks_(clock.to_ticks(edge_ns))
+    : kinds_(kinds), clock_(clock), info_(info), edge_ticks_(clock.to_ticks(edge_ns)),
+      per_switch_ns_(least_per_switch_ns)
 {
+	if (const auto cost = info.cost_ns.find("sched"); cost != info.cost_ns.end())
+		per_switch_ns_ = std::max(per_switch_ns_, cost->second * event_costs_per_switch);
 	if (info.start_counts && info.end_counts)
 		for (std::size_t cpu = 0; cpu < info.end_counts->steal_ns.size(); ++cpu)
 			steal_ns_ += info.end_counts->steal_ns[cpu] -
@@ -198,8 +202,9 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 
 	const std::uint64_t kernel_ns = kind.field[4].get(event) - thread.base_exec_ns;
 	const std::uint64_t ours_ns = clock_.to_ns(thread.ticks);
-	const std::uint64_t tolerance = std::max(least_tolerance_ns, ours_ns / tolerance_parts) + steal_ns_ +
-					slack * tick_ns + thread.switches * per_switch_ns;
+	const std::uint64_t tolerance =
+	    std::max(least_tolerance_ns, ours_ns / tolerance_parts) + steal_ns_ + slack * tick_ns +
+	    static_cast<std::uint64_t>(static_cast<double>(thread.switches) * per_switch_ns_);
 	if (!(any_hidden_ && thread.came_unseen))
 		exec_.add(tid, kernel_ns, ours_ns, distance(kernel_ns, ours_ns) <= tolerance);
 

@@ -57,6 +57,7 @@ private:
 	trace::Clock clock_;
 	const RecordingInfo &info_;
 	std::uint64_t edge_ticks_;
+	double per_switch_ns_;
 	std::vector<Tally> tallies_; // by tid
 	struct OnCpu {
 		std::int32_t tid = -1;

@@ -151,6 +151,9 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	if (const Json &cost = member(json, "cost_ns"); cost.is_object())
 		for (const auto &[family, ns] : cost.items())
 			info.cost_ns[family] = ns.is_number() ? ns.get<double>() : 0;
+	if (const Json &lost = member(json, "lost_by_cpu"); lost.is_array())
+		for (const Json &cpu : lost)
+			info.lost_by_cpu.push_back(number(cpu));
 	info.skew_ticks = worst_skew(member(json, "tsc_skew"));
 	const Json &recorder = member(json, "recorder");
 	info.recorder_cpu_ns = number(member(recorder, "cpu_ns"));

@@ -46,7 +46,8 @@ struct RecordingInfo {
 	std::map<std::string, std::uint64_t> misses_start, misses_end; // by program
 	std::map<std::string, std::uint64_t> fault_counts;             // by class name
 	std::map<std::string, double> cost_ns;                         // by family, `rejected`
-	std::uint64_t skew_ticks = 0;                                  // largest, with its uncertainty
+	std::vector<std::uint64_t> lost_by_cpu;
+	std::uint64_t skew_ticks = 0; // largest, with its uncertainty
 	std::uint64_t recorder_cpu_ns = 0, wall_ns = 0, dropped_blocks = 0, clamped = 0, traced_refused = 0;
 	std::uint64_t start_test_missing = 0;
 

@@ -26,6 +26,9 @@ public:
 	void start();
 	void stop();
 
+	// Take what is closed now. Only while the thread does not run.
+	void look() { drain_all(); }
+
 	// After the probes are gone: the closed blocks, the open ones, and an empty block where losses came last.
 	void drain_rest();
 

@@ -19,6 +19,7 @@
 #include "card/bpf_card.h"
 #include "card/classes.h"
 #include "card/start_test.h"
+#include "cgroup_names.h"
 #include "clock.h"
 #include "command.h"
 #include "control_stream.h"
@@ -152,6 +153,7 @@ private:
 	void wait_for_end();
 	bool handle_signals();
 	void end_recording();
+	void fail(const std::string &why);
 	void release_command();
 	Progress progress() const;
 
@@ -161,6 +163,7 @@ private:
 	Result result_;
 	Signals signals_;
 	RecordingFile file_;
+	CgroupNames cgroups_;
 	Buffers buffers_;
 	std::unique_ptr<Command> command_;
 	std::unique_ptr<card::BpfCard> card_;
@@ -298,8 +301,7 @@ void Recorder::wait_for_end()
 			return;
 		}
 		if (writer_->failed()) {
-			result_.failed = true;
-			result_.end_reason = writer_->failure();
+			fail(writer_->failure());
 			return;
 		}
 		if (options_.max_bytes && writer_->bytes() >= *options_.max_bytes) {
@@ -314,27 +316,38 @@ void Recorder::wait_for_end()
 void Recorder::end_recording()
 {
 	drain_->stop();
+	drain_->look();
 	file_.kernel_counts("end", read_kernel_counts(steering_->invariant_tsc()));
 	write_tasks(true);
+	drain_->look();
 	drain_->sync();
 	const Sync end = steering_->last();
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
 	card_->detach();
 	drain_->sync(); // the tokens' times end before it
 	file_.skew("end", measure_tsc_skew());
+	cgroups_.collect();
 	control_->flush();
 	drain_->drain_rest();
 	writer_->finish();
-	if (writer_->failed() && !result_.failed) {
-		result_.failed = true;
-		result_.end_reason = writer_->failure();
-	}
-	result_.lost = progress().lost;
+	if (writer_->failed())
+		fail(writer_->failure());
 	file_.card_counts(*card_);
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
 	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
-	write_description();
-	file_.write(result_.directory);
+	try {
+		write_description();
+		cgroups_.write(result_.directory);
+		file_.write(result_.directory);
+	} catch (const Error &error) { // the disk is full: the files of the start are still there and say `incomplete`
+		fail(error.what());
+	}
+}
+
+void Recorder::fail(const std::string &why)
+{
+	result_.failed = true;
+	result_.end_reason = why;
 }
 
 // The time is over, or the disk is: what of the command?
@@ -371,9 +384,12 @@ Result Recorder::run()
 		file_.start(steering_->last());
 		write_description();
 		file_.write(result_.directory);
+		cgroups_.collect();
+		cgroups_.write(result_.directory);
 		cpu_before_ns_ = cpu_time_ns();
 		file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
 		write_tasks(false);
+		drain_->look();
 		control_->flush();
 		drain_->start();
 		if (command_)

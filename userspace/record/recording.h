@@ -37,7 +37,6 @@ struct Result {
 	std::optional<int> command_exit; // the command's exit code, 128 + signal
 	int exec_error = 0;              // errno when the command could not be started: nothing was recorded
 	bool failed = false;             // the recording ended early because the trace could not be written
-	std::uint64_t lost = 0;
 };
 
 // Throws Error when the recording cannot start. `on_progress` is called twice a second if given.

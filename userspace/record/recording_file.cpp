@@ -16,6 +16,17 @@ std::string first_line(const std::string &text)
 	return text.substr(0, text.find('\n'));
 }
 
+std::uint64_t lost_on(const edc_cpu &area)
+{
+	std::uint64_t lost = 0;
+	for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
+		lost += area.too_deep[slot];
+		for (const edc_level &level : area.level)
+			lost += level.refused[slot];
+	}
+	return lost;
+}
+
 nlohmann::ordered_json class_counts(const card::BpfCard &card, const card::ClassRow &row)
 {
 	const unsigned slot = row.id - EDC_ID_KERNEL_FIRST;
@@ -115,6 +126,8 @@ void RecordingFile::card_counts(const card::BpfCard &card)
 	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
 		for (const edc_level &level : card.area(cpu).level)
 			clamped += level.ring.clamped;
+	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
+		json_["lost_by_cpu"].push_back(lost_on(card.area(cpu)));
 	json_["clamped"] = clamped;
 	json_["traced_refused"] = card.traced_refused();
 	misses("end", card.misses());

@@ -19,6 +19,18 @@ std::string share_text(const std::optional<double> &cpu_ns, double wall_ns)
 	return cpu_ns && wall_ns > 0 ? fmt::format("{:.2f} % of one CPU", *cpu_ns / wall_ns * 100) : "unknown";
 }
 
+std::string lost_text(const Summary &summary)
+{
+	if (!summary.lost)
+		return "unknown";
+	std::string text = count_text(*summary.lost), where;
+	for (std::size_t cpu = 0; cpu < summary.lost_by_cpu.size(); ++cpu)
+		if (summary.lost_by_cpu[cpu])
+			where += fmt::format("{}CPU {}: {}", where.empty() ? "" : ", ", cpu,
+					     count_text(summary.lost_by_cpu[cpu]));
+	return where.empty() ? text : text + " (" + where + ")";
+}
+
 } // namespace
 
 Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
@@ -37,6 +49,7 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 		summary.clock_bound_ns = clock.to_ns(bound.largest());
 	if (info.complete) {
 		summary.lost = info.lost();
+		summary.lost_by_cpu = info.lost_by_cpu;
 		summary.misses = info.misses();
 		summary.recorder_cpu_ns = static_cast<double>(info.recorder_cpu_ns);
 		if (!info.cost_ns.empty())
@@ -64,7 +77,7 @@ std::string summary_text(const Summary &summary)
 {
 	std::string text = fmt::format(
 	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {} (calibrated)", count_text(summary.tokens),
-	    summary.lost ? count_text(*summary.lost) : "unknown",
+	    lost_text(summary),
 	    summary.clock_bound_ns ? duration_text(static_cast<double>(*summary.clock_bound_ns)) : "unknown",
 	    share_text(summary.recorder_cpu_ns, summary.wall_ns), share_text(summary.probes_cpu_ns, summary.wall_ns));
 	if (summary.misses.value_or(0))

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyze/clock_bound.h"
 #include "analyze/recording_info.h"
@@ -16,7 +17,8 @@ struct Summary {
 	std::uint64_t tokens = 0;
 	std::optional<std::uint64_t> lost, misses;   // empty: unknown (killed recording)
 	std::optional<std::uint64_t> clock_bound_ns; // the largest
-	std::uint64_t bytes = 0;                     // of the streams
+	std::vector<std::uint64_t> lost_by_cpu;
+	std::uint64_t bytes = 0; // of the streams
 	double wall_ns = 0;
 	std::optional<double> recorder_cpu_ns, probes_cpu_ns; // the probes' by calibration
 	bool complete = false;

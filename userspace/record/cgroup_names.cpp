@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "cgroup_names.h"
+
+#include <filesystem>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr std::size_t most_groups = 100'000;
+
+// Where cgroup2 is mounted: /proc/mounts, "none /sys/fs/cgroup cgroup2 rw ...".
+std::string mount_point()
+{
+	std::istringstream lines(read_text("/proc/mounts"));
+	for (std::string line; std::getline(lines, line);) {
+		std::istringstream fields(line);
+		std::string device, where, type;
+		fields >> device >> where >> type;
+		if (type == "cgroup2")
+			return where;
+	}
+	return {};
+}
+
+} // namespace
+
+void CgroupNames::collect()
+{
+	namespace fs = std::filesystem;
+	const std::string root = mount_point();
+	if (root.empty())
+		return;
+	const auto add = [&](const std::string &directory) {
+		struct stat status;
+		if (paths_.size() < most_groups && ::stat(directory.c_str(), &status) == 0) {
+			const std::string path = directory.substr(root.size());
+			paths_[status.st_ino] = path.empty() ? "/" : path;
+		}
+	};
+	add(root);
+	std::error_code gone;
+	fs::recursive_directory_iterator groups(root, fs::directory_options::skip_permission_denied, gone), end;
+	for (; !gone && groups != end; groups.increment(gone))
+		if (std::error_code ignored; groups->is_directory(ignored))
+			add(groups->path().string());
+}
+
+void CgroupNames::write(const std::string &directory) const
+{
+	auto cgroups = nlohmann::ordered_json::object();
+	for (const auto &[id, path] : paths_)
+		cgroups[std::to_string(id)] = path;
+	const nlohmann::ordered_json names = {{"cgroups", cgroups}};
+	replace_file(directory + "/.monitor/names",
+		     names.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) + "\n", 0600);
+}
+
+} // namespace monitor::record
