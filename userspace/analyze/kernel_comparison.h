@@ -27,9 +27,8 @@ private:
 		bool said_running = false; // by the thread_state just before the kernel's figures
 		bool uncertain = false;    // ran, or had just run, when the kernel's figures were read
 		std::uint64_t base_switches = 0, base_exec_ns = 0, base_min = 0, base_maj = 0;
-		std::uint64_t switches = 0, ticks = 0, min = 0, maj = 0;
+		std::uint64_t switches = 0, ticks = 0, irq_ticks = 0, irqs = 0, min = 0, maj = 0;
 		bool born = false, came_unseen = false;
-		std::uint64_t ins = 0;                      // switches to it, kept through start and end
 		std::uint64_t in_time = 0, last_switch = 0; // in_time 0: not running
 	};
 	struct Difference {
@@ -44,6 +43,8 @@ private:
 
 	Tally *tally(std::int32_t tid);
 	void on_switch(const trace::Event &event, const EventKind &kind);
+	void on_interrupt(const trace::Event &event, bool entry);
+	bool exec_agrees(const Tally &thread, std::uint64_t kernel_ns, std::uint64_t slack) const;
 	void on_counts(const trace::Event &event, const EventKind &kind);
 	void on_state(const trace::Event &event, const EventKind &kind);
 	void on_born(const trace::Event &event, const EventKind &kind);
@@ -51,6 +52,7 @@ private:
 	void count_in_window(const trace::Event &event, std::uint64_t &inner, std::uint64_t &outer) const;
 	void judge_context_switches(std::vector<Statement> &statements) const;
 	void judge_interrupts(std::vector<Statement> &statements) const;
+	void judge_total_time(std::vector<Statement> &statements) const;
 	void judge_threads(std::vector<Statement> &statements) const;
 
 	const EventKinds &kinds_;
@@ -61,12 +63,14 @@ private:
 	std::vector<Tally> tallies_; // by tid
 	struct OnCpu {
 		std::int32_t tid = -1;
+		std::uint64_t irq_since = 0;
+		unsigned irq_depth = 0;
 	};
 	std::vector<OnCpu> cpus_;
 	std::uint64_t inner_switches_ = 0, outer_switches_ = 0, inner_interrupts_ = 0, outer_interrupts_ = 0;
 	std::uint64_t steal_ns_ = 0;
+	std::uint64_t uncertain_threads_ = 0; // edges at which a thread ran
 	bool any_hidden_ = false;
-	std::uint64_t hidden_switches_ = 0;
 	Sum switches_, exec_, min_, maj_;
 };
 

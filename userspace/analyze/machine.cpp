@@ -105,10 +105,15 @@ void Machine::renew(Thread &thread)
 		return;
 	thread.epoch = epoch_;
 	thread.state = State::unknown;
+	thread.early_waking = 0;
+	forget_ring(thread);
+}
+
+void Machine::forget_ring(Thread &thread) const
+{
 	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
 	thread.syscall = no_syscall;
 	thread.syscall_known = false;
-	thread.early_waking = 0;
 }
 
 Mode Machine::mode_of(const Thread &thread) const
@@ -150,7 +155,7 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 	if (!cpu.interrupts.empty())
 		mode = kinds_.is_softirq(cpu.interrupts.back() >> 16) ? Mode::softirq : Mode::irq;
 	else if (thread.ring == Ring::fault)
-		thread.fault_ticks += ticks;
+		cpu.fault_ticks += ticks;
 	if (thread.tid == 0 && mode == Mode::kernel) {
 		cpu.idle += ticks;
 		return;

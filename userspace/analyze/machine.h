@@ -84,6 +84,7 @@ private:
 	Cpu &cpu(std::uint32_t number);
 	bool known(const Thread &thread) const;
 	void renew(Thread &thread);
+	void forget_ring(Thread &thread) const;
 
 	void account(Cpu &cpu, std::uint64_t time);
 	Mode mode_of(const Thread &thread) const;
@@ -98,7 +99,7 @@ private:
 	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
 
 	void on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu);
-	void switch_out(Thread &thread, std::uint32_t state, std::uint64_t time);
+	void switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu);
 	void switch_in(Thread &thread, Cpu &cpu, std::uint64_t time);
 	void on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time);
 	void end_blocked(Thread &thread, std::uint64_t time, const Waker &waker);

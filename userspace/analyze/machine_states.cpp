@@ -15,11 +15,11 @@ constexpr std::uint32_t state_zombie = 0x20;
 // went back to user mode.
 void fault_never_completed(Thread &thread, Cpu &cpu)
 {
-	thread.usage[Mode::kernel] -= std::min(thread.fault_ticks, thread.usage[Mode::kernel]);
-	thread.usage[Mode::unattributed] += thread.fault_ticks;
-	cpu.usage[Mode::kernel] -= std::min(thread.fault_ticks, cpu.usage[Mode::kernel]);
-	cpu.usage[Mode::unattributed] += thread.fault_ticks;
-	thread.fault_ticks = 0;
+	thread.usage[Mode::kernel] -= std::min(cpu.fault_ticks, thread.usage[Mode::kernel]);
+	thread.usage[Mode::unattributed] += cpu.fault_ticks;
+	cpu.usage[Mode::kernel] -= std::min(cpu.fault_ticks, cpu.usage[Mode::kernel]);
+	cpu.usage[Mode::unattributed] += cpu.fault_ticks;
+	cpu.fault_ticks = 0;
 }
 
 } // namespace
@@ -32,6 +32,7 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 	if (!cpu.current) {
 		// The first switch since the start or a loss tells who has been running.
 		renew(prev);
+		forget_ring(prev); // its tokens until now could not be given to it
 		prev.usage[Mode::unknown] += prev.tid == 0 ? 0 : cpu.before_first;
 		(prev.tid == 0 ? cpu.idle : cpu.usage[Mode::unknown]) += cpu.before_first;
 		cpu.before_first = 0;
@@ -42,14 +43,19 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, prev);
 	cpu.interrupts.clear();
 	cpu.interrupts_known = true;
-	switch_out(prev, state, event.time);
+	switch_out(prev, state, event.time, cpu);
 	switch_in(next, cpu, event.time);
 }
 
-void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time)
+void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu)
 {
 	if (thread.tid == 0)
 		return;
+	// On its way back to user mode it may be preempted too; only who sleeps or is preempted in the kernel was
+	// there.
+	if (thread.ring == Ring::fault && state == 0)
+		fault_never_completed(thread, cpu);
+	cpu.fault_ticks = 0;
 	const bool still_runnable = state == 0 || state == state_preempted;
 	++(still_runnable ? thread.usage.involuntary : thread.usage.voluntary);
 	thread.out_time = time;
@@ -136,7 +142,7 @@ void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu
 
 void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
-	if (!cpu.current)
+	if (!cpu.current || cpu.current->tid == 0)
 		return;
 	Thread &thread = *cpu.current;
 	if (thread.ring == Ring::system_call && thread.syscall_known)
@@ -152,7 +158,7 @@ void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu
 
 void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
-	if (!cpu.current)
+	if (!cpu.current || cpu.current->tid == 0)
 		return;
 	Thread &thread = *cpu.current;
 	const auto result = kind.field[0].get<std::int64_t>(event);
@@ -171,7 +177,7 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 
 void Machine::on_fault(Kind kind, Cpu &cpu)
 {
-	if (!cpu.current)
+	if (!cpu.current || cpu.current->tid == 0)
 		return;
 	Thread &thread = *cpu.current;
 	switch (kind) {
@@ -180,13 +186,13 @@ void Machine::on_fault(Kind kind, Cpu &cpu)
 		++(kind == Kind::minor_fault ? thread.usage.minor_faults : thread.usage.major_faults);
 		if (thread.ring == Ring::fault)
 			thread.ring = Ring::user;
-		thread.fault_ticks = 0;
+		cpu.fault_ticks = 0;
 		return;
 	case Kind::page_fault_user:
 		if (thread.ring == Ring::fault)
 			fault_never_completed(thread, cpu);
 		thread.ring = Ring::fault;
-		thread.fault_ticks = 0;
+		cpu.fault_ticks = 0;
 		return;
 	default:
 		return; // from kernel mode, inside of something that is bracketed or not

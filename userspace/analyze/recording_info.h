@@ -39,6 +39,7 @@ struct RecordingInfo {
 	std::vector<std::string> families, programs, lacking;
 	std::vector<std::int64_t> filter_pids;
 	bool filter_command = false;
+	bool irq_time_taken_out = false; // of the kernel's own run times
 
 	std::optional<std::uint64_t> start_time, end_time; // trace time: all probes attached, probes still attached
 	std::optional<KernelCounts> start_counts, end_counts;

@@ -68,7 +68,6 @@ struct Thread {
 	std::uint32_t syscall = no_syscall;
 	bool syscall_known = false; // its entry was seen at syscall_since
 	std::uint64_t syscall_since = 0;
-	std::uint64_t fault_ticks = 0;  // since the entry of a fault that has not completed yet
 	std::uint64_t early_waking = 0; // woken while still running: 0 none
 	Usage usage;
 	ThreadCounts at_start, at_end, at_exit;
@@ -79,6 +78,7 @@ struct Cpu {
 	Thread *current = nullptr; // null: unknown
 	std::uint64_t accounted = 0;
 	std::uint64_t gap_until = 0;    // a loss: everything unknown until here
+	std::uint64_t fault_ticks = 0;  // of the running thread's fault that has not completed yet
 	std::uint64_t before_first = 0; // ticks before the running thread is known
 	Usage usage;                    // of all that ran here
 	std::uint64_t idle = 0;

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+// The fold: small hand-made histories of one or two CPUs, and what they must come to. One tick is one nanosecond.
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "analyze/machine.h"
+#include "samples.h"
+
+using namespace monitor;
+using analyze::Mode;
+
+namespace {
+
+const std::string events =
+    samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(257, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
+    samples::event_block(259, "sched_wakeup_new",
+			 "u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
+    samples::event_block(260, "sched_process_exec", "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
+    samples::event_block(280, "irq_handler_entry", "u16_t irq;") +
+    samples::event_block(281, "irq_handler_exit", "u16_t irq;") +
+    samples::event_block(282, "softirq_entry", "u16_t vec;") + samples::event_block(283, "softirq_exit", "u16_t vec;") +
+    samples::event_block(320, "sys_enter", "u12_t id; abi_t abi;") +
+    samples::event_block(322, "sys_exit", "s16_t ret;") +
+    samples::event_block(340, "page_fault_user", "x16_t error_code; x64_t address;") +
+    samples::event_block(342, "minor_fault", "u16_t user;");
+
+constexpr std::uint64_t sleeping = 1, running = 0, dead = 16;
+
+std::uint64_t pair(std::int32_t first, std::int32_t second)
+{
+	return static_cast<std::uint32_t>(first) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(second)) << 32;
+}
+
+struct History {
+	std::vector<samples::StreamWriter> streams;
+	History() { streams.reserve(2); } // references stay
+
+	samples::StreamWriter &cpu(std::uint32_t number)
+	{
+		while (streams.size() <= number) {
+			streams.emplace_back(static_cast<std::uint32_t>(streams.size()), 0);
+			streams.back().open(0);
+		}
+		return streams[number];
+	}
+	void switches(std::uint32_t on, std::uint64_t time, std::int32_t prev, std::uint64_t state, std::int32_t next)
+	{
+		cpu(on).post(time, 256, static_cast<unsigned>(state), {pair(prev, next)});
+	}
+	void wakes(std::uint32_t on, std::uint64_t time, std::int32_t tid)
+	{
+		cpu(on).post(time, 257, 0, {pair(tid, 120)});
+	}
+	void posts(std::uint32_t on, std::uint64_t time, unsigned id, unsigned arg = 0) { cpu(on).post(time, id, arg); }
+	void fault(std::uint32_t on, std::uint64_t time) { cpu(on).post(time, 340, 6, {0x1000}); }
+};
+
+struct Recorder : analyze::Observer {
+	std::vector<std::string> told;
+	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t ticks,
+			 std::int64_t result) override
+	{
+		told.push_back("call " + std::to_string(thread.tid) + " " + std::to_string(number) + " " +
+			       std::to_string(ticks) + " " + std::to_string(result));
+	}
+	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
+		     const analyze::Waker &waker) override
+	{
+		told.push_back("blocked " + std::to_string(thread.tid) + " " + std::to_string(from) + "-" +
+			       std::to_string(to) + " by " + std::to_string(waker.thread ? waker.thread->tid : -1) +
+			       (waker.interrupt >= 0 ? " irq" : ""));
+	}
+	void contradiction(analyze::Contradiction what, std::uint64_t time, std::uint32_t,
+			   const analyze::Thread &) override
+	{
+		told.push_back("contradiction " + std::to_string(static_cast<int>(what)) + " " + std::to_string(time));
+	}
+};
+
+struct Folded {
+	Folded(History &history, std::uint64_t begin, std::uint64_t end, bool complete = true)
+	    : info(make_info(begin, end, complete)), trace(samples::trace(history.streams, events)),
+	      machine(trace, info)
+	{
+		machine.add(recorder);
+		fold(trace, machine);
+	}
+	static analyze::RecordingInfo make_info(std::uint64_t begin, std::uint64_t end, bool complete)
+	{
+		analyze::RecordingInfo info;
+		info.present = true;
+		info.complete = complete;
+		info.start_time = begin;
+		if (complete)
+			info.end_time = end;
+		info.programs = {"sys_enter", "sys_exit", "page_fault_user", "minor_fault", "sched_switch"};
+		return info;
+	}
+	const analyze::Thread &thread(std::int32_t tid) const
+	{
+		for (const analyze::Thread &thread : machine.threads())
+			if (thread.tid == tid)
+				return thread;
+		throw std::runtime_error("no such thread");
+	}
+
+	analyze::RecordingInfo info;
+	trace::Trace trace;
+	analyze::Machine machine;
+	Recorder recorder;
+};
+
+} // namespace
+
+TEST_CASE("machine: user, kernel and idle time of one thread")
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	history.posts(0, 150, 322, 0);  // what it did before is unknown
+	history.posts(0, 250, 320, 39); // 100 in user mode
+	history.posts(0, 280, 322, 5);  // 30 in the call
+	history.switches(0, 300, 7, sleeping, 0);
+	Folded folded(history, 100, 1000);
+	const analyze::Usage &usage = folded.thread(7).usage;
+	CHECK(usage[Mode::unknown] == 50);
+	CHECK(usage[Mode::user] == 100 + 20);
+	CHECK(usage[Mode::kernel] == 30);
+	CHECK(usage.syscalls == 1);
+	CHECK(usage.voluntary == 1);
+	CHECK(folded.machine.cpus()[0].idle == 700);
+	CHECK(folded.recorder.told == std::vector<std::string>{"call 7 39 30 5", "blocked 7 300-1000 by -1"});
+}
+
+TEST_CASE("machine: a fault is kernel time if it completes, unattributed if nobody knows when it ended")
+{
+	History history;
+	history.switches(0, 10, 0, running, 7);
+	history.posts(0, 10, 322);
+	history.fault(0, 110);
+	history.posts(0, 150, 342, 1); // completed: 40 in the kernel
+	history.fault(0, 200);
+	history.posts(0, 260, 320, 1); // never completed: 60
+	history.posts(0, 270, 322);
+	history.switches(0, 300, 7, dead, 0);
+	Folded folded(history, 10, 300);
+	const analyze::Usage &usage = folded.thread(7).usage;
+	CHECK(usage[Mode::user] == 100 + 50 + 30);
+	CHECK(usage[Mode::kernel] == 40 + 10);
+	CHECK(usage[Mode::unattributed] == 60);
+	CHECK(usage.minor_faults == 1);
+}
+
+TEST_CASE("machine: interrupts nest, and wake sleepers in their own name")
+{
+	History history;
+	history.switches(0, 0, 0, running, 7);
+	history.posts(0, 0, 322);
+	history.posts(0, 100, 282, 1); // softirq
+	history.posts(0, 110, 280, 5); // an interrupt in it
+	history.wakes(0, 120, 9);
+	history.posts(0, 130, 281, 5);
+	history.posts(0, 140, 283, 1);
+	history.switches(0, 200, 7, running, 9);
+	history.switches(0, 300, 9, sleeping, 7);
+	Folded folded(history, 0, 400);
+	const analyze::Usage &usage = folded.thread(7).usage;
+	CHECK(usage[Mode::user] == 100 + 60 + 100);
+	CHECK(usage[Mode::softirq] == 10 + 10);
+	CHECK(usage[Mode::irq] == 20);
+	CHECK(usage.involuntary == 1);
+	CHECK(usage.waiting == 100);
+	CHECK(folded.thread(9).usage.waiting == 80);
+}
+
+TEST_CASE("machine: who woke whom, and a waking that overtakes the sleep")
+{
+	History history;
+	history.switches(0, 0, 0, running, 7);
+	history.switches(1, 0, 0, running, 9);
+	history.posts(0, 10, 320, 230);
+	history.switches(0, 20, 7, sleeping, 0);
+	history.wakes(1, 120, 7); // by 9 on the other CPU
+	history.switches(0, 150, 0, running, 7);
+	history.wakes(1, 199, 7); // 7 is just going to sleep
+	history.switches(0, 200, 7, sleeping, 0);
+	history.switches(0, 230, 0, running, 7);
+	Folded folded(history, 0, 300);
+	const analyze::Usage &usage = folded.thread(7).usage;
+	CHECK(usage.blocked == 100);
+	CHECK(usage.waiting == 30 + 30);
+	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 20-120 by 9", "blocked 7 200-200 by -1"});
+}
+
+TEST_CASE("machine: behind a loss everything is unknown until a token tells")
+{
+	History history;
+	samples::StreamWriter &cpu = history.cpu(0);
+	history.switches(0, 100, 0, running, 7);
+	history.posts(0, 100, 322);
+	history.posts(0, 200, 320, 1);
+	cpu.open(500, 3); // three tokens were refused between 200 and 500
+	history.posts(0, 500, 322);
+	history.posts(0, 600, 320, 2);
+	history.switches(0, 700, 8, sleeping, 7);
+	Folded folded(history, 100, 800);
+	CHECK(folded.thread(7).usage[Mode::user] == 100);
+	CHECK(folded.thread(8).usage[Mode::unknown] == 200);
+	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 300 + 200 + 100);
+	CHECK(folded.thread(7).usage.blocked == 0);
+	// No call and no sleep is carried across.
+	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 8 700-800 by -1"});
+}
+
+TEST_CASE("machine: a killed recording ends with its last token")
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	history.switches(0, 200, 7, sleeping, 0);
+	history.switches(1, 100, 0, running, 8);
+	history.switches(1, 900, 8, sleeping, 0);
+	Folded folded(history, 100, 0, false);
+	CHECK(folded.machine.cpus()[0].idle == 0);
+	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 100 + 700);
+}
+
+TEST_CASE("machine: what contradicts itself is told")
+{
+	History history;
+	history.switches(0, 0, 0, running, 7);
+	history.posts(0, 10, 322);
+	history.posts(0, 20, 322); // an exit without an entry
+	history.posts(0, 30, 320, 1);
+	history.posts(0, 40, 320, 1); // an entry without an exit
+	history.switches(1, 0, 0, running, 8);
+	history.switches(1, 50, 8, sleeping, 7); // 7 runs on CPU 0
+	history.switches(0, 60, 9, sleeping, 0); // 9 did not run there
+	Folded folded(history, 0, 100);
+	CHECK(folded.recorder.told[0] == "contradiction 3 20");
+	CHECK(folded.recorder.told[1] == "contradiction 2 40");
+	CHECK(folded.recorder.told[2] == "contradiction 1 50");
+	CHECK(folded.recorder.told[3] == "contradiction 0 60");
+}
+
+TEST_CASE("machine: a number is used again by another thread, and exec by a thread takes the leader's")
+{
+	History history;
+	samples::StreamWriter &cpu = history.cpu(0);
+	const std::uint64_t name = 0x61; // "a"
+	cpu.post(10, 259, 0, {pair(7, 7), pair(1, 120), name, 0});
+	history.switches(0, 20, 0, running, 7);
+	history.switches(0, 50, 7, dead, 0);
+	cpu.post(60, 259, 0, {pair(7, 7), pair(1, 120), name + 1, 0});
+	history.switches(0, 70, 0, running, 7);
+	cpu.post(75, 259, 0, {pair(8, 7), pair(7, 120), name, 0});
+	history.switches(0, 80, 7, running, 8);
+	cpu.post(90, 260, 0, {pair(7, 8), name + 2, 0}); // thread 8 execs and becomes 7
+	history.switches(0, 100, 7, dead, 0);
+	Folded folded(history, 0, 100);
+	REQUIRE(folded.machine.threads().size() >= 4);
+	CHECK(folded.machine.threads()[0].usage.cpu() + folded.machine.threads()[1].usage.cpu() > 0);
+	std::uint64_t of_c = 0;
+	for (const analyze::Thread &thread : folded.machine.threads())
+		if (thread.name == "c")
+			of_c = thread.usage.cpu();
+	CHECK(of_c == 20);
+	CHECK(folded.recorder.told.empty());
+}
+
+TEST_CASE("machine: whatever the tokens say, a CPU's times are its window")
+{
+	std::mt19937 random(4711);
+	const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
+	for (int round = 0; round < 300; ++round) {
+		History history;
+		history.cpu(1);
+		std::uint64_t time = 0, discarded = 0;
+		for (int i = 0; i < 150; ++i) {
+			time += below(40);
+			const std::uint32_t on = below(2);
+			switch (below(8)) {
+			case 0:
+				history.switches(on, time, static_cast<std::int32_t>(below(4)), below(2),
+						 static_cast<std::int32_t>(below(4)));
+				break;
+			case 1:
+				history.wakes(on, time, static_cast<std::int32_t>(below(5)));
+				break;
+			case 2:
+				history.fault(on, time);
+				break;
+			case 3:
+				if (below(8) == 0)
+					history.cpu(on).open(time, discarded += 5);
+				break;
+			default:
+				const unsigned ids[] = {320, 322, 342, 280, 281, 282, 283};
+				history.posts(on, time, ids[below(7)], below(3));
+			}
+		}
+		const std::uint64_t end = time + 10;
+		Folded folded(history, 5, end, round % 3 != 0);
+		for (const analyze::Cpu &cpu : folded.machine.cpus()) {
+			CHECK(cpu.usage.cpu() + cpu.idle ==
+			      folded.machine.window_end() - std::min<std::uint64_t>(5, folded.machine.window_end()));
+		}
+	}
+}
