@@ -36,7 +36,28 @@ int BPF_PROG(softirq_exit, unsigned int vec)
 		return POST(id, KEEP_BY_CURRENT, vector); \
 	}
 
-VECTOR(local_timer_entry, 284)
+/*
+ * The timer also tells whether it met user mode: for a thread that only computes no other token does. The kernel keeps
+ * the interrupted registers in a per-CPU variable (include/asm-generic/irq_regs.h); where its symbol is not to be found
+ * (no CONFIG_KALLSYMS_ALL) the plain twin is loaded, which says 0.
+ */
+extern struct pt_regs___x86 *__irq_regs __ksym __weak;
+
+SEC("?tp_btf/local_timer_entry")
+int BPF_PROG(local_timer_entry, int vector)
+{
+	struct pt_regs___x86 **regs = bpf_this_cpu_ptr(&__irq_regs);
+	__u32 user = (BPF_CORE_READ(*regs, cs) & 3) != 0;
+
+	return POST(284, KEEP_BY_CURRENT, (vector & 0xfff) | user << 12);
+}
+
+SEC("?tp_btf/local_timer_entry")
+int BPF_PROG(plain_local_timer_entry, int vector)
+{
+	return POST(284, KEEP_BY_CURRENT, vector & 0xfff);
+}
+
 VECTOR(local_timer_exit, 285)
 VECTOR(reschedule_entry, 286)
 VECTOR(reschedule_exit, 287)

@@ -69,6 +69,7 @@ struct task_struct {
 
 struct pt_regs___x86 {
 	unsigned long orig_ax;
+	unsigned long cs;
 } CORE;
 
 struct user_pt_regs;

@@ -45,7 +45,7 @@
 	CLASS(281, irq_handler_exit, irq, 0, A(u16, irq))                                                          \
 	CLASS(282, softirq_entry, irq, 0, A(softirq, vec))                                                         \
 	CLASS(283, softirq_exit, irq, 0, A(softirq, vec))                                                          \
-	CLASS(284, local_timer_entry, irq, 0, A(u16, vector))                                                      \
+	CLASS(284, local_timer_entry, irq, 0, A(u12, vector) B(u4, user))                                          \
 	CLASS(285, local_timer_exit, irq, 0, A(u16, vector))                                                       \
 	CLASS(286, reschedule_entry, irq, 0, A(u16, vector))                                                       \
 	CLASS(287, reschedule_exit, irq, 0, A(u16, vector))                                                        \
@@ -79,6 +79,7 @@
 #define EDC_KIND_BITS_syscall 12
 #define EDC_KIND_BITS_u12 12
 #define EDC_KIND_BITS_u16 16
+#define EDC_KIND_BITS_u4 4
 #define EDC_KIND_BITS_u32 32
 #define EDC_KIND_BITS_u64 64
 #define EDC_KIND_BITS_when 16

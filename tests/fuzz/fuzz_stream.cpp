@@ -75,8 +75,10 @@ void read(Trace &trace, TimeRange range, bool json)
 		    return protocol.print(event);
 	    },
 	    [&](const StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-		    pass(to);
-		    pass(std::max(from, to));
+		    if (from >= range.from) // else it only reaches into the range
+			    pass(from);
+		    if (to < from)
+			    std::abort();
 		    protocol.gap(stream);
 	    });
 	protocol.flush();

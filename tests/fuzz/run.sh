@@ -11,12 +11,15 @@ if [ "$name" = fuzz_tsdl ]; then
 	for trace in "$corpus.traces"/*; do
 		cp "$trace/metadata" "$corpus/seed_$(basename "$trace")"
 	done
-else
+elif [ "$name" = fuzz_stream ]; then
 	# one packet's used bytes, behind a byte of flags (see the fuzzer)
 	for stream in "$corpus.traces"/*/cpu* "$corpus.traces"/*/recorder; do
 		[ -e "$stream" ] || continue
 		{ printf '\001' && head -c 255 "$stream"; } >"$corpus/seed_$(basename "$(dirname "$stream")")_$(basename "$stream")"
 	done
+fi
+if [ "$name" = fuzz_fold ]; then
+	for i in 1 2 3; do head -c $((i * 400)) /dev/urandom > "$corpus/seed_$i"; done
 fi
 exec "$fuzzer" -max_total_time="$seconds" -max_len=8192 -len_control=0 -rss_limit_mb=2048 -timeout=10 -print_final_stats=0 -verbosity=0 \
 	-artifact_prefix="$corpus.found_" "$corpus"

@@ -41,7 +41,26 @@ build() { # DIRECTORY TARGET...
 	cmake --build "$directory" ${1:+--target "$@"}
 }
 
-# Why a test was skipped: the last line it printed.
+run_tests() { # DIRECTORY CTEST-OPTION...
+	local directory=$1
+	shift
+	say "testing $directory"
+	ctest --test-dir "$directory" --output-on-failure --no-tests=error "$@" | tee "$directory/ctest.log"
+}
+
+# Counts of passed, failed and skipped tests; of each skipped one the reason, which is the last line it printed.
+summarise() { # DIRECTORY...
+	local directory name
+	for directory in "$@"; do
+		echo "$directory: $(grep -c ' Passed ' "$directory/ctest.log" || true) passed," \
+			"$(grep -cE '\*\*\*(Failed|Timeout|Exception|Not Run)' "$directory/ctest.log" || true) failed," \
+			"$(grep -c '\*\*\*Skipped' "$directory/ctest.log" || true) skipped"
+		for name in $(sed -n 's/.*Test *#[0-9]*: \([^ ]*\) .*\*\*\*Skipped.*/\1/p' "$directory/ctest.log"); do
+			echo "  skipped $name: $(skip_reason "$directory" "$name")"
+		done
+	done
+}
+
 skip_reason() { # DIRECTORY TEST
 	awk -v name="$2" '$0 ~ "^[0-9]+/[0-9]+ Testing: " name "$" { on = 1 } on && /^Output:/ { out = 1; next }
 		out && /^<end of output>/ { exit } out && NF { line = $0 } END { print line }' \

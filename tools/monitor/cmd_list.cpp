@@ -73,7 +73,7 @@ void add_list(CLI::App &app, int &exit_code)
 {
 	auto options = std::make_shared<ListOptions>();
 	CLI::App *command = app.add_subcommand("list", "print every event of a trace, one line each");
-	command->add_option("DIR", options->directory, "the trace")->required();
+	command->add_option("trace", options->directory, "trace directory")->required()->option_text("DIR");
 	command->add_option("--from", options->from, "begin here: seconds from the start, or local time");
 	command->add_option("--to", options->to, "end here");
 	command->add_option("--cpu", options->protocol.cpus, "only events of these CPUs")
@@ -86,6 +86,11 @@ void add_list(CLI::App &app, int &exit_code)
 	    ->delimiter(',')
 	    ->allow_extra_args(false);
 	command->add_flag("--json", options->protocol.json, "one JSON object per line");
+	command->footer("Exit code: 0 everything was printed, 1 parts of the trace are damaged.\n"
+			"Examples:\n"
+			"  monitor list DIR --from 0.5 --to 0.6 --cpu 0\n"
+			"  monitor list DIR --pid 1234 --event sched_switch,sched_waking\n"
+			"  monitor list DIR --json | head");
 	command->callback([options, &exit_code] { exit_code = list(*options); });
 }
 

@@ -88,6 +88,12 @@ void run(const Arguments &arguments)
 	report::UsageOptions options;
 	options.by = groupings.at(arguments.by);
 	options.filtering = info.filtering();
+	if (info.present) {
+		options.wakings = info.has_program("sched_waking");
+		options.migrations = info.has_program("sched_migrate_task");
+		options.calls = info.has_program("sys_enter");
+		options.faults = info.has_program("minor_fault");
+	}
 	if (options.by == report::GroupBy::cgroup)
 		options.cgroup_paths = cgroup_paths(arguments.directory);
 	const report::Table cpus = report::cpu_table(machine, clock, info);
@@ -120,9 +126,11 @@ void add_report(CLI::App &app, int &exit_code)
 	command->add_option("trace", arguments->directory, "trace directory")->required()->option_text("DIR");
 	command->add_option("--by", arguments->by, "a row per process, thread, cpu, command or cgroup")
 	    ->check(CLI::IsMember(groupings));
-	command->add_flag("--syscalls", arguments->syscalls, "system calls by process and call instead");
+	command->add_flag("--syscalls", arguments->syscalls, "system calls by process and call instead")
+	    ->excludes("--by");
 	command->add_flag("--offcpu", arguments->offcpu, "time blocked, by thread, system call and waker instead")
-	    ->excludes("--syscalls");
+	    ->excludes("--syscalls")
+	    ->excludes("--by");
 	command->add_option("--sort", arguments->sort, "sort by this column (default: CPU time or total)");
 	command->add_option("--top", arguments->top, "so many rows only; 0: all (default in text: 40)");
 	command->add_flag("--json", arguments->json, "JSON: {rows, cpus, summary}, times in ns");

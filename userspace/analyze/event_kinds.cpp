@@ -60,6 +60,10 @@ EventKinds::EventKinds(const trace::Description &description)
 				continue;
 			kind.kind = entry ? Kind::interrupt_entry : Kind::interrupt_exit;
 			kind.interrupt = static_cast<std::uint8_t>(found - interrupts_.begin());
+			if (entry && *found == "local_timer" && cls->find("user")) {
+				kind.kind = Kind::timer_entry;
+				kind.field[1] = trace::FieldRef(*cls, "user");
+			}
 			for (const char *field : {"irq", "vec"})
 				if (cls->find(field))
 					kind.field[0] = trace::FieldRef(*cls, field);

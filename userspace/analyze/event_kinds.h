@@ -27,6 +27,7 @@ enum class Kind : std::uint8_t {
 	cgroup_attach_task,
 	interrupt_entry,
 	interrupt_exit,
+	timer_entry, // of the local timer: an interrupt_entry that tells the mode it met
 	sys_enter,
 	sys_exit,
 	page_fault_user,

@@ -91,6 +91,7 @@ void KernelComparison::event(const trace::Event &event)
 		count_in_window(event, inner_switches_, outer_switches_);
 		return on_switch(event, kind);
 	case Kind::interrupt_entry:
+	case Kind::timer_entry:
 		if (!kinds_.is_softirq(kind.interrupt))
 			count_in_window(event, inner_interrupts_, outer_interrupts_);
 		return on_interrupt(event, true);

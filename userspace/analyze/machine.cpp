@@ -21,9 +21,11 @@ Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
       end_(info.complete ? info.end_time.value_or(trace.end_time()) : trace.end_time()), command_pid_(info.command_pid),
       filtering_(info.filtering()), complete_(info.complete)
 {
-	if (info.present)
-		user_bracketed_ = info.has_program("sys_enter") && info.has_program("sys_exit") &&
-				  info.has_program("page_fault_user") && info.has_program("minor_fault");
+	if (info.present) {
+		calls_bracketed_ = info.has_program("sys_enter") && info.has_program("sys_exit");
+		user_bracketed_ =
+		    calls_bracketed_ && info.has_program("page_fault_user") && info.has_program("minor_fault");
+	}
 	for (const auto &stream : trace.streams())
 		if (!stream->is_foreign() && !stream->info().is_recorder())
 			cpu(stream->info().cpu);
@@ -122,8 +124,8 @@ Mode Machine::mode_of(const Thread &thread) const
 	case Ring::user:
 		return user_bracketed_ ? Mode::user : Mode::unattributed;
 	case Ring::system_call:
-	case Ring::kernel:
-		return Mode::kernel;
+	case Ring::kernel: // a user thread's way out of the kernel is the exit of a system call
+		return calls_bracketed_ || thread.is_kernel ? Mode::kernel : Mode::unattributed;
 	case Ring::fault:
 		return Mode::kernel; // provisional: fault_ticks moves it if no completion comes
 	case Ring::unknown:
@@ -222,6 +224,8 @@ void Machine::event(const trace::Event &event)
 	case Kind::interrupt_entry:
 	case Kind::interrupt_exit:
 		return on_interrupt(kind, event, cpu);
+	case Kind::timer_entry:
+		return on_timer(kind, event, cpu);
 	case Kind::page_fault_user:
 	case Kind::page_fault_kernel:
 	case Kind::minor_fault:

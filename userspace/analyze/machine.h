@@ -105,6 +105,7 @@ private:
 	void end_blocked(Thread &thread, std::uint64_t time, const Waker &waker);
 	Waker waker_on(const Cpu &cpu) const;
 	void on_interrupt(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_fault(Kind kind, Cpu &cpu);
@@ -118,7 +119,8 @@ private:
 	std::uint64_t begin_ = 0, end_ = 0, tokens_ = 0, gaps_ = 0;
 	std::uint32_t epoch_ = 1;
 	std::int64_t command_pid_ = 0;
-	bool user_bracketed_ = true; // system calls and faults are both in the trace
+	bool calls_bracketed_ = true; // system calls are in the trace
+	bool user_bracketed_ = true;  // and faults are too
 	bool filtering_ = false;
 	bool complete_ = false;
 };

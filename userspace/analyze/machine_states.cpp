@@ -129,7 +129,7 @@ void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu
 {
 	const std::uint32_t entry =
 	    static_cast<std::uint32_t>(kind.interrupt) << 16 | kind.field[0].get<std::uint16_t>(event);
-	if (kind.kind == Kind::interrupt_entry) {
+	if (kind.kind != Kind::interrupt_exit) {
 		if (cpu.interrupts.size() < 16)
 			cpu.interrupts.push_back(entry);
 		return;
@@ -138,6 +138,15 @@ void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu
 		cpu.interrupts.pop_back();
 	else if (cpu.interrupts_known)
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, cpu.current ? *cpu.current : idle(cpu));
+}
+
+// The timer interrupt says which mode it met: a thread that only computes has no other token.
+void Machine::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	const bool user = kind.field[1].get<std::uint32_t>(event) != 0;
+	if (cpu.current && user && cpu.interrupts.empty() && cpu.current->ring == Ring::unknown)
+		cpu.current->ring = Ring::user;
+	on_interrupt(kind, event, cpu);
 }
 
 void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu)

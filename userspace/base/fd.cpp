@@ -63,7 +63,12 @@ void replace_file(const std::string &path, const std::string &text, unsigned mod
 {
 	const std::string temporary = path + ".new";
 	Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
-	write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
+	try {
+		write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
+	} catch (const Error &) {
+		::unlink(temporary.c_str());
+		throw;
+	}
 	if (::rename(temporary.c_str(), path.c_str()) < 0)
 		throw Error(errno, "cannot write " + path);
 }

@@ -56,9 +56,24 @@ bool is_classic(const std::string &program)
 	return program.starts_with("classic_");
 }
 
+// A program that does without the interrupted registers, for kernels that do not give their symbol.
+bool is_plain(const std::string &program)
+{
+	return program.starts_with("plain_");
+}
+
+bool kernel_shows_interrupted_registers()
+{
+	static const bool shown = read_text("/proc/kallsyms").find(" __irq_regs\n") != std::string::npos;
+	return shown;
+}
+
+// The event class that a program posts.
 std::string class_of(const std::string &program)
 {
-	return is_classic(program) ? program.substr(std::strlen("classic_")) : program;
+	if (is_classic(program))
+		return program.substr(std::strlen("classic_"));
+	return is_plain(program) ? program.substr(std::strlen("plain_")) : program;
 }
 
 bool is_iterator(const bpf_program *program)
@@ -148,8 +163,10 @@ void BpfCard::configure()
 		const std::string name = bpf_program__name(program);
 		const std::string event = class_of(name);
 		bool load = is_iterator(program) || is_fault_event(program) || kernel_has_tracepoint(event);
-		if (!load && wanted(event) && !is_classic(name))
+		if (!load && wanted(event) && !is_classic(name) && !is_plain(name))
 			lacking_.push_back(event);
+		if (event == "local_timer_entry")
+			load &= is_plain(name) != kernel_shows_interrupted_registers();
 		bpf_program__set_autoload(program, load && (is_iterator(program) || wanted(event)));
 	}
 }

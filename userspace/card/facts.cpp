@@ -32,14 +32,6 @@ std::string chosen_of(const std::string &text)
 	return open == std::string::npos || close == std::string::npos ? text : text.substr(open + 1, close - open - 1);
 }
 
-bool has_config(const char *option)
-{
-	utsname system{};
-	::uname(&system);
-	const std::string config = read_text(std::string("/boot/config-") + system.release);
-	return config.find(std::string("\n") + option + "=y") != std::string::npos;
-}
-
 Fact root()
 {
 	if (::geteuid() == 0)
@@ -133,7 +125,7 @@ Fact page_faults()
 
 Fact irq_time()
 {
-	if (has_config("CONFIG_IRQ_TIME_ACCOUNTING"))
+	if (kernel_takes_irq_time_out())
 		return {
 		    "irq time", "taken out", FactState::good,
 		    "this kernel takes interrupt time out of a thread's own run time; reports keep it in and show it",
@@ -189,6 +181,11 @@ Fact limits()
 }
 
 } // namespace
+
+bool kernel_takes_irq_time_out()
+{
+	return read_text("/proc/kallsyms").find(" irqtime_account_irq\n") != std::string::npos;
+}
 
 std::vector<Fact> machine_facts()
 {

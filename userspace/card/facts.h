@@ -19,4 +19,7 @@ struct Fact {
 
 std::vector<Fact> machine_facts();
 
+// Whether this kernel takes interrupt time out of a thread's sum_exec_runtime (CONFIG_IRQ_TIME_ACCOUNTING).
+bool kernel_takes_irq_time_out();
+
 } // namespace monitor::card

@@ -60,11 +60,6 @@ void parse_interrupts(const std::string &text, KernelCounts &counts)
 
 } // namespace
 
-bool kernel_takes_irq_time_out()
-{
-	return read_text("/proc/kallsyms").find(" irqtime_account_irq\n") != std::string::npos;
-}
-
 KernelCounts read_kernel_counts(bool invariant_tsc)
 {
 	KernelCounts counts;

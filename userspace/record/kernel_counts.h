@@ -21,7 +21,4 @@ struct KernelCounts {
 
 KernelCounts read_kernel_counts(bool invariant_tsc);
 
-// Whether this kernel takes interrupt time out of a thread's sum_exec_runtime (CONFIG_IRQ_TIME_ACCOUNTING).
-bool kernel_takes_irq_time_out();
-
 } // namespace monitor::record

@@ -75,7 +75,7 @@ bool parse_stat(const std::string &text, edc_task &task)
 
 } // namespace
 
-std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, std::uint64_t time)
+std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, std::uint64_t time, bool filtering)
 {
 	std::unordered_set<int> known;
 	for (const edc_task &task : listed)
@@ -92,7 +92,7 @@ std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, st
 			task.pid = tid;
 			task.tgid = pid;
 			task.syscall = EDC_NO_SYSCALL;
-			task.flags = EDC_THREAD_HIDDEN;
+			task.flags = EDC_THREAD_HIDDEN | (filtering ? EDC_THREAD_FILTERED : 0);
 			found.push_back(task);
 		}
 	}

@@ -10,7 +10,7 @@
 
 namespace monitor::record {
 
-// The threads of /proc that are not in `listed`, at trace time `time`.
-std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, std::uint64_t time);
+// The threads of /proc that are not in `listed`, at trace time `time`. `filtering`: -p did not select them.
+std::vector<edc_task> tasks_only_in_proc(const std::vector<edc_task> &listed, std::uint64_t time, bool filtering);
 
 } // namespace monitor::record

@@ -2,6 +2,7 @@
 #include "recording.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <random>
@@ -145,6 +146,7 @@ public:
 	Result run();
 
 private:
+	bool filtering() const { return options_.only_command || !options_.pids.empty(); }
 	void make_directory();
 	void load_card();
 	void write_description();
@@ -188,7 +190,7 @@ void Recorder::load_card()
 {
 	card::CardOptions options;
 	options.families = chosen_families(options_);
-	options.filtering = options_.only_command || !options_.pids.empty();
+	options.filtering = filtering();
 	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
 	buffers_ = divide_buffers(options_.buffer_bytes, options.cpus);
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
@@ -198,7 +200,8 @@ void Recorder::load_card()
 	steering_->start(first_slope_ms);
 	const card::StartTest test = card::start_test(*card_, options.filtering);
 	file_.start_test(test);
-	file_.skew("start", measure_tsc_skew());
+	if (steering_->invariant_tsc())
+		file_.skew("start", measure_tsc_skew());
 	for (int i = 0; i < 2; ++i)
 		steering_->update(read_sync(steering_->invariant_tsc()));
 	file_.misses("start", card_->misses());
@@ -232,7 +235,7 @@ void Recorder::write_tasks(bool at_end)
 		control_->thread_state(task, at_end);
 		control_->thread_counts(task, at_end);
 	}
-	for (const edc_task &task : tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time))
+	for (const edc_task &task : tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, filtering()))
 		control_->thread_state(task, at_end);
 }
 
@@ -283,12 +286,13 @@ void Recorder::wait_for_end()
 			when.it_value.tv_nsec = 1;
 		::timerfd_settime(timer.get(), 0, &when, nullptr);
 	}
-	const bool look_often = on_progress_ || options_.max_bytes;
+	const int look_ms = options_.max_bytes ? 20 : on_progress_ ? 500 : 1000;
+	auto next_progress = std::chrono::steady_clock::now();
 	for (;;) {
 		pollfd fds[] = {{signals_.fd(), POLLIN, 0},
 				{timer.get(), POLLIN, 0},
 				{command_ ? command_->pidfd() : -1, POLLIN, 0}};
-		::poll(fds, 3, look_often ? 500 : 1000);
+		::poll(fds, 3, look_ms);
 		if (fds[0].revents && handle_signals())
 			return;
 		if (command_ && command_->poll()) {
@@ -308,8 +312,10 @@ void Recorder::wait_for_end()
 			result_.end_reason = "the trace reached its --max-size";
 			return;
 		}
-		if (on_progress_)
+		if (on_progress_ && std::chrono::steady_clock::now() >= next_progress) {
 			on_progress_(progress());
+			next_progress += std::chrono::milliseconds(500);
+		}
 	}
 }
 
@@ -325,7 +331,8 @@ void Recorder::end_recording()
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
 	card_->detach();
 	drain_->sync(); // the tokens' times end before it
-	file_.skew("end", measure_tsc_skew());
+	if (steering_->invariant_tsc())
+		file_.skew("end", measure_tsc_skew());
 	cgroups_.collect();
 	control_->flush();
 	drain_->drain_rest();

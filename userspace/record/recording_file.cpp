@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "card/classes.h"
+#include "card/facts.h"
 #include "metadata.h"
 
 namespace monitor::record {
@@ -62,7 +63,7 @@ void RecordingFile::recording(const Options &options, int command_pid, const std
 	json_["host"] = system.nodename;
 	json_["kernel"] = system.release;
 	json_["machine"] = system.machine;
-	json_["irq_time_taken_out"] = kernel_takes_irq_time_out();
+	json_["irq_time_taken_out"] = card::kernel_takes_irq_time_out();
 	json_["boot_id"] = first_line(read_text("/proc/sys/kernel/random/boot_id"));
 	json_["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
 	json_["filter"] = {{"pids", options.pids}, {"command", options.only_command}};

@@ -31,6 +31,8 @@ const std::pair<Mode, std::pair<const char *, const char *>> mode_columns[] = {
     {Mode::unknown, {"unknown_percent", "unkn%"}},
 };
 
+constexpr const char *other_name = "other";
+
 bool did_nothing(const Usage &usage)
 {
 	return usage.cpu() == 0 && usage.voluntary + usage.involuntary == 0;
@@ -68,7 +70,7 @@ private:
 	Group &group_of(const Thread &thread, const Thread &leader)
 	{
 		if (options_.filtering && thread.filtered)
-			return named("other", -1);
+			return named(other_name, -1);
 		switch (options_.by) {
 		case GroupBy::thread:
 			return keyed(&thread, thread.name, thread.tid);
@@ -156,11 +158,16 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 		row.push_back(percent(usage.cpu(), window));
 		for (const auto &[mode, names] : mode_columns)
 			row.push_back(percent(usage[mode], usage.cpu()));
-		row.push_back(nanoseconds(clock, usage.waiting));
-		row.push_back(nanoseconds(clock, usage.blocked));
-		for (std::uint64_t count : {usage.voluntary, usage.involuntary, usage.migrations, usage.syscalls,
-					    usage.minor_faults, usage.major_faults})
-			row.push_back(count);
+		const bool other = options.filtering && group.pid < 0 && group.name == other_name;
+		const auto if_known = [other](bool recorded, Cell cell) { return recorded && !other ? cell : Cell(); };
+		row.push_back(if_known(options.wakings, nanoseconds(clock, usage.waiting)));
+		row.push_back(if_known(options.wakings, nanoseconds(clock, usage.blocked)));
+		row.push_back(usage.voluntary);
+		row.push_back(usage.involuntary);
+		row.push_back(if_known(options.migrations, usage.migrations));
+		row.push_back(if_known(options.calls, usage.syscalls));
+		row.push_back(if_known(options.faults, usage.minor_faults));
+		row.push_back(if_known(options.faults, usage.major_faults));
 		table.rows.push_back(std::move(row));
 	}
 	return table;

@@ -17,6 +17,8 @@ enum class GroupBy { process, thread, cpu, command, cgroup };
 struct UsageOptions {
 	GroupBy by = GroupBy::process;
 	bool filtering = false; // threads outside of -p are summed as `other`
+	// What was recorded: a figure without its events is unknown, not 0.
+	bool wakings = true, migrations = true, calls = true, faults = true;
 	std::map<std::uint64_t, std::string> cgroup_paths;
 };
 

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What bash completes: subcommands, options, groupings, families, traces, event names, the command to record.
+# Called by ctest: completion.sh MONITOR COMPLETION_FILE
+set -euo pipefail
+monitor=$(realpath "$1")
+source "$2"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir -p runs/first empty plain/below
+printf 'event {\n\tname = "w0";\n};\nevent {\n\tname = "w1";\n};\n' > runs/first/metadata
+cp -r runs/first second
+printf '#!/bin/sh\n' > empty/unlike-any-other
+chmod +x empty/unlike-any-other
+PATH=$work/empty:$PATH
+failed=0
+
+# expect WANTED WORD...: completing the last WORD gives exactly the words of WANTED, in any order
+expect() {
+	local wanted got
+	wanted=$(tr ' ' '\n' <<< "$1" | sort | xargs)
+	shift
+	COMP_WORDS=(monitor "$@") COMP_CWORD=$# COMPREPLY=()
+	_monitor "$monitor" "${*: -1}" "" 2> errors || true
+	got=$(printf '%s\n' "${COMPREPLY[@]}" | sort | xargs)
+	if [ "$got" != "$wanted" ] || [ -s errors ]; then
+		printf 'monitor %s<TAB>\n  gives  %s\n  wanted %s\n' "$*" "$got" "$wanted"
+		cat errors
+		failed=1
+	fi
+}
+
+recording=yes
+"$monitor" events > /dev/null 2>&1 || recording=
+
+expect "record report list info check doctor events" ""
+expect "record report" re
+expect "--help" --h
+expect "--by" report --b
+expect "--json" info --j
+expect "-h --help -q --quiet --json" check -
+expect "thread" report --by th
+expect "cgroup command cpu" report --by c
+expect "thread" report --by = th
+expect "cgroup command cpu process thread" report --by =
+expect "p50_ns p99_ns" report --sort p
+expect "plain/ runs/ second" report ""
+expect "runs/first" info runs/
+expect "second" check -q s
+expect "second" report --top 3 s
+expect "w0 w1" list second --event ""
+expect "w0,w1" list second --event w0,
+expect "" list second --from ""
+if [ "$recording" ]; then
+	expect "--max-size" record --m
+	expect "sched syscall" record -e s
+	expect "sched,irq" record -e sched,i
+	expect "sched irq syscall fault power block" record --events ""
+	expect "cmd" record -p c
+	expect "empty" record -o e
+	expect "unlike-any-other" record -o x -- unlike-a
+	expect "sched_switch" list --event sched_sw
+fi
+exit $failed

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+# bash completion of `monitor`, installed as share/bash-completion/completions/monitor; or: source monitor.bash
+# Subcommands, options, families and groupings are asked of the program itself, so they are those of its version.
+
+# Adds to COMPREPLY the words that begin with the part of $cur behind the last comma, and keeps what is before it.
+_monitor_list() { # WORD...
+	local before=
+	[[ $cur == *,* ]] && before=${cur%,*},
+	local word
+	for word in "$@"; do
+		[[ ",$before" == *",$word,"* || $word != "${cur##*,}"* ]] || COMPREPLY+=("$before$word")
+	done
+	[[ ${#COMPREPLY[@]} -ne 1 ]] || compopt -o nospace 2> /dev/null || true
+}
+
+# Adds directories: traces, and those with directories in them, on the way to one.
+_monitor_traces() {
+	local IFS=$'\n' directory
+	local all=($(compgen -d -- "$cur"))
+	for directory in "${all[@]}"; do
+		if [[ -e $directory/metadata ]]; then
+			COMPREPLY+=("$directory")
+		elif [[ -n $(compgen -d -- "$directory/") ]]; then
+			COMPREPLY+=("$directory/")
+		fi
+	done
+	compopt -o filenames 2> /dev/null || true
+	[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace 2> /dev/null
+	return 0
+}
+
+# Event names of the trace on the command line, else of all events.
+_monitor_event_names() {
+	local word
+	for word in "${COMP_WORDS[@]:2}"; do
+		if [[ -f $word/metadata ]]; then
+			sed -n 's/^[[:space:]]*name = "\([^"]*\)";/\1/p' "$word/metadata" | sort -u
+			return
+		fi
+	done
+	"$program" events 2> /dev/null | awk '/^  [0-9]/ { print $2 }' | sort -u
+}
+
+_monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is completed
+	case $1:$2 in
+	record:-o | record:--output)
+		local IFS=$'\n'
+		COMPREPLY=($(compgen -d -- "$cur"))
+		compopt -o filenames 2> /dev/null || true
+		;;
+	record:-e | record:--events)
+		_monitor_list $("$program" events 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
+		;;
+	record:-p | record:--pid)
+		_monitor_list cmd $(cd /proc && compgen -G '[0-9]*')
+		;;
+	report:--by)
+		COMPREPLY=($(compgen -W "$("$program" report --help | sed -n 's/.*--by .*{\(.*\)}.*/\1/p' | tr , ' ')" -- "$cur"))
+		;;
+	report:--sort)
+		COMPREPLY=($(compgen -W "cpu_ns waiting_ns blocked_ns voluntary involuntary migrations syscalls minor_faults
+			major_faults count errors total_ns mean_ns p50_ns p99_ns max_ns" -- "$cur"))
+		;;
+	list:--event)
+		_monitor_list $(_monitor_event_names)
+		;;
+	record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | \
+		list:--from | list:--to | list:--cpu | list:--pid) ;;
+	*)
+		return 1
+		;;
+	esac
+}
+
+_monitor() {
+	local program=$1 cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} subcommand="" i
+	COMPREPLY=()
+	for ((i = 1; i < COMP_CWORD; ++i)); do
+		[[ ${COMP_WORDS[i]} == -* ]] || { subcommand=${COMP_WORDS[i]} && break; }
+	done
+	if [[ -z $subcommand ]]; then
+		local words="-h --help --version"
+		[[ $cur == -* ]] || words=$("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')
+		COMPREPLY=($(compgen -W "$words" -- "$cur"))
+		return
+	fi
+	# --by=thread is three words: --by, =, thread
+	if [[ $cur == = ]]; then
+		cur=
+	elif [[ $previous == = && $COMP_CWORD -ge 2 ]]; then
+		previous=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	# Behind `record ... --` comes a command with arguments of its own.
+	if [[ $subcommand == record ]]; then
+		for ((i = 2; i < COMP_CWORD; ++i)); do
+			[[ ${COMP_WORDS[i]} == -- ]] || continue
+			if declare -F _command_offset > /dev/null; then
+				_command_offset $((i + 1))
+			elif ((i + 1 == COMP_CWORD)); then
+				COMPREPLY=($(compgen -c -- "$cur"))
+			else
+				COMPREPLY=($(compgen -f -- "$cur"))
+			fi
+			return
+		done
+	fi
+	_monitor_value "$subcommand" "$previous" && return
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "$("$program" "$subcommand" --help 2> /dev/null |
+			sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr , ' ')" -- "$cur"))
+		return
+	fi
+	case $subcommand in
+	report | list | info | check) _monitor_traces ;;
+	esac
+}
+
+complete -F _monitor monitor
