@@ -149,8 +149,11 @@ std::vector<ActivityRow> ActivityFold::rows() const
 		ActivityRow row;
 		for (std::size_t i = 0; i < table_.by.size(); ++i) {
 			row.labels.push_back(text_of(table_.by[i], key[i]));
-			if (table_.by[i] == Label::process || table_.by[i] == Label::thread)
-				row.pid = reinterpret_cast<const Thread *>(key[i])->tid;
+			if (table_.by[i] == Label::process || table_.by[i] == Label::thread) {
+				const auto &thread = *reinterpret_cast<const Thread *>(key[i]);
+				row.pid = thread.tid;
+				row.in_tree = thread.in_tree;
+			}
 		}
 		row.count = group.count;
 		row.errors = group.errors;
@@ -161,7 +164,7 @@ std::vector<ActivityRow> ActivityFold::rows() const
 		rows.push_back(std::move(row));
 	}
 	std::ranges::sort(rows, [](const ActivityRow &a, const ActivityRow &b) {
-		return std::tie(b.total, a.pid, a.labels) < std::tie(a.total, b.pid, b.labels);
+		return std::tie(b.in_tree, b.total, a.pid, a.labels) < std::tie(a.in_tree, a.total, b.pid, b.labels);
 	});
 	return rows;
 }

@@ -30,6 +30,7 @@ ActivityTable load_table(const std::string &name);
 struct ActivityRow {
 	std::vector<std::string> labels;                         // as the table's `by`
 	std::int32_t pid = 0;                                    // of the process or thread among them
+	bool in_tree = false;                                    // of the recorded command
 	std::uint64_t count = 0, errors = 0, total = 0, max = 0; // durations in ticks
 	std::uint64_t p50 = 0, p99 = 0;
 };
@@ -42,7 +43,7 @@ public:
 	void blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) override;
 
 	const ActivityTable &table() const { return table_; }
-	// By descending total. Names are those of the end of the trace.
+	// The recorded command's tree first, then by descending total. Names are those of the end of the trace.
 	std::vector<ActivityRow> rows() const;
 
 private:

@@ -200,6 +200,7 @@ Table activity_table(const analyze::ActivityFold &fold, const trace::Clock &cloc
 {
 	Table table;
 	bool has_id = false;
+	table.columns.push_back({"recorded", "", Unit::flag});
 	for (analyze::Label label : fold.table().by) {
 		const bool process = label == analyze::Label::process, thread = label == analyze::Label::thread;
 		const char *name = process                         ? "process"
@@ -220,7 +221,7 @@ Table activity_table(const analyze::ActivityFold &fold, const trace::Clock &cloc
 	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
 		table.columns.push_back({key, title, Unit::nanoseconds});
 	for (const analyze::ActivityRow &activity : fold.rows()) {
-		std::vector<Cell> row;
+		std::vector<Cell> row = {activity.in_tree};
 		for (std::size_t i = 0; i < activity.labels.size(); ++i) {
 			row.push_back(activity.labels[i]);
 			const analyze::Label label = fold.table().by[i];
