@@ -29,18 +29,18 @@ int BPF_PROG(block_rq_complete, struct request *request, unsigned char error, un
 }
 
 /* REQ_OP_* from the letters that the classic record has instead (blk_fill_rwbs in the kernel). */
-INLINE __u32 operation_of(const char *rwbs)
+INLINE __u32 operation_of(char first, char second)
 {
-	char first = rwbs[0] == 'F' && rwbs[1] ? rwbs[1] : rwbs[0];
-
+	if (first == 'F' && second)
+		first = second;
 	return first == 'W' ? 1 : first == 'F' ? 2 : first == 'D' ? 3 : 0;
 }
 
 SEC("?tp/block/block_rq_issue")
 int classic_block_rq_issue(struct trace_event_raw_block_rq *context)
 {
-	return POST(370, KEEP_BY_CURRENT, operation_of(context->rwbs), pair(context->dev, context->bytes),
-		    context->sector);
+	return POST(370, KEEP_BY_CURRENT, operation_of(context->rwbs[0], context->rwbs[1]),
+		    pair(context->dev, context->bytes), context->sector);
 }
 
 SEC("?tp/block/block_rq_complete")

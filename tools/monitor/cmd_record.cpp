@@ -149,6 +149,15 @@ int run(Arguments &arguments)
 	return result.command_exit.value_or(0);
 }
 
+// An empty value is most likely a variable that is not set: not the same as no option at all.
+void refuse_empty_values(const CLI::App &command)
+{
+	for (const CLI::Option *option : command.get_options())
+		if (!option->get_positional() && option->count() && option->get_items_expected_max() > 0 &&
+		    option->results().front().empty())
+			throw Error(option->get_name() + ": the value is empty");
+}
+
 } // namespace
 
 void add_record(CLI::App &app, int &exit_code)
@@ -177,8 +186,9 @@ void add_record(CLI::App &app, int &exit_code)
 	    "  sudo monitor record -d 10\n"
 	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
 	    "  sudo monitor record -p 1234 -d 5");
-	record->callback([arguments, &exit_code] {
+	record->callback([arguments, record, &exit_code] {
 		exit_code = exit_monitor_failed;
+		refuse_empty_values(*record);
 		exit_code = run(*arguments);
 	});
 }

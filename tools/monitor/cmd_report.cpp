@@ -132,7 +132,8 @@ void add_report(CLI::App &app, int &exit_code)
 	    ->excludes("--syscalls")
 	    ->excludes("--by");
 	command->add_option("--sort", arguments->sort, "sort by this column (default: CPU time or total)");
-	command->add_option("--top", arguments->top, "so many rows only; 0: all (default in text: 40)");
+	command->add_option("--top", arguments->top, "so many rows only; 0: all (default in text: 40)")
+	    ->check(CLI::NonNegativeNumber);
 	command->add_flag("--json", arguments->json, "JSON: {rows, cpus, summary}, times in ns");
 	command->add_flag("--csv", arguments->csv, "comma-separated values, times in ns")->excludes("--json");
 	command->footer(

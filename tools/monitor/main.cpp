@@ -25,7 +25,10 @@ int main(int argc, char **argv)
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::ParseError &error) {
-		return app.exit(error) ? 2 : 0;
+		if (error.get_exit_code() == 0)
+			return app.exit(error);
+		fmt::print(stderr, "monitor: {} (see monitor --help)\n", error.what());
+		return 2;
 	} catch (const std::exception &error) {
 		fmt::print(stderr, "monitor: {}\n", error.what());
 		return exit_code ? exit_code : 1;

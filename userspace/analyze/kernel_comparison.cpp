@@ -225,8 +225,10 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 	// those have no event, so tokens may be fewer, never more.
 	const std::uint64_t kernel_min = kind.field[5].get(event) - thread.base_min;
 	const std::uint64_t kernel_maj = kind.field[6].get(event) - thread.base_maj;
-	min_.add(tid, kernel_min, thread.min, thread.min <= kernel_min + slack);
-	maj_.add(tid, kernel_maj, thread.maj, thread.maj <= kernel_maj + slack);
+	min_.add(tid, kernel_min, thread.min,
+		 kind.field[5].get(event) >= thread.base_min && thread.min <= kernel_min + slack);
+	maj_.add(tid, kernel_maj, thread.maj,
+		 kind.field[6].get(event) >= thread.base_maj && thread.maj <= kernel_maj + slack);
 }
 
 // Within 0.5 % and the edges, less interrupts where this kernel takes them out.
@@ -250,7 +252,8 @@ void KernelComparison::judge_context_switches(std::vector<Statement> &statements
 {
 	const std::uint64_t kernel = info_.end_counts->context_switches - info_.start_counts->context_switches;
 	// What a hidden thread does has no token: not its way out, not an interrupt that it meets.
-	const bool holds = kernel >= inner_switches_ && (any_hidden_ || kernel <= outer_switches_);
+	const bool holds = kernel >= inner_switches_ && (any_hidden_ || kernel <= outer_switches_) &&
+			   info_.end_counts->context_switches >= info_.start_counts->context_switches;
 	statements.push_back(
 	    {"context_switches", holds ? Verdict::holds : Verdict::fails,
 	     fmt::format("context switches: /proc/stat counts {}, the tokens {} to {} (the edges of reading it)",
@@ -272,8 +275,9 @@ void KernelComparison::judge_interrupts(std::vector<Statement> &statements) cons
 	}
 	const std::uint64_t kernel = info_.end_counts->interrupts - info_.start_counts->interrupts;
 	// A shared line runs several handlers, a vector may have no handler; the unprobed rows are read a little later.
-	const bool holds =
-	    kernel + unprobed >= inner_interrupts_ && (any_hidden_ || kernel <= outer_interrupts_ + unprobed);
+	const bool holds = kernel + unprobed >= inner_interrupts_ &&
+			   (any_hidden_ || kernel <= outer_interrupts_ + unprobed) &&
+			   info_.end_counts->interrupts >= info_.start_counts->interrupts;
 	statements.push_back(
 	    {"interrupts", holds ? Verdict::holds : Verdict::fails,
 	     fmt::format("interrupts: /proc/stat counts {}, the tokens {} to {}, and {} on lines without a probe",

@@ -2,6 +2,7 @@
 #include "machine.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace monitor::analyze {
 namespace {
@@ -26,9 +27,23 @@ Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
 		user_bracketed_ =
 		    calls_bracketed_ && info.has_program("page_fault_user") && info.has_program("minor_fault");
 	}
-	for (const auto &stream : trace.streams())
-		if (!stream->is_foreign() && !stream->info().is_recorder())
-			cpu(stream->info().cpu);
+	const auto calibrated = [&](const char *name) {
+		const auto cost = info.cost_ns.find(name);
+		const double ns = cost == info.cost_ns.end() ? 0 : cost->second;
+		return ns > 0 && ns < 1e9 ? trace.description().clock.to_ticks(static_cast<std::uint64_t>(ns)) : 0;
+	};
+	call_edge_ = calibrated("call_edge");
+	fault_edge_ = calibrated("fault_edge");
+	for (const auto &stream : trace.streams()) {
+		if (stream->is_foreign() || stream->info().is_recorder())
+			continue;
+		cpu(stream->info().cpu);
+		if (!complete_ && stream->info().level == 0)
+			ends_.push_back({stream->end_time(), stream->info().cpu});
+	}
+	std::ranges::sort(ends_, std::greater<>(), &StreamEnd::time);
+	if (!ends_.empty())
+		next_end_ = ends_.back().time;
 }
 
 Cpu &Machine::cpu(std::uint32_t number)
@@ -164,6 +179,8 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 	}
 	thread.usage[mode] += ticks;
 	cpu.usage[mode] += ticks;
+	if (mode == Mode::user)
+		cpu.user_ticks += ticks;
 }
 
 namespace {
@@ -187,7 +204,11 @@ void Machine::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint
 	if (stream.is_recorder())
 		return;
 	++gaps_;
-	Cpu &lost = cpu(stream.cpu);
+	lose(cpu(stream.cpu), from, to);
+}
+
+void Machine::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
+{
 	account(lost, from);
 	lost.gap_until = std::max(lost.gap_until, to);
 	lost.current = nullptr;
@@ -200,9 +221,19 @@ void Machine::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint
 			other.current->epoch = epoch_;
 }
 
+// A killed recording's streams end at different times: behind its end a CPU is as unknown as behind a loss.
+void Machine::end_streams(std::uint64_t time)
+{
+	for (; !ends_.empty() && ends_.back().time < time; ends_.pop_back())
+		lose(cpu(ends_.back().cpu), ends_.back().time, ~0ull);
+	next_end_ = ends_.empty() ? ~0ull : ends_.back().time;
+}
+
 void Machine::event(const trace::Event &event)
 {
 	++tokens_;
+	if (event.time > next_end_)
+		end_streams(event.time);
 	const EventKind &kind = kinds_[*event.cls];
 	if (event.stream->is_recorder() || !in_window(event.time)) {
 		identity(kind, event);
@@ -348,14 +379,15 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 	thread.since = begin_;
 	if (flags & thread_running) {
 		Cpu &cpu = this->cpu(kind.field[4].get<std::uint32_t>(event));
-		if (cpu.current)
-			return; // a switch has told already
+		if (cpu.current || cpu.gap_until > event.time)
+			return; // a switch has told already, or the loss that this lies in has made it old
 		account(cpu, event.time);
 		thread.state = State::running;
 		thread.usage[Mode::unknown] += cpu.before_first;
 		cpu.usage[Mode::unknown] += cpu.before_first;
 		cpu.before_first = 0;
 		cpu.current = &thread;
+		cpu.current_listed = true;
 		return;
 	}
 	thread.state = state == 0 || state == state_preempted ? State::runnable : State::blocked;

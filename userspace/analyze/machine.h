@@ -86,6 +86,9 @@ private:
 	void renew(Thread &thread);
 	void forget_ring(Thread &thread) const;
 
+	void lose(Cpu &cpu, std::uint64_t from, std::uint64_t to);
+	void end_streams(std::uint64_t time);
+	void take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const;
 	void account(Cpu &cpu, std::uint64_t time);
 	Mode mode_of(const Thread &thread) const;
 	bool in_window(std::uint64_t time) const { return time >= begin_ && time <= end_; }
@@ -117,6 +120,14 @@ private:
 	std::vector<Thread *> idle_; // by CPU
 	std::vector<Cpu> cpus_;
 	std::uint64_t begin_ = 0, end_ = 0, tokens_ = 0, gaps_ = 0;
+	struct StreamEnd {
+		std::uint64_t time;
+		std::uint32_t cpu;
+	};
+	std::vector<StreamEnd> ends_; // killed recording: where each CPU's tokens end, the earliest last
+	std::uint64_t next_end_ = ~0ull;
+	// Kernel time of a system call and of a fault outside of their two tokens, by calibration.
+	std::uint64_t call_edge_ = 0, fault_edge_ = 0;
 	std::uint32_t epoch_ = 1;
 	std::int64_t command_pid_ = 0;
 	bool calls_bracketed_ = true; // system calls are in the trace

@@ -24,6 +24,18 @@ void fault_never_completed(Thread &thread, Cpu &cpu)
 
 } // namespace
 
+// The kernel's way from the last exit to user mode and from there to this entry's token lies outside of all brackets:
+// not user time.
+void Machine::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const
+{
+	const std::uint64_t edge = std::min({edge_ticks, cpu.user_ticks, thread.usage[Mode::user]});
+	for (Usage *usage : {&thread.usage, &cpu.usage}) {
+		(*usage)[Mode::user] -= edge;
+		(*usage)[Mode::unattributed] += edge;
+	}
+	cpu.user_ticks = 0;
+}
+
 void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	Thread &prev = runner(cpu, kind.field[1].get<std::int32_t>(event));
@@ -36,13 +48,15 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 		prev.usage[Mode::unknown] += prev.tid == 0 ? 0 : cpu.before_first;
 		(prev.tid == 0 ? cpu.idle : cpu.usage[Mode::unknown]) += cpu.before_first;
 		cpu.before_first = 0;
-	} else if (cpu.current != &prev && prev.tgid != cpu.current->tgid) {
+	} else if (cpu.current != &prev && prev.tgid != cpu.current->tgid && !cpu.current_listed) {
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
 	}
-	if (!cpu.interrupts.empty() && cpu.interrupts_known)
+	if (!cpu.interrupts.empty() && cpu.interrupts_known && complete_)
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, prev);
 	cpu.interrupts.clear();
 	cpu.interrupts_known = true;
+	cpu.current_listed = false;
+	cpu.user_ticks = 0;
 	switch_out(prev, state, event.time, cpu);
 	switch_in(next, cpu, event.time);
 }
@@ -136,7 +150,7 @@ void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu
 	}
 	if (!cpu.interrupts.empty() && cpu.interrupts.back() == entry)
 		cpu.interrupts.pop_back();
-	else if (cpu.interrupts_known)
+	else if (cpu.interrupts_known && complete_) // a killed recording lacks the last block of each nesting level
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, cpu.current ? *cpu.current : idle(cpu));
 }
 
@@ -158,6 +172,7 @@ void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu
 		contradict(Contradiction::entry_without_exit, event.time, cpu, thread);
 	if (thread.ring == Ring::fault)
 		fault_never_completed(thread, cpu);
+	take_edge(thread, cpu, call_edge_);
 	thread.ring = Ring::system_call;
 	thread.syscall = kind.field[0].get<std::uint32_t>(event);
 	thread.syscall_known = true;
@@ -200,6 +215,7 @@ void Machine::on_fault(Kind kind, Cpu &cpu)
 	case Kind::page_fault_user:
 		if (thread.ring == Ring::fault)
 			fault_never_completed(thread, cpu);
+		take_edge(thread, cpu, fault_edge_);
 		thread.ring = Ring::fault;
 		cpu.fault_ticks = 0;
 		return;

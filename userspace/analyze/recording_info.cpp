@@ -101,13 +101,24 @@ std::vector<ClassCounts> class_counts(const Json &value)
 	return all;
 }
 
+// The skew of an invariant TSC does not change, so the tighter of two agreeing measurements holds; of two that disagree
+// the larger.
 std::uint64_t worst_skew(const Json &skews)
 {
-	std::uint64_t worst = 0;
-	if (skews.is_object())
-		for (const Json &skew : skews)
-			worst = std::max(worst, number(member(skew, "ticks")) + number(member(skew, "uncertainty")));
-	return worst;
+	std::uint64_t ticks[2] = {}, uncertainty[2] = {};
+	bool measured[2] = {};
+	int i = 0;
+	for (const char *when : {"start", "end"}) {
+		const Json &skew = member(skews, when);
+		ticks[i] = number(member(skew, "ticks"));
+		uncertainty[i] = number(member(skew, "uncertainty"));
+		measured[i++] = number(member(skew, "cpus_compared")) > 0;
+	}
+	if (!measured[0] || !measured[1])
+		return measured[0] ? ticks[0] + uncertainty[0] : ticks[1] + uncertainty[1];
+	const std::uint64_t apart = ticks[0] > ticks[1] ? ticks[0] - ticks[1] : ticks[1] - ticks[0];
+	const std::uint64_t first = ticks[0] + uncertainty[0], second = ticks[1] + uncertainty[1];
+	return apart <= uncertainty[0] + uncertainty[1] ? std::min(first, second) : std::max(first, second);
 }
 
 void parse_identity(const Json &json, RecordingInfo &info)

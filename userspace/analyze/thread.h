@@ -75,10 +75,12 @@ struct Thread {
 
 struct Cpu {
 	std::uint32_t number = 0;
-	Thread *current = nullptr; // null: unknown
+	Thread *current = nullptr;   // null: unknown
+	bool current_listed = false; // by the list of threads at the start, not by a switch
 	std::uint64_t accounted = 0;
 	std::uint64_t gap_until = 0;    // a loss: everything unknown until here
 	std::uint64_t fault_ticks = 0;  // of the running thread's fault that has not completed yet
+	std::uint64_t user_ticks = 0;   // since the running thread came into user mode
 	std::uint64_t before_first = 0; // ticks before the running thread is known
 	Usage usage;                    // of all that ran here
 	std::uint64_t idle = 0;

@@ -11,10 +11,12 @@ namespace monitor::card {
 // ns of CPU time added per event, by family of the workload they were measured on. A family that was not measured
 // has the value of the system calls; 0 where nothing could be measured.
 struct EventCost {
-	double syscall = 0;  // getppid: sys_enter, sys_exit
-	double sched = 0;    // two threads of one CPU waking each other: sched_switch, sched_waking
-	double fault = 0;    // fresh pages touched: page_fault_user, minor_fault
-	double rejected = 0; // a system call event that the filter rejects
+	double syscall = 0;    // getppid: sys_enter, sys_exit
+	double sched = 0;      // two threads of one CPU waking each other: sched_switch, sched_waking
+	double fault = 0;      // fresh pages touched: page_fault_user, minor_fault
+	double rejected = 0;   // a system call event that the filter rejects
+	double call_edge = 0;  // of one system call: its time outside of its two tokens
+	double fault_edge = 0; // the same of a page fault
 };
 
 struct StartTest {
@@ -24,6 +26,7 @@ struct StartTest {
 	EventCost cost;
 };
 
-StartTest start_test(BpfCard &card, bool filtering);
+// `ticks_per_ns` of the trace clock.
+StartTest start_test(BpfCard &card, bool filtering, double ticks_per_ns);
 
 } // namespace monitor::card

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -136,12 +137,15 @@ void ClockSteering::update(const Sync &sync)
 
 namespace {
 
-// One round trip by cache line: the other CPU answers with its TSC.
+// A question and its answer, the other CPU's TSC, in one cache line: the shortest way there and back.
 struct alignas(64) Exchange {
-	volatile std::uint64_t ask = 0;
-	alignas(64) volatile std::uint64_t answer = 0;
-	alignas(64) volatile std::uint64_t tsc = 0;
+	std::atomic<std::uint64_t> line{0};
+	static constexpr std::uint64_t question = 1, stop = 2; // 0: nothing yet; else: an answer
 };
+
+constexpr int rounds = 500;
+constexpr std::uint64_t longest_round_ticks = 1'000'000;
+constexpr auto longest_comparison = std::chrono::milliseconds(40); // of two CPUs, should one of them be busy
 
 bool pin_to(unsigned cpu)
 {
@@ -151,42 +155,50 @@ bool pin_to(unsigned cpu)
 	return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-constexpr std::uint64_t rounds = 400;
-
-void answer_rounds(Exchange &exchange, unsigned cpu)
+// Take part without waiting for a turn, where that is allowed.
+void go_first()
 {
-	if (!pin_to(cpu)) {
-		exchange.answer = ~0ull;
-		return;
-	}
-	for (std::uint64_t round = 1; round <= rounds; ++round) {
-		while (exchange.ask != round)
-			;
-		exchange.tsc = read_tsc();
-		std::atomic_thread_fence(std::memory_order_release);
-		exchange.answer = round;
-	}
+	sched_param highest{};
+	highest.sched_priority = 1;
+	::sched_setscheduler(0, SCHED_FIFO, &highest);
 }
 
-void compare_with(unsigned cpu, TscSkew &skew)
+void answer(Exchange &exchange, unsigned cpu)
+{
+	go_first();
+	if (!pin_to(cpu))
+		return;
+	for (std::uint64_t line; (line = exchange.line.load(std::memory_order_acquire)) != Exchange::stop;)
+		if (line == Exchange::question)
+			exchange.line.compare_exchange_strong(line, read_tsc());
+}
+
+// Runs on `home`; `allowed` lets the other thread begin elsewhere, for it inherits its creator's CPUs.
+void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, TscSkew &skew)
 {
 	Exchange exchange;
-	std::jthread other([&] { answer_rounds(exchange, cpu); });
+	::sched_setaffinity(0, sizeof allowed, &allowed);
+	std::jthread other([&] { answer(exchange, cpu); });
+	pin_to(home);
+	const auto deadline = std::chrono::steady_clock::now() + longest_comparison;
 	std::uint64_t shortest = ~0ull;
 	std::int64_t offset = 0;
-	for (std::uint64_t round = 1; round <= rounds; ++round) {
+	for (int round = 0; round < rounds && std::chrono::steady_clock::now() < deadline; ++round) {
 		const std::uint64_t before = read_tsc();
-		exchange.ask = round;
-		while (exchange.answer < round)
-			;
-		const std::uint64_t after = read_tsc();
-		if (exchange.answer == ~0ull)
-			return;
-		if (after - before < shortest) {
-			shortest = after - before;
-			offset = static_cast<std::int64_t>(exchange.tsc - (before + shortest / 2));
+		exchange.line.store(Exchange::question, std::memory_order_release);
+		std::uint64_t theirs = Exchange::question, after = before;
+		while (theirs == Exchange::question && after - before < longest_round_ticks) {
+			theirs = exchange.line.load(std::memory_order_acquire);
+			after = read_tsc();
 		}
+		if (theirs == Exchange::question || after - before >= shortest)
+			continue;
+		shortest = after - before;
+		offset = static_cast<std::int64_t>(theirs - (before + shortest / 2));
 	}
+	exchange.line.store(Exchange::stop, std::memory_order_release);
+	if (shortest == ~0ull)
+		return; // that CPU gave no answer in time
 	++skew.cpus;
 	const auto size = static_cast<std::uint64_t>(std::abs(offset));
 	if (size + shortest / 2 > skew.ticks + skew.uncertainty) {
@@ -204,6 +216,7 @@ TscSkew measure_tsc_skew()
 	if (::sched_getaffinity(0, sizeof allowed, &allowed) < 0)
 		return skew;
 	std::jthread([&] {
+		go_first();
 		unsigned home = 0;
 		while (home < CPU_SETSIZE && !CPU_ISSET(home, &allowed))
 			++home;
@@ -211,7 +224,7 @@ TscSkew measure_tsc_skew()
 			return;
 		for (unsigned cpu = home + 1; cpu < CPU_SETSIZE; ++cpu)
 			if (CPU_ISSET(cpu, &allowed))
-				compare_with(cpu, skew);
+				compare_with(cpu, home, allowed, skew);
 	}).join();
 	return skew;
 }

@@ -198,7 +198,7 @@ void Recorder::load_card()
 	card_ = std::make_unique<card::BpfCard>(options);
 	steering_ = std::make_unique<ClockSteering>(card_->clock(), has_invariant_tsc());
 	steering_->start(first_slope_ms);
-	const card::StartTest test = card::start_test(*card_, options.filtering);
+	const card::StartTest test = card::start_test(*card_, options.filtering, steering_->frequency_hz() / 1e9);
 	file_.start_test(test);
 	if (steering_->invariant_tsc())
 		file_.skew("start", measure_tsc_skew());
@@ -425,10 +425,10 @@ Result Recorder::run()
 
 Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus)
 {
-	// 2 CPUs: 16 MiB of rings and 40 MiB of pool. A pool of a second at full rate of one CPU, more with more CPUs.
+	// 2 CPUs: 16 MiB of rings and 44 MiB of pool. A pool of a second at full rate of one CPU, more with more CPUs.
 	const std::uint64_t ring = (cpus <= 8 ? 8 : cpus <= 64 ? 4 : 2) * mib;
 	std::uint64_t rings = ring * cpus;
-	std::uint64_t pool = std::max<std::uint64_t>(40 * mib, rings / 2);
+	std::uint64_t pool = std::max<std::uint64_t>(44 * mib, rings / 2);
 	if (total_bytes) {
 		rings = *total_bytes / 3;
 		pool = *total_bytes - rings;

@@ -73,10 +73,9 @@ void RecordingFile::start_test(const card::StartTest &test)
 {
 	json_["attach"] = test.classic ? "classic" : "tp_btf";
 	json_["start_test"] = {{"calls", test.calls}, {"missing", test.missing}};
-	json_["cost_ns"] = {{"syscall", test.cost.syscall},
-			    {"sched", test.cost.sched},
-			    {"fault", test.cost.fault},
-			    {"rejected", test.cost.rejected}};
+	json_["cost_ns"] = {{"syscall", test.cost.syscall},     {"sched", test.cost.sched},
+			    {"fault", test.cost.fault},         {"rejected", test.cost.rejected},
+			    {"call_edge", test.cost.call_edge}, {"fault_edge", test.cost.fault_edge}};
 }
 
 void RecordingFile::card(const card::BpfCard &card, const std::vector<std::string> &families)

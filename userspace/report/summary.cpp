@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "table.h"
+#include "trace/merge.h"
 
 namespace monitor::report {
 namespace {
@@ -29,6 +30,14 @@ std::string lost_text(const Summary &summary)
 			where += fmt::format("{}CPU {}: {}", where.empty() ? "" : ", ", cpu,
 					     count_text(summary.lost_by_cpu[cpu]));
 	return where.empty() ? text : text + " (" + where + ")";
+}
+
+// What the streams hold, where the recording left no counts.
+std::uint64_t count_tokens(trace::Trace &trace)
+{
+	std::uint64_t tokens = 0;
+	trace::merge(trace, {}, [&](const trace::Event &) { ++tokens; });
+	return tokens;
 }
 
 } // namespace
@@ -70,7 +79,7 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 			if (item == trace::Cursor::Item::event)
 				bound.event(cursor.event());
 	}
-	return summarize(trace, info, bound, info.tokens());
+	return summarize(trace, info, bound, info.complete ? info.tokens() : count_tokens(trace));
 }
 
 std::string summary_text(const Summary &summary)

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`monitor check` on a clean recording (all holds) and on copies of it that are damaged on purpose: each damage turns
+red what it must, and nothing that it leaves true.
+
+A damage is a function of (recording.json as an object, streams by name); what it is to turn red stands beside it, and
+what it may turn red besides because it follows. Where the kernel hides threads from tracing its sums have no upper
+bound, so some damages cannot be seen there (without_hidden).
+"""
+import json
+
+import blocks
+import e2e
+
+SWITCH, COUNTS, TIMER_EXIT, ENTER, EXIT, SYNC, SET = 256, 263, 285, 320, 322, 1, 2
+DAMAGES = []
+
+
+def damage(*red, may=(), without_hidden=False):
+	def add(function):
+		DAMAGES.append((function, set(red), set(may), without_hidden))
+		return function
+	return add
+
+
+def first(tokens, number, where=lambda token: True, skip=20):
+	"""A token of the class, not from the very beginning."""
+	for token in tokens:
+		if token.id == number and where(token):
+			if skip == 0:
+				return token
+			skip -= 1
+	raise LookupError(f"no token of class {number} to damage")
+
+
+def kernel_streams(streams):
+	return [stream for name, stream in sorted(streams.items()) if name.startswith("kernel_") and "level" not in name]
+
+
+def largest(streams):
+	return max(kernel_streams(streams), key=lambda stream: len(stream.packets))
+
+
+def count_less(recording, number):
+	"""As if the probe had never seen one event of the class: conservation holds again."""
+	for row in recording["classes"]:
+		if row["id"] == number:
+			row["seen"] -= 1
+
+
+def exit_token(streams):
+	"""thread_counts of the workload's exit: it was born during the recording, so all its figures count."""
+	return next(token for stream in kernel_streams(streams) for token in stream.tokens()
+	            if token.id == COUNTS and token.get("i", 0) == PID)
+
+
+@damage("complete")
+def left_incomplete(recording, streams):
+	recording["state"] = "incomplete"
+
+
+@damage("streams", "conservation", "losses_placed")
+def packet_without_magic(recording, streams):
+	largest(streams).packets[2]["magic"] = 0
+
+
+@damage("streams", "conservation", "losses_placed")
+def packets_swapped(recording, streams):
+	packets = largest(streams).packets
+	packets[2], packets[3] = packets[3], packets[2]
+
+
+@damage("conservation", "losses_placed")
+def packet_missing(recording, streams):
+	del largest(streams).packets[2]
+
+
+@damage("streams", "conservation", "losses_placed")
+def time_steps_back(recording, streams):
+	packet = largest(streams).packets[2]
+	packet.bytes[blocks.HEADER + 1] |= 0xf0  # the time's low bits
+	packet.bytes[blocks.HEADER + 4] ^= 0x08  # and a high one
+
+
+@damage("conservation")
+def one_event_more_was_seen(recording, streams):
+	recording["classes"][0]["seen"] += 1
+
+
+@damage("conservation")
+def one_was_refused_that_is_there(recording, streams):
+	recording["classes"][-1]["too_deep"] += 1
+
+
+@damage("conservation")
+def token_missing(recording, streams):
+	token = first(largest(streams).tokens(), 342)
+	token.packet.remove(token)
+
+
+@damage("conservation", may=("thread_minor_faults",))
+def token_twice(recording, streams):
+	token = first(largest(streams).tokens(), 342, lambda t: t.packet["content_size"] // 8 + t.size <= blocks.BLOCK, 0)
+	token.packet.repeat(token)
+
+
+@damage("losses_placed")
+def stream_tells_of_a_loss(recording, streams):
+	for packet in largest(streams).packets[2:]:
+		packet["events_discarded"] += 5
+
+
+@damage("dropped_blocks")
+def blocks_not_written(recording, streams):
+	recording["recorder"]["dropped_blocks"] = 1
+
+
+@damage("misses")
+def kernel_refused_a_probe(recording, streams):
+	recording["misses"]["end"]["sched_switch"] += 1
+
+
+@damage("filter_full")
+def filter_was_full(recording, streams):
+	recording["traced_refused"] = 1
+
+
+@damage("fired_minor_fault")
+def fault_fired_less(recording, streams):
+	recording["fault_counts"]["minor_fault"] -= 3
+
+
+def halve(recording, name):
+	counts = recording["kernel_counts"]
+	counts["end"][name] = (counts["start"][name] + counts["end"][name]) // 2
+
+
+@damage("context_switches")
+def stat_counts_fewer_switches(recording, streams):
+	halve(recording, "context_switches")
+
+
+@damage("context_switches", without_hidden=True)
+def stat_counts_more_switches(recording, streams):
+	recording["kernel_counts"]["end"]["context_switches"] += 1000
+
+
+@damage("interrupts")
+def stat_counts_fewer_interrupts(recording, streams):
+	halve(recording, "interrupts")
+
+
+@damage("interrupts", "context_switches")
+def stat_steps_back(recording, streams):
+	for name in ("interrupts", "context_switches"):
+		recording["kernel_counts"]["end"][name] = recording["kernel_counts"]["start"][name] - 1
+
+
+@damage("interrupts", without_hidden=True)
+def stat_counts_more_interrupts(recording, streams):
+	recording["kernel_counts"]["end"]["interrupts"] += 10000
+
+
+@damage("thread_switches")
+def thread_switched_more_often(recording, streams):
+	token = exit_token(streams)
+	token.set("Q", 8, token.get("Q", 8) + 3)
+
+
+@damage("thread_cpu_time", may=("total_cpu_time",))
+def thread_ran_longer(recording, streams):
+	token = exit_token(streams)
+	token.set("Q", 24, token.get("Q", 24) + 1_000_000_000)
+
+
+@damage("thread_minor_faults")
+def thread_had_fewer_faults(recording, streams):
+	token = exit_token(streams)
+	token.set("Q", 32, token.get("Q", 32) - 1000)
+
+
+@damage("thread_minor_faults")
+def kernels_count_steps_back(recording, streams):
+	"""Below what it was at the start."""
+	exit_token(streams).set("Q", 32, 1)
+
+
+@damage("thread_major_faults")
+def a_minor_fault_was_major(recording, streams):
+	"""Of one thread without major faults; both classes' counts are told so too."""
+	token = first(workload_tokens(streams), 342, skip=0)
+	token.packet.bytes[token.offset] = 343 & 0xff
+	count_less(recording, 342)
+	recording["fault_counts"]["minor_fault"] -= 1
+	recording["fault_counts"]["major_fault"] = recording["fault_counts"].get("major_fault", 0) + 1
+	for row in recording["classes"]:
+		if row["id"] == 343:
+			row["seen"] += 1
+			return
+	recording["classes"].append({"id": 343, "name": "major_fault", "family": "fault", "seen": 1, "refused": 0,
+	                             "too_deep": 0, "filtered": 0})
+
+
+def workload_tokens(streams):
+	"""Tokens of the workload itself, by the switches of each CPU."""
+	for stream in kernel_streams(streams):
+		running = None
+		for token in stream.tokens():
+			if token.id == SWITCH:
+				running = token.get("i", 4)
+			elif running == PID:
+				yield token
+
+
+@damage("running_thread", "thread_switches", may=("thread_cpu_time", "total_cpu_time"))
+def switch_from_another_thread(recording, streams):
+	tokens = (token for stream in kernel_streams(streams) for token in stream.tokens())
+	first(tokens, SWITCH, lambda t: t.get("i", 0) == PID, 0).set("i", 0, 30000 + PID % 1000)
+
+
+@damage("one_cpu", "running_thread", may=("syscall_entries", "syscall_exits", "thread_switches", "thread_cpu_time",
+                                           "total_cpu_time", "thread_minor_faults", "interrupt_pairs"))
+def thread_on_two_cpus(recording, streams):
+	"""One CPU switches to the workload while it runs on the other."""
+	one, other = kernel_streams(streams)[:2]
+	tokens = sorted((t for s in (one, other) for t in s.tokens() if t.id == SWITCH), key=lambda t: t.time)
+	since = None
+	for token in tokens:
+		if token.get("i", 4) == PID and token.get("i", 0) != PID:
+			since = token
+		elif token.get("i", 0) == PID:
+			since = None
+		elif since and token.packet["cpu_id"] != since.packet["cpu_id"] and 0 not in (token.get("i", 0), PID):
+			token.set("i", 4, PID)
+			return
+	raise LookupError("the workload was never seen beside a switch of the other CPU")
+
+
+def syscall_pair(streams):
+	"""An entry of getppid and its exit, next to each other in one packet."""
+	entry = None
+	for token in workload_tokens(streams):
+		if token.id == EXIT and entry and entry.packet is token.packet:
+			return entry, token
+		entry = token if token.id == ENTER and token.arg == 110 else None
+	raise LookupError("no getppid in this trace")
+
+
+@damage("syscall_entries")
+def exit_missing(recording, streams):
+	token = syscall_pair(streams)[1]
+	token.packet.remove(token)
+	count_less(recording, EXIT)
+
+
+@damage("syscall_exits")
+def entry_missing(recording, streams):
+	token = syscall_pair(streams)[0]
+	token.packet.remove(token)
+	count_less(recording, ENTER)
+
+
+@damage("interrupt_pairs")
+def interrupt_without_exit(recording, streams):
+	token = first(largest(streams).tokens(), TIMER_EXIT, skip=2)
+	token.packet.remove(token)
+	count_less(recording, TIMER_EXIT)
+
+
+@damage("clock")
+def no_sync_events(recording, streams):
+	for packet in streams["recorder"].packets:
+		while token := next((t for t in streams["recorder"].tokens() if t.packet is packet and t.id == SYNC), None):
+			packet.remove(token)
+
+
+def check_damages():
+	sizes = blocks.class_sizes(e2e.monitor)
+	hides = any(statement["id"] == "hidden_threads" for statement in CLEAN.statements)
+	for function, wanted, may, without_hidden in DAMAGES:
+		if hides and without_hidden:
+			print(f"{function.__name__}: not seen where the kernel hides threads")
+			continue
+		copy = CLEAN.copy(function.__name__)
+		recording = copy.recording()
+		streams = {path.name: blocks.Stream(path, sizes) for path in copy.directory.iterdir()
+		           if path.is_file() and path.name != "metadata"}
+		try:
+			function(recording, streams)
+		except LookupError as error:
+			e2e.expect(False, f"{function.__name__}: {error}")
+			continue
+		for stream in streams.values():
+			stream.save()
+		(copy.directory / ".monitor" / "recording.json").write_text(json.dumps(recording))
+		red = copy.check()
+		texts = [f"\n    {s['id']}: {s['text']}" for s in copy.statements if s["id"] in red ^ wanted]
+		e2e.expect(wanted <= red <= wanted | may,
+		           f"{function.__name__}: red is {sorted(red)}, not {sorted(wanted)}{''.join(texts)}")
+
+
+def cut_short():
+	"""A stream that ends in the middle of a packet, or is not there at all."""
+	copy = CLEAN.copy("cut_short")
+	path = max(copy.directory.glob("kernel_cpu?"), key=lambda p: p.stat().st_size)
+	data = path.read_bytes()
+	path.write_bytes(data[:len(data) - 4000])
+	e2e.expect("streams" in copy.check(), "a stream that ends within a packet passes")
+	path.unlink()
+	red = copy.check()
+	e2e.expect("conservation" in red, f"a missing stream turns only {sorted(red)} red")
+	(copy.directory / ".monitor" / "recording.json").write_text("{")
+	e2e.expect("complete" in copy.check(), "a damaged recording.json passes")
+
+
+def clock_is_off():
+	"""Clock sets that are 10 us off: `clock` states the bound, and it must not hide the error."""
+	copy = CLEAN.copy("clock_is_off")
+	stream = blocks.Stream(copy.directory / "recorder", blocks.class_sizes(e2e.monitor))
+	for token in stream.tokens():
+		if token.id == SET:
+			token.set("Q", 8, token.get("Q", 8) + 30000)
+	stream.save()
+	bound = copy.summary()["clock_bound_ns"]
+	e2e.expect(bound >= 5000, f"clock sets are 30000 ticks off, the bound says {bound} ns")
+
+
+def clean():
+	global CLEAN, PID
+	CLEAN = e2e.record_workload("clean", "mixed", 3000)
+	PID = CLEAN.values["pid"]
+	CLEAN.expect_true()
+	ids = {statement["id"] for statement in CLEAN.statements}
+	e2e.expect(len(ids) >= 18, f"only {len(ids)} statements: {sorted(ids)}")
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.main(clean, check_damages, cut_short, clock_is_off)

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""What every end-to-end test uses: run the monitor, read its answers, say what is wrong. Imported by the tests here.
+
+ctest calls each test as TEST.py MONITOR PROGRAMS WORK: the binary, the directory of the workload programs, a directory
+of the test's own (emptied first). Exit code 0: all holds, 1: something does not (each a line), 77: skipped, with why.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+monitor, programs, _work = (os.path.abspath(argument) for argument in sys.argv[1:4])
+work = pathlib.Path(_work)
+workload = os.path.join(programs, "workload")
+failures = 0
+
+
+def skip(why):
+	print(f"skipped: {why}")
+	sys.exit(77)
+
+
+def need_recording():
+	if os.geteuid() != 0:
+		skip("recording needs root")
+	if not os.path.exists("/sys/kernel/btf/vmlinux"):
+		skip("this kernel has no BTF, so nothing can be recorded")
+	if "reads traces only" in run(monitor, "events", exit_code=None).stderr:
+		skip("this build has no record side")
+
+
+def need_program(name):
+	if not shutil.which(name):
+		skip(f"{name} is not installed")
+
+
+def expect(holds, sentence):
+	global failures
+	if not holds:
+		failures += 1
+		print(f"FAILED: {sentence if len(sentence) < 2000 else sentence[:2000] + ' ...'}")
+	return bool(holds)
+
+
+def equal(what, is_, should):
+	return expect(is_ == should, f"{what}: {is_!r}, not {should!r}")
+
+
+def main(*tests):
+	shutil.rmtree(work, ignore_errors=True)
+	work.mkdir(parents=True)
+	for test in tests:
+		before, start = failures, time.monotonic()
+		try:
+			test()
+		except Exception:  # the next test may still tell something
+			expect(False, traceback.format_exc())
+		print(f"{'ok    ' if failures == before else 'FAILED'} {test.__name__} {time.monotonic() - start:.1f} s")
+	sys.exit(1 if failures else 0)
+
+
+def run(*command, exit_code=0, timeout=120, **options):
+	"""Runs a command and returns it with its output; any other exit code than expected is a failure (None: any)."""
+	done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+	                      errors="replace", timeout=timeout, check=False, **options)
+	if exit_code is not None and done.returncode != exit_code:
+		tail = "\n".join((done.stdout[-1500:] + done.stderr[-1500:]).splitlines()[-15:])
+		expect(False, f"{' '.join(map(str, command))}: exit code {done.returncode}, not {exit_code}:\n{tail}")
+	return done
+
+
+def values(text):
+	"""The key=value words of a workload's line as numbers."""
+	return {key: int(value) for key, value in (word.split("=") for word in text.split() if "=" in word)}
+
+
+class Trace:
+	"""A trace directory and what the monitor says of it."""
+
+	def __init__(self, directory, output=""):
+		self.directory, self.output = pathlib.Path(directory), output
+
+	def check(self):
+		"""The verdicts by statement: the worst one where a statement comes more than once, and the texts."""
+		done = run(monitor, "check", "--json", self.directory, exit_code=None)
+		self.statements = json.loads(done.stdout) if done.stdout else []
+		expect(done.returncode in (0, 1) and done.stdout,
+		       f"check {self.directory}: exit code {done.returncode}: {done.stderr}")
+		red = {statement["id"] for statement in self.statements if statement["verdict"] == "FAILS"}
+		expect(done.returncode == (1 if red else 0), f"check: exit code {done.returncode}, but red is {red}")
+		return red
+
+	def expect_true(self):
+		red = self.check()
+		for statement in self.statements:
+			if statement["verdict"] == "FAILS":
+				print(f"  {statement['id']}: {statement['text']}")
+		expect(not red, f"check {self.directory}: {', '.join(sorted(red))}")
+
+	def info(self):
+		return json.loads(run(monitor, "info", "--json", self.directory).stdout)
+
+	def summary(self):
+		return self.info()["summary"]
+
+	def report(self, *options):
+		return json.loads(run(monitor, "report", "--json", *options, self.directory).stdout)
+
+	def rows(self, *options, **where):
+		"""Rows of a report in which every named column has the given value."""
+		rows = self.report(*options)["rows"]
+		return [row for row in rows if all(row[key] == value for key, value in where.items())]
+
+	def events(self, *options, exit_code=0):
+		text = run(monitor, "list", "--json", *options, self.directory, exit_code=exit_code).stdout
+		return [json.loads(line) for line in text.splitlines()]
+
+	def family(self, ancestors):
+		"""These threads and everything born of them, by the tokens of births."""
+		family = set(ancestors)
+		for event in self.events("--event", "sched_wakeup_new"):
+			if event["fields"]["parent_pid"] in family:
+				family.add(event["fields"]["pid"])
+		return family
+
+	def disturbed(self, pids):
+		"""Did one of these threads follow a thread that the kernel hides from tracing?
+
+		A hidden thread's way out has no token, so what comes then bears its number up to the CPU's next switch.
+		"""
+		hidden = {e["fields"]["pid"] for e in self.events("--event", "thread_state") if e["fields"]["flags"] & 16}
+		on_cpu = {}
+		for event in self.events("--event", "sched_switch") if hidden else []:
+			prev = event["fields"]["prev_pid"]
+			told = on_cpu.get(event["cpu"], prev)
+			if told in hidden and prev != told and prev in pids:
+				return True
+			on_cpu[event["cpu"]] = event["fields"]["next_pid"]
+		return False
+
+	def recording(self):
+		return json.loads((self.directory / ".monitor" / "recording.json").read_text())
+
+	def copy(self, name):
+		shutil.rmtree(work / name, ignore_errors=True)
+		shutil.copytree(self.directory, work / name)
+		return Trace(work / name)
+
+
+def record(name, *options, command=(), exit_code=0, **more):
+	"""Records into work/name; the command's standard output is the trace's `output`."""
+	directory = work / name
+	done = run(monitor, "record", "-o", directory, *options, *(("--", *command) if command else ()),
+	           exit_code=exit_code, **more)
+	trace = Trace(directory, done.stdout)
+	trace.errors = done.stderr
+	return trace
+
+
+def undisturbed(make, pids_of):
+	"""make() until no hidden thread came before the threads pids_of(trace): for what is counted thread by thread."""
+	for _ in range(20):
+		trace = make()
+		if not trace.disturbed(pids_of(trace)):
+			return trace
+		print(f"a thread that the kernel hides disturbed {trace.directory.name}: recorded again")
+	return trace
+
+
+def tree_of_workload(trace):
+	return trace.family({values(trace.output).get("pid")})
+
+
+def record_workload(name, verb, number, *options):
+	trace = undisturbed(lambda: record(name, "--force", *options, command=(workload, verb, number)), tree_of_workload)
+	trace.values = values(trace.output)
+	return trace
+
+
+class Recorder:
+	"""A recording in the background. `command` runs under it."""
+
+	def __init__(self, name, *options, command=(), **more):
+		self.directory = work / name
+		shutil.rmtree(self.directory, ignore_errors=True)
+		arguments = [monitor, "record", "-o", self.directory, *options, *(("--", *command) if command else ())]
+		self.process = subprocess.Popen([str(word) for word in arguments], stdout=subprocess.PIPE,
+		                                stderr=subprocess.PIPE, text=True, **more)
+
+	def wait_until_recording(self):
+		"""Until every probe is attached and the initial state is written."""
+		deadline = time.monotonic() + 60
+		while time.monotonic() < deadline and self.process.poll() is None:
+			if (self.directory / "recorder").exists():
+				return self
+			time.sleep(0.01)
+		self.process.kill()
+		raise TimeoutError(f"the recording into {self.directory} does not begin: {self.process.communicate()[1]}")
+
+	def send(self, number):
+		self.process.send_signal(number)
+
+	def end(self, number=signal.SIGINT, exit_code=0):
+		if number and self.process.poll() is None:
+			self.process.send_signal(number)
+		try:
+			output, errors = self.process.communicate(timeout=60)
+		except subprocess.TimeoutExpired:
+			self.process.kill()
+			output, errors = self.process.communicate()
+			expect(False, "the recorder does not end")
+		if exit_code is not None:
+			expect(self.process.returncode == exit_code,
+			       f"the recorder's exit code is {self.process.returncode}, not {exit_code}: {errors}")
+		trace = Trace(self.directory, output)
+		trace.errors = errors
+		return trace
+
+
+class Load:
+	"""Workloads in the background until the end of the `with`."""
+
+	def __init__(self, *commands):
+		self.processes = [subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL)
+		                  for command in commands]
+
+	def __enter__(self):
+		return self
+
+	def __exit__(self, *unused):
+		for process in self.processes:
+			process.kill()
+			process.wait()
+
+
+def cpus():
+	return sorted(os.sched_getaffinity(0))
+
+
+def getppid_on_every_cpu():
+	return Load(*(("taskset", "-c", cpu, workload, "getppid", 1 << 50) for cpu in cpus()))

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Everything that can go wrong says so in one sentence on standard error, beginning with "monitor: ", with the right
+exit code, without a crash, and leaves nothing behind. With a real recording for what comes up only then.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import e2e
+
+# Others may look into it, unlike into a build directory.
+public = pathlib.Path(tempfile.mkdtemp(prefix="monitor-e2e-"))
+
+
+def complains(what, exit_code, *command, says="", leaves=None, **options):
+	done = e2e.run(*command, exit_code=None, timeout=60, **options)
+	lines = done.stderr.splitlines()
+	e2e.expect(done.returncode == exit_code, f"{what}: exit code {done.returncode}, not {exit_code}: {done.stderr}")
+	e2e.expect(len(lines) == 1 and lines[0].startswith("monitor: "), f"{what}: not one sentence: {done.stderr!r}")
+	e2e.expect(says in done.stderr, f"{what}: {done.stderr!r} does not tell of '{says}'")
+	if leaves:
+		e2e.expect(not os.path.lexists(leaves), f"{what}: {leaves} is left behind")
+		shutil.rmtree(leaves, ignore_errors=True)
+	return done
+
+
+def record(*arguments):
+	return (e2e.monitor, "record", *arguments)
+
+
+def output():
+	there = public / "there"
+	there.mkdir()
+	(there / "mine").write_text("mine")
+	complains("directory exists", 125, *record("-o", there, "--", "true"), says="exists")
+	complains("--force on what is no trace", 125, *record("-o", there, "--force", "--", "true"), says="not a trace")
+	e2e.equal("a file of somebody else", (there / "mine").read_text(), "mine")
+	complains("output is a file", 125, *record("-o", there / "mine", "--force", "--", "true"), says="not a directory")
+	link = public / "link"
+	link.symlink_to(public / "nowhere")
+	complains("symbolic link", 125, *record("-o", link, "--force", "--", "true"), says="symbolic link")
+	e2e.expect(not (public / "nowhere").exists(), "the link was followed")
+	complains("no such directory", 125, *record("-o", public / "a/b", "--", "true"), says=str(public / "a/b"))
+	if os.path.exists("/proc/version"):
+		complains("not writable", 125, *record("-o", "/proc/trace", "--", "true"), says="/proc/trace")
+	user = dict(os.environ, SUDO_UID="65534", SUDO_GID="65534")
+	closed = public / "closed"
+	closed.mkdir(mode=0o700)
+	complains("not writable for the invoking user", 125, *record("-o", closed / "trace", "--", "true"),
+	          says="ermission", env=user, leaves=closed / "trace")
+
+
+def command():
+	trace = public / "trace"
+	complains("no such command", 127, *record("-o", trace, "--", "no-such-command"), says="no-such-command",
+	          leaves=trace)
+	plain = public / "plain"
+	plain.write_text("no program")
+	complains("not executable", 126, *record("-o", trace, "--", plain), says=str(plain), leaves=trace)
+	complains("a directory as command", 126, *record("-o", trace, "--", "/"), says="/", leaves=trace)
+	complains("-p cmd without a command", 125, *record("-o", trace, "-p", "cmd"), says="-p cmd", leaves=trace)
+
+
+def options():
+	trace = public / "trace"
+	complains("unknown family", 125, *record("-o", trace, "-e", "sched,shed", "--", "true"), says="'shed'",
+	          leaves=trace)
+	gone = subprocess.Popen(["true"])
+	gone.wait()
+	complains("a process that is gone", 125, *record("-o", trace, "-p", gone.pid, "-d", 1), says=str(gone.pid),
+	          leaves=trace)
+	complains("no process id", 125, *record("-o", trace, "-p", "12x", "-d", 1), says="12x", leaves=trace)
+	for size in ("0", "-1", "x", "10Q", "1k", "nan", "inf", ""):
+		complains(f"--buffer '{size}'", 125, *record("-o", trace, "--buffer", size, "-d", 1), says="--buffer",
+		          leaves=trace)
+	for option in ("-e", "-p", "--max-size"):
+		complains(f"{option} ''", 125, *record("-o", trace, option, "", "--", "true"), says=option, leaves=trace)
+	complains("--max-size", 125, *record("-o", trace, "--max-size", "lots", "-d", 1), says="lots", leaves=trace)
+	for arguments in (("record", "--no-such-option"), ("record", "-d", "x"), ("record", "-d", "-1"), ("no-such-verb",),
+	                  (), ("report",), ("list",), ("report", "x", "--by", "moon"), ("report", "x", "--top", "-3")):
+		done = e2e.run(e2e.monitor, *arguments, exit_code=2)
+		e2e.expect(done.stderr and "terminate" not in done.stderr, f"{arguments}: {done.stderr!r}")
+
+
+def privilege():
+	trace = public / "trace"
+	shutil.copy(e2e.monitor, public / "monitor")
+	public.chmod(0o777)
+	nobody = ("setpriv", "--reuid", 65534, "--regid", 65534, "--clear-groups")
+	command_line = (public / "monitor", "record", "-o", trace, "--", "true")
+	complains("no root", 125, *nobody, *command_line, says="root", leaves=trace)
+	script = f"mount -t tmpfs none /sys/kernel/btf && exec {e2e.monitor} record -o {trace} -- true"
+	complains("no BTF", 125, "unshare", "-m", "sh", "-c", script, says="BTF", leaves=trace)
+
+
+def disk_full():
+	disk = public / "disk"
+	disk.mkdir()
+	keep = public / "kept"
+	script = f"""mount -t tmpfs -o size=1m none {disk}
+		{e2e.monitor} record -o {disk}/trace -- {e2e.workload} getppid 500000
+		code=$?
+		cp -r {disk}/trace {keep}
+		exit $code"""
+	done = e2e.run("unshare", "-m", "sh", "-c", script, exit_code=125)
+	lines = done.stderr.splitlines()
+	e2e.expect(lines and lines[0].startswith("monitor: ") and "No space" in lines[0], f"disk full: {done.stderr}")
+	e2e.expect(": 0 tokens" not in done.stderr, f"disk full: 1 MB was written, the summary says: {done.stderr}")
+	trace = e2e.Trace(keep)
+	red = trace.check()
+	e2e.expect("complete" in red and "streams" not in red, f"disk full: red is {sorted(red)}")
+	e2e.expect(trace.summary()["tokens"] > 10000, "of 1 MiB nothing can be read")
+	script = f"mount -t tmpfs -o size=1m none {disk}; dd if=/dev/zero of={disk}/x bs=64k 2>/dev/null; " \
+		f"{e2e.monitor} record -o {disk}/trace -- true; code=$?; ls -A {disk}; exit $code"
+	done = e2e.run("unshare", "-m", "sh", "-c", script, exit_code=125)
+	e2e.expect(done.stderr.startswith("monitor: "), f"disk full from the start: {done.stderr}")
+
+
+def bad_traces():
+	good = e2e.record("good", command=("true",)).directory
+
+	def all_verbs(what, directory, says="", verbs=("report", "list", "info", "check")):
+		for verb in verbs:
+			complains(f"{verb}: {what}", 1, e2e.monitor, verb, directory, says=says)
+
+	all_verbs("no directory", e2e.work / "nowhere", "nowhere")
+	all_verbs("a file", e2e.monitor, "not a directory")
+	empty = e2e.work / "empty"
+	empty.mkdir()
+	all_verbs("an empty directory", empty, "metadata")
+	(empty / "metadata").write_text("")
+	all_verbs("empty metadata", empty, "empty")
+	(empty / "metadata").write_text(FOREIGN)
+	(empty / "stream_0").write_bytes(bytes(8192))
+	all_verbs("a trace of another tracer", empty)
+	(empty / "metadata").write_text("/* CTF 1.8 */\nclock { name = ")
+	all_verbs("half a description", empty)
+	(empty / "metadata").write_bytes(os.urandom(3000))
+	all_verbs("noise", empty)
+	shutil.copy(good / "metadata", empty)
+	(empty / "stream_0").unlink()
+	all_verbs("no stream", empty, "no events")
+	(empty / "stream_0").write_bytes(b"")
+	all_verbs("empty streams", empty, "no events")
+
+
+def cut_traces():
+	"""Cut short a stream, the description, or both: an answer or a sentence, and `check` is never content."""
+	good = e2e.Trace(e2e.work / "good")
+	for cut in (1, 95, 96, 4095, 4096, 4097, 12345):
+		bad = good.copy("cut")
+		path = max(bad.directory.glob("kernel_cpu?"), key=lambda p: p.stat().st_size)
+		data = path.read_bytes()
+		path.write_bytes(data[:-cut])
+		for verb in ("report", "list", "info", "check"):
+			done = e2e.run(e2e.monitor, verb, bad.directory, exit_code=None)
+			e2e.expect(done.returncode in (0, 1), f"{verb} of a stream cut by {cut}: {done.returncode}")
+		e2e.expect(bad.check(), f"a stream cut by {cut} bytes passes")
+
+
+FOREIGN = """/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
+trace {
+	major = 1; minor = 8; byte_order = le;
+	packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; };
+};
+env { domain = "kernel"; tracer_name = "another"; };
+clock { name = "monotonic"; freq = 1000000000; };
+stream { id = 0; event.header := struct { uint32_t id; uint64_t timestamp; };
+	packet.context := struct { uint64_t content_size; uint64_t packet_size; }; };
+event { name = "sched_switch"; id = 0; stream_id = 0; fields := struct { uint32_t _prev_tid; }; };
+"""
+
+if __name__ == "__main__":
+	try:
+		e2e.need_recording()
+		e2e.main(output, command, options, privilege, disk_full, bad_traces, cut_traces)
+	finally:
+		shutil.rmtree(public, ignore_errors=True)

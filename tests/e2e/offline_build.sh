@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A build without the record side: it builds without libbpf, clang and bpftool, reads a trace like the full build, and
+# says of `record` why it cannot. Called by ctest: offline_build.sh SOURCE MONITOR MAKE_GOLDEN EVENTS WORK
+# The build directory is kept, so that only the first run takes its time.
+set -euo pipefail
+source=$1 full=$2 make_golden=$3 events=$4 work=$5
+
+fail() {
+	printf 'FAILED: %s\n' "$*"
+	exit 1
+}
+
+mkdir -p "$work/tools"
+# Not even by accident: what only the record side needs fails when it is called.
+for name in clang clang-14 bpftool llvm-strip; do
+	printf '#!/bin/sh\necho "%s was called" >> "%s"\nexit 1\n' "$name" "$work/called" > "$work/tools/$name"
+	chmod +x "$work/tools/$name"
+done
+rm -f "$work/called"
+export PATH=$work/tools:$PATH
+cmake -S "$source" -B "$work/build" -G Ninja -DMONITOR_RECORD=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
+	-DCMAKE_CXX_FLAGS_DEBUG=-O0 > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "cmake"; }
+ninja -C "$work/build" -j1 monitor > "$work/ninja.log" 2>&1 || { tail -50 "$work/ninja.log"; fail "the build"; }
+[ ! -e "$work/called" ] || fail "$(cat "$work/called")"
+monitor=$work/build/tools/monitor/monitor
+! ldd "$monitor" | grep -E 'libbpf|libelf|libpfm' || fail "it needs a library of the record side"
+
+rm -rf "$work/traces"
+"$make_golden" "$work/traces" "$events" > "$work/golden.log"
+trace=$work/traces/basic
+for verb in "list" "list --json" "report" "report --by thread --json" "info" "check"; do
+	# shellcheck disable=SC2086
+	"$monitor" $verb "$trace" > "$work/mine" 2>&1 || true
+	# shellcheck disable=SC2086
+	"$full" $verb "$trace" > "$work/theirs" 2>&1 || true
+	[ -s "$work/mine" ] || fail "$verb prints nothing"
+	diff "$work/mine" "$work/theirs" || fail "$verb differs from the full build's"
+done
+for verb in record doctor events; do
+	status=0
+	"$monitor" $verb > "$work/out" 2> "$work/errors" || status=$?
+	[ $status -ne 0 ] || fail "$verb works without the record side"
+	grep -q "^monitor: this build reads traces only" "$work/errors" || fail "$verb says: $(cat "$work/errors")"
+done
+echo "the offline build reads what the full build reads"

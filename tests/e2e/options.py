@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every option of record, list and report does what it says, on one real recording."""
+import csv
+import datetime
+import io
+import json
+
+import e2e
+
+COLUMNS = ("cpu_ns", "waiting_ns", "blocked_ns", "voluntary", "involuntary", "migrations", "syscalls", "minor_faults")
+
+
+def recording():
+	global TRACE, EVENTS
+	TRACE = e2e.record_workload("trace", "forks", 50, "--note", 'a "note", with ü and\nanother line')
+	TRACE.expect_true()
+	EVENTS = TRACE.events()
+	e2e.equal("note", TRACE.info()["recording"]["note"], 'a "note", with ü and\nanother line')
+	text = e2e.run(e2e.monitor, "info", TRACE.directory).stdout
+	e2e.expect('a "note", with ü' in text, "info does not show the note")
+	e2e.expect("lost 0" in TRACE.errors and "clock bound" in TRACE.errors and "calibrated" in TRACE.errors,
+	           f"the summary of record: {TRACE.errors}")
+
+
+def families():
+	wanted = {"sched": {"sched_switch"}, "syscall": {"sys_enter"}, "fault": {"minor_fault"},
+	          "irq": {"local_timer_entry"}, "power": set(), "block": set()}
+	for family, events in wanted.items():
+		trace = e2e.record(f"family_{family}", "-e", family, command=(e2e.workload, "mixed", 100))
+		if not trace.directory.exists():
+			continue
+		trace.expect_true()
+		names = {row["event"] for row in trace.info()["classes"] if row["id"] >= 256 and row["tokens"]}
+		e2e.expect("sched_switch" in names, f"-e {family}: no sched_switch, so no token names its thread")
+		e2e.expect(events <= names, f"-e {family}: no {events - names}")
+		others = {name for other, some in wanted.items() if other not in (family, "sched") for name in some}
+		e2e.expect(not names & others, f"-e {family} also recorded {names & others}")
+
+
+def max_size_and_duration():
+	with e2e.Load((e2e.workload, "getppid", 1 << 50)):
+		trace = e2e.record("size", "--max-size", "4M", "-d", 20)
+		size = sum(path.stat().st_size for path in trace.directory.glob("kernel_*"))
+		e2e.expect(4 << 20 <= size < 64 << 20, f"--max-size 4M, and the streams have {size} bytes")
+		e2e.expect("--max-size" in trace.recording()["end_reason"], f"end: {trace.recording()['end_reason']}")
+	trace = e2e.record("duration", "-d", 0.5, "-e", "power")
+	e2e.expect(0.45e9 < trace.summary()["wall_ns"] < 1.2e9, f"-d 0.5 took {trace.summary()['wall_ns']} ns")
+
+
+def force():
+	(e2e.work / "size" / "kernel_cpu99").write_text("of another recording")
+	trace = e2e.record("size", "--force", "-e", "power", command=("true",))
+	e2e.expect(not (trace.directory / "kernel_cpu99").exists(), "--force left a file of the recording before")
+	trace.expect_true()
+
+
+def default_directory():
+	place = e2e.work / "place"
+	place.mkdir()
+	e2e.run(e2e.monitor, "record", "-e", "power", "--", "/bin/true", cwd=place)
+	names = [path.name for path in place.iterdir()]
+	e2e.expect(len(names) == 1 and names[0].endswith("-true"), f"without -o: {names}")
+	datetime.datetime.strptime(names[0], "monitor-%Y%m%d-%H%M%S-true")
+
+
+def list_options():
+	middle = EVENTS[len(EVENTS) // 2]["time_ns"]
+	for option, where in (("--from", lambda e: e["time_ns"] >= middle), ("--to", lambda e: e["time_ns"] <= middle)):
+		should = [event["ticks"] for event in EVENTS if where(event)]
+		is_ = [event["ticks"] for event in TRACE.events(option, f"{middle / 1e9:.9f}")]
+		e2e.expect(abs(len(is_) - len(should)) <= 3, f"{option}: {len(is_)} events, not {len(should)}")
+	pid = TRACE.values["pid"]
+	fields = ("pid", "prev_pid", "next_pid", "parent_pid")
+	should = [e for e in EVENTS if e["pid"] == pid or any(e["fields"].get(field) == pid for field in fields)]
+	e2e.expect(TRACE.events("--pid", pid) == should, "--pid: other events than those that concern the process")
+	e2e.expect(TRACE.events("--cpu", 0) == [e for e in EVENTS if e["cpu"] == 0], "--cpu 0: other events")
+	names = ("sched_switch", "sys_exit")
+	should = [e for e in EVENTS if e["event"] in names]
+	e2e.expect(TRACE.events("--event", ",".join(names)) == should, "--event: other events")
+	text = e2e.run(e2e.monitor, "list", TRACE.directory).stdout.splitlines()
+	e2e.equal("lines of text", len(text), len(EVENTS))
+	e2e.expect(f"workload-{pid}" in "\n".join(text), "the text does not name the process")
+
+
+def rows_of_csv(*options):
+	return list(csv.DictReader(io.StringIO(e2e.run(e2e.monitor, "report", *options, "--csv", TRACE.directory).stdout)))
+
+
+def report_options():
+	for by in ("process", "thread", "cpu", "command", "cgroup"):
+		rows = TRACE.report("--by", by, "--top", 0)["rows"]
+		read = rows_of_csv("--by", by)
+		e2e.equal(f"--by {by}: columns of CSV", [list(row) for row in read[:1]], [list(row) for row in rows[:1]])
+		e2e.equal(f"--by {by}: rows of CSV", len(read), len(rows))
+		e2e.run(e2e.monitor, "report", "--by", by, TRACE.directory)
+	for column in COLUMNS:
+		numbers = [row[column] for row in TRACE.report("--sort", column)["rows"]]
+		e2e.expect(numbers == sorted(numbers, reverse=True), f"--sort {column}: not sorted: {numbers[:10]}")
+	e2e.equal("--top 3", len(TRACE.report("--top", 3)["rows"]), 3)
+	for kind in ("--syscalls", "--offcpu"):
+		rows = TRACE.report(kind)["rows"]
+		read = rows_of_csv(kind)
+		e2e.expect(rows and len(read) == len(rows), f"{kind}: {len(read)} rows in CSV, {len(rows)} in JSON")
+	row = [r for r in TRACE.rows("--syscalls", pid=TRACE.values["pid"]) if r["call"] == "clone"]
+	e2e.equal("clone calls in --syscalls", [r["count"] for r in row], [50])
+	line = e2e.run(e2e.monitor, "report", TRACE.directory).stdout.splitlines()[-1]
+	e2e.expect("tokens, lost 0, clock bound" in line and "calibrated" in line, f"the line under the report: {line}")
+	done = e2e.run(e2e.monitor, "report", "--sort", "beauty", TRACE.directory, exit_code=1)
+	e2e.expect("beauty" in done.stderr, f"--sort beauty: {done.stderr}")
+
+
+def machine_readable():
+	for command in (("doctor",), ("events",)):
+		done = e2e.run(e2e.monitor, *command, "--json", exit_code=None)
+		e2e.expect(isinstance(json.loads(done.stdout), list), f"{command} --json is no list")
+	e2e.expect(e2e.run(e2e.monitor, "--version").stdout.startswith("monitor "), "--version")
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.main(recording, families, max_size_and_duration, force, default_directory, list_options, report_options,
+	         machine_readable)

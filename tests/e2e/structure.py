@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The arrows of the design: what each folder may include. The record side and the offline side meet only in
+include/monitor; that is plain C without any other include than <linux/types.h>. Needs no privilege.
+
+structure.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
+"""
+import pathlib
+import re
+import sys
+
+import e2e
+
+SOURCE = pathlib.Path(sys.argv[4])
+RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "poet", "analyze", "report"}
+MAY = {"base": set(), "card": {"base"}, "pmu": {"base"}, "record": {"base", "card", "pmu"}, "trace": {"base"},
+       "poet": {"base", "trace", "analyze"}, "analyze": {"base", "trace"}, "report": {"base", "trace", "analyze"}}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")
+
+
+def includes(path):
+	return INCLUDE.findall(path.read_text(encoding="utf-8"))
+
+
+def sources(folder):
+	return [path for path in sorted((SOURCE / folder).rglob("*")) if path.suffix in (".h", ".c", ".cpp", ".hpp")]
+
+
+def arrows():
+	seen = 0
+	for folder, may in MAY.items():
+		for path in sources(f"userspace/{folder}"):
+			for quote, name in includes(path):
+				seen += 1
+				first = name.split("/")[0]
+				crosses = quote == '"' and "/" in name and first in MAY
+				wrong = crosses and first != folder and first not in may
+				wrong = wrong or (quote == '"' and ".." in name.split("/"))
+				wrong = wrong or (folder in OFFLINE and RECORD_LIBRARIES.match(name))
+				e2e.expect(not wrong, f"{path.relative_to(SOURCE)} includes {name}")
+	e2e.expect(seen > 300, f"only {seen} includes were looked at")
+	for folder in ("bpf", "include"):
+		for path in sources(folder):
+			for _, name in includes(path):
+				e2e.expect(name.split("/")[0] not in MAY and "userspace" not in name,
+				           f"{path.relative_to(SOURCE)} includes {name}")
+
+
+def linked():
+	"""The targets' arrows: no offline target links a record one."""
+	for folder in OFFLINE:
+		for path in (SOURCE / "userspace" / folder).glob("*.cmake"):
+			words = re.findall(r"monitor_(\w+)|bpf", re.sub(r"#.*", "", path.read_text(encoding="utf-8")))
+			e2e.expect(not set(words) & RECORD, f"{path.relative_to(SOURCE)} names {set(words) & RECORD}")
+
+
+def shared_headers_are_plain_c():
+	headers = [path for path in sources("include/monitor") if path.name != "edc.h"]
+	e2e.expect(len(headers) >= 3, "the shared headers are missing")
+	for path in headers:
+		for quote, name in includes(path):
+			e2e.expect(name == "linux/types.h" or (quote == '"' and (path.parent / name).exists()),
+			           f"{path.relative_to(SOURCE)} includes {name}")
+		for program, standard, language in (("cc", "c11", "c"), ("c++", "c++17", "c++"), ("c++", "c++20", "c++")):
+			e2e.run(program, f"-std={standard}", "-x", language, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+			        "-Wno-long-long", "-fsyntax-only", f"-I{SOURCE / 'include'}", path)
+
+
+if __name__ == "__main__":
+	e2e.main(arrows, linked, shared_headers_are_plain_c)

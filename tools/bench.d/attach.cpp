@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Attaches one pair of probes for bench `kernel` and holds it until its input ends. Called by peers.py.
+//
+//   attach KIND PAIR OBJECT   KIND: empty, minimal (of OBJECT), ours, rejected (the project's card)
+//                             PAIR: syscall (sys_enter, sys_exit) or sched (sched_switch, sched_waking)
+//
+// Prints "ready" once attached, and at the end one line of JSON: the programs' sizes, what the card saw and refused,
+// and how many probes of these events another recording had loaded meanwhile: then the round is disturbed. The card has
+// the default ring size and a reader that frees every closed block, as the drain thread does.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "card/bpf_card.h"
+#include "record/clock.h"
+
+namespace {
+
+constexpr std::uint64_t ring_bytes = 8 << 20;
+constexpr unsigned first_slope_ms = 20;
+constexpr unsigned look_us = 5000;
+
+using Names = std::vector<std::string>;
+
+void hold()
+{
+	std::puts("ready");
+	std::fflush(stdout);
+	char byte;
+	while (::read(STDIN_FILENO, &byte, 1) > 0)
+		;
+}
+
+struct Program {
+	std::string name;
+	unsigned instructions = 0, jited_bytes = 0;
+	unsigned long long misses = 0;
+};
+
+// Of the programs of this machine that were loaded after `last_before`, those with one of the names' beginnings.
+std::vector<Program> programs_since(unsigned last_before, const Names &names)
+{
+	std::vector<Program> found;
+	for (__u32 id = last_before; bpf_prog_get_next_id(id, &id) == 0;) {
+		monitor::Fd fd(bpf_prog_get_fd_by_id(id));
+		bpf_prog_info info{};
+		__u32 size = sizeof info;
+		if (!fd || bpf_obj_get_info_by_fd(fd.get(), &info, &size) != 0)
+			continue;
+		for (const std::string &name : names)
+			if (name.substr(0, sizeof info.name - 1) == info.name)
+				found.push_back(
+				    {name, info.xlated_prog_len / 8, info.jited_prog_len, info.recursion_misses});
+	}
+	return found;
+}
+
+unsigned last_program()
+{
+	__u32 id = 0;
+	while (bpf_prog_get_next_id(id, &id) == 0)
+		;
+	return id;
+}
+
+void print(const std::vector<Program> &programs, std::size_t others, unsigned long long seen,
+	   unsigned long long refused)
+{
+	std::printf("{\"seen\": %llu, \"refused\": %llu, \"others\": %zu, \"programs\": [", seen, refused, others);
+	for (std::size_t i = 0; i < programs.size(); ++i)
+		std::printf("%s{\"name\": \"%s\", \"instructions\": %u, \"jited_bytes\": %u, \"misses\": %llu}",
+			    i ? ", " : "", programs[i].name.c_str(), programs[i].instructions, programs[i].jited_bytes,
+			    programs[i].misses);
+	std::puts("]}");
+}
+
+void run_peer(const std::string &kind, const Names &events, const char *object_path)
+{
+	Names names;
+	for (const std::string &event : events)
+		names.push_back(kind + "_" + event);
+	bpf_object *object = bpf_object__open_file(object_path, nullptr);
+	if (!object)
+		throw monitor::Error(errno, object_path);
+	for (const std::string &name : names)
+		bpf_program__set_autoload(bpf_object__find_program_by_name(object, name.c_str()), true);
+	const unsigned before = last_program();
+	if (bpf_object__load(object) != 0)
+		throw monitor::Error(errno, "the kernel refused the floor programs");
+	std::vector<bpf_link *> links;
+	for (const std::string &name : names) {
+		links.push_back(bpf_program__attach(bpf_object__find_program_by_name(object, name.c_str())));
+		if (!links.back())
+			throw monitor::Error(errno, "cannot attach " + name);
+	}
+	const auto programs = programs_since(before, names);
+	const std::size_t others = programs_since(0, events).size();
+	hold();
+	print(programs, std::max(others, programs_since(0, events).size()), 0, 0);
+	for (bpf_link *link : links)
+		bpf_link__destroy(link);
+	bpf_object__close(object);
+}
+
+// Frees what the probes wrote. The only reader.
+void free_blocks(const monitor::card::BpfCard &card)
+{
+	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
+		for (edc_level &level : card.area(cpu).level)
+			__atomic_store_n(&level.ring.read, __atomic_load_n(&level.ring.closed, __ATOMIC_ACQUIRE),
+					 __ATOMIC_RELEASE);
+}
+
+void run_card(bool rejecting, const std::string &family, Names events)
+{
+	monitor::card::CardOptions options;
+	options.families = {family};
+	options.filtering = rejecting;
+	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
+	options.blocks_per_cpu = ring_bytes / EDC_BLOCK_SIZE;
+	const unsigned before = last_program();
+	monitor::card::BpfCard card(options);
+	monitor::record::ClockSteering steering(card.clock(), monitor::record::has_invariant_tsc());
+	steering.start(first_slope_ms);
+	if (rejecting) {
+		card.trace_thread(::gettid()); // somebody else than the load
+		if (family == "syscall")
+			events.push_back("sched_switch"); // keeps the verdict on the running thread, as under -p
+	}
+	card.attach_only(false, events);
+	std::jthread reader([&](const std::stop_token &stop) {
+		for (; !stop.stop_requested(); ::usleep(look_us))
+			free_blocks(card);
+	});
+	const auto programs = programs_since(before, events);
+	hold();
+	const std::size_t others = programs_since(0, events).size() - programs.size();
+	card.detach();
+	unsigned long long seen = 0, refused = 0;
+	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
+		for (const edc_level &level : card.area(cpu).level)
+			for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
+				seen += level.seen[slot];
+				refused += level.refused[slot];
+			}
+	print(programs, others, seen, refused);
+}
+
+} // namespace
+
+int main(int count, char **argument)
+{
+	if (count != 4)
+		return std::fputs("attach: KIND PAIR OBJECT, see the head of attach.cpp\n", stderr), 2;
+	const std::string kind = argument[1], pair = argument[2];
+	const Names events = pair == "syscall" ? Names{"sys_enter", "sys_exit"} : Names{"sched_switch", "sched_waking"};
+	try {
+		if (kind == "ours" || kind == "rejected")
+			run_card(kind == "rejected", pair, events);
+		else
+			run_peer(kind, events, argument[3]);
+	} catch (const std::exception &error) {
+		return std::fprintf(stderr, "attach: %s\n", error.what()), 1;
+	}
+}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""What one event costs the traced program, beside floors and peers: CPU time of the load per event, the untraced load
+of the same round subtracted. W1: getppid (sys_enter, sys_exit). W2: pipe ping-pong (sched_switch, sched_waking)."""
+import random
+import statistics
+
+import peers
+from lib import Result, Skip, Spread, ratios, run
+
+TITLE = "kernel: ns added per event, against floors and peers"
+
+BARS = {
+	"W1": [("ours", "minimal", 1.15), ("ours", "empty", 1.7), ("ours", "ftrace", 0.65), ("ours", "perf", 0.25),
+		("rejected", "empty", 1.25)],
+	"W2": [("ours", "ftrace", 0.5), ("ours", "perf", 0.25)],
+}
+
+
+class Load:
+	def __init__(self, context, name):
+		self.name = name
+		self.pair = "syscall" if name == "W1" else "sched"
+		self.events = peers.SYSCALLS if name == "W1" else peers.SWITCHES
+		# Events per call (enter, exit), per round trip (two switches, two wakings).
+		self.events_per_unit = 2 if name == "W1" else 4
+		chunks = context.scale(15, 3)
+		units = context.scale(20000 if name == "W1" else 2000, 1000 if name == "W1" else 200)
+		verb = "getppid" if name == "W1" else "pingpong"
+		self.command = context.workload(verb, context.load_cpu, chunks, units)
+
+	def measure(self):
+		"""ns of CPU time per call or round trip: the median of the chunks."""
+		return statistics.median(map(float, run(self.command).split()))
+
+
+def make_peers(context, load, result):
+	def attach(kind):
+		return lambda outcome: peers.attached(context, kind, load.pair, outcome)
+
+	found = {kind: attach(kind) for kind in ("empty", "minimal", "ours", "rejected")}
+	try:
+		ftrace = peers.Ftrace(load.events, context.scale(128, 8))
+		found["ftrace"] = ftrace.tracing
+		found["perf"] = lambda outcome: peers.perf(context, load.events, outcome)
+	except Skip as skip:
+		result.note(f"{load.name}: without ftrace and perf: {skip}")
+	families = "syscall" if load.name == "W1" else "sched"
+	found["monitor record"] = lambda outcome: peers.recording(context, families, outcome)
+	return found
+
+
+def run_rounds(context, load, found):
+	added = {name: [] for name in found}
+	base, last, disturbed = [], {}, 0
+	shuffle = random.Random(1)
+	for _ in range(context.rounds_or(15)):
+		order = list(found)
+		shuffle.shuffle(order)
+		before = load.measure()
+		measured = {}
+		for name in order:
+			last[name] = {}
+			with found[name](last[name]):
+				measured[name] = load.measure()
+		base.append((before + load.measure()) / 2)
+		for name, value in measured.items():
+			added[name].append((value - base[-1]) / load.events_per_unit)
+		disturbed += any(outcome.get("others") for outcome in last.values())
+	return base, added, last, disturbed
+
+
+def run_load(context, name, result):
+	load = Load(context, name)
+	base, added, last, disturbed = run_rounds(context, load, make_peers(context, load, result))
+	unit = "call" if name == "W1" else "round trip"
+	rows = [[f"{name} untraced, per {unit}", *Spread(base).cells(), "", "", ""]]
+	for peer, values in added.items():
+		programs = last[peer].get("programs", [])
+		against = [f"{ratios(values, added[floor]).mid:.2f}" for floor in ("empty", "minimal")]
+		rows.append([f"{name} {peer}", *Spread(values).cells(), *against,
+			" ".join(f"{row['instructions']}/{row['jited_bytes']}" for row in programs)])
+	result.table(["ns added per event", "min", "median", "max", "/ empty", "/ minimal", "BPF instructions/bytes"],
+		rows)
+	for above, below, limit in BARS[name]:
+		if below in added:
+			spread = ratios(added[above], added[below])
+			result.bar(f"{name} {above} / {below}", spread.mid, limit, spread=spread)
+	if name == "W2":
+		spread = ratios(added["ours"], added["empty"])
+		result.note(f"W2 ours / empty: {spread.mid:.2f} ({spread.low:.2f} to {spread.high:.2f})")
+	if disturbed:
+		result.note(f"{name}: {disturbed} of {len(base)} rounds were disturbed by another recording")
+	if last["ours"].get("refused"):
+		result.note(f"{name}: {last['ours']['refused']} tokens of the last round were refused by a full ring")
+	peers.note_losses(name, last, result)
+	result.figures[name] = {"untraced": Spread(base).json(), "last_round": last,
+		**{peer: {**Spread(values).json(), "values": values} for peer, values in added.items()}}
+
+
+def bench(context):
+	result = Result(TITLE)
+	for name in ("W1", "W2"):
+		run_load(context, name, result)
+	result.note("ours: the card's own two probes with default rings and a reader on another CPU; monitor record: "
+		"the whole program, for comparison with perf record")
+	return result
