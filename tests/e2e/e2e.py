@@ -34,6 +34,22 @@ def need_recording():
 		skip("this build has no record side")
 
 
+def own_mounts():
+	"""The command words that run a script with mounts of its own, which nobody else sees."""
+	plain = ["unshare", "-m"]
+	if subprocess.run([*plain, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+		return plain
+	return [*plain, "--propagation", "unchanged"]  # in a chroot, whose root is no mount point
+
+
+def others_may_enter():
+	"""Whether other users can reach files here at all: not in a chroot of root's own."""
+	if os.stat("/").st_mode & 0o005 == 0o005:
+		return True
+	print("not tried with another user: the root directory of this machine is closed to others")
+	return False
+
+
 def need_program(name):
 	if not shutil.which(name):
 		skip(f"{name} is not installed")
