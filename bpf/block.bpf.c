@@ -22,10 +22,18 @@ int BPF_PROG(block_rq_issue, struct request *request)
 		    pair(device_of(request), request->__data_len), request->__sector);
 }
 
+/* blk_status_to_errno() of the kernel for what devices report; anything newer is -EIO. */
+INLINE int error_of(unsigned char status)
+{
+	const unsigned char errors[] = {0, 95, 110, 28, 67, 121, 52, 61, 84, 12, 5};
+
+	return status < sizeof(errors) ? -errors[status] : -5;
+}
+
 SEC("?tp_btf/block_rq_complete")
 int BPF_PROG(block_rq_complete, struct request *request, unsigned char error, unsigned int nr_bytes)
 {
-	return POST(371, KEEP_BY_CURRENT, error, pair(device_of(request), nr_bytes), request->__sector);
+	return POST(371, KEEP_BY_CURRENT, error_of(error), pair(device_of(request), nr_bytes), request->__sector);
 }
 
 /* REQ_OP_* from the letters that the classic record has instead (blk_fill_rwbs in the kernel). */

@@ -41,6 +41,15 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 } CORE;
 
+struct atomic_count {
+	int counter;
+};
+
+struct signal_struct {
+	struct atomic_count live;
+	short oom_score_adj;
+} CORE;
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -58,6 +67,7 @@ struct task_struct {
 	unsigned long maj_flt;
 	char comm[16];
 	struct css_set *cgroups;
+	struct signal_struct *signal;
 } CORE;
 
 #define PF_KTHREAD 0x00200000

@@ -55,8 +55,9 @@ INLINE __u64 now(void)
 		__u64 newest = READ(edc_clock.newest);
 		const struct edc_clock_set *set = &edc_clock.set[newest % EDC_CLOCK_SETS];
 
-		if (ns < READ(set->from_ns))
-			set = &edc_clock.set[(newest - 1) % EDC_CLOCK_SETS];
+		/* Published ahead: the newest may not hold yet. Older ones only for a probe that was long asleep. */
+		for (int back = 1; back < 8 && ns < READ(set->from_ns); back++)
+			set = &edc_clock.set[(newest - back) % EDC_CLOCK_SETS];
 		time = edc_clock_at(set, ns);
 		if (READ(edc_clock.newest) - newest < EDC_CLOCK_SETS - 2)
 			break;

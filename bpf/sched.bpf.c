@@ -108,7 +108,7 @@ INLINE int on_exec(__s32 pid, __s32 old_pid)
 
 	if (filtering && old_pid != pid && is_traced(old_pid))
 		trace_thread(pid);
-	return POST(260, KEEP_BY_CURRENT, 0, pair(pid, old_pid), comm.word[0], comm.word[1]);
+	return POST(260, KEEP_BY_CURRENT, bpf_get_smp_processor_id(), pair(pid, old_pid), comm.word[0], comm.word[1]);
 }
 
 SEC("?tp_btf/sched_process_exec")
@@ -126,8 +126,10 @@ int classic_sched_process_exec(struct trace_event_raw_sched_process_exec *contex
 INLINE int on_exit(void)
 {
 	__u64 id = bpf_get_current_pid_tgid();
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	bool group_dead = BPF_CORE_READ(task, signal, live.counter) == 0;
 
-	return POST(261, KEEP_BY_CURRENT, (__u32)id == (__u32)(id >> 32), pair((__u32)id, (__u32)(id >> 32)));
+	return POST(261, KEEP_BY_CURRENT, group_dead, pair((__u32)id, (__u32)(id >> 32)));
 }
 
 SEC("?tp_btf/sched_process_exit")
@@ -148,7 +150,8 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *newcomm)
 	struct comm_words comm = {};
 
 	bpf_probe_read_kernel_str(&comm, sizeof(comm), newcomm);
-	return POST(262, task->pid, 0, pair(task->pid, task->tgid), comm.word[0], comm.word[1]);
+	return POST(262, task->pid, BPF_CORE_READ(task, signal, oom_score_adj), pair(task->pid, task->tgid),
+		    comm.word[0], comm.word[1]);
 }
 
 SEC("?tp/task/task_rename")

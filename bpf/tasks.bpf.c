@@ -80,11 +80,11 @@ int select_descendants(struct bpf_iter__task *context)
 
 	if (bpf_map_lookup_elem(&selected, &ppid) && !bpf_map_lookup_elem(&selected, &tgid)) {
 		bpf_map_update_elem(&selected, &tgid, &one, BPF_ANY);
-		__sync_fetch_and_add(&selected_more, 1);
 	}
 	if (bpf_map_lookup_elem(&selected, &tgid) && !is_traced(pid)) {
 		trace_thread(pid);
-		__sync_fetch_and_add(&selected_more, 1);
+		if (is_traced(pid))
+			__sync_fetch_and_add(&selected_more, 1);
 	}
 	return 0;
 }

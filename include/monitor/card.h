@@ -34,7 +34,7 @@
 	CLASS(258, sched_migrate_task, sched, 1, A(u16, dest_cpu) F(s32, pid) F(u16, orig_cpu) F(u16, prio))       \
 	CLASS(259, sched_wakeup_new, sched, 4,                                                                     \
 	      A(u16, target_cpu) F(s32, pid) F(s32, tgid) F(s32, parent_pid) F(s32, prio) F(comm, comm))           \
-	CLASS(260, sched_process_exec, sched, 3, A(u16, compat) F(s32, pid) F(s32, old_pid) F(comm, comm))         \
+	CLASS(260, sched_process_exec, sched, 3, A(u16, cpu) F(s32, pid) F(s32, old_pid) F(comm, comm))            \
 	CLASS(261, sched_process_exit, sched, 1, A(u16, group_dead) F(s32, pid) F(s32, tgid))                      \
 	CLASS(262, task_rename, sched, 3, A(s16, oom_score_adj) F(s32, pid) F(s32, tgid) F(comm, newcomm))         \
 	CLASS(263, thread_counts, sched, 6,                                                                        \
@@ -169,6 +169,8 @@ static inline __attribute__((always_inline)) __u64 edc_clock_at(const struct edc
 {
 	__u64 d = ns - set->from_ns;
 
+	if (!(d >> 32))
+		return set->base + d * set->whole + (d * set->frac >> 32);
 	return set->base + d * set->whole + ((d >> 16) * set->frac >> 16) + ((d & 0xffff) * set->frac >> 32);
 }
 

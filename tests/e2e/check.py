@@ -267,7 +267,7 @@ def interrupt_without_exit(recording, streams):
 	count_less(recording, TIMER_EXIT)
 
 
-@damage("clock")
+@damage("clock", "control_tokens")
 def no_sync_events(recording, streams):
 	for packet in streams["recorder"].packets:
 		while token := next((t for t in streams["recorder"].tokens() if t.packet is packet and t.id == SYNC), None):

@@ -95,7 +95,8 @@ struct Folded {
 		info.start_time = begin;
 		if (complete)
 			info.end_time = end;
-		info.programs = {"sys_enter", "sys_exit", "page_fault_user", "minor_fault", "sched_switch"};
+		info.programs = {"sys_enter",    "sys_exit",          "page_fault_user", "minor_fault",
+				 "sched_switch", "irq_handler_entry", "softirq_entry"};
 		return info;
 	}
 	const analyze::Thread &thread(std::int32_t tid) const

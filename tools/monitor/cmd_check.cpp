@@ -6,6 +6,7 @@
 
 #include "analyze/check.h"
 #include "commands.h"
+#include "report/table.h"
 #include "trace/trace.h"
 
 namespace monitor {
@@ -37,7 +38,7 @@ void print_text(const std::vector<analyze::Statement> &statements, bool quiet)
 		if (quiet && !fails)
 			continue;
 		fmt::print("{}{:<11}{}  {}\n", colour && fails ? "\033[31m" : "", word(statement.verdict),
-			   colour && fails ? "\033[0m" : "", statement.text);
+			   colour && fails ? "\033[0m" : "", report::printable(statement.text));
 	}
 }
 

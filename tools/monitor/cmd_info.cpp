@@ -60,7 +60,7 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 {
 	const auto line = [](const char *name, const std::string &value) {
 		if (!value.empty())
-			fmt::print("{:<10} {}\n", name, value);
+			fmt::print("{:<10} {}\n", name, report::printable(value));
 	};
 	std::string families;
 	for (const std::string &family : info.families)

@@ -47,9 +47,9 @@ void print_text(const report::Table &table, const report::Table &cpus, bool with
 		const analyze::RecordingInfo &info, const report::Summary &summary, std::size_t problems)
 {
 	if (!info.command.empty())
-		fmt::print("command: {} (its processes are marked *), ", info.command_line());
+		fmt::print("command: {} (its processes are marked *), ", report::printable(info.command_line()));
 	fmt::print("{} recorded on {}\n\n{}", report::duration_text(summary.wall_ns),
-		   info.host.empty() ? "?" : info.host, report::to_text(table));
+		   info.host.empty() ? "?" : report::printable(info.host), report::to_text(table));
 	if (hidden)
 		fmt::print("... and {} more; --top 0 shows all\n", hidden);
 	if (with_cpus)

@@ -14,6 +14,8 @@ std::uint64_t line_at(std::uint64_t from_ns, std::uint64_t base, std::uint32_t w
 		      std::uint64_t ns)
 {
 	const std::uint64_t d = ns - from_ns;
+	if (!(d >> 32))
+		return base + d * whole + (d * frac >> 32);
 	return base + d * whole + ((d >> 16) * frac >> 16) + ((d & 0xffff) * frac >> 32);
 }
 

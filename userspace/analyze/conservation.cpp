@@ -35,6 +35,7 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 		return;
 	}
 	judge_classes(info, statements);
+	judge_control(info, statements);
 	judge_losses(info, statements);
 	for (const auto &[event, fired] : info.fault_counts) {
 		const std::uint64_t seen = seen_of(info, event);
@@ -79,6 +80,18 @@ void Conservation::judge_classes(const RecordingInfo &info, std::vector<Statemen
 				 seen, in_blocks, lost, filtered)});
 }
 
+void Conservation::judge_control(const RecordingInfo &info, std::vector<Statement> &statements) const
+{
+	const std::uint64_t found =
+	    std::accumulate(tokens_.begin(), tokens_.begin() + first_kernel_id, std::uint64_t{0});
+	const bool holds = info.control_tokens && *info.control_tokens == found;
+	statements.push_back(
+	    {"control_tokens", holds ? Verdict::holds : Verdict::fails,
+	     info.control_tokens
+		 ? fmt::format("the recorder wrote {} tokens of its own, {} are in blocks", *info.control_tokens, found)
+		 : "how many tokens the recorder wrote of its own is not in recording.json"});
+}
+
 void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const
 {
 	std::uint64_t refused = 0, too_deep = 0;
@@ -102,9 +115,14 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 	const std::uint64_t fired =
 	    std::accumulate(info.classes.begin(), info.classes.end(), misses,
 			    [](std::uint64_t sum, const ClassCounts &c) { return sum + c.seen; });
-	statements.push_back({"misses", misses ? Verdict::fails : Verdict::holds,
+	const bool counted = !info.misses_end.empty() && info.misses_start.size() == info.misses_end.size();
+	statements.push_back({"misses", misses || !counted ? Verdict::fails : Verdict::holds,
 			      fmt::format("{} times the kernel refused to run a probe (its recursion_misses); fired {}",
 					  misses, fired)});
+	if (info.clamped > total() / 1000)
+		statements.push_back(
+		    {"clamped", Verdict::fails,
+		     fmt::format("{} times stepped back and were moved up to the one before", info.clamped)});
 	if (info.traced_refused)
 		statements.push_back(
 		    {"filter_full", Verdict::fails,

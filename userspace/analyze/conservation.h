@@ -25,13 +25,13 @@ public:
 			uncounted_ = true;
 	}
 
-	std::uint64_t of(unsigned id) const { return tokens_[id]; }
 	std::uint64_t total() const;
 	// `hidden`: the kernel hides some threads from the probes.
 	void judge(const RecordingInfo &info, bool hidden, std::vector<Statement> &statements) const;
 
 private:
 	void judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const;
+	void judge_control(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const;
 
 	std::vector<std::uint64_t> tokens_; // by class id

@@ -319,7 +319,7 @@ void KernelComparison::judge(bool lossless, std::vector<Statement> &statements) 
 {
 	if (!info_.start_counts || !info_.end_counts) {
 		statements.push_back(
-		    {"kernel_figures", Verdict::not_checked,
+		    {"kernel_figures", info_.complete ? Verdict::fails : Verdict::not_checked,
 		     "the kernel's own figures at start and end are not in this trace, nothing to compare"});
 		return;
 	}

@@ -24,6 +24,7 @@ Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
 {
 	if (info.present) {
 		calls_bracketed_ = info.has_program("sys_enter") && info.has_program("sys_exit");
+		interrupts_recorded_ = info.has_program("irq_handler_entry") && info.has_program("softirq_entry");
 		user_bracketed_ =
 		    calls_bracketed_ && info.has_program("page_fault_user") && info.has_program("minor_fault");
 	}
@@ -61,6 +62,7 @@ Cpu &Machine::cpu(std::uint32_t number)
 
 Thread *Machine::find(std::int32_t tid)
 {
+	tid = tid < 0 || tid > largest_tid ? largest_tid : tid; // hostile: all such share one
 	return tid >= 0 && static_cast<std::size_t>(tid) < by_tid_.size() ? by_tid_[static_cast<std::size_t>(tid)]
 									  : nullptr;
 }
@@ -74,8 +76,7 @@ Thread &Machine::get(std::int32_t tid)
 
 Thread &Machine::fresh(std::int32_t tid)
 {
-	if (tid < 0 || tid > largest_tid)
-		tid = largest_tid; // hostile: all such share one
+	tid = tid < 0 || tid > largest_tid ? largest_tid : tid;
 	const auto place = static_cast<std::size_t>(tid);
 	if (place >= by_tid_.size())
 		by_tid_.resize(std::max(place + 1, by_tid_.size() * 2));
@@ -105,6 +106,10 @@ Thread &Machine::runner(Cpu &cpu, std::int32_t tid)
 
 const Thread &Machine::leader(const Thread &thread) const
 {
+	if (thread.successor)
+		return *thread.successor;
+	if (thread.tid == thread.tgid)
+		return thread; // its number may belong to another one by now
 	const auto place = static_cast<std::size_t>(std::max(thread.tgid, 0));
 	const Thread *leader = place < by_tid_.size() ? by_tid_[place] : nullptr;
 	return leader && thread.tid != 0 && leader->tgid == thread.tgid ? *leader : thread;
@@ -320,6 +325,8 @@ void Machine::on_exec(const EventKind &kind, const trace::Event &event)
 	Thread *thread = find(old_tid);
 	if (thread && old_tid != tid && tid > 0 && static_cast<std::size_t>(tid) < by_tid_.size()) {
 		// A thread that is not the first one takes the first one's place (de_thread in the kernel's fs/exec.c).
+		if (Thread *replaced = by_tid_[static_cast<std::size_t>(tid)])
+			replaced->successor = thread;
 		by_tid_[static_cast<std::size_t>(old_tid)] = nullptr;
 		by_tid_[static_cast<std::size_t>(tid)] = thread;
 		thread->tid = tid;
@@ -365,7 +372,6 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 	const Thread *parent = find(thread.parent);
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
 		thread.in_tree = true;
-	(flags & thread_at_end ? thread.running_at_end : thread.running_at_start) = flags & thread_running;
 	if (!(flags & thread_at_end) && !known(thread))
 		on_state_at_start(kind, event, thread, flags);
 }
@@ -391,7 +397,7 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 		return;
 	}
 	thread.state = state == 0 || state == state_preempted ? State::runnable : State::blocked;
-	if (!thread.is_kernel && syscall != no_syscall) {
+	if (!thread.is_kernel && syscall != no_syscall && thread.state == State::blocked) {
 		thread.ring = Ring::system_call;
 		thread.syscall = syscall;
 	}

@@ -3,7 +3,7 @@
 //
 // Every analysis runs it: fold(trace, machine) feeds all events and gaps, then threads() and cpus() hold the answer.
 // Observers are told of finished intervals (system calls, times blocked) and of contradictions between tokens.
-// Next in the flow: report/ (usage), syscalls.cpp, offcpu.cpp, check.cpp.
+// Next in the flow: report/usage_report.cpp, activities.cpp, check.cpp.
 //
 // The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens tell what ran: a loss makes
 // every state unknown until a token fixes it; kernel time without brackets is unattributed, never user time.
@@ -51,7 +51,6 @@ public:
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
 	// `thread` is the one that was believed to run, or whose tokens contradict each other.
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
-	virtual void exited(const Thread &) {}
 };
 
 class Machine {
@@ -133,6 +132,7 @@ private:
 	bool calls_bracketed_ = true; // system calls are in the trace
 	bool user_bracketed_ = true;  // and faults are too
 	bool filtering_ = false;
+	bool interrupts_recorded_ = true;
 	bool complete_ = false;
 };
 

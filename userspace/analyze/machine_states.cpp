@@ -104,8 +104,11 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 
 Waker Machine::waker_on(const Cpu &cpu) const
 {
+	// The running thread woke it only if no interrupt can have: where their tokens are missing nobody knows.
+	const bool interrupts_known = interrupts_recorded_ && !(filtering_ && cpu.current && cpu.current->filtered);
 	Waker waker;
-	waker.thread = cpu.current;
+	if (interrupts_known && cpu.current && cpu.current->tid != 0)
+		waker.thread = cpu.current;
 	if (!cpu.interrupts.empty()) {
 		waker.interrupt = static_cast<std::int32_t>(cpu.interrupts.back() >> 16);
 		waker.number = cpu.interrupts.back() & 0xffff;
@@ -158,7 +161,9 @@ void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu
 void Machine::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	const bool user = kind.field[1].get<std::uint32_t>(event) != 0;
-	if (cpu.current && user && cpu.interrupts.empty() && cpu.current->ring == Ring::unknown)
+	const bool guessed = cpu.current && (cpu.current->ring == Ring::unknown ||
+					     (cpu.current->ring == Ring::system_call && !cpu.current->syscall_known));
+	if (guessed && user && cpu.interrupts.empty())
 		cpu.current->ring = Ring::user;
 	on_interrupt(kind, event, cpu);
 }

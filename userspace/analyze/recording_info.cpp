@@ -170,6 +170,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	const Json &recorder = member(json, "recorder");
 	info.recorder_cpu_ns = number(member(recorder, "cpu_ns"));
 	info.wall_ns = number(member(recorder, "wall_ns"));
+	info.control_tokens = optional_number(member(recorder, "control_tokens"));
 	info.dropped_blocks = number(member(recorder, "dropped_blocks"));
 	info.clamped = number(member(json, "clamped"));
 	info.traced_refused = number(member(json, "traced_refused"));
@@ -230,14 +231,17 @@ std::string RecordingInfo::command_line() const
 	return line;
 }
 
-double RecordingInfo::probe_cost_ns() const
+std::optional<double> RecordingInfo::probe_cost_ns() const
 {
-	const auto cost = [&](const std::string &family) {
-		const auto own = cost_ns.find(family), other = cost_ns.find("syscall");
-		if (own != cost_ns.end() && own->second > 0)
-			return own->second;
-		return other != cost_ns.end() ? other->second : 0.0;
+	const auto measured = [&](const std::string &what) {
+		const auto cost = cost_ns.find(what);
+		return cost == cost_ns.end() ? 0.0 : cost->second;
 	};
+	// A family that was not measured is taken to cost what the dearest measured one does.
+	const double dearest = std::max({measured("syscall"), measured("sched"), measured("fault")});
+	if (dearest <= 0)
+		return {};
+	const auto cost = [&](const std::string &what) { return measured(what) > 0 ? measured(what) : dearest; };
 	double sum = 0;
 	for (const ClassCounts &counts : classes)
 		sum += static_cast<double>(counts.seen - counts.filtered) * cost(counts.family) +

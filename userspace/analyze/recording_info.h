@@ -45,6 +45,7 @@ struct RecordingInfo {
 	std::optional<KernelCounts> start_counts, end_counts;
 	std::vector<ClassCounts> classes;
 	std::map<std::string, std::uint64_t> misses_start, misses_end; // by program
+	std::optional<std::uint64_t> control_tokens;                   // of the recorder's own stream
 	std::map<std::string, std::uint64_t> fault_counts;             // by class name
 	std::map<std::string, double> cost_ns;                         // by family, `rejected`
 	std::vector<std::uint64_t> lost_by_cpu;
@@ -58,8 +59,8 @@ struct RecordingInfo {
 	std::uint64_t lost() const;
 	std::uint64_t misses() const;
 	std::string command_line() const;
-	// What the probes took, by the cost calibrated at the start: ns.
-	double probe_cost_ns() const;
+	// What the probes took, by the cost calibrated at the start: ns. Empty if it was not measured.
+	std::optional<double> probe_cost_ns() const;
 };
 
 RecordingInfo parse_recording(const std::string &json);

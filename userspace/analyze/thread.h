@@ -52,15 +52,15 @@ struct Thread {
 	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that made it
 	std::string name;
 	bool is_kernel = false;
-	bool filtered = false; // outside of what -p selected: shown as `other`
-	bool hidden = false;   // the kernel hides it from BPF: its own events are missing
-	bool in_tree = false;  // the recorded command or a descendant
+	bool filtered = false;             // outside of what -p selected: shown as `other`
+	bool hidden = false;               // the kernel hides it from BPF: its own events are missing
+	bool in_tree = false;              // the recorded command or a descendant
+	const Thread *successor = nullptr; // the thread that took its number by exec: the same process
 	std::uint64_t cgroup = 0;
 	std::uint64_t born = 0; // trace time; 0: before the recording
 
 	State state = State::unknown;
 	Ring ring = Ring::unknown;
-	bool running_at_start = false, running_at_end = false;
 	std::uint32_t epoch = 0; // of Machine: older means state and ring are unknown
 	std::uint32_t cpu = 0;   // last seen on
 	std::uint64_t since = 0; // of state runnable or blocked

@@ -368,13 +368,16 @@ void BpfCard::select(const std::vector<int> &pids)
 	Link link(bpf_program__attach_iter(skeleton_->progs.select_descendants, nullptr));
 	if (!link)
 		throw Error(errno, "cannot attach the task iterator");
+	// What is born meanwhile is traced by its birth; so a few passes find all descendants.
+	constexpr int most_passes = 100;
+	int passes = 0;
 	do {
 		skeleton_->bss->selected_more = 0;
 		Fd pass(bpf_iter_create(bpf_link__fd(link.get())));
 		char sink[64];
 		while (::read(pass.get(), sink, sizeof sink) > 0)
 			;
-	} while (skeleton_->bss->selected_more);
+	} while (skeleton_->bss->selected_more && ++passes < most_passes);
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
 		__atomic_store_n(&area(cpu).kept, EDC_KEPT_UNKNOWN, __ATOMIC_RELAXED);
 }

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <semaphore>
 #include <vector>
 
 #include <boost/lockfree/spsc_queue.hpp>
 
 #include "base/fd.h"
+#include "base/wakeup.h"
 #include "monitor/ring.h"
 
 namespace monitor::record {
@@ -28,15 +28,14 @@ public:
 	explicit BlockPool(std::uint32_t blocks);
 
 	std::byte *at(std::uint32_t index) const { return memory_.data() + std::size_t{index} * EDC_BLOCK_SIZE; }
-	std::uint64_t size_bytes() const { return memory_.size(); }
 
 	// Drain thread: a free block, the one returned last first (it is still in the cache); false if there is none.
 	bool take(std::uint32_t &index);
 	void give(PooledBlock block) { closed_.push(block); }
-	void wake() { work_.release(); }
+	void wake() { work_.wake(); }
 
 	// Writer thread.
-	void wait() { work_.acquire(); }
+	void wait() { work_.wait(); }
 	bool next(PooledBlock &block) { return closed_.pop(block); }
 	void give_back(std::uint32_t index) { returned_.push(index); }
 
@@ -45,7 +44,7 @@ private:
 	boost::lockfree::spsc_queue<PooledBlock> closed_;
 	boost::lockfree::spsc_queue<std::uint32_t> returned_;
 	std::vector<std::uint32_t> free_;
-	std::counting_semaphore<> work_{0};
+	Wakeup work_;
 };
 
 } // namespace monitor::record

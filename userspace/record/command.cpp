@@ -140,8 +140,8 @@ Command::~Command()
 int Command::go()
 {
 	const char byte = 1;
-	if (::write(start_.get(), &byte, 1) != 1)
-		return errno;
+	if (::write(start_.get(), &byte, 1) != 1) // it was ended by a signal before it began
+		return errno == EPIPE ? EINTR : errno;
 	start_.reset();
 	int error = 0;
 	ssize_t n;

@@ -19,14 +19,15 @@ constexpr std::size_t longest_command_name = 40;
 bool is_trace_or_empty(const std::string &path)
 {
 	std::error_code ignored;
-	return fs::exists(path + "/.monitor", ignored) || fs::exists(path + "/metadata", ignored) ||
-	       fs::is_empty(path, ignored);
+	return fs::is_directory(fs::symlink_status(path + "/.monitor", ignored)) || fs::is_empty(path, ignored);
 }
 
 // The files of a trace are all regular and at most one level deep.
 void remove_files(const std::string &path)
 {
 	std::error_code ignored;
+	if (fs::is_symlink(fs::symlink_status(path, ignored)))
+		return;
 	for (const fs::directory_entry &entry : fs::directory_iterator(path, ignored)) {
 		const bool inner =
 		    entry.path().filename() == ".monitor" && entry.is_directory(ignored) && !entry.is_symlink(ignored);

@@ -34,7 +34,7 @@ void Drain::stop()
 {
 	if (!thread_.joinable())
 		return;
-	stop_.release();
+	stop_.wake();
 	thread_.join();
 }
 
@@ -44,7 +44,7 @@ void Drain::run()
 	auto next_sync = Clock::now() + sync_interval;
 	int syncs = 0;
 	for (;;) {
-		const bool stopped = stop_.try_acquire_until(std::min(next_sync, Clock::now() + look));
+		const bool stopped = stop_.wait_until(std::min(next_sync, Clock::now() + look));
 		const unsigned fill = drain_all();
 		if (fill > worst_fill_.load(std::memory_order_relaxed))
 			worst_fill_.store(fill, std::memory_order_relaxed);

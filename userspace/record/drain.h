@@ -8,9 +8,9 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <semaphore>
 #include <thread>
 
+#include "base/wakeup.h"
 #include "blocks.h"
 #include "card/bpf_card.h"
 #include "clock.h"
@@ -32,9 +32,8 @@ public:
 	// After the probes are gone: the closed blocks, the open ones, and an empty block where losses came last.
 	void drain_rest();
 
-	// A finished block of the control stream. Never lost: waits for room in the pool.
+	// A finished block of the control stream. Never lost: it is kept until the pool has room.
 	void push_control(const std::byte *block);
-	bool control_pending() const { return !pending_.empty(); }
 
 	// Read a sync, write it to the control stream and steer.
 	void sync();
@@ -57,7 +56,7 @@ private:
 	ClockSteering &steering_;
 	std::deque<std::array<std::byte, EDC_BLOCK_SIZE>> pending_;
 	std::atomic<unsigned> worst_fill_{0};
-	std::counting_semaphore<> stop_{0};
+	Wakeup stop_;
 	std::thread thread_;
 };
 

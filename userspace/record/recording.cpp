@@ -124,6 +124,7 @@ public:
 		for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
 			sigaddset(&set, number);
 		::sigprocmask(SIG_BLOCK, &set, &before_);
+		::signal(SIGPIPE, SIG_IGN);
 		fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 	}
 	~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
@@ -177,6 +178,7 @@ private:
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
 	int interrupts_ = 0;
+	bool dropped_ = false;
 };
 
 void Recorder::make_directory()
@@ -384,6 +386,7 @@ Result Recorder::run()
 		file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
 		load_card();
 		drop_privileges(user_);
+		dropped_ = true;
 		start_streams();
 		control_->sync(steering_->first());
 		drain_->sync();
@@ -402,6 +405,9 @@ Result Recorder::run()
 		if (command_)
 			result_.exec_error = command_->go();
 	} catch (...) {
+		std::optional<AsUser> as; // never remove as root what a user's path names
+		if (!dropped_)
+			as.emplace(user_);
 		remove_trace_directory(result_.directory);
 		throw;
 	}

@@ -61,8 +61,7 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 		summary.lost_by_cpu = info.lost_by_cpu;
 		summary.misses = info.misses();
 		summary.recorder_cpu_ns = static_cast<double>(info.recorder_cpu_ns);
-		if (!info.cost_ns.empty())
-			summary.probes_cpu_ns = info.probe_cost_ns();
+		summary.probes_cpu_ns = info.probe_cost_ns();
 	}
 	return summary;
 }

@@ -29,16 +29,6 @@ double number_of(const Cell &cell)
 	return -1;
 }
 
-// Names come from processes: control characters do not reach a terminal.
-std::string printable(const std::string &text)
-{
-	std::string clean = text;
-	for (char &c : clean)
-		if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
-			c = '?';
-	return clean;
-}
-
 std::string cell_text(const Cell &cell, Unit unit)
 {
 	if (std::holds_alternative<std::monostate>(cell))
@@ -94,6 +84,15 @@ std::size_t width_of(const std::string &text)
 }
 
 } // namespace
+
+std::string printable(const std::string &text)
+{
+	std::string clean = text;
+	for (char &c : clean)
+		if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
+			c = '?';
+	return clean;
+}
 
 std::size_t Table::column(const std::string &name) const
 {

@@ -39,6 +39,9 @@ std::string to_csv(const Table &table);
 // A JSON array of objects.
 std::string to_json(const Table &table);
 
+// Text of foreign origin with its control characters replaced: they do not reach a terminal.
+std::string printable(const std::string &text);
+
 // "1.234 s", "12.3 ms", "45.6 us", "789 ns"
 std::string duration_text(double ns);
 // "12,345,678"
