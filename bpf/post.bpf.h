@@ -45,22 +45,30 @@ struct {
 struct edc_clock edc_clock = {}; /* written by the recorder */
 __u64 traced_refused = 0;        /* threads that did not fit into `traced` */
 
+/* The set that held at `ns`, which is before the newest: published ahead, or the probe was long asleep. */
+static __attribute__((noinline)) __u64 older_set(__u64 ns, __u64 newest)
+{
+	for (int back = 1; back < 8; back++)
+		if (ns >= READ(edc_clock.set[(newest - back) % EDC_CLOCK_SETS].from_ns))
+			return newest - back;
+	return newest - 8;
+}
+
 /* Trace time now. Sets are chosen by time; a probe that slept through a whole lap of sets starts again. */
 INLINE __u64 now(void)
 {
 	__u64 ns = bpf_ktime_get_ns();
-	__u64 time = 0;
+	__u64 newest = READ(edc_clock.newest);
+	const struct edc_clock_set *set = &edc_clock.set[newest % EDC_CLOCK_SETS];
 
-	for (int attempt = 0; attempt < 2; attempt++) {
-		__u64 newest = READ(edc_clock.newest);
-		const struct edc_clock_set *set = &edc_clock.set[newest % EDC_CLOCK_SETS];
+	if (__builtin_expect(ns < READ(set->from_ns), 0))
+		set = &edc_clock.set[older_set(ns, newest) % EDC_CLOCK_SETS];
 
-		/* Published ahead: the newest may not hold yet. Older ones only for a probe that was long asleep. */
-		for (int back = 1; back < 8 && ns < READ(set->from_ns); back++)
-			set = &edc_clock.set[(newest - back) % EDC_CLOCK_SETS];
-		time = edc_clock_at(set, ns);
-		if (READ(edc_clock.newest) - newest < EDC_CLOCK_SETS - 2)
-			break;
+	__u64 time = edc_clock_at(set, ns);
+
+	if (__builtin_expect(READ(edc_clock.newest) - newest >= EDC_CLOCK_SETS - 9, 0)) {
+		newest = READ(edc_clock.newest);
+		time = edc_clock_at(&edc_clock.set[older_set(ns, newest) % EDC_CLOCK_SETS], ns);
 	}
 	return time;
 }

@@ -35,9 +35,7 @@ INLINE int on_enter(long number)
 {
 	__u32 arg = number_and_abi(number);
 
-	if (arg >> 12 == ABI_COMPAT)
-		return POST(321, KEEP_BY_CURRENT, arg);
-	return POST(320, KEEP_BY_CURRENT, arg);
+	return POST(arg >> 12 == ABI_COMPAT ? 321 : 320, KEEP_BY_CURRENT, arg);
 }
 
 INLINE int on_exit_long(long number, long result)

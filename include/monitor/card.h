@@ -149,7 +149,7 @@ EDC_ASSERT(sizeof(struct edc_cpu) <= EDC_CPU_HEADER);
  * Set k holds from its from_ns to that of set k + 1, which the recorder publishes ahead of time:
  *     time(ns) = base + d * whole + d * frac / 2^32,   d = ns - from_ns
  */
-#define EDC_CLOCK_SETS 16
+#define EDC_CLOCK_SETS 32
 
 struct edc_clock_set {
 	__u64 from_ns;
