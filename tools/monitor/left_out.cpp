@@ -9,7 +9,7 @@ namespace {
 void left_out(CLI::App &app, const std::string &name)
 {
 	CLI::App *command = app.add_subcommand(name, "left out of this build");
-	command->allow_extras();
+	command->prefix_command(); // whatever follows is not looked at
 	command->callback([name] {
 		throw Error("this build reads traces only: `monitor " + name +
 			    "` needs a build with libbpf, clang and bpftool (cmake -DMONITOR_RECORD=ON)");
