@@ -9,8 +9,10 @@ namespace {
 void left_out(CLI::App &app, const std::string &name)
 {
 	CLI::App *command = app.add_subcommand(name, "left out of this build");
-	command->prefix_command(); // whatever follows is not looked at
-	command->callback([name] {
+	auto words = std::make_shared<std::vector<std::string>>(); // whatever follows is not looked at
+	command->allow_extras();
+	command->add_option("words", *words);
+	command->callback([name, words] {
 		throw Error("this build reads traces only: `monitor " + name +
 			    "` needs a build with libbpf, clang and bpftool (cmake -DMONITOR_RECORD=ON)");
 	});
