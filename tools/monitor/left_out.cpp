@@ -9,10 +9,9 @@ namespace {
 void left_out(CLI::App &app, const std::string &name)
 {
 	CLI::App *command = app.add_subcommand(name, "left out of this build");
-	auto words = std::make_shared<std::vector<std::string>>(); // whatever follows is not looked at
-	command->allow_extras();
-	command->add_option("words", *words);
-	command->callback([name, words] {
+	command->allow_extras(); // whatever follows is not looked at,
+	app.allow_extras();      // what stands behind -- is the program's, not the command's
+	command->callback([name] {
 		throw Error("this build reads traces only: `monitor " + name +
 			    "` needs a build with libbpf, clang and bpftool (cmake -DMONITOR_RECORD=ON)");
 	});
