@@ -131,7 +131,7 @@ std::string ActivityFold::text_of(Label label, std::uint64_t part) const
 {
 	switch (label) {
 	case Label::call:
-		return part == no_syscall ? "-" : machine_.kinds().syscall_label(static_cast<std::uint32_t>(part));
+		return part == EDC_NO_SYSCALL ? "-" : machine_.kinds().syscall_label(static_cast<std::uint32_t>(part));
 	case Label::waker:
 		return waker_text(part);
 	case Label::process:

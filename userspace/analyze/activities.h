@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The activity fold: intervals grouped and summed as a table says. A table (share/tables/*.json) names the activity and
 // the labels to group by; `report --syscalls` and `--offcpu` are two such tables. Fed by Machine as an Observer, read
-// by report/activity_report.cpp.
+// by report/usage_report.cpp.
 #pragma once
 
 #include <array>

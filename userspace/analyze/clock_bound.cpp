@@ -9,16 +9,6 @@ namespace {
 
 constexpr std::uint64_t slope_parts = 50'000'000; // 1 / 20e-9
 
-// As edc_clock_at() of include/monitor/card.h computes it in the probe, for untrusted numbers.
-std::uint64_t line_at(std::uint64_t from_ns, std::uint64_t base, std::uint32_t whole, std::uint32_t frac,
-		      std::uint64_t ns)
-{
-	const std::uint64_t d = ns - from_ns;
-	if (!(d >> 32))
-		return base + d * whole + (d * frac >> 32);
-	return base + d * whole + ((d >> 16) * frac >> 16) + ((d & 0xffff) * frac >> 32);
-}
-
 } // namespace
 
 ClockBound::ClockBound(const trace::Description &description, const RecordingInfo &info) : skew_(info.skew_ticks)
@@ -41,15 +31,14 @@ ClockBound::ClockBound(const trace::Description &description, const RecordingInf
 
 std::int64_t ClockBound::error_at(std::uint64_t monotonic_ns, std::uint64_t true_time) const
 {
-	const Set *holds = &sets_.front();
+	const edc_clock_set *holds = &sets_.front();
 	for (auto set = sets_.rbegin(); set != sets_.rend(); ++set) {
 		if (set->from_ns <= monotonic_ns) {
 			holds = &*set;
 			break;
 		}
 	}
-	return static_cast<std::int64_t>(line_at(holds->from_ns, holds->base, holds->whole, holds->frac, monotonic_ns) -
-					 true_time);
+	return static_cast<std::int64_t>(edc_clock_at(holds, monotonic_ns) - true_time);
 }
 
 void ClockBound::event(const trace::Event &event)
@@ -83,7 +72,7 @@ void ClockBound::close_interval(const Sync &next)
 		look(next.monotonic_ns, next.time);
 		const long double slope =
 		    static_cast<long double>(ticks) / static_cast<long double>(next.monotonic_ns - last_.monotonic_ns);
-		for (const Set &set : sets_)
+		for (const edc_clock_set &set : sets_)
 			if (set.from_ns > last_.monotonic_ns && set.from_ns < next.monotonic_ns)
 				look(set.from_ns, last_.time + static_cast<std::uint64_t>(
 								   slope * static_cast<long double>(

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "monitor/card.h"
 #include "recording_info.h"
 #include "trace/event.h"
 #include "trace/trace.h"
@@ -38,10 +39,6 @@ public:
 	std::uint64_t longest_ticks() const;
 
 private:
-	struct Set {
-		std::uint64_t from_ns, base;
-		std::uint32_t whole, frac;
-	};
 	struct Sync {
 		std::uint64_t time, monotonic_ns, width;
 	};
@@ -52,7 +49,7 @@ private:
 	const trace::EventClass *sync_class_ = nullptr, *set_class_ = nullptr;
 	trace::FieldRef monotonic_, width_, from_ns_, base_, whole_, frac_;
 	std::uint64_t skew_ = 0, begin_ = 0, end_ = ~0ull;
-	std::vector<Set> sets_;
+	std::vector<edc_clock_set> sets_;
 	bool have_last_ = false;
 	Sync last_{};
 	std::uint64_t syncs_ = 0;

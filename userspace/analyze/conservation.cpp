@@ -8,7 +8,7 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr unsigned first_kernel_id = 256;
+constexpr unsigned first_kernel_id = EDC_ID_KERNEL_FIRST;
 
 std::uint64_t seen_of(const RecordingInfo &info, const std::string &name)
 {

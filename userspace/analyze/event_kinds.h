@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From the names of a description to what the fold does with an event: one table, looked up once per class when a trace
-// is opened. Used by Machine alone. An event or field that a trace does not have is simply never met, or reads as 0.
+// is opened. Used by Machine and KernelComparison. An event or field that a trace does not have is simply never met, or
+// reads as 0.
 #pragma once
 
 #include <array>
@@ -55,8 +56,6 @@ public:
 	std::string syscall_label(std::uint32_t number) const;
 
 private:
-	std::uint8_t interrupt_of(const std::string &name);
-
 	std::vector<EventKind> kinds_;
 	std::vector<std::uint16_t> index_; // by class id
 	std::vector<std::string> interrupts_;

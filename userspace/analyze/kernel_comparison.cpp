@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "monitor/card.h"
+
 namespace monitor::analyze {
 namespace {
 
@@ -22,8 +24,6 @@ constexpr std::uint64_t tolerance_parts = 200;    // 0.5 %
 // timer), the token after it: the time between goes to another thread. Tens of us in a VM; more on a slower machine,
 // where an event's calibrated cost is higher too. The sum over all threads has no such slack.
 constexpr double least_per_switch_ns = 250'000, event_costs_per_switch = 1000;
-constexpr std::uint32_t when_start = 0, when_exit = 2;
-constexpr std::uint32_t thread_running = 2, thread_hidden = 16;
 
 // Rows of /proc/interrupts that have a probe: devices by number and these.
 bool is_probed(const std::string &row)
@@ -160,8 +160,8 @@ void KernelComparison::on_state(const trace::Event &event, const EventKind &kind
 	Tally *thread = tally(kind.field[1].get<std::int32_t>(event));
 	if (!thread)
 		return;
-	thread->said_running = flags & thread_running;
-	any_hidden_ |= (flags & thread_hidden) && !thread->born;
+	thread->said_running = flags & EDC_THREAD_RUNNING;
+	any_hidden_ |= (flags & EDC_THREAD_HIDDEN) && !thread->born;
 }
 
 void KernelComparison::on_born(const trace::Event &event, const EventKind &kind)
@@ -180,9 +180,9 @@ void KernelComparison::on_counts(const trace::Event &event, const EventKind &kin
 	Tally *thread = tally(tid);
 	if (!thread)
 		return;
-	if (when != when_start) {
+	if (when != EDC_WHEN_START) {
 		if (thread->based)
-			compare(tid, *thread, event, kind, when == when_exit);
+			compare(tid, *thread, event, kind, when == EDC_WHEN_EXIT);
 		const bool born = thread->born;
 		*thread = {};
 		thread->born = born;

@@ -10,10 +10,6 @@ namespace {
 constexpr std::int32_t largest_tid = 4194304; // PID_MAX_LIMIT of the kernel
 constexpr std::uint32_t largest_cpu = 8192;
 constexpr std::int32_t kthreadd = 2;
-constexpr std::uint32_t state_preempted = 0x100; // EDC_STATE_PREEMPTED, R+ of the kernel's own tracepoint
-constexpr std::uint32_t thread_kernel = 1, thread_running = 2, thread_filtered = 4, thread_at_end = 8,
-			thread_hidden = 16;
-constexpr std::uint32_t when_start = 0, when_end = 1;
 
 } // namespace
 
@@ -134,7 +130,7 @@ void Machine::renew(Thread &thread)
 void Machine::forget_ring(Thread &thread) const
 {
 	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
-	thread.syscall = no_syscall;
+	thread.syscall = EDC_NO_SYSCALL;
 	thread.syscall_known = false;
 }
 
@@ -340,7 +336,9 @@ void Machine::on_counts(const EventKind &kind, const trace::Event &event)
 {
 	const auto when = kind.field[0].get<std::uint32_t>(event);
 	Thread &thread = get(kind.field[1].get<std::int32_t>(event));
-	ThreadCounts &counts = when == when_start ? thread.at_start : when == when_end ? thread.at_end : thread.at_exit;
+	ThreadCounts &counts = when == EDC_WHEN_START ? thread.at_start
+			       : when == EDC_WHEN_END ? thread.at_end
+						      : thread.at_exit;
 	counts = {true,
 		  event.time,
 		  kind.field[2].get(event),
@@ -359,20 +357,20 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 	Thread *found = find(tid);
 	Thread &thread = found ? *found : fresh(tid);
 	const bool nameless = thread.name.empty();
-	if (nameless || !(flags & thread_at_end)) {
+	if (nameless || !(flags & EDC_THREAD_AT_END)) {
 		thread.tgid = kind.field[2].get<std::int32_t>(event);
 		thread.parent = kind.field[3].get<std::int32_t>(event);
 		thread.name = kind.field[6].get<std::string_view>(event);
-		thread.is_kernel = flags & thread_kernel;
-		if (!(flags & thread_filtered))
+		thread.is_kernel = flags & EDC_THREAD_KERNEL;
+		if (!(flags & EDC_THREAD_FILTERED))
 			thread.filtered = false;
 	}
 	thread.cgroup = kind.field[7].get(event);
-	thread.hidden |= (flags & thread_hidden) && thread.born == 0;
+	thread.hidden |= (flags & EDC_THREAD_HIDDEN) && thread.born == 0;
 	const Thread *parent = find(thread.parent);
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
 		thread.in_tree = true;
-	if (!(flags & thread_at_end) && !known(thread))
+	if (!(flags & EDC_THREAD_AT_END) && !known(thread))
 		on_state_at_start(kind, event, thread, flags);
 }
 
@@ -383,7 +381,7 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 	const auto syscall = kind.field[5].get<std::uint32_t>(event);
 	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
 	thread.since = begin_;
-	if (flags & thread_running) {
+	if (flags & EDC_THREAD_RUNNING) {
 		Cpu &cpu = this->cpu(kind.field[4].get<std::uint32_t>(event));
 		if (cpu.current || cpu.gap_until > event.time)
 			return; // a switch has told already, or the loss that this lies in has made it old
@@ -396,8 +394,8 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 		cpu.current_listed = true;
 		return;
 	}
-	thread.state = state == 0 || state == state_preempted ? State::runnable : State::blocked;
-	if (!thread.is_kernel && syscall != no_syscall && thread.state == State::blocked) {
+	thread.state = state == 0 || state == EDC_STATE_PREEMPTED ? State::runnable : State::blocked;
+	if (!thread.is_kernel && syscall != EDC_NO_SYSCALL && thread.state == State::blocked) {
 		thread.ring = Ring::system_call;
 		thread.syscall = syscall;
 	}

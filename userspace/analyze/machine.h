@@ -47,7 +47,7 @@ public:
 				 std::int64_t /*result*/)
 	{
 	}
-	// A thread slept from `from` to `to` and was woken; `syscall` is the call it slept in, or no_syscall.
+	// A thread slept from `from` to `to` and was woken; `syscall` is the call it slept in, or EDC_NO_SYSCALL.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
 	// `thread` is the one that was believed to run, or whose tokens contradict each other.
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}

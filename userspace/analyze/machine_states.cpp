@@ -7,7 +7,6 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::uint32_t state_preempted = 0x100;
 constexpr std::uint32_t state_dead = 0x10; // X
 constexpr std::uint32_t state_zombie = 0x20;
 
@@ -70,7 +69,7 @@ void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time
 	if (thread.ring == Ring::fault && state == 0)
 		fault_never_completed(thread, cpu);
 	cpu.fault_ticks = 0;
-	const bool still_runnable = state == 0 || state == state_preempted;
+	const bool still_runnable = state == 0 || state == EDC_STATE_PREEMPTED;
 	++(still_runnable ? thread.usage.involuntary : thread.usage.voluntary);
 	thread.out_time = time;
 	thread.since = time;
@@ -200,7 +199,7 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 	if (thread.ring == Ring::fault)
 		fault_never_completed(thread, cpu);
 	thread.ring = Ring::user;
-	thread.syscall = no_syscall;
+	thread.syscall = EDC_NO_SYSCALL;
 	thread.syscall_known = false;
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "monitor/card.h"
+
 namespace monitor::analyze {
 
 // Where a CPU's time goes. `unattributed`: kernel or user, no pair of tokens brackets it. `unknown`: behind a loss, or
@@ -39,8 +41,6 @@ enum class Ring : std::uint8_t {
 	kernel, // a kernel thread, or the kernel side of a newborn thread
 };
 
-constexpr std::uint32_t no_syscall = 0xfff;
-
 // The kernel's own counts of a thread at one moment (thread_counts).
 struct ThreadCounts {
 	bool present = false;
@@ -65,7 +65,7 @@ struct Thread {
 	std::uint32_t cpu = 0;   // last seen on
 	std::uint64_t since = 0; // of state runnable or blocked
 	std::uint64_t out_time = 0;
-	std::uint32_t syscall = no_syscall;
+	std::uint32_t syscall = EDC_NO_SYSCALL;
 	bool syscall_known = false; // its entry was seen at syscall_since
 	std::uint64_t syscall_since = 0;
 	std::uint64_t early_waking = 0; // woken while still running: 0 none

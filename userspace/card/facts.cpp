@@ -106,8 +106,8 @@ Fact tracepoints()
 {
 	std::string lacking;
 	for (const ClassRow &row : kernel_classes())
-		if (std::string(row.family) != "" && !kernel_has_tracepoint(row.name) &&
-		    !std::strstr(row.name, "_fault") && std::strcmp(row.name, "thread_counts") != 0)
+		if (!kernel_has_tracepoint(row.name) && !std::strstr(row.name, "_fault") &&
+		    std::strcmp(row.name, "thread_counts") != 0)
 			lacking += (lacking.empty() ? "" : ", ") + std::string(row.name);
 	if (lacking.empty())
 		return {"tracepoints", "all", FactState::good, "every event class can be recorded", ""};

@@ -61,7 +61,8 @@ private:
 	std::vector<edc_clock_set> published_;
 };
 
-// How far the CPUs' TSCs are apart, measured between CPU 0 and each other one by messages through memory.
+// How far the CPUs' TSCs are apart, measured between the first allowed CPU and each other one by messages through
+// memory.
 struct TscSkew {
 	std::uint64_t ticks = 0;       // the largest offset
 	std::uint64_t uncertainty = 0; // half of the shortest round trip of that pair

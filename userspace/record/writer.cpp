@@ -61,9 +61,9 @@ void Writer::run()
 
 void Writer::fail(const std::string &path, int error_number, std::uint64_t whole_bytes, int fd)
 {
-	if (fd >= 0 && ::ftruncate(fd, static_cast<off_t>(whole_bytes)) < 0)
-		whole_bytes = 0; // a partial last packet stays; the reader skips it
 	failure_ = "cannot write " + path + ": " + std::strerror(error_number);
+	if (fd >= 0 && ::ftruncate(fd, static_cast<off_t>(whole_bytes)) < 0)
+		failure_ += "; its last packet is cut"; // the reader skips it
 	failed_.store(true, std::memory_order_release);
 }
 
@@ -102,15 +102,6 @@ void Writer::write_run(const std::vector<PooledBlock> &run)
 	dropped_.fetch_add(parts.size() - first, std::memory_order_relaxed);
 	for (const PooledBlock &block : run)
 		pool_.give_back(block.index);
-}
-
-std::vector<std::string> Writer::files() const
-{
-	std::vector<std::string> names;
-	for (std::size_t i = 0; i < files_.size(); ++i)
-		if (files_[i])
-			names.push_back(names_[i]);
-	return names;
 }
 
 } // namespace monitor::record

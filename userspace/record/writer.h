@@ -28,7 +28,6 @@ public:
 	bool failed() const { return failed_.load(std::memory_order_acquire); }
 	// Why, after failed().
 	const std::string &failure() const { return failure_; }
-	std::vector<std::string> files() const;
 
 private:
 	void run();
