@@ -35,7 +35,7 @@ def spin():
 	           f"CPU time is {row['cpu_ns']} ns, by the thread's clock {clock} ns; {allowed:.0f} ns are allowed")
 	interrupts = row["irq_percent"] + row["softirq_percent"]
 	e2e.expect(row["user_percent"] + interrupts >= 99, f"a pure spin is {row['user_percent']:.2f} % user")
-	e2e.expect(interrupts < 5, f"a spin with {interrupts:.2f} % interrupts")
+	e2e.expect(interrupts < 20, f"a spin with {interrupts:.2f} % interrupts")
 	print(f"spin: {row['cpu_ns']} ns, the thread's clock {clock} ns, {row['user_percent']:.2f} % user")
 
 

@@ -28,7 +28,7 @@ def time_over():
 	e2e.expect(time.monotonic() - start < 10, "-d 1 did not end the command")
 	e2e.equal("end", trace.recording()["end_reason"], "the time is over")
 	wall = trace.summary()["wall_ns"]
-	e2e.expect(0.95e9 < wall < 1.5e9, f"-d 1 recorded {wall} ns")
+	e2e.expect(0.95e9 < wall < 5e9, f"-d 1 recorded {wall} ns")
 	trace.expect_true()
 
 

@@ -194,24 +194,39 @@ TEST_CASE("machine: who woke whom, and a waking that overtakes the sleep")
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 20-120 by 9", "blocked 7 200-200 by -1"});
 }
 
-TEST_CASE("machine: behind a loss everything is unknown until a token tells")
+TEST_CASE("machine: behind a loss everything is unknown, and the packet tells who runs")
 {
 	History history;
 	samples::StreamWriter &cpu = history.cpu(0);
 	history.switches(0, 100, 0, running, 7);
 	history.posts(0, 100, 322);
 	history.posts(0, 200, 320, 1);
-	cpu.open(500, 3); // three tokens were refused between 200 and 500
+	cpu.open(500, 3).tid = 8; // three tokens were refused between 200 and 500
 	history.posts(0, 500, 322);
 	history.posts(0, 600, 320, 2);
 	history.switches(0, 700, 8, sleeping, 7);
 	Folded folded(history, 100, 800);
 	CHECK(folded.thread(7).usage[Mode::user] == 100);
-	CHECK(folded.thread(8).usage[Mode::unknown] == 200);
-	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 300 + 200 + 100);
+	CHECK(folded.thread(8).usage[Mode::unknown] == 0);
+	CHECK(folded.thread(8).usage[Mode::user] == 100);
+	CHECK(folded.thread(8).usage[Mode::kernel] == 100);
+	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 300 + 100);
 	CHECK(folded.thread(7).usage.blocked == 0);
 	// No call and no sleep is carried across.
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 8 700-800 by -1"});
+}
+
+TEST_CASE("machine: the first packet tells who runs before any switch does")
+{
+	History history;
+	history.cpu(0).open(100).tid = 7;
+	history.posts(0, 120, 322);
+	history.posts(0, 200, 320, 39);
+	Folded folded(history, 100, 300);
+	CHECK(folded.thread(7).usage[Mode::unknown] == 20);
+	CHECK(folded.thread(7).usage[Mode::user] == 80);
+	CHECK(folded.thread(7).usage[Mode::kernel] == 100);
+	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 20);
 }
 
 TEST_CASE("machine: a killed recording ends with its last token")

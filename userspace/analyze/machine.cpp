@@ -242,8 +242,13 @@ void Machine::event(const trace::Event &event)
 	}
 	Cpu &cpu = this->cpu(event.cpu());
 	account(cpu, event.time);
-	if (cpu.current && cpu.current->hidden && is_of_running_thread(kind.kind))
-		cpu.current = nullptr; // a hidden thread's way out is hidden too
+	// A hidden thread's way out is hidden too.
+	const bool hidden = cpu.current && cpu.current->hidden;
+	if (hidden && is_of_running_thread(kind.kind))
+		cpu.current = nullptr;
+	// Inside a loss another level's packet may open, but nobody sees the switches that follow.
+	if (event.opens_packet() && (!cpu.current || hidden) && event.time >= cpu.gap_until)
+		on_found(runner(cpu, static_cast<std::int32_t>(event.packet_tid())), cpu);
 	switch (kind.kind) {
 	case Kind::sched_switch:
 		return on_switch(kind, event, cpu);

@@ -100,6 +100,7 @@ private:
 	void on_counts(const EventKind &kind, const trace::Event &event);
 	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
 
+	void on_found(Thread &thread, Cpu &cpu);
 	void on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu);
 	void switch_in(Thread &thread, Cpu &cpu, std::uint64_t time);

@@ -35,18 +35,26 @@ void Machine::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) cons
 	cpu.user_ticks = 0;
 }
 
+// The first token since the start or a loss that tells who has been running here.
+void Machine::on_found(Thread &thread, Cpu &cpu)
+{
+	renew(thread);
+	forget_ring(thread); // its tokens until now could not be given to it
+	thread.usage[Mode::unknown] += thread.tid == 0 ? 0 : cpu.before_first;
+	(thread.tid == 0 ? cpu.idle : cpu.usage[Mode::unknown]) += cpu.before_first;
+	cpu.before_first = 0;
+	thread.state = State::running;
+	thread.cpu = cpu.number;
+	cpu.current = &thread;
+}
+
 void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	Thread &prev = runner(cpu, kind.field[1].get<std::int32_t>(event));
 	Thread &next = runner(cpu, kind.field[2].get<std::int32_t>(event));
 	const auto state = kind.field[0].get<std::uint32_t>(event);
 	if (!cpu.current) {
-		// The first switch since the start or a loss tells who has been running.
-		renew(prev);
-		forget_ring(prev); // its tokens until now could not be given to it
-		prev.usage[Mode::unknown] += prev.tid == 0 ? 0 : cpu.before_first;
-		(prev.tid == 0 ? cpu.idle : cpu.usage[Mode::unknown]) += cpu.before_first;
-		cpu.before_first = 0;
+		on_found(prev, cpu);
 	} else if (cpu.current != &prev && prev.tgid != cpu.current->tgid && !cpu.current_listed) {
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
 	}
