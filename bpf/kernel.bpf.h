@@ -75,6 +75,7 @@ struct task_struct {
 #define TASK_DEAD 0x80
 #define TASK_IDLE 0x402
 #define TASK_RTLOCK_WAIT 0x1000
+#define TASK_FROZEN 0x8000
 #define TASK_REPORT_IDLE 0x80
 
 struct pt_regs___x86 {

@@ -35,7 +35,7 @@ INLINE __u32 reported_state(__u32 state, __u32 exit_state)
 
 	if ((state & TASK_IDLE) == TASK_IDLE)
 		return TASK_REPORT_IDLE;
-	if (state & TASK_RTLOCK_WAIT)
+	if (state & (TASK_RTLOCK_WAIT | TASK_FROZEN)) /* the kernel calls both uninterruptible */
 		return 2;
 	for (int bit = 6; bit >= 0; bit--)
 		if (report & 1u << bit)
@@ -106,8 +106,10 @@ INLINE int on_exec(__s32 pid, __s32 old_pid)
 {
 	struct comm_words comm = comm_of_current();
 
-	if (filtering && old_pid != pid && is_traced(old_pid))
+	if (filtering && old_pid != pid && is_traced(old_pid)) {
 		trace_thread(pid);
+		bpf_map_delete_elem(&traced, &old_pid);
+	}
 	return POST(260, KEEP_BY_CURRENT, bpf_get_smp_processor_id(), pair(pid, old_pid), comm.word[0], comm.word[1]);
 }
 

@@ -215,7 +215,7 @@ def workload_tokens(streams):
 @damage("running_thread", "thread_switches", may=("thread_cpu_time", "total_cpu_time"))
 def switch_from_another_thread(recording, streams):
 	tokens = (token for stream in kernel_streams(streams) for token in stream.tokens())
-	first(tokens, SWITCH, lambda t: t.get("i", 0) == PID, 0).set("i", 0, 30000 + PID % 1000)
+	first(tokens, SWITCH, lambda t: t.get("i", 0) == PID, 0).set("i", 0, 4_000_000)
 
 
 @damage("one_cpu", "running_thread", may=("syscall_entries", "syscall_exits", "thread_switches", "thread_cpu_time",

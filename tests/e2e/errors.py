@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
 
 import e2e
 
@@ -73,13 +74,20 @@ def options():
 	complains("a process that is gone", 125, *record("-o", trace, "-p", gone.pid, "-d", 1), says=str(gone.pid),
 	          leaves=trace)
 	complains("no process id", 125, *record("-o", trace, "-p", "12x", "-d", 1), says="12x", leaves=trace)
+	stay = threading.Event()
+	thread = threading.Thread(target=stay.wait)
+	thread.start()
+	complains("a thread", 125, *record("-o", trace, "-p", thread.native_id, "-d", 1), says=f"-p {os.getpid()}",
+	          leaves=trace)
+	stay.set()
 	for size in ("0", "-1", "x", "10Q", "1k", "nan", "inf", ""):
 		complains(f"--buffer '{size}'", 125, *record("-o", trace, "--buffer", size, "-d", 1), says="--buffer",
 		          leaves=trace)
 	for option in ("-e", "-p", "--max-size"):
 		complains(f"{option} ''", 125, *record("-o", trace, option, "", "--", "true"), says=option, leaves=trace)
 	complains("--max-size", 125, *record("-o", trace, "--max-size", "lots", "-d", 1), says="lots", leaves=trace)
-	for arguments in (("record", "--no-such-option"), ("record", "-d", "x"), ("record", "-d", "-1"), ("no-such-verb",),
+	for arguments in (("record", "--no-such-option"), ("record", "-d", "x"), ("record", "-d", "-1"), ("record", "-d", "nan"),
+	                  ("record", "-d", "1e300"), ("no-such-verb",),
 	                  (), ("report",), ("list",), ("report", "x", "--by", "moon"), ("report", "x", "--top", "-3")):
 		done = e2e.run(e2e.monitor, *arguments, exit_code=2)
 		e2e.expect(done.stderr and "terminate" not in done.stderr, f"{arguments}: {done.stderr!r}")
@@ -146,6 +154,29 @@ def bad_traces():
 	all_verbs("no stream", empty, "no events")
 	(empty / "stream_0").write_bytes(b"")
 	all_verbs("empty streams", empty, "no events")
+	os.mkfifo(empty / "stream_1")
+	(empty / "metadata").unlink()
+	os.mkfifo(empty / "metadata")
+	all_verbs("pipes instead of files", empty, "regular")
+	strange = e2e.Trace(good).copy("strange").directory
+	(strange / ".monitor" / "recording.json").write_text('{"note": ' + "[" * 1_000_000 + "]" * 1_000_000 + "}")
+	for verb in (("report",), ("info", "--json"), ("list",)):
+		e2e.run(e2e.monitor, *verb, strange)
+	(strange / ".monitor" / "recording.json").unlink()
+	os.mkfifo(strange / ".monitor" / "recording.json")
+	e2e.run(e2e.monitor, "report", strange)
+
+
+def left_out():
+	"""What a recording left out is said by the report that would need it."""
+	only = e2e.record("only", "-e", "sched,sched", command=("true",))
+	e2e.equal("families of -e sched,sched", only.recording()["families"], ["sched"])
+	complains("no system calls", 1, e2e.monitor, "report", "--syscalls", only.directory, says="family syscall")
+	done = e2e.run(e2e.monitor, "report", "--offcpu", only.directory)
+	for missing in ("system calls", "interrupts"):
+		e2e.expect(f"{missing} were not recorded" in done.stderr, f"--offcpu is silent of missing {missing}: {done.stderr}")
+	calls = e2e.record("calls", "-e", "syscall", command=("true",))
+	complains("no wakings", 1, e2e.monitor, "report", "--offcpu", calls.directory, says="family sched")
 
 
 def cut_traces():
@@ -180,6 +211,6 @@ event { name = "sched_switch"; id = 0; stream_id = 0; fields := struct { uint32_
 if __name__ == "__main__":
 	try:
 		e2e.need_recording()
-		e2e.main(output, command, options, privilege, disk_full, bad_traces, cut_traces)
+		e2e.main(output, command, options, privilege, disk_full, bad_traces, left_out, cut_traces)
 	finally:
 		shutil.rmtree(public, ignore_errors=True)

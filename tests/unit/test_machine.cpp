@@ -18,6 +18,7 @@ const std::string events =
     samples::event_block(259, "sched_wakeup_new",
 			 "u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
     samples::event_block(260, "sched_process_exec", "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
+    samples::event_block(264, "cgroup_attach_task", "u16_t threadgroup; s32_t pid; s32_t dst_level; u64_t dst_id;") +
     samples::event_block(280, "irq_handler_entry", "u16_t irq;") +
     samples::event_block(281, "irq_handler_exit", "u16_t irq;") +
     samples::event_block(282, "softirq_entry", "u16_t vec;") + samples::event_block(283, "softirq_exit", "u16_t vec;") +
@@ -282,6 +283,21 @@ TEST_CASE("machine: a number is used again by another thread, and exec by a thre
 			of_c = thread.usage.cpu();
 	CHECK(of_c == 20);
 	CHECK(folded.recorder.told.empty());
+}
+
+TEST_CASE("machine: a whole process, or one thread of it, moves to another cgroup")
+{
+	History history;
+	samples::StreamWriter &cpu = history.cpu(0);
+	for (std::int32_t tid : {7, 8, 9})
+		cpu.post(10, 259, 0, {pair(tid, 7), pair(1, 120), 0x61, 0});
+	cpu.post(20, 264, 0, {pair(9, 1), 100}); // thread 9 alone
+	cpu.post(30, 264, 1, {pair(7, 1), 200}); // all of process 7
+	cpu.post(40, 264, 0, {pair(8, 1), 300}); // thread 8 alone
+	Folded folded(history, 0, 100);
+	CHECK(folded.machine.cgroup_of(folded.thread(7)) == 200);
+	CHECK(folded.machine.cgroup_of(folded.thread(8)) == 300);
+	CHECK(folded.machine.cgroup_of(folded.thread(9)) == 200);
 }
 
 TEST_CASE("machine: whatever the tokens say, a CPU's times are its window")

@@ -2,6 +2,7 @@
 // `monitor doctor`: what this machine can do, what that means for a recording, how to get what is missing.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "card/facts.h"
 #include "commands.h"
@@ -35,7 +36,9 @@ int run(bool json)
 		fmt::print("{}\n", all.dump(1, '\t'));
 	else
 		fmt::print("\n{}\n", missing ? "Recording is not possible until what is MISSING is there."
-					     : "Recording is possible.");
+				     : ::geteuid()
+					 ? "Recording is possible as root, as far as can be told without being it."
+					 : "Recording is possible.");
 	return missing ? 1 : 0;
 }
 

@@ -3,10 +3,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "analyze/clock_bound.h"
 #include "analyze/recording_info.h"
+#include "base/json.h"
 #include "commands.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -101,7 +101,7 @@ int run(const Arguments &arguments)
 	const report::Summary summary = report::summarize(trace, info, bound, total);
 	const report::Table classes = class_table(trace, tokens, info);
 	if (arguments.json) {
-		auto recording = nlohmann::ordered_json::parse(trace.recording_json(), nullptr, false);
+		auto recording = parse_json<nlohmann::ordered_json>(trace.recording_json());
 		if (recording.is_discarded())
 			recording = nullptr;
 		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"recording\": {}}}\n", report::summary_json(summary),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `monitor record`: options, the progress line and the summary around record/recording.cpp.
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "card/classes.h"
 #include "commands.h"
 #include "record/recording.h"
@@ -16,6 +18,7 @@
 namespace monitor {
 namespace {
 
+constexpr double longest_s = 1e9;        // 31 years
 constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
 struct Arguments {
@@ -50,7 +53,7 @@ std::uint64_t parse_size(const std::string &text, const char *option)
 		unit.resize(unit.size() - 1);
 	const std::size_t power =
 	    unit.empty() ? 0 : std::string("kmgt").find(static_cast<char>(std::tolower(unit[0]))) + 1;
-	if (value <= 0 || unit.size() > 1 || (!unit.empty() && power == 0) || value > 1e15)
+	if (!(value > 0) || unit.size() > 1 || (!unit.empty() && power == 0) || value > 1e15)
 		throw Error(fmt::format("{}: '{}' is no size; say for example 64M", option, text));
 	for (std::size_t i = 0; i < power; ++i)
 		value *= 1024;
@@ -70,8 +73,18 @@ void parse_families(Arguments &arguments)
 		}
 		if (!known)
 			throw Error(fmt::format("-e: there is no event family '{}'; the families are {}", name, all));
-		arguments.options.families.push_back(name);
+		std::vector<std::string> &chosen = arguments.options.families;
+		if (std::ranges::find(chosen, name) == chosen.end())
+			chosen.push_back(name);
 	}
+}
+
+// The process that a thread belongs to, by /proc; 0: there is no such thread.
+long process_of(long tid)
+{
+	const std::string status = read_text(fmt::format("/proc/{}/status", tid));
+	const std::size_t at = status.find("\nTgid:");
+	return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + 6, nullptr, 10);
 }
 
 void parse_selection(Arguments &arguments)
@@ -89,8 +102,11 @@ void parse_selection(Arguments &arguments)
 		const long pid = std::strtol(item.c_str(), &end, 10);
 		if (item.empty() || *end || pid <= 0 || pid > 4194304)
 			throw Error(fmt::format("-p: '{}' is neither a process id nor 'cmd'", item));
-		if (::access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0)
+		const long process = process_of(pid);
+		if (process == 0)
 			throw Error(fmt::format("-p: there is no process {} (any more)", pid));
+		if (process != pid)
+			throw Error(fmt::format("-p: {} is a thread of process {}; say -p {}", pid, process, process));
 		arguments.options.pids.push_back(static_cast<int>(pid));
 	}
 }
@@ -149,6 +165,14 @@ int run(Arguments &arguments)
 	return result.command_exit.value_or(0);
 }
 
+std::string duration_error(const std::string &text)
+{
+	const double seconds = std::strtod(text.c_str(), nullptr);
+	return seconds > 0 && seconds <= longest_s
+		   ? std::string()
+		   : fmt::format("{} is no number of seconds above 0 and up to {}", text, longest_s);
+}
+
 // An empty value is most likely a variable that is not set: not the same as no option at all.
 void refuse_empty_values(const CLI::App &command)
 {
@@ -168,8 +192,7 @@ void add_record(CLI::App &app, int &exit_code)
 	record::Options &options = arguments->options;
 	record->add_option("-o,--output", options.output, "trace directory (default: named by date and command)");
 	record->add_option("-e,--events", arguments->families, "event families, by comma (default: all but block)");
-	record->add_option("-d,--duration", options.duration_s, "end after so many seconds")
-	    ->check(CLI::PositiveNumber);
+	record->add_option("-d,--duration", options.duration_s, "end after so many seconds")->check(duration_error);
 	record->add_option("-p,--pid", arguments->selection,
 			   "only these processes and their descendants; cmd: CMD's tree");
 	record->add_option("--buffer", arguments->buffer, "memory for rings and pool together, such as 64M");

@@ -4,13 +4,13 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "analyze/activities.h"
 #include "analyze/clock_bound.h"
 #include "analyze/machine.h"
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "commands.h"
 #include "report/summary.h"
 #include "report/usage_report.h"
@@ -35,12 +35,31 @@ constexpr std::size_t rows_in_text = 40;
 std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
 {
 	std::map<std::uint64_t, std::string> paths;
-	const auto json = nlohmann::json::parse(read_text(directory + "/.monitor/names"), nullptr, false);
+	const auto json = parse_json(read_text(directory + "/.monitor/names"));
 	if (json.is_object() && json.contains("cgroups") && json["cgroups"].is_object())
 		for (const auto &[id, path] : json["cgroups"].items())
 			if (path.is_string())
 				paths[std::strtoull(id.c_str(), nullptr, 10)] = path.get<std::string>();
 	return paths;
+}
+
+// What a table cannot show because the recording left it out: an error if nothing is left, else a note.
+void expect_recorded(const analyze::RecordingInfo &info, const analyze::ActivityTable &table)
+{
+	if (!info.present)
+		return;
+	const bool calls = info.has_program("sys_enter") && info.has_program("sys_exit");
+	if (table.activity == analyze::Activity::system_call) {
+		if (!calls)
+			throw Error("this recording has no system calls: record the family syscall");
+		return;
+	}
+	if (!info.has_program("sched_waking"))
+		throw Error("this recording does not tell what was waited for: record the family sched");
+	if (!calls)
+		fmt::print(stderr, "monitor: system calls were not recorded, so the calls are not known\n");
+	if (!info.has_program("irq_handler_entry") || !info.has_program("softirq_entry"))
+		fmt::print(stderr, "monitor: interrupts were not recorded, so the wakers are not known\n");
 }
 
 void print_text(const report::Table &table, const report::Table &cpus, bool with_cpus, std::size_t hidden,
@@ -71,6 +90,7 @@ void run(const Arguments &arguments)
 	if (arguments.syscalls || arguments.offcpu) {
 		activities = std::make_unique<analyze::ActivityFold>(
 		    analyze::load_table(arguments.syscalls ? "syscalls" : "offcpu"), machine);
+		expect_recorded(info, activities->table());
 		machine.add(*activities);
 	}
 	trace::merge(

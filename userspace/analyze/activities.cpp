@@ -6,10 +6,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/share.h"
 
 namespace monitor::analyze {
@@ -51,7 +51,7 @@ std::string name_and_id(const std::string &name, std::int32_t id)
 ActivityTable load_table(const std::string &name)
 {
 	const std::string path = share_path("tables/" + name + ".json");
-	const auto json = nlohmann::json::parse(read_text(path), nullptr, false);
+	const auto json = parse_json(read_text(path));
 	if (!json.is_object() || !json.contains("activity") || !json.contains("by") || !json["by"].is_array())
 		throw Error("the table " + path +
 			    " is missing or is no activity table; reinstall monitor or set MONITOR_SHARE");
@@ -107,7 +107,7 @@ void ActivityFold::system_call(const Thread &thread, std::uint32_t number, std::
 
 void ActivityFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker)
 {
-	if (table_.activity == Activity::blocked && thread.usage.cpu() != 0) // not what slept all along
+	if (table_.activity == Activity::blocked)
 		add(key_of(thread, thread.syscall, waker), to - from, false);
 }
 
@@ -141,20 +141,34 @@ std::string ActivityFold::text_of(Label label, std::uint64_t part) const
 	return reinterpret_cast<const Thread *>(part)->name;
 }
 
+std::unordered_set<const Thread *> ActivityFold::that_ran() const
+{
+	std::unordered_set<const Thread *> ran;
+	for (const Thread &thread : machine_.threads())
+		if (thread.usage.cpu() != 0)
+			ran.insert({&thread, &machine_.leader(thread)});
+	return ran;
+}
+
 std::vector<ActivityRow> ActivityFold::rows() const
 {
+	const std::unordered_set<const Thread *> ran = that_ran();
 	std::vector<ActivityRow> rows;
 	rows.reserve(groups_.size());
 	for (const auto &[key, group] : groups_) {
 		ActivityRow row;
+		bool slept_all_along = false;
 		for (std::size_t i = 0; i < table_.by.size(); ++i) {
 			row.labels.push_back(text_of(table_.by[i], key[i]));
 			if (table_.by[i] == Label::process || table_.by[i] == Label::thread) {
 				const auto &thread = *reinterpret_cast<const Thread *>(key[i]);
 				row.pid = thread.tid;
 				row.in_tree = thread.in_tree;
+				slept_all_along |= !ran.contains(&thread);
 			}
 		}
+		if (slept_all_along)
+			continue;
 		row.count = group.count;
 		row.errors = group.errors;
 		row.total = group.total;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "histogram.h"
@@ -43,7 +44,8 @@ public:
 	void blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) override;
 
 	const ActivityTable &table() const { return table_; }
-	// The recorded command's tree first, then by descending total. Names are those of the end of the trace.
+	// The recorded command's tree first, then by descending total. Names are those of the end of the trace. Threads
+	// and processes that never ran are left out.
 	std::vector<ActivityRow> rows() const;
 
 private:
@@ -63,6 +65,7 @@ private:
 		Histogram histogram;
 	};
 
+	std::unordered_set<const Thread *> that_ran() const;
 	Key key_of(const Thread &thread, std::uint32_t call, const Waker &waker) const;
 	void add(const Key &key, std::uint64_t ticks, bool error);
 	std::string text_of(Label label, std::uint64_t part) const;

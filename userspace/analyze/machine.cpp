@@ -292,8 +292,7 @@ void Machine::identity(const EventKind &kind, const trace::Event &event)
 	case Kind::thread_counts:
 		return on_counts(kind, event);
 	case Kind::cgroup_attach_task:
-		get(kind.field[0].get<std::int32_t>(event)).cgroup = kind.field[1].get(event);
-		return;
+		return on_cgroup(kind, event);
 	default:
 		return;
 	}
@@ -312,7 +311,7 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.filtered = filtering_ && (!parent || parent->filtered) && tid != command_pid_;
 	thread.in_tree = (parent && parent->in_tree) || (command_pid_ && tid == command_pid_);
 	thread.is_kernel = parent_tid == kthreadd || (parent && parent->is_kernel);
-	thread.cgroup = parent ? parent->cgroup : 0;
+	thread.cgroup = {parent ? cgroup_of(*parent) : 0, tokens_};
 	thread.epoch = epoch_;
 	thread.ring = Ring::kernel; // until its first way back to user mode
 	thread.state = State::runnable;
@@ -335,6 +334,19 @@ void Machine::on_exec(const EventKind &kind, const trace::Event &event)
 	Thread &known = thread ? *thread : get(tid);
 	known.name = kind.field[2].get<std::string_view>(event);
 	known.is_kernel = false;
+}
+
+void Machine::on_cgroup(const EventKind &kind, const trace::Event &event)
+{
+	Thread &moved = get(kind.field[0].get<std::int32_t>(event));
+	const bool whole_process = kind.field[2].get(event) != 0; // then the token names the leader
+	(whole_process ? moved.process_cgroup : moved.cgroup) = {kind.field[1].get(event), tokens_};
+}
+
+std::uint64_t Machine::cgroup_of(const Thread &thread) const
+{
+	const CgroupMove &of_process = leader(thread).process_cgroup;
+	return of_process.token > thread.cgroup.token ? of_process.id : thread.cgroup.id;
 }
 
 void Machine::on_counts(const EventKind &kind, const trace::Event &event)
@@ -370,7 +382,7 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 		if (!(flags & EDC_THREAD_FILTERED))
 			thread.filtered = false;
 	}
-	thread.cgroup = kind.field[7].get(event);
+	thread.cgroup = {kind.field[7].get(event), tokens_};
 	thread.hidden |= (flags & EDC_THREAD_HIDDEN) && thread.born == 0;
 	const Thread *parent = find(thread.parent);
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))

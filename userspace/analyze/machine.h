@@ -73,6 +73,8 @@ public:
 
 	// The leader of a thread's process: its first thread, or the thread itself if that is not known.
 	const Thread &leader(const Thread &thread) const;
+	// Id of the cgroup that a thread is in; 0: unknown.
+	std::uint64_t cgroup_of(const Thread &thread) const;
 
 private:
 	Thread *find(std::int32_t tid);
@@ -97,6 +99,7 @@ private:
 	void on_born(const EventKind &kind, const trace::Event &event);
 	void on_exec(const EventKind &kind, const trace::Event &event);
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
+	void on_cgroup(const EventKind &kind, const trace::Event &event);
 	void on_counts(const EventKind &kind, const trace::Event &event);
 	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
 

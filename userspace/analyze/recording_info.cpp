@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
+#include "base/json.h"
 
 namespace monitor::analyze {
 namespace {
@@ -182,7 +182,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 RecordingInfo parse_recording(const std::string &json)
 {
 	RecordingInfo info;
-	const Json parsed = Json::parse(json, nullptr, false);
+	const Json parsed = parse_json(json);
 	if (!parsed.is_object())
 		return info;
 	info.present = true;

@@ -48,6 +48,11 @@ struct ThreadCounts {
 	std::uint64_t nvcsw = 0, nivcsw = 0, sum_exec_ns = 0, min_flt = 0, maj_flt = 0;
 };
 
+struct CgroupMove {
+	std::uint64_t id = 0;    // 0: unknown
+	std::uint64_t token = 0; // number of the token that said so
+};
+
 struct Thread {
 	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that made it
 	std::string name;
@@ -56,7 +61,9 @@ struct Thread {
 	bool hidden = false;               // the kernel hides it from BPF: its own events are missing
 	bool in_tree = false;              // the recorded command or a descendant
 	const Thread *successor = nullptr; // the thread that took its number by exec: the same process
-	std::uint64_t cgroup = 0;
+	// Where it is, by tokens of its own, and where all of its process went if it is the leader; the later one
+	// holds.
+	CgroupMove cgroup, process_cgroup;
 	std::uint64_t born = 0; // trace time; 0: before the recording
 
 	State state = State::unknown;

@@ -20,7 +20,7 @@ Fd open_file(const std::string &path, int flags, unsigned mode)
 
 Mapping map_file(const std::string &path)
 {
-	Fd fd = open_file(path, O_RDONLY);
+	Fd fd = open_file(path, O_RDONLY | O_NONBLOCK); // a pipe without a writer would wait for ever
 	struct stat status;
 	if (::fstat(fd.get(), &status) < 0)
 		throw Error(errno, "cannot read " + path);
@@ -38,8 +38,9 @@ Mapping map_file(const std::string &path)
 std::string read_text(const std::string &path)
 {
 	std::string text;
-	Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-	if (!fd)
+	Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	struct stat status;
+	if (!fd || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
 		return text;
 	char chunk[16384];
 	for (ssize_t n; (n = ::read(fd.get(), chunk, sizeof chunk)) > 0;)

@@ -72,7 +72,7 @@ Fd open_file(const std::string &path, int flags, unsigned mode = 0);
 // Map a whole file read-only; an empty file gives an empty mapping. Throws Error.
 Mapping map_file(const std::string &path);
 
-// The whole text of a (proc) file; an empty string when it cannot be read.
+// The whole text of a (proc) file; an empty string when it cannot be read or is no regular file.
 std::string read_text(const std::string &path);
 
 // Write all bytes or throw Error("cannot write PATH: reason").

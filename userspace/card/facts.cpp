@@ -165,6 +165,15 @@ Fact module()
 	return {"module", "not loaded", FactState::good, "not needed: the BPF card records", ""};
 }
 
+Fact process_numbers()
+{
+	if (in_first_pid_namespace())
+		return {"process numbers", "the kernel's own", FactState::good, "processes can be chosen with -p", ""};
+	return {"process numbers", "a container's own", FactState::limited,
+		"the whole machine can be recorded, but neither a command nor -p",
+		"start the container with the host's numbers (--pid=host)"};
+}
+
 Fact misses_counted()
 {
 	return {"recursion_misses", "counted", FactState::good,
@@ -182,6 +191,13 @@ Fact limits()
 
 } // namespace
 
+bool in_first_pid_namespace()
+{
+	char name[64];
+	const ssize_t length = ::readlink("/proc/self/ns/pid", name, sizeof name);
+	return length <= 0 || std::string_view(name, static_cast<std::size_t>(length)) == "pid:[4026531836]";
+}
+
 bool kernel_takes_irq_time_out()
 {
 	return read_text("/proc/kallsyms").find(" irqtime_account_irq\n") != std::string::npos;
@@ -189,9 +205,21 @@ bool kernel_takes_irq_time_out()
 
 std::vector<Fact> machine_facts()
 {
-	return {
-	    kernel(), root(),           btf(),      lockdown(), tracepoints(),           page_faults(), preemption(),
-	    clock(),  misses_counted(), irq_time(), pmu(),      restartable_sequences(), module(),      limits()};
+	return {kernel(),
+		root(),
+		btf(),
+		lockdown(),
+		process_numbers(),
+		tracepoints(),
+		page_faults(),
+		preemption(),
+		clock(),
+		misses_counted(),
+		irq_time(),
+		pmu(),
+		restartable_sequences(),
+		module(),
+		limits()};
 }
 
 } // namespace monitor::card

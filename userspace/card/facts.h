@@ -19,6 +19,9 @@ struct Fact {
 
 std::vector<Fact> machine_facts();
 
+// Whether process numbers here are the kernel's own, not those of a container's pid namespace (pid_namespaces(7)).
+bool in_first_pid_namespace();
+
 // Whether this kernel takes interrupt time out of a thread's sum_exec_runtime (CONFIG_IRQ_TIME_ACCOUNTING).
 bool kernel_takes_irq_time_out();
 

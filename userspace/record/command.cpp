@@ -6,11 +6,6 @@
 #include <cstdlib>
 
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <pwd.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,32 +15,12 @@
 namespace monitor::record {
 namespace {
 
-std::optional<unsigned> number_in(const char *variable)
-{
-	const char *text = std::getenv(variable);
-	if (!text || !*text)
-		return {};
-	char *end;
-	const unsigned long value = std::strtoul(text, &end, 10);
-	if (*end || value >= ~0u)
-		return {};
-	return static_cast<unsigned>(value);
-}
-
 std::pair<Fd, Fd> make_pipe()
 {
 	int ends[2];
 	if (::pipe2(ends, O_CLOEXEC) < 0)
 		throw Error(errno, "cannot make a pipe");
 	return {Fd(ends[0]), Fd(ends[1])};
-}
-
-bool become(const User &user)
-{
-	if (!user.differs)
-		return true;
-	return ::initgroups(user.name.c_str(), user.gid) == 0 && ::setresgid(user.gid, user.gid, user.gid) == 0 &&
-	       ::setresuid(user.uid, user.uid, user.uid) == 0;
 }
 
 void set_environment_of(const User &user)
@@ -90,25 +65,6 @@ int exit_code_of(int status)
 }
 
 } // namespace
-
-User invoking_user()
-{
-	User user{::getuid(), ::getgid(), {}, {}, {}, false};
-	const auto sudo_uid = number_in("SUDO_UID"), sudo_gid = number_in("SUDO_GID");
-	if (::geteuid() == 0 && sudo_uid && sudo_gid && *sudo_uid != 0) {
-		user.uid = *sudo_uid;
-		user.gid = *sudo_gid;
-		user.differs = true;
-	}
-	if (const passwd *entry = ::getpwuid(user.uid)) {
-		user.name = entry->pw_name;
-		user.home = entry->pw_dir;
-		user.shell = entry->pw_shell;
-	} else {
-		user.name = std::to_string(user.uid);
-	}
-	return user;
-}
 
 Command::Command(const std::vector<std::string> &arguments, const User &user)
 {
@@ -179,19 +135,6 @@ int Command::wait()
 			exit_code_ = 126;
 	}
 	return *exit_code_;
-}
-
-void drop_privileges(const User &user)
-{
-	const rlimit one{1, 1}; // the comparison of the CPUs' clocks at the end takes a turn at realtime priority
-	::setrlimit(RLIMIT_RTPRIO, &one);
-	if (!become(user))
-		throw Error(errno, "cannot become the user " + user.name);
-	::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-	__user_cap_data_struct none[2] = {};
-	if (::syscall(SYS_capset, &header, none) < 0)
-		throw Error(errno, "cannot give up the capabilities");
 }
 
 } // namespace monitor::record

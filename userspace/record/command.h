@@ -10,19 +10,9 @@
 #include <sys/types.h>
 
 #include "base/fd.h"
+#include "user.h"
 
 namespace monitor::record {
-
-// The user on whose behalf the monitor runs: SUDO_UID and SUDO_GID when root was reached by sudo, else the caller.
-struct User {
-	uid_t uid = 0;
-	gid_t gid = 0;
-	std::string name;
-	std::string home;
-	std::string shell;
-	bool differs = false; // from the process's own
-};
-User invoking_user();
 
 class Command {
 public:
@@ -46,10 +36,5 @@ private:
 	Fd pidfd_, start_, status_;
 	std::optional<int> exit_code_;
 };
-
-// Give up every privilege: become the invoking user for good and keep no capability. The files and descriptors that
-// are open stay; the process stays undumpable, so that its user cannot reach them by ptrace. Only before other threads
-// exist. Throws Error.
-void drop_privileges(const User &user);
 
 } // namespace monitor::record

@@ -23,6 +23,7 @@ add_library(
   record/proc_tasks.cpp
   record/recording.cpp
   record/recording_file.cpp
+  record/user.cpp
   record/writer.cpp
   ${SYSCALL_NAMES})
 target_include_directories(monitor_record PRIVATE ${CMAKE_BINARY_DIR}/generated ${BOOST_INCLUDE})

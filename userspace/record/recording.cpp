@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <random>
 
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/sysinfo.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 #include "blocks.h"
 #include "card/bpf_card.h"
 #include "card/classes.h"
+#include "card/facts.h"
 #include "card/start_test.h"
 #include "cgroup_names.h"
 #include "clock.h"
@@ -30,6 +29,8 @@
 #include "metadata.h"
 #include "proc_tasks.h"
 #include "recording_file.h"
+#include "signals.h"
+#include "user.h"
 #include "writer.h"
 
 namespace monitor::record {
@@ -95,47 +96,6 @@ ClockDescription describe_clock(const ClockSteering &steering)
 	clock.offset = static_cast<std::uint64_t>((zero - static_cast<long double>(clock.offset_s)) * ticks_in_s);
 	return clock;
 }
-
-// Acts as the invoking user while it lives: what it makes belongs to that user, and that user's rights decide.
-class AsUser {
-public:
-	explicit AsUser(const User &user) : active_(user.differs)
-	{
-		if (active_ && (::setegid(user.gid) < 0 || ::seteuid(user.uid) < 0))
-			throw Error(errno, "cannot become the user " + user.name);
-	}
-	~AsUser()
-	{
-		if (active_ && (::seteuid(0) < 0 || ::setegid(0) < 0))
-			std::abort();
-	}
-
-private:
-	bool active_;
-};
-
-// SIGINT, SIGTERM and SIGHUP as a descriptor; blocked in every thread made later.
-class Signals {
-public:
-	Signals()
-	{
-		sigset_t set;
-		sigemptyset(&set);
-		for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-			sigaddset(&set, number);
-		::sigprocmask(SIG_BLOCK, &set, &before_);
-		::signal(SIGPIPE, SIG_IGN);
-		fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-	}
-	~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-
-	int fd() const { return fd_.get(); }
-	bool next(signalfd_siginfo &info) { return ::read(fd_.get(), &info, sizeof info) == sizeof info; }
-
-private:
-	sigset_t before_;
-	Fd fd_;
-};
 
 class Recorder {
 public:
@@ -237,6 +197,8 @@ void Recorder::write_tasks(bool at_end)
 		control_->thread_state(task, at_end);
 		control_->thread_counts(task, at_end);
 	}
+	if (!card::in_first_pid_namespace())
+		return; // /proc has other numbers
 	for (const edc_task &task : tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, filtering()))
 		control_->thread_state(task, at_end);
 }
@@ -379,10 +341,15 @@ Result Recorder::run()
 {
 	if (::geteuid() != 0)
 		throw Error("recording needs root: run it with sudo (reading a trace does not)");
+	if (!card::in_first_pid_namespace() && (filtering() || !options_.command.empty()))
+		throw Error(
+		    "in a container with process numbers of its own no process can be chosen: leave out -p and the "
+		    "command, or start the container with the host's numbers (--pid=host)");
 	make_directory();
 	try {
 		if (!options_.command.empty())
 			command_ = std::make_unique<Command>(options_.command, user_);
+		cgroups_.collect(); // it takes its time, so before any probe is attached
 		file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
 		load_card();
 		drop_privileges(user_);
@@ -394,7 +361,6 @@ Result Recorder::run()
 		file_.start(steering_->last());
 		write_description();
 		file_.write(result_.directory);
-		cgroups_.collect();
 		cgroups_.write(result_.directory);
 		cpu_before_ns_ = cpu_time_ns();
 		file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));

@@ -77,7 +77,7 @@ private:
 		case GroupBy::command:
 			return named(leader.name.empty() ? "?" : leader.name, -1);
 		case GroupBy::cgroup:
-			return named(cgroup_path(thread.cgroup), -1);
+			return named(cgroup_path(machine_.cgroup_of(thread)), -1);
 		default:
 			return keyed(&leader, leader.name, leader.tgid);
 		}
@@ -113,6 +113,12 @@ private:
 	std::unordered_map<const void *, std::size_t> by_key_;
 	std::unordered_map<std::string, std::size_t> by_name_;
 };
+
+// /proc/stat's figure of a CPU starts again when the CPU was offline.
+std::uint64_t stolen(std::uint64_t start_ns, std::uint64_t end_ns)
+{
+	return end_ns < start_ns ? end_ns : end_ns - start_ns;
+}
 
 Cell nanoseconds(const trace::Clock &clock, std::uint64_t ticks)
 {
@@ -188,8 +194,9 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 		Cell steal;
 		if (info.start_counts && info.end_counts && cpu.number < info.start_counts->steal_ns.size() &&
 		    cpu.number < info.end_counts->steal_ns.size())
-			steal = percent(info.end_counts->steal_ns[cpu.number] - info.start_counts->steal_ns[cpu.number],
-					clock.to_ns(window));
+			steal = percent(
+			    stolen(info.start_counts->steal_ns[cpu.number], info.end_counts->steal_ns[cpu.number]),
+			    clock.to_ns(window));
 		row.push_back(steal);
 		table.rows.push_back(std::move(row));
 	}

@@ -18,7 +18,7 @@ Threads::Threads(const Trace &trace)
 		if (slot == slot_cpu_.end())
 			slot_cpu_.push_back(cpu);
 	}
-	running_.assign(slot_cpu_.size(), unknown);
+	running_.resize(slot_cpu_.size());
 	assign_roles(trace.description());
 	set_name(0, "idle");
 }
@@ -45,6 +45,9 @@ void Threads::assign_roles(const Description &description)
 		} else if (cls->name == "task_rename") {
 			role.kind = Kind::name;
 			role.name = FieldRef(*cls, "newcomm");
+		} else if (cls->name == "sys_enter" || cls->name == "sys_exit" || cls->name == "page_fault_user" ||
+			   cls->name == "minor_fault" || cls->name == "major_fault") {
+			role.kind = Kind::of_running;
 		}
 	}
 }
@@ -52,27 +55,41 @@ void Threads::assign_roles(const Description &description)
 void Threads::learn(const Event &event, const Role &role)
 {
 	const std::int64_t pid = role.first_pid.get<std::int32_t>(event);
-	std::int64_t &running = running_[cpu_slot_[event.stream->index]];
+	Running &running = running_[cpu_slot_[event.stream->index]];
 	if (role.kind == Kind::sched_switch) {
-		running = role.second_pid ? role.second_pid.get<std::int32_t>(event) : unknown;
+		running = {};
+		if (role.second_pid) {
+			running.tid = role.second_pid.get<std::int32_t>(event);
+			const Name *next = name(running.tid);
+			running.hidden = next && next->hidden;
+		}
 		return;
 	}
 	if (role.name)
 		set_name(pid, role.name.get<std::string_view>(event));
 	// a thread that is not its group's first takes over the first one's pid
-	if (role.kind == Kind::exec && role.second_pid && running == role.second_pid.get<std::int32_t>(event))
-		running = pid;
-	if (role.kind == Kind::state && (role.flags.get(event) & EDC_THREAD_RUNNING)) {
+	if (role.kind == Kind::exec && role.second_pid && running.tid == role.second_pid.get<std::int32_t>(event))
+		running.tid = pid;
+	if (role.kind != Kind::state)
+		return;
+	const std::uint64_t flags = role.flags.get(event);
+	if (flags & EDC_THREAD_HIDDEN)
+		if (Name *hidden = name_of(pid))
+			hidden->hidden = true;
+	if (flags & EDC_THREAD_RUNNING) {
 		const auto slot = std::find(slot_cpu_.begin(), slot_cpu_.end(), role.cpu.get<std::uint32_t>(event));
-		if (slot != slot_cpu_.end() && running_[static_cast<std::size_t>(slot - slot_cpu_.begin())] == unknown)
-			running_[static_cast<std::size_t>(slot - slot_cpu_.begin())] = pid;
+		if (slot == slot_cpu_.end())
+			return;
+		Running &there = running_[static_cast<std::size_t>(slot - slot_cpu_.begin())];
+		if (there.tid == unknown)
+			there.tid = pid;
 	}
 }
 
-void Threads::set_name(std::int64_t pid, std::string_view text)
+Threads::Name *Threads::name_of(std::int64_t pid)
 {
-	if (pid < 0 || pid >= max_pid || text.empty())
-		return;
+	if (pid < 0 || pid >= max_pid)
+		return nullptr;
 	auto &page = pages_[static_cast<std::size_t>(pid) / page_size];
 	if (!page)
 		page = std::make_unique<std::uint32_t[]>(page_size);
@@ -81,7 +98,15 @@ void Threads::set_name(std::int64_t pid, std::string_view text)
 		names_.emplace_back();
 		number = static_cast<std::uint32_t>(names_.size());
 	}
-	Name &name = names_[number - 1];
+	return &names_[number - 1];
+}
+
+void Threads::set_name(std::int64_t pid, std::string_view text)
+{
+	Name *const known = text.empty() ? nullptr : name_of(pid);
+	if (!known)
+		return;
+	Name &name = *known;
 	name.length = static_cast<std::uint8_t>(std::min(text.size(), sizeof name.text));
 	text.copy(name.text, name.length);
 	name.plain = is_plain(name.view());

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The signals that end a recording, as a descriptor to poll. Used by recording.cpp.
+#pragma once
+
+#include <csignal>
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+namespace monitor::record {
+
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT; blocked in every thread made later.
+class Signals {
+public:
+	Signals()
+	{
+		sigset_t set;
+		sigemptyset(&set);
+		for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+			sigaddset(&set, number);
+		::sigprocmask(SIG_BLOCK, &set, &before_);
+		::signal(SIGPIPE, SIG_IGN);
+		fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+	}
+	~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+	int fd() const { return fd_.get(); }
+	bool next(signalfd_siginfo &info) { return ::read(fd_.get(), &info, sizeof info) == sizeof info; }
+
+private:
+	sigset_t before_;
+	Fd fd_;
+};
+
+} // namespace monitor::record
