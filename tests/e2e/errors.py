@@ -80,6 +80,9 @@ def options():
 	complains("a thread", 125, *record("-o", trace, "-p", thread.native_id, "-d", 1), says=f"-p {os.getpid()}",
 	          leaves=trace)
 	stay.set()
+	container = ("unshare", "-p", "--fork", "--mount-proc", *(("--propagation", "unchanged") if len(e2e.own_mounts()) > 2 else ()))
+	complains("a command in a container", 125, *container, *record("-o", trace, "--", "true"), says="container",
+	          leaves=trace)
 	for size in ("0", "-1", "x", "10Q", "1k", "nan", "inf", ""):
 		complains(f"--buffer '{size}'", 125, *record("-o", trace, "--buffer", size, "-d", 1), says="--buffer",
 		          leaves=trace)

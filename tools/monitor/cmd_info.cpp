@@ -94,9 +94,10 @@ int run(const Arguments &arguments)
 	std::uint64_t total = 0;
 	trace::merge(trace, {}, [&](const trace::Event &event) {
 		++tokens[event.cls->id];
-		++total;
 		if (event.stream->is_recorder())
 			bound.event(event);
+		else
+			++total;
 	});
 	const report::Summary summary = report::summarize(trace, info, bound, total);
 	const report::Table classes = class_table(trace, tokens, info);

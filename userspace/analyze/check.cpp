@@ -126,7 +126,8 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::
 		     fmt::format("and {} more problems of this kind", problems.total() - problems.kept().size())});
 }
 
-void judge_clock(const ClockBound &bound, const trace::Clock &clock, std::vector<Statement> &statements)
+void judge_clock(const ClockBound &bound, const trace::Clock &clock, const RecordingInfo &info,
+		 std::vector<Statement> &statements)
 {
 	if (bound.intervals().empty()) {
 		statements.push_back({"clock", Verdict::fails, "there are no two sync events: the clock has no proof"});
@@ -138,6 +139,11 @@ void judge_clock(const ClockBound &bound, const trace::Clock &clock, std::vector
 			 "{:.0f} ms",
 			 bound.syncs(), clock.to_ns(bound.largest()), clock.to_ns(bound.quantile(0.999)),
 			 bound.intervals().size(), static_cast<double>(clock.to_ns(bound.longest_ticks())) / 1e6)});
+	if (info.clocks_not_compared)
+		statements.push_back({"clock_skew", Verdict::not_checked,
+				      fmt::format("the clocks of {} CPUs were not compared with the others', for the "
+						  "recorder's cpuset is without them: the bound leaves them out",
+						  info.clocks_not_compared)});
 }
 
 } // namespace
@@ -172,7 +178,7 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	kernel.judge(info.complete && info.lost() == 0 && machine.gaps() == 0, statements);
 	contradictions.judge(statements);
 	judge_hidden(machine, statements);
-	judge_clock(bound, clock, statements);
+	judge_clock(bound, clock, info, statements);
 	return statements;
 }
 

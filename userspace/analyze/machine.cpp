@@ -232,7 +232,7 @@ void Machine::end_streams(std::uint64_t time)
 
 void Machine::event(const trace::Event &event)
 {
-	++tokens_;
+	tokens_ += !event.stream->is_recorder();
 	if (event.time > next_end_)
 		end_streams(event.time);
 	const EventKind &kind = kinds_[*event.cls];
@@ -311,7 +311,7 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.filtered = filtering_ && (!parent || parent->filtered) && tid != command_pid_;
 	thread.in_tree = (parent && parent->in_tree) || (command_pid_ && tid == command_pid_);
 	thread.is_kernel = parent_tid == kthreadd || (parent && parent->is_kernel);
-	thread.cgroup = {parent ? cgroup_of(*parent) : 0, tokens_};
+	thread.cgroup = {parent ? cgroup_of(*parent) : 0, ++cgroup_moves_};
 	thread.epoch = epoch_;
 	thread.ring = Ring::kernel; // until its first way back to user mode
 	thread.state = State::runnable;
@@ -340,13 +340,13 @@ void Machine::on_cgroup(const EventKind &kind, const trace::Event &event)
 {
 	Thread &moved = get(kind.field[0].get<std::int32_t>(event));
 	const bool whole_process = kind.field[2].get(event) != 0; // then the token names the leader
-	(whole_process ? moved.process_cgroup : moved.cgroup) = {kind.field[1].get(event), tokens_};
+	(whole_process ? moved.process_cgroup : moved.cgroup) = {kind.field[1].get(event), ++cgroup_moves_};
 }
 
 std::uint64_t Machine::cgroup_of(const Thread &thread) const
 {
 	const CgroupMove &of_process = leader(thread).process_cgroup;
-	return of_process.token > thread.cgroup.token ? of_process.id : thread.cgroup.id;
+	return of_process.number > thread.cgroup.number ? of_process.id : thread.cgroup.id;
 }
 
 void Machine::on_counts(const EventKind &kind, const trace::Event &event)
@@ -382,7 +382,7 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 		if (!(flags & EDC_THREAD_FILTERED))
 			thread.filtered = false;
 	}
-	thread.cgroup = {kind.field[7].get(event), tokens_};
+	thread.cgroup = {kind.field[7].get(event), ++cgroup_moves_};
 	thread.hidden |= (flags & EDC_THREAD_HIDDEN) && thread.born == 0;
 	const Thread *parent = find(thread.parent);
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))

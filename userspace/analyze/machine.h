@@ -68,7 +68,7 @@ public:
 	const EventKinds &kinds() const { return kinds_; }
 	std::uint64_t window_begin() const { return begin_; }
 	std::uint64_t window_end() const { return end_; }
-	std::uint64_t tokens() const { return tokens_; }
+	std::uint64_t tokens() const { return tokens_; } // without the recorder's own
 	std::uint64_t gaps() const { return gaps_; }
 
 	// The leader of a thread's process: its first thread, or the thread itself if that is not known.
@@ -122,7 +122,7 @@ private:
 	std::vector<Thread *> by_tid_;
 	std::vector<Thread *> idle_; // by CPU
 	std::vector<Cpu> cpus_;
-	std::uint64_t begin_ = 0, end_ = 0, tokens_ = 0, gaps_ = 0;
+	std::uint64_t begin_ = 0, end_ = 0, tokens_ = 0, gaps_ = 0, cgroup_moves_ = 0;
 	struct StreamEnd {
 		std::uint64_t time;
 		std::uint32_t cpu;

@@ -121,6 +121,23 @@ std::uint64_t worst_skew(const Json &skews)
 	return apart <= uncertainty[0] + uncertainty[1] ? std::min(first, second) : std::max(first, second);
 }
 
+std::uint64_t clocks_not_compared(const Json &skews)
+{
+	std::uint64_t least = 0;
+	bool any = false;
+	for (const char *when : {"start", "end"}) {
+		const Json &skew = member(skews, when);
+		const std::uint64_t online = number(member(skew, "cpus_online"));
+		if (online == 0)
+			continue;
+		const std::uint64_t reached = number(member(skew, "cpus_compared")) + 1;
+		const std::uint64_t missing = online - std::min(online, reached);
+		least = any ? std::min(least, missing) : missing;
+		any = true;
+	}
+	return least;
+}
+
 void parse_identity(const Json &json, RecordingInfo &info)
 {
 	info.complete = text(member(json, "state")) == "complete";
@@ -167,6 +184,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 		for (const Json &cpu : lost)
 			info.lost_by_cpu.push_back(number(cpu));
 	info.skew_ticks = worst_skew(member(json, "tsc_skew"));
+	info.clocks_not_compared = clocks_not_compared(member(json, "tsc_skew"));
 	const Json &recorder = member(json, "recorder");
 	info.recorder_cpu_ns = number(member(recorder, "cpu_ns"));
 	info.wall_ns = number(member(recorder, "wall_ns"));

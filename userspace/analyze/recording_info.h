@@ -49,7 +49,8 @@ struct RecordingInfo {
 	std::map<std::string, std::uint64_t> fault_counts;             // by class name
 	std::map<std::string, double> cost_ns;                         // by family, `rejected`
 	std::vector<std::uint64_t> lost_by_cpu;
-	std::uint64_t skew_ticks = 0; // largest, with its uncertainty
+	std::uint64_t skew_ticks = 0;          // largest, with its uncertainty
+	std::uint64_t clocks_not_compared = 0; // CPUs that the recorder could not reach
 	std::uint64_t recorder_cpu_ns = 0, wall_ns = 0, dropped_blocks = 0, clamped = 0, traced_refused = 0;
 	std::uint64_t start_test_missing = 0;
 

@@ -49,8 +49,8 @@ struct ThreadCounts {
 };
 
 struct CgroupMove {
-	std::uint64_t id = 0;    // 0: unknown
-	std::uint64_t token = 0; // number of the token that said so
+	std::uint64_t id = 0;     // 0: unknown
+	std::uint64_t number = 0; // the later one is larger
 };
 
 struct Thread {

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <thread>
 
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/tsc.h"
@@ -212,10 +214,13 @@ void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, TscSkew
 TscSkew measure_tsc_skew()
 {
 	TscSkew skew;
-	cpu_set_t allowed;
-	if (::sched_getaffinity(0, sizeof allowed, &allowed) < 0)
-		return skew;
+	skew.online = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));
 	std::jthread([&] {
+		cpu_set_t allowed;
+		std::memset(&allowed, 0xff, sizeof allowed);
+		::sched_setaffinity(0, sizeof allowed, &allowed);
+		if (::sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+			return;
 		go_first();
 		unsigned home = 0;
 		while (home < CPU_SETSIZE && !CPU_ISSET(home, &allowed))

@@ -61,12 +61,13 @@ private:
 	std::vector<edc_clock_set> published_;
 };
 
-// How far the CPUs' TSCs are apart, measured between the first allowed CPU and each other one by messages through
-// memory.
+// How far the CPUs' TSCs are apart, measured between the first CPU and each other one by messages through memory: of
+// all CPUs that the cpuset of this process lets it reach.
 struct TscSkew {
 	std::uint64_t ticks = 0;       // the largest offset
 	std::uint64_t uncertainty = 0; // half of the shortest round trip of that pair
 	unsigned cpus = 0;             // compared
+	unsigned online = 0;           // CPUs of the machine
 };
 TscSkew measure_tsc_skew();
 

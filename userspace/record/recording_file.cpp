@@ -90,8 +90,10 @@ void RecordingFile::card(const card::BpfCard &card, const std::vector<std::strin
 
 void RecordingFile::skew(const char *when, const TscSkew &skew)
 {
-	json_["tsc_skew"][when] = {
-	    {"ticks", skew.ticks}, {"uncertainty", skew.uncertainty}, {"cpus_compared", skew.cpus}};
+	json_["tsc_skew"][when] = {{"ticks", skew.ticks},
+				   {"uncertainty", skew.uncertainty},
+				   {"cpus_compared", skew.cpus},
+				   {"cpus_online", skew.online}};
 }
 
 void RecordingFile::misses(const char *when, const std::vector<card::ProgramMisses> &misses)
