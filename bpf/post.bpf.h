@@ -22,7 +22,7 @@
 
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u64 last_record = EDC_CPU_HEADER; /* end of the blocks: where no record starts */
-const volatile bool filtering = 0;                 /* -p: only threads in `traced` */
+const volatile __u8 filtering = 0;                 /* -p: only threads in `traced` */
 const volatile __u32 uuid[4] = {};
 
 /* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */

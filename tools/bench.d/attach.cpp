@@ -64,6 +64,13 @@ std::vector<Program> programs_since(unsigned last_before, const Names &names)
 	return found;
 }
 
+// The kernel frees programs some time after their end: those of the recording before are not to count as another one.
+void wait_for_quiet(const Names &events)
+{
+	for (int tries = 0; tries < 100 && !programs_since(0, events).empty(); ++tries)
+		::usleep(20'000);
+}
+
 unsigned last_program()
 {
 	__u32 id = 0;
@@ -164,6 +171,7 @@ int main(int count, char **argument)
 	const std::string kind = argument[1], pair = argument[2];
 	const Names events = pair == "syscall" ? Names{"sys_enter", "sys_exit"} : Names{"sched_switch", "sched_waking"};
 	try {
+		wait_for_quiet(events);
 		if (kind == "ours" || kind == "rejected")
 			run_card(kind == "rejected", pair, events);
 		else

@@ -19,6 +19,7 @@ class Context:
 
 	def __init__(self, options, work):
 		self.monitor = os.path.join(options.build, "tools/monitor/monitor")
+		self.build = options.build
 		self.helpers = os.path.join(options.build, "bench")
 		self.work = work
 		self.smoke = options.smoke

@@ -12,7 +12,7 @@ import traceback
 
 from lib import Context, Skip, end_all, machine, plain
 
-BENCHES = ["kernel", "endtoend", "loss", "density", "recorder", "start", "clock", "read", "memory"]
+BENCHES = ["kernel", "instructions", "endtoend", "loss", "density", "recorder", "start", "clock", "read", "memory"]
 
 
 def parse():

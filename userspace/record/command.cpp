@@ -36,6 +36,7 @@ void set_environment_of(const User &user)
 [[noreturn]] void run_child(const std::vector<std::string> &arguments, const User &user, int start, int status)
 {
 	std::vector<char *> argv;
+	argv.reserve(arguments.size() + 1);
 	for (const std::string &argument : arguments)
 		argv.push_back(const_cast<char *>(argument.c_str()));
 	argv.push_back(nullptr);

@@ -14,7 +14,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto sync_interval = 100ms;
 constexpr auto slow_look = 100ms;
 constexpr auto fast_look = 20ms;
-constexpr unsigned fast_above = 60; // thousandths of a ring at a look
+constexpr auto write_interval = 500ms; // of a slow flow of blocks: the writer need not wake for each
+constexpr unsigned fast_above = 60;    // thousandths of a ring at a look
 constexpr unsigned slow_below = 8;
 constexpr int syncs_per_control_block = 10; // a killed recording lacks at most the last second of them
 
@@ -42,6 +43,8 @@ void Drain::run()
 {
 	auto look = slow_look;
 	auto next_sync = Clock::now() + sync_interval;
+	auto next_write = Clock::now();
+	bool to_write = false;
 	int syncs = 0;
 	for (;;) {
 		const bool stopped = stop_.wait_until(std::min(next_sync, Clock::now() + look));
@@ -59,6 +62,12 @@ void Drain::run()
 			next_sync = std::max(next_sync + sync_interval, Clock::now() + sync_interval / 2);
 		}
 		push_pending();
+		to_write |= fill > 0;
+		if (to_write && (fill >= slow_below || Clock::now() >= next_write)) {
+			pool_.wake();
+			to_write = false;
+			next_write = Clock::now() + write_interval;
+		}
 		if (stopped)
 			return;
 	}
@@ -102,17 +111,12 @@ void Drain::push_pending()
 unsigned Drain::drain_all()
 {
 	unsigned worst = 0;
-	bool any = false;
 	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
 		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level) {
 			const unsigned fill = drain_ring(cpu, card_.area(cpu).level[level].ring);
-			any |= fill > 0;
-			if (level == 0)
-				worst = std::max(worst, fill);
+			worst = std::max(worst, level == 0 ? fill : std::min(fill, 1u));
 		}
 	}
-	if (any)
-		pool_.wake();
 	return worst;
 }
 
@@ -184,6 +188,7 @@ void Drain::drain_rest()
 		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
 			for (const edc_level &level : card_.area(cpu).level)
 				left |= level.ring.read < level.ring.closed;
+		pool_.wake();
 		if (left)
 			std::this_thread::sleep_for(1ms);
 	}

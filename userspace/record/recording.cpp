@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <random>
 
@@ -86,7 +87,7 @@ ClockDescription describe_clock(const ClockSteering &steering)
 {
 	ClockDescription clock;
 	clock.name = steering.invariant_tsc() ? "tsc" : "monotonic";
-	clock.frequency_hz = static_cast<std::uint64_t>(steering.frequency_hz() + 0.5);
+	clock.frequency_hz = static_cast<std::uint64_t>(std::llround(steering.frequency_hz()));
 	// Real time of trace time 0, from the newest sync.
 	const Sync &sync = steering.last();
 	const long double ticks_in_s = static_cast<long double>(clock.frequency_hz);
@@ -250,13 +251,14 @@ void Recorder::wait_for_end()
 			when.it_value.tv_nsec = 1;
 		::timerfd_settime(timer.get(), 0, &when, nullptr);
 	}
-	const int look_ms = options_.max_bytes ? 20 : on_progress_ ? 500 : 1000;
+	const int look_ms = options_.max_bytes ? 20 : on_progress_ ? 500 : -1;
 	auto next_progress = std::chrono::steady_clock::now();
 	for (;;) {
 		pollfd fds[] = {{signals_.fd(), POLLIN, 0},
 				{timer.get(), POLLIN, 0},
-				{command_ ? command_->pidfd() : -1, POLLIN, 0}};
-		::poll(fds, 3, look_ms);
+				{command_ ? command_->pidfd() : -1, POLLIN, 0},
+				{writer_->failure_fd(), POLLIN, 0}};
+		::poll(fds, 4, look_ms);
 		if (fds[0].revents && handle_signals())
 			return;
 		if (command_ && command_->poll()) {

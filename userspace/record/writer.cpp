@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@ constexpr std::size_t most_blocks_in_a_write = 256;
 
 Writer::Writer(std::string directory, std::vector<std::string> names, BlockPool &pool)
     : directory_(std::move(directory)), names_(std::move(names)), files_(names_.size()), sizes_(names_.size()),
-      pool_(pool), thread_([this] { run(); })
+      pool_(pool), failure_fd_(::eventfd(0, EFD_CLOEXEC)), thread_([this] { run(); })
 {
 }
 
@@ -65,6 +66,7 @@ void Writer::fail(const std::string &path, int error_number, std::uint64_t whole
 	if (fd >= 0 && ::ftruncate(fd, static_cast<off_t>(whole_bytes)) < 0)
 		failure_ += "; its last packet is cut"; // the reader skips it
 	failed_.store(true, std::memory_order_release);
+	::eventfd_write(failure_fd_.get(), 1);
 }
 
 void Writer::write_run(const std::vector<PooledBlock> &run)
@@ -78,6 +80,7 @@ void Writer::write_run(const std::vector<PooledBlock> &run)
 			fail(path, errno, 0, -1);
 	}
 	std::vector<iovec> parts;
+	parts.reserve(run.size());
 	for (const PooledBlock &block : run)
 		parts.push_back({pool_.at(block.index), EDC_BLOCK_SIZE});
 	std::size_t first = 0;

@@ -26,6 +26,7 @@ public:
 	std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 	std::uint64_t dropped_blocks() const { return dropped_.load(std::memory_order_relaxed); }
 	bool failed() const { return failed_.load(std::memory_order_acquire); }
+	int failure_fd() const { return failure_fd_.get(); } // readable once failed()
 	// Why, after failed().
 	const std::string &failure() const { return failure_; }
 
@@ -42,6 +43,7 @@ private:
 	std::atomic<std::uint64_t> bytes_{0}, dropped_{0};
 	std::atomic<bool> stop_{false}, failed_{false};
 	std::string failure_;
+	Fd failure_fd_;
 	std::thread thread_; // last: it uses all of the above
 };
 

@@ -165,7 +165,9 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 		for (const auto &[mode, names] : mode_columns)
 			row.push_back(percent(usage[mode], usage.cpu()));
 		const bool other = options.filtering && group.pid < 0 && group.name == other_name;
-		const auto if_known = [other](bool recorded, Cell cell) { return recorded && !other ? cell : Cell(); };
+		const auto if_known = [other](bool recorded, const Cell &cell) {
+			return recorded && !other ? cell : Cell();
+		};
 		row.push_back(if_known(options.wakings, nanoseconds(clock, usage.waiting)));
 		row.push_back(if_known(options.wakings, nanoseconds(clock, usage.blocked)));
 		row.push_back(usage.voluntary);

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The loads of bench `kernel` in a guest whose clock counts instructions (QEMU -icount): what one event adds, without
+the noise of a machine. It decides W2, whose times scatter. The guest is a stock kernel of the VM lab. Other work of
+the guest only ever adds, so the least of the passes is the figure. An instruction is not a time: reading the TSC
+counts as one, so the ratios to the floors judge nothing here."""
+import os
+import shutil
+import statistics
+import subprocess
+
+from lib import Result, Skip, Spread, need, run
+
+TITLE = "instructions: added per event, counted in a guest"
+
+LIMIT_S = 600
+KINDS = ["empty", "minimal", "ours", "ftrace"]
+EVENTS_PER_UNIT = {"W1": 2, "W2": 4}
+BARS = {"W1": 0.65, "W2": 0.5}  # ours / ftrace, as in bench `kernel`
+
+
+def static_helpers(context):
+	"""attach and workload, linked for a guest without libraries."""
+	folder = context.path("guest")
+	os.makedirs(folder)
+	source, build = "tools/bench.d", context.build
+	run(["cc", "-std=gnu11", "-O2", "-static", f"{source}/workload.c", "-o", f"{folder}/workload", "-pthread"])
+	libraries = [f"{build}/userspace/libmonitor_{name}.a" for name in ("record", "card", "base")]
+	run(["c++", "-std=c++20", "-O2", "-static", "-Iuserspace", "-Iinclude", f"{source}/attach.cpp", "-o",
+		f"{folder}/attach", *libraries, "-lbpf", "-lelf", "-lz", "-pthread"])
+	shutil.copy(context.helper("peers.bpf.o"), folder)
+	return [os.path.join(folder, name) for name in ("attach", "workload", "peers.bpf.o")]
+
+
+def kernel():
+	for line in run(["tests/vm/kernels"]).splitlines():
+		name, version, path = line.split("\t")
+		if name == "6.12" and version != "-":
+			return version, path
+	raise Skip("the VM lab has no kernel 6.12 (see tests/vm/README.md)")
+
+
+def boot(context, image, files):
+	log = context.path("console")
+	done = subprocess.run(["tests/vm/boot", "--kernel", image, "--test", "tools/bench.d/instructions.sh", "--smp", "1",
+		"--mem", "1024", "--timeout", str(LIMIT_S), "--log", log, "--qemu", "-icount shift=0,sleep=off", *files],
+		stderr=subprocess.PIPE, text=True)
+	if done.returncode:
+		tail = open(log, errors="replace").read()[-2000:] if os.path.exists(log) else ""
+		raise RuntimeError(f"{done.stderr.strip()}\n{tail}")
+	return open(log, errors="replace").read()
+
+
+def parse(console):
+	"""Medians of the chunks of each pass: {(load, kind): [pass, ...]}."""
+	found = {}
+	for line in console.splitlines():
+		if line.startswith("FIGURE "):
+			_, load, kind, *numbers = line.split()
+			found.setdefault((load, kind), []).append(statistics.median(map(float, numbers)))
+	return found
+
+
+def bench(context):
+	need("qemu-system-x86_64", "busybox", "cpio")
+	if context.smoke:
+		raise Skip("it boots a guest for a minute")
+	result = Result(TITLE)
+	version, image = kernel()
+	found = parse(boot(context, image, static_helpers(context)))
+	for load in ("W1", "W2"):
+		base = min(found[load, "untraced"])
+		added = {kind: Spread([(value - base) / EVENTS_PER_UNIT[load] for value in found[load, kind]])
+			for kind in KINDS}
+		result.table(["instructions added per event", "min", "median", "max"],
+			[[f"{load} {kind}", *spread.cells()] for kind, spread in added.items()])
+		ours = added["ours"].low
+		result.bar(f"{load} ours / ftrace, instructions", ours / added["ftrace"].low, BARS[load])
+		result.note(f"{load} ours / empty: {ours / added['empty'].low:.2f}, / minimal: {ours / added['minimal'].low:.2f}")
+		result.figures[load] = {"untraced": base, **{kind: spread.json() for kind, spread in added.items()}}
+	result.note(f"kernel {version}, one CPU; three passes")
+	return result
