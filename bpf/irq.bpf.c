@@ -39,7 +39,9 @@ int BPF_PROG(softirq_exit, unsigned int vec)
 /*
  * The timer also tells whether it met user mode: for a thread that only computes no other token does. The kernel keeps
  * the interrupted registers in a per-CPU variable (include/asm-generic/irq_regs.h); where its symbol is not to be found
- * (no CONFIG_KALLSYMS_ALL) the plain twin is loaded, which says 0.
+ * (no CONFIG_KALLSYMS_ALL) the plain twin is loaded: it asks how the running thread came into the kernel. An interrupt
+ * or an exception leaves no system call number (x86: orig_ax is -1), so a tick that meets user mode has none; one that
+ * meets a page fault has none either, but that is bracketed by tokens of its own.
  */
 extern struct pt_regs___x86 *__irq_regs __ksym __weak;
 
@@ -55,7 +57,12 @@ int BPF_PROG(local_timer_entry, int vector)
 SEC("?tp_btf/local_timer_entry")
 int BPF_PROG(plain_local_timer_entry, int vector)
 {
-	return POST(284, KEEP_BY_CURRENT, vector & 0xfff);
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	__u32 user = 0;
+
+	if (!(task->flags & PF_KTHREAD))
+		user = (long)BPF_CORE_READ((struct pt_regs___x86 *)bpf_task_pt_regs((void *)task), orig_ax) < 0;
+	return POST(284, KEEP_BY_CURRENT, (vector & 0xfff) | user << 12);
 }
 
 VECTOR(local_timer_exit, 285)

@@ -46,6 +46,8 @@ def command_tree():
 	e2e.expect(not strangers, f"rows that belong to `other`: {strangers}")
 	unmarked = [row["pid"] for row in trace.rows("--top", 0) if row["pid"] in family and not row["recorded"]]
 	e2e.expect(not unmarked, f"rows of the tree without a mark: {unmarked}")
+	cost = trace.recording()["cost_ns"]
+	e2e.expect(cost["syscall"] > cost["rejected"] > 0, f"a kept event is calibrated to cost no more than a rejected one: {cost}")
 
 
 def running_process():

@@ -63,6 +63,8 @@ int list(const ListOptions &options)
 	    },
 	    [&](const StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) { protocol.gap(stream); });
 	protocol.flush();
+	if (!protocol.printed_any())
+		std::fputs("monitor: no event of this trace is within what was asked for\n", stderr);
 	print_problems(trace.problems());
 	return is_read && !trace.problems().empty() ? 1 : 0;
 }
@@ -74,17 +76,21 @@ void add_list(CLI::App &app, int &exit_code)
 	auto options = std::make_shared<ListOptions>();
 	CLI::App *command = app.add_subcommand("list", "print every event of a trace, one line each");
 	command->add_option("trace", options->directory, "trace directory")->required()->option_text("DIR");
-	command->add_option("--from", options->from, "begin here: seconds from the start, or local time");
-	command->add_option("--to", options->to, "end here");
+	command->add_option("--from", options->from, "begin here: seconds from the start, or local time")
+	    ->option_text("TIME");
+	command->add_option("--to", options->to, "end here")->option_text("TIME");
 	command->add_option("--cpu", options->protocol.cpus, "only events of these CPUs")
 	    ->delimiter(',')
-	    ->allow_extra_args(false);
+	    ->allow_extra_args(false)
+	    ->option_text("N,...");
 	command->add_option("--pid", options->protocol.pids, "only events that concern these threads")
 	    ->delimiter(',')
-	    ->allow_extra_args(false);
+	    ->allow_extra_args(false)
+	    ->option_text("TID,...");
 	command->add_option("--event", options->protocol.events, "only events of these names")
 	    ->delimiter(',')
-	    ->allow_extra_args(false);
+	    ->allow_extra_args(false)
+	    ->option_text("NAME,...");
 	command->add_flag("--json", options->protocol.json, "one JSON object per line");
 	command->footer("Exit code: 0 everything was printed, 1 parts of the trace are damaged.\n"
 			"Examples:\n"

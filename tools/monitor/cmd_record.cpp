@@ -190,14 +190,22 @@ void add_record(CLI::App &app, int &exit_code)
 	    app.add_subcommand("record", "record the machine, or some processes, into a trace directory");
 	auto arguments = std::make_shared<Arguments>();
 	record::Options &options = arguments->options;
-	record->add_option("-o,--output", options.output, "trace directory (default: named by date and command)");
-	record->add_option("-e,--events", arguments->families, "event families, by comma (default: all but block)");
-	record->add_option("-d,--duration", options.duration_s, "end after so many seconds")->check(duration_error);
-	record->add_option("-p,--pid", arguments->selection,
-			   "only these processes and their descendants; cmd: CMD's tree");
-	record->add_option("--buffer", arguments->buffer, "memory for rings and pool together, such as 64M");
-	record->add_option("--max-size", arguments->max_size, "end when the trace has this size, such as 1G");
-	record->add_option("--note", options.note, "a text to keep with the trace");
+	record->add_option("-o,--output", options.output, "trace directory (default: named by date and command)")
+	    ->option_text("DIR");
+	record->add_option("-e,--events", arguments->families, "event families (default: all but block)")
+	    ->option_text("FAMILY,...");
+	record->add_option("-d,--duration", options.duration_s, "end after so many seconds")
+	    ->option_text("SECONDS")
+	    ->check(duration_error);
+	record
+	    ->add_option("-p,--pid", arguments->selection,
+			 "only these processes and their descendants; cmd: CMD's tree")
+	    ->option_text("PID,...|cmd");
+	record->add_option("--buffer", arguments->buffer, "memory for rings and pool together, such as 64M")
+	    ->option_text("SIZE");
+	record->add_option("--max-size", arguments->max_size, "end when the trace has this size, such as 1G")
+	    ->option_text("SIZE");
+	record->add_option("--note", options.note, "a text to keep with the trace")->option_text("TEXT");
 	record->add_flag("--force", options.force, "empty an existing trace directory first");
 	record->add_option("command", options.command, "the command to run while recording")->option_text("CMD ...");
 	record->positionals_at_end();

@@ -31,6 +31,7 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 							  {"cgroup", report::GroupBy::cgroup}};
 
 constexpr std::size_t rows_in_text = 40;
+constexpr std::size_t longest_command = 80;
 
 std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
 {
@@ -60,15 +61,38 @@ void expect_recorded(const analyze::RecordingInfo &info, const analyze::Activity
 		fmt::print(stderr, "monitor: system calls were not recorded, so the calls are not known\n");
 	if (!info.has_program("irq_handler_entry") || !info.has_program("softirq_entry"))
 		fmt::print(stderr, "monitor: interrupts were not recorded, so the wakers are not known\n");
+	else if (info.filtering())
+		fmt::print(stderr,
+			   "monitor: under -p interrupts are recorded only while a selected thread runs, so who "
+			   "woke it from elsewhere is not known\n");
+}
+
+std::string shortened(const std::string &command)
+{
+	return command.size() <= longest_command ? command : command.substr(0, longest_command - 3) + "...";
+}
+
+// A loss that makes the figures useless is said before them.
+std::string loss_warning(const report::Summary &summary)
+{
+	const auto lost = static_cast<double>(summary.lost.value_or(0));
+	const double share = lost > 0 ? lost / (lost + static_cast<double>(summary.tokens)) : 0;
+	return share < 0.01
+		   ? ""
+		   : fmt::format("{:.0f} % of the events were lost: times and counts below are too small; record "
+				 "with a larger --buffer or fewer events (-e, -p)\n\n",
+				 share * 100);
 }
 
 void print_text(const report::Table &table, const report::Table &cpus, bool with_cpus, std::size_t hidden,
 		const analyze::RecordingInfo &info, const report::Summary &summary, std::size_t problems)
 {
 	if (!info.command.empty())
-		fmt::print("command: {} (its processes are marked *), ", report::printable(info.command_line()));
+		fmt::print("command: {} (its processes are marked *), ",
+			   shortened(report::printable(info.command_line())));
 	fmt::print("{} recorded on {}\n\n{}", report::duration_text(summary.wall_ns),
-		   info.host.empty() ? "?" : report::printable(info.host), report::to_text(table));
+		   info.host.empty() ? "?" : report::printable(info.host),
+		   loss_warning(summary) + report::to_text(table));
 	if (hidden)
 		fmt::print("... and {} more; --top 0 shows all\n", hidden);
 	if (with_cpus)
@@ -127,7 +151,8 @@ void run(const Arguments &arguments)
 	const std::size_t keep = arguments.top ? arguments.top : text ? rows_in_text : table.rows.size();
 	const std::size_t hidden = table.rows.size() - std::min(table.rows.size(), keep);
 	table.keep_top(keep);
-	const report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
+	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
+	summary.hidden_threads = machine.hidden_threads();
 	if (arguments.json)
 		fmt::print("{{\"rows\": {},\n\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
 			   report::to_json(cpus), report::summary_json(summary));
@@ -151,9 +176,15 @@ void add_report(CLI::App &app, int &exit_code)
 	command->add_flag("--offcpu", arguments->offcpu, "time blocked, by thread, system call and waker instead")
 	    ->excludes("--syscalls")
 	    ->excludes("--by");
-	command->add_option("--sort", arguments->sort, "sort by this column (default: CPU time or total)");
+	command->add_option("--sort", arguments->sort, "sort by this column (default: CPU time or total)")
+	    ->option_text("COLUMN");
 	command->add_option("--top", arguments->top, "so many rows only; 0: all (default in text: 40)")
-	    ->check(CLI::NonNegativeNumber);
+	    ->option_text("N")
+	    ->check([](const std::string &text) {
+		    return text.find_first_not_of("0123456789") == std::string::npos
+			       ? std::string()
+			       : "'" + text + "' is no number of rows; 0 is all";
+	    });
 	command->add_flag("--json", arguments->json, "JSON: {rows, cpus, summary}, times in ns");
 	command->add_flag("--csv", arguments->csv, "comma-separated values, times in ns")->excludes("--json");
 	command->footer(

@@ -7,6 +7,25 @@
 
 #include "commands.h"
 
+namespace {
+
+// One sentence, and where to read on.
+std::string complaint(const CLI::App &app, const CLI::ParseError &error, const std::string &first)
+{
+	for (const CLI::App *command : app.get_subcommands({})) {
+		if (command->get_name() == first)
+			return fmt::format("{} (see monitor {} --help)", error.what(), first);
+	}
+	std::string names;
+	for (const CLI::App *command : app.get_subcommands({}))
+		names += (names.empty() ? "" : ", ") + command->get_name();
+	if (first.empty() || first[0] == '-')
+		return fmt::format("{}; the commands are {} (see monitor --help)", error.what(), names);
+	return fmt::format("there is no command '{}'; the commands are {} (see monitor --help)", first, names);
+}
+
+} // namespace
+
 int main(int argc, char **argv)
 {
 	int exit_code = 0;
@@ -27,7 +46,7 @@ int main(int argc, char **argv)
 	} catch (const CLI::ParseError &error) {
 		if (error.get_exit_code() == 0)
 			return app.exit(error);
-		fmt::print(stderr, "monitor: {} (see monitor --help)\n", error.what());
+		fmt::print(stderr, "monitor: {}\n", complaint(app, error, argc > 1 ? argv[1] : ""));
 		return 2;
 	} catch (const std::exception &error) {
 		fmt::print(stderr, "monitor: {}\n", error.what());

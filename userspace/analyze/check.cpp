@@ -85,11 +85,6 @@ private:
 	std::uint64_t begin_;
 };
 
-std::uint64_t hidden_threads(const Machine &machine)
-{
-	return static_cast<std::uint64_t>(std::ranges::count_if(machine.threads(), &Thread::hidden));
-}
-
 void judge_hidden(const Machine &machine, std::vector<Statement> &statements)
 {
 	const auto example = std::ranges::find_if(machine.threads(), &Thread::hidden);
@@ -99,7 +94,7 @@ void judge_hidden(const Machine &machine, std::vector<Statement> &statements)
 		     fmt::format(
 			 "this machine's kernel hides {} threads from tracing (of process {}, {}): their events "
 			 "are missing, and the kernel's figures are compared with that allowance",
-			 hidden_threads(machine), example->tgid, machine.leader(*example).name)});
+			 machine.hidden_threads(), example->tgid, machine.leader(*example).name)});
 }
 
 void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
@@ -174,7 +169,7 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 
 	std::vector<Statement> statements;
 	judge_wholeness(trace, info, statements);
-	conservation.judge(info, hidden_threads(machine) > 0, statements);
+	conservation.judge(info, machine.hidden_threads() > 0, statements);
 	kernel.judge(info.complete && info.lost() == 0 && machine.gaps() == 0, statements);
 	contradictions.judge(statements);
 	judge_hidden(machine, statements);

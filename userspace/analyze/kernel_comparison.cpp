@@ -218,7 +218,9 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 
 	uncertain_threads_ += slack;
 	const std::uint64_t kernel_ns = kind.field[4].get(event) - thread.base_exec_ns;
-	if (!(any_hidden_ && thread.came_unseen))
+	if (any_hidden_ && thread.came_unseen)
+		beside_hidden_.add(tid, kernel_ns, clock_.to_ns(thread.ticks), true);
+	else
 		exec_.add(tid, kernel_ns, clock_.to_ns(thread.ticks), exec_agrees(thread, kernel_ns, slack));
 
 	// The kernel also counts faults that it takes on a process's behalf without its registers (get_user_pages):
@@ -308,6 +310,13 @@ void KernelComparison::judge_threads(std::vector<Statement> &statements) const
 	};
 	state("thread_switches", "context switches", switches_, "");
 	state("thread_cpu_time", "CPU time", exec_, " ns");
+	if (beside_hidden_.threads)
+		statements.push_back(
+		    {"cpu_time_beside_hidden", Verdict::not_checked,
+		     fmt::format(
+			 "CPU time of {} threads that a hidden thread gave the CPU to, unseen: the kernel counts "
+			 "{} ns, the tokens {} ns",
+			 beside_hidden_.threads, beside_hidden_.kernel, beside_hidden_.ours)});
 	judge_total_time(statements);
 	if (info_.has_program("minor_fault") && !info_.filtering()) {
 		state("thread_minor_faults", "minor faults", min_, "");

@@ -71,6 +71,7 @@ private:
 	std::uint64_t steal_ns_ = 0;
 	std::uint64_t uncertain_threads_ = 0; // edges at which a thread ran
 	bool any_hidden_ = false;
+	Sum beside_hidden_; // CPU time of threads that came in unseen, behind a hidden one
 	Sum switches_, exec_, min_, maj_;
 };
 

@@ -111,6 +111,11 @@ const Thread &Machine::leader(const Thread &thread) const
 	return leader && thread.tid != 0 && leader->tgid == thread.tgid ? *leader : thread;
 }
 
+std::uint64_t Machine::hidden_threads() const
+{
+	return static_cast<std::uint64_t>(std::ranges::count_if(threads_, &Thread::hidden));
+}
+
 bool Machine::known(const Thread &thread) const
 {
 	return thread.epoch == epoch_ && thread.state != State::unknown;

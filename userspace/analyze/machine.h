@@ -70,6 +70,7 @@ public:
 	std::uint64_t window_end() const { return end_; }
 	std::uint64_t tokens() const { return tokens_; } // without the recorder's own
 	std::uint64_t gaps() const { return gaps_; }
+	std::uint64_t hidden_threads() const;
 
 	// The leader of a thread's process: its first thread, or the thread itself if that is not known.
 	const Thread &leader(const Thread &thread) const;

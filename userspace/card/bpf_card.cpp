@@ -378,8 +378,7 @@ void BpfCard::select(const std::vector<int> &pids)
 		while (::read(pass.get(), sink, sizeof sink) > 0)
 			;
 	} while (skeleton_->bss->selected_more && ++passes < most_passes);
-	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
-		__atomic_store_n(&area(cpu).kept, EDC_KEPT_UNKNOWN, __ATOMIC_RELAXED);
+	forget_verdicts();
 }
 
 void BpfCard::trace_thread(int tid)
@@ -387,6 +386,14 @@ void BpfCard::trace_thread(int tid)
 	const __u8 one = 1;
 	if (bpf_map__update_elem(skeleton_->maps.traced, &tid, sizeof tid, &one, sizeof one, BPF_ANY) < 0)
 		throw Error(errno, "cannot select the command's process");
+	forget_verdicts();
+}
+
+// The verdict on the running thread of each CPU is from before the selection.
+void BpfCard::forget_verdicts() const
+{
+	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
+		__atomic_store_n(&area(cpu).kept, EDC_KEPT_UNKNOWN, __ATOMIC_RELAXED);
 }
 
 std::uint64_t BpfCard::traced_refused() const

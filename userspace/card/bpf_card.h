@@ -94,6 +94,7 @@ private:
 	};
 
 	void configure();
+	void forget_verdicts() const;
 	void wait_for_probes() const;
 	void attach_program(bpf_program *program);
 	void attach_fault_event(bpf_program *program, const std::string &name);

@@ -17,7 +17,9 @@ nlohmann::ordered_json or_null(const auto &value)
 
 std::string share_text(const std::optional<double> &cpu_ns, double wall_ns)
 {
-	return cpu_ns && wall_ns > 0 ? fmt::format("{:.2f} % of one CPU", *cpu_ns / wall_ns * 100) : "unknown";
+	return cpu_ns && wall_ns > 0
+		   ? fmt::format("{} = {:.2f} % of one CPU", duration_text(*cpu_ns), *cpu_ns / wall_ns * 100)
+		   : "unknown";
 }
 
 std::string lost_text(const Summary &summary)
@@ -84,10 +86,17 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 std::string summary_text(const Summary &summary)
 {
 	std::string text = fmt::format(
-	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {} (calibrated)", count_text(summary.tokens),
+	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
 	    lost_text(summary),
 	    summary.clock_bound_ns ? duration_text(static_cast<double>(*summary.clock_bound_ns)) : "unknown",
 	    share_text(summary.recorder_cpu_ns, summary.wall_ns), share_text(summary.probes_cpu_ns, summary.wall_ns));
+	if (summary.probes_cpu_ns)
+		text += " (calibrated)";
+	if (summary.hidden_threads.value_or(0))
+		text += fmt::format(
+		    "\nthis machine's kernel hides {} threads from the probes: their time is unknown, their "
+		    "events are missing",
+		    *summary.hidden_threads);
 	if (summary.misses.value_or(0))
 		text += fmt::format(
 		    "\n{} times the kernel refused to run a probe: that many events are in no place of this trace",
@@ -108,6 +117,7 @@ std::string summary_json(const Summary &summary)
 					     {"wall_ns", summary.wall_ns},
 					     {"recorder_cpu_ns", or_null(summary.recorder_cpu_ns)},
 					     {"probes_cpu_ns_calibrated", or_null(summary.probes_cpu_ns)},
+					     {"hidden_threads", or_null(summary.hidden_threads)},
 					     {"complete", summary.complete}};
 	return json.dump();
 }

@@ -21,6 +21,7 @@ struct Summary {
 	std::uint64_t bytes = 0; // of the streams
 	double wall_ns = 0;
 	std::optional<double> recorder_cpu_ns, probes_cpu_ns; // the probes' by calibration
+	std::optional<std::uint64_t> hidden_threads; // that the kernel hides from the probes; empty: not looked for
 	bool complete = false;
 };
 

@@ -102,6 +102,10 @@ std::size_t Table::column(const std::string &name) const
 			return i;
 		all += (i ? ", " : "") + columns[i].key;
 	}
+	const auto begins = std::ranges::find_if(
+	    columns, [&](const Column &column) { return !name.empty() && column.key.starts_with(name); });
+	if (begins != columns.end())
+		return static_cast<std::size_t>(begins - columns.begin());
 	throw Error("there is no column '" + name + "' to sort by; the columns are " + all);
 }
 

@@ -48,7 +48,7 @@ Protocol::Protocol(const Trace &trace, ProtocolOptions options, int fd)
 	for (const std::string &name : options_.events)
 		if (trace.description().find(name).empty())
 			throw Error("the trace has no event class " + readable(name) +
-				    "; its `metadata` names those it has");
+				    "; `monitor info` lists those it has, `monitor events` those of each family");
 	std::size_t line_bytes = 0;
 	for (const auto &cls : trace.description().classes()) {
 		plans_[cls->id] = compile(*cls);
@@ -128,6 +128,7 @@ bool Protocol::print(const Event &event)
 			out = put_value(put(out, step.before), event, step);
 		out = put(out, options_.json ? "}}\n" : "\n");
 		used_ += static_cast<std::size_t>(out - line);
+		printed_any_ = true;
 		if (used_ >= buffer_bytes)
 			flush();
 	}

@@ -41,6 +41,7 @@ public:
 	void gap(const StreamInfo &stream) { threads_.gap(stream); }
 	// Writes what is left. Throws Error if it cannot, but not if nobody reads.
 	void flush();
+	bool printed_any() const { return printed_any_; }
 
 private:
 	enum class Form : std::uint8_t { decimal, hex, text, pid };
@@ -78,6 +79,7 @@ private:
 	std::uint64_t second_ticks_ = 0, second_ = 0; // the second that the last event was in
 	int fd_;
 	bool nobody_reads_ = false;
+	bool printed_any_ = false;
 	std::vector<char> buffer_;
 	std::size_t used_ = 0;
 };
