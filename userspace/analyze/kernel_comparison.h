@@ -30,6 +30,8 @@ private:
 		std::uint64_t switches = 0, ticks = 0, irq_ticks = 0, irqs = 0, min = 0, maj = 0;
 		bool born = false, came_unseen = false;
 		std::uint64_t in_time = 0, last_switch = 0; // in_time 0: not running
+		// Woken on an idle CPU the kernel charges a thread from the wake-up on, not from the switch.
+		std::uint64_t waking_time = 0, late_ticks = 0;
 	};
 	struct Difference {
 		std::int32_t tid;
@@ -70,6 +72,7 @@ private:
 	std::uint64_t inner_switches_ = 0, outer_switches_ = 0, inner_interrupts_ = 0, outer_interrupts_ = 0;
 	std::uint64_t steal_ns_ = 0;
 	std::uint64_t uncertain_threads_ = 0; // edges at which a thread ran
+	std::uint64_t late_ticks_ = 0;        // of all threads
 	bool any_hidden_ = false;
 	Sum beside_hidden_; // CPU time of threads that came in unseen, behind a hidden one
 	Sum switches_, exec_, min_, maj_;
