@@ -115,7 +115,7 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 	block->cpu_id = bpf_get_smp_processor_id();
 	block->level = depth;
 	block->tid = bpf_get_current_pid_tgid();
-	block->reserved = 0;
+	block->process = 0;
 	barrier();
 	WRITE(block->magic, EDC_BLOCK_MAGIC);
 	ring->next = ring->next + 1 < ring->blocks ? ring->next + 1 : 0;

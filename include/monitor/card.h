@@ -25,7 +25,8 @@
 		  F(u64, cgroup) F(u32, flags) F(s32, prio))                                                  \
 	CLASS(4, thread_counts, control, 6,                                                                   \
 	      A(when, when) F(s32, pid) F(s32, tgid) F(u64, nvcsw) F(u64, nivcsw) F(u64, sum_exec_runtime)    \
-		  F(u64, min_flt) F(u64, maj_flt))
+		  F(u64, min_flt) F(u64, maj_flt))                                                            \
+	CLASS(5, thread, control, 1, A(u16, reserved) F(s32, pid) F(s32, tgid))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                  \

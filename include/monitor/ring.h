@@ -48,10 +48,12 @@ struct edc_block {
 	__u64 packet_seq_num;
 	__u64 events_discarded; /* refused by this ring before this block was opened */
 	__u32 cpu_id;
-	__u32 level;
-	__u32 tid; /* the thread that ran when the block was opened */
-	__u32 reserved;
+	__u32 level;   /* nesting level of the probes, EDC_LEVEL_USER in user rings */
+	__u32 tid;     /* the thread that ran when the block was opened */
+	__u32 process; /* the process that wrote a user ring, else 0 */
 };
+
+#define EDC_LEVEL_USER 16
 
 /* Control words of one ring. Offsets are bytes from the start of the memory that holds control and blocks. */
 struct edc_ring {

@@ -32,7 +32,7 @@
 	FIELD(VALUE, edc_block, cpu_id)             \
 	FIELD(VALUE, edc_block, level)              \
 	FIELD(VALUE, edc_block, tid)                \
-	FIELD(VALUE, edc_block, reserved)
+	FIELD(VALUE, edc_block, process)
 
 #define RING_LAYOUT(VALUE)                 \
 	SIZE(VALUE, edc_ring)              \

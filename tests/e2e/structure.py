@@ -7,6 +7,7 @@ structure.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
 """
 import pathlib
 import re
+import shutil
 import sys
 
 import e2e
@@ -56,7 +57,7 @@ def linked():
 
 
 def shared_headers_are_plain_c():
-	headers = [path for path in sources("include/monitor") if path.name != "edc.h"]
+	headers = [path for path in sources("include/monitor") if not path.name.startswith("edc")]  # the public ones
 	e2e.expect(len(headers) >= 3, "the shared headers are missing")
 	for path in headers:
 		for quote, name in includes(path):
@@ -67,5 +68,18 @@ def shared_headers_are_plain_c():
 			        "-Wno-long-long", "-fsyntax-only", f"-I{SOURCE / 'include'}", path)
 
 
+def public_header():
+	"""The user card in a program of every language, standard and kind: no warning, and it runs."""
+	source, program = SOURCE / "tests" / "e2e" / "user_header.c", e2e.work / "header"
+	found = [pair for pair in (("gcc", "g++"), ("clang", "clang++")) if shutil.which(pair[0])]
+	for compiler in found:
+		for standard, language in (("c11", "c"), ("c17", "c"), ("gnu11", "c"), ("c++17", "c++"), ("c++20", "c++")):
+			for more in ((), ("-static",), ("-fPIE", "-pie"), ("-O0",), ("-DEDC_DISABLE",)):
+				e2e.run(compiler[language == "c++"], f"-std={standard}", "-x", language, "-O2", "-Wall", "-Wextra", "-Wpedantic",
+				        "-Wconversion", "-Werror", *more, f"-I{SOURCE / 'include'}", source, "-o", program)
+				e2e.run(program)
+	print(f"compiled by {', '.join(pair[0] for pair in found)}")
+
+
 if __name__ == "__main__":
-	e2e.main(arrows, linked, shared_headers_are_plain_c)
+	e2e.main(arrows, linked, shared_headers_are_plain_c, public_header)

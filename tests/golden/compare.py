@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-LINE = re.compile(r"\[(\d+)\] \(\+[?\d]+\) (.*?): \{ cpu_id = (\d+), level = (\d+), tid = \d+, reserved = \d+ \}, "
+LINE = re.compile(r"\[(\d+)\] \(\+[?\d]+\) (.*?): \{ cpu_id = (\d+), level = (\d+), tid = \d+, process = \d+ \}, "
                   r"\{ mode = (\d) \}(?:, \{ (.*) \})?$")
 FIELD = re.compile(r'(\w+) = (?:\( (?:"((?:[^"\\]|\\.)*)"|<unknown>) : container = (-?\d+) \)'
                    r'|"((?:[^"\\]|\\.)*)"|(0x[0-9A-F]+)|(-?\d+))(?:, |$)')

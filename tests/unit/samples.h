@@ -78,7 +78,7 @@ stream {
 		header_u32 cpu_id;
 		header_u32 level;
 		header_u32 tid;
-		header_u32 reserved;
+		header_u32 process;
 	};
 	event.header := struct { token_id id; token_time timestamp; } align(64);
 	event.context := struct { token_mode mode; };

@@ -113,7 +113,7 @@ TEST_CASE("tsdl: other layouts of header and context are refused")
 	CHECK_THAT(refusal(replaced(text, "uuid_byte uuid[16]", "uuid_byte uuid[8]")),
 		   Catch::Contains("packet.header"));
 	CHECK_THAT(refusal(replaced(text, "header_u32 level;", "")), Catch::Contains("packet.context"));
-	CHECK_THAT(refusal(replaced(text, "header_u32 reserved;", "header_u32 reserved; header_u32 more;")),
+	CHECK_THAT(refusal(replaced(text, "header_u32 process;", "header_u32 process; header_u32 more;")),
 		   Catch::Contains("packet.context"));
 	CHECK_THAT(refusal(replaced(text, "header_time timestamp_end", "header_u64 timestamp_end")),
 		   Catch::Contains("packet.context"));

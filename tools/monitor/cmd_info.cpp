@@ -96,8 +96,7 @@ int run(const Arguments &arguments)
 		++tokens[event.cls->id];
 		if (event.stream->is_recorder())
 			bound.event(event);
-		else
-			++total;
+		total += !event.is_control();
 	});
 	const report::Summary summary = report::summarize(trace, info, bound, total);
 	const report::Table classes = class_table(trace, tokens, info);

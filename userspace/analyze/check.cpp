@@ -162,7 +162,7 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 			    bound.event(event);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t discarded) {
-		    conservation.gap(discarded);
+		    conservation.gap(stream, discarded);
 		    machine.gap(stream, from, to);
 	    });
 	machine.finish();

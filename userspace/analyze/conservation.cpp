@@ -37,6 +37,7 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 	judge_classes(info, statements);
 	judge_control(info, statements);
 	judge_losses(info, statements);
+	judge_user(info, statements);
 	for (const auto &[event, fired] : info.fault_counts) {
 		const std::uint64_t seen = seen_of(info, event);
 		statements.push_back(
@@ -92,6 +93,29 @@ void Conservation::judge_control(const RecordingInfo &info, std::vector<Statemen
 		 : "how many tokens the recorder wrote of its own is not in recording.json"});
 }
 
+// What instrumented programs posted: as their cards and the recorder counted it, and as it is in the streams.
+void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> &statements) const
+{
+	if (!info.user_card)
+		return;
+	const UserInfo &user = *info.user_card;
+	statements.push_back(
+	    {"user_events",
+	     user.tokens == user_tokens_ && user.discarded == user_discarded_ ? Verdict::holds : Verdict::fails,
+	     fmt::format("{} events of {} instrumented processes were taken, {} are in blocks; {} were refused by full "
+			 "rings, the streams tell of {}; {} came before there were rings",
+			 user.tokens, user.processes, user_tokens_, user.discarded, user_discarded_, user.early)});
+	if (user.damaged)
+		statements.push_back(
+		    {"user_damage", Verdict::fails,
+		     fmt::format("{} blocks of instrumented processes were damaged: {}", user.damaged, user.damage)});
+	if (user.refused + user.classes_refused)
+		statements.push_back(
+		    {"user_refused", Verdict::fails,
+		     fmt::format("{} processes got no rings and {} event classes no number{}", user.refused,
+				 user.classes_refused, user.why_refused.empty() ? "" : " (" + user.why_refused + ")")});
+}
+
 void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const
 {
 	std::uint64_t refused = 0, too_deep = 0;
@@ -115,7 +139,8 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 	const std::uint64_t fired =
 	    std::accumulate(info.classes.begin(), info.classes.end(), misses,
 			    [](std::uint64_t sum, const ClassCounts &c) { return sum + c.seen; });
-	const bool counted = !info.misses_end.empty() && info.misses_start.size() == info.misses_end.size();
+	const bool counted =
+	    info.card == "user" || (!info.misses_end.empty() && info.misses_start.size() == info.misses_end.size());
 	statements.push_back({"misses", misses || !counted ? Verdict::fails : Verdict::holds,
 			      fmt::format("{} times the kernel refused to run a probe (its recursion_misses); fired {}",
 					  misses, fired)});

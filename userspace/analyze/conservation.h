@@ -15,9 +15,19 @@ class Conservation {
 public:
 	Conservation() : tokens_(4096) {}
 
-	void event(const trace::Event &event) { ++tokens_[event.cls->id]; }
-	void gap(std::uint64_t discarded)
+	void event(const trace::Event &event)
 	{
+		if (event.stream->is_user())
+			user_tokens_ += event.cls->id >= EDC_ID_USER_FIRST;
+		else
+			++tokens_[event.cls->id];
+	}
+	void gap(const trace::StreamInfo &stream, std::uint64_t discarded)
+	{
+		if (stream.is_user()) {
+			user_discarded_ += discarded;
+			return;
+		}
 		++gaps_;
 		if (discarded != ~std::uint64_t(0))
 			discarded_ += discarded;
@@ -32,10 +42,12 @@ public:
 private:
 	void judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_control(const RecordingInfo &info, std::vector<Statement> &statements) const;
+	void judge_user(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const;
 
 	std::vector<std::uint64_t> tokens_; // by class id
 	std::uint64_t gaps_ = 0, discarded_ = 0;
+	std::uint64_t user_tokens_ = 0, user_discarded_ = 0;
 	bool uncounted_ = false;
 };
 

@@ -26,6 +26,7 @@ const Row rows[] = {
      {"when", "pid", "nvcsw", "nivcsw", "sum_exec_runtime", "min_flt", "maj_flt"}},
     {"thread_state", Kind::thread_state, {"state", "pid", "tgid", "ppid", "cpu", "syscall", "comm", "cgroup", "flags"}},
     {"cgroup_attach_task", Kind::cgroup_attach_task, {"pid", "dst_id", "threadgroup"}},
+    {"thread", Kind::user_thread, {"pid", "tgid"}},
     {"sys_enter", Kind::sys_enter, {"id"}},
     {"sys_exit", Kind::sys_exit, {"ret", "id"}},
     {"page_fault_user", Kind::page_fault_user, {}},
@@ -44,6 +45,8 @@ EventKinds::EventKinds(const trace::Description &description)
       interrupts_(std::begin(interrupt_names), std::end(interrupt_names))
 {
 	for (const auto &cls : description.classes()) {
+		if (cls->id >= EDC_ID_USER_FIRST)
+			continue; // programs may call their events what they like
 		EventKind kind;
 		const std::string &name = cls->name;
 		const auto row = std::ranges::find_if(rows, [&](const Row &r) { return name == r.event; });

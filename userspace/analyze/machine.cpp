@@ -31,6 +31,7 @@ Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
 	};
 	call_edge_ = calibrated("call_edge");
 	fault_edge_ = calibrated("fault_edge");
+	writers_.resize(trace.streams().size());
 	for (const auto &stream : trace.streams()) {
 		if (stream->is_foreign() || stream->info().is_recorder())
 			continue;
@@ -209,6 +210,11 @@ void Machine::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint
 {
 	if (stream.is_recorder())
 		return;
+	if (stream.is_user()) {
+		for (Observer *observer : observers_)
+			observer->user_gap(stream, static_cast<std::uint32_t>(writers_[stream.index].process));
+		return;
+	}
 	++gaps_;
 	lose(cpu(stream.cpu), from, to);
 }
@@ -237,10 +243,12 @@ void Machine::end_streams(std::uint64_t time)
 
 void Machine::event(const trace::Event &event)
 {
-	tokens_ += !event.stream->is_recorder();
+	tokens_ += !event.is_control();
 	if (event.time > next_end_)
 		end_streams(event.time);
 	const EventKind &kind = kinds_[*event.cls];
+	if (event.stream->is_user())
+		return on_user(kind, event);
 	if (event.stream->is_recorder() || !in_window(event.time)) {
 		identity(kind, event);
 		return;
@@ -279,6 +287,27 @@ void Machine::event(const trace::Event &event)
 	default:
 		identity(kind, event);
 	}
+}
+
+// An event of a program's own: its stream says which thread, the CPU's time up to now is accounted.
+void Machine::on_user(const EventKind &kind, const trace::Event &event)
+{
+	Writer &writer = writers_[event.stream->index];
+	if (event.opens_packet())
+		writer = {static_cast<std::int32_t>(event.packet_tid()),
+			  static_cast<std::int32_t>(event.packet_process())};
+	if (kind.kind == Kind::user_thread) {
+		writer.tid = kind.field[0].get<std::int32_t>(event);
+		return;
+	}
+	Thread &thread = get(writer.tid);
+	if (thread.name.empty() && thread.tgid == thread.tid)
+		thread.tgid = writer.process;
+	if (!in_window(event.time))
+		return;
+	account(cpu(event.cpu()), event.time);
+	for (Observer *observer : observers_)
+		observer->user_event(thread, event);
 }
 
 // What names threads holds inside and outside of the window.

@@ -49,6 +49,9 @@ public:
 	}
 	// A thread slept from `from` to `to` and was woken; `syscall` is the call it slept in, or EDC_NO_SYSCALL.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
+	// An event of a program's own, and a loss of some in one of its streams.
+	virtual void user_event(const Thread &, const trace::Event &) {}
+	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
 	// `thread` is the one that was believed to run, or whose tokens contradict each other.
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
 };
@@ -97,6 +100,7 @@ private:
 	void contradict(Contradiction what, std::uint64_t time, const Cpu &cpu, const Thread &thread);
 
 	void identity(const EventKind &kind, const trace::Event &event);
+	void on_user(const EventKind &kind, const trace::Event &event);
 	void on_born(const EventKind &kind, const trace::Event &event);
 	void on_exec(const EventKind &kind, const trace::Event &event);
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
@@ -123,6 +127,11 @@ private:
 	std::vector<Thread *> by_tid_;
 	std::vector<Thread *> idle_; // by CPU
 	std::vector<Cpu> cpus_;
+	struct Writer {
+		std::int32_t tid = -1;
+		std::int32_t process = -1;
+	};
+	std::vector<Writer> writers_; // of user streams, by stream index
 	std::uint64_t begin_ = 0, end_ = 0, tokens_ = 0, gaps_ = 0, cgroup_moves_ = 0;
 	struct StreamEnd {
 		std::uint64_t time;

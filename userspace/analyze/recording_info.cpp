@@ -192,6 +192,18 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	info.dropped_blocks = number(member(recorder, "dropped_blocks"));
 	info.clamped = number(member(json, "clamped"));
 	info.traced_refused = number(member(json, "traced_refused"));
+	if (const Json &user = member(json, "user_card"); user.is_object()) {
+		info.user_card.emplace();
+		info.user_card->processes = number(member(user, "processes"));
+		info.user_card->refused = number(member(user, "refused"));
+		info.user_card->tokens = number(member(user, "tokens"));
+		info.user_card->discarded = number(member(user, "discarded"));
+		info.user_card->early = number(member(user, "early"));
+		info.user_card->damaged = number(member(user, "damaged"));
+		info.user_card->damage = text(member(user, "damage"));
+		info.user_card->classes_refused = number(member(user, "classes_refused"));
+		info.user_card->why_refused = text(member(user, "why_refused"));
+	}
 	info.start_test_missing = number(member(member(json, "start_test"), "missing"));
 }
 
@@ -217,7 +229,7 @@ bool RecordingInfo::has_program(const std::string &event) const
 
 std::uint64_t RecordingInfo::tokens() const
 {
-	std::uint64_t sum = 0;
+	std::uint64_t sum = user_card ? user_card->tokens : 0;
 	for (const ClassCounts &counts : classes)
 		sum += counts.written();
 	return sum;
@@ -225,7 +237,7 @@ std::uint64_t RecordingInfo::tokens() const
 
 std::uint64_t RecordingInfo::lost() const
 {
-	std::uint64_t sum = 0;
+	std::uint64_t sum = user_card ? user_card->discarded + user_card->early : 0;
 	for (const ClassCounts &counts : classes)
 		sum += counts.lost();
 	return sum;

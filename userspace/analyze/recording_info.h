@@ -28,6 +28,13 @@ struct KernelCounts {
 	std::map<std::string, std::uint64_t> interrupt_rows;
 };
 
+// What the recorder counted of instrumented programs.
+struct UserInfo {
+	std::uint64_t processes = 0, refused = 0, tokens = 0, discarded = 0, early = 0, damaged = 0,
+		      classes_refused = 0;
+	std::string damage, why_refused;
+};
+
 struct RecordingInfo {
 	bool present = false;  // there was a recording.json that could be read
 	bool complete = false; // the recording came to a clean end
@@ -53,6 +60,7 @@ struct RecordingInfo {
 	std::uint64_t clocks_not_compared = 0; // CPUs that the recorder could not reach
 	std::uint64_t recorder_cpu_ns = 0, wall_ns = 0, dropped_blocks = 0, clamped = 0, traced_refused = 0;
 	std::uint64_t start_test_missing = 0;
+	std::optional<UserInfo> user_card;
 
 	bool filtering() const { return filter_command || !filter_pids.empty(); }
 	bool has_program(const std::string &event) const; // attached, as itself or as its classic twin

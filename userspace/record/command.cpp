@@ -67,7 +67,7 @@ int exit_code_of(int status)
 
 } // namespace
 
-Command::Command(const std::vector<std::string> &arguments, const User &user)
+Command::Command(const std::vector<std::string> &arguments, const User &user, const std::string &environment)
 {
 	auto [start_read, start_write] = make_pipe();
 	auto [status_read, status_write] = make_pipe();
@@ -77,6 +77,9 @@ Command::Command(const std::vector<std::string> &arguments, const User &user)
 	if (pid_ == 0) {
 		start_write.reset();
 		status_read.reset();
+		std::string addition = environment;
+		if (!addition.empty())
+			::putenv(addition.data());
 		run_child(arguments, user, start_read.get(), status_write.get());
 	}
 	start_ = std::move(start_write);

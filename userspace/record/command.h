@@ -16,8 +16,8 @@ namespace monitor::record {
 
 class Command {
 public:
-	// Forks; the child waits for go(). Throws Error.
-	Command(const std::vector<std::string> &arguments, const User &user);
+	// Forks; the child waits for go(). `environment`: NAME=VALUE to add to it. Throws Error.
+	Command(const std::vector<std::string> &arguments, const User &user, const std::string &environment);
 	~Command();
 
 	pid_t pid() const { return pid_; }

@@ -21,8 +21,11 @@ constexpr int syncs_per_control_block = 10; // a killed recording lacks at most 
 
 } // namespace
 
-Drain::Drain(card::BpfCard &card, BlockPool &pool, ControlStream &control, ClockSteering &steering)
-    : card_(card), pool_(pool), control_(control), steering_(steering)
+Drain::Drain(card::BpfCard *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
+	     ClockSteering &steering)
+    : card_(card), users_(users),
+      push_user_([this](std::uint32_t stream, const std::byte *block) { return push(stream, block); }), pool_(pool),
+      control_(control), steering_(steering)
 {
 }
 
@@ -108,12 +111,12 @@ void Drain::push_pending()
 		pool_.wake();
 }
 
-unsigned Drain::drain_all()
+unsigned Drain::drain_all(bool last)
 {
-	unsigned worst = 0;
-	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
+	unsigned worst = users_ ? users_->drain(last, make_stream_, push_user_) : 0;
+	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
 		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level) {
-			const unsigned fill = drain_ring(cpu, card_.area(cpu).level[level].ring);
+			const unsigned fill = drain_ring(cpu, card_->area(cpu).level[level].ring);
 			worst = std::max(worst, level == 0 ? fill : std::min(fill, 1u));
 		}
 	}
@@ -126,7 +129,7 @@ unsigned Drain::drain_ring(unsigned cpu, edc_ring &ring)
 	const std::uint64_t closed = __atomic_load_n(&ring.closed, __ATOMIC_ACQUIRE);
 	const std::uint64_t waiting = closed - ring.read;
 	for (std::uint64_t read = ring.read; read < closed; ++read) {
-		const std::byte *block = card_.memory(cpu) + ring.first + read % ring.blocks * EDC_BLOCK_SIZE;
+		const std::byte *block = card_->memory(cpu) + ring.first + read % ring.blocks * EDC_BLOCK_SIZE;
 		if (!push(static_cast<StreamNumber>(ring.stream_instance_id), block))
 			break; // the pool is full: the block waits in the ring
 		__atomic_store_n(&ring.read, read + 1, __ATOMIC_RELEASE);
@@ -145,21 +148,21 @@ void Drain::push_or_wait(StreamNumber stream, const std::byte *block)
 // The block that was open when the probes went, and what was refused after it.
 void Drain::drain_open_block(unsigned cpu, unsigned level)
 {
-	edc_ring &ring = card_.area(cpu).level[level].ring;
+	edc_ring &ring = card_->area(cpu).level[level].ring;
 	const auto stream = static_cast<StreamNumber>(ring.stream_instance_id);
 	std::array<std::byte, EDC_BLOCK_SIZE> copy;
 	auto *header = reinterpret_cast<edc_block *>(copy.data());
 	std::uint64_t told = 0;
 	if (ring.end) {
 		const std::uint64_t start = ring.end - EDC_BLOCK_SIZE;
-		std::memcpy(copy.data(), card_.memory(cpu) + start, EDC_BLOCK_SIZE);
+		std::memcpy(copy.data(), card_->memory(cpu) + start, EDC_BLOCK_SIZE);
 		header->content_size = (ring.pos - start) * 8;
 		header->timestamp_end = ring.last_time;
 		told = header->events_discarded;
 		push_or_wait(stream, copy.data());
 	} else if (ring.opened) {
 		const std::uint64_t last = (ring.opened - 1) % ring.blocks;
-		std::memcpy(copy.data(), card_.memory(cpu) + ring.first + last * EDC_BLOCK_SIZE, sizeof *header);
+		std::memcpy(copy.data(), card_->memory(cpu) + ring.first + last * EDC_BLOCK_SIZE, sizeof *header);
 		told = header->events_discarded;
 	}
 	if (ring.discarded == told)
@@ -167,7 +170,7 @@ void Drain::drain_open_block(unsigned cpu, unsigned level)
 	const std::uint64_t now = steering_.last().time;
 	std::memset(copy.data(), 0, copy.size());
 	header->magic = EDC_BLOCK_MAGIC;
-	std::memcpy(header->uuid, card_.uuid().data(), sizeof header->uuid);
+	std::memcpy(header->uuid, card_->uuid().data(), sizeof header->uuid);
 	header->stream_instance_id = ring.stream_instance_id;
 	header->timestamp_begin = header->timestamp_end = std::max<std::uint64_t>(now, ring.last_time);
 	header->content_size = EDC_BLOCK_HEADER * 8;
@@ -179,20 +182,25 @@ void Drain::drain_open_block(unsigned cpu, unsigned level)
 	push_or_wait(stream, copy.data());
 }
 
+bool Drain::kernel_blocks_left() const
+{
+	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
+		for (const edc_level &level : card_->area(cpu).level)
+			if (level.ring.read < level.ring.closed)
+				return true;
+	return false;
+}
+
 void Drain::drain_rest()
 {
-	bool left = true;
-	while (left) {
-		drain_all();
-		left = false;
-		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
-			for (const edc_level &level : card_.area(cpu).level)
-				left |= level.ring.read < level.ring.closed;
+	for (;;) {
+		drain_all(true);
 		pool_.wake();
-		if (left)
-			std::this_thread::sleep_for(1ms);
+		if (!kernel_blocks_left() && (!users_ || users_->all_taken()))
+			break;
+		std::this_thread::sleep_for(1ms);
 	}
-	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
 		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
 			drain_open_block(cpu, level);
 	while (!pending_.empty()) {

@@ -13,6 +13,7 @@
 #include "base/wakeup.h"
 #include "blocks.h"
 #include "card/bpf_card.h"
+#include "card/user_card.h"
 #include "clock.h"
 #include "control_stream.h"
 
@@ -20,11 +21,16 @@ namespace monitor::record {
 
 class Drain {
 public:
-	Drain(card::BpfCard &card, BlockPool &pool, ControlStream &control, ClockSteering &steering);
+	// Either card may be missing.
+	Drain(card::BpfCard *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
+	      ClockSteering &steering);
 	~Drain() { stop(); }
 
 	void start();
 	void stop();
+
+	// Where a user ring's new stream gets its number.
+	void set_make_stream(card::UserCard::MakeStream make) { make_stream_ = std::move(make); }
 
 	// Take what is closed now. Only while the thread does not run.
 	void look() { drain_all(); }
@@ -45,12 +51,16 @@ private:
 	void run();
 	void push_pending();
 	bool push(StreamNumber stream, const std::byte *block);
-	unsigned drain_all();
+	unsigned drain_all(bool last = false);
+	bool kernel_blocks_left() const;
 	unsigned drain_ring(unsigned cpu, edc_ring &ring);
 	void drain_open_block(unsigned cpu, unsigned level);
 	void push_or_wait(StreamNumber stream, const std::byte *block);
 
-	card::BpfCard &card_;
+	card::BpfCard *card_;
+	card::UserCard *users_;
+	card::UserCard::MakeStream make_stream_;
+	card::UserCard::Push push_user_;
 	BlockPool &pool_;
 	ControlStream &control_;
 	ClockSteering &steering_;

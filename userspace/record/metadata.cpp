@@ -54,7 +54,7 @@ stream {
 		header_u32 cpu_id;
 		header_u32 level;
 		header_u32 tid;
-		header_u32 reserved;
+		header_u32 process;
 	};
 	event.header := struct {
 		token_id id;
@@ -88,6 +88,48 @@ std::string event_class(unsigned id, std::string_view name, std::string_view fie
 			   fields);
 }
 
+// A field of a program's own class: its labels, if any, as a type of its own before the class.
+std::string user_field(unsigned id, const card::UserField &field, bool is_argument, std::string &types_before)
+{
+	if (field.labels.empty())
+		return field.kind == "address" ? ::monitor::record::field("x64", field.name)
+					       : ::monitor::record::field(field.kind, field.name);
+	const std::string type = fmt::format("user_{}_{}", id, field.name);
+	types_before += fmt::format("\ntypealias enum : {} {{", is_argument ? "u16_t" : "u64_t");
+	const char *separator = " ";
+	for (const auto &[label, value] : field.labels) {
+		types_before += fmt::format("{}\"{}\" = {}", separator, label, is_argument ? value & 0xffff : value);
+		separator = ", ";
+	}
+	types_before += fmt::format(" }} := {}_t;\n", type);
+	return ::monitor::record::field(type, field.name);
+}
+
+std::string user_class(const card::UserClass &cls)
+{
+	std::string types_before;
+	std::string fields = user_field(cls.id, cls.argument, true, types_before);
+	for (const card::UserField &field : cls.payload)
+		fields += user_field(cls.id, field, false, types_before);
+	return types_before + event_class(cls.id, cls.name, fields);
+}
+
+// CTF 1.8 has no units: they stand in the environment, as unit_ID_FIELD.
+std::string units(const std::vector<card::UserClass> &classes)
+{
+	std::string text;
+	const auto add = [&](unsigned id, const card::UserField &field) {
+		if (!field.unit.empty())
+			text += fmt::format("\tunit_{}_{} = \"{}\";\n", id, field.name, field.unit);
+	};
+	for (const card::UserClass &cls : classes) {
+		add(cls.id, cls.argument);
+		for (const card::UserField &field : cls.payload)
+			add(cls.id, field);
+	}
+	return text;
+}
+
 std::string replace_all(std::string text, std::string_view from, std::string_view to)
 {
 	for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -105,7 +147,8 @@ std::string uuid_text(const std::array<std::uint8_t, 16> &uuid)
 	return text;
 }
 
-std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock)
+std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
+		     const std::vector<card::UserClass> &user_classes)
 {
 	std::string text = "/* CTF 1.8 */\n";
 	text += fmt::format(
@@ -117,7 +160,8 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 			    "\tpacket.header := struct {{\n\t\theader_x32 magic;\n\t\tuuid_byte uuid[16];\n"
 			    "\t\theader_u32 stream_id;\n\t\theader_u64 stream_instance_id;\n\t}};\n}};\n",
 			    uuid_text(uuid), std::endian::native == std::endian::little ? "le" : "be");
-	text += "\nenv {\n\tdomain = \"monitor\";\n\ttracer_name = \"monitor\";\n\ttracer_major = 1;\n};\n";
+	text += "\nenv {\n\tdomain = \"monitor\";\n\ttracer_name = \"monitor\";\n\ttracer_major = 1;\n" +
+		units(user_classes) + "};\n";
 	text += layout;
 #define A(kind, name) +field(#kind, #name)
 #define B(kind, name) +field(#kind, #name)
@@ -129,6 +173,8 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 #undef A
 #undef B
 #undef F
+	for (const card::UserClass &cls : user_classes)
+		text += user_class(cls);
 	return text;
 }
 

@@ -7,6 +7,9 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "card/user_classes.h"
 
 namespace monitor::record {
 
@@ -18,7 +21,8 @@ struct ClockDescription {
 };
 
 // Returns the whole text of `metadata`. `uuid` are the 16 bytes every block carries.
-std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock);
+std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
+		     const std::vector<card::UserClass> &user_classes);
 
 std::string uuid_text(const std::array<std::uint8_t, 16> &uuid);
 

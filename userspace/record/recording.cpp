@@ -20,6 +20,7 @@
 #include "card/classes.h"
 #include "card/facts.h"
 #include "card/start_test.h"
+#include "card/user_card.h"
 #include "cgroup_names.h"
 #include "clock.h"
 #include "command.h"
@@ -110,8 +111,11 @@ public:
 private:
 	bool filtering() const { return options_.only_command || !options_.pids.empty(); }
 	void make_directory();
+	void open_user_card();
 	void load_card();
+	void measure_clock();
 	void write_description();
+	void describe_again(const std::vector<card::UserClass> &classes);
 	void start_streams();
 	void write_tasks(bool at_end);
 	void wait_for_end();
@@ -131,6 +135,9 @@ private:
 	Buffers buffers_;
 	std::unique_ptr<Command> command_;
 	std::unique_ptr<card::BpfCard> card_;
+	std::unique_ptr<card::UserCard> users_;
+	edc_clock own_clock_{}; // where there is no BPF card whose memory has one
+	ClockDescription clock_;
 	std::unique_ptr<ClockSteering> steering_;
 	std::unique_ptr<BlockPool> pool_;
 	std::unique_ptr<ControlStream> control_;
@@ -147,6 +154,31 @@ void Recorder::make_directory()
 	AsUser as(user_);
 	result_.directory = options_.output.empty() ? default_directory_name(options_.command) : options_.output;
 	make_trace_directory(result_.directory, options_.force);
+}
+
+// Instrumented programs post the TSC, so their events fit into the trace only if that is its clock.
+void Recorder::open_user_card()
+{
+	if (!has_invariant_tsc() || (options_.command.empty() && !options_.user_only))
+		return;
+	card::UserCardOptions options;
+	options.uuid = uuid_;
+	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
+	options.user = user_.uid;
+	users_ = std::make_unique<card::UserCard>(options);
+}
+
+// Without a card of the kernel only the recorder itself reads the clock.
+void Recorder::measure_clock()
+{
+	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()));
+	steering_ = std::make_unique<ClockSteering>(own_clock_, has_invariant_tsc());
+	steering_->start(first_slope_ms);
+	if (steering_->invariant_tsc())
+		file_.skew("start", measure_tsc_skew());
+	for (int i = 0; i < 2; ++i)
+		steering_->update(read_sync(steering_->invariant_tsc()));
+	file_.no_card();
 }
 
 void Recorder::load_card()
@@ -179,7 +211,18 @@ void Recorder::load_card()
 
 void Recorder::write_description()
 {
-	replace_file(result_.directory + "/metadata", metadata(uuid_, describe_clock(*steering_)), 0600);
+	clock_ = describe_clock(*steering_);
+	replace_file(result_.directory + "/metadata",
+		     metadata(uuid_, clock_, users_ ? users_->classes() : std::vector<card::UserClass>()), 0600);
+}
+
+// In the user card's thread, whenever there are new classes. A disk that is full is told by the writer.
+void Recorder::describe_again(const std::vector<card::UserClass> &classes)
+{
+	try {
+		replace_file(result_.directory + "/metadata", metadata(uuid_, clock_, classes), 0600);
+	} catch (const Error &) {
+	}
 }
 
 void Recorder::start_streams()
@@ -187,12 +230,15 @@ void Recorder::start_streams()
 	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
 	control_ =
 	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
-	drain_ = std::make_unique<Drain>(*card_, *pool_, *control_, *steering_);
-	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_->cpus()), *pool_);
+	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_);
+	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_ ? card_->cpus() : 0), *pool_);
+	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
 
 void Recorder::write_tasks(bool at_end)
 {
+	if (!card_)
+		return;
 	const std::vector<edc_task> tasks = card_->list_tasks();
 	for (const edc_task &task : tasks) {
 		control_->thread_state(task, at_end);
@@ -207,7 +253,12 @@ void Recorder::write_tasks(bool at_end)
 Progress Recorder::progress() const
 {
 	Progress now;
-	for (unsigned cpu = 0; cpu < card_->cpus(); ++cpu) {
+	if (users_) {
+		const card::UserCounts counts = users_->counts();
+		now.tokens += counts.tokens;
+		now.lost += counts.discarded + counts.early;
+	}
+	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
 		const edc_cpu &area = card_->area(cpu);
 		for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
 			now.lost += area.too_deep[slot];
@@ -289,23 +340,31 @@ void Recorder::end_recording()
 {
 	drain_->stop();
 	drain_->look();
-	file_.kernel_counts("end", read_kernel_counts(steering_->invariant_tsc()));
+	if (users_)
+		users_->stop();
+	if (card_)
+		file_.kernel_counts("end", read_kernel_counts(steering_->invariant_tsc()));
 	write_tasks(true);
 	drain_->look();
 	drain_->sync();
 	const Sync end = steering_->last();
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
-	card_->detach();
+	if (card_)
+		card_->detach();
 	drain_->sync(); // the tokens' times end before it
 	if (steering_->invariant_tsc())
 		file_.skew("end", measure_tsc_skew());
-	cgroups_.collect();
+	if (card_)
+		cgroups_.collect();
 	control_->flush();
 	drain_->drain_rest();
 	writer_->finish();
 	if (writer_->failed())
 		fail(writer_->failure());
-	file_.card_counts(*card_);
+	if (card_)
+		file_.card_counts(*card_);
+	if (users_)
+		file_.user_card(users_->counts());
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
 	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
 	try {
@@ -341,19 +400,29 @@ void Recorder::release_command()
 
 Result Recorder::run()
 {
-	if (::geteuid() != 0)
-		throw Error("recording needs root: run it with sudo (reading a trace does not)");
+	if (::geteuid() != 0 && !options_.user_only)
+		throw Error(
+		    "recording needs root: run it with sudo (reading a trace does not; --user-only does not either)");
+	if (options_.user_only && !has_invariant_tsc())
+		throw Error(
+		    "--user-only needs a time stamp counter of constant rate on all CPUs, which this machine lacks");
 	if (!card::in_first_pid_namespace() && (filtering() || !options_.command.empty()))
 		throw Error(
 		    "in a container with process numbers of its own no process can be chosen: leave out -p and the "
 		    "command, or start the container with the host's numbers (--pid=host)");
 	make_directory();
 	try {
+		open_user_card();
 		if (!options_.command.empty())
-			command_ = std::make_unique<Command>(options_.command, user_);
-		cgroups_.collect(); // it takes its time, so before any probe is attached
+			command_ = std::make_unique<Command>(options_.command, user_,
+							     users_ ? EDC_ENVIRONMENT "=" + users_->socket_name() : "");
+		if (!options_.user_only)
+			cgroups_.collect(); // it takes its time, so before any probe is attached
 		file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
-		load_card();
+		if (options_.user_only)
+			measure_clock();
+		else
+			load_card();
 		drop_privileges(user_);
 		dropped_ = true;
 		start_streams();
@@ -365,7 +434,10 @@ Result Recorder::run()
 		file_.write(result_.directory);
 		cgroups_.write(result_.directory);
 		cpu_before_ns_ = cpu_time_ns();
-		file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
+		if (users_)
+			users_->start([this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
+		if (card_)
+			file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
 		write_tasks(false);
 		drain_->look();
 		control_->flush();
@@ -381,7 +453,8 @@ Result Recorder::run()
 	}
 	if (result_.exec_error) {
 		drain_->stop();
-		card_->detach();
+		if (card_)
+			card_->detach();
 		writer_->finish();
 		remove_trace_directory(result_.directory);
 		result_.command_exit = command_->wait();

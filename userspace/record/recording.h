@@ -20,6 +20,7 @@ struct Options {
 	std::optional<double> duration_s;
 	std::vector<int> pids;     // -p PID,...: these and their descendants
 	bool only_command = false; // -p cmd
+	bool user_only = false;    // --user-only: no kernel events, no privilege
 	std::optional<std::uint64_t> buffer_bytes;
 	std::optional<std::uint64_t> max_bytes; // the recording ends when the trace has this size
 	std::string note;

@@ -78,6 +78,13 @@ void RecordingFile::start_test(const card::StartTest &test)
 			    {"call_edge", test.cost.call_edge}, {"fault_edge", test.cost.fault_edge}};
 }
 
+void RecordingFile::no_card()
+{
+	json_["card"] = "user";
+	json_["families"] = nlohmann::ordered_json::array();
+	json_["programs"] = nlohmann::ordered_json::array();
+}
+
 void RecordingFile::card(const card::BpfCard &card, const std::vector<std::string> &families)
 {
 	json_["card"] = "bpf";
@@ -136,6 +143,20 @@ void RecordingFile::card_counts(const card::BpfCard &card)
 	misses("end", card.misses());
 	for (const card::FaultCount &event : card.fault_counts())
 		json_["fault_counts"][event.event] = event.count;
+}
+
+void RecordingFile::user_card(const card::UserCounts &counts)
+{
+	json_["user_card"] = {{"processes", counts.processes},
+			      {"refused", counts.refused},
+			      {"tokens", counts.tokens},
+			      {"discarded", counts.discarded},
+			      {"early", counts.early},
+			      {"damaged", counts.damaged},
+			      {"damage", counts.damage},
+			      {"classes", counts.classes},
+			      {"classes_refused", counts.classes_refused},
+			      {"why_refused", counts.why_refused}};
 }
 
 void RecordingFile::recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,

@@ -13,6 +13,7 @@
 
 #include "card/bpf_card.h"
 #include "card/start_test.h"
+#include "card/user_card.h"
 #include "clock.h"
 #include "kernel_counts.h"
 #include "recording.h"
@@ -26,12 +27,14 @@ public:
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);
 	void start_test(const card::StartTest &test);
+	void no_card();
 	void card(const card::BpfCard &card, const std::vector<std::string> &families);
 	void skew(const char *when, const TscSkew &skew);
 	void misses(const char *when, const std::vector<card::ProgramMisses> &misses);
 	void start(const Sync &sync);
 	void kernel_counts(const char *when, const KernelCounts &counts);
 	void card_counts(const card::BpfCard &card);
+	void user_card(const card::UserCounts &counts);
 	void recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
 		      std::uint64_t control_tokens);
 	void end(const std::string &reason, std::optional<int> command_exit, bool complete);

@@ -17,9 +17,19 @@ constexpr std::size_t most_blocks_in_a_write = 256;
 } // namespace
 
 Writer::Writer(std::string directory, std::vector<std::string> names, BlockPool &pool)
-    : directory_(std::move(directory)), names_(std::move(names)), files_(names_.size()), sizes_(names_.size()),
-      pool_(pool), failure_fd_(::eventfd(0, EFD_CLOEXEC)), thread_([this] { run(); })
+    : directory_(std::move(directory)), names_(std::move(names)), files_(names_.size() + most_added_streams),
+      sizes_(files_.size()), streams_(names_.size()), pool_(pool), failure_fd_(::eventfd(0, EFD_CLOEXEC))
 {
+	names_.resize(files_.size()); // never moved again: the thread reads it while streams are added
+	thread_ = std::thread([this] { run(); });
+}
+
+StreamNumber Writer::add_stream(const std::string &name)
+{
+	if (streams_ == names_.size())
+		return no_stream;
+	names_[streams_] = name;
+	return static_cast<StreamNumber>(streams_++);
 }
 
 Writer::~Writer()

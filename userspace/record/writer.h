@@ -16,9 +16,14 @@ namespace monitor::record {
 
 class Writer {
 public:
+	static constexpr std::size_t most_added_streams = 8192;
+
 	// `names[n]` is the file of stream n in `directory`; a file is made when its first block comes.
 	Writer(std::string directory, std::vector<std::string> names, BlockPool &pool);
 	~Writer();
+
+	// A further stream; its number. Before its first block is given to the pool, from the thread that gives it.
+	StreamNumber add_stream(const std::string &name);
 
 	// Write all that is queued, end the thread.
 	void finish();
@@ -39,6 +44,7 @@ private:
 	std::vector<std::string> names_;
 	std::vector<Fd> files_;
 	std::vector<std::uint64_t> sizes_;
+	std::size_t streams_; // that have a name; the vectors have room for more
 	BlockPool &pool_;
 	std::atomic<std::uint64_t> bytes_{0}, dropped_{0};
 	std::atomic<bool> stop_{false}, failed_{false};

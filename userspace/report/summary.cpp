@@ -38,7 +38,7 @@ std::string lost_text(const Summary &summary)
 std::uint64_t count_tokens(trace::Trace &trace)
 {
 	std::uint64_t tokens = 0;
-	trace::merge(trace, {}, [&](const trace::Event &event) { tokens += !event.stream->is_recorder(); });
+	trace::merge(trace, {}, [&](const trace::Event &event) { tokens += !event.is_control(); });
 	return tokens;
 }
 

@@ -17,6 +17,7 @@
 
 #include "description.h"
 #include "monitor/ring.h"
+#include "monitor/token.h"
 
 namespace monitor::trace {
 
@@ -32,6 +33,8 @@ struct StreamInfo {
 	std::string name; // of the file
 
 	bool is_recorder() const { return cpu == recorder_cpu; }
+	// Of a process's own events: the user card's.
+	bool is_user() const { return level == EDC_LEVEL_USER && !is_recorder(); }
 };
 
 template <class T> T load(const std::byte *from)
@@ -49,10 +52,14 @@ struct Event {
 	const std::byte *packet = nullptr; // its header, EDC_BLOCK_HEADER readable bytes
 
 	std::uint32_t cpu() const { return stream->cpu; }
+	// Of a class that describes the recording itself: syncs, threads' states, which thread writes. Not counted.
+	bool is_control() const { return cls->id < EDC_ID_KERNEL_FIRST; }
 	std::uint32_t level() const { return stream->level; }
 	std::uint32_t mode() const { return edc_token_mode(load<std::uint64_t>(data)); } // EDC_MODE_*
 	// The thread that ran when the event's packet was opened: not always the one that runs now.
 	std::uint32_t packet_tid() const { return load<std::uint32_t>(packet + offsetof(edc_block, tid)); }
+	// The process that wrote the packet, in streams of user cards.
+	std::uint32_t packet_process() const { return load<std::uint32_t>(packet + offsetof(edc_block, process)); }
 	// The packet's first event: packet_tid() runs.
 	bool opens_packet() const { return data == packet + EDC_BLOCK_HEADER; }
 };

@@ -45,7 +45,7 @@ constexpr Fixed packet_context[] = {BLOCK_FIELD(timestamp_begin, 0, true),
 				    BLOCK_FIELD(cpu_id, 0, false),
 				    BLOCK_FIELD(level, 0, false),
 				    BLOCK_FIELD(tid, 0, false),
-				    BLOCK_FIELD(reserved, 0, false)};
+				    BLOCK_FIELD(process, 0, false)};
 #undef BLOCK_FIELD
 constexpr Fixed event_header[] = {{"id", 0, EDC_ID_BITS, 0, false}, {"timestamp", EDC_TIME_SHIFT, 32, 0, true}};
 constexpr Fixed event_context[] = {{"mode", EDC_MODE_SHIFT, 1, 0, false}};

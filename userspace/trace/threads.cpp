@@ -19,6 +19,7 @@ Threads::Threads(const Trace &trace)
 			slot_cpu_.push_back(cpu);
 	}
 	running_.resize(slot_cpu_.size());
+	writer_.assign(trace.streams().size(), unknown);
 	assign_roles(trace.description());
 	set_name(0, "idle");
 }
@@ -26,6 +27,8 @@ Threads::Threads(const Trace &trace)
 void Threads::assign_roles(const Description &description)
 {
 	for (const auto &cls : description.classes()) {
+		if (cls->id >= EDC_ID_USER_FIRST)
+			continue; // programs may call their events what they like
 		Role &role = roles_[cls->id];
 		role.first_pid = FieldRef(*cls, "pid");
 		role.name = FieldRef(*cls, "comm");
@@ -45,6 +48,8 @@ void Threads::assign_roles(const Description &description)
 		} else if (cls->name == "task_rename") {
 			role.kind = Kind::name;
 			role.name = FieldRef(*cls, "newcomm");
+		} else if (cls->name == "thread") {
+			role.kind = Kind::writer;
 		} else if (cls->name == "sys_enter" || cls->name == "sys_exit" || cls->name == "page_fault_user" ||
 			   cls->name == "minor_fault" || cls->name == "major_fault") {
 			role.kind = Kind::of_running;
@@ -52,8 +57,21 @@ void Threads::assign_roles(const Description &description)
 	}
 }
 
+// A user stream's own tokens say which thread of its process writes.
+std::int64_t Threads::before_user(const Event &event, const Role &role)
+{
+	std::int64_t &writer = writer_[event.stream->index];
+	if (role.kind == Kind::writer)
+		writer = role.first_pid.get<std::int32_t>(event);
+	else if (event.opens_packet())
+		writer = event.packet_tid();
+	return writer;
+}
+
 void Threads::learn(const Event &event, const Role &role)
 {
+	if (role.kind == Kind::writer)
+		return;
 	const std::int64_t pid = role.first_pid.get<std::int32_t>(event);
 	Running &running = running_[cpu_slot_[event.stream->index]];
 	if (role.kind == Kind::sched_switch) {

@@ -39,6 +39,8 @@ public:
 		Running &running = running_[cpu_slot_[event.stream->index]];
 		if (event.stream->is_recorder())
 			return unknown;
+		if (event.stream->is_user())
+			return before_user(event, role);
 		if (role.kind == Kind::sched_switch) {
 			running = {role.first_pid.get<std::int32_t>(event), false};
 		} else {
@@ -56,7 +58,11 @@ public:
 			learn(event, roles_[event.cls->id]);
 	}
 
-	void gap(const StreamInfo &stream) { running_[cpu_slot_[stream.index]] = {}; }
+	void gap(const StreamInfo &stream)
+	{
+		if (!stream.is_user())
+			running_[cpu_slot_[stream.index]] = {};
+	}
 
 	// nullptr: no token named this thread.
 	const Name *name(std::int64_t pid) const
@@ -69,7 +75,7 @@ public:
 	}
 
 private:
-	enum class Kind : std::uint8_t { none, sched_switch, name, exec, state, of_running };
+	enum class Kind : std::uint8_t { none, sched_switch, name, exec, state, of_running, writer };
 	struct Role {
 		Kind kind = Kind::none;
 		FieldRef first_pid, second_pid, name, cpu, flags;
@@ -83,6 +89,7 @@ private:
 	static constexpr std::int64_t max_pid = 1 << 22; // the kernel's own limit
 	static constexpr std::size_t page_size = 4096;
 
+	std::int64_t before_user(const Event &event, const Role &role);
 	void assign_roles(const Description &description);
 	void learn(const Event &event, const Role &role);
 	Name *name_of(std::int64_t pid); // makes it; nullptr: there is no such pid
@@ -92,6 +99,7 @@ private:
 	std::vector<std::size_t> cpu_slot_;                   // by stream index
 	std::vector<std::uint32_t> slot_cpu_;                 // by slot
 	std::vector<Running> running_;                        // by slot
+	std::vector<std::int64_t> writer_;                    // of user streams, by stream index
 	std::vector<std::unique_ptr<std::uint32_t[]>> pages_; // number of a name + 1, by pid
 	std::deque<Name> names_;
 };

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The user card's slow path: find the recorder, get rings and ids from it; open blocks, tell which thread writes.
+ * Included by edc.h. Called by edc_post.h when the fast path says no, and once when a program or library is loaded.
+ *
+ * May run in a signal handler, on a small stack, at any moment of the program: system calls only, made here and not by
+ * the C library, so errno stays untouched; a try-lock, and who does not get it counts its event as lost; nothing waits,
+ * but the load of a program for the recorder's answer (a fifth of a second at most, a tenth of a millisecond usually).
+ *
+ * A ring changes by one store into its state, in a restartable sequence that first looks whether it still is what it
+ * was: words of a header or a token before it are not seen by anybody if the sequence is broken off.
+ */
+#ifndef MONITOR_EDC_CONNECT_H
+#define MONITOR_EDC_CONNECT_H
+
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include "edc_post.h"
+
+#define EDC_WIPEONFORK_ 18 /* MADV_WIPEONFORK */
+#define EDC_DONTFORK_ 10   /* MADV_DONTFORK */
+#define EDC_WAIT_MS_ 200
+#define EDC_TRIES_ 100 /* of the slow path for one event: other threads of this CPU may always be faster */
+#define EDC_CLASSES_AT_ONCE_ 1000
+#define EDC_LOOK_AT_SELF_ 8 /* one of so many blocks is opened with a look at who opens it */
+
+/* glibc 2.35 and later: where it registered the thread's rseq area. Not there: no restartable sequences. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+/* The classes of one program or library: those between its linker's symbols. */
+extern struct edc_class *__start_edc_classes[] __attribute__((weak, visibility("hidden")));
+extern struct edc_class *__stop_edc_classes[] __attribute__((weak, visibility("hidden")));
+
+struct edc_object {
+	struct edc_class **begin, **end;
+	struct edc_object *next;
+};
+
+__attribute__((weak, visibility("hidden"))) struct edc_object edc_object_;
+/* All objects that share the card. Not in the wiped page: a fork's child has them too. */
+__attribute__((weak, visibility("default"))) struct edc_object *edc_objects_;
+/* The first page of the area, which a fork's child inherits: it counts there what it loses before it has its own. */
+__attribute__((weak, visibility("default"))) struct edc_user_area *edc_family_;
+
+static inline long edc_call_(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	long result;
+	register uint64_t r10 __asm__("r10") = d;
+	register uint64_t r8 __asm__("r8") = e;
+	register uint64_t r9 __asm__("r9") = f;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+#define EDC_CALL_0_(number) edc_call_(number, 0, 0, 0, 0, 0, 0)
+#define EDC_CALL_2_(number, a, b) edc_call_(number, (uint64_t)(a), (uint64_t)(b), 0, 0, 0, 0)
+#define EDC_CALL_3_(number, a, b, c) edc_call_(number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), 0, 0, 0)
+
+static inline uint64_t edc_tsc_(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+/* ---- rings ---- */
+
+struct edc_store {
+	__u64 *to;
+	__u64 word;
+};
+
+static inline struct edc_store *edc_add_(struct edc_store *at, __u64 *to, __u64 word)
+{
+	at->to = to;
+	at->word = word;
+	return at + 1;
+}
+
+/* Does the stores, then makes `state` the ring's, if it still is `expected` and we are on this CPU all the time. */
+static inline enum edc_outcome edc_change_(struct edc_card *card, uint32_t cpu, struct edc_user_ring *ring,
+					   uint64_t expected, uint64_t state, const struct edc_store *stores,
+					   const struct edc_store *end)
+{
+	__asm__ goto(EDC_RSEQ_BEGIN_ "cmpl %%fs:4(%[rseq]), %[cpu]\n\t"
+				     "jne %l[again]\n\t"
+				     "cmpq (%[ring]), %[expected]\n\t"
+				     "jne %l[again]\n\t"
+				     "movq %[stores], %%rcx\n"
+				     "5:\n\t"
+				     "cmpq %%rcx, %[end]\n\t"
+				     "je 6f\n\t"
+				     "movq (%%rcx), %%rax\n\t"
+				     "movq 8(%%rcx), %%rdx\n\t"
+				     "movq %%rdx, (%%rax)\n\t"
+				     "addq $16, %%rcx\n\t"
+				     "jmp 5b\n"
+				     "6:\n\t"
+				     "movq %[state], (%[ring])\n" /* commits */
+				     "2:\n\t"
+		     :
+		     : [rseq] "r"(card->rseq), [cpu] "r"(cpu), [ring] "r"(ring), [expected] "r"(expected),
+		       [state] "r"(state), [stores] "r"(stores), [end] "r"(end)
+		     : "rax", "rcx", "rdx", "memory", "cc"
+		     : again);
+	return EDC_POSTED_;
+again:
+	return EDC_AGAIN_;
+}
+
+static inline void edc_lost_(struct edc_card *card)
+{
+	struct edc_user_area *area = card->area ? card->area : edc_family_;
+
+	if (area)
+		__atomic_fetch_add(&area->lost_early, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(&card->lost, 1, __ATOMIC_RELAXED);
+}
+
+/* Makes edc_self_ the running thread. 0: this is the child of a vfork, whose cpu_id is its parent's: it must not post.
+ */
+static inline int edc_know_self_(struct edc_card *card)
+{
+	uint64_t self = (uint64_t)EDC_CALL_0_(SYS_gettid) << EDC_USER_POSITION_BITS;
+
+	if (edc_self_ == self)
+		return 1;
+	if ((uint64_t)EDC_CALL_0_(SYS_getpid) != card->pid)
+		return 0;
+	edc_self_ = self;
+	return 1;
+}
+
+/* One step towards a ring that takes `words` more from this thread. EDC_SLOW_: it is full, the event is lost. */
+static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t words)
+{
+	uint64_t self = edc_self_;
+	uint32_t cpu = *(volatile uint32_t *)((char *)__builtin_thread_pointer() + card->rseq + 4);
+
+	if (cpu >= card->rings)
+		return EDC_SLOW_;
+
+	struct edc_user_ring *ring = (struct edc_user_ring *)(void *)(card->first + cpu * card->ring_bytes);
+	__u64 *blocks = (__u64 *)(void *)((char *)ring + EDC_BLOCK_SIZE);
+	uint64_t state = __atomic_load_n(&ring->state, __ATOMIC_RELAXED), position = state & EDC_USER_POSITION;
+	uint64_t in_block = position % EDC_USER_BLOCK_WORDS, now = edc_tsc_();
+	uint64_t tid = self >> EDC_USER_POSITION_BITS;
+	__u64 *here = blocks + (position & card->mask), *header = here - in_block;
+	struct edc_store stores[5], *end = stores;
+
+	if ((in_block != 0 && (state ^ self) >> EDC_USER_POSITION_BITS) || self == 0 ||
+	    (in_block == 0 && position / EDC_USER_BLOCK_WORDS % EDC_LOOK_AT_SELF_ == 0)) {
+		if (!edc_know_self_(card)) {
+			edc_lost_(card);
+			return EDC_SLOW_;
+		}
+		if (edc_self_ != self)
+			return EDC_AGAIN_;
+	}
+	if (in_block == 0) {
+		uint64_t number = position / EDC_USER_BLOCK_WORDS;
+
+		if (((number - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE)) & EDC_USER_BLOCKS) >= card->blocks) {
+			__atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED);
+			if (card->area->over)
+				__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELAXED);
+			return EDC_SLOW_;
+		}
+		end = edc_add_(end, header + 4, now);             /* timestamp_begin */
+		end = edc_add_(end, header + 6, 0);               /* content_size: full */
+		end = edc_add_(end, header + 9, ring->discarded); /* events_discarded */
+		end = edc_add_(end, header + 11, tid);            /* tid */
+		end = edc_add_(end, &ring->begin_time, now);
+		position += EDC_USER_HEADER_WORDS;
+	} else if (in_block + words > EDC_USER_BLOCK_WORDS || now - ring->begin_time >= EDC_BLOCK_MAX_TICKS ||
+		   ((state ^ self) >> EDC_USER_POSITION_BITS && in_block + 2 + words > EDC_USER_BLOCK_WORDS)) {
+		end = edc_add_(end, header + 6, in_block * 64); /* left before it was full */
+		position += EDC_USER_BLOCK_WORDS - in_block;
+	} else if ((state ^ self) >> EDC_USER_POSITION_BITS) {
+		end = edc_add_(end, here, edc_token(EDC_ID_THREAD, EDC_MODE_USER, now, 0));
+		end = edc_add_(end, here + 1, tid);
+		position += 2;
+	} else {
+		return EDC_POSTED_; /* somebody prepared it meanwhile */
+	}
+	return edc_change_(card, cpu, ring, state, self | (position & EDC_USER_POSITION), stores, end);
+}
+
+/* ---- the recorder ---- */
+
+static inline long edc_dial_to_(const char *name, int abstract)
+{
+	struct sockaddr_un address;
+	uint64_t length = 0;
+	long fd = EDC_CALL_3_(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return fd;
+	__builtin_memset(&address, 0, sizeof address);
+	address.sun_family = AF_UNIX;
+	while (name[length] && length < sizeof address.sun_path - 2) {
+		address.sun_path[length + (abstract ? 1 : 0)] = name[length];
+		length++;
+	}
+	length += offsetof(struct sockaddr_un, sun_path) + 1;
+	if (EDC_CALL_3_(SYS_connect, fd, &address, length) == 0) {
+		uint32_t who[3] = {0, ~0u, ~0u}, size = sizeof who; /* struct ucred */
+
+		/* Only root's recorder or our own user's is believed. */
+		if (edc_call_(SYS_getsockopt, (uint64_t)fd, SOL_SOCKET, 17 /* SO_PEERCRED */, (uint64_t)who,
+			      (uint64_t)&size, 0) == 0 &&
+		    (who[1] == 0 || who[1] == (uint32_t)EDC_CALL_0_(SYS_geteuid)))
+			return fd;
+	}
+	EDC_CALL_2_(SYS_close, fd, 0);
+	return -1;
+}
+
+static inline long edc_dial_(void)
+{
+	const char *name = getauxval(AT_SECURE) ? NULL : getenv(EDC_ENVIRONMENT);
+	long fd = name ? edc_dial_to_(name, 1) : -1;
+
+	return fd >= 0 ? fd : edc_dial_to_(EDC_SOCKET_PATH, 0);
+}
+
+static inline uint32_t edc_put_(char *to, uint32_t room, const char *text)
+{
+	uint32_t length = 0;
+
+	while (text[length])
+		length++;
+	if (length + 1 > room)
+		return 0;
+	__builtin_memcpy(to, text, length + 1);
+	return length + 1;
+}
+
+/* Asks for ids of all classes without one, and with EDC_HELLO_AREA for rings. `ask` is 64 KiB of scratch memory. */
+static inline long edc_ask_(long fd, uint32_t wish, char *ask)
+{
+	struct edc_hello *hello = (struct edc_hello *)(void *)ask;
+	uint32_t at = sizeof *hello;
+
+	hello->magic = EDC_USER_MAGIC;
+	hello->wish = wish;
+	hello->classes = 0;
+	for (struct edc_object *object = edc_objects_; object; object = object->next) {
+		for (struct edc_class **cls = object->begin; cls != object->end; cls++) {
+			uint32_t name, fields;
+
+			if ((wish == EDC_HELLO_CLASSES && (*cls)->id) || hello->classes == EDC_CLASSES_AT_ONCE_)
+				continue;
+			name = edc_put_(ask + at, EDC_HELLO_BYTES - at, (*cls)->name);
+			fields = name ? edc_put_(ask + at + name, EDC_HELLO_BYTES - at - name, (*cls)->fields) : 0;
+			if (!fields)
+				break;
+			at += name + fields;
+			hello->classes++;
+		}
+	}
+	hello->text_bytes = at - (uint32_t)sizeof *hello;
+	return edc_call_(SYS_sendto, (uint64_t)fd, (uint64_t)ask, at, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0) == (long)at
+		   ? 0
+		   : -1;
+}
+
+/* The answer: ids for the classes in the order in which they were asked for, and the area's memory. */
+static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
+{
+	struct {
+		struct edc_welcome welcome;
+		uint16_t ids[EDC_CLASSES_AT_ONCE_];
+	} answer;
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = {&answer, sizeof answer};
+	struct msghdr message;
+	uint32_t next = 0;
+	int memory = -1;
+	long length;
+
+	__builtin_memset(&message, 0, sizeof message);
+	message.msg_iov = &part;
+	message.msg_iovlen = 1;
+	message.msg_control = &control;
+	message.msg_controllen = sizeof control;
+	length = EDC_CALL_3_(SYS_recvmsg, fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (length == -11 /* EAGAIN */)
+		return length;
+	if (length < (long)sizeof answer.welcome || answer.welcome.magic != EDC_USER_MAGIC)
+		return -1;
+	if (message.msg_controllen >= sizeof control.head && control.head.cmsg_type == SCM_RIGHTS)
+		__builtin_memcpy(&memory, CMSG_DATA(&control.head), sizeof memory);
+	if (wish == EDC_HELLO_AREA) {
+		long address = -1;
+
+		if (memory >= 0 && answer.welcome.rings)
+			address = edc_call_(SYS_mmap, 0, answer.welcome.area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+					    (uint64_t)memory, 0);
+		if (memory >= 0)
+			EDC_CALL_2_(SYS_close, memory, 0);
+		if (address <= 0 && address > -4096)
+			return -1;
+		EDC_CALL_3_(SYS_madvise, address + EDC_BLOCK_SIZE, answer.welcome.area_bytes - EDC_BLOCK_SIZE,
+			    EDC_DONTFORK_);
+		card->area = edc_family_ = (struct edc_user_area *)(uintptr_t)address;
+		card->first = (char *)(uintptr_t)address + EDC_BLOCK_SIZE;
+		card->rings = answer.welcome.rings;
+		card->ring_bytes = answer.welcome.ring_bytes;
+		card->blocks = answer.welcome.blocks;
+		card->mask = (uint64_t)answer.welcome.blocks * EDC_USER_BLOCK_WORDS - 1;
+		card->pid = (uint64_t)EDC_CALL_0_(SYS_getpid);
+		__atomic_fetch_add(&card->area->lost_early, card->lost, __ATOMIC_RELAXED);
+	}
+	for (struct edc_object *object = edc_objects_; object; object = object->next)
+		for (struct edc_class **cls = object->begin; cls != object->end; cls++)
+			if (!(wish == EDC_HELLO_CLASSES && (*cls)->id) && next < answer.welcome.classes &&
+			    next < EDC_CLASSES_AT_ONCE_)
+				(*cls)->id = answer.ids[next++];
+	return 0;
+}
+
+static inline void edc_wait_(long fd)
+{
+	struct {
+		int fd;
+		short events, revents;
+	} one = {(int)fd, 1 /* POLLIN */, 0};
+
+	EDC_CALL_3_(SYS_poll, &one, 1, EDC_WAIT_MS_);
+}
+
+/* Goes on with finding the recorder: dials, or hears the answer to what was asked. Under the lock. */
+static inline void edc_look_(struct edc_card *card, uint32_t wish, int wait)
+{
+	if (!card->wiped) {
+		if (!&__rseq_offset || !__rseq_size ||
+		    EDC_CALL_3_(SYS_madvise, card, sizeof edc_card_page_, EDC_WIPEONFORK_) != 0) {
+			__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELEASE);
+			return;
+		}
+		card->wiped = 1;
+		card->rseq = __rseq_offset;
+	}
+	if (!card->socket) {
+		long fd = edc_dial_(), asked = -1;
+		long scratch = fd < 0 ? -1
+				      : edc_call_(SYS_mmap, 0, 65536, PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | 0x20 /* MAP_ANONYMOUS */, ~0ull, 0);
+
+		if (scratch > 0) {
+			asked = edc_ask_(fd, wish, (char *)(uintptr_t)scratch);
+			EDC_CALL_2_(SYS_munmap, scratch, 65536);
+		}
+		if (asked < 0) {
+			if (fd >= 0)
+				EDC_CALL_2_(SYS_close, fd, 0);
+			if (wish == EDC_HELLO_AREA)
+				__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELEASE);
+			return;
+		}
+		card->socket = fd + 1;
+	}
+	if (wait)
+		edc_wait_((long)card->socket - 1);
+
+	long heard = edc_hear_(card, (long)card->socket - 1, wish);
+
+	if (heard == -11)
+		return; /* at a later event */
+	EDC_CALL_2_(SYS_close, card->socket - 1, 0);
+	card->socket = 0;
+	if (wish == EDC_HELLO_AREA)
+		__atomic_store_n(&card->word, heard == 0 ? EDC_ON_ : EDC_OFF_, __ATOMIC_RELEASE);
+}
+
+__attribute__((weak, visibility("hidden"), noinline, cold)) void edc_slow_(struct edc_class *cls, uint32_t arg,
+									   uint32_t count, const uint64_t *words)
+{
+	struct edc_card *card = &edc_card_page_.card;
+	uint32_t word = __atomic_load_n(&card->word, __ATOMIC_ACQUIRE);
+
+	if (word == EDC_UNKNOWN_ && !__atomic_exchange_n(&card->lock, 1, __ATOMIC_ACQUIRE)) {
+		edc_look_(card, EDC_HELLO_AREA, 0);
+		__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
+		word = __atomic_load_n(&card->word, __ATOMIC_ACQUIRE);
+	}
+	if (word == EDC_OFF_)
+		return;
+	if (word != EDC_ON_ || !cls->id) {
+		edc_lost_(card); /* no answer yet, or a class that was refused */
+		return;
+	}
+
+	uint64_t head = (uint64_t)(uint16_t)arg << EDC_ARG_SHIFT | cls->id;
+
+	for (int tries = 0; tries < EDC_TRIES_; tries++) {
+		enum edc_outcome outcome = edc_prepare_(card, count + 1);
+
+		if (outcome == EDC_SLOW_)
+			return;
+		if (outcome == EDC_AGAIN_)
+			continue;
+		outcome = edc_try_(head, count, words);
+		if (outcome == EDC_POSTED_)
+			return;
+	}
+	edc_lost_(card);
+}
+
+/* At the load of the program or library; in each of its files, but only the first one does it. */
+__attribute__((constructor)) static void edc_load_(void)
+{
+	struct edc_card *card = &edc_card_page_.card;
+
+	if (edc_object_.begin || !__start_edc_classes)
+		return;
+	while (__atomic_exchange_n(&card->lock, 1, __ATOMIC_ACQUIRE))
+		EDC_CALL_0_(SYS_sched_yield);
+	edc_object_.begin = __start_edc_classes;
+	edc_object_.end = __stop_edc_classes;
+	edc_object_.next = edc_objects_;
+	__atomic_store_n(&edc_objects_, &edc_object_, __ATOMIC_RELEASE);
+	if (card->word == EDC_UNKNOWN_)
+		edc_look_(card, EDC_HELLO_AREA, 1);
+	else if (card->word == EDC_ON_)
+		edc_look_(card, EDC_HELLO_CLASSES, 1);
+	__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
+}
+
+__attribute__((destructor)) static void edc_unload_(void)
+{
+	struct edc_card *card = &edc_card_page_.card;
+
+	while (__atomic_exchange_n(&card->lock, 1, __ATOMIC_ACQUIRE))
+		EDC_CALL_0_(SYS_sched_yield);
+	for (struct edc_object **at = &edc_objects_; *at; at = &(*at)->next) {
+		if (*at == &edc_object_) {
+			*at = edc_object_.next;
+			break;
+		}
+	}
+	__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The user card's fast path: a token into the ring of the CPU we run on, as one restartable sequence (rseq(2)).
+ * Included by edc.h. Next in the flow: edc_connect.h where this path says no; userspace/card/user_card.cpp reads.
+ *
+ * The sequence, as librseq's and the C library's conventions want it (the C library has registered the area): read
+ * cpu_id, pick its ring, look at its state, read the clock, store the token, store the state. If the thread is
+ * preempted, migrated or gets a signal in between, the kernel makes it start again: so nobody else stored into this
+ * ring meanwhile, and as the clock is read inside, every ring is sorted in time. The last store commits. Where it says
+ * no: another thread wrote last, no room in the block, the block is 2^31 ticks old, no such ring.
+ *
+ * Invariant: a token whose state was stored is whole; one whose state was not is not there.
+ */
+#ifndef MONITOR_EDC_POST_H
+#define MONITOR_EDC_POST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "token.h"
+#include "user_ring.h"
+
+#define EDC_UNKNOWN_ 0u /* nobody looked for a recorder yet; also what a fork's child begins with */
+#define EDC_OFF_ 1u
+#define EDC_ON_ 2u
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct edc_class {
+	const char *name;
+	const char *fields;
+	uint32_t id; /* given by the recorder; 0: none */
+};
+
+/* The card of this process. In a page of its own that a fork wipes (MADV_WIPEONFORK). */
+struct edc_card {
+	uint32_t word; /* EDC_UNKNOWN_, EDC_OFF_, EDC_ON_ */
+	uint32_t rings;
+	int64_t rseq; /* from the thread pointer to the thread's rseq area */
+	uint64_t ring_bytes;
+	uint64_t mask; /* of positions in words */
+	char *first;   /* the page of CPU 0's ring */
+	struct edc_user_area *area;
+	uint64_t blocks;
+	/* what only edc_connect.h uses */
+	uint64_t lost; /* events that came before the rings did */
+	uint64_t pid;
+	uint32_t lock;
+	uint32_t wiped; /* the page is one that a fork wipes */
+	int64_t socket; /* + 1; 0: none */
+};
+
+union edc_card_page {
+	struct edc_card card;
+	char page[4096];
+};
+
+/* One card in a process, if the dynamic linker merges it; where it does not, each library has one, all of them right.
+ */
+__attribute__((weak, visibility("default"), aligned(4096))) union edc_card_page edc_card_page_;
+
+/* The running thread, as it stands in a ring's state; 0: not known yet. In static TLS: safe in signal handlers. */
+__attribute__((weak, visibility("hidden"), tls_model("initial-exec"))) __thread uint64_t edc_self_;
+
+void edc_slow_(struct edc_class *cls, uint32_t arg, uint32_t count, const uint64_t *words);
+
+#ifndef EDC_RSEQ_BEGIN_ /* a test takes the protection away and must see what follows */
+#define EDC_RSEQ_BEGIN_                                                                        \
+	".pushsection __rseq_cs, \"aw\"\n\t"                                                   \
+	".balign 32\n"                                                                         \
+	"3:\n\t"                                                                               \
+	".long 0, 0\n\t"                                                                       \
+	".quad 1f, 2f - 1f, 4f\n\t"                                                            \
+	".popsection\n\t"                                                                      \
+	".pushsection __rseq_failure, \"ax\"\n\t"                                              \
+	".byte 0x0f, 0xb9, 0x3d\n\t" /* ud1, so that the signature is no instruction's part */ \
+	".long 0x53053053\n"                                                                   \
+	"4:\n\t"                                                                               \
+	"jmp %l[again]\n\t"                                                                    \
+	".popsection\n\t"                                                                      \
+	"leaq 3b(%%rip), %%rax\n\t"                                                            \
+	"movq %%rax, %%fs:8(%[rseq])\n"                                                        \
+	"1:\n\t"
+#endif
+
+#define EDC_WORD_(number)                                 \
+	"movq (" #number " - 1) * 8(%[words]), %%rdx\n\t" \
+	"movq %%rdx, 4096 + " #number " * 8(%%rcx, %%r9, 8)\n\t"
+
+enum edc_outcome { EDC_POSTED_, EDC_AGAIN_, EDC_SLOW_ };
+
+/* The sequence for a token with `count` words; `head` is the token without its time. */
+#define EDC_DEFINE_TRY_(count, stores)                                                                               \
+	static inline                                                                                                \
+	    __attribute__((always_inline)) enum edc_outcome edc_try_##count##_(uint64_t head, const uint64_t *words) \
+	{                                                                                                            \
+		struct edc_card *card = &edc_card_page_.card;                                                        \
+                                                                                                                     \
+		__asm__ goto(EDC_RSEQ_BEGIN_ "movl %%fs:4(%[rseq]), %%ecx\n\t" /* cpu_id */                          \
+					     "cmpl %[rings], %%ecx\n\t"                                              \
+					     "jae %l[slow]\n\t"                                                      \
+					     "imulq %[ring_bytes], %%rcx\n\t"                                        \
+					     "addq %[first], %%rcx\n\t"                                              \
+					     "movq (%%rcx), %%r8\n\t" /* state */                                    \
+					     "movq %%r8, %%r9\n\t"                                                   \
+					     "xorq %[self], %%r9\n\t" /* the position, if we wrote last */           \
+					     "movq %%r9, %%rdx\n\t"                                                  \
+					     "shrq $40, %%rdx\n\t"                                                   \
+					     "jnz %l[slow]\n\t"                                                      \
+					     "leal -1(%%r9), %%edx\n\t" /* a block that is not open has 511 here */  \
+					     "andl $511, %%edx\n\t"                                                  \
+					     "cmpl $510 - " #count ", %%edx\n\t"                                     \
+					     "ja %l[slow]\n\t"                                                       \
+					     "andq %[mask], %%r9\n\t"                                                \
+					     "rdtsc\n\t"                                                             \
+					     "shlq $32, %%rdx\n\t"                                                   \
+					     "orq %%rdx, %%rax\n\t"                                                  \
+					     "movq %%rax, %%rdx\n\t"                                                 \
+					     "subq 8(%%rcx), %%rdx\n\t" /* begin_time */                             \
+					     "shrq $31, %%rdx\n\t"                                                   \
+					     "jnz %l[slow]\n\t" stores "movl %%eax, %%eax\n\t"                       \
+					     "shlq $12, %%rax\n\t"                                                   \
+					     "orq %[head], %%rax\n\t"                                                \
+					     "movq %%rax, 4096(%%rcx, %%r9, 8)\n\t"                                  \
+					     "addq $1 + " #count ", %%r8\n\t"                                        \
+					     "movq %%r8, (%%rcx)\n" /* commits */                                    \
+					     "2:\n\t"                                                                \
+			     :                                                                                       \
+			     : [rseq] "r"(card->rseq), [rings] "m"(card->rings), [ring_bytes] "m"(card->ring_bytes), \
+			       [first] "m"(card->first), [mask] "m"(card->mask), [self] "r"(edc_self_),              \
+			       [head] "r"(head), [words] "r"(words)                                                  \
+			     : "rax", "rcx", "rdx", "r8", "r9", "memory", "cc"                                       \
+			     : again, slow);                                                                         \
+		return EDC_POSTED_;                                                                                  \
+	again:                                                                                                       \
+		return EDC_AGAIN_;                                                                                   \
+	slow:                                                                                                        \
+		return EDC_SLOW_;                                                                                    \
+	}
+
+#define EDC_WORDS_2_ EDC_WORD_(1) EDC_WORD_(2)
+#define EDC_WORDS_4_ EDC_WORDS_2_ EDC_WORD_(3) EDC_WORD_(4)
+EDC_DEFINE_TRY_(0, "")
+EDC_DEFINE_TRY_(1, EDC_WORD_(1))
+EDC_DEFINE_TRY_(2, EDC_WORDS_2_)
+EDC_DEFINE_TRY_(3, EDC_WORDS_2_ EDC_WORD_(3))
+EDC_DEFINE_TRY_(4, EDC_WORDS_4_)
+EDC_DEFINE_TRY_(5, EDC_WORDS_4_ EDC_WORD_(5))
+EDC_DEFINE_TRY_(6, EDC_WORDS_4_ EDC_WORD_(5) EDC_WORD_(6))
+EDC_DEFINE_TRY_(7, EDC_WORDS_4_ EDC_WORD_(5) EDC_WORD_(6) EDC_WORD_(7))
+
+/* `count` is a constant where it matters: one case is left. */
+static inline __attribute__((always_inline)) enum edc_outcome edc_try_(uint64_t head, uint32_t count,
+								       const uint64_t *words)
+{
+	switch (count) {
+	case 0:
+		return edc_try_0_(head, words);
+	case 1:
+		return edc_try_1_(head, words);
+	case 2:
+		return edc_try_2_(head, words);
+	case 3:
+		return edc_try_3_(head, words);
+	case 4:
+		return edc_try_4_(head, words);
+	case 5:
+		return edc_try_5_(head, words);
+	case 6:
+		return edc_try_6_(head, words);
+	default:
+		return edc_try_7_(head, words);
+	}
+}
+
+/* One event. `count` is a constant, 0 to EDC_MAX_WORDS. */
+static inline __attribute__((always_inline)) void edc_post_(struct edc_class *cls, uint32_t arg, uint32_t count,
+							    const uint64_t *words)
+{
+	uint32_t word = __atomic_load_n(&edc_card_page_.card.word, __ATOMIC_ACQUIRE);
+
+	if (__builtin_expect(word == EDC_OFF_, 1))
+		return;
+
+	uint32_t id = cls->id;
+
+	if (__builtin_expect(word == EDC_ON_ && id != 0, 1)) {
+		enum edc_outcome outcome;
+
+		do
+			outcome = edc_try_((uint64_t)(uint16_t)arg << EDC_ARG_SHIFT | id, count, words);
+		while (__builtin_expect(outcome == EDC_AGAIN_, 0));
+		if (__builtin_expect(outcome == EDC_POSTED_, 1))
+			return;
+	}
+	edc_slow_(cls, arg, count, words);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

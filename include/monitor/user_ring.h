@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What a process's user card and the recorder share: rings in a sealed memory of that process alone, and the words
+ * they exchange over a socket before. Used by edc_post.h and edc_connect.h (the writers) and userspace/card (the
+ * reader).
+ *
+ * The area: one page of struct edc_user_area, then for each CPU a page of struct edc_user_ring and its blocks.
+ *
+ * A ring's whole state is one word, so that every change is one store, the last of a restartable sequence:
+ *
+ *     63                     40 39                                      0
+ *    +-------------------------+-----------------------------------------+
+ *    | thread that wrote last  | position in words since the beginning   |
+ *    +-------------------------+-----------------------------------------+
+ *
+ * Position / 512 is the block, position % 512 the word in it; 0 means that no block is open: the next writer opens one,
+ * if the reader's `read` says that it is free. A writer that is not the thread of the word first posts a `thread`
+ * token. Life of a block: opened (header words, then state), filled (token, then state), left (state points behind it).
+ * What the header needs from the writer is its begin, what was refused before, its thread and, if it was left before it
+ * was full, its content; everything else is the recorder's, who knows better than to believe it.
+ *
+ * The recorder reads the memory of a process that may be hostile: copy, validate, rewrite.
+ */
+#ifndef MONITOR_USER_RING_H
+#define MONITOR_USER_RING_H
+
+#include "ring.h"
+
+#define EDC_USER_MAGIC 0x45444331u /* "EDC1" */
+
+#define EDC_USER_POSITION_BITS 40
+#define EDC_USER_POSITION ((1ull << EDC_USER_POSITION_BITS) - 1)
+#define EDC_USER_BLOCK_WORDS (EDC_BLOCK_SIZE / 8)
+#define EDC_USER_HEADER_WORDS (EDC_BLOCK_HEADER / 8)
+#define EDC_USER_BLOCKS (EDC_USER_POSITION / EDC_USER_BLOCK_WORDS) /* block numbers are modulo this + 1 */
+
+/* First page of the area. */
+struct edc_user_area {
+	__u32 magic;
+	__u32 over; /* the recorder's: the recording is over, post nothing */
+	__u32 pad[14];
+	__u64 lost_early; /* the card's: events that came before the rings did */
+};
+
+/* A ring's page; its blocks follow. */
+struct edc_user_ring {
+	__u64 state;                                  /* the writers' */
+	__u64 begin_time;                             /* of the open block */
+	__u64 discarded __attribute__((aligned(64))); /* tokens refused so far: atomic */
+	__u64 read __attribute__((aligned(64)));      /* the reader's: blocks taken so far */
+};
+
+EDC_ASSERT(sizeof(struct edc_user_area) == 72);
+EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, begin_time) == 8);
+EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, discarded) == 64);
+EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, read) == 128);
+
+/* Who writes from here on: a token without argument, then one word: the thread's number, above it the recorder's word
+ * for its process (zero in the ring). The class `thread` of card.h. */
+#define EDC_ID_THREAD 5
+
+/*
+ * The handshake, over a Unix socket of packets: the card sends one edc_hello, behind it the classes' texts
+ * ("NAME\0FIELDS\0" each); the recorder answers with one edc_welcome, behind it an id (u16, 0: refused) for each, and
+ * the area's memory as a descriptor if the card asked for one. Then both close the connection.
+ */
+#define EDC_HELLO_AREA 1    /* give me rings: the card's first */
+#define EDC_HELLO_CLASSES 2 /* I have rings: only ids for more classes */
+#define EDC_HELLO_BYTES (60 * 1024)
+
+struct edc_hello {
+	__u32 magic;
+	__u32 wish; /* EDC_HELLO_* */
+	__u32 classes;
+	__u32 text_bytes;
+};
+
+struct edc_welcome {
+	__u32 magic;
+	__u32 rings; /* CPUs; 0: refused */
+	__u64 area_bytes;
+	__u64 ring_bytes; /* of one CPU: its page and its blocks */
+	__u32 blocks;     /* of one ring, a power of two */
+	__u32 classes;    /* ids that follow */
+};
+
+EDC_ASSERT(sizeof(struct edc_hello) == 16);
+EDC_ASSERT(sizeof(struct edc_welcome) == 32);
+
+/* A child of the recorder finds it here: the name of an abstract socket (unix(7)), without its leading zero. */
+#define EDC_ENVIRONMENT "MONITOR_EDC"
+/* Every other process finds it here. */
+#define EDC_SOCKET_PATH "/run/monitor/edc.sock"
+
+#endif

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The user card: programs' own events, in one trace with the kernel's or alone, exact under migration, signals, forks,
+crashes. The witness program reads the streams without anything of the project; the same load without the protection
+of the restartable sequence must be seen to go wrong."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+
+import e2e
+
+load, broken, witness = (os.path.join(e2e.programs, name) for name in ("user_load", "user_load_broken", "user_witness"))
+
+
+def posted(trace):
+	return sum(int(number) for number in re.findall(r"(?:posted|signals)=(\d+)", trace.output))
+
+
+def record(name, *arguments, options=("--user-only",), exit_code=0, **more):
+	trace = e2e.record(name, "--force", *options, command=(load, *arguments), exit_code=exit_code, **more)
+	trace.card = trace.recording()["user_card"]
+	return trace
+
+
+def expect_exact(trace, lost=0):
+	trace.expect_true()
+	made = posted(trace)
+	e2e.equal("taken + refused + early", trace.card["tokens"] + trace.card["discarded"] + trace.card["early"], made)
+	e2e.equal("tokens by info", trace.summary()["tokens"] if trace.recording()["card"] == "user" else None,
+	          trace.card["tokens"] if trace.recording()["card"] == "user" else None)
+	if lost == 0:
+		e2e.equal("events lost", trace.summary()["lost"], 0)
+
+
+def ids_of(trace):
+	return {row["event"]: row["id"] for row in trace.info()["classes"]}
+
+
+def seen_by_witness(trace, events):
+	ids = ids_of(trace)
+	said = e2e.run(witness, ids.get("step", 0), ids.get("signalled", 0), trace.directory, events).stdout
+	return e2e.values(said)
+
+
+def stress():
+	"""4 threads moved between the CPUs, with signal handlers that post: exact, nothing torn, times sorted."""
+	events = 8_000_000
+	trace = record("stress", "stress", events, 30)
+	expect_exact(trace, lost=None)
+	seen = seen_by_witness(trace, events)
+	e2e.expect(seen["found"] > 1_000_000 and seen["signals"] > 100, f"the stress was none: {seen}")
+	e2e.equal("found by the witness", seen["found"] + seen["signals"], trace.card["tokens"])
+	for what in ("duplicates", "torn", "backwards"):
+		e2e.equal(f"{what} events", seen[what], 0)
+	print(f"stress: {trace.card['tokens']} tokens + {trace.card['discarded']} refused = {posted(trace)} posted, "
+	      f"{seen['signals']} by signal handlers")
+
+
+def without_protection():
+	"""The same load, broken on purpose, must turn red: else `stress` shows nothing."""
+	for _ in range(5):
+		trace = e2e.record("broken", "--force", "--user-only", command=(broken, "stress", 8_000_000, 30))
+		card, seen = trace.recording()["user_card"], seen_by_witness(trace, 8_000_000)
+		if (card["damaged"] or seen["torn"] or seen["duplicates"] or seen["backwards"] or
+		    card["tokens"] + card["discarded"] + card["early"] != posted(trace)):
+			print(f"broken: {card['damaged']} damaged blocks, {seen}")
+			return
+	e2e.expect(False, "without its protection the sequence was never broken off where it matters")
+
+
+def names_and_values():
+	trace = record("names", "order", 1000)
+	expect_exact(trace)
+	events = trace.events("--event", "before,after")
+	e2e.equal("numbers", [event["fields"]["number"] for event in events], [n // 2 for n in range(2000)])
+	e2e.equal("threads", len({event["pid"] for event in events}), 1)
+	if shutil.which("babeltrace2"):
+		read = e2e.run("babeltrace2", trace.directory)
+		e2e.equal("events by babeltrace2", len(re.findall(r" (?:before|after): ", read.stdout)), 2000)
+		e2e.equal("babeltrace2's complaints", read.stderr, "")
+
+
+def between_the_kernels_tokens():
+	"""A token, a system call, a token: the call's own tokens lie between, within the clock's bound."""
+	calls = 100_000
+	trace = record("order", "order", calls, options=("-p", "cmd", "-e", "sched,syscall"))
+	expect_exact(trace)
+	ns = {"before": [], "sys_enter": [], "sys_exit": [], "after": []}
+	pid = trace.recording()["command_pid"]
+	inside = False
+	for event in trace.events("--event", "before,after,sys_enter,sys_exit", "--pid", pid):
+		name = event["event"]
+		if name in ("before", "after") or (inside and event["fields"].get("id") == "getppid" or name == "sys_exit" and inside == "called"):
+			ns[name].append(event["time_ns"])
+		inside = ("yes" if name == "before" else "called" if inside and event["fields"].get("id") == "getppid" else
+		          False if name in ("after", "sys_exit") else inside)
+	e2e.equal("calls", {name: len(times) for name, times in ns.items()}, dict.fromkeys(ns, calls))
+	bound = trace.summary()["clock_bound_ns"]
+	wrong = sum(not (b - bound <= n <= x + bound and x - bound <= a)
+	            for b, n, x, a in zip(ns["before"], ns["sys_enter"], ns["sys_exit"], ns["after"]))
+	e2e.equal(f"calls whose tokens are out of order by more than {bound} ns", wrong, 0)
+
+
+def lives():
+	"""Forks, vforks, exec, threads, crashes: every event is a token or a counted loss."""
+	for name, arguments, code in (("forks", ("forks", 100), 0), ("vfork", ("vfork", 50), 0), ("exec", ("exec", 5), 0),
+	                              ("threads", ("threads", 1000), 0), ("crash", ("crash", 12345), 139)):
+		trace = record(name, *arguments, exit_code=code)
+		expect_exact(trace, lost=None if name == "forks" else 0)
+
+
+def recorder_goes():
+	"""The recorder is killed: the program never notices, and its trace can be read."""
+	recorder = e2e.Recorder("killed", "--user-only", command=(load, "pause", 100_000), stdin=subprocess.PIPE)
+	recorder.process.stdout.readline()
+	recorder.send(signal.SIGKILL)
+	recorder.process.stdin.close()  # the program goes on without a recorder
+	e2e.equal("what the program says", recorder.process.stdout.readline().strip(), "posted=200000")
+	recorder.process.wait()
+	trace = e2e.Trace(recorder.directory)
+	e2e.expect(trace.check() <= {"complete", "kernel_figures"}, f"red is {trace.check()}")
+
+
+def without_privilege():
+	if not e2e.others_may_enter():
+		return
+	public = e2e.pathlib.Path("/tmp") / f"monitor-user-card-{os.getpid()}"
+	shutil.rmtree(public, ignore_errors=True)
+	public.mkdir(mode=0o777)
+	public.chmod(0o777)
+	try:
+		for program in (e2e.monitor, load):
+			shutil.copy(program, public)
+		done = e2e.run("setpriv", "--reuid", 65534, "--regid", 65534, "--clear-groups", public / "monitor", "record",
+		               "--user-only", "-o", public / "trace", "--", public / "user_load", "order", 500)
+		e2e.equal("what the program says", done.stdout.strip(), "posted=1000")
+		trace = e2e.Trace(public / "trace")
+		e2e.equal("tokens", trace.recording()["user_card"]["tokens"], 1000)
+	finally:
+		shutil.rmtree(public, ignore_errors=True)
+
+
+def not_recording():
+	e2e.equal("a program that nobody records", e2e.run(load, "order", 1000).stdout.strip(), "posted=2000")
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	if os.uname().machine != "x86_64":
+		e2e.skip("the user card is for x86-64")
+	e2e.main(stress, without_protection, names_and_values, between_the_kernels_tokens, lives, recorder_goes,
+	         without_privilege, not_recording)

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// What comes from instrumented programs: the texts of their classes, and the blocks of their rings.
+#include <cstring>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "card/user_block.h"
+#include "card/user_classes.h"
+
+using namespace monitor::card;
+
+namespace {
+
+std::string why_not(std::string_view fields, std::string_view name = "x")
+{
+	std::string why;
+	return parse_user_class(name, fields, why) ? "understood" : why;
+}
+
+// A block as a program's card leaves it in its ring.
+struct Block {
+	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> bytes{};
+	std::uint64_t at = EDC_BLOCK_HEADER;
+
+	explicit Block(std::uint64_t begin, std::uint64_t discarded = 0)
+	{
+		edc_block header{};
+		header.timestamp_begin = begin;
+		header.events_discarded = discarded;
+		header.tid = 77;
+		std::memcpy(bytes.data(), &header, sizeof header);
+	}
+	Block &post(std::uint32_t id, std::uint64_t time, std::initializer_list<std::uint64_t> words = {},
+		    std::uint32_t mode = EDC_MODE_USER)
+	{
+		put(edc_token(id, mode, time, 5));
+		for (std::uint64_t word : words)
+			put(word);
+		return *this;
+	}
+	void put(std::uint64_t word)
+	{
+		std::memcpy(bytes.data() + at, &word, 8);
+		at += 8;
+	}
+	edc_block header() const
+	{
+		edc_block header;
+		std::memcpy(&header, bytes.data(), sizeof header);
+		return header;
+	}
+};
+
+WordsById some_words()
+{
+	WordsById words;
+	words.fill(unknown_class);
+	words[EDC_ID_THREAD] = 1;
+	words[1024] = 0;
+	words[1025] = 7;
+	return words;
+}
+
+UserRingFacts some_facts()
+{
+	UserRingFacts facts;
+	facts.uuid.fill(9);
+	facts.stream = 12;
+	facts.cpu = 3;
+	facts.process = 700;
+	facts.sequence = 4;
+	return facts;
+}
+
+constexpr std::uint64_t now = 1'000'000'000'000;
+
+} // namespace
+
+TEST_CASE("user classes: fields, units, labels")
+{
+	std::string why;
+	const auto cls = parse_user_class(
+	    "request_end",
+	    " arg: token state {ok = 0, failed=7} ; u64 bytes (B); address from; flags how {r = 1, w = 2}", why);
+	REQUIRE(cls);
+	CHECK(cls->argument.kind == "token");
+	CHECK(cls->argument.labels == std::vector<std::pair<std::string, std::uint64_t>>{{"ok", 0}, {"failed", 7}});
+	REQUIRE(cls->payload.size() == 3);
+	CHECK(cls->payload[0].unit == "B");
+	CHECK(cls->payload[1].kind == "address");
+	CHECK(cls->payload[2].labels.size() == 2);
+	CHECK(parse_user_class("plain", "", why)->argument.name == "arg");
+}
+
+TEST_CASE("user classes: what is not understood is refused with a reason")
+{
+	CHECK(why_not("u64 a") == "understood");
+	CHECK_THAT(why_not("u32 a"), Catch::Contains("'u32' is no kind"));
+	CHECK_THAT(why_not("arg: u64 a"), Catch::Contains("no kind of an argument"));
+	CHECK_THAT(why_not("u64"), Catch::Contains("no proper name"));
+	CHECK_THAT(why_not("u64 a u64 b"), Catch::Contains("semicolon"));
+	CHECK_THAT(why_not("u64 a; u64 a"), Catch::Contains("two fields"));
+	CHECK_THAT(why_not("u64 a (B"), Catch::Contains("unit"));
+	CHECK_THAT(why_not("u64 a (\"x)"), Catch::Contains("unit"));
+	CHECK_THAT(why_not("token a"), Catch::Contains("labels"));
+	CHECK_THAT(why_not("token a {x}"), Catch::Contains("no label"));
+	CHECK_THAT(why_not("token a {x = }"), Catch::Contains("no value"));
+	CHECK_THAT(why_not("token a {x = 1"), Catch::Contains("brace"));
+	CHECK_THAT(why_not("u64 a;u64 b;u64 c;u64 d;u64 e;u64 f;u64 g;u64 h"), Catch::Contains("more than 7"));
+	CHECK_THAT(why_not("", "two words"), Catch::Contains("identifier"));
+	CHECK_THAT(why_not("", std::string(64, 'a')), Catch::Contains("identifier"));
+}
+
+TEST_CASE("user classes: one id for each name and layout, none when they are used up")
+{
+	UserClasses classes;
+	CHECK(classes.id_of("a", "u64 x") == 1024);
+	CHECK(classes.id_of("a", "u64 y") == 1025);
+	CHECK(classes.id_of("a", "u64 x") == 1024);
+	CHECK(classes.id_of("a", "u65 x") == 0);
+	for (int i = 0; i < 5000; ++i)
+		classes.id_of("b" + std::to_string(i), "");
+	CHECK(classes.all().size() == EDC_ID_LAST - EDC_ID_USER_FIRST + 1);
+	CHECK(classes.all().back().id == EDC_ID_LAST);
+	CHECK(classes.refused() == 1 + 5000 - (classes.all().size() - 2));
+}
+
+TEST_CASE("user block: a good one gets a header that is the recorder's")
+{
+	UserRingFacts facts = some_facts();
+	Block block(5000, 3);
+	block.post(1024, 5001).post(EDC_ID_THREAD, 5002, {0xdead0000004dull}).post(1025, 5003, {1, 2, 3, 4, 5, 6, 7});
+	CHECK(validate_user_block(block.bytes.data(), block.at, now, some_words(), facts) == nullptr);
+	const edc_block header = block.header();
+	CHECK(header.magic == EDC_BLOCK_MAGIC);
+	CHECK(header.content_size == block.at * 8);
+	CHECK(header.timestamp_begin == 5000);
+	CHECK(header.timestamp_end == 5003);
+	CHECK(header.stream_instance_id == 12);
+	CHECK(header.packet_seq_num == 4);
+	CHECK(header.cpu_id == 3);
+	CHECK(header.level == EDC_LEVEL_USER);
+	CHECK(header.process == 700);
+	CHECK(header.tid == 77);
+	CHECK(header.events_discarded == 3);
+	CHECK(facts.tokens == 2);
+	CHECK(facts.last_time == 5003);
+	std::uint64_t who;
+	std::memcpy(&who, block.bytes.data() + EDC_BLOCK_HEADER + 16, 8);
+	CHECK(who == (0x4dull | 700ull << 32)); // whatever the program said of its process
+}
+
+TEST_CASE("user block: the first wrong record ends it")
+{
+	const auto content_after = [](Block &block, std::uint64_t limit = now) {
+		UserRingFacts facts = some_facts();
+		CHECK(validate_user_block(block.bytes.data(), block.at, limit, some_words(), facts) != nullptr);
+		return block.header().content_size / 8 - EDC_BLOCK_HEADER;
+	};
+	CHECK(content_after(Block(10).post(1024, 11).post(256, 12)) == 8);  // a kernel class
+	CHECK(content_after(Block(10).post(1024, 11).post(1026, 12)) == 8); // nobody asked for it
+	CHECK(content_after(Block(10).post(1024, 11, {}, EDC_MODE_KERNEL)) == 0);
+	CHECK(content_after(Block(10).post(1024, 11).post(1024, 9)) == 8);             // time steps back
+	CHECK(content_after(Block(10).post(1024, 11).post(1025, 12, {1, 2, 3})) == 8); // longer than the content
+	CHECK(content_after(Block(10).post(1024, 11).post(1024, 21), 20) == 8);        // the future
+	CHECK(content_after(Block(10).post(1024, 11).post(0, 0)) == 8);                // zero is no token
+	CHECK(content_after(Block(now + 1).post(1024, now + 2)) == 0);
+}
+
+TEST_CASE("user block: whatever is in it, what comes out can be believed")
+{
+	std::mt19937_64 random(1);
+	UserRingFacts facts = some_facts();
+	for (int round = 0; round < 20000; ++round) {
+		Block block(facts.last_time + random() % 100);
+		while (block.at < EDC_BLOCK_SIZE)
+			block.put(random() % 3
+				      ? edc_token(random() % 4 ? 1024 + random() % 2 : random() % 4096,
+						  random() % 8 == 0, facts.last_time + block.at + random() % 16, 0)
+				      : random());
+		if (random() % 4 == 0)
+			block.bytes[random() % EDC_BLOCK_SIZE] ^= std::byte{0x40};
+		const UserRingFacts before = facts;
+		validate_user_block(block.bytes.data(), random() % 8 ? random() % 600 * 8 : random(), now, some_words(),
+				    facts);
+		const edc_block header = block.header();
+		REQUIRE(header.content_size >= EDC_BLOCK_HEADER * 8);
+		REQUIRE(header.content_size <= EDC_BLOCK_SIZE * 8);
+		REQUIRE(header.timestamp_begin >= before.last_time);
+		REQUIRE(header.timestamp_end >= header.timestamp_begin);
+		REQUIRE(header.timestamp_end <= now);
+		REQUIRE(facts.discarded >= before.discarded);
+	}
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+#include "user_card.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/tsc.h"
+
+namespace monitor::card {
+namespace {
+
+constexpr std::size_t most_callers = 64;        // that have connected and not yet said what they want
+constexpr std::uint64_t future_ticks = 100'000; // by which another CPU's clock may be ahead
+constexpr std::uint32_t most_classes_at_once = 1000;
+constexpr std::uint32_t no_stream = ~0u;
+
+Fd listen_on(const std::string &name)
+{
+	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
+	const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), length) < 0 || ::listen(fd.get(), 128) < 0)
+		throw Error(errno, "cannot listen for instrumented programs");
+	return fd;
+}
+
+std::string random_name()
+{
+	std::random_device random;
+	return fmt::format("monitor-edc-{:08x}{:08x}{:08x}", random(), random(), random());
+}
+
+bool send_answer(int fd, const edc_welcome &welcome, const std::vector<std::uint16_t> &ids, int memory)
+{
+	iovec parts[] = {{const_cast<edc_welcome *>(&welcome), sizeof welcome},
+			 {const_cast<std::uint16_t *>(ids.data()), ids.size() * sizeof(std::uint16_t)}};
+	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+	msghdr message{};
+	message.msg_iov = parts;
+	message.msg_iovlen = 2;
+	if (memory >= 0) {
+		message.msg_control = control;
+		message.msg_controllen = sizeof control;
+		cmsghdr *head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		std::memcpy(CMSG_DATA(head), &memory, sizeof memory);
+	}
+	return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+}
+
+} // namespace
+
+std::uint64_t user_ring_bytes(std::size_t processes)
+{
+	constexpr std::uint64_t kib = 1024;
+	return processes < 8      ? 4096 * kib
+	       : processes < 32   ? 1024 * kib
+	       : processes < 128  ? 256 * kib
+	       : processes < 1024 ? 64 * kib
+				  : 0;
+}
+
+struct UserCard::Ring {
+	edc_user_ring *shared = nullptr;
+	UserRingFacts facts;
+	std::uint64_t taken = 0; // blocks so far, as the writers number them
+	bool has_stream = false;
+	bool done = false; // its writers have ended and all is taken
+};
+
+struct UserCard::Process {
+	pid_t pid = 0;
+	unsigned card = 1; // of this process: the second has another name
+	Fd pidfd;
+	Mapping area;
+	std::uint64_t blocks = 0; // of a ring
+	std::vector<Ring> rings;
+	bool ended = false;
+
+	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }
+};
+
+UserCard::UserCard(const UserCardOptions &options)
+    : options_(options), name_(random_name()), listener_(listen_on(name_)), stop_(::eventfd(0, EFD_CLOEXEC))
+{
+	words_.fill(unknown_class);
+	words_[EDC_ID_THREAD] = 1;
+}
+
+UserCard::~UserCard()
+{
+	stop();
+}
+
+void UserCard::start(std::function<void(const std::vector<UserClass> &)> on_class)
+{
+	on_class_ = std::move(on_class);
+	thread_ = std::thread([this] { serve(); });
+}
+
+void UserCard::stop()
+{
+	if (!thread_.joinable())
+		return;
+	::eventfd_write(stop_.get(), 1);
+	thread_.join();
+	listener_.reset();
+	const std::lock_guard guard(lock_);
+	for (const auto &process : processes_)
+		__atomic_store_n(&process->shared().over, 1, __ATOMIC_RELEASE);
+}
+
+void UserCard::serve()
+{
+	std::vector<Fd> callers;
+	std::vector<pollfd> polls;
+	for (;;) {
+		polls = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+		for (const Fd &caller : callers)
+			polls.push_back({caller.get(), POLLIN, 0});
+		const std::size_t first_process = polls.size();
+		{
+			const std::lock_guard guard(lock_);
+			for (const auto &process : processes_)
+				if (!process->ended)
+					polls.push_back({process->pidfd.get(), POLLIN, 0});
+		}
+		if (::poll(polls.data(), polls.size(), -1) < 0 && errno != EINTR)
+			return;
+		if (polls[0].revents)
+			return;
+		for (std::size_t i = first_process; i < polls.size(); ++i) {
+			const std::lock_guard guard(lock_);
+			for (const auto &process : processes_)
+				if (polls[i].revents && process->pidfd.get() == polls[i].fd)
+					process->ended = true;
+		}
+		for (std::size_t i = first_process; i-- > 2;) {
+			if (!polls[i].revents)
+				continue;
+			greet(polls[i].fd);
+			callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i - 2));
+		}
+		if (polls[1].revents) {
+			Fd caller(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+			if (callers.size() >= most_callers) // the one that has been silent longest goes
+				callers.erase(callers.begin());
+			if (caller)
+				callers.push_back(std::move(caller));
+		}
+	}
+}
+
+std::vector<std::uint16_t> UserCard::ids_of(const char *texts, std::size_t bytes, std::uint32_t classes)
+{
+	std::vector<std::uint16_t> ids;
+	const char *at = texts, *end = texts + bytes;
+	const auto next = [&]() -> std::string_view {
+		const char *stop = static_cast<const char *>(std::memchr(at, 0, static_cast<std::size_t>(end - at)));
+		const std::string_view text(at, static_cast<std::size_t>((stop ? stop : end) - at));
+		at = stop ? stop + 1 : end;
+		return text;
+	};
+	while (ids.size() < classes && at < end) {
+		const std::string_view name = next();
+		ids.push_back(classes_.id_of(name, next()));
+	}
+	for (const UserClass &cls : classes_.all())
+		words_[cls.id] = static_cast<std::uint8_t>(cls.payload.size());
+	return ids;
+}
+
+// The sealed memory of a process: neither side can change its size. Returns a descriptor to hand over, or -1.
+int UserCard::make_area(Process &process)
+{
+	const std::uint64_t ring = user_ring_bytes(processes_.size());
+	if (ring == 0)
+		return -1;
+	const std::uint64_t each = ring + EDC_BLOCK_SIZE, size = EDC_BLOCK_SIZE + each * options_.cpus;
+	Fd memory(::memfd_create("monitor-edc", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	if (!memory || ::ftruncate(memory.get(), static_cast<off_t>(size)) < 0 ||
+	    ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return -1;
+	void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
+	if (address == MAP_FAILED)
+		return -1;
+	process.area = Mapping(address, size);
+	process.shared().magic = EDC_USER_MAGIC;
+	process.blocks = ring / EDC_BLOCK_SIZE;
+	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
+		Ring added;
+		added.shared = reinterpret_cast<edc_user_ring *>(process.area.data() + EDC_BLOCK_SIZE + cpu * each);
+		added.facts.uuid = options_.uuid;
+		added.facts.cpu = cpu;
+		added.facts.process = static_cast<std::uint32_t>(process.pid);
+		process.rings.push_back(added);
+	}
+	return memory.release();
+}
+
+// A process says what it wants; it gets an answer at once or is not heard again.
+void UserCard::greet(int fd)
+{
+	std::vector<char> packet(EDC_HELLO_BYTES + sizeof(edc_hello));
+	const ssize_t length = ::recv(fd, packet.data(), packet.size(), MSG_DONTWAIT);
+	edc_hello hello;
+	if (length < static_cast<ssize_t>(sizeof hello))
+		return;
+	std::memcpy(&hello, packet.data(), sizeof hello);
+	ucred who{};
+	socklen_t size = sizeof who;
+	if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 || (who.uid != options_.user && who.uid != 0) ||
+	    hello.magic != EDC_USER_MAGIC || hello.classes > most_classes_at_once)
+		return;
+	edc_welcome welcome{};
+	welcome.magic = EDC_USER_MAGIC;
+	Fd memory;
+	std::vector<std::uint16_t> ids;
+	std::vector<UserClass> known;
+	{
+		const std::lock_guard guard(lock_);
+		const std::size_t before = classes_.all().size();
+		ids = ids_of(packet.data() + sizeof hello, static_cast<std::size_t>(length) - sizeof hello,
+			     hello.classes);
+		if (classes_.all().size() != before)
+			known = classes_.all();
+		if (hello.wish == EDC_HELLO_AREA) {
+			auto process = std::make_unique<Process>();
+			process->pid = who.pid;
+			process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
+			process->card = ++cards_[who.pid];
+			memory = Fd(process->pidfd ? make_area(*process) : -1);
+			if (memory) {
+				welcome.rings = options_.cpus;
+				welcome.area_bytes = process->area.size();
+				welcome.blocks = static_cast<std::uint32_t>(process->blocks);
+				welcome.ring_bytes = (process->blocks + 1) * EDC_BLOCK_SIZE;
+				++counts_.processes;
+				processes_.push_back(std::move(process));
+			} else if (process->pidfd) { // else it is gone already
+				++counts_.refused;
+			}
+		}
+	}
+	if (!known.empty())
+		on_class_(known); // before any event of theirs can be in the trace
+	welcome.classes = static_cast<std::uint32_t>(ids.size());
+	send_answer(fd, welcome, ids, memory.get());
+}
+
+unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &push)
+{
+	const std::lock_guard guard(lock_);
+	unsigned worst = 0;
+	for (const auto &process : processes_) {
+		const bool over = last || process->ended; // asked before the rings are read
+		for (Ring &ring : process->rings)
+			worst = std::max(worst, drain_ring(*process, ring, over, make_stream, push));
+	}
+	std::erase_if(processes_, [this](const auto &process) { return process->ended && forget(*process); });
+	return worst;
+}
+
+// An ended process whose rings are empty leaves its counts.
+bool UserCard::forget(const Process &process)
+{
+	if (!std::ranges::all_of(process.rings, &Ring::done))
+		return false;
+	add_counts(process, counts_);
+	return true;
+}
+
+void UserCard::add_counts(const Process &process, UserCounts &counts)
+{
+	counts.early += __atomic_load_n(&process.shared().lost_early, __ATOMIC_RELAXED);
+	for (const Ring &ring : process.rings)
+		counts.discarded += ring.facts.discarded;
+}
+
+// Returns how full the ring was, in thousandths rounded up.
+unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, const MakeStream &make_stream, const Push &push)
+{
+	if (ring.done)
+		return 0;
+	const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
+	const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
+	const std::uint64_t closed = position / EDC_USER_BLOCK_WORDS;
+	const std::uint64_t waiting = (closed - ring.taken) & EDC_USER_BLOCKS;
+	const auto fill = static_cast<unsigned>((waiting * 1000 + process.blocks - 1) / process.blocks);
+	if (waiting > process.blocks) {
+		damage(process, "a ring's position jumped");
+		ring.taken = closed;
+		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
+		return 0;
+	}
+	while (ring.taken != closed) {
+		if (!take(process, ring, 0, make_stream, push))
+			return fill; // no room: the block waits in the ring
+		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
+	}
+	const std::uint64_t in_block = position % EDC_USER_BLOCK_WORDS;
+	ring.done = last && (in_block == 0 || take(process, ring, in_block * 8, make_stream, push)) &&
+		    tell_last_loss(ring, push);
+	return fill;
+}
+
+// `content_bytes` 0: the block was left, its header says how full.
+bool UserCard::take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
+		    const Push &push)
+{
+	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block;
+	const std::byte *from = reinterpret_cast<const std::byte *>(ring.shared) + EDC_BLOCK_SIZE +
+				ring.taken % process.blocks * EDC_BLOCK_SIZE;
+	std::memcpy(block.data(), from, EDC_BLOCK_SIZE);
+	if (content_bytes == 0) {
+		std::uint64_t untrusted_bits;
+		std::memcpy(&untrusted_bits, block.data() + offsetof(edc_block, content_size), sizeof untrusted_bits);
+		content_bytes = untrusted_bits ? untrusted_bits / 8 : EDC_BLOCK_SIZE;
+	}
+	if (!ring.has_stream) {
+		ring.facts.stream = make_stream(
+		    process.card == 1 ? fmt::format("user_{}_cpu{}", process.pid, ring.facts.cpu)
+				      : fmt::format("user_{}_card{}_cpu{}", process.pid, process.card, ring.facts.cpu));
+		ring.has_stream = true;
+	}
+	if (ring.facts.stream == no_stream) { // the recording has more rings than it can have files
+		damage(process, "there was no stream left for it");
+		ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
+		return true;
+	}
+	UserRingFacts facts = ring.facts;
+	const char *wrong = validate_user_block(block.data(), content_bytes, read_tsc() + future_ticks, words_, facts);
+	if (!push(static_cast<std::uint32_t>(facts.stream), block.data()))
+		return false;
+	if (wrong)
+		damage(process, wrong);
+	counts_.tokens += facts.tokens - ring.facts.tokens;
+	ring.facts = facts;
+	++ring.facts.sequence;
+	ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
+	return true;
+}
+
+// What the ring refused after its last block was opened: an empty block tells it.
+bool UserCard::tell_last_loss(Ring &ring, const Push &push)
+{
+	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
+	if (untrusted_discarded <= ring.facts.discarded || !ring.has_stream)
+		return true;
+	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block{};
+	edc_block header{};
+	header.timestamp_begin = std::max(ring.facts.last_time, read_tsc());
+	header.events_discarded = untrusted_discarded;
+	std::memcpy(block.data(), &header, sizeof header);
+	UserRingFacts facts = ring.facts;
+	validate_user_block(block.data(), EDC_BLOCK_HEADER, ~0ull, words_, facts);
+	if (!push(static_cast<std::uint32_t>(facts.stream), block.data()))
+		return false;
+	ring.facts = facts;
+	return true;
+}
+
+void UserCard::damage(const Process &process, const std::string &what)
+{
+	if (counts_.damaged++ == 0)
+		counts_.damage = fmt::format("{}, by process {}", what, process.pid);
+}
+
+bool UserCard::all_taken() const
+{
+	const std::lock_guard guard(lock_);
+	return std::ranges::all_of(
+	    processes_, [](const auto &process) { return std::ranges::all_of(process->rings, &Ring::done); });
+}
+
+std::vector<UserClass> UserCard::classes() const
+{
+	const std::lock_guard guard(lock_);
+	return classes_.all();
+}
+
+UserCounts UserCard::counts() const
+{
+	const std::lock_guard guard(lock_);
+	UserCounts now = counts_;
+	for (const auto &process : processes_)
+		add_counts(*process, now);
+	now.classes = classes_.all().size();
+	now.classes_refused = classes_.refused();
+	now.why_refused = classes_.why_refused();
+	return now;
+}
+
+} // namespace monitor::card

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The user card's other side: gives each instrumented process a memory of its own with a ring per CPU, and takes what
+// it writes there. Protocol and memory: include/monitor/user_ring.h.
+//
+// Two threads: its own answers processes and watches their ends; the drain thread calls drain(). They share the list of
+// processes under a lock that is held for moments. Next in the flow: record/drain.cpp.
+// Every byte that comes from a process is untrusted: copied, tested, rewritten (user_block.h); what does not stand the
+// test is counted and told, and no other process notices.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/fd.h"
+#include "user_block.h"
+#include "user_classes.h"
+
+namespace monitor::card {
+
+struct UserCardOptions {
+	std::array<std::uint8_t, 16> uuid{};
+	unsigned cpus = 0;
+	uid_t user = 0; // whose processes may have rings; root's always
+};
+
+// Bytes of one CPU's ring of a process, when so many processes have rings already; 0: no more. For 2 CPUs all areas
+// together have at most 300 MiB of addresses; memory is taken as it is written.
+std::uint64_t user_ring_bytes(std::size_t processes);
+
+struct UserCounts {
+	std::uint64_t processes = 0; // that got rings
+	std::uint64_t refused = 0;   // that did not
+	std::uint64_t tokens = 0;    // that were taken, without `thread` tokens
+	std::uint64_t discarded = 0; // refused by full rings, as the processes say
+	std::uint64_t early = 0;     // events before the rings were there, or of refused classes
+	std::uint64_t damaged = 0;   // blocks with something wrong in them
+	std::uint64_t classes = 0, classes_refused = 0;
+	std::string damage;      // what was wrong first, and whose
+	std::string why_refused; // the first class
+};
+
+class UserCard {
+public:
+	// Opens a listening socket with a name of its own. Throws Error.
+	explicit UserCard(const UserCardOptions &options);
+	~UserCard();
+
+	// For EDC_ENVIRONMENT of the command.
+	const std::string &socket_name() const { return name_; }
+
+	// Begins to answer. `on_class` is called in the card's thread whenever there are new classes.
+	void start(std::function<void(const std::vector<UserClass> &)> on_class);
+	// No process gets rings any more, and all are told that it is over.
+	void stop();
+
+	// Drain thread: takes every closed block; `last`: the open ones too. `make_stream(name)` numbers a stream,
+	// `push(stream, block)` is false if there is no room: then the block waits. Returns the fullest any ring was,
+	// in thousandths rounded up.
+	using MakeStream = std::function<std::uint32_t(const std::string &name)>;
+	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
+	unsigned drain(bool last, const MakeStream &make_stream, const Push &push);
+
+	// After the last drain(): nothing is left in any ring.
+	bool all_taken() const;
+
+	std::vector<UserClass> classes() const;
+	UserCounts counts() const;
+
+private:
+	struct Ring;
+	struct Process;
+
+	void serve();
+	void greet(int fd);
+	std::vector<std::uint16_t> ids_of(const char *texts, std::size_t bytes, std::uint32_t classes);
+	int make_area(Process &process);
+	unsigned drain_ring(Process &process, Ring &ring, bool last, const MakeStream &make_stream, const Push &push);
+	bool take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
+		  const Push &push);
+	bool tell_last_loss(Ring &ring, const Push &push);
+	bool forget(const Process &process);
+	static void add_counts(const Process &process, UserCounts &counts);
+	void damage(const Process &process, const std::string &what);
+
+	UserCardOptions options_;
+	std::string name_;
+	Fd listener_, stop_;
+	std::function<void(const std::vector<UserClass> &)> on_class_;
+	mutable std::mutex lock_; // of all below
+	UserClasses classes_;
+	WordsById words_;
+	std::vector<std::unique_ptr<Process>> processes_;
+	std::map<pid_t, unsigned> cards_; // how many a process had
+	UserCounts counts_;
+	std::thread thread_;
+};
+
+} // namespace monitor::card

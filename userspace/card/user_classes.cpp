@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "user_classes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace monitor::card {
+namespace {
+
+constexpr std::size_t longest_name = 63;
+constexpr std::size_t most_labels = 64;
+
+bool is_name(std::string_view text)
+{
+	return !text.empty() && text.size() <= longest_name && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+	       std::ranges::all_of(text, [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_'); });
+}
+
+// A recursive-descent parser of one class's fields. Every step leaves the rest, or sets why and gives up.
+class Parser {
+public:
+	Parser(std::string_view text, std::string &why) : rest_(text), why_(why) {}
+
+	bool parse(UserClass &result)
+	{
+		result.argument = {"u16", "arg", "", {}};
+		skip();
+		if (rest_.starts_with("arg:")) {
+			rest_.remove_prefix(4);
+			if (!field(result.argument, true) || !end_of_field())
+				return false;
+		}
+		while (!rest_.empty()) {
+			UserField next;
+			if (!field(next, false) || !end_of_field())
+				return false;
+			if (next.name == result.argument.name ||
+			    std::ranges::any_of(result.payload,
+						[&](const auto &other) { return other.name == next.name; }))
+				return fail("two fields are called " + next.name);
+			result.payload.push_back(std::move(next));
+			if (result.payload.size() > EDC_MAX_WORDS)
+				return fail(fmt::format("more than {} payload fields", EDC_MAX_WORDS));
+		}
+		return true;
+	}
+
+private:
+	bool fail(const std::string &what)
+	{
+		why_ = what;
+		return false;
+	}
+
+	void skip()
+	{
+		while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t'))
+			rest_.remove_prefix(1);
+	}
+
+	std::string_view word()
+	{
+		skip();
+		std::size_t length = 0;
+		while (length < rest_.size() &&
+		       (std::isalnum(static_cast<unsigned char>(rest_[length])) || rest_[length] == '_'))
+			++length;
+		const std::string_view found = rest_.substr(0, length);
+		rest_.remove_prefix(length);
+		return found;
+	}
+
+	bool take(char c)
+	{
+		skip();
+		if (rest_.empty() || rest_[0] != c)
+			return false;
+		rest_.remove_prefix(1);
+		return true;
+	}
+
+	bool end_of_field()
+	{
+		skip();
+		return rest_.empty() || take(';') || fail(fmt::format("a semicolon is missing before '{}'", excerpt()));
+	}
+
+	std::string excerpt() const
+	{
+		std::string text(rest_.substr(0, 20));
+		std::ranges::replace_if(
+		    text, [](unsigned char c) { return c < 32 || c > 126; }, '?');
+		return text;
+	}
+
+	bool field(UserField &result, bool is_argument)
+	{
+		result.kind = word();
+		const std::array<std::string_view, 3> of_argument = {"u16", "s16", "x16"},
+						      of_payload = {"u64", "s64", "x64"};
+		const auto &integers = is_argument ? of_argument : of_payload;
+		const bool labelled = result.kind == "token" || result.kind == "flags";
+		if (!labelled && std::ranges::find(integers, result.kind) == integers.end() &&
+		    (is_argument || result.kind != "address"))
+			return fail(
+			    fmt::format("'{}' is no kind of {}", result.kind, is_argument ? "an argument" : "a field"));
+		result.name = word();
+		if (!is_name(result.name))
+			return fail(fmt::format("a field of kind {} has no proper name", result.kind));
+		if (labelled)
+			return labels(result.labels);
+		if (take('(')) {
+			const std::size_t end = rest_.find(')');
+			if (end == std::string_view::npos || end > longest_name)
+				return fail("a unit does not end");
+			result.unit = rest_.substr(0, end);
+			if (!std::ranges::all_of(result.unit,
+						 [](unsigned char c) { return c >= 32 && c != '"' && c != '\\'; }))
+				return fail("a unit with strange characters");
+			rest_.remove_prefix(end + 1);
+		}
+		return true;
+	}
+
+	bool labels(std::vector<std::pair<std::string, std::uint64_t>> &result)
+	{
+		if (!take('{'))
+			return fail("labels in braces are missing");
+		do {
+			const std::string_view label = word();
+			if (!is_name(label) || !take('='))
+				return fail(fmt::format("'{}' is no label", label));
+			skip();
+			std::uint64_t value = 0;
+			const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+			if (error != std::errc())
+				return fail(fmt::format("the label {} has no value", label));
+			rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+			result.emplace_back(label, value);
+			if (result.size() > most_labels)
+				return fail(fmt::format("more than {} labels", most_labels));
+		} while (take(','));
+		return take('}') || fail("a closing brace is missing");
+	}
+
+	std::string_view rest_;
+	std::string &why_;
+};
+
+} // namespace
+
+std::optional<UserClass> parse_user_class(std::string_view name, std::string_view fields, std::string &why)
+{
+	UserClass result;
+	result.name = name;
+	if (!is_name(name)) {
+		why = "its name is no identifier of at most 63 characters";
+		return {};
+	}
+	if (!Parser(fields, why).parse(result))
+		return {};
+	return result;
+}
+
+std::uint16_t UserClasses::id_of(std::string_view name, std::string_view fields)
+{
+	const auto known = ids_.find({std::string(name), std::string(fields)});
+	if (known != ids_.end())
+		return known->second;
+	const unsigned id = EDC_ID_USER_FIRST + static_cast<unsigned>(all_.size());
+	std::string why;
+	auto parsed = parse_user_class(name, fields, why);
+	if (parsed && id > EDC_ID_LAST)
+		why = "this recording has no ids left";
+	if (!parsed || id > EDC_ID_LAST) {
+		if (refused_++ == 0)
+			why_ = is_name(name) ? fmt::format("{}: {}", name, why) : why;
+		return 0;
+	}
+	parsed->id = id;
+	all_.push_back(std::move(*parsed));
+	ids_.emplace(std::pair(std::string(name), std::string(fields)), static_cast<std::uint16_t>(id));
+	return static_cast<std::uint16_t>(id);
+}
+
+} // namespace monitor::card

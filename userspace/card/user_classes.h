@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The event classes that instrumented programs declare: from the text of EDC_EVENT to a layout, and to an id that all
+// programs of a recording share. The texts are untrusted. Called by user_card.cpp; record/metadata.cpp describes them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "monitor/token.h"
+
+namespace monitor::card {
+
+struct UserField {
+	std::string kind; // u16 s16 x16 u64 s64 x64 address token flags
+	std::string name;
+	std::string unit;                                          // "" or as it stands in the parentheses
+	std::vector<std::pair<std::string, std::uint64_t>> labels; // of token and flags
+};
+
+struct UserClass {
+	unsigned id = 0;
+	std::string name;
+	UserField argument;
+	std::vector<UserField> payload; // a word each
+};
+
+// "arg: u16 worker; u64 bytes (B)": see include/monitor/edc.h. Empty: the text is not understood, `why` says where.
+std::optional<UserClass> parse_user_class(std::string_view name, std::string_view fields, std::string &why);
+
+// Ids by name and layout. One thread.
+class UserClasses {
+public:
+	// The id of this class, a new one if need be; 0: the text is not understood, or there are no more ids.
+	std::uint16_t id_of(std::string_view name, std::string_view fields);
+
+	const std::vector<UserClass> &all() const { return all_; }
+	std::uint64_t refused() const { return refused_; }
+	const std::string &why_refused() const { return why_; } // the first one
+
+private:
+	std::map<std::pair<std::string, std::string>, std::uint16_t> ids_;
+	std::vector<UserClass> all_;
+	std::uint64_t refused_ = 0;
+	std::string why_;
+};
+
+} // namespace monitor::card
