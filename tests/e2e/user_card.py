@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 
 import e2e
 
@@ -88,9 +89,8 @@ def between_the_kernels_tokens():
 	trace = record("order", "order", calls, options=("-p", "cmd", "-e", "sched,syscall"))
 	expect_exact(trace)
 	ns = {"before": [], "sys_enter": [], "sys_exit": [], "after": []}
-	pid = trace.recording()["command_pid"]
-	inside = False
-	for event in trace.events("--event", "before,after,sys_enter,sys_exit", "--pid", pid):
+	inside = False  # only the command's calls are recorded, and it has one thread
+	for event in trace.events("--event", "before,after,sys_enter,sys_exit"):
 		name = event["event"]
 		if name in ("before", "after") or (inside and event["fields"].get("id") == "getppid" or name == "sys_exit" and inside == "called"):
 			ns[name].append(event["time_ns"])
@@ -117,7 +117,7 @@ def recorder_goes():
 	recorder.process.stdout.readline()
 	recorder.send(signal.SIGKILL)
 	recorder.process.stdin.close()  # the program goes on without a recorder
-	e2e.equal("what the program says", recorder.process.stdout.readline().strip(), "posted=200000")
+	e2e.equal("what the program says", recorder.process.stdout.readline().strip(), "posted=300000")
 	recorder.process.wait()
 	trace = e2e.Trace(recorder.directory)
 	e2e.expect(trace.check() <= {"complete", "kernel_figures"}, f"red is {trace.check()}")
@@ -142,6 +142,43 @@ def without_privilege():
 		shutil.rmtree(public, ignore_errors=True)
 
 
+def everyone():
+	"""--user: programs that run already are found, programs that start later find it; a second one is refused."""
+	running = subprocess.Popen([load, "pause", "1000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+	running.stdout.readline()
+	recorder = e2e.Recorder("everyone", "--user", "-e", "sched").wait_until_recording()
+	second = e2e.run(e2e.monitor, "record", "--user", "-o", e2e.work / "second", "-d", 1, exit_code=125)
+	e2e.expect(str(recorder.process.pid) in second.stderr, f"the second recorder's complaint: {second.stderr}")
+	later = e2e.values(e2e.run(load, "order", 500).stdout)["posted"]
+	running.stdin.close()
+	said = e2e.values(running.stdout.read())["posted"]
+	running.wait()
+	trace = recorder.end()
+	card = trace.recording()["user_card"]
+	e2e.equal("processes", card["processes"], 2)
+	e2e.equal("taken + early", card["tokens"] + card["early"], later + said * 2 // 3)
+	e2e.expect(card["tokens"] >= later + said // 3, f"of the running program too little was taken: {card}")
+
+
+def libraries():
+	"""Shared libraries with the header: one card where the linker merges it, else one more; nothing is lost."""
+	source, made = e2e.pathlib.Path(sys.argv[4]), []
+	(e2e.work / "script").write_text("{ global: post; local: *; };")
+	for name, options in (("plain", ()), ("symbolic", ("-Wl,-Bsymbolic",)),
+	                      ("script", (f"-Wl,--version-script={e2e.work / 'script'}",)),
+	                      ("hidden", ("-fvisibility=hidden",)), ("cplusplus", ("-x", "c++"))):
+		file = e2e.work / f"{name}.so"
+		e2e.run("gcc" if name != "cplusplus" else "g++", "-O2", "-shared", "-fPIC", *options,
+		        f"-I{source / 'include'}", source / "tests" / "e2e" / "user_library.c", "-o", file)
+		made.append(file)
+	if "cplusplus.so" in str(made[-1]):
+		made.pop()  # its post() has a C++ name; it is built to see that it can be
+	trace = record("libraries", "libraries", 1000, *made)
+	expect_exact(trace)
+	cards = {path.name.rsplit("_cpu", 1)[0] for path in trace.directory.glob("user_*")}
+	print(f"libraries: {len(made)} of them, {len(cards)} cards")
+
+
 def not_recording():
 	e2e.equal("a program that nobody records", e2e.run(load, "order", 1000).stdout.strip(), "posted=2000")
 
@@ -151,4 +188,4 @@ if __name__ == "__main__":
 	if os.uname().machine != "x86_64":
 		e2e.skip("the user card is for x86-64")
 	e2e.main(stress, without_protection, names_and_values, between_the_kernels_tokens, lives, recorder_goes,
-	         without_privilege, not_recording)
+	         without_privilege, everyone, libraries, not_recording)

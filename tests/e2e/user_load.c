@@ -11,7 +11,8 @@
  *   user_load exec N                     posts 100, then executes itself with N - 1
  *   user_load threads N                  N threads one after the other, 32 at a time, 10 events each
  *   user_load crash EVENTS               posts EVENTS, then dies of SIGSEGV
- *   user_load pause EVENTS               posts EVENTS, prints "ready", waits for its input to end, posts EVENTS more
+ *   user_load pause EVENTS               posts EVENTS, prints "ready", waits for its input to end, posts EVENTS twice
+ *   user_load libraries N FILE...        loads each library, lets it post N, posts N itself, and unloads it
  */
 #define _GNU_SOURCE
 #ifdef BROKEN
@@ -20,6 +21,7 @@
 #endif
 #include <monitor/edc.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -193,6 +195,28 @@ static void many_threads(long n)
 	printf("posted=%ld\n", (n + 31) / 32 * 320);
 }
 
+static void libraries(long n, char **files)
+{
+	long all = 0;
+
+	for (; *files; files++) {
+		void *library = dlopen(*files, RTLD_NOW | RTLD_LOCAL);
+		void (*post)(long) = NULL;
+
+		if (library)
+			*(void **)&post = dlsym(library, "post");
+		if (!post) {
+			fprintf(stderr, "%s\n", dlerror());
+			exit(1);
+		}
+		post(n);
+		post_many(n);
+		all += 2 * n;
+		dlclose(library);
+	}
+	printf("posted=%ld\n", all);
+}
+
 int main(int count, char **argument)
 {
 	const char *load = count > 2 ? argument[1] : "";
@@ -223,6 +247,8 @@ int main(int count, char **argument)
 		printf("posted=%ld\n", n);
 		fflush(stdout);
 		raise(SIGSEGV);
+	} else if (!strcmp(load, "libraries")) {
+		libraries(n, argument + 3);
 	} else if (!strcmp(load, "pause")) {
 		char byte;
 
@@ -231,7 +257,9 @@ int main(int count, char **argument)
 		while (read(0, &byte, 1) > 0)
 			;
 		post_many(n);
-		printf("posted=%ld\n", 2 * n);
+		usleep(200000);
+		post_many(n);
+		printf("posted=%ld\n", 3 * n);
 	} else {
 		return 2;
 	}

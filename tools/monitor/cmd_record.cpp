@@ -206,6 +206,8 @@ void add_record(CLI::App &app, int &exit_code)
 	record->add_option("--max-size", arguments->max_size, "end when the trace has this size, such as 1G")
 	    ->option_text("SIZE");
 	record->add_option("--note", options.note, "a text to keep with the trace")->option_text("TEXT");
+	record->add_flag("--user", options.everyone,
+			 "the own events of every instrumented program that runs, not of CMD's tree only");
 	record->add_flag("--user-only", options.user_only,
 			 "only the events that instrumented programs post themselves; needs no privilege");
 	record->add_flag("--force", options.force, "empty an existing trace directory first");

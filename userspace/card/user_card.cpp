@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -36,6 +37,36 @@ Fd listen_on(const std::string &name)
 	const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
 	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), length) < 0 || ::listen(fd.get(), 128) < 0)
 		throw Error(errno, "cannot listen for instrumented programs");
+	return fd;
+}
+
+// Who listens at the well-known place; 0: nobody.
+pid_t listener_at(const sockaddr_un &address)
+{
+	const Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	ucred who{};
+	socklen_t size = sizeof who;
+	if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) < 0 ||
+	    ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0)
+		return 0;
+	return who.pid;
+}
+
+// The place in the file system outlives the recorder, which has no right to remove it by then: the next one does.
+Fd listen_for_everyone()
+{
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	std::strncpy(address.sun_path, EDC_SOCKET_PATH, sizeof address.sun_path - 1);
+	if (const pid_t other = listener_at(address))
+		throw Error(fmt::format(
+		    "process {} records the events of all instrumented programs already; only one can", other));
+	::mkdir("/run/monitor", 0755);
+	::unlink(address.sun_path);
+	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) < 0 ||
+	    ::chmod(address.sun_path, 0666) < 0 || ::listen(fd.get(), 128) < 0)
+		throw Error(errno, "cannot listen at " EDC_SOCKET_PATH);
 	return fd;
 }
 
@@ -98,8 +129,11 @@ struct UserCard::Process {
 };
 
 UserCard::UserCard(const UserCardOptions &options)
-    : options_(options), name_(random_name()), listener_(listen_on(name_)), stop_(::eventfd(0, EFD_CLOEXEC))
+    : options_(options), name_(random_name()), stop_(::eventfd(0, EFD_CLOEXEC))
 {
+	listeners_.push_back(listen_on(name_));
+	if (options_.everyone)
+		listeners_.push_back(listen_for_everyone());
 	words_.fill(unknown_class);
 	words_[EDC_ID_THREAD] = 1;
 }
@@ -121,7 +155,7 @@ void UserCard::stop()
 		return;
 	::eventfd_write(stop_.get(), 1);
 	thread_.join();
-	listener_.reset();
+	listeners_.clear();
 	const std::lock_guard guard(lock_);
 	for (const auto &process : processes_)
 		__atomic_store_n(&process->shared().over, 1, __ATOMIC_RELEASE);
@@ -132,7 +166,10 @@ void UserCard::serve()
 	std::vector<Fd> callers;
 	std::vector<pollfd> polls;
 	for (;;) {
-		polls = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+		polls = {{stop_.get(), POLLIN, 0}};
+		for (const Fd &listener : listeners_)
+			polls.push_back({listener.get(), POLLIN, 0});
+		const std::size_t first_caller = polls.size();
 		for (const Fd &caller : callers)
 			polls.push_back({caller.get(), POLLIN, 0});
 		const std::size_t first_process = polls.size();
@@ -152,14 +189,16 @@ void UserCard::serve()
 				if (polls[i].revents && process->pidfd.get() == polls[i].fd)
 					process->ended = true;
 		}
-		for (std::size_t i = first_process; i-- > 2;) {
+		for (std::size_t i = first_process; i-- > first_caller;) {
 			if (!polls[i].revents)
 				continue;
 			greet(polls[i].fd);
-			callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i - 2));
+			callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i - first_caller));
 		}
-		if (polls[1].revents) {
-			Fd caller(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+		for (std::size_t i = 1; i < first_caller; ++i) {
+			if (!polls[i].revents)
+				continue;
+			Fd caller(::accept4(polls[i].fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 			if (callers.size() >= most_callers) // the one that has been silent longest goes
 				callers.erase(callers.begin());
 			if (caller)
@@ -226,8 +265,9 @@ void UserCard::greet(int fd)
 	std::memcpy(&hello, packet.data(), sizeof hello);
 	ucred who{};
 	socklen_t size = sizeof who;
-	if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 || (who.uid != options_.user && who.uid != 0) ||
-	    hello.magic != EDC_USER_MAGIC || hello.classes > most_classes_at_once)
+	if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 ||
+	    (who.uid != options_.user && who.uid != 0 && !options_.everyone) || hello.magic != EDC_USER_MAGIC ||
+	    hello.classes > most_classes_at_once)
 		return;
 	edc_welcome welcome{};
 	welcome.magic = EDC_USER_MAGIC;

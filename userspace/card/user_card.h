@@ -29,7 +29,8 @@ namespace monitor::card {
 struct UserCardOptions {
 	std::array<std::uint8_t, 16> uuid{};
 	unsigned cpus = 0;
-	uid_t user = 0; // whose processes may have rings; root's always
+	uid_t user = 0;        // whose processes may have rings; root's always
+	bool everyone = false; // all processes of the machine, by EDC_SOCKET_PATH
 };
 
 // Bytes of one CPU's ring of a process, when so many processes have rings already; 0: no more. For 2 CPUs all areas
@@ -50,7 +51,7 @@ struct UserCounts {
 
 class UserCard {
 public:
-	// Opens a listening socket with a name of its own. Throws Error.
+	// Opens a listening socket with a name of its own, and for everyone the well-known one. Throws Error.
 	explicit UserCard(const UserCardOptions &options);
 	~UserCard();
 
@@ -93,7 +94,8 @@ private:
 
 	UserCardOptions options_;
 	std::string name_;
-	Fd listener_, stop_;
+	std::vector<Fd> listeners_;
+	Fd stop_;
 	std::function<void(const std::vector<UserClass> &)> on_class_;
 	mutable std::mutex lock_; // of all below
 	UserClasses classes_;

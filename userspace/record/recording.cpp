@@ -21,6 +21,7 @@
 #include "card/facts.h"
 #include "card/start_test.h"
 #include "card/user_card.h"
+#include "card/user_processes.h"
 #include "cgroup_names.h"
 #include "clock.h"
 #include "command.h"
@@ -159,12 +160,13 @@ void Recorder::make_directory()
 // Instrumented programs post the TSC, so their events fit into the trace only if that is its clock.
 void Recorder::open_user_card()
 {
-	if (!has_invariant_tsc() || (options_.command.empty() && !options_.user_only))
+	if (!has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
 		return;
 	card::UserCardOptions options;
 	options.uuid = uuid_;
 	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
 	options.user = user_.uid;
+	options.everyone = options_.everyone;
 	users_ = std::make_unique<card::UserCard>(options);
 }
 
@@ -400,6 +402,8 @@ void Recorder::release_command()
 
 Result Recorder::run()
 {
+	if (::geteuid() != 0 && options_.everyone)
+		throw Error("--user needs root, for it takes the events of every user's programs: run it with sudo");
 	if (::geteuid() != 0 && !options_.user_only)
 		throw Error(
 		    "recording needs root: run it with sudo (reading a trace does not; --user-only does not either)");
@@ -423,6 +427,8 @@ Result Recorder::run()
 			measure_clock();
 		else
 			load_card();
+		if (options_.everyone)
+			card::wake_user_cards();
 		drop_privileges(user_);
 		dropped_ = true;
 		start_streams();

@@ -21,6 +21,7 @@ struct Options {
 	std::vector<int> pids;     // -p PID,...: these and their descendants
 	bool only_command = false; // -p cmd
 	bool user_only = false;    // --user-only: no kernel events, no privilege
+	bool everyone = false;     // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;
 	std::optional<std::uint64_t> max_bytes; // the recording ends when the trace has this size
 	std::string note;
