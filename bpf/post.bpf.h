@@ -162,13 +162,14 @@ INLINE bool is_traced(__s32 tid)
 	return bpf_map_lookup_elem(&traced, &tid) != 0;
 }
 
-/* Is the running thread one that -p selects? Looked up once per switch. */
+/* Is the running thread one that -p selects? Looked up once per switch, or where a switch was not seen. */
 INLINE bool current_kept(struct edc_cpu *cpu)
 {
-	__u32 kept = READ(cpu->kept);
+	__u32 kept = READ(cpu->kept), tid = (__u32)bpf_get_current_pid_tgid();
 
-	if (kept == EDC_KEPT_UNKNOWN) {
-		kept = is_traced((__s32)bpf_get_current_pid_tgid()) ? EDC_KEPT_YES : EDC_KEPT_NO;
+	if (kept == EDC_KEPT_UNKNOWN || READ(cpu->kept_tid) != tid) {
+		kept = is_traced((__s32)tid) ? EDC_KEPT_YES : EDC_KEPT_NO;
+		WRITE(cpu->kept_tid, tid);
 		WRITE(cpu->kept, kept);
 	}
 	return kept == EDC_KEPT_YES;

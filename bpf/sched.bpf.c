@@ -71,8 +71,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 		if (dead)
 			bpf_map_delete_elem(&traced, &prev_pid);
-		if (cpu)
+		if (cpu) {
+			WRITE(cpu->kept_tid, next_pid);
 			WRITE(cpu->kept, is_traced(next_pid) ? EDC_KEPT_YES : EDC_KEPT_NO);
+		}
 	}
 	return 0;
 }

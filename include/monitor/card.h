@@ -129,10 +129,11 @@ struct edc_level {
 
 /* What a card and the recorder share for one CPU; its blocks follow at EDC_CPU_HEADER. */
 struct edc_cpu {
-	__u32 depth;   /* probes in progress on this CPU */
-	__u32 kept;    /* the running thread: EDC_KEPT_* (only with a process filter) */
-	__u32 stopped; /* the recorder's: the recording is over, post nothing */
-	__u32 pad[13];
+	__u32 depth;    /* probes in progress on this CPU */
+	__u32 kept;     /* the running thread: EDC_KEPT_* (only with a process filter) */
+	__u32 stopped;  /* the recorder's: the recording is over, post nothing */
+	__u32 kept_tid; /* whom `kept` is about */
+	__u32 pad[12];
 	__u64 too_deep[EDC_CARD_CLASSES]; /* seen at depth EDC_CARD_LEVELS or more: lost */
 	struct edc_level level[EDC_CARD_LEVELS];
 };

@@ -25,7 +25,8 @@
 #define EDC_WIPEONFORK_ 18 /* MADV_WIPEONFORK */
 #define EDC_DONTFORK_ 10   /* MADV_DONTFORK */
 #define EDC_WAIT_MS_ 200
-#define EDC_TRIES_ 100 /* of the slow path for one event: other threads of this CPU may always be faster */
+#define EDC_LATER_ (-11L) /* EAGAIN */
+#define EDC_TRIES_ 100    /* of the slow path for one event: other threads of this CPU may always be faster */
 #define EDC_CLASSES_AT_ONCE_ 1000
 #define EDC_LOOK_AT_SELF_ 8 /* one of so many blocks is opened with a look at who opens it */
 
@@ -229,25 +230,29 @@ static inline long edc_dial_to_(const char *name, int abstract)
 		length++;
 	}
 	length += offsetof(struct sockaddr_un, sun_path) + 1;
-	if (EDC_CALL_3_(SYS_connect, fd, &address, length) == 0) {
+
+	long connected = EDC_CALL_3_(SYS_connect, fd, &address, length);
+
+	if (connected == 0) {
 		uint32_t who[3] = {0, ~0u, ~0u}, size = sizeof who; /* struct ucred */
 
 		/* Only root's recorder or our own user's is believed. */
-		if (edc_call_(SYS_getsockopt, (uint64_t)fd, SOL_SOCKET, 17 /* SO_PEERCRED */, (uint64_t)who,
-			      (uint64_t)&size, 0) == 0 &&
-		    (who[1] == 0 || who[1] == (uint32_t)EDC_CALL_0_(SYS_geteuid)))
+		connected = edc_call_(SYS_getsockopt, (uint64_t)fd, SOL_SOCKET, 17 /* SO_PEERCRED */, (uint64_t)who,
+				      (uint64_t)&size, 0);
+		if (connected == 0 && (who[1] == 0 || who[1] == (uint32_t)EDC_CALL_0_(SYS_geteuid)))
 			return fd;
 	}
 	EDC_CALL_2_(SYS_close, fd, 0);
-	return -1;
+	return connected == EDC_LATER_ ? EDC_LATER_ : -1;
 }
 
+/* A descriptor, EDC_LATER_ if the recorder has too many callers at this moment, or another negative number. */
 static inline long edc_dial_(void)
 {
 	const char *name = getauxval(AT_SECURE) ? NULL : getenv(EDC_ENVIRONMENT);
 	long fd = name ? edc_dial_to_(name, 1) : -1;
 
-	return fd >= 0 ? fd : edc_dial_to_(EDC_SOCKET_PATH, 0);
+	return fd >= 0 || fd == EDC_LATER_ ? fd : edc_dial_to_(EDC_SOCKET_PATH, 0);
 }
 
 static inline uint32_t edc_put_(char *to, uint32_t room, const char *text)
@@ -314,7 +319,7 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 	message.msg_control = &control;
 	message.msg_controllen = sizeof control;
 	length = EDC_CALL_3_(SYS_recvmsg, fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	if (length == -11 /* EAGAIN */)
+	if (length == EDC_LATER_)
 		return length;
 	if (length < (long)sizeof answer.welcome || answer.welcome.magic != EDC_USER_MAGIC)
 		return -1;
@@ -373,6 +378,14 @@ static inline void edc_look_(struct edc_card *card, uint32_t wish, int wait)
 	}
 	if (!card->socket) {
 		long fd = edc_dial_(), asked = -1;
+
+		for (int ms = 0; wait && fd == EDC_LATER_ && ms < EDC_WAIT_MS_; ms++) {
+			EDC_CALL_3_(SYS_poll, 0, 0, 1);
+			fd = edc_dial_();
+		}
+		if (fd == EDC_LATER_)
+			return;
+
 		long scratch = fd < 0 ? -1
 				      : edc_call_(SYS_mmap, 0, 65536, PROT_READ | PROT_WRITE,
 						  MAP_PRIVATE | 0x20 /* MAP_ANONYMOUS */, ~0ull, 0);
@@ -395,7 +408,7 @@ static inline void edc_look_(struct edc_card *card, uint32_t wish, int wait)
 
 	long heard = edc_hear_(card, (long)card->socket - 1, wish);
 
-	if (heard == -11)
+	if (heard == EDC_LATER_)
 		return; /* at a later event */
 	EDC_CALL_2_(SYS_close, card->socket - 1, 0);
 	card->socket = 0;

@@ -155,8 +155,8 @@ def everyone():
 	running.wait()
 	trace = recorder.end()
 	card = trace.recording()["user_card"]
-	e2e.equal("processes", card["processes"], 2)
-	e2e.equal("taken + early", card["tokens"] + card["early"], later + said * 2 // 3)
+	e2e.expect(card["processes"] >= 2, f"{card['processes']} processes, not 2 (and what else runs on this machine)")
+	e2e.expect(card["tokens"] + card["early"] >= later + said * 2 // 3, f"of {later} + {said} * 2 / 3 events: {card}")
 	e2e.expect(card["tokens"] >= later + said // 3, f"of the running program too little was taken: {card}")
 
 
@@ -179,6 +179,38 @@ def libraries():
 	print(f"libraries: {len(made)} of them, {len(cards)} cards")
 
 
+def many_processes():
+	"""2,000 short-lived programs, 64 at a time: all their events, in few streams, which babeltrace2 reads at once."""
+	script = ("i=0; while [ $i -lt 2000 ]; do for k in $(seq 64); do "
+	          f"{load} order 50 & i=$((i+1)); done; wait; done")
+	trace = e2e.record("many", "--force", "--user-only", command=("sh", "-c", script))
+	trace.card = trace.recording()["user_card"]
+	expect_exact(trace, lost=None)
+	streams = [path.name for path in trace.directory.glob("user_*")]
+	e2e.expect(trace.card["processes"] >= 2000 and len(streams) <= 64 + len(e2e.cpus()),
+	           f"{trace.card['processes']} processes in {len(streams)} streams")
+	if shutil.which("babeltrace2"):
+		read = e2e.run("babeltrace2", trace.directory, timeout=60)
+		e2e.equal("events by babeltrace2", len(re.findall(r" (?:before|after): ", read.stdout)), trace.card["tokens"])
+	threads = {event["pid"] for event in trace.events("--event", "before")}
+	e2e.equal("threads by list", len(threads), trace.card["processes"])
+
+
+def hostile():
+	"""A hostile process beside an honest one: the recorder goes on, the honest one's data is whole."""
+	script = (f"{sys.executable} {sys.argv[4]}/tests/e2e/user_hostile.py 300 & sleep 0.2; {load} order 20000; wait; "
+	          f"{load} order 100")
+	trace = e2e.record("hostile", "--force", "--user-only", command=("sh", "-c", script))
+	e2e.expect("classes refused" in trace.output and "could be truncated" not in trace.output, trace.output)
+	red = trace.check()
+	e2e.expect(red <= {"user_damage", "user_refused", "user_events", "losses"}, f"red is {red}")
+	card = trace.recording()["user_card"]
+	e2e.expect(card["damaged"] > 0 and card["damage"] and card["classes_refused"] > 5000, f"what the recorder says: {card}")
+	honest = [event["fields"]["number"] for event in trace.events("--event", "before,after")]
+	e2e.equal("the honest programs' events", honest, [n // 2 for n in range(40000)] + [n // 2 for n in range(200)])
+	print(f"hostile: {card['damaged']} damaged blocks ({card['damage']}), {card['classes_refused']} classes refused")
+
+
 def not_recording():
 	e2e.equal("a program that nobody records", e2e.run(load, "order", 1000).stdout.strip(), "posted=2000")
 
@@ -188,4 +220,4 @@ if __name__ == "__main__":
 	if os.uname().machine != "x86_64":
 		e2e.skip("the user card is for x86-64")
 	e2e.main(stress, without_protection, names_and_values, between_the_kernels_tokens, lives, recorder_goes,
-	         without_privilege, everyone, libraries, not_recording)
+	         without_privilege, everyone, libraries, many_processes, hostile, not_recording)

@@ -7,6 +7,7 @@
 
 #include "card/user_block.h"
 #include "card/user_classes.h"
+#include "card/user_merge.h"
 
 using namespace monitor::card;
 
@@ -192,4 +193,53 @@ TEST_CASE("user block: whatever is in it, what comes out can be believed")
 		REQUIRE(header.timestamp_end <= now);
 		REQUIRE(facts.discarded >= before.discarded);
 	}
+}
+
+TEST_CASE("merged stream: events of several processes sorted, each thread told, the young ones wait")
+{
+	const auto filled = [](std::uint32_t process, std::uint32_t tid, std::initializer_list<std::uint64_t> times) {
+		Block block(100);
+		for (std::uint64_t time : times)
+			block.post(1024, time);
+		UserRingFacts facts = some_facts();
+		facts.process = process;
+		validate_user_block(block.bytes.data(), block.at, now, some_words(), facts);
+		edc_block header = block.header();
+		header.tid = tid;
+		std::memcpy(block.bytes.data(), &header, sizeof header);
+		return block;
+	};
+	MergedStream merged(some_facts());
+	CHECK(merged.add(filled(1, 11, {110, 130, 500}).bytes.data(), EDC_BLOCK_HEADER, some_words()) == 3);
+	CHECK(merged.add(filled(2, 22, {120, 140}).bytes.data(), EDC_BLOCK_HEADER + 8, some_words()) ==
+	      1); // 120 was merged before
+	merged.add_losses(5);
+	std::vector<Block> pushed;
+	const auto push = [&](std::uint32_t stream, const std::byte *bytes) {
+		CHECK(stream == 12);
+		pushed.emplace_back(0);
+		std::memcpy(pushed.back().bytes.data(), bytes, EDC_BLOCK_SIZE);
+		return true;
+	};
+	CHECK(merged.pack(400, true, push));
+	REQUIRE(pushed.size() == 1);
+	const edc_block first = pushed[0].header();
+	CHECK(first.timestamp_begin == 110);
+	CHECK(first.timestamp_end == 140);
+	CHECK(first.process == 1);
+	CHECK(first.events_discarded == 5);
+	std::uint64_t words[5];
+	std::memcpy(words, pushed[0].bytes.data() + EDC_BLOCK_HEADER, sizeof words);
+	CHECK(edc_token_time(words[0]) == 110);
+	CHECK(edc_token_time(words[1]) == 130);
+	CHECK(edc_token_id(words[2]) == EDC_ID_THREAD);
+	CHECK(words[3] == (22 | 2ull << 32));
+	CHECK(edc_token_time(words[4]) == 140);
+	CHECK(first.content_size == (EDC_BLOCK_HEADER + sizeof words) * 8);
+	CHECK_FALSE(merged.empty());
+	const auto no_room = [](std::uint32_t, const std::byte *) { return false; };
+	CHECK_FALSE(merged.pack(~0ull, true, no_room));
+	CHECK(merged.pack(~0ull, true, push));
+	CHECK(merged.empty());
+	CHECK(pushed.size() == 2);
 }

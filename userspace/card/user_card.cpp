@@ -26,7 +26,12 @@ namespace {
 constexpr std::size_t most_callers = 64;        // that have connected and not yet said what they want
 constexpr std::uint64_t future_ticks = 100'000; // by which another CPU's clock may be ahead
 constexpr std::uint32_t most_classes_at_once = 1000;
+constexpr std::size_t most_classes_of_a_process = 512; // that no other process declared before
 constexpr std::uint32_t no_stream = ~0u;
+// Rings that have a stream each; those of later processes are merged.
+constexpr std::uint64_t most_own_streams = 64;
+// A token's time is read so long before its ring's state is stored, at the most: a restartable sequence is far shorter.
+constexpr std::uint64_t commit_ticks = 100'000;
 
 Fd listen_on(const std::string &name)
 {
@@ -35,7 +40,7 @@ Fd listen_on(const std::string &name)
 	address.sun_family = AF_UNIX;
 	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
 	const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), length) < 0 || ::listen(fd.get(), 128) < 0)
+	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), length) < 0 || ::listen(fd.get(), 1024) < 0)
 		throw Error(errno, "cannot listen for instrumented programs");
 	return fd;
 }
@@ -65,7 +70,7 @@ Fd listen_for_everyone()
 	::unlink(address.sun_path);
 	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) < 0 ||
-	    ::chmod(address.sun_path, 0666) < 0 || ::listen(fd.get(), 128) < 0)
+	    ::chmod(address.sun_path, 0666) < 0 || ::listen(fd.get(), 1024) < 0)
 		throw Error(errno, "cannot listen at " EDC_SOCKET_PATH);
 	return fd;
 }
@@ -111,7 +116,8 @@ std::uint64_t user_ring_bytes(std::size_t processes)
 struct UserCard::Ring {
 	edc_user_ring *shared = nullptr;
 	UserRingFacts facts;
-	std::uint64_t taken = 0; // blocks so far, as the writers number them
+	std::uint64_t taken = 0;                 // blocks so far, as the writers number them
+	std::uint64_t merged = EDC_BLOCK_HEADER; // bytes of the next block that are merged already
 	bool has_stream = false;
 	bool done = false; // its writers have ended and all is taken
 };
@@ -124,6 +130,7 @@ struct UserCard::Process {
 	std::uint64_t blocks = 0; // of a ring
 	std::vector<Ring> rings;
 	bool ended = false;
+	bool merged = false; // its events go into the merged streams
 
 	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }
 };
@@ -134,6 +141,7 @@ UserCard::UserCard(const UserCardOptions &options)
 	listeners_.push_back(listen_on(name_));
 	if (options_.everyone)
 		listeners_.push_back(listen_for_everyone());
+	merged_.resize(options_.cpus);
 	words_.fill(unknown_class);
 	words_[EDC_ID_THREAD] = 1;
 }
@@ -207,8 +215,9 @@ void UserCard::serve()
 	}
 }
 
-std::vector<std::uint16_t> UserCard::ids_of(const char *texts, std::size_t bytes, std::uint32_t classes)
+std::vector<std::uint16_t> UserCard::ids_of(pid_t pid, const char *texts, std::size_t bytes, std::uint32_t classes)
 {
+	std::size_t &added = classes_of_[pid];
 	std::vector<std::uint16_t> ids;
 	const char *at = texts, *end = texts + bytes;
 	const auto next = [&]() -> std::string_view {
@@ -219,7 +228,9 @@ std::vector<std::uint16_t> UserCard::ids_of(const char *texts, std::size_t bytes
 	};
 	while (ids.size() < classes && at < end) {
 		const std::string_view name = next();
-		ids.push_back(classes_.id_of(name, next()));
+		const std::size_t before = classes_.all().size();
+		ids.push_back(classes_.id_of(name, next(), added < most_classes_of_a_process));
+		added += classes_.all().size() - before;
 	}
 	for (const UserClass &cls : classes_.all())
 		words_[cls.id] = static_cast<std::uint8_t>(cls.payload.size());
@@ -277,7 +288,7 @@ void UserCard::greet(int fd)
 	{
 		const std::lock_guard guard(lock_);
 		const std::size_t before = classes_.all().size();
-		ids = ids_of(packet.data() + sizeof hello, static_cast<std::size_t>(length) - sizeof hello,
+		ids = ids_of(who.pid, packet.data() + sizeof hello, static_cast<std::size_t>(length) - sizeof hello,
 			     hello.classes);
 		if (classes_.all().size() != before)
 			known = classes_.all();
@@ -286,6 +297,7 @@ void UserCard::greet(int fd)
 			process->pid = who.pid;
 			process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
 			process->card = ++cards_[who.pid];
+			process->merged = (counts_.processes + 1) * options_.cpus > most_own_streams;
 			memory = Fd(process->pidfd ? make_area(*process) : -1);
 			if (memory) {
 				welcome.rings = options_.cpus;
@@ -308,12 +320,17 @@ void UserCard::greet(int fd)
 unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &push)
 {
 	const std::lock_guard guard(lock_);
+	const std::uint64_t before_look = read_tsc();
 	unsigned worst = 0;
 	for (const auto &process : processes_) {
 		const bool over = last || process->ended; // asked before the rings are read
 		for (Ring &ring : process->rings)
-			worst = std::max(worst, drain_ring(*process, ring, over, make_stream, push));
+			worst = std::max(worst, process->merged ? merge_ring(*process, ring, over, make_stream)
+								: drain_ring(*process, ring, over, make_stream, push));
 	}
+	for (const auto &stream : merged_)
+		if (stream)
+			stream->pack(last ? ~0ull : before_look - commit_ticks, last, push);
 	std::erase_if(processes_, [this](const auto &process) { return process->ended && forget(*process); });
 	return worst;
 }
@@ -361,19 +378,84 @@ unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, const Mak
 	return fill;
 }
 
+// The same for a ring whose events go into its CPU's merged stream: of the open block too, what was not taken yet.
+unsigned UserCard::merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream)
+{
+	if (ring.done)
+		return 0;
+	const std::uint64_t position = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE) & EDC_USER_POSITION;
+	const std::uint64_t closed = position / EDC_USER_BLOCK_WORDS;
+	const std::uint64_t waiting = (closed - ring.taken) & EDC_USER_BLOCKS;
+	if (waiting > process.blocks) {
+		damage(process, "a ring's position jumped");
+		ring.done = true;
+		return 0;
+	}
+	if (position != 0 && !merged_[ring.facts.cpu]) {
+		UserRingFacts facts = ring.facts;
+		facts.stream = make_stream(fmt::format("user_merged_cpu{}", facts.cpu));
+		merged_[facts.cpu] = std::make_unique<MergedStream>(facts);
+	}
+	while (ring.taken != closed) {
+		merge_block(process, ring, 0);
+		ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
+		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
+	}
+	if (const std::uint64_t in_block = position % EDC_USER_BLOCK_WORDS; in_block * 8 > ring.merged)
+		merge_block(process, ring, in_block * 8);
+	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
+	if (untrusted_discarded > ring.facts.discarded && merged_[ring.facts.cpu]) {
+		merged_[ring.facts.cpu]->add_losses(untrusted_discarded - ring.facts.discarded);
+		ring.facts.discarded = untrusted_discarded;
+	}
+	ring.done = last;
+	return static_cast<unsigned>((waiting * 1000 + process.blocks - 1) / process.blocks);
+}
+
+// `content_bytes` 0: the block was left; else so much of the open one is there, and it is tested again from its
+// beginning when there is more.
+void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes)
+{
+	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block;
+	copy_block(process, ring, block);
+	UserRingFacts facts = ring.facts;
+	const char *wrong = validate_user_block(block.data(), content_bytes ? content_bytes : content_of(block),
+						read_tsc() + future_ticks, words_, facts);
+	counts_.tokens += merged_[facts.cpu]->add(block.data(), ring.merged, words_);
+	if (content_bytes) {
+		ring.merged = content_bytes;
+		return;
+	}
+	if (wrong)
+		damage(process, wrong);
+	facts.discarded = ring.facts.discarded; // merge_ring() tells it as the ring counts it
+	ring.facts = facts;
+	ring.merged = EDC_BLOCK_HEADER;
+}
+
+void UserCard::copy_block(const Process &process, const Ring &ring, std::array<std::byte, EDC_BLOCK_SIZE> &block)
+{
+	const std::byte *from = reinterpret_cast<const std::byte *>(ring.shared) + EDC_BLOCK_SIZE +
+				ring.taken % process.blocks * EDC_BLOCK_SIZE;
+	std::memcpy(block.data(), from, EDC_BLOCK_SIZE);
+}
+
+// Of a block that was left: its header says how much, or nothing if it was full.
+std::uint64_t UserCard::content_of(const std::array<std::byte, EDC_BLOCK_SIZE> &block)
+{
+	std::uint64_t untrusted_bits;
+	std::memcpy(&untrusted_bits, block.data() + offsetof(edc_block, content_size), sizeof untrusted_bits);
+	return untrusted_bits ? untrusted_bits / 8 : EDC_BLOCK_SIZE;
+}
+
 // `content_bytes` 0: the block was left, its header says how full.
 bool UserCard::take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
 		    const Push &push)
 {
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block;
-	const std::byte *from = reinterpret_cast<const std::byte *>(ring.shared) + EDC_BLOCK_SIZE +
-				ring.taken % process.blocks * EDC_BLOCK_SIZE;
-	std::memcpy(block.data(), from, EDC_BLOCK_SIZE);
-	if (content_bytes == 0) {
-		std::uint64_t untrusted_bits;
-		std::memcpy(&untrusted_bits, block.data() + offsetof(edc_block, content_size), sizeof untrusted_bits);
-		content_bytes = untrusted_bits ? untrusted_bits / 8 : EDC_BLOCK_SIZE;
-	}
+	copy_block(process, ring, block);
+	if (content_bytes == 0)
+		content_bytes = content_of(block);
 	if (!ring.has_stream) {
 		ring.facts.stream = make_stream(
 		    process.card == 1 ? fmt::format("user_{}_cpu{}", process.pid, ring.facts.cpu)
@@ -427,7 +509,8 @@ bool UserCard::all_taken() const
 {
 	const std::lock_guard guard(lock_);
 	return std::ranges::all_of(
-	    processes_, [](const auto &process) { return std::ranges::all_of(process->rings, &Ring::done); });
+		   processes_, [](const auto &process) { return std::ranges::all_of(process->rings, &Ring::done); }) &&
+	       std::ranges::all_of(merged_, [](const auto &stream) { return !stream || stream->empty(); });
 }
 
 std::vector<UserClass> UserCard::classes() const

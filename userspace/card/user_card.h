@@ -23,6 +23,7 @@
 #include "base/fd.h"
 #include "user_block.h"
 #include "user_classes.h"
+#include "user_merge.h"
 
 namespace monitor::card {
 
@@ -82,11 +83,15 @@ private:
 
 	void serve();
 	void greet(int fd);
-	std::vector<std::uint16_t> ids_of(const char *texts, std::size_t bytes, std::uint32_t classes);
+	std::vector<std::uint16_t> ids_of(pid_t pid, const char *texts, std::size_t bytes, std::uint32_t classes);
 	int make_area(Process &process);
 	unsigned drain_ring(Process &process, Ring &ring, bool last, const MakeStream &make_stream, const Push &push);
 	bool take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
 		  const Push &push);
+	unsigned merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream);
+	void merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes);
+	static void copy_block(const Process &process, const Ring &ring, std::array<std::byte, EDC_BLOCK_SIZE> &block);
+	static std::uint64_t content_of(const std::array<std::byte, EDC_BLOCK_SIZE> &block);
 	bool tell_last_loss(Ring &ring, const Push &push);
 	bool forget(const Process &process);
 	static void add_counts(const Process &process, UserCounts &counts);
@@ -101,7 +106,9 @@ private:
 	UserClasses classes_;
 	WordsById words_;
 	std::vector<std::unique_ptr<Process>> processes_;
-	std::map<pid_t, unsigned> cards_; // how many a process had
+	std::map<pid_t, unsigned> cards_;                   // how many a process had
+	std::map<pid_t, std::size_t> classes_of_;           // how many a process was the first to declare
+	std::vector<std::unique_ptr<MergedStream>> merged_; // by CPU
 	UserCounts counts_;
 	std::thread thread_;
 };

@@ -165,7 +165,7 @@ std::optional<UserClass> parse_user_class(std::string_view name, std::string_vie
 	return result;
 }
 
-std::uint16_t UserClasses::id_of(std::string_view name, std::string_view fields)
+std::uint16_t UserClasses::id_of(std::string_view name, std::string_view fields, bool may_add)
 {
 	const auto known = ids_.find({std::string(name), std::string(fields)});
 	if (known != ids_.end())
@@ -173,9 +173,10 @@ std::uint16_t UserClasses::id_of(std::string_view name, std::string_view fields)
 	const unsigned id = EDC_ID_USER_FIRST + static_cast<unsigned>(all_.size());
 	std::string why;
 	auto parsed = parse_user_class(name, fields, why);
-	if (parsed && id > EDC_ID_LAST)
-		why = "this recording has no ids left";
-	if (!parsed || id > EDC_ID_LAST) {
+	const bool left = may_add && id <= EDC_ID_LAST;
+	if (parsed && !left)
+		why = may_add ? "this recording has no ids left" : "its process has declared too many";
+	if (!parsed || !left) {
 		if (refused_++ == 0)
 			why_ = is_name(name) ? fmt::format("{}: {}", name, why) : why;
 		return 0;

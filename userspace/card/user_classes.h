@@ -36,8 +36,9 @@ std::optional<UserClass> parse_user_class(std::string_view name, std::string_vie
 // Ids by name and layout. One thread.
 class UserClasses {
 public:
-	// The id of this class, a new one if need be; 0: the text is not understood, or there are no more ids.
-	std::uint16_t id_of(std::string_view name, std::string_view fields);
+	// The id of this class, a new one if need be and `may_add`; 0: the text is not understood, or there are no
+	// more.
+	std::uint16_t id_of(std::string_view name, std::string_view fields, bool may_add = true);
 
 	const std::vector<UserClass> &all() const { return all_; }
 	std::uint64_t refused() const { return refused_; }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "user_merge.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "monitor/token.h"
+#include "monitor/user_ring.h"
+
+namespace monitor::card {
+namespace {
+
+std::uint64_t word_at(const std::byte *block, std::uint64_t at)
+{
+	std::uint64_t word;
+	std::memcpy(&word, block + at, sizeof word);
+	return word;
+}
+
+} // namespace
+
+std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, const WordsById &words)
+{
+	edc_block header;
+	std::memcpy(&header, block, sizeof header);
+	std::uint64_t time = header.timestamp_begin;
+	std::uint32_t tid = header.tid;
+	const std::size_t before = waiting_.size();
+	for (std::uint64_t at = EDC_BLOCK_HEADER; at < header.content_size / 8;) {
+		const std::uint64_t token = word_at(block, at);
+		const std::uint32_t id = edc_token_id(token), count = words[id];
+		time += edc_token_time(token) - static_cast<std::uint32_t>(time);
+		if (id == EDC_ID_THREAD) {
+			tid = static_cast<std::uint32_t>(word_at(block, at + 8));
+		} else if (at >= from) {
+			waiting_.push_back({time, tid, header.process, words_.size(), 1 + count});
+			for (std::uint32_t i = 0; i <= count; ++i)
+				words_.push_back(word_at(block, at + 8u * i));
+		}
+		at += 8 + 8u * count;
+	}
+	return waiting_.size() - before;
+}
+
+void MergedStream::put(std::uint64_t word)
+{
+	std::memcpy(block_.data() + at_, &word, sizeof word);
+	at_ += 8;
+}
+
+void MergedStream::open(std::uint64_t time, const Record &record)
+{
+	edc_block header{};
+	header.magic = EDC_BLOCK_MAGIC;
+	std::copy(facts_.uuid.begin(), facts_.uuid.end(), header.uuid);
+	header.stream_instance_id = facts_.stream;
+	header.timestamp_begin = time;
+	header.packet_size = EDC_BLOCK_SIZE * 8;
+	header.packet_seq_num = facts_.sequence;
+	header.events_discarded = discarded_;
+	header.cpu_id = facts_.cpu;
+	header.level = EDC_LEVEL_USER;
+	header.tid = tid_ = record.tid;
+	header.process = process_ = record.process;
+	block_.fill(std::byte{0});
+	std::memcpy(block_.data(), &header, sizeof header);
+	begin_ = time;
+	told_ = discarded_;
+	at_ = EDC_BLOCK_HEADER;
+}
+
+bool MergedStream::close(const Push &push)
+{
+	auto *header = reinterpret_cast<edc_block *>(block_.data());
+	header->content_size = at_ * 8;
+	header->timestamp_end = facts_.last_time;
+	if (!push(static_cast<std::uint32_t>(facts_.stream), block_.data()))
+		return false;
+	++facts_.sequence;
+	at_ = 0;
+	return true;
+}
+
+bool MergedStream::pack(std::uint64_t horizon, bool flush, const Push &push)
+{
+	std::ranges::stable_sort(waiting_, {}, &Record::time);
+	std::size_t done = 0;
+	bool room = true;
+	for (; done < waiting_.size() && waiting_[done].time < horizon; ++done) {
+		const Record &record = waiting_[done];
+		const std::uint64_t time = std::max(record.time, facts_.last_time);
+		const bool other = record.tid != tid_ || record.process != process_;
+		const std::uint64_t bytes = 8u * record.words + (other ? 16 : 0);
+		if (at_ &&
+		    (at_ + bytes > EDC_BLOCK_SIZE || time - begin_ >= EDC_BLOCK_MAX_TICKS || told_ != discarded_) &&
+		    !(room = close(push)))
+			break;
+		if (!at_) {
+			open(time, record);
+		} else if (other) {
+			put(edc_token(EDC_ID_THREAD, EDC_MODE_USER, time, 0));
+			put(record.tid | static_cast<std::uint64_t>(record.process) << 32);
+			tid_ = record.tid;
+			process_ = record.process;
+		}
+		const std::uint64_t token = words_[record.first_word];
+		put(edc_token(edc_token_id(token), EDC_MODE_USER, time, edc_token_arg(token)));
+		for (std::uint32_t i = 1; i < record.words; ++i)
+			put(words_[record.first_word + i]);
+		facts_.last_time = time;
+	}
+	waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
+	if (waiting_.empty())
+		words_.clear();
+	if (room && flush && told_ != discarded_ && !at_)
+		open(facts_.last_time, Record{0, tid_, process_, 0, 0}); // an empty block tells the last losses
+	if (room && flush && at_)
+		room = close(push);
+	return room;
+}
+
+} // namespace monitor::card

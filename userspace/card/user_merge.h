@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Events of many short-lived processes in one stream per CPU, sorted by time: a trace with thousands of streams is more
+// than its readers bear. Filled and emptied by user_card.cpp in the drain thread.
+//
+// A CPU's rings are each sorted, and what is older than the moment before a look began has been seen at that look: a
+// token's time is read and its ring's state stored in one restartable sequence. So events before that moment are
+// complete; they are sorted and packed into blocks, the rest waits for the next look.
+// Invariant: times of the stream never step back; every record's thread is told before it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "monitor/ring.h"
+#include "user_block.h"
+
+namespace monitor::card {
+
+class MergedStream {
+public:
+	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
+
+	explicit MergedStream(const UserRingFacts &facts) : facts_(facts) {}
+
+	// Records of a validated block from the byte `from` on. The block's header tells its process. Returns how many.
+	std::uint64_t add(const std::byte *block, std::uint64_t from, const WordsById &words);
+	void add_losses(std::uint64_t discarded) { discarded_ += discarded; }
+
+	// Packs what is older than `horizon` and pushes full blocks; `flush`: the last one too. False: there was no
+	// room for a block, which waits for the next call.
+	bool pack(std::uint64_t horizon, bool flush, const Push &push);
+
+	bool empty() const { return waiting_.empty() && at_ == 0 && told_ == discarded_; }
+
+private:
+	struct Record {
+		std::uint64_t time;
+		std::uint32_t tid, process;
+		std::size_t first_word; // in words_
+		std::uint32_t words;
+	};
+
+	void open(std::uint64_t time, const Record &record);
+	bool close(const Push &push);
+	void put(std::uint64_t word);
+
+	UserRingFacts facts_;
+	std::vector<Record> waiting_;
+	std::vector<std::uint64_t> words_;
+	std::uint64_t discarded_ = 0, told_ = 0;
+	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block_{};
+	std::uint64_t at_ = 0; // 0: no block is open
+	std::uint64_t begin_ = 0;
+	std::uint32_t tid_ = 0, process_ = 0; // of the record before
+};
+
+} // namespace monitor::card
