@@ -24,6 +24,7 @@
  * C11 and C++17 and later, libc only, Linux on x86-64 (elsewhere the events compile to nothing). Not recording: one
  * predictable branch. -DEDC_DISABLE: nothing at all. Safe in signal handlers and threads; a fork's child gets rings of
  * its own. Not allowed in the child of vfork() before it execs.
+ * An event has as many words as its class has fields behind "arg:", else it is refused and counted.
  * Never fails visibly, never blocks, keeps errno; what could not be posted is counted, and the trace says so.
  * How it works: user_ring.h (memory), edc_post.h (the fast path), edc_connect.h (the slow one).
  */

@@ -296,6 +296,24 @@ static inline long edc_ask_(long fd, uint32_t wish, char *ask)
 		   : -1;
 }
 
+/* The payload words of a class stand beside its id: an event that is posted with others is none of it. */
+static inline void edc_give_id_(struct edc_class *cls, uint32_t id)
+{
+	const char *at = cls->fields;
+	uint32_t words = 0;
+
+	for (int argument = 1; *at; argument = 0) {
+		while (*at == ' ' || *at == '\t')
+			at++;
+		argument &= at[0] == 'a' && at[1] == 'r' && at[2] == 'g' && at[3] == ':';
+		words += *at && *at != ';' && !argument;
+		while (*at && *at != ';')
+			at++;
+		at += *at == ';';
+	}
+	cls->id = id ? id | words << 16 : 0;
+}
+
 /* The answer: ids for the classes in the order in which they were asked for, and the area's memory. */
 static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 {
@@ -350,7 +368,7 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 		for (struct edc_class **cls = object->begin; cls != object->end; cls++)
 			if (!(wish == EDC_HELLO_CLASSES && (*cls)->id) && next < answer.welcome.classes &&
 			    next < EDC_CLASSES_AT_ONCE_)
-				(*cls)->id = answer.ids[next++];
+				edc_give_id_(*cls, answer.ids[next++]);
 	return 0;
 }
 
@@ -429,12 +447,12 @@ __attribute__((weak, visibility("hidden"), noinline, cold)) void edc_slow_(struc
 	}
 	if (word == EDC_OFF_)
 		return;
-	if (word != EDC_ON_ || !cls->id) {
-		edc_lost_(card); /* no answer yet, or a class that was refused */
+	if (word != EDC_ON_ || !cls->id || cls->id >> 16 != count) {
+		edc_lost_(card); /* no answer yet, a class that was refused, or other words than its fields say */
 		return;
 	}
 
-	uint64_t head = (uint64_t)(uint16_t)arg << EDC_ARG_SHIFT | cls->id;
+	uint64_t head = (uint64_t)(uint16_t)arg << EDC_ARG_SHIFT | (uint16_t)cls->id;
 
 	for (int tries = 0; tries < EDC_TRIES_; tries++) {
 		enum edc_outcome outcome = edc_prepare_(card, count + 1);

@@ -31,7 +31,7 @@ extern "C" {
 struct edc_class {
 	const char *name;
 	const char *fields;
-	uint32_t id; /* given by the recorder; 0: none */
+	uint32_t id; /* given by the recorder, above it << 16 the number of its payload words; 0: none */
 };
 
 /* The card of this process. In a page of its own that a fork wipes (MADV_WIPEONFORK). */
@@ -184,9 +184,9 @@ static inline __attribute__((always_inline)) void edc_post_(struct edc_class *cl
 	if (__builtin_expect(word == EDC_OFF_, 1))
 		return;
 
-	uint32_t id = cls->id;
+	uint32_t id = cls->id ^ count << 16; /* its fields and the words posted agree: an id is left */
 
-	if (__builtin_expect(word == EDC_ON_ && id != 0, 1)) {
+	if (__builtin_expect(word == EDC_ON_ && id - 1 < EDC_ID_LAST, 1)) {
 		enum edc_outcome outcome;
 
 		do

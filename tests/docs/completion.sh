@@ -43,7 +43,7 @@ expect "-h --help -q --quiet --json" check -
 expect "thread" report --by th
 expect "cgroup command cpu" report --by c
 expect "thread" report --by = th
-expect "cgroup command cpu process thread" report --by =
+expect "argument cgroup command cpu process thread" report --by =
 expect "p50_ns p99_ns" report --sort p
 expect "plain/ runs/ second" report ""
 expect "runs/first" info runs/

@@ -39,6 +39,7 @@ EDC_EVENT(signalled, "arg: u16 cpu; u64 number; x64 mark");
 EDC_EVENT(before, "arg: u16 low; u64 number");
 EDC_EVENT(after, "arg: u16 low; u64 number");
 EDC_EVENT(posted, "arg: u16 low");
+EDC_EVENT(mistaken, "arg: u16 low; u64 a; token b {x = 1, y = 2}");
 
 enum { threads = 4 };
 
@@ -119,12 +120,15 @@ static void stress(long pause_us)
 
 static void order(long calls)
 {
+	edc(mistaken, 1); /* has two words: refused and counted */
+	edc_data(mistaken, 1, 2);
+	edc_data(mistaken, 1, 2, 1);
 	for (long i = 0; i < calls; i++) {
 		edc_data(before, i, i);
 		syscall(SYS_getppid);
 		edc_data(after, i, i);
 	}
-	printf("posted=%ld\n", 2 * calls);
+	printf("posted=%ld mistaken=2\n", 2 * calls + 3);
 }
 
 static void post_many(long n)

@@ -59,7 +59,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	report:--sort)
 		COMPREPLY=($(compgen -W "cpu_ns waiting_ns blocked_ns voluntary involuntary migrations syscalls minor_faults
-			major_faults count errors total_ns mean_ns p50_ns p99_ns max_ns" -- "$cur"))
+			major_faults count errors total_ns mean_ns p50_ns p99_ns max_ns exclusive_ns" -- "$cur"))
 		;;
 	list:--event)
 		_monitor_list $(_monitor_event_names)

@@ -8,10 +8,12 @@
 #include "analyze/activities.h"
 #include "analyze/clock_bound.h"
 #include "analyze/machine.h"
+#include "analyze/regions.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "commands.h"
+#include "report/regions_table.h"
 #include "report/summary.h"
 #include "report/usage_report.h"
 
@@ -20,7 +22,7 @@ namespace {
 
 struct Arguments {
 	std::string directory, by = "process", sort;
-	bool syscalls = false, offcpu = false, json = false, csv = false;
+	bool syscalls = false, offcpu = false, regions = false, json = false, csv = false;
 	std::size_t top = 0;
 };
 
@@ -29,9 +31,22 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 							  {"cpu", report::GroupBy::cpu},
 							  {"command", report::GroupBy::command},
 							  {"cgroup", report::GroupBy::cgroup}};
+const std::map<std::string, analyze::RegionBy> region_groupings = {{"process", analyze::RegionBy::process},
+								   {"thread", analyze::RegionBy::thread},
+								   {"argument", analyze::RegionBy::argument}};
+const std::vector<std::string> all_groupings = {"process", "thread", "cpu", "command", "cgroup", "argument"};
 
 constexpr std::size_t rows_in_text = 40;
 constexpr std::size_t longest_command = 80;
+
+// Each table has rows of its own kinds.
+void expect_fitting(const Arguments &arguments)
+{
+	if (arguments.regions && !region_groupings.contains(arguments.by))
+		throw CLI::ValidationError("--regions goes by process, thread or argument, not by " + arguments.by);
+	if (!arguments.regions && !groupings.contains(arguments.by))
+		throw CLI::ValidationError("--by " + arguments.by + " goes with --regions only");
+}
 
 std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
 {
@@ -84,8 +99,9 @@ std::string loss_warning(const report::Summary &summary)
 				 share * 100);
 }
 
-void print_text(const report::Table &table, const report::Table &cpus, bool with_cpus, std::size_t hidden,
-		const analyze::RecordingInfo &info, const report::Summary &summary, std::size_t problems)
+void print_text(const report::Table &table, const std::string &below, const report::Table &cpus, bool with_cpus,
+		std::size_t hidden, const analyze::RecordingInfo &info, const report::Summary &summary,
+		std::size_t problems)
 {
 	if (!info.command.empty())
 		fmt::print("command: {} (its processes are marked *), ",
@@ -95,6 +111,7 @@ void print_text(const report::Table &table, const report::Table &cpus, bool with
 		   loss_warning(summary) + report::to_text(table));
 	if (hidden)
 		fmt::print("... and {} more; --top 0 shows all\n", hidden);
+	fmt::print("{}{}", below.empty() ? "" : "\n", below);
 	if (with_cpus)
 		fmt::print("\n{}", report::to_text(cpus));
 	if (problems)
@@ -108,6 +125,10 @@ void run(const Arguments &arguments)
 	trace::Trace trace = trace::Trace::open(arguments.directory);
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
+	if (info.card == "user" && !arguments.regions)
+		throw Error(
+		    "this trace has only programs' own events (--user-only), nothing of the kernel's: say --regions, "
+		    "or monitor list");
 	analyze::Machine machine(trace, info);
 	analyze::ClockBound bound(trace.description(), info);
 	std::unique_ptr<analyze::ActivityFold> activities;
@@ -116,6 +137,11 @@ void run(const Arguments &arguments)
 		    analyze::load_table(arguments.syscalls ? "syscalls" : "offcpu"), machine);
 		expect_recorded(info, activities->table());
 		machine.add(*activities);
+	}
+	std::unique_ptr<analyze::RegionFold> regions;
+	if (arguments.regions) {
+		regions = std::make_unique<analyze::RegionFold>(region_groupings.at(arguments.by), trace, machine);
+		machine.add(*regions);
 	}
 	trace::merge(
 	    trace, {},
@@ -128,9 +154,12 @@ void run(const Arguments &arguments)
 		    machine.gap(stream, from, to);
 	    });
 	machine.finish();
+	if (regions)
+		regions->finish();
 
 	report::UsageOptions options;
-	options.by = groupings.at(arguments.by);
+	if (!regions)
+		options.by = groupings.at(arguments.by);
 	options.filtering = info.filtering();
 	if (info.present) {
 		options.wakings = info.has_program("sched_waking");
@@ -142,9 +171,10 @@ void run(const Arguments &arguments)
 		options.cgroup_paths = cgroup_paths(arguments.directory);
 	const report::Table cpus = report::cpu_table(machine, clock, info);
 	const bool by_cpu = options.by == report::GroupBy::cpu && !activities;
-	report::Table table = activities ? report::activity_table(*activities, clock)
-			      : by_cpu   ? cpus
-					 : report::usage_table(machine, clock, options);
+	report::Table table = regions      ? report::regions_table(*regions, clock, report::known_shares(info))
+			      : activities ? report::activity_table(*activities, clock)
+			      : by_cpu     ? cpus
+					   : report::usage_table(machine, clock, options);
 	if (!arguments.sort.empty())
 		table.sort_by(table.column(arguments.sort));
 	const bool text = !arguments.json && !arguments.csv;
@@ -154,12 +184,14 @@ void run(const Arguments &arguments)
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
 	if (arguments.json)
-		fmt::print("{{\"rows\": {},\n\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
+		fmt::print("{{\"rows\": {},\n{}\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
+			   regions ? fmt::format("\"unpaired\": {},\n", report::unpaired_json(*regions)) : "",
 			   report::to_json(cpus), report::summary_json(summary));
 	else if (arguments.csv)
 		fmt::print("{}", report::to_csv(table));
 	else
-		print_text(table, cpus, !activities && !by_cpu, hidden, info, summary, trace.problems().total());
+		print_text(table, regions ? report::unpaired_text(*regions) : "", cpus,
+			   !activities && !regions && !by_cpu, hidden, info, summary, trace.problems().total());
 }
 
 } // namespace
@@ -169,13 +201,18 @@ void add_report(CLI::App &app, int &exit_code)
 	CLI::App *command = app.add_subcommand("report", "who used the CPUs, in which mode, and what they waited for");
 	auto arguments = std::make_shared<Arguments>();
 	command->add_option("trace", arguments->directory, "trace directory")->required()->option_text("DIR");
-	command->add_option("--by", arguments->by, "a row per process, thread, cpu, command or cgroup")
-	    ->check(CLI::IsMember(groupings));
+	command
+	    ->add_option("--by", arguments->by,
+			 "a row per process, thread, cpu, command or cgroup; of --regions: process, thread or argument")
+	    ->check(CLI::IsMember(all_groupings));
 	command->add_flag("--syscalls", arguments->syscalls, "system calls by process and call instead")
 	    ->excludes("--by");
 	command->add_flag("--offcpu", arguments->offcpu, "time blocked, by thread, system call and waker instead")
 	    ->excludes("--syscalls")
 	    ->excludes("--by");
+	command->add_flag("--regions", arguments->regions, "activities of instrumented programs instead")
+	    ->excludes("--syscalls")
+	    ->excludes("--offcpu");
 	command->add_option("--sort", arguments->sort, "sort by this column (default: CPU time or total)")
 	    ->option_text("COLUMN");
 	command->add_option("--top", arguments->top, "so many rows only; 0: all (default in text: 40)")
@@ -193,10 +230,12 @@ void add_report(CLI::App &app, int &exit_code)
 	    "Examples:\n"
 	    "  monitor report DIR\n"
 	    "  monitor report DIR --by thread --sort waiting --top 10\n"
-	    "  monitor report DIR --syscalls --json");
+	    "  monitor report DIR --syscalls --json\n"
+	    "  monitor report DIR --regions --by thread");
 	command->callback([arguments, command, &exit_code] {
 		if (command->count("--top") && arguments->top == 0)
 			arguments->top = ~std::size_t(0);
+		expect_fitting(*arguments);
 		run(*arguments);
 		exit_code = 0;
 	});

@@ -10,5 +10,6 @@ add_library(
   analyze/kernel_comparison.cpp
   analyze/machine.cpp
   analyze/machine_states.cpp
-  analyze/recording_info.cpp)
+  analyze/recording_info.cpp
+  analyze/regions.cpp)
 target_link_libraries(monitor_analyze PUBLIC monitor_trace nlohmann_json::nlohmann_json fmt::fmt-header-only)

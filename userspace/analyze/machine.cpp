@@ -297,7 +297,7 @@ void Machine::on_user(const EventKind &kind, const trace::Event &event)
 		writer = {static_cast<std::int32_t>(event.packet_tid()),
 			  static_cast<std::int32_t>(event.packet_process())};
 	if (kind.kind == Kind::user_thread) {
-		writer.tid = kind.field[0].get<std::int32_t>(event);
+		writer = {kind.field[0].get<std::int32_t>(event), kind.field[1].get<std::int32_t>(event)};
 		return;
 	}
 	Thread &thread = get(writer.tid);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -73,6 +74,22 @@ Fd listen_for_everyone()
 	    ::chmod(address.sun_path, 0666) < 0 || ::listen(fd.get(), 1024) < 0)
 		throw Error(errno, "cannot listen at " EDC_SOCKET_PATH);
 	return fd;
+}
+
+// A process as far as /proc tells: its name and its parent.
+edc_task describe(pid_t pid)
+{
+	edc_task task{};
+	const std::string stat = read_text(fmt::format("/proc/{}/stat", pid));
+	const std::size_t open = stat.find('('), close = stat.rfind(')');
+	if (open != std::string::npos && close != std::string::npos && close > open) {
+		stat.copy(task.comm, std::min(sizeof task.comm - 1, close - open - 1), open + 1);
+		std::sscanf(stat.c_str() + close + 1, " %*c %d", &task.ppid);
+	}
+	task.time = read_tsc();
+	task.pid = task.tgid = pid;
+	task.syscall = EDC_NO_SYSCALL;
+	return task;
 }
 
 std::string random_name()
@@ -305,6 +322,7 @@ void UserCard::greet(int fd)
 				welcome.blocks = static_cast<std::uint32_t>(process->blocks);
 				welcome.ring_bytes = (process->blocks + 1) * EDC_BLOCK_SIZE;
 				++counts_.processes;
+				arrived_.push_back(describe(who.pid));
 				processes_.push_back(std::move(process));
 			} else if (process->pidfd) { // else it is gone already
 				++counts_.refused;
@@ -503,6 +521,12 @@ void UserCard::damage(const Process &process, const std::string &what)
 {
 	if (counts_.damaged++ == 0)
 		counts_.damage = fmt::format("{}, by process {}", what, process.pid);
+}
+
+std::vector<edc_task> UserCard::take_arrived()
+{
+	const std::lock_guard guard(lock_);
+	return std::exchange(arrived_, {});
 }
 
 bool UserCard::all_taken() const

@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 #include "base/fd.h"
+#include "monitor/card.h"
 #include "user_block.h"
 #include "user_classes.h"
 #include "user_merge.h"
@@ -74,6 +75,9 @@ public:
 	// After the last drain(): nothing is left in any ring.
 	bool all_taken() const;
 
+	// The processes that got rings since the last call, with their names: for traces without the kernel's events.
+	std::vector<edc_task> take_arrived();
+
 	std::vector<UserClass> classes() const;
 	UserCounts counts() const;
 
@@ -106,6 +110,7 @@ private:
 	UserClasses classes_;
 	WordsById words_;
 	std::vector<std::unique_ptr<Process>> processes_;
+	std::vector<edc_task> arrived_;
 	std::map<pid_t, unsigned> cards_;                   // how many a process had
 	std::map<pid_t, std::size_t> classes_of_;           // how many a process was the first to declare
 	std::vector<std::unique_ptr<MergedStream>> merged_; // by CPU

@@ -114,6 +114,10 @@ void Drain::push_pending()
 unsigned Drain::drain_all(bool last)
 {
 	unsigned worst = users_ ? users_->drain(last, make_stream_, push_user_) : 0;
+	if (users_)
+		for (const edc_task &process : users_->take_arrived())
+			if (!card_) // else the kernel's own tokens name it
+				control_.thread_state(process, false);
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
 		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level) {
 			const unsigned fill = drain_ring(cpu, card_->area(cpu).level[level].ring);
@@ -203,6 +207,7 @@ void Drain::drain_rest()
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
 		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
 			drain_open_block(cpu, level);
+	control_.flush();
 	while (!pending_.empty()) {
 		push_pending();
 		std::this_thread::sleep_for(1ms);

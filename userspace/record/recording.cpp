@@ -358,7 +358,6 @@ void Recorder::end_recording()
 		file_.skew("end", measure_tsc_skew());
 	if (card_)
 		cgroups_.collect();
-	control_->flush();
 	drain_->drain_rest();
 	writer_->finish();
 	if (writer_->failed())

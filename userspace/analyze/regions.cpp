@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+#include "regions.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::uint32_t unknown_process = ~0u;       // as Machine says it: the stream has not told yet
+constexpr std::uint32_t many_processes = 0;          // no process has this number
+constexpr const char *merged_stream = "user_merged"; // as the recorder begins the names of streams of many processes
+
+Span now(const Thread &thread, std::uint64_t time)
+{
+	return {time, thread.usage.cpu(), thread.usage.waiting, thread.usage.blocked};
+}
+
+// What a thread used between two moments. The fold may learn late who ran: then a part holds time from before the
+// begin, and is cut.
+Span between(const Span &begin, const Span &end)
+{
+	Span span;
+	span.ticks = end.ticks - begin.ticks;
+	std::uint64_t left = span.ticks;
+	const auto part = [&left](std::uint64_t from, std::uint64_t to) {
+		const std::uint64_t ticks = std::min(left, to - std::min(from, to));
+		left -= ticks;
+		return ticks;
+	};
+	span.cpu = part(begin.cpu, end.cpu);
+	span.waiting = part(begin.waiting, end.waiting);
+	span.blocked = part(begin.blocked, end.blocked);
+	return span;
+}
+
+std::uint32_t argument_of(const trace::Event &event)
+{
+	return edc_token_arg(trace::load<std::uint64_t>(event.data));
+}
+
+} // namespace
+
+Span &Span::operator+=(const Span &other)
+{
+	ticks += other.ticks;
+	cpu += other.cpu;
+	waiting += other.waiting;
+	blocked += other.blocked;
+	return *this;
+}
+
+std::size_t RegionFold::KeyHash::operator()(const Key &key) const
+{
+	const std::uint64_t hash = (key[0] + 1) * 0x9e3779b97f4a7c15ull ^ key[1];
+	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
+}
+
+RegionFold::RegionFold(RegionBy by, const trace::Trace &trace, const Machine &machine)
+    : by_(by), machine_(machine), roles_(trace::Description::max_classes), in_gap_(trace.streams().size())
+{
+	for (const auto &stream : trace.streams())
+		merged_.push_back(stream->info().name.starts_with(merged_stream));
+	find_activities(trace.description());
+	if (activities_.empty())
+		throw Error("this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
+}
+
+// A name may have several layouts, and so several classes, at either end.
+void RegionFold::find_activities(const trace::Description &description)
+{
+	std::map<std::string, std::array<std::vector<const trace::EventClass *>, 2>> by_name;
+	for (const auto &cls : description.classes())
+		for (const auto &[suffix, at_end] : {std::pair("_begin", 0u), std::pair("_end", 1u)})
+			if (cls->id >= EDC_ID_USER_FIRST && cls->name.ends_with(suffix))
+				by_name[cls->name.substr(0, cls->name.rfind('_'))][at_end].push_back(cls.get());
+	for (const auto &[name, classes] : by_name) {
+		if (name.empty() || classes[0].empty() || classes[1].empty())
+			continue;
+		for (const unsigned at_end : {0u, 1u})
+			for (const trace::EventClass *cls : classes[at_end]) {
+				Role &role = roles_[cls->id];
+				role.activity = static_cast<std::uint32_t>(activities_.size());
+				role.begins = at_end == 0;
+				if (cls->fields.empty())
+					continue;
+				role.argument = trace::FieldRef(*cls, cls->fields.front());
+				role.kind = cls->fields.front().kind;
+				role.base = cls->fields.front().base;
+			}
+		activities_.push_back(name);
+	}
+}
+
+RegionFold::Key RegionFold::key_of(const Role &role, const Thread &thread, const trace::Event &event) const
+{
+	if (by_ == RegionBy::argument)
+		return {role.activity, argument_of(event)};
+	if (by_ == RegionBy::thread)
+		return {role.activity, reinterpret_cast<std::uintptr_t>(&thread)};
+	// Without the kernel's events nothing names the leader, or only when it posts itself: then the number counts.
+	const Thread &leader = machine_.leader(thread);
+	if (leader.tid == leader.tgid && !leader.name.empty())
+		return {role.activity, reinterpret_cast<std::uintptr_t>(&leader)};
+	return {role.activity, static_cast<std::uint64_t>(static_cast<std::uint32_t>(thread.tgid)) << 1 | 1};
+}
+
+RegionFold::Group *RegionFold::group_of(const Role &role, const Thread &thread, const trace::Event &event)
+{
+	const Key key = key_of(role, thread, event);
+	auto found = groups_.find(key);
+	if (found == groups_.end()) {
+		if (groups_.size() >= most_groups)
+			return nullptr;
+		found = groups_.try_emplace(key).first;
+		Group &group = found->second;
+		group.thread = &thread;
+		if (const std::string *label = role.argument.label(event))
+			group.argument = *label;
+		else if (role.base == 16)
+			group.argument = fmt::format("{:#x}", argument_of(event));
+		else if (role.kind == trace::FieldKind::signed_integer)
+			group.argument = fmt::format("{}", role.argument.get<std::int64_t>(event));
+	}
+	found->second.in_tree |= thread.in_tree;
+	return &found->second;
+}
+
+std::uint32_t RegionFold::owner_of(const trace::StreamInfo &stream, std::uint32_t process) const
+{
+	return merged_[stream.index] ? many_processes : process;
+}
+
+RegionFold::Stack &RegionFold::stack_of(const Thread &thread, std::uint32_t owner)
+{
+	Stack &stack = stacks_[&thread];
+	if (stack.owner != owner) {
+		forget(stack);
+		stack.owner = owner;
+		stack.listed = false;
+	}
+	if (!stack.listed) {
+		open_[owner].push_back(&stack);
+		stack.listed = true;
+	}
+	return stack;
+}
+
+void RegionFold::user_event(const Thread &thread, const trace::Event &event)
+{
+	const std::uint32_t owner = owner_of(*event.stream, event.packet_process());
+	// The loss is over. What the owner's other streams told meanwhile may lack events of the same threads.
+	if (in_gap_[event.stream->index]) {
+		in_gap_[event.stream->index] = false;
+		forget_owner(owner);
+	}
+	const Role &role = roles_[event.cls->id];
+	if (role.activity == none)
+		return;
+	Stack &stack = stack_of(thread, owner);
+	if (role.begins)
+		begin(role, stack, thread, event);
+	else
+		end(role, stack, thread, event.time);
+}
+
+void RegionFold::user_gap(const trace::StreamInfo &stream, std::uint32_t process)
+{
+	in_gap_[stream.index] = true;
+	const std::uint32_t owner = owner_of(stream, process);
+	if (owner == unknown_process)
+		forget_all();
+	else
+		forget_owner(owner);
+}
+
+void RegionFold::begin(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event)
+{
+	if (stack.too_deep || stack.frames.size() >= deepest || frames_ >= most_open) {
+		++stack.too_deep;
+		++unpaired_.begins;
+		return;
+	}
+	Frame frame;
+	frame.activity = role.activity;
+	frame.group = group_of(role, thread, event);
+	frame.at_begin = now(thread, event.time);
+	stack.frames.push_back(frame);
+	++frames_;
+}
+
+void RegionFold::end(const Role &role, Stack &stack, const Thread &thread, std::uint64_t time)
+{
+	const auto is_its_begin = [&](const Frame &frame) { return frame.activity == role.activity; };
+	if (stack.too_deep) {
+		--stack.too_deep;
+		++unpaired_.ends;
+		return;
+	}
+	if (std::ranges::none_of(stack.frames, is_its_begin)) {
+		++unpaired_.ends;
+		return;
+	}
+	while (!is_its_begin(stack.frames.back()))
+		forget_top(stack);
+	close(stack, between(stack.frames.back().at_begin, now(thread, time)));
+}
+
+// The innermost activity has ended.
+void RegionFold::close(Stack &stack, const Span &span)
+{
+	const Frame frame = stack.frames.back();
+	stack.frames.pop_back();
+	--frames_;
+	if (!stack.frames.empty())
+		stack.frames.back().inside += span.ticks;
+	if (!frame.group) {
+		++left_out_;
+		return;
+	}
+	Group &group = *frame.group;
+	++group.count;
+	group.sum += span.ticks;
+	group.max = std::max(group.max, span.ticks);
+	group.exclusive += span.ticks - std::min(frame.inside, span.ticks);
+	group.histogram.add(span.ticks);
+	add_total(stack, group, span);
+}
+
+// Inside of another one of its row it waits for that one's end, which holds its time too.
+void RegionFold::add_total(Stack &stack, Group &group, const Span &span)
+{
+	const auto outer = std::find_if(stack.frames.rbegin(), stack.frames.rend(),
+					[&](const Frame &frame) { return frame.group == &group; });
+	(outer == stack.frames.rend() ? group.total : outer->pending) += span;
+}
+
+// The innermost activity's end will not be known.
+void RegionFold::forget_top(Stack &stack)
+{
+	const Frame frame = stack.frames.back();
+	stack.frames.pop_back();
+	--frames_;
+	++unpaired_.begins;
+	if (!stack.frames.empty())
+		stack.frames.back().inside += frame.inside;
+	if (frame.group)
+		add_total(stack, *frame.group, frame.pending);
+}
+
+void RegionFold::forget(Stack &stack)
+{
+	while (!stack.frames.empty())
+		forget_top(stack);
+	stack.too_deep = 0;
+}
+
+void RegionFold::forget_owner(std::uint32_t owner)
+{
+	const auto found = open_.find(owner);
+	if (found == open_.end())
+		return;
+	for (Stack *stack : found->second)
+		if (stack->owner == owner) {
+			forget(*stack);
+			stack->listed = false;
+		}
+	open_.erase(found);
+}
+
+void RegionFold::forget_all()
+{
+	while (!open_.empty())
+		forget_owner(open_.begin()->first);
+}
+
+RegionRow RegionFold::row_of(const Key &key, const Group &group) const
+{
+	RegionRow row;
+	row.activity = activities_[key[0]];
+	row.in_tree = group.in_tree || group.thread->in_tree;
+	row.number = key[1];
+	if (by_ == RegionBy::argument) {
+		row.name = group.argument;
+	} else if (key[1] & 1) { // threads lie at even addresses
+		row.name = "?";
+		row.number = key[1] >> 1;
+	} else {
+		const auto &thread = *reinterpret_cast<const Thread *>(key[1]);
+		row.name = thread.name.empty() ? "?" : thread.name;
+		row.number = static_cast<std::uint32_t>(thread.tid);
+		row.in_tree |= thread.in_tree;
+	}
+	row.count = group.count;
+	row.total = group.total;
+	row.mean = group.sum / group.count;
+	row.max = group.max;
+	row.p50 = std::min(group.histogram.percentile(0.5), group.max);
+	row.p99 = std::min(group.histogram.percentile(0.99), group.max);
+	row.exclusive = group.exclusive;
+	return row;
+}
+
+std::vector<RegionRow> RegionFold::rows() const
+{
+	std::vector<RegionRow> rows;
+	for (const auto &[key, group] : groups_)
+		if (group.count != 0)
+			rows.push_back(row_of(key, group));
+	std::ranges::sort(rows, [](const RegionRow &a, const RegionRow &b) {
+		return std::tie(b.in_tree, b.total.ticks, a.activity, a.number) <
+		       std::tie(a.in_tree, a.total.ticks, b.activity, b.number);
+	});
+	return rows;
+}
+
+} // namespace monitor::analyze

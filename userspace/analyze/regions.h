@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// The region fold: what programs say that they are doing. A pair of user event classes NAME_begin and NAME_end is an
+// activity; each thread's open ones are a stack, and what is closed is summed by process, thread or argument, with what
+// the scheduler's tokens say of the thread meanwhile. Fed by Machine as an Observer, read by report/regions_table.cpp.
+//
+// Nothing is guessed: a begin or an end that finds no partner is counted, no more. Classes and events are untrusted:
+// depth, open activities and groups are bounded.
+// Invariant: a frame lies on the stack of the thread that began it; the parts of a Span never exceed its ticks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "histogram.h"
+#include "machine.h"
+
+namespace monitor::analyze {
+
+enum class RegionBy : std::uint8_t { process, thread, argument };
+
+// An interval of one thread, or a sum of such; what is in none of the three parts is not known.
+struct Span {
+	std::uint64_t ticks = 0, cpu = 0, waiting = 0, blocked = 0;
+
+	std::uint64_t unknown() const { return ticks - cpu - waiting - blocked; }
+	Span &operator+=(const Span &other);
+};
+
+struct RegionRow {
+	std::string activity;
+	std::string name;         // of the process or thread; of an argument: its text if it is no plain number
+	std::uint64_t number = 0; // pid, tid or argument
+	bool in_tree = false;     // of the recorded command
+	std::uint64_t count = 0;
+	Span total;                                        // of those that lie in no other of the same row
+	std::uint64_t mean = 0, p50 = 0, p99 = 0, max = 0; // of all
+	std::uint64_t exclusive = 0;                       // without the activities inside
+};
+
+// Events without a partner.
+struct Unpaired {
+	std::uint64_t begins = 0, ends = 0;
+};
+
+class RegionFold : public Observer {
+public:
+	static constexpr std::size_t deepest = 256;        // open activities of a thread
+	static constexpr std::size_t most_open = 1u << 20; // of all threads
+	static constexpr std::size_t most_groups = 1u << 16;
+
+	// Throws Error if the trace has no activities.
+	RegionFold(RegionBy by, const trace::Trace &trace, const Machine &machine);
+
+	void user_event(const Thread &thread, const trace::Event &event) override;
+	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
+	// After the last event: what is open has no end.
+	void finish() { forget_all(); }
+
+	RegionBy by() const { return by_; }
+	const Unpaired &unpaired() const { return unpaired_; }
+	// Pairs that are in no row, for there were too many groups.
+	std::uint64_t left_out() const { return left_out_; }
+	// The recorded command's tree first, then by descending total.
+	std::vector<RegionRow> rows() const;
+
+private:
+	// What an event class means.
+	struct Role {
+		std::uint32_t activity = none;
+		bool begins = false;
+		trace::FieldRef argument;
+		trace::FieldKind kind = trace::FieldKind::unsigned_integer;
+		std::uint8_t base = 10;
+	};
+	static constexpr std::uint32_t none = ~0u;
+
+	// The second part: a leader's or thread's address, an argument, or a nameless process by its odd number.
+	using Key = std::array<std::uint64_t, 2>;
+	struct KeyHash {
+		std::size_t operator()(const Key &key) const;
+	};
+	struct Group {
+		const Thread *thread = nullptr; // the first one that was seen in it
+		bool in_tree = false;
+		std::string argument; // its text if it is no plain number
+		std::uint64_t count = 0, sum = 0, max = 0, exclusive = 0;
+		Span total;
+		Histogram histogram;
+	};
+	struct Frame {
+		std::uint32_t activity = 0;
+		Group *group = nullptr;   // null: there were too many
+		Span at_begin;            // ticks: the time; the others: what the thread had used
+		std::uint64_t inside = 0; // ticks of the activities closed directly inside
+		Span pending;             // of the row's own inside, which count in its total if this one never ends
+	};
+	struct Stack {
+		std::uint32_t owner = none; // of the streams it is told in: a process, or 0 for many
+		bool listed = false;        // in open_[owner]
+		std::uint64_t too_deep = 0;
+		std::vector<Frame> frames;
+	};
+
+	void find_activities(const trace::Description &description);
+	Key key_of(const Role &role, const Thread &thread, const trace::Event &event) const;
+	Group *group_of(const Role &role, const Thread &thread, const trace::Event &event);
+	std::uint32_t owner_of(const trace::StreamInfo &stream, std::uint32_t process) const;
+	Stack &stack_of(const Thread &thread, std::uint32_t owner);
+	void begin(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event);
+	void end(const Role &role, Stack &stack, const Thread &thread, std::uint64_t time);
+	void close(Stack &stack, const Span &span);
+	void add_total(Stack &stack, Group &group, const Span &span);
+	void forget_top(Stack &stack);
+	void forget(Stack &stack);
+	void forget_owner(std::uint32_t owner);
+	void forget_all();
+	RegionRow row_of(const Key &key, const Group &group) const;
+
+	RegionBy by_;
+	const Machine &machine_;
+	std::vector<std::string> activities_;
+	std::vector<Role> roles_; // by class id
+	std::unordered_map<Key, Group, KeyHash> groups_;
+	std::unordered_map<const Thread *, Stack> stacks_;
+	std::unordered_map<std::uint32_t, std::vector<Stack *>> open_; // by owner: every stack that is not empty
+	std::vector<bool> merged_;                                     // by stream: of many processes
+	std::vector<bool> in_gap_;                                     // by stream
+	std::size_t frames_ = 0;                                       // of all stacks
+	Unpaired unpaired_;
+	std::uint64_t left_out_ = 0;
+};
+
+} // namespace monitor::analyze

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "regions_table.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace monitor::report {
+namespace {
+
+using analyze::RegionBy;
+
+Cell share(bool is_known, std::uint64_t part, std::uint64_t whole)
+{
+	if (!is_known || whole == 0)
+		return {};
+	return static_cast<double>(part) / static_cast<double>(whole) * 100;
+}
+
+std::vector<Column> columns_by(RegionBy by)
+{
+	std::vector<Column> columns = {{"recorded", "", Unit::flag}, {"activity", "activity", Unit::text}};
+	switch (by) {
+	case RegionBy::process:
+		columns.push_back({"process", "process", Unit::text});
+		columns.push_back({"pid", "pid", Unit::count});
+		break;
+	case RegionBy::thread:
+		columns.push_back({"thread", "thread", Unit::text});
+		columns.push_back({"tid", "tid", Unit::count});
+		break;
+	case RegionBy::argument:
+		columns.push_back({"argument", "argument", Unit::count});
+		break;
+	}
+	columns.push_back({"count", "count", Unit::count});
+	for (const auto &[key, title] :
+	     {std::pair{"total_ns", "total"}, std::pair{"mean_ns", "mean"}, std::pair{"p50_ns", "p50"},
+	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}, std::pair{"exclusive_ns", "exclusive"}})
+		columns.push_back({key, title, Unit::nanoseconds});
+	for (const auto &[key, title] :
+	     {std::pair{"cpu_percent", "CPU%"}, std::pair{"runnable_percent", "runnable%"},
+	      std::pair{"blocked_percent", "blocked%"}, std::pair{"unknown_percent", "unkn%"}})
+		columns.push_back({key, title, Unit::percent});
+	return columns;
+}
+
+} // namespace
+
+KnownShares known_shares(const analyze::RecordingInfo &info)
+{
+	const bool switches = !info.present || info.has_program("sched_switch");
+	return {switches, switches && (!info.present || info.has_program("sched_waking"))};
+}
+
+Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, const KnownShares &known)
+{
+	Table table;
+	table.columns = columns_by(fold.by());
+	for (const analyze::RegionRow &region : fold.rows()) {
+		std::vector<Cell> row = {region.in_tree, region.activity};
+		if (fold.by() != RegionBy::argument)
+			row.insert(row.end(), {region.name, region.number});
+		else
+			row.push_back(region.name.empty() ? Cell(region.number) : Cell(region.name));
+		row.push_back(region.count);
+		for (const std::uint64_t ticks :
+		     {region.total.ticks, region.mean, region.p50, region.p99, region.max, region.exclusive})
+			row.push_back(clock.to_ns(ticks));
+		const analyze::Span &total = region.total;
+		row.push_back(share(known.cpu, total.cpu, total.ticks));
+		row.push_back(share(known.waiting, total.waiting, total.ticks));
+		row.push_back(share(known.waiting, total.blocked, total.ticks));
+		const std::uint64_t rest = known.waiting ? total.unknown() : total.ticks - total.cpu;
+		row.push_back(share(known.cpu, rest, total.ticks));
+		table.rows.push_back(std::move(row));
+	}
+	return table;
+}
+
+std::string unpaired_text(const analyze::RegionFold &fold)
+{
+	const analyze::Unpaired &unpaired = fold.unpaired();
+	std::string text;
+	if (unpaired.begins || unpaired.ends)
+		text = fmt::format(
+		    "unpaired: {} begins without their end, {} ends without their begin; they are in no row\n",
+		    count_text(unpaired.begins), count_text(unpaired.ends));
+	if (fold.left_out())
+		text += fmt::format("{} activities are in no row, for there would be more than {} rows\n",
+				    count_text(fold.left_out()), count_text(analyze::RegionFold::most_groups));
+	return text;
+}
+
+std::string unpaired_json(const analyze::RegionFold &fold)
+{
+	return fmt::format(R"({{"begins": {}, "ends": {}, "left_out": {}}})", fold.unpaired().begins,
+			   fold.unpaired().ends, fold.left_out());
+}
+
+} // namespace monitor::report
