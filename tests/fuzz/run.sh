@@ -18,8 +18,20 @@ elif [ "$name" = fuzz_stream ]; then
 		{ printf '\001' && head -c 255 "$stream"; } >"$corpus/seed_$(basename "$(dirname "$stream")")_$(basename "$stream")"
 	done
 fi
+if [ "$name" = fuzz_user ]; then
+	# two blocks of small events, and a class's text
+	printf 'arg: token a {x = 1, y = 2}; u64 b (B); address c' > "$corpus/seed_text"
+	python3 - "$corpus/seed_blocks" << 'END'
+import struct, sys
+def block(begin, events):
+    head = struct.pack("<I16sIQQQQQQQIIII", 0, b"", 0, 0, begin, 0, 0, 0, 0, 0, 0, 0, 7, 0)
+    words = b"".join(struct.pack("<Q", 1024 | (begin + i) << 12) for i in range(events))
+    return (head + words).ljust(4096, b"\0")
+open(sys.argv[1], "wb").write(bytes([20]) + block(100, 20) + block(200, 20))
+END
+fi
 if [ "$name" = fuzz_fold ]; then
 	for i in 1 2 3; do head -c $((i * 400)) /dev/urandom > "$corpus/seed_$i"; done
 fi
-exec "$fuzzer" -max_total_time="$seconds" -max_len=8192 -len_control=0 -rss_limit_mb=2048 -timeout=10 -print_final_stats=0 -verbosity=0 \
+exec "$fuzzer" -max_total_time="$seconds" -max_len=16384 -len_control=0 -rss_limit_mb=2048 -timeout=10 -print_final_stats=0 -verbosity=0 \
 	-artifact_prefix="$corpus.found_" "$corpus"

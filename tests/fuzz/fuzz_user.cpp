@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Whatever a process may leave in its ring, and whatever it says of its classes: the block test, the merge of several
+// rings, the parser of the classes' texts. The input's first byte picks a content size; then block after block.
+#include <algorithm>
+#include <cstring>
+
+#include "card/user_block.h"
+#include "card/user_classes.h"
+#include "card/user_merge.h"
+
+using namespace monitor::card;
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
+{
+	const std::string_view text(reinterpret_cast<const char *>(data), std::min<std::size_t>(size, 400));
+	std::string why;
+	if (const auto cls = parse_user_class("fuzzed", text, why); cls && cls->payload.size() > EDC_MAX_WORDS)
+		std::abort();
+
+	WordsById words;
+	words.fill(unknown_class);
+	words[EDC_ID_THREAD] = 1;
+	for (unsigned id = 1024; id < 1032; ++id)
+		words[id] = static_cast<std::uint8_t>(id - 1024);
+	constexpr std::uint64_t now = 1ull << 44;
+	UserRingFacts rings[2];
+	rings[1].process = 1;
+	MergedStream merged(rings[0]);
+	std::uint64_t last = 0, taken = 0, packed = 0;
+	const auto push = [&](std::uint32_t, const std::byte *bytes) {
+		edc_block header;
+		std::memcpy(&header, bytes, sizeof header);
+		if (header.timestamp_begin < last || header.timestamp_end < header.timestamp_begin ||
+		    header.content_size > EDC_BLOCK_SIZE * 8)
+			std::abort();
+		last = header.timestamp_end;
+		UserRingFacts again;
+		again.discarded = header.events_discarded;
+		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy;
+		std::memcpy(copy.data(), bytes, copy.size());
+		if (validate_user_block(copy.data(), header.content_size / 8, now, words, again))
+			std::abort(); // what was merged is as good as what came in
+		packed += again.tokens;
+		return true;
+	};
+	for (std::size_t at = 1; at < size; at += EDC_BLOCK_SIZE) {
+		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block{};
+		std::memcpy(block.data(), data + at, std::min<std::size_t>(EDC_BLOCK_SIZE, size - at));
+		UserRingFacts &facts = rings[data[at] & 1];
+		const std::uint64_t content = data[0] ? data[0] * 16ull : EDC_BLOCK_SIZE;
+		const UserRingFacts before = facts;
+		validate_user_block(block.data(), content, now, words, facts);
+		if (facts.last_time < before.last_time || facts.last_time > now || facts.discarded < before.discarded)
+			std::abort();
+		taken += merged.add(block.data(), EDC_BLOCK_HEADER, words);
+		merged.pack(facts.last_time / 2, false, push);
+	}
+	merged.pack(~0ull, true, push);
+	if (!merged.empty() || packed != taken)
+		std::abort();
+	return 0;
+}
