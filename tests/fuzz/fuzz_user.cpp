@@ -46,14 +46,14 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	for (std::size_t at = 1; at < size; at += EDC_BLOCK_SIZE) {
 		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block{};
 		std::memcpy(block.data(), data + at, std::min<std::size_t>(EDC_BLOCK_SIZE, size - at));
-		UserRingFacts &facts = rings[data[at] & 1];
+		UserRingFacts &facts = rings[std::to_integer<unsigned>(block[4]) & 1];
 		const std::uint64_t content = data[0] ? data[0] * 16ull : EDC_BLOCK_SIZE;
 		const UserRingFacts before = facts;
 		validate_user_block(block.data(), content, now, words, facts);
 		if (facts.last_time < before.last_time || facts.last_time > now || facts.discarded < before.discarded)
 			std::abort();
 		taken += merged.add(block.data(), EDC_BLOCK_HEADER, words);
-		merged.pack(facts.last_time / 2, false, push);
+		merged.pack(facts.last_time, false, push); // too early, so that times would step back
 	}
 	merged.pack(~0ull, true, push);
 	if (!merged.empty() || packed != taken)

@@ -23,11 +23,11 @@ if [ "$name" = fuzz_user ]; then
 	printf 'arg: token a {x = 1, y = 2}; u64 b (B); address c' > "$corpus/seed_text"
 	python3 - "$corpus/seed_blocks" << 'END'
 import struct, sys
-def block(begin, events):
-    head = struct.pack("<I16sIQQQQQQQIIII", 0, b"", 0, 0, begin, 0, 0, 0, 0, 0, 0, 0, 7, 0)
+def block(begin, events, ring):
+    head = struct.pack("<I16sIQQQQQQQIIII", 0, bytes([ring]), 0, 0, begin, 0, 0, 0, 0, 0, 0, 0, 7, 0)
     words = b"".join(struct.pack("<Q", 1024 | (begin + i) << 12) for i in range(events))
     return (head + words).ljust(4096, b"\0")
-open(sys.argv[1], "wb").write(bytes([20]) + block(100, 20) + block(200, 20))
+open(sys.argv[1], "wb").write(bytes([16]) + block(1000, 20, 0) + block(200, 20, 1) + block(2000, 20, 0))
 END
 fi
 if [ "$name" = fuzz_fold ]; then
