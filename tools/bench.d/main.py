@@ -12,7 +12,8 @@ import traceback
 
 from lib import Context, Skip, end_all, machine, plain
 
-BENCHES = ["kernel", "instructions", "endtoend", "loss", "density", "recorder", "start", "clock", "read", "memory"]
+BENCHES = ["kernel", "instructions", "user", "endtoend", "loss", "density", "recorder", "start", "clock", "read",
+	"memory"]
 
 
 def parse():
@@ -22,7 +23,7 @@ def parse():
 	parser.add_argument("--no-build", action="store_true", help="take the monitor that is there, install nothing")
 	parser.add_argument("--smoke", action="store_true", help="each bench for a moment, to see that it works")
 	parser.add_argument("--rounds", type=int, help="rounds of the interleaved benches")
-	parser.add_argument("--seconds", type=float, help="duration of the loads of loss and clock")
+	parser.add_argument("--seconds", type=float, help="duration of the loads of loss, clock and user")
 	parser.add_argument("--json", metavar="FILE", help="write all figures there")
 	parser.add_argument("--strict", action="store_true", help="a missed bar makes the exit code 1")
 	options = parser.parse_args()
