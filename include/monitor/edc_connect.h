@@ -175,6 +175,14 @@ static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t word
 	__u64 *here = blocks + (position & card->mask), *header = here - in_block;
 	struct edc_store stores[5], *end = stores;
 
+	/* Full comes first: it is what a program meets again and again, and makes no system call. */
+	if (in_block == 0 && ((position / EDC_USER_BLOCK_WORDS - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE)) &
+			      EDC_USER_BLOCKS) >= card->blocks) {
+		__atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED);
+		if (card->area->over)
+			__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELAXED);
+		return EDC_SLOW_;
+	}
 	if ((in_block != 0 && (state ^ self) >> EDC_USER_POSITION_BITS) || self == 0 ||
 	    (in_block == 0 && position / EDC_USER_BLOCK_WORDS % EDC_LOOK_AT_SELF_ == 0)) {
 		if (!edc_know_self_(card)) {
@@ -185,14 +193,6 @@ static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t word
 			return EDC_AGAIN_;
 	}
 	if (in_block == 0) {
-		uint64_t number = position / EDC_USER_BLOCK_WORDS;
-
-		if (((number - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE)) & EDC_USER_BLOCKS) >= card->blocks) {
-			__atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED);
-			if (card->area->over)
-				__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELAXED);
-			return EDC_SLOW_;
-		}
 		end = edc_add_(end, header + 4, now);             /* timestamp_begin */
 		end = edc_add_(end, header + 6, 0);               /* content_size: full */
 		end = edc_add_(end, header + 9, ring->discarded); /* events_discarded */
@@ -360,6 +360,7 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 		card->rings = answer.welcome.rings;
 		card->ring_bytes = answer.welcome.ring_bytes;
 		card->blocks = answer.welcome.blocks;
+		card->positions = EDC_USER_POSITION + 1;
 		card->mask = (uint64_t)answer.welcome.blocks * EDC_USER_BLOCK_WORDS - 1;
 		card->pid = (uint64_t)EDC_CALL_0_(SYS_getpid);
 		__atomic_fetch_add(&card->area->lost_early, card->lost, __ATOMIC_RELAXED);

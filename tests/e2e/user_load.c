@@ -70,8 +70,11 @@ static void *step_on(void *argument)
 	ready++;
 	while (ready < threads)
 		sched_yield();
-	for (uint64_t i = 0; i < (uint64_t)events / threads; i++)
+	for (uint64_t i = 0; i < (uint64_t)events / threads; i++) {
 		edc_data(step, who, i, mark_of(i, who));
+		if (i % 5000 == 4999)
+			usleep(500); /* a full ring refuses, and shows nothing of the sequence */
+	}
 	return NULL;
 }
 

@@ -324,6 +324,9 @@ void UserCard::greet(int fd)
 				++counts_.processes;
 				arrived_.push_back(describe(who.pid));
 				processes_.push_back(std::move(process));
+				live_ = processes_.size();
+				if (on_arrival_)
+					on_arrival_();
 			} else if (process->pidfd) { // else it is gone already
 				++counts_.refused;
 			}
@@ -350,6 +353,7 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 		if (stream)
 			stream->pack(last ? ~0ull : before_look - commit_ticks, last, push);
 	std::erase_if(processes_, [this](const auto &process) { return process->ended && forget(*process); });
+	live_ = processes_.size();
 	return worst;
 }
 

@@ -62,6 +62,8 @@ public:
 
 	// Begins to answer. `on_class` is called in the card's thread whenever there are new classes.
 	void start(std::function<void(const std::vector<UserClass> &)> on_class);
+	// Called in the card's thread when a process got rings: the drain thread is to look oftener from now on.
+	void set_on_arrival(std::function<void()> on_arrival) { on_arrival_ = std::move(on_arrival); }
 	// No process gets rings any more, and all are told that it is over.
 	void stop();
 
@@ -71,6 +73,8 @@ public:
 	using MakeStream = std::function<std::uint32_t(const std::string &name)>;
 	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
 	unsigned drain(bool last, const MakeStream &make_stream, const Push &push);
+
+	bool has_processes() const { return live_.load(std::memory_order_relaxed) != 0; }
 
 	// After the last drain(): nothing is left in any ring.
 	bool all_taken() const;
@@ -106,10 +110,12 @@ private:
 	std::vector<Fd> listeners_;
 	Fd stop_;
 	std::function<void(const std::vector<UserClass> &)> on_class_;
+	std::function<void()> on_arrival_;
 	mutable std::mutex lock_; // of all below
 	UserClasses classes_;
 	WordsById words_;
 	std::vector<std::unique_ptr<Process>> processes_;
+	std::atomic<std::size_t> live_{0}; // processes_.size()
 	std::vector<edc_task> arrived_;
 	std::map<pid_t, unsigned> cards_;                   // how many a process had
 	std::map<pid_t, std::size_t> classes_of_;           // how many a process was the first to declare

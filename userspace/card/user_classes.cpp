@@ -114,7 +114,7 @@ private:
 			return labels(result.labels);
 		if (take('(')) {
 			const std::size_t end = rest_.find(')');
-			if (end == std::string_view::npos || end > longest_name)
+			if (end > longest_name /* or none */)
 				return fail("a unit does not end");
 			result.unit = rest_.substr(0, end);
 			if (!std::ranges::all_of(result.unit,

@@ -14,6 +14,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto sync_interval = 100ms;
 constexpr auto slow_look = 100ms;
 constexpr auto fast_look = 20ms;
+constexpr auto user_look = 40ms;       // while programs have rings: 10 million events a second fill one in 50 ms
 constexpr auto write_interval = 500ms; // of a slow flow of blocks: the writer need not wake for each
 constexpr unsigned fast_above = 60;    // thousandths of a ring at a look
 constexpr unsigned slow_below = 8;
@@ -27,6 +28,8 @@ Drain::Drain(card::BpfCard *card, card::UserCard *users, BlockPool &pool, Contro
       push_user_([this](std::uint32_t stream, const std::byte *block) { return push(stream, block); }), pool_(pool),
       control_(control), steering_(steering)
 {
+	if (users_)
+		users_->set_on_arrival([this] { wakeup_.wake(); });
 }
 
 void Drain::start()
@@ -38,19 +41,23 @@ void Drain::stop()
 {
 	if (!thread_.joinable())
 		return;
-	stop_.wake();
+	stopping_.store(true, std::memory_order_release);
+	wakeup_.wake();
 	thread_.join();
 }
 
 void Drain::run()
 {
-	auto look = slow_look;
+	Clock::duration look = slow_look;
 	auto next_sync = Clock::now() + sync_interval;
 	auto next_write = Clock::now();
 	bool to_write = false;
 	int syncs = 0;
 	for (;;) {
-		const bool stopped = stop_.wait_until(std::min(next_sync, Clock::now() + look));
+		if (users_ && users_->has_processes())
+			look = std::min<Clock::duration>(look, user_look);
+		wakeup_.wait_until(std::min(next_sync, Clock::now() + look));
+		const bool stopped = stopping_.load(std::memory_order_acquire);
 		const unsigned fill = drain_all();
 		if (fill > worst_fill_.load(std::memory_order_relaxed))
 			worst_fill_.store(fill, std::memory_order_relaxed);

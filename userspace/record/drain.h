@@ -66,7 +66,8 @@ private:
 	ClockSteering &steering_;
 	std::deque<std::array<std::byte, EDC_BLOCK_SIZE>> pending_;
 	std::atomic<unsigned> worst_fill_{0};
-	Wakeup stop_;
+	Wakeup wakeup_; // to stop, or to look at once
+	std::atomic<bool> stopping_{false};
 	std::thread thread_;
 };
 
