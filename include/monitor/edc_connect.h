@@ -360,7 +360,6 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 		card->rings = answer.welcome.rings;
 		card->ring_bytes = answer.welcome.ring_bytes;
 		card->blocks = answer.welcome.blocks;
-		card->positions = EDC_USER_POSITION + 1;
 		card->mask = (uint64_t)answer.welcome.blocks * EDC_USER_BLOCK_WORDS - 1;
 		card->pid = (uint64_t)EDC_CALL_0_(SYS_getpid);
 		__atomic_fetch_add(&card->area->lost_early, card->lost, __ATOMIC_RELAXED);

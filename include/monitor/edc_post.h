@@ -40,9 +40,8 @@ struct edc_card {
 	uint32_t rings;
 	int64_t rseq; /* from the thread pointer to the thread's rseq area */
 	uint64_t ring_bytes;
-	uint64_t mask;      /* of positions in words */
-	uint64_t positions; /* EDC_USER_POSITION + 1 */
-	char *first;        /* the page of CPU 0's ring */
+	uint64_t mask; /* of positions in words */
+	char *first;   /* the page of CPU 0's ring */
 	struct edc_user_area *area;
 	uint64_t blocks;
 	/* what only edc_connect.h uses */
@@ -86,69 +85,71 @@ void edc_slow_(struct edc_class *cls, uint32_t arg, uint32_t count, const uint64
 	"1:\n\t"
 #endif
 
-#define EDC_STORE_(number, from) "movq " from ", 4096 + " #number " * 8(%%rcx, %%r9, 8)\n\t"
-#define EDC_WORD_(number) "movq (" #number " - 1) * 8(%[words]), %%rdx\n\t" EDC_STORE_(number, "%%rdx")
+#define EDC_WORD_(number)                                 \
+	"movq (" #number " - 1) * 8(%[words]), %%rdx\n\t" \
+	"movq %%rdx, 4096 + " #number " * 8(%%rcx, %%r9, 8)\n\t"
 
 enum edc_outcome { EDC_POSTED_, EDC_AGAIN_, EDC_SLOW_ };
 
-/* The sequence for a token with `count` words; `head` is the token without its time, `stores` puts the words there.
- * In registers: rcx the ring, r9 the position, r10 the time's low half. Few instructions: amid other work they count.
- */
-#define EDC_DEFINE_TRY_(count, stores, ...)                                                                           \
-	static inline                                                                                                 \
-	    __attribute__((always_inline)) enum edc_outcome edc_try_##count##_(uint64_t head, const uint64_t *words)  \
-	{                                                                                                             \
-		struct edc_card *card = &edc_card_page_.card;                                                         \
-                                                                                                                      \
-		(void)words;                                                                                          \
-		__asm__ goto(EDC_RSEQ_BEGIN_ "movl %%fs:4(%[rseq]), %%ecx\n\t" /* cpu_id */                           \
-					     "cmpl %[rings], %%ecx\n\t"                                               \
-					     "jae %l[slow]\n\t"                                                       \
-					     "imulq %[ring_bytes], %%rcx\n\t"                                         \
-					     "addq %[first], %%rcx\n\t"                                               \
-					     "movq %[self], %%r9\n\t"                                                 \
-					     "xorq (%%rcx), %%r9\n\t" /* the position, if we wrote last */            \
-					     "cmpq %[positions], %%r9\n\t"                                            \
-					     "jae %l[slow]\n\t"                                                       \
-					     "leal -1(%%r9), %%edx\n\t" /* a block that is not open has 511 here */   \
-					     "andl $511, %%edx\n\t"                                                   \
-					     "cmpl $510 - " #count ", %%edx\n\t"                                      \
-					     "ja %l[slow]\n\t"                                                        \
-					     "andq %[mask], %%r9\n\t"                                                 \
-					     "rdtsc\n\t"                                                              \
-					     "movl %%eax, %%r10d\n\t"                                                 \
-					     "subl 8(%%rcx), %%eax\n\t" /* since begin_time */                        \
-					     "sbbl 12(%%rcx), %%edx\n\t"                                              \
-					     "addl %%eax, %%eax\n\t"                                                  \
-					     "adcl %%edx, %%edx\n\t"                                                  \
-					     "jnz %l[slow]\n\t" /* 2^31 ticks or more */ stores "shlq $12, %%r10\n\t" \
-					     "orq %[head], %%r10\n\t"                                                 \
-					     "movq %%r10, 4096(%%rcx, %%r9, 8)\n\t"                                   \
-					     "addq $1 + " #count ", (%%rcx)\n" /* commits: one instruction */         \
-					     "2:\n\t"                                                                 \
-			     :                                                                                        \
-			     : [rseq] "r"(card->rseq), [rings] "m"(card->rings), [ring_bytes] "m"(card->ring_bytes),  \
-			       [first] "m"(card->first), [mask] "m"(card->mask), [positions] "m"(card->positions),    \
-			       [self] "rm"(edc_self_), [head] "rm"(head), __VA_ARGS__                                 \
-			     : "rax", "rcx", "rdx", "r9", "r10", "memory", "cc"                                       \
-			     : again, slow);                                                                          \
-		return EDC_POSTED_;                                                                                   \
-	again:                                                                                                        \
-		return EDC_AGAIN_;                                                                                    \
-	slow:                                                                                                         \
-		return EDC_SLOW_;                                                                                     \
+/* The sequence for a token with `count` words; `head` is the token without its time. */
+#define EDC_DEFINE_TRY_(count, stores)                                                                               \
+	static inline                                                                                                \
+	    __attribute__((always_inline)) enum edc_outcome edc_try_##count##_(uint64_t head, const uint64_t *words) \
+	{                                                                                                            \
+		struct edc_card *card = &edc_card_page_.card;                                                        \
+                                                                                                                     \
+		__asm__ goto(EDC_RSEQ_BEGIN_ "movl %%fs:4(%[rseq]), %%ecx\n\t" /* cpu_id */                          \
+					     "cmpl %[rings], %%ecx\n\t"                                              \
+					     "jae %l[slow]\n\t"                                                      \
+					     "imulq %[ring_bytes], %%rcx\n\t"                                        \
+					     "addq %[first], %%rcx\n\t"                                              \
+					     "movq (%%rcx), %%r8\n\t" /* state */                                    \
+					     "movq %%r8, %%r9\n\t"                                                   \
+					     "xorq %[self], %%r9\n\t" /* the position, if we wrote last */           \
+					     "movq %%r9, %%rdx\n\t"                                                  \
+					     "shrq $40, %%rdx\n\t"                                                   \
+					     "jnz %l[slow]\n\t"                                                      \
+					     "leal -1(%%r9), %%edx\n\t" /* a block that is not open has 511 here */  \
+					     "andl $511, %%edx\n\t"                                                  \
+					     "cmpl $510 - " #count ", %%edx\n\t"                                     \
+					     "ja %l[slow]\n\t"                                                       \
+					     "andq %[mask], %%r9\n\t"                                                \
+					     "rdtsc\n\t"                                                             \
+					     "shlq $32, %%rdx\n\t"                                                   \
+					     "orq %%rdx, %%rax\n\t"                                                  \
+					     "movq %%rax, %%rdx\n\t"                                                 \
+					     "subq 8(%%rcx), %%rdx\n\t" /* begin_time */                             \
+					     "shrq $31, %%rdx\n\t"                                                   \
+					     "jnz %l[slow]\n\t" stores "movl %%eax, %%eax\n\t"                       \
+					     "shlq $12, %%rax\n\t"                                                   \
+					     "orq %[head], %%rax\n\t"                                                \
+					     "movq %%rax, 4096(%%rcx, %%r9, 8)\n\t"                                  \
+					     "addq $1 + " #count ", %%r8\n\t"                                        \
+					     "movq %%r8, (%%rcx)\n" /* commits */                                    \
+					     "2:\n\t"                                                                \
+			     :                                                                                       \
+			     : [rseq] "r"(card->rseq), [rings] "m"(card->rings), [ring_bytes] "m"(card->ring_bytes), \
+			       [first] "m"(card->first), [mask] "m"(card->mask), [self] "r"(edc_self_),              \
+			       [head] "r"(head), [words] "r"(words)                                                  \
+			     : "rax", "rcx", "rdx", "r8", "r9", "memory", "cc"                                       \
+			     : again, slow);                                                                         \
+		return EDC_POSTED_;                                                                                  \
+	again:                                                                                                       \
+		return EDC_AGAIN_;                                                                                   \
+	slow:                                                                                                        \
+		return EDC_SLOW_;                                                                                    \
 	}
 
 #define EDC_WORDS_2_ EDC_WORD_(1) EDC_WORD_(2)
 #define EDC_WORDS_4_ EDC_WORDS_2_ EDC_WORD_(3) EDC_WORD_(4)
-EDC_DEFINE_TRY_(0, "", [none] "i"(0))
-EDC_DEFINE_TRY_(1, EDC_STORE_(1, "%[word]"), [word] "r"(words[0]))
-EDC_DEFINE_TRY_(2, EDC_STORE_(1, "%[word]") EDC_STORE_(2, "%[other]"), [word] "r"(words[0]), [other] "r"(words[1]))
-EDC_DEFINE_TRY_(3, EDC_WORDS_2_ EDC_WORD_(3), [words] "r"(words))
-EDC_DEFINE_TRY_(4, EDC_WORDS_4_, [words] "r"(words))
-EDC_DEFINE_TRY_(5, EDC_WORDS_4_ EDC_WORD_(5), [words] "r"(words))
-EDC_DEFINE_TRY_(6, EDC_WORDS_4_ EDC_WORD_(5) EDC_WORD_(6), [words] "r"(words))
-EDC_DEFINE_TRY_(7, EDC_WORDS_4_ EDC_WORD_(5) EDC_WORD_(6) EDC_WORD_(7), [words] "r"(words))
+EDC_DEFINE_TRY_(0, "")
+EDC_DEFINE_TRY_(1, EDC_WORD_(1))
+EDC_DEFINE_TRY_(2, EDC_WORDS_2_)
+EDC_DEFINE_TRY_(3, EDC_WORDS_2_ EDC_WORD_(3))
+EDC_DEFINE_TRY_(4, EDC_WORDS_4_)
+EDC_DEFINE_TRY_(5, EDC_WORDS_4_ EDC_WORD_(5))
+EDC_DEFINE_TRY_(6, EDC_WORDS_4_ EDC_WORD_(5) EDC_WORD_(6))
+EDC_DEFINE_TRY_(7, EDC_WORDS_4_ EDC_WORD_(5) EDC_WORD_(6) EDC_WORD_(7))
 
 /* `count` is a constant where it matters: one case is left. */
 static inline __attribute__((always_inline)) enum edc_outcome edc_try_(uint64_t head, uint32_t count,
