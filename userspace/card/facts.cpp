@@ -153,8 +153,8 @@ Fact restartable_sequences()
 	const bool registered = &__rseq_size != nullptr && __rseq_size != 0;
 	return {"rseq", registered ? "registered by the C library" : "not registered",
 		registered ? FactState::good : FactState::limited,
-		registered ? "programs can mark events of their own without atomics"
-			   : "programs mark events of their own with a locked add",
+		registered ? "instrumented programs can post events of their own"
+			   : "instrumented programs that were started like this one post nothing",
 		""};
 }
 
