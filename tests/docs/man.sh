@@ -11,7 +11,7 @@ complain() {
 	failed=1
 }
 
-for page in *.1; do
+for page in *.[13]; do
 	while read -r name; do
 		[ -e "$name.1" ] || complain "$page: there is no page $name.1"
 	done < <(sed -n 's/^\.Xr \(monitor[a-z-]*\) 1.*/\1/p' "$page")
@@ -19,14 +19,14 @@ done
 
 # What depends on the manuals that are installed here is no fault of a page.
 if command -v mandoc > /dev/null; then
-	faults=$(mandoc -T lint -W all ./*.1 2>&1 | grep -v -e 'referenced manual not found' -e 'outdated mandoc.db' || true)
+	faults=$(mandoc -T lint -W all ./*.[13] 2>&1 | grep -v -e 'referenced manual not found' -e 'outdated mandoc.db' || true)
 	[ -z "$faults" ] || complain "$faults"
-	for page in *.1; do
+	for page in *.[13]; do
 		wide=$(mandoc -T ascii -O width=78 "$page" | sed 's/.\x08//g' | awk 'length > 80' || true)
 		[ -z "$wide" ] || complain "$page: wider than 80 columns: $wide"
 	done
 elif command -v man > /dev/null; then
-	for page in *.1; do
+	for page in *.[13]; do
 		faults=$(MANWIDTH=80 man --warnings -l -Tutf8 "./$page" 2>&1 > /dev/null || true)
 		[ -z "$faults" ] || complain "$page: $faults"
 	done
