@@ -26,7 +26,7 @@
  * its own. Not allowed in the child of vfork() before it execs.
  * An event has as many words as its class has fields behind "arg:", else it is refused and counted.
  * Never fails visibly, never blocks, keeps errno; what could not be posted is counted, and the trace says so.
- * How it works: user_ring.h (memory), edc_post.h (the fast path), edc_connect.h (the slow one).
+ * How it works: user_ring.h (memory), edc_post.h (the fast path), edc_rings.h and edc_connect.h (the slow one).
  */
 #ifndef MONITOR_EDC_H
 #define MONITOR_EDC_H
@@ -64,8 +64,8 @@ struct scope {
 #include "edc_post.h"
 
 /* Declares an event class. At file scope; the same line in several files of a program is one class. */
-#define EDC_EVENT(name, fields)                                        \
-	static struct edc_class edc_class_##name = {#name, fields, 0}; \
+#define EDC_EVENT(name, fields)                                           \
+	static struct edc_class edc_class_##name = {#name, fields, 0, 0}; \
 	__attribute__((used, section("edc_classes"))) static struct edc_class *edc_class_at_##name = &edc_class_##name
 
 /* Declares an activity: the classes NAME_begin and NAME_end, and in C++ the object NAME for edc::scope. */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The user card's slow path: find the recorder, get rings and ids from it; open blocks, tell which thread writes.
+ * The user card's slow path: find the recorder, get rings and ids from it, post what the fast path could not.
  * Included by edc.h. Called by edc_post.h when the fast path says no, and once when a program or library is loaded.
  *
  * May run in a signal handler, on a small stack, at any moment of the program: system calls only, made here and not by
  * the C library, so errno stays untouched; a try-lock, and who does not get it counts its event as lost; nothing waits,
  * but the load of a program for the recorder's answer (a fifth of a second at most, a tenth of a millisecond usually).
- *
- * A ring changes by one store into its state, in a restartable sequence that first looks whether it still is what it
- * was: words of a header or a token before it are not seen by anybody if the sequence is broken off.
  */
 #ifndef MONITOR_EDC_CONNECT_H
 #define MONITOR_EDC_CONNECT_H
@@ -17,10 +14,9 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 
-#include "edc_post.h"
+#include "edc_rings.h"
 
 #define EDC_WIPEONFORK_ 18 /* MADV_WIPEONFORK */
 #define EDC_DONTFORK_ 10   /* MADV_DONTFORK */
@@ -28,7 +24,6 @@
 #define EDC_LATER_ (-11L) /* EAGAIN */
 #define EDC_TRIES_ 100    /* of the slow path for one event: other threads of this CPU may always be faster */
 #define EDC_CLASSES_AT_ONCE_ 1000
-#define EDC_LOOK_AT_SELF_ 8 /* one of so many blocks is opened with a look at who opens it */
 
 /* glibc 2.35 and later: where it registered the thread's rseq area. Not there: no restartable sequences. */
 #ifdef __cplusplus
@@ -50,8 +45,6 @@ struct edc_object {
 __attribute__((weak, visibility("hidden"))) struct edc_object edc_object_;
 /* All objects that share the card. Not in the wiped page: a fork's child has them too. */
 __attribute__((weak, visibility("default"))) struct edc_object *edc_objects_;
-/* The first page of the area, which a fork's child inherits: it counts there what it loses before it has its own. */
-__attribute__((weak, visibility("default"))) struct edc_user_area *edc_family_;
 
 /* For a recorder that comes later: a note in the file says where the pointer to the card is (userspace/card/
  * user_processes.cpp reads it). Once in each program and library. */
@@ -62,158 +55,6 @@ __asm__(".pushsection .note.monitor.edc, \"aG\", @note, edc_note_, comdat\n\t"
 	".asciz \"monitor\"\n\t"
 	".quad edc_where_ - .\n\t"
 	".popsection");
-
-static inline long edc_call_(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
-{
-	long result;
-	register uint64_t r10 __asm__("r10") = d;
-	register uint64_t r8 __asm__("r8") = e;
-	register uint64_t r9 __asm__("r9") = f;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
-#define EDC_CALL_0_(number) edc_call_(number, 0, 0, 0, 0, 0, 0)
-#define EDC_CALL_2_(number, a, b) edc_call_(number, (uint64_t)(a), (uint64_t)(b), 0, 0, 0, 0)
-#define EDC_CALL_3_(number, a, b, c) edc_call_(number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), 0, 0, 0)
-
-static inline uint64_t edc_tsc_(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
-}
-
-/* ---- rings ---- */
-
-struct edc_store {
-	__u64 *to;
-	__u64 word;
-};
-
-static inline struct edc_store *edc_add_(struct edc_store *at, __u64 *to, __u64 word)
-{
-	at->to = to;
-	at->word = word;
-	return at + 1;
-}
-
-/* Does the stores, then makes `state` the ring's, if it still is `expected` and we are on this CPU all the time. */
-static inline enum edc_outcome edc_change_(struct edc_card *card, uint32_t cpu, struct edc_user_ring *ring,
-					   uint64_t expected, uint64_t state, const struct edc_store *stores,
-					   const struct edc_store *end)
-{
-	__asm__ goto(EDC_RSEQ_BEGIN_ "cmpl %%fs:4(%[rseq]), %[cpu]\n\t"
-				     "jne %l[again]\n\t"
-				     "cmpq (%[ring]), %[expected]\n\t"
-				     "jne %l[again]\n\t"
-				     "movq %[stores], %%rcx\n"
-				     "5:\n\t"
-				     "cmpq %%rcx, %[end]\n\t"
-				     "je 6f\n\t"
-				     "movq (%%rcx), %%rax\n\t"
-				     "movq 8(%%rcx), %%rdx\n\t"
-				     "movq %%rdx, (%%rax)\n\t"
-				     "addq $16, %%rcx\n\t"
-				     "jmp 5b\n"
-				     "6:\n\t"
-				     "movq %[state], (%[ring])\n" /* commits */
-				     "2:\n\t"
-		     :
-		     : [rseq] "r"(card->rseq), [cpu] "r"(cpu), [ring] "r"(ring), [expected] "r"(expected),
-		       [state] "r"(state), [stores] "r"(stores), [end] "r"(end)
-		     : "rax", "rcx", "rdx", "memory", "cc"
-		     : again);
-	return EDC_POSTED_;
-again:
-	return EDC_AGAIN_;
-}
-
-static inline void edc_lost_(struct edc_card *card)
-{
-	struct edc_user_area *area = card->area ? card->area : edc_family_;
-
-	if (area)
-		__atomic_fetch_add(&area->lost_early, 1, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_add(&card->lost, 1, __ATOMIC_RELAXED);
-}
-
-/* Makes edc_self_ the running thread. 0: this is the child of a vfork, whose cpu_id is its parent's: it must not post.
- */
-static inline int edc_know_self_(struct edc_card *card)
-{
-	uint64_t self = (uint64_t)EDC_CALL_0_(SYS_gettid) << EDC_USER_POSITION_BITS;
-
-	if (edc_self_ == self)
-		return 1;
-	if ((uint64_t)EDC_CALL_0_(SYS_getpid) != card->pid)
-		return 0;
-	edc_self_ = self;
-	return 1;
-}
-
-/* One step towards a ring that takes `words` more from this thread. EDC_SLOW_: it is full, the event is lost. */
-static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t words)
-{
-	uint64_t self = edc_self_;
-	uint32_t cpu = *(volatile uint32_t *)((char *)__builtin_thread_pointer() + card->rseq + 4);
-
-	if (cpu >= card->rings)
-		return EDC_SLOW_;
-
-	struct edc_user_ring *ring = (struct edc_user_ring *)(void *)(card->first + cpu * card->ring_bytes);
-	__u64 *blocks = (__u64 *)(void *)((char *)ring + EDC_BLOCK_SIZE);
-	uint64_t state = __atomic_load_n(&ring->state, __ATOMIC_RELAXED), position = state & EDC_USER_POSITION;
-	uint64_t in_block = position % EDC_USER_BLOCK_WORDS, now = edc_tsc_();
-	uint64_t tid = self >> EDC_USER_POSITION_BITS;
-	__u64 *here = blocks + (position & card->mask), *header = here - in_block;
-	struct edc_store stores[5], *end = stores;
-
-	/* Full comes first: it is what a program meets again and again, and makes no system call. */
-	if (in_block == 0 && ((position / EDC_USER_BLOCK_WORDS - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE)) &
-			      EDC_USER_BLOCKS) >= card->blocks) {
-		__atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED);
-		if (card->area->over)
-			__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELAXED);
-		return EDC_SLOW_;
-	}
-	if ((in_block != 0 && (state ^ self) >> EDC_USER_POSITION_BITS) || self == 0 ||
-	    (in_block == 0 && position / EDC_USER_BLOCK_WORDS % EDC_LOOK_AT_SELF_ == 0)) {
-		if (!edc_know_self_(card)) {
-			edc_lost_(card);
-			return EDC_SLOW_;
-		}
-		if (edc_self_ != self)
-			return EDC_AGAIN_;
-	}
-	if (in_block == 0) {
-		end = edc_add_(end, header + 4, now);             /* timestamp_begin */
-		end = edc_add_(end, header + 6, 0);               /* content_size: full */
-		end = edc_add_(end, header + 9, ring->discarded); /* events_discarded */
-		end = edc_add_(end, header + 11, tid);            /* tid */
-		end = edc_add_(end, &ring->begin_time, now);
-		position += EDC_USER_HEADER_WORDS;
-	} else if (in_block + words > EDC_USER_BLOCK_WORDS || now - ring->begin_time >= EDC_BLOCK_MAX_TICKS ||
-		   ((state ^ self) >> EDC_USER_POSITION_BITS && in_block + 2 + words > EDC_USER_BLOCK_WORDS)) {
-		end = edc_add_(end, header + 6, in_block * 64); /* left before it was full */
-		position += EDC_USER_BLOCK_WORDS - in_block;
-	} else if ((state ^ self) >> EDC_USER_POSITION_BITS) {
-		end = edc_add_(end, here, edc_token(EDC_ID_THREAD, EDC_MODE_USER, now, 0));
-		end = edc_add_(end, here + 1, tid);
-		position += 2;
-	} else {
-		return EDC_POSTED_; /* somebody prepared it meanwhile */
-	}
-	return edc_change_(card, cpu, ring, state, self | (position & EDC_USER_POSITION), stores, end);
-}
-
-/* ---- the recorder ---- */
 
 static inline long edc_dial_to_(const char *name, int abstract)
 {
@@ -280,14 +121,17 @@ static inline long edc_ask_(long fd, uint32_t wish, char *ask)
 		for (struct edc_class **cls = object->begin; cls != object->end; cls++) {
 			uint32_t name, fields;
 
-			if ((wish == EDC_HELLO_CLASSES && (*cls)->id) || hello->classes == EDC_CLASSES_AT_ONCE_)
+			(*cls)->asked = 0;
+			if (wish == EDC_HELLO_AREA)
+				(*cls)->id = 0; /* of another recording */
+			if ((*cls)->id || hello->classes == EDC_CLASSES_AT_ONCE_)
 				continue;
 			name = edc_put_(ask + at, EDC_HELLO_BYTES - at, (*cls)->name);
 			fields = name ? edc_put_(ask + at + name, EDC_HELLO_BYTES - at - name, (*cls)->fields) : 0;
 			if (!fields)
-				break;
+				continue;
 			at += name + fields;
-			hello->classes++;
+			(*cls)->asked = ++hello->classes;
 		}
 	}
 	hello->text_bytes = at - (uint32_t)sizeof *hello;
@@ -314,7 +158,8 @@ static inline void edc_give_id_(struct edc_class *cls, uint32_t id)
 	cls->id = id ? id | words << 16 : 0;
 }
 
-/* The answer: ids for the classes in the order in which they were asked for, and the area's memory. */
+/* The answer: ids for the classes in the order in which they were asked for, and the area's memory. Libraries may have
+ * come and gone since. */
 static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 {
 	struct {
@@ -327,7 +172,6 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 	} control;
 	struct iovec part = {&answer, sizeof answer};
 	struct msghdr message;
-	uint32_t next = 0;
 	int memory = -1;
 	long length;
 
@@ -366,9 +210,11 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 	}
 	for (struct edc_object *object = edc_objects_; object; object = object->next)
 		for (struct edc_class **cls = object->begin; cls != object->end; cls++)
-			if (!(wish == EDC_HELLO_CLASSES && (*cls)->id) && next < answer.welcome.classes &&
-			    next < EDC_CLASSES_AT_ONCE_)
-				edc_give_id_(*cls, answer.ids[next++]);
+			if ((*cls)->asked && (*cls)->asked <= answer.welcome.classes &&
+			    (*cls)->asked <= EDC_CLASSES_AT_ONCE_) {
+				edc_give_id_(*cls, answer.ids[(*cls)->asked - 1]);
+				(*cls)->asked = 0;
+			}
 	return 0;
 }
 
@@ -481,9 +327,12 @@ __attribute__((constructor)) static void edc_load_(void)
 	edc_object_.end = __stop_edc_classes;
 	edc_object_.next = edc_objects_;
 	__atomic_store_n(&edc_objects_, &edc_object_, __ATOMIC_RELEASE);
+
+	int asked_before = card->word == EDC_ON_ || card->socket; /* without this object's classes */
+
 	if (card->word == EDC_UNKNOWN_)
 		edc_look_(card, EDC_HELLO_AREA, 1);
-	else if (card->word == EDC_ON_)
+	if (card->word == EDC_ON_ && asked_before)
 		edc_look_(card, EDC_HELLO_CLASSES, 1);
 	__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
 }

@@ -31,7 +31,8 @@ extern "C" {
 struct edc_class {
 	const char *name;
 	const char *fields;
-	uint32_t id; /* given by the recorder, above it << 16 the number of its payload words; 0: none */
+	uint32_t id;    /* given by the recorder, above it << 16 the number of its payload words; 0: none */
+	uint32_t asked; /* its place in the question that is not answered yet, from 1 on */
 };
 
 /* The card of this process. In a page of its own that a fork wipes (MADV_WIPEONFORK). */

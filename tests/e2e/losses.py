@@ -31,6 +31,8 @@ def expect_exact_losses(trace, compare=False):
 	report = trace.report("--by", "cpu")
 	unknown = sum(row["unknown_percent"] for row in report["cpus"])
 	e2e.expect(unknown > 0, "tokens were lost, but no CPU time is unknown")
+	text = e2e.run(e2e.monitor, "report", trace.directory).stdout
+	e2e.expect("of the events were lost" in text.split("CPU%")[0], "a report does not begin with its great loss")
 	e2e.expect(0 < summary["clock_bound_ns"] < 1_000_000, f"a clock bound of {summary['clock_bound_ns']} ns")
 	if compare and shutil.which("babeltrace2"):
 		errors = e2e.run("babeltrace2", trace.directory).stderr

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "monitor/card.h"
 #include "samples.h"
 #include "trace/merge.h"
 #include "trace/protocol.h"
@@ -114,6 +115,37 @@ TEST_CASE("protocol: names and the running thread, until a gap")
 	ProtocolOptions unknown;
 	unknown.events = {"nothing"};
 	CHECK_THROWS_AS(printed(trace, unknown), monitor::Error);
+}
+
+TEST_CASE("protocol: a hidden thread's time ends with the next token that shows it")
+{
+	const std::string events =
+	    samples::event_block(256, "sched_switch", "u16_t s; s32_t prev_pid; s32_t next_pid;") +
+	    samples::event_block(257, "thread_state", "u16_t s; s32_t pid; u32_t flags; text_t comm[16];") +
+	    samples::event_block(258, "sys_enter", "u16_t id;") + samples::event_block(259, "irq_entry", "u16_t irq;");
+	std::vector<StreamWriter> writers = {{0, 0}};
+	auto &writer = writers[0];
+	std::uint64_t name;
+	std::memcpy(&name, "init\0\0\0\0", 8);
+	writer.open(1000).tid = 5;
+	writer.post(1000, 257, 0, {9 | std::uint64_t(EDC_THREAD_HIDDEN) << 32, name, 0});
+	writer.post(1001, 256, 0, {5 | std::uint64_t(9) << 32});
+	writer.post(1002, 259, 3); // an interrupt says nothing of who runs
+	writer.post(1003, 258, 4); // a call does: not the hidden one
+	writer.post(1004, 256, 0, {5 | std::uint64_t(9) << 32});
+	writer.open(2000).tid = 6; // and so does a packet
+	writer.post(2000, 259, 3);
+	Trace trace = samples::trace(writers, events);
+	ProtocolOptions json;
+	json.json = true;
+	json.events = {"irq_entry", "sys_enter"};
+	const std::string text = printed(trace, json);
+	std::vector<std::string> who;
+	for (std::size_t at = 0; (at = text.find("\"pid\":", at)) != std::string::npos;) {
+		at += 6;
+		who.push_back(text.substr(at, text.find(',', at) - at));
+	}
+	CHECK(who == std::vector<std::string>{"9", "null", "6"});
 }
 
 TEST_CASE("time: as people write it")

@@ -30,31 +30,9 @@ EDC_EVENT(sized, "arg: u16 number; u64 bytes (B)");
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
+
 enum { threads = 2, most_chunks = 1000, most_kinds = 16, array_pairs = 120, times_over = 6, divisions = 28 };
-
-static void fail(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static uint64_t now_ns(clockid_t id)
-{
-	struct timespec now;
-
-	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void pin_to(long cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set) < 0)
-		fail("sched_setaffinity");
-}
 
 /* ---- about 90 ns of work: functions, so that it is the same code, as it lies, in every kind ---- */
 

@@ -27,31 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "load.h"
+
 enum { most_chunks = 1000, pages_per_loop = 16, calls_per_loop = 64, trips_per_loop = 8, loops_per_fork = 500 };
-
-static void fail(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static uint64_t now_ns(clockid_t id)
-{
-	struct timespec now;
-
-	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void pin_to(long cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set) < 0)
-		fail("sched_setaffinity");
-}
 
 static void call_many(long calls)
 {

@@ -13,13 +13,12 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/tsc.h"
+#include "user_processes.h"
+#include "user_socket.h"
 
 namespace monitor::card {
 namespace {
@@ -28,94 +27,13 @@ constexpr std::size_t most_callers = 64;        // that have connected and not y
 constexpr std::uint64_t future_ticks = 100'000; // by which another CPU's clock may be ahead
 constexpr std::uint32_t most_classes_at_once = 1000;
 constexpr std::size_t most_classes_of_a_process = 512; // that no other process declared before
-constexpr std::uint32_t no_stream = ~0u;
-// Rings that have a stream each; those of later processes are merged.
-constexpr std::uint64_t most_own_streams = 64;
 // A token's time is read so long before its ring's state is stored, at the most: a restartable sequence is far shorter.
 constexpr std::uint64_t commit_ticks = 100'000;
-
-Fd listen_on(const std::string &name)
-{
-	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-	sockaddr_un address{};
-	address.sun_family = AF_UNIX;
-	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
-	const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), length) < 0 || ::listen(fd.get(), 1024) < 0)
-		throw Error(errno, "cannot listen for instrumented programs");
-	return fd;
-}
-
-// Who listens at the well-known place; 0: nobody.
-pid_t listener_at(const sockaddr_un &address)
-{
-	const Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-	ucred who{};
-	socklen_t size = sizeof who;
-	if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) < 0 ||
-	    ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0)
-		return 0;
-	return who.pid;
-}
-
-// The place in the file system outlives the recorder, which has no right to remove it by then: the next one does.
-Fd listen_for_everyone()
-{
-	sockaddr_un address{};
-	address.sun_family = AF_UNIX;
-	std::strncpy(address.sun_path, EDC_SOCKET_PATH, sizeof address.sun_path - 1);
-	if (const pid_t other = listener_at(address))
-		throw Error(fmt::format(
-		    "process {} records the events of all instrumented programs already; only one can", other));
-	::mkdir("/run/monitor", 0755);
-	::unlink(address.sun_path);
-	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) < 0 ||
-	    ::chmod(address.sun_path, 0666) < 0 || ::listen(fd.get(), 1024) < 0)
-		throw Error(errno, "cannot listen at " EDC_SOCKET_PATH);
-	return fd;
-}
-
-// A process as far as /proc tells: its name and its parent.
-edc_task describe(pid_t pid)
-{
-	edc_task task{};
-	const std::string stat = read_text(fmt::format("/proc/{}/stat", pid));
-	const std::size_t open = stat.find('('), close = stat.rfind(')');
-	if (open != std::string::npos && close != std::string::npos && close > open) {
-		stat.copy(task.comm, std::min(sizeof task.comm - 1, close - open - 1), open + 1);
-		std::sscanf(stat.c_str() + close + 1, " %*c %d", &task.ppid);
-	}
-	task.time = read_tsc();
-	task.pid = task.tgid = pid;
-	task.syscall = EDC_NO_SYSCALL;
-	return task;
-}
 
 std::string random_name()
 {
 	std::random_device random;
 	return fmt::format("monitor-edc-{:08x}{:08x}{:08x}", random(), random(), random());
-}
-
-bool send_answer(int fd, const edc_welcome &welcome, const std::vector<std::uint16_t> &ids, int memory)
-{
-	iovec parts[] = {{const_cast<edc_welcome *>(&welcome), sizeof welcome},
-			 {const_cast<std::uint16_t *>(ids.data()), ids.size() * sizeof(std::uint16_t)}};
-	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-	msghdr message{};
-	message.msg_iov = parts;
-	message.msg_iovlen = 2;
-	if (memory >= 0) {
-		message.msg_control = control;
-		message.msg_controllen = sizeof control;
-		cmsghdr *head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(int));
-		std::memcpy(CMSG_DATA(head), &memory, sizeof memory);
-	}
-	return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
 }
 
 } // namespace
@@ -137,6 +55,12 @@ struct UserCard::Ring {
 	std::uint64_t merged = EDC_BLOCK_HEADER; // bytes of the next block that are merged already
 	bool has_stream = false;
 	bool done = false; // its writers have ended and all is taken
+};
+
+struct UserCard::Look {
+	std::uint64_t closed;     // blocks that were left, as the writers number them
+	std::uint64_t open_bytes; // of the open block, its header included; 0: none is open
+	unsigned fill;            // in thousandths
 };
 
 struct UserCard::Process {
@@ -234,7 +158,9 @@ void UserCard::serve()
 
 std::vector<std::uint16_t> UserCard::ids_of(pid_t pid, const char *texts, std::size_t bytes, std::uint32_t classes)
 {
-	std::size_t &added = classes_of_[pid];
+	const auto known = classes_of_.find(pid);
+	const std::size_t added_before = known == classes_of_.end() ? 0 : known->second;
+	const std::size_t known_before = classes_.all().size();
 	std::vector<std::uint16_t> ids;
 	const char *at = texts, *end = texts + bytes;
 	const auto next = [&]() -> std::string_view {
@@ -245,12 +171,13 @@ std::vector<std::uint16_t> UserCard::ids_of(pid_t pid, const char *texts, std::s
 	};
 	while (ids.size() < classes && at < end) {
 		const std::string_view name = next();
-		const std::size_t before = classes_.all().size();
+		const std::size_t added = added_before + classes_.all().size() - known_before;
 		ids.push_back(classes_.id_of(name, next(), added < most_classes_of_a_process));
-		added += classes_.all().size() - before;
 	}
-	for (const UserClass &cls : classes_.all())
-		words_[cls.id] = static_cast<std::uint8_t>(cls.payload.size());
+	for (std::size_t i = known_before; i < classes_.all().size(); ++i)
+		words_[classes_.all()[i].id] = static_cast<std::uint8_t>(classes_.all()[i].payload.size());
+	if (classes_.all().size() != known_before) // so the table has no more entries than there are classes
+		classes_of_[pid] = added_before + classes_.all().size() - known_before;
 	return ids;
 }
 
@@ -313,8 +240,9 @@ void UserCard::greet(int fd)
 			auto process = std::make_unique<Process>();
 			process->pid = who.pid;
 			process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
-			process->card = ++cards_[who.pid];
 			process->merged = (counts_.processes + 1) * options_.cpus > most_own_streams;
+			if (!process->merged)
+				process->card = ++cards_[who.pid];
 			memory = Fd(process->pidfd ? make_area(*process) : -1);
 			if (memory) {
 				welcome.rings = options_.cpus;
@@ -322,7 +250,8 @@ void UserCard::greet(int fd)
 				welcome.blocks = static_cast<std::uint32_t>(process->blocks);
 				welcome.ring_bytes = (process->blocks + 1) * EDC_BLOCK_SIZE;
 				++counts_.processes;
-				arrived_.push_back(describe(who.pid));
+				if (options_.name_processes)
+					arrived_.push_back(describe_process(who.pid));
 				processes_.push_back(std::move(process));
 				live_ = processes_.size();
 				if (on_arrival_)
@@ -373,31 +302,38 @@ void UserCard::add_counts(const Process &process, UserCounts &counts)
 		counts.discarded += ring.facts.discarded;
 }
 
+// Where a ring stands. A position that no writer can have made is told, and the ring begins anew there.
+UserCard::Look UserCard::look_at(const Process &process, Ring &ring)
+{
+	const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
+	const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
+	const std::uint64_t closed = position / EDC_USER_BLOCK_WORDS;
+	const std::uint64_t waiting = (closed - ring.taken) & EDC_USER_BLOCKS;
+	if (waiting > process.blocks) {
+		damage(process, "a ring's position jumped");
+		ring.taken = closed;
+		ring.merged = EDC_BLOCK_HEADER;
+		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
+		return {closed, 0, 0};
+	}
+	return {closed, position % EDC_USER_BLOCK_WORDS * 8,
+		static_cast<unsigned>((waiting * 1000 + process.blocks - 1) / process.blocks)};
+}
+
 // Returns how full the ring was, in thousandths rounded up.
 unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, const MakeStream &make_stream, const Push &push)
 {
 	if (ring.done)
 		return 0;
-	const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
-	const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
-	const std::uint64_t closed = position / EDC_USER_BLOCK_WORDS;
-	const std::uint64_t waiting = (closed - ring.taken) & EDC_USER_BLOCKS;
-	const auto fill = static_cast<unsigned>((waiting * 1000 + process.blocks - 1) / process.blocks);
-	if (waiting > process.blocks) {
-		damage(process, "a ring's position jumped");
-		ring.taken = closed;
-		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
-		return 0;
-	}
-	while (ring.taken != closed) {
+	const Look look = look_at(process, ring);
+	while (ring.taken != look.closed) {
 		if (!take(process, ring, 0, make_stream, push))
-			return fill; // no room: the block waits in the ring
+			return look.fill; // no room: the block waits in the ring
 		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
 	}
-	const std::uint64_t in_block = position % EDC_USER_BLOCK_WORDS;
-	ring.done = last && (in_block == 0 || take(process, ring, in_block * 8, make_stream, push)) &&
+	ring.done = last && (look.open_bytes == 0 || take(process, ring, look.open_bytes, make_stream, push)) &&
 		    tell_last_loss(ring, push);
-	return fill;
+	return look.fill;
 }
 
 // The same for a ring whose events go into its CPU's merged stream: of the open block too, what was not taken yet.
@@ -405,33 +341,26 @@ unsigned UserCard::merge_ring(const Process &process, Ring &ring, bool last, con
 {
 	if (ring.done)
 		return 0;
-	const std::uint64_t position = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE) & EDC_USER_POSITION;
-	const std::uint64_t closed = position / EDC_USER_BLOCK_WORDS;
-	const std::uint64_t waiting = (closed - ring.taken) & EDC_USER_BLOCKS;
-	if (waiting > process.blocks) {
-		damage(process, "a ring's position jumped");
-		ring.done = true;
-		return 0;
-	}
-	if (position != 0 && !merged_[ring.facts.cpu]) {
+	const Look look = look_at(process, ring);
+	if ((look.closed != ring.taken || look.open_bytes) && !merged_[ring.facts.cpu]) {
 		UserRingFacts facts = ring.facts;
 		facts.stream = make_stream(fmt::format("user_merged_cpu{}", facts.cpu));
 		merged_[facts.cpu] = std::make_unique<MergedStream>(facts);
 	}
-	while (ring.taken != closed) {
+	while (ring.taken != look.closed) {
 		merge_block(process, ring, 0);
 		ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
 		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
 	}
-	if (const std::uint64_t in_block = position % EDC_USER_BLOCK_WORDS; in_block * 8 > ring.merged)
-		merge_block(process, ring, in_block * 8);
+	if (look.open_bytes > ring.merged)
+		merge_block(process, ring, look.open_bytes);
 	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
 	if (untrusted_discarded > ring.facts.discarded && merged_[ring.facts.cpu]) {
 		merged_[ring.facts.cpu]->add_losses(untrusted_discarded - ring.facts.discarded);
 		ring.facts.discarded = untrusted_discarded;
 	}
 	ring.done = last;
-	return static_cast<unsigned>((waiting * 1000 + process.blocks - 1) / process.blocks);
+	return look.fill;
 }
 
 // `content_bytes` 0: the block was left; else so much of the open one is there, and it is tested again from its
@@ -483,11 +412,6 @@ bool UserCard::take(const Process &process, Ring &ring, std::uint64_t content_by
 		    process.card == 1 ? fmt::format("user_{}_cpu{}", process.pid, ring.facts.cpu)
 				      : fmt::format("user_{}_card{}_cpu{}", process.pid, process.card, ring.facts.cpu));
 		ring.has_stream = true;
-	}
-	if (ring.facts.stream == no_stream) { // the recording has more rings than it can have files
-		damage(process, "there was no stream left for it");
-		ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
-		return true;
 	}
 	UserRingFacts facts = ring.facts;
 	const char *wrong = validate_user_block(block.data(), content_bytes, read_tsc() + future_ticks, words_, facts);

@@ -31,13 +31,17 @@ namespace monitor::card {
 struct UserCardOptions {
 	std::array<std::uint8_t, 16> uuid{};
 	unsigned cpus = 0;
-	uid_t user = 0;        // whose processes may have rings; root's always
-	bool everyone = false; // all processes of the machine, by EDC_SOCKET_PATH
+	uid_t user = 0;              // whose processes may have rings; root's always
+	bool everyone = false;       // all processes of the machine, by EDC_SOCKET_PATH
+	bool name_processes = false; // for take_arrived()
 };
 
 // Bytes of one CPU's ring of a process, when so many processes have rings already; 0: no more. For 2 CPUs all areas
 // together have at most 300 MiB of addresses; memory is taken as it is written.
 std::uint64_t user_ring_bytes(std::size_t processes);
+
+// Rings that have a stream each; those of later processes are merged, a stream per CPU.
+inline constexpr std::size_t most_own_streams = 64;
 
 struct UserCounts {
 	std::uint64_t processes = 0; // that got rings
@@ -79,7 +83,8 @@ public:
 	// After the last drain(): nothing is left in any ring.
 	bool all_taken() const;
 
-	// The processes that got rings since the last call, with their names: for traces without the kernel's events.
+	// The processes that got rings since the last call, with their names, if these are wanted: for traces without
+	// the kernel's events, which name them too.
 	std::vector<edc_task> take_arrived();
 
 	std::vector<UserClass> classes() const;
@@ -88,11 +93,13 @@ public:
 private:
 	struct Ring;
 	struct Process;
+	struct Look;
 
 	void serve();
 	void greet(int fd);
 	std::vector<std::uint16_t> ids_of(pid_t pid, const char *texts, std::size_t bytes, std::uint32_t classes);
 	int make_area(Process &process);
+	Look look_at(const Process &process, Ring &ring);
 	unsigned drain_ring(Process &process, Ring &ring, bool last, const MakeStream &make_stream, const Push &push);
 	bool take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
 		  const Push &push);

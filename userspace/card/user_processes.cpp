@@ -17,6 +17,7 @@
 #include <sys/uio.h>
 
 #include "base/fd.h"
+#include "base/tsc.h"
 
 namespace monitor::card {
 namespace {
@@ -132,6 +133,21 @@ private:
 };
 
 } // namespace
+
+edc_task describe_process(pid_t pid)
+{
+	edc_task task{};
+	const std::string stat = read_text(fmt::format("/proc/{}/stat", pid));
+	const std::size_t open = stat.find('('), close = stat.rfind(')');
+	if (open != std::string::npos && close != std::string::npos && close > open) {
+		stat.copy(task.comm, std::min(sizeof task.comm - 1, close - open - 1), open + 1);
+		std::sscanf(stat.c_str() + close + 1, " %*c %d", &task.ppid);
+	}
+	task.time = read_tsc();
+	task.pid = task.tgid = pid;
+	task.syscall = EDC_NO_SYSCALL;
+	return task;
+}
 
 unsigned wake_user_cards()
 {

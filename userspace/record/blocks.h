@@ -17,7 +17,6 @@ namespace monitor::record {
 
 // A stream file of the trace by number: the rings' streams by stream_instance_id, 0 the recorder's own.
 using StreamNumber = std::uint32_t;
-inline constexpr StreamNumber no_stream = ~0u;
 
 struct PooledBlock {
 	std::uint32_t index = 0;

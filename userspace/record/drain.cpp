@@ -123,8 +123,7 @@ unsigned Drain::drain_all(bool last)
 	unsigned worst = users_ ? users_->drain(last, make_stream_, push_user_) : 0;
 	if (users_)
 		for (const edc_task &process : users_->take_arrived())
-			if (!card_) // else the kernel's own tokens name it
-				control_.thread_state(process, false);
+			control_.thread_state(process, false);
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
 		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level) {
 			const unsigned fill = drain_ring(cpu, card_->area(cpu).level[level].ring);

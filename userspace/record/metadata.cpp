@@ -2,6 +2,7 @@
 #include "metadata.h"
 
 #include <bit>
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -138,6 +139,21 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 }
 
 } // namespace
+
+ClockDescription describe_clock(const ClockSteering &steering)
+{
+	ClockDescription clock;
+	clock.name = steering.invariant_tsc() ? "tsc" : "monotonic";
+	clock.frequency_hz = static_cast<std::uint64_t>(std::llround(steering.frequency_hz()));
+	// Real time of trace time 0, from the newest sync.
+	const Sync &sync = steering.last();
+	const long double ticks_in_s = static_cast<long double>(clock.frequency_hz);
+	const long double zero =
+	    static_cast<long double>(sync.realtime_ns) / 1e9L - static_cast<long double>(sync.time) / ticks_in_s;
+	clock.offset_s = static_cast<std::int64_t>(zero);
+	clock.offset = static_cast<std::uint64_t>((zero - static_cast<long double>(clock.offset_s)) * ticks_in_s);
+	return clock;
+}
 
 std::string uuid_text(const std::array<std::uint8_t, 16> &uuid)
 {

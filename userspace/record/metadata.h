@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "card/user_classes.h"
+#include "clock.h"
 
 namespace monitor::record {
 
@@ -19,6 +20,9 @@ struct ClockDescription {
 	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
 	std::uint64_t offset = 0;  // ... plus so many ticks
 };
+
+// The trace's clock, as well as it is known by now.
+ClockDescription describe_clock(const ClockSteering &steering);
 
 // Returns the whole text of `metadata`. `uuid` are the 16 bytes every block carries.
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,

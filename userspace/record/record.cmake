@@ -12,6 +12,7 @@ add_custom_command(
 add_library(
   monitor_record STATIC
   record/blocks.cpp
+  record/buffers.cpp
   record/cgroup_names.cpp
   record/clock.cpp
   record/command.cpp

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <random>
 
@@ -16,6 +15,7 @@
 
 #include "base/error.h"
 #include "blocks.h"
+#include "buffers.h"
 #include "card/bpf_card.h"
 #include "card/classes.h"
 #include "card/facts.h"
@@ -40,7 +40,6 @@ namespace monitor::record {
 namespace {
 
 constexpr unsigned first_slope_ms = 20;
-constexpr std::uint64_t mib = 1 << 20;
 
 std::array<std::uint8_t, 16> random_uuid()
 {
@@ -85,26 +84,20 @@ std::vector<std::string> chosen_families(const Options &options)
 	return names;
 }
 
-ClockDescription describe_clock(const ClockSteering &steering)
-{
-	ClockDescription clock;
-	clock.name = steering.invariant_tsc() ? "tsc" : "monotonic";
-	clock.frequency_hz = static_cast<std::uint64_t>(std::llround(steering.frequency_hz()));
-	// Real time of trace time 0, from the newest sync.
-	const Sync &sync = steering.last();
-	const long double ticks_in_s = static_cast<long double>(clock.frequency_hz);
-	const long double zero =
-	    static_cast<long double>(sync.realtime_ns) / 1e9L - static_cast<long double>(sync.time) / ticks_in_s;
-	clock.offset_s = static_cast<std::int64_t>(zero);
-	clock.offset = static_cast<std::uint64_t>((zero - static_cast<long double>(clock.offset_s)) * ticks_in_s);
-	return clock;
-}
-
 class Recorder {
 public:
 	Recorder(const Options &options, const std::function<void(const Progress &)> &on_progress)
 	    : options_(options), on_progress_(on_progress), user_(invoking_user())
 	{
+	}
+
+	~Recorder()
+	{
+		// Their threads use each other's objects, whatever the order of these.
+		if (users_)
+			users_->stop();
+		if (drain_)
+			drain_->stop();
 	}
 
 	Result run();
@@ -114,6 +107,8 @@ private:
 	void make_directory();
 	void open_user_card();
 	void load_card();
+	void start_clock(edc_clock &clock);
+	void settle_clock();
 	void measure_clock();
 	void write_description();
 	void describe_again(const std::vector<card::UserClass> &classes);
@@ -167,19 +162,31 @@ void Recorder::open_user_card()
 	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
 	options.user = user_.uid;
 	options.everyone = options_.everyone;
+	options.name_processes = options_.user_only;
 	users_ = std::make_unique<card::UserCard>(options);
+}
+
+void Recorder::start_clock(edc_clock &clock)
+{
+	steering_ = std::make_unique<ClockSteering>(clock, has_invariant_tsc());
+	steering_->start(first_slope_ms);
+}
+
+// Some time later: the slope is better known.
+void Recorder::settle_clock()
+{
+	if (steering_->invariant_tsc())
+		file_.skew("start", measure_tsc_skew());
+	for (int i = 0; i < 2; ++i)
+		steering_->update(read_sync(steering_->invariant_tsc()));
 }
 
 // Without a card of the kernel only the recorder itself reads the clock.
 void Recorder::measure_clock()
 {
 	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()));
-	steering_ = std::make_unique<ClockSteering>(own_clock_, has_invariant_tsc());
-	steering_->start(first_slope_ms);
-	if (steering_->invariant_tsc())
-		file_.skew("start", measure_tsc_skew());
-	for (int i = 0; i < 2; ++i)
-		steering_->update(read_sync(steering_->invariant_tsc()));
+	start_clock(own_clock_);
+	settle_clock();
 	file_.no_card();
 }
 
@@ -193,14 +200,10 @@ void Recorder::load_card()
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
 	options.uuid = uuid_;
 	card_ = std::make_unique<card::BpfCard>(options);
-	steering_ = std::make_unique<ClockSteering>(card_->clock(), has_invariant_tsc());
-	steering_->start(first_slope_ms);
+	start_clock(card_->clock());
 	const card::StartTest test = card::start_test(*card_, options.filtering, steering_->frequency_hz() / 1e9);
 	file_.start_test(test);
-	if (steering_->invariant_tsc())
-		file_.skew("start", measure_tsc_skew());
-	for (int i = 0; i < 2; ++i)
-		steering_->update(read_sync(steering_->invariant_tsc()));
+	settle_clock();
 	file_.misses("start", card_->misses());
 	card_->prepare_task_passes(2);
 	card_->attach(test.classic);
@@ -229,11 +232,13 @@ void Recorder::describe_again(const std::vector<card::UserClass> &classes)
 
 void Recorder::start_streams()
 {
+	const auto cpus = static_cast<std::size_t>(::get_nprocs_conf());
 	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
 	control_ =
 	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
 	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_);
-	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_ ? card_->cpus() : 0), *pool_);
+	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_ ? card_->cpus() : 0),
+					   users_ ? card::most_own_streams + cpus : 0, *pool_);
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
 
@@ -474,27 +479,6 @@ Result Recorder::run()
 }
 
 } // namespace
-
-Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus)
-{
-	// 2 CPUs: 16 MiB of rings and 44 MiB of pool. A pool of a second at full rate of one CPU, more with more CPUs.
-	const std::uint64_t ring = (cpus <= 8 ? 8 : cpus <= 64 ? 4 : 2) * mib;
-	std::uint64_t rings = ring * cpus;
-	std::uint64_t pool = std::max<std::uint64_t>(44 * mib, rings / 2);
-	if (total_bytes) {
-		rings = *total_bytes / 3;
-		pool = *total_bytes - rings;
-	}
-	Buffers buffers;
-	buffers.blocks_per_cpu = rings / cpus / EDC_BLOCK_SIZE;
-	buffers.pool_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(pool / EDC_BLOCK_SIZE, 1u << 24));
-	constexpr std::uint64_t least_blocks = 10, most_blocks = 256 * mib / EDC_BLOCK_SIZE;
-	if (buffers.blocks_per_cpu < least_blocks || buffers.pool_blocks < 16)
-		throw Error(fmt::format("--buffer is too small for {} CPUs; at least {} KiB are needed", cpus,
-					std::max<std::uint64_t>(least_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024));
-	buffers.blocks_per_cpu = std::min(buffers.blocks_per_cpu, most_blocks);
-	return buffers;
-}
 
 Result record(const Options &options, const std::function<void(const Progress &)> &on_progress)
 {

@@ -44,11 +44,4 @@ struct Result {
 // Throws Error when the recording cannot start. `on_progress` is called twice a second if given.
 Result record(const Options &options, const std::function<void(const Progress &)> &on_progress);
 
-// How the buffer memory is divided. `total` empty: the default for so many CPUs.
-struct Buffers {
-	std::uint64_t blocks_per_cpu = 0;
-	std::uint32_t pool_blocks = 0;
-};
-Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus);
-
 } // namespace monitor::record

@@ -16,8 +16,8 @@ constexpr std::size_t most_blocks_in_a_write = 256;
 
 } // namespace
 
-Writer::Writer(std::string directory, std::vector<std::string> names, BlockPool &pool)
-    : directory_(std::move(directory)), names_(std::move(names)), files_(names_.size() + most_added_streams),
+Writer::Writer(std::string directory, std::vector<std::string> names, std::size_t most_added, BlockPool &pool)
+    : directory_(std::move(directory)), names_(std::move(names)), files_(names_.size() + most_added),
       sizes_(files_.size()), streams_(names_.size()), pool_(pool), failure_fd_(::eventfd(0, EFD_CLOEXEC))
 {
 	names_.resize(files_.size()); // never moved again: the thread reads it while streams are added
@@ -26,9 +26,7 @@ Writer::Writer(std::string directory, std::vector<std::string> names, BlockPool 
 
 StreamNumber Writer::add_stream(const std::string &name)
 {
-	if (streams_ == names_.size())
-		return no_stream;
-	names_[streams_] = name;
+	names_.at(streams_) = name;
 	return static_cast<StreamNumber>(streams_++);
 }
 

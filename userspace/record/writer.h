@@ -16,10 +16,9 @@ namespace monitor::record {
 
 class Writer {
 public:
-	static constexpr std::size_t most_added_streams = 8192;
-
-	// `names[n]` is the file of stream n in `directory`; a file is made when its first block comes.
-	Writer(std::string directory, std::vector<std::string> names, BlockPool &pool);
+	// `names[n]` is the file of stream n in `directory`; a file is made when its first block comes. There is room
+	// for `most_added` further streams.
+	Writer(std::string directory, std::vector<std::string> names, std::size_t most_added, BlockPool &pool);
 	~Writer();
 
 	// A further stream; its number. Before its first block is given to the pool, from the thread that gives it.

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The user card's rings where the fast path says no: open the next block, leave one that is too full or too old, tell
+ * which thread writes. Included by edc_connect.h, which calls edc_prepare_() until the fast path says yes.
+ *
+ * May run in a signal handler: no function of the C library, and no system call but for who we are, now and then.
+ * A ring changes by one store into its state, in a restartable sequence that first looks whether it still is what it
+ * was: words of a header or a token before it are not seen by anybody if the sequence is broken off.
+ */
+#ifndef MONITOR_EDC_RINGS_H
+#define MONITOR_EDC_RINGS_H
+
+#include <sys/syscall.h>
+
+#include "edc_post.h"
+
+#define EDC_LOOK_AT_SELF_ 8 /* one of so many blocks is opened with a look at who opens it */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The first page of the area, which a fork's child inherits: it counts there what it loses before it has its own. */
+__attribute__((weak, visibility("default"))) struct edc_user_area *edc_family_;
+
+static inline long edc_call_(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+{
+	long result;
+	register uint64_t r10 __asm__("r10") = d;
+	register uint64_t r8 __asm__("r8") = e;
+	register uint64_t r9 __asm__("r9") = f;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+#define EDC_CALL_0_(number) edc_call_(number, 0, 0, 0, 0, 0, 0)
+#define EDC_CALL_2_(number, a, b) edc_call_(number, (uint64_t)(a), (uint64_t)(b), 0, 0, 0, 0)
+#define EDC_CALL_3_(number, a, b, c) edc_call_(number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), 0, 0, 0)
+
+static inline uint64_t edc_tsc_(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+struct edc_store {
+	__u64 *to;
+	__u64 word;
+};
+
+static inline struct edc_store *edc_add_(struct edc_store *at, __u64 *to, __u64 word)
+{
+	at->to = to;
+	at->word = word;
+	return at + 1;
+}
+
+/* Does the stores, then makes `state` the ring's, if it still is `expected` and we are on this CPU all the time. */
+static inline enum edc_outcome edc_change_(struct edc_card *card, uint32_t cpu, struct edc_user_ring *ring,
+					   uint64_t expected, uint64_t state, const struct edc_store *stores,
+					   const struct edc_store *end)
+{
+	__asm__ goto(EDC_RSEQ_BEGIN_ "cmpl %%fs:4(%[rseq]), %[cpu]\n\t"
+				     "jne %l[again]\n\t"
+				     "cmpq (%[ring]), %[expected]\n\t"
+				     "jne %l[again]\n\t"
+				     "movq %[stores], %%rcx\n"
+				     "5:\n\t"
+				     "cmpq %%rcx, %[end]\n\t"
+				     "je 6f\n\t"
+				     "movq (%%rcx), %%rax\n\t"
+				     "movq 8(%%rcx), %%rdx\n\t"
+				     "movq %%rdx, (%%rax)\n\t"
+				     "addq $16, %%rcx\n\t"
+				     "jmp 5b\n"
+				     "6:\n\t"
+				     "movq %[state], (%[ring])\n" /* commits */
+				     "2:\n\t"
+		     :
+		     : [rseq] "r"(card->rseq), [cpu] "r"(cpu), [ring] "r"(ring), [expected] "r"(expected),
+		       [state] "r"(state), [stores] "r"(stores), [end] "r"(end)
+		     : "rax", "rcx", "rdx", "memory", "cc"
+		     : again);
+	return EDC_POSTED_;
+again:
+	return EDC_AGAIN_;
+}
+
+static inline void edc_lost_(struct edc_card *card)
+{
+	struct edc_user_area *area = card->area ? card->area : edc_family_;
+
+	if (area)
+		__atomic_fetch_add(&area->lost_early, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(&card->lost, 1, __ATOMIC_RELAXED);
+}
+
+/* Makes edc_self_ the running thread. 0: this is the child of a vfork, whose cpu_id is its parent's: it must not post.
+ */
+static inline int edc_know_self_(struct edc_card *card)
+{
+	uint64_t self = (uint64_t)EDC_CALL_0_(SYS_gettid) << EDC_USER_POSITION_BITS;
+
+	if (edc_self_ == self)
+		return 1;
+	if ((uint64_t)EDC_CALL_0_(SYS_getpid) != card->pid)
+		return 0;
+	edc_self_ = self;
+	return 1;
+}
+
+/* One step towards a ring that takes `words` more from this thread. EDC_SLOW_: it is full, the event is lost. */
+static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t words)
+{
+	uint64_t self = edc_self_;
+	uint32_t cpu = *(volatile uint32_t *)((char *)__builtin_thread_pointer() + card->rseq + 4);
+
+	if (cpu >= card->rings) { /* this thread has no restartable sequences */
+		edc_lost_(card);
+		return EDC_SLOW_;
+	}
+
+	struct edc_user_ring *ring = (struct edc_user_ring *)(void *)(card->first + cpu * card->ring_bytes);
+	__u64 *blocks = (__u64 *)(void *)((char *)ring + EDC_BLOCK_SIZE);
+	uint64_t state = __atomic_load_n(&ring->state, __ATOMIC_RELAXED), position = state & EDC_USER_POSITION;
+	uint64_t in_block = position % EDC_USER_BLOCK_WORDS, now = edc_tsc_();
+	uint64_t tid = self >> EDC_USER_POSITION_BITS;
+	__u64 *here = blocks + (position & card->mask), *header = here - in_block;
+	struct edc_store stores[5], *end = stores;
+
+	/* Full comes first: it is what a program meets again and again, and makes no system call. */
+	if (in_block == 0 && ((position / EDC_USER_BLOCK_WORDS - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE)) &
+			      EDC_USER_BLOCKS) >= card->blocks) {
+		__atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED);
+		if (card->area->over)
+			__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELAXED);
+		return EDC_SLOW_;
+	}
+	if ((in_block != 0 && (state ^ self) >> EDC_USER_POSITION_BITS) || self == 0 ||
+	    (in_block == 0 && position / EDC_USER_BLOCK_WORDS % EDC_LOOK_AT_SELF_ == 0)) {
+		if (!edc_know_self_(card)) {
+			edc_lost_(card);
+			return EDC_SLOW_;
+		}
+		if (edc_self_ != self)
+			return EDC_AGAIN_;
+	}
+	if (in_block == 0) {
+		end = edc_add_(end, header + 4, now);             /* timestamp_begin */
+		end = edc_add_(end, header + 6, 0);               /* content_size: full */
+		end = edc_add_(end, header + 9, ring->discarded); /* events_discarded */
+		end = edc_add_(end, header + 11, tid);            /* tid */
+		end = edc_add_(end, &ring->begin_time, now);
+		position += EDC_USER_HEADER_WORDS;
+	} else if (in_block + words > EDC_USER_BLOCK_WORDS || now - ring->begin_time >= EDC_BLOCK_MAX_TICKS ||
+		   ((state ^ self) >> EDC_USER_POSITION_BITS && in_block + 2 + words > EDC_USER_BLOCK_WORDS)) {
+		end = edc_add_(end, header + 6, in_block * 64); /* left before it was full */
+		position += EDC_USER_BLOCK_WORDS - in_block;
+	} else if ((state ^ self) >> EDC_USER_POSITION_BITS) {
+		end = edc_add_(end, here, edc_token(EDC_ID_THREAD, EDC_MODE_USER, now, 0));
+		end = edc_add_(end, here + 1, tid);
+		position += 2;
+	} else {
+		return EDC_POSTED_; /* somebody prepared it meanwhile */
+	}
+	return edc_change_(card, cpu, ring, state, self | (position & EDC_USER_POSITION), stores, end);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "user_socket.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "base/error.h"
+
+namespace monitor::card {
+namespace {
+
+constexpr int most_waiting = 1024; // whom nobody has accepted yet
+
+// Who listens at the well-known place; 0: nobody.
+pid_t listener_at(const sockaddr_un &address)
+{
+	const Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	ucred who{};
+	socklen_t size = sizeof who;
+	if (!fd || ::connect(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) < 0 ||
+	    ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0)
+		return 0;
+	return who.pid;
+}
+
+} // namespace
+
+Fd listen_on(const std::string &name)
+{
+	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
+	const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), length) < 0 ||
+	    ::listen(fd.get(), most_waiting) < 0)
+		throw Error(errno, "cannot listen for instrumented programs");
+	return fd;
+}
+
+// The place in the file system outlives the recorder, which has no right to remove it by then: the next one does.
+Fd listen_for_everyone()
+{
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	std::strncpy(address.sun_path, EDC_SOCKET_PATH, sizeof address.sun_path - 1);
+	if (const pid_t other = listener_at(address))
+		throw Error(fmt::format(
+		    "process {} records the events of all instrumented programs already; only one can", other));
+	::mkdir("/run/monitor", 0755);
+	::unlink(address.sun_path);
+	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) < 0 ||
+	    ::chmod(address.sun_path, 0666) < 0 || ::listen(fd.get(), most_waiting) < 0)
+		throw Error(errno, "cannot listen at " EDC_SOCKET_PATH);
+	return fd;
+}
+
+bool send_answer(int fd, const edc_welcome &welcome, const std::vector<std::uint16_t> &ids, int memory)
+{
+	iovec parts[] = {{const_cast<edc_welcome *>(&welcome), sizeof welcome},
+			 {const_cast<std::uint16_t *>(ids.data()), ids.size() * sizeof(std::uint16_t)}};
+	alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+	msghdr message{};
+	message.msg_iov = parts;
+	message.msg_iovlen = 2;
+	if (memory >= 0) {
+		message.msg_control = control;
+		message.msg_controllen = sizeof control;
+		cmsghdr *head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		std::memcpy(CMSG_DATA(head), &memory, sizeof memory);
+	}
+	return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+}
+
+} // namespace monitor::card

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The sockets at which instrumented programs find their recorder, and the answer to one of them. Called by
+// user_card.cpp; the words that are exchanged: include/monitor/user_ring.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "monitor/user_ring.h"
+
+namespace monitor::card {
+
+// An abstract name (unix(7)), for the children of the recorder. Throws Error.
+Fd listen_on(const std::string &name);
+
+// EDC_SOCKET_PATH, for every process of the machine; one recorder at a time. Needs root. Throws Error.
+Fd listen_for_everyone();
+
+// `memory` -1: none. False: the other one does not take it.
+bool send_answer(int fd, const edc_welcome &welcome, const std::vector<std::uint16_t> &ids, int memory);
+
+} // namespace monitor::card

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// How much memory a recording's rings and pool get. Called by recording.cpp at the start.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace monitor::record {
+
+// How the buffer memory is divided. `total` empty: the default for so many CPUs.
+struct Buffers {
+	std::uint64_t blocks_per_cpu = 0;
+	std::uint32_t pool_blocks = 0;
+};
+Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus);
+
+} // namespace monitor::record
