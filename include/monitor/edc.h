@@ -21,19 +21,19 @@
  *     flags NAME {r = 1, w = 2}          a set of the labels, each one bit
  * Without "arg:" the argument has no name and is shown as `arg`.
  *
- * C11 and C++17 and later, libc only, Linux on x86-64 (elsewhere the events compile to nothing). Not recording: one
- * predictable branch. -DEDC_DISABLE: nothing at all. Safe in signal handlers and threads; a fork's child gets rings of
- * its own. Not allowed in the child of vfork() before it execs.
- * An event has as many words as its class has fields behind "arg:", else it is refused and counted.
- * Never fails visibly, never blocks, keeps errno; what could not be posted is counted, and the trace says so.
- * How it works: user_ring.h (memory), edc_post.h (the fast path), edc_rings.h and edc_connect.h (the slow one).
+ * C11 and C++17 and later, libc only, Linux on x86-64 and aarch64 (elsewhere the events compile to nothing). Not
+ * recording: one predictable branch. -DEDC_DISABLE: nothing at all. Safe in signal handlers and threads; a fork's child
+ * gets rings of its own. Not allowed in the child of vfork() before it execs. An event has as many words as its class
+ * has fields behind "arg:", else it is refused and counted. Never fails visibly, never blocks, keeps errno; what could
+ * not be posted is counted, and the trace says so. How it works: user_ring.h (memory), edc_card.h (state), edc_post.h
+ * (the fast path), edc_rings.h, edc_shared.h and edc_connect.h (the slow ones).
  */
 #ifndef MONITOR_EDC_H
 #define MONITOR_EDC_H
 
 #include <stdint.h>
 
-#if defined(EDC_DISABLE) || !defined(__x86_64__) || !defined(__linux__)
+#if defined(EDC_DISABLE) || !defined(__linux__) || !(defined(__x86_64__) || defined(__aarch64__))
 
 #define EDC_EVENT(name, fields) struct edc_no_class_##name
 #ifdef __cplusplus

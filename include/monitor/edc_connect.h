@@ -17,6 +17,7 @@
 #include <sys/un.h>
 
 #include "edc_rings.h"
+#include "edc_shared.h"
 
 #define EDC_WIPEONFORK_ 18 /* MADV_WIPEONFORK */
 #define EDC_DONTFORK_ 10   /* MADV_DONTFORK */
@@ -25,11 +26,11 @@
 #define EDC_TRIES_ 100    /* of the slow path for one event: other threads of this CPU may always be faster */
 #define EDC_CLASSES_AT_ONCE_ 1000
 
-/* glibc 2.35 and later: where it registered the thread's rseq area. Not there: no restartable sequences. */
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* glibc 2.35 and later: where it registered the thread's rseq area. Not there: no restartable sequences. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
@@ -49,7 +50,7 @@ __attribute__((weak, visibility("default"))) struct edc_object *edc_objects_;
 /* For a recorder that comes later: a note in the file says where the pointer to the card is (userspace/card/
  * user_processes.cpp reads it). Once in each program and library. */
 __attribute__((weak, visibility("hidden"))) union edc_card_page *edc_where_ = &edc_card_page_;
-__asm__(".pushsection .note.monitor.edc, \"aG\", @note, edc_note_, comdat\n\t"
+__asm__(".pushsection .note.monitor.edc, \"aG\", %note, edc_note_, comdat\n\t"
 	".balign 4\n\t"
 	".long 8, 8, 1\n\t"
 	".asciz \"monitor\"\n\t"
@@ -205,6 +206,9 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 		card->ring_bytes = answer.welcome.ring_bytes;
 		card->blocks = answer.welcome.blocks;
 		card->mask = (uint64_t)answer.welcome.blocks * EDC_USER_BLOCK_WORDS - 1;
+		card->shared =
+		    (struct edc_user_ring *)(void *)(card->first + answer.welcome.rings * answer.welcome.ring_bytes);
+		edc_self_ = 0; /* a fork's child is another thread than its parent */
 		card->pid = (uint64_t)EDC_CALL_0_(SYS_getpid);
 		__atomic_fetch_add(&card->area->lost_early, card->lost, __ATOMIC_RELAXED);
 	}
@@ -218,33 +222,47 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 	return 0;
 }
 
+/* By which way this process posts: EDC_ON_ or EDC_SHARED_. */
+static inline uint32_t edc_way_(struct edc_card *card)
+{
+#if defined(__x86_64__)
+	if (&__rseq_offset && __rseq_size) {
+		card->rseq = __rseq_offset;
+		return EDC_ON_;
+	}
+#endif
+	(void)card;
+	return EDC_SHARED_;
+}
+
 static inline void edc_wait_(long fd)
 {
 	struct {
 		int fd;
 		short events, revents;
 	} one = {(int)fd, 1 /* POLLIN */, 0};
+	int64_t most[2] = {0, EDC_WAIT_MS_ * 1000000l}; /* struct timespec */
 
-	EDC_CALL_3_(SYS_poll, &one, 1, EDC_WAIT_MS_);
+	edc_call_(SYS_ppoll, (uint64_t)&one, 1, (uint64_t)most, 0, 0, 0);
 }
 
 /* Goes on with finding the recorder: dials, or hears the answer to what was asked. Under the lock. */
 static inline void edc_look_(struct edc_card *card, uint32_t wish, int wait)
 {
 	if (!card->wiped) {
-		if (!&__rseq_offset || !__rseq_size ||
-		    EDC_CALL_3_(SYS_madvise, card, sizeof edc_card_page_, EDC_WIPEONFORK_) != 0) {
+		if (EDC_CALL_3_(SYS_madvise, card, sizeof edc_card_page_, EDC_WIPEONFORK_) != 0) {
 			__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELEASE);
 			return;
 		}
 		card->wiped = 1;
-		card->rseq = __rseq_offset;
 	}
 	if (!card->socket) {
 		long fd = edc_dial_(), asked = -1;
 
 		for (int ms = 0; wait && fd == EDC_LATER_ && ms < EDC_WAIT_MS_; ms++) {
-			EDC_CALL_3_(SYS_poll, 0, 0, 1);
+			int64_t one_ms[2] = {0, 1000000};
+
+			EDC_CALL_2_(SYS_nanosleep, one_ms, 0);
 			fd = edc_dial_();
 		}
 		if (fd == EDC_LATER_)
@@ -277,15 +295,25 @@ static inline void edc_look_(struct edc_card *card, uint32_t wish, int wait)
 	EDC_CALL_2_(SYS_close, card->socket - 1, 0);
 	card->socket = 0;
 	if (wish == EDC_HELLO_AREA)
-		__atomic_store_n(&card->word, heard == 0 ? EDC_ON_ : EDC_OFF_, __ATOMIC_RELEASE);
+		__atomic_store_n(&card->word, heard == 0 ? edc_way_(card) : EDC_OFF_, __ATOMIC_RELEASE);
 }
 
-__attribute__((weak, visibility("hidden"), noinline, cold)) void edc_slow_(struct edc_class *cls, uint32_t arg,
-									   uint32_t count, const uint64_t *words)
+static inline int edc_is_on_(uint32_t word)
+{
+	return word == EDC_ON_ || word == EDC_SHARED_;
+}
+
+__attribute__((weak, visibility("hidden"), noinline)) void edc_slow_(struct edc_class *cls, uint32_t arg,
+								     uint32_t count, const uint64_t *words)
 {
 	struct edc_card *card = &edc_card_page_.card;
-	uint32_t word = __atomic_load_n(&card->word, __ATOMIC_ACQUIRE);
+	uint32_t word = __atomic_load_n(&card->word, __ATOMIC_ACQUIRE), id = cls->id ^ count << 16;
+	uint64_t head = (uint64_t)(uint16_t)arg << EDC_ARG_SHIFT | id;
 
+	if (word == EDC_SHARED_ && id - 1 < EDC_ID_LAST) {
+		edc_share_(card, head, count, words);
+		return;
+	}
 	if (word == EDC_UNKNOWN_ && !__atomic_exchange_n(&card->lock, 1, __ATOMIC_ACQUIRE)) {
 		edc_look_(card, EDC_HELLO_AREA, 0);
 		__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
@@ -293,15 +321,24 @@ __attribute__((weak, visibility("hidden"), noinline, cold)) void edc_slow_(struc
 	}
 	if (word == EDC_OFF_)
 		return;
-	if (word != EDC_ON_ || !cls->id || cls->id >> 16 != count) {
+	id = cls->id ^ count << 16;
+	head = (uint64_t)(uint16_t)arg << EDC_ARG_SHIFT | id;
+	if (!edc_is_on_(word) || id - 1 >= EDC_ID_LAST) {
 		edc_lost_(card); /* no answer yet, a class that was refused, or other words than its fields say */
 		return;
 	}
+#if defined(__x86_64__)
+	for (int tries = 0; word == EDC_ON_; tries++) {
+		uint32_t cpu = edc_cpu_(card);
+		enum edc_outcome outcome;
 
-	uint64_t head = (uint64_t)(uint16_t)arg << EDC_ARG_SHIFT | (uint16_t)cls->id;
-
-	for (int tries = 0; tries < EDC_TRIES_; tries++) {
-		enum edc_outcome outcome = edc_prepare_(card, count + 1);
+		if (cpu >= card->rings)
+			break;
+		if (tries == EDC_TRIES_) {
+			edc_lost_(card);
+			return;
+		}
+		outcome = edc_prepare_(card, cpu, count + 1);
 
 		if (outcome == EDC_SLOW_)
 			return;
@@ -311,7 +348,8 @@ __attribute__((weak, visibility("hidden"), noinline, cold)) void edc_slow_(struc
 		if (outcome == EDC_POSTED_)
 			return;
 	}
-	edc_lost_(card);
+#endif
+	edc_share_(card, head, count, words);
 }
 
 /* At the load of the program or library; in each of its files, but only the first one does it. */
@@ -328,11 +366,11 @@ __attribute__((constructor)) static void edc_load_(void)
 	edc_object_.next = edc_objects_;
 	__atomic_store_n(&edc_objects_, &edc_object_, __ATOMIC_RELEASE);
 
-	int asked_before = card->word == EDC_ON_ || card->socket; /* without this object's classes */
+	int asked_before = edc_is_on_(card->word) || card->socket; /* without this object's classes */
 
 	if (card->word == EDC_UNKNOWN_)
 		edc_look_(card, EDC_HELLO_AREA, 1);
-	if (card->word == EDC_ON_ && asked_before)
+	if (edc_is_on_(card->word) && asked_before)
 		edc_look_(card, EDC_HELLO_CLASSES, 1);
 	__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
 }

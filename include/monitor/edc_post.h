@@ -14,58 +14,15 @@
 #ifndef MONITOR_EDC_POST_H
 #define MONITOR_EDC_POST_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "token.h"
-#include "user_ring.h"
-
-#define EDC_UNKNOWN_ 0u /* nobody looked for a recorder yet; also what a fork's child begins with */
-#define EDC_OFF_ 1u
-#define EDC_ON_ 2u
+#include "edc_card.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct edc_class {
-	const char *name;
-	const char *fields;
-	uint32_t id;    /* given by the recorder, above it << 16 the number of its payload words; 0: none */
-	uint32_t asked; /* its place in the question that is not answered yet, from 1 on */
-};
-
-/* The card of this process. In a page of its own that a fork wipes (MADV_WIPEONFORK). */
-struct edc_card {
-	uint32_t word; /* EDC_UNKNOWN_, EDC_OFF_, EDC_ON_ */
-	uint32_t rings;
-	int64_t rseq; /* from the thread pointer to the thread's rseq area */
-	uint64_t ring_bytes;
-	uint64_t mask; /* of positions in words */
-	char *first;   /* the page of CPU 0's ring */
-	struct edc_user_area *area;
-	uint64_t blocks;
-	/* what only edc_connect.h uses */
-	uint64_t lost; /* events that came before the rings did */
-	uint64_t pid;
-	uint32_t lock;
-	uint32_t wiped; /* the page is one that a fork wipes */
-	int64_t socket; /* + 1; 0: none */
-};
-
-union edc_card_page {
-	struct edc_card card;
-	char page[4096];
-};
-
-/* One card in a process, if the dynamic linker merges it; where it does not, each library has one, all of them right.
- */
-__attribute__((weak, visibility("default"), aligned(4096))) union edc_card_page edc_card_page_;
-
-/* The running thread, as it stands in a ring's state; 0: not known yet. In static TLS: safe in signal handlers. */
-__attribute__((weak, visibility("hidden"), tls_model("initial-exec"))) __thread uint64_t edc_self_;
-
 void edc_slow_(struct edc_class *cls, uint32_t arg, uint32_t count, const uint64_t *words);
+
+#if defined(__x86_64__)
 
 #ifndef EDC_RSEQ_BEGIN_ /* a test takes the protection away and must see what follows */
 #define EDC_RSEQ_BEGIN_                                                                        \
@@ -176,6 +133,8 @@ static inline __attribute__((always_inline)) enum edc_outcome edc_try_(uint64_t 
 	}
 }
 
+#endif /* __x86_64__ */
+
 /* One event. `count` is a constant, 0 to EDC_MAX_WORDS. */
 static inline __attribute__((always_inline)) void edc_post_(struct edc_class *cls, uint32_t arg, uint32_t count,
 							    const uint64_t *words)
@@ -185,6 +144,7 @@ static inline __attribute__((always_inline)) void edc_post_(struct edc_class *cl
 	if (__builtin_expect(word == EDC_OFF_, 1))
 		return;
 
+#if defined(__x86_64__)
 	uint32_t id = cls->id ^ count << 16; /* its fields and the words posted agree: an id is left */
 
 	if (__builtin_expect(word == EDC_ON_ && id - 1 < EDC_ID_LAST, 1)) {
@@ -196,6 +156,7 @@ static inline __attribute__((always_inline)) void edc_post_(struct edc_class *cl
 		if (__builtin_expect(outcome == EDC_POSTED_, 1))
 			return;
 	}
+#endif
 	edc_slow_(cls, arg, count, words);
 }
 

@@ -10,44 +10,15 @@
 #ifndef MONITOR_EDC_RINGS_H
 #define MONITOR_EDC_RINGS_H
 
-#include <sys/syscall.h>
-
 #include "edc_post.h"
+
+#if defined(__x86_64__)
 
 #define EDC_LOOK_AT_SELF_ 8 /* one of so many blocks is opened with a look at who opens it */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The first page of the area, which a fork's child inherits: it counts there what it loses before it has its own. */
-__attribute__((weak, visibility("default"))) struct edc_user_area *edc_family_;
-
-static inline long edc_call_(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
-{
-	long result;
-	register uint64_t r10 __asm__("r10") = d;
-	register uint64_t r8 __asm__("r8") = e;
-	register uint64_t r9 __asm__("r9") = f;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
-#define EDC_CALL_0_(number) edc_call_(number, 0, 0, 0, 0, 0, 0)
-#define EDC_CALL_2_(number, a, b) edc_call_(number, (uint64_t)(a), (uint64_t)(b), 0, 0, 0, 0)
-#define EDC_CALL_3_(number, a, b, c) edc_call_(number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), 0, 0, 0)
-
-static inline uint64_t edc_tsc_(void)
-{
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	return (uint64_t)high << 32 | low;
-}
 
 struct edc_store {
 	__u64 *to;
@@ -92,41 +63,16 @@ again:
 	return EDC_AGAIN_;
 }
 
-static inline void edc_lost_(struct edc_card *card)
+/* The CPU we run on; above all CPUs: this thread has no restartable sequences. */
+static inline uint32_t edc_cpu_(const struct edc_card *card)
 {
-	struct edc_user_area *area = card->area ? card->area : edc_family_;
-
-	if (area)
-		__atomic_fetch_add(&area->lost_early, 1, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_add(&card->lost, 1, __ATOMIC_RELAXED);
+	return *(volatile uint32_t *)((char *)__builtin_thread_pointer() + card->rseq + 4);
 }
 
-/* Makes edc_self_ the running thread. 0: this is the child of a vfork, whose cpu_id is its parent's: it must not post.
- */
-static inline int edc_know_self_(struct edc_card *card)
-{
-	uint64_t self = (uint64_t)EDC_CALL_0_(SYS_gettid) << EDC_USER_POSITION_BITS;
-
-	if (edc_self_ == self)
-		return 1;
-	if ((uint64_t)EDC_CALL_0_(SYS_getpid) != card->pid)
-		return 0;
-	edc_self_ = self;
-	return 1;
-}
-
-/* One step towards a ring that takes `words` more from this thread. EDC_SLOW_: it is full, the event is lost. */
-static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t words)
+/* One step towards this CPU's ring taking `words` more from this thread. EDC_SLOW_: it is full, the event is lost. */
+static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t cpu, uint32_t words)
 {
 	uint64_t self = edc_self_;
-	uint32_t cpu = *(volatile uint32_t *)((char *)__builtin_thread_pointer() + card->rseq + 4);
-
-	if (cpu >= card->rings) { /* this thread has no restartable sequences */
-		edc_lost_(card);
-		return EDC_SLOW_;
-	}
-
 	struct edc_user_ring *ring = (struct edc_user_ring *)(void *)(card->first + cpu * card->ring_bytes);
 	__u64 *blocks = (__u64 *)(void *)((char *)ring + EDC_BLOCK_SIZE);
 	uint64_t state = __atomic_load_n(&ring->state, __ATOMIC_RELAXED), position = state & EDC_USER_POSITION;
@@ -138,9 +84,7 @@ static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t word
 	/* Full comes first: it is what a program meets again and again, and makes no system call. */
 	if (in_block == 0 && ((position / EDC_USER_BLOCK_WORDS - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE)) &
 			      EDC_USER_BLOCKS) >= card->blocks) {
-		__atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED);
-		if (card->area->over)
-			__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELAXED);
+		edc_refused_(card, ring);
 		return EDC_SLOW_;
 	}
 	if ((in_block != 0 && (state ^ self) >> EDC_USER_POSITION_BITS) || self == 0 ||
@@ -177,4 +121,5 @@ static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t word
 }
 #endif
 
+#endif /* __x86_64__ */
 #endif

@@ -47,13 +47,14 @@ struct edc_block {
 	__u64 packet_size;   /* bits, EDC_BLOCK_SIZE * 8 */
 	__u64 packet_seq_num;
 	__u64 events_discarded; /* refused by this ring before this block was opened */
-	__u32 cpu_id;
-	__u32 level;   /* nesting level of the probes, EDC_LEVEL_USER in user rings */
-	__u32 tid;     /* the thread that ran when the block was opened */
-	__u32 process; /* the process that wrote a user ring, else 0 */
+	__u32 cpu_id;           /* EDC_CPU_UNKNOWN: the recorder's own, and user tokens whose CPU is not known */
+	__u32 level;            /* nesting level of the probes, EDC_LEVEL_USER in user rings */
+	__u32 tid;              /* the thread that ran when the block was opened */
+	__u32 process;          /* the process that wrote a user ring, else 0 */
 };
 
 #define EDC_LEVEL_USER 16
+#define EDC_CPU_UNKNOWN 0xffffffffu
 
 /* Control words of one ring. Offsets are bytes from the start of the memory that holds control and blocks. */
 struct edc_ring {

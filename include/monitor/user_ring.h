@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * What a process's user card and the recorder share: rings in a sealed memory of that process alone, and the words
- * they exchange over a socket before. Used by edc_post.h and edc_connect.h (the writers) and userspace/card (the
- * reader).
+ * they exchange over a socket before. Used by edc_post.h, edc_shared.h and edc_connect.h (the writers) and
+ * userspace/card (the reader).
  *
- * The area: one page of struct edc_user_area, then for each CPU a page of struct edc_user_ring and its blocks.
+ * The area: one page of struct edc_user_area, then for each CPU a page of struct edc_user_ring and its blocks, then the
+ * same once more: the shared ring.
  *
- * A ring's whole state is one word, so that every change is one store, the last of a restartable sequence:
+ * A CPU's ring is written in restartable sequences. Its whole state is one word, so that every change is one store, the
+ * last of a restartable sequence:
  *
  *     63                     40 39                                      0
  *    +-------------------------+-----------------------------------------+
@@ -18,6 +20,20 @@
  * token. Life of a block: opened (header words, then state), filled (token, then state), left (state points behind it).
  * What the header needs from the writer is its begin, what was refused before, its thread and, if it was left before it
  * was full, its content; everything else is the recorder's, who knows better than to believe it.
+ *
+ * The shared ring is for threads without restartable sequences: a circle of words without blocks. Its state is the
+ * position of the next record; a locked compare-and-exchange claims the words of one, if so many are free. A record is
+ * a head, the token and its payload words. The head is stored last and says that the record is there: its position
+ * tells it from what an earlier lap left in its place.
+ *
+ *     63            40 39             24 23                               0
+ *    +----------------+-----------------+----------------------------------+
+ *    | thread         | time, bits 32.. | position of this word in the ring |
+ *    +----------------+-----------------+----------------------------------+
+ *
+ * Times in it rise only by and large: the clock is read after the claim. Who claims and never comes back (a killed
+ * thread, a longjmp() out of a signal handler) leaves a hole; the reader waits for it for a second, then goes round it
+ * and counts an event as lost. A writer that comes back later sees that the reader has passed, and stores nothing.
  *
  * The recorder reads the memory of a process that may be hostile: copy, validate, rewrite.
  */
@@ -45,10 +61,16 @@ struct edc_user_area {
 /* A ring's page; its blocks follow. */
 struct edc_user_ring {
 	__u64 state;                                  /* the writers' */
-	__u64 begin_time;                             /* of the open block */
+	__u64 begin_time;                             /* of the open block; nothing in the shared ring */
 	__u64 discarded __attribute__((aligned(64))); /* tokens refused so far: atomic */
-	__u64 read __attribute__((aligned(64)));      /* the reader's: blocks taken so far */
+	__u64 read __attribute__((aligned(64)));      /* the reader's: blocks taken so far; in the shared ring words */
 };
+
+/* The shared ring's heads. */
+#define EDC_HEAD_THREAD_SHIFT 40
+#define EDC_HEAD_TIME_SHIFT 24
+#define EDC_HEAD_TIME_BITS 16
+#define EDC_HEAD_POSITION 0xffffffull
 
 EDC_ASSERT(sizeof(struct edc_user_area) == 72);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, begin_time) == 8);
@@ -77,7 +99,7 @@ struct edc_hello {
 
 struct edc_welcome {
 	__u32 magic;
-	__u32 rings; /* CPUs; 0: refused */
+	__u32 rings; /* CPUs, the shared ring not among them; 0: refused */
 	__u64 area_bytes;
 	__u64 ring_bytes; /* of one CPU: its page and its blocks */
 	__u32 blocks;     /* of one ring, a power of two */

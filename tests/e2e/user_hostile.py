@@ -91,7 +91,7 @@ def garbage(rounds):
 			pass
 	shared = mmap.mmap(memory, area_bytes)
 	for i in range(rounds):
-		ring = 4096 + random.randrange(rings) * ring_bytes
+		ring = 4096 + random.randrange(rings + 1) * ring_bytes  # the last is the shared one
 		position = random.choice((random.getrandbits(40), random.randrange(blocks * 512), 13, 512, (1 << 40) - 1))
 		block = ring + 4096 + random.randrange(blocks) * 4096
 		shared[block:block + 4096] = os.urandom(4096)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Whatever a process may leave in its ring, and whatever it says of its classes: the block test, the merge of several
-// rings, the parser of the classes' texts. The input's first byte picks a content size; then block after block.
+// rings, the shared ring, the parser of the classes' texts. The input's first byte picks a content size; then block
+// after block.
 #include <algorithm>
 #include <cstring>
 
@@ -54,6 +55,20 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 			std::abort();
 		taken += merged.add(block.data(), EDC_BLOCK_HEADER, words);
 		merged.pack(facts.last_time, false, push); // too early, so that times would step back
+	}
+	alignas(EDC_BLOCK_SIZE) std::array<std::uint64_t, 2 * EDC_USER_BLOCK_WORDS> memory{};
+	std::memcpy(memory.data(), data, std::min(size, sizeof memory));
+	SharedRing shared(reinterpret_cast<edc_user_ring *>(memory.data()), 1, 0);
+	const bool waits = size && data[0] & 1;
+	for (const bool over : {!waits, true}) {
+		shared.take(now, over, 1, words, [&](const SharedRecord &record) {
+			if (record.words > 1 + EDC_MAX_WORDS || record.time > now + 1'000'000)
+				std::abort();
+			SharedRecord kept = record;
+			kept.time = std::min(record.time, now);
+			merged.add(kept, 1);
+			++taken;
+		});
 	}
 	merged.pack(~0ull, true, push);
 	if (!merged.empty() || packed != taken)

@@ -49,9 +49,10 @@ class Load:
 class Recorded(Load):
 	"""A load with a recorder of its own, which is its parent."""
 
-	def __init__(self, context, name):
+	def __init__(self, context, name, env=None):
 		self.context, self.directory = context, context.path(name)
-		super().__init__(context, context.record(self.directory, "--user-only", command=[context.helper("user_load")]))
+		command = context.record(self.directory, "--user-only", command=[context.helper("user_load")])
+		super().__init__(context, command, env)
 
 	def summary(self):
 		self.end()
@@ -151,12 +152,14 @@ def differences(above, below):
 def posting(context, result):
 	"""In a tight loop, and amid work: bursts that fit the rings, which are drained between them."""
 	ours = Recorded(context, "posting")
+	shared = Recorded(context, "shared", {**os.environ, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
 	with lttng_load(context, result) as peer:
-		loads = {"edc": ours, **({"LTTng-UST": peer} if peer else {})}
+		loads = {"edc": ours, "edc without rseq": shared, **({"LTTng-UST": peer} if peer else {})}
 		found = asked_in_turn(context, loads, [(context.scale(25, 3), 4000, TIGHT), (15, context.scale(1000, 20), AMID)])
 		if peer:
 			result.note(f"LTTng-UST lost {peer.lost()} of {peer.posted:,} events")
-	result.bar(f"lost of {ours.posted:,} events in bursts", ours.summary()["lost"], 0, digits=0)
+	for name, load in (("edc", ours), ("edc without rseq", shared)):
+		result.bar(f"{name}: lost of {load.posted:,} events in bursts", load.summary()["lost"], 0, digits=0)
 	rows = [["a bare rdtsc", *Spread(found["edc", "rdtsc"]).cells(2), ""]]
 	for name in loads:
 		for kind, size in EVENTS.items():
@@ -164,6 +167,8 @@ def posting(context, result):
 			rows.append([f"{name}, {size}", *Spread(found[name, kind]).cells(2), f"{against.mid:.3f}"])
 			if name == "edc":
 				result.bar(f"edc, {size} / rdtsc", against.mid, 1.05, spread=against, digits=3)
+			elif name == "edc without rseq":
+				result.bar(f"edc without rseq, {size} / rdtsc", against.mid, 1.6, spread=against, digits=3)
 			else:
 				against = ratios(found["edc", kind], found[name, kind])
 				result.bar(f"edc / LTTng-UST, {size}", against.mid, 0.2, spread=against, digits=3)
@@ -268,5 +273,4 @@ def bench(context):
 			part(context, result)
 		except Skip as skip:
 			result.note(f"{part.__name__}: skipped: {skip}")
-	result.note("no row for threads without restartable sequences: this version counts their events as lost")
 	return result

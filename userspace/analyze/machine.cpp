@@ -33,7 +33,7 @@ Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
 	fault_edge_ = calibrated("fault_edge");
 	writers_.resize(trace.streams().size());
 	for (const auto &stream : trace.streams()) {
-		if (stream->is_foreign() || stream->info().is_recorder())
+		if (stream->is_foreign() || !stream->info().has_cpu())
 			continue;
 		cpu(stream->info().cpu);
 		if (!complete_ && stream->info().level == 0)

@@ -28,7 +28,8 @@ add_custom_command(
   VERBATIM)
 
 add_library(monitor_card STATIC card/bpf_card.cpp card/start_test.cpp card/classes.cpp card/facts.cpp
-            card/user_block.cpp card/user_card.cpp card/user_classes.cpp card/user_merge.cpp card/user_processes.cpp card/user_socket.cpp ${BPF_SKELETON})
+            card/user_block.cpp card/user_card.cpp card/user_classes.cpp card/user_drain.cpp card/user_merge.cpp
+            card/user_processes.cpp card/user_shared.cpp card/user_socket.cpp ${BPF_SKELETON})
 target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)
 target_link_libraries(monitor_card PUBLIC monitor_base fmt::fmt-header-only PRIVATE ${BPF_LIBRARY} ${ELF_LIBRARY} ${Z_LIBRARY}
                                                                          Threads::Threads)

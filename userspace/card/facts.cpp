@@ -153,8 +153,9 @@ Fact restartable_sequences()
 	const bool registered = &__rseq_size != nullptr && __rseq_size != 0;
 	return {"rseq", registered ? "registered by the C library" : "not registered",
 		registered ? FactState::good : FactState::limited,
-		registered ? "instrumented programs can post events of their own"
-			   : "instrumented programs that were started like this one post nothing",
+		registered
+		    ? "instrumented programs can post events of their own"
+		    : "events of instrumented programs that were started like this one cost more and bear no CPU",
 		""};
 }
 

@@ -17,18 +17,16 @@
 #include <unistd.h>
 
 #include "base/tsc.h"
+#include "user_area.h"
 #include "user_processes.h"
 #include "user_socket.h"
 
 namespace monitor::card {
 namespace {
 
-constexpr std::size_t most_callers = 64;        // that have connected and not yet said what they want
-constexpr std::uint64_t future_ticks = 100'000; // by which another CPU's clock may be ahead
+constexpr std::size_t most_callers = 64; // that have connected and not yet said what they want
 constexpr std::uint32_t most_classes_at_once = 1000;
 constexpr std::size_t most_classes_of_a_process = 512; // that no other process declared before
-// A token's time is read so long before its ring's state is stored, at the most: a restartable sequence is far shorter.
-constexpr std::uint64_t commit_ticks = 100'000;
 
 std::string random_name()
 {
@@ -47,34 +45,6 @@ std::uint64_t user_ring_bytes(std::size_t processes)
 	       : processes < 1024 ? 64 * kib
 				  : 0;
 }
-
-struct UserCard::Ring {
-	edc_user_ring *shared = nullptr;
-	UserRingFacts facts;
-	std::uint64_t taken = 0;                 // blocks so far, as the writers number them
-	std::uint64_t merged = EDC_BLOCK_HEADER; // bytes of the next block that are merged already
-	bool has_stream = false;
-	bool done = false; // its writers have ended and all is taken
-};
-
-struct UserCard::Look {
-	std::uint64_t closed;     // blocks that were left, as the writers number them
-	std::uint64_t open_bytes; // of the open block, its header included; 0: none is open
-	unsigned fill;            // in thousandths
-};
-
-struct UserCard::Process {
-	pid_t pid = 0;
-	unsigned card = 1; // of this process: the second has another name
-	Fd pidfd;
-	Mapping area;
-	std::uint64_t blocks = 0; // of a ring
-	std::vector<Ring> rings;
-	bool ended = false;
-	bool merged = false; // its events go into the merged streams
-
-	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }
-};
 
 UserCard::UserCard(const UserCardOptions &options)
     : options_(options), name_(random_name()), stop_(::eventfd(0, EFD_CLOEXEC))
@@ -187,7 +157,7 @@ int UserCard::make_area(Process &process)
 	const std::uint64_t ring = user_ring_bytes(processes_.size());
 	if (ring == 0)
 		return -1;
-	const std::uint64_t each = ring + EDC_BLOCK_SIZE, size = EDC_BLOCK_SIZE + each * options_.cpus;
+	const std::uint64_t each = ring + EDC_BLOCK_SIZE, size = EDC_BLOCK_SIZE + each * (options_.cpus + 1);
 	Fd memory(::memfd_create("monitor-edc", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	if (!memory || ::ftruncate(memory.get(), static_cast<off_t>(size)) < 0 ||
 	    ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
@@ -206,6 +176,9 @@ int UserCard::make_area(Process &process)
 		added.facts.process = static_cast<std::uint32_t>(process.pid);
 		process.rings.push_back(added);
 	}
+	process.shared_ring.emplace(
+	    reinterpret_cast<edc_user_ring *>(process.area.data() + EDC_BLOCK_SIZE + options_.cpus * each),
+	    process.blocks, read_tsc());
 	return memory.release();
 }
 
@@ -267,190 +240,6 @@ void UserCard::greet(int fd)
 	send_answer(fd, welcome, ids, memory.get());
 }
 
-unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &push)
-{
-	const std::lock_guard guard(lock_);
-	const std::uint64_t before_look = read_tsc();
-	unsigned worst = 0;
-	for (const auto &process : processes_) {
-		const bool over = last || process->ended; // asked before the rings are read
-		for (Ring &ring : process->rings)
-			worst = std::max(worst, process->merged ? merge_ring(*process, ring, over, make_stream)
-								: drain_ring(*process, ring, over, make_stream, push));
-	}
-	for (const auto &stream : merged_)
-		if (stream)
-			stream->pack(last ? ~0ull : before_look - commit_ticks, last, push);
-	std::erase_if(processes_, [this](const auto &process) { return process->ended && forget(*process); });
-	live_ = processes_.size();
-	return worst;
-}
-
-// An ended process whose rings are empty leaves its counts.
-bool UserCard::forget(const Process &process)
-{
-	if (!std::ranges::all_of(process.rings, &Ring::done))
-		return false;
-	add_counts(process, counts_);
-	return true;
-}
-
-void UserCard::add_counts(const Process &process, UserCounts &counts)
-{
-	counts.early += __atomic_load_n(&process.shared().lost_early, __ATOMIC_RELAXED);
-	for (const Ring &ring : process.rings)
-		counts.discarded += ring.facts.discarded;
-}
-
-// Where a ring stands. A position that no writer can have made is told, and the ring begins anew there.
-UserCard::Look UserCard::look_at(const Process &process, Ring &ring)
-{
-	const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
-	const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
-	const std::uint64_t closed = position / EDC_USER_BLOCK_WORDS;
-	const std::uint64_t waiting = (closed - ring.taken) & EDC_USER_BLOCKS;
-	if (waiting > process.blocks) {
-		damage(process, "a ring's position jumped");
-		ring.taken = closed;
-		ring.merged = EDC_BLOCK_HEADER;
-		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
-		return {closed, 0, 0};
-	}
-	return {closed, position % EDC_USER_BLOCK_WORDS * 8,
-		static_cast<unsigned>((waiting * 1000 + process.blocks - 1) / process.blocks)};
-}
-
-// Returns how full the ring was, in thousandths rounded up.
-unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, const MakeStream &make_stream, const Push &push)
-{
-	if (ring.done)
-		return 0;
-	const Look look = look_at(process, ring);
-	while (ring.taken != look.closed) {
-		if (!take(process, ring, 0, make_stream, push))
-			return look.fill; // no room: the block waits in the ring
-		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
-	}
-	ring.done = last && (look.open_bytes == 0 || take(process, ring, look.open_bytes, make_stream, push)) &&
-		    tell_last_loss(ring, push);
-	return look.fill;
-}
-
-// The same for a ring whose events go into its CPU's merged stream: of the open block too, what was not taken yet.
-unsigned UserCard::merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream)
-{
-	if (ring.done)
-		return 0;
-	const Look look = look_at(process, ring);
-	if ((look.closed != ring.taken || look.open_bytes) && !merged_[ring.facts.cpu]) {
-		UserRingFacts facts = ring.facts;
-		facts.stream = make_stream(fmt::format("user_merged_cpu{}", facts.cpu));
-		merged_[facts.cpu] = std::make_unique<MergedStream>(facts);
-	}
-	while (ring.taken != look.closed) {
-		merge_block(process, ring, 0);
-		ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
-		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
-	}
-	if (look.open_bytes > ring.merged)
-		merge_block(process, ring, look.open_bytes);
-	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
-	if (untrusted_discarded > ring.facts.discarded && merged_[ring.facts.cpu]) {
-		merged_[ring.facts.cpu]->add_losses(untrusted_discarded - ring.facts.discarded);
-		ring.facts.discarded = untrusted_discarded;
-	}
-	ring.done = last;
-	return look.fill;
-}
-
-// `content_bytes` 0: the block was left; else so much of the open one is there, and it is tested again from its
-// beginning when there is more.
-void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes)
-{
-	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block;
-	copy_block(process, ring, block);
-	UserRingFacts facts = ring.facts;
-	const char *wrong = validate_user_block(block.data(), content_bytes ? content_bytes : content_of(block),
-						read_tsc() + future_ticks, words_, facts);
-	counts_.tokens += merged_[facts.cpu]->add(block.data(), ring.merged, words_);
-	if (content_bytes) {
-		ring.merged = content_bytes;
-		return;
-	}
-	if (wrong)
-		damage(process, wrong);
-	facts.discarded = ring.facts.discarded; // merge_ring() tells it as the ring counts it
-	ring.facts = facts;
-	ring.merged = EDC_BLOCK_HEADER;
-}
-
-void UserCard::copy_block(const Process &process, const Ring &ring, std::array<std::byte, EDC_BLOCK_SIZE> &block)
-{
-	const std::byte *from = reinterpret_cast<const std::byte *>(ring.shared) + EDC_BLOCK_SIZE +
-				ring.taken % process.blocks * EDC_BLOCK_SIZE;
-	std::memcpy(block.data(), from, EDC_BLOCK_SIZE);
-}
-
-// Of a block that was left: its header says how much, or nothing if it was full.
-std::uint64_t UserCard::content_of(const std::array<std::byte, EDC_BLOCK_SIZE> &block)
-{
-	std::uint64_t untrusted_bits;
-	std::memcpy(&untrusted_bits, block.data() + offsetof(edc_block, content_size), sizeof untrusted_bits);
-	return untrusted_bits ? untrusted_bits / 8 : EDC_BLOCK_SIZE;
-}
-
-// `content_bytes` 0: the block was left, its header says how full.
-bool UserCard::take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
-		    const Push &push)
-{
-	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block;
-	copy_block(process, ring, block);
-	if (content_bytes == 0)
-		content_bytes = content_of(block);
-	if (!ring.has_stream) {
-		ring.facts.stream = make_stream(
-		    process.card == 1 ? fmt::format("user_{}_cpu{}", process.pid, ring.facts.cpu)
-				      : fmt::format("user_{}_card{}_cpu{}", process.pid, process.card, ring.facts.cpu));
-		ring.has_stream = true;
-	}
-	UserRingFacts facts = ring.facts;
-	const char *wrong = validate_user_block(block.data(), content_bytes, read_tsc() + future_ticks, words_, facts);
-	if (!push(static_cast<std::uint32_t>(facts.stream), block.data()))
-		return false;
-	if (wrong)
-		damage(process, wrong);
-	counts_.tokens += facts.tokens - ring.facts.tokens;
-	ring.facts = facts;
-	++ring.facts.sequence;
-	ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
-	return true;
-}
-
-// What the ring refused after its last block was opened: an empty block tells it.
-bool UserCard::tell_last_loss(Ring &ring, const Push &push)
-{
-	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
-	if (untrusted_discarded <= ring.facts.discarded || !ring.has_stream)
-		return true;
-	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block{};
-	edc_block header{};
-	header.timestamp_begin = std::max(ring.facts.last_time, read_tsc());
-	header.events_discarded = untrusted_discarded;
-	std::memcpy(block.data(), &header, sizeof header);
-	UserRingFacts facts = ring.facts;
-	validate_user_block(block.data(), EDC_BLOCK_HEADER, ~0ull, words_, facts);
-	if (!push(static_cast<std::uint32_t>(facts.stream), block.data()))
-		return false;
-	ring.facts = facts;
-	return true;
-}
-
-void UserCard::damage(const Process &process, const std::string &what)
-{
-	if (counts_.damaged++ == 0)
-		counts_.damage = fmt::format("{}, by process {}", what, process.pid);
-}
-
 std::vector<edc_task> UserCard::take_arrived()
 {
 	const std::lock_guard guard(lock_);
@@ -462,7 +251,8 @@ bool UserCard::all_taken() const
 	const std::lock_guard guard(lock_);
 	return std::ranges::all_of(
 		   processes_, [](const auto &process) { return std::ranges::all_of(process->rings, &Ring::done); }) &&
-	       std::ranges::all_of(merged_, [](const auto &stream) { return !stream || stream->empty(); });
+	       std::ranges::all_of(merged_, [](const auto &stream) { return !stream || stream->empty(); }) &&
+	       (!shared_ || shared_->empty());
 }
 
 std::vector<UserClass> UserCard::classes() const

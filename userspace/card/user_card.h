@@ -105,6 +105,7 @@ private:
 		  const Push &push);
 	unsigned merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream);
 	void merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes);
+	unsigned share_ring(Process &process, bool last, std::uint64_t now, const MakeStream &make_stream);
 	static void copy_block(const Process &process, const Ring &ring, std::array<std::byte, EDC_BLOCK_SIZE> &block);
 	static std::uint64_t content_of(const std::array<std::byte, EDC_BLOCK_SIZE> &block);
 	bool tell_last_loss(Ring &ring, const Push &push);
@@ -127,6 +128,7 @@ private:
 	std::map<pid_t, unsigned> cards_;                   // how many a process had
 	std::map<pid_t, std::size_t> classes_of_;           // how many a process was the first to declare
 	std::vector<std::unique_ptr<MergedStream>> merged_; // by CPU
+	std::unique_ptr<MergedStream> shared_;              // of all shared rings
 	UserCounts counts_;
 	std::thread thread_;
 };

@@ -42,6 +42,12 @@ std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, cons
 	return waiting_.size() - before;
 }
 
+void MergedStream::add(const SharedRecord &record, std::uint32_t process)
+{
+	waiting_.push_back({record.time, record.tid, process, words_.size(), record.words});
+	words_.insert(words_.end(), record.word, record.word + record.words);
+}
+
 void MergedStream::put(std::uint64_t word)
 {
 	std::memcpy(block_.data() + at_, &word, sizeof word);

@@ -2,8 +2,8 @@
 // Events of many short-lived processes in one stream per CPU, sorted by time: a trace with thousands of streams is more
 // than its readers bear. Filled and emptied by user_card.cpp in the drain thread.
 //
-// A CPU's rings are each sorted, and what is older than the moment before a look began has been seen at that look: a
-// token's time is read and its ring's state stored in one restartable sequence. So events before that moment are
+// The rings of CPUs are each sorted, and what is older than the moment before a look began has been seen at that look:
+// a token's time is read and its ring's state stored in one restartable sequence. So events before that moment are
 // complete; they are sorted and packed into blocks, the rest waits for the next look.
 // Invariant: times of the stream never step back; every record's thread is told before it.
 #pragma once
@@ -16,6 +16,7 @@
 
 #include "monitor/ring.h"
 #include "user_block.h"
+#include "user_shared.h"
 
 namespace monitor::card {
 
@@ -27,6 +28,7 @@ public:
 
 	// Records of a validated block from the byte `from` on. The block's header tells its process. Returns how many.
 	std::uint64_t add(const std::byte *block, std::uint64_t from, const WordsById &words);
+	void add(const SharedRecord &record, std::uint32_t process);
 	void add_losses(std::uint64_t discarded) { discarded_ += discarded; }
 
 	// Packs what is older than `horizon` and pushes full blocks; `flush`: the last one too. False: there was no

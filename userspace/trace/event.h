@@ -23,18 +23,17 @@ namespace monitor::trace {
 
 static_assert(std::endian::native == std::endian::little, "traces are read where they were written: little endian");
 
-// cpu of the stream that the recorder itself writes
-inline constexpr std::uint32_t recorder_cpu = 0xffffffffu;
-
 struct StreamInfo {
 	std::uint32_t index = 0; // in Trace::streams()
 	std::uint32_t cpu = 0;
 	std::uint32_t level = 0;
 	std::string name; // of the file
 
-	bool is_recorder() const { return cpu == recorder_cpu; }
+	bool has_cpu() const { return cpu != EDC_CPU_UNKNOWN; }
 	// Of a process's own events: the user card's.
-	bool is_user() const { return level == EDC_LEVEL_USER && !is_recorder(); }
+	bool is_user() const { return level == EDC_LEVEL_USER; }
+	// The recorder's own.
+	bool is_recorder() const { return !has_cpu() && !is_user(); }
 };
 
 template <class T> T load(const std::byte *from)

@@ -168,7 +168,7 @@ char *Protocol::put_text_head(char *out, const Event &event, const Plan &plan, s
 	out = put_nanoseconds(out, nanoseconds);
 	*out++ = ' ';
 	const bool is_recorder = event.stream->is_recorder();
-	char *const end = is_recorder ? put(number, "-") : put_unsigned(number, event.cpu());
+	char *const end = event.stream->has_cpu() ? put_unsigned(number, event.cpu()) : put(number, "-");
 	out = put_right(out, {number, static_cast<std::size_t>(end - number)}, 3);
 	*out++ = ' ';
 	char *const thread = out;
@@ -198,7 +198,7 @@ char *Protocol::put_json_head(char *out, const Event &event, const Plan &plan, s
 		out = put_unsigned(out, nanoseconds);
 	out = put_unsigned(put(out, ",\"ticks\":"), event.time);
 	out = put(out, ",\"cpu\":");
-	out = event.stream->is_recorder() ? put(out, "null") : put_unsigned(out, event.cpu());
+	out = event.stream->has_cpu() ? put_unsigned(out, event.cpu()) : put(out, "null");
 	out = put_unsigned(put(out, ",\"level\":"), event.level());
 	out = put(out, event.mode() == EDC_MODE_KERNEL ? ",\"mode\":\"kernel\"" : ",\"mode\":\"user\"");
 	out = put(put(out, ",\"event\":"), plan.name);

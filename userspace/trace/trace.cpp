@@ -87,7 +87,7 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 {
 	const auto order = [](const std::unique_ptr<Stream> &stream) {
 		const StreamInfo &info = stream->info();
-		// recorder_cpu + 1 is 0: first
+		// EDC_CPU_UNKNOWN + 1 is 0: the recorder's is first
 		return std::tuple(stream->is_foreign(), info.cpu + 1, info.level, std::string_view(info.name));
 	};
 	std::sort(streams_.begin(), streams_.end(), [&](const auto &a, const auto &b) { return order(a) < order(b); });

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// The ring of threads without restartable sequences: what is whole is yielded, what never comes is gone round.
+#include <array>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "card/user_shared.h"
+#include "monitor/token.h"
+
+using namespace monitor::card;
+
+namespace {
+
+constexpr std::uint64_t start = 5'000'000'000'000, now = start + 1'000'000, patience = 1000;
+constexpr std::uint64_t blocks = 2, words = blocks * EDC_USER_BLOCK_WORDS;
+
+WordsById some_words()
+{
+	WordsById known;
+	known.fill(unknown_class);
+	known[EDC_ID_THREAD] = 1;
+	known[1024] = 0;
+	known[1026] = 2;
+	return known;
+}
+
+// What a program's card does, one step at a time.
+struct Ring {
+	alignas(EDC_BLOCK_SIZE) std::array<std::uint64_t, EDC_USER_BLOCK_WORDS + words> memory{};
+	edc_user_ring &shared = *reinterpret_cast<edc_user_ring *>(memory.data());
+	SharedRing reader{&shared, blocks, start};
+	std::vector<SharedRecord> seen;
+
+	std::uint64_t &at(std::uint64_t position) { return memory[EDC_USER_BLOCK_WORDS + position % words]; }
+	std::uint64_t claim(std::uint64_t count) { return std::exchange(shared.state, shared.state + 2 + count); }
+	void store(std::uint64_t position, std::uint32_t id, std::uint64_t time,
+		   std::initializer_list<std::uint64_t> payload = {})
+	{
+		std::uint64_t next = position + 1;
+		at(next++) = edc_token(id, EDC_MODE_USER, time, 5);
+		for (std::uint64_t word : payload)
+			at(next++) = word;
+		at(position) = 77ull << EDC_HEAD_THREAD_SHIFT | (time >> 32 & 0xffff) << EDC_HEAD_TIME_SHIFT |
+			       (position & EDC_HEAD_POSITION);
+	}
+	void post(std::uint32_t id, std::uint64_t time, std::initializer_list<std::uint64_t> payload = {})
+	{
+		store(claim(payload.size()), id, time, payload);
+	}
+	const char *take(std::uint64_t when = now, bool last = false)
+	{
+		return reader.take(when, last, patience, some_words(),
+				   [this](const auto &record) { seen.push_back(record); });
+	}
+};
+
+} // namespace
+
+TEST_CASE("shared ring: whole records, with full times, over the ring's border")
+{
+	Ring ring;
+	for (std::uint64_t i = 0; i < 1000; ++i) {
+		ring.post(1026, start + i, {i, ~i});
+		REQUIRE(ring.take(start + i) == nullptr);
+		REQUIRE(ring.seen.size() == i + 1);
+		CHECK(ring.seen.back().time == start + i);
+		CHECK(ring.seen.back().tid == 77);
+		CHECK(ring.seen.back().words == 3);
+		CHECK(ring.seen.back().word[1] == i);
+		CHECK(ring.seen.back().word[2] == ~i);
+		CHECK(ring.shared.read == ring.shared.state);
+	}
+	CHECK(ring.reader.discarded() == 0);
+	CHECK(ring.reader.complete_before() == start + 999);
+}
+
+TEST_CASE("shared ring: who has claimed is waited for, and no time behind it is told complete")
+{
+	Ring ring;
+	const std::uint64_t mine = ring.claim(0);
+	ring.post(1024, start + 2);
+	CHECK(ring.take(now) == nullptr);
+	CHECK(ring.seen.empty());
+	CHECK(ring.reader.complete_before() == start);
+	CHECK(ring.shared.read == 0);
+	ring.store(mine, 1024, start + 1);
+	CHECK(ring.take(now + patience - 1) == nullptr);
+	CHECK(ring.seen.size() == 2);
+	CHECK(ring.reader.discarded() == 0);
+	CHECK(ring.reader.complete_before() == now + patience - 1);
+}
+
+TEST_CASE("shared ring: a hole is gone round after a while, at once when the writers have ended, and counted")
+{
+	const bool last = GENERATE(false, true);
+	Ring ring;
+	ring.post(1024, start + 1);
+	ring.claim(2);
+	ring.post(1024, start + 2);
+	ring.claim(0);
+	if (!last) {
+		CHECK(ring.take(now) == nullptr);
+		CHECK(ring.seen.size() == 1);
+		CHECK(ring.take(now + patience - 1) == nullptr);
+		CHECK(ring.seen.size() == 1);
+		CHECK(ring.take(now + patience) == nullptr);
+		CHECK(ring.seen.size() == 2);
+		CHECK(ring.reader.discarded() == 1); // the second hole was seen only now
+		CHECK(ring.take(now + 2 * patience) == nullptr);
+	} else {
+		CHECK(ring.take(now, true) == nullptr);
+	}
+	CHECK(ring.seen.size() == 2);
+	CHECK(ring.reader.discarded() == 2);
+	CHECK(ring.shared.read == ring.shared.state);
+}
+
+TEST_CASE("shared ring: what an earlier lap left is no record")
+{
+	Ring ring;
+	for (std::uint64_t i = 0; i < words / 2; ++i)
+		ring.post(1024, start + i);
+	CHECK(ring.take() == nullptr);
+	CHECK(ring.seen.size() == words / 2);
+	ring.claim(0);
+	CHECK(ring.take() == nullptr);
+	CHECK(ring.seen.size() == words / 2);
+	ring.shared.discarded = 3;
+	CHECK(ring.take(now, true) == nullptr);
+	CHECK(ring.reader.discarded() == 4);
+}
+
+TEST_CASE("shared ring: what no card writes is told and gone round")
+{
+	Ring ring;
+	SECTION("an unknown class")
+	{
+		ring.post(1025, start + 1);
+	}
+	SECTION("a thread token")
+	{
+		ring.post(EDC_ID_THREAD, start + 1, {5});
+	}
+	SECTION("a time before the one that is complete")
+	{
+		ring.post(1024, start - 1'000'000);
+	}
+	SECTION("an event longer than what is claimed")
+	{
+		ring.store(ring.claim(0), 1026, start + 1);
+		CHECK(ring.take() != nullptr);
+		CHECK(ring.seen.empty());
+		return;
+	}
+	SECTION("a position that jumped")
+	{
+		ring.shared.state += words + 1;
+		CHECK(ring.take() != nullptr);
+		CHECK(ring.shared.read == ring.shared.state);
+		ring.post(1024, now + 2);
+		CHECK(ring.take() == nullptr);
+		CHECK(ring.seen.size() == 1);
+		return;
+	}
+	ring.post(1024, start + 2);
+	CHECK(ring.take() != nullptr);
+	CHECK(ring.seen.size() == 1);
+	CHECK(ring.reader.discarded() == 1);
+}

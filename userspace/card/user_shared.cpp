@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "user_shared.h"
+
+#include "monitor/token.h"
+
+namespace monitor::card {
+namespace {
+
+constexpr std::uint64_t future_ticks = 100'000;    // by which another CPU's clock may be ahead
+constexpr std::uint64_t most_refused = 1ull << 48; // no program makes more in a recording
+
+// The full time whose lower bits a record bears; it is not far from now.
+std::uint64_t time_of(std::uint64_t head, std::uint64_t token, std::uint64_t now)
+{
+	constexpr unsigned bits = 32 + EDC_HEAD_TIME_BITS;
+	const std::uint64_t high = head >> EDC_HEAD_TIME_SHIFT & ((1u << EDC_HEAD_TIME_BITS) - 1);
+	const std::uint64_t low = high << 32 | edc_token_time(token);
+	const std::uint64_t back = (now + future_ticks - low) & ((1ull << bits) - 1);
+	return now + future_ticks - back;
+}
+
+} // namespace
+
+std::uint64_t SharedRing::word_at(std::uint64_t position) const
+{
+	const auto *words = reinterpret_cast<const std::uint64_t *>(shared_) + EDC_BLOCK_SIZE / 8;
+	return __atomic_load_n(words + position % words_, __ATOMIC_ACQUIRE);
+}
+
+bool SharedRing::has_head(std::uint64_t position) const
+{
+	const std::uint64_t head = word_at(position);
+	return head >> EDC_HEAD_THREAD_SHIFT != 0 && ((head ^ position) & EDC_HEAD_POSITION) == 0;
+}
+
+// To the next record, or to the end of what is claimed.
+void SharedRing::pass_hole(std::uint64_t claimed)
+{
+	while (++taken_ != claimed && !has_head(taken_))
+		;
+	++holes_;
+	hole_since_ = 0;
+}
+
+const char *SharedRing::take(std::uint64_t now, bool last, std::uint64_t hole_ticks, const WordsById &words,
+			     const std::function<void(const SharedRecord &)> &yield)
+{
+	const std::uint64_t claimed = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted
+	const char *wrong = nullptr;
+	fill_ = 0;
+	if (claimed - taken_ > words_) {
+		wrong = "a ring's position jumped";
+		taken_ = claimed;
+	} else {
+		fill_ = static_cast<unsigned>(((claimed - taken_) * 1000 + words_ - 1) / words_);
+	}
+	while (taken_ != claimed) {
+		const std::uint64_t head = word_at(taken_);
+		if (!has_head(taken_)) {
+			if (!last && hole_since_ == 0)
+				hole_since_ = now;
+			if (!last && now - hole_since_ < hole_ticks)
+				break;
+			pass_hole(claimed);
+			continue;
+		}
+		hole_since_ = 0;
+		SharedRecord record{};
+		record.word[0] = word_at(taken_ + 1);
+		record.tid = static_cast<std::uint32_t>(head >> EDC_HEAD_THREAD_SHIFT);
+		record.time = time_of(head, record.word[0], now);
+		const std::uint32_t id = edc_token_id(record.word[0]), payload = words[id];
+		const char *bad = nullptr;
+		if (payload == unknown_class || id == EDC_ID_THREAD || edc_token_mode(record.word[0]) != EDC_MODE_USER)
+			bad = "an event of a class that was never asked for";
+		else if (2 + payload > claimed - taken_)
+			bad = "an event reaches behind what is claimed";
+		else if (record.time + future_ticks < complete_before_)
+			bad = "an event's time steps back or lies in the future";
+		if (bad) {
+			wrong = bad;
+			pass_hole(claimed);
+			continue;
+		}
+		record.words = 1 + payload;
+		for (std::uint32_t i = 1; i <= payload; ++i)
+			record.word[i] = word_at(taken_ + 1 + i);
+		yield(record);
+		taken_ += 2 + payload;
+	}
+	if (taken_ == claimed)
+		complete_before_ = now;
+	__atomic_store_n(&shared_->read, taken_, __ATOMIC_RELEASE);
+	return wrong;
+}
+
+std::uint64_t SharedRing::discarded() const
+{
+	const std::uint64_t untrusted_refused = __atomic_load_n(&shared_->discarded, __ATOMIC_RELAXED);
+	return holes_ + (untrusted_refused < most_refused ? untrusted_refused : 0);
+}
+
+} // namespace monitor::card

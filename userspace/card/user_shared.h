@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The ring that the threads of a process without restartable sequences share (include/monitor/user_ring.h), read record
+// by record. Called by user_card.cpp in the drain thread; what it yields goes into a merged stream (user_merge.h).
+//
+// Every word of the ring is untrusted: read once, then tested.
+// Invariant: what it yields has a known class, all its words, and a time within the recording.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "monitor/user_ring.h"
+#include "user_block.h"
+
+namespace monitor::card {
+
+struct SharedRecord {
+	std::uint64_t time; // ticks of the trace clock
+	std::uint32_t tid;
+	std::uint32_t words; // the token among them
+	std::uint64_t word[1 + EDC_MAX_WORDS];
+};
+
+class SharedRing {
+public:
+	// `since`: no record is older.
+	SharedRing(edc_user_ring *shared, std::uint64_t blocks, std::uint64_t since)
+	    : shared_(shared), words_(blocks * EDC_USER_BLOCK_WORDS), complete_before_(since)
+	{
+	}
+
+	// Yields the records that are there, `now` being the clock's time before the call, and makes room. `last`: its
+	// writers have ended, so nobody is waited for. `hole_ticks`: how long one is waited for that claimed and did
+	// not store. Returns nullptr, or what was wrong.
+	const char *take(std::uint64_t now, bool last, std::uint64_t hole_ticks, const WordsById &words,
+			 const std::function<void(const SharedRecord &)> &yield);
+
+	// All records with earlier times were yielded.
+	std::uint64_t complete_before() const { return complete_before_; }
+	// Events refused by the full ring, and those of holes.
+	std::uint64_t discarded() const;
+	// Of the last take(), in thousandths rounded up.
+	unsigned fill() const { return fill_; }
+
+private:
+	std::uint64_t word_at(std::uint64_t position) const;
+	bool has_head(std::uint64_t position) const;
+	void pass_hole(std::uint64_t claimed);
+
+	edc_user_ring *shared_;
+	std::uint64_t words_;
+	std::uint64_t taken_ = 0; // words so far
+	std::uint64_t complete_before_;
+	std::uint64_t hole_since_ = 0; // 0: there was none at the last look
+	std::uint64_t holes_ = 0;
+	unsigned fill_ = 0;
+};
+
+} // namespace monitor::card
