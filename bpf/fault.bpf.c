@@ -32,19 +32,19 @@ int classic_page_fault_kernel(struct trace_event_raw_exceptions *context)
 }
 
 #ifdef __TARGET_ARCH_x86
-#define FROM_USER(context) (((context)->regs.cs & 3) != 0)
+#define FAULT_FROM_USER(context) (((context)->regs.cs & 3) != 0)
 #else
-#define FROM_USER(context) (((context)->regs.pstate & 0xf) == 0)
+#define FAULT_FROM_USER(context) (((context)->regs.pstate & 0xf) == 0)
 #endif
 
 SEC("?perf_event")
 int minor_fault(struct bpf_perf_event_data *context)
 {
-	return POST(342, KEEP_BY_CURRENT, FROM_USER(context));
+	return POST(342, KEEP_BY_CURRENT, FAULT_FROM_USER(context));
 }
 
 SEC("?perf_event")
 int major_fault(struct bpf_perf_event_data *context)
 {
-	return POST(343, KEEP_BY_CURRENT, FROM_USER(context));
+	return POST(343, KEEP_BY_CURRENT, FAULT_FROM_USER(context));
 }

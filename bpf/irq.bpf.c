@@ -43,13 +43,13 @@ int BPF_PROG(softirq_exit, unsigned int vec)
  * or an exception leaves no system call number (x86: orig_ax is -1), so a tick that meets user mode has none; one that
  * meets a page fault has none either, but that is bracketed by tokens of its own.
  */
-extern struct pt_regs___x86 *__irq_regs __ksym __weak;
+extern struct pt_regs___entry *__irq_regs __ksym __weak;
 
 SEC("?tp_btf/local_timer_entry")
 int BPF_PROG(local_timer_entry, int vector)
 {
-	struct pt_regs___x86 **regs = bpf_this_cpu_ptr(&__irq_regs);
-	__u32 user = (BPF_CORE_READ(*regs, cs) & 3) != 0;
+	struct pt_regs___entry **regs = bpf_this_cpu_ptr(&__irq_regs);
+	__u32 user = FROM_USER(*regs);
 
 	return POST(284, KEEP_BY_CURRENT, (vector & 0xfff) | user << 12);
 }
@@ -61,7 +61,7 @@ int BPF_PROG(plain_local_timer_entry, int vector)
 	__u32 user = 0;
 
 	if (!(task->flags & PF_KTHREAD))
-		user = (long)BPF_CORE_READ((struct pt_regs___x86 *)bpf_task_pt_regs((void *)task), orig_ax) < 0;
+		user = CALL_NUMBER(bpf_task_pt_regs((void *)task)) < 0;
 	return POST(284, KEEP_BY_CURRENT, (vector & 0xfff) | user << 12);
 }
 

@@ -78,15 +78,23 @@ struct task_struct {
 #define TASK_FROZEN 0x8000
 #define TASK_REPORT_IDLE 0x80
 
-struct pt_regs___x86 {
+/* The registers with which the kernel was entered: the number of the system call, negative if it is none; whether what
+ * was left was user mode. */
+#ifdef __TARGET_ARCH_x86
+struct pt_regs___entry {
 	unsigned long orig_ax;
 	unsigned long cs;
 } CORE;
-
-struct user_pt_regs;
-struct pt_regs___arm64 {
+#define CALL_NUMBER(regs) ((long)BPF_CORE_READ((struct pt_regs___entry *)(regs), orig_ax))
+#define FROM_USER(regs) ((BPF_CORE_READ((struct pt_regs___entry *)(regs), cs) & 3) != 0)
+#else
+struct pt_regs___entry {
 	__s32 syscallno;
+	__u64 pstate;
 } CORE;
+#define CALL_NUMBER(regs) ((long)BPF_CORE_READ((struct pt_regs___entry *)(regs), syscallno))
+#define FROM_USER(regs) ((BPF_CORE_READ((struct pt_regs___entry *)(regs), pstate) & 0xf) == 0)
+#endif
 
 struct gendisk {
 	int major;

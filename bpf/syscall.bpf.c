@@ -55,18 +55,12 @@ int classic_sys_enter(struct trace_event_raw_sys_enter *context)
 	return on_enter(context->id);
 }
 
-#ifdef __TARGET_ARCH_x86
-#define NUMBER_AT_EXIT(regs) ((long)BPF_CORE_READ((struct pt_regs___x86 *)(regs), orig_ax))
-#else
-#define NUMBER_AT_EXIT(regs) ((long)BPF_CORE_READ((struct pt_regs___arm64 *)(regs), syscallno))
-#endif
-
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, void *regs, long result)
 {
 	if (result == (__s16)result)
 		return POST(322, KEEP_BY_CURRENT, result);
-	return on_exit_long(NUMBER_AT_EXIT(regs), result);
+	return on_exit_long(CALL_NUMBER(regs), result);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")

@@ -18,13 +18,8 @@ __u64 selected_more = 0;
 
 INLINE __u16 syscall_of(struct task_struct *task)
 {
-	long number;
+	long number = CALL_NUMBER(bpf_task_pt_regs((void *)task));
 
-#ifdef __TARGET_ARCH_x86
-	number = BPF_CORE_READ((struct pt_regs___x86 *)bpf_task_pt_regs((void *)task), orig_ax);
-#else
-	number = BPF_CORE_READ((struct pt_regs___arm64 *)bpf_task_pt_regs((void *)task), syscallno);
-#endif
 	return number < 0 || number > EDC_NO_SYSCALL ? EDC_NO_SYSCALL : number;
 }
 

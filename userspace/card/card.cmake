@@ -20,7 +20,7 @@ file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
 add_custom_command(
   OUTPUT ${BPF_SKELETON} ${BPF_OBJECT}
   COMMAND ${BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -Wall -D__TARGET_ARCH_${BPF_ARCH} -I${CMAKE_SOURCE_DIR}/include
-          -I${CMAKE_SOURCE_DIR}/bpf -idirafter /usr/include/${MULTIARCH} -c ${CMAKE_SOURCE_DIR}/bpf/card.bpf.c -o
+          -I${CMAKE_SOURCE_DIR}/bpf -idirafter ${CMAKE_SYSROOT}/usr/include/${MULTIARCH} -c ${CMAKE_SOURCE_DIR}/bpf/card.bpf.c -o
           ${BPF_OBJECT}
   COMMAND ${BPFTOOL} gen skeleton ${BPF_OBJECT} name card > ${BPF_SKELETON}
   DEPENDS ${BPF_SOURCES}
