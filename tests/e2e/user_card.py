@@ -73,6 +73,16 @@ def without_protection():
 	e2e.expect(False, "without its protection the sequence was never broken off where it matters")
 
 
+def places():
+	"""Every event lies in the stream of the CPU that its thread was pinned to, handlers' events too."""
+	trace = record("places", "places", 200_000, 30)
+	expect_exact(trace, lost=None)
+	events = trace.events("--event", "placed")
+	e2e.expect({event["cpu"] for event in events} == set(e2e.cpus()), "not all CPUs were used")
+	e2e.equal("misplaced events", sum(event["cpu"] != event["fields"]["cpu"] for event in events), 0)
+	print(f"places: {len(events)} events, {e2e.values(trace.output)['signals']} by signal handlers")
+
+
 def names_and_values():
 	trace = record("names", "order", 1000)
 	expect_exact(trace)
@@ -227,5 +237,5 @@ if __name__ == "__main__":
 	e2e.need_recording()
 	if os.uname().machine != "x86_64":
 		e2e.skip("the user card is for x86-64")
-	e2e.main(stress, without_protection, names_and_values, between_the_kernels_tokens, lives, recorder_goes,
+	e2e.main(stress, places, without_protection, names_and_values, between_the_kernels_tokens, lives, recorder_goes,
 	         without_privilege, everyone, libraries, many_processes, hostile, not_recording)

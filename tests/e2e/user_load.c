@@ -5,7 +5,8 @@
  *
  *   user_load stress EVENTS SIGNALS_US   4 threads that are moved between the CPUs and interrupted by handlers that
  *                                        post too: EVENTS in all by the threads, "posted=N signals=M"
- *   user_load order CALLS                a token, a getppid, a token, CALLS times
+ *   user_load places EVENTS SIGNALS_US   4 threads that move themselves, with handlers that post too: each event says
+ * the CPU to which its thread was pinned user_load order CALLS                a token, a getppid, a token, CALLS times
  *   user_load forks N                    N children one after the other, each posts 100; grandchildren of some too
  *   user_load vfork N                    N vfork children that exec true; then 100 events
  *   user_load exec N                     posts 100, then executes itself with N - 1
@@ -39,6 +40,7 @@ EDC_EVENT(signalled, "arg: u16 cpu; u64 number; x64 mark");
 EDC_EVENT(before, "arg: u16 low; u64 number");
 EDC_EVENT(after, "arg: u16 low; u64 number");
 EDC_EVENT(posted, "arg: u16 low");
+EDC_EVENT(placed, "arg: u16 cpu");
 EDC_EVENT(mistaken, "arg: u16 low; u64 a; token b {x = 1, y = 2}");
 
 enum { threads = 4 };
@@ -46,6 +48,7 @@ enum { threads = 4 };
 static pid_t tids[threads];
 static atomic_int ready;
 static atomic_bool over;
+static bool moves = true; /* the disturber moves threads too */
 static atomic_ulong signals;
 static long events;
 
@@ -93,7 +96,7 @@ static void *disturb(void *argument)
 
 			CPU_ZERO(&set);
 			CPU_SET((unsigned)rand_r(&seed) % (unsigned)cpus, &set);
-			if (rand_r(&seed) & 1)
+			if (moves && rand_r(&seed) & 1)
 				sched_setaffinity(tids[i], sizeof set, &set);
 			if ((rand_r(&seed) & 3) == 0)
 				syscall(SYS_tgkill, getpid(), tids[i], SIGUSR1);
@@ -113,6 +116,60 @@ static void stress(long pause_us)
 		pthread_create(&all[i], NULL, step_on, (void *)i);
 	while (ready < threads)
 		sched_yield();
+	pthread_create(&disturber, NULL, disturb, &pause_us);
+	for (int i = 0; i < threads; i++)
+		pthread_join(all[i], NULL);
+	over = true;
+	pthread_join(disturber, NULL);
+	printf("posted=%ld signals=%lu\n", events / threads * threads, signals);
+}
+
+static __thread unsigned pinned_to;
+
+static void on_signal_in_place(int number)
+{
+	(void)number;
+	signals++;
+	edc(placed, pinned_to);
+}
+
+static void *move_and_post(void *argument)
+{
+	unsigned seed = (unsigned)(uintptr_t)argument;
+	sigset_t signal, before;
+
+	tids[seed] = (pid_t)syscall(SYS_gettid);
+	ready++;
+	sigemptyset(&signal);
+	sigaddset(&signal, SIGUSR1);
+	for (long i = 0; i < events / threads; i++) {
+		if (i % 20 == 0) {
+			cpu_set_t set;
+
+			pthread_sigmask(SIG_BLOCK, &signal, &before);
+			pinned_to = (unsigned)rand_r(&seed) % (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+			CPU_ZERO(&set);
+			CPU_SET(pinned_to, &set);
+			if (sched_setaffinity(0, sizeof set, &set))
+				exit(1);
+			pthread_sigmask(SIG_SETMASK, &before, NULL);
+		}
+		edc(placed, pinned_to);
+	}
+	return NULL;
+}
+
+static void places(long pause_us)
+{
+	struct sigaction action = {.sa_handler = on_signal_in_place, .sa_flags = SA_RESTART};
+	pthread_t all[threads], disturber;
+
+	sigaction(SIGUSR1, &action, NULL);
+	for (uintptr_t i = 0; i < threads; i++)
+		pthread_create(&all[i], NULL, move_and_post, (void *)i);
+	while (ready < threads)
+		sched_yield();
+	moves = false;
 	pthread_create(&disturber, NULL, disturb, &pause_us);
 	for (int i = 0; i < threads; i++)
 		pthread_join(all[i], NULL);
@@ -233,6 +290,8 @@ int main(int count, char **argument)
 	events = n;
 	if (!strcmp(load, "stress")) {
 		stress(count > 3 ? atol(argument[3]) : 30);
+	} else if (!strcmp(load, "places")) {
+		places(count > 3 ? atol(argument[3]) : 30);
 	} else if (!strcmp(load, "order")) {
 		order(n);
 	} else if (!strcmp(load, "forks")) {
