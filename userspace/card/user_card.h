@@ -36,8 +36,8 @@ struct UserCardOptions {
 	bool name_processes = false; // for take_arrived()
 };
 
-// Bytes of one CPU's ring of a process, when so many processes have rings already; 0: no more. For 2 CPUs all areas
-// together have at most 300 MiB of addresses; memory is taken as it is written.
+// Bytes of one ring of a process, when so many processes have rings already; 0: no more. For 2 CPUs (and the shared
+// ring) all areas together have at most 420 MiB of addresses; memory is taken as it is written.
 std::uint64_t user_ring_bytes(std::size_t processes);
 
 // Rings that have a stream each; those of later processes are merged, a stream per CPU.
