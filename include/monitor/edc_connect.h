@@ -182,6 +182,8 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 	message.msg_control = &control;
 	message.msg_controllen = sizeof control;
 	length = EDC_CALL_3_(SYS_recvmsg, fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (length == 0) /* a packet that was sent and then the end: the kernel may tell the end first (af_unix.c) */
+		length = EDC_CALL_3_(SYS_recvmsg, fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (length == EDC_LATER_)
 		return length;
 	if (length < (long)sizeof answer.welcome || answer.welcome.magic != EDC_USER_MAGIC)
