@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What `record -m` selects: counters to open and measurements made of them. Made here from names (events.h) and groups
+// (groups.h); opened by userspace/card/pmu_card.cpp; written into recording.json for the reports.
+// Invariant: a measurement without `missing` has counters that this machine can open; one with it has none.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <linux/perf_event.h>
+
+namespace monitor::pmu {
+
+struct Counter {
+	std::string name;             // as the user or the group wrote it: "cycles", "LLC-load-misses"
+	std::string unit;             // of its counts: "ns" for the clocks, else ""
+	perf_event_attr attributes{}; // type, config*, exclude_*; how it is read is the opener's
+};
+
+struct Term {
+	double factor = 1;
+	std::size_t counter = 0; // in Selection::counters
+};
+
+// What a measurement is divided by.
+enum class Per {
+	counters,    // the denominator's terms
+	time,        // time of the activity: ns for counters in ns, else ticks of the trace's clock
+	seconds,     // time of the activity in seconds: a rate
+	occurrences, // how often the activity occurred: average duration
+	nothing,     // cumulative count
+};
+
+struct Measurement {
+	std::string name;  // "IPC", "LLC miss"
+	std::string unit;  // "%": shown times 100; "B/s", "ns", "", ...
+	std::string group; // "" if the user wrote the formula
+	std::vector<Term> numerator, denominator;
+	Per per = Per::counters;
+	bool may_exceed_one = false; // a ratio that is stored inverse in small formats: IPC, average duration
+	std::string formula;         // as written, for people: "instructions / cycles"
+	std::string missing;         // why there is no such measurement on this machine; "" if there is one
+};
+
+struct Selection {
+	std::vector<Counter> counters;              // each only once
+	std::vector<Measurement> measurements;      // in the order of the wishes and of the groups' lines
+	std::vector<std::vector<std::size_t>> sets; // counters that are scheduled together, at most most_in_set each
+	std::vector<std::string> notes;             // one line each, for the user: what was replaced by what, and why
+};
+
+inline constexpr std::size_t most_in_set = 5; // a token of 7 words: enabled, running, and these
+inline constexpr std::size_t most_sets = 8;
+
+// `wishes`: the items of -m, split at commas: a group ("cpu"), or "NAME=FORMULA". Throws Error, naming what is unknown
+// and the nearest names that are known. With no PMU on this machine groups of hardware events come out as missing, and
+// the group "software" is added with a note.
+Selection select(const std::vector<std::string> &wishes);
+
+} // namespace monitor::pmu
