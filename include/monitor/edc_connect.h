@@ -174,16 +174,17 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 	struct iovec part = {&answer, sizeof answer};
 	struct msghdr message;
 	int memory = -1;
-	long length;
+	long length = 0;
 
-	__builtin_memset(&message, 0, sizeof message);
-	message.msg_iov = &part;
-	message.msg_iovlen = 1;
-	message.msg_control = &control;
-	message.msg_controllen = sizeof control;
-	length = EDC_CALL_3_(SYS_recvmsg, fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	if (length == 0) /* a packet that was sent and then the end: the kernel may tell the end first (af_unix.c) */
+	/* Once more after an end: the kernel may tell it before the packet that was sent ahead of it (af_unix.c). */
+	for (int tries = 0; tries == 0 || (tries == 1 && length == 0); tries++) {
+		__builtin_memset(&message, 0, sizeof message);
+		message.msg_iov = &part;
+		message.msg_iovlen = 1;
+		message.msg_control = &control;
+		message.msg_controllen = sizeof control;
 		length = EDC_CALL_3_(SYS_recvmsg, fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	}
 	if (length == EDC_LATER_)
 		return length;
 	if (length < (long)sizeof answer.welcome || answer.welcome.magic != EDC_USER_MAGIC)
