@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// `monitor events`: families and event classes with their fields, as `record -e` and `list --event` name them.
+// `monitor events`: families and event classes with their fields, as `record -e` and `list --event` name them; with
+// --pmu the events that a counter can count, with --groups what `record -m` measures. Exit code: 0, whatever is
+// missing.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "card/bpf_card.h"
 #include "card/classes.h"
 #include "commands.h"
+#include "pmu/list.h"
+#include "pmu/measure.h"
 
 namespace monitor {
 namespace {
@@ -48,17 +52,137 @@ void print_json()
 	fmt::print("{}\n", all.dump(1, '\t'));
 }
 
+using Json = nlohmann::ordered_json;
+
+Json encoding(const perf_event_attr &attributes, bool is_known)
+{
+	if (!is_known)
+		return {{"type", nullptr}, {"config", nullptr}, {"config1", nullptr}};
+	return {{"type", attributes.type}, {"config", attributes.config}, {"config1", attributes.config1}};
+}
+
+Json to_json(const pmu::ListedEvent &event)
+{
+	Json row = {{"name", event.name}, {"kind", event.kind}, {"description", event.what}};
+	row.update(encoding(event.attributes, event.is_encoded));
+	row["missing"] = event.is_tried ? Json(event.missing) : Json();
+	return row;
+}
+
+void print_pmu_notes(const pmu::Machine &machine)
+{
+	if (!pmu::has_pmu(machine))
+		fmt::print("{}: hardware events cannot be counted here.\n", pmu::no_pmu(machine));
+	if (machine.families.empty())
+		fmt::print("libpfm4 knows no events of this CPU by its vendor's names.\n");
+}
+
+int print_pmu(const std::string &pattern, bool json)
+{
+	const pmu::Machine machine = pmu::this_machine();
+	const auto events = pmu::list_events(pattern, machine);
+	auto all = Json::array();
+	std::string kind;
+	for (const pmu::ListedEvent &event : events) {
+		if (json) {
+			all.push_back(to_json(event));
+			continue;
+		}
+		if (event.kind != kind)
+			fmt::print("{}{}:\n", kind.empty() ? "" : "\n", event.kind);
+		kind = event.kind;
+		fmt::print("  {:<38} {}{}\n", event.name, event.what,
+			   event.missing.empty() ? "" : fmt::format(" [n/a: {}]", event.missing));
+	}
+	if (json) {
+		fmt::print("{}\n", all.dump(1, '\t', false, Json::error_handler_t::replace));
+		return 0;
+	}
+	fmt::print("{}", events.empty() ? "No event has \"" + pattern + "\" in its name or description.\n" : "\n");
+	print_pmu_notes(machine);
+	return 0;
+}
+
+Json to_json(const pmu::Measured &measured)
+{
+	const pmu::Measurement &it = measured.measurement;
+	auto events = Json::array();
+	for (const pmu::Event &event : measured.events) {
+		Json row = {{"name", event.name}};
+		row.update(encoding(event.attributes, event.missing.empty()));
+		events.push_back(row);
+	}
+	return {{"name", it.name},       {"formula", it.formula}, {"unit", it.unit},
+		{"missing", it.missing}, {"events", events},      {"unknown", measured.unknown}};
+}
+
+void print_group(const pmu::Group &group, const std::vector<pmu::Measured> &all)
+{
+	fmt::print("{}: {}\n", group.name, group.description);
+	for (const pmu::Measured &measured : all) {
+		const pmu::Measurement &it = measured.measurement;
+		const std::string unit = it.unit.empty() ? "" : " [" + it.unit + "]";
+		fmt::print("  {:<14} {}{}{}\n", it.name, it.formula, unit,
+			   it.missing.empty() ? "" : "  n/a: " + it.missing);
+	}
+	fmt::print("\n");
+}
+
+int print_groups(bool json)
+{
+	const pmu::Machine machine = pmu::this_machine();
+	auto groups = Json::array();
+	for (const std::string &name : pmu::group_names(machine)) {
+		const pmu::Group group = pmu::load_group(name, machine);
+		const auto all = pmu::measure_group(group, machine);
+		auto measurements = Json::array();
+		for (const pmu::Measured &measured : all)
+			measurements.push_back(to_json(measured));
+		groups.push_back({{"group", name},
+				  {"description", group.description},
+				  {"path", group.path},
+				  {"measurements", measurements}});
+		if (!json)
+			print_group(group, all);
+	}
+	if (json)
+		fmt::print("{}\n", groups.dump(1, '\t', false, Json::error_handler_t::replace));
+	else
+		print_pmu_notes(machine);
+	return 0;
+}
+
+struct EventsOptions {
+	bool json = false, groups = false;
+	std::string pattern;
+};
+
+int classes(bool json)
+{
+	json ? print_json() : print_text();
+	return 0;
+}
+
 } // namespace
 
 void add_events(CLI::App &app, int &exit_code)
 {
-	CLI::App *command = app.add_subcommand("events", "the event families and classes with their fields");
-	auto json = std::make_shared<bool>(false);
-	command->add_flag("--json", *json, "a JSON array of classes");
-	command->footer("Example:\n  monitor events");
-	command->callback([json, &exit_code] {
-		*json ? print_json() : print_text();
-		exit_code = 0;
+	CLI::App *command = app.add_subcommand("events", "the events and their fields, the counters, the groups of -m");
+	auto options = std::make_shared<EventsOptions>();
+	auto *pmu = command->add_option("--pmu", options->pattern, "the events that a counter can count")
+			->expected(0, 1)
+			->option_text("[PATTERN]");
+	command->add_flag("--groups", options->groups, "the groups of `record -m` and what they measure here")
+	    ->excludes(pmu);
+	command->add_flag("--json", options->json, "a JSON array instead");
+	command->footer("Examples:\n"
+			"  monitor events\n"
+			"  monitor events --pmu tlb\n"
+			"  monitor events --groups");
+	command->callback([options, pmu, &exit_code] {
+		exit_code = *pmu              ? print_pmu(options->pattern, options->json)
+			    : options->groups ? print_groups(options->json)
+					      : classes(options->json);
 	});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What `record -m` selects: counters to open and measurements made of them. Made here from names (events.h) and groups
-// (groups.h); opened by userspace/card/pmu_card.cpp; written into recording.json for the reports.
+// (groups.h); opened by userspace/record/counters.cpp; written into recording.json for the reports.
 // Invariant: a measurement without `missing` has counters that this machine can open; one with it has none.
 #pragma once
 
@@ -44,9 +44,9 @@ struct Measurement {
 };
 
 struct Selection {
-	std::vector<Counter> counters;              // each only once
+	std::vector<Counter> counters;              // each only once, but for what does not fit into one set
 	std::vector<Measurement> measurements;      // in the order of the wishes and of the groups' lines
-	std::vector<std::vector<std::size_t>> sets; // counters that are scheduled together, at most most_in_set each
+	std::vector<std::vector<std::size_t>> sets; // scheduled together, at most most_in_set; a counter is in one set
 	std::vector<std::string> notes;             // one line each, for the user: what was replaced by what, and why
 };
 
@@ -57,5 +57,8 @@ inline constexpr std::size_t most_sets = 8;
 // and the nearest names that are known. With no PMU on this machine groups of hardware events come out as missing, and
 // the group "software" is added with a note.
 Selection select(const std::vector<std::string> &wishes);
+
+struct Machine;
+Selection select(const std::vector<std::string> &wishes, const Machine &machine);
 
 } // namespace monitor::pmu

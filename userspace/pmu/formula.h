@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The formula of a measurement: text -> terms and what they are divided by. Called for the lines of groups (groups.cpp)
+// and for `-m NAME=FORMULA` (selection.cpp). Names of events are taken as they are; events.cpp resolves them.
+//     formula: sum [ / sum | / time | / seconds | / count ] [unit]      sum: term { + term }, in parentheses if it is
+//     term: [ number * ] event | [ number * ] busy(event)               more than one term and there is a division
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "selection.h"
+
+namespace monitor::pmu {
+
+struct FormulaTerm {
+	double factor = 1;
+	std::string event;
+	bool busy = false;      // the time in which it occurs, not how often
+	std::size_t column = 0; // of the event, from 1
+};
+
+struct Formula {
+	std::vector<FormulaTerm> numerator, denominator;
+	Per per = Per::nothing;
+	std::string text; // as written, without the unit
+	std::string unit; // as written; "": not said
+};
+
+struct FormulaError : Error {
+	FormulaError(std::size_t at, const std::string &sentence) : Error(sentence), column(at) {}
+	std::size_t column; // from 1
+};
+
+// Whether a word is an event by itself. `a/b/` is b of the PMU a if a is none.
+using IsEvent = std::function<bool(const std::string &)>;
+
+// Throws FormulaError.
+Formula parse_formula(const std::string &text, const IsEvent &is_event);
+
+// Whether `text` ends within a PMU's terms, so that a comma behind it does not end the formula: "x=cpu/event=0xc0".
+bool ends_within_terms(const std::string &text);
+
+} // namespace monitor::pmu

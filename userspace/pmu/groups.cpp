@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "groups.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/share.h"
+#include "events.h"
+
+namespace monitor::pmu {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t longest_file = 1 << 16;
+
+std::string trimmed(const std::string &text)
+{
+	const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
+	return first == std::string::npos ? "" : text.substr(first, last + 1 - first);
+}
+
+class GroupParser {
+public:
+	explicit GroupParser(Group &group) : group_(group) {}
+
+	void parse(const std::string &text)
+	{
+		std::istringstream stream(text);
+		for (std::string line; std::getline(stream, line);) {
+			++number_;
+			parse_line(line);
+		}
+	}
+
+private:
+	[[noreturn]] void fail(std::size_t column, const std::string &sentence) const
+	{
+		throw Error(fmt::format("{}:{}:{}: {}", group_.path, number_, column, sentence));
+	}
+	void parse_line(const std::string &line)
+	{
+		const std::string content = trimmed(line);
+		if (content.empty() || content[0] == '#')
+			return;
+		const std::size_t column = line.find_first_not_of(" \t") + 1;
+		if (content.rfind("SHORT ", 0) == 0)
+			group_.description = trimmed(content.substr(6));
+		else if (content[0] == '[')
+			parse_section(content, column);
+		else
+			parse_measurement(line, column);
+	}
+	void parse_section(const std::string &content, std::size_t column)
+	{
+		if (content.back() != ']')
+			fail(column, "a section begins with [CPU ...]: the closing bracket is missing");
+		std::string words = content.substr(1, content.size() - 2);
+		std::replace(words.begin(), words.end(), ',', ' ');
+		GroupSection section;
+		std::istringstream stream(words);
+		for (std::string word; stream >> word;)
+			section.cpus.push_back(word);
+		if (section.cpus.empty())
+			fail(column, "a section names the CPUs that it is for: [intel skl]");
+		group_.sections.push_back(section);
+	}
+	void parse_measurement(const std::string &line, std::size_t column)
+	{
+		const std::size_t equals = line.find('=');
+		const std::string name = trimmed(line.substr(0, equals));
+		if (equals == std::string::npos)
+			fail(column, "expected NAME = FORMULA, SHORT TEXT, [CPU ...] or a comment");
+		if (name.empty())
+			fail(column, "the name is missing before the =");
+		auto &lines = group_.sections.empty() ? group_.general : group_.sections.back().lines;
+		if (std::any_of(lines.begin(), lines.end(), [&](const GroupLine &known) { return known.name == name; }))
+			fail(column, "there is a \"" + name + "\" above");
+		try {
+			const std::string formula = trimmed(line.substr(equals + 1));
+			const std::size_t begin = std::min(line.find_first_not_of(" \t", equals + 1), line.size());
+			column = begin + 1;
+			lines.push_back({name, parse_formula(formula, is_event), number_, column});
+		} catch (const FormulaError &error) {
+			fail(column + error.column - 1, error.what());
+		}
+	}
+
+	Group &group_;
+	std::size_t number_ = 0;
+};
+
+// The whole file, if it is a regular one, of that owner (-1: of any).
+std::string read_file(const std::string &path, long owner)
+{
+	const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	struct stat about {};
+	if (!fd || ::fstat(fd.get(), &about) < 0)
+		throw Error(errno, "cannot read the group " + path);
+	if (!S_ISREG(about.st_mode) || static_cast<std::size_t>(about.st_size) > longest_file)
+		throw Error(path + ": a group is a regular file of at most 64 KiB");
+	if (owner >= 0 && about.st_uid != static_cast<uid_t>(owner))
+		throw Error(path + ": the group's file does not belong to the user who called sudo");
+	std::string text(static_cast<std::size_t>(about.st_size), '\0');
+	const ssize_t size = ::read(fd.get(), text.data(), text.size());
+	if (size < 0)
+		throw Error(errno, "cannot read the group " + path);
+	text.resize(static_cast<std::size_t>(size));
+	return text;
+}
+
+void add_names(std::vector<std::string> &names, const std::string &directory)
+{
+	std::error_code ignored;
+	for (const auto &entry : fs::directory_iterator(directory, ignored))
+		if (entry.path().extension() == ".group")
+			names.push_back(entry.path().stem().string());
+}
+
+std::string vendor_of(const std::string &family)
+{
+	return family.rfind("amd64", 0) == 0 ? "amd" : family.rfind("arm", 0) == 0 ? "arm" : "intel";
+}
+
+// [x86] is for all of them, known to libpfm4 or not.
+bool is_of_architecture(const std::vector<std::string> &cpus)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	return cpus.size() == 1 && cpus[0] == "x86";
+#else
+	static_cast<void>(cpus);
+	return false;
+#endif
+}
+
+// "amd64_fam19h_zen3" is meant by its name, by "zen3" and by "zen".
+bool means(const std::string &word, const std::string &family)
+{
+	if (word == family)
+		return true;
+	for (std::size_t at = 0; at != std::string::npos; at = family.find('_', at + 1))
+		if (family.compare(at + (at > 0), word.size(), word) == 0)
+			return true;
+	return false;
+}
+
+} // namespace
+
+Group parse_group(const std::string &name, const std::string &path, const std::string &text)
+{
+	Group group{name, path, {}, {}, {}};
+	GroupParser(group).parse(text);
+	return group;
+}
+
+Group load_group(const std::string &name, const Machine &machine)
+{
+	const std::string own = machine.own_groups + "/" + name + ".group";
+	const std::string shipped = share_path("groups/" + name + ".group");
+	std::error_code ignored;
+	const bool is_name = !name.empty() && name.find('/') == std::string::npos;
+	if (is_name && !machine.own_groups.empty() && fs::exists(own, ignored))
+		return parse_group(name, own, read_file(own, machine.own_groups_uid));
+	if (is_name && fs::exists(shipped, ignored))
+		return parse_group(name, shipped, read_file(shipped, -1));
+	const auto names = group_names(machine);
+	throw Error(fmt::format("there is no group \"{}\"; there are: {}. A formula is NAME=FORMULA.{}", name,
+				fmt::join(names, ", "), nearest(name, names)));
+}
+
+std::vector<std::string> group_names(const Machine &machine)
+{
+	std::vector<std::string> names;
+	add_names(names, share_path("groups"));
+	if (!machine.own_groups.empty())
+		add_names(names, machine.own_groups);
+	std::sort(names.begin(), names.end());
+	names.erase(std::unique(names.begin(), names.end()), names.end());
+	return names;
+}
+
+std::vector<GroupLine> lines_for(const Group &group, const std::vector<std::string> &families)
+{
+	std::vector<GroupLine> lines = group.general;
+	for (const GroupSection &section : group.sections) {
+		if (!is_of_architecture(section.cpus) &&
+		    std::none_of(families.begin(), families.end(),
+				 [&](const std::string &family) { return fits(section.cpus, family); }))
+			continue;
+		for (const GroupLine &line : section.lines) {
+			const auto same = std::find_if(lines.begin(), lines.end(),
+						       [&](const GroupLine &other) { return other.name == line.name; });
+			if (same == lines.end())
+				lines.push_back(line);
+			else
+				*same = line;
+		}
+		break;
+	}
+	return lines;
+}
+
+bool fits(const std::vector<std::string> &cpus, const std::string &family)
+{
+	const auto is_vendor = [](const std::string &word) {
+		return word == "intel" || word == "amd" || word == "arm";
+	};
+	const std::string vendor = vendor_of(family);
+	if (std::any_of(cpus.begin(), cpus.end(),
+			[&](const std::string &word) { return is_vendor(word) && word != vendor; }))
+		return false;
+	const bool only_vendor = std::all_of(cpus.begin(), cpus.end(), is_vendor);
+	return only_vendor || std::any_of(cpus.begin(), cpus.end(), [&](const std::string &word) {
+		       return !is_vendor(word) && means(word, family);
+	       });
+}
+
+} // namespace monitor::pmu

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// What this machine is: asked of perf_event_open, /proc and /sys. The probe opens what the recorder opens: a counter of
+// everything that CPU 0 does. Who may not do that tries it on itself, in user mode.
+#include "machine.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include <pwd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "pfm.h"
+
+namespace monitor::pmu {
+namespace {
+
+constexpr const char *devices_of_the_kernel = "/sys/bus/event_source/devices";
+
+int open_group(std::vector<perf_event_attr> attributes, int pid, int cpu)
+{
+	std::vector<Fd> opened;
+	for (perf_event_attr &one : attributes) {
+		one.size = sizeof one;
+		one.disabled = opened.empty();
+		const int leader = opened.empty() ? -1 : opened.front().get();
+		const long fd = ::syscall(SYS_perf_event_open, &one, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+		if (fd < 0)
+			return errno;
+		opened.emplace_back(static_cast<int>(fd));
+	}
+	return 0;
+}
+
+int probe_kernel(const std::vector<perf_event_attr> &attributes)
+{
+	const int system_wide = open_group(attributes, -1, 0);
+	if (system_wide != EACCES && system_wide != EPERM)
+		return system_wide;
+	auto in_user_mode = attributes;
+	for (perf_event_attr &one : in_user_mode)
+		one.exclude_kernel = one.exclude_hv = 1;
+	const int alone = open_group(in_user_mode, 0, -1);
+	return alone == 0 || alone == ENOENT ? alone : system_wide;
+}
+
+int number_in(const char *path, int otherwise)
+{
+	int number;
+	return std::ifstream(path) >> number ? number : otherwise;
+}
+
+bool file_says(const char *path, const char *word)
+{
+	std::ifstream file(path);
+	for (std::string line; std::getline(file, line);)
+		if (line.find(word) != std::string::npos)
+			return true;
+	return false;
+}
+
+bool is_virtual()
+{
+	return file_says("/proc/cpuinfo", " hypervisor") || file_says("/sys/class/dmi/id/sys_vendor", "QEMU") ||
+	       ::access("/proc/device-tree/hypervisor", F_OK) == 0 || ::access("/sys/hypervisor/type", F_OK) == 0;
+}
+
+// Under sudo the user's own groups are those of who called sudo.
+void find_own_groups(Machine &machine)
+{
+	const char *sudo = std::getenv("SUDO_UID"), *config = std::getenv("XDG_CONFIG_HOME");
+	const char *home = std::getenv("HOME");
+	if (::geteuid() == 0 && sudo && *sudo) {
+		machine.own_groups_uid = std::strtol(sudo, nullptr, 10);
+		const passwd *user = ::getpwuid(static_cast<uid_t>(machine.own_groups_uid));
+		home = user ? user->pw_dir : nullptr;
+	}
+	if (config && *config)
+		machine.own_groups = std::string(config) + "/monitor/groups";
+	else if (home && *home)
+		machine.own_groups = std::string(home) + "/.config/monitor/groups";
+}
+
+perf_event_attr plain_cycles()
+{
+	perf_event_attr cycles{};
+	cycles.type = PERF_TYPE_HARDWARE;
+	cycles.config = PERF_COUNT_HW_CPU_CYCLES;
+	return cycles;
+}
+
+} // namespace
+
+Machine this_machine()
+{
+	Machine machine;
+	machine.devices = devices_of_the_kernel;
+	machine.families = pfm_families();
+	machine.probe = probe_kernel;
+	machine.is_virtual = is_virtual();
+	machine.has_watchdog = number_in("/proc/sys/kernel/nmi_watchdog", 0) == 1;
+	machine.paranoid = number_in("/proc/sys/kernel/perf_event_paranoid", 2);
+	find_own_groups(machine);
+	return machine;
+}
+
+bool has_pmu(const Machine &machine)
+{
+	const int error_number = machine.probe({plain_cycles()});
+	return error_number != ENOENT && error_number != EOPNOTSUPP && error_number != ENODEV;
+}
+
+std::string no_pmu(const Machine &machine)
+{
+	return machine.is_virtual ? "no PMU in this VM" : "no PMU on this machine";
+}
+
+std::string reason(int error_number, const perf_event_attr &attributes, const Machine &machine)
+{
+	const bool of_the_cpu = attributes.type == PERF_TYPE_HARDWARE || attributes.type == PERF_TYPE_HW_CACHE ||
+				attributes.type == PERF_TYPE_RAW;
+	switch (error_number) {
+	case 0:
+		return {};
+	case ENOENT:
+	case ENODEV:
+	case EINVAL:
+	case EOPNOTSUPP:
+		return of_the_cpu && !has_pmu(machine) ? no_pmu(machine) : "event unknown to this CPU";
+	case EBUSY:
+		return machine.has_watchdog ? "counter taken by another user (the NMI watchdog holds one: "
+					      "sysctl kernel.nmi_watchdog=0)"
+					    : "counter taken by another user";
+	case EACCES:
+	case EPERM:
+		return "not permitted (perf_event_paranoid is " + std::to_string(machine.paranoid) + ")";
+	default:
+		return std::strerror(error_number);
+	}
+}
+
+} // namespace monitor::pmu

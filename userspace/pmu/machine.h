@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What selecting counters needs to know of the machine, in one place so that a test can bring a machine of its own.
+// Made once by the commands (this_machine); events.cpp, groups.cpp and selection.cpp only read it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <linux/perf_event.h>
+
+namespace monitor::pmu {
+
+// Opens these counters as one perf group on one CPU and closes them again: 0, or why not (errno).
+using Probe = std::function<int(const std::vector<perf_event_attr> &)>;
+
+struct Machine {
+	std::string devices;               // /sys/bus/event_source/devices
+	std::vector<std::string> families; // libpfm4's names of the core PMUs here: "skl", "amd64_fam19h_zen3"
+	std::string own_groups;            // directory of the user's own groups; "" if there is none
+	long own_groups_uid = -1;          // whose files they have to be; -1: does not matter
+	Probe probe;
+	bool is_virtual = false;
+	bool has_watchdog = false; // the NMI watchdog, which holds a counter
+	int paranoid = 0;          // kernel.perf_event_paranoid
+};
+
+Machine this_machine();
+
+// Whether plain cycles can be counted at all, as far as the kernel tells.
+bool has_pmu(const Machine &machine);
+
+// "no PMU in this VM"
+std::string no_pmu(const Machine &machine);
+
+// Why these counters could not be opened, as one short clause.
+std::string reason(int error_number, const perf_event_attr &attributes, const Machine &machine);
+
+} // namespace monitor::pmu

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "measure.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace monitor::pmu {
+namespace {
+
+std::size_t index_of(std::vector<Event> &events, const Event &event)
+{
+	const auto same = std::find_if(events.begin(), events.end(), [&](const Event &other) {
+		return is_same_counter(other.attributes, event.attributes);
+	});
+	if (same != events.end())
+		return static_cast<std::size_t>(same - events.begin());
+	events.push_back(event);
+	return events.size() - 1;
+}
+
+std::vector<Term> resolve_terms(const std::vector<FormulaTerm> &terms, std::vector<Event> &events,
+				const Machine &machine)
+{
+	std::vector<Term> resolved;
+	for (const FormulaTerm &term : terms) {
+		Event event = resolve(term.event, machine);
+		if (term.busy)
+			make_busy(event, machine);
+		resolved.push_back({term.factor * event.scale, index_of(events, event)});
+	}
+	return resolved;
+}
+
+std::string default_unit(Per per, const std::string &of_events)
+{
+	switch (per) {
+	case Per::counters:
+		return {};
+	case Per::time:
+		return "%";
+	case Per::seconds:
+		return of_events + "/s";
+	default:
+		return of_events;
+	}
+}
+
+void check_units(const std::string &name, const Measured &measured)
+{
+	const auto is_ns = [](const Event &event) { return event.unit == "ns"; };
+	const auto in_ns = std::count_if(measured.events.begin(), measured.events.end(), is_ns);
+	if (measured.measurement.per == Per::time && in_ns && in_ns != static_cast<long>(measured.events.size()))
+		throw Error(name + ": clocks in ns and other events cannot be added up to a time");
+}
+
+std::string why_missing(const std::vector<Event> &events, const Machine &machine)
+{
+	if (events.size() > most_in_set)
+		return fmt::format("it needs {} counters, and at most {} are counted together", events.size(),
+				   most_in_set);
+	std::string one;
+	for (const Event &event : events) {
+		if (event.pmu == "software" || event.pmu == "msr")
+			continue;
+		if (!one.empty() && one != event.pmu)
+			return fmt::format("its events are of two PMUs, {} and {}", one, event.pmu);
+		one = event.pmu;
+	}
+	return why_not(events, machine);
+}
+
+Measured unknown(const GroupLine &line, const std::string &event, const Machine &machine)
+{
+	Measured measured;
+	measured.measurement.name = line.name;
+	measured.measurement.unit = line.formula.unit;
+	measured.measurement.per = line.formula.per;
+	measured.measurement.formula = line.formula.text;
+	measured.unknown = event;
+	measured.measurement.missing =
+	    machine.families.empty() && !has_pmu(machine) ? no_pmu(machine) : "event unknown to this CPU: " + event;
+	return measured;
+}
+
+// The first event of a formula that does not resolve.
+std::string unknown_of(const Formula &formula, const Machine &machine)
+{
+	for (const auto *terms : {&formula.numerator, &formula.denominator})
+		for (const FormulaTerm &term : *terms)
+			try {
+				resolve(term.event, machine);
+			} catch (const UnknownEvent &) {
+				return term.event;
+			}
+	return {};
+}
+
+} // namespace
+
+bool is_same_counter(const perf_event_attr &a, const perf_event_attr &b)
+{
+	return a.type == b.type && a.config == b.config && a.config1 == b.config1 && a.config2 == b.config2 &&
+	       a.exclude_user == b.exclude_user && a.exclude_kernel == b.exclude_kernel && a.exclude_hv == b.exclude_hv;
+}
+
+Measured measure(const std::string &name, const Formula &formula, const Machine &machine)
+{
+	Measured measured;
+	Measurement &it = measured.measurement;
+	it.name = name;
+	it.per = formula.per;
+	it.formula = formula.text;
+	it.numerator = resolve_terms(formula.numerator, measured.events, machine);
+	const std::string of_events = measured.events.front().unit;
+	it.unit = formula.unit.empty() ? default_unit(formula.per, of_events) : formula.unit;
+	it.denominator = resolve_terms(formula.denominator, measured.events, machine);
+	const bool is_ratio = formula.per == Per::counters || formula.per == Per::time;
+	it.may_exceed_one = formula.per == Per::occurrences || (is_ratio && it.unit != "%");
+	check_units(name, measured);
+	it.missing = why_missing(measured.events, machine);
+	return measured;
+}
+
+std::vector<Measured> measure_group(const Group &group, const Machine &machine)
+{
+	std::vector<Measured> all;
+	for (const GroupLine &line : lines_for(group, machine.families)) {
+		try {
+			const std::string name = unknown_of(line.formula, machine);
+			all.push_back(name.empty() ? measure(line.name, line.formula, machine)
+						   : unknown(line, name, machine));
+		} catch (const Error &error) {
+			throw Error(fmt::format("{}:{}:{}: {}", group.path, line.line, line.column, error.what()));
+		}
+		all.back().measurement.group = group.name;
+	}
+	return all;
+}
+
+} // namespace monitor::pmu

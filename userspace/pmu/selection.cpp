@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "selection.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "measure.h"
+#include "sets.h"
+
+namespace monitor::pmu {
+namespace {
+
+constexpr const char *without_pmu = "software"; // the group that needs none
+
+std::string trimmed(const std::string &text)
+{
+	const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
+	return first == std::string::npos ? "" : text.substr(first, last + 1 - first);
+}
+
+// Commas within a PMU's terms have been split at too: put together again what belongs together.
+std::vector<std::string> whole_items(const std::vector<std::string> &wishes)
+{
+	std::vector<std::string> items;
+	bool goes_on = false;
+	for (const std::string &wish : wishes) {
+		if (goes_on)
+			items.back() += "," + wish;
+		else
+			items.push_back(trimmed(wish));
+		goes_on = ends_within_terms(items.back());
+	}
+	return items;
+}
+
+class Selector {
+public:
+	explicit Selector(const Machine &machine) : machine_(machine), sets_(selection_, machine) {}
+
+	Selection select(const std::vector<std::string> &wishes)
+	{
+		for (const std::string &item : whole_items(wishes)) {
+			if (item.empty())
+				throw Error(
+				    "-m: an item is empty: it takes groups and NAME=FORMULA, separated by commas");
+			if (item.find('=') == std::string::npos)
+				add_group(item);
+			else
+				add_formula(item);
+		}
+		if (!hardware_.empty())
+			add_software();
+		return selection_;
+	}
+
+private:
+	void add_formula(const std::string &item)
+	{
+		const std::size_t equals = item.find('=');
+		const std::string name = trimmed(item.substr(0, equals));
+		if (name.empty())
+			throw Error("-m " + item + ": the name is missing before the =");
+		if (is_taken(name))
+			throw Error("-m: two measurements are called \"" + name + "\"");
+		try {
+			const Formula formula = parse_formula(item.substr(equals + 1), is_event);
+			sets_.add(measure(name, formula, machine_));
+		} catch (const FormulaError &error) {
+			throw Error(fmt::format("-m {}: column {}: {}", item, equals + 1 + error.column, error.what()));
+		} catch (const Error &error) {
+			throw Error(fmt::format("-m {}: {}", item, error.what()));
+		}
+	}
+	void add_group(const std::string &name)
+	{
+		if (std::find(groups_.begin(), groups_.end(), name) != groups_.end())
+			return;
+		groups_.push_back(name);
+		bool needs_pmu = false;
+		for (Measured &measured : measure_group(load_group(name, machine_), machine_)) {
+			Measurement &measurement = measured.measurement;
+			if (is_taken(measurement.name))
+				measurement.name += " (" + name + ")";
+			needs_pmu |= measurement.missing == no_pmu(machine_);
+			sets_.add(measured);
+		}
+		if (needs_pmu)
+			hardware_.push_back(name);
+	}
+	void add_software()
+	{
+		const bool is_there = std::find(groups_.begin(), groups_.end(), without_pmu) != groups_.end();
+		selection_.notes.push_back(fmt::format("{}: {} cannot be counted{}", no_pmu(machine_),
+						       fmt::join(hardware_, ", "),
+						       is_there ? "" : ", so software is counted besides"));
+		add_group(without_pmu);
+	}
+	bool is_taken(const std::string &name) const
+	{
+		const auto &all = selection_.measurements;
+		return std::any_of(all.begin(), all.end(), [&](const Measurement &one) { return one.name == name; });
+	}
+
+	const Machine &machine_;
+	Selection selection_;
+	Sets sets_;
+	std::vector<std::string> groups_, hardware_; // wished; those of them that need a PMU
+};
+
+} // namespace
+
+Selection select(const std::vector<std::string> &wishes)
+{
+	return select(wishes, this_machine());
+}
+
+Selection select(const std::vector<std::string> &wishes, const Machine &machine)
+{
+	return Selector(machine).select(wishes);
+}
+
+} // namespace monitor::pmu
