@@ -9,6 +9,7 @@
 #define MONITOR_TESTS_ABI_LAYOUT_H
 
 #include "monitor/card.h"
+#include "monitor/ratio.h"
 #include "monitor/ring.h"
 #include "monitor/token.h"
 
@@ -87,6 +88,13 @@
 	FIELD(VALUE, edc_task, min_flt)          \
 	FIELD(VALUE, edc_task, maj_flt)
 
+#define RATIO_LAYOUT(VALUE)                  \
+	SIZE(VALUE, edc_ratio)               \
+	FIELD(VALUE, edc_ratio, numerator)   \
+	FIELD(VALUE, edc_ratio, denominator) \
+	FIELD(VALUE, edc_ratio, within)      \
+	FIELD(VALUE, edc_ratio, flags)
+
 #define CONSTANTS(VALUE)                            \
 	VALUE("EDC_CPU_HEADER", EDC_CPU_HEADER)     \
 	VALUE("EDC_BLOCK_SIZE", EDC_BLOCK_SIZE)     \
@@ -94,7 +102,7 @@
 	VALUE("EDC_BLOCK_MAGIC", EDC_BLOCK_MAGIC)   \
 	VALUE("EDC_BLOCK_MAX_TICKS", EDC_BLOCK_MAX_TICKS)
 
-#define LAYOUT(VALUE) BLOCK_LAYOUT(VALUE) RING_LAYOUT(VALUE) CARD_LAYOUT(VALUE) CONSTANTS(VALUE)
+#define LAYOUT(VALUE) BLOCK_LAYOUT(VALUE) RING_LAYOUT(VALUE) CARD_LAYOUT(VALUE) RATIO_LAYOUT(VALUE) CONSTANTS(VALUE)
 
 #define ALL_CLASSES(CLASS) EDC_CONTROL_CLASSES(CLASS) EDC_KERNEL_CLASSES(CLASS)
 
