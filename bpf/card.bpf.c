@@ -18,6 +18,8 @@
 
 #include "block.bpf.c"
 
+#include "pmu.bpf.c"
+
 #include "tasks.bpf.c"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -6,7 +6,7 @@
  *
  * Under -p these probes also keep the set of traced threads.
  */
-#include "post.bpf.h"
+#include "pmu.bpf.h"
 
 struct comm_words {
 	__u64 word[2];
@@ -61,6 +61,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	if (!preempt)
 		state = prev_state ? reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
+	count_switch();
 	POST(256, KEEP_ALWAYS, state, pair(prev_pid, next_pid));
 	if (dead) /* the thread's last switch: the kernel's own counts are final */
 		POST(263, KEEP_BY_CURRENT, EDC_WHEN_EXIT, pair(prev_pid, prev->tgid), prev->nvcsw, prev->nivcsw,

@@ -93,6 +93,16 @@
 #define EDC_ID_thread_state 3
 #define EDC_ID_thread_counts 4
 
+/*
+ * Counters (record -m): the classes `counters` and `counters_scaled` of each set. Their fields depend on what is
+ * counted, so no row above has them: the counters' values, u64 each; `counters_scaled` has before them for how long the
+ * set was enabled and running, in ns. All run from the opening of the counters on.
+ */
+#define EDC_COUNTER_SETS 8
+#define EDC_COUNTERS_IN_SET 5
+#define EDC_ID_counters 324        /* + set */
+#define EDC_ID_counters_scaled 332 /* + set */
+
 /* Argument of thread_counts: at the start, at the end, at a thread's last switch. */
 #define EDC_WHEN_START 0
 #define EDC_WHEN_END 1
@@ -129,11 +139,12 @@ struct edc_level {
 
 /* What a card and the recorder share for one CPU; its blocks follow at EDC_CPU_HEADER. */
 struct edc_cpu {
-	__u32 depth;    /* probes in progress on this CPU */
-	__u32 kept;     /* the running thread: EDC_KEPT_* (only with a process filter) */
-	__u32 stopped;  /* the recorder's: the recording is over, post nothing */
-	__u32 kept_tid; /* whom `kept` is about */
-	__u32 pad[12];
+	__u32 depth;      /* probes in progress on this CPU */
+	__u32 kept;       /* the running thread: EDC_KEPT_* (only with a process filter) */
+	__u32 stopped;    /* the recorder's: the recording is over, post nothing */
+	__u32 kept_tid;   /* whom `kept` is about */
+	__u64 counted_ns; /* monotonic: the counters were read last */
+	__u32 pad[10];
 	__u64 too_deep[EDC_CARD_CLASSES]; /* seen at depth EDC_CARD_LEVELS or more: lost */
 	struct edc_level level[EDC_CARD_LEVELS];
 };

@@ -53,7 +53,7 @@ expect "w0 w1" list second --event ""
 expect "w0,w1" list second --event w0,
 expect "" list second --from ""
 if [ "$recording" ]; then
-	expect "--max-size" record --m
+	expect "--max-size" record --ma
 	expect "sched syscall" record -e s
 	expect "sched,irq" record -e sched,i
 	expect "sched irq syscall fault power block" record --events ""

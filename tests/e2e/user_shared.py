@@ -71,6 +71,7 @@ def between_the_kernels_tokens():
 		elif event["event"] == "after":
 			inside = False
 	e2e.equal("calls between their events", calls, 20_000)
+	e2e.equal("CPUs of the report", [row["cpu"] for row in trace.report("--by", "cpu")["rows"]], e2e.cpus())
 
 
 def other_c_library():

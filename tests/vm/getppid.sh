@@ -22,11 +22,6 @@ counted_losses() {
 	tr -d ' \n' < /tmp/report.json | sed -n 's/.*"lost":\([0-9]*\).*/\1/p'
 }
 
-# The monitor's data files lie flat beside this script.
-mkdir -p /tmp/share/tables
-cp ./*.json /tmp/share/tables
-export MONITOR_SHARE=/tmp/share
-
 fail() {
 	echo "getppid.sh: $*"
 	exit 1

@@ -3,6 +3,11 @@
 # shellcheck shell=dash
 #
 # What every guest of the matrix runs (tests/vm/run): the other scripts, which lie beside it.
-for script in getppid.sh user.sh; do
+# The monitor's data files lie flat beside this script too.
+mkdir -p /tmp/share/tables /tmp/share/groups
+cp ./*.json /tmp/share/tables
+cp ./*.group /tmp/share/groups
+export MONITOR_SHARE=/tmp/share
+for script in getppid.sh user.sh counters.sh; do
 	sh ./$script || exit 1
 done

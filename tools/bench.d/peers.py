@@ -156,12 +156,12 @@ def perf(context, events, outcome):
 
 
 @contextlib.contextmanager
-def recording(context, families, outcome, directory=None):
+def recording(context, families, outcome, directory=None, more=()):
 	"""`monitor record` of the whole machine, everything that a user gets."""
 	keep = directory is not None
 	directory = directory or context.path("recording")
 	options = ["-e", families] if families else []
-	process = spawn(context.record(directory, *options, command=["sh", "-c", "echo ready; exec cat"]),
+	process = spawn(context.record(directory, *options, *more, command=["sh", "-c", "echo ready; exec cat"]),
 		stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 	ready(process, "monitor record")
 	try:

@@ -10,6 +10,8 @@
 #include "base/fd.h"
 #include "card/classes.h"
 #include "commands.h"
+#include "duration.h"
+#include "pmu/selection.h"
 #include "record/recording.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -23,7 +25,7 @@ constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 1
 
 struct Arguments {
 	record::Options options;
-	std::string families, selection, buffer, max_size;
+	std::string families, selection, measurements, every, buffer, max_size;
 };
 
 std::vector<std::string> split(const std::string &list)
@@ -111,6 +113,23 @@ void parse_selection(Arguments &arguments)
 	}
 }
 
+void parse_measurements(Arguments &arguments)
+{
+	record::Options &options = arguments.options;
+	if (!arguments.every.empty())
+		options.counters_every_ns = parse_duration(arguments.every, "--every");
+	if (arguments.measurements.empty()) {
+		if (options.counters_every_ns)
+			throw Error("--every says how often counters are read: choose some with -m");
+		return;
+	}
+	if (options.user_only)
+		throw Error("-m counts what the kernel's probes see: leave out --user-only");
+	options.counters = pmu::select(split(arguments.measurements));
+	for (const std::string &note : options.counters->notes)
+		fmt::print(stderr, "monitor: {}\n", note);
+}
+
 void show_progress(const record::Progress &now)
 {
 	static record::Progress before;
@@ -145,6 +164,7 @@ int run(Arguments &arguments)
 {
 	parse_families(arguments);
 	parse_selection(arguments);
+	parse_measurements(arguments);
 	if (!arguments.buffer.empty())
 		arguments.options.buffer_bytes = parse_size(arguments.buffer, "--buffer");
 	if (!arguments.max_size.empty())
@@ -201,6 +221,14 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->add_option("-p,--pid", arguments->selection,
 			 "only these processes and their descendants; cmd: CMD's tree")
 	    ->option_text("PID,...|cmd");
+	record
+	    ->add_option("-m,--measure", arguments->measurements,
+			 "counters: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)")
+	    ->option_text("GROUP,...");
+	record
+	    ->add_option("--every", arguments->every,
+			 "read the counters also where a thread runs for so long without a switch, such as 100ms")
+	    ->option_text("TIME");
 	record->add_option("--buffer", arguments->buffer, "memory for rings and pool together, such as 64M")
 	    ->option_text("SIZE");
 	record->add_option("--max-size", arguments->max_size, "end when the trace has this size, such as 1G")
@@ -219,6 +247,7 @@ void add_record(CLI::App &app, int &exit_code)
 	    "Examples:\n"
 	    "  sudo monitor record -- make -j8\n"
 	    "  sudo monitor record -d 10\n"
+	    "  sudo monitor record -m cpu,cache -- ./solver\n"
 	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
 	    "  sudo monitor record -p 1234 -d 5");
 	record->callback([arguments, record, &exit_code] {

@@ -7,12 +7,15 @@
 
 #include "analyze/activities.h"
 #include "analyze/clock_bound.h"
+#include "analyze/counter_fold.h"
 #include "analyze/machine.h"
 #include "analyze/regions.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "commands.h"
+#include "duration.h"
+#include "report/measurements_table.h"
 #include "report/regions_table.h"
 #include "report/summary.h"
 #include "report/usage_report.h"
@@ -21,8 +24,8 @@ namespace monitor {
 namespace {
 
 struct Arguments {
-	std::string directory, by = "process", sort;
-	bool syscalls = false, offcpu = false, regions = false, json = false, csv = false;
+	std::string directory, by = "process", sort, every;
+	bool syscalls = false, offcpu = false, regions = false, ratios = false, json = false, csv = false;
 	std::size_t top = 0;
 };
 
@@ -120,6 +123,16 @@ void print_text(const report::Table &table, const std::string &below, const repo
 	fmt::print("\n{}\n", report::summary_text(summary));
 }
 
+// Below the times.
+std::string ratios_text(report::Table ratios, std::size_t keep, const std::string &how_counted)
+{
+	const std::size_t all = ratios.rows.size();
+	ratios.keep_top(keep);
+	return report::to_text(ratios) +
+	       (all > keep ? fmt::format("... and {} more; --ratios --top 0 shows all\n", all - keep) : "") +
+	       how_counted;
+}
+
 void run(const Arguments &arguments)
 {
 	trace::Trace trace = trace::Trace::open(arguments.directory);
@@ -131,6 +144,8 @@ void run(const Arguments &arguments)
 		    "or monitor list");
 	analyze::Machine machine(trace, info);
 	analyze::ClockBound bound(trace.description(), info);
+	const std::uint64_t every_ticks =
+	    arguments.every.empty() ? 0 : clock.to_ticks(parse_duration(arguments.every, "--every"));
 	std::unique_ptr<analyze::ActivityFold> activities;
 	if (arguments.syscalls || arguments.offcpu) {
 		activities = std::make_unique<analyze::ActivityFold>(
@@ -142,6 +157,14 @@ void run(const Arguments &arguments)
 	if (arguments.regions) {
 		regions = std::make_unique<analyze::RegionFold>(region_groupings.at(arguments.by), trace, machine);
 		machine.add(*regions);
+	}
+	std::unique_ptr<analyze::CounterFold> counters;
+	if (info.counters && !activities && !regions) {
+		counters = std::make_unique<analyze::CounterFold>(trace.description(), *info.counters,
+								  machine.window_begin(), every_ticks);
+		machine.add(*counters);
+	} else if (arguments.ratios) {
+		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
 	}
 	trace::merge(
 	    trace, {},
@@ -156,42 +179,62 @@ void run(const Arguments &arguments)
 	machine.finish();
 	if (regions)
 		regions->finish();
+	if (counters)
+		counters->finish(machine);
 
 	report::UsageOptions options;
 	if (!regions)
-		options.by = groupings.at(arguments.by);
-	options.filtering = info.filtering();
+		options.grouping.by = groupings.at(arguments.by);
+	options.grouping.filtering = info.filtering();
 	if (info.present) {
 		options.wakings = info.has_program("sched_waking");
 		options.migrations = info.has_program("sched_migrate_task");
 		options.calls = info.has_program("sys_enter");
 		options.faults = info.has_program("minor_fault");
 	}
-	if (options.by == report::GroupBy::cgroup)
-		options.cgroup_paths = cgroup_paths(arguments.directory);
+	if (options.grouping.by == report::GroupBy::cgroup)
+		options.grouping.cgroup_paths = cgroup_paths(arguments.directory);
 	const report::Table cpus = report::cpu_table(machine, clock, info);
-	const bool by_cpu = options.by == report::GroupBy::cpu && !activities;
-	report::Table table = regions      ? report::regions_table(*regions, clock, report::known_shares(info))
-			      : activities ? report::activity_table(*activities, clock)
-			      : by_cpu     ? cpus
-					   : report::usage_table(machine, clock, options);
+	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !activities;
+	const bool text = !arguments.json && !arguments.csv;
+	report::Table ratios;
+	std::string how_counted;
+	if (counters) {
+		ratios = report::measurements_table(*counters, machine, clock, {options.grouping, every_ticks});
+		how_counted = text ? report::provenance_text(*info.counters, ratios)
+				   : report::provenance_json(*info.counters, ratios);
+		if (text)
+			ratios = report::without_exact(ratios);
+	}
+	report::Table table = regions            ? report::regions_table(*regions, clock, report::known_shares(info))
+			      : activities       ? report::activity_table(*activities, clock)
+			      : arguments.ratios ? ratios
+			      : by_cpu           ? cpus
+						 : report::usage_table(machine, clock, options);
 	if (!arguments.sort.empty())
 		table.sort_by(table.column(arguments.sort));
-	const bool text = !arguments.json && !arguments.csv;
 	const std::size_t keep = arguments.top ? arguments.top : text ? rows_in_text : table.rows.size();
 	const std::size_t hidden = table.rows.size() - std::min(table.rows.size(), keep);
 	table.keep_top(keep);
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
 	if (arguments.json)
-		fmt::print("{{\"rows\": {},\n{}\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
+		fmt::print("{{\"rows\": {},\n{}{}\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
 			   regions ? fmt::format("\"unpaired\": {},\n", report::unpaired_json(*regions)) : "",
+			   counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n", report::to_json(ratios),
+						  how_counted)
+				    : "",
 			   report::to_json(cpus), report::summary_json(summary));
 	else if (arguments.csv)
 		fmt::print("{}", report::to_csv(table));
 	else
-		print_text(table, regions ? report::unpaired_text(*regions) : "", cpus,
-			   !activities && !regions && !by_cpu, hidden, info, summary, trace.problems().total());
+		print_text(table,
+			   regions            ? report::unpaired_text(*regions)
+			   : arguments.ratios ? how_counted
+			   : counters         ? ratios_text(ratios, keep, how_counted)
+					      : "",
+			   cpus, !activities && !regions && !by_cpu && !arguments.ratios, hidden, info, summary,
+			   trace.problems().total());
 }
 
 } // namespace
@@ -213,6 +256,13 @@ void add_report(CLI::App &app, int &exit_code)
 	command->add_flag("--regions", arguments->regions, "activities of instrumented programs instead")
 	    ->excludes("--syscalls")
 	    ->excludes("--offcpu");
+	command->add_flag("--ratios", arguments->ratios, "only what `record -m` counted, by --by")
+	    ->excludes("--syscalls")
+	    ->excludes("--offcpu")
+	    ->excludes("--regions");
+	command->add_option("--every", arguments->every, "--ratios for each stretch of this length, such as 100ms")
+	    ->option_text("TIME")
+	    ->needs("--ratios");
 	command->add_option("--sort", arguments->sort, "sort by this column (default: CPU time or total)")
 	    ->option_text("COLUMN");
 	command->add_option("--top", arguments->top, "so many rows only; 0: all (default in text: 40)")
@@ -231,6 +281,7 @@ void add_report(CLI::App &app, int &exit_code)
 	    "  monitor report DIR\n"
 	    "  monitor report DIR --by thread --sort waiting --top 10\n"
 	    "  monitor report DIR --syscalls --json\n"
+	    "  monitor report DIR --ratios --by command --csv\n"
 	    "  monitor report DIR --regions --by thread");
 	command->callback([arguments, command, &exit_code] {
 		if (command->count("--top") && arguments->top == 0)

@@ -6,10 +6,13 @@ add_library(
   analyze/check.cpp
   analyze/clock_bound.cpp
   analyze/conservation.cpp
+  analyze/counter_fold.cpp
+  analyze/counters_info.cpp
   analyze/event_kinds.cpp
   analyze/kernel_comparison.cpp
   analyze/machine.cpp
   analyze/machine_states.cpp
+  analyze/measure.cpp
   analyze/recording_info.cpp
   analyze/regions.cpp)
 target_link_libraries(monitor_analyze PUBLIC monitor_trace nlohmann_json::nlohmann_json fmt::fmt-header-only)

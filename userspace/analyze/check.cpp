@@ -9,6 +9,7 @@
 
 #include "clock_bound.h"
 #include "conservation.h"
+#include "counter_fold.h"
 #include "kernel_comparison.h"
 #include "machine.h"
 
@@ -121,6 +122,39 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::
 		     fmt::format("and {} more problems of this kind", problems.total() - problems.kept().size())});
 }
 
+// Threads, idle and unknown together are what the recorder read at the start and the end, counter by counter.
+void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
+{
+	const CountersInfo &info = fold.info();
+	if (info.end.empty()) {
+		statements.push_back(
+		    {"counters", Verdict::not_checked, "the counters were not read at the end: a killed recording"});
+		return;
+	}
+	CounterSums sum = fold.none();
+	for (const auto &[number, part] : fold.parts()) {
+		sum += part.unknown;
+		for (const auto &[thread, counted] : part.threads)
+			sum += counted;
+	}
+	std::vector<std::uint64_t> read(info.counters.size());
+	for (const auto &[readings, sign] : {std::pair(&info.end, 1), std::pair(&info.start, -1)})
+		for (const CounterReading &reading : *readings)
+			for (std::size_t i = 0; reading.set < info.sets.size() && i < reading.values.size() &&
+						i < info.sets[reading.set].count;
+			     ++i)
+				read[info.sets[reading.set].first + i] +=
+				    static_cast<std::uint64_t>(sign) * reading.values[i];
+	for (std::size_t i = 0; i < read.size(); ++i)
+		statements.push_back(
+		    {"counters", read[i] == sum.counts[i] ? Verdict::holds : Verdict::fails,
+		     fmt::format("{}: the recorder read {} on all CPUs, threads, idle and unknown have {}",
+				 info.counters[i].name, read[i], sum.counts[i])});
+	if (fold.contradictions())
+		statements.push_back({"counters", Verdict::fails,
+				      fmt::format("{} readings of counters step back", fold.contradictions())});
+}
+
 void judge_clock(const ClockBound &bound, const trace::Clock &clock, const RecordingInfo &info,
 		 std::vector<Statement> &statements)
 {
@@ -152,6 +186,11 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	Conservation conservation;
 	KernelComparison kernel(machine.kinds(), clock, info);
 	ClockBound bound(trace.description(), info);
+	std::optional<CounterFold> counters;
+	if (info.counters && !info.counters->sets.empty()) {
+		counters.emplace(trace.description(), *info.counters);
+		machine.add(*counters);
+	}
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
@@ -166,12 +205,16 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 		    machine.gap(stream, from, to);
 	    });
 	machine.finish();
+	if (counters)
+		counters->finish(machine);
 
 	std::vector<Statement> statements;
 	judge_wholeness(trace, info, statements);
 	conservation.judge(info, machine.hidden_threads() > 0, statements);
 	kernel.judge(info.complete && info.lost() == 0 && machine.gaps() == 0, statements);
 	contradictions.judge(statements);
+	if (counters)
+		judge_counters(*counters, statements);
 	judge_hidden(machine, statements);
 	judge_clock(bound, clock, info, statements);
 	return statements;

@@ -27,6 +27,7 @@ const Row rows[] = {
     {"thread_state", Kind::thread_state, {"state", "pid", "tgid", "ppid", "cpu", "syscall", "comm", "cgroup", "flags"}},
     {"cgroup_attach_task", Kind::cgroup_attach_task, {"pid", "dst_id", "threadgroup"}},
     {"thread", Kind::user_thread, {"pid", "tgid"}},
+    {"counters", Kind::counters, {}},
     {"sys_enter", Kind::sys_enter, {"id"}},
     {"sys_exit", Kind::sys_exit, {"ret", "id"}},
     {"page_fault_user", Kind::page_fault_user, {}},

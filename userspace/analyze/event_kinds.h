@@ -35,6 +35,7 @@ enum class Kind : std::uint8_t {
 	page_fault_kernel,
 	minor_fault,
 	major_fault,
+	counters,
 	user_thread, // in a user stream: who writes from here on
 };
 

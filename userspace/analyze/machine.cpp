@@ -281,6 +281,10 @@ void Machine::event(const trace::Event &event)
 	case Kind::minor_fault:
 	case Kind::major_fault:
 		return on_fault(kind.kind, cpu);
+	case Kind::counters:
+		for (Observer *observer : observers_)
+			observer->counters(cpu, event);
+		return;
 	case Kind::sched_migrate_task:
 		++get(kind.field[0].get<std::int32_t>(event)).usage.migrations;
 		return;
@@ -305,7 +309,7 @@ void Machine::on_user(const EventKind &kind, const trace::Event &event)
 		thread.tgid = writer.process;
 	if (!in_window(event.time))
 		return;
-	account(cpu(event.cpu()), event.time);
+	account(cpu(event.stream->has_cpu() ? event.cpu() : thread.cpu), event.time);
 	for (Observer *observer : observers_)
 		observer->user_event(thread, event);
 }

@@ -49,6 +49,8 @@ public:
 	}
 	// A thread slept from `from` to `to` and was woken; `syscall` is the call it slept in, or EDC_NO_SYSCALL.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
+	// A reading of counters on a CPU, before the switch that it comes with.
+	virtual void counters(const Cpu &, const trace::Event &) {}
 	// An event of a program's own, and a loss of some in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "counters_info.h"
+
 namespace monitor::analyze {
 
 struct ClassCounts {
@@ -61,6 +63,7 @@ struct RecordingInfo {
 	std::uint64_t recorder_cpu_ns = 0, wall_ns = 0, dropped_blocks = 0, clamped = 0, traced_refused = 0;
 	std::uint64_t start_test_missing = 0;
 	std::optional<UserInfo> user_card;
+	std::optional<CountersInfo> counters; // record -m
 
 	bool filtering() const { return filter_command || !filter_pids.empty(); }
 	bool has_program(const std::string &event) const; // attached, as itself or as its classic twin

@@ -68,11 +68,19 @@ bool kernel_shows_interrupted_registers()
 	return shown;
 }
 
+// A program that reads the counters of a thread that runs for long.
+bool is_every(const std::string &program)
+{
+	return program.starts_with("every_");
+}
+
 // The event class that a program posts.
 std::string class_of(const std::string &program)
 {
 	if (is_classic(program))
 		return program.substr(std::strlen("classic_"));
+	if (is_every(program))
+		return program.substr(std::strlen("every_"));
 	return is_plain(program) ? program.substr(std::strlen("plain_")) : program;
 }
 
@@ -84,6 +92,12 @@ bool is_iterator(const bpf_program *program)
 bool is_fault_event(const bpf_program *program)
 {
 	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event");
+}
+
+// Where a thread that runs for long is met: the timer's own tracepoint, or that of all device interrupts.
+std::string timer_tracepoint()
+{
+	return kernel_has_tracepoint("local_timer_entry") ? "local_timer_entry" : "irq_handler_entry";
 }
 
 // Levels 1 and deeper share 1/16 of the blocks, at least two each.
@@ -151,6 +165,7 @@ void BpfCard::configure()
 	skeleton_->rodata->last_record = area_bytes_ - EDC_BLOCK_SIZE;
 	skeleton_->rodata->filtering = options_.filtering;
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
+	configure_counters();
 	bpf_map__set_max_entries(skeleton_->maps.rings, options_.cpus);
 	bpf_map__set_value_size(skeleton_->maps.rings, static_cast<__u32>(area_bytes_));
 	if (options_.filtering) {
@@ -162,6 +177,10 @@ void BpfCard::configure()
 	{
 		const std::string name = bpf_program__name(program);
 		const std::string event = class_of(name);
+		if (is_every(name)) {
+			bpf_program__set_autoload(program, options_.counters_every_ns && event == timer_tracepoint());
+			continue;
+		}
 		bool load = is_iterator(program) || is_fault_event(program) || kernel_has_tracepoint(event);
 		if (!load && wanted(event) && !is_classic(name) && !is_plain(name))
 			lacking_.push_back(event);
@@ -169,6 +188,26 @@ void BpfCard::configure()
 			load &= is_plain(name) != kernel_shows_interrupted_registers();
 		bpf_program__set_autoload(program, load && (is_iterator(program) || wanted(event)));
 	}
+}
+
+void BpfCard::configure_counters()
+{
+	const std::vector<unsigned> &sets = options_.counters_in_set;
+	skeleton_->rodata->counter_sets = static_cast<__u32>(sets.size());
+	for (std::size_t set = 0; set < sets.size(); ++set)
+		const_cast<__u32 *>(skeleton_->rodata->counters_in_set)[set] = sets[set];
+	skeleton_->rodata->counter_cpus = options_.cpus;
+	skeleton_->rodata->counters_every_ns = options_.counters_every_ns;
+	bpf_map__set_max_entries(
+	    skeleton_->maps.counters,
+	    std::max<__u32>(static_cast<__u32>(sets.size()) * EDC_COUNTERS_IN_SET * options_.cpus, 1));
+}
+
+void BpfCard::set_counter(unsigned set, unsigned index, unsigned cpu, int fd)
+{
+	const __u32 key = (set * EDC_COUNTERS_IN_SET + index) * options_.cpus + cpu;
+	if (bpf_map__update_elem(skeleton_->maps.counters, &key, sizeof key, &fd, sizeof fd, BPF_ANY) < 0)
+		throw Error(errno, "the BPF card cannot read a counter");
 }
 
 bool BpfCard::wanted(const std::string &program) const

@@ -27,6 +27,8 @@ struct CardOptions {
 	unsigned cpus = 1;                 // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
 	std::array<std::uint8_t, 16> uuid{};
+	std::vector<unsigned> counters_in_set; // record -m
+	std::uint64_t counters_every_ns = 0;   // read them at an interrupt too if no switch came for so long
 };
 
 // How often the kernel refused to run a program because it was already running on that CPU.
@@ -54,6 +56,9 @@ public:
 
 	// Detach all, wait until no probe runs any more.
 	void detach();
+
+	// Counter `index` of a set on one CPU, opened by the caller. Before anything is attached.
+	void set_counter(unsigned set, unsigned index, unsigned cpu, int fd);
 
 	// Forget all tokens and counts. Only while nothing is attached.
 	void reset();
@@ -94,6 +99,7 @@ private:
 	};
 
 	void configure();
+	void configure_counters();
 	void forget_verdicts() const;
 	void wait_for_probes() const;
 	void attach_program(bpf_program *program);

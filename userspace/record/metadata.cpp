@@ -164,7 +164,7 @@ std::string uuid_text(const std::array<std::uint8_t, 16> &uuid)
 }
 
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
-		     const std::vector<card::UserClass> &user_classes)
+		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes)
 {
 	std::string text = "/* CTF 1.8 */\n";
 	text += fmt::format(
@@ -189,6 +189,12 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 #undef A
 #undef B
 #undef F
+	for (const CounterClass &cls : counter_classes) {
+		std::string fields = field("u16", "reserved");
+		for (const std::string &name : cls.fields)
+			fields += field("u64", name);
+		text += event_class(cls.id, "counters", fields);
+	}
 	for (const card::UserClass &cls : user_classes)
 		text += user_class(cls);
 	return text;

@@ -11,6 +11,7 @@
 
 #include "card/user_classes.h"
 #include "clock.h"
+#include "counter_classes.h"
 
 namespace monitor::record {
 
@@ -26,6 +27,7 @@ ClockDescription describe_clock(const ClockSteering &steering);
 
 // Returns the whole text of `metadata`. `uuid` are the 16 bytes every block carries.
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
+		     const std::vector<CounterClass> &counter_classes,
 		     const std::vector<card::UserClass> &user_classes);
 
 std::string uuid_text(const std::array<std::uint8_t, 16> &uuid);

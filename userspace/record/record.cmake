@@ -17,6 +17,8 @@ add_library(
   record/clock.cpp
   record/command.cpp
   record/control_stream.cpp
+  record/counter_classes.cpp
+  record/counters.cpp
   record/directory.cpp
   record/drain.cpp
   record/kernel_counts.cpp
@@ -28,4 +30,4 @@ add_library(
   record/writer.cpp
   ${SYSCALL_NAMES})
 target_include_directories(monitor_record PRIVATE ${CMAKE_BINARY_DIR}/generated ${BOOST_INCLUDE})
-target_link_libraries(monitor_record PUBLIC monitor_card nlohmann_json::nlohmann_json fmt::fmt-header-only Threads::Threads)
+target_link_libraries(monitor_record PUBLIC monitor_card monitor_pmu nlohmann_json::nlohmann_json fmt::fmt-header-only Threads::Threads)

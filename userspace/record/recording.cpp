@@ -26,6 +26,7 @@
 #include "clock.h"
 #include "command.h"
 #include "control_stream.h"
+#include "counters.h"
 #include "directory.h"
 #include "drain.h"
 #include "kernel_counts.h"
@@ -132,6 +133,7 @@ private:
 	std::unique_ptr<Command> command_;
 	std::unique_ptr<card::BpfCard> card_;
 	std::unique_ptr<card::UserCard> users_;
+	std::unique_ptr<Counters> counters_;
 	edc_clock own_clock_{}; // where there is no BPF card whose memory has one
 	ClockDescription clock_;
 	std::unique_ptr<ClockSteering> steering_;
@@ -199,7 +201,14 @@ void Recorder::load_card()
 	buffers_ = divide_buffers(options_.buffer_bytes, options.cpus);
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
 	options.uuid = uuid_;
+	if (options_.counters) {
+		counters_ = std::make_unique<Counters>(*options_.counters, options.cpus);
+		options.counters_in_set = counters_->counters_in_set();
+		options.counters_every_ns = options_.counters_every_ns;
+	}
 	card_ = std::make_unique<card::BpfCard>(options);
+	if (counters_)
+		counters_->give_to(*card_);
 	start_clock(card_->clock());
 	const card::StartTest test = card::start_test(*card_, options.filtering, steering_->frequency_hz() / 1e9);
 	file_.start_test(test);
@@ -218,14 +227,17 @@ void Recorder::write_description()
 {
 	clock_ = describe_clock(*steering_);
 	replace_file(result_.directory + "/metadata",
-		     metadata(uuid_, clock_, users_ ? users_->classes() : std::vector<card::UserClass>()), 0600);
+		     metadata(uuid_, clock_, counter_classes(options_.counters),
+			      users_ ? users_->classes() : std::vector<card::UserClass>()),
+		     0600);
 }
 
 // In the user card's thread, whenever there are new classes. A disk that is full is told by the writer.
 void Recorder::describe_again(const std::vector<card::UserClass> &classes)
 {
 	try {
-		replace_file(result_.directory + "/metadata", metadata(uuid_, clock_, classes), 0600);
+		replace_file(result_.directory + "/metadata",
+			     metadata(uuid_, clock_, counter_classes(options_.counters), classes), 0600);
 	} catch (const Error &) {
 	}
 }
@@ -353,6 +365,8 @@ void Recorder::end_recording()
 		file_.kernel_counts("end", read_kernel_counts(steering_->invariant_tsc()));
 	write_tasks(true);
 	drain_->look();
+	if (counters_)
+		file_.counter_readings("end", counters_->read(true));
 	drain_->sync();
 	const Sync end = steering_->last();
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
@@ -440,6 +454,10 @@ Result Recorder::run()
 		drain_->sync();
 		// From here on every probe is attached.
 		file_.start(steering_->last());
+		if (counters_) {
+			file_.counters(counters_->selection(), options_.counters_every_ns);
+			file_.counter_readings("start", counters_->read(false));
+		}
 		write_description();
 		file_.write(result_.directory);
 		cgroups_.write(result_.directory);

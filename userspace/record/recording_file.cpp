@@ -7,6 +7,7 @@
 
 #include "card/classes.h"
 #include "card/facts.h"
+#include "counter_classes.h"
 #include "metadata.h"
 
 namespace monitor::record {
@@ -95,6 +96,16 @@ void RecordingFile::card(const card::BpfCard &card, const std::vector<std::strin
 	json_["ring_bytes"] = card.ring_bytes();
 }
 
+void RecordingFile::counters(const pmu::Selection &selection, std::uint64_t every_ns)
+{
+	json_["counters"] = counters_json(selection, every_ns);
+}
+
+void RecordingFile::counter_readings(const char *when, const std::vector<CounterReading> &readings)
+{
+	json_["counters"]["readings"][when] = readings_json(readings);
+}
+
 void RecordingFile::skew(const char *when, const TscSkew &skew)
 {
 	json_["tsc_skew"][when] = {{"ticks", skew.ticks},
@@ -131,6 +142,9 @@ void RecordingFile::card_counts(const card::BpfCard &card)
 	auto &classes = json_["classes"] = nlohmann::ordered_json::array();
 	for (const card::ClassRow &row : card::kernel_classes())
 		if (auto counts = class_counts(card, row); counts["seen"] != 0)
+			classes.push_back(std::move(counts));
+	for (unsigned id = EDC_ID_counters; id < EDC_ID_counters_scaled + EDC_COUNTER_SETS; ++id)
+		if (auto counts = class_counts(card, {id, "counters", "counters", 0, {}}); counts["seen"] != 0)
 			classes.push_back(std::move(counts));
 	std::uint64_t clamped = 0;
 	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)

@@ -15,6 +15,7 @@
 #include "card/start_test.h"
 #include "card/user_card.h"
 #include "clock.h"
+#include "counters.h"
 #include "kernel_counts.h"
 #include "recording.h"
 #include "writer.h"
@@ -29,6 +30,8 @@ public:
 	void start_test(const card::StartTest &test);
 	void no_card();
 	void card(const card::BpfCard &card, const std::vector<std::string> &families);
+	void counters(const pmu::Selection &selection, std::uint64_t every_ns);
+	void counter_readings(const char *when, const std::vector<CounterReading> &readings);
 	void skew(const char *when, const TscSkew &skew);
 	void misses(const char *when, const std::vector<card::ProgramMisses> &misses);
 	void start(const Sync &sync);

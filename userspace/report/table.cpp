@@ -29,6 +29,18 @@ double number_of(const Cell &cell)
 	return -1;
 }
 
+// Three digits at least: "0.853", "12.4", "7.61 M".
+std::string ratio_text(double value)
+{
+	const std::pair<double, const char *> large[] = {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}};
+	for (const auto &[unit, name] : large)
+		if (value >= unit) {
+			const double shown = value / unit;
+			return fmt::format("{:.{}f}{}", shown, shown >= 100 ? 0 : shown >= 10 ? 1 : 2, name);
+		}
+	return fmt::format("{:.3f}", value);
+}
+
 std::string cell_text(const Cell &cell, Unit unit)
 {
 	if (std::holds_alternative<std::monostate>(cell))
@@ -40,6 +52,8 @@ std::string cell_text(const Cell &cell, Unit unit)
 		return duration_text(number_of(cell));
 	case Unit::percent:
 		return fmt::format("{:.1f}", number_of(cell));
+	case Unit::ratio:
+		return ratio_text(number_of(cell));
 	case Unit::flag:
 		return number_of(cell) > 0 ? "*" : "";
 	case Unit::count:

@@ -11,7 +11,7 @@
 
 namespace monitor::report {
 
-enum class Unit { text, count, nanoseconds, percent, flag };
+enum class Unit { text, count, ratio, nanoseconds, percent, flag };
 
 struct Column {
 	std::string key;   // in JSON and CSV, with the unit: "cpu_ns"

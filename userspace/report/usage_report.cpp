@@ -2,7 +2,7 @@
 #include "usage_report.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -13,15 +13,6 @@ using analyze::Mode;
 using analyze::Thread;
 using analyze::Usage;
 
-struct Group {
-	std::string name;
-	std::int32_t pid = -1;
-	std::string kind; // "", "kernel"
-	bool in_tree = false;
-	Usage usage;
-	std::uint64_t threads = 0;
-};
-
 const std::pair<Mode, std::pair<const char *, const char *>> mode_columns[] = {
     {Mode::user, {"user_percent", "user%"}},
     {Mode::kernel, {"kernel_percent", "kern%"}},
@@ -30,8 +21,6 @@ const std::pair<Mode, std::pair<const char *, const char *>> mode_columns[] = {
     {Mode::unattributed, {"unattributed_percent", "unattr%"}},
     {Mode::unknown, {"unknown_percent", "unkn%"}},
 };
-
-constexpr const char *other_name = "other";
 
 bool did_nothing(const Usage &usage)
 {
@@ -44,75 +33,6 @@ Cell percent(std::uint64_t part, std::uint64_t whole)
 		return {};
 	return static_cast<double>(part) / static_cast<double>(whole) * 100;
 }
-
-class Groups {
-public:
-	Groups(const analyze::Machine &machine, const UsageOptions &options) : machine_(machine), options_(options) {}
-
-	void add(const Thread &thread)
-	{
-		const Thread &leader = machine_.leader(thread);
-		Group &group = group_of(thread, leader);
-		group.usage += thread.usage;
-		group.in_tree |= thread.in_tree;
-		++group.threads;
-	}
-
-	std::vector<Group> take()
-	{
-		std::erase_if(groups_, [](const Group &group) { return did_nothing(group.usage); });
-		std::ranges::stable_sort(groups_,
-					 [](const Group &a, const Group &b) { return a.usage.cpu() > b.usage.cpu(); });
-		return std::move(groups_);
-	}
-
-private:
-	Group &group_of(const Thread &thread, const Thread &leader)
-	{
-		if (options_.filtering && thread.filtered)
-			return named(other_name, -1);
-		switch (options_.by) {
-		case GroupBy::thread:
-			return keyed(&thread, thread.name, thread.tid);
-		case GroupBy::command:
-			return named(leader.name.empty() ? "?" : leader.name, -1);
-		case GroupBy::cgroup:
-			return named(cgroup_path(machine_.cgroup_of(thread)), -1);
-		default:
-			return keyed(&leader, leader.name, leader.tgid);
-		}
-	}
-
-	std::string cgroup_path(std::uint64_t id) const
-	{
-		const auto path = options_.cgroup_paths.find(id);
-		return path != options_.cgroup_paths.end() ? path->second
-		       : id                                ? fmt::format("cgroup {}", id)
-							   : "unknown";
-	}
-
-	Group &keyed(const void *key, const std::string &name, std::int32_t pid)
-	{
-		const auto [place, is_new] = by_key_.try_emplace(key, groups_.size());
-		if (is_new)
-			groups_.push_back({name.empty() ? "?" : name, pid, {}, false, {}, 0});
-		return groups_[place->second];
-	}
-
-	Group &named(const std::string &name, std::int32_t pid)
-	{
-		const auto [place, is_new] = by_name_.try_emplace(name, groups_.size());
-		if (is_new)
-			groups_.push_back({name, pid, {}, false, {}, 0});
-		return groups_[place->second];
-	}
-
-	const analyze::Machine &machine_;
-	const UsageOptions &options_;
-	std::vector<Group> groups_;
-	std::unordered_map<const void *, std::size_t> by_key_;
-	std::unordered_map<std::string, std::size_t> by_name_;
-};
 
 // /proc/stat's figure of a CPU starts again when the CPU was offline.
 std::uint64_t stolen(std::uint64_t start_ns, std::uint64_t end_ns)
@@ -130,15 +50,16 @@ Cell nanoseconds(const trace::Clock &clock, std::uint64_t ticks)
 Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, const UsageOptions &options)
 {
 	Table table;
-	const bool one = options.by == GroupBy::process || options.by == GroupBy::thread;
-	const char *what = options.by == GroupBy::thread    ? "thread"
-			   : options.by == GroupBy::command ? "command"
-			   : options.by == GroupBy::cgroup  ? "cgroup"
-							    : "process";
-	table.columns = {{"recorded", "", Unit::flag}, {what, what, Unit::text}};
-	if (one)
-		table.columns.push_back({options.by == GroupBy::thread ? "tid" : "pid",
-					 options.by == GroupBy::thread ? "tid" : "pid", Unit::count});
+	Grouping grouping(machine, options.grouping);
+	std::vector<Usage> usages;
+	for (const Thread &thread : machine.threads()) {
+		if (thread.tid == 0)
+			continue;
+		const std::size_t row = grouping.row_of(thread);
+		usages.resize(std::max(usages.size(), row + 1));
+		usages[row] += thread.usage;
+	}
+	table.columns = grouping.columns();
 	table.columns.push_back({"cpu_ns", "CPU time", Unit::nanoseconds});
 	table.columns.push_back({"cpu_percent", "CPU%", Unit::percent});
 	for (const auto &[mode, names] : mode_columns)
@@ -150,21 +71,19 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 					 std::pair{"minor_faults", "minflt"}, std::pair{"major_faults", "majflt"}})
 		table.columns.push_back({key, title, Unit::count});
 
-	Groups groups(machine, options);
-	for (const Thread &thread : machine.threads())
-		if (thread.tid != 0)
-			groups.add(thread);
+	std::vector<std::size_t> order(usages.size());
+	std::iota(order.begin(), order.end(), std::size_t{0});
+	std::erase_if(order, [&](std::size_t i) { return did_nothing(usages[i]); });
+	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return usages[i].cpu(); });
 	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
-	for (const Group &group : groups.take()) {
-		const Usage &usage = group.usage;
-		std::vector<Cell> row = {group.in_tree, group.name};
-		if (one)
-			row.push_back(group.pid < 0 ? Cell() : Cell(static_cast<std::uint64_t>(group.pid)));
+	for (const std::size_t i : order) {
+		const Usage &usage = usages[i];
+		std::vector<Cell> row = grouping.cells(grouping.rows()[i]);
 		row.push_back(nanoseconds(clock, usage.cpu()));
 		row.push_back(percent(usage.cpu(), window));
 		for (const auto &[mode, names] : mode_columns)
 			row.push_back(percent(usage[mode], usage.cpu()));
-		const bool other = options.filtering && group.pid < 0 && group.name == other_name;
+		const bool other = grouping.rows()[i].other;
 		const auto if_known = [other](bool recorded, const Cell &cell) {
 			return recorded && !other ? cell : Cell();
 		};

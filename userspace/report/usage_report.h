@@ -3,23 +3,17 @@
 // Called by cmd_report.cpp.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "analyze/activities.h"
 #include "analyze/machine.h"
+#include "grouping.h"
 #include "table.h"
 
 namespace monitor::report {
 
-enum class GroupBy { process, thread, cpu, command, cgroup };
-
 struct UsageOptions {
-	GroupBy by = GroupBy::process;
-	bool filtering = false; // threads outside of -p are summed as `other`
+	GroupingOptions grouping;
 	// What was recorded: a figure without its events is unknown, not 0.
 	bool wakings = true, migrations = true, calls = true, faults = true;
-	std::map<std::uint64_t, std::string> cgroup_paths;
 };
 
 // Sorted by CPU time; idle time and threads that did nothing are left out.

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Counters: at each switch (and with --every at a timer interrupt) each set's running values of this CPU become one
+ * token, posted before the switch's own: so what was counted since the token before belongs to the thread that ran.
+ * Values run from the opening of the counter on and are no differences: behind a loss the sum over it is still exact.
+ *
+ * A set is what the kernel schedules together. Its short token holds the counts; once the set has not been counting all
+ * the time (more counters are wanted than there are), the long one also holds how long it was enabled and running.
+ * Opened and put into the map by userspace/record/counters.cpp. Next in the flow: analyze/counter_fold.cpp.
+ */
+#ifndef MONITOR_BPF_PMU_H
+#define MONITOR_BPF_PMU_H
+
+#include "post.bpf.h"
+
+/* Set by the loader before the program is verified, constants to the verifier. */
+const volatile __u32 counter_sets = 0;
+const volatile __u32 counters_in_set[EDC_COUNTER_SETS] = {};
+const volatile __u32 counter_cpus = 1;
+const volatile __u64 counters_every_ns = 0; /* 0: at switches only */
+
+/* Counter k of set s on CPU c: (s * EDC_COUNTERS_IN_SET + k) * counter_cpus + c. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} counters SEC(".maps");
+
+/* One set. A counter that this CPU does not have: no token. */
+static __attribute__((noinline)) int post_counters(__u32 set)
+{
+	struct bpf_perf_event_value value = {};
+	__u64 words[2 + EDC_COUNTERS_IN_SET] = {};
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	if (set >= EDC_COUNTER_SETS)
+		return 0;
+
+	__u32 count = counters_in_set[set];
+
+	/* The times are the whole set's: only its first counter is asked for them, which costs more. */
+	if (bpf_perf_event_read_value(&counters, set * EDC_COUNTERS_IN_SET * counter_cpus + cpu, &value, sizeof(value)))
+		return 0;
+	words[0] = value.enabled;
+	words[1] = value.running;
+	words[2] = value.counter;
+	for (__u32 i = 1; i < EDC_COUNTERS_IN_SET; i++) {
+		if (i >= count)
+			break;
+		words[2 + i] = bpf_perf_event_read(&counters, (set * EDC_COUNTERS_IN_SET + i) * counter_cpus + cpu);
+	}
+	if (count > EDC_COUNTERS_IN_SET)
+		return 0;
+	if (words[0] == words[1])
+		return post(EDC_ID_counters + set, KEEP_ALWAYS, 0, words + 2, count);
+	return post(EDC_ID_counters_scaled + set, KEEP_ALWAYS, 0, words, 2 + count);
+}
+
+/* All sets. */
+INLINE void read_counters(void)
+{
+	for (__u32 set = 0; set < EDC_COUNTER_SETS; set++) {
+		if (set >= counter_sets)
+			break;
+		post_counters(set);
+	}
+}
+
+/* At a switch. */
+INLINE void count_switch(void)
+{
+	if (!counter_sets)
+		return;
+	read_counters();
+	if (counters_every_ns) {
+		__u32 cpu_id = bpf_get_smp_processor_id();
+		struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
+
+		if (cpu)
+			WRITE(cpu->counted_ns, bpf_ktime_get_ns());
+	}
+}
+
+/* At an interrupt: if no switch came for so long. */
+INLINE void count_every(void)
+{
+	if (!counter_sets || !counters_every_ns)
+		return;
+
+	__u32 cpu_id = bpf_get_smp_processor_id();
+	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
+	__u64 ns = bpf_ktime_get_ns();
+
+	if (!cpu || ns - READ(cpu->counted_ns) < counters_every_ns)
+		return;
+	WRITE(cpu->counted_ns, ns);
+	read_counters();
+}
+
+#endif

@@ -1,0 +1,65 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: MIT
+# shellcheck shell=dash
+#
+# Run in the guest by tests/vm/guest.sh: counters, exact where the guest has a PMU that counts exactly (arm64 under
+# -icount: an instruction every 2 ns, so cycles are twice the instructions), and n/a with a reason where it has none.
+# Needs beside it: monitor and counted (both static), groups/*.group.
+trace=/tmp/counters
+
+fail() {
+	echo "counters.sh: $*"
+	exit 1
+}
+
+# record MEASUREMENTS COMMAND...
+record() {
+	measurements=$1
+	shift
+	./monitor record --force -o $trace -e sched,irq -m "$measurements" -- "$@" > /tmp/counted.out 2> /tmp/counted.err ||
+		fail "record -m $measurements: exit status $?: $(cat /tmp/counted.err)"
+	./monitor check $trace > /tmp/check.out || fail "-m $measurements: check: $(grep -v '^ok' /tmp/check.out)"
+	./monitor report --ratios --json $trace > /tmp/ratios.json || fail "report: exit status $?"
+}
+
+# value PID NAME: of the process in the report.
+value() {
+	tr -d '\n\t' < /tmp/ratios.json | tr '{}' '\n\n' | grep "\"pid\": $1," | sed -n "s/.*\"$2\": \([^,]*\).*/\1/p" | head -n 1
+}
+
+if ! ls /sys/bus/event_source/devices | grep -q 'armv8\|^cpu$'; then
+	record cpu,cache ./getppid 2 1000
+	grep -q 'no PMU' /tmp/ratios.json || fail "no reason given for what is not there: $(cat /tmp/ratios.json)"
+	grep -q '"state": "counted"' /tmp/ratios.json || fail "nothing was counted in place of it"
+	echo "VM-SKIP exact counts: no PMU"
+	exit 0
+fi
+
+# The emulator counts the instructions of all CPUs as one: only one is to be there.
+echo 0 > /sys/devices/system/cpu/cpu1/online || fail 'CPU 1 does not go offline'
+few=2000000 many=6000000
+record "done=instructions:u,spent=cycles:u,ipc=instructions:u/cycles:u" ./counted $few $many
+# shellcheck disable=SC2046
+set -- $(sed -n 's/^counted pid=\([0-9]*\) .*/\1/p' /tmp/counted.out)
+a=$(value "$1" done) b=$(value "$2" done)
+switches=$(./monitor list --event sched_switch $trace | grep -c "prev_pid=$1(counted) next_pid=$2(\|prev_pid=$2(counted) next_pid=$1(")
+echo "counters.sh: $a and $b instructions, ipc $(value "$1" ipc) and $(value "$2" ipc), $switches times after each other"
+[ $((b - a)) = $((5 * (many - few))) ] || {
+	./monitor list --event sched_switch,counters $trace | grep counted
+	fail "they differ by $((b - a)) instructions, not $((5 * (many - few)))"
+}
+[ "$a" -gt $((5 * few)) ] && [ "$a" -lt $((5 * few + 20000)) ] || fail "the first one executed $a"
+[ "$switches" -gt 3 ] || fail "the two did not take turns"
+for pid in "$1" "$2"; do
+	[ "$(value "$pid" ipc)" = 0.5 ] || fail "process $pid: ipc $(value "$pid" ipc), not 0.5"
+done
+
+# Ten events on six counters.
+record "a=r8:u,b=r8:k,c=r8,d=r11:u,e=r11:k,f=r0,g=r0:u,h=r0:k,i=r8:u/r11:u,j=r23,k=r24" ./counted 40000000
+set -- "$(sed -n 's/^counted pid=\([0-9]*\) .*/\1/p' /tmp/counted.out)"
+a=$(value "$1" a) share=$(value "$1" a_counting_percent)
+echo "counters.sh: ten events: $a instructions from $share % of the time"
+grep -q '"state": "scaled"' /tmp/ratios.json || fail "ten events on six counters, but nothing is scaled"
+awk "BEGIN { exit !($a > 0.9 * 5 * 40000000 && $a < 1.1 * 5 * 40000000) }" || fail "scaled: $a"
+awk "BEGIN { exit !($share > 20 && $share < 95) }" || fail "scaled from $share %"
+echo 1 > /sys/devices/system/cpu/cpu1/online

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Durations as options say them. Used by the subcommands.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace monitor {
+
+// "100ms", "2s": nanoseconds. Throws Error.
+inline std::uint64_t parse_duration(const std::string &text, const char *option)
+{
+	char *unit;
+	const double value = std::strtod(text.c_str(), &unit);
+	const std::pair<const char *, double> units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	for (const auto &[name, factor] : units)
+		if (std::string_view(unit) == name && value > 0 && value * factor < 1e15)
+			return static_cast<std::uint64_t>(value * factor);
+	throw Error(fmt::format("{}: '{}' is no duration; say for example 100ms", option, text));
+}
+
+} // namespace monitor

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "counter_fold.h"
+
+#include <algorithm>
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::uint64_t most_cpus = 8192;
+
+void add(std::vector<std::uint64_t> &to, const std::vector<std::uint64_t> &from)
+{
+	to.resize(std::max(to.size(), from.size()));
+	for (std::size_t i = 0; i < from.size(); ++i)
+		to[i] += from[i];
+}
+
+} // namespace
+
+CounterSums &CounterSums::operator+=(const CounterSums &other)
+{
+	add(counts, other.counts);
+	add(ticks, other.ticks);
+	add(enabled_ns, other.enabled_ns);
+	add(missed_ns, other.missed_ns);
+	occurrences += other.occurrences;
+	return *this;
+}
+
+CounterFold::Reading CounterFold::reading_of(const CounterReading &reading)
+{
+	return {true, reading.time, reading.enabled_ns, reading.enabled_ns - reading.running_ns, ~0ull, reading.values};
+}
+
+CounterFold::CounterFold(const trace::Description &description, const CountersInfo &info, std::uint64_t begin,
+			 std::uint64_t every_ticks)
+    : info_(info), ns_per_tick_(1e9 / static_cast<double>(description.clock.frequency_hz)),
+      classes_(trace::Description::max_classes), begin_(begin), every_ticks_(every_ticks)
+{
+	for (unsigned set = 0; set < info_.sets.size(); ++set)
+		for (const auto &cls : description.classes())
+			if (cls->id == info_.sets[set].id || cls->id == info_.sets[set].scaled_id)
+				describe(*cls, set, cls->id == info_.sets[set].scaled_id);
+	for (const CounterReading &start : info_.start)
+		if (Reading *first = last(start.cpu, start.set))
+			*first = reading_of(start);
+	for (const CounterReading &end : info_.end)
+		if (Reading *one = last(end.cpu, end.set))
+			one->until = end.time;
+}
+
+std::uint64_t CounterFold::part_of(std::uint64_t time) const
+{
+	return every_ticks_ ? (time - std::min(begin_, time)) / every_ticks_ : 0;
+}
+
+CounterSums CounterFold::none() const
+{
+	CounterSums sums;
+	sums.counts.resize(info_.counters.size());
+	sums.ticks.resize(info_.sets.size());
+	sums.enabled_ns.resize(info_.sets.size());
+	sums.missed_ns.resize(info_.sets.size());
+	return sums;
+}
+
+void CounterFold::describe(const trace::EventClass &cls, unsigned set, bool scaled)
+{
+	Class &known = classes_[cls.id];
+	known = {true, set, {}, {}, {}};
+	if (scaled) {
+		known.enabled = {cls, "enabled"};
+		known.running = {cls, "running"};
+	}
+	const CounterSetInfo &info = info_.sets[set];
+	for (std::size_t i = 0; i < info.count; ++i)
+		known.values.emplace_back(cls, info_.counters[info.first + i].field);
+}
+
+CounterFold::Reading *CounterFold::last(std::uint64_t cpu, std::uint64_t set)
+{
+	if (cpu >= most_cpus || set >= info_.sets.size())
+		return nullptr;
+	if (last_.size() <= cpu)
+		last_.resize(cpu + 1, std::vector<Reading>(info_.sets.size()));
+	return &last_[cpu][set];
+}
+
+void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
+{
+	const Class &cls = classes_[event.cls->id];
+	if (!cls.known)
+		return;
+	Reading now;
+	now.time = event.time;
+	if (cls.enabled) {
+		now.enabled_ns = cls.enabled.get(event);
+		now.missed_ns = now.enabled_ns - cls.running.get(event);
+	}
+	for (const trace::FieldRef &field : cls.values)
+		now.values.push_back(field.get(event));
+	now.known = true;
+	take(cpu, cls.set, std::move(now));
+}
+
+void CounterFold::take(const Cpu &cpu, unsigned set, Reading &&now)
+{
+	Reading *before = last(cpu.number, set);
+	const CounterSetInfo &info = info_.sets[set];
+	if (!before || now.values.size() != info.count || now.time > before->until ||
+	    (before->known && now.time <= before->time))
+		return;
+	now.until = before->until;
+	if (before->known && before->values.size() == info.count) {
+		const bool is_known = cpu.current && before->time >= cpu.gap_until;
+		CounterPart &part = parts_.try_emplace(part_of(now.time), CounterPart{{}, {}, none()}).first->second;
+		reaching_back_ += part_of(before->time) != part_of(now.time);
+		add(is_known ? part.threads.try_emplace(cpu.current, none()).first->second : part.unknown, set, *before,
+		    now);
+		part.cpus.resize(std::max<std::size_t>(part.cpus.size(), cpu.number + 1), none());
+		add(part.cpus[cpu.number], set, *before, now);
+		for (std::size_t i = 0; i < info.count; ++i)
+			contradictions_ += now.values[i] < before->values[i];
+	}
+	*before = std::move(now);
+}
+
+void CounterFold::add(CounterSums &sums, unsigned set, const Reading &before, const Reading &now) const
+{
+	for (std::size_t i = 0; i < now.values.size(); ++i)
+		sums.counts[info_.sets[set].first + i] += now.values[i] - before.values[i];
+	const std::uint64_t ticks = now.time - before.time;
+	sums.ticks[set] += ticks;
+	// The short token does not say how long the set was enabled: all the time.
+	sums.enabled_ns[set] += before.enabled_ns && now.enabled_ns
+				    ? now.enabled_ns - before.enabled_ns
+				    : static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_);
+	sums.missed_ns[set] += now.missed_ns - before.missed_ns;
+	sums.occurrences += set == 0;
+}
+
+void CounterFold::finish(const Machine &machine)
+{
+	for (const CounterReading &end : info_.end)
+		if (end.cpu < machine.cpus().size() && end.set < info_.sets.size())
+			take(machine.cpus()[end.cpu], static_cast<unsigned>(end.set), reading_of(end));
+}
+
+} // namespace monitor::analyze

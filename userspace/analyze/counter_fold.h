@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The fold of counters: what was counted between two readings of a CPU's set belongs to the thread that ran there
+// meanwhile. Fed by Machine as an Observer; read by report/measurements_table.cpp and check.cpp.
+//
+// The tokens hold running values, so nothing gets lost: behind a loss of tokens the sum over it is `unknown`, and a
+// CPU's total still is what the recorder read at the start and the end.
+// Invariant: threads + idle + unknown = end - start, for every counter.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "counters_info.h"
+#include "machine.h"
+
+namespace monitor::analyze {
+
+struct CounterSums {
+	std::vector<std::uint64_t> counts; // by counter, as counted: not scaled
+	// By set: the time that these cover, for how long the set was enabled in it, and for how long it was not
+	// counting because others were.
+	std::vector<std::uint64_t> ticks, enabled_ns, missed_ns;
+	std::uint64_t occurrences = 0; // times on a CPU
+
+	CounterSums &operator+=(const CounterSums &other);
+};
+
+// What was counted in a stretch of time.
+struct CounterPart {
+	std::unordered_map<const Thread *, CounterSums> threads; // a CPU's idle thread has tid 0
+	std::vector<CounterSums> cpus;                           // all that ran there, idle and unknown included
+	CounterSums unknown;
+};
+
+class CounterFold : public Observer {
+public:
+	// `every_ticks`: the length of a part; 0: all is one. What a reading tells belongs to the part it was made in.
+	CounterFold(const trace::Description &description, const CountersInfo &info, std::uint64_t begin = 0,
+		    std::uint64_t every_ticks = 0);
+
+	void counters(const Cpu &cpu, const trace::Event &event) override;
+	// After Machine::finish(): from the last tokens to the readings at the end.
+	void finish(const Machine &machine);
+
+	const CountersInfo &info() const { return info_; }
+	// By number: part i begins at begin + i * every_ticks. Those without a reading are not there.
+	const std::map<std::uint64_t, CounterPart> &parts() const { return parts_; }
+	CounterSums none() const;
+	// Readings that also tell of parts before their own.
+	std::uint64_t reaching_back() const { return reaching_back_; }
+	// Readings that step back: not from a counter.
+	std::uint64_t contradictions() const { return contradictions_; }
+
+private:
+	struct Class { // of events
+		bool known = false;
+		unsigned set = 0;
+		trace::FieldRef enabled, running;
+		std::vector<trace::FieldRef> values;
+	};
+	struct Reading { // of one set on one CPU
+		bool known = false;
+		std::uint64_t time = 0, enabled_ns = 0, missed_ns = 0;
+		std::uint64_t until = ~0ull; // of the reading at the end: tokens behind it do not count
+		std::vector<std::uint64_t> values;
+	};
+
+	static Reading reading_of(const CounterReading &reading);
+	std::uint64_t part_of(std::uint64_t time) const;
+	void describe(const trace::EventClass &cls, unsigned set, bool scaled);
+	Reading *last(std::uint64_t cpu, std::uint64_t set);
+	void take(const Cpu &cpu, unsigned set, Reading &&now);
+	void add(CounterSums &sums, unsigned set, const Reading &before, const Reading &now) const;
+
+	CountersInfo info_;
+	double ns_per_tick_;
+	std::vector<Class> classes_;             // by class id
+	std::vector<std::vector<Reading>> last_; // by CPU and set
+	std::uint64_t begin_, every_ticks_;
+	std::map<std::uint64_t, CounterPart> parts_;
+	std::uint64_t contradictions_ = 0, reaching_back_ = 0;
+};
+
+} // namespace monitor::analyze

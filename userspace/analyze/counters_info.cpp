@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "counters_info.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "untrusted_json.h"
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::size_t most_sets = 64, most_counters = 256, most_terms = 64;
+
+const Json &array_of(const Json &object, const char *name)
+{
+	static const Json none = Json::array();
+	const Json &found = member(object, name);
+	return found.is_array() ? found : none;
+}
+
+void add_set(const Json &json, CountersInfo &info)
+{
+	CounterSetInfo set;
+	set.id = static_cast<unsigned>(number(member(json, "id")));
+	set.scaled_id = static_cast<unsigned>(number(member(json, "scaled_id")));
+	set.first = info.counters.size();
+	for (const Json &counter : array_of(json, "counters"))
+		if (info.counters.size() < most_counters)
+			info.counters.push_back({text(member(counter, "name")), text(member(counter, "unit")),
+						 text(member(counter, "field")),
+						 static_cast<unsigned>(info.sets.size())});
+	set.count = info.counters.size() - set.first;
+	info.sets.push_back(set);
+}
+
+// False: a term has the number of a counter that is not there.
+bool read_terms(const Json &json, const CountersInfo &info, std::vector<CounterTerm> &terms)
+{
+	for (const Json &item : json) {
+		const std::uint64_t counter = optional_number(member(item, "counter")).value_or(most_counters);
+		const Json &factor = member(item, "factor");
+		if (counter >= info.counters.size() || !factor.is_number() || terms.size() >= most_terms)
+			return false;
+		terms.push_back({factor.get<double>(), static_cast<std::size_t>(counter)});
+	}
+	return true;
+}
+
+Per per_of(const std::string &name)
+{
+	return name == "counters"      ? Per::counters
+	       : name == "time"        ? Per::time
+	       : name == "seconds"     ? Per::seconds
+	       : name == "occurrences" ? Per::occurrences
+				       : Per::nothing;
+}
+
+void add_measurement(const Json &json, CountersInfo &info)
+{
+	Measurement measurement;
+	measurement.name = text(member(json, "name"));
+	measurement.unit = text(member(json, "unit"));
+	measurement.group = text(member(json, "group"));
+	measurement.formula = text(member(json, "formula"));
+	measurement.missing = text(member(json, "missing"));
+	measurement.per = per_of(text(member(json, "per")));
+	if (measurement.missing.empty() && (!read_terms(array_of(json, "numerator"), info, measurement.numerator) ||
+					    !read_terms(array_of(json, "denominator"), info, measurement.denominator)))
+		measurement.missing = "its counters are not described in this trace";
+	info.measurements.push_back(std::move(measurement));
+}
+
+std::vector<CounterReading> readings(const Json &json)
+{
+	std::vector<CounterReading> all;
+	for (const Json &item : json) {
+		CounterReading reading;
+		reading.cpu = number(member(item, "cpu"));
+		reading.set = number(member(item, "set"));
+		reading.time = number(member(item, "time"));
+		reading.enabled_ns = number(member(item, "enabled_ns"));
+		reading.running_ns = number(member(item, "running_ns"));
+		for (const Json &value : array_of(item, "values"))
+			reading.values.push_back(number(value));
+		all.push_back(std::move(reading));
+	}
+	return all;
+}
+
+} // namespace
+
+std::optional<CountersInfo> counters_info(const Json &json)
+{
+	if (!json.is_object())
+		return {};
+	CountersInfo info;
+	for (const Json &set : array_of(json, "sets"))
+		if (info.sets.size() < most_sets)
+			add_set(set, info);
+	for (const Json &measurement : array_of(json, "measurements"))
+		if (info.measurements.size() < most_counters)
+			add_measurement(measurement, info);
+	info.start = readings(array_of(member(json, "readings"), "start"));
+	info.end = readings(array_of(member(json, "readings"), "end"));
+	info.notes = texts(member(json, "notes"));
+	info.every_ns = number(member(json, "every_ns"));
+	return info;
+}
+
+} // namespace monitor::analyze

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The counters of a recording (member `counters` of recording.json): which there are, what measurements are made of
+// them, and how they stood at the start and the end. Untrusted, as recording_info.h says. Used by counter_fold.cpp and
+// the reports.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace monitor::analyze {
+
+struct CounterInfo {
+	std::string name, unit, field; // field: in the event class
+	unsigned set = 0;
+};
+
+// Counters that are scheduled together: one event class for all that were counting all the time, one that also says how
+// long they were.
+struct CounterSetInfo {
+	unsigned id = 0, scaled_id = 0;
+	std::size_t first = 0, count = 0; // in CountersInfo::counters
+};
+
+struct CounterTerm {
+	double factor = 1;
+	std::size_t counter = 0;
+};
+
+enum class Per { counters, time, seconds, occurrences, nothing };
+
+struct Measurement {
+	std::string name, unit, group, formula;
+	std::vector<CounterTerm> numerator, denominator;
+	Per per = Per::counters;
+	std::string missing; // why it was not measured; "" if it was
+};
+
+struct CounterReading {
+	std::uint64_t cpu = 0, set = 0, time = 0, enabled_ns = 0, running_ns = 0;
+	std::vector<std::uint64_t> values;
+};
+
+struct CountersInfo {
+	std::vector<CounterInfo> counters;
+	std::vector<CounterSetInfo> sets;
+	std::vector<Measurement> measurements;
+	std::vector<CounterReading> start, end;
+	std::vector<std::string> notes;
+	std::uint64_t every_ns = 0;
+};
+
+// Empty if there is no such member.
+std::optional<CountersInfo> counters_info(const nlohmann::json &json);
+
+} // namespace monitor::analyze

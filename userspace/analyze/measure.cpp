@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "measure.h"
+
+#include <algorithm>
+
+namespace monitor::analyze {
+namespace {
+
+// Of a set's time, the share in which it was counting; empty: it never was.
+std::optional<double> counting(const CounterSums &sums, std::size_t set)
+{
+	const auto enabled = static_cast<double>(sums.enabled_ns[set]),
+		   missed = static_cast<double>(sums.missed_ns[set]);
+	if (missed == 0)
+		return 1;
+	return enabled > missed ? std::optional(1 - missed / enabled) : std::nullopt;
+}
+
+// A sum of terms, each scaled to the whole time. False: one of them was never counted.
+bool add_up(const std::vector<CounterTerm> &terms, const CounterSums &sums, const CountersInfo &info, double &sum,
+	    double &least_counting)
+{
+	for (const CounterTerm &term : terms) {
+		const std::optional<double> share = counting(sums, info.counters[term.counter].set);
+		if (!share)
+			return false;
+		least_counting = std::min(least_counting, *share);
+		sum += term.factor * static_cast<double>(sums.counts[term.counter]) / *share;
+	}
+	return true;
+}
+
+} // namespace
+
+Measured measure(const Measurement &measurement, const CounterSums &sums, const CountersInfo &info,
+		 const trace::Clock &clock)
+{
+	Measured measured;
+	double numerator = 0, denominator = 0;
+	if (!measurement.missing.empty() || measurement.numerator.empty() ||
+	    !add_up(measurement.numerator, sums, info, numerator, measured.counting) ||
+	    !add_up(measurement.denominator, sums, info, denominator, measured.counting))
+		return measured;
+	const CounterInfo &counter = info.counters[measurement.numerator.front().counter];
+	const double ticks = static_cast<double>(sums.ticks[counter.set]);
+	const double seconds = ticks / static_cast<double>(clock.frequency_hz);
+	switch (measurement.per) {
+	case Per::counters:
+		break;
+	case Per::time:
+		denominator = counter.unit == "ns" ? seconds * 1e9 : ticks;
+		break;
+	case Per::seconds:
+		denominator = seconds;
+		break;
+	case Per::occurrences:
+		denominator = static_cast<double>(sums.occurrences);
+		break;
+	case Per::nothing:
+		denominator = ticks > 0 ? 1 : 0;
+		break;
+	}
+	if (denominator > 0)
+		measured.value = numerator / denominator;
+	return measured;
+}
+
+} // namespace monitor::analyze

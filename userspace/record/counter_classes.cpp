@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "counter_classes.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "monitor/card.h"
+
+namespace monitor::record {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A name of TSDL: "LLC-load-misses" becomes "LLC_load_misses". Two that become the same get a number.
+std::vector<std::string> field_names(const pmu::Selection &selection, const std::vector<std::size_t> &set)
+{
+	std::vector<std::string> names;
+	for (const std::size_t counter : set) {
+		std::string name = selection.counters[counter].name;
+		std::ranges::replace_if(
+		    name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+		if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
+			name.insert(0, 1, '_');
+		if (name == "enabled" || name == "running" || std::ranges::find(names, name) != names.end())
+			name += fmt::format("_{}", names.size());
+		names.push_back(name);
+	}
+	return names;
+}
+
+// Counters are numbered in the order of the sets: one name may stand in two of them.
+std::size_t number_of(const pmu::Selection &selection, std::size_t counter)
+{
+	std::size_t number = 0;
+	for (const auto &set : selection.sets)
+		for (const std::size_t other : set) {
+			if (other == counter)
+				return number;
+			++number;
+		}
+	return number;
+}
+
+Json terms_json(const pmu::Selection &selection, const std::vector<pmu::Term> &terms)
+{
+	Json all = Json::array();
+	for (const pmu::Term &term : terms)
+		all.push_back({{"factor", term.factor}, {"counter", number_of(selection, term.counter)}});
+	return all;
+}
+
+const char *text_of(pmu::Per per)
+{
+	switch (per) {
+	case pmu::Per::counters:
+		return "counters";
+	case pmu::Per::time:
+		return "time";
+	case pmu::Per::seconds:
+		return "seconds";
+	case pmu::Per::occurrences:
+		return "occurrences";
+	default:
+		return "nothing";
+	}
+}
+
+} // namespace
+
+std::vector<CounterClass> counter_classes(const std::optional<pmu::Selection> &selection)
+{
+	std::vector<CounterClass> classes;
+	for (unsigned set = 0; selection && set < selection->sets.size(); ++set) {
+		const std::vector<std::string> names = field_names(*selection, selection->sets[set]);
+		classes.push_back({EDC_ID_counters + set, names});
+		classes.push_back({EDC_ID_counters_scaled + set, {"enabled", "running"}});
+		std::ranges::copy(names, std::back_inserter(classes.back().fields));
+	}
+	return classes;
+}
+
+Json counters_json(const pmu::Selection &selection, std::uint64_t every_ns)
+{
+	Json sets = Json::array(), measurements = Json::array();
+	for (unsigned set = 0; set < selection.sets.size(); ++set) {
+		const std::vector<std::string> names = field_names(selection, selection.sets[set]);
+		Json counters = Json::array();
+		for (std::size_t i = 0; i < names.size(); ++i) {
+			const pmu::Counter &counter = selection.counters[selection.sets[set][i]];
+			counters.push_back({{"name", counter.name}, {"unit", counter.unit}, {"field", names[i]}});
+		}
+		sets.push_back({{"id", EDC_ID_counters + set},
+				{"scaled_id", EDC_ID_counters_scaled + set},
+				{"counters", counters}});
+	}
+	for (const pmu::Measurement &measurement : selection.measurements)
+		measurements.push_back({{"name", measurement.name},
+					{"unit", measurement.unit},
+					{"group", measurement.group},
+					{"formula", measurement.formula},
+					{"numerator", terms_json(selection, measurement.numerator)},
+					{"denominator", terms_json(selection, measurement.denominator)},
+					{"per", text_of(measurement.per)},
+					{"missing", measurement.missing}});
+	return {{"every_ns", every_ns}, {"sets", sets}, {"measurements", measurements}, {"notes", selection.notes}};
+}
+
+Json readings_json(const std::vector<CounterReading> &readings)
+{
+	Json all = Json::array();
+	for (const CounterReading &reading : readings)
+		all.push_back({{"cpu", reading.cpu},
+			       {"set", reading.set},
+			       {"time", reading.time},
+			       {"enabled_ns", reading.enabled_ns},
+			       {"running_ns", reading.running_ns},
+			       {"values", reading.values}});
+	return all;
+}
+
+} // namespace monitor::record

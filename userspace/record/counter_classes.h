@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// How the counters of `record -m` stand in a trace: two event classes for each set (include/monitor/card.h), and the
+// member `counters` of recording.json, which says what they mean. Used by metadata.cpp and recording_file.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "counters.h"
+#include "pmu/selection.h"
+
+namespace monitor::record {
+
+struct CounterClass {
+	unsigned id = 0;
+	std::vector<std::string> fields; // u64 each, behind an argument that says nothing
+};
+
+std::vector<CounterClass> counter_classes(const std::optional<pmu::Selection> &selection);
+
+// Without the readings.
+nlohmann::ordered_json counters_json(const pmu::Selection &selection, std::uint64_t every_ns);
+nlohmann::ordered_json readings_json(const std::vector<CounterReading> &readings);
+
+} // namespace monitor::record

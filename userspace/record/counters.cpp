@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "counters.h"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "base/error.h"
+#include "base/tsc.h"
+#include "monitor/card.h"
+
+namespace monitor::record {
+
+static_assert(pmu::most_in_set == EDC_COUNTERS_IN_SET && pmu::most_sets == EDC_COUNTER_SETS);
+
+Counters::Counters(pmu::Selection selection, unsigned cpus) : selection_(std::move(selection))
+{
+	int error = 0;
+	for (unsigned set = 0; set < selection_.sets.size(); ++set) {
+		bool anywhere = false;
+		for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+			const int result = open_set(cpu, set);
+			anywhere |= result == 0;
+			error = result ? result : error;
+		}
+		if (!anywhere)
+			throw Error(error, fmt::format("cannot open the counters of {} and those beside it",
+						       selection_.counters[selection_.sets[set].front()].name));
+	}
+	for (const OpenSet &set : open_)
+		::ioctl(set.counters.front().get(), PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+}
+
+// Returns 0, or why this CPU has not all of them.
+int Counters::open_set(unsigned cpu, unsigned set)
+{
+	OpenSet opened{cpu, set, {}};
+	for (const std::size_t counter : selection_.sets[set]) {
+		perf_event_attr attributes = selection_.counters[counter].attributes;
+		attributes.size = sizeof attributes;
+		attributes.disabled = opened.counters.empty(); // the leader starts all
+		attributes.read_format =
+		    PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		Fd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu),
+						 opened.counters.empty() ? -1 : opened.counters.front().get(),
+						 PERF_FLAG_FD_CLOEXEC)));
+		if (!fd)
+			return errno;
+		opened.counters.push_back(std::move(fd));
+	}
+	open_.push_back(std::move(opened));
+	return 0;
+}
+
+std::vector<unsigned> Counters::counters_in_set() const
+{
+	std::vector<unsigned> sizes;
+	for (const auto &set : selection_.sets)
+		sizes.push_back(static_cast<unsigned>(set.size()));
+	return sizes;
+}
+
+void Counters::give_to(card::BpfCard &card) const
+{
+	for (const OpenSet &set : open_)
+		for (unsigned i = 0; i < set.counters.size(); ++i)
+			card.set_counter(set.set, i, set.cpu, set.counters[i].get());
+}
+
+std::vector<CounterReading> Counters::read(bool at_end) const
+{
+	std::vector<CounterReading> readings;
+	for (const OpenSet &set : open_) {
+		std::array<std::uint64_t, 3 + EDC_COUNTERS_IN_SET> words{}; // how many, enabled, running, values
+		const std::size_t bytes = (3 + set.counters.size()) * 8;
+		const std::uint64_t before = read_tsc();
+		if (::read(set.counters.front().get(), words.data(), bytes) != static_cast<ssize_t>(bytes))
+			continue;
+		readings.push_back(
+		    {set.cpu, set.set, at_end ? before : read_tsc(), words[1], words[2],
+		     std::vector<std::uint64_t>(words.begin() + 3,
+						words.begin() + 3 + static_cast<std::ptrdiff_t>(set.counters.size()))});
+	}
+	return readings;
+}
+
+} // namespace monitor::record

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "grouping.h"
+
+#include <fmt/format.h>
+
+namespace monitor::report {
+
+std::size_t Grouping::row_of(const analyze::Thread &thread)
+{
+	const std::size_t row = find(thread);
+	rows_[row].in_tree |= thread.in_tree;
+	return row;
+}
+
+std::size_t Grouping::find(const analyze::Thread &thread)
+{
+	if (options_.filtering && thread.filtered)
+		return named("other", true);
+	const analyze::Thread &leader = machine_.leader(thread);
+	switch (options_.by) {
+	case GroupBy::thread:
+		return keyed(&thread, thread.name, thread.tid);
+	case GroupBy::command:
+		return named(leader.name.empty() ? "?" : leader.name);
+	case GroupBy::cgroup:
+		return named(cgroup_path(machine_.cgroup_of(thread)));
+	default:
+		return keyed(&leader, leader.name, leader.tgid);
+	}
+}
+
+std::string Grouping::cgroup_path(std::uint64_t id) const
+{
+	const auto path = options_.cgroup_paths.find(id);
+	return path != options_.cgroup_paths.end() ? path->second : id ? fmt::format("cgroup {}", id) : "unknown";
+}
+
+std::size_t Grouping::keyed(const void *key, const std::string &name, std::int32_t pid)
+{
+	const auto [place, is_new] = by_key_.try_emplace(key, rows_.size());
+	if (is_new)
+		rows_.push_back({name.empty() ? "?" : name, pid, false, false});
+	return place->second;
+}
+
+std::size_t Grouping::named(const std::string &name, bool other)
+{
+	const auto [place, is_new] = by_name_.try_emplace(name, rows_.size());
+	if (is_new)
+		rows_.push_back({name, -1, false, other});
+	return place->second;
+}
+
+std::vector<Column> Grouping::columns() const
+{
+	const char *what = options_.by == GroupBy::thread    ? "thread"
+			   : options_.by == GroupBy::command ? "command"
+			   : options_.by == GroupBy::cgroup  ? "cgroup"
+							     : "process";
+	const char *number = options_.by == GroupBy::thread ? "tid" : "pid";
+	std::vector<Column> columns = {{"recorded", "", Unit::flag}, {what, what, Unit::text}};
+	if (of_one())
+		columns.push_back({number, number, Unit::count});
+	return columns;
+}
+
+std::vector<Cell> Grouping::cells(const Row &row) const
+{
+	std::vector<Cell> cells = {row.in_tree, row.name};
+	if (of_one())
+		cells.push_back(row.pid < 0 ? Cell() : Cell(static_cast<std::uint64_t>(row.pid)));
+	return cells;
+}
+
+} // namespace monitor::report

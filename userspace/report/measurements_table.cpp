@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "measurements_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "analyze/measure.h"
+
+namespace monitor::report {
+namespace {
+
+using analyze::CounterSums;
+using analyze::Measurement;
+
+constexpr const char *counting_suffix = "_counting_percent";
+
+struct Row {
+	std::vector<Cell> head;
+	CounterSums sums;
+};
+
+Column column_of(const Measurement &measurement)
+{
+	if (measurement.unit == "%")
+		return {measurement.name, measurement.name + "%", Unit::percent};
+	const std::string title =
+	    measurement.unit.empty() ? measurement.name : fmt::format("{} ({})", measurement.name, measurement.unit);
+	return {measurement.name, title, measurement.per == analyze::Per::nothing ? Unit::count : Unit::ratio};
+}
+
+Cell cell_of(const Measurement &measurement, const analyze::Measured &measured)
+{
+	if (!measured.value)
+		return {};
+	if (measurement.unit == "%")
+		return *measured.value * 100;
+	const bool whole = measurement.per == analyze::Per::nothing && measured.counting == 1 &&
+			   *measured.value < static_cast<double>(1ull << 53);
+	return whole ? Cell(static_cast<std::uint64_t>(*measured.value)) : Cell(*measured.value);
+}
+
+std::uint64_t time_of(const CounterSums &sums)
+{
+	return sums.ticks.empty() ? 0 : sums.ticks.front();
+}
+
+std::vector<Row> rows_by_cpu(const analyze::CounterPart &part)
+{
+	std::vector<Row> rows;
+	for (std::size_t cpu = 0; cpu < part.cpus.size(); ++cpu)
+		rows.push_back({{static_cast<std::uint64_t>(cpu)}, part.cpus[cpu]});
+	return rows;
+}
+
+std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle, Grouping &grouping)
+{
+	std::vector<Row> rows;
+	std::map<std::size_t, CounterSums> sums;
+	for (const auto &[thread, counted] : part.threads) {
+		if (thread->tid == 0)
+			idle += counted;
+		else
+			sums[grouping.row_of(*thread)] += counted;
+	}
+	rows.reserve(sums.size() + 2);
+	for (auto &[row, counted] : sums)
+		rows.push_back({grouping.cells(grouping.rows()[row]), std::move(counted)});
+	std::ranges::stable_sort(rows, [](const Row &a, const Row &b) { return time_of(a.sums) > time_of(b.sums); });
+	rows.push_back({grouping.cells({"idle", -1, false, false}), std::move(idle)});
+	if (time_of(part.unknown))
+		rows.push_back({grouping.cells({"unknown", -1, false, false}), part.unknown});
+	return rows;
+}
+
+void add_measurements(const analyze::CountersInfo &info, const CounterSums &sums, const trace::Clock &clock,
+		      std::vector<Cell> &cells)
+{
+	cells.emplace_back(clock.to_ns(time_of(sums)));
+	for (const Measurement &measurement : info.measurements) {
+		const analyze::Measured measured = analyze::measure(measurement, sums, info, clock);
+		cells.push_back(cell_of(measurement, measured));
+		cells.push_back(measured.value ? Cell(measured.counting * 100) : Cell());
+	}
+}
+
+// The least share of time in which a measurement's counters were counting, over all rows.
+double least_counting(const Table &table, const std::string &name)
+{
+	double least = 100;
+	for (std::size_t column = 0; column < table.columns.size(); ++column)
+		if (table.columns[column].key == name + counting_suffix)
+			for (const auto &row : table.rows)
+				if (const double *share = std::get_if<double>(&row[column]))
+					least = std::min(least, *share);
+	return least;
+}
+
+} // namespace
+
+Table measurements_table(const analyze::CounterFold &fold, const analyze::Machine &machine, const trace::Clock &clock,
+			 const MeasurementsOptions &options)
+{
+	Table table;
+	Grouping grouping(machine, options.grouping);
+	const bool by_cpu = options.grouping.by == GroupBy::cpu;
+	if (options.every_ticks)
+		table.columns.push_back({"from_ns", "from", Unit::nanoseconds});
+	for (const Column &column : by_cpu ? std::vector<Column>{{"cpu", "CPU", Unit::count}} : grouping.columns())
+		table.columns.push_back(column);
+	table.columns.push_back({"counted_ns", "time", Unit::nanoseconds});
+	for (const Measurement &measurement : fold.info().measurements) {
+		table.columns.push_back(column_of(measurement));
+		table.columns.push_back({measurement.name + counting_suffix, "counting%", Unit::percent});
+	}
+	for (const auto &[number, part] : fold.parts())
+		for (const Row &row : by_cpu ? rows_by_cpu(part) : rows_by_group(part, fold.none(), grouping)) {
+			std::vector<Cell> cells;
+			if (options.every_ticks)
+				cells.emplace_back(clock.to_ns(number * options.every_ticks));
+			cells.insert(cells.end(), row.head.begin(), row.head.end());
+			add_measurements(fold.info(), row.sums, clock, cells);
+			table.rows.push_back(std::move(cells));
+		}
+	return table;
+}
+
+Table without_exact(const Table &table)
+{
+	Table shown;
+	std::vector<std::size_t> kept;
+	for (std::size_t i = 0; i < table.columns.size(); ++i) {
+		const std::string &key = table.columns[i].key;
+		if (!key.ends_with(counting_suffix) ||
+		    least_counting(table, key.substr(0, key.size() - std::string(counting_suffix).size())) < 100)
+			kept.push_back(i);
+	}
+	for (const std::size_t i : kept)
+		shown.columns.push_back(table.columns[i]);
+	for (const auto &row : table.rows) {
+		shown.rows.emplace_back();
+		for (const std::size_t i : kept)
+			shown.rows.back().push_back(row[i]);
+	}
+	return shown;
+}
+
+std::string provenance_text(const analyze::CountersInfo &info, const Table &table)
+{
+	std::string text;
+	std::map<std::string, std::string> missing; // names by reason
+	bool scaled = false, counted = false;
+	for (const Measurement &measurement : info.measurements) {
+		if (measurement.missing.empty())
+			(least_counting(table, measurement.name) < 100 ? scaled : counted) = true;
+		else
+			missing[measurement.missing] +=
+			    (missing[measurement.missing].empty() ? "" : ", ") + measurement.name;
+	}
+	if (scaled)
+		text += "counting%: scaled up from so much of the time, for there are fewer counters than were asked "
+			"for: an estimate\n";
+	else if (counted)
+		text += "counted: all counters were counting all the time\n";
+	for (const auto &[reason, names] : missing)
+		text += fmt::format("n/a: {}: {}\n", printable(names), printable(reason));
+	return text;
+}
+
+std::string provenance_json(const analyze::CountersInfo &info, const Table &table)
+{
+	auto all = nlohmann::ordered_json::array();
+	for (const Measurement &measurement : info.measurements) {
+		const double least = least_counting(table, measurement.name);
+		const char *state = !measurement.missing.empty() ? "n/a" : least < 100 ? "scaled" : "counted";
+		all.push_back({{"name", measurement.name},
+			       {"unit", measurement.unit},
+			       {"group", measurement.group},
+			       {"formula", measurement.formula},
+			       {"state", state},
+			       {"reason", measurement.missing}});
+	}
+	return all.dump(1, '\t', false, nlohmann::json::error_handler_t::replace);
+}
+
+} // namespace monitor::report

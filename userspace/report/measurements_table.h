@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The answer to "how well was the hardware used, and by whom": a row per process, thread, CPU ..., a column per
+// measurement, and how it was counted. Called by cmd_report.cpp.
+#pragma once
+
+#include <string>
+
+#include "analyze/counter_fold.h"
+#include "grouping.h"
+#include "table.h"
+
+namespace monitor::report {
+
+struct MeasurementsOptions {
+	GroupingOptions grouping;
+	std::uint64_t every_ticks = 0; // as of the fold: rows for each part of time
+};
+
+// Rows by descending time; then `idle`, and `unknown` for what lies behind losses: together all that was counted.
+// Beside each measurement a column NAME_counting_percent: how much of the time its counters were counting (100: exact).
+Table measurements_table(const analyze::CounterFold &fold, const analyze::Machine &machine, const trace::Clock &clock,
+			 const MeasurementsOptions &options);
+
+// Without the columns of what was counted all the time; for people.
+Table without_exact(const Table &table);
+
+// How each measurement was counted, and why some are not there: lines of text, or a JSON array.
+std::string provenance_text(const analyze::CountersInfo &info, const Table &table);
+std::string provenance_json(const analyze::CountersInfo &info, const Table &table);
+
+} // namespace monitor::report
