@@ -10,8 +10,8 @@ NAPS, SPINS, WORKERS, JOBS, LEVELS = 100, 40, 4, 10, 10
 SHARES = ("cpu_percent", "runnable_percent", "blocked_percent", "unknown_percent")
 
 
-def record(name, *options):
-	trace = e2e.record(name, "--force", *options, command=(LOAD, NAPS, SPINS))
+def record(name, *options, **more):
+	trace = e2e.record(name, "--force", *options, command=(LOAD, NAPS, SPINS), **more)
 	trace.expect_true()
 	e2e.equal("events lost", trace.summary()["lost"], 0)
 	return trace
@@ -36,6 +36,24 @@ def expect_counts(trace):
 	e2e.equal("exclusive time of a recursion", recurse["exclusive_ns"], recurse["total_ns"])
 	e2e.expect(recurse["mean_ns"] < 0.8 * recurse["max_ns"], f"its levels are of one length: {recurse}")
 	return rows
+
+
+def without_rseq():
+	"""The same of a program whose threads share a ring."""
+	expect_counts(record("shared", env={**os.environ, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}))
+
+
+def with_counters():
+	"""What was counted in an activity: the spins' CPU time, of which readings were made inside."""
+	trace = record("counters", "-m", "clock=cpu-clock,faults=page-faults/count", "--every", "1ms")
+	rows = by_activity(trace)
+	spin, nap = rows["spin"], rows["nap"]
+	on_cpu = spin["total_ns"] * spin["cpu_percent"] / 100
+	e2e.expect(0.5 * on_cpu < spin["clock"] < 1.2 * on_cpu, f"spins of {on_cpu:.0f} ns have {spin['clock']} counted")
+	e2e.expect(nap["clock"] < 0.1 * nap["total_ns"], f"naps have {nap['clock']} ns of CPU time counted")
+	e2e.expect(spin["faults"] is not None and spin["faults"] < 10, f"faults of a spin: {spin['faults']}")
+	text = e2e.run(e2e.monitor, "report", "--regions", trace.directory).stdout
+	e2e.expect("between readings inside of it" in text, f"the report does not say from what: {text}")
 
 
 def with_the_kernel():
@@ -115,4 +133,4 @@ if __name__ == "__main__":
 	e2e.need_recording()
 	if os.uname().machine != "x86_64":
 		e2e.skip("the user card is for x86-64")
-	e2e.main(with_the_kernel, groupings, printed, without_the_kernel, without_wakings, refused)
+	e2e.main(with_the_kernel, groupings, printed, without_the_kernel, without_wakings, refused, without_rseq, with_counters)

@@ -133,6 +133,85 @@ std::string ratios_text(report::Table ratios, std::size_t keep, const std::strin
 	       how_counted;
 }
 
+// What the arguments ask for beside the times.
+struct Folds {
+	std::unique_ptr<analyze::ActivityFold> activities;
+	std::unique_ptr<analyze::CounterFold> counters;
+	std::unique_ptr<analyze::RegionFold> regions;
+};
+
+Folds make_folds(const Arguments &arguments, const trace::Trace &trace, const analyze::RecordingInfo &info,
+		 analyze::Machine &machine, std::uint64_t every_ticks)
+{
+	Folds folds;
+	if (arguments.syscalls || arguments.offcpu) {
+		folds.activities = std::make_unique<analyze::ActivityFold>(
+		    analyze::load_table(arguments.syscalls ? "syscalls" : "offcpu"), machine);
+		expect_recorded(info, folds.activities->table());
+		machine.add(*folds.activities);
+		return folds;
+	}
+	if (info.counters) {
+		folds.counters = std::make_unique<analyze::CounterFold>(trace.description(), *info.counters,
+									machine.window_begin(), every_ticks);
+		machine.add(*folds.counters);
+	} else if (arguments.ratios) {
+		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
+	}
+	if (arguments.regions) {
+		folds.regions = std::make_unique<analyze::RegionFold>(region_groupings.at(arguments.by), trace, machine,
+								      folds.counters.get());
+		machine.add(*folds.regions);
+	}
+	return folds;
+}
+
+report::UsageOptions usage_options(const Arguments &arguments, const analyze::RecordingInfo &info)
+{
+	report::UsageOptions options;
+	if (!arguments.regions)
+		options.grouping.by = groupings.at(arguments.by);
+	options.grouping.filtering = info.filtering();
+	if (info.present) {
+		options.wakings = info.has_program("sched_waking");
+		options.migrations = info.has_program("sched_migrate_task");
+		options.calls = info.has_program("sys_enter");
+		options.faults = info.has_program("minor_fault");
+	}
+	if (options.grouping.by == report::GroupBy::cgroup)
+		options.grouping.cgroup_paths = cgroup_paths(arguments.directory);
+	return options;
+}
+
+// What was counted: a table of its own, or with --regions columns of the activities' table.
+struct Counted {
+	report::Table table;
+	std::string how; // each figure was counted: text, or JSON
+};
+
+Counted counted(const Arguments &arguments, const Folds &folds, const analyze::Machine &machine,
+		const trace::Clock &clock, const report::MeasurementsOptions &options, report::Table &main_table)
+{
+	if (!folds.counters)
+		return {};
+	const bool text = !arguments.json && !arguments.csv;
+	Counted counted;
+	counted.table = report::measurements_table(*folds.counters, machine, clock, options);
+	const report::Table &of = folds.regions ? main_table : counted.table;
+	counted.how = text ? report::provenance_text(folds.counters->info(), of)
+			   : report::provenance_json(folds.counters->info(), of);
+	if (folds.regions && text)
+		counted.how +=
+		    "an activity's counts are those between readings inside of it; record with --every for more\n";
+	if (arguments.ratios)
+		main_table = counted.table;
+	if (text) {
+		counted.table = report::without_exact(counted.table);
+		main_table = report::without_exact(main_table);
+	}
+	return counted;
+}
+
 void run(const Arguments &arguments)
 {
 	trace::Trace trace = trace::Trace::open(arguments.directory);
@@ -146,26 +225,7 @@ void run(const Arguments &arguments)
 	analyze::ClockBound bound(trace.description(), info);
 	const std::uint64_t every_ticks =
 	    arguments.every.empty() ? 0 : clock.to_ticks(parse_duration(arguments.every, "--every"));
-	std::unique_ptr<analyze::ActivityFold> activities;
-	if (arguments.syscalls || arguments.offcpu) {
-		activities = std::make_unique<analyze::ActivityFold>(
-		    analyze::load_table(arguments.syscalls ? "syscalls" : "offcpu"), machine);
-		expect_recorded(info, activities->table());
-		machine.add(*activities);
-	}
-	std::unique_ptr<analyze::RegionFold> regions;
-	if (arguments.regions) {
-		regions = std::make_unique<analyze::RegionFold>(region_groupings.at(arguments.by), trace, machine);
-		machine.add(*regions);
-	}
-	std::unique_ptr<analyze::CounterFold> counters;
-	if (info.counters && !activities && !regions) {
-		counters = std::make_unique<analyze::CounterFold>(trace.description(), *info.counters,
-								  machine.window_begin(), every_ticks);
-		machine.add(*counters);
-	} else if (arguments.ratios) {
-		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
-	}
+	const Folds folds = make_folds(arguments, trace, info, machine, every_ticks);
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
@@ -177,64 +237,46 @@ void run(const Arguments &arguments)
 		    machine.gap(stream, from, to);
 	    });
 	machine.finish();
-	if (regions)
-		regions->finish();
-	if (counters)
-		counters->finish(machine);
+	if (folds.regions)
+		folds.regions->finish();
+	if (folds.counters)
+		folds.counters->finish(machine);
 
-	report::UsageOptions options;
-	if (!regions)
-		options.grouping.by = groupings.at(arguments.by);
-	options.grouping.filtering = info.filtering();
-	if (info.present) {
-		options.wakings = info.has_program("sched_waking");
-		options.migrations = info.has_program("sched_migrate_task");
-		options.calls = info.has_program("sys_enter");
-		options.faults = info.has_program("minor_fault");
-	}
-	if (options.grouping.by == report::GroupBy::cgroup)
-		options.grouping.cgroup_paths = cgroup_paths(arguments.directory);
+	const report::UsageOptions options = usage_options(arguments, info);
 	const report::Table cpus = report::cpu_table(machine, clock, info);
-	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !activities;
-	const bool text = !arguments.json && !arguments.csv;
-	report::Table ratios;
-	std::string how_counted;
-	if (counters) {
-		ratios = report::measurements_table(*counters, machine, clock, {options.grouping, every_ticks});
-		how_counted = text ? report::provenance_text(*info.counters, ratios)
-				   : report::provenance_json(*info.counters, ratios);
-		if (text)
-			ratios = report::without_exact(ratios);
-	}
-	report::Table table = regions            ? report::regions_table(*regions, clock, report::known_shares(info))
-			      : activities       ? report::activity_table(*activities, clock)
-			      : arguments.ratios ? ratios
+	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !folds.activities;
+	report::Table table = folds.regions ? report::regions_table(*folds.regions, clock, report::known_shares(info),
+								    folds.counters ? &folds.counters->info() : nullptr)
+			      : folds.activities ? report::activity_table(*folds.activities, clock)
 			      : by_cpu           ? cpus
 						 : report::usage_table(machine, clock, options);
+	const Counted ratios = counted(arguments, folds, machine, clock, {options.grouping, every_ticks}, table);
 	if (!arguments.sort.empty())
 		table.sort_by(table.column(arguments.sort));
+	const bool text = !arguments.json && !arguments.csv;
 	const std::size_t keep = arguments.top ? arguments.top : text ? rows_in_text : table.rows.size();
 	const std::size_t hidden = table.rows.size() - std::min(table.rows.size(), keep);
 	table.keep_top(keep);
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
-	if (arguments.json)
+	if (arguments.json) {
 		fmt::print("{{\"rows\": {},\n{}{}\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
-			   regions ? fmt::format("\"unpaired\": {},\n", report::unpaired_json(*regions)) : "",
-			   counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n", report::to_json(ratios),
-						  how_counted)
-				    : "",
+			   folds.regions ? fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.regions))
+					 : "",
+			   folds.counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n",
+							report::to_json(ratios.table), ratios.how)
+					  : "",
 			   report::to_json(cpus), report::summary_json(summary));
-	else if (arguments.csv)
+	} else if (arguments.csv) {
 		fmt::print("{}", report::to_csv(table));
-	else
+	} else {
+		const bool of_its_own = folds.counters && !folds.regions && !arguments.ratios;
 		print_text(table,
-			   regions            ? report::unpaired_text(*regions)
-			   : arguments.ratios ? how_counted
-			   : counters         ? ratios_text(ratios, keep, how_counted)
-					      : "",
-			   cpus, !activities && !regions && !by_cpu && !arguments.ratios, hidden, info, summary,
-			   trace.problems().total());
+			   (folds.regions ? report::unpaired_text(*folds.regions) : "") +
+			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
+			   cpus, !folds.activities && !folds.regions && !by_cpu && !arguments.ratios, hidden, info,
+			   summary, trace.problems().total());
+	}
 }
 
 } // namespace

@@ -15,6 +15,12 @@ void add(std::vector<std::uint64_t> &to, const std::vector<std::uint64_t> &from)
 		to[i] += from[i];
 }
 
+void subtract(std::vector<std::uint64_t> &from, const std::vector<std::uint64_t> &what)
+{
+	for (std::size_t i = 0; i < std::min(from.size(), what.size()); ++i)
+		from[i] -= what[i];
+}
+
 } // namespace
 
 CounterSums &CounterSums::operator+=(const CounterSums &other)
@@ -24,6 +30,16 @@ CounterSums &CounterSums::operator+=(const CounterSums &other)
 	add(enabled_ns, other.enabled_ns);
 	add(missed_ns, other.missed_ns);
 	occurrences += other.occurrences;
+	return *this;
+}
+
+CounterSums &CounterSums::operator-=(const CounterSums &other)
+{
+	subtract(counts, other.counts);
+	subtract(ticks, other.ticks);
+	subtract(enabled_ns, other.enabled_ns);
+	subtract(missed_ns, other.missed_ns);
+	occurrences -= other.occurrences;
 	return *this;
 }
 
@@ -62,6 +78,15 @@ CounterSums CounterFold::none() const
 	sums.enabled_ns.resize(info_.sets.size());
 	sums.missed_ns.resize(info_.sets.size());
 	return sums;
+}
+
+CounterSums CounterFold::so_far(const Thread &thread) const
+{
+	if (parts_.empty())
+		return none();
+	const auto &threads = parts_.rbegin()->second.threads;
+	const auto found = threads.find(&thread);
+	return found == threads.end() ? none() : found->second;
 }
 
 void CounterFold::describe(const trace::EventClass &cls, unsigned set, bool scaled)

@@ -25,6 +25,7 @@ struct CounterSums {
 	std::uint64_t occurrences = 0; // times on a CPU
 
 	CounterSums &operator+=(const CounterSums &other);
+	CounterSums &operator-=(const CounterSums &other); // an earlier state of the same sums
 };
 
 // What was counted in a stretch of time.
@@ -48,6 +49,8 @@ public:
 	// By number: part i begins at begin + i * every_ticks. Those without a reading are not there.
 	const std::map<std::uint64_t, CounterPart> &parts() const { return parts_; }
 	CounterSums none() const;
+	// Of a thread, up to its last reading; of the part that is being read.
+	CounterSums so_far(const Thread &thread) const;
 	// Readings that also tell of parts before their own.
 	std::uint64_t reaching_back() const { return reaching_back_; }
 	// Readings that step back: not from a counter.

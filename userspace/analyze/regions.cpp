@@ -13,9 +13,10 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::uint32_t unknown_process = ~0u;       // as Machine says it: the stream has not told yet
-constexpr std::uint32_t many_processes = 0;          // no process has this number
-constexpr const char *merged_stream = "user_merged"; // as the recorder begins the names of streams of many processes
+constexpr std::uint32_t unknown_process = ~0u; // as Machine says it: the stream has not told yet
+constexpr std::uint32_t many_processes = 0;    // no process has this number
+// As the recorder begins the names of streams of many processes.
+constexpr const char *merged_streams[] = {"user_merged", "user_shared"};
 
 Span now(const Thread &thread, std::uint64_t time)
 {
@@ -62,11 +63,13 @@ std::size_t RegionFold::KeyHash::operator()(const Key &key) const
 	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
 }
 
-RegionFold::RegionFold(RegionBy by, const trace::Trace &trace, const Machine &machine)
-    : by_(by), machine_(machine), roles_(trace::Description::max_classes), in_gap_(trace.streams().size())
+RegionFold::RegionFold(RegionBy by, const trace::Trace &trace, const Machine &machine, const CounterFold *counters)
+    : by_(by), machine_(machine), counters_(counters), roles_(trace::Description::max_classes),
+      in_gap_(trace.streams().size())
 {
 	for (const auto &stream : trace.streams())
-		merged_.push_back(stream->info().name.starts_with(merged_stream));
+		merged_.push_back(std::ranges::any_of(
+		    merged_streams, [&](const char *name) { return stream->info().name.starts_with(name); }));
 	find_activities(trace.description());
 	if (activities_.empty())
 		throw Error("this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
@@ -191,6 +194,8 @@ void RegionFold::begin(const Role &role, Stack &stack, const Thread &thread, con
 	frame.activity = role.activity;
 	frame.group = group_of(role, thread, event);
 	frame.at_begin = now(thread, event.time);
+	if (counters_)
+		frame.counted_at_begin = counters_->so_far(thread);
 	stack.frames.push_back(frame);
 	++frames_;
 }
@@ -209,7 +214,21 @@ void RegionFold::end(const Role &role, Stack &stack, const Thread &thread, std::
 	}
 	while (!is_its_begin(stack.frames.back()))
 		forget_top(stack);
+	if (counters_)
+		count(stack, thread);
 	close(stack, between(stack.frames.back().at_begin, now(thread, time)));
+}
+
+// What was counted in the innermost activity, which ends; inside of another one of its row that one has it.
+void RegionFold::count(Stack &stack, const Thread &thread)
+{
+	const Frame &frame = stack.frames.back();
+	const auto same = [&](const Frame &other) { return other.group == frame.group; };
+	if (!frame.group || std::any_of(stack.frames.begin(), stack.frames.end() - 1, same))
+		return;
+	CounterSums counted = counters_->so_far(thread);
+	counted -= frame.counted_at_begin;
+	frame.group->counted += counted;
 }
 
 // The innermost activity has ended.
@@ -304,6 +323,8 @@ RegionRow RegionFold::row_of(const Key &key, const Group &group) const
 	row.p50 = std::min(group.histogram.percentile(0.5), group.max);
 	row.p99 = std::min(group.histogram.percentile(0.99), group.max);
 	row.exclusive = group.exclusive;
+	row.counted = group.counted;
+	row.counted.occurrences = group.count;
 	return row;
 }
 

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "counter_fold.h"
 #include "histogram.h"
 #include "machine.h"
 
@@ -38,6 +39,7 @@ struct RegionRow {
 	Span total;                                        // of those that lie in no other of the same row
 	std::uint64_t mean = 0, p50 = 0, p99 = 0, max = 0; // of all
 	std::uint64_t exclusive = 0;                       // without the activities inside
+	CounterSums counted; // between the readings of counters that were made inside of `total`, and the one before
 };
 
 // Events without a partner.
@@ -52,7 +54,9 @@ public:
 	static constexpr std::size_t most_groups = 1u << 16;
 
 	// Throws Error if the trace has no activities.
-	RegionFold(RegionBy by, const trace::Trace &trace, const Machine &machine);
+	// `counters`: null, or fed before this by the same Machine.
+	RegionFold(RegionBy by, const trace::Trace &trace, const Machine &machine,
+		   const CounterFold *counters = nullptr);
 
 	void user_event(const Thread &thread, const trace::Event &event) override;
 	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
@@ -88,6 +92,7 @@ private:
 		std::string argument; // its text if it is no plain number
 		std::uint64_t count = 0, sum = 0, max = 0, exclusive = 0;
 		Span total;
+		CounterSums counted;
 		Histogram histogram;
 	};
 	struct Frame {
@@ -95,7 +100,8 @@ private:
 		Group *group = nullptr;   // null: there were too many
 		Span at_begin;            // ticks: the time; the others: what the thread had used
 		std::uint64_t inside = 0; // ticks of the activities closed directly inside
-		Span pending;             // of the row's own inside, which count in its total if this one never ends
+		CounterSums counted_at_begin;
+		Span pending; // of the row's own inside, which count in its total if this one never ends
 	};
 	struct Stack {
 		std::uint32_t owner = none; // of the streams it is told in: a process, or 0 for many
@@ -111,6 +117,7 @@ private:
 	Stack &stack_of(const Thread &thread, std::uint32_t owner);
 	void begin(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event);
 	void end(const Role &role, Stack &stack, const Thread &thread, std::uint64_t time);
+	void count(Stack &stack, const Thread &thread);
 	void close(Stack &stack, const Span &span);
 	void add_total(Stack &stack, Group &group, const Span &span);
 	void forget_top(Stack &stack);
@@ -121,6 +128,7 @@ private:
 
 	RegionBy by_;
 	const Machine &machine_;
+	const CounterFold *counters_;
 	std::vector<std::string> activities_;
 	std::vector<Role> roles_; // by class id
 	std::unordered_map<Key, Group, KeyHash> groups_;

@@ -77,17 +77,6 @@ std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idl
 	return rows;
 }
 
-void add_measurements(const analyze::CountersInfo &info, const CounterSums &sums, const trace::Clock &clock,
-		      std::vector<Cell> &cells)
-{
-	cells.emplace_back(clock.to_ns(time_of(sums)));
-	for (const Measurement &measurement : info.measurements) {
-		const analyze::Measured measured = analyze::measure(measurement, sums, info, clock);
-		cells.push_back(cell_of(measurement, measured));
-		cells.push_back(measured.value ? Cell(measured.counting * 100) : Cell());
-	}
-}
-
 // The least share of time in which a measurement's counters were counting, over all rows.
 double least_counting(const Table &table, const std::string &name)
 {
@@ -102,6 +91,26 @@ double least_counting(const Table &table, const std::string &name)
 
 } // namespace
 
+void add_measurement_columns(const analyze::CountersInfo &info, std::vector<Column> &columns)
+{
+	columns.push_back({"counted_ns", "time", Unit::nanoseconds});
+	for (const Measurement &measurement : info.measurements) {
+		columns.push_back(column_of(measurement));
+		columns.push_back({measurement.name + counting_suffix, "counting%", Unit::percent});
+	}
+}
+
+void add_measurements(const analyze::CountersInfo &info, const CounterSums &sums, const trace::Clock &clock,
+		      std::vector<Cell> &cells)
+{
+	cells.emplace_back(clock.to_ns(time_of(sums)));
+	for (const Measurement &measurement : info.measurements) {
+		const analyze::Measured measured = analyze::measure(measurement, sums, info, clock);
+		cells.push_back(cell_of(measurement, measured));
+		cells.push_back(measured.value ? Cell(measured.counting * 100) : Cell());
+	}
+}
+
 Table measurements_table(const analyze::CounterFold &fold, const analyze::Machine &machine, const trace::Clock &clock,
 			 const MeasurementsOptions &options)
 {
@@ -112,11 +121,7 @@ Table measurements_table(const analyze::CounterFold &fold, const analyze::Machin
 		table.columns.push_back({"from_ns", "from", Unit::nanoseconds});
 	for (const Column &column : by_cpu ? std::vector<Column>{{"cpu", "CPU", Unit::count}} : grouping.columns())
 		table.columns.push_back(column);
-	table.columns.push_back({"counted_ns", "time", Unit::nanoseconds});
-	for (const Measurement &measurement : fold.info().measurements) {
-		table.columns.push_back(column_of(measurement));
-		table.columns.push_back({measurement.name + counting_suffix, "counting%", Unit::percent});
-	}
+	add_measurement_columns(fold.info(), table.columns);
 	for (const auto &[number, part] : fold.parts())
 		for (const Row &row : by_cpu ? rows_by_cpu(part) : rows_by_group(part, fold.none(), grouping)) {
 			std::vector<Cell> cells;

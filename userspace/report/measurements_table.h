@@ -21,6 +21,12 @@ struct MeasurementsOptions {
 Table measurements_table(const analyze::CounterFold &fold, const analyze::Machine &machine, const trace::Clock &clock,
 			 const MeasurementsOptions &options);
 
+// The columns of measurements, for any table, and a row's cells: the time that its counts cover, then each with how
+// much of that time was counted.
+void add_measurement_columns(const analyze::CountersInfo &info, std::vector<Column> &columns);
+void add_measurements(const analyze::CountersInfo &info, const analyze::CounterSums &sums, const trace::Clock &clock,
+		      std::vector<Cell> &cells);
+
 // Without the columns of what was counted all the time; for people.
 Table without_exact(const Table &table);
 

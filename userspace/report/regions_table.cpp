@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "measurements_table.h"
+
 namespace monitor::report {
 namespace {
 
@@ -53,10 +55,13 @@ KnownShares known_shares(const analyze::RecordingInfo &info)
 	return {switches, switches && (!info.present || info.has_program("sched_waking"))};
 }
 
-Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, const KnownShares &known)
+Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, const KnownShares &known,
+		    const analyze::CountersInfo *counters)
 {
 	Table table;
 	table.columns = columns_by(fold.by());
+	if (counters)
+		add_measurement_columns(*counters, table.columns);
 	for (const analyze::RegionRow &region : fold.rows()) {
 		std::vector<Cell> row = {region.in_tree, region.activity};
 		if (fold.by() != RegionBy::argument)
@@ -73,6 +78,8 @@ Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, 
 		row.push_back(share(known.waiting, total.blocked, total.ticks));
 		const std::uint64_t rest = known.waiting ? total.unknown() : total.ticks - total.cpu;
 		row.push_back(share(known.cpu, rest, total.ticks));
+		if (counters)
+			add_measurements(*counters, region.counted, clock, row);
 		table.rows.push_back(std::move(row));
 	}
 	return table;

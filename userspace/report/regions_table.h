@@ -18,7 +18,9 @@ struct KnownShares {
 
 KnownShares known_shares(const analyze::RecordingInfo &info);
 
-Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, const KnownShares &known);
+// `counters`: null, or what was counted meanwhile.
+Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, const KnownShares &known,
+		    const analyze::CountersInfo *counters = nullptr);
 
 // What is in no row, as lines under the table; empty if nothing.
 std::string unpaired_text(const analyze::RegionFold &fold);
