@@ -13,11 +13,16 @@
 
 #include "post.bpf.h"
 
+#include "monitor/ratio.h"
+
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u32 counter_sets = 0;
 const volatile __u32 counters_in_set[EDC_COUNTER_SETS] = {};
 const volatile __u32 counter_cpus = 1;
 const volatile __u64 counters_every_ns = 0; /* 0: at switches only */
+const volatile __u32 ratio_bits = 0;        /* EDC_RATIO_BITS_*: ratios are posted instead of counts */
+const volatile __u32 ratio_pairs = 0;
+const volatile __u32 ratio_counter[2 * EDC_RATIO_PAIRS] = {}; /* numerator, denominator: s * EDC_COUNTERS_IN_SET + k */
 
 /* Counter k of set s on CPU c: (s * EDC_COUNTERS_IN_SET + k) * counter_cpus + c. */
 struct {
@@ -57,9 +62,47 @@ static __attribute__((noinline)) int post_counters(__u32 set)
 	return post(EDC_ID_counters_scaled + set, KEEP_ALWAYS, 0, words, 2 + count);
 }
 
+/* One token with the ratio of each pair since the token before; the first time only how the counts stand. */
+static __attribute__((noinline)) int post_ratios(void)
+{
+	__u64 words[EDC_RATIO_PAIRS / 2] = {};
+	__u32 cpu_id = bpf_get_smp_processor_id(), first = 0;
+	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
+
+	if (!cpu)
+		return 0;
+	for (__u32 i = 0; i < EDC_RATIO_PAIRS; i++) {
+		if (i >= ratio_pairs)
+			break;
+
+		__u64 n = bpf_perf_event_read(&counters, ratio_counter[2 * i] * counter_cpus + cpu_id);
+		__u64 d = bpf_perf_event_read(&counters, ratio_counter[2 * i + 1] * counter_cpus + cpu_id);
+		__u32 code = edc_ratio_encode(n - cpu->ratio_last[2 * i], d - cpu->ratio_last[2 * i + 1], ratio_bits);
+
+		cpu->ratio_last[2 * i] = n;
+		cpu->ratio_last[2 * i + 1] = d;
+		if (ratio_bits == EDC_RATIO_BITS_32)
+			words[i / 2] |= (__u64)code << 32 * (i % 2);
+		else if (i == 0)
+			first = code;
+		else
+			words[(i - 1) / 4] |= (__u64)code << 16 * ((i - 1) % 4);
+	}
+	if (!READ(cpu->ratio_known)) {
+		WRITE(cpu->ratio_known, 1);
+		return 0;
+	}
+	return post(EDC_ID_ratios, KEEP_ALWAYS, first, words,
+		    ratio_bits == EDC_RATIO_BITS_32 ? (ratio_pairs + 1) / 2 : (ratio_pairs + 2) / 4);
+}
+
 /* All sets. */
 INLINE void read_counters(void)
 {
+	if (ratio_pairs) {
+		post_ratios();
+		return;
+	}
 	for (__u32 set = 0; set < EDC_COUNTER_SETS; set++) {
 		if (set >= counter_sets)
 			break;

@@ -103,6 +103,14 @@
 #define EDC_ID_counters 324        /* + set */
 #define EDC_ID_counters_scaled 332 /* + set */
 
+/*
+ * Or, with --ratio-format, the class `ratios`: a normalised ratio (ratio.h) for each pair of counters, of what was
+ * counted since the CPU's token before. rems16: 16 bits each, the first in the argument; rems32: 32 bits each, behind
+ * an argument that says nothing.
+ */
+#define EDC_RATIO_PAIRS 8
+#define EDC_ID_ratios 344
+
 /* Argument of thread_counts: at the start, at the end, at a thread's last switch. */
 #define EDC_WHEN_START 0
 #define EDC_WHEN_END 1
@@ -147,6 +155,8 @@ struct edc_cpu {
 	__u32 pad[10];
 	__u64 too_deep[EDC_CARD_CLASSES]; /* seen at depth EDC_CARD_LEVELS or more: lost */
 	struct edc_level level[EDC_CARD_LEVELS];
+	__u64 ratio_last[2 * EDC_RATIO_PAIRS]; /* the probes': counts at the last token `ratios` */
+	__u64 ratio_known;                     /* they are there */
 };
 
 #define EDC_KEPT_UNKNOWN 0

@@ -102,6 +102,32 @@ def stretches():
 	e2e.expect(len(seen) >= length / 50e6 * 0.7, f"{len(seen)} of the parts of {length / 1e6:.0f} ms have readings")
 
 
+def as_ratios():
+	"""--ratio-format: a constant ratio comes out within the format's error, what is too small is no 0, and it is small."""
+	if not tsc:
+		print("not tried: there is no msr/tsc/")
+		return
+	sizes = {}
+	for form, error in (("exact", 1e-3), ("rems32", 1.25 / 8192), ("rems16", 1.25 / 32)):
+		trace = e2e.record(form, "--force", "--ratio-format", form, "-e", "sched", "-m",
+		                   "share=cpu-clock/msr/tsc/ %,major=major-faults/page-faults %,faults=page-faults",
+		                   command=(bound, "fresh", 10))
+		e2e.expect("counters" not in trace.check(), f"{form}: {trace.statements}")
+		hz = float(re.search(r"freq = (\d+)", (trace.directory / "metadata").read_text())[1])
+		row = next(row for row in ratios(trace) if row["process"] == "bound")
+		e2e.expect(abs(row["share"] / 100 - 1e9 / hz) < error, f"{form}: {row['share']} %, not {1e11 / hz} %")
+		e2e.equal(f"{form}: a ratio of 0 in 40,960", row["major"], 0 if form != "rems16" else "< 3.1 %")
+		states = {each["name"]: each for each in trace.report("--ratios")["measurements"]}
+		e2e.equal(f"{form}: state of a sum", states["faults"]["state"], "counted" if form == "exact" else "n/a")
+		classes = {each["name"]: each for each in trace.recording()["classes"]}
+		sizes[form] = len(trace.events("--event", "counters" if form == "exact" else "ratios"))
+		e2e.expect(("ratios" in classes) == (form != "exact"), f"{form}: {classes.keys()}")
+	e2e.expect(all(sizes.values()), f"tokens: {sizes}")
+	refused = e2e.run(e2e.monitor, "record", "-o", e2e.work / "refused", "--ratio-format", "rems16", "-m",
+	                  "faults=page-faults", "--", "true", exit_code=125)
+	e2e.expect("ratios of two events" in refused.stderr, refused.stderr)
+
+
 def behind_losses():
 	"""What is counted while tokens are lost is unknown, and nothing is missing."""
 	recorder = e2e.Recorder("losses", "-m", COUNTERS, "--buffer", "256K", "-e", "sched,syscall",
@@ -133,4 +159,4 @@ def errors():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(build, against_the_kernels_figures, against_perf_stat, without_pmu, stretches, behind_losses, errors)
+	e2e.main(build, against_the_kernels_figures, against_perf_stat, without_pmu, stretches, as_ratios, behind_losses, errors)

@@ -12,11 +12,14 @@ fail() {
 	exit 1
 }
 
+options=
+
 # record MEASUREMENTS COMMAND...
 record() {
 	measurements=$1
 	shift
-	./monitor record --force -o $trace -e sched,irq -m "$measurements" -- "$@" > /tmp/counted.out 2> /tmp/counted.err ||
+	# shellcheck disable=SC2086
+	./monitor record --force -o $trace -e sched,irq $options -m "$measurements" -- "$@" > /tmp/counted.out 2> /tmp/counted.err ||
 		fail "record -m $measurements: exit status $?: $(cat /tmp/counted.err)"
 	./monitor check $trace > /tmp/check.out || fail "-m $measurements: check: $(grep -v '^ok' /tmp/check.out)"
 	./monitor report --ratios --json $trace > /tmp/ratios.json || fail "report: exit status $?"
@@ -53,6 +56,14 @@ echo "counters.sh: $a and $b instructions, ipc $(value "$1" ipc) and $(value "$2
 for pid in "$1" "$2"; do
 	[ "$(value "$pid" ipc)" = 0.5 ] || fail "process $pid: ipc $(value "$pid" ipc), not 0.5"
 done
+
+# As the probe's own ratios: within a 32nd of full scale.
+options="--ratio-format rems16"
+record "ipc=instructions:u/cycles:u %" ./counted $few
+ipc=$(value "$(sed -n 's/^counted pid=\([0-9]*\) .*/\1/p' /tmp/counted.out)" ipc)
+echo "counters.sh: in 16 bits: $ipc %"
+awk "BEGIN { exit !($ipc > 46.8 && $ipc < 53.2) }" || fail "in 16 bits: $ipc %, not 50"
+options=
 
 # Ten events on six counters.
 record "a=r8:u,b=r8:k,c=r8,d=r11:u,e=r11:k,f=r0,g=r0:u,h=r0:k,i=r8:u/r11:u,j=r23,k=r24" ./counted 40000000

@@ -2,6 +2,7 @@
 // `monitor record`: options, the progress line and the summary around record/recording.cpp.
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -23,9 +24,13 @@ namespace {
 constexpr double longest_s = 1e9;        // 31 years
 constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
+const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", record::RatioFormat::exact},
+								  {"rems16", record::RatioFormat::rems16},
+								  {"rems32", record::RatioFormat::rems32}};
+
 struct Arguments {
 	record::Options options;
-	std::string families, selection, measurements, every, buffer, max_size;
+	std::string families, selection, measurements, ratio_format = "exact", every, buffer, max_size;
 };
 
 std::vector<std::string> split(const std::string &list)
@@ -126,6 +131,9 @@ void parse_measurements(Arguments &arguments)
 	if (options.user_only)
 		throw Error("-m counts what the kernel's probes see: leave out --user-only");
 	options.counters = pmu::select(split(arguments.measurements));
+	options.ratio_format = ratio_formats.at(arguments.ratio_format);
+	if (options.ratio_format != record::RatioFormat::exact)
+		record::keep_ratios(*options.counters);
 	for (const std::string &note : options.counters->notes)
 		fmt::print(stderr, "monitor: {}\n", note);
 }
@@ -229,6 +237,10 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->add_option("--every", arguments->every,
 			 "read the counters also where a thread runs for so long without a switch, such as 100ms")
 	    ->option_text("TIME");
+	record
+	    ->add_option("--ratio-format", arguments->ratio_format,
+			 "with -m: exact counts, or ratios of 16 or 32 bits for small recordings (default: exact)")
+	    ->check(CLI::IsMember({"exact", "rems16", "rems32"}));
 	record->add_option("--buffer", arguments->buffer, "memory for rings and pool together, such as 64M")
 	    ->option_text("SIZE");
 	record->add_option("--max-size", arguments->max_size, "end when the trace has this size, such as 1G")

@@ -126,6 +126,15 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::
 void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
 {
 	const CountersInfo &info = fold.info();
+	if (fold.contradictions())
+		statements.push_back(
+		    {"counters", Verdict::fails,
+		     fmt::format("{} readings of counters step back, or are no ratios", fold.contradictions())});
+	if (info.ratio_bits) {
+		statements.push_back({"counters", Verdict::not_checked,
+				      "ratios were recorded, not counts: nothing can be summed up and compared"});
+		return;
+	}
 	if (info.end.empty()) {
 		statements.push_back(
 		    {"counters", Verdict::not_checked, "the counters were not read at the end: a killed recording"});
@@ -150,9 +159,6 @@ void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
 		    {"counters", read[i] == sum.counts[i] ? Verdict::holds : Verdict::fails,
 		     fmt::format("{}: the recorder read {} on all CPUs, threads, idle and unknown have {}",
 				 info.counters[i].name, read[i], sum.counts[i])});
-	if (fold.contradictions())
-		statements.push_back({"counters", Verdict::fails,
-				      fmt::format("{} readings of counters step back", fold.contradictions())});
 }
 
 void judge_clock(const ClockBound &bound, const trace::Clock &clock, const RecordingInfo &info,
@@ -187,7 +193,7 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	KernelComparison kernel(machine.kinds(), clock, info);
 	ClockBound bound(trace.description(), info);
 	std::optional<CounterFold> counters;
-	if (info.counters && !info.counters->sets.empty()) {
+	if (info.counters && (!info.counters->sets.empty() || info.counters->ratio_bits)) {
 		counters.emplace(trace.description(), *info.counters);
 		machine.add(*counters);
 	}

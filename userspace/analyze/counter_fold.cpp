@@ -2,6 +2,9 @@
 #include "counter_fold.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "monitor/ratio.h"
 
 namespace monitor::analyze {
 namespace {
@@ -23,6 +26,16 @@ void subtract(std::vector<std::uint64_t> &from, const std::vector<std::uint64_t>
 
 } // namespace
 
+RatioSums &RatioSums::operator+=(const RatioSums &other)
+{
+	numerator += other.numerator;
+	denominator += other.denominator;
+	codes += other.codes;
+	below += other.below;
+	over += other.over;
+	return *this;
+}
+
 CounterSums &CounterSums::operator+=(const CounterSums &other)
 {
 	add(counts, other.counts);
@@ -30,6 +43,10 @@ CounterSums &CounterSums::operator+=(const CounterSums &other)
 	add(enabled_ns, other.enabled_ns);
 	add(missed_ns, other.missed_ns);
 	occurrences += other.occurrences;
+	ratios.resize(std::max(ratios.size(), other.ratios.size()));
+	for (std::size_t i = 0; i < other.ratios.size(); ++i)
+		ratios[i] += other.ratios[i];
+	ratio_ticks += other.ratio_ticks;
 	return *this;
 }
 
@@ -40,6 +57,14 @@ CounterSums &CounterSums::operator-=(const CounterSums &other)
 	subtract(enabled_ns, other.enabled_ns);
 	subtract(missed_ns, other.missed_ns);
 	occurrences -= other.occurrences;
+	for (std::size_t i = 0; i < std::min(ratios.size(), other.ratios.size()); ++i) {
+		ratios[i].numerator -= other.ratios[i].numerator;
+		ratios[i].denominator -= other.ratios[i].denominator;
+		ratios[i].codes -= other.ratios[i].codes;
+		ratios[i].below -= other.ratios[i].below;
+		ratios[i].over -= other.ratios[i].over;
+	}
+	ratio_ticks -= other.ratio_ticks;
 	return *this;
 }
 
@@ -57,6 +82,12 @@ CounterFold::CounterFold(const trace::Description &description, const CountersIn
 		for (const auto &cls : description.classes())
 			if (cls->id == info_.sets[set].id || cls->id == info_.sets[set].scaled_id)
 				describe(*cls, set, cls->id == info_.sets[set].scaled_id);
+	for (const auto &cls : description.classes())
+		if (info_.ratio_bits && cls->id == info_.ratio_id) {
+			ratio_class_.known = true;
+			for (const RatioInfo &ratio : info_.ratios)
+				ratio_class_.codes.emplace_back(*cls, ratio.field);
+		}
 	for (const CounterReading &start : info_.start)
 		if (Reading *first = last(start.cpu, start.set))
 			*first = reading_of(start);
@@ -77,6 +108,7 @@ CounterSums CounterFold::none() const
 	sums.ticks.resize(info_.sets.size());
 	sums.enabled_ns.resize(info_.sets.size());
 	sums.missed_ns.resize(info_.sets.size());
+	sums.ratios.resize(info_.ratios.size());
 	return sums;
 }
 
@@ -111,8 +143,49 @@ CounterFold::Reading *CounterFold::last(std::uint64_t cpu, std::uint64_t set)
 	return &last_[cpu][set];
 }
 
+// The part of time that a reading belongs to, which tells of the time since the one before.
+CounterPart &CounterFold::part_at(std::uint64_t since, std::uint64_t time)
+{
+	reaching_back_ += part_of(since) != part_of(time);
+	return parts_.try_emplace(part_of(time), CounterPart{{}, {}, none()}).first->second;
+}
+
+// Whose it is what was counted on a CPU since then. All that ran there have it too.
+CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since) const
+{
+	part.cpus.resize(std::max<std::size_t>(part.cpus.size(), cpu.number + 1), none());
+	return cpu.current && since >= cpu.gap_until ? part.threads.try_emplace(cpu.current, none()).first->second
+						     : part.unknown;
+}
+
+void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
+{
+	ratio_time_.resize(std::max<std::size_t>(ratio_time_.size(), cpu.number + 1));
+	const std::uint64_t before = std::exchange(ratio_time_[cpu.number], event.time);
+	if (before == 0)
+		return; // what it tells of began at a moment that no token has
+	CounterPart &part = part_at(before, event.time);
+	for (CounterSums *sums : {&sums_of(part, cpu, before), &part.cpus[cpu.number]}) {
+		sums->ratio_ticks += event.time - before;
+		++sums->occurrences;
+		for (std::size_t i = 0; i < ratio_class_.codes.size(); ++i) {
+			const edc_ratio ratio =
+			    edc_ratio_decode(ratio_class_.codes[i].get<std::uint32_t>(event), info_.ratio_bits);
+			if (ratio.flags & EDC_RATIO_INVALID) {
+				++contradictions_;
+				continue;
+			}
+			const bool over = ratio.flags & EDC_RATIO_OVER;
+			sums->ratios[i] += {over ? 0 : ratio.numerator, over ? 0 : ratio.denominator, 1,
+					    ratio.flags & EDC_RATIO_BELOW ? 1u : 0u, over ? 1u : 0u};
+		}
+	}
+}
+
 void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 {
+	if (ratio_class_.known && event.cls->id == info_.ratio_id)
+		return take_ratios(cpu, event);
 	const Class &cls = classes_[event.cls->id];
 	if (!cls.known)
 		return;
@@ -137,12 +210,8 @@ void CounterFold::take(const Cpu &cpu, unsigned set, Reading &&now)
 		return;
 	now.until = before->until;
 	if (before->known && before->values.size() == info.count) {
-		const bool is_known = cpu.current && before->time >= cpu.gap_until;
-		CounterPart &part = parts_.try_emplace(part_of(now.time), CounterPart{{}, {}, none()}).first->second;
-		reaching_back_ += part_of(before->time) != part_of(now.time);
-		add(is_known ? part.threads.try_emplace(cpu.current, none()).first->second : part.unknown, set, *before,
-		    now);
-		part.cpus.resize(std::max<std::size_t>(part.cpus.size(), cpu.number + 1), none());
+		CounterPart &part = part_at(before->time, now.time);
+		add(sums_of(part, cpu, before->time), set, *before, now);
 		add(part.cpus[cpu.number], set, *before, now);
 		for (std::size_t i = 0; i < info.count; ++i)
 			contradictions_ += now.values[i] < before->values[i];

@@ -17,12 +17,23 @@
 
 namespace monitor::analyze {
 
+// Normalised ratios (monitor/ratio.h) of one pair, summed: the counts as their codes hold them.
+struct RatioSums {
+	std::uint64_t numerator = 0, denominator = 0;
+	std::uint64_t codes = 0, below = 0,
+		      over = 0; // of them, numerators that left nothing, and above their denominator
+
+	RatioSums &operator+=(const RatioSums &other);
+};
+
 struct CounterSums {
 	std::vector<std::uint64_t> counts; // by counter, as counted: not scaled
 	// By set: the time that these cover, for how long the set was enabled in it, and for how long it was not
 	// counting because others were.
 	std::vector<std::uint64_t> ticks, enabled_ns, missed_ns;
 	std::uint64_t occurrences = 0; // times on a CPU
+	std::vector<RatioSums> ratios; // by ratio, where these were recorded
+	std::uint64_t ratio_ticks = 0;
 
 	CounterSums &operator+=(const CounterSums &other);
 	CounterSums &operator-=(const CounterSums &other); // an earlier state of the same sums
@@ -63,6 +74,10 @@ private:
 		trace::FieldRef enabled, running;
 		std::vector<trace::FieldRef> values;
 	};
+	struct RatioClass {
+		bool known = false;
+		std::vector<trace::FieldRef> codes; // by ratio
+	};
 	struct Reading { // of one set on one CPU
 		bool known = false;
 		std::uint64_t time = 0, enabled_ns = 0, missed_ns = 0;
@@ -73,13 +88,18 @@ private:
 	static Reading reading_of(const CounterReading &reading);
 	std::uint64_t part_of(std::uint64_t time) const;
 	void describe(const trace::EventClass &cls, unsigned set, bool scaled);
+	void take_ratios(const Cpu &cpu, const trace::Event &event);
+	CounterSums &sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since) const;
+	CounterPart &part_at(std::uint64_t since, std::uint64_t time);
 	Reading *last(std::uint64_t cpu, std::uint64_t set);
 	void take(const Cpu &cpu, unsigned set, Reading &&now);
 	void add(CounterSums &sums, unsigned set, const Reading &before, const Reading &now) const;
 
 	CountersInfo info_;
 	double ns_per_tick_;
-	std::vector<Class> classes_;             // by class id
+	std::vector<Class> classes_; // by class id
+	RatioClass ratio_class_;
+	std::vector<std::uint64_t> ratio_time_;  // by CPU: of the token before; 0: none
 	std::vector<std::vector<Reading>> last_; // by CPU and set
 	std::uint64_t begin_, every_ticks_;
 	std::map<std::uint64_t, CounterPart> parts_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "monitor/ratio.h"
 #include "untrusted_json.h"
 
 namespace monitor::analyze {
@@ -64,10 +65,20 @@ void add_measurement(const Json &json, CountersInfo &info)
 	measurement.formula = text(member(json, "formula"));
 	measurement.missing = text(member(json, "missing"));
 	measurement.per = per_of(text(member(json, "per")));
-	if (measurement.missing.empty() && (!read_terms(array_of(json, "numerator"), info, measurement.numerator) ||
-					    !read_terms(array_of(json, "denominator"), info, measurement.denominator)))
+	if (measurement.missing.empty() && info.ratio_bits == 0 &&
+	    (!read_terms(array_of(json, "numerator"), info, measurement.numerator) ||
+	     !read_terms(array_of(json, "denominator"), info, measurement.denominator)))
 		measurement.missing = "its counters are not described in this trace";
 	info.measurements.push_back(std::move(measurement));
+}
+
+void add_ratio(const Json &json, CountersInfo &info)
+{
+	const std::uint64_t measurement = optional_number(member(json, "measurement")).value_or(most_counters);
+	if (measurement >= info.measurements.size() || info.ratios.size() >= most_counters)
+		return;
+	info.measurements[measurement].ratio = info.ratios.size();
+	info.ratios.push_back({text(member(json, "field")), flag(member(json, "inverse"))});
 }
 
 std::vector<CounterReading> readings(const Json &json)
@@ -97,9 +108,15 @@ std::optional<CountersInfo> counters_info(const Json &json)
 	for (const Json &set : array_of(json, "sets"))
 		if (info.sets.size() < most_sets)
 			add_set(set, info);
+	const std::uint64_t bits = number(member(json, "ratio_bits"));
+	info.ratio_bits = bits == EDC_RATIO_BITS_16 || bits == EDC_RATIO_BITS_32 ? static_cast<unsigned>(bits) : 0;
+	info.ratio_id = static_cast<unsigned>(number(member(json, "ratio_id")));
 	for (const Json &measurement : array_of(json, "measurements"))
 		if (info.measurements.size() < most_counters)
 			add_measurement(measurement, info);
+	for (const Json &ratio : array_of(json, "ratios"))
+		if (info.ratio_bits)
+			add_ratio(ratio, info);
 	info.start = readings(array_of(member(json, "readings"), "start"));
 	info.end = readings(array_of(member(json, "readings"), "end"));
 	info.notes = texts(member(json, "notes"));

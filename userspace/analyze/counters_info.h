@@ -36,7 +36,14 @@ struct Measurement {
 	std::string name, unit, group, formula;
 	std::vector<CounterTerm> numerator, denominator;
 	Per per = Per::counters;
-	std::string missing; // why it was not measured; "" if it was
+	std::string missing;              // why it was not measured; "" if it was
+	std::optional<std::size_t> ratio; // in CountersInfo::ratios: recorded as such, not as counts
+};
+
+// A normalised ratio (monitor/ratio.h) that tokens hold.
+struct RatioInfo {
+	std::string field;    // in the event class
+	bool inverse = false; // of the measurement
 };
 
 struct CounterReading {
@@ -48,6 +55,8 @@ struct CountersInfo {
 	std::vector<CounterInfo> counters;
 	std::vector<CounterSetInfo> sets;
 	std::vector<Measurement> measurements;
+	unsigned ratio_bits = 0, ratio_id = 0; // EDC_RATIO_BITS_*, 0: counts were recorded; the event class
+	std::vector<RatioInfo> ratios;
 	std::vector<CounterReading> start, end;
 	std::vector<std::string> notes;
 	std::uint64_t every_ns = 0;

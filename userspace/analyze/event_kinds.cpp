@@ -28,6 +28,7 @@ const Row rows[] = {
     {"cgroup_attach_task", Kind::cgroup_attach_task, {"pid", "dst_id", "threadgroup"}},
     {"thread", Kind::user_thread, {"pid", "tgid"}},
     {"counters", Kind::counters, {}},
+    {"ratios", Kind::counters, {}},
     {"sys_enter", Kind::sys_enter, {"id"}},
     {"sys_exit", Kind::sys_exit, {"ret", "id"}},
     {"page_fault_user", Kind::page_fault_user, {}},

@@ -30,11 +30,31 @@ bool add_up(const std::vector<CounterTerm> &terms, const CounterSums &sums, cons
 	return true;
 }
 
+// The error of each code is below 1 / 2^bits of full scale; their weights, the denominators, are cut to as many bits,
+// which moves a mean by no more than a quarter of that.
+Measured measure_ratio(const RatioSums &sums, bool inverse, unsigned bits)
+{
+	Measured measured;
+	measured.least = 1 / static_cast<double>(1u << bits);
+	measured.error = 1.25 * *measured.least;
+	measured.over = sums.over != 0;
+	if (sums.denominator == 0 || measured.over)
+		return measured;
+	const double ratio = static_cast<double>(sums.numerator) / static_cast<double>(sums.denominator);
+	measured.below = sums.numerator == 0 && sums.below != 0;
+	if (!measured.below && !(inverse && ratio == 0))
+		measured.value = inverse ? 1 / ratio : ratio;
+	return measured;
+}
+
 } // namespace
 
 Measured measure(const Measurement &measurement, const CounterSums &sums, const CountersInfo &info,
 		 const trace::Clock &clock)
 {
+	if (measurement.ratio && measurement.missing.empty())
+		return measure_ratio(sums.ratios[*measurement.ratio], info.ratios[*measurement.ratio].inverse,
+				     info.ratio_bits);
 	Measured measured;
 	double numerator = 0, denominator = 0;
 	if (!measurement.missing.empty() || measurement.numerator.empty() ||

@@ -198,6 +198,14 @@ void BpfCard::configure_counters()
 		const_cast<__u32 *>(skeleton_->rodata->counters_in_set)[set] = sets[set];
 	skeleton_->rodata->counter_cpus = options_.cpus;
 	skeleton_->rodata->counters_every_ns = options_.counters_every_ns;
+	const auto &pairs = options_.ratios.pairs;
+	skeleton_->rodata->ratio_bits = options_.ratios.bits;
+	skeleton_->rodata->ratio_pairs = static_cast<__u32>(pairs.size());
+	auto *counter = const_cast<__u32 *>(skeleton_->rodata->ratio_counter);
+	for (const auto &[numerator, denominator] : pairs) {
+		*counter++ = numerator;
+		*counter++ = denominator;
+	}
 	bpf_map__set_max_entries(
 	    skeleton_->maps.counters,
 	    std::max<__u32>(static_cast<__u32>(sets.size()) * EDC_COUNTERS_IN_SET * options_.cpus, 1));

@@ -21,6 +21,13 @@ struct bpf_program;
 
 namespace monitor::card {
 
+// Ratios that the card posts instead of counts (monitor/ratio.h): pairs of counters, each set * EDC_COUNTERS_IN_SET +
+// index.
+struct RatioPairs {
+	unsigned bits = 0; // EDC_RATIO_BITS_*; 0: counts
+	std::vector<std::pair<unsigned, unsigned>> pairs;
+};
+
 struct CardOptions {
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
 	bool filtering = false;            // only threads that are traced
@@ -28,7 +35,8 @@ struct CardOptions {
 	std::uint64_t blocks_per_cpu = 0;
 	std::array<std::uint8_t, 16> uuid{};
 	std::vector<unsigned> counters_in_set; // record -m
-	std::uint64_t counters_every_ns = 0;   // read them at an interrupt too if no switch came for so long
+	RatioPairs ratios;
+	std::uint64_t counters_every_ns = 0; // read them at an interrupt too if no switch came for so long
 };
 
 // How often the kernel refused to run a program because it was already running on that CPU.

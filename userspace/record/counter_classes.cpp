@@ -12,21 +12,34 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A name of TSDL: "LLC-load-misses" becomes "LLC_load_misses". Two that become the same get a number.
-std::vector<std::string> field_names(const pmu::Selection &selection, const std::vector<std::size_t> &set)
+// Names of TSDL: "LLC-load-misses" becomes "LLC_load_misses". Two that become the same get a number.
+std::vector<std::string> field_names(std::vector<std::string> names)
 {
-	std::vector<std::string> names;
-	for (const std::size_t counter : set) {
-		std::string name = selection.counters[counter].name;
+	for (auto name = names.begin(); name != names.end(); ++name) {
 		std::ranges::replace_if(
-		    name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
-		if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
-			name.insert(0, 1, '_');
-		if (name == "enabled" || name == "running" || std::ranges::find(names, name) != names.end())
-			name += fmt::format("_{}", names.size());
-		names.push_back(name);
+		    *name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+		if (name->empty() || std::isdigit(static_cast<unsigned char>((*name)[0])))
+			name->insert(0, 1, '_');
+		if (*name == "enabled" || *name == "running" || std::find(names.begin(), name, *name) != name)
+			*name += fmt::format("_{}", name - names.begin());
 	}
 	return names;
+}
+
+std::vector<std::string> fields_of_set(const pmu::Selection &selection, const std::vector<std::size_t> &set)
+{
+	std::vector<std::string> names;
+	for (const std::size_t counter : set)
+		names.push_back(selection.counters[counter].name);
+	return field_names(std::move(names));
+}
+
+std::vector<std::string> fields_of_ratios(const pmu::Selection &selection)
+{
+	std::vector<std::string> names;
+	for (const RatioPair &pair : ratio_pairs(selection))
+		names.push_back(selection.measurements[pair.measurement].name);
+	return field_names(std::move(names));
 }
 
 // Counters are numbered in the order of the sets: one name may stand in two of them.
@@ -68,23 +81,33 @@ const char *text_of(pmu::Per per)
 
 } // namespace
 
-std::vector<CounterClass> counter_classes(const std::optional<pmu::Selection> &selection)
+std::vector<CounterClass> counter_classes(const std::optional<pmu::Selection> &selection, RatioFormat format)
 {
 	std::vector<CounterClass> classes;
-	for (unsigned set = 0; selection && set < selection->sets.size(); ++set) {
-		const std::vector<std::string> names = field_names(*selection, selection->sets[set]);
-		classes.push_back({EDC_ID_counters + set, names});
-		classes.push_back({EDC_ID_counters_scaled + set, {"enabled", "running"}});
+	if (!selection)
+		return classes;
+	if (format != RatioFormat::exact) {
+		std::vector<std::string> fields = fields_of_ratios(*selection);
+		const bool small = format == RatioFormat::rems16 && !fields.empty();
+		classes.push_back({EDC_ID_ratios, "ratios", small ? "x16" : "u32", small ? fields[0] : "", fields});
+		if (small)
+			classes.back().fields.erase(classes.back().fields.begin());
+		return classes;
+	}
+	for (unsigned set = 0; set < selection->sets.size(); ++set) {
+		const std::vector<std::string> names = fields_of_set(*selection, selection->sets[set]);
+		classes.push_back({EDC_ID_counters + set, "counters", "u64", "", names});
+		classes.push_back({EDC_ID_counters_scaled + set, "counters", "u64", "", {"enabled", "running"}});
 		std::ranges::copy(names, std::back_inserter(classes.back().fields));
 	}
 	return classes;
 }
 
-Json counters_json(const pmu::Selection &selection, std::uint64_t every_ns)
+Json counters_json(const pmu::Selection &selection, RatioFormat format, std::uint64_t every_ns)
 {
-	Json sets = Json::array(), measurements = Json::array();
-	for (unsigned set = 0; set < selection.sets.size(); ++set) {
-		const std::vector<std::string> names = field_names(selection, selection.sets[set]);
+	Json sets = Json::array(), measurements = Json::array(), ratios = Json::array();
+	for (unsigned set = 0; format == RatioFormat::exact && set < selection.sets.size(); ++set) {
+		const std::vector<std::string> names = fields_of_set(selection, selection.sets[set]);
 		Json counters = Json::array();
 		for (std::size_t i = 0; i < names.size(); ++i) {
 			const pmu::Counter &counter = selection.counters[selection.sets[set][i]];
@@ -94,6 +117,11 @@ Json counters_json(const pmu::Selection &selection, std::uint64_t every_ns)
 				{"scaled_id", EDC_ID_counters_scaled + set},
 				{"counters", counters}});
 	}
+	const std::vector<RatioPair> pairs = ratio_pairs(selection);
+	const std::vector<std::string> fields = fields_of_ratios(selection);
+	for (std::size_t i = 0; format != RatioFormat::exact && i < pairs.size(); ++i)
+		ratios.push_back(
+		    {{"measurement", pairs[i].measurement}, {"field", fields[i]}, {"inverse", pairs[i].inverse}});
 	for (const pmu::Measurement &measurement : selection.measurements)
 		measurements.push_back({{"name", measurement.name},
 					{"unit", measurement.unit},
@@ -103,7 +131,10 @@ Json counters_json(const pmu::Selection &selection, std::uint64_t every_ns)
 					{"denominator", terms_json(selection, measurement.denominator)},
 					{"per", text_of(measurement.per)},
 					{"missing", measurement.missing}});
-	return {{"every_ns", every_ns}, {"sets", sets}, {"measurements", measurements}, {"notes", selection.notes}};
+	return {{"every_ns", every_ns},          {"sets", sets},
+		{"measurements", measurements},  {"ratio_id", EDC_ID_ratios},
+		{"ratio_bits", bits_of(format)}, {"ratios", ratios},
+		{"notes", selection.notes}};
 }
 
 Json readings_json(const std::vector<CounterReading> &readings)

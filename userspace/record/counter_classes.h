@@ -11,18 +11,21 @@
 
 #include "counters.h"
 #include "pmu/selection.h"
+#include "ratio_pairs.h"
 
 namespace monitor::record {
 
 struct CounterClass {
 	unsigned id = 0;
-	std::vector<std::string> fields; // u64 each, behind an argument that says nothing
+	std::string name, kind;          // kind of each field
+	std::string argument;            // the argument's field; "": it says nothing
+	std::vector<std::string> fields; // the payload
 };
 
-std::vector<CounterClass> counter_classes(const std::optional<pmu::Selection> &selection);
+std::vector<CounterClass> counter_classes(const std::optional<pmu::Selection> &selection, RatioFormat format);
 
 // Without the readings.
-nlohmann::ordered_json counters_json(const pmu::Selection &selection, std::uint64_t every_ns);
+nlohmann::ordered_json counters_json(const pmu::Selection &selection, RatioFormat format, std::uint64_t every_ns);
 nlohmann::ordered_json readings_json(const std::vector<CounterReading> &readings);
 
 } // namespace monitor::record

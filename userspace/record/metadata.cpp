@@ -190,10 +190,10 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 #undef B
 #undef F
 	for (const CounterClass &cls : counter_classes) {
-		std::string fields = field("u16", "reserved");
+		std::string fields = cls.argument.empty() ? field("u16", "reserved") : field(cls.kind, cls.argument);
 		for (const std::string &name : cls.fields)
-			fields += field("u64", name);
-		text += event_class(cls.id, "counters", fields);
+			fields += field(cls.kind, name);
+		text += event_class(cls.id, cls.name, fields);
 	}
 	for (const card::UserClass &cls : user_classes)
 		text += user_class(cls);

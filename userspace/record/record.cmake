@@ -24,6 +24,7 @@ add_library(
   record/kernel_counts.cpp
   record/metadata.cpp
   record/proc_tasks.cpp
+  record/ratio_pairs.cpp
   record/recording.cpp
   record/recording_file.cpp
   record/user.cpp

@@ -204,6 +204,11 @@ void Recorder::load_card()
 	if (options_.counters) {
 		counters_ = std::make_unique<Counters>(*options_.counters, options.cpus);
 		options.counters_in_set = counters_->counters_in_set();
+		options.ratios.bits = bits_of(options_.ratio_format);
+		for (const RatioPair &pair : ratio_pairs(*options_.counters))
+			if (options.ratios.bits)
+				options.ratios.pairs.emplace_back(slot_of(*options_.counters, pair.numerator),
+								  slot_of(*options_.counters, pair.denominator));
 		options.counters_every_ns = options_.counters_every_ns;
 	}
 	card_ = std::make_unique<card::BpfCard>(options);
@@ -227,7 +232,7 @@ void Recorder::write_description()
 {
 	clock_ = describe_clock(*steering_);
 	replace_file(result_.directory + "/metadata",
-		     metadata(uuid_, clock_, counter_classes(options_.counters),
+		     metadata(uuid_, clock_, counter_classes(options_.counters, options_.ratio_format),
 			      users_ ? users_->classes() : std::vector<card::UserClass>()),
 		     0600);
 }
@@ -236,8 +241,9 @@ void Recorder::write_description()
 void Recorder::describe_again(const std::vector<card::UserClass> &classes)
 {
 	try {
-		replace_file(result_.directory + "/metadata",
-			     metadata(uuid_, clock_, counter_classes(options_.counters), classes), 0600);
+		replace_file(
+		    result_.directory + "/metadata",
+		    metadata(uuid_, clock_, counter_classes(options_.counters, options_.ratio_format), classes), 0600);
 	} catch (const Error &) {
 	}
 }
@@ -455,7 +461,7 @@ Result Recorder::run()
 		// From here on every probe is attached.
 		file_.start(steering_->last());
 		if (counters_) {
-			file_.counters(counters_->selection(), options_.counters_every_ns);
+			file_.counters(counters_->selection(), options_.ratio_format, options_.counters_every_ns);
 			file_.counter_readings("start", counters_->read(false));
 		}
 		write_description();

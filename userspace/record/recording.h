@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pmu/selection.h"
+#include "ratio_pairs.h"
 
 namespace monitor::record {
 
@@ -23,8 +24,9 @@ struct Options {
 	std::vector<int> pids;                  // -p PID,...: these and their descendants
 	bool only_command = false;              // -p cmd
 	std::optional<pmu::Selection> counters; // -m
-	std::uint64_t counters_every_ns = 0;    // read them also at an interrupt if no switch came for so long
-	bool user_only = false;                 // --user-only: no kernel events, no privilege
+	RatioFormat ratio_format = RatioFormat::exact;
+	std::uint64_t counters_every_ns = 0; // read them also at an interrupt if no switch came for so long
+	bool user_only = false;              // --user-only: no kernel events, no privilege
 	bool everyone = false; // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;
 	std::optional<std::uint64_t> max_bytes; // the recording ends when the trace has this size

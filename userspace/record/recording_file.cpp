@@ -96,9 +96,9 @@ void RecordingFile::card(const card::BpfCard &card, const std::vector<std::strin
 	json_["ring_bytes"] = card.ring_bytes();
 }
 
-void RecordingFile::counters(const pmu::Selection &selection, std::uint64_t every_ns)
+void RecordingFile::counters(const pmu::Selection &selection, RatioFormat format, std::uint64_t every_ns)
 {
-	json_["counters"] = counters_json(selection, every_ns);
+	json_["counters"] = counters_json(selection, format, every_ns);
 }
 
 void RecordingFile::counter_readings(const char *when, const std::vector<CounterReading> &readings)
@@ -146,6 +146,8 @@ void RecordingFile::card_counts(const card::BpfCard &card)
 	for (unsigned id = EDC_ID_counters; id < EDC_ID_counters_scaled + EDC_COUNTER_SETS; ++id)
 		if (auto counts = class_counts(card, {id, "counters", "counters", 0, {}}); counts["seen"] != 0)
 			classes.push_back(std::move(counts));
+	if (auto counts = class_counts(card, {EDC_ID_ratios, "ratios", "counters", 0, {}}); counts["seen"] != 0)
+		classes.push_back(std::move(counts));
 	std::uint64_t clamped = 0;
 	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
 		for (const edc_level &level : card.area(cpu).level)

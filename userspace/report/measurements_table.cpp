@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/measure.h"
+#include "monitor/ratio.h"
 
 namespace monitor::report {
 namespace {
@@ -35,6 +36,9 @@ Column column_of(const Measurement &measurement)
 
 Cell cell_of(const Measurement &measurement, const analyze::Measured &measured)
 {
+	if (measured.below)
+		return measurement.unit == "%" ? fmt::format("< {:.2g} %", *measured.least * 100)
+					       : fmt::format("< {:.2g}", *measured.least);
 	if (!measured.value)
 		return {};
 	if (measurement.unit == "%")
@@ -46,7 +50,7 @@ Cell cell_of(const Measurement &measurement, const analyze::Measured &measured)
 
 std::uint64_t time_of(const CounterSums &sums)
 {
-	return sums.ticks.empty() ? 0 : sums.ticks.front();
+	return sums.ratio_ticks ? sums.ratio_ticks : sums.ticks.empty() ? 0 : sums.ticks.front();
 }
 
 std::vector<Row> rows_by_cpu(const analyze::CounterPart &part)
@@ -166,7 +170,12 @@ std::string provenance_text(const analyze::CountersInfo &info, const Table &tabl
 			missing[measurement.missing] +=
 			    (missing[measurement.missing].empty() ? "" : ", ") + measurement.name;
 	}
-	if (scaled)
+	if (info.ratio_bits)
+		text += fmt::format("recorded as ratios of {} bits: off by less than {:.2g} % of full scale; -: above "
+				    "full scale in some stretch\n",
+				    info.ratio_bits == EDC_RATIO_BITS_16 ? 16 : 32,
+				    125.0 / static_cast<double>(1u << info.ratio_bits));
+	else if (scaled)
 		text += "counting%: scaled up from so much of the time, for there are fewer counters than were asked "
 			"for: an estimate\n";
 	else if (counted)
@@ -181,7 +190,10 @@ std::string provenance_json(const analyze::CountersInfo &info, const Table &tabl
 	auto all = nlohmann::ordered_json::array();
 	for (const Measurement &measurement : info.measurements) {
 		const double least = least_counting(table, measurement.name);
-		const char *state = !measurement.missing.empty() ? "n/a" : least < 100 ? "scaled" : "counted";
+		const char *state = !measurement.missing.empty() ? "n/a"
+				    : measurement.ratio          ? "ratio"
+				    : least < 100                ? "scaled"
+								 : "counted";
 		all.push_back({{"name", measurement.name},
 			       {"unit", measurement.unit},
 			       {"group", measurement.group},

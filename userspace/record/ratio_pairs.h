@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// `record --ratio-format`: which measurements are recorded as normalised ratios (monitor/ratio.h) instead of counts.
+// Used by recording.cpp and counter_classes.cpp.
+#pragma once
+
+#include <vector>
+
+#include "pmu/selection.h"
+
+namespace monitor::record {
+
+enum class RatioFormat { exact, rems16, rems32 };
+
+struct RatioPair {
+	std::size_t measurement = 0;                // in the selection
+	std::size_t numerator = 0, denominator = 0; // counters, as the code holds them
+	bool inverse = false;                       // the code holds 1 / the measurement, which may exceed 1
+};
+
+// EDC_RATIO_BITS_*; 0 for exact counts.
+unsigned bits_of(RatioFormat format);
+
+// The first EDC_RATIO_PAIRS ratios of two events each.
+std::vector<RatioPair> ratio_pairs(const pmu::Selection &selection);
+
+// Where a counter is read: set * EDC_COUNTERS_IN_SET + its place in it.
+unsigned slot_of(const pmu::Selection &selection, std::size_t counter);
+
+// What cannot be held as a ratio becomes missing, with a reason. Throws Error if nothing is left.
+void keep_ratios(pmu::Selection &selection);
+
+} // namespace monitor::record
