@@ -56,14 +56,6 @@ int Counters::open_set(unsigned cpu, unsigned set)
 	return 0;
 }
 
-std::vector<unsigned> Counters::counters_in_set() const
-{
-	std::vector<unsigned> sizes;
-	for (const auto &set : selection_.sets)
-		sizes.push_back(static_cast<unsigned>(set.size()));
-	return sizes;
-}
-
 void Counters::give_to(card::BpfCard &card) const
 {
 	for (const OpenSet &set : open_)

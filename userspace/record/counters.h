@@ -28,7 +28,6 @@ public:
 	Counters(pmu::Selection selection, unsigned cpus);
 
 	const pmu::Selection &selection() const { return selection_; }
-	std::vector<unsigned> counters_in_set() const;
 	void give_to(card::BpfCard &card) const;
 	// By read(2), which asks each CPU.
 	std::vector<CounterReading> read(bool at_end) const;

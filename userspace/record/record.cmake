@@ -13,6 +13,7 @@ add_library(
   monitor_record STATIC
   record/blocks.cpp
   record/buffers.cpp
+  record/card_options.cpp
   record/cgroup_names.cpp
   record/clock.cpp
   record/command.cpp

@@ -17,11 +17,11 @@
 #include "blocks.h"
 #include "buffers.h"
 #include "card/bpf_card.h"
-#include "card/classes.h"
 #include "card/facts.h"
 #include "card/start_test.h"
 #include "card/user_card.h"
 #include "card/user_processes.h"
+#include "card_options.h"
 #include "cgroup_names.h"
 #include "clock.h"
 #include "command.h"
@@ -74,17 +74,6 @@ std::vector<std::string> stream_names(unsigned cpus)
 	return names;
 }
 
-std::vector<std::string> chosen_families(const Options &options)
-{
-	if (!options.families.empty())
-		return options.families;
-	std::vector<std::string> names;
-	for (const card::Family &family : card::families())
-		if (family.by_default)
-			names.push_back(family.name);
-	return names;
-}
-
 class Recorder {
 public:
 	Recorder(const Options &options, const std::function<void(const Progress &)> &on_progress)
@@ -104,7 +93,6 @@ public:
 	Result run();
 
 private:
-	bool filtering() const { return options_.only_command || !options_.pids.empty(); }
 	void make_directory();
 	void open_user_card();
 	void load_card();
@@ -194,23 +182,11 @@ void Recorder::measure_clock()
 
 void Recorder::load_card()
 {
-	card::CardOptions options;
-	options.families = chosen_families(options_);
-	options.filtering = filtering();
-	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
-	buffers_ = divide_buffers(options_.buffer_bytes, options.cpus);
-	options.blocks_per_cpu = buffers_.blocks_per_cpu;
-	options.uuid = uuid_;
-	if (options_.counters) {
-		counters_ = std::make_unique<Counters>(*options_.counters, options.cpus);
-		options.counters_in_set = counters_->counters_in_set();
-		options.ratios.bits = bits_of(options_.ratio_format);
-		for (const RatioPair &pair : ratio_pairs(*options_.counters))
-			if (options.ratios.bits)
-				options.ratios.pairs.emplace_back(slot_of(*options_.counters, pair.numerator),
-								  slot_of(*options_.counters, pair.denominator));
-		options.counters_every_ns = options_.counters_every_ns;
-	}
+	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
+	buffers_ = divide_buffers(options_.buffer_bytes, cpus);
+	if (options_.counters)
+		counters_ = std::make_unique<Counters>(*options_.counters, cpus);
+	const card::CardOptions options = card_options(options_, buffers_.blocks_per_cpu, cpus, uuid_);
 	card_ = std::make_unique<card::BpfCard>(options);
 	if (counters_)
 		counters_->give_to(*card_);
@@ -271,7 +247,8 @@ void Recorder::write_tasks(bool at_end)
 	}
 	if (!card::in_first_pid_namespace())
 		return; // /proc has other numbers
-	for (const edc_task &task : tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, filtering()))
+	for (const edc_task &task :
+	     tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering()))
 		control_->thread_state(task, at_end);
 }
 
@@ -434,7 +411,7 @@ Result Recorder::run()
 	if (options_.user_only && !has_invariant_tsc())
 		throw Error(
 		    "--user-only needs a time stamp counter of constant rate on all CPUs, which this machine lacks");
-	if (!card::in_first_pid_namespace() && (filtering() || !options_.command.empty()))
+	if (!card::in_first_pid_namespace() && (options_.filtering() || !options_.command.empty()))
 		throw Error(
 		    "in a container with process numbers of its own no process can be chosen: leave out -p and the "
 		    "command, or start the container with the host's numbers (--pid=host)");

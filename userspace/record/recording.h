@@ -32,6 +32,8 @@ struct Options {
 	std::optional<std::uint64_t> max_bytes; // the recording ends when the trace has this size
 	std::string note;
 	std::vector<std::string> command;
+
+	bool filtering() const { return only_command || !pids.empty(); }
 };
 
 struct Progress {
