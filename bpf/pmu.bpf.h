@@ -32,6 +32,8 @@ struct {
 	__type(value, __u32);
 } counters SEC(".maps");
 
+#define NO_COUNT (~0ull - 4096) /* above it bpf_perf_event_read() says why there is none */
+
 /* One set. A counter that this CPU does not have: no token. */
 static __attribute__((noinline)) int post_counters(__u32 set)
 {
@@ -54,6 +56,8 @@ static __attribute__((noinline)) int post_counters(__u32 set)
 		if (i >= count)
 			break;
 		words[2 + i] = bpf_perf_event_read(&counters, (set * EDC_COUNTERS_IN_SET + i) * counter_cpus + cpu);
+		if (words[2 + i] > NO_COUNT)
+			return 0;
 	}
 	if (count > EDC_COUNTERS_IN_SET)
 		return 0;
@@ -77,6 +81,10 @@ static __attribute__((noinline)) int post_ratios(void)
 
 		__u64 n = bpf_perf_event_read(&counters, ratio_counter[2 * i] * counter_cpus + cpu_id);
 		__u64 d = bpf_perf_event_read(&counters, ratio_counter[2 * i + 1] * counter_cpus + cpu_id);
+
+		if (n > NO_COUNT || d > NO_COUNT)
+			return 0;
+
 		__u32 code = edc_ratio_encode(n - cpu->ratio_last[2 * i], d - cpu->ratio_last[2 * i + 1], ratio_bits);
 
 		cpu->ratio_last[2 * i] = n;

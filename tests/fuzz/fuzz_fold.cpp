@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Any history of two CPUs and a recorder, and any recording.json, through the fold, its observers, the checks and the
-// tables. Four bytes are an event: kind, CPU and time step, two arguments. The input's first byte says how much of its
-// end is recording.json; an empty one is replaced by one that a recording could have written.
+// Any history of two CPUs, a program's own stream and a recorder, and any recording.json, through the fold, its
+// observers (activities, counters, regions), the checks and the tables. Four bytes are an event: kind, CPU and time
+// step, two arguments. The input's first byte says how much of its end is recording.json, in pieces of eight bytes;
+// none is replaced by one that a recording with counters could have written.
 #include "../unit/samples.h"
 #include "analyze/activities.h"
 #include "analyze/check.h"
+#include "analyze/counter_fold.h"
 #include "analyze/machine.h"
+#include "analyze/regions.h"
+#include "monitor/user_ring.h"
+#include "report/measurements_table.h"
+#include "report/regions_table.h"
 #include "report/summary.h"
 #include "report/usage_report.h"
 
@@ -13,7 +19,14 @@ using namespace monitor;
 
 namespace {
 
-const char *const shapes[][2] = {
+struct Shape {
+	const char *name, *fields;
+	unsigned id = 0; // 0: the next one from 256 on
+};
+
+constexpr unsigned first_of_programs = 1024;
+
+const Shape shapes[] = {
     {"sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;"},
     {"sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;"},
     {"sched_migrate_task", "u16_t dest_cpu; s32_t pid; u16_t orig_cpu; u16_t prio;"},
@@ -34,14 +47,27 @@ const char *const shapes[][2] = {
     {"minor_fault", "u16_t user;"},
     {"sync", "u16_t cpu; u64_t monotonic; u64_t realtime; u64_t tai; u64_t width;"},
     {"clock_set", "u16_t set; u64_t from_ns; u64_t base; u32_t whole; u32_t frac;"},
+    {"counters", "u16_t reserved; u64_t a; u64_t b;", 324},
+    {"counters", "u16_t reserved; u64_t enabled; u64_t running; u64_t a; u64_t b;", 332},
+    {"counters", "u16_t reserved; u64_t a;", 325},
+    {"counters", "u16_t reserved; u64_t enabled; u64_t running; u64_t a;", 333},
+    {"thread", "u16_t arg; s32_t pid; s32_t tgid;", 5},
+    {"a_begin", "u16_t arg;", first_of_programs},
+    {"a_end", "u16_t arg; u64_t bytes;", first_of_programs + 1},
+    {"b_begin", "range_t arg;", first_of_programs + 2},
+    {"b_end", "u16_t arg;", first_of_programs + 3},
 };
+
+unsigned id_of(std::size_t kind)
+{
+	return shapes[kind].id ? shapes[kind].id : 256 + static_cast<unsigned>(kind);
+}
 
 std::unique_ptr<const trace::Description> describe()
 {
 	std::string text;
-	unsigned id = 256;
-	for (const auto &shape : shapes)
-		text += samples::event_block(id++, shape[0], shape[1]);
+	for (std::size_t kind = 0; kind < std::size(shapes); ++kind)
+		text += samples::event_block(id_of(kind), shapes[kind].name, shapes[kind].fields);
 	return samples::description(text);
 }
 
@@ -50,30 +76,60 @@ constexpr const char *plain_recording =
 	"programs":["sys_enter","sys_exit","page_fault_user","minor_fault","irq_handler_entry"],
 	"kernel_counts":{"start":{"before":5,"after":6,"context_switches":1,"interrupts":1,"steal_ns":[0,1]},
 	"end":{"before":900,"after":901,"context_switches":9,"interrupts":3,"steal_ns":[0]}},
-	"classes":[{"id":256,"name":"sched_switch","family":"sched","seen":4,"refused":1,"too_deep":0,"filtered":0}]})";
+	"classes":[{"id":256,"name":"sched_switch","family":"sched","seen":4,"refused":1,"too_deep":0,"filtered":0}],
+	"counters":{"every_ns":1000,"notes":["a note"],"sets":[
+	{"id":324,"scaled_id":332,"counters":[{"name":"a","unit":"","field":"a"},{"name":"b","unit":"ns","field":"b"}]},
+	{"id":325,"scaled_id":333,"counters":[{"name":"a","unit":"","field":"a"}]}],
+	"measurements":[
+	{"name":"r","unit":"","per":"counters","numerator":[{"counter":0,"factor":2}],"denominator":[{"counter":1,"factor":1}]},
+	{"name":"t","unit":"%","per":"time","numerator":[{"counter":1,"factor":1}]},
+	{"name":"s","unit":"/s","per":"seconds","numerator":[{"counter":2,"factor":64}]},
+	{"name":"o","unit":"","per":"occurrences","numerator":[{"counter":0,"factor":1},{"counter":2,"factor":1}]},
+	{"name":"n","unit":"","per":"nothing","numerator":[{"counter":2,"factor":1}]},
+	{"name":"m","unit":"","per":"nothing","missing":"no PMU"}],
+	"readings":{"start":[{"cpu":0,"set":0,"time":6,"enabled_ns":10,"running_ns":10,"values":[1,2]},
+	{"cpu":1,"set":1,"time":7,"enabled_ns":10,"running_ns":9,"values":[3]}],
+	"end":[{"cpu":0,"set":0,"time":3000000000,"enabled_ns":90,"running_ns":80,"values":[5,9]},
+	{"cpu":1,"set":1,"time":3000000001,"enabled_ns":99,"running_ns":50,"values":[7]}]}}})";
 
 std::vector<samples::StreamWriter> write(const trace::Description &description, const unsigned char *data,
 					 std::size_t size)
 {
 	std::vector<samples::StreamWriter> streams;
-	streams.emplace_back(trace::recorder_cpu, 0);
+	streams.emplace_back(EDC_CPU_UNKNOWN, 0);
 	streams.emplace_back(0, 0);
 	streams.emplace_back(1, 0);
+	streams.emplace_back(0, EDC_LEVEL_USER);
 	std::uint64_t time = 0, discarded = 0;
 	for (samples::StreamWriter &stream : streams)
 		stream.open(0);
 	for (; size >= 4; data += 4, size -= 4) {
-		samples::StreamWriter &stream = streams[data[1] % 3];
-		time += std::uint64_t{data[1]} << data[1] % 24;
 		const unsigned kind = data[0] % std::size(shapes);
-		const std::size_t bytes = description.by_id(256 + kind)->size_bytes;
+		const bool of_program = id_of(kind) >= first_of_programs || id_of(kind) == EDC_ID_THREAD;
+		samples::StreamWriter &stream = streams[of_program ? 3 : data[1] % 3];
+		time += std::uint64_t{data[1]} << data[1] % 24;
+		const std::size_t bytes = description.by_id(id_of(kind))->size_bytes;
 		if (data[0] > 250 || stream.room() < bytes)
 			stream.open(time, discarded += data[0] > 250);
-		stream.post(time, 256 + kind, data[2]);
+		stream.post(time, id_of(kind), data[2]);
 		for (std::size_t word = 8; word < bytes; word += 8)
 			stream.put_word((data[3] & 7u) | std::uint64_t{data[2]} << (word == 8 ? 32 : data[3] >> 2));
 	}
 	return streams;
+}
+
+// What threads, idle and unknown have is what the CPUs have, counter by counter.
+void require_balance(const analyze::CounterFold &fold)
+{
+	for (const auto &[number, part] : fold.parts()) {
+		analyze::CounterSums sum = part.unknown, of_cpus = fold.none();
+		for (const auto &[thread, counted] : part.threads)
+			sum += counted;
+		for (const auto &[number, cpu] : part.cpus)
+			of_cpus += cpu;
+		if (sum.counts != of_cpus.counts || sum.ticks != of_cpus.ticks || sum.missed_ns != of_cpus.missed_ns)
+			std::abort();
+	}
 }
 
 void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flags)
@@ -88,19 +144,35 @@ void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flag
 				     machine);
 	machine.add(calls);
 	machine.add(sleeps);
+	analyze::CounterFold counters(trace.description(), info.counters.value_or(analyze::CountersInfo{}),
+				      machine.window_begin(), flags & 8 ? 1ull << 32 : 0);
+	machine.add(counters);
+	analyze::RegionFold regions(static_cast<analyze::RegionBy>(flags % 3), trace, machine, &counters);
+	machine.add(regions);
 	fold(trace, machine);
+	regions.finish();
+	counters.finish(machine);
+	require_balance(counters);
 	for (const analyze::Cpu &cpu : machine.cpus())
 		if (machine.window_end() >= machine.window_begin() &&
 		    cpu.usage.cpu() + cpu.idle != machine.window_end() - machine.window_begin())
 			std::abort(); // a CPU's times are its window
 	const trace::Clock &clock = trace.description().clock;
 	report::UsageOptions options;
-	options.by = static_cast<report::GroupBy>(flags % 5);
-	options.filtering = info.filtering();
+	options.grouping.by = static_cast<report::GroupBy>(flags % 5);
+	options.grouping.filtering = info.filtering();
 	report::to_text(report::usage_table(machine, clock, options));
 	report::to_json(report::cpu_table(machine, clock, info));
 	report::to_csv(report::activity_table(calls, clock));
 	report::to_text(report::activity_table(sleeps, clock));
+	report::to_csv(report::regions_table(regions, clock, report::known_shares(info), &counters.info()));
+	report::unpaired_text(regions);
+	const report::Table ratios =
+	    report::measurements_table(counters, machine, clock, {options.grouping, flags & 8 ? 1ull << 32 : 0});
+	report::provenance_text(counters.info(), ratios);
+	report::provenance_json(counters.info(), ratios);
+	report::to_json(ratios);
+	report::to_text(report::without_exact(ratios));
 }
 
 } // namespace
@@ -109,7 +181,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 {
 	if (size < 1)
 		return 0;
-	const std::size_t json_bytes = std::min<std::size_t>(data[0], size - 1);
+	const std::size_t json_bytes = std::min<std::size_t>(data[0] * 8u, size - 1);
 	const std::string json(reinterpret_cast<const char *>(data) + size - json_bytes, json_bytes);
 	const analyze::RecordingInfo info = analyze::parse_recording(json_bytes ? json : plain_recording);
 	static const std::shared_ptr<const trace::Description> description = describe();

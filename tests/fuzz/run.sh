@@ -31,7 +31,19 @@ open(sys.argv[1], "wb").write(bytes([16]) + block(1000, 20, 0) + block(200, 20, 
 END
 fi
 if [ "$name" = fuzz_fold ]; then
-	for i in 1 2 3; do head -c $((i * 400)) /dev/urandom > "$corpus/seed_$i"; done
+	for i in 1 2 3; do { printf '\0'; head -c $((i * 400)) /dev/urandom; } > "$corpus/seed_$i"; done
+	python3 - "$corpus/seed_counters" << 'END'
+import json, os, sys
+counters = [{"name": "a", "unit": "ns", "field": "a"}]
+reading = {"cpu": 0, "set": 0, "time": 5, "enabled_ns": 9, "running_ns": 9, "values": [1]}
+terms = [{"counter": 0, "factor": 2}]
+said = json.dumps({"state": "complete", "start": {"time": 1}, "end": {"time": 1 << 40}, "counters": {
+    "sets": [{"id": 325, "scaled_id": 333, "counters": counters}], "readings": {"start": [reading], "end": [reading]},
+    "measurements": [{"name": per, "unit": "%", "per": per, "numerator": terms, "denominator": terms}
+                     for per in ("counters", "time", "nothing")]}}).encode()
+said += b" " * (-len(said) % 8)
+open(sys.argv[1], "wb").write(bytes([len(said) // 8]) + os.urandom(800) + said)
+END
 fi
 exec "$fuzzer" -max_total_time="$seconds" -max_len=16384 -len_control=0 -rss_limit_mb=2048 -timeout=10 -print_final_stats=0 -verbosity=0 \
 	-artifact_prefix="$corpus.found_" "$corpus"

@@ -180,7 +180,7 @@ struct Folded {
 	{
 		monitor::analyze::CounterSums sums = fold.none();
 		for (const auto &[number, part] : fold.parts())
-			for (const monitor::analyze::CounterSums &cpu : part.cpus)
+			for (const auto &[number, cpu] : part.cpus)
 				sums += cpu;
 		return sums;
 	}

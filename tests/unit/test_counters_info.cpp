@@ -135,7 +135,7 @@ TEST_CASE("counters info: a reason that is written stays, whatever the terms are
 	CHECK(info.measurements[0].numerator.empty());
 }
 
-TEST_CASE("counters info: a counter of a negative number is not there", "[!shouldfail]")
+TEST_CASE("counters info: a counter of a negative number is not there")
 {
 	History history;
 	history.measurements = {measurement("m", "nothing", {term(-1)})};
@@ -147,10 +147,10 @@ TEST_CASE("counters info: thousands of sets, counters and measurements are cut")
 	History history;
 	Json json = history.counters();
 	Json big = json["sets"][0];
-	for (int i = 0; i < 300; ++i)
+	for (int i = 0; i < 3; ++i) // five counters
 		big["counters"].push_back(big["counters"][0]);
-	json["sets"] = List(5000, big);
-	json["measurements"] = List(5000, measurement("m", "nothing", {term(255)}));
+	json["sets"] = List(3000, big);
+	json["measurements"] = List(3000, measurement("m", "nothing", {term(255)}));
 	const analyze::CountersInfo info = analyze::counters_info(json).value();
 	CHECK(info.sets.size() == 64);
 	CHECK(info.counters.size() == 256);
@@ -170,11 +170,12 @@ TEST_CASE("counters info: readings of CPUs and sets that are not there, and of o
 	history.start.push_back(reading(~0ull, 100, {1, 1}));
 	history.start.push_back(reading(0, 100, {1, 1}, 2));
 	history.start.push_back(reading(0, 100, {1, 1}, ~0ull));
+	history.start.push_back(reading(8191, 100, {0, 0})); // a CPU without a stream: unknown
 	history.end.push_back(reading(8192, 400, {1, 1}));
 	history.end.push_back(reading(8191, 400, {1, 1}));
 	history.end.push_back(reading(0, 400, {1, 1, 1}, 1));
 	Folded folded(history);
-	CHECK(folded.balances({700, 50, 0}));
+	CHECK(folded.balances({701, 51, 0}));
 
 	History odd = one_turn();
 	odd.start = {reading(0, 100, {1000})}; // one value of two: the first token's reading is the first

@@ -146,6 +146,10 @@ TEST_CASE("shared ring: what no card writes is told and gone round")
 	{
 		ring.post(1024, start - 1'000'000);
 	}
+	SECTION("a time that would lie before the clock began")
+	{
+		ring.post(1024, start | 1ull << 47);
+	}
 	SECTION("an event longer than what is claimed")
 	{
 		ring.store(ring.claim(0), 1026, start + 1);

@@ -196,10 +196,18 @@ Counted counted(const Arguments &arguments, const Folds &folds, const analyze::M
 		return {};
 	const bool text = !arguments.json && !arguments.csv;
 	Counted counted;
+	constexpr std::uint64_t most_parts = 100'000;
+	if (options.every_ticks && folds.counters->parts().size() > most_parts)
+		throw Error("--every would make too many rows: say a longer time");
 	counted.table = report::measurements_table(*folds.counters, machine, clock, options);
 	const report::Table &of = folds.regions ? main_table : counted.table;
 	counted.how = text ? report::provenance_text(folds.counters->info(), of)
 			   : report::provenance_json(folds.counters->info(), of);
+	if (text && options.every_ticks && folds.counters->reaching_back())
+		counted.how +=
+		    fmt::format("{} readings tell of a longer time than --every, and stand where they were made; "
+				"record with --every\n",
+				folds.counters->reaching_back());
 	if (folds.regions && text)
 		counted.how +=
 		    "an activity's counts are those between readings inside of it; record with --every for more\n";
@@ -314,7 +322,7 @@ void add_report(CLI::App &app, int &exit_code)
 			       ? std::string()
 			       : "'" + text + "' is no number of rows; 0 is all";
 	    });
-	command->add_flag("--json", arguments->json, "JSON: {rows, cpus, summary}, times in ns");
+	command->add_flag("--json", arguments->json, "JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
 	command->add_flag("--csv", arguments->csv, "comma-separated values, times in ns")->excludes("--json");
 	command->footer(
 	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token tells;\n"

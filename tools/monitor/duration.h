@@ -21,7 +21,7 @@ inline std::uint64_t parse_duration(const std::string &text, const char *option)
 	const double value = std::strtod(text.c_str(), &unit);
 	const std::pair<const char *, double> units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 	for (const auto &[name, factor] : units)
-		if (std::string_view(unit) == name && value > 0 && value * factor < 1e15)
+		if (std::string_view(unit) == name && value * factor >= 1 && value * factor < 1e15)
 			return static_cast<std::uint64_t>(value * factor);
 	throw Error(fmt::format("{}: '{}' is no duration; say for example 100ms", option, text));
 }

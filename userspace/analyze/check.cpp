@@ -135,9 +135,12 @@ void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
 				      "ratios were recorded, not counts: nothing can be summed up and compared"});
 		return;
 	}
-	if (info.end.empty()) {
+	const auto same_place = [](const CounterReading &a, const CounterReading &b) {
+		return a.cpu == b.cpu && a.set == b.set;
+	};
+	if (!std::ranges::equal(info.start, info.end, same_place) || info.end.empty()) {
 		statements.push_back(
-		    {"counters", Verdict::not_checked, "the counters were not read at the end: a killed recording"});
+		    {"counters", Verdict::not_checked, "not every counter was read both at the start and at the end"});
 		return;
 	}
 	CounterSums sum = fold.none();

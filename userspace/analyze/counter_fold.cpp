@@ -75,8 +75,8 @@ CounterFold::Reading CounterFold::reading_of(const CounterReading &reading)
 
 CounterFold::CounterFold(const trace::Description &description, const CountersInfo &info, std::uint64_t begin,
 			 std::uint64_t every_ticks)
-    : info_(info), ns_per_tick_(1e9 / static_cast<double>(description.clock.frequency_hz)),
-      classes_(trace::Description::max_classes), begin_(begin), every_ticks_(every_ticks)
+    : info_(info), clock_(description.clock), classes_(trace::Description::max_classes), begin_(begin),
+      every_ticks_(every_ticks)
 {
 	for (unsigned set = 0; set < info_.sets.size(); ++set)
 		for (const auto &cls : description.classes())
@@ -153,7 +153,7 @@ CounterPart &CounterFold::part_at(std::uint64_t since, std::uint64_t time)
 // Whose it is what was counted on a CPU since then. All that ran there have it too.
 CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since) const
 {
-	part.cpus.resize(std::max<std::size_t>(part.cpus.size(), cpu.number + 1), none());
+	part.cpus.try_emplace(cpu.number, none());
 	return cpu.current && since >= cpu.gap_until ? part.threads.try_emplace(cpu.current, none()).first->second
 						     : part.unknown;
 }
@@ -165,21 +165,22 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 	if (before == 0)
 		return; // what it tells of began at a moment that no token has
 	CounterPart &part = part_at(before, event.time);
-	for (CounterSums *sums : {&sums_of(part, cpu, before), &part.cpus[cpu.number]}) {
-		sums->ratio_ticks += event.time - before;
-		++sums->occurrences;
-		for (std::size_t i = 0; i < ratio_class_.codes.size(); ++i) {
-			const edc_ratio ratio =
-			    edc_ratio_decode(ratio_class_.codes[i].get<std::uint32_t>(event), info_.ratio_bits);
-			if (ratio.flags & EDC_RATIO_INVALID) {
-				++contradictions_;
-				continue;
-			}
-			const bool over = ratio.flags & EDC_RATIO_OVER;
-			sums->ratios[i] += {over ? 0 : ratio.numerator, over ? 0 : ratio.denominator, 1,
-					    ratio.flags & EDC_RATIO_BELOW ? 1u : 0u, over ? 1u : 0u};
-		}
+	CounterSums &sums = sums_of(part, cpu, before);
+	occur(cpu, sums);
+	CounterSums now = none();
+	now.ratio_ticks = event.time - before;
+	for (std::size_t i = 0; i < ratio_class_.codes.size(); ++i) {
+		const edc_ratio ratio =
+		    edc_ratio_decode(ratio_class_.codes[i].get<std::uint32_t>(event), info_.ratio_bits);
+		const bool over = ratio.flags & EDC_RATIO_OVER;
+		if (ratio.flags & EDC_RATIO_INVALID)
+			++contradictions_;
+		else
+			now.ratios[i] = {over ? 0 : ratio.numerator, over ? 0 : ratio.denominator, 1,
+					 ratio.flags & EDC_RATIO_BELOW ? 1u : 0u, over ? 1u : 0u};
 	}
+	sums += now;
+	part.cpus.at(cpu.number) += now;
 }
 
 void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
@@ -198,7 +199,25 @@ void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 	for (const trace::FieldRef &field : cls.values)
 		now.values.push_back(field.get(event));
 	now.known = true;
+	if (const Reading *before = last(cpu.number, cls.set); before && now.time > before->until)
+		return take_end(cpu, cls.set);
 	take(cpu, cls.set, std::move(now));
+}
+
+// Several readings in a row of one thread on a CPU are one occurrence.
+void CounterFold::occur(const Cpu &cpu, CounterSums &sums)
+{
+	running_.resize(std::max<std::size_t>(running_.size(), cpu.number + 1));
+	if (std::exchange(running_[cpu.number], &sums) != &sums)
+		++sums.occurrences;
+}
+
+// The reading at the end, where the tokens pass it: who runs then may not be who runs at the end of the trace.
+void CounterFold::take_end(const Cpu &cpu, unsigned set)
+{
+	for (const CounterReading &end : info_.end)
+		if (end.cpu == cpu.number && end.set == set)
+			take(cpu, set, reading_of(end));
 }
 
 void CounterFold::take(const Cpu &cpu, unsigned set, Reading &&now)
@@ -211,8 +230,10 @@ void CounterFold::take(const Cpu &cpu, unsigned set, Reading &&now)
 	now.until = before->until;
 	if (before->known && before->values.size() == info.count) {
 		CounterPart &part = part_at(before->time, now.time);
-		add(sums_of(part, cpu, before->time), set, *before, now);
-		add(part.cpus[cpu.number], set, *before, now);
+		CounterSums &sums = sums_of(part, cpu, before->time);
+		occur(cpu, sums);
+		add(sums, set, *before, now);
+		add(part.cpus.at(cpu.number), set, *before, now);
 		for (std::size_t i = 0; i < info.count; ++i)
 			contradictions_ += now.values[i] < before->values[i];
 	}
@@ -226,18 +247,19 @@ void CounterFold::add(CounterSums &sums, unsigned set, const Reading &before, co
 	const std::uint64_t ticks = now.time - before.time;
 	sums.ticks[set] += ticks;
 	// The short token does not say how long the set was enabled: all the time.
-	sums.enabled_ns[set] += before.enabled_ns && now.enabled_ns
-				    ? now.enabled_ns - before.enabled_ns
-				    : static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_);
+	sums.enabled_ns[set] +=
+	    before.enabled_ns && now.enabled_ns ? now.enabled_ns - before.enabled_ns : clock_.to_ns(ticks);
 	sums.missed_ns[set] += now.missed_ns - before.missed_ns;
-	sums.occurrences += set == 0;
 }
 
 void CounterFold::finish(const Machine &machine)
 {
-	for (const CounterReading &end : info_.end)
-		if (end.cpu < machine.cpus().size() && end.set < info_.sets.size())
-			take(machine.cpus()[end.cpu], static_cast<unsigned>(end.set), reading_of(end));
+	for (unsigned set = 0; set < info_.sets.size(); ++set)
+		for (std::uint32_t number = 0; number < last_.size(); ++number) {
+			Cpu without_tokens;
+			without_tokens.number = number;
+			take_end(number < machine.cpus().size() ? machine.cpus()[number] : without_tokens, set);
+		}
 }
 
 } // namespace monitor::analyze

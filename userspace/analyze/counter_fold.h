@@ -42,7 +42,7 @@ struct CounterSums {
 // What was counted in a stretch of time.
 struct CounterPart {
 	std::unordered_map<const Thread *, CounterSums> threads; // a CPU's idle thread has tid 0
-	std::vector<CounterSums> cpus;                           // all that ran there, idle and unknown included
+	std::map<std::uint32_t, CounterSums> cpus;               // all that ran there, idle and unknown included
 	CounterSums unknown;
 };
 
@@ -93,11 +93,14 @@ private:
 	CounterPart &part_at(std::uint64_t since, std::uint64_t time);
 	Reading *last(std::uint64_t cpu, std::uint64_t set);
 	void take(const Cpu &cpu, unsigned set, Reading &&now);
+	void take_end(const Cpu &cpu, unsigned set);
+	void occur(const Cpu &cpu, CounterSums &sums);
 	void add(CounterSums &sums, unsigned set, const Reading &before, const Reading &now) const;
 
 	CountersInfo info_;
-	double ns_per_tick_;
-	std::vector<Class> classes_; // by class id
+	trace::Clock clock_;
+	std::vector<const CounterSums *> running_; // by CPU: whose the stretch before was
+	std::vector<Class> classes_;               // by class id
 	RatioClass ratio_class_;
 	std::vector<std::uint64_t> ratio_time_;  // by CPU: of the token before; 0: none
 	std::vector<std::vector<Reading>> last_; // by CPU and set

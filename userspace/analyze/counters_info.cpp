@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "counters_info.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "monitor/ratio.h"
 #include "untrusted_json.h"
 
@@ -38,7 +35,9 @@ void add_set(const Json &json, CountersInfo &info)
 bool read_terms(const Json &json, const CountersInfo &info, std::vector<CounterTerm> &terms)
 {
 	for (const Json &item : json) {
-		const std::uint64_t counter = optional_number(member(item, "counter")).value_or(most_counters);
+		const Json &number_of = member(item, "counter");
+		const bool counts = number_of.is_number_integer() && number_of.get<std::int64_t>() >= 0;
+		const std::uint64_t counter = counts ? number(number_of) : most_counters;
 		const Json &factor = member(item, "factor");
 		if (counter >= info.counters.size() || !factor.is_number() || terms.size() >= most_terms)
 			return false;

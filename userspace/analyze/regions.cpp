@@ -194,7 +194,8 @@ void RegionFold::begin(const Role &role, Stack &stack, const Thread &thread, con
 	frame.activity = role.activity;
 	frame.group = group_of(role, thread, event);
 	frame.at_begin = now(thread, event.time);
-	if (counters_)
+	const auto same = [&](const Frame &other) { return other.group == frame.group; };
+	if (counters_ && std::ranges::none_of(stack.frames, same))
 		frame.counted_at_begin = counters_->so_far(thread);
 	stack.frames.push_back(frame);
 	++frames_;
@@ -323,7 +324,9 @@ RegionRow RegionFold::row_of(const Key &key, const Group &group) const
 	row.p50 = std::min(group.histogram.percentile(0.5), group.max);
 	row.p99 = std::min(group.histogram.percentile(0.99), group.max);
 	row.exclusive = group.exclusive;
-	row.counted = group.counted;
+	if (counters_)
+		row.counted = counters_->none();
+	row.counted += group.counted;
 	row.counted.occurrences = group.count;
 	return row;
 }

@@ -75,7 +75,7 @@ const char *SharedRing::take(std::uint64_t now, bool last, std::uint64_t hole_ti
 			bad = "an event of a class that was never asked for";
 		else if (2 + payload > claimed - taken_)
 			bad = "an event reaches behind what is claimed";
-		else if (record.time + future_ticks < complete_before_)
+		else if (record.time > now + future_ticks || record.time + future_ticks < complete_before_)
 			bad = "an event's time steps back or lies in the future";
 		if (bad) {
 			wrong = bad;

@@ -2,6 +2,8 @@
 #include "counter_classes.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -20,8 +22,10 @@ std::vector<std::string> field_names(std::vector<std::string> names)
 		    *name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
 		if (name->empty() || std::isdigit(static_cast<unsigned char>((*name)[0])))
 			name->insert(0, 1, '_');
-		if (*name == "enabled" || *name == "running" || std::find(names.begin(), name, *name) != name)
-			*name += fmt::format("_{}", name - names.begin());
+		const std::string plain = *name;
+		for (int i = 2;
+		     *name == "enabled" || *name == "running" || std::find(names.begin(), name, *name) != name; ++i)
+			*name = fmt::format("{}_{}", plain, i);
 	}
 	return names;
 }

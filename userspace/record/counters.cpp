@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "counters.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/error.h"
@@ -14,18 +16,37 @@
 #include "monitor/card.h"
 
 namespace monitor::record {
+namespace {
+
+// Each counter is a file on each CPU.
+void allow_files(std::size_t more)
+{
+	constexpr rlim_t others = 4096;
+	rlimit limit{};
+	if (::getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= more + others)
+		return;
+	limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, more + others);
+	limit.rlim_max = std::max(limit.rlim_max, limit.rlim_cur);
+	::setrlimit(RLIMIT_NOFILE, &limit); // if it is refused, opening says so
+}
+
+} // namespace
 
 static_assert(pmu::most_in_set == EDC_COUNTERS_IN_SET && pmu::most_sets == EDC_COUNTER_SETS);
 
 Counters::Counters(pmu::Selection selection, unsigned cpus) : selection_(std::move(selection))
 {
 	int error = 0;
+	allow_files(selection_.counters.size() * cpus);
 	for (unsigned set = 0; set < selection_.sets.size(); ++set) {
 		bool anywhere = false;
 		for (unsigned cpu = 0; cpu < cpus; ++cpu) {
 			const int result = open_set(cpu, set);
 			anywhere |= result == 0;
 			error = result ? result : error;
+			// Offline, or a CPU of another kind; anything else would be a hole in the figures.
+			if (result && result != ENODEV && result != ENOENT && result != EOPNOTSUPP && result != EINVAL)
+				throw Error(result, fmt::format("cannot open a counter on CPU {}", cpu));
 		}
 		if (!anywhere)
 			throw Error(error, fmt::format("cannot open the counters of {} and those beside it",

@@ -2,9 +2,8 @@
 #include "measurements_table.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,34 +42,38 @@ Cell cell_of(const Measurement &measurement, const analyze::Measured &measured)
 		return {};
 	if (measurement.unit == "%")
 		return *measured.value * 100;
-	const bool whole = measurement.per == analyze::Per::nothing && measured.counting == 1 &&
-			   *measured.value < static_cast<double>(1ull << 53);
-	return whole ? Cell(static_cast<std::uint64_t>(*measured.value)) : Cell(*measured.value);
+	const double value = *measured.value;
+	const bool whole = measurement.per == analyze::Per::nothing && measured.counting == 1 && value >= 0 &&
+			   value < static_cast<double>(1ull << 53) && value == std::floor(value);
+	return whole ? Cell(static_cast<std::uint64_t>(value)) : Cell(value);
 }
 
 std::uint64_t time_of(const CounterSums &sums)
 {
-	return sums.ratio_ticks ? sums.ratio_ticks : sums.ticks.empty() ? 0 : sums.ticks.front();
+	return sums.ticks.empty() ? sums.ratio_ticks
+				  : std::max(sums.ratio_ticks, *std::ranges::max_element(sums.ticks));
 }
 
 std::vector<Row> rows_by_cpu(const analyze::CounterPart &part)
 {
 	std::vector<Row> rows;
-	for (std::size_t cpu = 0; cpu < part.cpus.size(); ++cpu)
-		rows.push_back({{static_cast<std::uint64_t>(cpu)}, part.cpus[cpu]});
+	rows.reserve(part.cpus.size());
+	for (const auto &[cpu, counted] : part.cpus)
+		rows.push_back({{static_cast<std::uint64_t>(cpu)}, counted});
 	return rows;
 }
 
 std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle, Grouping &grouping)
 {
 	std::vector<Row> rows;
+	std::vector<const analyze::Thread *> threads; // in an order that does not change from run to run
+	for (const auto &[thread, counted] : part.threads)
+		threads.push_back(thread);
+	std::ranges::sort(threads, {},
+			  [](const analyze::Thread *thread) { return std::pair(thread->tid, thread->born); });
 	std::map<std::size_t, CounterSums> sums;
-	for (const auto &[thread, counted] : part.threads) {
-		if (thread->tid == 0)
-			idle += counted;
-		else
-			sums[grouping.row_of(*thread)] += counted;
-	}
+	for (const analyze::Thread *thread : threads)
+		(thread->tid == 0 ? idle : sums[grouping.row_of(*thread)]) += part.threads.at(thread);
 	rows.reserve(sums.size() + 2);
 	for (auto &[row, counted] : sums)
 		rows.push_back({grouping.cells(grouping.rows()[row]), std::move(counted)});
@@ -91,6 +94,25 @@ double least_counting(const Table &table, const std::string &name)
 				if (const double *share = std::get_if<double>(&row[column]))
 					least = std::min(least, *share);
 	return least;
+}
+
+bool has_value(const Table &table, const std::string &name)
+{
+	for (std::size_t column = 0; column < table.columns.size(); ++column)
+		if (table.columns[column].key == name)
+			for (const auto &row : table.rows)
+				if (!std::holds_alternative<std::monostate>(row[column]))
+					return true;
+	return false;
+}
+
+// Why a measurement has no value in any row; "" if it has one.
+std::string why_none(const Measurement &measurement, const Table &table)
+{
+	if (!measurement.missing.empty() || has_value(table, measurement.name))
+		return measurement.missing;
+	return measurement.ratio ? "nothing to divide by, or above full scale"
+				 : "its counters never had their turn, or there was nothing to divide by";
 }
 
 } // namespace
@@ -164,11 +186,11 @@ std::string provenance_text(const analyze::CountersInfo &info, const Table &tabl
 	std::map<std::string, std::string> missing; // names by reason
 	bool scaled = false, counted = false;
 	for (const Measurement &measurement : info.measurements) {
-		if (measurement.missing.empty())
+		const std::string why = why_none(measurement, table);
+		if (why.empty())
 			(least_counting(table, measurement.name) < 100 ? scaled : counted) = true;
 		else
-			missing[measurement.missing] +=
-			    (missing[measurement.missing].empty() ? "" : ", ") + measurement.name;
+			missing[why] += (missing[why].empty() ? "" : ", ") + measurement.name;
 	}
 	if (info.ratio_bits)
 		text += fmt::format("recorded as ratios of {} bits: off by less than {:.2g} % of full scale; -: above "
@@ -190,16 +212,17 @@ std::string provenance_json(const analyze::CountersInfo &info, const Table &tabl
 	auto all = nlohmann::ordered_json::array();
 	for (const Measurement &measurement : info.measurements) {
 		const double least = least_counting(table, measurement.name);
-		const char *state = !measurement.missing.empty() ? "n/a"
-				    : measurement.ratio          ? "ratio"
-				    : least < 100                ? "scaled"
-								 : "counted";
+		const std::string why = why_none(measurement, table);
+		const char *state = !why.empty()        ? "n/a"
+				    : measurement.ratio ? "ratio"
+				    : least < 100       ? "scaled"
+							: "counted";
 		all.push_back({{"name", measurement.name},
 			       {"unit", measurement.unit},
 			       {"group", measurement.group},
 			       {"formula", measurement.formula},
 			       {"state", state},
-			       {"reason", measurement.missing}});
+			       {"reason", why}});
 	}
 	return all.dump(1, '\t', false, nlohmann::json::error_handler_t::replace);
 }
