@@ -34,8 +34,8 @@ struct {
 
 #define NO_COUNT (~0ull - 4096) /* above it bpf_perf_event_read() says why there is none */
 
-/* One set. A counter that this CPU does not have: no token. */
-static __attribute__((noinline)) int post_counters(__u32 set)
+/* One set. Returns the time of its token; 0: there is none, for this CPU has not such a counter. */
+static __attribute__((noinline)) __u64 post_counters(__u32 set)
 {
 	struct bpf_perf_event_value value = {};
 	__u64 words[2 + EDC_COUNTERS_IN_SET] = {};
@@ -61,13 +61,18 @@ static __attribute__((noinline)) int post_counters(__u32 set)
 	}
 	if (count > EDC_COUNTERS_IN_SET)
 		return 0;
+
+	__u64 time = now();
+
 	if (words[0] == words[1])
-		return post(EDC_ID_counters + set, KEEP_ALWAYS, 0, words + 2, count);
-	return post(EDC_ID_counters_scaled + set, KEEP_ALWAYS, 0, words, 2 + count);
+		post_at(time, EDC_ID_counters + set, KEEP_ALWAYS, 0, words + 2, count);
+	else
+		post_at(time, EDC_ID_counters_scaled + set, KEEP_ALWAYS, 0, words, 2 + count);
+	return time;
 }
 
 /* One token with the ratio of each pair since the token before; the first time only how the counts stand. */
-static __attribute__((noinline)) int post_ratios(void)
+static __attribute__((noinline)) __u64 post_ratios(void)
 {
 	__u64 words[EDC_RATIO_PAIRS / 2] = {};
 	__u32 cpu_id = bpf_get_smp_processor_id(), first = 0;
@@ -100,30 +105,37 @@ static __attribute__((noinline)) int post_ratios(void)
 		WRITE(cpu->ratio_known, 1);
 		return 0;
 	}
-	return post(EDC_ID_ratios, KEEP_ALWAYS, first, words,
-		    ratio_bits == EDC_RATIO_BITS_32 ? (ratio_pairs + 1) / 2 : (ratio_pairs + 2) / 4);
+
+	__u64 time = now();
+
+	post_at(time, EDC_ID_ratios, KEEP_ALWAYS, first, words,
+		ratio_bits == EDC_RATIO_BITS_32 ? (ratio_pairs + 1) / 2 : (ratio_pairs + 2) / 4);
+	return time;
 }
 
-/* All sets. */
-INLINE void read_counters(void)
+/* All sets. Returns the time of the last token, or 0. */
+INLINE __u64 read_counters(void)
 {
-	if (ratio_pairs) {
-		post_ratios();
-		return;
-	}
+	__u64 time = 0;
+
+	if (ratio_pairs)
+		return post_ratios();
 	for (__u32 set = 0; set < EDC_COUNTER_SETS; set++) {
 		if (set >= counter_sets)
 			break;
-		post_counters(set);
+		time = post_counters(set);
 	}
+	return time;
 }
 
-/* At a switch. */
-INLINE void count_switch(void)
+/* At a switch. Returns the clock's time, if it asked for it, for the switch's own token. */
+INLINE __u64 count_switch(void)
 {
+	__u64 time;
+
 	if (!counter_sets)
-		return;
-	read_counters();
+		return 0;
+	time = read_counters();
 	if (counters_every_ns) {
 		__u32 cpu_id = bpf_get_smp_processor_id();
 		struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
@@ -131,6 +143,7 @@ INLINE void count_switch(void)
 		if (cpu)
 			WRITE(cpu->counted_ns, bpf_ktime_get_ns());
 	}
+	return time;
 }
 
 /* At an interrupt: if no switch came for so long. */

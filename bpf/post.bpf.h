@@ -126,13 +126,15 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 	return start + EDC_BLOCK_HEADER;
 }
 
-INLINE void put(struct edc_cpu *cpu, __u32 depth, __u32 id, __u32 arg, const __u64 *words, __u32 count)
+/* `time`: 0, or what the clock said just now. */
+INLINE void put(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 id, __u32 arg, const __u64 *words, __u32 count)
 {
 	struct edc_level *level = &cpu->level[depth];
 	struct edc_ring *ring = &level->ring;
-	__u64 time = now();
 	__u64 pos = ring->pos;
 
+	if (!time)
+		time = now();
 	if (time < ring->last_time) {
 		time = ring->last_time;
 		ring->clamped++;
@@ -179,7 +181,7 @@ INLINE bool current_kept(struct edc_cpu *cpu)
 #define KEEP_ALWAYS -1
 /* a positive number: the filter keeps it if that thread or the running one is selected */
 
-INLINE int post(__u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count)
+INLINE int post_at(__u64 time, __u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id();
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
@@ -194,7 +196,7 @@ INLINE int post(__u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
 		if (!filtering || keep == KEEP_ALWAYS || current_kept(cpu) || (keep > 0 && is_traced(keep)))
-			put(cpu, depth, id, arg, words, count);
+			put(cpu, depth, time, id, arg, words, count);
 		else
 			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;
 	} else {
@@ -203,6 +205,11 @@ INLINE int post(__u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count
 	barrier();
 	WRITE(cpu->depth, depth);
 	return 0;
+}
+
+INLINE int post(__u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count)
+{
+	return post_at(0, id, keep, arg, words, count);
 }
 
 /* POST(id, keep, arg, word...) */

@@ -61,8 +61,9 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	if (!preempt)
 		state = prev_state ? reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
-	count_switch();
-	POST(256, KEEP_ALWAYS, state, pair(prev_pid, next_pid));
+	const __u64 word = pair(prev_pid, next_pid);
+
+	post_at(count_switch(), 256, KEEP_ALWAYS, state, &word, 1);
 	if (dead) /* the thread's last switch: the kernel's own counts are final */
 		POST(263, KEEP_BY_CURRENT, EDC_WHEN_EXIT, pair(prev_pid, prev->tgid), prev->nvcsw, prev->nivcsw,
 		     prev->se.sum_exec_runtime, prev->min_flt, prev->maj_flt);
