@@ -153,3 +153,15 @@ TEST_CASE("pmu groups: the user's own go before the shipped ones")
 	test.machine.own_groups_uid = 4000000;
 	CHECK_THROWS_WITH(load_group("cpu", test.machine), Contains("does not belong"));
 }
+
+TEST_CASE("pmu formula: what stands between two slashes are a PMU's terms, also where its name is an event's")
+{
+	const auto everything_is_an_event = [](const std::string &) { return true; };
+	const Formula tsc = parse_formula("msr/tsc/ / time", everything_is_an_event);
+	REQUIRE(tsc.numerator.size() == 1);
+	CHECK(tsc.numerator[0].event == "msr/tsc/");
+	CHECK(tsc.per == Per::time);
+	const Formula ratio = parse_formula("cycles/cpu/event=0x3c/u", everything_is_an_event);
+	CHECK(ratio.numerator[0].event == "cycles");
+	CHECK(ratio.denominator.at(0).event == "cpu/event=0x3c/u");
+}

@@ -19,7 +19,7 @@ record() {
 	measurements=$1
 	shift
 	# shellcheck disable=SC2086
-	./monitor record --force -o $trace -e sched,irq $options -m "$measurements" -- "$@" > /tmp/counted.out 2> /tmp/counted.err ||
+	./monitor record --force -o $trace -e sched $options -m "$measurements" -- "$@" > /tmp/counted.out 2> /tmp/counted.err ||
 		fail "record -m $measurements: exit status $?: $(cat /tmp/counted.err)"
 	./monitor check $trace > /tmp/check.out || fail "-m $measurements: check: $(grep -v '^ok' /tmp/check.out)"
 	./monitor report --ratios --json $trace > /tmp/ratios.json || fail "report: exit status $?"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The BPF card: compile the object, make its skeleton, wrap it.
+# Found to say early what is missing; linked by name, so that a static program gets the static ones.
 find_library(BPF_LIBRARY bpf REQUIRED)
 find_library(ELF_LIBRARY elf REQUIRED)
 find_library(Z_LIBRARY z REQUIRED)
@@ -31,5 +32,5 @@ add_library(monitor_card STATIC card/bpf_card.cpp card/start_test.cpp card/class
             card/user_block.cpp card/user_card.cpp card/user_classes.cpp card/user_drain.cpp card/user_merge.cpp
             card/user_processes.cpp card/user_shared.cpp card/user_socket.cpp ${BPF_SKELETON})
 target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)
-target_link_libraries(monitor_card PUBLIC monitor_base fmt::fmt-header-only PRIVATE ${BPF_LIBRARY} ${ELF_LIBRARY} ${Z_LIBRARY}
+target_link_libraries(monitor_card PUBLIC monitor_base fmt::fmt-header-only PRIVATE bpf elf z
                                                                          Threads::Threads)

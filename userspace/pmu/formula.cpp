@@ -151,9 +151,15 @@ private:
 		if (word == "time" || word == "seconds" || word == "count")
 			fail(from, fmt::format("\"{}\" is no event: it can only be divided by", word));
 		const std::size_t slash = end_of_terms(at_);
-		if (slash == std::string::npos || is_event_(word))
+		if (slash == std::string::npos)
 			return word;
-		at_ = std::min(text_.find_first_not_of(modifiers, slash + 1), text_.size());
+		const std::size_t behind = std::min(text_.find_first_not_of(modifiers, slash + 1), text_.size());
+		// "cycles/cpu/event=0x3c/": what follows the second slash are the terms of a PMU that is divided by.
+		const bool divides =
+		    behind < text_.size() && std::string(of_terms).find(text_[behind]) != std::string::npos;
+		if (divides && is_event_(word))
+			return word;
+		at_ = behind;
 		return text_.substr(from, at_ - from);
 	}
 

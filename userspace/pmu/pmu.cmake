@@ -16,4 +16,4 @@ add_library(
   pmu/selection.cpp
   pmu/sets.cpp
   pmu/sysfs.cpp)
-target_link_libraries(monitor_pmu PUBLIC monitor_base fmt::fmt-header-only PRIVATE ${PFM_LIBRARY})
+target_link_libraries(monitor_pmu PUBLIC monitor_base fmt::fmt-header-only PRIVATE pfm)

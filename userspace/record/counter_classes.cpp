@@ -33,6 +33,7 @@ std::vector<std::string> field_names(std::vector<std::string> names)
 std::vector<std::string> fields_of_set(const pmu::Selection &selection, const std::vector<std::size_t> &set)
 {
 	std::vector<std::string> names;
+	names.reserve(set.size());
 	for (const std::size_t counter : set)
 		names.push_back(selection.counters[counter].name);
 	return field_names(std::move(names));
