@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import e2e
 
@@ -214,6 +215,29 @@ def many_processes():
 	e2e.equal("threads by list", len(threads), trace.card["processes"])
 
 
+def memory():
+	"""What a process that posts little costs: its rings' pages, and the recorder's own."""
+	def recorder_kib(programs):
+		fifo = e2e.work / "fifo"
+		fifo.unlink(missing_ok=True)
+		os.mkfifo(fifo)
+		held = os.open(fifo, os.O_RDWR)
+		recorder = e2e.Recorder("memory", "--user-only", command=(
+			"sh", "-c", f"for i in $(seq {programs}); do {load} pause 1000 < {fifo} & done; wait"))
+		for _ in range(programs):
+			recorder.process.stdout.readline()
+		time.sleep(0.3)  # the recorder's next look at the rings
+		status = e2e.pathlib.Path(f"/proc/{recorder.process.pid}/status").read_text()
+		os.close(held)
+		recorder.process.communicate()
+		return [int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("RssShmem", "RssAnon")]
+
+	few, many = recorder_kib(10), recorder_kib(210)
+	rings, own = ((b - a) / 200 for a, b in zip(few, many))
+	print(f"memory: {rings:.1f} KiB of rings and {own:.1f} KiB of the recorder's own for each process")
+	e2e.expect(rings < 40 and own < 40, f"a process that posts little takes {rings} + {own} KiB")
+
+
 def hostile():
 	"""A hostile process beside an honest one: the recorder goes on, the honest one's data is whole."""
 	script = (f"{sys.executable} {sys.argv[4]}/tests/e2e/user_hostile.py 300 & sleep 0.2; {load} order 20000; wait; "
@@ -238,4 +262,4 @@ if __name__ == "__main__":
 	if os.uname().machine != "x86_64":
 		e2e.skip("the user card is for x86-64")
 	e2e.main(stress, places, without_protection, names_and_values, between_the_kernels_tokens, lives, recorder_goes,
-	         without_privilege, everyone, libraries, many_processes, hostile, not_recording)
+	         without_privilege, everyone, libraries, many_processes, memory, hostile, not_recording)

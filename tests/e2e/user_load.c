@@ -106,24 +106,6 @@ static void *disturb(void *argument)
 	return NULL;
 }
 
-static void stress(long pause_us)
-{
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-	pthread_t all[threads], disturber;
-
-	sigaction(SIGUSR1, &action, NULL);
-	for (uintptr_t i = 0; i < threads; i++)
-		pthread_create(&all[i], NULL, step_on, (void *)i);
-	while (ready < threads)
-		sched_yield();
-	pthread_create(&disturber, NULL, disturb, &pause_us);
-	for (int i = 0; i < threads; i++)
-		pthread_join(all[i], NULL);
-	over = true;
-	pthread_join(disturber, NULL);
-	printf("posted=%ld signals=%lu\n", events / threads * threads, signals);
-}
-
 static __thread unsigned pinned_to;
 
 static void on_signal_in_place(int number)
@@ -159,17 +141,17 @@ static void *move_and_post(void *argument)
 	return NULL;
 }
 
-static void places(long pause_us)
+/* The threads do this, interrupted by that. */
+static void disturbed(void *(*body)(void *), void (*handler)(int), long pause_us)
 {
-	struct sigaction action = {.sa_handler = on_signal_in_place, .sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
 	pthread_t all[threads], disturber;
 
 	sigaction(SIGUSR1, &action, NULL);
 	for (uintptr_t i = 0; i < threads; i++)
-		pthread_create(&all[i], NULL, move_and_post, (void *)i);
+		pthread_create(&all[i], NULL, body, (void *)i);
 	while (ready < threads)
 		sched_yield();
-	moves = false;
 	pthread_create(&disturber, NULL, disturb, &pause_us);
 	for (int i = 0; i < threads; i++)
 		pthread_join(all[i], NULL);
@@ -289,9 +271,10 @@ int main(int count, char **argument)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	events = n;
 	if (!strcmp(load, "stress")) {
-		stress(count > 3 ? atol(argument[3]) : 30);
+		disturbed(step_on, on_signal, count > 3 ? atol(argument[3]) : 30);
 	} else if (!strcmp(load, "places")) {
-		places(count > 3 ? atol(argument[3]) : 30);
+		moves = false;
+		disturbed(move_and_post, on_signal_in_place, count > 3 ? atol(argument[3]) : 30);
 	} else if (!strcmp(load, "order")) {
 		order(n);
 	} else if (!strcmp(load, "forks")) {

@@ -225,6 +225,7 @@ TEST_CASE("counters: a reading without a switch is no further occurrence")
 	Folded folded(history);
 	CHECK(folded.thread(7).counts == Values{30, 3, 0});
 	CHECK(folded.thread(7).occurrences == 1);
+	CHECK(folded.fold.parts().at(0).cpus.at(0).occurrences == 2); // and the one that came behind
 }
 
 TEST_CASE("counters: readings that step back are contradictions, and check says so")

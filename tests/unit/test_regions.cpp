@@ -346,7 +346,8 @@ TEST_CASE("regions: a loss in a stream of many processes concerns all that are t
 	history.posts(220, b_end);
 	history.posts(230, a_end, 0, 9, 1);
 	std::vector<std::unique_ptr<trace::Stream>> streams;
-	for (const char *name : {"kernel_cpu0", "user_merged_cpu0", "user_merged_cpu1"})
+	const char *other = GENERATE("user_merged_cpu1", "user_shared");
+	for (const char *name : {"kernel_cpu0", "user_merged_cpu0", other})
 		streams.push_back(samples::stream(name, history.streams[streams.size()].bytes()));
 	trace::Trace trace(samples::description(events), std::move(streams));
 	const analyze::RecordingInfo info = Folded::make_info();

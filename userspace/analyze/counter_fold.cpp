@@ -30,7 +30,6 @@ RatioSums &RatioSums::operator+=(const RatioSums &other)
 {
 	numerator += other.numerator;
 	denominator += other.denominator;
-	codes += other.codes;
 	below += other.below;
 	over += other.over;
 	return *this;
@@ -60,7 +59,6 @@ CounterSums &CounterSums::operator-=(const CounterSums &other)
 	for (std::size_t i = 0; i < std::min(ratios.size(), other.ratios.size()); ++i) {
 		ratios[i].numerator -= other.ratios[i].numerator;
 		ratios[i].denominator -= other.ratios[i].denominator;
-		ratios[i].codes -= other.ratios[i].codes;
 		ratios[i].below -= other.ratios[i].below;
 		ratios[i].over -= other.ratios[i].over;
 	}
@@ -150,12 +148,20 @@ CounterPart &CounterFold::part_at(std::uint64_t since, std::uint64_t time)
 	return parts_.try_emplace(part_of(time), CounterPart{{}, {}, none()}).first->second;
 }
 
-// Whose it is what was counted on a CPU since then. All that ran there have it too.
-CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since) const
+// Whose it is what was counted on a CPU since then; all that ran there have it too. Several readings in a row of one
+// thread are one occurrence.
+CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since)
 {
-	part.cpus.try_emplace(cpu.number, none());
-	return cpu.current && since >= cpu.gap_until ? part.threads.try_emplace(cpu.current, none()).first->second
-						     : part.unknown;
+	CounterSums &of_cpu = part.cpus.try_emplace(cpu.number, none()).first->second;
+	CounterSums &sums = cpu.current && since >= cpu.gap_until
+				? part.threads.try_emplace(cpu.current, none()).first->second
+				: part.unknown;
+	running_.resize(std::max<std::size_t>(running_.size(), cpu.number + 1));
+	if (std::exchange(running_[cpu.number], &sums) != &sums) {
+		++sums.occurrences;
+		++of_cpu.occurrences;
+	}
+	return sums;
 }
 
 void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
@@ -166,7 +172,6 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 		return; // what it tells of began at a moment that no token has
 	CounterPart &part = part_at(before, event.time);
 	CounterSums &sums = sums_of(part, cpu, before);
-	occur(cpu, sums);
 	CounterSums now = none();
 	now.ratio_ticks = event.time - before;
 	for (std::size_t i = 0; i < ratio_class_.codes.size(); ++i) {
@@ -176,7 +181,7 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 		if (ratio.flags & EDC_RATIO_INVALID)
 			++contradictions_;
 		else
-			now.ratios[i] = {over ? 0 : ratio.numerator, over ? 0 : ratio.denominator, 1,
+			now.ratios[i] = {over ? 0 : ratio.numerator, over ? 0 : ratio.denominator,
 					 ratio.flags & EDC_RATIO_BELOW ? 1u : 0u, over ? 1u : 0u};
 	}
 	sums += now;
@@ -204,14 +209,6 @@ void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 	take(cpu, cls.set, std::move(now));
 }
 
-// Several readings in a row of one thread on a CPU are one occurrence.
-void CounterFold::occur(const Cpu &cpu, CounterSums &sums)
-{
-	running_.resize(std::max<std::size_t>(running_.size(), cpu.number + 1));
-	if (std::exchange(running_[cpu.number], &sums) != &sums)
-		++sums.occurrences;
-}
-
 // The reading at the end, where the tokens pass it: who runs then may not be who runs at the end of the trace.
 void CounterFold::take_end(const Cpu &cpu, unsigned set)
 {
@@ -231,7 +228,6 @@ void CounterFold::take(const Cpu &cpu, unsigned set, Reading &&now)
 	if (before->known && before->values.size() == info.count) {
 		CounterPart &part = part_at(before->time, now.time);
 		CounterSums &sums = sums_of(part, cpu, before->time);
-		occur(cpu, sums);
 		add(sums, set, *before, now);
 		add(part.cpus.at(cpu.number), set, *before, now);
 		for (std::size_t i = 0; i < info.count; ++i)
@@ -254,12 +250,13 @@ void CounterFold::add(CounterSums &sums, unsigned set, const Reading &before, co
 
 void CounterFold::finish(const Machine &machine)
 {
-	for (unsigned set = 0; set < info_.sets.size(); ++set)
-		for (std::uint32_t number = 0; number < last_.size(); ++number) {
-			Cpu without_tokens;
-			without_tokens.number = number;
-			take_end(number < machine.cpus().size() ? machine.cpus()[number] : without_tokens, set);
-		}
+	for (const CounterReading &end : info_.end) {
+		Cpu without_tokens;
+		without_tokens.number = static_cast<std::uint32_t>(end.cpu);
+		if (end.cpu < most_cpus && end.set < info_.sets.size())
+			take(end.cpu < machine.cpus().size() ? machine.cpus()[end.cpu] : without_tokens,
+			     static_cast<unsigned>(end.set), reading_of(end));
+	}
 }
 
 } // namespace monitor::analyze

@@ -20,8 +20,8 @@ namespace monitor::analyze {
 // Normalised ratios (monitor/ratio.h) of one pair, summed: the counts as their codes hold them.
 struct RatioSums {
 	std::uint64_t numerator = 0, denominator = 0;
-	std::uint64_t codes = 0, below = 0,
-		      over = 0; // of them, numerators that left nothing, and above their denominator
+	std::uint64_t below = 0,
+		      over = 0; // codes of whose numerator nothing is left, and with one above the denominator
 
 	RatioSums &operator+=(const RatioSums &other);
 };
@@ -89,12 +89,11 @@ private:
 	std::uint64_t part_of(std::uint64_t time) const;
 	void describe(const trace::EventClass &cls, unsigned set, bool scaled);
 	void take_ratios(const Cpu &cpu, const trace::Event &event);
-	CounterSums &sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since) const;
+	CounterSums &sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since);
 	CounterPart &part_at(std::uint64_t since, std::uint64_t time);
 	Reading *last(std::uint64_t cpu, std::uint64_t set);
 	void take(const Cpu &cpu, unsigned set, Reading &&now);
 	void take_end(const Cpu &cpu, unsigned set);
-	void occur(const Cpu &cpu, CounterSums &sums);
 	void add(CounterSums &sums, unsigned set, const Reading &before, const Reading &now) const;
 
 	CountersInfo info_;

@@ -118,8 +118,6 @@ std::optional<CountersInfo> counters_info(const Json &json)
 			add_ratio(ratio, info);
 	info.start = readings(array_of(member(json, "readings"), "start"));
 	info.end = readings(array_of(member(json, "readings"), "end"));
-	info.notes = texts(member(json, "notes"));
-	info.every_ns = number(member(json, "every_ns"));
 	return info;
 }
 

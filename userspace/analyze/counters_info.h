@@ -58,8 +58,6 @@ struct CountersInfo {
 	unsigned ratio_bits = 0, ratio_id = 0; // EDC_RATIO_BITS_*, 0: counts were recorded; the event class
 	std::vector<RatioInfo> ratios;
 	std::vector<CounterReading> start, end;
-	std::vector<std::string> notes;
-	std::uint64_t every_ns = 0;
 };
 
 // Empty if there is no such member.

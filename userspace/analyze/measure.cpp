@@ -30,20 +30,19 @@ bool add_up(const std::vector<CounterTerm> &terms, const CounterSums &sums, cons
 	return true;
 }
 
-// The error of each code is below 1 / 2^bits of full scale; their weights, the denominators, are cut to as many bits,
-// which moves a mean by no more than a quarter of that.
+// One code above full scale, and nobody knows how far: then there is no value.
 Measured measure_ratio(const RatioSums &sums, bool inverse, unsigned bits)
 {
 	Measured measured;
-	measured.least = 1 / static_cast<double>(1u << bits);
-	measured.error = 1.25 * *measured.least;
-	measured.over = sums.over != 0;
-	if (sums.denominator == 0 || measured.over)
+	if (sums.denominator == 0 || sums.over)
 		return measured;
 	const double ratio = static_cast<double>(sums.numerator) / static_cast<double>(sums.denominator);
-	measured.below = sums.numerator == 0 && sums.below != 0;
-	if (!measured.below && !(inverse && ratio == 0))
-		measured.value = inverse ? 1 / ratio : ratio;
+	if (sums.numerator == 0 && sums.below)
+		measured.below = 1 / static_cast<double>(1u << bits);
+	else if (!inverse)
+		measured.value = ratio;
+	else if (sums.numerator != 0)
+		measured.value = 1 / ratio;
 	return measured;
 }
 

@@ -12,10 +12,8 @@ struct Measured {
 	std::optional<double> value; // empty: unknown, 0/0, or never counted
 	// The share of the time in which all of its counters were counting: 1 is exact, less is an estimate scaled up.
 	double counting = 1;
-	// Recorded as normalised ratios: the value, or its inverse if that was held, is off by less than `error`.
-	std::optional<double> error, least;
-	bool below = false; // it is less than `least`: no more is known
-	bool over = false;  // some were above 1, how far nobody knows: no value
+	// Of normalised ratios: nothing is left of the numerator, so it is less than this and no more is known.
+	std::optional<double> below;
 };
 
 Measured measure(const Measurement &measurement, const CounterSums &sums, const CountersInfo &info,

@@ -62,8 +62,9 @@ UserCard::~UserCard()
 	stop();
 }
 
-void UserCard::start(std::function<void(const std::vector<UserClass> &)> on_class)
+void UserCard::start(std::uint64_t ticks_per_second, std::function<void(const std::vector<UserClass> &)> on_class)
 {
+	ticks_per_second_ = ticks_per_second;
 	on_class_ = std::move(on_class);
 	thread_ = std::thread([this] { serve(); });
 }

@@ -64,8 +64,9 @@ public:
 	// For EDC_ENVIRONMENT of the command.
 	const std::string &socket_name() const { return name_; }
 
-	// Begins to answer. `on_class` is called in the card's thread whenever there are new classes.
-	void start(std::function<void(const std::vector<UserClass> &)> on_class);
+	// Begins to answer. `ticks_per_second`: of the trace clock. `on_class` is called in the card's thread whenever
+	// there are new classes.
+	void start(std::uint64_t ticks_per_second, std::function<void(const std::vector<UserClass> &)> on_class);
 	// Called in the card's thread when a process got rings: the drain thread is to look oftener from now on.
 	void set_on_arrival(std::function<void()> on_arrival) { on_arrival_ = std::move(on_arrival); }
 	// No process gets rings any more, and all are told that it is over.
@@ -115,6 +116,7 @@ private:
 
 	UserCardOptions options_;
 	std::string name_;
+	std::uint64_t ticks_per_second_ = 0; // for so long one is waited for that claimed in a shared ring
 	std::vector<Fd> listeners_;
 	Fd stop_;
 	std::function<void(const std::vector<UserClass> &)> on_class_;

@@ -15,8 +15,6 @@ namespace {
 constexpr std::uint64_t future_ticks = 100'000; // by which another CPU's clock may be ahead
 // A token's time is read so long before its ring's state is stored, at the most: a restartable sequence is far shorter.
 constexpr std::uint64_t commit_ticks = 100'000;
-// Who claimed in a shared ring and has not stored after so long is not waited for: a second at the fastest clocks.
-constexpr std::uint64_t hole_ticks = 5'000'000'000;
 
 } // namespace
 
@@ -162,7 +160,7 @@ unsigned UserCard::share_ring(Process &process, bool last, std::uint64_t now, co
 		}
 		return *shared_;
 	};
-	const char *wrong = ring.take(now, last, hole_ticks, words_, [&](const SharedRecord &record) {
+	const char *wrong = ring.take(now, last, ticks_per_second_, words_, [&](const SharedRecord &record) {
 		stream().add(record, static_cast<std::uint32_t>(process.pid));
 		++counts_.tokens;
 	});

@@ -12,18 +12,13 @@
 #include "base/fd.h"
 #include "base/share.h"
 #include "events.h"
+#include "text.h"
 
 namespace monitor::pmu {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr std::size_t longest_file = 1 << 16;
-
-std::string trimmed(const std::string &text)
-{
-	const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
-	return first == std::string::npos ? "" : text.substr(first, last + 1 - first);
-}
 
 class GroupParser {
 public:

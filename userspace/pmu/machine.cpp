@@ -10,10 +10,9 @@
 #include <fstream>
 
 #include <pwd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "perf_group.h"
 #include "pfm.h"
 
 namespace monitor::pmu {
@@ -21,30 +20,21 @@ namespace {
 
 constexpr const char *devices_of_the_kernel = "/sys/bus/event_source/devices";
 
-int open_group(std::vector<perf_event_attr> attributes, int pid, int cpu)
+// 0, or errno.
+int try_group(const std::vector<perf_event_attr> &attributes, int pid, int cpu)
 {
-	std::vector<Fd> opened;
-	for (perf_event_attr &one : attributes) {
-		one.size = sizeof one;
-		one.disabled = opened.empty();
-		const int leader = opened.empty() ? -1 : opened.front().get();
-		const long fd = ::syscall(SYS_perf_event_open, &one, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
-		if (fd < 0)
-			return errno;
-		opened.emplace_back(static_cast<int>(fd));
-	}
-	return 0;
+	return open_group(attributes, pid, cpu).empty() ? errno : 0;
 }
 
 int probe_kernel(const std::vector<perf_event_attr> &attributes)
 {
-	const int system_wide = open_group(attributes, -1, 0);
+	const int system_wide = try_group(attributes, -1, 0);
 	if (system_wide != EACCES && system_wide != EPERM)
 		return system_wide;
 	auto in_user_mode = attributes;
 	for (perf_event_attr &one : in_user_mode)
 		one.exclude_kernel = one.exclude_hv = 1;
-	const int alone = open_group(in_user_mode, 0, -1);
+	const int alone = try_group(in_user_mode, 0, -1);
 	return alone == 0 || alone == ENOENT ? alone : system_wide;
 }
 

@@ -66,10 +66,8 @@ PfmAnswer pfm_encode(const std::string &name)
 	answer.is_known = result == PFM_SUCCESS;
 	// Every other complaint is of what follows the event's name.
 	answer.is_event = result != PFM_ERR_NOTFOUND && result != PFM_ERR_NOINIT && result != PFM_ERR_INVAL;
-	if (!answer.is_known) {
-		answer.complaint = pfm_strerror(result);
+	if (!answer.is_known)
 		return answer;
-	}
 	// What else libpfm4 can put there (periods, pinning) is not the name's business.
 	answer.attributes.type = encoded.type;
 	answer.attributes.config = encoded.config;

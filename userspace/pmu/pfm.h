@@ -17,7 +17,6 @@ std::vector<std::string> pfm_families();
 struct PfmAnswer {
 	bool is_known = false; // the event and all of its unit masks
 	bool is_event = false; // at least the event
-	std::string complaint; // libpfm4's, if it is not known
 	perf_event_attr attributes{};
 };
 PfmAnswer pfm_encode(const std::string &name);

@@ -12,6 +12,7 @@ add_library(
   pmu/machine.cpp
   pmu/measure.cpp
   pmu/nearest.cpp
+  pmu/perf_group.cpp
   pmu/pfm.cpp
   pmu/selection.cpp
   pmu/sets.cpp

@@ -7,17 +7,12 @@
 
 #include "measure.h"
 #include "sets.h"
+#include "text.h"
 
 namespace monitor::pmu {
 namespace {
 
 constexpr const char *without_pmu = "software"; // the group that needs none
-
-std::string trimmed(const std::string &text)
-{
-	const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
-	return first == std::string::npos ? "" : text.substr(first, last + 1 - first);
-}
 
 // Commas within a PMU's terms have been split at too: put together again what belongs together.
 std::vector<std::string> whole_items(const std::vector<std::string> &wishes)

@@ -93,7 +93,9 @@ std::vector<CounterClass> counter_classes(const std::optional<pmu::Selection> &s
 		return classes;
 	if (format != RatioFormat::exact) {
 		std::vector<std::string> fields = fields_of_ratios(*selection);
-		const bool small = format == RatioFormat::rems16 && !fields.empty();
+		if (fields.empty())
+			return classes;
+		const bool small = format == RatioFormat::rems16;
 		classes.push_back({EDC_ID_ratios, "ratios", small ? "x16" : "u32", small ? fields[0] : "", fields});
 		if (small)
 			classes.back().fields.erase(classes.back().fields.begin());

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "base/error.h"
 #include "base/tsc.h"
 #include "monitor/card.h"
+#include "pmu/perf_group.h"
 
 namespace monitor::record {
 namespace {
@@ -59,20 +59,16 @@ Counters::Counters(pmu::Selection selection, unsigned cpus) : selection_(std::mo
 // Returns 0, or why this CPU has not all of them.
 int Counters::open_set(unsigned cpu, unsigned set)
 {
-	OpenSet opened{cpu, set, {}};
+	std::vector<perf_event_attr> attributes;
+	attributes.reserve(selection_.sets[set].size());
 	for (const std::size_t counter : selection_.sets[set]) {
-		perf_event_attr attributes = selection_.counters[counter].attributes;
-		attributes.size = sizeof attributes;
-		attributes.disabled = opened.counters.empty(); // the leader starts all
-		attributes.read_format =
+		attributes.push_back(selection_.counters[counter].attributes);
+		attributes.back().read_format =
 		    PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-		Fd fd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu),
-						 opened.counters.empty() ? -1 : opened.counters.front().get(),
-						 PERF_FLAG_FD_CLOEXEC)));
-		if (!fd)
-			return errno;
-		opened.counters.push_back(std::move(fd));
 	}
+	OpenSet opened{cpu, set, pmu::open_group(std::move(attributes), -1, static_cast<int>(cpu))};
+	if (opened.counters.empty())
+		return errno;
 	open_.push_back(std::move(opened));
 	return 0;
 }

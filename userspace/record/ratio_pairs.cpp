@@ -56,7 +56,9 @@ unsigned slot_of(const pmu::Selection &selection, std::size_t counter)
 void keep_ratios(pmu::Selection &selection)
 {
 	const std::vector<RatioPair> pairs = ratio_pairs(selection);
-	if (pairs.empty() && !selection.sets.empty())
+	const bool is_complete =
+	    std::ranges::all_of(selection.measurements, &std::string::empty, &pmu::Measurement::missing);
+	if (pairs.empty() && is_complete)
 		throw Error("--ratio-format holds ratios of two events, and -m asks for none: say for example "
 			    "-m ipc=instructions/cycles");
 	for (std::size_t i = 0; i < selection.measurements.size(); ++i) {
@@ -68,6 +70,11 @@ void keep_ratios(pmu::Selection &selection)
 		measurement.numerator.clear();
 		measurement.denominator.clear();
 	}
+	// A counter that is not read would only take others' turns.
+	std::erase_if(selection.sets, [&](const std::vector<std::size_t> &set) {
+		return std::ranges::none_of(
+		    pairs, [&](const RatioPair &pair) { return std::ranges::find(set, pair.numerator) != set.end(); });
+	});
 }
 
 } // namespace monitor::record

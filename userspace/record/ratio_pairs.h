@@ -26,7 +26,8 @@ std::vector<RatioPair> ratio_pairs(const pmu::Selection &selection);
 // Where a counter is read: set * EDC_COUNTERS_IN_SET + its place in it.
 unsigned slot_of(const pmu::Selection &selection, std::size_t counter);
 
-// What cannot be held as a ratio becomes missing, with a reason. Throws Error if nothing is left.
+// What cannot be held as a ratio becomes missing, with a reason, and sets that no ratio needs go. Throws Error if
+// nothing is left, though all that was asked for could be counted.
 void keep_ratios(pmu::Selection &selection);
 
 } // namespace monitor::record

@@ -446,7 +446,8 @@ Result Recorder::run()
 		cgroups_.write(result_.directory);
 		cpu_before_ns_ = cpu_time_ns();
 		if (users_)
-			users_->start([this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
+			users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
+				      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
 		if (card_)
 			file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
 		write_tasks(false);

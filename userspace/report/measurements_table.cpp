@@ -36,8 +36,8 @@ Column column_of(const Measurement &measurement)
 Cell cell_of(const Measurement &measurement, const analyze::Measured &measured)
 {
 	if (measured.below)
-		return measurement.unit == "%" ? fmt::format("< {:.2g} %", *measured.least * 100)
-					       : fmt::format("< {:.2g}", *measured.least);
+		return measurement.unit == "%" ? fmt::format("< {:.2g} %", *measured.below * 100)
+					       : fmt::format("< {:.2g}", *measured.below);
 	if (!measured.value)
 		return {};
 	if (measurement.unit == "%")
@@ -192,6 +192,8 @@ std::string provenance_text(const analyze::CountersInfo &info, const Table &tabl
 		else
 			missing[why] += (missing[why].empty() ? "" : ", ") + measurement.name;
 	}
+	// The error of a code is below 1 / 2^bits of full scale; their weights, the denominators, are cut to as many
+	// bits, which moves a mean by no more than a quarter of that.
 	if (info.ratio_bits)
 		text += fmt::format("recorded as ratios of {} bits: off by less than {:.2g} % of full scale; -: above "
 				    "full scale in some stretch\n",
