@@ -20,6 +20,8 @@
 
 #include "pmu.bpf.c"
 
+#include "reset.bpf.c"
+
 #include "tasks.bpf.c"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -6,6 +6,7 @@
  *
  * A set is what the kernel schedules together. Its short token holds the counts; once the set has not been counting all
  * the time (more counters are wanted than there are), the long one also holds how long it was enabled and running.
+ * A probe that may be preempted (reset.bpf.c) reads them too, and asks edc_cpu.readings whether it was.
  * Opened and put into the map by userspace/record/counters.cpp. Next in the flow: analyze/counter_fold.cpp.
  */
 #ifndef MONITOR_BPF_PMU_H
@@ -20,6 +21,7 @@ const volatile __u32 counter_sets = 0;
 const volatile __u32 counters_in_set[EDC_COUNTER_SETS] = {};
 const volatile __u32 counter_cpus = 1;
 const volatile __u64 counters_every_ns = 0; /* 0: at switches only */
+const volatile __u8 counters_reset = 0;     /* --reset-on */
 const volatile __u32 ratio_bits = 0;        /* EDC_RATIO_BITS_*: ratios are posted instead of counts */
 const volatile __u32 ratio_pairs = 0;
 const volatile __u32 ratio_counter[2 * EDC_RATIO_PAIRS] = {}; /* numerator, denominator: s * EDC_COUNTERS_IN_SET + k */
@@ -34,11 +36,11 @@ struct {
 
 #define NO_COUNT (~0ull - 4096) /* above it bpf_perf_event_read() says why there is none */
 
-/* One set. Returns the time of its token; 0: there is none, for this CPU has not such a counter. */
-static __attribute__((noinline)) __u64 post_counters(__u32 set)
+#define COUNTER_WORDS (2 + EDC_COUNTERS_IN_SET)
+
+/* One set: enabled, running, the counts. Returns how many counts; 0: this CPU has not such a counter. */
+INLINE __u32 read_set(__u32 set, struct bpf_perf_event_value *value, __u64 *words)
 {
-	struct bpf_perf_event_value value = {};
-	__u64 words[2 + EDC_COUNTERS_IN_SET] = {};
 	__u32 cpu = bpf_get_smp_processor_id();
 
 	if (set >= EDC_COUNTER_SETS)
@@ -47,11 +49,11 @@ static __attribute__((noinline)) __u64 post_counters(__u32 set)
 	__u32 count = counters_in_set[set];
 
 	/* The times are the whole set's: only its first counter is asked for them, which costs more. */
-	if (bpf_perf_event_read_value(&counters, set * EDC_COUNTERS_IN_SET * counter_cpus + cpu, &value, sizeof(value)))
+	if (bpf_perf_event_read_value(&counters, set * EDC_COUNTERS_IN_SET * counter_cpus + cpu, value, sizeof(*value)))
 		return 0;
-	words[0] = value.enabled;
-	words[1] = value.running;
-	words[2] = value.counter;
+	words[0] = value->enabled;
+	words[1] = value->running;
+	words[2] = value->counter;
 	for (__u32 i = 1; i < EDC_COUNTERS_IN_SET; i++) {
 		if (i >= count)
 			break;
@@ -59,7 +61,17 @@ static __attribute__((noinline)) __u64 post_counters(__u32 set)
 		if (words[2 + i] > NO_COUNT)
 			return 0;
 	}
-	if (count > EDC_COUNTERS_IN_SET)
+	return count;
+}
+
+/* Returns the time of the set's token; 0: there is none. */
+static __attribute__((noinline)) __u64 post_counters(__u32 set)
+{
+	struct bpf_perf_event_value value = {};
+	__u64 words[COUNTER_WORDS] = {};
+	__u32 count = read_set(set, &value, words);
+
+	if (!count || count > EDC_COUNTERS_IN_SET)
 		return 0;
 
 	__u64 time = now();
@@ -117,6 +129,14 @@ static __attribute__((noinline)) __u64 post_ratios(void)
 INLINE __u64 read_counters(void)
 {
 	__u64 time = 0;
+
+	if (counters_reset) {
+		__u32 cpu_id = bpf_get_smp_processor_id();
+		struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
+
+		if (cpu)
+			__sync_fetch_and_add(&cpu->readings, 1);
+	}
 
 	if (ratio_pairs)
 		return post_ratios();

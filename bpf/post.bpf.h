@@ -76,7 +76,7 @@ INLINE __u64 now(void)
 /* Close the open block, if any, and open the next one. Returns the place of its first token, 0 if none is free. */
 static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 depth, __u64 time)
 {
-	if (!cpu || depth >= EDC_CARD_LEVELS)
+	if (!cpu || depth >= EDC_CARD_RINGS)
 		return 0;
 
 	struct edc_ring *ring = &cpu->level[depth].ring;
@@ -126,37 +126,53 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 	return start + EDC_BLOCK_HEADER;
 }
 
-/* `time`: 0, or what the clock said just now. */
-INLINE void put(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 id, __u32 arg, const __u64 *words, __u32 count)
+/* Where a token of so many words goes; 0: nowhere, for the ring is full. The ring's last_time is the token's. */
+INLINE __u64 room(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 count)
 {
-	struct edc_level *level = &cpu->level[depth];
-	struct edc_ring *ring = &level->ring;
+	struct edc_ring *ring = &cpu->level[depth].ring;
 	__u64 pos = ring->pos;
 
-	if (!time)
-		time = now();
 	if (time < ring->last_time) {
 		time = ring->last_time;
 		ring->clamped++;
 	}
 	if (pos + 8 + 8 * count > ring->end || time - ring->begin_time >= EDC_BLOCK_MAX_TICKS) {
 		pos = open_block(cpu, depth, time);
-		if (!pos) {
-			level->refused[id - EDC_ID_KERNEL_FIRST]++;
-			ring->discarded++;
-			return;
-		}
+		if (!pos)
+			return 0;
 	}
 	if (pos > last_record)
-		return;
+		return 0;
 	ring->last_time = time;
+	return pos;
+}
 
+INLINE void store(struct edc_cpu *cpu, __u32 depth, __u64 pos, __u32 id, __u32 arg, const __u64 *words, __u32 count)
+{
+	struct edc_ring *ring = &cpu->level[depth].ring;
 	__u64 *record = (void *)cpu + pos;
 
-	WRITE(record[0], edc_token(id, EDC_MODE_KERNEL, time, arg));
+	WRITE(record[0], edc_token(id, EDC_MODE_KERNEL, ring->last_time, arg));
 	for (__u32 i = 0; i < count; i++)
 		WRITE(record[1 + i], words[i]);
 	WRITE(ring->pos, pos + 8 + 8 * count); /* commits */
+}
+
+INLINE void refuse(struct edc_cpu *cpu, __u32 depth, __u32 id)
+{
+	cpu->level[depth].refused[id - EDC_ID_KERNEL_FIRST]++;
+	cpu->level[depth].ring.discarded++;
+}
+
+/* `time`: 0, or what the clock said just now. */
+INLINE void put(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 id, __u32 arg, const __u64 *words, __u32 count)
+{
+	__u64 pos = room(cpu, depth, time ? time : now(), count);
+
+	if (pos)
+		store(cpu, depth, pos, id, arg, words, count);
+	else
+		refuse(cpu, depth, id);
 }
 
 INLINE bool is_traced(__s32 tid)

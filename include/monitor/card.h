@@ -111,6 +111,13 @@
 #define EDC_RATIO_PAIRS 8
 #define EDC_ID_ratios 344
 
+/*
+ * A selective reset (record --reset-on): behind a reading of all counters, which closes one segment and opens the next.
+ * The argument is the number of the event among those that were asked for.
+ */
+#define EDC_RESET_TRACEPOINTS 4
+#define EDC_ID_counters_reset 345
+
 /* Argument of thread_counts: at the start, at the end, at a thread's last switch. */
 #define EDC_WHEN_START 0
 #define EDC_WHEN_END 1
@@ -137,12 +144,26 @@
 /* Nesting levels of probes on one CPU. Level 0 has 15/16 of the blocks. */
 #define EDC_CARD_LEVELS 4
 
+/*
+ * Rings for probes that may be preempted: so they do not nest, and each takes a free lane for as long as it writes.
+ * Only with --reset-on.
+ */
+#define EDC_CARD_LANES 8
+#define EDC_CARD_RINGS (EDC_CARD_LEVELS + EDC_CARD_LANES)
+
 /* Counts of one class at one level: seen = written + refused + filtered, written being the tokens in blocks. */
 struct edc_level {
 	struct edc_ring ring;
 	__u64 seen[EDC_CARD_CLASSES];
 	__u64 refused[EDC_CARD_CLASSES];
 	__u64 filtered[EDC_CARD_CLASSES];
+};
+
+/* Who has a lane, and what it reads there: a program that may be preempted has little stack (bpf/reset.bpf.c). */
+struct edc_lane {
+	__u64 taken;
+	__u64 value[3];
+	__u64 words[2 + EDC_COUNTERS_IN_SET];
 };
 
 /* What a card and the recorder share for one CPU; its blocks follow at EDC_CPU_HEADER. */
@@ -152,9 +173,11 @@ struct edc_cpu {
 	__u32 stopped;    /* the recorder's: the recording is over, post nothing */
 	__u32 kept_tid;   /* whom `kept` is about */
 	__u64 counted_ns; /* monotonic: the counters were read last */
-	__u32 pad[10];
-	__u64 too_deep[EDC_CARD_CLASSES]; /* seen at depth EDC_CARD_LEVELS or more: lost */
-	struct edc_level level[EDC_CARD_LEVELS];
+	__u64 readings;   /* of counters: whoever may be preempted sees by it that another one was made */
+	__u32 pad[8];
+	__u64 too_deep[EDC_CARD_CLASSES];       /* seen at depth EDC_CARD_LEVELS or more, or without a lane: lost */
+	struct edc_level level[EDC_CARD_RINGS]; /* the lanes are the last ones */
+	struct edc_lane lane[EDC_CARD_LANES];
 	__u64 ratio_last[2 * EDC_RATIO_PAIRS]; /* the probes': counts at the last token `ratios` */
 	__u64 ratio_known;                     /* they are there */
 };
@@ -163,7 +186,7 @@ struct edc_cpu {
 #define EDC_KEPT_NO 1
 #define EDC_KEPT_YES 2
 
-#define EDC_CPU_HEADER 16384
+#define EDC_CPU_HEADER 49152
 
 EDC_ASSERT(sizeof(struct edc_cpu) <= EDC_CPU_HEADER);
 

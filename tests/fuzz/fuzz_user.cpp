@@ -61,14 +61,15 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	SharedRing shared(reinterpret_cast<edc_user_ring *>(memory.data()), 1, 0);
 	const bool waits = size && data[0] & 1;
 	for (const bool over : {!waits, true}) {
-		shared.take(now, over, 1, words, [&](const SharedRecord &record) {
-			if (record.words > 1 + EDC_MAX_WORDS || record.time > now + 1'000'000)
-				std::abort();
-			SharedRecord kept = record;
-			kept.time = std::min(record.time, now);
-			merged.add(kept, 1);
-			++taken;
-		});
+		shared.take([now] { return now; }, over, 1, words,
+			    [&](const SharedRecord &record) {
+				    if (record.words > 1 + EDC_MAX_WORDS || record.time > now + 1'000'000)
+					    std::abort();
+				    SharedRecord kept = record;
+				    kept.time = std::min(record.time, now);
+				    merged.add(kept, 1);
+				    ++taken;
+			    });
 	}
 	merged.pack(~0ull, true, push);
 	if (!merged.empty() || packed != taken)

@@ -31,6 +31,7 @@ struct Ring {
 	edc_user_ring &shared = *reinterpret_cast<edc_user_ring *>(memory.data());
 	SharedRing reader{&shared, blocks, start};
 	std::vector<SharedRecord> seen;
+	std::uint64_t delay = 0; // between the first look at the clock and the second
 
 	std::uint64_t &at(std::uint64_t position) { return memory[EDC_USER_BLOCK_WORDS + position % words]; }
 	std::uint64_t claim(std::uint64_t count) { return std::exchange(shared.state, shared.state + 2 + count); }
@@ -50,12 +51,27 @@ struct Ring {
 	}
 	const char *take(std::uint64_t when = now, bool last = false)
 	{
-		return reader.take(when, last, patience, some_words(),
+		const auto clock = [&, looks = 0]() mutable { return when + (looks++ ? delay : 0); };
+		return reader.take(clock, last, patience, some_words(),
 				   [this](const auto &record) { seen.push_back(record); });
 	}
 };
 
 } // namespace
+
+TEST_CASE("shared ring: a reader that was away between the clock and the ring finds newer records")
+{
+	Ring ring;
+	ring.delay = 1'000'000;
+	ring.post(1024, now + 900'000);
+	CHECK(ring.take(now) == nullptr);
+	REQUIRE(ring.seen.size() == 1);
+	CHECK(ring.seen[0].time == now + 900'000);
+	CHECK(ring.reader.complete_before() == now);
+	ring.post(1024, now + 1'200'000); // behind the clock's time and what another CPU's may be ahead
+	CHECK(ring.take(now) != nullptr);
+	CHECK(ring.seen.size() == 1);
+}
 
 TEST_CASE("shared ring: whole records, with full times, over the ring's border")
 {

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void loop(unsigned long loops)
+__attribute__((noinline)) void loop(unsigned long loops)
 {
 	unsigned long sum = 0;
 

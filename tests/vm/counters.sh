@@ -30,6 +30,16 @@ value() {
 	tr -d '\n\t' < /tmp/ratios.json | tr '{}' '\n\n' | grep "\"pid\": $1," | sed -n "s/.*\"$2\": \([^,]*\).*/\1/p" | head -n 1
 }
 
+# Segments of threads that take turns: each has its own page faults, three for a step.
+options="--reset-on ./segment_load:step,./segment_load:step%return"
+record "faults=page-faults" ./segment_load 8 2000
+./monitor report --segments --csv $trace > /tmp/segments.csv || fail "report --segments: exit status $?"
+calls=$(grep 'step","./segment_load:step%return"' /tmp/segments.csv | cut -d , -f 6) faults=$(grep 'step","./segment_load:step%return"' /tmp/segments.csv | cut -d , -f 13)
+echo "counters.sh: $calls segments with $faults page faults"
+[ "$calls" = 16000 ] || fail "$calls segments, not 16000: $(cat /tmp/segments.csv)"
+[ "${faults%.*}" -ge 48000 ] && [ "${faults%.*}" -lt 48100 ] || fail "$faults page faults in them, not 48000: $(cat /tmp/segments.csv)"
+options=
+
 if ! ls /sys/bus/event_source/devices | grep -q 'armv8\|^cpu$'; then
 	record cpu,cache ./getppid 2 1000
 	grep -q 'no PMU' /tmp/ratios.json || fail "no reason given for what is not there: $(cat /tmp/ratios.json)"
@@ -56,6 +66,17 @@ echo "counters.sh: $a and $b instructions, ipc $(value "$1" ipc) and $(value "$2
 for pid in "$1" "$2"; do
 	[ "$(value "$pid" ipc)" = 0.5 ] || fail "process $pid: ipc $(value "$pid" ipc), not 0.5"
 done
+
+# The same by segments, from the loop's begin to its end: what is around it does not count.
+options="--reset-on ./counted:loop,./counted:loop%return"
+record "done=instructions:u" ./counted $few $many
+./monitor report --segments --csv $trace > /tmp/segments.csv || fail "report --segments: exit status $?"
+# shellcheck disable=SC2046
+set -- $(grep 'loop","./counted:loop%return"' /tmp/segments.csv | cut -d , -f 13 | sort -n)
+echo "counters.sh: $1 and $2 instructions from the loop's begin to its end"
+[ $(($2 - $1)) = $((5 * (many - few))) ] || fail "segments: they differ by $(($2 - $1)) instructions"
+[ "$1" -ge $((5 * few)) ] && [ "$1" -lt $((5 * few + 100)) ] || fail "segments: the first one executed $1"
+options=
 
 # As the probe's own ratios: within a 32nd of full scale.
 options="--ratio-format rems16"

@@ -30,7 +30,7 @@ const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", reco
 
 struct Arguments {
 	record::Options options;
-	std::string families, selection, measurements, ratio_format = "exact", every, buffer, max_size;
+	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, buffer, max_size;
 };
 
 std::vector<std::string> split(const std::string &list)
@@ -121,20 +121,30 @@ void parse_selection(Arguments &arguments)
 void parse_measurements(Arguments &arguments)
 {
 	record::Options &options = arguments.options;
-	if (!arguments.every.empty())
-		options.counters_every_ns = parse_duration(arguments.every, "--every");
 	if (arguments.measurements.empty()) {
-		if (options.counters_every_ns)
-			throw Error("--every says how often counters are read: choose some with -m");
+		for (const auto &[option, value] :
+		     {std::pair("--every", arguments.every), std::pair("--reset-on", arguments.reset_on)})
+			if (!value.empty())
+				throw Error(fmt::format("{} says when counters are read: choose some with -m, for "
+							"example -m cpu",
+							option));
 		return;
 	}
 	if (options.user_only)
 		throw Error("-m counts what the kernel's probes see: leave out --user-only");
-	options.counters = pmu::select(split(arguments.measurements));
-	options.ratio_format = ratio_formats.at(arguments.ratio_format);
-	if (options.ratio_format != record::RatioFormat::exact)
-		record::keep_ratios(*options.counters);
-	for (const std::string &note : options.counters->notes)
+	record::Counting &counting = options.counting.emplace();
+	if (!arguments.every.empty())
+		counting.every_ns = parse_duration(arguments.every, "--every");
+	counting.format = ratio_formats.at(arguments.ratio_format);
+	if (!arguments.reset_on.empty()) {
+		if (counting.format != record::RatioFormat::exact)
+			throw Error("--reset-on needs the counts themselves: leave out --ratio-format");
+		counting.resets = card::parse_reset_events(split(arguments.reset_on));
+	}
+	counting.selection = pmu::select(split(arguments.measurements));
+	if (counting.format != record::RatioFormat::exact)
+		record::keep_ratios(counting.selection);
+	for (const std::string &note : counting.selection.notes)
 		fmt::print(stderr, "monitor: {}\n", note);
 }
 
@@ -238,6 +248,10 @@ void add_record(CLI::App &app, int &exit_code)
 			 "read the counters also where a thread runs for so long without a switch, such as 100ms")
 	    ->option_text("TIME");
 	record
+	    ->add_option("--reset-on", arguments->reset_on,
+			 "read the counters there too, each time a new segment: tracepoints, PATH:FUNCTION[%return]")
+	    ->option_text("EVENT,...");
+	record
 	    ->add_option("--ratio-format", arguments->ratio_format,
 			 "with -m: exact counts, or ratios of 16 or 32 bits for small recordings (default: exact)")
 	    ->check(CLI::IsMember({"exact", "rems16", "rems32"}));
@@ -260,6 +274,7 @@ void add_record(CLI::App &app, int &exit_code)
 	    "  sudo monitor record -- make -j8\n"
 	    "  sudo monitor record -d 10\n"
 	    "  sudo monitor record -m cpu,cache -- ./solver\n"
+	    "  sudo monitor record -m cpu --reset-on ./solver:step -- ./solver\n"
 	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
 	    "  sudo monitor record -p 1234 -d 5");
 	record->callback([arguments, record, &exit_code] {

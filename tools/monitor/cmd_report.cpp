@@ -10,6 +10,7 @@
 #include "analyze/counter_fold.h"
 #include "analyze/machine.h"
 #include "analyze/regions.h"
+#include "analyze/segments.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -17,6 +18,7 @@
 #include "duration.h"
 #include "report/measurements_table.h"
 #include "report/regions_table.h"
+#include "report/segments_table.h"
 #include "report/summary.h"
 #include "report/usage_report.h"
 
@@ -25,7 +27,8 @@ namespace {
 
 struct Arguments {
 	std::string directory, by = "process", sort, every;
-	bool syscalls = false, offcpu = false, regions = false, ratios = false, json = false, csv = false;
+	bool syscalls = false, offcpu = false, regions = false, segments = false, ratios = false, json = false,
+	     csv = false;
 	std::size_t top = 0;
 };
 
@@ -37,6 +40,8 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 const std::map<std::string, analyze::RegionBy> region_groupings = {{"process", analyze::RegionBy::process},
 								   {"thread", analyze::RegionBy::thread},
 								   {"argument", analyze::RegionBy::argument}};
+const std::map<std::string, analyze::SegmentBy> segment_groupings = {
+    {"process", analyze::SegmentBy::process}, {"thread", analyze::SegmentBy::thread}, {"cpu", analyze::SegmentBy::cpu}};
 const std::vector<std::string> all_groupings = {"process", "thread", "cpu", "command", "cgroup", "argument"};
 
 constexpr std::size_t rows_in_text = 40;
@@ -47,6 +52,8 @@ void expect_fitting(const Arguments &arguments)
 {
 	if (arguments.regions && !region_groupings.contains(arguments.by))
 		throw CLI::ValidationError("--regions goes by process, thread or argument, not by " + arguments.by);
+	if (arguments.segments && !segment_groupings.contains(arguments.by))
+		throw CLI::ValidationError("--segments goes by process, thread or cpu, not by " + arguments.by);
 	if (!arguments.regions && !groupings.contains(arguments.by))
 		throw CLI::ValidationError("--by " + arguments.by + " goes with --regions only");
 }
@@ -138,6 +145,7 @@ struct Folds {
 	std::unique_ptr<analyze::ActivityFold> activities;
 	std::unique_ptr<analyze::CounterFold> counters;
 	std::unique_ptr<analyze::RegionFold> regions;
+	std::unique_ptr<analyze::SegmentFold> segments;
 };
 
 Folds make_folds(const Arguments &arguments, const trace::Trace &trace, const analyze::RecordingInfo &info,
@@ -155,13 +163,18 @@ Folds make_folds(const Arguments &arguments, const trace::Trace &trace, const an
 		folds.counters = std::make_unique<analyze::CounterFold>(trace.description(), *info.counters,
 									machine.window_begin(), every_ticks);
 		machine.add(*folds.counters);
-	} else if (arguments.ratios) {
+	} else if (arguments.ratios || arguments.segments) {
 		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
 	}
 	if (arguments.regions) {
 		folds.regions = std::make_unique<analyze::RegionFold>(region_groupings.at(arguments.by), trace, machine,
 								      folds.counters.get());
 		machine.add(*folds.regions);
+	}
+	if (arguments.segments) {
+		folds.segments = std::make_unique<analyze::SegmentFold>(segment_groupings.at(arguments.by),
+									trace.description(), machine, *folds.counters);
+		machine.add(*folds.segments);
 	}
 	return folds;
 }
@@ -200,7 +213,7 @@ Counted counted(const Arguments &arguments, const Folds &folds, const analyze::M
 	if (options.every_ticks && folds.counters->parts().size() > most_parts)
 		throw Error("--every would make too many rows: say a longer time");
 	counted.table = report::measurements_table(*folds.counters, machine, clock, options);
-	const report::Table &of = folds.regions ? main_table : counted.table;
+	const report::Table &of = folds.regions || folds.segments ? main_table : counted.table;
 	counted.how = text ? report::provenance_text(folds.counters->info(), of)
 			   : report::provenance_json(folds.counters->info(), of);
 	if (text && options.every_ticks && folds.counters->reaching_back())
@@ -252,9 +265,10 @@ void run(const Arguments &arguments)
 
 	const report::UsageOptions options = usage_options(arguments, info);
 	const report::Table cpus = report::cpu_table(machine, clock, info);
-	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !folds.activities;
+	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !folds.activities && !folds.segments;
 	report::Table table = folds.regions ? report::regions_table(*folds.regions, clock, report::known_shares(info),
 								    folds.counters ? &folds.counters->info() : nullptr)
+			      : folds.segments ? report::segments_table(*folds.segments, folds.counters->info(), clock)
 			      : folds.activities ? report::activity_table(*folds.activities, clock)
 			      : by_cpu           ? cpus
 						 : report::usage_table(machine, clock, options);
@@ -278,12 +292,14 @@ void run(const Arguments &arguments)
 	} else if (arguments.csv) {
 		fmt::print("{}", report::to_csv(table));
 	} else {
-		const bool of_its_own = folds.counters && !folds.regions && !arguments.ratios;
+		const bool of_its_own = folds.counters && !folds.regions && !folds.segments && !arguments.ratios;
 		print_text(table,
-			   (folds.regions ? report::unpaired_text(*folds.regions) : "") +
+			   (folds.regions    ? report::unpaired_text(*folds.regions)
+			    : folds.segments ? report::segments_text(*folds.segments, info)
+					     : "") +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
-			   cpus, !folds.activities && !folds.regions && !by_cpu && !arguments.ratios, hidden, info,
-			   summary, trace.problems().total());
+			   cpus, !by_cpu && (of_its_own || (!folds.counters && !folds.activities && !folds.regions)),
+			   hidden, info, summary, trace.problems().total());
 	}
 }
 
@@ -295,8 +311,10 @@ void add_report(CLI::App &app, int &exit_code)
 	auto arguments = std::make_shared<Arguments>();
 	command->add_option("trace", arguments->directory, "trace directory")->required()->option_text("DIR");
 	command
-	    ->add_option("--by", arguments->by,
-			 "a row per process, thread, cpu, command or cgroup; of --regions: process, thread or argument")
+	    ->add_option(
+		"--by", arguments->by,
+		"a row per process, thread, cpu, command or cgroup; of --regions: process, thread or argument; of "
+		"--segments: process, thread or cpu")
 	    ->check(CLI::IsMember(all_groupings));
 	command->add_flag("--syscalls", arguments->syscalls, "system calls by process and call instead")
 	    ->excludes("--by");
@@ -306,10 +324,17 @@ void add_report(CLI::App &app, int &exit_code)
 	command->add_flag("--regions", arguments->regions, "activities of instrumented programs instead")
 	    ->excludes("--syscalls")
 	    ->excludes("--offcpu");
-	command->add_flag("--ratios", arguments->ratios, "only what `record -m` counted, by --by")
+	command
+	    ->add_flag("--segments", arguments->segments,
+		       "what was counted between the events of `record --reset-on` instead")
 	    ->excludes("--syscalls")
 	    ->excludes("--offcpu")
 	    ->excludes("--regions");
+	command->add_flag("--ratios", arguments->ratios, "only what `record -m` counted, by --by")
+	    ->excludes("--syscalls")
+	    ->excludes("--offcpu")
+	    ->excludes("--regions")
+	    ->excludes("--segments");
 	command->add_option("--every", arguments->every, "--ratios for each stretch of this length, such as 100ms")
 	    ->option_text("TIME")
 	    ->needs("--ratios");

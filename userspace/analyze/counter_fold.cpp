@@ -119,6 +119,15 @@ CounterSums CounterFold::so_far(const Thread &thread) const
 	return found == threads.end() ? none() : found->second;
 }
 
+CounterSums CounterFold::so_far(std::uint32_t cpu) const
+{
+	if (parts_.empty())
+		return none();
+	const auto &cpus = parts_.rbegin()->second.cpus;
+	const auto found = cpus.find(cpu);
+	return found == cpus.end() ? none() : found->second;
+}
+
 void CounterFold::describe(const trace::EventClass &cls, unsigned set, bool scaled)
 {
 	Class &known = classes_[cls.id];

@@ -62,6 +62,7 @@ public:
 	CounterSums none() const;
 	// Of a thread, up to its last reading; of the part that is being read.
 	CounterSums so_far(const Thread &thread) const;
+	CounterSums so_far(std::uint32_t cpu) const;
 	// Readings that also tell of parts before their own.
 	std::uint64_t reaching_back() const { return reaching_back_; }
 	// Readings that step back: not from a counter.

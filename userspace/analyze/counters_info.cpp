@@ -118,6 +118,7 @@ std::optional<CountersInfo> counters_info(const Json &json)
 			add_ratio(ratio, info);
 	info.start = readings(array_of(member(json, "readings"), "start"));
 	info.end = readings(array_of(member(json, "readings"), "end"));
+	info.resets = texts(member(json, "resets"));
 	return info;
 }
 

@@ -58,6 +58,7 @@ struct CountersInfo {
 	unsigned ratio_bits = 0, ratio_id = 0; // EDC_RATIO_BITS_*, 0: counts were recorded; the event class
 	std::vector<RatioInfo> ratios;
 	std::vector<CounterReading> start, end;
+	std::vector<std::string> resets; // the events of --reset-on, by number
 };
 
 // Empty if there is no such member.

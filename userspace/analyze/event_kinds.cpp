@@ -29,6 +29,7 @@ const Row rows[] = {
     {"thread", Kind::user_thread, {"pid", "tgid"}},
     {"counters", Kind::counters, {}},
     {"ratios", Kind::counters, {}},
+    {"counters_reset", Kind::counters, {}},
     {"sys_enter", Kind::sys_enter, {"id"}},
     {"sys_exit", Kind::sys_exit, {"ret", "id"}},
     {"page_fault_user", Kind::page_fault_user, {}},

@@ -216,7 +216,7 @@ std::optional<double> RecordingInfo::probe_cost_ns() const
 		return {};
 	const auto cost = [&](const std::string &what) {
 		if (what == "counters")
-			return 0.0; // read in the probe of a switch, which was calibrated with them
+			return 0.0; // read in the probe of a switch, or at a reset, which were calibrated with them
 		return measured(what) > 0 ? measured(what) : dearest;
 	};
 	double sum = 0;

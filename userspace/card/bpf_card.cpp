@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 #include <bpf/bpf.h>
@@ -74,6 +75,17 @@ bool is_every(const std::string &program)
 	return program.starts_with("every_");
 }
 
+// A program that is not attached by its own name: record --reset-on.
+bool is_reset(const std::string &program)
+{
+	return program.starts_with("reset_at_");
+}
+
+std::string reset_program(const ResetEvent &event, std::size_t number)
+{
+	return event.tracepoint.empty() ? "reset_at_uprobe" : fmt::format("reset_at_tracepoint_{}", number);
+}
+
 // The event class that a program posts.
 std::string class_of(const std::string &program)
 {
@@ -100,14 +112,20 @@ std::string timer_tracepoint()
 	return kernel_has_tracepoint("local_timer_entry") ? "local_timer_entry" : "irq_handler_entry";
 }
 
-// Levels 1 and deeper share 1/16 of the blocks, at least two each.
-std::array<std::uint64_t, EDC_CARD_LEVELS> blocks_by_level(std::uint64_t blocks)
+// Levels 1 and deeper share 1/16 of the blocks; lanes, if there are any, a quarter, the first one half of it, for the
+// others are for when it is taken. At least two blocks each.
+std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, bool with_lanes)
 {
-	std::uint64_t deep = std::max<std::uint64_t>(blocks / 16 / (EDC_CARD_LEVELS - 1), 2);
-	std::array<std::uint64_t, EDC_CARD_LEVELS> by_level;
-	by_level.fill(deep);
-	by_level[0] = blocks - deep * (EDC_CARD_LEVELS - 1);
-	return by_level;
+	constexpr std::uint64_t least = 2;
+	std::array<std::uint64_t, EDC_CARD_RINGS> by_ring{};
+	const auto lanes = by_ring.begin() + EDC_CARD_LEVELS;
+	std::fill(by_ring.begin() + 1, lanes, std::max<std::uint64_t>(blocks / 16 / (EDC_CARD_LEVELS - 1), least));
+	if (with_lanes) {
+		std::fill(lanes, by_ring.end(), std::max<std::uint64_t>(blocks / 8 / (EDC_CARD_LANES - 1), least));
+		*lanes = std::max<std::uint64_t>(blocks / 8, least);
+	}
+	by_ring[0] = blocks - std::accumulate(by_ring.begin(), by_ring.end(), std::uint64_t(0));
+	return by_ring;
 }
 
 } // namespace
@@ -165,7 +183,6 @@ void BpfCard::configure()
 	skeleton_->rodata->last_record = area_bytes_ - EDC_BLOCK_SIZE;
 	skeleton_->rodata->filtering = options_.filtering;
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
-	configure_counters();
 	bpf_map__set_max_entries(skeleton_->maps.rings, options_.cpus);
 	bpf_map__set_value_size(skeleton_->maps.rings, static_cast<__u32>(area_bytes_));
 	if (options_.filtering) {
@@ -181,6 +198,10 @@ void BpfCard::configure()
 			bpf_program__set_autoload(program, options_.counters_every_ns && event == timer_tracepoint());
 			continue;
 		}
+		if (is_reset(name)) {
+			bpf_program__set_autoload(program, false);
+			continue;
+		}
 		bool load = is_iterator(program) || is_fault_event(program) || kernel_has_tracepoint(event);
 		if (!load && wanted(event) && !is_classic(name) && !is_plain(name))
 			lacking_.push_back(event);
@@ -188,6 +209,7 @@ void BpfCard::configure()
 			load &= is_plain(name) != kernel_shows_interrupted_registers();
 		bpf_program__set_autoload(program, load && (is_iterator(program) || wanted(event)));
 	}
+	configure_counters();
 }
 
 void BpfCard::configure_counters()
@@ -198,6 +220,11 @@ void BpfCard::configure_counters()
 		const_cast<__u32 *>(skeleton_->rodata->counters_in_set)[set] = sets[set];
 	skeleton_->rodata->counter_cpus = options_.cpus;
 	skeleton_->rodata->counters_every_ns = options_.counters_every_ns;
+	skeleton_->rodata->counters_reset = !options_.resets.empty();
+	for (std::size_t i = 0; i < options_.resets.size(); ++i)
+		bpf_program__set_autoload(
+		    bpf_object__find_program_by_name(skeleton_->obj, reset_program(options_.resets[i], i).c_str()),
+		    true);
 	const auto &pairs = options_.ratios.pairs;
 	skeleton_->rodata->ratio_bits = options_.ratios.bits;
 	skeleton_->rodata->ratio_pairs = static_cast<__u32>(pairs.size());
@@ -232,25 +259,67 @@ void BpfCard::attach(bool classic)
 	bpf_program *program;
 	bpf_object__for_each_program(program, skeleton_->obj) if (bpf_program__autoload(program) &&
 								  !is_iterator(program) &&
-								  !is_classic(bpf_program__name(program)))
+								  !is_classic(bpf_program__name(program)) &&
+								  !is_reset(bpf_program__name(program)))
 	    names.push_back(bpf_program__name(program));
 	attach_only(classic, names);
+	for (std::size_t number = 0; number < options_.resets.size(); ++number)
+		attach_reset(number);
+}
+
+bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offset)
+{
+	bpf_program *reset =
+	    bpf_object__find_program_by_name(skeleton_->obj, reset_program(options_.resets.back(), 0).c_str());
+	Link link(options_.resets.back().tracepoint.empty()
+		      ? bpf_program__attach_uprobe(reset, false, ::getpid(), program.c_str(), offset)
+		      : bpf_program__attach_raw_tracepoint(reset, "sys_enter"));
+	if (!link)
+		return false;
+	links_.push_back(std::move(link));
+	return true;
+}
+
+void BpfCard::attach_reset(std::size_t number)
+{
+	const ResetEvent &event = options_.resets[number];
+	bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, reset_program(event, number).c_str());
+	bpf_uprobe_opts uprobe{};
+	uprobe.sz = sizeof uprobe;
+	uprobe.bpf_cookie = number;
+	uprobe.retprobe = event.at_return;
+	uprobe.func_name = event.symbol.c_str();
+	Link link(event.tracepoint.empty()
+		      ? bpf_program__attach_uprobe_opts(program, -1, event.path.c_str(), 0, &uprobe)
+		      : bpf_program__attach_raw_tracepoint(program, event.tracepoint.c_str()));
+	if (!link)
+		throw Error(errno, fmt::format("--reset-on {}: cannot attach there ({})", event.name, why_refused()));
+	links_.push_back(std::move(link));
 }
 
 void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
 {
 	attached_.clear();
 	for (const std::string &name : names) {
-		bpf_program *program = nullptr;
-		if (classic)
-			program = bpf_object__find_program_by_name(skeleton_->obj, ("classic_" + name).c_str());
-		if (!program || !bpf_program__autoload(program))
-			program = bpf_object__find_program_by_name(skeleton_->obj, name.c_str());
-		if (!program || !bpf_program__autoload(program))
+		bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, name.c_str());
+		bpf_program *twin = bpf_object__find_program_by_name(skeleton_->obj, ("classic_" + name).c_str());
+		if (classic && twin && bpf_program__autoload(twin) && try_attach(twin))
+			program = twin; // refused where tracefs is not to be had
+		else if (program && bpf_program__autoload(program))
+			attach_program(program);
+		else
 			continue;
-		attach_program(program);
 		attached_.push_back(bpf_program__name(program));
 	}
+}
+
+bool BpfCard::try_attach(bpf_program *program)
+{
+	Link link(bpf_program__attach(program));
+	if (!link)
+		return false;
+	links_.push_back(std::move(link));
+	return true;
 }
 
 void BpfCard::attach_program(bpf_program *program)
@@ -258,10 +327,8 @@ void BpfCard::attach_program(bpf_program *program)
 	const std::string name = bpf_program__name(program);
 	if (is_fault_event(program))
 		return attach_fault_event(program, name);
-	Link link(bpf_program__attach(program));
-	if (!link)
+	if (!try_attach(program))
 		throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
-	links_.push_back(std::move(link));
 }
 
 void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
@@ -310,8 +377,11 @@ void BpfCard::wait_for_probes() const
 		::usleep(100'000); // refused under nohz_full: far longer than any probe
 	for (int tries = 0; tries < 100; ++tries) {
 		bool busy = false;
-		for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
+		for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
 			busy |= __atomic_load_n(&area(cpu).depth, __ATOMIC_ACQUIRE) != 0;
+			for (const edc_lane &lane : area(cpu).lane)
+				busy |= __atomic_load_n(&lane.taken, __ATOMIC_ACQUIRE) != 0;
+		}
 		if (!busy)
 			return;
 		::usleep(1000);
@@ -320,17 +390,17 @@ void BpfCard::wait_for_probes() const
 
 void BpfCard::reset()
 {
-	const auto levels = blocks_by_level(options_.blocks_per_cpu);
+	const auto blocks = blocks_by_ring(options_.blocks_per_cpu, rings() > EDC_CARD_LEVELS);
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
 		edc_cpu &shared = area(cpu);
 		std::memset(&shared, 0, sizeof shared);
 		std::uint64_t offset = EDC_CPU_HEADER;
-		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level) {
+		for (unsigned level = 0; level < rings(); ++level) {
 			edc_ring &ring = shared.level[level].ring;
 			ring.first = offset;
-			ring.blocks = levels[level];
-			ring.stream_instance_id = 1 + cpu * EDC_CARD_LEVELS + level;
-			offset += levels[level] * EDC_BLOCK_SIZE;
+			ring.blocks = blocks[level];
+			ring.stream_instance_id = 1 + cpu * rings() + level;
+			offset += blocks[level] * EDC_BLOCK_SIZE;
 		}
 	}
 }

@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "monitor/card.h"
+#include "reset_events.h"
 
 struct card;
 struct bpf_link;
@@ -37,6 +38,10 @@ struct CardOptions {
 	std::vector<unsigned> counters_in_set; // record -m
 	RatioPairs ratios;
 	std::uint64_t counters_every_ns = 0; // read them at an interrupt too if no switch came for so long
+	std::vector<ResetEvent> resets;
+
+	// Of each CPU: levels, and with resets lanes.
+	unsigned rings() const { return resets.empty() ? EDC_CARD_LEVELS : EDC_CARD_RINGS; }
 };
 
 // How often the kernel refused to run a program because it was already running on that CPU.
@@ -62,6 +67,9 @@ public:
 	void attach(bool classic);
 	void attach_only(bool classic, const std::vector<std::string> &names);
 
+	// For the start test, of what --reset-on asks for: at a place in a program's file, or where system calls enter.
+	bool attach_trial_reset(const std::string &program, std::uint64_t offset);
+
 	// Detach all, wait until no probe runs any more.
 	void detach();
 
@@ -72,6 +80,8 @@ public:
 	void reset();
 
 	unsigned cpus() const { return options_.cpus; }
+	const std::vector<ResetEvent> &resets() const { return options_.resets; }
+	unsigned rings() const { return options_.rings(); }
 	const std::array<std::uint8_t, 16> &uuid() const { return options_.uuid; }
 	edc_cpu &area(unsigned cpu) const;
 	std::byte *memory(unsigned cpu) const { return areas_.data() + cpu * area_bytes_; }
@@ -110,7 +120,9 @@ private:
 	void configure_counters();
 	void forget_verdicts() const;
 	void wait_for_probes() const;
+	bool try_attach(bpf_program *program);
 	void attach_program(bpf_program *program);
+	void attach_reset(std::size_t number);
 	void attach_fault_event(bpf_program *program, const std::string &name);
 	bool wanted(const std::string &program) const;
 

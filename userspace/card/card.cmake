@@ -20,7 +20,7 @@ set(BPF_SKELETON ${CMAKE_BINARY_DIR}/generated/card.skel.h)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
 add_custom_command(
   OUTPUT ${BPF_SKELETON} ${BPF_OBJECT}
-  COMMAND ${BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -Wall -D__TARGET_ARCH_${BPF_ARCH} -I${CMAKE_SOURCE_DIR}/include
+  COMMAND ${BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -Wall -fstack-size-section -D__TARGET_ARCH_${BPF_ARCH} -I${CMAKE_SOURCE_DIR}/include
           -I${CMAKE_SOURCE_DIR}/bpf -idirafter ${CMAKE_SYSROOT}/usr/include/${MULTIARCH} -c ${CMAKE_SOURCE_DIR}/bpf/card.bpf.c -o
           ${BPF_OBJECT}
   COMMAND ${BPFTOOL} gen skeleton ${BPF_OBJECT} name card > ${BPF_SKELETON}
@@ -28,7 +28,7 @@ add_custom_command(
   COMMENT "BPF card"
   VERBATIM)
 
-add_library(monitor_card STATIC card/bpf_card.cpp card/start_test.cpp card/classes.cpp card/facts.cpp
+add_library(monitor_card STATIC card/bpf_card.cpp card/start_test.cpp card/classes.cpp card/facts.cpp card/reset_events.cpp
             card/user_block.cpp card/user_card.cpp card/user_classes.cpp card/user_drain.cpp card/user_merge.cpp
             card/user_processes.cpp card/user_shared.cpp card/user_socket.cpp ${BPF_SKELETON})
 target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)

@@ -5,8 +5,11 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <functional>
+#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -125,6 +128,44 @@ double time_faults()
 			static_cast<volatile char *>(memory)[at] = 1;
 		::munmap(memory, size);
 	});
+}
+
+// Where a reset is tried: nobody else calls it.
+__attribute__((noinline)) void reset_here()
+{
+	asm volatile("" ::: "memory");
+}
+
+double time_resets(bool at_functions)
+{
+	constexpr int resets_per_chunk = 200;
+	return cheapest(resets_per_chunk, [at_functions] {
+		for (int i = 0; i < resets_per_chunk; ++i)
+			at_functions ? reset_here() : static_cast<void>(::syscall(SYS_getppid));
+	});
+}
+
+// The place of a function in this program's file; 0: it cannot be found.
+std::uint64_t place_in_file(std::uint64_t address)
+{
+	std::istringstream maps(read_text("/proc/self/maps"));
+	for (std::string line; std::getline(maps, line);) {
+		std::uint64_t begin = 0, end = 0, offset = 0;
+		if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &begin, &end, &offset) == 3 &&
+		    address >= begin && address < end)
+			return address - begin + offset;
+	}
+	return 0;
+}
+
+// ns per reset with all that is read there; 0: it could not be tried.
+double cost_of_reset(BpfCard &card)
+{
+	const bool at_functions = card.resets().back().tracepoint.empty();
+	const double without = time_resets(at_functions);
+	if (!card.attach_trial_reset("/proc/self/exe", place_in_file(reinterpret_cast<std::uintptr_t>(&reset_here))))
+		return 0;
+	return std::max(0.0, time_resets(at_functions) - without);
 }
 
 struct Times {
@@ -262,8 +303,12 @@ void run_trial(BpfCard &card, bool filtering, int cpu, double ticks_per_ns, Star
 	::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20); // soon over, also on a loaded machine
 	const Times without = time_workloads(cpu, [] {});
 	card.attach_only(false, trial_programs);
+	// Whether a probe may be preempted is seen where calls are probed. Elsewhere the few probes that might be
+	// (a process executes, exits, is renamed) attach the safe way, which costs more.
 	if (attached(card, "sys_enter"))
 		result.missing = missing_calls(card, cpu, result.calls);
+	else
+		result.classic = true;
 	if (result.missing) {
 		card.detach();
 		card.reset();
@@ -292,6 +337,8 @@ void run_trial(BpfCard &card, bool filtering, int cpu, double ticks_per_ns, Star
 		result.cost.fault = per_event(with.fault, without.fault, 0, attached(card, "page_fault_user") ? 2 : 1);
 	result.cost.fault_edge =
 	    edge(with.fault, usual_bracket(card, cpu, id_page_fault_user, id_minor_fault), ticks_per_ns);
+	if (!card.resets().empty())
+		result.cost.reset = cost_of_reset(card);
 	card.detach();
 	card.reset();
 }

@@ -106,7 +106,7 @@ private:
 		  const Push &push);
 	unsigned merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream);
 	void merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes);
-	unsigned share_ring(Process &process, bool last, std::uint64_t now, const MakeStream &make_stream);
+	unsigned share_ring(Process &process, bool last, const MakeStream &make_stream);
 	static void copy_block(const Process &process, const Ring &ring, std::array<std::byte, EDC_BLOCK_SIZE> &block);
 	static std::uint64_t content_of(const std::array<std::byte, EDC_BLOCK_SIZE> &block);
 	bool tell_last_loss(Ring &ring, const Push &push);

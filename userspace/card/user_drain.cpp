@@ -35,7 +35,7 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 		for (Ring &ring : process->rings)
 			worst = std::max(worst, process->merged ? merge_ring(*process, ring, over, make_stream)
 								: drain_ring(*process, ring, over, make_stream, push));
-		worst = std::max(worst, share_ring(*process, over, before_look, make_stream));
+		worst = std::max(worst, share_ring(*process, over, make_stream));
 		shared_before = std::min(shared_before, process->shared_ring->complete_before());
 	}
 	for (const auto &stream : merged_)
@@ -148,7 +148,7 @@ void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t con
 }
 
 // The same for the ring of threads without restartable sequences: all processes' go into one stream, of no CPU.
-unsigned UserCard::share_ring(Process &process, bool last, std::uint64_t now, const MakeStream &make_stream)
+unsigned UserCard::share_ring(Process &process, bool last, const MakeStream &make_stream)
 {
 	SharedRing &ring = *process.shared_ring;
 	const auto stream = [&]() -> MergedStream & {
@@ -160,7 +160,7 @@ unsigned UserCard::share_ring(Process &process, bool last, std::uint64_t now, co
 		}
 		return *shared_;
 	};
-	const char *wrong = ring.take(now, last, ticks_per_second_, words_, [&](const SharedRecord &record) {
+	const char *wrong = ring.take(read_tsc, last, ticks_per_second_, words_, [&](const SharedRecord &record) {
 		stream().add(record, static_cast<std::uint32_t>(process.pid));
 		++counts_.tokens;
 	});

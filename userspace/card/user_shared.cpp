@@ -42,10 +42,12 @@ void SharedRing::pass_hole(std::uint64_t claimed)
 	hole_since_ = 0;
 }
 
-const char *SharedRing::take(std::uint64_t now, bool last, std::uint64_t hole_ticks, const WordsById &words,
-			     const std::function<void(const SharedRecord &)> &yield)
+const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
+			     const WordsById &words, const std::function<void(const SharedRecord &)> &yield)
 {
+	const std::uint64_t before = now();
 	const std::uint64_t claimed = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted
+	std::uint64_t at_most = before; // read again where a record is newer: this thread may have been preempted
 	const char *wrong = nullptr;
 	fill_ = 0;
 	if (claimed - taken_ > words_) {
@@ -58,8 +60,8 @@ const char *SharedRing::take(std::uint64_t now, bool last, std::uint64_t hole_ti
 		const std::uint64_t head = word_at(taken_);
 		if (!has_head(taken_)) {
 			if (!last && hole_since_ == 0)
-				hole_since_ = now;
-			if (!last && now - hole_since_ < hole_ticks)
+				hole_since_ = before;
+			if (!last && before - hole_since_ < hole_ticks)
 				break;
 			pass_hole(claimed);
 			continue;
@@ -68,14 +70,18 @@ const char *SharedRing::take(std::uint64_t now, bool last, std::uint64_t hole_ti
 		SharedRecord record{};
 		record.word[0] = word_at(taken_ + 1);
 		record.tid = static_cast<std::uint32_t>(head >> EDC_HEAD_THREAD_SHIFT);
-		record.time = time_of(head, record.word[0], now);
+		const auto is_possible = [&] {
+			record.time = time_of(head, record.word[0], at_most);
+			return record.time <= at_most + future_ticks && record.time + future_ticks >= complete_before_;
+		};
+		const bool possible = is_possible() || (at_most = now(), is_possible());
 		const std::uint32_t id = edc_token_id(record.word[0]), payload = words[id];
 		const char *bad = nullptr;
 		if (payload == unknown_class || id == EDC_ID_THREAD || edc_token_mode(record.word[0]) != EDC_MODE_USER)
 			bad = "an event of a class that was never asked for";
 		else if (2 + payload > claimed - taken_)
 			bad = "an event reaches behind what is claimed";
-		else if (record.time > now + future_ticks || record.time + future_ticks < complete_before_)
+		else if (!possible)
 			bad = "an event's time steps back or lies in the future";
 		if (bad) {
 			wrong = bad;
@@ -89,7 +95,7 @@ const char *SharedRing::take(std::uint64_t now, bool last, std::uint64_t hole_ti
 		taken_ += 2 + payload;
 	}
 	if (taken_ == claimed)
-		complete_before_ = now;
+		complete_before_ = before;
 	__atomic_store_n(&shared_->read, taken_, __ATOMIC_RELEASE);
 	return wrong;
 }

@@ -29,11 +29,11 @@ public:
 	{
 	}
 
-	// Yields the records that are there, `now` being the clock's time before the call, and makes room. `last`: its
-	// writers have ended, so nobody is waited for. `hole_ticks`: how long one is waited for that claimed and did
-	// not store. Returns nullptr, or what was wrong.
-	const char *take(std::uint64_t now, bool last, std::uint64_t hole_ticks, const WordsById &words,
-			 const std::function<void(const SharedRecord &)> &yield);
+	// Yields the records that are there, and makes room. `now`: the clock. `last`: its writers have ended, so
+	// nobody is waited for. `hole_ticks`: how long one is waited for that claimed and did not store. Returns
+	// nullptr, or what was wrong.
+	const char *take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
+			 const WordsById &words, const std::function<void(const SharedRecord &)> &yield);
 
 	// All records with earlier times were yielded.
 	std::uint64_t complete_before() const { return complete_before_; }

@@ -12,6 +12,6 @@ struct Buffers {
 	std::uint64_t blocks_per_cpu = 0;
 	std::uint32_t pool_blocks = 0;
 };
-Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus);
+Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu);
 
 } // namespace monitor::record

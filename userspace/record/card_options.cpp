@@ -18,31 +18,31 @@ std::vector<std::string> chosen_families(const Options &options)
 	return names;
 }
 
-void choose_counters(const pmu::Selection &selection, RatioFormat format, card::CardOptions &card)
+void choose_counters(const Counting &counting, card::CardOptions &card)
 {
+	const pmu::Selection &selection = counting.selection;
 	for (const auto &set : selection.sets)
 		card.counters_in_set.push_back(static_cast<unsigned>(set.size()));
-	card.ratios.bits = bits_of(format);
+	card.ratios.bits = bits_of(counting.format);
 	if (card.ratios.bits)
 		for (const RatioPair &pair : ratio_pairs(selection))
 			card.ratios.pairs.emplace_back(slot_of(selection, pair.numerator),
 						       slot_of(selection, pair.denominator));
+	card.counters_every_ns = counting.every_ns;
+	card.resets = counting.resets;
 }
 
 } // namespace
 
-card::CardOptions card_options(const Options &options, std::uint64_t blocks_per_cpu, unsigned cpus,
-			       const std::array<std::uint8_t, 16> &uuid)
+card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid)
 {
 	card::CardOptions card;
 	card.families = chosen_families(options);
 	card.filtering = options.filtering();
 	card.cpus = cpus;
-	card.blocks_per_cpu = blocks_per_cpu;
 	card.uuid = uuid;
-	if (options.counters)
-		choose_counters(*options.counters, options.ratio_format, card);
-	card.counters_every_ns = options.counters ? options.counters_every_ns : 0;
+	if (options.counting)
+		choose_counters(*options.counting, card);
 	return card;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the BPF card is to do, from what the user asked for. Used by recording.cpp.
+// What the BPF card is to do, from what the user asked for; how many blocks it has is for others to say. Used by
+// recording.cpp.
 #pragma once
 
 #include <array>
@@ -10,7 +11,6 @@
 
 namespace monitor::record {
 
-card::CardOptions card_options(const Options &options, std::uint64_t blocks_per_cpu, unsigned cpus,
-			       const std::array<std::uint8_t, 16> &uuid);
+card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid);
 
 } // namespace monitor::record

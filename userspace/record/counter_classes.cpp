@@ -68,6 +68,15 @@ Json terms_json(const pmu::Selection &selection, const std::vector<pmu::Term> &t
 	return all;
 }
 
+std::vector<std::string> names_of(const std::vector<card::ResetEvent> &resets)
+{
+	std::vector<std::string> names;
+	names.reserve(resets.size());
+	for (const card::ResetEvent &event : resets)
+		names.push_back(event.name);
+	return names;
+}
+
 const char *text_of(pmu::Per per)
 {
 	switch (per) {
@@ -86,34 +95,40 @@ const char *text_of(pmu::Per per)
 
 } // namespace
 
-std::vector<CounterClass> counter_classes(const std::optional<pmu::Selection> &selection, RatioFormat format)
+std::vector<CounterClass> counter_classes(const std::optional<Counting> &counting)
 {
 	std::vector<CounterClass> classes;
-	if (!selection)
+	if (!counting)
 		return classes;
-	if (format != RatioFormat::exact) {
-		std::vector<std::string> fields = fields_of_ratios(*selection);
+	const pmu::Selection &selection = counting->selection;
+	if (counting->format != RatioFormat::exact) {
+		std::vector<std::string> fields = fields_of_ratios(selection);
 		if (fields.empty())
 			return classes;
-		const bool small = format == RatioFormat::rems16;
-		classes.push_back({EDC_ID_ratios, "ratios", small ? "x16" : "u32", small ? fields[0] : "", fields});
+		const bool small = counting->format == RatioFormat::rems16;
+		classes.push_back({EDC_ID_ratios, "ratios", small ? "x16" : "u32", small ? fields[0] : "", {}, fields});
 		if (small)
 			classes.back().fields.erase(classes.back().fields.begin());
 		return classes;
 	}
-	for (unsigned set = 0; set < selection->sets.size(); ++set) {
-		const std::vector<std::string> names = fields_of_set(*selection, selection->sets[set]);
-		classes.push_back({EDC_ID_counters + set, "counters", "u64", "", names});
-		classes.push_back({EDC_ID_counters_scaled + set, "counters", "u64", "", {"enabled", "running"}});
+	for (unsigned set = 0; set < selection.sets.size(); ++set) {
+		const std::vector<std::string> names = fields_of_set(selection, selection.sets[set]);
+		classes.push_back({EDC_ID_counters + set, "counters", "u64", "", {}, names});
+		classes.push_back({EDC_ID_counters_scaled + set, "counters", "u64", "", {}, {"enabled", "running"}});
 		std::ranges::copy(names, std::back_inserter(classes.back().fields));
 	}
+	if (!counting->resets.empty())
+		classes.push_back(
+		    {EDC_ID_counters_reset, "counters_reset", "u16", "event", names_of(counting->resets), {}});
 	return classes;
 }
 
-Json counters_json(const pmu::Selection &selection, RatioFormat format, std::uint64_t every_ns)
+Json counters_json(const Counting &counting)
 {
+	const pmu::Selection &selection = counting.selection;
+	const bool exact = counting.format == RatioFormat::exact;
 	Json sets = Json::array(), measurements = Json::array(), ratios = Json::array();
-	for (unsigned set = 0; format == RatioFormat::exact && set < selection.sets.size(); ++set) {
+	for (unsigned set = 0; exact && set < selection.sets.size(); ++set) {
 		const std::vector<std::string> names = fields_of_set(selection, selection.sets[set]);
 		Json counters = Json::array();
 		for (std::size_t i = 0; i < names.size(); ++i) {
@@ -126,7 +141,7 @@ Json counters_json(const pmu::Selection &selection, RatioFormat format, std::uin
 	}
 	const std::vector<RatioPair> pairs = ratio_pairs(selection);
 	const std::vector<std::string> fields = fields_of_ratios(selection);
-	for (std::size_t i = 0; format != RatioFormat::exact && i < pairs.size(); ++i)
+	for (std::size_t i = 0; !exact && i < pairs.size(); ++i)
 		ratios.push_back(
 		    {{"measurement", pairs[i].measurement}, {"field", fields[i]}, {"inverse", pairs[i].inverse}});
 	for (const pmu::Measurement &measurement : selection.measurements)
@@ -138,10 +153,14 @@ Json counters_json(const pmu::Selection &selection, RatioFormat format, std::uin
 					{"denominator", terms_json(selection, measurement.denominator)},
 					{"per", text_of(measurement.per)},
 					{"missing", measurement.missing}});
-	return {{"every_ns", every_ns},          {"sets", sets},
-		{"measurements", measurements},  {"ratio_id", EDC_ID_ratios},
-		{"ratio_bits", bits_of(format)}, {"ratios", ratios},
-		{"notes", selection.notes}};
+	return {{"every_ns", counting.every_ns},
+		{"sets", sets},
+		{"measurements", measurements},
+		{"ratio_id", EDC_ID_ratios},
+		{"ratio_bits", bits_of(counting.format)},
+		{"ratios", ratios},
+		{"notes", selection.notes},
+		{"resets", names_of(counting.resets)}};
 }
 
 Json readings_json(const std::vector<CounterReading> &readings)

@@ -10,8 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "counters.h"
-#include "pmu/selection.h"
-#include "ratio_pairs.h"
+#include "counting.h"
 
 namespace monitor::record {
 
@@ -19,13 +18,14 @@ struct CounterClass {
 	unsigned id = 0;
 	std::string name, kind;          // kind of each field
 	std::string argument;            // the argument's field; "": it says nothing
+	std::vector<std::string> labels; // of the argument's values 0, 1, ..., if these are numbers of something
 	std::vector<std::string> fields; // the payload
 };
 
-std::vector<CounterClass> counter_classes(const std::optional<pmu::Selection> &selection, RatioFormat format);
+std::vector<CounterClass> counter_classes(const std::optional<Counting> &counting);
 
 // Without the readings.
-nlohmann::ordered_json counters_json(const pmu::Selection &selection, RatioFormat format, std::uint64_t every_ns);
+nlohmann::ordered_json counters_json(const Counting &counting);
 nlohmann::ordered_json readings_json(const std::vector<CounterReading> &readings);
 
 } // namespace monitor::record

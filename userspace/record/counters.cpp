@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include "base/error.h"
-#include "base/tsc.h"
+#include "clock.h"
 #include "monitor/card.h"
 #include "pmu/perf_group.h"
 
@@ -80,17 +80,17 @@ void Counters::give_to(card::BpfCard &card) const
 			card.set_counter(set.set, i, set.cpu, set.counters[i].get());
 }
 
-std::vector<CounterReading> Counters::read(bool at_end) const
+std::vector<CounterReading> Counters::read(bool at_end, bool invariant_tsc) const
 {
 	std::vector<CounterReading> readings;
 	for (const OpenSet &set : open_) {
 		std::array<std::uint64_t, 3 + EDC_COUNTERS_IN_SET> words{}; // how many, enabled, running, values
 		const std::size_t bytes = (3 + set.counters.size()) * 8;
-		const std::uint64_t before = read_tsc();
+		const std::uint64_t before = read_sync(invariant_tsc).time;
 		if (::read(set.counters.front().get(), words.data(), bytes) != static_cast<ssize_t>(bytes))
 			continue;
 		readings.push_back(
-		    {set.cpu, set.set, at_end ? before : read_tsc(), words[1], words[2],
+		    {set.cpu, set.set, at_end ? before : read_sync(invariant_tsc).time, words[1], words[2],
 		     std::vector<std::uint64_t>(words.begin() + 3,
 						words.begin() + 3 + static_cast<std::ptrdiff_t>(set.counters.size()))});
 	}

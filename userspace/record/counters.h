@@ -29,8 +29,8 @@ public:
 
 	const pmu::Selection &selection() const { return selection_; }
 	void give_to(card::BpfCard &card) const;
-	// By read(2), which asks each CPU.
-	std::vector<CounterReading> read(bool at_end) const;
+	// By read(2), which asks each CPU. `invariant_tsc`: what the trace clock is (clock.h).
+	std::vector<CounterReading> read(bool at_end, bool invariant_tsc) const;
 
 private:
 	struct OpenSet {

@@ -125,9 +125,10 @@ unsigned Drain::drain_all(bool last)
 		for (const edc_task &process : users_->take_arrived())
 			control_.thread_state(process, false);
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
-		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level) {
+		for (unsigned level = 0; level < card_->rings(); ++level) {
 			const unsigned fill = drain_ring(cpu, card_->area(cpu).level[level].ring);
-			worst = std::max(worst, level == 0 ? fill : std::min(fill, 1u));
+			const bool is_filled_fast = level == 0 || level == EDC_CARD_LEVELS;
+			worst = std::max(worst, is_filled_fast ? fill : std::min(fill, 1u));
 		}
 	}
 	return worst;
@@ -211,7 +212,7 @@ void Drain::drain_rest()
 		std::this_thread::sleep_for(1ms);
 	}
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
-		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
+		for (unsigned level = 0; level < card_->rings(); ++level)
 			drain_open_block(cpu, level);
 	control_.flush();
 	while (!pending_.empty()) {

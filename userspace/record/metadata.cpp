@@ -89,13 +89,13 @@ std::string event_class(unsigned id, std::string_view name, std::string_view fie
 			   fields);
 }
 
-// A field of a program's own class: its labels, if any, as a type of its own before the class.
-std::string user_field(unsigned id, const card::UserField &field, bool is_argument, std::string &types_before)
+// A field of a class that is not in the table: its labels, if any, as a type of its own before the class.
+std::string labelled_field(unsigned id, const card::UserField &field, bool is_argument, std::string &types_before)
 {
 	if (field.labels.empty())
 		return field.kind == "address" ? ::monitor::record::field("x64", field.name)
 					       : ::monitor::record::field(field.kind, field.name);
-	const std::string type = fmt::format("user_{}_{}", id, field.name);
+	const std::string type = fmt::format("class_{}_{}", id, field.name);
 	types_before += fmt::format("\ntypealias enum : {} {{", is_argument ? "u16_t" : "u64_t");
 	const char *separator = " ";
 	for (const auto &[label, value] : field.labels) {
@@ -109,9 +109,22 @@ std::string user_field(unsigned id, const card::UserField &field, bool is_argume
 std::string user_class(const card::UserClass &cls)
 {
 	std::string types_before;
-	std::string fields = user_field(cls.id, cls.argument, true, types_before);
+	std::string fields = labelled_field(cls.id, cls.argument, true, types_before);
 	for (const card::UserField &field : cls.payload)
-		fields += user_field(cls.id, field, false, types_before);
+		fields += labelled_field(cls.id, field, false, types_before);
+	return types_before + event_class(cls.id, cls.name, fields);
+}
+
+std::string counter_class(const CounterClass &cls)
+{
+	std::string types_before;
+	card::UserField argument{
+	    cls.argument.empty() ? "u16" : cls.kind, cls.argument.empty() ? "reserved" : cls.argument, "", {}};
+	for (const std::string &label : cls.labels)
+		argument.labels.emplace_back(label, argument.labels.size());
+	std::string fields = labelled_field(cls.id, argument, true, types_before);
+	for (const std::string &name : cls.fields)
+		fields += field(cls.kind, name);
 	return types_before + event_class(cls.id, cls.name, fields);
 }
 
@@ -189,12 +202,8 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 #undef A
 #undef B
 #undef F
-	for (const CounterClass &cls : counter_classes) {
-		std::string fields = cls.argument.empty() ? field("u16", "reserved") : field(cls.kind, cls.argument);
-		for (const std::string &name : cls.fields)
-			fields += field(cls.kind, name);
-		text += event_class(cls.id, cls.name, fields);
-	}
+	for (const CounterClass &cls : counter_classes)
+		text += counter_class(cls);
 	for (const card::UserClass &cls : user_classes)
 		text += user_class(cls);
 	return text;

@@ -64,11 +64,11 @@ std::uint64_t cpu_time_ns()
 	return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
-std::vector<std::string> stream_names(unsigned cpus)
+std::vector<std::string> stream_names(const card::BpfCard *card)
 {
 	std::vector<std::string> names{"recorder"};
-	for (unsigned cpu = 0; cpu < cpus; ++cpu)
-		for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
+	for (unsigned cpu = 0; card && cpu < card->cpus(); ++cpu)
+		for (unsigned level = 0; level < card->rings(); ++level)
 			names.push_back(level ? fmt::format("kernel_cpu{}_level{}", cpu, level)
 					      : fmt::format("kernel_cpu{}", cpu));
 	return names;
@@ -174,7 +174,7 @@ void Recorder::settle_clock()
 // Without a card of the kernel only the recorder itself reads the clock.
 void Recorder::measure_clock()
 {
-	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()));
+	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()), EDC_CARD_LEVELS);
 	start_clock(own_clock_);
 	settle_clock();
 	file_.no_card();
@@ -183,10 +183,11 @@ void Recorder::measure_clock()
 void Recorder::load_card()
 {
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
-	buffers_ = divide_buffers(options_.buffer_bytes, cpus);
-	if (options_.counters)
-		counters_ = std::make_unique<Counters>(*options_.counters, cpus);
-	const card::CardOptions options = card_options(options_, buffers_.blocks_per_cpu, cpus, uuid_);
+	if (options_.counting)
+		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
+	card::CardOptions options = card_options(options_, cpus, uuid_);
+	buffers_ = divide_buffers(options_.buffer_bytes, cpus, options.rings());
+	options.blocks_per_cpu = buffers_.blocks_per_cpu;
 	card_ = std::make_unique<card::BpfCard>(options);
 	if (counters_)
 		counters_->give_to(*card_);
@@ -208,7 +209,7 @@ void Recorder::write_description()
 {
 	clock_ = describe_clock(*steering_);
 	replace_file(result_.directory + "/metadata",
-		     metadata(uuid_, clock_, counter_classes(options_.counters, options_.ratio_format),
+		     metadata(uuid_, clock_, counter_classes(options_.counting),
 			      users_ ? users_->classes() : std::vector<card::UserClass>()),
 		     0600);
 }
@@ -217,9 +218,8 @@ void Recorder::write_description()
 void Recorder::describe_again(const std::vector<card::UserClass> &classes)
 {
 	try {
-		replace_file(
-		    result_.directory + "/metadata",
-		    metadata(uuid_, clock_, counter_classes(options_.counters, options_.ratio_format), classes), 0600);
+		replace_file(result_.directory + "/metadata",
+			     metadata(uuid_, clock_, counter_classes(options_.counting), classes), 0600);
 	} catch (const Error &) {
 	}
 }
@@ -231,7 +231,7 @@ void Recorder::start_streams()
 	control_ =
 	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
 	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_);
-	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_ ? card_->cpus() : 0),
+	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_.get()),
 					   users_ ? card::most_own_streams + cpus : 0, *pool_);
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
@@ -349,7 +349,7 @@ void Recorder::end_recording()
 	write_tasks(true);
 	drain_->look();
 	if (counters_)
-		file_.counter_readings("end", counters_->read(true));
+		file_.counter_readings("end", counters_->read(true, steering_->invariant_tsc()));
 	drain_->sync();
 	const Sync end = steering_->last();
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
@@ -438,8 +438,8 @@ Result Recorder::run()
 		// From here on every probe is attached.
 		file_.start(steering_->last());
 		if (counters_) {
-			file_.counters(counters_->selection(), options_.ratio_format, options_.counters_every_ns);
-			file_.counter_readings("start", counters_->read(false));
+			file_.counting(*options_.counting);
+			file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
 		}
 		write_description();
 		file_.write(result_.directory);

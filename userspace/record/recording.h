@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "pmu/selection.h"
-#include "ratio_pairs.h"
+#include "counting.h"
 
 namespace monitor::record {
 
@@ -21,13 +20,11 @@ struct Options {
 	bool force = false;
 	std::vector<std::string> families; // empty: the default ones
 	std::optional<double> duration_s;
-	std::vector<int> pids;                  // -p PID,...: these and their descendants
-	bool only_command = false;              // -p cmd
-	std::optional<pmu::Selection> counters; // -m
-	RatioFormat ratio_format = RatioFormat::exact;
-	std::uint64_t counters_every_ns = 0; // read them also at an interrupt if no switch came for so long
-	bool user_only = false;              // --user-only: no kernel events, no privilege
-	bool everyone = false; // --user: every instrumented process of the machine, not only the command's
+	std::vector<int> pids;            // -p PID,...: these and their descendants
+	bool only_command = false;        // -p cmd
+	std::optional<Counting> counting; // -m
+	bool user_only = false;           // --user-only: no kernel events, no privilege
+	bool everyone = false;            // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;
 	std::optional<std::uint64_t> max_bytes; // the recording ends when the trace has this size
 	std::string note;

@@ -74,9 +74,10 @@ void RecordingFile::start_test(const card::StartTest &test)
 {
 	json_["attach"] = test.classic ? "classic" : "tp_btf";
 	json_["start_test"] = {{"calls", test.calls}, {"missing", test.missing}};
-	json_["cost_ns"] = {{"syscall", test.cost.syscall},     {"sched", test.cost.sched},
-			    {"fault", test.cost.fault},         {"rejected", test.cost.rejected},
-			    {"call_edge", test.cost.call_edge}, {"fault_edge", test.cost.fault_edge}};
+	json_["cost_ns"] = {{"syscall", test.cost.syscall},      {"sched", test.cost.sched},
+			    {"fault", test.cost.fault},          {"rejected", test.cost.rejected},
+			    {"reset", test.cost.reset},          {"call_edge", test.cost.call_edge},
+			    {"fault_edge", test.cost.fault_edge}};
 }
 
 void RecordingFile::no_card()
@@ -96,9 +97,9 @@ void RecordingFile::card(const card::BpfCard &card, const std::vector<std::strin
 	json_["ring_bytes"] = card.ring_bytes();
 }
 
-void RecordingFile::counters(const pmu::Selection &selection, RatioFormat format, std::uint64_t every_ns)
+void RecordingFile::counting(const Counting &counting)
 {
-	json_["counters"] = counters_json(selection, format, every_ns);
+	json_["counters"] = counters_json(counting);
 }
 
 void RecordingFile::counter_readings(const char *when, const std::vector<CounterReading> &readings)
@@ -143,11 +144,14 @@ void RecordingFile::card_counts(const card::BpfCard &card)
 	for (const card::ClassRow &row : card::kernel_classes())
 		if (auto counts = class_counts(card, row); counts["seen"] != 0)
 			classes.push_back(std::move(counts));
-	for (unsigned id = EDC_ID_counters; id < EDC_ID_counters_scaled + EDC_COUNTER_SETS; ++id)
-		if (auto counts = class_counts(card, {id, "counters", "counters", 0, {}}); counts["seen"] != 0)
+	const auto add = [&](unsigned id, const char *name, const char *family = "counters") {
+		if (auto counts = class_counts(card, {id, name, family, 0, {}}); counts["seen"] != 0)
 			classes.push_back(std::move(counts));
-	if (auto counts = class_counts(card, {EDC_ID_ratios, "ratios", "counters", 0, {}}); counts["seen"] != 0)
-		classes.push_back(std::move(counts));
+	};
+	for (unsigned id = EDC_ID_counters; id < EDC_ID_counters_scaled + EDC_COUNTER_SETS; ++id)
+		add(id, "counters");
+	add(EDC_ID_ratios, "ratios");
+	add(EDC_ID_counters_reset, "counters_reset", "reset");
 	std::uint64_t clamped = 0;
 	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
 		for (const edc_level &level : card.area(cpu).level)

@@ -31,7 +31,7 @@ public:
 	void start_test(const card::StartTest &test);
 	void no_card();
 	void card(const card::BpfCard &card, const std::vector<std::string> &families);
-	void counters(const pmu::Selection &selection, RatioFormat format, std::uint64_t every_ns);
+	void counting(const Counting &counting);
 	void counter_readings(const char *when, const std::vector<CounterReading> &readings);
 	void skew(const char *when, const TscSkew &skew);
 	void misses(const char *when, const std::vector<card::ProgramMisses> &misses);

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Segments (record --reset-on): a load whose page faults from one call of a function to the next are known."""
+import shutil
+import subprocess
+
+import e2e
+
+load = e2e.os.path.join(e2e.programs, "segment_load")
+PAGES = 3
+THREADS, STEPS = 12, 3000
+STEP = f"{load}:step"
+
+
+def segments(trace, *options):
+	return trace.report("--segments", *options)["rows"]
+
+
+def record(name, resets, *command):
+	return e2e.record(name, "--force", "-m", "faults=page-faults,clock=cpu-clock", "-e", "sched,fault", "--reset-on", resets,
+	                  command=command)
+
+
+def exact():
+	"""Many threads in turn on each CPU, so that they are preempted in the probe too: each segment has its own faults."""
+	trace = e2e.undisturbed(lambda: record("exact", f"{STEP},{STEP}%return,sched:sched_process_exit", load, THREADS, STEPS),
+	                        lambda trace: {row["tid"] for row in trace.rows("--by", "thread", recorded=True)})
+	trace.expect_true()
+	e2e.equal("lost", trace.summary()["lost"], 0)
+	rows = {(row["from"], row["to"]): row for row in segments(trace) if row["recorded"]}
+	inside, outside = rows[STEP, f"{STEP}%return"], rows[f"{STEP}%return", STEP]
+	e2e.equal("calls", inside["count"], THREADS * STEPS)
+	e2e.equal("pauses between calls", outside["count"], THREADS * (STEPS - 1))
+	# Nothing else faults there but, rarely, the first touch of a page of code or of the stack.
+	extra = inside["faults"] - PAGES * THREADS * STEPS
+	e2e.expect(0 <= extra < 100, f"faults in calls: {inside['faults']}, {PAGES * THREADS * STEPS} were made")
+	e2e.expect(outside["faults"] < 100, f"faults between calls: {outside['faults']}")
+	by_thread = [row for row in segments(trace, "--by", "thread") if (row["from"], row["to"]) == (STEP, f"{STEP}%return")]
+	e2e.equal("threads", len(by_thread), THREADS)
+	e2e.expect(all(row["count"] == STEPS for row in by_thread), f"calls by thread: {[row['count'] for row in by_thread]}")
+	e2e.equal("faults of all threads", sum(row["faults"] for row in by_thread), inside["faults"])
+	e2e.expect(any(row["from"] == "sched:sched_process_exit" or row["to"] == "sched:sched_process_exit" for row in segments(trace)),
+	           "no segment ends or begins where a process exits")
+	listed = e2e.run(e2e.monitor, "list", "--event", "counters_reset", trace.directory).stdout
+	e2e.equal("resets in list", listed.count(f"event={STEP}\n"), THREADS * STEPS)
+	costs = trace.recording()["cost_ns"]["reset"]
+	e2e.expect(200 < costs < 100_000, f"a reset costs {costs} ns by calibration")
+	resets = next(one for one in trace.recording()["classes"] if one["name"] == "counters_reset")
+	print(f"{resets['seen']} resets, {resets['too_deep']} without a lane, {costs:.0f} ns each")
+
+
+def selected():
+	"""Under -p cmd the same program, run by somebody else meanwhile, resets nothing."""
+	other = subprocess.Popen([load, "1", "200000"])
+	trace = e2e.record("selected", "--force", "-m", "faults=page-faults", "-p", "cmd", "--reset-on", STEP,
+	                   command=(load, 1, 500))
+	other.kill()
+	other.wait()
+	rows = segments(trace)
+	e2e.equal("segments", [(row["from"], row["count"]) for row in rows], [(STEP, 499)])
+
+
+def errors():
+	for options, part in ((("--reset-on", STEP), "-m"), (("-m", "software", "--reset-on", "no_such_event"), "no_such_event"),
+	                      (("-m", "software", "--reset-on", f"{load}:no_such"), "no_such"),
+	                      (("-m", "software", "--reset-on", "/no/such/file:step"), "/no/such/file"),
+	                      (("-m", "software", "--reset-on", f"{load}:"), "function"),
+	                      (("-m", "software", "--reset-on", "user:work"), "--regions"),
+	                      (("-m", "software", "--ratio-format", "rems16", "--reset-on", STEP), "--ratio-format"),
+	                      (("-m", "software", "--reset-on", "sched_switch,sched_waking,sys_enter,sys_exit,irq_handler_entry"), "4 ")):
+		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "refused", *options, "--", "true", exit_code=None)
+		shutil.rmtree(e2e.work / "refused", ignore_errors=True)
+		e2e.expect(done.returncode == 125 and part in done.stderr, f"{options}: {done.returncode}: {done.stderr}")
+	plain = e2e.record("plain", "--force", "-m", "software", command=("true",))
+	refused = e2e.run(e2e.monitor, "report", "--segments", plain.directory, exit_code=1)
+	e2e.expect("--reset-on" in refused.stderr, f"a report of what is not there: {refused.stderr}")
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.main(exact, selected, errors)

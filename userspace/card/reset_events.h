@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Events of `record --reset-on`: a tracepoint, or a function of a program or library. Parsed here, attached by
+// bpf_card.cpp to bpf/reset.bpf.c.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace monitor::card {
+
+struct ResetEvent {
+	std::string name;       // as the user said it
+	std::string tracepoint; // "": it is a function
+	std::string path, symbol;
+	bool at_return = false;
+};
+
+// "sched_process_exec", "sched:sched_process_exec", "PATH:FUNCTION", "PATH:FUNCTION%return"; a PATH without a slash is
+// looked for as the loader does. Tracepoints come first in the answer, whatever their place: an event's number is its
+// place. Throws Error.
+std::vector<ResetEvent> parse_reset_events(const std::vector<std::string> &names);
+
+} // namespace monitor::card

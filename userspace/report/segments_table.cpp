@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "segments_table.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "measurements_table.h"
+#include "monitor/card.h"
+
+namespace monitor::report {
+namespace {
+
+using analyze::SegmentBy;
+
+std::vector<Column> columns_by(SegmentBy by)
+{
+	std::vector<Column> columns = {
+	    {"recorded", "", Unit::flag}, {"from", "from", Unit::text}, {"to", "to", Unit::text}};
+	if (by == SegmentBy::cpu) {
+		columns.push_back({"cpu", "CPU", Unit::count});
+	} else {
+		const bool by_thread = by == SegmentBy::thread;
+		const char *whose = by_thread ? "thread" : "process";
+		columns.push_back({whose, whose, Unit::text});
+		const char *number = by_thread ? "tid" : "pid";
+		columns.push_back({number, number, Unit::count});
+	}
+	columns.push_back({"count", "count", Unit::count});
+	for (const auto &[key, title] :
+	     {std::pair{"total_ns", "total"}, std::pair{"mean_ns", "mean"}, std::pair{"p50_ns", "p50"},
+	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
+		columns.push_back({key, title, Unit::nanoseconds});
+	return columns;
+}
+
+} // namespace
+
+Table segments_table(const analyze::SegmentFold &fold, const analyze::CountersInfo &info, const trace::Clock &clock)
+{
+	Table table;
+	table.columns = columns_by(fold.by());
+	add_measurement_columns(info, table.columns);
+	for (const analyze::SegmentRow &segment : fold.rows()) {
+		std::vector<Cell> row = {segment.in_tree, segment.from, segment.to};
+		if (fold.by() != SegmentBy::cpu)
+			row.emplace_back(segment.name);
+		row.insert(row.end(), {segment.number, segment.count});
+		for (const std::uint64_t ticks : {segment.total, segment.mean, segment.p50, segment.p99, segment.max})
+			row.push_back(clock.to_ns(ticks));
+		add_measurements(info, segment.counted, clock, row);
+		table.rows.push_back(std::move(row));
+	}
+	return table;
+}
+
+std::string segments_text(const analyze::SegmentFold &fold, const analyze::RecordingInfo &info)
+{
+	std::string text;
+	if (fold.interrupted())
+		text = fmt::format(
+		    "{} segments are in no row, for events were lost within them or it is not known whose they are\n",
+		    count_text(fold.interrupted()));
+	for (const analyze::ClassCounts &counts : info.classes)
+		if (counts.id == EDC_ID_counters_reset && counts.too_deep)
+			text += fmt::format("{} resets were lost where their threads were preempted in the probe: each "
+					    "made one segment of two\n",
+					    count_text(counts.too_deep));
+	return text;
+}
+
+} // namespace monitor::report
