@@ -42,7 +42,10 @@ def exact():
 	e2e.expect(any(row["from"] == "sched:sched_process_exit" or row["to"] == "sched:sched_process_exit" for row in segments(trace)),
 	           "no segment ends or begins where a process exits")
 	listed = e2e.run(e2e.monitor, "list", "--event", "counters_reset", trace.directory).stdout
-	e2e.equal("resets in list", listed.count(f"event={STEP}\n"), THREADS * STEPS)
+	e2e.equal("resets in list", listed.count(f"at={STEP}\n"), THREADS * STEPS)
+	e2e.need_program("babeltrace2")
+	read = e2e.run("babeltrace2", trace.directory).stdout
+	e2e.equal("resets in babeltrace2", read.count(f' at = ( "{STEP}" '), THREADS * STEPS)
 	costs = trace.recording()["cost_ns"]["reset"]
 	e2e.expect(200 < costs < 100_000, f"a reset costs {costs} ns by calibration")
 	resets = next(one for one in trace.recording()["classes"] if one["name"] == "counters_reset")

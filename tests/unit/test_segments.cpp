@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned a = 0, b = 1;
 
-const std::string events_with_resets = events + samples::event_block(345, "counters_reset", "u16_t event;");
+const std::string events_with_resets = events + samples::event_block(345, "counters_reset", "u16_t at;");
 
 struct Resets : History {
 	using History::History;

@@ -16,7 +16,7 @@ SegmentFold::SegmentFold(SegmentBy by, const trace::Description &description, co
 	for (const auto &cls : description.classes())
 		if (cls->id == EDC_ID_counters_reset && cls->name == "counters_reset") {
 			id_ = cls->id;
-			reset_ = trace::FieldRef(*cls, "event");
+			reset_ = trace::FieldRef(*cls, "at");
 		}
 	if (id_ == 0 || counters_.info().resets.empty())
 		throw Error("this recording has no segments: record with -m and --reset-on EVENT");

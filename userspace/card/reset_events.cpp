@@ -51,11 +51,12 @@ ResetEvent parse(const std::string &name)
 std::vector<ResetEvent> parse_reset_events(const std::vector<std::string> &names)
 {
 	std::vector<ResetEvent> events;
+	events.reserve(names.size());
 	for (const std::string &name : names)
 		events.push_back(parse(name));
-	const auto functions =
-	    std::ranges::stable_partition(events, [](const ResetEvent &event) { return !event.tracepoint.empty(); });
-	if (events.size() - functions.size() > EDC_RESET_TRACEPOINTS || events.size() > most_events)
+	const auto functions = std::stable_partition(events.begin(), events.end(),
+						     [](const ResetEvent &event) { return !event.tracepoint.empty(); });
+	if (functions - events.begin() > EDC_RESET_TRACEPOINTS || events.size() > most_events)
 		throw Error(fmt::format("--reset-on takes {} tracepoints and {} events at the most",
 					EDC_RESET_TRACEPOINTS, most_events));
 	return events;

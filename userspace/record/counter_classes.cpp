@@ -119,7 +119,7 @@ std::vector<CounterClass> counter_classes(const std::optional<Counting> &countin
 	}
 	if (!counting->resets.empty())
 		classes.push_back(
-		    {EDC_ID_counters_reset, "counters_reset", "u16", "event", names_of(counting->resets), {}});
+		    {EDC_ID_counters_reset, "counters_reset", "u16", "at", names_of(counting->resets), {}});
 	return classes;
 }
 
