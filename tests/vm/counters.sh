@@ -78,6 +78,22 @@ echo "counters.sh: $1 and $2 instructions from the loop's begin to its end"
 [ "$1" -ge $((5 * few)) ] && [ "$1" -lt $((5 * few + 100)) ] || fail "segments: the first one executed $1"
 options=
 
+# Ratios that are injected: two processes in turn, one with 12345 counts of an event and one with 7.
+if insmod ./swinc.ko 2> /tmp/insmod.err; then
+	record "hits=r0:k,work=instructions:u,share=r0:k/instructions:u" \
+		sh -c 'for n in 12345 7; do sh -c "echo $n > /sys/module/swinc/parameters/inc" & done; wait'
+	./monitor report --ratios --csv --by thread $trace > /tmp/ratios.csv
+	awk -F , '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["hits"] > 0 { print "counters.sh: injected: " $at["hits"] " of " $at["work"] ", ratio " $at["share"]; n++; sum += $at["hits"]
+			if ($at["hits"] != 12345 && $at["hits"] != 7) wrong = 1
+			error = $at["share"] * $at["work"] / $at["hits"] - 1; if (error > 1e-5 || error < -1e-5) wrong = 1 }
+		END { exit wrong || n != 2 || sum != 12352 }' /tmp/ratios.csv || fail "injected counts: $(cat /tmp/ratios.csv)"
+	rmmod swinc
+else
+	echo "VM-SKIP injected ratios: no module swinc: $(cat /tmp/insmod.err)"
+fi
+
 # As the probe's own ratios: within a 32nd of full scale.
 options="--ratio-format rems16"
 record "ipc=instructions:u/cycles:u %" ./counted $few

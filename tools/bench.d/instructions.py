@@ -15,6 +15,7 @@ TITLE = "instructions: added per event, counted in a guest"
 LIMIT_S = 600
 KINDS = ["empty", "minimal", "ours", "ftrace"]
 EVENTS_PER_UNIT = {"W1": 2, "W2": 4}
+SWITCHES_PER_TRIP = 2
 BARS = {"W1": 0.65, "W2": 0.5}  # ours / ftrace, as in bench `kernel`
 
 
@@ -50,6 +51,36 @@ def boot(context, image, files):
 	return open(log, errors="replace").read()
 
 
+def counters(context, result):
+	"""Of counters at a context switch, in the arm64 guest, whose PMU can be tried."""
+	load, log = context.path("workload"), os.path.join(context.build, "vm", "arm64-6.12-default.log")
+	try:
+		need("qemu-system-aarch64", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++")
+	except Skip as skip:
+		result.note(f"without counters: {skip}")
+		return
+	run(["aarch64-linux-gnu-gcc", "-std=gnu11", "-O2", "-static", "tools/bench.d/workload.c", "-o", load, "-pthread"])
+	done = subprocess.run(["tests/vm/run", "--build", context.build, "--kernel", "arm64-6.12", "--with-monitor", "--test",
+		"tools/bench.d/counters.sh", "--file", load, "--timeout", str(LIMIT_S)], stdout=subprocess.PIPE, text=True)
+	if done.returncode == 77:
+		result.note(f"without counters: {done.stdout.strip()}")
+		return
+	if done.returncode:
+		raise RuntimeError(done.stdout)
+	found = {}
+	for line in open(log, errors="replace"):
+		if line.startswith("FIGURE "):
+			_, number, *chunks = line.split()
+			found.setdefault(number, []).append(statistics.median(map(float, chunks)) / SWITCHES_PER_TRIP)
+	least = {number: min(values) for number, values in found.items()}
+	result.table(["instructions of a switch, arm64", "min", "median", "max", "over no counters"],
+		[[f"{number} counters" if number != "untraced" else number, *Spread(values).cells(),
+			f"{least[number] - least['0']:+.0f}"] for number, values in found.items()])
+	result.note(f"the first counter adds {least['1'] - least['0']:.0f} instructions, the second {least['2'] - least['1']:.0f}, "
+		f"each of two more {(least['4'] - least['2']) / 2:.0f}")
+	result.figures["counters"] = {number: Spread(values).json() for number, values in found.items()}
+
+
 def parse(console):
 	"""Medians of the chunks of each pass: {(load, kind): [pass, ...]}."""
 	found = {}
@@ -78,4 +109,5 @@ def bench(context):
 		result.note(f"{load} ours / empty: {ours / added['empty'].low:.2f}, / minimal: {ours / added['minimal'].low:.2f}")
 		result.figures[load] = {"untraced": base, **{kind: spread.json() for kind, spread in added.items()}}
 	result.note(f"kernel {version}, one CPU; three passes")
+	counters(context, result)
 	return result
