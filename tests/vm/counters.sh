@@ -48,6 +48,17 @@ if ! ls /sys/bus/event_source/devices | grep -q 'armv8\|^cpu$'; then
 	exit 0
 fi
 
+# Every event of every group has a code on the CPUs that the groups name; libpfm4 knows these on arm64 only.
+if [ "$(uname -m)" = aarch64 ]; then
+	LIBPFM_FORCE_PMU=no_such ./monitor events --groups --json > /tmp/groups.fallback
+	for family in $(sed -n 's/^\[arm \(.*\)\]/\1/p' ./*.group | tr ' ' '\n' | sort -u); do
+		LIBPFM_FORCE_PMU=arm_$family ./monitor events --groups --json > /tmp/groups.json || fail "events --groups: exit status $?"
+		wrong=$(grep '"unknown": "[^"]\|"config": null' /tmp/groups.json) && fail "arm_$family: $wrong"
+		cmp -s /tmp/groups.json /tmp/groups.fallback && fail "arm_$family: its sections are not used"
+		echo "counters.sh: arm_$family: $(grep -o '"config": [0-9]' /tmp/groups.json | wc -l) events have codes"
+	done
+fi
+
 # The emulator counts the instructions of all CPUs as one: only one is to be there.
 echo 0 > /sys/devices/system/cpu/cpu1/online || fail 'CPU 1 does not go offline'
 few=2000000 many=6000000
