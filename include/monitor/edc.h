@@ -60,8 +60,7 @@ struct scope {
 
 #else
 
-#include "edc_connect.h"
-#include "edc_post.h"
+#include "edc_counters.h"
 
 /* Declares an event class. At file scope; the same line in several files of a program is one class. */
 #define EDC_EVENT(name, fields)                                           \
@@ -83,8 +82,8 @@ struct scope {
 
 #define edc(name, arg) edc_post_(&edc_class_##name, (uint16_t)(arg), 0, 0)
 
-#define edc_begin(name, arg) edc(name##_begin, arg)
-#define edc_end(name, arg) edc(name##_end, arg)
+#define edc_begin(name, arg) edc_border_(&edc_class_##name##_begin, (uint16_t)(arg))
+#define edc_end(name, arg) edc_border_(&edc_class_##name##_end, (uint16_t)(arg))
 
 /* edc_data(NAME, ARG, WORD...): 1 to 7 words. */
 #define edc_data(name, arg, ...)                                                                  \
@@ -113,9 +112,9 @@ class scope {
 public:
 	explicit scope(const activity &what, uint16_t arg = 0) : end_(what.end), arg_(arg)
 	{
-		edc_post_(what.begin, arg, 0, nullptr);
+		edc_border_(what.begin, arg);
 	}
-	~scope() { edc_post_(end_, arg_, 0, nullptr); }
+	~scope() { edc_border_(end_, arg_); }
 	scope(const scope &) = delete;
 	scope &operator=(const scope &) = delete;
 

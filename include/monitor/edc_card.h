@@ -48,6 +48,8 @@ struct edc_card {
 	uint32_t lock;
 	uint32_t wiped; /* the page is one that a fork wipes */
 	int64_t socket; /* + 1; 0: none */
+	/* last, for objects that were built before there was such a thing */
+	uint32_t counting; /* counters wanted at the borders of activities */
 };
 
 union edc_card_page {

@@ -204,6 +204,7 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 		EDC_CALL_3_(SYS_madvise, address + EDC_BLOCK_SIZE, answer.welcome.area_bytes - EDC_BLOCK_SIZE,
 			    EDC_DONTFORK_);
 		card->area = edc_family_ = (struct edc_user_area *)(uintptr_t)address;
+		card->counting = card->area->counters <= EDC_USER_COUNTERS ? card->area->counters : 0;
 		card->first = (char *)(uintptr_t)address + EDC_BLOCK_SIZE;
 		card->rings = answer.welcome.rings;
 		card->ring_bytes = answer.welcome.ring_bytes;

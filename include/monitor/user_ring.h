@@ -50,12 +50,24 @@
 #define EDC_USER_HEADER_WORDS (EDC_BLOCK_HEADER / 8)
 #define EDC_USER_BLOCKS (EDC_USER_POSITION / EDC_USER_BLOCK_WORDS) /* block numbers are modulo this + 1 */
 
+/* A counter that is wanted at the borders of activities, as in struct perf_event_attr. */
+struct edc_user_counter {
+	__u64 config, config1;
+	__u64 flags; /* exclude_user and so on */
+	__u32 type;
+	__u32 pad;
+};
+
+#define EDC_USER_COUNTERS 5
+
 /* First page of the area. */
 struct edc_user_area {
 	__u32 magic;
-	__u32 over; /* the recorder's: the recording is over, post nothing */
-	__u32 pad[14];
+	__u32 over;     /* the recorder's: the recording is over, post nothing */
+	__u32 counters; /* how many are wanted */
+	__u32 pad[13];
 	__u64 lost_early; /* the card's: events that came before the rings did */
+	struct edc_user_counter counter[EDC_USER_COUNTERS];
 };
 
 /* A ring's page; its blocks follow. */
@@ -72,7 +84,7 @@ struct edc_user_ring {
 #define EDC_HEAD_TIME_BITS 16
 #define EDC_HEAD_POSITION 0xffffffull
 
-EDC_ASSERT(sizeof(struct edc_user_area) == 72);
+EDC_ASSERT(sizeof(struct edc_user_area) == 72 + EDC_USER_COUNTERS * 32);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, begin_time) == 8);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, discarded) == 64);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, read) == 128);
@@ -80,6 +92,9 @@ EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, read) == 128);
 /* Who writes from here on: a token without argument, then one word: the thread's number, above it the recorder's word
  * for its process (zero in the ring). The class `thread` of card.h. */
 #define EDC_ID_THREAD 5
+
+/* The writing thread's counters, ahead of an activity's begin or end: a word for each. */
+#define EDC_ID_USER_COUNTERS 346
 
 /*
  * The handshake, over a Unix socket of packets: the card sends one edc_hello, behind it the classes' texts

@@ -89,6 +89,27 @@ echo "counters.sh: $1 and $2 instructions from the loop's begin to its end"
 [ "$1" -ge $((5 * few)) ] && [ "$1" -lt $((5 * few + 100)) ] || fail "segments: the first one executed $1"
 options=
 
+# Activities of programs, which read the counters at their borders themselves: exactly, if they may.
+few=20000 many=60000
+activities() {
+	record "done=instructions:u,ipc=instructions:u/cycles:u" ./counted_activities $few $many
+	./monitor report --regions --csv --by thread $trace > /tmp/regions.csv || fail "report --regions: exit status $?"
+}
+activities
+grep -q '"at borders"' /tmp/regions.csv && fail "programs must not read counters here, and did"
+./monitor report --regions $trace | grep -q 'perf_user_access is 0' || fail "no reason given"
+echo 1 > /proc/sys/kernel/perf_user_access || fail "no kernel.perf_user_access"
+activities
+awk -F , -v few=$few -v many=$many '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ gsub(/"/, ""); rounds = $at["activity"] == "few" ? few : many; extra = $at["done"] - $at["count"] * 5 * rounds
+		if ($at["done_counting_percent"] < 100) next # a child has no rings at its first events
+		rows++
+		if ($at["counted"] != "at borders" || extra < 0 || extra > 10000 || $at["ipc"] < 0.49 || $at["ipc"] > 0.51) wrong = 1
+		if (rows == 1) print "counters.sh: " $at["done"] " instructions in " $at["count"] " activities of " 5 * rounds ", at their borders" }
+	END { exit wrong || rows < 8 }' /tmp/regions.csv || fail "activities: $(cat /tmp/regions.csv)"
+echo 0 > /proc/sys/kernel/perf_user_access
+
 # Ratios that are injected: two processes in turn, one with 12345 counts of an event and one with 7.
 if insmod ./swinc.ko 2> /tmp/insmod.err; then
 	record "hits=r0:k,work=instructions:u,share=r0:k/instructions:u" \

@@ -222,8 +222,7 @@ Counted counted(const Arguments &arguments, const Folds &folds, const analyze::M
 				"record with --every\n",
 				folds.counters->reaching_back());
 	if (folds.regions && text)
-		counted.how +=
-		    "an activity's counts are those between readings inside of it; record with --every for more\n";
+		counted.how += report::how_counted_text(folds.counters->info());
 	if (arguments.ratios)
 		main_table = counted.table;
 	if (text) {

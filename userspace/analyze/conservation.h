@@ -18,7 +18,7 @@ public:
 	void event(const trace::Event &event)
 	{
 		if (event.stream->is_user())
-			user_tokens_ += event.cls->id >= EDC_ID_USER_FIRST;
+			user_tokens_ += !event.is_control();
 		else
 			++tokens_[event.cls->id];
 	}

@@ -118,6 +118,8 @@ std::optional<CountersInfo> counters_info(const Json &json)
 			add_ratio(ratio, info);
 	info.start = readings(array_of(member(json, "readings"), "start"));
 	info.end = readings(array_of(member(json, "readings"), "end"));
+	info.user_id = static_cast<unsigned>(number(member(json, "user_id")));
+	info.user_refused = text(member(json, "user_refused"));
 	info.resets = texts(member(json, "resets"));
 	return info;
 }

@@ -58,6 +58,8 @@ struct CountersInfo {
 	unsigned ratio_bits = 0, ratio_id = 0; // EDC_RATIO_BITS_*, 0: counts were recorded; the event class
 	std::vector<RatioInfo> ratios;
 	std::vector<CounterReading> start, end;
+	unsigned user_id = 0;     // the event class by which programs tell the first set's counts at borders; 0: none
+	std::string user_refused; // why none
 	std::vector<std::string> resets; // the events of --reset-on, by number
 };
 

@@ -71,6 +71,8 @@ RegionFold::RegionFold(RegionBy by, const trace::Trace &trace, const Machine &ma
 		merged_.push_back(std::ranges::any_of(
 		    merged_streams, [&](const char *name) { return stream->info().name.starts_with(name); }));
 	find_activities(trace.description());
+	if (counters_)
+		find_borders(trace.description());
 	if (activities_.empty())
 		throw Error("this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
 }
@@ -99,6 +101,25 @@ void RegionFold::find_activities(const trace::Description &description)
 			}
 		activities_.push_back(name);
 	}
+}
+
+void RegionFold::find_borders(const trace::Description &description)
+{
+	const CountersInfo &info = counters_->info();
+	for (const auto &cls : description.classes()) {
+		if (info.user_id == 0 || cls->id != info.user_id || info.sets.empty())
+			continue;
+		border_id_ = cls->id;
+		for (std::size_t i = 0; i < info.sets[0].count; ++i)
+			border_fields_.emplace_back(*cls, info.counters[info.sets[0].first + i].field);
+	}
+}
+
+void RegionFold::tell_border(Stack &stack, const trace::Event &event) const
+{
+	stack.border.clear();
+	for (const trace::FieldRef &field : border_fields_)
+		stack.border.push_back(field.get(event));
 }
 
 RegionFold::Key RegionFold::key_of(const Role &role, const Thread &thread, const trace::Event &event) const
@@ -164,13 +185,19 @@ void RegionFold::user_event(const Thread &thread, const trace::Event &event)
 		forget_owner(owner);
 	}
 	const Role &role = roles_[event.cls->id];
-	if (role.activity == none)
+	if (event.cls->id == border_id_)
+		return tell_border(stack_of(thread, owner), event);
+	if (role.activity == none) {
+		if (const auto found = stacks_.find(&thread); found != stacks_.end())
+			found->second.border.clear(); // what was told was told for another
 		return;
+	}
 	Stack &stack = stack_of(thread, owner);
 	if (role.begins)
 		begin(role, stack, thread, event);
 	else
 		end(role, stack, thread, event.time);
+	stack.border.clear();
 }
 
 void RegionFold::user_gap(const trace::StreamInfo &stream, std::uint32_t process)
@@ -197,6 +224,7 @@ void RegionFold::begin(const Role &role, Stack &stack, const Thread &thread, con
 	const auto same = [&](const Frame &other) { return other.group == frame.group; };
 	if (counters_ && std::ranges::none_of(stack.frames, same))
 		frame.counted_at_begin = counters_->so_far(thread);
+	frame.border = stack.border;
 	stack.frames.push_back(frame);
 	++frames_;
 }
@@ -215,13 +243,14 @@ void RegionFold::end(const Role &role, Stack &stack, const Thread &thread, std::
 	}
 	while (!is_its_begin(stack.frames.back()))
 		forget_top(stack);
+	const Span span = between(stack.frames.back().at_begin, now(thread, time));
 	if (counters_)
-		count(stack, thread);
-	close(stack, between(stack.frames.back().at_begin, now(thread, time)));
+		count(stack, thread, span);
+	close(stack, span);
 }
 
 // What was counted in the innermost activity, which ends; inside of another one of its row that one has it.
-void RegionFold::count(Stack &stack, const Thread &thread)
+void RegionFold::count(Stack &stack, const Thread &thread, const Span &span)
 {
 	const Frame &frame = stack.frames.back();
 	const auto same = [&](const Frame &other) { return other.group == frame.group; };
@@ -230,6 +259,36 @@ void RegionFold::count(Stack &stack, const Thread &thread)
 	CounterSums counted = counters_->so_far(thread);
 	counted -= frame.counted_at_begin;
 	frame.group->counted += counted;
+	count_at_borders(frame, stack.border, span);
+}
+
+// Programs are not believed: a counter that steps back is none.
+void RegionFold::count_at_borders(const Frame &frame, const std::vector<std::uint64_t> &border, const Span &span) const
+{
+	const std::size_t count = border_fields_.size();
+	if (count == 0 || frame.border.size() != count || border.size() != count)
+		return;
+	for (std::size_t i = 0; i < count; ++i)
+		if (border[i] < frame.border[i])
+			return;
+	Group &group = *frame.group;
+	group.counted_at_borders.resize(count);
+	group.cpu_at_borders += std::max<std::uint64_t>(span.cpu, 1);
+	for (std::size_t i = 0; i < count; ++i)
+		group.counted_at_borders[i] += border[i] - frame.border[i];
+}
+
+// A thread's own counters count while it has a CPU. Activities without them count as time in which nothing was counted.
+void RegionFold::use_borders(const Group &group, RegionRow &row) const
+{
+	if (group.counted_at_borders.empty())
+		return;
+	const std::uint64_t cpu = std::max(group.total.cpu, group.cpu_at_borders);
+	row.at_borders = true;
+	std::ranges::copy(group.counted_at_borders,
+			  row.counted.counts.begin() + static_cast<std::ptrdiff_t>(counters_->info().sets[0].first));
+	row.counted.ticks[0] = row.counted.enabled_ns[0] = cpu;
+	row.counted.missed_ns[0] = cpu - group.cpu_at_borders;
 }
 
 // The innermost activity has ended.
@@ -279,6 +338,7 @@ void RegionFold::forget(Stack &stack)
 	while (!stack.frames.empty())
 		forget_top(stack);
 	stack.too_deep = 0;
+	stack.border.clear();
 }
 
 void RegionFold::forget_owner(std::uint32_t owner)
@@ -327,6 +387,7 @@ RegionRow RegionFold::row_of(const Key &key, const Group &group) const
 	if (counters_)
 		row.counted = counters_->none();
 	row.counted += group.counted;
+	use_borders(group, row);
 	row.counted.occurrences = group.count;
 	return row;
 }

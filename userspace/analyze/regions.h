@@ -39,7 +39,10 @@ struct RegionRow {
 	Span total;                                        // of those that lie in no other of the same row
 	std::uint64_t mean = 0, p50 = 0, p99 = 0, max = 0; // of all
 	std::uint64_t exclusive = 0;                       // without the activities inside
-	CounterSums counted; // between the readings of counters that were made inside of `total`, and the one before
+	// Between the readings of counters that were made inside of `total`, and the one before; or, of the first set,
+	// between its borders, where the programs told their counters at both.
+	CounterSums counted;
+	bool at_borders = false;
 };
 
 // Events without a partner.
@@ -93,6 +96,8 @@ private:
 		std::uint64_t count = 0, sum = 0, max = 0, exclusive = 0;
 		Span total;
 		CounterSums counted;
+		std::vector<std::uint64_t> counted_at_borders; // by counter of the first set
+		std::uint64_t cpu_at_borders = 0;              // CPU time of the activities that these are of
 		Histogram histogram;
 	};
 	struct Frame {
@@ -101,6 +106,7 @@ private:
 		Span at_begin;            // ticks: the time; the others: what the thread had used
 		std::uint64_t inside = 0; // ticks of the activities closed directly inside
 		CounterSums counted_at_begin;
+		std::vector<std::uint64_t> border; // the counters at its begin; empty: not known
 		Span pending; // of the row's own inside, which count in its total if this one never ends
 	};
 	struct Stack {
@@ -108,6 +114,7 @@ private:
 		bool listed = false;        // in open_[owner]
 		std::uint64_t too_deep = 0;
 		std::vector<Frame> frames;
+		std::vector<std::uint64_t> border; // the counters, which the thread told ahead of what comes next
 	};
 
 	void find_activities(const trace::Description &description);
@@ -117,7 +124,11 @@ private:
 	Stack &stack_of(const Thread &thread, std::uint32_t owner);
 	void begin(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event);
 	void end(const Role &role, Stack &stack, const Thread &thread, std::uint64_t time);
-	void count(Stack &stack, const Thread &thread);
+	void find_borders(const trace::Description &description);
+	void tell_border(Stack &stack, const trace::Event &event) const;
+	void count(Stack &stack, const Thread &thread, const Span &span);
+	void count_at_borders(const Frame &frame, const std::vector<std::uint64_t> &border, const Span &span) const;
+	void use_borders(const Group &group, RegionRow &row) const;
 	void close(Stack &stack, const Span &span);
 	void add_total(Stack &stack, Group &group, const Span &span);
 	void forget_top(Stack &stack);
@@ -130,7 +141,9 @@ private:
 	const Machine &machine_;
 	const CounterFold *counters_;
 	std::vector<std::string> activities_;
-	std::vector<Role> roles_; // by class id
+	std::vector<Role> roles_;        // by class id
+	std::uint32_t border_id_ = none; // of the class by which threads tell their counters
+	std::vector<trace::FieldRef> border_fields_;
 	std::unordered_map<Key, Group, KeyHash> groups_;
 	std::unordered_map<const Thread *, Stack> stacks_;
 	std::unordered_map<std::uint32_t, std::vector<Stack *>> open_; // by owner: every stack that is not empty

@@ -55,6 +55,8 @@ UserCard::UserCard(const UserCardOptions &options)
 	merged_.resize(options_.cpus);
 	words_.fill(unknown_class);
 	words_[EDC_ID_THREAD] = 1;
+	if (!options_.counters.empty())
+		words_[EDC_ID_USER_COUNTERS] = static_cast<std::uint8_t>(options_.counters.size());
 }
 
 UserCard::~UserCard()
@@ -168,6 +170,8 @@ int UserCard::make_area(Process &process)
 		return -1;
 	process.area = Mapping(address, size);
 	process.shared().magic = EDC_USER_MAGIC;
+	process.shared().counters = static_cast<std::uint32_t>(options_.counters.size());
+	std::ranges::copy(options_.counters, process.shared().counter);
 	process.blocks = ring / EDC_BLOCK_SIZE;
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
 		Ring added;

@@ -31,9 +31,10 @@ namespace monitor::card {
 struct UserCardOptions {
 	std::array<std::uint8_t, 16> uuid{};
 	unsigned cpus = 0;
-	uid_t user = 0;              // whose processes may have rings; root's always
-	bool everyone = false;       // all processes of the machine, by EDC_SOCKET_PATH
-	bool name_processes = false; // for take_arrived()
+	uid_t user = 0;                         // whose processes may have rings; root's always
+	bool everyone = false;                  // all processes of the machine, by EDC_SOCKET_PATH
+	bool name_processes = false;            // for take_arrived()
+	std::vector<edc_user_counter> counters; // that programs read at the borders of activities
 };
 
 // Bytes of one ring of a process, when so many processes have rings already; 0: no more. For 2 CPUs (and the shared

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "monitor/card.h"
+#include "user_reads.h"
 
 namespace monitor::record {
 namespace {
@@ -117,6 +118,8 @@ std::vector<CounterClass> counter_classes(const std::optional<Counting> &countin
 		classes.push_back({EDC_ID_counters_scaled + set, "counters", "u64", "", {}, {"enabled", "running"}});
 		std::ranges::copy(names, std::back_inserter(classes.back().fields));
 	}
+	if (!user_reads(*counting).counters.empty())
+		classes.push_back({EDC_ID_USER_COUNTERS, "user_counters", "u64", "", {}, classes.front().fields});
 	if (!counting->resets.empty())
 		classes.push_back(
 		    {EDC_ID_counters_reset, "counters_reset", "u16", "at", names_of(counting->resets), {}});
@@ -153,7 +156,10 @@ Json counters_json(const Counting &counting)
 					{"denominator", terms_json(selection, measurement.denominator)},
 					{"per", text_of(measurement.per)},
 					{"missing", measurement.missing}});
-	return {{"every_ns", counting.every_ns},
+	const UserReads reads = user_reads(counting);
+	return {{"user_id", reads.counters.empty() ? 0 : EDC_ID_USER_COUNTERS},
+		{"user_refused", reads.refused},
+		{"every_ns", counting.every_ns},
 		{"sets", sets},
 		{"measurements", measurements},
 		{"ratio_id", EDC_ID_ratios},

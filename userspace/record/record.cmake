@@ -29,6 +29,7 @@ add_library(
   record/recording.cpp
   record/recording_file.cpp
   record/user.cpp
+  record/user_reads.cpp
   record/writer.cpp
   ${SYSCALL_NAMES})
 target_include_directories(monitor_record PRIVATE ${CMAKE_BINARY_DIR}/generated ${BOOST_INCLUDE})

@@ -35,6 +35,7 @@
 #include "recording_file.h"
 #include "signals.h"
 #include "user.h"
+#include "user_reads.h"
 #include "writer.h"
 
 namespace monitor::record {
@@ -153,6 +154,8 @@ void Recorder::open_user_card()
 	options.user = user_.uid;
 	options.everyone = options_.everyone;
 	options.name_processes = options_.user_only;
+	if (options_.counting)
+		options.counters = user_reads(*options_.counting).counters;
 	users_ = std::make_unique<card::UserCard>(options);
 }
 

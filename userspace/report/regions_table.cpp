@@ -60,6 +60,8 @@ Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, 
 {
 	Table table;
 	table.columns = columns_by(fold.by());
+	if (counters && counters->user_id)
+		table.columns.push_back({"counted", "counted", Unit::text});
 	if (counters)
 		add_measurement_columns(*counters, table.columns);
 	for (const analyze::RegionRow &region : fold.rows()) {
@@ -78,11 +80,25 @@ Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, 
 		row.push_back(share(known.waiting, total.blocked, total.ticks));
 		const std::uint64_t rest = known.waiting ? total.unknown() : total.ticks - total.cpu;
 		row.push_back(share(known.cpu, rest, total.ticks));
+		if (counters && counters->user_id)
+			row.emplace_back(std::string(region.at_borders ? "at borders" : "inside"));
 		if (counters)
 			add_measurements(*counters, region.counted, clock, row);
 		table.rows.push_back(std::move(row));
 	}
 	return table;
+}
+
+std::string how_counted_text(const analyze::CountersInfo &counters)
+{
+	const std::string inside = "those between readings inside of it; record with --every for more";
+	if (counters.user_id == 0)
+		return fmt::format("an activity's counts are {} (none at its borders: {})\n", inside,
+				   counters.user_refused.empty() ? "not recorded" : counters.user_refused);
+	return fmt::format("counted: `at borders`, by the program where the activity begins and ends ({}); or\n"
+			   "`inside`, {}. counting%: of the time, where not all have counters at their borders\n",
+			   counters.sets.size() > 1 ? "the first set of counters; the others inside" : "exactly",
+			   inside);
 }
 
 std::string unpaired_text(const analyze::RegionFold &fold)

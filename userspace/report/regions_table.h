@@ -22,6 +22,9 @@ KnownShares known_shares(const analyze::RecordingInfo &info);
 Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, const KnownShares &known,
 		    const analyze::CountersInfo *counters = nullptr);
 
+// How an activity's counts came about.
+std::string how_counted_text(const analyze::CountersInfo &counters);
+
 // What is in no row, as lines under the table; empty if nothing.
 std::string unpaired_text(const analyze::RegionFold &fold);
 std::string unpaired_json(const analyze::RegionFold &fold);
