@@ -52,6 +52,8 @@ expect "second" report --top 3 s
 expect "w0 w1" list second --event ""
 expect "w0,w1" list second --event w0,
 expect "" list second --from ""
+expect "" list second --filter ""
+expect "--filter --from" list --f
 if [ "$recording" ]; then
 	expect "--max-size" record --ma
 	expect "sched syscall" record -e s

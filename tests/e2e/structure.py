@@ -13,8 +13,9 @@ import sys
 import e2e
 
 SOURCE = pathlib.Path(sys.argv[4])
-RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "poet", "analyze", "report"}
+RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "filter", "poet", "analyze", "report"}
 MAY = {"base": set(), "card": {"base"}, "pmu": {"base"}, "record": {"base", "card", "pmu"}, "trace": {"base"},
+       "filter": {"base", "trace"},
        "poet": {"base", "trace", "analyze"}, "analyze": {"base", "trace"}, "report": {"base", "trace", "analyze"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")

@@ -18,6 +18,23 @@ elif [ "$name" = fuzz_stream ]; then
 		{ printf '\001' && head -c 255 "$stream"; } >"$corpus/seed_$(basename "$(dirname "$stream")")_$(basename "$stream")"
 	done
 fi
+if [ "$name" = fuzz_filter ]; then
+	i=0
+	while read -r expression; do
+		printf '%s' "$expression" > "$corpus/seed_$((i += 1))"
+	done << 'END'
+name == "call" and ret < 0
+pid in {12, 100..200, -5} or comm == "make" || thread != "idle"
+state == "minus" and cpu != 0 and time > 1.5s
+name ~ "c[a-k]*" and not has(ret)
+u % 1000 == -s / 3 * 2 and (small | 1) << 4 == address >> 60 ^ 7
+abi not in {"native", 2} && !(event.cpu == 1) and `in` >= 0x10 and tid >= 0b1
+time in {1ms..2s} and s < u and u != 18446744073709551615 and s > -9223372036854775808
+comm !~ "\\x*\x41?" or comm >= other or comm in {"a".."b"} or id == 2.5
+END
+	printf 'x == "minus" and y > 2\0event { name = "e"; id = 300; fields := struct { range_t x; s64_t y; }; };\0%s' \
+		01234567890123456789 > "$corpus/seed_events"
+fi
 if [ "$name" = fuzz_user ]; then
 	# two blocks of small events, and a class's text
 	printf 'arg: token a {x = 1, y = 2}; u64 b (B); address c' > "$corpus/seed_text"

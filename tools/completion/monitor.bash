@@ -65,7 +65,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		_monitor_list $(_monitor_event_names)
 		;;
 	record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | \
-		list:--from | list:--to | list:--cpu | list:--pid) ;;
+		list:--from | list:--to | list:--cpu | list:--pid | list:--filter) ;;
 	*)
 		return 1
 		;;

@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <unistd.h>
 
+#include "filter/filter.h"
 #include "trace/merge.h"
 #include "trace/protocol.h"
 #include "trace/time_text.h"
@@ -22,6 +24,7 @@ namespace {
 
 struct ListOptions {
 	std::string directory, from, to;
+	std::optional<std::string> filter;
 	trace::ProtocolOptions protocol;
 };
 
@@ -49,15 +52,24 @@ int list(const ListOptions &options)
 	const TimeRange asked = {options.from.empty() ? 0 : parse_time(options.from, "--from", trace, false),
 				 options.to.empty() ? std::numeric_limits<std::uint64_t>::max()
 						    : parse_time(options.to, "--to", trace, true)};
+	std::optional<filter::Filter> filter;
+	if (options.filter)
+		filter.emplace(*options.filter, trace.description(), trace.begin_time());
+	const auto is_asked = [&](const Event &event, std::int64_t running, const Threads &threads) {
+		return !filter || filter->matches(event, {running, &threads});
+	};
 	// writing to a closed pipe is to be an error code, not the end
 	std::signal(SIGPIPE, SIG_IGN);
 	Protocol protocol(trace, options.protocol, STDOUT_FILENO);
+	for (const auto &cls : trace.description().classes())
+		if (filter && !filter->can_match(*cls))
+			protocol.leave_out(*cls);
 	bool is_read = true;
 	merge(
 	    trace, {0, asked.to},
 	    [&](const Event &event) -> bool {
 		    if (event.time >= asked.from)
-			    return is_read = protocol.print(event);
+			    return is_read = protocol.print(event, is_asked);
 		    protocol.pass(event);
 		    return true;
 	    },
@@ -91,11 +103,15 @@ void add_list(CLI::App &app, int &exit_code)
 	    ->delimiter(',')
 	    ->allow_extra_args(false)
 	    ->option_text("NAME,...");
+	command->add_option("--filter", options->filter, "only events for which this holds, see monitor-list(1)")
+	    ->option_text("EXPR");
 	command->add_flag("--json", options->protocol.json, "one JSON object per line");
 	command->footer("Exit code: 0 everything was printed, 1 parts of the trace are damaged.\n"
 			"Examples:\n"
 			"  monitor list DIR --from 0.5 --to 0.6 --cpu 0\n"
 			"  monitor list DIR --pid 1234 --event sched_switch,sched_waking\n"
+			"  monitor list DIR --filter 'name == \"sys_exit\" and ret < 0'\n"
+			"  monitor list DIR --filter 'time > 1.5s and (thread == \"make\" or pid in {12, 100..200})'\n"
 			"  monitor list DIR --json | head");
 	command->callback([options, &exit_code] { exit_code = list(*options); });
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
 #include "generic.h"
 #include "pfm.h"
 #include "sysfs.h"

@@ -41,7 +41,4 @@ std::string why_not(const std::vector<Event> &events, const Machine &machine);
 // are. Throws Error if there is no such thing.
 void make_busy(Event &event, const Machine &machine);
 
-// At most three of `known` that resemble `name`: " Near: a, b." or "".
-std::string nearest(const std::string &name, const std::vector<std::string> &known);
-
 } // namespace monitor::pmu

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "base/nearest.h"
 #include "base/share.h"
 #include "events.h"
 #include "text.h"

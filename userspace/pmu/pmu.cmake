@@ -11,7 +11,6 @@ add_library(
   pmu/list.cpp
   pmu/machine.cpp
   pmu/measure.cpp
-  pmu/nearest.cpp
   pmu/perf_group.cpp
   pmu/pfm.cpp
   pmu/selection.cpp

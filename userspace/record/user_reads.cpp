@@ -42,7 +42,7 @@ bool is_of_the_pmu(const perf_event_attr &attributes)
 
 edc_user_counter wanted(const perf_event_attr &attributes)
 {
-	enum : std::uint64_t { exclude_user = 1 << 4, exclude_kernel = 1 << 5, exclude_hv = 1 << 6 };
+	constexpr std::uint64_t exclude_user = 1 << 4, exclude_kernel = 1 << 5, exclude_hv = 1 << 6;
 	edc_user_counter counter{};
 	counter.type = attributes.type;
 	counter.config = attributes.config;

@@ -109,31 +109,26 @@ bool Protocol::is_listed(std::int64_t pid) const
 
 bool Protocol::wants_pid(const Event &event, const Plan &plan, std::int64_t running) const
 {
-	if (options_.pids.empty() || is_listed(running))
+	if (is_listed(running))
 		return true;
 	return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step &step) {
 		return step.form == Form::pid && is_listed(step.value.get<std::int64_t>(event));
 	});
 }
 
-bool Protocol::print(const Event &event)
+void Protocol::put_line(const Event &event, std::int64_t running)
 {
-	const std::int64_t running = threads_.before(event);
 	const Plan &plan = plans_[event.cls->id];
-	if (plan.wanted && stream_wanted_[event.stream->index] && wants_pid(event, plan, running)) {
-		char *const line = buffer_.data() + used_;
-		char *out = options_.json ? put_json_head(line, event, plan, running)
-					  : put_text_head(line, event, plan, running);
-		for (const Step &step : plan.steps)
-			out = put_value(put(out, step.before), event, step);
-		out = put(out, options_.json ? "}}\n" : "\n");
-		used_ += static_cast<std::size_t>(out - line);
-		printed_any_ = true;
-		if (used_ >= buffer_bytes)
-			flush();
-	}
-	threads_.after(event);
-	return !nobody_reads_;
+	char *const line = buffer_.data() + used_;
+	char *out =
+	    options_.json ? put_json_head(line, event, plan, running) : put_text_head(line, event, plan, running);
+	for (const Step &step : plan.steps)
+		out = put_value(put(out, step.before), event, step);
+	out = put(out, options_.json ? "}}\n" : "\n");
+	used_ += static_cast<std::size_t>(out - line);
+	printed_any_ = true;
+	if (used_ >= buffer_bytes)
+		flush();
 }
 
 void Protocol::split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds)

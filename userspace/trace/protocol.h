@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "event.h"
@@ -30,14 +31,28 @@ public:
 	// Throws Error if an event is asked for that the trace does not know. `fd` stays the caller's.
 	Protocol(const Trace &trace, ProtocolOptions options, int fd);
 
+	// No event of this class is printed any more.
+	void leave_out(const EventClass &cls) { plans_[cls.id].wanted = false; }
 	// Learns from an event that is not printed.
 	void pass(const Event &event)
 	{
 		threads_.before(event);
 		threads_.after(event);
 	}
-	// Prints an event if the options want it. False: nobody reads the output any more.
-	bool print(const Event &event);
+	// Prints an event if the options want it, and also(event, running thread, threads) does. False: nobody reads
+	// the output any more.
+	template <class Also> bool print(const Event &event, Also &&also)
+	{
+		const std::int64_t running = threads_.before(event);
+		if (is_wanted(event, running) && also(event, running, std::as_const(threads_)))
+			put_line(event, running);
+		threads_.after(event);
+		return !nobody_reads_;
+	}
+	bool print(const Event &event)
+	{
+		return print(event, [](const Event &, std::int64_t, const Threads &) { return true; });
+	}
 	void gap(const StreamInfo &stream) { threads_.gap(stream); }
 	// Writes what is left. Throws Error if it cannot, but not if nobody reads.
 	void flush();
@@ -62,6 +77,13 @@ private:
 
 	Plan compile(const EventClass &cls) const;
 	Step compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const;
+	bool is_wanted(const Event &event, std::int64_t running) const
+	{
+		const Plan &plan = plans_[event.cls->id];
+		return plan.wanted && stream_wanted_[event.stream->index] &&
+		       (options_.pids.empty() || wants_pid(event, plan, running));
+	}
+	void put_line(const Event &event, std::int64_t running);
 	bool wants_pid(const Event &event, const Plan &plan, std::int64_t running) const;
 	bool is_listed(std::int64_t pid) const;
 

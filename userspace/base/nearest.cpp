@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a mistyped name may have meant. Called for the sentence of an error only.
+#include "nearest.h"
+
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <utility>
 
-#include "events.h"
-
-namespace monitor::pmu {
+namespace monitor {
 namespace {
 
 std::string lower(std::string text)
@@ -16,17 +16,19 @@ std::string lower(std::string text)
 	return text;
 }
 
-// How many characters have to be changed, put in or left out.
+// How many characters have to be changed, put in or left out, or exchanged with their neighbour.
 std::size_t distance(const std::string &a, const std::string &b)
 {
-	std::vector<std::size_t> row(b.size() + 1);
+	std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
 	std::iota(row.begin(), row.end(), std::size_t{0});
 	for (std::size_t i = 1; i <= a.size(); ++i) {
-		std::size_t diagonal = row[0]++;
+		before.swap(above);
+		above.swap(row);
+		row[0] = i;
 		for (std::size_t j = 1; j <= b.size(); ++j) {
-			const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-			diagonal = row[j];
-			row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+			row[j] = std::min({above[j - 1] + (a[i - 1] != b[j - 1]), above[j] + 1, row[j - 1] + 1});
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = std::min(row[j], before[j - 2] + 1);
 		}
 	}
 	return row.back();
@@ -53,4 +55,4 @@ std::string nearest(const std::string &name, const std::vector<std::string> &kno
 	return sentence.empty() ? "" : sentence + ".";
 }
 
-} // namespace monitor::pmu
+} // namespace monitor

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "check.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+#include "error.h"
+#include "source.h"
+#include "trace/text.h"
+
+namespace monitor::filter {
+namespace {
+
+using Kind = Expression::Kind;
+using Names = std::set<std::string_view>;
+
+// A description is untrusted: the search for near names takes no more time than this.
+constexpr std::size_t most_candidates = 10'000, longest_wanted = 64;
+
+constexpr const char *not_together = "no event of this trace has all these fields together";
+
+std::string near(std::string_view wanted, const Names &known)
+{
+	if (wanted.size() > longest_wanted)
+		return "";
+	std::vector<std::string> candidates;
+	for (const std::string_view name : known) {
+		if (candidates.size() == most_candidates)
+			break;
+		candidates.push_back(trace::readable(name));
+	}
+	return nearest(std::string(wanted), candidates);
+}
+
+std::string quoted(std::string_view text)
+{
+	const std::string readable = trace::readable(text);
+	return readable.front() == '"' ? readable : '"' + readable + '"';
+}
+
+// What a name is in the classes of a trace, all together.
+struct Types {
+	bool number = false, text = false;
+	std::set<const trace::Enumeration *> labels;
+};
+
+class Checker {
+public:
+	Checker(std::string_view text, const trace::Description &description) : text_(text)
+	{
+		for (const auto &cls : description.classes())
+			classes_.push_back(cls.get());
+		static const trace::EventClass none;
+		if (classes_.empty())
+			classes_.push_back(&none); // what every event has is known nevertheless
+	}
+
+	void condition(const Expression &condition) const
+	{
+		switch (condition.kind) {
+		case Kind::negation:
+		case Kind::conjunction:
+		case Kind::disjunction:
+			for (const Expression &child : condition.children)
+				this->condition(child);
+			return;
+		case Kind::has:
+			return name(condition.children[0], "");
+		default:
+			break;
+		}
+		value(condition.children[0], "");
+		if (condition.kind == Kind::comparison && !condition.children[1].is_constant())
+			return two_values(condition);
+		if (condition.children[0].kind == Kind::name)
+			return constants_of_name(condition);
+		constants_of_computed(condition);
+	}
+
+private:
+	[[noreturn]] void fail(std::size_t at, const std::string &sentence) const
+	{
+		throw FilterError(text_, at, sentence);
+	}
+
+	static bool is_text(const Expression &constant)
+	{
+		return constant.kind == Kind::text ||
+		       (constant.kind == Kind::range && constant.children[0].kind == Kind::text);
+	}
+
+	Types types_of(const Expression &name) const
+	{
+		Types types;
+		for (const trace::EventClass *cls : classes_) {
+			const Resolved resolved = resolve(name, *cls);
+			types.number = types.number || resolved.type == Type::number;
+			types.text = types.text || resolved.type == Type::text;
+			if (resolved.labels)
+				types.labels.insert(resolved.labels);
+		}
+		return types;
+	}
+
+	void name(const Expression &name, const char *hint) const
+	{
+		if (is_of_every_event(name))
+			return;
+		Names known;
+		for (const trace::EventClass *cls : classes_) {
+			if (cls->find(name.text))
+				return;
+			for (const trace::Field &field : cls->fields)
+				known.insert(field.name);
+		}
+		if (!name.is_field)
+			known.insert(names_of_every_event().begin(), names_of_every_event().end());
+		fail(name.at, fmt::format("no event of this trace has a field {}.{}{}", quoted(name.text),
+					  near(name.text, known), hint));
+	}
+
+	void value(const Expression &value, const char *hint) const
+	{
+		if (value.kind == Kind::name)
+			name(value, hint);
+		for (const Expression &child : value.children) {
+			this->value(child, "");
+			if (child.kind == Kind::name && !types_of(child).number)
+				fail(child.at, fmt::format("{} is a text: there is no arithmetic with it",
+							   trace::readable(child.text)));
+		}
+	}
+
+	static Type type_of(const Expression &value, const trace::EventClass &cls)
+	{
+		if (value.kind == Kind::name)
+			return resolve(value, cls).type;
+		const bool all =
+		    std::all_of(value.children.begin(), value.children.end(),
+				[&](const Expression &child) { return type_of(child, cls) == Type::number; });
+		return all ? Type::number : Type::none;
+	}
+
+	void two_values(const Expression &condition) const
+	{
+		value(condition.children[1], " A string stands in double quotes.");
+		bool together = false;
+		for (const trace::EventClass *cls : classes_) {
+			const Type left = type_of(condition.children[0], *cls),
+				   right = type_of(condition.children[1], *cls);
+			if (left == right && left != Type::none)
+				return;
+			together = together || (left != Type::none && right != Type::none);
+		}
+		fail(condition.at, together ? "a text and a number cannot be compared" : not_together);
+	}
+
+	void constants_of_computed(const Expression &condition) const
+	{
+		const Expression &left = condition.children[0];
+		for (std::size_t i = 1; i < condition.children.size(); ++i)
+			if (is_text(condition.children[i]))
+				fail(condition.children[i].at, "a computed value is a number and no string");
+		if (std::none_of(classes_.begin(), classes_.end(),
+				 [&](const trace::EventClass *cls) { return type_of(left, *cls) == Type::number; }))
+			fail(left.at, not_together);
+	}
+
+	void constants_of_name(const Expression &condition) const
+	{
+		const Expression &left = condition.children[0];
+		const Types types = types_of(left);
+		const Names known = known_texts(left, types);
+		for (std::size_t i = 1; i < condition.children.size(); ++i) {
+			const Expression &constant = condition.children[i];
+			if (is_text(constant))
+				text_constant(condition, constant, types, known);
+			else if (!types.number)
+				fail(constant.at, fmt::format("{} is a text: it compares with strings in double quotes",
+							      trace::readable(left.text)));
+			else if (is_of_every_event(left) && left.text == "time")
+				expect_unit(constant);
+		}
+	}
+
+	// The labels of a name that is no text, or the names of all events; empty: any text may come.
+	Names known_texts(const Expression &name, const Types &types) const
+	{
+		Names known;
+		if (is_of_every_event(name) && name.text == "name") {
+			for (const trace::EventClass *cls : classes_)
+				known.insert(cls->name);
+		} else if (!types.text) {
+			for (const trace::Enumeration *labels : types.labels)
+				for (const auto &label : labels->labels())
+					known.insert(label.text);
+		}
+		return known;
+	}
+
+	void text_constant(const Expression &condition, const Expression &constant, const Types &types,
+			   const Names &known) const
+	{
+		const std::string name = trace::readable(condition.children[0].text);
+		if (!types.text && types.labels.empty())
+			fail(constant.at, fmt::format("{} is a number without labels: no string fits", name));
+		const bool by_order = constant.kind == Kind::range || condition.relation > Relation::not_equal;
+		if (!types.text && by_order)
+			fail(constant.at, fmt::format("labels have no order: {} compares with ==, !=, in and ~", name));
+		if (known.empty() || by_order || condition.kind == Kind::glob || known.contains(constant.text))
+			return;
+		const std::string what =
+		    types.text ? "no event of this trace has the name" : fmt::format("no label of {} is", name);
+		fail(constant.at, fmt::format("{} {}.{}", what, quoted(constant.text), near(constant.text, known)));
+	}
+
+	// 5 would be 5 ns, which nobody means.
+	void expect_unit(const Expression &constant) const
+	{
+		if (constant.kind == Kind::number && !constant.number.has_unit &&
+		    (constant.number.floor != 0 || constant.number.has_fraction))
+			fail(constant.at, "a time needs a unit: ns, us, ms or s");
+		for (const Expression &end : constant.children)
+			expect_unit(end);
+	}
+
+	std::string_view text_;
+	std::vector<const trace::EventClass *> classes_;
+};
+
+} // namespace
+
+void check(const Expression &condition, std::string_view text, const trace::Description &description)
+{
+	Checker(text, description).condition(condition);
+}
+
+} // namespace monitor::filter

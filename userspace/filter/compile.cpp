@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+#include "compile.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "text_test.h"
+
+namespace monitor::filter {
+namespace {
+
+using Kind = Expression::Kind;
+
+constexpr std::uint64_t sign_bit = std::uint64_t(1) << 63;
+
+bool is_negated(const Expression &condition)
+{
+	return condition.relation == Relation::not_equal;
+}
+
+bool is_text(const Expression &constant)
+{
+	return constant.kind == Kind::text || (constant.kind == Kind::range && constant.children[0].kind == Kind::text);
+}
+
+// Whether any constant of a comparison, glob or set is of this type.
+bool has_constant(const Expression &condition, Type type)
+{
+	return std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &constant) {
+		return (constant.is_constant() || constant.kind == Kind::range) &&
+		       is_text(constant) == (type == Type::text);
+	});
+}
+
+// The values of the labels that a condition takes.
+Ranges labelled(const Expression &condition, const trace::Enumeration &labels, bool is_signed)
+{
+	const auto value = [&](std::uint64_t bits) {
+		return is_signed ? Integer(static_cast<std::int64_t>(bits)) : Integer(bits);
+	};
+	Ranges ranges;
+	const bool by_order = condition.kind == Kind::comparison && condition.relation > Relation::not_equal;
+	for (const auto &label : labels.labels())
+		if (!by_order && takes_text(condition, label.text))
+			ranges.push_back({value(label.first), value(label.last)});
+	return ranges;
+}
+
+// The integers that the constants of a comparison, glob or set are; those of labels come on top.
+Ranges taken_numbers(const Expression &condition, Ranges ranges)
+{
+	const bool negated = is_negated(condition);
+	for (auto constant = condition.children.begin() + 1; constant != condition.children.end(); ++constant) {
+		if (is_text(*constant))
+			continue;
+		const Relation relation =
+		    negated || condition.kind != Kind::comparison ? Relation::equal : condition.relation;
+		const Ranges some = constant->kind == Kind::range
+					? between(constant->children[0].number, constant->children[1].number)
+					: related(relation, constant->number);
+		ranges.insert(ranges.end(), some.begin(), some.end());
+	}
+	ranges = joined(std::move(ranges));
+	return negated ? complement(ranges) : ranges;
+}
+
+class Compiler {
+public:
+	Compiler(const trace::EventClass &cls, Common &common) : cls_(cls), common_(common) {}
+
+	// From the back: where a condition leads to is known when it is compiled. Returns where it begins.
+	Target branch(const Expression &condition, Target on_true, Target on_false)
+	{
+		const auto &children = condition.children;
+		Target next = condition.kind == Kind::conjunction ? on_true : on_false;
+		switch (condition.kind) {
+		case Kind::negation:
+			return branch(children[0], on_false, on_true);
+		case Kind::conjunction:
+			for (auto child = children.rbegin(); child != children.rend(); ++child)
+				next = branch(*child, next, on_false);
+			return next;
+		case Kind::disjunction:
+			for (auto child = children.rbegin(); child != children.rend(); ++child)
+				next = branch(*child, on_true, next);
+			return next;
+		case Kind::has:
+			return presence(children[0], on_true, on_false);
+		default:
+			break;
+		}
+		if (condition.kind == Kind::comparison && !children[1].is_constant())
+			return between_values(condition, on_true, on_false);
+		return children[0].kind == Kind::name ? of_name(condition, on_true, on_false)
+						      : of_computed(condition, on_true, on_false);
+	}
+
+	Program take(Target entry)
+	{
+		if (entry >= accept)
+			program_ = {};
+		program_.entry = entry;
+		return std::move(program_);
+	}
+
+private:
+	Target add(Test test, Target on_true, Target on_false)
+	{
+		if (on_true == on_false)
+			return on_true; // whatever the test says
+		test.on_true = on_true;
+		test.on_false = on_false;
+		program_.tests.push_back(test);
+		return static_cast<Target>(program_.tests.size() - 1);
+	}
+
+	Target presence(const Expression &name, Target on_true, Target on_false)
+	{
+		const Resolved resolved = resolve(name, cls_);
+		if (resolved.type == Type::none)
+			return on_false;
+		if (!resolved.may_be_absent)
+			return on_true;
+		Test test;
+		test.source = resolved.source;
+		return add(test, on_true, on_false);
+	}
+
+	// A name against constants.
+	Target of_name(const Expression &condition, Target on_true, Target on_false)
+	{
+		const Resolved left = resolve(condition.children[0], cls_);
+		if (left.type == Type::number)
+			return of_number(condition, left, on_true, on_false);
+		if (left.type == Type::none || !has_constant(condition, Type::text))
+			return on_false;
+		if (left.source.from == Source::From::name)
+			return takes_text(condition, cls_.name) != is_negated(condition) ? on_true : on_false;
+		Test test;
+		test.kind = Test::Kind::text;
+		test.source = left.source;
+		test.negated = is_negated(condition);
+		test.condition = &condition;
+		return add(test, on_true, on_false);
+	}
+
+	Target of_number(const Expression &condition, const Resolved &left, Target on_true, Target on_false)
+	{
+		if (!has_constant(condition, Type::number) && !left.labels)
+			return on_false;
+		const Ranges ranges =
+		    clipped(taken_numbers(condition, of_labels(condition, left)), {left.least, left.greatest});
+		if (ranges.empty())
+			return on_false;
+		if (!left.may_be_absent && ranges.front().first == left.least && ranges.front().last == left.greatest)
+			return on_true;
+		Test test;
+		test.source = left.source;
+		test.flip = left.source.is_signed ? sign_bit : 0;
+		test.first = static_cast<std::uint32_t>(program_.keys.size());
+		for (const Range &range : ranges)
+			if (left.source.from == Source::From::time)
+				add_ticks(range);
+			else
+				program_.keys.push_back({static_cast<std::uint64_t>(range.first) ^ test.flip,
+							 static_cast<std::uint64_t>(range.last) ^ test.flip});
+		test.count = static_cast<std::uint32_t>(program_.keys.size()) - test.first;
+		if (test.count == 0)
+			return on_false;
+		test.kind = test.count == 1 ? Test::Kind::range : Test::Kind::ranges;
+		test.range = program_.keys[test.first];
+		return add(test, on_true, on_false);
+	}
+
+	Ranges of_labels(const Expression &condition, const Resolved &left)
+	{
+		if (!left.labels || !has_constant(condition, Type::text))
+			return {};
+		const auto [found, added] = common_.labelled.try_emplace({&condition, left.labels});
+		if (added)
+			found->second = labelled(condition, *left.labels, left.source.is_signed);
+		return found->second;
+	}
+
+	// The ticks whose nanoseconds since the beginning, rounded down, lie within the range.
+	void add_ticks(const Range &ns)
+	{
+		const std::uint64_t begin = common_.begin_time, most = ~std::uint64_t(0);
+		KeyRange ticks = {0, most}; // what is before the beginning counts as 0
+		if (ns.first > 0) {
+			const std::uint64_t first = common_.clock->to_ticks(static_cast<std::uint64_t>(ns.first));
+			if (first > most - begin)
+				return;
+			ticks.first = begin + first;
+		}
+		if (ns.last < greatest_integer) {
+			const std::uint64_t behind = common_.clock->to_ticks(static_cast<std::uint64_t>(ns.last) + 1);
+			if (behind <= most - begin)
+				ticks.last = begin + behind - 1;
+		}
+		if (ticks.first <= ticks.last)
+			program_.keys.push_back(ticks);
+	}
+
+	// Something computed against constants.
+	Target of_computed(const Expression &condition, Target on_true, Target on_false)
+	{
+		Test test;
+		test.first = static_cast<std::uint32_t>(program_.steps.size());
+		if (!has_constant(condition, Type::number) || !compute(condition.children[0]))
+			return on_false;
+		return add_computed(test, taken_numbers(condition, {}), on_true, on_false);
+	}
+
+	// Two values, none of them constant.
+	Target between_values(const Expression &condition, Target on_true, Target on_false)
+	{
+		const Expression &left = condition.children[0], &right = condition.children[1];
+		Test test;
+		test.relation = condition.relation;
+		test.first = static_cast<std::uint32_t>(program_.steps.size());
+		if (left.kind == Kind::name && right.kind == Kind::name) {
+			const Resolved a = resolve(left, cls_), b = resolve(right, cls_);
+			if (a.type == Type::text && b.type == Type::text) {
+				Step other;
+				other.source = b.source;
+				program_.steps.push_back(other);
+				test.kind = Test::Kind::texts;
+				test.source = a.source;
+				return add(test, on_true, on_false);
+			}
+		}
+		if (!compute(left) || !compute(right))
+			return on_false;
+		Step difference;
+		difference.kind = Step::Kind::difference;
+		program_.steps.push_back(difference);
+		return add_computed(test, related(condition.relation, {}), on_true, on_false);
+	}
+
+	Target add_computed(Test test, const Ranges &ranges, Target on_true, Target on_false)
+	{
+		test.kind = Test::Kind::computed;
+		test.count = static_cast<std::uint32_t>(program_.steps.size()) - test.first;
+		test.range_first = static_cast<std::uint32_t>(program_.ranges.size());
+		test.range_count = static_cast<std::uint32_t>(ranges.size());
+		program_.ranges.insert(program_.ranges.end(), ranges.begin(), ranges.end());
+		return add(test, on_true, on_false);
+	}
+
+	// Appends the steps to a number. False: the class does not have all that is needed.
+	bool compute(const Expression &value)
+	{
+		Step step;
+		if (value.kind == Kind::number) {
+			step.constant = value.number.floor;
+		} else if (value.kind == Kind::name) {
+			const Resolved resolved = resolve(value, cls_);
+			if (resolved.type != Type::number)
+				return false;
+			step.kind = Step::Kind::source;
+			step.source = resolved.source;
+			step.clock = common_.clock;
+			step.begin_time = common_.begin_time;
+		} else {
+			if (!compute(value.children[0]) || !compute(value.children[1]))
+				return false;
+			step.kind = Step::Kind::arithmetic;
+			step.arithmetic = value.arithmetic;
+		}
+		program_.steps.push_back(step);
+		return true;
+	}
+
+	const trace::EventClass &cls_;
+	Common &common_;
+	Program program_;
+};
+
+} // namespace
+
+Program compile(const Expression &condition, const trace::EventClass &cls, Common &common)
+{
+	Compiler compiler(cls, common);
+	const Target entry = compiler.branch(condition, accept, reject);
+	return compiler.take(entry);
+}
+
+} // namespace monitor::filter

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// FDL: which events are meant, as an expression over their fields. Documentation/filters.md is its reference.
+//
+//     const Filter filter("name == \"sys_exit\" and ret < 0", trace.description(), trace.begin_time());
+//     if (filter.matches(event)) ...
+//
+// Text -> parse() -> Expression -> check() against the description -> compile() per event class -> Program per class.
+// Made by whoever takes an expression from a user (`monitor list --filter`); knows no command and prints nothing.
+// matches() is const and allocates nothing: any number of threads may call it.
+// Invariant: what can_match() denies, matches() never takes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "program.h"
+#include "source.h"
+#include "trace/description.h"
+#include "trace/event.h"
+
+namespace monitor::filter {
+
+class Filter {
+public:
+	// `time` counts from begin_time. Throws FilterError. The description must outlive the filter.
+	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time);
+
+	// Whether any event of this class can match: those of the others need not be looked at.
+	bool can_match(const trace::EventClass &cls) const { return programs_[cls.id].can_match(); }
+
+	// An event of the description. Without `running` the event has neither `tid` nor `thread`.
+	bool matches(const trace::Event &event, const Running &running = {}) const
+	{
+		return programs_[event.cls->id].matches(event, running);
+	}
+
+private:
+	std::unique_ptr<const Expression> condition_;
+	std::vector<Program> programs_; // by class id
+};
+
+} // namespace monitor::filter

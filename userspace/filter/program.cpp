@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "program.h"
+
+#include <algorithm>
+
+#include "text_test.h"
+
+namespace monitor::filter {
+namespace {
+
+bool value_of(const Step &step, const trace::Event &event, const Running &running, Integer &value)
+{
+	std::uint64_t bits = 0;
+	if (!step.source.bits(event, running, bits))
+		return false;
+	if (step.source.from == Source::From::time)
+		value = step.clock->to_ns(bits - std::min(bits, step.begin_time));
+	else
+		value = step.source.is_signed ? Integer(static_cast<std::int64_t>(bits)) : Integer(bits);
+	return true;
+}
+
+template <class Value, class R> bool is_within(const R *first, std::size_t count, Value value)
+{
+	const R *after =
+	    std::upper_bound(first, first + count, value, [](Value v, const R &range) { return v < range.first; });
+	return after != first && value <= (after - 1)->last;
+}
+
+} // namespace
+
+bool Program::compute(const Test &test, const trace::Event &event, const Running &running, Integer &value) const
+{
+	Integer stack[max_depth + 1];
+	std::size_t used = 0;
+	for (std::uint32_t i = test.first; i < test.first + test.count; ++i) {
+		const Step &step = steps[i];
+		switch (step.kind) {
+		case Step::Kind::constant:
+			stack[used++] = step.constant;
+			break;
+		case Step::Kind::source:
+			if (!value_of(step, event, running, stack[used++]))
+				return false;
+			break;
+		case Step::Kind::arithmetic:
+			--used;
+			if (!calculate(step.arithmetic, stack[used - 1], stack[used], stack[used - 1]))
+				return false;
+			break;
+		case Step::Kind::difference: // of two values within the bounds: may leave them
+			--used;
+			stack[used - 1] -= stack[used];
+			break;
+		}
+	}
+	value = stack[0];
+	return true;
+}
+
+bool Program::holds_otherwise(const Test &test, const trace::Event &event, const Running &running) const
+{
+	std::uint64_t bits = 0;
+	std::string_view text, other;
+	Integer value = 0;
+	switch (test.kind) {
+	case Test::Kind::range:
+	case Test::Kind::ranges:
+		return test.source.bits(event, running, bits) &&
+		       is_within(keys.data() + test.first, test.count, bits ^ test.flip);
+	case Test::Kind::computed:
+		return compute(test, event, running, value) &&
+		       is_within(ranges.data() + test.range_first, test.range_count, value);
+	case Test::Kind::text:
+		return test.source.text(event, running, text) && takes_text(*test.condition, text) != test.negated;
+	case Test::Kind::texts:
+		return test.source.text(event, running, text) && steps[test.first].source.text(event, running, other) &&
+		       compare_texts(test.relation, text, other);
+	case Test::Kind::present:
+		return test.source.from >= Source::From::text_field ? test.source.text(event, running, text)
+								    : test.source.bits(event, running, bits);
+	}
+	return false;
+}
+
+} // namespace monitor::filter

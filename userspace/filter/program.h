@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// An expression compiled for one event class: tests, each of which says where to go on if it holds and if not.
+//
+//     entry -> test -> test -> ... -> accept or reject
+//
+// Made by compile(), run per event by Filter::matches. `and`, `or` and `not` are only the ways between the tests; what
+// the class decides is no test any more. Runs without allocation; const, so any number of threads may use it.
+// Invariants: a test leads to tests before it, so a run ends; computing needs at most max_depth values at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "expression.h"
+#include "ranges.h"
+#include "source.h"
+
+namespace monitor::filter {
+
+// A test by its index, or the end of a run.
+using Target = std::uint32_t;
+inline constexpr Target accept = 0xfffffffe, reject = 0xffffffff;
+
+// A number whose order as unsigned 64 bits is the order of the values: the sign bit of signed ones is flipped.
+struct KeyRange {
+	std::uint64_t first, last;
+};
+
+struct Test {
+	enum class Kind : std::uint8_t {
+		range,    // the source's key within one range
+		ranges,   // ... within one of `count` ranges of keys
+		computed, // the value of `count` steps within one of `range_count` ranges
+		text,     // the source's text taken by a condition
+		texts,    // the text of the source in relation to that of a step
+		present,  // the source has a value
+	};
+
+	Kind kind = Kind::present;
+	bool negated = false; // text
+	Relation relation = Relation::equal;
+	Target on_true = accept, on_false = reject;
+	Source source;
+	std::uint64_t flip = 0; // makes a key of the source's bits
+	KeyRange range = {0, 0};
+	std::uint32_t first = 0, count = 0;             // in keys, or in steps
+	std::uint32_t range_first = 0, range_count = 0; // in ranges
+	const Expression *condition = nullptr;          // of the text
+};
+
+// Computes from the back of a stack: pushes a value, or takes two and pushes what is made of them.
+struct Step {
+	enum class Kind : std::uint8_t { constant, source, arithmetic, difference };
+
+	Kind kind = Kind::constant;
+	Arithmetic arithmetic = Arithmetic::add;
+	Integer constant = 0;
+	Source source;
+	const trace::Clock *clock = nullptr; // of `time`
+	std::uint64_t begin_time = 0;
+};
+
+class Program {
+public:
+	// Whether some event of the class can match.
+	bool can_match() const { return entry != reject; }
+
+	bool matches(const trace::Event &event, const Running &running) const
+	{
+		Target at = entry;
+		while (at < accept)
+			at = holds(tests[at], event, running) ? tests[at].on_true : tests[at].on_false;
+		return at == accept;
+	}
+
+	Target entry = reject;
+	std::vector<Test> tests;
+	std::vector<KeyRange> keys;
+	std::vector<Step> steps;
+	std::vector<Range> ranges;
+
+private:
+	bool holds(const Test &test, const trace::Event &event, const Running &running) const
+	{
+		if (test.kind == Test::Kind::range) {
+			std::uint64_t bits = 0;
+			const bool present = test.source.bits(event, running, bits);
+			return present && (bits ^ test.flip) - test.range.first <= test.range.last - test.range.first;
+		}
+		return holds_otherwise(test, event, running);
+	}
+	bool holds_otherwise(const Test &test, const trace::Event &event, const Running &running) const;
+	bool compute(const Test &test, const trace::Event &event, const Running &running, Integer &value) const;
+};
+
+} // namespace monitor::filter

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "ranges.h"
+
+#include <algorithm>
+
+namespace monitor::filter {
+
+Ranges related(Relation relation, const Number &constant)
+{
+	// the greatest integer that is less, and the least that is greater
+	const Integer below = constant.floor - (constant.has_fraction ? 0 : 1), above = constant.floor + 1;
+	switch (relation) {
+	case Relation::equal:
+		return constant.has_fraction ? Ranges{} : Ranges{{constant.floor, constant.floor}};
+	case Relation::not_equal:
+		return complement(related(Relation::equal, constant));
+	case Relation::less:
+		return {{lowest, below}};
+	case Relation::less_equal:
+		return {{lowest, constant.floor}};
+	case Relation::greater:
+		return {{above, highest}};
+	case Relation::greater_equal:
+		return {{below + 1, highest}};
+	}
+	return {};
+}
+
+Ranges between(const Number &first, const Number &last)
+{
+	return clipped(related(Relation::greater_equal, first), related(Relation::less_equal, last).front());
+}
+
+Ranges joined(Ranges ranges)
+{
+	std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) { return a.first < b.first; });
+	Ranges made;
+	for (const Range &range : ranges) {
+		if (!made.empty() && range.first <= made.back().last + 1)
+			made.back().last = std::max(made.back().last, range.last);
+		else
+			made.push_back(range);
+	}
+	return made;
+}
+
+Ranges complement(const Ranges &ranges)
+{
+	Ranges made;
+	Integer from = lowest;
+	for (const Range &range : ranges) {
+		if (from < range.first)
+			made.push_back({from, range.first - 1});
+		from = range.last + 1;
+	}
+	if (from <= highest)
+		made.push_back({from, highest});
+	return made;
+}
+
+Ranges clipped(const Ranges &ranges, Range to)
+{
+	Ranges made;
+	for (const Range &range : ranges) {
+		const Range part = {std::max(range.first, to.first), std::min(range.last, to.last)};
+		if (part.first <= part.last)
+			made.push_back(part);
+	}
+	return made;
+}
+
+} // namespace monitor::filter

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Where a name's value comes from: a field of the event's class, or what every event has.
+//
+// resolve() looks a name up in one event class, when that is compiled; a Source is then read per event.
+// What an event has no value of - the CPU of the recorder's own events, a thread that no token told of - is absent,
+// never 0. Invariant: a number of a Source lies within least and greatest of its Resolved.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "expression.h"
+#include "number.h"
+#include "trace/event.h"
+#include "trace/threads.h"
+
+namespace monitor::filter {
+
+// Who ran where the event was posted, as the caller knows it; the names of threads are valid during the call.
+struct Running {
+	std::int64_t tid = trace::Threads::unknown;
+	const trace::Threads *threads = nullptr;
+};
+
+struct Source {
+	enum class From : std::uint8_t {
+		// numbers
+		field,
+		cpu,
+		mode,
+		level,
+		time,
+		tid,
+		// texts
+		text_field,
+		name,
+		stream,
+		thread,
+	};
+
+	From from = From::field;
+	bool is_signed = false;
+	trace::FieldRef field;
+
+	// A number as 64 bits, `time` in ticks. False: the event has none.
+	bool bits(const trace::Event &event, const Running &running, std::uint64_t &value) const
+	{
+		switch (from) {
+		case From::field:
+			value = field.get(event);
+			return true;
+		case From::cpu:
+			value = event.cpu();
+			return event.stream->has_cpu();
+		case From::mode:
+			value = event.mode();
+			return true;
+		case From::level:
+			value = event.level();
+			return true;
+		case From::time:
+			value = event.time;
+			return true;
+		case From::tid:
+			value = static_cast<std::uint64_t>(running.tid);
+			return running.tid != trace::Threads::unknown;
+		default:
+			return false;
+		}
+	}
+
+	// False: the event has none.
+	bool text(const trace::Event &event, const Running &running, std::string_view &value) const;
+};
+
+enum class Type : std::uint8_t { none, number, text };
+
+// What a name is in one event class.
+struct Resolved {
+	Type type = Type::none; // none: the class has no such field
+	bool may_be_absent = false;
+	Source source;
+	Integer least = 0, greatest = 0;            // of a number
+	const trace::Enumeration *labels = nullptr; // of a number, or nullptr
+};
+
+Resolved resolve(const Expression &name, const trace::EventClass &cls);
+
+// Whether it is something that every event has, rather than a field.
+bool is_of_every_event(const Expression &name);
+// The names of these.
+const std::vector<std::string_view> &names_of_every_event();
+
+} // namespace monitor::filter
