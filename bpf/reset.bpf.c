@@ -2,7 +2,7 @@
 /*
  * Selective reset (record --reset-on), as REMS has it: at an event of the user's choice the counters are read, which
  * closes a segment, and a token says that the next one begins. Nothing is set to zero, for others read them too.
- * Included by card.bpf.c; attached by userspace/card/resets.cpp. Next in the flow: analyze/segments.cpp.
+ * Included by card.bpf.c; attached by userspace/card/bpf_card.cpp. Next in the flow: analyze/segments.cpp.
  *
  * A uprobe's program may be preempted (its thread only stays on the CPU), so it cannot post as other probes do: it
  * takes a lane, and a reading counts only if no other one began on this CPU between its first counter and its time.

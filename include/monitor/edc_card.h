@@ -49,7 +49,9 @@ struct edc_card {
 	uint32_t wiped; /* the page is one that a fork wipes */
 	int64_t socket; /* + 1; 0: none */
 	/* last, for objects that were built before there was such a thing */
-	uint32_t counting; /* counters wanted at the borders of activities */
+	uint32_t counting;         /* counters wanted at the borders of activities */
+	uint32_t counting_threads; /* that have opened theirs */
+	uint64_t key;              /* of the recording */
 };
 
 union edc_card_page {

@@ -205,6 +205,7 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 			    EDC_DONTFORK_);
 		card->area = edc_family_ = (struct edc_user_area *)(uintptr_t)address;
 		card->counting = card->area->counters <= EDC_USER_COUNTERS ? card->area->counters : 0;
+		card->key = card->area->key;
 		card->first = (char *)(uintptr_t)address + EDC_BLOCK_SIZE;
 		card->rings = answer.welcome.rings;
 		card->ring_bytes = answer.welcome.ring_bytes;

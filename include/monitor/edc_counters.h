@@ -33,14 +33,17 @@ struct edc_counter_page {
 
 #define EDC_CAN_READ_ 4 /* cap_user_rdpmc */
 
+/* Of one thread, in a page that a fork wipes: its child has neither these mappings nor these counters. */
 struct edc_counters {
-	uint64_t pid; /* of the card they were opened for: a fork's child has others; 0: none yet */
+	uint64_t key; /* of the recording that they were opened for; 0: none yet */
 	uint32_t count;
 	volatile struct edc_counter_page *page[EDC_USER_COUNTERS];
 };
 
-/* Of the running thread. They live as long as its process: nobody tells a header that a thread ends. */
-__attribute__((weak, visibility("hidden"), tls_model("initial-exec"))) __thread struct edc_counters edc_counters_;
+#define EDC_COUNTING_THREADS_ 1024 /* of a process: nobody tells a header that a thread ends, so theirs stay */
+
+/* Of the running thread; null: there are none yet. */
+__attribute__((weak, visibility("default"), tls_model("initial-exec"))) __thread struct edc_counters *edc_counters_;
 
 #if defined(__x86_64__)
 
@@ -125,19 +128,26 @@ static inline int edc_read_counter_(const volatile struct edc_counter_page *page
 	return 1;
 }
 
+static inline void edc_close_counters_(struct edc_card *card, struct edc_counters *mine)
+{
+	uint32_t count = mine->count;
+
+	mine->count = 0; /* first: a signal handler must not read what goes */
+	for (uint32_t i = 0; i < count; i++)
+		EDC_CALL_2_(SYS_munmap, mine->page[i], getauxval(AT_PAGESZ));
+	if (count)
+		__atomic_fetch_sub(&card->counting_threads, 1, __ATOMIC_RELAXED);
+}
+
 /* Opens what the area asks for, as one group. Whatever is refused: there are none then. */
 static inline void edc_open_counters_(struct edc_card *card, struct edc_counters *mine)
 {
 	long fd[EDC_USER_COUNTERS];
 	uint32_t count = card->counting, opened = 0;
 
-	mine->count = 0;
-	mine->pid = card->pid;
-	if (!edc_know_self_(card)) { /* in the child of a vfork this is the parent's memory */
-		mine->pid = 0;
-		return;
-	}
-	for (; opened < count && opened < EDC_USER_COUNTERS; opened++) {
+	if (__atomic_fetch_add(&card->counting_threads, 1, __ATOMIC_RELAXED) >= EDC_COUNTING_THREADS_)
+		count = 0;
+	for (; opened < count; opened++) {
 		const struct edc_user_counter *wanted = &card->area->counter[opened];
 		/* struct perf_event_attr as of PERF_ATTR_SIZE_VER1 */
 		uint64_t attributes[9] = {
@@ -157,27 +167,68 @@ static inline void edc_open_counters_(struct edc_card *card, struct edc_counters
 	}
 	for (uint32_t i = 0; i < opened; i++)
 		EDC_CALL_2_(SYS_close, fd[i], 0); /* the mapping keeps it */
-	mine->count = opened == count ? count : 0;
+	if (opened == count && count) {
+		mine->count = count;
+		return;
+	}
+	for (uint32_t i = 0; i < opened; i++)
+		EDC_CALL_2_(SYS_munmap, mine->page[i], getauxval(AT_PAGESZ));
+	__atomic_fetch_sub(&card->counting_threads, 1, __ATOMIC_RELAXED);
+}
+
+/* This thread's counters for this recording; null: it has none. A signal handler within finds none, too. */
+static inline struct edc_counters *edc_my_counters_(struct edc_card *card)
+{
+	struct edc_counters *mine = edc_counters_;
+
+	if (!mine) {
+		long page = -1;
+
+		if (!edc_know_self_(card)) /* the child of a vfork: this is its parent's memory */
+			return NULL;
+		page = edc_call_(SYS_mmap, 0, sizeof edc_card_page_, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | 0x20 /* MAP_ANONYMOUS */, ~0ull, 0);
+		if (page <= 0 && page > -4096)
+			return NULL;
+		mine = (struct edc_counters *)(uintptr_t)page;
+		if (EDC_CALL_3_(SYS_madvise, mine, sizeof edc_card_page_, EDC_WIPEONFORK_) != 0)
+			mine->key = ~0ull; /* never opened */
+		edc_counters_ = mine;
+	}
+	if (mine->key == ~0ull)
+		return NULL;
+	if (mine->key != card->key) {
+		edc_close_counters_(card, mine); /* of an earlier recording */
+		if (!edc_know_self_(card))
+			return NULL;
+		mine->key = card->key;
+		edc_open_counters_(card, mine);
+	}
+	return mine->count ? mine : NULL;
 }
 
 __attribute__((weak, visibility("hidden"), noinline)) void edc_count_(void)
 {
 	struct edc_card *card = &edc_card_page_.card;
-	struct edc_counters *mine = &edc_counters_;
+	struct edc_counters *mine = NULL;
 	uint64_t words[EDC_USER_COUNTERS];
+	uint32_t count = 0;
 
-	if (!edc_is_on_(__atomic_load_n(&card->word, __ATOMIC_ACQUIRE)))
+	if (edc_is_on_(__atomic_load_n(&card->word, __ATOMIC_ACQUIRE)))
+		mine = edc_my_counters_(card);
+	if (!mine)
 		return;
-	if (mine->pid != card->pid)
-		edc_open_counters_(card, mine);
-	for (uint32_t i = 0; i < mine->count; i++)
-		if (!edc_read_counter_(mine->page[i], &words[i]))
-			return;
-	if (mine->count) {
-		struct edc_class counters = {"", "", EDC_ID_USER_COUNTERS | mine->count << 16, 0};
-
-		edc_post_(&counters, 0, mine->count, words);
+	if (card->area->over) { /* nobody reads them any more: others may need the PMU */
+		edc_close_counters_(card, mine);
+		return;
 	}
+	for (; count < mine->count; count++)
+		if (!edc_read_counter_(mine->page[count], &words[count]))
+			return;
+
+	struct edc_class counters = {"", "", EDC_ID_USER_COUNTERS | count << 16, 0};
+
+	edc_post_(&counters, 0, count, words);
 }
 
 /* An activity begins or ends. */

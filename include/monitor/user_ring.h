@@ -68,6 +68,7 @@ struct edc_user_area {
 	__u32 pad[13];
 	__u64 lost_early; /* the card's: events that came before the rings did */
 	struct edc_user_counter counter[EDC_USER_COUNTERS];
+	__u64 key; /* of the recording: counters opened for another one are not these */
 };
 
 /* A ring's page; its blocks follow. */
@@ -84,7 +85,7 @@ struct edc_user_ring {
 #define EDC_HEAD_TIME_BITS 16
 #define EDC_HEAD_POSITION 0xffffffull
 
-EDC_ASSERT(sizeof(struct edc_user_area) == 72 + EDC_USER_COUNTERS * 32);
+EDC_ASSERT(sizeof(struct edc_user_area) == 80 + EDC_USER_COUNTERS * 32);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, begin_time) == 8);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, discarded) == 64);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, read) == 128);

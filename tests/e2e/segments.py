@@ -70,7 +70,11 @@ def errors():
 	                      (("-m", "software", "--reset-on", f"{load}:"), "function"),
 	                      (("-m", "software", "--reset-on", "user:work"), "--regions"),
 	                      (("-m", "software", "--ratio-format", "rems16", "--reset-on", STEP), "--ratio-format"),
-	                      (("-m", "software", "--reset-on", "sched_switch,sched_waking,sys_enter,sys_exit,irq_handler_entry"), "4 ")):
+	                      (("-m", "software", "--reset-on", "sched_waking,sched_wakeup,sys_enter,sys_exit,irq_handler_entry"), "4 "),
+	                      (("-m", "software", "--reset-on", "sched:sched_switch"), "--ratios"),
+	                      (("-m", "software", "--reset-on", "nodir:sched_waking"), "nodir"),
+	                      (("-m", "software", "--reset-on", "sys_enter,sys_enter"), "twice"),
+	                      (("-m", "software", "--reset-on", "sys_enter,"), "empty")):
 		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "refused", *options, "--", "true", exit_code=None)
 		shutil.rmtree(e2e.work / "refused", ignore_errors=True)
 		e2e.expect(done.returncode == 125 and part in done.stderr, f"{options}: {done.returncode}: {done.stderr}")

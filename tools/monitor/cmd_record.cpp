@@ -249,7 +249,8 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->option_text("TIME");
 	record
 	    ->add_option("--reset-on", arguments->reset_on,
-			 "read the counters there too, each time a new segment: tracepoints, PATH:FUNCTION[%return]")
+			 "with -m: read the counters there too, for `report --segments`; up to 4 tracepoints, or "
+			 "PATH:FUNCTION[%return]")
 	    ->option_text("EVENT,...");
 	record
 	    ->add_option("--ratio-format", arguments->ratio_format,

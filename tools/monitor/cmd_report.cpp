@@ -222,7 +222,7 @@ Counted counted(const Arguments &arguments, const Folds &folds, const analyze::M
 				"record with --every\n",
 				folds.counters->reaching_back());
 	if (folds.regions && text)
-		counted.how += report::how_counted_text(folds.counters->info());
+		counted.how += report::how_counted_text(folds.counters->info(), main_table);
 	if (arguments.ratios)
 		main_table = counted.table;
 	if (text) {
@@ -356,6 +356,7 @@ void add_report(CLI::App &app, int &exit_code)
 	    "  monitor report DIR --by thread --sort waiting --top 10\n"
 	    "  monitor report DIR --syscalls --json\n"
 	    "  monitor report DIR --ratios --by command --csv\n"
+	    "  monitor report DIR --segments --by thread\n"
 	    "  monitor report DIR --regions --by thread");
 	command->callback([arguments, command, &exit_code] {
 		if (command->count("--top") && arguments->top == 0)

@@ -35,9 +35,10 @@ void SegmentFold::counters(const Cpu &cpu, const trace::Event &event)
 {
 	if (event.cls->id != id_)
 		return;
+	++resets_;
 	const std::uint64_t reset = reset_.get<std::uint64_t>(event);
 	if (!cpu.current || reset >= counters_.info().resets.size()) {
-		++interrupted_;
+		++unknown_;
 		return;
 	}
 	const bool by_cpu = by_ == SegmentBy::cpu;

@@ -40,8 +40,11 @@ public:
 	void counters(const Cpu &cpu, const trace::Event &event) override;
 
 	SegmentBy by() const { return by_; }
+	std::uint64_t resets() const { return resets_; }
 	// Segments that are in no row, for there is a loss in them.
 	std::uint64_t interrupted() const { return interrupted_; }
+	// Resets of which it is not known who ran.
+	std::uint64_t unknown() const { return unknown_; }
 	// The recorded command's tree first, then by descending total.
 	std::vector<SegmentRow> rows() const;
 
@@ -68,7 +71,7 @@ private:
 	trace::FieldRef reset_;
 	std::unordered_map<std::uint64_t, Open> open_; // by thread's address, or CPU
 	std::map<Key, Group> groups_;
-	std::uint64_t interrupted_ = 0;
+	std::uint64_t resets_ = 0, interrupted_ = 0, unknown_ = 0;
 };
 
 } // namespace monitor::analyze

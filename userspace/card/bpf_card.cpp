@@ -112,8 +112,8 @@ std::string timer_tracepoint()
 	return kernel_has_tracepoint("local_timer_entry") ? "local_timer_entry" : "irq_handler_entry";
 }
 
-// Levels 1 and deeper share 1/16 of the blocks; lanes, if there are any, a quarter, the first one half of it, for the
-// others are for when it is taken. At least two blocks each.
+// Levels 1 and deeper share 1/16 of the blocks. If there are lanes, the first one has half of all, for it takes most of
+// what there is then; the others, for when it is taken, share 1/8. At least two blocks each.
 std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, bool with_lanes)
 {
 	constexpr std::uint64_t least = 2;
@@ -122,7 +122,7 @@ std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, b
 	std::fill(by_ring.begin() + 1, lanes, std::max<std::uint64_t>(blocks / 16 / (EDC_CARD_LEVELS - 1), least));
 	if (with_lanes) {
 		std::fill(lanes, by_ring.end(), std::max<std::uint64_t>(blocks / 8 / (EDC_CARD_LANES - 1), least));
-		*lanes = std::max<std::uint64_t>(blocks / 8, least);
+		*lanes = std::max(blocks / 2, (EDC_CARD_RINGS - 1) * least) - (EDC_CARD_RINGS - 2) * least;
 	}
 	by_ring[0] = blocks - std::accumulate(by_ring.begin(), by_ring.end(), std::uint64_t(0));
 	return by_ring;

@@ -2,6 +2,7 @@
 #include "reset_events.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,15 @@ namespace monitor::card {
 namespace {
 
 constexpr std::size_t most_events = 64;
+
+// Where the kernel does not show its events it is believed.
+bool has_category(const std::string &category, const std::string &tracepoint)
+{
+	const std::filesystem::path events = "/sys/kernel/tracing/events";
+	std::error_code none;
+	return std::filesystem::exists(events / category / tracepoint, none) ||
+	       (category.find_first_of("/.") == std::string::npos && !std::filesystem::exists(events, none));
+}
 
 ResetEvent parse(const std::string &name)
 {
@@ -26,8 +36,12 @@ ResetEvent parse(const std::string &name)
 		    fmt::format("--reset-on {}: an event of the user card cannot reset a counter in the kernel; "
 				"`monitor report --regions` has the measurements of activities",
 				name));
-	const bool is_path = first.find_first_of("/.") != std::string::npos;
-	if (!is_path && kernel_has_tracepoint(last)) {
+	if (name.empty())
+		throw Error("--reset-on: one of the events is empty");
+	if (last == "sched_switch")
+		throw Error("--reset-on sched_switch: the counters are read at every switch anyway; `monitor report "
+			    "--ratios` has what lies between them");
+	if (kernel_has_tracepoint(last) && (first.empty() || has_category(first, last))) {
 		event.tracepoint = last;
 		return event;
 	}
@@ -52,8 +66,11 @@ std::vector<ResetEvent> parse_reset_events(const std::vector<std::string> &names
 {
 	std::vector<ResetEvent> events;
 	events.reserve(names.size());
-	for (const std::string &name : names)
+	for (const std::string &name : names) {
+		if (std::ranges::count(names, name) > 1)
+			throw Error(fmt::format("--reset-on {}: it is there twice", name));
 		events.push_back(parse(name));
+	}
 	const auto functions = std::stable_partition(events.begin(), events.end(),
 						     [](const ResetEvent &event) { return !event.tracepoint.empty(); });
 	if (functions - events.begin() > EDC_RESET_TRACEPOINTS || events.size() > most_events)

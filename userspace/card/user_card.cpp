@@ -172,6 +172,7 @@ int UserCard::make_area(Process &process)
 	process.shared().magic = EDC_USER_MAGIC;
 	process.shared().counters = static_cast<std::uint32_t>(options_.counters.size());
 	std::ranges::copy(options_.counters, process.shared().counter);
+	std::memcpy(&process.shared().key, options_.uuid.data(), sizeof process.shared().key);
 	process.blocks = ring / EDC_BLOCK_SIZE;
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
 		Ring added;

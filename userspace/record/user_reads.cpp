@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "monitor/card.h"
+#include "user.h"
 
 namespace monitor::record {
 namespace {
@@ -35,9 +36,21 @@ std::string why_not()
 #endif
 }
 
+// Of the CPUs' own PMU, which alone can be read so.
 bool is_of_the_pmu(const perf_event_attr &attributes)
 {
-	return attributes.type != PERF_TYPE_SOFTWARE && attributes.type != PERF_TYPE_TRACEPOINT;
+	return attributes.type == PERF_TYPE_HARDWARE || attributes.type == PERF_TYPE_HW_CACHE ||
+	       attributes.type == PERF_TYPE_RAW;
+}
+
+// Why the command's user may not count this; "" if it may.
+std::string why_not_for_user(const perf_event_attr &attributes)
+{
+	const int paranoid = std::atoi(read_text("/proc/sys/kernel/perf_event_paranoid").c_str());
+	if (invoking_user().uid == 0 || paranoid < 2 || (paranoid == 2 && attributes.exclude_kernel))
+		return "";
+	return "kernel.perf_event_paranoid is " + std::to_string(paranoid) +
+	       (paranoid == 2 ? ": programs may count user mode, as instructions:u" : ": programs may count nothing");
 }
 
 edc_user_counter wanted(const perf_event_attr &attributes)
@@ -69,6 +82,8 @@ UserReads user_reads(const Counting &counting)
 		reads.refused = "programs can read the PMU's counters only";
 	else
 		reads.refused = why_not();
+	for (std::size_t i = 0; reads.refused.empty() && i < selection.sets[0].size(); ++i)
+		reads.refused = why_not_for_user(selection.counters[selection.sets[0][i]].attributes);
 	if (reads.refused.empty())
 		for (const std::size_t counter : selection.sets[0])
 			reads.counters.push_back(wanted(selection.counters[counter].attributes));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "regions_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -89,12 +90,18 @@ Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, 
 	return table;
 }
 
-std::string how_counted_text(const analyze::CountersInfo &counters)
+std::string how_counted_text(const analyze::CountersInfo &counters, const Table &table)
 {
+	const bool some_at_borders = std::ranges::any_of(table.rows, [](const auto &row) {
+		return std::ranges::find(row, Cell(std::string("at borders"))) != row.end();
+	});
 	const std::string inside = "those between readings inside of it; record with --every for more";
 	if (counters.user_id == 0)
 		return fmt::format("an activity's counts are {} (none at its borders: {})\n", inside,
 				   counters.user_refused.empty() ? "not recorded" : counters.user_refused);
+	if (!some_at_borders)
+		return fmt::format("an activity's counts are {} (the programs could not open counters of their own)\n",
+				   inside);
 	return fmt::format("counted: `at borders`, by the program where the activity begins and ends ({}); or\n"
 			   "`inside`, {}. counting%: of the time, where not all have counters at their borders\n",
 			   counters.sets.size() > 1 ? "the first set of counters; the others inside" : "exactly",

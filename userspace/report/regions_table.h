@@ -23,7 +23,7 @@ Table regions_table(const analyze::RegionFold &fold, const trace::Clock &clock, 
 		    const analyze::CountersInfo *counters = nullptr);
 
 // How an activity's counts came about.
-std::string how_counted_text(const analyze::CountersInfo &counters);
+std::string how_counted_text(const analyze::CountersInfo &counters, const Table &table);
 
 // What is in no row, as lines under the table; empty if nothing.
 std::string unpaired_text(const analyze::RegionFold &fold);

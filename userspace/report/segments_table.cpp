@@ -57,10 +57,19 @@ Table segments_table(const analyze::SegmentFold &fold, const analyze::CountersIn
 std::string segments_text(const analyze::SegmentFold &fold, const analyze::RecordingInfo &info)
 {
 	std::string text;
-	if (fold.interrupted())
+	if (fold.resets() == 0)
+		return "no event of --reset-on occurred\n";
+	if (fold.rows().empty())
 		text = fmt::format(
-		    "{} segments are in no row, for events were lost within them or it is not known whose they are\n",
-		    count_text(fold.interrupted()));
+		    "{} resets, but nowhere two after each other: say --by cpu to have what lies between those of "
+		    "different threads\n",
+		    count_text(fold.resets()));
+	if (fold.interrupted())
+		text += fmt::format("{} segments are in no row, for events were lost within them\n",
+				    count_text(fold.interrupted()));
+	if (fold.unknown())
+		text +=
+		    fmt::format("{} resets are in no row, for it is not known who ran\n", count_text(fold.unknown()));
 	for (const analyze::ClassCounts &counts : info.classes)
 		if (counts.id == EDC_ID_counters_reset && counts.too_deep)
 			text += fmt::format("{} resets were lost where their threads were preempted in the probe: each "
