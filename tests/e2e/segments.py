@@ -64,7 +64,7 @@ def selected():
 
 
 def errors():
-	for options, part in ((("--reset-on", STEP), "-m"), (("-m", "software", "--reset-on", "no_such_event"), "no_such_event"),
+	for options, part in ((("--reset-on", STEP), "-m"), (("-m", "software", "--reset-on", f"{load}:sched_switch"), "cannot attach"), (("-m", "software", "--reset-on", "no_such_event"), "no_such_event"),
 	                      (("-m", "software", "--reset-on", f"{load}:no_such"), "no_such"),
 	                      (("-m", "software", "--reset-on", "/no/such/file:step"), "/no/such/file"),
 	                      (("-m", "software", "--reset-on", f"{load}:"), "function"),

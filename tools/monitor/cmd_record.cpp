@@ -14,6 +14,7 @@
 #include "duration.h"
 #include "pmu/selection.h"
 #include "record/recording.h"
+#include "record/user_reads.h"
 #include "report/summary.h"
 #include "report/table.h"
 #include "trace/trace.h"
@@ -144,6 +145,7 @@ void parse_measurements(Arguments &arguments)
 	counting.selection = pmu::select(split(arguments.measurements));
 	if (counting.format != record::RatioFormat::exact)
 		record::keep_ratios(counting.selection);
+	counting.user_reads = record::user_reads(counting);
 	for (const std::string &note : counting.selection.notes)
 		fmt::print(stderr, "monitor: {}\n", note);
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstring>
-#include <numeric>
 #include <set>
 
 #include <bpf/bpf.h>
@@ -20,6 +19,7 @@
 #include "base/error.h"
 #include "card.skel.h"
 #include "classes.h"
+#include "ring_layout.h"
 
 namespace monitor::card {
 namespace {
@@ -81,11 +81,6 @@ bool is_reset(const std::string &program)
 	return program.starts_with("reset_at_");
 }
 
-std::string reset_program(const ResetEvent &event, std::size_t number)
-{
-	return event.tracepoint.empty() ? "reset_at_uprobe" : fmt::format("reset_at_tracepoint_{}", number);
-}
-
 // The event class that a program posts.
 std::string class_of(const std::string &program)
 {
@@ -110,22 +105,6 @@ bool is_fault_event(const bpf_program *program)
 std::string timer_tracepoint()
 {
 	return kernel_has_tracepoint("local_timer_entry") ? "local_timer_entry" : "irq_handler_entry";
-}
-
-// Levels 1 and deeper share 1/16 of the blocks. If there are lanes, the first one has half of all, for it takes most of
-// what there is then; the others, for when it is taken, share 1/8. At least two blocks each.
-std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, bool with_lanes)
-{
-	constexpr std::uint64_t least = 2;
-	std::array<std::uint64_t, EDC_CARD_RINGS> by_ring{};
-	const auto lanes = by_ring.begin() + EDC_CARD_LEVELS;
-	std::fill(by_ring.begin() + 1, lanes, std::max<std::uint64_t>(blocks / 16 / (EDC_CARD_LEVELS - 1), least));
-	if (with_lanes) {
-		std::fill(lanes, by_ring.end(), std::max<std::uint64_t>(blocks / 8 / (EDC_CARD_LANES - 1), least));
-		*lanes = std::max(blocks / 2, (EDC_CARD_RINGS - 1) * least) - (EDC_CARD_RINGS - 2) * least;
-	}
-	by_ring[0] = blocks - std::accumulate(by_ring.begin(), by_ring.end(), std::uint64_t(0));
-	return by_ring;
 }
 
 } // namespace
@@ -284,14 +263,7 @@ void BpfCard::attach_reset(std::size_t number)
 {
 	const ResetEvent &event = options_.resets[number];
 	bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, reset_program(event, number).c_str());
-	bpf_uprobe_opts uprobe{};
-	uprobe.sz = sizeof uprobe;
-	uprobe.bpf_cookie = number;
-	uprobe.retprobe = event.at_return;
-	uprobe.func_name = event.symbol.c_str();
-	Link link(event.tracepoint.empty()
-		      ? bpf_program__attach_uprobe_opts(program, -1, event.path.c_str(), 0, &uprobe)
-		      : bpf_program__attach_raw_tracepoint(program, event.tracepoint.c_str()));
+	Link link(attach_reset_event(program, event, number));
 	if (!link)
 		throw Error(errno, fmt::format("--reset-on {}: cannot attach there ({})", event.name, why_refused()));
 	links_.push_back(std::move(link));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <bpf/libbpf.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -38,10 +39,11 @@ ResetEvent parse(const std::string &name)
 				name));
 	if (name.empty())
 		throw Error("--reset-on: one of the events is empty");
-	if (last == "sched_switch")
+	const bool is_tracepoint = kernel_has_tracepoint(last) && (first.empty() || has_category(first, last));
+	if (is_tracepoint && last == "sched_switch")
 		throw Error("--reset-on sched_switch: the counters are read at every switch anyway; `monitor report "
 			    "--ratios` has what lies between them");
-	if (kernel_has_tracepoint(last) && (first.empty() || has_category(first, last))) {
+	if (is_tracepoint) {
 		event.tracepoint = last;
 		return event;
 	}
@@ -77,6 +79,24 @@ std::vector<ResetEvent> parse_reset_events(const std::vector<std::string> &names
 		throw Error(fmt::format("--reset-on takes {} tracepoints and {} events at the most",
 					EDC_RESET_TRACEPOINTS, most_events));
 	return events;
+}
+
+std::string reset_program(const ResetEvent &event, std::size_t number)
+{
+	return event.tracepoint.empty() ? "reset_at_uprobe" : fmt::format("reset_at_tracepoint_{}", number);
+}
+
+bpf_link *attach_reset_event(const bpf_program *program, const ResetEvent &event, std::size_t number)
+{
+	constexpr pid_t every_process = -1;
+	if (!event.tracepoint.empty())
+		return bpf_program__attach_raw_tracepoint(program, event.tracepoint.c_str());
+	bpf_uprobe_opts uprobe{};
+	uprobe.sz = sizeof uprobe;
+	uprobe.bpf_cookie = number;
+	uprobe.retprobe = event.at_return;
+	uprobe.func_name = event.symbol.c_str();
+	return bpf_program__attach_uprobe_opts(program, every_process, event.path.c_str(), 0, &uprobe);
 }
 
 } // namespace monitor::card

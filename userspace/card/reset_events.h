@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+struct bpf_link;
+struct bpf_program;
+
 namespace monitor::card {
 
 struct ResetEvent {
@@ -19,5 +22,10 @@ struct ResetEvent {
 // looked for as the loader does. Tracepoints come first in the answer, whatever their place: an event's number is its
 // place. Throws Error.
 std::vector<ResetEvent> parse_reset_events(const std::vector<std::string> &names);
+
+// The name of the program that event `number` runs.
+std::string reset_program(const ResetEvent &event, std::size_t number);
+// Attaches it; null, and errno, if the kernel or libbpf refuses.
+bpf_link *attach_reset_event(const bpf_program *program, const ResetEvent &event, std::size_t number);
 
 } // namespace monitor::card

@@ -15,7 +15,7 @@ struct EventCost {
 	double sched = 0;      // two threads of one CPU waking each other: sched_switch, sched_waking
 	double fault = 0;      // fresh pages touched: page_fault_user, minor_fault
 	double rejected = 0;   // a system call event that the filter rejects
-	double reset = 0;      // --reset-on: at a function, or where there are only such, at a tracepoint
+	double reset = 0;      // --reset-on: at a function, if one was asked for, else at a tracepoint
 	double call_edge = 0;  // of one system call: its time outside of its two tokens
 	double fault_edge = 0; // the same of a page fault
 };

@@ -5,32 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "base/ascii.h"
 #include "error.h"
 #include "trace/text.h"
 
 namespace monitor::filter {
 namespace {
-
-bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-unsigned digit_value(char c)
-{
-	if (is_digit(c))
-		return static_cast<unsigned>(c - '0');
-	if (c >= 'a' && c <= 'f')
-		return static_cast<unsigned>(c - 'a' + 10);
-	if (c >= 'A' && c <= 'F')
-		return static_cast<unsigned>(c - 'A' + 10);
-	return 255;
-}
 
 struct Unit {
 	std::string_view name;

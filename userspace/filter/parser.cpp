@@ -223,6 +223,14 @@ private:
 
 	static Level tighter(Level level) { return static_cast<Level>(level + 1); }
 
+	Expression with_sides(Expression made, Expression left, Expression right) const
+	{
+		std::vector<Expression> sides;
+		sides.push_back(std::move(left));
+		sides.push_back(std::move(right));
+		return with_children(std::move(made), std::move(sides));
+	}
+
 	// Any number of conditions side by side are one level of depth.
 	Expression chain(Expression made, Level level, Expression left)
 	{
@@ -236,10 +244,7 @@ private:
 			left.children.push_back(std::move(right));
 			return left;
 		}
-		std::vector<Expression> sides;
-		sides.push_back(std::move(left));
-		sides.push_back(std::move(right));
-		return with_children(std::move(made), std::move(sides));
+		return with_sides(std::move(made), std::move(left), std::move(right));
 	}
 
 	Expression calculation(Expression made, Expression left, Expression right) const
@@ -258,10 +263,7 @@ private:
 				fail(made.at, "this has no value in 64 bits");
 			return made;
 		}
-		std::vector<Expression> sides;
-		sides.push_back(std::move(left));
-		sides.push_back(std::move(right));
-		return with_children(std::move(made), std::move(sides));
+		return with_sides(std::move(made), std::move(left), std::move(right));
 	}
 
 	Expression comparison(Expression made, Expression left, Expression right) const
@@ -273,10 +275,7 @@ private:
 			std::swap(left, right);
 			made.relation = mirrored(made.relation);
 		}
-		std::vector<Expression> sides;
-		sides.push_back(std::move(left));
-		sides.push_back(std::move(right));
-		return with_children(std::move(made), std::move(sides));
+		return with_sides(std::move(made), std::move(left), std::move(right));
 	}
 
 	void require_no_constant(const Expression &left) const

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "card/ring_layout.h"
 #include "monitor/ring.h"
 
 namespace monitor::record {
@@ -29,7 +30,7 @@ Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, 
 	buffers.blocks_per_cpu = rings / cpus / EDC_BLOCK_SIZE;
 	buffers.pool_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(pool / EDC_BLOCK_SIZE, 1u << 24));
 	constexpr std::uint64_t most_blocks = 256 * mib / EDC_BLOCK_SIZE;
-	const std::uint64_t least_blocks = 2 * rings_per_cpu + 2;
+	const std::uint64_t least_blocks = card::least_blocks_of_a_ring * (rings_per_cpu + 1);
 	if (buffers.blocks_per_cpu < least_blocks || buffers.pool_blocks < 16)
 		throw Error(fmt::format("--buffer is too small for {} CPUs; at least {} KiB are needed", cpus,
 					std::max<std::uint64_t>(least_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024));

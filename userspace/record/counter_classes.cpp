@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "monitor/card.h"
-#include "user_reads.h"
 
 namespace monitor::record {
 namespace {
@@ -118,7 +117,7 @@ std::vector<CounterClass> counter_classes(const std::optional<Counting> &countin
 		classes.push_back({EDC_ID_counters_scaled + set, "counters", "u64", "", {}, {"enabled", "running"}});
 		std::ranges::copy(names, std::back_inserter(classes.back().fields));
 	}
-	if (!user_reads(*counting).counters.empty())
+	if (!counting->user_reads.counters.empty())
 		classes.push_back({EDC_ID_USER_COUNTERS, "user_counters", "u64", "", {}, classes.front().fields});
 	if (!counting->resets.empty())
 		classes.push_back(
@@ -156,7 +155,7 @@ Json counters_json(const Counting &counting)
 					{"denominator", terms_json(selection, measurement.denominator)},
 					{"per", text_of(measurement.per)},
 					{"missing", measurement.missing}});
-	const UserReads reads = user_reads(counting);
+	const UserReads &reads = counting.user_reads;
 	return {{"user_id", reads.counters.empty() ? 0 : EDC_ID_USER_COUNTERS},
 		{"user_refused", reads.refused},
 		{"every_ns", counting.every_ns},

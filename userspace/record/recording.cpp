@@ -35,7 +35,6 @@
 #include "recording_file.h"
 #include "signals.h"
 #include "user.h"
-#include "user_reads.h"
 #include "writer.h"
 
 namespace monitor::record {
@@ -155,7 +154,7 @@ void Recorder::open_user_card()
 	options.everyone = options_.everyone;
 	options.name_processes = options_.user_only;
 	if (options_.counting)
-		options.counters = user_reads(*options_.counting).counters;
+		options.counters = options_.counting->user_reads.counters;
 	users_ = std::make_unique<card::UserCard>(options);
 }
 

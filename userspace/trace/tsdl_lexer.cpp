@@ -3,32 +3,9 @@
 
 #include <limits>
 
+#include "base/ascii.h"
+
 namespace monitor::trace::tsdl {
-namespace {
-
-bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-unsigned digit_value(char c)
-{
-	if (is_digit(c))
-		return static_cast<unsigned>(c - '0');
-	if (c >= 'a' && c <= 'f')
-		return static_cast<unsigned>(c - 'a' + 10);
-	if (c >= 'A' && c <= 'F')
-		return static_cast<unsigned>(c - 'A' + 10);
-	return 255;
-}
-
-} // namespace
-
 Position Lexer::position() const
 {
 	return {line_, static_cast<std::uint32_t>(at_ - line_start_ + 1)};

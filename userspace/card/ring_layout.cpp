@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "ring_layout.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace monitor::card {
+
+// Levels 1 and deeper share 1/16 of the blocks. If there are lanes, the first one has half of all, for it takes most of
+// what there is then; the others, for when it is taken, share 1/8. At least two blocks each.
+std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, bool with_lanes)
+{
+	constexpr std::uint64_t least = least_blocks_of_a_ring;
+	std::array<std::uint64_t, EDC_CARD_RINGS> by_ring{};
+	const auto lanes = by_ring.begin() + EDC_CARD_LEVELS;
+	std::fill(by_ring.begin() + 1, lanes, std::max<std::uint64_t>(blocks / 16 / (EDC_CARD_LEVELS - 1), least));
+	if (with_lanes) {
+		std::fill(lanes, by_ring.end(), std::max<std::uint64_t>(blocks / 8 / (EDC_CARD_LANES - 1), least));
+		*lanes = std::max(blocks / 2, (EDC_CARD_RINGS - 1) * least) - (EDC_CARD_RINGS - 2) * least;
+	}
+	by_ring[0] = blocks - std::accumulate(by_ring.begin(), by_ring.end(), std::uint64_t(0));
+	return by_ring;
+}
+
+} // namespace monitor::card
