@@ -5,6 +5,7 @@
 set -euo pipefail
 monitor=$(realpath "$1")
 source "$2"
+share=$(realpath "$(dirname "$2")/../../share")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -34,12 +35,13 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record report list info check doctor events" ""
+expect "record report list query stat info check doctor events" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
 expect "--json" info --j
-expect "-h --help -q --quiet --json" check -
+expect "-h --help -q --quiet --json --rules --violations" check -
+expect "kernel" check --rules k
 expect "thread" report --by th
 expect "cgroup command cpu" report --by c
 expect "thread" report --by = th
@@ -54,6 +56,16 @@ expect "w0,w1" list second --event w0,
 expect "" list second --from ""
 expect "" list second --filter ""
 expect "--filter --from" list --f
+export MONITOR_SHARE=$share
+expect "syscalls" stat second --table sys
+expect "runqueue runs" stat second --table run
+expect "cpu" stat --by c
+expect "runs/first" stat runs/
+if ! "$monitor" query --help | grep -q "left out"; then
+	expect "--filter" query second --f
+	expect "" query second --filter ""
+	expect "second" query s
+fi
 if [ "$recording" ]; then
 	expect "--max-size" record --ma
 	expect "sched syscall" record -e s

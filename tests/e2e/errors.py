@@ -147,7 +147,7 @@ def bad_traces():
 	all_verbs("empty metadata", empty, "empty")
 	(empty / "metadata").write_text(FOREIGN)
 	(empty / "stream_0").write_bytes(bytes(8192))
-	all_verbs("a trace of another tracer", empty)
+	all_verbs("a trace of another tracer", empty, says="sched_switch", verbs=("report",))
 	(empty / "metadata").write_text("/* CTF 1.8 */\nclock { name = ")
 	all_verbs("half a description", empty)
 	(empty / "metadata").write_bytes(os.urandom(3000))

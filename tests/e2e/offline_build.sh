@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A build without the record side: it builds without libbpf, clang and bpftool, reads a trace like the full build, and
-# says of `record` why it cannot. Called by ctest: offline_build.sh SOURCE MONITOR MAKE_GOLDEN EVENTS WORK
+# A build without the record side and without SQLite: it builds without libbpf, clang and bpftool, reads a trace like the
+# full build, and says of `record` and `query` why it cannot. Called by ctest: offline_build.sh SOURCE MONITOR MAKE_GOLDEN EVENTS WORK
 # The build directory is kept, so that only the first run takes its time.
 set -euo pipefail
 source=$1 full=$2 make_golden=$3 events=$4 work=$5
@@ -19,12 +19,12 @@ for name in clang clang-14 bpftool llvm-strip; do
 done
 rm -f "$work/called"
 export PATH=$work/tools:$PATH
-cmake -S "$source" -B "$work/build" -G Ninja -DMONITOR_RECORD=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
+cmake -S "$source" -B "$work/build" -G Ninja -DMONITOR_RECORD=OFF -DMONITOR_QUERY=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
 	-DCMAKE_CXX_FLAGS_DEBUG=-O0 > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "cmake"; }
 ninja -C "$work/build" -j1 monitor > "$work/ninja.log" 2>&1 || { tail -50 "$work/ninja.log"; fail "the build"; }
 [ ! -e "$work/called" ] || fail "$(cat "$work/called")"
 monitor=$work/build/tools/monitor/monitor
-! ldd "$monitor" | grep -E 'libbpf|libelf|libpfm' || fail "it needs a library of the record side"
+! ldd "$monitor" | grep -E 'libbpf|libelf|libpfm|sqlite' || fail "it needs a library that it was built without"
 
 rm -rf "$work/traces"
 "$make_golden" "$work/traces" "$events" > "$work/golden.log"
@@ -43,4 +43,8 @@ for verb in record doctor events; do
 	[ $status -ne 0 ] || fail "$verb works without the record side"
 	grep -q "^monitor: this build reads traces only" "$work/errors" || fail "$verb says: $(cat "$work/errors")"
 done
+status=0
+"$monitor" query "$trace" "SELECT 1" > "$work/out" 2> "$work/errors" || status=$?
+[ $status -ne 0 ] && grep -q "^monitor: this build has no .monitor query." "$work/errors" ||
+	fail "query without SQLite says: $(cat "$work/errors")"
 echo "the offline build reads what the full build reads"

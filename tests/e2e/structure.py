@@ -13,10 +13,11 @@ import sys
 import e2e
 
 SOURCE = pathlib.Path(sys.argv[4])
-RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "filter", "poet", "analyze", "report"}
+RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "filter", "poet", "analyze", "report", "query"}
 MAY = {"base": set(), "card": {"base"}, "pmu": {"base"}, "record": {"base", "card", "pmu"}, "trace": {"base"},
        "filter": {"base", "trace"},
-       "poet": {"base", "trace", "analyze"}, "analyze": {"base", "trace"}, "report": {"base", "trace", "analyze"}}
+       "poet": {"base", "trace", "analyze"}, "analyze": {"base", "trace"}, "report": {"base", "trace", "analyze"},
+       "query": {"base", "trace", "filter", "analyze"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")
 

@@ -18,6 +18,9 @@ elif [ "$name" = fuzz_stream ]; then
 		{ printf '\001' && head -c 255 "$stream"; } >"$corpus/seed_$(basename "$(dirname "$stream")")_$(basename "$stream")"
 	done
 fi
+if [ "$name" = fuzz_described ]; then
+	python3 -B "$(dirname "$0")/../ctf/seeds.py" "$corpus"
+fi
 if [ "$name" = fuzz_filter ]; then
 	i=0
 	while read -r expression; do
@@ -34,6 +37,37 @@ comm !~ "\\x*\x41?" or comm >= other or comm in {"a".."b"} or id == 2.5
 END
 	printf 'x == "minus" and y > 2\0event { name = "e"; id = 300; fields := struct { range_t x; s64_t y; }; };\0%s' \
 		01234567890123456789 > "$corpus/seed_events"
+fi
+if [ "$name" = fuzz_rules ]; then
+	{
+		cat << 'END'
+rule: r
+	when: name == "A"
+	only then: name == "B"
+	not between: name == "sched_switch"
+	key: key = key = prev_state
+	same: value <= value + 1, pid = next_pid
+	nested: yes
+	at most: 2
+	within: 100ns
+	allow open: no
+	among: 1, value of name == "A"
+	leaves: value of name == "B"
+	members: value
+rule: s
+	for: name == "A"
+	follows: value = value + 1
+	key: tid
+	forget: name == "B"
+	begin: has(key)
+	needs: A
+END
+		printf '\0%s' ABCDEFGHABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKL
+	} > "$corpus/seed_pairs"
+	printf 'rule: r\nfor: name == "B"\nafter: name == "A"\nuntil: has(comm)\nkey: key\nsame: activity\0%s' \
+		ABCDEFGHABCDEFGHIJKLMNOPQRSTUVWXYZ > "$corpus/seed_after"
+	printf 'rule: r\nwhen: name == "A"\nnever: value > 3\nkey: key\nbefore begin: nothing\0%s' ABCDEFGH \
+		> "$corpus/seed_never"
 fi
 if [ "$name" = fuzz_user ]; then
 	# two blocks of small events, and a class's text

@@ -22,7 +22,7 @@ expect() { # NAME ARGUMENTS...: what `monitor list` prints, then its exit code
 }
 
 rm -rf "$work"
-mkdir -p "$work" "$here/expected"
+mkdir -p "$work/nothing" "$here/expected"
 "$make_golden" "$work" "$here/metadata.events"
 
 # one bad packet, one bad token, one cut file, one file of another kind
@@ -41,7 +41,7 @@ expect range basic --from 0.000001040 --to 0.000001050
 expect wall_time gap --from 22:13:20.000001505 --to '2023-11-14 22:13:20.000002015'
 expect damaged damaged
 expect no_such_trace nowhere
-expect not_a_trace .
+expect not_a_trace nothing
 expect no_such_event basic --event nothing
 expect no_such_time basic --from noon
 

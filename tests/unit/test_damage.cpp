@@ -7,6 +7,7 @@
 #include <random>
 
 #include "samples.h"
+#include "trace/field_ref.h"
 #include "trace/merge.h"
 
 using namespace monitor::trace;

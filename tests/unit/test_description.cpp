@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "samples.h"
-#include "trace/event.h"
+#include "trace/field_ref.h"
 
 using namespace monitor::trace;
 
@@ -80,8 +80,31 @@ TEST_CASE("enumeration: values, ranges, signs")
 	CHECK(negative.find(max_u64 - 5) == nullptr);
 	CHECK(negative.find(2) == nullptr);
 
-	CHECK_FALSE(Enumeration({{0, 5, "a"}, {5, 6, "b"}}, false).ok());
+	CHECK_FALSE(plain.overlaps());
 	CHECK_FALSE(Enumeration({{5, 0, "a"}}, false).ok());
+}
+
+TEST_CASE("enumeration: overlapping ranges give all their labels, in the order of the text")
+{
+	const Enumeration labels({{3, 9, "b"}, {0, 5, "a"}, {5, 5, "c"}, {max_u64, max_u64, "last"}}, false);
+	REQUIRE(labels.ok());
+	CHECK(labels.overlaps());
+	CHECK(*labels.find(2) == "a");
+	CHECK(*labels.find(3) == "b|a");
+	CHECK(*labels.find(5) == "b|a|c");
+	CHECK(*labels.find(6) == "b");
+	CHECK(labels.find(10) == nullptr);
+	CHECK(*labels.find(max_u64) == "last");
+
+	const Enumeration negative({{max_u64 - 4, 4, "around"}, {0, 0, "zero"}}, true);
+	REQUIRE(negative.ok());
+	CHECK(*negative.find(max_u64) == "around");
+	CHECK(*negative.find(0) == "around|zero");
+
+	std::vector<Enumeration::Label> many;
+	for (std::uint64_t i = 0; i < 2000; ++i)
+		many.push_back({i, 5000, "quite a long label"});
+	CHECK_FALSE(Enumeration(many, false).ok());
 }
 
 TEST_CASE("fields: every kind is read where it lies")
@@ -141,10 +164,11 @@ TEST_CASE("description: two classes may bear one name, not one id")
 	Description own;
 	EventClass cls;
 	cls.id = 5;
-	CHECK(own.add(cls));
-	CHECK_FALSE(own.add(cls));
+	cls.size_bytes = 8;
+	CHECK(own.add_token(cls));
+	CHECK_FALSE(own.add_token(cls));
 	cls.id = 0;
-	CHECK_FALSE(own.add(cls));
+	CHECK_FALSE(own.add_token(cls));
 	cls.id = 4096;
-	CHECK_FALSE(own.add(cls));
+	CHECK_FALSE(own.add_token(cls));
 }

@@ -12,7 +12,7 @@ import traceback
 
 from lib import Context, Skip, end_all, machine, plain
 
-BENCHES = ["kernel", "instructions", "ratio", "user", "endtoend", "loss", "density", "recorder", "start", "clock", "read",
+BENCHES = ["kernel", "instructions", "ratio", "user", "endtoend", "loss", "density", "recorder", "start", "clock", "read", "traces",
 	"memory"]
 
 

@@ -54,8 +54,21 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	record:-p | record:--pid)
 		_monitor_list cmd $(cd /proc && compgen -G '[0-9]*')
 		;;
+	stat:--table)
+		local IFS=$'\n' path share=$MONITOR_SHARE
+		path=$(command -v "$program") && share=${share:-${path%/*}/../share/monitor}
+		[[ -d $share/tables ]] || share=/usr/share/monitor
+		COMPREPLY=($(cd "$share/tables" 2> /dev/null && compgen -G '*.table' | sed 's/\.table$//' | grep "^$cur") $(compgen -f -- "$cur"))
+		compopt -o filenames 2> /dev/null || true
+		;;
 	report:--by)
 		COMPREPLY=($(compgen -W "$("$program" report --help | sed -n 's/.*--by .*{\(.*\)}.*/\1/p' | tr , ' ')" -- "$cur"))
+		;;
+	stat:--by | stat:--key)
+		_monitor_list name cpu thread process tid mode level stream
+		;;
+	stat:--sort)
+		COMPREPLY=($(compgen -W "count per_second total_ns mean_ns stddev_ns min_ns p50_ns p90_ns p99_ns max_ns" -- "$cur"))
 		;;
 	report:--sort)
 		COMPREPLY=($(compgen -W "cpu_ns waiting_ns blocked_ns voluntary involuntary migrations syscalls minor_faults
@@ -64,8 +77,14 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	list:--event)
 		_monitor_list $(_monitor_event_names)
 		;;
-	record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | \
-		list:--from | list:--to | list:--cpu | list:--pid | list:--filter) ;;
+	check:--rules)
+		local IFS=$'\n'
+		COMPREPLY=($(compgen -W $'kernel\nuser' -- "$cur") $(compgen -f -- "$cur"))
+		compopt -o filenames 2> /dev/null || true
+		;;
+	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | \
+		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--from | stat:--to | stat:--top | stat:--threads | \
+		list:--from | list:--to | list:--cpu | list:--pid | list:--filter | query:--filter) ;;
 	*)
 		return 1
 		;;
@@ -111,7 +130,7 @@ _monitor() {
 		return
 	fi
 	case $subcommand in
-	report | list | info | check) _monitor_traces ;;
+	report | list | stat | query | info | check) _monitor_traces ;;
 	esac
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "analyze/check.h"
+#include "check_rules.h"
 #include "commands.h"
 #include "report/table.h"
 #include "trace/trace.h"
@@ -13,7 +14,9 @@ namespace monitor {
 namespace {
 
 struct Arguments {
-	std::string directory;
+	std::vector<std::string> directories;
+	std::vector<std::string> rules;
+	std::size_t violations = 5;
 	bool quiet = false, json = false;
 };
 
@@ -52,8 +55,10 @@ void print_json(const std::vector<analyze::Statement> &statements)
 
 int run(const Arguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directory);
-	const auto statements = analyze::check(trace, analyze::parse_recording(trace.recording_json()));
+	trace::Trace trace = trace::Trace::open(arguments.directories);
+	if (!arguments.rules.empty())
+		return check_rules(trace, arguments.rules, arguments.violations, arguments.quiet, arguments.json);
+	const auto statements = analyze::check(trace, analyze::recording_of(trace));
 	std::size_t failed = 0;
 	for (const analyze::Statement &statement : statements)
 		failed += statement.verdict == analyze::Verdict::fails;
@@ -72,15 +77,24 @@ void add_check(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("check", "is this trace true? exit code 0 only if everything holds");
 	auto arguments = std::make_shared<Arguments>();
-	command->add_option("trace", arguments->directory, "trace directory")->required()->option_text("DIR");
+	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
+	    ->required()
+	    ->option_text("DIR...");
 	command->add_flag("-q,--quiet", arguments->quiet, "print only what fails");
 	command->add_flag("--json", arguments->json, "a JSON array of {id, verdict, text}");
+	command->add_option("--rules", arguments->rules, "test these rules instead: a file, or shipped ones")
+	    ->allow_extra_args(false)
+	    ->option_text("FILE");
+	command->add_option("--violations", arguments->violations, "show so many violations of a rule; 5 if not said")
+	    ->needs("--rules")
+	    ->option_text("N");
 	command->footer(
 	    "Compares tokens with the probes' counts and with the kernel's own figures, and tests order, pairs,\n"
 	    "wholeness and clock. Exit code: 0 all hold, 1 something does not.\n"
 	    "Examples:\n"
 	    "  monitor check DIR\n"
-	    "  monitor check -q DIR && echo true");
+	    "  monitor check -q DIR && echo true\n"
+	    "  monitor check DIR --rules kernel");
 	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -17,7 +17,7 @@ namespace monitor {
 namespace {
 
 struct Arguments {
-	std::string directory;
+	std::vector<std::string> directories;
 	bool json = false;
 };
 
@@ -38,9 +38,9 @@ report::Table class_table(const trace::Trace &trace, const std::vector<std::uint
 			filtered = counts.filtered;
 			counted = true;
 		}
-		if (tokens[cls->id] || counted)
-			table.rows.push_back({cls->name, std::uint64_t{cls->id}, tokens[cls->id],
-					      tokens[cls->id] * cls->size_bytes, lost, filtered});
+		if (tokens[cls->index] || counted)
+			table.rows.push_back({cls->name, cls->id, tokens[cls->index],
+					      tokens[cls->index] * cls->size_bytes, lost, filtered});
 	}
 	table.sort_by(2);
 	return table;
@@ -56,28 +56,61 @@ std::string selection_text(const analyze::RecordingInfo &info)
 	return text + " and descendants";
 }
 
+report::Table described_classes(const trace::Trace &trace, const std::vector<std::uint64_t> &events)
+{
+	report::Table table;
+	table.columns = {{"event", "event", report::Unit::text},
+			 {"id", "id", report::Unit::count},
+			 {"events", "events", report::Unit::count}};
+	for (const auto &cls : trace.description().classes())
+		if (events[cls->index])
+			table.rows.push_back({cls->name, cls->id, events[cls->index]});
+	table.sort_by(2);
+	return table;
+}
+
+void print_line(const char *name, const std::string &value)
+{
+	if (!value.empty())
+		fmt::print("{:<10} {}\n", name, report::printable(value));
+}
+
+// Of another tracer: what its description says of it.
+void print_described(const trace::Trace &trace, const report::Summary &summary, const report::Table &classes)
+{
+	const auto said = [&](const char *name) {
+		const std::string *value = trace.description().find_env(name);
+		return value ? *value : std::string();
+	};
+	print_line("tracer", said("tracer_name"));
+	print_line("domain", said("domain"));
+	print_line("host", said("hostname"));
+	print_line("kernel", said("kernel_release"));
+	print_line("session", said("trace_name"));
+	print_line("streams", std::to_string(trace.streams().size()));
+	print_line("duration", report::duration_text(summary.wall_ns));
+	print_line("size", report::bytes_text(static_cast<double>(summary.bytes)));
+	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
+}
+
 void print_text(const analyze::RecordingInfo &info, const report::Summary &summary, const report::Table &classes)
 {
-	const auto line = [](const char *name, const std::string &value) {
-		if (!value.empty())
-			fmt::print("{:<10} {}\n", name, report::printable(value));
-	};
 	std::string families;
 	for (const std::string &family : info.families)
 		families += (families.empty() ? "" : ", ") + family;
-	line("command", info.command_line());
-	line("exit code", info.command_exit ? std::to_string(*info.command_exit) : "");
-	line("selection", selection_text(info));
-	line("events", families);
-	line("date", info.date);
-	line("user", info.user);
-	line("host", info.host);
-	line("kernel", info.kernel + (info.machine.empty() ? "" : " " + info.machine));
-	line("card", info.card + (info.attach.empty() ? "" : ", attached by " + info.attach));
-	line("note", info.note);
-	line("end", info.complete ? info.end_reason : "incomplete: killed, or the disk was full");
-	line("duration", report::duration_text(summary.wall_ns));
-	line(
+	print_line("command", info.command_line());
+	print_line("exit code", info.command_exit ? std::to_string(*info.command_exit) : "");
+	print_line("selection", selection_text(info));
+	print_line("events", families);
+	print_line("date", info.date);
+	print_line("user", info.user);
+	print_line("host", info.host);
+	print_line("kernel", info.kernel + (info.machine.empty() ? "" : " " + info.machine));
+	print_line("card", info.card + (info.attach.empty() ? "" : ", attached by " + info.attach));
+	print_line("note", info.note);
+	print_line("end", info.complete ? info.end_reason : "incomplete: killed, or the disk was full");
+	print_line("duration", report::duration_text(summary.wall_ns));
+	print_line(
 	    "size",
 	    fmt::format("{} in streams, {:.2f} bytes per token, headers included",
 			report::bytes_text(static_cast<double>(summary.bytes)),
@@ -87,19 +120,26 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 
 int run(const Arguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directory);
-	const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
-	std::vector<std::uint64_t> tokens(trace::Description::max_classes);
+	trace::Trace trace = trace::Trace::open(arguments.directories);
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	std::vector<std::uint64_t> tokens(trace.description().classes().size());
 	analyze::ClockBound bound(trace.description(), info);
 	std::uint64_t total = 0;
-	trace::merge(trace, {}, [&](const trace::Event &event) {
-		++tokens[event.cls->id];
-		if (event.stream->is_recorder())
-			bound.event(event);
-		total += !event.is_control();
-	});
-	const report::Summary summary = report::summarize(trace, info, bound, total);
-	const report::Table classes = class_table(trace, tokens, info);
+	trace::Losses losses;
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    ++tokens[event.cls->index];
+		    if (event.stream->is_recorder())
+			    bound.event(event);
+		    total += !event.is_control();
+	    },
+	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
+	report::Summary summary = report::summarize(trace, info, bound, total);
+	if (trace.is_described())
+		summary.lost = losses.counted();
+	const report::Table classes =
+	    trace.is_described() ? described_classes(trace, tokens) : class_table(trace, tokens, info);
 	if (arguments.json) {
 		auto recording = parse_json<nlohmann::ordered_json>(trace.recording_json());
 		if (recording.is_discarded())
@@ -107,6 +147,8 @@ int run(const Arguments &arguments)
 		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"recording\": {}}}\n", report::summary_json(summary),
 			   report::to_json(classes),
 			   recording.dump(1, '\t', false, nlohmann::json::error_handler_t::replace));
+	} else if (trace.is_described()) {
+		print_described(trace, summary, classes);
 	} else {
 		print_text(info, summary, classes);
 	}
@@ -120,7 +162,9 @@ void add_info(CLI::App &app, int &exit_code)
 	CLI::App *command =
 	    app.add_subcommand("info", "what a trace is: command, machine, tokens, losses, clock, cost");
 	auto arguments = std::make_shared<Arguments>();
-	command->add_option("trace", arguments->directory, "trace directory")->required()->option_text("DIR");
+	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
+	    ->required()
+	    ->option_text("DIR...");
 	command->add_flag("--json", arguments->json, "JSON: {summary, classes, recording}");
 	command->footer("Example:\n  monitor info DIR");
 	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The readable protocol on standard output, problems of the trace on standard error.
-// Whatever lies before --from is read too, for the names and the running threads, but not printed.
-// Exit code: 0, or 1 if the trace has problems; a reader that closes the pipe early is none.
+// Whatever lies before --from is read too, for the names and the running threads, but not printed; unless --quick is
+// said. Exit code: 0, or 1 if the trace has problems; a reader that closes the pipe early is none.
 #include "cmd_list.h"
 
 #include <csignal>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "filter/filter.h"
+#include "problems.h"
 #include "trace/merge.h"
 #include "trace/protocol.h"
 #include "trace/time_text.h"
@@ -23,32 +24,18 @@ namespace monitor {
 namespace {
 
 struct ListOptions {
-	std::string directory, from, to;
+	std::vector<std::string> directories;
+	std::string from, to;
 	std::optional<std::string> filter;
+	bool quick = false;
 	trace::ProtocolOptions protocol;
 };
-
-constexpr std::size_t max_printed_problems = 10;
-
-void print_problems(const trace::Problems &problems)
-{
-	std::size_t printed = 0;
-	for (const trace::Problem &problem : problems.kept()) {
-		if (printed == max_printed_problems)
-			break;
-		std::fprintf(stderr, "monitor: %s\n", problem.text().c_str());
-		++printed;
-	}
-	if (problems.total() > printed)
-		std::fprintf(stderr, "monitor: ... and %llu more\n",
-			     static_cast<unsigned long long>(problems.total() - printed));
-}
 
 int list(const ListOptions &options)
 {
 	using namespace trace;
 
-	Trace trace = Trace::open(options.directory);
+	Trace trace = Trace::open(options.directories);
 	const TimeRange asked = {options.from.empty() ? 0 : parse_time(options.from, "--from", trace, false),
 				 options.to.empty() ? std::numeric_limits<std::uint64_t>::max()
 						    : parse_time(options.to, "--to", trace, true)};
@@ -65,15 +52,19 @@ int list(const ListOptions &options)
 		if (filter && !filter->can_match(*cls))
 			protocol.leave_out(*cls);
 	bool is_read = true;
-	merge(
-	    trace, {0, asked.to},
-	    [&](const Event &event) -> bool {
-		    if (event.time >= asked.from)
-			    return is_read = protocol.print(event, is_asked);
-		    protocol.pass(event);
-		    return true;
-	    },
-	    [&](const StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) { protocol.gap(stream); });
+	const auto pass = [&](const Event &event) { protocol.pass(event); };
+	const auto print = [&](const Event &event) -> bool { return is_read = protocol.print(event, is_asked); };
+	const auto gap = [&](const StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) {
+		protocol.gap(stream);
+	};
+	if (options.quick && asked.from > 0) {
+		merge_from(trace, asked, trace.problems(), pass, print, gap);
+	} else {
+		const auto visit = [&](const Event &event) -> bool {
+			return event.time >= asked.from ? print(event) : (pass(event), true);
+		};
+		merge(trace, {0, asked.to}, visit, gap);
+	}
 	protocol.flush();
 	if (!protocol.printed_any())
 		std::fputs("monitor: no event of this trace is within what was asked for\n", stderr);
@@ -87,10 +78,14 @@ void add_list(CLI::App &app, int &exit_code)
 {
 	auto options = std::make_shared<ListOptions>();
 	CLI::App *command = app.add_subcommand("list", "print every event of a trace, one line each");
-	command->add_option("trace", options->directory, "trace directory")->required()->option_text("DIR");
+	command->add_option("trace", options->directories, "directories of traces; several are read as one")
+	    ->required()
+	    ->option_text("DIR...");
 	command->add_option("--from", options->from, "begin here: seconds from the start, or local time")
 	    ->option_text("TIME");
 	command->add_option("--to", options->to, "end here")->option_text("TIME");
+	command->add_flag("--quick", options->quick,
+			  "do not read what lies before --from: names that only stand there are not known");
 	command->add_option("--cpu", options->protocol.cpus, "only events of these CPUs")
 	    ->delimiter(',')
 	    ->allow_extra_args(false)

@@ -26,7 +26,8 @@ namespace monitor {
 namespace {
 
 struct Arguments {
-	std::string directory, by = "process", sort, every;
+	std::vector<std::string> directories;
+	std::string by = "process", sort, every;
 	bool syscalls = false, offcpu = false, regions = false, segments = false, ratios = false, json = false,
 	     csv = false;
 	std::size_t top = 0;
@@ -179,20 +180,16 @@ Folds make_folds(const Arguments &arguments, const trace::Trace &trace, const an
 	return folds;
 }
 
-report::UsageOptions usage_options(const Arguments &arguments, const analyze::RecordingInfo &info)
+report::UsageOptions usage_options(const Arguments &arguments, const trace::Trace &trace,
+				   const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
 {
 	report::UsageOptions options;
 	if (!arguments.regions)
 		options.grouping.by = groupings.at(arguments.by);
 	options.grouping.filtering = info.filtering();
-	if (info.present) {
-		options.wakings = info.has_program("sched_waking");
-		options.migrations = info.has_program("sched_migrate_task");
-		options.calls = info.has_program("sys_enter");
-		options.faults = info.has_program("minor_fault");
-	}
+	options.recorded = analyze::recorded(trace, info, kinds);
 	if (options.grouping.by == report::GroupBy::cgroup)
-		options.grouping.cgroup_paths = cgroup_paths(arguments.directory);
+		options.grouping.cgroup_paths = cgroup_paths(trace.directory());
 	return options;
 }
 
@@ -234,17 +231,23 @@ Counted counted(const Arguments &arguments, const Folds &folds, const analyze::M
 
 void run(const Arguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directory);
+	trace::Trace trace = trace::Trace::open(arguments.directories);
 	const trace::Clock &clock = trace.description().clock;
-	const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	if (info.card == "user" && !arguments.regions)
 		throw Error(
 		    "this trace has only programs' own events (--user-only), nothing of the kernel's: say --regions, "
 		    "or monitor list");
 	analyze::Machine machine(trace, info);
+	if (trace.machines().size() > 1)
+		throw Error("these traces are of several machines: report them one at a time");
+	if (trace.is_described() && !machine.kinds().has(analyze::Kind::sched_switch))
+		throw Error("this trace has no sched_switch of a kernel, so nothing tells who used the CPUs; monitor "
+			    "info counts its events, monitor list prints them");
 	analyze::ClockBound bound(trace.description(), info);
 	const std::uint64_t every_ticks =
 	    arguments.every.empty() ? 0 : clock.to_ticks(parse_duration(arguments.every, "--every"));
+	trace::Losses losses;
 	const Folds folds = make_folds(arguments, trace, info, machine, every_ticks);
 	trace::merge(
 	    trace, {},
@@ -253,8 +256,9 @@ void run(const Arguments &arguments)
 		    if (event.stream->is_recorder())
 			    bound.event(event);
 	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t discarded) {
 		    machine.gap(stream, from, to);
+		    losses.add(discarded);
 	    });
 	machine.finish();
 	if (folds.regions)
@@ -262,7 +266,7 @@ void run(const Arguments &arguments)
 	if (folds.counters)
 		folds.counters->finish(machine);
 
-	const report::UsageOptions options = usage_options(arguments, info);
+	const report::UsageOptions options = usage_options(arguments, trace, info, machine.kinds());
 	const report::Table cpus = report::cpu_table(machine, clock, info);
 	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !folds.activities && !folds.segments;
 	report::Table table = folds.regions ? report::regions_table(*folds.regions, clock, report::known_shares(info),
@@ -280,6 +284,8 @@ void run(const Arguments &arguments)
 	table.keep_top(keep);
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
+	if (trace.is_described())
+		summary.lost = losses.counted();
 	if (arguments.json) {
 		fmt::print("{{\"rows\": {},\n{}{}\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
 			   folds.regions ? fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.regions))
@@ -308,7 +314,9 @@ void add_report(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("report", "who used the CPUs, in which mode, and what they waited for");
 	auto arguments = std::make_shared<Arguments>();
-	command->add_option("trace", arguments->directory, "trace directory")->required()->option_text("DIR");
+	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
+	    ->required()
+	    ->option_text("DIR...");
 	command
 	    ->add_option(
 		"--by", arguments->by,

@@ -12,7 +12,10 @@ namespace monitor {
 void add_record(CLI::App &app, int &exit_code);
 void add_report(CLI::App &app, int &exit_code);
 void add_list(CLI::App &app, int &exit_code);
+void add_query(CLI::App &app, int &exit_code);
 void add_info(CLI::App &app, int &exit_code);
+void add_merge(CLI::App &app, int &exit_code);
+void add_stat(CLI::App &app, int &exit_code);
 void add_check(CLI::App &app, int &exit_code);
 void add_doctor(CLI::App &app, int &exit_code);
 void add_events(CLI::App &app, int &exit_code);

@@ -2,6 +2,7 @@
 // Durations as options say them. Used by the subcommands.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -13,6 +14,20 @@
 #include "base/error.h"
 
 namespace monitor {
+
+// "-1.5ms", "+2s", "0": nanoseconds, either way. Throws Error.
+inline std::int64_t parse_offset(const std::string &text, const char *option)
+{
+	char *unit;
+	const double value = std::strtod(text.c_str(), &unit);
+	const std::pair<const char *, double> units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	if (value == 0 && *unit == '\0' && unit != text.c_str())
+		return 0;
+	for (const auto &[name, factor] : units)
+		if (std::string_view(unit) == name && unit != text.c_str() && std::abs(value * factor) < 1e18)
+			return static_cast<std::int64_t>(std::llround(value * factor));
+	throw Error(fmt::format("{}: '{}' is no offset; say for example -1.5ms", option, text));
+}
 
 // "100ms", "2s": nanoseconds. Throws Error.
 inline std::uint64_t parse_duration(const std::string &text, const char *option)

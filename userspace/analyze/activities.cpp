@@ -119,12 +119,8 @@ std::string ActivityFold::waker_text(std::uint64_t part) const
 		const auto &thread = *reinterpret_cast<const Thread *>(part);
 		return name_and_id(thread.name, thread.tid);
 	}
-	const auto kind = static_cast<std::uint32_t>(part >> 17);
-	const auto number = static_cast<std::uint32_t>(part >> 1) & 0xffff;
-	if (machine_.kinds().is_softirq(kind))
-		return "softirq:" + machine_.kinds().softirq_label(number);
-	const std::string &name = machine_.kinds().interrupt_name(kind);
-	return name == "irq_handler" ? fmt::format("irq:{}", number) : "irq:" + name;
+	return machine_.kinds().interrupt_label(static_cast<std::uint32_t>(part >> 17),
+						static_cast<std::uint32_t>(part >> 1) & 0xffff);
 }
 
 std::string ActivityFold::text_of(Label label, std::uint64_t part) const

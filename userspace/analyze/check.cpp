@@ -98,17 +98,8 @@ void judge_hidden(const Machine &machine, std::vector<Statement> &statements)
 			 machine.hidden_threads(), example->tgid, machine.leader(*example).name)});
 }
 
-void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_streams(const trace::Trace &trace, std::vector<Statement> &statements)
 {
-	if (!info.present)
-		statements.push_back(
-		    {"complete", Verdict::fails,
-		     "there is no readable .monitor/recording.json: whether the recording came to its end is unknown"});
-	else
-		statements.push_back({"complete", info.complete ? Verdict::holds : Verdict::fails,
-				      info.complete
-					  ? "the recording came to its end (" + info.end_reason + ")"
-					  : "the recording is incomplete: it was killed, or its disk was full"});
 	const auto &problems = trace.problems();
 	if (problems.empty())
 		statements.push_back(
@@ -120,6 +111,20 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::
 		statements.push_back(
 		    {"streams", Verdict::fails,
 		     fmt::format("and {} more problems of this kind", problems.total() - problems.kept().size())});
+}
+
+void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	if (!info.present)
+		statements.push_back(
+		    {"complete", Verdict::fails,
+		     "there is no readable .monitor/recording.json: whether the recording came to its end is unknown"});
+	else
+		statements.push_back({"complete", info.complete ? Verdict::holds : Verdict::fails,
+				      info.complete
+					  ? "the recording came to its end (" + info.end_reason + ")"
+					  : "the recording is incomplete: it was killed, or its disk was full"});
+	judge_streams(trace, statements);
 }
 
 // Threads, idle and unknown together are what the recorder read at the start and the end, counter by counter.
@@ -184,10 +189,32 @@ void judge_clock(const ClockBound &bound, const trace::Clock &clock, const Recor
 						  info.clocks_not_compared)});
 }
 
+// Of another tracer's trace: that all of it can be read, and what it says of losses.
+std::vector<Statement> check_described(trace::Trace &trace)
+{
+	std::uint64_t events = 0;
+	trace::Losses losses;
+	trace::merge(
+	    trace, {}, [&](const trace::Event &) { ++events; },
+	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
+	std::vector<Statement> statements;
+	judge_streams(trace, statements);
+	statements.push_back({"losses", losses.gaps ? Verdict::fails : Verdict::holds,
+			      losses.gaps
+				  ? fmt::format("{} events were read; {}{} are lost, in {} places", events,
+						losses.all_counted ? "" : "more than ", losses.discarded, losses.gaps)
+				  : fmt::format("{} events were read, and none is said to be lost", events)});
+	statements.push_back({"recording", Verdict::not_checked,
+			      "it is not one recording of monitor's: nothing more is known to compare it with"});
+	return statements;
+}
+
 } // namespace
 
 std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 {
+	if (trace.is_described())
+		return check_described(trace);
 	const trace::Clock &clock = trace.description().clock;
 	Machine machine(trace, info);
 	Contradictions contradictions(clock, trace.begin_time());

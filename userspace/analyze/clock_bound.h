@@ -13,7 +13,7 @@
 
 #include "monitor/card.h"
 #include "recording_info.h"
-#include "trace/event.h"
+#include "trace/field_ref.h"
 #include "trace/trace.h"
 
 namespace monitor::analyze {

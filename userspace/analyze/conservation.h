@@ -19,7 +19,7 @@ public:
 	{
 		if (event.stream->is_user())
 			user_tokens_ += !event.is_control();
-		else
+		else if (event.is_token())
 			++tokens_[event.cls->id];
 	}
 	void gap(const trace::StreamInfo &stream, std::uint64_t discarded)

@@ -73,7 +73,7 @@ CounterFold::Reading CounterFold::reading_of(const CounterReading &reading)
 
 CounterFold::CounterFold(const trace::Description &description, const CountersInfo &info, std::uint64_t begin,
 			 std::uint64_t every_ticks)
-    : info_(info), clock_(description.clock), classes_(trace::Description::max_classes), begin_(begin),
+    : info_(info), clock_(description.clock), classes_(description.classes().size()), begin_(begin),
       every_ticks_(every_ticks)
 {
 	for (unsigned set = 0; set < info_.sets.size(); ++set)
@@ -130,7 +130,7 @@ CounterSums CounterFold::so_far(std::uint32_t cpu) const
 
 void CounterFold::describe(const trace::EventClass &cls, unsigned set, bool scaled)
 {
-	Class &known = classes_[cls.id];
+	Class &known = classes_[cls.index];
 	known = {true, set, {}, {}, {}};
 	if (scaled) {
 		known.enabled = {cls, "enabled"};
@@ -201,7 +201,7 @@ void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 {
 	if (ratio_class_.known && event.cls->id == info_.ratio_id)
 		return take_ratios(cpu, event);
-	const Class &cls = classes_[event.cls->id];
+	const Class &cls = classes_[event.cls->index];
 	if (!cls.known)
 		return;
 	Reading now;

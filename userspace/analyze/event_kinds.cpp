@@ -10,17 +10,19 @@ namespace {
 struct Row {
 	const char *event;
 	Kind kind;
-	std::initializer_list<const char *> fields; // Machine reads them by this order
+	// Machine reads them by this order; what other tracers call a field stands behind |.
+	std::initializer_list<const char *> fields;
 };
 
 const Row rows[] = {
-    {"sched_switch", Kind::sched_switch, {"prev_state", "prev_pid", "next_pid"}},
-    {"sched_waking", Kind::sched_waking, {"pid"}},
-    {"sched_migrate_task", Kind::sched_migrate_task, {"pid"}},
+    {"sched_switch", Kind::sched_switch, {"prev_state", "prev_pid|prev_tid", "next_pid|next_tid", "|next_comm"}},
+    {"sched_waking", Kind::sched_waking, {"pid|tid"}},
+    {"sched_migrate_task", Kind::sched_migrate_task, {"pid|tid"}},
     {"sched_wakeup_new", Kind::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm"}},
     {"sched_process_exec", Kind::sched_process_exec, {"pid", "old_pid", "comm"}},
-    {"sched_process_exit", Kind::sched_process_exit, {"pid"}},
+    {"sched_process_exit", Kind::sched_process_exit, {"pid|tid"}},
     {"task_rename", Kind::task_rename, {"pid", "newcomm"}},
+    {"perf_comm", Kind::task_rename, {"|tid", "|comm"}},
     {"thread_counts",
      Kind::thread_counts,
      {"when", "pid", "nvcsw", "nivcsw", "sum_exec_runtime", "min_flt", "maj_flt"}},
@@ -41,23 +43,54 @@ const Row rows[] = {
 const char *const interrupt_names[] = {"irq_handler",          "softirq", "local_timer", "reschedule", "call_function",
 				       "call_function_single", "irq_work"};
 
+// perf puts the group before the name: sched:sched_switch.
+std::string_view plain_name(const trace::EventClass &cls)
+{
+	const std::string_view name = cls.name;
+	const std::size_t colon = cls.size_bytes == 0 ? name.find(':') : std::string_view::npos;
+	return colon == std::string_view::npos ? name : name.substr(colon + 1);
+}
+
+// By the first of the names that the class has.
+trace::FieldRef find_field(const trace::EventClass &cls, std::string_view names)
+{
+	for (std::size_t bar; !names.empty(); names.remove_prefix(std::min(bar, names.size() - 1) + 1)) {
+		bar = names.find('|');
+		if (trace::FieldRef field(cls, names.substr(0, bar)); field && bar != 0)
+			return field;
+	}
+	return {};
+}
+
+// Of another tracer's event only what has all that ours has is taken for the same.
+bool fill_fields(const Row &row, const trace::EventClass &cls, EventKind &kind)
+{
+	std::size_t i = 0;
+	for (const char *names : row.fields) {
+		const bool is_extra = *names == '|';
+		kind.field[i] = find_field(cls, names);
+		if (!kind.field[i++] && cls.size_bytes == 0 && !is_extra)
+			return false;
+	}
+	return true;
+}
+
 } // namespace
 
 EventKinds::EventKinds(const trace::Description &description)
-    : kinds_(1), index_(trace::Description::max_classes),
+    : kinds_(1), index_(description.classes().size()),
       interrupts_(std::begin(interrupt_names), std::end(interrupt_names))
 {
 	for (const auto &cls : description.classes()) {
-		if (cls->id >= EDC_ID_USER_FIRST)
+		if (cls->domain == trace::Domain::user)
 			continue; // programs may call their events what they like
 		EventKind kind;
-		const std::string &name = cls->name;
+		const std::string_view name = plain_name(*cls);
 		const auto row = std::ranges::find_if(rows, [&](const Row &r) { return name == r.event; });
 		if (row != std::end(rows)) {
+			if (!fill_fields(*row, *cls, kind))
+				continue;
 			kind.kind = row->kind;
-			std::size_t i = 0;
-			for (const char *field : row->fields)
-				kind.field[i++] = trace::FieldRef(*cls, field);
 		} else if (name.ends_with("_entry") || name.ends_with("_exit")) {
 			const bool entry = name.ends_with("_entry");
 			const auto found =
@@ -80,9 +113,51 @@ EventKinds::EventKinds(const trace::Description &description)
 		}
 		if (const trace::Field *id = cls->find("id"); id && kind.kind == Kind::sys_enter && id->labels)
 			syscalls_ = id->labels;
-		index_[cls->id] = static_cast<std::uint16_t>(kinds_.size());
+		index_[cls->index] = static_cast<std::uint16_t>(kinds_.size());
 		kinds_.push_back(kind);
 	}
+	leave_out_unpaired(description);
+}
+
+// Another tracer may have been asked for begins only, or for ends only: nothing lies between these.
+void EventKinds::leave_out_unpaired(const trace::Description &description)
+{
+	const auto other_end = [](Kind kind) {
+		switch (kind) {
+		case Kind::sys_enter:
+			return Kind::sys_exit;
+		case Kind::sys_exit:
+			return Kind::sys_enter;
+		case Kind::interrupt_entry:
+			return Kind::interrupt_exit;
+		case Kind::interrupt_exit:
+			return Kind::interrupt_entry;
+		default:
+			return Kind::other;
+		}
+	};
+	const std::vector<EventKind> all = kinds_;
+	for (const auto &cls : description.classes()) {
+		EventKind &kind = kinds_[index_[cls->index]];
+		const auto ends_it = [&](const EventKind &end) {
+			return end.kind == other_end(kind.kind) && end.interrupt == kind.interrupt;
+		};
+		if (cls->size_bytes == 0 && other_end(kind.kind) != Kind::other && std::ranges::none_of(all, ends_it))
+			kind = {};
+	}
+}
+
+bool EventKinds::has(Kind kind) const
+{
+	return std::ranges::any_of(kinds_, [kind](const EventKind &each) { return each.kind == kind; });
+}
+
+std::string EventKinds::interrupt_label(std::uint32_t interrupt, std::uint32_t number) const
+{
+	if (is_softirq(interrupt))
+		return "softirq:" + softirq_label(number);
+	const std::string &name = interrupt_name(interrupt);
+	return "irq:" + (name == "irq_handler" ? std::to_string(number) : name);
 }
 
 std::string EventKinds::softirq_label(std::uint32_t number) const

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "trace/description.h"
-#include "trace/event.h"
+#include "trace/field_ref.h"
 
 namespace monitor::analyze {
 
@@ -49,15 +49,21 @@ class EventKinds {
 public:
 	explicit EventKinds(const trace::Description &description);
 
-	const EventKind &operator[](const trace::EventClass &cls) const { return kinds_[index_[cls.id]]; }
+	const EventKind &operator[](const trace::EventClass &cls) const { return kinds_[index_[cls.index]]; }
+	// Whether some class is of this kind.
+	bool has(Kind kind) const;
 	// "irq_handler", "softirq", "local_timer" ...
 	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
 	bool is_softirq(std::uint32_t interrupt) const { return interrupts_[interrupt] == "softirq"; }
+	// "irq:24", "irq:local_timer", "softirq:NET_RX"
+	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;
 	// The label of a softirq's number, or of a system call's: empty if the description has none.
 	std::string softirq_label(std::uint32_t number) const;
 	std::string syscall_label(std::uint32_t number) const;
 
 private:
+	void leave_out_unpaired(const trace::Description &description);
+
 	std::vector<EventKind> kinds_;
 	std::vector<std::uint16_t> index_; // by class id
 	std::vector<std::string> interrupts_;

@@ -24,6 +24,12 @@ Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
 		user_bracketed_ =
 		    calls_bracketed_ && info.has_program("page_fault_user") && info.has_program("minor_fault");
 	}
+	if (trace.is_described()) {
+		calls_bracketed_ = kinds_.has(Kind::sys_enter);
+		interrupts_recorded_ = kinds_.has(Kind::interrupt_entry);
+		user_bracketed_ =
+		    calls_bracketed_ && kinds_.has(Kind::page_fault_user) && kinds_.has(Kind::minor_fault);
+	}
 	const auto calibrated = [&](const char *name) {
 		const auto cost = info.cost_ns.find(name);
 		const double ns = cost == info.cost_ns.end() ? 0 : cost->second;

@@ -53,6 +53,8 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 	Thread &prev = runner(cpu, kind.field[1].get<std::int32_t>(event));
 	Thread &next = runner(cpu, kind.field[2].get<std::int32_t>(event));
 	const auto state = kind.field[0].get<std::uint32_t>(event);
+	if (kind.field[3] && next.tid != 0)
+		next.name = kind.field[3].get<std::string_view>(event);
 	if (!cpu.current) {
 		on_found(prev, cpu);
 	} else if (cpu.current != &prev && prev.tgid != cpu.current->tgid && !cpu.current_listed) {

@@ -226,4 +226,12 @@ std::optional<double> RecordingInfo::probe_cost_ns() const
 	return sum;
 }
 
+RecordingInfo recording_of(const trace::Trace &trace)
+{
+	RecordingInfo info = parse_recording(trace.is_described() ? "" : trace.recording_json());
+	if (const std::string *host = trace.description().find_env("hostname"); host && trace.is_described())
+		info.host = *host;
+	return info;
+}
+
 } // namespace monitor::analyze

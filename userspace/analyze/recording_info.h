@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "counters_info.h"
+#include "trace/trace.h"
 
 namespace monitor::analyze {
 
@@ -76,5 +77,7 @@ struct RecordingInfo {
 };
 
 RecordingInfo parse_recording(const std::string &json);
+// Of a trace; of another tracer's only the host is known.
+RecordingInfo recording_of(const trace::Trace &trace);
 
 } // namespace monitor::analyze

@@ -64,7 +64,7 @@ std::size_t RegionFold::KeyHash::operator()(const Key &key) const
 }
 
 RegionFold::RegionFold(RegionBy by, const trace::Trace &trace, const Machine &machine, const CounterFold *counters)
-    : by_(by), machine_(machine), counters_(counters), roles_(trace::Description::max_classes),
+    : by_(by), machine_(machine), counters_(counters), roles_(trace.description().classes().size()),
       in_gap_(trace.streams().size())
 {
 	for (const auto &stream : trace.streams())
@@ -83,14 +83,14 @@ void RegionFold::find_activities(const trace::Description &description)
 	std::map<std::string, std::array<std::vector<const trace::EventClass *>, 2>> by_name;
 	for (const auto &cls : description.classes())
 		for (const auto &[suffix, at_end] : {std::pair("_begin", 0u), std::pair("_end", 1u)})
-			if (cls->id >= EDC_ID_USER_FIRST && cls->name.ends_with(suffix))
+			if (cls->domain == trace::Domain::user && cls->name.ends_with(suffix))
 				by_name[cls->name.substr(0, cls->name.rfind('_'))][at_end].push_back(cls.get());
 	for (const auto &[name, classes] : by_name) {
 		if (name.empty() || classes[0].empty() || classes[1].empty())
 			continue;
 		for (const unsigned at_end : {0u, 1u})
 			for (const trace::EventClass *cls : classes[at_end]) {
-				Role &role = roles_[cls->id];
+				Role &role = roles_[cls->index];
 				role.activity = static_cast<std::uint32_t>(activities_.size());
 				role.begins = at_end == 0;
 				if (cls->fields.empty())
@@ -135,6 +135,18 @@ RegionFold::Key RegionFold::key_of(const Role &role, const Thread &thread, const
 	return {role.activity, static_cast<std::uint64_t>(static_cast<std::uint32_t>(thread.tgid)) << 1 | 1};
 }
 
+// "" if it is a plain number.
+std::string RegionFold::argument_text(const Role &role, const trace::Event &event)
+{
+	if (const std::string *label = role.argument.label(event))
+		return *label;
+	if (role.base == 16)
+		return fmt::format("{:#x}", argument_of(event));
+	if (role.kind == trace::FieldKind::signed_integer)
+		return fmt::format("{}", role.argument.get<std::int64_t>(event));
+	return "";
+}
+
 RegionFold::Group *RegionFold::group_of(const Role &role, const Thread &thread, const trace::Event &event)
 {
 	const Key key = key_of(role, thread, event);
@@ -145,12 +157,7 @@ RegionFold::Group *RegionFold::group_of(const Role &role, const Thread &thread, 
 		found = groups_.try_emplace(key).first;
 		Group &group = found->second;
 		group.thread = &thread;
-		if (const std::string *label = role.argument.label(event))
-			group.argument = *label;
-		else if (role.base == 16)
-			group.argument = fmt::format("{:#x}", argument_of(event));
-		else if (role.kind == trace::FieldKind::signed_integer)
-			group.argument = fmt::format("{}", role.argument.get<std::int64_t>(event));
+		group.argument = argument_text(role, event);
 	}
 	found->second.in_tree |= thread.in_tree;
 	return &found->second;
@@ -184,7 +191,7 @@ void RegionFold::user_event(const Thread &thread, const trace::Event &event)
 		in_gap_[event.stream->index] = false;
 		forget_owner(owner);
 	}
-	const Role &role = roles_[event.cls->id];
+	const Role &role = roles_[event.cls->index];
 	if (event.cls->id == border_id_)
 		return tell_border(stack_of(thread, owner), event);
 	if (role.activity == none) {
@@ -225,6 +232,11 @@ void RegionFold::begin(const Role &role, Stack &stack, const Thread &thread, con
 	if (counters_ && std::ranges::none_of(stack.frames, same))
 		frame.counted_at_begin = counters_->so_far(thread);
 	frame.border = stack.border;
+	if (closed_ && role.argument) {
+		frame.argument = argument_text(role, event);
+		if (frame.argument.empty())
+			frame.argument = fmt::format("{}", argument_of(event));
+	}
 	stack.frames.push_back(frame);
 	++frames_;
 }
@@ -246,6 +258,8 @@ void RegionFold::end(const Role &role, Stack &stack, const Thread &thread, std::
 	const Span span = between(stack.frames.back().at_begin, now(thread, time));
 	if (counters_)
 		count(stack, thread, span);
+	if (const Frame &frame = stack.frames.back(); closed_)
+		closed_({activities_[frame.activity], thread, frame.at_begin.ticks, time, span, frame.argument});
 	close(stack, span);
 }
 

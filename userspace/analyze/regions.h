@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,6 +46,15 @@ struct RegionRow {
 	bool at_borders = false;
 };
 
+// A pair of events, when its end comes. References are valid during the call.
+struct Region {
+	const std::string &activity;
+	const Thread &thread;
+	std::uint64_t begin = 0, end = 0;
+	const Span &span;
+	const std::string &argument; // of its begin, as text; "" if it has none
+};
+
 // Events without a partner.
 struct Unpaired {
 	std::uint64_t begins = 0, ends = 0;
@@ -63,6 +73,8 @@ public:
 
 	void user_event(const Thread &thread, const trace::Event &event) override;
 	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
+	// Is told of every pair, of those in no row too.
+	void on_closed(std::function<void(const Region &)> tell) { closed_ = std::move(tell); }
 	// After the last event: what is open has no end.
 	void finish() { forget_all(); }
 
@@ -107,6 +119,7 @@ private:
 		std::uint64_t inside = 0; // ticks of the activities closed directly inside
 		CounterSums counted_at_begin;
 		std::vector<std::uint64_t> border; // the counters at its begin; empty: not known
+		std::string argument;              // if anybody wants to be told
 		Span pending; // of the row's own inside, which count in its total if this one never ends
 	};
 	struct Stack {
@@ -118,6 +131,7 @@ private:
 	};
 
 	void find_activities(const trace::Description &description);
+	static std::string argument_text(const Role &role, const trace::Event &event);
 	Key key_of(const Role &role, const Thread &thread, const trace::Event &event) const;
 	Group *group_of(const Role &role, const Thread &thread, const trace::Event &event);
 	std::uint32_t owner_of(const trace::StreamInfo &stream, std::uint32_t process) const;
@@ -149,7 +163,8 @@ private:
 	std::unordered_map<std::uint32_t, std::vector<Stack *>> open_; // by owner: every stack that is not empty
 	std::vector<bool> merged_;                                     // by stream: of many processes
 	std::vector<bool> in_gap_;                                     // by stream
-	std::size_t frames_ = 0;                                       // of all stacks
+	std::function<void(const Region &)> closed_;
+	std::size_t frames_ = 0; // of all stacks
 	Unpaired unpaired_;
 	std::uint64_t left_out_ = 0;
 };

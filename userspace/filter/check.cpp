@@ -45,7 +45,7 @@ std::string quoted(std::string_view text)
 
 // What a name is in the classes of a trace, all together.
 struct Types {
-	bool number = false, text = false;
+	bool number = false, text = false, real = false;
 	std::set<const trace::Enumeration *> labels;
 };
 
@@ -101,6 +101,7 @@ private:
 			const Resolved resolved = resolve(name, *cls);
 			types.number = types.number || resolved.type == Type::number;
 			types.text = types.text || resolved.type == Type::text;
+			types.real = types.real || resolved.type == Type::real;
 			if (resolved.labels)
 				types.labels.insert(resolved.labels);
 		}
@@ -131,8 +132,9 @@ private:
 		for (const Expression &child : value.children) {
 			this->value(child, "");
 			if (child.kind == Kind::name && !types_of(child).number)
-				fail(child.at, fmt::format("{} is a text: there is no arithmetic with it",
-							   trace::readable(child.text)));
+				fail(child.at, fmt::format("{} is {}: there is no arithmetic with it",
+							   trace::readable(child.text),
+							   types_of(child).text ? "a text" : "no integer"));
 		}
 	}
 
@@ -180,7 +182,10 @@ private:
 			const Expression &constant = condition.children[i];
 			if (is_text(constant))
 				text_constant(condition, constant, types, known);
-			else if (!types.number)
+			else if (!types.number && !types.real && !types.text)
+				fail(constant.at, fmt::format("{} is a list: only has({}) is known of it",
+							      trace::readable(left.text), trace::readable(left.text)));
+			else if (!types.number && !types.real)
 				fail(constant.at, fmt::format("{} is a text: it compares with strings in double quotes",
 							      trace::readable(left.text)));
 			else if (is_of_every_event(left) && left.text == "time")

@@ -132,7 +132,15 @@ private:
 		const Resolved left = resolve(condition.children[0], cls_);
 		if (left.type == Type::number)
 			return of_number(condition, left, on_true, on_false);
-		if (left.type == Type::none || !has_constant(condition, Type::text))
+		if (left.type == Type::real && !has_constant(condition, Type::text)) {
+			Test test;
+			test.kind = Test::Kind::real;
+			test.source = left.source;
+			test.negated = is_negated(condition);
+			test.condition = &condition;
+			return add(test, on_true, on_false);
+		}
+		if (left.type != Type::text || !has_constant(condition, Type::text))
 			return on_false;
 		if (left.source.from == Source::From::name)
 			return takes_text(condition, cls_.name) != is_negated(condition) ? on_true : on_false;

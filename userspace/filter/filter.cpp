@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: MIT
 #include "filter.h"
 
+#include <algorithm>
+
 #include "check.h"
 #include "compile.h"
 #include "parser.h"
 
 namespace monitor::filter {
+namespace {
+
+bool asks_for(const Expression &expression, std::string_view name)
+{
+	if (expression.kind == Expression::Kind::name && !expression.is_field && expression.text == name)
+		return true;
+	return std::any_of(expression.children.begin(), expression.children.end(),
+			   [name](const Expression &child) { return asks_for(child, name); });
+}
+
+} // namespace
 
 Filter::Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time)
-    : condition_(std::make_unique<const Expression>(parse(untrusted_text))), programs_(description.id_limit())
+    : condition_(std::make_unique<const Expression>(parse(untrusted_text))), programs_(description.classes().size())
 {
 	check(*condition_, untrusted_text, description);
+	needs_names_ = asks_for(*condition_, "thread");
+	needs_threads_ = needs_names_ || asks_for(*condition_, "tid");
 	Common common;
 	common.clock = &description.clock;
 	common.begin_time = begin_time;
 	for (const auto &cls : description.classes())
-		programs_[cls->id] = compile(*condition_, *cls, common);
+		programs_[cls->index] = compile(*condition_, *cls, common);
 }
 
 } // namespace monitor::filter

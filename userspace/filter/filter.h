@@ -28,17 +28,22 @@ public:
 	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time);
 
 	// Whether any event of this class can match: those of the others need not be looked at.
-	bool can_match(const trace::EventClass &cls) const { return programs_[cls.id].can_match(); }
+	bool can_match(const trace::EventClass &cls) const { return programs_[cls.index].can_match(); }
+
+	// Whether it asks who ran, or what that thread is called: names are those that tokens told before.
+	bool needs_threads() const { return needs_threads_; }
+	bool needs_names() const { return needs_names_; }
 
 	// An event of the description. Without `running` the event has neither `tid` nor `thread`.
 	bool matches(const trace::Event &event, const Running &running = {}) const
 	{
-		return programs_[event.cls->id].matches(event, running);
+		return programs_[event.cls->index].matches(event, running);
 	}
 
 private:
 	std::unique_ptr<const Expression> condition_;
-	std::vector<Program> programs_; // by class id
+	std::vector<Program> programs_; // by class index
+	bool needs_threads_ = false, needs_names_ = false;
 };
 
 } // namespace monitor::filter

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "lexer.h"
 
+#include <cstdlib>
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -116,6 +118,8 @@ void Lexer::decimal(Token &token)
 		else if (c != '0')
 			token.number.has_fraction = true;
 	}
+	if (token.number.has_fraction)
+		token.number.fraction = std::strtod(("0." + std::string(fraction)).c_str(), nullptr);
 	token.number.floor = value;
 	if (!is_within_bounds(value))
 		fail(token.at, "this number does not fit into 64 bits");

@@ -27,6 +27,9 @@ struct Number {
 	Integer floor = 0;
 	bool has_fraction = false; // greater than floor, less than floor + 1
 	bool has_unit = false;     // written with ns, us, ms or s: in nanoseconds
+	double fraction = 0;       // so much greater than floor, as near as a double comes
+
+	double real() const { return static_cast<double>(floor) + fraction; }
 };
 
 enum class Arithmetic : std::uint8_t {

@@ -390,6 +390,7 @@ private:
 		}
 		value.at = at;
 		value.number.floor = -value.number.floor - 1;
+		value.number.fraction = 1 - value.number.fraction;
 		if (!is_within_bounds(value.number.floor))
 			fail(at, "this has no value in 64 bits");
 		return value;

@@ -27,6 +27,32 @@ template <class Value, class R> bool is_within(const R *first, std::size_t count
 	return after != first && value <= (after - 1)->last;
 }
 
+// Whether a comparison or a set takes it, as if it were not negated. NaN is in no relation.
+bool takes_real(const Expression &condition, double value)
+{
+	const auto &children = condition.children;
+	if (condition.kind == Expression::Kind::comparison) {
+		const double constant = children[1].number.real();
+		switch (condition.relation) {
+		case Relation::less:
+			return value < constant;
+		case Relation::less_equal:
+			return value <= constant;
+		case Relation::greater:
+			return value > constant;
+		case Relation::greater_equal:
+			return value >= constant;
+		default:
+			return value == constant;
+		}
+	}
+	return std::any_of(children.begin() + 1, children.end(), [&](const Expression &constant) {
+		return constant.kind == Expression::Kind::range
+			   ? value >= constant.children[0].number.real() && value <= constant.children[1].number.real()
+			   : value == constant.number.real();
+	});
+}
+
 } // namespace
 
 bool Program::compute(const Test &test, const trace::Event &event, const Running &running, Integer &value) const
@@ -76,9 +102,11 @@ bool Program::holds_otherwise(const Test &test, const trace::Event &event, const
 	case Test::Kind::texts:
 		return test.source.text(event, running, text) && steps[test.first].source.text(event, running, other) &&
 		       compare_texts(test.relation, text, other);
+	case Test::Kind::real:
+		return test.source.field.is_in(event) &&
+		       takes_real(*test.condition, test.source.field.get<double>(event)) != test.negated;
 	case Test::Kind::present:
-		return test.source.from >= Source::From::text_field ? test.source.text(event, running, text)
-								    : test.source.bits(event, running, bits);
+		return test.source.is_in(event, running);
 	}
 	return false;
 }

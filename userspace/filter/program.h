@@ -31,13 +31,14 @@ struct Test {
 		range,    // the source's key within one range
 		ranges,   // ... within one of `count` ranges of keys
 		computed, // the value of `count` steps within one of `range_count` ranges
+		real,     // the source's real number in relation to the constants of a condition
 		text,     // the source's text taken by a condition
 		texts,    // the text of the source in relation to that of a step
 		present,  // the source has a value
 	};
 
 	Kind kind = Kind::present;
-	bool negated = false; // text
+	bool negated = false; // text or real
 	Relation relation = Relation::equal;
 	Target on_true = accept, on_false = reject;
 	Source source;
@@ -45,7 +46,7 @@ struct Test {
 	KeyRange range = {0, 0};
 	std::uint32_t first = 0, count = 0;             // in keys, or in steps
 	std::uint32_t range_first = 0, range_count = 0; // in ranges
-	const Expression *condition = nullptr;          // of the text
+	const Expression *condition = nullptr;          // of the text or the real
 };
 
 // Computes from the back of a stack: pushes a value, or takes two and pushes what is made of them.

@@ -62,14 +62,15 @@ Resolved of_every_event(const Known &known)
 bool Source::text(const trace::Event &event, const Running &running, std::string_view &value) const
 {
 	if (from == From::thread) {
-		const trace::Threads::Name *known = running.threads ? running.threads->name(running.tid) : nullptr;
+		const trace::Threads::Name *known =
+		    running.threads ? running.threads->name(running.tid, event.stream->machine) : nullptr;
 		value = known ? known->view() : std::string_view();
 		return known != nullptr;
 	}
-	value = from == From::text_field ? field.get<std::string_view>(event)
-		: from == From::name     ? std::string_view(event.cls->name)
-					 : std::string_view(event.stream->name);
-	return true;
+	value = from == From::text_field || from == From::optional_text_field ? field.get<std::string_view>(event)
+		: from == From::name                                          ? std::string_view(event.cls->name)
+									      : std::string_view(event.stream->name);
+	return from != From::optional_text_field || field.is_in(event);
 }
 
 Resolved resolve(const Expression &name, const trace::EventClass &cls)
@@ -81,12 +82,21 @@ Resolved resolve(const Expression &name, const trace::EventClass &cls)
 	if (!field)
 		return made;
 	made.source.field = trace::FieldRef(cls, *field);
+	made.may_be_absent = field->is_optional;
 	if (field->kind == trace::FieldKind::text) {
 		made.type = Type::text;
-		made.source.from = From::text_field;
+		made.source.from = field->is_optional ? From::optional_text_field : From::text_field;
+		return made;
+	}
+	if (!field->is_integer()) {
+		const bool is_real = field->kind == trace::FieldKind::real;
+		made.type = is_real ? Type::real : Type::list;
+		made.source.from = is_real ? From::real_field : From::list_field;
 		return made;
 	}
 	made.type = Type::number;
+	if (field->is_optional)
+		made.source.from = From::optional_field;
 	made.source.is_signed = field->kind == trace::FieldKind::signed_integer;
 	made.labels = field->labels.get();
 	const Integer values = Integer(1) << std::min(field->size_bits, 64u);

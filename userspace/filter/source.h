@@ -12,7 +12,7 @@
 
 #include "expression.h"
 #include "number.h"
-#include "trace/event.h"
+#include "trace/field_ref.h"
 #include "trace/threads.h"
 
 namespace monitor::filter {
@@ -27,6 +27,9 @@ struct Source {
 	enum class From : std::uint8_t {
 		// numbers
 		field,
+		optional_field, // some events of the class do not have it
+		real_field,
+		list_field, // nothing to compare
 		cpu,
 		mode,
 		level,
@@ -34,6 +37,7 @@ struct Source {
 		tid,
 		// texts
 		text_field,
+		optional_text_field,
 		name,
 		stream,
 		thread,
@@ -50,9 +54,12 @@ struct Source {
 		case From::field:
 			value = field.get(event);
 			return true;
+		case From::optional_field:
+			value = field.get(event);
+			return field.is_in(event);
 		case From::cpu:
 			value = event.cpu();
-			return event.stream->has_cpu();
+			return event.has_cpu();
 		case From::mode:
 			value = event.mode();
 			return true;
@@ -70,11 +77,22 @@ struct Source {
 		}
 	}
 
+	// Whether the event has it, whatever it is.
+	bool is_in(const trace::Event &event, const Running &running) const
+	{
+		std::uint64_t number = 0;
+		std::string_view characters;
+		if (from == From::real_field || from == From::list_field)
+			return field.is_in(event);
+		return from >= From::text_field ? text(event, running, characters) : bits(event, running, number);
+	}
+
 	// False: the event has none.
 	bool text(const trace::Event &event, const Running &running, std::string_view &value) const;
 };
 
-enum class Type : std::uint8_t { none, number, text };
+// list: there is nothing to compare, only whether it is there.
+enum class Type : std::uint8_t { none, number, text, real, list };
 
 // What a name is in one event class.
 struct Resolved {

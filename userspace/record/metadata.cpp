@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include "monitor/card.h"
 #include "syscall_names.h" // generated: {number, "name"} of this architecture
@@ -151,6 +152,16 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 	return text;
 }
 
+// What a literal takes as it is; Linux itself allows any byte.
+std::string host_name()
+{
+	utsname system{};
+	::uname(&system);
+	std::string name = system.nodename;
+	std::erase_if(name, [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; });
+	return name;
+}
+
 } // namespace
 
 ClockDescription describe_clock(const ClockSteering &steering)
@@ -189,8 +200,9 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 			    "\tpacket.header := struct {{\n\t\theader_x32 magic;\n\t\tuuid_byte uuid[16];\n"
 			    "\t\theader_u32 stream_id;\n\t\theader_u64 stream_instance_id;\n\t}};\n}};\n",
 			    uuid_text(uuid), std::endian::native == std::endian::little ? "le" : "be");
-	text += "\nenv {\n\tdomain = \"monitor\";\n\ttracer_name = \"monitor\";\n\ttracer_major = 1;\n" +
-		units(user_classes) + "};\n";
+	text += fmt::format("\nenv {{\n\tdomain = \"monitor\";\n\ttracer_name = \"monitor\";\n\ttracer_major = 1;\n"
+			    "\thostname = \"{}\";\n{}}};\n",
+			    host_name(), units(user_classes));
 	text += layout;
 #define A(kind, name) +field(#kind, #name)
 #define B(kind, name) +field(#kind, #name)

@@ -51,8 +51,8 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	Summary summary;
 	summary.tokens = tokens;
 	summary.complete = info.complete;
-	for (const auto &stream : trace.streams())
-		summary.bytes += stream->packets() * EDC_BLOCK_SIZE;
+	summary.is_described = trace.is_described();
+	summary.bytes = trace.size_bytes();
 	const std::uint64_t begin = info.start_time.value_or(trace.begin_time());
 	const std::uint64_t end = info.complete ? info.end_time.value_or(trace.end_time()) : trace.end_time();
 	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
@@ -85,6 +85,8 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 
 std::string summary_text(const Summary &summary)
 {
+	if (summary.is_described)
+		return fmt::format("{} events, lost {}", count_text(summary.tokens), lost_text(summary));
 	std::string text = fmt::format(
 	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
 	    lost_text(summary),

@@ -15,7 +15,7 @@ namespace monitor::report {
 
 struct Summary {
 	std::uint64_t tokens = 0;
-	std::optional<std::uint64_t> lost, misses;   // empty: unknown (killed recording)
+	std::optional<std::uint64_t> lost, misses;   // empty: unknown (killed recording, another tracer)
 	std::optional<std::uint64_t> clock_bound_ns; // the largest
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t bytes = 0; // of the streams
@@ -23,6 +23,7 @@ struct Summary {
 	std::optional<double> recorder_cpu_ns, probes_cpu_ns; // the probes' by calibration
 	std::optional<std::uint64_t> hidden_threads; // that the kernel hides from the probes; empty: not looked for
 	bool complete = false;
+	bool is_described = false; // of another tracer: neither of both is known
 };
 
 // `bound` must have been fed the recorder's stream; `tokens` as read.

@@ -87,14 +87,14 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 		const auto if_known = [other](bool recorded, const Cell &cell) {
 			return recorded && !other ? cell : Cell();
 		};
-		row.push_back(if_known(options.wakings, nanoseconds(clock, usage.waiting)));
-		row.push_back(if_known(options.wakings, nanoseconds(clock, usage.blocked)));
+		row.push_back(if_known(options.recorded.wakings, nanoseconds(clock, usage.waiting)));
+		row.push_back(if_known(options.recorded.wakings, nanoseconds(clock, usage.blocked)));
 		row.push_back(usage.voluntary);
 		row.push_back(usage.involuntary);
-		row.push_back(if_known(options.migrations, usage.migrations));
-		row.push_back(if_known(options.calls, usage.syscalls));
-		row.push_back(if_known(options.faults, usage.minor_faults));
-		row.push_back(if_known(options.faults, usage.major_faults));
+		row.push_back(if_known(options.recorded.migrations, usage.migrations));
+		row.push_back(if_known(options.recorded.calls, usage.syscalls));
+		row.push_back(if_known(options.recorded.faults, usage.minor_faults));
+		row.push_back(if_known(options.recorded.faults, usage.major_faults));
 		table.rows.push_back(std::move(row));
 	}
 	return table;

@@ -5,6 +5,7 @@
 
 #include "analyze/activities.h"
 #include "analyze/machine.h"
+#include "analyze/recorded.h"
 #include "grouping.h"
 #include "table.h"
 
@@ -12,8 +13,7 @@ namespace monitor::report {
 
 struct UsageOptions {
 	GroupingOptions grouping;
-	// What was recorded: a figure without its events is unknown, not 0.
-	bool wakings = true, migrations = true, calls = true, faults = true;
+	analyze::Recorded recorded;
 };
 
 // Sorted by CPU time; idle time and threads that did nothing are left out.

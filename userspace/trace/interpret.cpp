@@ -2,10 +2,11 @@
 #include "interpret.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
-#include <span>
 
-#include "monitor/ring.h"
+#include "completion.h"
+#include "token_layout.h"
 #include "tsdl.h"
 #include "types.h"
 
@@ -14,62 +15,8 @@ namespace {
 
 using tsdl::Block;
 using tsdl::Refusal;
-using tsdl::Type;
 using tsdl::Value;
-
-constexpr std::uint32_t token_bits = 64;
-constexpr std::uint32_t payload_from = EDC_MODE_SHIFT + 1; // the first bit behind header and context of a token
-
-// One field of the layouts that include/monitor fixes. `count` is 0 for what is no array.
-struct Fixed {
-	const char *name;
-	std::uint64_t offset_bits, size_bits, count;
-	bool is_time;
-};
-
-constexpr Fixed in_bits(const char *name, std::size_t offset_bytes, std::size_t size_bytes, std::size_t count,
-			bool is_time)
-{
-	return {name, offset_bytes * 8, size_bytes * 8 / (count ? count : 1), count, is_time};
-}
-#define BLOCK_FIELD(field, count, is_time) \
-	in_bits(#field, offsetof(edc_block, field), sizeof(edc_block::field), count, is_time)
-constexpr Fixed packet_header[] = {BLOCK_FIELD(magic, 0, false), BLOCK_FIELD(uuid, 16, false),
-				   BLOCK_FIELD(stream_id, 0, false), BLOCK_FIELD(stream_instance_id, 0, false)};
-constexpr Fixed packet_context[] = {BLOCK_FIELD(timestamp_begin, 0, true),
-				    BLOCK_FIELD(timestamp_end, 0, true),
-				    BLOCK_FIELD(content_size, 0, false),
-				    BLOCK_FIELD(packet_size, 0, false),
-				    BLOCK_FIELD(packet_seq_num, 0, false),
-				    BLOCK_FIELD(events_discarded, 0, false),
-				    BLOCK_FIELD(cpu_id, 0, false),
-				    BLOCK_FIELD(level, 0, false),
-				    BLOCK_FIELD(tid, 0, false),
-				    BLOCK_FIELD(process, 0, false)};
-#undef BLOCK_FIELD
-constexpr Fixed event_header[] = {{"id", 0, EDC_ID_BITS, 0, false}, {"timestamp", EDC_TIME_SHIFT, 32, 0, true}};
-constexpr Fixed event_context[] = {{"mode", EDC_MODE_SHIFT, 1, 0, false}};
-
-class Interpreter {
-public:
-	std::unique_ptr<const Description> read(const tsdl::Tree &tree);
-
-private:
-	void check_fixed(const Block &block, const char *binding, std::span<const Fixed> fixed,
-			 std::uint64_t from) const;
-
-	void read_clock(const Block &block);
-	void read_trace(const Block &block);
-	void read_env(const Block &block);
-	void read_stream(const Block &block);
-	void read_event(const Block &block);
-	void read_payload(EventClass &cls, const Type &type) const;
-	Field field(const Placed &placed) const;
-
-	Types types_;
-	std::unique_ptr<Description> made_ = std::make_unique<Description>();
-	bool has_clock_ = false, has_trace_ = false, has_stream_ = false;
-};
+using Kind = FieldClass::Kind;
 
 const Value *find(const Block &block, std::string_view name)
 {
@@ -77,56 +24,6 @@ const Value *find(const Block &block, std::string_view name)
 		if (attribute.name == name)
 			return &attribute.value;
 	return nullptr;
-}
-
-const tsdl::Binding *find_binding(const Block &block, std::string_view name)
-{
-	for (const auto &binding : block.bindings)
-		if (binding.name == name)
-			return &binding;
-	return nullptr;
-}
-
-void Interpreter::check_fixed(const Block &block, const char *binding, std::span<const Fixed> fixed,
-			      std::uint64_t from) const
-{
-	const auto *bound = find_binding(block, binding);
-	if (!bound)
-		throw Refusal(block.position, std::string("the ") + binding + " is missing");
-	const std::string what = std::string("another layout of the ") + binding + " is not read";
-	const auto placed = types_.lay_out(*bound->type, from);
-	for (std::size_t i = 0; i < std::min(fixed.size(), placed.size()); ++i) {
-		const auto &[declaration, type, offset_bits] = placed[i];
-		const std::uint64_t count = declaration->is_array ? declaration->array_length : 0;
-		if (declaration->name != fixed[i].name || offset_bits != fixed[i].offset_bits || type.is_signed ||
-		    type.size_bits != fixed[i].size_bits || count != fixed[i].count ||
-		    type.clock.empty() == fixed[i].is_time)
-			throw Refusal(declaration->position, what);
-	}
-	if (placed.size() != fixed.size())
-		throw Refusal(bound->position, what);
-}
-
-void Interpreter::read_clock(const Block &block)
-{
-	if (has_clock_)
-		throw Refusal(block.position, "a second clock is not read");
-	has_clock_ = true;
-	Clock &clock = made_->clock;
-	for (const auto &[position, name, value] : block.attributes) {
-		if (name == "name")
-			clock.name = name_of(value);
-		else if (name == "freq")
-			clock.frequency_hz = number(value);
-		else if (name == "offset_s")
-			clock.offset_s = signed_number(value);
-		else if (name == "offset")
-			clock.offset = number(value);
-		else if (name != "absolute" && name != "uuid" && name != "description" && name != "precision")
-			throw Refusal(position, "the clock attribute " + name + " is not read");
-	}
-	if (clock.name.empty() || clock.frequency_hz == 0)
-		throw Refusal(block.position, "the clock has no name or no frequency");
 }
 
 std::array<std::uint8_t, 16> uuid_of(const Value &value)
@@ -147,22 +44,132 @@ std::array<std::uint8_t, 16> uuid_of(const Value &value)
 	return uuid;
 }
 
+class Interpreter {
+public:
+	explicit Interpreter(std::uint32_t first_index) { made_->first_index = first_index; }
+	std::unique_ptr<const Description> read(const tsdl::Tree &tree);
+
+private:
+	void define_before(const tsdl::Tree &tree, tsdl::Position position);
+	FieldClass bound(const Block &block, const char *binding);
+	void expect_bindings(const Block &block, std::initializer_list<std::string_view> known) const;
+
+	void read_clock(const Block &block);
+	void read_trace(const Block &block);
+	void read_byte_order(const tsdl::Tree &tree);
+	void read_env(const Block &block);
+	void read_stream(const Block &block);
+	void read_event(const Block &block);
+	void set_attribute(EventClass &cls, std::uint64_t &stream, const tsdl::Attribute &attribute) const;
+	std::unique_ptr<const Description> finish();
+
+	Scope root_;
+	std::size_t defined_ = 0; // of the root's definitions
+	Types types_;
+	std::unique_ptr<Description> made_ = std::make_unique<Description>();
+	std::unique_ptr<Layout> layout_ = std::make_unique<Layout>();
+	std::vector<std::shared_ptr<EventClass>> events_;
+	std::vector<StreamClass *> streams_; // of each event
+	bool has_trace_ = false;
+};
+
+void Interpreter::define_before(const tsdl::Tree &tree, tsdl::Position position)
+{
+	for (; defined_ < tree.definitions.size() && tree.definitions[defined_].position.is_before(position);
+	     ++defined_)
+		types_.define(tree.definitions[defined_], root_);
+}
+
+// The struct of a binding, or one without members. What is defined in the block before it holds for it.
+FieldClass Interpreter::bound(const Block &block, const char *binding)
+{
+	FieldClass made;
+	made.kind = Kind::structure;
+	made.finish();
+	const auto named = [&](const tsdl::Binding &each) { return each.name == binding; };
+	const auto found = std::find_if(block.bindings.begin(), block.bindings.end(), named);
+	if (found == block.bindings.end())
+		return made;
+	Scope scope(&root_);
+	for (const auto &definition : block.definitions)
+		if (definition.position.is_before(found->position))
+			types_.define(definition, scope);
+	made = types_.make(*found->type, scope);
+	if (made.kind != Kind::structure)
+		throw Refusal(found->type->position, std::string("the ") + binding + " is no struct");
+	return made;
+}
+
+void Interpreter::expect_bindings(const Block &block, std::initializer_list<std::string_view> known) const
+{
+	std::set<std::string_view> seen;
+	for (const auto &binding : block.bindings) {
+		if (std::find(known.begin(), known.end(), binding.name) == known.end())
+			throw Refusal(binding.position,
+				      "the part " + binding.name + " of a " + block.keyword + " block is not known");
+		if (!seen.insert(binding.name).second)
+			throw Refusal(binding.position, "the part " + binding.name + " stands twice");
+	}
+}
+
+void Interpreter::read_clock(const Block &block)
+{
+	Clock clock;
+	std::int64_t offset = 0;
+	for (const auto &[position, name, value] : block.attributes) {
+		if (name == "name")
+			clock.name = name_of(value);
+		else if (name == "freq")
+			clock.frequency_hz = number(value);
+		else if (name == "offset_s")
+			clock.offset_s = signed_number(value);
+		else if (name == "offset")
+			offset = signed_number(value);
+		else if (name == "uuid")
+			uuid_of(value);
+	}
+	if (clock.name.empty() || clock.frequency_hz == 0)
+		throw Refusal(block.position, "the clock has no name or no frequency");
+	clock.set_offset(offset);
+	constexpr std::size_t max_clocks = 100;
+	if (made_->clocks.size() == max_clocks)
+		throw Refusal(block.position, "more than 100 clocks are not read");
+	for (const Clock &other : made_->clocks)
+		if (other.name == clock.name)
+			throw Refusal(block.position, "the clock " + clock.name + " is described twice");
+	types_.add_clock(clock.name);
+	made_->clocks.push_back(std::move(clock));
+}
+
+// Types that stand before the trace block depend on it.
+void Interpreter::read_byte_order(const tsdl::Tree &tree)
+{
+	const auto is_trace = [](const Block &block) { return block.keyword == "trace"; };
+	const auto block = std::find_if(tree.blocks.begin(), tree.blocks.end(), is_trace);
+	if (block == tree.blocks.end())
+		throw Refusal({}, "the description lacks a trace block");
+	const Value *byte_order = find(*block, "byte_order");
+	if (!byte_order)
+		throw Refusal(block->position, "the trace block lacks byte_order");
+	made_->big_endian = is_big_endian(*byte_order);
+	types_.set_big_endian(made_->big_endian);
+}
+
 void Interpreter::read_trace(const Block &block)
 {
 	if (has_trace_)
 		throw Refusal(block.position, "a second trace block is not read");
 	has_trace_ = true;
-	const Value *major = find(block, "major"), *minor = find(block, "minor");
-	const Value *uuid = find(block, "uuid"), *byte_order = find(block, "byte_order");
-	if (!major || !minor || !uuid || !byte_order)
-		throw Refusal(block.position, "the trace block lacks major, minor, uuid or byte_order");
+	const Value *major = find(block, "major"), *minor = find(block, "minor"), *uuid = find(block, "uuid");
+	if (!major || !minor)
+		throw Refusal(block.position, "the trace block lacks major or minor");
 	if (number(*major) != 1 || number(*minor) != 8)
 		throw Refusal(major->position, "another version than CTF 1.8 is not read");
-	check_little_endian(*byte_order);
-	if (byte_order->text != "le")
-		throw Refusal(byte_order->position, "expected a byte order here");
-	made_->uuid = uuid_of(*uuid);
-	check_fixed(block, "packet.header", packet_header, 0);
+	if (uuid)
+		made_->uuid = uuid_of(*uuid);
+	made_->has_uuid = uuid;
+	expect_bindings(block, {"packet.header"});
+	layout_->packet_header = bound(block, "packet.header");
 }
 
 void Interpreter::read_env(const Block &block)
@@ -176,121 +183,102 @@ void Interpreter::read_env(const Block &block)
 
 void Interpreter::read_stream(const Block &block)
 {
-	if (has_stream_)
-		throw Refusal(block.position, "a second stream class is not read");
-	has_stream_ = true;
-	for (const auto &[position, name, value] : block.attributes)
-		if (name != "id" || number(value) != 0)
-			throw Refusal(position, "a stream class of another id than 0 is not read");
-	check_fixed(block, "packet.context", packet_context, offsetof(edc_block, timestamp_begin) * 8);
-	check_fixed(block, "event.header", event_header, 0);
-	check_fixed(block, "event.context", event_context, payload_from - 1);
-	if (types_.structure(*find_binding(block, "event.header")->type).align_bits != token_bits)
-		throw Refusal(find_binding(block, "event.header")->position,
-			      "tokens not aligned to 64 bits are not read");
-	if (block.bindings.size() != 3)
-		throw Refusal(block.bindings.back().position, "this part of a stream is not read");
+	auto stream = std::make_unique<StreamClass>();
+	if (const Value *id = find(block, "id"))
+		stream->id = number(*id);
+	constexpr std::size_t max_streams = 1000;
+	if (layout_->streams.size() == max_streams)
+		throw Refusal(block.position, "more than 1000 streams are not read");
+	if (layout_->find(stream->id))
+		throw Refusal(block.position, "two streams have the id " + std::to_string(stream->id));
+	expect_bindings(block, {"packet.context", "event.header", "event.context"});
+	stream->packet_context = bound(block, "packet.context");
+	stream->event_header = bound(block, "event.header");
+	stream->event_context = bound(block, "event.context");
+	layout_->streams.push_back(std::move(stream));
+}
+
+void Interpreter::set_attribute(EventClass &cls, std::uint64_t &stream, const tsdl::Attribute &attribute) const
+{
+	const Value &value = attribute.value;
+	if (attribute.name == "name" && value.kind == Value::Kind::integer)
+		throw Refusal(value.position, "expected a name here");
+	if (attribute.name == "name")
+		cls.name = value.text;
+	else if (attribute.name == "id")
+		cls.id = number(value);
+	else if (attribute.name == "stream_id")
+		stream = number(value);
 }
 
 void Interpreter::read_event(const Block &block)
 {
-	EventClass cls;
-	for (const auto &[position, name, value] : block.attributes) {
-		if (name == "name")
-			cls.name = name_of(value);
-		else if (name == "id" && (number(value) == 0 || number(value) >= Description::max_classes))
-			throw Refusal(value.position, "an event class with an id of other than 1 to 4095 is not read");
-		else if (name == "id")
-			cls.id = static_cast<std::uint16_t>(number(value));
-		else if (name == "stream_id" && number(value) != 0)
-			throw Refusal(value.position, "a stream class of another id than 0 is not read");
-		else if (name != "stream_id" && name != "loglevel" && name != "model.emf.uri")
-			throw Refusal(position, "the event attribute " + name + " is not read");
-	}
-	if (cls.name.empty() || cls.id == 0)
-		throw Refusal(block.position, "an event class has no name or no id");
-	std::set<std::string_view> bound;
-	for (const auto &binding : block.bindings) {
-		if (binding.name != "fields" || !bound.insert(binding.name).second)
-			throw Refusal(binding.position, "the part " + binding.name + " of an event is not read");
-		read_payload(cls, *binding.type);
-	}
-	if (!made_->add(std::move(cls)))
+	auto cls = std::make_shared<EventClass>();
+	if (layout_->streams.empty()) // none needs to be described
+		layout_->streams.push_back(std::make_unique<StreamClass>());
+	std::uint64_t stream_id = layout_->streams.front()->id;
+	for (const auto &attribute : block.attributes)
+		set_attribute(*cls, stream_id, attribute);
+	StreamClass *stream = layout_->find(stream_id);
+	if (!stream || (!find(block, "stream_id") && layout_->streams.size() > 1))
+		throw Refusal(block.position, "the event " + cls->name + " belongs to no stream that is described");
+	cls->index = made_->first_index + static_cast<std::uint32_t>(events_.size());
+	expect_bindings(block, {"context", "fields"});
+	cls->context = bound(block, "context");
+	cls->payload = bound(block, "fields");
+	if (!stream->add(*cls))
 		throw Refusal(block.position, "two event classes have the same id");
-}
-
-void Interpreter::read_payload(EventClass &cls, const Type &type) const
-{
-	std::uint64_t end_bits = payload_from;
-	const auto placed = types_.lay_out(type, end_bits);
-	cls.size_bytes = static_cast<std::uint32_t>(round_up(end_bits, token_bits) / 8);
-	if (round_up(end_bits, token_bits) > (1 + EDC_MAX_WORDS) * token_bits)
-		throw Refusal(type.position, "an event with more than 7 payload words is not read");
-	std::set<std::string_view> names;
-	for (const Placed &each : placed) {
-		if (!names.insert(each.declaration->name).second)
-			throw Refusal(each.declaration->position, "two fields of an event have the same name");
-		cls.fields.push_back(field(each));
-	}
-}
-
-Field Interpreter::field(const Placed &placed) const
-{
-	const auto &[declaration, type, offset_bits] = placed;
-	Field made;
-	made.name = declaration->name;
-	made.offset_bits = static_cast<std::uint32_t>(offset_bits);
-	made.size_bits = type.size_bits;
-	made.base = type.base;
-	made.labels = type.labels;
-	if (type.is_signed)
-		made.kind = FieldKind::signed_integer;
-	if (declaration->is_array) {
-		if (!type.is_text)
-			throw Refusal(declaration->position, "an array of other than text is not read");
-		made.kind = FieldKind::text;
-		made.size_bits = static_cast<std::uint32_t>(declaration->array_length * 8);
-	} else if (offset_bits % 8 + type.size_bits > 64) {
-		throw Refusal(declaration->position, "an integer that touches nine bytes is not read");
-	}
-	return made;
+	events_.push_back(std::move(cls));
+	streams_.push_back(stream);
 }
 
 std::unique_ptr<const Description> Interpreter::read(const tsdl::Tree &tree)
 {
-	for (const Block &block : tree.blocks)
+	read_byte_order(tree);
+	for (const Block &block : tree.blocks) {
 		if (block.keyword == "clock")
 			read_clock(block);
-	types_.set_clock(made_->clock.name);
-	for (const tsdl::Binding &alias : tree.aliases)
-		types_.define(alias);
-	for (const Block &block : tree.blocks) {
-		if (block.keyword == "trace")
-			read_trace(block);
 		else if (block.keyword == "env")
 			read_env(block);
-		else if (block.keyword == "stream")
-			read_stream(block);
-		else if (block.keyword == "event")
-			read_event(block);
-		else if (block.keyword != "clock")
-			throw Refusal(block.position, "the block " + block.keyword + " is not read");
 	}
-	if (!has_clock_ || !has_trace_ || !has_stream_)
-		throw Refusal({}, "the description lacks a clock, trace or stream block");
+	for (const Block &block : tree.blocks) {
+		if (block.keyword != "trace" && block.keyword != "stream")
+			continue;
+		define_before(tree, block.position);
+		block.keyword == "trace" ? read_trace(block) : read_stream(block);
+	}
+	for (const Block &block : tree.blocks) {
+		if (block.keyword != "event")
+			continue;
+		define_before(tree, block.position);
+		read_event(block);
+	}
+	define_before(tree, {std::numeric_limits<std::uint32_t>::max(), 1});
+	return finish();
+}
+
+std::unique_ptr<const Description> Interpreter::finish()
+{
+	if (is_token_layout(*layout_, events_)) {
+		for (const auto &cls : events_)
+			made_->add_token(token_class(*cls));
+		made_->clock = made_->clocks.front();
+		return std::move(made_);
+	}
+	complete(std::move(layout_), events_, streams_, *made_);
 	return std::move(made_);
 }
 
 } // namespace
 
-std::unique_ptr<const Description> read_description(std::string_view untrusted_text, std::string &why)
+std::unique_ptr<const Description> read_description(std::string_view untrusted_text, std::string &why,
+						    std::uint32_t first_index)
 {
 	try {
-		return Interpreter().read(tsdl::parse(untrusted_text));
+		return Interpreter(first_index).read(tsdl::parse(untrusted_text));
 	} catch (const Refusal &refusal) {
 		why = "line " + std::to_string(refusal.position().line) + ", column " +
-		      std::to_string(refusal.position().column) + ": " + refusal.what() +
-		      " (only traces written by monitor are read for now)";
+		      std::to_string(refusal.position().column) + ": " + refusal.what();
 		return nullptr;
 	}
 }

@@ -16,6 +16,7 @@
 namespace monitor::trace {
 
 // Returns nullptr and sets `why` to one sentence when the description is malformed or not one that we read.
-std::unique_ptr<const Description> read_description(std::string_view untrusted_text, std::string &why);
+std::unique_ptr<const Description> read_description(std::string_view untrusted_text, std::string &why,
+						    std::uint32_t first_index = 0);
 
 } // namespace monitor::trace

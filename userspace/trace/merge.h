@@ -7,15 +7,16 @@
 // Streams are sorted in themselves, so a heap with one cursor per stream suffices. The stream whose event is earliest
 // is visited until it passes the next one's time: within a burst of one CPU the heap is not touched. on_event(const
 // Event &) returns void, or bool: false ends the merge. on_gap(const StreamInfo &, std::uint64_t from_time,
-// std::uint64_t to_time, std::uint64_t discarded) is told of losses at the time they begin; `discarded`
-// may be unknown_count. Both are inlined: no indirect call and no allocation per event. Runs in the caller's thread.
-// Invariant: times never step back; at equal times the stream of lower index comes first.
+// std::uint64_t to_time, std::uint64_t discarded) is told of losses at the time they begin, and returns the same;
+// `discarded` may be unknown_count. Both are inlined: no indirect call and no allocation per event. Runs in the
+// caller's thread. Invariant: times never step back; at equal times the stream of lower index comes first.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -101,7 +102,12 @@ private:
 	std::vector<Head> heads_;
 };
 
-template <class OnEvent, class OnGap> void merge(Trace &trace, TimeRange range, OnEvent &&on_event, OnGap &&on_gap)
+// As merge(), from the middle on, without reading what is before: each stream begins with the packet that range.from
+// lies in, and on_lead(const Event &) is given what is before range.from there. It tells who runs (threads.h). Gaps are
+// told to on_gap(const StreamInfo &, from_time, to_time, discarded) from there on too.
+template <class OnLead, class OnEvent, class OnGap>
+void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead &&on_lead, OnEvent &&on_event,
+		OnGap &&on_gap)
 {
 	std::vector<Cursor> cursors;
 	cursors.reserve(trace.streams().size());
@@ -109,7 +115,37 @@ template <class OnEvent, class OnGap> void merge(Trace &trace, TimeRange range, 
 	for (const auto &stream : trace.streams()) {
 		if (stream->is_foreign())
 			continue;
-		cursors.emplace_back(*stream, trace.description(), trace.problems(), trace.begin_time());
+		cursors.emplace_back(*stream, trace.description(), problems, trace.begin_time());
+		cursors.back().start(stream->packet_time(range.from));
+		heap.push(cursors.back());
+	}
+	heap.make();
+	const std::uint64_t behind = range.to + (range.to + 1 != 0 ? 1 : 0);
+	for (; !heap.empty() && heap.first_time() <= range.to; heap.update()) {
+		Cursor &cursor = heap.first();
+		if (cursor.item() != Cursor::Item::event) {
+			const Gap &gap = cursor.gap();
+			on_gap(cursor.stream().info(), gap.from_time, gap.to_time, gap.discarded);
+			cursor.advance();
+		} else if (heap.first_time() < range.from) {
+			cursor.visit_before(std::min(heap.bound(), range.from), on_lead);
+		} else if (!cursor.visit_before(std::min(heap.bound(), behind), on_event)) {
+			return;
+		}
+	}
+}
+
+// The problems found go where the caller wants: several threads may read one trace.
+template <class OnEvent, class OnGap>
+void merge(const Trace &trace, Problems &problems, TimeRange range, OnEvent &&on_event, OnGap &&on_gap)
+{
+	std::vector<Cursor> cursors;
+	cursors.reserve(trace.streams().size());
+	MergeHeap heap;
+	for (const auto &stream : trace.streams()) {
+		if (stream->is_foreign())
+			continue;
+		cursors.emplace_back(*stream, trace.description(), problems, trace.begin_time());
 		cursors.back().start(range.from);
 		heap.push(cursors.back());
 	}
@@ -122,10 +158,24 @@ template <class OnEvent, class OnGap> void merge(Trace &trace, TimeRange range, 
 				return;
 		} else {
 			const Gap &gap = cursor.gap();
-			on_gap(cursor.stream().info(), gap.from_time, gap.to_time, gap.discarded);
+			const StreamInfo &stream = cursor.stream().info();
+			if constexpr (std::is_same_v<decltype(on_gap(stream, std::uint64_t(), std::uint64_t(),
+								     std::uint64_t())),
+						     bool>) {
+				if (!on_gap(stream, gap.from_time, gap.to_time, gap.discarded))
+					return;
+			} else {
+				on_gap(stream, gap.from_time, gap.to_time, gap.discarded);
+			}
 			cursor.advance();
 		}
 	}
+}
+
+template <class OnEvent, class OnGap> void merge(Trace &trace, TimeRange range, OnEvent &&on_event, OnGap &&on_gap)
+{
+	merge(std::as_const(trace), trace.problems(), range, std::forward<OnEvent>(on_event),
+	      std::forward<OnGap>(on_gap));
 }
 
 template <class OnEvent> void merge(Trace &trace, TimeRange range, OnEvent &&on_event)

@@ -2,9 +2,11 @@
 // What is wrong with a trace, without keeping the rest of it from being read.
 //
 // Streams and cursors (stream.h) add problems while they read, each packet's once however often the trace is read;
-// tools print them at the end. Owned by Trace; used by one thread at a time, as merge() is.
+// tools print them at the end. Owned by Trace, or by each of several threads that read it; used by one thread at a
+// time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -20,6 +22,7 @@ struct Problem {
 	std::uint64_t packet = 0;
 	std::uint64_t offset = 0; // in the file
 	std::string sentence;
+	std::uint32_t stream_index = 0; // in Trace::streams()
 
 	// "STREAM, packet N at byte M: SENTENCE"
 	std::string text() const
@@ -38,7 +41,15 @@ public:
 		if (!seen_.emplace(stream.index, packet).second)
 			return;
 		if (kept_.size() < max_kept)
-			kept_.push_back({stream.name, packet, offset, std::move(sentence)});
+			kept_.push_back({stream.name, packet, offset, std::move(sentence), stream.index});
+	}
+	// Those that another reader of the same trace found.
+	void take(const Problems &others)
+	{
+		for (const Problem &other : others.kept_)
+			if (!seen_.count({other.stream_index, other.packet}) && kept_.size() < max_kept)
+				kept_.push_back(other);
+		seen_.insert(others.seen_.begin(), others.seen_.end());
 	}
 
 	// The first ones found.

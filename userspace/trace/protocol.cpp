@@ -34,25 +34,24 @@ char *put_right(char *out, std::string_view text, std::size_t width)
 	return put(out, text);
 }
 
-bool is_pid(std::string_view name)
-{
-	return name == "pid" || name == "prev_pid" || name == "next_pid" || name == "parent_pid";
-}
-
 } // namespace
 
 Protocol::Protocol(const Trace &trace, ProtocolOptions options, int fd)
-    : options_(std::move(options)), threads_(trace), plans_(trace.description().id_limit()),
+    : options_(std::move(options)), threads_(trace), plans_(trace.description().classes().size()),
       begin_time_(trace.begin_time()), frequency_hz_(trace.description().clock.frequency_hz), fd_(fd)
 {
 	for (const std::string &name : options_.events)
 		if (trace.description().find(name).empty())
 			throw Error("the trace has no event class " + readable(name) +
 				    "; `monitor info` lists those it has, `monitor events` those of each family");
+	if (trace.machines().size() > 1)
+		print_machines(trace.machines());
+	for (const auto &bound : trace.clock_bounds())
+		machine_bounds_.push_back(trace.description().clock.to_ticks(bound.value_or(0)));
 	std::size_t line_bytes = 0;
 	for (const auto &cls : trace.description().classes()) {
-		plans_[cls->id] = compile(*cls);
-		line_bytes = std::max(line_bytes, plans_[cls->id].line_bytes);
+		plans_[cls->index] = compile(*cls);
+		line_bytes = std::max(line_bytes, plans_[cls->index].line_bytes);
 	}
 	for (const auto &stream : trace.streams())
 		stream_wanted_.push_back(options_.cpus.empty() || std::find(options_.cpus.begin(), options_.cpus.end(),
@@ -60,19 +59,61 @@ Protocol::Protocol(const Trace &trace, ProtocolOptions options, int fd)
 	buffer_.resize(buffer_bytes + line_bytes);
 }
 
+std::size_t Protocol::machine_bytes() const
+{
+	std::size_t most = 0;
+	for (const ShortText &machine : machines_)
+		most = std::max(most, machine.room());
+	return most;
+}
+
+void Protocol::print_machines(const std::vector<std::string> &names)
+{
+	std::size_t width = 0;
+	for (const std::string &name : names)
+		width = std::max(width, readable(name).size());
+	for (const std::string &name : names) {
+		std::string text = readable(name);
+		text.resize(width, ' ');
+		machines_.emplace_back(options_.json ? ",\"host\":" + json_text(name) : text + ' ');
+	}
+}
+
+// Towards the event before, if that is of another machine.
+bool Protocol::is_order_known(const Event &event)
+{
+	const std::uint32_t before = std::exchange(last_machine_, event.stream->machine);
+	const std::uint64_t since = event.time - std::exchange(last_time_, event.time);
+	return before == last_machine_ || since > machine_bounds_[before] + machine_bounds_[last_machine_];
+}
+
 Protocol::Plan Protocol::compile(const EventClass &cls) const
 {
 	Plan plan;
-	plan.name = options_.json ? json_text(cls.name) : readable(cls.name);
+	plan.name = ShortText(options_.json ? json_text(cls.name) : readable(cls.name));
 	plan.wanted = options_.events.empty() ||
 		      std::find(options_.events.begin(), options_.events.end(), cls.name) != options_.events.end();
-	plan.line_bytes = max_head_bytes + plan.name.size();
+	plan.line_bytes = max_head_bytes + plan.name.room() + machine_bytes();
+	for (const Field &field : cls.fields)
+		if (names_a_thread(field.name) && field.is_integer())
+			plan.pids.emplace_back(cls, field);
+	if (cls.size_bytes == 0) {
+		compile_described(cls, plan);
+		return plan;
+	}
 	for (const Field &field : cls.fields) {
 		plan.steps.push_back(compile(field, cls, plan.line_bytes));
 		if (options_.json && plan.steps.size() == 1)
 			plan.steps.back().before.erase(0, 1);
 	}
 	return plan;
+}
+
+void Protocol::compile_described(const EventClass &cls, Plan &plan) const
+{
+	for (const FieldClass *scope : cls.scopes)
+		if (scope)
+			(scope == &cls.payload ? plan.payload : plan.contexts).emplace_back(*scope, options_.json);
 }
 
 Protocol::Step Protocol::compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const
@@ -85,7 +126,7 @@ Protocol::Step Protocol::compile(const Field &field, const EventClass &cls, std:
 	if (field.kind == FieldKind::text) {
 		step.form = Form::text;
 		value_bytes = field.size_bits / 8 * max_escaped_chars + 2;
-	} else if (is_pid(field.name)) {
+	} else if (names_a_thread(field.name)) {
 		step.form = Form::pid;
 		value_bytes += max_name_bytes;
 	} else if (field.base == 16) {
@@ -111,24 +152,58 @@ bool Protocol::wants_pid(const Event &event, const Plan &plan, std::int64_t runn
 {
 	if (is_listed(running))
 		return true;
-	return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step &step) {
-		return step.form == Form::pid && is_listed(step.value.get<std::int64_t>(event));
+	return std::any_of(plan.pids.begin(), plan.pids.end(), [&](const FieldRef &field) {
+		return field.is_in(event) && is_listed(field.get<std::int64_t>(event));
 	});
 }
 
 void Protocol::put_line(const Event &event, std::int64_t running)
 {
-	const Plan &plan = plans_[event.cls->id];
+	const Plan &plan = plans_[event.cls->index];
+	if (!event.is_token()) {
+		described_.clear();
+		put_described(event, plan);
+		buffer_.resize(std::max(buffer_.size(), used_ + plan.line_bytes + described_.size()));
+	}
 	char *const line = buffer_.data() + used_;
 	char *out =
 	    options_.json ? put_json_head(line, event, plan, running) : put_text_head(line, event, plan, running);
-	for (const Step &step : plan.steps)
-		out = put_value(put(out, step.before), event, step);
-	out = put(out, options_.json ? "}}\n" : "\n");
+	if (event.is_token()) {
+		if (options_.json)
+			out = put(out, ",\"fields\":{");
+		for (const Step &step : plan.steps)
+			out = put_value(put(out, step.before), event, step);
+		out = put(out, options_.json ? "}}\n" : "\n");
+	} else {
+		out = put(out, described_.view());
+	}
 	used_ += static_cast<std::size_t>(out - line);
 	printed_any_ = true;
 	if (used_ >= buffer_bytes)
 		flush();
+}
+
+void Protocol::put_described(const Event &event, const Plan &plan)
+{
+	std::uint64_t at_bits = event.at_bits;
+	const char *separator = options_.json ? ",\"context\":{" : " ";
+	for (const FieldText &context : plan.contexts) {
+		append(std::exchange(separator, options_.json ? "," : " "));
+		context.put(event.view(), at_bits, described_);
+	}
+	if (options_.json)
+		append(plan.contexts.empty() ? ",\"fields\":{" : "},\"fields\":{");
+	else if (!plan.payload.empty())
+		append(" ");
+	for (const FieldText &payload : plan.payload)
+		payload.put(event.view(), at_bits, described_);
+	append(options_.json ? "}}\n" : "\n");
+}
+
+void Protocol::append(std::string_view text)
+{
+	described_.reserve(text.size());
+	described_.set_end(put(described_.end(), text));
 }
 
 void Protocol::split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds)
@@ -161,13 +236,15 @@ char *Protocol::put_text_head(char *out, const Event &event, const Plan &plan, s
 	out = put_right(out, {number, static_cast<std::size_t>(put_unsigned(number, seconds) - number)}, 4);
 	*out++ = '.';
 	out = put_nanoseconds(out, nanoseconds);
-	*out++ = ' ';
+	*out++ = machines_.empty() || is_order_known(event) ? ' ' : '~';
+	if (!machines_.empty())
+		out = machines_[event.stream->machine].put(out);
 	const bool is_recorder = event.stream->is_recorder();
-	char *const end = event.stream->has_cpu() ? put_unsigned(number, event.cpu()) : put(number, "-");
+	char *const end = event.has_cpu() ? put_unsigned(number, event.cpu()) : put(number, "-");
 	out = put_right(out, {number, static_cast<std::size_t>(end - number)}, 3);
 	*out++ = ' ';
 	char *const thread = out;
-	const Threads::Name *name = threads_.name(running);
+	const Threads::Name *name = threads_.name(running, event.stream->machine);
 	if (is_recorder)
 		*out++ = '-';
 	else
@@ -178,7 +255,7 @@ char *Protocol::put_text_head(char *out, const Event &event, const Plan &plan, s
 	}
 	out = pad_right(thread, out, thread_width);
 	*out++ = ' ';
-	return put(out, plan.name);
+	return plan.name.put(out);
 }
 
 char *Protocol::put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running)
@@ -192,17 +269,19 @@ char *Protocol::put_json_head(char *out, const Event &event, const Plan &plan, s
 	else
 		out = put_unsigned(out, nanoseconds);
 	out = put_unsigned(put(out, ",\"ticks\":"), event.time);
+	if (!machines_.empty())
+		out = put(machines_[event.stream->machine].put(out),
+			  is_order_known(event) ? "" : ",\"order_unknown\":true");
 	out = put(out, ",\"cpu\":");
-	out = event.stream->has_cpu() ? put_unsigned(out, event.cpu()) : put(out, "null");
+	out = event.has_cpu() ? put_unsigned(out, event.cpu()) : put(out, "null");
 	out = put_unsigned(put(out, ",\"level\":"), event.level());
 	out = put(out, event.mode() == EDC_MODE_KERNEL ? ",\"mode\":\"kernel\"" : ",\"mode\":\"user\"");
-	out = put(put(out, ",\"event\":"), plan.name);
+	out = plan.name.put(put(out, ",\"event\":"));
 	out = put(out, ",\"pid\":");
 	out = running == Threads::unknown ? put(out, "null") : put_signed(out, running);
 	out = put(out, ",\"comm\":");
-	const Threads::Name *name = threads_.name(running);
-	out = name ? put_json(out, name->view()) : put(out, "null");
-	return put(out, ",\"fields\":{");
+	const Threads::Name *name = threads_.name(running, event.stream->machine);
+	return name ? put_json(out, name->view()) : put(out, "null");
 }
 
 char *Protocol::put_value(char *out, const Event &event, const Step &step) const
@@ -226,7 +305,7 @@ char *Protocol::put_value(char *out, const Event &event, const Step &step) const
 			     : put_unsigned(out, step.value.get(event));
 	if (step.form != Form::pid || options_.json)
 		return out;
-	if (const Threads::Name *name = threads_.name(step.value.get<std::int64_t>(event))) {
+	if (const Threads::Name *name = threads_.name(step.value.get<std::int64_t>(event), event.stream->machine)) {
 		*out++ = '(';
 		out = put_name(out, *name);
 		*out++ = ')';

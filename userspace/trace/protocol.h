@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "event.h"
+#include "field_ref.h"
+#include "field_text.h"
 #include "threads.h"
 #include "trace.h"
 
@@ -32,7 +34,7 @@ public:
 	Protocol(const Trace &trace, ProtocolOptions options, int fd);
 
 	// No event of this class is printed any more.
-	void leave_out(const EventClass &cls) { plans_[cls.id].wanted = false; }
+	void leave_out(const EventClass &cls) { plans_[cls.index].wanted = false; }
 	// Learns from an event that is not printed.
 	void pass(const Event &event)
 	{
@@ -54,6 +56,8 @@ public:
 		return print(event, [](const Event &, std::int64_t, const Threads &) { return true; });
 	}
 	void gap(const StreamInfo &stream) { threads_.gap(stream); }
+	// The lines that are not written yet; now they need not be.
+	std::string taken() { return {buffer_.data(), std::exchange(used_, 0)}; }
 	// Writes what is left. Throws Error if it cannot, but not if nobody reads.
 	void flush();
 	bool printed_any() const { return printed_any_; }
@@ -70,20 +74,29 @@ private:
 	};
 	struct Plan {
 		std::vector<Step> steps;
-		std::string name;           // as printed
-		std::size_t line_bytes = 0; // at most
+		ShortText name;                  // as printed
+		std::size_t line_bytes = 0;      // at most; without what is described
+		std::vector<FieldRef> pids;      // fields that name a thread
+		std::vector<FieldText> contexts; // of a described class
+		std::vector<FieldText> payload;  // one, or none if it is empty
 		bool wanted = true;
 	};
 
 	Plan compile(const EventClass &cls) const;
+	void compile_described(const EventClass &cls, Plan &plan) const;
 	Step compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const;
 	bool is_wanted(const Event &event, std::int64_t running) const
 	{
-		const Plan &plan = plans_[event.cls->id];
+		const Plan &plan = plans_[event.cls->index];
 		return plan.wanted && stream_wanted_[event.stream->index] &&
 		       (options_.pids.empty() || wants_pid(event, plan, running));
 	}
+	std::size_t machine_bytes() const;
+	bool is_order_known(const Event &event);
+	void print_machines(const std::vector<std::string> &names);
 	void put_line(const Event &event, std::int64_t running);
+	void put_described(const Event &event, const Plan &plan);
+	void append(std::string_view text);
 	bool wants_pid(const Event &event, const Plan &plan, std::int64_t running) const;
 	bool is_listed(std::int64_t pid) const;
 
@@ -95,13 +108,18 @@ private:
 
 	ProtocolOptions options_;
 	Threads threads_;
-	std::vector<Plan> plans_;         // by class id
-	std::vector<bool> stream_wanted_; // by stream index
+	std::vector<Plan> plans_;                   // by class id
+	std::vector<bool> stream_wanted_;           // by stream index
+	std::vector<ShortText> machines_;           // as printed, if there is more than one
+	std::vector<std::uint64_t> machine_bounds_; // of their clocks, in ticks; 0 if not known
+	std::uint32_t last_machine_ = 0;            // of the event printed last
+	std::uint64_t last_time_ = 0;
 	std::uint64_t begin_time_, frequency_hz_;
 	std::uint64_t second_ticks_ = 0, second_ = 0; // the second that the last event was in
 	int fd_;
 	bool nobody_reads_ = false;
 	bool printed_any_ = false;
+	LineBuffer described_; // the fields of one event
 	std::vector<char> buffer_;
 	std::size_t used_ = 0;
 };

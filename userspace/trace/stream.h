@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One stream file: packets of 4 KiB, found by their number, and the cursor that walks through their events.
+// One stream file and the cursor that walks through its events.
 //
 // Trace owns the streams; merge() makes one Cursor per stream. The file is mapped read-only and never copied; a cursor
 // gives pages back to the system behind itself, so memory stays bounded however long the trace is.
-// All bytes are untrusted. A packet that does not stand the test is reported and skipped; a token that does not stand
+// All bytes are untrusted. A packet that does not stand the test is reported and skipped; an event that does not stand
 // it ends its packet. Both leave a gap in the stream, and the rest is read. Invariant: an Event's bytes lie inside the
 // content of a packet that was tested; times of a stream never step back.
 #pragma once
@@ -11,44 +11,74 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "base/fd.h"
 #include "description.h"
 #include "event.h"
 #include "monitor/ring.h"
+#include "packets.h"
 #include "problem.h"
+#include "time_map.h"
 
 namespace monitor::trace {
 
 class Stream {
 public:
-	// `bytes` must outlive the stream; with `owner` they are the owner's.
+	// Of tokens. `bytes` must outlive the stream.
 	Stream(std::string name, std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid);
-	Stream(std::string name, Mapping owner, const std::array<std::uint8_t, 16> &uuid);
+	// `index` is the one of LTTng beside the stream, or empty.
+	Stream(std::string name, std::shared_ptr<const Description> description, Mapping owner, Mapping index = {});
+	Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes);
 
 	const StreamInfo &info() const { return info_; }
 	void set_index(std::uint32_t index) { info_.index = index; }
+	void set_machine(std::uint32_t machine) { info_.machine = machine; }
+	// The clock that times are wanted in.
+	void set_clock(const Clock &wanted);
 
 	// Whole packets, good or bad.
-	std::uint64_t packets() const { return bytes_.size() / EDC_BLOCK_SIZE; }
-	std::uint64_t trailing_bytes() const { return bytes_.size() % EDC_BLOCK_SIZE; }
-	const std::byte *packet(std::uint64_t number) const { return bytes_.data() + number * EDC_BLOCK_SIZE; }
+	std::uint64_t packets() const { return packets_->count(); }
+	std::uint64_t trailing_bytes() const;
+	std::uint64_t offset(std::uint64_t number) const { return packets_->offset(number); }
+	const std::byte *bytes() const { return bytes_.data(); }
+	// The description of the trace that the file belongs to; nullptr: of a test's tokens.
+	const Description *description() const { return description_.get(); }
 
-	// Copies a packet's header and tests it: returns nullptr, or what is wrong with it.
-	const char *read_header(std::uint64_t number, edc_block &header) const;
+	// Reads and tests a packet's header: returns nullptr, or what is wrong with it.
+	const char *read_head(std::uint64_t number, PacketHead &head) const;
+	// Of the stream's own ticks.
+	std::uint64_t time(std::uint64_t ticks) const { return map_ ? map_->map(ticks) : ticks; }
+	bool maps_time() const { return map_.has_value(); }
 
 	// No packet of the file is one of this trace: it has neither cpu nor level nor times.
 	bool is_foreign() const { return !first_; }
 	std::string why_foreign() const;
-	std::uint64_t begin_time() const { return first_ ? first_->timestamp_begin : 0; }
-	std::uint64_t end_time() const { return last_ ? last_->timestamp_end : 0; }
+	// Packets tell their times; else only reading tells.
+	bool tells_times() const { return first_ && first_->has_begin; }
+	std::uint64_t begin_time() const { return first_ ? time(first_->begin) : 0; }
+	std::uint64_t end_time() const { return last_ ? time(last_->has_end ? last_->end : last_->begin) : 0; }
 
-	// The last good packet that begins at or before `time`, or 0: by bisection.
+	// The last good packet that begins at or before `time`, or the first one: by bisection. The first one too if
+	// packets do not tell their times.
 	std::uint64_t seek(std::uint64_t time) const;
+
+	// When the packet begins that `time` lies in or behind, or `time` if none begins before it.
+	std::uint64_t packet_time(std::uint64_t time) const;
+
+	// Another file of the same trace and the same ring holds what came before: as when a tracer rotates its files.
+	// What both have is read from that one only.
+	bool continues(const Stream &earlier) const;
+	void follow(const Stream &earlier);
+	// What came before, or nullptr.
+	const PacketHead *before() const { return before_ ? &*before_ : nullptr; }
+	// Packets of this number and behind it are read.
+	std::uint64_t first_packet() const { return first_packet_; }
 
 	// The bytes before this packet are not needed soon. Called once per chunk.
 	void drop(std::uint64_t from_packet, std::uint64_t to_packet) const;
@@ -57,14 +87,39 @@ private:
 	void find_ends();
 
 	StreamInfo info_;
-	Mapping owner_;
+	std::shared_ptr<const Description> description_;
+	Mapping owner_, index_;
 	std::span<const std::byte> bytes_;
-	std::array<std::uint8_t, 16> uuid_;
-	std::optional<edc_block> first_, last_; // good packets
+	std::unique_ptr<Packets> packets_;
+	std::optional<PacketHead> first_, last_; // good packets
+	std::optional<PacketHead> before_;
+	std::uint64_t first_packet_ = 0;
+	std::optional<TimeMap> map_;
 };
 
 // How many events a gap swallowed, when nobody counted them.
 inline constexpr std::uint64_t unknown_count = ~std::uint64_t(0);
+
+// The gaps of a trace, summed up.
+struct Losses {
+	std::uint64_t gaps = 0, discarded = 0;
+	bool all_counted = true;
+
+	void add(std::uint64_t lost)
+	{
+		++gaps;
+		all_counted = all_counted && lost != unknown_count;
+		discarded += lost != unknown_count ? lost : 0;
+	}
+	void merge(const Losses &other)
+	{
+		gaps += other.gaps;
+		discarded += other.discarded;
+		all_counted = all_counted && other.all_counted;
+	}
+	// Empty if nobody knows.
+	std::optional<std::uint64_t> counted() const { return all_counted ? std::optional(discarded) : std::nullopt; }
+};
 
 struct Gap {
 	std::uint64_t from_time = 0, to_time = 0;
@@ -76,9 +131,22 @@ public:
 	enum class Item : std::uint8_t { event, gap, end };
 
 	// Stands before the first item: start() comes next. `trace_begin` is where a loss before the first packet
-	// began.
+	// began. The description is that of tokens; other streams bring their own.
 	Cursor(const Stream &stream, const Description &description, Problems &problems, std::uint64_t trace_begin);
+	Cursor(Cursor &&) = default;
+	Cursor &operator=(Cursor &&) = default;
+	// Another one at the same item.
+	Cursor copy() const
+	{
+		Cursor made(*this);
+		if (made.event_.slots)
+			made.event_.slots = made.head_.slots.data();
+		return made;
+	}
 
+	// Goes to the first item of this packet or of one behind it. What came before is not known: a gap in front of a
+	// packet that is not the stream's first means nothing, and events have times only if packets tell theirs.
+	Item start_at(std::uint64_t packet);
 	// Goes to the first item at or after this time, or to a gap that reaches it.
 	Item start(std::uint64_t from_time);
 	// Goes to the next item; its time is not before the current one's.
@@ -94,14 +162,20 @@ public:
 	const Event &event() const { return event_; }
 	const Gap &gap() const { return gap_; }
 	const Stream &stream() const { return *stream_; }
+	// The number of the packet that the event is in, or that the gap is before; at the end the last one.
+	std::uint64_t packet() const { return next_packet_ - 1; }
 
 	// Visits the current event and those behind it while their times are before `bound`; the first without asking.
 	// Returns false if the visitor did. Afterwards the current item is the first one not visited.
 	template <class Visit> bool visit_before(std::uint64_t bound, Visit &&visit);
 
 private:
-	// At position_ < end_: makes event_ the event that begins there and moves behind it. False: it is damaged.
-	bool decode()
+	Cursor(const Cursor &) = default; // event_.slots still are the other's
+
+	// At position_ < end_: makes event_ the event that begins there and moves behind it. False: it is damaged, or
+	// position_ is at the end now.
+	bool decode() { return is_direct_ ? decode_token() : decode_other(); }
+	bool decode_token()
 	{
 		const auto token = load<std::uint64_t>(position_);
 		const std::size_t size_bytes = description_->size_of(token);
@@ -115,12 +189,23 @@ private:
 		event_.time += delta;
 		return true;
 	}
+	// Of other layouts, and tokens whose times are mapped: described_events.cpp.
+	bool decode_other();
+	bool decode_mapped_token();
+	const char *decode_described(std::uint64_t at_bits);
+	const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
+	const char *take_time(std::uint64_t ticks, std::uint32_t size_bits);
+	bool pass_scopes(std::uint64_t &at_bits) const;
+
 	Item advance_slowly();
 	bool open_next_packet();
-	const char *check_order(const edc_block &header) const;
-	bool make_gap(const edc_block &header);
+	void open(const PacketHead &head);
+	const char *check_order(const PacketHead &head) const;
+	void measure_gap(const PacketHead &head);
+	bool make_gap();
 	bool make_last_gap();
 	void report_damage();
+	std::string why_damaged() const;
 	void drop_behind();
 
 	// what decode() needs stands together
@@ -129,15 +214,19 @@ private:
 	const Description *description_;
 	Event event_;
 	Item item_ = Item::end;
+	bool is_direct_;
 
-	bool opened_any_ = false; // previous_ is that of a good packet
+	bool opened_any_ = false; // head_ is that of a good packet
 	bool broken_ = false;     // something was skipped since the last good event
 	const Stream *stream_;
 	Problems *problems_;
 	std::uint64_t trace_begin_;
 	std::uint64_t next_packet_ = 0; // number of the packet to open next
 	std::uint64_t dropped_ = 0;     // packets given back
-	edc_block previous_{};          // header of the packet that is or was open
+	std::uint64_t ticks_ = 0;       // of the stream's own clock, if it is mapped or described
+	std::uint64_t at_bits_ = 0;     // of a described packet
+	const char *why_ = nullptr;     // a described event is damaged
+	PacketHead head_, next_head_;   // of the packet that is or was open; of the one that may be opened
 	Gap gap_;
 };
 

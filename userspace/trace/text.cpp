@@ -6,6 +6,25 @@ namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
+struct Powers {
+	std::uint64_t of_ten[20] = {1};
+	constexpr Powers()
+	{
+		for (int i = 1; i < 20; ++i)
+			of_ten[i] = of_ten[i - 1] * 10;
+	}
+};
+constexpr Powers powers;
+
+// Of a value that is not 0.
+unsigned decimal_digits(std::uint64_t value)
+{
+	// its bits by log10(2) are its digits, or one too few
+	const auto bits = static_cast<unsigned>(64 - __builtin_clzll(value));
+	const unsigned few = bits * 1233 >> 12;
+	return few + (value >= powers.of_ten[few]);
+}
+
 // Length of the UTF-8 sequence that begins here and is no control character; 0: none.
 std::size_t utf8_length(std::string_view text)
 {
@@ -92,20 +111,22 @@ const char digit_pairs[201] = "0001020304050607080910111213141516171819"
 
 char *put_unsigned(char *out, std::uint64_t value)
 {
-	char digits[max_number_chars];
-	char *first = digits + sizeof digits;
+	if (value < 10) {
+		*out = static_cast<char>('0' + value);
+		return out + 1;
+	}
+	char *const end = out + decimal_digits(value);
+	char *first = end;
 	while (value >= 100) {
 		first -= 2;
 		put_pair(first, static_cast<unsigned>(value % 100));
 		value /= 100;
 	}
-	if (value >= 10) {
-		first -= 2;
-		put_pair(first, static_cast<unsigned>(value));
-	} else {
-		*--first = static_cast<char>('0' + value);
-	}
-	return put(out, {first, static_cast<std::size_t>(digits + sizeof digits - first)});
+	if (value >= 10)
+		put_pair(out, static_cast<unsigned>(value));
+	else
+		*out = static_cast<char>('0' + value);
+	return end;
 }
 
 char *put_signed(char *out, std::int64_t value)

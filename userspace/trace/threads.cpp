@@ -8,53 +8,116 @@
 
 namespace monitor::trace {
 
-Threads::Threads(const Trace &trace)
-    : roles_(trace.description().id_limit()), pages_(static_cast<std::size_t>(max_pid) / page_size)
+bool names_a_thread(std::string_view field)
 {
-	for (const auto &stream : trace.streams()) {
-		const std::uint32_t cpu = stream->info().cpu;
-		const auto slot = std::find(slot_cpu_.begin(), slot_cpu_.end(), cpu);
-		cpu_slot_.push_back(static_cast<std::size_t>(slot - slot_cpu_.begin()));
-		if (slot == slot_cpu_.end())
-			slot_cpu_.push_back(cpu);
-	}
-	running_.resize(slot_cpu_.size());
-	writer_.assign(trace.streams().size(), unknown);
-	assign_roles(trace.description());
-	set_name(0, "idle");
+	constexpr std::string_view known[] = {"pid",      "prev_pid", "next_pid",   "parent_pid", "tid",
+					      "prev_tid", "next_tid", "parent_tid", "vtid",       "vpid"};
+	return std::find(std::begin(known), std::end(known), field) != std::end(known);
 }
 
-void Threads::assign_roles(const Description &description)
+Threads::Threads(const Trace &trace)
+    : all_roles_(std::make_shared<const std::vector<Role>>(roles_of(trace.description()))), roles_(all_roles_->data()),
+      pages_(place_of(0, static_cast<std::uint32_t>(trace.machines().size())) / page_size)
 {
-	for (const auto &cls : description.classes()) {
-		if (cls->id >= EDC_ID_USER_FIRST)
-			continue; // programs may call their events what they like
-		Role &role = roles_[cls->id];
-		role.first_pid = FieldRef(*cls, "pid");
-		role.name = FieldRef(*cls, "comm");
-		if (cls->name == "sched_switch") {
-			role.kind = Kind::sched_switch;
-			role.first_pid = FieldRef(*cls, "prev_pid");
-			role.second_pid = FieldRef(*cls, "next_pid");
-		} else if (cls->name == "thread_state") {
-			role.kind = Kind::state;
-			role.cpu = FieldRef(*cls, "cpu");
-			role.flags = FieldRef(*cls, "flags");
-		} else if (cls->name == "sched_wakeup_new") {
-			role.kind = Kind::name;
-		} else if (cls->name == "sched_process_exec") {
-			role.kind = Kind::exec;
-			role.second_pid = FieldRef(*cls, "old_pid");
-		} else if (cls->name == "task_rename") {
-			role.kind = Kind::name;
-			role.name = FieldRef(*cls, "newcomm");
-		} else if (cls->name == "thread") {
-			role.kind = Kind::writer;
-		} else if (cls->name == "sys_enter" || cls->name == "sys_exit" || cls->name == "page_fault_user" ||
-			   cls->name == "minor_fault" || cls->name == "major_fault") {
-			role.kind = Kind::of_running;
-		}
+	for (const auto &stream : trace.streams()) {
+		const StreamInfo &info = stream->info();
+		cpu_slot_.push_back(find_slot(info.machine, info.cpu));
+		if (cpu_slot_.back() == slots_.size())
+			slots_.emplace_back(info.machine, info.cpu);
 	}
+	running_.resize(slots_.size());
+	writer_.assign(trace.streams().size(), unknown);
+	bool has_switches = false, has_none = false;
+	for (const auto &cls : trace.description().classes()) {
+		const Kind kind = roles_[cls->index].kind;
+		has_switches = has_switches || (cls->size_bytes == 0 && kind == Kind::sched_switch);
+		has_none = has_none || (cls->size_bytes == 0 && kind == Kind::none);
+	}
+	relies_on_switches_ = has_switches && has_none;
+	forget_names();
+}
+
+void Threads::forget_names()
+{
+	for (std::shared_ptr<Name> &name : names_) {
+		name = std::make_shared<Name>(*name);
+		name->length = 0;
+	}
+	for (std::uint32_t machine = 0; place_of(0, machine) / page_size < pages_.size(); ++machine)
+		set_name(0, machine, "idle");
+}
+
+std::size_t Threads::find_slot(std::uint32_t machine, std::uint32_t cpu) const
+{
+	const auto found = std::find(slots_.begin(), slots_.end(), std::pair(machine, cpu));
+	return static_cast<std::size_t>(found - slots_.begin());
+}
+
+std::vector<Threads::Role> Threads::roles_of(const Description &description)
+{
+	std::vector<Role> roles(description.classes().size());
+	for (const auto &cls : description.classes()) {
+		if (cls->size_bytes == 0)
+			roles[cls->index] = role_of_described(*cls);
+		else if (cls->domain != Domain::user) // programs may call their events what they like
+			roles[cls->index] = role_of_token(*cls);
+	}
+	return roles;
+}
+
+Threads::Role Threads::role_of_token(const EventClass &cls)
+{
+	Role role;
+	role.first_pid = FieldRef(cls, "pid");
+	role.process = FieldRef(cls, "tgid");
+	role.name = FieldRef(cls, "comm");
+	if (cls.name == "sched_switch") {
+		role.kind = Kind::sched_switch;
+		role.first_pid = FieldRef(cls, "prev_pid");
+		role.second_pid = FieldRef(cls, "next_pid");
+	} else if (cls.name == "thread_state") {
+		role.kind = Kind::state;
+		role.cpu = FieldRef(cls, "cpu");
+		role.flags = FieldRef(cls, "flags");
+	} else if (cls.name == "sched_wakeup_new") {
+		role.kind = Kind::name;
+	} else if (cls.name == "sched_process_exec") {
+		role.kind = Kind::exec;
+		role.second_pid = FieldRef(cls, "old_pid");
+	} else if (cls.name == "task_rename") {
+		role.kind = Kind::name;
+		role.name = FieldRef(cls, "newcomm");
+	} else if (cls.name == "thread") {
+		role.kind = Kind::writer;
+	} else if (cls.name == "sys_enter" || cls.name == "sys_exit" || cls.name == "page_fault_user" ||
+		   cls.name == "minor_fault" || cls.name == "major_fault") {
+		role.kind = Kind::of_running;
+	}
+	return role;
+}
+
+// Other tracers tell the thread in a context, if they were asked to, or as sched_switch goes by.
+Threads::Role Threads::role_of_described(const EventClass &cls)
+{
+	const auto first_of = [&](std::initializer_list<const char *> names) {
+		for (const char *name : names)
+			if (const Field *field = cls.find(name))
+				return FieldRef(cls, *field);
+		return FieldRef();
+	};
+	Role role;
+	if (cls.name == "sched_switch" || cls.name == "sched:sched_switch") {
+		role.kind = Kind::sched_switch;
+		role.first_pid = first_of({"prev_tid", "prev_pid"});
+		role.second_pid = first_of({"next_tid", "next_pid"});
+		role.name = first_of({"next_comm"});
+		return role;
+	}
+	role.first_pid = first_of({"context.vtid", "context.tid", "perf_tid", "vtid", "tid"});
+	role.name = first_of({"context.procname", "procname", "perf_comm"});
+	if (role.first_pid)
+		role.kind = Kind::context;
+	return role;
 }
 
 // A user stream's own tokens say which thread of its process writes.
@@ -70,21 +133,26 @@ std::int64_t Threads::before_user(const Event &event, const Role &role)
 
 void Threads::learn(const Event &event, const Role &role)
 {
+	const std::int64_t pid = role.first_pid.get<std::int32_t>(event);
+	const std::uint32_t machine = event.stream->machine;
+	if (role.process)
+		set_process(pid, machine, role.process.get<std::int32_t>(event));
 	if (role.kind == Kind::writer)
 		return;
-	const std::int64_t pid = role.first_pid.get<std::int32_t>(event);
 	Running &running = running_[cpu_slot_[event.stream->index]];
 	if (role.kind == Kind::sched_switch) {
 		running = {};
 		if (role.second_pid) {
 			running.tid = role.second_pid.get<std::int32_t>(event);
-			const Name *next = name(running.tid);
+			if (role.name)
+				set_name(running.tid, machine, role.name.get<std::string_view>(event));
+			const Name *next = find(running.tid, machine);
 			running.hidden = next && next->hidden;
 		}
 		return;
 	}
 	if (role.name)
-		set_name(pid, role.name.get<std::string_view>(event));
+		set_name(pid, machine, role.name.get<std::string_view>(event));
 	// a thread that is not its group's first takes over the first one's pid
 	if (role.kind == Kind::exec && role.second_pid && running.tid == role.second_pid.get<std::int32_t>(event))
 		running.tid = pid;
@@ -92,39 +160,58 @@ void Threads::learn(const Event &event, const Role &role)
 		return;
 	const std::uint64_t flags = role.flags.get(event);
 	if (flags & EDC_THREAD_HIDDEN)
-		if (Name *hidden = name_of(pid))
+		if (Name *hidden = name_of(pid, machine))
 			hidden->hidden = true;
 	if (flags & EDC_THREAD_RUNNING) {
-		const auto slot = std::find(slot_cpu_.begin(), slot_cpu_.end(), role.cpu.get<std::uint32_t>(event));
-		if (slot == slot_cpu_.end())
+		const std::size_t slot = find_slot(machine, role.cpu.get<std::uint32_t>(event));
+		if (slot == slots_.size())
 			return;
-		Running &there = running_[static_cast<std::size_t>(slot - slot_cpu_.begin())];
+		Running &there = running_[slot];
 		if (there.tid == unknown)
 			there.tid = pid;
 	}
 }
 
-Threads::Name *Threads::name_of(std::int64_t pid)
+Threads::Name *Threads::name_of(std::int64_t pid, std::uint32_t machine)
 {
 	if (pid < 0 || pid >= max_pid)
 		return nullptr;
-	auto &page = pages_[static_cast<std::size_t>(pid) / page_size];
-	if (!page)
-		page = std::make_unique<std::uint32_t[]>(page_size);
-	std::uint32_t &number = page[static_cast<std::size_t>(pid) % page_size];
-	if (number == 0) {
-		names_.emplace_back();
-		number = static_cast<std::uint32_t>(names_.size());
+	auto &page = pages_[place_of(pid, machine) / page_size];
+	const std::size_t place = place_of(pid, machine) % page_size;
+	if (!page || page[place] == 0) {
+		if (!page || page.use_count() > 1) {
+			auto own = std::make_shared<std::uint32_t[]>(page_size);
+			if (page)
+				std::copy_n(page.get(), page_size, own.get());
+			page = std::move(own);
+		}
+		names_.push_back(std::make_shared<Name>());
+		page[place] = static_cast<std::uint32_t>(names_.size());
 	}
-	return &names_[number - 1];
+	std::shared_ptr<Name> &name = names_[page[place] - 1];
+	if (name.use_count() > 1)
+		name = std::make_shared<Name>(*name);
+	return name.get();
 }
 
-void Threads::set_name(std::int64_t pid, std::string_view text)
+void Threads::set_process(std::int64_t pid, std::uint32_t machine, std::int64_t process)
 {
-	Name *const known = text.empty() ? nullptr : name_of(pid);
-	if (!known)
+	const Name *known = find(pid, machine);
+	if (known && known->process == process)
 		return;
-	Name &name = *known;
+	if (Name *name = name_of(pid, machine))
+		name->process = process;
+}
+
+void Threads::set_name(std::int64_t pid, std::uint32_t machine, std::string_view text)
+{
+	const Name *known = find(pid, machine);
+	if (text.empty() || (known && known->view() == text))
+		return;
+	Name *const changed = name_of(pid, machine);
+	if (!changed)
+		return;
+	Name &name = *changed;
 	name.length = static_cast<std::uint8_t>(std::min(text.size(), sizeof name.text));
 	text.copy(name.text, name.length);
 	name.plain = is_plain(name.view());

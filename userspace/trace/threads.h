@@ -2,20 +2,24 @@
 // Who runs where, and what the threads are called, as far as the tokens tell.
 //
 // The protocol (protocol.h) lets every event pass through: before() tells who posted it, after() learns from it. Names
-// come from the tokens that carry a comm, the running thread from sched_switch, after a gap from the packet's tid. One
-// thread. Invariant: what no token told is unknown; a gap makes the running thread of its CPU unknown.
+// come from the tokens that carry a comm, the running thread from sched_switch and, as a packet opens, from its tid.
+// One thread. A copy is a state to go on from later; what both know is shared until one learns something else.
+// Invariant: what no token told is unknown; a gap makes the running thread of its CPU unknown.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "event.h"
+#include "field_ref.h"
 #include "trace.h"
 
 namespace monitor::trace {
+
+// Whether a field of this name has the number of a thread: then people want to read its name too.
+bool names_a_thread(std::string_view field);
 
 class Threads {
 public:
@@ -24,6 +28,7 @@ public:
 		std::uint8_t length = 0;
 		bool plain = false;  // needs no quotes
 		bool hidden = false; // the kernel hides this thread from the probes
+		std::int64_t process = -1;
 
 		std::string_view view() const { return {text, length}; }
 	};
@@ -35,8 +40,10 @@ public:
 	// The thread that runs where the event was posted, or unknown; always unknown for the recorder's own events.
 	std::int64_t before(const Event &event)
 	{
-		const Role &role = roles_[event.cls->id];
+		const Role &role = roles_[event.cls->index];
 		Running &running = running_[cpu_slot_[event.stream->index]];
+		if (role.kind == Kind::context)
+			return role.first_pid.get<std::int32_t>(event);
 		if (event.stream->is_recorder())
 			return unknown;
 		if (event.stream->is_user())
@@ -44,18 +51,19 @@ public:
 		if (role.kind == Kind::sched_switch) {
 			running = {role.first_pid.get<std::int32_t>(event), false};
 		} else {
-			if (running.hidden && (role.kind == Kind::of_running || event.opens_packet()))
+			if (event.opens_packet())
+				running = {event.packet_tid(),
+					   false}; // also behind a loss in another stream of the CPU
+			else if (running.hidden && role.kind == Kind::of_running)
 				running = {unknown, false}; // its way out was not seen
-			if (running.tid == unknown && event.opens_packet())
-				running.tid = event.packet_tid();
 		}
 		return running.tid;
 	}
 
 	void after(const Event &event)
 	{
-		if (roles_[event.cls->id].kind != Kind::none && roles_[event.cls->id].kind != Kind::of_running)
-			learn(event, roles_[event.cls->id]);
+		if (roles_[event.cls->index].kind != Kind::none && roles_[event.cls->index].kind != Kind::of_running)
+			learn(event, roles_[event.cls->index]);
 	}
 
 	void gap(const StreamInfo &stream)
@@ -64,21 +72,47 @@ public:
 			running_[cpu_slot_[stream.index]] = {};
 	}
 
-	// nullptr: no token named this thread.
-	const Name *name(std::int64_t pid) const
+	// For a reader that begins in the middle (statistics/slices.h): what only what is before it tells.
+	void hide(std::uint32_t machine, std::int64_t tid)
 	{
-		if (pid < 0 || pid >= max_pid)
-			return nullptr;
-		const auto &page = pages_[static_cast<std::size_t>(pid) / page_size];
-		const std::uint32_t number = page ? page[static_cast<std::size_t>(pid) % page_size] : 0;
-		return number && names_[number - 1].length ? &names_[number - 1] : nullptr;
+		if (Name *name = name_of(tid, machine))
+			name->hidden = true;
+	}
+	void forget_names();
+	// Whether described events rely on a switch before them, however long ago, to tell their thread.
+	bool relies_on_switches() const { return relies_on_switches_; }
+
+	// nullptr: no token named this thread.
+	const Name *name(std::int64_t pid, std::uint32_t machine) const
+	{
+		const Name *known = find(pid, machine);
+		return known && known->length ? known : nullptr;
+	}
+	// The process that a thread belongs to, or unknown.
+	std::int64_t process(std::int64_t pid, std::uint32_t machine) const
+	{
+		const Name *known = find(pid, machine);
+		return known ? known->process : unknown;
+	}
+	// How many threads are known, named or not.
+	std::size_t count() const { return names_.size(); }
+
+	// Calls visit(machine, pid, name) for every thread that has one.
+	template <class Visit> void visit_names(Visit &&visit) const
+	{
+		for (std::size_t number = 0; number < pages_.size(); ++number)
+			for (std::size_t i = 0; pages_[number] && i < page_size; ++i)
+				if (const std::uint32_t name = pages_[number][i]; name && names_[name - 1]->length)
+					visit(static_cast<std::uint32_t>((number * page_size + i) / max_pid),
+					      static_cast<std::int64_t>((number * page_size + i) % max_pid),
+					      names_[name - 1]->view());
 	}
 
 private:
-	enum class Kind : std::uint8_t { none, sched_switch, name, exec, state, of_running, writer };
+	enum class Kind : std::uint8_t { none, sched_switch, name, exec, state, of_running, writer, context };
 	struct Role {
 		Kind kind = Kind::none;
-		FieldRef first_pid, second_pid, name, cpu, flags;
+		FieldRef first_pid, second_pid, process, name, cpu, flags;
 	};
 
 	struct Running {
@@ -89,19 +123,39 @@ private:
 	static constexpr std::int64_t max_pid = 1 << 22; // the kernel's own limit
 	static constexpr std::size_t page_size = 4096;
 
+	static std::size_t place_of(std::int64_t pid, std::uint32_t machine)
+	{
+		return static_cast<std::size_t>(machine) * max_pid + static_cast<std::size_t>(pid);
+	}
+	// Also of a thread that is known to be hidden, but not by name.
+	const Name *find(std::int64_t pid, std::uint32_t machine) const
+	{
+		if (pid < 0 || pid >= max_pid)
+			return nullptr;
+		const auto place = place_of(pid, machine);
+		const auto &page = pages_[place / page_size];
+		const std::uint32_t number = page ? page[place % page_size] : 0;
+		return number ? names_[number - 1].get() : nullptr;
+	}
 	std::int64_t before_user(const Event &event, const Role &role);
-	void assign_roles(const Description &description);
+	static std::vector<Role> roles_of(const Description &description);
+	static Role role_of_token(const EventClass &cls);
+	static Role role_of_described(const EventClass &cls);
 	void learn(const Event &event, const Role &role);
-	Name *name_of(std::int64_t pid); // makes it; nullptr: there is no such pid
-	void set_name(std::int64_t pid, std::string_view text);
+	std::size_t find_slot(std::uint32_t machine, std::uint32_t cpu) const; // slots_.size(): there is none
+	Name *name_of(std::int64_t pid, std::uint32_t machine); // makes it; nullptr: there is no such pid
+	void set_name(std::int64_t pid, std::uint32_t machine, std::string_view text);
+	void set_process(std::int64_t pid, std::uint32_t machine, std::int64_t process);
 
-	std::vector<Role> roles_;                             // by class id
-	std::vector<std::size_t> cpu_slot_;                   // by stream index
-	std::vector<std::uint32_t> slot_cpu_;                 // by slot
-	std::vector<Running> running_;                        // by slot
-	std::vector<std::int64_t> writer_;                    // of user streams, by stream index
-	std::vector<std::unique_ptr<std::uint32_t[]>> pages_; // number of a name + 1, by pid
-	std::deque<Name> names_;
+	std::shared_ptr<const std::vector<Role>> all_roles_;
+	const Role *roles_;                                          // by class index
+	std::vector<std::size_t> cpu_slot_;                          // by stream index
+	std::vector<std::pair<std::uint32_t, std::uint32_t>> slots_; // machine and CPU of each
+	std::vector<Running> running_;                               // by slot
+	std::vector<std::int64_t> writer_;                           // of user streams, by stream index
+	std::vector<std::shared_ptr<std::uint32_t[]>> pages_;        // number of a name + 1, by machine and pid
+	std::vector<std::shared_ptr<Name>> names_;
+	bool relies_on_switches_ = false;
 };
 
 } // namespace monitor::trace

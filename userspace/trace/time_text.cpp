@@ -43,10 +43,10 @@ std::optional<std::int64_t> seconds_ns(const char *text)
 	return seconds * second_ns + *fraction;
 }
 
-std::optional<std::int64_t> wall_ns(const char *text, const Trace &trace)
+std::optional<std::int64_t> wall_ns(const char *text, const Span &span)
 {
-	const Clock &clock = trace.description().clock;
-	const std::int64_t begin_ns = clock.wall_ns(trace.begin_time()), end_ns = clock.wall_ns(trace.end_time());
+	const Clock &clock = span.clock;
+	const std::int64_t begin_ns = clock.wall_ns(span.begin_time), end_ns = clock.wall_ns(span.end_time);
 	const std::time_t begin_s = begin_ns / second_ns;
 	std::tm local{};
 	const char *rest = ::strptime(text, "%Y-%m-%d %H:%M:%S", &local);
@@ -70,17 +70,17 @@ std::optional<std::int64_t> wall_ns(const char *text, const Trace &trace)
 
 } // namespace
 
-std::uint64_t parse_time(const std::string &text, const char *option, const Trace &trace, bool last)
+std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last)
 {
-	const Clock &clock = trace.description().clock;
+	const Clock &clock = span.clock;
 	if (const auto ns = seconds_ns(text.c_str())) {
 		const std::uint64_t ticks = last ? clock.to_ticks(static_cast<std::uint64_t>(*ns) + 1) - 1
 						 : clock.to_ticks(static_cast<std::uint64_t>(*ns));
-		return ticks > std::numeric_limits<std::uint64_t>::max() - trace.begin_time()
+		return ticks > std::numeric_limits<std::uint64_t>::max() - span.begin_time
 			   ? std::numeric_limits<std::uint64_t>::max()
-			   : trace.begin_time() + ticks;
+			   : span.begin_time + ticks;
 	}
-	if (const auto ns = wall_ns(text.c_str(), trace)) {
+	if (const auto ns = wall_ns(text.c_str(), span)) {
 		const std::uint64_t behind = clock.from_wall_ns(*ns + 1);
 		return !last ? clock.from_wall_ns(*ns) : behind - (behind > 0 ? 1 : 0);
 	}

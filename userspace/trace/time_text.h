@@ -13,9 +13,20 @@
 
 namespace monitor::trace {
 
+// What a trace is of the time.
+struct Span {
+	const Clock &clock;
+	std::uint64_t begin_time, end_time;
+};
+
 // SECONDS[.FRACTION] from the start of the trace, HH:MM:SS[.FRACTION] or "YYYY-MM-DD HH:MM:SS[.FRACTION]" in local
 // time. Gives the first tick of that nanosecond; with `last`, the last one. Throws Error naming `option` if it is none
 // of these.
-std::uint64_t parse_time(const std::string &text, const char *option, const Trace &trace, bool last);
+std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last);
+
+inline std::uint64_t parse_time(const std::string &text, const char *option, const Trace &trace, bool last)
+{
+	return parse_time(text, option, {trace.description().clock, trace.begin_time(), trace.end_time()}, last);
+}
 
 } // namespace monitor::trace

@@ -1,15 +1,31 @@
 # SPDX-License-Identifier: MIT
 # The offline reader of traces. Needs nothing of the record side.
 add_library(monitor_trace STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/completion.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/cursor.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/described_events.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/described_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/description.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/enumeration.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/field_class.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/field_ref.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/field_text.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/fields.cpp
   ${CMAKE_CURRENT_LIST_DIR}/interpret.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/layout.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/protocol.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/references.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stream.cpp
   ${CMAKE_CURRENT_LIST_DIR}/text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/threads.cpp
   ${CMAKE_CURRENT_LIST_DIR}/time_text.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/token_layout.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/token_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tsdl.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tsdl_lexer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tsdl_types.cpp
   ${CMAKE_CURRENT_LIST_DIR}/types.cpp)
 target_link_libraries(monitor_trace PUBLIC monitor_base)

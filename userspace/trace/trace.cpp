@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <tuple>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "interpret.h"
+#include "metadata.h"
 #include "tsdl.h"
 
 namespace monitor::trace {
@@ -16,30 +19,49 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *remedy = "; name a directory that `monitor record -o` wrote";
+constexpr const char *remedy = "; name the directory of a trace";
 
-// Throws Error unless it is a directory with a description.
-void check_directory(const fs::path &directory)
+// The directories with a description at or below this one. LTTng makes one per tracer and per kind of buffer.
+std::vector<fs::path> trace_directories(const fs::path &root)
 {
+	constexpr int max_depth = 16;
 	std::error_code error;
-	const fs::file_status status = fs::status(directory, error);
+	const fs::file_status status = fs::status(root, error);
 	if (!fs::exists(status))
-		throw Error("there is no trace " + directory.string() + remedy);
+		throw Error("there is no trace " + root.string() + remedy);
 	if (!fs::is_directory(status))
-		throw Error(directory.string() + " is not a directory" + remedy);
-	if (!fs::exists(directory / "metadata", error) && !error)
-		throw Error(directory.string() + " is not a trace (it has no file `metadata`)" + remedy);
+		throw Error(root.string() + " is not a directory" + remedy);
+	if (fs::exists(root / "metadata", error) || error)
+		return {root};
+	std::vector<fs::path> found;
+	for (fs::recursive_directory_iterator entry(root, error), end; !error && entry != end;) {
+		const std::string name = entry->path().filename().string();
+		std::error_code unreadable;
+		if (name.front() == '.' || entry.depth() >= max_depth)
+			entry.disable_recursion_pending();
+		else if (name == "metadata" && entry->is_regular_file(unreadable))
+			found.push_back(entry->path().parent_path());
+		entry.increment(error);
+	}
+	if (error)
+		throw Error(error.value(), "cannot list " + root.string());
+	if (found.empty())
+		throw Error(root.string() + " is not a trace (no file `metadata` is in it or below it)" + remedy);
+	std::sort(found.begin(), found.end());
+	return found;
 }
 
-std::unique_ptr<const Description> load_description(const std::string &path)
+std::unique_ptr<const Description> load_description(const std::string &path, std::uint32_t first_index)
 {
 	const Mapping file = map_file(path);
 	if (file.size() == 0)
 		throw Error(path + " is empty: the recording ended before it began; record again");
-	if (file.size() > tsdl::max_text_bytes)
-		throw Error(path + " is larger than 16 MiB: it is not the description of a trace");
-	std::string why;
-	auto description = read_description({reinterpret_cast<const char *>(file.data()), file.size()}, why);
+	if (file.size() > 2 * tsdl::max_text_bytes)
+		throw Error(path + " is larger than 32 MiB: it is not the description of a trace");
+	std::string text, why;
+	if (!metadata_text(file.bytes(), text, why))
+		throw Error(path + " " + why);
+	auto description = read_description(text, why, first_index);
 	if (!description)
 		throw Error(path + ", " + why);
 	return description;
@@ -61,24 +83,139 @@ std::vector<fs::path> stream_files(const fs::path &directory)
 	return paths;
 }
 
+// Files that continue each other, in the order of time.
+void chain(const std::vector<std::unique_ptr<Stream>> &streams)
+{
+	std::vector<Stream *> ordered;
+	for (const auto &stream : streams)
+		if (!stream->is_foreign())
+			ordered.push_back(stream.get());
+	std::sort(ordered.begin(), ordered.end(),
+		  [](const Stream *a, const Stream *b) { return a->begin_time() < b->begin_time(); });
+	for (std::size_t i = 1; i < ordered.size(); ++i)
+		for (std::size_t earlier = i; earlier-- > 0;)
+			if (ordered[i]->continues(*ordered[earlier])) {
+				ordered[i]->follow(*ordered[earlier]);
+				break;
+			}
+}
+
+// Of the first event and the last, if packets do not tell.
+std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream)
+{
+	Problems ignored; // they are found again
+	Cursor cursor(stream, *stream.description(), ignored, 0);
+	std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
+	for (auto item = cursor.start(0); item != Cursor::Item::end; item = cursor.advance())
+		if (item == Cursor::Item::event) {
+			begin = std::min(begin, cursor.time());
+			end = cursor.time();
+		}
+	return {std::min(begin, end), end};
+}
+
+// What `monitor merge` knew of each trace's clock, by the name of its directory.
+std::map<std::string, std::optional<std::uint64_t>> collection_bounds(const fs::path &root)
+{
+	std::map<std::string, std::optional<std::uint64_t>> bounds;
+	const auto json = parse_json(read_text((root / ".monitor" / "collection.json").string()));
+	if (!json.is_object() || !json.contains("parts") || !json["parts"].is_array())
+		return bounds;
+	for (const auto &part : json["parts"]) {
+		if (!part.is_object() || !part.contains("directory") || !part["directory"].is_string())
+			continue;
+		const bool known = part.contains("bound_ns") && part["bound_ns"].is_number_unsigned();
+		bounds[part["directory"].get<std::string>()] =
+		    known ? std::optional(part["bound_ns"].get<std::uint64_t>()) : std::nullopt;
+	}
+	return bounds;
+}
+
+// What is read together, one description after the other.
+struct Parts {
+	std::vector<fs::path> directories;
+	std::vector<std::shared_ptr<const Description>> descriptions;
+	std::vector<std::unique_ptr<Stream>> streams;
+	std::vector<std::string> machines;
+	std::vector<std::optional<std::uint64_t>> bounds; // of the machines' clocks
+	std::uint32_t classes = 0;
+	bool is_recorded = false; // a stream file was there, if an empty one
+
+	// Names of streams are those from `root` on.
+	void add(const fs::path &directory, const fs::path &root, std::optional<std::uint64_t> bound)
+	{
+		directories.push_back(directory);
+		descriptions.push_back(load_description((directory / "metadata").string(), classes));
+		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
+		const std::uint32_t machine = machine_of(*descriptions.back(), directory);
+		bounds.resize(machines.size(), 0);
+		bounds[machine] = bound && bounds[machine] ? std::max(bound, bounds[machine]) : std::nullopt;
+		for (const fs::path &path : stream_files(directory)) {
+			Mapping file = map_file(path.string());
+			is_recorded = true;
+			if (file.size() == 0)
+				continue;
+			const fs::path index = directory / "index" / (path.filename().string() + ".idx");
+			std::error_code none;
+			streams.push_back(std::make_unique<Stream>(
+			    path.lexically_relative(root).string(), descriptions.back(), std::move(file),
+			    fs::is_regular_file(index, none) ? map_file(index.string()) : Mapping()));
+			streams.back()->set_machine(machine);
+		}
+	}
+
+	// A trace that does not name its machine is of one of its own.
+	std::uint32_t machine_of(const Description &description, const fs::path &directory)
+	{
+		const std::string *host = description.find_env("hostname");
+		const auto known = host ? std::find(machines.begin(), machines.end(), *host) : machines.end();
+		if (known != machines.end())
+			return static_cast<std::uint32_t>(known - machines.begin());
+		machines.push_back(host ? *host : directory.filename().string());
+		return static_cast<std::uint32_t>(machines.size() - 1);
+	}
+};
+
+// What several traces have in common: all their classes, and a clock that all times can be told in.
+std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<const Description>> &parts)
+{
+	if (parts.size() == 1)
+		return parts.front();
+	auto made = std::make_shared<Description>();
+	made->env = parts.front()->env;
+	made->clock = parts.front()->clock;
+	for (const auto &part : parts) {
+		for (const auto &cls : part->classes())
+			made->add(cls);
+		if (!part->clock.is_same(made->clock))
+			made->clock = {};
+	}
+	return made;
+}
+
 } // namespace
 
-Trace Trace::open(const std::string &directory)
+Trace Trace::open(const std::vector<std::string> &directories)
 {
-	check_directory(directory);
-	auto description = load_description((fs::path(directory) / "metadata").string());
-	std::vector<std::unique_ptr<Stream>> streams;
-	for (const fs::path &path : stream_files(directory)) {
-		Mapping file = map_file(path.string());
-		if (file.size() > 0)
-			streams.push_back(
-			    std::make_unique<Stream>(path.filename().string(), std::move(file), description->uuid));
+	Parts parts;
+	for (const std::string &directory : directories) {
+		const auto bounds = collection_bounds(directory);
+		for (const fs::path &part : trace_directories(directory)) {
+			const auto bound = bounds.find(part.lexically_relative(directory).begin()->string());
+			parts.add(part, directories.size() > 1 ? part.parent_path() : fs::path(directory),
+				  bound != bounds.end() ? bound->second : std::nullopt);
+		}
 	}
-	if (streams.empty())
-		throw Error(directory + " holds no events (no stream file lies beside its metadata); record again");
-	Trace trace(std::move(description), std::move(streams));
-	trace.directory_ = directory;
-	trace.recording_json_ = read_text((fs::path(directory) / ".monitor" / "recording.json").string());
+	if (parts.streams.empty() && (!parts.is_recorded || parts.descriptions.front()->has_tokens()))
+		throw Error(directories.front() +
+			    " holds no events (no stream file lies beside its metadata); record again");
+	Trace trace(joined(parts.descriptions), std::move(parts.streams));
+	trace.directory_ = parts.directories.front().string();
+	trace.is_described_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
+	trace.machines_ = std::move(parts.machines);
+	trace.clock_bounds_ = std::move(parts.bounds);
+	if (parts.descriptions.size() == 1)
+		trace.recording_json_ = read_text((parts.directories.front() / ".monitor" / "recording.json").string());
 	return trace;
 }
 
@@ -88,22 +225,37 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 	const auto order = [](const std::unique_ptr<Stream> &stream) {
 		const StreamInfo &info = stream->info();
 		// EDC_CPU_UNKNOWN + 1 is 0: the recorder's is first
-		return std::tuple(stream->is_foreign(), info.cpu + 1, info.level, std::string_view(info.name));
+		return std::tuple(stream->is_foreign(), info.machine, info.cpu + 1, info.level,
+				  std::string_view(info.name));
 	};
 	std::sort(streams_.begin(), streams_.end(), [&](const auto &a, const auto &b) { return order(a) < order(b); });
 
+	chain(streams_);
 	begin_time_ = std::numeric_limits<std::uint64_t>::max();
 	for (std::size_t i = 0; i < streams_.size(); ++i) {
 		Stream &stream = *streams_[i];
 		stream.set_index(static_cast<std::uint32_t>(i));
+		stream.set_clock(description_->clock);
 		if (stream.is_foreign()) {
 			problems_.add(stream.info(), 0, 0, stream.why_foreign());
 			continue;
 		}
-		begin_time_ = std::min(begin_time_, stream.begin_time());
-		end_time_ = std::max(end_time_, stream.end_time());
+		const auto [begin, end] =
+		    stream.tells_times() ? std::pair(stream.begin_time(), stream.end_time()) : read_times(stream);
+		begin_time_ = std::min(begin_time_, begin);
+		end_time_ = std::max(end_time_, end);
 	}
 	begin_time_ = std::min(begin_time_, end_time_);
+	is_described_ = std::any_of(streams_.begin(), streams_.end(),
+				    [](const auto &stream) { return stream->info().is_described; });
+}
+
+std::uint64_t Trace::size_bytes() const
+{
+	std::uint64_t bytes = 0;
+	for (const auto &stream : streams_)
+		bytes += stream->offset(stream->packets());
+	return bytes;
 }
 
 std::vector<std::string> Trace::class_names() const

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A trace directory, opened for reading: its description, its streams, and what is wrong with them.
+// A trace, opened for reading: its description, its streams, and what is wrong with them.
 //
 // Every offline command opens one and hands it to merge() (merge.h). The analyses look classes up in description().
 // Packets are tested when they are read, so problems() grows while merge() runs. One thread reads a Trace.
-// Invariant: streams() are sorted by cpu, then level, the recorder's first: the order of events of the same time.
+// Invariant: streams() are sorted by machine, cpu, then level, the recorder's first: the order of events of the same
+// time.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,18 +22,29 @@ namespace monitor::trace {
 class Trace {
 public:
 	// Throws Error: no such directory, no trace, nothing in it, or not one that we read.
-	static Trace open(const std::string &directory);
+	static Trace open(const std::string &directory) { return open(std::vector<std::string>{directory}); }
+	// Several are read as one, in the order of time.
+	static Trace open(const std::vector<std::string> &directories);
 	// Of parts in memory, for tests: streams in any order.
 	Trace(std::shared_ptr<const Description> description, std::vector<std::unique_ptr<Stream>> streams);
 
 	const Description &description() const { return *description_; }
 	const std::vector<std::unique_ptr<Stream>> &streams() const { return streams_; }
+	// What was traced: host names, or the names of directories where the description tells none.
+	const std::vector<std::string> &machines() const { return machines_; }
+	// How far a machine's clock may be off the first one's, in ns; empty: not known.
+	const std::vector<std::optional<std::uint64_t>> &clock_bounds() const { return clock_bounds_; }
 	// Each name once, in the order of the description.
 	std::vector<std::string> class_names() const;
 
 	// Of the earliest and the latest good packet, in ticks.
 	std::uint64_t begin_time() const { return begin_time_; }
 	std::uint64_t end_time() const { return end_time_; }
+
+	// Of another tracer, or of several traces: nothing of monitor's own recordings is to be expected of it.
+	bool is_described() const { return is_described_; }
+	// Of all stream files.
+	std::uint64_t size_bytes() const;
 
 	Problems &problems() { return problems_; }
 	const Problems &problems() const { return problems_; }
@@ -43,9 +56,12 @@ public:
 private:
 	std::string directory_;
 	std::string recording_json_;
+	std::vector<std::string> machines_ = {""};
+	std::vector<std::optional<std::uint64_t>> clock_bounds_ = {0};
 	std::shared_ptr<const Description> description_;
 	std::vector<std::unique_ptr<Stream>> streams_;
 	Problems problems_;
+	bool is_described_ = false;
 	std::uint64_t begin_time_ = 0, end_time_ = 0;
 };
 

@@ -1,50 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "tsdl.h"
 
-#include "tsdl_lexer.h"
+#include "tsdl_parser.h"
 
 namespace monitor::trace::tsdl {
 namespace {
 
-// Labels, fields, attributes and statements together: some times what a full id space with all system calls needs.
-constexpr std::size_t max_nodes = 250'000;
-constexpr unsigned max_depth = 16;
+// Types, fields, attributes, labels and statements together: LTTng's 2,500 kernel events of 20 fields need 400,000.
+constexpr std::size_t max_nodes = 1'000'000;
+constexpr unsigned max_depth = 32;
+constexpr std::size_t max_path_bytes = 4 * (Lexer::max_name_bytes + 1) - 1;
 
-// Recursive descent, one token of look-ahead; a structure in a structure is the only recursion, and it is bounded.
-class Parser {
-public:
-	explicit Parser(std::string_view text) : lexer_(text), token_(lexer_.next()) {}
-	Tree tree();
-
-private:
-	using TypePtr = std::shared_ptr<const Type>;
-
-	[[noreturn]] void refuse(const std::string &sentence) const { throw Refusal(token_.position, sentence); }
-	void count_node();
-	Token take();
-	bool accept(std::string_view text);
-	void expect(std::string_view text);
-	std::string expect_word();
-	std::uint64_t expect_integer();
-
-	Binding alias();
-	Block block(const Token &keyword);
-	std::string path();
-	Value value();
-	Attribute attribute_named(Position position, std::string name);
-
-	TypePtr type(unsigned depth);
-	void integer_type(Type &made);
-	void enumeration(Type &made, unsigned depth);
-	std::vector<Label> labels();
-	std::uint64_t label_value();
-	void structure(Type &made, unsigned depth);
-	Declaration declaration(unsigned depth);
-
-	Lexer lexer_;
-	Token token_;
-	std::size_t nodes_ = 0;
-};
+} // namespace
 
 void Parser::count_node()
 {
@@ -52,10 +19,24 @@ void Parser::count_node()
 		refuse("the description has too many declarations");
 }
 
+void Parser::check_depth(unsigned depth, const char *what) const
+{
+	if (depth > max_depth)
+		refuse(std::string(what) + " are nested too deeply");
+}
+
+const Token &Parser::behind()
+{
+	if (!behind_)
+		behind_ = lexer_.next();
+	return *behind_;
+}
+
 Token Parser::take()
 {
 	Token taken = std::move(token_);
-	token_ = lexer_.next();
+	token_ = behind_ ? *std::move(behind_) : lexer_.next();
+	behind_.reset();
 	return taken;
 }
 
@@ -67,6 +48,13 @@ bool Parser::accept(std::string_view text)
 	return true;
 }
 
+// Nothing that is read can be written: const says nothing.
+void Parser::skip_const()
+{
+	while (accept("const"))
+		;
+}
+
 void Parser::expect(std::string_view text)
 {
 	if (!accept(text))
@@ -75,236 +63,223 @@ void Parser::expect(std::string_view text)
 
 std::string Parser::expect_word()
 {
-	if (token_.kind != Token::Kind::word)
+	if (!is_word())
 		refuse("expected a name here");
 	return take().text;
 }
 
-std::uint64_t Parser::expect_integer()
+// A word or a string literal that is a name
+std::string Parser::expect_label()
 {
-	if (token_.kind != Token::Kind::integer)
-		refuse("expected a number here");
-	return take().integer;
+	if (!is_word() && token_.kind != Token::Kind::text)
+		refuse("expected a name here");
+	if (token_.text.size() > Lexer::max_name_bytes)
+		refuse("a name is longer than 255 bytes");
+	return take().text;
+}
+
+// Adds the word or star here to a name of several.
+void Parser::append_word(std::string &name)
+{
+	if (name.size() + token_.text.size() >= Lexer::max_name_bytes)
+		refuse("a name is longer than 255 bytes");
+	if (!name.empty())
+		name += ' ';
+	name += take().text;
 }
 
 Tree Parser::tree()
 {
 	Tree made;
 	while (token_.kind != Token::Kind::end) {
-		count_node();
-		const Token keyword = take();
-		if (keyword.is("typealias"))
-			made.aliases.push_back(alias());
-		else if (keyword.kind == Token::Kind::word && token_.is("{") && !keyword.is("struct"))
-			made.blocks.push_back(block(keyword));
-		else
-			throw Refusal(keyword.position, "expected typealias, clock, trace, env, stream or event here");
+		if (!definition(made.definitions))
+			made.blocks.push_back(block());
 		expect(";");
 	}
 	return made;
 }
 
-// Behind `typealias`: TYPE := name
-Binding Parser::alias()
+// Is the word here a name to which something is assigned, although it may be a keyword elsewhere?
+bool Parser::is_assignment()
 {
-	Binding made;
-	made.position = token_.position;
-	made.type = type(0);
-	expect(":=");
-	made.name = expect_word();
-	while (token_.kind == Token::Kind::word) {
-		made.name += ' ' + take().text;
-		if (made.name.size() > Lexer::max_name_bytes)
-			refuse("a name is longer than 255 bytes");
-	}
-	return made;
+	if (!is_word())
+		return false;
+	for (const char *assigning : {"=", ":=", ".", "->"})
+		if (behind().is(assigning))
+			return true;
+	return false;
 }
 
-Block Parser::block(const Token &keyword)
+Block Parser::block()
 {
+	bool is_known = false;
+	for (const char *keyword : {"clock", "trace", "stream", "event", "env", "callsite"})
+		is_known = is_known || token_.is(keyword);
+	if (!is_known)
+		refuse("expected clock, trace, stream, event, env, callsite or the definition of a type here");
+	count_node();
 	Block made;
-	made.position = keyword.position;
-	made.keyword = keyword.text;
+	made.position = token_.position;
+	made.keyword = take().text;
 	expect("{");
 	while (!accept("}")) {
-		count_node();
-		const Position position = token_.position;
-		std::string name = path();
-		if (accept(":="))
-			made.bindings.push_back({position, std::move(name), type(0)});
-		else
-			made.attributes.push_back(attribute_named(position, std::move(name)));
+		if (is_assignment() || !definition(made.definitions))
+			statement(made);
 		expect(";");
 	}
 	return made;
 }
 
-// name or name.name...; blanks around the dots do not count
+// name = value, or name := TYPE
+void Parser::statement(Block &into)
+{
+	count_node();
+	const Position position = token_.position;
+	std::string name = attribute_name();
+	if (accept(":="))
+		into.bindings.push_back({position, std::move(name), type(0, LastWord::of_type)});
+	else
+		into.attributes.push_back(attribute(position, std::move(name)));
+}
+
+// A definition outside of a struct, up to its `;`. False: something else stands here.
+bool Parser::definition(std::vector<Definition> &into)
+{
+	if (named_definition(into, 0))
+		return true;
+	if (!token_.is("struct") && !token_.is("variant") && !token_.is("enum"))
+		return false;
+	count_node();
+	auto declared = type(0, LastWord::of_type);
+	if (!declared->has_body)
+		refuse("expected `{` here");
+	into.push_back({declared->position, "", std::move(declared), {}});
+	return true;
+}
+
+bool Parser::named_definition(std::vector<Definition> &into, unsigned depth)
+{
+	const bool is_alias = token_.is("typealias");
+	if (!is_alias && !token_.is("typedef"))
+		return false;
+	count_node();
+	take();
+	if (is_alias)
+		into.push_back(alias(depth));
+	else
+		type_definition(into, depth);
+	return true;
+}
+
+// Behind `typealias`: TYPE [*] [[N]] := name [*]
+Definition Parser::alias(unsigned depth)
+{
+	Definition made;
+	made.type = pointer_to(type(depth, LastWord::of_type));
+	dimensions(made.dimensions);
+	expect(":=");
+	skip_const();
+	made.position = token_.position;
+	made.name = expect_word();
+	for (skip_const(); is_word(); skip_const())
+		append_word(made.name);
+	append_stars(made.name);
+	return made;
+}
+
+// Behind `typedef`: TYPE name, name[N]...
+void Parser::type_definition(std::vector<Definition> &into, unsigned depth)
+{
+	const auto declared = type(depth, LastWord::of_declarator);
+	do {
+		Declaration made = declarator(declared);
+		into.push_back({made.position, std::move(made.name), made.type, std::move(made.dimensions)});
+	} while (accept(","));
+}
+
+// name or name.name...; blanks around the dots do not count, and -> is a dot
 std::string Parser::path()
 {
 	std::string made = expect_word();
-	while (accept(".")) {
+	while (accept(".") || accept("->")) {
+		if (made.size() + 1 + token_.text.size() > max_path_bytes)
+			refuse("a path is longer than 1023 bytes");
 		made += '.' + expect_word();
-		if (made.size() > 2 * Lexer::max_name_bytes)
-			refuse("a name is too long");
 	}
 	return made;
 }
 
+std::string Parser::attribute_name()
+{
+	return token_.kind == Token::Kind::text ? expect_label() : path();
+}
+
 // Behind the name: = value
-Attribute Parser::attribute_named(Position position, std::string name)
+Attribute Parser::attribute(Position position, std::string name)
 {
 	expect("=");
 	return {position, std::move(name), value()};
 }
 
-Value Parser::value()
+// { name = value; ... }
+std::vector<Attribute> Parser::attributes()
 {
-	Value made;
-	made.position = token_.position;
-	if (token_.kind == Token::Kind::text) {
-		made.kind = Value::Kind::text;
-		made.text = take().text;
-	} else if (token_.kind == Token::Kind::word) {
-		made.kind = Value::Kind::word;
-		made.text = path();
-	} else {
-		made.negative = accept("-");
-		made.magnitude = expect_integer();
-	}
-	return made;
-}
-
-Parser::TypePtr Parser::type(unsigned depth)
-{
-	if (depth > max_depth)
-		refuse("types are nested too deeply");
-	auto made = std::make_shared<Type>();
-	made->position = token_.position;
-	for (const char *unread : {"variant", "string", "floating_point"})
-		if (token_.is(unread))
-			refuse(std::string("the type ") + unread + " is not read");
-	if (accept("integer")) {
-		integer_type(*made);
-	} else if (accept("enum")) {
-		enumeration(*made, depth);
-	} else if (accept("struct")) {
-		structure(*made, depth);
-	} else {
-		made->kind = Type::Kind::named;
-		made->name = expect_word();
-	}
-	return made;
-}
-
-void Parser::integer_type(Type &made)
-{
-	made.kind = Type::Kind::integer;
+	std::vector<Attribute> made;
 	expect("{");
 	while (!accept("}")) {
 		count_node();
 		const Position position = token_.position;
-		made.attributes.push_back(attribute_named(position, expect_word()));
+		made.push_back(attribute(position, attribute_name()));
 		expect(";");
 	}
-}
-
-// Behind `enum`: : CONTAINER { labels }
-void Parser::enumeration(Type &made, unsigned depth)
-{
-	made.kind = Type::Kind::enumeration;
-	if (!accept(":"))
-		refuse("an enum needs a container type (enum : TYPE) here");
-	made.base = type(depth + 1);
-	expect("{");
-	made.labels = labels();
-	expect("}");
-}
-
-std::vector<Label> Parser::labels()
-{
-	std::vector<Label> made;
-	std::uint64_t implicit = 0; // one more than the last value
-	while (!token_.is("}")) {
-		count_node();
-		Label label;
-		label.position = token_.position;
-		if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::text)
-			refuse("expected the name of a label here");
-		label.text = take().text;
-		label.first = label.last = implicit;
-		if (accept("=")) {
-			label.first = label.last = label_value();
-			if (accept("..."))
-				label.last = label_value();
-		}
-		implicit = label.last + 1;
-		made.push_back(std::move(label));
-		if (!accept(","))
-			break;
-	}
+	made.shrink_to_fit();
 	return made;
 }
 
-std::uint64_t Parser::label_value()
+// An expression of the grammar as far as it has a meaning: a sign and parentheses
+Value Parser::value(unsigned depth)
 {
-	const bool negative = accept("-");
-	if (negative && token_.kind == Token::Kind::integer && token_.integer > std::uint64_t(1) << 63)
-		refuse("a number does not fit into 64 bits");
-	const std::uint64_t magnitude = expect_integer();
-	return negative ? 0 - magnitude : magnitude;
+	check_depth(depth, "parentheses");
+	const Position position = token_.position;
+	const bool minus = accept("-"), has_sign = minus || accept("+");
+	Value made = primary(depth);
+	if (has_sign && made.kind != Value::Kind::integer)
+		throw Refusal(made.position, "expected a number behind the sign");
+	made.position = position;
+	made.negative = made.magnitude != 0 && made.negative != minus;
+	if (made.negative && made.magnitude > std::uint64_t(1) << 63)
+		throw Refusal(position, "a number does not fit into 64 bits");
+	return made;
 }
 
-// Behind `struct`: { fields } align(N)
-void Parser::structure(Type &made, unsigned depth)
+Value Parser::primary(unsigned depth)
 {
-	made.kind = Type::Kind::structure;
-	if (!accept("{"))
-		refuse("a named struct is not read; expected `{` here");
-	while (!accept("}")) {
-		count_node();
-		made.fields.push_back(declaration(depth + 1));
-		expect(";");
-	}
-	if (accept("align")) {
-		expect("(");
-		made.align_bits = expect_integer();
-		expect(")");
-	}
-}
-
-// TYPE name, TYPE name[N]; a named type may be of several words, the last word is the field's name
-Declaration Parser::declaration(unsigned depth)
-{
-	Declaration made;
-	auto declared = type(depth);
+	Value made;
 	made.position = token_.position;
-	made.name = expect_word();
-	if (declared->kind == Type::Kind::named && token_.kind == Token::Kind::word) {
-		auto several = std::make_shared<Type>(*declared);
-		while (token_.kind == Token::Kind::word) {
-			several->name += ' ' + made.name;
-			if (several->name.size() > Lexer::max_name_bytes)
-				refuse("a name is longer than 255 bytes");
-			made.position = token_.position;
-			made.name = take().text;
-		}
-		declared = several;
-	}
-	made.type = declared;
-	if (accept("[")) {
-		if (token_.kind == Token::Kind::word)
-			refuse("an array whose length is a field (a sequence) is not read");
-		made.is_array = true;
-		made.array_length = expect_integer();
-		expect("]");
-		if (token_.is("["))
-			refuse("an array of arrays is not read");
+	if (accept("(")) {
+		made = value(depth + 1);
+		expect(")");
+	} else if (token_.kind == Token::Kind::text) {
+		made.kind = Value::Kind::text;
+		made.text = take().text;
+	} else if (is_word()) {
+		made.kind = Value::Kind::word;
+		made.text = path();
+	} else if (token_.kind == Token::Kind::integer) {
+		made.magnitude = take().integer;
+	} else {
+		refuse("expected a value here");
 	}
 	return made;
 }
 
-} // namespace
+Value Parser::expect_integer()
+{
+	Value made = value();
+	if (made.kind != Value::Kind::integer)
+		throw Refusal(made.position, "expected a number here");
+	return made;
+}
 
 Tree parse(std::string_view untrusted_text)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // TSDL, the language of CTF 1.8 descriptions: from text to a syntax tree.
 //
-// Called by read_description() (interpret.h), which gives the tree its meaning. The tree says only what stands in the
-// text and where; whether a reader can do something with it is not decided here. The text is untrusted: depth, size and
-// number of nodes are bounded, and time is linear in the size. What the grammar has but no reader of ours takes yet
-// (variant, sequence, string, floating_point) is refused here.
+// Called by read_description() (interpret.h), which gives the tree its meaning (types.h). The tree says only what
+// stands in the text and where; names are not looked up. The whole grammar of CTF 1.8.3 is taken (appendix C of the
+// specification, https://diamon.org/ctf/v1.8.3/), in the forms that LTTng, barectf, perf and babeltrace2 write and
+// read. The text is untrusted: depth, size and number of nodes are bounded, and time is linear in the size.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,11 @@ namespace monitor::trace::tsdl {
 
 struct Position {
 	std::uint32_t line = 1, column = 1;
+
+	bool is_before(const Position &other) const
+	{
+		return line < other.line || (line == other.line && column < other.column);
+	}
 };
 
 // Thrown by parse() and by the interpretation, caught in read_description(); never leaves this library.
@@ -35,7 +40,7 @@ struct Value {
 	Position position;
 	std::uint64_t magnitude = 0; // of an integer
 	bool negative = false;
-	std::string text; // of a string literal, or a word such as le or clock.tsc.value
+	std::string text; // of a string literal, or a word such as le or clock.tsc.value, with dots where -> stood
 };
 
 // name = value;
@@ -53,44 +58,66 @@ struct Label {
 };
 
 struct Declaration;
+struct Definition;
 
 struct Type {
-	enum class Kind : std::uint8_t { integer, enumeration, structure, named } kind = Kind::named;
+	enum class Kind : std::uint8_t { integer, floating_point, string, enumeration, structure, variant, named };
+	Kind kind = Kind::named;
 	Position position;
-	std::string name;                  // of a named type
-	std::vector<Attribute> attributes; // of an integer
-	std::shared_ptr<const Type> base;  // of an enumeration: its container
-	std::vector<Label> labels;         // of an enumeration
-	std::vector<Declaration> fields;   // of a structure
-	std::uint64_t align_bits = 1;      // of a structure: align(N)
+	// Of a named type its words with single blanks (`unsigned long`), and of a pointer the stars too (`struct s
+	// *`), all without const; of a struct, variant or enum what stands behind the keyword, or "".
+	std::string name;
+	bool has_body = false;               // false: a name, and `struct NAME` and its like, refer to another one
+	std::vector<Attribute> attributes;   // of an integer, floating_point or string
+	std::shared_ptr<const Type> base;    // of an enumeration: its container, nullptr: int
+	std::vector<Label> labels;           // of an enumeration
+	std::vector<Declaration> fields;     // of a structure or a variant
+	std::vector<Definition> definitions; // in the body of a structure or a variant
+	std::string tag;                     // of a variant: the path in < >, or ""
+	std::uint64_t align_bits = 0;        // of a structure: align(N), 0: none
 };
 
-// TYPE name; or TYPE name[N];
+// [N] or [path.to.field]; its position is that of the bracket
+struct Dimension {
+	Position position;
+	std::uint64_t length = 0;
+	std::string path; // "" : length
+};
+
+// TYPE name; or TYPE name[N][path]; the first dimension is the outermost. `TYPE a, b;` makes two.
 struct Declaration {
 	Position position;
 	std::string name;
 	std::shared_ptr<const Type> type;
-	bool is_array = false;
-	std::uint64_t array_length = 0;
+	std::vector<Dimension> dimensions;
 };
 
-// packet.header := TYPE; in a block, or typealias TYPE := name; (in the tree's order)
+// typealias TYPE [N] := name; typedef TYPE name[N]; or with name "" a struct, variant or enum that is only declared.
+struct Definition {
+	Position position; // of the name, and so behind the type; with name "" that of the type
+	std::string name;  // words and * with single blanks between them
+	std::shared_ptr<const Type> type;
+	std::vector<Dimension> dimensions; // the first is the outermost, as in a Declaration
+};
+
+// packet.header := TYPE; in a block
 struct Binding {
 	Position position;
 	std::string name;
 	std::shared_ptr<const Type> type;
 };
 
-// clock { ... }; and its like
+// clock { ... }; and its like. What was defined before something holds for it: positions tell the order.
 struct Block {
 	Position position;
 	std::string keyword;
 	std::vector<Attribute> attributes;
+	std::vector<Definition> definitions;
 	std::vector<Binding> bindings;
 };
 
 struct Tree {
-	std::vector<Binding> aliases;
+	std::vector<Definition> definitions;
 	std::vector<Block> blocks;
 };
 

@@ -54,19 +54,26 @@ Token Lexer::next()
 		integer(token);
 	} else if (c == '"') {
 		literal(token);
+	} else if (c == '\'') {
+		character(token);
 	} else {
-		token.kind = Token::Kind::punctuation;
-		for (std::string_view punctuation :
-		     {"...", ":=", "{", "}", "[", "]", "(", ")", "<", ">", ";", ",", ".", "=", ":", "-", "+", "*"}) {
-			if (text_.substr(at_, punctuation.size()) == punctuation) {
-				token.text = punctuation;
-				at_ += punctuation.size();
-				return token;
-			}
-		}
-		throw Refusal(token.position, "a character stands here that TSDL does not know");
+		punctuation(token);
 	}
 	return token;
+}
+
+void Lexer::punctuation(Token &token)
+{
+	token.kind = Token::Kind::punctuation;
+	for (std::string_view known :
+	     {"...", ":=", "->", "{", "}", "[", "]", "(", ")", "<", ">", ";", ",", ".", "=", ":", "-", "+", "*"}) {
+		if (text_.substr(at_, known.size()) == known) {
+			token.text = known;
+			at_ += known.size();
+			return;
+		}
+	}
+	throw Refusal(token.position, "a character stands here that TSDL does not know");
 }
 
 void Lexer::word(Token &token)
@@ -99,25 +106,49 @@ void Lexer::integer(Token &token)
 		token.integer = token.integer * base + digit;
 	}
 	const std::size_t digits = at_ - begin;
-	for (int suffix = 0; suffix < 3 && (peek() == 'u' || peek() == 'U' || peek() == 'l' || peek() == 'L'); ++suffix)
-		++at_;
+	integer_suffix();
 	if (digits == 0 || is_letter(peek()) || is_digit(peek()))
 		throw Refusal(token.position, "a number is malformed");
 	token.kind = Token::Kind::integer;
 }
 
+// C's u, l and ll, in any order and case: all numbers have 64 bits here.
+void Lexer::integer_suffix()
+{
+	const auto is = [this](char lower) { return (peek() | 0x20) == lower; };
+	const bool begins_unsigned = is('u');
+	at_ += begins_unsigned;
+	for (int longs = 0; longs < 2 && is('l'); ++longs)
+		++at_;
+	at_ += !begins_unsigned && is('u');
+}
+
 void Lexer::literal(Token &token)
 {
 	token.kind = Token::Kind::text;
-	for (++at_; at_ < text_.size() && peek() != '"';) {
+	for (++at_; peek() != '"';) {
 		if (peek() == '\n')
 			throw Refusal(token.position, "a string literal does not end on its line");
+		if (at_ + (peek() == '\\') >= text_.size())
+			throw Refusal(token.position, "a string literal does not end");
 		token.text += peek() == '\\' ? escape() : text_[at_++];
-		if (token.text.size() > max_name_bytes)
-			throw Refusal(token.position, "a string literal is longer than 255 bytes");
+		if (token.text.size() > max_literal_bytes)
+			throw Refusal(token.position, "a string literal is longer than 4096 bytes");
 	}
-	if (at_ >= text_.size())
-		throw Refusal(token.position, "a string literal does not end");
+	++at_;
+}
+
+// 'c' is the number of its byte, as in C.
+void Lexer::character(Token &token)
+{
+	token.kind = Token::Kind::integer;
+	++at_;
+	const bool is_empty = peek() == '\n' || peek() == '\'';
+	if (is_empty || at_ + (peek() == '\\') >= text_.size())
+		throw Refusal(token.position, "a character constant is empty or does not end");
+	token.integer = static_cast<unsigned char>(peek() == '\\' ? escape() : text_[at_++]);
+	if (peek() != '\'')
+		throw Refusal(token.position, "a character constant does not end behind one character");
 	++at_;
 }
 
@@ -132,7 +163,7 @@ char Lexer::escape()
 		for (int more = 0; more < 2 && digit_value(peek()) < 8; ++more)
 			value = value * 8 + digit_value(text_[at_++]);
 		if (value > 255)
-			throw Refusal(begin, "an escape in a string literal is beyond one byte");
+			throw Refusal(begin, "an escape in a literal is beyond one byte");
 		return static_cast<char>(value);
 	}
 	if (c == 'x' && digit_value(peek()) < 16) {
@@ -144,7 +175,7 @@ char Lexer::escape()
 	constexpr std::string_view letters = "abfnrtv\"'\\?", meanings = "\a\b\f\n\r\t\v\"'\\?";
 	const std::size_t known = letters.find(c);
 	if (c == '\0' || known == std::string_view::npos)
-		throw Refusal(begin, "an escape in a string literal is not known");
+		throw Refusal(begin, "an escape in a literal is not known");
 	return meanings[known];
 }
 

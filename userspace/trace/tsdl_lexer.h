@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The words of TSDL: identifiers, integers, string literals, punctuation; comments and white space are skipped.
+// The words of TSDL: identifiers, numbers, literals, punctuation; comments and white space are skipped.
 //
-// Used by the parser (tsdl.cpp) only, one token of look-ahead at a time. The text must outlive the lexer.
+// Used by the parser (tsdl.cpp) only, one token at a time. The text must outlive the lexer.
 // Invariant: it never reads behind the text and always advances, so the parser ends.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace monitor::trace::tsdl {
 struct Token {
 	enum class Kind : std::uint8_t { end, word, integer, text, punctuation } kind = Kind::end;
 	Position position;
-	std::string text; // word, string literal without quotes and escapes, or punctuation
-	std::uint64_t integer = 0;
+	std::string text;          // word, string literal without quotes and escapes, or punctuation
+	std::uint64_t integer = 0; // a number, or the byte of a character constant
 
 	bool is(std::string_view punctuation_or_word) const
 	{
@@ -27,8 +27,8 @@ struct Token {
 
 class Lexer {
 public:
-	// Names and literals are at most so long: they are printed with events.
-	static constexpr std::size_t max_name_bytes = 255;
+	// Names are at most so long: they are printed with events. A literal may be a text of the environment.
+	static constexpr std::size_t max_name_bytes = 255, max_literal_bytes = 4096;
 
 	explicit Lexer(std::string_view untrusted_text) : text_(untrusted_text) {}
 	// Throws Refusal at a character or a literal that TSDL does not have.
@@ -41,7 +41,10 @@ private:
 	void newline();
 	void word(Token &token);
 	void integer(Token &token);
+	void integer_suffix();
 	void literal(Token &token);
+	void character(Token &token);
+	void punctuation(Token &token);
 	char escape();
 
 	std::string_view text_;

@@ -2,8 +2,8 @@
 #include "types.h"
 
 #include <algorithm>
-
-#include "monitor/ring.h"
+#include <array>
+#include <set>
 
 namespace monitor::trace {
 namespace {
@@ -12,9 +12,11 @@ using tsdl::Position;
 using tsdl::Refusal;
 using tsdl::Type;
 using tsdl::Value;
+using Kind = FieldClass::Kind;
 
-constexpr std::uint32_t max_align_bits = 64;
-constexpr std::uint64_t max_array_length = EDC_BLOCK_SIZE;
+constexpr std::uint64_t max_align_bits = 4096;
+constexpr std::uint64_t max_fixed_bits = std::uint64_t(1) << 40;
+constexpr std::size_t max_nodes = 2'000'000;
 
 bool truth(const Value &value)
 {
@@ -29,18 +31,52 @@ bool truth(const Value &value)
 
 std::uint8_t base_of(const Value &value)
 {
-	if (value.kind == Value::Kind::integer)
-		return value.magnitude == 16 ? 16 : 10;
-	for (const char *hex : {"hexadecimal", "hex", "x", "X", "p"})
-		if (value.text == hex)
-			return 16;
-	return 10;
+	struct Named {
+		const char *name;
+		std::uint8_t base;
+	};
+	static constexpr std::array<Named, 14> names = {{{"decimal", 10},
+							 {"dec", 10},
+							 {"d", 10},
+							 {"i", 10},
+							 {"u", 10},
+							 {"hexadecimal", 16},
+							 {"hex", 16},
+							 {"x", 16},
+							 {"X", 16},
+							 {"p", 16},
+							 {"octal", 8},
+							 {"oct", 8},
+							 {"o", 8},
+							 {"binary", 2}}};
+	if (value.kind == Value::Kind::integer && !value.negative)
+		for (const std::uint8_t base : {2, 8, 10, 16})
+			if (value.magnitude == base)
+				return base;
+	if (value.kind != Value::Kind::integer && value.text == "b")
+		return 2;
+	for (const Named &each : names)
+		if (value.kind != Value::Kind::integer && value.text == each.name)
+			return each.base;
+	throw Refusal(value.position, "expected a base here: binary, octal, decimal or hexadecimal");
+}
+
+bool is_text_encoding(const Value &value)
+{
+	if (value.text == "UTF8" || value.text == "ASCII" || value.text == "utf8" || value.text == "ascii" ||
+	    value.text == "UTF-8")
+		return true;
+	if (value.text == "none")
+		return false;
+	throw Refusal(value.position, "expected an encoding here: UTF8, ASCII or none");
 }
 
 std::uint32_t checked_align(Position position, std::uint64_t align_bits)
 {
-	if (align_bits == 0 || align_bits > max_align_bits || (align_bits & (align_bits - 1)) != 0)
-		throw Refusal(position, "an alignment other than 1, 2, 4, 8, 16, 32 or 64 bits is not read");
+	if (align_bits == 0 || (align_bits & (align_bits - 1)) != 0)
+		throw Refusal(position, "an alignment is a power of two");
+	if (align_bits > max_align_bits)
+		throw Refusal(position, "an alignment of more than 4096 bits is not read");
 	return static_cast<std::uint32_t>(align_bits);
 }
 
@@ -71,138 +107,259 @@ std::string name_of(const Value &value)
 	return value.text;
 }
 
-void check_little_endian(const Value &value)
+bool is_big_endian(const Value &value)
 {
-	if (value.text != "le" && value.text != "native" && value.text != "network" && value.text != "be")
-		throw Refusal(value.position, "expected a byte order here");
-	if (value.text == "be" || value.text == "network")
-		throw Refusal(value.position, "big endian data is not read");
+	if (value.text != "le" && value.text != "network" && value.text != "be")
+		throw Refusal(value.position, "expected a byte order here: le or be");
+	return value.text != "le";
 }
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t align)
+bool Types::byte_order(const Value &value) const
 {
-	return (value + align - 1) & ~(align - 1);
+	return value.text == "native" ? big_endian_ : is_big_endian(value);
 }
 
-void Types::set_attribute(Integer &made, const tsdl::Attribute &attribute) const
+const FieldClass *Scope::find(const std::string &name) const
+{
+	for (const Scope *scope = this; scope; scope = scope->outer_) {
+		const auto found = scope->types_.find(name);
+		if (found != scope->types_.end())
+			return &found->second;
+	}
+	return nullptr;
+}
+
+// What a name stands for is copied: a short text must not become a large description.
+const FieldClass &Types::counted(const FieldClass &made, Position position)
+{
+	nodes_ += made.nodes();
+	if (nodes_ > max_nodes)
+		throw Refusal(position, "the description has too many fields");
+	return made;
+}
+
+void Types::set_attribute(FieldClass &made, const tsdl::Attribute &attribute)
 {
 	const auto &[position, name, value] = attribute;
-	if (name == "size" && (number(value) == 0 || number(value) > 64))
-		throw Refusal(value.position, "an integer of other than 1 to 64 bits is not read");
-	if (name == "map" && value.text != "clock." + clock_ + ".value")
-		throw Refusal(value.position, "an integer is mapped to a clock that is not described");
-	if (name == "size")
+	if (name == "size") {
+		if (number(value) == 0 || number(value) > 64)
+			throw Refusal(value.position, "an integer of other than 1 to 64 bits is not read");
 		made.size_bits = static_cast<std::uint32_t>(value.magnitude);
-	else if (name == "align")
+	} else if (name == "align") {
 		made.align_bits = checked_align(value.position, number(value));
-	else if (name == "signed")
+	} else if (name == "signed") {
 		made.is_signed = truth(value);
-	else if (name == "byte_order")
-		check_little_endian(value);
-	else if (name == "base")
+	} else if (name == "byte_order") {
+		made.big_endian = byte_order(value);
+	} else if (name == "base") {
 		made.base = base_of(value);
-	else if (name == "encoding")
-		made.is_text = value.text == "UTF8" || value.text == "ASCII";
-	else if (name == "map")
-		made.clock = clock_;
-	else
-		throw Refusal(position, "the integer attribute " + name + " is not read");
+	} else if (name == "encoding") {
+		made.is_text = is_text_encoding(value);
+	} else if (name == "map") {
+		for (std::size_t i = 0; i < clocks_.size(); ++i)
+			if (value.text == "clock." + clocks_[i] + ".value")
+				made.clock = static_cast<std::int8_t>(i);
+		if (made.clock < 0)
+			throw Refusal(value.position, "an integer is mapped to a clock that is not described");
+	}
 }
 
-Integer Types::plain_integer(const Type &type) const
+FieldClass Types::integer(const Type &type)
 {
-	Integer made;
+	FieldClass made;
+	made.align_bits = 0;
+	made.big_endian = big_endian_;
 	for (const auto &attribute : type.attributes)
 		set_attribute(made, attribute);
 	if (made.size_bits == 0)
 		throw Refusal(type.position, "an integer has no size");
 	if (made.align_bits == 0)
 		made.align_bits = made.size_bits % 8 == 0 ? 8 : 1;
+	made.is_text = made.is_text && made.size_bits == 8 && made.align_bits == 8;
 	return made;
 }
 
-Integer Types::enumeration(const Type &type) const
+FieldClass Types::floating_point(const Type &type)
 {
-	Integer made = integer(*type.base);
-	if (made.labels)
-		throw Refusal(type.position, "an enum whose container is an enum is not read");
-	std::vector<Enumeration::Label> labels;
-	for (const auto &label : type.labels) {
-		Value text;
-		text.kind = Value::Kind::text;
-		text.position = label.position;
-		text.text = label.text;
-		labels.push_back({label.first, label.last, name_of(text)});
+	FieldClass made;
+	made.kind = Kind::floating_point;
+	made.big_endian = big_endian_;
+	std::uint64_t exponent = 0, mantissa = 0;
+	made.align_bits = 8;
+	for (const auto &[position, name, value] : type.attributes) {
+		if (name == "exp_dig")
+			exponent = number(value);
+		else if (name == "mant_dig")
+			mantissa = number(value);
+		else if (name == "byte_order")
+			made.big_endian = byte_order(value);
+		else if (name == "align")
+			made.align_bits = checked_align(value.position, number(value));
 	}
+	if (exponent == 8 && mantissa == 24)
+		made.size_bits = 32;
+	else if (exponent == 11 && mantissa == 53)
+		made.size_bits = 64;
+	else
+		throw Refusal(type.position, "a floating_point of other than exp_dig 8, mant_dig 24 or exp_dig 11, "
+					     "mant_dig 53 is not read");
+	return made;
+}
+
+FieldClass Types::string(const Type &type)
+{
+	FieldClass made;
+	made.kind = Kind::string;
+	made.align_bits = 8;
+	made.is_text = true;
+	for (const auto &[position, name, value] : type.attributes)
+		if (name == "encoding")
+			is_text_encoding(value);
+	return made;
+}
+
+FieldClass Types::enumeration(const Type &type, Scope &scope)
+{
+	Type plain_int;
+	plain_int.position = type.position;
+	plain_int.name = "int";
+	FieldClass made = make(type.base ? *type.base : plain_int, scope);
+	if (made.kind != Kind::integer || made.labels)
+		throw Refusal(type.position, "the container of an enum is an integer");
+	if (type.labels.empty())
+		throw Refusal(type.position, "an enum has no labels");
+	std::vector<Enumeration::Label> labels;
+	for (const auto &label : type.labels)
+		labels.push_back({label.first, label.last, label.text});
 	auto enumeration = std::make_shared<const Enumeration>(std::move(labels), made.is_signed);
 	if (!enumeration->ok())
-		throw Refusal(type.position, "an enum whose ranges overlap or run backwards is not read");
+		throw Refusal(type.position, "an enum has a range that runs backwards, or too many that overlap");
 	made.labels = std::move(enumeration);
 	made.is_text = false;
 	return made;
 }
 
-Integer Types::integer(const Type &type) const
+// What is defined between fields holds for those behind it.
+FieldClass Types::compound(const Type &type, Scope &scope)
 {
-	if (type.kind == Type::Kind::integer)
-		return plain_integer(type);
-	if (type.kind == Type::Kind::enumeration)
-		return enumeration(type);
-	if (type.kind == Type::Kind::structure)
-		throw Refusal(type.position, "a struct as a field is not read");
-	const auto alias = aliases_.find(type.name);
-	if (alias == aliases_.end())
+	FieldClass made;
+	const bool is_structure = type.kind == Type::Kind::structure;
+	made.kind = is_structure ? Kind::structure : Kind::variant;
+	Scope inner(&scope);
+	auto definition = type.definitions.begin();
+	std::set<std::string_view> names;
+	for (const auto &declared : type.fields) {
+		while (definition != type.definitions.end() && definition->position.is_before(declared.position))
+			define(*definition++, inner);
+		if (!names.insert(declared.name).second)
+			throw Refusal(declared.position, "the name " + declared.name + " stands twice in a " +
+							     (is_structure ? "struct" : "variant"));
+		made.members.push_back(
+		    {declared.name, make(*declared.type, inner, declared.dimensions), declared.position, {}});
+		if (is_structure)
+			made.align_bits = std::max(made.align_bits, made.members.back().type.align_bits);
+	}
+	if (!is_structure && made.members.empty())
+		throw Refusal(type.position, "a variant has no options");
+	made.finish();
+	if (made.fixed_bits > max_fixed_bits)
+		throw Refusal(type.position, "a struct is too large");
+	return made;
+}
+
+FieldClass Types::body_of(const Type &type, Scope &scope)
+{
+	return type.kind == Type::Kind::enumeration ? enumeration(type, scope) : compound(type, scope);
+}
+
+// A struct, variant or enum: with a body, or the name of one.
+FieldClass Types::tagged(const Type &type, const char *keyword, Scope &scope)
+{
+	const std::string name = std::string(keyword) + ' ' + type.name;
+	FieldClass made;
+	if (type.has_body) {
+		made = body_of(type, scope);
+		if (type.align_bits)
+			made.align_bits = std::max(made.align_bits, checked_align(type.position, type.align_bits));
+		if (!type.name.empty() && !scope.add(name, counted(made, type.position)))
+			throw Refusal(type.position, "the type " + name + " is defined twice");
+	} else {
+		const FieldClass *found = scope.find(name);
+		if (!found)
+			throw Refusal(type.position, "the type " + name + " is not defined");
+		made = counted(*found, type.position);
+		if (type.align_bits)
+			made.align_bits = std::max(made.align_bits, checked_align(type.position, type.align_bits));
+	}
+	if (made.kind == Kind::variant && (type.has_body || !type.tag.empty())) {
+		if (made.reference && !made.reference->path.empty())
+			throw Refusal(type.position, "the variant has a tag already");
+		made.reference = std::make_shared<const Reference>(Reference{type.tag, type.position});
+	}
+	return made;
+}
+
+FieldClass Types::named(const Type &type, const Scope &scope)
+{
+	const FieldClass *found = scope.find(type.name);
+	if (!found)
 		throw Refusal(type.position, "the type " + type.name + " is not defined");
-	if (!alias->second.integer)
-		throw Refusal(type.position, "a struct as a field is not read");
-	return *alias->second.integer;
+	return counted(*found, type.position);
 }
 
-const Type &Types::structure(const Type &type) const
+FieldClass Types::make_plain(const Type &type, Scope &scope)
 {
-	const auto alias = aliases_.find(type.name);
-	if (type.kind == Type::Kind::structure)
-		return type;
-	if (type.kind != Type::Kind::named || alias == aliases_.end() || !alias->second.structure)
-		throw Refusal(type.position, "expected a struct here");
-	return *alias->second.structure;
-}
-
-std::vector<Placed> Types::lay_out(const Type &type, std::uint64_t &offset_bits) const
-{
-	const Type &laid = structure(type);
-	std::vector<Placed> placed;
-	std::uint64_t align = checked_align(laid.position, laid.align_bits);
-	for (const auto &declaration : laid.fields) {
-		placed.push_back({&declaration, integer(*declaration.type), 0});
-		align = std::max<std::uint64_t>(align, placed.back().type.align_bits);
+	switch (type.kind) {
+	case Type::Kind::integer:
+		return integer(type);
+	case Type::Kind::floating_point:
+		return floating_point(type);
+	case Type::Kind::string:
+		return string(type);
+	case Type::Kind::enumeration:
+		return tagged(type, "enum", scope);
+	case Type::Kind::structure:
+		return tagged(type, "struct", scope);
+	case Type::Kind::variant:
+		return tagged(type, "variant", scope);
+	case Type::Kind::named:
+		break;
 	}
-	offset_bits = round_up(offset_bits, align);
-	for (Placed &each : placed) {
-		each.offset_bits = offset_bits = round_up(offset_bits, each.type.align_bits);
-		const tsdl::Declaration &declaration = *each.declaration;
-		if (!declaration.is_array) {
-			offset_bits += each.type.size_bits;
-			continue;
-		}
-		if (each.type.size_bits != 8 || each.type.align_bits != 8 || each.type.labels)
-			throw Refusal(declaration.position, "an array of other than bytes is not read");
-		if (declaration.array_length == 0 || declaration.array_length > max_array_length)
-			throw Refusal(declaration.position, "an array of no or very many elements is not read");
-		offset_bits += declaration.array_length * 8;
-	}
-	return placed;
+	return named(type, scope);
 }
 
-void Types::define(const tsdl::Binding &alias)
+FieldClass Types::several(FieldClass element, const tsdl::Dimension &dimension)
 {
-	Named named;
-	if (alias.type->kind == Type::Kind::structure)
-		named.structure = alias.type.get();
-	else
-		named.integer = integer(*alias.type);
-	if (!aliases_.emplace(alias.name, std::move(named)).second)
-		throw Refusal(alias.position, "the type " + alias.name + " is defined twice");
+	FieldClass made;
+	made.kind = dimension.path.empty() ? Kind::array : Kind::sequence;
+	made.length = dimension.length;
+	if (!dimension.path.empty())
+		made.reference = std::make_shared<const Reference>(Reference{dimension.path, dimension.position});
+	made.align_bits = element.align_bits;
+	made.is_text = element.kind == Kind::integer && element.is_text;
+	made.base = element.base;
+	if (dimension.path.empty() && element.stride() != 0 && dimension.length > max_fixed_bits / element.stride())
+		throw Refusal(dimension.position, "an array is too large");
+	made.element.push_back(std::move(element));
+	made.finish();
+	return made;
+}
+
+FieldClass Types::make(const Type &type, Scope &scope, const std::vector<tsdl::Dimension> &dimensions)
+{
+	FieldClass made = make_plain(type, scope);
+	made.finish();
+	for (auto dimension = dimensions.rbegin(); dimension != dimensions.rend(); ++dimension)
+		made = several(std::move(made), *dimension);
+	nodes_ += 1 + dimensions.size();
+	return made;
+}
+
+void Types::define(const tsdl::Definition &definition, Scope &scope)
+{
+	FieldClass made = make(*definition.type, scope, definition.dimensions);
+	if (!definition.name.empty() && !scope.add(definition.name, std::move(made)))
+		throw Refusal(definition.position, "the type " + definition.name + " is defined twice");
 }
 
 } // namespace monitor::trace

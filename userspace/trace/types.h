@@ -1,65 +1,65 @@
 // SPDX-License-Identifier: MIT
-// The types of a description: integers, enumerations, structs, their names, and where a struct's fields come to lie.
+// The types of a description: what its names mean in which scope, and what is made of them.
 //
-// Used by the interpretation (interpret.cpp) only: it defines the aliases in the order of the text, then lays out the
-// packet header, the tokens and every event class. Refuses (tsdl::Refusal) what the reader does not decode.
-// Invariant: a laid out field has 1 to 64 bits, or is an array of 1 to 4096 bytes; offsets grow from field to field.
+// Used by the interpretation (interpret.cpp) only: it opens scopes, defines names in the order of the text, and makes
+// the field classes of headers, contexts and events. A field class is made anew for every place, as lengths and tags
+// mean other fields at other places (references.h). Throws tsdl::Refusal for what makes no sense.
+// Invariant: what is made keeps FieldClass's invariants, but for the slots, which references.h gives.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "description.h"
+#include "field_class.h"
 #include "tsdl.h"
 
 namespace monitor::trace {
 
-// An integer type, an enumeration of it, or 8 bits of text.
-struct Integer {
-	std::uint32_t size_bits = 0;
-	std::uint32_t align_bits = 0;
-	bool is_signed = false;
-	bool is_text = false;
-	std::uint8_t base = 10;
-	std::string clock; // that it is mapped to
-	std::shared_ptr<const Enumeration> labels;
-};
+// Names of one pair of braces; looked up from the inside out. A tagged type's name begins with its keyword.
+class Scope {
+public:
+	explicit Scope(const Scope *outer = nullptr) : outer_(outer) {}
+	// False: the scope has it already.
+	bool add(const std::string &name, FieldClass type) { return types_.emplace(name, std::move(type)).second; }
+	const FieldClass *find(const std::string &name) const;
 
-struct Placed {
-	const tsdl::Declaration *declaration;
-	Integer type;
-	std::uint64_t offset_bits;
+private:
+	const Scope *outer_;
+	std::map<std::string, FieldClass> types_;
 };
 
 class Types {
 public:
-	// The clock that integers may be mapped to.
-	void set_clock(const std::string &name) { clock_ = name; }
-	// typealias: the type may use what was defined before. The tree must outlive this.
-	void define(const tsdl::Binding &alias);
+	// Before the first type is made.
+	void set_big_endian(bool big_endian) { big_endian_ = big_endian; }
+	// The clocks that integers may be mapped to; their order is FieldClass::clock.
+	void add_clock(const std::string &name) { clocks_.push_back(name); }
 
-	// The struct that a type is or is an alias of.
-	const tsdl::Type &structure(const tsdl::Type &type) const;
-	// Places the fields of a struct at or after offset_bits, which moves to the struct's end.
-	std::vector<Placed> lay_out(const tsdl::Type &type, std::uint64_t &offset_bits) const;
+	// typealias, typedef, or a tagged type that only is declared.
+	void define(const tsdl::Definition &definition, Scope &scope);
+	// Also enters the tagged type that may be declared in passing.
+	FieldClass make(const tsdl::Type &type, Scope &scope, const std::vector<tsdl::Dimension> &dimensions = {});
 
 private:
-	struct Named {
-		std::optional<Integer> integer;
-		const tsdl::Type *structure = nullptr;
-	};
+	FieldClass make_plain(const tsdl::Type &type, Scope &scope);
+	FieldClass named(const tsdl::Type &type, const Scope &scope);
+	FieldClass tagged(const tsdl::Type &type, const char *keyword, Scope &scope);
+	FieldClass body_of(const tsdl::Type &type, Scope &scope);
+	FieldClass integer(const tsdl::Type &type);
+	void set_attribute(FieldClass &made, const tsdl::Attribute &attribute);
+	FieldClass floating_point(const tsdl::Type &type);
+	FieldClass string(const tsdl::Type &type);
+	FieldClass enumeration(const tsdl::Type &type, Scope &scope);
+	FieldClass compound(const tsdl::Type &type, Scope &scope);
+	FieldClass several(FieldClass element, const tsdl::Dimension &dimension);
+	bool byte_order(const tsdl::Value &value) const;
+	const FieldClass &counted(const FieldClass &made, tsdl::Position position);
 
-	Integer integer(const tsdl::Type &type) const;
-	Integer plain_integer(const tsdl::Type &type) const;
-	void set_attribute(Integer &made, const tsdl::Attribute &attribute) const;
-	Integer enumeration(const tsdl::Type &type) const;
-
-	std::string clock_;
-	std::unordered_map<std::string, Named> aliases_;
+	bool big_endian_ = false;
+	std::vector<std::string> clocks_;
+	std::size_t nodes_ = 0;
 };
 
 // Values of attributes; each refuses a value of another kind.
@@ -67,7 +67,7 @@ std::uint64_t number(const tsdl::Value &value);
 std::int64_t signed_number(const tsdl::Value &value);
 // Not empty and without control characters.
 std::string name_of(const tsdl::Value &value);
-void check_little_endian(const tsdl::Value &value);
-std::uint64_t round_up(std::uint64_t value, std::uint64_t align);
+// Whether it says big endian; refuses what says neither.
+bool is_big_endian(const tsdl::Value &value);
 
 } // namespace monitor::trace

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// All of POET, the library for reading event traces: Documentation/poet.md walks through it.
+#pragma once
+
+#include "clock.hpp"
+#include "cursor.hpp"
+#include "error.hpp"
+#include "event.hpp"
+#include "filter.hpp"
+#include "trace.hpp"
+#include "visit.hpp"

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Any CTF 1.8 trace: `monitor list --json` reads what babeltrace 2 reads, and says what is wrong with a broken one.
+
+oracle.py MONITOR WORK_DIRECTORY [--only NAME]    the test: one line per case
+oracle.py --bt2-only WORK_DIRECTORY [--only NAME] the valid cases themselves: babeltrace 2 reads what was written
+"""
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import sys
+import traceback
+
+import reading  # first: it may start another Python
+from cases import BEYOND, CASES
+from damaged import DAMAGED
+from invalid import INVALID, MAY_BE_READ
+
+PLACE = re.compile(r"line (\d+), column (\d+)")
+
+
+def sorted_texts(events):
+	return sorted(f"{name} {sorted(context.items())} {sorted(fields.items())}" for name, context, fields in events)
+
+
+def not_as_written(who, events, traces):
+	"""A sentence if these events are not what was written, in whatever order."""
+	read = sorted_texts((event.name, event.context, event.fields) for event in events)
+	should = sorted_texts(row for trace in (traces if isinstance(traces, list) else [traces]) for row in trace.log)
+	if read == should:
+		return None
+	at = next((at for at, (one, other) in enumerate(zip(read, should)) if one != other), min(len(read), len(should)))
+	return f"{who} reads {len(read)} events of {len(should)}: {read[at:at + 1]}, written was {should[at:at + 1]}"
+
+
+def valid(monitor, directory, write):
+	"""What is wrong with this case (None: nothing), and a remark."""
+	traces = write(directory)
+	theirs, stopped = reading.babeltrace(directory)
+	wrong = f"babeltrace2 does not read it: {stopped}" if stopped else not_as_written("babeltrace2", theirs, traces)
+	if not wrong and monitor:
+		ours, wrong = reading.by_monitor(monitor, directory, len(theirs) == 0)
+		wrong = wrong or reading.difference(theirs, ours)
+	return wrong, f"{len(theirs)} events"
+
+
+def beyond(monitor, directory, write):
+	traces = write(directory)
+	ours, wrong = reading.by_monitor(monitor, directory)
+	return wrong or not_as_written("monitor", ours, traces), f"{len(ours)} events"
+
+
+def invalid(monitor, directory, text, line, column, may_be_read):
+	directory.mkdir(parents=True)
+	(directory / "metadata").write_text(text)
+	(directory / "stream").write_bytes(b"")
+	code, _, errors = reading.run(monitor, directory)
+	said = " / ".join(errors[:3])[:500]
+	if code is None or code < 0:
+		return f"exit code {code}: {said}", ""
+	if code == 0 and may_be_read:
+		return None, "is read"
+	places = [PLACE.search(error) for error in errors]
+	if code == 0 or len(errors) != 1 or not places[0]:
+		return f"exit code {code}, not one line of complaint with a place: {said}", ""
+	is_line, is_column = map(int, places[0].groups())
+	if (line and is_line != line) or (column and is_column != column):
+		return f"told is line {is_line}, column {is_column}, not line {line}, column {column or 'any'}: {said}", ""
+	return None, said
+
+
+def damage(monitor, directory, write):
+	runs = 0
+	for what, first, more, is_complaint_due in write(directory):
+		code, lines, errors = reading.run(monitor, directory)
+		said = f"{what}: exit code {code}: {' / '.join(errors[:3])[:500]}"
+		runs += 1
+		if code not in (0, 1) or any("Sanitizer" in error for error in errors):
+			return said, ""
+		if (code == 1 and not errors) or (is_complaint_due and not errors) or (is_complaint_due is False and code == 1):
+			return f"{said}, a complaint {'is' if is_complaint_due else 'is not'} due", ""
+		wrong = not_first(lines, first, more) if first is not None else None
+		if wrong:
+			return f"{said}, {wrong}", ""
+	return None, f"{runs} runs"
+
+
+def not_first(lines, first, more):
+	"""A sentence if these lines are not all of the first events and then some of the others, in their order."""
+	events = [reading.event_of(line) for line in lines]
+	for at, (name, context, fields) in enumerate(first):
+		if at >= len(events) or not reading.same({"": [name, context, fields]}, whole(events[at])):
+			return f"event {at} is {events[at:at + 1]}, not {name} {json.dumps(fields)}"
+	others = iter(more)
+	for event in events[len(first):]:
+		if not any(reading.same({"": [name, context, fields]}, whole(event)) for name, context, fields in others):
+			return f"an event that is none of the trace: {event}"
+	return None
+
+
+def whole(event):
+	return {"": [event.name, event.context, event.fields]}
+
+
+def main():
+	parser = argparse.ArgumentParser()
+	parser.add_argument("monitor", nargs="?")
+	parser.add_argument("work")
+	parser.add_argument("--only", help="only the cases whose names contain this")
+	parser.add_argument("--bt2-only", action="store_true")
+	options = parser.parse_args()
+	work, monitor = pathlib.Path(options.work), None if options.bt2_only else options.monitor
+	shutil.rmtree(work, ignore_errors=True)
+
+	tests = {name: lambda at, write=write: valid(monitor, at, write) for name, write in CASES.items()}
+	if monitor:
+		tests.update({f"beyond_{name}": lambda at, write=write: beyond(monitor, at, write)
+		              for name, write in BEYOND.items()})
+		tests.update({f"invalid_{name}": lambda at, text=text, line=line, column=column, free=name in MAY_BE_READ:
+		              invalid(monitor, at, text, line, column, free) for name, text, line, column in INVALID})
+		tests.update({f"damaged_{name}": lambda at, write=write: damage(monitor, at, write)
+		              for name, write in DAMAGED.items()})
+	failures = runs = 0
+	for name, test in tests.items():
+		if options.only and options.only not in name:
+			continue
+		try:
+			wrong, remark = test(work / name)
+		except Exception:  # the next case may still tell something
+			wrong, remark = traceback.format_exc(), ""
+		runs += 1
+		failures += wrong is not None
+		print(f"FAIL {name}: {wrong}" if wrong is not None else f"ok   {name} {remark}", flush=True)
+	print(f"{runs} cases, {failures} failed")
+	sys.exit(1 if failures else 0)
+
+
+main()

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// Activities against a pairing that keeps everything; slices merged against the whole at once; limits.
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <random>
+
+#include "samples.h"
+#include "statistics/activity_fold.h"
+#include "statistics/frequencies.h"
+#include "trace/merge.h"
+
+using namespace monitor;
+using samples::StreamWriter;
+using statistics::Activity;
+using statistics::ActivityFold;
+
+namespace {
+
+const std::string classes =
+    samples::event_block(256, "start", "u16_t key;") + samples::event_block(257, "end", "u16_t key;") +
+    samples::event_block(258, "both", "u16_t key;") + samples::event_block(259, "keyless", "u16_t other;");
+
+statistics::ActivityText text(bool nested)
+{
+	return {"activity",
+		"name in {\"start\", \"both\", \"keyless\"}",
+		"name == \"end\" or name == \"both\"",
+		"key",
+		"key",
+		nested,
+		"test"};
+}
+
+struct Step {
+	unsigned id = 0, key = 0;
+	std::uint64_t time = 0;
+	bool gap_before = false;
+};
+
+std::vector<Step> random_steps(std::mt19937_64 &random, std::size_t count)
+{
+	std::vector<Step> steps(count);
+	std::uint64_t time = 100;
+	for (Step &step : steps) {
+		time += random() % 100;
+		step = {static_cast<unsigned>(256 + (random() % 20 ? random() % 2 : random() % 4)),
+			static_cast<unsigned>(random() % 4), time, random() % 40 == 0};
+	}
+	return steps;
+}
+
+trace::Trace trace_of(const std::vector<Step> &steps, std::vector<StreamWriter> &writers)
+{
+	writers = {{0, 0}};
+	for (std::size_t i = 0; i < steps.size(); ++i) {
+		if (i % 200 == 0)
+			writers[0].open(steps[i].time);
+		writers[0].post(steps[i].time, steps[i].id, steps[i].key);
+	}
+	return samples::trace(writers, classes);
+}
+
+// Folds of slices of random lengths, merged; of the whole if most is not given.
+template <class Make>
+auto folded(trace::Trace &trace, const std::vector<Step> &steps, Make &&make, std::mt19937_64 *random = nullptr)
+{
+	auto all = make(), slice = make();
+	bool is_first = true;
+	const auto take = [&] {
+		if (std::exchange(is_first, false))
+			all = slice;
+		else
+			all.merge(slice);
+		slice = make();
+	};
+	std::size_t at = 0;
+	merge(trace, {}, [&](const trace::Event &event) {
+		if (steps[at].gap_before)
+			slice.gap();
+		++at;
+		slice.event(event, {});
+		if (random && (*random)() % 10 == 0)
+			take();
+	});
+	REQUIRE(at == steps.size());
+	take();
+	return all;
+}
+
+struct Expected {
+	std::map<unsigned, std::vector<std::uint64_t>> durations;
+	ActivityFold::Unpaired unpaired;
+};
+
+Expected paired(const std::vector<Step> &steps, bool nested)
+{
+	Expected expected;
+	std::map<unsigned, std::vector<std::uint64_t>> open;
+	for (const Step &step : steps) {
+		if (step.gap_before)
+			for (auto &[key, times] : open) {
+				expected.unpaired.cut += times.size();
+				times.clear();
+			}
+		auto &times = open[step.key];
+		if (step.id == 259)
+			++expected.unpaired.keyless;
+		if (step.id == 257 || step.id == 258) {
+			if (times.empty()) {
+				++expected.unpaired.ends;
+			} else {
+				expected.durations[step.key].push_back(step.time - times.back());
+				times.pop_back();
+			}
+		}
+		if (step.id == 256 || step.id == 258) {
+			if (!nested && !times.empty()) {
+				++expected.unpaired.restarted;
+				times.clear();
+			}
+			times.push_back(step.time);
+		}
+	}
+	for (const auto &[key, times] : open)
+		expected.unpaired.open += times.size();
+	return expected;
+}
+
+void compare(const ActivityFold &fold, const Expected &expected)
+{
+	const auto unpaired = fold.unpaired();
+	CHECK(unpaired.ends == expected.unpaired.ends);
+	CHECK(unpaired.open == expected.unpaired.open);
+	CHECK(unpaired.restarted == expected.unpaired.restarted);
+	CHECK(unpaired.cut == expected.unpaired.cut);
+	CHECK(unpaired.keyless == expected.unpaired.keyless);
+	CHECK(unpaired.too_many == 0);
+	REQUIRE(fold.rows().all().size() == expected.durations.size());
+	for (const auto &[bytes, row] : fold.rows().all()) {
+		const auto &durations = expected.durations.at(static_cast<unsigned>(row.cells.at(0).bits));
+		statistics::Distribution values;
+		for (const std::uint64_t duration : durations)
+			values.add(static_cast<std::int64_t>(duration));
+		CHECK(row.values.count() == values.count());
+		CHECK(row.values.total() == values.total());
+		CHECK(row.values.max() == values.max());
+		CHECK(row.values.standard_deviation() == values.standard_deviation());
+		CHECK(row.values.percentile(0.5) == values.percentile(0.5));
+	}
+}
+
+} // namespace
+
+TEST_CASE("activities: as a pairing that keeps everything, at once and in slices")
+{
+	std::mt19937_64 random(1);
+	for (int i = 0; i < 200; ++i) {
+		const bool nested = i % 2;
+		const auto steps = random_steps(random, 20 + random() % 300);
+		std::vector<StreamWriter> writers;
+		trace::Trace trace = trace_of(steps, writers);
+		const Activity activity = compile(text(nested), trace.description(), 0);
+		const auto make = [&] { return ActivityFold(activity); };
+		const Expected expected = paired(steps, nested);
+		INFO("round " << i);
+		compare(folded(trace, steps, make), expected);
+		for (int round = 0; round < 5; ++round)
+			compare(folded(trace, steps, make, &random), expected);
+	}
+}
+
+TEST_CASE("frequencies: nothing is measured across a loss, slices merged are as the whole")
+{
+	std::mt19937_64 random(2);
+	for (int i = 0; i < 100; ++i) {
+		const auto steps = random_steps(random, 20 + random() % 300);
+		std::vector<StreamWriter> writers;
+		trace::Trace trace = trace_of(steps, writers);
+		const statistics::Names names(trace.description());
+		const statistics::Keys by(i % 2 ? std::vector<std::string>{"key"} : std::vector<std::string>{},
+					  trace.description(), "--by");
+		std::map<std::pair<unsigned, unsigned>, statistics::Distribution> expected;
+		std::map<std::pair<unsigned, unsigned>, std::uint64_t> last, counts;
+		for (const Step &step : steps) {
+			if (step.gap_before)
+				last.clear();
+			const std::pair group(step.id - 256, i % 2 && step.id != 259 ? step.key : 0);
+			if (last.contains(group))
+				expected[group].add(static_cast<std::int64_t>(step.time - last[group]));
+			last[group] = step.time;
+			++counts[group];
+		}
+		for (std::mt19937_64 *cuts : {static_cast<std::mt19937_64 *>(nullptr), &random, &random}) {
+			const auto fold = folded(
+			    trace, steps, [&] { return statistics::Frequencies(names, by); }, cuts);
+			const auto groups = fold.groups();
+			CHECK(groups.size() == counts.size());
+			for (const auto &found : groups) {
+				const std::pair group(
+				    found.cls, found.cells.empty() ? 0u : static_cast<unsigned>(found.cells[0].bits));
+				CHECK(found.group.count == counts[group]);
+				CHECK(found.group.between.count() == expected[group].count());
+				CHECK(found.group.between.total() == expected[group].total());
+				CHECK(found.group.between.max() == expected[group].max());
+			}
+		}
+	}
+}
+
+TEST_CASE("activities: keys that are not open do not use up the room")
+{
+	const auto description = samples::description(samples::event_block(256, "start", "u16_t no; u64_t key;") +
+						      samples::event_block(257, "end", "u16_t no; u64_t key;"));
+	const Activity activity = statistics::compile(
+	    {"activity", "name == \"start\"", "name == \"end\"", "key", "", false, "test"}, *description, 0);
+	ActivityFold fold(activity);
+	trace::StreamInfo stream;
+	const auto post = [&](unsigned id, std::uint64_t key) {
+		const std::uint64_t words[] = {edc_token(id, EDC_MODE_KERNEL, key, 0), key};
+		trace::Event event;
+		event.cls = description->by_id(words[0]);
+		event.data = reinterpret_cast<const std::byte *>(words);
+		event.time = key;
+		event.stream = &stream;
+		fold.event(event, {});
+	};
+	const std::uint64_t many = 3 * ActivityFold::most_open;
+	for (std::uint64_t key = 0; key < many; ++key) {
+		post(256, key);
+		post(257, key);
+	}
+	CHECK(fold.unpaired().too_many == 0);
+	CHECK(fold.rows().all().begin()->second.values.count() == many);
+	for (std::uint64_t key = 0; key < many; ++key)
+		post(256, key);
+	CHECK(fold.unpaired().open == ActivityFold::most_open);
+	CHECK(fold.unpaired().too_many == many - ActivityFold::most_open);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Collections: clocks moved in the text of a description, and offsets from messages.
+#include <catch2/catch.hpp>
+
+#include "base/error.h"
+#include "collection/clock_text.h"
+#include "collection/messages.h"
+#include "samples.h"
+
+using namespace monitor;
+using collection::Messages;
+
+namespace {
+
+trace::Clock clock_of(const std::string &text)
+{
+	std::string why;
+	const auto description = trace::read_description(text, why);
+	INFO(why);
+	REQUIRE(description);
+	return description->clock;
+}
+
+std::string with_clock(const std::string &clock)
+{
+	return clock + samples::types + samples::trace_block + samples::stream_block + samples::some_events;
+}
+
+} // namespace
+
+TEST_CASE("collection: a clock is moved by whole ticks, and nothing else of the text changes")
+{
+	for (const char *clock : {"clock { name = tsc; freq = 1000000000; offset_s = 1700000000; offset = 5; };",
+				  "clock { name = tsc; offset = 1700000000000000005; };", "clock { name = tsc; };",
+				  "clock {\n\tname = tsc; /* offset = 3; */\n\toffset_s = -5;\n};"}) {
+		const std::string text = with_clock(clock);
+		const std::int64_t before = clock_of(text).wall_ns(1000);
+		for (const std::int64_t shift :
+		     {0ll, 1ll, -1ll, 999'999'999ll, -2'500'000'000ll, 86'400'000'000'000ll}) {
+			const std::string moved = collection::shifted_clocks(text, shift);
+			INFO(moved.substr(0, 120));
+			CHECK(clock_of(moved).wall_ns(1000) == before + shift);
+			CHECK(moved.substr(moved.find("typealias")) == text.substr(text.find("typealias")));
+		}
+	}
+	const std::string slow = with_clock("clock { name = tsc; freq = 1000; offset = 7; };");
+	CHECK(clock_of(collection::shifted_clocks(slow, 2'400'000)).offset == 9);
+	CHECK(clock_of(collection::shifted_clocks(slow, -2'600'000)).offset == 4);
+	CHECK_THROWS_AS(collection::shifted_clocks("clock {", 1), Error);
+}
+
+TEST_CASE("collection: messages both ways bound an offset, messages one way do not")
+{
+	Messages first, other; // the other's clock is 1000 behind; messages take 30 there and 50 back
+	first.sent = {{"1", 5000}, {"2", 6000}, {"lost", 1}};
+	other.received = {{"1", 4030}, {"2", 5040}};
+	auto offset = collection::offset_between(first, other, "other");
+	CHECK(offset.shift_ns == 970);
+	CHECK_FALSE(offset.bound_ns);
+	CHECK(offset.forth == 2);
+	CHECK(offset.back == 0);
+
+	other.sent = {{"3", 7000}};
+	first.received = {{"3", 8050}};
+	offset = collection::offset_between(first, other, "other");
+	REQUIRE(offset.bound_ns);
+	CHECK(*offset.bound_ns == 40);
+	CHECK(offset.shift_ns == 1010);
+	CHECK(offset.back == 1);
+
+	first.received = {{"3", 7900}};
+	CHECK_THROWS_WITH(collection::offset_between(first, other, "other"), Catch::Contains("drift"));
+	CHECK_THROWS_WITH(collection::offset_between({}, other, "other"), Catch::Contains("no message"));
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// The shipped rules hold on a small trace of two CPUs, and for each there is a damage that breaks it and no other.
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "rules/run.h"
+#include "samples.h"
+
+using namespace monitor;
+
+namespace {
+
+constexpr std::uint32_t recorder = EDC_CPU_UNKNOWN, user = 100; // "CPUs" of other streams
+constexpr std::uint64_t second = 1'000'000'000;
+enum : unsigned { sync_ = 1, state = 3, writer = 5, begin_a = 500, end_a, begin_b, end_b };
+
+const std::string classes =
+    "typealias enum : u16_t { \"R\" = 0, \"S\" = 1, \"X\" = 16, \"Z\" = 32 } := state_t;\n" +
+    samples::event_block(1, "sync", "u16_t cpu; u64_t width;") +
+    samples::event_block(3, "thread_state", "u16_t state; s32_t pid; u32_t flags;") +
+    samples::event_block(5, "thread", "u16_t reserved; s32_t pid; s32_t tgid;") +
+    samples::event_block(256, "sched_switch", "state_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(257, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
+    samples::event_block(259, "sched_wakeup_new", "u16_t target_cpu; s32_t pid; s32_t tgid;") +
+    samples::event_block(260, "sched_process_exec", "u16_t cpu; s32_t pid; s32_t old_pid;") +
+    samples::event_block(261, "sched_process_exit", "u16_t group_dead; s32_t pid; s32_t tgid;") +
+    samples::event_block(280, "irq_handler_entry", "u16_t irq;") +
+    samples::event_block(281, "irq_handler_exit", "u16_t irq;") +
+    samples::event_block(282, "softirq_entry", "u16_t vec;") + samples::event_block(283, "softirq_exit", "u16_t vec;") +
+    samples::event_block(284, "local_timer_entry", "u16_t vector;") +
+    samples::event_block(285, "local_timer_exit", "u16_t vector;") +
+    samples::event_block(286, "reschedule_entry", "u16_t vector;") +
+    samples::event_block(287, "reschedule_exit", "u16_t vector;") +
+    samples::event_block(288, "call_function_entry", "u16_t vector;") +
+    samples::event_block(289, "call_function_exit", "u16_t vector;") +
+    samples::event_block(290, "call_function_single_entry", "u16_t vector;") +
+    samples::event_block(291, "call_function_single_exit", "u16_t vector;") +
+    samples::event_block(292, "irq_work_entry", "u16_t vector;") +
+    samples::event_block(293, "irq_work_exit", "u16_t vector;") + samples::event_block(320, "sys_enter", "u16_t id;") +
+    samples::event_block(322, "sys_exit", "s16_t ret;") +
+    samples::event_block(370, "block_rq_issue", "x16_t op; u32_t dev; u32_t nr_bytes; u64_t sector;") +
+    samples::event_block(371, "block_rq_complete", "s16_t error; u32_t dev; u32_t nr_bytes; u64_t sector;") +
+    samples::event_block(500, "a_begin", "u16_t arg;") + samples::event_block(501, "a_end", "u16_t arg;") +
+    samples::event_block(502, "b_begin", "u16_t arg;") + samples::event_block(503, "b_end", "u16_t arg;");
+
+struct Posted {
+	std::uint64_t time;
+	std::uint32_t cpu;
+	unsigned id, arg;
+	std::vector<std::uint64_t> words;
+	std::uint32_t level = 0;
+};
+using Events = std::vector<Posted>;
+
+std::uint64_t two(std::uint32_t low, std::uint32_t high)
+{
+	return low | static_cast<std::uint64_t>(high) << 32;
+}
+
+Posted switches(std::uint64_t time, std::uint32_t cpu, std::uint32_t from, std::uint32_t to, unsigned state = 1)
+{
+	return {time, cpu, 256, state, {two(from, to)}};
+}
+
+Events sound()
+{
+	Events events = {
+	    {1000, recorder, state, 1, {two(10, 0)}},
+	    {1001, recorder, state, 1, {two(11, 0)}},
+	    {1002, recorder, state, 1, {two(12, 0)}},
+	    {1003, recorder, state, 1, {two(66, 16)}}, // hidden
+	    switches(2000, 0, 0, 10),
+	    {2100, 0, 320, 39, {}},
+	    {2200, 0, 322, 0, {}},
+	    {2300, 0, 320, 39, {}},
+	    {2350, 0, 257, 1, {two(11, 120)}},
+	    switches(2360, 1, 0, 11),
+	    {2400, 0, 322, 0, {}},
+	    switches(2450, 1, 11, 0),
+	    {2500, 0, 280, 5, {}},
+	    {2505, 0, 281, 5, {}},
+	    {2510, 0, 280, 5, {}},
+	    {2515, 0, 281, 5, {}},
+	    {2520, 0, 282, 1, {}},
+	    {2525, 0, 283, 1, {}},
+	    {2530, 0, 282, 1, {}},
+	    {2535, 0, 283, 1, {}},
+	    {2540, 0, 284, 236, {}},
+	    {2550, 0, 286, 253, {}},
+	    {2560, 0, 287, 253, {}},
+	    {2570, 0, 285, 236, {}},
+	    {2600, 0, 259, 0, {two(20, 20)}},
+	    switches(2700, 0, 10, 20),
+	    {2750, 0, 261, 1, {two(20, 20)}},
+	    switches(2800, 0, 20, 0, 32),
+	    {2900, 0, 370, 1, {two(8, 4096), 77}},
+	    {2950, 0, 371, 0, {two(8, 4096), 77}},
+	    switches(3000, 0, 0, 10),
+	    {3100, 0, 320, 39, {}},
+	    {3200, 0, 322, 0, {}},
+	    switches(3300, 0, 10, 0),
+	    switches(3400, 0, 0, 12),
+	    switches(3500, 0, 12, 0),
+	    switches(3600, 1, 0, 66), // nobody sees its way out
+	    switches(3700, 1, 11, 0),
+	    {3000, user, writer, 0, {two(10, 10)}},
+	    {3001, user, begin_a, 0, {}},
+	    {3002, user, begin_b, 0, {}},
+	    {3003, user, end_b, 0, {}},
+	    {3004, user, end_a, 0, {}},
+	    switches(20 * second, 0, 0, 10),
+	    switches(20 * second + 100, 0, 10, 0),
+	};
+	for (std::uint64_t i = 0; i < 22; ++i)
+		events.push_back({900 + i * second * 9 / 10, recorder, sync_, 0, {100}});
+	return events;
+}
+
+std::set<std::string> broken(Events events)
+{
+	std::stable_sort(events.begin(), events.end(),
+			 [](const Posted &a, const Posted &b) { return a.time < b.time; });
+	std::vector<samples::StreamWriter> writers;
+	for (const auto &[cpu, level] : {std::pair(recorder, 0U), {0U, 0U}, {1U, 0U}, {0U, 13U}, {user, 0U}}) {
+		const bool is_user = cpu == user;
+		samples::StreamWriter writer(is_user ? 0 : cpu, is_user ? EDC_LEVEL_USER : level);
+		std::uint64_t opened = 0;
+		for (const Posted &posted : events) {
+			if (posted.cpu != cpu || posted.level != level)
+				continue;
+			if (!opened || posted.time > opened + second || writer.room() < 100)
+				writer.open(opened = posted.time);
+			std::vector<std::uint64_t> words = posted.words;
+			writer.post(posted.time, posted.id, posted.arg, {}, is_user ? EDC_MODE_USER : EDC_MODE_KERNEL);
+			for (const std::uint64_t word : words)
+				writer.put_word(word);
+		}
+		if (opened)
+			writers.push_back(std::move(writer));
+	}
+	trace::Trace trace = samples::trace(writers, classes);
+	std::vector<rules::RuleText> texts = rules::load_rules("kernel");
+	for (rules::RuleText &text : rules::load_rules("user"))
+		texts.push_back(text);
+	std::set<std::string> names;
+	std::size_t not_checked = 0;
+	for (const rules::Outcome &outcome : rules::run(trace, texts, {})) {
+		INFO(outcome.text);
+		if (outcome.verdict == rules::Outcome::Verdict::fails) {
+			names.insert(outcome.name);
+			CHECK(!outcome.shown.empty());
+			CHECK(!outcome.shown.front().events.front().empty());
+		}
+		not_checked += outcome.verdict == rules::Outcome::Verdict::not_checked;
+		UNSCOPED_INFO(outcome.text);
+	}
+	CHECK(not_checked <= 1);
+	CHECK(trace.problems().empty());
+	return names;
+}
+
+Events without(Events events, std::uint64_t time)
+{
+	REQUIRE(std::erase_if(events, [time](const Posted &each) { return each.time == time; }) == 1);
+	return events;
+}
+
+Events with(Events events, std::initializer_list<Posted> more)
+{
+	events.insert(events.end(), more);
+	return events;
+}
+
+Events changed(Events events, std::uint64_t time, const std::function<void(Posted &)> &change)
+{
+	for (Posted &each : events)
+		if (each.time == time)
+			change(each);
+	return events;
+}
+
+} // namespace
+
+TEST_CASE("rules: the shipped ones hold on a sound trace")
+{
+	CHECK(broken(sound()) == std::set<std::string>{});
+}
+
+TEST_CASE("rules: what a hidden thread hides breaks none")
+{
+	// thread 10 enters a call that nobody sees, and is seen again when it gives the CPU back
+	CHECK(broken(with(sound(), {switches(5000, 0, 0, 66),
+				    switches(5100, 0, 10, 0),
+				    switches(5200, 0, 0, 10),
+				    {5300, 0, 322, 0, {}},
+				    switches(5400, 0, 10, 0)})) == std::set<std::string>{});
+}
+
+TEST_CASE("rules: each shipped one is broken by a damage, and no other is")
+{
+	const std::pair<const char *, Events> damages[] = {
+	    {"a system call returns before the next one enters", without(sound(), 2200)},
+	    {"a system call returns only once", without(sound(), 2300)},
+	    {"a CPU switches from the thread that it switched to",
+	     changed(sound(), 3400, [](Posted &posted) { posted.words = {two(11, 12)}; })},
+	    {"a switch is to another thread", with(sound(), {switches(3150, 0, 10, 10, 0)})},
+	    {"a thread runs on one CPU only", with(sound(), {switches(3120, 1, 0, 10), switches(3180, 1, 10, 0)})},
+	    {"a thread that was woken or created runs soon", with(sound(), {{4000, 0, 257, 0, {two(12, 120)}}})},
+	    {"a thread that ended does not run again",
+	     with(sound(), {switches(3550, 1, 0, 20), switches(3560, 1, 20, 0)})},
+	    {"a thread that says it exits ends", changed(sound(), 2800, [](Posted &posted) { posted.arg = 1; })},
+	    {"interrupt handlers pair", without(sound(), 2505)},
+	    {"softirqs pair", without(sound(), 2525)},
+	    {"interrupts of vectors pair and nest",
+	     changed(changed(sound(), 2570, [](Posted &posted) { posted.time = 2555; }), 2560,
+		     [](Posted &posted) { posted.arg = 253; })},
+	    {"a block request completes once", with(sound(), {{2960, 0, 371, 0, {two(8, 4096), 77}}})},
+	    {"the recorder proves the clock every second", without(sound(), 900 + 9 * second)},
+	    {"levels are those of a card", with(sound(), {{5000, 0, 282, 1, {}, 13}, {5010, 0, 283, 1, {}, 13}})},
+	    {"the activity that a thread ends is the one it began last", without(sound(), 3003)},
+	};
+	std::set<std::string> all;
+	for (const auto &[rule, events] : damages) {
+		INFO(rule);
+		CHECK(broken(events) == std::set<std::string>{rule});
+		all.insert(rule);
+	}
+	std::vector<rules::RuleText> texts = rules::load_rules("kernel");
+	for (rules::RuleText &text : rules::load_rules("user"))
+		texts.push_back(text);
+	for (const rules::RuleText &text : texts)
+		CHECK(all.contains(text.name));
+}

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""How fast any trace is read, ours and LTTng's: counting by class, printing, two CPUs, a seek into 10 GB; babeltrace2 in
+the same rounds, and what reading the bytes alone costs."""
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import time
+
+from lib import Result, Skip, Spread, need, ratios, run, trace_info
+from read import measure
+
+TITLE = "traces: ours and LTTng's, counted, printed, sought in"
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+BLOCK, HEADER, EVENTS_PER_BLOCK = 4096, 96, 20
+
+
+def ours(context, tokens):
+	directory = context.path("ours")
+	run(context.record(directory, "--buffer", "256M", command=context.workload("getppid", max(tokens // 2, 1))))
+	return directory, trace_info(context, directory)["summary"]["tokens"]
+
+
+def lttng(context, events):
+	directory = context.path("lttng")
+	script = os.path.join(ROOT, "tests/ctf/real_tools.py")
+	done = subprocess.run([sys.executable, "-B", script, "--record", str(events), directory], stdout=subprocess.PIPE,
+		stderr=subprocess.STDOUT, text=True)
+	if done.returncode != 0:
+		raise Skip(f"no LTTng trace: {done.stdout.strip()[-200:]}")
+	return directory, trace_info(context, directory)["summary"]["tokens"]
+
+
+def wall(command):
+	began = time.monotonic()
+	run(command)
+	return time.monotonic() - began
+
+
+def compare(context, name, directory, events, rounds, result):
+	count = [context.monitor, "stat", "--counts", directory]
+	commands = {"count": [*count, "--threads", "1"], "list": [context.monitor, "list", directory],
+		"babeltrace2, not printed": ["babeltrace2", "-o", "dummy", directory], "babeltrace2, text": ["babeltrace2", directory],
+		"the bytes alone": ["sh", "-c", f"find {directory} -type f | xargs cat"]}
+	taken, two, one, anonymous = {verb: [] for verb in commands}, [], [], 0
+	for _ in range(rounds):
+		for verb, command in commands.items():
+			figures = measure(command, context.other_cpu)
+			taken[verb].append(max(figures["seconds"], 1e-6))
+			anonymous = max(anonymous, figures["anonymous"] if "babeltrace" not in verb else 0)
+		one.append(wall([*count, "--threads", "1"]))
+		two.append(wall([*count, "--threads", "2"]))
+	rates = {verb: Spread([events / 1e6 / second for second in seconds]) for verb, seconds in taken.items()}
+	result.table([f"{name}: {events:,} events, M events per CPU second", "min", "median", "max"],
+		[[verb, *rate.cells(1)] for verb, rate in rates.items()])
+	speedup = ratios(one, two)
+	result.figures[name] = {"events": events, "rates": {verb: rate.json() for verb, rate in rates.items()},
+		"two CPUs / one": speedup.json(), "anonymous": anonymous}
+	result.bar(f"{name}: count by class", rates["count"].mid, 100 if name == "ours" else 50, "M/s", rates["count"], at_least=True)
+	times = ratios(taken["babeltrace2, not printed"], taken["count"])
+	result.bar(f"{name}: count / babeltrace2 dummy", times.mid, 8, "x", times, at_least=True)
+	times = ratios(taken["babeltrace2, text"], taken["list"])
+	result.bar(f"{name}: list / babeltrace2 text", times.mid, 10, "x", times, at_least=True)
+	result.bar(f"{name}: two CPUs / one", speedup.mid, 1.8, "x", speedup, at_least=True)
+	result.bar(f"{name}: anonymous memory", anonymous / 2**20, 256, "MiB")
+
+
+def class_id(metadata, name):
+	found = re.search(r'name = "%s";\s*id = (\d+);' % name, metadata) or re.search(r'id = (\d+);\s*name = "%s";' % name, metadata)
+	return int(found.group(1))
+
+
+def make_large(source, directory, size):
+	"""A trace of ours that long: one ring, each block 20 system calls of 1 us."""
+	os.mkdir(directory)
+	with open(os.path.join(source, "metadata")) as file:
+		metadata = file.read()
+	shutil.copy(os.path.join(source, "metadata"), directory)
+	uuid = bytes.fromhex(re.search(r'uuid = "([0-9a-f-]+)"', metadata).group(1).replace("-", ""))
+	cls, blocks = class_id(metadata, "sys_enter"), size // BLOCK
+	with open(os.path.join(source, "cpu0_level0"), "rb") as file:
+		template = file.read(HEADER)
+	page = bytearray(BLOCK)
+	page[:HEADER] = template
+	assert page[4:20] == uuid
+	with open(os.path.join(directory, "cpu0_level0"), "wb", buffering=1 << 22) as out:
+		for block in range(blocks):
+			begin = block * 2000
+			struct.pack_into("<QQQQQQ", page, 32, begin, begin + 1000, (HEADER + 8 * EVENTS_PER_BLOCK) * 8,
+				BLOCK * 8, block, 0)
+			words = [(39 << 48) | (1 << 44) | ((begin + 50 * event & 0xffffffff) << 12) | cls for event in range(EVENTS_PER_BLOCK)]
+			struct.pack_into(f"<{EVENTS_PER_BLOCK}Q", page, HEADER, *words)
+			out.write(page)
+	return blocks * 2000
+
+
+def forget(directory):
+	"""Out of the page cache."""
+	for entry in os.scandir(directory):
+		if entry.is_file():
+			fd = os.open(entry.path, os.O_RDONLY)
+			os.fsync(fd)
+			os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+			os.close(fd)
+
+
+def seek(context, source, rounds, result):
+	size = context.scale(10 << 30, 10 << 20)
+	directory = context.path("large")
+	length = make_large(source, directory, size)
+	frequency = int(re.search(r"freq = (\d+)", open(os.path.join(source, "metadata")).read()).group(1))
+	taken = []
+	for number in range(rounds):
+		second = length * (2 * number + 1) / (2 * rounds) / frequency
+		forget(directory)
+		began = time.monotonic()
+		found = run([context.monitor, "list", directory, "--quick", "--from", f"{second:.9f}", "--to", f"{second + 5e-6:.9f}"])
+		taken.append((time.monotonic() - began) * 1000)
+		assert "sys_enter" in found, f"nothing at {second} s"
+	shutil.rmtree(directory)
+	spread = Spread(taken)
+	result.table([f"a moment in {size / 2**30:.1f} GiB of ours, cold, ms", "min", "median", "max"], [["list --quick", *spread.cells(1)]])
+	result.figures["seek"] = {"bytes": size, "ms": spread.json()}
+	result.bar("seek, cold", spread.mid, 20, "ms", spread)
+
+
+def bench(context):
+	need("babeltrace2")
+	result = Result(TITLE)
+	rounds = context.rounds_or(5)
+	directory, tokens = ours(context, context.scale(6_000_000, 20_000))
+	compare(context, "ours", directory, tokens, rounds, result)
+	seek(context, directory, rounds, result)
+	try:
+		compare(context, "LTTng", *lttng(context, context.scale(3_000_000, 20_000)), rounds, result)
+	except Skip as skip:
+		result.note(str(skip))
+	return result

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// `monitor merge`: traces of several machines, or of several tracers, as one collection in the order of one clock.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analyze/recording_info.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "collection/collection.h"
+#include "collection/messages.h"
+#include "commands.h"
+#include "duration.h"
+
+namespace monitor {
+namespace {
+
+namespace fs = std::filesystem;
+using collection::Part;
+
+struct Arguments {
+	std::vector<std::string> directories, clocks, sync;
+	std::string output, key;
+	bool copy = false;
+};
+
+// The last part of the path; a number behind it if another one has it.
+std::string name_in_collection(const std::string &directory, std::set<std::string> &taken)
+{
+	fs::path path = fs::path(directory).lexically_normal();
+	if (!path.has_filename())
+		path = path.parent_path();
+	const std::string name = path.filename().string();
+	std::string made = name;
+	for (int number = 2; name.empty() || name == "." || name == ".." || !taken.insert(made).second; ++number) {
+		if (name.empty() || name == "." || name == "..")
+			throw Error("name the directory of a trace, not " + directory);
+		made = fmt::format("{}-{}", name, number);
+	}
+	return made;
+}
+
+// DIR=OFFSET or DIR=OFFSET,BOUND
+void take_clock(const std::string &text, std::vector<Part> &parts)
+{
+	const std::size_t equal = text.rfind('='), comma = text.find(',', equal);
+	if (equal == std::string::npos)
+		throw Error("--clock: say DIR=OFFSET or DIR=OFFSET,BOUND, not '" + text + "'");
+	std::string name = text.substr(0, equal);
+	while (name.size() > 1 && name.back() == '/')
+		name.pop_back();
+	std::vector<std::string> names;
+	for (Part &part : parts) {
+		names.push_back(part.directory);
+		if (name != part.directory && name != part.source)
+			continue;
+		part.shift_ns = parse_offset(text.substr(equal + 1, comma - equal - 1), "--clock");
+		part.bound_ns.reset();
+		if (comma != std::string::npos)
+			part.bound_ns =
+			    static_cast<std::uint64_t>(std::abs(parse_offset(text.substr(comma + 1), "--clock")));
+		part.how = "given";
+		return;
+	}
+	throw Error(fmt::format("--clock: {} is none of the traces.{}", name, nearest(name, names)));
+}
+
+// Recordings of one boot have one TSC: their clocks are the same but for when the wall clock was looked at.
+void align_same_boot(std::vector<Part> &parts)
+{
+	struct Known {
+		std::string boot;
+		trace::Clock clock;
+	};
+	std::vector<Known> known; // of the parts, in their order
+	for (Part &part : parts) {
+		const trace::Trace trace = trace::Trace::open(part.source);
+		known.push_back({analyze::recording_of(trace).boot_id, trace.description().clock});
+		const Known &first = known.front(), &mine = known.back();
+		if (known.size() == 1 || mine.boot.empty() || mine.boot != first.boot ||
+		    mine.clock.name != first.clock.name || mine.clock.frequency_hz != first.clock.frequency_hz)
+			continue;
+		part.shift_ns = first.clock.wall_ns(0) - mine.clock.wall_ns(0);
+		part.bound_ns = 0;
+		part.how = "same clock";
+	}
+}
+
+void align_by_messages(const Arguments &arguments, std::vector<Part> &parts)
+{
+	const collection::MessageText text{arguments.sync[0], arguments.sync[1], arguments.key};
+	std::vector<collection::Messages> messages;
+	for (Part &part : parts) {
+		trace::Trace trace = trace::Trace::open(part.source);
+		messages.push_back(collection::find_messages(trace, text));
+		if (messages.size() == 1 || part.how == "given")
+			continue;
+		const auto offset = collection::offset_between(messages.front(), messages.back(), part.source);
+		part.shift_ns = offset.shift_ns;
+		part.bound_ns = offset.bound_ns;
+		part.how = fmt::format("messages ({} there, {} back)", offset.forth, offset.back);
+	}
+}
+
+// Readers take what has one uuid for one trace: it has one clock.
+void expect_different(const std::vector<Part> &parts)
+{
+	std::map<std::array<std::uint8_t, 16>, const Part *> seen;
+	for (const Part &part : parts) {
+		const trace::Trace trace = trace::Trace::open(part.source);
+		if (!trace.description().has_uuid)
+			continue;
+		const auto [other, is_new] = seen.emplace(trace.description().uuid, &part);
+		if (!is_new && other->second->shift_ns != part.shift_ns)
+			throw Error(part.source + " and " + other->second->source +
+				    " are of one trace (their uuid is the same): their clock cannot be moved apart");
+	}
+}
+
+std::vector<Part> parts_of(const Arguments &arguments)
+{
+	std::vector<Part> parts;
+	std::set<std::string> taken = {".monitor"};
+	for (const std::string &directory : arguments.directories)
+		parts.push_back({directory, name_in_collection(directory, taken), 0, std::nullopt, "as it is"});
+	align_same_boot(parts);
+	for (const std::string &clock : arguments.clocks)
+		take_clock(clock, parts);
+	if (!arguments.sync.empty())
+		align_by_messages(arguments, parts);
+	parts.front().bound_ns = 0;
+	parts.front().how = "first";
+	expect_different(parts);
+	return parts;
+}
+
+void run(const Arguments &arguments)
+{
+	if (arguments.directories.size() < 2)
+		throw CLI::ValidationError("say at least two traces");
+	const std::vector<Part> parts = parts_of(arguments);
+	collection::write(arguments.output, parts, arguments.copy);
+	for (const Part &part : parts)
+		fmt::print("{:<20} clock moved by {} ns, {} ({})\n", part.directory, part.shift_ns,
+			   part.bound_ns ? fmt::format("at most {} ns off", *part.bound_ns)
+					 : "how far off is not known",
+			   part.how);
+	trace::Trace::open(arguments.output); // it can be read
+}
+
+} // namespace
+
+void add_merge(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("merge", "several traces, also of several hosts, as one collection");
+	auto arguments = std::make_shared<Arguments>();
+	command->add_option("trace", arguments->directories, "directories of traces; the first one's clock is kept")
+	    ->required()
+	    ->option_text("DIR...");
+	command->add_option("-o,--output", arguments->output, "the directory to write")->required()->option_text("DIR");
+	command
+	    ->add_option("--clock", arguments->clocks,
+			 "add OFFSET to the times of a trace; it is then at most BOUND off")
+	    ->allow_extra_args(false)
+	    ->option_text("DIR=OFFSET[,BOUND]");
+	CLI::Option *sync = command
+				->add_option("--sync", arguments->sync,
+					     "find the offsets by messages: which events send one, which receive one")
+				->expected(2)
+				->option_text("SEND RECEIVE");
+	command->add_option("--key", arguments->key, "what a message's sending and receiving have in common")
+	    ->needs(sync)
+	    ->option_text("NAME,...");
+	sync->needs("--key");
+	command->add_flag("--copy", arguments->copy, "copy the streams, instead of linking them");
+	command->footer("Exit code: 0, or 1 if it could not be written.\n"
+			"Examples:\n"
+			"  monitor merge -o both kernel-trace ust-trace\n"
+			"  monitor merge -o cluster node1 node2 --clock node2=-1.5ms,20us\n"
+			"  monitor merge -o cluster node1 node2 --sync 'name == \"send\"' 'name == \"receive\"' --key "
+			"message\n"
+			"  monitor list cluster");
+	command->callback([arguments, &exit_code] {
+		run(*arguments);
+		exit_code = 0;
+	});
+}
+
+} // namespace monitor

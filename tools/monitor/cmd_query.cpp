@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// `monitor query`: SQL over a trace, from the command line, a prompt or standard input. A thin caller of
+// userspace/query; rows go out as they come.
+// Exit code: 0, 1 if a statement is wrong or fails, 130 if the query was interrupted.
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "commands.h"
+#include "query/statement.h"
+#include "report/row_writer.h"
+
+namespace monitor {
+namespace {
+
+constexpr int exit_interrupted = 128 + SIGINT;
+
+struct QueryOptions {
+	std::string directory;
+	std::vector<std::string> sql;
+	std::optional<std::string> filter;
+	bool json = false, csv = false;
+
+	report::Format format() const
+	{
+		return json ? report::Format::json : csv ? report::Format::csv : report::Format::text;
+	}
+};
+
+query::Database *running = nullptr; // what Ctrl-C ends
+
+void interrupt(int)
+{
+	if (running)
+		running->interrupt();
+}
+
+// Ctrl-C ends what runs; a read of the prompt too.
+void catch_interrupts(query::Database &database)
+{
+	running = &database;
+	struct sigaction action {};
+	action.sa_handler = interrupt;
+	sigaction(SIGINT, &action, nullptr);
+	std::signal(SIGPIPE, SIG_IGN); // writing to a closed pipe is to be an error code
+}
+
+report::RowCell cell_of(const query::Cell &cell)
+{
+	if (const auto *number = std::get_if<std::int64_t>(&cell))
+		return *number;
+	if (const auto *real = std::get_if<double>(&cell))
+		return *real;
+	if (const auto *text = std::get_if<std::string_view>(&cell))
+		return std::string(*text);
+	const auto *blob = std::get_if<query::Blob>(&cell);
+	if (!blob)
+		return {};
+	std::string hex = "x'";
+	for (const char c : blob->bytes)
+		hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+	return hex + "'";
+}
+
+// Throws QueryError. False: nobody reads any more.
+bool print(query::Statement &statement, report::Format format)
+{
+	report::RowWriter writer(format, statement.columns(), stdout);
+	while (statement.step()) {
+		std::vector<report::RowCell> row;
+		for (std::size_t i = 0; i < statement.columns().size(); ++i)
+			row.push_back(cell_of(statement.cell(i)));
+		if (!writer.put(std::move(row)))
+			return false;
+	}
+	writer.finish();
+	return std::ferror(stdout) == 0;
+}
+
+// All statements of a text.
+bool run(query::Database &database, std::string_view sql, report::Format format)
+{
+	while (!sql.empty()) {
+		query::Statement statement(database, sql);
+		if (!statement.is_empty() && !print(statement, format))
+			return false;
+	}
+	return true;
+}
+
+// Names of a trace may have any character.
+std::string lines(std::string text)
+{
+	for (char &c : text)
+		if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+			c = '?';
+	return text;
+}
+
+constexpr const char *prompt_help = ".tables          the tables of this trace\n"
+				    ".schema [TABLE]  their columns\n"
+				    ".help            this\n"
+				    ".quit            ends; so does Ctrl-D\n"
+				    "Anything else is SQL, up to a semicolon, for example:\n"
+				    "  SELECT name, count(*) FROM events GROUP BY name;\n";
+
+// A line that begins with a dot. False: it says to quit.
+bool command(query::Database &database, const std::string &line)
+{
+	const std::size_t end = line.find_first_of(" \t");
+	const std::string name = line.substr(0, end);
+	std::string argument = end == std::string::npos ? "" : line.substr(line.find_first_not_of(" \t", end));
+	argument.erase(argument.find_last_not_of(" \t;") + 1);
+	if (name == ".quit" || name == ".exit")
+		return false;
+	if (name == ".tables")
+		for (const std::string &table : database.tables())
+			fmt::print("{}\n", report::printable(table));
+	else if (name == ".schema" && !argument.empty())
+		fmt::print("{}\n", lines(database.schema(argument)));
+	else if (name == ".schema")
+		for (const std::string &table : database.tables())
+			fmt::print("{}\n", lines(database.schema(table)));
+	else if (name == ".help")
+		fmt::print("{}", prompt_help);
+	else
+		throw Error("there is no " + name + "; .help shows what there is");
+	return true;
+}
+
+// Lines of a person, or of a file: statements end with a semicolon.
+class Prompt {
+public:
+	Prompt(query::Database &database, report::Format format)
+	    : database_(database), format_(format), is_person_(::isatty(STDIN_FILENO) != 0)
+	{
+	}
+
+	int run()
+	{
+		if (is_person_)
+			fmt::print("SQL over a trace; .help shows how\n");
+		std::string line;
+		for (ask(); std::getline(std::cin, line); ask())
+			if (!take(line))
+				return exit_code_;
+		if (database_.is_interrupted())
+			return exit_interrupted;
+		take_all();
+		if (is_person_)
+			fmt::print("\n");
+		return exit_code_;
+	}
+
+private:
+	void ask() const
+	{
+		if (is_person_)
+			fmt::print("{}", text_.empty() ? "monitor> " : "    ...> ");
+		std::fflush(stdout);
+	}
+
+	// False: it is over.
+	bool take(const std::string &line)
+	{
+		if (text_.empty() && line.starts_with("."))
+			return guarded([&] { return command(database_, line); });
+		text_ += line + "\n";
+		if (text_.find_first_not_of(" \t\n") == std::string::npos)
+			text_.clear();
+		return !sqlite3_complete(text_.c_str()) || take_all();
+	}
+	bool take_all()
+	{
+		const std::string sql = std::exchange(text_, "");
+		return guarded([&] { return monitor::run(database_, sql, format_); });
+	}
+	// A person may try again.
+	template <class Call> bool guarded(Call call)
+	{
+		try {
+			return call();
+		} catch (const Error &error) {
+			std::fflush(stdout);
+			fmt::print(stderr, "monitor: {}\n", error.what());
+			exit_code_ = is_person_ ? 0 : database_.is_interrupted() ? exit_interrupted : 1;
+			database_.clear_interrupt();
+			return is_person_;
+		}
+	}
+
+	query::Database &database_;
+	report::Format format_;
+	bool is_person_;
+	std::string text_; // of a statement that has not ended
+	int exit_code_ = 0;
+};
+
+int ask(const QueryOptions &options)
+{
+	trace::Trace trace = trace::Trace::open(options.directory);
+	query::Database database(trace, options.filter);
+	catch_interrupts(database);
+	int exit_code = 0;
+	try {
+		if (options.sql.empty())
+			exit_code = Prompt(database, options.format()).run();
+		for (const std::string &sql : options.sql)
+			if (!(sql.starts_with(".") ? command(database, sql) : run(database, sql, options.format())))
+				break;
+	} catch (const Error &error) {
+		std::fflush(stdout);
+		fmt::print(stderr, "monitor: {}\n", error.what());
+		exit_code = database.is_interrupted() ? exit_interrupted : 1;
+	}
+	running = nullptr;
+	if (!trace.problems().empty())
+		fmt::print(
+		    stderr,
+		    "monitor: {} packets of this trace are damaged and were left out; `monitor check` names them\n",
+		    trace.problems().total());
+	return exit_code;
+}
+
+} // namespace
+
+void add_query(CLI::App &app, int &exit_code)
+{
+	auto options = std::make_shared<QueryOptions>();
+	CLI::App *command = app.add_subcommand("query", "ask a trace in SQL");
+	command->add_option("trace", options->directory, "trace directory")->required()->option_text("DIR");
+	command->add_option("sql", options->sql, "statements; without any a prompt, or standard input")
+	    ->option_text("SQL ...");
+	command->add_option("--filter", options->filter, "only events for which this holds, see monitor-list(1)")
+	    ->option_text("EXPR");
+	command->add_flag("--json", options->json, "JSON: an array of objects for each statement");
+	command->add_flag("--csv", options->csv, "comma-separated values")->excludes("--json");
+	command->footer(
+	    "Tables: events, one per event name, classes, streams, info; of the scheduler's events threads and\n"
+	    "activities; of counters ratios. `.schema` at the prompt shows their columns.\n"
+	    "Exit code: 0, 1 if a statement is wrong, 130 if it was interrupted.\n"
+	    "Examples:\n"
+	    "  monitor query DIR 'SELECT name, count(*) FROM events GROUP BY name'\n"
+	    "  monitor query DIR 'SELECT * FROM sched_switch WHERE time BETWEEN 0.5 AND 0.51 AND cpu = 0'\n"
+	    "  monitor query DIR \"SELECT time, thread, fields FROM events('ret < 0 and name == \\\"sys_exit\\\"')\"\n"
+	    "  monitor query DIR --csv 'SELECT name, sum(duration_ns) FROM activities GROUP BY name'\n"
+	    "  monitor query DIR");
+	command->callback([options, &exit_code] { exit_code = ask(*options); });
+}
+
+} // namespace monitor

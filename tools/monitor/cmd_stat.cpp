@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+// `monitor stat`: how often, how far apart, how long. One pass of statistics/, printed by report/.
+// Exit code: 0, or 1 if parts of the trace are damaged.
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "commands.h"
+#include "problems.h"
+#include "report/statistics_table.h"
+#include "statistics/survey.h"
+#include "statistics/table.h"
+#include "trace/text.h"
+#include "trace/time_text.h"
+
+namespace monitor {
+namespace {
+
+using namespace statistics;
+
+struct Arguments {
+	std::vector<std::string> directories;
+	std::string from, to, by, table, start, end, key, value, sort;
+	std::optional<std::string> filter;
+	bool nested = false, counts = false, histogram = false, json = false, csv = false;
+	std::optional<std::size_t> top; // 0: all
+	unsigned threads = 0;
+};
+
+constexpr std::size_t rows_in_text = 40, histograms_in_text = 10;
+
+double wall_ns(const trace::Trace &trace, const trace::TimeRange &range)
+{
+	const std::uint64_t begin = std::max(range.from, trace.begin_time()),
+			    end = std::min(range.to, trace.end_time());
+	return static_cast<double>(end > begin ? trace.description().clock.to_ns(end - begin) : 0);
+}
+
+Question question_of(const Arguments &arguments, const trace::Trace &trace)
+{
+	Question question;
+	if (!arguments.from.empty())
+		question.range.from = trace::parse_time(arguments.from, "--from", trace, false);
+	if (!arguments.to.empty())
+		question.range.to = trace::parse_time(arguments.to, "--to", trace, true);
+	if (arguments.filter)
+		question.filter.emplace(*arguments.filter, trace.description(), trace.begin_time());
+	question.threads = arguments.threads ? arguments.threads : std::max(std::thread::hardware_concurrency(), 1u);
+	return question;
+}
+
+bool is_text(const Arguments &arguments)
+{
+	return !arguments.json && !arguments.csv;
+}
+
+// 0, if it is said: all.
+std::size_t most_of(const Arguments &arguments, std::size_t in_text)
+{
+	constexpr auto all = std::numeric_limits<std::size_t>::max();
+	const std::size_t most = arguments.top.value_or(is_text(arguments) ? in_text : all);
+	return most ? most : all;
+}
+
+// Sorts it and leaves out what is not asked for. Returns how many rows are left out.
+std::size_t prepare(report::Table &table, const Arguments &arguments, const char *sorted_by)
+{
+	table.sort_by(table.column(arguments.sort.empty() ? sorted_by : arguments.sort));
+	const std::size_t before = table.rows.size();
+	table.keep_top(std::min(before, most_of(arguments, rows_in_text)));
+	return before - table.rows.size();
+}
+
+// A table on standard output, as it is asked for.
+void print_table(report::Table table, const Arguments &arguments, const char *sorted_by)
+{
+	const std::size_t hidden = prepare(table, arguments, sorted_by);
+	if (arguments.json)
+		fmt::print("{}", report::to_json(table));
+	else
+		fmt::print("{}", arguments.csv ? report::to_csv(table) : report::to_text(table));
+	if (hidden && is_text(arguments))
+		fmt::print("... and {} more; --top 0 shows all\n", hidden);
+}
+
+// What the figures leave out: below a text; JSON and CSV are for programs, so there it is on standard error.
+void print_below(const Arguments &arguments, const trace::Losses &losses, std::uint64_t left_out, bool percentiles)
+{
+	std::FILE *const out = is_text(arguments) ? stdout : stderr;
+	if (left_out)
+		fmt::print(out,
+			   "{} events are in no row, as there are more than {} rows: say a --filter or fewer names\n",
+			   report::count_text(left_out), Rows::most_rows);
+	if (percentiles && is_text(arguments))
+		fmt::print("percentiles are within 0.8 %\n");
+	if (losses.gaps)
+		fmt::print(out, "{} events are lost{}: counts are too small, and nothing is measured across a loss\n",
+			   losses.all_counted ? report::count_text(losses.discarded) : "an unknown number of",
+			   losses.all_counted ? "" : " (in " + std::to_string(losses.gaps) + " places)");
+}
+
+// A table with its histograms. `ticks`: the values are ticks of this clock.
+void print_rows(report::Table table, const Rows &rows, const People &people, const trace::Clock *ticks,
+		const Arguments &arguments)
+{
+	if (arguments.json && arguments.histogram) {
+		prepare(table, arguments, "count");
+		fmt::print("{{\"rows\": {}, \"histograms\": {}}}\n", report::to_json(table),
+			   report::histograms_json(rows, people, ticks));
+		return;
+	}
+	print_table(std::move(table), arguments, "count");
+	if (arguments.histogram)
+		fmt::print("{}", report::histograms_text(rows, people, ticks, most_of(arguments, histograms_in_text)));
+}
+
+// Who belongs to which process: everything the trace tells of it.
+struct Nothing {
+	void event(const trace::Event &, const filter::Running &) {}
+	void gap() {}
+	void merge(const Nothing &) {}
+};
+
+People people_of(trace::Trace &trace, const Question &question)
+{
+	Question all;
+	all.threads = question.threads;
+	all.needs_threads = true;
+	return survey(trace, all, [] { return Nothing(); }).people;
+}
+
+void print_counts(trace::Trace &trace, const Arguments &arguments, const Question &question)
+{
+	const Names names(trace.description());
+	const auto found = survey(trace, question, [&names] { return Counts(names); });
+	print_table(report::counts_table(found.fold, trace.description(), wall_ns(trace, question.range)), arguments,
+		    "count");
+	print_below(arguments, found.losses, 0, false);
+}
+
+void print_frequencies(trace::Trace &trace, const Arguments &arguments, Question &question)
+{
+	Keys by(split_names(arguments.by, "--by"), trace.description(), "--by");
+	question.needs_threads = by.needs_threads();
+	// what is between the events of a process is not to be had from that of its threads
+	const People people = by.has_processes() ? people_of(trace, question) : People();
+	by.set_people(people);
+	const Names names(trace.description());
+	const auto found = survey(trace, question, [&] { return Frequencies(names, by); });
+	print_rows(report::frequencies_table(found.fold, trace.description(), by.names(), found.people,
+					     wall_ns(trace, question.range)),
+		   arguments.histogram ? found.fold.between(trace.description()) : Rows(), found.people,
+		   &trace.description().clock, arguments);
+	print_below(arguments, found.losses, found.fold.left_out(), true);
+}
+
+void print_values(trace::Trace &trace, const Arguments &arguments, Question &question)
+{
+	const Keys by(split_names(arguments.by, "--by"), trace.description(), "--by");
+	const Keys value({arguments.value}, trace.description(), "--value");
+	if (!value.may_be_number())
+		throw Error("--value: " + trace::readable(arguments.value) + " is a text; name an integer");
+	question.needs_threads = by.needs_threads() || value.needs_threads();
+	auto found = survey(trace, question, [&] { return Values(value, by); });
+	found.fold.rows().join_processes(found.people);
+	const Rows &rows = found.fold.rows();
+	print_rows(report::values_table(rows, arguments.value, by.names(), found.people), rows, found.people, nullptr,
+		   arguments);
+	print_below(arguments, found.losses, rows.left_out(), true);
+}
+
+Table table_of(const Arguments &arguments)
+{
+	if (!arguments.table.empty())
+		return load_table(arguments.table);
+	Table table;
+	table.activities.push_back({"activity", arguments.start, arguments.end, arguments.key, arguments.by,
+				    arguments.nested, "--start, --end"});
+	return table;
+}
+
+double total_of(const std::vector<ActivityFold> &folds, const std::string &name)
+{
+	double total = 0;
+	for (const ActivityFold &fold : folds)
+		for (const auto &[key, row] : fold.rows().all())
+			total += fold.activity().name == name ? row.values.total() : 0;
+	return total;
+}
+
+void print_ratios(const Table &table, const std::vector<ActivityFold> &folds, bool json)
+{
+	for (const RatioText &ratio : table.ratios) {
+		const double below = total_of(folds, ratio.denominator);
+		const std::string value = below > 0 ? fmt::format("{:.6g}", total_of(folds, ratio.numerator) / below)
+					  : json    ? "null"
+						    : "n/a";
+		if (json)
+			fmt::print("{}{{\"ratio\": {}, \"value\": {}}}", &ratio == table.ratios.data() ? "" : ", ",
+				   trace::json_text(ratio.name), value);
+		else
+			fmt::print("{} = {} / {} = {}\n", report::printable(ratio.name),
+				   report::printable(ratio.numerator), report::printable(ratio.denominator), value);
+	}
+}
+
+report::Table table_of(const ActivityFold &fold, const People &people, const trace::Clock &clock)
+{
+	return report::activities_table(fold.rows(), fold.activity().columns, people, clock);
+}
+
+void print_json(const Table &table, const std::vector<ActivityFold> &folds, const People &people,
+		const trace::Clock &clock, const Arguments &arguments)
+{
+	fmt::print("{{\"activities\": [");
+	for (const ActivityFold &fold : folds) {
+		report::Table rows = table_of(fold, people, clock);
+		prepare(rows, arguments, "total_ns");
+		fmt::print("{}{{\"activity\": {}, \"rows\": {}, \"unpaired\": {}", &fold == folds.data() ? "" : ",\n",
+			   trace::json_text(fold.activity().name), report::to_json(rows), report::unpaired_json(fold));
+		if (arguments.histogram)
+			fmt::print(", \"histograms\": {}", report::histograms_json(fold.rows(), people, &clock));
+		fmt::print("}}");
+	}
+	fmt::print("],\n\"ratios\": [");
+	print_ratios(table, folds, true);
+	fmt::print("]}}\n");
+}
+
+void print_csv(const std::vector<ActivityFold> &folds, const People &people, const trace::Clock &clock,
+	       const Arguments &arguments)
+{
+	std::vector<std::pair<std::string, report::Table>> parts;
+	for (const ActivityFold &fold : folds) {
+		parts.emplace_back(fold.activity().name, table_of(fold, people, clock));
+		prepare(parts.back().second, arguments, "total_ns");
+		if (const std::string unpaired = report::unpaired_text(fold); !unpaired.empty())
+			fmt::print(stderr, "{}: not measured: {}\n", report::printable(fold.activity().name), unpaired);
+	}
+	fmt::print("{}", report::to_csv(parts.size() == 1 ? parts.front().second : report::joined(parts)));
+}
+
+void print_text(const Table &table, const std::vector<ActivityFold> &folds, const People &people,
+		const trace::Clock &clock, const Arguments &arguments)
+{
+	if (!table.title.empty())
+		fmt::print("{}\n\n", report::printable(table.title));
+	for (const ActivityFold &fold : folds) {
+		if (folds.size() > 1)
+			fmt::print("{}{}:\n", &fold == folds.data() ? "" : "\n",
+				   report::printable(fold.activity().name));
+		print_table(table_of(fold, people, clock), arguments, "total_ns");
+		if (arguments.histogram)
+			fmt::print("{}", report::histograms_text(fold.rows(), people, &clock,
+								 most_of(arguments, histograms_in_text)));
+		if (const std::string unpaired = report::unpaired_text(fold); !unpaired.empty())
+			fmt::print("not measured: {}\n", unpaired);
+	}
+	print_ratios(table, folds, false);
+}
+
+void print_activities(trace::Trace &trace, const Arguments &arguments, Question &question)
+{
+	const Table table = table_of(arguments);
+	std::vector<Activity> activities;
+	for (const ActivityText &text : table.activities) {
+		activities.push_back(compile(text, trace.description(), trace.begin_time()));
+		question.needs_threads = question.needs_threads || activities.back().needs_threads;
+		question.needs_names = question.needs_names || activities.back().needs_names;
+	}
+	auto found = survey(trace, question, [&] { return Activities(activities); });
+	std::vector<ActivityFold> &folds = found.fold.all();
+	const trace::Clock &clock = trace.description().clock;
+	for (ActivityFold &fold : folds)
+		fold.rows().join_processes(found.people);
+	(arguments.json  ? print_json(table, folds, found.people, clock, arguments)
+	 : arguments.csv ? print_csv(folds, found.people, clock, arguments)
+			 : print_text(table, folds, found.people, clock, arguments));
+	print_below(arguments, found.losses, 0, true);
+}
+
+int run(const Arguments &arguments)
+{
+	trace::Trace trace = trace::Trace::open(arguments.directories);
+	Question question = question_of(arguments, trace);
+	if (!arguments.table.empty() || !arguments.start.empty() || !arguments.end.empty())
+		print_activities(trace, arguments, question);
+	else if (!arguments.value.empty())
+		print_values(trace, arguments, question);
+	else if (arguments.counts)
+		print_counts(trace, arguments, question);
+	else
+		print_frequencies(trace, arguments, question);
+	print_problems(trace.problems());
+	return trace.problems().empty() ? 0 : 1;
+}
+
+void add_options(CLI::App &command, Arguments &arguments)
+{
+	command.add_option("trace", arguments.directories, "directories of traces; several are read as one")
+	    ->required()
+	    ->option_text("DIR...");
+	CLI::Option *by = command
+			      .add_option("--by", arguments.by,
+					  "a row for each value of these: fields, cpu, name, thread, process ...")
+			      ->option_text("NAME,...");
+	command.add_option("--filter", arguments.filter, "only events for which this holds, see monitor-list(1)")
+	    ->option_text("EXPR");
+	CLI::Option *table =
+	    command.add_option("--table", arguments.table, "activities as this table says: a file, or a shipped one")
+		->option_text("TABLE");
+	CLI::Option *start = command.add_option("--start", arguments.start, "an activity begins with such an event")
+				 ->option_text("EXPR");
+	CLI::Option *end = command.add_option("--end", arguments.end, "and ends with such a one")->option_text("EXPR");
+	CLI::Option *key =
+	    command.add_option("--key", arguments.key, "of the same NAME, or NAME of the start = NAME of the end")
+		->option_text("NAME,...");
+	start->needs(end)->excludes(table);
+	end->needs(start)->excludes(table);
+	key->needs(start);
+	by->excludes(table);
+	command.add_flag("--nested", arguments.nested, "the end is that of the last start, several may be open")
+	    ->needs(start);
+	command.add_option("--value", arguments.value, "the values of this integer field instead")
+	    ->excludes(table)
+	    ->excludes(start)
+	    ->option_text("NAME");
+	CLI::Option *counts = command.add_flag("--counts", arguments.counts, "only how often, not how far apart")
+				  ->excludes(by)
+				  ->excludes(table)
+				  ->excludes(start)
+				  ->excludes("--value");
+	command.add_flag("--histogram", arguments.histogram, "of each row, by powers of two; with --json in full")
+	    ->excludes(counts);
+	command.add_option("--from", arguments.from, "begin here: seconds from the start, or local time")
+	    ->option_text("TIME");
+	command.add_option("--to", arguments.to, "end here")->option_text("TIME");
+	command.add_option("--sort", arguments.sort, "by this column")->option_text("COLUMN");
+	command.add_option("--top", arguments.top, "so many rows; 0 is all")->option_text("N");
+	command.add_option("--threads", arguments.threads, "read on so many CPUs; all if it is not said")
+	    ->check(CLI::Range(1u, 1024u))
+	    ->option_text("N");
+	command.add_flag("--json", arguments.json, "JSON instead of text");
+	command.add_flag("--csv", arguments.csv, "CSV instead of text")->excludes("--json")->excludes("--histogram");
+}
+
+} // namespace
+
+void add_stat(CLI::App &app, int &exit_code)
+{
+	auto arguments = std::make_shared<Arguments>();
+	CLI::App *command =
+	    app.add_subcommand("stat", "how often events occur, how far apart, and how long activities last");
+	add_options(*command, *arguments);
+	command->footer(
+	    "Exit code: 0, or 1 if parts of the trace are damaged.\n"
+	    "Examples:\n"
+	    "  monitor stat DIR\n"
+	    "  monitor stat DIR --by process --filter 'name == \"page_fault_user\"'\n"
+	    "  monitor stat DIR --table runqueue --histogram\n"
+	    "  monitor stat DIR --start 'name == \"sys_enter\"' --end 'name == \"sys_exit\"' --key tid --by id\n"
+	    "  monitor stat DIR --value nr_bytes --by op");
+	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+} // namespace monitor

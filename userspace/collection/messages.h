@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// How far apart two traces' clocks are, from messages between the machines: none arrives before it was sent.
+//
+// Called by `monitor merge --sync`. A message's sending and its arrival have the same key. Messages one way give a
+// least offset, messages the other way a greatest one; the middle is taken, half the difference is the bound.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "filter/filter.h"
+#include "statistics/keys.h"
+#include "trace/trace.h"
+
+namespace monitor::collection {
+
+// FDL, and names as of `monitor stat --key`.
+struct MessageText {
+	std::string send, receive, key;
+};
+
+// When each message was sent and received, by one trace's clock, in ns since the epoch.
+struct Messages {
+	static constexpr std::size_t most = 1'000'000;
+
+	std::unordered_map<std::string, std::int64_t> sent, received; // by key; the first one counts
+};
+
+// Throws FilterError or Error.
+Messages find_messages(trace::Trace &trace, const MessageText &text);
+
+struct Offset {
+	std::int64_t shift_ns = 0;             // to add to the other's times
+	std::optional<std::uint64_t> bound_ns; // empty: messages went one way only
+	std::size_t forth = 0, back = 0;       // messages from the first to the other, and back
+};
+
+// Throws Error: no messages, or no offset that lets all arrive after they were sent.
+Offset offset_between(const Messages &first, const Messages &other, const std::string &name);
+
+} // namespace monitor::collection

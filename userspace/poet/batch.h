@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Events on their way to a visitor: gathered, then handed over together.
+//
+// Used by the visits (visit.cpp), one per thread. What a described event needs besides is copied with it, as the
+// cursor uses its slots again for the next event. Invariant: what was handed over is not touched before the visitor
+// returns; the memory is bounded by max_bytes, however many slots a description asks for.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core.h"
+#include "poet/visit.hpp"
+
+namespace poet::detail {
+
+class Batch {
+public:
+	Batch(const Core &core, const Visitor &visitor, unsigned worker)
+	    : core_(core), visitor_(visitor), worker_(worker)
+	{
+		if (core.most_slots() > 0)
+			make_room(core.most_slots());
+	}
+
+	// False: the visitor wants no more.
+	bool put(const monitor::trace::Event &event)
+	{
+		const void *place = event.packet;
+		if (event.stream->is_described) [[unlikely]]
+			place = put_described(event);
+		Access::fill(events_[size_], event, core_, place);
+		return ++size_ < capacity_ || flush();
+	}
+	bool flush()
+	{
+		const std::size_t count = std::exchange(size_, 0);
+		return count == 0 || visitor_.on_events(visitor_.self, worker_, events_.data(), count);
+	}
+	// Behind the events before it.
+	bool gap(const Gap &gap) { return flush() && visitor_.on_gap(visitor_.self, worker_, gap); }
+
+private:
+	static constexpr std::size_t max_events = 256;
+	static constexpr std::size_t max_bytes = 1u << 20; // of slots
+
+	void make_room(std::size_t slots)
+	{
+		slot_count_ = slots;
+		capacity_ = std::clamp<std::size_t>(max_bytes / (slots * sizeof(std::uint64_t)), 1, max_events);
+		described_.resize(capacity_);
+		slots_.resize(capacity_ * slots);
+	}
+	const void *put_described(const monitor::trace::Event &event)
+	{
+		std::uint64_t *slots = slots_.data() + size_ * slot_count_;
+		std::memcpy(slots, event.slots, core_.slots(event.stream->index) * sizeof *slots);
+		described_[size_] = Access::described(event, slots);
+		return &described_[size_];
+	}
+
+	const Core &core_;
+	Visitor visitor_;
+	unsigned worker_;
+	std::size_t size_ = 0, capacity_ = max_events;
+	std::size_t slot_count_ = 0;
+	std::vector<Described> described_;
+	std::vector<std::uint64_t> slots_;
+	std::array<Event, max_events> events_;
+};
+
+} // namespace poet::detail

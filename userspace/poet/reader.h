@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// A cursor of one stream that can be copied and knows which item it stands on.
+//
+// The walker (walker.h) reads with it and keeps copies to come back to. One thread.
+// Invariant: marks and keys never step back while a reader advances; two readers of one stream that stand on the same
+// item have the same mark, wherever they began.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <limits>
+
+#include "trace/stream.h"
+
+namespace poet::detail {
+
+// An item of a stream: the packet it is in, or in front of, and its number among that packet's items.
+struct Mark {
+	std::uint64_t packet = 0, item = 0;
+
+	auto operator<=>(const Mark &) const = default;
+	static constexpr Mark end()
+	{
+		return {std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::uint64_t>::max()};
+	}
+};
+
+class Reader {
+public:
+	using Cursor = monitor::trace::Cursor;
+
+	// Stands at the end: start() comes next.
+	explicit Reader(Cursor &&cursor) : cursor_(std::move(cursor)) {}
+	Reader(Reader &&) = default;
+	Reader &operator=(Reader &&) = default;
+	Reader copy() const
+	{
+		Reader made(cursor_.copy());
+		made.mark_ = mark_;
+		made.key_ = key_;
+		made.is_stopped_ = is_stopped_;
+		return made;
+	}
+
+	// To the first item of this packet or behind it, read from packet `from` on, which is this one or before it.
+	void start(std::uint64_t from, std::uint64_t packet)
+	{
+		key_ = 0;
+		is_stopped_ = false;
+		set(cursor_.start_at(from));
+		mark_.item = 0;
+		while (!at_end() && mark_.packet < packet)
+			advance();
+	}
+	void advance()
+	{
+		const Mark before = mark_;
+		set(cursor_.advance());
+		mark_.item = mark_.packet == before.packet ? before.item + 1 : 0;
+	}
+
+	// To the end, without reading.
+	void stop() { is_stopped_ = true; }
+
+	bool at_end() const { return is_stopped_ || cursor_.item() == Cursor::Item::end; }
+	Mark mark() const { return at_end() ? Mark::end() : mark_; }
+	// By which the merge orders the item: its time, but no item of a stream comes before those before it.
+	std::uint64_t key() const { return key_; }
+	const Cursor &cursor() const { return cursor_; }
+
+private:
+	void set(Cursor::Item item)
+	{
+		if (item == Cursor::Item::end)
+			return;
+		key_ = std::max(key_, cursor_.time());
+		mark_.packet = cursor_.packet();
+	}
+
+	Cursor cursor_;
+	Mark mark_;
+	std::uint64_t key_ = 0;
+	bool is_stopped_ = false;
+};
+
+} // namespace poet::detail

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "walk.h"
+
+#include <algorithm>
+
+namespace poet::detail {
+
+Walk::Walk(const Core &core, monitor::trace::Problems &problems)
+{
+	std::size_t count = 0;
+	for (const auto &stream : core.trace().streams())
+		count += stream->is_foreign() ? 0 : 1;
+	walkers_.reserve(count);
+	for (const auto &stream : core.trace().streams())
+		if (!stream->is_foreign())
+			walkers_.emplace_back(core, *stream, problems, all_windows_bytes / count);
+}
+
+void Walk::to_begin()
+{
+	for (Walker &walker : walkers_)
+		walker.to_begin();
+	way_ = Way::unknown;
+}
+
+void Walk::to_end()
+{
+	for (Walker &walker : walkers_)
+		walker.to_end();
+	way_ = Way::unknown;
+}
+
+void Walk::seek(std::uint64_t time)
+{
+	for (Walker &walker : walkers_)
+		walker.seek(time);
+	way_ = Way::unknown;
+}
+
+void Walk::turn(Way way)
+{
+	way_ = way;
+	is_stale_ = false;
+	heads_.clear();
+	for (std::uint32_t i = 0; i < walkers_.size(); ++i) {
+		Walker &walker = walkers_[i];
+		if (way == Way::forward && walker.has_next())
+			heads_.push_back({walker.next().key, i});
+		else if (way == Way::backward && walker.has_previous())
+			heads_.push_back({walker.previous().key, i});
+	}
+	for (std::size_t i = heads_.size() / 2; i-- > 0;)
+		sift(i);
+}
+
+void Walk::sift(std::size_t hole)
+{
+	const Head moved = heads_[hole];
+	for (std::size_t child; (child = 2 * hole + 1) < heads_.size(); hole = child) {
+		if (child + 1 < heads_.size() && before(heads_[child + 1], heads_[child]))
+			++child;
+		if (before(moved, heads_[child]))
+			break;
+		heads_[hole] = heads_[child];
+	}
+	heads_[hole] = moved;
+}
+
+} // namespace poet::detail

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "walker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace poet::detail {
+namespace {
+
+using monitor::trace::PacketHead;
+using monitor::trace::Problems;
+using InnerStream = monitor::trace::Stream;
+
+constexpr std::size_t max_copies = 16;                       // that one reading leaves; even
+constexpr std::size_t max_stack = 32;                        // of windows passed on the way forward
+constexpr std::uint64_t part_bytes = 32u << 10;              // what is read to go back
+constexpr std::uint64_t kept_bytes = std::uint64_t(1) << 20; // of what was passed on the way back
+
+Reader make_reader(const Core &core, const InnerStream &stream, Problems &problems)
+{
+	const auto &trace = core.trace();
+	return Reader(monitor::trace::Cursor(stream, trace.description(), problems, trace.begin_time()));
+}
+
+} // namespace
+
+Walker::Walker(const Core &core, const InnerStream &stream, Problems &problems, std::size_t window_bytes)
+    : stream_(&stream), window_(core, stream.info().index, window_bytes), begin_(make_reader(core, stream, problems)),
+      front_(begin_.copy()), high_packet_(stream.packets())
+{
+	to_begin();
+}
+
+void Walker::to_begin()
+{
+	stack_.clear();
+	window_.clear();
+	at_ = 0;
+	start(front_, stream_->first_packet());
+	begin_ = front_.copy();
+	first_ = begin_.mark();
+}
+
+void Walker::to_end()
+{
+	stack_.clear();
+	window_.clear();
+	at_ = 0;
+	begin_.stop();
+	front_.stop();
+	high_packet_ = stream_->packets();
+}
+
+void Walker::seek(std::uint64_t time)
+{
+	stack_.clear();
+	stream_->drop(0, stream_->packets());
+	high_packet_ = stream_->packets();
+	start(front_, behind_good(time > 0 ? stream_->seek(time - 1) : stream_->first_packet()));
+	cover(front_, [time](const Reader &reader) { return reader.key() >= time; });
+	if (take_window())
+		return;
+	window_.clear();
+	at_ = 0;
+	begin_ = front_.copy();
+}
+
+bool Walker::load_next()
+{
+	if (front_.at_end())
+		return false;
+	if (window_.size() > 0)
+		stack_.push_back({std::move(begin_), window_.size()});
+	if (stack_.size() > max_stack && stream_->tells_times())
+		stack_.erase(stack_.begin(), stack_.begin() + max_stack / 2);
+	else if (stack_.size() > max_stack)
+		thin(0);
+	begin_ = front_.copy();
+	window_.clear();
+	at_ = 0;
+	for (; !front_.at_end() && !window_.is_full(); front_.advance())
+		window_.put(front_);
+	return true;
+}
+
+bool Walker::load_previous()
+{
+	if (stack_.empty() && first_ == begin_.mark())
+		return false;
+	front_ = begin_.copy();
+	window_.clear();
+	for (;;) {
+		if (!stack_.empty()) {
+			Copy last = std::move(stack_.back());
+			stack_.pop_back();
+			cover(last.reader, [left = last.items](const Reader &) mutable { return left-- == 0; });
+		} else if (!read_before()) {
+			return false;
+		}
+		if (take_window() && at_ > 0)
+			return true;
+	}
+}
+
+// Puts the part before the window onto the empty stack. False: there are no items.
+bool Walker::read_before()
+{
+	const Mark place = begin_.mark();
+	std::uint64_t packet = place == Mark::end() ? stream_->packets() : place.packet + (place.item > 0 ? 1 : 0);
+	drop_above(packet);
+	while (packet > stream_->first_packet()) {
+		packet = earlier(packet);
+		Reader reader = begin_.copy();
+		start(reader, packet);
+		cover(reader, [place](const Reader &at) { return at.mark() >= place; });
+		if (stack_.size() > 1 || stack_.back().items > 0)
+			return true;
+		stack_.clear();
+	}
+	window_.clear();
+	first_ = place;
+	return false;
+}
+
+// Reads on until done(reader) or the end. The way is put onto the stack, its last part into the window too if it fits.
+template <class Done> void Walker::cover(Reader &reader, Done done)
+{
+	const std::size_t bottom = stack_.size();
+	std::uint64_t distance = window_.capacity();
+	window_.clear();
+	stack_.push_back({reader.copy(), 0});
+	for (; !reader.at_end() && !done(reader); reader.advance()) {
+		if (stack_.back().items == distance) {
+			if (stack_.size() - bottom == max_copies) {
+				thin(bottom);
+				distance *= 2;
+			}
+			stack_.push_back({reader.copy(), 0});
+			window_.clear();
+		}
+		++stack_.back().items;
+		if (!window_.is_full())
+			window_.put(reader);
+	}
+}
+
+// Of two copies each the earlier one stays.
+void Walker::thin(std::size_t bottom)
+{
+	std::size_t kept = bottom;
+	for (std::size_t i = bottom; i < stack_.size(); i += 2, ++kept) {
+		if (kept != i)
+			stack_[kept] = std::move(stack_[i]);
+		if (i + 1 < stack_.size())
+			stack_[kept].items += stack_[i + 1].items;
+	}
+	stack_.erase(stack_.begin() + static_cast<std::ptrdiff_t>(kept), stack_.end());
+}
+
+// The part on top of the stack becomes the window, with the place behind it. False: the window does not hold all of it.
+bool Walker::take_window()
+{
+	Copy &last = stack_.back();
+	if (last.items != window_.size())
+		return false;
+	begin_ = std::move(last.reader);
+	stack_.pop_back();
+	at_ = window_.size();
+	return true;
+}
+
+// Where to begin to read what lies before this packet.
+std::uint64_t Walker::earlier(std::uint64_t packet) const
+{
+	const std::uint64_t first = stream_->first_packet();
+	if (!stream_->tells_times())
+		return first; // the times of events follow from those before them
+	const std::uint64_t end = stream_->offset(packet);
+	std::uint64_t found = packet - 1;
+	while (found > first && end - stream_->offset(found) < part_bytes)
+		--found;
+	return behind_good(found);
+}
+
+// This packet or an earlier one, with a good one before it: a reader that begins there knows all that it needs.
+std::uint64_t Walker::behind_good(std::uint64_t packet) const
+{
+	PacketHead head;
+	const auto tells = [&](std::uint64_t before) {
+		// an empty one tells no time if it is described
+		return !stream_->read_head(before, head) &&
+		       (!stream_->info().is_described || head.content_bits > head.first_bits);
+	};
+	while (packet > stream_->first_packet() && !tells(packet - 1))
+		--packet;
+	return packet;
+}
+
+void Walker::start(Reader &reader, std::uint64_t packet) const
+{
+	reader.start(packet > stream_->first_packet() ? packet - 1 : packet, packet);
+}
+
+// Going back leaves bytes behind that are not needed soon.
+void Walker::drop_above(std::uint64_t packet)
+{
+	high_packet_ = std::max(high_packet_, packet);
+	if (stream_->offset(high_packet_) - stream_->offset(packet) < kept_bytes)
+		return;
+	stream_->drop(packet, high_packet_);
+	high_packet_ = packet;
+}
+
+} // namespace poet::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// A place between two items of one stream, moved by one item in either direction, or to a time.
+//
+//     [ what was not read | stack_: copies of readers on the way | window_: decoded items | front_: what comes next ]
+//
+// Streams are decoded forward only. To go back before the window, a part of the stream in front of it is read once
+// from the begin of a packet, while copies of the reader are kept at even distances; the last distance becomes the
+// window, and those before it are read again when their turn comes. A distance that is too long for the window, as a
+// packet may be of any size, is divided in the same way. The Walk (walk.h) has one walker per stream. One thread.
+// Invariants: the items of the stack's copies and of the window follow each other without a hole; neither the stack nor
+// the window grows with the stream.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "reader.h"
+#include "window.h"
+
+namespace poet::detail {
+
+class Walker {
+public:
+	// At the stream's begin. The window takes about window_bytes.
+	Walker(const Core &core, const monitor::trace::Stream &stream, monitor::trace::Problems &problems,
+	       std::size_t window_bytes);
+
+	void to_begin();
+	void to_end();
+	// Before the first item whose key is not before this time.
+	void seek(std::uint64_t time);
+
+	// Whether there is an item behind or before the place; reads on if need be.
+	bool has_next() { return at_ < window_.size() || load_next(); }
+	bool has_previous() { return at_ > 0 || load_previous(); }
+	// If there is one:
+	const Window::Item &next() const { return window_[at_]; }
+	const Window::Item &previous() const { return window_[at_ - 1]; }
+	void step() { ++at_; }
+	void step_back() { --at_; }
+
+	const Window::Loss &loss(const Window::Item &item) const { return window_.loss(item); }
+	std::uint32_t stream_index() const { return stream_->info().index; }
+
+private:
+	// A reader at an item, and how many items it is from there to the next copy's, or to the window's first.
+	struct Copy {
+		Reader reader;
+		std::uint64_t items = 0;
+	};
+
+	bool load_next();
+	bool load_previous();
+	bool read_before();
+	bool take_window();
+	template <class Done> void cover(Reader &reader, Done done);
+	void thin(std::size_t bottom);
+	std::uint64_t earlier(std::uint64_t packet) const;
+	std::uint64_t behind_good(std::uint64_t packet) const;
+	void start(Reader &reader, std::uint64_t packet) const;
+	void drop_above(std::uint64_t packet);
+
+	const monitor::trace::Stream *stream_;
+	Window window_;
+	std::size_t at_ = 0;        // of the window: the next item
+	Reader begin_, front_;      // at the window's first item; behind its last one
+	std::vector<Copy> stack_;   // before the window
+	std::optional<Mark> first_; // of the stream's first item, once it is known
+	std::uint64_t high_packet_; // bytes of packets behind this one are not in memory
+};
+
+} // namespace poet::detail

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "context.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace monitor::query {
+
+Context::Context(trace::Trace &opened, const std::optional<std::string> &filter, std::uint64_t events_per_checkpoint)
+    : trace(opened), info(analyze::recording_of(opened)), checkpoints(events_per_checkpoint)
+{
+	if (filter)
+		only = std::make_unique<const filter::Filter>(*filter, trace.description(), trace.begin_time());
+	constexpr double bytes_per_event = 12;
+	estimated_events_ = std::max(1.0, static_cast<double>(trace.size_bytes()) / bytes_per_event);
+}
+
+std::shared_ptr<const filter::Filter> Context::compiled(const std::string &expression)
+{
+	constexpr std::size_t most_kept = 64;
+	if (const auto known = compiled_.find(expression); known != compiled_.end())
+		return known->second;
+	auto made = std::make_shared<const filter::Filter>(expression, trace.description(), trace.begin_time());
+	if (compiled_.size() >= most_kept)
+		compiled_.clear();
+	return compiled_.emplace(expression, std::move(made)).first->second;
+}
+
+std::int64_t Context::time_ns(std::uint64_t time) const
+{
+	const std::uint64_t begin = trace.begin_time();
+	const std::uint64_t ns = trace.description().clock.to_ns(time - std::min(time, begin));
+	return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, std::numeric_limits<std::int64_t>::max()));
+}
+
+} // namespace monitor::query

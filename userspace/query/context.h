@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What the tables of one query session share: the trace, the filter over it, the states to seek to, the interrupt.
+//
+// Owned by Database (database.h), which outlives every table and cursor. One thread; only `interrupted` may be set from
+// a signal handler.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/recording_info.h"
+#include "checkpoints.h"
+#include "filter/filter.h"
+#include "trace/trace.h"
+
+namespace monitor::query {
+
+class Context {
+public:
+	// `filter`: only these events are in the tables of events. Throws Error.
+	Context(trace::Trace &opened, const std::optional<std::string> &filter, std::uint64_t events_per_checkpoint);
+
+	trace::Trace &trace;
+	analyze::RecordingInfo info;
+	std::unique_ptr<const filter::Filter> only; // null: all events
+	Checkpoints checkpoints;
+	std::atomic<bool> interrupted = false;
+	std::uint64_t events_decoded = 0; // by all scans
+
+	// Compiled once per text. Throws FilterError.
+	std::shared_ptr<const filter::Filter> compiled(const std::string &expression);
+	// How many events there are, by the size of the trace.
+	double estimated_events() const { return estimated_events_; }
+	std::int64_t time_ns(std::uint64_t time) const;
+
+private:
+	std::map<std::string, std::shared_ptr<const filter::Filter>> compiled_;
+	double estimated_events_ = 1;
+};
+
+} // namespace monitor::query

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "database.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "activity_table.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "event_table.h"
+#include "module.h"
+
+namespace monitor::query {
+namespace {
+
+constexpr sqlite3_int64 most_memory_bytes = 256 << 20;
+constexpr int longest_value_bytes = 64 << 20;
+
+bool same(const std::string &a, const std::string &b)
+{
+	return sqlite3_stricmp(a.c_str(), b.c_str()) == 0;
+}
+
+bool contains(const std::vector<std::string> &names, const std::string &name)
+{
+	return std::ranges::any_of(names, [&](const std::string &known) { return same(known, name); });
+}
+
+// Pragmas that only tell.
+bool is_harmless(const char *pragma)
+{
+	for (const char *known : {"table_info", "table_xinfo", "table_list", "function_list", "module_list",
+				  "collation_list", "compile_options"})
+		if (pragma && sqlite3_stricmp(pragma, known) == 0)
+			return true;
+	return false;
+}
+
+bool is_harmless_function(const char *name)
+{
+	return name && sqlite3_stricmp(name, "load_extension") != 0;
+}
+
+// SQLite does this itself when a virtual table tells its columns; of a statement it is refused otherwise.
+bool is_declaration(int action, const char *table)
+{
+	return action == SQLITE_UPDATE && table && std::strcmp(table, "sqlite_master") == 0;
+}
+
+template <class Each> void ask(sqlite3 *handle, const std::string &sql, Each each)
+{
+	sqlite3_stmt *statement = nullptr;
+	sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, nullptr);
+	while (statement && sqlite3_step(statement) == SQLITE_ROW)
+		each(statement);
+	sqlite3_finalize(statement);
+}
+
+std::string text_of(sqlite3_stmt *statement, int column)
+{
+	const auto *text = reinterpret_cast<const char *>(sqlite3_column_text(statement, column));
+	return text ? text : "";
+}
+
+} // namespace
+
+int Database::authorize(void *database, int action, const char *first, const char *second, const char *, const char *)
+{
+	const bool allowed = action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE ||
+			     (action == SQLITE_FUNCTION && is_harmless_function(second)) ||
+			     (action == SQLITE_PRAGMA && is_harmless(first)) || is_declaration(action, first);
+	if (!allowed)
+		static_cast<Database *>(database)->is_refused_ = true;
+	return allowed ? SQLITE_OK : SQLITE_DENY;
+}
+
+Database::Database(trace::Trace &trace, const std::optional<std::string> &filter, std::uint64_t events_per_checkpoint)
+    : context_(trace, filter, events_per_checkpoint), folded_(context_)
+{
+	constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
+	if (sqlite3_open_v2(":memory:", &handle_, flags, nullptr) != SQLITE_OK) {
+		sqlite3_close(handle_);
+		throw Error("SQLite cannot be started: out of memory");
+	}
+	sqlite3_hard_heap_limit64(most_memory_bytes);
+	sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, longest_value_bytes);
+	sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
+	ask(handle_, "SELECT name FROM pragma_module_list",
+	    [this](sqlite3_stmt *row) { taken_.push_back(text_of(row, 0)); });
+	add_events();
+	add_folds();
+	add_lists();
+	add_classes();
+	sqlite3_set_authorizer(handle_, authorize, this);
+}
+
+Database::~Database()
+{
+	sqlite3_close_v2(handle_);
+}
+
+void Database::interrupt() noexcept
+{
+	context_.interrupted = true;
+	sqlite3_interrupt(handle_);
+}
+
+// A class may be called as it likes: what SQL or a table of ours has already is called event.NAME.
+std::string Database::free_name(const std::string &untrusted_name) const
+{
+	const std::string name(untrusted_name.c_str()); // up to a NUL
+	const auto is_free = [&](const std::string &wanted) {
+		return !contains(tables_, wanted) && !contains(taken_, wanted) &&
+		       sqlite3_strnicmp(wanted.c_str(), "sqlite_", 7) != 0 &&
+		       sqlite3_strnicmp(wanted.c_str(), "pragma_", 7) != 0;
+	};
+	std::string wanted = is_free(name) ? name : "event." + name;
+	for (int number = 2; !is_free(wanted); ++number)
+		wanted = "event." + name + "_" + std::to_string(number);
+	return wanted;
+}
+
+void Database::add_events()
+{
+	tables_.emplace_back("events");
+	Module<EventTable>::add(handle_, "events", [this] { return std::make_unique<EventTable>(context_); });
+}
+
+void Database::add_classes()
+{
+	const trace::Description &description = context_.trace.description();
+	class_table_.resize(description.classes().size());
+	for (const std::string &name : context_.trace.class_names()) {
+		const std::string table = free_name(name);
+		const std::vector<const trace::EventClass *> classes = description.find(name);
+		for (const trace::EventClass *cls : classes)
+			class_table_[cls->index] = table;
+		tables_.push_back(table);
+		Module<EventTable>::add(handle_, table,
+					[this, classes] { return std::make_unique<EventTable>(context_, classes); });
+	}
+}
+
+void Database::add_folds()
+{
+	const analyze::EventKinds kinds(context_.trace.description());
+	const bool has_threads = kinds.has(analyze::Kind::sched_switch) && context_.info.card != "user";
+	const auto add = [&](const char *name, const char *columns, std::shared_ptr<const Rows> (Folded::*rows)()) {
+		tables_.emplace_back(name);
+		const MemoryTableOf table = {columns, [this, rows](std::uint64_t) { return (folded_.*rows)(); }};
+		Module<MemoryTable>::add(handle_, name, [table] { return std::make_unique<MemoryTable>(table); });
+	};
+	if (has_threads)
+		add("threads", Folded::thread_columns(), &Folded::threads);
+	if (has_threads || context_.info.card == "user") {
+		tables_.emplace_back("activities");
+		Module<ActivityTable>::add(handle_, "activities",
+					   [this] { return std::make_unique<ActivityTable>(context_); });
+	}
+	if (context_.info.counters)
+		add("ratios", Folded::ratio_columns(), &Folded::ratios);
+}
+
+std::string Database::why_missing(const std::string &table) const
+{
+	if (same(table, "threads") || same(table, "activities"))
+		return "this trace has no scheduler events (sched_switch), so nothing tells of its threads";
+	if (same(table, "ratios"))
+		return "this recording has no counters: record with -m, for example -m cpu,cache";
+	return "";
+}
+
+std::vector<std::string> Database::columns(const std::string &table)
+{
+	std::vector<std::string> names;
+	ask(handle_, "SELECT name FROM pragma_table_xinfo(" + quoted(table) + ")",
+	    [&](sqlite3_stmt *row) { names.push_back(text_of(row, 0)); });
+	return names;
+}
+
+std::string Database::schema(const std::string &table)
+{
+	const auto known = std::ranges::find_if(tables_, [&](const auto &name) { return same(name, table); });
+	if (known == tables_.end())
+		throw Error("there is no table " + table + "." + nearest(table, tables_));
+	std::string text, comment;
+	ask(handle_, "SELECT name, type, hidden FROM pragma_table_xinfo(" + quoted(*known) + ")",
+	    [&](sqlite3_stmt *row) {
+		    const std::string type = text_of(row, 1);
+		    text += (text.empty() ? "" : ",") + comment + "\n\t" + quoted(text_of(row, 0)) +
+			    (type.empty() ? "" : " ") + type;
+		    comment = sqlite3_column_int(row, 2) ? " -- not in *" : "";
+	    });
+	text += comment;
+	return "CREATE TABLE " + quoted(*known) + " (" + text + "\n);";
+}
+
+} // namespace monitor::query

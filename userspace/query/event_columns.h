@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The columns of a table of events: what every event has, then the fields of its classes; and how a value is read.
+//
+// Made once per table when a query names it (event_table.h). Two classes of one name are one table with the fields of
+// both. Const once made; reading a value needs no search by name.
+// Invariant: column names differ, also without regard to case, as SQL wants it: what every event has keeps its name, a
+// field of that name is called event.NAME.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "test.h"
+#include "trace/event.h"
+#include "trace/field_ref.h"
+#include "trace/field_text.h"
+
+namespace monitor::query {
+
+struct EventColumn {
+	enum class From : std::uint8_t {
+		time_ns,
+		time,
+		wall_ns,
+		ticks,
+		cpu,
+		level,
+		mode,
+		name,
+		stream,
+		tid,
+		thread,
+		tgid,
+		filter, // the argument of the table
+		fields, // as JSON
+		context,
+		field,
+		label, // of a field's value
+	};
+
+	std::string name;
+	From from = From::field;
+	std::string type; // of the column in SQL
+	bool is_hidden = false;
+
+	bool is_time() const { return from <= From::ticks; }
+	// Only who reads the trace from its begin knows it.
+	bool is_of_thread() const { return from == From::tid || from == From::thread || from == From::tgid; }
+};
+
+// A field of one class, for a column.
+struct FieldColumn {
+	const trace::Field *field = nullptr; // nullptr: the class does not have it
+	trace::FieldRef value;
+	std::unique_ptr<const trace::FieldClass> list; // of a list: a structure of it alone
+	std::unique_ptr<const trace::FieldText> list_text;
+
+	Type type() const
+	{
+		return field->kind == trace::FieldKind::text   ? Type::text
+		       : field->kind == trace::FieldKind::real ? Type::real
+							       : Type::integer;
+	}
+	bool is_in(const trace::Event &event) const { return field && (!field->is_optional || value.is_in(event)); }
+};
+
+class EventColumns {
+public:
+	static constexpr std::size_t most = 1900; // SQLite takes 2000
+
+	// Of all events, without columns for fields.
+	explicit EventColumns(const trace::Description &description);
+	// Of the classes of one name.
+	EventColumns(const trace::Description &description, std::vector<const trace::EventClass *> classes);
+
+	const std::vector<EventColumn> &columns() const { return columns_; }
+	const std::vector<const trace::EventClass *> &classes() const { return classes_; }
+	// nullptr: it is not in this table.
+	const FieldColumn *field(std::size_t column, const trace::EventClass &cls) const
+	{
+		const std::uint32_t slot = slots_[cls.index];
+		return slot == none || column < first_field_ ? nullptr : &fields_[slot][column - first_field_];
+	}
+	bool has(const trace::EventClass &cls) const { return slots_[cls.index] != none; }
+	// "CREATE TABLE x(...)"
+	std::string declaration() const;
+
+private:
+	static constexpr std::uint32_t none = ~0u;
+
+	void add_field(const trace::EventClass &cls, const trace::Field &field);
+	void add(const std::string &name, EventColumn::From from, const char *type);
+	bool is_taken(const std::string &name) const;
+
+	std::vector<EventColumn> columns_;
+	std::vector<const trace::EventClass *> classes_;
+	std::vector<std::uint32_t> slots_;             // by class index
+	std::vector<std::vector<FieldColumn>> fields_; // by slot, then by column from the first field on
+	std::size_t first_field_ = 0;
+};
+
+// "NAME" as SQL quotes it.
+std::string quoted(const std::string &name);
+
+} // namespace monitor::query

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "event_json.h"
+
+#include "trace/text.h"
+
+namespace monitor::query {
+
+EventJson::Plan &EventJson::plan(const trace::EventClass &cls)
+{
+	std::unique_ptr<Plan> &plan = plans_[cls.index];
+	if (plan)
+		return *plan;
+	plan = std::make_unique<Plan>();
+	if (cls.size_bytes != 0) {
+		for (const trace::Field &field : cls.fields)
+			plan->tokens.push_back({(plan->tokens.empty() ? "" : ",") + trace::json_text(field.name) + ":",
+						&field, trace::FieldRef(cls, field)});
+		return *plan;
+	}
+	for (const trace::FieldClass *scope : cls.scopes)
+		if (scope)
+			(scope == &cls.payload ? plan->payload : plan->contexts).emplace_back(*scope, true);
+	return *plan;
+}
+
+void EventJson::put(std::string_view text)
+{
+	line_.reserve(text.size());
+	line_.set_end(trace::put(line_.end(), text));
+}
+
+void EventJson::put_token(const trace::Event &event, const Token &token)
+{
+	put(token.before);
+	const std::string *label = token.field->kind == trace::FieldKind::text ? nullptr : token.value.label(event);
+	if (label || token.field->kind == trace::FieldKind::text) {
+		const std::string_view text = label ? *label : token.value.get<std::string_view>(event);
+		line_.reserve(text.size() * trace::max_escaped_chars + 2);
+		line_.set_end(trace::put_json(line_.end(), text));
+		return;
+	}
+	line_.reserve(trace::max_number_chars);
+	line_.set_end(token.field->kind == trace::FieldKind::signed_integer
+			  ? trace::put_signed(line_.end(), token.value.get<std::int64_t>(event))
+			  : trace::put_unsigned(line_.end(), token.value.get(event)));
+}
+
+std::string_view EventJson::fields(const trace::Event &event)
+{
+	const Plan &plan = this->plan(*event.cls);
+	line_.clear();
+	put("{");
+	for (const Token &token : plan.tokens)
+		put_token(event, token);
+	std::uint64_t at_bits = event.at_bits;
+	ignored_.clear();
+	for (const trace::FieldText &context : plan.contexts)
+		context.put(event.view(), at_bits, ignored_); // what follows begins behind it
+	for (const trace::FieldText &payload : plan.payload)
+		payload.put(event.view(), at_bits, line_);
+	put("}");
+	return line_.view();
+}
+
+std::string_view EventJson::context(const trace::Event &event)
+{
+	const Plan &plan = this->plan(*event.cls);
+	if (plan.contexts.empty())
+		return {};
+	line_.clear();
+	std::uint64_t at_bits = event.at_bits;
+	const char *before = "{";
+	for (const trace::FieldText &context : plan.contexts) {
+		put(std::exchange(before, ","));
+		context.put(event.view(), at_bits, line_);
+	}
+	put("}");
+	return line_.view();
+}
+
+} // namespace monitor::query

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "event_scan.h"
+
+#include <algorithm>
+
+namespace monitor::query {
+namespace {
+
+using From = EventColumn::From;
+using trace::Cursor;
+
+std::string_view mode_text(const trace::Event &event)
+{
+	return event.mode() == EDC_MODE_KERNEL ? "kernel" : "user";
+}
+
+bool takes_field(const FieldColumn &column, const Test &test, const trace::Event &event)
+{
+	if (!column.is_in(event))
+		return false;
+	switch (test.type) {
+	case Type::integer:
+		return test.takes(column.value.get<std::int64_t>(event));
+	case Type::real:
+		return test.takes(column.value.get<double>(event));
+	case Type::text:
+		return test.takes(column.value.get<std::string_view>(event));
+	}
+	return true;
+}
+
+bool takes_label(const FieldColumn &column, const Test &test, const trace::Event &event)
+{
+	const std::string *label = column.is_in(event) ? column.value.label(event) : nullptr;
+	return label && test.takes(std::string_view(*label));
+}
+
+} // namespace
+
+EventScan::EventScan(Context &context, const EventColumns &columns, ScanOptions options)
+    : context_(context), columns_(columns), options_(std::move(options))
+{
+	const bool filters_threads =
+	    (options_.filter && options_.filter->needs_threads()) || (context.only && context.only->needs_threads());
+	options_.knows_threads = options_.knows_threads || filters_threads;
+	plan_classes();
+	trace::TimeRange range = options_.range;
+	if (options_.knows_threads) {
+		const Checkpoints::State *state = context.checkpoints.before(range.from);
+		began_ = range.from = state ? state->time : 0;
+		if (state)
+			threads_ = state->threads;
+		else
+			threads_.emplace(context.trace);
+		last_time_ = began_;
+	}
+	const bool is_empty = options_.range.from > options_.range.to;
+	pull_.emplace(context.trace, range, [&](const trace::Stream &stream) {
+		return !is_empty && (options_.knows_threads || wants_stream(stream));
+	});
+}
+
+void EventScan::plan_classes()
+{
+	for (const auto &[column, test] : options_.tests)
+		if (const From from = columns_.columns()[column].from; from < From::filter && from != From::name)
+			per_event_.emplace_back(from, &test);
+	classes_.resize(context_.trace.description().classes().size());
+	for (const trace::EventClass *cls : columns_.classes())
+		classes_[cls->index].is_wanted = wants_class(*cls, classes_[cls->index]);
+}
+
+bool EventScan::wants_class(const trace::EventClass &cls, ClassPlan &plan) const
+{
+	if ((options_.filter && !options_.filter->can_match(cls)) || (context_.only && !context_.only->can_match(cls)))
+		return false;
+	for (const auto &[number, test] : options_.tests) {
+		const EventColumn &column = columns_.columns()[number];
+		if (column.from == From::name && !test.takes(std::string_view(cls.name)))
+			return false;
+		if (column.from < From::field)
+			continue;
+		const FieldColumn *field = columns_.field(number, cls);
+		if (!field || !field->field)
+			return false;
+		if (column.from == From::label)
+			plan.label_tests.emplace_back(field, &test);
+		else if (field->type() == test.type && !field->list)
+			plan.tests.emplace_back(field, &test);
+	}
+	return true;
+}
+
+// Streams of tokens are of one CPU each.
+bool EventScan::wants_stream(const trace::Stream &stream) const
+{
+	return std::ranges::all_of(per_event_, [&](const auto &pair) {
+		const auto &[from, test] = pair;
+		if (from == From::stream)
+			return test->takes(std::string_view(stream.info().name));
+		if (from == From::cpu && !stream.info().is_described)
+			return stream.info().has_cpu() && test->takes(std::int64_t(stream.info().cpu));
+		return from != From::level || test->takes(std::int64_t(stream.info().level));
+	});
+}
+
+bool EventScan::takes_common(const trace::Event &event, From from, const Test &test) const
+{
+	switch (from) {
+	case From::cpu:
+		return event.has_cpu() && test.takes(std::int64_t(event.cpu()));
+	case From::level:
+		return test.takes(std::int64_t(event.level()));
+	case From::mode:
+		return test.takes(mode_text(event));
+	case From::stream:
+		return test.takes(std::string_view(event.stream->name));
+	case From::tid:
+		return running_ != trace::Threads::unknown && test.takes(running_);
+	case From::thread: {
+		const trace::Threads::Name *name = threads_->name(running_, event.stream->machine);
+		return name && test.takes(name->view());
+	}
+	case From::tgid: {
+		const std::int64_t process = threads_->process(running_, event.stream->machine);
+		return process != trace::Threads::unknown && test.takes(process);
+	}
+	default:
+		return true; // times are the range's
+	}
+}
+
+bool EventScan::takes(const trace::Event &event) const
+{
+	const ClassPlan &plan = classes_[event.cls->index];
+	if (!plan.is_wanted || event.time < options_.range.from)
+		return false;
+	for (const auto &[field, test] : plan.tests)
+		if (!takes_field(*field, *test, event))
+			return false;
+	for (const auto &[field, test] : plan.label_tests)
+		if (!takes_label(*field, *test, event))
+			return false;
+	for (const auto &[from, test] : per_event_)
+		if (!takes_common(event, from, *test))
+			return false;
+	const filter::Running running = {running_, threads_ ? &*threads_ : nullptr};
+	return (!context_.only || context_.only->matches(event, running)) &&
+	       (!options_.filter || options_.filter->matches(event, running));
+}
+
+// Before a checkpoint the threads have learned of a loss already.
+void EventScan::pass_gap()
+{
+	if (threads_ && pull_->gap().from_time >= began_)
+		threads_->gap(pull_->stream());
+}
+
+// Now and then: whether to stop.
+bool EventScan::pause()
+{
+	constexpr std::uint64_t between = 4096;
+	return ++read_ % between == 0 && context_.interrupted;
+}
+
+bool EventScan::next()
+{
+	if (is_before_after_)
+		threads_->after(pull_->event());
+	is_before_after_ = false;
+	for (Cursor::Item item = pull_->next(); item != Cursor::Item::end; item = pull_->next()) {
+		if (pause())
+			return !(was_interrupted_ = true);
+		if (threads_ && pull_->time() > last_time_) {
+			if (context_.checkpoints.wants(since_checkpoint_, pull_->time())) {
+				context_.checkpoints.offer(pull_->time(), *threads_);
+				since_checkpoint_ = 0;
+			}
+			last_time_ = pull_->time();
+		}
+		if (item == Cursor::Item::gap) {
+			pass_gap();
+			continue;
+		}
+		const trace::Event &event = pull_->event();
+		++context_.events_decoded;
+		++since_checkpoint_;
+		if (threads_)
+			running_ = threads_->before(event);
+		if (takes(event))
+			return is_before_after_ = threads_.has_value(), true;
+		if (threads_)
+			threads_->after(event);
+	}
+	return false;
+}
+
+std::int64_t EventScan::row_id() const
+{
+	constexpr unsigned offset_bits = 46;
+	const trace::Event &event = pull_->event();
+	const auto *file = pull_->cursor().stream().bytes();
+	const auto bits = static_cast<std::uint64_t>((event.is_token() ? event.data : event.packet) - file) * 8 +
+			  (event.is_token() ? 0 : event.at_bits);
+	return static_cast<std::int64_t>(std::uint64_t(event.stream->index) << offset_bits | bits);
+}
+
+} // namespace monitor::query

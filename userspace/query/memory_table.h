@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// A table whose rows are few, made when a query first looks at them: threads, ratios, classes, streams, info.
+//
+// Used through Module (module.h). Invariant: rows do not change once made, and a row has as many values as columns.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "value.h"
+
+namespace monitor::query {
+
+using Rows = std::vector<std::vector<Value>>;
+
+// What a table is: its columns as SQL declares them, and where its rows come from.
+struct MemoryTableOf {
+	std::string columns; // "name TEXT, value REAL"
+	// Of these columns only are values wanted: bit 63 is all from the 63rd on.
+	std::function<std::shared_ptr<const Rows>(std::uint64_t columns_used)> rows;
+};
+
+class MemoryCursor {
+public:
+	explicit MemoryCursor(const MemoryTableOf &of, const std::vector<std::uint64_t> &used) : of_(of), used_(used) {}
+
+	void filter(int plan, sqlite3_value **)
+	{
+		rows_ = of_.rows(used_[static_cast<std::size_t>(plan)]);
+		at_ = 0;
+	}
+	void next() { ++at_; }
+	bool is_at_end() const { return !rows_ || at_ >= rows_->size(); }
+	void column(sqlite3_context *context, std::size_t number) const { put(context, (*rows_)[at_][number]); }
+	std::int64_t row_id() const { return static_cast<std::int64_t>(at_); }
+
+private:
+	const MemoryTableOf &of_;
+	const std::vector<std::uint64_t> &used_;
+	std::shared_ptr<const Rows> rows_;
+	std::size_t at_ = 0;
+};
+
+class MemoryTable {
+public:
+	using Cursor = MemoryCursor;
+
+	explicit MemoryTable(MemoryTableOf of) : of_(std::move(of)) {}
+
+	std::string declaration() const { return "CREATE TABLE x(" + of_.columns + ")"; }
+	int best_index(sqlite3_index_info &info)
+	{
+		std::size_t plan = 0;
+		while (plan < used_.size() && used_[plan] != info.colUsed)
+			++plan;
+		if (plan == used_.size())
+			used_.push_back(info.colUsed);
+		info.idxNum = static_cast<int>(plan);
+		info.estimatedRows = 500;
+		info.estimatedCost = 500;
+		return SQLITE_OK;
+	}
+	std::unique_ptr<MemoryCursor> make_cursor() { return std::make_unique<MemoryCursor>(of_, used_); }
+
+private:
+	MemoryTableOf of_;
+	std::vector<std::uint64_t> used_; // by plan
+};
+
+} // namespace monitor::query

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "times.h"
+
+namespace monitor::query {
+namespace {
+
+using From = EventColumn::From;
+
+const char *const signs[] = {"=", "<", "<=", ">", ">=", " IN ", " GLOB ", " LIKE "};
+
+bool op_of(unsigned char constraint, Op &op)
+{
+	switch (constraint) {
+	case SQLITE_INDEX_CONSTRAINT_EQ:
+		op = Op::equal;
+		return true;
+	case SQLITE_INDEX_CONSTRAINT_LT:
+		op = Op::less;
+		return true;
+	case SQLITE_INDEX_CONSTRAINT_LE:
+		op = Op::less_equal;
+		return true;
+	case SQLITE_INDEX_CONSTRAINT_GT:
+		op = Op::greater;
+		return true;
+	case SQLITE_INDEX_CONSTRAINT_GE:
+		op = Op::greater_equal;
+		return true;
+	case SQLITE_INDEX_CONSTRAINT_GLOB:
+		op = Op::glob;
+		return true;
+	case SQLITE_INDEX_CONSTRAINT_LIKE:
+		op = Op::like;
+		return true;
+	default:
+		return false;
+	}
+}
+
+// Whether events can be tested for it before they are rows.
+bool can_take(const EventColumn &column, Op op, const char *collation)
+{
+	if (column.from == From::fields || column.from == From::context || column.from == From::filter)
+		return false;
+	const bool is_text = column.type == "TEXT";
+	if (op == Op::glob || op == Op::like)
+		return is_text;
+	return !is_text || std::strcmp(collation, "BINARY") == 0;
+}
+
+// How many of all rows are left by a term, roughly. Times are counted apart.
+double share_of(const EventColumn &column, Op op)
+{
+	if (column.from == From::filter)
+		return 0.1;
+	const double of_one = column.from == From::mode || column.from == From::level ? 0.5
+			      : column.from == From::cpu                              ? 0.25
+										      : 0.05;
+	return op == Op::equal ? of_one : op == Op::in ? std::min(1.0, 3 * of_one) : 0.4;
+}
+
+struct Estimate {
+	double rows;
+	double share_of_time = 1; // that is read at all
+	bool has_begin = false, has_end = false;
+
+	void add_time(Op op)
+	{
+		if (op == Op::equal)
+			share_of_time = 0;
+		has_begin |= op == Op::greater || op == Op::greater_equal;
+		has_end |= op == Op::less || op == Op::less_equal;
+	}
+	void finish()
+	{
+		if (has_begin && has_end)
+			share_of_time = std::min(share_of_time, 0.01);
+		else if (has_begin || has_end)
+			share_of_time = std::min(share_of_time, 0.4);
+	}
+};
+
+bool is_ordered(const sqlite3_index_info &info, const EventColumns &columns)
+{
+	for (int i = 0; i < info.nOrderBy; ++i) {
+		const auto &[column, descends] = info.aOrderBy[i];
+		if (descends || column < 0 || !columns.columns()[static_cast<std::size_t>(column)].is_time())
+			return false;
+	}
+	return info.nOrderBy > 0;
+}
+
+// Of tables with many columns the last bit means all behind the 63rd: none of these is of threads.
+bool asks_for_threads(const sqlite3_index_info &info, const EventColumns &columns)
+{
+	for (std::size_t i = 0; i < std::min<std::size_t>(columns.columns().size(), 63); ++i)
+		if ((info.colUsed >> i & 1) && columns.columns()[i].is_of_thread())
+			return true;
+	return false;
+}
+
+void take_time(const EventColumn &column, Op op, const Value &value, const Context &context, trace::TimeRange &range)
+{
+	const trace::TimeRange told = ticks_of(column.from, op, value, context.trace);
+	range.from = std::max(range.from, told.from);
+	range.to = std::min(range.to, told.to);
+}
+
+// All values of an IN. False: one of them is no value for a test.
+bool take_all(sqlite3_value *list, std::vector<Value> &values)
+{
+	sqlite3_value *each = nullptr;
+	for (int status = sqlite3_vtab_in_first(list, &each); status == SQLITE_OK && each;
+	     status = sqlite3_vtab_in_next(list, &each))
+		if (!take(each, values.emplace_back()))
+			return false;
+	return true;
+}
+
+} // namespace
+
+std::string Plan::text(const EventColumns &columns) const
+{
+	std::string made;
+	for (const PlanTerm &term : terms)
+		made += (made.empty() ? "" : " ") + columns.columns()[term.column].name +
+			signs[static_cast<std::size_t>(term.op)] + "?";
+	made += made.empty() ? "all events" : "";
+	return made + (knows_threads ? ", with threads" : "") + (is_ordered ? ", in order of time" : "");
+}
+
+std::string Plan::key() const
+{
+	std::string made = std::string(knows_threads ? "t" : "") + (is_ordered ? "o" : "");
+	for (const PlanTerm &term : terms)
+		made += " " + std::to_string(term.column) + ":" + std::to_string(static_cast<int>(term.op));
+	return made;
+}
+
+bool choose(sqlite3_index_info &info, const EventColumns &columns, const Context &context, Plan &plan)
+{
+	Estimate estimate{context.estimated_events()};
+	if (columns.classes().size() < context.trace.description().classes().size())
+		estimate.rows = std::max(1.0, estimate.rows / 8);
+	double share = 1;
+	for (int i = 0; i < info.nConstraint; ++i) {
+		const auto &constraint = info.aConstraint[i];
+		Op op;
+		if (constraint.iColumn < 0 || !op_of(constraint.op, op))
+			continue;
+		const auto number = static_cast<std::size_t>(constraint.iColumn);
+		const EventColumn &column = columns.columns()[number];
+		const bool is_filter = column.from == From::filter && op == Op::equal;
+		if (is_filter && !constraint.usable)
+			return false; // it is no condition that could be asked of a row
+		if (!constraint.usable || !(is_filter || can_take(column, op, sqlite3_vtab_collation(&info, i))))
+			continue;
+		if (op == Op::equal && !column.is_time() && !is_filter && sqlite3_vtab_in(&info, i, -1)) {
+			sqlite3_vtab_in(&info, i, 1);
+			op = Op::in;
+		}
+		plan.terms.push_back({number, op});
+		info.aConstraintUsage[i].argvIndex = static_cast<int>(plan.terms.size());
+		info.aConstraintUsage[i].omit = is_filter;
+		if (column.is_time())
+			estimate.add_time(op);
+		else
+			share *= share_of(column, op);
+	}
+	estimate.finish();
+	plan.is_ordered = is_ordered(info, columns);
+	plan.knows_threads = asks_for_threads(info, columns);
+	info.orderByConsumed = plan.is_ordered;
+	const double read = context.estimated_events() * estimate.share_of_time;
+	const double rows = std::max(1.0, estimate.rows * estimate.share_of_time * share);
+	info.estimatedRows = static_cast<sqlite3_int64>(std::min(rows, 1e15));
+	info.estimatedCost = 100 + (plan.knows_threads ? 10'000 : 0) + read * 0.2 + rows;
+	return true;
+}
+
+ScanOptions options(const Plan &plan, const EventColumns &columns, Context &context, sqlite3_value **values)
+{
+	ScanOptions made;
+	made.knows_threads = plan.knows_threads;
+	for (std::size_t i = 0; i < plan.terms.size(); ++i) {
+		const auto &[number, op] = plan.terms[i];
+		const EventColumn &column = columns.columns()[number];
+		std::vector<Value> known(op == Op::in ? 0 : 1);
+		if (!(op == Op::in ? take_all(values[i], known) : take(values[i], known.front())))
+			continue;
+		if (column.from == From::filter) {
+			const auto *text = std::get_if<std::string>(&known.front());
+			if (text)
+				made.filter = context.compiled(*text);
+			else
+				made.range = {1, 0}; // NULL, or no text: nothing matches
+		} else if (column.is_time()) {
+			take_time(column, op, known.front(), context, made.range);
+		} else if (!column.type.empty()) {
+			const Type type = column.type == "TEXT"   ? Type::text
+					  : column.type == "REAL" ? Type::real
+								  : Type::integer;
+			made.knows_threads |= column.is_of_thread();
+			if (auto test = make_test(type, op, known))
+				made.tests.emplace_back(number, std::move(*test));
+		}
+	}
+	return made;
+}
+
+} // namespace monitor::query

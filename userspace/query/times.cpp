@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace monitor::query {
+namespace {
+
+using From = EventColumn::From;
+
+constexpr auto lowest = std::numeric_limits<std::int64_t>::min(), highest = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t last_tick = std::numeric_limits<std::uint64_t>::max();
+constexpr trace::TimeRange nothing = {1, 0};
+
+std::int64_t saturated(double value)
+{
+	return value <= -9.2e18 ? lowest : value >= 9.2e18 ? highest : static_cast<std::int64_t>(value);
+}
+
+// The values that a column may have, both ends included: wider than a real says, by what its digits leave open.
+struct Span {
+	std::int64_t first, last;
+};
+
+Span span_of(From column, const Value &value)
+{
+	if (const auto *number = std::get_if<std::int64_t>(&value); number && column != From::time)
+		return {*number, *number};
+	const auto *whole = std::get_if<std::int64_t>(&value);
+	const double real =
+	    (whole ? static_cast<double>(*whole) : std::get<double>(value)) * (column == From::time ? 1e9 : 1);
+	const double open = 2 + std::abs(real) * 1e-15;
+	return {saturated(std::floor(real - open)), saturated(std::ceil(real + open))};
+}
+
+// The first tick whose value is `value` or more.
+std::uint64_t first_tick(From column, std::int64_t value, const trace::Trace &trace)
+{
+	const trace::Clock &clock = trace.description().clock;
+	if (column == From::wall_ns)
+		return clock.from_wall_ns(value);
+	if (column == From::ticks || value <= 0)
+		return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
+	const std::uint64_t ticks = clock.to_ticks(static_cast<std::uint64_t>(value));
+	return trace.begin_time() + std::min(ticks, last_tick - trace.begin_time());
+}
+
+trace::TimeRange from_to(From column, std::int64_t first, std::int64_t last, const trace::Trace &trace)
+{
+	trace::TimeRange range;
+	range.from = first_tick(column, first, trace);
+	if (last == highest)
+		return range;
+	const std::uint64_t behind = first_tick(column, last + 1, trace);
+	if (behind == 0)
+		return nothing;
+	range.to = behind == last_tick ? last_tick : behind - 1;
+	return range;
+}
+
+} // namespace
+
+trace::TimeRange ticks_of(From column, Op op, const Value &value, const trace::Trace &trace)
+{
+	if (std::holds_alternative<std::monostate>(value))
+		return nothing;
+	if (std::holds_alternative<std::string>(value))
+		return {};
+	if (column == From::ticks && trace.end_time() > static_cast<std::uint64_t>(highest))
+		return {}; // the column is negative there
+	if (const auto *real = std::get_if<double>(&value); real && std::isnan(*real))
+		return nothing;
+	const auto [first, last] = span_of(column, value);
+	switch (op) {
+	case Op::equal:
+		return from_to(column, first, last, trace);
+	case Op::less:
+	case Op::less_equal:
+		return from_to(column, lowest, last, trace);
+	case Op::greater:
+	case Op::greater_equal:
+		return from_to(column, first, highest, trace);
+	default:
+		return {};
+	}
+}
+
+} // namespace monitor::query

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+#include "statistics_table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace monitor::report {
+namespace {
+
+using statistics::Distribution;
+using statistics::People;
+
+double ns_of(double ticks, const trace::Clock &clock)
+{
+	return ticks * 1e9 / static_cast<double>(clock.frequency_hz);
+}
+
+Cell cell_of(const statistics::Cell &cell, const People &people)
+{
+	if (cell.kind == statistics::Cell::Kind::none)
+		return {};
+	const bool says_machine = cell.is_of_machine && people.are_of_several();
+	if (cell.kind == statistics::Cell::Kind::unsigned_number && cell.text.empty() && !says_machine)
+		return cell.bits;
+	return cell.shown(people);
+}
+
+std::string text_of(const std::vector<statistics::Cell> &cells, const People &people)
+{
+	std::string text;
+	for (const statistics::Cell &cell : cells)
+		text += (text.empty() ? "" : ", ") + cell.shown(people);
+	return text;
+}
+
+// Every row, ordered by what tells it apart.
+std::vector<const statistics::Row *> ordered(const statistics::Rows &rows, const People &people)
+{
+	std::multimap<std::string, const statistics::Row *> by_text;
+	for (const auto &[key, row] : rows.all())
+		by_text.emplace(text_of(row.cells, people), &row);
+	std::vector<const statistics::Row *> all;
+	for (const auto &[text, row] : by_text)
+		all.push_back(row);
+	return all;
+}
+
+void add_by(Table &table, const std::vector<std::string> &names)
+{
+	for (const std::string &name : names)
+		table.columns.push_back({name, name, Unit::text});
+}
+
+std::vector<const statistics::Row *> largest(const statistics::Rows &rows, const People &people, std::size_t most)
+{
+	auto all = ordered(rows, people);
+	std::stable_sort(all.begin(), all.end(), [](const statistics::Row *a, const statistics::Row *b) {
+		return a->values.count() > b->values.count();
+	});
+	all.resize(std::min(all.size(), most));
+	return all;
+}
+
+// mean, standard deviation, least, percentiles, greatest
+void add_shape_columns(Table &table, const std::string &suffix, Unit unit)
+{
+	for (const auto &[key, title] :
+	     {std::pair("mean", "mean"), std::pair("stddev", "std dev"), std::pair("min", "min"),
+	      std::pair("p50", "p50"), std::pair("p90", "p90"), std::pair("p99", "p99"), std::pair("max", "max")})
+		table.columns.push_back({key + suffix, title, unit});
+}
+
+// The numbers with as many bits as this one, of the same sign.
+std::pair<std::int64_t, std::int64_t> power_around(std::int64_t value)
+{
+	if (value == 0)
+		return {0, 0};
+	const std::uint64_t magnitude =
+	    value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+	const std::uint64_t least = std::bit_floor(magnitude);
+	if (value > 0)
+		return {static_cast<std::int64_t>(least), static_cast<std::int64_t>(2 * least - 1)};
+	return {static_cast<std::int64_t>(0 - (2 * least - 1)), static_cast<std::int64_t>(0 - least)};
+}
+
+template <class Convert> void add_shape(std::vector<Cell> &row, const Distribution &values, const Convert &convert)
+{
+	if (values.count() == 0) {
+		row.resize(row.size() + 7);
+		return;
+	}
+	const double shape[] = {values.mean(),
+				values.standard_deviation(),
+				static_cast<double>(values.min()),
+				static_cast<double>(values.percentile(0.5)),
+				static_cast<double>(values.percentile(0.9)),
+				static_cast<double>(values.percentile(0.99)),
+				static_cast<double>(values.max())};
+	for (const double value : shape)
+		row.emplace_back(convert(value));
+}
+
+Cell rate_of(std::uint64_t count, double wall_ns)
+{
+	return wall_ns > 0 ? Cell(static_cast<double>(count) / wall_ns * 1e9) : Cell();
+}
+
+// By powers of two: visit(first, last, count), in their order.
+template <class Visit> void visit_powers(const Distribution &values, const Visit &visit)
+{
+	std::int64_t first = 0, last = -1;
+	std::uint64_t sum = 0;
+	values.visit([&](std::int64_t from, std::int64_t to, std::uint64_t count) {
+		if (sum == 0 || from > last) {
+			if (sum)
+				visit(first, last, sum);
+			std::tie(first, last) = power_around(from < 0 ? to : from);
+			sum = 0;
+		}
+		sum += count;
+	});
+	if (sum)
+		visit(first, last, sum);
+}
+
+// A plain number, as it is where a cell can hold it.
+Cell plain_cell(std::int64_t value)
+{
+	return value >= 0 ? Cell(static_cast<std::uint64_t>(value)) : Cell(static_cast<double>(value));
+}
+
+nlohmann::ordered_json cells_json(const std::vector<statistics::Cell> &cells, const People &people)
+{
+	auto all = nlohmann::ordered_json::array();
+	for (const statistics::Cell &cell : cells) {
+		const Cell shown = cell_of(cell, people);
+		if (const auto *number = std::get_if<std::uint64_t>(&shown))
+			all.push_back(*number);
+		else if (const auto *text = std::get_if<std::string>(&shown))
+			all.push_back(*text);
+		else
+			all.push_back(nullptr);
+	}
+	return all;
+}
+
+} // namespace
+
+Table counts_table(const statistics::Counts &counts, const trace::Description &description, double wall_ns)
+{
+	Table table;
+	table.columns = {
+	    {"event", "event", Unit::text}, {"count", "count", Unit::count}, {"per_second", "per second", Unit::ratio}};
+	const auto by_name = counts.by_name();
+	for (const auto &cls : description.classes())
+		if (const std::uint64_t count = by_name[cls->index])
+			table.rows.push_back({cls->name, count, rate_of(count, wall_ns)});
+	return table;
+}
+
+Table frequencies_table(const statistics::Frequencies &frequencies, const trace::Description &description,
+			const std::vector<std::string> &by, const People &people, double wall_ns)
+{
+	Table table;
+	table.columns = {{"event", "event", Unit::text}};
+	add_by(table, by);
+	table.columns.push_back({"count", "count", Unit::count});
+	table.columns.push_back({"per_second", "per second", Unit::ratio});
+	add_shape_columns(table, "_between_ns", Unit::nanoseconds);
+	std::multimap<std::string, std::vector<Cell>> ordered;
+	for (const auto &keyed : frequencies.groups()) {
+		const trace::EventClass &cls = *description.classes()[keyed.cls];
+		std::vector<Cell> row = {cls.name};
+		for (const statistics::Cell &cell : keyed.cells)
+			row.push_back(cell_of(cell, people));
+		row.emplace_back(keyed.group.count);
+		row.emplace_back(rate_of(keyed.group.count, wall_ns));
+		add_shape(row, keyed.group.between, [&](double ticks) { return ns_of(ticks, description.clock); });
+		ordered.emplace(cls.name + ' ' + text_of(keyed.cells, people), std::move(row));
+	}
+	for (auto &[text, row] : ordered)
+		table.rows.push_back(std::move(row));
+	return table;
+}
+
+Table activities_table(const statistics::Rows &rows, const std::vector<std::string> &columns, const People &people,
+		       const trace::Clock &clock)
+{
+	Table table;
+	add_by(table, columns);
+	table.columns.push_back({"count", "count", Unit::count});
+	table.columns.push_back({"total_ns", "total", Unit::nanoseconds});
+	add_shape_columns(table, "_ns", Unit::nanoseconds);
+	for (const statistics::Row *found : ordered(rows, people)) {
+		std::vector<Cell> row;
+		for (const statistics::Cell &cell : found->cells)
+			row.push_back(cell_of(cell, people));
+		row.emplace_back(found->values.count());
+		row.emplace_back(ns_of(found->values.total(), clock));
+		add_shape(row, found->values, [&](double ticks) { return ns_of(ticks, clock); });
+		table.rows.push_back(std::move(row));
+	}
+	return table;
+}
+
+Table values_table(const statistics::Rows &rows, const std::string &value, const std::vector<std::string> &by,
+		   const People &people)
+{
+	Table table;
+	add_by(table, by);
+	table.columns.push_back({"count", "count", Unit::count});
+	table.columns.push_back({"total", "total " + value, Unit::ratio});
+	add_shape_columns(table, "", Unit::ratio);
+	for (const statistics::Row *found : ordered(rows, people)) {
+		std::vector<Cell> row;
+		for (const statistics::Cell &cell : found->cells)
+			row.push_back(cell_of(cell, people));
+		row.emplace_back(found->values.count());
+		const double total = found->values.total();
+		row.push_back(std::abs(total) < 9e18 ? plain_cell(static_cast<std::int64_t>(total)) : Cell(total));
+		add_shape(row, found->values, [](double plain) { return plain; });
+		if (found->values.count() > 0) {
+			row[row.size() - 5] = plain_cell(found->values.min());
+			row.back() = plain_cell(found->values.max());
+		}
+		table.rows.push_back(std::move(row));
+	}
+	return table;
+}
+
+Table joined(const std::vector<std::pair<std::string, Table>> &parts)
+{
+	Table all;
+	all.columns.push_back({"activity", "activity", Unit::text});
+	const auto place = [&](const Column &wanted) {
+		return static_cast<std::size_t>(std::find_if(all.columns.begin(), all.columns.end(),
+							     [&](const Column &has) { return has.key == wanted.key; }) -
+						all.columns.begin());
+	};
+	for (const bool is_measured : {false, true}) // what tells rows apart comes first
+		for (const auto &[name, part] : parts)
+			for (const Column &column : part.columns)
+				if ((column.unit != Unit::text) == is_measured && place(column) == all.columns.size())
+					all.columns.push_back(column);
+	for (const auto &[name, part] : parts)
+		for (const auto &row : part.rows) {
+			std::vector<Cell> &made = all.rows.emplace_back(all.columns.size());
+			made.front() = name;
+			for (std::size_t i = 0; i < row.size(); ++i)
+				made[place(part.columns[i])] = row[i];
+		}
+	return all;
+}
+
+std::string unpaired_text(const statistics::ActivityFold &fold)
+{
+	const auto unpaired = fold.unpaired();
+	std::string text;
+	const auto add = [&](std::uint64_t count, const char *what) {
+		if (count)
+			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count_text(count), what);
+	};
+	add(unpaired.ends, "ends without a start");
+	add(unpaired.open, "still open at the end");
+	add(unpaired.restarted, "started again before they ended");
+	add(unpaired.cut, "cut off by losses");
+	add(unpaired.keyless, "without a value of the key");
+	add(unpaired.too_many, "not followed, as too many were open at a time");
+	add(fold.rows().left_out(), "in no row, as there are too many rows");
+	return text;
+}
+
+std::string unpaired_json(const statistics::ActivityFold &fold)
+{
+	const auto unpaired = fold.unpaired();
+	return nlohmann::ordered_json{{"ends", unpaired.ends},
+				      {"open", unpaired.open},
+				      {"restarted", unpaired.restarted},
+				      {"cut", unpaired.cut},
+				      {"keyless", unpaired.keyless},
+				      {"too_many", unpaired.too_many},
+				      {"in_no_row", fold.rows().left_out()}}
+	    .dump();
+}
+
+std::string histograms_text(const statistics::Rows &rows, const People &people, const trace::Clock *ticks,
+			    std::size_t most_rows)
+{
+	constexpr std::size_t bar_width = 50;
+	const auto shown = [&](std::int64_t value) {
+		if (ticks)
+			return duration_text(ns_of(static_cast<double>(value), *ticks));
+		const auto bits = static_cast<std::uint64_t>(value);
+		return value < 0 ? '-' + count_text(0 - bits) : count_text(bits);
+	};
+	std::string text;
+	for (const statistics::Row *row : largest(rows, people, most_rows)) {
+		std::uint64_t most = 1;
+		visit_powers(row->values, [&](auto, auto, std::uint64_t count) { most = std::max(most, count); });
+		text += fmt::format("\n{}\n", printable(text_of(row->cells, people)));
+		visit_powers(row->values, [&](std::int64_t first, std::int64_t last, std::uint64_t count) {
+			const auto bar = static_cast<std::size_t>(
+			    static_cast<double>(count) / static_cast<double>(most) * static_cast<double>(bar_width));
+			text += fmt::format("{:>12} .. {:<12} {:>12} {}\n", shown(first), shown(last),
+					    count_text(count), std::string(std::max<std::size_t>(bar, 1), '#'));
+		});
+	}
+	return text;
+}
+
+std::string histograms_json(const statistics::Rows &rows, const People &people, const trace::Clock *ticks)
+{
+	auto all = nlohmann::ordered_json::array();
+	const auto plain = [&](std::int64_t value) -> nlohmann::ordered_json {
+		if (ticks)
+			return ns_of(static_cast<double>(value), *ticks);
+		return value;
+	};
+	for (const statistics::Row *row : ordered(rows, people)) {
+		auto buckets = nlohmann::ordered_json::array();
+		row->values.visit([&](std::int64_t first, std::int64_t last, std::uint64_t count) {
+			buckets.push_back({{"first", plain(first)}, {"last", plain(last)}, {"count", count}});
+		});
+		all.push_back({{"row", cells_json(row->cells, people)}, {"buckets", buckets}});
+	}
+	return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+} // namespace monitor::report

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What statistics/ found, as tables and histograms. Called by `monitor stat`.
+//
+// Rows are in an order of their own until Table::sort_by: by their texts, so that the same trace gives the same output.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "statistics/activity_fold.h"
+#include "statistics/folds.h"
+#include "table.h"
+#include "trace/description.h"
+
+namespace monitor::report {
+
+// How often, and what is between two of the same row. `wall_ns` is what rates are of.
+Table frequencies_table(const statistics::Frequencies &frequencies, const trace::Description &description,
+			const std::vector<std::string> &by, const statistics::People &people, double wall_ns);
+Table counts_table(const statistics::Counts &counts, const trace::Description &description, double wall_ns);
+Table activities_table(const statistics::Rows &rows, const std::vector<std::string> &columns,
+		       const statistics::People &people, const trace::Clock &clock);
+Table values_table(const statistics::Rows &rows, const std::string &value, const std::vector<std::string> &by,
+		   const statistics::People &people);
+
+// The tables of several activities as one, for CSV: with the activity as the first column.
+Table joined(const std::vector<std::pair<std::string, Table>> &parts);
+
+// "12 ends without a start, 3 still open at the end": what an activity's rows leave out; "" if nothing.
+std::string unpaired_text(const statistics::ActivityFold &fold);
+std::string unpaired_json(const statistics::ActivityFold &fold);
+
+// One bar for each power of two, of the rows with most values. `ticks`: values are ticks of this clock; else plain
+// numbers.
+std::string histograms_text(const statistics::Rows &rows, const statistics::People &people, const trace::Clock *ticks,
+			    std::size_t most_rows);
+// Per row {"row": [...], "buckets": [{"first", "last", "count"}]}, in ns or plain.
+std::string histograms_json(const statistics::Rows &rows, const statistics::People &people, const trace::Clock *ticks);
+
+} // namespace monitor::report

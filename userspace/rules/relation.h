@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// A field of one event in relation to a field of an earlier one: `prev_pid = next_pid`, `seq = seq + 1`, `irq`.
+//
+// Part of a rule (rule.h): `follows:` and `same:`. The left side is of the later event, the right one of the earlier.
+// Of the earlier event only its values are kept. Const once made.
+// Invariant: what an event does not have is in no relation to anything: holds() then says nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filter/expression.h"
+#include "filter/source.h"
+#include "rule_file.h"
+#include "trace/description.h"
+
+namespace monitor::rules {
+
+struct Value {
+	enum class Kind : std::uint8_t { none, number, text } kind = Kind::none;
+	filter::Integer number = 0;
+	std::string text;
+};
+
+// What one name is in the events of each class: what FDL calls so, or `activity`.
+class Name {
+public:
+	// Throws Error naming `where` if no class has it.
+	Name(const std::string &name, const trace::Description &description, const std::string &where);
+	Value value(const trace::Event &event, const filter::Running &running) const;
+
+private:
+	std::vector<filter::Resolved> classes_; // by class index
+	// `activity`: the event's name without _begin or _end; of other events there is none
+	std::vector<std::string> activities_;
+};
+
+class Relation {
+public:
+	// "LATER = EARLIER", also != < <= > >= and EARLIER + N, or a name that both have. Throws Error.
+	Relation(const std::string &text, const trace::Description &description, const std::string &where);
+
+	Value earlier(const trace::Event &event, const filter::Running &running) const
+	{
+		return earlier_->value(event, running);
+	}
+	// Nothing if one of them has no such value.
+	std::optional<bool> holds(const trace::Event &later, const filter::Running &running,
+				  const Value &earlier) const;
+	const std::string &text() const { return text_; }
+
+private:
+	std::string text_;
+	std::optional<Name> later_, earlier_;
+	filter::Relation relation_ = filter::Relation::equal;
+	filter::Integer plus_ = 0;
+};
+
+// Those between commas; none if there is no such word.
+std::vector<Relation> relations(const Word *word, const trace::Description &description);
+
+} // namespace monitor::rules

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Rules as a small file: what `monitor check --rules` tests. Documentation/rules.md has its form.
+//
+//     rule: every system call returns
+//         when: name == "sys_enter"
+//         then: name == "sys_exit"
+//         key: tid
+//         needs: sched_switch
+//
+// Read here, compiled against a trace's description by rule.h. The text is untrusted: it is bounded, and every line
+// that is not understood is an Error with its number.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace monitor::rules {
+
+struct Word {
+	std::string text;
+	std::string where; // file and line, for messages
+};
+
+// As written.
+struct RuleText {
+	std::string name;
+	std::string where;
+	std::map<std::string, Word> words; // "when", "then", "key" ...
+
+	const Word *find(const std::string &word) const
+	{
+		const auto found = words.find(word);
+		return found == words.end() ? nullptr : &found->second;
+	}
+};
+
+// `name` is for messages. Throws Error.
+std::vector<RuleText> parse_rules(const std::string &untrusted_text, const std::string &name);
+// The file, or share/rules/NAME.rules. Throws Error naming those there are.
+std::vector<RuleText> load_rules(const std::string &name_or_file);
+
+} // namespace monitor::rules

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "activity.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "filter/error.h"
+
+namespace monitor::statistics {
+namespace {
+
+constexpr std::string_view of_end = "end.", of_start = "start.";
+
+// A field of the end alone is meant as the end's, also without saying so.
+bool is_in_starts(const std::string &name, const filter::Filter &start, const trace::Description &description)
+{
+	filter::Expression expression;
+	expression.kind = filter::Expression::Kind::name;
+	expression.text = name == "thread" || name == "process" ? "tid" : name;
+	return std::any_of(description.classes().begin(), description.classes().end(), [&](const auto &cls) {
+		return start.can_match(*cls) && filter::resolve(expression, *cls).type != filter::Type::none;
+	});
+}
+
+std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std::string &where,
+					      const trace::Description &description, std::uint64_t begin_time)
+{
+	try {
+		return std::make_unique<const filter::Filter>(text, description, begin_time);
+	} catch (const filter::FilterError &error) {
+		throw Error(where + ": " + error.what());
+	}
+}
+
+void compile_key(Activity &made, const std::string &text, const std::string &where,
+		 const trace::Description &description)
+{
+	const std::size_t equal = text.find('=');
+	const auto side = [&](const std::string &names) {
+		return Keys(split_names(names, where.c_str()), description, where.c_str());
+	};
+	made.start_key = side(text.substr(0, equal));
+	made.end_key = equal == std::string::npos ? made.start_key : side(text.substr(equal + 1));
+	const std::size_t count = made.start_key.names().size();
+	if (count != made.end_key.names().size())
+		throw Error(where + ": there are not as many names before = as behind it");
+	for (std::size_t i = 0; i < count; ++i)
+		if (made.start_key.is_of_machine(i) || made.end_key.is_of_machine(i)) {
+			made.start_key.set_of_machine(i);
+			made.end_key.set_of_machine(i);
+		}
+}
+
+} // namespace
+
+Activity compile(const ActivityText &text, const trace::Description &description, std::uint64_t begin_time)
+{
+	Activity made;
+	made.name = text.name;
+	made.nested = text.nested;
+	if (text.start.empty() || text.end.empty())
+		throw Error(text.where + ": an activity needs a start and an end");
+	made.start = pattern(text.start, text.where + ", start", description, begin_time);
+	made.end = pattern(text.end, text.where + ", end", description, begin_time);
+	compile_key(made, text.key, text.where + ", key", description);
+	const std::string by = text.where + ", by";
+	std::vector<std::string> starts, ends;
+	for (const std::string &name : split_names(text.by, by.c_str())) {
+		const bool says_end = name.starts_with(of_end);
+		const std::string plain = says_end                     ? name.substr(of_end.size())
+					  : name.starts_with(of_start) ? name.substr(of_start.size())
+								       : name;
+		(says_end || !is_in_starts(plain, *made.start, description) ? ends : starts).push_back(plain);
+	}
+	made.start_by = Keys(starts, description, by.c_str());
+	made.end_by = Keys(ends, description, by.c_str());
+	made.columns = starts;
+	for (const std::string &name : ends) {
+		const bool is_taken = std::find(starts.begin(), starts.end(), name) != starts.end();
+		made.columns.push_back(is_taken ? std::string(of_end) + name : name);
+	}
+	made.needs_threads = made.start_key.needs_threads() || made.end_key.needs_threads() ||
+			     made.start_by.needs_threads() || made.end_by.needs_threads() ||
+			     made.start->needs_threads() || made.end->needs_threads();
+	made.needs_names = made.start->needs_names() || made.end->needs_names();
+	return made;
+}
+
+} // namespace monitor::statistics

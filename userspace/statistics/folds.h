@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// The folds that `monitor stat` surveys a trace with, besides Frequencies: counts alone, several activities at once,
+// and the values of a field.
+//
+// Each is run per slice and merged in the order of the slices (survey.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "activity_fold.h"
+#include "frequencies.h"
+
+namespace monitor::statistics {
+
+class Counts {
+public:
+	explicit Counts(const Names &names) : names_(&names), counts_(names.size()) {}
+	void event(const trace::Event &event, const filter::Running &) { ++counts_[event.cls->index]; }
+	void gap() {}
+	void merge(const Counts &later)
+	{
+		for (std::size_t i = 0; i < counts_.size(); ++i)
+			counts_[i] += later.counts_[i];
+	}
+	// By the index of the first class of each name.
+	std::vector<std::uint64_t> by_name() const
+	{
+		std::vector<std::uint64_t> sums(counts_.size());
+		for (std::uint32_t i = 0; i < counts_.size(); ++i)
+			sums[names_->of(i)] += counts_[i];
+		return sums;
+	}
+
+private:
+	const Names *names_;
+	std::vector<std::uint64_t> counts_;
+};
+
+class Activities {
+public:
+	explicit Activities(const std::vector<Activity> &activities)
+	{
+		for (const Activity &activity : activities)
+			folds_.emplace_back(activity);
+	}
+	void event(const trace::Event &event, const filter::Running &running)
+	{
+		for (ActivityFold &fold : folds_)
+			fold.event(event, running);
+	}
+	void gap()
+	{
+		for (ActivityFold &fold : folds_)
+			fold.gap();
+	}
+	void merge(const Activities &later)
+	{
+		for (std::size_t i = 0; i < folds_.size(); ++i)
+			folds_[i].merge(later.folds_[i]);
+	}
+	std::vector<ActivityFold> &all() { return folds_; }
+
+private:
+	std::vector<ActivityFold> folds_;
+};
+
+// Of one integer, which must be a single name.
+class Values {
+public:
+	Values(const Keys &value, const Keys &by) : value_(&value), by_(&by) {}
+	void event(const trace::Event &event, const filter::Running &running)
+	{
+		std::int64_t value;
+		if (!value_->number(event, running, value))
+			return;
+		key_.clear();
+		by_->append(event, running, key_);
+		if (Row *row = rows_.find(key_, [&] { return by_->cells(event, running); }))
+			row->values.add(value);
+	}
+	void gap() {}
+	void merge(const Values &later) { rows_.merge(later.rows_); }
+	Rows &rows() { return rows_; }
+
+private:
+	const Keys *value_, *by_;
+	Rows rows_;
+	std::string key_;
+};
+
+} // namespace monitor::statistics

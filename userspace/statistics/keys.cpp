@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "keys.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "trace/text.h"
+
+namespace monitor::statistics {
+namespace {
+
+using filter::Type;
+
+constexpr std::string_view of_event = "event.";
+
+filter::Expression name_expression(const std::string &name)
+{
+	filter::Expression made;
+	made.kind = filter::Expression::Kind::name;
+	made.is_field = name.starts_with(of_event); // even if every event has something of this name
+	made.text = made.is_field ? name.substr(of_event.size()) : name;
+	return made;
+}
+
+template <class T> void append_bytes(std::string &bytes, const T &value)
+{
+	bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
+}
+
+Error unknown_name(const std::string &name, const trace::Description &description, const char *option)
+{
+	std::vector<std::string> known = {"thread", "process"};
+	for (const std::string_view each : filter::names_of_every_event())
+		known.emplace_back(each);
+	for (const auto &cls : description.classes())
+		for (const trace::Field &field : cls->fields)
+			known.push_back(field.name);
+	constexpr std::size_t most_candidates = 10'000;
+	known.resize(std::min(known.size(), most_candidates));
+	for (const auto &cls : description.classes())
+		if (filter::resolve(name_expression(name), *cls).type != Type::none)
+			return Error(fmt::format("{}: {} is a real number or a list; name an integer or a text", option,
+						 trace::readable(name)));
+	return Error(fmt::format("{}: no event of this trace has a field {}.{}", option, trace::readable(name),
+				 nearest(name, known)));
+}
+
+} // namespace
+
+void People::learn(const trace::Threads &threads)
+{
+	threads.visit_names([&](std::uint32_t machine, std::int64_t tid, std::string_view name) {
+		names_[{machine, tid}] = name;
+	});
+}
+
+void People::merge(const People &later)
+{
+	for (const auto &[person, name] : later.names_)
+		names_[person] = name;
+	for (const auto &[person, process] : later.process_)
+		process_[person] = process;
+}
+
+std::string People::thread(std::uint32_t machine, std::int64_t tid) const
+{
+	const auto found = names_.find({machine, tid});
+	return this->machine(machine) + (found == names_.end() ? "?" : found->second) + '-' + std::to_string(tid);
+}
+
+std::string People::machine(std::uint32_t number) const
+{
+	return are_of_several() && number < machines_.size() ? machines_[number] + ':' : "";
+}
+
+std::int64_t People::process(std::uint32_t machine, std::int64_t tid) const
+{
+	const auto found = process_.find({machine, tid});
+	return found == process_.end() ? tid : found->second;
+}
+
+std::string Cell::shown(const People &people) const
+{
+	if (!text.empty() || kind == Kind::text)
+		return text;
+	switch (kind) {
+	case Kind::signed_number:
+		return (is_of_machine ? people.machine(machine) : "") + std::to_string(static_cast<std::int64_t>(bits));
+	case Kind::unsigned_number:
+		return (is_of_machine ? people.machine(machine) : "") + std::to_string(bits);
+	case Kind::thread:
+	case Kind::process:
+		return people.thread(machine, static_cast<std::int64_t>(bits));
+	default:
+		return "";
+	}
+}
+
+void Cell::append(std::string &bytes) const
+{
+	append_bytes(bytes, kind);
+	append_bytes(bytes, bits);
+	append_bytes(bytes, is_of_machine ? machine : 0);
+	append_bytes(bytes, text.size());
+	bytes += text;
+}
+
+Keys::Keys(std::vector<std::string> names, const trace::Description &description, const char *option)
+    : names_(std::move(names)), classes_(description.classes().size())
+{
+	for (const std::string &name : names_) {
+		const bool is_thread = name == "thread", is_process = name == "process";
+		const filter::Expression expression = name_expression(is_thread || is_process ? "tid" : name);
+		bool is_known = false;
+		needs_threads_ = needs_threads_ || trace::names_a_thread(expression.text);
+		of_machine_.push_back(trace::names_a_thread(expression.text) || expression.text == "cpu");
+		for (const auto &cls : description.classes()) {
+			Part part;
+			part.resolved = filter::resolve(expression, *cls);
+			const bool is_number = part.resolved.type == Type::number;
+			part.person = is_process                                            ? Cell::Kind::process
+				      : is_number && trace::names_a_thread(expression.text) ? Cell::Kind::thread
+											    : Cell::Kind::none;
+			const bool has = part.resolved.type == Type::number || part.resolved.type == Type::text;
+			is_known = is_known || has;
+			classes_[cls->index].push_back(std::move(part));
+		}
+		if (!is_known)
+			throw unknown_name(name, description, option);
+	}
+}
+
+bool Keys::has_processes() const
+{
+	return std::find(names_.begin(), names_.end(), "process") != names_.end();
+}
+
+bool Keys::are_in(const trace::EventClass &cls) const
+{
+	const std::vector<Part> &parts = classes_[cls.index];
+	return std::all_of(parts.begin(), parts.end(), [](const Part &part) {
+		return part.resolved.type == Type::number || part.resolved.type == Type::text;
+	});
+}
+
+bool Keys::may_be_number() const
+{
+	return std::any_of(classes_.begin(), classes_.end(),
+			   [](const auto &parts) { return parts.front().resolved.type == Type::number; });
+}
+
+bool Keys::bits(const Part &part, const trace::Event &event, const filter::Running &running, std::uint64_t &value) const
+{
+	if (part.resolved.type != Type::number || !part.resolved.source.bits(event, running, value))
+		return false;
+	if (people_ && part.person == Cell::Kind::process)
+		value = static_cast<std::uint64_t>(
+		    people_->process(event.stream->machine, static_cast<std::int64_t>(value)));
+	return true;
+}
+
+bool Keys::append(const trace::Event &event, const filter::Running &running, std::string &bytes,
+		  bool with_machine) const
+{
+	bool is_whole = true;
+	const std::vector<Part> &parts = classes_[event.cls->index];
+	for (std::size_t i = 0; i < parts.size(); ++i) {
+		std::uint64_t number = 0;
+		std::string_view text;
+		if (bits(parts[i], event, running, number)) {
+			bytes += 'n';
+			append_bytes(bytes, number);
+		} else if (parts[i].resolved.type == Type::text &&
+			   parts[i].resolved.source.text(event, running, text)) {
+			bytes += 't';
+			append_bytes(bytes, text.size());
+			bytes += text;
+		} else {
+			bytes += '-';
+			is_whole = false;
+		}
+		if (with_machine && of_machine_[i])
+			append_bytes(bytes, event.stream->machine);
+	}
+	return is_whole;
+}
+
+bool Keys::number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const
+{
+	const Part &part = classes_[event.cls->index].front();
+	std::uint64_t found = 0;
+	if (!bits(part, event, running, found))
+		return false;
+	constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+	value = static_cast<std::int64_t>(part.resolved.source.is_signed ? found : std::min(found, most));
+	return true;
+}
+
+std::vector<Cell> Keys::cells(const trace::Event &event, const filter::Running &running) const
+{
+	std::vector<Cell> cells;
+	for (const Part &part : classes_[event.cls->index]) {
+		Cell &cell = cells.emplace_back();
+		cell.is_of_machine = of_machine_[cells.size() - 1];
+		cell.machine = event.stream->machine;
+		std::string_view text;
+		if (bits(part, event, running, cell.bits)) {
+			cell.kind = part.person != Cell::Kind::none  ? part.person
+				    : part.resolved.source.is_signed ? Cell::Kind::signed_number
+								     : Cell::Kind::unsigned_number;
+			if (part.resolved.labels)
+				if (const std::string *label = part.resolved.labels->find(cell.bits))
+					cell.text = *label;
+		} else if (part.resolved.type == Type::text && part.resolved.source.text(event, running, text)) {
+			cell.kind = Cell::Kind::text;
+			cell.text = text;
+		}
+	}
+	return cells;
+}
+
+std::vector<std::string> split_names(const std::string &text, const char *option)
+{
+	std::vector<std::string> names(1);
+	for (const char c : text) {
+		if (c == ',')
+			names.emplace_back();
+		else if (c != ' ' && c != '\t')
+			names.back() += c;
+	}
+	if (text.empty())
+		return {};
+	for (const std::string &name : names)
+		if (name.empty())
+			throw Error(fmt::format("{}: a name is missing in {}", option, trace::readable(text)));
+	return names;
+}
+
+} // namespace monitor::statistics

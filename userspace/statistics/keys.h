@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// What rows are told apart by: the values of some names in an event, as bytes to compare, and as cells to print.
+//
+// A name is what FDL calls so (Documentation/filters.md): a field, or cpu, tid, name, stream ... Besides `thread` and
+// `process` stand for who ran: their numbers are compared, what they are called is looked up at the end (People).
+// Used by the folds of this folder; const once made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "filter/source.h"
+#include "trace/description.h"
+#include "trace/threads.h"
+
+namespace monitor::statistics {
+
+// The threads of all machines: their last names, and which process each belongs to.
+class People {
+public:
+	void learn(const trace::Threads &threads);
+	// A token that tells the process of a thread.
+	void belongs(std::uint32_t machine, std::int64_t tid, std::int64_t process)
+	{
+		process_[{machine, tid}] = process;
+	}
+	void merge(const People &later);
+	// Their names, if there are several: then what is of one says so.
+	void set_machines(std::vector<std::string> names) { machines_ = std::move(names); }
+	bool are_of_several() const { return machines_.size() > 1; }
+	// "host:", or "" if there is one only.
+	std::string machine(std::uint32_t number) const;
+	// "make-1234"
+	std::string thread(std::uint32_t machine, std::int64_t tid) const;
+	// The thread itself if no token told.
+	std::int64_t process(std::uint32_t machine, std::int64_t tid) const;
+
+private:
+	using Person = std::pair<std::uint32_t, std::int64_t>;
+	std::map<Person, std::string> names_;
+	std::map<Person, std::int64_t> process_;
+	std::vector<std::string> machines_;
+};
+
+// What one of the names is in an event: a number, a text, or nothing.
+struct Cell {
+	enum class Kind : std::uint8_t { none, signed_number, unsigned_number, text, thread, process };
+
+	Kind kind = Kind::none;
+	std::uint64_t bits = 0;
+	bool is_of_machine = false; // a thread or a CPU: each machine has its own
+	std::uint32_t machine = 0;
+	std::string text; // also the label of a number
+
+	std::string shown(const People &people) const;
+	// Bytes that are equal if the cells are.
+	void append(std::string &bytes) const;
+};
+
+class Keys {
+public:
+	Keys() = default;
+	// Throws Error naming `option` if no class of the trace has one of the names.
+	Keys(std::vector<std::string> names, const trace::Description &description, const char *option);
+
+	const std::vector<std::string> &names() const { return names_; }
+	bool empty() const { return names_.empty(); }
+	bool needs_threads() const { return needs_threads_; }
+	// Whether the name at this place is of a machine of its own, as threads and CPUs are; both sides of a pair must
+	// be.
+	bool is_of_machine(std::size_t place) const { return of_machine_[place]; }
+	void set_of_machine(std::size_t place) { of_machine_[place] = true; }
+	// Threads are compared by their processes, as these tell. They must outlive this.
+	void set_people(const People &people) { people_ = &people; }
+	bool has_processes() const;
+	// Whether the events of a class have all of them.
+	bool are_in(const trace::EventClass &cls) const;
+	// Whether any event has the first of them as a number.
+	bool may_be_number() const;
+
+	// The first of them as a number, saturated. False: the event does not have it, or it is none.
+	bool number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const;
+	// Appends the values as bytes. Equal values give equal bytes. False: one of them is not there.
+	// Without `with_machine` the caller sees to that threads and CPUs are those of a machine.
+	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes,
+		    bool with_machine = true) const;
+	// The same values to print.
+	std::vector<Cell> cells(const trace::Event &event, const filter::Running &running) const;
+
+private:
+	struct Part {
+		filter::Resolved resolved;
+		Cell::Kind person = Cell::Kind::none; // thread or process
+	};
+	bool bits(const Part &part, const trace::Event &event, const filter::Running &running,
+		  std::uint64_t &value) const;
+
+	std::vector<std::string> names_;
+	std::vector<std::vector<Part>> classes_; // by class index
+	std::vector<bool> of_machine_;           // by name
+	const People *people_ = nullptr;
+	bool needs_threads_ = false;
+};
+
+// "a, b" as names; throws Error naming `option` if one is empty.
+std::vector<std::string> split_names(const std::string &text, const char *option);
+
+} // namespace monitor::statistics

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "rows.h"
+
+#include <algorithm>
+
+namespace monitor::statistics {
+
+void Rows::join_processes(const People &people)
+{
+	const auto has_process = [](const auto &entry) {
+		return std::any_of(entry.second.cells.begin(), entry.second.cells.end(),
+				   [](const Cell &cell) { return cell.kind == Cell::Kind::process; });
+	};
+	if (std::none_of(rows_.begin(), rows_.end(), has_process))
+		return;
+	Rows joined;
+	for (auto &[key, row] : rows_) {
+		std::string text;
+		for (Cell &cell : row.cells) {
+			if (cell.kind == Cell::Kind::process)
+				cell.bits = static_cast<std::uint64_t>(
+				    people.process(cell.machine, static_cast<std::int64_t>(cell.bits)));
+			cell.append(text);
+		}
+		joined.find(text, [&row = row] { return row.cells; })->values.merge(row.values);
+	}
+	joined.left_out_ = left_out_;
+	*this = std::move(joined);
+}
+
+} // namespace monitor::statistics

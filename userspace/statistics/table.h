@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// A table of activities, as a small file: what `monitor stat --table` measures. Documentation/statistics.md has its
+// form.
+//
+//     title: how long threads wait for a CPU
+//     activity: run queue
+//         start: name == "sched_waking"
+//         end: name == "sched_switch"
+//         key: pid = next_pid
+//         by: thread
+//     ratio: share = run queue / on CPU
+//
+// The text is untrusted: it is bounded, and every line that is not understood is an Error with its number.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "activity.h"
+
+namespace monitor::statistics {
+
+// Total time in one activity by that in another.
+struct RatioText {
+	std::string name, numerator, denominator; // names of activities
+	std::string where;
+};
+
+struct Table {
+	std::string title;
+	std::vector<ActivityText> activities;
+	std::vector<RatioText> ratios;
+};
+
+// `name` is for messages. Throws Error.
+Table parse_table(const std::string &untrusted_text, const std::string &name);
+// The file, or share/tables/NAME.table. Throws Error naming the tables there are.
+Table load_table(const std::string &name_or_file);
+
+} // namespace monitor::statistics

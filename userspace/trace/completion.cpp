@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "completion.h"
+
+#include <string_view>
+
+#include "fields.h"
+#include "references.h"
+
+namespace monitor::trace {
+namespace {
+
+using Kind = FieldClass::Kind;
+
+// Calls visit(name, integer) for every integer below, but for those in arrays.
+template <class Visit> void visit_integers(FieldClass &type, const Visit &visit)
+{
+	for (Member &member : type.members) {
+		if (member.type.kind == Kind::integer)
+			visit(member.name, member.type);
+		visit_integers(member.type, visit);
+	}
+}
+
+// A member of the structure itself, which has to be an unsigned integer; nullptr: there is none of this name.
+FieldClass *integer(FieldClass &structure, std::string_view name)
+{
+	for (Member &member : structure.members) {
+		if (member.name != name)
+			continue;
+		if (member.type.kind != Kind::integer || member.type.is_signed)
+			throw tsdl::Refusal(member.position, member.name + " is no unsigned integer");
+		return &member.type;
+	}
+	return nullptr;
+}
+
+// As babeltrace does: a first underscore only keeps a name apart from the keywords.
+void show_names(FieldClass &type)
+{
+	for (FieldClass &element : type.element)
+		show_names(element);
+	for (Member &member : type.members) {
+		if (member.name.front() == '_')
+			member.name.erase(0, 1);
+		show_names(member.type);
+	}
+}
+
+void complete_names(FieldClass &type)
+{
+	show_names(type);
+	type.finish();
+}
+
+class Completion {
+public:
+	Completion(Layout &layout, Description &description)
+	    : layout_(layout), description_(description), references_(layout.slots)
+	{
+	}
+
+	void packet_header()
+	{
+		layout_.magic = saved(layout_.packet_header, "magic");
+		for (const Member &member : layout_.packet_header.members)
+			if (member.name == "magic" && member.type.size_bits != 32)
+				throw tsdl::Refusal(member.position, "the magic of a packet has 32 bits");
+		layout_.stream = saved(layout_.packet_header, "stream_id");
+		layout_.instance = saved(layout_.packet_header, "stream_instance_id");
+		for (const Member &member : layout_.packet_header.members)
+			layout_.has_uuid =
+			    layout_.has_uuid ||
+			    (member.name == "uuid" && member.type.kind == Kind::array && member.type.fixed_bits == 128);
+		references_.enter("trace.packet.header", layout_.packet_header);
+	}
+
+	void enter(StreamClass &stream)
+	{
+		find_clock(stream);
+		save_context(stream);
+		save_header(stream);
+		references_.enter("stream.packet.context", stream.packet_context);
+		references_.enter("stream.event.header", stream.event_header);
+		references_.enter("stream.event.context", stream.event_context);
+	}
+
+	void event(EventClass &cls)
+	{
+		references_.enter("event.context", cls.context);
+		references_.enter("event.fields", cls.payload);
+		references_.leave();
+		references_.leave();
+	}
+
+	void leave()
+	{
+		for (int root = 0; root < 3; ++root)
+			references_.leave();
+	}
+
+private:
+	std::int32_t saved(FieldClass &structure, std::string_view name)
+	{
+		FieldClass *found = integer(structure, name);
+		return found ? references_.save(*found) : -1;
+	}
+
+	// The only clock, if integers that tell the time by their names are not mapped to any.
+	void map(FieldClass &type)
+	{
+		if (type.clock >= 0)
+			return;
+		if (description_.clocks.empty())
+			description_.clocks.emplace_back().name = "default";
+		if (description_.clocks.size() == 1)
+			type.clock = 0;
+	}
+
+	void find_clock(StreamClass &stream)
+	{
+		for (const char *name : {"timestamp_begin", "timestamp_end"})
+			if (FieldClass *found = integer(stream.packet_context, name))
+				map(*found);
+		visit_integers(stream.event_header, [this](const std::string &name, FieldClass &type) {
+			if (name == "timestamp")
+				map(type);
+		});
+		const auto take = [&](const std::string &, FieldClass &type) {
+			if (type.clock >= 0 && stream.clock < 0)
+				stream.clock = type.clock;
+		};
+		visit_integers(stream.event_header, take);
+		visit_integers(stream.packet_context, take);
+	}
+
+	void save_context(StreamClass &stream)
+	{
+		auto &context = stream.context;
+		FieldClass &type = stream.packet_context;
+		context.begin = saved(type, "timestamp_begin");
+		context.end = saved(type, "timestamp_end");
+		context.content = saved(type, "content_size");
+		context.packet = saved(type, "packet_size");
+		context.discarded = saved(type, "events_discarded");
+		context.sequence = saved(type, "packet_seq_num");
+		context.cpu = saved(type, "cpu_id");
+		if (context.discarded >= 0)
+			stream.discarded_bits = integer(type, "events_discarded")->size_bits;
+		if (context.sequence >= 0)
+			stream.sequence_bits = integer(type, "packet_seq_num")->size_bits;
+	}
+
+	// A compact header has more than one id and more than one time, in the options of a variant: the last one read
+	// counts.
+	void save_header(StreamClass &stream)
+	{
+		integer(stream.event_header, "id");
+		visit_integers(stream.event_header, [&](const std::string &name, FieldClass &type) {
+			if (name == "id" && type.clock < 0) {
+				type.slot = stream.event_id;
+				stream.event_id = references_.save(type);
+			} else if (type.clock >= 0) {
+				type.slot = stream.event_time;
+				stream.event_time = references_.save(type);
+			}
+		});
+	}
+
+	Layout &layout_;
+	Description &description_;
+	References references_;
+};
+
+// The one that all streams have, or nanoseconds since the epoch.
+Clock common_clock(const Layout &layout, const std::vector<Clock> &clocks)
+{
+	const Clock *common = nullptr;
+	for (const auto &stream : layout.streams) {
+		if (stream->clock < 0)
+			continue;
+		const Clock &clock = clocks[static_cast<std::size_t>(stream->clock)];
+		if (common && !common->is_same(clock))
+			return {};
+		common = &clock;
+	}
+	return common ? *common : Clock();
+}
+
+void set_scopes(EventClass &cls, const StreamClass &stream)
+{
+	std::size_t count = 0;
+	const FieldClass *const all[] = {&stream.event_context, &cls.context, &cls.payload};
+	for (const FieldClass *scope : all)
+		if (!scope->members.empty())
+			cls.scopes[count++] = scope;
+}
+
+} // namespace
+
+void complete(std::unique_ptr<Layout> layout, const std::vector<std::shared_ptr<EventClass>> &events,
+	      const std::vector<StreamClass *> &streams, Description &description)
+{
+	Completion completion(*layout, description);
+	completion.packet_header();
+	for (const auto &stream : layout->streams) {
+		completion.enter(*stream);
+		for (std::size_t i = 0; i < events.size(); ++i)
+			if (streams[i] == stream.get())
+				completion.event(*events[i]);
+		completion.leave();
+	}
+	layout->packet_header.finish();
+	for (const auto &stream : layout->streams) {
+		stream->packet_context.finish();
+		stream->event_header.finish();
+		complete_names(stream->event_context);
+		stream->flat = flatten(stream->event_header, stream->event_id, stream->event_time);
+	}
+	const std::string *domain = description.find_env("domain");
+	for (std::size_t i = 0; i < events.size(); ++i) {
+		EventClass &cls = *events[i];
+		complete_names(cls.context);
+		complete_names(cls.payload);
+		cls.domain = domain && *domain == "kernel" ? Domain::kernel : Domain::user;
+		set_scopes(cls, *streams[i]);
+		if (streams[i]->event_id < 0 && (!streams[i]->only || cls.id == 0))
+			streams[i]->only = &cls;
+		list_fields(cls);
+		description.add(events[i]);
+	}
+	description.clock = common_clock(*layout, description.clocks);
+	description.layout = std::move(layout);
+}
+
+} // namespace monitor::trace

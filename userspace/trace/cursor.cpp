@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// The cursor's way from packet to packet: order, gaps, damage.
+#include <algorithm>
+
+#include "stream.h"
+
+namespace monitor::trace {
+namespace {
+
+// Pages are given back in chunks of so many bytes.
+constexpr std::uint64_t drop_bytes = 1u << 20;
+
+} // namespace
+
+Cursor::Cursor(const Stream &stream, const Description &description, Problems &problems, std::uint64_t trace_begin)
+    : description_(stream.description() ? stream.description() : &description),
+      is_direct_(!stream.info().is_described && !stream.maps_time()), stream_(&stream), problems_(&problems),
+      trace_begin_(trace_begin)
+{
+	event_.stream = &stream.info();
+}
+
+Cursor::Item Cursor::start(std::uint64_t from_time)
+{
+	// One packet earlier than needed: a gap is told against the packet before it. Several may begin at from_time;
+	// what does not tell its times is read from the first one on.
+	const std::uint64_t first = stream_->first_packet();
+	const std::uint64_t packet = from_time == 0 || !stream_->tells_times() ? first : stream_->seek(from_time - 1);
+	start_at(packet > first ? packet - 1 : first);
+	const auto until = [this] { return item_ == Item::gap ? gap_.to_time : event_.time; };
+	while (item_ != Item::end && until() < from_time)
+		advance();
+	return item_;
+}
+
+Cursor::Item Cursor::start_at(std::uint64_t packet)
+{
+	const std::uint64_t first = stream_->first_packet();
+	next_packet_ = dropped_ = std::max(packet, first);
+	broken_ = false;
+	opened_any_ = next_packet_ == first && stream_->before();
+	if (opened_any_)
+		head_ = *stream_->before();
+	position_ = end_ = nullptr;
+	event_.time = ticks_ = 0;
+	item_ = Item::end;
+	return advance_slowly();
+}
+
+Cursor::Item Cursor::advance_slowly()
+{
+	for (;;) {
+		if (position_ < end_) {
+			if (decode())
+				return item_ = Item::event;
+			if (position_ < end_)
+				report_damage();
+		}
+		const bool opened = open_next_packet();
+		if (!opened && !make_last_gap())
+			return item_ = Item::end;
+		if (!opened || make_gap())
+			return item_ = Item::gap;
+	}
+}
+
+// Behind a call: head_ is the opened packet's, gap_ begins where the stream was good last.
+bool Cursor::open_next_packet()
+{
+	for (; next_packet_ < stream_->packets(); ++next_packet_) {
+		drop_behind();
+		const char *sentence = stream_->read_head(next_packet_, next_head_);
+		if (!sentence)
+			sentence = check_order(next_head_);
+		if (sentence) {
+			problems_->add(stream_->info(), next_packet_, stream_->offset(next_packet_), sentence);
+			broken_ = true;
+			continue;
+		}
+		measure_gap(next_head_);
+		std::swap(head_, next_head_);
+		open(head_);
+		++next_packet_;
+		return true;
+	}
+	return false;
+}
+
+// Between the packet that was open, or the trace's begin, and this one.
+void Cursor::measure_gap(const PacketHead &head)
+{
+	const auto difference = [](std::uint64_t now, std::uint64_t before, std::uint32_t bits) {
+		return (now - before) & (~std::uint64_t(0) >> (64 - bits));
+	};
+	const std::uint64_t before = opened_any_ ? head_.discarded : 0;
+	gap_.discarded = head.has_discarded ? difference(head.discarded, before, head.discarded_bits) : 0;
+	const bool jumped =
+	    opened_any_ && head.has_sequence && difference(head.sequence, head_.sequence, head.sequence_bits) != 1;
+	if (broken_ || jumped || (head.discarded_bits == 64 && head.discarded < before))
+		gap_.discarded = unknown_count;
+	const std::uint64_t last = head_.has_end ? stream_->time(head_.end) : event_.time;
+	gap_.from_time = !opened_any_ ? trace_begin_ : broken_ ? event_.time : last;
+}
+
+void Cursor::open(const PacketHead &head)
+{
+	opened_any_ = true;
+	broken_ = false;
+	event_.packet = stream_->bytes() + head.offset_bytes;
+	if (head.has_begin) {
+		ticks_ = head.begin;
+		gap_.to_time = stream_->time(ticks_);
+	} else {
+		gap_.to_time = event_.time;
+	}
+	if (is_direct_ || !stream_->info().is_described)
+		event_.time = gap_.to_time;
+	packet_end_time_ = head.end;
+	position_ = event_.packet + head.first_bits / 8;
+	end_ = event_.packet + (head.content_bits + 7) / 8;
+	at_bits_ = head.first_bits;
+	event_.end_bits = head.content_bits;
+	event_.packet_cpu = head.cpu;
+	event_.slots = head_.slots.data();
+}
+
+// Against the stream so far: a packet that would let time step back is refused.
+const char *Cursor::check_order(const PacketHead &head) const
+{
+	if (opened_any_ && head.has_begin && stream_->time(head.begin) < event_.time)
+		return "the packet begins before the last event of the packet before it";
+	return nullptr;
+}
+
+// A packet was opened: is something missing before it?
+bool Cursor::make_gap()
+{
+	gap_.from_time = std::min(gap_.from_time, gap_.to_time);
+	return gap_.discarded != 0;
+}
+
+// The stream is over: is something missing at its end?
+bool Cursor::make_last_gap()
+{
+	if (stream_->trailing_bytes() != 0)
+		problems_->add(stream_->info(), stream_->packets(), stream_->offset(stream_->packets()),
+			       "the file ends in the middle of a packet");
+	if (!broken_)
+		return false;
+	broken_ = false;
+	gap_ = {event_.time, event_.time, unknown_count};
+	return true;
+}
+
+std::string Cursor::why_damaged() const
+{
+	if (stream_->info().is_described)
+		return why_;
+	const auto token = load<std::uint64_t>(position_);
+	const EventClass *cls = description_->by_id(token);
+	if (edc_token_id(token) == 0)
+		return "there is no event where one should begin";
+	if (!cls)
+		return "an event of the unknown class " + std::to_string(edc_token_id(token));
+	if (cls->size_bytes > static_cast<std::size_t>(end_ - position_))
+		return "an event of the class " + cls->name + " reaches behind the packet's content";
+	return "the event's time steps back or lies behind the packet's end";
+}
+
+void Cursor::report_damage()
+{
+	const auto offset = static_cast<std::uint64_t>(position_ - event_.packet);
+	problems_->add(stream_->info(), next_packet_ - 1, head_.offset_bytes + offset,
+		       why_damaged() + "; the rest of the packet is left out");
+	broken_ = true;
+	position_ = end_;
+}
+
+void Cursor::drop_behind()
+{
+	// the open packet may still be looked at
+	if (next_packet_ == 0 || stream_->offset(next_packet_ - 1) < stream_->offset(dropped_) + drop_bytes)
+		return;
+	stream_->drop(dropped_, next_packet_ - 1);
+	dropped_ = next_packet_ - 1;
+}
+
+} // namespace monitor::trace

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// How a cursor decodes an event of any layout, and one of tokens whose times are of another clock.
+//
+// Called for every such event: the header is read by its flat form where it has one, the rest is passed over at once if
+// the class is of fixed size, else walked.
+#include "stream.h"
+
+namespace monitor::trace {
+namespace {
+
+// Elements that take no bits, per event.
+constexpr std::uint64_t event_budget = 1u << 20;
+// The flat form is read by loads of 8 bytes, the last of which begins with the last byte that a part may begin in.
+constexpr std::uint64_t flat_room_bits = FlatHeader::max_bits + 64;
+
+std::uint64_t part_of(const std::byte *packet, std::uint64_t at_bits, FlatHeader::Part part)
+{
+	at_bits += part.at_bits;
+	const std::uint64_t word = load<std::uint64_t>(packet + at_bits / 8) >> at_bits % 8;
+	return word & (~std::uint64_t(0) >> (64 - part.size_bits));
+}
+
+const FlatHeader::Form *form_of(const FlatHeader &flat, const std::byte *packet, std::uint64_t at_bits)
+{
+	if (flat.selector.size_bits == 0)
+		return flat.forms.data();
+	const std::uint64_t value = part_of(packet, at_bits, flat.selector);
+	for (const FlatHeader::Form &form : flat.forms)
+		if (value - form.first <= form.last - form.first)
+			return &form;
+	return nullptr;
+}
+
+} // namespace
+
+bool Cursor::decode_other()
+{
+	if (!stream_->info().is_described)
+		return decode_mapped_token();
+	const std::uint64_t at_bits = aligned(at_bits_, head_.stream->event_header.align_bits);
+	if (at_bits >= event_.end_bits) {
+		position_ = end_;
+		return false;
+	}
+	why_ = decode_described(at_bits);
+	return !why_;
+}
+
+bool Cursor::decode_mapped_token()
+{
+	event_.time = ticks_;
+	const bool good = decode_token();
+	ticks_ = event_.time;
+	event_.time = stream_->time(ticks_);
+	return good;
+}
+
+// The event that begins here becomes event_: returns nullptr, or what is wrong with it.
+const char *Cursor::decode_described(std::uint64_t at_bits)
+{
+	const std::uint64_t begin_bits = at_bits;
+	event_.slots[budget_slot] = event_budget;
+	const EventClass *cls = nullptr;
+	if (const char *why = read_event_header(at_bits, cls))
+		return why;
+	if (!cls)
+		return "an event of a class that is not described";
+	at_bits = aligned(at_bits, cls->align_bits);
+	event_.cls = cls;
+	event_.at_bits = at_bits;
+	event_.data = event_.packet + at_bits / 8;
+	if (cls->is_fixed)
+		at_bits += cls->fixed_bits;
+	else if (!pass_scopes(at_bits))
+		return "an event reaches behind the packet's content, or its variant has no such option";
+	if (at_bits > event_.end_bits)
+		return "an event reaches behind the packet's content";
+	if (at_bits == begin_bits)
+		return "an event takes no bits";
+	at_bits_ = at_bits;
+	position_ = at_bits >= event_.end_bits ? end_ : event_.packet + at_bits / 8;
+	return nullptr;
+}
+
+const char *Cursor::read_event_header(std::uint64_t &at_bits, const EventClass *&cls)
+{
+	const StreamClass &stream = *head_.stream;
+	const View view = event_.view();
+	std::uint64_t id = 0, ticks = 0;
+	std::uint32_t time_bits = 0;
+	if (!stream.flat.forms.empty() && view.has(at_bits, flat_room_bits)) {
+		const FlatHeader::Form *form = form_of(stream.flat, view.packet, at_bits);
+		if (!form)
+			return "an event's header has a form that is not described";
+		if (stream.event_id >= 0)
+			id = view.slots[stream.event_id] = part_of(view.packet, at_bits, form->id);
+		time_bits = form->time.size_bits;
+		if (time_bits)
+			ticks = part_of(view.packet, at_bits, form->time);
+		at_bits += form->size_bits;
+	} else {
+		if (stream.event_time >= 0)
+			view.slots[stream.event_time + 1] = 0;
+		if (!skip(stream.event_header, view, at_bits))
+			return "an event's header reaches behind the packet's content, or has no such form";
+		if (stream.event_id >= 0)
+			id = view.slots[stream.event_id];
+		if (stream.event_time >= 0) {
+			ticks = view.slots[stream.event_time];
+			time_bits = static_cast<std::uint32_t>(view.slots[stream.event_time + 1]);
+		}
+	}
+	cls = stream.event_id >= 0 ? stream.find(id) : stream.only;
+	return take_time(ticks, time_bits);
+}
+
+// The low bits of the clock: less than before means that it has passed zero. Without any it is what it was.
+const char *Cursor::take_time(std::uint64_t ticks, std::uint32_t size_bits)
+{
+	if (size_bits == 64) {
+		ticks_ = ticks;
+	} else if (size_bits > 0) {
+		const std::uint64_t mask = (std::uint64_t(1) << size_bits) - 1;
+		const std::uint64_t passed = ticks < (ticks_ & mask) ? mask + 1 : 0;
+		ticks_ = (ticks_ & ~mask) + passed + (ticks & mask);
+	}
+	const std::uint64_t time = stream_->time(ticks_);
+	if (time < event_.time)
+		return "the event's time steps back";
+	event_.time = time;
+	return nullptr;
+}
+
+bool Cursor::pass_scopes(std::uint64_t &at_bits) const
+{
+	const View view = event_.view();
+	for (const FieldClass *scope : event_.cls->scopes)
+		if (scope && !skip(*scope, view, at_bits))
+			return false;
+	return true;
+}
+
+} // namespace monitor::trace

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "field_class.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace monitor::trace {
+namespace {
+
+using Kind = FieldClass::Kind;
+
+constexpr std::uint64_t byte_bits = 8;
+
+template <class T> std::uint64_t load_exactly(const std::byte *from, bool big_endian)
+{
+	T value;
+	std::memcpy(&value, from, sizeof value);
+	if (!big_endian || sizeof value == 1)
+		return value;
+	if constexpr (sizeof value == 2)
+		return __builtin_bswap16(value);
+	else if constexpr (sizeof value == 4)
+		return __builtin_bswap32(value);
+	else
+		return __builtin_bswap64(value);
+}
+
+// Bits that begin or end within a byte: the least significant bit of a byte comes first, in big endian the most
+// significant one.
+std::uint64_t read_odd_bits(const std::byte *base, std::uint64_t at_bits, std::uint32_t size_bits, bool big_endian)
+{
+	const std::byte *first = base + at_bits / byte_bits;
+	const auto lead = static_cast<std::uint32_t>(at_bits % byte_bits);
+	const std::uint32_t bytes = (lead + size_bits + 7) / 8;
+	unsigned __int128 all = 0;
+	for (std::uint32_t i = 0; i < bytes; ++i) {
+		const auto byte = std::to_integer<unsigned>(first[i]);
+		all = big_endian ? all << 8 | byte : all | static_cast<unsigned __int128>(byte) << 8 * i;
+	}
+	all >>= big_endian ? bytes * 8 - lead - size_bits : lead;
+	return static_cast<std::uint64_t>(all) & (~std::uint64_t(0) >> (64 - size_bits));
+}
+
+bool skip_scalar(const FieldClass &type, const View &view, std::uint64_t &at_bits)
+{
+	at_bits = aligned(at_bits, type.align_bits);
+	if (!view.has(at_bits, type.size_bits))
+		return false;
+	if (type.slot >= 0) {
+		view.slots[type.slot] = read_scalar(type, view, at_bits);
+		if (type.clock >= 0)
+			view.slots[type.slot + 1] = type.size_bits;
+	}
+	at_bits += type.size_bits;
+	return true;
+}
+
+bool skip_string(const FieldClass &type, const View &view, std::uint64_t &at_bits)
+{
+	at_bits = aligned(at_bits, type.align_bits);
+	if (at_bits >= view.end_bits)
+		return false;
+	const std::byte *from = view.packet + at_bits / byte_bits;
+	const void *nul = std::memchr(from, 0, (view.end_bits - at_bits) / byte_bits);
+	if (!nul)
+		return false;
+	at_bits += static_cast<std::uint64_t>(static_cast<const std::byte *>(nul) - from + 1) * byte_bits;
+	return true;
+}
+
+bool skip_elements(const FieldClass &type, const View &view, std::uint64_t &at_bits)
+{
+	const FieldClass &element = type.element.front();
+	std::uint64_t length = length_of(type, view);
+	at_bits = aligned(at_bits, type.align_bits);
+	if (length == 0)
+		return at_bits <= view.end_bits;
+	if (element.is_fixed) {
+		const std::uint64_t stride = element.stride();
+		if (at_bits > view.end_bits || (stride != 0 && length - 1 > (view.end_bits - at_bits) / stride))
+			return false;
+		at_bits = at_bits + (length - 1) * stride + element.fixed_bits;
+		return at_bits <= view.end_bits;
+	}
+	while (length-- > 0)
+		if (view.slots[budget_slot]-- == 0 || !skip(element, view, at_bits))
+			return false;
+	return true;
+}
+
+} // namespace
+
+std::size_t FieldClass::nodes() const
+{
+	std::size_t count = 1;
+	for (const FieldClass &each : element)
+		count += each.nodes();
+	for (const Member &member : members)
+		count += member.type.nodes();
+	return count;
+}
+
+std::uint64_t FieldClass::stride() const
+{
+	return aligned(fixed_bits, align_bits);
+}
+
+void FieldClass::finish()
+{
+	is_fixed = false;
+	fixed_bits = 0;
+	for (FieldClass &each : element)
+		each.finish();
+	for (Member &member : members)
+		member.type.finish();
+	switch (kind) {
+	case Kind::integer:
+	case Kind::floating_point:
+		is_fixed = slot < 0;
+		fixed_bits = size_bits;
+		break;
+	case Kind::structure:
+		is_fixed = std::all_of(members.begin(), members.end(), [](const Member &m) { return m.type.is_fixed; });
+		for (const Member &member : members)
+			fixed_bits = aligned(fixed_bits, member.type.align_bits) + member.type.fixed_bits;
+		break;
+	case Kind::array:
+		is_fixed = element.front().is_fixed || length == 0;
+		if (is_fixed && length > 0)
+			fixed_bits = (length - 1) * element.front().stride() + element.front().fixed_bits;
+		break;
+	case Kind::string:
+	case Kind::sequence:
+	case Kind::variant:
+		break;
+	}
+}
+
+std::uint64_t read_bits(const std::byte *base, std::uint64_t at_bits, std::uint32_t size_bits, bool big_endian)
+{
+	if (at_bits % byte_bits != 0)
+		return read_odd_bits(base, at_bits, size_bits, big_endian);
+	const std::byte *from = base + at_bits / byte_bits;
+	switch (size_bits) {
+	case 8:
+		return load_exactly<std::uint8_t>(from, big_endian);
+	case 16:
+		return load_exactly<std::uint16_t>(from, big_endian);
+	case 32:
+		return load_exactly<std::uint32_t>(from, big_endian);
+	case 64:
+		return load_exactly<std::uint64_t>(from, big_endian);
+	default:
+		return read_odd_bits(base, at_bits, size_bits, big_endian);
+	}
+}
+
+const Member *option_of(const FieldClass &variant, const View &view)
+{
+	const std::uint64_t tag = view.slots[variant.slot];
+	for (const Member &option : variant.members)
+		for (const LabelRange &range : option.tags)
+			if (tag - range.first <= range.last - range.first)
+				return &option;
+	return nullptr;
+}
+
+std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t at_bits)
+{
+	at_bits = aligned(at_bits, type.align_bits);
+	const std::uint64_t left = (view.end_bits - std::min(at_bits, view.end_bits)) / byte_bits;
+	const std::uint64_t most = type.kind == Kind::string ? left : std::min(left, length_of(type, view));
+	const auto *text = reinterpret_cast<const char *>(view.packet + at_bits / byte_bits);
+	return {text, ::strnlen(text, most)};
+}
+
+bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits)
+{
+	if (type.is_fixed) {
+		at_bits = aligned(at_bits, type.align_bits);
+		const bool fits = view.has(at_bits, type.fixed_bits);
+		at_bits += type.fixed_bits;
+		return fits;
+	}
+	switch (type.kind) {
+	case Kind::integer:
+	case Kind::floating_point:
+		return skip_scalar(type, view, at_bits);
+	case Kind::string:
+		return skip_string(type, view, at_bits);
+	case Kind::array:
+	case Kind::sequence:
+		return skip_elements(type, view, at_bits);
+	case Kind::structure:
+		at_bits = aligned(at_bits, type.align_bits);
+		for (const Member &member : type.members)
+			if (!skip(member.type, view, at_bits))
+				return false;
+		return true;
+	case Kind::variant:
+		break;
+	}
+	const Member *option = option_of(type, view);
+	return option && skip(option->type, view, at_bits);
+}
+
+} // namespace monitor::trace

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// What a field of a described trace is: an integer, a float, text, or something made of fields; and how its bits are
+// read.
+//
+// Made by Types (types.h) from the description, one tree for every place that it stands at; the layouts (layout.h)
+// walk it to find where an event ends, FieldRef (event.h) to find a field, the protocol to print it. Immutable once the
+// description is read, so any number of threads may use it.
+// All bytes are untrusted: every function here takes a View and reads nothing outside it.
+// Invariants: scalars have 1 to 64 bits; an alignment is a power of two; a slot is below the layout's number of slots;
+// a field that a length or a tag names is saved into its slot before that length or tag is needed.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "enumeration.h"
+#include "tsdl.h"
+
+namespace monitor::trace {
+
+struct FieldClass;
+struct Member;
+
+// The first slot counts what a walk may still do: elements of no size could be passed for ever.
+inline constexpr std::int32_t budget_slot = 0;
+
+// The field that a sequence's length or a variant's tag lies in, as the description names it; "" if it does not.
+struct Reference {
+	std::string path;
+	tsdl::Position position;
+};
+
+struct FieldClass {
+	enum class Kind : std::uint8_t { integer, floating_point, string, structure, array, sequence, variant };
+
+	Kind kind = Kind::integer;
+	bool is_signed = false;
+	bool big_endian = false;
+	bool is_text = false;   // an 8-bit integer that is a character; a string, or an array or sequence of these
+	std::uint8_t base = 10; // 2, 8, 10 or 16: how people read an integer
+	std::int8_t clock = -1; // an integer that counts the ticks of this clock of the description
+	std::uint32_t align_bits = 1;
+	std::uint32_t size_bits = 0; // of an integer or a float
+	// An integer is saved here; a sequence's length or a variant's tag lies here. Behind the slot of an integer of
+	// a clock there is one for its size.
+	std::int32_t slot = -1;
+	std::uint64_t length = 0;                   // of an array
+	std::shared_ptr<const Enumeration> labels;  // of an integer; may be null
+	std::vector<Member> members;                // of a structure; of a variant the options
+	std::vector<FieldClass> element;            // one, of an array or a sequence
+	std::shared_ptr<const Reference> reference; // of a sequence or a variant
+	std::uint64_t fixed_bits = 0;               // the size from an aligned begin on, if is_fixed
+	bool is_fixed = false;                      // of the same size always, and nothing in it is saved
+
+	// Works out is_fixed and fixed_bits, of what it is made of too. Behind it neither may change.
+	void finish();
+	// How many fields it is made of, itself included.
+	std::size_t nodes() const;
+	bool is_scalar() const { return kind == Kind::integer || kind == Kind::floating_point; }
+	// From one element to the next.
+	std::uint64_t stride() const;
+};
+
+struct LabelRange {
+	std::uint64_t first, last;
+};
+
+struct Member {
+	std::string name;
+	FieldClass type;
+	tsdl::Position position;      // in the description
+	std::vector<LabelRange> tags; // of an option: the values of the tag that choose it
+};
+
+inline std::uint64_t aligned(std::uint64_t at_bits, std::uint64_t align_bits)
+{
+	return (at_bits + align_bits - 1) & ~(align_bits - 1);
+}
+
+// The content of a packet, and what was saved of it on the way to where a walk stands.
+struct View {
+	const std::byte *packet = nullptr;
+	std::uint64_t end_bits = 0; // of the content
+	std::uint64_t *slots = nullptr;
+
+	bool has(std::uint64_t at_bits, std::uint64_t size_bits) const
+	{
+		return at_bits <= end_bits && size_bits <= end_bits - at_bits;
+	}
+};
+
+// Touches the bytes of these 1 to 64 bits only. Not sign-extended.
+std::uint64_t read_bits(const std::byte *base, std::uint64_t at_bits, std::uint32_t size_bits, bool big_endian);
+
+inline std::uint64_t sign_extended(std::uint64_t value, std::uint32_t size_bits)
+{
+	const unsigned up = 64 - size_bits;
+	return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << up) >> up);
+}
+
+// An integer or the bits of a float.
+inline std::uint64_t read_scalar(const FieldClass &type, const View &view, std::uint64_t at_bits)
+{
+	const std::uint64_t value = read_bits(view.packet, at_bits, type.size_bits, type.big_endian);
+	return type.is_signed ? sign_extended(value, type.size_bits) : value;
+}
+
+inline double as_real(std::uint64_t bits, std::uint32_t size_bits)
+{
+	return size_bits == 32 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+			       : std::bit_cast<double>(bits);
+}
+
+// How many elements an array or a sequence has here.
+inline std::uint64_t length_of(const FieldClass &type, const View &view)
+{
+	return type.kind == FieldClass::Kind::array ? type.length : view.slots[type.slot];
+}
+
+// The option that the tag chooses, or nullptr.
+const Member *option_of(const FieldClass &variant, const View &view);
+
+// The text of a string or of characters that begins here, up to its first NUL. It was walked before.
+std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t at_bits);
+
+// Moves behind a field, saving what is named on the way. False: it does not lie wholly inside the content, or its
+// variant's tag chooses nothing.
+bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits);
+
+} // namespace monitor::trace

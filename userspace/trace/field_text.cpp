@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "field_text.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "text.h"
+
+namespace monitor::trace {
+namespace {
+
+using Kind = FieldClass::Kind;
+
+constexpr std::size_t max_scalar_chars = 72;
+
+char *put_real(char *out, double value, bool json)
+{
+	if (std::isfinite(value))
+		return std::to_chars(out, out + max_scalar_chars, value).ptr;
+	const char *text = std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+	if (!json)
+		return put(out, text);
+	*out++ = '"';
+	out = put(out, text);
+	*out++ = '"';
+	return out;
+}
+
+// In the base that people read it in.
+char *put_based(char *out, std::uint64_t value, const FieldClass &type)
+{
+	if (type.base != 10 && type.is_signed && type.size_bits < 64)
+		value &= (std::uint64_t(1) << type.size_bits) - 1; // its bits
+	if (type.base == 16)
+		return put_hex(out, value);
+	out = put(out, type.base == 8 ? "0" : "0b");
+	return std::to_chars(out, out + max_scalar_chars, value, type.base).ptr;
+}
+
+} // namespace
+
+FieldText::FieldText(const FieldClass &scope, bool json) : json_(json), root_(compile(scope)) {}
+
+FieldText::Node FieldText::compile(const FieldClass &type) const
+{
+	Node node{&type, {}, {}, ShortText::head_bytes + 2};
+	if (type.is_scalar())
+		node.room += max_scalar_chars;
+	for (const Member &member : type.members) {
+		node.below.push_back(compile(member.type));
+		Node &below = node.below.back();
+		below.before = ShortText(json_ ? json_text(member.name) + ':' : readable(member.name) + '=');
+		node.room += below.before.room() + below.room + 1;
+	}
+	for (const FieldClass &element : type.element)
+		node.below.push_back(compile(element));
+	return node;
+}
+
+void FieldText::put(const View &view, std::uint64_t &at_bits, LineBuffer &out) const
+{
+	view.slots[budget_slot] = ~std::uint64_t(0);
+	Walk walk{view, aligned(at_bits, root_.type->align_bits), out, nullptr};
+	out.reserve(root_.room);
+	walk.out = out.end();
+	put_members(root_, walk);
+	at_bits = walk.at_bits;
+	out.set_end(walk.out);
+}
+
+void FieldText::put_members(const Node &node, Walk &walk) const
+{
+	bool first = true;
+	for (const Node &member : node.below) {
+		if (!first)
+			*walk.out++ = json_ ? ',' : ' ';
+		first = false;
+		walk.out = member.before.put(walk.out);
+		put_node(member, walk);
+	}
+}
+
+void FieldText::put_text(std::string_view text, Walk &walk) const
+{
+	walk.reserve(text.size() * max_escaped_chars + 2 + root_.room);
+	walk.out = json_            ? put_json(walk.out, text)
+		   : is_plain(text) ? trace::put(walk.out, text)
+				    : put_quoted(walk.out, text);
+}
+
+void FieldText::put_scalar(const FieldClass &type, Walk &walk) const
+{
+	const std::uint64_t at_bits = aligned(walk.at_bits, type.align_bits);
+	const std::uint64_t value = read_scalar(type, walk.view, at_bits);
+	if (type.slot >= 0)
+		walk.view.slots[type.slot] = value;
+	walk.at_bits = at_bits + type.size_bits;
+	if (type.kind == Kind::floating_point) {
+		walk.out = put_real(walk.out, as_real(value, type.size_bits), json_);
+		return;
+	}
+	if (const std::string *label = type.labels ? type.labels->find(value) : nullptr; label && !label->empty())
+		return put_text(*label, walk);
+	if (!json_ && type.base != 10)
+		walk.out = put_based(walk.out, value, type);
+	else if (type.is_signed)
+		walk.out = put_signed(walk.out, static_cast<std::int64_t>(value));
+	else
+		walk.out = put_unsigned(walk.out, value);
+}
+
+void FieldText::put_elements(const Node &node, Walk &walk) const
+{
+	walk.at_bits = aligned(walk.at_bits, node.type->align_bits);
+	*walk.out++ = '[';
+	const std::uint64_t length = length_of(*node.type, walk.view);
+	const Node &element = node.below.front();
+	for (std::uint64_t i = 0; i < length; ++i) {
+		walk.reserve(element.room + root_.room);
+		if (i > 0)
+			*walk.out++ = json_ ? ',' : ' ';
+		put_node(element, walk);
+	}
+	*walk.out++ = ']';
+}
+
+void FieldText::put_node(const Node &node, Walk &walk) const
+{
+	const FieldClass &type = *node.type;
+	if (type.is_scalar())
+		return put_scalar(type, walk);
+	if (type.is_text) {
+		const std::string_view text = text_at(type, walk.view, walk.at_bits);
+		put_text(text, walk);
+		const std::uint64_t bytes = type.kind == Kind::string ? text.size() + 1 : length_of(type, walk.view);
+		walk.at_bits = aligned(walk.at_bits, type.align_bits) + bytes * 8;
+		return;
+	}
+	if (type.kind == Kind::array || type.kind == Kind::sequence)
+		return put_elements(node, walk);
+	*walk.out++ = '{';
+	if (type.kind == Kind::structure) {
+		walk.at_bits = aligned(walk.at_bits, type.align_bits);
+		put_members(node, walk);
+	} else if (const Member *option = option_of(type, walk.view)) {
+		const Node &below = node.below[static_cast<std::size_t>(option - type.members.data())];
+		walk.out = below.before.put(walk.out);
+		put_node(below, walk);
+	}
+	*walk.out++ = '}';
+}
+
+} // namespace monitor::trace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The fields of a described event as text or as JSON.
+//
+// Used by the protocol (protocol.h) for classes that are not of tokens: made once per scope of a class, then put()
+// walks the event and prints what it passes. Names are escaped beforehand. Text: a=1 s={x=1 y="two words"} l=[1 2 3]
+// v={option=7}; JSON: objects, arrays, labels as text, NaN and infinities too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "field_class.h"
+#include "line_buffer.h"
+
+namespace monitor::trace {
+
+class FieldText {
+public:
+	// Of a structure, whose own braces are not printed. Both must outlive this.
+	FieldText(const FieldClass &scope, bool json);
+
+	// Appends the fields that begin here, with a blank (text) or commas between them, and moves behind them. The
+	// event was walked before.
+	void put(const View &view, std::uint64_t &at_bits, LineBuffer &out) const;
+
+private:
+	struct Node {
+		const FieldClass *type;
+		ShortText before; // the name, as it is printed
+		std::vector<Node> below;
+		std::size_t room = 0; // characters it takes at most, but for texts and the elements of sequences
+	};
+	// Where a walk stands in the event and in the line. There is always room for what is left of the scope.
+	struct Walk {
+		View view;
+		std::uint64_t at_bits;
+		LineBuffer &line;
+		char *out;
+
+		void reserve(std::size_t more)
+		{
+			line.set_end(out);
+			line.reserve(more);
+			out = line.end();
+		}
+	};
+
+	Node compile(const FieldClass &type) const;
+	void put_members(const Node &node, Walk &walk) const;
+	void put_node(const Node &node, Walk &walk) const;
+	void put_scalar(const FieldClass &type, Walk &walk) const;
+	void put_elements(const Node &node, Walk &walk) const;
+	void put_text(std::string_view text, Walk &walk) const;
+
+	bool json_;
+	Node root_;
+};
+
+} // namespace monitor::trace

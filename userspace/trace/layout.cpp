@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "layout.h"
+
+#include <algorithm>
+
+#include "description.h"
+
+namespace monitor::trace {
+namespace {
+
+using Kind = FieldClass::Kind;
+
+// Follows the fields of a header as long as they lie at fixed places.
+struct Follower {
+	std::int32_t id_slot, time_slot;
+	std::uint32_t align_bits; // of the header: nothing in it may need more
+	FlatHeader::Form form;
+	std::uint64_t at_bits = 0;
+
+	bool follow(const FieldClass &type)
+	{
+		if (type.align_bits > align_bits || type.kind == Kind::variant || type.kind == Kind::string ||
+		    type.kind == Kind::sequence)
+			return false;
+		at_bits = aligned(at_bits, type.align_bits);
+		if (type.kind == Kind::structure)
+			return std::all_of(type.members.begin(), type.members.end(),
+					   [this](const Member &member) { return follow(member.type); });
+		if (type.slot >= 0 && type.slot != id_slot && type.slot != time_slot)
+			return false; // someone needs it saved
+		if (type.big_endian || at_bits + type.fixed_bits > FlatHeader::max_bits)
+			return false;
+		const FlatHeader::Part part = {static_cast<std::uint32_t>(at_bits), type.size_bits};
+		if (type.slot >= 0 && (type.is_signed || type.size_bits + at_bits % 8 > 64))
+			return false;
+		if (type.slot >= 0 && type.slot == id_slot)
+			form.id = part;
+		else if (type.slot >= 0)
+			form.time = part;
+		at_bits += type.fixed_bits;
+		return true;
+	}
+};
+
+} // namespace
+
+bool StreamClass::add(const EventClass &added)
+{
+	if (added.id >= small_limit)
+		return large_.emplace(added.id, &added).second;
+	if (added.id >= small_.size())
+		small_.resize(added.id + 1);
+	if (small_[added.id])
+		return false;
+	small_[added.id] = &added;
+	return true;
+}
+
+const StreamClass *Layout::find(std::uint64_t id) const
+{
+	for (const auto &each : streams)
+		if (each->id == id)
+			return each.get();
+	return nullptr;
+}
+
+StreamClass *Layout::find(std::uint64_t id)
+{
+	return const_cast<StreamClass *>(static_cast<const Layout &>(*this).find(id));
+}
+
+FlatHeader flatten(const FieldClass &header, std::int32_t id_slot, std::int32_t time_slot)
+{
+	FlatHeader made;
+	Follower start{id_slot, time_slot, header.align_bits, {}};
+	const auto &members = header.members;
+	const auto variant =
+	    std::find_if(members.begin(), members.end(), [](const Member &m) { return m.type.kind == Kind::variant; });
+	for (auto member = members.begin(); member != variant; ++member)
+		if (!start.follow(member->type))
+			return made;
+	if (variant == members.end()) {
+		start.form.size_bits = static_cast<std::uint32_t>(start.at_bits);
+		made.forms.push_back(start.form);
+		return made;
+	}
+	if (variant->type.slot != id_slot || id_slot < 0 || start.form.id.size_bits == 0)
+		return made;
+	made.selector = start.form.id;
+	for (const Member &option : variant->type.members) {
+		Follower way = start;
+		bool fixed = way.follow(option.type);
+		for (auto member = variant + 1; member != members.end(); ++member)
+			fixed = fixed && way.follow(member->type);
+		if (!fixed)
+			return {};
+		way.form.size_bits = static_cast<std::uint32_t>(way.at_bits);
+		for (const LabelRange &tag : option.tags) {
+			way.form.first = tag.first;
+			way.form.last = tag.last;
+			made.forms.push_back(way.form);
+		}
+	}
+	return made;
+}
+
+} // namespace monitor::trace

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// How the bits of a described trace follow each other: packet header, packet context, and per event its header, its
+// contexts and its payload.
+//
+// Made by the interpretation (interpret.cpp), used by the packets (described_packets.h) and the cursor (stream.h).
+// Immutable once read: any number of threads may decode with it, each with slots of its own.
+// Invariant: every slot named here is below `slots`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "clock.h"
+#include "field_class.h"
+
+namespace monitor::trace {
+
+struct EventClass;
+
+// A header whose parts lie at fixed places, once its first integer is known: nearly all do.
+struct FlatHeader {
+	struct Part {
+		std::uint32_t at_bits = 0, size_bits = 0; // size 0: there is none
+	};
+	struct Form {
+		std::uint64_t first = 0, last = ~std::uint64_t(0); // of the selector
+		Part id, time;
+		std::uint32_t size_bits = 0;
+	};
+
+	Part selector;           // size 0: there is one form only
+	std::vector<Form> forms; // none: it is not of this kind
+	static constexpr std::uint32_t max_bits = 128;
+};
+
+struct StreamClass {
+	std::uint64_t id = 0;
+	std::int8_t clock = -1; // of the description; -1: its events have no time
+	// Structures without members where there is none.
+	FieldClass packet_context, event_header, event_context;
+	FlatHeader flat;
+
+	// Slots of what the reader needs; -1: the trace does not have it. Those of times are followed by one for the
+	// size.
+	struct {
+		std::int32_t begin = -1, end = -1, content = -1, packet = -1, discarded = -1, sequence = -1, cpu = -1;
+	} context;
+	std::int32_t event_id = -1, event_time = -1;
+	const EventClass *only = nullptr; // if events bear no id
+	std::uint32_t discarded_bits = 64, sequence_bits = 64;
+
+	const EventClass *find(std::uint64_t event) const
+	{
+		if (event < small_.size())
+			return small_[event];
+		const auto found = large_.find(event);
+		return found == large_.end() ? nullptr : found->second;
+	}
+	// False: there is one of this id already.
+	bool add(const EventClass &added);
+
+private:
+	static constexpr std::size_t small_limit = 4096;
+	std::vector<const EventClass *> small_; // by id
+	std::unordered_map<std::uint64_t, const EventClass *> large_;
+};
+
+struct Layout {
+	FieldClass packet_header;
+	std::int32_t magic = -1, stream = -1, instance = -1; // slots
+	bool has_uuid = false;                               // in the packet header
+	std::vector<std::unique_ptr<StreamClass>> streams;
+	std::int32_t slots = budget_slot + 1;
+
+	// The stream class of an id; nullptr: there is none.
+	const StreamClass *find(std::uint64_t id) const;
+	StreamClass *find(std::uint64_t id);
+};
+
+// Makes `flat` of the event header, if it can.
+FlatHeader flatten(const FieldClass &header, std::int32_t id_slot, std::int32_t time_slot);
+
+} // namespace monitor::trace

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Where a line of unknown length is written to: room is asked for ahead, then characters are put without a check.
+//
+// Used by the protocol (protocol.h) and what prints for it. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace monitor::trace {
+
+class LineBuffer {
+public:
+	// At the end of what was put.
+	char *end() { return bytes_.data() + used_; }
+	void set_end(const char *end) { used_ = static_cast<std::size_t>(end - bytes_.data()); }
+	// Behind it so many characters fit; end() is another one then.
+	void reserve(std::size_t more)
+	{
+		if (bytes_.size() - used_ < more)
+			bytes_.resize(2 * (used_ + more));
+	}
+	std::string_view view() const { return {bytes_.data(), used_}; }
+	std::size_t size() const { return used_; }
+	void clear() { used_ = 0; }
+
+private:
+	std::vector<char> bytes_;
+	std::size_t used_ = 0;
+};
+
+// A text that is put often, mostly a short one: a copy of fixed size is cheaper than one of the right size.
+class ShortText {
+public:
+	static constexpr std::size_t head_bytes = 24; // must fit behind, however short the text
+
+	ShortText() = default;
+	explicit ShortText(std::string_view text) : size_(text.size()), whole_(text) { text.copy(head_, head_bytes); }
+	char *put(char *out) const
+	{
+		std::memcpy(out, head_, head_bytes);
+		if (size_ > head_bytes)
+			std::memcpy(out + head_bytes, whole_.data() + head_bytes, size_ - head_bytes);
+		return out + size_;
+	}
+	std::size_t room() const { return size_ + head_bytes; }
+
+private:
+	char head_[head_bytes] = {};
+	std::size_t size_ = 0;
+	std::string whole_;
+};
+
+} // namespace monitor::trace

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "metadata.h"
+
+#include <cstdint>
+
+#include "field_class.h"
+
+namespace monitor::trace {
+namespace {
+
+// Of a metadata packet's header, in bytes: magic, uuid[16], checksum, content_size, packet_size (in bits), compression,
+// encryption, checksum scheme, major, minor.
+constexpr std::uint64_t magic = 0x75D11D57;
+constexpr std::size_t content_at = 24, packet_at = 28, compression_at = 32, major_at = 35, minor_at = 36,
+		      header_bytes = 37;
+
+std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at, bool big_endian)
+{
+	return read_bits(bytes.data() + at, 0, 32, big_endian);
+}
+
+// Appends the text of the first packet and takes it off. Returns nullptr, or what is wrong with it.
+const char *take_packet(std::span<const std::byte> &bytes, bool big_endian, std::string &text)
+{
+	if (bytes.size() < header_bytes)
+		return "ends in the middle of a packet's header";
+	if (number_at(bytes, 0, big_endian) != magic)
+		return "has no packet where one should begin (its magic is missing)";
+	const std::uint64_t content_bytes = number_at(bytes, content_at, big_endian) / 8;
+	const std::uint64_t packet_bytes = number_at(bytes, packet_at, big_endian) / 8;
+	for (std::size_t at = compression_at; at < major_at; ++at)
+		if (bytes[at] != std::byte{0})
+			return "is compressed, encrypted or has checksums, which is not read";
+	if (bytes[major_at] != std::byte{1} || bytes[minor_at] != std::byte{8})
+		return "is of another version than CTF 1.8";
+	if (content_bytes < header_bytes || content_bytes > packet_bytes || packet_bytes > bytes.size())
+		return "has a packet whose content does not lie inside it";
+	text.append(reinterpret_cast<const char *>(bytes.data()) + header_bytes, content_bytes - header_bytes);
+	bytes = bytes.subspan(packet_bytes);
+	return nullptr;
+}
+
+} // namespace
+
+bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text, std::string &why)
+{
+	std::span<const std::byte> left = untrusted_bytes;
+	constexpr std::byte record_separator{0x1e}; // what a JSON sequence begins with
+	if (!left.empty() && left.front() == record_separator) {
+		why = "is a description of CTF 2, which is not read; let babeltrace2 convert the trace to CTF 1.8";
+		return false;
+	}
+	const bool big_endian = left.size() >= 4 && number_at(left, 0, true) == magic;
+	if (!big_endian && (left.size() < 4 || number_at(left, 0, false) != magic)) {
+		text.assign(reinterpret_cast<const char *>(left.data()), left.size());
+		return true;
+	}
+	text.clear();
+	while (!left.empty())
+		if (const char *sentence = take_packet(left, big_endian, text)) {
+			why = sentence;
+			return false;
+		}
+	return true;
+}
+
+} // namespace monitor::trace

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// All events of a trace in the order of time, one at a time when the caller wants it: merge() (merge.h) turned around.
+//
+//     Pull pull(trace, {from, to}, [](const Stream &stream) { return true; });
+//     for (auto item = pull.next(); item != Cursor::Item::end; item = pull.next())
+//
+// For whoever cannot be called back: the tables of a query (userspace/query). The same heap, the same order. A Pull
+// holds cursors of its own, so several of one trace may be under way. One thread uses it.
+// Invariants: times never step back; at equal times the stream of lower index comes first; event() and gap() are valid
+// until the next call of next().
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "merge.h"
+
+namespace monitor::trace {
+
+class Pull {
+public:
+	// Streams that `wants` denies are not read at all.
+	template <class Wants> Pull(Trace &trace, TimeRange range, Wants &&wants) : range_(range)
+	{
+		cursors_.reserve(trace.streams().size()); // they may not move: events point into them
+		for (const auto &stream : trace.streams()) {
+			if (stream->is_foreign() || !wants(*stream))
+				continue;
+			cursors_.emplace_back(*stream, trace.description(), trace.problems(), trace.begin_time());
+			start(cursors_.back());
+			heap_.push(cursors_.back());
+		}
+		heap_.make();
+	}
+	Pull(const Pull &) = delete;
+	Pull &operator=(const Pull &) = delete;
+
+	Cursor::Item next()
+	{
+		if (cursor_) {
+			if (cursor_->advance() == Cursor::Item::event && cursor_->time() < bound_) [[likely]]
+				return Cursor::Item::event;
+			heap_.update();
+		}
+		return next_stream();
+	}
+
+	const Event &event() const { return cursor_->event(); }
+	// Of the event or the gap.
+	std::uint64_t time() const { return cursor_->time(); }
+	const Gap &gap() const { return cursor_->gap(); }
+	const StreamInfo &stream() const { return cursor_->stream().info(); }
+	// The file that it comes from.
+	const Cursor &cursor() const { return *cursor_; }
+
+private:
+	// Only packets that tell their times can be found by bisection.
+	void start(Cursor &cursor) const
+	{
+		if (range_.from == 0 || cursor.stream().tells_times()) {
+			cursor.start(range_.from);
+			return;
+		}
+		for (cursor.start(0); cursor.item() != Cursor::Item::end && cursor.time() < range_.from;)
+			cursor.advance();
+	}
+
+	Cursor::Item next_stream()
+	{
+		cursor_ = nullptr;
+		if (heap_.empty() || heap_.first_time() > range_.to)
+			return Cursor::Item::end;
+		cursor_ = &heap_.first();
+		bound_ = std::min(heap_.bound(), range_.to + (range_.to + 1 != 0 ? 1 : 0));
+		return cursor_->item();
+	}
+
+	TimeRange range_;
+	std::vector<Cursor> cursors_;
+	MergeHeap heap_;
+	Cursor *cursor_ = nullptr; // whose item is the current one
+	std::uint64_t bound_ = 0;  // before it the next event of the same cursor is the next of all
+};
+
+} // namespace monitor::trace

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Which field a sequence's length or a variant's tag lies in.
+//
+// Used by the interpretation (interpret.cpp) behind Types: the roots are entered in the order in which their bits come
+// (packet header, packet context, event header, ...), and each reference gets the slot of the field it means. A name is
+// looked up from the innermost struct outwards, then in the roots before; CTF 1.8.3, 7.3.2.
+// Invariant: a field lies before everything that refers to it, and is not in an array or a variant unless that is too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "field_class.h"
+
+namespace monitor::trace {
+
+class References {
+public:
+	explicit References(std::int32_t &slots) : slots_(slots) {}
+
+	// Gives the integer a slot, if it has none, and returns it.
+	std::int32_t save(FieldClass &integer);
+	// Resolves what is in the root; those behind it may refer to it. `name` is what absolute paths begin with, such
+	// as "stream.event.header". The root must outlive this. Throws tsdl::Refusal.
+	void enter(std::string name, FieldClass &root);
+	// What comes behind does not see the last root.
+	void leave() { roots_.pop_back(); }
+
+private:
+	// A structure on the way to where the walk stands; its first `visible` members were passed.
+	struct Frame {
+		FieldClass *structure;
+		std::size_t visible;
+	};
+	struct Root {
+		std::string name;
+		FieldClass *type;
+	};
+
+	void resolve(FieldClass &type);
+	void refer(FieldClass &type);
+	FieldClass *find(const Reference &reference, std::string &why);
+	FieldClass *find_absolute(std::string_view path, bool &is_absolute);
+	void choose_tags(FieldClass &variant, const FieldClass &tag);
+
+	std::int32_t &slots_;
+	std::vector<Root> roots_;
+	std::vector<Frame> frames_;
+};
+
+} // namespace monitor::trace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Ticks of one clock as ticks of another: what lets streams of several clocks be read in one order.
+//
+// Made by Stream::set_clock, when the clock of what is read together is not the stream's own: then that is nanoseconds.
+// Invariant: order is kept, and equal ticks stay equal; what lies outside of 64 bits saturates.
+#pragma once
+
+#include <cstdint>
+
+#include "clock.h"
+
+namespace monitor::trace {
+
+class TimeMap {
+public:
+	// `to` counts nanoseconds.
+	TimeMap(const Clock &from, const Clock &to) : frequency_hz_(from.frequency_hz)
+	{
+		// the difference of the origins, whole seconds and ticks apart
+		constexpr __int128 second_ns = 1'000'000'000;
+		base_ns_ = (static_cast<__int128>(from.offset_s) - to.offset_s) * second_ns - to.offset;
+		ticks_ = from.offset;
+	}
+
+	std::uint64_t map(std::uint64_t ticks) const
+	{
+		constexpr std::uint64_t second_ns = 1'000'000'000;
+		const unsigned __int128 all = static_cast<unsigned __int128>(ticks) + ticks_;
+		const auto seconds = static_cast<std::uint64_t>(all / frequency_hz_);
+		const auto rest = static_cast<std::uint64_t>(all % frequency_hz_);
+		const __int128 ns =
+		    base_ns_ + static_cast<__int128>(seconds) * second_ns +
+		    static_cast<__int128>(static_cast<unsigned __int128>(rest) * second_ns / frequency_hz_);
+		if (ns < 0)
+			return 0;
+		return ns > static_cast<__int128>(~std::uint64_t(0)) ? ~std::uint64_t(0)
+								     : static_cast<std::uint64_t>(ns);
+	}
+
+private:
+	std::uint64_t frequency_hz_;
+	std::uint64_t ticks_;
+	__int128 base_ns_;
+};
+
+} // namespace monitor::trace

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Packets of monitor's own: blocks of 4 KiB, found by their number (include/monitor/ring.h).
+#include "packets.h"
+
+#include <algorithm>
+
+#include "event.h"
+
+namespace monitor::trace {
+namespace {
+
+constexpr std::uint64_t block_bits = EDC_BLOCK_SIZE * 8;
+constexpr std::uint64_t header_bits = EDC_BLOCK_HEADER * 8;
+
+class TokenPackets : public Packets {
+public:
+	TokenPackets(std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid)
+	    : bytes_(bytes), uuid_(uuid)
+	{
+	}
+	std::uint64_t count() const override { return bytes_.size() / EDC_BLOCK_SIZE; }
+	std::uint64_t offset(std::uint64_t number) const override { return number * EDC_BLOCK_SIZE; }
+	const char *read(std::uint64_t number, PacketHead &head) const override
+	{
+		const auto block = load<edc_block>(bytes_.data() + number * EDC_BLOCK_SIZE);
+		const char *sentence = test(block);
+		if (!sentence)
+			fill(number, block, head);
+		return sentence;
+	}
+
+private:
+	const char *test(const edc_block &block) const
+	{
+		if (block.magic != EDC_BLOCK_MAGIC)
+			return "no packet begins here (its magic is missing)";
+		if (!std::equal(uuid_.begin(), uuid_.end(), block.uuid))
+			return "the packet belongs to another trace (its uuid differs)";
+		if (block.stream_id != 0)
+			return "the packet is of an unknown stream class";
+		if (block.packet_size != block_bits)
+			return "the packet is not 4096 bytes long";
+		if (block.content_size < header_bits || block.content_size > block_bits || block.content_size % 64 != 0)
+			return "the packet's content does not lie inside it";
+		if (block.timestamp_begin > block.timestamp_end)
+			return "the packet ends before it begins";
+		return nullptr;
+	}
+
+	static void fill(std::uint64_t number, const edc_block &block, PacketHead &head)
+	{
+		head.offset_bytes = number * EDC_BLOCK_SIZE;
+		head.size_bytes = EDC_BLOCK_SIZE;
+		head.first_bits = header_bits;
+		head.content_bits = block.content_size;
+		head.begin = block.timestamp_begin;
+		head.end = block.timestamp_end;
+		head.sequence = block.packet_seq_num;
+		head.discarded = block.events_discarded;
+		head.has_begin = head.has_end = head.has_sequence = head.has_discarded = true;
+		head.cpu = block.cpu_id;
+		head.level = block.level;
+	}
+
+	std::span<const std::byte> bytes_;
+	std::array<std::uint8_t, 16> uuid_;
+};
+
+} // namespace
+
+std::unique_ptr<Packets> token_packets(std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid)
+{
+	return std::make_unique<TokenPackets>(bytes, uuid);
+}
+
+} // namespace monitor::trace

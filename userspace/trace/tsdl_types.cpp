@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include "tsdl_parser.h"
+
+namespace monitor::trace::tsdl {
+
+Parser::TypePtr Parser::type(unsigned depth, LastWord last_word)
+{
+	check_depth(depth, "types");
+	count_node();
+	auto made = std::make_shared<Type>();
+	made->position = token_.position;
+	skip_const();
+	if (token_.is("integer") || token_.is("floating_point") || token_.is("string"))
+		scalar(*made);
+	else if (accept("enum"))
+		enumeration(*made, depth);
+	else if (accept("struct"))
+		structure(*made, depth);
+	else if (accept("variant"))
+		variant(*made, depth);
+	else
+		named(*made, last_word);
+	skip_const();
+	return made;
+}
+
+// integer { attributes } or floating_point { attributes } or string [{ attributes }]
+void Parser::scalar(Type &made)
+{
+	const Token keyword = take();
+	made.kind = Type::Kind::string;
+	if (keyword.is("integer"))
+		made.kind = Type::Kind::integer;
+	else if (keyword.is("floating_point"))
+		made.kind = Type::Kind::floating_point;
+	made.has_body = true;
+	if (made.kind != Type::Kind::string || token_.is("{"))
+		made.attributes = attributes();
+}
+
+void Parser::named(Type &made, LastWord last_word)
+{
+	made.kind = Type::Kind::named;
+	if (!is_word())
+		refuse("expected a type here");
+	do {
+		append_word(made.name);
+		skip_const();
+		if (token_.is("typedef") && is_before_declarator())
+			refuse("a typedef begins with this word");
+	} while (is_word() && (last_word == LastWord::of_type || is_before_declarator()));
+}
+
+// Is the word here not yet the name that is declared?
+bool Parser::is_before_declarator()
+{
+	return behind().kind == Token::Kind::word || behind().is("*") || behind().is("(");
+}
+
+// Behind `enum`: [name] [: CONTAINER] { labels }, or the name alone
+void Parser::enumeration(Type &made, unsigned depth)
+{
+	made.kind = Type::Kind::enumeration;
+	if (is_word())
+		made.name = take().text;
+	if (accept(":"))
+		made.base = container(depth);
+	made.has_body = made.base || made.name.empty() || token_.is("{");
+	if (!made.has_body)
+		return;
+	expect("{");
+	made.labels = labels();
+	expect("}");
+}
+
+Parser::TypePtr Parser::container(unsigned depth)
+{
+	skip_const();
+	for (const char *other : {"enum", "struct", "variant", "string", "floating_point"})
+		if (token_.is(other))
+			refuse("expected an integer type here");
+	return type(depth, LastWord::of_type);
+}
+
+std::vector<Label> Parser::labels()
+{
+	std::vector<Label> made;
+	std::uint64_t implicit = 0; // one more than the last value
+	while (!token_.is("}")) {
+		count_node();
+		Label label;
+		label.position = token_.position;
+		label.text = expect_label();
+		label.first = label.last = implicit;
+		if (accept("=")) {
+			label.first = label.last = label_value();
+			if (accept("..."))
+				label.last = label_value();
+		}
+		implicit = label.last + 1;
+		made.push_back(std::move(label));
+		if (!accept(","))
+			break;
+	}
+	made.shrink_to_fit();
+	return made;
+}
+
+std::uint64_t Parser::label_value()
+{
+	const Value number = expect_integer();
+	return number.negative ? 0 - number.magnitude : number.magnitude;
+}
+
+// Behind `struct`: [name] { members } [align(N)], or the name without members
+void Parser::structure(Type &made, unsigned depth)
+{
+	made.kind = Type::Kind::structure;
+	if (is_word())
+		made.name = take().text;
+	if (made.name.empty() || token_.is("{"))
+		body(made, depth);
+	if (!token_.is("align") || !behind().is("("))
+		return; // a field may be called align
+	take();
+	expect("(");
+	const Value bits = expect_integer();
+	if (bits.negative || bits.magnitude == 0)
+		throw Refusal(bits.position, "expected a number of bits here");
+	made.align_bits = bits.magnitude;
+	expect(")");
+}
+
+// Behind `variant`: [name] [<tag>] { members }, or name <tag> alone
+void Parser::variant(Type &made, unsigned depth)
+{
+	made.kind = Type::Kind::variant;
+	if (is_word())
+		made.name = take().text;
+	if (accept("<")) {
+		made.tag = path();
+		expect(">");
+	}
+	if (made.name.empty() || made.tag.empty() || token_.is("{"))
+		body(made, depth);
+}
+
+void Parser::body(Type &made, unsigned depth)
+{
+	made.has_body = true;
+	expect("{");
+	while (!accept("}")) {
+		if (!named_definition(made.definitions, depth + 1))
+			member(made, depth + 1);
+		expect(";");
+	}
+	made.fields.shrink_to_fit();
+}
+
+// TYPE name, name[N]...; or a struct, variant or enum that is only declared
+void Parser::member(Type &into, unsigned depth)
+{
+	const auto declared = type(depth, LastWord::of_declarator);
+	if (token_.is(";") && declared->has_body && !declared->name.empty()) {
+		count_node();
+		into.definitions.push_back({declared->position, "", declared, {}});
+		return;
+	}
+	do
+		into.fields.push_back(declarator(declared));
+	while (accept(","));
+}
+
+// name or *name, with dimensions; parentheses around it do not count
+Declaration Parser::declarator(const TypePtr &type)
+{
+	count_node();
+	Declaration made;
+	made.type = pointer_to(type);
+	unsigned open = 0;
+	while (accept("("))
+		check_depth(++open, "parentheses");
+	made.position = token_.position;
+	made.name = expect_word();
+	for (dimensions(made.dimensions); open > 0; --open) {
+		expect(")");
+		dimensions(made.dimensions);
+	}
+	if (token_.is(":"))
+		refuse("a bit-field is not read; its size stands in integer { size = N; }");
+	return made;
+}
+
+// A pointer is a named type of its own, TYPE *: it exists if someone defined that name.
+Parser::TypePtr Parser::pointer_to(const TypePtr &type)
+{
+	if (!token_.is("*"))
+		return type;
+	count_node();
+	auto made = std::make_shared<Type>();
+	made->position = type->position;
+	if (type->kind == Type::Kind::structure && !type->has_body && type->align_bits == 0)
+		made->name = "struct " + type->name;
+	else if (type->kind == Type::Kind::enumeration && !type->has_body)
+		made->name = "enum " + type->name;
+	else if (type->kind == Type::Kind::named)
+		made->name = type->name;
+	else
+		refuse("a pointer points to a named type only");
+	append_stars(made->name);
+	return made;
+}
+
+void Parser::append_stars(std::string &name)
+{
+	for (; token_.is("*"); skip_const())
+		append_word(name);
+}
+
+void Parser::dimensions(std::vector<Dimension> &into)
+{
+	while (token_.is("[")) {
+		count_node();
+		into.push_back(dimension());
+	}
+}
+
+Dimension Parser::dimension()
+{
+	Dimension made;
+	made.position = take().position;
+	Value length = value();
+	if (length.negative || length.kind == Value::Kind::text)
+		throw Refusal(length.position, "expected a length or the path of a field here");
+	made.length = length.magnitude;
+	made.path = std::move(length.text);
+	expect("]");
+	return made;
+}
+
+} // namespace monitor::trace::tsdl
