@@ -21,7 +21,7 @@ rm -f "$work/called"
 export PATH=$work/tools:$PATH
 cmake -S "$source" -B "$work/build" -G Ninja -DMONITOR_RECORD=OFF -DMONITOR_QUERY=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
 	-DCMAKE_CXX_FLAGS_DEBUG=-O0 > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "cmake"; }
-ninja -C "$work/build" -j1 monitor > "$work/ninja.log" 2>&1 || { tail -50 "$work/ninja.log"; fail "the build"; }
+ninja -C "$work/build" monitor > "$work/ninja.log" 2>&1 || { tail -50 "$work/ninja.log"; fail "the build"; }
 [ ! -e "$work/called" ] || fail "$(cat "$work/called")"
 monitor=$work/build/tools/monitor/monitor
 ! ldd "$monitor" | grep -E 'libbpf|libelf|libpfm|sqlite' || fail "it needs a library that it was built without"

@@ -54,7 +54,8 @@ private:
 	void count_in_window(const trace::Event &event, std::uint64_t &inner, std::uint64_t &outer) const;
 	void judge_context_switches(std::vector<Statement> &statements) const;
 	void judge_interrupts(std::vector<Statement> &statements) const;
-	void judge_total_time(std::vector<Statement> &statements) const;
+	// Returns whether it holds.
+	bool judge_total_time(std::vector<Statement> &statements) const;
 	void judge_threads(std::vector<Statement> &statements) const;
 
 	const EventKinds &kinds_;

@@ -35,7 +35,7 @@ Mapping map_file(const std::string &path)
 	return {address, size_bytes};
 }
 
-std::string read_text(const std::string &path)
+std::string read_text(const std::string &path, std::size_t most_bytes)
 {
 	std::string text;
 	Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -43,7 +43,7 @@ std::string read_text(const std::string &path)
 	if (!fd || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
 		return text;
 	char chunk[16384];
-	for (ssize_t n; (n = ::read(fd.get(), chunk, sizeof chunk)) > 0;)
+	for (ssize_t n; text.size() < most_bytes && (n = ::read(fd.get(), chunk, sizeof chunk)) > 0;)
 		text.append(chunk, static_cast<std::size_t>(n));
 	return text;
 }

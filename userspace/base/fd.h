@@ -72,8 +72,9 @@ Fd open_file(const std::string &path, int flags, unsigned mode = 0);
 // Map a whole file read-only; an empty file gives an empty mapping. Throws Error.
 Mapping map_file(const std::string &path);
 
-// The whole text of a (proc) file; an empty string when it cannot be read or is no regular file.
-std::string read_text(const std::string &path);
+// The whole text of a (proc) file, or its begin from most_bytes on; an empty string when it cannot be read or is no
+// regular file.
+std::string read_text(const std::string &path, std::size_t most_bytes = std::string::npos);
 
 // Write all bytes or throw Error("cannot write PATH: reason").
 void write_all(int fd, std::span<const std::byte> bytes, const std::string &path);

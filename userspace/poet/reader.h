@@ -19,6 +19,7 @@ namespace poet::detail {
 struct Mark {
 	std::uint64_t packet = 0, item = 0;
 
+	// NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 finds a 0 in it
 	auto operator<=>(const Mark &) const = default;
 	static constexpr Mark end()
 	{

@@ -108,7 +108,7 @@ void Database::interrupt() noexcept
 // A class may be called as it likes: what SQL or a table of ours has already is called event.NAME.
 std::string Database::free_name(const std::string &untrusted_name) const
 {
-	const std::string name(untrusted_name.c_str()); // up to a NUL
+	const std::string name = untrusted_name.substr(0, untrusted_name.find('\0'));
 	const auto is_free = [&](const std::string &wanted) {
 		return !contains(tables_, wanted) && !contains(taken_, wanted) &&
 		       sqlite3_strnicmp(wanted.c_str(), "sqlite_", 7) != 0 &&

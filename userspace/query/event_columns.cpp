@@ -110,11 +110,12 @@ bool EventColumns::is_taken(const std::string &name) const
 
 void EventColumns::add(const std::string &name, From from, const char *type)
 {
-	std::string free_name(name.c_str()); // up to a NUL
+	const std::string plain = name.substr(0, name.find('\0'));
+	std::string free_name = plain;
 	if (is_taken(free_name))
 		free_name = "event." + free_name;
 	for (int number = 2; is_taken(free_name); ++number)
-		free_name = "event." + std::string(name.c_str()) + "_" + std::to_string(number);
+		free_name = "event." + plain + "_" + std::to_string(number);
 	columns_.push_back({free_name, from, type});
 }
 

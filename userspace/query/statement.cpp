@@ -110,7 +110,7 @@ Cell Statement::cell(std::size_t column) const
 std::string Statement::sentence(std::string_view sql)
 {
 	const int status = sqlite3_errcode(database_.handle());
-	const std::string message = sqlite3_errmsg(database_.handle());
+	std::string message = sqlite3_errmsg(database_.handle());
 	if (database_.take_refusal() || is_refused(status) || message.ends_with(" may not be modified"))
 		return "a trace can be asked, not changed: only SELECT is allowed here";
 	if (status == SQLITE_NOMEM)

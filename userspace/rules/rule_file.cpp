@@ -2,7 +2,6 @@
 #include "rule_file.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,57 +10,37 @@
 #include "base/fd.h"
 #include "base/nearest.h"
 #include "base/share.h"
+#include "base/word_lines.h"
 #include "trace/text.h"
 
 namespace monitor::rules {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t max_file_bytes = 1u << 20, max_rules = 200;
+constexpr std::size_t max_rules = 200;
 
 const std::vector<std::string> words = {"rule",    "when",    "then",    "only then",  "never",        "for",
 					"holds",   "after",   "key",     "within",     "not between",  "until",
 					"same",    "follows", "forget",  "begin",      "among",        "leaves",
 					"members", "nested",  "at most", "allow open", "before begin", "needs"};
 
-std::string trimmed(std::string_view text)
-{
-	const std::size_t first = text.find_first_not_of(" \t\r");
-	return first == std::string_view::npos
-		   ? ""
-		   : std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
-
 class Parser {
 public:
-	explicit Parser(const std::string &name) : name_(name) {}
-
-	std::vector<RuleText> parse(std::string_view text)
+	Parser(std::string_view text, const std::string &name)
+	    : name_(name), lines_(text, name, "when: name == \"sys_enter\"")
 	{
-		while (!text.empty()) {
-			const std::size_t end = std::min(text.find('\n'), text.size());
-			++line_;
-			read_line(trimmed(text.substr(0, end)));
-			text.remove_prefix(std::min(end + 1, text.size()));
-		}
+	}
+
+	std::vector<RuleText> parse()
+	{
+		while (lines_.next())
+			take(lines_.word(), lines_.value());
 		if (rules_.empty())
 			throw Error(fmt::format("{}: there is no rule in it", name_));
 		return std::move(rules_);
 	}
 
 private:
-	std::string where() const { return fmt::format("{}, line {}", name_, line_); }
-
-	void read_line(const std::string &line)
-	{
-		if (line.empty() || line.front() == '#')
-			return;
-		const std::size_t colon = line.find(':');
-		if (colon == std::string::npos)
-			throw Error(where() + ": expected a word and a colon, such as `when: name == \"sys_enter\"`");
-		take(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
-	}
+	std::string where() const { return lines_.where(); }
 
 	void take(const std::string &word, const std::string &value)
 	{
@@ -83,43 +62,24 @@ private:
 	}
 
 	const std::string &name_;
-	std::size_t line_ = 0;
+	WordLines lines_;
 	std::vector<RuleText> rules_;
 };
-
-std::string known_files()
-{
-	std::vector<std::string> names;
-	std::error_code error;
-	for (fs::directory_iterator entry(share_path("rules"), error), end; !error && entry != end;
-	     entry.increment(error))
-		if (entry->path().extension() == ".rules")
-			names.push_back(entry->path().stem().string());
-	std::sort(names.begin(), names.end());
-	return fmt::format("{}", fmt::join(names, ", "));
-}
 
 } // namespace
 
 std::vector<RuleText> parse_rules(const std::string &untrusted_text, const std::string &name)
 {
-	if (untrusted_text.size() > max_file_bytes)
-		throw Error(name + " is larger than 1 MiB: these are no rules");
-	return Parser(name).parse(untrusted_text);
+	return Parser(untrusted_text, name).parse();
 }
 
 std::vector<RuleText> load_rules(const std::string &name_or_file)
 {
-	std::error_code error;
-	if (fs::is_regular_file(name_or_file, error))
-		return parse_rules(read_text(name_or_file), name_or_file);
-	const std::string shipped = name_or_file.find('/') == std::string::npos
-					? share_path("rules/" + name_or_file + ".rules")
-					: std::string();
-	if (shipped.empty() || !fs::is_regular_file(shipped, error))
+	const std::string path = file_or_share(name_or_file, "rules", "rules");
+	if (path.empty())
 		throw Error(fmt::format("there are no rules {}; a file, or one of: {}", trace::readable(name_or_file),
-					known_files()));
-	return parse_rules(read_text(shipped), name_or_file);
+					fmt::join(share_names("rules", "rules"), ", ")));
+	return parse_rules(read_text(path, WordLines::max_text_bytes + 1), name_or_file);
 }
 
 } // namespace monitor::rules

@@ -127,7 +127,7 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 											    : Cell::Kind::none;
 			const bool has = part.resolved.type == Type::number || part.resolved.type == Type::text;
 			is_known = is_known || has;
-			classes_[cls->index].push_back(std::move(part));
+			classes_[cls->index].push_back(part);
 		}
 		if (!is_known)
 			throw unknown_name(name, description, option);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,35 +11,25 @@
 #include "base/fd.h"
 #include "base/nearest.h"
 #include "base/share.h"
+#include "base/word_lines.h"
 #include "trace/text.h"
 
 namespace monitor::statistics {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t max_file_bytes = 1u << 20, max_activities = 100;
-
-std::string trimmed(std::string_view text)
-{
-	const std::size_t first = text.find_first_not_of(" \t\r");
-	return first == std::string_view::npos
-		   ? ""
-		   : std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
+constexpr std::size_t max_activities = 100;
 
 class Parser {
 public:
-	explicit Parser(const std::string &name) : name_(name) {}
-
-	Table parse(std::string_view text)
+	Parser(std::string_view text, const std::string &name)
+	    : name_(name), lines_(text, name, "start: name == \"sys_enter\"")
 	{
-		while (!text.empty()) {
-			const std::size_t end = std::min(text.find('\n'), text.size());
-			++line_;
-			read_line(trimmed(text.substr(0, end)));
-			text.remove_prefix(std::min(end + 1, text.size()));
-		}
+	}
+
+	Table parse()
+	{
+		while (lines_.next())
+			take(lines_.word(), lines_.value());
 		if (table_.activities.empty())
 			throw Error(fmt::format("{}: the table has no activity", name_));
 		for (const RatioText &ratio : table_.ratios)
@@ -50,17 +39,7 @@ public:
 	}
 
 private:
-	std::string where() const { return fmt::format("{}, line {}", name_, line_); }
-
-	void read_line(const std::string &line)
-	{
-		if (line.empty() || line.front() == '#')
-			return;
-		const std::size_t colon = line.find(':');
-		if (colon == std::string::npos)
-			throw Error(where() + ": expected a word and a colon, such as `start: name == \"sys_enter\"`");
-		take(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
-	}
+	std::string where() const { return lines_.where(); }
 
 	void take(const std::string &word, const std::string &value)
 	{
@@ -137,60 +116,25 @@ private:
 	}
 
 	const std::string &name_;
-	std::size_t line_ = 0;
+	WordLines lines_;
 	std::set<std::string> said_; // of the last activity
 	Table table_;
 };
-
-std::string known_tables()
-{
-	std::vector<std::string> names;
-	std::error_code error;
-	for (fs::directory_iterator entry(share_path("tables"), error), end; !error && entry != end;
-	     entry.increment(error))
-		if (entry->path().extension() == ".table")
-			names.push_back(entry->path().stem().string());
-	std::sort(names.begin(), names.end());
-	std::string text;
-	for (const std::string &name : names)
-		text += (text.empty() ? "" : ", ") + name;
-	return text;
-}
-
-Error too_large(const std::string &name)
-{
-	return Error(name + " is larger than 1 MiB: it is no table");
-}
-
-Table read_table(const std::string &path, const std::string &name)
-{
-	std::error_code error;
-	if (fs::file_size(path, error) > max_file_bytes && !error)
-		throw too_large(name);
-	return parse_table(read_text(path), name);
-}
 
 } // namespace
 
 Table parse_table(const std::string &untrusted_text, const std::string &name)
 {
-	if (untrusted_text.size() > max_file_bytes)
-		throw too_large(name);
-	return Parser(name).parse(untrusted_text);
+	return Parser(untrusted_text, name).parse();
 }
 
 Table load_table(const std::string &name_or_file)
 {
-	std::error_code error;
-	if (fs::is_regular_file(name_or_file, error))
-		return read_table(name_or_file, name_or_file);
-	const std::string shipped = name_or_file.find('/') == std::string::npos
-					? share_path("tables/" + name_or_file + ".table")
-					: std::string();
-	if (shipped.empty() || !fs::is_regular_file(shipped, error))
+	const std::string path = file_or_share(name_or_file, "tables", "table");
+	if (path.empty())
 		throw Error(fmt::format("there is no table {}; a file, or one of: {}", trace::readable(name_or_file),
-					known_tables()));
-	return read_table(shipped, name_or_file);
+					fmt::join(share_names("tables", "table"), ", ")));
+	return parse_table(read_text(path, WordLines::max_text_bytes + 1), name_or_file);
 }
 
 } // namespace monitor::statistics

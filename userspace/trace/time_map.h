@@ -33,8 +33,8 @@ public:
 		    static_cast<__int128>(static_cast<unsigned __int128>(rest) * second_ns / frequency_hz_);
 		if (ns < 0)
 			return 0;
-		return ns > static_cast<__int128>(~std::uint64_t(0)) ? ~std::uint64_t(0)
-								     : static_cast<std::uint64_t>(ns);
+		constexpr std::uint64_t latest = ~std::uint64_t(0);
+		return ns > latest ? latest : static_cast<std::uint64_t>(ns);
 	}
 
 private:
