@@ -35,12 +35,12 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record report list query stat info check doctor events" ""
+expect "record report list query stat info merge check tdl doctor events" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
 expect "--json" info --j
-expect "-h --help -q --quiet --json --rules --violations" check -
+expect "-h --help -q --quiet --json --rules --tdl --violations" check -
 expect "kernel" check --rules k
 expect "thread" report --by th
 expect "cgroup command cpu" report --by c

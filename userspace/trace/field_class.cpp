@@ -71,8 +71,8 @@ bool skip_string(const FieldClass &type, const View &view, std::uint64_t &at_bit
 bool skip_elements(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 {
 	const FieldClass &element = type.element.front();
-	std::uint64_t length = length_of(type, view);
 	at_bits = aligned(at_bits, type.align_bits);
+	std::uint64_t length = length_of(type, view, at_bits);
 	if (length == 0)
 		return at_bits <= view.end_bits;
 	if (element.is_fixed) {
@@ -82,7 +82,7 @@ bool skip_elements(const FieldClass &type, const View &view, std::uint64_t &at_b
 		at_bits = at_bits + (length - 1) * stride + element.fixed_bits;
 		return at_bits <= view.end_bits;
 	}
-	while (length-- > 0)
+	while (length-- > 0 && !is_over(type, view, at_bits))
 		if (view.slots[budget_slot]-- == 0 || !skip(element, view, at_bits))
 			return false;
 	return true;
@@ -132,8 +132,27 @@ void FieldClass::finish()
 	case Kind::string:
 	case Kind::sequence:
 	case Kind::variant:
+	case Kind::optional:
 		break;
 	}
+}
+
+// What does not fit into 64 bits, or is less than none, is more than any content has.
+std::uint64_t sequence_length(const FieldClass &sequence, const View &view, std::uint64_t at_bits)
+{
+	constexpr std::uint64_t endless = ~std::uint64_t(0);
+	if (sequence.is_to_end) {
+		const FieldClass &element = sequence.element.front();
+		return !element.is_fixed ? endless
+		       : at_bits > view.end_bits
+			   ? 0
+			   : (view.end_bits - at_bits) / std::max<std::uint64_t>(element.stride(), 1);
+	}
+	std::uint64_t length = view.slots[sequence.slot];
+	if (__builtin_mul_overflow(length, sequence.times, &length) ||
+	    __builtin_add_overflow(length, sequence.plus, &length))
+		return endless;
+	return length;
 }
 
 std::uint64_t read_bits(const std::byte *base, std::uint64_t at_bits, std::uint32_t size_bits, bool big_endian)
@@ -169,7 +188,7 @@ std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t
 {
 	at_bits = aligned(at_bits, type.align_bits);
 	const std::uint64_t left = (view.end_bits - std::min(at_bits, view.end_bits)) / byte_bits;
-	const std::uint64_t most = type.kind == Kind::string ? left : std::min(left, length_of(type, view));
+	const std::uint64_t most = type.kind == Kind::string ? left : std::min(left, length_of(type, view, at_bits));
 	const auto *text = reinterpret_cast<const char *>(view.packet + at_bits / byte_bits);
 	return {text, ::strnlen(text, most)};
 }
@@ -197,6 +216,8 @@ bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 			if (!skip(member.type, view, at_bits))
 				return false;
 		return true;
+	case Kind::optional:
+		return !is_present(type, view) || skip(type.element.front(), view, at_bits);
 	case Kind::variant:
 		break;
 	}
