@@ -13,10 +13,13 @@ import sys
 import e2e
 
 SOURCE = pathlib.Path(sys.argv[4])
-RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "filter", "poet", "analyze", "report", "query"}
+RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "filter", "poet", "analyze", "statistics", "collection", "rules", "report",
+                                                "query"}
 MAY = {"base": set(), "card": {"base"}, "pmu": {"base"}, "record": {"base", "card", "pmu"}, "trace": {"base"},
        "filter": {"base", "trace"},
-       "poet": {"base", "trace", "analyze"}, "analyze": {"base", "trace"}, "report": {"base", "trace", "analyze"},
+       "poet": {"base", "trace", "filter"}, "analyze": {"base", "trace"},
+       "statistics": {"base", "trace", "filter", "analyze"}, "collection": {"base", "trace", "filter", "statistics"},
+       "rules": {"base", "trace", "filter", "statistics"}, "report": {"base", "trace", "analyze", "statistics"},
        "query": {"base", "trace", "filter", "analyze"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")

@@ -40,7 +40,8 @@ def fields_of(text):
 
 
 def babeltrace(trace, discards):
-    run = subprocess.run(["babeltrace2", "--clock-cycles", trace], capture_output=True, text=True, check=False)
+    # the only field asked for is one that our events lack: else it prints the host before the name
+    run = subprocess.run(["babeltrace2", "--clock-cycles", "--fields=loglevel", trace], capture_output=True, text=True, check=False)
     if run.returncode != 0 or (run.stderr and not discards):
         sys.exit(f"babeltrace2 is not content (exit code {run.returncode}):\n{run.stderr}")
     events = []

@@ -19,7 +19,7 @@ BLOCK, HEADER, EVENTS_PER_BLOCK = 4096, 96, 20
 
 def ours(context, tokens):
 	directory = context.path("ours")
-	run(context.record(directory, "--buffer", "256M", command=context.workload("getppid", max(tokens // 2, 1))))
+	run(context.record(directory, "--buffer", "256M", command=context.workload("getppid", context.load_cpu, 1, max(tokens // 2, 1))))
 	return directory, trace_info(context, directory)["summary"]["tokens"]
 
 
@@ -80,12 +80,12 @@ def make_large(source, directory, size):
 	shutil.copy(os.path.join(source, "metadata"), directory)
 	uuid = bytes.fromhex(re.search(r'uuid = "([0-9a-f-]+)"', metadata).group(1).replace("-", ""))
 	cls, blocks = class_id(metadata, "sys_enter"), size // BLOCK
-	with open(os.path.join(source, "cpu0_level0"), "rb") as file:
+	with open(os.path.join(source, "kernel_cpu0"), "rb") as file:
 		template = file.read(HEADER)
 	page = bytearray(BLOCK)
 	page[:HEADER] = template
 	assert page[4:20] == uuid
-	with open(os.path.join(directory, "cpu0_level0"), "wb", buffering=1 << 22) as out:
+	with open(os.path.join(directory, "kernel_cpu0"), "wb", buffering=1 << 22) as out:
 		for block in range(blocks):
 			begin = block * 2000
 			struct.pack_into("<QQQQQQ", page, 32, begin, begin + 1000, (HEADER + 8 * EVENTS_PER_BLOCK) * 8,

@@ -141,13 +141,14 @@ void Threads::learn(const Event &event, const Role &role)
 		return;
 	Running &running = running_[cpu_slot_[event.stream->index]];
 	if (role.kind == Kind::sched_switch) {
-		running = {};
+		running = {unknown, false, true};
 		if (role.second_pid) {
 			running.tid = role.second_pid.get<std::int32_t>(event);
 			if (role.name)
 				set_name(running.tid, machine, role.name.get<std::string_view>(event));
 			const Name *next = find(running.tid, machine);
 			running.hidden = next && next->hidden;
+			running.is_sure = !running.hidden;
 		}
 		return;
 	}

@@ -2,7 +2,8 @@
 // Who runs where, and what the threads are called, as far as the tokens tell.
 //
 // The protocol (protocol.h) lets every event pass through: before() tells who posted it, after() learns from it. Names
-// come from the tokens that carry a comm, the running thread from sched_switch and, as a packet opens, from its tid.
+// come from the tokens that carry a comm, the running thread from sched_switch and, until the first one behind a loss,
+// from the packets that open.
 // One thread. A copy is a state to go on from later; what both know is shared until one learns something else.
 // Invariant: what no token told is unknown; a gap makes the running thread of its CPU unknown.
 #pragma once
@@ -49,13 +50,11 @@ public:
 		if (event.stream->is_user())
 			return before_user(event, role);
 		if (role.kind == Kind::sched_switch) {
-			running = {role.first_pid.get<std::int32_t>(event), false};
-		} else {
-			if (event.opens_packet())
-				running = {event.packet_tid(),
-					   false}; // also behind a loss in another stream of the CPU
-			else if (running.hidden && role.kind == Kind::of_running)
-				running = {unknown, false}; // its way out was not seen
+			running = {role.first_pid.get<std::int32_t>(event), false, true};
+		} else if (event.opens_packet() && !running.is_sure) {
+			running = {event.packet_tid(), false, false};
+		} else if (running.hidden && role.kind == Kind::of_running) {
+			running = {}; // its way out was not seen
 		}
 		return running.tid;
 	}
@@ -118,6 +117,7 @@ private:
 	struct Running {
 		std::int64_t tid = unknown;
 		bool hidden = false;
+		bool is_sure = false; // a switch told it: a packet that opens knows nothing newer
 	};
 
 	static constexpr std::int64_t max_pid = 1 << 22; // the kernel's own limit
