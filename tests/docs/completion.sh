@@ -60,6 +60,9 @@ export MONITOR_SHARE=$share
 expect "syscalls" stat second --table sys
 expect "runqueue runs" stat second --table run
 expect "cpu" stat --by c
+expect "pcap" list second --tdl pc
+expect "check compile" tdl c
+expect "utmp" tdl show ut
 expect "runs/first" stat runs/
 if ! "$monitor" query --help | grep -q "left out"; then
 	expect "--filter" query second --f

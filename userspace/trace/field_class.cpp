@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace monitor::trace {
 namespace {
@@ -193,6 +194,27 @@ std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t
 	return {text, ::strnlen(text, most)};
 }
 
+// What a presence tests was passed before the first one that has it: it is tested once.
+static bool skip_members(const FieldClass &structure, const View &view, std::uint64_t &at_bits)
+{
+	const void *tested = nullptr;
+	bool is_there = true;
+	at_bits = aligned(at_bits, structure.align_bits);
+	for (const Member &member : structure.members) {
+		const FieldClass *type = &member.type;
+		if (type->kind == Kind::optional) {
+			if (std::exchange(tested, type->presence.get()) != type->presence.get())
+				is_there = is_present(*type, view);
+			if (!is_there)
+				continue;
+			type = &type->element.front();
+		}
+		if (!skip(*type, view, at_bits))
+			return false;
+	}
+	return true;
+}
+
 bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 {
 	if (type.is_fixed) {
@@ -211,11 +233,7 @@ bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 	case Kind::sequence:
 		return skip_elements(type, view, at_bits);
 	case Kind::structure:
-		at_bits = aligned(at_bits, type.align_bits);
-		for (const Member &member : type.members)
-			if (!skip(member.type, view, at_bits))
-				return false;
-		return true;
+		return skip_members(type, view, at_bits);
 	case Kind::optional:
 		return !is_present(type, view) || skip(type.element.front(), view, at_bits);
 	case Kind::variant:

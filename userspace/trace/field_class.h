@@ -65,11 +65,12 @@ struct FieldClass {
 		optional
 	};
 
-	// Of an optional: it is there if all of these take what lies in the slots.
+	// Of an optional: it is there if all of these take what lies in the slots. What depends on the same shares it.
 	struct Presence {
 		std::int32_t slot = -1;
 		ValueTest test;
 	};
+	using Presences = std::shared_ptr<const std::vector<Presence>>;
 
 	Kind kind = Kind::integer;
 	bool is_signed = false;
@@ -87,7 +88,7 @@ struct FieldClass {
 	std::uint64_t length = 0;                   // of an array
 	std::uint64_t times = 1;                    // a sequence has as many elements as its slot says, times this,
 	std::int64_t plus = 0;                      // plus this
-	std::vector<Presence> presence;             // of an optional
+	Presences presence;                         // of an optional
 	std::shared_ptr<const Enumeration> labels;  // of an integer; may be null
 	std::vector<Member> members;                // of a structure; of a variant the options
 	std::vector<FieldClass> element;            // one, of an array, a sequence or an optional
@@ -166,7 +167,7 @@ inline bool is_over(const FieldClass &type, const View &view, std::uint64_t at_b
 // Whether an optional is there.
 inline bool is_present(const FieldClass &optional, const View &view)
 {
-	for (const FieldClass::Presence &presence : optional.presence)
+	for (const FieldClass::Presence &presence : *optional.presence)
 		if (!presence.test.takes(view.slots[presence.slot]))
 			return false;
 	return true;

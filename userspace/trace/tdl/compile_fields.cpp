@@ -129,16 +129,18 @@ void FieldCompiler::add_item(const Item &item, FieldClass &structure)
 
 void FieldCompiler::add_when(const Item &item, FieldClass &structure)
 {
-	const std::size_t outer = presence_.size();
+	const auto outer = presence_;
+	auto made = outer ? *outer : std::vector<FieldClass::Presence>();
 	for (const Condition &condition : item.conditions) {
 		const Known &known = find_integer(condition.field);
-		presence_.push_back({known.slot, test(condition, known)});
+		made.push_back({known.slot, test(condition, known)});
 	}
+	presence_ = std::make_shared<const std::vector<FieldClass::Presence>>(std::move(made));
 	whens_.push_back(&item);
 	fixed_ = false;
 	add(item.items, structure);
 	whens_.pop_back();
-	presence_.resize(outer);
+	presence_ = outer;
 }
 
 void FieldCompiler::add_group(const Item &item, FieldClass &structure)
@@ -152,7 +154,7 @@ void FieldCompiler::add_group(const Item &item, FieldClass &structure)
 	group.align_bits = byte_bits;
 	const std::string outer_prefix = prefix_;
 	const std::size_t inner = known_.size();
-	const auto outer_presence = std::exchange(presence_, {}); // the group as a whole has it
+	const auto outer_presence = std::exchange(presence_, nullptr); // the group as a whole has it
 	placed_.push_back({block_, &item, prefix_ + item.name, {}, {}, !whens_.empty(), {}, false});
 	path_.push_back(static_cast<std::uint32_t>(structure.members.size()));
 	prefix_ += item.name + '.';
@@ -183,7 +185,7 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 	if (item.kind != Item::Kind::group) // the fields of a group have been placed
 		place(item, type);
 	path_.pop_back();
-	if (!presence_.empty()) {
+	if (presence_) {
 		FieldClass optional;
 		optional.kind = Kind::optional;
 		optional.is_hidden = type.is_hidden;

@@ -93,7 +93,7 @@ private:
 	bool fixed_ = true;
 	std::uint64_t at_bits_ = 0;
 	std::vector<const Item *> whens_;
-	std::vector<FieldClass::Presence> presence_; // of all of them
+	FieldClass::Presences presence_; // of all of them; nullptr: always
 	unsigned repeated_depth_ = 0, group_depth_ = 0;
 	std::string prefix_;
 	std::vector<std::uint32_t> path_;
