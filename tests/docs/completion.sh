@@ -35,12 +35,12 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record report list query stat merge info check doctor events" ""
+expect "record report list query stat info merge check tdl doctor events" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
 expect "--json" info --j
-expect "-h --help -q --quiet --json --rules --violations" check -
+expect "-h --help -q --quiet --json --rules --tdl --violations" check -
 expect "kernel" check --rules k
 expect "thread" report --by th
 expect "cgroup command cpu" report --by c
@@ -60,6 +60,9 @@ export MONITOR_SHARE=$share
 expect "syscalls" stat second --table sys
 expect "runqueue runs" stat second --table run
 expect "cpu" stat --by c
+expect "pcap" list second --tdl pc
+expect "check compile" tdl c
+expect "utmp" tdl show ut
 expect "runs/first" stat runs/
 if ! "$monitor" query --help | grep -q "left out"; then
 	expect "--filter" query second --f

@@ -14,8 +14,10 @@ BLOCK = re.compile(r"^```sh run\n(.*?)^```$(.*?)(?=^```sh run$|\Z)", re.M | re.S
 EXPECT = re.compile(r"^<!-- expect: (.*?) -->$", re.M)
 
 
-def missing(monitor):
+def missing(monitor, blocks):
 	"""Why the examples cannot run here, or None."""
+	if not any("monitor record" in script for script, _ in blocks):
+		return None
 	described = subprocess.run([monitor, "record", "--help"], stdout=subprocess.PIPE, check=True).stdout
 	if b"left out of this build" in described:
 		return "this build reads traces only: the examples record"
@@ -49,12 +51,12 @@ def run_block(number, script, behind, environment, directory):
 
 
 def main(monitor, tutorial):
-	reason = missing(monitor)
+	with open(tutorial, encoding="utf-8") as file:
+		blocks = BLOCK.findall(file.read())
+	reason = missing(monitor, blocks)
 	if reason:
 		print(reason)
 		return 77
-	with open(tutorial, encoding="utf-8") as file:
-		blocks = BLOCK.findall(file.read())
 	errors = [] if blocks else ["there is no block to run"]
 	environment = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
 	with tempfile.TemporaryDirectory() as tools, tempfile.TemporaryDirectory() as directory:

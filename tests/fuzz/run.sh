@@ -21,6 +21,9 @@ fi
 if [ "$name" = fuzz_described ]; then
 	python3 -B "$(dirname "$0")/../ctf/seeds.py" "$corpus"
 fi
+if [ "$name" = fuzz_tdl ]; then
+	python3 -B "$(dirname "$0")/../tdl/seeds.py" "$corpus" "$(dirname "$0")/../../share/descriptions"
+fi
 if [ "$name" = fuzz_filter ]; then
 	i=0
 	while read -r expression; do

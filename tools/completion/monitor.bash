@@ -41,6 +41,15 @@ _monitor_event_names() {
 	"$program" events 2> /dev/null | awk '/^  [0-9]/ { print $2 }' | sort -u
 }
 
+# Adds descriptions in TDL: files, and the shipped ones.
+_monitor_descriptions() {
+	local IFS=$'\n' path share=$MONITOR_SHARE
+	path=$(command -v "$program") && share=${share:-${path%/*}/../share/monitor}
+	[[ -d $share/descriptions ]] || share=/usr/share/monitor
+	COMPREPLY=($(cd "$share/descriptions" 2> /dev/null && compgen -G '*.tdl' | sed 's/\.tdl$//' | grep "^$cur") $(compgen -f -- "$cur"))
+	compopt -o filenames 2> /dev/null || true
+}
+
 _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is completed
 	case $1:$2 in
 	record:-o | record:--output)
@@ -76,6 +85,9 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	list:--event)
 		_monitor_list $(_monitor_event_names)
+		;;
+	*:--tdl)
+		_monitor_descriptions
 		;;
 	check:--rules)
 		local IFS=$'\n'
@@ -131,6 +143,13 @@ _monitor() {
 	fi
 	case $subcommand in
 	report | list | stat | query | info | check) _monitor_traces ;;
+	tdl)
+		if [[ $previous == tdl ]]; then
+			COMPREPLY=($(compgen -W "check show compile" -- "$cur"))
+		else
+			_monitor_descriptions
+		fi
+		;;
 	esac
 }
 

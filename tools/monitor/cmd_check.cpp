@@ -8,6 +8,7 @@
 #include "check_rules.h"
 #include "commands.h"
 #include "report/table.h"
+#include "tdl_option.h"
 #include "trace/trace.h"
 
 namespace monitor {
@@ -15,6 +16,7 @@ namespace {
 
 struct Arguments {
 	std::vector<std::string> directories;
+	std::string tdl;
 	std::vector<std::string> rules;
 	std::size_t violations = 5;
 	bool quiet = false, json = false;
@@ -55,7 +57,7 @@ void print_json(const std::vector<analyze::Statement> &statements)
 
 int run(const Arguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directories);
+	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
 	if (!arguments.rules.empty())
 		return check_rules(trace, arguments.rules, arguments.violations, arguments.quiet, arguments.json);
 	const auto statements = analyze::check(trace, analyze::recording_of(trace));
@@ -80,6 +82,7 @@ void add_check(CLI::App &app, int &exit_code)
 	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
+	add_tdl_option(*command, arguments->tdl);
 	command->add_flag("-q,--quiet", arguments->quiet, "print only what fails");
 	command->add_flag("--json", arguments->json, "a JSON array of {id, verdict, text}");
 	command->add_option("--rules", arguments->rules, "test these rules instead: a file, or shipped ones")

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "report/summary.h"
 #include "report/table.h"
+#include "tdl_option.h"
 #include "trace/merge.h"
 #include "trace/trace.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 struct Arguments {
 	std::vector<std::string> directories;
+	std::string tdl;
 	bool json = false;
 };
 
@@ -120,7 +122,7 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 
 int run(const Arguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directories);
+	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	std::vector<std::uint64_t> tokens(trace.description().classes().size());
 	analyze::ClockBound bound(trace.description(), info);
@@ -165,6 +167,7 @@ void add_info(CLI::App &app, int &exit_code)
 	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
+	add_tdl_option(*command, arguments->tdl);
 	command->add_flag("--json", arguments->json, "JSON: {summary, classes, recording}");
 	command->footer("Example:\n  monitor info DIR");
 	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });

@@ -16,6 +16,7 @@
 
 #include "filter/filter.h"
 #include "problems.h"
+#include "tdl_option.h"
 #include "trace/merge.h"
 #include "trace/protocol.h"
 #include "trace/time_text.h"
@@ -25,6 +26,7 @@ namespace {
 
 struct ListOptions {
 	std::vector<std::string> directories;
+	std::string tdl;
 	std::string from, to;
 	std::optional<std::string> filter;
 	bool quick = false;
@@ -35,7 +37,7 @@ int list(const ListOptions &options)
 {
 	using namespace trace;
 
-	Trace trace = Trace::open(options.directories);
+	Trace trace = Trace::open(options.directories, options.tdl);
 	const TimeRange asked = {options.from.empty() ? 0 : parse_time(options.from, "--from", trace, false),
 				 options.to.empty() ? std::numeric_limits<std::uint64_t>::max()
 						    : parse_time(options.to, "--to", trace, true)};
@@ -81,6 +83,7 @@ void add_list(CLI::App &app, int &exit_code)
 	command->add_option("trace", options->directories, "directories of traces; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
+	add_tdl_option(*command, options->tdl);
 	command->add_option("--from", options->from, "begin here: seconds from the start, or local time")
 	    ->option_text("TIME");
 	command->add_option("--to", options->to, "end here")->option_text("TIME");

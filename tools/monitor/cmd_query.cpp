@@ -18,6 +18,7 @@
 #include "commands.h"
 #include "query/statement.h"
 #include "report/row_writer.h"
+#include "tdl_option.h"
 
 namespace monitor {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 constexpr int exit_interrupted = 128 + SIGINT;
 
 struct QueryOptions {
-	std::string directory;
+	std::string directory, tdl;
 	std::vector<std::string> sql;
 	std::optional<std::string> filter;
 	bool json = false, csv = false;
@@ -207,7 +208,7 @@ private:
 
 int ask(const QueryOptions &options)
 {
-	trace::Trace trace = trace::Trace::open(options.directory);
+	trace::Trace trace = trace::Trace::open({options.directory}, options.tdl);
 	query::Database database(trace, options.filter);
 	catch_interrupts(database);
 	int exit_code = 0;
@@ -238,6 +239,7 @@ void add_query(CLI::App &app, int &exit_code)
 	auto options = std::make_shared<QueryOptions>();
 	CLI::App *command = app.add_subcommand("query", "ask a trace in SQL");
 	command->add_option("trace", options->directory, "trace directory")->required()->option_text("DIR");
+	add_tdl_option(*command, options->tdl);
 	command->add_option("sql", options->sql, "statements; without any a prompt, or standard input")
 	    ->option_text("SQL ...");
 	command->add_option("--filter", options->filter, "only events for which this holds, see monitor-list(1)")

@@ -21,12 +21,14 @@
 #include "report/segments_table.h"
 #include "report/summary.h"
 #include "report/usage_report.h"
+#include "tdl_option.h"
 
 namespace monitor {
 namespace {
 
 struct Arguments {
 	std::vector<std::string> directories;
+	std::string tdl;
 	std::string by = "process", sort, every;
 	bool syscalls = false, offcpu = false, regions = false, segments = false, ratios = false, json = false,
 	     csv = false;
@@ -231,7 +233,7 @@ Counted counted(const Arguments &arguments, const Folds &folds, const analyze::M
 
 void run(const Arguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directories);
+	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	if (info.card == "user" && !arguments.regions)
@@ -317,6 +319,7 @@ void add_report(CLI::App &app, int &exit_code)
 	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
+	add_tdl_option(*command, arguments->tdl);
 	command
 	    ->add_option(
 		"--by", arguments->by,

@@ -17,6 +17,7 @@
 #include "report/statistics_table.h"
 #include "statistics/survey.h"
 #include "statistics/table.h"
+#include "tdl_option.h"
 #include "trace/text.h"
 #include "trace/time_text.h"
 
@@ -27,6 +28,7 @@ using namespace statistics;
 
 struct Arguments {
 	std::vector<std::string> directories;
+	std::string tdl;
 	std::string from, to, by, table, start, end, key, value, sort;
 	std::optional<std::string> filter;
 	bool nested = false, counts = false, histogram = false, json = false, csv = false;
@@ -288,7 +290,7 @@ void print_activities(trace::Trace &trace, const Arguments &arguments, Question 
 
 int run(const Arguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directories);
+	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
 	Question question = question_of(arguments, trace);
 	if (!arguments.table.empty() || !arguments.start.empty() || !arguments.end.empty())
 		print_activities(trace, arguments, question);
@@ -307,6 +309,7 @@ void add_options(CLI::App &command, Arguments &arguments)
 	command.add_option("trace", arguments.directories, "directories of traces; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
+	add_tdl_option(command, arguments.tdl);
 	CLI::Option *by = command
 			      .add_option("--by", arguments.by,
 					  "a row for each value of these: fields, cpu, name, thread, process ...")

@@ -38,9 +38,9 @@ int main(int argc, char **argv)
 		   "  monitor report DIR                  who used the CPUs, in which mode\n"
 		   "  monitor check DIR                   is this trace true?\n"
 		   "`monitor COMMAND --help` and man monitor-COMMAND say more.");
-	for (auto add :
-	     {monitor::add_record, monitor::add_report, monitor::add_list, monitor::add_query, monitor::add_info,
-	      monitor::add_stat, monitor::add_merge, monitor::add_check, monitor::add_doctor, monitor::add_events})
+	for (auto add : {monitor::add_record, monitor::add_report, monitor::add_list, monitor::add_query,
+			 monitor::add_info, monitor::add_stat, monitor::add_merge, monitor::add_check, monitor::add_tdl,
+			 monitor::add_doctor, monitor::add_events})
 		add(app, exit_code);
 	try {
 		app.parse(argc, argv);

@@ -66,8 +66,8 @@ std::vector<Value> values_of(const Ref &ref, const monitor::trace::Event &event)
 	if (element.is_fixed && element.fixed_bits == 0)
 		return values; // any number of nothing
 	const View view = event.view();
-	const std::uint64_t length = length_of(*ref.field->type, view);
-	for (std::uint64_t i = 0; i < length; ++i) {
+	const std::uint64_t length = length_of(*ref.field->type, view, at_bits);
+	for (std::uint64_t i = 0; i < length && !is_over(*ref.field->type, view, at_bits); ++i) {
 		values.push_back(element_value(element, view, at_bits));
 		if (!skip(element, view, at_bits))
 			break;

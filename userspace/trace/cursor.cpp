@@ -55,6 +55,11 @@ Cursor::Item Cursor::advance_slowly()
 				return item_ = Item::event;
 			if (position_ < end_)
 				report_damage();
+			if (position_ < end_) {
+				gap_ = {event_.time, event_.time, 1};
+				broken_ = false;
+				return item_ = Item::gap;
+			}
 		}
 		const bool opened = open_next_packet();
 		if (!opened && !make_last_gap())
@@ -119,6 +124,7 @@ void Cursor::open(const PacketHead &head)
 	position_ = event_.packet + head.first_bits / 8;
 	end_ = event_.packet + (head.content_bits + 7) / 8;
 	at_bits_ = head.first_bits;
+	kept_from_ = position_;
 	event_.end_bits = head.content_bits;
 	event_.packet_cpu = head.cpu;
 	event_.slots = head_.slots.data();
@@ -169,11 +175,13 @@ std::string Cursor::why_damaged() const
 
 void Cursor::report_damage()
 {
-	const auto offset = static_cast<std::uint64_t>(position_ - event_.packet);
-	problems_->add(stream_->info(), next_packet_ - 1, head_.offset_bytes + offset,
-		       why_damaged() + "; the rest of the packet is left out");
+	const auto offset = static_cast<std::uint64_t>(position_ - stream_->bytes());
+	const bool resumes = resume_ > position_;
+	problems_->add(stream_->info(), next_packet_ - 1, offset,
+		       why_damaged() + (resumes ? "; it is left out" : "; the rest of the packet is left out"));
 	broken_ = true;
-	position_ = end_;
+	position_ = resumes ? resume_ : end_;
+	resume_ = nullptr;
 }
 
 void Cursor::drop_behind()

@@ -37,6 +37,8 @@ bool Cursor::decode_other()
 {
 	if (!stream_->info().is_described)
 		return decode_mapped_token();
+	if (description_->layout->records)
+		return decode_record();
 	const std::uint64_t at_bits = aligned(at_bits_, head_.stream->event_header.align_bits);
 	if (at_bits >= event_.end_bits) {
 		position_ = end_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace monitor::trace {
 namespace {
@@ -71,8 +72,8 @@ bool skip_string(const FieldClass &type, const View &view, std::uint64_t &at_bit
 bool skip_elements(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 {
 	const FieldClass &element = type.element.front();
-	std::uint64_t length = length_of(type, view);
 	at_bits = aligned(at_bits, type.align_bits);
+	std::uint64_t length = length_of(type, view, at_bits);
 	if (length == 0)
 		return at_bits <= view.end_bits;
 	if (element.is_fixed) {
@@ -82,7 +83,7 @@ bool skip_elements(const FieldClass &type, const View &view, std::uint64_t &at_b
 		at_bits = at_bits + (length - 1) * stride + element.fixed_bits;
 		return at_bits <= view.end_bits;
 	}
-	while (length-- > 0)
+	while (length-- > 0 && !is_over(type, view, at_bits))
 		if (view.slots[budget_slot]-- == 0 || !skip(element, view, at_bits))
 			return false;
 	return true;
@@ -132,8 +133,27 @@ void FieldClass::finish()
 	case Kind::string:
 	case Kind::sequence:
 	case Kind::variant:
+	case Kind::optional:
 		break;
 	}
+}
+
+// What does not fit into 64 bits, or is less than none, is more than any content has.
+std::uint64_t sequence_length(const FieldClass &sequence, const View &view, std::uint64_t at_bits)
+{
+	constexpr std::uint64_t endless = ~std::uint64_t(0);
+	if (sequence.is_to_end) {
+		const FieldClass &element = sequence.element.front();
+		return !element.is_fixed ? endless
+		       : at_bits > view.end_bits
+			   ? 0
+			   : (view.end_bits - at_bits) / std::max<std::uint64_t>(element.stride(), 1);
+	}
+	std::uint64_t length = view.slots[sequence.slot];
+	if (__builtin_mul_overflow(length, sequence.times, &length) ||
+	    __builtin_add_overflow(length, sequence.plus, &length))
+		return endless;
+	return length;
 }
 
 std::uint64_t read_bits(const std::byte *base, std::uint64_t at_bits, std::uint32_t size_bits, bool big_endian)
@@ -169,9 +189,30 @@ std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t
 {
 	at_bits = aligned(at_bits, type.align_bits);
 	const std::uint64_t left = (view.end_bits - std::min(at_bits, view.end_bits)) / byte_bits;
-	const std::uint64_t most = type.kind == Kind::string ? left : std::min(left, length_of(type, view));
+	const std::uint64_t most = type.kind == Kind::string ? left : std::min(left, length_of(type, view, at_bits));
 	const auto *text = reinterpret_cast<const char *>(view.packet + at_bits / byte_bits);
 	return {text, ::strnlen(text, most)};
+}
+
+// What a presence tests was passed before the first one that has it: it is tested once.
+static bool skip_members(const FieldClass &structure, const View &view, std::uint64_t &at_bits)
+{
+	const void *tested = nullptr;
+	bool is_there = true;
+	at_bits = aligned(at_bits, structure.align_bits);
+	for (const Member &member : structure.members) {
+		const FieldClass *type = &member.type;
+		if (type->kind == Kind::optional) {
+			if (std::exchange(tested, type->presence.get()) != type->presence.get())
+				is_there = is_present(*type, view);
+			if (!is_there)
+				continue;
+			type = &type->element.front();
+		}
+		if (!skip(*type, view, at_bits))
+			return false;
+	}
+	return true;
 }
 
 bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits)
@@ -192,11 +233,9 @@ bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 	case Kind::sequence:
 		return skip_elements(type, view, at_bits);
 	case Kind::structure:
-		at_bits = aligned(at_bits, type.align_bits);
-		for (const Member &member : type.members)
-			if (!skip(member.type, view, at_bits))
-				return false;
-		return true;
+		return skip_members(type, view, at_bits);
+	case Kind::optional:
+		return !is_present(type, view) || skip(type.element.front(), view, at_bits);
 	case Kind::variant:
 		break;
 	}

@@ -2,12 +2,12 @@
 // What a field of a described trace is: an integer, a float, text, or something made of fields; and how its bits are
 // read.
 //
-// Made by Types (types.h) from the description, one tree for every place that it stands at; the layouts (layout.h)
-// walk it to find where an event ends, FieldRef (event.h) to find a field, the protocol to print it. Immutable once the
-// description is read, so any number of threads may use it.
-// All bytes are untrusted: every function here takes a View and reads nothing outside it.
-// Invariants: scalars have 1 to 64 bits; an alignment is a power of two; a slot is below the layout's number of slots;
-// a field that a length or a tag names is saved into its slot before that length or tag is needed.
+// Made by Types (types.h) or by the compiler of TDL (tdl/compile.h) from the description, one tree for every place that
+// it stands at; the layouts (layout.h) walk it to find where an event ends, FieldRef (event.h) to find a field, the
+// protocol to print it. Immutable once the description is read, so any number of threads may use it. All bytes are
+// untrusted: every function here takes a View and reads nothing outside it. Invariants: scalars have 1 to 64 bits; an
+// alignment is a power of two; a slot is below the layout's number of slots; a field that a length or a tag names is
+// saved into its slot before that length or tag is needed.
 #pragma once
 
 #include <bit>
@@ -35,12 +35,48 @@ struct Reference {
 	tsdl::Position position;
 };
 
+struct LabelRange {
+	std::uint64_t first, last;
+};
+
+// What an integer has to be: under the mask one of these.
+struct ValueTest {
+	std::uint64_t mask = ~std::uint64_t(0);
+	std::vector<LabelRange> values;
+
+	bool takes(std::uint64_t value) const
+	{
+		for (const LabelRange &range : values)
+			if ((value & mask) - range.first <= range.last - range.first)
+				return true;
+		return false;
+	}
+};
+
 struct FieldClass {
-	enum class Kind : std::uint8_t { integer, floating_point, string, structure, array, sequence, variant };
+	enum class Kind : std::uint8_t {
+		integer,
+		floating_point,
+		string,
+		structure,
+		array,
+		sequence,
+		variant,
+		optional
+	};
+
+	// Of an optional: it is there if all of these take what lies in the slots. What depends on the same shares it.
+	struct Presence {
+		std::int32_t slot = -1;
+		ValueTest test;
+	};
+	using Presences = std::shared_ptr<const std::vector<Presence>>;
 
 	Kind kind = Kind::integer;
 	bool is_signed = false;
 	bool big_endian = false;
+	bool is_hidden = false; // it is passed over only: neither listed nor printed
+	bool is_to_end = false; // a sequence that goes on to the end of the content
 	bool is_text = false;   // an 8-bit integer that is a character; a string, or an array or sequence of these
 	std::uint8_t base = 10; // 2, 8, 10 or 16: how people read an integer
 	std::int8_t clock = -1; // an integer that counts the ticks of this clock of the description
@@ -50,9 +86,12 @@ struct FieldClass {
 	// a clock there is one for its size.
 	std::int32_t slot = -1;
 	std::uint64_t length = 0;                   // of an array
+	std::uint64_t times = 1;                    // a sequence has as many elements as its slot says, times this,
+	std::int64_t plus = 0;                      // plus this
+	Presences presence;                         // of an optional
 	std::shared_ptr<const Enumeration> labels;  // of an integer; may be null
 	std::vector<Member> members;                // of a structure; of a variant the options
-	std::vector<FieldClass> element;            // one, of an array or a sequence
+	std::vector<FieldClass> element;            // one, of an array, a sequence or an optional
 	std::shared_ptr<const Reference> reference; // of a sequence or a variant
 	std::uint64_t fixed_bits = 0;               // the size from an aligned begin on, if is_fixed
 	bool is_fixed = false;                      // of the same size always, and nothing in it is saved
@@ -64,10 +103,6 @@ struct FieldClass {
 	bool is_scalar() const { return kind == Kind::integer || kind == Kind::floating_point; }
 	// From one element to the next.
 	std::uint64_t stride() const;
-};
-
-struct LabelRange {
-	std::uint64_t first, last;
 };
 
 struct Member {
@@ -116,10 +151,26 @@ inline double as_real(std::uint64_t bits, std::uint32_t size_bits)
 			       : std::bit_cast<double>(bits);
 }
 
-// How many elements an array or a sequence has here.
-inline std::uint64_t length_of(const FieldClass &type, const View &view)
+std::uint64_t sequence_length(const FieldClass &sequence, const View &view, std::uint64_t at_bits);
+
+// How many elements an array or a sequence has that begins here. Of one that goes on to the end, with elements of any
+// size, more than there can be: is_over() tells.
+inline std::uint64_t length_of(const FieldClass &type, const View &view, std::uint64_t at_bits)
 {
-	return type.kind == FieldClass::Kind::array ? type.length : view.slots[type.slot];
+	return type.kind == FieldClass::Kind::array ? type.length : sequence_length(type, view, at_bits);
+}
+inline bool is_over(const FieldClass &type, const View &view, std::uint64_t at_bits)
+{
+	return type.is_to_end && at_bits >= view.end_bits;
+}
+
+// Whether an optional is there.
+inline bool is_present(const FieldClass &optional, const View &view)
+{
+	for (const FieldClass::Presence &presence : *optional.presence)
+		if (!presence.test.takes(view.slots[presence.slot]))
+			return false;
+	return true;
 }
 
 // The option that the tag chooses, or nullptr.

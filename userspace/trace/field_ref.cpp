@@ -42,6 +42,11 @@ bool locate(const Field &field, const Event &event, std::uint64_t &at_bits)
 					return false;
 		}
 		type = &member.type;
+		if (type->kind == Kind::optional) {
+			if (!is_present(*type, view))
+				return false;
+			type = &type->element.front();
+		}
 	}
 	at_bits = aligned(at_bits, type->align_bits);
 	return view.has(at_bits, type->is_scalar() ? type->size_bits : 0);

@@ -54,6 +54,8 @@ FieldText::Node FieldText::compile(const FieldClass &type) const
 	}
 	for (const FieldClass &element : type.element)
 		node.below.push_back(compile(element));
+	if (type.kind == Kind::optional)
+		node.room += node.below.front().room;
 	return node;
 }
 
@@ -72,6 +74,12 @@ void FieldText::put_members(const Node &node, Walk &walk) const
 {
 	bool first = true;
 	for (const Node &member : node.below) {
+		if (member.type->is_hidden) {
+			skip(*member.type, walk.view, walk.at_bits);
+			continue;
+		}
+		if (member.type->kind == Kind::optional && !is_present(*member.type, walk.view))
+			continue;
 		if (!first)
 			*walk.out++ = json_ ? ',' : ' ';
 		first = false;
@@ -113,9 +121,9 @@ void FieldText::put_elements(const Node &node, Walk &walk) const
 {
 	walk.at_bits = aligned(walk.at_bits, node.type->align_bits);
 	*walk.out++ = '[';
-	const std::uint64_t length = length_of(*node.type, walk.view);
+	const std::uint64_t length = length_of(*node.type, walk.view, walk.at_bits);
 	const Node &element = node.below.front();
-	for (std::uint64_t i = 0; i < length; ++i) {
+	for (std::uint64_t i = 0; i < length && !is_over(*node.type, walk.view, walk.at_bits); ++i) {
 		walk.reserve(element.room + root_.room);
 		if (i > 0)
 			*walk.out++ = json_ ? ',' : ' ';
@@ -129,11 +137,15 @@ void FieldText::put_node(const Node &node, Walk &walk) const
 	const FieldClass &type = *node.type;
 	if (type.is_scalar())
 		return put_scalar(type, walk);
+	if (type.kind == Kind::optional)
+		return put_node(node.below.front(), walk);
 	if (type.is_text) {
 		const std::string_view text = text_at(type, walk.view, walk.at_bits);
 		put_text(text, walk);
-		const std::uint64_t bytes = type.kind == Kind::string ? text.size() + 1 : length_of(type, walk.view);
-		walk.at_bits = aligned(walk.at_bits, type.align_bits) + bytes * 8;
+		walk.at_bits = aligned(walk.at_bits, type.align_bits);
+		const std::uint64_t bytes =
+		    type.kind == Kind::string ? text.size() + 1 : length_of(type, walk.view, walk.at_bits);
+		walk.at_bits += bytes * 8;
 		return;
 	}
 	if (type.kind == Kind::array || type.kind == Kind::sequence)

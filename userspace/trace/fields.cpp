@@ -42,11 +42,16 @@ private:
 			known_ = false;
 			return add_members(type, name, true);
 		}
+		if (type.kind == Kind::optional) {
+			known_ = false;
+			return type.is_hidden ? void() : add(type.element.front(), name, true);
+		}
 		known_ = known_ && type.align_bits <= cls_.align_bits;
 		at_bits_ = aligned(at_bits_, type.align_bits);
 		if (type.kind == Kind::structure)
 			return add_members(type, name, is_optional);
-		add_leaf(type, name, is_optional);
+		if (!type.is_hidden)
+			add_leaf(type, name, is_optional);
 		known_ = known_ && (type.is_scalar() || type.is_fixed);
 		at_bits_ += type.fixed_bits;
 	}

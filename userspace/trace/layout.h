@@ -20,6 +20,7 @@
 namespace monitor::trace {
 
 struct EventClass;
+struct RecordLayout;
 
 // A header whose parts lie at fixed places, once its first integer is known: nearly all do.
 struct FlatHeader {
@@ -75,6 +76,7 @@ struct Layout {
 	bool has_uuid = false;                               // in the packet header
 	std::vector<std::unique_ptr<StreamClass>> streams;
 	std::int32_t slots = budget_slot + 1;
+	std::shared_ptr<const RecordLayout> records; // of a trace in TDL; its events have no header of their own
 
 	// The stream class of an id; nullptr: there is none.
 	const StreamClass *find(std::uint64_t id) const;

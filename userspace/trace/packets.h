@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The packets of one stream file: how many there are, where each lies, and what its header says.
 //
-// Stream (stream.h) owns one of the two kinds: token_packets.cpp for monitor's own, described_packets.cpp for those of
-// any other layout. Const once made, so any number of threads may read.
-// All bytes are untrusted. Invariant: what a PacketHead names lies inside the file.
+// Stream (stream.h) owns one of three kinds: token_packets.cpp for monitor's own, described_packets.cpp for those of
+// any other layout of CTF, record_packets.cpp for the segments of a file that is described in TDL. Const once made, so
+// any number of threads may read. All bytes are untrusted. Invariant: what a PacketHead names lies inside the file.
 #pragma once
 
 #include <array>
@@ -52,5 +52,6 @@ std::unique_ptr<Packets> token_packets(std::span<const std::byte> bytes, const s
 // `untrusted_index` is the index that LTTng writes beside a stream (lttng-index-format), or empty.
 std::unique_ptr<Packets> described_packets(std::span<const std::byte> bytes, const Description &description,
 					   std::span<const std::byte> untrusted_index);
+std::unique_ptr<Packets> record_packets(std::span<const std::byte> bytes, const Description &description);
 
 } // namespace monitor::trace

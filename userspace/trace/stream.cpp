@@ -19,9 +19,7 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
 {
 	info_.name = std::move(name);
 	info_.is_described = !description_->has_tokens();
-	packets_ = info_.is_described ? described_packets(bytes_, *description_, index_.bytes())
-				      : token_packets(bytes_, description_->uuid);
-	find_ends();
+	make_packets();
 }
 
 Stream::Stream(std::string name, std::shared_ptr<const Description> description, Mapping owner, Mapping index)
@@ -31,8 +29,17 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
 	info_.is_described = !description_->has_tokens();
 	if (!bytes_.empty())
 		::madvise(owner_.data(), owner_.size(), MADV_SEQUENTIAL);
-	packets_ = info_.is_described ? described_packets(bytes_, *description_, index_.bytes())
-				      : token_packets(bytes_, description_->uuid);
+	make_packets();
+}
+
+void Stream::make_packets()
+{
+	if (!info_.is_described)
+		packets_ = token_packets(bytes_, description_->uuid);
+	else if (description_->layout->records)
+		packets_ = record_packets(bytes_, *description_);
+	else
+		packets_ = described_packets(bytes_, *description_, index_.bytes());
 	find_ends();
 }
 
@@ -155,10 +162,16 @@ void Stream::drop(std::uint64_t from_packet, std::uint64_t to_packet) const
 	if (!owner_.data() || from_packet >= to_packet)
 		return;
 	// Only a file mapping may be dropped: it is read again when it is needed again.
+	drop_bytes(bytes() + offset(from_packet), bytes() + offset(to_packet));
+}
+
+void Stream::drop_bytes(const std::byte *from, const std::byte *to) const
+{
 	constexpr std::uint64_t page = 4096;
-	const std::uint64_t from = offset(from_packet) / page * page, to = offset(to_packet) / page * page;
-	if (from < to)
-		::madvise(owner_.data() + from, to - from, MADV_DONTNEED);
+	const auto first = static_cast<std::uint64_t>(from - bytes()) / page * page;
+	const auto last = static_cast<std::uint64_t>(to - bytes()) / page * page;
+	if (owner_.data() && first < last)
+		::madvise(owner_.data() + first, last - first, MADV_DONTNEED);
 }
 
 } // namespace monitor::trace

@@ -28,6 +28,8 @@
 
 namespace monitor::trace {
 
+struct RecordForm;
+
 class Stream {
 public:
 	// Of tokens. `bytes` must outlive the stream.
@@ -82,8 +84,11 @@ public:
 
 	// The bytes before this packet are not needed soon. Called once per chunk.
 	void drop(std::uint64_t from_packet, std::uint64_t to_packet) const;
+	// The same of a packet that is large.
+	void drop_bytes(const std::byte *from, const std::byte *to) const;
 
 private:
+	void make_packets();
 	void find_ends();
 
 	StreamInfo info_;
@@ -196,6 +201,11 @@ private:
 	const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *take_time(std::uint64_t ticks, std::uint32_t size_bits);
 	bool pass_scopes(std::uint64_t &at_bits) const;
+	// Of a file that is described in TDL: record_events.cpp.
+	bool decode_record();
+	const char *read_record(std::uint64_t &size_bytes);
+	const char *take_record_time(const RecordForm &form);
+	void drop_records();
 
 	Item advance_slowly();
 	bool open_next_packet();
@@ -221,12 +231,14 @@ private:
 	const Stream *stream_;
 	Problems *problems_;
 	std::uint64_t trace_begin_;
-	std::uint64_t next_packet_ = 0; // number of the packet to open next
-	std::uint64_t dropped_ = 0;     // packets given back
-	std::uint64_t ticks_ = 0;       // of the stream's own clock, if it is mapped or described
-	std::uint64_t at_bits_ = 0;     // of a described packet
-	const char *why_ = nullptr;     // a described event is damaged
-	PacketHead head_, next_head_;   // of the packet that is or was open; of the one that may be opened
+	std::uint64_t next_packet_ = 0;        // number of the packet to open next
+	std::uint64_t dropped_ = 0;            // packets given back
+	std::uint64_t ticks_ = 0;              // of the stream's own clock, if it is mapped or described
+	std::uint64_t at_bits_ = 0;            // of a described packet
+	const char *why_ = nullptr;            // a described event is damaged
+	const std::byte *resume_ = nullptr;    // what is behind a damaged record, if that is known
+	const std::byte *kept_from_ = nullptr; // records before it were given back
+	PacketHead head_, next_head_;          // of the packet that is or was open; of the one that may be opened
 	Gap gap_;
 };
 

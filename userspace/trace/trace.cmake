@@ -16,9 +16,21 @@ add_library(monitor_trace STATIC
   ${CMAKE_CURRENT_LIST_DIR}/layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/protocol.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/record_events.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/record_layout.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/record_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/references.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stream.cpp
   ${CMAKE_CURRENT_LIST_DIR}/text.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tdl/compile.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tdl/compile_fields.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tdl/field_parser.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tdl/lexer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tdl/names.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tdl/parser.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tdl/read.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tdl/show.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tdl/token_reader.cpp
   ${CMAKE_CURRENT_LIST_DIR}/threads.cpp
   ${CMAKE_CURRENT_LIST_DIR}/time_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/token_layout.cpp

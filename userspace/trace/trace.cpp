@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "interpret.h"
 #include "metadata.h"
+#include "tdl/read.h"
 #include "tsdl.h"
 
 namespace monitor::trace {
@@ -30,7 +31,7 @@ std::vector<fs::path> trace_directories(const fs::path &root)
 	if (!fs::exists(status))
 		throw Error("there is no trace " + root.string() + remedy);
 	if (!fs::is_directory(status))
-		throw Error(root.string() + " is not a directory" + remedy);
+		throw Error(root.string() + " is neither a directory nor a regular file" + remedy);
 	if (fs::exists(root / "metadata", error) || error)
 		return {root};
 	std::vector<fs::path> found;
@@ -164,6 +165,23 @@ struct Parts {
 		}
 	}
 
+	// A file that is described in TDL is of a machine of its own.
+	void add_file(const fs::path &path, const std::string &tdl)
+	{
+		Mapping file = map_file(path.string());
+		if (file.size() == 0)
+			throw Error(path.string() + " is empty; name a file with something to read");
+		const tdl::Source source = tdl.empty() ? tdl::find(path.string(), file.bytes()) : tdl::load(tdl);
+		directories.push_back(path);
+		descriptions.push_back(tdl::compile_for(source, path.string(), file.bytes(), classes).description);
+		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
+		machines.push_back(path.filename().string());
+		bounds.push_back(std::nullopt);
+		const std::string name = path.filename().string();
+		streams.push_back(std::make_unique<Stream>(name, descriptions.back(), std::move(file)));
+		streams.back()->set_machine(static_cast<std::uint32_t>(machines.size() - 1));
+	}
+
 	// A trace that does not name its machine is of one of its own.
 	std::uint32_t machine_of(const Description &description, const fs::path &directory)
 	{
@@ -195,10 +213,15 @@ std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<cons
 
 } // namespace
 
-Trace Trace::open(const std::vector<std::string> &directories)
+Trace Trace::open(const std::vector<std::string> &directories, const std::string &tdl)
 {
 	Parts parts;
+	std::error_code ignored;
 	for (const std::string &directory : directories) {
+		if (fs::is_regular_file(directory, ignored)) {
+			parts.add_file(directory, tdl);
+			continue;
+		}
 		const auto bounds = collection_bounds(directory);
 		for (const fs::path &part : trace_directories(directory)) {
 			const auto bound = bounds.find(part.lexically_relative(directory).begin()->string());

@@ -23,8 +23,9 @@ class Trace {
 public:
 	// Throws Error: no such directory, no trace, nothing in it, or not one that we read.
 	static Trace open(const std::string &directory) { return open(std::vector<std::string>{directory}); }
-	// Several are read as one, in the order of time.
-	static Trace open(const std::vector<std::string> &directories);
+	// Several are read as one, in the order of time. What is no directory is a file that is described in TDL: as
+	// `tdl` says, the name of a description or "", then by its magic.
+	static Trace open(const std::vector<std::string> &directories, const std::string &tdl = "");
 	// Of parts in memory, for tests: streams in any order.
 	Trace(std::shared_ptr<const Description> description, std::vector<std::unique_ptr<Stream>> streams);
 

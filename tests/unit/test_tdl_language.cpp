@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// TDL: what is no description is refused with line, column and what was expected, and what is one is taken.
+#include <catch2/catch.hpp>
+
+#include "tdl_samples.h"
+
+using namespace monitor::trace::tdl;
+
+namespace {
+
+const std::string no_type = "expected a type: unsigned, signed, real, text, block or list here, not ";
+
+// Of the first line of the record's fields.
+std::string field(const std::string &line)
+{
+	return wrong(record(line));
+}
+
+} // namespace
+
+TEST_CASE("tdl: everything that a line can be is taken")
+{
+	CHECK(wrong(R"(# a comment, an empty line
+
+trace all "every construct"
+big endian
+magic "ABCD" at byte 4 means little endian, seconds in milliseconds
+magic bytes 1 0x02 0b11 4
+the file begins with
+	first block of 4 bytes
+	magic unsigned 4 bytes, as hexadecimal "told by"
+	size unsigned 16 bits, in bytes
+	filler to a multiple of 16 bytes
+	length is size plus 2 bytes
+end
+every segment begins with
+	size unsigned 32 bits
+	used unsigned 32 bits, in bits
+	from unsigned 64 bits, in nanoseconds
+	to unsigned 64 bits, in nanoseconds
+	gone unsigned 32 bits
+	count unsigned 32 bits
+	cpu unsigned 32 bits
+	length is size times 8 minus 4 bytes rounded up to 16 bytes
+	content is used
+	begin is from
+	finish is to
+	lost is gone
+	number is count
+	cpu is cpu
+end
+every record begins with
+	kind unsigned 12 bits, named kinds
+	options unsigned 4 bits, named options, hidden
+	size unsigned 16 bits
+	cpu unsigned 8 bits
+	seconds signed 64 bits, in seconds
+	length is size
+	time is seconds since 1970, may step back
+	cpu is cpu
+end
+record one when kind is one or 7 and options has urgent "the first"
+	parts unsigned 8 bits,
+		little endian, always 3, "goes on"
+	filler of 3 bits
+	filler of 5 bits
+	filler bytes 0xAA 0xBB
+	when options lacks urgent and size is at least 10 and kind is not two and size is at most 100
+		name text until zero
+		group place 2 times "where"
+			x real 64 bits
+			y real 32 bits, little endian
+		end
+	end
+	list list of parts times 2 plus 1 signed 16 bits, named kinds
+	rest list to the end of unsigned 8 bits, as octal
+end
+record two when kind is two
+	sum unsigned 32 bits, checksum crc32 of data to data
+	data block of size minus 20 bytes
+	text text to the end
+end
+record others
+end
+names kinds "what there is"
+	1 means one "the first"
+	2 to 3 means two
+end
+names options
+	bit 0 means urgent
+	bit 3 means "two words"
+end
+)") == "none");
+}
+
+TEST_CASE("tdl: a line that is none is refused at its place")
+{
+	CHECK(wrong("") == "1:1: expected `trace` here, not the end of the line");
+	CHECK(wrong("trce x\n") == "1:1: expected `trace` here, not trce; did you mean trace?");
+	CHECK(wrong("trace\n") == "1:6: expected the name of the format here, not the end of the line");
+	CHECK(
+	    wrong("trace t\n") ==
+	    "2:1: expected `record NAME`: without one a description has nothing to read here, not the end of the line");
+	CHECK_THAT(wrong("trace t\nrecrd r\nend\n"), Catch::StartsWith("2:1: expected a block: magic") &&
+							 Catch::EndsWith("not recrd; did you mean record?"));
+	CHECK(wrong("trace t\nrecord r\n\ta unsigned 8 bits\n") ==
+	      "4:1: expected `end`, which every block needs here, not the end of the line");
+	CHECK(wrong("trace t\nrecord r\nend\n") == "2:1: the record has no fields");
+	CHECK_THAT(wrong("trace t\nevery sgment begins with\n"), Catch::EndsWith("not sgment; did you mean segment?"));
+	CHECK(wrong("trace t\nmagic 1\n") == "2:7: expected `bytes N N ...` or a text, of 1 to 64 bytes here, not 1");
+	CHECK(wrong("trace t\nmagic bytes 256\n") == "2:13: expected bytes, each 0 to 255 here, not 256");
+	CHECK(wrong("trace t\nmagic \"A\" means small endian\n") == "2:23: expected `in` here, not endian");
+	CHECK(wrong("trace t\nmagic \"A\" means b in seconds\nrecord r\na unsigned 8 bits\nend\n") ==
+	      "2:17: there is no field b; did you mean a?");
+	CHECK(wrong("trace t\nrecord r\na unsigned 8 bits\nend\nrecord r\na unsigned 8 bits\nend\n") ==
+	      "5:1: two records are called r");
+}
+
+TEST_CASE("tdl: a field that is none is refused at its place")
+{
+	CHECK_THAT(field("a"), Catch::StartsWith("3:1: expected a field (NAME TYPE), filler, when, group"));
+	CHECK(field("a unsinged 8 bits") == "3:3: " + no_type + "unsinged; did you mean unsigned?");
+	CHECK(field("a unsigned") == "3:11: expected 1 to 64 bits here, not the end of the line");
+	CHECK(field("a unsigned 65 bits") == "3:12: a number has 1 to 64 bits");
+	CHECK(field("a unsigned 9 bytes") == "3:12: a number has 1 to 64 bits");
+	CHECK(field("a unsigned 8 bist") == "3:14: expected `bits` or `bytes` here, not bist; did you mean bits?");
+	CHECK(field("a real 16 bits") == "3:8: a real number has 32 or 64 bits");
+	CHECK(field("a text") ==
+	      "3:7: expected `of N bytes`, `until zero` or `to the end` here, not the end of the line");
+	CHECK(field("a text of -1 bytes") == "3:11: expected a number that is not negative here, not -1");
+	CHECK(field("a text of 2000000000 bytes") == "3:11: more than 2^30 is not described");
+	CHECK_THAT(field("a unsigned 8 bits, hiden"), Catch::EndsWith("not hiden; did you mean hidden?"));
+	CHECK(field("a unsigned 8 bits, named b") == "3:26: there is no block `names b`");
+	CHECK(field("a unsigned 8 bits, always 256") ==
+	      "3:1: the number that always stands here does not fit into the field");
+	CHECK(field("a real 32 bits, always 1") == "3:1: only an integer can be `always` a number");
+	CHECK(field("a unsigned 8 bits \"b\" c") == "3:23: expected the end of the line here, not c");
+	CHECK(field("a unsigned 8 bits\na signed 8 bits") == "4:1: a field of this block is called a already");
+	CHECK(field("a unsigned 8 bits, in ticks of 0 per second") ==
+	      "3:32: expected how many ticks a second has here, not 0");
+	CHECK(field("filler to a multiple of 3 bytes") ==
+	      "3:8: a filler goes to a multiple of 1, 2, 4, 8 ... or 4096 bytes");
+	CHECK(field("filler bytes 1 2 3 4 5 6 7 8 9") == "3:30: expected at most 8 bytes, each 0 to 255 here, not 9");
+	CHECK(field("a unsigned 8 bits, checksum md5") ==
+	      "3:29: expected sum8, sum16, sum32, xor8 or crc32 here, not md5");
+	CHECK(field("a signed 8 bits, checksum sum8") == "3:1: a checksum is an unsigned integer of a record");
+}
+
+TEST_CASE("tdl: a name that means nothing is refused with what was meant")
+{
+	CHECK(field("a text of count bytes") == "3:11: there is no field count before this");
+	CHECK(field("count unsigned 8 bits\na text of cuont bytes") ==
+	      "4:11: there is no field cuont before this; did you mean count?");
+	CHECK(field("count real 32 bits\na text of count bytes") == "4:11: count is no integer");
+	CHECK(field("a unsigned 8 bits\nwhen a is 1\nb unsigned 8 bits\nend\nc text of b bytes") ==
+	      "7:11: b is not in every record; what depends on it stands in the same `when`");
+	CHECK(field("a unsigned 8 bits\nwhen a is 1\nb unsigned 8 bits\nc text of b bytes\nend") == "none");
+	CHECK(field("a unsigned 8 bits\nwhen a is -1\nend") == "4:11: a is never negative");
+	CHECK_THAT(field("a unsigned 8 bits\nwhen a is red\nend"),
+		   Catch::StartsWith("4:11: the values of this field have"));
+	CHECK(wrong("trace t\nrecord r\na unsigned 8 bits, named n\nwhen a is blu\nend\nend\nnames n\n1 means "
+		    "blue\nend\n") == "4:11: the field has no value called blu; did you mean blue?");
+	CHECK(wrong("trace t\nrecord r\na unsigned 8 bits, named n\nend\nnames n\n256 means x\nend\n") ==
+	      "6:1: x does not fit into the 8 bits of a field that is named so (line 3)");
+	CHECK(field("a unsigned 8 bits\nlenght is a") ==
+	      "4:1: what can be told of a block is its length, content, time, "
+	      "cpu, begin, finish, lost or number; a field needs a type");
+}
+
+TEST_CASE("tdl: what cannot be read is refused")
+{
+	CHECK_THAT(field("a text to the end"), Catch::StartsWith("2:1: a field goes to the end of the record"));
+	CHECK(field("a unsigned 8 bits\nlength is 0") == "4:11: a length is a number of whole bytes, at least 1");
+	CHECK(field("a unsigned 8 bits\nlength is 4 bits") == "4:11: a length is a number of whole bytes, at least 1");
+	CHECK_THAT(field("a unsigned 8 bits\nb text of a bytes\nn unsigned 8 bits\nlength is n"),
+		   Catch::StartsWith("6:11: n has to stand before all fields of variable size"));
+	CHECK_THAT(field("a unsigned 8 bits\ntime is a"), Catch::StartsWith("4:9: a tells no time; say `in seconds`"));
+	CHECK_THAT(field("a unsigned 8 bits, in seconds\ntime is a since the segment"),
+		   Catch::StartsWith("4:1: the segment's begin is not described"));
+	CHECK_THAT(
+	    field("a unsigned 8 bits, in ticks of 3 per second\nb unsigned 8 bits, in milliseconds\ntime is a plus b"),
+	    Catch::StartsWith("5:9: this unit does not go with the finest one"));
+	CHECK(wrong("trace t\nevery segment begins with\na unsigned 8 bits\nend\n" +
+		    record("a unsigned 8 bits").substr(8)) == "2:1: a segment needs a length: say `length is ...`");
+	CHECK(field("a unsigned 8 bits\nbegin is a") ==
+	      "4:10: only a segment has a begin, a finish, a lost and a number");
+	CHECK_THAT(field("a unsigned 8 bits\nwhen a is 1\nb unsigned 8 bits, always 2\nend"),
+		   Catch::StartsWith("5:1: what not every record has once"));
+	CHECK(field("s unsigned 8 bits, checksum sum8 of s to t\nt unsigned 8 bits") ==
+	      "3:37: a checksum is not of itself");
+	CHECK(wrong("trace t\nrecord r\na unsigned 16 bits, named n\nend\nnames n\nbit 0 means a\n1 means b\nend\n") ==
+	      "7:1: names are either all of values or all of bits");
+}
+
+TEST_CASE("tdl: words that are none are refused")
+{
+	CHECK(wrong("trace t $\n") == "1:9: a character stands here that TDL does not know");
+	CHECK(wrong("trace t \"abc\n") == "1:9: a text does not end on its line: its last \" is missing");
+	CHECK(wrong("trace t \"\\q\"\n") == "1:10: an escape in a text is one of \\\" \\\\ \\n \\xNN");
+	CHECK(field("a unsigned 8x bits") == "3:12: a number is malformed: 10, 0xA0 and 0b11 are numbers");
+	CHECK(field("a unsigned 18446744073709551616 bits") == "3:12: a number does not fit into 64 bits");
+	CHECK(wrong("trace " + std::string(256, 'a') + "\n") == "1:7: a name is longer than 255 bytes");
+}
+
+TEST_CASE("tdl: nesting and size are bounded")
+{
+	std::string deep = "a unsigned 8 bits\n", ends;
+	for (int i = 0; i < 16; ++i) {
+		deep += "when a is 1\n";
+		ends += "end\n";
+	}
+	CHECK(field(deep + "b unsigned 8 bits\n" + ends) == "none");
+	CHECK(field(deep + "when a is 1\n" + ends + "end\n") == "20:1: blocks are nested too deeply");
+	std::string many;
+	for (int i = 0; i < 10'001; ++i)
+		many += "a" + std::to_string(i) + " unsigned 8 bits\n";
+	CHECK_THAT(field(many), Catch::EndsWith("a description has at most 10000 lines of fields and names"));
+	CHECK(wrong(std::string((1 << 20) + 1, ' ')) == "1:1: the description is larger than 1 MiB");
+}
+
+TEST_CASE("tdl: every beginning of a description is refused or whole")
+{
+	const std::string text =
+	    "trace t\nmagic \"AB\" means big endian\nrecord r\na unsigned 8 bits, named n\nlength is a\n"
+	    "end\nnames n\n1 means one\nend\n";
+	std::size_t whole = 0;
+	for (std::size_t size = 0; size <= text.size(); ++size)
+		whole += wrong(text.substr(0, size)) == "none";
+	CHECK(whole == 2); // the last `end`, and behind its line
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Files of a few bytes, read as a description in TDL says: places, lengths, conditions, times, and what is damaged.
+#include <catch2/catch.hpp>
+
+#include "tdl_samples.h"
+
+using namespace monitor::trace::tdl;
+
+TEST_CASE("tdl: numbers, texts and lists are where the description says")
+{
+	CHECK(read(record("a unsigned 8 bits\nb signed 16 bits\nc unsigned 16 bits, big endian, as hexadecimal"),
+		   "01 feff 1234 02 0100 0001") == "0 r a=1 b=-2 c=0x1234\n0 r a=2 b=1 c=0x1\n");
+	CHECK(read(record("a unsigned 3 bits\nb unsigned 5 bits\nc unsigned 4 bits, big endian\nd unsigned 4 bits, big "
+			  "endian"),
+		   "0b 12") == "0 r a=3 b=1 c=1 d=2\n");
+	CHECK(read(record("a real 32 bits\nb real 64 bits, big endian"), "0000803f 4000000000000000") ==
+	      "0 r a=1 b=2\n");
+	CHECK(read(record("a text of 4 bytes\nb text until zero\nc block of 2 bytes"), "'ab' 0000 'cde' 00 0102") ==
+	      "0 r a=ab b=cde c=[0x1 0x2]\n");
+	CHECK(read(record("n unsigned 8 bits\na text of n minus 1 bytes\nb list of n times 2 minus 2 signed 8 bits"),
+		   "02 'x' ff01 01") == "0 r n=2 a=x b=[-1 1]\n0 r n=1 a=\"\" b=[]\n");
+	CHECK(read(record("n unsigned 8 bits\nlength is n\na text of 1 bytes\nb list to the end of unsigned 16 bits"),
+		   "06 'x' 0100 0200 02 'y'") == "0 r n=6 a=x b=[1 2]\n0 r n=2 a=y b=[]\n");
+	CHECK(read(record("a unsigned 8 bits\nfiller to a multiple of 4 bytes\nb unsigned 8 bits\nfiller of 1 bytes\n"
+			  "filler bytes 0xAA 0xBB"),
+		   "01 000000 02 00 aabb") == "0 r a=1 b=2\n");
+	CHECK(read(record("n unsigned 8 bits\ngroup g\nx unsigned 8 bits\ny unsigned 8 bits\nend\n"
+			  "group e n times\nl unsigned 8 bits\nt text of l bytes\nend\nz unsigned 8 bits, hidden"),
+		   "02 0304 01'a' 02'bc' 09") == "0 r n=2 g={x=3 y=4} e=[{l=1 t=a} {l=2 t=bc}]\n");
+	CHECK(read(record(
+		       "n unsigned 8 bits\nlength is n\ngroup e to the end\nl unsigned 8 bits\nt text of l bytes\nend"),
+		   "06 01'a' 02'bc' 01") == "0 r n=6 e=[{l=1 t=a} {l=2 t=bc}]\n0 r n=1 e=[]\n");
+}
+
+TEST_CASE("tdl: conditions and names")
+{
+	const std::string text = record("k unsigned 8 bits, named kinds\nf unsigned 8 bits, named flags\n"
+					"when k is one or 5\na unsigned 8 bits\nend\n"
+					"when f has x and k is at least 2\nb unsigned 8 bits\nend\n"
+					"when f lacks x\nc unsigned 8 bits\nend") +
+				 "names kinds\n1 means one\n2 to 4 means few\nend\n"
+				 "names flags\nbit 0 means w\nbit 7 means x\nend\n";
+	CHECK(read(text, "01 00 0a 0c") == "0 r k=one f=0 a=10 c=12\n");
+	CHECK(read(text, "05 81 0a 0b 03 80 0b") ==
+	      "0 r k=5 f=w|x a=10 b=11\n0 r k=few f=x b=11\n");
+	CHECK(
+	    read(record("k signed 8 bits\nwhen k is at most -2\na unsigned 8 bits\nend\nwhen k is not -1\nb unsigned 8 "
+			"bits\nend"),
+		 "fe 01 02 ff 00 03") == "0 r k=-2 a=1 b=2\n0 r k=-1\n0 r k=0 b=3\n");
+}
+
+TEST_CASE("tdl: records are told apart by what they begin with")
+{
+	const std::string text =
+	    "trace t\nevery record begins with\nk unsigned 8 bits\nn unsigned 8 bits\nlength is n\nend\n"
+	    "record a when k is 1 and n is 3\nx unsigned 8 bits\nend\n"
+	    "record b when k is 1\ny list to the end of unsigned 8 bits\nend\n"
+	    "record c when k is at least 200\nend\n";
+	CHECK(read(text, "0103 05 0104 0607 ff02") == "0 a k=1 n=3 x=5\n0 b k=1 n=4 y=[6 7]\n0 c k=255 n=2\n");
+	CHECK(read(text, "ff02 0202 ff02") ==
+	      "0 c k=255 n=2\ngap\n2: a record of a kind that is not described; the rest of the packet is left out\n");
+	CHECK(read(text + "record d\nend\n", "0202 ff02") == "0 d k=2 n=2\n0 c k=255 n=2\n");
+}
+
+TEST_CASE("tdl: times are points or distances, of one field or two")
+{
+	const auto timed = [](const std::string &how, const std::string &bytes) {
+		return read(
+		    record("s unsigned 8 bits, in seconds, hidden\nm unsigned 16 bits, in milliseconds, hidden\n" +
+			   how),
+		    bytes);
+	};
+	CHECK(timed("time is s plus m since 1970", "01 0200 02 0000") == "1002 r \n2000 r \n");
+	CHECK(timed("time is m since the record before", "00 0200 00 0300") == "2 r \n5 r \n");
+	CHECK(timed("time is m wrapping", "00 feff 00 0100") == "65534 r \n65537 r \n");
+	CHECK(timed("time is m may step back", "00 0500 00 0300 00 0600") == "5 r \n5 r \n6 r \n");
+	CHECK(timed("time is m", "00 0500 00 0300 00 0600") ==
+	      "5 r \ngap\n6 r \n3: the event's time steps back; it is left out\n");
+	CHECK(
+	    read(
+		record(
+		    "a real 32 bits, in seconds, hidden\nb unsigned 8 bits, in milliseconds, hidden\ntime is a plus b"),
+		"0000003f 01") == "501 r \n");
+	CHECK(read(record("a signed 8 bits, in seconds\ntime is a"), "ff").find("lies before its origin") !=
+	      std::string::npos);
+}
+
+TEST_CASE("tdl: the magic chooses byte order and units")
+{
+	const std::string text =
+	    "trace t\nmagic \"LE\" means little endian\nmagic \"BE\" means big endian, a in seconds\n"
+	    "the file begins with\nm text of 2 bytes\nend\n"
+	    "record r\na unsigned 16 bits, in milliseconds\ntime is a\nend\n";
+	CHECK(read(text, "'LE' 0100") == "1 r a=1\n");
+	CHECK(read(text, "'BE' 0001") == "1 r a=1\n");
+	CHECK(read(text, "'XE' 0001") == "file is not what t.tdl describes (none of its magics stands there)");
+}
+
+TEST_CASE("tdl: segments have headers, contents and losses")
+{
+	const std::string text =
+	    "trace t\nthe file begins with\nf unsigned 8 bits\nend\n"
+	    "every segment begins with\nn unsigned 8 bits\nused unsigned 8 bits\nt unsigned 8 bits, in seconds\n"
+	    "gone unsigned 8 bits\nlength is n\ncontent is used\nbegin is t\nlost is gone\nend\n"
+	    "record r\na unsigned 8 bits, in seconds\ntime is a since the segment\nend\n";
+	CHECK(read(text, "00 07 06 0a 00 0102 ff 05 05 14 03 01") == "11 r a=1\n12 r a=2\ngap\n21 r a=1\n");
+	CHECK(read(text, "00 07 08 0a 00 0102 ff").find("content does not lie inside it") != std::string::npos);
+	CHECK(read(text, "00 03 03 0a 00").find("is less than its fields take") != std::string::npos);
+	CHECK(read(text, "00 00 00 0a 00").find("is less than its fields take") != std::string::npos);
+	const std::string fixed =
+	    "trace t\nevery segment begins with\nm unsigned 8 bits, always 9\nlength is 4 bytes\nend\n"
+	    "record r\na unsigned 8 bits\nend\n";
+	CHECK(read(fixed, "09 010203 09 040506") == "0 r a=1\n0 r a=2\n0 r a=3\n0 r a=4\n0 r a=5\n0 r a=6\n");
+	CHECK(read(fixed, "09 010203 08 040506 09 07").find("4: a field of the header that always is the same") !=
+	      std::string::npos);
+	CHECK(read(fixed, "09 010203 09").find("the file ends in the middle") != std::string::npos);
+}
+
+TEST_CASE("tdl: a record that is cut off, too short or wrong is damage with its position")
+{
+	const std::string text = record("n unsigned 8 bits\na unsigned 8 bits\nlength is n");
+	CHECK(read(text, "02 07 02") == "0 r n=2 a=7\ngap\n2: a record is cut off by the end of the file or of its "
+					"segment; the rest of the packet is "
+					"left out\n");
+	CHECK(read(text, "02 07 00 00").find("2: a record has the length 0") != std::string::npos);
+	CHECK(read(text, "02 07 01 00").find("2: the fields of a record do not fit into its length") !=
+	      std::string::npos);
+	CHECK(read(record("n unsigned 64 bits\na text of n bytes"), "ffffffffffffffff 00")
+		  .find("0: a record is cut off") != std::string::npos);
+	CHECK(read(record("n unsigned 64 bits\na list of n times 4 plus 4 unsigned 32 bits"), "ffffffffffffffff 00")
+		  .find("0: a record is cut off") != std::string::npos);
+	CHECK(read(record("a unsigned 8 bits, always 7"), "07 08").find("1: a field that always is the same") !=
+	      std::string::npos);
+}
+
+TEST_CASE("tdl: a wrong checksum costs its record only")
+{
+	const auto summed = [](const std::string &method, const std::string &sums) {
+		return read(
+		    record("a unsigned 8 bits\nb unsigned 8 bits\ns unsigned 32 bits, big endian, checksum " + method),
+		    sums);
+	};
+	CHECK(summed("sum8", "ff02 00000001") == "0 r a=255 b=2 s=1\n");
+	CHECK(summed("sum16", "ff02 00000101") == "0 r a=255 b=2 s=257\n");
+	CHECK(summed("sum32", "ff02 00000101") == "0 r a=255 b=2 s=257\n");
+	CHECK(summed("xor8", "ff02 000000fd") == "0 r a=255 b=2 s=253\n");
+	CHECK(summed("crc32", "'ab' 9e83486d") == "0 r a=97 b=98 s=2659403885\n");
+	CHECK(summed("sum8 of b", "ff02 00000002") == "0 r a=255 b=2 s=2\n");
+	CHECK(summed("sum8 of a to b", "0102 00000003 0102 00000004 0303 00000006") ==
+	      "0 r a=1 b=2 s=3\ngap\n0 r a=3 b=3 s=6\n6: the checksum of a record is wrong; it is left out\n");
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+#include "compile.h"
+
+#include <algorithm>
+
+#include "trace/fields.h"
+
+namespace monitor::trace::tdl {
+namespace {
+
+using Known = FieldCompiler::Known;
+
+// A time part whose ticks wait for the unit of the clock.
+struct Waiting {
+	Position position;
+	std::uint64_t per_second;
+	std::uint64_t *ticks;
+	bool wraps;
+};
+
+FieldClass empty_structure()
+{
+	FieldClass made;
+	made.kind = FieldClass::Kind::structure;
+	made.align_bits = 8;
+	return made;
+}
+
+class Compiler {
+public:
+	Compiler(const Model &model, const Magic *magic, std::uint32_t first_index)
+	    : model_(model), magic_(magic), fields_(model, magic)
+	{
+		made_->first_index = first_index;
+	}
+
+	Compiled compile()
+	{
+		header(model_.file, "the file", layout_->file, false);
+		header(model_.segment, "every segment", layout_->segment, true);
+		if (model_.common)
+			check_roles(*model_.common, false);
+		layout_->forms.resize(model_.records.size());
+		for (std::size_t i = 0; i < model_.records.size(); ++i)
+			record(model_.records[i], i);
+		check_magic();
+		set_clock();
+		layout_->index();
+		auto all = std::make_unique<Layout>();
+		all->streams.push_back(std::make_unique<StreamClass>());
+		all->streams.back()->clock = has_time_ ? 0 : -1;
+		all->slots = fields_.slots();
+		all->records = std::move(layout_);
+		made_->layout = std::move(all);
+		made_->env = {{"tracer_name", model_.name}};
+		return {std::move(made_), fields_.placed()};
+	}
+
+private:
+	static void refuse_name(const Name &name, const char *sentence)
+	{
+		if (name)
+			throw Refusal(name.position, sentence);
+	}
+	static void check_roles(const Block &block, bool is_segment)
+	{
+		if (!is_segment) {
+			for (const Name *name : {&block.begin, &block.end, &block.lost, &block.number})
+				refuse_name(*name, "only a segment has a begin, a finish, a lost and a number");
+			if (block.content)
+				throw Refusal(block.content->amount.position, "only a segment has a content");
+		}
+	}
+
+	void header(const std::optional<Block> &block, const char *name, RecordHeader &made, bool is_segment)
+	{
+		if (!block)
+			return;
+		made.is_there = true;
+		made.fields = empty_structure();
+		fields_.enter(name, false);
+		fields_.add(block->items, made.fields);
+		made.fields.finish();
+		made.constants = fields_.take_constants();
+		check_roles(*block, is_segment);
+		if (block->time)
+			throw Refusal(block->time->position, "only records have a time; a segment has a begin");
+		if (!is_segment)
+			refuse_name(block->cpu, "only segments and records have a cpu");
+		if (block->length)
+			made.size = fields_.size(*block->length);
+		if (!is_segment)
+			return;
+		if (!block->length)
+			throw Refusal(block->position, "a segment needs a length: say `length is ...`");
+		if (block->content)
+			made.content = fields_.size(*block->content);
+		role(block->cpu, made.cpu);
+		made.lost_bits = role(block->lost, made.lost);
+		made.number_bits = role(block->number, made.number);
+		role(block->begin, made.begin);
+		role(block->end, made.end);
+		time_role(block->begin, made.begin_ticks);
+		time_role(block->end, made.end_ticks);
+	}
+
+	// Its bits.
+	std::uint32_t role(const Name &name, std::int32_t &slot)
+	{
+		if (!name)
+			return 64;
+		const Known &known = fields_.find_integer(name);
+		if (known.item->field.is_signed)
+			throw Refusal(name.position, name.text + " is no unsigned integer");
+		slot = known.slot;
+		return known.item->field.bits;
+	}
+	void time_role(const Name &name, std::uint64_t &ticks)
+	{
+		if (name)
+			wait(name, fields_.find(name), ticks, false);
+	}
+	void wait(const Name &name, const Known &known, std::uint64_t &ticks, bool wraps)
+	{
+		if (known.unit.per_second == 0)
+			throw Refusal(name.position,
+				      name.text +
+					  " tells no time; say `in seconds`, `in nanoseconds` or `in ticks of N per "
+					  "second` behind its type");
+		waiting_.push_back({name.position, known.unit.per_second, &ticks, wraps});
+	}
+
+	void record(const Block &block, std::size_t number)
+	{
+		auto cls = std::make_shared<EventClass>();
+		RecordForm &form = layout_->forms[number];
+		fields_.enter(block.name, true);
+		cls->payload = empty_structure();
+		if (model_.common)
+			fields_.add(model_.common->items, cls->payload);
+		fields_.add(block.items, cls->payload);
+		if (cls->payload.members.empty())
+			throw Refusal(block.position, "the record has no fields");
+		cls->payload.finish();
+		check_roles(block, false);
+		form.constants = fields_.take_constants();
+		form.cls = cls.get();
+		cls->name = block.name;
+		cls->id = number;
+		cls->index = made_->first_index + static_cast<std::uint32_t>(number);
+		cls->scopes[0] = &cls->payload;
+		list_fields(*cls);
+		choose(block, form);
+		measure(block, form, *cls);
+		add_time(block, form);
+		const Name &cpu = block.cpu || !model_.common ? block.cpu : model_.common->cpu;
+		if (cpu) {
+			form.has_cpu = true;
+			form.cpu = fields_.part(fields_.find_integer(cpu));
+		}
+		add_checksums(*cls, form);
+		made_->add(std::move(cls));
+	}
+
+	void choose(const Block &block, RecordForm &form)
+	{
+		for (const Condition &condition : block.conditions) {
+			RecordTest test;
+			test.part = fields_.early_part(condition.field);
+			test.test = fields_.test(condition, fields_.find(condition.field));
+			need(test.part);
+			form.tests.push_back(std::move(test));
+		}
+	}
+
+	// Before the record's end is known.
+	void need(const RecordPart &part)
+	{
+		if (part.slot < 0)
+			layout_->head_bits =
+			    std::max<std::uint64_t>(layout_->head_bits, std::uint64_t(part.at_bits) + part.size_bits);
+	}
+
+	void measure(const Block &block, RecordForm &form, const EventClass &cls)
+	{
+		const std::optional<Size> &length =
+		    block.length || !model_.common ? block.length : model_.common->length;
+		if (length) {
+			form.size = fields_.size(*length);
+			if (form.size.has_part)
+				need(form.size.part);
+			return;
+		}
+		std::vector<const FieldClass *> open = {&cls.payload};
+		while (!open.empty()) {
+			const FieldClass &type = *open.back();
+			open.pop_back();
+			if (type.is_to_end)
+				throw Refusal(block.position,
+					      "a field goes to the end of the record, whose end nothing tells: "
+					      "say `length is ...`");
+			for (const Member &member : type.members)
+				open.push_back(&member.type);
+			for (const FieldClass &element : type.element)
+				open.push_back(&element);
+		}
+	}
+
+	void add_time(const Block &block, RecordForm &form)
+	{
+		const std::optional<Time> &time = block.time || !model_.common ? block.time : model_.common->time;
+		if (!time)
+			return;
+		using How = RecordTime::How;
+		using Origin = Time::Origin;
+		if (time->wraps && (time->parts.size() > 1 || time->origin == Origin::before ||
+				    time->origin == Origin::segment || time->may_step_back))
+			throw Refusal(time->position,
+				      "a time that wraps is one field, a point, and does not step back");
+		form.time.how = time->wraps                       ? How::wrapped
+				: time->origin == Origin::segment ? How::segment
+				: time->origin == Origin::before  ? How::before
+								  : How::point;
+		if (form.time.how == How::segment && (!model_.segment || !model_.segment->begin))
+			throw Refusal(time->position,
+				      "the segment's begin is not described: say `begin is FIELD` there");
+		form.time.may_step_back = time->may_step_back;
+		form.time.parts.reserve(time->parts.size());
+		for (const Name &name : time->parts) {
+			const Known &known = fields_.find(name);
+			const Field &field = known.item->field;
+			if (field.type != Field::Type::integer && field.type != Field::Type::real)
+				throw Refusal(name.position, name.text + " is no number");
+			if (time->wraps && (field.type == Field::Type::real || field.is_signed))
+				throw Refusal(name.position, "a time that wraps is an unsigned integer");
+			form.time.parts.push_back({fields_.part(known), 1});
+			wait(name, known, form.time.parts.back().ticks, time->wraps);
+		}
+		if (time->origin == Origin::boot)
+			made_->clock.name = "boot";
+		has_time_ = true;
+	}
+
+	// Of a field with the path of a Field.
+	static trace::Field field_of(const Known &known, const EventClass &cls)
+	{
+		trace::Field made;
+		made.name = known.name;
+		made.path = known.path;
+		const FieldClass *type = &cls.payload;
+		for (std::size_t depth = 1; depth < known.path.size(); ++depth)
+			type = &type->members[known.path[depth]].type;
+		made.type = type;
+		return made;
+	}
+
+	void add_checksums(const EventClass &cls, RecordForm &form)
+	{
+		constexpr ChecksumMethod methods[] = {ChecksumMethod::sum8,  ChecksumMethod::sum8,
+						      ChecksumMethod::sum16, ChecksumMethod::sum32,
+						      ChecksumMethod::xor8,  ChecksumMethod::crc32};
+		for (const Known &known : fields_.known()) {
+			const Field &field = known.item->field;
+			if (field.checksum == Checksum::none || !known.is_record)
+				continue;
+			RecordChecksum made;
+			made.method = methods[static_cast<std::size_t>(field.checksum)];
+			made.field = field_of(known, cls);
+			made.is_of_all = !field.first;
+			if (!made.is_of_all) {
+				const Known &first = fields_.find(field.first), &last = fields_.find(field.last);
+				if (!first.is_record || !last.is_record || last.path < first.path)
+					throw Refusal(field.first.position,
+						      "a checksum is of fields of its own record, from an "
+						      "earlier one to a later one");
+				if (!(known.path < first.path) && !(last.path < known.path))
+					throw Refusal(field.first.position, "a checksum is not of itself");
+				made.first = field_of(first, cls);
+				made.last = field_of(last, cls);
+			}
+			form.checksums.push_back(std::move(made));
+		}
+	}
+
+	// The fields that a magic means are there.
+	void check_magic() const
+	{
+		if (!magic_)
+			return;
+		std::vector<std::string> names;
+		for (const Placed &placed : fields_.placed())
+			names.push_back(placed.item->name);
+		for (const auto &[name, unit] : magic_->units)
+			if (std::find(names.begin(), names.end(), name.text) == names.end())
+				throw Refusal(name.position,
+					      "there is no field " + name.text + did_you_mean(name.text, names));
+	}
+
+	// Ticks of the finest unit there is.
+	void set_clock()
+	{
+		Clock &clock = made_->clock;
+		clock.name = clock.name.empty() ? model_.name : clock.name;
+		std::uint64_t finest = 1;
+		for (const Waiting &waiting : waiting_)
+			finest = std::max(finest, waiting.per_second);
+		if (!waiting_.empty())
+			clock.frequency_hz = finest;
+		for (const Waiting &waiting : waiting_) {
+			if (finest % waiting.per_second != 0 || (waiting.wraps && finest != waiting.per_second))
+				throw Refusal(
+				    waiting.position,
+				    "this unit does not go with the finest one, of " + std::to_string(finest) +
+					" per second: a finer one has to be a multiple, and what wraps the finest");
+			*waiting.ticks = finest / waiting.per_second;
+		}
+		made_->clocks = {clock};
+	}
+
+	const Model &model_;
+	const Magic *magic_;
+	FieldCompiler fields_;
+	std::shared_ptr<RecordLayout> layout_ = std::make_shared<RecordLayout>();
+	std::shared_ptr<Description> made_ = std::make_shared<Description>();
+	std::vector<Waiting> waiting_;
+	bool has_time_ = false;
+};
+
+} // namespace
+
+Compiled compile(const Model &model, const Magic *magic, std::uint32_t first_index)
+{
+	return Compiler(model, magic, first_index).compile();
+}
+
+} // namespace monitor::trace::tdl

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// The fields of one block after the other: from what the text says to field classes, and where each of them lies.
+//
+// Used by the compiler (compile.cpp), one for each description. Blocks are entered from the file's header inwards; what
+// is behind a field can refer to it by its name, and so can the blocks behind it. Throws Refusal.
+// Invariant: whoever refers to a field is only reached if the field was, so that its slot holds this record's value.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "names.h"
+#include "trace/record_layout.h"
+
+namespace monitor::trace::tdl {
+
+// Where the compiler put a line of a block, for show().
+struct Placed {
+	std::string block; // "the file", "every segment" or the name of a record
+	const Item *item = nullptr;
+	std::string name;                     // with those of its groups
+	std::optional<std::uint64_t> at_bits; // empty: it depends on what is before it
+	std::optional<std::uint64_t> size_bits;
+	bool is_optional = false;
+	Unit unit;
+	bool big_endian = false;
+};
+
+class FieldCompiler {
+public:
+	struct Known {
+		std::string name;
+		const Item *item = nullptr;
+		bool is_record = false; // of a record, not of a header
+		bool is_fixed = false;  // at at_bits of its block
+		std::uint64_t at_bits = 0;
+		std::int32_t slot = -1;
+		bool big_endian = false;
+		Unit unit;
+		std::vector<const Item *> whens; // that it stands in
+		std::vector<std::uint32_t> path; // as of a Field
+	};
+
+	// `magic` is the variant that is compiled, or nullptr.
+	FieldCompiler(const Model &model, const Magic *magic);
+
+	// Another block, `name` for people; a record comes instead of the one before.
+	void enter(const std::string &name, bool is_record);
+	// Appends to the block's structure.
+	void add(const std::vector<Item> &items, FieldClass &structure);
+	std::vector<RecordConstant> take_constants() { return std::move(constants_); }
+
+	// Of a field that every record (or header) has.
+	const Known &find(const Name &name) const;
+	const Known &find_integer(const Name &name) const;
+	RecordPart part(const Known &known) const;
+	// The same that has to be known before the record is walked.
+	RecordPart early_part(const Name &name) const;
+	ValueTest test(const Condition &condition, const Known &known) const;
+	RecordSize size(const Size &size) const;
+
+	std::int32_t slots() const { return most_slots_; }
+	const std::vector<Known> &known() const { return known_; }
+	const std::vector<Placed> &placed() const { return placed_; }
+
+private:
+	void add_item(const Item &item, FieldClass &structure);
+	void add_when(const Item &item, FieldClass &structure);
+	void add_group(const Item &item, FieldClass &structure);
+	void append(const Item &item, FieldClass type, FieldClass &structure);
+	void place(const Item &item, const FieldClass &type);
+	FieldClass type_of(const Item &item);
+	FieldClass scalar(const Field &field, Field::Type type) const;
+	FieldClass repeated(const Field &field, FieldClass element);
+	bool needs_slot(const Item &item) const;
+	std::int32_t new_slot();
+	void check_clauses(const Item &item) const;
+	Unit unit_of(const Item &item) const;
+
+	const Model &model_;
+	const Magic *magic_;
+	bool big_endian_;
+	NameTables names_;
+	std::set<std::string> walked_; // fields that others in their block refer to
+	std::set<std::string> asked_;  // fields that statements refer to
+
+	std::string block_;
+	bool is_record_ = false;
+	std::size_t headers_ = 0; // of known_: those before the record
+	std::int32_t header_slots_ = budget_slot + 1, next_slot_ = budget_slot + 1, most_slots_ = budget_slot + 1;
+	bool fixed_ = true;
+	std::uint64_t at_bits_ = 0;
+	std::vector<const Item *> whens_;
+	FieldClass::Presences presence_; // of all of them; nullptr: always
+	unsigned repeated_depth_ = 0, group_depth_ = 0;
+	std::string prefix_;
+	std::vector<std::uint32_t> path_;
+	std::vector<Known> known_;
+	std::vector<RecordConstant> constants_;
+	std::vector<Placed> placed_;
+};
+
+} // namespace monitor::trace::tdl

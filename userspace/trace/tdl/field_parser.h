@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The lines of a block that are fields: types, amounts, and what is said behind them.
+//
+// Base of the parser of blocks (parser.cpp).
+#pragma once
+
+#include "token_reader.h"
+
+namespace monitor::trace::tdl {
+
+class FieldParser : public TokenReader {
+public:
+	using TokenReader::TokenReader;
+
+	// Whether the word `ahead` begins a type.
+	bool is_type(std::size_t ahead) const;
+	// NAME TYPE CLAUSE... ["meaning"], to the end of the line.
+	Item field();
+	// filler ..., behind the word.
+	Item filler();
+	// NUMBER, or FIELD [times N] [plus N | minus N]
+	Amount amount();
+	// UNIT behind `in`
+	Unit unit();
+	bool take_byte_order(std::optional<bool> &big_endian);
+	// How often a group is repeated; false: nothing is said.
+	bool repetition(Field &field);
+
+private:
+	void type(Field &field);
+	std::uint32_t scalar_bits(bool is_real);
+	void scalar(Field &field, bool &is_real);
+	void extent(Field &field);
+	void clause(Field &field);
+	void checksum(Field &field);
+};
+
+} // namespace monitor::trace::tdl

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The words of TDL, line by line: words, numbers, strings and the ends of lines.
+//
+// Used by the parser (parser.h) only, which takes all tokens at once. Comments run from # to the end of their line;
+// a comma only separates, and lets a line go on if it ends with one. The text is untrusted.
+// Invariant: the last token is `end`, and one `newline` stands before it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/tsdl.h"
+
+namespace monitor::trace::tdl {
+
+using tsdl::Position;
+using tsdl::Refusal;
+
+struct Token {
+	enum class Kind : std::uint8_t { end, newline, word, number, text } kind = Kind::end;
+	Position position;
+	std::string text;         // of a word or a text; of a number as it stands
+	std::uint64_t number = 0; // two's complement if negative
+	bool is_negative = false;
+
+	bool is(std::string_view word) const { return kind == Kind::word && text == word; }
+};
+
+inline constexpr std::size_t max_text_bytes = 1u << 20, max_name_bytes = 255, max_string_bytes = 4096;
+
+// Throws Refusal.
+std::vector<Token> tokens_of(std::string_view untrusted_text);
+
+} // namespace monitor::trace::tdl

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// A description in TDL as its text says it: blocks of fields, and what is said of them.
+//
+// Made by parse() (parser.h), given its meaning by compile() (compile.h), printed by show() (show.h). Names are not
+// looked up yet; every part knows where it stands, so that what is wrong with it can be told with line and column.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lexer.h"
+
+namespace monitor::trace::tdl {
+
+// A word of the text and where it stands; "" if there is none.
+struct Name {
+	Position position;
+	std::string text;
+
+	explicit operator bool() const { return !text.empty(); }
+};
+
+// What one step of a field is: of time so many per second, of a size so many bits.
+struct Unit {
+	std::string name; // "": none
+	std::uint64_t per_second = 0, bits = 0;
+};
+
+// A number, or FIELD times N plus N; of what, its place says.
+struct Amount {
+	Position position;
+	Name field; // "": the number alone, in `plus`
+	std::uint64_t times = 1;
+	std::int64_t plus = 0;
+};
+
+// A number, or the name of one.
+struct Constant {
+	Name name;
+	std::uint64_t number = 0;
+	bool is_negative = false;
+};
+
+struct Condition {
+	enum class Relation : std::uint8_t { is, is_not, at_least, at_most, has, lacks } relation = Relation::is;
+	Name field;
+	std::vector<Constant> values;
+};
+
+enum class Checksum : std::uint8_t { none, sum8, sum16, sum32, xor8, crc32 };
+
+struct Field {
+	enum class Type : std::uint8_t { integer, real, text, block, list };
+	// How long what is no scalar is.
+	enum class Extent : std::uint8_t { amount, until_zero, to_end };
+
+	Type type = Type::integer;
+	bool is_signed = false;
+	std::uint32_t bits = 8; // of an integer or a real, or of those of a list
+	bool is_real_list = false;
+	Extent extent = Extent::amount;
+	Amount amount;
+	std::optional<bool> big_endian; // else the description's
+	std::uint8_t base = 10;
+	bool is_hidden = false;
+	Unit unit;
+	Name names;
+	std::optional<std::uint64_t> always;
+	Checksum checksum = Checksum::none;
+	Name first, last; // what the checksum is of: "": all before it
+};
+
+// What stands in a block, in the order of the bytes.
+struct Item {
+	enum class Kind : std::uint8_t { field, when, group, filler, filler_to } kind = Kind::field;
+	Position position;
+	std::string name, meaning;         // of a field or a group
+	Field field;                       // of a filler: a block of bytes, or an integer that is always the same
+	std::vector<Condition> conditions; // of a `when`: all have to hold
+	std::vector<Item> items;           // of a `when` or a group
+	std::uint64_t multiple_bytes = 0;  // of a filler_to
+	bool is_repeated = false;          // a group; how often, its field's extent says
+};
+
+struct Time {
+	enum class Origin : std::uint8_t { epoch, boot, first, segment, before } origin = Origin::first;
+	Position position;
+	std::vector<Name> parts; // their sum
+	bool wraps = false, may_step_back = false;
+};
+
+struct Size {
+	Amount amount;
+	bool has_unit = false; // `bits` or `bytes` was said; else the field's own unit, or bytes
+	std::uint64_t unit_bits = 8;
+	std::uint64_t multiple_bytes = 1; // rounded up to
+};
+
+struct Block {
+	Position position;
+	std::string name, meaning;         // of a record
+	std::vector<Condition> conditions; // of a record
+	std::vector<Item> items;
+	std::optional<Size> length, content;
+	std::optional<Time> time;
+	Name cpu, begin, end, lost, number;
+};
+
+struct Label {
+	Position position;
+	bool is_bit = false;
+	std::uint64_t first = 0, last = 0; // of a bit: its number
+	bool is_negative = false;
+	std::string text, meaning;
+};
+
+struct Names {
+	Position position;
+	std::string name, meaning;
+	std::vector<Label> labels;
+
+	bool is_flags() const { return !labels.empty() && labels.front().is_bit; }
+};
+
+// Bytes that tell a file of this kind, and what is to be read differently if they stand there.
+struct Magic {
+	Position position;
+	std::string bytes;
+	std::uint64_t at_byte = 0;
+	std::optional<bool> big_endian;
+	std::vector<std::pair<Name, Unit>> units; // of fields
+};
+
+struct Model {
+	std::string name, meaning;
+	bool big_endian = false;
+	std::vector<Magic> magics;
+	std::optional<Block> file, segment, common; // what the file, every segment and every record begins with
+	std::vector<Block> records;
+	std::vector<Names> names;
+};
+
+} // namespace monitor::trace::tdl

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The names that a description in TDL gives to values and to bits, as the labels of fields and as numbers.
+//
+// Used by the compiler (compile.cpp). Flags become the labels of every combination of their bits, so that filters and
+// queries take them as they take any other label.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "model.h"
+#include "trace/enumeration.h"
+#include "trace/field_class.h"
+
+namespace monitor::trace::tdl {
+
+inline constexpr std::size_t max_flags = 12; // bits with a name, in one block
+
+class NameTables {
+public:
+	explicit NameTables(const Model &model) : model_(model) {}
+
+	// Throws Refusal: there is no such block, or a value does not fit.
+	std::shared_ptr<const Enumeration> labels(const Name &names, bool is_signed, std::uint32_t size_bits);
+	const Names &find(const Name &name) const;
+	// The values of a constant: itself, or those of its name.
+	LabelRange values(const Constant &constant, const Names *names) const;
+
+private:
+	const Model &model_;
+	std::map<std::tuple<const Names *, bool, std::uint32_t>, std::shared_ptr<const Enumeration>> made_;
+};
+
+// "; did you mean X?" or "".
+std::string did_you_mean(const std::string &name, const std::vector<std::string> &known);
+
+} // namespace monitor::trace::tdl

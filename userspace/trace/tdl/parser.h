@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// TDL, the trace description language: from text to a model.
+//
+// Called by read_tdl() (read.h). A line is a field, a statement or the begin of a block, which `end` ends: a line
+// whose second word is a type is a field, whatever its name. The text is untrusted: its size, the nesting and the
+// number of items are bounded, and time is linear in the size.
+#pragma once
+
+#include <string_view>
+
+#include "model.h"
+
+namespace monitor::trace::tdl {
+
+inline constexpr unsigned max_depth = 16;
+inline constexpr std::size_t max_items = 10'000;
+
+// Throws Refusal.
+Model parse(std::string_view untrusted_text);
+
+} // namespace monitor::trace::tdl

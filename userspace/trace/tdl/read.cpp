@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "read.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/share.h"
+#include "parser.h"
+
+namespace monitor::trace::tdl {
+namespace {
+
+// A shorter one is no proof.
+constexpr std::size_t least_magic_bytes = 4;
+constexpr const char *kind = "descriptions", *extension = "tdl"; // in share/
+
+bool stands_in(const Magic &magic, std::span<const std::byte> bytes)
+{
+	return bytes.size() >= magic.bytes.size() && magic.at_byte <= bytes.size() - magic.bytes.size() &&
+	       std::memcmp(bytes.data() + magic.at_byte, magic.bytes.data(), magic.bytes.size()) == 0;
+}
+
+Source load_file(const std::string &path)
+{
+	const Mapping file = map_file(path);
+	Source made{path, {}};
+	std::string why;
+	if (!read_text({reinterpret_cast<const char *>(file.data()), file.size()}, made.model, why))
+		throw Error(path + ":" + why);
+	return made;
+}
+
+std::string names_of_shipped()
+{
+	std::string names;
+	for (const std::string &name : share_names(kind, extension))
+		names += (names.empty() ? "" : ", ") + name;
+	return names;
+}
+
+} // namespace
+
+bool read_text(std::string_view untrusted_text, Model &model, std::string &why)
+{
+	try {
+		model = parse(untrusted_text);
+		compile(model, nullptr);
+		for (const Magic &magic : model.magics)
+			compile(model, &magic);
+		return true;
+	} catch (const Refusal &refusal) {
+		why = std::to_string(refusal.position().line) + ":" + std::to_string(refusal.position().column) + ": " +
+		      refusal.what();
+		return false;
+	}
+}
+
+Source load(const std::string &name)
+{
+	const std::string path = file_or_share(name, kind, extension);
+	if (!path.empty())
+		return load_file(path);
+	throw Error("there is no description " + name +
+		    "; name a file in TDL, or a shipped one: " + names_of_shipped());
+}
+
+Source find(const std::string &path, std::span<const std::byte> untrusted_bytes)
+{
+	for (const std::string &name : share_names(kind, extension)) {
+		Source source = load_file(share_path(std::string(kind) + "/" + name + "." + extension));
+		const auto &magics = source.model.magics;
+		if (std::any_of(magics.begin(), magics.end(), [&](const Magic &magic) {
+			    return magic.bytes.size() >= least_magic_bytes && stands_in(magic, untrusted_bytes);
+		    }))
+			return source;
+	}
+	throw Error("no description knows " + path +
+		    "; name the directory of a trace, or say with --tdl how the file " +
+		    "is described: a file in TDL, or " + names_of_shipped());
+}
+
+Compiled compile_for(const Source &source, const std::string &path, std::span<const std::byte> untrusted_bytes,
+		     std::uint32_t first_index)
+{
+	const auto &magics = source.model.magics;
+	const auto magic = std::find_if(magics.begin(), magics.end(),
+					[&](const Magic &each) { return stands_in(each, untrusted_bytes); });
+	if (magic == magics.end() && !magics.empty())
+		throw Error(path + " is not what " + source.path + " describes (none of its magics stands there)");
+	return compile(source.model, magic == magics.end() ? nullptr : &*magic, first_index);
+}
+
+} // namespace monitor::trace::tdl

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What a description in TDL says, as rows that people read and as JSON that programs read.
+//
+// Called by `monitor tdl show` and `monitor tdl compile`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compile.h"
+
+namespace monitor::trace::tdl {
+
+struct Row {
+	std::string block, field;
+	std::string at, size; // in bytes, N.B is bit B of byte N; "" if it differs from record to record
+	std::string type, unit, meaning;
+};
+
+std::vector<Row> rows_of(const std::vector<Placed> &placed);
+
+// Everything: blocks with the places of their fields, how records are told apart, lengths, times, names.
+std::string to_json(const Model &model, const std::vector<Placed> &placed);
+
+} // namespace monitor::trace::tdl
