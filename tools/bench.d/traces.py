@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How fast any trace is read, ours and LTTng's: counting by class, printing, two CPUs, a seek into 10 GB; babeltrace2 in
-the same rounds, and what reading the bytes alone costs."""
+the same rounds, and what reading the bytes alone costs. Packets of pcap through TDL."""
 import os
 import re
 import shutil
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from lib import Result, Skip, Spread, need, ratios, run, trace_info
+from lib import Result, Skip, Spread, need, ratios, run, spawn, trace_info
 from read import measure
 
 TITLE = "traces: ours and LTTng's, counted, printed, sought in"
@@ -33,9 +33,13 @@ def lttng(context, events):
 	return directory, trace_info(context, directory)["summary"]["tokens"]
 
 
-def wall(command):
+def wall(*commands):
+	"""Of all of them at once."""
 	began = time.monotonic()
-	run(command)
+	processes = [spawn(command, stdout=subprocess.DEVNULL) for command in commands]
+	for process in processes:
+		if process.wait() != 0:
+			raise RuntimeError(f"{' '.join(process.args)}: exit code {process.returncode}")
 	return time.monotonic() - began
 
 
@@ -44,7 +48,7 @@ def compare(context, name, directory, events, rounds, result):
 	commands = {"count": [*count, "--threads", "1"], "list": [context.monitor, "list", directory],
 		"babeltrace2, not printed": ["babeltrace2", "-o", "dummy", directory], "babeltrace2, text": ["babeltrace2", directory],
 		"the bytes alone": ["sh", "-c", f"find {directory} -type f | xargs cat"]}
-	taken, two, one, anonymous = {verb: [] for verb in commands}, [], [], 0
+	taken, two, one, both, anonymous = {verb: [] for verb in commands}, [], [], [], 0
 	for _ in range(rounds):
 		for verb, command in commands.items():
 			figures = measure(command, context.other_cpu)
@@ -52,18 +56,20 @@ def compare(context, name, directory, events, rounds, result):
 			anonymous = max(anonymous, figures["anonymous"] if "babeltrace" not in verb else 0)
 		one.append(wall([*count, "--threads", "1"]))
 		two.append(wall([*count, "--threads", "2"]))
+		both.append(wall(*[[*count, "--threads", "1"]] * 2))
 	rates = {verb: Spread([events / 1e6 / second for second in seconds]) for verb, seconds in taken.items()}
 	result.table([f"{name}: {events:,} events, M events per CPU second", "min", "median", "max"],
 		[[verb, *rate.cells(1)] for verb, rate in rates.items()])
-	speedup = ratios(one, two)
+	speedup, ceiling = ratios(one, two), ratios([2 * seconds for seconds in one], both)
 	result.figures[name] = {"events": events, "rates": {verb: rate.json() for verb, rate in rates.items()},
-		"two CPUs / one": speedup.json(), "anonymous": anonymous}
+		"two CPUs / one": speedup.json(), "two processes / one": ceiling.json(), "anonymous": anonymous}
 	result.bar(f"{name}: count by class", rates["count"].mid, 100 if name == "ours" else 50, "M/s", rates["count"], at_least=True)
 	times = ratios(taken["babeltrace2, not printed"], taken["count"])
 	result.bar(f"{name}: count / babeltrace2 dummy", times.mid, 8, "x", times, at_least=True)
 	times = ratios(taken["babeltrace2, text"], taken["list"])
 	result.bar(f"{name}: list / babeltrace2 text", times.mid, 10, "x", times, at_least=True)
 	result.bar(f"{name}: two CPUs / one", speedup.mid, 1.8, "x", speedup, at_least=True)
+	result.note(f"{name}: two such processes at once do {ceiling.mid:.2f} x the work of one: what two CPUs of this machine can")
 	result.bar(f"{name}: anonymous memory", anonymous / 2**20, 256, "MiB")
 
 
@@ -96,21 +102,50 @@ def make_large(source, directory, size):
 	return blocks * 2000
 
 
+INDEXED = """/* CTF 1.8 */
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { integer { size = 32; } magic; }; };
+clock { name = "ticks"; freq = 1000000000; };
+typealias integer { size = 64; map = clock.ticks.value; } := time_t;
+stream { packet.context := struct { time_t timestamp_begin; time_t timestamp_end; integer { size = 64; } content_size;
+	integer { size = 64; } packet_size; integer { size = 32; } cpu_id; };
+	event.header := struct { integer { size = 32; } id; time_t timestamp; }; };
+event { name = "sys_enter"; id = 0; fields := struct { integer { size = 32; } number; }; };
+"""
+
+
+def make_indexed(directory, size):
+	"""As LTTng leaves it: packets of 128 KiB, and beside them an index. Of each packet only the begin is written."""
+	packet, events = 128 << 10, 20
+	os.makedirs(os.path.join(directory, "index"))
+	with open(os.path.join(directory, "metadata"), "w") as file:
+		file.write(INDEXED)
+	with open(os.path.join(directory, "channel_0"), "wb") as out, open(os.path.join(directory, "index/channel_0.idx"), "wb") as index:
+		index.write(struct.pack(">IIII", 0xc1f1dcc1, 1, 1, 72))
+		for number in range(size // packet):
+			begin = number * 2000
+			content = b"".join(struct.pack("<IQI", 0, begin + 50 * event, 39) for event in range(events))
+			bits = (40 + len(content)) * 8
+			out.seek(number * packet)
+			out.write(struct.pack("<IQQQQI", 0xc1fc1fc1, begin, begin + 1000, bits, packet * 8, 0) + content)
+			index.write(struct.pack(">9Q", number * packet, packet * 8, bits, begin, begin + 1000, 0, 0, 0, number))
+		out.truncate(size // packet * packet)
+	return size // packet * 2000
+
+
 def forget(directory):
 	"""Out of the page cache."""
-	for entry in os.scandir(directory):
-		if entry.is_file():
-			fd = os.open(entry.path, os.O_RDONLY)
+	for folder, _, names in os.walk(directory):
+		for name in names:
+			fd = os.open(os.path.join(folder, name), os.O_RDONLY)
 			os.fsync(fd)
 			os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 			os.close(fd)
 
 
-def seek(context, source, rounds, result):
+def seek(context, name, make, frequency, rounds, result):
 	size = context.scale(10 << 30, 10 << 20)
 	directory = context.path("large")
-	length = make_large(source, directory, size)
-	frequency = int(re.search(r"freq = (\d+)", open(os.path.join(source, "metadata")).read()).group(1))
+	length = make(directory, size)
 	taken = []
 	for number in range(rounds):
 		second = length * (2 * number + 1) / (2 * rounds) / frequency
@@ -121,9 +156,24 @@ def seek(context, source, rounds, result):
 		assert "sys_enter" in found, f"nothing at {second} s"
 	shutil.rmtree(directory)
 	spread = Spread(taken)
-	result.table([f"a moment in {size / 2**30:.1f} GiB of ours, cold, ms", "min", "median", "max"], [["list --quick", *spread.cells(1)]])
-	result.figures["seek"] = {"bytes": size, "ms": spread.json()}
-	result.bar("seek, cold", spread.mid, 20, "ms", spread)
+	result.table([f"a moment in {size / 2**30:.1f} GiB, {name}, cold, ms", "min", "median", "max"], [["list --quick", *spread.cells(1)]])
+	result.figures[f"seek, {name}"] = {"bytes": size, "ms": spread.json()}
+	result.bar(f"seek, {name}, cold", spread.mid, 20, "ms", spread)
+
+
+def pcap(context, rounds, result):
+	packets = context.scale(1_000_000, 10_000)
+	path = context.path("large.pcap")
+	data = bytes(12) + b"\x08\x00" + struct.pack(">BBHHHBBHIIHHHH", 0x45, 0, 28, 0, 0, 64, 17, 0, 0x0a000001, 0x0a000009, 4000, 53, 8, 0)
+	with open(path, "wb") as out:
+		out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+		for number in range(packets):
+			out.write(struct.pack("<IIII", 1_700_000_000 + number // 1000, number % 1000 * 1000, len(data), len(data)) + data)
+	taken = [measure([context.monitor, "stat", "--counts", path, "--threads", "1"], context.other_cpu)["seconds"] for _ in range(rounds)]
+	rate = Spread([packets / 1e6 / max(second, 1e-6) for second in taken])
+	result.table([f"pcap of {packets:,} packets, M records per CPU second", "min", "median", "max"], [["count", *rate.cells(1)]])
+	result.figures["pcap"] = {"packets": packets, "rate": rate.json()}
+	result.bar("pcap through TDL: count", rate.mid, 5, "M/s", rate, at_least=True)
 
 
 def bench(context):
@@ -132,7 +182,10 @@ def bench(context):
 	rounds = context.rounds_or(5)
 	directory, tokens = ours(context, context.scale(6_000_000, 20_000))
 	compare(context, "ours", directory, tokens, rounds, result)
-	seek(context, directory, rounds, result)
+	frequency = int(re.search(r"freq = (\d+)", open(os.path.join(directory, "metadata")).read()).group(1))
+	seek(context, "ours", lambda where, size: make_large(directory, where, size), frequency, rounds, result)
+	seek(context, "indexed as LTTng's", make_indexed, 1_000_000_000, rounds, result)
+	pcap(context, rounds, result)
 	try:
 		compare(context, "LTTng", *lttng(context, context.scale(3_000_000, 20_000)), rounds, result)
 	except Skip as skip:
