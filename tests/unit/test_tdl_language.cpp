@@ -211,6 +211,10 @@ TEST_CASE("tdl: nesting and size are bounded")
 	}
 	CHECK(field(deep + "b unsigned 8 bits\n" + ends) == "none");
 	CHECK(field(deep + "when a is 1\n" + ends + "end\n") == "20:1: blocks are nested too deeply");
+	CHECK(field("group a 1000000000 times\ngroup b 1000000000 times\nc unsigned 8 bits\nend\nend") ==
+	      "3:9: what is repeated takes more than 2^30 bytes");
+	CHECK(field("group a 1000000000 times\nc text of 0 bytes\nend") == "3:9: what is repeated takes no bytes");
+	CHECK(field("a block of 1073741824 bytes\nb unsigned 8 bits, in seconds\ntime is b") == "none");
 	std::string many;
 	for (int i = 0; i < 10'001; ++i)
 		many += "a" + std::to_string(i) + " unsigned 8 bits\n";

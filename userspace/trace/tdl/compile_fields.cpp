@@ -10,6 +10,8 @@ namespace {
 using Kind = FieldClass::Kind;
 
 constexpr std::uint64_t byte_bits = 8;
+constexpr std::uint64_t most_bits = (std::uint64_t(1) << 30) * byte_bits; // of what is repeated
+constexpr std::uint64_t far_bits = 1u << 30;                              // what is behind is found by walking
 
 // Names that the fields of a block refer to.
 void collect(const std::vector<Item> &items, std::set<std::string> &names)
@@ -211,7 +213,7 @@ void FieldCompiler::place(const Item &item, const FieldClass &type)
 		known_.push_back({item.name, &item, is_record_, fixed_, at_bits_, type.slot, type.big_endian,
 				  unit_of(item), whens_, path_});
 	at_bits_ += type.fixed_bits;
-	fixed_ = fixed_ && has_size;
+	fixed_ = fixed_ && has_size && at_bits_ < far_bits;
 }
 
 std::int32_t FieldCompiler::new_slot()
@@ -243,11 +245,16 @@ FieldClass FieldCompiler::repeated(const Field &field, FieldClass element)
 	FieldClass made;
 	made.kind = Kind::sequence;
 	made.align_bits = element.align_bits;
+	element.finish();
+	if (element.is_fixed && element.fixed_bits == 0)
+		throw Refusal(field.amount.position, "what is repeated takes no bytes");
 	if (field.extent == Field::Extent::to_end) {
 		made.is_to_end = true;
 	} else if (!field.amount.field) {
 		made.kind = Kind::array;
 		made.length = static_cast<std::uint64_t>(field.amount.plus);
+		if (element.is_fixed && made.length > most_bits / element.stride())
+			throw Refusal(field.amount.position, "what is repeated takes more than 2^30 bytes");
 	} else {
 		made.slot = find_integer(field.amount.field).slot;
 		made.times = field.amount.times;
