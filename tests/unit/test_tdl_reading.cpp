@@ -41,8 +41,8 @@ TEST_CASE("tdl: conditions and names")
 				 "names kinds\n1 means one\n2 to 4 means few\nend\n"
 				 "names flags\nbit 0 means w\nbit 7 means x\nend\n";
 	CHECK(read(text, "01 00 0a 0c") == "0 r k=one f=0 a=10 c=12\n");
-	CHECK(read(text, "05 81 0a 0b 03 80 0b") ==
-	      "0 r k=5 f=w|x a=10 b=11\n0 r k=few f=x b=11\n");
+	CHECK(read(text, "03 01 0c") == "0 r k=few f=w c=12\n");
+	CHECK(read(text, "05 81 0a 0b 03 80 0b") == "0 r k=5 f=w|x a=10 b=11\n0 r k=few f=x b=11\n");
 	CHECK(
 	    read(record("k signed 8 bits\nwhen k is at most -2\na unsigned 8 bits\nend\nwhen k is not -1\nb unsigned 8 "
 			"bits\nend"),
