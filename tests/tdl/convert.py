@@ -3,6 +3,7 @@
 convert.py MONITOR WORKDIR"""
 import json
 import pathlib
+import random
 import resource
 import shutil
 import struct
@@ -191,6 +192,9 @@ def shipped(monitor, work):
 	run(monitor, "merge", "-o", work / "all", *(work / name for name in files))
 	for name in files:
 		compare(monitor, work / name, work / "all" / name)
+	for question in (["query", 'SELECT wall_ns, length, "ip.ttl", source_port FROM packet'], ["stat", "--by", "source_port"]):
+		told = {run(monitor, question[0], path / "pcap-le-us", *question[1:])[0] for path in (work, work / "all")}
+		expect(len(told) == 1 and "1004" in told.pop(), f"{question} is answered otherwise: {told}")
 	for name, lost in (("ring", 3), ("ring-jump", None), ("ring-end", 7)):
 		told = [json.loads(run(monitor, "info", path, "--json")[0])["summary"]
 		        for path in (work / name, work / "all" / name)]
@@ -258,6 +262,25 @@ def damaged(monitor, work):
 	expect("no description knows" in errors and not (work / "none-all").exists(), f"an unknown file: {errors}")
 
 
+def changed(monitor, work):
+	"""Bytes that are changed at random: what is read of them is what is converted."""
+	work.mkdir()
+	rng, tdl, bad = random.Random(3), ["--tdl", HERE / "every_kind.tdl"], 0
+	for number in range(40):
+		path = work / str(number)
+		EveryKind("<>"[number % 2]).write(path)
+		data = bytearray(path.read_bytes())
+		for _ in range(1 + number % 4):
+			data[rng.randrange(2, len(data))] ^= 1 << rng.randrange(8)
+		path.write_bytes(data[:rng.randrange(len(data) // 2, len(data))] if number % 5 == 0 else data)
+		done = subprocess.run([monitor, "merge", "-o", work / f"{number}-all", path, path, *tdl], stdout=subprocess.DEVNULL,
+		                      stderr=subprocess.PIPE, timeout=60, check=False)
+		expect(done.returncode in (0, 1), f"{path}: merge ended with {done.returncode}")
+		compare(monitor, path, work / f"{number}-all/{number}", *tdl, code=done.returncode)
+		bad += done.returncode
+	expect(5 < bad < 40, f"{bad} of 40 were damaged")
+
+
 LARGE = """trace large
 record r
 	ns unsigned 64 bits, in nanoseconds
@@ -284,11 +307,16 @@ def limits(monitor, work):
 	run(monitor, "merge", "-o", work / "all", work / "large", work / "large", "--tdl", work / "large.tdl")
 	compare(monitor, work / "large", work / "all/large", "--tdl", work / "large.tdl")
 	by_babeltrace(monitor, work / "all/large")
+	stream, packets = (work / "all/large/stream").read_bytes(), []
+	while sum(packets) < len(stream):
+		packets.append(struct.unpack_from("<Q", stream, sum(packets) + 48)[0] // 8)
+	expect(packets[0] > 1_300_000 and packets[1] < 1000 and max(packets[1:]) <= 1 << 20 and 6 < len(packets) < 12,
+	       f"packets of {packets} bytes")
 	(work / "huge").write_bytes(struct.pack("<QIB", 1, 70 << 20, 0) + bytes(70 << 20))
 	_, errors = run(monitor, "merge", "-o", work / "x", work / "large", work / "huge", "--tdl", work / "large.tdl", code=1)
 	expect("more than 64 MiB" in errors and not (work / "x").exists(), f"too large: {errors}")
 	done = subprocess.run([monitor, "merge", "-o", work / "x", work / "large", work / "large", "--tdl", work / "large.tdl"],
-	                      stderr=subprocess.PIPE, text=True, check=False, restore_signals=False, # ignored, as here: SIGXFSZ
+	                      stderr=subprocess.PIPE, text=True, check=False, restore_signals=False, # SIGXFSZ stays ignored
 	                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
 	expect(done.returncode == 1 and "File too large" in done.stderr and not (work / "x").exists(), f"no room: {done}")
 	(work / "many.tdl").write_text(MANY)
@@ -315,7 +343,7 @@ def main(monitor, work):
 	work = pathlib.Path(work)
 	shutil.rmtree(work, ignore_errors=True)
 	work.mkdir(parents=True)
-	for test in (every_kind, shipped, clocks, damaged, limits):
+	for test in (every_kind, shipped, clocks, damaged, changed, limits):
 		test(monitor, work / test.__name__)
 	values_by_babeltrace(monitor, [*(work / "every_kind/all").glob("[lb]*"), *(work / "shipped/all").glob("[!.]*")])
 	print("ok")
