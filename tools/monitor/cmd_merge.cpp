@@ -17,6 +17,8 @@
 #include "collection/messages.h"
 #include "commands.h"
 #include "duration.h"
+#include "problems.h"
+#include "tdl_option.h"
 
 namespace monitor {
 namespace {
@@ -26,7 +28,7 @@ using collection::Part;
 
 struct Arguments {
 	std::vector<std::string> directories, clocks, sync;
-	std::string output, key;
+	std::string output, key, tdl;
 	bool copy = false;
 };
 
@@ -40,7 +42,7 @@ std::string name_in_collection(const std::string &directory, std::set<std::strin
 	std::string made = name;
 	for (int number = 2; name.empty() || name == "." || name == ".." || !taken.insert(made).second; ++number) {
 		if (name.empty() || name == "." || name == "..")
-			throw Error("name the directory of a trace, not " + directory);
+			throw Error("name the directory of a trace, or a file, not " + directory);
 		made = fmt::format("{}-{}", name, number);
 	}
 	return made;
@@ -72,16 +74,16 @@ void take_clock(const std::string &text, std::vector<Part> &parts)
 }
 
 // Recordings of one boot have one TSC: their clocks are the same but for when the wall clock was looked at.
-void align_same_boot(std::vector<Part> &parts)
+void align_same_boot(const std::vector<trace::Trace> &traces, std::vector<Part> &parts)
 {
 	struct Known {
 		std::string boot;
 		trace::Clock clock;
 	};
 	std::vector<Known> known; // of the parts, in their order
-	for (Part &part : parts) {
-		const trace::Trace trace = trace::Trace::open(part.source);
-		known.push_back({analyze::recording_of(trace).boot_id, trace.description().clock});
+	for (std::size_t i = 0; i < parts.size(); ++i) {
+		Part &part = parts[i];
+		known.push_back({analyze::recording_of(traces[i]).boot_id, traces[i].description().clock});
 		const Known &first = known.front(), &mine = known.back();
 		if (known.size() == 1 || mine.boot.empty() || mine.boot != first.boot ||
 		    mine.clock.name != first.clock.name || mine.clock.frequency_hz != first.clock.frequency_hz)
@@ -92,13 +94,13 @@ void align_same_boot(std::vector<Part> &parts)
 	}
 }
 
-void align_by_messages(const Arguments &arguments, std::vector<Part> &parts)
+void align_by_messages(const Arguments &arguments, std::vector<trace::Trace> &traces, std::vector<Part> &parts)
 {
 	const collection::MessageText text{arguments.sync[0], arguments.sync[1], arguments.key};
 	std::vector<collection::Messages> messages;
-	for (Part &part : parts) {
-		trace::Trace trace = trace::Trace::open(part.source);
-		messages.push_back(collection::find_messages(trace, text));
+	for (std::size_t i = 0; i < parts.size(); ++i) {
+		Part &part = parts[i];
+		messages.push_back(collection::find_messages(traces[i], text));
 		if (messages.size() == 1 || part.how == "given")
 			continue;
 		const auto offset = collection::offset_between(messages.front(), messages.back(), part.source);
@@ -109,49 +111,66 @@ void align_by_messages(const Arguments &arguments, std::vector<Part> &parts)
 }
 
 // Readers take what has one uuid for one trace: it has one clock.
-void expect_different(const std::vector<Part> &parts)
+void expect_different(const std::vector<trace::Trace> &traces, const std::vector<Part> &parts)
 {
 	std::map<std::array<std::uint8_t, 16>, const Part *> seen;
-	for (const Part &part : parts) {
-		const trace::Trace trace = trace::Trace::open(part.source);
-		if (!trace.description().has_uuid)
+	for (std::size_t i = 0; i < parts.size(); ++i) {
+		const Part &part = parts[i];
+		const trace::Description &description = traces[i].description();
+		if (!description.has_uuid)
 			continue;
-		const auto [other, is_new] = seen.emplace(trace.description().uuid, &part);
+		const auto [other, is_new] = seen.emplace(description.uuid, &part);
 		if (!is_new && other->second->shift_ns != part.shift_ns)
 			throw Error(part.source + " and " + other->second->source +
 				    " are of one trace (their uuid is the same): their clock cannot be moved apart");
 	}
 }
 
-std::vector<Part> parts_of(const Arguments &arguments)
+std::vector<Part> parts_of(const Arguments &arguments, std::vector<trace::Trace> &traces)
 {
 	std::vector<Part> parts;
 	std::set<std::string> taken = {".monitor"};
-	for (const std::string &directory : arguments.directories)
-		parts.push_back({directory, name_in_collection(directory, taken), 0, std::nullopt, "as it is"});
-	align_same_boot(parts);
+	for (std::size_t i = 0; i < traces.size(); ++i) {
+		const std::string &source = arguments.directories[i];
+		parts.push_back({source, name_in_collection(source, taken), 0, std::nullopt, "as it is"});
+		if (fs::is_regular_file(source))
+			parts.back().file = &traces[i];
+	}
+	align_same_boot(traces, parts);
 	for (const std::string &clock : arguments.clocks)
 		take_clock(clock, parts);
 	if (!arguments.sync.empty())
-		align_by_messages(arguments, parts);
+		align_by_messages(arguments, traces, parts);
 	parts.front().bound_ns = 0;
 	parts.front().how = "first";
-	expect_different(parts);
+	expect_different(traces, parts);
 	return parts;
 }
 
-void run(const Arguments &arguments)
+// Returns the exit code.
+int run(const Arguments &arguments)
 {
 	if (arguments.directories.size() < 2)
 		throw CLI::ValidationError("say at least two traces");
-	const std::vector<Part> parts = parts_of(arguments);
+	std::vector<trace::Trace> traces;
+	for (const std::string &source : arguments.directories)
+		traces.push_back(trace::Trace::open({source}, arguments.tdl));
+	const std::vector<Part> parts = parts_of(arguments, traces);
 	collection::write(arguments.output, parts, arguments.copy);
 	for (const Part &part : parts)
-		fmt::print("{:<20} clock moved by {} ns, {} ({})\n", part.directory, part.shift_ns,
+		fmt::print("{:<20} clock moved by {} ns, {} ({}){}\n", part.directory, part.shift_ns,
 			   part.bound_ns ? fmt::format("at most {} ns off", *part.bound_ns)
 					 : "how far off is not known",
-			   part.how);
+			   part.how, part.file ? ", converted" : "");
 	trace::Trace::open(arguments.output); // it can be read
+	bool is_damaged = false;
+	for (const Part &part : parts) {
+		if (!part.file)
+			continue;
+		print_problems(part.file->problems());
+		is_damaged = is_damaged || !part.file->problems().empty();
+	}
+	return is_damaged ? 1 : 0;
 }
 
 } // namespace
@@ -160,9 +179,12 @@ void add_merge(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("merge", "several traces, also of several hosts, as one collection");
 	auto arguments = std::make_shared<Arguments>();
-	command->add_option("trace", arguments->directories, "directories of traces; the first one's clock is kept")
+	command
+	    ->add_option("trace", arguments->directories,
+			 "directories of traces, or files in TDL; the first one's clock is kept")
 	    ->required()
 	    ->option_text("DIR...");
+	add_tdl_option(*command, arguments->tdl);
 	command->add_option("-o,--output", arguments->output, "the directory to write")->required()->option_text("DIR");
 	command
 	    ->add_option("--clock", arguments->clocks,
@@ -179,17 +201,15 @@ void add_merge(CLI::App &app, int &exit_code)
 	    ->option_text("NAME,...");
 	sync->needs("--key");
 	command->add_flag("--copy", arguments->copy, "copy the streams, instead of linking them");
-	command->footer("Exit code: 0, or 1 if it could not be written.\n"
+	command->footer("Exit code: 0, or 1 if it could not be written or a file that was converted is damaged.\n"
 			"Examples:\n"
 			"  monitor merge -o both kernel-trace ust-trace\n"
 			"  monitor merge -o cluster node1 node2 --clock node2=-1.5ms,20us\n"
+			"  monitor merge -o both kernel-trace capture.pcap\n"
 			"  monitor merge -o cluster node1 node2 --sync 'name == \"send\"' 'name == \"receive\"' --key "
 			"message\n"
 			"  monitor list cluster");
-	command->callback([arguments, &exit_code] {
-		run(*arguments);
-		exit_code = 0;
-	});
+	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 
 } // namespace monitor

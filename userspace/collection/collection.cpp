@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "clock_text.h"
+#include "convert.h"
 #include "trace/metadata.h"
 
 namespace monitor::collection {
@@ -41,6 +42,8 @@ void take_part(const fs::path &collection, const Part &part, bool copy)
 	constexpr int max_depth = 16;
 	const fs::path to = collection / part.directory;
 	fs::create_directories(to);
+	if (part.file)
+		return convert(*part.file, to.string(), part.directory, part.shift_ns);
 	for (fs::recursive_directory_iterator entry(part.source), end; entry != end; ++entry) {
 		const fs::path target = to / entry->path().lexically_relative(part.source);
 		if (entry.depth() > max_depth)
