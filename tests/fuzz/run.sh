@@ -1,9 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A short run of one fuzzer from the golden traces. Called by ctest: run.sh FUZZER MAKE_GOLDEN EVENTS CORPUS [SECONDS]
+# A short run of one fuzzer from the golden traces. Called by ctest: run.sh FUZZER MAKE_GOLDEN EVENTS CORPUS [RUNS]
 set -euo pipefail
 
-fuzzer=$1 name=$(basename "$1") make_golden=$2 events=$3 corpus=$4/$(basename "$1") seconds=${5:-10}
+fuzzer=$1 name=$(basename "$1") make_golden=$2 events=$3 corpus=$4/$(basename "$1")
+case $name in
+fuzz_fold) runs=1000 ;; # a whole recording is folded each time
+*) runs=10000 ;;
+esac
+runs=${5:-$runs}
 
 mkdir -p "$corpus" "$corpus.traces"
 "$make_golden" "$corpus.traces" "$events"
@@ -99,5 +104,5 @@ said += b" " * (-len(said) % 8)
 open(sys.argv[1], "wb").write(bytes([len(said) // 8]) + os.urandom(800) + said)
 END
 fi
-exec "$fuzzer" -max_total_time="$seconds" -max_len=16384 -len_control=0 -rss_limit_mb=2048 -timeout=10 -print_final_stats=0 -verbosity=0 \
+exec "$fuzzer" -runs="$runs" -seed=1 -max_len=16384 -len_control=0 -rss_limit_mb=2048 -timeout=10 -print_final_stats=0 -verbosity=0 \
 	-artifact_prefix="$corpus.found_" "$corpus"
