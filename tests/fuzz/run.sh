@@ -26,7 +26,7 @@ fi
 if [ "$name" = fuzz_described ]; then
 	python3 -B "$(dirname "$0")/../ctf/seeds.py" "$corpus"
 fi
-if [ "$name" = fuzz_tdl ]; then
+if [ "$name" = fuzz_tdl ] || [ "$name" = fuzz_convert ]; then
 	python3 -B "$(dirname "$0")/../tdl/seeds.py" "$corpus" "$(dirname "$0")/../../share/descriptions"
 fi
 if [ "$name" = fuzz_filter ]; then
