@@ -126,8 +126,9 @@ def ring_as_described(monitor, source):
 	text = (source / "include/monitor/card.h").read_text()
 	bits = {name: int(size) for name, size in re.findall(r"#define EDC_KIND_BITS_(\w+) (\d+)", text)}
 	classes = {}
-	for number, name, words, body in re.findall(r"CLASS\((\d+), (\w+), \w+, (\d+),\s*((?:[ABF]\([^)]*\)[\s\\]*)+)\)", text):
+	for number, name, words, body in re.findall(r"CLASS\((\d+), (\w+), \w+, (\d+),[\s\\]*((?:[ABF]\([^)]*\)[\s\\]*)+)\)", text):
 		classes[int(number)] = name, int(words), [(field, bits[kind]) for kind, field in re.findall(r"[ABF]\((\w+), (\w+)\)", body)]
+	expect(len(classes) == len(re.findall(r"CLASS\(\d+", text)), "ring: not every class of card.h was understood")
 	described = {}
 	for one in json.loads(run(monitor, "tdl", "show", "ring", "--json")[0])["blocks"]:
 		for number in re.findall(r"\d+", one.get("when", "")):
@@ -142,6 +143,23 @@ def ring_as_described(monitor, source):
 		       f"ring: names of {name}")
 		length = max(field["offset_bits"] + field["size_bits"] for field in own)
 		expect(length == 64 * (words + 1) or one.get("length") == f"{8 * (words + 1)} bytes", f"ring: the length of {name}")
+
+
+def ring_recorded(monitor, work):
+	"""Every stream of a recording, read without its description: the events are the same. Returns why it was not tried."""
+	made = subprocess.run([monitor, "record", "-o", work / "recorded", "--", "ls", "/"], stdout=subprocess.PIPE,
+	                      stderr=subprocess.PIPE, text=True, check=False)
+	if made.returncode != 0:
+		return made.stderr.strip().splitlines()[-1]
+	known = {(event["ticks"], event["cpu"], event["event"]) for event in events(monitor, work / "recorded")}
+	count = 0
+	for path in sorted((work / "recorded").glob("kernel_cpu*")):
+		for event in events(monitor, path):
+			one = event["ticks"], event["cpu"], event["event"].removesuffix("_long")
+			expect(one in known, f"ring: {path.name} has {one}")
+			count += 1
+	expect(count > 500, f"ring: {count} events in a recording")
+	return ""
 
 
 def cut_off(monitor, work):
@@ -170,6 +188,8 @@ def main(monitor, work, source):
 	for test in (acct_made, utmp_as_utmpdump, blktrace, ring, cut_off):
 		test(monitor, work)
 	ring_as_described(monitor, pathlib.Path(source))
+	not_recorded = ring_recorded(monitor, work)
+	print(f"ring by hand only: {not_recorded}" if not_recorded else "ring as it was recorded")
 	reason = "not root" if os.geteuid() else acct_of_kernel(monitor, work)
 	print(f"accounting by hand only: {reason}" if reason else "accounting as this kernel writes it")
 	return 0
