@@ -74,8 +74,12 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 	if (left_bits < layout.head_bits)
 		return "a record is cut off by the end of the file or of its segment";
 	const RecordForm *form = layout.choose(event_.view());
-	if (!form)
+	if (!form) {
+		const std::uint64_t bits = layout.size.is_known ? layout.size.of(event_.view()) : 0;
+		if (bits > 0 && bits >= layout.head_bits && bits <= left_bits)
+			size_bytes = bits / 8;
 		return "a record of a kind that is not described";
+	}
 	event_.cls = form->cls;
 	if (form->size.is_known) {
 		event_.end_bits = form->size.of(event_.view());

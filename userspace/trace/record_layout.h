@@ -113,6 +113,7 @@ struct RecordHeader {
 struct RecordLayout {
 	RecordHeader file, segment;
 	std::vector<RecordForm> forms; // the first one whose tests hold
+	RecordSize size;               // of a record of no form
 	std::uint64_t head_bits = 0;   // of every record: tests and sizes need them
 	// Of values of the part that the first test of every form is of: the first form it can be.
 	RecordPart selector;

@@ -136,8 +136,10 @@ private:
 		RecordForm &form = layout_->forms[number];
 		fields_.enter(block.name, true);
 		cls->payload = empty_structure();
-		if (model_.common)
+		if (model_.common) {
 			fields_.add(model_.common->items, cls->payload);
+			measure_common(*model_.common);
+		}
 		fields_.add(block.items, cls->payload);
 		if (cls->payload.members.empty())
 			throw Refusal(block.position, "the record has no fields");
@@ -179,6 +181,16 @@ private:
 		if (part.slot < 0)
 			layout_->head_bits =
 			    std::max<std::uint64_t>(layout_->head_bits, std::uint64_t(part.at_bits) + part.size_bits);
+	}
+
+	// Known of every record if it does not depend on a field of some.
+	void measure_common(const Block &common)
+	{
+		if (!common.length || (common.length->amount.field && !fields_.has(common.length->amount.field)))
+			return;
+		layout_->size = fields_.size(*common.length);
+		if (layout_->size.has_part)
+			need(layout_->size.part);
 	}
 
 	void measure(const Block &block, RecordForm &form, const EventClass &cls)
