@@ -248,14 +248,14 @@ def damaged(monitor, work):
 	(work / "cut.pcap").write_bytes(whole[:-1])
 	(work / "whole.pcap").write_bytes(whole)
 	_, errors = run(monitor, "merge", "-o", work / "cut", work / "whole.pcap", work / "cut.pcap", code=1)
-	expect("cut.pcap, packet 0 at byte" in errors and "cut off" in errors, f"damage: {errors}")
+	expect("cut.pcap, record 2 at byte" in errors and "cut off" in errors, f"damage: {errors}")
 	compare(monitor, work / "cut.pcap", work / "cut/cut.pcap", code=1)
 	for path, lost in (("cut.pcap", None), ("whole.pcap", 0)):
 		told = json.loads(run(monitor, "info", work / "cut" / path, "--json")[0])["summary"]
 		expect(told["lost"] == lost, f"losses of {path}: {told}")
 	(work / "header.pcap").write_bytes(b"\xd4\xc3\xb2\xa1\x03" + whole[5:])
 	_, errors = run(monitor, "merge", "-o", work / "header", work / "whole.pcap", work / "header.pcap", code=1)
-	expect("always is the same" in errors, f"a damaged header: {errors}")
+	expect("where always 2 stands" in errors, f"a damaged header: {errors}")
 	expect(len(events(monitor, work / "header")) == 3, "the other one is whole")
 	(work / "none").write_bytes(b"nothing")
 	_, errors = run(monitor, "merge", "-o", work / "none-all", work / "whole.pcap", work / "none", code=1)

@@ -54,7 +54,8 @@ inline std::string fields_of(const Event &event)
 	return std::string(line.view());
 }
 
-// Every event as "TIME NAME FIELDS", every gap as "gap", then the problems as "BYTE: sentence"; or what Error says.
+// Every event as "TIME NAME FIELDS", every gap as "gap", then the problems as "PLACE at byte BYTE: sentence"; or what
+// Error says.
 inline std::string read(const std::string &text, const std::vector<std::byte> &bytes)
 {
 	Source source{"t.tdl", {}};
@@ -73,7 +74,7 @@ inline std::string read(const std::string &text, const std::vector<std::byte> &b
 		    },
 		    [&](const StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) { made += "gap\n"; });
 		for (const Problem &problem : trace.problems().kept())
-			made += std::to_string(problem.offset) + ": " + problem.sentence + '\n';
+			made += problem.text().substr(6) + '\n'; // behind "file, "
 	} catch (const Error &error) {
 		return error.what();
 	}

@@ -59,17 +59,17 @@ TEST_CASE("tdl: records are told apart by what they begin with")
 	CHECK(read(text, "0103 05 0104 0607 ff02") == "0 a k=1 n=3 x=5\n0 b k=1 n=4 y=[6 7]\n0 c k=255 n=2\n");
 	const std::string left_out = "a record of a kind that is not described; it is left out\n";
 	const std::string rest_left_out =
-	    "a record of a kind that is not described; the rest of the packet is left out\n";
-	CHECK(read(text, "ff02 0203aa ff02") == "0 c k=255 n=2\ngap\n0 c k=255 n=2\n2: " + left_out);
-	CHECK(read(text, "ff02 0204aa") == "0 c k=255 n=2\ngap\n2: " + rest_left_out);
-	CHECK(read(text, "ff02 0200 ff02") == "0 c k=255 n=2\ngap\n2: " + rest_left_out);
-	CHECK(read(text, "ff02 0201 ff02") == "0 c k=255 n=2\ngap\n2: " + rest_left_out);
+	    "a record of a kind that is not described; the rest of the file is left out\n";
+	CHECK(read(text, "ff02 0203aa ff02") == "0 c k=255 n=2\ngap\n0 c k=255 n=2\nrecord 1 at byte 2: " + left_out);
+	CHECK(read(text, "ff02 0204aa") == "0 c k=255 n=2\ngap\nrecord 1 at byte 2: " + rest_left_out);
+	CHECK(read(text, "ff02 0200 ff02") == "0 c k=255 n=2\ngap\nrecord 1 at byte 2: " + rest_left_out);
+	CHECK(read(text, "ff02 0201 ff02") == "0 c k=255 n=2\ngap\nrecord 1 at byte 2: " + rest_left_out);
 	CHECK(read("trace t\nevery record begins with\nk unsigned 8 bits\nlength is n\nend\n"
 		   "record a when k is 1\nn unsigned 8 bits\nend\n",
-		   "0203ff 0102") == "gap\n0: " + rest_left_out);
+		   "0203ff 0102") == "gap\nrecord 0 at byte 0: " + rest_left_out);
 	CHECK(read("trace t\nevery record begins with\nk unsigned 8 bits\nlength is 2 bytes\nend\n"
 		   "record a when k is 1\nx unsigned 8 bits\nend\n",
-		   "0203 0105") == "gap\n0 a k=1 x=5\n0: " + left_out);
+		   "0203 0105") == "gap\n0 a k=1 x=5\nrecord 0 at byte 0: " + left_out);
 	CHECK(read(text + "record d\nend\n", "0202 ff02") == "0 d k=2 n=2\n0 c k=255 n=2\n");
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("tdl: times are points or distances, of one field or two")
 	CHECK(timed("time is m wrapping", "00 feff 00 0100") == "65534 r \n65537 r \n");
 	CHECK(timed("time is m may step back", "00 0500 00 0300 00 0600") == "5 r \n5 r \n6 r \n");
 	CHECK(timed("time is m", "00 0500 00 0300 00 0600") ==
-	      "5 r \ngap\n6 r \n3: the event's time steps back; it is left out\n");
+	      "5 r \ngap\n6 r \nrecord 1 at byte 3: the event's time steps back; it is left out\n");
 	CHECK(
 	    read(
 		record(
@@ -122,26 +122,34 @@ TEST_CASE("tdl: segments have headers, contents and losses")
 	    "trace t\nevery segment begins with\nm unsigned 8 bits, always 9\nlength is 4 bytes\nend\n"
 	    "record r\na unsigned 8 bits\nend\n";
 	CHECK(read(fixed, "09 010203 09 040506") == "0 r a=1\n0 r a=2\n0 r a=3\n0 r a=4\n0 r a=5\n0 r a=6\n");
-	CHECK(read(fixed, "09 010203 08 040506 09 07").find("4: a field of the header that always is the same") !=
-	      std::string::npos);
+	CHECK(read(fixed, "09 010203 08 040506 09 07")
+		  .find("segment 1 at byte 4: the header's m is 8, where always 9 stands\n") != std::string::npos);
 	CHECK(read(fixed, "09 010203 09").find("the file ends in the middle") != std::string::npos);
 }
 
 TEST_CASE("tdl: a record that is cut off, too short or wrong is damage with its position")
 {
 	const std::string text = record("n unsigned 8 bits\na unsigned 8 bits\nlength is n");
-	CHECK(read(text, "02 07 02") == "0 r n=2 a=7\ngap\n2: a record is cut off by the end of the file or of its "
-					"segment; the rest of the packet is "
-					"left out\n");
-	CHECK(read(text, "02 07 00 00").find("2: a record has the length 0") != std::string::npos);
-	CHECK(read(text, "02 07 01 00").find("2: the fields of a record do not fit into its length") !=
+	CHECK(read(text, "02 07 02") ==
+	      "0 r n=2 a=7\ngap\nrecord 1 at byte 2: a record is cut off by the end of the file or of its "
+	      "segment; the rest of the file is "
+	      "left out\n");
+	CHECK(read(text, "02 07 00 00").find("record 1 at byte 2: a record has the length 0") != std::string::npos);
+	CHECK(read(text, "02 07 01 00")
+		  .find("record 1 at byte 2: the fields of a record r do not fit into its length of 1 bytes;") !=
 	      std::string::npos);
 	CHECK(read(record("n unsigned 64 bits\na text of n bytes"), "ffffffffffffffff 00")
 		  .find("0: a record is cut off") != std::string::npos);
 	CHECK(read(record("n unsigned 64 bits\na list of n times 4 plus 4 unsigned 32 bits"), "ffffffffffffffff 00")
 		  .find("0: a record is cut off") != std::string::npos);
-	CHECK(read(record("a unsigned 8 bits, always 7"), "07 08").find("1: a field that always is the same") !=
-	      std::string::npos);
+	CHECK(read("trace t\nthe file begins with\nv signed 8 bits, always -2\nend\n" + text.substr(8), "fd 02 07") ==
+	      "header at byte 0: the header's v is -3, where always -2 stands\n");
+	CHECK(
+	    read(record("filler bytes 0xAA 1"), "aa01 aa02") ==
+	    "0 r \ngap\nrecord 1 at byte 2: the record's filler is 0xaa02, where always 0xaa01 stands; the rest of the "
+	    "file is left out\n");
+	CHECK(read(record("a unsigned 8 bits, always 7"), "07 08")
+		  .find("record 1 at byte 1: the record's a is 8, where always 7 stands") != std::string::npos);
 }
 
 TEST_CASE("tdl: a wrong checksum costs its record only")
@@ -158,5 +166,6 @@ TEST_CASE("tdl: a wrong checksum costs its record only")
 	CHECK(summed("crc32", "'ab' 9e83486d") == "0 r a=97 b=98 s=2659403885\n");
 	CHECK(summed("sum8 of b", "ff02 00000002") == "0 r a=255 b=2 s=2\n");
 	CHECK(summed("sum8 of a to b", "0102 00000003 0102 00000004 0303 00000006") ==
-	      "0 r a=1 b=2 s=3\ngap\n0 r a=3 b=3 s=6\n6: the checksum of a record is wrong; it is left out\n");
+	      "0 r a=1 b=2 s=3\ngap\n0 r a=3 b=3 s=6\nrecord 1 at byte 6: the checksum of a record is wrong; it is "
+	      "left out\n");
 }

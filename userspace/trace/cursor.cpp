@@ -124,6 +124,7 @@ void Cursor::open(const PacketHead &head)
 	position_ = event_.packet + head.first_bits / 8;
 	end_ = event_.packet + (head.content_bits + 7) / 8;
 	at_bits_ = head.first_bits;
+	record_ = 0;
 	kept_from_ = position_;
 	event_.end_bits = head.content_bits;
 	event_.packet_cpu = head.cpu;
@@ -177,8 +178,12 @@ void Cursor::report_damage()
 {
 	const auto offset = static_cast<std::uint64_t>(position_ - stream_->bytes());
 	const bool resumes = resume_ > position_;
-	problems_->add(stream_->info(), next_packet_ - 1, offset,
-		       why_damaged() + (resumes ? "; it is left out" : "; the rest of the packet is left out"));
+	const StreamInfo &info = stream_->info();
+	problems_->add(info, next_packet_ - 1, offset,
+		       why_damaged() + (resumes ? "; it is left out"
+						: std::string("; the rest of the ") + info.part + " is left out"),
+		       info.has_packets ? "" : "record " + std::to_string(record_));
+	++record_;
 	broken_ = true;
 	position_ = resumes ? resume_ : end_;
 	resume_ = nullptr;

@@ -24,6 +24,8 @@ struct StreamInfo {
 	std::uint32_t cpu = 0;
 	std::uint32_t level = 0;
 	bool is_described = false; // not of tokens
+	bool has_packets = true;   // false: the file is one, and damage is told by the record
+	const char *part = "packet";
 	std::uint32_t machine = 0; // in Trace::machines(): CPUs and threads of different ones are different
 	std::string name;          // of the file
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "description.h"
@@ -34,6 +35,7 @@ struct PacketHead {
 	std::uint32_t level = 0;
 	const StreamClass *stream = nullptr; // nullptr: tokens
 	std::vector<std::uint64_t> slots;    // as header and context left them
+	std::string why;                     // what is wrong with it, if that is not always the same
 };
 
 class Packets {
@@ -43,7 +45,7 @@ public:
 	virtual std::uint64_t count() const = 0;
 	// Of packet `number`, or of the end of the file for count().
 	virtual std::uint64_t offset(std::uint64_t number) const = 0;
-	// Reads and tests a packet's header: returns nullptr, or what is wrong with it.
+	// Reads and tests a packet's header: returns nullptr, or what is wrong with it, as long as `head` lives.
 	virtual const char *read(std::uint64_t number, PacketHead &head) const = 0;
 };
 

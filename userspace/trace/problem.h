@@ -23,12 +23,12 @@ struct Problem {
 	std::uint64_t offset = 0; // in the file
 	std::string sentence;
 	std::uint32_t stream_index = 0; // in Trace::streams()
+	std::string place;              // "packet N"
 
-	// "STREAM, packet N at byte M: SENTENCE"
+	// "STREAM, PLACE at byte M: SENTENCE"
 	std::string text() const
 	{
-		return stream + ", packet " + std::to_string(packet) + " at byte " + std::to_string(offset) + ": " +
-		       sentence;
+		return stream + ", " + place + " at byte " + std::to_string(offset) + ": " + sentence;
 	}
 };
 
@@ -36,12 +36,15 @@ class Problems {
 public:
 	static constexpr std::size_t max_kept = 1000; // texts
 
-	void add(const StreamInfo &stream, std::uint64_t packet, std::uint64_t offset, std::string sentence)
+	// Without a place: of the packet, or of the header of a file that has none.
+	void add(const StreamInfo &stream, std::uint64_t packet, std::uint64_t offset, std::string sentence,
+		 std::string place = {})
 	{
-		if (!seen_.emplace(stream.index, packet).second)
+		if (!seen_.emplace(stream.index, packet).second || kept_.size() >= max_kept)
 			return;
-		if (kept_.size() < max_kept)
-			kept_.push_back({stream.name, packet, offset, std::move(sentence), stream.index});
+		if (place.empty())
+			place = stream.has_packets ? stream.part + (" " + std::to_string(packet)) : "header";
+		kept_.push_back({stream.name, packet, offset, std::move(sentence), stream.index, std::move(place)});
 	}
 	// Those that another reader of the same trace found.
 	void take(const Problems &others)

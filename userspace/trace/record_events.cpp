@@ -15,14 +15,6 @@ namespace {
 constexpr std::uint64_t event_budget = 1u << 20;        // elements, per record
 constexpr std::ptrdiff_t drop_distance = 4 * (1 << 20); // pages are given back after so many bytes
 
-const char *wrong_constant(const RecordForm &form, const View &view)
-{
-	for (const RecordConstant &constant : form.constants)
-		if (view.slots[constant.slot] != constant.value)
-			return "a field that always is the same is something else";
-	return nullptr;
-}
-
 bool is_right(const RecordChecksum &checksum, const Event &event)
 {
 	std::uint64_t at_bits = 0, begin_bits = 0, end_bits = 0;
@@ -48,10 +40,12 @@ bool Cursor::decode_record()
 		drop_records();
 	std::uint64_t size_bytes = 0;
 	why_ = read_record(size_bytes);
-	if (!why_)
+	if (!why_) {
 		position_ += size_bytes;
-	else
+		++record_;
+	} else {
 		resume_ = position_ + size_bytes;
+	}
 	return !why_;
 }
 
@@ -60,6 +54,16 @@ void Cursor::drop_records()
 	if (kept_from_)
 		stream_->drop_bytes(kept_from_, position_);
 	kept_from_ = position_;
+}
+
+const char *Cursor::wrong_constant(const RecordForm &form)
+{
+	for (const RecordConstant &constant : form.constants)
+		if (event_.slots[constant.slot] != constant.value) {
+			text_ = constant.wrong("record", event_.slots[constant.slot]);
+			return text_.c_str();
+		}
+	return nullptr;
 }
 
 // Of a damaged record the size is given if it is known: what is behind it may be read.
@@ -92,14 +96,18 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 	if (!form->cls->is_fixed)
 		at_bits = 0;
 	if (form->cls->is_fixed ? at_bits > event_.end_bits
-				: !skip(form->cls->payload, event_.view(), at_bits) || at_bits > event_.end_bits)
-		return form->size.is_known ? "the fields of a record do not fit into its length"
-					   : "a record is cut off by the end of the file or of its segment";
+				: !skip(form->cls->payload, event_.view(), at_bits) || at_bits > event_.end_bits) {
+		if (!form->size.is_known)
+			return "a record is cut off by the end of the file or of its segment";
+		text_ = "the fields of a record " + form->cls->name + " do not fit into its length of " +
+			std::to_string(event_.end_bits / 8) + " bytes";
+		return text_.c_str();
+	}
 	if (!form->size.is_known)
 		event_.end_bits = (at_bits + 7) / 8 * 8;
 	if (event_.end_bits == 0)
 		return "a record takes no bytes";
-	if (const char *why = wrong_constant(*form, event_.view()))
+	if (const char *why = wrong_constant(*form))
 		return why;
 	size_bytes = event_.end_bits / 8;
 	for (const RecordChecksum &checksum : form->checksums)

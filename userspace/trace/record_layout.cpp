@@ -5,6 +5,8 @@
 #include <array>
 #include <limits>
 
+#include "text.h"
+
 namespace monitor::trace {
 namespace {
 
@@ -47,6 +49,18 @@ std::uint64_t RecordSize::of(const View &view) const
 	    bits > endless - multiple)
 		return endless;
 	return (bits + multiple - 1) / multiple * multiple;
+}
+
+std::string RecordConstant::wrong(const char *block, std::uint64_t found) const
+{
+	const auto number = [this](std::uint64_t of) {
+		if (base == 10)
+			return is_signed ? std::to_string(static_cast<std::int64_t>(of)) : std::to_string(of);
+		char text[max_number_chars];
+		return std::string(text, put_hex(text, of));
+	};
+	return std::string("the ") + block + "'s " + (name.empty() ? "filler" : name) + " is " + number(found) +
+	       ", where always " + number(value) + " stands";
 }
 
 std::uint64_t checksum_of(ChecksumMethod method, const std::byte *bytes, std::uint64_t size_bytes)

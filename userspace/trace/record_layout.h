@@ -70,9 +70,14 @@ struct RecordTime {
 
 // An integer that always is the same: of a header, or of a record that has been walked.
 struct RecordConstant {
-	std::string name;
+	std::string name; // "": a filler
 	std::int32_t slot = -1;
 	std::uint64_t value = 0;
+	bool is_signed = false;
+	std::uint8_t base = 10;
+
+	// "the BLOCK's NAME is FOUND, where always VALUE stands"
+	std::string wrong(const char *block, std::uint64_t found) const;
 };
 
 enum class ChecksumMethod : std::uint8_t { sum8, sum16, sum32, xor8, crc32 };

@@ -20,7 +20,7 @@ public:
 	    : bytes_(bytes), description_(description), records_(*description.layout->records),
 	      slots_(static_cast<std::size_t>(description.layout->slots))
 	{
-		why_ = read_header(records_.file, 0, slots_, first_bytes_);
+		why_ = read_header(records_.file, 0, slots_, first_bytes_, text_);
 		if (!why_ && records_.file.size.is_known)
 			why_ = take_size(records_.file.size, 0, slots_, first_bytes_);
 		if (why_)
@@ -63,7 +63,7 @@ private:
 	}
 
 	const char *read_header(const RecordHeader &header, std::uint64_t offset, std::vector<std::uint64_t> &slots,
-				std::uint64_t &size_bytes) const
+				std::uint64_t &size_bytes, std::string &text) const
 	{
 		size_bytes = 0;
 		if (!header.is_there)
@@ -74,8 +74,11 @@ private:
 		if (!skip(header.fields, view, at_bits))
 			return "the file ends in the middle of a header";
 		for (const RecordConstant &constant : header.constants)
-			if (slots[static_cast<std::size_t>(constant.slot)] != constant.value)
-				return "a field of the header that always is the same is something else";
+			if (const std::uint64_t found = slots[static_cast<std::size_t>(constant.slot)];
+			    found != constant.value) {
+				text = constant.wrong("header", found);
+				return text.c_str();
+			}
 		size_bytes = (at_bits + 7) / 8;
 		return nullptr;
 	}
@@ -97,7 +100,7 @@ private:
 	{
 		const RecordHeader &segment = records_.segment;
 		std::uint64_t header_bytes = 0;
-		if (const char *why = read_header(segment, head.offset_bytes, head.slots, header_bytes))
+		if (const char *why = read_header(segment, head.offset_bytes, head.slots, header_bytes, head.why))
 			return why;
 		head.first_bits = header_bytes * 8;
 		head.size_bytes = header_bytes;
@@ -160,6 +163,7 @@ private:
 	const RecordLayout &records_;
 	std::vector<std::uint64_t> slots_; // as the file's header left them
 	const char *why_ = nullptr;        // the file's header is damaged
+	std::string text_;                 // of why_, if it is not always the same
 	std::uint64_t first_bytes_ = 0;    // where records or segments begin
 	std::uint64_t count_ = 0;
 	std::uint64_t size_bytes_ = 0; // of each segment; 0: they differ

@@ -5,6 +5,8 @@
 
 #include <sys/mman.h>
 
+#include "record_layout.h"
+
 namespace monitor::trace {
 
 Stream::Stream(std::string name, std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid)
@@ -34,12 +36,15 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
 
 void Stream::make_packets()
 {
-	if (!info_.is_described)
+	if (!info_.is_described) {
 		packets_ = token_packets(bytes_, description_->uuid);
-	else if (description_->layout->records)
+	} else if (description_->layout->records) {
+		info_.has_packets = description_->layout->records->segment.is_there;
+		info_.part = info_.has_packets ? "segment" : "file";
 		packets_ = record_packets(bytes_, *description_);
-	else
+	} else {
 		packets_ = described_packets(bytes_, *description_, index_.bytes());
+	}
 	find_ends();
 }
 
@@ -113,8 +118,11 @@ std::string Stream::why_foreign() const
 {
 	PacketHead head;
 	if (packets() == 0)
-		return "the file is shorter than a packet";
-	return std::string("no packet of this trace is in the file; of the first one: ") + read_head(0, head);
+		return std::string("the file is shorter than a ") + info_.part;
+	const std::string why = read_head(0, head);
+	return info_.has_packets
+		   ? std::string("no ") + info_.part + " of this trace is in the file; of the first one: " + why
+		   : why;
 }
 
 const char *Stream::read_head(std::uint64_t number, PacketHead &head) const

@@ -204,6 +204,7 @@ private:
 	// Of a file that is described in TDL: record_events.cpp.
 	bool decode_record();
 	const char *read_record(std::uint64_t &size_bytes);
+	const char *wrong_constant(const RecordForm &form);
 	const char *take_record_time(const RecordForm &form);
 	void drop_records();
 
@@ -236,6 +237,8 @@ private:
 	std::uint64_t ticks_ = 0;              // of the stream's own clock, if it is mapped or described
 	std::uint64_t at_bits_ = 0;            // of a described packet
 	const char *why_ = nullptr;            // a described event is damaged
+	std::string text_;                     // of why_, if it is not always the same
+	std::uint64_t record_ = 0;             // number of the next one of a file in TDL, in its packet
 	const std::byte *resume_ = nullptr;    // what is behind a damaged record, if that is known
 	const std::byte *kept_from_ = nullptr; // records before it were given back
 	PacketHead head_, next_head_;          // of the packet that is or was open; of the one that may be opened

@@ -286,7 +286,7 @@ FieldClass FieldCompiler::type_of(const Item &item)
 			if (!fits)
 				throw Refusal(item.position,
 					      "the number that always stands here does not fit into the field");
-			constants_.push_back({item.name, made.slot, *field.always});
+			constants_.push_back({item.name, made.slot, *field.always, field.is_signed, field.base});
 		}
 		break;
 	case Field::Type::text:

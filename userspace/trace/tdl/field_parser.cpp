@@ -238,6 +238,7 @@ Item FieldParser::filler()
 		}
 	} else if (take_words({"bytes"})) {
 		item.field.bits = 0;
+		item.field.base = 16;
 		item.field.big_endian = true; // as they stand
 		item.field.always = 0;
 		for (; peek().kind == Token::Kind::number; item.field.bits += 8) {
