@@ -104,7 +104,7 @@ TEST_CASE("tdl: a line that is none is refused at its place")
 	CHECK_THAT(wrong("trace t\nrecrd r\nend\n"), Catch::StartsWith("2:1: expected a block: magic") &&
 							 Catch::EndsWith("not recrd; did you mean record?"));
 	CHECK(wrong("trace t\nrecord r\n\ta unsigned 8 bits\n") ==
-	      "4:1: expected `end`, which every block needs here, not the end of the line");
+	      "4:1: expected the `end` of record r of line 2 here, not the end of the line");
 	CHECK(wrong("trace t\nrecord r\nend\n") == "2:1: the record has no fields");
 	CHECK_THAT(wrong("trace t\nevery sgment begins with\n"), Catch::EndsWith("not sgment; did you mean segment?"));
 	CHECK(wrong("trace t\nmagic 1\n") == "2:7: expected `bytes N N ...` or a text, of 1 to 64 bytes here, not 1");
@@ -192,6 +192,44 @@ TEST_CASE("tdl: what cannot be read is refused")
 	      "7:1: names are either all of values or all of bits");
 }
 
+TEST_CASE("tdl: a block without its end is told with the line where it begins")
+{
+	const std::string text = "trace t\nrecord r\na unsigned 8 bits\n";
+	CHECK(wrong(text) == "4:1: expected the `end` of record r of line 2 here, not the end of the line");
+	CHECK(wrong(text + "record s\nb unsigned 8 bits\nend\n") ==
+	      "4:1: expected the `end` of record r of line 2 here, not record");
+	CHECK(wrong(text + "when a is 1\nend\nnames n\n") ==
+	      "6:1: expected the `end` of record r of line 2 here, not names");
+	CHECK(wrong(text + "when a is 1\nnames n\n") == "5:1: expected the `end` of when of line 4 here, not names");
+	CHECK(wrong(text + "group g\n\nb unsigned 8 bits\n") ==
+	      "7:1: expected the `end` of group of line 4 here, not the end of the line");
+	CHECK(wrong("trace t\nevery record begins with\nrecord r\n") ==
+	      "3:1: expected the `end` of the block of line 2 here, not record");
+	CHECK(wrong(text + "end\nnames n\n1 means a\nrecord s\n") ==
+	      "7:1: expected the `end` of names n of line 5 here, not record");
+	CHECK(wrong(text + "names unsigned 8 bits\nend\n") == "none"); // a field
+}
+
+TEST_CASE("tdl: what can never be is refused")
+{
+	const auto named = [](const std::string &names) {
+		return wrong(record("a signed 8 bits, named n") + "names n\n" + names + "\nend\n");
+	};
+	CHECK(named("1 means a\n2 means b\n1 means c") ==
+	      "8:1: a number has two names: that of line 6 is one of it, too; take one away");
+	CHECK(named("3 means a\n1 to 5 means b").substr(0, 4) == "7:1:");
+	CHECK(named("-1 means a\n-5 to 2 means b").substr(0, 4) == "7:1:");
+	CHECK(named("bit 1 means a\nbit 1 means b").substr(0, 4) == "7:1:");
+	CHECK(named("-5 to -1 means a\n0 to 2 means b\n-6 means c") == "none");
+	const std::string twice = ":1: the byte order of all is said twice; that of one field stands behind its type";
+	CHECK(wrong("trace t\nbig endian\nlittle endian\n" + record("a unsigned 8 bits").substr(8)) == "3" + twice);
+	const std::string nothing = "what is 0 long never is there; leave the line out";
+	CHECK(field("a text of 0 bytes") == "3:11: " + nothing);
+	CHECK(field("a block of 0 bytes") == "3:12: " + nothing);
+	CHECK(field("a list of 0 unsigned 8 bits") == "3:11: " + nothing);
+	CHECK(field("group a 0 times\nb unsigned 8 bits\nend") == "3:9: " + nothing);
+}
+
 TEST_CASE("tdl: words that are none are refused")
 {
 	CHECK(wrong("trace t $\n") == "1:9: a character stands here that TDL does not know");
@@ -213,7 +251,7 @@ TEST_CASE("tdl: nesting and size are bounded")
 	CHECK(field(deep + "when a is 1\n" + ends + "end\n") == "20:1: blocks are nested too deeply");
 	CHECK(field("group a 1000000000 times\ngroup b 1000000000 times\nc unsigned 8 bits\nend\nend") ==
 	      "3:9: what is repeated takes more than 2^30 bytes");
-	CHECK(field("group a 1000000000 times\nc text of 0 bytes\nend") == "3:9: what is repeated takes no bytes");
+	CHECK(field("group a 1000000000 times\nfiller of 0 bytes\nend") == "3:9: what is repeated takes no bytes");
 	CHECK(field("a block of 1073741824 bytes\nb unsigned 8 bits, in seconds\ntime is b") == "none");
 	std::string many;
 	for (int i = 0; i < 10'001; ++i)

@@ -78,7 +78,7 @@ void FieldParser::type(Field &field)
 			take_words({"of"});
 		} else {
 			expect_words({"of"});
-			field.amount = amount();
+			field.amount = some_amount();
 		}
 		scalar(field, field.is_real_list);
 	} else {
@@ -95,7 +95,7 @@ void FieldParser::extent(Field &field)
 	} else if (take_words({"to", "the", "end"})) {
 		field.extent = Field::Extent::to_end;
 	} else if (take_words({"of"})) {
-		field.amount = amount();
+		field.amount = some_amount();
 		if (!take_words({"bytes"}))
 			expect_words({"byte"});
 	} else {
@@ -130,6 +130,14 @@ Amount FieldParser::amount()
 		made.plus = static_cast<std::int64_t>(bounded());
 	else if (take_words({"minus"}))
 		made.plus = -static_cast<std::int64_t>(bounded());
+	return made;
+}
+
+Amount FieldParser::some_amount()
+{
+	const Amount made = amount();
+	if (!made.field && made.plus == 0)
+		throw Refusal(made.position, "what is 0 long never is there; leave the line out");
 	return made;
 }
 
@@ -263,7 +271,7 @@ bool FieldParser::repetition(Field &field)
 	}
 	if (at_line_end() || peek().kind == Token::Kind::text)
 		return false;
-	field.amount = amount();
+	field.amount = some_amount();
 	expect_words({"times"});
 	return true;
 }

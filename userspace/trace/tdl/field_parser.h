@@ -20,6 +20,8 @@ public:
 	Item filler();
 	// NUMBER, or FIELD [times N] [plus N | minus N]
 	Amount amount();
+	// The same, but not 0.
+	Amount some_amount();
 	// UNIT behind `in`
 	Unit unit();
 	bool take_byte_order(std::optional<bool> &big_endian);

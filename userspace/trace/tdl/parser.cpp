@@ -42,6 +42,11 @@ private:
 		const Position where = peek().position;
 		std::optional<bool> big_endian;
 		if (take_byte_order(big_endian)) {
+			if (has_byte_order_)
+				throw Refusal(where,
+					      "the byte order of all is said twice; that of one field stands behind "
+					      "its type");
+			has_byte_order_ = true;
 			model_.big_endian = *big_endian;
 			expect_line_end();
 		} else if (take_words({"magic"})) {
@@ -75,7 +80,7 @@ private:
 		block.emplace();
 		block->position = where;
 		expect_line_end();
-		items(*block, block->items, 0);
+		items(*block, block->items, 0, "the block" + line(where));
 	}
 
 	void record(Position where)
@@ -87,7 +92,7 @@ private:
 			conditions(block.conditions);
 		block.meaning = optional_text();
 		expect_line_end();
-		items(block, block.items, 0);
+		items(block, block.items, 0, "record " + block.name + line(where));
 		for (const Block &other : model_.records)
 			if (other.name == block.name)
 				throw Refusal(where, "two records are called " + block.name);
@@ -95,24 +100,38 @@ private:
 		model_.records.push_back(std::move(block));
 	}
 
-	// To the `end`, which is taken.
-	void items(Block &block, std::vector<Item> &into, unsigned depth)
+	static std::string line(Position where) { return " of line " + std::to_string(where.line); }
+
+	// At the begin of a line: if no line of the block `open` can begin so, its `end` was forgotten.
+	void expect_inside(const std::string &open)
+	{
+		const bool is_outer =
+		    peek().kind == Token::Kind::word &&
+		    std::find(block_words.begin(), block_words.end(), peek().text) != block_words.end();
+		if (is_outer || peek().kind == Token::Kind::end)
+			fail("the `end` of " + open);
+	}
+
+	// To the `end` of the block `open`, which is taken.
+	void items(Block &block, std::vector<Item> &into, unsigned depth, const std::string &open)
 	{
 		for (;;) {
-			if (peek().kind == Token::Kind::end)
-				fail("`end`, which every block needs");
 			count(max_items);
 			if (is_type(1)) {
 				into.push_back(field());
-			} else if (take_words({"end"})) {
+				continue;
+			}
+			expect_inside(open);
+			if (take_words({"end"})) {
 				return expect_line_end();
 			} else if (take_words({"filler"})) {
 				into.push_back(filler());
 			} else if (peek().is("when") || peek().is("group")) {
 				if (depth == max_depth)
 					throw Refusal(peek().position, "blocks are nested too deeply");
+				const std::string inner = peek().text + line(peek().position);
 				into.push_back(peek().is("when") ? when() : group());
-				items(block, into.back().items, depth + 1);
+				items(block, into.back().items, depth + 1, inner);
 			} else if (peek(1).is("is") && depth == 0) {
 				statement(block);
 			} else {
@@ -337,6 +356,7 @@ private:
 		made.meaning = optional_text();
 		expect_line_end();
 		while (!take_words({"end"})) {
+			expect_inside("names " + made.name + line(where));
 			count(max_items);
 			made.labels.push_back(label());
 			if (made.labels.back().is_bit != made.labels.front().is_bit)
@@ -346,10 +366,32 @@ private:
 		expect_line_end();
 		if (made.labels.empty())
 			throw Refusal(where, "there are no names in this block");
+		check_overlap(made);
 		for (const Names &other : model_.names)
 			if (other.name == made.name)
 				throw Refusal(where, "two blocks of names are called " + made.name);
 		model_.names.push_back(std::move(made));
+	}
+
+	// No number has two names.
+	static void check_overlap(const Names &names)
+	{
+		const bool is_signed = std::any_of(names.labels.begin(), names.labels.end(),
+						   [](const Label &label) { return label.is_negative; });
+		const std::uint64_t bias = is_signed ? std::uint64_t(1) << 63 : 0; // then they compare as integers
+		std::vector<const Label *> sorted;
+		for (const Label &label : names.labels)
+			sorted.push_back(&label);
+		std::stable_sort(sorted.begin(), sorted.end(),
+				 [&](const Label *a, const Label *b) { return a->first + bias < b->first + bias; });
+		for (std::size_t i = 1; i < sorted.size(); ++i) {
+			const Label &a = *sorted[i - 1], &b = *sorted[i];
+			const auto [earlier, later] = std::minmax(a.position.line, b.position.line);
+			if (b.first + bias <= a.last + bias)
+				throw Refusal(a.position.line == later ? a.position : b.position,
+					      "a number has two names: that of line " + std::to_string(earlier) +
+						  " is one of it, too; take one away");
+		}
 	}
 
 	Label label()
@@ -379,6 +421,7 @@ private:
 
 	Model model_;
 	std::size_t items_ = 0;
+	bool has_byte_order_ = false;
 };
 
 } // namespace
