@@ -227,6 +227,42 @@ TEST_CASE("tdl: what can never be is refused")
 	CHECK(field("a text of 0 bytes") == "3:11: " + nothing);
 	CHECK(field("a block of 0 bytes") == "3:12: " + nothing);
 	CHECK(field("a list of 0 unsigned 8 bits") == "3:11: " + nothing);
+	const std::string end = " goes to the end of the record; give that a size, as in `text of SIZE minus 4 bytes`";
+	const std::string sized = "n unsigned 8 bits\nlength is n\n";
+	CHECK(field(sized + "a text to the end\nb unsigned 8 bits") ==
+	      "6:1: nothing can stand here, as a of line 5" + end);
+	CHECK(field(sized + "a list to the end of unsigned 8 bits\nfiller of 1 bytes").substr(0, 4) == "6:8:");
+	CHECK(field(sized + "group g to the end\na unsigned 8 bits\nend\nb unsigned 8 bits") ==
+	      "8:1: nothing can stand here, as g of line 5" + end);
+	CHECK(field(sized + "group g\na block to the end\nend\nb unsigned 8 bits").substr(0, 4) == "8:1:");
+	CHECK(field(sized + "when n is 9\na text to the end\nb unsigned 8 bits\nend").substr(0, 4) == "7:1:");
+	CHECK(field(sized + "when n is 9\na text to the end\nend\nb unsigned 8 bits") == "none");
+	CHECK(field("a unsigned 32 bits\nb text until zero\nlength is 3 bytes") ==
+	      "5:11: the fields of r take more than this, at least 4 bytes");
+	CHECK(field("a unsigned 32 bits\nb text until zero\nlength is 4 bytes") == "none");
+	CHECK(wrong("trace t\nthe file begins with\na unsigned 16 bits\nlength is 1\nend\n" +
+		    record("a unsigned 8 bits").substr(8)) ==
+	      "4:11: the fields of the file take more than this, at least 2 bytes");
+	CHECK(field("a unsigned 32 bits\ns unsigned 16 bits, checksum crc32") ==
+	      "4:1: this checksum has 32 bits; the field needs as many");
+	CHECK(field("s unsigned 32 bits, checksum crc32\na unsigned 32 bits") ==
+	      "3:1: a checksum is of what stands before it, and nothing does; say `of FIRST to LAST`");
+	CHECK(field("s unsigned 8 bits, checksum sum8 of a\na unsigned 32 bits") == "none");
+	const auto second = [](const std::string &first, const std::string &second) {
+		return wrong("trace t\nevery record begins with\nk signed 8 bits\nl unsigned 8 bits\nend\nrecord a" +
+			     first + "\nend\nrecord b" + second + "\nend\n");
+	};
+	CHECK(second("", "") == "8:1: no record ever is a b: it is a a before; put this one first, or tell them apart "
+				"with `when`");
+	CHECK(second("", " when k is 1").substr(0, 4) == "8:1:");
+	CHECK(second(" when k is 1", " when k is 1").substr(0, 4) == "8:1:");
+	CHECK(second(" when k is 1 or 2", " when l is 3 and k is 2").substr(0, 4) == "8:1:");
+	CHECK(second(" when k is at most 3", " when k is -4 or 2").substr(0, 4) == "8:1:");
+	CHECK(second(" when k is at most 3", " when k is at most 4") == "none");
+	CHECK(second(" when k is 1 and l is 2", " when k is 1") == "none");
+	CHECK(second(" when k is 1", " when k is 1 or 2") == "none");
+	CHECK(second(" when l is 1", " when k is 1") == "none");
+	CHECK(second(" when l has 1", " when l is 1") == "none"); // it is not known to be
 	CHECK(field("group a 0 times\nb unsigned 8 bits\nend") == "3:9: " + nothing);
 }
 

@@ -39,6 +39,18 @@ bool is_same_place(const RecordPart &a, const RecordPart &b)
 	return a.slot == b.slot && a.at_bits == b.at_bits && a.size_bits == b.size_bits;
 }
 
+bool is_within(const RecordTest &inner, const RecordTest &outer)
+{
+	const auto is_covered = [&](const LabelRange &range) {
+		return std::any_of(outer.test.values.begin(), outer.test.values.end(), [&](const LabelRange &all) {
+			return range.first - all.first <= all.last - all.first &&
+			       range.last - range.first <= all.last - range.first;
+		});
+	};
+	return is_same_place(inner.part, outer.part) && inner.test.mask == outer.test.mask &&
+	       std::all_of(inner.test.values.begin(), inner.test.values.end(), is_covered);
+}
+
 } // namespace
 
 std::uint64_t RecordSize::of(const View &view) const
@@ -82,6 +94,14 @@ std::uint64_t checksum_of(ChecksumMethod method, const std::byte *bytes, std::ui
 	default:
 		return sum & 0xffffffff;
 	}
+}
+
+bool RecordForm::is_within(const RecordForm &other) const
+{
+	return std::all_of(other.tests.begin(), other.tests.end(), [this](const RecordTest &outer) {
+		return std::any_of(tests.begin(), tests.end(),
+				   [&](const RecordTest &inner) { return trace::is_within(inner, outer); });
+	});
 }
 
 void RecordLayout::index()

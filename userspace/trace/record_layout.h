@@ -101,6 +101,9 @@ struct RecordForm {
 	RecordPart cpu;
 	std::vector<RecordConstant> constants;
 	std::vector<RecordChecksum> checksums;
+
+	// Whether all that it takes the other one would, too. False: it is not known.
+	bool is_within(const RecordForm &other) const;
 };
 
 // What the file, or each of its segments, begins with.

@@ -88,7 +88,7 @@ private:
 		if (!is_segment)
 			refuse_name(block->cpu, "only segments and records have a cpu");
 		if (block->length)
-			made.size = fields_.size(*block->length);
+			made.size = sized(*block->length, name);
 		if (!is_segment)
 			return;
 		if (!block->length)
@@ -153,6 +153,7 @@ private:
 		cls->scopes[0] = &cls->payload;
 		list_fields(*cls);
 		choose(block, form);
+		check_reached(block, number);
 		measure(block, form, *cls);
 		add_time(block, form);
 		const Name &cpu = block.cpu || !model_.common ? block.cpu : model_.common->cpu;
@@ -198,7 +199,7 @@ private:
 		const std::optional<Size> &length =
 		    block.length || !model_.common ? block.length : model_.common->length;
 		if (length) {
-			form.size = fields_.size(*length);
+			form.size = sized(*length, block.name);
 			if (form.size.has_part)
 				need(form.size.part);
 			return;
@@ -216,6 +217,30 @@ private:
 			for (const FieldClass &element : type.element)
 				open.push_back(&element);
 		}
+	}
+
+	// A length that never changes has room for the fields.
+	RecordSize sized(const Size &length, const std::string &block) const
+	{
+		const RecordSize made = fields_.size(length);
+		if (!made.has_part && made.of({}) < fields_.least_bits())
+			throw Refusal(length.amount.position,
+				      "the fields of " + block + " take more than this, at least " +
+					  std::to_string((fields_.least_bits() + 7) / 8) + " bytes");
+		return made;
+	}
+
+	// Of an earlier record that takes all that this one would. Once: it does not depend on the magic.
+	void check_reached(const Block &block, std::size_t number) const
+	{
+		const auto takes_all = [&](const RecordForm &form) { return layout_->forms[number].is_within(form); };
+		const auto end = layout_->forms.begin() + static_cast<std::ptrdiff_t>(number);
+		const auto earlier = magic_ ? end : std::find_if(layout_->forms.begin(), end, takes_all);
+		if (earlier != end)
+			throw Refusal(block.position, "no record ever is a " + block.name + ": it is a " +
+							  earlier->cls->name +
+							  " before; put this one first, or tell "
+							  "them apart with `when`");
 	}
 
 	void add_time(const Block &block, RecordForm &form)

@@ -90,7 +90,8 @@ void FieldCompiler::enter(const std::string &name, bool is_record)
 	block_ = name;
 	is_record_ = is_record;
 	fixed_ = true;
-	at_bits_ = 0;
+	at_bits_ = least_bits_ = 0;
+	to_end_ = nullptr;
 	path_ = {0};
 	constants_.clear();
 }
@@ -103,6 +104,7 @@ void FieldCompiler::add(const std::vector<Item> &items, FieldClass &structure)
 
 void FieldCompiler::add_item(const Item &item, FieldClass &structure)
 {
+	check_not_behind_end(item);
 	switch (item.kind) {
 	case Item::Kind::field:
 		check_clauses(item);
@@ -182,6 +184,10 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 	for (const Member &other : structure.members)
 		if (!item.name.empty() && other.name == item.name)
 			throw Refusal(item.position, "a field of this block is called " + item.name + " already");
+	if (type.is_to_end) {
+		to_end_ = &item;
+		to_end_whens_ = whens_;
+	}
 	type.finish();
 	path_.push_back(static_cast<std::uint32_t>(structure.members.size()));
 	if (item.kind != Item::Kind::group) // the fields of a group have been placed
@@ -206,6 +212,8 @@ void FieldCompiler::place(const Item &item, const FieldClass &type)
 	Placed placed{block_, &item, prefix_ + item.name, {}, {}, !whens_.empty(), unit_of(item), type.big_endian};
 	if (fixed_)
 		placed.at_bits = at_bits_;
+	if (fixed_ && has_size)
+		least_bits_ = at_bits_ + type.fixed_bits;
 	if (has_size)
 		placed.size_bits = type.fixed_bits;
 	placed_.push_back(std::move(placed));
@@ -330,9 +338,25 @@ void FieldCompiler::check_clauses(const Item &item) const
 	       "a checksum is an unsigned integer of a record");
 	refuse(field.checksum != Checksum::none && (!whens_.empty() || group_depth_ > 0),
 	       "a checksum stands neither in `when` nor in a group");
+	constexpr std::uint32_t checksum_bits[] = {0, 8, 16, 32, 8, 32};
+	const std::uint32_t bits = checksum_bits[static_cast<std::size_t>(field.checksum)];
+	refuse(bits > field.bits, "this checksum has " + std::to_string(bits) + " bits; the field needs as many");
+	refuse(field.checksum != Checksum::none && !field.first && fixed_ && at_bits_ == 0,
+	       "a checksum is of what stands before it, and nothing does; say `of FIRST to LAST`");
 	refuse(field.names && !is_integer && (field.type != Field::Type::list || field.is_real_list),
 	       "only integers have names for their values");
 	refuse(field.extent == Field::Extent::to_end && !is_record_, "only a record has an end to go to; give a size");
+}
+
+void FieldCompiler::check_not_behind_end(const Item &item) const
+{
+	if (to_end_ && item.kind != Item::Kind::filler_to && to_end_whens_.size() <= whens_.size() &&
+	    std::equal(to_end_whens_.begin(), to_end_whens_.end(), whens_.begin()))
+		throw Refusal(item.position,
+			      "nothing can stand here, as " + to_end_->name + " of line " +
+				  std::to_string(to_end_->position.line) +
+				  " goes to the end of the record; give that a size, as in `text of SIZE minus 4 "
+				  "bytes`");
 }
 
 Unit FieldCompiler::unit_of(const Item &item) const

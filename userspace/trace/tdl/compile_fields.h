@@ -61,6 +61,8 @@ public:
 	RecordPart early_part(const Name &name) const;
 	ValueTest test(const Condition &condition, const Known &known) const;
 	RecordSize size(const Size &size) const;
+	// What the fields of the block that was entered last take at least.
+	std::uint64_t least_bits() const { return least_bits_; }
 
 	std::int32_t slots() const { return most_slots_; }
 	const std::vector<Known> &known() const { return known_; }
@@ -78,6 +80,7 @@ private:
 	bool needs_slot(const Item &item) const;
 	std::int32_t new_slot();
 	void check_clauses(const Item &item) const;
+	void check_not_behind_end(const Item &item) const;
 	Unit unit_of(const Item &item) const;
 
 	const Model &model_;
@@ -92,7 +95,9 @@ private:
 	std::size_t headers_ = 0; // of known_: those before the record
 	std::int32_t header_slots_ = budget_slot + 1, next_slot_ = budget_slot + 1, most_slots_ = budget_slot + 1;
 	bool fixed_ = true;
-	std::uint64_t at_bits_ = 0;
+	std::uint64_t at_bits_ = 0, least_bits_ = 0;
+	const Item *to_end_ = nullptr;           // the field of the record that goes to its end
+	std::vector<const Item *> to_end_whens_; // that it stands in
 	std::vector<const Item *> whens_;
 	FieldClass::Presences presence_; // of all of them; nullptr: always
 	unsigned repeated_depth_ = 0, group_depth_ = 0;
