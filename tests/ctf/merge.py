@@ -119,6 +119,35 @@ def by_hand(monitor, work):
 	assert all(max(times) - min(times) <= 8 for times in work_times.values()), "the clocks do not agree"
 
 
+def others(monitor, work):
+	"""Names that readers would pass over; messages without a key; a clock of coarse ticks; a failure leaves nothing."""
+	for host, name in (("a", ".hidden"), ("b", "metadata")):
+		shutil.copytree(work / host, work / "names" / name)
+	run(monitor, "merge", "-o", work / "named", work / "names/.hidden", work / "names/metadata")
+	assert len(rows(monitor, work / "named")) == len(rows(monitor, work / "a", work / "b"))
+	assert sorted(path.name for path in (work / "named").iterdir()) == [".monitor", "hidden", "metadata-2"]
+
+	run(monitor, "merge", "-o", work / "keyless", work / "a", work / "b", "--sync", 'name == "send" or name == "work"',
+	    'name == "receive" or name == "work"', "--key", "message")
+	parts = [json.loads((work / name / ".monitor/collection.json").read_text())["parts"][1] for name in ("keyless", "synced")]
+	assert parts[0]["shift_ns"] == parts[1]["shift_ns"], parts
+
+	HOSTS["slow"] = (0, 1)
+	write(work / "slow", "slow", 9, [(30_000_000_000, 3, (1,))])
+	run(monitor, "merge", "-o", work / "rounded", work / "a", work / "slow", "--clock", "slow=-2.4s,1us")
+	part = json.loads((work / "rounded/.monitor/collection.json").read_text())["parts"][1]
+	assert (part["shift_ns"], part["bound_ns"]) == (-2_000_000_000, 400_001_000), part
+
+	(work / "empty").mkdir()
+	(work / "broken").mkdir()
+	shutil.copytree(work / "a", work / "broken/a")
+	(work / "broken/a/more").mkdir()
+	deep = work / "broken/a" / "/".join("d" * 18)
+	deep.mkdir(parents=True)
+	done = run(monitor, "merge", "-o", work / "empty", work / "b", work / "broken/a", code=1)
+	assert "16 levels" in done.stderr and not list((work / "empty").iterdir()), done.stderr
+
+
 def refused(monitor, work):
 	for words, says in ((["-o", work / "given", work / "a", work / "b"], "not empty"),
 	                    (["-o", work / "x", work / "a", work / "b", "--clock", "z=1us"], "none of the traces"),
@@ -139,6 +168,7 @@ def main():
 	make(work)
 	by_messages(monitor, work)
 	by_hand(monitor, work)
+	others(monitor, work)
 	refused(monitor, work)
 	print("ok")
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `monitor`: one program, one verb per subcommand. Every error ends here as one sentence.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include <fmt/format.h>
@@ -51,6 +53,12 @@ int main(int argc, char **argv)
 		return 2;
 	} catch (const std::exception &error) {
 		fmt::print(stderr, "monitor: {}\n", error.what());
+		return exit_code ? exit_code : 1;
+	}
+	errno = 0;
+	if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && errno != EPIPE) {
+		fmt::print(stderr, "monitor: cannot write the answer{}{}\n", errno ? ": " : "",
+			   errno ? std::strerror(errno) : "");
 		return exit_code ? exit_code : 1;
 	}
 	return exit_code;
