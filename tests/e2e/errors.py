@@ -39,7 +39,7 @@ def output():
 	complains("directory exists", 125, *record("-o", there, "--", "true"), says="exists")
 	complains("--force on what is no trace", 125, *record("-o", there, "--force", "--", "true"), says="not a trace")
 	e2e.equal("a file of somebody else", (there / "mine").read_text(), "mine")
-	complains("output is a file", 125, *record("-o", there / "mine", "--force", "--", "true"), says="no description knows")
+	complains("output is a file", 125, *record("-o", there / "mine", "--force", "--", "true"), says="not a directory")
 	link = public / "link"
 	link.symlink_to(public / "nowhere")
 	complains("symbolic link", 125, *record("-o", link, "--force", "--", "true"), says="symbolic link")
