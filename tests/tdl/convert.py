@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CTF = """/* CTF 1.8 */
 trace { major = 1; minor = 8; byte_order = le; };
 env { hostname = "other"; };
-clock { name = c; freq = 1000000000; offset_s = %d; };
+clock { name = c; freq = 1000000000; offset_s = %d; absolute = true; }; /* as in recordings */
 typealias integer { size = 64; align = 8; map = clock.c.value; } := time;
 typealias integer { size = 32; align = 8; } := u32;
 stream {
