@@ -110,6 +110,18 @@ def by_messages(monitor, work):
 	check_order(monitor, work / "synced")
 
 
+def pairs(monitor, work):
+	"""`stat` and rules pair the same events, across hosts too."""
+	trace = work / "synced"
+	for key, least in ((None, 100), ("message", 550)):
+		arguments = ["--start", 'name == "send"', "--end", 'name == "receive"', *(["--key", key] if key else []), "--json"]
+		measured = json.loads(run(monitor, "stat", trace, *arguments).stdout)["activities"][0]["rows"][0]["count"]
+		(work / "pairs.rules").write_text('rule: pairs\nwhen: name == "send"\nthen: name == "receive"\n' +
+		                                  (f"key: {key}\n" if key else ""))
+		judged = json.loads(run(monitor, "check", trace, "--rules", work / "pairs.rules", "--json").stdout)[0]["cases"]
+		assert measured == judged > least, f"of key {key} stat measures {measured} pairs, the rule judges {judged}"
+
+
 def by_hand(monitor, work):
 	traces = [work / host for host in HOSTS]
 	run(monitor, "merge", "-o", work / "given", "--copy", *traces, "--clock", "b=-700us,10ns", "--clock", "c=2ms,10ns")
@@ -142,6 +154,7 @@ def main():
 	shutil.rmtree(work, ignore_errors=True)
 	make(work)
 	by_messages(monitor, work)
+	pairs(monitor, work)
 	by_hand(monitor, work)
 	refused(monitor, work)
 	print("ok")

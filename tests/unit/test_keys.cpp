@@ -70,6 +70,15 @@ TEST_CASE("keys: threads and CPUs are of their machine, other numbers are not")
 	CHECK(u.cells(events.event(258, 0, {7, 7}), {}).at(0).shown(people) == "30064771072");
 }
 
+TEST_CASE("keys: devices are of their machine")
+{
+	FilterEvents events(samples::event_block(256, "request", "u16_t arg; u32_t dev; u32_t sector;"));
+	const Keys dev({"dev"}, *events.description, "--by");
+	const std::string first = bytes_of(dev, events.event(256, 0, {7}));
+	events.stream.machine = 1;
+	CHECK(bytes_of(dev, events.event(256, 0, {7})) != first);
+}
+
 TEST_CASE("keys: a label stands for its number")
 {
 	FilterEvents events;

@@ -117,7 +117,8 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 		const filter::Expression expression = name_expression(is_thread || is_process ? "tid" : name);
 		bool is_known = false;
 		needs_threads_ = needs_threads_ || trace::names_a_thread(expression.text);
-		of_machine_.push_back(trace::names_a_thread(expression.text) || expression.text == "cpu");
+		of_machine_.push_back(trace::names_a_thread(expression.text) || expression.text == "cpu" ||
+				      expression.text == "dev");
 		for (const auto &cls : description.classes()) {
 			Part part;
 			part.resolved = filter::resolve(expression, *cls);
@@ -163,8 +164,7 @@ bool Keys::bits(const Part &part, const trace::Event &event, const filter::Runni
 	return true;
 }
 
-bool Keys::append(const trace::Event &event, const filter::Running &running, std::string &bytes,
-		  bool with_machine) const
+bool Keys::append(const trace::Event &event, const filter::Running &running, std::string &bytes) const
 {
 	bool is_whole = true;
 	const std::vector<Part> &parts = classes_[event.cls->index];
@@ -183,7 +183,7 @@ bool Keys::append(const trace::Event &event, const filter::Running &running, std
 			bytes += '-';
 			is_whole = false;
 		}
-		if (with_machine && of_machine_[i])
+		if (of_machine_[i])
 			append_bytes(bytes, event.stream->machine);
 	}
 	return is_whole;

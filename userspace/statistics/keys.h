@@ -71,8 +71,8 @@ public:
 	const std::vector<std::string> &names() const { return names_; }
 	bool empty() const { return names_.empty(); }
 	bool needs_threads() const { return needs_threads_; }
-	// Whether the name at this place is of a machine of its own, as threads and CPUs are; both sides of a pair must
-	// be.
+	// Whether the name at this place is of a machine of its own, as threads, CPUs and devices are; all that it is
+	// compared with must be.
 	bool is_of_machine(std::size_t place) const { return of_machine_[place]; }
 	void set_of_machine(std::size_t place) { of_machine_[place] = true; }
 	// Threads are compared by their processes, as these tell. They must outlive this.
@@ -86,9 +86,7 @@ public:
 	// The first of them as a number, saturated. False: the event does not have it, or it is none.
 	bool number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const;
 	// Appends the values as bytes. Equal values give equal bytes. False: one of them is not there.
-	// Without `with_machine` the caller sees to that threads and CPUs are those of a machine.
-	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes,
-		    bool with_machine = true) const;
+	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes) const;
 	// The same values to print.
 	std::vector<Cell> cells(const trace::Event &event, const filter::Running &running) const;
 
