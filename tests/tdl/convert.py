@@ -195,6 +195,9 @@ def shipped(monitor, work):
 	for question in (["query", 'SELECT wall_ns, length, "ip.ttl", source_port FROM packet'], ["stat", "--by", "source_port"]):
 		told = {run(monitor, question[0], path / "pcap-le-us", *question[1:])[0] for path in (work, work / "all")}
 		expect(len(told) == 1 and "1004" in told.pop(), f"{question} is answered otherwise: {told}")
+	for name in ("ip.ttl", "packet.ip.ttl", "p.ip.ttl"):
+		_, errors = run(monitor, "query", work / "pcap-le-us", f"SELECT {name} FROM packet AS p", code=1)
+		expect('write "ip.ttl", in double quotes' in errors, f"{name} without quotes: {errors}")
 	for name, lost in (("ring", 3), ("ring-jump", None), ("ring-end", 7)):
 		told = [json.loads(run(monitor, "info", path, "--json")[0])["summary"]
 		        for path in (work / name, work / "all" / name)]
