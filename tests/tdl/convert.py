@@ -259,6 +259,12 @@ def damaged(monitor, work):
 	(work / "header.pcap").write_bytes(b"\xd4\xc3\xb2\xa1\x03" + whole[5:])
 	_, errors = run(monitor, "merge", "-o", work / "header", work / "whole.pcap", work / "header.pcap", code=1)
 	expect("always is the same" in errors, f"a damaged header: {errors}")
+	for name in ("cut.pcap", "header.pcap"):
+		_, listed = run(monitor, "list", work / name, code=1)
+		text, told = run(monitor, "info", work / name, code=1)
+		expect(told != "" and listed.endswith(told) and "lost unknown" in text, f"info of {name}: {text} {told}")
+		checked, _ = run(monitor, "check", work / name, code=1)
+		expect("none is said" not in checked and "packet 0" in checked, f"check of {name}: {checked}")
 	expect(len(events(monitor, work / "header")) == 3, "the other one is whole")
 	(work / "none").write_bytes(b"nothing")
 	_, errors = run(monitor, "merge", "-o", work / "none-all", work / "whole.pcap", work / "none", code=1)
