@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `monitor info` and `check` say of the same traces goes together. summary.py MONITOR GOLDEN_TRACES"""
+"""What `monitor info`, `check` and `stat` say of the same traces goes together. summary.py MONITOR GOLDEN_TRACES"""
+import csv
+import io
 import json
 import pathlib
 import re
@@ -36,6 +38,16 @@ def counts():
 	expect(int(found[1]) - int(found[2]) == info["summary"]["tokens"], f"{found[0]}, info: {info['summary']}")
 
 
+def digits():
+	"""CSV has all digits that JSON has."""
+	rows = [run("stat", GOLDEN / "basic", form).stdout for form in ("--csv", "--json")]
+	for row, other in zip(csv.DictReader(io.StringIO(rows[0])), json.loads(rows[1]), strict=True):
+		for name, value in row.items():
+			expect(value == "" and other[name] is None or value == other[name] or float(value) == other[name],
+			       f"{name} is {value} in CSV, {other[name]} in JSON")
+
+
 damaged()
 counts()
+digits()
 print("ok")
