@@ -228,7 +228,7 @@ private:
 				continue;
 			const std::string &part = parts[std::min(next++, parts.size() - 1)];
 			rule_.key[role] = statistics::Keys(statistics::split_names(part, word->where.c_str()),
-							   description_, word->where.c_str());
+							   description_, begin_time_, word->where.c_str());
 			if (rule_.key[role].names().size() != rule_.key[first].names().size() ||
 			    rule_.key[role].empty())
 				throw Error(word->where + ": the parts of a key have as many names each");
