@@ -68,11 +68,11 @@ Messages find_messages(trace::Trace &trace, const MessageText &text)
 	    receive(text.receive, description, trace.begin_time());
 	const std::size_t equal = text.key.find('=');
 	const statistics::Keys send_key(statistics::split_names(text.key.substr(0, equal), "--key"), description,
-					"--key");
+					trace.begin_time(), "--key");
 	const statistics::Keys receive_key =
-	    equal == std::string::npos
-		? send_key
-		: statistics::Keys(statistics::split_names(text.key.substr(equal + 1), "--key"), description, "--key");
+	    equal == std::string::npos ? send_key
+				       : statistics::Keys(statistics::split_names(text.key.substr(equal + 1), "--key"),
+							  description, trace.begin_time(), "--key");
 	statistics::Question question;
 	question.needs_threads =
 	    send_key.needs_threads() || receive_key.needs_threads() || send.needs_threads() || receive.needs_threads();
