@@ -62,6 +62,30 @@ TEST_CASE("tdl: records are told apart by what they begin with")
 	CHECK(read(text + "record d\nend\n", "0202 ff02") == "0 d k=2 n=2\n0 c k=255 n=2\n");
 }
 
+TEST_CASE("tdl: a short record at the end, of a description that has longer ones too")
+{
+	const std::string text = "trace t\nrecord a when k is 1\nk unsigned 8 bits\nx unsigned 8 bits\nend\n"
+				 "record b when k is 2 and m is 3\nk unsigned 8 bits\npad unsigned 64 bits, hidden\n"
+				 "m unsigned 8 bits\nn unsigned 16 bits\nlength is n\nend\n";
+	CHECK(read(text, "02 0000000000000000 03 0c00 01 05") == "0 b k=2 m=3 n=12\n0 a k=1 x=5\n");
+	const std::string cut = "gap\n2: a record is cut off by the end of the file or of its segment; the rest";
+	CHECK(read(text, "01 05 02 00").find("0 a k=1 x=5\n" + cut) == 0);
+	CHECK(read(text, "01 05 02 0000000000000000 03 0c").find("0 a k=1 x=5\n" + cut) == 0);
+	CHECK(read(text, "01 05 03").find("2: a record of a kind that is not described") != std::string::npos);
+}
+
+TEST_CASE("tdl: kinds whose fields are read in different ways")
+{
+	const auto kinds = [](const std::string &first, const std::string &second, const std::string &value) {
+		return "trace t\nrecord a when k is 1\nk " + first + "\nend\nrecord b when k is " + value + "\nk " +
+		       second + "\nend\n";
+	};
+	CHECK(read(kinds("unsigned 16 bits", "unsigned 16 bits, big endian", "2"), "0100 0002 0100") ==
+	      "0 a k=1\n0 b k=2\n0 a k=1\n");
+	CHECK(read(kinds("signed 8 bits", "unsigned 8 bits", "255"), "01 ff 01") == "0 a k=1\n0 b k=255\n0 a k=1\n");
+	CHECK(read(kinds("unsigned 8 bits", "signed 8 bits", "-1"), "01 ff 01") == "0 a k=1\n0 b k=-1\n0 a k=1\n");
+}
+
 TEST_CASE("tdl: times are points or distances, of one field or two")
 {
 	const auto timed = [](const std::string &how, const std::string &bytes) {

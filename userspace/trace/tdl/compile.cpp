@@ -168,17 +168,8 @@ private:
 			RecordTest test;
 			test.part = fields_.early_part(condition.field);
 			test.test = fields_.test(condition, fields_.find(condition.field));
-			need(test.part);
 			form.tests.push_back(std::move(test));
 		}
-	}
-
-	// Before the record's end is known.
-	void need(const RecordPart &part)
-	{
-		if (part.slot < 0)
-			layout_->head_bits =
-			    std::max<std::uint64_t>(layout_->head_bits, std::uint64_t(part.at_bits) + part.size_bits);
 	}
 
 	void measure(const Block &block, RecordForm &form, const EventClass &cls)
@@ -187,8 +178,6 @@ private:
 		    block.length || !model_.common ? block.length : model_.common->length;
 		if (length) {
 			form.size = fields_.size(*length);
-			if (form.size.has_part)
-				need(form.size.part);
 			return;
 		}
 		std::vector<const FieldClass *> open = {&cls.payload};
