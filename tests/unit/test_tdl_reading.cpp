@@ -47,6 +47,10 @@ TEST_CASE("tdl: conditions and names")
 	    read(record("k signed 8 bits\nwhen k is at most -2\na unsigned 8 bits\nend\nwhen k is not -1\nb unsigned 8 "
 			"bits\nend"),
 		 "fe 01 02 ff 00 03") == "0 r k=-2 a=1 b=2\n0 r k=-1\n0 r k=0 b=3\n");
+	CHECK(read(record("k signed 8 bits, named sizes\nwhen k is not small or 9\na unsigned 8 bits\nend") +
+		       "names sizes\n-5 to 5 means small\nend\n",
+		   "02 fb fa 01 06 02 09 80 03 7f 04") ==
+	      "0 r k=small\n0 r k=small\n0 r k=-6 a=1\n0 r k=6 a=2\n0 r k=9\n0 r k=-128 a=3\n0 r k=127 a=4\n");
 }
 
 TEST_CASE("tdl: records are told apart by what they begin with")

@@ -39,20 +39,23 @@ void collect(const Block &block, std::set<std::string> &names)
 		names.insert(name->text);
 }
 
-std::vector<LabelRange> outside(const std::vector<LabelRange> &ranges)
+// `lowest` is the lowest value there is: all are counted from there.
+std::vector<LabelRange> outside(std::vector<LabelRange> sorted, std::uint64_t lowest)
 {
-	std::vector<LabelRange> sorted = ranges, made;
+	std::vector<LabelRange> made;
+	for (LabelRange &range : sorted)
+		range = {range.first - lowest, range.last - lowest};
 	std::sort(sorted.begin(), sorted.end(),
 		  [](const LabelRange &a, const LabelRange &b) { return a.first < b.first; });
 	std::uint64_t next = 0;
 	for (const LabelRange &range : sorted) {
 		if (range.first > next)
-			made.push_back({next, range.first - 1});
+			made.push_back({lowest + next, lowest + range.first - 1});
 		next = std::max(next, range.last + 1);
 		if (range.last == ~std::uint64_t(0))
 			return made;
 	}
-	made.push_back({next, ~std::uint64_t(0)});
+	made.push_back({lowest + next, lowest - 1});
 	return made;
 }
 
@@ -411,7 +414,7 @@ ValueTest FieldCompiler::test(const Condition &condition, const Known &known) co
 	case Relation::is:
 		break;
 	case Relation::is_not:
-		made.values = outside(made.values);
+		made.values = outside(std::move(made.values), field.is_signed ? ~most : 0);
 		break;
 	case Relation::at_least:
 		first.last = most;
