@@ -113,6 +113,48 @@ TEST_CASE("tdl: times are points or distances, of one field or two")
 	      std::string::npos);
 }
 
+TEST_CASE("tdl: a record that is left out does not move the time of those behind it, but with its distance")
+{
+	const std::string text =
+	    "trace t\nrecord point when k is 1\nk unsigned 8 bits, hidden\n"
+	    "t unsigned 8 bits, in milliseconds, hidden\ntime is t\nend\n"
+	    "record step when k is 2\nk unsigned 8 bits, hidden\n"
+	    "t unsigned 8 bits, in milliseconds, hidden\ns unsigned 8 bits, checksum sum8, hidden\n"
+	    "time is t since the record before\nend\n";
+	CHECK(read(text, "0164 020a0c 0105 020a0c 020a0c") ==
+	      "100 point \n110 step \ngap\n120 step \n130 step \n5: the event's time steps back; it is left out\n");
+	CHECK(read(text, "0164 020a00 020a0c") ==
+	      "100 point \ngap\n120 step \n2: the checksum of a record is wrong; it is left out\n");
+}
+
+TEST_CASE("tdl: without a finish the last event tells when it ends, and a segment's begin is a clock")
+{
+	const std::string text =
+	    "trace t\nevery segment begins with\nn unsigned 8 bits\nt unsigned 8 bits, in milliseconds\n"
+	    "length is n\nbegin is t\nend\nrecord r\na unsigned 8 bits, in milliseconds\n";
+	const auto bytes = bytes_of("04 0a 0b 10 04 14 15 19"), cut = bytes_of("04 0a 0b 10 04 14 15 19 05");
+	CHECK(open(text + "time is a\nend\n", bytes).end_time() == 25);
+	CHECK(open(text + "time is a\nend\n", cut).end_time() == 25);
+	const monitor::trace::Trace told = open(text + "end\n", bytes);
+	CHECK(told.end_time() == 20);
+	told.streams().front()->set_clock({"finer", 1'000'000'000});
+	CHECK(told.streams().front()->begin_time() == 10'000'000);
+}
+
+TEST_CASE("tdl: a record that tells no CPU is of its segment's")
+{
+	const std::string text = "trace t\nevery segment begins with\nn unsigned 8 bits\nc unsigned 8 bits\n"
+				 "length is n\ncpu is c\nend\nevery record begins with\nk unsigned 8 bits\nend\n"
+				 "record a when k is 1\nc unsigned 8 bits\ncpu is c\nend\nrecord b when k is 2\nend\n";
+	const auto bytes = bytes_of("06 09 02 0107 02");
+	monitor::trace::Trace trace = open(text, bytes);
+	std::vector<std::uint32_t> cpus;
+	merge(
+	    trace, {}, [&](const monitor::trace::Event &event) { cpus.push_back(event.packet_cpu); },
+	    [](const auto &, auto...) {});
+	CHECK(cpus == std::vector<std::uint32_t>{9, 7, 9});
+}
+
 TEST_CASE("tdl: the magic chooses byte order and units")
 {
 	const std::string text =

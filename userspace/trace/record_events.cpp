@@ -99,11 +99,14 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 		return why;
 	size_bytes = event_.end_bits / 8;
 	for (const RecordChecksum &checksum : form->checksums)
-		if (!is_right(checksum, event_))
+		if (!is_right(checksum, event_)) {
+			// those behind it are counted from there; it may be tried twice before it is left out
+			if (form->time.how == RecordTime::How::before && !resume_)
+				take_record_time(*form);
 			return "the checksum of a record is wrong";
-	if (form->has_cpu)
-		event_.packet_cpu =
-		    static_cast<std::uint32_t>(std::min<std::uint64_t>(form->cpu.read(event_.view()), EDC_CPU_UNKNOWN));
+		}
+	const std::uint64_t cpu = form->has_cpu ? form->cpu.read(event_.view()) : head_.cpu;
+	event_.packet_cpu = static_cast<std::uint32_t>(std::min<std::uint64_t>(cpu, EDC_CPU_UNKNOWN));
 	return take_record_time(*form);
 }
 

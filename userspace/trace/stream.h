@@ -8,6 +8,7 @@
 // content of a packet that was tested; times of a stream never step back.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +65,13 @@ public:
 	// Packets tell their times; else only reading tells.
 	bool tells_times() const { return first_ && first_->has_begin; }
 	std::uint64_t begin_time() const { return first_ ? time(first_->begin) : 0; }
-	std::uint64_t end_time() const { return last_ ? time(last_->has_end ? last_->end : last_->begin) : 0; }
+	std::uint64_t end_time() const
+	{
+		return !last_ ? 0 : last_->has_end ? time(last_->end) : std::max(time(last_->begin), last_event_time_);
+	}
+	// If they do not tell their ends: of its last event.
+	bool tells_end() const { return last_ && last_->has_end; }
+	void set_last_event_time(std::uint64_t time) { last_event_time_ = time; }
 
 	// The last good packet that begins at or before `time`, or the first one: by bisection. The first one too if
 	// packets do not tell their times.
@@ -97,6 +104,7 @@ private:
 	std::span<const std::byte> bytes_;
 	std::unique_ptr<Packets> packets_;
 	std::optional<PacketHead> first_, last_; // good packets
+	std::uint64_t last_event_time_ = 0;
 	std::optional<PacketHead> before_;
 	std::uint64_t first_packet_ = 0;
 	std::optional<TimeMap> map_;

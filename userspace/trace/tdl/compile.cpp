@@ -48,7 +48,7 @@ public:
 		layout_->index();
 		auto all = std::make_unique<Layout>();
 		all->streams.push_back(std::make_unique<StreamClass>());
-		all->streams.back()->clock = has_time_ ? 0 : -1;
+		all->streams.back()->clock = waiting_.empty() ? -1 : 0;
 		all->slots = fields_.slots();
 		all->records = std::move(layout_);
 		made_->layout = std::move(all);
@@ -227,7 +227,6 @@ private:
 		}
 		if (time->origin == Origin::boot)
 			made_->clock.name = "boot";
-		has_time_ = true;
 	}
 
 	// Of a field with the path of a Field.
@@ -312,7 +311,6 @@ private:
 	std::shared_ptr<RecordLayout> layout_ = std::make_shared<RecordLayout>();
 	std::shared_ptr<Description> made_ = std::make_shared<Description>();
 	std::vector<Waiting> waiting_;
-	bool has_time_ = false;
 };
 
 } // namespace
