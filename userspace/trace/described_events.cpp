@@ -129,6 +129,8 @@ const char *Cursor::take_time(std::uint64_t ticks, std::uint32_t size_bits)
 	const std::uint64_t time = stream_->time(ticks);
 	if (time < event_.time)
 		return "the event's time steps back";
+	if (time > packet_end_time_)
+		return "the event's time lies behind the next packet's begin";
 	ticks_ = ticks;
 	event_.time = time;
 	return nullptr;

@@ -218,7 +218,8 @@ private:
 	Item advance_slowly();
 	bool open_next_packet();
 	void open(const PacketHead &head);
-	const char *check_order(const PacketHead &head) const;
+	const char *check_order(const PacketHead &head);
+	std::uint64_t next_begin();
 	void measure_gap(const PacketHead &head);
 	bool make_gap();
 	bool make_last_gap();
@@ -228,7 +229,7 @@ private:
 
 	// what decode() needs stands together
 	const std::byte *position_ = nullptr, *end_ = nullptr;
-	std::uint64_t packet_end_time_ = 0;
+	std::uint64_t packet_end_time_ = 0; // no event of the packet is later
 	const Description *description_;
 	Event event_;
 	Item item_ = Item::end;
@@ -247,6 +248,7 @@ private:
 	const std::byte *resume_ = nullptr;    // what is behind a damaged record, if that is known
 	const std::byte *kept_from_ = nullptr; // records before it were given back
 	PacketHead head_, next_head_;          // of the packet that is or was open; of the one that may be opened
+	PacketHead behind_;                    // of the one behind that
 	Gap gap_;
 };
 
