@@ -220,6 +220,21 @@ TEST_CASE("tdl: nesting and size are bounded")
 		many += "a" + std::to_string(i) + " unsigned 8 bits\n";
 	CHECK_THAT(field(many), Catch::EndsWith("a description has at most 10000 lines of fields and names"));
 	CHECK(wrong(std::string((1 << 20) + 1, ' ')) == "1:1: the description is larger than 1 MiB");
+	std::string common = "trace t\nevery record begins with\n", records;
+	for (int i = 0; i < 400; ++i) {
+		common += "a" + std::to_string(i) + " unsigned 8 bits\n";
+		records += "record r" + std::to_string(i) + "\nend\n";
+	}
+	CHECK_THAT(wrong(common + "end\n" + records), Catch::Contains("more than 100,000 fields"));
+	std::string uses, flags = "names n\n";
+	for (int i = 0; i < 12; ++i)
+		flags +=
+		    "bit " + std::to_string(i) + " means \"" + std::string(1000, static_cast<char>('a' + i)) + "\"\n";
+	for (int bits = 12; bits <= 64; ++bits)
+		uses += "a" + std::to_string(bits) + " unsigned " + std::to_string(bits) + " bits, named n\n";
+	CHECK(wrong(record(uses) + flags + "end\n") == "none"); // their combinations are made once
+	CHECK_THAT(wrong(record(uses + "b signed 12 bits, named n") + flags + "end\n"),
+		   Catch::Contains("the names of all combinations of bits take more than 32 MiB"));
 }
 
 TEST_CASE("tdl: every beginning of a description is refused or whole")
