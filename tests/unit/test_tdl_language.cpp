@@ -192,6 +192,27 @@ TEST_CASE("tdl: what cannot be read is refused")
 	      "7:1: names are either all of values or all of bits");
 }
 
+TEST_CASE("tdl: what never holds is refused")
+{
+	const std::string no_fit = "3:1: the number that always stands here does not fit into the field";
+	CHECK(field("a signed 8 bits, always 255") == no_fit);
+	CHECK(field("a signed 8 bits, always -129") == no_fit);
+	CHECK(field("a signed 8 bits, always -1") == "none");
+	CHECK(field("a unsigned 8 bits, always 255") == "none");
+	const auto of = [](const std::string &range) {
+		return field(
+		    "x unsigned 4 bits\ny unsigned 4 bits\nz unsigned 8 bits\ns unsigned 8 bits, checksum sum8" +
+		    range);
+	};
+	const std::string no_bytes =
+	    "6:1: a checksum is of whole bytes; what s is of begins or ends within one of them";
+	CHECK(of(" of x to y") == "none");
+	CHECK(of("") == "none");
+	CHECK(of(" of x to x") == no_bytes);
+	CHECK(of(" of y to z") == no_bytes);
+	CHECK(field("x unsigned 4 bits\ns unsigned 8 bits, checksum sum8") == "4" + no_bytes.substr(1));
+}
+
 TEST_CASE("tdl: words that are none are refused")
 {
 	CHECK(wrong("trace t $\n") == "1:9: a character stands here that TDL does not know");

@@ -242,6 +242,14 @@ private:
 		return made;
 	}
 
+	// What a checksum is of begins and ends between bytes, as far as that is known without the record.
+	static void check_bytes(const Known &edge, std::uint64_t behind_bits, const Known &checksum)
+	{
+		if (edge.is_fixed && (edge.at_bits + behind_bits) % 8 != 0)
+			throw Refusal(checksum.item->position, "a checksum is of whole bytes; what " + checksum.name +
+								   " is of begins or ends within one of them");
+	}
+
 	void add_checksums(const EventClass &cls, RecordForm &form)
 	{
 		constexpr ChecksumMethod methods[] = {ChecksumMethod::sum8,  ChecksumMethod::sum8,
@@ -266,6 +274,9 @@ private:
 				made.first = field_of(first, cls);
 				made.last = field_of(last, cls);
 			}
+			check_bytes(field.first ? fields_.find(field.first) : known, 0, known);
+			if (field.last)
+				check_bytes(fields_.find(field.last), made.last.type->fixed_bits, known);
 			form.checksums.push_back(std::move(made));
 		}
 	}

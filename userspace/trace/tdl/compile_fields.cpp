@@ -287,9 +287,8 @@ FieldClass FieldCompiler::type_of(const Item &item)
 			throw Refusal(item.position,
 				      "what not every record has once cannot be tested to be always the same");
 		if (field.always) {
-			const bool fits =
-			    field.bits == 64 || *field.always >> field.bits == 0 ||
-			    (field.is_signed && sign_extended(*field.always, field.bits) == *field.always);
+			const bool fits = field.is_signed ? sign_extended(*field.always, field.bits) == *field.always
+							  : field.bits == 64 || *field.always >> field.bits == 0;
 			if (!fits)
 				throw Refusal(item.position,
 					      "the number that always stands here does not fit into the field");
