@@ -2,6 +2,10 @@
 // Files of a few bytes, read as a description in TDL says: places, lengths, conditions, times, and what is damaged.
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "tdl_samples.h"
 
 using namespace monitor::trace::tdl;
@@ -218,4 +222,23 @@ TEST_CASE("tdl: a wrong checksum costs its record only")
 	CHECK(summed("sum8 of b", "ff02 00000002") == "0 r a=255 b=2 s=2\n");
 	CHECK(summed("sum8 of a to b", "0102 00000003 0102 00000004 0303 00000006") ==
 	      "0 r a=1 b=2 s=3\ngap\n0 r a=3 b=3 s=6\n6: the checksum of a record is wrong; it is left out\n");
+}
+
+TEST_CASE("tdl: a shipped description that cannot be read keeps none of the others from being found")
+{
+	namespace fs = std::filesystem;
+	std::string share = (fs::temp_directory_path() / "monitor-share-XXXXXX").string();
+	REQUIRE(::mkdtemp(share.data()));
+	const fs::path directory = fs::path(share) / "descriptions";
+	fs::create_directory(directory);
+	fs::create_symlink("nobody@nowhere", directory / ".#x.tdl");
+	std::ofstream(directory / "a.tdl") << "trace a\nrecrd r\n";
+	std::ofstream(directory / "b.tdl") << "trace b\nmagic \"MINE\"\nrecord r\na unsigned 8 bits\nend\n";
+	::setenv("MONITOR_SHARE", share.c_str(), 1);
+	CHECK(find("file", bytes_of("'MINE' 00")).model.name == "b");
+	CHECK_THROWS_WITH(find("file", bytes_of("'YOURS'")),
+			  Catch::StartsWith("no description knows file") && Catch::Contains("Not read: cannot open ") &&
+			      Catch::Contains(".#x.tdl") && Catch::Contains("a.tdl:2:1: "));
+	::unsetenv("MONITOR_SHARE");
+	fs::remove_all(share);
 }
