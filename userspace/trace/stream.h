@@ -223,7 +223,7 @@ private:
 	void measure_gap(const PacketHead &head);
 	bool make_gap();
 	bool make_last_gap();
-	void report_damage();
+	bool report_damage();
 	std::string why_damaged() const;
 	void drop_behind();
 
