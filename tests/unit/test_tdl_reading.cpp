@@ -222,6 +222,37 @@ TEST_CASE("tdl: a wrong checksum costs its record only")
 	CHECK(summed("sum8 of b", "ff02 00000002") == "0 r a=255 b=2 s=2\n");
 	CHECK(summed("sum8 of a to b", "0102 00000003 0102 00000004 0303 00000006") ==
 	      "0 r a=1 b=2 s=3\ngap\n0 r a=3 b=3 s=6\n6: the checksum of a record is wrong; it is left out\n");
+	const std::string text = record("a unsigned 8 bits\ns unsigned 8 bits, checksum sum8");
+	for (const char *bytes : {"0101 0203 0404", "0101 0202 0405"}) { // in the middle and at the end
+		const auto summed = bytes_of(bytes);
+		monitor::trace::Trace trace = open(text, summed);
+		std::vector<std::uint64_t> lost;
+		merge(
+		    trace, {}, [](const auto &) {},
+		    [&](const auto &, auto, auto, std::uint64_t count) { lost.push_back(count); });
+		CHECK(lost == std::vector<std::uint64_t>{1});
+	}
+}
+
+TEST_CASE("tdl: a file of nothing but a header has no events and no damage")
+{
+	const std::string header = "trace t\nthe file begins with\nm text of 2 bytes\nend\n",
+			  segments = "every segment begins with\nn unsigned 8 bits\nlength is n\nend\n",
+			  fixed = "every segment begins with\nn unsigned 8 bits\nlength is 4 bytes\nend\n",
+			  records = "record r\na unsigned 8 bits\nend\n";
+	for (const std::string &text : {header + records, header + segments + records, header + fixed + records}) {
+		CHECK(read(text, "'ab'").empty());
+		CHECK_THAT(read(text, "'a'"), Catch::Contains("the file ends in the middle of a header"));
+	}
+}
+
+TEST_CASE("tdl: a million segments of nothing are refused")
+{
+	const std::string text = "trace t\nevery segment begins with\nn unsigned 8 bits\nlength is n\nend\n"
+				 "record r\na unsigned 8 bits\nend\n";
+	CHECK(read(text, std::vector<std::byte>(1'000'000, std::byte(1))).empty());
+	CHECK_THAT(read(text, std::vector<std::byte>(1'000'001, std::byte(1))),
+		   Catch::Contains("more than a million segments of less than 16 bytes; describe them as records"));
 }
 
 TEST_CASE("tdl: a shipped description that cannot be read keeps none of the others from being found")

@@ -54,9 +54,7 @@ Cursor::Item Cursor::advance_slowly()
 		if (position_ < end_) {
 			if (decode())
 				return item_ = Item::event;
-			if (position_ < end_)
-				report_damage();
-			if (position_ < end_) {
+			if (position_ < end_ && report_damage()) {
 				gap_ = {event_.time, event_.time, 1};
 				broken_ = false;
 				return item_ = Item::gap;
@@ -187,7 +185,8 @@ std::string Cursor::why_damaged() const
 	return "the event's time steps back or lies behind the packet's end";
 }
 
-void Cursor::report_damage()
+// True: it costs one event, and what is behind that may be read.
+bool Cursor::report_damage()
 {
 	const auto offset = static_cast<std::uint64_t>(position_ - stream_->bytes());
 	const bool resumes = resume_ > position_;
@@ -196,6 +195,7 @@ void Cursor::report_damage()
 	broken_ = true;
 	position_ = resumes ? resume_ : end_;
 	resume_ = nullptr;
+	return resumes;
 }
 
 void Cursor::drop_behind()

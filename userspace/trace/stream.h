@@ -61,6 +61,8 @@ public:
 
 	// No packet of the file is one of this trace: it has neither cpu nor level nor times.
 	bool is_foreign() const { return !first_; }
+	// Nothing is missing in it: it has a header at most, and no segments.
+	bool is_empty() const { return info_.is_described && packets() == 0; }
 	std::string why_foreign() const;
 	// Packets tell their times; else only reading tells.
 	bool tells_times() const { return first_ && first_->has_begin; }
@@ -223,7 +225,7 @@ private:
 	void measure_gap(const PacketHead &head);
 	bool make_gap();
 	bool make_last_gap();
-	void report_damage();
+	bool report_damage();
 	std::string why_damaged() const;
 	void drop_behind();
 

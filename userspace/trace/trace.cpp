@@ -260,7 +260,8 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 		stream.set_index(static_cast<std::uint32_t>(i));
 		stream.set_clock(description_->clock);
 		if (stream.is_foreign()) {
-			problems_.add(stream.info(), 0, 0, stream.why_foreign());
+			if (!stream.is_empty())
+				problems_.add(stream.info(), 0, 0, stream.why_foreign());
 			continue;
 		}
 		if (stream.tells_times() && !stream.tells_end())
