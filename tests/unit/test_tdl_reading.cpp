@@ -65,8 +65,19 @@ TEST_CASE("tdl: records are told apart by what they begin with")
 	    "record b when k is 1\ny list to the end of unsigned 8 bits\nend\n"
 	    "record c when k is at least 200\nend\n";
 	CHECK(read(text, "0103 05 0104 0607 ff02") == "0 a k=1 n=3 x=5\n0 b k=1 n=4 y=[6 7]\n0 c k=255 n=2\n");
-	CHECK(read(text, "ff02 0202 ff02") ==
-	      "0 c k=255 n=2\ngap\n2: a record of a kind that is not described; the rest of the packet is left out\n");
+	const std::string left_out = "a record of a kind that is not described; it is left out\n";
+	const std::string rest_left_out =
+	    "a record of a kind that is not described; the rest of the packet is left out\n";
+	CHECK(read(text, "ff02 0203aa ff02") == "0 c k=255 n=2\ngap\n0 c k=255 n=2\n2: " + left_out);
+	CHECK(read(text, "ff02 0204aa") == "0 c k=255 n=2\ngap\n2: " + rest_left_out);
+	CHECK(read(text, "ff02 0200 ff02") == "0 c k=255 n=2\ngap\n2: " + rest_left_out);
+	CHECK(read(text, "ff02 0201 ff02") == "0 c k=255 n=2\ngap\n2: " + rest_left_out);
+	CHECK(read("trace t\nevery record begins with\nk unsigned 8 bits\nlength is n\nend\n"
+		   "record a when k is 1\nn unsigned 8 bits\nend\n",
+		   "0203ff 0102") == "gap\n0: " + rest_left_out);
+	CHECK(read("trace t\nevery record begins with\nk unsigned 8 bits\nlength is 2 bytes\nend\n"
+		   "record a when k is 1\nx unsigned 8 bits\nend\n",
+		   "0203 0105") == "gap\n0 a k=1 x=5\n0: " + left_out);
 	CHECK(read(text + "record d\nend\n", "0202 ff02") == "0 d k=2 n=2\n0 c k=255 n=2\n");
 }
 

@@ -73,8 +73,16 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 	event_.end_bits = left_bits;
 	event_.slots[budget_slot] = event_budget;
 	const RecordForm *form = layout.choose(event_.view());
-	if (!form)
-		return layout.is_cut_off(event_.view()) ? cut_off : "a record of a kind that is not described";
+	if (!form) {
+		if (layout.is_cut_off(event_.view()))
+			return cut_off;
+		const RecordSize &size = layout.size;
+		const bool is_known = size.is_known && (!size.has_part || size.part.is_in(left_bits));
+		const std::uint64_t bits = is_known ? size.of(event_.view()) : 0;
+		if (bits > 0 && bits <= left_bits)
+			size_bytes = bits / 8;
+		return "a record of a kind that is not described";
+	}
 	event_.cls = form->cls;
 	if (form->size.is_known) {
 		if (form->size.has_part && !form->size.part.is_in(left_bits))

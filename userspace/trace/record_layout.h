@@ -115,6 +115,7 @@ struct RecordHeader {
 struct RecordLayout {
 	RecordHeader file, segment;
 	std::vector<RecordForm> forms; // the first one whose tests hold
+	RecordSize size;               // of a record of no form
 	// Of values of the part that the first test of every form is of: the first form it can be.
 	RecordPart selector;
 	std::vector<std::uint32_t> first_form; // empty: it is form 0

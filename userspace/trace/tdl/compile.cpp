@@ -136,8 +136,10 @@ private:
 		RecordForm &form = layout_->forms[number];
 		fields_.enter(block.name, true);
 		cls->payload = empty_structure();
-		if (model_.common)
+		if (model_.common) {
 			fields_.add(model_.common->items, cls->payload);
+			measure_common(*model_.common);
+		}
 		fields_.add(block.items, cls->payload);
 		if (cls->payload.members.empty())
 			throw Refusal(block.position, "the record has no fields");
@@ -170,6 +172,13 @@ private:
 			test.test = fields_.test(condition, fields_.find(condition.field));
 			form.tests.push_back(std::move(test));
 		}
+	}
+
+	// Known of every record if it does not depend on a field of some.
+	void measure_common(const Block &common)
+	{
+		if (common.length && (!common.length->amount.field || fields_.has(common.length->amount.field)))
+			layout_->size = fields_.size(*common.length);
 	}
 
 	void measure(const Block &block, RecordForm &form, const EventClass &cls)

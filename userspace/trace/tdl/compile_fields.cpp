@@ -350,6 +350,11 @@ Unit FieldCompiler::unit_of(const Item &item) const
 	return item.field.unit;
 }
 
+bool FieldCompiler::has(const Name &name) const
+{
+	return std::any_of(known_.begin(), known_.end(), [&](const Known &known) { return known.name == name.text; });
+}
+
 const FieldCompiler::Known &FieldCompiler::find(const Name &name) const
 {
 	for (auto known = known_.rbegin(); known != known_.rend(); ++known) {

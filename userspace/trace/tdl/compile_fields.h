@@ -52,6 +52,7 @@ public:
 	void add(const std::vector<Item> &items, FieldClass &structure);
 	std::vector<RecordConstant> take_constants() { return std::move(constants_); }
 
+	bool has(const Name &name) const;
 	// Of a field that every record (or header) has.
 	const Known &find(const Name &name) const;
 	const Known &find_integer(const Name &name) const;
