@@ -148,7 +148,7 @@ def others(monitor, work):
 	parts = [json.loads((work / name / ".monitor/collection.json").read_text())["parts"][1] for name in ("keyless", "synced")]
 	assert parts[0]["shift_ns"] == parts[1]["shift_ns"], parts
 
-	HOSTS["slow"] = (0, 1)
+	HOSTS["slow"], TOLD["slow"] = (0, 1), TOLD["c"]
 	write(work / "slow", "slow", 9, [(30_000_000_000, 3, (1,))])
 	run(monitor, "merge", "-o", work / "rounded", work / "a", work / "slow", "--clock", "slow=-2.4s,1us")
 	part = json.loads((work / "rounded/.monitor/collection.json").read_text())["parts"][1]

@@ -79,7 +79,7 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 		const RecordSize &size = layout.size;
 		const bool is_known = size.is_known && (!size.has_part || size.part.is_in(left_bits));
 		const std::uint64_t bits = is_known ? size.of(event_.view()) : 0;
-		if (bits > 0 && bits <= left_bits)
+		if (bits > 0 && bits <= left_bits && (!size.has_part || size.part.is_in(bits)))
 			size_bytes = bits / 8;
 		return "a record of a kind that is not described";
 	}
