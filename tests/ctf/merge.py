@@ -11,8 +11,8 @@ import sys
 
 METADATA = """/* CTF 1.8 */
 trace {{ major = 1; minor = 8; uuid = "{uuid}"; byte_order = le; }};
-env {{ hostname = "{host}"; }};
-clock {{ name = c; freq = {freq}; offset_s = {offset_s}; offset = 17; /* ticks */ }};
+env {{ hostname = "{host}"; tracer_name = "{tracer}"; }};
+clock {{ name = c; freq = {freq}; {told} offset_s = {offset_s}; offset = 17; /* ticks */ }};
 typealias integer {{ size = 64; align = 8; map = clock.c.value; }} := time;
 typealias integer {{ size = 32; align = 8; }} := u32;
 stream {{
@@ -24,6 +24,9 @@ event {{ name = "receive"; id = 2; fields := struct {{ u32 message; u32 from; }}
 event {{ name = "work"; id = 3; fields := struct {{ u32 n; }}; }};
 """
 EPOCH_S = 1_600_000_000
+# as a recording of monitor, as lttng-modules, as others
+TOLD = {"a": ("monitor", "absolute = true;"), "b": ("lttng-modules", 'uuid = "00000000-0000-0000-0000-0000000000cc";'),
+        "c": ("other", "absolute = FALSE;")}
 HOSTS = {"a": (0, 1_000_000_000), "b": (+700_000, 1_000_000_000), "c": (-2_000_000, 250_000_000)}  # ns ahead, Hz
 
 
@@ -31,8 +34,9 @@ def write(directory, host, number, events):
 	"""`events`: (true ns, id, fields). Times are those of the host's own clock, which is ahead."""
 	ahead_ns, freq = HOSTS[host]
 	directory.mkdir(parents=True)
+	tracer, told = TOLD[host]
 	(directory / "metadata").write_text(METADATA.format(uuid=f"00000000-0000-0000-0000-00000000000{number}", host=host,
-	                                                    freq=freq, offset_s=EPOCH_S))
+	                                                    freq=freq, offset_s=EPOCH_S, tracer=tracer, told=told))
 	ticks = [((ns + ahead_ns) * freq // 1_000_000_000 - 17, cls, fields) for ns, cls, fields in sorted(events)]
 	body = b"".join(struct.pack("<IQ", cls, at) + struct.pack(f"<{len(fields)}I", *fields) for at, cls, fields in ticks)
 	(directory / "stream").write_bytes(struct.pack("<QQ", ticks[0][0], ticks[-1][0]) + body)
@@ -106,6 +110,18 @@ def by_messages(monitor, work):
 	check_order(monitor, work / "synced")
 
 
+def pairs(monitor, work):
+	"""`stat` and rules pair the same events, across hosts too."""
+	trace = work / "synced"
+	for key, least in ((None, 100), ("message", 550)):
+		arguments = ["--start", 'name == "send"', "--end", 'name == "receive"', *(["--key", key] if key else []), "--json"]
+		measured = json.loads(run(monitor, "stat", trace, *arguments).stdout)["activities"][0]["rows"][0]["count"]
+		(work / "pairs.rules").write_text('rule: pairs\nwhen: name == "send"\nthen: name == "receive"\n' +
+		                                  (f"key: {key}\n" if key else ""))
+		judged = json.loads(run(monitor, "check", trace, "--rules", work / "pairs.rules", "--json").stdout)[0]["cases"]
+		assert measured == judged > least, f"of key {key} stat measures {measured} pairs, the rule judges {judged}"
+
+
 def by_hand(monitor, work):
 	traces = [work / host for host in HOSTS]
 	run(monitor, "merge", "-o", work / "given", "--copy", *traces, "--clock", "b=-700us,10ns", "--clock", "c=2ms,10ns")
@@ -117,6 +133,35 @@ def by_hand(monitor, work):
 		if event["event"] == "work":
 			work_times.setdefault(event["fields"]["n"], []).append(event["time_ns"])
 	assert all(max(times) - min(times) <= 8 for times in work_times.values()), "the clocks do not agree"
+
+
+def others(monitor, work):
+	"""Names that readers would pass over; messages without a key; a clock of coarse ticks; a failure leaves nothing."""
+	for host, name in (("a", ".hidden"), ("b", "metadata")):
+		shutil.copytree(work / host, work / "names" / name)
+	run(monitor, "merge", "-o", work / "named", work / "names/.hidden", work / "names/metadata")
+	assert len(rows(monitor, work / "named")) == len(rows(monitor, work / "a", work / "b"))
+	assert sorted(path.name for path in (work / "named").iterdir()) == [".monitor", "hidden", "metadata-2"]
+
+	run(monitor, "merge", "-o", work / "keyless", work / "a", work / "b", "--sync", 'name == "send" or name == "work"',
+	    'name == "receive" or name == "work"', "--key", "message")
+	parts = [json.loads((work / name / ".monitor/collection.json").read_text())["parts"][1] for name in ("keyless", "synced")]
+	assert parts[0]["shift_ns"] == parts[1]["shift_ns"], parts
+
+	HOSTS["slow"], TOLD["slow"] = (0, 1), TOLD["c"]
+	write(work / "slow", "slow", 9, [(30_000_000_000, 3, (1,))])
+	run(monitor, "merge", "-o", work / "rounded", work / "a", work / "slow", "--clock", "slow=-2.4s,1us")
+	part = json.loads((work / "rounded/.monitor/collection.json").read_text())["parts"][1]
+	assert (part["shift_ns"], part["bound_ns"]) == (-2_000_000_000, 400_001_000), part
+
+	(work / "empty").mkdir()
+	(work / "broken").mkdir()
+	shutil.copytree(work / "a", work / "broken/a")
+	(work / "broken/a/more").mkdir()
+	deep = work / "broken/a" / "/".join("d" * 18)
+	deep.mkdir(parents=True)
+	done = run(monitor, "merge", "-o", work / "empty", work / "b", work / "broken/a", code=1)
+	assert "16 levels" in done.stderr and not list((work / "empty").iterdir()), done.stderr
 
 
 def refused(monitor, work):
@@ -138,7 +183,9 @@ def main():
 	shutil.rmtree(work, ignore_errors=True)
 	make(work)
 	by_messages(monitor, work)
+	pairs(monitor, work)
 	by_hand(monitor, work)
+	others(monitor, work)
 	refused(monitor, work)
 	print("ok")
 

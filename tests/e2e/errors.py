@@ -139,7 +139,7 @@ def bad_traces():
 			complains(f"{verb}: {what}", 1, e2e.monitor, verb, directory, says=says)
 
 	all_verbs("no directory", e2e.work / "nowhere", "nowhere")
-	all_verbs("a file", e2e.monitor, "not a directory")
+	all_verbs("a file", e2e.monitor, "no description knows")
 	empty = e2e.work / "empty"
 	empty.mkdir()
 	all_verbs("an empty directory", empty, "metadata")
@@ -182,6 +182,14 @@ def left_out():
 	complains("no wakings", 1, e2e.monitor, "report", "--offcpu", calls.directory, says="family sched")
 
 
+def answer_not_written():
+	for verb in ("report", "list", "info", "check", "stat", "query"):
+		words = [e2e.monitor, verb, e2e.work / "good", *(["SELECT * FROM events"] if verb == "query" else [])]
+		with open("/dev/full", "w", encoding="utf-8") as full:
+			done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+		e2e.expect(done.returncode == 1 and "No space left" in done.stderr, f"{verb} into a full disk: {done}")
+
+
 def cut_traces():
 	"""Cut short a stream, the description, or both: an answer or a sentence, and `check` is never content."""
 	good = e2e.Trace(e2e.work / "good")
@@ -214,6 +222,6 @@ event { name = "sched_switch"; id = 0; stream_id = 0; fields := struct { uint32_
 if __name__ == "__main__":
 	try:
 		e2e.need_recording()
-		e2e.main(output, command, options, privilege, disk_full, bad_traces, left_out, cut_traces)
+		e2e.main(output, command, options, privilege, disk_full, bad_traces, left_out, answer_not_written, cut_traces)
 	finally:
 		shutil.rmtree(public, ignore_errors=True)

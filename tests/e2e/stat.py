@@ -235,7 +235,7 @@ def errors(directory):
 		(1, ("--sort", "no_such"), "no column"),
 		(1, ("--start", "name ==", "--end", "cpu == 0"), "--start, --end, start: "),
 		(1, ("--start", "cpu == 0", "--end", "cpu == 1", "--key", "cpu = cpu, name"), "not as many names"),
-		(1, ("--value", "name"), "--value: name is a text"),
+		(1, ("--value", "name"), "--value: name is no integer"),
 		(1, ("--from", "x"), "--from"),
 		(2, ("--start", "cpu == 0"), "--end"),
 		(2, ("--threads", 0), "--threads"),

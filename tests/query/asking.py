@@ -20,12 +20,12 @@ def run(*command, **more):
 	                      check=False, **more)
 
 
-def ask(monitor, trace, sql, *options, exit_code=0):
+def ask(monitor, trace, sql, *options, exit_codes=(0,)):
 	"""The rows of the answer, as dicts."""
 	done = run(monitor, "query", trace, "--json", *options, "--", sql)
-	if not expect(done.returncode == exit_code, f"{trace}: {sql}: exit code {done.returncode}: {done.stderr.decode()}"):
+	if not expect(done.returncode in exit_codes, f"{trace}: {sql}: exit code {done.returncode}: {done.stderr.decode()}"):
 		return []
-	return json.loads(done.stdout) if exit_code == 0 else done.stderr.decode()
+	return json.loads(done.stdout)
 
 
 def listed(monitor, trace, *options):

@@ -62,8 +62,12 @@ def errors():
 		said(sql, text, "")
 	said("a bad filter", query("SELECT 1", "--filter", "cpu ==")[0], 1)
 	said("no trace", run(MONITOR, "query", "/nowhere", "SELECT 1").returncode, 1)
-	damaged = run(MONITOR, "query", GOLDEN / "damaged", "SELECT count(*) FROM events")
-	expect(damaged.returncode == 0 and b"damaged and were left out" in damaged.stderr, f"damaged: {damaged}")
+	asked, listed = (run(MONITOR, *command) for command in (("query", GOLDEN / "damaged", "SELECT count(*) FROM events"),
+	                                                        ("list", GOLDEN / "damaged")))
+	said("damaged", (asked.returncode, asked.stderr), (1, listed.stderr))
+	expect(b"packet" in asked.stderr, f"damaged: {asked}")
+	code, text, told = query(GOLDEN / "one", "SELECT 1")
+	expect((code, text) == (1, "") and "query takes one trace" in told and "monitor merge" in told, f"two traces: {told}")
 
 
 def standard_input():

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CTF = """/* CTF 1.8 */
 trace { major = 1; minor = 8; byte_order = le; };
 env { hostname = "other"; };
-clock { name = c; freq = 1000000000; offset_s = %d; };
+clock { name = c; freq = 1000000000; offset_s = %d; absolute = true; }; /* as in recordings */
 typealias integer { size = 64; align = 8; map = clock.c.value; } := time;
 typealias integer { size = 32; align = 8; } := u32;
 stream {
@@ -195,6 +195,9 @@ def shipped(monitor, work):
 	for question in (["query", 'SELECT wall_ns, length, "ip.ttl", source_port FROM packet'], ["stat", "--by", "source_port"]):
 		told = {run(monitor, question[0], path / "pcap-le-us", *question[1:])[0] for path in (work, work / "all")}
 		expect(len(told) == 1 and "1004" in told.pop(), f"{question} is answered otherwise: {told}")
+	for name in ("ip.ttl", "packet.ip.ttl", "p.ip.ttl"):
+		_, errors = run(monitor, "query", work / "pcap-le-us", f"SELECT {name} FROM packet AS p", code=1)
+		expect('write "ip.ttl", in double quotes' in errors, f"{name} without quotes: {errors}")
 	for name, lost in (("ring", 3), ("ring-jump", None), ("ring-end", 7)):
 		told = [json.loads(run(monitor, "info", path, "--json")[0])["summary"]
 		        for path in (work / name, work / "all" / name)]
@@ -256,6 +259,12 @@ def damaged(monitor, work):
 	(work / "header.pcap").write_bytes(b"\xd4\xc3\xb2\xa1\x03" + whole[5:])
 	_, errors = run(monitor, "merge", "-o", work / "header", work / "whole.pcap", work / "header.pcap", code=1)
 	expect("where always 2 stands" in errors, f"a damaged header: {errors}")
+	for name, place in (("cut.pcap", "record 2"), ("header.pcap", "header")):
+		_, listed = run(monitor, "list", work / name, code=1)
+		text, told = run(monitor, "info", work / name, code=1)
+		expect(told != "" and listed.endswith(told) and "lost unknown" in text, f"info of {name}: {text} {told}")
+		checked, _ = run(monitor, "check", work / name, code=1)
+		expect("none is said" not in checked and f"{place} at byte" in checked, f"check of {name}: {checked}")
 	expect(len(events(monitor, work / "header")) == 3, "the other one is whole")
 	(work / "none").write_bytes(b"nothing")
 	_, errors = run(monitor, "merge", "-o", work / "none-all", work / "whole.pcap", work / "none", code=1)

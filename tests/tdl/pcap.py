@@ -119,6 +119,8 @@ def together(monitor, work):
 		run(monitor, command, work / "one.pcap")
 	text, _ = run(monitor, "list", work / "one.pcap", "--filter", "`ip.protocol` == \"UDP\" and time >= 1s")
 	expect(len(text.splitlines()) == 2, f"filtered: {text}")
+	for same in ("ip.protocol == \"UDP\" and time >= 1s", "has(ip.ttl) and event.ip.protocol == 17 and time >= 1s"):
+		expect(run(monitor, "list", work / "one.pcap", "--filter", same)[0] == text, f"{same} is not the same")
 
 
 def main(monitor, work):

@@ -54,19 +54,26 @@ inline std::string fields_of(const Event &event)
 	return std::string(line.view());
 }
 
-// Every event as "TIME NAME FIELDS", every gap as "gap", then the problems as "PLACE at byte BYTE: sentence"; or what
+// The bytes must outlive it. Throws Error: what is wrong with the description, or that it is none of these bytes.
+inline Trace open(const std::string &text, const std::vector<std::byte> &bytes)
+{
+	Source source{"t.tdl", {}};
+	std::string why;
+	if (!read_text(text, source.model, why))
+		throw Error(why);
+	const auto description = compile_for(source, "file", bytes).description;
+	std::vector<std::unique_ptr<Stream>> streams;
+	streams.push_back(std::make_unique<Stream>("file", description, bytes));
+	return Trace(description, std::move(streams));
+}
+
+// Every event as "TIME NAME FIELDS", every gap as "gap", then the problems as "PLACE at byte N: sentence"; or what
 // Error says.
 inline std::string read(const std::string &text, const std::vector<std::byte> &bytes)
 {
-	Source source{"t.tdl", {}};
-	std::string why, made;
-	if (!read_text(text, source.model, why))
-		return why;
+	std::string made;
 	try {
-		const auto description = compile_for(source, "file", bytes).description;
-		std::vector<std::unique_ptr<Stream>> streams;
-		streams.push_back(std::make_unique<Stream>("file", description, bytes));
-		Trace trace(description, std::move(streams));
+		Trace trace = open(text, bytes);
 		merge(
 		    trace, {},
 		    [&](const Event &event) {

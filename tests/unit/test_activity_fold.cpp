@@ -179,7 +179,7 @@ TEST_CASE("frequencies: nothing is measured across a loss, slices merged are as 
 		trace::Trace trace = trace_of(steps, writers);
 		const statistics::Names names(trace.description());
 		const statistics::Keys by(i % 2 ? std::vector<std::string>{"key"} : std::vector<std::string>{},
-					  trace.description(), "--by");
+					  trace.description(), trace.begin_time(), "--by");
 		std::map<std::pair<unsigned, unsigned>, statistics::Distribution> expected;
 		std::map<std::pair<unsigned, unsigned>, std::uint64_t> last, counts;
 		for (const Step &step : steps) {

@@ -121,6 +121,7 @@ TEST_CASE("filter: errors of syntax")
 		   {"has(u", 6, ") is missing"},
 		   {"has(u + 1)", 7, ") is missing"},
 		   {"event.5 == 1", 7, "name of a field is missing"},
+		   {"ip.ttl.5 == 1", 8, "name of a field is missing behind `ip.ttl.`"},
 		   {"u == 1 and", 11, "missing at the end"}});
 }
 
@@ -131,6 +132,7 @@ TEST_CASE("filter: errors of names and types")
 		   {"nmae == \"call\"", 1, "Near: name."},
 		   {"event.nam == \"x\"", 1, "Near: name."},
 		   {"event.level == 1", 1, "has a field \"level\"."},
+		   {"u == 1 and ip.ttl == 1", 12, "has a field \"ip.ttl\"."},
 		   {"`no such` == 1", 1, "has a field \"no such\"."},
 		   {"comm == make", 9, "A string stands in double quotes."},
 		   {"u + qqqqq == 1", 5, "has a field \"qqqqq\"."},

@@ -26,7 +26,7 @@ std::string bytes_of(const Keys &keys, const monitor::trace::Event &event, std::
 TEST_CASE("keys: an absent value is empty, differs from 0 and makes a key incomplete")
 {
 	FilterEvents events;
-	const Keys keys({"pid"}, *events.description, "--by");
+	const Keys keys({"pid"}, *events.description, FilterEvents::begin_time, "--by");
 	std::string bytes;
 	CHECK_FALSE(keys.append(events.event(257), {}, bytes));
 	CHECK(keys.cells(events.event(257), {}).at(0).kind == Kind::none);
@@ -34,17 +34,17 @@ TEST_CASE("keys: an absent value is empty, differs from 0 and makes a key incomp
 	std::string zero;
 	CHECK(keys.append(events.event(258, 0, {0, 0}), {}, zero));
 	CHECK(bytes != zero);
-	const Keys tid({"tid"}, *events.description, "--by");
+	const Keys tid({"tid"}, *events.description, FilterEvents::begin_time, "--by");
 	CHECK_FALSE(tid.append(events.event(257), {}, bytes));
 }
 
 TEST_CASE("keys: equal values give equal bytes, also of other classes; texts end where they end")
 {
 	FilterEvents events;
-	const Keys ret({"ret"}, *events.description, "--by");
+	const Keys ret({"ret"}, *events.description, FilterEvents::begin_time, "--by");
 	const std::string small = bytes_of(ret, events.event(262, 0xfffe));
 	CHECK(small == bytes_of(ret, events.event(260, 0, {std::uint64_t(-2)})));
-	const Keys two({"comm", "other"}, *events.description, "--by");
+	const Keys two({"comm", "other"}, *events.description, FilterEvents::begin_time, "--by");
 	CHECK(bytes_of(two, events.event(257, 0, {'a', 0, 'b' << 8 | 'b'})) !=
 	      bytes_of(two, events.event(257, 0, {'a' | 'b' << 8, 0, 'b'})));
 }
@@ -52,8 +52,9 @@ TEST_CASE("keys: equal values give equal bytes, also of other classes; texts end
 TEST_CASE("keys: threads and CPUs are of their machine, other numbers are not")
 {
 	FilterEvents events;
-	const Keys pid({"pid"}, *events.description, "--by"), cpu({"cpu"}, *events.description, "--by"),
-	    u({"u"}, *events.description, "--by");
+	const Keys pid({"pid"}, *events.description, FilterEvents::begin_time, "--by"),
+	    cpu({"cpu"}, *events.description, FilterEvents::begin_time, "--by"),
+	    u({"u"}, *events.description, FilterEvents::begin_time, "--by");
 	const auto both = [&](const Keys &keys) {
 		events.stream.machine = 0;
 		const std::string first = bytes_of(keys, events.event(258, 0, {7, 7}));
@@ -70,10 +71,19 @@ TEST_CASE("keys: threads and CPUs are of their machine, other numbers are not")
 	CHECK(u.cells(events.event(258, 0, {7, 7}), {}).at(0).shown(people) == "30064771072");
 }
 
+TEST_CASE("keys: devices are of their machine")
+{
+	FilterEvents events(samples::event_block(256, "request", "u16_t arg; u32_t dev; u32_t sector;"));
+	const Keys dev({"dev"}, *events.description, FilterEvents::begin_time, "--by");
+	const std::string first = bytes_of(dev, events.event(256, 0, {7}));
+	events.stream.machine = 1;
+	CHECK(bytes_of(dev, events.event(256, 0, {7})) != first);
+}
+
 TEST_CASE("keys: a label stands for its number")
 {
 	FilterEvents events;
-	const Keys keys({"state"}, *events.description, "--by");
+	const Keys keys({"state"}, *events.description, FilterEvents::begin_time, "--by");
 	CHECK(keys.cells(events.event(258, 1, {0, 0}), {}).at(0).shown({}) == "one");
 	CHECK(keys.cells(events.event(258, 100, {0, 0}), {}).at(0).shown({}) == "100");
 }
@@ -82,21 +92,42 @@ TEST_CASE("keys: numbers that do not fit become the greatest")
 {
 	FilterEvents events;
 	std::int64_t value = 0;
-	const Keys u({"u"}, *events.description, "--value"), s({"s"}, *events.description, "--value");
+	const Keys u({"u"}, *events.description, FilterEvents::begin_time, "--value"),
+	    s({"s"}, *events.description, FilterEvents::begin_time, "--value");
 	const auto &event = events.event(256, 0, {0, ~std::uint64_t(0), ~std::uint64_t(0), 0});
 	CHECK(u.number(event, {}, value));
 	CHECK(value == std::numeric_limits<std::int64_t>::max());
 	CHECK(s.number(event, {}, value));
 	CHECK(value == -1);
 	CHECK_FALSE(u.number(events.event(257), {}, value));
-	CHECK(u.may_be_number());
-	CHECK_FALSE(Keys({"comm"}, *events.description, "--value").may_be_number());
+}
+
+TEST_CASE("keys: where only integers are taken a text is none")
+{
+	FilterEvents events;
+	const auto made = [&](const char *name, Keys::Takes takes) {
+		return Keys({name}, *events.description, FilterEvents::begin_time, "--value", takes).names().size();
+	};
+	CHECK(made("u", Keys::Takes::integers) == 1);
+	CHECK(made("state", Keys::Takes::integers) == 1); // of one class
+	CHECK(made("comm", Keys::Takes::integers_and_texts) == 1);
+	CHECK_THROWS_WITH(made("comm", Keys::Takes::integers), "--value: comm is no integer; name one");
+}
+
+TEST_CASE("keys: time is ns since the begin")
+{
+	FilterEvents events;
+	std::int64_t value = 0;
+	const Keys time({"time"}, *events.description, FilterEvents::begin_time, "--value");
+	CHECK(time.number(events.event(257), {}, value));
+	CHECK(value == 1'500'000'000);
+	CHECK(time.cells(events.event(257), {}).at(0).shown({}) == "1500000000");
 }
 
 TEST_CASE("keys: names that are not there, and empty ones, are refused with a sentence")
 {
 	FilterEvents events;
-	CHECK_THROWS_WITH(Keys({"comn"}, *events.description, "--by"),
+	CHECK_THROWS_WITH(Keys({"comn"}, *events.description, FilterEvents::begin_time, "--by"),
 			  Catch::Contains("--by: no event") && Catch::Contains("comm"));
 	CHECK_THROWS_WITH(split_names("a,,b", "--by"), "--by: a name is missing in \"a,,b\"");
 	CHECK(split_names("", "--by").empty());

@@ -146,7 +146,7 @@ TEST_CASE("measurements: a table has threads by time, then idle, then what lies 
 						"count_counting_percent,share,share_counting_percent,miss,"
 						"miss_counting_percent\n"));
 	REQUIRE(table.rows.size() == 4);
-	CHECK(row_text(table, 0) == "0,\"?\",8,300,2.81818,100,310,100,36.6667,100,,");
+	CHECK(row_text(table, 0) == "0,\"?\",8,300,2.8181818181818183,100,310,100,36.666666666666664,100,,");
 	CHECK(row_text(table, 1) == "0,\"?\",7,100,0.5,100,50,100,100,100,,");
 	CHECK(row_text(table, 2) == "0,\"idle\",,100,,,0,100,0,100,,");
 	CHECK(row_text(table, 3) == "0,\"unknown\",,100,0.5,100,50,100,100,100,,");
@@ -154,7 +154,7 @@ TEST_CASE("measurements: a table has threads by time, then idle, then what lies 
 	const report::Table by_cpu = table_of(folded, {{report::GroupBy::cpu, false, {}}, 0});
 	REQUIRE(by_cpu.rows.size() == 1);
 	CHECK(by_cpu.columns[0].key == "cpu");
-	CHECK(row_text(by_cpu, 0) == "0,600,1.32258,100,410,100,51.6667,100,,");
+	CHECK(row_text(by_cpu, 0) == "0,600,1.3225806451612903,100,410,100,51.66666666666667,100,,");
 }
 
 TEST_CASE("measurements: rows for each part of time")

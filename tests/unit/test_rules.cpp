@@ -307,6 +307,39 @@ TEST_CASE("rules: no more keys are kept than the bound, and those with nothing o
 	CHECK(judge.tally().too_many == 12); // both starts of each of the others
 }
 
+TEST_CASE("rules: without a key, and with that of a message, events of two machines pair; CPUs are of their machine")
+{
+	std::vector<samples::StreamWriter> writers{{0, 0}, {0, 0}};
+	for (samples::StreamWriter &writer : writers)
+		writer.open(1000);
+	writers[0].post(1010, 256, 7, {0}); // A here, B there, then one pair on each
+	writers[1].post(1020, 257, 7, {0});
+	writers[0].post(1030, 256, 8, {0});
+	writers[1].post(1031, 256, 9, {0});
+	writers[1].post(1040, 257, 9, {0});
+	writers[0].post(1050, 257, 8, {0});
+	std::vector<std::unique_ptr<trace::Stream>> streams;
+	for (std::uint32_t machine = 0; machine < 2; ++machine) {
+		streams.push_back(samples::stream("s" + std::to_string(machine), writers[machine].bytes()));
+		streams.back()->set_machine(machine);
+	}
+	trace::Trace trace(samples::description(classes), std::move(streams));
+	const auto tally_of = [&](const std::string &key) {
+		const auto texts =
+		    rules::parse_rules("rule: r\nwhen: name == \"A\"\nonly then: name == \"B\"\n" + key, "test");
+		const rules::Rule rule = rules::compile(texts[0], trace.description(), trace.begin_time());
+		rules::Judge judge(rule, trace.description().clock, 5);
+		trace::merge(trace, {}, [&](const trace::Event &event) { judge.event(event, {}); });
+		judge.finish(2000);
+		return std::pair(judge.tally().judged, judge.tally().unknown);
+	};
+	CHECK(tally_of("key: key") == std::pair<std::uint64_t, std::uint64_t>(3, 0));
+	CHECK(tally_of("nested: yes") == std::pair<std::uint64_t, std::uint64_t>(3, 0));
+	CHECK(tally_of("key: cpu") == std::pair<std::uint64_t, std::uint64_t>(2, 1));
+	CHECK(tally_of("key: stream") == std::pair<std::uint64_t, std::uint64_t>(2, 1));
+	CHECK(tally_of("key: value = cpu") == std::pair<std::uint64_t, std::uint64_t>(2, 1));
+}
+
 TEST_CASE("rules: events are shown as the protocol prints them")
 {
 	const auto found = outcome({{'A', 7, 1010, 3}}, "never: name == \"A\"");

@@ -10,6 +10,7 @@
 #include "monitor/card.h"
 #include "samples.h"
 #include "statistics/survey.h"
+#include "tdl_samples.h"
 
 using namespace monitor;
 using namespace monitor::trace;
@@ -214,6 +215,31 @@ TEST_CASE("slices: an event at the time of a cut, packets before it that begin a
 	const Trace trace = samples::trace(writers, classes);
 	CHECK(read(trace, {0, 99}, false).empty());
 	CHECK(read(trace, {100, 200}, false).size() == 4);
+}
+
+TEST_CASE("slices: a time far ahead costs what has it, wherever one begins to read")
+{
+	const std::string text =
+	    "trace t\nevery segment begins with\nt unsigned 16 bits, in milliseconds\nlength is 8 bytes\nbegin is t\n"
+	    "end\nrecord r\na unsigned 16 bits, in milliseconds\ntime is a\nend\n";
+	std::vector<std::byte> bytes;
+	const auto put = [&](unsigned value) {
+		bytes.push_back(std::byte(value & 0xff));
+		bytes.push_back(std::byte(value >> 8));
+	};
+	for (unsigned segment = 0; segment < 40; ++segment) {
+		put(segment == 20 ? 5000 : segment * 10);
+		for (unsigned record = 0; record < 3; ++record)
+			put(segment == 10 && record == 1 ? 300 : segment * 10 + record);
+	}
+	const Trace trace = tdl::open(text, bytes);
+	const auto whole = read(trace, {}, false);
+	// a record and the segment that begins far ahead; each leaves a gap
+	CHECK(whole.size() == 40 * 3 - 1 - 3 + 2);
+	for (std::uint64_t cut = 1; cut < 400; ++cut) {
+		INFO("cut at " << cut);
+		compare(in_slices(trace, {{0, cut - 1}, {cut, TimeRange().to}}, false), whole);
+	}
 }
 
 TEST_CASE("slices: results are taken in order, what is thrown arrives")

@@ -2,6 +2,8 @@
 // One stream: packets and tokens are tested, damage is reported and skipped, gaps are told.
 #include <catch2/catch.hpp>
 
+#include <malloc.h>
+
 #include "samples.h"
 #include "trace/stream.h"
 
@@ -202,6 +204,30 @@ TEST_CASE("stream: a bent first packet does not decide whose ring it is")
 	header(writer.bytes(), 0).cpu_id = 77;
 	const Walk walk(writer.bytes());
 	CHECK(walk.items == Items{"gap 0-200:?", "256@200", "256@300", "256@310"});
+}
+
+TEST_CASE("stream: each packet's problem is told once, and a million of them take little room")
+{
+	const std::size_t before = ::mallinfo2().uordblks;
+	StreamInfo first, second;
+	second.index = 1;
+	Problems all, slice, other;
+	for (std::uint64_t packet = 0; packet < 1'000'000; ++packet)
+		all.add(first, packet, 0, "bad");
+	CHECK(::mallinfo2().uordblks - before < 2'000'000);
+	all.add(first, 999'999, 0, "bad");
+	CHECK(all.total() == 1'000'000);
+	CHECK(all.kept().size() == Problems::max_kept);
+	for (std::uint64_t packet : {5, 5'000, 9'000}) {
+		slice.add(first, packet, 0, "bad");
+		other.add(first, packet + packet % 2, 0, "bad");
+		other.add(second, packet, 0, "bad");
+	}
+	slice.take(other);
+	CHECK(slice.total() == 3 + 1 + 3);
+	CHECK(slice.kept().size() == 7);
+	CHECK(slice.kept().front().packet == 5);
+	CHECK(other.total() == 6);
 }
 
 TEST_CASE("stream: starting in the middle")

@@ -266,6 +266,27 @@ TEST_CASE("tdl: what can never be is refused")
 	CHECK(field("group a 0 times\nb unsigned 8 bits\nend") == "3:9: " + nothing);
 }
 
+TEST_CASE("tdl: what never holds is refused")
+{
+	const std::string no_fit = "3:1: the number that always stands here does not fit into the field";
+	CHECK(field("a signed 8 bits, always 255") == no_fit);
+	CHECK(field("a signed 8 bits, always -129") == no_fit);
+	CHECK(field("a signed 8 bits, always -1") == "none");
+	CHECK(field("a unsigned 8 bits, always 255") == "none");
+	const auto of = [](const std::string &range) {
+		return field(
+		    "x unsigned 4 bits\ny unsigned 4 bits\nz unsigned 8 bits\ns unsigned 8 bits, checksum sum8" +
+		    range);
+	};
+	const std::string no_bytes =
+	    "6:1: a checksum is of whole bytes; what s is of begins or ends within one of them";
+	CHECK(of(" of x to y") == "none");
+	CHECK(of("") == "none");
+	CHECK(of(" of x to x") == no_bytes);
+	CHECK(of(" of y to z") == no_bytes);
+	CHECK(field("x unsigned 4 bits\ns unsigned 8 bits, checksum sum8") == "4" + no_bytes.substr(1));
+}
+
 TEST_CASE("tdl: words that are none are refused")
 {
 	CHECK(wrong("trace t $\n") == "1:9: a character stands here that TDL does not know");
@@ -294,6 +315,21 @@ TEST_CASE("tdl: nesting and size are bounded")
 		many += "a" + std::to_string(i) + " unsigned 8 bits\n";
 	CHECK_THAT(field(many), Catch::EndsWith("a description has at most 10000 lines of fields and names"));
 	CHECK(wrong(std::string((1 << 20) + 1, ' ')) == "1:1: the description is larger than 1 MiB");
+	std::string common = "trace t\nevery record begins with\n", records;
+	for (int i = 0; i < 400; ++i) {
+		common += "a" + std::to_string(i) + " unsigned 8 bits\n";
+		records += "record r" + std::to_string(i) + " when a0 is " + std::to_string(i) + "\nend\n";
+	}
+	CHECK_THAT(wrong(common + "end\n" + records), Catch::Contains("more than 100,000 fields"));
+	std::string uses, flags = "names n\n";
+	for (int i = 0; i < 12; ++i)
+		flags +=
+		    "bit " + std::to_string(i) + " means \"" + std::string(1000, static_cast<char>('a' + i)) + "\"\n";
+	for (int bits = 12; bits <= 64; ++bits)
+		uses += "a" + std::to_string(bits) + " unsigned " + std::to_string(bits) + " bits, named n\n";
+	CHECK(wrong(record(uses) + flags + "end\n") == "none"); // their combinations are made once
+	CHECK_THAT(wrong(record(uses + "b signed 12 bits, named n") + flags + "end\n"),
+		   Catch::Contains("the names of all combinations of bits take more than 32 MiB"));
 }
 
 TEST_CASE("tdl: every beginning of a description is refused or whole")

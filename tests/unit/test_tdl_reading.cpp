@@ -2,6 +2,10 @@
 // Files of a few bytes, read as a description in TDL says: places, lengths, conditions, times, and what is damaged.
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "tdl_samples.h"
 
 using namespace monitor::trace::tdl;
@@ -47,6 +51,10 @@ TEST_CASE("tdl: conditions and names")
 	    read(record("k signed 8 bits\nwhen k is at most -2\na unsigned 8 bits\nend\nwhen k is not -1\nb unsigned 8 "
 			"bits\nend"),
 		 "fe 01 02 ff 00 03") == "0 r k=-2 a=1 b=2\n0 r k=-1\n0 r k=0 b=3\n");
+	CHECK(read(record("k signed 8 bits, named sizes\nwhen k is not small or 9\na unsigned 8 bits\nend") +
+		       "names sizes\n-5 to 5 means small\nend\n",
+		   "02 fb fa 01 06 02 09 80 03 7f 04") ==
+	      "0 r k=small\n0 r k=small\n0 r k=-6 a=1\n0 r k=6 a=2\n0 r k=9\n0 r k=-128 a=3\n0 r k=127 a=4\n");
 }
 
 TEST_CASE("tdl: records are told apart by what they begin with")
@@ -73,6 +81,32 @@ TEST_CASE("tdl: records are told apart by what they begin with")
 	CHECK(read(text + "record d\nend\n", "0202 ff02") == "0 d k=2 n=2\n0 c k=255 n=2\n");
 }
 
+TEST_CASE("tdl: a short record at the end, of a description that has longer ones too")
+{
+	const std::string text = "trace t\nrecord a when k is 1\nk unsigned 8 bits\nx unsigned 8 bits\nend\n"
+				 "record b when k is 2 and m is 3\nk unsigned 8 bits\npad unsigned 64 bits, hidden\n"
+				 "m unsigned 8 bits\nn unsigned 16 bits\nlength is n\nend\n";
+	CHECK(read(text, "02 0000000000000000 03 0c00 01 05") == "0 b k=2 m=3 n=12\n0 a k=1 x=5\n");
+	const std::string cut =
+	    "gap\nrecord 1 at byte 2: a record is cut off by the end of the file or of its segment; the rest";
+	CHECK(read(text, "01 05 02 00").find("0 a k=1 x=5\n" + cut) == 0);
+	CHECK(read(text, "01 05 02 0000000000000000 03 0c").find("0 a k=1 x=5\n" + cut) == 0);
+	CHECK(read(text, "01 05 03").find("record 1 at byte 2: a record of a kind that is not described") !=
+	      std::string::npos);
+}
+
+TEST_CASE("tdl: kinds whose fields are read in different ways")
+{
+	const auto kinds = [](const std::string &first, const std::string &second, const std::string &value) {
+		return "trace t\nrecord a when k is 1\nk " + first + "\nend\nrecord b when k is " + value + "\nk " +
+		       second + "\nend\n";
+	};
+	CHECK(read(kinds("unsigned 16 bits", "unsigned 16 bits, big endian", "2"), "0100 0002 0100") ==
+	      "0 a k=1\n0 b k=2\n0 a k=1\n");
+	CHECK(read(kinds("signed 8 bits", "unsigned 8 bits", "255"), "01 ff 01") == "0 a k=1\n0 b k=255\n0 a k=1\n");
+	CHECK(read(kinds("unsigned 8 bits", "signed 8 bits", "-1"), "01 ff 01") == "0 a k=1\n0 b k=-1\n0 a k=1\n");
+}
+
 TEST_CASE("tdl: times are points or distances, of one field or two")
 {
 	const auto timed = [](const std::string &how, const std::string &bytes) {
@@ -94,6 +128,49 @@ TEST_CASE("tdl: times are points or distances, of one field or two")
 		"0000003f 01") == "501 r \n");
 	CHECK(read(record("a signed 8 bits, in seconds\ntime is a"), "ff").find("lies before its origin") !=
 	      std::string::npos);
+}
+
+TEST_CASE("tdl: a record that is left out does not move the time of those behind it, but with its distance")
+{
+	const std::string text =
+	    "trace t\nrecord point when k is 1\nk unsigned 8 bits, hidden\n"
+	    "t unsigned 8 bits, in milliseconds, hidden\ntime is t\nend\n"
+	    "record step when k is 2\nk unsigned 8 bits, hidden\n"
+	    "t unsigned 8 bits, in milliseconds, hidden\ns unsigned 8 bits, checksum sum8, hidden\n"
+	    "time is t since the record before\nend\n";
+	CHECK(read(text, "0164 020a0c 0105 020a0c 020a0c") ==
+	      "100 point \n110 step \ngap\n120 step \n130 step \nrecord 2 at byte 5: the event's time steps back; it "
+	      "is left out\n");
+	CHECK(read(text, "0164 020a00 020a0c") ==
+	      "100 point \ngap\n120 step \nrecord 1 at byte 2: the checksum of a record is wrong; it is left out\n");
+}
+
+TEST_CASE("tdl: without a finish the last event tells when it ends, and a segment's begin is a clock")
+{
+	const std::string text =
+	    "trace t\nevery segment begins with\nn unsigned 8 bits\nt unsigned 8 bits, in milliseconds\n"
+	    "length is n\nbegin is t\nend\nrecord r\na unsigned 8 bits, in milliseconds\n";
+	const auto bytes = bytes_of("04 0a 0b 10 04 14 15 19"), cut = bytes_of("04 0a 0b 10 04 14 15 19 05");
+	CHECK(open(text + "time is a\nend\n", bytes).end_time() == 25);
+	CHECK(open(text + "time is a\nend\n", cut).end_time() == 25);
+	const monitor::trace::Trace told = open(text + "end\n", bytes);
+	CHECK(told.end_time() == 20);
+	told.streams().front()->set_clock({"finer", 1'000'000'000});
+	CHECK(told.streams().front()->begin_time() == 10'000'000);
+}
+
+TEST_CASE("tdl: a record that tells no CPU is of its segment's")
+{
+	const std::string text = "trace t\nevery segment begins with\nn unsigned 8 bits\nc unsigned 8 bits\n"
+				 "length is n\ncpu is c\nend\nevery record begins with\nk unsigned 8 bits\nend\n"
+				 "record a when k is 1\nc unsigned 8 bits\ncpu is c\nend\nrecord b when k is 2\nend\n";
+	const auto bytes = bytes_of("06 09 02 0107 02");
+	monitor::trace::Trace trace = open(text, bytes);
+	std::vector<std::uint32_t> cpus;
+	merge(
+	    trace, {}, [&](const monitor::trace::Event &event) { cpus.push_back(event.packet_cpu); },
+	    [](const auto &, auto...) {});
+	CHECK(cpus == std::vector<std::uint32_t>{9, 7, 9});
 }
 
 TEST_CASE("tdl: the magic chooses byte order and units")
@@ -168,4 +245,54 @@ TEST_CASE("tdl: a wrong checksum costs its record only")
 	CHECK(summed("sum8 of a to b", "0102 00000003 0102 00000004 0303 00000006") ==
 	      "0 r a=1 b=2 s=3\ngap\n0 r a=3 b=3 s=6\nrecord 1 at byte 6: the checksum of a record is wrong; it is "
 	      "left out\n");
+	const std::string text = record("a unsigned 8 bits\ns unsigned 8 bits, checksum sum8");
+	for (const char *bytes : {"0101 0203 0404", "0101 0202 0405"}) { // in the middle and at the end
+		const auto summed = bytes_of(bytes);
+		monitor::trace::Trace trace = open(text, summed);
+		std::vector<std::uint64_t> lost;
+		merge(
+		    trace, {}, [](const auto &) {},
+		    [&](const auto &, auto, auto, std::uint64_t count) { lost.push_back(count); });
+		CHECK(lost == std::vector<std::uint64_t>{1});
+	}
+}
+
+TEST_CASE("tdl: a file of nothing but a header has no events and no damage")
+{
+	const std::string header = "trace t\nthe file begins with\nm text of 2 bytes\nend\n",
+			  segments = "every segment begins with\nn unsigned 8 bits\nlength is n\nend\n",
+			  fixed = "every segment begins with\nn unsigned 8 bits\nlength is 4 bytes\nend\n",
+			  records = "record r\na unsigned 8 bits\nend\n";
+	for (const std::string &text : {header + records, header + segments + records, header + fixed + records}) {
+		CHECK(read(text, "'ab'").empty());
+		CHECK_THAT(read(text, "'a'"), Catch::Contains("the file ends in the middle of a header"));
+	}
+}
+
+TEST_CASE("tdl: a million segments of nothing are refused")
+{
+	const std::string text = "trace t\nevery segment begins with\nn unsigned 8 bits\nlength is n\nend\n"
+				 "record r\na unsigned 8 bits\nend\n";
+	CHECK(read(text, std::vector<std::byte>(1'000'000, std::byte(1))).empty());
+	CHECK_THAT(read(text, std::vector<std::byte>(1'000'001, std::byte(1))),
+		   Catch::Contains("more than a million segments of less than 16 bytes; describe them as records"));
+}
+
+TEST_CASE("tdl: a shipped description that cannot be read keeps none of the others from being found")
+{
+	namespace fs = std::filesystem;
+	std::string share = (fs::temp_directory_path() / "monitor-share-XXXXXX").string();
+	REQUIRE(::mkdtemp(share.data()));
+	const fs::path directory = fs::path(share) / "descriptions";
+	fs::create_directory(directory);
+	fs::create_symlink("nobody@nowhere", directory / ".#x.tdl");
+	std::ofstream(directory / "a.tdl") << "trace a\nrecrd r\n";
+	std::ofstream(directory / "b.tdl") << "trace b\nmagic \"MINE\"\nrecord r\na unsigned 8 bits\nend\n";
+	::setenv("MONITOR_SHARE", share.c_str(), 1);
+	CHECK(find("file", bytes_of("'MINE' 00")).model.name == "b");
+	CHECK_THROWS_WITH(find("file", bytes_of("'YOURS'")),
+			  Catch::StartsWith("no description knows file") && Catch::Contains("Not read: cannot open ") &&
+			      Catch::Contains(".#x.tdl") && Catch::Contains("a.tdl:2:1: "));
+	::unsetenv("MONITOR_SHARE");
+	fs::remove_all(share);
 }

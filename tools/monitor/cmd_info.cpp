@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor info`: what a trace is: command, machine, date, tokens and bytes per class, losses, clock, cost.
+// Exit code: 0, or 1 if parts of the trace are damaged.
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "analyze/recording_info.h"
 #include "base/json.h"
 #include "commands.h"
+#include "problems.h"
 #include "report/summary.h"
 #include "report/table.h"
 #include "tdl_option.h"
@@ -140,6 +142,8 @@ int run(const Arguments &arguments)
 	report::Summary summary = report::summarize(trace, info, bound, total);
 	if (trace.is_described())
 		summary.lost = losses.counted();
+	if (!trace.problems().empty())
+		summary.lost.reset(); // nobody counted what is damaged
 	const report::Table classes =
 	    trace.is_described() ? described_classes(trace, tokens) : class_table(trace, tokens, info);
 	if (arguments.json) {
@@ -154,7 +158,8 @@ int run(const Arguments &arguments)
 	} else {
 		print_text(info, summary, classes);
 	}
-	return 0;
+	print_problems(trace.problems());
+	return trace.problems().empty() ? 0 : 1;
 }
 
 } // namespace
@@ -169,7 +174,8 @@ void add_info(CLI::App &app, int &exit_code)
 	    ->option_text("DIR...");
 	add_tdl_option(*command, arguments->tdl);
 	command->add_flag("--json", arguments->json, "JSON: {summary, classes, recording}");
-	command->footer("Example:\n  monitor info DIR");
+	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"
+			"Example:\n  monitor info DIR");
 	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -38,13 +38,13 @@ std::string name_in_collection(const std::string &directory, std::set<std::strin
 	fs::path path = fs::path(directory).lexically_normal();
 	if (!path.has_filename())
 		path = path.parent_path();
-	const std::string name = path.filename().string();
+	std::string name = path.filename().string();
+	name.erase(0, name.find_first_not_of('.')); // readers pass over what is hidden
+	if (name.empty())
+		throw Error("name the directory of a trace, or a file, not " + directory);
 	std::string made = name;
-	for (int number = 2; name.empty() || name == "." || name == ".." || !taken.insert(made).second; ++number) {
-		if (name.empty() || name == "." || name == "..")
-			throw Error("name the directory of a trace, or a file, not " + directory);
+	for (int number = 2; !taken.insert(made).second; ++number)
 		made = fmt::format("{}-{}", name, number);
-	}
 	return made;
 }
 
@@ -126,10 +126,28 @@ void expect_different(const std::vector<trace::Trace> &traces, const std::vector
 	}
 }
 
+// A clock is moved by whole ticks: what that is off counts, if its ticks are not those of a fast one.
+void round_to_ticks(const std::vector<trace::Trace> &traces, std::vector<Part> &parts)
+{
+	constexpr std::int64_t second_ns = 1'000'000'000;
+	for (std::size_t i = 0; i < parts.size(); ++i) {
+		Part &part = parts[i];
+		const auto frequency_hz = static_cast<__int128>(traces[i].description().clock.frequency_hz);
+		if (2 * frequency_hz > second_ns)
+			continue;
+		const __int128 product = part.shift_ns * frequency_hz;
+		const __int128 ticks = (product + (product < 0 ? -second_ns / 2 : second_ns / 2)) / second_ns;
+		const auto moved_ns = static_cast<std::int64_t>(ticks * second_ns / frequency_hz);
+		if (part.bound_ns)
+			*part.bound_ns += static_cast<std::uint64_t>(std::abs(part.shift_ns - moved_ns));
+		part.shift_ns = moved_ns;
+	}
+}
+
 std::vector<Part> parts_of(const Arguments &arguments, std::vector<trace::Trace> &traces)
 {
 	std::vector<Part> parts;
-	std::set<std::string> taken = {".monitor"};
+	std::set<std::string> taken = {"metadata"}; // a collection is no trace
 	for (std::size_t i = 0; i < traces.size(); ++i) {
 		const std::string &source = arguments.directories[i];
 		parts.push_back({source, name_in_collection(source, taken), 0, std::nullopt, "as it is"});
@@ -141,6 +159,7 @@ std::vector<Part> parts_of(const Arguments &arguments, std::vector<trace::Trace>
 		take_clock(clock, parts);
 	if (!arguments.sync.empty())
 		align_by_messages(arguments, traces, parts);
+	round_to_ticks(traces, parts);
 	parts.front().bound_ns = 0;
 	parts.front().how = "first";
 	expect_different(traces, parts);
@@ -150,8 +169,8 @@ std::vector<Part> parts_of(const Arguments &arguments, std::vector<trace::Trace>
 // Returns the exit code.
 int run(const Arguments &arguments)
 {
-	if (arguments.directories.size() < 2)
-		throw CLI::ValidationError("say at least two traces");
+	if (arguments.directories.size() < 2 && !fs::is_regular_file(arguments.directories.front()))
+		throw CLI::ValidationError("say at least two traces, or a file to convert");
 	std::vector<trace::Trace> traces;
 	for (const std::string &source : arguments.directories)
 		traces.push_back(trace::Trace::open({source}, arguments.tdl));
@@ -162,7 +181,6 @@ int run(const Arguments &arguments)
 			   part.bound_ns ? fmt::format("at most {} ns off", *part.bound_ns)
 					 : "how far off is not known",
 			   part.how, part.file ? ", converted" : "");
-	trace::Trace::open(arguments.output); // it can be read
 	bool is_damaged = false;
 	for (const Part &part : parts) {
 		if (!part.file)

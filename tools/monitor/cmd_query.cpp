@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `monitor query`: SQL over a trace, from the command line, a prompt or standard input. A thin caller of
 // userspace/query; rows go out as they come.
-// Exit code: 0, 1 if a statement is wrong or fails, 130 if the query was interrupted.
+// Exit code: 0, 1 if a statement is wrong or fails, or parts of the trace are damaged, 130 if it was interrupted.
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "base/error.h"
 #include "commands.h"
+#include "problems.h"
 #include "query/statement.h"
 #include "report/row_writer.h"
 #include "tdl_option.h"
@@ -206,8 +208,21 @@ private:
 	int exit_code_ = 0;
 };
 
+// A second trace would be taken for SQL.
+void expect_statements(const QueryOptions &options)
+{
+	std::error_code ignored;
+	for (const std::string &sql : options.sql)
+		if (std::filesystem::exists(sql, ignored))
+			throw Error(
+			    fmt::format("query takes one trace, and {} is no SQL but a file; `monitor merge -o BOTH {} "
+					"{}` makes one trace of both",
+					sql, options.directory, sql));
+}
+
 int ask(const QueryOptions &options)
 {
+	expect_statements(options);
 	trace::Trace trace = trace::Trace::open({options.directory}, options.tdl);
 	query::Database database(trace, options.filter);
 	catch_interrupts(database);
@@ -224,12 +239,8 @@ int ask(const QueryOptions &options)
 		exit_code = database.is_interrupted() ? exit_interrupted : 1;
 	}
 	running = nullptr;
-	if (!trace.problems().empty())
-		fmt::print(
-		    stderr,
-		    "monitor: {} packets of this trace are damaged and were left out; `monitor check` names them\n",
-		    trace.problems().total());
-	return exit_code;
+	print_problems(trace.problems());
+	return exit_code == 0 && !trace.problems().empty() ? 1 : exit_code;
 }
 
 } // namespace
@@ -249,7 +260,7 @@ void add_query(CLI::App &app, int &exit_code)
 	command->footer(
 	    "Tables: events, one per event name, classes, streams, info; of the scheduler's events threads and\n"
 	    "activities; of counters ratios. `.schema` at the prompt shows their columns.\n"
-	    "Exit code: 0, 1 if a statement is wrong, 130 if it was interrupted.\n"
+	    "Exit code: 0, 1 if a statement is wrong or parts of the trace are damaged, 130 if it was interrupted.\n"
 	    "Examples:\n"
 	    "  monitor query DIR 'SELECT name, count(*) FROM events GROUP BY name'\n"
 	    "  monitor query DIR 'SELECT * FROM sched_switch WHERE time BETWEEN 0.5 AND 0.51 AND cpu = 0'\n"

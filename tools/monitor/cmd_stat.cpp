@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "commands.h"
 #include "problems.h"
 #include "report/statistics_table.h"
@@ -149,7 +148,7 @@ void print_counts(trace::Trace &trace, const Arguments &arguments, const Questio
 
 void print_frequencies(trace::Trace &trace, const Arguments &arguments, Question &question)
 {
-	Keys by(split_names(arguments.by, "--by"), trace.description(), "--by");
+	Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
 	question.needs_threads = by.needs_threads();
 	// what is between the events of a process is not to be had from that of its threads
 	const People people = by.has_processes() ? people_of(trace, question) : People();
@@ -165,10 +164,8 @@ void print_frequencies(trace::Trace &trace, const Arguments &arguments, Question
 
 void print_values(trace::Trace &trace, const Arguments &arguments, Question &question)
 {
-	const Keys by(split_names(arguments.by, "--by"), trace.description(), "--by");
-	const Keys value({arguments.value}, trace.description(), "--value");
-	if (!value.may_be_number())
-		throw Error("--value: " + trace::readable(arguments.value) + " is a text; name an integer");
+	const Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
+	const Keys value({arguments.value}, trace.description(), trace.begin_time(), "--value", Keys::Takes::integers);
 	question.needs_threads = by.needs_threads() || value.needs_threads();
 	auto found = survey(trace, question, [&] { return Values(value, by); });
 	found.fold.rows().join_processes(found.people);

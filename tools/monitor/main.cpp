@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `monitor`: one program, one verb per subcommand. Every error ends here as one sentence.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include "commands.h"
 
@@ -22,6 +26,13 @@ std::string complaint(const CLI::App &app, const CLI::ParseError &error, const s
 	if (first.empty() || first[0] == '-')
 		return fmt::format("{}; the commands are {} (see monitor --help)", error.what(), names);
 	return fmt::format("there is no command '{}'; the commands are {} (see monitor --help)", first, names);
+}
+
+// Who closes the pipe has read enough.
+bool is_reader_gone()
+{
+	pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+	return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR);
 }
 
 } // namespace
@@ -51,6 +62,12 @@ int main(int argc, char **argv)
 		return 2;
 	} catch (const std::exception &error) {
 		fmt::print(stderr, "monitor: {}\n", error.what());
+		return exit_code ? exit_code : 1;
+	}
+	errno = 0;
+	if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && !is_reader_gone()) {
+		fmt::print(stderr, "monitor: cannot write the answer{}{}\n", errno ? ": " : "",
+			   errno ? std::strerror(errno) : "");
 		return exit_code ? exit_code : 1;
 	}
 	return exit_code;

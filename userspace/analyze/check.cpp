@@ -189,21 +189,36 @@ void judge_clock(const ClockBound &bound, const trace::Clock &clock, const Recor
 						  info.clocks_not_compared)});
 }
 
+// `own` of them are recorders'.
+Statement judge_described_losses(const trace::Trace &trace, std::uint64_t events, std::uint64_t own,
+				 const trace::Losses &losses)
+{
+	const std::string read =
+	    fmt::format("{} events were read{}", events, own ? fmt::format(", {} of them of recorders' own", own) : "");
+	if (losses.gaps)
+		return {"losses", Verdict::fails,
+			fmt::format("{}; {}{} are lost, in {} places", read, losses.all_counted ? "" : "more than ",
+				    losses.discarded, losses.gaps)};
+	if (!trace.problems().empty())
+		return {"losses", Verdict::fails, read + "; how many were in what is damaged is not known"};
+	return {"losses", Verdict::holds, read + ", and none is said to be lost"};
+}
+
 // Of another tracer's trace: that all of it can be read, and what it says of losses.
 std::vector<Statement> check_described(trace::Trace &trace)
 {
-	std::uint64_t events = 0;
+	std::uint64_t events = 0, own = 0;
 	trace::Losses losses;
 	trace::merge(
-	    trace, {}, [&](const trace::Event &) { ++events; },
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    ++events;
+		    own += event.is_control();
+	    },
 	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
 	std::vector<Statement> statements;
 	judge_streams(trace, statements);
-	statements.push_back({"losses", losses.gaps ? Verdict::fails : Verdict::holds,
-			      losses.gaps
-				  ? fmt::format("{} events were read; {}{} are lost, in {} places", events,
-						losses.all_counted ? "" : "more than ", losses.discarded, losses.gaps)
-				  : fmt::format("{} events were read, and none is said to be lost", events)});
+	statements.push_back(judge_described_losses(trace, events, own, losses));
 	statements.push_back({"recording", Verdict::not_checked,
 			      "it is not one recording of monitor's: nothing more is known to compare it with"});
 	return statements;

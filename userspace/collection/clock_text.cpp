@@ -44,7 +44,8 @@ __int128 value_of(const Block &clock, std::string_view name, __int128 without)
 	return without;
 }
 
-// Both offsets go; what they are together, moved, stands behind the brace.
+// Both offsets go; what they are together, moved, stands behind the brace. So does that the clock goes with others: CTF
+// 1.8 takes one that is not absolute to agree with its own uuid only.
 void shift(const Block &clock, const Lines &lines, const std::string &text, std::int64_t shift_ns,
 	   std::vector<Edit> &edits)
 {
@@ -55,15 +56,16 @@ void shift(const Block &clock, const Lines &lines, const std::string &text, std:
 	const __int128 ticks = value_of(clock, "offset_s", 0) * frequency + value_of(clock, "offset", 0) + shift_ticks;
 	const __int128 seconds = ticks / frequency - (ticks % frequency < 0 ? 1 : 0);
 	for (const auto &attribute : clock.attributes) {
-		if (attribute.name != "offset" && attribute.name != "offset_s")
+		if (attribute.name != "offset" && attribute.name != "offset_s" && attribute.name != "absolute")
 			continue;
 		const std::size_t begin = lines.at(attribute.position), end = text.find(';', begin);
 		edits.push_back({begin, end + 1 - begin, ""});
 	}
 	const std::size_t brace = text.find('{', lines.at(clock.position));
-	edits.push_back({brace + 1, 0,
-			 fmt::format(" offset_s = {}; offset = {};", static_cast<std::int64_t>(seconds),
-				     static_cast<std::int64_t>(ticks - seconds * frequency))});
+	edits.push_back(
+	    {brace + 1, 0,
+	     fmt::format(" offset_s = {}; offset = {}; absolute = true;", static_cast<std::int64_t>(seconds),
+			 static_cast<std::int64_t>(ticks - seconds * frequency))});
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include "clock_text.h"
 #include "convert.h"
 #include "trace/metadata.h"
+#include "trace/trace.h"
 
 namespace monitor::collection {
 namespace {
@@ -81,9 +82,13 @@ void write(const std::string &directory, const std::vector<Part> &parts, bool co
 			take_part(directory, part, copy);
 		fs::create_directories(fs::path(directory) / ".monitor");
 		replace_file((fs::path(directory) / ".monitor" / "collection.json").string(), json_of(parts), 0644);
+		trace::Trace::open(directory); // it can be read
 	} catch (const std::exception &failure) {
+		for (const Part &part : parts)
+			fs::remove_all(fs::path(directory) / part.directory, error);
+		fs::remove_all(fs::path(directory) / ".monitor", error);
 		if (!was_there)
-			fs::remove_all(directory, error);
+			fs::remove(directory, error);
 		throw Error(std::string("cannot write the collection: ") + failure.what());
 	}
 }

@@ -12,6 +12,15 @@
 namespace monitor::collection {
 namespace {
 
+// Saturates.
+std::int64_t difference(std::int64_t a, std::int64_t b)
+{
+	std::int64_t made;
+	if (!__builtin_sub_overflow(a, b, &made))
+		return made;
+	return a < b ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+}
+
 // By one pass; the map's first entry of a key stays.
 class MessageFold {
 public:
@@ -40,8 +49,8 @@ private:
 		if (!filter.can_match(*event.cls) || !filter.matches(event, running) || times.size() >= Messages::most)
 			return;
 		std::string key;
-		keys.append(event, running, key);
-		times.emplace(std::move(key), clock_->wall_ns(event.time));
+		if (keys.append(event, running, key))
+			times.emplace(std::move(key), clock_->wall_ns(event.time));
 	}
 
 	const filter::Filter *send_, *receive_;
@@ -59,11 +68,11 @@ Messages find_messages(trace::Trace &trace, const MessageText &text)
 	    receive(text.receive, description, trace.begin_time());
 	const std::size_t equal = text.key.find('=');
 	const statistics::Keys send_key(statistics::split_names(text.key.substr(0, equal), "--key"), description,
-					"--key");
+					trace.begin_time(), "--key");
 	const statistics::Keys receive_key =
-	    equal == std::string::npos
-		? send_key
-		: statistics::Keys(statistics::split_names(text.key.substr(equal + 1), "--key"), description, "--key");
+	    equal == std::string::npos ? send_key
+				       : statistics::Keys(statistics::split_names(text.key.substr(equal + 1), "--key"),
+							  description, trace.begin_time(), "--key");
 	statistics::Question question;
 	question.needs_threads =
 	    send_key.needs_threads() || receive_key.needs_threads() || send.needs_threads() || receive.needs_threads();
@@ -80,12 +89,12 @@ Offset offset_between(const Messages &first, const Messages &other, const std::s
 	for (const auto &[key, sent] : first.sent)
 		if (const auto arrived = other.received.find(key); arrived != other.received.end()) {
 			++offset.forth;
-			least = std::max(least, sent - arrived->second);
+			least = std::max(least, difference(sent, arrived->second));
 		}
 	for (const auto &[key, sent] : other.sent)
 		if (const auto arrived = first.received.find(key); arrived != first.received.end()) {
 			++offset.back;
-			greatest = std::min(greatest, arrived->second - sent);
+			greatest = std::min(greatest, difference(arrived->second, sent));
 		}
 	if (offset.forth + offset.back == 0)
 		throw Error("no message of --sync passed between the first trace and " + name);
@@ -97,7 +106,7 @@ Offset offset_between(const Messages &first, const Messages &other, const std::s
 		throw Error(
 		    fmt::format("no offset lets all messages between the first trace and {} arrive after they were "
 				"sent: they contradict each other by {} ns, so the clocks drift apart",
-				name, least - greatest));
+				name, difference(least, greatest)));
 	offset.bound_ns = (static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least) + 1) / 2;
 	offset.shift_ns = least + static_cast<std::int64_t>(*offset.bound_ns);
 	return offset;

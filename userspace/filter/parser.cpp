@@ -418,7 +418,7 @@ private:
 		return name(first);
 	}
 
-	// NAME, `NAME` or event.NAME
+	// NAME, NAME.NAME, `NAME` or event.NAME
 	Expression name(const Token &first)
 	{
 		Expression made;
@@ -426,10 +426,16 @@ private:
 		made.at = first.at;
 		made.text = first.text;
 		made.is_field = first.kind == Token::Kind::quoted_name;
-		if (first.is("event") && take(".")) {
+		if (first.is("event") && token_.is(".")) {
+			made.text.clear();
+			made.is_field = true;
+		}
+		// what is in a struct is called a.b
+		while (first.kind == Token::Kind::word && take(".")) {
 			if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::quoted_name)
-				fail(token_.at, "the name of a field is missing behind `event.`");
-			made.text = advance().text;
+				fail(token_.at, fmt::format("the name of a field is missing behind `{}.`",
+							    made.text.empty() ? first.text : made.text));
+			made.text += (made.text.empty() ? "" : ".") + advance().text;
 			made.is_field = true;
 		}
 		return made;

@@ -134,6 +134,10 @@ std::string Statement::sentence(std::string_view sql)
 					if (std::ranges::find(known, column) == known.end())
 						known.push_back(column);
 		const std::size_t dot = name.find('.');
+		for (const std::string &column : known)
+			if (dot != std::string::npos && (name == column || name.ends_with('.' + column)))
+				return "the name of the column " + column + " has a dot: write \"" + column +
+				       "\", in double quotes";
 		std::string near = nearest(name, known);
 		if (near.empty() && dot != std::string::npos)
 			near = nearest(name.substr(dot + 1), known);

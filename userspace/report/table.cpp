@@ -74,7 +74,7 @@ std::string csv_text(const Cell &cell)
 	if (const auto *count = std::get_if<std::uint64_t>(&cell))
 		return std::to_string(*count);
 	if (const auto *value = std::get_if<double>(&cell))
-		return fmt::format("{:.6g}", *value);
+		return fmt::format("{}", *value);
 	if (const auto *flag = std::get_if<bool>(&cell))
 		return *flag ? "1" : "0";
 	return "";

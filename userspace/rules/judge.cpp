@@ -21,12 +21,10 @@ bool Judge::is(Role role, const trace::Event &event, const filter::Running &runn
 	return pattern && pattern->can_match(*event.cls) && pattern->matches(event, running);
 }
 
-// Threads and CPUs of different machines are different, so each key has its machine.
 bool Judge::find_key(Role role, const trace::Event &event, const filter::Running &running)
 {
-	const std::uint32_t machine = event.stream->machine;
-	key_.assign(reinterpret_cast<const char *>(&machine), sizeof machine);
-	if (rule_.key[role].empty() || rule_.key[role].append(event, running, key_, false))
+	key_.clear();
+	if (rule_.key[role].empty() || rule_.key[role].append(event, running, key_))
 		return true;
 	++tally_.unknown;
 	return false;

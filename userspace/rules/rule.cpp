@@ -228,7 +228,7 @@ private:
 				continue;
 			const std::string &part = parts[std::min(next++, parts.size() - 1)];
 			rule_.key[role] = statistics::Keys(statistics::split_names(part, word->where.c_str()),
-							   description_, word->where.c_str());
+							   description_, begin_time_, word->where.c_str());
 			if (rule_.key[role].names().size() != rule_.key[first].names().size() ||
 			    rule_.key[role].empty())
 				throw Error(word->where + ": the parts of a key have as many names each");
@@ -237,6 +237,22 @@ private:
 		if (parts.size() > next)
 			throw Error(fmt::format("{}: the key has {} parts, the rule takes {}", word->where,
 						parts.size(), next));
+		expect_machines();
+	}
+
+	// What is a thread to one role is one to all of them.
+	void expect_machines()
+	{
+		for (std::size_t place = 0; place < rule_.key[first].names().size(); ++place) {
+			const auto is_of_machine = [place](const statistics::Keys &key) {
+				return !key.empty() && key.is_of_machine(place);
+			};
+			if (std::none_of(rule_.key.begin(), rule_.key.end(), is_of_machine))
+				continue;
+			for (statistics::Keys &key : rule_.key)
+				if (!key.empty())
+					key.set_of_machine(place);
+		}
 	}
 
 	void expect_key(std::size_t role, const Word &word) const

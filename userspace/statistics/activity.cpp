@@ -35,11 +35,11 @@ std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std
 }
 
 void compile_key(Activity &made, const std::string &text, const std::string &where,
-		 const trace::Description &description)
+		 const trace::Description &description, std::uint64_t begin_time)
 {
 	const std::size_t equal = text.find('=');
 	const auto side = [&](const std::string &names) {
-		return Keys(split_names(names, where.c_str()), description, where.c_str());
+		return Keys(split_names(names, where.c_str()), description, begin_time, where.c_str());
 	};
 	made.start_key = side(text.substr(0, equal));
 	made.end_key = equal == std::string::npos ? made.start_key : side(text.substr(equal + 1));
@@ -64,7 +64,7 @@ Activity compile(const ActivityText &text, const trace::Description &description
 		throw Error(text.where + ": an activity needs a start and an end");
 	made.start = pattern(text.start, text.where + ", start", description, begin_time);
 	made.end = pattern(text.end, text.where + ", end", description, begin_time);
-	compile_key(made, text.key, text.where + ", key", description);
+	compile_key(made, text.key, text.where + ", key", description, begin_time);
 	const std::string by = text.where + ", by";
 	std::vector<std::string> starts, ends;
 	for (const std::string &name : split_names(text.by, by.c_str())) {
@@ -74,8 +74,8 @@ Activity compile(const ActivityText &text, const trace::Description &description
 								       : name;
 		(says_end || !is_in_starts(plain, *made.start, description) ? ends : starts).push_back(plain);
 	}
-	made.start_by = Keys(starts, description, by.c_str());
-	made.end_by = Keys(ends, description, by.c_str());
+	made.start_by = Keys(starts, description, begin_time, by.c_str());
+	made.end_by = Keys(ends, description, begin_time, by.c_str());
 	made.columns = starts;
 	for (const std::string &name : ends) {
 		const bool is_taken = std::find(starts.begin(), starts.end(), name) != starts.end();

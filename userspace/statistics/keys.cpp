@@ -31,7 +31,8 @@ template <class T> void append_bytes(std::string &bytes, const T &value)
 	bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
 }
 
-Error unknown_name(const std::string &name, const trace::Description &description, const char *option)
+Error unknown_name(const std::string &name, const trace::Description &description, const char *option,
+		   Keys::Takes takes)
 {
 	std::vector<std::string> known = {"thread", "process"};
 	for (const std::string_view each : filter::names_of_every_event())
@@ -43,8 +44,10 @@ Error unknown_name(const std::string &name, const trace::Description &descriptio
 	known.resize(std::min(known.size(), most_candidates));
 	for (const auto &cls : description.classes())
 		if (filter::resolve(name_expression(name), *cls).type != Type::none)
-			return Error(fmt::format("{}: {} is a real number or a list; name an integer or a text", option,
-						 trace::readable(name)));
+			return Error(fmt::format("{}: {} is {}", option, trace::readable(name),
+						 takes == Keys::Takes::integers
+						     ? "no integer; name one"
+						     : "neither an integer nor a text; name one of these"));
 	return Error(fmt::format("{}: no event of this trace has a field {}.{}", option, trace::readable(name),
 				 nearest(name, known)));
 }
@@ -109,15 +112,18 @@ void Cell::append(std::string &bytes) const
 	bytes += text;
 }
 
-Keys::Keys(std::vector<std::string> names, const trace::Description &description, const char *option)
-    : names_(std::move(names)), classes_(description.classes().size())
+Keys::Keys(std::vector<std::string> names, const trace::Description &description, std::uint64_t begin_time,
+	   const char *option, Takes takes)
+    : names_(std::move(names)), clock_(&description.clock), begin_time_(begin_time),
+      classes_(description.classes().size())
 {
 	for (const std::string &name : names_) {
 		const bool is_thread = name == "thread", is_process = name == "process";
 		const filter::Expression expression = name_expression(is_thread || is_process ? "tid" : name);
 		bool is_known = false;
 		needs_threads_ = needs_threads_ || trace::names_a_thread(expression.text);
-		of_machine_.push_back(trace::names_a_thread(expression.text) || expression.text == "cpu");
+		of_machine_.push_back(trace::names_a_thread(expression.text) || expression.text == "cpu" ||
+				      expression.text == "dev");
 		for (const auto &cls : description.classes()) {
 			Part part;
 			part.resolved = filter::resolve(expression, *cls);
@@ -125,12 +131,12 @@ Keys::Keys(std::vector<std::string> names, const trace::Description &description
 			part.person = is_process                                            ? Cell::Kind::process
 				      : is_number && trace::names_a_thread(expression.text) ? Cell::Kind::thread
 											    : Cell::Kind::none;
-			const bool has = part.resolved.type == Type::number || part.resolved.type == Type::text;
-			is_known = is_known || has;
+			const bool is_text = part.resolved.type == Type::text && takes != Takes::integers;
+			is_known = is_known || is_number || is_text;
 			classes_[cls->index].push_back(part);
 		}
 		if (!is_known)
-			throw unknown_name(name, description, option);
+			throw unknown_name(name, description, option, takes);
 	}
 }
 
@@ -147,24 +153,19 @@ bool Keys::are_in(const trace::EventClass &cls) const
 	});
 }
 
-bool Keys::may_be_number() const
-{
-	return std::any_of(classes_.begin(), classes_.end(),
-			   [](const auto &parts) { return parts.front().resolved.type == Type::number; });
-}
-
 bool Keys::bits(const Part &part, const trace::Event &event, const filter::Running &running, std::uint64_t &value) const
 {
 	if (part.resolved.type != Type::number || !part.resolved.source.bits(event, running, value))
 		return false;
+	if (part.resolved.source.from == filter::Source::From::time)
+		value = clock_->to_ns(value - std::min(value, begin_time_));
 	if (people_ && part.person == Cell::Kind::process)
 		value = static_cast<std::uint64_t>(
 		    people_->process(event.stream->machine, static_cast<std::int64_t>(value)));
 	return true;
 }
 
-bool Keys::append(const trace::Event &event, const filter::Running &running, std::string &bytes,
-		  bool with_machine) const
+bool Keys::append(const trace::Event &event, const filter::Running &running, std::string &bytes) const
 {
 	bool is_whole = true;
 	const std::vector<Part> &parts = classes_[event.cls->index];
@@ -183,7 +184,7 @@ bool Keys::append(const trace::Event &event, const filter::Running &running, std
 			bytes += '-';
 			is_whole = false;
 		}
-		if (with_machine && of_machine_[i])
+		if (of_machine_[i])
 			append_bytes(bytes, event.stream->machine);
 	}
 	return is_whole;

@@ -65,14 +65,18 @@ struct Cell {
 class Keys {
 public:
 	Keys() = default;
-	// Throws Error naming `option` if no class of the trace has one of the names.
-	Keys(std::vector<std::string> names, const trace::Description &description, const char *option);
+	enum class Takes : std::uint8_t { integers_and_texts, integers };
+
+	// Throws Error naming `option` if no class of the trace has one of the names, or has it as something else only.
+	// `time` is in ns since `begin_time`. The description must outlive this.
+	Keys(std::vector<std::string> names, const trace::Description &description, std::uint64_t begin_time,
+	     const char *option, Takes takes = Takes::integers_and_texts);
 
 	const std::vector<std::string> &names() const { return names_; }
 	bool empty() const { return names_.empty(); }
 	bool needs_threads() const { return needs_threads_; }
-	// Whether the name at this place is of a machine of its own, as threads and CPUs are; both sides of a pair must
-	// be.
+	// Whether the name at this place is of a machine of its own, as threads, CPUs and devices are; all that it is
+	// compared with must be.
 	bool is_of_machine(std::size_t place) const { return of_machine_[place]; }
 	void set_of_machine(std::size_t place) { of_machine_[place] = true; }
 	// Threads are compared by their processes, as these tell. They must outlive this.
@@ -80,15 +84,11 @@ public:
 	bool has_processes() const;
 	// Whether the events of a class have all of them.
 	bool are_in(const trace::EventClass &cls) const;
-	// Whether any event has the first of them as a number.
-	bool may_be_number() const;
 
 	// The first of them as a number, saturated. False: the event does not have it, or it is none.
 	bool number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const;
 	// Appends the values as bytes. Equal values give equal bytes. False: one of them is not there.
-	// Without `with_machine` the caller sees to that threads and CPUs are those of a machine.
-	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes,
-		    bool with_machine = true) const;
+	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes) const;
 	// The same values to print.
 	std::vector<Cell> cells(const trace::Event &event, const filter::Running &running) const;
 
@@ -101,6 +101,8 @@ private:
 		  std::uint64_t &value) const;
 
 	std::vector<std::string> names_;
+	const trace::Clock *clock_ = nullptr;
+	std::uint64_t begin_time_ = 0;
 	std::vector<std::vector<Part>> classes_; // by class index
 	std::vector<bool> of_machine_;           // by name
 	const People *people_ = nullptr;

@@ -9,6 +9,7 @@ namespace {
 
 // Pages are given back in chunks of so many bytes.
 constexpr std::uint64_t drop_bytes = 1u << 20;
+constexpr std::uint64_t no_time = ~std::uint64_t(0);
 
 } // namespace
 
@@ -53,9 +54,7 @@ Cursor::Item Cursor::advance_slowly()
 		if (position_ < end_) {
 			if (decode())
 				return item_ = Item::event;
-			if (position_ < end_)
-				report_damage();
-			if (position_ < end_) {
+			if (position_ < end_ && report_damage()) {
 				gap_ = {event_.time, event_.time, 1};
 				broken_ = false;
 				return item_ = Item::gap;
@@ -120,7 +119,6 @@ void Cursor::open(const PacketHead &head)
 	}
 	if (is_direct_ || !stream_->info().is_described)
 		event_.time = gap_.to_time;
-	packet_end_time_ = head.end;
 	position_ = event_.packet + head.first_bits / 8;
 	end_ = event_.packet + (head.content_bits + 7) / 8;
 	at_bits_ = head.first_bits;
@@ -131,12 +129,26 @@ void Cursor::open(const PacketHead &head)
 	event_.slots = head_.slots.data();
 }
 
-// Against the stream so far: a packet that would let time step back is refused.
-const char *Cursor::check_order(const PacketHead &head) const
+// Against the stream so far: a packet that would let time step back is refused. Against what is behind it: neither its
+// begin nor its events may be later than the next good packet's begin. So a wrong time costs what has it, not all that
+// is earlier, and who begins to read behind it reads the same as who comes from before.
+const char *Cursor::check_order(const PacketHead &head)
 {
 	if (opened_any_ && head.has_begin && stream_->time(head.begin) < event_.time)
 		return "the packet begins before the last event of the packet before it";
+	packet_end_time_ = stream_->info().is_described ? next_begin() : head.end;
+	if (stream_->info().is_described && head.has_begin && stream_->time(head.begin) > packet_end_time_)
+		return "the packet begins after the one behind it";
 	return nullptr;
+}
+
+// Of the next good packet behind the one that may be opened; the highest time if nothing tells it.
+std::uint64_t Cursor::next_begin()
+{
+	for (std::uint64_t number = next_packet_ + 1; number < stream_->packets(); ++number)
+		if (!stream_->read_head(number, behind_))
+			return behind_.has_begin ? stream_->time(behind_.begin) : no_time;
+	return no_time;
 }
 
 // A packet was opened: is something missing before it?
@@ -174,7 +186,8 @@ std::string Cursor::why_damaged() const
 	return "the event's time steps back or lies behind the packet's end";
 }
 
-void Cursor::report_damage()
+// True: it costs one event, and what is behind that may be read.
+bool Cursor::report_damage()
 {
 	const auto offset = static_cast<std::uint64_t>(position_ - stream_->bytes());
 	const bool resumes = resume_ > position_;
@@ -187,6 +200,7 @@ void Cursor::report_damage()
 	broken_ = true;
 	position_ = resumes ? resume_ : end_;
 	resume_ = nullptr;
+	return resumes;
 }
 
 void Cursor::drop_behind()

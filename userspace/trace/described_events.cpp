@@ -119,16 +119,19 @@ const char *Cursor::read_event_header(std::uint64_t &at_bits, const EventClass *
 // The low bits of the clock: less than before means that it has passed zero. Without any it is what it was.
 const char *Cursor::take_time(std::uint64_t ticks, std::uint32_t size_bits)
 {
-	if (size_bits == 64) {
-		ticks_ = ticks;
-	} else if (size_bits > 0) {
+	if (size_bits == 0) {
+		ticks = ticks_;
+	} else if (size_bits < 64) {
 		const std::uint64_t mask = (std::uint64_t(1) << size_bits) - 1;
 		const std::uint64_t passed = ticks < (ticks_ & mask) ? mask + 1 : 0;
-		ticks_ = (ticks_ & ~mask) + passed + (ticks & mask);
+		ticks = (ticks_ & ~mask) + passed + (ticks & mask);
 	}
-	const std::uint64_t time = stream_->time(ticks_);
+	const std::uint64_t time = stream_->time(ticks);
 	if (time < event_.time)
 		return "the event's time steps back";
+	if (time > packet_end_time_)
+		return "the event's time lies behind the next packet's begin";
+	ticks_ = ticks;
 	event_.time = time;
 	return nullptr;
 }

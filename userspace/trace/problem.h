@@ -6,9 +6,9 @@
 // time.
 #pragma once
 
-#include <algorithm>
+#include <bitset>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,7 +40,12 @@ public:
 	void add(const StreamInfo &stream, std::uint64_t packet, std::uint64_t offset, std::string sentence,
 		 std::string place = {})
 	{
-		if (!seen_.emplace(stream.index, packet).second || kept_.size() >= max_kept)
+		auto seen = chunk(stream.index, packet)[packet % chunk_packets];
+		if (seen)
+			return;
+		seen = true;
+		++total_;
+		if (kept_.size() >= max_kept)
 			return;
 		if (place.empty())
 			place = stream.has_packets ? stream.part + (" " + std::to_string(packet)) : "header";
@@ -50,20 +55,32 @@ public:
 	void take(const Problems &others)
 	{
 		for (const Problem &other : others.kept_)
-			if (!seen_.count({other.stream_index, other.packet}) && kept_.size() < max_kept)
+			if (kept_.size() < max_kept &&
+			    !chunk(other.stream_index, other.packet)[other.packet % chunk_packets])
 				kept_.push_back(other);
-		seen_.insert(others.seen_.begin(), others.seen_.end());
+		for (const auto &[place, theirs] : others.seen_) {
+			Chunk &mine = seen_[place];
+			total_ += (theirs & ~mine).count();
+			mine |= theirs;
+		}
 	}
 
 	// The first ones found.
 	const std::vector<Problem> &kept() const { return kept_; }
 	// How many packets have one.
-	std::uint64_t total() const { return seen_.size(); }
-	bool empty() const { return seen_.empty(); }
+	std::uint64_t total() const { return total_; }
+	bool empty() const { return total_ == 0; }
 
 private:
+	// A bit for each packet of a stream: a file may be of small bad packets from begin to end.
+	static constexpr std::uint64_t chunk_packets = 4096;
+	using Chunk = std::bitset<chunk_packets>;
+
+	Chunk &chunk(std::uint32_t stream, std::uint64_t packet) { return seen_[{stream, packet / chunk_packets}]; }
+
 	std::vector<Problem> kept_;
-	std::set<std::pair<std::uint32_t, std::uint64_t>> seen_;
+	std::map<std::pair<std::uint32_t, std::uint64_t>, Chunk> seen_;
+	std::uint64_t total_ = 0;
 };
 
 } // namespace monitor::trace

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint64_t event_budget = 1u << 20;        // elements, per record
 constexpr std::ptrdiff_t drop_distance = 4 * (1 << 20); // pages are given back after so many bytes
+constexpr const char *cut_off = "a record is cut off by the end of the file or of its segment";
 
 bool is_right(const RecordChecksum &checksum, const Event &event)
 {
@@ -75,20 +76,24 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 	event_.at_bits = 0;
 	event_.end_bits = left_bits;
 	event_.slots[budget_slot] = event_budget;
-	if (left_bits < layout.head_bits)
-		return "a record is cut off by the end of the file or of its segment";
 	const RecordForm *form = layout.choose(event_.view());
 	if (!form) {
-		const std::uint64_t bits = layout.size.is_known ? layout.size.of(event_.view()) : 0;
-		if (bits > 0 && bits >= layout.head_bits && bits <= left_bits)
+		if (layout.is_cut_off(event_.view()))
+			return cut_off;
+		const RecordSize &size = layout.size;
+		const bool is_known = size.is_known && (!size.has_part || size.part.is_in(left_bits));
+		const std::uint64_t bits = is_known ? size.of(event_.view()) : 0;
+		if (bits > 0 && bits <= left_bits && (!size.has_part || size.part.is_in(bits)))
 			size_bytes = bits / 8;
 		return "a record of a kind that is not described";
 	}
 	event_.cls = form->cls;
 	if (form->size.is_known) {
+		if (form->size.has_part && !form->size.part.is_in(left_bits))
+			return cut_off;
 		event_.end_bits = form->size.of(event_.view());
 		if (event_.end_bits > left_bits)
-			return "a record is cut off by the end of the file or of its segment";
+			return cut_off;
 		if (event_.end_bits == 0)
 			return "a record has the length 0";
 	}
@@ -98,7 +103,7 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 	if (form->cls->is_fixed ? at_bits > event_.end_bits
 				: !skip(form->cls->payload, event_.view(), at_bits) || at_bits > event_.end_bits) {
 		if (!form->size.is_known)
-			return "a record is cut off by the end of the file or of its segment";
+			return cut_off;
 		text_ = "the fields of a record " + form->cls->name + " do not fit into its length of " +
 			std::to_string(event_.end_bits / 8) + " bytes";
 		return text_.c_str();
@@ -111,11 +116,14 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 		return why;
 	size_bytes = event_.end_bits / 8;
 	for (const RecordChecksum &checksum : form->checksums)
-		if (!is_right(checksum, event_))
+		if (!is_right(checksum, event_)) {
+			// those behind it are counted from there; it may be tried twice before it is left out
+			if (form->time.how == RecordTime::How::before && !resume_)
+				take_record_time(*form);
 			return "the checksum of a record is wrong";
-	if (form->has_cpu)
-		event_.packet_cpu =
-		    static_cast<std::uint32_t>(std::min<std::uint64_t>(form->cpu.read(event_.view()), EDC_CPU_UNKNOWN));
+		}
+	const std::uint64_t cpu = form->has_cpu ? form->cpu.read(event_.view()) : head_.cpu;
+	event_.packet_cpu = static_cast<std::uint32_t>(std::min<std::uint64_t>(cpu, EDC_CPU_UNKNOWN));
 	return take_record_time(*form);
 }
 

@@ -34,9 +34,10 @@ std::uint32_t crc32(const std::byte *bytes, std::uint64_t size_bytes)
 	return ~crc;
 }
 
-bool is_same_place(const RecordPart &a, const RecordPart &b)
+bool is_read_alike(const RecordPart &a, const RecordPart &b)
 {
-	return a.slot == b.slot && a.at_bits == b.at_bits && a.size_bits == b.size_bits;
+	return a.slot == b.slot && a.at_bits == b.at_bits && a.size_bits == b.size_bits && a.is_signed == b.is_signed &&
+	       a.big_endian == b.big_endian;
 }
 
 bool is_within(const RecordTest &inner, const RecordTest &outer)
@@ -47,7 +48,7 @@ bool is_within(const RecordTest &inner, const RecordTest &outer)
 			       range.last - range.first <= all.last - range.first;
 		});
 	};
-	return is_same_place(inner.part, outer.part) && inner.test.mask == outer.test.mask &&
+	return is_read_alike(inner.part, outer.part) && inner.test.mask == outer.test.mask &&
 	       std::all_of(inner.test.values.begin(), inner.test.values.end(), is_covered);
 }
 
@@ -111,7 +112,7 @@ void RecordLayout::index()
 		return;
 	const RecordTest &first = forms.front().tests.front();
 	const auto is_selected = [&](const RecordForm &form) {
-		return !form.tests.empty() && is_same_place(form.tests.front().part, first.part);
+		return !form.tests.empty() && is_read_alike(form.tests.front().part, first.part);
 	};
 	selector = first.part;
 	first_form.assign(selector_limit + 1, static_cast<std::uint32_t>(forms.size()));

@@ -5,8 +5,8 @@
 // Made by the compiler of TDL (tdl/compile.h) beside the Layout (layout.h), whose slots it uses; the packets
 // (record_packets.cpp) read headers with it, the cursor (record_events.cpp) records. Immutable once made, so any number
 // of threads may decode with it. Everything it reads is untrusted.
-// Invariants: a part that is not in a slot lies within the record's first `head_bits` if it is needed to find the
-// record's end, else within the fixed fields of its class; sizes are whole bytes.
+// Invariants: a part that is not in a slot and is needed to find the record's end is tested to be there (is_in()), any
+// other lies within the fixed fields of its class; sizes are whole bytes.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,8 @@ struct RecordPart {
 	std::uint32_t at_bits = 0, size_bits = 0;
 	bool is_signed = false, is_real = false, big_endian = false;
 
+	// Whether it can be read: what is before `end_bits` is there.
+	bool is_in(std::uint64_t end_bits) const { return slot >= 0 || std::uint64_t(at_bits) + size_bits <= end_bits; }
 	std::uint64_t read(const View &view) const
 	{
 		if (slot >= 0)
@@ -122,7 +124,6 @@ struct RecordLayout {
 	RecordHeader file, segment;
 	std::vector<RecordForm> forms; // the first one whose tests hold
 	RecordSize size;               // of a record of no form
-	std::uint64_t head_bits = 0;   // of every record: tests and sizes need them
 	// Of values of the part that the first test of every form is of: the first form it can be.
 	RecordPart selector;
 	std::vector<std::uint32_t> first_form; // empty: it is form 0
@@ -133,7 +134,7 @@ struct RecordLayout {
 	const RecordForm *choose(const View &view) const
 	{
 		std::size_t i = 0;
-		if (!first_form.empty()) {
+		if (!first_form.empty() && selector.is_in(view.end_bits)) {
 			const std::uint64_t value = selector.read(view);
 			i = first_form[value < first_form.size() ? value : first_form.size() - 1];
 		}
@@ -143,11 +144,20 @@ struct RecordLayout {
 		return nullptr;
 	}
 
+	// None was chosen: would one be, if what is tested of it and is not there were?
+	bool is_cut_off(const View &view) const
+	{
+		for (const RecordForm &form : forms)
+			if (holds(form, view, true))
+				return true;
+		return false;
+	}
+
 private:
-	static bool holds(const RecordForm &form, const View &view)
+	static bool holds(const RecordForm &form, const View &view, bool if_cut_off = false)
 	{
 		for (const RecordTest &test : form.tests)
-			if (!test.test.takes(test.part.read(view)))
+			if (test.part.is_in(view.end_bits) ? !test.test.takes(test.part.read(view)) : !if_cut_off)
 				return false;
 		return true;
 	}

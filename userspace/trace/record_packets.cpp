@@ -12,6 +12,8 @@
 namespace monitor::trace {
 namespace {
 
+// The place of each segment is kept: of many they have to have so many bytes on average.
+constexpr std::uint64_t many_segments = 1'000'000, least_bytes = 16;
 constexpr std::uint64_t head_budget = 1u << 16; // elements of a header that take no bits
 
 class RecordPackets : public Packets {
@@ -149,6 +151,12 @@ private:
 	{
 		PacketHead head;
 		for (std::uint64_t offset = first_bytes_; offset < bytes_.size(); offset += head.size_bytes) {
+			if (offsets_.size() >= many_segments &&
+			    (offset - first_bytes_) / offsets_.size() < least_bytes) {
+				why_ = "the file has more than a million segments of less than 16 bytes; describe them "
+				       "as records";
+				return;
+			}
 			offsets_.push_back(offset);
 			count_ = offsets_.size();
 			head.offset_bytes = offset;

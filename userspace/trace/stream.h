@@ -8,6 +8,7 @@
 // content of a packet that was tested; times of a stream never step back.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -60,11 +61,19 @@ public:
 
 	// No packet of the file is one of this trace: it has neither cpu nor level nor times.
 	bool is_foreign() const { return !first_; }
+	// Nothing is missing in it: it has a header at most, and no segments.
+	bool is_empty() const { return info_.is_described && packets() == 0; }
 	std::string why_foreign() const;
 	// Packets tell their times; else only reading tells.
 	bool tells_times() const { return first_ && first_->has_begin; }
 	std::uint64_t begin_time() const { return first_ ? time(first_->begin) : 0; }
-	std::uint64_t end_time() const { return last_ ? time(last_->has_end ? last_->end : last_->begin) : 0; }
+	std::uint64_t end_time() const
+	{
+		return !last_ ? 0 : last_->has_end ? time(last_->end) : std::max(time(last_->begin), last_event_time_);
+	}
+	// If they do not tell their ends: of its last event.
+	bool tells_end() const { return last_ && last_->has_end; }
+	void set_last_event_time(std::uint64_t time) { last_event_time_ = time; }
 
 	// The last good packet that begins at or before `time`, or the first one: by bisection. The first one too if
 	// packets do not tell their times.
@@ -97,6 +106,7 @@ private:
 	std::span<const std::byte> bytes_;
 	std::unique_ptr<Packets> packets_;
 	std::optional<PacketHead> first_, last_; // good packets
+	std::uint64_t last_event_time_ = 0;
 	std::optional<PacketHead> before_;
 	std::uint64_t first_packet_ = 0;
 	std::optional<TimeMap> map_;
@@ -211,17 +221,18 @@ private:
 	Item advance_slowly();
 	bool open_next_packet();
 	void open(const PacketHead &head);
-	const char *check_order(const PacketHead &head) const;
+	const char *check_order(const PacketHead &head);
+	std::uint64_t next_begin();
 	void measure_gap(const PacketHead &head);
 	bool make_gap();
 	bool make_last_gap();
-	void report_damage();
+	bool report_damage();
 	std::string why_damaged() const;
 	void drop_behind();
 
 	// what decode() needs stands together
 	const std::byte *position_ = nullptr, *end_ = nullptr;
-	std::uint64_t packet_end_time_ = 0;
+	std::uint64_t packet_end_time_ = 0; // no event of the packet is later
 	const Description *description_;
 	Event event_;
 	Item item_ = Item::end;
@@ -242,6 +253,7 @@ private:
 	const std::byte *resume_ = nullptr;    // what is behind a damaged record, if that is known
 	const std::byte *kept_from_ = nullptr; // records before it were given back
 	PacketHead head_, next_head_;          // of the packet that is or was open; of the one that may be opened
+	PacketHead behind_;                    // of the one behind that
 	Gap gap_;
 };
 

@@ -101,13 +101,13 @@ void chain(const std::vector<std::unique_ptr<Stream>> &streams)
 			}
 }
 
-// Of the first event and the last, if packets do not tell.
-std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream)
+// Of the first event and the last from this packet on, if packets do not tell.
+std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream, std::uint64_t packet)
 {
 	Problems ignored; // they are found again
 	Cursor cursor(stream, *stream.description(), ignored, 0);
 	std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
-	for (auto item = cursor.start(0); item != Cursor::Item::end; item = cursor.advance())
+	for (auto item = cursor.start_at(packet); item != Cursor::Item::end; item = cursor.advance())
 		if (item == Cursor::Item::event) {
 			begin = std::min(begin, cursor.time());
 			end = cursor.time();
@@ -260,11 +260,14 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 		stream.set_index(static_cast<std::uint32_t>(i));
 		stream.set_clock(description_->clock);
 		if (stream.is_foreign()) {
-			problems_.add(stream.info(), 0, 0, stream.why_foreign());
+			if (!stream.is_empty())
+				problems_.add(stream.info(), 0, 0, stream.why_foreign());
 			continue;
 		}
+		if (stream.tells_times() && !stream.tells_end())
+			stream.set_last_event_time(read_times(stream, stream.seek(~std::uint64_t(0))).second);
 		const auto [begin, end] =
-		    stream.tells_times() ? std::pair(stream.begin_time(), stream.end_time()) : read_times(stream);
+		    stream.tells_times() ? std::pair(stream.begin_time(), stream.end_time()) : read_times(stream, 0);
 		begin_time_ = std::min(begin_time_, begin);
 		end_time_ = std::max(end_time_, end);
 	}

@@ -48,7 +48,7 @@ public:
 		layout_->index();
 		auto all = std::make_unique<Layout>();
 		all->streams.push_back(std::make_unique<StreamClass>());
-		all->streams.back()->clock = has_time_ ? 0 : -1;
+		all->streams.back()->clock = waiting_.empty() ? -1 : 0;
 		all->slots = fields_.slots();
 		all->records = std::move(layout_);
 		made_->layout = std::move(all);
@@ -171,27 +171,15 @@ private:
 			RecordTest test;
 			test.part = fields_.early_part(condition.field);
 			test.test = fields_.test(condition, fields_.find(condition.field));
-			need(test.part);
 			form.tests.push_back(std::move(test));
 		}
-	}
-
-	// Before the record's end is known.
-	void need(const RecordPart &part)
-	{
-		if (part.slot < 0)
-			layout_->head_bits =
-			    std::max<std::uint64_t>(layout_->head_bits, std::uint64_t(part.at_bits) + part.size_bits);
 	}
 
 	// Known of every record if it does not depend on a field of some.
 	void measure_common(const Block &common)
 	{
-		if (!common.length || (common.length->amount.field && !fields_.has(common.length->amount.field)))
-			return;
-		layout_->size = fields_.size(*common.length);
-		if (layout_->size.has_part)
-			need(layout_->size.part);
+		if (common.length && (!common.length->amount.field || fields_.has(common.length->amount.field)))
+			layout_->size = fields_.size(*common.length);
 	}
 
 	void measure(const Block &block, RecordForm &form, const EventClass &cls)
@@ -200,8 +188,6 @@ private:
 		    block.length || !model_.common ? block.length : model_.common->length;
 		if (length) {
 			form.size = sized(*length, block.name);
-			if (form.size.has_part)
-				need(form.size.part);
 			return;
 		}
 		std::vector<const FieldClass *> open = {&cls.payload};
@@ -275,7 +261,6 @@ private:
 		}
 		if (time->origin == Origin::boot)
 			made_->clock.name = "boot";
-		has_time_ = true;
 	}
 
 	// Of a field with the path of a Field.
@@ -289,6 +274,14 @@ private:
 			type = &type->members[known.path[depth]].type;
 		made.type = type;
 		return made;
+	}
+
+	// What a checksum is of begins and ends between bytes, as far as that is known without the record.
+	static void check_bytes(const Known &edge, std::uint64_t behind_bits, const Known &checksum)
+	{
+		if (edge.is_fixed && (edge.at_bits + behind_bits) % 8 != 0)
+			throw Refusal(checksum.item->position, "a checksum is of whole bytes; what " + checksum.name +
+								   " is of begins or ends within one of them");
 	}
 
 	void add_checksums(const EventClass &cls, RecordForm &form)
@@ -315,6 +308,9 @@ private:
 				made.first = field_of(first, cls);
 				made.last = field_of(last, cls);
 			}
+			check_bytes(field.first ? fields_.find(field.first) : known, 0, known);
+			if (field.last)
+				check_bytes(fields_.find(field.last), made.last.type->fixed_bits, known);
 			form.checksums.push_back(std::move(made));
 		}
 	}
@@ -360,7 +356,6 @@ private:
 	std::shared_ptr<RecordLayout> layout_ = std::make_shared<RecordLayout>();
 	std::shared_ptr<Description> made_ = std::make_shared<Description>();
 	std::vector<Waiting> waiting_;
-	bool has_time_ = false;
 };
 
 } // namespace

@@ -11,7 +11,8 @@ using Kind = FieldClass::Kind;
 
 constexpr std::uint64_t byte_bits = 8;
 constexpr std::uint64_t most_bits = (std::uint64_t(1) << 30) * byte_bits; // of what is repeated
-constexpr std::uint64_t far_bits = 1u << 30;                              // what is behind is found by walking
+constexpr std::size_t most_fields = 100'000;
+constexpr std::uint64_t far_bits = 1u << 30; // what is behind is found by walking
 
 // Names that the fields of a block refer to.
 void collect(const std::vector<Item> &items, std::set<std::string> &names)
@@ -39,20 +40,23 @@ void collect(const Block &block, std::set<std::string> &names)
 		names.insert(name->text);
 }
 
-std::vector<LabelRange> outside(const std::vector<LabelRange> &ranges)
+// `lowest` is the lowest value there is: all are counted from there.
+std::vector<LabelRange> outside(std::vector<LabelRange> sorted, std::uint64_t lowest)
 {
-	std::vector<LabelRange> sorted = ranges, made;
+	std::vector<LabelRange> made;
+	for (LabelRange &range : sorted)
+		range = {range.first - lowest, range.last - lowest};
 	std::sort(sorted.begin(), sorted.end(),
 		  [](const LabelRange &a, const LabelRange &b) { return a.first < b.first; });
 	std::uint64_t next = 0;
 	for (const LabelRange &range : sorted) {
 		if (range.first > next)
-			made.push_back({next, range.first - 1});
+			made.push_back({lowest + next, lowest + range.first - 1});
 		next = std::max(next, range.last + 1);
 		if (range.last == ~std::uint64_t(0))
 			return made;
 	}
-	made.push_back({next, ~std::uint64_t(0)});
+	made.push_back({lowest + next, lowest - 1});
 	return made;
 }
 
@@ -94,6 +98,7 @@ void FieldCompiler::enter(const std::string &name, bool is_record)
 	to_end_ = nullptr;
 	path_ = {0};
 	constants_.clear();
+	taken_.clear();
 }
 
 void FieldCompiler::add(const std::vector<Item> &items, FieldClass &structure)
@@ -181,13 +186,15 @@ void FieldCompiler::add_group(const Item &item, FieldClass &structure)
 // Behind what was added: the member, and the place of the next one.
 void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &structure)
 {
-	for (const Member &other : structure.members)
-		if (!item.name.empty() && other.name == item.name)
-			throw Refusal(item.position, "a field of this block is called " + item.name + " already");
 	if (type.is_to_end) {
 		to_end_ = &item;
 		to_end_whens_ = whens_;
 	}
+	if (!item.name.empty() && !taken_.insert(prefix_ + item.name).second)
+		throw Refusal(item.position, "a field of this block is called " + item.name + " already");
+	if (++fields_ > most_fields)
+		throw Refusal(item.position, "the description has more than 100,000 fields, those of `every record` "
+					     "counted in each record");
 	type.finish();
 	path_.push_back(static_cast<std::uint32_t>(structure.members.size()));
 	if (item.kind != Item::Kind::group) // the fields of a group have been placed
@@ -288,9 +295,8 @@ FieldClass FieldCompiler::type_of(const Item &item)
 			throw Refusal(item.position,
 				      "what not every record has once cannot be tested to be always the same");
 		if (field.always) {
-			const bool fits =
-			    field.bits == 64 || *field.always >> field.bits == 0 ||
-			    (field.is_signed && sign_extended(*field.always, field.bits) == *field.always);
+			const bool fits = field.is_signed ? sign_extended(*field.always, field.bits) == *field.always
+							  : field.bits == 64 || *field.always >> field.bits == 0;
 			if (!fits)
 				throw Refusal(item.position,
 					      "the number that always stands here does not fit into the field");
@@ -375,9 +381,7 @@ bool FieldCompiler::has(const Name &name) const
 
 const FieldCompiler::Known &FieldCompiler::find(const Name &name) const
 {
-	std::vector<std::string> names;
 	for (auto known = known_.rbegin(); known != known_.rend(); ++known) {
-		names.push_back(known->name);
 		if (known->name != name.text)
 			continue;
 		const bool is_reached = known->whens.size() <= whens_.size() &&
@@ -388,7 +392,9 @@ const FieldCompiler::Known &FieldCompiler::find(const Name &name) const
 							 "the same `when`");
 		return *known;
 	}
-	std::reverse(names.begin(), names.end());
+	std::vector<std::string> names;
+	for (const Known &known : known_)
+		names.push_back(known.name);
 	throw Refusal(name.position,
 		      "there is no field " + name.text + " before this" + did_you_mean(name.text, names));
 }
@@ -440,7 +446,7 @@ ValueTest FieldCompiler::test(const Condition &condition, const Known &known) co
 	case Relation::is:
 		break;
 	case Relation::is_not:
-		made.values = outside(made.values);
+		made.values = outside(std::move(made.values), field.is_signed ? ~most : 0);
 		break;
 	case Relation::at_least:
 		first.last = most;

@@ -103,6 +103,8 @@ private:
 	unsigned repeated_depth_ = 0, group_depth_ = 0;
 	std::string prefix_;
 	std::vector<std::uint32_t> path_;
+	std::set<std::string> taken_; // names in the block, with those of their groups
+	std::size_t fields_ = 0;      // of all blocks
 	std::vector<Known> known_;
 	std::vector<RecordConstant> constants_;
 	std::vector<Placed> placed_;

@@ -11,6 +11,15 @@ bool fits(std::uint64_t value, bool is_signed, std::uint32_t size_bits)
 	return size_bits == 64 || (is_signed ? sign_extended(value, size_bits) == value : value >> size_bits == 0);
 }
 
+// Of the texts of all combinations: each bit is in every second one.
+std::uint64_t bytes_of_combinations(const Names &names)
+{
+	std::uint64_t bytes = 2 * sizeof(Enumeration::Label);
+	for (const Label &label : names.labels)
+		bytes += label.text.size() + 1;
+	return bytes << (names.labels.size() - 1);
+}
+
 std::vector<Enumeration::Label> combinations(const Names &names)
 {
 	std::vector<Enumeration::Label> made;
@@ -50,9 +59,6 @@ const Names &NameTables::find(const Name &name) const
 std::shared_ptr<const Enumeration> NameTables::labels(const Name &name, bool is_signed, std::uint32_t size_bits)
 {
 	const Names &names = find(name);
-	auto &made = made_[{&names, is_signed, size_bits}];
-	if (made)
-		return made;
 	std::vector<Enumeration::Label> labels;
 	for (const Label &label : names.labels) {
 		const std::uint64_t last = names.is_flags() ? std::uint64_t(1) << label.last : label.last;
@@ -65,10 +71,17 @@ std::shared_ptr<const Enumeration> NameTables::labels(const Name &name, bool is_
 							  std::to_string(name.position.line) + ")");
 		labels.push_back({label.first, label.last, label.text});
 	}
+	auto &made = made_[{&names, is_signed}];
+	if (made)
+		return made;
 	if (names.is_flags()) {
 		if (names.labels.size() > max_flags)
 			throw Refusal(names.labels[max_flags].position,
 				      "at most 12 bits of a field have names; describe it as two fields");
+		combined_bytes_ += bytes_of_combinations(names);
+		if (combined_bytes_ > max_combined_bytes)
+			throw Refusal(names.position, "the names of all combinations of bits take more than 32 MiB; "
+						      "give the bits shorter names");
 		labels = combinations(names);
 	}
 	made = std::make_shared<const Enumeration>(std::move(labels), is_signed);

@@ -7,7 +7,7 @@
 
 #include <map>
 #include <memory>
-#include <tuple>
+#include <utility>
 
 #include "model.h"
 #include "trace/enumeration.h"
@@ -15,7 +15,8 @@
 
 namespace monitor::trace::tdl {
 
-inline constexpr std::size_t max_flags = 12; // bits with a name, in one block
+inline constexpr std::size_t max_flags = 12;                   // bits with a name, in one block
+inline constexpr std::uint64_t max_combined_bytes = 32u << 20; // of the names of their combinations, in all blocks
 
 class NameTables {
 public:
@@ -29,7 +30,8 @@ public:
 
 private:
 	const Model &model_;
-	std::map<std::tuple<const Names *, bool, std::uint32_t>, std::shared_ptr<const Enumeration>> made_;
+	std::map<std::pair<const Names *, bool>, std::shared_ptr<const Enumeration>> made_; // by name and sign
+	std::uint64_t combined_bytes_ = 0;
 };
 
 // "; did you mean X?" or "".

@@ -68,8 +68,15 @@ Source load(const std::string &name)
 
 Source find(const std::string &path, std::span<const std::byte> untrusted_bytes)
 {
+	std::string unread;
 	for (const std::string &name : share_names(kind, extension)) {
-		Source source = load_file(share_path(std::string(kind) + "/" + name + "." + extension));
+		Source source;
+		try {
+			source = load_file(share_path(std::string(kind) + "/" + name + "." + extension));
+		} catch (const Error &error) {
+			unread += std::string(". Not read: ") + error.what();
+			continue;
+		}
 		const auto &magics = source.model.magics;
 		if (std::any_of(magics.begin(), magics.end(), [&](const Magic &magic) {
 			    return magic.bytes.size() >= least_magic_bytes && stands_in(magic, untrusted_bytes);
@@ -78,7 +85,7 @@ Source find(const std::string &path, std::span<const std::byte> untrusted_bytes)
 	}
 	throw Error("no description knows " + path +
 		    "; name the directory of a trace, or say with --tdl how the file " +
-		    "is described: a file in TDL, or " + names_of_shipped());
+		    "is described: a file in TDL, or " + names_of_shipped() + unread);
 }
 
 Compiled compile_for(const Source &source, const std::string &path, std::span<const std::byte> untrusted_bytes,
