@@ -162,6 +162,30 @@ def ring_recorded(monitor, work):
 	return ""
 
 
+def without_time(monitor, work):
+	"""What nobody knows is not 0."""
+	(work / "plain.tdl").write_text("trace plain\nrecord r\n\ta unsigned 8 bits\nend\n")
+	(work / "plain").write_bytes(b"\1\2")
+	tdl = "--tdl", work / "plain.tdl"
+	for command in "check", "show":
+		expect("nobody knows when" in run(monitor, "tdl", command, work / "plain.tdl")[0], f"tdl {command}: no note")
+		expect("nobody knows when" not in run(monitor, "tdl", command, "pcap")[0], f"tdl {command} pcap: a note")
+	lines = run(monitor, "list", work / "plain", *tdl)[0].splitlines()
+	expect([line.split()[0] for line in lines] == ["-", "-"], f"times in list: {lines}")
+	expect([(event["time_ns"], event["ticks"]) for event in events(monitor, work / "plain", *tdl)] == [(None, None)] * 2,
+	       "times in JSON")
+
+
+def nothing_there(monitor, work):
+	"""A file of a header alone is told from a filter that nothing passes."""
+	(work / "none.pcap").write_bytes(pcap([]))
+	expect("there is no event in this trace" in run(monitor, "list", work / "none.pcap")[1], "a file without records")
+	expect("what was asked for" in run(monitor, "list", work / "none.pcap", "--filter", "length > 1")[1], "a filter")
+	for command in "check", "show", "compile":
+		text, _ = run(monitor, "tdl", command, "--help")
+		expect(f"monitor tdl {command} " in text.split("Examples:")[1] and "report" not in text, f"help of {command}: {text}")
+
+
 def cut_off(monitor, work):
 	"""At every byte: what is whole is read, the rest is damage, and nothing else happens."""
 	frame = udp(1, 2, b"abc")
@@ -185,7 +209,7 @@ def main(monitor, work, source):
 	work = pathlib.Path(work)
 	shutil.rmtree(work, ignore_errors=True)
 	work.mkdir(parents=True)
-	for test in (acct_made, utmp_as_utmpdump, blktrace, ring, cut_off):
+	for test in (acct_made, utmp_as_utmpdump, blktrace, ring, without_time, nothing_there, cut_off):
 		test(monitor, work)
 	ring_as_described(monitor, pathlib.Path(source))
 	not_recorded = ring_recorded(monitor, work)

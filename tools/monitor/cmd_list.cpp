@@ -68,8 +68,13 @@ int list(const ListOptions &options)
 		merge(trace, {0, asked.to}, visit, gap);
 	}
 	protocol.flush();
+	const ProtocolOptions &only = options.protocol;
+	const bool is_all = options.from.empty() && options.to.empty() && !filter && only.cpus.empty() &&
+			    only.pids.empty() && only.events.empty();
 	if (!protocol.printed_any())
-		std::fputs("monitor: no event of this trace is within what was asked for\n", stderr);
+		std::fputs(is_all ? "monitor: there is no event in this trace\n"
+				  : "monitor: no event of this trace is within what was asked for\n",
+			   stderr);
 	print_problems(trace.problems());
 	return is_read && !trace.problems().empty() ? 1 : 0;
 }

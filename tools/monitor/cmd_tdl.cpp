@@ -2,6 +2,7 @@
 // `monitor tdl`: is a description in TDL right, what does it say, and the same for programs.
 //
 // What it does is in trace/tdl. Exit code: 0, or 1 if the description is wrong: FILE:LINE:COLUMN and what is.
+#include <algorithm>
 #include <span>
 #include <string>
 
@@ -31,6 +32,14 @@ const tdl::Magic *first_magic(const tdl::Model &model)
 	return model.magics.empty() ? nullptr : &model.magics.front();
 }
 
+// Behind what is printed: what the description leaves unknown.
+void note_times(const tdl::Model &model)
+{
+	const auto tells = [](const tdl::Block &block) { return block.time.has_value(); };
+	if (!(model.common && tells(*model.common)) && std::none_of(model.records.begin(), model.records.end(), tells))
+		fmt::print("note: no record says `time is ...`, so nobody knows when its events were\n");
+}
+
 void print_table(const tdl::Model &model)
 {
 	report::Table table;
@@ -42,11 +51,14 @@ void print_table(const tdl::Model &model)
 		    {row.block, row.field, known(row.at), known(row.size), row.type, row.unit, row.meaning});
 	fmt::print("{}{}{}\n\n{}", report::printable(model.name), model.meaning.empty() ? "" : ": ",
 		   report::printable(model.meaning), report::to_text(table));
+	note_times(model);
 }
 
 void check(const Arguments &arguments)
 {
-	fmt::print("{}: ok\n", tdl::load(arguments.file).path);
+	const tdl::Source source = tdl::load(arguments.file);
+	fmt::print("{}: ok\n", source.path);
+	note_times(source.model);
 }
 
 void show(const Arguments &arguments)
@@ -74,21 +86,24 @@ void add_tdl(CLI::App &app, int &exit_code)
 {
 	auto arguments = std::make_shared<Arguments>();
 	CLI::App *command = app.add_subcommand("tdl", "descriptions of binary files: check, show or compile one");
-	const auto add = [&](const char *name, const char *help, void (*run)(const Arguments &)) {
+	const auto add = [&](const char *name, const char *help, const char *examples, void (*run)(const Arguments &)) {
 		CLI::App *added = command->add_subcommand(name, help);
 		added->add_option("file", arguments->file, "a description, or the name of a shipped one")
 		    ->required()
 		    ->option_text("FILE");
+		added->footer(std::string("Examples:\n") + examples);
 		added->callback([arguments, run, &exit_code] {
 			run(*arguments);
 			exit_code = 0;
 		});
 		return added;
 	};
-	add("check", "is it right?", check);
-	add("show", "where every field lies, of which type it is, what it means", show)
+	add("check", "is it right?", "  monitor tdl check my-format.tdl", check);
+	add("show", "where every field lies, of which type it is, what it means",
+	    "  monitor tdl show pcap\n  monitor tdl show my-format.tdl --json", show)
 	    ->add_flag("--json", arguments->json, "JSON instead of a table");
-	add("compile", "what it says, as JSON for other programs", compile)
+	add("compile", "what it says, as JSON for other programs",
+	    "  monitor tdl compile pcap\n  monitor tdl compile my-format.tdl -o my-format.json", compile)
 	    ->add_option("-o,--output", arguments->output, "write it there")
 	    ->option_text("FILE");
 	command->require_subcommand(1);

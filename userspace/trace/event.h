@@ -26,6 +26,7 @@ struct StreamInfo {
 	bool is_described = false; // not of tokens
 	bool has_packets = true;   // false: the file is one, and damage is told by the record
 	const char *part = "packet";
+	bool has_times = true;     // false: nobody knows when its events were
 	std::uint32_t machine = 0; // in Trace::machines(): CPUs and threads of different ones are different
 	std::string name;          // of the file
 

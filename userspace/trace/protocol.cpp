@@ -233,9 +233,13 @@ char *Protocol::put_text_head(char *out, const Event &event, const Plan &plan, s
 	std::uint32_t nanoseconds;
 	char number[max_number_chars];
 	split_time(event.time, seconds, nanoseconds);
-	out = put_right(out, {number, static_cast<std::size_t>(put_unsigned(number, seconds) - number)}, 4);
-	*out++ = '.';
-	out = put_nanoseconds(out, nanoseconds);
+	if (event.stream->has_times) {
+		out = put_right(out, {number, static_cast<std::size_t>(put_unsigned(number, seconds) - number)}, 4);
+		*out++ = '.';
+		out = put_nanoseconds(out, nanoseconds);
+	} else {
+		out = put_right(out, "-", 14);
+	}
 	*out++ = machines_.empty() || is_order_known(event) ? ' ' : '~';
 	if (!machines_.empty())
 		out = machines_[event.stream->machine].put(out);
@@ -264,11 +268,14 @@ char *Protocol::put_json_head(char *out, const Event &event, const Plan &plan, s
 	std::uint32_t nanoseconds;
 	split_time(event.time, seconds, nanoseconds);
 	out = put(out, "{\"time_ns\":");
-	if (seconds)
+	if (!event.stream->has_times)
+		out = put(out, "null");
+	else if (seconds)
 		out = put_nanoseconds(put_unsigned(out, seconds), nanoseconds);
 	else
 		out = put_unsigned(out, nanoseconds);
-	out = put_unsigned(put(out, ",\"ticks\":"), event.time);
+	out = put(out, ",\"ticks\":");
+	out = event.stream->has_times ? put_unsigned(out, event.time) : put(out, "null");
 	if (!machines_.empty())
 		out = put(machines_[event.stream->machine].put(out),
 			  is_order_known(event) ? "" : ",\"order_unknown\":true");

@@ -40,6 +40,7 @@ void Stream::make_packets()
 		packets_ = token_packets(bytes_, description_->uuid);
 	} else if (description_->layout->records) {
 		info_.has_packets = description_->layout->records->segment.is_there;
+		info_.has_times = description_->layout->streams.front()->clock >= 0;
 		info_.part = info_.has_packets ? "segment" : "file";
 		packets_ = record_packets(bytes_, *description_);
 	} else {

@@ -164,7 +164,7 @@ void FieldCompiler::add_group(const Item &item, FieldClass &structure)
 	const std::string outer_prefix = prefix_;
 	const std::size_t inner = known_.size();
 	const auto outer_presence = std::exchange(presence_, nullptr); // the group as a whole has it
-	placed_.push_back({block_, &item, prefix_ + item.name, {}, {}, !whens_.empty(), {}, false});
+	placed_.push_back({block_, &item, prefix_ + item.name, {}, {}, whens_, {}, false});
 	path_.push_back(static_cast<std::uint32_t>(structure.members.size()));
 	prefix_ += item.name + '.';
 	fixed_ = fixed_ && !item.is_repeated;
@@ -216,7 +216,8 @@ void FieldCompiler::place(const Item &item, const FieldClass &type)
 {
 	at_bits_ = aligned(at_bits_, type.align_bits);
 	const bool has_size = type.is_scalar() || type.is_fixed;
-	Placed placed{block_, &item, prefix_ + item.name, {}, {}, !whens_.empty(), unit_of(item), type.big_endian};
+	const bool big_endian = type.element.empty() ? type.big_endian : type.element.front().big_endian;
+	Placed placed{block_, &item, prefix_ + item.name, {}, {}, whens_, unit_of(item), big_endian};
 	if (fixed_)
 		placed.at_bits = at_bits_;
 	if (fixed_ && has_size)

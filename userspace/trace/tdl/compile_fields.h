@@ -23,9 +23,9 @@ struct Placed {
 	std::string name;                     // with those of its groups
 	std::optional<std::uint64_t> at_bits; // empty: it depends on what is before it
 	std::optional<std::uint64_t> size_bits;
-	bool is_optional = false;
+	std::vector<const Item *> whens; // that it stands in
 	Unit unit;
-	bool big_endian = false;
+	bool big_endian = false; // of the elements of a list
 };
 
 class FieldCompiler {
