@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/nearest.h"
 
 namespace monitor::query {
@@ -135,9 +137,9 @@ std::string Statement::sentence(std::string_view sql)
 						known.push_back(column);
 		const std::size_t dot = name.find('.');
 		for (const std::string &column : known)
-			if (dot != std::string::npos && (name == column || name.ends_with('.' + column)))
-				return "the name of the column " + column + " has a dot: write \"" + column +
-				       "\", in double quotes";
+			if (dot != std::string::npos && (name == column || name.ends_with("." + column)))
+				return fmt::format(
+				    "the name of the column {0} has a dot: write \"{0}\", in double quotes", column);
 		std::string near = nearest(name, known);
 		if (near.empty() && dot != std::string::npos)
 			near = nearest(name.substr(dot + 1), known);

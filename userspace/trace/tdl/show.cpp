@@ -304,6 +304,7 @@ Json names_json(const std::vector<Names> &names)
 std::vector<Row> rows_of(const std::vector<Placed> &placed)
 {
 	std::vector<Row> rows;
+	rows.reserve(placed.size());
 	for (const Placed &each : placed)
 		rows.push_back({each.block, each.name, each.at_bits ? bytes_text(*each.at_bits) : "",
 				each.size_bits ? bytes_text(*each.size_bits) : "", type_text(each), each.unit.name,

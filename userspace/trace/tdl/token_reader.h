@@ -21,7 +21,7 @@ public:
 	bool at_line_end() const { return peek().kind == Token::Kind::newline || peek().kind == Token::Kind::end; }
 	Token take()
 	{
-		const Token taken = peek();
+		Token taken = peek();
 		at_ += at_ + 1 < tokens_.size();
 		return taken;
 	}
