@@ -196,7 +196,6 @@ bool Cursor::report_damage()
 		       why_damaged() + (resumes ? "; it is left out"
 						: std::string("; the rest of the ") + info.part + " is left out"),
 		       info.has_packets ? "" : "record " + std::to_string(record_));
-	++record_;
 	broken_ = true;
 	position_ = resumes ? resume_ : end_;
 	resume_ = nullptr;

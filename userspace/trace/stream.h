@@ -249,7 +249,7 @@ private:
 	std::uint64_t at_bits_ = 0;            // of a described packet
 	const char *why_ = nullptr;            // a described event is damaged
 	std::string text_;                     // of why_, if it is not always the same
-	std::uint64_t record_ = 0;             // number of the next one of a file in TDL, in its packet
+	std::uint64_t record_ = 0;             // whole ones of its packet, to the first damage
 	const std::byte *resume_ = nullptr;    // what is behind a damaged record, if that is known
 	const std::byte *kept_from_ = nullptr; // records before it were given back
 	PacketHead head_, next_head_;          // of the packet that is or was open; of the one that may be opened
