@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as a description in TDL and a file of it, as for fuzz_tdl: what is converted to CTF is read without a
 // complaint, and has the same events at the same times. What cannot be converted is refused with Error.
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
 #include "collection/convert.h"
-#include "trace/merge.h"
+#include "reading.h"
 #include "trace/tdl/read.h"
 
 using namespace monitor::trace;
@@ -15,12 +13,6 @@ using namespace monitor::trace;
 namespace {
 
 namespace fs = std::filesystem;
-
-void require(bool condition)
-{
-	if (!condition)
-		std::abort();
-}
 
 struct Seen {
 	std::string name;
@@ -40,7 +32,7 @@ std::vector<Seen> read(Trace &trace)
 fs::path make_directory()
 {
 	std::string path = (fs::temp_directory_path() / "fuzz_convert.XXXXXX").string();
-	require(::mkdtemp(path.data()) != nullptr);
+	fuzz::require(::mkdtemp(path.data()) != nullptr);
 	return path;
 }
 
@@ -58,28 +50,25 @@ void convert_as(const tdl::Model &model, const tdl::Magic *magic, std::span<cons
 		return;
 	}
 	Trace converted = Trace::open(directory.string());
-	require(read(trace) == read(converted));
-	require(converted.problems().empty());
+	fuzz::require(read(trace) == read(converted));
+	fuzz::require(converted.problems().empty());
 }
 
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
 {
-	const void *nul = std::memchr(data, 0, size);
-	const std::size_t text_bytes =
-	    nul ? static_cast<std::size_t>(static_cast<const unsigned char *>(nul) - data) : size;
+	const fuzz::Input input = fuzz::input_of(data, size);
 	tdl::Model model;
 	std::string why;
-	if (!tdl::read_text({reinterpret_cast<const char *>(data), text_bytes}, model, why))
+	if (!tdl::read_text(input.text, model, why)) {
+		fuzz::require(!why.empty());
 		return 0;
-	// of its own, so that the sanitizer sees a read behind it
-	std::vector<std::byte> bytes(size - std::min(size, text_bytes + 1));
-	if (bytes.empty())
+	}
+	if (input.bytes.empty())
 		return 0;
-	std::memcpy(bytes.data(), data + text_bytes + 1, bytes.size());
-	convert_as(model, nullptr, bytes);
+	convert_as(model, nullptr, input.bytes);
 	if (!model.magics.empty())
-		convert_as(model, &model.magics.front(), bytes);
+		convert_as(model, &model.magics.front(), input.bytes);
 	return 0;
 }

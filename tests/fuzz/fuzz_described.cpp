@@ -3,92 +3,23 @@
 //
 // Every event is read, each of its fields by name, and printed both ways. A description of tokens is left to
 // fuzz_stream.
-#include <cstdlib>
-#include <cstring>
-
-#include <fcntl.h>
-
-#include "base/fd.h"
-#include "trace/field_ref.h"
+#include "reading.h"
 #include "trace/interpret.h"
-#include "trace/merge.h"
-#include "trace/protocol.h"
 
 using namespace monitor::trace;
 
-namespace {
-
-constexpr std::size_t max_events = 20'000;
-
-void require(bool condition)
-{
-	if (!condition)
-		std::abort();
-}
-
-// Sees what lies behind a text's bytes being read, if it does.
-std::size_t touched(std::string_view text)
-{
-	std::size_t sum = 0;
-	for (const char c : text)
-		sum += static_cast<unsigned char>(c);
-	return sum;
-}
-
-void read_fields(const Event &event)
-{
-	volatile std::size_t sum = 0;
-	for (const Field &field : event.cls->fields) {
-		const FieldRef value(*event.cls, field);
-		sum = sum + value.get(event) + touched(value.get<std::string_view>(event)) + value.is_in(event);
-		sum = sum + (value.label(event) != nullptr) + (value.get<double>(event) > 0);
-	}
-}
-
-void read(Trace &trace, TimeRange range, bool json)
-{
-	static monitor::Fd null(::open("/dev/null", O_WRONLY));
-	ProtocolOptions options;
-	options.json = json;
-	Protocol protocol(trace, options, null.get());
-	std::uint64_t last = 0;
-	std::size_t events = 0;
-	merge(
-	    trace, range,
-	    [&](const Event &event) -> bool {
-		    require(event.time >= last);
-		    last = event.time;
-		    read_fields(event);
-		    return protocol.print(event) && ++events < max_events;
-	    },
-	    [&](const StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-		    require(from <= to);
-		    protocol.gap(stream);
-	    });
-	protocol.flush();
-}
-
-} // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
 {
-	const void *nul = std::memchr(data, 0, size);
-	const std::size_t text_bytes =
-	    nul ? static_cast<std::size_t>(static_cast<const unsigned char *>(nul) - data) : size;
+	const fuzz::Input input = fuzz::input_of(data, size);
 	std::string why;
-	const std::shared_ptr<const Description> description =
-	    read_description({reinterpret_cast<const char *>(data), text_bytes}, why);
-	require((description == nullptr) == !why.empty());
+	const std::shared_ptr<const Description> description = read_description(input.text, why);
+	fuzz::require((description == nullptr) == !why.empty());
 	if (!description || description->has_tokens())
 		return 0;
-	// of its own, so that the sanitizer sees a read behind it
-	std::vector<std::byte> bytes(size - std::min(size, text_bytes + 1));
-	if (!bytes.empty())
-		std::memcpy(bytes.data(), data + text_bytes + 1, bytes.size());
 	std::vector<std::unique_ptr<Stream>> streams;
-	streams.push_back(std::make_unique<Stream>("a", description, bytes));
+	streams.push_back(std::make_unique<Stream>("a", description, input.bytes));
 	Trace trace(description, std::move(streams));
-	read(trace, {}, true);
-	read(trace, {trace.begin_time() + size, trace.end_time()}, false);
+	fuzz::read(trace, {}, true);
+	fuzz::read(trace, {trace.begin_time() + size, trace.end_time()}, false);
 	return 0;
 }

@@ -83,7 +83,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	stream.name = "kernel_cpu0";
 	for (const auto &cls : description.classes()) {
 		std::vector<std::byte> record(cls->size_bytes); // the sanitizer sees a read outside
-		std::memcpy(record.data(), rest.data(), std::min(rest.size(), record.size()));
+		if (const std::size_t bytes = std::min(rest.size(), record.size()))
+			std::memcpy(record.data(), rest.data(), bytes);
 		trace::Event event;
 		event.cls = cls.get();
 		event.data = record.data();

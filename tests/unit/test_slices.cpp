@@ -3,6 +3,7 @@
 // pass. Random traces with losses, damaged packets, nesting levels and equal times; random cuts.
 #include <catch2/catch.hpp>
 
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <tuple>
@@ -217,22 +218,30 @@ TEST_CASE("slices: an event at the time of a cut, packets before it that begin a
 	CHECK(read(trace, {100, 200}, false).size() == 4);
 }
 
-TEST_CASE("slices: a time far ahead costs what has it, wherever one begins to read")
+// Segments of three records, 10 ms apart; the times of segments and of single records may be others. `bytes` must
+// outlive it.
+static Trace segments(std::vector<std::byte> &bytes, const std::map<unsigned, unsigned> &begins,
+		      const std::map<std::pair<unsigned, unsigned>, unsigned> &times)
 {
 	const std::string text =
 	    "trace t\nevery segment begins with\nt unsigned 16 bits, in milliseconds\nlength is 8 bytes\nbegin is t\n"
 	    "end\nrecord r\na unsigned 16 bits, in milliseconds\ntime is a\nend\n";
-	std::vector<std::byte> bytes;
 	const auto put = [&](unsigned value) {
 		bytes.push_back(std::byte(value & 0xff));
 		bytes.push_back(std::byte(value >> 8));
 	};
 	for (unsigned segment = 0; segment < 40; ++segment) {
-		put(segment == 20 ? 5000 : segment * 10);
+		put(begins.contains(segment) ? begins.at(segment) : segment * 10);
 		for (unsigned record = 0; record < 3; ++record)
-			put(segment == 10 && record == 1 ? 300 : segment * 10 + record);
+			put(times.contains({segment, record}) ? times.at({segment, record}) : segment * 10 + record);
 	}
-	const Trace trace = tdl::open(text, bytes);
+	return tdl::open(text, bytes);
+}
+
+TEST_CASE("slices: a time far ahead costs what has it, wherever one begins to read")
+{
+	std::vector<std::byte> bytes;
+	const Trace trace = segments(bytes, {{20, 5000}}, {{{10, 1}, 300}});
 	const auto whole = read(trace, {}, false);
 	// a record and the segment that begins far ahead; each leaves a gap
 	CHECK(whole.size() == 40 * 3 - 1 - 3 + 2);
@@ -240,6 +249,13 @@ TEST_CASE("slices: a time far ahead costs what has it, wherever one begins to re
 		INFO("cut at " << cut);
 		compare(in_slices(trace, {{0, cut - 1}, {cut, TimeRange().to}}, false), whole);
 	}
+}
+
+TEST_CASE("slices: a segment that begins far too early costs itself, not the one before it")
+{
+	std::vector<std::byte> bytes;
+	const auto whole = read(segments(bytes, {{20, 5}}, {}), {}, false);
+	CHECK(whole.size() == 39 * 3 + 1);
 }
 
 TEST_CASE("slices: results are taken in order, what is thrown arrives")

@@ -136,19 +136,40 @@ const char *Cursor::check_order(const PacketHead &head)
 {
 	if (opened_any_ && head.has_begin && stream_->time(head.begin) < event_.time)
 		return "the packet begins before the last event of the packet before it";
-	packet_end_time_ = stream_->info().is_described ? next_begin() : head.end;
+	packet_end_time_ = stream_->info().is_described ? next_begin(head) : head.end;
 	if (stream_->info().is_described && head.has_begin && stream_->time(head.begin) > packet_end_time_)
 		return "the packet begins after the one behind it";
 	return nullptr;
 }
 
-// Of the next good packet behind the one that may be opened; the highest time if nothing tells it.
-std::uint64_t Cursor::next_begin()
+// Of the next good packet behind the one that may be opened; the highest time if nothing tells it. One that begins
+// before that one, and before the one in front of that too, is the wrong one itself.
+std::uint64_t Cursor::next_begin(const PacketHead &head)
 {
-	for (std::uint64_t number = next_packet_ + 1; number < stream_->packets(); ++number)
-		if (!stream_->read_head(number, behind_))
-			return behind_.has_begin ? stream_->time(behind_.begin) : no_time;
+	std::optional<std::uint64_t> before;
+	for (std::uint64_t number = next_packet_ + 1; number < stream_->packets(); ++number) {
+		if (stream_->read_head(number, neighbour_))
+			continue;
+		if (!neighbour_.has_begin)
+			return no_time;
+		const std::uint64_t begin = stream_->time(neighbour_.begin);
+		if (!head.has_begin || begin >= stream_->time(head.begin))
+			return begin;
+		if (!before)
+			before = begin_before();
+		if (begin >= *before)
+			return begin;
+	}
 	return no_time;
+}
+
+// Of the good packet in front of the one that may be opened; 0 if there is none.
+std::uint64_t Cursor::begin_before()
+{
+	for (std::uint64_t number = next_packet_; number-- > stream_->first_packet();)
+		if (!stream_->read_head(number, neighbour_))
+			return stream_->time(neighbour_.begin);
+	return 0;
 }
 
 // A packet was opened: is something missing before it?

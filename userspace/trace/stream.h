@@ -222,7 +222,8 @@ private:
 	bool open_next_packet();
 	void open(const PacketHead &head);
 	const char *check_order(const PacketHead &head);
-	std::uint64_t next_begin();
+	std::uint64_t next_begin(const PacketHead &head);
+	std::uint64_t begin_before();
 	void measure_gap(const PacketHead &head);
 	bool make_gap();
 	bool make_last_gap();
@@ -253,7 +254,7 @@ private:
 	const std::byte *resume_ = nullptr;    // what is behind a damaged record, if that is known
 	const std::byte *kept_from_ = nullptr; // records before it were given back
 	PacketHead head_, next_head_;          // of the packet that is or was open; of the one that may be opened
-	PacketHead behind_;                    // of the one behind that
+	PacketHead neighbour_;                 // of one beside that
 	Gap gap_;
 };
 

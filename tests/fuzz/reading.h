@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// What the fuzzers of described traces share: an input is a text, a NUL, and a file's bytes; of a trace every event is
+// read, each of its fields by name, and printed.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include <fcntl.h>
+
+#include "base/fd.h"
+#include "trace/field_ref.h"
+#include "trace/merge.h"
+#include "trace/protocol.h"
+
+namespace fuzz {
+
+inline void require(bool condition)
+{
+	if (!condition)
+		std::abort();
+}
+
+struct Input {
+	std::string_view text;
+	std::vector<std::byte> bytes; // of its own, so that the sanitizer sees a read behind it
+};
+
+inline Input input_of(const unsigned char *data, std::size_t size)
+{
+	const void *nul = std::memchr(data, 0, size);
+	const std::size_t text_bytes =
+	    nul ? static_cast<std::size_t>(static_cast<const unsigned char *>(nul) - data) : size;
+	const std::size_t behind = std::min(size, text_bytes + 1);
+	Input made{{reinterpret_cast<const char *>(data), text_bytes}, std::vector<std::byte>(size - behind)};
+	if (!made.bytes.empty())
+		std::memcpy(made.bytes.data(), data + behind, made.bytes.size());
+	return made;
+}
+
+// Sees what lies behind a text's bytes being read, if it does.
+inline std::size_t touched(std::string_view text)
+{
+	std::size_t sum = 0;
+	for (const char c : text)
+		sum += static_cast<unsigned char>(c);
+	return sum;
+}
+
+inline void read_fields(const monitor::trace::Event &event)
+{
+	volatile std::size_t sum = 0;
+	for (const monitor::trace::Field &field : event.cls->fields) {
+		const monitor::trace::FieldRef value(*event.cls, field);
+		sum = sum + value.get(event) + touched(value.get<std::string_view>(event)) + value.is_in(event);
+		sum = sum + (value.label(event) != nullptr) + (value.get<double>(event) > 0);
+	}
+}
+
+inline void read(monitor::trace::Trace &trace, monitor::trace::TimeRange range, bool json)
+{
+	constexpr std::size_t max_events = 20'000;
+	static monitor::Fd null(::open("/dev/null", O_WRONLY));
+	monitor::trace::ProtocolOptions options;
+	options.json = json;
+	monitor::trace::Protocol protocol(trace, options, null.get());
+	std::uint64_t last = 0;
+	std::size_t events = 0;
+	monitor::trace::merge(
+	    trace, range,
+	    [&](const monitor::trace::Event &event) -> bool {
+		    require(event.time >= last);
+		    last = event.time;
+		    read_fields(event);
+		    return protocol.print(event) && ++events < max_events;
+	    },
+	    [&](const monitor::trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    require(from <= to);
+		    protocol.gap(stream);
+	    });
+	protocol.flush();
+}
+
+} // namespace fuzz
