@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """`monitor list` on damaged traces: it ends soon, with exit code 0 or 1, and says what is wrong.
 
-Called by ctest: damage.py MAKE_GOLDEN EVENTS MONITOR WORK_DIRECTORY. Cuts stream and description short at many places and
-flips bits at 2000 places (always the same ones). The unit tests do the same at every byte, in one process.
+Called by ctest: damage.py MAKE_GOLDEN EVENTS MONITOR WORK_DIRECTORY FLIPS. Cuts stream and description short at many places and
+flips bits at FLIPS places (always the same ones). The unit tests do the same at every byte, in one process.
 """
 import pathlib
 import random
@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 
-FLIPS = 2000
 CUT_EVERY = 32
 
 
@@ -27,7 +26,7 @@ def check(monitor, trace, what):
 
 
 def main():
-    make_golden, events, monitor, work = sys.argv[1:]
+    make_golden, events, monitor, work, flips = sys.argv[1:]
     shutil.rmtree(work, ignore_errors=True)
     subprocess.run([make_golden, work, events], check=True)
     trace = pathlib.Path(work) / "one"
@@ -43,7 +42,7 @@ def main():
         path.write_bytes(whole)
 
     numbers = random.Random(4711)
-    for flip in range(FLIPS):
+    for flip in range(int(flips)):
         path, whole = numbers.choice(list(files.items()))
         bent = bytearray(whole)
         bit = numbers.randrange(min(len(whole), content_size if path.name != "metadata" else len(whole)) * 8)

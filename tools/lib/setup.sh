@@ -46,7 +46,7 @@ run_tests() { # DIRECTORY CTEST-OPTION...
 	local directory=$1
 	shift
 	say "testing $directory"
-	ctest --test-dir "$directory" --output-on-failure --no-tests=error "$@" | tee "$directory/ctest.log"
+	ctest --test-dir "$directory" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@" | tee "$directory/ctest.log"
 }
 
 # Counts of passed, failed and skipped tests; of each skipped one the reason, which is the last line it printed.
