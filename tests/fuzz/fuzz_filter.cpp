@@ -2,6 +2,7 @@
 // Any bytes as an expression, on events of a fixed description or of any: it is refused in one sentence at one place,
 // or it is decided for every event, and its negation is decided the other way. Input: EXPRESSION [NUL EVENTS [NUL
 // WORDS]]; EVENTS are event blocks of TSDL, WORDS what the events' fields hold.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -60,6 +61,16 @@ void decide(const Filter &filter, const std::optional<Filter> &negated, const tr
 		require(negated->matches(event, running) != matches);
 }
 
+// As the cursor tests it before anybody sees the event.
+bool is_whole(const trace::Event &event)
+{
+	std::uint64_t at_bits = 0;
+	event.slots[trace::budget_slot] = 1u << 20;
+	return std::ranges::all_of(event.cls->scopes, [&](const trace::FieldClass *scope) {
+		return !scope || trace::skip(*scope, event.view(), at_bits);
+	});
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
@@ -82,12 +93,19 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	trace::StreamInfo stream;
 	stream.name = "kernel_cpu0";
 	for (const auto &cls : description.classes()) {
-		std::vector<std::byte> record(cls->size_bytes); // the sanitizer sees a read outside
+		// the sanitizer sees a read outside
+		std::vector<std::byte> record(cls->size_bytes ? cls->size_bytes : rest.size());
 		if (const std::size_t bytes = std::min(rest.size(), record.size()))
 			std::memcpy(record.data(), rest.data(), bytes);
+		std::vector<std::uint64_t> slots(
+		    description.layout ? static_cast<std::size_t>(description.layout->slots) : trace::budget_slot + 1);
 		trace::Event event;
 		event.cls = cls.get();
-		event.data = record.data();
+		event.data = event.packet = record.data();
+		event.end_bits = record.size() * 8;
+		event.slots = slots.data();
+		if (!event.is_token() && !is_whole(event))
+			continue;
 		event.stream = &stream;
 		event.time = 1'000'001'000 + rest.size();
 		stream.cpu = cls->id % 2 ? 0 : EDC_CPU_UNKNOWN;

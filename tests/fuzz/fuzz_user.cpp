@@ -61,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	SharedRing shared(reinterpret_cast<edc_user_ring *>(memory.data()), 1, 0);
 	const bool waits = size && data[0] & 1;
 	for (const bool over : {!waits, true}) {
-		shared.take([now] { return now; }, over, 1, words,
+		shared.take([] { return now; }, over, 1, words,
 			    [&](const SharedRecord &record) {
 				    if (record.words > 1 + EDC_MAX_WORDS || record.time > now + 1'000'000)
 					    std::abort();

@@ -45,6 +45,9 @@ comm !~ "\\x*\x41?" or comm >= other or comm in {"a".."b"} or id == 2.5
 END
 	printf 'x == "minus" and y > 2\0event { name = "e"; id = 300; fields := struct { range_t x; s64_t y; }; };\0%s' \
 		01234567890123456789 > "$corpus/seed_events"
+	printf 'x == "minus" and y > 2\0event { name = "e"; fields := struct { range_t x; s64_t y; }; };\0%s' \
+		01234567890123456789 > "$corpus/seed_described"
+	printf 'x > 2\0event { name = "e"; id = 0; fields := struct { s64_t x; }; };\0' > "$corpus/seed_empty"
 fi
 if [ "$name" = fuzz_rules ]; then
 	{

@@ -70,6 +70,17 @@ def errors():
 	expect((code, text) == (1, "") and "query takes one trace" in told and "monitor merge" in told, f"two traces: {told}")
 
 
+def unknown_times():
+	"""Of events whose description tells no time; no comparison with it is true."""
+	WORK.mkdir(parents=True, exist_ok=True)
+	(WORK / "plain.tdl").write_text("trace plain\nrecord r\n\ta unsigned 8 bits\nend\n")
+	(WORK / "plain").write_bytes(b"\1\2")
+	for where, rows in ("time_ns IS NULL AND ticks IS NULL", 2), ("time_ns >= 0", 0), ("ticks < 5", 0), ("wall_ns = 0", 0):
+		done = run(MONITOR, "query", WORK / "plain", "--tdl", WORK / "plain.tdl", "--csv",
+		           f"SELECT count(*), count(time) FROM events WHERE {where}")
+		said(f"times that nobody knows, {where}", done.stdout.decode().splitlines()[1:], [f"{rows},0"])
+
+
 def standard_input():
 	said("statements", query(input=b"SELECT 1 AS a;\n\nSELECT\n 2 AS b -- no semicolon")[:2], (0, "a\n1\nb\n2\n"))
 	said("quit", query(input=b".quit\nSELECT 1;\n"), (0, "", ""))
@@ -131,7 +142,7 @@ def closed_pipe():
 		said("nobody reads", asked.wait(20), 0)
 
 
-for test in (outputs, errors, standard_input, prompt, interrupted, closed_pipe):
+for test in (outputs, errors, unknown_times, standard_input, prompt, interrupted, closed_pipe):
 	test()
 expect(ask(MONITOR, BASIC, "SELECT count(*) AS n FROM pragma_table_info('events')") == [{"n": 14}], "the pragmas tell")
 end()

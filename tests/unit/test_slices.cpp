@@ -221,7 +221,7 @@ TEST_CASE("slices: an event at the time of a cut, packets before it that begin a
 // Segments of three records, 10 ms apart; the times of segments and of single records may be others. `bytes` must
 // outlive it.
 static Trace segments(std::vector<std::byte> &bytes, const std::map<unsigned, unsigned> &begins,
-		      const std::map<std::pair<unsigned, unsigned>, unsigned> &times)
+		      const std::map<std::pair<unsigned, unsigned>, unsigned> &times, unsigned count = 40)
 {
 	const std::string text =
 	    "trace t\nevery segment begins with\nt unsigned 16 bits, in milliseconds\nlength is 8 bytes\nbegin is t\n"
@@ -230,7 +230,7 @@ static Trace segments(std::vector<std::byte> &bytes, const std::map<unsigned, un
 		bytes.push_back(std::byte(value & 0xff));
 		bytes.push_back(std::byte(value >> 8));
 	};
-	for (unsigned segment = 0; segment < 40; ++segment) {
+	for (unsigned segment = 0; segment < count; ++segment) {
 		put(begins.contains(segment) ? begins.at(segment) : segment * 10);
 		for (unsigned record = 0; record < 3; ++record)
 			put(times.contains({segment, record}) ? times.at({segment, record}) : segment * 10 + record);
@@ -256,6 +256,21 @@ TEST_CASE("slices: a segment that begins far too early costs itself, not the one
 	std::vector<std::byte> bytes;
 	const auto whole = read(segments(bytes, {{20, 5}}, {}), {}, false);
 	CHECK(whole.size() == 39 * 3 + 1);
+}
+
+TEST_CASE("slices: segments in the wrong order are refused, and soon")
+{
+	std::vector<std::byte> bytes;
+	std::map<unsigned, unsigned> begins;
+	constexpr unsigned segments_there = 50'000;
+	for (unsigned segment = 0; segment < segments_there; ++segment)
+		begins[segment] = segments_there - segment;
+	const Trace trace = segments(bytes, begins, {}, segments_there);
+	Problems problems;
+	Cursor cursor(*trace.streams().front(), trace.description(), problems, 0);
+	for (auto item = cursor.start(0); item != Cursor::Item::end;)
+		item = cursor.advance();
+	CHECK(problems.total() >= segments_there - 5);
 }
 
 TEST_CASE("slices: results are taken in order, what is thrown arrives")

@@ -22,7 +22,7 @@ struct Edit {
 
 class Lines {
 public:
-	explicit Lines(const std::string &text) : text_(text)
+	explicit Lines(const std::string &text)
 	{
 		for (std::size_t at = 0; at < text.size(); ++at)
 			if (text[at] == '\n')
@@ -31,7 +31,6 @@ public:
 	std::size_t at(Position position) const { return begins_[position.line - 1] + position.column - 1; }
 
 private:
-	const std::string &text_;
 	std::vector<std::size_t> begins_ = {0};
 };
 

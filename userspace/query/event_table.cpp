@@ -76,6 +76,8 @@ void EventCursor::put_common(sqlite3_context *context, From from, const trace::E
 {
 	const std::int64_t running = scan_->running();
 	const trace::Threads *threads = scan_->threads();
+	if (from <= From::ticks && !event.stream->has_times)
+		return;
 	switch (from) {
 	case From::time_ns:
 		return sqlite3_result_int64(context, table_.context.time_ns(event.time));

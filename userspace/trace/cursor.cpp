@@ -10,6 +10,8 @@ namespace {
 // Pages are given back in chunks of so many bytes.
 constexpr std::uint64_t drop_bytes = 1u << 20;
 constexpr std::uint64_t no_time = ~std::uint64_t(0);
+// In a row, that begin too early. Of more it is believed, and looking further would take long in a hostile file.
+constexpr unsigned most_too_early = 4;
 
 } // namespace
 
@@ -147,6 +149,7 @@ const char *Cursor::check_order(const PacketHead &head)
 std::uint64_t Cursor::next_begin(const PacketHead &head)
 {
 	std::optional<std::uint64_t> before;
+	unsigned too_early = 0;
 	for (std::uint64_t number = next_packet_ + 1; number < stream_->packets(); ++number) {
 		if (stream_->read_head(number, neighbour_))
 			continue;
@@ -157,7 +160,7 @@ std::uint64_t Cursor::next_begin(const PacketHead &head)
 			return begin;
 		if (!before)
 			before = begin_before();
-		if (begin >= *before)
+		if (begin >= *before || ++too_early > most_too_early)
 			return begin;
 	}
 	return no_time;

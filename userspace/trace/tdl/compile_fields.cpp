@@ -63,8 +63,7 @@ std::vector<LabelRange> outside(std::vector<LabelRange> sorted, std::uint64_t lo
 } // namespace
 
 FieldCompiler::FieldCompiler(const Model &model, const Magic *magic)
-    : model_(model), magic_(magic), big_endian_(magic && magic->big_endian ? *magic->big_endian : model.big_endian),
-      names_(model)
+    : magic_(magic), big_endian_(magic && magic->big_endian ? *magic->big_endian : model.big_endian), names_(model)
 {
 	const auto take = [this](const Block &block) {
 		collect(block.items, walked_);

@@ -83,7 +83,6 @@ private:
 	void check_not_behind_end(const Item &item) const;
 	Unit unit_of(const Item &item) const;
 
-	const Model &model_;
 	const Magic *magic_;
 	bool big_endian_;
 	NameTables names_;

@@ -135,7 +135,7 @@ Amount FieldParser::amount()
 
 Amount FieldParser::some_amount()
 {
-	const Amount made = amount();
+	Amount made = amount();
 	if (!made.field && made.plus == 0)
 		throw Refusal(made.position, "what is 0 long never is there; leave the line out");
 	return made;
