@@ -9,6 +9,8 @@ namespace {
 
 // Pages are given back in chunks of so many bytes.
 constexpr std::uint64_t drop_bytes = 1u << 20;
+// Pages are asked for ahead of their use, the more the longer one reads; who has read that far is left to the kernel.
+constexpr std::uint64_t first_ahead = 1u << 16, most_ahead = 1u << 20;
 constexpr std::uint64_t no_time = ~std::uint64_t(0);
 // In a row, that begin too early. Of more it is believed, and looking further would take long in a hostile file.
 constexpr unsigned most_too_early = 4;
@@ -40,6 +42,8 @@ Cursor::Item Cursor::start_at(std::uint64_t packet)
 {
 	const std::uint64_t first = stream_->first_packet();
 	next_packet_ = dropped_ = std::max(packet, first);
+	ahead_ = 0;
+	ahead_bytes_ = first_ahead;
 	broken_ = false;
 	opened_any_ = next_packet_ == first && stream_->before();
 	if (opened_any_)
@@ -75,6 +79,8 @@ bool Cursor::open_next_packet()
 {
 	for (; next_packet_ < stream_->packets(); ++next_packet_) {
 		drop_behind();
+		const std::uint64_t at = stream_->offset(next_packet_);
+		read_ahead(at, stream_->offset(next_packet_ + 1) - at);
 		const char *sentence = stream_->read_head(next_packet_, next_head_);
 		if (!sentence)
 			sentence = check_order(next_head_);
@@ -224,6 +230,22 @@ bool Cursor::report_damage()
 	position_ = resumes ? resume_ : end_;
 	resume_ = nullptr;
 	return resumes;
+}
+
+void Cursor::read_ahead(std::uint64_t at, std::uint64_t least_bytes)
+{
+	if (ahead_ > at + ahead_bytes_ / 2)
+		return;
+	const std::uint64_t from = std::max(ahead_, at);
+	ahead_bytes_ = std::max(ahead_bytes_, least_bytes);
+	if (ahead_bytes_ > most_ahead) {
+		stream_->will_read_on(from);
+		ahead_ = ~std::uint64_t(0);
+		return;
+	}
+	stream_->will_need(from, from + ahead_bytes_);
+	ahead_ = from + ahead_bytes_;
+	ahead_bytes_ *= 2;
 }
 
 void Cursor::drop_behind()

@@ -30,7 +30,8 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
 	info_.name = std::move(name);
 	info_.is_described = !description_->has_tokens();
 	if (!bytes_.empty())
-		::madvise(owner_.data(), owner_.size(), MADV_SEQUENTIAL);
+		::madvise(owner_.data(), owner_.size(),
+			  MADV_RANDOM); // who seeks needs single pages, who reads on says so
 	make_packets();
 }
 
@@ -164,6 +165,23 @@ std::uint64_t Stream::packet_time(std::uint64_t time) const
 	if (number >= packets() || read_head(number, head) || !head.has_begin)
 		return time;
 	return std::min(time, this->time(head.begin));
+}
+
+void Stream::will_need(std::uint64_t from, std::uint64_t to) const
+{
+	constexpr std::uint64_t page = 4096;
+	from -= from % page;
+	to = std::min<std::uint64_t>(to, owner_.size());
+	if (from < to)
+		::madvise(owner_.data() + from, to - from, MADV_WILLNEED);
+}
+
+void Stream::will_read_on(std::uint64_t from) const
+{
+	constexpr std::uint64_t page = 4096;
+	from -= from % page;
+	if (from < owner_.size())
+		::madvise(owner_.data() + from, owner_.size() - from, MADV_SEQUENTIAL);
 }
 
 void Stream::drop(std::uint64_t from_packet, std::uint64_t to_packet) const

@@ -91,6 +91,10 @@ public:
 	// Packets of this number and behind it are read.
 	std::uint64_t first_packet() const { return first_packet_; }
 
+	// These bytes of the file are read soon.
+	void will_need(std::uint64_t from, std::uint64_t to) const;
+	// All from here on, one after the other.
+	void will_read_on(std::uint64_t from) const;
 	// The bytes before this packet are not needed soon. Called once per chunk.
 	void drop(std::uint64_t from_packet, std::uint64_t to_packet) const;
 	// The same of a packet that is large.
@@ -230,6 +234,7 @@ private:
 	bool report_damage();
 	std::string why_damaged() const;
 	void drop_behind();
+	void read_ahead(std::uint64_t at, std::uint64_t least_bytes);
 
 	// what decode() needs stands together
 	const std::byte *position_ = nullptr, *end_ = nullptr;
@@ -244,17 +249,18 @@ private:
 	const Stream *stream_;
 	Problems *problems_;
 	std::uint64_t trace_begin_;
-	std::uint64_t next_packet_ = 0;        // number of the packet to open next
-	std::uint64_t dropped_ = 0;            // packets given back
-	std::uint64_t ticks_ = 0;              // of the stream's own clock, if it is mapped or described
-	std::uint64_t at_bits_ = 0;            // of a described packet
-	const char *why_ = nullptr;            // a described event is damaged
-	std::string text_;                     // of why_, if it is not always the same
-	std::uint64_t record_ = 0;             // whole ones of its packet, to the first damage
-	const std::byte *resume_ = nullptr;    // what is behind a damaged record, if that is known
-	const std::byte *kept_from_ = nullptr; // records before it were given back
-	PacketHead head_, next_head_;          // of the packet that is or was open; of the one that may be opened
-	PacketHead neighbour_;                 // of one beside that
+	std::uint64_t next_packet_ = 0;             // number of the packet to open next
+	std::uint64_t dropped_ = 0;                 // packets given back
+	std::uint64_t ahead_ = 0, ahead_bytes_ = 0; // bytes of the file asked for, and how many next
+	std::uint64_t ticks_ = 0;                   // of the stream's own clock, if it is mapped or described
+	std::uint64_t at_bits_ = 0;                 // of a described packet
+	const char *why_ = nullptr;                 // a described event is damaged
+	std::string text_;                          // of why_, if it is not always the same
+	std::uint64_t record_ = 0;                  // whole ones of its packet, to the first damage
+	const std::byte *resume_ = nullptr;         // what is behind a damaged record, if that is known
+	const std::byte *kept_from_ = nullptr;      // records before it were given back
+	PacketHead head_, next_head_;               // of the packet that is or was open; of the one that may be opened
+	PacketHead neighbour_;                      // of one beside that
 	Gap gap_;
 };
 
