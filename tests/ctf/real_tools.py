@@ -5,7 +5,8 @@ babeltrace 2 reads.
 
 real_tools.py MONITOR WORK_DIRECTORY     the test: one line per trace; exit code 77 (skipped) without LTTng-UST
 real_tools.py --bt2-only WORK_DIRECTORY  babeltrace 2 alone, with the number of its events
-real_tools.py --record N WORK_DIRECTORY  only records N events of LTTng-UST into WORK_DIRECTORY/trace, for a benchmark
+real_tools.py --record N WORK_DIRECTORY [--event EVENT]  only records N events of LTTng-UST into WORK_DIRECTORY/trace, for a
+benchmark: of every kind with contexts, or of one kind alone
 """
 import argparse
 import contextlib
@@ -94,12 +95,12 @@ class Lttng:
 			process.wait(30)
 
 	@contextlib.contextmanager
-	def session(self, name, *channel, create=(), contexts=("vpid", "vtid", "procname")):
+	def session(self, name, *channel, create=(), contexts=("vpid", "vtid", "procname"), events="ust_load:*"):
 		"""Records; yields the directory of the traces."""
 		place = self.work / name
 		self.call("create", name, f"--output={place}", *create)
 		self.call("enable-channel", "--userspace", "channel", *channel)
-		self.call("enable-event", "--userspace", "--channel=channel", "ust_load:*")
+		self.call("enable-event", "--userspace", "--channel=channel", events)
 		for context in contexts:
 			self.call("add-context", "--userspace", "--channel=channel", f"--type={context}")
 		self.call("start")
@@ -158,12 +159,13 @@ def traces_of_lttng(work):
 		yield "lttng overwriting", place
 
 
-def record(work, events):
+def record(work, events, only):
 	"""A large trace without losses."""
 	need("lttng", "lttng-sessiond", "cc")
 	lttng = Lttng(work)
-	with lttng.daemon(), lttng.session("trace", "--subbuf-size=4M", "--num-subbuf=4", "--blocking-timeout=inf"):
-		lttng.load(events, 1)
+	chosen = {"events": only, "contexts": ()} if only else {}
+	with lttng.daemon(), lttng.session("trace", "--subbuf-size=4M", "--num-subbuf=4", "--blocking-timeout=inf", **chosen):
+		lttng.load(events * 8 if only else events, 1)  # one of 8 events in turn is of a kind
 
 
 def traces_of_perf(work):
@@ -254,6 +256,7 @@ def main():
 	parser.add_argument("--only", default="", help="only the traces whose names contain this")
 	parser.add_argument("--bt2-only", action="store_true")
 	parser.add_argument("--record", type=int, metavar="N")
+	parser.add_argument("--event", metavar="EVENT", help="with --record: of this kind alone")
 	parser.add_argument(WITHIN, action="store_true", help="as this program calls itself")
 	options = parser.parse_args()
 	work = pathlib.Path(options.work).resolve()
@@ -266,7 +269,7 @@ def main():
 		without_lttng = str(error)
 	shutil.rmtree(work, ignore_errors=True)
 	if options.record is not None:
-		sys.exit(without_lttng or record(work, options.record))
+		sys.exit(without_lttng or record(work, options.record, options.event))
 	for make in (traces_of_lttng, traces_of_perf, traces_of_barectf):
 		is_lttng = make is traces_of_lttng
 		try:

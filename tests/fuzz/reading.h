@@ -50,8 +50,22 @@ inline std::size_t touched(std::string_view text)
 	return sum;
 }
 
+// The plan by which the cursor passed the event's fields goes where their trees go.
+inline void compare_plan(const monitor::trace::Event &event)
+{
+	if (event.is_token())
+		return;
+	std::uint64_t by_plan = event.at_bits, by_trees = event.at_bits;
+	event.slots[monitor::trace::budget_slot] = ~std::uint64_t(0);
+	require(event.cls->plan.pass(event.view(), by_plan));
+	for (const monitor::trace::FieldClass *scope : event.cls->scopes)
+		require(!scope || monitor::trace::skip(*scope, event.view(), by_trees));
+	require(by_plan == by_trees);
+}
+
 inline void read_fields(const monitor::trace::Event &event)
 {
+	compare_plan(event);
 	volatile std::size_t sum = 0;
 	for (const monitor::trace::Field &field : event.cls->fields) {
 		const monitor::trace::FieldRef value(*event.cls, field);

@@ -33,6 +33,26 @@ const FlatHeader::Form *form_of(const FlatHeader &flat, const std::byte *packet,
 
 } // namespace
 
+// By the flat form, if there is one and the content goes on for long enough.
+inline const char *Cursor::read_event_header(std::uint64_t &at_bits, const EventClass *&cls)
+{
+	const StreamClass &stream = *head_.stream;
+	const View view = event_.view();
+	if (stream.flat.forms.empty() || !view.has(at_bits, flat_room_bits))
+		return walk_event_header(at_bits, cls);
+	const FlatHeader::Form *form = form_of(stream.flat, view.packet, at_bits);
+	if (!form)
+		return "an event's header has a form that is not described";
+	const std::uint64_t ticks = form->time.size_bits ? part_of(view.packet, at_bits, form->time) : 0;
+	cls = stream.only;
+	if (stream.event_id >= 0) {
+		const std::uint64_t id = view.slots[stream.event_id] = part_of(view.packet, at_bits, form->id);
+		cls = stream.find(id);
+	}
+	at_bits += form->size_bits;
+	return take_time(ticks, form->time.size_bits);
+}
+
 bool Cursor::decode_other()
 {
 	if (!stream_->info().is_described)
@@ -73,7 +93,7 @@ const char *Cursor::decode_described(std::uint64_t at_bits)
 	event_.data = event_.packet + at_bits / 8;
 	if (cls->is_fixed)
 		at_bits += cls->fixed_bits;
-	else if (!pass_scopes(at_bits))
+	else if (!cls->plan.pass(event_.view(), at_bits))
 		return "an event reaches behind the packet's content, or its variant has no such option";
 	if (at_bits > event_.end_bits)
 		return "an event reaches behind the packet's content";
@@ -84,65 +104,18 @@ const char *Cursor::decode_described(std::uint64_t at_bits)
 	return nullptr;
 }
 
-const char *Cursor::read_event_header(std::uint64_t &at_bits, const EventClass *&cls)
+const char *Cursor::walk_event_header(std::uint64_t &at_bits, const EventClass *&cls)
 {
 	const StreamClass &stream = *head_.stream;
 	const View view = event_.view();
-	std::uint64_t id = 0, ticks = 0;
-	std::uint32_t time_bits = 0;
-	if (!stream.flat.forms.empty() && view.has(at_bits, flat_room_bits)) {
-		const FlatHeader::Form *form = form_of(stream.flat, view.packet, at_bits);
-		if (!form)
-			return "an event's header has a form that is not described";
-		if (stream.event_id >= 0)
-			id = view.slots[stream.event_id] = part_of(view.packet, at_bits, form->id);
-		time_bits = form->time.size_bits;
-		if (time_bits)
-			ticks = part_of(view.packet, at_bits, form->time);
-		at_bits += form->size_bits;
-	} else {
-		if (stream.event_time >= 0)
-			view.slots[stream.event_time + 1] = 0;
-		if (!skip(stream.event_header, view, at_bits))
-			return "an event's header reaches behind the packet's content, or has no such form";
-		if (stream.event_id >= 0)
-			id = view.slots[stream.event_id];
-		if (stream.event_time >= 0) {
-			ticks = view.slots[stream.event_time];
-			time_bits = static_cast<std::uint32_t>(view.slots[stream.event_time + 1]);
-		}
-	}
-	cls = stream.event_id >= 0 ? stream.find(id) : stream.only;
-	return take_time(ticks, time_bits);
-}
-
-// The low bits of the clock: less than before means that it has passed zero. Without any it is what it was.
-const char *Cursor::take_time(std::uint64_t ticks, std::uint32_t size_bits)
-{
-	if (size_bits == 0) {
-		ticks = ticks_;
-	} else if (size_bits < 64) {
-		const std::uint64_t mask = (std::uint64_t(1) << size_bits) - 1;
-		const std::uint64_t passed = ticks < (ticks_ & mask) ? mask + 1 : 0;
-		ticks = (ticks_ & ~mask) + passed + (ticks & mask);
-	}
-	const std::uint64_t time = stream_->time(ticks);
-	if (time < event_.time)
-		return "the event's time steps back";
-	if (time > packet_end_time_)
-		return "the event's time lies behind the next packet's begin";
-	ticks_ = ticks;
-	event_.time = time;
-	return nullptr;
-}
-
-bool Cursor::pass_scopes(std::uint64_t &at_bits) const
-{
-	const View view = event_.view();
-	for (const FieldClass *scope : event_.cls->scopes)
-		if (scope && !skip(*scope, view, at_bits))
-			return false;
-	return true;
+	if (stream.event_time >= 0)
+		view.slots[stream.event_time + 1] = 0;
+	if (!skip(stream.event_header, view, at_bits))
+		return "an event's header reaches behind the packet's content, or has no such form";
+	cls = stream.event_id >= 0 ? stream.find(view.slots[stream.event_id]) : stream.only;
+	if (stream.event_time < 0)
+		return take_time(0, 0);
+	return take_time(view.slots[stream.event_time], static_cast<std::uint32_t>(view.slots[stream.event_time + 1]));
 }
 
 } // namespace monitor::trace

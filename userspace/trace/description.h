@@ -22,6 +22,7 @@
 #include "field_class.h"
 #include "layout.h"
 #include "monitor/token.h"
+#include "skip_plan.h"
 
 namespace monitor::trace {
 
@@ -68,6 +69,7 @@ struct EventClass {
 	std::uint32_t align_bits = 1;
 	std::uint64_t fixed_bits = 0; // from the first scope's begin on, if is_fixed
 	bool is_fixed = false;
+	SkipPlan plan;               // of all scopes
 	FieldClass context, payload; // what is its own of the scopes
 
 	const Field *find(std::string_view field_name) const;

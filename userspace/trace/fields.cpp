@@ -114,6 +114,7 @@ void list_fields(EventClass &cls)
 	for (std::uint32_t number = 0; number < EventClass::max_scopes && cls.scopes[number]; ++number) {
 		payload = cls.fields.size();
 		lister.add_scope(number);
+		cls.plan.add(*cls.scopes[number]);
 		is_fixed = is_fixed && cls.scopes[number]->is_fixed;
 	}
 	cls.is_fixed = is_fixed && lister.is_known();

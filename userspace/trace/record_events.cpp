@@ -101,7 +101,7 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 	if (!form->cls->is_fixed)
 		at_bits = 0;
 	if (form->cls->is_fixed ? at_bits > event_.end_bits
-				: !skip(form->cls->payload, event_.view(), at_bits) || at_bits > event_.end_bits) {
+				: !form->cls->plan.pass(event_.view(), at_bits) || at_bits > event_.end_bits) {
 		if (!form->size.is_known)
 			return cut_off;
 		text_ = "the fields of a record " + form->cls->name + " do not fit into its length of " +

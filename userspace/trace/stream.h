@@ -212,9 +212,9 @@ private:
 	bool decode_other();
 	bool decode_mapped_token();
 	const char *decode_described(std::uint64_t at_bits);
-	const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
+	[[gnu::always_inline]] inline const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
+	const char *walk_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *take_time(std::uint64_t ticks, std::uint32_t size_bits);
-	bool pass_scopes(std::uint64_t &at_bits) const;
 	// Of a file that is described in TDL: record_events.cpp.
 	bool decode_record();
 	const char *read_record(std::uint64_t &size_bytes);
@@ -263,6 +263,27 @@ private:
 	PacketHead neighbour_;                      // of one beside that
 	Gap gap_;
 };
+
+// The low bits of the clock: less than before means that it has passed zero. Without any it is what it was. Returns
+// nullptr, or what is wrong with the time.
+inline const char *Cursor::take_time(std::uint64_t ticks, std::uint32_t size_bits)
+{
+	if (size_bits == 0) {
+		ticks = ticks_;
+	} else if (size_bits < 64) {
+		const std::uint64_t mask = (std::uint64_t(1) << size_bits) - 1;
+		const std::uint64_t passed = ticks < (ticks_ & mask) ? mask + 1 : 0;
+		ticks = (ticks_ & ~mask) + passed + (ticks & mask);
+	}
+	const std::uint64_t time = stream_->time(ticks);
+	if (time < event_.time)
+		return "the event's time steps back";
+	if (time > packet_end_time_)
+		return "the event's time lies behind the next packet's begin";
+	ticks_ = ticks;
+	event_.time = time;
+	return nullptr;
+}
 
 template <class Visit> bool Cursor::visit_before(std::uint64_t bound, Visit &&visit)
 {

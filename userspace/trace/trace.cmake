@@ -20,6 +20,7 @@ add_library(monitor_trace STATIC
   ${CMAKE_CURRENT_LIST_DIR}/record_layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/references.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/skip_plan.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stream.cpp
   ${CMAKE_CURRENT_LIST_DIR}/text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tdl/compile.cpp

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "skip_plan.h"
+
+#include <cstring>
+
+namespace monitor::trace {
+namespace {
+
+// A load of 8 bytes where the content has them; else bit by bit.
+std::uint64_t read_saved(const FieldClass &type, const View &view, std::uint64_t at_bits)
+{
+	const std::uint32_t lead = at_bits % 8;
+	if (type.big_endian || lead + type.size_bits > 64 || !view.has(at_bits - lead, 64))
+		return read_scalar(type, view, at_bits);
+	std::uint64_t value;
+	std::memcpy(&value, view.packet + at_bits / 8, sizeof value);
+	value = value >> lead & (~std::uint64_t(0) >> (64 - type.size_bits));
+	return type.is_signed ? sign_extended(value, type.size_bits) : value;
+}
+
+} // namespace
+
+void SkipPlan::add(const FieldClass &type)
+{
+	using Type = FieldClass::Kind;
+	const bool is_list = type.kind == Type::array || type.kind == Type::sequence;
+	if (type.is_fixed) {
+		add_fixed(type.align_bits, type.fixed_bits);
+	} else if (type.is_scalar()) {
+		steps_.push_back({Kind::saved, type.align_bits, type.size_bits, &type});
+	} else if (type.kind == Type::string) {
+		steps_.push_back({Kind::text, type.align_bits, 0, &type});
+	} else if (type.kind == Type::structure) {
+		add_fixed(type.align_bits, 0);
+		add_members(type);
+	} else if (is_list && !type.is_to_end && type.element.front().is_fixed) {
+		steps_.push_back({Kind::row, type.align_bits, type.element.front().stride(), &type});
+	} else {
+		steps_.push_back({Kind::other, type.align_bits, 0, &type});
+	}
+}
+
+// What depends on the same is there or not as a whole.
+void SkipPlan::add_members(const FieldClass &structure)
+{
+	const std::vector<Member> &members = structure.members;
+	for (std::size_t i = 0; i < members.size();) {
+		if (members[i].type.kind != FieldClass::Kind::optional) {
+			add(members[i++].type);
+			continue;
+		}
+		const FieldClass &first = members[i].type;
+		const std::size_t when = steps_.size();
+		steps_.push_back({Kind::when, 1, 0, &first});
+		for (; i < members.size() && members[i].type.kind == FieldClass::Kind::optional &&
+		       members[i].type.presence == first.presence;
+		     ++i)
+			add(members[i].type.element.front());
+		steps_[when].size_bits = steps_.size() - when - 1;
+		apart_ = steps_.size();
+	}
+}
+
+// What is no more aligned than the step before it lies at a known distance from that.
+void SkipPlan::add_fixed(std::uint32_t align_bits, std::uint64_t size_bits)
+{
+	if (steps_.size() == apart_ || steps_.back().kind != Kind::fixed || align_bits > steps_.back().align_bits) {
+		steps_.push_back({Kind::fixed, align_bits, size_bits, nullptr});
+		return;
+	}
+	Step &step = steps_.back();
+	step.size_bits = aligned(step.size_bits, align_bits) + size_bits;
+}
+
+bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
+{
+	const FieldClass &type = *step.type;
+	switch (step.kind) {
+	case Kind::fixed:
+	case Kind::when:
+		break; // they have been
+	case Kind::saved:
+		if (!view.has(at_bits, step.size_bits))
+			return false;
+		view.slots[type.slot] = read_saved(type, view, at_bits);
+		if (type.clock >= 0)
+			view.slots[type.slot + 1] = type.size_bits;
+		at_bits += step.size_bits;
+		break;
+	case Kind::text: {
+		if (at_bits >= view.end_bits)
+			return false;
+		const std::byte *from = view.packet + at_bits / 8;
+		const void *nul = std::memchr(from, 0, (view.end_bits - at_bits) / 8);
+		if (!nul)
+			return false;
+		at_bits += static_cast<std::uint64_t>(static_cast<const std::byte *>(nul) - from + 1) * 8;
+		break;
+	}
+	case Kind::row: {
+		const std::uint64_t length = length_of(type, view, at_bits);
+		if (length == 0)
+			return at_bits <= view.end_bits;
+		if (at_bits > view.end_bits ||
+		    (step.size_bits != 0 && length - 1 > (view.end_bits - at_bits) / step.size_bits))
+			return false;
+		at_bits += (length - 1) * step.size_bits + type.element.front().fixed_bits;
+		break;
+	}
+	case Kind::other:
+		return skip(type, view, at_bits);
+	}
+	return true;
+}
+
+} // namespace monitor::trace
