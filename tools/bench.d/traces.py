@@ -43,9 +43,10 @@ def wall(*commands):
 	return time.monotonic() - began
 
 
-def compare(context, name, least, directory, events, rounds, result):
-	"""`least`: M events counted per second, or None for no bar."""
+def compare(context, name, least, directory, events, rounds, result, larger=None):
+	"""`least`: M events counted per second, or None for no bar. `larger`: what two CPUs share, if not the same."""
 	count = [context.monitor, "stat", "--counts", directory]
+	shared = [context.monitor, "stat", "--counts", larger or directory]
 	commands = {"count": [*count, "--threads", "1"], "list": [context.monitor, "list", directory],
 		"babeltrace2, not printed": ["babeltrace2", "-o", "dummy", directory], "babeltrace2, text": ["babeltrace2", directory],
 		"the bytes alone": ["sh", "-c", f"find {directory} -type f | xargs cat"]}
@@ -55,9 +56,9 @@ def compare(context, name, least, directory, events, rounds, result):
 			figures = measure(command, context.other_cpu)
 			taken[verb].append(max(figures["seconds"], 1e-6))
 			anonymous = max(anonymous, figures["anonymous"] if "babeltrace" not in verb else 0)
-		one.append(wall([*count, "--threads", "1"]))
-		two.append(wall([*count, "--threads", "2"]))
-		both.append(wall(*[[*count, "--threads", "1"]] * 2))
+		one.append(wall([*shared, "--threads", "1"]))
+		two.append(wall([*shared, "--threads", "2"]))
+		both.append(wall(*[[*shared, "--threads", "1"]] * 2))
 	rates = {verb: Spread([events / 1e6 / second for second in seconds]) for verb, seconds in taken.items()}
 	result.table([f"{name}: {events:,} events, M events per CPU second", "min", "median", "max"],
 		[[verb, *rate.cells(1)] for verb, rate in rates.items()])
@@ -102,6 +103,23 @@ def make_large(source, directory, size):
 			struct.pack_into(f"<{EVENTS_PER_BLOCK}Q", page, HEADER, *words)
 			out.write(page)
 	return blocks * 2000
+
+
+def make_dense(source, directory, size):
+	"""A trace of ours that long: one ring of full blocks, each of them the same but for its times."""
+	os.mkdir(directory)
+	shutil.copy(os.path.join(source, "metadata"), directory)
+	with open(os.path.join(source, "metadata")) as file:
+		cls = class_id(file.read(), "sys_enter")
+	events, page = (BLOCK - HEADER) // 8, bytearray(BLOCK)
+	with open(os.path.join(source, "kernel_cpu0"), "rb") as file:
+		page[:HEADER] = file.read(HEADER)
+	struct.pack_into(f"<{events}Q", page, HEADER, *[(39 << 48) | (1 << 44) | (50 * event << 12) | cls for event in range(events)])
+	with open(os.path.join(directory, "kernel_cpu0"), "wb", buffering=1 << 22) as out:
+		for block in range(size // BLOCK):
+			begin = block << 32
+			struct.pack_into("<QQQQQQ", page, 32, begin, begin + 50 * events, BLOCK * 8, BLOCK * 8, block, 0)
+			out.write(page)
 
 
 INDEXED = """/* CTF 1.8 */
@@ -183,15 +201,18 @@ def bench(context):
 	result = Result(TITLE)
 	rounds = context.rounds_or(5)
 	directory, tokens = ours(context, context.scale(6_000_000, 20_000))
-	compare(context, "ours", 100, directory, tokens, rounds, result)
+	larger = context.path("dense")
+	make_dense(directory, larger, context.scale(4 << 30, 10 << 20))
+	compare(context, "ours", 100, directory, tokens, rounds, result, larger)
+	shutil.rmtree(larger)
 	frequency = int(re.search(r"freq = (\d+)", open(os.path.join(directory, "metadata")).read()).group(1))
 	seek(context, "ours", lambda where, size: make_large(directory, where, size), frequency, rounds, result)
 	seek(context, "indexed as LTTng's", make_indexed, 1_000_000_000, rounds, result)
 	pcap(context, rounds, result)
 	try:
-		few = lttng(context, context.scale(10_000_000, 20_000), "--event", "ust_load:first_of_class")
+		few = lttng(context, context.scale(20_000_000, 20_000), "--event", "ust_load:first_of_class")
 		compare(context, "LTTng, three integers", 50, *few, rounds, result)
-		many = lttng(context, context.scale(3_000_000, 20_000))
+		many = lttng(context, context.scale(6_000_000, 20_000))
 		compare(context, "LTTng, every kind of field and context", None, *many, rounds, result)
 	except Skip as skip:
 		result.note(str(skip))

@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -142,6 +143,18 @@ inline std::uint64_t sign_extended(std::uint64_t value, std::uint32_t size_bits)
 inline std::uint64_t read_scalar(const FieldClass &type, const View &view, std::uint64_t at_bits)
 {
 	const std::uint64_t value = read_bits(view.packet, at_bits, type.size_bits, type.big_endian);
+	return type.is_signed ? sign_extended(value, type.size_bits) : value;
+}
+
+// The same of one that lies inside the content: by a load of 8 bytes where the content has them.
+inline std::uint64_t read_scalar_of(const FieldClass &type, const View &view, std::uint64_t at_bits)
+{
+	const std::uint32_t lead = at_bits % 8;
+	if (type.big_endian || lead + type.size_bits > 64 || !view.has(at_bits - lead, 64))
+		return read_scalar(type, view, at_bits);
+	std::uint64_t value;
+	std::memcpy(&value, view.packet + at_bits / 8, sizeof value);
+	value = value >> lead & (~std::uint64_t(0) >> (64 - type.size_bits));
 	return type.is_signed ? sign_extended(value, type.size_bits) : value;
 }
 

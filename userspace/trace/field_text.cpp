@@ -99,7 +99,7 @@ void FieldText::put_text(std::string_view text, Walk &walk) const
 void FieldText::put_scalar(const FieldClass &type, Walk &walk) const
 {
 	const std::uint64_t at_bits = aligned(walk.at_bits, type.align_bits);
-	const std::uint64_t value = read_scalar(type, walk.view, at_bits);
+	const std::uint64_t value = read_scalar_of(type, walk.view, at_bits);
 	if (type.slot >= 0)
 		walk.view.slots[type.slot] = value;
 	walk.at_bits = at_bits + type.size_bits;

@@ -4,21 +4,6 @@
 #include <cstring>
 
 namespace monitor::trace {
-namespace {
-
-// A load of 8 bytes where the content has them; else bit by bit.
-std::uint64_t read_saved(const FieldClass &type, const View &view, std::uint64_t at_bits)
-{
-	const std::uint32_t lead = at_bits % 8;
-	if (type.big_endian || lead + type.size_bits > 64 || !view.has(at_bits - lead, 64))
-		return read_scalar(type, view, at_bits);
-	std::uint64_t value;
-	std::memcpy(&value, view.packet + at_bits / 8, sizeof value);
-	value = value >> lead & (~std::uint64_t(0) >> (64 - type.size_bits));
-	return type.is_signed ? sign_extended(value, type.size_bits) : value;
-}
-
-} // namespace
 
 void SkipPlan::add(const FieldClass &type)
 {
@@ -82,7 +67,7 @@ bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
 	case Kind::saved:
 		if (!view.has(at_bits, step.size_bits))
 			return false;
-		view.slots[type.slot] = read_saved(type, view, at_bits);
+		view.slots[type.slot] = read_scalar_of(type, view, at_bits);
 		if (type.clock >= 0)
 			view.slots[type.slot + 1] = type.size_bits;
 		at_bits += step.size_bits;

@@ -117,15 +117,19 @@ char *put_unsigned(char *out, std::uint64_t value)
 	}
 	char *const end = out + decimal_digits(value);
 	char *first = end;
-	while (value >= 100) {
-		first -= 2;
-		put_pair(first, static_cast<unsigned>(value % 100));
-		value /= 100;
+	constexpr std::uint32_t eight_digits = 100'000'000; // division of 32 bits is faster
+	for (; value >= eight_digits; value /= eight_digits) {
+		auto low = static_cast<std::uint32_t>(value % eight_digits);
+		for (int pairs = 0; pairs < 4; ++pairs, low /= 100)
+			put_pair(first -= 2, low % 100);
 	}
-	if (value >= 10)
-		put_pair(out, static_cast<unsigned>(value));
+	auto high = static_cast<std::uint32_t>(value);
+	for (; high >= 100; high /= 100)
+		put_pair(first -= 2, high % 100);
+	if (high >= 10)
+		put_pair(out, high);
 	else
-		*out = static_cast<char>('0' + value);
+		*out = static_cast<char>('0' + high);
 	return end;
 }
 
@@ -143,10 +147,7 @@ char *put_hex(char *out, std::uint64_t value)
 {
 	*out++ = '0';
 	*out++ = 'x';
-	int shift = 60;
-	while (shift > 0 && value >> shift == 0)
-		shift -= 4;
-	for (; shift >= 0; shift -= 4)
+	for (int shift = (63 - __builtin_clzll(value | 1)) / 4 * 4; shift >= 0; shift -= 4)
 		*out++ = hex_digits[value >> shift & 15];
 	return out;
 }
