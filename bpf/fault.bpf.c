@@ -19,16 +19,26 @@ int BPF_PROG(page_fault_kernel, unsigned long address, void *regs, unsigned long
 	return POST(341, KEEP_BY_CURRENT, error_code, address);
 }
 
-SEC("?tp/exceptions/page_fault_user")
-int classic_page_fault_user(struct trace_event_raw_exceptions *context)
+INLINE int on_classic_fault(__u32 id, void *context)
 {
-	return POST(340, KEEP_BY_CURRENT, context->error_code, context->address);
+	struct trace_event_raw_x86_exceptions *older = context;
+	struct trace_event_raw_exceptions *newer = context;
+
+	if (bpf_core_type_exists(struct trace_event_raw_x86_exceptions))
+		return POST(id, KEEP_BY_CURRENT, older->error_code, older->address);
+	return POST(id, KEEP_BY_CURRENT, newer->error_code, newer->address);
+}
+
+SEC("?tp/exceptions/page_fault_user")
+int classic_page_fault_user(void *context)
+{
+	return on_classic_fault(340, context);
 }
 
 SEC("?tp/exceptions/page_fault_kernel")
-int classic_page_fault_kernel(struct trace_event_raw_exceptions *context)
+int classic_page_fault_kernel(void *context)
 {
-	return POST(341, KEEP_BY_CURRENT, context->error_code, context->address);
+	return on_classic_fault(341, context);
 }
 
 #ifdef __TARGET_ARCH_x86
