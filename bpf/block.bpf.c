@@ -18,8 +18,8 @@ INLINE __u32 device_of(struct request *request)
 SEC("?tp_btf/block_rq_issue")
 int BPF_PROG(block_rq_issue, struct request *request)
 {
-	return POST(370, KEEP_BY_CURRENT, request->cmd_flags & REQ_OP_MASK,
-		    pair(device_of(request), request->__data_len), request->__sector);
+	return POST_TO_CARD(370, KEEP_BY_CURRENT, request->cmd_flags & REQ_OP_MASK,
+			    pair(device_of(request), request->__data_len), request->__sector);
 }
 
 /* blk_status_to_errno() of the kernel for what devices report; anything newer is -EIO. */
@@ -33,7 +33,8 @@ INLINE int error_of(unsigned char status)
 SEC("?tp_btf/block_rq_complete")
 int BPF_PROG(block_rq_complete, struct request *request, unsigned char error, unsigned int nr_bytes)
 {
-	return POST(371, KEEP_BY_CURRENT, error_of(error), pair(device_of(request), nr_bytes), request->__sector);
+	return POST_TO_CARD(371, KEEP_BY_CURRENT, error_of(error), pair(device_of(request), nr_bytes),
+			    request->__sector);
 }
 
 /* REQ_OP_* from the letters that the classic record has instead (blk_fill_rwbs in the kernel). */

@@ -71,12 +71,6 @@ struct task_struct {
 } CORE;
 
 #define PF_KTHREAD 0x00200000
-#define TASK_REPORT 0x7f
-#define TASK_DEAD 0x80
-#define TASK_IDLE 0x402
-#define TASK_RTLOCK_WAIT 0x1000
-#define TASK_FROZEN 0x8000
-#define TASK_REPORT_IDLE 0x80
 
 /* The registers with which the kernel was entered: the number of the system call, negative if it is none; whether what
  * was left was user mode. */

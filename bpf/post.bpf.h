@@ -23,7 +23,12 @@
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u64 last_record = EDC_CPU_HEADER; /* end of the blocks: where no record starts */
 const volatile __u8 filtering = 0;                 /* -p: only threads in `traced` */
+const volatile __u8 module_card = 0;               /* the rings are the kernel module's */
 const volatile __u32 uuid[4] = {};
+
+/* The module's (kmod/kfuncs.c). Weak: elsewhere the verifier sees that they are not called. */
+extern int edc_post(__u32 id, __u32 arg) __weak __ksym;
+extern int edc_post_payload(__u32 id, __u32 arg, const void *words, __u32 words__sz) __weak __ksym;
 
 /* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
 struct {
@@ -92,7 +97,7 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 		ring->end = 0;
 		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full ordering: the block before its number */
 	}
-	if (ring->opened - READ(ring->read) >= ring->blocks)
+	if (ring->opened - READ(cpu->reader.read[depth]) >= ring->blocks)
 		return 0;
 	start = ring->first + ring->next * EDC_BLOCK_SIZE;
 	if (start > last_record)
@@ -202,7 +207,7 @@ INLINE int post_at(__u64 time, __u32 id, __s32 keep, __u32 arg, const __u64 *wor
 	__u32 cpu_id = bpf_get_smp_processor_id();
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
 
-	if (!cpu || READ(cpu->stopped))
+	if (!cpu || READ(cpu->reader.stopped))
 		return 0;
 
 	__u32 depth = READ(cpu->depth);
@@ -233,6 +238,19 @@ INLINE int post(__u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count
 	({                                                                                        \
 		const __u64 words_[] = {0, ##__VA_ARGS__};                                        \
 		post(id, keep, (__u32)(arg), &words_[1], sizeof(words_) / sizeof(words_[0]) - 1); \
+	})
+
+/*
+ * POST() of tp_btf programs whose classes the module does not probe. Other types of programs must not so much as name a
+ * kfunc: where the module is loaded the kernel refuses them.
+ */
+#define POST_TO_CARD(id, keep, arg, ...)                                               \
+	({                                                                             \
+		const __u64 payload_[] = {0, ##__VA_ARGS__};                           \
+		const __u32 size_ = sizeof(payload_) - sizeof(payload_[0]);            \
+		!module_card ? POST(id, keep, arg, ##__VA_ARGS__)                      \
+		: size_      ? edc_post_payload(id, (__u32)(arg), &payload_[1], size_) \
+			     : edc_post(id, (__u32)(arg));                                  \
 	})
 
 /* Two 32-bit payload fields in one word, the first one lower. */

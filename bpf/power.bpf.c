@@ -5,11 +5,11 @@
 SEC("?tp_btf/cpu_idle")
 int BPF_PROG(cpu_idle, unsigned int state, unsigned int cpu_id)
 {
-	return POST(360, KEEP_BY_CURRENT, state);
+	return POST_TO_CARD(360, KEEP_BY_CURRENT, state);
 }
 
 SEC("?tp_btf/cpu_frequency")
 int BPF_PROG(cpu_frequency, unsigned int state, unsigned int cpu_id)
 {
-	return POST(361, KEEP_BY_CURRENT, cpu_id, state);
+	return POST_TO_CARD(361, KEEP_BY_CURRENT, cpu_id, state);
 }

@@ -8,6 +8,8 @@
  */
 #include "pmu.bpf.h"
 
+#include "monitor/task_state.h"
+
 struct comm_words {
 	__u64 word[2];
 };
@@ -28,21 +30,6 @@ INLINE struct comm_words comm_of_current(void)
 	return words;
 }
 
-/* The state a switched-out thread is in, as the kernel's own tracepoint reports it (include/trace/events/sched.h). */
-INLINE __u32 reported_state(__u32 state, __u32 exit_state)
-{
-	__u32 report = (state | exit_state) & TASK_REPORT;
-
-	if ((state & TASK_IDLE) == TASK_IDLE)
-		return TASK_REPORT_IDLE;
-	if (state & (TASK_RTLOCK_WAIT | TASK_FROZEN)) /* the kernel calls both uninterruptible */
-		return 2;
-	for (int bit = 6; bit >= 0; bit--)
-		if (report & 1u << bit)
-			return 1u << bit;
-	return 0;
-}
-
 INLINE void trace_thread(__s32 tid)
 {
 	__u8 one = 1;
@@ -57,10 +44,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	__s32 next_pid = next->pid;
 	__s32 prev_pid = prev->pid;
 	__u32 state = EDC_STATE_PREEMPTED;
-	bool dead = prev_state & TASK_DEAD;
+	bool dead = prev_state & EDC_TASK_DEAD;
 
 	if (!preempt)
-		state = prev_state ? reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
+		state = prev_state ? edc_reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
 	const __u64 word = pair(prev_pid, next_pid);
 
 	post_at(count_switch(), 256, KEEP_ALWAYS, state, &word, 1);

@@ -36,7 +36,7 @@ int list_tasks(struct bpf_iter__task *context)
 	record.pid = task->pid;
 	record.tgid = task->tgid;
 	record.ppid = task->real_parent->tgid;
-	record.state = reported_state(task->__state, task->exit_state);
+	record.state = edc_reported_state(task->__state, task->exit_state);
 	record.cpu = task->thread_info.cpu;
 	record.prio = task->prio;
 	record.cgroup = task->cgroups->dfl_cgrp->kn->id;

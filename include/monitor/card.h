@@ -166,15 +166,24 @@ struct edc_lane {
 	__u64 words[2 + EDC_COUNTERS_IN_SET];
 };
 
+/* What the recorder writes: a page of its own, the only one that the module lets it write. */
+struct edc_reader {
+	__u64 read[EDC_CARD_RINGS]; /* blocks taken so far, of each ring */
+	__u64 pad[4];
+	__u32 stopped; /* the recording is over, post nothing */
+	__u32 pad2[991];
+};
+
 /* What a card and the recorder share for one CPU; its blocks follow at EDC_CPU_HEADER. */
 struct edc_cpu {
-	__u32 depth;      /* probes in progress on this CPU */
-	__u32 kept;       /* the running thread: EDC_KEPT_* (only with a process filter) */
-	__u32 stopped;    /* the recorder's: the recording is over, post nothing */
-	__u32 kept_tid;   /* whom `kept` is about */
+	struct edc_reader reader;
+	__u32 depth;    /* probes in progress on this CPU */
+	__u32 kept;     /* the running thread: EDC_KEPT_* (only with a process filter) */
+	__u32 kept_tid; /* whom `kept` is about */
+	__u32 pad;
 	__u64 counted_ns; /* monotonic: the counters were read last */
 	__u64 readings;   /* of counters: whoever may be preempted sees by it that another one was made */
-	__u32 pad[8];
+	__u64 pad2[4];
 	__u64 too_deep[EDC_CARD_CLASSES];       /* seen at depth EDC_CARD_LEVELS or more, or without a lane: lost */
 	struct edc_level level[EDC_CARD_RINGS]; /* the lanes are the last ones */
 	struct edc_lane lane[EDC_CARD_LANES];
@@ -188,6 +197,8 @@ struct edc_cpu {
 
 #define EDC_CPU_HEADER 49152
 
+EDC_ASSERT(sizeof(struct edc_reader) == EDC_BLOCK_SIZE);
+EDC_ASSERT(__builtin_offsetof(struct edc_reader, stopped) == 128);
 EDC_ASSERT(sizeof(struct edc_cpu) <= EDC_CPU_HEADER);
 
 /*

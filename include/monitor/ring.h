@@ -56,7 +56,10 @@ struct edc_block {
 #define EDC_LEVEL_USER 16
 #define EDC_CPU_UNKNOWN 0xffffffffu
 
-/* Control words of one ring. Offsets are bytes from the start of the memory that holds control and blocks. */
+/*
+ * Control words of one ring; the reader's `read` lies apart from them (card.h). Offsets are bytes from the start of the
+ * memory that holds control and blocks.
+ */
 struct edc_ring {
 	/* the writer's */
 	__u64 pos;        /* where the next token goes */
@@ -67,14 +70,13 @@ struct edc_ring {
 	__u64 closed;     /* blocks closed so far: published to the reader */
 	__u64 discarded;  /* tokens refused so far */
 	__u64 clamped;    /* times that were moved up to last_time */
-	/* the reader's, on a cache line of its own */
-	__u64 read __attribute__((aligned(64))); /* blocks taken so far */
 	/* fixed before the first token */
-	__u64 first __attribute__((aligned(64))); /* offset of the first block */
-	__u64 blocks;                             /* how many */
-	__u64 next;                               /* writer's: index of the block to open next */
+	__u64 first;  /* offset of the first block */
+	__u64 blocks; /* how many */
+	__u64 next;   /* writer's: index of the block to open next */
 	__u64 stream_instance_id;
-};
+	__u64 pad[4];
+} __attribute__((aligned(64)));
 
 #ifdef __cplusplus
 #define EDC_ASSERT(condition) static_assert(condition, #condition)
@@ -88,8 +90,7 @@ EDC_ASSERT(__builtin_offsetof(struct edc_block, timestamp_begin) == 32);
 EDC_ASSERT(__builtin_offsetof(struct edc_block, content_size) == 48);
 EDC_ASSERT(__builtin_offsetof(struct edc_block, events_discarded) == 72);
 EDC_ASSERT(__builtin_offsetof(struct edc_block, cpu_id) == 80);
-EDC_ASSERT(sizeof(struct edc_ring) == 192);
-EDC_ASSERT(__builtin_offsetof(struct edc_ring, read) == 64);
-EDC_ASSERT(__builtin_offsetof(struct edc_ring, first) == 128);
+EDC_ASSERT(sizeof(struct edc_ring) == 128);
+EDC_ASSERT(__builtin_offsetof(struct edc_ring, first) == 64);
 
 #endif

@@ -45,7 +45,6 @@
 	FIELD(VALUE, edc_ring, closed)     \
 	FIELD(VALUE, edc_ring, discarded)  \
 	FIELD(VALUE, edc_ring, clamped)    \
-	FIELD(VALUE, edc_ring, read)       \
 	FIELD(VALUE, edc_ring, first)      \
 	FIELD(VALUE, edc_ring, blocks)     \
 	FIELD(VALUE, edc_ring, next)       \
@@ -57,7 +56,11 @@
 	FIELD(VALUE, edc_level, seen)            \
 	FIELD(VALUE, edc_level, refused)         \
 	FIELD(VALUE, edc_level, filtered)        \
+	SIZE(VALUE, edc_reader)                  \
+	FIELD(VALUE, edc_reader, read)           \
+	FIELD(VALUE, edc_reader, stopped)        \
 	SIZE(VALUE, edc_cpu)                     \
+	FIELD(VALUE, edc_cpu, reader)            \
 	FIELD(VALUE, edc_cpu, depth)             \
 	FIELD(VALUE, edc_cpu, kept)              \
 	FIELD(VALUE, edc_cpu, too_deep)          \

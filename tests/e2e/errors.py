@@ -54,6 +54,16 @@ def output():
 	          says="ermission", env=user, leaves=closed / "trace")
 
 
+def card():
+	if os.path.exists("/dev/monitor"):
+		return
+	trace = public / "no_module"
+	complains("no module", 125, *record("--card", "module", "-o", trace, "--", "true"), says="monitor_edc is not loaded",
+	          leaves=trace)
+	e2e.run(*record("--card", "bpf", "-o", trace, "--", "true"))
+	shutil.rmtree(trace)
+
+
 def command():
 	trace = public / "trace"
 	complains("no such command", 127, *record("-o", trace, "--", "no-such-command"), says="no-such-command",
@@ -222,6 +232,6 @@ event { name = "sched_switch"; id = 0; stream_id = 0; fields := struct { uint32_
 if __name__ == "__main__":
 	try:
 		e2e.need_recording()
-		e2e.main(output, command, options, privilege, disk_full, bad_traces, left_out, answer_not_written, cut_traces)
+		e2e.main(output, card, command, options, privilege, disk_full, bad_traces, left_out, answer_not_written, cut_traces)
 	finally:
 		shutil.rmtree(public, ignore_errors=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The arrows of the design: what each folder may include. The record side and the offline side meet only in
-include/monitor; that is plain C without any other include than <linux/types.h>. Needs no privilege.
+include/monitor; that is plain C without any other include than <linux/types.h> and <linux/ioctl.h>. Needs no privilege.
 
 structure.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
 """
@@ -46,7 +46,7 @@ def arrows():
 				wrong = wrong or (folder in OFFLINE and RECORD_LIBRARIES.match(name))
 				e2e.expect(not wrong, f"{path.relative_to(SOURCE)} includes {name}")
 	e2e.expect(seen > 300, f"only {seen} includes were looked at")
-	for folder in ("bpf", "include"):
+	for folder in ("bpf", "kmod", "include"):
 		for path in sources(folder):
 			for _, name in includes(path):
 				e2e.expect(name.split("/")[0] not in MAY and "userspace" not in name,
@@ -66,7 +66,7 @@ def shared_headers_are_plain_c():
 	e2e.expect(len(headers) >= 3, "the shared headers are missing")
 	for path in headers:
 		for quote, name in includes(path):
-			e2e.expect(name == "linux/types.h" or (quote == '"' and (path.parent / name).exists()),
+			e2e.expect(name in ("linux/types.h", "linux/ioctl.h") or (quote == '"' and (path.parent / name).exists()),
 			           f"{path.relative_to(SOURCE)} includes {name}")
 		for program, standard, language in (("cc", "c11", "c"), ("c++", "c++17", "c++"), ("c++", "c++20", "c++")):
 			e2e.run(program, f"-std={standard}", "-x", language, "-Wall", "-Wextra", "-Wpedantic", "-Werror",

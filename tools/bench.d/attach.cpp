@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "card/bpf_card.h"
+#include "card/facts.h"
 #include "record/clock.h"
 
 namespace {
@@ -122,8 +123,9 @@ void run_peer(const std::string &kind, const Names &events, const char *object_p
 void free_blocks(const monitor::card::BpfCard &card)
 {
 	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
-		for (edc_level &level : card.area(cpu).level)
-			__atomic_store_n(&level.ring.read, __atomic_load_n(&level.ring.closed, __ATOMIC_ACQUIRE),
+		for (unsigned level = 0; level < card.rings(); ++level)
+			__atomic_store_n(&card.area(cpu).reader.read[level],
+					 __atomic_load_n(&card.area(cpu).level[level].ring.closed, __ATOMIC_ACQUIRE),
 					 __ATOMIC_RELEASE);
 }
 
@@ -136,7 +138,7 @@ void run_card(bool rejecting, const std::string &family, Names events)
 	options.blocks_per_cpu = ring_bytes / EDC_BLOCK_SIZE;
 	const unsigned before = last_program();
 	monitor::card::BpfCard card(options);
-	monitor::record::ClockSteering steering(card.clock(), monitor::record::has_invariant_tsc());
+	monitor::record::ClockSteering steering(card.clock(), monitor::card::has_invariant_tsc());
 	steering.start(first_slope_ms);
 	if (rejecting) {
 		card.trace_thread(::gettid()); // somebody else than the load

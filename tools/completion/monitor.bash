@@ -86,6 +86,9 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	list:--event)
 		_monitor_list $(_monitor_event_names)
 		;;
+	record:--card)
+		COMPREPLY=($(compgen -W "auto bpf module" -- "$cur"))
+		;;
 	*:--tdl)
 		_monitor_descriptions
 		;;

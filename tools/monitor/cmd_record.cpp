@@ -258,6 +258,10 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->add_option("--ratio-format", arguments->ratio_format,
 			 "with -m: exact counts, or ratios of 16 or 32 bits for small recordings (default: exact)")
 	    ->check(CLI::IsMember({"exact", "rems16", "rems32"}));
+	record
+	    ->add_option("--card", options.card,
+			 "who writes the kernel's events: bpf, module, or auto: the module if it is loaded")
+	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
 	record->add_option("--buffer", arguments->buffer, "memory for rings and pool together, such as 64M")
 	    ->option_text("SIZE");
 	record->add_option("--max-size", arguments->max_size, "end when the trace has this size, such as 1G")

@@ -139,8 +139,8 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 	const std::uint64_t fired =
 	    std::accumulate(info.classes.begin(), info.classes.end(), misses,
 			    [](std::uint64_t sum, const ClassCounts &c) { return sum + c.seen; });
-	const bool counted =
-	    info.card == "user" || (!info.misses_end.empty() && info.misses_start.size() == info.misses_end.size());
+	const bool counted = info.misses_start.size() == info.misses_end.size() &&
+			     (info.card == "user" || info.card == "module" || !info.misses_end.empty());
 	statements.push_back({"misses", misses || !counted ? Verdict::fails : Verdict::holds,
 			      fmt::format("{} times the kernel refused to run a probe (its recursion_misses); fired {}",
 					  misses, fired)});

@@ -127,6 +127,9 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 		throw Error(
 		    "this kernel offers no type information (/sys/kernel/btf/vmlinux), which the BPF card needs; "
 		    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)");
+	if (options_.module)
+		module_ = std::make_unique<ModuleCard>(options_.uuid, options_.cpus,
+						       blocks_by_ring(options_.blocks_per_cpu, false));
 	skeleton_ = card__open();
 	if (!skeleton_)
 		throw Error(errno, "cannot open the BPF card: " + why_refused());
@@ -135,15 +138,19 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 		throw Error(-error,
 			    fmt::format("the kernel refused the BPF card ({}); `monitor doctor` says what is missing",
 					why_refused()));
-	areas_ = [&] {
-		const int fd = bpf_map__fd(skeleton_->maps.rings);
-		const std::size_t size = area_bytes_ * options_.cpus;
-		void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (address == MAP_FAILED)
-			throw Error(errno, "cannot map the rings");
-		return Mapping(address, size);
-	}();
+	if (!module_)
+		map_rings();
 	reset();
+}
+
+void BpfCard::map_rings()
+{
+	const int fd = bpf_map__fd(skeleton_->maps.rings);
+	const std::size_t size = area_bytes_ * options_.cpus;
+	void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (address == MAP_FAILED)
+		throw Error(errno, "cannot map the rings");
+	areas_ = Mapping(address, size);
 }
 
 BpfCard::~BpfCard()
@@ -158,12 +165,14 @@ BpfCard::~BpfCard()
 void BpfCard::configure()
 {
 	// One page behind the blocks is never used: the verifier sees that whatever starts within the blocks fits.
-	area_bytes_ = EDC_CPU_HEADER + (options_.blocks_per_cpu + 1) * EDC_BLOCK_SIZE;
+	area_bytes_ = module_ ? module_->area_bytes() : EDC_CPU_HEADER + (options_.blocks_per_cpu + 1) * EDC_BLOCK_SIZE;
 	skeleton_->rodata->last_record = area_bytes_ - EDC_BLOCK_SIZE;
+	skeleton_->rodata->module_card = module_ != nullptr;
 	skeleton_->rodata->filtering = options_.filtering;
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
-	bpf_map__set_max_entries(skeleton_->maps.rings, options_.cpus);
-	bpf_map__set_value_size(skeleton_->maps.rings, static_cast<__u32>(area_bytes_));
+	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
+	if (!module_)
+		bpf_map__set_value_size(skeleton_->maps.rings, static_cast<__u32>(area_bytes_));
 	if (options_.filtering) {
 		bpf_map__set_max_entries(skeleton_->maps.traced, 1 << 16);
 		bpf_map__set_max_entries(skeleton_->maps.selected, 1 << 16);
@@ -186,7 +195,8 @@ void BpfCard::configure()
 			lacking_.push_back(event);
 		if (event == "local_timer_entry")
 			load &= is_plain(name) != kernel_shows_interrupted_registers();
-		bpf_program__set_autoload(program, load && (is_iterator(program) || wanted(event)));
+		load &= is_iterator(program) || (wanted(event) && !is_of_module(event));
+		bpf_program__set_autoload(program, load);
 	}
 	configure_counters();
 }
@@ -232,9 +242,17 @@ bool BpfCard::wanted(const std::string &program) const
 	return std::ranges::find(options_.families, family) != options_.families.end();
 }
 
+bool BpfCard::is_of_module(const std::string &event) const
+{
+	return module_ && module_->has(event);
+}
+
 void BpfCard::attach(bool classic)
 {
 	std::vector<std::string> names;
+	for (const ClassRow &row : kernel_classes())
+		if (is_of_module(row.name) && wanted(row.name))
+			names.emplace_back(row.name);
 	bpf_program *program;
 	bpf_object__for_each_program(program, skeleton_->obj) if (bpf_program__autoload(program) &&
 								  !is_iterator(program) &&
@@ -272,7 +290,13 @@ void BpfCard::attach_reset(std::size_t number)
 void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
 {
 	attached_.clear();
+	std::vector<std::string> of_module;
 	for (const std::string &name : names) {
+		if (is_of_module(name)) {
+			if (wanted(name))
+				of_module.push_back(name);
+			continue;
+		}
 		bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, name.c_str());
 		bpf_program *twin = bpf_object__find_program_by_name(skeleton_->obj, ("classic_" + name).c_str());
 		if (classic && twin && bpf_program__autoload(twin) && try_attach(twin))
@@ -283,6 +307,10 @@ void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
 			continue;
 		attached_.push_back(bpf_program__name(program));
 	}
+	if (!module_)
+		return;
+	module_->attach(of_module);
+	attached_.insert(attached_.end(), of_module.begin(), of_module.end());
 }
 
 bool BpfCard::try_attach(bpf_program *program)
@@ -335,8 +363,10 @@ void BpfCard::detach()
 	for (const FaultEvent &event : fault_events_)
 		::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
-		__atomic_store_n(&area(cpu).stopped, 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&area(cpu).reader.stopped, 1, __ATOMIC_SEQ_CST);
 	wait_for_probes();
+	if (module_)
+		module_->detach();
 	final_fault_counts_ = fault_counts();
 	links_.clear();
 	attached_.clear();
@@ -362,6 +392,8 @@ void BpfCard::wait_for_probes() const
 
 void BpfCard::reset()
 {
+	if (module_)
+		return module_->reset();
 	const auto blocks = blocks_by_ring(options_.blocks_per_cpu, rings() > EDC_CARD_LEVELS);
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
 		edc_cpu &shared = area(cpu);
@@ -405,6 +437,10 @@ std::vector<ProgramMisses> BpfCard::misses() const
 
 std::vector<FaultCount> BpfCard::fault_counts() const
 {
+	if (module_ && module_->has("minor_fault")) {
+		const edc_device_faults counts = module_->faults();
+		return {{"minor_fault", counts.minor}, {"major_fault", counts.major}};
+	}
 	if (fault_events_.empty())
 		return final_fault_counts_;
 	std::vector<FaultCount> counts{{"minor_fault", 0}, {"major_fault", 0}};

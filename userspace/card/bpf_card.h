@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The BPF card: loads the probes, decides how each is attached, and gives the recording its rings and counts.
+// The BPF card: loads the probes, decides how each is attached, and gives the recording its rings and counts. With the
+// kernel module rings and most probes are the module's; what it does not probe is BPF's and posts through its kfuncs.
 // Called by userspace/record/recording.cpp; next in the flow: record/drain.cpp takes the blocks.
 // One thread loads and attaches; afterwards the areas are read by the drain thread alone.
 #pragma once
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "module_card.h"
 #include "monitor/card.h"
 #include "reset_events.h"
 
@@ -30,6 +32,7 @@ struct RatioPairs {
 };
 
 struct CardOptions {
+	bool module = false;               // rings and most probes are the kernel module's (module_card.h)
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
 	bool filtering = false;            // only threads that are traced
 	unsigned cpus = 1;                 // possible CPUs
@@ -82,10 +85,11 @@ public:
 	unsigned cpus() const { return options_.cpus; }
 	const std::vector<ResetEvent> &resets() const { return options_.resets; }
 	unsigned rings() const { return options_.rings(); }
+	bool is_module() const { return module_ != nullptr; }
 	const std::array<std::uint8_t, 16> &uuid() const { return options_.uuid; }
 	edc_cpu &area(unsigned cpu) const;
-	std::byte *memory(unsigned cpu) const { return areas_.data() + cpu * area_bytes_; }
-	std::uint64_t ring_bytes() const { return areas_.size(); }
+	std::byte *memory(unsigned cpu) const { return areas().data() + cpu * area_bytes_; }
+	std::uint64_t ring_bytes() const { return areas().size(); }
 	edc_clock &clock() const;
 
 	std::vector<ProgramMisses> misses() const;
@@ -116,8 +120,11 @@ private:
 		Fd fd;
 	};
 
+	const Mapping &areas() const { return module_ ? module_->areas() : areas_; }
 	void configure();
 	void configure_counters();
+	void map_rings();
+	bool is_of_module(const std::string &event) const;
 	void forget_verdicts() const;
 	void wait_for_probes() const;
 	bool try_attach(bpf_program *program);
@@ -127,6 +134,7 @@ private:
 	bool wanted(const std::string &program) const;
 
 	CardOptions options_;
+	std::unique_ptr<ModuleCard> module_;
 	::card *skeleton_ = nullptr;
 	std::uint64_t area_bytes_ = 0;
 	Mapping areas_;

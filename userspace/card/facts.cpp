@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "bpf_card.h"
 #include "classes.h"
+#include "module_card.h"
 
 extern "C" __attribute__((weak)) const unsigned int __rseq_size;
 
@@ -90,15 +91,8 @@ Fact preemption()
 Fact clock()
 {
 	const std::string source = line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-	const std::string cpu = read_text("/proc/cpuinfo");
-	const bool invariant =
-	    cpu.find("nonstop_tsc") != std::string::npos && cpu.find("constant_tsc") != std::string::npos;
-#if defined(__x86_64__)
-	if (!invariant)
+	if (!has_invariant_tsc())
 		return {"clock", source, FactState::limited, "no invariant TSC: traces use the monotonic clock", ""};
-#else
-	(void)invariant;
-#endif
 	return {"clock", source, FactState::good, "traces use the time stamp counter, with its error bound", ""};
 }
 
@@ -159,11 +153,39 @@ Fact restartable_sequences()
 		""};
 }
 
+// Modules without a signature that the kernel knows are refused.
+bool wants_signed_modules()
+{
+	if (chosen_of(line_of("/sys/kernel/security/lockdown")).starts_with("integrity") ||
+	    line_of("/sys/module/module/parameters/sig_enforce") == "Y")
+		return true;
+	const std::string secure_boot =
+	    read_text("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", 5);
+	return secure_boot.size() == 5 && secure_boot[4] == 1;
+}
+
 Fact module()
 {
-	if (::access("/dev/monitor", F_OK) == 0)
-		return {"module", "loaded", FactState::good, "this version records with the BPF card all the same", ""};
-	return {"module", "not loaded", FactState::good, "not needed: the BPF card records", ""};
+	const std::string why = why_no_module();
+	if (why.empty())
+		return {"module", "loaded", FactState::good,
+			"recordings use its rings, and its probes where it has them", ""};
+	const auto without = [](const char *value, const char *remedy) {
+		return Fact{"module", value, FactState::good, "not needed: the BPF card records", remedy};
+	};
+	if (::access(EDC_DEVICE, F_OK) == 0)
+		return {"module", "not usable", FactState::limited, "the BPF card records; " + why, ""};
+	utsname system{};
+	::uname(&system);
+	if (::access("/proc/modules", F_OK) != 0)
+		return without("this kernel takes no modules", "");
+	if (::access(fmt::format("/lib/modules/{}/build", system.release).c_str(), F_OK) != 0)
+		return without("not loaded, and the kernel's headers are missing",
+			       "to have it: install the headers of this kernel, then see Documentation/module.md");
+	if (wants_signed_modules())
+		return without("not loaded; this kernel wants modules signed (Secure Boot or lockdown)",
+			       "to have it: sign it with a key that this machine knows, see Documentation/module.md");
+	return without("not loaded", "to have it: see Documentation/module.md");
 }
 
 Fact process_numbers()
@@ -197,6 +219,19 @@ bool in_first_pid_namespace()
 	char name[64];
 	const ssize_t length = ::readlink("/proc/self/ns/pid", name, sizeof name);
 	return length <= 0 || std::string_view(name, static_cast<std::size_t>(length)) == "pid:[4026531836]";
+}
+
+bool has_invariant_tsc()
+{
+#if defined(__x86_64__)
+	const std::string cpu = read_text("/proc/cpuinfo");
+	const auto has = [&](const char *flag) { return cpu.find(flag) != std::string::npos; };
+	return has(" constant_tsc") &&
+	       (has(" nonstop_tsc") ||
+		line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource") == "tsc");
+#else
+	return true;
+#endif
 }
 
 bool kernel_takes_irq_time_out()

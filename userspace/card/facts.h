@@ -22,6 +22,11 @@ std::vector<Fact> machine_facts();
 // Whether process numbers here are the kernel's own, not those of a container's pid namespace (pid_namespaces(7)).
 bool in_first_pid_namespace();
 
+// Whether all CPUs of this machine have a TSC of constant rate that never stops: by their flags constant_tsc and
+// nonstop_tsc, or because it is the kernel's own clock, which leaves a TSC that stops when idle. Always true on arm64,
+// whose counter is architectural.
+bool has_invariant_tsc();
+
 // Whether this kernel takes interrupt time out of a thread's sum_exec_runtime (CONFIG_IRQ_TIME_ACCOUNTING).
 bool kernel_takes_irq_time_out();
 

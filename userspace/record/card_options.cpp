@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "card_options.h"
 
+#include <algorithm>
+
+#include <unistd.h>
+
+#include "base/error.h"
 #include "card/classes.h"
+#include "card/facts.h"
+#include "clock.h"
 #include "ratio_pairs.h"
 
 namespace monitor::record {
@@ -32,6 +39,36 @@ void choose_counters(const Counting &counting, card::CardOptions &card)
 	card.resets = counting.resets;
 }
 
+// Why the kernel module's card cannot record what is asked for; "" if it can.
+std::string why_not_module(const Options &options, const std::vector<std::string> &families)
+{
+	if (std::string why = card::why_no_module(); !why.empty())
+		return why;
+	if (!card::has_invariant_tsc())
+		return "this machine has no time stamp counter of constant rate, which the module reads";
+	if (options.filtering())
+		return "it records the whole machine; for -p use --card bpf";
+	if (options.counting)
+		return "it reads no counters; for -m use --card bpf";
+	const bool is_typed = ::access("/sys/kernel/btf/monitor_edc", F_OK) == 0;
+	const auto needs_types = [](const std::string &family) { return family == "power" || family == "block"; };
+	if (!is_typed && std::ranges::any_of(families, needs_types))
+		return "it was built without type information (BTF), so the families power and block cannot post into "
+		       "it; "
+		       "build it with the package dwarves installed, or leave them out (-e)";
+	return "";
+}
+
+bool takes_module(const Options &options, const std::vector<std::string> &families)
+{
+	if (options.card == "bpf")
+		return false;
+	const std::string why = why_not_module(options, families);
+	if (options.card == "module" && !why.empty())
+		throw Error("--card module: " + why);
+	return why.empty();
+}
+
 } // namespace
 
 card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid)
@@ -39,6 +76,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card::CardOptions card;
 	card.families = chosen_families(options);
 	card.filtering = options.filtering();
+	card.module = takes_module(options, card.families);
 	card.cpus = cpus;
 	card.uuid = uuid;
 	if (options.counting)

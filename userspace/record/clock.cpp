@@ -66,16 +66,6 @@ Sync read_sync(bool invariant_tsc)
 	return best;
 }
 
-bool has_invariant_tsc()
-{
-#if defined(__x86_64__)
-	const std::string info = read_text("/proc/cpuinfo");
-	return info.find(" constant_tsc") != std::string::npos && info.find(" nonstop_tsc") != std::string::npos;
-#else
-	return true;
-#endif
-}
-
 ClockSteering::ClockSteering(edc_clock &clock, bool invariant_tsc) : clock_(clock), invariant_tsc_(invariant_tsc) {}
 
 void ClockSteering::start(unsigned duration_ms)

@@ -26,10 +26,6 @@ struct Sync {
 // The narrowest of several reads. Without an invariant TSC trace time is monotonic time, and the width 0.
 Sync read_sync(bool invariant_tsc);
 
-// Whether all CPUs of this machine have a TSC of constant rate that never stops (CPU flags constant_tsc, nonstop_tsc;
-// always true on arm64, whose counter is architectural).
-bool has_invariant_tsc();
-
 class ClockSteering {
 public:
 	ClockSteering(edc_clock &clock, bool invariant_tsc);

@@ -126,7 +126,7 @@ unsigned Drain::drain_all(bool last)
 			control_.thread_state(process, false);
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
 		for (unsigned level = 0; level < card_->rings(); ++level) {
-			const unsigned fill = drain_ring(cpu, card_->area(cpu).level[level].ring);
+			const unsigned fill = drain_ring(cpu, level);
 			const bool is_filled_fast = level == 0 || level == EDC_CARD_LEVELS;
 			worst = std::max(worst, is_filled_fast ? fill : std::min(fill, 1u));
 		}
@@ -135,15 +135,17 @@ unsigned Drain::drain_all(bool last)
 }
 
 // Returns how full the ring was, in thousandths rounded up.
-unsigned Drain::drain_ring(unsigned cpu, edc_ring &ring)
+unsigned Drain::drain_ring(unsigned cpu, unsigned level)
 {
+	const edc_ring &ring = card_->area(cpu).level[level].ring;
+	__u64 &taken = card_->area(cpu).reader.read[level];
 	const std::uint64_t closed = __atomic_load_n(&ring.closed, __ATOMIC_ACQUIRE);
-	const std::uint64_t waiting = closed - ring.read;
-	for (std::uint64_t read = ring.read; read < closed; ++read) {
+	const std::uint64_t waiting = closed - taken;
+	for (std::uint64_t read = taken; read < closed; ++read) {
 		const std::byte *block = card_->memory(cpu) + ring.first + read % ring.blocks * EDC_BLOCK_SIZE;
 		if (!push(static_cast<StreamNumber>(ring.stream_instance_id), block))
 			break; // the pool is full: the block waits in the ring
-		__atomic_store_n(&ring.read, read + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&taken, read + 1, __ATOMIC_RELEASE);
 	}
 	return static_cast<unsigned>((waiting * 1000 + ring.blocks - 1) / ring.blocks);
 }
@@ -159,7 +161,7 @@ void Drain::push_or_wait(StreamNumber stream, const std::byte *block)
 // The block that was open when the probes went, and what was refused after it.
 void Drain::drain_open_block(unsigned cpu, unsigned level)
 {
-	edc_ring &ring = card_->area(cpu).level[level].ring;
+	const edc_ring &ring = card_->area(cpu).level[level].ring;
 	const auto stream = static_cast<StreamNumber>(ring.stream_instance_id);
 	std::array<std::byte, EDC_BLOCK_SIZE> copy;
 	auto *header = reinterpret_cast<edc_block *>(copy.data());
@@ -196,8 +198,8 @@ void Drain::drain_open_block(unsigned cpu, unsigned level)
 bool Drain::kernel_blocks_left() const
 {
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
-		for (const edc_level &level : card_->area(cpu).level)
-			if (level.ring.read < level.ring.closed)
+		for (unsigned level = 0; level < card_->rings(); ++level)
+			if (card_->area(cpu).reader.read[level] < card_->area(cpu).level[level].ring.closed)
 				return true;
 	return false;
 }

@@ -53,7 +53,7 @@ private:
 	bool push(StreamNumber stream, const std::byte *block);
 	unsigned drain_all(bool last = false);
 	bool kernel_blocks_left() const;
-	unsigned drain_ring(unsigned cpu, edc_ring &ring);
+	unsigned drain_ring(unsigned cpu, unsigned level);
 	void drain_open_block(unsigned cpu, unsigned level);
 	void push_or_wait(StreamNumber stream, const std::byte *block);
 

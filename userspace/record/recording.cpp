@@ -145,7 +145,7 @@ void Recorder::make_directory()
 // Instrumented programs post the TSC, so their events fit into the trace only if that is its clock.
 void Recorder::open_user_card()
 {
-	if (!has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
+	if (!card::has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
 		return;
 	card::UserCardOptions options;
 	options.uuid = uuid_;
@@ -160,7 +160,7 @@ void Recorder::open_user_card()
 
 void Recorder::start_clock(edc_clock &clock)
 {
-	steering_ = std::make_unique<ClockSteering>(clock, has_invariant_tsc());
+	steering_ = std::make_unique<ClockSteering>(clock, card::has_invariant_tsc());
 	steering_->start(first_slope_ms);
 }
 
@@ -410,7 +410,7 @@ Result Recorder::run()
 	if (::geteuid() != 0 && !options_.user_only)
 		throw Error(
 		    "recording needs root: run it with sudo (reading a trace does not; --user-only does not either)");
-	if (options_.user_only && !has_invariant_tsc())
+	if (options_.user_only && !card::has_invariant_tsc())
 		throw Error(
 		    "--user-only needs a time stamp counter of constant rate on all CPUs, which this machine lacks");
 	if (!card::in_first_pid_namespace() && (options_.filtering() || !options_.command.empty()))

@@ -19,6 +19,7 @@ struct Options {
 	std::string output; // empty: named by date and command
 	bool force = false;
 	std::vector<std::string> families; // empty: the default ones
+	std::string card = "auto";         // bpf, module; auto: the module if it is loaded and has what is asked for
 	std::optional<double> duration_s;
 	std::vector<int> pids;            // -p PID,...: these and their descendants
 	bool only_command = false;        // -p cmd

@@ -89,7 +89,7 @@ void RecordingFile::no_card()
 
 void RecordingFile::card(const card::BpfCard &card, const std::vector<std::string> &families)
 {
-	json_["card"] = "bpf";
+	json_["card"] = card.is_module() ? "module" : "bpf";
 	json_["cpus"] = card.cpus();
 	json_["families"] = families;
 	json_["programs"] = card.attached();

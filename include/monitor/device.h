@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * /dev/monitor: what the recorder asks of the kernel module. Used by kmod/device.c and userspace/card/module_card.cpp.
+ *
+ * Who may record (CAP_PERFMON) opens the device and creates the card: one at a time. Then each possible CPU has an area
+ * as card.h describes it, struct edc_cpu and its blocks. They are mapped at CPU * area size: the first page, struct
+ * edc_reader, readable and writable, all behind it only readable. Closing the last descriptor and mapping ends all.
+ *
+ * Classes are chosen by bits: bit ID - EDC_ID_KERNEL_FIRST of EDC_CARD_CLASSES.
+ */
+#ifndef MONITOR_DEVICE_H
+#define MONITOR_DEVICE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#include "card.h"
+
+#define EDC_DEVICE "/dev/monitor"
+#define EDC_DEVICE_VERSION 1
+
+struct edc_device_classes {
+	__u64 bits[EDC_CARD_CLASSES / 64];
+};
+
+struct edc_device_info {
+	__u32 version;
+	__u32 cpus;   /* possible ones; the areas are numbered by them */
+	__u32 in_use; /* a recorder has the card */
+	__u32 pad;
+	struct edc_device_classes classes; /* that this kernel has, and the module probes */
+};
+
+struct edc_device_create {
+	__u8 uuid[16];                 /* for the headers of blocks */
+	__u64 area_bytes;              /* of each CPU: EDC_CPU_HEADER and the blocks */
+	__u32 blocks[EDC_CARD_LEVELS]; /* of each ring; together what the area has */
+	__u64 reserved;                /* 0 */
+};
+
+/* The kernel's own counts of page faults since the last EDC_DEVICE_ATTACH that asked for them. */
+struct edc_device_faults {
+	__u64 minor;
+	__u64 major;
+};
+
+#define EDC_DEVICE_INFO _IOR('E', 0x40, struct edc_device_info)
+/* EPERM: not allowed. EBUSY: another recorder has the card. EINVAL: sizes that do not fit. ENOMEM: too large. */
+#define EDC_DEVICE_CREATE _IOW('E', 0x41, struct edc_device_create)
+/* Probes for these classes, besides those that are there. Behind it they are those that are attached now. */
+#define EDC_DEVICE_ATTACH _IOWR('E', 0x42, struct edc_device_classes)
+/* All probes away; behind it none runs any more. */
+#define EDC_DEVICE_DETACH _IO('E', 0x43)
+/* Forget all tokens and counts. EBUSY while probes are attached. */
+#define EDC_DEVICE_RESET _IO('E', 0x44)
+#define EDC_DEVICE_FAULTS _IOR('E', 0x45, struct edc_device_faults)
+
+EDC_ASSERT(sizeof(struct edc_device_info) == 32);
+EDC_ASSERT(sizeof(struct edc_device_create) == 48);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What differs between the kernels that the module is built for, 6.1 to the newest: here and nowhere else. */
+#ifndef MONITOR_KMOD_COMPAT_H
+#define MONITOR_KMOD_COMPAT_H
+
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
+#include <linux/mm.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#ifndef __bpf_kfunc
+#define __bpf_kfunc noinline __used
+#endif
+#define __bpf_kfunc_start_defs() \
+	__diag_push();           \
+	__diag_ignore_all("-Wmissing-prototypes", "BPF programs call them, by BTF")
+#define __bpf_kfunc_end_defs() __diag_pop()
+#endif
+
+#ifndef BTF_KFUNCS_START
+#define BTF_KFUNCS_START(name) BTF_SET8_START(name)
+#define BTF_KFUNCS_END(name) BTF_SET8_END(name)
+#endif
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/monitor (include/monitor/device.h): a recorder creates the card, maps its rings and says what is probed.
+ *
+ * One card at a time, of one open file. The file's last reference, which each mapping holds one of, ends the card:
+ * however a recorder dies, its probes go and its memory is freed.
+ */
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "module.h"
+
+static DEFINE_MUTEX(card_lock); /* over all that follows, and over probes and rings as a whole */
+static struct file *owner;      /* who has the card */
+
+static void detach_all(void)
+{
+	edc_faults_detach();
+	edc_probes_detach();
+}
+
+/* What a command takes and gives: copied while nothing is locked, for a fault on it may want what mmap() holds. */
+union argument {
+	struct edc_device_info info;
+	struct edc_device_create create;
+	struct edc_device_classes classes;
+	struct edc_device_faults faults;
+};
+
+static void tell(struct edc_device_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->version = EDC_DEVICE_VERSION;
+	info->cpus = nr_cpu_ids;
+	info->in_use = owner != NULL;
+	edc_probes_there(&info->classes);
+	edc_faults_there(&info->classes);
+}
+
+static int create(struct file *file, const struct edc_device_create *wanted)
+{
+	int error;
+
+	if (!perfmon_capable())
+		return -EPERM;
+	if (owner)
+		return -EBUSY;
+	error = edc_rings_create(wanted);
+	if (!error)
+		owner = file;
+	return error;
+}
+
+static int attach(struct edc_device_classes *classes)
+{
+	int error = edc_faults_attach(classes);
+
+	if (!error)
+		error = edc_probes_attach(classes);
+	if (error) {
+		detach_all();
+		return error;
+	}
+	memset(classes, 0, sizeof(*classes));
+	edc_probes_attached(classes);
+	edc_faults_attached(classes);
+	return 0;
+}
+
+static int reset(void)
+{
+	struct edc_device_classes attached = {};
+
+	edc_probes_attached(&attached);
+	edc_faults_attached(&attached);
+	if (memchr_inv(&attached, 0, sizeof(attached)))
+		return -EBUSY;
+	edc_rings_reset();
+	return 0;
+}
+
+static int execute(struct file *file, unsigned int command, union argument *argument)
+{
+	if (command == EDC_DEVICE_INFO) {
+		tell(&argument->info);
+		return 0;
+	}
+	if (command == EDC_DEVICE_CREATE)
+		return create(file, &argument->create);
+	if (owner != file)
+		return -EBADFD;
+	switch (command) {
+	case EDC_DEVICE_ATTACH:
+		return attach(&argument->classes);
+	case EDC_DEVICE_DETACH:
+		detach_all();
+		return 0;
+	case EDC_DEVICE_RESET:
+		return reset();
+	default:
+		edc_faults_counts(&argument->faults);
+		return 0;
+	}
+}
+
+static bool is_command(unsigned int command)
+{
+	static const unsigned int commands[] = {EDC_DEVICE_INFO,   EDC_DEVICE_CREATE, EDC_DEVICE_ATTACH,
+						EDC_DEVICE_DETACH, EDC_DEVICE_RESET,  EDC_DEVICE_FAULTS};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (command == commands[i])
+			return true;
+	return false;
+}
+
+static long device_ioctl(struct file *file, unsigned int command, unsigned long user)
+{
+	const size_t size = _IOC_SIZE(command);
+	union argument argument = {};
+	int error;
+
+	if (!is_command(command))
+		return -ENOTTY;
+	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(&argument, (void __user *)user, size))
+		return -EFAULT;
+	if (mutex_lock_interruptible(&card_lock))
+		return -ERESTARTSYS;
+	error = execute(file, command, &argument);
+	mutex_unlock(&card_lock);
+	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user((void __user *)user, &argument, size))
+		return -EFAULT;
+	return error;
+}
+
+/* The reader's page may be written, what is behind it never. */
+static int map_area(struct vm_area_struct *vma)
+{
+	const u64 pages = edc_rings_area_bytes() >> PAGE_SHIFT;
+	const u64 cpu = vma->vm_pgoff / pages, first = vma->vm_pgoff % pages;
+	const u64 count = vma_pages(vma);
+
+	if (cpu >= nr_cpu_ids || !cpu_possible(cpu) || count > pages - first)
+		return -EINVAL;
+	if (first == 0 && count != 1)
+		return -EINVAL;
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (first != 0 && vma->vm_flags & VM_WRITE)
+		return -EACCES;
+	/* Not to a child: it could outlive the recording. */
+	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC | (first ? VM_MAYWRITE : 0));
+	return remap_vmalloc_range(vma, edc_rings_area(cpu), first);
+}
+
+static int device_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	int error;
+
+	if (mutex_lock_interruptible(&card_lock))
+		return -EINTR;
+	error = owner == file ? map_area(vma) : -EBADFD;
+	mutex_unlock(&card_lock);
+	return error;
+}
+
+static int device_release(struct inode *inode, struct file *file)
+{
+	mutex_lock(&card_lock);
+	if (owner == file) {
+		detach_all();
+		edc_rings_free();
+		owner = NULL;
+	}
+	mutex_unlock(&card_lock);
+	return 0;
+}
+
+static const struct file_operations device_operations = {
+    .owner = THIS_MODULE,
+    .unlocked_ioctl = device_ioctl,
+    .compat_ioctl = compat_ptr_ioctl,
+    .mmap = device_mmap,
+    .release = device_release,
+    .llseek = noop_llseek,
+};
+
+static struct miscdevice device = {
+    .minor = MISC_DYNAMIC_MINOR,
+    .name = "monitor",
+    .fops = &device_operations,
+    .mode = 0600,
+};
+
+int edc_device_register(void)
+{
+	return misc_register(&device);
+}
+
+void edc_device_unregister(void)
+{
+	misc_deregister(&device);
+}

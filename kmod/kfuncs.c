@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who else may post: other modules by the exported edc_post(), BPF programs of type tracing (tp_btf, fentry, fexit,
+ * iter) by kfuncs. A program of another type is refused by the verifier.
+ */
+#include <linux/bpf.h>
+#include <linux/export.h>
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include "clock.h"
+#include "compat.h"
+#include "module.h"
+
+static bool is_kernel_class(u32 id)
+{
+	return id >= EDC_ID_KERNEL_FIRST && id < EDC_ID_KERNEL_FIRST + EDC_CARD_CLASSES;
+}
+
+__bpf_kfunc_start_defs();
+
+/* A token with a 16-bit argument. -EINVAL: not a class of the kernel's range. */
+__bpf_kfunc int edc_post(u32 id, u32 arg)
+{
+	if (!is_kernel_class(id))
+		return -EINVAL;
+	edc_post_words(id, arg, NULL, 0);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(edc_post);
+
+/* A token with payload words. -EINVAL: not such a class, or not 0 to EDC_MAX_WORDS whole words. */
+__bpf_kfunc int edc_post_payload(u32 id, u32 arg, const void *words, u32 words__sz)
+{
+	if (!is_kernel_class(id) || words__sz % sizeof(u64) || words__sz > EDC_MAX_WORDS * sizeof(u64))
+		return -EINVAL;
+	edc_post_words(id, arg, words, words__sz / sizeof(u64));
+	return 0;
+}
+EXPORT_SYMBOL_GPL(edc_post_payload);
+
+/* The trace clock now, in ticks. */
+__bpf_kfunc u64 edc_tsc(void)
+{
+	return edc_clock();
+}
+EXPORT_SYMBOL_GPL(edc_tsc);
+
+__bpf_kfunc_end_defs();
+
+BTF_KFUNCS_START(edc_kfuncs)
+BTF_ID_FLAGS(func, edc_post)
+BTF_ID_FLAGS(func, edc_post_payload)
+BTF_ID_FLAGS(func, edc_tsc)
+BTF_KFUNCS_END(edc_kfuncs)
+
+static const struct btf_kfunc_id_set edc_kfunc_set = {
+    .owner = THIS_MODULE,
+    .set = &edc_kfuncs,
+};
+
+int edc_kfuncs_register(void)
+{
+	return register_btf_kfunc_id_set(BPF_PROG_TYPE_TRACING, &edc_kfunc_set);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The event-data card as a kernel module: what its files share.
+ *
+ *     sched.c irq.c syscall.c fault.c  --edc_post()-->  rings.c  <--mmap--  device.c  <--ioctl--  the recorder
+ *            ^ probes.c attaches
+ *
+ * Invariant: a probe posts with preemption off, so probes on one CPU nest last-in-first-out and every ring, one per CPU
+ * and nesting level, has one writer at a time (include/monitor/ring.h). Nothing here sleeps or allocates in a probe.
+ */
+#ifndef MONITOR_KMOD_MODULE_H
+#define MONITOR_KMOD_MODULE_H
+
+#include <linux/types.h>
+
+#include "monitor/card.h"
+#include "monitor/device.h"
+
+struct perf_event_attr;
+struct tracepoint;
+
+/* rings.c */
+
+/*
+ * Post a token of class `id` with `count` payload words. Any context, NMI included. What does not fit is counted in the
+ * ring; before a card is created and when it stopped nothing happens.
+ */
+void edc_post_words(u32 id, u32 arg, const u64 *words, u32 count);
+
+#define EDC_POST(id, arg, ...)                                               \
+	do {                                                                 \
+		const u64 words_[] = {0, ##__VA_ARGS__};                     \
+		edc_post_words(id, arg, words_ + 1, ARRAY_SIZE(words_) - 1); \
+	} while (0)
+
+/* Two 32-bit payload fields in one word, the first one lower. */
+static inline u64 edc_pair(u32 first, u32 second)
+{
+	return (u64)first | (u64)second << 32;
+}
+
+/* The first 16 bytes of a name as two payload words, NUL-padded. */
+struct edc_comm {
+	u64 word[2];
+};
+
+int edc_rings_create(const struct edc_device_create *wanted);
+void edc_rings_free(void);
+void edc_rings_reset(void);
+void *edc_rings_area(unsigned int cpu);
+u64 edc_rings_area_bytes(void);
+
+/* probes.c: the probes of all families by class. */
+
+struct edc_probe {
+	u32 id; /* of the class, or of the first one, that it posts */
+	const char *tracepoint;
+	void *function;
+	struct tracepoint *found;
+	bool attached;
+};
+
+/* Each family's, ended by one without an id. */
+extern struct edc_probe edc_sched_probes[], edc_irq_probes[], edc_syscall_probes[], edc_fault_probes[];
+
+void edc_probes_find(void);
+void edc_probes_there(struct edc_device_classes *classes);
+int edc_probes_attach(const struct edc_device_classes *classes);
+void edc_probes_attached(struct edc_device_classes *classes);
+void edc_probes_detach(void);
+
+/* fault.c: the software events of page faults, likewise. */
+void edc_faults_there(struct edc_device_classes *classes);
+int edc_faults_attach(const struct edc_device_classes *classes);
+void edc_faults_attached(struct edc_device_classes *classes);
+void edc_faults_detach(void);
+void edc_faults_counts(struct edc_device_faults *counts);
+
+static inline bool edc_class_wanted(const struct edc_device_classes *classes, u32 id)
+{
+	return classes->bits[(id - EDC_ID_KERNEL_FIRST) / 64] >> (id - EDC_ID_KERNEL_FIRST) % 64 & 1;
+}
+
+static inline void edc_class_add(struct edc_device_classes *classes, u32 id)
+{
+	classes->bits[(id - EDC_ID_KERNEL_FIRST) / 64] |= 1ull << (id - EDC_ID_KERNEL_FIRST) % 64;
+}
+
+/* device.c */
+int edc_device_register(void);
+void edc_device_unregister(void);
+
+/* kfuncs.c */
+int edc_kfuncs_register(void);
+
+#endif

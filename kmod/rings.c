@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rings of the card, and edc_post_words(), the only way into them. One area per possible CPU: struct edc_cpu, then
+ * blocks (include/monitor/card.h). The recorder maps it; it can write nothing but struct edc_reader, and what it writes
+ * there can only make tokens be refused or overwritten, for every place in memory comes from what it cannot write.
+ *
+ * The areas are made and freed by the device, under its lock, while no probe is attached.
+ */
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "clock.h"
+#include "module.h"
+
+static DEFINE_PER_CPU(struct edc_cpu *, edc_areas); /* where probes post; NULL: nowhere */
+static DEFINE_PER_CPU(struct edc_cpu *, edc_owned); /* what there is */
+
+static u64 area_bytes;
+static u8 trace_uuid[16];
+static u32 ring_blocks[EDC_CARD_LEVELS];
+
+static void close_block(struct edc_cpu *cpu, struct edc_ring *ring)
+{
+	struct edc_block *block = (void *)cpu + ring->end - EDC_BLOCK_SIZE;
+
+	block->content_size = (ring->pos - (ring->end - EDC_BLOCK_SIZE)) * 8;
+	block->timestamp_end = ring->last_time;
+	WRITE_ONCE(ring->end, 0);
+	smp_store_release(&ring->closed, ring->opened);
+}
+
+/* Returns the place of the first token, 0 if no block is free. */
+static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
+{
+	struct edc_ring *ring = &cpu->level[level].ring;
+	struct edc_block *block;
+	u64 start;
+
+	if (ring->end)
+		close_block(cpu, ring);
+	/* The control dependency keeps the next lap's tokens behind the reader's copy. */
+	if (ring->opened - READ_ONCE(cpu->reader.read[level]) >= ring->blocks)
+		return 0;
+	start = ring->first + ring->next * EDC_BLOCK_SIZE;
+	block = (void *)cpu + start;
+	WRITE_ONCE(block->magic, 0);
+	barrier();
+	memcpy(block->uuid, trace_uuid, sizeof(block->uuid));
+	block->stream_id = 0;
+	block->stream_instance_id = ring->stream_instance_id;
+	block->timestamp_begin = time;
+	block->timestamp_end = time;
+	block->content_size = EDC_BLOCK_HEADER * 8;
+	block->packet_size = EDC_BLOCK_SIZE * 8;
+	block->packet_seq_num = ring->opened;
+	block->events_discarded = ring->discarded;
+	block->cpu_id = raw_smp_processor_id();
+	block->level = level;
+	block->tid = current->pid;
+	block->process = 0;
+	barrier();
+	WRITE_ONCE(block->magic, EDC_BLOCK_MAGIC);
+	ring->next = ring->next + 1 < ring->blocks ? ring->next + 1 : 0;
+	ring->opened++;
+	ring->begin_time = time;
+	WRITE_ONCE(ring->pos, start + EDC_BLOCK_HEADER);
+	WRITE_ONCE(ring->end, start + EDC_BLOCK_SIZE);
+	return start + EDC_BLOCK_HEADER;
+}
+
+/* Where a token and `count` words go, 0: nowhere. The ring's last_time is the token's. */
+static __always_inline u64 room(struct edc_cpu *cpu, u32 level, u32 count)
+{
+	struct edc_ring *ring = &cpu->level[level].ring;
+	u64 pos = ring->pos, time = edc_clock();
+
+	if (time < ring->last_time) {
+		time = ring->last_time;
+		ring->clamped++;
+	}
+	if (pos + 8 + 8 * count > ring->end || time - ring->begin_time >= EDC_BLOCK_MAX_TICKS) {
+		pos = open_block(cpu, level, time);
+		if (!pos)
+			return 0;
+	}
+	ring->last_time = time;
+	return pos;
+}
+
+static __always_inline void put(struct edc_cpu *cpu, u32 level, u32 id, u32 arg, const u64 *words, u32 count)
+{
+	struct edc_level *at = &cpu->level[level];
+	u64 pos = room(cpu, level, count), *record = (void *)cpu + pos;
+	u32 i;
+
+	at->seen[id - EDC_ID_KERNEL_FIRST]++;
+	if (!pos) {
+		at->refused[id - EDC_ID_KERNEL_FIRST]++;
+		at->ring.discarded++;
+		return;
+	}
+	WRITE_ONCE(record[0], edc_token(id, EDC_MODE_KERNEL, at->ring.last_time, arg));
+	for (i = 0; i < count; i++)
+		WRITE_ONCE(record[1 + i], words[i]);
+	WRITE_ONCE(at->ring.pos, pos + 8 + 8 * count); /* commits */
+}
+
+void edc_post_words(u32 id, u32 arg, const u64 *words, u32 count)
+{
+	struct edc_cpu *cpu;
+	u32 level;
+
+	preempt_disable_notrace();
+	cpu = __this_cpu_read(edc_areas);
+	if (!cpu || READ_ONCE(cpu->reader.stopped))
+		goto out;
+	level = cpu->depth;
+	WRITE_ONCE(cpu->depth, level + 1);
+	barrier();
+	if (level < EDC_CARD_LEVELS)
+		put(cpu, level, id, arg, words, count);
+	else
+		cpu->too_deep[id - EDC_ID_KERNEL_FIRST]++;
+	barrier();
+	WRITE_ONCE(cpu->depth, level);
+out:
+	preempt_enable_notrace();
+}
+
+static void lay_out(struct edc_cpu *area, unsigned int cpu)
+{
+	u64 offset = EDC_CPU_HEADER;
+	unsigned int level;
+
+	memset(area, 0, sizeof(*area));
+	for (level = 0; level < EDC_CARD_LEVELS; level++) {
+		struct edc_ring *ring = &area->level[level].ring;
+
+		ring->first = offset;
+		ring->blocks = ring_blocks[level];
+		ring->stream_instance_id = 1 + cpu * EDC_CARD_LEVELS + level;
+		offset += ring->blocks * EDC_BLOCK_SIZE;
+	}
+}
+
+/* Behind it nobody posts: who does has preemption off. */
+static void unpublish(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) WRITE_ONCE(per_cpu(edc_areas, cpu), NULL);
+	synchronize_rcu();
+}
+
+void edc_rings_reset(void)
+{
+	unsigned int cpu;
+
+	unpublish();
+	for_each_possible_cpu(cpu)
+	{
+		lay_out(per_cpu(edc_owned, cpu), cpu);
+		smp_store_release(&per_cpu(edc_areas, cpu), per_cpu(edc_owned, cpu));
+	}
+}
+
+void edc_rings_free(void)
+{
+	unsigned int cpu;
+
+	unpublish();
+	for_each_possible_cpu(cpu)
+	{
+		vfree(per_cpu(edc_owned, cpu));
+		per_cpu(edc_owned, cpu) = NULL;
+	}
+}
+
+static bool fits(const struct edc_device_create *wanted)
+{
+	u64 bytes = EDC_CPU_HEADER;
+	unsigned int level;
+
+	for (level = 0; level < EDC_CARD_LEVELS; level++) {
+		if (!wanted->blocks[level])
+			return false;
+		bytes += (u64)wanted->blocks[level] * EDC_BLOCK_SIZE;
+	}
+	return bytes == wanted->area_bytes && !wanted->reserved;
+}
+
+int edc_rings_create(const struct edc_device_create *wanted)
+{
+	unsigned int cpu;
+
+	if (!fits(wanted))
+		return -EINVAL;
+	if (wanted->area_bytes >> PAGE_SHIFT > totalram_pages() / 2 / num_possible_cpus())
+		return -ENOMEM; /* half of the machine's memory is more than a ring needs */
+	area_bytes = wanted->area_bytes;
+	memcpy(trace_uuid, wanted->uuid, sizeof(trace_uuid));
+	memcpy(ring_blocks, wanted->blocks, sizeof(ring_blocks));
+	for_each_possible_cpu(cpu)
+	{
+		per_cpu(edc_owned, cpu) = vmalloc_user(area_bytes);
+		if (!per_cpu(edc_owned, cpu)) {
+			edc_rings_free();
+			return -ENOMEM;
+		}
+	}
+	edc_rings_reset();
+	return 0;
+}
+
+void *edc_rings_area(unsigned int cpu)
+{
+	return per_cpu(edc_owned, cpu);
+}
+
+u64 edc_rings_area_bytes(void)
+{
+	return area_bytes;
+}

@@ -1,0 +1,85 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: MIT
+# shellcheck shell=dash
+#
+# Run in the guest by tests/vm/guest.sh: the kernel module's card. It is loaded, records what the BPF card records,
+# `monitor check` accepts its traces, its device withstands a hostile program, and it goes without a trace.
+# Needs beside it: monitor (static), getppid, device_abuse and, if one could be built for this kernel, monitor_edc.ko.
+tasks=4
+calls=20000
+
+fail() {
+	echo "module.sh: $*"
+	exit 1
+}
+
+# The recorded getppid calls of a report; see getppid.sh.
+recorded_calls() {
+	tr -d ' \n' < /tmp/report.json | tr '{}' '\n\n' | sed -n '/"call":"getppid"/s/.*"count":\([0-9]*\).*/\1/p' |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# record CARD FAMILIES: one recording, checked; its calls are those made.
+record() {
+	./monitor record --force --card "$1" -o /tmp/module -e "$2" -- ./getppid $tasks $calls > /tmp/record.out 2>&1
+	status=$?
+	cat /tmp/record.out
+	[ $status = 0 ] || fail "monitor record --card $1: exit status $status"
+	made=$(sed -n 's/^getppid calls: //p' /tmp/record.out)
+	./monitor check /tmp/module || fail "monitor check of --card $1: exit status $?"
+	./monitor report --syscalls --json /tmp/module > /tmp/report.json || fail "monitor report: exit status $?"
+	lost=$(tr -d ' \n' < /tmp/report.json | sed -n 's/.*"lost":\([0-9]*\).*/\1/p')
+	seen=$(recorded_calls)
+	echo "module.sh: --card $1: made $made, recorded $seen, lost ${lost:-unknown}"
+	[ "$seen" -le "$made" ] || fail "more calls recorded than made"
+	[ $((seen + ${lost:-0})) -ge "$made" ] || fail "calls are neither tokens nor counted losses"
+}
+
+# The card by name, as `monitor info` tells it.
+card_is() {
+	./monitor info --json /tmp/module | tr -d ' \n' | grep -q "\"card\":\"$1\"" || fail "info does not say that the card is $1"
+}
+
+# What is recorded by default but interrupts, of which the newest kernel counts some that no probe can see.
+record bpf sched,syscall,fault,power
+if [ ! -f monitor_edc.ko ]; then
+	echo "VM-SKIP the kernel module: none could be built for this kernel"
+	exit 0
+fi
+./monitor record --card module -e sched -d 1 -o /tmp/none 2> /tmp/refused && fail "--card module without a module"
+grep -q 'monitor_edc is not loaded' /tmp/refused || fail "without a module: $(cat /tmp/refused)"
+families=sched,irq,syscall,fault
+insmod ./monitor_edc.ko || fail "insmod"
+if [ -f /sys/kernel/btf/monitor_edc ]; then
+	families=$families,power
+else
+	echo "VM-SKIP posting into the module by BPF programs: it has no BTF here"
+fi
+./monitor doctor | grep -q 'module.*: recordings use its rings' || fail "doctor does not know the module"
+record auto $families
+card_is module
+record bpf $families
+card_is bpf
+./device_abuse || fail "device_abuse: exit status $?"
+
+# In use it stays; killed at any instant a recorder leaves nothing behind.
+for try in 1 2 3 4 5; do
+	./monitor record --force --card module -o /tmp/module -e $families -d 60 > /dev/null 2>&1 &
+	recorder=$!
+	usleep $((200000 * try))
+	if [ $try = 5 ]; then
+		rmmod monitor_edc 2> /dev/null && fail "the module went while a recorder had its card"
+	fi
+	kill -9 $recorder
+	wait $recorder 2> /dev/null
+done
+record module $families
+for try in $(seq 50); do
+	rmmod monitor_edc 2> /dev/null && break
+	usleep 100000
+done
+[ ! -e /sys/module/monitor_edc ] || fail "rmmod"
+for try in 1 2 3; do
+	insmod ./monitor_edc.ko || fail "insmod $try"
+	rmmod monitor_edc || fail "rmmod $try"
+done

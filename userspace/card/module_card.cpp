@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "module_card.h"
+
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "classes.h"
+
+namespace monitor::card {
+namespace {
+
+bool is_chosen(const edc_device_classes &classes, unsigned id)
+{
+	const unsigned slot = id - EDC_ID_KERNEL_FIRST;
+	return slot < EDC_CARD_CLASSES && classes.bits[slot / 64] >> slot % 64 & 1;
+}
+
+void choose(edc_device_classes &classes, unsigned id)
+{
+	classes.bits[(id - EDC_ID_KERNEL_FIRST) / 64] |= 1ull << (id - EDC_ID_KERNEL_FIRST) % 64;
+}
+
+edc_device_info info_of(int device)
+{
+	edc_device_info info{};
+	if (::ioctl(device, EDC_DEVICE_INFO, &info) < 0)
+		info.version = 0;
+	return info;
+}
+
+} // namespace
+
+std::string why_no_module()
+{
+	const Fd device(::open(EDC_DEVICE, O_RDWR | O_CLOEXEC));
+	if (!device && errno == ENOENT)
+		return "the module monitor_edc is not loaded: build it from kmod/ and load it with `modprobe "
+		       "monitor_edc`";
+	if (!device)
+		return fmt::format("{} cannot be opened: {}", EDC_DEVICE, std::strerror(errno));
+	const edc_device_info info = info_of(device.get());
+	if (info.version != EDC_DEVICE_VERSION)
+		return fmt::format("the loaded module monitor_edc is of another version ({}, not {}): build it anew",
+				   info.version, EDC_DEVICE_VERSION);
+	if (info.in_use)
+		return "another recording has the module's card";
+	return "";
+}
+
+ModuleCard::ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
+		       const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks)
+{
+	if (const std::string why = why_no_module(); !why.empty())
+		throw Error("--card module: " + why);
+	device_ = Fd(::open(EDC_DEVICE, O_RDWR | O_CLOEXEC));
+	classes_ = info_of(device_.get()).classes;
+	edc_device_create wanted{};
+	std::memcpy(wanted.uuid, uuid.data(), uuid.size());
+	for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
+		wanted.blocks[level] = static_cast<__u32>(blocks[level]);
+	area_bytes_ = wanted.area_bytes =
+	    EDC_CPU_HEADER + std::accumulate(blocks.begin(), blocks.end(), std::uint64_t(0)) * EDC_BLOCK_SIZE;
+	if (::ioctl(device_.get(), EDC_DEVICE_CREATE, &wanted) < 0)
+		throw Error(errno, errno == EBUSY ? "--card module: another recording has the card; wait for its end, "
+						    "or use --card bpf"
+						  : "--card module: the module refused to make the rings");
+	map(cpus);
+}
+
+// First a place for all, then each CPU's two parts into it.
+void ModuleCard::map(unsigned cpus)
+{
+	const std::size_t size = area_bytes_ * cpus;
+	void *place = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (place == MAP_FAILED)
+		throw Error(errno, "cannot find room for the rings");
+	areas_ = Mapping(place, size);
+	const auto part = [&](std::uint64_t at, std::uint64_t bytes, int access) {
+		if (::mmap(areas_.data() + at, bytes, access, MAP_SHARED | MAP_FIXED, device_.get(),
+			   static_cast<off_t>(at)) == MAP_FAILED)
+			throw Error(errno, "cannot map the rings of the module");
+	};
+	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+		part(cpu * area_bytes_, sizeof(edc_reader), PROT_READ | PROT_WRITE);
+		part(cpu * area_bytes_ + sizeof(edc_reader), area_bytes_ - sizeof(edc_reader), PROT_READ);
+	}
+}
+
+bool ModuleCard::has(std::string_view name) const
+{
+	for (const ClassRow &row : kernel_classes())
+		if (name == row.name && is_chosen(classes_, row.id))
+			return true;
+	return false;
+}
+
+void ModuleCard::attach(const std::vector<std::string> &names)
+{
+	edc_device_classes chosen{};
+	for (const std::string &name : names)
+		for (const ClassRow &row : kernel_classes())
+			if (name == row.name && is_chosen(classes_, row.id))
+				choose(chosen, row.id);
+	if (::ioctl(device_.get(), EDC_DEVICE_ATTACH, &chosen) < 0)
+		throw Error(errno, "the module cannot attach its probes");
+}
+
+void ModuleCard::detach()
+{
+	::ioctl(device_.get(), EDC_DEVICE_DETACH);
+}
+
+void ModuleCard::reset()
+{
+	if (::ioctl(device_.get(), EDC_DEVICE_RESET) < 0)
+		throw Error(errno, "the module cannot empty its rings");
+}
+
+edc_device_faults ModuleCard::faults() const
+{
+	edc_device_faults counts{};
+	::ioctl(device_.get(), EDC_DEVICE_FAULTS, &counts);
+	return counts;
+}
+
+} // namespace monitor::card

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The kernel module's card (monitor/device.h): its rings, and its probes of the families sched, irq, syscall,
+// fault. Used by bpf_card.cpp in place of its own rings and probes; what is not probed here posts into these rings too.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "monitor/device.h"
+
+namespace monitor::card {
+
+// Why there is no module to record with, as a sentence's end with the remedy; "" if there is one.
+std::string why_no_module();
+
+class ModuleCard {
+public:
+	// Blocks by ring, of each CPU. Throws Error if the module refuses.
+	ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
+		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks);
+
+	// Whether the module probes this class on this kernel.
+	bool has(std::string_view name) const;
+
+	// Besides those that are attached. Names of others are ignored.
+	void attach(const std::vector<std::string> &names);
+	void detach();
+	// Forget all tokens and counts. Only while nothing is attached.
+	void reset();
+	// The kernel's own counts since attach().
+	edc_device_faults faults() const;
+
+	// The areas, one behind the other. Behind the first page of each they cannot be written.
+	const Mapping &areas() const { return areas_; }
+	std::uint64_t area_bytes() const { return area_bytes_; }
+
+private:
+	void map(unsigned cpus);
+
+	Fd device_;
+	edc_device_classes classes_{};
+	std::uint64_t area_bytes_ = 0;
+	Mapping areas_;
+};
+
+} // namespace monitor::card
