@@ -14,6 +14,7 @@
 
 #include "kernel.bpf.h"
 
+#include "monitor/block.h"
 #include "monitor/card.h"
 
 #define INLINE static __attribute__((always_inline))
@@ -92,8 +93,7 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 		if (start > last_record)
 			return 0;
 		block = (void *)cpu + start;
-		block->content_size = (ring->pos - start) * 8;
-		block->timestamp_end = ring->last_time;
+		edc_block_closed(block, ring);
 		ring->end = 0;
 		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full ordering: the block before its number */
 	}
@@ -109,18 +109,7 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 	*(__u32 *)&block->uuid[4] = uuid[1];
 	*(__u32 *)&block->uuid[8] = uuid[2];
 	*(__u32 *)&block->uuid[12] = uuid[3];
-	block->stream_id = 0;
-	block->stream_instance_id = ring->stream_instance_id;
-	block->timestamp_begin = time;
-	block->timestamp_end = time;
-	block->content_size = EDC_BLOCK_HEADER * 8;
-	block->packet_size = EDC_BLOCK_SIZE * 8;
-	block->packet_seq_num = ring->opened;
-	block->events_discarded = ring->discarded;
-	block->cpu_id = bpf_get_smp_processor_id();
-	block->level = depth;
-	block->tid = bpf_get_current_pid_tgid();
-	block->process = 0;
+	edc_block_opened(block, ring, time, bpf_get_smp_processor_id(), depth, bpf_get_current_pid_tgid());
 	barrier();
 	WRITE(block->magic, EDC_BLOCK_MAGIC);
 	ring->next = ring->next + 1 < ring->blocks ? ring->next + 1 : 0;

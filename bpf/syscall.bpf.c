@@ -6,36 +6,26 @@
  */
 #include "post.bpf.h"
 
-#define ABI_NATIVE 0
-#define ABI_COMPAT 1
-#define ABI_X32 2
-#define TS_COMPAT 2
-#define X32_BIT 0x40000000
+#include "monitor/syscall_arg.h"
 
-/* The 16-bit argument: number (EDC_NO_SYSCALL: none that exists), ABI in the upper four bits. */
+#define TS_COMPAT 2
+
 INLINE __u32 number_and_abi(long number)
 {
-	__u32 abi = ABI_NATIVE;
 #ifdef __TARGET_ARCH_x86
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 
-	if (task->thread_info.status & TS_COMPAT) {
-		abi = ABI_COMPAT;
-	} else if (number > 0 && number & X32_BIT) {
-		abi = ABI_X32;
-		number &= ~X32_BIT;
-	}
+	return edc_syscall_arg(number, task->thread_info.status & TS_COMPAT);
+#else
+	return edc_syscall_arg(number, 0);
 #endif
-	if (number < 0 || number > EDC_NO_SYSCALL)
-		number = EDC_NO_SYSCALL;
-	return (__u32)number | abi << 12;
 }
 
 INLINE int on_enter(long number)
 {
 	__u32 arg = number_and_abi(number);
 
-	return POST(arg >> 12 == ABI_COMPAT ? 321 : 320, KEEP_BY_CURRENT, arg);
+	return POST(arg >> 12 == EDC_ABI_COMPAT ? 321 : 320, KEEP_BY_CURRENT, arg);
 }
 
 INLINE int on_exit_long(long number, long result)

@@ -110,7 +110,7 @@ int edc_faults_attach(const struct edc_device_classes *classes)
 		struct software_event *software = &software_events[i];
 		int error = 0;
 
-		if (edc_class_wanted(classes, software->id) && !software->attached)
+		if (edc_device_has(classes, software->id) && !software->attached)
 			error = open_events(software);
 		if (error)
 			return error;
@@ -124,7 +124,7 @@ void edc_faults_attached(struct edc_device_classes *classes)
 
 	for (i = 0; i < ARRAY_SIZE(software_events); i++)
 		if (software_events[i].attached)
-			edc_class_add(classes, software_events[i].id);
+			edc_device_add(classes, software_events[i].id);
 }
 
 void edc_faults_detach(void)
@@ -141,7 +141,7 @@ void edc_faults_there(struct edc_device_classes *classes)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(software_events); i++)
-		edc_class_add(classes, software_events[i].id);
+		edc_device_add(classes, software_events[i].id);
 }
 
 static u64 count_of(struct software_event *software)

@@ -7,8 +7,8 @@
 #include <linux/export.h>
 #include <linux/init.h>
 #include <linux/module.h>
+#include <linux/timex.h>
 
-#include "clock.h"
 #include "compat.h"
 #include "module.h"
 
@@ -42,7 +42,7 @@ EXPORT_SYMBOL_GPL(edc_post_payload);
 /* The trace clock now, in ticks. */
 __bpf_kfunc u64 edc_tsc(void)
 {
-	return edc_clock();
+	return get_cycles();
 }
 EXPORT_SYMBOL_GPL(edc_tsc);
 

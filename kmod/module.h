@@ -76,16 +76,6 @@ void edc_faults_attached(struct edc_device_classes *classes);
 void edc_faults_detach(void);
 void edc_faults_counts(struct edc_device_faults *counts);
 
-static inline bool edc_class_wanted(const struct edc_device_classes *classes, u32 id)
-{
-	return classes->bits[(id - EDC_ID_KERNEL_FIRST) / 64] >> (id - EDC_ID_KERNEL_FIRST) % 64 & 1;
-}
-
-static inline void edc_class_add(struct edc_device_classes *classes, u32 id)
-{
-	classes->bits[(id - EDC_ID_KERNEL_FIRST) / 64] |= 1ull << (id - EDC_ID_KERNEL_FIRST) % 64;
-}
-
 /* device.c */
 int edc_device_register(void);
 void edc_device_unregister(void);

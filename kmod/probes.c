@@ -26,7 +26,7 @@ void edc_probes_find(void)
 
 void edc_probes_there(struct edc_device_classes *classes)
 {
-	for_each_probe(probe) if (probe->found) edc_class_add(classes, probe->id);
+	for_each_probe(probe) if (probe->found) edc_device_add(classes, probe->id);
 }
 
 int edc_probes_attach(const struct edc_device_classes *classes)
@@ -35,7 +35,7 @@ int edc_probes_attach(const struct edc_device_classes *classes)
 	{
 		int error = 0;
 
-		if (!probe->attached && probe->found && edc_class_wanted(classes, probe->id)) {
+		if (!probe->attached && probe->found && edc_device_has(classes, probe->id)) {
 			error = tracepoint_probe_register(probe->found, probe->function, NULL);
 			probe->attached = !error;
 		}
@@ -47,7 +47,7 @@ int edc_probes_attach(const struct edc_device_classes *classes)
 
 void edc_probes_attached(struct edc_device_classes *classes)
 {
-	for_each_probe(probe) if (probe->attached) edc_class_add(classes, probe->id);
+	for_each_probe(probe) if (probe->attached) edc_device_add(classes, probe->id);
 }
 
 void edc_probes_detach(void)

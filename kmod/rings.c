@@ -13,9 +13,11 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/string.h>
+#include <linux/timex.h>
 #include <linux/vmalloc.h>
 
-#include "clock.h"
+#include "monitor/block.h"
+
 #include "module.h"
 
 static DEFINE_PER_CPU(struct edc_cpu *, edc_areas); /* where probes post; NULL: nowhere */
@@ -27,10 +29,7 @@ static u32 ring_blocks[EDC_CARD_LEVELS];
 
 static void close_block(struct edc_cpu *cpu, struct edc_ring *ring)
 {
-	struct edc_block *block = (void *)cpu + ring->end - EDC_BLOCK_SIZE;
-
-	block->content_size = (ring->pos - (ring->end - EDC_BLOCK_SIZE)) * 8;
-	block->timestamp_end = ring->last_time;
+	edc_block_closed((void *)cpu + ring->end - EDC_BLOCK_SIZE, ring);
 	WRITE_ONCE(ring->end, 0);
 	smp_store_release(&ring->closed, ring->opened);
 }
@@ -52,18 +51,7 @@ static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 	WRITE_ONCE(block->magic, 0);
 	barrier();
 	memcpy(block->uuid, trace_uuid, sizeof(block->uuid));
-	block->stream_id = 0;
-	block->stream_instance_id = ring->stream_instance_id;
-	block->timestamp_begin = time;
-	block->timestamp_end = time;
-	block->content_size = EDC_BLOCK_HEADER * 8;
-	block->packet_size = EDC_BLOCK_SIZE * 8;
-	block->packet_seq_num = ring->opened;
-	block->events_discarded = ring->discarded;
-	block->cpu_id = raw_smp_processor_id();
-	block->level = level;
-	block->tid = current->pid;
-	block->process = 0;
+	edc_block_opened(block, ring, time, raw_smp_processor_id(), level, current->pid);
 	barrier();
 	WRITE_ONCE(block->magic, EDC_BLOCK_MAGIC);
 	ring->next = ring->next + 1 < ring->blocks ? ring->next + 1 : 0;
@@ -78,7 +66,7 @@ static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 static __always_inline u64 room(struct edc_cpu *cpu, u32 level, u32 count)
 {
 	struct edc_ring *ring = &cpu->level[level].ring;
-	u64 pos = ring->pos, time = edc_clock();
+	u64 pos = ring->pos, time = get_cycles();
 
 	if (time < ring->last_time) {
 		time = ring->last_time;

@@ -5,36 +5,24 @@
 
 #include <asm/syscall.h>
 
+#include "monitor/syscall_arg.h"
+
 #include "module.h"
 
-#define ABI_NATIVE 0
-#define ABI_COMPAT 1
-#define ABI_X32 2
-#define X32_BIT 0x40000000
-
-/* The 16-bit argument: number (EDC_NO_SYSCALL: none that exists), ABI in the upper four bits. */
-static u32 number_and_abi(long number)
+static u32 argument_of(long number)
 {
-	u32 abi = ABI_NATIVE;
-
 #ifdef CONFIG_X86
-	if (in_ia32_syscall()) {
-		abi = ABI_COMPAT;
-	} else if (number > 0 && number & X32_BIT) {
-		abi = ABI_X32;
-		number &= ~X32_BIT;
-	}
+	return edc_syscall_arg(number, in_ia32_syscall());
+#else
+	return edc_syscall_arg(number, 0);
 #endif
-	if (number < 0 || number > EDC_NO_SYSCALL)
-		number = EDC_NO_SYSCALL;
-	return (u32)number | abi << 12;
 }
 
 static void on_enter(void *data, struct pt_regs *regs, long number)
 {
-	u32 arg = number_and_abi(number);
+	u32 arg = argument_of(number);
 
-	EDC_POST(arg >> 12 == ABI_COMPAT ? 321 : 320, arg);
+	EDC_POST(arg >> 12 == EDC_ABI_COMPAT ? 321 : 320, arg);
 }
 
 static void on_exit(void *data, struct pt_regs *regs, long result)
@@ -42,7 +30,7 @@ static void on_exit(void *data, struct pt_regs *regs, long result)
 	if (result == (s16)result)
 		EDC_POST(322, result);
 	else
-		EDC_POST(323, number_and_abi(syscall_get_nr(current, regs)), result);
+		EDC_POST(323, argument_of(syscall_get_nr(current, regs)), result);
 }
 
 struct edc_probe edc_syscall_probes[] = {

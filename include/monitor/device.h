@@ -55,6 +55,20 @@ struct edc_device_faults {
 #define EDC_DEVICE_RESET _IO('E', 0x44)
 #define EDC_DEVICE_FAULTS _IOR('E', 0x45, struct edc_device_faults)
 
+static inline int edc_device_has(const struct edc_device_classes *classes, __u32 id)
+{
+	__u32 slot = id - EDC_ID_KERNEL_FIRST;
+
+	return slot < EDC_CARD_CLASSES && (classes->bits[slot / 64] >> slot % 64 & 1);
+}
+
+static inline void edc_device_add(struct edc_device_classes *classes, __u32 id)
+{
+	__u32 slot = id - EDC_ID_KERNEL_FIRST;
+
+	classes->bits[slot / 64] |= 1ull << slot % 64;
+}
+
 EDC_ASSERT(sizeof(struct edc_device_info) == 32);
 EDC_ASSERT(sizeof(struct edc_device_create) == 48);
 

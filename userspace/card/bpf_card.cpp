@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "card.skel.h"
 #include "classes.h"
+#include "program_names.h"
 #include "ring_layout.h"
 
 namespace monitor::card {
@@ -52,43 +53,10 @@ btf *kernel_btf()
 	return types;
 }
 
-bool is_classic(const std::string &program)
-{
-	return program.starts_with("classic_");
-}
-
-// A program that does without the interrupted registers, for kernels that do not give their symbol.
-bool is_plain(const std::string &program)
-{
-	return program.starts_with("plain_");
-}
-
 bool kernel_shows_interrupted_registers()
 {
 	static const bool shown = read_text("/proc/kallsyms").find(" __irq_regs\n") != std::string::npos;
 	return shown;
-}
-
-// A program that reads the counters of a thread that runs for long.
-bool is_every(const std::string &program)
-{
-	return program.starts_with("every_");
-}
-
-// A program that is not attached by its own name: record --reset-on.
-bool is_reset(const std::string &program)
-{
-	return program.starts_with("reset_at_");
-}
-
-// The event class that a program posts.
-std::string class_of(const std::string &program)
-{
-	if (is_classic(program))
-		return program.substr(std::strlen("classic_"));
-	if (is_every(program))
-		return program.substr(std::strlen("every_"));
-	return is_plain(program) ? program.substr(std::strlen("plain_")) : program;
 }
 
 bool is_iterator(const bpf_program *program)

@@ -17,17 +17,6 @@
 namespace monitor::card {
 namespace {
 
-bool is_chosen(const edc_device_classes &classes, unsigned id)
-{
-	const unsigned slot = id - EDC_ID_KERNEL_FIRST;
-	return slot < EDC_CARD_CLASSES && classes.bits[slot / 64] >> slot % 64 & 1;
-}
-
-void choose(edc_device_classes &classes, unsigned id)
-{
-	classes.bits[(id - EDC_ID_KERNEL_FIRST) / 64] |= 1ull << (id - EDC_ID_KERNEL_FIRST) % 64;
-}
-
 edc_device_info info_of(int device)
 {
 	edc_device_info info{};
@@ -97,7 +86,7 @@ void ModuleCard::map(unsigned cpus)
 bool ModuleCard::has(std::string_view name) const
 {
 	for (const ClassRow &row : kernel_classes())
-		if (name == row.name && is_chosen(classes_, row.id))
+		if (name == row.name && edc_device_has(&classes_, row.id))
 			return true;
 	return false;
 }
@@ -107,8 +96,8 @@ void ModuleCard::attach(const std::vector<std::string> &names)
 	edc_device_classes chosen{};
 	for (const std::string &name : names)
 		for (const ClassRow &row : kernel_classes())
-			if (name == row.name && is_chosen(classes_, row.id))
-				choose(chosen, row.id);
+			if (name == row.name && edc_device_has(&classes_, row.id))
+				edc_device_add(&chosen, row.id);
 	if (::ioctl(device_.get(), EDC_DEVICE_ATTACH, &chosen) < 0)
 		throw Error(errno, "the module cannot attach its probes");
 }

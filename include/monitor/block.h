@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the kernel's cards write into a block's header (ring.h); magic, uuid and the order of stores are the card's. */
+#ifndef MONITOR_BLOCK_H
+#define MONITOR_BLOCK_H
+
+#include "ring.h"
+
+static inline __attribute__((always_inline)) void edc_block_opened(struct edc_block *block, const struct edc_ring *ring,
+								   __u64 time, __u32 cpu, __u32 level, __u32 tid)
+{
+	block->stream_id = 0;
+	block->stream_instance_id = ring->stream_instance_id;
+	block->timestamp_begin = time;
+	block->timestamp_end = time;
+	block->content_size = EDC_BLOCK_HEADER * 8;
+	block->packet_size = EDC_BLOCK_SIZE * 8;
+	block->packet_seq_num = ring->opened;
+	block->events_discarded = ring->discarded;
+	block->cpu_id = cpu;
+	block->level = level;
+	block->tid = tid;
+	block->process = 0;
+}
+
+/* The ring's open block; before the ring forgets where it ends. */
+static inline __attribute__((always_inline)) void edc_block_closed(struct edc_block *block, const struct edc_ring *ring)
+{
+	block->content_size = (ring->pos - (ring->end - EDC_BLOCK_SIZE)) * 8;
+	block->timestamp_end = ring->last_time;
+}
+
+#endif

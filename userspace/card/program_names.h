@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// What the name of a BPF program says (bpf/card.bpf.c): the event class that it posts, and how it differs from the
+// usual one. Used by bpf_card.cpp.
+#pragma once
+
+#include <cstring>
+#include <string>
+
+namespace monitor::card {
+
+inline bool is_classic(const std::string &program)
+{
+	return program.starts_with("classic_");
+}
+
+// A program that does without the interrupted registers, for kernels that do not give their symbol.
+inline bool is_plain(const std::string &program)
+{
+	return program.starts_with("plain_");
+}
+
+// A program that reads the counters of a thread that runs for long.
+inline bool is_every(const std::string &program)
+{
+	return program.starts_with("every_");
+}
+
+// A program that is not attached by its own name: record --reset-on.
+inline bool is_reset(const std::string &program)
+{
+	return program.starts_with("reset_at_");
+}
+
+// The event class that a program posts.
+inline std::string class_of(const std::string &program)
+{
+	if (is_classic(program))
+		return program.substr(std::strlen("classic_"));
+	if (is_every(program))
+		return program.substr(std::strlen("every_"));
+	return is_plain(program) ? program.substr(std::strlen("plain_")) : program;
+}
+
+} // namespace monitor::card
