@@ -5,6 +5,8 @@ namespace monitor::statistics {
 namespace {
 
 constexpr std::uint64_t most_slices = 4096;
+// So many of a short trace that CPUs end at about the same time, but none so short that beginning is much of it.
+constexpr std::uint64_t enough_slices = 64, least_slice_bytes = 1u << 20, least_stream_bytes = 64u << 10;
 // Packets looked at, of all streams together.
 constexpr std::uint64_t most_samples = 20'000;
 
@@ -53,6 +55,8 @@ std::vector<trace::TimeRange> slices(const trace::Trace &trace, trace::TimeRange
 			touched.emplace_back(stream.get(), packets);
 	}
 	std::vector<trace::TimeRange> made = {range};
+	slice_bytes = std::min(
+	    slice_bytes, std::max({total / enough_slices, least_slice_bytes, touched.size() * least_stream_bytes}));
 	const std::uint64_t count = std::clamp<std::uint64_t>(total / slice_bytes, 1, most_slices);
 	if (count == 1)
 		return made;
@@ -61,13 +65,15 @@ std::vector<trace::TimeRange> slices(const trace::Trace &trace, trace::TimeRange
 		add_samples(*stream, packets, total, samples);
 	std::sort(samples.begin(), samples.end(), [](const Sample &a, const Sample &b) { return a.time < b.time; });
 	std::uint64_t passed = 0;
+	// A cut is just behind a packet's begin: so who reads what is behind it begins with that packet, and what was
+	// lost before it was told by who reads the one before.
 	for (const Sample &sample : samples) {
 		passed += sample.bytes;
-		if (passed < total / count || sample.time <= made.back().from || sample.time > range.to)
+		if (passed < total / count || sample.time < made.back().from || sample.time >= range.to)
 			continue;
 		passed = 0;
-		made.back().to = sample.time - 1;
-		made.push_back({sample.time, range.to});
+		made.back().to = sample.time;
+		made.push_back({sample.time + 1, range.to});
 	}
 	return made;
 }

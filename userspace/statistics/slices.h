@@ -25,7 +25,7 @@
 
 namespace monitor::statistics {
 
-// As much of the stream files as a slice should have.
+// As much of the stream files as a slice has at most, about.
 inline constexpr std::uint64_t usual_slice_bytes = 16u << 20;
 
 // Of the range: in the order of time, without holes. A trace whose packets do not tell their times is one slice.

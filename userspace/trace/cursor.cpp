@@ -27,11 +27,11 @@ Cursor::Cursor(const Stream &stream, const Description &description, Problems &p
 
 Cursor::Item Cursor::start(std::uint64_t from_time)
 {
-	// One packet earlier than needed: a gap is told against the packet before it. Several may begin at from_time;
-	// what does not tell its times is read from the first one on.
+	// The packet that holds what is before from_time has the begin of a gap that reaches over it; several may begin
+	// at from_time. What does not tell its times is read from the first one on.
 	const std::uint64_t first = stream_->first_packet();
 	const std::uint64_t packet = from_time == 0 || !stream_->tells_times() ? first : stream_->seek(from_time - 1);
-	start_at(packet > first ? packet - 1 : first);
+	start_at(packet > first && !follows_in_order(packet) ? packet - 1 : packet);
 	const auto until = [this] { return item_ == Item::gap ? gap_.to_time : event_.time; };
 	while (item_ != Item::end && until() < from_time)
 		advance();
@@ -148,6 +148,16 @@ const char *Cursor::check_order(const PacketHead &head)
 	if (stream_->info().is_described && head.has_begin && stream_->time(head.begin) > packet_end_time_)
 		return "the packet begins after the one behind it";
 	return nullptr;
+}
+
+// Do heads alone say that the packet is opened, whatever the events of the one before it are?
+bool Cursor::follows_in_order(std::uint64_t packet)
+{
+	if (stream_->read_head(packet - 1, neighbour_) || stream_->read_head(packet, next_head_))
+		return false;
+	const std::uint64_t begin = stream_->time(next_head_.begin);
+	return stream_->time(neighbour_.begin) <= begin &&
+	       (stream_->info().is_described || stream_->time(neighbour_.end) <= begin);
 }
 
 // Of the next good packet behind the one that may be opened; the highest time if nothing tells it. One that begins

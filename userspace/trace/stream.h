@@ -228,6 +228,7 @@ private:
 	const char *check_order(const PacketHead &head);
 	std::uint64_t next_begin(const PacketHead &head);
 	std::uint64_t begin_before();
+	bool follows_in_order(std::uint64_t packet);
 	void measure_gap(const PacketHead &head);
 	bool make_gap();
 	bool make_last_gap();
