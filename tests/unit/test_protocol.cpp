@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <limits>
+#include <random>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -47,6 +48,22 @@ const std::string sched = samples::event_block(256, "sched_switch", "u16_t s; s3
 			  samples::event_block(258, "mark", "x16_t arg;");
 
 } // namespace
+
+TEST_CASE("text: numbers of every length")
+{
+	std::mt19937_64 random(1);
+	for (std::uint64_t power = 1;; power *= 10) {
+		for (const std::uint64_t value : {power - 1, power, power + 1, power * 9 + 7})
+			CHECK(text_of(put_unsigned, value) == std::to_string(value));
+		if (power > std::numeric_limits<std::uint64_t>::max() / 10)
+			break;
+	}
+	for (unsigned i = 0; i < 20'000; ++i) {
+		const std::uint64_t value = random() >> i % 64;
+		if (text_of(put_unsigned, value) != std::to_string(value))
+			FAIL(value);
+	}
+}
 
 TEST_CASE("text: numbers")
 {

@@ -18,20 +18,16 @@ EventJson::Plan &EventJson::plan(const trace::EventClass &cls)
 		return *plan;
 	}
 	for (const trace::FieldClass *scope : cls.scopes)
-		if (scope)
-			(scope == &cls.payload ? plan->payload : plan->contexts).emplace_back(*scope, true);
+		if (scope == &cls.payload)
+			plan->payload.emplace_back(*scope, true);
+		else if (scope)
+			plan->contexts.emplace_back(*scope, true);
 	return *plan;
-}
-
-void EventJson::put(std::string_view text)
-{
-	line_.reserve(text.size());
-	line_.set_end(trace::put(line_.end(), text));
 }
 
 void EventJson::put_token(const trace::Event &event, const Token &token)
 {
-	put(token.before);
+	line_.put(token.before);
 	const std::string *label = token.field->kind == trace::FieldKind::text ? nullptr : token.value.label(event);
 	if (label || token.field->kind == trace::FieldKind::text) {
 		const std::string_view text = label ? *label : token.value.get<std::string_view>(event);
@@ -47,34 +43,34 @@ void EventJson::put_token(const trace::Event &event, const Token &token)
 
 std::string_view EventJson::fields(const trace::Event &event)
 {
-	const Plan &plan = this->plan(*event.cls);
+	Plan &plan = this->plan(*event.cls);
 	line_.clear();
-	put("{");
+	line_.put("{");
 	for (const Token &token : plan.tokens)
 		put_token(event, token);
 	std::uint64_t at_bits = event.at_bits;
 	ignored_.clear();
-	for (const trace::FieldText &context : plan.contexts)
+	for (trace::ContextText &context : plan.contexts)
 		context.put(event.view(), at_bits, ignored_); // what follows begins behind it
 	for (const trace::FieldText &payload : plan.payload)
 		payload.put(event.view(), at_bits, line_);
-	put("}");
+	line_.put("}");
 	return line_.view();
 }
 
 std::string_view EventJson::context(const trace::Event &event)
 {
-	const Plan &plan = this->plan(*event.cls);
+	Plan &plan = this->plan(*event.cls);
 	if (plan.contexts.empty())
 		return {};
 	line_.clear();
 	std::uint64_t at_bits = event.at_bits;
 	const char *before = "{";
-	for (const trace::FieldText &context : plan.contexts) {
-		put(std::exchange(before, ","));
+	for (trace::ContextText &context : plan.contexts) {
+		line_.put(std::exchange(before, ","));
 		context.put(event.view(), at_bits, line_);
 	}
-	put("}");
+	line_.put("}");
 	return line_.view();
 }
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/context_text.h"
 #include "trace/event.h"
 #include "trace/field_ref.h"
-#include "trace/field_text.h"
 #include "trace/line_buffer.h"
 
 namespace monitor::query {
@@ -33,12 +33,11 @@ private:
 	};
 	struct Plan {
 		std::vector<Token> tokens;
-		std::vector<trace::FieldText> contexts;
+		std::vector<trace::ContextText> contexts;
 		std::vector<trace::FieldText> payload; // one, or none if it is empty
 	};
 
 	Plan &plan(const trace::EventClass &cls);
-	void put(std::string_view text);
 	void put_token(const trace::Event &event, const Token &token);
 
 	std::vector<std::unique_ptr<Plan>> plans_; // by class index

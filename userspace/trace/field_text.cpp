@@ -41,9 +41,24 @@ char *put_based(char *out, std::uint64_t value, const FieldClass &type)
 
 FieldText::FieldText(const FieldClass &scope, bool json) : json_(json), root_(compile(scope)) {}
 
+FieldText::Form FieldText::form_of(const FieldClass &type, bool json)
+{
+	if (type.kind == Kind::integer && !type.labels && (json || type.base == 10))
+		return Form::decimal;
+	if (type.is_scalar())
+		return Form::scalar;
+	if (type.kind == Kind::optional)
+		return Form::optional;
+	if (type.is_text)
+		return Form::text;
+	if (type.kind == Kind::structure)
+		return Form::structure;
+	return type.kind == Kind::variant ? Form::variant : Form::elements;
+}
+
 FieldText::Node FieldText::compile(const FieldClass &type) const
 {
-	Node node{&type, {}, {}, ShortText::head_bytes + 2};
+	Node node{&type, form_of(type, json_), {}, {}, ShortText::head_bytes + 2};
 	if (type.is_scalar())
 		node.room += max_scalar_chars;
 	for (const Member &member : type.members) {
@@ -78,13 +93,16 @@ void FieldText::put_members(const Node &node, Walk &walk) const
 			skip(*member.type, walk.view, walk.at_bits);
 			continue;
 		}
-		if (member.type->kind == Kind::optional && !is_present(*member.type, walk.view))
+		if (member.form == Form::optional && !is_present(*member.type, walk.view))
 			continue;
 		if (!first)
 			*walk.out++ = json_ ? ',' : ' ';
 		first = false;
 		walk.out = member.before.put(walk.out);
-		put_node(member, walk);
+		if (member.form == Form::decimal)
+			put_decimal(*member.type, walk);
+		else
+			put_node(member, walk);
 	}
 }
 
@@ -96,13 +114,27 @@ void FieldText::put_text(std::string_view text, Walk &walk) const
 				    : put_quoted(walk.out, text);
 }
 
+// Moves behind it.
+static std::uint64_t take_scalar(const FieldClass &type, const View &view, std::uint64_t &at_bits)
+{
+	const std::uint64_t begin = aligned(at_bits, type.align_bits);
+	const std::uint64_t value = read_scalar_of(type, view, begin);
+	if (type.slot >= 0)
+		view.slots[type.slot] = value;
+	at_bits = begin + type.size_bits;
+	return value;
+}
+
+inline void FieldText::put_decimal(const FieldClass &type, Walk &walk)
+{
+	const std::uint64_t value = take_scalar(type, walk.view, walk.at_bits);
+	walk.out =
+	    type.is_signed ? put_signed(walk.out, static_cast<std::int64_t>(value)) : put_unsigned(walk.out, value);
+}
+
 void FieldText::put_scalar(const FieldClass &type, Walk &walk) const
 {
-	const std::uint64_t at_bits = aligned(walk.at_bits, type.align_bits);
-	const std::uint64_t value = read_scalar_of(type, walk.view, at_bits);
-	if (type.slot >= 0)
-		walk.view.slots[type.slot] = value;
-	walk.at_bits = at_bits + type.size_bits;
+	const std::uint64_t value = take_scalar(type, walk.view, walk.at_bits);
 	if (type.kind == Kind::floating_point) {
 		walk.out = put_real(walk.out, as_real(value, type.size_bits), json_);
 		return;
@@ -132,34 +164,47 @@ void FieldText::put_elements(const Node &node, Walk &walk) const
 	*walk.out++ = ']';
 }
 
-void FieldText::put_node(const Node &node, Walk &walk) const
+void FieldText::put_string(const FieldClass &type, Walk &walk) const
 {
-	const FieldClass &type = *node.type;
-	if (type.is_scalar())
-		return put_scalar(type, walk);
-	if (type.kind == Kind::optional)
-		return put_node(node.below.front(), walk);
-	if (type.is_text) {
-		const std::string_view text = text_at(type, walk.view, walk.at_bits);
-		put_text(text, walk);
-		walk.at_bits = aligned(walk.at_bits, type.align_bits);
-		const std::uint64_t bytes =
-		    type.kind == Kind::string ? text.size() + 1 : length_of(type, walk.view, walk.at_bits);
-		walk.at_bits += bytes * 8;
-		return;
-	}
-	if (type.kind == Kind::array || type.kind == Kind::sequence)
-		return put_elements(node, walk);
+	const std::string_view text = text_at(type, walk.view, walk.at_bits);
+	put_text(text, walk);
+	walk.at_bits = aligned(walk.at_bits, type.align_bits);
+	const std::uint64_t bytes =
+	    type.kind == Kind::string ? text.size() + 1 : length_of(type, walk.view, walk.at_bits);
+	walk.at_bits += bytes * 8;
+}
+
+void FieldText::put_braced(const Node &node, Walk &walk) const
+{
 	*walk.out++ = '{';
-	if (type.kind == Kind::structure) {
-		walk.at_bits = aligned(walk.at_bits, type.align_bits);
+	if (node.form == Form::structure) {
+		walk.at_bits = aligned(walk.at_bits, node.type->align_bits);
 		put_members(node, walk);
-	} else if (const Member *option = option_of(type, walk.view)) {
-		const Node &below = node.below[static_cast<std::size_t>(option - type.members.data())];
+	} else if (const Member *option = option_of(*node.type, walk.view)) {
+		const Node &below = node.below[static_cast<std::size_t>(option - node.type->members.data())];
 		walk.out = below.before.put(walk.out);
 		put_node(below, walk);
 	}
 	*walk.out++ = '}';
+}
+
+void FieldText::put_node(const Node &node, Walk &walk) const
+{
+	switch (node.form) {
+	case Form::decimal:
+		return put_decimal(*node.type, walk);
+	case Form::scalar:
+		return put_scalar(*node.type, walk);
+	case Form::text:
+		return put_string(*node.type, walk);
+	case Form::elements:
+		return put_elements(node, walk);
+	case Form::optional:
+		return put_node(node.below.front(), walk);
+	case Form::structure:
+	case Form::variant:
+		return put_braced(node, walk);
+	}
 }
 
 } // namespace monitor::trace

@@ -25,8 +25,11 @@ public:
 	void put(const View &view, std::uint64_t &at_bits, LineBuffer &out) const;
 
 private:
+	enum class Form : std::uint8_t { decimal, scalar, text, elements, structure, variant, optional };
+
 	struct Node {
 		const FieldClass *type;
+		Form form;
 		ShortText before; // the name, as it is printed
 		std::vector<Node> below;
 		std::size_t room = 0; // characters it takes at most, but for texts and the elements of sequences
@@ -46,10 +49,14 @@ private:
 		}
 	};
 
+	static Form form_of(const FieldClass &type, bool json);
 	Node compile(const FieldClass &type) const;
 	void put_members(const Node &node, Walk &walk) const;
 	void put_node(const Node &node, Walk &walk) const;
+	void put_braced(const Node &node, Walk &walk) const;
+	static void put_decimal(const FieldClass &type, Walk &walk);
 	void put_scalar(const FieldClass &type, Walk &walk) const;
+	void put_string(const FieldClass &type, Walk &walk) const;
 	void put_elements(const Node &node, Walk &walk) const;
 	void put_text(std::string_view text, Walk &walk) const;
 

@@ -23,6 +23,12 @@ public:
 		if (bytes_.size() - used_ < more)
 			bytes_.resize(2 * (used_ + more));
 	}
+	void put(std::string_view text)
+	{
+		reserve(text.size());
+		std::memcpy(end(), text.data(), text.size());
+		used_ += text.size();
+	}
 	std::string_view view() const { return {bytes_.data(), used_}; }
 	std::size_t size() const { return used_; }
 	void clear() { used_ = 0; }

@@ -112,8 +112,10 @@ Protocol::Plan Protocol::compile(const EventClass &cls) const
 void Protocol::compile_described(const EventClass &cls, Plan &plan) const
 {
 	for (const FieldClass *scope : cls.scopes)
-		if (scope)
-			(scope == &cls.payload ? plan.payload : plan.contexts).emplace_back(*scope, options_.json);
+		if (scope == &cls.payload)
+			plan.payload.emplace_back(*scope, options_.json);
+		else if (scope)
+			plan.contexts.emplace_back(*scope, options_.json);
 }
 
 Protocol::Step Protocol::compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const
@@ -159,7 +161,7 @@ bool Protocol::wants_pid(const Event &event, const Plan &plan, std::int64_t runn
 
 void Protocol::put_line(const Event &event, std::int64_t running)
 {
-	const Plan &plan = plans_[event.cls->index];
+	Plan &plan = plans_[event.cls->index];
 	if (!event.is_token()) {
 		described_.clear();
 		put_described(event, plan);
@@ -183,27 +185,21 @@ void Protocol::put_line(const Event &event, std::int64_t running)
 		flush();
 }
 
-void Protocol::put_described(const Event &event, const Plan &plan)
+void Protocol::put_described(const Event &event, Plan &plan)
 {
 	std::uint64_t at_bits = event.at_bits;
 	const char *separator = options_.json ? ",\"context\":{" : " ";
-	for (const FieldText &context : plan.contexts) {
-		append(std::exchange(separator, options_.json ? "," : " "));
+	for (ContextText &context : plan.contexts) {
+		described_.put(std::exchange(separator, options_.json ? "," : " "));
 		context.put(event.view(), at_bits, described_);
 	}
 	if (options_.json)
-		append(plan.contexts.empty() ? ",\"fields\":{" : "},\"fields\":{");
+		described_.put(plan.contexts.empty() ? ",\"fields\":{" : "},\"fields\":{");
 	else if (!plan.payload.empty())
-		append(" ");
+		described_.put(" ");
 	for (const FieldText &payload : plan.payload)
 		payload.put(event.view(), at_bits, described_);
-	append(options_.json ? "}}\n" : "\n");
-}
-
-void Protocol::append(std::string_view text)
-{
-	described_.reserve(text.size());
-	described_.set_end(put(described_.end(), text));
+	described_.put(options_.json ? "}}\n" : "\n");
 }
 
 void Protocol::split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds)

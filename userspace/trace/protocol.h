@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "context_text.h"
 #include "event.h"
 #include "field_ref.h"
-#include "field_text.h"
 #include "threads.h"
 #include "trace.h"
 
@@ -74,11 +74,11 @@ private:
 	};
 	struct Plan {
 		std::vector<Step> steps;
-		ShortText name;                  // as printed
-		std::size_t line_bytes = 0;      // at most; without what is described
-		std::vector<FieldRef> pids;      // fields that name a thread
-		std::vector<FieldText> contexts; // of a described class
-		std::vector<FieldText> payload;  // one, or none if it is empty
+		ShortText name;                    // as printed
+		std::size_t line_bytes = 0;        // at most; without what is described
+		std::vector<FieldRef> pids;        // fields that name a thread
+		std::vector<ContextText> contexts; // of a described class
+		std::vector<FieldText> payload;    // one, or none if it is empty
 		bool wanted = true;
 	};
 
@@ -95,8 +95,7 @@ private:
 	bool is_order_known(const Event &event);
 	void print_machines(const std::vector<std::string> &names);
 	void put_line(const Event &event, std::int64_t running);
-	void put_described(const Event &event, const Plan &plan);
-	void append(std::string_view text);
+	void put_described(const Event &event, Plan &plan);
 	bool wants_pid(const Event &event, const Plan &plan, std::int64_t running) const;
 	bool is_listed(std::int64_t pid) const;
 

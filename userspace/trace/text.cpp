@@ -6,25 +6,6 @@ namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
-struct Powers {
-	std::uint64_t of_ten[20] = {1};
-	constexpr Powers()
-	{
-		for (int i = 1; i < 20; ++i)
-			of_ten[i] = of_ten[i - 1] * 10;
-	}
-};
-constexpr Powers powers;
-
-// Of a value that is not 0.
-unsigned decimal_digits(std::uint64_t value)
-{
-	// its bits by log10(2) are its digits, or one too few
-	const auto bits = static_cast<unsigned>(64 - __builtin_clzll(value));
-	const unsigned few = bits * 1233 >> 12;
-	return few + (value >= powers.of_ten[few]);
-}
-
 // Length of the UTF-8 sequence that begins here and is no control character; 0: none.
 std::size_t utf8_length(std::string_view text)
 {
@@ -109,28 +90,56 @@ const char digit_pairs[201] = "0001020304050607080910111213141516171819"
 			      "6061626364656667686970717273747576777879"
 			      "8081828384858687888990919293949596979899";
 
+// What is below 10^8 becomes a number of 32.32 bits: the pair of digits in front of the point, then times 100 the next.
+// The factors are rounded up so little that no pair is reached wrongly (Anhalt, "jeaiii_to_text", 2022).
+static std::uint64_t by_million(std::uint32_t below_100_million)
+{
+	return (std::uint64_t(below_100_million) * 281'474'978 >> 16) + 1;
+}
+
+static char *put_next_pairs(char *out, std::uint64_t point, int pairs)
+{
+	while (pairs-- > 0) {
+		point = (point & 0xffff'ffff) * 100;
+		out = put_pair(out, static_cast<unsigned>(point >> 32));
+	}
+	return out;
+}
+
+static char *put_eight_digits(char *out, std::uint32_t value)
+{
+	const std::uint64_t point = by_million(value);
+	return put_next_pairs(put_pair(out, static_cast<unsigned>(point >> 32)), point, 3);
+}
+
+// Without zeros in front.
+static char *put_up_to_eight_digits(char *out, std::uint32_t value)
+{
+	const int pairs = value < 100 ? 0 : value < 10'000 ? 1 : value < 1'000'000 ? 2 : 3;
+	const std::uint64_t point = pairs == 0   ? std::uint64_t(value) << 32
+				    : pairs == 1 ? std::uint64_t(value) * 42'949'673
+				    : pairs == 2 ? std::uint64_t(value) * 429'497
+						 : by_million(value);
+	const auto first = static_cast<unsigned>(point >> 32);
+	if (first < 10)
+		*out++ = static_cast<char>('0' + first);
+	else
+		out = put_pair(out, first);
+	return put_next_pairs(out, point, pairs);
+}
+
 char *put_unsigned(char *out, std::uint64_t value)
 {
-	if (value < 10) {
-		*out = static_cast<char>('0' + value);
-		return out + 1;
-	}
-	char *const end = out + decimal_digits(value);
-	char *first = end;
-	constexpr std::uint32_t eight_digits = 100'000'000; // division of 32 bits is faster
-	for (; value >= eight_digits; value /= eight_digits) {
-		auto low = static_cast<std::uint32_t>(value % eight_digits);
-		for (int pairs = 0; pairs < 4; ++pairs, low /= 100)
-			put_pair(first -= 2, low % 100);
-	}
-	auto high = static_cast<std::uint32_t>(value);
-	for (; high >= 100; high /= 100)
-		put_pair(first -= 2, high % 100);
-	if (high >= 10)
-		put_pair(out, high);
+	constexpr std::uint64_t eight_digits = 100'000'000;
+	if (value < eight_digits)
+		return put_up_to_eight_digits(out, static_cast<std::uint32_t>(value));
+	const std::uint64_t high = value / eight_digits;
+	if (high < eight_digits)
+		out = put_up_to_eight_digits(out, static_cast<std::uint32_t>(high));
 	else
-		*out = static_cast<char>('0' + high);
-	return end;
+		out = put_eight_digits(put_up_to_eight_digits(out, static_cast<std::uint32_t>(high / eight_digits)),
+				       static_cast<std::uint32_t>(high % eight_digits));
+	return put_eight_digits(out, static_cast<std::uint32_t>(value % eight_digits));
 }
 
 char *put_signed(char *out, std::int64_t value)

@@ -3,6 +3,7 @@
 add_library(monitor_trace STATIC
   ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/completion.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/context_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cursor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/described_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/described_packets.cpp
