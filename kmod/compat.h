@@ -5,6 +5,7 @@
 
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/version.h>
 
@@ -23,6 +24,15 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 	__diag_push();           \
 	__diag_ignore_all("-Wmissing-prototypes", "BPF programs call them, by BTF")
 #define __bpf_kfunc_end_defs() __diag_pop()
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void hrtimer_setup(struct hrtimer *timer, enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
 #endif
 
 #ifndef BTF_KFUNCS_START

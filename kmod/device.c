@@ -23,6 +23,7 @@ static struct file *owner;      /* who has the card */
 
 static void detach_all(void)
 {
+	edc_sample_detach();
 	edc_faults_detach();
 	edc_probes_detach();
 }
@@ -33,6 +34,7 @@ union argument {
 	struct edc_device_create create;
 	struct edc_device_classes classes;
 	struct edc_device_faults faults;
+	u64 sample_every_ns;
 };
 
 static void tell(struct edc_device_info *info)
@@ -43,6 +45,7 @@ static void tell(struct edc_device_info *info)
 	info->in_use = owner != NULL;
 	edc_probes_there(&info->classes);
 	edc_faults_there(&info->classes);
+	edc_device_add(&info->classes, EDC_ID_sample);
 }
 
 static int create(struct file *file, const struct edc_device_create *wanted)
@@ -59,6 +62,16 @@ static int create(struct file *file, const struct edc_device_create *wanted)
 	return error;
 }
 
+static struct edc_device_classes attached(void)
+{
+	struct edc_device_classes classes = {};
+
+	edc_probes_attached(&classes);
+	edc_faults_attached(&classes);
+	edc_sample_attached(&classes);
+	return classes;
+}
+
 static int attach(struct edc_device_classes *classes)
 {
 	int error = edc_faults_attach(classes);
@@ -69,19 +82,16 @@ static int attach(struct edc_device_classes *classes)
 		detach_all();
 		return error;
 	}
-	memset(classes, 0, sizeof(*classes));
-	edc_probes_attached(classes);
-	edc_faults_attached(classes);
+	edc_sample_attach(classes);
+	*classes = attached();
 	return 0;
 }
 
 static int reset(void)
 {
-	struct edc_device_classes attached = {};
+	const struct edc_device_classes classes = attached();
 
-	edc_probes_attached(&attached);
-	edc_faults_attached(&attached);
-	if (memchr_inv(&attached, 0, sizeof(attached)))
+	if (memchr_inv(&classes, 0, sizeof(classes)))
 		return -EBUSY;
 	edc_rings_reset();
 	return 0;
@@ -105,6 +115,8 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 		return 0;
 	case EDC_DEVICE_RESET:
 		return reset();
+	case EDC_DEVICE_SAMPLE:
+		return argument->sample_every_ns ? edc_sample_every(argument->sample_every_ns) : edc_sample();
 	default:
 		edc_faults_counts(&argument->faults);
 		return 0;
@@ -114,7 +126,8 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 static bool is_command(unsigned int command)
 {
 	static const unsigned int commands[] = {EDC_DEVICE_INFO,   EDC_DEVICE_CREATE, EDC_DEVICE_ATTACH,
-						EDC_DEVICE_DETACH, EDC_DEVICE_RESET,  EDC_DEVICE_FAULTS};
+						EDC_DEVICE_DETACH, EDC_DEVICE_RESET,  EDC_DEVICE_FAULTS,
+						EDC_DEVICE_SAMPLE};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)

@@ -67,11 +67,13 @@
 	CLASS(360, cpu_idle, power, 0, A(s16, state))                                                              \
 	CLASS(361, cpu_frequency, power, 1, A(u16, cpu_id) F(u64, state))                                          \
 	CLASS(370, block_rq_issue, block, 2, A(x16, op) F(u32, dev) F(u32, nr_bytes) F(u64, sector))               \
-	CLASS(371, block_rq_complete, block, 2, A(s16, error) F(u32, dev) F(u32, nr_bytes) F(u64, sector))
+	CLASS(371, block_rq_complete, block, 2, A(s16, error) F(u32, dev) F(u32, nr_bytes) F(u64, sector))         \
+	CLASS(380, sample, sample, 2, A(doing, doing) F(s32, pid) F(s32, tgid) F(u64, number))
 
 /* Sizes of the kinds in bits. `comm` is 16 bytes of text, NUL-padded. */
 #define EDC_KIND_BITS_abi 4
 #define EDC_KIND_BITS_comm 128
+#define EDC_KIND_BITS_doing 16
 #define EDC_KIND_BITS_s16 16
 #define EDC_KIND_BITS_s32 32
 #define EDC_KIND_BITS_s64 64
@@ -117,6 +119,12 @@
  */
 #define EDC_RESET_TRACEPOINTS 4
 #define EDC_ID_counters_reset 345
+
+/* sample.doing: what a CPU was at when it was interrupted to tell (the kernel module, record --sample-every) */
+#define EDC_ID_sample 380
+#define EDC_DOING_IDLE 0
+#define EDC_DOING_USER 1
+#define EDC_DOING_KERNEL 2
 
 /* Argument of thread_counts: at the start, at the end, at a thread's last switch. */
 #define EDC_WHEN_START 0

@@ -17,7 +17,7 @@
 #include "card.h"
 
 #define EDC_DEVICE "/dev/monitor"
-#define EDC_DEVICE_VERSION 1
+#define EDC_DEVICE_VERSION 2
 
 struct edc_device_classes {
 	__u64 bits[EDC_CARD_CLASSES / 64];
@@ -54,6 +54,12 @@ struct edc_device_faults {
 /* Forget all tokens and counts. EBUSY while probes are attached. */
 #define EDC_DEVICE_RESET _IO('E', 0x44)
 #define EDC_DEVICE_FAULTS _IOR('E', 0x45, struct edc_device_faults)
+/*
+ * Every CPU posts a `sample`, so often, in ns, from now on until EDC_DEVICE_DETACH; 0: once, now. ENODATA: that class
+ * is not attached. EBUSY: it is done already, or the one before is under way. EINVAL: more often than anybody can want.
+ */
+#define EDC_DEVICE_SAMPLE _IOW('E', 0x46, __u64)
+#define EDC_SAMPLE_LEAST_NS 100000
 
 static inline int edc_device_has(const struct edc_device_classes *classes, __u32 id)
 {

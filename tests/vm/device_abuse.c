@@ -141,6 +141,8 @@ int main(void)
 	struct edc_device_info info;
 	struct edc_device_create wanted = usual();
 	struct edc_device_faults faults;
+	struct edc_device_classes samples = {};
+	__u64 every = 0;
 	int device = open(EDC_DEVICE, O_RDWR), other = open(EDC_DEVICE, O_RDWR);
 
 	srand(4711);
@@ -156,9 +158,10 @@ int main(void)
 	call(device, EDC_DEVICE_CREATE, &wanted, EBUSY, "a second card of one recorder");
 	call(other, EDC_DEVICE_CREATE, &wanted, EBUSY, "a second recorder's card");
 	call(other, EDC_DEVICE_DETACH, NULL, EBADFD, "another's card");
+	call(other, EDC_DEVICE_SAMPLE, &every, EBADFD, "another's samples");
 	map(other, 0, EDC_BLOCK_SIZE, PROT_READ, MAP_SHARED, EBADFD, "another's rings");
 	for (unsigned number = 0; number < 256; number++)
-		if (number < 0x40 || number > 0x45)
+		if (number < 0x40 || number > 0x46)
 			call(device, _IOC(_IOC_READ | _IOC_WRITE, 'E', number, 16), &info, ENOTTY,
 			     "a command that there is not");
 	call(device, 0, NULL, ENOTTY, "command 0");
@@ -166,6 +169,20 @@ int main(void)
 	refuse_mappings(device);
 	scribble(device);
 	call(device, EDC_DEVICE_FAULTS, &faults, 0, "faults");
+	call(device, EDC_DEVICE_DETACH, NULL, 0, "all probes away");
+	call(device, EDC_DEVICE_SAMPLE, &every, ENODATA, "a sample that nobody takes");
+	edc_device_add(&samples, EDC_ID_sample);
+	call(device, EDC_DEVICE_ATTACH, &samples, 0, "samples");
+	call(device, EDC_DEVICE_SAMPLE, NULL, EFAULT, "a sample from nowhere");
+	for (every = 1; every < EDC_SAMPLE_LEAST_NS; every *= 7)
+		call(device, EDC_DEVICE_SAMPLE, &every, EINVAL, "samples too often");
+	every = ~0ull;
+	call(device, EDC_DEVICE_SAMPLE, &every, EINVAL, "samples in a thousand years");
+	every = EDC_SAMPLE_LEAST_NS;
+	call(device, EDC_DEVICE_SAMPLE, &every, 0, "samples");
+	call(device, EDC_DEVICE_SAMPLE, &every, EBUSY, "samples twice");
+	usleep(100000);
+	call(device, EDC_DEVICE_RESET, NULL, EBUSY, "to forget while samples are taken");
 	close(device);
 	call(other, EDC_DEVICE_CREATE, &wanted, 0, "the card after its recorder went");
 	close(other);

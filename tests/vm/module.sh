@@ -60,6 +60,22 @@ record auto $families
 card_is module
 record bpf $families
 card_is bpf
+
+# All CPUs are asked at once, while both are loaded and while they are idle; the kernel's tokens agree with what they say.
+./monitor record --force --card module -o /tmp/module -e sched --sample-every 10ms -- sh -c './getppid 2 200000; i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 1' ||
+	fail "record --sample-every: exit status $?"
+./monitor check /tmp/module || fail "monitor check of samples: exit status $?"
+./monitor report --samples /tmp/module || fail "monitor report --samples: exit status $?"
+./monitor report --samples --json /tmp/module | tr -d ' \n' > /tmp/report.json
+taken=$(sed -n 's/.*"samples":{"taken":\([0-9]*\).*/\1/p' /tmp/report.json)
+complete=$(sed -n 's/.*"taken":[0-9]*,"complete":\([0-9]*\).*/\1/p' /tmp/report.json)
+[ "${taken:-0}" -ge 20 ] || fail "${taken:-no} samples of all CPUs were taken"
+[ $((complete * 2)) -ge "$taken" ] || fail "only $complete of $taken samples have all CPUs"
+grep -q '"process":"getppid"' /tmp/report.json && grep -q '"process":"idle"' /tmp/report.json || fail "samples miss who ran"
+user=$(tr '{' '\n' < /tmp/report.json | sed -n 's/.*"user":\([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
+[ "$user" -ge 10 ] || fail "only $user samples met the shell's loop in user mode"
+./monitor record --card bpf --sample-every 10ms -d 1 -o /tmp/none 2> /tmp/refused && fail "--sample-every without the module"
+grep -q 'only the kernel module can' /tmp/refused || fail "--card bpf --sample-every: $(cat /tmp/refused)"
 ./device_abuse || fail "device_abuse: exit status $?"
 
 # In use it stays; killed at any instant a recorder leaves nothing behind.

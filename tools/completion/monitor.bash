@@ -58,7 +58,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		compopt -o filenames 2> /dev/null || true
 		;;
 	record:-e | record:--events)
-		_monitor_list $("$program" events 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
+		_monitor_list $("$program" events 2> /dev/null | sed -n '/^sample/d; s/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
 		;;
 	record:-p | record:--pid)
 		_monitor_list cmd $(cd /proc && compgen -G '[0-9]*')
@@ -99,7 +99,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--from | stat:--to | stat:--top | stat:--threads | \
-		list:--from | list:--to | list:--cpu | list:--pid | list:--filter | query:--filter) ;;
+		list:--from | list:--to | list:--cpu | list:--pid | list:--filter | query:--filter | record:--sample-every) ;;
 	*)
 		return 1
 		;;

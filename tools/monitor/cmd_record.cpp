@@ -12,6 +12,7 @@
 #include "card/classes.h"
 #include "commands.h"
 #include "duration.h"
+#include "monitor/device.h"
 #include "pmu/selection.h"
 #include "record/recording.h"
 #include "record/user_reads.h"
@@ -31,7 +32,8 @@ const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", reco
 
 struct Arguments {
 	record::Options options;
-	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, buffer, max_size;
+	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
+						       max_size;
 };
 
 std::vector<std::string> split(const std::string &list)
@@ -73,6 +75,8 @@ void parse_families(Arguments &arguments)
 	if (arguments.families.empty())
 		return;
 	for (const std::string &name : split(arguments.families)) {
+		if (name == "sample")
+			throw Error("-e: samples are taken with --sample-every TIME, besides what -e says");
 		bool known = false;
 		std::string all;
 		for (const card::Family &family : card::families()) {
@@ -117,6 +121,14 @@ void parse_selection(Arguments &arguments)
 			throw Error(fmt::format("-p: {} is a thread of process {}; say -p {}", pid, process, process));
 		arguments.options.pids.push_back(static_cast<int>(pid));
 	}
+}
+
+std::uint64_t sample_period(const std::string &text)
+{
+	const std::uint64_t ns = parse_duration(text, "--sample-every");
+	if (ns < EDC_SAMPLE_LEAST_NS)
+		throw Error("--sample-every: at most every 100us, for each sample interrupts every CPU");
+	return ns;
 }
 
 void parse_measurements(Arguments &arguments)
@@ -185,6 +197,8 @@ int run(Arguments &arguments)
 	parse_families(arguments);
 	parse_selection(arguments);
 	parse_measurements(arguments);
+	if (!arguments.sample_every.empty())
+		arguments.options.sample_every_ns = sample_period(arguments.sample_every);
 	if (!arguments.buffer.empty())
 		arguments.options.buffer_bytes = parse_size(arguments.buffer, "--buffer");
 	if (!arguments.max_size.empty())
@@ -262,6 +276,12 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->add_option("--card", options.card,
 			 "who writes the kernel's events: bpf, module, or auto: the module if it is loaded")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
+	record
+	    ->add_option(
+		"--sample-every", arguments->sample_every,
+		"so often interrupt all CPUs at once and record what each is at, for `report --samples`, such as "
+		"10ms; needs the kernel module")
+	    ->option_text("TIME");
 	record->add_option("--buffer", arguments->buffer, "memory for rings and pool together, such as 64M")
 	    ->option_text("SIZE");
 	record->add_option("--max-size", arguments->max_size, "end when the trace has this size, such as 1G")

@@ -10,6 +10,7 @@
 #include "analyze/counter_fold.h"
 #include "analyze/machine.h"
 #include "analyze/regions.h"
+#include "analyze/samples.h"
 #include "analyze/segments.h"
 #include "base/error.h"
 #include "base/fd.h"
@@ -18,6 +19,7 @@
 #include "duration.h"
 #include "report/measurements_table.h"
 #include "report/regions_table.h"
+#include "report/samples_table.h"
 #include "report/segments_table.h"
 #include "report/summary.h"
 #include "report/usage_report.h"
@@ -30,8 +32,8 @@ struct Arguments {
 	std::vector<std::string> directories;
 	std::string tdl;
 	std::string by = "process", sort, every;
-	bool syscalls = false, offcpu = false, regions = false, segments = false, ratios = false, json = false,
-	     csv = false;
+	bool syscalls = false, offcpu = false, regions = false, segments = false, ratios = false, samples = false,
+	     json = false, csv = false;
 	std::size_t top = 0;
 };
 
@@ -149,12 +151,18 @@ struct Folds {
 	std::unique_ptr<analyze::CounterFold> counters;
 	std::unique_ptr<analyze::RegionFold> regions;
 	std::unique_ptr<analyze::SegmentFold> segments;
+	std::unique_ptr<analyze::SampleFold> samples;
 };
 
 Folds make_folds(const Arguments &arguments, const trace::Trace &trace, const analyze::RecordingInfo &info,
 		 analyze::Machine &machine, std::uint64_t every_ticks)
 {
 	Folds folds;
+	if (arguments.samples) {
+		folds.samples = std::make_unique<analyze::SampleFold>(machine);
+		machine.add(*folds.samples);
+		return folds;
+	}
 	if (arguments.syscalls || arguments.offcpu) {
 		folds.activities = std::make_unique<analyze::ActivityFold>(
 		    analyze::load_table(arguments.syscalls ? "syscalls" : "offcpu"), machine);
@@ -180,6 +188,23 @@ Folds make_folds(const Arguments &arguments, const trace::Trace &trace, const an
 		machine.add(*folds.segments);
 	}
 	return folds;
+}
+
+// What no row of the table can say.
+std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
+{
+	if (folds.regions)
+		return report::unpaired_text(*folds.regions);
+	if (folds.segments)
+		return report::segments_text(*folds.segments, info);
+	return folds.samples ? report::samples_text(*folds.samples, clock) : "";
+}
+
+std::string below_json(const Folds &folds, const trace::Clock &clock)
+{
+	if (folds.regions)
+		return fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.regions));
+	return folds.samples ? fmt::format("\"samples\": {},\n", report::samples_json(*folds.samples, clock)) : "";
 }
 
 report::UsageOptions usage_options(const Arguments &arguments, const trace::Trace &trace,
@@ -267,6 +292,8 @@ void run(const Arguments &arguments)
 		folds.regions->finish();
 	if (folds.counters)
 		folds.counters->finish(machine);
+	if (folds.samples)
+		folds.samples->finish();
 
 	const report::UsageOptions options = usage_options(arguments, trace, info, machine.kinds());
 	const report::Table cpus = report::cpu_table(machine, clock, info);
@@ -274,6 +301,7 @@ void run(const Arguments &arguments)
 	report::Table table = folds.regions ? report::regions_table(*folds.regions, clock, report::known_shares(info),
 								    folds.counters ? &folds.counters->info() : nullptr)
 			      : folds.segments ? report::segments_table(*folds.segments, folds.counters->info(), clock)
+			      : folds.samples  ? report::samples_table(*folds.samples)
 			      : folds.activities ? report::activity_table(*folds.activities, clock)
 			      : by_cpu           ? cpus
 						 : report::usage_table(machine, clock, options);
@@ -290,8 +318,7 @@ void run(const Arguments &arguments)
 		summary.lost = losses.counted();
 	if (arguments.json) {
 		fmt::print("{{\"rows\": {},\n{}{}\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
-			   folds.regions ? fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.regions))
-					 : "",
+			   below_json(folds, clock),
 			   folds.counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n",
 							report::to_json(ratios.table), ratios.how)
 					  : "",
@@ -301,11 +328,11 @@ void run(const Arguments &arguments)
 	} else {
 		const bool of_its_own = folds.counters && !folds.regions && !folds.segments && !arguments.ratios;
 		print_text(table,
-			   (folds.regions    ? report::unpaired_text(*folds.regions)
-			    : folds.segments ? report::segments_text(*folds.segments, info)
-					     : "") +
+			   below_text(folds, info, clock) +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
-			   cpus, !by_cpu && (of_its_own || (!folds.counters && !folds.activities && !folds.regions)),
+			   cpus,
+			   !by_cpu && (of_its_own ||
+				       (!folds.counters && !folds.activities && !folds.regions && !folds.samples)),
 			   hidden, info, summary, trace.problems().total());
 	}
 }
@@ -340,11 +367,20 @@ void add_report(CLI::App &app, int &exit_code)
 	    ->excludes("--syscalls")
 	    ->excludes("--offcpu")
 	    ->excludes("--regions");
+	command
+	    ->add_flag("--samples", arguments->samples,
+		       "what the CPUs were at when `record --sample-every` asked all at once instead, by process")
+	    ->excludes("--syscalls")
+	    ->excludes("--offcpu")
+	    ->excludes("--regions")
+	    ->excludes("--segments")
+	    ->excludes("--by");
 	command->add_flag("--ratios", arguments->ratios, "only what `record -m` counted, by --by")
 	    ->excludes("--syscalls")
 	    ->excludes("--offcpu")
 	    ->excludes("--regions")
-	    ->excludes("--segments");
+	    ->excludes("--segments")
+	    ->excludes("--samples");
 	command->add_option("--every", arguments->every, "--ratios for each stretch of this length, such as 100ms")
 	    ->option_text("TIME")
 	    ->needs("--ratios");

@@ -15,5 +15,6 @@ add_library(
   analyze/measure.cpp
   analyze/recording_info.cpp
   analyze/regions.cpp
+  analyze/samples.cpp
   analyze/segments.cpp)
 target_link_libraries(monitor_analyze PUBLIC monitor_trace nlohmann_json::nlohmann_json fmt::fmt-header-only)

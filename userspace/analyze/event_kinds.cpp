@@ -32,6 +32,7 @@ const Row rows[] = {
     {"counters", Kind::counters, {}},
     {"ratios", Kind::counters, {}},
     {"counters_reset", Kind::counters, {}},
+    {"sample", Kind::sample, {"doing", "pid", "number"}},
     {"sys_enter", Kind::sys_enter, {"id"}},
     {"sys_exit", Kind::sys_exit, {"ret", "id"}},
     {"page_fault_user", Kind::page_fault_user, {}},

@@ -36,6 +36,7 @@ enum class Kind : std::uint8_t {
 	minor_fault,
 	major_fault,
 	counters,
+	sample,
 	user_thread, // in a user stream: who writes from here on
 };
 

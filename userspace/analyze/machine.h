@@ -39,6 +39,12 @@ enum class Contradiction : std::uint8_t {
 	interrupts_unpaired,
 };
 
+// One CPU's part in a sample of all (record --sample-every).
+struct Sample {
+	std::uint64_t time = 0, number = 0;
+	std::uint32_t doing = 0; // EDC_DOING_*
+};
+
 class Observer {
 public:
 	virtual ~Observer() = default;
@@ -51,6 +57,8 @@ public:
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
 	// A reading of counters on a CPU, before the switch that it comes with.
 	virtual void counters(const Cpu &, const trace::Event &) {}
+	// What a CPU was at when all were asked.
+	virtual void sample(const Cpu &, const Thread &, const Sample &) {}
 	// An event of a program's own, and a loss of some in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
@@ -122,6 +130,7 @@ private:
 	void on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_fault(Kind kind, Cpu &cpu);
+	void on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 
 	EventKinds kinds_;
 	std::vector<Observer *> observers_;

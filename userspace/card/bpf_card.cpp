@@ -230,6 +230,8 @@ void BpfCard::attach(bool classic)
 	attach_only(classic, names);
 	for (std::size_t number = 0; number < options_.resets.size(); ++number)
 		attach_reset(number);
+	if (options_.sample_every_ns)
+		module_->sample_every(options_.sample_every_ns);
 }
 
 bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offset)
@@ -405,7 +407,9 @@ std::vector<ProgramMisses> BpfCard::misses() const
 
 std::vector<FaultCount> BpfCard::fault_counts() const
 {
-	if (module_ && module_->has("minor_fault")) {
+	if (is_of_module("minor_fault")) {
+		if (!wanted("minor_fault"))
+			return {};
 		const edc_device_faults counts = module_->faults();
 		return {{"minor_fault", counts.minor}, {"major_fault", counts.major}};
 	}

@@ -40,6 +40,7 @@ struct CardOptions {
 	std::array<std::uint8_t, 16> uuid{};
 	std::vector<unsigned> counters_in_set; // record -m
 	RatioPairs ratios;
+	std::uint64_t sample_every_ns = 0;   // of all CPUs; the kernel module's
 	std::uint64_t counters_every_ns = 0; // read them at an interrupt too if no switch came for so long
 	std::vector<ResetEvent> resets;
 

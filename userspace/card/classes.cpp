@@ -29,6 +29,7 @@ constexpr Family all_families[] = {
     {"fault", "page faults: entry with the address, completion minor or major", true},
     {"power", "idle states and frequency changes", true},
     {"block", "block requests handed to the driver and completed", false},
+    {"sample", "what every CPU is at, all asked at once: --sample-every; needs the kernel module", false},
 };
 
 } // namespace

@@ -113,6 +113,13 @@ void ModuleCard::reset()
 		throw Error(errno, "the module cannot empty its rings");
 }
 
+void ModuleCard::sample_every(std::uint64_t ns)
+{
+	__u64 every = ns;
+	if (::ioctl(device_.get(), EDC_DEVICE_SAMPLE, &every) < 0)
+		throw Error(errno, "the module cannot sample so often");
+}
+
 edc_device_faults ModuleCard::faults() const
 {
 	edc_device_faults counts{};

@@ -32,6 +32,8 @@ public:
 	void detach();
 	// Forget all tokens and counts. Only while nothing is attached.
 	void reset();
+	// So often every CPU posts a `sample`, until detach(). The class is attached.
+	void sample_every(std::uint64_t ns);
 	// The kernel's own counts since attach().
 	edc_device_faults faults() const;
 

@@ -16,13 +16,22 @@ namespace {
 
 std::vector<std::string> chosen_families(const Options &options)
 {
-	if (!options.families.empty())
-		return options.families;
-	std::vector<std::string> names;
-	for (const card::Family &family : card::families())
-		if (family.by_default)
-			names.push_back(family.name);
+	std::vector<std::string> names = options.families;
+	if (names.empty())
+		for (const card::Family &family : card::families())
+			if (family.by_default)
+				names.push_back(family.name);
+	if (options.sample_every_ns)
+		names.push_back("sample");
 	return names;
+}
+
+// Why the BPF card cannot record what is asked for; "" if it can.
+std::string why_module_only(const std::vector<std::string> &families)
+{
+	return std::ranges::find(families, "sample") == families.end()
+		   ? ""
+		   : "--sample-every interrupts all CPUs at once, which only the kernel module can";
 }
 
 void choose_counters(const Counting &counting, card::CardOptions &card)
@@ -61,11 +70,17 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 
 bool takes_module(const Options &options, const std::vector<std::string> &families)
 {
-	if (options.card == "bpf")
+	const std::string needed = why_module_only(families);
+	if (options.card == "bpf") {
+		if (!needed.empty())
+			throw Error(needed + ": leave out --card bpf");
 		return false;
+	}
 	const std::string why = why_not_module(options, families);
 	if (options.card == "module" && !why.empty())
 		throw Error("--card module: " + why);
+	if (!needed.empty() && !why.empty())
+		throw Error(needed + "; " + why);
 	return why.empty();
 }
 
@@ -77,6 +92,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card.families = chosen_families(options);
 	card.filtering = options.filtering();
 	card.module = takes_module(options, card.families);
+	card.sample_every_ns = options.sample_every_ns;
 	card.cpus = cpus;
 	card.uuid = uuid;
 	if (options.counting)

@@ -40,6 +40,7 @@ typealias integer { size = 4; align = 1; signed = false; } := u4_t;
 
 typealias enum : u4_t { "native" = 0, "compat" = 1, "x32" = 2 } := abi_t;
 typealias enum : u16_t { "start" = 0, "end" = 1, "exit" = 2 } := when_t;
+typealias enum : u16_t { "idle" = 0, "user" = 1, "kernel" = 2 } := doing_t;
 typealias enum : u16_t { "R" = 0, "S" = 1, "D" = 2, "T" = 4, "t" = 8, "X" = 16, "Z" = 32, "P" = 64, "I" = 128, "R+" = 256 } := state_t;
 typealias enum : u16_t { "HI" = 0, "TIMER" = 1, "NET_TX" = 2, "NET_RX" = 3, "BLOCK" = 4, "IRQ_POLL" = 5, "TASKLET" = 6, "SCHED" = 7, "HRTIMER" = 8, "RCU" = 9 } := softirq_t;
 )";

@@ -20,6 +20,7 @@ struct Options {
 	bool force = false;
 	std::vector<std::string> families; // empty: the default ones
 	std::string card = "auto";         // bpf, module; auto: the module if it is loaded and has what is asked for
+	std::uint64_t sample_every_ns = 0; // all CPUs at once; 0: not at all
 	std::optional<double> duration_s;
 	std::vector<int> pids;            // -p PID,...: these and their descendants
 	bool only_command = false;        // -p cmd

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The sample fold: what the CPUs were at when all of them were asked at once (record --sample-every), by process; and
+// how far apart in time the answers to one question were. Fed by Machine as an Observer; read by
+// report/samples_table.cpp.
+//
+// Samples are counted, not times: a share is of all samples of the recording, with the uncertainty of any sampling.
+// Memory is bounded: a sample whose CPUs have not all answered is closed when `most_open` later ones have begun.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "histogram.h"
+#include "machine.h"
+
+namespace monitor::analyze {
+
+struct SampledProcess {
+	const Thread *leader = nullptr; // tid 0: the CPU was idle
+	std::uint64_t user = 0, kernel = 0, idle = 0;
+
+	std::uint64_t samples() const { return user + kernel + idle; }
+};
+
+class SampleFold : public Observer {
+public:
+	// Throws Error if the trace has no samples' class.
+	explicit SampleFold(const Machine &machine);
+
+	void sample(const Cpu &cpu, const Thread &thread, const Sample &sample) override;
+	// Behind the last event.
+	void finish();
+
+	std::uint64_t samples() const { return samples_; } // of single CPUs
+	std::uint64_t rounds() const { return spreads_.total(); }
+	std::uint64_t complete() const { return complete_; } // rounds in which as many CPUs answered as in any
+	const Histogram &spreads() const { return spreads_; }
+	std::uint64_t largest_spread() const { return largest_spread_; }
+	// The recorded command's tree first, then by descending samples.
+	std::vector<SampledProcess> processes() const;
+
+private:
+	struct Round {
+		std::uint64_t first = 0, last = 0;
+		std::uint32_t cpus = 0;
+	};
+	static constexpr std::size_t most_open = 64;
+
+	void close(const Round &round);
+
+	const Machine &machine_;
+	std::unordered_map<const Thread *, SampledProcess> by_thread_;
+	std::map<std::uint64_t, Round> open_;
+	std::map<std::uint32_t, std::uint64_t> rounds_by_cpus_;
+	Histogram spreads_; // ticks
+	std::uint64_t samples_ = 0, complete_ = 0, largest_spread_ = 0;
+};
+
+} // namespace monitor::analyze
