@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Attaches one pair of probes for bench `kernel` and holds it until its input ends. Called by peers.py.
 //
-//   attach KIND PAIR OBJECT   KIND: empty, minimal (of OBJECT), ours, rejected (the project's card)
+//   attach KIND PAIR OBJECT   KIND: empty, minimal (of OBJECT), ours, rejected (the project's card), module (the same
+//                             with the kernel module), perf (the kernel's perf events, as `perf record` opens them)
 //                             PAIR: syscall (sys_enter, sys_exit) or sched (sched_switch, sched_waking)
 //
 // Prints "ready" once attached, and at the end one line of JSON: the programs' sizes, what the card saw and refused,
@@ -16,6 +17,10 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -129,10 +134,12 @@ void free_blocks(const monitor::card::BpfCard &card)
 					 __ATOMIC_RELEASE);
 }
 
-void run_card(bool rejecting, const std::string &family, Names events)
+void run_card(const std::string &kind, const std::string &family, Names events)
 {
+	const bool rejecting = kind == "rejected";
 	monitor::card::CardOptions options;
 	options.families = {family};
+	options.module = kind == "module";
 	options.filtering = rejecting;
 	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
 	options.blocks_per_cpu = ring_bytes / EDC_BLOCK_SIZE;
@@ -164,6 +171,62 @@ void run_card(bool rejecting, const std::string &family, Names events)
 	print(programs, others, seen, refused);
 }
 
+// One tracepoint's event on one CPU, with the fields that perf-record(1) asks for of each sample.
+struct PerfEvent {
+	monitor::Fd fd;
+	perf_event_mmap_page *ring = nullptr;
+
+	PerfEvent(const std::string &group, const std::string &name, unsigned cpu, const PerfEvent *share)
+	{
+		perf_event_attr attributes{};
+		attributes.size = sizeof attributes;
+		attributes.type = PERF_TYPE_TRACEPOINT;
+		attributes.config =
+		    std::stoull(monitor::read_text("/sys/kernel/tracing/events/" + group + "/" + name + "/id"));
+		attributes.sample_period = 1;
+		attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+					 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
+		fd = monitor::Fd(static_cast<int>(
+		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
+		if (!fd)
+			throw monitor::Error(errno, "perf_event_open of " + name);
+		if (share) {
+			::ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, share->fd.get());
+			return;
+		}
+		const std::size_t page = 4096;
+		void *memory = ::mmap(nullptr, page + ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+		if (memory == MAP_FAILED)
+			throw monitor::Error(errno, "the ring of " + name);
+		ring = static_cast<perf_event_mmap_page *>(memory);
+	}
+	void free_records() const
+	{
+		if (ring)
+			__atomic_store_n(&ring->data_tail, __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE),
+					 __ATOMIC_RELEASE);
+	}
+};
+
+void run_perf(const std::string &pair, const Names &names)
+{
+	std::vector<PerfEvent> events;
+	events.reserve(names.size() * static_cast<unsigned>(::get_nprocs()));
+	for (unsigned cpu = 0; cpu < static_cast<unsigned>(::get_nprocs()); ++cpu) {
+		const std::size_t first = events.size();
+		for (const std::string &name : names)
+			events.emplace_back(pair == "syscall" ? "raw_syscalls" : "sched", name, cpu,
+					    events.size() == first ? nullptr : &events[first]);
+	}
+	std::jthread reader([&](const std::stop_token &stop) {
+		for (; !stop.stop_requested(); ::usleep(look_us))
+			for (const PerfEvent &event : events)
+				event.free_records();
+	});
+	hold();
+	print({}, 0, 0, 0);
+}
+
 } // namespace
 
 int main(int count, char **argument)
@@ -174,8 +237,10 @@ int main(int count, char **argument)
 	const Names events = pair == "syscall" ? Names{"sys_enter", "sys_exit"} : Names{"sched_switch", "sched_waking"};
 	try {
 		wait_for_quiet(events);
-		if (kind == "ours" || kind == "rejected")
-			run_card(kind == "rejected", pair, events);
+		if (kind == "perf")
+			run_perf(pair, events);
+		else if (kind == "ours" || kind == "rejected" || kind == "module")
+			run_card(kind, pair, events);
 		else
 			run_peer(kind, events, argument[3]);
 	} catch (const std::exception &error) {

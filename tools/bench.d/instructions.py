@@ -13,10 +13,11 @@ from lib import Result, Skip, Spread, need, run
 TITLE = "instructions: added per event, counted in a guest"
 
 LIMIT_S = 600
-KINDS = ["empty", "minimal", "ours", "ftrace"]
+KINDS = ["empty", "minimal", "ours", "module", "ftrace", "perf"]
 EVENTS_PER_UNIT = {"W1": 2, "W2": 4}
 SWITCHES_PER_TRIP = 2
 BARS = {"W1": 0.65, "W2": 0.5}  # ours / ftrace, as in bench `kernel`
+MODULE_BARS = {"ftrace": 0.5, "ours": 0.6}
 
 
 def static_helpers(context):
@@ -38,6 +39,18 @@ def kernel():
 		if name == "6.12" and version != "-":
 			return version, path
 	raise Skip("the VM lab has no kernel 6.12 (see tests/vm/README.md)")
+
+
+def module(context):
+	"""The kernel module, built for that kernel; an empty list if this machine cannot."""
+	headers = subprocess.run(["tests/vm/headers", "6.12"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+	if headers.returncode:
+		return []
+	source = context.path("monitor_edc")
+	shutil.copytree("kmod", source)
+	shutil.copytree("include", os.path.join(source, "include"))
+	run(["make", "-C", headers.stdout.strip(), f"M={source}", "CC=gcc", "modules"])
+	return [os.path.join(source, "monitor_edc.ko")]
 
 
 def boot(context, image, files):
@@ -97,15 +110,21 @@ def bench(context):
 		raise Skip("it boots a guest for a minute")
 	result = Result(TITLE)
 	version, image = kernel()
-	found = parse(boot(context, image, static_helpers(context)))
+	driver = module(context)
+	found = parse(boot(context, image, static_helpers(context) + driver))
+	if not driver:
+		result.note("the kernel module: not measured, there are no headers for that kernel here")
 	for load in ("W1", "W2"):
 		base = min(found[load, "untraced"])
 		added = {kind: Spread([(value - base) / EVENTS_PER_UNIT[load] for value in found[load, kind]])
-			for kind in KINDS}
+			for kind in KINDS if driver or kind != "module"}
 		result.table(["instructions added per event", "min", "median", "max"],
 			[[f"{load} {kind}", *spread.cells()] for kind, spread in added.items()])
 		ours = added["ours"].low
 		result.bar(f"{load} ours / ftrace, instructions", ours / added["ftrace"].low, BARS[load])
+		for peer, most in MODULE_BARS.items() if driver else ():
+			ratio = added["module"].low / added[peer].low
+			result.bar(f"{load} module / {'BPF card' if peer == 'ours' else peer}, instructions", ratio, most)
 		result.note(f"{load} ours / empty: {ours / added['empty'].low:.2f}, / minimal: {ours / added['minimal'].low:.2f}")
 		result.figures[load] = {"untraced": base, **{kind: spread.json() for kind, spread in added.items()}}
 	result.note(f"kernel {version}, one CPU; three passes")

@@ -4,7 +4,7 @@
 #
 # Run in the guest by tests/vm/boot for bench `instructions`: the loads of bench `kernel`, untraced and under each kind
 # of probe. The guest's clock counts instructions, so every figure is a number of instructions.
-# Needs beside it: attach and workload (static), peers.bpf.o. Prints lines "FIGURE LOAD KIND NUMBER...".
+# Needs beside it: attach and workload (static), peers.bpf.o, and for the kernel module monitor_edc.ko. Prints lines "FIGURE LOAD KIND NUMBER...".
 chunks=9
 trace=/sys/kernel/tracing/instances/bench
 
@@ -48,7 +48,12 @@ for pass in 1 2 3; do
 		else
 			pair=sched events="sched/sched_switch sched/sched_waking"
 		fi
-		for kind in empty minimal ours; do attached $load $kind $pair; done
+		for kind in empty minimal ours perf; do attached $load $kind $pair; done
+		if [ -f monitor_edc.ko ]; then
+			insmod ./monitor_edc.ko
+			attached $load module $pair
+			for try in $(seq 50); do rmmod monitor_edc 2> /dev/null && break || usleep 100000; done
+		fi
 		# shellcheck disable=SC2086
 		ftrace $load $events
 	done
