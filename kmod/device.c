@@ -19,7 +19,7 @@
 #include "module.h"
 
 static DEFINE_MUTEX(card_lock); /* over all that follows, and over probes and rings as a whole */
-static struct file *owner;      /* who has the card */
+static struct file *owner;	/* who has the card */
 
 static void detach_all(void)
 {
@@ -125,9 +125,9 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 
 static bool is_command(unsigned int command)
 {
-	static const unsigned int commands[] = {EDC_DEVICE_INFO,   EDC_DEVICE_CREATE, EDC_DEVICE_ATTACH,
-						EDC_DEVICE_DETACH, EDC_DEVICE_RESET,  EDC_DEVICE_FAULTS,
-						EDC_DEVICE_SAMPLE};
+	static const unsigned int commands[] = { EDC_DEVICE_INFO,   EDC_DEVICE_CREATE, EDC_DEVICE_ATTACH,
+						 EDC_DEVICE_DETACH, EDC_DEVICE_RESET,  EDC_DEVICE_FAULTS,
+						 EDC_DEVICE_SAMPLE };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
@@ -199,19 +199,19 @@ static int device_release(struct inode *inode, struct file *file)
 }
 
 static const struct file_operations device_operations = {
-    .owner = THIS_MODULE,
-    .unlocked_ioctl = device_ioctl,
-    .compat_ioctl = compat_ptr_ioctl,
-    .mmap = device_mmap,
-    .release = device_release,
-    .llseek = noop_llseek,
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = device_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = device_mmap,
+	.release = device_release,
+	.llseek = noop_llseek,
 };
 
 static struct miscdevice device = {
-    .minor = MISC_DYNAMIC_MINOR,
-    .name = "monitor",
-    .fops = &device_operations,
-    .mode = 0600,
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "monitor",
+	.fops = &device_operations,
+	.mode = 0600,
 };
 
 int edc_device_register(void)

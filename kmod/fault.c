@@ -20,9 +20,9 @@ static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *r
 }
 
 struct edc_probe edc_fault_probes[] = {
-    {340, "page_fault_user", on_user_fault},
-    {341, "page_fault_kernel", on_kernel_fault},
-    {},
+	{ 340, "page_fault_user", on_user_fault },
+	{ 341, "page_fault_kernel", on_kernel_fault },
+	{},
 };
 
 static void on_minor(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
@@ -43,8 +43,8 @@ static struct software_event {
 	u64 counted;
 	bool attached;
 } software_events[] = {
-    {342, PERF_COUNT_SW_PAGE_FAULTS_MIN, on_minor},
-    {343, PERF_COUNT_SW_PAGE_FAULTS_MAJ, on_major},
+	{ 342, PERF_COUNT_SW_PAGE_FAULTS_MIN, on_minor },
+	{ 343, PERF_COUNT_SW_PAGE_FAULTS_MAJ, on_major },
 };
 
 static void close_events(struct software_event *software)
@@ -52,8 +52,7 @@ static void close_events(struct software_event *software)
 	u64 enabled, running;
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		struct perf_event *event = *per_cpu_ptr(software->events, cpu);
 
 		if (!event)
@@ -70,11 +69,11 @@ static void close_events(struct software_event *software)
 static int open_events(struct software_event *software)
 {
 	struct perf_event_attr attributes = {
-	    .type = PERF_TYPE_SOFTWARE,
-	    .size = sizeof(attributes),
-	    .config = software->config,
-	    .sample_period = 1,
-	    .pinned = 1,
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attributes),
+		.config = software->config,
+		.sample_period = 1,
+		.pinned = 1,
 	};
 	unsigned int cpu;
 	int error = 0;
@@ -84,10 +83,9 @@ static int open_events(struct software_event *software)
 		return -ENOMEM;
 	software->attached = true;
 	software->counted = 0;
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		struct perf_event *event =
-		    perf_event_create_kernel_counter(&attributes, cpu, NULL, software->handler, NULL);
+			perf_event_create_kernel_counter(&attributes, cpu, NULL, software->handler, NULL);
 
 		if (PTR_ERR(event) == -ENODEV)
 			continue; /* a possible CPU that is offline */
@@ -151,8 +149,7 @@ static u64 count_of(struct software_event *software)
 
 	if (!software->attached)
 		return count;
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		struct perf_event *event = *per_cpu_ptr(software->events, cpu);
 
 		if (event)

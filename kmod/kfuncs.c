@@ -55,8 +55,8 @@ BTF_ID_FLAGS(func, edc_tsc)
 BTF_KFUNCS_END(edc_kfuncs)
 
 static const struct btf_kfunc_id_set edc_kfunc_set = {
-    .owner = THIS_MODULE,
-    .set = &edc_kfuncs,
+	.owner = THIS_MODULE,
+	.set = &edc_kfuncs,
 };
 
 int edc_kfuncs_register(void)

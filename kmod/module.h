@@ -29,7 +29,7 @@ void edc_post_words(u32 id, u32 arg, const u64 *words, u32 count);
 
 #define EDC_POST(id, arg, ...)                                               \
 	do {                                                                 \
-		const u64 words_[] = {0, ##__VA_ARGS__};                     \
+		const u64 words_[] = { 0, ##__VA_ARGS__ };                   \
 		edc_post_words(id, arg, words_ + 1, ARRAY_SIZE(words_) - 1); \
 	} while (0)
 

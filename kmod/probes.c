@@ -8,7 +8,7 @@
 
 #include "module.h"
 
-static struct edc_probe *const families[] = {edc_sched_probes, edc_irq_probes, edc_syscall_probes, edc_fault_probes};
+static struct edc_probe *const families[] = { edc_sched_probes, edc_irq_probes, edc_syscall_probes, edc_fault_probes };
 
 #define for_each_probe(probe)                                                     \
 	for (unsigned int family_ = 0; family_ < ARRAY_SIZE(families); family_++) \
@@ -16,7 +16,9 @@ static struct edc_probe *const families[] = {edc_sched_probes, edc_irq_probes, e
 
 static void find(struct tracepoint *tracepoint, void *unused)
 {
-	for_each_probe(probe) if (strcmp(probe->tracepoint, tracepoint->name) == 0) probe->found = tracepoint;
+	for_each_probe(probe)
+		if (strcmp(probe->tracepoint, tracepoint->name) == 0)
+			probe->found = tracepoint;
 }
 
 void edc_probes_find(void)
@@ -26,13 +28,14 @@ void edc_probes_find(void)
 
 void edc_probes_there(struct edc_device_classes *classes)
 {
-	for_each_probe(probe) if (probe->found) edc_device_add(classes, probe->id);
+	for_each_probe(probe)
+		if (probe->found)
+			edc_device_add(classes, probe->id);
 }
 
 int edc_probes_attach(const struct edc_device_classes *classes)
 {
-	for_each_probe(probe)
-	{
+	for_each_probe(probe) {
 		int error = 0;
 
 		if (!probe->attached && probe->found && edc_device_has(classes, probe->id)) {
@@ -47,13 +50,14 @@ int edc_probes_attach(const struct edc_device_classes *classes)
 
 void edc_probes_attached(struct edc_device_classes *classes)
 {
-	for_each_probe(probe) if (probe->attached) edc_device_add(classes, probe->id);
+	for_each_probe(probe)
+		if (probe->attached)
+			edc_device_add(classes, probe->id);
 }
 
 void edc_probes_detach(void)
 {
-	for_each_probe(probe)
-	{
+	for_each_probe(probe) {
 		if (probe->attached)
 			tracepoint_probe_unregister(probe->found, probe->function, NULL);
 		probe->attached = false;

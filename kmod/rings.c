@@ -31,7 +31,7 @@ static void close_block(struct edc_cpu *cpu, struct edc_ring *ring)
 {
 	edc_block_closed((void *)cpu + ring->end - EDC_BLOCK_SIZE, ring);
 	WRITE_ONCE(ring->end, 0);
-	smp_store_release(&ring->closed, ring->opened);
+	smp_store_release(&ring->closed, ring->opened); /* the reader finds the block whole */
 }
 
 /* Returns the place of the first token, 0 if no block is free. */
@@ -142,7 +142,8 @@ static void unpublish(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) WRITE_ONCE(per_cpu(edc_areas, cpu), NULL);
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu(edc_areas, cpu), NULL);
 	synchronize_rcu();
 }
 
@@ -151,9 +152,9 @@ void edc_rings_reset(void)
 	unsigned int cpu;
 
 	unpublish();
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		lay_out(per_cpu(edc_owned, cpu), cpu);
+		/* probes find it laid out */
 		smp_store_release(&per_cpu(edc_areas, cpu), per_cpu(edc_owned, cpu));
 	}
 }
@@ -163,8 +164,7 @@ void edc_rings_free(void)
 	unsigned int cpu;
 
 	unpublish();
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		vfree(per_cpu(edc_owned, cpu));
 		per_cpu(edc_owned, cpu) = NULL;
 	}
@@ -194,8 +194,7 @@ int edc_rings_create(const struct edc_device_create *wanted)
 	area_bytes = wanted->area_bytes;
 	memcpy(trace_uuid, wanted->uuid, sizeof(trace_uuid));
 	memcpy(ring_blocks, wanted->blocks, sizeof(ring_blocks));
-	for_each_possible_cpu(cpu)
-	{
+	for_each_possible_cpu(cpu) {
 		per_cpu(edc_owned, cpu) = vmalloc_user(area_bytes);
 		if (!per_cpu(edc_owned, cpu)) {
 			edc_rings_free();

@@ -54,7 +54,9 @@ static void ask_all(void)
 	unsigned int cpu;
 
 	WRITE_ONCE(number, number + 1);
-	for_each_online_cpu(cpu) if (cpu != self) smp_call_function_single_async(cpu, per_cpu_ptr(&requests, cpu));
+	for_each_online_cpu(cpu)
+		if (cpu != self)
+			smp_call_function_single_async(cpu, per_cpu_ptr(&requests, cpu));
 	post_sample(NULL);
 }
 
@@ -104,7 +106,8 @@ void edc_sample_attach(const struct edc_device_classes *classes)
 
 	if (attached || !edc_device_has(classes, EDC_ID_sample))
 		return;
-	for_each_possible_cpu(cpu) INIT_CSD(per_cpu_ptr(&requests, cpu), post_sample, NULL);
+	for_each_possible_cpu(cpu)
+		INIT_CSD(per_cpu_ptr(&requests, cpu), post_sample, NULL);
 	number = 0;
 	WRITE_ONCE(attached, true);
 }
@@ -115,7 +118,9 @@ void edc_sample_attached(struct edc_device_classes *classes)
 		edc_device_add(classes, EDC_ID_sample);
 }
 
-static void nothing(void *unused) {}
+static void nothing(void *unused)
+{
+}
 
 /* Behind it no request is under way. */
 void edc_sample_detach(void)
@@ -128,5 +133,5 @@ void edc_sample_detach(void)
 	every = 0;
 	irq_work_sync(&sample_work);
 	on_each_cpu(nothing, NULL, 1); /* each CPU has come to its requests, */
-	synchronize_rcu();             /* and has left the interrupt */
+	synchronize_rcu();	       /* and has left the interrupt */
 }

@@ -77,7 +77,13 @@ static void on_cgroup(void *data, struct cgroup *to, const char *path, struct ta
 }
 
 struct edc_probe edc_sched_probes[] = {
-    {256, "sched_switch", on_switch},  {257, "sched_waking", on_waking},       {258, "sched_migrate_task", on_migrate},
-    {259, "sched_wakeup_new", on_new}, {260, "sched_process_exec", on_exec},   {261, "sched_process_exit", on_exit},
-    {262, "task_rename", on_rename},   {264, "cgroup_attach_task", on_cgroup}, {},
+	{ 256, "sched_switch", on_switch },
+	{ 257, "sched_waking", on_waking },
+	{ 258, "sched_migrate_task", on_migrate },
+	{ 259, "sched_wakeup_new", on_new },
+	{ 260, "sched_process_exec", on_exec },
+	{ 261, "sched_process_exit", on_exit },
+	{ 262, "task_rename", on_rename },
+	{ 264, "cgroup_attach_task", on_cgroup },
+	{},
 };

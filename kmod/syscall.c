@@ -34,7 +34,7 @@ static void on_exit(void *data, struct pt_regs *regs, long result)
 }
 
 struct edc_probe edc_syscall_probes[] = {
-    {320, "sys_enter", on_enter},
-    {322, "sys_exit", on_exit},
-    {},
+	{ 320, "sys_enter", on_enter },
+	{ 322, "sys_exit", on_exit },
+	{},
 };
