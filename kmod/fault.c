@@ -3,9 +3,13 @@
  * Family fault: the page-fault tracepoints at entry; the kernel's software events, period 1, at completion. Those are
  * the kernel's own count of faults too.
  */
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
+#include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
+#include <linux/workqueue.h>
 
 #include "module.h"
 
@@ -40,33 +44,32 @@ static struct software_event {
 	u64 config;
 	perf_overflow_handler_t handler;
 	struct perf_event *__percpu *events;
-	u64 counted;
+	u64 counted; /* by events that are closed */
 	bool attached;
 } software_events[] = {
 	{ 342, PERF_COUNT_SW_PAGE_FAULTS_MIN, on_minor },
 	{ 343, PERF_COUNT_SW_PAGE_FAULTS_MAJ, on_major },
 };
 
-static void close_events(struct software_event *software)
+#define for_each_attached(software)                                                \
+	for (struct software_event *software = software_events;                    \
+	     software < software_events + ARRAY_SIZE(software_events); software++) \
+		if (software->attached)
+
+static void close_event(struct software_event *software, unsigned int cpu)
 {
+	struct perf_event **event = per_cpu_ptr(software->events, cpu);
 	u64 enabled, running;
-	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct perf_event *event = *per_cpu_ptr(software->events, cpu);
-
-		if (!event)
-			continue;
-		perf_event_disable(event);
-		software->counted += perf_event_read_value(event, &enabled, &running);
-		perf_event_release_kernel(event);
-	}
-	free_percpu(software->events);
-	software->events = NULL;
-	software->attached = false;
+	if (!*event)
+		return;
+	perf_event_disable(*event);
+	software->counted += perf_event_read_value(*event, &enabled, &running);
+	perf_event_release_kernel(*event);
+	*event = NULL;
 }
 
-static int open_events(struct software_event *software)
+static int open_event(struct software_event *software, unsigned int cpu)
 {
 	struct perf_event_attr attributes = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -75,6 +78,51 @@ static int open_events(struct software_event *software)
 		.sample_period = 1,
 		.pinned = 1,
 	};
+	struct perf_event *event = perf_event_create_kernel_counter(&attributes, cpu, NULL, software->handler, NULL);
+
+	if (PTR_ERR(event) == -ENODEV)
+		return 0; /* a possible CPU that is offline */
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	*per_cpu_ptr(software->events, cpu) = event;
+	return 0;
+}
+
+/*
+ * A CPU that goes offline ends its events, and they do not come again with it. They cannot be made anew where it comes
+ * online, for that takes locks which hotplug holds: so by a work, a moment later.
+ */
+static DEFINE_MUTEX(events_lock); /* over the events, between this work and who holds the device's lock */
+static struct cpumask came_online;
+static enum cpuhp_state online_state; /* 0: nothing is attached */
+
+static void open_anew(struct work_struct *unused)
+{
+	unsigned int cpu;
+
+	mutex_lock(&events_lock);
+	for_each_possible_cpu(cpu) {
+		if (!cpumask_test_and_clear_cpu(cpu, &came_online))
+			continue;
+		for_each_attached(software) {
+			close_event(software, cpu);
+			open_event(software, cpu);
+		}
+	}
+	mutex_unlock(&events_lock);
+}
+
+static DECLARE_WORK(open_anew_work, open_anew);
+
+static int on_online(unsigned int cpu)
+{
+	cpumask_set_cpu(cpu, &came_online);
+	schedule_work(&open_anew_work);
+	return 0;
+}
+
+static int open_events(struct software_event *software)
+{
 	unsigned int cpu;
 	int error = 0;
 
@@ -83,55 +131,53 @@ static int open_events(struct software_event *software)
 		return -ENOMEM;
 	software->attached = true;
 	software->counted = 0;
-	for_each_possible_cpu(cpu) {
-		struct perf_event *event =
-			perf_event_create_kernel_counter(&attributes, cpu, NULL, software->handler, NULL);
-
-		if (PTR_ERR(event) == -ENODEV)
-			continue; /* a possible CPU that is offline */
-		if (IS_ERR(event)) {
-			error = PTR_ERR(event);
-			break;
-		}
-		*per_cpu_ptr(software->events, cpu) = event;
-	}
-	if (error)
-		close_events(software);
+	for_each_possible_cpu(cpu)
+		error = error ?: open_event(software, cpu);
 	return error;
 }
 
+/* Once, all that is asked for: what is attached already stays as it is. */
 int edc_faults_attach(const struct edc_device_classes *classes)
 {
 	unsigned int i;
+	int error = 0, state;
 
-	for (i = 0; i < ARRAY_SIZE(software_events); i++) {
-		struct software_event *software = &software_events[i];
-		int error = 0;
-
-		if (edc_device_has(classes, software->id) && !software->attached)
-			error = open_events(software);
-		if (error)
-			return error;
-	}
-	return 0;
-}
-
-void edc_faults_attached(struct edc_device_classes *classes)
-{
-	unsigned int i;
-
+	if (online_state)
+		return 0;
+	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "monitor_edc:fault", on_online, NULL);
+	if (state < 0)
+		return state;
+	online_state = state;
+	mutex_lock(&events_lock);
 	for (i = 0; i < ARRAY_SIZE(software_events); i++)
-		if (software_events[i].attached)
-			edc_device_add(classes, software_events[i].id);
+		if (!error && edc_device_has(classes, software_events[i].id))
+			error = open_events(&software_events[i]);
+	mutex_unlock(&events_lock);
+	return error; /* whoever is told of it detaches */
 }
 
 void edc_faults_detach(void)
 {
-	unsigned int i;
+	unsigned int cpu;
 
-	for (i = 0; i < ARRAY_SIZE(software_events); i++)
-		if (software_events[i].attached)
-			close_events(&software_events[i]);
+	if (!online_state)
+		return;
+	cpuhp_remove_state_nocalls(online_state);
+	online_state = 0;
+	cancel_work_sync(&open_anew_work);
+	for_each_attached(software) {
+		for_each_possible_cpu(cpu)
+			close_event(software, cpu);
+		free_percpu(software->events);
+		software->events = NULL;
+		software->attached = false;
+	}
+}
+
+void edc_faults_attached(struct edc_device_classes *classes)
+{
+	for_each_attached(software)
+		edc_device_add(classes, software->id);
 }
 
 void edc_faults_there(struct edc_device_classes *classes)
@@ -160,6 +206,8 @@ static u64 count_of(struct software_event *software)
 
 void edc_faults_counts(struct edc_device_faults *counts)
 {
+	mutex_lock(&events_lock);
 	counts->minor = count_of(&software_events[0]);
 	counts->major = count_of(&software_events[1]);
+	mutex_unlock(&events_lock);
 }

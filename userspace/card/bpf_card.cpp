@@ -332,11 +332,11 @@ void BpfCard::detach()
 	// The fault events' own counts end exactly with their probe: disabled, then read.
 	for (const FaultEvent &event : fault_events_)
 		::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+	if (module_)
+		module_->detach(); // those events first too
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
 		__atomic_store_n(&area(cpu).reader.stopped, 1, __ATOMIC_SEQ_CST);
 	wait_for_probes();
-	if (module_)
-		module_->detach();
 	final_fault_counts_ = fault_counts();
 	links_.clear();
 	attached_.clear();
