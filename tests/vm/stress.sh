@@ -42,12 +42,18 @@ unload() {
 	fail "rmmod"
 }
 
-# The objects that the kernel has, by kind. Without its caches per CPU (slub_debug) these counts are exact.
+# The objects that the kernel has, by kind. Without its caches per CPU (slub_debug) these counts are exact; of areas of
+# vmalloc those that are freed but not purged yet do not count.
 objects() {
+	# shellcheck disable=SC2086
+	kill -STOP $loads_pids
+	sleep 1
 	echo 3 > /proc/sys/vm/drop_caches
 	sleep 1
-	echo "vmalloc-areas $(wc -l < /proc/vmallocinfo)"
-	awk '/^(kmalloc|perf|vmap|vm_area|filp|task_struct|percpu)/ { print $1, $2 }' /proc/slabinfo
+	echo "vmalloc-areas $(grep -vc unpurged /proc/vmallocinfo)"
+	awk '/^(kmalloc|perf|vm_area|filp|task_struct|percpu)/ { print $1, $2 }' /proc/slabinfo
+	# shellcheck disable=SC2086
+	kill -CONT $loads_pids
 }
 
 for cpu in 0 1 2 3; do
