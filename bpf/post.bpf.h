@@ -109,7 +109,9 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 	*(__u32 *)&block->uuid[4] = uuid[1];
 	*(__u32 *)&block->uuid[8] = uuid[2];
 	*(__u32 *)&block->uuid[12] = uuid[3];
-	edc_block_opened(block, ring, time, bpf_get_smp_processor_id(), depth, bpf_get_current_pid_tgid());
+	edc_block_opened(block, ring, time, depth);
+	block->cpu_id = bpf_get_smp_processor_id();
+	block->tid = bpf_get_current_pid_tgid();
 	barrier();
 	WRITE(block->magic, EDC_BLOCK_MAGIC);
 	ring->next = ring->next + 1 < ring->blocks ? ring->next + 1 : 0;

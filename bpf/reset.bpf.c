@@ -7,7 +7,7 @@
  * A uprobe's program may be preempted (its thread only stays on the CPU), so it cannot post as other probes do: it
  * takes a lane, and a reading counts only if no other one began on this CPU between its first counter and its time.
  *
- * From 6.13 on the kernel gives a function with 64 bytes of stack or more a private stack, one for each CPU: threads
+ * From 6.13 on the kernel gives a function with more than 48 bytes of stack a private stack, one for each CPU: threads
  * that preempt each other in a uprobe's program would write over each other's (seen as an oops on 7.2). So frames are
  * small here, also that of open_block(), and what is read lies in the lane; tests/bpf/stack_sizes.sh watches over it.
  */

@@ -51,7 +51,9 @@ static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 	WRITE_ONCE(block->magic, 0);
 	barrier();
 	memcpy(block->uuid, trace_uuid, sizeof(block->uuid));
-	edc_block_opened(block, ring, time, raw_smp_processor_id(), level, current->pid);
+	edc_block_opened(block, ring, time, level);
+	block->cpu_id = raw_smp_processor_id();
+	block->tid = current->pid;
 	barrier();
 	WRITE_ONCE(block->magic, EDC_BLOCK_MAGIC);
 	ring->next = ring->next + 1 < ring->blocks ? ring->next + 1 : 0;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the kernel's cards write into a block's header (ring.h); magic, uuid and the order of stores are the card's. */
+/*
+ * What the kernel's cards write into a block's header (ring.h). Magic, uuid, cpu_id, tid and the order of stores are
+ * the card's own.
+ */
 #ifndef MONITOR_BLOCK_H
 #define MONITOR_BLOCK_H
 
 #include "ring.h"
 
 static inline __attribute__((always_inline)) void edc_block_opened(struct edc_block *block, const struct edc_ring *ring,
-								   __u64 time, __u32 cpu, __u32 level, __u32 tid)
+								   __u64 time, __u32 level)
 {
 	block->stream_id = 0;
 	block->stream_instance_id = ring->stream_instance_id;
@@ -16,9 +19,7 @@ static inline __attribute__((always_inline)) void edc_block_opened(struct edc_bl
 	block->packet_size = EDC_BLOCK_SIZE * 8;
 	block->packet_seq_num = ring->opened;
 	block->events_discarded = ring->discarded;
-	block->cpu_id = cpu;
 	block->level = level;
-	block->tid = tid;
 	block->process = 0;
 }
 
