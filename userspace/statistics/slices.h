@@ -96,6 +96,8 @@ void read_slice(const trace::Trace &trace, trace::TimeRange slice, const WhoRuns
 			on_gap(cursor.stream().info(), cursor.gap().discarded);
 		cursor.advance();
 	}
+	for (Cursor &cursor : cursors)
+		cursor.give_back();
 }
 
 // Runs work(slice) on `threads` threads and take(result) for each result in the order of the slices, in the caller's.

@@ -263,6 +263,13 @@ void Cursor::drop_behind()
 	// the open packet may still be looked at
 	if (next_packet_ == 0 || stream_->offset(next_packet_ - 1) < stream_->offset(dropped_) + drop_bytes)
 		return;
+	give_back();
+}
+
+void Cursor::give_back()
+{
+	if (next_packet_ <= dropped_ + 1)
+		return;
 	stream_->drop(dropped_, next_packet_ - 1);
 	dropped_ = next_packet_ - 1;
 }

@@ -180,8 +180,12 @@ void Stream::will_read_on(std::uint64_t from) const
 {
 	constexpr std::uint64_t page = 4096;
 	from -= from % page;
-	if (from < owner_.size())
-		::madvise(owner_.data() + from, owner_.size() - from, MADV_SEQUENTIAL);
+	std::uint64_t known = reads_on_from_.load(std::memory_order_relaxed);
+	while (from < std::min<std::uint64_t>(known, owner_.size()))
+		if (reads_on_from_.compare_exchange_weak(known, from, std::memory_order_relaxed)) {
+			::madvise(owner_.data() + from, owner_.size() - from, MADV_SEQUENTIAL);
+			return;
+		}
 }
 
 void Stream::drop(std::uint64_t from_packet, std::uint64_t to_packet) const

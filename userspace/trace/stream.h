@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -107,6 +108,8 @@ private:
 	StreamInfo info_;
 	std::shared_ptr<const Description> description_;
 	Mapping owner_, index_;
+	// The kernel knows it behind here: telling it stops all other threads' page faults.
+	mutable std::atomic<std::uint64_t> reads_on_from_ = ~std::uint64_t(0);
 	std::span<const std::byte> bytes_;
 	std::unique_ptr<Packets> packets_;
 	std::optional<PacketHead> first_, last_; // good packets
@@ -183,6 +186,9 @@ public:
 	const Stream &stream() const { return *stream_; }
 	// The number of the packet that the event is in, or that the gap is before; at the end the last one.
 	std::uint64_t packet() const { return next_packet_ - 1; }
+
+	// The pages of the packets in front of the current one are not needed any more.
+	void give_back();
 
 	// Visits the current event and those behind it while their times are before `bound`; the first without asking.
 	// Returns false if the visitor did. Afterwards the current item is the first one not visited.
