@@ -8,7 +8,9 @@
 #include <linux/err.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/printk.h>
 #include <linux/ptrace.h>
+#include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
 #include "module.h"
@@ -106,7 +108,8 @@ static void open_anew(struct work_struct *unused)
 			continue;
 		for_each_attached(software) {
 			close_event(software, cpu);
-			open_event(software, cpu);
+			if (open_event(software, cpu))
+				pr_warn("monitor_edc: page faults of CPU %u are not recorded any more\n", cpu);
 		}
 	}
 	mutex_unlock(&events_lock);
@@ -136,24 +139,34 @@ static int open_events(struct software_event *software)
 	return error;
 }
 
-/* Once, all that is asked for: what is attached already stays as it is. */
-int edc_faults_attach(const struct edc_device_classes *classes)
+static int watch_cpus(void)
 {
-	unsigned int i;
-	int error = 0, state;
+	int state = online_state;
 
-	if (online_state)
-		return 0;
-	state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "monitor_edc:fault", on_online, NULL);
+	if (!state)
+		state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "monitor_edc:fault", on_online, NULL);
 	if (state < 0)
 		return state;
 	online_state = state;
-	mutex_lock(&events_lock);
-	for (i = 0; i < ARRAY_SIZE(software_events); i++)
-		if (!error && edc_device_has(classes, software_events[i].id))
+	return 0;
+}
+
+/* Whoever is told of an error detaches. */
+int edc_faults_attach(const struct edc_device_classes *classes)
+{
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; i < ARRAY_SIZE(software_events) && !error; i++) {
+		if (software_events[i].attached || !edc_device_has(classes, software_events[i].id))
+			continue;
+		error = watch_cpus();
+		mutex_lock(&events_lock);
+		if (!error)
 			error = open_events(&software_events[i]);
-	mutex_unlock(&events_lock);
-	return error; /* whoever is told of it detaches */
+		mutex_unlock(&events_lock);
+	}
+	return error;
 }
 
 void edc_faults_detach(void)
@@ -172,6 +185,7 @@ void edc_faults_detach(void)
 		software->events = NULL;
 		software->attached = false;
 	}
+	synchronize_rcu(); /* handlers run with preemption off */
 }
 
 void edc_faults_attached(struct edc_device_classes *classes)

@@ -3,23 +3,40 @@
  * Family irq: device interrupts, softirqs and, on x86, the vectors that are no device's. The timer also tells whether
  * it met user mode: for a thread that only computes no other token does.
  */
+#include <linux/interrupt.h>
 #include <linux/ptrace.h>
 
 #include <asm/irq_regs.h>
 
 #include "module.h"
 
-/* Those whose token is the number that the tracepoint tells first. */
-#define PROBE(name, id)                               \
-	static void on_##name(void *data, int number) \
-	{                                             \
-		EDC_POST(id, number);                 \
+static void on_irq_handler_entry(void *data, int irq, struct irqaction *action)
+{
+	EDC_POST(280, irq);
+}
+
+static void on_irq_handler_exit(void *data, int irq, struct irqaction *action, int result)
+{
+	EDC_POST(281, irq);
+}
+
+static void on_softirq_entry(void *data, unsigned int number)
+{
+	EDC_POST(282, number);
+}
+
+static void on_softirq_exit(void *data, unsigned int number)
+{
+	EDC_POST(283, number);
+}
+
+/* x86's, whose token is the vector. */
+#define PROBE(name, id)                                              \
+	static void __maybe_unused on_##name(void *data, int vector) \
+	{                                                            \
+		EDC_POST(id, vector);                                \
 	}
 
-PROBE(irq_handler_entry, 280)
-PROBE(irq_handler_exit, 281)
-PROBE(softirq_entry, 282)
-PROBE(softirq_exit, 283)
 PROBE(local_timer_exit, 285)
 PROBE(reschedule_entry, 286)
 PROBE(reschedule_exit, 287)

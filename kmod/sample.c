@@ -4,6 +4,7 @@
  * microseconds of the others (the global trigger sample of REMS). May be called in any context, NMI included: the
  * interrupts are sent from an interrupt of this CPU's own.
  */
+#include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -18,7 +19,7 @@
 #include "module.h"
 
 static bool attached;
-static u64 number; /* of the sample that is under way; written by the work alone */
+static u64 number; /* of the sample that is under way; written by who asks */
 
 /*
  * x86 keeps the interrupted registers of its timer alone. Any interrupt runs on the thread's own stack there if it came
@@ -26,7 +27,7 @@ static u64 number; /* of the sample that is under way; written by the work alone
  */
 static bool came_from_user(void)
 {
-	const struct pt_regs *regs = get_irq_regs();
+	struct pt_regs *regs = get_irq_regs();
 	const int here = 0;
 
 	return regs ? user_mode(regs) : IS_ENABLED(CONFIG_X86_64) && in_hardirq() && object_is_on_stack(&here);
@@ -40,24 +41,39 @@ static u32 what_is_done(void)
 	return came_from_user() ? EDC_DOING_USER : EDC_DOING_KERNEL;
 }
 
+static DEFINE_PER_CPU(u64, answered);
+
+/* A request that is late answers the one behind it too: each sample has a CPU once. */
 static void post_sample(void *unused)
 {
-	EDC_POST(EDC_ID_sample, what_is_done(), edc_pair(current->pid, current->tgid), READ_ONCE(number));
+	const u64 now = READ_ONCE(number);
+
+	if (__this_cpu_read(answered) == now)
+		return;
+	__this_cpu_write(answered, now);
+	EDC_POST(EDC_ID_sample, what_is_done(), edc_pair(current->pid, current->tgid), now);
 }
 
 static DEFINE_PER_CPU(call_single_data_t, requests);
+static atomic_t asking;
 
-/* A CPU that has not answered the sample before has no part in this one. */
+/*
+ * Interrupts are off. A CPU that has not answered the sample before has no part in this one; while another CPU asks
+ * there is none, for a request may be sent by one at a time.
+ */
 static void ask_all(void)
 {
 	const unsigned int self = smp_processor_id();
 	unsigned int cpu;
 
+	if (atomic_xchg(&asking, 1))
+		return;
 	WRITE_ONCE(number, number + 1);
 	for_each_online_cpu(cpu)
 		if (cpu != self)
 			smp_call_function_single_async(cpu, per_cpu_ptr(&requests, cpu));
 	post_sample(NULL);
+	atomic_set_release(&asking, 0);
 }
 
 static void on_call(struct irq_work *unused)
@@ -106,9 +122,11 @@ void edc_sample_attach(const struct edc_device_classes *classes)
 
 	if (attached || !edc_device_has(classes, EDC_ID_sample))
 		return;
-	for_each_possible_cpu(cpu)
-		INIT_CSD(per_cpu_ptr(&requests, cpu), post_sample, NULL);
 	number = 0;
+	for_each_possible_cpu(cpu) {
+		per_cpu(answered, cpu) = 0;
+		INIT_CSD(per_cpu_ptr(&requests, cpu), post_sample, NULL);
+	}
 	WRITE_ONCE(attached, true);
 }
 

@@ -3,6 +3,7 @@
  * Family sched: who runs, who becomes runnable and by whom, births, names and deaths of threads. The scheduler's own
  * tracepoints hold a run-queue lock with interrupts off.
  */
+#include <linux/binfmts.h>
 #include <linux/cgroup.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -16,7 +17,7 @@ static struct edc_comm comm_of(const char *name)
 {
 	struct edc_comm comm = {};
 
-	strncpy((char *)comm.word, name, sizeof(comm.word) - 1);
+	strscpy_pad((char *)comm.word, name, sizeof(comm.word));
 	return comm;
 }
 
@@ -52,7 +53,7 @@ static void on_new(void *data, struct task_struct *task)
 		 comm.word[1]);
 }
 
-static void on_exec(void *data, struct task_struct *task, pid_t old_pid)
+static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *unused)
 {
 	struct edc_comm comm = comm_of(task->comm);
 

@@ -3,8 +3,10 @@
  * What /dev/monitor says to who does it wrong: the right errno, and nothing else. Run by tests/vm/module.sh as root.
  * Exit status 0: all as expected.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,9 +106,16 @@ static void scribble(int device)
 	struct edc_device_classes classes = {{~0ull, ~0ull}};
 	unsigned *page = mmap(NULL, EDC_BLOCK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
 
+	struct edc_reader *reader = (void *)page;
+	cpu_set_t cpu0;
+
+	CPU_ZERO(&cpu0);
+	CPU_SET(0, &cpu0);
+	expect(sched_setaffinity(0, sizeof(cpu0), &cpu0) == 0, "to run on CPU 0");
 	call(device, EDC_DEVICE_ATTACH, &classes, 0, "all classes");
 	for (int i = 0; i < 300000; i++) {
 		page[rand() % (EDC_BLOCK_SIZE / 4)] = (unsigned)rand() * 2654435761u;
+		reader->stopped = 0; /* or nothing would be posted any more */
 		if (i % 1000 == 0)
 			getppid();
 	}
@@ -114,6 +123,20 @@ static void scribble(int device)
 	munmap(page, EDC_BLOCK_SIZE);
 	call(device, EDC_DEVICE_DETACH, NULL, 0, "detach");
 	call(device, EDC_DEVICE_RESET, NULL, 0, "to forget");
+}
+
+/* Tokens of samples that CPU 0 posted. */
+static __u64 samples_seen(int device)
+{
+	const size_t first = EDC_BLOCK_SIZE;
+	char *area = mmap(NULL, EDC_CPU_HEADER - first, PROT_READ, MAP_SHARED, device, (off_t)first);
+	const struct edc_cpu *cpu = (const struct edc_cpu *)(area - first);
+	__u64 seen = 0;
+
+	for (int level = 0; level < EDC_CARD_LEVELS; level++)
+		seen += cpu->level[level].seen[EDC_ID_sample - EDC_ID_KERNEL_FIRST];
+	munmap(area, EDC_CPU_HEADER - first);
+	return seen;
 }
 
 static void without_permission(void)
@@ -178,11 +201,31 @@ int main(void)
 		call(device, EDC_DEVICE_SAMPLE, &every, EINVAL, "samples too often");
 	every = ~0ull;
 	call(device, EDC_DEVICE_SAMPLE, &every, EINVAL, "samples in a thousand years");
+	const __u64 before = samples_seen(device);
+
+	every = 0;
+	call(device, EDC_DEVICE_SAMPLE, &every, 0, "one sample");
+	usleep(100000);
+	expect(samples_seen(device) == before + 1, "one token of one sample on CPU 0");
 	every = EDC_SAMPLE_LEAST_NS;
 	call(device, EDC_DEVICE_SAMPLE, &every, 0, "samples");
 	call(device, EDC_DEVICE_SAMPLE, &every, EBUSY, "samples twice");
-	usleep(100000);
+	for (int i = 0; i < 100; i++) {
+		__u64 once = 0;
+
+		if (ioctl(device, EDC_DEVICE_SAMPLE, &once) == -1)
+			expect(errno == EBUSY, "a sample between samples");
+		usleep(1000);
+	}
+	expect(samples_seen(device) > before + 10, "many samples");
 	call(device, EDC_DEVICE_RESET, NULL, EBUSY, "to forget while samples are taken");
+	for (__u32 fault = 342; fault <= 343; fault++) {
+		struct edc_device_classes one = {};
+
+		edc_device_add(&one, fault);
+		call(device, EDC_DEVICE_ATTACH, &one, 0, "one kind of faults");
+		expect(edc_device_has(&one, fault) && edc_device_has(&one, 342), "faults besides those that are there");
+	}
 	close(device);
 	call(other, EDC_DEVICE_CREATE, &wanted, 0, "the card after its recorder went");
 	close(other);

@@ -31,6 +31,7 @@ record() {
 	lost=$(tr -d ' \n' < /tmp/report.json | sed -n 's/.*"lost":\([0-9]*\).*/\1/p')
 	seen=$(recorded_calls)
 	echo "module.sh: --card $1: made $made, recorded $seen, lost ${lost:-unknown}"
+	[ "$seen" -gt 0 ] || fail "no call was recorded"
 	[ "$seen" -le "$made" ] || fail "more calls recorded than made"
 	[ $((seen + ${lost:-0})) -ge "$made" ] || fail "calls are neither tokens nor counted losses"
 }
