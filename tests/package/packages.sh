@@ -13,7 +13,7 @@ fail() {
 	exit 1
 }
 
-for tool in cpack dpkg-deb dpkg-shlibdeps dkms; do
+for tool in cpack dpkg-deb dpkg-shlibdeps file dkms; do
 	command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }
 done
 (cd "$build" && cpack -B "$work/packages") > "$work/log" 2>&1 || fail "cpack: $(tail -n 5 "$work/log")"

@@ -63,6 +63,7 @@ std::vector<SampledProcess> SampleFold::processes() const
 		process.idle += sampled.idle;
 	}
 	std::vector<SampledProcess> all;
+	all.reserve(by_leader.size() + 1);
 	for (const auto &[leader, process] : by_leader)
 		all.push_back(process);
 	if (idle.leader)
