@@ -85,6 +85,10 @@ for try in 1 2 3 4 5; do
 	recorder=$!
 	usleep $((200000 * try))
 	if [ $try = 5 ]; then
+		for wait in $(seq 100); do
+			[ "$(cat /sys/module/monitor_edc/refcnt)" -gt 0 ] && break
+			usleep 100000
+		done
 		rmmod monitor_edc 2> /dev/null && fail "the module went while a recorder had its card"
 	fi
 	kill -9 $recorder
