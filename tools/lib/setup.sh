@@ -6,7 +6,7 @@ build_packages="cmake ninja-build g++ clang llvm bpftool libbpf-dev libelf-dev l
 	nlohmann-json3-dev libcli11-dev libboost-dev libsqlite3-dev"
 test_packages="catch2 babeltrace2 python3 clang-format clang-tidy libclang-rt-14-dev linux-perf bpftrace sudo man-db
 	qemu-system-x86 qemu-system-arm g++-aarch64-linux-gnu make busybox-static dwarves cpio musl-tools zstd lz4 xz-utils procps util-linux bash-completion
-	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf tcpdump acct dkms file"
+	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf tcpdump acct dkms file pkg-config"
 
 say() { printf '\n== %s\n' "$*"; }
 
