@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A sample of all CPUs: by one call each CPU that is online is interrupted and posts what it was at, within
- * microseconds of the others (the global trigger sample of REMS). May be called in any context, NMI included: the
+ * A sample of all CPUs: by one call each CPU that is online is interrupted and posts what it was at, all at about the
+ * same time (the global trigger sample of REMS). May be called in any context, NMI included: the
  * interrupts are sent from an interrupt of this CPU's own.
  */
 #include <linux/atomic.h>

@@ -96,7 +96,10 @@ def options():
 	for size in ("0", "-1", "x", "10Q", "1k", "nan", "inf", ""):
 		complains(f"--buffer '{size}'", 125, *record("-o", trace, "--buffer", size, "-d", 1), says="--buffer",
 		          leaves=trace)
-	for option in ("-e", "-p", "--max-size"):
+	for arguments, part in ((("--user-only", "--sample-every", "10ms"), "--user-only"), (("--sample-every", "1us"), "100us"),
+	                        (("--card", "bpf", "--sample-every", "10ms"), "kernel module"), (("-e", "sample"), "--sample-every")):
+		complains(" ".join(arguments), 125, *record("-o", trace, "-d", 1, *arguments), says=part, leaves=trace)
+	for option in ("-e", "-p", "--max-size", "--sample-every"):
 		complains(f"{option} ''", 125, *record("-o", trace, option, "", "--", "true"), says=option, leaves=trace)
 	complains("--max-size", 125, *record("-o", trace, "--max-size", "lots", "-d", 1), says="lots", leaves=trace)
 	for arguments in (("record", "--no-such-option"), ("record", "-d", "x"), ("record", "-d", "-1"), ("record", "-d", "nan"),

@@ -197,6 +197,8 @@ int run(Arguments &arguments)
 	parse_families(arguments);
 	parse_selection(arguments);
 	parse_measurements(arguments);
+	if (!arguments.sample_every.empty() && arguments.options.user_only)
+		throw Error("--sample-every asks the kernel what its CPUs are at: leave out --user-only");
 	if (!arguments.sample_every.empty())
 		arguments.options.sample_every_ns = sample_period(arguments.sample_every);
 	if (!arguments.buffer.empty())

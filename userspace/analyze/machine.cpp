@@ -301,20 +301,6 @@ void Machine::event(const trace::Event &event)
 	}
 }
 
-// What the card saw running is held against what the switches say.
-void Machine::on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu)
-{
-	const auto tid = kind.field[1].get<std::int32_t>(event);
-	const Thread &thread = tid == 0 ? idle(cpu) : get(tid);
-	const Thread *known = cpu.current;
-	if (known && known != &thread && known->tgid != thread.tgid && !known->hidden && !cpu.current_listed)
-		contradict(Contradiction::other_thread_ran, event.time, cpu, *known);
-	const Sample sample = {event.time, kind.field[2].get<std::uint64_t>(event),
-			       kind.field[0].get<std::uint32_t>(event)};
-	for (Observer *observer : observers_)
-		observer->sample(cpu, thread, sample);
-}
-
 // An event of a program's own: its stream says which thread, the CPU's time up to now is accounted.
 void Machine::on_user(const EventKind &kind, const trace::Event &event)
 {

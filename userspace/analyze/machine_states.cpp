@@ -70,6 +70,20 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 	switch_in(next, cpu, event.time);
 }
 
+// What the card saw running is held against what the switches say.
+void Machine::on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu)
+{
+	const auto tid = kind.field[1].get<std::int32_t>(event);
+	const Thread &thread = tid == 0 ? idle(cpu) : get(tid);
+	const Thread *known = cpu.current;
+	if (known && known != &thread && known->tgid != thread.tgid && !known->hidden && !cpu.current_listed)
+		contradict(Contradiction::other_thread_ran, event.time, cpu, *known);
+	const Sample sample = {event.time, kind.field[2].get<std::uint64_t>(event),
+			       kind.field[0].get<std::uint32_t>(event)};
+	for (Observer *observer : observers_)
+		observer->sample(cpu, thread, sample);
+}
+
 void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu)
 {
 	if (thread.tid == 0)

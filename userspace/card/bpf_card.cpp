@@ -407,9 +407,7 @@ std::vector<ProgramMisses> BpfCard::misses() const
 
 std::vector<FaultCount> BpfCard::fault_counts() const
 {
-	if (is_of_module("minor_fault")) {
-		if (!wanted("minor_fault"))
-			return {};
+	if (is_of_module("minor_fault") && wanted("minor_fault")) {
 		const edc_device_faults counts = module_->faults();
 		return {{"minor_fault", counts.minor}, {"major_fault", counts.major}};
 	}
