@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/monitor (include/monitor/device.h): a recorder creates the card, maps its rings and says what is probed.
+ * /dev/monitor (include/monitor/device.h): a recorder creates the card, maps its rings and says what is probed. What
+ * instrumented programs and their recorder ask (user_device.h) is answered by users.c.
  *
  * One card at a time, of one open file. The file's last reference, which each mapping holds one of, ends the card:
  * however a recorder dies, its probes go and its memory is freed.
@@ -35,6 +36,8 @@ union argument {
 	struct edc_device_classes classes;
 	struct edc_device_faults faults;
 	u64 sample_every_ns;
+	struct edc_device_hello hello;
+	struct edc_device_class class;
 };
 
 static void tell(struct edc_device_info *info)
@@ -43,6 +46,7 @@ static void tell(struct edc_device_info *info)
 	info->version = EDC_DEVICE_VERSION;
 	info->cpus = nr_cpu_ids;
 	info->in_use = owner != NULL;
+	info->refused = edc_users_refused();
 	edc_probes_there(&info->classes);
 	edc_faults_there(&info->classes);
 	edc_device_add(&info->classes, EDC_ID_sample);
@@ -123,6 +127,11 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 	}
 }
 
+static bool is_users_command(unsigned int command)
+{
+	return command == EDC_DEVICE_HELLO || command == EDC_DEVICE_USERS || command == EDC_DEVICE_CLASS;
+}
+
 static bool is_command(unsigned int command)
 {
 	static const unsigned int commands[] = { EDC_DEVICE_INFO,   EDC_DEVICE_CREATE, EDC_DEVICE_ATTACH,
@@ -136,20 +145,29 @@ static bool is_command(unsigned int command)
 	return false;
 }
 
+static int execute_locked(struct file *file, unsigned int command, union argument *argument)
+{
+	int error;
+
+	if (mutex_lock_interruptible(&card_lock))
+		return -ERESTARTSYS;
+	error = execute(file, command, argument);
+	mutex_unlock(&card_lock);
+	return error;
+}
+
 static long device_ioctl(struct file *file, unsigned int command, unsigned long user)
 {
 	const size_t size = _IOC_SIZE(command);
 	union argument argument = {};
 	int error;
 
-	if (!is_command(command))
+	if (!is_command(command) && !is_users_command(command))
 		return -ENOTTY;
 	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(&argument, (void __user *)user, size))
 		return -EFAULT;
-	if (mutex_lock_interruptible(&card_lock))
-		return -ERESTARTSYS;
-	error = execute(file, command, &argument);
-	mutex_unlock(&card_lock);
+	error = is_users_command(command) ? edc_users_ioctl(file, command, &argument)
+					  : execute_locked(file, command, &argument);
 	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user((void __user *)user, &argument, size))
 		return -EFAULT;
 	return error;
@@ -179,6 +197,8 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	int error;
 
+	if (edc_users_has(file))
+		return edc_users_map(file, vma);
 	if (mutex_lock_interruptible(&card_lock))
 		return -EINTR;
 	error = owner == file ? map_area(vma) : -EBADFD;
@@ -186,8 +206,21 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	return error;
 }
 
+/* What a program has is its file's; of the miscellaneous device nothing is wanted there. */
+static int device_open(struct inode *inode, struct file *file)
+{
+	file->private_data = NULL;
+	return 0;
+}
+
+static ssize_t device_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
+{
+	return edc_users_read(file, to, bytes);
+}
+
 static int device_release(struct inode *inode, struct file *file)
 {
+	edc_users_release(file);
 	mutex_lock(&card_lock);
 	if (owner == file) {
 		detach_all();
@@ -200,6 +233,9 @@ static int device_release(struct inode *inode, struct file *file)
 
 static const struct file_operations device_operations = {
 	.owner = THIS_MODULE,
+	.open = device_open,
+	.read = device_read,
+	.poll = edc_users_poll,
 	.unlocked_ioctl = device_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = device_mmap,

@@ -16,8 +16,11 @@
 #include "monitor/card.h"
 #include "monitor/device.h"
 
+struct file;
 struct perf_event_attr;
+struct poll_table_struct;
 struct tracepoint;
+struct vm_area_struct;
 
 /* rings.c */
 
@@ -85,6 +88,17 @@ int edc_sample_every(u64 ns);
 void edc_sample_attach(const struct edc_device_classes *classes);
 void edc_sample_attached(struct edc_device_classes *classes);
 void edc_sample_detach(void);
+
+/* users.c: the rings of instrumented processes, and their recorder, by open files. */
+int edc_users_ioctl(struct file *file, unsigned int command, void *argument);
+ssize_t edc_users_read(struct file *file, char __user *to, size_t bytes);
+__poll_t edc_users_poll(struct file *file, struct poll_table_struct *wait);
+int edc_users_map(struct file *file, struct vm_area_struct *vma);
+void edc_users_release(struct file *file);
+/* Whether this file is a program's or their recorder's. */
+bool edc_users_has(struct file *file);
+/* Processes that got no rings, since the module was loaded. */
+u32 edc_users_refused(void);
 
 /* device.c */
 int edc_device_register(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * /dev/monitor: what the recorder asks of the kernel module. Used by kmod/device.c and userspace/card/module_card.cpp.
+ * /dev/monitor: what the recorder of the kernel's events asks of the kernel module; user_device.h: what programs ask.
+ * Used by kmod/device.c and userspace/card/module_card.cpp.
  *
  * Who may record (CAP_PERFMON) opens the device and creates the card: one at a time. Then each possible CPU has an area
  * as card.h describes it, struct edc_cpu and its blocks. They are mapped at CPU * area size: the first page, struct
@@ -15,9 +16,9 @@
 #include <linux/types.h>
 
 #include "card.h"
+#include "user_device.h"
 
-#define EDC_DEVICE "/dev/monitor"
-#define EDC_DEVICE_VERSION 2
+#define EDC_DEVICE_VERSION 3
 
 struct edc_device_classes {
 	__u64 bits[EDC_CARD_CLASSES / 64];
@@ -25,9 +26,9 @@ struct edc_device_classes {
 
 struct edc_device_info {
 	__u32 version;
-	__u32 cpus;   /* possible ones; the areas are numbered by them */
-	__u32 in_use; /* a recorder has the card */
-	__u32 pad;
+	__u32 cpus;                        /* possible ones; the areas are numbered by them */
+	__u32 in_use;                      /* a recorder has the card */
+	__u32 refused;                     /* processes that got no rings (user_device.h) since the module was loaded */
 	struct edc_device_classes classes; /* that this kernel has, and the module probes */
 };
 

@@ -52,6 +52,7 @@ struct edc_card {
 	uint32_t counting;         /* counters wanted at the borders of activities */
 	uint32_t counting_threads; /* that have opened theirs */
 	uint64_t key;              /* of the recording */
+	uint32_t by_device;        /* the rings are the kernel module's */
 };
 
 union edc_card_page {

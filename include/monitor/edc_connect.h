@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The user card's slow path: find the recorder, get rings and ids from it, post what the fast path could not.
+ * The user card's slow path: find the recorder, get rings and ids from it, post what the fast path could not. Where no
+ * recorder answers, the kernel module gives both (user_device.h).
  * Included by edc.h. Called by edc_post.h when the fast path says no, and once when a program or library is loaded.
  *
  * May run in a signal handler, on a small stack, at any moment of the program: system calls only, made here and not by
@@ -18,13 +19,17 @@
 
 #include "edc_rings.h"
 #include "edc_shared.h"
+#include "user_device.h"
 
 #define EDC_WIPEONFORK_ 18 /* MADV_WIPEONFORK */
 #define EDC_DONTFORK_ 10   /* MADV_DONTFORK */
+#define EDC_AT_CWD_ (-100) /* AT_FDCWD */
+#define EDC_OPEN_ 02000002 /* O_RDWR | O_CLOEXEC */
 #define EDC_WAIT_MS_ 200
 #define EDC_LATER_ (-11L) /* EAGAIN */
 #define EDC_TRIES_ 100    /* of the slow path for one event: other threads of this CPU may always be faster */
 #define EDC_CLASSES_AT_ONCE_ 1000
+#define EDC_SCRATCH_ 65536 /* bytes for a question */
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,8 +94,11 @@ static inline long edc_dial_to_(const char *name, int abstract)
 }
 
 /* A descriptor, EDC_LATER_ if the recorder has too many callers at this moment, or another negative number. */
-static inline long edc_dial_(void)
+static inline long edc_dial_(const struct edc_card *card)
 {
+	if (card->by_device)
+		return -1; /* ids are those of who gave the rings */
+
 	const char *name = getauxval(AT_SECURE) ? NULL : getenv(EDC_ENVIRONMENT);
 	long fd = name ? edc_dial_to_(name, 1) : -1;
 
@@ -109,8 +117,9 @@ static inline uint32_t edc_put_(char *to, uint32_t room, const char *text)
 	return length + 1;
 }
 
-/* Asks for ids of all classes without one, and with EDC_HELLO_AREA for rings. `ask` is 64 KiB of scratch memory. */
-static inline long edc_ask_(long fd, uint32_t wish, char *ask)
+/* The question for ids of all classes without one, and with EDC_HELLO_AREA for rings. `ask`: EDC_SCRATCH_ bytes of
+ * memory. Returns how many of them it has. */
+static inline uint32_t edc_question_(uint32_t wish, char *ask)
 {
 	struct edc_hello *hello = (struct edc_hello *)(void *)ask;
 	uint32_t at = sizeof *hello;
@@ -136,7 +145,15 @@ static inline long edc_ask_(long fd, uint32_t wish, char *ask)
 		}
 	}
 	hello->text_bytes = at - (uint32_t)sizeof *hello;
-	return edc_call_(SYS_sendto, (uint64_t)fd, (uint64_t)ask, at, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0) == (long)at
+	return at;
+}
+
+static inline long edc_ask_(long fd, uint32_t wish, char *ask)
+{
+	uint32_t bytes = edc_question_(wish, ask);
+
+	return edc_call_(SYS_sendto, (uint64_t)fd, (uint64_t)ask, bytes, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0) ==
+		       (long)bytes
 		   ? 0
 		   : -1;
 }
@@ -159,8 +176,44 @@ static inline void edc_give_id_(struct edc_class *cls, uint32_t id)
 	cls->id = id ? id | words << 16 : 0;
 }
 
-/* The answer: ids for the classes in the order in which they were asked for, and the area's memory. Libraries may have
- * come and gone since. */
+/* Ids for the classes in the order in which they were asked for. Libraries may have come and gone since. */
+static inline void edc_take_ids_(const uint16_t *ids, uint32_t count)
+{
+	for (struct edc_object *object = edc_objects_; object; object = object->next)
+		for (struct edc_class **cls = object->begin; cls != object->end; cls++)
+			if ((*cls)->asked && (*cls)->asked <= count && (*cls)->asked <= EDC_CLASSES_AT_ONCE_) {
+				edc_give_id_(*cls, ids[(*cls)->asked - 1]);
+				(*cls)->asked = 0;
+			}
+}
+
+/* The area's memory becomes the card's. `memory`: what to map, -1: nothing was given. */
+static inline long edc_take_area_(struct edc_card *card, const struct edc_welcome *welcome, long memory)
+{
+	long address = -1;
+
+	if (memory >= 0 && welcome->rings)
+		address = edc_call_(SYS_mmap, 0, welcome->area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+				    (uint64_t)memory, 0);
+	if (address <= 0 && address > -4096)
+		return -1;
+	EDC_CALL_3_(SYS_madvise, address + EDC_BLOCK_SIZE, welcome->area_bytes - EDC_BLOCK_SIZE, EDC_DONTFORK_);
+	card->area = edc_family_ = (struct edc_user_area *)(uintptr_t)address;
+	card->counting = card->area->counters <= EDC_USER_COUNTERS ? card->area->counters : 0;
+	card->key = card->area->key;
+	card->first = (char *)(uintptr_t)address + EDC_BLOCK_SIZE;
+	card->rings = welcome->rings;
+	card->ring_bytes = welcome->ring_bytes;
+	card->blocks = welcome->blocks;
+	card->mask = (uint64_t)welcome->blocks * EDC_USER_BLOCK_WORDS - 1;
+	card->shared = (struct edc_user_ring *)(void *)(card->first + welcome->rings * welcome->ring_bytes);
+	edc_self_ = 0; /* a fork's child is another thread than its parent */
+	card->pid = (uint64_t)EDC_CALL_0_(SYS_getpid);
+	__atomic_fetch_add(&card->area->lost_early, card->lost, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* The recorder's answer: ids, and the area's memory if it was asked for. */
 static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 {
 	struct {
@@ -174,7 +227,7 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 	struct iovec part = {&answer, sizeof answer};
 	struct msghdr message;
 	int memory = -1;
-	long length = 0;
+	long length = 0, taken = 0;
 
 	/* Once more after an end: the kernel may tell it before the packet that was sent ahead of it (af_unix.c). */
 	for (int tries = 0; tries == 0 || (tries == 1 && length == 0); tries++) {
@@ -192,38 +245,42 @@ static inline long edc_hear_(struct edc_card *card, long fd, uint32_t wish)
 	if (message.msg_controllen >= sizeof control.head && control.head.cmsg_type == SCM_RIGHTS)
 		__builtin_memcpy(&memory, CMSG_DATA(&control.head), sizeof memory);
 	if (wish == EDC_HELLO_AREA) {
-		long address = -1;
-
-		if (memory >= 0 && answer.welcome.rings)
-			address = edc_call_(SYS_mmap, 0, answer.welcome.area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-					    (uint64_t)memory, 0);
+		taken = edc_take_area_(card, &answer.welcome, memory);
 		if (memory >= 0)
 			EDC_CALL_2_(SYS_close, memory, 0);
-		if (address <= 0 && address > -4096)
-			return -1;
-		EDC_CALL_3_(SYS_madvise, address + EDC_BLOCK_SIZE, answer.welcome.area_bytes - EDC_BLOCK_SIZE,
-			    EDC_DONTFORK_);
-		card->area = edc_family_ = (struct edc_user_area *)(uintptr_t)address;
-		card->counting = card->area->counters <= EDC_USER_COUNTERS ? card->area->counters : 0;
-		card->key = card->area->key;
-		card->first = (char *)(uintptr_t)address + EDC_BLOCK_SIZE;
-		card->rings = answer.welcome.rings;
-		card->ring_bytes = answer.welcome.ring_bytes;
-		card->blocks = answer.welcome.blocks;
-		card->mask = (uint64_t)answer.welcome.blocks * EDC_USER_BLOCK_WORDS - 1;
-		card->shared =
-		    (struct edc_user_ring *)(void *)(card->first + answer.welcome.rings * answer.welcome.ring_bytes);
-		edc_self_ = 0; /* a fork's child is another thread than its parent */
-		card->pid = (uint64_t)EDC_CALL_0_(SYS_getpid);
-		__atomic_fetch_add(&card->area->lost_early, card->lost, __ATOMIC_RELAXED);
 	}
-	for (struct edc_object *object = edc_objects_; object; object = object->next)
-		for (struct edc_class **cls = object->begin; cls != object->end; cls++)
-			if ((*cls)->asked && (*cls)->asked <= answer.welcome.classes &&
-			    (*cls)->asked <= EDC_CLASSES_AT_ONCE_) {
-				edc_give_id_(*cls, answer.ids[(*cls)->asked - 1]);
-				(*cls)->asked = 0;
-			}
+	if (taken == 0)
+		edc_take_ids_(answer.ids, answer.welcome.classes);
+	return taken;
+}
+
+/* Scratch memory for a question. 0: there is none. */
+static inline char *edc_scratch_(void)
+{
+	long place = edc_call_(SYS_mmap, 0, EDC_SCRATCH_, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | 0x20 /* MAP_ANONYMOUS */, ~0ull, 0);
+
+	return place > 0 ? (char *)(uintptr_t)place : NULL;
+}
+
+/* The same question to the kernel module, which answers at once. */
+static inline long edc_ask_device_(struct edc_card *card, long fd, uint32_t wish, char *ask)
+{
+	const struct edc_hello *question = (const struct edc_hello *)(const void *)ask;
+	uint16_t ids[EDC_CLASSES_AT_ONCE_];
+	struct edc_device_hello hello;
+
+	edc_question_(wish, ask);
+	__builtin_memset(&hello, 0, sizeof hello);
+	hello.texts = (uint64_t)(uintptr_t)(question + 1);
+	hello.ids = (uint64_t)(uintptr_t)ids;
+	hello.wish = wish;
+	hello.classes = question->classes;
+	hello.text_bytes = question->text_bytes;
+	if (EDC_CALL_3_(SYS_ioctl, fd, EDC_DEVICE_HELLO, &hello) != 0 ||
+	    (wish == EDC_HELLO_AREA && edc_take_area_(card, &hello.welcome, fd) != 0))
+		return -1;
+	edc_take_ids_(ids, hello.classes);
 	return 0;
 }
 
@@ -251,6 +308,23 @@ static inline void edc_wait_(long fd)
 	edc_call_(SYS_ppoll, (uint64_t)&one, 1, (uint64_t)most, 0, 0, 0);
 }
 
+/* No recorder answers: rings, or ids for more classes, of the kernel module, if there is one for us. */
+static inline void edc_look_at_device_(struct edc_card *card, uint32_t wish)
+{
+	long fd = edc_call_(SYS_openat, (uint64_t)EDC_AT_CWD_, (uint64_t)EDC_DEVICE, EDC_OPEN_, 0, 0, 0);
+	char *scratch = fd >= 0 ? edc_scratch_() : NULL;
+
+	if (scratch) {
+		if (edc_ask_device_(card, fd, wish, scratch) == 0)
+			card->by_device = 1;
+		EDC_CALL_2_(SYS_munmap, scratch, EDC_SCRATCH_);
+	}
+	if (fd >= 0)
+		EDC_CALL_2_(SYS_close, fd, 0);
+	if (wish == EDC_HELLO_AREA)
+		__atomic_store_n(&card->word, card->by_device ? edc_way_(card) : EDC_OFF_, __ATOMIC_RELEASE);
+}
+
 /* Goes on with finding the recorder: dials, or hears the answer to what was asked. Under the lock. */
 static inline void edc_look_(struct edc_card *card, uint32_t wish, int wait)
 {
@@ -262,28 +336,30 @@ static inline void edc_look_(struct edc_card *card, uint32_t wish, int wait)
 		card->wiped = 1;
 	}
 	if (!card->socket) {
-		long fd = edc_dial_(), asked = -1;
+		long fd = edc_dial_(card), asked = -1;
 
 		for (int ms = 0; wait && fd == EDC_LATER_ && ms < EDC_WAIT_MS_; ms++) {
 			int64_t one_ms[2] = {0, 1000000};
 
 			EDC_CALL_2_(SYS_nanosleep, one_ms, 0);
-			fd = edc_dial_();
+			fd = edc_dial_(card);
 		}
 		if (fd == EDC_LATER_)
 			return;
 
-		long scratch = fd < 0 ? -1
-				      : edc_call_(SYS_mmap, 0, 65536, PROT_READ | PROT_WRITE,
-						  MAP_PRIVATE | 0x20 /* MAP_ANONYMOUS */, ~0ull, 0);
+		if (fd < 0) {
+			edc_look_at_device_(card, wish);
+			return;
+		}
 
-		if (scratch > 0) {
-			asked = edc_ask_(fd, wish, (char *)(uintptr_t)scratch);
-			EDC_CALL_2_(SYS_munmap, scratch, 65536);
+		char *scratch = edc_scratch_();
+
+		if (scratch) {
+			asked = edc_ask_(fd, wish, scratch);
+			EDC_CALL_2_(SYS_munmap, scratch, EDC_SCRATCH_);
 		}
 		if (asked < 0) {
-			if (fd >= 0)
-				EDC_CALL_2_(SYS_close, fd, 0);
+			EDC_CALL_2_(SYS_close, fd, 0);
 			if (wish == EDC_HELLO_AREA)
 				__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELEASE);
 			return;

@@ -127,6 +127,47 @@ TEST_CASE("user classes: one id for each name and layout, none when they are use
 	CHECK(classes.refused() == 1 + 5000 - (classes.all().size() - 2));
 }
 
+TEST_CASE("user classes: ids that another gives, and classes that have theirs")
+{
+	std::vector<std::string> asked;
+	UserClasses classes([&](std::string_view name, std::string_view) {
+		asked.emplace_back(name);
+		return static_cast<std::uint16_t>(asked.size() > 1 ? 0 : 3000);
+	});
+	classes.adopt(1500, "theirs", "u64 x");
+	CHECK(classes.id_of("theirs", "u64 x") == 1500);
+	CHECK(classes.id_of("ours", "") == 3000);
+	classes.adopt(3000, "ours", ""); // told of once more
+	CHECK(classes.all().size() == 2);
+	CHECK(classes.id_of("wrong", "u65 x") == 0);
+	CHECK(asked == std::vector<std::string>{"ours"});
+	CHECK(classes.id_of("too_many", "") == 0);
+	classes.adopt(1501, "not understood", "");
+	CHECK(classes.all().size() == 2);
+	CHECK(classes.refused() == 3);
+}
+
+TEST_CASE("user block: a class that is learnt when it is met")
+{
+	UserRingFacts facts = some_facts();
+	WordsById words = some_words();
+	Block block(5000);
+	block.post(1024, 5001).post(1030, 5002, {7}).post(1024, 5003);
+	int learnt = 0;
+	const auto learn = [&] {
+		++learnt;
+		words[1030] = 1;
+	};
+	CHECK(validate_user_block(block.bytes.data(), block.at, now, words, facts, learn) == nullptr);
+	CHECK(facts.tokens == 3);
+	CHECK(learnt == 1);
+	Block other(5000);
+	other.post(1024, 5001).post(1031, 5002);
+	facts = some_facts();
+	CHECK(validate_user_block(other.bytes.data(), other.at, now, words, facts, learn) != nullptr);
+	CHECK(facts.tokens == 1);
+}
+
 TEST_CASE("user block: a good one gets a header that is the recorder's")
 {
 	UserRingFacts facts = some_facts();

@@ -188,3 +188,29 @@ TEST_CASE("shared ring: what no card writes is told and gone round")
 	CHECK(ring.seen.size() == 1);
 	CHECK(ring.reader.discarded() == 1);
 }
+
+TEST_CASE("shared ring: one that was full before its recorder came begins where it is")
+{
+	Ring ring;
+	ring.shared.state = words; // as the kernel module makes it
+	ring.reader.begin_here();
+	CHECK(ring.shared.read == words);
+	CHECK(ring.take() == nullptr);
+	ring.post(1024, now + 2);
+	CHECK(ring.take() == nullptr);
+	CHECK(ring.seen.size() == 1);
+	CHECK(ring.reader.discarded() == 0);
+}
+
+TEST_CASE("shared ring: a class that is learnt when it is met")
+{
+	Ring ring;
+	WordsById known = some_words();
+	ring.post(1030, start + 1, {9});
+	const char *wrong =
+	    ring.reader.take([] { return now; }, false, patience, known,
+			     [&](const auto &record) { ring.seen.push_back(record); }, [&] { known[1030] = 1; });
+	CHECK(wrong == nullptr);
+	CHECK(ring.seen.size() == 1);
+	CHECK(ring.seen[0].words == 2);
+}

@@ -184,7 +184,7 @@ int main(void)
 	call(other, EDC_DEVICE_SAMPLE, &every, EBADFD, "another's samples");
 	map(other, 0, EDC_BLOCK_SIZE, PROT_READ, MAP_SHARED, EBADFD, "another's rings");
 	for (unsigned number = 0; number < 256; number++)
-		if (number < 0x40 || number > 0x46)
+		if (number < 0x40 || number > 0x49)
 			call(device, _IOC(_IOC_READ | _IOC_WRITE, 'E', number, 16), &info, ENOTTY,
 			     "a command that there is not");
 	call(device, 0, NULL, ENOTTY, "command 0");

@@ -8,6 +8,6 @@ mkdir -p /tmp/share/tables /tmp/share/groups
 cp ./*.json /tmp/share/tables
 cp ./*.group /tmp/share/groups
 export MONITOR_SHARE=/tmp/share
-for script in getppid.sh user.sh counters.sh module.sh; do
+for script in getppid.sh user.sh counters.sh module.sh user_device.sh; do
 	sh ./$script || exit 1
 done

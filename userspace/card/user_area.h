@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A process that has rings, as the recorder sees it. Made by user_card.cpp, emptied by user_drain.cpp; no other file
-// includes it.
+// A process that has rings, as the recorder sees it. Made by user_card.cpp and user_adopt.cpp, emptied by
+// user_drain.cpp; no other file includes it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,6 +20,7 @@ struct UserCard::Ring {
 	UserRingFacts facts;
 	std::uint64_t taken = 0;                 // blocks so far, as the writers number them
 	std::uint64_t merged = EDC_BLOCK_HEADER; // bytes of the next block that are merged already
+	std::uint64_t discarded_before = 0;      // the recording
 	bool has_stream = false;
 	bool done = false; // its writers have ended and all is taken
 };
@@ -32,8 +34,18 @@ struct UserCard::Process {
 	std::vector<Ring> rings;
 	std::optional<SharedRing> shared_ring;
 	std::uint64_t shared_discarded = 0; // as told so far
+	std::uint64_t shared_discarded_before = 0, early_before = 0;
 	bool ended = false;
-	bool merged = false; // its events go into the merged streams
+	bool merged = false;    // its events go into the merged streams
+	bool by_device = false; // the kernel module gave it its rings, and they stay when the recording is over
+
+	// The rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.
+	void lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,
+		     std::uint64_t since);
+	// The rings were there before the recorder was: what is in them is not the recording's.
+	void begin_here();
+	// Nobody reads them any more: full, and no memory is touched for what nobody wants.
+	void close();
 
 	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }
 };

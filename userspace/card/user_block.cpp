@@ -22,7 +22,7 @@ std::uint64_t word_at(const std::byte *block, std::uint64_t at)
 } // namespace
 
 const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, std::uint64_t now,
-				const WordsById &words, UserRingFacts &facts)
+				const WordsById &words, UserRingFacts &facts, const std::function<void()> &learn)
 {
 	edc_block untrusted;
 	std::memcpy(&untrusted, block, sizeof untrusted);
@@ -42,6 +42,8 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 		const std::uint64_t token = word_at(block, at);
 		const std::uint32_t id = edc_token_id(token);
 		const std::uint32_t delta = edc_token_time(token) - static_cast<std::uint32_t>(time);
+		if (words[id] == unknown_class && learn)
+			learn();
 		if (words[id] == unknown_class || edc_token_mode(token) != EDC_MODE_USER)
 			wrong = "an event of a class that was never asked for";
 		else if (at + 8 + 8u * words[id] > content_bytes)

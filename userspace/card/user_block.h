@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "monitor/ring.h"
 #include "monitor/token.h"
@@ -33,8 +34,8 @@ struct UserRingFacts {
 
 // nullptr: all of it stands. Else what is wrong: the block ends before the wrong record, or is empty (content_size is
 // that of the header). `content_bytes`: what of the block the writer has filled; `now`: no token
-// is newer. Updates last_time, discarded and tokens.
+// is newer. `learn` is called where a class is unknown, and may make it known. Updates last_time, discarded and tokens.
 const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, std::uint64_t now,
-				const WordsById &words, UserRingFacts &facts);
+				const WordsById &words, UserRingFacts &facts, const std::function<void()> &learn = {});
 
 } // namespace monitor::card

@@ -47,7 +47,10 @@ std::uint64_t user_ring_bytes(std::size_t processes)
 }
 
 UserCard::UserCard(const UserCardOptions &options)
-    : options_(options), name_(random_name()), stop_(::eventfd(0, EFD_CLOEXEC))
+    : options_(options), name_(random_name()), device_(options.device ? UserDevice::open() : nullptr),
+      stop_(::eventfd(0, EFD_CLOEXEC)), described_late_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      classes_(device_ ? UserClasses([this](auto name, auto fields) { return device_->id_of(name, fields); })
+		       : UserClasses())
 {
 	listeners_.push_back(listen_on(name_));
 	if (options_.everyone)
@@ -68,6 +71,11 @@ void UserCard::start(std::uint64_t ticks_per_second, std::function<void(const st
 {
 	ticks_per_second_ = ticks_per_second;
 	on_class_ = std::move(on_class);
+	last_look_ = read_tsc();
+	{
+		const std::lock_guard guard(lock_);
+		adopt_arrived();
+	}
 	thread_ = std::thread([this] { serve(); });
 }
 
@@ -80,7 +88,8 @@ void UserCard::stop()
 	listeners_.clear();
 	const std::lock_guard guard(lock_);
 	for (const auto &process : processes_)
-		__atomic_store_n(&process->shared().over, 1, __ATOMIC_RELEASE);
+		if (!process->by_device)
+			__atomic_store_n(&process->shared().over, 1, __ATOMIC_RELEASE);
 }
 
 void UserCard::serve()
@@ -88,7 +97,10 @@ void UserCard::serve()
 	std::vector<Fd> callers;
 	std::vector<pollfd> polls;
 	for (;;) {
-		polls = {{stop_.get(), POLLIN, 0}};
+		polls = {{stop_.get(), POLLIN, 0},
+			 {described_late_.get(), POLLIN, 0},
+			 {device_ ? device_->fd() : -1, POLLIN, 0}};
+		const std::size_t first_listener = polls.size();
 		for (const Fd &listener : listeners_)
 			polls.push_back({listener.get(), POLLIN, 0});
 		const std::size_t first_caller = polls.size();
@@ -105,6 +117,14 @@ void UserCard::serve()
 			return;
 		if (polls[0].revents)
 			return;
+		if (polls[1].revents)
+			describe_late();
+		if (polls[2].revents) {
+			const std::lock_guard guard(lock_);
+			adopt_arrived();
+			if (on_arrival_)
+				on_arrival_();
+		}
 		for (std::size_t i = first_process; i < polls.size(); ++i) {
 			const std::lock_guard guard(lock_);
 			for (const auto &process : processes_)
@@ -117,7 +137,7 @@ void UserCard::serve()
 			greet(polls[i].fd);
 			callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i - first_caller));
 		}
-		for (std::size_t i = 1; i < first_caller; ++i) {
+		for (std::size_t i = first_listener; i < first_caller; ++i) {
 			if (!polls[i].revents)
 				continue;
 			Fd caller(::accept4(polls[i].fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -147,11 +167,35 @@ std::vector<std::uint16_t> UserCard::ids_of(pid_t pid, const char *texts, std::s
 		const std::size_t added = added_before + classes_.all().size() - known_before;
 		ids.push_back(classes_.id_of(name, next(), added < most_classes_of_a_process));
 	}
-	for (std::size_t i = known_before; i < classes_.all().size(); ++i)
-		words_[classes_.all()[i].id] = static_cast<std::uint8_t>(classes_.all()[i].payload.size());
+	add_words(known_before);
 	if (classes_.all().size() != known_before) // so the table has no more entries than there are classes
 		classes_of_[pid] = added_before + classes_.all().size() - known_before;
 	return ids;
+}
+
+void UserCard::add_words(std::size_t known_before)
+{
+	for (std::size_t i = known_before; i < classes_.all().size(); ++i)
+		words_[classes_.all()[i].id] = static_cast<std::uint8_t>(classes_.all()[i].payload.size());
+}
+
+void UserCard::Process::lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,
+				std::uint64_t since)
+{
+	const std::uint64_t each = (1 + ring_blocks) * EDC_BLOCK_SIZE;
+	const auto ring_at = [&](unsigned number) {
+		return reinterpret_cast<edc_user_ring *>(area.data() + EDC_BLOCK_SIZE + number * each);
+	};
+	blocks = ring_blocks;
+	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+		Ring added;
+		added.shared = ring_at(cpu);
+		added.facts.uuid = uuid;
+		added.facts.cpu = cpu;
+		added.facts.process = static_cast<std::uint32_t>(pid);
+		rings.push_back(added);
+	}
+	shared_ring.emplace(ring_at(cpus), blocks, since);
 }
 
 // The sealed memory of a process: neither side can change its size. Returns a descriptor to hand over, or -1.
@@ -173,18 +217,7 @@ int UserCard::make_area(Process &process)
 	process.shared().counters = static_cast<std::uint32_t>(options_.counters.size());
 	std::ranges::copy(options_.counters, process.shared().counter);
 	std::memcpy(&process.shared().key, options_.uuid.data(), sizeof process.shared().key);
-	process.blocks = ring / EDC_BLOCK_SIZE;
-	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
-		Ring added;
-		added.shared = reinterpret_cast<edc_user_ring *>(process.area.data() + EDC_BLOCK_SIZE + cpu * each);
-		added.facts.uuid = options_.uuid;
-		added.facts.cpu = cpu;
-		added.facts.process = static_cast<std::uint32_t>(process.pid);
-		process.rings.push_back(added);
-	}
-	process.shared_ring.emplace(
-	    reinterpret_cast<edc_user_ring *>(process.area.data() + EDC_BLOCK_SIZE + options_.cpus * each),
-	    process.blocks, read_tsc());
+	process.lay_out(options_.cpus, ring / EDC_BLOCK_SIZE, options_.uuid, read_tsc());
 	return memory.release();
 }
 
@@ -273,6 +306,8 @@ UserCounts UserCard::counts() const
 	UserCounts now = counts_;
 	for (const auto &process : processes_)
 		add_counts(*process, now);
+	if (device_)
+		now.refused += device_->refused();
 	now.classes = classes_.all().size();
 	now.classes_refused = classes_.refused();
 	now.why_refused = classes_.why_refused();

@@ -24,6 +24,7 @@
 #include "monitor/card.h"
 #include "user_block.h"
 #include "user_classes.h"
+#include "user_device.h"
 #include "user_merge.h"
 
 namespace monitor::card {
@@ -33,6 +34,7 @@ struct UserCardOptions {
 	unsigned cpus = 0;
 	uid_t user = 0;                         // whose processes may have rings; root's always
 	bool everyone = false;                  // all processes of the machine, by EDC_SOCKET_PATH
+	bool device = false;                    // and by the kernel module, if it is there
 	bool name_processes = false;            // for take_arrived()
 	std::vector<edc_user_counter> counters; // that programs read at the borders of activities
 };
@@ -46,6 +48,7 @@ inline constexpr std::size_t most_own_streams = 64;
 
 struct UserCounts {
 	std::uint64_t processes = 0; // that got rings
+	std::uint64_t by_device = 0; // of these from the kernel module
 	std::uint64_t refused = 0;   // that did not
 	std::uint64_t tokens = 0;    // that were taken, without `thread` tokens
 	std::uint64_t discarded = 0; // refused by full rings, as the processes say
@@ -101,6 +104,11 @@ private:
 	void greet(int fd);
 	std::vector<std::uint16_t> ids_of(pid_t pid, const char *texts, std::size_t bytes, std::uint32_t classes);
 	int make_area(Process &process);
+	void adopt_arrived();
+	void adopt(const edc_device_process &told);
+	void learn_classes();
+	void add_words(std::size_t known_before);
+	void describe_late();
 	Look look_at(const Process &process, Ring &ring);
 	unsigned drain_ring(Process &process, Ring &ring, bool last, const MakeStream &make_stream, const Push &push);
 	bool take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
@@ -108,6 +116,7 @@ private:
 	unsigned merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream);
 	void merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes);
 	unsigned share_ring(Process &process, bool last, const MakeStream &make_stream);
+	std::function<void()> learning(const Process &process);
 	static void copy_block(const Process &process, const Ring &ring, std::array<std::byte, EDC_BLOCK_SIZE> &block);
 	static std::uint64_t content_of(const std::array<std::byte, EDC_BLOCK_SIZE> &block);
 	bool tell_last_loss(Ring &ring, const Push &push);
@@ -119,11 +128,13 @@ private:
 	std::string name_;
 	std::uint64_t ticks_per_second_ = 0; // for so long one is waited for that claimed in a shared ring
 	std::vector<Fd> listeners_;
-	Fd stop_;
+	std::unique_ptr<UserDevice> device_; // nothing: none
+	Fd stop_, described_late_;           // the second: classes that the drain thread met
 	std::function<void(const std::vector<UserClass> &)> on_class_;
 	std::function<void()> on_arrival_;
 	mutable std::mutex lock_; // of all below
 	UserClasses classes_;
+	std::uint64_t last_look_ = 0; // whoever has rings by then is known
 	WordsById words_;
 	std::vector<std::unique_ptr<Process>> processes_;
 	std::atomic<std::size_t> live_{0}; // processes_.size()

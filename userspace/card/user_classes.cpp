@@ -165,26 +165,51 @@ std::optional<UserClass> parse_user_class(std::string_view name, std::string_vie
 	return result;
 }
 
+std::uint16_t UserClasses::new_id(std::string_view name, std::string_view fields) const
+{
+	if (give_id_)
+		return give_id_(name, fields);
+	const std::size_t id = EDC_ID_USER_FIRST + all_.size();
+	return id <= EDC_ID_LAST ? static_cast<std::uint16_t>(id) : std::uint16_t{0};
+}
+
+void UserClasses::refuse(std::string_view name, const std::string &why)
+{
+	if (refused_++ == 0)
+		why_ = is_name(name) ? fmt::format("{}: {}", name, why) : why;
+}
+
 std::uint16_t UserClasses::id_of(std::string_view name, std::string_view fields, bool may_add)
 {
 	const auto known = ids_.find({std::string(name), std::string(fields)});
 	if (known != ids_.end())
 		return known->second;
-	const unsigned id = EDC_ID_USER_FIRST + static_cast<unsigned>(all_.size());
+	std::string why;
+	const auto parsed = parse_user_class(name, fields, why);
+	const std::uint16_t id = parsed && may_add ? new_id(name, fields) : std::uint16_t{0};
+	if (parsed && id == 0)
+		why = may_add ? "this recording has no ids left" : "its process has declared too many";
+	if (id == 0) {
+		refuse(name, why);
+		return 0;
+	}
+	adopt(id, name, fields);
+	return id;
+}
+
+void UserClasses::adopt(std::uint16_t id, std::string_view name, std::string_view fields)
+{
+	if (ids_.contains({std::string(name), std::string(fields)}))
+		return;
 	std::string why;
 	auto parsed = parse_user_class(name, fields, why);
-	const bool left = may_add && id <= EDC_ID_LAST;
-	if (parsed && !left)
-		why = may_add ? "this recording has no ids left" : "its process has declared too many";
-	if (!parsed || !left) {
-		if (refused_++ == 0)
-			why_ = is_name(name) ? fmt::format("{}: {}", name, why) : why;
-		return 0;
+	if (!parsed) {
+		refuse(name, why);
+		return;
 	}
 	parsed->id = id;
 	all_.push_back(std::move(*parsed));
-	ids_.emplace(std::pair(std::string(name), std::string(fields)), static_cast<std::uint16_t>(id));
-	return static_cast<std::uint16_t>(id);
+	ids_.emplace(std::pair(std::string(name), std::string(fields)), id);
 }
 
 } // namespace monitor::card

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,15 +37,26 @@ std::optional<UserClass> parse_user_class(std::string_view name, std::string_vie
 // Ids by name and layout. One thread.
 class UserClasses {
 public:
+	// Who gives ids; 0: there is none left. Without it they count up.
+	using GiveId = std::function<std::uint16_t(std::string_view name, std::string_view fields)>;
+	explicit UserClasses(GiveId give_id = {}) : give_id_(std::move(give_id)) {}
+
 	// The id of this class, a new one if need be and `may_add`; 0: the text is not understood, or there are no
 	// more.
 	std::uint16_t id_of(std::string_view name, std::string_view fields, bool may_add = true);
+
+	// A class that has its id already.
+	void adopt(std::uint16_t id, std::string_view name, std::string_view fields);
 
 	const std::vector<UserClass> &all() const { return all_; }
 	std::uint64_t refused() const { return refused_; }
 	const std::string &why_refused() const { return why_; } // the first one
 
 private:
+	std::uint16_t new_id(std::string_view name, std::string_view fields) const;
+	void refuse(std::string_view name, const std::string &why);
+
+	GiveId give_id_;
 	std::map<std::pair<std::string, std::string>, std::uint16_t> ids_;
 	std::vector<UserClass> all_;
 	std::uint64_t refused_ = 0;

@@ -29,6 +29,8 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 	const std::lock_guard guard(lock_);
 	const std::uint64_t before_look = read_tsc();
 	std::uint64_t shared_before = before_look;
+	adopt_arrived();
+	last_look_ = before_look;
 	unsigned worst = 0;
 	for (const auto &process : processes_) {
 		const bool over = last || process->ended; // asked before the rings are read
@@ -43,6 +45,9 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 			stream->pack(last ? ~0ull : before_look - commit_ticks, last, push);
 	if (shared_)
 		shared_->pack(last ? ~0ull : shared_before - commit_ticks, last, push);
+	for (const auto &process : processes_)
+		if (last && process->by_device)
+			process->close();
 	std::erase_if(processes_, [this](const auto &process) { return process->ended && forget(*process); });
 	live_ = processes_.size();
 	return worst;
@@ -59,10 +64,10 @@ bool UserCard::forget(const Process &process)
 
 void UserCard::add_counts(const Process &process, UserCounts &counts)
 {
-	counts.early += __atomic_load_n(&process.shared().lost_early, __ATOMIC_RELAXED);
-	counts.discarded += process.shared_discarded;
+	counts.early += __atomic_load_n(&process.shared().lost_early, __ATOMIC_RELAXED) - process.early_before;
+	counts.discarded += process.shared_discarded - process.shared_discarded_before;
 	for (const Ring &ring : process.rings)
-		counts.discarded += ring.facts.discarded;
+		counts.discarded += ring.facts.discarded - ring.discarded_before;
 }
 
 // Where a ring stands. A position that no writer can have made is told, and the ring begins anew there.
@@ -134,7 +139,7 @@ void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t con
 	copy_block(process, ring, block);
 	UserRingFacts facts = ring.facts;
 	const char *wrong = validate_user_block(block.data(), content_bytes ? content_bytes : content_of(block),
-						read_tsc() + future_ticks, words_, facts);
+						read_tsc() + future_ticks, words_, facts, learning(process));
 	counts_.tokens += merged_[facts.cpu]->add(block.data(), ring.merged, words_);
 	if (content_bytes) {
 		ring.merged = content_bytes;
@@ -160,10 +165,13 @@ unsigned UserCard::share_ring(Process &process, bool last, const MakeStream &mak
 		}
 		return *shared_;
 	};
-	const char *wrong = ring.take(read_tsc, last, ticks_per_second_, words_, [&](const SharedRecord &record) {
-		stream().add(record, static_cast<std::uint32_t>(process.pid));
-		++counts_.tokens;
-	});
+	const char *wrong = ring.take(
+	    read_tsc, last, ticks_per_second_, words_,
+	    [&](const SharedRecord &record) {
+		    stream().add(record, static_cast<std::uint32_t>(process.pid));
+		    ++counts_.tokens;
+	    },
+	    learning(process));
 	if (wrong)
 		damage(process, wrong);
 	if (ring.discarded() > process.shared_discarded) {
@@ -171,6 +179,14 @@ unsigned UserCard::share_ring(Process &process, bool last, const MakeStream &mak
 		process.shared_discarded = ring.discarded();
 	}
 	return ring.fill();
+}
+
+// What is done about a class that nobody has told of yet.
+std::function<void()> UserCard::learning(const Process &process)
+{
+	if (!process.by_device)
+		return {};
+	return [this] { learn_classes(); };
 }
 
 void UserCard::copy_block(const Process &process, const Ring &ring, std::array<std::byte, EDC_BLOCK_SIZE> &block)

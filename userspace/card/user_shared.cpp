@@ -43,7 +43,8 @@ void SharedRing::pass_hole(std::uint64_t claimed)
 }
 
 const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
-			     const WordsById &words, const std::function<void(const SharedRecord &)> &yield)
+			     const WordsById &words, const std::function<void(const SharedRecord &)> &yield,
+			     const std::function<void()> &learn)
 {
 	const std::uint64_t before = now();
 	const std::uint64_t claimed = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted
@@ -75,7 +76,10 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 			return record.time <= at_most + future_ticks && record.time + future_ticks >= complete_before_;
 		};
 		const bool possible = is_possible() || (at_most = now(), is_possible());
-		const std::uint32_t id = edc_token_id(record.word[0]), payload = words[id];
+		const std::uint32_t id = edc_token_id(record.word[0]);
+		if (words[id] == unknown_class && learn)
+			learn();
+		const std::uint32_t payload = words[id];
 		const char *bad = nullptr;
 		if (payload == unknown_class || id == EDC_ID_THREAD || edc_token_mode(record.word[0]) != EDC_MODE_USER)
 			bad = "an event of a class that was never asked for";
@@ -98,6 +102,12 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		complete_before_ = before;
 	__atomic_store_n(&shared_->read, taken_, __ATOMIC_RELEASE);
 	return wrong;
+}
+
+void SharedRing::begin_here()
+{
+	taken_ = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted, and compared with the next look alone
+	__atomic_store_n(&shared_->read, taken_, __ATOMIC_RELEASE);
 }
 
 std::uint64_t SharedRing::discarded() const

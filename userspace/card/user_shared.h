@@ -30,10 +30,13 @@ public:
 	}
 
 	// Yields the records that are there, and makes room. `now`: the clock. `last`: its writers have ended, so
-	// nobody is waited for. `hole_ticks`: how long one is waited for that claimed and did not store. Returns
-	// nullptr, or what was wrong.
+	// nobody is waited for. `hole_ticks`: how long one is waited for that claimed and did not store. `learn`: as of
+	// validate_user_block(). Returns nullptr, or what was wrong.
 	const char *take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
-			 const WordsById &words, const std::function<void(const SharedRecord &)> &yield);
+			 const WordsById &words, const std::function<void(const SharedRecord &)> &yield,
+			 const std::function<void()> &learn = {});
+	// Forgets what is there, and makes room for more: the ring of a process that had it before its recorder came.
+	void begin_here();
 
 	// All records with earlier times were yielded.
 	std::uint64_t complete_before() const { return complete_before_; }

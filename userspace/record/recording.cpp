@@ -152,6 +152,7 @@ void Recorder::open_user_card()
 	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
 	options.user = user_.uid;
 	options.everyone = options_.everyone;
+	options.device = options_.everyone && options_.card != "bpf";
 	options.name_processes = options_.user_only;
 	if (options_.counting)
 		options.counters = options_.counting->user_reads.counters;

@@ -167,15 +167,11 @@ void RecordingFile::card_counts(const card::BpfCard &card)
 
 void RecordingFile::user_card(const card::UserCounts &counts)
 {
-	json_["user_card"] = {{"processes", counts.processes},
-			      {"refused", counts.refused},
-			      {"tokens", counts.tokens},
-			      {"discarded", counts.discarded},
-			      {"early", counts.early},
-			      {"damaged", counts.damaged},
-			      {"damage", counts.damage},
-			      {"classes", counts.classes},
-			      {"classes_refused", counts.classes_refused},
+	json_["user_card"] = {{"processes", counts.processes},    {"by_device", counts.by_device},
+			      {"refused", counts.refused},        {"tokens", counts.tokens},
+			      {"discarded", counts.discarded},    {"early", counts.early},
+			      {"damaged", counts.damaged},        {"damage", counts.damage},
+			      {"classes", counts.classes},        {"classes_refused", counts.classes_refused},
 			      {"why_refused", counts.why_refused}};
 }
 

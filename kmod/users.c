@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who has rings for the user card, and who reads them: a program says what it declares and gets rings and ids at once,
+ * whether a recorder is there or not; the recorder reads which processes have rings, and maps them.
+ *
+ * An area lives as long as its process has it open or mapped, or the recorder has it mapped. While a recorder is there,
+ * the area of a process that ended waits for it. What all processes of one user have is bounded.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+
+#include "module.h"
+#include "users.h"
+
+#define CLASSES_AT_ONCE 1000
+#define SHARE_OF_A_PROCESS 64 /* of what its user has left */
+#define LEAST_SHARE_KIB 512
+
+static unsigned int user_mib = 64;
+module_param(user_mib, uint, 0644);
+MODULE_PARM_DESC(user_mib, "MiB of rings that the processes of one user may have together (64)");
+
+static DEFINE_MUTEX(
+	users_lock); /* over all that follows, and over the classes; nothing is copied from users under it */
+static LIST_HEAD(areas);
+static LIST_HEAD(accounts);
+static struct file *recorder; /* who reads */
+static u32 numbers;
+static u32 refused; /* processes that got none */
+static DECLARE_WAIT_QUEUE_HEAD(news);
+
+static struct edc_account *account_of(kuid_t uid)
+{
+	struct edc_account *account;
+
+	list_for_each_entry(account, &accounts, node) if (uid_eq(account->uid, uid)) goto found;
+	account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
+	if (!account)
+		return NULL;
+	account->uid = uid;
+	list_add(&account->node, &accounts);
+found:
+	account->holders++;
+	return account;
+}
+
+void edc_account_put(struct edc_account *account)
+{
+	if (--account->holders)
+		return;
+	list_del(&account->node);
+	kfree(account);
+}
+
+static void free_area(struct kref *refs)
+{
+	struct edc_area *area = container_of(refs, struct edc_area, refs);
+	unsigned int slot;
+
+	for_each_set_bit(slot, area->classes, EDC_USER_CLASSES) edc_class_release(EDC_ID_USER_FIRST + slot);
+	if (!recorder)
+		edc_classes_forget();
+	area->account->bytes -= edc_area_bytes(area);
+	edc_account_put(area->account);
+	put_pid(area->process);
+	mutex_unlock(&users_lock);
+	edc_area_free_memory(area);
+}
+
+void edc_area_put(struct edc_area *area)
+{
+	kref_put_mutex(&area->refs, free_area, &users_lock);
+}
+
+/* Under the lock, whose caller holds a reference of its own. */
+static void unlist(struct edc_area *area)
+{
+	if (list_empty(&area->node))
+		return;
+	list_del_init(&area->node);
+	kref_put(&area->refs, free_area); /* never the last */
+}
+
+static struct edc_area *area_of_process(void)
+{
+	struct edc_area *area;
+
+	list_for_each_entry(area, &areas, node) if (area->process == task_tgid(current)) return area;
+	return NULL;
+}
+
+static struct edc_area *area_by_number(u32 number)
+{
+	struct edc_area *area;
+
+	list_for_each_entry(area, &areas, node) if (area->number == number) return area;
+	return NULL;
+}
+
+/* So much of its user's memory may this process have. */
+static u64 share_of(const struct edc_account *account)
+{
+	const u64 all = (u64)READ_ONCE(user_mib) << 20, left = all > account->bytes ? all - account->bytes : 0;
+
+	return min(left, max_t(u64, left / SHARE_OF_A_PROCESS, LEAST_SHARE_KIB << 10));
+}
+
+static int hand_out(struct file *file)
+{
+	struct edc_account *account;
+	struct edc_area *area;
+
+	if (file->private_data)
+		return -EBUSY;
+	account = account_of(current_uid());
+	if (!account)
+		return -ENOMEM;
+	area = edc_area_make(share_of(account), recorder != NULL);
+	if (!area) {
+		edc_account_put(account);
+		refused++;
+		return -ENOSPC;
+	}
+	area->account = account;
+	account->bytes += edc_area_bytes(area);
+	area->process = get_pid(task_tgid(current));
+	do
+		area->number = ++numbers & (U32_MAX >> 5);
+	while (area_by_number(area->number));
+	kref_get(&area->refs); /* the file's; the first one is the list's */
+	list_add_tail(&area->node, &areas);
+	file->private_data = area;
+	wake_up_interruptible(&news);
+	return 0;
+}
+
+/* Ids for `count` classes; their texts end with a NUL. */
+static void give_ids(struct edc_account *account, struct edc_area *area, const char *texts, u32 bytes, u16 *ids,
+		     u32 count)
+{
+	const char *end = texts + bytes;
+	u32 i;
+
+	for (i = 0; i < count && texts < end; i++) {
+		const char *fields = texts + strlen(texts) + 1;
+		const char *next = fields < end ? fields + strlen(fields) + 1 : end;
+
+		ids[i] = fields < end ? edc_class_id(account, texts, next - texts) : 0;
+		if (ids[i] && area && !test_and_set_bit(ids[i] - EDC_ID_USER_FIRST, area->classes))
+			edc_class_hold(ids[i]);
+		texts = next;
+	}
+}
+
+static int answer(struct file *file, struct edc_device_hello *hello, const char *texts, u16 *ids)
+{
+	struct edc_account *account;
+	struct edc_area *area;
+	int error;
+
+	if (hello->wish == EDC_HELLO_AREA) {
+		error = hand_out(file);
+		if (error)
+			return error;
+	}
+	area = hello->wish == EDC_HELLO_AREA ? file->private_data : area_of_process();
+	if (!area && file != recorder)
+		return -ESRCH;
+	account = account_of(current_uid());
+	if (!account)
+		return -ENOMEM;
+	give_ids(account, area, texts, hello->text_bytes, ids, hello->classes);
+	edc_account_put(account);
+	hello->welcome.magic = EDC_USER_MAGIC;
+	hello->welcome.classes = hello->classes;
+	if (hello->wish == EDC_HELLO_AREA) {
+		hello->welcome.rings = area->rings;
+		hello->welcome.area_bytes = edc_area_bytes(area);
+		hello->welcome.ring_bytes = (1 + area->blocks) * PAGE_SIZE;
+		hello->welcome.blocks = area->blocks;
+	}
+	return 0;
+}
+
+static int say_hello(struct file *file, struct edc_device_hello *hello)
+{
+	char *texts;
+	u16 *ids;
+	int error = -EINVAL;
+
+	memset(&hello->welcome, 0, sizeof(hello->welcome));
+	if ((hello->wish != EDC_HELLO_AREA && hello->wish != EDC_HELLO_CLASSES) || hello->reserved ||
+	    hello->classes > CLASSES_AT_ONCE || !hello->text_bytes || hello->text_bytes > EDC_HELLO_BYTES)
+		return -EINVAL;
+	texts = vmemdup_user(u64_to_user_ptr(hello->texts), hello->text_bytes);
+	if (IS_ERR(texts))
+		return PTR_ERR(texts);
+	ids = kcalloc(hello->classes + 1, sizeof(*ids), GFP_KERNEL);
+	if (!ids) {
+		error = -ENOMEM;
+		goto out;
+	}
+	if (texts[hello->text_bytes - 1])
+		goto out;
+	mutex_lock(&users_lock);
+	error = answer(file, hello, texts, ids);
+	mutex_unlock(&users_lock);
+	if (!error && copy_to_user(u64_to_user_ptr(hello->ids), ids, hello->classes * sizeof(*ids)))
+		error = -EFAULT;
+out:
+	kfree(ids);
+	kvfree(texts);
+	return error;
+}
+
+static int become_recorder(struct file *file)
+{
+	struct edc_area *area;
+	int error = 0;
+
+	if (!perfmon_capable())
+		return -EPERM;
+	mutex_lock(&users_lock);
+	if (recorder || file->private_data) {
+		error = -EBUSY;
+	} else {
+		recorder = file;
+		list_for_each_entry(area, &areas, node) area->open = area->told = area->taken = false;
+	}
+	mutex_unlock(&users_lock);
+	return error;
+}
+
+static int tell_class(struct file *file, struct edc_device_class *wanted)
+{
+	const u32 room = wanted->bytes;
+	const char *text;
+	char *copy;
+	int error;
+
+	copy = kmalloc(EDC_DEVICE_CLASS_BYTES, GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	mutex_lock(&users_lock);
+	error = file == recorder ? edc_class_behind(wanted->serial, wanted, &text) : -EBADFD;
+	if (!error && wanted->bytes > room)
+		error = -ENOSPC;
+	if (!error)
+		memcpy(copy, text, wanted->bytes);
+	mutex_unlock(&users_lock);
+	if (!error && copy_to_user(u64_to_user_ptr(wanted->text), copy, wanted->bytes))
+		error = -EFAULT;
+	kfree(copy);
+	return error;
+}
+
+int edc_users_ioctl(struct file *file, unsigned int command, void *argument)
+{
+	switch (command) {
+	case EDC_DEVICE_HELLO:
+		return say_hello(file, argument);
+	case EDC_DEVICE_USERS:
+		return become_recorder(file);
+	default:
+		return tell_class(file, argument);
+	}
+}
+
+u32 edc_users_refused(void)
+{
+	return READ_ONCE(refused);
+}
+
+static struct edc_area *next_to_tell(void)
+{
+	struct edc_area *area;
+
+	list_for_each_entry(area, &areas, node) if (!area->told) return area;
+	return NULL;
+}
+
+/* The processes that the recorder does not know yet. -EAGAIN: it knows all. */
+ssize_t edc_users_read(struct file *file, char __user *to, size_t bytes)
+{
+	ssize_t done = 0;
+
+	if (bytes < sizeof(struct edc_device_process))
+		return -EINVAL;
+	while (done + sizeof(struct edc_device_process) <= bytes) {
+		struct edc_device_process told = {};
+		struct edc_area *area;
+
+		mutex_lock(&users_lock);
+		if (file != recorder) {
+			mutex_unlock(&users_lock);
+			return -EBADFD;
+		}
+		area = next_to_tell();
+		if (area) {
+			area->told = true;
+			told.number = area->number;
+			told.pid = pid_vnr(area->process);
+			told.area_bytes = edc_area_bytes(area);
+			told.rings = area->rings;
+			told.blocks = area->blocks;
+			told.open = area->open;
+		}
+		mutex_unlock(&users_lock);
+		if (!area)
+			break;
+		if (copy_to_user(to + done, &told, sizeof(told)))
+			return -EFAULT;
+		done += sizeof(told);
+	}
+	return done ? done : -EAGAIN;
+}
+
+__poll_t edc_users_poll(struct file *file, struct poll_table_struct *wait)
+{
+	__poll_t found = 0;
+
+	poll_wait(file, &news, wait);
+	mutex_lock(&users_lock);
+	if (file != recorder)
+		found = EPOLLERR;
+	else if (next_to_tell())
+		found = EPOLLIN | EPOLLRDNORM;
+	mutex_unlock(&users_lock);
+	return found;
+}
+
+/* The program maps its own, the recorder those of all. */
+int edc_users_map(struct file *file, struct vm_area_struct *vma)
+{
+	struct edc_area *area = file->private_data;
+	int error = -EINVAL;
+
+	mutex_lock(&users_lock);
+	if (!area)
+		area = area_by_number(vma->vm_pgoff / (EDC_DEVICE_AREA_STEP >> PAGE_SHIFT));
+	else if (vma->vm_pgoff >= EDC_DEVICE_AREA_STEP >> PAGE_SHIFT)
+		area = NULL;
+	if (area)
+		error = edc_area_map(area, vma);
+	if (!error && file == recorder) {
+		area->taken = true;
+		if (area->ended)
+			unlist(area);
+	}
+	mutex_unlock(&users_lock);
+	return error;
+}
+
+bool edc_users_has(struct file *file)
+{
+	return file->private_data || file == READ_ONCE(recorder);
+}
+
+/* Moves to `left` what ended and waited for the recorder. */
+static void recorder_leaves(struct list_head *left)
+{
+	struct edc_area *area, *next;
+
+	recorder = NULL;
+	list_for_each_entry_safe(area, next, &areas, node) if (area->ended) list_move(&area->node, left);
+	edc_classes_forget();
+}
+
+void edc_users_release(struct file *file)
+{
+	struct edc_area *area = file->private_data, *next;
+	LIST_HEAD(left);
+
+	mutex_lock(&users_lock);
+	if (file == recorder)
+		recorder_leaves(&left);
+	if (area) {
+		area->ended = true;
+		if (!recorder || area->taken)
+			unlist(area);
+	}
+	mutex_unlock(&users_lock);
+	if (area)
+		edc_area_put(area);
+	list_for_each_entry_safe(area, next, &left, node) edc_area_put(area);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What /dev/monitor says to programs that ask it for rings the wrong way, and what it bears of those that do as they
+ * like with their rings. Run by tests/vm/user_device.sh.
+ *
+ *   user_device_abuse                refusals and limits, as root while nobody records
+ *   user_device_abuse garbage MS     takes rings, and writes at random over all of their memory for so long
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "monitor/device.h"
+
+static int failures;
+static __u16 ids[2000];
+
+static void expect(int is_right, const char *what)
+{
+	if (is_right)
+		return;
+	printf("user_device_abuse: %s (errno %d: %s)\n", what, errno, strerror(errno));
+	failures++;
+}
+
+static int open_device(void)
+{
+	return open(EDC_DEVICE, O_RDWR | O_CLOEXEC);
+}
+
+/* The text "NAME\0FIELDS\0" without fields. */
+static struct edc_device_hello hello_of(const char *texts, __u32 bytes, __u32 classes)
+{
+	struct edc_device_hello hello = {.wish = EDC_HELLO_AREA, .classes = classes, .text_bytes = bytes};
+
+	hello.texts = (__u64)(unsigned long)texts;
+	hello.ids = (__u64)(unsigned long)ids;
+	return hello;
+}
+
+static struct edc_device_hello usual(void)
+{
+	return hello_of("step\0", 6, 1);
+}
+
+/* `error` 0: it is to succeed. */
+static void say(int device, struct edc_device_hello hello, int error, const char *what)
+{
+	errno = 0;
+	int result = ioctl(device, EDC_DEVICE_HELLO, &hello);
+
+	expect(error ? result == -1 && errno == error : result == 0, what);
+}
+
+static void refuse_questions(int device)
+{
+	struct edc_device_hello hello = usual();
+
+	hello.wish = 3;
+	say(device, hello, EINVAL, "a wish that there is not");
+	hello = usual();
+	hello.reserved = 1;
+	say(device, hello, EINVAL, "a reserved word");
+	hello = usual();
+	hello.classes = 1001;
+	say(device, hello, EINVAL, "too many classes at once");
+	hello = usual();
+	hello.text_bytes = 0;
+	say(device, hello, EINVAL, "no text");
+	hello = usual();
+	hello.text_bytes = ~0u;
+	say(device, hello, EINVAL, "more text than a question has");
+	say(device, hello_of("step", 4, 1), EINVAL, "a text without an end");
+	hello = usual();
+	hello.texts = 8;
+	say(device, hello, EFAULT, "a text from nowhere");
+	hello = usual();
+	hello.wish = EDC_HELLO_CLASSES;
+	say(device, hello, ESRCH, "more classes without rings");
+	errno = 0;
+	expect(ioctl(device, EDC_DEVICE_HELLO, NULL) == -1 && errno == EFAULT, "a question from nowhere");
+
+	struct edc_device_class class = {0};
+	char told[64];
+
+	errno = 0;
+	expect(ioctl(device, EDC_DEVICE_CLASS, &class) == -1 && errno == EBADFD, "classes, not to the recorder");
+	errno = 0;
+	expect(read(device, told, sizeof told) == -1 && errno == EBADFD, "processes, not to the recorder");
+}
+
+static void map(int device, size_t at, size_t bytes, int access, int flags, int error, const char *what)
+{
+	errno = 0;
+	void *place = mmap(NULL, bytes, access, flags, device, (off_t)at);
+
+	expect(error ? place == MAP_FAILED && errno == error : place != MAP_FAILED, what);
+	if (place != MAP_FAILED)
+		munmap(place, bytes);
+}
+
+static void refuse_mappings(void)
+{
+	const int read_write = PROT_READ | PROT_WRITE;
+	struct edc_device_hello hello = usual();
+	int device = open_device(), other = open_device();
+
+	expect(ioctl(device, EDC_DEVICE_HELLO, &hello) == 0 && ids[0] >= EDC_ID_USER_FIRST, "rings");
+	say(device, hello, EBUSY, "rings twice");
+	say(other, usual(), 0, "rings of another descriptor");
+	expect(hello.welcome.ring_bytes == (hello.welcome.blocks + 1ull) * EDC_BLOCK_SIZE &&
+		   hello.welcome.area_bytes == EDC_BLOCK_SIZE + (hello.welcome.rings + 1) * hello.welcome.ring_bytes,
+	       "sizes that fit");
+
+	const size_t size = hello.welcome.area_bytes;
+
+	map(device, 0, size, read_write, MAP_SHARED, 0, "all of it");
+	map(device, EDC_BLOCK_SIZE, size - EDC_BLOCK_SIZE, read_write, MAP_SHARED, 0, "all but the first page");
+	map(device, 0, size + EDC_BLOCK_SIZE, read_write, MAP_SHARED, EINVAL, "more than there is");
+	map(device, size, EDC_BLOCK_SIZE, read_write, MAP_SHARED, EINVAL, "what is behind it");
+	map(device, 0, size, read_write, MAP_PRIVATE, EINVAL, "a private copy");
+	map(device, 0, size, read_write | PROT_EXEC, MAP_SHARED, EPERM, "code");
+	for (size_t number = 1; number < 8; number++)
+		map(device, number * EDC_DEVICE_AREA_STEP, EDC_BLOCK_SIZE, read_write, MAP_SHARED, EINVAL, "another's");
+
+	/* The middle goes, a child is born and ends, the descriptor is closed: what is left works. */
+	char *place = mmap(NULL, size, read_write, MAP_SHARED, device, 0);
+
+	place[size - 1] = 1;
+	munmap(place + EDC_BLOCK_SIZE, EDC_BLOCK_SIZE);
+	if (fork() == 0) {
+		place[2 * EDC_BLOCK_SIZE] = 7;
+		_exit(0);
+	}
+	wait(NULL);
+	close(device);
+	expect(place[2 * EDC_BLOCK_SIZE] == 7 && place[size - 1] == 1, "memory that stays");
+	munmap(place, size);
+	close(other);
+}
+
+/* A user has a bound: of rings, and of classes. What was given back can be had again. */
+static void reach_limits(void)
+{
+	int devices[900], taken;
+	char texts[8000];
+	int length = 0;
+
+	for (int round = 0; round < 2; round++) {
+		for (taken = 0; taken < 900; taken++) {
+			struct edc_device_hello hello = usual();
+
+			devices[taken] = open_device();
+			errno = 0;
+			if (ioctl(devices[taken], EDC_DEVICE_HELLO, &hello) == -1)
+				break;
+		}
+		expect(taken > 20 && taken < 900 && errno == ENOSPC, "no more rings than a user may have");
+		for (int i = 0; i <= taken; i++)
+			close(devices[i]);
+	}
+	for (int i = 0; i < 600; i++)
+		length += sprintf(texts + length, "class_%d", i) + 1, texts[length++] = 0;
+
+	struct edc_device_hello hello = hello_of(texts, (__u32)length, 600);
+	int device = open_device(), refused = 0;
+
+	expect(ioctl(device, EDC_DEVICE_HELLO, &hello) == 0, "many classes");
+	for (int i = 0; i < 600; i++)
+		refused += ids[i] == 0;
+	expect(refused == 600 - 512 && ids[0] != 0 && ids[1] != ids[0], "no more classes than a user may have");
+
+	const __u16 first = ids[0];
+
+	expect(ioctl(open_device(), EDC_DEVICE_HELLO, &(struct edc_device_hello){.wish = 9}) == -1, "nonsense");
+	hello.classes = 1;
+	hello.wish = EDC_HELLO_CLASSES;
+	say(device, hello, 0, "a class that is known");
+	expect(ids[0] == first, "its id again");
+	close(device);
+}
+
+static int recorder_as(unsigned id)
+{
+	const pid_t child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		if (id && (setgid(id) || setuid(id)))
+			_exit(100);
+		int device = open_device();
+		_exit(ioctl(device, EDC_DEVICE_USERS) == 0 ? 0 : errno);
+	}
+	waitpid(child, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+static void one_recorder(void)
+{
+	int recorder = open_device(), program = open_device();
+	struct edc_device_process told[2];
+	struct edc_device_class class = {0};
+	char text[8] = "";
+
+	expect(recorder_as(1000) == EPERM, "a recorder without the right to be one");
+	say(program, usual(), 0, "rings before");
+	expect(ioctl(recorder, EDC_DEVICE_USERS) == 0, "the recorder");
+	expect(recorder_as(0) == EBUSY, "a second recorder");
+	expect(read(recorder, told, sizeof told[0] - 1) == -1 && errno == EINVAL, "less than a process");
+	expect(read(recorder, told, sizeof told) == sizeof told[0] && told[0].pid == (__u32)getpid() && !told[0].open,
+	       "this process");
+	expect(read(recorder, told + 1, sizeof told[1]) == -1 && errno == EAGAIN, "nobody else");
+	class.text = (__u64)(unsigned long)text;
+	errno = 0;
+	expect(ioctl(recorder, EDC_DEVICE_CLASS, &class) == -1 && errno == ENOSPC, "a class without a place");
+	class.serial = 0;
+	class.bytes = sizeof text;
+	expect(ioctl(recorder, EDC_DEVICE_CLASS, &class) == 0 && !strcmp(text, "step") && class.bytes == 6,
+	       "the class");
+	errno = 0;
+	expect(ioctl(recorder, EDC_DEVICE_CLASS, &class) == -1 && errno == ENOENT, "no other class");
+
+	/* The rings of a process that ends are the recorder's until it has seen them. */
+	close(program);
+	void *rings = mmap(NULL, told[0].area_bytes, PROT_READ, MAP_SHARED, recorder,
+			   (off_t)(told[0].number * EDC_DEVICE_AREA_STEP));
+	expect(rings != MAP_FAILED && ((struct edc_user_area *)rings)->magic == EDC_USER_MAGIC, "rings that are left");
+	map(recorder, told[0].number * EDC_DEVICE_AREA_STEP, EDC_BLOCK_SIZE, PROT_READ, MAP_SHARED, EINVAL,
+	    "rings that were seen and are gone");
+	munmap(rings, told[0].area_bytes);
+	close(recorder);
+	expect(recorder_as(0) == 0, "a recorder after the first one");
+}
+
+static void garbage(long ms)
+{
+	struct edc_device_hello hello = usual();
+	int device = open_device();
+	struct timespec now, end;
+
+	expect(ioctl(device, EDC_DEVICE_HELLO, &hello) == 0, "rings");
+
+	const size_t words = hello.welcome.area_bytes / sizeof(unsigned);
+	volatile unsigned *area = mmap(NULL, hello.welcome.area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, device, 0);
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += ms / 1000;
+	do {
+		/* the pages of the rings' states oftener than the blocks */
+		for (int i = 0; i < 1000; i++) {
+			size_t at = (size_t)rand() * 32768u + (size_t)rand();
+
+			if (rand() % 2)
+				at = (EDC_BLOCK_SIZE + at % (hello.welcome.rings + 1) * hello.welcome.ring_bytes) / 4 +
+				     (unsigned)rand() % 64;
+			area[at % words] = (unsigned)rand() * (rand() % 4 ? 1u : 2654435761u);
+		}
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec < end.tv_sec);
+}
+
+int main(int count, char **argument)
+{
+	srand(4711);
+	if (count > 2) {
+		garbage(atol(argument[2]));
+		return failures != 0;
+	}
+	int device = open_device();
+
+	expect(device != -1, "to open");
+	refuse_questions(device);
+	refuse_mappings();
+	reach_limits();
+	one_recorder();
+	close(device);
+	printf("user_device_abuse: %d wrong\n", failures);
+	return failures != 0;
+}

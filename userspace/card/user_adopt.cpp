@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The half of the user card for processes whose rings the kernel module made (user_device.h): they may have had them
+// long before this recording, and declare classes without asking us.
+#include <algorithm>
+
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "user_area.h"
+#include "user_processes.h"
+
+namespace monitor::card {
+
+void UserCard::Process::begin_here()
+{
+	for (Ring &ring : rings) {
+		const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
+		const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
+		ring.taken = position / EDC_USER_BLOCK_WORDS;
+		ring.merged = std::max<std::uint64_t>(position % EDC_USER_BLOCK_WORDS * 8, EDC_BLOCK_HEADER);
+		ring.discarded_before = ring.facts.discarded =
+		    __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
+		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
+	}
+	shared_ring->begin_here();
+	shared_discarded_before = shared_discarded = shared_ring->discarded();
+	early_before = __atomic_load_n(&shared().lost_early, __ATOMIC_RELAXED);
+}
+
+// The shared ring becomes full by itself.
+void UserCard::Process::close()
+{
+	for (const Ring &ring : rings)
+		__atomic_store_n(&ring.shared->read, (ring.taken - blocks) & EDC_USER_BLOCKS, __ATOMIC_RELEASE);
+}
+
+// Under the lock. The drain thread calls it behind its look at the clock: who is not there by then posts nothing older.
+void UserCard::adopt_arrived()
+{
+	if (!device_)
+		return;
+	for (const edc_device_process &told : device_->take_arrived())
+		adopt(told);
+	live_ = processes_.size();
+}
+
+void UserCard::adopt(const edc_device_process &told)
+{
+	auto process = std::make_unique<Process>();
+	process->pid = static_cast<pid_t>(told.pid);
+	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, told.pid, 0)));
+	process->ended = !process->pidfd; // its events are there nevertheless
+	process->merged = process->by_device = true;
+	process->area = device_->map(told);
+	if (!process->area.data()) {
+		++counts_.refused;
+		return;
+	}
+	process->lay_out(told.rings, told.blocks, options_.uuid, last_look_);
+	if (!told.open || !thread_.joinable())
+		process->begin_here();
+	merged_.resize(std::max<std::size_t>(merged_.size(), told.rings));
+	++counts_.processes;
+	++counts_.by_device;
+	if (options_.name_processes && process->pidfd)
+		arrived_.push_back(describe_process(process->pid));
+	processes_.push_back(std::move(process));
+}
+
+// Under the lock. Whoever declares a class has its id at once, so the drain thread may meet an event of it first.
+void UserCard::learn_classes()
+{
+	const std::size_t known_before = classes_.all().size();
+	while (const auto declared = device_->next_class())
+		classes_.adopt(declared->id, declared->name, declared->fields);
+	add_words(known_before);
+	if (classes_.all().size() != known_before)
+		::eventfd_write(described_late_.get(), 1);
+}
+
+void UserCard::describe_late()
+{
+	eventfd_t times;
+	::eventfd_read(described_late_.get(), &times);
+	on_class_(classes());
+}
+
+} // namespace monitor::card

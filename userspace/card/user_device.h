@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The kernel module as the place where instrumented programs get their rings (monitor/user_device.h): which processes
+// have some, their memory, and the ids of classes. Used by user_card.cpp; a program's memory is as untrusted here as
+// one that the recorder gave it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "monitor/user_device.h"
+
+namespace monitor::card {
+
+struct DeclaredClass {
+	std::uint16_t id;
+	std::string name, fields;
+};
+
+class UserDevice {
+public:
+	// Nothing: no module is loaded, or this process may not read other processes' rings. Throws Error where another
+	// recorder does.
+	static std::unique_ptr<UserDevice> open();
+
+	// Readable when take_arrived() has something.
+	int fd() const { return device_.get(); }
+	// The processes that got rings since the last call; at the first one all that have some.
+	std::vector<edc_device_process> take_arrived();
+	// The area of one; empty if it cannot be mapped.
+	Mapping map(const edc_device_process &process) const;
+
+	// The id of a class, which all programs and recorders share; 0: there is none left.
+	std::uint16_t id_of(std::string_view name, std::string_view fields);
+	// The next class that somebody declared, in the order in which they were declared.
+	std::optional<DeclaredClass> next_class();
+
+	// Processes that were refused rings since open().
+	std::uint64_t refused() const;
+
+private:
+	explicit UserDevice(Fd device);
+
+	Fd device_;
+	std::uint64_t last_class_ = 0;
+	std::uint32_t refused_before_ = 0;
+};
+
+} // namespace monitor::card
