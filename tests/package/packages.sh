@@ -35,6 +35,9 @@ for script in postinst prerm; do
 	grep -qF "$version" "$work/control-monitor-dkms/$script" || fail "$script of monitor-dkms is of another version"
 done
 
+grep -q 'KERNEL=="monitor", GROUP="monitor", MODE="0660"' "$work/root/usr/lib/udev/rules.d/60-monitor.rules" || fail "no rule of udev"
+grep -q 'groupadd .*monitor' "$work/control-monitor-dkms/postinst" || fail "nobody makes the group of the rule"
+
 # dkms: its own trees, so that nothing of this machine is touched.
 mkdir "$work/dkms" "$work/modules"
 run_dkms() {

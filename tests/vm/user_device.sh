@@ -56,6 +56,7 @@ mkdir -p /run
 insmod ./monitor_edc.ko || fail "insmod"
 chgrp $group /dev/monitor
 chmod 660 /dev/monitor
+./monitor doctor | grep -q "programs of the group $group get rings" || fail "doctor does not know the group: $(./monitor doctor)"
 ./user_device_abuse || fail "user_device_abuse: exit status $?"
 
 if ./monitor record --force -o $trace --user-only -- ./user_load order 1 2>&1 | grep -q 'time stamp counter of constant rate'; then

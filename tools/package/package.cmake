@@ -4,6 +4,7 @@
 install(DIRECTORY kmod/ include DESTINATION src/monitor-${PROJECT_VERSION} COMPONENT dkms EXCLUDE_FROM_ALL
         PATTERN .clang-format EXCLUDE
         PATTERN poet EXCLUDE)
+install(FILES tools/package/dkms/60-monitor.rules DESTINATION lib/udev/rules.d COMPONENT dkms EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_COMPONENTS_ALL monitor poet dkms)
@@ -29,10 +30,11 @@ Traces of monitor, of any tracer in CTF 1.8, and files with a description in TDL
 set(CPACK_DEBIAN_DKMS_PACKAGE_NAME monitor-dkms)
 set(CPACK_DEBIAN_DKMS_PACKAGE_SECTION kernel)
 set(CPACK_DEBIAN_DKMS_PACKAGE_ARCHITECTURE all)
-set(CPACK_DEBIAN_DKMS_PACKAGE_DEPENDS dkms)
+set(CPACK_DEBIAN_DKMS_PACKAGE_DEPENDS "dkms, passwd")
 set(CPACK_DEBIAN_DKMS_PACKAGE_RECOMMENDS "monitor, dwarves")
 set(CPACK_COMPONENT_DKMS_DESCRIPTION "Kernel module of monitor: the event-data card
-Probes and rings in the kernel, at half the cost of the BPF card; samples of all CPUs at once. Not needed to record.")
+Probes and rings in the kernel, at half the cost of the BPF card; samples of all CPUs at once;
+rings for programs of the group monitor. Not needed to record.")
 foreach(script postinst prerm)
   configure_file(tools/package/dkms/${script}.in ${CMAKE_BINARY_DIR}/generated/dkms/${script} @ONLY)
   list(APPEND CPACK_DEBIAN_DKMS_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/generated/dkms/${script})

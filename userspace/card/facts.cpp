@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <grp.h>
 #include <linux/perf_event.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -164,12 +166,26 @@ bool wants_signed_modules()
 	return secure_boot.size() == 5 && secure_boot[4] == 1;
 }
 
+// The group whose programs get rings of the module without a recorder; "": none.
+std::string group_of_device()
+{
+	struct stat device;
+	if (::stat(EDC_DEVICE, &device) < 0 || (device.st_mode & 0060) != 0060 || device.st_gid == 0)
+		return "";
+	const group *entry = ::getgrgid(device.st_gid);
+	return entry ? entry->gr_name : std::to_string(device.st_gid);
+}
+
 Fact module()
 {
 	const std::string why = why_no_module();
-	if (why.empty())
+	if (why.empty()) {
+		const std::string programs = group_of_device();
 		return {"module", "loaded", FactState::good,
-			"recordings use its rings, and its probes where it has them", ""};
+			"recordings use its rings, and its probes where it has them" +
+			    (programs.empty() ? "" : "; programs of the group " + programs + " get rings from it"),
+			""};
+	}
 	const auto without = [](const char *value, const char *remedy) {
 		return Fact{"module", value, FactState::good, "not needed: the BPF card records", remedy};
 	};
