@@ -30,6 +30,8 @@ const volatile __u32 uuid[4] = {};
 /* The module's (kmod/kfuncs.c). Weak: elsewhere the verifier sees that they are not called. */
 extern int edc_post(__u32 id, __u32 arg) __weak __ksym;
 extern int edc_post_payload(__u32 id, __u32 arg, const void *words, __u32 words__sz) __weak __ksym;
+extern int edc_is_traced(__s32 tid) __weak __ksym;
+extern int edc_trace(__s32 tid) __weak __ksym;
 
 /* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
 struct {

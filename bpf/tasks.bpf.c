@@ -16,6 +16,12 @@ struct {
 
 __u64 selected_more = 0;
 
+/* The set of traced threads is the card's: programs of another type have only ours. */
+INLINE bool card_traces(__s32 tid)
+{
+	return module_card ? edc_is_traced(tid) : is_traced(tid);
+}
+
 INLINE __u16 syscall_of(struct task_struct *task)
 {
 	long number = CALL_NUMBER(bpf_task_pt_regs((void *)task));
@@ -47,7 +53,7 @@ int list_tasks(struct bpf_iter__task *context)
 		record.flags |= EDC_THREAD_KERNEL;
 	else if (!on_cpu)
 		record.syscall = syscall_of(task);
-	if (filtering && !is_traced(record.pid))
+	if (filtering && !card_traces(record.pid))
 		record.flags |= EDC_THREAD_FILTERED;
 	bpf_probe_read_kernel(record.comm, sizeof(record.comm), task->comm);
 	record.nvcsw = task->nvcsw;
@@ -76,9 +82,12 @@ int select_descendants(struct bpf_iter__task *context)
 	if (bpf_map_lookup_elem(&selected, &ppid) && !bpf_map_lookup_elem(&selected, &tgid)) {
 		bpf_map_update_elem(&selected, &tgid, &one, BPF_ANY);
 	}
-	if (bpf_map_lookup_elem(&selected, &tgid) && !is_traced(pid)) {
-		trace_thread(pid);
-		if (is_traced(pid))
+	if (bpf_map_lookup_elem(&selected, &tgid) && !card_traces(pid)) {
+		if (module_card)
+			edc_trace(pid);
+		else
+			trace_thread(pid);
+		if (card_traces(pid))
 			__sync_fetch_and_add(&selected_more, 1);
 	}
 	return 0;

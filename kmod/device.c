@@ -36,6 +36,7 @@ union argument {
 	struct edc_device_classes classes;
 	struct edc_device_faults faults;
 	u64 sample_every_ns;
+	s32 tid;
 	struct edc_device_hello hello;
 	struct edc_device_class class;
 };
@@ -119,6 +120,9 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 		return 0;
 	case EDC_DEVICE_RESET:
 		return reset();
+	case EDC_DEVICE_TRACE:
+		edc_filter_add(argument->tid);
+		return 0;
 	case EDC_DEVICE_SAMPLE:
 		return argument->sample_every_ns ? edc_sample_every(argument->sample_every_ns) : edc_sample();
 	default:
@@ -136,7 +140,7 @@ static bool is_command(unsigned int command)
 {
 	static const unsigned int commands[] = { EDC_DEVICE_INFO,   EDC_DEVICE_CREATE, EDC_DEVICE_ATTACH,
 						 EDC_DEVICE_DETACH, EDC_DEVICE_RESET,  EDC_DEVICE_FAULTS,
-						 EDC_DEVICE_SAMPLE };
+						 EDC_DEVICE_SAMPLE, EDC_DEVICE_TRACE };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)

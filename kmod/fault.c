@@ -17,12 +17,12 @@
 
 static void on_user_fault(void *data, unsigned long address, struct pt_regs *regs, unsigned long error_code)
 {
-	EDC_POST(340, error_code, address);
+	EDC_POST(340, EDC_KEEP_BY_CURRENT, error_code, address);
 }
 
 static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *regs, unsigned long error_code)
 {
-	EDC_POST(341, error_code, address);
+	EDC_POST(341, EDC_KEEP_BY_CURRENT, error_code, address);
 }
 
 struct edc_probe edc_fault_probes[] = {
@@ -33,12 +33,12 @@ struct edc_probe edc_fault_probes[] = {
 
 static void on_minor(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
 {
-	EDC_POST(342, user_mode(regs));
+	EDC_POST(342, EDC_KEEP_BY_CURRENT, user_mode(regs));
 }
 
 static void on_major(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
 {
-	EDC_POST(343, user_mode(regs));
+	EDC_POST(343, EDC_KEEP_BY_CURRENT, user_mode(regs));
 }
 
 static struct software_event {

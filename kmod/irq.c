@@ -12,29 +12,29 @@
 
 static void on_irq_handler_entry(void *data, int irq, struct irqaction *action)
 {
-	EDC_POST(280, irq);
+	EDC_POST(280, EDC_KEEP_BY_CURRENT, irq);
 }
 
 static void on_irq_handler_exit(void *data, int irq, struct irqaction *action, int result)
 {
-	EDC_POST(281, irq);
+	EDC_POST(281, EDC_KEEP_BY_CURRENT, irq);
 }
 
 static void on_softirq_entry(void *data, unsigned int number)
 {
-	EDC_POST(282, number);
+	EDC_POST(282, EDC_KEEP_BY_CURRENT, number);
 }
 
 static void on_softirq_exit(void *data, unsigned int number)
 {
-	EDC_POST(283, number);
+	EDC_POST(283, EDC_KEEP_BY_CURRENT, number);
 }
 
 /* x86's, whose token is the vector. */
 #define PROBE(name, id)                                              \
 	static void __maybe_unused on_##name(void *data, int vector) \
 	{                                                            \
-		EDC_POST(id, vector);                                \
+		EDC_POST(id, EDC_KEEP_BY_CURRENT, vector);           \
 	}
 
 PROBE(local_timer_exit, 285)
@@ -51,7 +51,7 @@ static void on_local_timer_entry(void *data, int vector)
 {
 	struct pt_regs *regs = get_irq_regs();
 
-	EDC_POST(284, (vector & 0xfff) | (regs && user_mode(regs)) << 12);
+	EDC_POST(284, EDC_KEEP_BY_CURRENT, (vector & 0xfff) | (regs && user_mode(regs)) << 12);
 }
 
 #define ROW(name, id)                \

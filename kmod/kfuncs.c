@@ -24,7 +24,7 @@ __bpf_kfunc int edc_post(u32 id, u32 arg)
 {
 	if (!is_kernel_class(id))
 		return -EINVAL;
-	edc_post_words(id, arg, NULL, 0);
+	edc_post_words(id, EDC_KEEP_BY_CURRENT, arg, NULL, 0);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(edc_post);
@@ -34,7 +34,7 @@ __bpf_kfunc int edc_post_payload(u32 id, u32 arg, const void *words, u32 words__
 {
 	if (!is_kernel_class(id) || words__sz % sizeof(u64) || words__sz > EDC_MAX_WORDS * sizeof(u64))
 		return -EINVAL;
-	edc_post_words(id, arg, words, words__sz / sizeof(u64));
+	edc_post_words(id, EDC_KEEP_BY_CURRENT, arg, words, words__sz / sizeof(u64));
 	return 0;
 }
 EXPORT_SYMBOL_GPL(edc_post_payload);
@@ -46,12 +46,26 @@ __bpf_kfunc u64 edc_tsc(void)
 }
 EXPORT_SYMBOL_GPL(edc_tsc);
 
+/* For the recorder's iterators over all threads. */
+__bpf_kfunc int edc_is_traced(s32 tid)
+{
+	return edc_filter_has(tid);
+}
+
+__bpf_kfunc int edc_trace(s32 tid)
+{
+	edc_filter_add(tid);
+	return 0;
+}
+
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(edc_kfuncs)
 BTF_ID_FLAGS(func, edc_post)
 BTF_ID_FLAGS(func, edc_post_payload)
 BTF_ID_FLAGS(func, edc_tsc)
+BTF_ID_FLAGS(func, edc_is_traced)
+BTF_ID_FLAGS(func, edc_trace)
 BTF_KFUNCS_END(edc_kfuncs)
 
 static const struct btf_kfunc_id_set edc_kfunc_set = {

@@ -11,6 +11,8 @@
 #ifndef MONITOR_KMOD_MODULE_H
 #define MONITOR_KMOD_MODULE_H
 
+#include <linux/bitops.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #include "monitor/card.h"
@@ -24,16 +26,20 @@ struct vm_area_struct;
 
 /* rings.c */
 
-/*
- * Post a token of class `id` with `count` payload words. Any context, NMI included. What does not fit is counted in the
- * ring; before a card is created and when it stopped nothing happens.
- */
-void edc_post_words(u32 id, u32 arg, const u64 *words, u32 count);
+#define EDC_KEEP_BY_CURRENT 0 /* the filter judges the running thread */
+#define EDC_KEEP_ALWAYS (-1)
+/* a positive number: the filter keeps it if that thread or the running one is traced */
 
-#define EDC_POST(id, arg, ...)                                               \
-	do {                                                                 \
-		const u64 words_[] = { 0, ##__VA_ARGS__ };                   \
-		edc_post_words(id, arg, words_ + 1, ARRAY_SIZE(words_) - 1); \
+/*
+ * Post a token of class `id` with `count` payload words. Any context, NMI included. What the filter does not keep and
+ * what does not fit is counted in the ring; before a card is created and when it stopped nothing happens.
+ */
+void edc_post_words(u32 id, s32 keep, u32 arg, const u64 *words, u32 count);
+
+#define EDC_POST(id, keep, arg, ...)                                               \
+	do {                                                                       \
+		const u64 words_[] = { 0, ##__VA_ARGS__ };                         \
+		edc_post_words(id, keep, arg, words_ + 1, ARRAY_SIZE(words_) - 1); \
 	} while (0)
 
 /* Two 32-bit payload fields in one word, the first one lower. */
@@ -52,6 +58,29 @@ void edc_rings_free(void);
 void edc_rings_reset(void);
 void *edc_rings_area(unsigned int cpu);
 u64 edc_rings_area_bytes(void);
+
+/*
+ * filter.c: the threads that -p selects, by their numbers in the first namespace. Any context; create, clear, end and
+ * free are for the device, while no probe is attached.
+ */
+extern unsigned long *edc_traced; /* a bit for each; NULL: no filter, all are kept */
+
+/* With preemption off. */
+static inline bool edc_filter_keeps(s32 keep)
+{
+	const unsigned long *set = READ_ONCE(edc_traced);
+
+	return !set || keep == EDC_KEEP_ALWAYS || test_bit(current->pid, set) || (keep > 0 && test_bit(keep, set));
+}
+
+bool edc_filter_has(s32 tid);
+void edc_filter_add(s32 tid);
+void edc_filter_remove(s32 tid);
+int edc_filter_create(void);
+void edc_filter_clear(void);
+/* Behind it and a grace period nobody uses it any more, and edc_filter_free() may follow. */
+void edc_filter_end(void);
+void edc_filter_free(void);
 
 /* probes.c: the probes of all families by class. */
 

@@ -83,25 +83,31 @@ static __always_inline u64 room(struct edc_cpu *cpu, u32 level, u32 count)
 	return pos;
 }
 
-static __always_inline void put(struct edc_cpu *cpu, u32 level, u32 id, u32 arg, const u64 *words, u32 count)
+static __always_inline void put(struct edc_cpu *cpu, u32 level, u32 id, s32 keep, u32 arg, const u64 *words, u32 count)
 {
 	struct edc_level *at = &cpu->level[level];
-	u64 pos = room(cpu, level, count), *record = (void *)cpu + pos;
+	u64 pos, *record;
 	u32 i;
 
 	at->seen[id - EDC_ID_KERNEL_FIRST]++;
+	if (!edc_filter_keeps(keep)) {
+		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
+		return;
+	}
+	pos = room(cpu, level, count);
 	if (!pos) {
 		at->refused[id - EDC_ID_KERNEL_FIRST]++;
 		at->ring.discarded++;
 		return;
 	}
+	record = (void *)cpu + pos;
 	WRITE_ONCE(record[0], edc_token(id, EDC_MODE_KERNEL, at->ring.last_time, arg));
 	for (i = 0; i < count; i++)
 		WRITE_ONCE(record[1 + i], words[i]);
 	WRITE_ONCE(at->ring.pos, pos + 8 + 8 * count); /* commits */
 }
 
-void edc_post_words(u32 id, u32 arg, const u64 *words, u32 count)
+void edc_post_words(u32 id, s32 keep, u32 arg, const u64 *words, u32 count)
 {
 	struct edc_cpu *cpu;
 	u32 level;
@@ -114,7 +120,7 @@ void edc_post_words(u32 id, u32 arg, const u64 *words, u32 count)
 	WRITE_ONCE(cpu->depth, level + 1);
 	barrier();
 	if (level < EDC_CARD_LEVELS)
-		put(cpu, level, id, arg, words, count);
+		put(cpu, level, id, keep, arg, words, count);
 	else
 		cpu->too_deep[id - EDC_ID_KERNEL_FIRST]++;
 	barrier();
@@ -154,6 +160,7 @@ void edc_rings_reset(void)
 	unsigned int cpu;
 
 	unpublish();
+	edc_filter_clear();
 	for_each_possible_cpu(cpu) {
 		lay_out(per_cpu(edc_owned, cpu), cpu);
 		/* probes find it laid out */
@@ -165,7 +172,9 @@ void edc_rings_free(void)
 {
 	unsigned int cpu;
 
+	edc_filter_end();
 	unpublish();
+	edc_filter_free();
 	for_each_possible_cpu(cpu) {
 		vfree(per_cpu(edc_owned, cpu));
 		per_cpu(edc_owned, cpu) = NULL;
@@ -182,7 +191,7 @@ static bool fits(const struct edc_device_create *wanted)
 			return false;
 		bytes += (u64)wanted->blocks[level] * EDC_BLOCK_SIZE;
 	}
-	return bytes == wanted->area_bytes && !wanted->reserved;
+	return bytes == wanted->area_bytes && wanted->filtering <= 1 && !wanted->reserved;
 }
 
 int edc_rings_create(const struct edc_device_create *wanted)
@@ -196,6 +205,8 @@ int edc_rings_create(const struct edc_device_create *wanted)
 	area_bytes = wanted->area_bytes;
 	memcpy(trace_uuid, wanted->uuid, sizeof(trace_uuid));
 	memcpy(ring_blocks, wanted->blocks, sizeof(ring_blocks));
+	if (wanted->filtering && edc_filter_create())
+		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		per_cpu(edc_owned, cpu) = vmalloc_user(area_bytes);
 		if (!per_cpu(edc_owned, cpu)) {

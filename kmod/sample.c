@@ -51,7 +51,7 @@ static void post_sample(void *unused)
 	if (__this_cpu_read(answered) == now)
 		return;
 	__this_cpu_write(answered, now);
-	EDC_POST(EDC_ID_sample, what_is_done(), edc_pair(current->pid, current->tgid), now);
+	EDC_POST(EDC_ID_sample, EDC_KEEP_ALWAYS, what_is_done(), edc_pair(current->pid, current->tgid), now);
 }
 
 static DEFINE_PER_CPU(call_single_data_t, requests);

@@ -22,15 +22,15 @@ static void on_enter(void *data, struct pt_regs *regs, long number)
 {
 	u32 arg = argument_of(number);
 
-	EDC_POST(arg >> 12 == EDC_ABI_COMPAT ? 321 : 320, arg);
+	EDC_POST(arg >> 12 == EDC_ABI_COMPAT ? 321 : 320, EDC_KEEP_BY_CURRENT, arg);
 }
 
 static void on_exit(void *data, struct pt_regs *regs, long result)
 {
 	if (result == (s16)result)
-		EDC_POST(322, result);
+		EDC_POST(322, EDC_KEEP_BY_CURRENT, result);
 	else
-		EDC_POST(323, argument_of(syscall_get_nr(current, regs)), result);
+		EDC_POST(323, EDC_KEEP_BY_CURRENT, argument_of(syscall_get_nr(current, regs)), result);
 }
 
 struct edc_probe edc_syscall_probes[] = {

@@ -36,7 +36,8 @@ struct edc_device_create {
 	__u8 uuid[16];                 /* for the headers of blocks */
 	__u64 area_bytes;              /* of each CPU: EDC_CPU_HEADER and the blocks */
 	__u32 blocks[EDC_CARD_LEVELS]; /* of each ring; together what the area has */
-	__u64 reserved;                /* 0 */
+	__u32 filtering;               /* 1: only threads that EDC_DEVICE_TRACE adds, and their children */
+	__u32 reserved;                /* 0 */
 };
 
 /* The kernel's own counts of page faults since the last EDC_DEVICE_ATTACH that asked for them. */
@@ -61,6 +62,8 @@ struct edc_device_faults {
  */
 #define EDC_DEVICE_SAMPLE _IOW('E', 0x46, __u64)
 #define EDC_SAMPLE_LEAST_NS 100000
+/* The thread with this number, a __s32, is traced from now on. */
+#define EDC_DEVICE_TRACE _IOW('E', 0x4a, __s32)
 
 static inline int edc_device_has(const struct edc_device_classes *classes, __u32 id)
 {

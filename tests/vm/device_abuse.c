@@ -65,6 +65,9 @@ static void refuse_creations(int device)
 	wanted.area_bytes -= 2 * EDC_BLOCK_SIZE;
 	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a ring without blocks");
 	wanted = usual();
+	wanted.filtering = 2;
+	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a filter that there is not");
+	wanted = usual();
 	wanted.reserved = 1;
 	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a reserved word");
 	memset(&wanted, 0xff, sizeof(wanted));
@@ -182,9 +185,10 @@ int main(void)
 	call(other, EDC_DEVICE_CREATE, &wanted, EBUSY, "a second recorder's card");
 	call(other, EDC_DEVICE_DETACH, NULL, EBADFD, "another's card");
 	call(other, EDC_DEVICE_SAMPLE, &every, EBADFD, "another's samples");
+	call(other, EDC_DEVICE_TRACE, &every, EBADFD, "another's threads");
 	map(other, 0, EDC_BLOCK_SIZE, PROT_READ, MAP_SHARED, EBADFD, "another's rings");
 	for (unsigned number = 0; number < 256; number++)
-		if (number < 0x40 || number > 0x49)
+		if (number < 0x40 || number > 0x4a)
 			call(device, _IOC(_IOC_READ | _IOC_WRITE, 'E', number, 16), &info, ENOTTY,
 			     "a command that there is not");
 	call(device, 0, NULL, ENOTTY, "command 0");

@@ -19,18 +19,20 @@ recorded_calls() {
 		awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-# record CARD FAMILIES: one recording, checked; its calls are those made.
+# record CARD FAMILIES [OPTION...]: one recording, checked; its calls are those made.
 record() {
-	./monitor record --force --card "$1" -o /tmp/module -e "$2" -- ./getppid $tasks $calls > /tmp/record.out 2>&1
+	card=$1 events=$2
+	shift 2
+	./monitor record --force --card "$card" -o /tmp/module -e "$events" "$@" -- ./getppid $tasks $calls > /tmp/record.out 2>&1
 	status=$?
 	cat /tmp/record.out
-	[ $status = 0 ] || fail "monitor record --card $1: exit status $status"
+	[ $status = 0 ] || fail "monitor record --card $card: exit status $status"
 	made=$(sed -n 's/^getppid calls: //p' /tmp/record.out)
-	./monitor check /tmp/module || fail "monitor check of --card $1: exit status $?"
+	./monitor check /tmp/module || fail "monitor check of --card $card: exit status $?"
 	./monitor report --syscalls --json /tmp/module > /tmp/report.json || fail "monitor report: exit status $?"
 	lost=$(tr -d ' \n' < /tmp/report.json | sed -n 's/.*"lost":\([0-9]*\).*/\1/p')
 	seen=$(recorded_calls)
-	echo "module.sh: --card $1: made $made, recorded $seen, lost ${lost:-unknown}"
+	echo "module.sh: --card $card $*: made $made, recorded $seen, lost ${lost:-unknown}"
 	[ "$seen" -gt 0 ] || fail "no call was recorded"
 	[ "$seen" -le "$made" ] || fail "more calls recorded than made"
 	[ $((seen + ${lost:-0})) -ge "$made" ] || fail "calls are neither tokens nor counted losses"
@@ -61,6 +63,30 @@ record auto $families
 card_is module
 record bpf $families
 card_is bpf
+
+# -p: the command's processes or a running one's, and nobody else's, as the card of the kernel's own programs has it.
+if [ -f /sys/kernel/btf/monitor_edc ]; then
+	./getppid 1 100000000 > /dev/null &
+	other=$!
+	record auto sched,irq,syscall,fault -p cmd
+	card_is module
+	[ "$seen" = "$made" ] || [ "${lost:-0}" -gt 0 ] || fail "-p cmd: $seen of $made calls, none lost"
+	rm -rf /tmp/module
+	sh -c 'until [ -s /tmp/module/metadata ]; do usleep 50000; done; ./getppid 2 1000' > /tmp/chosen.out &
+	chosen=$!
+	./monitor record --card module -o /tmp/module -e sched,syscall -p $chosen > /tmp/record.out 2>&1 &
+	recorder=$!
+	wait $chosen
+	kill -INT $recorder
+	wait $recorder || fail "record -p PID: $(cat /tmp/record.out)"
+	./monitor check /tmp/module || fail "monitor check of -p PID: exit status $?"
+	./monitor report --syscalls --json /tmp/module > /tmp/report.json
+	made=$(sed -n 's/^getppid calls: //p' /tmp/chosen.out)
+	echo "module.sh: -p PID: made $made, recorded $(recorded_calls)"
+	[ "$(recorded_calls)" = "$made" ] || fail "-p PID: $(recorded_calls) of $made calls: $(cat /tmp/record.out)"
+	killall getppid
+	wait $other 2> /dev/null
+fi
 
 # All CPUs are asked at once, while both are loaded and while they are idle; the kernel's tokens agree with what they say.
 ./monitor record --force --card module -o /tmp/module -e sched --sample-every 10ms -- sh -c './getppid 2 200000; i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 1' ||

@@ -7,7 +7,6 @@
 #include <set>
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/membarrier.h>
@@ -21,6 +20,7 @@
 #include "classes.h"
 #include "program_names.h"
 #include "ring_layout.h"
+#include "tracepoints.h"
 
 namespace monitor::card {
 namespace {
@@ -47,12 +47,6 @@ std::string why_refused()
 	return libbpf_log.substr(0, libbpf_log.find('\n'));
 }
 
-btf *kernel_btf()
-{
-	static btf *types = btf__load_vmlinux_btf();
-	return types;
-}
-
 bool kernel_shows_interrupted_registers()
 {
 	static const bool shown = read_text("/proc/kallsyms").find(" __irq_regs\n") != std::string::npos;
@@ -69,19 +63,7 @@ bool is_fault_event(const bpf_program *program)
 	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event");
 }
 
-// Where a thread that runs for long is met: the timer's own tracepoint, or that of all device interrupts.
-std::string timer_tracepoint()
-{
-	return kernel_has_tracepoint("local_timer_entry") ? "local_timer_entry" : "irq_handler_entry";
-}
-
 } // namespace
-
-bool kernel_has_tracepoint(const std::string &name)
-{
-	return kernel_btf() &&
-	       btf__find_by_name_kind(kernel_btf(), ("btf_trace_" + name).c_str(), BTF_KIND_TYPEDEF) > 0;
-}
 
 void BpfCard::LinkDeleter::operator()(bpf_link *link) const
 {
@@ -91,13 +73,13 @@ void BpfCard::LinkDeleter::operator()(bpf_link *link) const
 BpfCard::BpfCard(const CardOptions &options) : options_(options)
 {
 	libbpf_set_print(keep_log);
-	if (!kernel_btf())
+	if (!kernel_has_types())
 		throw Error(
 		    "this kernel offers no type information (/sys/kernel/btf/vmlinux), which the BPF card needs; "
 		    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)");
 	if (options_.module)
-		module_ = std::make_unique<ModuleCard>(options_.uuid, options_.cpus,
-						       blocks_by_ring(options_.blocks_per_cpu, false));
+		module_ = std::make_unique<ModuleCard>(
+		    options_.uuid, options_.cpus, blocks_by_ring(options_.blocks_per_cpu, false), options_.filtering);
 	skeleton_ = card__open();
 	if (!skeleton_)
 		throw Error(errno, "cannot open the BPF card: " + why_refused());
@@ -364,6 +346,8 @@ void BpfCard::reset()
 {
 	if (module_)
 		return module_->reset();
+	for (int tid; bpf_map__get_next_key(skeleton_->maps.traced, nullptr, &tid, sizeof tid) == 0;)
+		bpf_map__delete_elem(skeleton_->maps.traced, &tid, sizeof tid, 0);
 	const auto blocks = blocks_by_ring(options_.blocks_per_cpu, rings() > EDC_CARD_LEVELS);
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
 		edc_cpu &shared = area(cpu);
@@ -479,6 +463,8 @@ void BpfCard::select(const std::vector<int> &pids)
 void BpfCard::trace_thread(int tid)
 {
 	const __u8 one = 1;
+	if (module_)
+		return module_->trace(tid);
 	if (bpf_map__update_elem(skeleton_->maps.traced, &tid, sizeof tid, &one, sizeof one, BPF_ANY) < 0)
 		throw Error(errno, "cannot select the command's process");
 	forget_verdicts();
@@ -487,7 +473,7 @@ void BpfCard::trace_thread(int tid)
 // The verdict on the running thread of each CPU is from before the selection.
 void BpfCard::forget_verdicts() const
 {
-	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
+	for (unsigned cpu = 0; !module_ && cpu < options_.cpus; ++cpu)
 		__atomic_store_n(&area(cpu).kept, EDC_KEPT_UNKNOWN, __ATOMIC_RELAXED);
 }
 

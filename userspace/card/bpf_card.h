@@ -148,7 +148,4 @@ private:
 	std::vector<std::string> lacking_;
 };
 
-// Whether the running kernel has this tracepoint in its BTF.
-bool kernel_has_tracepoint(const std::string &name);
-
 } // namespace monitor::card

@@ -16,6 +16,7 @@
 #include "bpf_card.h"
 #include "classes.h"
 #include "module_card.h"
+#include "tracepoints.h"
 
 extern "C" __attribute__((weak)) const unsigned int __rseq_size;
 

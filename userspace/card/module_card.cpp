@@ -45,7 +45,7 @@ std::string why_no_module()
 }
 
 ModuleCard::ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
-		       const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks)
+		       const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering)
 {
 	if (const std::string why = why_no_module(); !why.empty())
 		throw Error("--card module: " + why);
@@ -53,6 +53,7 @@ ModuleCard::ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
 	classes_ = info_of(device_.get()).classes;
 	edc_device_create wanted{};
 	std::memcpy(wanted.uuid, uuid.data(), uuid.size());
+	wanted.filtering = filtering;
 	for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
 		wanted.blocks[level] = static_cast<__u32>(blocks[level]);
 	area_bytes_ = wanted.area_bytes =
@@ -105,6 +106,13 @@ void ModuleCard::attach(const std::vector<std::string> &names)
 void ModuleCard::detach()
 {
 	::ioctl(device_.get(), EDC_DEVICE_DETACH);
+}
+
+void ModuleCard::trace(int tid)
+{
+	__s32 number = tid;
+	if (::ioctl(device_.get(), EDC_DEVICE_TRACE, &number) < 0)
+		throw Error(errno, "the module cannot select a thread");
 }
 
 void ModuleCard::reset()

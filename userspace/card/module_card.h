@@ -20,9 +20,10 @@ std::string why_no_module();
 
 class ModuleCard {
 public:
-	// Blocks by ring, of each CPU. Throws Error if the module refuses.
+	// Blocks by ring, of each CPU. `filtering`: only threads of trace() and their children. Throws Error if the
+	// module refuses.
 	ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
-		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks);
+		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering);
 
 	// Whether the module probes this class on this kernel.
 	bool has(std::string_view name) const;
@@ -30,7 +31,8 @@ public:
 	// Besides those that are attached. Names of others are ignored.
 	void attach(const std::vector<std::string> &names);
 	void detach();
-	// Forget all tokens and counts. Only while nothing is attached.
+	void trace(int tid);
+	// Forget all tokens, counts and traced threads. Only while nothing is attached.
 	void reset();
 	// So often every CPU posts a `sample`, until detach(). The class is attached.
 	void sample_every(std::uint64_t ns);

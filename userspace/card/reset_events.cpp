@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "bpf_card.h"
 #include "monitor/card.h"
+#include "tracepoints.h"
 
 namespace monitor::card {
 namespace {

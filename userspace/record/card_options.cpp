@@ -55,17 +55,14 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 		return why;
 	if (!card::has_invariant_tsc())
 		return "this machine has no time stamp counter of constant rate, which the module reads";
-	if (options.filtering())
-		return "it records the whole machine; for -p use --card bpf";
 	if (options.counting)
 		return "it reads no counters; for -m use --card bpf";
 	const bool is_typed = ::access("/sys/kernel/btf/monitor_edc", F_OK) == 0;
 	const auto needs_types = [](const std::string &family) { return family == "power" || family == "block"; };
-	if (!is_typed && std::ranges::any_of(families, needs_types))
-		return "it was built without type information (BTF), so the families power and block cannot post into "
-		       "it; "
-		       "build it with the package dwarves installed, or leave them out (-e)";
-	return "";
+	if (is_typed || (!options.filtering() && std::ranges::none_of(families, needs_types)))
+		return "";
+	return "it was built without type information (BTF), which the families power and block, and -p, need of it; "
+	       "build it with the package dwarves installed, or leave them out";
 }
 
 bool takes_module(const Options &options, const std::vector<std::string> &families)

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Which tracepoints the running kernel has, by its type information (BTF). Used by the card to choose its probes, and
+// by facts.cpp to tell what is missing.
+#pragma once
+
+#include <string>
+
+namespace monitor::card {
+
+bool kernel_has_types();
+bool kernel_has_tracepoint(const std::string &name);
+// Where a thread that runs for long is met: the timer's own tracepoint, or that of all device interrupts.
+std::string timer_tracepoint();
+
+} // namespace monitor::card
