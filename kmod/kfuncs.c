@@ -17,6 +17,13 @@ static bool is_kernel_class(u32 id)
 	return id >= EDC_ID_KERNEL_FIRST && id < EDC_ID_KERNEL_FIRST + EDC_CARD_CLASSES;
 }
 
+/* Counters are everybody's: what was counted between two switches belongs to a thread that is traced or not. */
+static s32 keep_of(u32 id)
+{
+	return id >= EDC_ID_counters && id < EDC_ID_counters + 2 * EDC_COUNTER_SETS ? EDC_KEEP_ALWAYS
+										    : EDC_KEEP_BY_CURRENT;
+}
+
 __bpf_kfunc_start_defs();
 
 /* A token with a 16-bit argument. -EINVAL: not a class of the kernel's range. */
@@ -24,7 +31,7 @@ __bpf_kfunc int edc_post(u32 id, u32 arg)
 {
 	if (!is_kernel_class(id))
 		return -EINVAL;
-	edc_post_words(id, EDC_KEEP_BY_CURRENT, arg, NULL, 0);
+	edc_post_words(id, keep_of(id), arg, NULL, 0);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(edc_post);
@@ -34,7 +41,7 @@ __bpf_kfunc int edc_post_payload(u32 id, u32 arg, const void *words, u32 words__
 {
 	if (!is_kernel_class(id) || words__sz % sizeof(u64) || words__sz > EDC_MAX_WORDS * sizeof(u64))
 		return -EINVAL;
-	edc_post_words(id, EDC_KEEP_BY_CURRENT, arg, words, words__sz / sizeof(u64));
+	edc_post_words(id, keep_of(id), arg, words, words__sz / sizeof(u64));
 	return 0;
 }
 EXPORT_SYMBOL_GPL(edc_post_payload);

@@ -68,21 +68,31 @@ fi
 # The emulator counts the instructions of all CPUs as one: only one is to be there.
 echo 0 > /sys/devices/system/cpu/cpu1/online || fail 'CPU 1 does not go offline'
 few=2000000 many=6000000
-record "done=instructions:u,spent=cycles:u,ipc=instructions:u/cycles:u" ./counted $few $many
-# shellcheck disable=SC2046
-set -- $(sed -n 's/^counted pid=\([0-9]*\) .*/\1/p' /tmp/counted.out)
-a=$(value "$1" done) b=$(value "$2" done)
-switches=$(./monitor list --event sched_switch $trace | grep -c "prev_pid=$1(counted) next_pid=$2(\|prev_pid=$2(counted) next_pid=$1(")
-echo "counters.sh: $a and $b instructions, ipc $(value "$1" ipc) and $(value "$2" ipc), $switches times after each other"
-[ $((b - a)) = $((5 * (many - few))) ] || {
-	./monitor list --event sched_switch,counters $trace | grep counted
-	fail "they differ by $((b - a)) instructions, not $((5 * (many - few)))"
+# Two processes in turn, each with its own counts.
+turns() {
+	record "done=instructions:u,spent=cycles:u,ipc=instructions:u/cycles:u" ./counted $few $many
+	# shellcheck disable=SC2046
+	set -- $(sed -n 's/^counted pid=\([0-9]*\) .*/\1/p' /tmp/counted.out)
+	a=$(value "$1" done) b=$(value "$2" done)
+	switches=$(./monitor list --event sched_switch $trace | grep -c "prev_pid=$1(counted) next_pid=$2(\|prev_pid=$2(counted) next_pid=$1(")
+	echo "counters.sh: $a and $b instructions, ipc $(value "$1" ipc) and $(value "$2" ipc), $switches times after each other"
+	[ $((b - a)) = $((5 * (many - few))) ] || {
+		./monitor list --event sched_switch,counters $trace | grep counted
+		fail "they differ by $((b - a)) instructions, not $((5 * (many - few)))"
+	}
+	[ "$a" -gt $((5 * few)) ] && [ "$a" -lt $((5 * few + 20000)) ] || fail "the first one executed $a"
+	[ "$switches" -gt 3 ] || fail "the two did not take turns"
+	for pid in "$1" "$2"; do
+		[ "$(value "$pid" ipc)" = 0.5 ] || fail "process $pid: ipc $(value "$pid" ipc), not 0.5"
+	done
 }
-[ "$a" -gt $((5 * few)) ] && [ "$a" -lt $((5 * few + 20000)) ] || fail "the first one executed $a"
-[ "$switches" -gt 3 ] || fail "the two did not take turns"
-for pid in "$1" "$2"; do
-	[ "$(value "$pid" ipc)" = 0.5 ] || fail "process $pid: ipc $(value "$pid" ipc), not 0.5"
-done
+turns
+if [ -f monitor_edc.ko ] && insmod ./monitor_edc.ko && [ -f /sys/kernel/btf/monitor_edc ]; then
+	options="--card module"
+	turns
+	options=
+fi
+rmmod monitor_edc 2> /dev/null
 
 # The same by segments, from the loop's begin to its end: what is around it does not count.
 options="--reset-on ./counted:loop,./counted:loop%return"

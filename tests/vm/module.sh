@@ -86,6 +86,17 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	[ "$(recorded_calls)" = "$made" ] || fail "-p PID: $(recorded_calls) of $made calls: $(cat /tmp/record.out)"
 	killall getppid
 	wait $other 2> /dev/null
+
+	# Counters: read by a BPF program ahead of the module's probe. Every step of this load faults three times.
+	./monitor record --force -o /tmp/module -e sched -m faults=page-faults -- ./segment_load 8 2000 > /tmp/record.out 2>&1 ||
+		fail "record -m: exit status $?: $(cat /tmp/record.out)"
+	card_is module
+	./monitor check /tmp/module || fail "monitor check of -m: exit status $?"
+	faults=$(./monitor report --ratios --json /tmp/module | tr -d ' \n' | tr '{' '\n' | sed -n 's/.*"process":"segment_load".*"faults":\([0-9]*\).*/\1/p' | head -n 1)
+	echo "module.sh: -m: $faults page faults"
+	[ "${faults:-0}" -ge 48000 ] && [ "$faults" -lt 48300 ] || fail "-m: $faults page faults, not 48000: $(./monitor report --ratios /tmp/module)"
+	./monitor record --card module -m faults=page-faults --every 1ms -d 1 -o /tmp/none 2> /tmp/refused && fail "-m --every with the module"
+	grep -q 'at switches only' /tmp/refused || fail "-m --every: $(cat /tmp/refused)"
 fi
 
 # All CPUs are asked at once, while both are loaded and while they are idle; the kernel's tokens agree with what they say.

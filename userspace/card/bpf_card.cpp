@@ -136,8 +136,9 @@ void BpfCard::configure()
 			bpf_program__set_autoload(program, options_.counters_every_ns && event == timer_tracepoint());
 			continue;
 		}
-		if (is_reset(name)) {
-			bpf_program__set_autoload(program, false);
+		if (is_reset(name) || is_counters(name)) {
+			const bool counts = module_ && !options_.counters_in_set.empty();
+			bpf_program__set_autoload(program, is_counters(name) && counts);
 			continue;
 		}
 		bool load = is_iterator(program) || is_fault_event(program) || kernel_has_tracepoint(event);
@@ -207,6 +208,7 @@ void BpfCard::attach(bool classic)
 	bpf_object__for_each_program(program, skeleton_->obj) if (bpf_program__autoload(program) &&
 								  !is_iterator(program) &&
 								  !is_classic(bpf_program__name(program)) &&
+								  !is_counters(bpf_program__name(program)) &&
 								  !is_reset(bpf_program__name(program)))
 	    names.push_back(bpf_program__name(program));
 	attach_only(classic, names);
@@ -247,6 +249,7 @@ void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
 		if (is_of_module(name)) {
 			if (wanted(name))
 				of_module.push_back(name);
+			attach_counters_of(name);
 			continue;
 		}
 		bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, name.c_str());
@@ -263,6 +266,16 @@ void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
 		return;
 	module_->attach(of_module);
 	attached_.insert(attached_.end(), of_module.begin(), of_module.end());
+}
+
+// Before the module's probe is attached: what is attached first runs first.
+void BpfCard::attach_counters_of(const std::string &name)
+{
+	bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, ("counters_" + name).c_str());
+	if (!program || !bpf_program__autoload(program))
+		return;
+	attach_program(program);
+	attached_.push_back(bpf_program__name(program));
 }
 
 bool BpfCard::try_attach(bpf_program *program)

@@ -128,6 +128,7 @@ private:
 	bool is_of_module(const std::string &event) const;
 	void forget_verdicts() const;
 	void wait_for_probes() const;
+	void attach_counters_of(const std::string &name);
 	bool try_attach(bpf_program *program);
 	void attach_program(bpf_program *program);
 	void attach_reset(std::size_t number);

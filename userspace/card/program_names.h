@@ -25,6 +25,12 @@ inline bool is_every(const std::string &program)
 	return program.starts_with("every_");
 }
 
+// A program that reads the counters beside a probe of the kernel module.
+inline bool is_counters(const std::string &program)
+{
+	return program.starts_with("counters_");
+}
+
 // A program that is not attached by its own name: record --reset-on.
 inline bool is_reset(const std::string &program)
 {

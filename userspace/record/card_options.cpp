@@ -55,13 +55,14 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 		return why;
 	if (!card::has_invariant_tsc())
 		return "this machine has no time stamp counter of constant rate, which the module reads";
-	if (options.counting)
-		return "it reads no counters; for -m use --card bpf";
+	if (options.counting && (options.counting->every_ns || !options.counting->resets.empty() ||
+				 options.counting->format != RatioFormat::exact))
+		return "it reads counters at switches only; for --every, --reset-on and --ratio-format use --card bpf";
 	const bool is_typed = ::access("/sys/kernel/btf/monitor_edc", F_OK) == 0;
 	const auto needs_types = [](const std::string &family) { return family == "power" || family == "block"; };
-	if (is_typed || (!options.filtering() && std::ranges::none_of(families, needs_types)))
+	if (is_typed || (!options.filtering() && !options.counting && std::ranges::none_of(families, needs_types)))
 		return "";
-	return "it was built without type information (BTF), which the families power and block, and -p, need of it; "
+	return "it was built without type information (BTF), which the families power and block, -p and -m need of it; "
 	       "build it with the package dwarves installed, or leave them out";
 }
 
