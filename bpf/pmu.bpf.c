@@ -4,7 +4,7 @@
  *
  * Of a thread that runs for long: at an interrupt if no switch came (record --every). x86's local timer has a
  * tracepoint of its own; elsewhere the timer is a device interrupt like others. Where the kernel module probes the
- * switches: ahead of its probe, which is attached later and so runs later.
+ * switches: ahead of its probe, which is attached later and so runs later; and ahead of its samples.
  */
 #include "pmu.bpf.h"
 
@@ -21,8 +21,7 @@ static __attribute__((noinline)) int post_counters_to_module(__u32 set)
 	return edc_post_payload(EDC_ID_counters_scaled + set, 0, words, (2 + count) * sizeof(words[0]));
 }
 
-SEC("?tp_btf/sched_switch")
-int BPF_PROG(counters_sched_switch)
+INLINE int count_for_module(void)
 {
 	for (__u32 set = 0; set < EDC_COUNTER_SETS; set++) {
 		if (set >= counter_sets)
@@ -30,6 +29,18 @@ int BPF_PROG(counters_sched_switch)
 		post_counters_to_module(set);
 	}
 	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(counters_sched_switch)
+{
+	return count_for_module();
+}
+
+SEC("?tp_btf/edc_sample")
+int BPF_PROG(counters_sample)
+{
+	return count_for_module();
 }
 
 SEC("?tp_btf/local_timer_entry")

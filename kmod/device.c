@@ -99,6 +99,7 @@ static int reset(void)
 	if (memchr_inv(&classes, 0, sizeof(classes)))
 		return -EBUSY;
 	edc_rings_reset();
+	edc_faults_forget();
 	return 0;
 }
 

@@ -188,6 +188,14 @@ void edc_faults_detach(void)
 	synchronize_rcu(); /* handlers run with preemption off */
 }
 
+void edc_faults_forget(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(software_events); i++)
+		software_events[i].counted = 0;
+}
+
 void edc_faults_attached(struct edc_device_classes *classes)
 {
 	for_each_attached(software)

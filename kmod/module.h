@@ -106,6 +106,8 @@ void edc_faults_there(struct edc_device_classes *classes);
 int edc_faults_attach(const struct edc_device_classes *classes);
 void edc_faults_attached(struct edc_device_classes *classes);
 void edc_faults_detach(void);
+/* While none is attached. */
+void edc_faults_forget(void);
 void edc_faults_counts(struct edc_device_faults *counts);
 
 /*

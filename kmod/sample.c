@@ -18,6 +18,9 @@
 #include "compat.h"
 #include "module.h"
 
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
 static bool attached;
 static u64 number; /* of the sample that is under way; written by who asks */
 
@@ -47,11 +50,13 @@ static DEFINE_PER_CPU(u64, answered);
 static void post_sample(void *unused)
 {
 	const u64 now = READ_ONCE(number);
+	const u32 doing = what_is_done();
 
 	if (__this_cpu_read(answered) == now)
 		return;
 	__this_cpu_write(answered, now);
-	EDC_POST(EDC_ID_sample, EDC_KEEP_ALWAYS, what_is_done(), edc_pair(current->pid, current->tgid), now);
+	trace_edc_sample(doing, now); /* counters are read there */
+	EDC_POST(EDC_ID_sample, EDC_KEEP_ALWAYS, doing, edc_pair(current->pid, current->tgid), now);
 }
 
 static DEFINE_PER_CPU(call_single_data_t, requests);

@@ -12,7 +12,7 @@
 
 #define CLASSES_OF_A_USER 512
 
-struct class {
+struct declared {
 	struct edc_account *account; /* of who declared it first */
 	u64 serial;
 	u32 holders;
@@ -20,12 +20,12 @@ struct class {
 	char text[];
 };
 
-static struct class *classes[EDC_USER_CLASSES]; /* by id */
+static struct declared *classes[EDC_USER_CLASSES]; /* by id */
 static u64 serials;
 
 static void forget(u32 slot)
 {
-	struct class *gone = classes[slot];
+	struct declared *gone = classes[slot];
 
 	classes[slot] = NULL;
 	gone->account->classes--;
@@ -45,7 +45,7 @@ static u32 free_slot(void)
 static u16 add(struct edc_account *account, const char *text, u32 bytes)
 {
 	const u32 slot = free_slot();
-	struct class *added;
+	struct declared *added;
 
 	if (slot == EDC_USER_CLASSES || account->classes >= CLASSES_OF_A_USER || bytes > EDC_DEVICE_CLASS_BYTES)
 		return 0;
@@ -98,7 +98,7 @@ int edc_class_behind(u64 serial, struct edc_device_class *found, const char **te
 
 	found->serial = U64_MAX;
 	for (slot = 0; slot < EDC_USER_CLASSES; slot++) {
-		const struct class *class = classes[slot];
+		const struct declared *class = classes[slot];
 
 		if (!class || class->serial <= serial || class->serial >= found->serial)
 			continue;

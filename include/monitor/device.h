@@ -40,7 +40,7 @@ struct edc_device_create {
 	__u32 reserved;                /* 0 */
 };
 
-/* The kernel's own counts of page faults since the last EDC_DEVICE_ATTACH that asked for them. */
+/* The kernel's own counts of page faults since the last EDC_DEVICE_ATTACH that asked for them, or EDC_DEVICE_RESET. */
 struct edc_device_faults {
 	__u64 minor;
 	__u64 major;

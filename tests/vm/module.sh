@@ -95,6 +95,14 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	faults=$(./monitor report --ratios --json /tmp/module | tr -d ' \n' | tr '{' '\n' | sed -n 's/.*"process":"segment_load".*"faults":\([0-9]*\).*/\1/p' | head -n 1)
 	echo "module.sh: -m: $faults page faults"
 	[ "${faults:-0}" -ge 48000 ] && [ "$faults" -lt 48300 ] || fail "-m: $faults page faults, not 48000: $(./monitor report --ratios /tmp/module)"
+	# And by every CPU at each sample, just ahead of its token.
+	./monitor record --force -o /tmp/module -e sched -m faults=page-faults --sample-every 20ms -d 1 > /tmp/record.out 2>&1 ||
+		fail "record -m --sample-every: exit status $?: $(cat /tmp/record.out)"
+	./monitor check /tmp/module || fail "monitor check of -m --sample-every: exit status $?"
+	./monitor list --event counters,sample /tmp/module > /tmp/list.out
+	awk '{ if (/ sample /) { samples++; with += last[$2] == "counters" } last[$2] = / sample / ? "sample" : "counters" }
+		END { print "module.sh: " samples " samples, " with " of them with counters"; exit !(samples > 20 && with == samples) }' /tmp/list.out ||
+		fail "samples without counters: $(head -n 30 /tmp/list.out)"
 	./monitor record --card module -m faults=page-faults --every 1ms -d 1 -o /tmp/none 2> /tmp/refused && fail "-m --every with the module"
 	grep -q 'at switches only' /tmp/refused || fail "-m --every: $(cat /tmp/refused)"
 fi

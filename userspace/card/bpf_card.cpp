@@ -137,7 +137,7 @@ void BpfCard::configure()
 			continue;
 		}
 		if (is_reset(name) || is_counters(name)) {
-			const bool counts = module_ && !options_.counters_in_set.empty();
+			const bool counts = module_ && !options_.counters_in_set.empty() && wanted(event);
 			bpf_program__set_autoload(program, is_counters(name) && counts);
 			continue;
 		}

@@ -44,6 +44,8 @@ inline std::string class_of(const std::string &program)
 		return program.substr(std::strlen("classic_"));
 	if (is_every(program))
 		return program.substr(std::strlen("every_"));
+	if (is_counters(program))
+		return program.substr(std::strlen("counters_"));
 	return is_plain(program) ? program.substr(std::strlen("plain_")) : program;
 }
 
