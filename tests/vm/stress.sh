@@ -5,7 +5,7 @@
 # Run in a guest of four CPUs whose kernel checks every piece of memory (tests/vm/run: the mode `stress`): the kernel
 # module while CPUs go and come, recorders are killed, memory is short and the module comes and goes. Behind it there
 # are as many objects in the kernel's memory as before, and its log has no complaint (tests/vm/boot).
-# Needs beside it: monitor (static) and monitor_edc.ko.
+# Needs beside it: monitor and user_load (both static) and monitor_edc.ko.
 families=sched,irq,syscall,fault
 kills=20
 loads=20
@@ -19,6 +19,7 @@ mkdir -p /tmp/share/tables /tmp/share/groups
 cp ./*.json /tmp/share/tables
 cp ./*.group /tmp/share/groups
 export MONITOR_SHARE=/tmp/share
+mkdir -p /run
 [ -f monitor_edc.ko ] || {
 	echo "VM-SKIP the kernel module under stress: none could be built for this kernel"
 	exit 0
@@ -51,7 +52,7 @@ objects() {
 	echo 3 > /proc/sys/vm/drop_caches
 	sleep 1
 	echo "vmalloc-areas $(grep -vc unpurged /proc/vmallocinfo)"
-	awk '/^(kmalloc|perf|vm_area|filp|task_struct|percpu)/ { print $1, $2 }' /proc/slabinfo
+	awk '/^(kmalloc|perf|vm_area|filp|task_struct|percpu|pid )/ { print $1, $2 }' /proc/slabinfo
 	# shellcheck disable=SC2086
 	kill -CONT $loads_pids
 }
@@ -95,13 +96,17 @@ wait $filler
 ./monitor record --card module --buffer 4G -d 1 -o /tmp/none 2> /tmp/refused && fail "rings of 4 GB were made"
 grep -q 'refused to make the rings' /tmp/refused || fail "rings of 4 GB: $(cat /tmp/refused)"
 
+# While programs and their children have rings of the module.
 kill_recorders() {
 	for try in $(seq "$1"); do
-		./monitor record --force --card module -o /tmp/killed -e $families --sample-every 1ms --buffer 16M -d 60 > /dev/null 2>&1 &
+		./user_load forks 30 > /dev/null &
+		program=$!
+		./monitor record --force --card module -o /tmp/killed -e $families --sample-every 1ms --user --buffer 16M -d 60 > /dev/null 2>&1 &
 		recorder=$!
 		usleep $((50000 * (try % 10) + 20000))
 		kill -9 $recorder
 		wait $recorder 2> /dev/null
+		wait $program || fail "a program whose recorder was killed: exit status $?"
 	done
 }
 
