@@ -14,11 +14,6 @@
 #define LEAST_BLOCKS 4
 #define MOST_BLOCKS 256
 
-u64 edc_area_bytes(const struct edc_area *area)
-{
-	return (u64)area->pages * PAGE_SIZE;
-}
-
 void edc_area_free_memory(struct edc_area *area)
 {
 	u32 i;
@@ -26,69 +21,97 @@ void edc_area_free_memory(struct edc_area *area)
 	for (i = 0; i < area->pages; i++)
 		if (area->page[i])
 			put_page(area->page[i]);
-	mutex_destroy(&area->lock);
 	kvfree(area);
 }
 
+/* Who comes second with a page gives it back: nobody waits here for another's memory. */
 static struct page *page_of(struct edc_area *area, u32 index)
 {
-	mutex_lock(&area->lock);
-	if (!area->page[index])
-		area->page[index] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	mutex_unlock(&area->lock);
-	return area->page[index];
+	struct page *page = READ_ONCE(area->page[index]), *first;
+
+	if (page)
+		return page;
+	page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!page)
+		return NULL;
+	first = cmpxchg(&area->page[index], NULL, page);
+	if (!first)
+		return page;
+	put_page(page);
+	return first;
 }
 
-/* The first page, and the page of each ring; see user_ring.h for what makes a ring full. */
-static bool write_heads(struct edc_area *area)
+static u32 pages_of(u32 blocks)
 {
-	struct page *page = page_of(area, 0);
-	struct edc_user_ring *ring;
+	return 1 + (nr_cpu_ids + 1) * (1 + blocks);
+}
+
+static u32 page_of_ring(const struct edc_area *area, u32 ring)
+{
+	return 1 + ring * (1 + area->blocks);
+}
+
+u64 edc_area_bytes(u32 blocks)
+{
+	return (u64)pages_of(blocks) << PAGE_SHIFT;
+}
+
+u64 edc_area_least_bytes(void)
+{
+	return edc_area_bytes(LEAST_BLOCKS);
+}
+
+u32 edc_area_blocks(u64 bytes)
+{
+	const u64 each = div_u64((bytes >> PAGE_SHIFT) - 1, nr_cpu_ids + 1);
+
+	if (bytes < edc_area_least_bytes())
+		return 0;
+	return min_t(u64, rounddown_pow_of_two((unsigned long)each - 1), MOST_BLOCKS);
+}
+
+struct edc_area *edc_area_make(u32 blocks)
+{
+	const u32 pages = pages_of(blocks);
+	struct edc_area *area = kvzalloc(struct_size(area, page, pages), GFP_KERNEL_ACCOUNT);
+	struct page *page;
 	u32 i;
 
-	if (!page)
-		return false;
-	((struct edc_user_area *)page_address(page))->magic = EDC_USER_MAGIC;
-	for (i = 0; i <= area->rings; i++) {
-		page = page_of(area, 1 + i * (1 + area->blocks));
-		if (!page)
-			return false;
-		if (area->open)
-			continue;
-		ring = page_address(page);
-		if (i < area->rings)
-			ring->read = -(u64)area->blocks & EDC_USER_BLOCKS;
-		else
-			ring->state = (u64)area->blocks * EDC_USER_BLOCK_WORDS;
-	}
-	return true;
-}
-
-struct edc_area *edc_area_make(u64 bytes, bool open)
-{
-	const u32 rings = nr_cpu_ids;
-	const u64 blocks = div_u64(bytes >> PAGE_SHIFT, rings + 1);
-	struct edc_area *area;
-	u32 each, pages;
-
-	if (blocks <= LEAST_BLOCKS)
-		return NULL;
-	each = min_t(u64, rounddown_pow_of_two((unsigned long)blocks - 1), MOST_BLOCKS);
-	pages = 1 + (rings + 1) * (1 + each);
-	area = kvzalloc(struct_size(area, page, pages), GFP_KERNEL_ACCOUNT);
 	if (!area)
 		return NULL;
 	kref_init(&area->refs);
 	INIT_LIST_HEAD(&area->node);
-	mutex_init(&area->lock);
-	area->rings = rings;
-	area->blocks = each;
+	area->rings = nr_cpu_ids;
+	area->blocks = blocks;
 	area->pages = pages;
-	area->open = open;
-	if (write_heads(area))
-		return area;
-	edc_area_free_memory(area);
-	return NULL;
+	page = page_of(area, 0);
+	for (i = 0; page && i <= area->rings; i++)
+		if (!page_of(area, page_of_ring(area, i)))
+			page = NULL;
+	if (!page) {
+		edc_area_free_memory(area);
+		return NULL;
+	}
+	((struct edc_user_area *)page_address(page))->magic = EDC_USER_MAGIC;
+	return area;
+}
+
+/* What makes a ring full: user_ring.h. What its process says of where it stands goes nowhere but there. */
+void edc_area_close(struct edc_area *area)
+{
+	u32 i;
+
+	for (i = 0; i <= area->rings; i++) {
+		struct edc_user_ring *ring = page_address(area->page[page_of_ring(area, i)]);
+		u64 state = READ_ONCE(ring->state);
+
+		if (i < area->rings) {
+			state = (state & EDC_USER_POSITION) / EDC_USER_BLOCK_WORDS;
+			WRITE_ONCE(ring->read, (state - area->blocks) & EDC_USER_BLOCKS);
+		} else {
+			WRITE_ONCE(ring->state, READ_ONCE(ring->read) + (u64)area->blocks * EDC_USER_BLOCK_WORDS);
+		}
+	}
 }
 
 static vm_fault_t area_fault(struct vm_fault *vmf)

@@ -5,6 +5,9 @@
  *
  * All under the lock of users.c. The texts mean nothing here: the recorder parses them.
  */
+#include <linux/bitmap.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -13,41 +16,43 @@
 #define CLASSES_OF_A_USER 512
 
 struct declared {
-	struct edc_account *account; /* of who declared it first */
+	struct hlist_node node;	     /* of by_text */
+	struct edc_account *account; /* of who declared it first; NULL: a recorder */
 	u64 serial;
 	u32 holders;
 	u32 bytes;
+	u16 id;
 	char text[];
 };
 
-static struct declared *classes[EDC_USER_CLASSES]; /* by id */
+static DEFINE_HASHTABLE(by_text, 10);
+static struct declared *by_id[EDC_USER_CLASSES];
+static DECLARE_BITMAP(taken, EDC_USER_CLASSES);
 static u64 serials;
 
-static void forget(u32 slot)
+static void forget(struct declared *gone)
 {
-	struct declared *gone = classes[slot];
+	const u32 slot = gone->id - EDC_ID_USER_FIRST;
 
-	classes[slot] = NULL;
-	gone->account->classes--;
-	edc_account_put(gone->account);
+	hash_del(&gone->node);
+	by_id[slot] = NULL;
+	clear_bit(slot, taken);
+	if (gone->account) {
+		gone->account->classes--;
+		edc_account_put(gone->account);
+	}
 	kfree(gone);
 }
 
-static u32 free_slot(void)
+static u16 add(struct edc_account *account, const char *text, u32 bytes, u32 hash)
 {
+	struct declared *added;
 	u32 slot;
 
-	for (slot = 0; slot < EDC_USER_CLASSES && classes[slot]; slot++)
-		;
-	return slot;
-}
-
-static u16 add(struct edc_account *account, const char *text, u32 bytes)
-{
-	const u32 slot = free_slot();
-	struct declared *added;
-
-	if (slot == EDC_USER_CLASSES || account->classes >= CLASSES_OF_A_USER || bytes > EDC_DEVICE_CLASS_BYTES)
+	if ((account && account->classes >= CLASSES_OF_A_USER) || bytes > EDC_DEVICE_CLASS_BYTES)
+		return 0;
+	slot = find_first_zero_bit(taken, EDC_USER_CLASSES);
+	if (slot == EDC_USER_CLASSES)
 		return 0;
 	added = kmalloc(struct_size(added, text, bytes), GFP_KERNEL_ACCOUNT);
 	if (!added)
@@ -56,56 +61,63 @@ static u16 add(struct edc_account *account, const char *text, u32 bytes)
 	added->serial = ++serials;
 	added->holders = 0;
 	added->bytes = bytes;
+	added->id = EDC_ID_USER_FIRST + slot;
 	memcpy(added->text, text, bytes);
-	account->classes++;
-	account->holders++;
-	classes[slot] = added;
-	return EDC_ID_USER_FIRST + slot;
+	if (account) {
+		account->classes++;
+		account->holders++;
+	}
+	hash_add(by_text, &added->node, hash);
+	by_id[slot] = added;
+	set_bit(slot, taken);
+	return added->id;
 }
 
 u16 edc_class_id(struct edc_account *account, const char *text, u32 bytes)
 {
-	u32 slot;
+	const u32 hash = jhash(text, bytes, 0);
+	struct declared *known;
 
-	for (slot = 0; slot < EDC_USER_CLASSES; slot++)
-		if (classes[slot] && classes[slot]->bytes == bytes && !memcmp(classes[slot]->text, text, bytes))
-			return EDC_ID_USER_FIRST + slot;
-	return add(account, text, bytes);
+	hash_for_each_possible(by_text, known, node, hash)
+		if (known->bytes == bytes && !memcmp(known->text, text, bytes))
+			return known->id;
+	return add(account, text, bytes, hash);
 }
 
 void edc_class_hold(u16 id)
 {
-	classes[id - EDC_ID_USER_FIRST]->holders++;
+	by_id[id - EDC_ID_USER_FIRST]->holders++;
 }
 
 void edc_class_release(u16 id)
 {
-	classes[id - EDC_ID_USER_FIRST]->holders--;
+	by_id[id - EDC_ID_USER_FIRST]->holders--;
 }
 
 void edc_classes_forget(void)
 {
 	u32 slot;
 
-	for (slot = 0; slot < EDC_USER_CLASSES; slot++)
-		if (classes[slot] && !classes[slot]->holders)
-			forget(slot);
+	for_each_set_bit(slot, taken, EDC_USER_CLASSES)
+		if (!by_id[slot]->holders)
+			forget(by_id[slot]);
 }
 
 int edc_class_behind(u64 serial, struct edc_device_class *found, const char **text)
 {
+	const struct declared *next = NULL;
 	u32 slot;
 
-	found->serial = U64_MAX;
-	for (slot = 0; slot < EDC_USER_CLASSES; slot++) {
-		const struct declared *class = classes[slot];
-
-		if (!class || class->serial <= serial || class->serial >= found->serial)
-			continue;
-		found->serial = class->serial;
-		found->bytes = class->bytes;
-		found->id = EDC_ID_USER_FIRST + slot;
-		*text = class->text;
-	}
-	return found->serial == U64_MAX ? -ENOENT : 0;
+	if (serial >= serials)
+		return -ENOENT;
+	for_each_set_bit(slot, taken, EDC_USER_CLASSES)
+		if (by_id[slot]->serial > serial && (!next || by_id[slot]->serial < next->serial))
+			next = by_id[slot];
+	if (!next)
+		return -ENOENT;
+	found->serial = next->serial;
+	found->bytes = next->bytes;
+	found->id = next->id;
+	*text = next->text;
+	return 0;
 }

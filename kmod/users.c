@@ -3,8 +3,8 @@
  * Who has rings for the user card, and who reads them: a program says what it declares and gets rings and ids at once,
  * whether a recorder is there or not; the recorder reads which processes have rings, and maps them.
  *
- * An area lives as long as its process has it open or mapped, or the recorder has it mapped. While a recorder is there,
- * the area of a process that ended waits for it. What all processes of one user have is bounded.
+ * An area lives as long as anybody has it open or mapped: its process, a child of it, the recorder. While a recorder is
+ * there, the area of a process that ended waits for it. What all processes of one user have is bounded.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <linux/user_namespace.h>
 #include <linux/wait.h>
 
 #include "module.h"
@@ -25,10 +26,13 @@
 #define CLASSES_AT_ONCE 1000
 #define SHARE_OF_A_PROCESS 64 /* of what its user has left */
 #define LEAST_SHARE_KIB 512
+#define USUAL_MIB 64
+#define LEAST_PROCESSES 64
 
-static unsigned int user_mib = 64;
+static unsigned int user_mib;
 module_param(user_mib, uint, 0644);
-MODULE_PARM_DESC(user_mib, "MiB of rings that the processes of one user may have together (64)");
+MODULE_PARM_DESC(user_mib,
+		 "MiB of rings that the processes of one user may have together (64, more on large machines)");
 
 static DEFINE_MUTEX(
 	users_lock); /* over all that follows, and over the classes; nothing is copied from users under it */
@@ -43,7 +47,9 @@ static struct edc_account *account_of(kuid_t uid)
 {
 	struct edc_account *account;
 
-	list_for_each_entry(account, &accounts, node) if (uid_eq(account->uid, uid)) goto found;
+	list_for_each_entry(account, &accounts, node)
+		if (uid_eq(account->uid, uid))
+			goto found;
 	account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
 	if (!account)
 		return NULL;
@@ -67,10 +73,11 @@ static void free_area(struct kref *refs)
 	struct edc_area *area = container_of(refs, struct edc_area, refs);
 	unsigned int slot;
 
-	for_each_set_bit(slot, area->classes, EDC_USER_CLASSES) edc_class_release(EDC_ID_USER_FIRST + slot);
+	for_each_set_bit(slot, area->classes, EDC_USER_CLASSES)
+		edc_class_release(EDC_ID_USER_FIRST + slot);
 	if (!recorder)
 		edc_classes_forget();
-	area->account->bytes -= edc_area_bytes(area);
+	area->account->bytes -= edc_area_bytes(area->blocks);
 	edc_account_put(area->account);
 	put_pid(area->process);
 	mutex_unlock(&users_lock);
@@ -91,49 +98,86 @@ static void unlist(struct edc_area *area)
 	kref_put(&area->refs, free_area); /* never the last */
 }
 
-static struct edc_area *area_of_process(void)
+/* The rings of this process, not of a program that it was before. It may have several, by libraries. */
+static bool is_of_this_process(const struct edc_area *area)
 {
-	struct edc_area *area;
-
-	list_for_each_entry(area, &areas, node) if (area->process == task_tgid(current)) return area;
-	return NULL;
+	return area->process == task_tgid(current) && !area->ended;
 }
 
 static struct edc_area *area_by_number(u32 number)
 {
 	struct edc_area *area;
 
-	list_for_each_entry(area, &areas, node) if (area->number == number) return area;
+	list_for_each_entry(area, &areas, node)
+		if (area->number == number)
+			return area;
 	return NULL;
+}
+
+static u64 bytes_of_a_user(void)
+{
+	const u64 usual = max_t(u64, USUAL_MIB << 20, LEAST_PROCESSES * edc_area_least_bytes());
+	const u64 wanted = (u64)READ_ONCE(user_mib) << 20;
+
+	return wanted ?: usual;
 }
 
 /* So much of its user's memory may this process have. */
 static u64 share_of(const struct edc_account *account)
 {
-	const u64 all = (u64)READ_ONCE(user_mib) << 20, left = all > account->bytes ? all - account->bytes : 0;
+	const u64 all = bytes_of_a_user(), left = all > account->bytes ? all - account->bytes : 0;
+	const u64 least = max_t(u64, LEAST_SHARE_KIB << 10, edc_area_least_bytes());
 
-	return min(left, max_t(u64, left / SHARE_OF_A_PROCESS, LEAST_SHARE_KIB << 10));
+	return min(left, max_t(u64, left / SHARE_OF_A_PROCESS, least));
 }
 
-static int hand_out(struct file *file)
+/* Whose memory and classes it counts as: in a user namespace its owner's, who could have any number of users there. */
+static kuid_t accountable_uid(void)
+{
+	const struct user_namespace *ns;
+	kuid_t uid = current_uid();
+
+	for (ns = current_user_ns(); ns->parent; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+
+/* The lock is not held while memory is taken for it. */
+static struct edc_area *reserve(void)
 {
 	struct edc_account *account;
 	struct edc_area *area;
+	u32 blocks;
 
-	if (file->private_data)
-		return -EBUSY;
-	account = account_of(current_uid());
-	if (!account)
-		return -ENOMEM;
-	area = edc_area_make(share_of(account), recorder != NULL);
-	if (!area) {
-		edc_account_put(account);
-		refused++;
-		return -ENOSPC;
+	mutex_lock(&users_lock);
+	account = account_of(accountable_uid());
+	blocks = account ? edc_area_blocks(share_of(account)) : 0;
+	if (blocks)
+		account->bytes += edc_area_bytes(blocks);
+	mutex_unlock(&users_lock);
+	area = blocks ? edc_area_make(blocks) : NULL;
+	if (area) {
+		area->account = account;
+		area->process = get_pid(task_tgid(current));
+		return area;
 	}
-	area->account = account;
-	account->bytes += edc_area_bytes(area);
-	area->process = get_pid(task_tgid(current));
+	mutex_lock(&users_lock);
+	if (blocks)
+		account->bytes -= edc_area_bytes(blocks);
+	if (account)
+		edc_account_put(account);
+	refused++;
+	mutex_unlock(&users_lock);
+	return NULL;
+}
+
+static int hand_out(struct file *file, struct edc_area *area)
+{
+	if (file->private_data || file == recorder)
+		return -EBUSY;
+	area->open = recorder != NULL;
+	if (!area->open)
+		edc_area_close(area);
 	do
 		area->number = ++numbers & (U32_MAX >> 5);
 	while (area_by_number(area->number));
@@ -144,9 +188,23 @@ static int hand_out(struct file *file)
 	return 0;
 }
 
+static bool hold_class(u16 id)
+{
+	struct edc_area *area;
+	bool held = false;
+
+	list_for_each_entry(area, &areas, node) {
+		if (!is_of_this_process(area))
+			continue;
+		if (id && !test_and_set_bit(id - EDC_ID_USER_FIRST, area->classes))
+			edc_class_hold(id);
+		held = true;
+	}
+	return held;
+}
+
 /* Ids for `count` classes; their texts end with a NUL. */
-static void give_ids(struct edc_account *account, struct edc_area *area, const char *texts, u32 bytes, u16 *ids,
-		     u32 count)
+static void give_ids(struct edc_account *account, const char *texts, u32 bytes, u16 *ids, u32 count)
 {
 	const char *end = texts + bytes;
 	u32 i;
@@ -156,40 +214,53 @@ static void give_ids(struct edc_account *account, struct edc_area *area, const c
 		const char *next = fields < end ? fields + strlen(fields) + 1 : end;
 
 		ids[i] = fields < end ? edc_class_id(account, texts, next - texts) : 0;
-		if (ids[i] && area && !test_and_set_bit(ids[i] - EDC_ID_USER_FIRST, area->classes))
-			edc_class_hold(ids[i]);
+		hold_class(ids[i]);
 		texts = next;
 	}
 }
 
-static int answer(struct file *file, struct edc_device_hello *hello, const char *texts, u16 *ids)
+/* `area`: what is handed out, if that is the wish. */
+static int answer(struct file *file, struct edc_device_hello *hello, struct edc_area *area, const char *texts, u16 *ids)
 {
 	struct edc_account *account;
-	struct edc_area *area;
-	int error;
+	int error = area ? hand_out(file, area) : 0;
 
-	if (hello->wish == EDC_HELLO_AREA) {
-		error = hand_out(file);
-		if (error)
-			return error;
-	}
-	area = hello->wish == EDC_HELLO_AREA ? file->private_data : area_of_process();
-	if (!area && file != recorder)
+	if (error)
+		return error;
+	if (file != recorder && !hold_class(0))
 		return -ESRCH;
-	account = account_of(current_uid());
+	account = account_of(accountable_uid());
 	if (!account)
 		return -ENOMEM;
-	give_ids(account, area, texts, hello->text_bytes, ids, hello->classes);
+	give_ids(file == recorder ? NULL : account, texts, hello->text_bytes, ids, hello->classes);
 	edc_account_put(account);
 	hello->welcome.magic = EDC_USER_MAGIC;
 	hello->welcome.classes = hello->classes;
-	if (hello->wish == EDC_HELLO_AREA) {
+	if (area) {
 		hello->welcome.rings = area->rings;
-		hello->welcome.area_bytes = edc_area_bytes(area);
+		hello->welcome.area_bytes = edc_area_bytes(area->blocks);
 		hello->welcome.ring_bytes = (1 + area->blocks) * PAGE_SIZE;
 		hello->welcome.blocks = area->blocks;
 	}
 	return 0;
+}
+
+static int ask(struct file *file, struct edc_device_hello *hello, const char *texts, u16 *ids)
+{
+	struct edc_area *area = NULL;
+	int error;
+
+	if (hello->wish == EDC_HELLO_AREA) {
+		area = reserve();
+		if (!area)
+			return -ENOSPC;
+	}
+	mutex_lock(&users_lock);
+	error = answer(file, hello, area, texts, ids);
+	mutex_unlock(&users_lock);
+	if (area && file->private_data != area)
+		edc_area_put(area);
+	return error;
 }
 
 static int say_hello(struct file *file, struct edc_device_hello *hello)
@@ -206,18 +277,12 @@ static int say_hello(struct file *file, struct edc_device_hello *hello)
 	if (IS_ERR(texts))
 		return PTR_ERR(texts);
 	ids = kcalloc(hello->classes + 1, sizeof(*ids), GFP_KERNEL);
-	if (!ids) {
+	if (!ids)
 		error = -ENOMEM;
-		goto out;
-	}
-	if (texts[hello->text_bytes - 1])
-		goto out;
-	mutex_lock(&users_lock);
-	error = answer(file, hello, texts, ids);
-	mutex_unlock(&users_lock);
+	else if (!texts[hello->text_bytes - 1])
+		error = ask(file, hello, texts, ids);
 	if (!error && copy_to_user(u64_to_user_ptr(hello->ids), ids, hello->classes * sizeof(*ids)))
 		error = -EFAULT;
-out:
 	kfree(ids);
 	kvfree(texts);
 	return error;
@@ -235,7 +300,8 @@ static int become_recorder(struct file *file)
 		error = -EBUSY;
 	} else {
 		recorder = file;
-		list_for_each_entry(area, &areas, node) area->open = area->told = area->taken = false;
+		list_for_each_entry(area, &areas, node)
+			area->open = area->told = area->taken = false;
 	}
 	mutex_unlock(&users_lock);
 	return error;
@@ -285,8 +351,21 @@ static struct edc_area *next_to_tell(void)
 {
 	struct edc_area *area;
 
-	list_for_each_entry(area, &areas, node) if (!area->told) return area;
+	list_for_each_entry(area, &areas, node)
+		if (!area->told)
+			return area;
 	return NULL;
+}
+
+/* Also where a child of it has the file still. */
+static bool has_ended(const struct edc_area *area)
+{
+	bool ended;
+
+	rcu_read_lock();
+	ended = area->ended || !pid_task(area->process, PIDTYPE_TGID);
+	rcu_read_unlock();
+	return ended;
 }
 
 /* The processes that the recorder does not know yet. -EAGAIN: it knows all. */
@@ -310,10 +389,11 @@ ssize_t edc_users_read(struct file *file, char __user *to, size_t bytes)
 			area->told = true;
 			told.number = area->number;
 			told.pid = pid_vnr(area->process);
-			told.area_bytes = edc_area_bytes(area);
+			told.area_bytes = edc_area_bytes(area->blocks);
 			told.rings = area->rings;
 			told.blocks = area->blocks;
 			told.open = area->open;
+			told.ended = has_ended(area);
 		}
 		mutex_unlock(&users_lock);
 		if (!area)
@@ -366,13 +446,17 @@ bool edc_users_has(struct file *file)
 	return file->private_data || file == READ_ONCE(recorder);
 }
 
-/* Moves to `left` what ended and waited for the recorder. */
+/* Moves to `left` what ended and waited for the recorder. What is left waits for the next one. */
 static void recorder_leaves(struct list_head *left)
 {
 	struct edc_area *area, *next;
 
 	recorder = NULL;
-	list_for_each_entry_safe(area, next, &areas, node) if (area->ended) list_move(&area->node, left);
+	list_for_each_entry_safe(area, next, &areas, node) {
+		edc_area_close(area);
+		if (area->ended)
+			list_move(&area->node, left);
+	}
 	edc_classes_forget();
 }
 
@@ -392,5 +476,6 @@ void edc_users_release(struct file *file)
 	mutex_unlock(&users_lock);
 	if (area)
 		edc_area_put(area);
-	list_for_each_entry_safe(area, next, &left, node) edc_area_put(area);
+	list_for_each_entry_safe(area, next, &left, node)
+		edc_area_put(area);
 }

@@ -13,7 +13,6 @@
 #include <linux/bitmap.h>
 #include <linux/kref.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
@@ -36,33 +35,40 @@ struct edc_account {
 /* The rings of one process. */
 struct edc_area {
 	struct list_head node; /* of all areas; left when nobody will look for it any more */
-	struct kref refs;      /* the list, the process's file, each mapping of the recorder */
+	struct kref refs;      /* the list, the process's file, each mapping */
 	struct edc_account *account;
 	struct pid *process;
 	u32 number;
 	bool open;  /* takes events from the first on */
 	bool told;  /* the recorder knows of it */
 	bool taken; /* the recorder has mapped it */
-	bool ended; /* its process has gone */
+	bool ended; /* its file is released: neither its process nor a child has it any more */
 	u32 rings, blocks;
 	DECLARE_BITMAP(classes, EDC_USER_CLASSES); /* that its process declared */
-	struct mutex lock;			   /* of the pages */
 	u32 pages;
 	struct page *page[]; /* NULL: never touched */
 };
 
 /* user_area.c */
 
-/* Rings of `bytes` altogether at most. NULL: so few bytes are no rings, or there is no memory. */
-struct edc_area *edc_area_make(u64 bytes, bool open);
-u64 edc_area_bytes(const struct edc_area *area);
+u64 edc_area_least_bytes(void);
+/* Blocks of each ring of an area of so many bytes at most; 0: no rings at all. */
+u32 edc_area_blocks(u64 bytes);
+u64 edc_area_bytes(u32 blocks);
+/* NULL: there is no memory. Its rings take events. */
+struct edc_area *edc_area_make(u32 blocks);
+/* From now on its rings are full. */
+void edc_area_close(struct edc_area *area);
 /* A mapping from the area's page `first` on. Whoever maps holds a reference for it. */
 int edc_area_map(struct edc_area *area, struct vm_area_struct *vma);
 void edc_area_free_memory(struct edc_area *area);
 
 /* user_classes.c; all under the lock of users.c */
 
-/* The id of the class with this text, a new one if need be; 0: there is none left, for this user or at all. */
+/*
+ * The id of the class with this text, a new one if need be, of that account's; NULL: a recorder's. 0: there is none
+ * left, for this user or at all.
+ */
 u16 edc_class_id(struct edc_account *account, const char *text, u32 bytes);
 void edc_class_hold(u16 id);
 void edc_class_release(u16 id);

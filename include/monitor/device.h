@@ -53,7 +53,7 @@ struct edc_device_faults {
 #define EDC_DEVICE_ATTACH _IOWR('E', 0x42, struct edc_device_classes)
 /* All probes away; behind it none runs any more. */
 #define EDC_DEVICE_DETACH _IO('E', 0x43)
-/* Forget all tokens and counts. EBUSY while probes are attached. */
+/* Forget all tokens, counts and traced threads. EBUSY while probes are attached. */
 #define EDC_DEVICE_RESET _IO('E', 0x44)
 #define EDC_DEVICE_FAULTS _IOR('E', 0x45, struct edc_device_faults)
 /*

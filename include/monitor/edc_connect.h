@@ -6,7 +6,8 @@
  *
  * May run in a signal handler, on a small stack, at any moment of the program: system calls only, made here and not by
  * the C library, so errno stays untouched; a try-lock, and who does not get it counts its event as lost; nothing waits,
- * but the load of a program for the recorder's answer (a fifth of a second at most, a tenth of a millisecond usually).
+ * but the load of a program for the recorder's answer (a fifth of a second at most, a tenth of a millisecond usually),
+ * and who asks the kernel module for its turn there.
  */
 #ifndef MONITOR_EDC_CONNECT_H
 #define MONITOR_EDC_CONNECT_H

@@ -7,8 +7,8 @@
  *     the recorder:  open, EDC_DEVICE_USERS, then read() tells the processes, one by one, and mmap gives their rings
  *
  * Rings that are handed out while no recorder is there are full from the beginning: their events are refused, as cheap
- * as that is, until a recorder opens them by one store each. All ids are the module's while it is loaded, so those of
- * all programs and recorders are one set.
+ * as that is, until a recorder opens them by one store each. The ids of such a recorder's other programs are the
+ * module's too, so those of all its programs are one set.
  */
 #ifndef MONITOR_USER_DEVICE_H
 #define MONITOR_USER_DEVICE_H
@@ -38,8 +38,8 @@ struct edc_device_process {
 	__u64 area_bytes;
 	__u32 rings;
 	__u32 blocks;
-	__u32 open; /* 1: its rings took events from the first on; 0: they wait for the recorder to open them */
-	__u32 pad;
+	__u32 open;  /* 1: its rings took events from the first on; 0: they wait for the recorder to open them */
+	__u32 ended; /* 1: the process is no more; its rings are */
 };
 
 /* A class that programs declared. */
@@ -55,7 +55,7 @@ struct edc_device_class {
 
 /*
  * EINVAL: no such wish, or texts that are none. EBUSY: this descriptor has rings already. ENOSPC: the user's processes
- * have all the memory that they may. ESRCH: more classes, by a process that has no rings.
+ * have all the memory that they may, or there is none. ESRCH: more classes, by a process that has no rings.
  */
 #define EDC_DEVICE_HELLO _IOWR('E', 0x47, struct edc_device_hello)
 /* Who records with CAP_PERFMON takes the events of all processes. EPERM; EBUSY: another one does. */

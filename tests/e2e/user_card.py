@@ -182,6 +182,19 @@ def everyone():
 	e2e.expect(card["tokens"] >= later - 2 + said // 3, f"of the running program too little was taken: {card}")
 
 
+def other_numbers():
+	"""In a pid namespace of its own a program is process 1 for itself, and no other process of ours for the trace."""
+	inside = ("unshare", "--fork", "--pid")
+	if subprocess.run([*inside, "true"], capture_output=True).returncode:
+		print("not tried: no pid namespace can be made here")
+		return
+	trace = e2e.record("namespace", "--force", "--user-only", command=(*inside, load, "threads", 64))
+	pids = {event["pid"] for event in trace.events("--event", "posted")}
+	writers = {int(path.name.split("_")[1]) for path in trace.directory.glob("user_*_cpu*")}
+	e2e.equal("who posted", pids, writers)
+	e2e.expect(1 not in pids, "a thread of a namespace stands as init")
+
+
 def libraries():
 	"""Shared libraries with the header: one card where the linker merges it, else one more; nothing is lost."""
 	source, made = e2e.pathlib.Path(sys.argv[4]), []
@@ -266,4 +279,4 @@ if __name__ == "__main__":
 	if os.uname().machine != "x86_64":
 		e2e.skip("the user card is for x86-64")
 	e2e.main(stress, places, without_protection, names_and_values, between_the_kernels_tokens, lives, recorder_goes,
-	         without_privilege, everyone, libraries, many_processes, memory, hostile, not_recording)
+	         without_privilege, everyone, other_numbers, libraries, many_processes, memory, hostile, not_recording)

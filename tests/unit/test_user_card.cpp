@@ -142,7 +142,11 @@ TEST_CASE("user classes: ids that another gives, and classes that have theirs")
 	CHECK(classes.id_of("wrong", "u65 x") == 0);
 	CHECK(asked == std::vector<std::string>{"ours"});
 	CHECK(classes.id_of("too_many", "") == 0);
-	classes.adopt(1501, "not understood", "");
+	CHECK(!classes.adopt(1501, "not understood", ""));
+	CHECK(words_of_user_class("arg: u16 a; u64 b (B); token c {x = 1}") == 2);
+	CHECK(words_of_user_class("u65 x; \t; y") == 2);
+	CHECK(words_of_user_class("") == 0);
+	CHECK(words_of_user_class(" arg:u16 a") == 0);
 	CHECK(classes.all().size() == 2);
 	CHECK(classes.refused() == 3);
 }
@@ -234,6 +238,50 @@ TEST_CASE("user block: whatever is in it, what comes out can be believed")
 		REQUIRE(header.timestamp_end <= now);
 		REQUIRE(facts.discarded >= before.discarded);
 	}
+}
+
+TEST_CASE("merged stream: events of a class that nobody understands are counted and left out")
+{
+	WordsById words = some_words();
+	words[1040] = refused_class | 2;
+	Block block(100);
+	block.post(1024, 110).post(1040, 120, {1, 2}).post(1024, 130);
+	UserRingFacts facts = some_facts();
+	facts.one_thread = true;
+	CHECK(validate_user_block(block.bytes.data(), block.at, now, words, facts) == nullptr);
+	CHECK(block.header().tid == 700); // its threads have other numbers for themselves
+	MergedStream merged(some_facts());
+	CHECK(merged.add(block.bytes.data(), EDC_BLOCK_HEADER, words) == 2);
+	CHECK(merged.take_refused() == 1);
+	CHECK(merged.take_refused() == 0);
+}
+
+TEST_CASE("merged stream: what finds no room waits, and is told")
+{
+	Block block(100);
+	block.post(1025, 110, {1, 2, 3, 4, 5, 6, 7}).post(1025, 120, {8, 9, 10, 11, 12, 13, 14}).post(1024, 500);
+	UserRingFacts facts = some_facts();
+	validate_user_block(block.bytes.data(), block.at, now, some_words(), facts);
+	MergedStream merged(some_facts());
+	merged.add(block.bytes.data(), EDC_BLOCK_HEADER, some_words());
+	bool room = false;
+	std::vector<std::byte> packed;
+	const auto push = [&](std::uint32_t, const std::byte *bytes) {
+		if (room)
+			packed.assign(bytes, bytes + EDC_BLOCK_SIZE);
+		return room;
+	};
+	CHECK(merged.pack(115, false, push)); // the first one; its block is not full
+	CHECK(!merged.stalled());
+	CHECK(!merged.pack(200, true, push));
+	CHECK(merged.stalled());
+	room = true;
+	CHECK(merged.pack(~0ull, true, push));
+	CHECK(!merged.stalled());
+	CHECK(merged.empty());
+	std::uint64_t word;
+	std::memcpy(&word, packed.data() + EDC_BLOCK_HEADER + 8 * 9, sizeof word);
+	CHECK(word == 8); // the second one's words, moved to the front meanwhile
 }
 
 TEST_CASE("merged stream: events of several processes sorted, each thread told, the young ones wait")

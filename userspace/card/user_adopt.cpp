@@ -2,6 +2,7 @@
 // The half of the user card for processes whose rings the kernel module made (user_device.h): they may have had them
 // long before this recording, and declare classes without asking us.
 #include <algorithm>
+#include <cerrno>
 
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -19,6 +20,7 @@ void UserCard::Process::begin_here()
 		const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
 		ring.taken = position / EDC_USER_BLOCK_WORDS;
 		ring.merged = std::max<std::uint64_t>(position % EDC_USER_BLOCK_WORDS * 8, EDC_BLOCK_HEADER);
+		ring.facts.last_time = 0; // what is in its open block is older than the recording
 		ring.discarded_before = ring.facts.discarded =
 		    __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
 		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
@@ -26,13 +28,6 @@ void UserCard::Process::begin_here()
 	shared_ring->begin_here();
 	shared_discarded_before = shared_discarded = shared_ring->discarded();
 	early_before = __atomic_load_n(&shared().lost_early, __ATOMIC_RELAXED);
-}
-
-// The shared ring becomes full by itself.
-void UserCard::Process::close()
-{
-	for (const Ring &ring : rings)
-		__atomic_store_n(&ring.shared->read, (ring.taken - blocks) & EDC_USER_BLOCKS, __ATOMIC_RELEASE);
 }
 
 // Under the lock. The drain thread calls it behind its look at the clock: who is not there by then posts nothing older.
@@ -50,7 +45,7 @@ void UserCard::adopt(const edc_device_process &told)
 	auto process = std::make_unique<Process>();
 	process->pid = static_cast<pid_t>(told.pid);
 	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, told.pid, 0)));
-	process->ended = !process->pidfd; // its events are there nevertheless
+	process->ended = told.ended || (!process->pidfd && errno == ESRCH); // its events are there nevertheless
 	process->merged = process->by_device = true;
 	process->area = device_->map(told);
 	if (!process->area.data()) {
@@ -58,7 +53,9 @@ void UserCard::adopt(const edc_device_process &told)
 		return;
 	}
 	process->lay_out(told.rings, told.blocks, options_.uuid, last_look_);
-	if (!told.open || !thread_.joinable())
+	for (Ring &ring : process->rings)
+		ring.facts.one_thread = process->one_thread = has_other_numbers(process->pid);
+	if (!told.open || !started_)
 		process->begin_here();
 	merged_.resize(std::max<std::size_t>(merged_.size(), told.rings));
 	++counts_.processes;
@@ -73,10 +70,18 @@ void UserCard::learn_classes()
 {
 	const std::size_t known_before = classes_.all().size();
 	while (const auto declared = device_->next_class())
-		classes_.adopt(declared->id, declared->name, declared->fields);
+		if (!classes_.adopt(declared->id, declared->name, declared->fields))
+			refuse_class(declared->id, words_of_user_class(declared->fields));
 	add_words(known_before);
 	if (classes_.all().size() != known_before)
 		::eventfd_write(described_late_.get(), 1);
+}
+
+// Its program posts it, for the module gave it an id: it can be counted, but not recorded.
+void UserCard::refuse_class(std::uint16_t id, unsigned words)
+{
+	if (words <= EDC_MAX_WORDS)
+		device_words_[id] = static_cast<std::uint8_t>(refused_class | words);
 }
 
 void UserCard::describe_late()

@@ -34,18 +34,18 @@ struct UserCard::Process {
 	std::vector<Ring> rings;
 	std::optional<SharedRing> shared_ring;
 	std::uint64_t shared_discarded = 0; // as told so far
+	bool shared_done = false;           // its writers have ended and all is taken
 	std::uint64_t shared_discarded_before = 0, early_before = 0;
 	bool ended = false;
 	bool merged = false;    // its events go into the merged streams
 	bool by_device = false; // the kernel module gave it its rings, and they stay when the recording is over
+	bool one_thread = false;
 
 	// The rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.
 	void lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,
 		     std::uint64_t since);
 	// The rings were there before the recorder was: what is in them is not the recording's.
 	void begin_here();
-	// Nobody reads them any more: full, and no memory is touched for what nobody wants.
-	void close();
 
 	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }
 };

@@ -19,6 +19,11 @@ std::uint64_t word_at(const std::byte *block, std::uint64_t at)
 	return word;
 }
 
+std::uint32_t words_of(const WordsById &words, std::uint32_t id)
+{
+	return words[id] & ~refused_class;
+}
+
 } // namespace
 
 const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, std::uint64_t now,
@@ -46,7 +51,7 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 			learn();
 		if (words[id] == unknown_class || edc_token_mode(token) != EDC_MODE_USER)
 			wrong = "an event of a class that was never asked for";
-		else if (at + 8 + 8u * words[id] > content_bytes)
+		else if (at + 8 + 8u * words_of(words, id) > content_bytes)
 			wrong = "an event reaches behind its block's content";
 		else if (delta >= EDC_BLOCK_MAX_TICKS || time + delta > now)
 			wrong = "an event's time steps back or lies in the future";
@@ -54,13 +59,14 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 			break;
 		time += delta;
 		if (id == EDC_ID_THREAD) {
-			const std::uint64_t who =
-			    (word_at(block, at + 8) & 0xffffffffu) | static_cast<std::uint64_t>(facts.process) << 32;
+			const std::uint64_t tid =
+			    facts.one_thread ? facts.process : word_at(block, at + 8) & 0xffffffffu;
+			const std::uint64_t who = tid | static_cast<std::uint64_t>(facts.process) << 32;
 			std::memcpy(block + at + 8, &who, sizeof who);
 		} else {
 			++facts.tokens;
 		}
-		at += 8 + 8u * words[id];
+		at += 8 + 8u * words_of(words, id);
 	}
 	edc_block header{};
 	header.magic = EDC_BLOCK_MAGIC;
@@ -77,7 +83,7 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 	header.events_discarded = facts.discarded;
 	header.cpu_id = facts.cpu;
 	header.level = EDC_LEVEL_USER;
-	header.tid = untrusted.tid;
+	header.tid = facts.one_thread ? facts.process : untrusted.tid;
 	header.process = facts.process;
 	std::memcpy(block, &header, sizeof header);
 	facts.last_time = time;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A block that a user process wrote, made a packet that can be believed: tested word by word, its header written anew
 // from what the recorder knows. Called by user_card.cpp for each block it takes, on a copy. One thread.
-// Invariant: what leaves here has known classes only, times that rise within the recording, and a content that ends
-// with a whole record.
+// Invariant: what leaves here has known classes only, times that rise and are not in the future, and a content that
+// ends with a whole record.
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@ namespace monitor::card {
 
 // Payload words by class id, for the classes that may stand in a user ring; `unknown_class` for all others.
 inline constexpr std::uint8_t unknown_class = 0xff;
+inline constexpr std::uint8_t refused_class = 0x80; // above its words: it has them, and nobody understands them
 using WordsById = std::array<std::uint8_t, 1 << EDC_ID_BITS>;
 
 // What the recorder knows of the ring that a block comes from.
@@ -26,6 +27,7 @@ struct UserRingFacts {
 	std::uint64_t stream = 0; // number of its stream
 	std::uint32_t cpu = 0;
 	std::uint32_t process = 0;
+	bool one_thread = false;     // its threads' numbers are of another namespace: its own number stands for them
 	std::uint64_t sequence = 0;  // packets so far
 	std::uint64_t last_time = 0; // of the newest token so far
 	std::uint64_t discarded = 0; // as told so far

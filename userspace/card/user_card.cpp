@@ -24,7 +24,8 @@
 namespace monitor::card {
 namespace {
 
-constexpr std::size_t most_callers = 64; // that have connected and not yet said what they want
+constexpr std::uint64_t future_ticks = 100'000; // by which another CPU's clock may be ahead
+constexpr std::size_t most_callers = 64;        // that have connected and not yet said what they want
 constexpr std::uint32_t most_classes_at_once = 1000;
 constexpr std::size_t most_classes_of_a_process = 512; // that no other process declared before
 
@@ -60,6 +61,7 @@ UserCard::UserCard(const UserCardOptions &options)
 	words_[EDC_ID_THREAD] = 1;
 	if (!options_.counters.empty())
 		words_[EDC_ID_USER_COUNTERS] = static_cast<std::uint8_t>(options_.counters.size());
+	device_words_ = words_;
 }
 
 UserCard::~UserCard()
@@ -71,10 +73,11 @@ void UserCard::start(std::uint64_t ticks_per_second, std::function<void(const st
 {
 	ticks_per_second_ = ticks_per_second;
 	on_class_ = std::move(on_class);
-	last_look_ = read_tsc();
 	{
 		const std::lock_guard guard(lock_);
+		began_ = last_look_ = read_tsc();
 		adopt_arrived();
+		started_ = true;
 	}
 	thread_ = std::thread([this] { serve(); });
 }
@@ -176,7 +179,8 @@ std::vector<std::uint16_t> UserCard::ids_of(pid_t pid, const char *texts, std::s
 void UserCard::add_words(std::size_t known_before)
 {
 	for (std::size_t i = known_before; i < classes_.all().size(); ++i)
-		words_[classes_.all()[i].id] = static_cast<std::uint8_t>(classes_.all()[i].payload.size());
+		words_[classes_.all()[i].id] = device_words_[classes_.all()[i].id] =
+		    static_cast<std::uint8_t>(classes_.all()[i].payload.size());
 }
 
 void UserCard::Process::lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,
@@ -193,6 +197,7 @@ void UserCard::Process::lay_out(unsigned cpus, std::uint64_t ring_blocks, const 
 		added.facts.uuid = uuid;
 		added.facts.cpu = cpu;
 		added.facts.process = static_cast<std::uint32_t>(pid);
+		added.facts.last_time = since - future_ticks;
 		rings.push_back(added);
 	}
 	shared_ring.emplace(ring_at(cpus), blocks, since);
@@ -256,6 +261,9 @@ void UserCard::greet(int fd)
 			if (!process->merged)
 				process->card = ++cards_[who.pid];
 			memory = Fd(process->pidfd ? make_area(*process) : -1);
+			process->one_thread = has_other_numbers(who.pid);
+			for (Ring &ring : process->rings)
+				ring.facts.one_thread = process->one_thread;
 			if (memory) {
 				welcome.rings = options_.cpus;
 				welcome.area_bytes = process->area.size();
@@ -288,8 +296,11 @@ std::vector<edc_task> UserCard::take_arrived()
 bool UserCard::all_taken() const
 {
 	const std::lock_guard guard(lock_);
-	return std::ranges::all_of(
-		   processes_, [](const auto &process) { return std::ranges::all_of(process->rings, &Ring::done); }) &&
+	return std::ranges::all_of(processes_,
+				   [](const auto &process) {
+					   return process->shared_done &&
+						  std::ranges::all_of(process->rings, &Ring::done);
+				   }) &&
 	       std::ranges::all_of(merged_, [](const auto &stream) { return !stream || stream->empty(); }) &&
 	       (!shared_ || shared_->empty());
 }

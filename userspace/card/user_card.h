@@ -73,7 +73,7 @@ public:
 	void start(std::uint64_t ticks_per_second, std::function<void(const std::vector<UserClass> &)> on_class);
 	// Called in the card's thread when a process got rings: the drain thread is to look oftener from now on.
 	void set_on_arrival(std::function<void()> on_arrival) { on_arrival_ = std::move(on_arrival); }
-	// No process gets rings any more, and all are told that it is over.
+	// No process gets rings any more, and those that have them of us are told that it is over.
 	void stop();
 
 	// Drain thread: takes every closed block; `last`: the open ones too. `make_stream(name)` numbers a stream,
@@ -107,6 +107,7 @@ private:
 	void adopt_arrived();
 	void adopt(const edc_device_process &told);
 	void learn_classes();
+	void refuse_class(std::uint16_t id, unsigned words);
 	void add_words(std::size_t known_before);
 	void describe_late();
 	Look look_at(const Process &process, Ring &ring);
@@ -114,7 +115,8 @@ private:
 	bool take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
 		  const Push &push);
 	unsigned merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream);
-	void merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes);
+	void merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes,
+			 const std::function<void()> &learn);
 	unsigned share_ring(Process &process, bool last, const MakeStream &make_stream);
 	std::function<void()> learning(const Process &process);
 	static void copy_block(const Process &process, const Ring &ring, std::array<std::byte, EDC_BLOCK_SIZE> &block);
@@ -135,7 +137,10 @@ private:
 	mutable std::mutex lock_; // of all below
 	UserClasses classes_;
 	std::uint64_t last_look_ = 0; // whoever has rings by then is known
+	std::uint64_t began_ = 0;     // in ticks
+	bool started_ = false;        // those that had rings before are known
 	WordsById words_;
+	WordsById device_words_; // the same, and of refused classes that the module gave ids to
 	std::vector<std::unique_ptr<Process>> processes_;
 	std::atomic<std::size_t> live_{0}; // processes_.size()
 	std::vector<edc_task> arrived_;

@@ -165,6 +165,18 @@ std::optional<UserClass> parse_user_class(std::string_view name, std::string_vie
 	return result;
 }
 
+unsigned words_of_user_class(std::string_view fields)
+{
+	unsigned words = 0;
+	for (bool first = true; !fields.empty(); first = false) {
+		fields.remove_prefix(std::min(fields.find_first_not_of(" \t"), fields.size()));
+		const std::size_t end = std::min(fields.find(';'), fields.size());
+		words += end != 0 && !(first && fields.starts_with("arg:"));
+		fields.remove_prefix(std::min(end + 1, fields.size()));
+	}
+	return words;
+}
+
 std::uint16_t UserClasses::new_id(std::string_view name, std::string_view fields) const
 {
 	if (give_id_)
@@ -197,19 +209,20 @@ std::uint16_t UserClasses::id_of(std::string_view name, std::string_view fields,
 	return id;
 }
 
-void UserClasses::adopt(std::uint16_t id, std::string_view name, std::string_view fields)
+bool UserClasses::adopt(std::uint16_t id, std::string_view name, std::string_view fields)
 {
 	if (ids_.contains({std::string(name), std::string(fields)}))
-		return;
+		return true;
 	std::string why;
 	auto parsed = parse_user_class(name, fields, why);
 	if (!parsed) {
 		refuse(name, why);
-		return;
+		return false;
 	}
 	parsed->id = id;
 	all_.push_back(std::move(*parsed));
 	ids_.emplace(std::pair(std::string(name), std::string(fields)), id);
+	return true;
 }
 
 } // namespace monitor::card

@@ -34,6 +34,9 @@ struct UserClass {
 // "arg: u16 worker; u64 bytes (B)": see include/monitor/edc.h. Empty: the text is not understood, `why` says where.
 std::optional<UserClass> parse_user_class(std::string_view name, std::string_view fields, std::string &why);
 
+// The words that a program posts with an event of such a text (edc_give_id_() of edc_connect.h), understood or not.
+unsigned words_of_user_class(std::string_view fields);
+
 // Ids by name and layout. One thread.
 class UserClasses {
 public:
@@ -45,8 +48,8 @@ public:
 	// more.
 	std::uint16_t id_of(std::string_view name, std::string_view fields, bool may_add = true);
 
-	// A class that has its id already.
-	void adopt(std::uint16_t id, std::string_view name, std::string_view fields);
+	// A class that has its id already. False: the text is not understood.
+	bool adopt(std::uint16_t id, std::string_view name, std::string_view fields);
 
 	const std::vector<UserClass> &all() const { return all_; }
 	std::uint64_t refused() const { return refused_; }

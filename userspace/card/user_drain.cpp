@@ -15,6 +15,13 @@ namespace {
 constexpr std::uint64_t future_ticks = 100'000; // by which another CPU's clock may be ahead
 // A token's time is read so long before its ring's state is stored, at the most: a restartable sequence is far shorter.
 constexpr std::uint64_t commit_ticks = 100'000;
+constexpr std::uint64_t most_refused = 1ull << 48; // no program makes more in a recording
+
+// By how much an untrusted count rose; 0: not as a count can.
+std::uint64_t rise(std::uint64_t untrusted, std::uint64_t before)
+{
+	return untrusted - before < most_refused ? untrusted - before : 0;
+}
 
 } // namespace
 
@@ -45,9 +52,6 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 			stream->pack(last ? ~0ull : before_look - commit_ticks, last, push);
 	if (shared_)
 		shared_->pack(last ? ~0ull : shared_before - commit_ticks, last, push);
-	for (const auto &process : processes_)
-		if (last && process->by_device)
-			process->close();
 	std::erase_if(processes_, [this](const auto &process) { return process->ended && forget(*process); });
 	live_ = processes_.size();
 	return worst;
@@ -56,7 +60,7 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 // An ended process whose rings are empty leaves its counts.
 bool UserCard::forget(const Process &process)
 {
-	if (!std::ranges::all_of(process.rings, &Ring::done))
+	if (!process.shared_done || !std::ranges::all_of(process.rings, &Ring::done))
 		return false;
 	add_counts(process, counts_);
 	return true;
@@ -64,7 +68,8 @@ bool UserCard::forget(const Process &process)
 
 void UserCard::add_counts(const Process &process, UserCounts &counts)
 {
-	counts.early += __atomic_load_n(&process.shared().lost_early, __ATOMIC_RELAXED) - process.early_before;
+	const std::uint64_t untrusted_early = __atomic_load_n(&process.shared().lost_early, __ATOMIC_RELAXED);
+	counts.early += rise(untrusted_early, process.early_before);
 	counts.discarded += process.shared_discarded - process.shared_discarded_before;
 	for (const Ring &ring : process.rings)
 		counts.discarded += ring.facts.discarded - ring.discarded_before;
@@ -107,24 +112,27 @@ unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, const Mak
 // The same for a ring whose events go into its CPU's merged stream: of the open block too, what was not taken yet.
 unsigned UserCard::merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream)
 {
-	if (ring.done)
-		return 0;
+	if (ring.done || (merged_[ring.facts.cpu] && merged_[ring.facts.cpu]->stalled()))
+		return 0; // what waits for room waits in the ring, which refuses what does not fit
 	const Look look = look_at(process, ring);
+	const auto learn = learning(process);
 	if ((look.closed != ring.taken || look.open_bytes) && !merged_[ring.facts.cpu]) {
 		UserRingFacts facts = ring.facts;
 		facts.stream = make_stream(fmt::format("user_merged_cpu{}", facts.cpu));
+		facts.last_time = began_;
 		merged_[facts.cpu] = std::make_unique<MergedStream>(facts);
 	}
 	while (ring.taken != look.closed) {
-		merge_block(process, ring, 0);
+		merge_block(process, ring, 0, learn);
 		ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
 		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
 	}
 	if (look.open_bytes > ring.merged)
-		merge_block(process, ring, look.open_bytes);
+		merge_block(process, ring, look.open_bytes, learn);
 	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
-	if (untrusted_discarded > ring.facts.discarded && merged_[ring.facts.cpu]) {
-		merged_[ring.facts.cpu]->add_losses(untrusted_discarded - ring.facts.discarded);
+	if (const std::uint64_t lost = rise(untrusted_discarded, ring.facts.discarded);
+	    lost && merged_[ring.facts.cpu]) {
+		merged_[ring.facts.cpu]->add_losses(lost);
 		ring.facts.discarded = untrusted_discarded;
 	}
 	ring.done = last;
@@ -133,14 +141,17 @@ unsigned UserCard::merge_ring(const Process &process, Ring &ring, bool last, con
 
 // `content_bytes` 0: the block was left; else so much of the open one is there, and it is tested again from its
 // beginning when there is more.
-void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes)
+void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes,
+			   const std::function<void()> &learn)
 {
+	const WordsById &words = process.by_device ? device_words_ : words_;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block;
 	copy_block(process, ring, block);
 	UserRingFacts facts = ring.facts;
 	const char *wrong = validate_user_block(block.data(), content_bytes ? content_bytes : content_of(block),
-						read_tsc() + future_ticks, words_, facts, learning(process));
-	counts_.tokens += merged_[facts.cpu]->add(block.data(), ring.merged, words_);
+						read_tsc() + future_ticks, words, facts, learn);
+	counts_.tokens += merged_[facts.cpu]->add(block.data(), ring.merged, words);
+	counts_.early += merged_[facts.cpu]->take_refused();
 	if (content_bytes) {
 		ring.merged = content_bytes;
 		return;
@@ -156,24 +167,29 @@ void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t con
 unsigned UserCard::share_ring(Process &process, bool last, const MakeStream &make_stream)
 {
 	SharedRing &ring = *process.shared_ring;
+	if (shared_ && shared_->stalled())
+		return 0;
 	const auto stream = [&]() -> MergedStream & {
 		if (!shared_) {
 			UserRingFacts facts = process.rings.at(0).facts;
 			facts.stream = make_stream("user_shared");
 			facts.cpu = EDC_CPU_UNKNOWN;
+			facts.last_time = began_;
 			shared_ = std::make_unique<MergedStream>(facts);
 		}
 		return *shared_;
 	};
-	const char *wrong = ring.take(
-	    read_tsc, last, ticks_per_second_, words_,
-	    [&](const SharedRecord &record) {
-		    stream().add(record, static_cast<std::uint32_t>(process.pid));
-		    ++counts_.tokens;
-	    },
-	    learning(process));
-	if (wrong)
+	const auto take = [&](SharedRecord record) {
+		if (process.one_thread)
+			record.tid = static_cast<std::uint32_t>(process.pid);
+		stream().add(record, static_cast<std::uint32_t>(process.pid));
+		++counts_.tokens;
+	};
+	const WordsById &words = process.by_device ? device_words_ : words_;
+	if (const char *wrong = ring.take(read_tsc, last, ticks_per_second_, words, take, learning(process)))
 		damage(process, wrong);
+	counts_.early += ring.take_refused();
+	process.shared_done = last;
 	if (ring.discarded() > process.shared_discarded) {
 		stream().add_losses(ring.discarded() - process.shared_discarded);
 		process.shared_discarded = ring.discarded();
@@ -181,12 +197,16 @@ unsigned UserCard::share_ring(Process &process, bool last, const MakeStream &mak
 	return ring.fill();
 }
 
-// What is done about a class that nobody has told of yet.
+// What is done about a class that nobody has told of yet. Once is enough for what was there at one look: whoever posts
+// an event has declared its class before.
 std::function<void()> UserCard::learning(const Process &process)
 {
 	if (!process.by_device)
 		return {};
-	return [this] { learn_classes(); };
+	return [this, learnt = false]() mutable {
+		if (!std::exchange(learnt, true))
+			learn_classes();
+	};
 }
 
 void UserCard::copy_block(const Process &process, const Ring &ring, std::array<std::byte, EDC_BLOCK_SIZE> &block)

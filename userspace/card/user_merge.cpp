@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "monitor/token.h"
 #include "monitor/user_ring.h"
@@ -28,10 +29,12 @@ std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, cons
 	const std::size_t before = waiting_.size();
 	for (std::uint64_t at = EDC_BLOCK_HEADER; at < header.content_size / 8;) {
 		const std::uint64_t token = word_at(block, at);
-		const std::uint32_t id = edc_token_id(token), count = words[id];
+		const std::uint32_t id = edc_token_id(token), count = words[id] & ~refused_class;
 		time += edc_token_time(token) - static_cast<std::uint32_t>(time);
 		if (id == EDC_ID_THREAD) {
 			tid = static_cast<std::uint32_t>(word_at(block, at + 8));
+		} else if (at >= from && words[id] & refused_class) {
+			++refused_;
 		} else if (at >= from) {
 			waiting_.push_back({time, tid, header.process, words_.size(), 1 + count});
 			for (std::uint32_t i = 0; i <= count; ++i)
@@ -116,13 +119,26 @@ bool MergedStream::pack(std::uint64_t horizon, bool flush, const Push &push)
 		facts_.last_time = time;
 	}
 	waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
-	if (waiting_.empty())
-		words_.clear();
+	if (done)
+		forget_words();
 	if (room && flush && told_ != discarded_ && !at_)
 		open(facts_.last_time, Record{0, tid_, process_, 0, 0}); // an empty block tells the last losses
 	if (room && flush && at_)
 		room = close(push);
+	stalled_ = !room;
 	return room;
+}
+
+// Only the words of what still waits are kept.
+void MergedStream::forget_words()
+{
+	std::vector<std::uint64_t> kept;
+	for (Record &record : waiting_) {
+		const auto first = words_.begin() + static_cast<std::ptrdiff_t>(record.first_word);
+		record.first_word = kept.size();
+		kept.insert(kept.end(), first, first + record.words);
+	}
+	words_ = std::move(kept);
 }
 
 } // namespace monitor::card

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "monitor/ring.h"
@@ -24,9 +25,11 @@ class MergedStream {
 public:
 	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
 
+	// No record is older than facts.last_time.
 	explicit MergedStream(const UserRingFacts &facts) : facts_(facts) {}
 
-	// Records of a validated block from the byte `from` on. The block's header tells its process. Returns how many.
+	// Records of a validated block from the byte `from` on. The block's header tells its process. Returns how many;
+	// those of refused classes are counted and left out.
 	std::uint64_t add(const std::byte *block, std::uint64_t from, const WordsById &words);
 	void add(const SharedRecord &record, std::uint32_t process);
 	void add_losses(std::uint64_t discarded) { discarded_ += discarded; }
@@ -35,6 +38,10 @@ public:
 	// room for a block, which waits for the next call.
 	bool pack(std::uint64_t horizon, bool flush, const Push &push);
 
+	// Events of refused classes since the last call.
+	std::uint64_t take_refused() { return std::exchange(refused_, 0); }
+	// The last pack() found no room: whoever adds more fills memory.
+	bool stalled() const { return stalled_; }
 	bool empty() const { return waiting_.empty() && at_ == 0 && told_ == discarded_; }
 
 private:
@@ -48,11 +55,13 @@ private:
 	void open(std::uint64_t time, const Record &record);
 	bool close(const Push &push);
 	void put(std::uint64_t word);
+	void forget_words();
 
 	UserRingFacts facts_;
 	std::vector<Record> waiting_;
 	std::vector<std::uint64_t> words_;
-	std::uint64_t discarded_ = 0, told_ = 0;
+	std::uint64_t discarded_ = 0, told_ = 0, refused_ = 0;
+	bool stalled_ = false;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block_{};
 	std::uint64_t at_ = 0; // 0: no block is open
 	std::uint64_t begin_ = 0;

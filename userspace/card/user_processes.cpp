@@ -149,6 +149,17 @@ edc_task describe_process(pid_t pid)
 	return task;
 }
 
+bool has_other_numbers(pid_t pid)
+{
+	const std::string status = read_text(fmt::format("/proc/{}/status", pid));
+	const std::size_t line = status.find("\nNSpid:\t");
+	if (line == std::string::npos)
+		return false;
+	const std::size_t numbers = line + std::strlen("\nNSpid:\t");
+	const std::string_view own(status.data() + numbers, status.find('\n', numbers) - numbers);
+	return own.find('\t') != std::string_view::npos;
+}
+
 unsigned wake_user_cards()
 {
 	unsigned woken = 0;

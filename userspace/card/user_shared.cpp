@@ -39,7 +39,6 @@ void SharedRing::pass_hole(std::uint64_t claimed)
 	while (++taken_ != claimed && !has_head(taken_))
 		;
 	++holes_;
-	hole_since_ = 0;
 }
 
 const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
@@ -60,14 +59,16 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 	while (taken_ != claimed) {
 		const std::uint64_t head = word_at(taken_);
 		if (!has_head(taken_)) {
-			if (!last && hole_since_ == 0)
+			if (!last &&
+			    taken_ >= hole_claimed_) { // those before it have waited as long as the first of them
 				hole_since_ = before;
+				hole_claimed_ = claimed;
+			}
 			if (!last && before - hole_since_ < hole_ticks)
 				break;
 			pass_hole(claimed);
 			continue;
 		}
-		hole_since_ = 0;
 		SharedRecord record{};
 		record.word[0] = word_at(taken_ + 1);
 		record.tid = static_cast<std::uint32_t>(head >> EDC_HEAD_THREAD_SHIFT);
@@ -79,9 +80,10 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		const std::uint32_t id = edc_token_id(record.word[0]);
 		if (words[id] == unknown_class && learn)
 			learn();
-		const std::uint32_t payload = words[id];
+		const std::uint32_t payload = words[id] == unknown_class ? 0 : words[id] & ~refused_class;
 		const char *bad = nullptr;
-		if (payload == unknown_class || id == EDC_ID_THREAD || edc_token_mode(record.word[0]) != EDC_MODE_USER)
+		if (words[id] == unknown_class || id == EDC_ID_THREAD ||
+		    edc_token_mode(record.word[0]) != EDC_MODE_USER)
 			bad = "an event of a class that was never asked for";
 		else if (2 + payload > claimed - taken_)
 			bad = "an event reaches behind what is claimed";
@@ -90,6 +92,11 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		if (bad) {
 			wrong = bad;
 			pass_hole(claimed);
+			continue;
+		}
+		if (words[id] & refused_class) {
+			++refused_;
+			taken_ += 2 + payload;
 			continue;
 		}
 		record.words = 1 + payload;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "monitor/user_ring.h"
 #include "user_block.h"
@@ -42,6 +43,8 @@ public:
 	std::uint64_t complete_before() const { return complete_before_; }
 	// Events refused by the full ring, and those of holes.
 	std::uint64_t discarded() const;
+	// Events of refused classes since the last call.
+	std::uint64_t take_refused() { return std::exchange(refused_, 0); }
 	// Of the last take(), in thousandths rounded up.
 	unsigned fill() const { return fill_; }
 
@@ -54,8 +57,9 @@ private:
 	std::uint64_t words_;
 	std::uint64_t taken_ = 0; // words so far
 	std::uint64_t complete_before_;
-	std::uint64_t hole_since_ = 0; // 0: there was none at the last look
-	std::uint64_t holes_ = 0;
+	std::uint64_t hole_since_ = 0;   // when the first of the holes was seen that were claimed by then:
+	std::uint64_t hole_claimed_ = 0; // those before this position
+	std::uint64_t holes_ = 0, refused_ = 0;
 	unsigned fill_ = 0;
 };
 
