@@ -31,11 +31,10 @@
 
 static unsigned int user_mib;
 module_param(user_mib, uint, 0644);
-MODULE_PARM_DESC(user_mib,
-		 "MiB of rings that the processes of one user may have together (64, more on large machines)");
+MODULE_PARM_DESC(user_mib, "MiB of rings that the processes of one user may have (0: 64, more with many CPUs)");
 
-static DEFINE_MUTEX(
-	users_lock); /* over all that follows, and over the classes; nothing is copied from users under it */
+/* Over all that follows, and over the classes. Nothing is copied from or to users under it. */
+static DEFINE_MUTEX(users_lock);
 static LIST_HEAD(areas);
 static LIST_HEAD(accounts);
 static struct file *recorder; /* who reads */
@@ -188,19 +187,29 @@ static int hand_out(struct file *file, struct edc_area *area)
 	return 0;
 }
 
-static bool hold_class(u16 id)
+static bool has_rings(void)
 {
 	struct edc_area *area;
-	bool held = false;
+
+	list_for_each_entry(area, &areas, node)
+		if (is_of_this_process(area))
+			return true;
+	return false;
+}
+
+/* As long as this process has rings; 0 is none. */
+static void hold_classes(const u16 *ids, u32 count)
+{
+	struct edc_area *area;
+	u32 i;
 
 	list_for_each_entry(area, &areas, node) {
 		if (!is_of_this_process(area))
 			continue;
-		if (id && !test_and_set_bit(id - EDC_ID_USER_FIRST, area->classes))
-			edc_class_hold(id);
-		held = true;
+		for (i = 0; i < count; i++)
+			if (ids[i] && !test_and_set_bit(ids[i] - EDC_ID_USER_FIRST, area->classes))
+				edc_class_hold(ids[i]);
 	}
-	return held;
 }
 
 /* Ids for `count` classes; their texts end with a NUL. */
@@ -214,9 +223,9 @@ static void give_ids(struct edc_account *account, const char *texts, u32 bytes, 
 		const char *next = fields < end ? fields + strlen(fields) + 1 : end;
 
 		ids[i] = fields < end ? edc_class_id(account, texts, next - texts) : 0;
-		hold_class(ids[i]);
 		texts = next;
 	}
+	hold_classes(ids, count);
 }
 
 /* `area`: what is handed out, if that is the wish. */
@@ -227,7 +236,7 @@ static int answer(struct file *file, struct edc_device_hello *hello, struct edc_
 
 	if (error)
 		return error;
-	if (file != recorder && !hold_class(0))
+	if (file != recorder && !has_rings())
 		return -ESRCH;
 	account = account_of(accountable_uid());
 	if (!account)
