@@ -97,6 +97,32 @@ static void refuse_questions(int device)
 	expect(read(device, told, sizeof told) == -1 && errno == EBADFD, "processes, not to the recorder");
 }
 
+/* Garbage in each question, some of it in place of a part only. Whatever is answered, nothing else happens. */
+static void ask_garbage(void)
+{
+	static char texts[512];
+	long refused = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		struct edc_device_hello hello = hello_of(texts, (__u32)rand() % 520, (__u32)rand() % 64);
+		struct edc_device_class class = {.text = (__u64)(unsigned long)texts, .bytes = sizeof texts};
+		unsigned char *bytes = rand() % 2 ? (unsigned char *)&hello : (unsigned char *)&class;
+		int device = open_device();
+
+		for (unsigned at = 0; at < sizeof texts; at++)
+			texts[at] = (char)(rand() % 8 ? 'a' + rand() % 4 : rand() % 4 - 1);
+		texts[sizeof texts - 1] = 0;
+		for (int change = rand() % 4; change > 0; change--)
+			bytes[rand() % 24] = (unsigned char)rand();
+		hello.wish = (__u32)rand() % 4;
+		refused += ioctl(device, EDC_DEVICE_HELLO, &hello) == -1;
+		refused += ioctl(device, EDC_DEVICE_CLASS, &class) == -1;
+		refused += ioctl(device, EDC_DEVICE_USERS, (unsigned long)rand()) == -1;
+		close(device);
+	}
+	expect(refused > 20000, "garbage to be refused");
+}
+
 static void map(int device, size_t at, size_t bytes, int access, int flags, int error, const char *what)
 {
 	errno = 0;
@@ -278,6 +304,7 @@ int main(int count, char **argument)
 
 	expect(device != -1, "to open");
 	refuse_questions(device);
+	ask_garbage();
 	refuse_mappings();
 	reach_limits();
 	one_recorder();
