@@ -4,8 +4,8 @@
  *
  *     device.c  --ioctl, read, poll, mmap, release-->  users.c  -->  user_area.c (memory), user_classes.c (ids)
  *
- * The module writes an area once, when it makes it, and reads nothing in it ever: what a process does there is its own
- * matter, and the recorder's, who believes nothing.
+ * The module writes in an area when it makes it, and to close its rings when their recorder goes; what it reads there
+ * it stores nowhere else. What a process does there is its own matter, and the recorder's, who believes nothing.
  */
 #ifndef MONITOR_KMOD_USERS_H
 #define MONITOR_KMOD_USERS_H

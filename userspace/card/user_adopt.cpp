@@ -53,8 +53,6 @@ void UserCard::adopt(const edc_device_process &told)
 		return;
 	}
 	process->lay_out(told.rings, told.blocks, options_.uuid, last_look_);
-	for (Ring &ring : process->rings)
-		ring.facts.one_thread = process->one_thread = has_other_numbers(process->pid);
 	if (!told.open || !started_)
 		process->begin_here();
 	merged_.resize(std::max<std::size_t>(merged_.size(), told.rings));

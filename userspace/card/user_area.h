@@ -37,9 +37,9 @@ struct UserCard::Process {
 	bool shared_done = false;           // its writers have ended and all is taken
 	std::uint64_t shared_discarded_before = 0, early_before = 0;
 	bool ended = false;
-	bool merged = false;    // its events go into the merged streams
-	bool by_device = false; // the kernel module gave it its rings, and they stay when the recording is over
-	bool one_thread = false;
+	bool merged = false;     // its events go into the merged streams
+	bool by_device = false;  // the kernel module gave it its rings, and they stay when the recording is over
+	bool one_thread = false; // as of its rings' facts
 
 	// The rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.
 	void lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,

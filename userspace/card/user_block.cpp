@@ -9,9 +9,6 @@
 namespace monitor::card {
 namespace {
 
-// Refused tokens between two blocks of a ring: no program makes more in a recording.
-constexpr std::uint64_t most_lost_at_once = 1ull << 48;
-
 std::uint64_t word_at(const std::byte *block, std::uint64_t at)
 {
 	std::uint64_t word;
@@ -78,7 +75,7 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 	header.packet_size = EDC_BLOCK_SIZE * 8;
 	header.packet_seq_num = facts.sequence;
 	// A count that steps back is not one; the one that was told holds.
-	if (untrusted.events_discarded - facts.discarded < most_lost_at_once)
+	if (untrusted.events_discarded - facts.discarded < most_refused)
 		facts.discarded = untrusted.events_discarded;
 	header.events_discarded = facts.discarded;
 	header.cpu_id = facts.cpu;

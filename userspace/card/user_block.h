@@ -21,6 +21,9 @@ inline constexpr std::uint8_t unknown_class = 0xff;
 inline constexpr std::uint8_t refused_class = 0x80; // above its words: it has them, and nobody understands them
 using WordsById = std::array<std::uint8_t, 1 << EDC_ID_BITS>;
 
+inline constexpr std::uint64_t future_ticks = 100'000;    // by which another CPU's clock may be ahead
+inline constexpr std::uint64_t most_refused = 1ull << 48; // no program makes more in a recording
+
 // What the recorder knows of the ring that a block comes from.
 struct UserRingFacts {
 	std::array<std::uint8_t, 16> uuid{};

@@ -24,8 +24,7 @@
 namespace monitor::card {
 namespace {
 
-constexpr std::uint64_t future_ticks = 100'000; // by which another CPU's clock may be ahead
-constexpr std::size_t most_callers = 64;        // that have connected and not yet said what they want
+constexpr std::size_t most_callers = 64; // that have connected and not yet said what they want
 constexpr std::uint32_t most_classes_at_once = 1000;
 constexpr std::size_t most_classes_of_a_process = 512; // that no other process declared before
 
@@ -191,12 +190,14 @@ void UserCard::Process::lay_out(unsigned cpus, std::uint64_t ring_blocks, const 
 		return reinterpret_cast<edc_user_ring *>(area.data() + EDC_BLOCK_SIZE + number * each);
 	};
 	blocks = ring_blocks;
+	one_thread = has_other_numbers(pid);
 	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
 		Ring added;
 		added.shared = ring_at(cpu);
 		added.facts.uuid = uuid;
 		added.facts.cpu = cpu;
 		added.facts.process = static_cast<std::uint32_t>(pid);
+		added.facts.one_thread = one_thread;
 		added.facts.last_time = since - future_ticks;
 		rings.push_back(added);
 	}
@@ -261,9 +262,6 @@ void UserCard::greet(int fd)
 			if (!process->merged)
 				process->card = ++cards_[who.pid];
 			memory = Fd(process->pidfd ? make_area(*process) : -1);
-			process->one_thread = has_other_numbers(who.pid);
-			for (Ring &ring : process->rings)
-				ring.facts.one_thread = process->one_thread;
 			if (memory) {
 				welcome.rings = options_.cpus;
 				welcome.area_bytes = process->area.size();

@@ -12,10 +12,8 @@
 namespace monitor::card {
 namespace {
 
-constexpr std::uint64_t future_ticks = 100'000; // by which another CPU's clock may be ahead
 // A token's time is read so long before its ring's state is stored, at the most: a restartable sequence is far shorter.
 constexpr std::uint64_t commit_ticks = 100'000;
-constexpr std::uint64_t most_refused = 1ull << 48; // no program makes more in a recording
 
 // By how much an untrusted count rose; 0: not as a count can.
 std::uint64_t rise(std::uint64_t untrusted, std::uint64_t before)

@@ -6,9 +6,6 @@
 namespace monitor::card {
 namespace {
 
-constexpr std::uint64_t future_ticks = 100'000;    // by which another CPU's clock may be ahead
-constexpr std::uint64_t most_refused = 1ull << 48; // no program makes more in a recording
-
 // The full time whose lower bits a record bears; it is not far from now.
 std::uint64_t time_of(std::uint64_t head, std::uint64_t token, std::uint64_t now)
 {
