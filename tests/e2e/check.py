@@ -13,6 +13,7 @@ import blocks
 import e2e
 
 SWITCH, COUNTS, TIMER_EXIT, ENTER, EXIT, SYNC, SET = 256, 263, 285, 320, 322, 1, 2
+WHEN_EXIT, EXEC_NS = 2, 24  # in thread_counts
 DAMAGES = []
 
 
@@ -338,6 +339,28 @@ def clocks_not_compared():
 	e2e.expect(said and said[0].startswith("the clocks of 3 CPUs were not compared"), f"clock_skew: {said}")
 
 
+def stalls():
+	"""A CPU that stands still within a switch moves time between threads: few of them may disagree, the sum may not."""
+	program = "for i in $(seq 500); do /bin/true; done; i=0; while [ $i -lt 2000000 ]; do i=$((i + 1)); done"
+	crowd = e2e.record("crowd", command=["sh", "-c", program])
+	sizes = blocks.class_sizes(e2e.monitor)
+	for moved, holds in (3, True), (30, False):
+		copy = crowd.copy(f"stalls_{moved}")
+		streams = {path.name: blocks.Stream(path, sizes) for path in copy.directory.glob("kernel*")}
+		tokens = sorted((token for stream in kernel_streams(streams) for token in stream.tokens()
+		                 if token.id == COUNTS and token.arg == WHEN_EXIT), key=lambda token: token.get("Q", EXEC_NS))
+		e2e.expect(len(tokens) > 500, f"{len(tokens)} exits of 500 processes")
+		for token in tokens[:moved]:
+			token.set("Q", EXEC_NS, token.get("Q", EXEC_NS) + 30_000_000)
+		tokens[-1].set("Q", EXEC_NS, tokens[-1].get("Q", EXEC_NS) - 30_000_000 * moved)
+		for stream in streams.values():
+			stream.save()
+		red = copy.check()
+		text = next(statement["text"] for statement in copy.statements if statement["id"] == "thread_cpu_time")
+		e2e.expect(red == (set() if holds else {"thread_cpu_time"}), f"{moved} of 500 threads disagree: red is {sorted(red)}: {text}")
+		e2e.expect(not holds or "a CPU stood still" in text, f"{moved} of 500 threads disagree: {text}")
+
+
 def clean():
 	global CLEAN, PID
 	CLEAN = e2e.record_workload("clean", "mixed", 3000)
@@ -349,4 +372,4 @@ def clean():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(clean, check_damages, cut_short, clock_is_off, clocks_not_compared)
+	e2e.main(clean, check_damages, cut_short, clock_is_off, clocks_not_compared, stalls)

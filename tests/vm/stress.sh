@@ -25,12 +25,15 @@ mkdir -p /run
 	exit 0
 }
 
+# Four virtual CPUs share one thread of the host: one that stands still within a switch moves time between threads.
+stalls='CPU time of [0-9]* threads'
+
 # record SECONDS [BUT]: a recording of a load on all CPUs; check accepts it, but for statements that match.
 record() {
 	./monitor record --force --card module -o /tmp/stress -e $families --sample-every 5ms --buffer 16M -d "$1" \
 		> /tmp/record.out 2>&1 || fail "monitor record: $(cat /tmp/record.out)"
 	./monitor check /tmp/stress > /tmp/check.out
-	grep '^FAILS' /tmp/check.out | grep -v "${2:-^$}" && fail "monitor check: $(cat /tmp/check.out)"
+	grep '^FAILS' /tmp/check.out | grep -v "$stalls${2:+\\|$2}" && fail "monitor check: $(cat /tmp/check.out)"
 	grep -q '^ok .* tokens in blocks' /tmp/check.out || fail "monitor check: $(cat /tmp/check.out)"
 	grep 'token.* in blocks' /tmp/check.out
 }

@@ -20,7 +20,7 @@ constexpr std::uint64_t least_tolerance_ns = 200'000;
 constexpr std::uint64_t neighbour_ns = 5'000'000; // what one slow pick of the next thread moves between neighbours
 // A virtual CPU that stands still within a switch moves so much, seldom: from one thread to the next, none is lost.
 constexpr std::uint64_t stall_ns = 50'000'000;
-constexpr std::uint64_t stalled_threads = 2;
+constexpr std::uint64_t stalled_threads = 2, stalled_parts = 100; // these, or one in so many threads
 constexpr std::uint64_t per_irq_ns = 2'000;    // an interrupt's way to its token
 constexpr std::uint64_t tolerance_parts = 200; // 0.5 %
 // Within one switch the kernel takes its clock before it picks the next thread (and balances load, and programs a
@@ -323,7 +323,8 @@ void KernelComparison::judge_threads(std::vector<Statement> &statements) const
 		statements.push_back({id, sum.wrong && !stalled ? Verdict::fails : Verdict::holds, text});
 	};
 	std::vector<Statement> total;
-	const bool stalled = judge_total_time(total) && exec_.wrong <= stalled_threads &&
+	const bool stalled = judge_total_time(total) &&
+			     exec_.wrong <= std::max(stalled_threads, exec_.threads / stalled_parts) &&
 			     distance(exec_.worst.kernel, exec_.worst.ours) <= stall_ns;
 	state("thread_switches", "context switches", switches_, "", false);
 	state("thread_cpu_time", "CPU time", exec_, " ns", stalled);
