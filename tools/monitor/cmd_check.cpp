@@ -14,7 +14,7 @@
 namespace monitor {
 namespace {
 
-struct Arguments {
+struct CheckArguments {
 	std::vector<std::string> directories;
 	std::string tdl;
 	std::vector<std::string> rules;
@@ -55,7 +55,7 @@ void print_json(const std::vector<analyze::Statement> &statements)
 	fmt::print("{}\n", all.dump(1, '\t', false, nlohmann::json::error_handler_t::replace));
 }
 
-int run(const Arguments &arguments)
+int run_check(const CheckArguments &arguments)
 {
 	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
 	if (!arguments.rules.empty())
@@ -78,7 +78,7 @@ int run(const Arguments &arguments)
 void add_check(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("check", "is this trace true? exit code 0 only if everything holds");
-	auto arguments = std::make_shared<Arguments>();
+	auto arguments = std::make_shared<CheckArguments>();
 	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
@@ -98,7 +98,7 @@ void add_check(CLI::App &app, int &exit_code)
 	    "  monitor check DIR\n"
 	    "  monitor check -q DIR && echo true\n"
 	    "  monitor check DIR --rules kernel");
-	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+	command->callback([arguments, &exit_code] { exit_code = run_check(*arguments); });
 }
 
 } // namespace monitor

@@ -15,7 +15,7 @@ const char *word(card::FactState state)
 	return state == card::FactState::good ? "ok" : state == card::FactState::limited ? "limited" : "MISSING";
 }
 
-int run(bool json)
+int run_doctor(bool json)
 {
 	const auto facts = card::machine_facts();
 	bool missing = false;
@@ -51,7 +51,7 @@ void add_doctor(CLI::App &app, int &exit_code)
 	command->add_flag("--json", *json, "a JSON array of {id, state, value, meaning, remedy}");
 	command->footer(
 	    "Exit code: 0 recording is possible, 1 something it needs is missing.\nExample:\n  sudo monitor doctor");
-	command->callback([json, &exit_code] { exit_code = run(*json); });
+	command->callback([json, &exit_code] { exit_code = run_doctor(*json); });
 }
 
 } // namespace monitor

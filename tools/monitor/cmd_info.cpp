@@ -19,7 +19,7 @@
 namespace monitor {
 namespace {
 
-struct Arguments {
+struct InfoArguments {
 	std::vector<std::string> directories;
 	std::string tdl;
 	bool json = false;
@@ -122,7 +122,7 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
 }
 
-int run(const Arguments &arguments)
+int run_info(const InfoArguments &arguments)
 {
 	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
@@ -168,7 +168,7 @@ void add_info(CLI::App &app, int &exit_code)
 {
 	CLI::App *command =
 	    app.add_subcommand("info", "what a trace is: command, machine, tokens, losses, clock, cost");
-	auto arguments = std::make_shared<Arguments>();
+	auto arguments = std::make_shared<InfoArguments>();
 	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
@@ -176,7 +176,7 @@ void add_info(CLI::App &app, int &exit_code)
 	command->add_flag("--json", arguments->json, "JSON: {summary, classes, recording}");
 	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"
 			"Example:\n  monitor info DIR");
-	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+	command->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });
 }
 
 } // namespace monitor

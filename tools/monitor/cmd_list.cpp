@@ -2,7 +2,7 @@
 // The readable protocol on standard output, problems of the trace on standard error.
 // Whatever lies before --from is read too, for the names and the running threads, but not printed; unless --quick is
 // said. Exit code: 0, or 1 if the trace has problems; a reader that closes the pipe early is none.
-#include "cmd_list.h"
+#include "commands.h"
 
 #include <csignal>
 #include <cstdio>

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using collection::Part;
 
-struct Arguments {
+struct MergeArguments {
 	std::vector<std::string> directories, clocks, sync;
 	std::string output, key, tdl;
 	bool copy = false;
@@ -94,7 +94,7 @@ void align_same_boot(const std::vector<trace::Trace> &traces, std::vector<Part> 
 	}
 }
 
-void align_by_messages(const Arguments &arguments, std::vector<trace::Trace> &traces, std::vector<Part> &parts)
+void align_by_messages(const MergeArguments &arguments, std::vector<trace::Trace> &traces, std::vector<Part> &parts)
 {
 	const collection::MessageText text{arguments.sync[0], arguments.sync[1], arguments.key};
 	std::vector<collection::Messages> messages;
@@ -144,7 +144,7 @@ void round_to_ticks(const std::vector<trace::Trace> &traces, std::vector<Part> &
 	}
 }
 
-std::vector<Part> parts_of(const Arguments &arguments, std::vector<trace::Trace> &traces)
+std::vector<Part> parts_of(const MergeArguments &arguments, std::vector<trace::Trace> &traces)
 {
 	std::vector<Part> parts;
 	std::set<std::string> taken = {"metadata"}; // a collection is no trace
@@ -167,7 +167,7 @@ std::vector<Part> parts_of(const Arguments &arguments, std::vector<trace::Trace>
 }
 
 // Returns the exit code.
-int run(const Arguments &arguments)
+int run_merge(const MergeArguments &arguments)
 {
 	if (arguments.directories.size() < 2 && !fs::is_regular_file(arguments.directories.front()))
 		throw CLI::ValidationError("say at least two traces, or a file to convert");
@@ -196,7 +196,7 @@ int run(const Arguments &arguments)
 void add_merge(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("merge", "several traces, also of several hosts, as one collection");
-	auto arguments = std::make_shared<Arguments>();
+	auto arguments = std::make_shared<MergeArguments>();
 	command
 	    ->add_option("trace", arguments->directories,
 			 "directories of traces, or files in TDL; the first one's clock is kept")
@@ -227,7 +227,7 @@ void add_merge(CLI::App &app, int &exit_code)
 			"  monitor merge -o cluster node1 node2 --sync 'name == \"send\"' 'name == \"receive\"' --key "
 			"message\n"
 			"  monitor list cluster");
-	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+	command->callback([arguments, &exit_code] { exit_code = run_merge(*arguments); });
 }
 
 } // namespace monitor

@@ -90,7 +90,7 @@ bool print(query::Statement &statement, report::Format format)
 }
 
 // All statements of a text.
-bool run(query::Database &database, std::string_view sql, report::Format format)
+bool run_query(query::Database &database, std::string_view sql, report::Format format)
 {
 	while (!sql.empty()) {
 		query::Statement statement(database, sql);
@@ -185,7 +185,7 @@ private:
 	bool take_all()
 	{
 		const std::string sql = std::exchange(text_, "");
-		return guarded([&] { return monitor::run(database_, sql, format_); });
+		return guarded([&] { return run_query(database_, sql, format_); });
 	}
 	// A person may try again.
 	template <class Call> bool guarded(Call call)
@@ -231,7 +231,8 @@ int ask(const QueryOptions &options)
 		if (options.sql.empty())
 			exit_code = Prompt(database, options.format()).run();
 		for (const std::string &sql : options.sql)
-			if (!(sql.starts_with(".") ? command(database, sql) : run(database, sql, options.format())))
+			if (!(sql.starts_with(".") ? command(database, sql)
+						   : run_query(database, sql, options.format())))
 				break;
 	} catch (const Error &error) {
 		std::fflush(stdout);

@@ -30,7 +30,7 @@ const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", reco
 								  {"rems16", record::RatioFormat::rems16},
 								  {"rems32", record::RatioFormat::rems32}};
 
-struct Arguments {
+struct RecordArguments {
 	record::Options options;
 	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
 						       max_size;
@@ -70,7 +70,7 @@ std::uint64_t parse_size(const std::string &text, const char *option)
 	return static_cast<std::uint64_t>(value);
 }
 
-void parse_families(Arguments &arguments)
+void parse_families(RecordArguments &arguments)
 {
 	if (arguments.families.empty())
 		return;
@@ -99,7 +99,7 @@ long process_of(long tid)
 	return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + 6, nullptr, 10);
 }
 
-void parse_selection(Arguments &arguments)
+void parse_selection(RecordArguments &arguments)
 {
 	if (arguments.selection.empty())
 		return;
@@ -131,7 +131,7 @@ std::uint64_t sample_period(const std::string &text)
 	return ns;
 }
 
-void parse_measurements(Arguments &arguments)
+void parse_measurements(RecordArguments &arguments)
 {
 	record::Options &options = arguments.options;
 	if (arguments.measurements.empty()) {
@@ -192,7 +192,7 @@ void print_summary(const record::Result &result)
 	}
 }
 
-int run(Arguments &arguments)
+int run_record(RecordArguments &arguments)
 {
 	parse_families(arguments);
 	parse_selection(arguments);
@@ -244,7 +244,7 @@ void add_record(CLI::App &app, int &exit_code)
 {
 	CLI::App *record =
 	    app.add_subcommand("record", "record the machine, or some processes, into a trace directory");
-	auto arguments = std::make_shared<Arguments>();
+	auto arguments = std::make_shared<RecordArguments>();
 	record::Options &options = arguments->options;
 	record->add_option("-o,--output", options.output, "trace directory (default: named by date and command)")
 	    ->option_text("DIR");
@@ -309,7 +309,7 @@ void add_record(CLI::App &app, int &exit_code)
 	record->callback([arguments, record, &exit_code] {
 		exit_code = exit_monitor_failed;
 		refuse_empty_values(*record);
-		exit_code = run(*arguments);
+		exit_code = run_record(*arguments);
 	});
 }
 

@@ -28,7 +28,7 @@
 namespace monitor {
 namespace {
 
-struct Arguments {
+struct ReportArguments {
 	std::vector<std::string> directories;
 	std::string tdl;
 	std::string by = "process", sort, every;
@@ -49,11 +49,10 @@ const std::map<std::string, analyze::SegmentBy> segment_groupings = {
     {"process", analyze::SegmentBy::process}, {"thread", analyze::SegmentBy::thread}, {"cpu", analyze::SegmentBy::cpu}};
 const std::vector<std::string> all_groupings = {"process", "thread", "cpu", "command", "cgroup", "argument"};
 
-constexpr std::size_t rows_in_text = 40;
 constexpr std::size_t longest_command = 80;
 
 // Each table has rows of its own kinds.
-void expect_fitting(const Arguments &arguments)
+void expect_fitting(const ReportArguments &arguments)
 {
 	if (arguments.regions && !region_groupings.contains(arguments.by))
 		throw CLI::ValidationError("--regions goes by process, thread or argument, not by " + arguments.by);
@@ -154,7 +153,7 @@ struct Folds {
 	std::unique_ptr<analyze::SampleFold> samples;
 };
 
-Folds make_folds(const Arguments &arguments, const trace::Trace &trace, const analyze::RecordingInfo &info,
+Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, const analyze::RecordingInfo &info,
 		 analyze::Machine &machine, std::uint64_t every_ticks)
 {
 	Folds folds;
@@ -207,7 +206,7 @@ std::string below_json(const Folds &folds, const trace::Clock &clock)
 	return folds.samples ? fmt::format("\"samples\": {},\n", report::samples_json(*folds.samples, clock)) : "";
 }
 
-report::UsageOptions usage_options(const Arguments &arguments, const trace::Trace &trace,
+report::UsageOptions usage_options(const ReportArguments &arguments, const trace::Trace &trace,
 				   const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
 {
 	report::UsageOptions options;
@@ -226,7 +225,7 @@ struct Counted {
 	std::string how; // each figure was counted: text, or JSON
 };
 
-Counted counted(const Arguments &arguments, const Folds &folds, const analyze::Machine &machine,
+Counted counted(const ReportArguments &arguments, const Folds &folds, const analyze::Machine &machine,
 		const trace::Clock &clock, const report::MeasurementsOptions &options, report::Table &main_table)
 {
 	if (!folds.counters)
@@ -256,7 +255,7 @@ Counted counted(const Arguments &arguments, const Folds &folds, const analyze::M
 	return counted;
 }
 
-void run(const Arguments &arguments)
+void run_report(const ReportArguments &arguments)
 {
 	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
 	const trace::Clock &clock = trace.description().clock;
@@ -342,7 +341,7 @@ void run(const Arguments &arguments)
 void add_report(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("report", "who used the CPUs, in which mode, and what they waited for");
-	auto arguments = std::make_shared<Arguments>();
+	auto arguments = std::make_shared<ReportArguments>();
 	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
@@ -409,7 +408,7 @@ void add_report(CLI::App &app, int &exit_code)
 		if (command->count("--top") && arguments->top == 0)
 			arguments->top = ~std::size_t(0);
 		expect_fitting(*arguments);
-		run(*arguments);
+		run_report(*arguments);
 		exit_code = 0;
 	});
 }

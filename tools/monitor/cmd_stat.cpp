@@ -25,7 +25,7 @@ namespace {
 
 using namespace statistics;
 
-struct Arguments {
+struct StatArguments {
 	std::vector<std::string> directories;
 	std::string tdl;
 	std::string from, to, by, table, start, end, key, value, sort;
@@ -35,7 +35,7 @@ struct Arguments {
 	unsigned threads = 0;
 };
 
-constexpr std::size_t rows_in_text = 40, histograms_in_text = 10;
+constexpr std::size_t histograms_in_text = 10;
 
 double wall_ns(const trace::Trace &trace, const trace::TimeRange &range)
 {
@@ -44,7 +44,7 @@ double wall_ns(const trace::Trace &trace, const trace::TimeRange &range)
 	return static_cast<double>(end > begin ? trace.description().clock.to_ns(end - begin) : 0);
 }
 
-Question question_of(const Arguments &arguments, const trace::Trace &trace)
+Question question_of(const StatArguments &arguments, const trace::Trace &trace)
 {
 	Question question;
 	if (!arguments.from.empty())
@@ -57,13 +57,13 @@ Question question_of(const Arguments &arguments, const trace::Trace &trace)
 	return question;
 }
 
-bool is_text(const Arguments &arguments)
+bool is_text(const StatArguments &arguments)
 {
 	return !arguments.json && !arguments.csv;
 }
 
 // 0, if it is said: all.
-std::size_t most_of(const Arguments &arguments, std::size_t in_text)
+std::size_t most_of(const StatArguments &arguments, std::size_t in_text)
 {
 	constexpr auto all = std::numeric_limits<std::size_t>::max();
 	const std::size_t most = arguments.top.value_or(is_text(arguments) ? in_text : all);
@@ -71,7 +71,7 @@ std::size_t most_of(const Arguments &arguments, std::size_t in_text)
 }
 
 // Sorts it and leaves out what is not asked for. Returns how many rows are left out.
-std::size_t prepare(report::Table &table, const Arguments &arguments, const char *sorted_by)
+std::size_t prepare(report::Table &table, const StatArguments &arguments, const char *sorted_by)
 {
 	table.sort_by(table.column(arguments.sort.empty() ? sorted_by : arguments.sort));
 	const std::size_t before = table.rows.size();
@@ -80,7 +80,7 @@ std::size_t prepare(report::Table &table, const Arguments &arguments, const char
 }
 
 // A table on standard output, as it is asked for.
-void print_table(report::Table table, const Arguments &arguments, const char *sorted_by)
+void print_table(report::Table table, const StatArguments &arguments, const char *sorted_by)
 {
 	const std::size_t hidden = prepare(table, arguments, sorted_by);
 	if (arguments.json)
@@ -92,7 +92,7 @@ void print_table(report::Table table, const Arguments &arguments, const char *so
 }
 
 // What the figures leave out: below a text; JSON and CSV are for programs, so there it is on standard error.
-void print_below(const Arguments &arguments, const trace::Losses &losses, std::uint64_t left_out, bool percentiles)
+void print_below(const StatArguments &arguments, const trace::Losses &losses, std::uint64_t left_out, bool percentiles)
 {
 	std::FILE *const out = is_text(arguments) ? stdout : stderr;
 	if (left_out)
@@ -109,7 +109,7 @@ void print_below(const Arguments &arguments, const trace::Losses &losses, std::u
 
 // A table with its histograms. `ticks`: the values are ticks of this clock.
 void print_rows(report::Table table, const Rows &rows, const People &people, const trace::Clock *ticks,
-		const Arguments &arguments)
+		const StatArguments &arguments)
 {
 	if (arguments.json && arguments.histogram) {
 		prepare(table, arguments, "count");
@@ -137,7 +137,7 @@ People people_of(trace::Trace &trace, const Question &question)
 	return survey(trace, all, [] { return Nothing(); }).people;
 }
 
-void print_counts(trace::Trace &trace, const Arguments &arguments, const Question &question)
+void print_counts(trace::Trace &trace, const StatArguments &arguments, const Question &question)
 {
 	const Names names(trace.description());
 	const auto found = survey(trace, question, [&names] { return Counts(names); });
@@ -146,7 +146,7 @@ void print_counts(trace::Trace &trace, const Arguments &arguments, const Questio
 	print_below(arguments, found.losses, 0, false);
 }
 
-void print_frequencies(trace::Trace &trace, const Arguments &arguments, Question &question)
+void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Question &question)
 {
 	Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
 	question.needs_threads = by.needs_threads();
@@ -162,7 +162,7 @@ void print_frequencies(trace::Trace &trace, const Arguments &arguments, Question
 	print_below(arguments, found.losses, found.fold.left_out(), true);
 }
 
-void print_values(trace::Trace &trace, const Arguments &arguments, Question &question)
+void print_values(trace::Trace &trace, const StatArguments &arguments, Question &question)
 {
 	const Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
 	const Keys value({arguments.value}, trace.description(), trace.begin_time(), "--value", Keys::Takes::integers);
@@ -175,7 +175,7 @@ void print_values(trace::Trace &trace, const Arguments &arguments, Question &que
 	print_below(arguments, found.losses, rows.left_out(), true);
 }
 
-Table table_of(const Arguments &arguments)
+Table table_of(const StatArguments &arguments)
 {
 	if (!arguments.table.empty())
 		return load_table(arguments.table);
@@ -216,7 +216,7 @@ report::Table table_of(const ActivityFold &fold, const People &people, const tra
 }
 
 void print_json(const Table &table, const std::vector<ActivityFold> &folds, const People &people,
-		const trace::Clock &clock, const Arguments &arguments)
+		const trace::Clock &clock, const StatArguments &arguments)
 {
 	fmt::print("{{\"activities\": [");
 	for (const ActivityFold &fold : folds) {
@@ -234,7 +234,7 @@ void print_json(const Table &table, const std::vector<ActivityFold> &folds, cons
 }
 
 void print_csv(const std::vector<ActivityFold> &folds, const People &people, const trace::Clock &clock,
-	       const Arguments &arguments)
+	       const StatArguments &arguments)
 {
 	std::vector<std::pair<std::string, report::Table>> parts;
 	for (const ActivityFold &fold : folds) {
@@ -247,7 +247,7 @@ void print_csv(const std::vector<ActivityFold> &folds, const People &people, con
 }
 
 void print_text(const Table &table, const std::vector<ActivityFold> &folds, const People &people,
-		const trace::Clock &clock, const Arguments &arguments)
+		const trace::Clock &clock, const StatArguments &arguments)
 {
 	if (!table.title.empty())
 		fmt::print("{}\n\n", report::printable(table.title));
@@ -265,7 +265,7 @@ void print_text(const Table &table, const std::vector<ActivityFold> &folds, cons
 	print_ratios(table, folds, false);
 }
 
-void print_activities(trace::Trace &trace, const Arguments &arguments, Question &question)
+void print_activities(trace::Trace &trace, const StatArguments &arguments, Question &question)
 {
 	const Table table = table_of(arguments);
 	std::vector<Activity> activities;
@@ -285,7 +285,7 @@ void print_activities(trace::Trace &trace, const Arguments &arguments, Question 
 	print_below(arguments, found.losses, 0, true);
 }
 
-int run(const Arguments &arguments)
+int run_stat(const StatArguments &arguments)
 {
 	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
 	Question question = question_of(arguments, trace);
@@ -301,7 +301,7 @@ int run(const Arguments &arguments)
 	return trace.problems().empty() ? 0 : 1;
 }
 
-void add_options(CLI::App &command, Arguments &arguments)
+void add_options(CLI::App &command, StatArguments &arguments)
 {
 	command.add_option("trace", arguments.directories, "directories of traces; several are read as one")
 	    ->required()
@@ -355,7 +355,7 @@ void add_options(CLI::App &command, Arguments &arguments)
 
 void add_stat(CLI::App &app, int &exit_code)
 {
-	auto arguments = std::make_shared<Arguments>();
+	auto arguments = std::make_shared<StatArguments>();
 	CLI::App *command =
 	    app.add_subcommand("stat", "how often events occur, how far apart, and how long activities last");
 	add_options(*command, *arguments);
@@ -367,7 +367,7 @@ void add_stat(CLI::App &app, int &exit_code)
 	    "  monitor stat DIR --table runqueue --histogram\n"
 	    "  monitor stat DIR --start 'name == \"sys_enter\"' --end 'name == \"sys_exit\"' --key tid --by id\n"
 	    "  monitor stat DIR --value nr_bytes --by op");
-	command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+	command->callback([arguments, &exit_code] { exit_code = run_stat(*arguments); });
 }
 
 } // namespace monitor

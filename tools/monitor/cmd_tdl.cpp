@@ -22,7 +22,7 @@ namespace {
 
 using namespace trace;
 
-struct Arguments {
+struct TdlArguments {
 	std::string file, output;
 	bool json = false;
 };
@@ -54,14 +54,14 @@ void print_table(const tdl::Model &model)
 	note_times(model);
 }
 
-void check(const Arguments &arguments)
+void check(const TdlArguments &arguments)
 {
 	const tdl::Source source = tdl::load(arguments.file);
 	fmt::print("{}: ok\n", source.path);
 	note_times(source.model);
 }
 
-void show(const Arguments &arguments)
+void show(const TdlArguments &arguments)
 {
 	const tdl::Source source = tdl::load(arguments.file);
 	if (!arguments.json)
@@ -69,7 +69,7 @@ void show(const Arguments &arguments)
 	fmt::print("{}\n", tdl::to_json(source.model, tdl::compile(source.model, first_magic(source.model)).placed));
 }
 
-void compile(const Arguments &arguments)
+void compile(const TdlArguments &arguments)
 {
 	const tdl::Source source = tdl::load(arguments.file);
 	const std::string text =
@@ -84,9 +84,10 @@ void compile(const Arguments &arguments)
 
 void add_tdl(CLI::App &app, int &exit_code)
 {
-	auto arguments = std::make_shared<Arguments>();
+	auto arguments = std::make_shared<TdlArguments>();
 	CLI::App *command = app.add_subcommand("tdl", "descriptions of binary files: check, show or compile one");
-	const auto add = [&](const char *name, const char *help, const char *examples, void (*run)(const Arguments &)) {
+	const auto add = [&](const char *name, const char *help, const char *examples,
+			     void (*run)(const TdlArguments &)) {
 		CLI::App *added = command->add_subcommand(name, help);
 		added->add_option("file", arguments->file, "a description, or the name of a shipped one")
 		    ->required()

@@ -3,11 +3,13 @@
 // callback sets the exit code or throws Error. Called by main.cpp alone.
 #pragma once
 
-#include <memory>
+#include <cstddef>
 
 #include <CLI/CLI.hpp>
 
 namespace monitor {
+
+inline constexpr std::size_t rows_in_text = 40; // of a table, unless --top says another number
 
 void add_record(CLI::App &app, int &exit_code);
 void add_report(CLI::App &app, int &exit_code);

@@ -14,6 +14,8 @@
 
 namespace monitor::analyze {
 
+inline constexpr std::int32_t largest_tid = 4194304; // PID_MAX_LIMIT of the kernel
+
 enum class Kind : std::uint8_t {
 	other,
 	sched_switch,

@@ -11,7 +11,6 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::int32_t largest_tid = 4194304;
 constexpr std::uint64_t edge_ns = 100'000;          // the kernel counts a switch so long before its token at the most
 constexpr std::uint64_t just_switched_ns = 200'000; // reading a thread's figures takes less
 constexpr std::uint64_t tick_ns =
@@ -21,8 +20,8 @@ constexpr std::uint64_t neighbour_ns = 5'000'000; // what one slow pick of the n
 // A virtual CPU that stands still within a switch moves so much, seldom: from one thread to the next, none is lost.
 constexpr std::uint64_t stall_ns = 50'000'000;
 constexpr std::uint64_t stalled_threads = 2, stalled_parts = 100; // these, or one in so many threads
-constexpr std::uint64_t per_irq_ns = 2'000;    // an interrupt's way to its token
-constexpr std::uint64_t tolerance_parts = 200; // 0.5 %
+constexpr std::uint64_t per_irq_ns = 2'000;                       // an interrupt's way to its token
+constexpr std::uint64_t tolerance_parts = 200;                    // 0.5 %
 // Within one switch the kernel takes its clock before it picks the next thread (and balances load, and programs a
 // timer), the token after it: the time between goes to another thread. Tens of us in a VM; more on a slower machine,
 // where an event's calibrated cost is higher too. The sum over all threads has no such slack.

@@ -7,7 +7,6 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::int32_t largest_tid = 4194304; // PID_MAX_LIMIT of the kernel
 constexpr std::uint32_t largest_cpu = 8192;
 constexpr std::int32_t kthreadd = 2;
 

@@ -44,7 +44,7 @@ Fact root()
 		"reading traces works, recording does not; some facts below are guesses", "run `sudo monitor doctor`"};
 }
 
-Fact btf()
+Fact type_information()
 {
 	if (::access("/sys/kernel/btf/vmlinux", R_OK) == 0)
 		return {"btf", "present", FactState::good, "the BPF card fits itself to this kernel", ""};
@@ -260,7 +260,7 @@ std::vector<Fact> machine_facts()
 {
 	return {kernel(),
 		root(),
-		btf(),
+		type_information(),
 		lockdown(),
 		process_numbers(),
 		tracepoints(),

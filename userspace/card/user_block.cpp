@@ -9,13 +9,6 @@
 namespace monitor::card {
 namespace {
 
-std::uint64_t word_at(const std::byte *block, std::uint64_t at)
-{
-	std::uint64_t word;
-	std::memcpy(&word, block + at, sizeof word);
-	return word;
-}
-
 std::uint32_t words_of(const WordsById &words, std::uint32_t id)
 {
 	return words[id] & ~refused_class;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 
 #include "monitor/ring.h"
@@ -23,6 +24,13 @@ using WordsById = std::array<std::uint8_t, 1 << EDC_ID_BITS>;
 
 inline constexpr std::uint64_t future_ticks = 100'000;    // by which another CPU's clock may be ahead
 inline constexpr std::uint64_t most_refused = 1ull << 48; // no program makes more in a recording
+
+inline std::uint64_t word_at(const std::byte *block, std::uint64_t at)
+{
+	std::uint64_t word;
+	std::memcpy(&word, block + at, sizeof word);
+	return word;
+}
 
 // What the recorder knows of the ring that a block comes from.
 struct UserRingFacts {

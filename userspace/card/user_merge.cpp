@@ -9,17 +9,6 @@
 #include "monitor/user_ring.h"
 
 namespace monitor::card {
-namespace {
-
-std::uint64_t word_at(const std::byte *block, std::uint64_t at)
-{
-	std::uint64_t word;
-	std::memcpy(&word, block + at, sizeof word);
-	return word;
-}
-
-} // namespace
-
 std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, const WordsById &words)
 {
 	edc_block header;

@@ -7,7 +7,6 @@
 namespace monitor::query {
 namespace {
 
-constexpr auto lowest = std::numeric_limits<std::int64_t>::min(), highest = std::numeric_limits<std::int64_t>::max();
 // Reals up to here are rounded to integers without a doubt.
 constexpr double exact = 4e18;
 

@@ -25,7 +25,7 @@ struct Test {
 	Type type = Type::integer;
 	Op op = Op::equal;
 	// of integers and reals; both ends are taken
-	std::int64_t first = std::numeric_limits<std::int64_t>::min(), last = std::numeric_limits<std::int64_t>::max();
+	std::int64_t first = lowest, last = highest;
 	double least = -std::numeric_limits<double>::infinity(), greatest = std::numeric_limits<double>::infinity();
 	std::vector<std::int64_t> integers; // of `in`, sorted
 	std::vector<std::string> texts;     // sorted

@@ -10,7 +10,6 @@ namespace {
 
 using From = EventColumn::From;
 
-constexpr auto lowest = std::numeric_limits<std::int64_t>::min(), highest = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t last_tick = std::numeric_limits<std::uint64_t>::max();
 constexpr trace::TimeRange nothing = {1, 0};
 

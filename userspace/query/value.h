@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <variant>
 
@@ -14,6 +15,10 @@
 namespace monitor::query {
 
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+// of SQLite's integers
+inline constexpr auto lowest = std::numeric_limits<std::int64_t>::min(),
+		      highest = std::numeric_limits<std::int64_t>::max();
 
 inline void put(sqlite3_context *context, const Value &value)
 {

@@ -15,11 +15,6 @@
 namespace monitor::report {
 namespace {
 
-std::size_t width_of(const std::string &text)
-{
-	return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 bool is_number(const RowCell &cell)
 {
 	return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);

@@ -92,12 +92,12 @@ nlohmann::ordered_json json_of(const Cell &cell)
 	    cell);
 }
 
+} // namespace
+
 std::size_t width_of(const std::string &text)
 {
 	return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
-
-} // namespace
 
 std::string printable(const std::string &text)
 {

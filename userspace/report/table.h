@@ -39,6 +39,9 @@ std::string to_csv(const Table &table);
 // A JSON array of objects.
 std::string to_json(const Table &table);
 
+// Columns of a terminal that a UTF-8 text takes: its characters.
+std::size_t width_of(const std::string &text);
+
 // Text of foreign origin with its control characters replaced: they do not reach a terminal.
 std::string printable(const std::string &text);
 
