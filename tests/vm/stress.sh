@@ -5,7 +5,7 @@
 # Run in a guest of four CPUs whose kernel checks every piece of memory (tests/vm/run: the mode `stress`): the kernel
 # module while CPUs go and come, recorders are killed, memory is short and the module comes and goes. Behind it there
 # are as many objects in the kernel's memory as before, and its log has no complaint (tests/vm/boot).
-# Needs beside it: monitor and user_load (both static) and monitor_edc.ko.
+# Needs beside it: monitor, user_load and monitor_edc.ko.
 families=sched,irq,syscall,fault
 kills=20
 loads=20
@@ -33,7 +33,7 @@ record() {
 	./monitor record --force --card module -o /tmp/stress -e $families --sample-every 5ms --buffer 16M -d "$1" \
 		> /tmp/record.out 2>&1 || fail "monitor record: $(cat /tmp/record.out)"
 	./monitor check /tmp/stress > /tmp/check.out
-	grep '^FAILS' /tmp/check.out | grep -v "$stalls${2:+\\|$2}" && fail "monitor check: $(cat /tmp/check.out)"
+	grep '^FAILS' /tmp/check.out | grep -v "$stalls${2:+\\|$2}" > /tmp/fails && fail "monitor check: $(cat /tmp/fails)"
 	grep -q '^ok .* tokens in blocks' /tmp/check.out || fail "monitor check: $(cat /tmp/check.out)"
 	grep 'token.* in blocks' /tmp/check.out
 }
