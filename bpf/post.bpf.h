@@ -16,6 +16,7 @@
 
 #include "monitor/block.h"
 #include "monitor/card.h"
+#include "monitor/kernel_post.h"
 
 #define INLINE static __attribute__((always_inline))
 #define READ(lvalue) (*(volatile __typeof__(lvalue) *)&(lvalue))
@@ -24,14 +25,8 @@
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u64 last_record = EDC_CPU_HEADER; /* end of the blocks: where no record starts */
 const volatile __u8 filtering = 0;                 /* -p: only threads in `traced` */
-const volatile __u8 module_card = 0;               /* the rings are the kernel module's */
+const volatile __u8 module_card = 0;               /* the rings are the kernel module's: kernel_post.h */
 const volatile __u32 uuid[4] = {};
-
-/* The module's (kmod/kfuncs.c). Weak: elsewhere the verifier sees that they are not called. */
-extern int edc_post(__u32 id, __u32 arg) __weak __ksym;
-extern int edc_post_payload(__u32 id, __u32 arg, const void *words, __u32 words__sz) __weak __ksym;
-extern int edc_is_traced(__s32 tid) __weak __ksym;
-extern int edc_trace(__s32 tid) __weak __ksym;
 
 /* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
 struct {

@@ -125,7 +125,7 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 		edc_filter_add(argument->tid);
 		return 0;
 	case EDC_DEVICE_SAMPLE:
-		return argument->sample_every_ns ? edc_sample_every(argument->sample_every_ns) : edc_sample();
+		return argument->sample_every_ns ? edc_sample_every(argument->sample_every_ns) : edc_sample_once();
 	default:
 		edc_faults_counts(&argument->faults);
 		return 0;

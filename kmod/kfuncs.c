@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who else may post: other modules by the exported edc_post(), BPF programs of type tracing (tp_btf, fentry, fexit,
- * iter) by kfuncs. A program of another type is refused by the verifier.
+ * Who else may post, and ask all CPUs: other modules and BPF programs, by include/monitor/kernel_post.h. A BPF program
+ * that is not of type tracing is refused by the verifier.
  */
 #include <linux/bpf.h>
 #include <linux/export.h>
@@ -11,6 +11,7 @@
 
 #include "compat.h"
 #include "module.h"
+#include "monitor/kernel_post.h"
 
 static bool is_kernel_class(u32 id)
 {
@@ -26,7 +27,6 @@ static s32 keep_of(u32 id)
 
 __bpf_kfunc_start_defs();
 
-/* A token with a 16-bit argument. -EINVAL: not a class of the kernel's range. */
 __bpf_kfunc int edc_post(u32 id, u32 arg)
 {
 	if (!is_kernel_class(id))
@@ -36,7 +36,6 @@ __bpf_kfunc int edc_post(u32 id, u32 arg)
 }
 EXPORT_SYMBOL_GPL(edc_post);
 
-/* A token with payload words. -EINVAL: not such a class, or not 0 to EDC_MAX_WORDS whole words. */
 __bpf_kfunc int edc_post_payload(u32 id, u32 arg, const void *words, u32 words__sz)
 {
 	if (!is_kernel_class(id) || words__sz % sizeof(u64) || words__sz > EDC_MAX_WORDS * sizeof(u64))
@@ -46,14 +45,18 @@ __bpf_kfunc int edc_post_payload(u32 id, u32 arg, const void *words, u32 words__
 }
 EXPORT_SYMBOL_GPL(edc_post_payload);
 
-/* The trace clock now, in ticks. */
 __bpf_kfunc u64 edc_tsc(void)
 {
 	return get_cycles();
 }
 EXPORT_SYMBOL_GPL(edc_tsc);
 
-/* For the recorder's iterators over all threads. */
+__bpf_kfunc int edc_sample(void)
+{
+	return edc_sample_once();
+}
+EXPORT_SYMBOL_GPL(edc_sample);
+
 __bpf_kfunc int edc_is_traced(s32 tid)
 {
 	return edc_filter_has(tid);
@@ -71,6 +74,7 @@ BTF_KFUNCS_START(edc_kfuncs)
 BTF_ID_FLAGS(func, edc_post)
 BTF_ID_FLAGS(func, edc_post_payload)
 BTF_ID_FLAGS(func, edc_tsc)
+BTF_ID_FLAGS(func, edc_sample)
 BTF_ID_FLAGS(func, edc_is_traced)
 BTF_ID_FLAGS(func, edc_trace)
 BTF_KFUNCS_END(edc_kfuncs)

@@ -2,7 +2,7 @@
 /*
  * The event-data card as a kernel module: what its files share.
  *
- *     sched.c irq.c syscall.c fault.c sample.c  --edc_post()-->  rings.c  <--mmap--  device.c  <--ioctl--  the recorder
+ *     sched.c irq.c syscall.c fault.c sample.c  --EDC_POST()-->  rings.c  <--mmap--  device.c  <--ioctl--  the recorder
  *            ^ probes.c attaches
  *
  * Invariant: a probe posts with preemption off, so probes on one CPU nest last-in-first-out and every ring, one per CPU
@@ -114,7 +114,7 @@ void edc_faults_counts(struct edc_device_faults *counts);
  * sample.c: the sample of all CPUs, once, from any context, or again and again. -ENODATA if it is not attached, -EBUSY
  * while one is under way.
  */
-int edc_sample(void);
+int edc_sample_once(void);
 int edc_sample_every(u64 ns);
 void edc_sample_attach(const struct edc_device_classes *classes);
 void edc_sample_attached(struct edc_device_classes *classes);

@@ -88,7 +88,7 @@ static void on_call(struct irq_work *unused)
 
 static struct irq_work sample_work = IRQ_WORK_INIT_HARD(on_call);
 
-int edc_sample(void)
+int edc_sample_once(void)
 {
 	if (!READ_ONCE(attached))
 		return -ENODATA;

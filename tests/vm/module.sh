@@ -4,7 +4,8 @@
 #
 # Run in the guest by tests/vm/guest.sh: the kernel module's card. It is loaded, records what the BPF card records,
 # `monitor check` accepts its traces, its device withstands a hostile program, and it goes without a trace.
-# Needs beside it: monitor (static), getppid, device_abuse and, if one could be built for this kernel, monitor_edc.ko.
+# Needs beside it: monitor (static), getppid, device_abuse and, if they could be built for this kernel, monitor_edc.ko and
+# poster.ko.
 tasks=4
 calls=20000
 
@@ -122,6 +123,34 @@ user=$(tr '{' '\n' < /tmp/report.json | sed -n 's/.*"user":\([0-9]*\).*/\1/p' | 
 [ "$user" -ge 10 ] || fail "only $user samples met the shell's loop in user mode"
 ./monitor record --card bpf --sample-every 10ms -d 1 -o /tmp/none 2> /tmp/refused && fail "--sample-every without the module"
 grep -q 'only the kernel module can' /tmp/refused || fail "--card bpf --sample-every: $(cat /tmp/refused)"
+
+# Another module posts, and triggers samples: those, and no other ones but the one of a long period.
+if [ -f /sys/kernel/btf/monitor_edc ]; then
+	insmod ./poster.ko || fail "insmod poster"
+	echo 5 > /sys/module/poster/parameters/posts || fail "posts while nobody records"
+	echo 1 2> /dev/null > /sys/module/poster/parameters/samples && fail "a sample while nobody records"
+	rm -rf /tmp/module
+	./monitor record --card module -o /tmp/module -e sched,power --sample-every 100s > /tmp/record.out 2>&1 &
+	recorder=$!
+	for wait in $(seq 100); do
+		[ -s /tmp/module/metadata ] && break
+		usleep 100000
+	done
+	usleep 300000
+	for name in wrong posts samples; do
+		echo 20 > /sys/module/poster/parameters/$name || fail "$name of another module"
+	done
+	kill -INT $recorder
+	wait $recorder || fail "record what another module posts: $(cat /tmp/record.out)"
+	./monitor check /tmp/module || fail "monitor check of what another module posts: exit status $?"
+	posted=$(./monitor list --event cpu_frequency /tmp/module | wc -l)
+	idle=$(./monitor list --event cpu_idle --filter 'state == 7' /tmp/module | wc -l)
+	samples=$(./monitor report --samples --json /tmp/module | tr -d ' \n' | sed -n 's/.*"samples":{"taken":\([0-9]*\).*/\1/p')
+	echo "module.sh: another module posted 20 tokens with and 20 without a payload and asked all CPUs 20 times: $posted, $idle, $samples"
+	[ "$posted $idle $samples" = "20 20 20" ] || fail "what another module posts is not there"
+	rmmod poster || fail "rmmod poster"
+fi
+
 ./device_abuse || fail "device_abuse: exit status $?"
 
 # In use it stays; killed at any instant a recorder leaves nothing behind.

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Posting from inside the kernel: functions of the module monitor_edc for other modules (exported to those under the
+ * GPL) and for BPF programs of type tracing (tp_btf, fentry, fexit, iter; kfuncs, found where the module has BTF).
+ *
+ * Any context, NMI included. While nobody records, or not that class, nothing happens. What finds no room is counted.
+ */
+#ifndef MONITOR_KERNEL_POST_H
+#define MONITOR_KERNEL_POST_H
+
+#include <linux/types.h>
+
+#ifdef __bpf__
+#define EDC_KERNEL_FUNCTION __attribute__((weak, section(".ksyms"))) /* __weak __ksym: it may not be there */
+#else
+#define EDC_KERNEL_FUNCTION
+#endif
+
+/*
+ * A token with an argument of 16 bits. -EINVAL: not a class of the kernel's range (monitor/card.h), whose layout its
+ * description has.
+ */
+int edc_post(__u32 id, __u32 arg) EDC_KERNEL_FUNCTION;
+
+/* A token with payload words. -EINVAL: not such a class, or not 0 to EDC_MAX_WORDS whole words. */
+int edc_post_payload(__u32 id, __u32 arg, const void *words, __u32 words__sz) EDC_KERNEL_FUNCTION;
+
+/* The trace clock now, in ticks. */
+__u64 edc_tsc(void) EDC_KERNEL_FUNCTION;
+
+/*
+ * A trigger: every CPU that is online posts a `sample`, what it is at, all at about the same time. It returns at once.
+ * -ENODATA: nobody records samples; -EBUSY: one is under way.
+ */
+int edc_sample(void) EDC_KERNEL_FUNCTION;
+
+/* For the recorder's own iterators over all threads: whether -p selects a thread; it does from now on. */
+int edc_is_traced(__s32 tid) EDC_KERNEL_FUNCTION;
+int edc_trace(__s32 tid) EDC_KERNEL_FUNCTION;
+
+#endif
