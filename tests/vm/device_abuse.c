@@ -4,47 +4,15 @@
  * Exit status 0: all as expected.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "abuse.h"
 #include "monitor/device.h"
-
-static int failures;
-
-static void expect(int is_right, const char *what)
-{
-	if (is_right)
-		return;
-	printf("device_abuse: %s (errno %d: %s)\n", what, errno, strerror(errno));
-	failures++;
-}
-
-/* `error` 0: it is to succeed. */
-static void call(int device, unsigned long command, void *argument, int error, const char *what)
-{
-	errno = 0;
-	int result = ioctl(device, command, argument);
-
-	expect(error ? result == -1 && errno == error : result == 0, what);
-}
-
-static void map(int device, size_t at, size_t bytes, int access, int flags, int error, const char *what)
-{
-	errno = 0;
-	void *place = mmap(NULL, bytes, access, flags, device, (off_t)at);
-
-	expect(error ? place == MAP_FAILED && errno == error : place != MAP_FAILED, what);
-	if (place != MAP_FAILED)
-		munmap(place, bytes);
-}
 
 static struct edc_device_create usual(void)
 {

@@ -7,29 +7,20 @@
  *   user_device_abuse garbage MS     takes rings, and writes at random over all of their memory for so long
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "abuse.h"
 #include "monitor/device.h"
 
-static int failures;
 static __u16 ids[2000];
-
-static void expect(int is_right, const char *what)
-{
-	if (is_right)
-		return;
-	printf("user_device_abuse: %s (errno %d: %s)\n", what, errno, strerror(errno));
-	failures++;
-}
 
 static int open_device(void)
 {
@@ -51,13 +42,9 @@ static struct edc_device_hello usual(void)
 	return hello_of("step\0", 6, 1);
 }
 
-/* `error` 0: it is to succeed. */
 static void say(int device, struct edc_device_hello hello, int error, const char *what)
 {
-	errno = 0;
-	int result = ioctl(device, EDC_DEVICE_HELLO, &hello);
-
-	expect(error ? result == -1 && errno == error : result == 0, what);
+	call(device, EDC_DEVICE_HELLO, &hello, error, what);
 }
 
 static void refuse_questions(int device)
@@ -123,16 +110,6 @@ static void ask_garbage(void)
 	expect(refused > 20000, "garbage to be refused");
 }
 
-static void map(int device, size_t at, size_t bytes, int access, int flags, int error, const char *what)
-{
-	errno = 0;
-	void *place = mmap(NULL, bytes, access, flags, device, (off_t)at);
-
-	expect(error ? place == MAP_FAILED && errno == error : place != MAP_FAILED, what);
-	if (place != MAP_FAILED)
-		munmap(place, bytes);
-}
-
 static void refuse_mappings(void)
 {
 	const int read_write = PROT_READ | PROT_WRITE;
@@ -173,25 +150,40 @@ static void refuse_mappings(void)
 	close(other);
 }
 
+#define MOST_DEVICES 900
+static int devices[MOST_DEVICES], opened;
+
+/* As many rings as there are: how many. errno says why not more. */
+static int take_all(void)
+{
+	for (opened = 0; opened < MOST_DEVICES; opened++) {
+		struct edc_device_hello hello = usual();
+
+		devices[opened] = open_device();
+		errno = 0;
+		if (ioctl(devices[opened], EDC_DEVICE_HELLO, &hello) == -1)
+			return opened++;
+	}
+	return opened;
+}
+
+static void give_back(void)
+{
+	while (opened > 0)
+		close(devices[--opened]);
+}
+
 /* A user has a bound: of rings, and of classes. What was given back can be had again. */
 static void reach_limits(void)
 {
-	int devices[900], taken;
 	char texts[8000];
 	int length = 0;
 
 	for (int round = 0; round < 2; round++) {
-		for (taken = 0; taken < 900; taken++) {
-			struct edc_device_hello hello = usual();
+		const int taken = take_all();
 
-			devices[taken] = open_device();
-			errno = 0;
-			if (ioctl(devices[taken], EDC_DEVICE_HELLO, &hello) == -1)
-				break;
-		}
-		expect(taken > 20 && taken < 900 && errno == ENOSPC, "no more rings than a user may have");
-		for (int i = 0; i <= taken; i++)
-			close(devices[i]);
+		expect(taken > 20 && taken < MOST_DEVICES && errno == ENOSPC, "no more rings than a user may have");
+		give_back();
 	}
 	for (int i = 0; i < 600; i++)
 		length += sprintf(texts + length, "class_%d", i) + 1, texts[length++] = 0;
@@ -214,14 +206,69 @@ static void reach_limits(void)
 	close(device);
 }
 
+static void be(unsigned id)
+{
+	if (setgid(id) || setuid(id))
+		_exit(100);
+}
+
+/* The rings that a user can have, 255 at most: takes them in a process that ends. */
+static int rings_of(unsigned id)
+{
+	const pid_t child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		be(id);
+		_exit(take_all() % 256);
+	}
+	waitpid(child, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+/* Another user of a namespace that a user made has no rings beyond those of who made it. */
+static void users_of_a_namespace(void)
+{
+	int made[2], mapped[2], took[2], taken = 0;
+	char path[64], byte = 0;
+
+	expect(!pipe(made) && !pipe(mapped) && !pipe(took), "pipes");
+
+	const pid_t child = fork();
+
+	if (child == 0) {
+		be(1000);
+		if (unshare(CLONE_NEWUSER) || write(made[1], "", 1) != 1 || read(mapped[0], &byte, 1) != 1 || setuid(0))
+			_exit(101);
+		taken = take_all();
+		if (write(took[1], &taken, sizeof taken) != sizeof taken)
+			_exit(102);
+		pause();
+	}
+	expect(read(made[0], &byte, 1) == 1, "a user namespace");
+	snprintf(path, sizeof path, "/proc/%d/uid_map", (int)child);
+
+	const int map_file = open(path, O_WRONLY);
+
+	expect(write(map_file, "0 100000 1", 10) == 10 && write(mapped[1], "", 1) == 1, "a user of it");
+	close(map_file);
+	expect(read(took[0], &taken, sizeof taken) == sizeof taken && taken > 20, "rings in a user namespace");
+	expect(rings_of(1000) == 0, "no rings beside those of the namespace");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	expect(rings_of(1000) == taken, "rings that the namespace gave back");
+	for (int i = 0; i < 2; i++)
+		close(made[i]), close(mapped[i]), close(took[i]);
+}
+
 static int recorder_as(unsigned id)
 {
 	const pid_t child = fork();
 	int status = -1;
 
 	if (child == 0) {
-		if (id && (setgid(id) || setuid(id)))
-			_exit(100);
+		if (id)
+			be(id);
 		int device = open_device();
 		_exit(ioctl(device, EDC_DEVICE_USERS) == 0 ? 0 : errno);
 	}
@@ -307,6 +354,7 @@ int main(int count, char **argument)
 	ask_garbage();
 	refuse_mappings();
 	reach_limits();
+	users_of_a_namespace();
 	one_recorder();
 	close(device);
 	printf("user_device_abuse: %d wrong\n", failures);
