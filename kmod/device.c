@@ -61,7 +61,7 @@ static int create(struct file *file, const struct edc_device_create *wanted)
 		return -EPERM;
 	if (owner)
 		return -EBUSY;
-	error = edc_rings_create(wanted);
+	error = edc_kfuncs_describe(wanted->counters) ?: edc_rings_create(wanted);
 	if (!error)
 		owner = file;
 	return error;

@@ -7,29 +7,58 @@
 #include <linux/export.h>
 #include <linux/init.h>
 #include <linux/module.h>
+#include <linux/string.h>
 #include <linux/timex.h>
 
 #include "compat.h"
 #include "module.h"
 #include "monitor/kernel_post.h"
 
-static bool is_kernel_class(u32 id)
+/* clang-format off */
+#define EDC_WORDS(id, name, family, words, fields) \
+	[id - EDC_ID_KERNEL_FIRST] = 1 + (words),
+/* clang-format on */
+
+/* One more than the payload words of each class of the card's table; 0: no class. */
+static const u8 table[EDC_CARD_CLASSES] = { EDC_KERNEL_CLASSES(EDC_WORDS) };
+
+static u8 counters_in_set[EDC_COUNTER_SETS]; /* written before anything is attached */
+
+int edc_kfuncs_describe(const u8 *counters)
 {
-	return id >= EDC_ID_KERNEL_FIRST && id < EDC_ID_KERNEL_FIRST + EDC_CARD_CLASSES;
+	unsigned int set;
+
+	for (set = 0; set < EDC_COUNTER_SETS; set++)
+		if (counters[set] > EDC_COUNTERS_IN_SET)
+			return -EINVAL;
+	memcpy(counters_in_set, counters, sizeof(counters_in_set));
+	return 0;
+}
+
+/* A token of another size than its class has would make the rest of its block unreadable. */
+static bool is_described(u32 id, u32 words)
+{
+	const u32 set = id - EDC_ID_counters, scaled = id - EDC_ID_counters_scaled;
+	const u32 slot = id - EDC_ID_KERNEL_FIRST;
+
+	if (set < EDC_COUNTER_SETS)
+		return words && words == counters_in_set[set];
+	if (scaled < EDC_COUNTER_SETS)
+		return words > 2 && words - 2 == counters_in_set[scaled];
+	return slot < EDC_CARD_CLASSES && table[slot] == 1 + words;
 }
 
 /* Counters are everybody's: what was counted between two switches belongs to a thread that is traced or not. */
 static s32 keep_of(u32 id)
 {
-	return id >= EDC_ID_counters && id < EDC_ID_counters + 2 * EDC_COUNTER_SETS ? EDC_KEEP_ALWAYS
-										    : EDC_KEEP_BY_CURRENT;
+	return id - EDC_ID_counters < 2 * EDC_COUNTER_SETS ? EDC_KEEP_ALWAYS : EDC_KEEP_BY_CURRENT;
 }
 
 __bpf_kfunc_start_defs();
 
 __bpf_kfunc int edc_post(u32 id, u32 arg)
 {
-	if (!is_kernel_class(id))
+	if (!is_described(id, 0))
 		return -EINVAL;
 	edc_post_words(id, keep_of(id), arg, NULL, 0);
 	return 0;
@@ -38,7 +67,7 @@ EXPORT_SYMBOL_GPL(edc_post);
 
 __bpf_kfunc int edc_post_payload(u32 id, u32 arg, const void *words, u32 words__sz)
 {
-	if (!is_kernel_class(id) || words__sz % sizeof(u64) || words__sz > EDC_MAX_WORDS * sizeof(u64))
+	if (words__sz % sizeof(u64) || !is_described(id, words__sz / sizeof(u64)))
 		return -EINVAL;
 	edc_post_words(id, keep_of(id), arg, words, words__sz / sizeof(u64));
 	return 0;

@@ -137,5 +137,7 @@ void edc_device_unregister(void);
 
 /* kfuncs.c */
 int edc_kfuncs_register(void);
+/* How many values each set of counters has in the recording that begins. -EINVAL: more than any has. */
+int edc_kfuncs_describe(const u8 *counters);
 
 #endif

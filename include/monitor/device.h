@@ -18,7 +18,7 @@
 #include "card.h"
 #include "user_device.h"
 
-#define EDC_DEVICE_VERSION 3
+#define EDC_DEVICE_VERSION 4
 
 struct edc_device_classes {
 	__u64 bits[EDC_CARD_CLASSES / 64];
@@ -33,11 +33,12 @@ struct edc_device_info {
 };
 
 struct edc_device_create {
-	__u8 uuid[16];                 /* for the headers of blocks */
-	__u64 area_bytes;              /* of each CPU: EDC_CPU_HEADER and the blocks */
-	__u32 blocks[EDC_CARD_LEVELS]; /* of each ring; together what the area has */
-	__u32 filtering;               /* 1: only threads that EDC_DEVICE_TRACE adds, and their children */
-	__u32 reserved;                /* 0 */
+	__u8 uuid[16];                   /* for the headers of blocks */
+	__u64 area_bytes;                /* of each CPU: EDC_CPU_HEADER and the blocks */
+	__u32 blocks[EDC_CARD_LEVELS];   /* of each ring; together what the area has */
+	__u32 filtering;                 /* 1: only threads that EDC_DEVICE_TRACE adds, and their children */
+	__u32 reserved;                  /* 0 */
+	__u8 counters[EDC_COUNTER_SETS]; /* values of each set; 0: no such set */
 };
 
 /* The kernel's own counts of page faults since the last EDC_DEVICE_ATTACH that asked for them, or EDC_DEVICE_RESET. */
@@ -80,6 +81,6 @@ static inline void edc_device_add(struct edc_device_classes *classes, __u32 id)
 }
 
 EDC_ASSERT(sizeof(struct edc_device_info) == 32);
-EDC_ASSERT(sizeof(struct edc_device_create) == 48);
+EDC_ASSERT(sizeof(struct edc_device_create) == 56);
 
 #endif

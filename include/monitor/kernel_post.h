@@ -3,7 +3,8 @@
  * Posting from inside the kernel: functions of the module monitor_edc for other modules (exported to those under the
  * GPL) and for BPF programs of type tracing (tp_btf, fentry, fexit, iter; kfuncs, found where the module has BTF).
  *
- * Any context, NMI included. While nobody records, or not that class, nothing happens. What finds no room is counted.
+ * Any context, NMI included. While nobody records nothing happens; a recording has what is posted whichever families
+ * it was asked for. What finds no room is counted.
  */
 #ifndef MONITOR_KERNEL_POST_H
 #define MONITOR_KERNEL_POST_H
@@ -17,12 +18,12 @@
 #endif
 
 /*
- * A token with an argument of 16 bits. -EINVAL: not a class of the kernel's range (monitor/card.h), whose layout its
- * description has.
+ * A token of a class of the kernel's range (EDC_KERNEL_CLASSES in monitor/card.h), with its argument of 16 bits.
+ * -EINVAL: there is no such class, or it has a payload.
  */
 int edc_post(__u32 id, __u32 arg) EDC_KERNEL_FUNCTION;
 
-/* A token with payload words. -EINVAL: not such a class, or not 0 to EDC_MAX_WORDS whole words. */
+/* Likewise with its payload. -EINVAL: there is no such class, or its payload is of another size. */
 int edc_post_payload(__u32 id, __u32 arg, const void *words, __u32 words__sz) EDC_KERNEL_FUNCTION;
 
 /* The trace clock now, in ticks. */

@@ -38,6 +38,9 @@ static void refuse_creations(int device)
 	wanted = usual();
 	wanted.reserved = 1;
 	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a reserved word");
+	wanted = usual();
+	wanted.counters[7] = EDC_COUNTERS_IN_SET + 1;
+	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a set of more counters than there are");
 	memset(&wanted, 0xff, sizeof(wanted));
 	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "all ones");
 	wanted = usual();

@@ -130,7 +130,7 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	echo 5 > /sys/module/poster/parameters/posts || fail "posts while nobody records"
 	echo 1 2> /dev/null > /sys/module/poster/parameters/samples && fail "a sample while nobody records"
 	rm -rf /tmp/module
-	./monitor record --card module -o /tmp/module -e sched,power --sample-every 100s > /tmp/record.out 2>&1 &
+	./monitor record --card module -o /tmp/module -e sched --sample-every 100s > /tmp/record.out 2>&1 &
 	recorder=$!
 	for wait in $(seq 100); do
 		[ -s /tmp/module/metadata ] && break

@@ -78,8 +78,9 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 		    "this kernel offers no type information (/sys/kernel/btf/vmlinux), which the BPF card needs; "
 		    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)");
 	if (options_.module)
-		module_ = std::make_unique<ModuleCard>(
-		    options_.uuid, options_.cpus, blocks_by_ring(options_.blocks_per_cpu, false), options_.filtering);
+		module_ = std::make_unique<ModuleCard>(options_.uuid, options_.cpus,
+						       blocks_by_ring(options_.blocks_per_cpu, false),
+						       options_.filtering, options_.counters_in_set);
 	skeleton_ = card__open();
 	if (!skeleton_)
 		throw Error(errno, "cannot open the BPF card: " + why_refused());

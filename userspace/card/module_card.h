@@ -20,10 +20,11 @@ std::string why_no_module();
 
 class ModuleCard {
 public:
-	// Blocks by ring, of each CPU. `filtering`: only threads of trace() and their children. Throws Error if the
-	// module refuses.
+	// Blocks by ring, of each CPU. `filtering`: only threads of trace() and their children. `counters_in_set`:
+	// of what programs post by its kfuncs. Throws Error if the module refuses.
 	ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
-		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering);
+		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering,
+		   const std::vector<unsigned> &counters_in_set);
 
 	// Whether the module probes this class on this kernel.
 	bool has(std::string_view name) const;

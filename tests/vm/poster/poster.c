@@ -49,11 +49,22 @@ static int samples_set(const char *text, const struct kernel_param *param)
 static int wrong_set(const char *text, const struct kernel_param *param)
 {
 	const __u64 words[EDC_MAX_WORDS + 1] = {};
+	const __u32 never[] = {0,
+			       EDC_ID_KERNEL_FIRST - 1,
+			       EDC_ID_KERNEL_FIRST + EDC_CARD_CLASSES,
+			       ~0u,
+			       EDC_ID_counters,
+			       EDC_ID_counters_reset,
+			       EDC_ID_ratios};
+	__u32 i;
 
-	if (edc_post(0, 0) != -EINVAL || edc_post(EDC_ID_KERNEL_FIRST - 1, 0) != -EINVAL || edc_post(~0u, 0) != -EINVAL)
-		return -EBADMSG;
-	if (edc_post_payload(CPU_FREQUENCY, 0, words, sizeof(words)) != -EINVAL ||
-	    edc_post_payload(CPU_FREQUENCY, 0, words, 4) != -EINVAL)
+	for (i = 0; i < ARRAY_SIZE(never); i++)
+		if (edc_post(never[i], 0) != -EINVAL || edc_post_payload(never[i], 0, words, 16) != -EINVAL)
+			return -EBADMSG;
+	for (i = 0; i <= sizeof(words); i++)
+		if (i != 8 && edc_post_payload(CPU_FREQUENCY, 0, words, i) != -EINVAL)
+			return -EBADMSG;
+	if (edc_post(CPU_FREQUENCY, 0) != -EINVAL)
 		return -EBADMSG;
 	return edc_tsc() ? 0 : -EBADMSG;
 }
