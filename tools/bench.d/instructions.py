@@ -26,9 +26,9 @@ def static_helpers(context):
 	os.makedirs(folder)
 	source, build = "tools/bench.d", context.build
 	run(["cc", "-std=gnu11", "-O2", "-static", f"{source}/workload.c", "-o", f"{folder}/workload", "-pthread"])
-	libraries = [f"{build}/userspace/libmonitor_{name}.a" for name in ("record", "card", "base")]
+	libraries = [f"{build}/userspace/libmonitor_{name}.a" for name in ("record", "pmu", "card", "base")]
 	run(["c++", "-std=c++20", "-O2", "-static", "-Iuserspace", "-Iinclude", f"{source}/attach.cpp", "-o",
-		f"{folder}/attach", *libraries, "-lbpf", "-lelf", "-lz", "-pthread"])
+		f"{folder}/attach", *libraries, "-lbpf", "-lelf", "-lz", "-lpfm", "-pthread"])
 	shutil.copy(context.helper("peers.bpf.o"), folder)
 	return [os.path.join(folder, name) for name in ("attach", "workload", "peers.bpf.o")]
 
