@@ -24,7 +24,7 @@ install_packages() {
 	DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
 }
 
-# Several files at a time for the compiler (a unity build) take a third of its time; a developer's own build need not.
+# Several files at a time for the compiler (a unity build) cost it less than half; a developer's own build need not.
 configure() { # DIRECTORY OPTION...
 	local directory=$1
 	shift
