@@ -5,7 +5,7 @@
 # Run in a guest of four CPUs whose kernel checks every piece of memory (tests/vm/run: the mode `stress`): the kernel
 # module while CPUs go and come, recorders are killed, memory is short and the module comes and goes. Behind it there
 # are as many objects in the kernel's memory as before, and its log has no complaint (tests/vm/boot).
-# Needs beside it: monitor, user_load and monitor_edc.ko.
+# Needs beside it: monitor and user_load (both static) and monitor_edc.ko.
 families=sched,irq,syscall,fault
 kills=20
 loads=20
