@@ -26,6 +26,7 @@ struct thread_info {
 
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	__u64 nr_migrations;
 } CORE;
 
 struct kernfs_node {

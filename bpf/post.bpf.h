@@ -19,7 +19,9 @@
 #include "monitor/kernel_post.h"
 
 #define INLINE static __attribute__((always_inline))
+#ifndef READ /* a test may look on */
 #define READ(lvalue) (*(volatile __typeof__(lvalue) *)&(lvalue))
+#endif
 #define WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
 
 /* Set by the loader before the program is verified, constants to the verifier. */
@@ -37,43 +39,82 @@ struct {
 	__uint(value_size, EDC_CPU_HEADER + 2 * EDC_BLOCK_SIZE);
 } rings SEC(".maps");
 
-/* Threads that -p selects, by tid. Kept up to date by the sched probes. */
+/* Wakes the recorder: one entry, of no meaning, for each ring that is found half full. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, EDC_BLOCK_SIZE);
+} bell SEC(".maps");
+
+/*
+ * Processes that -p selects, a bit for each number: a thread takes over another one's number when it starts a program,
+ * that of its process stays. The birth of a process sets or clears its bit, which then holds until the number is given
+ * to another one. The recorder maps it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
-	__type(key, __s32);
-	__type(value, __u8);
+	__type(key, __u32);
+	__type(value, __u64);
 } traced SEC(".maps");
 
 struct edc_clock edc_clock = {}; /* written by the recorder */
-__u64 traced_refused = 0;        /* threads that did not fit into `traced` */
 
-/* The set that held at `ns`, which is before the newest: published ahead, or the probe was long asleep. */
-static __attribute__((noinline)) __u64 older_set(__u64 ns, __u64 newest)
+/* A lap of sets has not gone by since `newest` was read: what was read of the sets holds. */
+INLINE bool sets_hold(__u64 newest)
 {
-	for (int back = 1; back < 8; back++)
-		if (ns >= READ(edc_clock.set[(newest - back) % EDC_CLOCK_SETS].from_ns))
-			return newest - back;
-	return newest - 8;
+	return READ(edc_clock.newest) - newest < EDC_CLOCK_SETS - 9;
 }
 
-/* Trace time now. Sets are chosen by time; a probe that slept through a whole lap of sets starts again. */
+/*
+ * The time by the set that held at `ns`: one before the newest, which is published ahead. A probe that slept for longer
+ * than the sets reach back looks at the clock again, once.
+ */
+static __attribute__((noinline)) __u64 time_by_older_set(__u64 ns, __u64 newest)
+{
+	for (int attempt = 0; attempt < 2; attempt++) {
+		for (int back = 0; back < 8; back++) {
+			const struct edc_clock_set *set = &edc_clock.set[(newest - back) % EDC_CLOCK_SETS];
+
+			if (ns < READ(set->from_ns))
+				continue;
+
+			__u64 time = edc_clock_at(set, ns);
+
+			if (sets_hold(newest))
+				return time;
+			break;
+		}
+		ns = bpf_ktime_get_ns();
+		newest = READ(edc_clock.newest);
+	}
+	return edc_clock_at(&edc_clock.set[newest % EDC_CLOCK_SETS], ns);
+}
+
+/* Trace time now. Sets are chosen by time. */
 INLINE __u64 now(void)
 {
 	__u64 ns = bpf_ktime_get_ns();
 	__u64 newest = READ(edc_clock.newest);
 	const struct edc_clock_set *set = &edc_clock.set[newest % EDC_CLOCK_SETS];
 
-	if (__builtin_expect(ns < READ(set->from_ns), 0))
-		set = &edc_clock.set[older_set(ns, newest) % EDC_CLOCK_SETS];
+	if (__builtin_expect(ns >= READ(set->from_ns), 1)) {
+		__u64 time = edc_clock_at(set, ns);
 
-	__u64 time = edc_clock_at(set, ns);
-
-	if (__builtin_expect(READ(edc_clock.newest) - newest >= EDC_CLOCK_SETS - 9, 0)) {
-		newest = READ(edc_clock.newest);
-		time = edc_clock_at(&edc_clock.set[older_set(ns, newest) % EDC_CLOCK_SETS], ns);
+		if (__builtin_expect(sets_hold(newest), 1))
+			return time;
 	}
-	return time;
+	return time_by_older_set(ns, newest);
+}
+
+/*
+ * Called at each closing of a block with the number of blocks that wait: at one number, so that between two looks of
+ * the recorder a ring rings once. The wake-up itself is done by an interrupt of this CPU's own (irq_work), so any
+ * context will do. A full bell is one that has not been heard yet.
+ */
+static __attribute__((noinline)) void ring_bell(void)
+{
+	bpf_ringbuf_output(&bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
 }
 
 /* Close the open block, if any, and open the next one. Returns the place of its first token, 0 if none is free. */
@@ -85,6 +126,7 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 	struct edc_ring *ring = &cpu->level[depth].ring;
 	__u64 start = ring->end - EDC_BLOCK_SIZE;
 	struct edc_block *block;
+	__u64 waiting;
 
 	if (ring->end) {
 		if (start > last_record)
@@ -94,7 +136,10 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 		ring->end = 0;
 		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full ordering: the block before its number */
 	}
-	if (ring->opened - READ(cpu->reader.read[depth]) >= ring->blocks)
+	waiting = ring->opened - READ(cpu->reader.read[depth]);
+	if (waiting == ring->blocks / 2)
+		ring_bell();
+	if (waiting >= ring->blocks)
 		return 0;
 	start = ring->first + ring->next * EDC_BLOCK_SIZE;
 	if (start > last_record)
@@ -168,27 +213,38 @@ INLINE void put(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 id, __u32 ar
 		refuse(cpu, depth, id);
 }
 
-INLINE bool is_traced(__s32 tid)
+INLINE bool is_traced(__u32 process)
 {
-	return bpf_map_lookup_elem(&traced, &tid) != 0;
+	__u32 word = process / 64;
+	__u64 *bits = bpf_map_lookup_elem(&traced, &word);
+
+	return bits && (READ(*bits) >> (process % 64) & 1);
 }
 
-/* Is the running thread one that -p selects? Looked up once per switch, or where a switch was not seen. */
-INLINE bool current_kept(struct edc_cpu *cpu)
+INLINE void set_traced(__u32 process, bool selected)
 {
-	__u32 kept = READ(cpu->kept), tid = (__u32)bpf_get_current_pid_tgid();
+	__u32 word = process / 64;
+	__u64 *bits = bpf_map_lookup_elem(&traced, &word), bit = 1ull << (process % 64);
 
-	if (kept == EDC_KEPT_UNKNOWN || READ(cpu->kept_tid) != tid) {
-		kept = is_traced((__s32)tid) ? EDC_KEPT_YES : EDC_KEPT_NO;
-		WRITE(cpu->kept_tid, tid);
-		WRITE(cpu->kept, kept);
-	}
-	return kept == EDC_KEPT_YES;
+	if (bits && selected)
+		__sync_fetch_and_or(bits, bit);
+	else if (bits)
+		__sync_fetch_and_and(bits, ~bit);
 }
 
-#define KEEP_BY_CURRENT 0 /* the filter judges the running thread */
+INLINE __u32 current_process(void)
+{
+	return bpf_get_current_pid_tgid() >> 32;
+}
+
+#define KEEP_BY_CURRENT 0 /* the filter judges the running thread's process */
 #define KEEP_ALWAYS -1
-/* a positive number: the filter keeps it if that thread or the running one is selected */
+/* a positive number: the filter keeps it if that process or the running thread's is selected */
+
+INLINE bool is_kept(__s32 keep)
+{
+	return !filtering || keep == KEEP_ALWAYS || is_traced(current_process()) || (keep > 0 && is_traced(keep));
+}
 
 INLINE int post_at(__u64 time, __u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count)
 {
@@ -204,7 +260,7 @@ INLINE int post_at(__u64 time, __u32 id, __s32 keep, __u32 arg, const __u64 *wor
 	barrier();
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
-		if (!filtering || keep == KEEP_ALWAYS || current_kept(cpu) || (keep > 0 && is_traced(keep)))
+		if (is_kept(keep))
 			put(cpu, depth, time, id, arg, words, count);
 		else
 			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;

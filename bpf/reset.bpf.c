@@ -93,7 +93,7 @@ static __attribute__((noinline)) int reset_counters(__u32 event)
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
 	bool done = 0;
 
-	if (!cpu || READ(cpu->reader.stopped) || (filtering && !is_traced((__s32)bpf_get_current_pid_tgid())))
+	if (!cpu || READ(cpu->reader.stopped) || (filtering && !is_traced(current_process())))
 		return 0;
 	for (__u32 lane = 0; lane < EDC_CARD_LANES; lane++) {
 		if (__sync_lock_test_and_set(&cpu->lane[lane].taken, 1))

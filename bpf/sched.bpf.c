@@ -4,7 +4,7 @@
  * Included by card.bpf.c. The scheduler's own tracepoints hold a run-queue lock with interrupts off; exec, exit and
  * rename may be preempted where tracepoints are preemptible and have a classic twin (classic_*).
  *
- * Under -p these probes also keep the set of traced threads.
+ * Under -p a birth also says whether the new process is selected: as the one that made it is.
  */
 #include "pmu.bpf.h"
 
@@ -30,54 +30,34 @@ INLINE struct comm_words comm_of_current(void)
 	return words;
 }
 
-INLINE void trace_thread(__s32 tid)
-{
-	__u8 one = 1;
-
-	if (bpf_map_update_elem(&traced, &tid, &one, BPF_ANY))
-		__sync_fetch_and_add(&traced_refused, 1);
-}
-
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state)
 {
-	__s32 next_pid = next->pid;
 	__s32 prev_pid = prev->pid;
 	__u32 state = EDC_STATE_PREEMPTED;
 	bool dead = prev_state & EDC_TASK_DEAD;
 
 	if (!preempt)
 		state = prev_state ? edc_reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
-	const __u64 word = pair(prev_pid, next_pid);
+	const __u64 word = pair(prev_pid, next->pid);
 
 	post_at(count_switch(), 256, KEEP_ALWAYS, state, &word, 1);
 	if (dead) /* the thread's last switch: the kernel's own counts are final */
 		POST(263, KEEP_BY_CURRENT, EDC_WHEN_EXIT, pair(prev_pid, prev->tgid), prev->nvcsw, prev->nivcsw,
-		     prev->se.sum_exec_runtime, prev->min_flt, prev->maj_flt);
-	if (filtering) {
-		__u32 cpu_id = bpf_get_smp_processor_id();
-		struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
-
-		if (dead)
-			bpf_map_delete_elem(&traced, &prev_pid);
-		if (cpu) {
-			WRITE(cpu->kept_tid, next_pid);
-			WRITE(cpu->kept, is_traced(next_pid) ? EDC_KEPT_YES : EDC_KEPT_NO);
-		}
-	}
+		     prev->se.sum_exec_runtime, prev->min_flt, prev->maj_flt, prev->se.nr_migrations);
 	return 0;
 }
 
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
-	return POST(257, task->pid, task->thread_info.cpu, pair(task->pid, task->prio));
+	return POST(257, task->tgid, task->thread_info.cpu, pair(task->pid, task->prio));
 }
 
 SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 {
-	return POST(258, task->pid, dest_cpu,
+	return POST(258, task->tgid, dest_cpu,
 		    pair(task->pid, (task->thread_info.cpu & 0xffff) | (__u32)task->prio << 16));
 }
 
@@ -87,9 +67,9 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 	struct comm_words comm = comm_of(task->comm);
 	__s32 parent = (__s32)bpf_get_current_pid_tgid();
 
-	if (filtering && is_traced(parent))
-		trace_thread(task->pid);
-	return POST(259, task->pid, task->thread_info.cpu, pair(task->pid, task->tgid), pair(parent, task->prio),
+	if (filtering && task->pid == task->tgid)
+		set_traced(task->tgid, is_traced(current_process()));
+	return POST(259, task->tgid, task->thread_info.cpu, pair(task->pid, task->tgid), pair(parent, task->prio),
 		    comm.word[0], comm.word[1]);
 }
 
@@ -97,10 +77,6 @@ INLINE int on_exec(__s32 pid, __s32 old_pid)
 {
 	struct comm_words comm = comm_of_current();
 
-	if (filtering && old_pid != pid && is_traced(old_pid)) {
-		trace_thread(pid);
-		bpf_map_delete_elem(&traced, &old_pid);
-	}
 	return POST(260, KEEP_BY_CURRENT, bpf_get_smp_processor_id(), pair(pid, old_pid), comm.word[0], comm.word[1]);
 }
 
@@ -143,7 +119,7 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *newcomm)
 	struct comm_words comm = {};
 
 	bpf_probe_read_kernel_str(&comm, sizeof(comm), newcomm);
-	return POST(262, task->pid, BPF_CORE_READ(task, signal, oom_score_adj), pair(task->pid, task->tgid),
+	return POST(262, task->tgid, BPF_CORE_READ(task, signal, oom_score_adj), pair(task->pid, task->tgid),
 		    comm.word[0], comm.word[1]);
 }
 
@@ -153,11 +129,11 @@ int classic_task_rename(struct trace_event_raw_task_rename *context)
 	struct comm_words comm = comm_of(context->newcomm);
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32; /* a thread renames itself or one of its own process */
 
-	return POST(262, context->pid, context->oom_score_adj, pair(context->pid, tgid), comm.word[0], comm.word[1]);
+	return POST(262, KEEP_BY_CURRENT, context->oom_score_adj, pair(context->pid, tgid), comm.word[0], comm.word[1]);
 }
 
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(cgroup_attach_task, struct cgroup *to, const char *path, struct task_struct *task, bool threadgroup)
 {
-	return POST(264, task->pid, threadgroup, pair(task->pid, to->level), to->kn->id);
+	return POST(264, task->tgid, threadgroup, pair(task->pid, to->level), to->kn->id);
 }

@@ -6,20 +6,12 @@
  */
 #include "post.bpf.h"
 
-/* Processes of -p, by tgid; `select_descendants` adds to it until `selected_more` stays 0. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __s32);
-	__type(value, __u8);
-} selected SEC(".maps");
+__u64 selected_more = 0; /* by `select_descendants`, which is run until it adds none */
 
-__u64 selected_more = 0;
-
-/* The set of traced threads is the card's: programs of another type have only ours. */
-INLINE bool card_traces(__s32 tid)
+/* The set of traced processes is the card's: programs of another type have only ours. */
+INLINE bool card_traces(__s32 process)
 {
-	return module_card ? edc_is_traced(tid) : is_traced(tid);
+	return module_card ? edc_is_traced(process) : is_traced(process);
 }
 
 INLINE __u16 syscall_of(struct task_struct *task)
@@ -53,7 +45,7 @@ int list_tasks(struct bpf_iter__task *context)
 		record.flags |= EDC_THREAD_KERNEL;
 	else if (!on_cpu)
 		record.syscall = syscall_of(task);
-	if (filtering && !card_traces(record.pid))
+	if (filtering && !card_traces(record.tgid))
 		record.flags |= EDC_THREAD_FILTERED;
 	bpf_probe_read_kernel(record.comm, sizeof(record.comm), task->comm);
 	record.nvcsw = task->nvcsw;
@@ -61,6 +53,7 @@ int list_tasks(struct bpf_iter__task *context)
 	record.sum_exec_runtime = task->se.sum_exec_runtime;
 	record.min_flt = task->min_flt;
 	record.maj_flt = task->maj_flt;
+	record.nr_migrations = task->se.nr_migrations;
 	record.time = now();
 	bpf_seq_write(context->meta->seq, &record, sizeof(record));
 	return 0;
@@ -70,25 +63,18 @@ SEC("?iter/task")
 int select_descendants(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
-	__u8 one = 1;
 
 	if (!task)
 		return 0;
 
-	__s32 pid = task->pid;
-	__s32 tgid = task->tgid;
-	__s32 ppid = task->real_parent->tgid;
+	__s32 process = task->tgid;
 
-	if (bpf_map_lookup_elem(&selected, &ppid) && !bpf_map_lookup_elem(&selected, &tgid)) {
-		bpf_map_update_elem(&selected, &tgid, &one, BPF_ANY);
-	}
-	if (bpf_map_lookup_elem(&selected, &tgid) && !card_traces(pid)) {
-		if (module_card)
-			edc_trace(pid);
-		else
-			trace_thread(pid);
-		if (card_traces(pid))
-			__sync_fetch_and_add(&selected_more, 1);
-	}
+	if (card_traces(process) || !card_traces(task->real_parent->tgid))
+		return 0;
+	if (module_card)
+		edc_trace(process);
+	else
+		set_traced(process, 1);
+	__sync_fetch_and_add(&selected_more, 1);
 	return 0;
 }

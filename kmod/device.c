@@ -36,7 +36,7 @@ union argument {
 	struct edc_device_classes classes;
 	struct edc_device_faults faults;
 	u64 sample_every_ns;
-	s32 tid;
+	s32 process;
 	struct edc_device_hello hello;
 	struct edc_device_class class;
 };
@@ -63,7 +63,7 @@ static int create(struct file *file, const struct edc_device_create *wanted)
 		return -EBUSY;
 	error = edc_kfuncs_describe(wanted->counters) ?: edc_rings_create(wanted);
 	if (!error)
-		owner = file;
+		WRITE_ONCE(owner, file);
 	return error;
 }
 
@@ -122,7 +122,7 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 	case EDC_DEVICE_RESET:
 		return reset();
 	case EDC_DEVICE_TRACE:
-		edc_filter_add(argument->tid);
+		edc_filter_set(argument->process, true);
 		return 0;
 	case EDC_DEVICE_SAMPLE:
 		return argument->sample_every_ns ? edc_sample_every(argument->sample_every_ns) : edc_sample_once();
@@ -220,7 +220,12 @@ static int device_open(struct inode *inode, struct file *file)
 
 static ssize_t device_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
 {
-	return edc_users_read(file, to, bytes);
+	return file == READ_ONCE(owner) ? edc_rings_read(to, bytes) : edc_users_read(file, to, bytes);
+}
+
+static __poll_t device_poll(struct file *file, struct poll_table_struct *wait)
+{
+	return file == READ_ONCE(owner) ? edc_rings_poll(file, wait) : edc_users_poll(file, wait);
 }
 
 static int device_release(struct inode *inode, struct file *file)
@@ -230,7 +235,7 @@ static int device_release(struct inode *inode, struct file *file)
 	if (owner == file) {
 		detach_all();
 		edc_rings_free();
-		owner = NULL;
+		WRITE_ONCE(owner, NULL);
 	}
 	mutex_unlock(&card_lock);
 	return 0;
@@ -240,7 +245,7 @@ static const struct file_operations device_operations = {
 	.owner = THIS_MODULE,
 	.open = device_open,
 	.read = device_read,
-	.poll = edc_users_poll,
+	.poll = device_poll,
 	.unlocked_ioctl = device_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = device_mmap,

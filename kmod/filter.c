@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The threads that -p selects: a bit for each number that a thread can have, so that a probe asks with one load. */
+/*
+ * The processes that -p selects: a bit for each number that one can have, so that a probe asks with one load. It holds
+ * from the birth of a process, or from when the recorder selects it, until the number is given to another one.
+ */
 #include <linux/bitmap.h>
 #include <linux/bitops.h>
 #include <linux/preempt.h>
@@ -12,37 +15,27 @@
 unsigned long *edc_traced;
 static unsigned long *ended;
 
-bool edc_filter_has(s32 tid)
+bool edc_filter_has(s32 process)
 {
 	const unsigned long *set;
 	bool has;
 
 	preempt_disable_notrace();
 	set = READ_ONCE(edc_traced);
-	has = set && (u32)tid < PID_MAX_LIMIT && test_bit(tid, set);
+	has = set && (u32)process < PID_MAX_LIMIT && test_bit(process, set);
 	preempt_enable_notrace();
 	return has;
 }
 
-static void change(s32 tid, bool is_traced)
+void edc_filter_set(s32 process, bool is_traced)
 {
 	unsigned long *set;
 
 	preempt_disable_notrace();
 	set = READ_ONCE(edc_traced);
-	if (set && (u32)tid < PID_MAX_LIMIT)
-		assign_bit(tid, set, is_traced);
+	if (set && (u32)process < PID_MAX_LIMIT)
+		assign_bit(process, set, is_traced);
 	preempt_enable_notrace();
-}
-
-void edc_filter_add(s32 tid)
-{
-	change(tid, true);
-}
-
-void edc_filter_remove(s32 tid)
-{
-	change(tid, false);
 }
 
 int edc_filter_create(void)

@@ -48,7 +48,7 @@ static bool is_described(u32 id, u32 words)
 	return slot < EDC_CARD_CLASSES && table[slot] == 1 + words;
 }
 
-/* Counters are everybody's: what was counted between two switches belongs to a thread that is traced or not. */
+/* Counters are everybody's: what was counted between two switches belongs to a process that is traced or not. */
 static s32 keep_of(u32 id)
 {
 	return id - EDC_ID_counters < 2 * EDC_COUNTER_SETS ? EDC_KEEP_ALWAYS : EDC_KEEP_BY_CURRENT;
@@ -86,14 +86,14 @@ __bpf_kfunc int edc_sample(void)
 }
 EXPORT_SYMBOL_GPL(edc_sample);
 
-__bpf_kfunc int edc_is_traced(s32 tid)
+__bpf_kfunc int edc_is_traced(s32 process)
 {
-	return edc_filter_has(tid);
+	return edc_filter_has(process);
 }
 
-__bpf_kfunc int edc_trace(s32 tid)
+__bpf_kfunc int edc_trace(s32 process)
 {
-	edc_filter_add(tid);
+	edc_filter_set(process, true);
 	return 0;
 }
 

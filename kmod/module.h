@@ -26,9 +26,9 @@ struct vm_area_struct;
 
 /* rings.c */
 
-#define EDC_KEEP_BY_CURRENT 0 /* the filter judges the running thread */
+#define EDC_KEEP_BY_CURRENT 0 /* the filter judges the running thread's process */
 #define EDC_KEEP_ALWAYS (-1)
-/* a positive number: the filter keeps it if that thread or the running one is traced */
+/* a positive number: the filter keeps it if that process or the running thread's is traced */
 
 /*
  * Post a token of class `id` with `count` payload words. Any context, NMI included. What the filter does not keep and
@@ -58,9 +58,12 @@ void edc_rings_free(void);
 void edc_rings_reset(void);
 void *edc_rings_area(unsigned int cpu);
 u64 edc_rings_area_bytes(void);
+/* A ring was half full since the last read. -EAGAIN: none was. */
+__poll_t edc_rings_poll(struct file *file, struct poll_table_struct *wait);
+ssize_t edc_rings_read(char __user *to, size_t bytes);
 
 /*
- * filter.c: the threads that -p selects, by their numbers in the first namespace. Any context; create, clear, end and
+ * filter.c: the processes that -p selects, by their numbers in the first namespace. Any context; create, clear, end and
  * free are for the device, while no probe is attached.
  */
 extern unsigned long *edc_traced; /* a bit for each; NULL: no filter, all are kept */
@@ -70,12 +73,11 @@ static inline bool edc_filter_keeps(s32 keep)
 {
 	const unsigned long *set = READ_ONCE(edc_traced);
 
-	return !set || keep == EDC_KEEP_ALWAYS || test_bit(current->pid, set) || (keep > 0 && test_bit(keep, set));
+	return !set || keep == EDC_KEEP_ALWAYS || test_bit(current->tgid, set) || (keep > 0 && test_bit(keep, set));
 }
 
-bool edc_filter_has(s32 tid);
-void edc_filter_add(s32 tid);
-void edc_filter_remove(s32 tid);
+bool edc_filter_has(s32 process);
+void edc_filter_set(s32 process, bool is_traced);
 int edc_filter_create(void);
 void edc_filter_clear(void);
 /* Behind it and a grace period nobody uses it any more, and edc_filter_free() may follow. */

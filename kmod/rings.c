@@ -6,15 +6,19 @@
  *
  * The areas are made and freed by the device, under its lock, while no probe is attached.
  */
+#include <linux/irq_work.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
+#include <linux/poll.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/timex.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <linux/wait.h>
 
 #include "monitor/block.h"
 
@@ -22,6 +26,18 @@
 
 static DEFINE_PER_CPU(struct edc_cpu *, edc_areas); /* where probes post; NULL: nowhere */
 static DEFINE_PER_CPU(struct edc_cpu *, edc_owned); /* what there is */
+
+/* A ring is half full. By an interrupt of this CPU's own, for a probe may hold any lock. */
+static DECLARE_WAIT_QUEUE_HEAD(listeners);
+static bool rung;
+
+static void wake_recorder(struct irq_work *unused)
+{
+	WRITE_ONCE(rung, true);
+	wake_up_interruptible(&listeners);
+}
+
+static struct irq_work bell = IRQ_WORK_INIT(wake_recorder);
 
 static u64 area_bytes;
 static u8 trace_uuid[16];
@@ -32,6 +48,7 @@ static void close_block(struct edc_cpu *cpu, struct edc_ring *ring)
 	edc_block_closed((void *)cpu + ring->end - EDC_BLOCK_SIZE, ring);
 	WRITE_ONCE(ring->end, 0);
 	smp_store_release(&ring->closed, ring->opened); /* the reader finds the block whole */
+	smp_mb();					/* and what it sees of the ring is counted from what we see */
 }
 
 /* Returns the place of the first token, 0 if no block is free. */
@@ -39,12 +56,15 @@ static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 {
 	struct edc_ring *ring = &cpu->level[level].ring;
 	struct edc_block *block;
-	u64 start;
+	u64 start, waiting;
 
 	if (ring->end)
 		close_block(cpu, ring);
 	/* The control dependency keeps the next lap's tokens behind the reader's copy. */
-	if (ring->opened - READ_ONCE(cpu->reader.read[level]) >= ring->blocks)
+	waiting = ring->opened - READ_ONCE(cpu->reader.read[level]);
+	if (waiting == ring->blocks / 2)
+		irq_work_queue(&bell);
+	if (waiting >= ring->blocks)
 		return 0;
 	start = ring->first + ring->next * EDC_BLOCK_SIZE;
 	block = (void *)cpu + start;
@@ -174,6 +194,7 @@ void edc_rings_free(void)
 
 	edc_filter_end();
 	unpublish();
+	irq_work_sync(&bell);
 	edc_filter_free();
 	for_each_possible_cpu(cpu) {
 		vfree(per_cpu(edc_owned, cpu));
@@ -226,4 +247,22 @@ void *edc_rings_area(unsigned int cpu)
 u64 edc_rings_area_bytes(void)
 {
 	return area_bytes;
+}
+
+__poll_t edc_rings_poll(struct file *file, struct poll_table_struct *wait)
+{
+	poll_wait(file, &listeners, wait);
+	return READ_ONCE(rung) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+/* As of an eventfd; what was rung is heard. */
+ssize_t edc_rings_read(char __user *to, size_t bytes)
+{
+	const u64 one = 1;
+
+	if (bytes < sizeof(one))
+		return -EINVAL;
+	if (!xchg(&rung, false))
+		return -EAGAIN;
+	return copy_to_user(to, &one, sizeof(one)) ? -EFAULT : sizeof(one);
 }

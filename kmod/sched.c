@@ -3,7 +3,7 @@
  * Family sched: who runs, who becomes runnable and by whom, births, names and deaths of threads. The scheduler's own
  * tracepoints hold a run-queue lock with interrupts off.
  *
- * Under -p these probes also keep the set of traced threads.
+ * Under -p a birth also says whether the new process is selected: as the one that made it is.
  */
 #include <linux/binfmts.h>
 #include <linux/cgroup.h>
@@ -32,30 +32,28 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev, struct
 	if (!preempt)
 		state = prev_state ? edc_reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
 	EDC_POST(256, EDC_KEEP_ALWAYS, state, edc_pair(prev->pid, next->pid));
-	if (dead) { /* the thread's last switch: the kernel's own counts are final */
+	if (dead) /* the thread's last switch: the kernel's own counts are final */
 		EDC_POST(263, EDC_KEEP_BY_CURRENT, EDC_WHEN_EXIT, edc_pair(prev->pid, prev->tgid), prev->nvcsw,
-			 prev->nivcsw, prev->se.sum_exec_runtime, prev->min_flt, prev->maj_flt);
-		edc_filter_remove(prev->pid);
-	}
+			 prev->nivcsw, prev->se.sum_exec_runtime, prev->min_flt, prev->maj_flt, prev->se.nr_migrations);
 }
 
 static void on_waking(void *data, struct task_struct *task)
 {
-	EDC_POST(257, task->pid, task_cpu(task), edc_pair(task->pid, task->prio));
+	EDC_POST(257, task->tgid, task_cpu(task), edc_pair(task->pid, task->prio));
 }
 
 static void on_migrate(void *data, struct task_struct *task, int to)
 {
-	EDC_POST(258, task->pid, to, edc_pair(task->pid, (task_cpu(task) & 0xffff) | (u32)task->prio << 16));
+	EDC_POST(258, task->tgid, to, edc_pair(task->pid, (task_cpu(task) & 0xffff) | (u32)task->prio << 16));
 }
 
 static void on_new(void *data, struct task_struct *task)
 {
 	struct edc_comm comm = comm_of(task->comm);
 
-	if (edc_filter_has(current->pid))
-		edc_filter_add(task->pid);
-	EDC_POST(259, task->pid, task_cpu(task), edc_pair(task->pid, task->tgid), edc_pair(current->pid, task->prio),
+	if (task->pid == task->tgid)
+		edc_filter_set(task->tgid, edc_filter_has(current->tgid));
+	EDC_POST(259, task->tgid, task_cpu(task), edc_pair(task->pid, task->tgid), edc_pair(current->pid, task->prio),
 		 comm.word[0], comm.word[1]);
 }
 
@@ -63,10 +61,6 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct 
 {
 	struct edc_comm comm = comm_of(task->comm);
 
-	if (old_pid != task->pid && edc_filter_has(old_pid)) {
-		edc_filter_add(task->pid);
-		edc_filter_remove(old_pid);
-	}
 	EDC_POST(260, EDC_KEEP_BY_CURRENT, raw_smp_processor_id(), edc_pair(task->pid, old_pid), comm.word[0],
 		 comm.word[1]);
 }
@@ -80,13 +74,13 @@ static void on_rename(void *data, struct task_struct *task, const char *name)
 {
 	struct edc_comm comm = comm_of(name);
 
-	EDC_POST(262, task->pid, task->signal->oom_score_adj, edc_pair(task->pid, task->tgid), comm.word[0],
+	EDC_POST(262, task->tgid, task->signal->oom_score_adj, edc_pair(task->pid, task->tgid), comm.word[0],
 		 comm.word[1]);
 }
 
 static void on_cgroup(void *data, struct cgroup *to, const char *path, struct task_struct *task, bool threadgroup)
 {
-	EDC_POST(264, task->pid, threadgroup, edc_pair(task->pid, to->level), cgroup_id(to));
+	EDC_POST(264, task->tgid, threadgroup, edc_pair(task->pid, to->level), cgroup_id(to));
 }
 
 struct edc_probe edc_sched_probes[] = {

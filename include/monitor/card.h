@@ -23,9 +23,9 @@
 	CLASS(3, thread_state, control, 6,                                                                    \
 	      A(state, state) F(s32, pid) F(s32, tgid) F(s32, ppid) F(u16, cpu) F(u16, syscall) F(comm, comm) \
 		  F(u64, cgroup) F(u32, flags) F(s32, prio))                                                  \
-	CLASS(4, thread_counts, control, 6,                                                                   \
+	CLASS(4, thread_counts, control, 7,                                                                   \
 	      A(when, when) F(s32, pid) F(s32, tgid) F(u64, nvcsw) F(u64, nivcsw) F(u64, sum_exec_runtime)    \
-		  F(u64, min_flt) F(u64, maj_flt))                                                            \
+		  F(u64, min_flt) F(u64, maj_flt) F(u64, nr_migrations))                                      \
 	CLASS(5, thread, control, 1, A(u16, reserved) F(s32, pid) F(s32, tgid))
 
 /* Classes that the kernel's cards post. */
@@ -38,9 +38,9 @@
 	CLASS(260, sched_process_exec, sched, 3, A(u16, cpu) F(s32, pid) F(s32, old_pid) F(comm, comm))            \
 	CLASS(261, sched_process_exit, sched, 1, A(u16, group_dead) F(s32, pid) F(s32, tgid))                      \
 	CLASS(262, task_rename, sched, 3, A(s16, oom_score_adj) F(s32, pid) F(s32, tgid) F(comm, newcomm))         \
-	CLASS(263, thread_counts, sched, 6,                                                                        \
+	CLASS(263, thread_counts, sched, 7,                                                                        \
 	      A(when, when) F(s32, pid) F(s32, tgid) F(u64, nvcsw) F(u64, nivcsw) F(u64, sum_exec_runtime)         \
-		  F(u64, min_flt) F(u64, maj_flt))                                                                 \
+		  F(u64, min_flt) F(u64, maj_flt) F(u64, nr_migrations))                                           \
 	CLASS(264, cgroup_attach_task, sched, 2, A(u16, threadgroup) F(s32, pid) F(s32, dst_level) F(u64, dst_id)) \
 	CLASS(280, irq_handler_entry, irq, 0, A(u16, irq))                                                         \
 	CLASS(281, irq_handler_exit, irq, 0, A(u16, irq))                                                          \
@@ -182,13 +182,14 @@ struct edc_reader {
 	__u32 pad2[991];
 };
 
+/* Numbers of processes and threads are below it (the kernel's PID_MAX_LIMIT). */
+#define EDC_PROCESS_NUMBERS (1 << 22)
+
 /* What a card and the recorder share for one CPU; its blocks follow at EDC_CPU_HEADER. */
 struct edc_cpu {
 	struct edc_reader reader;
-	__u32 depth;    /* probes in progress on this CPU */
-	__u32 kept;     /* the running thread: EDC_KEPT_* (only with a process filter) */
-	__u32 kept_tid; /* whom `kept` is about */
-	__u32 pad;
+	__u32 depth; /* probes in progress on this CPU */
+	__u32 pad[3];
 	__u64 counted_ns; /* monotonic: the counters were read last */
 	__u64 readings;   /* of counters: whoever may be preempted sees by it that another one was made */
 	__u64 pad2[4];
@@ -198,10 +199,6 @@ struct edc_cpu {
 	__u64 ratio_last[2 * EDC_RATIO_PAIRS]; /* the probes': counts at the last token `ratios` */
 	__u64 ratio_known;                     /* they are there */
 };
-
-#define EDC_KEPT_UNKNOWN 0
-#define EDC_KEPT_NO 1
-#define EDC_KEPT_YES 2
 
 #define EDC_CPU_HEADER 49152
 
@@ -247,9 +244,9 @@ struct edc_task {
 	__u16 state, cpu, syscall, pad;
 	__s32 prio;
 	char comm[16];
-	__u64 cgroup, nvcsw, nivcsw, sum_exec_runtime, min_flt, maj_flt;
+	__u64 cgroup, nvcsw, nivcsw, sum_exec_runtime, min_flt, maj_flt, nr_migrations;
 };
 
-EDC_ASSERT(sizeof(struct edc_task) == 104);
+EDC_ASSERT(sizeof(struct edc_task) == 112);
 
 #endif

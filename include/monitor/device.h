@@ -7,6 +7,8 @@
  * as card.h describes it, struct edc_cpu and its blocks. They are mapped at CPU * area size: the first page, struct
  * edc_reader, readable and writable, all behind it only readable. Closing the last descriptor and mapping ends all.
  *
+ * poll() says that a ring was found half full since the last read(), which gives a __u64, as of an eventfd.
+ *
  * Classes are chosen by bits: bit ID - EDC_ID_KERNEL_FIRST of EDC_CARD_CLASSES.
  */
 #ifndef MONITOR_DEVICE_H
@@ -18,7 +20,7 @@
 #include "card.h"
 #include "user_device.h"
 
-#define EDC_DEVICE_VERSION 4
+#define EDC_DEVICE_VERSION 6
 
 struct edc_device_classes {
 	__u64 bits[EDC_CARD_CLASSES / 64];
@@ -36,7 +38,7 @@ struct edc_device_create {
 	__u8 uuid[16];                   /* for the headers of blocks */
 	__u64 area_bytes;                /* of each CPU: EDC_CPU_HEADER and the blocks */
 	__u32 blocks[EDC_CARD_LEVELS];   /* of each ring; together what the area has */
-	__u32 filtering;                 /* 1: only threads that EDC_DEVICE_TRACE adds, and their children */
+	__u32 filtering;                 /* 1: only processes that EDC_DEVICE_TRACE adds, and their children */
 	__u32 reserved;                  /* 0 */
 	__u8 counters[EDC_COUNTER_SETS]; /* values of each set; 0: no such set */
 };
@@ -54,7 +56,7 @@ struct edc_device_faults {
 #define EDC_DEVICE_ATTACH _IOWR('E', 0x42, struct edc_device_classes)
 /* All probes away; behind it none runs any more. */
 #define EDC_DEVICE_DETACH _IO('E', 0x43)
-/* Forget all tokens, counts and traced threads. EBUSY while probes are attached. */
+/* Forget all tokens, counts and traced processes. EBUSY while probes are attached. */
 #define EDC_DEVICE_RESET _IO('E', 0x44)
 #define EDC_DEVICE_FAULTS _IOR('E', 0x45, struct edc_device_faults)
 /*
@@ -63,7 +65,7 @@ struct edc_device_faults {
  */
 #define EDC_DEVICE_SAMPLE _IOW('E', 0x46, __u64)
 #define EDC_SAMPLE_LEAST_NS 100000
-/* The thread with this number, a __s32, is traced from now on. */
+/* The process with this number, a __s32, is traced from now on. */
 #define EDC_DEVICE_TRACE _IOW('E', 0x4a, __s32)
 
 static inline int edc_device_has(const struct edc_device_classes *classes, __u32 id)

@@ -135,6 +135,16 @@ static inline void edc_refused_(struct edc_card *card, struct edc_user_ring *rin
 		__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELAXED);
 }
 
+/* Half of a ring is full: the recorder is woken, once until it has looked. */
+static inline void edc_ring_bell_(struct edc_card *card)
+{
+	__u32 *bell = &card->area->bell;
+
+	if (__atomic_load_n(bell, __ATOMIC_RELAXED) == EDC_BELL_QUIET &&
+	    __atomic_exchange_n(bell, EDC_BELL_RUNG, __ATOMIC_SEQ_CST) == EDC_BELL_QUIET)
+		EDC_CALL_3_(SYS_futex, bell, 1 /* FUTEX_WAKE */, 1);
+}
+
 /* Makes edc_self_ the running thread. 0: this is the child of a vfork, whose cpu_id is its parent's: it must not post.
  */
 static inline int edc_know_self_(struct edc_card *card)

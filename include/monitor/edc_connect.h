@@ -211,6 +211,7 @@ static inline long edc_take_area_(struct edc_card *card, const struct edc_welcom
 	edc_self_ = 0; /* a fork's child is another thread than its parent */
 	card->pid = (uint64_t)EDC_CALL_0_(SYS_getpid);
 	__atomic_fetch_add(&card->area->lost_early, card->lost, __ATOMIC_RELAXED);
+	__atomic_store_n(&card->area->bell, EDC_BELL_QUIET, __ATOMIC_RELEASE);
 	return 0;
 }
 

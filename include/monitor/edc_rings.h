@@ -3,9 +3,10 @@
  * The user card's rings where the fast path says no: open the next block, leave one that is too full or too old, tell
  * which thread writes. Included by edc_connect.h, which calls edc_prepare_() until the fast path says yes.
  *
- * May run in a signal handler: no function of the C library, and no system call but for who we are, now and then.
- * A ring changes by one store into its state, in a restartable sequence that first looks whether it still is what it
- * was: words of a header or a token before it are not seen by anybody if the sequence is broken off.
+ * May run in a signal handler: no function of the C library, and no system call but for who we are, now and then, and
+ * to wake the recorder, once until it has looked. A ring changes by one store into its state, in a restartable sequence
+ * that first looks whether it still is what it was: words of a header or a token before it are not seen by anybody if
+ * the sequence is broken off.
  */
 #ifndef MONITOR_EDC_RINGS_H
 #define MONITOR_EDC_RINGS_H
@@ -82,10 +83,16 @@ static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t cpu,
 	struct edc_store stores[5], *end = stores;
 
 	/* Full comes first: it is what a program meets again and again, and makes no system call. */
-	if (in_block == 0 && ((position / EDC_USER_BLOCK_WORDS - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE)) &
-			      EDC_USER_BLOCKS) >= card->blocks) {
-		edc_refused_(card, ring);
-		return EDC_SLOW_;
+	if (in_block == 0) {
+		uint64_t waiting = (position / EDC_USER_BLOCK_WORDS - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE)) &
+				   EDC_USER_BLOCKS;
+
+		if (waiting >= card->blocks / 2)
+			edc_ring_bell_(card);
+		if (waiting >= card->blocks) {
+			edc_refused_(card, ring);
+			return EDC_SLOW_;
+		}
 	}
 	if ((in_block != 0 && (state ^ self) >> EDC_USER_POSITION_BITS) || self == 0 ||
 	    (in_block == 0 && position / EDC_USER_BLOCK_WORDS % EDC_LOOK_AT_SELF_ == 0)) {

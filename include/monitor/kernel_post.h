@@ -35,8 +35,8 @@ __u64 edc_tsc(void) EDC_KERNEL_FUNCTION;
  */
 int edc_sample(void) EDC_KERNEL_FUNCTION;
 
-/* Of the recorder's own BPF programs, not exported: whether -p selects a thread; it does from now on. */
-int edc_is_traced(__s32 tid) EDC_KERNEL_FUNCTION;
-int edc_trace(__s32 tid) EDC_KERNEL_FUNCTION;
+/* Of the recorder's own BPF programs, not exported: whether -p selects a process; it does from now on. */
+int edc_is_traced(__s32 process) EDC_KERNEL_FUNCTION;
+int edc_trace(__s32 process) EDC_KERNEL_FUNCTION;
 
 #endif

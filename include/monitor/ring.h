@@ -15,11 +15,14 @@
  * end time, then publish `closed` with an ordering (BPF: one xchg; elsewhere a store-release). The reader takes
  * blocks [read, closed) after an acquire of `closed`, and publishes `read` with a release when it has copied them.
  * The writer's only look at the reader is `read`, when it opens a block: if no block is free the token is refused
- * and counted in `discarded`, which the next opened block carries in its header, so a loss has its place in time.
+ * and counted in `discarded`, which the next opened block carries in its header, so a loss has its place in time. If
+ * just half of the blocks wait the writer wakes the reader, once for each time that they come to be so many.
  *
  * Litmus text (x86 cannot show an error here; reviewed for weaker machines):
  *   writer: W(records) W(content_size) RMW_full(closed)   reader: R_acq(closed) R(records) W_rel(read)
  *   writer: R(read) --control dependency--> W(records)    so no record of the next lap passes the reader's copy.
+ *   writer: W(closed) MB R(read)                          reader: W(read) MB R(closed), then it sleeps
+ *     so either the reader sees that half of the blocks wait, or the writer sees where it counts from.
  *
  * Plain C for BPF, kernel and user space. A ring that a user process writes is untrusted: copy, validate, rewrite.
  */

@@ -33,7 +33,9 @@
  *
  * Times in it rise only by and large: the clock is read after the claim. Who claims and never comes back (a killed
  * thread, a longjmp() out of a signal handler) leaves a hole; the reader waits for it for a second, then goes round it
- * and counts an event as lost. A writer that comes back later sees that the reader has passed, and stores nothing.
+ * and counts an event as lost. A writer that comes back later stores nevertheless: stores cannot be taken back. So each
+ * announces its claim before it makes it, and what was gone round is not free for the next lap before the announcement
+ * is gone, or the thread.
  *
  * The recorder reads the memory of a process that may be hostile: copy, validate, rewrite.
  */
@@ -60,15 +62,31 @@ struct edc_user_counter {
 
 #define EDC_USER_COUNTERS 5
 
+/*
+ * Who finds half of a ring full rings: rung, where it was quiet, and a wake-up. The recorder makes it quiet again when
+ * it has looked. A card that was built before there was a bell never rings.
+ */
+#define EDC_BELL_NONE 0
+#define EDC_BELL_QUIET 1
+#define EDC_BELL_RUNG 2
+
 /* First page of the area. */
 struct edc_user_area {
 	__u32 magic;
 	__u32 over;     /* the recorder's: the recording is over, post nothing */
 	__u32 counters; /* how many are wanted */
-	__u32 pad[13];
+	__u32 bell;     /* EDC_BELL_*: a futex */
+	__u32 pad[12];
 	__u64 lost_early; /* the card's: events that came before the rings did */
 	struct edc_user_counter counter[EDC_USER_COUNTERS];
 	__u64 key; /* of the recording: counters opened for another one are not these */
+};
+
+#define EDC_CLAIMS 60 /* that can be announced at a time */
+
+/* A thread (from EDC_USER_POSITION_BITS on) may be about to store at this position; 0: nobody. */
+struct edc_user_claim {
+	__u64 word __attribute__((aligned(64)));
 };
 
 /* A ring's page; its blocks follow. */
@@ -77,6 +95,8 @@ struct edc_user_ring {
 	__u64 begin_time;                             /* of the open block; nothing in the shared ring */
 	__u64 discarded __attribute__((aligned(64))); /* tokens refused so far: atomic */
 	__u64 read __attribute__((aligned(64)));      /* the reader's: blocks taken so far; in the shared ring words */
+	__u64 pad[15];
+	struct edc_user_claim claim[EDC_CLAIMS]; /* the writers', of the shared ring */
 };
 
 /* The shared ring's heads. */
@@ -89,6 +109,8 @@ EDC_ASSERT(sizeof(struct edc_user_area) == 80 + EDC_USER_COUNTERS * 32);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, begin_time) == 8);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, discarded) == 64);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, read) == 128);
+EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, claim) == 256);
+EDC_ASSERT(sizeof(struct edc_user_ring) == EDC_BLOCK_SIZE);
 
 /* Who writes from here on: a token without argument, then one word: the thread's number, above it the recorder's word
  * for its process (zero in the ring). The class `thread` of card.h. */

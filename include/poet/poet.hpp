@@ -6,6 +6,7 @@
 #include "cursor.hpp"
 #include "error.hpp"
 #include "event.hpp"
+#include "faults.hpp"
 #include "filter.hpp"
 #include "trace.hpp"
 #include "visit.hpp"

@@ -62,7 +62,6 @@
 	SIZE(VALUE, edc_cpu)                     \
 	FIELD(VALUE, edc_cpu, reader)            \
 	FIELD(VALUE, edc_cpu, depth)             \
-	FIELD(VALUE, edc_cpu, kept)              \
 	FIELD(VALUE, edc_cpu, too_deep)          \
 	FIELD(VALUE, edc_cpu, level)             \
 	SIZE(VALUE, edc_clock_set)               \
@@ -89,7 +88,8 @@
 	FIELD(VALUE, edc_task, nivcsw)           \
 	FIELD(VALUE, edc_task, sum_exec_runtime) \
 	FIELD(VALUE, edc_task, min_flt)          \
-	FIELD(VALUE, edc_task, maj_flt)
+	FIELD(VALUE, edc_task, maj_flt)          \
+	FIELD(VALUE, edc_task, nr_migrations)
 
 #define RATIO_LAYOUT(VALUE)                  \
 	SIZE(VALUE, edc_ratio)               \

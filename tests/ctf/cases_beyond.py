@@ -67,3 +67,45 @@ def variant_tags_elsewhere(directory):
 		packets.append(Packet(events, header={"tag_a": p}, context={"tag_b": (p + 1) % 6}))
 	trace.write("stream", stream, *packets)
 	return trace
+
+
+class Wide(Int):
+	"""An integer of more than 64 bits. babeltrace2 has none."""
+
+	def json(self, value):
+		return f"0x{value & (1 << self.size) - 1:x}"
+
+
+def integers_above_64_bits(directory):
+	fields = {"before": Int(3), "a": Wide(65), "b": Wide(128, align=8), "c": Wide(72, align=8, signed=True), "d": Wide(4096), "e": u8}
+	values = (0, 1, (1 << 64) - 1, 1 << 64, 0x0123456789abcdef0123456789abcdef, -1)
+	rows = [{"before": n % 8, "a": value & (1 << 65) - 1, "b": value, "c": value & (1 << 72) - 1 if n % 2 else -1, "d": value << 3900 | value, "e": 7}
+	        for n, value in enumerate(values)]
+	return simple(directory, Struct(fields), rows)
+
+
+def integers_above_64_bits_big_endian(directory):
+	return simple(directory, Struct({"a": Wide(128, align=8), "b": Int(5), "c": Wide(99), "d": Many(Wide(80, align=8), 2)}),
+	              [{"a": 1 << n | n, "b": n % 32, "c": 3 << n, "d": [n, 1 << n % 80]} for n in range(0, 96, 5)], order="be")
+
+
+def options_without_labels(directory):
+	"""They are never chosen. babeltrace2 refuses them."""
+	tag = Enum(u8, [("a", 0), ("b", 1)])
+	fields = Struct({"t": tag, "v": Variant("t", {"a": u8, "b": u16, "c": Struct({"x": u16}), "d": u8})})
+	return simple(directory, fields, [{"t": n % 2, "v": (("a", "b")[n % 2], n)} for n in range(12)])
+
+
+def labels_without_options(directory):
+	"""No event may have one of these."""
+	tag = Enum(u8, [("a", 0), ("b", 1), ("c", 2, 255)])
+	fields = Struct({"t": tag, "v": Variant("t", {"a": u8, "b": u16})})
+	return simple(directory, fields, [{"t": n % 2, "v": (("a", "b")[n % 2], n)} for n in range(12)])
+
+
+def struct_without_a_field(directory):
+	"""A struct that only is declared, in a struct. babeltrace2 takes it outside of structs only."""
+	fields = Struct({"a": u8, "b": Struct({"x": u8, "y": u16}, align=16)},
+	                text="struct { struct inner { integer { size = 8; } x; integer { size = 16; } y; } align(16); "
+	                     "integer { size = 8; } a; enum kind : integer { size = 8; } { one }; struct inner b; }")
+	return simple(directory, fields, [{"a": n, "b": {"x": n, "y": 2 * n}} for n in range(8)])

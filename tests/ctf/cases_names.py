@@ -69,6 +69,14 @@ typedef char name_t[4];
 	return simple(directory, fields, counted(fields), before=before)
 
 
+def typedef_as_length(directory):
+	"""The length's type has a name of its own, and so has the sequence's."""
+	before = "typealias integer { size = 8; } := uint8_t;\ntypedef uint8_t length_t;\n"
+	fields = Struct({"n": u8, "a": Many(u8, "n"), "b": Many(u8, "n")}, text="struct { typedef length_t own_t; own_t n; "
+	                "uint8_t a[n]; typedef uint8_t row_t[n]; row_t b; }")
+	return simple(directory, fields, [{"n": n, "a": [1] * n, "b": [2] * n} for n in range(6)], before=before)
+
+
 def typealiases(directory):
 	before = C_TYPES + """
 typealias uint8_t := my_byte;

@@ -10,13 +10,15 @@ import json
 import pathlib
 import re
 import shutil
+import struct
+import subprocess
 import sys
 import traceback
 
 import reading  # first: it may start another Python
 from cases import BEYOND, CASES
 from damaged import DAMAGED
-from invalid import INVALID, MAY_BE_READ
+from invalid import INVALID, MAY_BE_READ, WARNED, WITHOUT_EVENTS
 
 PLACE = re.compile(r"line (\d+), column (\d+)")
 
@@ -71,6 +73,47 @@ def invalid(monitor, directory, text, line, column, may_be_read):
 	return None, said
 
 
+def warned(monitor, directory, text, line, column):
+	"""It is read, with one line on standard error."""
+	directory.mkdir(parents=True)
+	(directory / "metadata").write_text(text)
+	(directory / "stream").write_bytes(b"")
+	code, _, errors = reading.run(monitor, directory)
+	places = [PLACE.search(error) for error in errors if "left out" in error]
+	if code != 0 or len(places) != 1 or tuple(map(int, places[0].groups())) != (line, column):
+		return f"exit code {code}, not one warning of line {line}, column {column}: {errors}", ""
+	return None, errors[0]
+
+
+def without_events(monitor, directory, text, files):
+	"""Every command says so, and exits with 0."""
+	directory.mkdir(parents=True)
+	(directory / "metadata").write_text(text)
+	for file in files:
+		(directory / file).write_bytes(b"")
+	for command in (["list"], ["list", "--json"], ["info"], ["info", "--json"], ["stat"], ["stat", "--csv"], ["report"],
+	                ["report", "--json"], ["check"], ["query", "SELECT count(*) FROM events"]):
+		done = subprocess.run([monitor, command[0], directory, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+		                      text=True, timeout=reading.TIMEOUT, check=False)
+		if done.returncode or "is a trace without events" not in done.stderr or ("--json" in command and json.loads(done.stdout or "[]") is None):
+			return f"{command}: exit code {done.returncode}, {done.stderr}{done.stdout}", ""
+	return None, ""
+
+
+def packets_of_the_other_order(monitor, directory):
+	"""The text's packets are big endian, the trace is not."""
+	directory.mkdir(parents=True)
+	text = dict((name, text) for name, text, _, _ in WARNED)["attribute_of_event"].encode()
+	for order, code_due in ((">", 1), ("<", 0)):
+		head = struct.pack(order + "I16sIIIBBBBB", 0x75D11D57, bytes(16), 0, 8 * (37 + len(text)), 8 * (37 + len(text)), 0, 0, 0, 1, 8)
+		(directory / "metadata").write_bytes(head + text)
+		(directory / "stream").write_bytes(b"")
+		code, _, errors = reading.run(monitor, directory)
+		if code != code_due or (code and not PLACE.search(errors[0])):
+			return f"order {order}: exit code {code}: {errors}", ""
+	return None, errors[0]
+
+
 def damage(monitor, directory, write):
 	runs = 0
 	for what, first, more, is_complaint_due in write(directory):
@@ -120,6 +163,10 @@ def main():
 		              for name, write in BEYOND.items()})
 		tests.update({f"invalid_{name}": lambda at, text=text, line=line, column=column, free=name in MAY_BE_READ:
 		              invalid(monitor, at, text, line, column, free) for name, text, line, column in INVALID})
+		tests.update({f"warned_{name}": lambda at, row=row: warned(monitor, at, *row) for name, *row in WARNED})
+		tests.update({f"without_events_{name}": lambda at, row=row: without_events(monitor, at, *row)
+		              for name, row in WITHOUT_EVENTS.items()})
+		tests["invalid_packets_of_the_other_order"] = lambda at: packets_of_the_other_order(monitor, at)
 		tests.update({f"damaged_{name}": lambda at, write=write: damage(monitor, at, write)
 		              for name, write in DAMAGED.items()})
 	failures = runs = 0

@@ -17,6 +17,20 @@ for page in *.[13]; do
 	done < <(sed -n 's/^\.Xr \(monitor[a-z-]*\) 1.*/\1/p' "$page")
 done
 
+# As people read it: a macro that is taken for text stands there as its name. (It, No and At are words, too.)
+macros='Ar|Bd|Bl|Cm|Dl|Dq|Ed|El|Em|Ev|Fl|Li|Nd|Nm|Ns|Oc|Oo|Op|Pa|Pp|Pq|Qc|Ql|Qo|Qq|Sh|Sq|Ss|Sy|Xr'
+for page in *.[13]; do
+	if command -v mandoc > /dev/null; then
+		text=$(mandoc -T ascii "$page" | sed 's/.\x08//g')
+	elif command -v man > /dev/null; then
+		text=$(MANWIDTH=80 man -l "./$page" 2> /dev/null | sed 's/.\x08//g')
+	else
+		break
+	fi
+	raw=$(grep -nwE "$macros" <<< "$text" || true)
+	[ -z "$raw" ] || complain "$page prints names of macros: $raw"
+done
+
 # What depends on the manuals that are installed here is no fault of a page.
 if command -v mandoc > /dev/null; then
 	faults=$(mandoc -T lint -W all ./*.[13] 2>&1 | grep -v -e 'referenced manual not found' -e 'outdated mandoc.db' || true)

@@ -12,7 +12,7 @@ BLOCK, HEADER = 4096, 96
 FIELDS = {"magic": (0, "I"), "timestamp_begin": (32, "Q"), "timestamp_end": (40, "Q"), "content_size": (48, "Q"),
           "packet_seq_num": (64, "Q"), "events_discarded": (72, "Q"), "cpu_id": (80, "I"), "level": (84, "I"),
           "tid": (88, "I")}
-CONTROL_BYTES = {1: 40, 2: 32, 3: 56, 4: 56}
+CONTROL_BYTES = {1: 40, 2: 32, 3: 56, 4: 64}
 
 
 def class_sizes(monitor):

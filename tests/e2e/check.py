@@ -12,9 +12,13 @@ import json
 import blocks
 import e2e
 
-SWITCH, COUNTS, TIMER_EXIT, ENTER, EXIT, SYNC, SET = 256, 263, 285, 320, 322, 1, 2
-WHEN_EXIT, EXEC_NS = 2, 24  # in thread_counts
+SWITCH, MIGRATION, COUNTS, TIMER_EXIT, ENTER, EXIT, IDLE, SYNC, SET = 256, 258, 263, 285, 320, 322, 360, 1, 2
 DAMAGES = []
+# What a recording of everything must be able to show, whether or not the kernel hides threads.
+MUST_HOLD = ("complete", "streams", "conservation", "control_tokens", "losses_placed", "misses", "thread_switches",
+             "thread_migrations", "thread_minor_faults", "thread_major_faults", "idle_states", "calls_witnessed",
+             "probe_times", "running_thread", "one_cpu", "syscall_entries", "syscall_exits", "interrupt_pairs", "clock",
+             "clock_sets", "clock_skew")
 
 
 def damage(*red, may=(), without_hidden=False):
@@ -109,6 +113,23 @@ def token_twice(recording, streams):
 def stream_tells_of_a_loss(recording, streams):
 	for packet in largest(streams).packets[2:]:
 		packet["events_discarded"] += 5
+
+
+@damage("losses_placed")
+def streams_tell_of_fewer_losses(recording, streams):
+	row = recording["classes"][0]
+	row["refused"] += 5
+	row["seen"] += 5
+
+
+@damage("conservation")
+def class_that_no_probe_counted(recording, streams):
+	recording["classes"] = [row for row in recording["classes"] if row["id"] != 342]
+
+
+@damage("clamped")
+def many_times_clamped(recording, streams):
+	recording["clamped"] = sum(row["seen"] for row in recording["classes"]) // 900
 
 
 @damage("dropped_blocks")
@@ -268,6 +289,83 @@ def interrupt_without_exit(recording, streams):
 	count_less(recording, TIMER_EXIT)
 
 
+class NotHere(Exception):
+	"""What is to be damaged need not be in a recording of this machine."""
+
+
+def first_if_there(tokens, number, where=lambda token: True):
+	try:
+		return first(tokens, number, where, 0)
+	except LookupError as error:
+		raise NotHere(error) from error
+
+
+@damage("idle_states")
+def idle_state_without_exit(recording, streams):
+	known = set()
+	tokens = (token for stream in kernel_streams(streams) for token in stream.tokens())
+	token = first_if_there(tokens, IDLE, lambda t: t.packet["cpu_id"] in known or known.add(t.packet["cpu_id"]))
+	token.packet.remove(token)
+	count_less(recording, IDLE)
+
+
+@damage("idle_usage")
+def cpuidle_counts_more(recording, streams):
+	if "idle" not in recording["kernel_counts"]["end"]:
+		raise NotHere("this kernel has no cpuidle")
+	recording["kernel_counts"]["end"]["idle"]["ends"] += 1_000_000
+
+
+@damage("softirqs")
+def stat_counts_fewer_softirqs(recording, streams):
+	halve(recording, "softirqs")
+
+
+@damage("births", without_hidden=True)
+def stat_counts_more_births(recording, streams):
+	recording["kernel_counts"]["end"]["births"] += 1000
+
+
+@damage("thread_migrations", without_hidden=True)
+def migration_missing(recording, streams):
+	"""Of a thread that exits within the recording: its last figures tell of all its migrations."""
+	tokens = [token for stream in kernel_streams(streams) for token in stream.tokens()]
+	exited = {token.get("i", 0) for token in tokens if token.id == COUNTS}
+	token = first_if_there(tokens, MIGRATION, lambda t: t.get("i", 0) in exited and t.arg != t.get("H", 4))
+	token.packet.remove(token)
+	count_less(recording, MIGRATION)
+
+
+@damage("calls_witnessed")
+def calls_not_seen(recording, streams):
+	recording["witness"]["end"][0]["entries"] = 985
+
+
+@damage("probe_times")
+def probes_were_late(recording, streams):
+	recording["witness"]["start"][-1]["outside"] = 20000
+
+
+@damage("clock_skew")
+def clocks_compared_in_no_time(recording, streams):
+	for skew in recording["tsc_skew"].values():
+		skew["uncertainty"] = 0
+
+
+@damage("clock")
+def clock_sets_are_off(recording, streams):
+	"""By 20 us at 3 GHz, all of them: they join."""
+	for token in streams["recorder"].tokens():
+		if token.id == SET:
+			token.set("Q", 8, token.get("Q", 8) + 60000)
+
+
+@damage("clock_sets")
+def clock_set_steps(recording, streams):
+	token = first(streams["recorder"].tokens(), SET, skip=2)
+	token.set("Q", 8, token.get("Q", 8) + 30)
+
+
 @damage("clock", "control_tokens")
 def no_sync_events(recording, streams):
 	for packet in streams["recorder"].packets:
@@ -278,9 +376,11 @@ def no_sync_events(recording, streams):
 def check_damages():
 	sizes = blocks.class_sizes(e2e.monitor)
 	hides = any(statement["id"] == "hidden_threads" for statement in CLEAN.statements)
+	left_out = [function.__name__ for function, _, _, without_hidden in DAMAGES if hides and without_hidden]
+	if left_out:
+		e2e.leave_out(", ".join(left_out), "the kernel hides threads from tracing here, so some figures have no upper bound")
 	for function, wanted, may, without_hidden in DAMAGES:
 		if hides and without_hidden:
-			print(f"{function.__name__}: not seen where the kernel hides threads")
 			continue
 		copy = CLEAN.copy(function.__name__)
 		recording = copy.recording()
@@ -288,6 +388,9 @@ def check_damages():
 		           if path.is_file() and path.name != "metadata"}
 		try:
 			function(recording, streams)
+		except NotHere as why:
+			e2e.leave_out(function.__name__, why)
+			continue
 		except LookupError as error:
 			e2e.expect(False, f"{function.__name__}: {error}")
 			continue
@@ -314,18 +417,6 @@ def cut_short():
 	e2e.expect("complete" in copy.check(), "a damaged recording.json passes")
 
 
-def clock_is_off():
-	"""Clock sets that are 10 us off: `clock` states the bound, and it must not hide the error."""
-	copy = CLEAN.copy("clock_is_off")
-	stream = blocks.Stream(copy.directory / "recorder", blocks.class_sizes(e2e.monitor))
-	for token in stream.tokens():
-		if token.id == SET:
-			token.set("Q", 8, token.get("Q", 8) + 30000)
-	stream.save()
-	bound = copy.summary()["clock_bound_ns"]
-	e2e.expect(bound >= 5000, f"clock sets are 30000 ticks off, the bound says {bound} ns")
-
-
 def clocks_not_compared():
 	"""CPUs that the recorder's cpuset kept it from are said, and are no failure."""
 	copy = CLEAN.copy("clocks_not_compared")
@@ -339,37 +430,16 @@ def clocks_not_compared():
 	e2e.expect(said and said[0].startswith("the clocks of 3 CPUs were not compared"), f"clock_skew: {said}")
 
 
-def stalls():
-	"""A CPU that stands still within a switch moves time between threads: few of them may disagree, the sum may not."""
-	program = "for i in $(seq 500); do /bin/true; done; i=0; while [ $i -lt 2000000 ]; do i=$((i + 1)); done"
-	crowd = e2e.record("crowd", command=["sh", "-c", program])
-	sizes = blocks.class_sizes(e2e.monitor)
-	for moved, holds in (3, True), (30, False):
-		copy = crowd.copy(f"stalls_{moved}")
-		streams = {path.name: blocks.Stream(path, sizes) for path in copy.directory.glob("kernel*")}
-		tokens = sorted((token for stream in kernel_streams(streams) for token in stream.tokens()
-		                 if token.id == COUNTS and token.arg == WHEN_EXIT), key=lambda token: token.get("Q", EXEC_NS))
-		e2e.expect(len(tokens) > 500, f"{len(tokens)} exits of 500 processes")
-		for token in tokens[:moved]:
-			token.set("Q", EXEC_NS, token.get("Q", EXEC_NS) + 30_000_000)
-		tokens[-1].set("Q", EXEC_NS, tokens[-1].get("Q", EXEC_NS) - 30_000_000 * moved)
-		for stream in streams.values():
-			stream.save()
-		red = copy.check()
-		text = next(statement["text"] for statement in copy.statements if statement["id"] == "thread_cpu_time")
-		e2e.expect(red == (set() if holds else {"thread_cpu_time"}), f"{moved} of 500 threads disagree: red is {sorted(red)}: {text}")
-		e2e.expect(not holds or "a CPU stood still" in text, f"{moved} of 500 threads disagree: {text}")
-
-
 def clean():
 	global CLEAN, PID
 	CLEAN = e2e.record_workload("clean", "mixed", 3000)
 	PID = CLEAN.values["pid"]
 	CLEAN.expect_true()
-	ids = {statement["id"] for statement in CLEAN.statements}
-	e2e.expect(len(ids) >= 18, f"only {len(ids)} statements: {sorted(ids)}")
+	verdicts = {statement["id"]: statement["verdict"] for statement in CLEAN.statements}
+	for name in MUST_HOLD:
+		e2e.equal(name, verdicts.get(name), "ok")
 
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(clean, check_damages, cut_short, clock_is_off, clocks_not_compared, stalls)
+	e2e.main(clean, check_damages, cut_short, clocks_not_compared)

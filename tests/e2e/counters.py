@@ -100,6 +100,11 @@ def stretches():
 	seen = [row for row in parts if row["process"] == "bound" and row["faults"]]
 	length = max(row["from_ns"] for row in seen) - min(row["from_ns"] for row in seen)
 	e2e.expect(len(seen) >= length / 50e6 * 0.7, f"{len(seen)} of the parts of {length / 1e6:.0f} ms have readings")
+	ms = 1_000_000
+	listed = {event["time_ns"] // ms for event in trace.events("--event", "counters")}
+	told = {row["from_ns"] // ms for row in ratios(trace, "--every", "1ms")}
+	elsewhere = {number for number in told - listed if number < max(listed)}  # behind them the recorder reads once more
+	e2e.expect(len(elsewhere) <= len(told) // 50, f"{len(elsewhere)} of {len(told)} parts are not where `list` has a reading")
 
 
 def as_ratios():

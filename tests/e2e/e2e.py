@@ -18,6 +18,13 @@ monitor, programs, _work = (os.path.abspath(argument) for argument in sys.argv[1
 work = pathlib.Path(_work)
 workload = os.path.join(programs, "workload")
 failures = 0
+left_out = []  # why parts of this test were not tried
+
+
+def leave_out(part, why):
+	"""A part of the test that cannot be tried here; the others are. If they hold, the test is skipped all the same."""
+	print(f"not tried: {part}: {why}")
+	left_out.append(f"{part} ({why})")
 
 
 def skip(why):
@@ -42,11 +49,11 @@ def own_mounts():
 	return [*plain, "--propagation", "unchanged"]  # in a chroot, whose root is no mount point
 
 
-def others_may_enter():
-	"""Whether other users can reach files here at all: not in a chroot of root's own."""
+def others_may_enter(part):
+	"""Whether other users can reach files here at all: not in a chroot of root's own. If not, `part` is left out."""
 	if os.stat("/").st_mode & 0o005 == 0o005:
 		return True
-	print("not tried with another user: the root directory of this machine is closed to others")
+	leave_out(part, "the root directory of this machine is closed to others")
 	return False
 
 
@@ -77,6 +84,8 @@ def main(*tests):
 		except Exception:  # the next test may still tell something
 			expect(False, traceback.format_exc())
 		print(f"{'ok    ' if failures == before else 'FAILED'} {test.__name__} {time.monotonic() - start:.1f} s")
+	if left_out and not failures:
+		skip(f"all that was tried holds, not tried: {'; '.join(left_out)}")
 	sys.exit(1 if failures else 0)
 
 
@@ -211,12 +220,12 @@ def record_workload(name, verb, number, *options):
 
 
 class Recorder:
-	"""A recording in the background. `command` runs under it."""
+	"""A recording in the background. `command` runs under it; the words `before` run the recorder."""
 
-	def __init__(self, name, *options, command=(), **more):
+	def __init__(self, name, *options, command=(), before=(), **more):
 		self.directory = work / name
 		shutil.rmtree(self.directory, ignore_errors=True)
-		arguments = [monitor, "record", "-o", self.directory, *options, *(("--", *command) if command else ())]
+		arguments = [*before, monitor, "record", "-o", self.directory, *options, *(("--", *command) if command else ())]
 		self.process = subprocess.Popen([str(word) for word in arguments], stdout=subprocess.PIPE,
 		                                stderr=subprocess.PIPE, text=True, **more)
 

@@ -46,8 +46,21 @@ def command_tree():
 	e2e.expect(not strangers, f"rows that belong to `other`: {strangers}")
 	unmarked = [row["pid"] for row in trace.rows("--top", 0) if row["pid"] in family and not row["recorded"]]
 	e2e.expect(not unmarked, f"rows of the tree without a mark: {unmarked}")
-	cost = trace.recording()["cost_ns"]
-	e2e.expect(cost["syscall"] > cost["rejected"] > 0, f"a kept event is calibrated to cost no more than a rejected one: {cost}")
+	e2e.expect("rejected" in trace.recording()["calibration"]["start"], "what rejecting an event costs was not calibrated")
+
+
+def programs_of_threads():
+	"""Each started by a thread that is not the first of its process, whose number it takes over with the program."""
+	trace = e2e.undisturbed(lambda: e2e.record("programs", "--force", "-p", "cmd", command=(e2e.workload, "exec_chain", 50)),
+	                        lambda trace: {trace.recording()["command_pid"]})
+	trace.expect_true()
+	pid = trace.recording()["command_pid"]
+	started = [event["fields"]["pid"] for event in trace.events("--event", "sched_process_exec")]
+	e2e.equal("programs", started, [pid] * 51)
+	named = [event for event in trace.events("--event", "task_rename") if event["fields"]["newcomm"] == "workload"]
+	e2e.equal("names", len(named), 51)
+	calls = [event["fields"]["id"] for event in trace.events("--event", "sys_enter", "--pid", pid)]
+	e2e.equal("calls of getpgid", calls.count("getpgid"), 51 * 100)
 
 
 def running_process():
@@ -95,4 +108,4 @@ def two_processes():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(command_tree, running_process, two_processes)
+	e2e.main(command_tree, programs_of_threads, running_process, two_processes)

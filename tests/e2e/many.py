@@ -60,6 +60,18 @@ def exec_by_another_thread():
 	e2e.expect(process["recorded"] and process["syscalls"] >= 3000, f"the process's row: {process}")
 
 
+def execs_by_threads():
+	"""Threads start programs while others of their process run, the first one too: its figures are not another's."""
+	for _ in range(3):
+		trace = e2e.record_workload("execs", "exec_chain", 50)
+		trace.expect_true()
+		pid = trace.values["pid"]
+		execs = [e for e in trace.events("--event", "sched_process_exec") if e["fields"]["pid"] == pid]
+		e2e.equal("programs", len(execs), 51)
+		calls = [e for e in trace.events("--event", "sys_enter", "--pid", pid) if e["fields"]["id"] == "getpgid"]
+		e2e.equal("calls", len(calls), 51 * 100)
+
+
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(two_thousand_processes, five_hundred_threads, renamed, exec_by_another_thread)
+	e2e.main(two_thousand_processes, five_hundred_threads, renamed, exec_by_another_thread, execs_by_threads)

@@ -20,7 +20,7 @@ done
 rm -f "$work/called"
 export PATH=$work/tools:$PATH
 cmake -S "$source" -B "$work/build" -G Ninja -DMONITOR_RECORD=OFF -DMONITOR_QUERY=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
-	-DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=10 > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "cmake"; }
+	-DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=20 > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "cmake"; }
 ninja -C "$work/build" monitor > "$work/ninja.log" 2>&1 || { tail -50 "$work/ninja.log"; fail "the build"; }
 [ ! -e "$work/called" ] || fail "$(cat "$work/called")"
 monitor=$work/build/tools/monitor/monitor

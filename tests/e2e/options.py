@@ -19,7 +19,7 @@ def recording():
 	e2e.equal("note", TRACE.info()["recording"]["note"], 'a "note", with ü and\nanother line')
 	text = e2e.run(e2e.monitor, "info", TRACE.directory).stdout
 	e2e.expect('a "note", with ü' in text, "info does not show the note")
-	e2e.expect("lost 0" in TRACE.errors and "clock bound" in TRACE.errors and "calibrated" in TRACE.errors,
+	e2e.expect("lost 0" in TRACE.errors and "clock bound" in TRACE.errors and ", probes " in TRACE.errors,
 	           f"the summary of record: {TRACE.errors}")
 
 
@@ -62,6 +62,9 @@ def default_directory():
 	names = [path.name for path in place.iterdir()]
 	e2e.expect(len(names) == 1 and names[0].endswith("-true"), f"without -o: {names}")
 	datetime.datetime.strptime(names[0], "monitor-%Y%m%d-%H%M%S-true")
+	for name in ("deep/er/trace", "deeper/trace/"):
+		e2e.run(e2e.monitor, "record", "-e", "power", "-o", f"{e2e.work}/{name}", "--", "/bin/true")
+		e2e.expect((e2e.work / name / "metadata").exists(), f"-o {name} makes no trace there")
 
 
 def list_options():
@@ -95,7 +98,7 @@ def report_options():
 		e2e.equal(f"--by {by}: rows of CSV", len(read), len(rows))
 		e2e.run(e2e.monitor, "report", "--by", by, TRACE.directory)
 	for column in COLUMNS:
-		numbers = [row[column] for row in TRACE.report("--sort", column)["rows"]]
+		numbers = [-1 if row[column] is None else row[column] for row in TRACE.report("--sort", column)["rows"]]
 		e2e.expect(numbers == sorted(numbers, reverse=True), f"--sort {column}: not sorted: {numbers[:10]}")
 	e2e.equal("--top 3", len(TRACE.report("--top", 3)["rows"]), 3)
 	for kind in ("--syscalls", "--offcpu"):
@@ -105,7 +108,7 @@ def report_options():
 	row = [r for r in TRACE.rows("--syscalls", pid=TRACE.values["pid"]) if r["call"] == "clone"]
 	e2e.equal("clone calls in --syscalls", [r["count"] for r in row], [50])
 	lines = e2e.run(e2e.monitor, "report", TRACE.directory).stdout.splitlines()[-3:]
-	e2e.expect(any("tokens, lost 0, clock bound" in line and "calibrated" in line for line in lines),
+	e2e.expect(any("tokens, lost 0, clock bound" in line and ", probes " in line for line in lines),
 	           f"the line under the report: {lines}")
 	done = e2e.run(e2e.monitor, "report", "--sort", "beauty", TRACE.directory, exit_code=1)
 	e2e.expect("beauty" in done.stderr, f"--sort beauty: {done.stderr}")
@@ -118,7 +121,26 @@ def machine_readable():
 	e2e.expect(e2e.run(e2e.monitor, "--version").stdout.startswith("monitor "), "--version")
 
 
+def several_traces():
+	"""What is said of each of several recordings is what is said of it alone."""
+	second = e2e.record_workload("second", "forks", 50)
+	both = [str(trace.directory) for trace in (TRACE, second)]
+	told = json.loads(e2e.run(e2e.monitor, "report", "--json", *both).stdout)
+	e2e.equal("the traces", [report.pop("trace") for report in told], both)
+	e2e.expect(told == [TRACE.report(), second.report()], "a report of two traces is not that of each")
+	rows = list(csv.DictReader(io.StringIO(e2e.run(e2e.monitor, "report", "--csv", *both).stdout)))
+	e2e.equal("rows of CSV", [sum(row["trace"] == name for row in rows) for name in both],
+	          [len(report["rows"]) for report in told])
+	listed = {}
+	for line in e2e.run(e2e.monitor, "list", "--json", *both).stdout.splitlines():
+		event = json.loads(line)
+		listed.setdefault(event["host"], []).append((event["event"], event["pid"], event["comm"]))
+	alone = [[(event["event"], event["pid"], event["comm"]) for event in trace.events()] for trace in (TRACE, second)]
+	e2e.equal("recordings that are listed", len(listed), 2)
+	e2e.expect(list(listed.values()) == alone, "threads of one recording stand in the other one's list")
+
+
 if __name__ == "__main__":
 	e2e.need_recording()
 	e2e.main(recording, families, max_size_and_duration, force, default_directory, list_options, report_options,
-	         machine_readable)
+	         machine_readable, several_traces)

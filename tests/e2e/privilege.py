@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Exit codes, signals and privileges: CMD's code is passed on, Ctrl-C reaches CMD first, -d ends it; under sudo CMD and
 the files belong to the invoking user, and the recorder keeps no capability while it records."""
+import ctypes
 import os
 import pathlib
 import shutil
@@ -60,7 +61,7 @@ def status_of(pid):
 
 def expect_no_privilege(pid, uid, what):
 	status = status_of(pid)
-	for name in ("CapEff", "CapPrm", "CapInh", "CapAmb"):
+	for name in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"):
 		e2e.equal(f"{what}: {name}", int(status[name][0], 16), 0)
 	e2e.equal(f"{what}: uids", {int(number) for number in status["Uid"]}, {uid})
 	for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
@@ -72,11 +73,22 @@ def expect_no_privilege(pid, uid, what):
 def as_root():
 	recorder = e2e.Recorder("root", "-e", "sched").wait_until_recording()
 	expect_no_privilege(recorder.process.pid, 0, "recorder of root")
-	recorder.end().expect_true()
+	trace = recorder.end()
+	trace.expect_true()
+	landlock = ctypes.CDLL(None).syscall(444, None, 0, 1) >= 1  # landlock_create_ruleset: the version
+	e2e.equal("confined to the trace", trace.recording()["confined"], landlock)
+	if not landlock:
+		print("not tried: this kernel has no Landlock")
+
+
+def no_command():
+	"""Where the command cannot be started nothing stays, though privileges are given up by then."""
+	e2e.run(e2e.monitor, "record", "-e", "sched", "-o", e2e.work / "nothing", "--", "/nonexistent", exit_code=127)
+	e2e.expect(not (e2e.work / "nothing").exists(), "a directory of nothing stays")
 
 
 def under_sudo():
-	if not e2e.others_may_enter():
+	if not e2e.others_may_enter("under_sudo"):
 		return
 	public = pathlib.Path(tempfile.mkdtemp(prefix="monitor-e2e-"))
 	public.chmod(0o777)
@@ -105,4 +117,4 @@ def under_sudo():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(exit_codes, time_over, interrupted, as_root, under_sudo)
+	e2e.main(exit_codes, time_over, interrupted, as_root, no_command, under_sudo)

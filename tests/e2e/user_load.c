@@ -13,6 +13,9 @@
  *   user_load threads N                  N threads one after the other, 32 at a time, 10 events each
  *   user_load crash EVENTS               posts EVENTS, then dies of SIGSEGV
  *   user_load pause EVENTS               posts EVENTS, prints "ready", waits for its input to end, posts EVENTS twice
+ *   user_load burst EVENTS CPUS TIMES    prints "ready", waits for its input to end; then on each of so many CPUs two
+ *                                        threads post half of EVENTS each, as fast as they can, TIMES times with 10 ms
+ *                                        between
  *   user_load libraries N FILE...        loads each library, lets it post N, posts N itself, and unloads it
  */
 #define _GNU_SOURCE
@@ -241,6 +244,37 @@ static void many_threads(long n)
 	printf("posted=%ld\n", (n + 31) / 32 * 320);
 }
 
+static int burst_times, burst_cpus;
+
+static void *post_bursts(void *argument)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((int)(long)argument / 2, &one);
+	pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+	for (int i = 0; i < burst_times; i++) {
+		post_many(events / 2);
+		usleep(10000);
+	}
+	return NULL;
+}
+
+static void burst(void)
+{
+	pthread_t thread[2 * CPU_SETSIZE];
+	char byte;
+
+	printf("ready\n");
+	while (read(0, &byte, 1) > 0)
+		;
+	for (long i = 0; i < 2 * burst_cpus; i++)
+		pthread_create(&thread[i], NULL, post_bursts, (void *)i);
+	for (int i = 0; i < 2 * burst_cpus; i++)
+		pthread_join(thread[i], NULL);
+	printf("posted=%ld\n", events / 2 * 2 * burst_cpus * burst_times);
+}
+
 static void libraries(long n, char **files)
 {
 	long all = 0;
@@ -298,6 +332,10 @@ int main(int count, char **argument)
 		raise(SIGSEGV);
 	} else if (!strcmp(load, "libraries")) {
 		libraries(n, argument + 3);
+	} else if (!strcmp(load, "burst") && count == 5) {
+		burst_cpus = atoi(argument[3]) < CPU_SETSIZE ? atoi(argument[3]) : CPU_SETSIZE;
+		burst_times = atoi(argument[4]);
+		burst();
 	} else if (!strcmp(load, "pause")) {
 		char byte;
 

@@ -214,6 +214,50 @@ static void do_exec_thread(long calls)
 	fail("execl");
 }
 
+static void *call_for_ever(void *unused)
+{
+	for (;;)
+		syscall(SYS_getppid);
+	return unused;
+}
+
+static void *fault_for_ever(void *unused)
+{
+	for (;;) {
+		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (page == MAP_FAILED)
+			fail("mmap");
+		*page = 1;
+		munmap(page, 4096);
+	}
+	return unused;
+}
+
+static void *exec_next(void *left)
+{
+	execl(self, self, "exec_chain", (char *)left, NULL);
+	fail("execl");
+	return NULL;
+}
+
+/* So many programs, each started by a thread of the one before, whose other threads run, the leader too. */
+static void do_exec_chain(long left)
+{
+	char text[24];
+	pthread_t thread;
+
+	for (int i = 0; i < 100; i++)
+		syscall(SYS_getpgid, 0);
+	if (!left)
+		return;
+	snprintf(text, sizeof text, "%ld", left - 1);
+	pthread_create(&thread, NULL, call_for_ever, NULL);
+	pthread_create(&thread, NULL, fault_for_ever, NULL);
+	pthread_create(&thread, NULL, exec_next, text);
+	call_for_ever(NULL);
+}
+
 /* Forks a child every 10 ms that makes 10 system calls, until it is killed. */
 static void do_family(long calls)
 {
@@ -233,9 +277,10 @@ static const struct {
 	const char *name;
 	void (*run)(long);
 } verbs[] = {
-    {"getppid", do_getppid}, {"pingpong", do_pingpong}, {"forks", do_forks}, {"swarm", do_swarm},
-    {"touch", do_touch},     {"spin", do_spin},         {"nap", do_nap},     {"threads", do_threads},
-    {"rename", do_rename},   {"family", do_family},     {"mixed", do_mixed}, {"exec_thread", do_exec_thread},
+    {"getppid", do_getppid},       {"pingpong", do_pingpong}, {"forks", do_forks}, {"swarm", do_swarm},
+    {"touch", do_touch},           {"spin", do_spin},         {"nap", do_nap},     {"threads", do_threads},
+    {"rename", do_rename},         {"family", do_family},     {"mixed", do_mixed}, {"exec_thread", do_exec_thread},
+    {"exec_chain", do_exec_chain},
 };
 
 int main(int argc, char **argv)

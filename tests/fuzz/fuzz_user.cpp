@@ -58,7 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	}
 	alignas(EDC_BLOCK_SIZE) std::array<std::uint64_t, 2 * EDC_USER_BLOCK_WORDS> memory{};
 	std::memcpy(memory.data(), data, std::min(size, sizeof memory));
-	SharedRing shared(reinterpret_cast<edc_user_ring *>(memory.data()), 1, 0);
+	SharedRing shared(reinterpret_cast<edc_user_ring *>(memory.data()), 1, 0,
+			  [](std::uint32_t tid) { return tid % 2 == 0; });
 	const bool waits = size && data[0] & 1;
 	for (const bool over : {!waits, true}) {
 		shared.take([] { return now; }, over, 1, words,

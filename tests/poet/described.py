@@ -25,10 +25,18 @@ def leaves(value, name=""):
 	        for dotted, leaf in leaves(below, f"{name}.{key}" if name else key).items()}
 
 
+def is_number_of(parts, text):
+	"""Of more than 64 bits: its bytes or its bits, from either end."""
+	return any(sum(part << size * at for at, part in enumerate(order)) == int(text, 16)
+	           for order in (parts, parts[::-1]) for size in (1, 8))
+
+
 def same(poet, listed):
+	if isinstance(listed, str) and listed.startswith("0x") and isinstance(poet, list):
+		return is_number_of(poet, listed)
 	if isinstance(listed, list):  # elements that are no values are null, and numbers in lists have no labels
 		return isinstance(poet, list) and len(poet) == len(listed) and all(
-			one is None and isinstance(other, (dict, list)) or isinstance(one, int) and isinstance(other, str)
+			one is None and isinstance(other, (dict, list, str)) or isinstance(one, int) and isinstance(other, str)
 			or same(one, other) for one, other in zip(poet, listed))
 	if isinstance(listed, str) and isinstance(poet, str):  # how many signs stand for broken bytes is open
 		return re.sub("\ufffd+", "\ufffd", poet) == re.sub("\ufffd+", "\ufffd", listed)

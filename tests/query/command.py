@@ -41,7 +41,7 @@ def outputs():
 	said("JSON", text.split("]\n")[1], "[")
 	said("JSON", json.loads(text.split("]\n")[0] + "]"), [{"a": 1, "a:2": 2, "b": 'x"\n', "c": "x'0aff'"}])
 	code, text, _ = query("SELECT 'a' || char(27) || '[31m' AS red")
-	said("no control characters", text, "red\na?[31m\n")
+	said("no control characters", text, "red\na\\x1b[31m\n")
 	code, text, _ = query(COUNTING + "SELECT i, 'x' || i AS t FROM c LIMIT 3000")
 	said("rows behind the first thousand", text.splitlines()[-1], "3000  x3000")
 	code, text, errors = query("SELECT count(*) FROM events", "SELECT 2", "--filter", 'name == "w0"')

@@ -1,7 +1,9 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every source file compiles by itself, without what others of a unity build (CMAKE_UNITY_BUILD) include ahead of it.
 
-Called by ctest: alone.py CMAKE SOURCE BUILD WORK. BUILD is where the generated headers are, WORK is kept.
+Called by hand, two minutes: tests/style/alone.py [BUILD]. BUILD (default: build) has the generated headers; the commands are
+kept in BUILD/alone.
 """
 import concurrent.futures
 import json
@@ -10,8 +12,10 @@ import pathlib
 import subprocess
 import sys
 
-cmake, source, build, work = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
-configured = subprocess.run([cmake, "-S", source, "-B", work, "-G", "Ninja", "-DBUILD_TESTING=OFF", "-DCMAKE_UNITY_BUILD=OFF"],
+source = pathlib.Path(__file__).resolve().parents[2]
+build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else source / "build").resolve()
+work = build / "alone"
+configured = subprocess.run(["cmake", "-S", source, "-B", work, "-G", "Ninja", "-DBUILD_TESTING=OFF", "-DCMAKE_UNITY_BUILD=OFF"],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 if configured.returncode:
     sys.exit(configured.stdout)

@@ -103,7 +103,8 @@ def damaged(monitor, work):
 	       "another version")
 	path.write_bytes(b"no magic")
 	expect("no description knows" in run(monitor, "list", path, code=1)[1], "an unknown file")
-	expect("none of its magics" in run(monitor, "list", path, "--tdl", "pcap", code=1)[1], "not what --tdl says")
+	errors = run(monitor, "list", path, "--tdl", "pcap", code=1)[1]
+	expect("none of its magics" in errors and "say with --tdl which" in errors, f"not what --tdl says: {errors}")
 	path.write_bytes(b"")
 	expect("is empty" in run(monitor, "list", path, code=1)[1], "an empty file")
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The fold: small hand-made histories of one or two CPUs, and what they must come to. One tick is one nanosecond.
 #include <random>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -13,6 +14,8 @@ using analyze::Mode;
 namespace {
 
 const std::string events =
+    samples::event_block(3, "thread_state",
+			 "u16_t state; s32_t pid; s32_t tgid; s32_t ppid; u32_t cpu; u32_t syscall; u32_t flags;") +
     samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
     samples::event_block(257, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
     samples::event_block(259, "sched_wakeup_new",
@@ -56,6 +59,23 @@ struct History {
 	}
 	void posts(std::uint32_t on, std::uint64_t time, unsigned id, unsigned arg = 0) { cpu(on).post(time, id, arg); }
 	void fault(std::uint32_t on, std::uint64_t time) { cpu(on).post(time, 340, 6, {0x1000}); }
+	// What the recorder says of a thread at the start.
+	void lists(std::uint64_t time, std::int32_t tid, std::uint64_t state, std::uint32_t call, std::uint32_t flags)
+	{
+		if (!std::exchange(has_list, true))
+			list.open(0);
+		list.post(time, 3, static_cast<unsigned>(state),
+			  {pair(tid, tid), pair(1, 0), static_cast<std::uint64_t>(flags) << 32 | call});
+	}
+	std::vector<samples::StreamWriter> &all()
+	{
+		if (std::exchange(has_list, false))
+			streams.push_back(list);
+		return streams;
+	}
+
+	samples::StreamWriter list{EDC_CPU_UNKNOWN, 0};
+	bool has_list = false;
 };
 
 struct Recorder : analyze::Observer {
@@ -81,16 +101,17 @@ struct Recorder : analyze::Observer {
 };
 
 struct Folded {
-	Folded(History &history, std::uint64_t begin, std::uint64_t end, bool complete = true)
-	    : info(make_info(begin, end, complete)), trace(samples::trace(history.streams, events)),
+	Folded(History &history, std::uint64_t begin, std::uint64_t end, bool complete = true, bool filtering = false)
+	    : info(make_info(begin, end, complete, filtering)), trace(samples::trace(history.all(), events)),
 	      machine(trace, info)
 	{
 		machine.add(recorder);
 		fold(trace, machine);
 	}
-	static analyze::RecordingInfo make_info(std::uint64_t begin, std::uint64_t end, bool complete)
+	static analyze::RecordingInfo make_info(std::uint64_t begin, std::uint64_t end, bool complete, bool filtering)
 	{
 		analyze::RecordingInfo info;
+		info.filter_command = filtering;
 		info.present = true;
 		info.complete = complete;
 		info.start_time = begin;
@@ -192,7 +213,7 @@ TEST_CASE("machine: who woke whom, and a waking that overtakes the sleep")
 	const analyze::Usage &usage = folded.thread(7).usage;
 	CHECK(usage.blocked == 100);
 	CHECK(usage.waiting == 30 + 30);
-	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 20-120 by 9", "blocked 7 200-200 by -1"});
+	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 20-120 by 9"});
 }
 
 TEST_CASE("machine: behind a loss everything is unknown, and the packet tells who runs")
@@ -283,6 +304,73 @@ TEST_CASE("machine: a number is used again by another thread, and exec by a thre
 			of_c = thread.usage.cpu();
 	CHECK(of_c == 20);
 	CHECK(folded.recorder.told.empty());
+}
+
+// Thread 8 of process 7 executes a program while thread 7 runs on the other CPU. `order`: which token shows first that
+// the two have exchanged their numbers.
+TEST_CASE("machine: a thread takes over its leader's number before a token says so")
+{
+	const int order = GENERATE(0, 1, 2);
+	History history;
+	samples::StreamWriter &cpu = history.cpu(0);
+	for (std::int32_t tid : {7, 8})
+		cpu.post(10, 259, 0, {pair(tid, 7), pair(1, 120), 0x61, 0});
+	history.switches(0, 20, 0, running, 8);
+	history.switches(1, 20, 0, running, 7);
+	history.posts(0, 30, 320, 59);
+	history.posts(1, 30, 322, 0); // in user mode
+	if (order == 0) {             // thread 8 is preempted
+		history.switches(0, 40, 7, running, 0);
+		history.wakes(1, 44, 7);
+		history.switches(0, 45, 0, running, 7);
+	}
+	if (order < 2)
+		history.switches(1, 50, 8, dead, 0); // the old leader
+	cpu.post(60, 260, 0, {pair(7, 8), 0x63, 0});
+	if (order == 2)
+		history.switches(1, 65, 8, dead, 0);
+	history.posts(0, 70, 322, 0);
+	history.switches(0, 80, 7, sleeping, 0);
+	Folded folded(history, 0, 100);
+	const std::vector<std::string> told = {"call 7 59 40 0", "blocked 7 80-100 by -1"};
+	CHECK(folded.recorder.told == told);
+	CHECK(folded.thread(7).state == analyze::State::blocked);
+	CHECK(folded.thread(8).state == analyze::State::dead);
+	CHECK(folded.thread(7).usage.voluntary + folded.thread(8).usage.voluntary == 2);
+}
+
+TEST_CASE("machine: of a thread that -p left out only the switches are known, wherever it was at the start")
+{
+	History history;
+	history.switches(0, 20, 0, running, 7);
+	history.switches(0, 60, 7, sleeping, 0);
+	history.cpu(0).post(65, 259, 0, {pair(8, 8), pair(7, 120), 0x61, 0}); // and its child, from its birth on
+	history.switches(0, 70, 0, running, 8);
+	history.switches(0, 80, 8, sleeping, 0);
+	history.lists(5, 7, sleeping, 35, EDC_THREAD_FILTERED);
+	Folded folded(history, 0, 100, true, true);
+	CHECK(folded.thread(7).usage[Mode::unattributed] == 40);
+	CHECK(folded.thread(7).usage.cpu() == 40);
+	CHECK(folded.thread(8).usage[Mode::unattributed] == 10);
+	CHECK(folded.thread(8).usage.cpu() == 10);
+}
+
+TEST_CASE("machine: what runs where a hidden thread was switched in is unknown until a token tells")
+{
+	History history;
+	history.lists(5, 9, sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
+	history.lists(6, 7, sleeping, 35, 0);
+	history.switches(0, 20, 0, running, 9);
+	history.posts(0, 40, 280, 3); // of the interrupt it is known that it is none of its time
+	history.posts(0, 45, 281, 3);
+	history.posts(0, 60, 322, 0); // thread 7 took the CPU from it at some time
+	history.switches(0, 80, 7, sleeping, 0);
+	Folded folded(history, 0, 100);
+	CHECK(folded.thread(9).usage.cpu() == 0);
+	CHECK(folded.thread(9).has_run);
+	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 55);
+	CHECK(folded.machine.cpus()[0].usage[Mode::irq] == 5);
+	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 80-100 by -1"});
 }
 
 TEST_CASE("machine: a whole process, or one thread of it, moves to another cgroup")

@@ -224,7 +224,7 @@ TEST_CASE("measurements: names and reasons of foreign origin do not reach a term
 	history.measurements = {evil, bad};
 	Folded folded(history);
 	CHECK(report::provenance_text(folded.fold.info(), table_of(folded)) ==
-	      "n/a: b: its counters are not described in this trace\nn/a: a?[1m: why?\n");
+	      "n/a: b: its counters are not described in this trace\nn/a: a\\x1b[1m: why\\n\n");
 }
 
 // More counters than there are, and a set's turn never came.

@@ -178,6 +178,12 @@ TEST_CASE("time: as people write it")
 	CHECK(parse_time("0", "--from", trace, false) == 1000);
 	CHECK(parse_time("1.5", "--from", trace, false) == 1500001000);
 	CHECK(parse_time("1.5", "--to", trace, true) == 1500001000);
+	CHECK(parse_time("1.5s", "--from", trace, false) == 1500001000);
+	CHECK(parse_time("1500ms", "--from", trace, false) == 1500001000);
+	CHECK(parse_time("2.5us", "--from", trace, false) == 3500);
+	CHECK(parse_time("20000000000ns", "--from", trace, false) == 20000001000);
+	CHECK(parse_range("1ms", "", trace).from == 1001000);
+	CHECK_THROWS_WITH(parse_range("5", "1", trace), "--from 5 is later than --to 1");
 	CHECK(parse_time("0.0000000019", "--to", trace, true) == 1001);
 	CHECK(parse_time("22:13:21", "--from", trace, false) == 999999995);
 	CHECK(parse_time("2023-11-14 22:13:21.5", "--from", trace, false) == 1499999995);

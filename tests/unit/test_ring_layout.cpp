@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How blocks are divided among the rings of a CPU, from the least number on.
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include <catch2/catch.hpp>
@@ -21,6 +22,27 @@ TEST_CASE("ring layout: every ring has its blocks, and all together have them al
 		REQUIRE(*std::min_element(by_ring.begin(), by_ring.begin() + rings) >= least_blocks_of_a_ring);
 		REQUIRE(std::all_of(by_ring.begin() + rings, by_ring.end(), [](std::uint64_t n) { return n == 0; }));
 	}
+}
+
+TEST_CASE("ring layout: programs' rings have one bound, whatever the number of CPUs")
+{
+	const std::uint64_t mib = 1 << 20, bound = GENERATE(1, 32, 128, 1024, 8192) * mib;
+	const unsigned cpus = GENERATE(1u, 2u, 16u, 128u, 1024u);
+	const monitor::card::UserMemory memory{bound, 8 * mib};
+	std::uint64_t used = 0, before = ~0ull, whole = 0, programs = 0;
+	while (const std::uint64_t blocks = monitor::card::user_ring_blocks(memory, used, cpus)) {
+		REQUIRE(std::has_single_bit(blocks));
+		REQUIRE(blocks <= before);
+		before = blocks;
+		whole += blocks * EDC_BLOCK_SIZE == 8 * mib;
+		used += monitor::card::user_area_bytes(blocks, cpus);
+		REQUIRE(used <= bound);
+		++programs;
+	}
+	const std::uint64_t burst = 8 * mib * (cpus + 1);
+	CHECK((whole >= 2) == (bound >= 7 * burst));
+	if (bound >= 128 * mib && cpus <= 16)
+		CHECK(programs >= 100);
 }
 
 TEST_CASE("ring layout: where there are lanes the first one has most")

@@ -381,3 +381,12 @@ TEST_CASE("rules: errors have their place")
 	says("rule: r\nfor: name == \"A\"\nfollows: value = value + x", "line 3: a number is missing behind +");
 	says("rule: r\nwhen: name == \"A\"\nthen: name == \"B\"\nat most: 65", "line 4: 65 is no number from 1 to 64");
 }
+
+TEST_CASE("rules: a relation that does not hold is said with its values")
+{
+	const Letters two = {{'A', 1, 1000, 3}, {'B', 1, 1010, 5}};
+	const rules::Outcome said =
+	    outcome(two, "when: name == \"A\"\nthen: name == \"B\"\nkey: key\nsame: value <= value");
+	REQUIRE(said.shown.size() == 1);
+	CHECK(said.shown[0].what == "value <= value does not hold: value is 5, value was 3");
+}

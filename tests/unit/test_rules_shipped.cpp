@@ -191,6 +191,13 @@ TEST_CASE("rules: the shipped ones hold on a sound trace")
 	CHECK(broken(sound()) == std::set<std::string>{});
 }
 
+TEST_CASE("rules: a block request may grow behind its issue")
+{
+	CHECK(broken(changed(sound(), 2950, [](Posted &posted) {
+		      posted.words = {two(8, 8192), 77};
+	      })) == std::set<std::string>{});
+}
+
 TEST_CASE("rules: what a hidden thread hides breaks none")
 {
 	// thread 10 enters a call that nobody sees, and is seen again when it gives the CPU back

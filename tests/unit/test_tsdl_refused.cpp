@@ -2,6 +2,7 @@
 // The syntax of TSDL: what is none of its forms, or beyond a bound, is refused in one sentence with its place.
 #include <catch2/catch.hpp>
 
+#include "base/limits.h"
 #include "tsdl_shown.h"
 
 using namespace monitor::trace::tsdl;
@@ -162,8 +163,9 @@ TEST_CASE("tsdl refused: nesting and size are bounded")
 	CHECK_THAT(refusal("typedef int a" + repeated(",a", 1'000'001)), Catch::EndsWith("too many declarations"));
 	CHECK_THAT(refusal("env { " + repeated("a=1;", 1'000'001) + "};"), Catch::EndsWith("too many declarations"));
 	CHECK_THAT(refusal(repeated("env{};", 1'000'001)), Catch::EndsWith("too many declarations"));
-	CHECK(refusal(std::string(max_text_bytes, ' ')) == "none");
-	CHECK(refusal(std::string(max_text_bytes + 1, ' ')) == "1:1 the description is larger than 16 MiB");
+	CHECK(refusal(std::string(monitor::max_description_bytes, ' ')) == "none");
+	CHECK(refusal(std::string(monitor::max_description_bytes + 1, ' ')) ==
+	      "1:1 the description is larger than 16 MiB");
 }
 
 TEST_CASE("tsdl refused: every beginning of a description is refused or whole")

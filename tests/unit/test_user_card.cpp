@@ -127,6 +127,38 @@ TEST_CASE("user classes: one id for each name and layout, none when they are use
 	CHECK(classes.refused() == 1 + 5000 - (classes.all().size() - 2));
 }
 
+TEST_CASE("user classes: what one process, one user and all may declare is bounded")
+{
+	UserClasses classes;
+	int number = 0;
+	const auto declare = [&](std::size_t bytes, const Declarer &declarer) {
+		const std::string name = "c" + std::to_string(number++);
+		std::string fields = "u64 x";
+		fields.resize(bytes - name.size(), ' ');
+		return classes.id_of(name, fields, declarer) != 0;
+	};
+	const auto how_many = [&](std::size_t bytes, const Declarer &declarer) {
+		std::size_t given = 0;
+		while (declare(bytes, declarer))
+			++given;
+		return given;
+	};
+	CHECK(!declare(max_class_bytes + 1, {1, 0, true}));
+	CHECK(classes.why_refused() == "c0: its text is longer than 16 KiB");
+	CHECK(how_many(20, {1, 500, false}) == max_of_process.classes);
+	CHECK(how_many(20, {2, 500, false}) == max_of_user.classes - max_of_process.classes);
+	CHECK(!declare(20, {3, 500, false})); // of the same user
+	CHECK(how_many(max_class_bytes, {4, 501, false}) == max_of_process.bytes / max_class_bytes);
+	CHECK(declare(20, {5, 502, false}));
+	CHECK(how_many(20, {6, 0, true}) == max_of_process.classes);
+	std::size_t bytes = 0;
+	for (int process = 7; const std::size_t given = how_many(max_class_bytes, {process, 0, true}); ++process)
+		bytes += given * max_class_bytes;
+	CHECK(bytes <= max_of_recording.bytes);
+	CHECK(bytes > max_of_recording.bytes / 2);
+	CHECK(!classes.adopt(4000, "theirs", std::string(max_class_bytes, ' ')));
+}
+
 TEST_CASE("user classes: ids that another gives, and classes that have theirs")
 {
 	std::vector<std::string> asked;
@@ -195,6 +227,18 @@ TEST_CASE("user block: a good one gets a header that is the recorder's")
 	std::uint64_t who;
 	std::memcpy(&who, block.bytes.data() + EDC_BLOCK_HEADER + 16, 8);
 	CHECK(who == (0x4dull | 700ull << 32)); // whatever the program said of its process
+}
+
+TEST_CASE("user block: more losses than can be are not believed")
+{
+	UserRingFacts facts = some_facts();
+	facts.most_discarded = 1000;
+	for (const auto &[said, believed] :
+	     {std::pair{900ull, 900ull}, {1001, 900}, {140'000'000'000'000, 900}, {800, 900}}) {
+		Block block(facts.last_time, said);
+		validate_user_block(block.bytes.data(), block.at, now, some_words(), facts);
+		CHECK(block.header().events_discarded == believed);
+	}
 }
 
 TEST_CASE("user block: the first wrong record ends it")

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: MIT
 // The ring of threads without restartable sequences: what is whole is yielded, what never comes is gone round.
 #include <array>
+#include <functional>
+#include <utility>
 #include <vector>
+
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 
 #include "card/user_shared.h"
+
+namespace {
+
+std::function<void()> at_claim; // what happens while a writer is stopped between its claim and its stores
+
+} // namespace
+
+#define EDC_CLAIMED_() (at_claim ? std::exchange(at_claim, nullptr)() : void())
+#include "monitor/edc_shared.h"
 #include "monitor/token.h"
 
 using namespace monitor::card;
@@ -29,7 +42,8 @@ WordsById some_words()
 struct Ring {
 	alignas(EDC_BLOCK_SIZE) std::array<std::uint64_t, EDC_USER_BLOCK_WORDS + words> memory{};
 	edc_user_ring &shared = *reinterpret_cast<edc_user_ring *>(memory.data());
-	SharedRing reader{&shared, blocks, start};
+	bool writers_live = true;
+	SharedRing reader{&shared, blocks, start, [this](std::uint32_t) { return writers_live; }};
 	std::vector<SharedRecord> seen;
 	std::uint64_t delay = 0; // between the first look at the clock and the second
 
@@ -229,4 +243,55 @@ TEST_CASE("shared ring: holes that were there together are waited for together")
 	CHECK(ring.reader.discarded() == 10);
 	CHECK(ring.take(now + 2 * patience) == nullptr);
 	CHECK(ring.reader.discarded() == 11);
+}
+
+TEST_CASE("shared ring: who is stopped with a claim in hand does not store into the next lap")
+{
+	const bool ends = GENERATE(false, true);
+	edc_user_area area{};
+	Ring ring;
+	edc_card card{};
+	card.shared = &ring.shared;
+	card.area = &area;
+	card.mask = words - 1;
+	card.pid = static_cast<std::uint64_t>(::getpid());
+	std::uint64_t posted = 0;
+	const auto post = [&] {
+		const std::uint64_t payload[] = {posted, ~posted};
+		++posted;
+		edc_share_(&card, 5ull << EDC_ARG_SHIFT | 1026, 2, payload);
+	};
+	std::vector<SharedRecord> seen;
+	SharedRing reader(&ring.shared, blocks, edc_tsc_(), [&](std::uint32_t) { return !ends; });
+	const auto take = [&] { // which waits for nobody
+		return reader.take(edc_tsc_, false, 0, some_words(),
+				   [&](const auto &record) { seen.push_back(record); });
+	};
+	post();
+	at_claim = [&] { // other threads go on, the reader goes round the claim, and a lap is over
+		while (ring.shared.state < words) {
+			post();
+			CHECK(take() == nullptr);
+		}
+		CHECK(reader.discarded() == 1);
+		++posted; // a shorter one, so that records of the next lap lie across those of this one
+		edc_share_(&card, 1024, 0, nullptr);
+		for (std::uint64_t i = 0; i < words; i += 8)
+			post();
+		if (ends) // it stores nothing any more, and its words are used again
+			CHECK(take() == nullptr);
+	};
+	post();
+	REQUIRE(!at_claim); // the hook was called
+	if (!ends) {
+		CHECK(take() == nullptr);
+		CHECK(seen.size() + reader.discarded() == posted);
+		CHECK(ring.shared.read == ring.shared.state); // its words are free again
+		for (const SharedRecord &record : seen)
+			CHECK((record.words == 1 || record.word[2] == ~record.word[1]));
+	} else {
+		CHECK(reader.discarded() == 1);
+	}
+	for (const edc_user_claim &claim : ring.shared.claim)
+		CHECK(claim.word == 0);
 }

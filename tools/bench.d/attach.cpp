@@ -148,9 +148,7 @@ void run_card(const std::string &kind, const std::string &family, Names events)
 	monitor::record::ClockSteering steering(card.clock(), monitor::card::has_invariant_tsc());
 	steering.start(first_slope_ms);
 	if (rejecting) {
-		card.trace_thread(::gettid()); // somebody else than the load
-		if (family == "syscall")
-			events.push_back("sched_switch"); // keeps the verdict on the running thread, as under -p
+		card.trace_process(::getpid()); // somebody else than the load
 	}
 	card.attach_only(false, events);
 	std::jthread reader([&](const std::stop_token &stop) {

@@ -133,9 +133,10 @@ def report(load, rounds, last, result):
 			rows.append([f"{load.name} {name}, %", *cells(Spread(slow_downs(rounds, name)), 100), f"{cpu.mid * 100:.2f}"])
 	result.table(["slow-down (wall time)", "min", "median", "max", "CPU time, median"], rows)
 	ours = Spread(slow_downs(rounds, "monitor record"))
-	if "perf" in rounds[0]:
-		against = ratios(slow_downs(rounds, "monitor record"), slow_downs(rounds, "perf"))
-		result.bar(f"{load.name}: slow-down of ours / perf's", against.mid, 0.3, spread=against)
+	for peer, most in {"perf": 0.3, "trace-cmd": 1}.items():
+		if peer in rounds[0]:
+			against = ratios(slow_downs(rounds, "monitor record"), slow_downs(rounds, peer))
+			result.bar(f"{load.name}: slow-down of monitor record / {peer} record", against.mid, most, spread=against)
 	if load.name == "compile":
 		percent = Spread([value * 100 for value in ours.values])
 		result.bar("compile: slow-down", percent.mid, 2, "%", spread=percent)
@@ -164,12 +165,7 @@ def run_load(context, make, result):
 		result.note(f"{make.name}: skipped: {skip}")
 		return
 	found = {"untraced": peers.untraced, "monitor record": lambda outcome: peers.recording(context, "", outcome)}
-	try:
-		ftrace = peers.Ftrace(peers.DEFAULT, context.scale(512, 16))
-		found["ftrace"] = ftrace.tracing
-		found["perf"] = lambda outcome: peers.perf(context, peers.DEFAULT, outcome)
-	except Skip as skip:
-		result.note(f"{load.name}: without ftrace and perf: {skip}")
+	found |= peers.tracers(context, peers.DEFAULT, context.scale(512, 16), result, load.name)
 	try:
 		rounds, last = run_rounds(context, load, found)
 	finally:

@@ -18,7 +18,7 @@ def figures(context, directory):
 	info = trace_info(context, directory)
 	summary, recorder = info["summary"], info["recording"]["recorder"]
 	seconds = summary["wall_ns"] / 1e9
-	return {"tokens": summary["tokens"], "lost": summary["lost"], "seconds": seconds,
+	return {"tokens": summary["tokens"], "lost": summary["lost"] + summary.get("claimed_lost", 0), "seconds": seconds,
 		"tokens_per_s": summary["tokens"] / seconds, "bytes_per_s": summary["bytes"] / seconds,
 		"worst_ring_fill": recorder["worst_ring_fill_permille"] / 1000}
 

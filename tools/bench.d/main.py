@@ -12,8 +12,8 @@ import traceback
 
 from lib import Context, Skip, end_all, machine, plain
 
-BENCHES = ["kernel", "instructions", "ratio", "user", "endtoend", "loss", "density", "recorder", "start", "clock", "read", "traces",
-	"memory"]
+BENCHES = ["kernel", "instructions", "ratio", "user", "endtoend", "loss", "sustained", "density", "recorder", "start", "clock",
+	"read", "traces", "memory"]
 
 
 def parse():

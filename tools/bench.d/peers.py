@@ -49,7 +49,7 @@ def present(events):
 
 def note_losses(load, last, result):
 	"""`last` has each peer's outcome of the last round."""
-	for peer in ("ftrace", "perf", "monitor record"):
+	for peer in ("ftrace", "perf", "trace-cmd", "monitor record"):
 		outcome = last.get(peer, {})
 		if outcome.get("lost"):
 			result.note(f"{load}: {peer} lost {outcome['lost']:,} events in the last round")
@@ -153,6 +153,48 @@ def perf(context, events, outcome):
 	outcome["lost_chunks"] = int(lost.group(1)) if lost else 0
 	outcome["bytes"] = os.path.getsize(output)
 	os.remove(output)
+
+
+def need_trace_cmd(context):
+	"""It asks the kernel for more than events, which a kernel that is locked down refuses."""
+	need("trace-cmd")
+	tracefs()
+	output = context.path("try.dat")
+	done = subprocess.run(["trace-cmd", "record", "-e", "sched:sched_switch", "-o", output, "true"], stdin=subprocess.DEVNULL,
+		stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+	if done.returncode:
+		raise Skip(f"trace-cmd record does not work here: {' '.join(done.stdout.split())[-200:]}")
+	os.remove(output)
+
+
+@contextlib.contextmanager
+def trace_cmd(context, events, outcome):
+	"""trace-cmd record of the whole machine with its default buffers."""
+	output = context.path("trace.dat")
+	chosen = [word for subsystem, name in present(events) for word in ("-e", f"{subsystem}:{name}")]
+	process = spawn(["trace-cmd", "record", "-C", "x86-tsc", *chosen, "-o", output, "sh", "-c", "echo ready; exec cat"],
+		stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	ready(process, "trace-cmd record")
+	try:
+		yield
+	finally:
+		said = process.communicate(timeout=300)[0]
+	outcome["lost"] = sum(map(int, re.findall(r"overrun: (\d+)", said)))
+	outcome["bytes"] = os.path.getsize(output)
+	os.remove(output)
+
+
+def tracers(context, events, megabytes_per_cpu, result, load):
+	"""The peers that this machine has, by name; what it lacks becomes a note."""
+	found = {}
+	try:
+		found["ftrace"] = Ftrace(events, megabytes_per_cpu).tracing
+		found["perf"] = lambda outcome: perf(context, events, outcome)
+		need_trace_cmd(context)
+		found["trace-cmd"] = lambda outcome: trace_cmd(context, events, outcome)
+	except Skip as skip:
+		result.note(f"{load}: without {'trace-cmd' if found else 'ftrace, perf and trace-cmd'}: {skip}")
+	return found
 
 
 @contextlib.contextmanager

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Sourced by tools/quickstart, tools/test and tools/bench: packages, configuring, building.
 
-# What Debian calls the tools and libraries that a build needs, and a test run besides.
+# What Debian calls the tools and libraries that a build needs, that building the tests needs besides, and that running
+# them does.
 build_packages="cmake ninja-build g++ clang llvm bpftool libbpf-dev libelf-dev libpfm4-dev zlib1g-dev linux-libc-dev libfmt-dev
 	nlohmann-json3-dev libcli11-dev libboost-dev libsqlite3-dev"
-test_packages="catch2 babeltrace2 python3 clang-format clang-tidy libclang-rt-14-dev linux-perf bpftrace sudo man-db
+test_build_packages="catch2 python3 libclang-rt-14-dev clang-format clang-tidy"
+test_packages="babeltrace2 linux-perf bpftrace sudo man-db
 	qemu-system-x86 qemu-system-arm g++-aarch64-linux-gnu make busybox-static dwarves cpio musl-tools zstd lz4 xz-utils procps util-linux bash-completion
 	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf tcpdump acct dkms file pkg-config"
 

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/escape.h"
+#include "base/json.h"
 #include "problems.h"
 #include "report/table.h"
 #include "rules/run.h"
@@ -33,7 +35,7 @@ const char *word(Verdict verdict)
 void print_violations(const Outcome &outcome)
 {
 	for (const rules::Shown &shown : outcome.shown) {
-		fmt::print("    {}:\n", report::printable(shown.what));
+		fmt::print("    {}:\n", printable(shown.what));
 		for (const std::string &line : shown.events)
 			fmt::print("        {}\n", line); // escaped already
 	}
@@ -50,7 +52,7 @@ void print_text(const std::vector<Outcome> &outcomes, bool quiet)
 		if (quiet && !fails)
 			continue;
 		fmt::print("{}{:<11}{}  {}\n", colour && fails ? "\033[31m" : "", word(outcome.verdict),
-			   colour && fails ? "\033[0m" : "", report::printable(outcome.text));
+			   colour && fails ? "\033[0m" : "", printable(outcome.text));
 		if (fails)
 			print_violations(outcome);
 	}
@@ -91,7 +93,7 @@ int check_rules(trace::Trace &trace, const std::vector<std::string> &files, std:
 		auto all = nlohmann::ordered_json::array();
 		for (const Outcome &outcome : outcomes)
 			all.push_back(to_json(outcome));
-		fmt::print("{}\n", all.dump(1, '\t', false, nlohmann::json::error_handler_t::replace));
+		fmt::print("{}\n", json_dump(all, 1));
 	} else {
 		print_text(outcomes, quiet);
 		if (failed)

@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include "analyze/check.h"
+#include "base/escape.h"
+#include "base/json.h"
 #include "check_rules.h"
 #include "commands.h"
+#include "open.h"
 #include "report/table.h"
 #include "tdl_option.h"
 #include "trace/trace.h"
@@ -22,19 +25,6 @@ struct CheckArguments {
 	bool quiet = false, json = false;
 };
 
-const char *word(analyze::Verdict verdict)
-{
-	switch (verdict) {
-	case analyze::Verdict::holds:
-		return "ok";
-	case analyze::Verdict::fails:
-		return "FAILS";
-	case analyze::Verdict::not_checked:
-		break;
-	}
-	return "not checked";
-}
-
 void print_text(const std::vector<analyze::Statement> &statements, bool quiet)
 {
 	const bool colour = ::isatty(STDOUT_FILENO);
@@ -42,8 +32,8 @@ void print_text(const std::vector<analyze::Statement> &statements, bool quiet)
 		const bool fails = statement.verdict == analyze::Verdict::fails;
 		if (quiet && !fails)
 			continue;
-		fmt::print("{}{:<11}{}  {}\n", colour && fails ? "\033[31m" : "", word(statement.verdict),
-			   colour && fails ? "\033[0m" : "", report::printable(statement.text));
+		fmt::print("{}{:<13}{}  {}\n", colour && fails ? "\033[31m" : "", analyze::word(statement.verdict),
+			   colour && fails ? "\033[0m" : "", printable(statement.text));
 	}
 }
 
@@ -51,13 +41,14 @@ void print_json(const std::vector<analyze::Statement> &statements)
 {
 	auto all = nlohmann::ordered_json::array();
 	for (const analyze::Statement &statement : statements)
-		all.push_back({{"id", statement.id}, {"verdict", word(statement.verdict)}, {"text", statement.text}});
-	fmt::print("{}\n", all.dump(1, '\t', false, nlohmann::json::error_handler_t::replace));
+		all.push_back(
+		    {{"id", statement.id}, {"verdict", analyze::word(statement.verdict)}, {"text", statement.text}});
+	fmt::print("{}\n", json_dump(all, 1));
 }
 
 int run_check(const CheckArguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
+	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	if (!arguments.rules.empty())
 		return check_rules(trace, arguments.rules, arguments.violations, arguments.quiet, arguments.json);
 	const auto statements = analyze::check(trace, analyze::recording_of(trace));

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/escape.h"
+#include "base/json.h"
 #include "card/facts.h"
 #include "commands.h"
 
@@ -29,11 +31,12 @@ int run_doctor(bool json)
 				       {"meaning", fact.meaning},
 				       {"remedy", fact.remedy}});
 		else
-			fmt::print("{:<8} {:<17} {}: {}\n{}", word(fact.state), fact.id, fact.value, fact.meaning,
+			fmt::print("{:<8} {:<17} {}: {}\n{}", word(fact.state), fact.id, printable(fact.value),
+				   fact.meaning,
 				   fact.remedy.empty() ? "" : fmt::format("{:<26} -> {}\n", "", fact.remedy));
 	}
 	if (json)
-		fmt::print("{}\n", all.dump(1, '\t'));
+		fmt::print("{}\n", json_dump(all, 1));
 	else
 		fmt::print("\n{}\n", missing ? "Recording is not possible until what is MISSING is there."
 				     : ::geteuid()

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/escape.h"
+#include "base/json.h"
 #include "card/bpf_card.h"
 #include "card/classes.h"
 #include "commands.h"
@@ -49,7 +51,7 @@ void print_json()
 			       {"bytes", 8 * (row.words + 1)},
 			       {"fields", fields}});
 	}
-	fmt::print("{}\n", all.dump(1, '\t'));
+	fmt::print("{}\n", json_dump(all, 1));
 }
 
 using Json = nlohmann::ordered_json;
@@ -95,10 +97,11 @@ int print_pmu(const std::string &pattern, bool json)
 			   event.missing.empty() ? "" : fmt::format(" [n/a: {}]", event.missing));
 	}
 	if (json) {
-		fmt::print("{}\n", all.dump(1, '\t', false, Json::error_handler_t::replace));
+		fmt::print("{}\n", json_dump(all, 1));
 		return 0;
 	}
-	fmt::print("{}", events.empty() ? "No event has \"" + pattern + "\" in its name or description.\n" : "\n");
+	fmt::print("{}",
+		   events.empty() ? "No event has \"" + printable(pattern) + "\" in its name or description.\n" : "\n");
 	print_pmu_notes(machine);
 	return 0;
 }
@@ -118,12 +121,12 @@ Json to_json(const pmu::Measured &measured)
 
 void print_group(const pmu::Group &group, const std::vector<pmu::Measured> &all)
 {
-	fmt::print("{}: {}\n", group.name, group.description);
+	fmt::print("{}: {}\n", printable(group.name), printable(group.description));
 	for (const pmu::Measured &measured : all) {
 		const pmu::Measurement &it = measured.measurement;
 		const std::string unit = it.unit.empty() ? "" : " [" + it.unit + "]";
-		fmt::print("  {:<14} {}{}{}\n", it.name, it.formula, unit,
-			   it.missing.empty() ? "" : "  n/a: " + it.missing);
+		fmt::print("  {:<14} {}{}{}\n", printable(it.name), printable(it.formula), printable(unit),
+			   it.missing.empty() ? "" : "  n/a: " + printable(it.missing));
 	}
 	fmt::print("\n");
 }
@@ -146,7 +149,7 @@ int print_groups(bool json)
 			print_group(group, all);
 	}
 	if (json)
-		fmt::print("{}\n", groups.dump(1, '\t', false, Json::error_handler_t::replace));
+		fmt::print("{}\n", json_dump(groups, 1));
 	else
 		print_pmu_notes(machine);
 	return 0;

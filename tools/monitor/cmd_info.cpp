@@ -7,8 +7,10 @@
 
 #include "analyze/clock_bound.h"
 #include "analyze/recording_info.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
+#include "open.h"
 #include "problems.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -76,7 +78,7 @@ report::Table described_classes(const trace::Trace &trace, const std::vector<std
 void print_line(const char *name, const std::string &value)
 {
 	if (!value.empty())
-		fmt::print("{:<10} {}\n", name, report::printable(value));
+		fmt::print("{:<10} {}\n", name, printable(value));
 }
 
 // Of another tracer: what its description says of it.
@@ -114,17 +116,15 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 	print_line("note", info.note);
 	print_line("end", info.complete ? info.end_reason : "incomplete: killed, or the disk was full");
 	print_line("duration", report::duration_text(summary.wall_ns));
-	print_line(
-	    "size",
-	    fmt::format("{} in streams, {:.2f} bytes per token, headers included",
-			report::bytes_text(static_cast<double>(summary.bytes)),
-			summary.tokens ? static_cast<double>(summary.bytes) / static_cast<double>(summary.tokens) : 0));
+	print_line("size", fmt::format("{} in streams{}, headers included",
+				       report::bytes_text(static_cast<double>(summary.bytes)),
+				       report::per_token_text(summary)));
 	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
 }
 
 int run_info(const InfoArguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
+	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	std::vector<std::uint64_t> tokens(trace.description().classes().size());
 	analyze::ClockBound bound(trace.description(), info);
@@ -151,8 +151,7 @@ int run_info(const InfoArguments &arguments)
 		if (recording.is_discarded())
 			recording = nullptr;
 		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"recording\": {}}}\n", report::summary_json(summary),
-			   report::to_json(classes),
-			   recording.dump(1, '\t', false, nlohmann::json::error_handler_t::replace));
+			   report::to_json(classes), json_dump(recording, 1));
 	} else if (trace.is_described()) {
 		print_described(trace, summary, classes);
 	} else {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "filter/filter.h"
+#include "open.h"
 #include "problems.h"
 #include "tdl_option.h"
 #include "trace/merge.h"
@@ -37,10 +38,8 @@ int list(const ListOptions &options)
 {
 	using namespace trace;
 
-	Trace trace = Trace::open(options.directories, options.tdl);
-	const TimeRange asked = {options.from.empty() ? 0 : parse_time(options.from, "--from", trace, false),
-				 options.to.empty() ? std::numeric_limits<std::uint64_t>::max()
-						    : parse_time(options.to, "--to", trace, true)};
+	Trace trace = open_trace(options.directories, options.tdl);
+	const TimeRange asked = parse_range(options.from, options.to, trace);
 	std::optional<filter::Filter> filter;
 	if (options.filter)
 		filter.emplace(*options.filter, trace.description(), trace.begin_time());
@@ -71,7 +70,7 @@ int list(const ListOptions &options)
 	const ProtocolOptions &only = options.protocol;
 	const bool is_all = options.from.empty() && options.to.empty() && !filter && only.cpus.empty() &&
 			    only.pids.empty() && only.events.empty();
-	if (!protocol.printed_any())
+	if (!protocol.printed_any() && !trace.is_empty())
 		std::fputs(is_all ? "monitor: there is no event in this trace\n"
 				  : "monitor: no event of this trace is within what was asked for\n",
 			   stderr);
@@ -89,7 +88,7 @@ void add_list(CLI::App &app, int &exit_code)
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(*command, options->tdl);
-	command->add_option("--from", options->from, "begin here: seconds from the start, or local time")
+	command->add_option("--from", options->from, "begin here: 1.5 or 1500ms from the start, or local time")
 	    ->option_text("TIME");
 	command->add_option("--to", options->to, "end here")->option_text("TIME");
 	command->add_flag("--quick", options->quick,

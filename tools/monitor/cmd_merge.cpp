@@ -12,11 +12,13 @@
 
 #include "analyze/recording_info.h"
 #include "base/error.h"
+#include "base/escape.h"
 #include "base/nearest.h"
 #include "collection/collection.h"
 #include "collection/messages.h"
 #include "commands.h"
 #include "duration.h"
+#include "open.h"
 #include "problems.h"
 #include "tdl_option.h"
 
@@ -173,20 +175,18 @@ int run_merge(const MergeArguments &arguments)
 		throw CLI::ValidationError("say at least two traces, or a file to convert");
 	std::vector<trace::Trace> traces;
 	for (const std::string &source : arguments.directories)
-		traces.push_back(trace::Trace::open({source}, arguments.tdl));
+		traces.push_back(open_trace({source}, arguments.tdl));
 	const std::vector<Part> parts = parts_of(arguments, traces);
 	collection::write(arguments.output, parts, arguments.copy);
 	for (const Part &part : parts)
-		fmt::print("{:<20} clock moved by {} ns, {} ({}){}\n", part.directory, part.shift_ns,
+		fmt::print("{:<20} clock moved by {} ns, {} ({}){}\n", printable(part.directory), part.shift_ns,
 			   part.bound_ns ? fmt::format("at most {} ns off", *part.bound_ns)
 					 : "how far off is not known",
 			   part.how, part.file ? ", converted" : "");
 	bool is_damaged = false;
-	for (const Part &part : parts) {
-		if (!part.file)
-			continue;
-		print_problems(part.file->problems());
-		is_damaged = is_damaged || !part.file->problems().empty();
+	for (const trace::Trace &trace : traces) {
+		print_problems(trace.problems());
+		is_damaged = is_damaged || !trace.problems().empty();
 	}
 	return is_damaged ? 1 : 0;
 }
@@ -219,7 +219,7 @@ void add_merge(CLI::App &app, int &exit_code)
 	    ->option_text("NAME,...");
 	sync->needs("--key");
 	command->add_flag("--copy", arguments->copy, "copy the streams, instead of linking them");
-	command->footer("Exit code: 0, or 1 if it could not be written or a file that was converted is damaged.\n"
+	command->footer("Exit code: 0, or 1 if it could not be written or a trace is damaged.\n"
 			"Examples:\n"
 			"  monitor merge -o both kernel-trace ust-trace\n"
 			"  monitor merge -o cluster node1 node2 --clock node2=-1.5ms,20us\n"

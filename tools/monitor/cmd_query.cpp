@@ -16,7 +16,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "commands.h"
+#include "open.h"
 #include "problems.h"
 #include "query/statement.h"
 #include "report/row_writer.h"
@@ -100,15 +102,6 @@ bool run_query(query::Database &database, std::string_view sql, report::Format f
 	return true;
 }
 
-// Names of a trace may have any character.
-std::string lines(std::string text)
-{
-	for (char &c : text)
-		if ((static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == 0x7f)
-			c = '?';
-	return text;
-}
-
 constexpr const char *prompt_help = ".tables          the tables of this trace\n"
 				    ".schema [TABLE]  their columns\n"
 				    ".help            this\n"
@@ -127,12 +120,12 @@ bool command(query::Database &database, const std::string &line)
 		return false;
 	if (name == ".tables")
 		for (const std::string &table : database.tables())
-			fmt::print("{}\n", report::printable(table));
+			fmt::print("{}\n", printable(table));
 	else if (name == ".schema" && !argument.empty())
-		fmt::print("{}\n", lines(database.schema(argument)));
+		fmt::print("{}\n", printable_lines(database.schema(argument)));
 	else if (name == ".schema")
 		for (const std::string &table : database.tables())
-			fmt::print("{}\n", lines(database.schema(table)));
+			fmt::print("{}\n", printable_lines(database.schema(table)));
 	else if (name == ".help")
 		fmt::print("{}", prompt_help);
 	else
@@ -194,7 +187,7 @@ private:
 			return call();
 		} catch (const Error &error) {
 			std::fflush(stdout);
-			fmt::print(stderr, "monitor: {}\n", error.what());
+			print_error(error.what());
 			exit_code_ = is_person_ ? 0 : database_.is_interrupted() ? exit_interrupted : 1;
 			database_.clear_interrupt();
 			return is_person_;
@@ -223,7 +216,7 @@ void expect_statements(const QueryOptions &options)
 int ask(const QueryOptions &options)
 {
 	expect_statements(options);
-	trace::Trace trace = trace::Trace::open({options.directory}, options.tdl);
+	trace::Trace trace = open_trace({options.directory}, options.tdl);
 	query::Database database(trace, options.filter);
 	catch_interrupts(database);
 	int exit_code = 0;
@@ -236,7 +229,7 @@ int ask(const QueryOptions &options)
 				break;
 	} catch (const Error &error) {
 		std::fflush(stdout);
-		fmt::print(stderr, "monitor: {}\n", error.what());
+		print_error(error.what());
 		exit_code = database.is_interrupted() ? exit_interrupted : 1;
 	}
 	running = nullptr;

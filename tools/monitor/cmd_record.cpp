@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "base/fd.h"
 #include "card/classes.h"
 #include "commands.h"
 #include "duration.h"
 #include "monitor/device.h"
 #include "pmu/selection.h"
+#include "problems.h"
 #include "record/recording.h"
 #include "record/user_reads.h"
 #include "report/summary.h"
@@ -159,7 +161,7 @@ void parse_measurements(RecordArguments &arguments)
 		record::keep_ratios(counting.selection);
 	counting.user_reads = record::user_reads(counting);
 	for (const std::string &note : counting.selection.notes)
-		fmt::print(stderr, "monitor: {}\n", note);
+		print_error(note);
 }
 
 void show_progress(const record::Progress &now)
@@ -179,16 +181,16 @@ void print_summary(const record::Result &result)
 		fmt::print(stderr, "monitor: {}; the trace up to there can be read\n", result.end_reason);
 	try {
 		trace::Trace trace = trace::Trace::open(result.directory);
+		if (trace.is_empty())
+			throw Error(result.directory + " holds no events");
 		const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
 		const report::Summary summary = report::summarize(trace, info);
-		fmt::print(stderr, "monitor: {} recorded into {}: {}, {:.2f} bytes per token ({})\nmonitor: {}\n",
-			   report::duration_text(summary.wall_ns), result.directory,
-			   report::bytes_text(static_cast<double>(summary.bytes)),
-			   summary.tokens ? static_cast<double>(summary.bytes) / static_cast<double>(summary.tokens)
-					  : 0.0,
+		fmt::print(stderr, "monitor: {} recorded into {}: {}{} ({})\nmonitor: {}\n",
+			   report::duration_text(summary.wall_ns), printable(result.directory),
+			   report::bytes_text(static_cast<double>(summary.bytes)), report::per_token_text(summary),
 			   result.failed ? "incomplete" : result.end_reason, report::summary_text(summary));
 	} catch (const Error &error) {
-		fmt::print(stderr, "monitor: nothing of the recording can be read: {}\n", error.what());
+		print_error(std::string("nothing of the recording can be read: ") + error.what());
 	}
 }
 
@@ -211,7 +213,7 @@ int run_record(RecordArguments &arguments)
 	if (terminal)
 		fmt::print(stderr, "\r\033[K");
 	if (result.exec_error) {
-		fmt::print(stderr, "monitor: cannot run {}: {}\n", arguments.options.command.front(),
+		fmt::print(stderr, "monitor: cannot run {}: {}\n", printable(arguments.options.command.front()),
 			   std::strerror(result.exec_error));
 		return *result.command_exit;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor report`: who used the CPUs, in which mode, what they waited for. One pass of analyze/, printed by report/.
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -13,10 +14,13 @@
 #include "analyze/samples.h"
 #include "analyze/segments.h"
 #include "base/error.h"
+#include "base/escape.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "commands.h"
 #include "duration.h"
+#include "open.h"
+#include "problems.h"
 #include "report/measurements_table.h"
 #include "report/regions_table.h"
 #include "report/samples_table.h"
@@ -24,6 +28,7 @@
 #include "report/summary.h"
 #include "report/usage_report.h"
 #include "tdl_option.h"
+#include "trace/text.h"
 
 namespace monitor {
 namespace {
@@ -108,8 +113,9 @@ std::string loss_warning(const report::Summary &summary)
 	const double share = lost > 0 ? lost / (lost + static_cast<double>(summary.tokens)) : 0;
 	return share < 0.01
 		   ? ""
-		   : fmt::format("{:.0f} % of the events were lost: times and counts below are too small; record "
-				 "with a larger --buffer or fewer events (-e, -p)\n\n",
+		   : fmt::format("{:.0f} % of the events were lost: times and counts below are too small (\"at most\": "
+				 "the kernel's own count of the CPU time); record with a larger --buffer or "
+				 "fewer events (-e, -p)\n\n",
 				 share * 100);
 }
 
@@ -118,19 +124,16 @@ void print_text(const report::Table &table, const std::string &below, const repo
 		std::size_t problems)
 {
 	if (!info.command.empty())
-		fmt::print("command: {} (its processes are marked *), ",
-			   shortened(report::printable(info.command_line())));
+		fmt::print("command: {} (its processes are marked *), ", shortened(printable(info.command_line())));
 	fmt::print("{} recorded on {}\n\n{}", report::duration_text(summary.wall_ns),
-		   info.host.empty() ? "?" : report::printable(info.host),
-		   loss_warning(summary) + report::to_text(table));
+		   info.host.empty() ? "?" : printable(info.host), loss_warning(summary) + report::to_text(table));
 	if (hidden)
 		fmt::print("... and {} more; --top 0 shows all\n", hidden);
 	fmt::print("{}{}", below.empty() ? "" : "\n", below);
 	if (with_cpus)
 		fmt::print("\n{}", report::to_text(cpus));
 	if (problems)
-		fmt::print("\n{} packets of this trace are damaged and were left out; `monitor check` names them",
-			   problems);
+		fmt::print("\n{} packets of this trace are damaged and were left out", problems);
 	fmt::print("\n{}\n", report::summary_text(summary));
 }
 
@@ -171,7 +174,7 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 	}
 	if (info.counters) {
 		folds.counters = std::make_unique<analyze::CounterFold>(trace.description(), *info.counters,
-									machine.window_begin(), every_ticks);
+									trace.begin_time(), every_ticks);
 		machine.add(*folds.counters);
 	} else if (arguments.ratios || arguments.segments) {
 		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
@@ -255,9 +258,35 @@ Counted counted(const ReportArguments &arguments, const Folds &folds, const anal
 	return counted;
 }
 
-void run_report(const ReportArguments &arguments)
+// One of several traces says which in JSON and in every row of CSV; `head` is what was printed of CSV last.
+struct OfSeveral {
+	std::string trace; // "": it is the only one
+	std::string head;
+};
+
+void print_json(const report::Table &table, const std::string &below, const report::Table &cpus,
+		const report::Summary &summary, const OfSeveral &of)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
+	const std::string trace = of.trace.empty() ? "" : fmt::format("\"trace\": {},\n", trace::json_text(of.trace));
+	fmt::print("{{{}\"rows\": {},\n{}\"cpus\": {},\n\"summary\": {}}}\n", trace, report::to_json(table), below,
+		   report::to_json(cpus), report::summary_json(summary));
+}
+
+void print_csv(report::Table table, OfSeveral &of)
+{
+	if (!of.trace.empty()) {
+		table.columns.insert(table.columns.begin(), {"trace", "trace", report::Unit::text});
+		for (auto &row : table.rows)
+			row.insert(row.begin(), of.trace);
+	}
+	const std::string text = report::to_csv(table), head = text.substr(0, text.find('\n') + 1);
+	fmt::print("{}", std::exchange(of.head, head) == head ? text.substr(head.size()) : text);
+}
+
+// Returns the exit code.
+int report_one(const ReportArguments &arguments, const std::string &directory, OfSeveral &of)
+{
+	trace::Trace trace = open_trace({directory}, arguments.tdl);
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	if (info.card == "user" && !arguments.regions)
@@ -265,9 +294,7 @@ void run_report(const ReportArguments &arguments)
 		    "this trace has only programs' own events (--user-only), nothing of the kernel's: say --regions, "
 		    "or monitor list");
 	analyze::Machine machine(trace, info);
-	if (trace.machines().size() > 1)
-		throw Error("these traces are of several machines: report them one at a time");
-	if (trace.is_described() && !machine.kinds().has(analyze::Kind::sched_switch))
+	if (trace.is_described() && !trace.is_empty() && !machine.kinds().has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch of a kernel, so nothing tells who used the CPUs; monitor "
 			    "info counts its events, monitor list prints them");
 	analyze::ClockBound bound(trace.description(), info);
@@ -316,14 +343,12 @@ void run_report(const ReportArguments &arguments)
 	if (trace.is_described())
 		summary.lost = losses.counted();
 	if (arguments.json) {
-		fmt::print("{{\"rows\": {},\n{}{}\"cpus\": {},\n\"summary\": {}}}\n", report::to_json(table),
-			   below_json(folds, clock),
-			   folds.counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n",
-							report::to_json(ratios.table), ratios.how)
-					  : "",
-			   report::to_json(cpus), report::summary_json(summary));
+		const std::string measured = folds.counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n",
+									  report::to_json(ratios.table), ratios.how)
+							    : "";
+		print_json(table, below_json(folds, clock) + measured, cpus, summary, of);
 	} else if (arguments.csv) {
-		fmt::print("{}", report::to_csv(table));
+		print_csv(table, of);
 	} else {
 		const bool of_its_own = folds.counters && !folds.regions && !folds.segments && !arguments.ratios;
 		print_text(table,
@@ -334,6 +359,31 @@ void run_report(const ReportArguments &arguments)
 				       (!folds.counters && !folds.activities && !folds.regions && !folds.samples)),
 			   hidden, info, summary, trace.problems().total());
 	}
+	print_problems(trace.problems());
+	return trace.problems().empty() ? 0 : 1;
+}
+
+// Several traces are several recordings: what is known of threads and CPUs does not go from one into another.
+int run_report(const ReportArguments &arguments)
+{
+	int exit_code = 0;
+	OfSeveral of;
+	const bool are_several = arguments.directories.size() > 1;
+	if (are_several && arguments.json)
+		fmt::print("[");
+	for (const std::string &directory : arguments.directories) {
+		const bool is_first = &directory == arguments.directories.data();
+		if (are_several)
+			of.trace = directory;
+		if (are_several && arguments.json)
+			fmt::print("{}", is_first ? "" : ",\n");
+		else if (are_several && !arguments.csv)
+			fmt::print("{}{}:\n", is_first ? "" : "\n", printable(directory));
+		exit_code = std::max(exit_code, report_one(arguments, directory, of));
+	}
+	if (are_several && arguments.json)
+		fmt::print("]\n");
+	return exit_code;
 }
 
 } // namespace
@@ -342,7 +392,7 @@ void add_report(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("report", "who used the CPUs, in which mode, and what they waited for");
 	auto arguments = std::make_shared<ReportArguments>();
-	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
+	command->add_option("trace", arguments->directories, "directories of traces, each reported by itself")
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(*command, arguments->tdl);
@@ -408,8 +458,7 @@ void add_report(CLI::App &app, int &exit_code)
 		if (command->count("--top") && arguments->top == 0)
 			arguments->top = ~std::size_t(0);
 		expect_fitting(*arguments);
-		run_report(*arguments);
-		exit_code = 0;
+		exit_code = run_report(*arguments);
 	});
 }
 

@@ -11,7 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "analyze/recording_info.h"
+#include "base/escape.h"
 #include "commands.h"
+#include "open.h"
 #include "problems.h"
 #include "report/statistics_table.h"
 #include "statistics/survey.h"
@@ -39,18 +42,21 @@ constexpr std::size_t histograms_in_text = 10;
 
 double wall_ns(const trace::Trace &trace, const trace::TimeRange &range)
 {
-	const std::uint64_t begin = std::max(range.from, trace.begin_time()),
-			    end = std::min(range.to, trace.end_time());
+	const trace::TimeRange window = analyze::window_of(trace, analyze::recording_of(trace));
+	const std::uint64_t begin = std::max(range.from, window.from), end = std::min(range.to, window.to);
 	return static_cast<double>(end > begin ? trace.description().clock.to_ns(end - begin) : 0);
 }
 
 Question question_of(const StatArguments &arguments, const trace::Trace &trace)
 {
 	Question question;
-	if (!arguments.from.empty())
-		question.range.from = trace::parse_time(arguments.from, "--from", trace, false);
-	if (!arguments.to.empty())
-		question.range.to = trace::parse_time(arguments.to, "--to", trace, true);
+	question.range = trace::parse_range(arguments.from, arguments.to, trace);
+	// Before the window some probes were attached, others not yet.
+	if (const analyze::RecordingInfo info = analyze::recording_of(trace); info.start_time) {
+		const trace::TimeRange window = analyze::window_of(trace, info);
+		question.range.from = std::max(question.range.from, window.from);
+		question.range.to = std::min(question.range.to, window.to);
+	}
 	if (arguments.filter)
 		question.filter.emplace(*arguments.filter, trace.description(), trace.begin_time());
 	question.threads = arguments.threads ? arguments.threads : std::max(std::thread::hardware_concurrency(), 1u);
@@ -205,8 +211,8 @@ void print_ratios(const Table &table, const std::vector<ActivityFold> &folds, bo
 			fmt::print("{}{{\"ratio\": {}, \"value\": {}}}", &ratio == table.ratios.data() ? "" : ", ",
 				   trace::json_text(ratio.name), value);
 		else
-			fmt::print("{} = {} / {} = {}\n", report::printable(ratio.name),
-				   report::printable(ratio.numerator), report::printable(ratio.denominator), value);
+			fmt::print("{} = {} / {} = {}\n", printable(ratio.name), printable(ratio.numerator),
+				   printable(ratio.denominator), value);
 	}
 }
 
@@ -241,7 +247,7 @@ void print_csv(const std::vector<ActivityFold> &folds, const People &people, con
 		parts.emplace_back(fold.activity().name, table_of(fold, people, clock));
 		prepare(parts.back().second, arguments, "total_ns");
 		if (const std::string unpaired = report::unpaired_text(fold); !unpaired.empty())
-			fmt::print(stderr, "{}: not measured: {}\n", report::printable(fold.activity().name), unpaired);
+			fmt::print(stderr, "{}: not measured: {}\n", printable(fold.activity().name), unpaired);
 	}
 	fmt::print("{}", report::to_csv(parts.size() == 1 ? parts.front().second : report::joined(parts)));
 }
@@ -250,11 +256,10 @@ void print_text(const Table &table, const std::vector<ActivityFold> &folds, cons
 		const trace::Clock &clock, const StatArguments &arguments)
 {
 	if (!table.title.empty())
-		fmt::print("{}\n\n", report::printable(table.title));
+		fmt::print("{}\n\n", printable(table.title));
 	for (const ActivityFold &fold : folds) {
 		if (folds.size() > 1)
-			fmt::print("{}{}:\n", &fold == folds.data() ? "" : "\n",
-				   report::printable(fold.activity().name));
+			fmt::print("{}{}:\n", &fold == folds.data() ? "" : "\n", printable(fold.activity().name));
 		print_table(table_of(fold, people, clock), arguments, "total_ns");
 		if (arguments.histogram)
 			fmt::print("{}", report::histograms_text(fold.rows(), people, &clock,
@@ -287,7 +292,7 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 
 int run_stat(const StatArguments &arguments)
 {
-	trace::Trace trace = trace::Trace::open(arguments.directories, arguments.tdl);
+	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	Question question = question_of(arguments, trace);
 	if (!arguments.table.empty() || !arguments.start.empty() || !arguments.end.empty())
 		print_activities(trace, arguments, question);
@@ -339,7 +344,7 @@ void add_options(CLI::App &command, StatArguments &arguments)
 				  ->excludes("--value");
 	command.add_flag("--histogram", arguments.histogram, "of each row, by powers of two; with --json in full")
 	    ->excludes(counts);
-	command.add_option("--from", arguments.from, "begin here: seconds from the start, or local time")
+	command.add_option("--from", arguments.from, "begin here: 1.5 or 1500ms from the start, or local time")
 	    ->option_text("TIME");
 	command.add_option("--to", arguments.to, "end here")->option_text("TIME");
 	command.add_option("--sort", arguments.sort, "by this column")->option_text("COLUMN");

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "base/fd.h"
 #include "commands.h"
 #include "report/table.h"
@@ -49,15 +50,15 @@ void print_table(const tdl::Model &model)
 	for (const tdl::Row &row : tdl::rows_of(tdl::compile(model, first_magic(model)).placed))
 		table.rows.push_back(
 		    {row.block, row.field, known(row.at), known(row.size), row.type, row.unit, row.meaning});
-	fmt::print("{}{}{}\n\n{}", report::printable(model.name), model.meaning.empty() ? "" : ": ",
-		   report::printable(model.meaning), report::to_text(table));
+	fmt::print("{}{}{}\n\n{}", printable(model.name), model.meaning.empty() ? "" : ": ", printable(model.meaning),
+		   report::to_text(table));
 	note_times(model);
 }
 
 void check(const TdlArguments &arguments)
 {
 	const tdl::Source source = tdl::load(arguments.file);
-	fmt::print("{}: ok\n", source.path);
+	fmt::print("{}: ok\n", printable(source.path));
 	note_times(source.model);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor`: one program, one verb per subcommand. Every error ends here as one sentence.
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -9,7 +10,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/sentence.h"
 #include "commands.h"
+#include "problems.h"
 
 namespace {
 
@@ -35,11 +38,8 @@ bool is_reader_gone()
 	return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR);
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+void run(int argc, char **argv, int &exit_code)
 {
-	int exit_code = 0;
 	CLI::App app("monitor: who used this machine, in which mode, what it waited for, and what measuring it cost");
 	app.name("monitor");
 	app.require_subcommand(1);
@@ -56,12 +56,22 @@ int main(int argc, char **argv)
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::ParseError &error) {
-		if (error.get_exit_code() == 0)
-			return app.exit(error);
-		fmt::print(stderr, "monitor: {}\n", complaint(app, error, argc > 1 ? argv[1] : ""));
-		return 2;
+		exit_code = error.get_exit_code() ? 2 : app.exit(error);
+		if (exit_code)
+			monitor::print_error(complaint(app, error, argc > 1 ? argv[1] : ""));
+	}
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	int exit_code = 0;
+	std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow any more (ulimit -f) is an error as every other
+	try {
+		run(argc, argv, exit_code);
 	} catch (const std::exception &error) {
-		fmt::print(stderr, "monitor: {}\n", error.what());
+		monitor::print_error(monitor::sentence_of(error));
 		return exit_code ? exit_code : 1;
 	}
 	errno = 0;

@@ -174,7 +174,7 @@ std::vector<ActivityRow> ActivityFold::rows() const
 		rows.push_back(std::move(row));
 	}
 	std::ranges::sort(rows, [](const ActivityRow &a, const ActivityRow &b) {
-		return std::tie(b.in_tree, b.total, a.pid, a.labels) < std::tie(a.in_tree, a.total, b.pid, b.labels);
+		return std::tie(b.total, a.pid, a.labels) < std::tie(a.total, b.pid, b.labels);
 	});
 	return rows;
 }

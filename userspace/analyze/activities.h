@@ -44,7 +44,7 @@ public:
 	void blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) override;
 
 	const ActivityTable &table() const { return table_; }
-	// The recorded command's tree first, then by descending total. Names are those of the end of the trace. Threads
+	// By descending total. Names are those of the end of the trace. Threads
 	// and processes that never ran are left out.
 	std::vector<ActivityRow> rows() const;
 

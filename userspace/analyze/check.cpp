@@ -7,11 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "clock_bound.h"
+#include "clock_check.h"
 #include "conservation.h"
 #include "counter_fold.h"
 #include "kernel_comparison.h"
+#include "kernel_totals.h"
 #include "machine.h"
+#include "user_times.h"
+#include "witness_check.h"
 
 namespace monitor::analyze {
 namespace {
@@ -169,26 +172,6 @@ void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
 				 info.counters[i].name, read[i], sum.counts[i])});
 }
 
-void judge_clock(const ClockBound &bound, const trace::Clock &clock, const RecordingInfo &info,
-		 std::vector<Statement> &statements)
-{
-	if (bound.intervals().empty()) {
-		statements.push_back({"clock", Verdict::fails, "there are no two sync events: the clock has no proof"});
-		return;
-	}
-	statements.push_back(
-	    {"clock", Verdict::holds,
-	     fmt::format("{} sync events; clock bound {} ns at the most, {} ns for 99.9 % of {} intervals, the longest "
-			 "{:.0f} ms",
-			 bound.syncs(), clock.to_ns(bound.largest()), clock.to_ns(bound.quantile(0.999)),
-			 bound.intervals().size(), static_cast<double>(clock.to_ns(bound.longest_ticks())) / 1e6)});
-	if (info.clocks_not_compared)
-		statements.push_back({"clock_skew", Verdict::not_checked,
-				      fmt::format("the clocks of {} CPUs were not compared with the others', for the "
-						  "recorder's cpuset is without them: the bound leaves them out",
-						  info.clocks_not_compared)});
-}
-
 // `own` of them are recorders'.
 Statement judge_described_losses(const trace::Trace &trace, std::uint64_t events, std::uint64_t own,
 				 const trace::Losses &losses)
@@ -224,7 +207,42 @@ std::vector<Statement> check_described(trace::Trace &trace)
 	return statements;
 }
 
+void judge_kernel_figures(const KernelTotals &totals, const KernelComparison &threads, const RecordingInfo &info,
+			  bool lossless, std::vector<Statement> &statements)
+{
+	if (info.card == "user")
+		statements.push_back(
+		    {"kernel_figures", Verdict::not_checked, "kernel events were not recorded, nothing to compare"});
+	else if (!info.start_counts || !info.end_counts)
+		statements.push_back(
+		    {"kernel_figures", info.complete ? Verdict::fails : Verdict::not_checked,
+		     "the kernel's own figures at start and end are not in this trace, nothing to compare"});
+	else if (!lossless)
+		statements.push_back(
+		    {"kernel_figures", Verdict::not_checked,
+		     "tokens were lost, so their number is not compared with the kernel's own figures"});
+	else {
+		totals.judge(threads.any_hidden(), statements);
+		threads.judge(statements);
+	}
+}
+
 } // namespace
+
+const char *word(Verdict verdict)
+{
+	switch (verdict) {
+	case Verdict::holds:
+		return "ok";
+	case Verdict::fails:
+		return "FAILS";
+	case Verdict::not_witnessed:
+		return "not witnessed";
+	case Verdict::not_checked:
+		break;
+	}
+	return "not checked";
+}
 
 std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 {
@@ -236,6 +254,10 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	machine.add(contradictions);
 	Conservation conservation;
 	KernelComparison kernel(machine.kinds(), clock, info);
+	machine.add(kernel);
+	KernelTotals totals(trace.description(), machine.kinds(), info);
+	UserTimes user_times(machine);
+	machine.add(user_times);
 	ClockBound bound(trace.description(), info);
 	std::optional<CounterFold> counters;
 	if (info.counters && (!info.counters->sets.empty() || info.counters->ratio_bits)) {
@@ -246,14 +268,17 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    conservation.event(event);
+		    user_times.event(event);
 		    machine.event(event);
 		    kernel.event(event);
+		    totals.event(event);
 		    if (event.stream->is_recorder())
 			    bound.event(event);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t discarded) {
 		    conservation.gap(stream, discarded);
 		    machine.gap(stream, from, to);
+		    user_times.gap(stream);
 	    });
 	machine.finish();
 	if (counters)
@@ -262,12 +287,15 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	std::vector<Statement> statements;
 	judge_wholeness(trace, info, statements);
 	conservation.judge(info, machine.hidden_threads() > 0, statements);
-	kernel.judge(info.complete && info.lost() == 0 && machine.gaps() == 0, statements);
+	judge_kernel_figures(totals, kernel, info, info.complete && info.lost() == 0 && machine.gaps() == 0,
+			     statements);
+	judge_witness(info, clock, statements);
 	contradictions.judge(statements);
 	if (counters)
 		judge_counters(*counters, statements);
 	judge_hidden(machine, statements);
-	judge_clock(bound, clock, info, statements);
+	judge_clock(bound, clock, info, trace.begin_time(), statements);
+	user_times.judge(bound.largest(), clock, statements);
 	return statements;
 }
 

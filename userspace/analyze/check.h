@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Is this trace true? Every statement that `monitor check` makes, computed in one pass: conservation of events,
 // agreement with the kernel's own figures, the state machine, order and wholeness, clock. Called by cmd_check.cpp;
-// parts: conservation.cpp, kernel_comparison.cpp.
+// parts: conservation.cpp, kernel_comparison.cpp, kernel_totals.cpp, clock_check.cpp, witness_check.cpp,
+// user_times.cpp.
 #pragma once
 
 #include <string>
@@ -12,7 +13,11 @@
 
 namespace monitor::analyze {
 
-enum class Verdict { holds, fails, not_checked };
+// not_checked: what it would be compared with is not known, or too little for a comparison. not_witnessed: the trace
+// agrees with itself, but nothing independent of the probes can confirm it.
+enum class Verdict { holds, fails, not_checked, not_witnessed };
+
+const char *word(Verdict verdict);
 
 struct Statement {
 	std::string id; // stable: "conservation", "context_switches" ...

@@ -20,6 +20,7 @@ ClockBound::ClockBound(const trace::Description &description, const RecordingInf
 	}
 	for (const trace::EventClass *cls : description.find("clock_set")) {
 		set_class_ = cls;
+		number_ = {*cls, "set"};
 		from_ns_ = {*cls, "from_ns"};
 		base_ = {*cls, "base"};
 		whole_ = {*cls, "whole"};
@@ -44,8 +45,10 @@ std::int64_t ClockBound::error_at(std::uint64_t monotonic_ns, std::uint64_t true
 void ClockBound::event(const trace::Event &event)
 {
 	if (event.cls == set_class_) {
-		sets_.push_back({from_ns_.get(event), base_.get(event), whole_.get<std::uint32_t>(event),
-				 frac_.get<std::uint32_t>(event)});
+		const edc_clock_set set{from_ns_.get(event), base_.get(event), whole_.get<std::uint32_t>(event),
+					frac_.get<std::uint32_t>(event)};
+		join(number_.get<unsigned>(event), set);
+		sets_.push_back(set);
 		return;
 	}
 	if (event.cls != sync_class_)
@@ -56,6 +59,22 @@ void ClockBound::event(const trace::Event &event)
 		close_interval(next);
 	last_ = next;
 	have_last_ = true;
+}
+
+// Numbers are those of 16 bits.
+void ClockBound::join(unsigned number, const edc_clock_set &set)
+{
+	if (steps_.sets++ == 0) {
+		last_number_ = number;
+		return;
+	}
+	steps_.missing += static_cast<std::uint16_t>(number - last_number_ - 1);
+	last_number_ = number;
+	const std::uint64_t line = edc_clock_at(&sets_.back(), set.from_ns);
+	if (line == set.base)
+		return;
+	++steps_.steps;
+	steps_.largest = std::max<std::uint64_t>(steps_.largest, line > set.base ? line - set.base : set.base - line);
 }
 
 void ClockBound::close_interval(const Sync &next)

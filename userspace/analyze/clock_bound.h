@@ -23,6 +23,11 @@ struct ClockInterval {
 	std::uint64_t bound = 0;        // ticks
 };
 
+// How the clock sets join. `steps` of them do not begin on their predecessor's line.
+struct ClockSteps {
+	std::uint64_t sets = 0, steps = 0, largest = 0, missing = 0;
+};
+
 class ClockBound {
 public:
 	ClockBound(const trace::Description &description, const RecordingInfo &info);
@@ -37,6 +42,7 @@ public:
 	// The bound that this part of the intervals keeps.
 	std::uint64_t quantile(double part) const;
 	std::uint64_t longest_ticks() const;
+	const ClockSteps &steps() const { return steps_; }
 
 private:
 	struct Sync {
@@ -45,11 +51,14 @@ private:
 
 	std::int64_t error_at(std::uint64_t monotonic_ns, std::uint64_t true_time) const;
 	void close_interval(const Sync &next);
+	void join(unsigned number, const edc_clock_set &set);
 
 	const trace::EventClass *sync_class_ = nullptr, *set_class_ = nullptr;
-	trace::FieldRef monotonic_, width_, from_ns_, base_, whole_, frac_;
+	trace::FieldRef monotonic_, width_, number_, from_ns_, base_, whole_, frac_;
 	std::uint64_t skew_ = 0, begin_ = 0, end_ = ~0ull;
 	std::vector<edc_clock_set> sets_;
+	unsigned last_number_ = 0;
+	ClockSteps steps_;
 	bool have_last_ = false;
 	Sync last_{};
 	std::uint64_t syncs_ = 0;

@@ -40,9 +40,14 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 	judge_user(info, statements);
 	for (const auto &[event, fired] : info.fault_counts) {
 		const std::uint64_t seen = seen_of(info, event);
+		// What a hidden thread does has no token.
+		const Verdict verdict = seen == fired            ? Verdict::holds
+					: hidden && seen < fired ? Verdict::not_checked
+								 : Verdict::fails;
 		statements.push_back(
-		    {"fired_" + event, seen == fired || (hidden && seen < fired) ? Verdict::holds : Verdict::fails,
-		     fmt::format("{}: the kernel fired it {} times, the probe saw {}", event, fired, seen)});
+		    {"fired_" + event, verdict,
+		     fmt::format("{}: the kernel fired it {} times, the probe saw {}{}", event, fired, seen,
+				 verdict == Verdict::not_checked ? "; hidden threads' are missing" : "")});
 	}
 }
 
@@ -105,6 +110,13 @@ void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> 
 	     fmt::format("{} events of {} instrumented processes were taken, {} are in blocks; {} were refused by full "
 			 "rings, the streams tell of {}; {} came before there were rings",
 			 user.tokens, user.processes, user_tokens_, user.discarded, user_discarded_, user.early)});
+	judge_claims(user, statements);
+	if (user.not_searched)
+		statements.push_back(
+		    {"user_search", Verdict::not_checked,
+		     fmt::format("{} processes that ran before the recording could not be looked through: if they are "
+				 "instrumented their events may be missing",
+				 user.not_searched)});
 	if (user.damaged)
 		statements.push_back(
 		    {"user_damage", Verdict::fails,
@@ -114,6 +126,26 @@ void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> 
 		    {"user_refused", Verdict::fails,
 		     fmt::format("{} processes got no rings and {} event classes no number{}", user.refused,
 				 user.classes_refused, user.why_refused.empty() ? "" : " (" + user.why_refused + ")")});
+}
+
+// What processes say that they lost, each for itself: nobody else can count it.
+void Conservation::judge_claims(const UserInfo &user, std::vector<Statement> &statements)
+{
+	std::string text;
+	for (const UserClaim &claim : user.largest_claims) {
+		if (claim.possible)
+			text += fmt::format("; process {}: {} refused by its rings, {} before it had any",
+					    claim.process, claim.discarded, claim.early);
+		else
+			statements.push_back({"user_claims", Verdict::fails,
+					      fmt::format("process {} says that it lost more events than all CPUs can "
+							  "post: that is not believed",
+							  claim.process)});
+	}
+	if (!text.empty())
+		statements.push_back({"user_claims", Verdict::holds,
+				      fmt::format("{} processes say that they lost events, {} in all{}", user.claims,
+						  user.discarded + user.early, text)});
 }
 
 void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const

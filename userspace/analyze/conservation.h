@@ -43,6 +43,7 @@ private:
 	void judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_control(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_user(const RecordingInfo &info, std::vector<Statement> &statements) const;
+	static void judge_claims(const UserInfo &user, std::vector<Statement> &statements);
 	void judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const;
 
 	std::vector<std::uint64_t> tokens_; // by class id

@@ -162,7 +162,7 @@ CounterPart &CounterFold::part_at(std::uint64_t since, std::uint64_t time)
 CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since)
 {
 	CounterSums &of_cpu = part.cpus.try_emplace(cpu.number, none()).first->second;
-	CounterSums &sums = cpu.current && since >= cpu.gap_until
+	CounterSums &sums = cpu.current && !cpu.current->hidden && since >= cpu.gap_until
 				? part.threads.try_emplace(cpu.current, none()).first->second
 				: part.unknown;
 	running_.resize(std::max<std::size_t>(running_.size(), cpu.number + 1));

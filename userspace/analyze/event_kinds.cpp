@@ -17,7 +17,7 @@ struct Row {
 const Row rows[] = {
     {"sched_switch", Kind::sched_switch, {"prev_state", "prev_pid|prev_tid", "next_pid|next_tid", "|next_comm"}},
     {"sched_waking", Kind::sched_waking, {"pid|tid"}},
-    {"sched_migrate_task", Kind::sched_migrate_task, {"pid|tid"}},
+    {"sched_migrate_task", Kind::sched_migrate_task, {"pid|tid", "|dest_cpu", "|orig_cpu"}},
     {"sched_wakeup_new", Kind::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm"}},
     {"sched_process_exec", Kind::sched_process_exec, {"pid", "old_pid", "comm"}},
     {"sched_process_exit", Kind::sched_process_exit, {"pid|tid"}},
@@ -25,7 +25,7 @@ const Row rows[] = {
     {"perf_comm", Kind::task_rename, {"|tid", "|comm"}},
     {"thread_counts",
      Kind::thread_counts,
-     {"when", "pid", "nvcsw", "nivcsw", "sum_exec_runtime", "min_flt", "maj_flt"}},
+     {"when", "pid", "nvcsw", "nivcsw", "sum_exec_runtime", "min_flt", "maj_flt", "nr_migrations"}},
     {"thread_state", Kind::thread_state, {"state", "pid", "tgid", "ppid", "cpu", "syscall", "comm", "cgroup", "flags"}},
     {"cgroup_attach_task", Kind::cgroup_attach_task, {"pid", "dst_id", "threadgroup"}},
     {"thread", Kind::user_thread, {"pid", "tgid"}},

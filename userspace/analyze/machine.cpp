@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/error.h"
+
 namespace monitor::analyze {
 namespace {
 
@@ -13,10 +15,12 @@ constexpr std::int32_t kthreadd = 2;
 } // namespace
 
 Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
-    : kinds_(trace.description()), begin_(info.start_time.value_or(trace.begin_time())),
-      end_(info.complete ? info.end_time.value_or(trace.end_time()) : trace.end_time()), command_pid_(info.command_pid),
-      filtering_(info.filtering()), complete_(info.complete)
+    : kinds_(trace.description()), begin_(window_of(trace, info).from), end_(window_of(trace, info).to),
+      command_pid_(info.command_pid), filtering_(info.filtering()), complete_(info.complete)
 {
+	if (trace.machines().size() > 1)
+		throw Error("these are several recordings, or of several machines: what ran when is told of one at a "
+			    "time");
 	if (info.present) {
 		calls_bracketed_ = info.has_program("sys_enter") && info.has_program("sys_exit");
 		interrupts_recorded_ = info.has_program("irq_handler_entry") && info.has_program("softirq_entry");
@@ -108,8 +112,6 @@ Thread &Machine::runner(Cpu &cpu, std::int32_t tid)
 
 const Thread &Machine::leader(const Thread &thread) const
 {
-	if (thread.successor)
-		return *thread.successor;
 	if (thread.tid == thread.tgid)
 		return thread; // its number may belong to another one by now
 	const auto place = static_cast<std::size_t>(std::max(thread.tgid, 0));
@@ -147,6 +149,10 @@ void Machine::forget_ring(Thread &thread) const
 
 Mode Machine::mode_of(const Thread &thread) const
 {
+	if (thread.hidden)
+		return Mode::unknown;
+	if (thread.filtered && !thread.is_kernel)
+		return Mode::unattributed; // it has no tokens but its switches
 	switch (thread.ring) {
 	case Ring::user:
 		return user_bracketed_ ? Mode::user : Mode::unattributed;
@@ -158,9 +164,7 @@ Mode Machine::mode_of(const Thread &thread) const
 	case Ring::unknown:
 		break;
 	}
-	return thread.is_kernel                      ? Mode::kernel
-	       : user_bracketed_ && !thread.filtered ? Mode::unknown
-						     : Mode::unattributed;
+	return thread.is_kernel ? Mode::kernel : user_bracketed_ ? Mode::unknown : Mode::unattributed;
 }
 
 void Machine::account(Cpu &cpu, std::uint64_t time)
@@ -189,7 +193,8 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 		cpu.idle += ticks;
 		return;
 	}
-	thread.usage[mode] += ticks;
+	if (!thread.hidden) // it may be another one's that took the CPU from it, unseen
+		thread.usage[mode] += ticks;
 	cpu.usage[mode] += ticks;
 	if (mode == Mode::user)
 		cpu.user_ticks += ticks;
@@ -361,24 +366,6 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.ring = Ring::kernel; // until its first way back to user mode
 	thread.state = State::runnable;
 	thread.since = std::max(event.time, begin_);
-}
-
-void Machine::on_exec(const EventKind &kind, const trace::Event &event)
-{
-	const auto tid = kind.field[0].get<std::int32_t>(event);
-	const auto old_tid = kind.field[1].get<std::int32_t>(event);
-	Thread *thread = find(old_tid);
-	if (thread && old_tid != tid && tid > 0 && static_cast<std::size_t>(tid) < by_tid_.size()) {
-		// A thread that is not the first one takes the first one's place (de_thread in the kernel's fs/exec.c).
-		if (Thread *replaced = by_tid_[static_cast<std::size_t>(tid)])
-			replaced->successor = thread;
-		by_tid_[static_cast<std::size_t>(old_tid)] = nullptr;
-		by_tid_[static_cast<std::size_t>(tid)] = thread;
-		thread->tid = tid;
-	}
-	Thread &known = thread ? *thread : get(tid);
-	known.name = kind.field[2].get<std::string_view>(event);
-	known.is_kernel = false;
 }
 
 void Machine::on_cgroup(const EventKind &kind, const trace::Event &event)

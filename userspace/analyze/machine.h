@@ -62,6 +62,8 @@ public:
 	// An event of a program's own, and a loss of some in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
+	// What is known of one of these threads, by number, is the other one's from now on: see Machine::on_exec().
+	virtual void exchanged(const Thread &, const Thread &) {}
 	// `thread` is the one that was believed to run, or whose tokens contradict each other.
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
 };
@@ -113,6 +115,7 @@ private:
 	void on_user(const EventKind &kind, const trace::Event &event);
 	void on_born(const EventKind &kind, const trace::Event &event);
 	void on_exec(const EventKind &kind, const trace::Event &event);
+	void exchange_numbers(Thread &one, Thread &other);
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
 	void on_cgroup(const EventKind &kind, const trace::Event &event);
 	void on_counts(const EventKind &kind, const trace::Event &event);

@@ -21,6 +21,12 @@ void fault_never_completed(Thread &thread, Cpu &cpu)
 	cpu.fault_ticks = 0;
 }
 
+// See exchange_numbers(): one of the two is the first of their process.
+bool may_have_exchanged(const Thread &ran, const Thread &left)
+{
+	return ran.tgid == left.tgid && (ran.tid == ran.tgid || left.tid == left.tgid) && !ran.hidden;
+}
+
 } // namespace
 
 // The kernel's way from the last exit to user mode and from there to this entry's token lies outside of all brackets:
@@ -48,6 +54,33 @@ void Machine::on_found(Thread &thread, Cpu &cpu)
 	cpu.current = &thread;
 }
 
+// A thread that is not the first of its process and starts a program exchanges its number with the first one (de_thread
+// in the kernel's fs/exec.c). That has no token: the first one that shows it is a switch away from one of the two,
+// under the other's number (on_switch), or the one of the program's start.
+void Machine::exchange_numbers(Thread &one, Thread &other)
+{
+	std::swap(static_cast<Doing &>(one), static_cast<Doing &>(other));
+	for (Cpu &cpu : cpus_)
+		if (cpu.current == &one || cpu.current == &other)
+			cpu.current = cpu.current == &one ? &other : &one;
+	for (Observer *observer : observers_)
+		observer->exchanged(one, other);
+}
+
+void Machine::on_exec(const EventKind &kind, const trace::Event &event)
+{
+	const auto old_tid = kind.field[1].get<std::int32_t>(event);
+	Thread &thread = get(kind.field[0].get<std::int32_t>(event));
+	Thread *before = find(old_tid);
+	const bool cpu_known = event.has_cpu() && event.cpu() < cpus_.size();
+	const bool exchanged = (cpu_known && cpus_[event.cpu()].current == &thread) ||
+			       (before && known(*before) && before->state == State::dead);
+	if (before && before != &thread && !exchanged)
+		exchange_numbers(thread, *before);
+	thread.name = kind.field[2].get<std::string_view>(event);
+	thread.is_kernel = false;
+}
+
 void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	Thread &prev = runner(cpu, kind.field[1].get<std::int32_t>(event));
@@ -55,11 +88,12 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 	const auto state = kind.field[0].get<std::uint32_t>(event);
 	if (kind.field[3] && next.tid != 0)
 		next.name = kind.field[3].get<std::string_view>(event);
-	if (!cpu.current) {
+	if (!cpu.current)
 		on_found(prev, cpu);
-	} else if (cpu.current != &prev && prev.tgid != cpu.current->tgid && !cpu.current_listed) {
+	else if (cpu.current != &prev && !cpu.current_listed && may_have_exchanged(*cpu.current, prev))
+		exchange_numbers(*cpu.current, prev);
+	else if (cpu.current != &prev && !cpu.current_listed)
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
-	}
 	if (!cpu.interrupts.empty() && cpu.interrupts_known && complete_)
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, prev);
 	cpu.interrupts.clear();
@@ -115,12 +149,13 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	if (thread.state == State::runnable) {
 		thread.usage.waiting += time - std::max(thread.since, begin_);
 	} else if (thread.state == State::blocked && thread.early_waking) {
-		// Woken in the moment it went to sleep: the waking's token is older than the switch's.
-		end_blocked(thread, thread.out_time, {});
+		// Woken in the moment it went to sleep: the waking's token is older than the switch's, and it did not
+		// sleep.
 		thread.usage.waiting += time - thread.out_time;
 	}
 	thread.early_waking = 0;
 	thread.state = State::running;
+	thread.has_run = true;
 	thread.cpu = cpu.number;
 	cpu.current = &thread;
 }
@@ -142,8 +177,8 @@ Waker Machine::waker_on(const Cpu &cpu) const
 void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker)
 {
 	const std::uint64_t from = std::max(thread.since, begin_);
-	if (time < from)
-		return;
+	if (time <= from)
+		return; // asleep for no time, or not within the window
 	thread.usage.blocked += time - from;
 	for (Observer *observer : observers_)
 		observer->blocked(thread, from, time, waker);

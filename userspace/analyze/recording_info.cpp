@@ -21,6 +21,12 @@ std::optional<KernelCounts> kernel_counts(const Json &value)
 		for (const Json &cpu : steal)
 			counts.steal_ns.push_back(number(cpu));
 	counts.interrupt_rows = numbers(member(value, "interrupt_rows"));
+	counts.softirqs = optional_number(member(value, "softirqs"));
+	counts.births = optional_number(member(value, "births"));
+	const Json &idle = member(value, "idle");
+	counts.idle_before = number(member(idle, "before"));
+	counts.idle_after = number(member(idle, "after"));
+	counts.idle_ends = optional_number(member(idle, "ends"));
 	return counts;
 }
 
@@ -80,6 +86,43 @@ std::uint64_t clocks_not_compared(const Json &skews)
 	return least;
 }
 
+ClockSkew clock_skew(const Json &skews)
+{
+	ClockSkew largest;
+	for (const char *when : {"start", "end"}) {
+		const Json &skew = member(skews, when);
+		const std::uint64_t uncertainty = number(member(skew, "uncertainty"));
+		if (number(member(skew, "cpus_compared")))
+			largest.least_uncertainty =
+			    largest.least_uncertainty ? std::min(largest.least_uncertainty, uncertainty) : uncertainty;
+		largest.uncertainty = std::max(largest.uncertainty, uncertainty);
+		largest.cpus_compared = std::max(largest.cpus_compared, number(member(skew, "cpus_compared")));
+		largest.cpus_online = std::max(largest.cpus_online, number(member(skew, "cpus_online")));
+	}
+	return largest;
+}
+
+std::vector<CallWitness> call_witness(const Json &value)
+{
+	std::vector<CallWitness> all;
+	if (!value.is_array())
+		return all;
+	for (const Json &item : value) {
+		CallWitness cpu;
+		cpu.cpu = static_cast<unsigned>(number(member(item, "cpu")));
+		cpu.calls = number(member(item, "calls"));
+		cpu.entries = number(member(item, "entries"));
+		cpu.exits = number(member(item, "exits"));
+		cpu.alone = flag(member(item, "alone"));
+		cpu.brackets = number(member(item, "brackets"));
+		cpu.width = number(member(item, "width"));
+		cpu.outside = number(member(item, "outside"));
+		cpu.allowed = number(member(item, "allowed"));
+		all.push_back(cpu);
+	}
+	return all;
+}
+
 void parse_identity(const Json &json, RecordingInfo &info)
 {
 	info.complete = text(member(json, "state")) == "complete";
@@ -109,6 +152,18 @@ void parse_identity(const Json &json, RecordingInfo &info)
 			info.filter_pids.push_back(integer(pid));
 }
 
+CalibratedCosts calibrated_costs(const Json &json)
+{
+	CalibratedCosts costs;
+	const auto real = [](const Json &value) { return value.is_number() ? value.get<double>() : 0.0; };
+	if (json.is_object())
+		for (const auto &[what, cost] : json.items())
+			costs[what] = {real(member(cost, "low")), real(member(cost, "median")),
+				       real(member(cost, "high")), real(member(cost, "off_difference")),
+				       number(member(cost, "rounds"))};
+	return costs;
+}
+
 void parse_counts(const Json &json, RecordingInfo &info)
 {
 	info.start_time = optional_number(member(member(json, "start"), "time"));
@@ -122,11 +177,19 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	if (const Json &cost = member(json, "cost_ns"); cost.is_object())
 		for (const auto &[family, ns] : cost.items())
 			info.cost_ns[family] = ns.is_number() ? ns.get<double>() : 0;
+	if (const Json &calibration = member(json, "calibration"); calibration.is_object()) {
+		info.calibration = {calibrated_costs(member(calibration, "start")), {}};
+		if (const Json &end = member(calibration, "end"); end.is_object() && !end.contains("why_not"))
+			info.calibration->end = calibrated_costs(end);
+	}
 	if (const Json &lost = member(json, "lost_by_cpu"); lost.is_array())
 		for (const Json &cpu : lost)
 			info.lost_by_cpu.push_back(number(cpu));
 	info.skew_ticks = worst_skew(member(json, "tsc_skew"));
 	info.clocks_not_compared = clocks_not_compared(member(json, "tsc_skew"));
+	info.skew = clock_skew(member(json, "tsc_skew"));
+	info.witness_start = call_witness(member(member(json, "witness"), "start"));
+	info.witness_end = call_witness(member(member(json, "witness"), "end"));
 	const Json &recorder = member(json, "recorder");
 	info.recorder_cpu_ns = number(member(recorder, "cpu_ns"));
 	info.wall_ns = number(member(recorder, "wall_ns"));
@@ -145,12 +208,25 @@ void parse_counts(const Json &json, RecordingInfo &info)
 		info.user_card->damage = text(member(user, "damage"));
 		info.user_card->classes_refused = number(member(user, "classes_refused"));
 		info.user_card->why_refused = text(member(user, "why_refused"));
+		info.user_card->not_searched = number(member(user, "not_searched"));
+		info.user_card->claims = number(member(user, "claims"));
+		if (const Json &claims = member(user, "largest_claims"); claims.is_array())
+			for (const Json &claim : claims)
+				info.user_card->largest_claims.push_back(
+				    {number(member(claim, "process")), number(member(claim, "discarded")),
+				     number(member(claim, "early")), flag(member(claim, "possible"))});
 	}
 	info.counters = counters_info(member(json, "counters"));
 	info.start_test_missing = number(member(member(json, "start_test"), "missing"));
 }
 
 } // namespace
+
+trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info)
+{
+	return {info.start_time.value_or(trace.begin_time()),
+		info.complete ? info.end_time.value_or(trace.end_time()) : trace.end_time()};
+}
 
 RecordingInfo parse_recording(const std::string &json)
 {
@@ -180,7 +256,7 @@ std::uint64_t RecordingInfo::tokens() const
 
 std::uint64_t RecordingInfo::lost() const
 {
-	std::uint64_t sum = user_card ? user_card->discarded + user_card->early : 0;
+	std::uint64_t sum = 0;
 	for (const ClassCounts &counts : classes)
 		sum += counts.lost();
 	return sum;
@@ -202,28 +278,6 @@ std::string RecordingInfo::command_line() const
 	for (const std::string &word : command)
 		line += (line.empty() ? "" : " ") + word;
 	return line;
-}
-
-std::optional<double> RecordingInfo::probe_cost_ns() const
-{
-	const auto measured = [&](const std::string &what) {
-		const auto cost = cost_ns.find(what);
-		return cost == cost_ns.end() ? 0.0 : cost->second;
-	};
-	// A family that was not measured is taken to cost what the dearest measured one does.
-	const double dearest = std::max({measured("syscall"), measured("sched"), measured("fault")});
-	if (dearest <= 0)
-		return {};
-	const auto cost = [&](const std::string &what) {
-		if (what == "counters")
-			return 0.0; // read in the probe of a switch, or at a reset, which were calibrated with them
-		return measured(what) > 0 ? measured(what) : dearest;
-	};
-	double sum = 0;
-	for (const ClassCounts &counts : classes)
-		sum += static_cast<double>(counts.seen - counts.filtered) * cost(counts.family) +
-		       static_cast<double>(counts.filtered) * cost("rejected");
-	return sum;
 }
 
 RecordingInfo recording_of(const trace::Trace &trace)

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "counters_info.h"
+#include "probe_cost.h"
+#include "trace/merge.h"
 #include "trace/trace.h"
 
 namespace monitor::analyze {
@@ -29,13 +31,37 @@ struct KernelCounts {
 	std::uint64_t context_switches = 0, interrupts = 0;
 	std::vector<std::uint64_t> steal_ns;
 	std::map<std::string, std::uint64_t> interrupt_rows;
+	std::optional<std::uint64_t> softirqs{}, births{};
+	std::uint64_t idle_before = 0, idle_after = 0; // trace times around the read of
+	std::optional<std::uint64_t> idle_ends{};      // idle states that ended, all CPUs
 };
 
-// What the recorder counted of instrumented programs.
+// System calls that the recorder made on a CPU beside the recording, and what the probes made of them: card/witness.h.
+struct CallWitness {
+	unsigned cpu = 0;
+	std::uint64_t calls = 0, entries = 0, exits = 0;
+	bool alone = false;
+	std::uint64_t brackets = 0, width = 0, outside = 0, allowed = 0; // ticks
+};
+
+// How far the CPUs' clocks are apart, as the recorder measured it: the larger of each figure at start and end.
+struct ClockSkew {
+	std::uint64_t uncertainty = 0, cpus_compared = 0, cpus_online = 0;
+	std::uint64_t least_uncertainty = 0; // ticks, of the closer of two comparisons
+};
+
+// What a process says that it lost.
+struct UserClaim {
+	std::uint64_t process = 0, discarded = 0, early = 0;
+	bool possible = true; // no: more than the CPUs can post, and not among the numbers
+};
+
+// What the recorder counted of instrumented programs; `discarded` and `early` is what they say.
 struct UserInfo {
 	std::uint64_t processes = 0, refused = 0, tokens = 0, discarded = 0, early = 0, damaged = 0,
-		      classes_refused = 0;
+		      classes_refused = 0, not_searched = 0, claims = 0;
 	std::string damage, why_refused;
+	std::vector<UserClaim> largest_claims;
 };
 
 struct RecordingInfo {
@@ -57,10 +83,13 @@ struct RecordingInfo {
 	std::map<std::string, std::uint64_t> misses_start, misses_end; // by program
 	std::optional<std::uint64_t> control_tokens;                   // of the recorder's own stream
 	std::map<std::string, std::uint64_t> fault_counts;             // by class name
-	std::map<std::string, double> cost_ns;                         // by family, `rejected`
+	std::map<std::string, double> cost_ns; // by family, `rejected`: calibrated at the start, see probe_cost.h
+	std::optional<Calibration> calibration;
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t skew_ticks = 0;          // largest, with its uncertainty
 	std::uint64_t clocks_not_compared = 0; // CPUs that the recorder could not reach
+	ClockSkew skew;
+	std::vector<CallWitness> witness_start, witness_end;
 	std::uint64_t recorder_cpu_ns = 0, wall_ns = 0, dropped_blocks = 0, clamped = 0, traced_refused = 0;
 	std::uint64_t start_test_missing = 0;
 	std::optional<UserInfo> user_card;
@@ -69,12 +98,14 @@ struct RecordingInfo {
 	bool filtering() const { return filter_command || !filter_pids.empty(); }
 	bool has_program(const std::string &event) const; // attached, as itself or as its classic twin
 	std::uint64_t tokens() const;
-	std::uint64_t lost() const;
+	std::uint64_t lost() const; // as the recorder counted it
 	std::uint64_t misses() const;
 	std::string command_line() const;
-	// What the probes took, by the cost calibrated at the start: ns. Empty if it was not measured.
-	std::optional<double> probe_cost_ns() const;
 };
+
+// What all sums and rates are of: from the moment all probes were attached to the last moment they all were; all of the
+// trace where nothing is known of that.
+trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info);
 
 RecordingInfo parse_recording(const std::string &json);
 // Of a trace; of another tracer's only the host is known.

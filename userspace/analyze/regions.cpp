@@ -413,8 +413,7 @@ std::vector<RegionRow> RegionFold::rows() const
 		if (group.count != 0)
 			rows.push_back(row_of(key, group));
 	std::ranges::sort(rows, [](const RegionRow &a, const RegionRow &b) {
-		return std::tie(b.in_tree, b.total.ticks, a.activity, a.number) <
-		       std::tie(a.in_tree, a.total.ticks, b.activity, b.number);
+		return std::tie(b.total.ticks, a.activity, a.number) < std::tie(a.total.ticks, b.activity, b.number);
 	});
 	return rows;
 }

@@ -82,7 +82,7 @@ public:
 	const Unpaired &unpaired() const { return unpaired_; }
 	// Pairs that are in no row, for there were too many groups.
 	std::uint64_t left_out() const { return left_out_; }
-	// The recorded command's tree first, then by descending total.
+	// By descending total.
 	std::vector<RegionRow> rows() const;
 
 private:

@@ -69,8 +69,7 @@ std::vector<SampledProcess> SampleFold::processes() const
 	if (idle.leader)
 		all.push_back(idle);
 	std::ranges::sort(all, [](const SampledProcess &a, const SampledProcess &b) {
-		return std::tuple(b.leader->in_tree, b.samples(), a.leader->tid) <
-		       std::tuple(a.leader->in_tree, a.samples(), b.leader->tid);
+		return std::tuple(b.samples(), a.leader->tid) < std::tuple(a.samples(), b.leader->tid);
 	});
 	return all;
 }

@@ -38,7 +38,7 @@ public:
 	std::uint64_t complete() const { return complete_; } // rounds in which as many CPUs answered as in any
 	const Histogram &spreads() const { return spreads_; }
 	std::uint64_t largest_spread() const { return largest_spread_; }
-	// The recorded command's tree first, then by descending samples.
+	// By descending samples.
 	std::vector<SampledProcess> processes() const;
 
 private:

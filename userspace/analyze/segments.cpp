@@ -93,8 +93,7 @@ std::vector<SegmentRow> SegmentFold::rows() const
 		rows.push_back(std::move(row));
 	}
 	std::ranges::sort(rows, [](const SegmentRow &a, const SegmentRow &b) {
-		return std::tie(b.in_tree, b.total, a.number, a.from, a.to) <
-		       std::tie(a.in_tree, a.total, b.number, b.from, b.to);
+		return std::tie(b.total, a.number, a.from, a.to) < std::tie(a.total, b.number, b.from, b.to);
 	});
 	return rows;
 }

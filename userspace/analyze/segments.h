@@ -45,7 +45,7 @@ public:
 	std::uint64_t interrupted() const { return interrupted_; }
 	// Resets of which it is not known who ran.
 	std::uint64_t unknown() const { return unknown_; }
-	// The recorded command's tree first, then by descending total.
+	// By descending total.
 	std::vector<SegmentRow> rows() const;
 
 private:

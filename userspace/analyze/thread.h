@@ -41,6 +41,11 @@ enum class Ring : std::uint8_t {
 	kernel, // a kernel thread, or the kernel side of a newborn thread
 };
 
+struct CgroupMove {
+	std::uint64_t id = 0;     // 0: unknown
+	std::uint64_t number = 0; // the later one is larger
+};
+
 // The kernel's own counts of a thread at one moment (thread_counts).
 struct ThreadCounts {
 	bool present = false;
@@ -48,24 +53,9 @@ struct ThreadCounts {
 	std::uint64_t nvcsw = 0, nivcsw = 0, sum_exec_ns = 0, min_flt = 0, maj_flt = 0;
 };
 
-struct CgroupMove {
-	std::uint64_t id = 0;     // 0: unknown
-	std::uint64_t number = 0; // the later one is larger
-};
-
-struct Thread {
-	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that made it
-	std::string name;
-	bool is_kernel = false;
-	bool filtered = false;             // outside of what -p selected: shown as `other`
-	bool hidden = false;               // the kernel hides it from BPF: its own events are missing
-	bool in_tree = false;              // the recorded command or a descendant
-	const Thread *successor = nullptr; // the thread that took its number by exec: the same process
-	// Where it is, by tokens of its own, and where all of its process went if it is the leader; the later one
-	// holds.
-	CgroupMove cgroup, process_cgroup;
-	std::uint64_t born = 0; // trace time; 0: before the recording
-
+// What a thread is at, and what the kernel counted of it. It goes along when the thread takes over another one's number
+// (Machine::exchange_numbers).
+struct Doing {
 	State state = State::unknown;
 	Ring ring = Ring::unknown;
 	std::uint32_t epoch = 0; // of Machine: older means state and ring are unknown
@@ -76,8 +66,23 @@ struct Thread {
 	bool syscall_known = false; // its entry was seen at syscall_since
 	std::uint64_t syscall_since = 0;
 	std::uint64_t early_waking = 0; // woken while still running: 0 none
-	Usage usage;
 	ThreadCounts at_start, at_end, at_exit;
+};
+
+// A number of a thread, and what was used under it.
+struct Thread : Doing {
+	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that made it
+	std::string name;
+	bool is_kernel = false;
+	bool filtered = false; // outside of what -p selected: shown as `other`
+	bool hidden = false;   // the kernel hides it from BPF: its own events are missing
+	bool has_run = false;  // a switch to it was seen
+	bool in_tree = false;  // the recorded command or a descendant
+	// Where it is, by tokens of its own, and where all of its process went if it is the leader; the later one
+	// holds.
+	CgroupMove cgroup, process_cgroup;
+	std::uint64_t born = 0; // trace time; 0: before the recording
+	Usage usage;
 };
 
 struct Cpu {

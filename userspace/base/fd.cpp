@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fd.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include "error.h"
 
@@ -18,33 +18,52 @@ Fd open_file(const std::string &path, int flags, unsigned mode)
 	return fd;
 }
 
-Mapping map_file(const std::string &path)
+Fd open_regular(const std::string &path, struct stat &status)
 {
-	Fd fd = open_file(path, O_RDONLY | O_NONBLOCK); // a pipe without a writer would wait for ever
-	struct stat status;
+	Fd fd = open_file(path, O_RDONLY | O_NONBLOCK);
 	if (::fstat(fd.get(), &status) < 0)
 		throw Error(errno, "cannot read " + path);
 	if (!S_ISREG(status.st_mode))
 		throw Error(path + " is not a regular file");
-	if (status.st_size == 0)
-		return {};
-	auto size_bytes = static_cast<std::size_t>(status.st_size);
-	void *address = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-	if (address == MAP_FAILED)
-		throw Error(errno, "cannot map " + path);
-	return {address, size_bytes};
+	return fd;
+}
+
+// False: it could not be read to its end.
+static bool read_to_end(int fd, std::size_t most_bytes, std::string &text)
+{
+	char chunk[16384];
+	ssize_t n = 1;
+	while (text.size() < most_bytes && n != 0) {
+		n = ::read(fd, chunk, std::min(sizeof chunk, most_bytes - text.size()));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		text.append(chunk, static_cast<std::size_t>(n));
+	}
+	return true;
+}
+
+std::string read_file(const std::string &path, std::size_t most_bytes)
+{
+	struct stat status;
+	const Fd fd = open_regular(path, status);
+	std::string text;
+	if (!read_to_end(fd.get(), most_bytes, text))
+		throw Error(errno, "cannot read " + path);
+	return text;
 }
 
 std::string read_text(const std::string &path, std::size_t most_bytes)
 {
 	std::string text;
 	Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	if (!fd && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		throw Error(errno, "cannot open " + path);
 	struct stat status;
 	if (!fd || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
 		return text;
-	char chunk[16384];
-	for (ssize_t n; text.size() < most_bytes && (n = ::read(fd.get(), chunk, sizeof chunk)) > 0;)
-		text.append(chunk, static_cast<std::size_t>(n));
+	read_to_end(fd.get(), most_bytes, text);
 	return text;
 }
 
@@ -66,12 +85,12 @@ void replace_file(const std::string &path, const std::string &text, unsigned mod
 	Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode);
 	try {
 		write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
+		if (::rename(temporary.c_str(), path.c_str()) < 0)
+			throw Error(errno, "cannot write " + path);
 	} catch (const Error &) {
 		::unlink(temporary.c_str());
 		throw;
 	}
-	if (::rename(temporary.c_str(), path.c_str()) < 0)
-		throw Error(errno, "cannot write " + path);
 }
 
 } // namespace monitor

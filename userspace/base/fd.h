@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace monitor {
@@ -57,6 +58,12 @@ public:
 			::munmap(address_, size_bytes_);
 	}
 
+	// It stays mapped, and is the caller's.
+	std::span<std::byte> release()
+	{
+		return {static_cast<std::byte *>(std::exchange(address_, nullptr)), std::exchange(size_bytes_, 0)};
+	}
+
 	std::byte *data() const { return static_cast<std::byte *>(address_); }
 	std::size_t size() const { return size_bytes_; }
 	std::span<const std::byte> bytes() const { return {data(), size_bytes_}; }
@@ -69,11 +76,14 @@ private:
 // Open a file or throw Error("cannot open PATH: reason").
 Fd open_file(const std::string &path, int flags, unsigned mode = 0);
 
-// Map a whole file read-only; an empty file gives an empty mapping. Throws Error.
-Mapping map_file(const std::string &path);
+// Open a regular file for reading; a pipe without a writer would wait for ever. Throws Error.
+Fd open_regular(const std::string &path, struct stat &status);
 
-// The whole text of a (proc) file, or its begin from most_bytes on; an empty string when it cannot be read or is no
-// regular file.
+// The whole text of a regular file, or its first most_bytes. Throws Error.
+std::string read_file(const std::string &path, std::size_t most_bytes);
+
+// The whole text of a (proc) file, or its start up to most_bytes; "" if it cannot be read or is no regular file.
+// Throws Error if this process can open no more files.
 std::string read_text(const std::string &path, std::size_t most_bytes = std::string::npos);
 
 // Write all bytes or throw Error("cannot write PATH: reason").

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// JSON that others may have written. Used wherever a file of a trace or a table is read.
+// JSON that others may have written, and JSON of what they have written. Used wherever a file of a trace or a table is
+// read, and wherever JSON is printed.
 #pragma once
 
 #include <string>
 
 #include <nlohmann/json.hpp>
+
+#include "escape.h"
 
 namespace monitor {
 
@@ -19,6 +22,13 @@ template <class Json = nlohmann::json> Json parse_json(const std::string &text)
 	};
 	Json json = Json::parse(text, look, false);
 	return too_deep ? Json(Json::value_t::discarded) : json;
+}
+
+// As text, on one line or indented.
+template <class Json> std::string json_dump(const Json &json, int indent = -1)
+{
+	return escaped(json.dump(indent, indent < 0 ? ' ' : '\t', false, Json::error_handler_t::replace),
+		       Escape::dumped);
 }
 
 } // namespace monitor

@@ -70,6 +70,11 @@ void BpfCard::LinkDeleter::operator()(bpf_link *link) const
 	bpf_link__destroy(link);
 }
 
+void BpfCard::BellDeleter::operator()(ring_buffer *bell) const
+{
+	ring_buffer__free(bell);
+}
+
 BpfCard::BpfCard(const CardOptions &options) : options_(options)
 {
 	libbpf_set_print(keep_log);
@@ -89,19 +94,45 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 		throw Error(-error,
 			    fmt::format("the kernel refused the BPF card ({}); `monitor doctor` says what is missing",
 					why_refused()));
-	if (!module_)
+	if (!module_) {
 		map_rings();
+		open_bell();
+	}
 	reset();
 }
 
 void BpfCard::map_rings()
 {
-	const int fd = bpf_map__fd(skeleton_->maps.rings);
-	const std::size_t size = area_bytes_ * options_.cpus;
-	void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (address == MAP_FAILED)
-		throw Error(errno, "cannot map the rings");
-	areas_ = Mapping(address, size);
+	const auto map = [](const bpf_map *map, std::size_t size, const char *what) {
+		void *address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+		if (address == MAP_FAILED)
+			throw Error(errno, fmt::format("cannot map {}", what));
+		return Mapping(address, size);
+	};
+	areas_ = map(skeleton_->maps.rings, area_bytes_ * options_.cpus, "the rings");
+	if (options_.filtering)
+		traced_ = map(skeleton_->maps.traced, EDC_PROCESS_NUMBERS / 8, "the filter");
+}
+
+void BpfCard::open_bell()
+{
+	const auto ignore = [](void *, void *, std::size_t) { return 0; };
+	bell_.reset(ring_buffer__new(bpf_map__fd(skeleton_->maps.bell), ignore, nullptr, nullptr));
+	if (!bell_)
+		throw Error(errno, "cannot map the bell of the rings");
+}
+
+int BpfCard::bell() const
+{
+	return module_ ? module_->bell() : ring_buffer__epoll_fd(bell_.get());
+}
+
+void BpfCard::heard()
+{
+	if (module_)
+		module_->heard();
+	else
+		ring_buffer__consume(bell_.get());
 }
 
 BpfCard::~BpfCard()
@@ -109,6 +140,8 @@ BpfCard::~BpfCard()
 	links_.clear();
 	iterator_links_.clear();
 	areas_ = {};
+	bell_.reset();
+	traced_ = {};
 	if (skeleton_)
 		card__destroy(skeleton_);
 }
@@ -124,10 +157,8 @@ void BpfCard::configure()
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
 	if (!module_)
 		bpf_map__set_value_size(skeleton_->maps.rings, static_cast<__u32>(area_bytes_));
-	if (options_.filtering) {
-		bpf_map__set_max_entries(skeleton_->maps.traced, 1 << 16);
-		bpf_map__set_max_entries(skeleton_->maps.selected, 1 << 16);
-	}
+	if (options_.filtering)
+		bpf_map__set_max_entries(skeleton_->maps.traced, EDC_PROCESS_NUMBERS / 64);
 	bpf_program *program;
 	bpf_object__for_each_program(program, skeleton_->obj)
 	{
@@ -244,6 +275,7 @@ void BpfCard::attach_reset(std::size_t number)
 
 void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
 {
+	links_.clear();
 	attached_.clear();
 	std::vector<std::string> of_module;
 	for (const std::string &name : names) {
@@ -265,6 +297,7 @@ void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
 	}
 	if (!module_)
 		return;
+	module_->detach();
 	module_->attach(of_module);
 	attached_.insert(attached_.end(), of_module.begin(), of_module.end());
 }
@@ -297,7 +330,7 @@ void BpfCard::attach_program(bpf_program *program)
 		throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
 }
 
-void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
+void BpfCard::open_fault_events(const std::string &name)
 {
 	perf_event_attr attributes{};
 	attributes.size = sizeof attributes;
@@ -312,12 +345,24 @@ void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
 			continue; // a possible CPU that is offline
 		if (!fd)
 			throw Error(errno, "cannot open the software event of page faults");
-		Fd counting(::dup(fd.get()));
-		Link link(bpf_program__attach_perf_event(program, fd.release()));
+		fault_events_.push_back({name, std::move(fd)});
+	}
+}
+
+void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
+{
+	if (std::ranges::none_of(fault_events_, [&](const FaultEvent &event) { return event.name == name; }))
+		open_fault_events(name);
+	for (const FaultEvent &event : fault_events_) {
+		if (event.name != name)
+			continue;
+		::ioctl(event.fd.get(), PERF_EVENT_IOC_RESET, 0);
+		Fd fd(::dup(event.fd.get()));
+		Link link(bpf_program__attach_perf_event(program, fd.get()));
 		if (!link)
 			throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
+		fd.release(); // the link closes it
 		links_.push_back(std::move(link));
-		fault_events_.push_back({name, std::move(counting)});
 	}
 }
 
@@ -336,7 +381,6 @@ void BpfCard::detach()
 	final_fault_counts_ = fault_counts();
 	links_.clear();
 	attached_.clear();
-	fault_events_.clear();
 }
 
 void BpfCard::wait_for_probes() const
@@ -360,8 +404,8 @@ void BpfCard::reset()
 {
 	if (module_)
 		return module_->reset();
-	for (int tid; bpf_map__get_next_key(skeleton_->maps.traced, nullptr, &tid, sizeof tid) == 0;)
-		bpf_map__delete_elem(skeleton_->maps.traced, &tid, sizeof tid, 0);
+	if (options_.filtering)
+		std::memset(traced_.data(), 0, traced_.size());
 	const auto blocks = blocks_by_ring(options_.blocks_per_cpu, rings() > EDC_CARD_LEVELS);
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
 		edc_cpu &shared = area(cpu);
@@ -409,7 +453,7 @@ std::vector<FaultCount> BpfCard::fault_counts() const
 		const edc_device_faults counts = module_->faults();
 		return {{"minor_fault", counts.minor}, {"major_fault", counts.major}};
 	}
-	if (fault_events_.empty())
+	if (fault_events_.empty() || attached_.empty())
 		return final_fault_counts_;
 	std::vector<FaultCount> counts{{"minor_fault", 0}, {"major_fault", 0}};
 	for (const FaultEvent &event : fault_events_) {
@@ -455,9 +499,8 @@ std::vector<edc_task> BpfCard::list_tasks()
 
 void BpfCard::select(const std::vector<int> &pids)
 {
-	const __u8 one = 1;
 	for (int pid : pids)
-		bpf_map__update_elem(skeleton_->maps.selected, &pid, sizeof pid, &one, sizeof one, BPF_ANY);
+		trace_process(pid);
 	Link link(bpf_program__attach_iter(skeleton_->progs.select_descendants, nullptr));
 	if (!link)
 		throw Error(errno, "cannot attach the task iterator");
@@ -471,29 +514,16 @@ void BpfCard::select(const std::vector<int> &pids)
 		while (::read(pass.get(), sink, sizeof sink) > 0)
 			;
 	} while (skeleton_->bss->selected_more && ++passes < most_passes);
-	forget_verdicts();
 }
 
-void BpfCard::trace_thread(int tid)
+void BpfCard::trace_process(int pid)
 {
-	const __u8 one = 1;
 	if (module_)
-		return module_->trace(tid);
-	if (bpf_map__update_elem(skeleton_->maps.traced, &tid, sizeof tid, &one, sizeof one, BPF_ANY) < 0)
-		throw Error(errno, "cannot select the command's process");
-	forget_verdicts();
-}
-
-// The verdict on the running thread of each CPU is from before the selection.
-void BpfCard::forget_verdicts() const
-{
-	for (unsigned cpu = 0; !module_ && cpu < options_.cpus; ++cpu)
-		__atomic_store_n(&area(cpu).kept, EDC_KEPT_UNKNOWN, __ATOMIC_RELAXED);
-}
-
-std::uint64_t BpfCard::traced_refused() const
-{
-	return skeleton_->bss->traced_refused;
+		return module_->trace(pid);
+	if (pid <= 0 || pid >= EDC_PROCESS_NUMBERS)
+		return; // nobody has it
+	auto *words = reinterpret_cast<std::uint64_t *>(traced_.data());
+	__atomic_fetch_or(&words[pid / 64], std::uint64_t(1) << (pid % 64), __ATOMIC_RELAXED);
 }
 
 } // namespace monitor::card

@@ -21,6 +21,7 @@
 struct card;
 struct bpf_link;
 struct bpf_program;
+struct ring_buffer;
 
 namespace monitor::card {
 
@@ -34,7 +35,7 @@ struct RatioPairs {
 struct CardOptions {
 	bool module = false;               // rings and most probes are the kernel module's (module_card.h)
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
-	bool filtering = false;            // only threads that are traced
+	bool filtering = false;            // only processes that are traced
 	unsigned cpus = 1;                 // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
 	std::array<std::uint8_t, 16> uuid{};
@@ -66,15 +67,17 @@ public:
 	explicit BpfCard(const CardOptions &options);
 	~BpfCard();
 
-	// Attach the probes of the chosen families, or only those named. `classic`: the classes that may be preempted
-	// attach as classic tracepoints.
+	// Attach the probes of the chosen families, or those named and no others: what was attached is taken off, but a
+	// probe that is in progress there may still post. `classic`: the classes that may be preempted attach as
+	// classic tracepoints.
 	void attach(bool classic);
 	void attach_only(bool classic, const std::vector<std::string> &names);
 
-	// For the start test, of what --reset-on asks for: at a place in a program's file, or where system calls enter.
+	// To calibrate, of what --reset-on asks for: at a place in a program's file, or where system calls
+	// enter.
 	bool attach_trial_reset(const std::string &program, std::uint64_t offset);
 
-	// Detach all, wait until no probe runs any more.
+	// Detach all, wait until no probe runs any more. None posts before reset().
 	void detach();
 
 	// Counter `index` of a set on one CPU, opened by the caller. Before anything is attached.
@@ -93,6 +96,10 @@ public:
 	std::uint64_t ring_bytes() const { return areas().size(); }
 	edc_clock &clock() const;
 
+	// Readable when a ring came to be half full since the last heard().
+	int bell() const;
+	void heard();
+
 	std::vector<ProgramMisses> misses() const;
 	// Since the last attach; final after detach().
 	std::vector<FaultCount> fault_counts() const;
@@ -102,10 +109,9 @@ public:
 	// Reads one prepared pass.
 	std::vector<edc_task> list_tasks();
 
-	// Select processes with all descendants (-p), or one thread whose children follow.
+	// Select processes with all descendants (-p), or one whose children follow.
 	void select(const std::vector<int> &pids);
-	void trace_thread(int tid);
-	std::uint64_t traced_refused() const;
+	void trace_process(int pid);
 
 	// Names of attached programs, and of asked-for classes that this kernel lacks.
 	const std::vector<std::string> &attached() const { return attached_; }
@@ -116,6 +122,10 @@ private:
 		void operator()(bpf_link *link) const;
 	};
 	using Link = std::unique_ptr<bpf_link, LinkDeleter>;
+	struct BellDeleter {
+		void operator()(ring_buffer *bell) const;
+	};
+	// Opened when first attached, and kept: the privilege to is given up when the recording starts.
 	struct FaultEvent {
 		std::string name;
 		Fd fd;
@@ -125,13 +135,14 @@ private:
 	void configure();
 	void configure_counters();
 	void map_rings();
+	void open_bell();
 	bool is_of_module(const std::string &event) const;
-	void forget_verdicts() const;
 	void wait_for_probes() const;
 	void attach_counters_of(const std::string &name);
 	bool try_attach(bpf_program *program);
 	void attach_program(bpf_program *program);
 	void attach_reset(std::size_t number);
+	void open_fault_events(const std::string &name);
 	void attach_fault_event(bpf_program *program, const std::string &name);
 	bool wanted(const std::string &program) const;
 
@@ -140,6 +151,8 @@ private:
 	::card *skeleton_ = nullptr;
 	std::uint64_t area_bytes_ = 0;
 	Mapping areas_;
+	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of our own rings
+	Mapping traced_;                                 // a bit for each process, if options_.filtering
 	std::vector<Link> links_;
 	std::vector<FaultEvent> fault_events_;
 	std::vector<FaultCount> final_fault_counts_;

@@ -111,11 +111,18 @@ void ModuleCard::detach()
 	::ioctl(device_.get(), EDC_DEVICE_DETACH);
 }
 
-void ModuleCard::trace(int tid)
+void ModuleCard::trace(int process)
 {
-	__s32 number = tid;
+	__s32 number = process;
 	if (::ioctl(device_.get(), EDC_DEVICE_TRACE, &number) < 0)
-		throw Error(errno, "the module cannot select a thread");
+		throw Error(errno, "the module cannot select a process");
+}
+
+void ModuleCard::heard() const
+{
+	std::uint64_t times;
+	while (::read(device_.get(), &times, sizeof times) < 0 && errno == EINTR)
+		;
 }
 
 void ModuleCard::reset()

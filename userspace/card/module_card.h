@@ -20,7 +20,7 @@ std::string why_no_module();
 
 class ModuleCard {
 public:
-	// Blocks by ring, of each CPU. `filtering`: only threads of trace() and their children. `counters_in_set`:
+	// Blocks by ring, of each CPU. `filtering`: only processes of trace() and their children. `counters_in_set`:
 	// of what programs post by its kfuncs. Throws Error if the module refuses.
 	ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
 		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering,
@@ -32,7 +32,10 @@ public:
 	// Besides those that are attached. Names of others are ignored.
 	void attach(const std::vector<std::string> &names);
 	void detach();
-	void trace(int tid);
+	void trace(int process);
+	// Readable when a ring was found half full since the last heard().
+	int bell() const { return device_.get(); }
+	void heard() const;
 	// Forget all tokens, counts and traced threads. Only while nothing is attached.
 	void reset();
 	// So often every CPU posts a `sample`, until detach(). The class is attached.

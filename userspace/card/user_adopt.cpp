@@ -37,7 +37,6 @@ void UserCard::adopt_arrived()
 		return;
 	for (const edc_device_process &told : device_->take_arrived())
 		adopt(told);
-	live_ = processes_.size();
 }
 
 void UserCard::adopt(const edc_device_process &told)
@@ -80,13 +79,6 @@ void UserCard::refuse_class(std::uint16_t id, unsigned words)
 {
 	if (words <= EDC_MAX_WORDS)
 		device_words_[id] = static_cast<std::uint8_t>(refused_class | words);
-}
-
-void UserCard::describe_late()
-{
-	eventfd_t times;
-	::eventfd_read(described_late_.get(), &times);
-	on_class_(classes());
 }
 
 } // namespace monitor::card

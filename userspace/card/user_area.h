@@ -27,6 +27,7 @@ struct UserCard::Ring {
 
 struct UserCard::Process {
 	pid_t pid = 0;
+	uid_t user = 0;
 	unsigned card = 1; // of this process: the second has another name
 	Fd pidfd;
 	Mapping area;
@@ -40,6 +41,10 @@ struct UserCard::Process {
 	bool merged = false;     // its events go into the merged streams
 	bool by_device = false;  // the kernel module gave it its rings, and they stay when the recording is over
 	bool one_thread = false; // as of its rings' facts
+	// Its bell: rung, and not before this time is it heard again.
+	bool rung = false;
+	std::uint64_t bell_from = 0, bell_pause = 0; // ticks, of the time stamp counter
+	unsigned first_ring = 0;                     // of the next look
 
 	// The rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.
 	void lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,

@@ -67,8 +67,8 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 	header.content_size = at * 8;
 	header.packet_size = EDC_BLOCK_SIZE * 8;
 	header.packet_seq_num = facts.sequence;
-	// A count that steps back is not one; the one that was told holds.
-	if (untrusted.events_discarded - facts.discarded < most_refused)
+	// A count that steps back, or is larger than can be, is not one; the one that was told holds.
+	if (untrusted.events_discarded >= facts.discarded && untrusted.events_discarded <= facts.most_discarded)
 		facts.discarded = untrusted.events_discarded;
 	header.events_discarded = facts.discarded;
 	header.cpu_id = facts.cpu;

@@ -42,7 +42,8 @@ struct UserRingFacts {
 	std::uint64_t sequence = 0;  // packets so far
 	std::uint64_t last_time = 0; // of the newest token so far
 	std::uint64_t discarded = 0; // as told so far
-	std::uint64_t tokens = 0;    // so far, without `thread` tokens
+	std::uint64_t most_discarded = most_refused; // that can be by now
+	std::uint64_t tokens = 0;                    // so far, without `thread` tokens
 };
 
 // nullptr: all of it stands. Else what is wrong: the block ends before the wrong record, or is empty (content_size is

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -16,7 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/tsc.h"
+#include "ring_layout.h"
 #include "user_area.h"
 #include "user_processes.h"
 #include "user_socket.h"
@@ -24,9 +28,17 @@
 namespace monitor::card {
 namespace {
 
-constexpr std::size_t most_callers = 64; // that have connected and not yet said what they want
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_processes = 1024; // with rings of ours at a time
+constexpr std::size_t most_callers = 64;     // that have connected and not yet said what they want; and as many answers
 constexpr std::uint32_t most_classes_at_once = 1000;
-constexpr std::size_t most_classes_of_a_process = 512; // that no other process declared before
+constexpr std::size_t most_areas_of_a_process = 64;    // one for each library that has a card of its own, and exec
+constexpr std::ptrdiff_t large_areas_of_a_process = 8; // the others have the smallest rings
+constexpr std::size_t most_areas_of_a_user = 128;      // who is neither root nor the recording's
+constexpr auto describe_interval = 180ms;              // programs wait 200 ms for an answer
+constexpr auto describe_burst = 1s;                    // what was not used of the second before may be
+constexpr auto deaf_time = 100ms;                      // where no caller could be taken
 
 std::string random_name()
 {
@@ -36,22 +48,18 @@ std::string random_name()
 
 } // namespace
 
-std::uint64_t user_ring_bytes(std::size_t processes)
-{
-	constexpr std::uint64_t kib = 1024;
-	return processes < 8      ? 4096 * kib
-	       : processes < 32   ? 1024 * kib
-	       : processes < 128  ? 256 * kib
-	       : processes < 1024 ? 64 * kib
-				  : 0;
-}
-
 UserCard::UserCard(const UserCardOptions &options)
     : options_(options), name_(random_name()), device_(options.device ? UserDevice::open() : nullptr),
       stop_(::eventfd(0, EFD_CLOEXEC)), described_late_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       classes_(device_ ? UserClasses([this](auto name, auto fields) { return device_->id_of(name, fields); })
-		       : UserClasses())
+		       : UserClasses()),
+      bells_([this] {
+	      if (on_arrival_)
+		      on_arrival_();
+      })
 {
+	if (!stop_ || !described_late_)
+		throw Error(errno, "cannot serve instrumented programs");
 	listeners_.push_back(listen_on(name_));
 	if (options_.everyone)
 		listeners_.push_back(listen_for_everyone());
@@ -68,17 +76,35 @@ UserCard::~UserCard()
 	stop();
 }
 
-void UserCard::start(std::uint64_t ticks_per_second, std::function<void(const std::vector<UserClass> &)> on_class)
+void UserCard::start(std::uint64_t ticks_per_second, std::size_t free_descriptors,
+		     std::function<void(const std::vector<UserClass> &)> on_class)
 {
 	ticks_per_second_ = ticks_per_second;
+	most_areas_ = free_descriptors > 3 * most_callers ? free_descriptors - 3 * most_callers : 0;
 	on_class_ = std::move(on_class);
 	{
 		const std::lock_guard guard(lock_);
+		described_ = classes_.all().size();
 		began_ = last_look_ = read_tsc();
 		adopt_arrived();
 		started_ = true;
 	}
-	thread_ = std::thread([this] { serve(); });
+	thread_ = std::thread([this] { serve_always(); });
+}
+
+// Where memory ends, whoever waits for an answer is sent away, and it goes on a moment later.
+void UserCard::serve_always()
+{
+	constexpr int moment_ms = 10;
+	for (pollfd stop{stop_.get(), POLLIN, 0}; !stop.revents; ::poll(&stop, 1, moment_ms)) {
+		try {
+			serve();
+			return;
+		} catch (const std::exception &) {
+			const std::lock_guard guard(lock_);
+			++counts_.refused;
+		}
+	}
 }
 
 void UserCard::stop()
@@ -87,26 +113,42 @@ void UserCard::stop()
 		return;
 	::eventfd_write(stop_.get(), 1);
 	thread_.join();
+	bells_.stop();
 	listeners_.clear();
+	answers_.clear();
 	const std::lock_guard guard(lock_);
 	for (const auto &process : processes_)
 		if (!process->by_device)
 			__atomic_store_n(&process->shared().over, 1, __ATOMIC_RELEASE);
 }
 
+// Until when poll() may wait; -1: for ever.
+int UserCard::wait_ms() const
+{
+	Clock::time_point next = Clock::time_point::max();
+	if (undescribed_)
+		next = describe_at_;
+	if (listen_at_ > Clock::now())
+		next = std::min(next, listen_at_);
+	if (next == Clock::time_point::max())
+		return -1;
+	const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
+	return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+}
+
 void UserCard::serve()
 {
-	std::vector<Fd> callers;
 	std::vector<pollfd> polls;
 	for (;;) {
 		polls = {{stop_.get(), POLLIN, 0},
 			 {described_late_.get(), POLLIN, 0},
 			 {device_ ? device_->fd() : -1, POLLIN, 0}};
 		const std::size_t first_listener = polls.size();
+		const bool hears = Clock::now() >= listen_at_ && answers_.size() < most_callers;
 		for (const Fd &listener : listeners_)
-			polls.push_back({listener.get(), POLLIN, 0});
+			polls.push_back({hears ? listener.get() : -1, POLLIN, 0});
 		const std::size_t first_caller = polls.size();
-		for (const Fd &caller : callers)
+		for (const Fd &caller : callers_)
 			polls.push_back({caller.get(), POLLIN, 0});
 		const std::size_t first_process = polls.size();
 		{
@@ -115,64 +157,97 @@ void UserCard::serve()
 				if (!process->ended)
 					polls.push_back({process->pidfd.get(), POLLIN, 0});
 		}
-		if (::poll(polls.data(), polls.size(), -1) < 0 && errno != EINTR)
+		if (::poll(polls.data(), polls.size(), wait_ms()) < 0 && errno != EINTR)
 			return;
 		if (polls[0].revents)
 			return;
-		if (polls[1].revents)
-			describe_late();
+		if (polls[1].revents) {
+			eventfd_t times;
+			::eventfd_read(described_late_.get(), &times);
+			undescribed_ = true;
+		}
 		if (polls[2].revents) {
 			const std::lock_guard guard(lock_);
 			adopt_arrived();
 			if (on_arrival_)
 				on_arrival_();
 		}
-		for (std::size_t i = first_process; i < polls.size(); ++i) {
-			const std::lock_guard guard(lock_);
-			for (const auto &process : processes_)
-				if (polls[i].revents && process->pidfd.get() == polls[i].fd)
-					process->ended = true;
-		}
+		see_ended(std::span(polls).subspan(first_process));
 		for (std::size_t i = first_process; i-- > first_caller;) {
 			if (!polls[i].revents)
 				continue;
-			greet(polls[i].fd);
-			callers.erase(callers.begin() + static_cast<std::ptrdiff_t>(i - first_caller));
+			const auto caller = callers_.begin() + static_cast<std::ptrdiff_t>(i - first_caller);
+			greet(std::move(*caller));
+			callers_.erase(caller);
 		}
-		for (std::size_t i = first_listener; i < first_caller; ++i) {
-			if (!polls[i].revents)
-				continue;
-			Fd caller(::accept4(polls[i].fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-			if (callers.size() >= most_callers) // the one that has been silent longest goes
-				callers.erase(callers.begin());
-			if (caller)
-				callers.push_back(std::move(caller));
-		}
+		for (std::size_t i = first_listener; i < first_caller; ++i)
+			if (polls[i].revents)
+				take_caller(polls[i].fd);
+		if (undescribed_ && Clock::now() >= describe_at_)
+			describe();
 	}
 }
 
-std::vector<std::uint16_t> UserCard::ids_of(pid_t pid, const char *texts, std::size_t bytes, std::uint32_t classes)
+void UserCard::see_ended(std::span<const pollfd> polls)
 {
-	const auto known = classes_of_.find(pid);
-	const std::size_t added_before = known == classes_of_.end() ? 0 : known->second;
+	const std::lock_guard guard(lock_);
+	for (const pollfd &poll : polls)
+		for (const auto &process : processes_)
+			if (poll.revents && process->pidfd.get() == poll.fd)
+				process->ended = true;
+}
+
+void UserCard::take_caller(int listener)
+{
+	Fd caller(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+	if (!caller && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
+		listen_at_ = Clock::now() + deaf_time; // whoever waits goes on waiting
+	if (callers_.size() >= most_callers)           // the one that has been silent longest goes
+		callers_.erase(callers_.begin());
+	if (caller)
+		callers_.push_back(std::move(caller));
+}
+
+// Classes are described before any event of theirs can be in the trace: who declared them has no answer before. A
+// client with ever new ones must not have the whole description written for each, so there is a time for it.
+void UserCard::describe()
+{
+	undescribed_ = false;
+	describe_at_ = std::max(describe_at_, Clock::now() - describe_burst) + describe_interval;
+	const std::vector<UserClass> known = classes();
+	on_class_(known);
+	{
+		const std::lock_guard guard(lock_);
+		described_ = known.size();
+	}
+	for (const Answer &answer : answers_)
+		send_answer(answer.caller.get(), answer.welcome, answer.ids, answer.memory.get());
+	answers_.clear();
+}
+
+std::vector<std::uint16_t> UserCard::ids_of(const ucred &who, std::string_view texts, std::uint32_t classes)
+{
+	const Declarer declarer{who.pid, who.uid, is_trusted(who.uid)};
 	const std::size_t known_before = classes_.all().size();
 	std::vector<std::uint16_t> ids;
-	const char *at = texts, *end = texts + bytes;
-	const auto next = [&]() -> std::string_view {
-		const char *stop = static_cast<const char *>(std::memchr(at, 0, static_cast<std::size_t>(end - at)));
-		const std::string_view text(at, static_cast<std::size_t>((stop ? stop : end) - at));
-		at = stop ? stop + 1 : end;
+	const auto next = [&] {
+		const std::string_view text = texts.substr(0, texts.find('\0'));
+		texts.remove_prefix(std::min(text.size() + 1, texts.size()));
 		return text;
 	};
-	while (ids.size() < classes && at < end) {
+	while (ids.size() < classes && !texts.empty()) {
 		const std::string_view name = next();
-		const std::size_t added = added_before + classes_.all().size() - known_before;
-		ids.push_back(classes_.id_of(name, next(), added < most_classes_of_a_process));
+		ids.push_back(classes_.id_of(name, next(), declarer));
 	}
 	add_words(known_before);
-	if (classes_.all().size() != known_before) // so the table has no more entries than there are classes
-		classes_of_[pid] = added_before + classes_.all().size() - known_before;
 	return ids;
+}
+
+// Is one of these not in the description yet?
+bool UserCard::has_undescribed(const std::vector<std::uint16_t> &ids) const
+{
+	const std::span late = std::span(classes_.all()).subspan(described_);
+	return std::ranges::any_of(late, [&](const UserClass &cls) { return std::ranges::count(ids, cls.id) != 0; });
 }
 
 void UserCard::add_words(std::size_t known_before)
@@ -201,16 +276,35 @@ void UserCard::Process::lay_out(unsigned cpus, std::uint64_t ring_blocks, const 
 		added.facts.last_time = since - future_ticks;
 		rings.push_back(added);
 	}
-	shared_ring.emplace(ring_at(cpus), blocks, since);
+	shared_ring.emplace(ring_at(cpus), blocks, since, [pid = pid, one_thread = one_thread](std::uint32_t tid) {
+		return one_thread || has_thread(pid, tid);
+	});
+}
+
+// A user who is not trusted has a quarter of the memory, and no other user's rings are smaller for more than that. Nor
+// are other programs' for the many areas of one: libraries may have some of their own, after these each is a small one.
+std::uint64_t UserCard::ring_blocks_for(const Process &asking) const
+{
+	const auto areas =
+	    std::ranges::count_if(processes_, [&asking](const auto &process) { return process->pid == asking.pid; });
+	const std::uint64_t ring_bytes = areas < large_areas_of_a_process ? options_.memory.ring_bytes : 0;
+	const uid_t user = asking.user;
+	if (is_trusted(user))
+		return user_ring_blocks({options_.memory.bytes, ring_bytes}, area_bytes_, options_.cpus);
+	std::uint64_t used = 0;
+	for (const auto &process : processes_)
+		used += process->user == user && !process->by_device ? process->area.size() : 0;
+	const std::uint64_t blocks = user_ring_blocks({options_.memory.bytes / 4, ring_bytes}, used, options_.cpus);
+	return area_bytes_ + user_area_bytes(blocks, options_.cpus) <= options_.memory.bytes ? blocks : 0;
 }
 
 // The sealed memory of a process: neither side can change its size. Returns a descriptor to hand over, or -1.
 int UserCard::make_area(Process &process)
 {
-	const std::uint64_t ring = user_ring_bytes(processes_.size());
-	if (ring == 0)
+	const std::uint64_t blocks = ring_blocks_for(process);
+	if (blocks == 0 || processes_.size() >= most_processes)
 		return -1;
-	const std::uint64_t each = ring + EDC_BLOCK_SIZE, size = EDC_BLOCK_SIZE + each * (options_.cpus + 1);
+	const std::uint64_t size = user_area_bytes(blocks, options_.cpus);
 	Fd memory(::memfd_create("monitor-edc", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	if (!memory || ::ftruncate(memory.get(), static_cast<off_t>(size)) < 0 ||
 	    ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
@@ -223,66 +317,96 @@ int UserCard::make_area(Process &process)
 	process.shared().counters = static_cast<std::uint32_t>(options_.counters.size());
 	std::ranges::copy(options_.counters, process.shared().counter);
 	std::memcpy(&process.shared().key, options_.uuid.data(), sizeof process.shared().key);
-	process.lay_out(options_.cpus, ring / EDC_BLOCK_SIZE, options_.uuid, read_tsc());
+	process.lay_out(options_.cpus, blocks, options_.uuid, read_tsc());
+	area_bytes_ += size;
 	return memory.release();
 }
 
-// A process says what it wants; it gets an answer at once or is not heard again.
-void UserCard::greet(int fd)
+bool UserCard::is_trusted(uid_t user) const
+{
+	return user == 0 || user == options_.user;
+}
+
+// One client must not take what all need: descriptors of ours, and the larger rings.
+bool UserCard::may_have_area(const ucred &who) const
+{
+	const auto count = [&](const auto &is_of) {
+		return static_cast<std::size_t>(
+		    std::ranges::count_if(processes_, [&](const auto &process) { return is_of(*process); }));
+	};
+	return processes_.size() < most_areas_ &&
+	       count([&](const Process &process) { return process.pid == who.pid; }) < most_areas_of_a_process &&
+	       (is_trusted(who.uid) ||
+		count([&](const Process &process) { return process.user == who.uid; }) < most_areas_of_a_user);
+}
+
+// Rings for a process; their memory is in the answer. Under the lock.
+void UserCard::give_area(const ucred &who, Answer &answer)
+{
+	if (!may_have_area(who)) {
+		++counts_.refused;
+		return;
+	}
+	auto process = std::make_unique<Process>();
+	process->pid = who.pid;
+	process->user = who.uid;
+	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
+	if (!process->pidfd && errno == ESRCH)
+		return; // it is gone already
+	process->merged = (counts_.processes + 1) * options_.cpus > most_own_streams;
+	if (!process->merged)
+		process->card = ++cards_[who.pid];
+	answer.memory = Fd(process->pidfd ? make_area(*process) : -1);
+	if (!answer.memory) {
+		++counts_.refused;
+		return;
+	}
+	answer.welcome.rings = options_.cpus;
+	answer.welcome.area_bytes = process->area.size();
+	answer.welcome.blocks = static_cast<std::uint32_t>(process->blocks);
+	answer.welcome.ring_bytes = (process->blocks + 1) * EDC_BLOCK_SIZE;
+	++counts_.processes;
+	if (options_.name_processes)
+		arrived_.push_back(describe_process(who.pid));
+	processes_.push_back(std::move(process));
+	if (on_arrival_)
+		on_arrival_();
+}
+
+// A process says what it wants; it gets one answer or is not heard again.
+void UserCard::greet(Fd caller)
 {
 	std::vector<char> packet(EDC_HELLO_BYTES + sizeof(edc_hello));
-	const ssize_t length = ::recv(fd, packet.data(), packet.size(), MSG_DONTWAIT);
+	const ssize_t length = ::recv(caller.get(), packet.data(), packet.size(), MSG_DONTWAIT);
 	edc_hello hello;
 	if (length < static_cast<ssize_t>(sizeof hello))
 		return;
 	std::memcpy(&hello, packet.data(), sizeof hello);
 	ucred who{};
 	socklen_t size = sizeof who;
-	if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 ||
-	    (who.uid != options_.user && who.uid != 0 && !options_.everyone) || hello.magic != EDC_USER_MAGIC ||
+	if (::getsockopt(caller.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 ||
+	    (!is_trusted(who.uid) && !options_.everyone) || hello.magic != EDC_USER_MAGIC ||
 	    hello.classes > most_classes_at_once)
 		return;
-	edc_welcome welcome{};
-	welcome.magic = EDC_USER_MAGIC;
-	Fd memory;
-	std::vector<std::uint16_t> ids;
-	std::vector<UserClass> known;
+	Answer answer{std::move(caller), {}, {}, {}};
+	answer.welcome.magic = EDC_USER_MAGIC;
+	bool waits = false;
 	{
 		const std::lock_guard guard(lock_);
-		const std::size_t before = classes_.all().size();
-		ids = ids_of(who.pid, packet.data() + sizeof hello, static_cast<std::size_t>(length) - sizeof hello,
-			     hello.classes);
-		if (classes_.all().size() != before)
-			known = classes_.all();
-		if (hello.wish == EDC_HELLO_AREA) {
-			auto process = std::make_unique<Process>();
-			process->pid = who.pid;
-			process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
-			process->merged = (counts_.processes + 1) * options_.cpus > most_own_streams;
-			if (!process->merged)
-				process->card = ++cards_[who.pid];
-			memory = Fd(process->pidfd ? make_area(*process) : -1);
-			if (memory) {
-				welcome.rings = options_.cpus;
-				welcome.area_bytes = process->area.size();
-				welcome.blocks = static_cast<std::uint32_t>(process->blocks);
-				welcome.ring_bytes = (process->blocks + 1) * EDC_BLOCK_SIZE;
-				++counts_.processes;
-				if (options_.name_processes)
-					arrived_.push_back(describe_process(who.pid));
-				processes_.push_back(std::move(process));
-				live_ = processes_.size();
-				if (on_arrival_)
-					on_arrival_();
-			} else if (process->pidfd) { // else it is gone already
-				++counts_.refused;
-			}
-		}
+		const std::string_view texts(packet.data() + sizeof hello,
+					     static_cast<std::size_t>(length) - sizeof hello);
+		answer.ids = ids_of(who, texts, hello.classes);
+		answer.welcome.classes = static_cast<std::uint32_t>(answer.ids.size());
+		waits = has_undescribed(answer.ids);
+		if (hello.wish == EDC_HELLO_AREA)
+			give_area(who, answer);
 	}
-	if (!known.empty())
-		on_class_(known); // before any event of theirs can be in the trace
-	welcome.classes = static_cast<std::uint32_t>(ids.size());
-	send_answer(fd, welcome, ids, memory.get());
+	if (waits) {
+		undescribed_ = true;
+		answers_.push_back(std::move(answer));
+	} else {
+		send_answer(answer.caller.get(), answer.welcome, answer.ids, answer.memory.get());
+	}
 }
 
 std::vector<edc_task> UserCard::take_arrived()

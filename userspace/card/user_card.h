@@ -8,20 +8,26 @@
 // test is counted and told, and no other process notices.
 #pragma once
 
-#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include <poll.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "base/fd.h"
 #include "monitor/card.h"
+#include "ring_layout.h"
+#include "user_bells.h"
 #include "user_block.h"
 #include "user_classes.h"
 #include "user_device.h"
@@ -36,24 +42,34 @@ struct UserCardOptions {
 	bool everyone = false;                  // all processes of the machine, by EDC_SOCKET_PATH
 	bool device = false;                    // and by the kernel module, if it is there
 	bool name_processes = false;            // for take_arrived()
+	UserMemory memory;                      // of the rings that we give
 	std::vector<edc_user_counter> counters; // that programs read at the borders of activities
 };
 
-// Bytes of one ring of a process, when so many processes have rings already; 0: no more. For 2 CPUs (and the shared
-// ring) all areas together have at most 420 MiB of addresses; memory is taken as it is written.
-std::uint64_t user_ring_bytes(std::size_t processes);
-
 // Rings that have a stream each; those of later processes are merged, a stream per CPU.
 inline constexpr std::size_t most_own_streams = 64;
+
+// What a process says that it lost: nobody else can count it.
+struct UserClaim {
+	pid_t process = 0;
+	std::uint64_t discarded = 0; // refused by its full rings
+	std::uint64_t early = 0;     // before it had rings
+	bool possible = true;        // no: it says more than all CPUs can post, which is not among the numbers
+
+	std::uint64_t lost() const { return discarded + early; }
+};
+inline constexpr std::size_t most_claims_kept = 16; // the largest ones
 
 struct UserCounts {
 	std::uint64_t processes = 0; // that got rings
 	std::uint64_t by_device = 0; // of these from the kernel module
 	std::uint64_t refused = 0;   // that did not
 	std::uint64_t tokens = 0;    // that were taken, without `thread` tokens
-	std::uint64_t discarded = 0; // refused by full rings, as the processes say
-	std::uint64_t early = 0;     // events before the rings were there, or of refused classes
-	std::uint64_t damaged = 0;   // blocks with something wrong in them
+	std::uint64_t discarded = 0; // refused by full rings, as the processes say, and holes of the shared ones
+	std::uint64_t early = 0;     // before the rings were there, as the processes say; or of refused classes
+	std::uint64_t claims = 0;    // processes that say that they lost events
+	std::vector<UserClaim> claim;
+	std::uint64_t damaged = 0; // blocks with something wrong in them
 	std::uint64_t classes = 0, classes_refused = 0;
 	std::string damage;      // what was wrong first, and whose
 	std::string why_refused; // the first class
@@ -68,10 +84,12 @@ public:
 	// For EDC_ENVIRONMENT of the command.
 	const std::string &socket_name() const { return name_; }
 
-	// Begins to answer. `ticks_per_second`: of the trace clock. `on_class` is called in the card's thread whenever
-	// there are new classes.
-	void start(std::uint64_t ticks_per_second, std::function<void(const std::vector<UserClass> &)> on_class);
-	// Called in the card's thread when a process got rings: the drain thread is to look oftener from now on.
+	// Begins to answer. `ticks_per_second`: of the trace clock. `free_descriptors`: that it may use. `on_class` is
+	// called in the card's thread when there are new classes, a few times a second at the most.
+	void start(std::uint64_t ticks_per_second, std::size_t free_descriptors,
+		   std::function<void(const std::vector<UserClass> &)> on_class);
+	// Called when a process got rings, and when a ring came to be half full: the drain thread is to look. In
+	// threads of the card.
 	void set_on_arrival(std::function<void()> on_arrival) { on_arrival_ = std::move(on_arrival); }
 	// No process gets rings any more, and those that have them of us are told that it is over.
 	void stop();
@@ -83,7 +101,8 @@ public:
 	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
 	unsigned drain(bool last, const MakeStream &make_stream, const Push &push);
 
-	bool has_processes() const { return live_.load(std::memory_order_relaxed) != 0; }
+	// Drain thread: there are processes whose bells cannot be heard.
+	bool must_poll() const { return must_poll_; }
 
 	// After the last drain(): nothing is left in any ring.
 	bool all_taken() const;
@@ -99,19 +118,43 @@ private:
 	struct Ring;
 	struct Process;
 	struct Look;
+	using Clock = std::chrono::steady_clock;
+	struct Answer {
+		Fd caller;
+		edc_welcome welcome;
+		std::vector<std::uint16_t> ids;
+		Fd memory;
+	};
 
+	void serve_always();
 	void serve();
-	void greet(int fd);
-	std::vector<std::uint16_t> ids_of(pid_t pid, const char *texts, std::size_t bytes, std::uint32_t classes);
+	int wait_ms() const;
+	void see_ended(std::span<const pollfd> polls);
+	void take_caller(int listener);
+	void greet(Fd caller);
+	bool is_trusted(uid_t user) const;
+	bool may_have_area(const ucred &who) const;
+	std::uint64_t ring_blocks_for(const Process &asking) const;
+	void give_area(const ucred &who, Answer &answer);
+	std::vector<std::uint16_t> ids_of(const ucred &who, std::string_view texts, std::uint32_t classes);
+	bool has_undescribed(const std::vector<std::uint16_t> &ids) const;
+	void describe();
 	int make_area(Process &process);
 	void adopt_arrived();
 	void adopt(const edc_device_process &told);
 	void learn_classes();
 	void refuse_class(std::uint16_t id, unsigned words);
 	void add_words(std::size_t known_before);
-	void describe_late();
 	Look look_at(const Process &process, Ring &ring);
-	unsigned drain_ring(Process &process, Ring &ring, bool last, const MakeStream &make_stream, const Push &push);
+	unsigned drain_process(Process &process, bool last, std::uint64_t &all_left, const MakeStream &make_stream,
+			       const Push &push);
+	unsigned drain_ring(Process &process, Ring &ring, bool last, std::uint64_t &left, const MakeStream &make_stream,
+			    const Push &push);
+	void mind_bell(Process &process, bool needed);
+	void wait_for_bells();
+	std::uint64_t longer(std::uint64_t pause) const;
+	std::size_t waiting_bytes() const;
+	void pack_merged(bool last, std::uint64_t before_look, const Push &push);
 	bool take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
 		  const Push &push);
 	unsigned merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream);
@@ -123,7 +166,9 @@ private:
 	static std::uint64_t content_of(const std::array<std::byte, EDC_BLOCK_SIZE> &block);
 	bool tell_last_loss(Ring &ring, const Push &push);
 	bool forget(const Process &process);
-	static void add_counts(const Process &process, UserCounts &counts);
+	std::uint64_t most_possible() const;
+	UserClaim claim_of(const Process &process) const;
+	void add_counts(const Process &process, UserCounts &counts) const;
 	void damage(const Process &process, const std::string &what);
 
 	UserCardOptions options_;
@@ -134,22 +179,37 @@ private:
 	Fd stop_, described_late_;           // the second: classes that the drain thread met
 	std::function<void(const std::vector<UserClass> &)> on_class_;
 	std::function<void()> on_arrival_;
+	std::vector<Fd> callers_;                       // these are the card's thread's
+	std::vector<Answer> answers_;                   // that wait for the description of their classes
+	bool undescribed_ = false;                      // there are classes that the description lacks
+	Clock::time_point describe_at_{}, listen_at_{}; // not earlier
+	std::size_t most_areas_ = 0;
 	mutable std::mutex lock_; // of all below
 	UserClasses classes_;
+	std::size_t described_ = 0;   // of them
 	std::uint64_t last_look_ = 0; // whoever has rings by then is known
 	std::uint64_t began_ = 0;     // in ticks
 	bool started_ = false;        // those that had rings before are known
 	WordsById words_;
 	WordsById device_words_; // the same, and of refused classes that the module gave ids to
 	std::vector<std::unique_ptr<Process>> processes_;
-	std::atomic<std::size_t> live_{0}; // processes_.size()
+	std::uint64_t area_bytes_ = 0; // of those that we gave
+	bool must_poll_ = false;
+	std::size_t first_process_ = 0;            // of the next look
+	std::vector<std::uint32_t *> quiet_bells_; // of this look
+	std::vector<std::uint32_t *> heard_bells_; // that are waited for
+	bool rung_was_found_ = false;              // at this look
+	bool hidden_ring_ = false;                 // one was rung and nobody was found who did
+	std::uint64_t hidden_pause_ = 0, bells_from_ = 0;
+	std::size_t merged_bytes_ = 0; // that wait to be packed
 	std::vector<edc_task> arrived_;
 	std::map<pid_t, unsigned> cards_;                   // how many a process had
-	std::map<pid_t, std::size_t> classes_of_;           // how many a process was the first to declare
 	std::vector<std::unique_ptr<MergedStream>> merged_; // by CPU
+	std::vector<std::uint64_t> merged_before_;          // by CPU: events before are complete at this look
 	std::unique_ptr<MergedStream> shared_;              // of all shared rings
 	UserCounts counts_;
 	std::thread thread_;
+	UserBells bells_; // last: its thread uses on_arrival_
 };
 
 } // namespace monitor::card

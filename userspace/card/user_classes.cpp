@@ -191,21 +191,49 @@ void UserClasses::refuse(std::string_view name, const std::string &why)
 		why_ = is_name(name) ? fmt::format("{}: {}", name, why) : why;
 }
 
-std::uint16_t UserClasses::id_of(std::string_view name, std::string_view fields, bool may_add)
+// nullptr: a text of so many bytes may be added.
+const char *UserClasses::why_too_much(std::size_t bytes, const Declarer &declarer) const
+{
+	const auto exceeds = [&](const ClassShare &share, const ClassShare &most) {
+		return share.classes + 1 > most.classes || share.bytes + bytes > most.bytes;
+	};
+	const auto share_in = [](const auto &shares, auto who) {
+		const auto found = shares.find(who);
+		return found == shares.end() ? ClassShare() : found->second;
+	};
+	if (bytes > max_class_bytes)
+		return "its text is longer than 16 KiB";
+	if (exceeds(declared_, max_of_recording))
+		return "this recording has no room left for another";
+	if (declarer.process && exceeds(share_in(by_process_, declarer.process), max_of_process))
+		return "its process has declared too many";
+	if (!declarer.is_trusted && exceeds(share_in(by_user_, declarer.user), max_of_user))
+		return "its user's programs have declared too many";
+	return nullptr;
+}
+
+std::uint16_t UserClasses::id_of(std::string_view name, std::string_view fields, const Declarer &declarer)
 {
 	const auto known = ids_.find({std::string(name), std::string(fields)});
 	if (known != ids_.end())
 		return known->second;
 	std::string why;
-	const auto parsed = parse_user_class(name, fields, why);
-	const std::uint16_t id = parsed && may_add ? new_id(name, fields) : std::uint16_t{0};
-	if (parsed && id == 0)
-		why = may_add ? "this recording has no ids left" : "its process has declared too many";
+	const std::size_t bytes = name.size() + fields.size();
+	const char *too_much = why_too_much(bytes, declarer);
+	std::uint16_t id = 0;
+	if (too_much)
+		why = too_much;
+	else if (parse_user_class(name, fields, why) && (id = new_id(name, fields)) == 0)
+		why = "this recording has no ids left";
 	if (id == 0) {
 		refuse(name, why);
 		return 0;
 	}
 	adopt(id, name, fields);
+	for (ClassShare *share : {&by_process_[declarer.process], &by_user_[declarer.user]}) {
+		++share->classes;
+		share->bytes += bytes;
+	}
 	return id;
 }
 
@@ -214,11 +242,15 @@ bool UserClasses::adopt(std::uint16_t id, std::string_view name, std::string_vie
 	if (ids_.contains({std::string(name), std::string(fields)}))
 		return true;
 	std::string why;
-	auto parsed = parse_user_class(name, fields, why);
+	const std::size_t bytes = name.size() + fields.size();
+	const char *too_much = why_too_much(bytes, {0, 0, true});
+	auto parsed = too_much ? std::nullopt : parse_user_class(name, fields, why);
 	if (!parsed) {
-		refuse(name, why);
+		refuse(name, too_much ? too_much : why);
 		return false;
 	}
+	++declared_.classes;
+	declared_.bytes += bytes;
 	parsed->id = id;
 	all_.push_back(std::move(*parsed));
 	ids_.emplace(std::pair(std::string(name), std::string(fields)), id);

@@ -15,11 +15,12 @@ namespace {
 // A token's time is read so long before its ring's state is stored, at the most: a restartable sequence is far shorter.
 constexpr std::uint64_t commit_ticks = 100'000;
 
-// By how much an untrusted count rose; 0: not as a count can.
-std::uint64_t rise(std::uint64_t untrusted, std::uint64_t before)
-{
-	return untrusted - before < most_refused ? untrusted - before : 0;
-}
+// What one look may take: whatever a process does, kernel rings are looked at again soon.
+constexpr std::uint64_t blocks_of_a_process = 2048, blocks_of_a_look = 8192;
+constexpr std::size_t most_waiting_bytes = 32 << 20; // of events that are to be merged, in all streams together
+
+// A bell that is rung without need is not heard for so long: 5 ms, twice as long each time, at most 160 ms.
+constexpr std::uint64_t least_pauses_per_second = 200, most_pause = 32;
 
 } // namespace
 
@@ -29,30 +30,122 @@ struct UserCard::Look {
 	unsigned fill;            // in thousandths
 };
 
+// Who is first changes from look to look, so that nobody uses up what others may have.
 unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &push)
 {
 	const std::lock_guard guard(lock_);
 	const std::uint64_t before_look = read_tsc();
-	std::uint64_t shared_before = before_look;
 	adopt_arrived();
 	last_look_ = before_look;
+	merged_before_.assign(merged_.size(), last ? ~0ull : before_look - commit_ticks);
+	must_poll_ = rung_was_found_ = false;
+	quiet_bells_.clear();
+	merged_bytes_ = waiting_bytes();
 	unsigned worst = 0;
-	for (const auto &process : processes_) {
-		const bool over = last || process->ended; // asked before the rings are read
-		for (Ring &ring : process->rings)
-			worst = std::max(worst, process->merged ? merge_ring(*process, ring, over, make_stream)
-								: drain_ring(*process, ring, over, make_stream, push));
-		worst = std::max(worst, share_ring(*process, over, make_stream));
-		shared_before = std::min(shared_before, process->shared_ring->complete_before());
+	std::uint64_t left = last ? ~0ull : blocks_of_a_look;
+	++first_process_;
+	for (std::size_t i = 0; i < processes_.size(); ++i) {
+		Process &process = *processes_[(first_process_ + i) % processes_.size()];
+		worst = std::max(worst, drain_process(process, last, left, make_stream, push));
 	}
-	for (const auto &stream : merged_)
-		if (stream)
-			stream->pack(last ? ~0ull : before_look - commit_ticks, last, push);
+	pack_merged(last, before_look, push);
+	std::erase_if(processes_, [this](const auto &process) { return process->ended && forget(*process); });
+	wait_for_bells();
+	return worst;
+}
+
+unsigned UserCard::drain_process(Process &process, bool last, std::uint64_t &all_left, const MakeStream &make_stream,
+				 const Push &push)
+{
+	const bool over = last || process.ended; // asked before the rings are read
+	const std::uint64_t damaged_before = counts_.damaged;
+	std::uint64_t left = last ? all_left : std::min(all_left, blocks_of_a_process);
+	all_left -= left;
+	unsigned worst = 0;
+	++process.first_ring;
+	for (std::size_t i = 0; i < process.rings.size(); ++i) {
+		Ring &ring = process.rings[(process.first_ring + i) % process.rings.size()];
+		worst = std::max(worst, process.merged ? merge_ring(process, ring, over, make_stream)
+						       : drain_ring(process, ring, over, left, make_stream, push));
+	}
+	worst = std::max(worst, share_ring(process, over, make_stream));
+	all_left += left;
+	if (counts_.damaged != damaged_before)
+		worst = 0; // who does not tell the truth is not believed to be in need
+	mind_bell(process, worst >= 500);
+	return worst;
+}
+
+void UserCard::pack_merged(bool last, std::uint64_t before_look, const Push &push)
+{
+	for (std::size_t cpu = 0; cpu < merged_.size(); ++cpu)
+		if (merged_[cpu])
+			merged_[cpu]->pack(merged_before_[cpu], last, push);
+	std::uint64_t shared_before = before_look;
+	for (const auto &process : processes_)
+		shared_before = std::min(shared_before, process->shared_ring->complete_before());
 	if (shared_)
 		shared_->pack(last ? ~0ull : shared_before - commit_ticks, last, push);
-	std::erase_if(processes_, [this](const auto &process) { return process->ended && forget(*process); });
-	live_ = processes_.size();
-	return worst;
+}
+
+std::size_t UserCard::waiting_bytes() const
+{
+	std::size_t bytes = shared_ ? shared_->waiting_bytes() : 0;
+	for (const auto &stream : merged_)
+		bytes += stream ? stream->waiting_bytes() : 0;
+	return bytes;
+}
+
+// What the process did with its bell, and whether it is heard until the next look.
+void UserCard::mind_bell(Process &process, bool needed)
+{
+	if (process.ended)
+		return;
+	std::uint32_t &bell = process.shared().bell;
+	const std::uint32_t untrusted_bell = __atomic_load_n(&bell, __ATOMIC_ACQUIRE);
+	if (untrusted_bell == EDC_BELL_NONE || process.by_device) { // a futex needs memory of a file
+		must_poll_ = true;
+		return;
+	}
+	if ((untrusted_bell != EDC_BELL_QUIET || (bells_.rung() && bells_.which() == &bell)) && !process.rung) {
+		process.rung = rung_was_found_ = true;
+		process.bell_pause = needed ? 0 : longer(process.bell_pause);
+		process.bell_from = last_look_ + process.bell_pause;
+	}
+	if (process.rung && last_look_ >= process.bell_from) {
+		process.rung = false;
+		__atomic_store_n(&bell, EDC_BELL_QUIET, __ATOMIC_SEQ_CST);
+	}
+	if (!process.rung && quiet_bells_.size() < UserBells::most)
+		quiet_bells_.push_back(&bell);
+	else if (!process.rung)
+		must_poll_ = true;
+}
+
+std::uint64_t UserCard::longer(std::uint64_t pause) const
+{
+	const std::uint64_t least = ticks_per_second_ / least_pauses_per_second;
+	return std::clamp(2 * pause, least, most_pause * least);
+}
+
+// Where nobody is found to have rung, somebody hides it: then all are looked at by time for a while.
+void UserCard::wait_for_bells()
+{
+	must_poll_ |= !quiet_bells_.empty() && !bells_.works();
+	if (bells_.rung() && !hidden_ring_) {
+		hidden_pause_ = rung_was_found_ ? 0 : longer(hidden_pause_);
+		bells_from_ = last_look_ + hidden_pause_;
+		hidden_ring_ = !rung_was_found_;
+	}
+	if (last_look_ < bells_from_) {
+		must_poll_ = true;
+		return;
+	}
+	hidden_ring_ = false;
+	if (!bells_.rung() && quiet_bells_ == heard_bells_)
+		return;
+	heard_bells_ = quiet_bells_;
+	bells_.wait_for(heard_bells_);
 }
 
 // An ended process whose rings are empty leaves its counts.
@@ -61,16 +154,54 @@ bool UserCard::forget(const Process &process)
 	if (!process.shared_done || !std::ranges::all_of(process.rings, &Ring::done))
 		return false;
 	add_counts(process, counts_);
+	area_bytes_ -= process.by_device ? 0 : process.area.size();
 	return true;
 }
 
-void UserCard::add_counts(const Process &process, UserCounts &counts)
+// No program loses more events than all CPUs had ticks.
+std::uint64_t UserCard::most_possible() const
 {
-	const std::uint64_t untrusted_early = __atomic_load_n(&process.shared().lost_early, __ATOMIC_RELAXED);
-	counts.early += rise(untrusted_early, process.early_before);
-	counts.discarded += process.shared_discarded - process.shared_discarded_before;
-	for (const Ring &ring : process.rings)
-		counts.discarded += ring.facts.discarded - ring.discarded_before;
+	return (read_tsc() - began_) * options_.cpus;
+}
+
+// Each number is what was told in a stream, or is read only now, and it is no more than can be.
+UserClaim UserCard::claim_of(const Process &process) const
+{
+	const std::uint64_t most = most_possible();
+	UserClaim claim{process.pid, process.shared_discarded - process.shared_discarded_before, 0, true};
+	const auto is_possible = [&](std::uint64_t rise) { return claim.possible = claim.possible && rise <= most; };
+	const std::uint64_t untrusted_early =
+	    __atomic_load_n(&process.shared().lost_early, __ATOMIC_RELAXED) - process.early_before;
+	if (is_possible(untrusted_early))
+		claim.early = untrusted_early;
+	is_possible(process.shared_ring->discarded() - process.shared_discarded_before);
+	for (const Ring &ring : process.rings) {
+		is_possible(__atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED) - ring.discarded_before);
+		claim.discarded += ring.facts.discarded - ring.discarded_before;
+	}
+	return claim;
+}
+
+void UserCard::add_counts(const Process &process, UserCounts &counts) const
+{
+	const UserClaim claim = claim_of(process);
+	counts.early += claim.early;
+	counts.discarded += claim.discarded;
+	if (claim.lost() == 0 && claim.possible)
+		return;
+	const auto known = std::ranges::find(counts.claim, claim.process, &UserClaim::process); // by another card
+	if (known != counts.claim.end()) {
+		known->discarded += claim.discarded;
+		known->early += claim.early;
+		known->possible &= claim.possible;
+	} else {
+		++counts.claims;
+		counts.claim.push_back(claim);
+	}
+	std::ranges::stable_sort(counts.claim, [](const UserClaim &a, const UserClaim &b) {
+		return a.possible != b.possible ? b.possible : a.lost() > b.lost();
+	});
+	counts.claim.resize(std::min(counts.claim.size(), most_claims_kept));
 }
 
 // Where a ring stands. A position that no writer can have made is told, and the ring begins anew there.
@@ -92,14 +223,19 @@ UserCard::Look UserCard::look_at(const Process &process, Ring &ring)
 }
 
 // Returns how full the ring was, in thousandths rounded up.
-unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, const MakeStream &make_stream, const Push &push)
+unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, std::uint64_t &left,
+			      const MakeStream &make_stream, const Push &push)
 {
 	if (ring.done)
 		return 0;
 	const Look look = look_at(process, ring);
 	while (ring.taken != look.closed) {
-		if (!take(process, ring, 0, make_stream, push))
+		const std::uint64_t damaged_before = counts_.damaged;
+		if (left == 0 || !take(process, ring, 0, make_stream, push))
 			return look.fill; // no room: the block waits in the ring
+		--left;
+		if (counts_.damaged != damaged_before)
+			ring.taken = look.closed; // who wrote that wrote the rest, and it is not worth the time
 		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
 	}
 	ring.done = last && (look.open_bytes == 0 || take(process, ring, look.open_bytes, make_stream, push)) &&
@@ -110,8 +246,13 @@ unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, const Mak
 // The same for a ring whose events go into its CPU's merged stream: of the open block too, what was not taken yet.
 unsigned UserCard::merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream)
 {
-	if (ring.done || (merged_[ring.facts.cpu] && merged_[ring.facts.cpu]->stalled()))
-		return 0; // what waits for room waits in the ring, which refuses what does not fit
+	if (ring.done)
+		return 0;
+	if ((merged_[ring.facts.cpu] && merged_[ring.facts.cpu]->stalled()) || merged_bytes_ > most_waiting_bytes) {
+		// What waits for room waits in the ring, which refuses what does not fit. It is not older than this.
+		merged_before_[ring.facts.cpu] = std::min(merged_before_[ring.facts.cpu], ring.facts.last_time);
+		return 0;
+	}
 	const Look look = look_at(process, ring);
 	const auto learn = learning(process);
 	if ((look.closed != ring.taken || look.open_bytes) && !merged_[ring.facts.cpu]) {
@@ -121,15 +262,16 @@ unsigned UserCard::merge_ring(const Process &process, Ring &ring, bool last, con
 		merged_[facts.cpu] = std::make_unique<MergedStream>(facts);
 	}
 	while (ring.taken != look.closed) {
+		const std::uint64_t damaged_before = counts_.damaged;
 		merge_block(process, ring, 0, learn);
-		ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
+		ring.taken = counts_.damaged != damaged_before ? look.closed : (ring.taken + 1) & EDC_USER_BLOCKS;
 		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
 	}
 	if (look.open_bytes > ring.merged)
 		merge_block(process, ring, look.open_bytes, learn);
 	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
-	if (const std::uint64_t lost = rise(untrusted_discarded, ring.facts.discarded);
-	    lost && merged_[ring.facts.cpu]) {
+	const std::uint64_t lost = untrusted_discarded - ring.facts.discarded;
+	if (lost && untrusted_discarded - ring.discarded_before <= most_possible() && merged_[ring.facts.cpu]) {
 		merged_[ring.facts.cpu]->add_losses(lost);
 		ring.facts.discarded = untrusted_discarded;
 	}
@@ -146,10 +288,14 @@ void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t con
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block;
 	copy_block(process, ring, block);
 	UserRingFacts facts = ring.facts;
+	facts.most_discarded = ring.discarded_before + most_possible();
 	const char *wrong = validate_user_block(block.data(), content_bytes ? content_bytes : content_of(block),
 						read_tsc() + future_ticks, words, facts, learn);
-	counts_.tokens += merged_[facts.cpu]->add(block.data(), ring.merged, words);
-	counts_.early += merged_[facts.cpu]->take_refused();
+	MergedStream &merged = *merged_[facts.cpu];
+	const std::size_t bytes_before = merged.waiting_bytes();
+	counts_.tokens += merged.add(block.data(), ring.merged, words);
+	counts_.early += merged.take_refused();
+	merged_bytes_ += merged.waiting_bytes() - bytes_before;
 	if (content_bytes) {
 		ring.merged = content_bytes;
 		return;
@@ -165,8 +311,9 @@ void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t con
 unsigned UserCard::share_ring(Process &process, bool last, const MakeStream &make_stream)
 {
 	SharedRing &ring = *process.shared_ring;
-	if (shared_ && shared_->stalled())
+	if (shared_ && (shared_->stalled() || merged_bytes_ > most_waiting_bytes))
 		return 0;
+	const std::size_t bytes_before = shared_ ? shared_->waiting_bytes() : 0;
 	const auto stream = [&]() -> MergedStream & {
 		if (!shared_) {
 			UserRingFacts facts = process.rings.at(0).facts;
@@ -187,10 +334,13 @@ unsigned UserCard::share_ring(Process &process, bool last, const MakeStream &mak
 	if (const char *wrong = ring.take(read_tsc, last, ticks_per_second_, words, take, learning(process)))
 		damage(process, wrong);
 	counts_.early += ring.take_refused();
+	merged_bytes_ += (shared_ ? shared_->waiting_bytes() : 0) - bytes_before;
 	process.shared_done = last;
-	if (ring.discarded() > process.shared_discarded) {
-		stream().add_losses(ring.discarded() - process.shared_discarded);
-		process.shared_discarded = ring.discarded();
+	const std::uint64_t untrusted_discarded = ring.discarded();
+	if (untrusted_discarded > process.shared_discarded &&
+	    untrusted_discarded - process.shared_discarded_before <= most_possible()) {
+		stream().add_losses(untrusted_discarded - process.shared_discarded);
+		process.shared_discarded = untrusted_discarded;
 	}
 	return ring.fill();
 }
@@ -237,14 +387,19 @@ bool UserCard::take(const Process &process, Ring &ring, std::uint64_t content_by
 		ring.has_stream = true;
 	}
 	UserRingFacts facts = ring.facts;
+	facts.most_discarded = ring.discarded_before + most_possible();
 	const char *wrong = validate_user_block(block.data(), content_bytes, read_tsc() + future_ticks, words_, facts);
-	if (!push(static_cast<std::uint32_t>(facts.stream), block.data()))
+	const bool is_worthless =
+	    wrong && word_at(block.data(), offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
+	if (!is_worthless && !push(static_cast<std::uint32_t>(facts.stream), block.data()))
 		return false;
 	if (wrong)
 		damage(process, wrong);
-	counts_.tokens += facts.tokens - ring.facts.tokens;
-	ring.facts = facts;
-	++ring.facts.sequence;
+	if (!is_worthless) {
+		counts_.tokens += facts.tokens - ring.facts.tokens;
+		ring.facts = facts;
+		++ring.facts.sequence;
+	}
 	ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
 	return true;
 }
@@ -261,6 +416,7 @@ bool UserCard::tell_last_loss(Ring &ring, const Push &push)
 	header.events_discarded = untrusted_discarded;
 	std::memcpy(block.data(), &header, sizeof header);
 	UserRingFacts facts = ring.facts;
+	facts.most_discarded = ring.discarded_before + most_possible();
 	validate_user_block(block.data(), EDC_BLOCK_HEADER, ~0ull, words_, facts);
 	if (!push(static_cast<std::uint32_t>(facts.stream), block.data()))
 		return false;

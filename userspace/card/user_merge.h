@@ -42,6 +42,11 @@ public:
 	std::uint64_t take_refused() { return std::exchange(refused_, 0); }
 	// The last pack() found no room: whoever adds more fills memory.
 	bool stalled() const { return stalled_; }
+	// Of what waits to be packed.
+	std::size_t waiting_bytes() const
+	{
+		return waiting_.size() * sizeof(Record) + words_.size() * sizeof(std::uint64_t);
+	}
 	bool empty() const { return waiting_.empty() && at_ == 0 && told_ == discarded_; }
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What /proc tells of instrumented programs: their names (user_card.cpp), and which run already: found by a note in
-// their ELF files, as USDT semaphores are, and told to look for a recorder again (recording.cpp, for `record --user`,
-// while it still has its privileges).
+// What the kernel says of instrumented programs' processes and threads. Called by user_card.cpp.
 #pragma once
+
+#include <cstdint>
 
 #include <sys/types.h>
 
@@ -16,7 +16,7 @@ edc_task describe_process(pid_t pid);
 // Whether its threads bear other numbers for themselves than for us: it runs in another pid namespace.
 bool has_other_numbers(pid_t pid);
 
-// Sets the enable word of every card that looked and found nobody from `off` to `not looked yet`. Returns of how many.
-unsigned wake_user_cards();
+// Whether this process has this thread.
+bool has_thread(pid_t pid, std::uint32_t tid);
 
 } // namespace monitor::card

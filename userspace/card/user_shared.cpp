@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "user_shared.h"
 
+#include <algorithm>
+
 #include "monitor/token.h"
 
 namespace monitor::card {
@@ -36,6 +38,27 @@ void SharedRing::pass_hole(std::uint64_t claimed)
 	while (++taken_ != claimed && !has_head(taken_))
 		;
 	++holes_;
+	passed_ = true;
+}
+
+// Frees what was taken, up to where somebody may still store: of the claims that were passed over the first one.
+void SharedRing::make_room()
+{
+	std::uint64_t room = taken_;
+	for (edc_user_claim &claim : shared_->claim) {
+		__u64 untrusted = passed_ ? __atomic_load_n(&claim.word, __ATOMIC_ACQUIRE) : 0;
+		const std::uint64_t back = (taken_ - untrusted) & EDC_USER_POSITION;
+		if (untrusted == 0 || back == 0 || back > taken_ - freed_)
+			continue;
+		if (is_alive_(static_cast<std::uint32_t>(untrusted >> EDC_USER_POSITION_BITS)))
+			room = std::min(room, taken_ - back);
+		else
+			__atomic_compare_exchange_n(&claim.word, &untrusted, 0, false, __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED);
+	}
+	passed_ = room != taken_;
+	freed_ = room;
+	__atomic_store_n(&shared_->read, room, __ATOMIC_RELEASE);
 }
 
 const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
@@ -58,6 +81,7 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		if (!has_head(taken_)) {
 			if (!last &&
 			    taken_ >= hole_claimed_) { // those before it have waited as long as the first of them
+				complete_before_ = std::max(complete_before_, hole_since_);
 				hole_since_ = before;
 				hole_claimed_ = claimed;
 			}
@@ -104,14 +128,16 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 	}
 	if (taken_ == claimed)
 		complete_before_ = before;
-	__atomic_store_n(&shared_->read, taken_, __ATOMIC_RELEASE);
+	make_room();
 	return wrong;
 }
 
 void SharedRing::begin_here()
 {
 	taken_ = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted, and compared with the next look alone
-	__atomic_store_n(&shared_->read, taken_, __ATOMIC_RELEASE);
+	freed_ = taken_ - words_;
+	passed_ = true; // what is there may be claimed and not stored yet
+	make_room();
 }
 
 std::uint64_t SharedRing::discarded() const

@@ -24,9 +24,12 @@ struct SharedRecord {
 
 class SharedRing {
 public:
-	// `since`: no record is older.
-	SharedRing(edc_user_ring *shared, std::uint64_t blocks, std::uint64_t since)
-	    : shared_(shared), words_(blocks * EDC_USER_BLOCK_WORDS), complete_before_(since)
+	using IsAlive = std::function<bool(std::uint32_t tid)>;
+
+	// `since`: no record is older. `is_alive`: whether a thread of the process may still store.
+	SharedRing(edc_user_ring *shared, std::uint64_t blocks, std::uint64_t since, IsAlive is_alive)
+	    : shared_(shared), words_(blocks * EDC_USER_BLOCK_WORDS), is_alive_(std::move(is_alive)),
+	      complete_before_(since)
 	{
 	}
 
@@ -52,10 +55,13 @@ private:
 	std::uint64_t word_at(std::uint64_t position) const;
 	bool has_head(std::uint64_t position) const;
 	void pass_hole(std::uint64_t claimed);
+	void make_room();
 
 	edc_user_ring *shared_;
 	std::uint64_t words_;
-	std::uint64_t taken_ = 0; // words so far
+	IsAlive is_alive_;
+	std::uint64_t taken_ = 0, freed_ = 0; // words so far
+	bool passed_ = false;                 // some that are taken and not freed may have been passed over
 	std::uint64_t complete_before_;
 	std::uint64_t hole_since_ = 0;   // when the first of the holes was seen that were claimed by then:
 	std::uint64_t hole_claimed_ = 0; // those before this position

@@ -2,14 +2,18 @@
 #include "collection.h"
 
 #include <filesystem>
+#include <span>
 
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/limits.h"
+#include "base/sentence.h"
 #include "clock_text.h"
 #include "convert.h"
 #include "trace/metadata.h"
 #include "trace/trace.h"
+#include "trace/tsdl.h"
 
 namespace monitor::collection {
 namespace {
@@ -19,8 +23,9 @@ namespace fs = std::filesystem;
 std::string moved_metadata(const fs::path &path, std::int64_t shift_ns)
 {
 	std::string text, why;
-	const Mapping file = map_file(path.string());
-	if (!trace::metadata_text(file.bytes(), text, why))
+	trace::TextForm form = trace::TextForm::plain;
+	const std::string file = read_file(path.string(), 2 * max_description_bytes);
+	if (!trace::metadata_text(std::as_bytes(std::span(file)), text, why, form))
 		throw Error(path.string() + ' ' + why);
 	return shifted_clocks(text, shift_ns);
 }
@@ -65,8 +70,7 @@ std::string json_of(const std::vector<Part> &parts)
 			       {"shift_ns", part.shift_ns},
 			       {"bound_ns", part.bound_ns ? nlohmann::ordered_json(*part.bound_ns) : nullptr},
 			       {"how", part.how}});
-	return nlohmann::ordered_json{{"parts", all}}.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) +
-	       '\n';
+	return json_dump(nlohmann::ordered_json{{"parts", all}}, 1) + '\n';
 }
 
 } // namespace
@@ -89,7 +93,7 @@ void write(const std::string &directory, const std::vector<Part> &parts, bool co
 		fs::remove_all(fs::path(directory) / ".monitor", error);
 		if (!was_there)
 			fs::remove(directory, error);
-		throw Error(std::string("cannot write the collection: ") + failure.what());
+		throw Error(std::string("cannot write the collection: ") + sentence_of(failure));
 	}
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/escape.h"
+
 namespace monitor::filter {
 namespace {
 
@@ -22,18 +24,13 @@ std::size_t characters(std::string_view text)
 	    std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
-// One line that a terminal prints as it is, a column per character as far as that can be.
+// One line.
 std::string shown(std::string_view text)
 {
 	std::string line(text);
-	for (std::size_t i = 0; i < line.size(); ++i) {
-		const auto c = static_cast<unsigned char>(line[i]);
-		if (c < 0x20 || c == 0x7f)
-			line[i] = ' ';
-		if (c == 0xc2 && i + 1 < line.size() && static_cast<unsigned char>(line[i + 1]) < 0xa0)
-			line[i] = line[i + 1] = '?'; // a control character of two bytes
-	}
-	return line;
+	std::replace_if(
+	    line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+	return printable(line);
 }
 
 std::string with_caret(std::string_view expression, std::size_t at)
@@ -45,7 +42,7 @@ std::string with_caret(std::string_view expression, std::size_t at)
 	while (end < expression.size() && continues_character(expression[end]))
 		++end;
 	const std::string_view before = begin > 0 ? "... " : "", after = end < expression.size() ? " ..." : "";
-	const std::size_t left = before.size() + characters(expression.substr(begin, at - begin));
+	const std::size_t left = before.size() + characters(shown(expression.substr(begin, at - begin)));
 	return fmt::format("  {}{}{}\n  {}^", before, shown(expression.substr(begin, end - begin)), after,
 			   std::string(left, ' '));
 }

@@ -11,6 +11,7 @@ add_library(poet SHARED
   ${CMAKE_CURRENT_LIST_DIR}/core.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cursor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/faults.cpp
   ${CMAKE_CURRENT_LIST_DIR}/filter.cpp
   ${CMAKE_CURRENT_LIST_DIR}/index.cpp
   ${CMAKE_CURRENT_LIST_DIR}/trace.cpp
@@ -21,7 +22,8 @@ add_library(poet SHARED
 set(poet_map ${CMAKE_CURRENT_LIST_DIR}/poet.map)
 set_target_properties(poet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 CXX_VISIBILITY_PRESET hidden
                                       VISIBILITY_INLINES_HIDDEN ON LINK_DEPENDS ${poet_map})
-target_link_options(poet PRIVATE LINKER:--version-script=${poet_map})
+# nodelete: its handler of SIGBUS (base/mapped_file.h) stays
+target_link_options(poet PRIVATE LINKER:--version-script=${poet_map} LINKER:-z,nodelete)
 target_include_directories(poet PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
 target_link_libraries(poet PRIVATE monitor_filter monitor_trace Threads::Threads)
 add_library(poet::poet ALIAS poet)

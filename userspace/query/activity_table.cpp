@@ -8,7 +8,7 @@ namespace monitor::query {
 namespace {
 
 // Behind what every activity has.
-enum More : std::size_t { result = 10, cpu_ns, waiting_ns, blocked_ns, argument, waker, waker_tid, columns };
+enum More : std::size_t { result = 11, cpu_ns, waiting_ns, blocked_ns, argument, waker, waker_tid, columns };
 
 bool has_regions(const trace::Description &description)
 {
@@ -29,7 +29,8 @@ bool has_regions(const trace::Description &description)
 
 const char *ActivityTable::columns()
 {
-	return "kind TEXT, name TEXT, tid INTEGER, tgid INTEGER, thread TEXT, cpu INTEGER, begin_ns INTEGER, "
+	return "kind TEXT, name TEXT, tid INTEGER, tgid INTEGER, thread TEXT, process TEXT, cpu INTEGER, "
+	       "begin_ns INTEGER, "
 	       "end_ns INTEGER, duration_ns INTEGER, whole INTEGER, result INTEGER, cpu_ns INTEGER, waiting_ns "
 	       "INTEGER, "
 	       "blocked_ns INTEGER, argument TEXT, waker TEXT, waker_tid INTEGER";
@@ -100,6 +101,7 @@ std::vector<Value> ActivityCursor::row_of(const char *kind, Value name, const an
 				  std::int64_t(thread.tid),
 				  std::int64_t(thread.tgid),
 				  text_or_null(thread.name),
+				  text_or_null(machine_->leader(thread).name),
 				  std::int64_t(thread.cpu),
 				  context_.time_ns(begin),
 				  context_.time_ns(end),

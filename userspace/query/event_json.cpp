@@ -31,7 +31,7 @@ void EventJson::put_token(const trace::Event &event, const Token &token)
 	const std::string *label = token.field->kind == trace::FieldKind::text ? nullptr : token.value.label(event);
 	if (label || token.field->kind == trace::FieldKind::text) {
 		const std::string_view text = label ? *label : token.value.get<std::string_view>(event);
-		line_.reserve(text.size() * trace::max_escaped_chars + 2);
+		line_.reserve(text.size() * max_escaped_chars + 2);
 		line_.set_end(trace::put_json(line_.end(), text));
 		return;
 	}

@@ -140,7 +140,10 @@ void EventCursor::put_list(sqlite3_context *context, const FieldColumn &field, c
 		return;
 	line_.clear();
 	field.list_text->put(event.view(), at_bits, line_);
-	put_passing(context, line_.view().substr(name.size()));
+	std::string_view json = line_.view().substr(name.size());
+	if (field.field->type->is_wide)
+		json = json.substr(1, json.size() - 2); // a number, as a text without the quotes of JSON
+	put_passing(context, json);
 }
 
 } // namespace monitor::query

@@ -81,10 +81,10 @@ const char *Folded::thread_columns()
 std::vector<Value> Folded::row_of(const analyze::Machine &machine, const analyze::Thread &thread) const
 {
 	const trace::Clock &clock = context_.trace.description().clock;
-	const auto ns = [&](std::uint64_t ticks) { return count(clock.to_ns(ticks)); };
+	const auto ns = [&](std::uint64_t ticks) { return thread.hidden ? Value() : count(clock.to_ns(ticks)); };
 	const analyze::Recorded recorded = analyze::recorded(context_.trace, context_.info, machine.kinds());
 	const analyze::Usage &usage = thread.usage;
-	const bool one = !thread.filtered; // else of threads outside of what -p selected not all is known
+	const bool one = !thread.filtered && !thread.hidden; // else not all of it is known
 	return {std::int64_t(thread.tid),
 		std::int64_t(thread.tgid),
 		text_or_null(thread.name),
@@ -103,8 +103,8 @@ std::vector<Value> Folded::row_of(const analyze::Machine &machine, const analyze
 		ns(usage[Mode::unknown]),
 		recorded.wakings && one ? ns(usage.waiting) : Value(),
 		recorded.wakings && one ? ns(usage.blocked) : Value(),
-		count(usage.voluntary),
-		count(usage.involuntary),
+		if_recorded(!thread.hidden, usage.voluntary),
+		if_recorded(!thread.hidden, usage.involuntary),
 		if_recorded(recorded.migrations && one, usage.migrations),
 		if_recorded(recorded.calls && one, usage.syscalls),
 		if_recorded(recorded.faults && one, usage.minor_faults),

@@ -9,10 +9,11 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <new>
 #include <string>
 
 #include <sqlite3.h>
+
+#include "base/sentence.h"
 
 namespace monitor::query {
 
@@ -42,13 +43,11 @@ private:
 	{
 		try {
 			return call();
-		} catch (const std::bad_alloc &) {
-			return SQLITE_NOMEM;
 		} catch (const Interrupted &) {
 			return SQLITE_INTERRUPT;
 		} catch (const std::exception &error) {
 			sqlite3_free(*message);
-			*message = sqlite3_mprintf("%s", error.what());
+			*message = sqlite3_mprintf("%s", sentence_of(error));
 			return SQLITE_ERROR;
 		}
 	}

@@ -17,11 +17,11 @@ BlockPool::BlockPool(std::uint32_t blocks) : closed_(blocks), returned_(blocks)
 		free_.push_back(i);
 }
 
-bool BlockPool::take(std::uint32_t &index)
+bool BlockPool::take(std::uint32_t &index, std::uint32_t left_over)
 {
 	for (std::uint32_t returned; returned_.pop(returned);)
 		free_.push_back(returned);
-	if (free_.empty())
+	if (free_.size() <= left_over)
 		return false;
 	index = free_.back();
 	free_.pop_back();

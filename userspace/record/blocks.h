@@ -29,8 +29,11 @@ public:
 
 	std::byte *at(std::uint32_t index) const { return memory_.data() + std::size_t{index} * EDC_BLOCK_SIZE; }
 
-	// Drain thread: a free block, the one returned last first (it is still in the cache); false if there is none.
-	bool take(std::uint32_t &index);
+	std::uint32_t blocks() const { return static_cast<std::uint32_t>(memory_.size() / EDC_BLOCK_SIZE); }
+
+	// Drain thread: a free block, the one returned last first (it is still in the cache); false if there are not
+	// more than `left_over`.
+	bool take(std::uint32_t &index, std::uint32_t left_over = 0);
 	void give(PooledBlock block) { closed_.push(block); }
 	void wake() { work_.wake(); }
 

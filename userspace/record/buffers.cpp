@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
-#include "card/ring_layout.h"
 #include "monitor/ring.h"
 
 namespace monitor::record {
@@ -18,10 +18,11 @@ constexpr std::uint64_t mib = 1 << 20;
 
 Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu)
 {
-	// 2 CPUs: 16 MiB of rings and 44 MiB of pool. A pool of a second at full rate of one CPU, more with more CPUs.
-	const std::uint64_t ring = (cpus <= 8 ? 8 : cpus <= 64 ? 4 : 2) * mib;
-	std::uint64_t rings = ring * cpus;
-	std::uint64_t pool = std::max<std::uint64_t>(44 * mib, rings / 2);
+	// 10 million tokens a second, as a loop of system calls makes on a fast CPU, are 80 MB: a ring holds two of the
+	// longest times between two looks (drain.cpp), the pool a second of one CPU, more with more CPUs. 2 CPUs: 32
+	// MiB of rings and 80 MiB of pool.
+	std::uint64_t rings = std::clamp<std::uint64_t>(512 / cpus, 2, 16) * mib * cpus;
+	std::uint64_t pool = std::max<std::uint64_t>(80 * mib, rings / 2);
 	if (total_bytes) {
 		rings = *total_bytes / 3;
 		pool = *total_bytes - rings;
@@ -36,6 +37,16 @@ Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, 
 					std::max<std::uint64_t>(least_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024));
 	buffers.blocks_per_cpu = std::min(buffers.blocks_per_cpu, most_blocks);
 	return buffers;
+}
+
+// A ring of 8 MiB holds a burst of a million events.
+card::UserMemory user_memory(std::optional<std::uint64_t> total_bytes)
+{
+	if (total_bytes)
+		return {*total_bytes, 256 * mib};
+	const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0l));
+	const auto page = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 0l));
+	return {std::clamp<std::uint64_t>(pages * page / 16, 32 * mib, 8192 * mib), 8 * mib};
 }
 
 } // namespace monitor::record

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "card/ring_layout.h"
+
 namespace monitor::record {
 
 // How the buffer memory is divided. `total` empty: the default for so many CPUs.
@@ -13,5 +15,8 @@ struct Buffers {
 	std::uint32_t pool_blocks = 0;
 };
 Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu);
+
+// And beside it the rings of instrumented programs: as much again, by default a sixteenth of the machine's memory.
+card::UserMemory user_memory(std::optional<std::uint64_t> total_bytes);
 
 } // namespace monitor::record

@@ -43,7 +43,8 @@ void set_environment_of(const User &user)
 	sigset_t none;
 	sigemptyset(&none);
 	::sigprocmask(SIG_SETMASK, &none, nullptr);
-	::signal(SIGPIPE, SIG_DFL);
+	for (const int number : {SIGPIPE, SIGXFSZ}) // the recorder ignores them
+		::signal(number, SIG_DFL);
 	char byte;
 	if (::read(start, &byte, 1) != 1)
 		::_exit(0); // the recorder gave up before the start

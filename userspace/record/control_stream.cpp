@@ -106,6 +106,7 @@ void ControlStream::thread_counts(const edc_task &task, bool at_end)
 	    task.sum_exec_runtime,
 	    task.min_flt,
 	    task.maj_flt,
+	    task.nr_migrations,
 	};
 	post(EDC_ID_thread_counts, task.time, at_end ? EDC_WHEN_END : EDC_WHEN_START, words);
 }

@@ -7,6 +7,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -66,8 +67,11 @@ void make_trace_directory(const std::string &path, bool force)
 			    path +
 			    " exists and is not a trace, so --force does not empty it; name another one with -o");
 		remove_files(path);
-	} else if (::mkdir(path.c_str(), 0700) < 0) {
-		throw Error(errno, "cannot make the trace directory " + path);
+	} else {
+		std::error_code said_below;
+		fs::create_directories((fs::path(path) / "").parent_path().parent_path(), said_below);
+		if (::mkdir(path.c_str(), 0700) < 0)
+			throw Error(errno, "cannot make the trace directory " + path);
 	}
 	if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
 		throw Error(errno, "cannot make the trace directory " + path);
@@ -75,9 +79,8 @@ void make_trace_directory(const std::string &path, bool force)
 
 void remove_trace_directory(const std::string &path)
 {
-	std::error_code ignored;
 	remove_files(path);
-	fs::remove(path, ignored);
+	::rmdir(path.c_str()); // confine_to() leaves this, where remove(3) tries unlink() before
 }
 
 } // namespace monitor::record

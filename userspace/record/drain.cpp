@@ -5,36 +5,52 @@
 #include <chrono>
 #include <cstring>
 
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "base/error.h"
+
 namespace monitor::record {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 constexpr auto sync_interval = 100ms;
 constexpr auto slow_look = 100ms;
 constexpr auto fast_look = 20ms;
-constexpr auto user_look = 40ms;       // while programs have rings: 10 million events a second fill one in 50 ms
+constexpr auto shortest_look = 2ms;    // from one look to the next, whoever asks for it
+constexpr auto user_look = 40ms;       // while there are programs whose bell cannot be heard
 constexpr auto write_interval = 500ms; // of a slow flow of blocks: the writer need not wake for each
 constexpr unsigned fast_above = 60;    // thousandths of a ring at a look
 constexpr unsigned slow_below = 8;
-constexpr int syncs_per_control_block = 10; // a killed recording lacks at most the last second of them
+constexpr std::uint32_t kept_for_kernel = 4; // one part of so many of the pool: programs' blocks do not get it
+constexpr int syncs_per_control_block = 10;  // a killed recording lacks at most the last second of them
 
 } // namespace
 
 Drain::Drain(card::BpfCard *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
-	     ClockSteering &steering)
-    : card_(card), users_(users),
-      push_user_([this](std::uint32_t stream, const std::byte *block) { return push(stream, block); }), pool_(pool),
-      control_(control), steering_(steering)
+	     ClockSteering &steering, Failure &failure)
+    : card_(card), users_(users), push_user_([this](std::uint32_t stream, const std::byte *block) {
+	      return push(stream, block, pool_.blocks() / kept_for_kernel);
+      }),
+      pool_(pool), control_(control), steering_(steering), failure_(failure),
+      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
+	if (!wakeup_)
+		throw Error(errno, "cannot wake the thread that reads the rings");
 	if (users_)
-		users_->set_on_arrival([this] { wakeup_.wake(); });
+		users_->set_on_arrival([this] { wake(); });
 }
 
 void Drain::start()
 {
-	thread_ = std::thread([this] { run(); });
+	thread_ = std::thread([this] {
+		try {
+			run();
+		} catch (const std::exception &error) {
+			failure_.report(error);
+		}
+	});
 }
 
 void Drain::stop()
@@ -42,21 +58,62 @@ void Drain::stop()
 	if (!thread_.joinable())
 		return;
 	stopping_.store(true, std::memory_order_release);
-	wakeup_.wake();
+	wake();
 	thread_.join();
+}
+
+void Drain::wake() const
+{
+	::eventfd_write(wakeup_.get(), 1);
+}
+
+// Until somebody wakes this thread, or a ring is half full, or it is time. A ring that stayed half full, because it
+// filled while it was looked at, rings no more. Where the pool is full only time helps.
+void Drain::wait_for_work(Clock::time_point last_look, Clock::time_point next_look)
+{
+	if (stalled_ || !half_full()) {
+		const auto left = std::max<Clock::duration>(next_look - Clock::now(), 0ns);
+		const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+		const timespec timeout{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
+		pollfd fds[] = {{wakeup_.get(), POLLIN, 0}, {card_ && !stalled_ ? card_->bell() : -1, POLLIN, 0}};
+		::ppoll(fds, 2, &timeout, nullptr);
+	}
+	std::this_thread::sleep_until(std::min(next_look, last_look + shortest_look));
+	eventfd_t times;
+	::eventfd_read(wakeup_.get(), &times);
+	if (card_)
+		card_->heard();
+}
+
+// The other half of the writers' look at `read` (monitor/ring.h): of both, one sees what the other did.
+bool Drain::half_full() const
+{
+	if (!card_)
+		return false;
+	std::atomic_thread_fence(std::memory_order_seq_cst);
+	for (unsigned cpu = 0; cpu < card_->cpus(); ++cpu)
+		for (unsigned level = 0; level < card_->rings(); ++level) {
+			const edc_ring &ring = card_->area(cpu).level[level].ring;
+			const std::uint64_t closed = __atomic_load_n(&ring.closed, __ATOMIC_RELAXED);
+			if (ring.blocks && closed - card_->area(cpu).reader.read[level] >= ring.blocks / 2)
+				return true;
+		}
+	return false;
 }
 
 void Drain::run()
 {
-	Clock::duration look = slow_look;
-	auto next_sync = Clock::now() + sync_interval;
-	auto next_write = Clock::now();
+	Clock::duration look = fast_look;
+	auto last_look = Clock::now();
+	auto next_sync = last_look + sync_interval;
+	auto next_write = last_look;
 	bool to_write = false;
 	int syncs = 0;
 	for (;;) {
-		if (users_ && users_->has_processes())
+		if (users_ && users_->must_poll())
 			look = std::min<Clock::duration>(look, user_look);
-		wakeup_.wait_until(std::min(next_sync, Clock::now() + look));
+		wait_for_work(last_look, std::min(next_sync, last_look + look));
+		last_look = Clock::now();
 		const bool stopped = stopping_.load(std::memory_order_acquire);
 		const unsigned fill = drain_all();
 		if (fill > worst_fill_.load(std::memory_order_relaxed))
@@ -90,10 +147,10 @@ void Drain::sync()
 	control_.sync(steering_, sync);
 }
 
-bool Drain::push(StreamNumber stream, const std::byte *block)
+bool Drain::push(StreamNumber stream, const std::byte *block, std::uint32_t left_over)
 {
 	std::uint32_t index;
-	if (!pool_.take(index))
+	if (!pool_.take(index, left_over))
 		return false;
 	std::memcpy(pool_.at(index), block, EDC_BLOCK_SIZE);
 	pool_.give({index, stream});
@@ -120,10 +177,8 @@ void Drain::push_pending()
 
 unsigned Drain::drain_all(bool last)
 {
-	unsigned worst = users_ ? users_->drain(last, make_stream_, push_user_) : 0;
-	if (users_)
-		for (const edc_task &process : users_->take_arrived())
-			control_.thread_state(process, false);
+	unsigned worst = 0;
+	stalled_ = false;
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
 		for (unsigned level = 0; level < card_->rings(); ++level) {
 			const unsigned fill = drain_ring(cpu, level);
@@ -131,6 +186,11 @@ unsigned Drain::drain_all(bool last)
 			worst = std::max(worst, is_filled_fast ? fill : std::min(fill, 1u));
 		}
 	}
+	if (!users_)
+		return worst;
+	worst = std::max(worst, users_->drain(last, make_stream_, push_user_));
+	for (const edc_task &process : users_->take_arrived())
+		control_.thread_state(process, false);
 	return worst;
 }
 
@@ -143,8 +203,10 @@ unsigned Drain::drain_ring(unsigned cpu, unsigned level)
 	const std::uint64_t waiting = closed - taken;
 	for (std::uint64_t read = taken; read < closed; ++read) {
 		const std::byte *block = card_->memory(cpu) + ring.first + read % ring.blocks * EDC_BLOCK_SIZE;
-		if (!push(static_cast<StreamNumber>(ring.stream_instance_id), block))
-			break; // the pool is full: the block waits in the ring
+		if (!push(static_cast<StreamNumber>(ring.stream_instance_id), block)) {
+			stalled_ = true; // the pool is full: the block waits in the ring
+			break;
+		}
 		__atomic_store_n(&taken, read + 1, __ATOMIC_RELEASE);
 	}
 	return static_cast<unsigned>((waiting * 1000 + ring.blocks - 1) / ring.blocks);

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: MIT
 // The drain thread: takes closed blocks out of the card's rings into the pool, and every 100 ms reads a sync and
-// steers the clock. Probes never wake it; it looks often when the rings fill fast and seldom when they do not.
+// steers the clock. It looks often when the rings fill fast and seldom when they do not; a ring that comes to be half
+// full between two looks wakes it.
 // Called by recording.cpp: start(), then stop(), then, when no probe runs any more, drain_rest().
 // Next in the flow: record/writer.cpp.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <thread>
 
-#include "base/wakeup.h"
+#include "base/fd.h"
 #include "blocks.h"
 #include "card/bpf_card.h"
 #include "card/user_card.h"
 #include "clock.h"
 #include "control_stream.h"
+#include "failure.h"
 
 namespace monitor::record {
 
 class Drain {
 public:
-	// Either card may be missing.
+	// Either card may be missing. What ends the thread before stop() is reported to `failure`.
 	Drain(card::BpfCard *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
-	      ClockSteering &steering);
+	      ClockSteering &steering, Failure &failure);
 	~Drain() { stop(); }
 
 	void start();
@@ -48,9 +51,14 @@ public:
 	unsigned worst_fill() const { return worst_fill_.load(std::memory_order_relaxed); }
 
 private:
+	using Clock = std::chrono::steady_clock;
+
 	void run();
+	void wake() const;
+	void wait_for_work(Clock::time_point last_look, Clock::time_point next_look);
+	bool half_full() const;
 	void push_pending();
-	bool push(StreamNumber stream, const std::byte *block);
+	bool push(StreamNumber stream, const std::byte *block, std::uint32_t left_over = 0);
 	unsigned drain_all(bool last = false);
 	bool kernel_blocks_left() const;
 	unsigned drain_ring(unsigned cpu, unsigned level);
@@ -64,9 +72,11 @@ private:
 	BlockPool &pool_;
 	ControlStream &control_;
 	ClockSteering &steering_;
+	Failure &failure_;
 	std::deque<std::array<std::byte, EDC_BLOCK_SIZE>> pending_;
 	std::atomic<unsigned> worst_fill_{0};
-	Wakeup wakeup_; // to stop, or to look at once
+	Fd wakeup_;            // an eventfd: to stop, or to look at once
+	bool stalled_ = false; // the last look found no room for a block of the kernel
 	std::atomic<bool> stopping_{false};
 	std::thread thread_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernel_counts.h"
 
+#include <filesystem>
 #include <sstream>
 
 #include <unistd.h>
@@ -34,6 +35,10 @@ void parse_stat(const std::string &text, KernelCounts &counts)
 			fields >> counts.context_switches;
 		else if (label == "intr")
 			fields >> counts.interrupts;
+		else if (std::uint64_t value = 0; label == "softirq" && fields >> value)
+			counts.softirqs = value;
+		else if (label == "processes" && fields >> value)
+			counts.births = value;
 		else if (label.starts_with("cpu") && label.size() > 3)
 			parse_cpu_line(fields, label, counts);
 	}
@@ -58,6 +63,20 @@ void parse_interrupts(const std::string &text, KernelCounts &counts)
 	}
 }
 
+// A state that was asked for and refused has its tokens too.
+void read_idle(KernelCounts &counts, bool invariant_tsc)
+{
+	namespace fs = std::filesystem;
+	std::error_code error;
+	counts.idle_before = read_sync(invariant_tsc).time;
+	for (const fs::directory_entry &cpu : fs::directory_iterator("/sys/devices/system/cpu", error))
+		for (const fs::directory_entry &state : fs::directory_iterator(cpu.path() / "cpuidle", error))
+			for (const char *file : {"usage", "rejected"})
+				if (const std::string text = read_text((state.path() / file).string()); !text.empty())
+					counts.idle_ends = counts.idle_ends.value_or(0) + std::stoull(text);
+	counts.idle_after = read_sync(invariant_tsc).time;
+}
+
 } // namespace
 
 KernelCounts read_kernel_counts(bool invariant_tsc)
@@ -68,6 +87,7 @@ KernelCounts read_kernel_counts(bool invariant_tsc)
 	counts.after = read_sync(invariant_tsc).time;
 	parse_stat(stat, counts);
 	parse_interrupts(read_text("/proc/interrupts"), counts);
+	read_idle(counts, invariant_tsc);
 	return counts;
 }
 

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include "base/error.h"
+#include "base/limits.h"
 #include "monitor/card.h"
 #include "syscall_names.h" // generated: {number, "name"} of this architecture
 
@@ -91,12 +93,12 @@ std::string event_class(unsigned id, std::string_view name, std::string_view fie
 			   fields);
 }
 
-// A field of a class that is not in the table: its labels, if any, as a type of its own before the class.
+// A field of a class that is not in the table: its labels, if any, as a type of its own before the class. Its name is
+// anybody's: readers take a first underscore off, which keeps it apart from keywords and types.
 std::string labelled_field(unsigned id, const card::UserField &field, bool is_argument, std::string &types_before)
 {
 	if (field.labels.empty())
-		return field.kind == "address" ? ::monitor::record::field("x64", field.name)
-					       : ::monitor::record::field(field.kind, field.name);
+		return ::monitor::record::field(field.kind == "address" ? "x64" : field.kind, "_" + field.name);
 	const std::string type = fmt::format("class_{}_{}", id, field.name);
 	types_before += fmt::format("\ntypealias enum : {} {{", is_argument ? "u16_t" : "u64_t");
 	const char *separator = " ";
@@ -105,7 +107,7 @@ std::string labelled_field(unsigned id, const card::UserField &field, bool is_ar
 		separator = ", ";
 	}
 	types_before += fmt::format(" }} := {}_t;\n", type);
-	return ::monitor::record::field(type, field.name);
+	return ::monitor::record::field(type, "_" + field.name);
 }
 
 std::string user_class(const card::UserClass &cls)
@@ -219,6 +221,8 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 		text += counter_class(cls);
 	for (const card::UserClass &cls : user_classes)
 		text += user_class(cls);
+	if (text.size() > max_description_bytes)
+		throw Error("the description of the events would be larger than its readers take");
 	return text;
 }
 

@@ -17,11 +17,13 @@ add_library(
   record/cgroup_names.cpp
   record/clock.cpp
   record/command.cpp
+  record/confine.cpp
   record/control_stream.cpp
   record/counter_classes.cpp
   record/counters.cpp
   record/directory.cpp
   record/drain.cpp
+  record/failure.cpp
   record/kernel_counts.cpp
   record/metadata.cpp
   record/proc_tasks.cpp

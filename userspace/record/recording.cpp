@@ -17,14 +17,17 @@
 #include "blocks.h"
 #include "buffers.h"
 #include "card/bpf_card.h"
+#include "card/calibration.h"
 #include "card/facts.h"
 #include "card/start_test.h"
 #include "card/user_card.h"
-#include "card/user_processes.h"
+#include "card/user_search.h"
+#include "card/witness.h"
 #include "card_options.h"
 #include "cgroup_names.h"
 #include "clock.h"
 #include "command.h"
+#include "confine.h"
 #include "control_stream.h"
 #include "counters.h"
 #include "directory.h"
@@ -41,6 +44,7 @@ namespace monitor::record {
 namespace {
 
 constexpr unsigned first_slope_ms = 20;
+constexpr std::size_t other_files = 32; // than streams, that a recording opens now and then
 
 std::array<std::uint8_t, 16> random_uuid()
 {
@@ -79,6 +83,8 @@ public:
 	Recorder(const Options &options, const std::function<void(const Progress &)> &on_progress)
 	    : options_(options), on_progress_(on_progress), user_(invoking_user())
 	{
+		if (!timer_)
+			throw Error(errno, "cannot watch the time");
 	}
 
 	~Recorder()
@@ -101,11 +107,13 @@ private:
 	void measure_clock();
 	void write_description();
 	void describe_again(const std::vector<card::UserClass> &classes);
+	void find_programs();
 	void start_streams();
 	void write_tasks(bool at_end);
 	void wait_for_end();
 	bool handle_signals();
 	void end_recording();
+	void calibrate_again();
 	void fail(const std::string &why);
 	void release_command();
 	Progress progress() const;
@@ -115,16 +123,20 @@ private:
 	User user_;
 	Result result_;
 	Signals signals_;
+	Fd timer_{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)}; // -d
 	RecordingFile file_;
 	CgroupNames cgroups_;
 	Buffers buffers_;
 	std::unique_ptr<Command> command_;
 	std::unique_ptr<card::BpfCard> card_;
+	card::CalibrationOptions calibration_;
 	std::unique_ptr<card::UserCard> users_;
+	std::unique_ptr<card::UserSearch> search_;
 	std::unique_ptr<Counters> counters_;
 	edc_clock own_clock_{}; // where there is no BPF card whose memory has one
 	ClockDescription clock_;
 	std::unique_ptr<ClockSteering> steering_;
+	Failure failure_;
 	std::unique_ptr<BlockPool> pool_;
 	std::unique_ptr<ControlStream> control_;
 	std::unique_ptr<Drain> drain_;
@@ -154,6 +166,7 @@ void Recorder::open_user_card()
 	options.everyone = options_.everyone;
 	options.device = options_.everyone && options_.card != "bpf";
 	options.name_processes = options_.user_only;
+	options.memory = user_memory(options_.buffer_bytes);
 	if (options_.counting)
 		options.counters = options_.counting->user_reads.counters;
 	users_ = std::make_unique<card::UserCard>(options);
@@ -195,14 +208,17 @@ void Recorder::load_card()
 	if (counters_)
 		counters_->give_to(*card_);
 	start_clock(card_->clock());
-	const card::StartTest test = card::start_test(*card_, options.filtering, steering_->frequency_hz() / 1e9);
+	const card::StartTest test = card::start_test(*card_);
 	file_.start_test(test);
+	calibration_ = {test.classic, options.filtering, true, steering_->frequency_hz() / 1e9};
+	file_.calibration("start", card::calibrate(*card_, calibration_));
+	file_.witness("start", card::witness_calls(*card_, test.classic, options.filtering));
 	settle_clock();
 	file_.misses("start", card_->misses());
 	card_->prepare_task_passes(2);
 	card_->attach(test.classic);
 	if (options_.only_command)
-		card_->trace_thread(command_->pid());
+		card_->trace_process(command_->pid());
 	if (!options_.pids.empty())
 		card_->select(options_.pids);
 	file_.card(*card_, options.families);
@@ -233,10 +249,19 @@ void Recorder::start_streams()
 	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
 	control_ =
 	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
-	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_);
+	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_, failure_);
 	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_.get()),
-					   users_ ? card::most_own_streams + cpus : 0, *pool_);
+					   users_ ? card::most_own_streams + cpus : 0, *pool_, failure_);
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
+}
+
+// Programs that run already. Most are found in a moment; those of a machine with very many, later.
+void Recorder::find_programs()
+{
+	search_ =
+	    std::make_unique<card::UserSearch>([this] { drop_privileges(user_, card::UserSearch::capabilities()); });
+	pollfd fds[] = {{signals_.fd(), POLLIN, 0}, {search_->fd(), POLLIN, 0}};
+	::poll(fds, 2, 1000);
 }
 
 void Recorder::write_tasks(bool at_end)
@@ -258,11 +283,8 @@ void Recorder::write_tasks(bool at_end)
 Progress Recorder::progress() const
 {
 	Progress now;
-	if (users_) {
-		const card::UserCounts counts = users_->counts();
-		now.tokens += counts.tokens;
-		now.lost += counts.discarded + counts.early;
-	}
+	if (users_)
+		now.tokens += users_->counts().tokens; // what programs say that they lost comes at the end
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
 		const edc_cpu &area = card_->area(cpu);
 		for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
@@ -297,7 +319,6 @@ bool Recorder::handle_signals()
 
 void Recorder::wait_for_end()
 {
-	Fd timer(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 	if (options_.duration_s) {
 		itimerspec when{};
 		when.it_value.tv_sec = static_cast<time_t>(*options_.duration_s);
@@ -305,15 +326,15 @@ void Recorder::wait_for_end()
 		    static_cast<long>((*options_.duration_s - static_cast<double>(when.it_value.tv_sec)) * 1e9);
 		if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0)
 			when.it_value.tv_nsec = 1;
-		::timerfd_settime(timer.get(), 0, &when, nullptr);
+		::timerfd_settime(timer_.get(), 0, &when, nullptr);
 	}
 	const int look_ms = options_.max_bytes ? 20 : on_progress_ ? 500 : -1;
 	auto next_progress = std::chrono::steady_clock::now();
 	for (;;) {
 		pollfd fds[] = {{signals_.fd(), POLLIN, 0},
-				{timer.get(), POLLIN, 0},
+				{timer_.get(), POLLIN, 0},
 				{command_ ? command_->pidfd() : -1, POLLIN, 0},
-				{writer_->failure_fd(), POLLIN, 0}};
+				{failure_.fd(), POLLIN, 0}};
 		::poll(fds, 4, look_ms);
 		if (fds[0].revents && handle_signals())
 			return;
@@ -326,8 +347,8 @@ void Recorder::wait_for_end()
 			result_.end_reason = "the time is over";
 			return;
 		}
-		if (writer_->failed()) {
-			fail(writer_->failure());
+		if (failure_.reported()) {
+			fail(failure_.text());
 			return;
 		}
 		if (options_.max_bytes && writer_->bytes() >= *options_.max_bytes) {
@@ -365,13 +386,14 @@ void Recorder::end_recording()
 		cgroups_.collect();
 	drain_->drain_rest();
 	writer_->finish();
-	if (writer_->failed())
-		fail(writer_->failure());
+	if (failure_.reported())
+		fail(failure_.text());
 	if (card_)
 		file_.card_counts(*card_);
 	if (users_)
-		file_.user_card(users_->counts());
+		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
+	calibrate_again();
 	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
 	try {
 		write_description();
@@ -380,6 +402,20 @@ void Recorder::end_recording()
 	} catch (const Error &error) { // the disk is full: the files of the start are still there and say `incomplete`
 		fail(error.what());
 	}
+}
+
+// The tokens and counts of the recording have been taken: the rings are free.
+void Recorder::calibrate_again()
+{
+	if (!card_)
+		return;
+	calibration_.resets = false; // a function's place takes a privilege that was given up
+	try {
+		file_.calibration("end", card::calibrate(*card_, calibration_));
+	} catch (const Error &error) { // so do classic tracepoints
+		file_.no_calibration("end", error.what());
+	}
+	file_.witness("end", card::witness_calls(*card_, calibration_.classic, calibration_.filtering));
 }
 
 void Recorder::fail(const std::string &why)
@@ -432,8 +468,10 @@ Result Recorder::run()
 		else
 			load_card();
 		if (options_.everyone)
-			card::wake_user_cards();
+			find_programs();
+		raise_file_limit();
 		drop_privileges(user_);
+		file_.confined(confine_to(result_.directory));
 		dropped_ = true;
 		start_streams();
 		control_->sync(steering_->first());
@@ -450,6 +488,7 @@ Result Recorder::run()
 		cpu_before_ns_ = cpu_time_ns();
 		if (users_)
 			users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
+				      spare_files(writer_->most_streams() + other_files),
 				      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
 		if (card_)
 			file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));

@@ -46,6 +46,13 @@ nlohmann::ordered_json class_counts(const card::BpfCard &card, const card::Class
 		{"refused", refused}, {"too_deep", too_deep}, {"filtered", filtered}};
 }
 
+// The object of this name in another one, made if there is none. By itself the library makes one of nothing in two
+// steps, and of what is left where memory ends between them it crashes.
+nlohmann::ordered_json &object_in(nlohmann::ordered_json &parent, const char *name)
+{
+	return *parent.emplace(name, nlohmann::ordered_json::object()).first;
+}
+
 } // namespace
 
 void RecordingFile::recording(const Options &options, int command_pid, const std::string &user,
@@ -74,10 +81,41 @@ void RecordingFile::start_test(const card::StartTest &test)
 {
 	json_["attach"] = test.classic ? "classic" : "tp_btf";
 	json_["start_test"] = {{"calls", test.calls}, {"missing", test.missing}};
-	json_["cost_ns"] = {{"syscall", test.cost.syscall},      {"sched", test.cost.sched},
-			    {"fault", test.cost.fault},          {"rejected", test.cost.rejected},
-			    {"reset", test.cost.reset},          {"call_edge", test.cost.call_edge},
-			    {"fault_edge", test.cost.fault_edge}};
+}
+
+void RecordingFile::calibration(const char *when, const card::Calibration &calibration)
+{
+	auto &costs = json_["calibration"][when] = nlohmann::ordered_json::object();
+	for (const auto &[what, cost] : calibration.costs)
+		costs[what] = {{"low", cost.low},
+			       {"median", cost.median},
+			       {"high", cost.high},
+			       {"off_difference", cost.off_difference},
+			       {"rounds", cost.rounds}};
+	if (json_.contains("cost_ns"))
+		return;
+	json_["cost_ns"] = {{"call_edge", calibration.call_edge}, {"fault_edge", calibration.fault_edge}};
+	for (const auto &[what, cost] : calibration.costs)
+		json_["cost_ns"][what] = cost.median;
+}
+
+void RecordingFile::no_calibration(const char *when, const std::string &why)
+{
+	json_["calibration"][when] = {{"why_not", why}};
+}
+
+void RecordingFile::witness(const char *when, const std::vector<card::CallWitness> &calls)
+{
+	for (const card::CallWitness &cpu : calls)
+		object_in(json_, "witness")[when].push_back({{"cpu", cpu.cpu},
+							     {"calls", cpu.calls},
+							     {"entries", cpu.entries},
+							     {"exits", cpu.exits},
+							     {"alone", cpu.alone},
+							     {"brackets", cpu.brackets},
+							     {"width", cpu.width_ticks},
+							     {"outside", cpu.outside_ticks},
+							     {"allowed", cpu.allowed_ticks}});
 }
 
 void RecordingFile::no_card()
@@ -104,38 +142,45 @@ void RecordingFile::counting(const Counting &counting)
 
 void RecordingFile::counter_readings(const char *when, const std::vector<CounterReading> &readings)
 {
-	json_["counters"]["readings"][when] = readings_json(readings);
+	object_in(object_in(json_, "counters"), "readings")[when] = readings_json(readings);
 }
 
 void RecordingFile::skew(const char *when, const TscSkew &skew)
 {
-	json_["tsc_skew"][when] = {{"ticks", skew.ticks},
-				   {"uncertainty", skew.uncertainty},
-				   {"cpus_compared", skew.cpus},
-				   {"cpus_online", skew.online}};
+	object_in(json_, "tsc_skew")[when] = {{"ticks", skew.ticks},
+					      {"uncertainty", skew.uncertainty},
+					      {"cpus_compared", skew.cpus},
+					      {"cpus_online", skew.online}};
 }
 
 void RecordingFile::misses(const char *when, const std::vector<card::ProgramMisses> &misses)
 {
 	for (const card::ProgramMisses &program : misses)
-		json_["misses"][when][program.program] = program.misses;
+		object_in(object_in(json_, "misses"), when)[program.program] = program.misses;
 }
 
 void RecordingFile::start(const Sync &sync)
 {
 	start_ = sync;
-	json_["start"]["time"] = sync.time;
-	json_["start"]["realtime_ns"] = sync.realtime_ns;
+	object_in(json_, "start")["time"] = sync.time;
+	object_in(json_, "start")["realtime_ns"] = sync.realtime_ns;
 }
 
 void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)
 {
-	json_["kernel_counts"][when] = {{"before", counts.before},
-					{"after", counts.after},
-					{"context_switches", counts.context_switches},
-					{"interrupts", counts.interrupts},
-					{"steal_ns", counts.steal_ns},
-					{"interrupt_rows", counts.interrupt_rows}};
+	auto &json = object_in(json_, "kernel_counts")[when] = {{"before", counts.before},
+								{"after", counts.after},
+								{"context_switches", counts.context_switches},
+								{"interrupts", counts.interrupts},
+								{"steal_ns", counts.steal_ns},
+								{"interrupt_rows", counts.interrupt_rows}};
+	if (counts.softirqs)
+		json["softirqs"] = *counts.softirqs;
+	if (counts.births)
+		json["births"] = *counts.births;
+	if (counts.idle_ends)
+		json["idle"] = {
+		    {"before", counts.idle_before}, {"after", counts.idle_after}, {"ends", *counts.idle_ends}};
 }
 
 void RecordingFile::card_counts(const card::BpfCard &card)
@@ -156,23 +201,41 @@ void RecordingFile::card_counts(const card::BpfCard &card)
 	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
 		for (const edc_level &level : card.area(cpu).level)
 			clamped += level.ring.clamped;
+	auto &lost = json_["lost_by_cpu"] = nlohmann::ordered_json::array();
 	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
-		json_["lost_by_cpu"].push_back(lost_on(card.area(cpu)));
+		lost.push_back(lost_on(card.area(cpu)));
 	json_["clamped"] = clamped;
-	json_["traced_refused"] = card.traced_refused();
 	misses("end", card.misses());
 	for (const card::FaultCount &event : card.fault_counts())
-		json_["fault_counts"][event.event] = event.count;
+		object_in(json_, "fault_counts")[event.event] = event.count;
 }
 
-void RecordingFile::user_card(const card::UserCounts &counts)
+void RecordingFile::confined(bool is)
 {
-	json_["user_card"] = {{"processes", counts.processes},    {"by_device", counts.by_device},
-			      {"refused", counts.refused},        {"tokens", counts.tokens},
-			      {"discarded", counts.discarded},    {"early", counts.early},
-			      {"damaged", counts.damaged},        {"damage", counts.damage},
-			      {"classes", counts.classes},        {"classes_refused", counts.classes_refused},
-			      {"why_refused", counts.why_refused}};
+	json_["confined"] = is;
+}
+
+void RecordingFile::user_card(const card::UserCounts &counts, std::uint64_t not_searched)
+{
+	json_["user_card"] = {{"processes", counts.processes},
+			      {"by_device", counts.by_device},
+			      {"refused", counts.refused},
+			      {"tokens", counts.tokens},
+			      {"discarded", counts.discarded},
+			      {"early", counts.early},
+			      {"damaged", counts.damaged},
+			      {"damage", counts.damage},
+			      {"classes", counts.classes},
+			      {"classes_refused", counts.classes_refused},
+			      {"why_refused", counts.why_refused},
+			      {"not_searched", not_searched},
+			      {"claims", counts.claims}};
+	auto &claims = json_["user_card"]["largest_claims"] = nlohmann::ordered_json::array();
+	for (const card::UserClaim &claim : counts.claim)
+		claims.push_back({{"process", claim.process},
+				  {"discarded", claim.discarded},
+				  {"early", claim.early},
+				  {"possible", claim.possible}});
 }
 
 void RecordingFile::recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
@@ -184,8 +247,8 @@ void RecordingFile::recorder(std::uint64_t cpu_ns, const Sync &last, const Write
 			     {"dropped_blocks", writer.dropped_blocks()},
 			     {"worst_ring_fill_permille", worst_fill},
 			     {"control_tokens", control_tokens}};
-	json_["end"]["time"] = last.time;
-	json_["end"]["realtime_ns"] = last.realtime_ns;
+	object_in(json_, "end")["time"] = last.time;
+	object_in(json_, "end")["realtime_ns"] = last.realtime_ns;
 }
 
 void RecordingFile::end(const std::string &reason, std::optional<int> command_exit, bool complete)

@@ -12,8 +12,10 @@
 #include <nlohmann/json.hpp>
 
 #include "card/bpf_card.h"
+#include "card/calibration.h"
 #include "card/start_test.h"
 #include "card/user_card.h"
+#include "card/witness.h"
 #include "clock.h"
 #include "counters.h"
 #include "kernel_counts.h"
@@ -29,6 +31,9 @@ public:
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);
 	void start_test(const card::StartTest &test);
+	void calibration(const char *when, const card::Calibration &calibration);
+	void no_calibration(const char *when, const std::string &why);
+	void witness(const char *when, const std::vector<card::CallWitness> &calls);
 	void no_card();
 	void card(const card::BpfCard &card, const std::vector<std::string> &families);
 	void counting(const Counting &counting);
@@ -38,7 +43,9 @@ public:
 	void start(const Sync &sync);
 	void kernel_counts(const char *when, const KernelCounts &counts);
 	void card_counts(const card::BpfCard &card);
-	void user_card(const card::UserCounts &counts);
+	void confined(bool is); // to its trace's directory
+	// `not_searched`: processes that ran before and could not be looked through.
+	void user_card(const card::UserCounts &counts, std::uint64_t not_searched);
 	void recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
 		      std::uint64_t control_tokens);
 	void end(const std::string &reason, std::optional<int> command_exit, bool complete);
@@ -47,7 +54,7 @@ public:
 	std::uint64_t start_monotonic_ns() const { return start_.monotonic_ns; }
 
 private:
-	nlohmann::ordered_json json_;
+	nlohmann::ordered_json json_ = nlohmann::ordered_json::object();
 	Sync start_;
 };
 

@@ -7,11 +7,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/fd.h"
 
 namespace monitor::record {
 
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT; blocked in every thread made later.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT; blocked in every thread made later. Throws Error.
 class Signals {
 public:
 	Signals()
@@ -23,6 +24,11 @@ public:
 		::sigprocmask(SIG_BLOCK, &set, &before_);
 		::signal(SIGPIPE, SIG_IGN);
 		fd_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+		if (!fd_) {
+			const int error = errno;
+			::sigprocmask(SIG_SETMASK, &before_, nullptr);
+			throw Error(error, "cannot watch for the signals that end a recording");
+		}
 	}
 	~Signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
 

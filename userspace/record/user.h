@@ -3,6 +3,7 @@
 // Called by recording.cpp and by the command's child; from the main thread only, before any other thread exists.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,14 @@ private:
 	std::vector<gid_t> groups_; // the process's own
 };
 
-// Give up every privilege: become the invoking user for good and keep no capability. The files and descriptors that
-// are open stay; the process stays undumpable, so that its user cannot reach them by ptrace. Only before other threads
-// exist. Throws Error.
-void drop_privileges(const User &user);
+// As many files may be open as the system lets this process have. After the command was made, which keeps its limit.
+void raise_file_limit();
+// How many more than are open now, and `own` that this process will open itself.
+std::size_t spare_files(std::size_t own);
+
+// Give up the privileges: become the invoking user for good, keep none of the capabilities but these, and let none come
+// back. The files and descriptors that are open stay; the process stays undumpable, so that its user cannot reach them
+// by ptrace. Only before other threads exist. Throws Error.
+void drop_privileges(const User &user, const std::vector<int> &kept = {});
 
 } // namespace monitor::record

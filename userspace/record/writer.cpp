@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "writer.h"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
-#include <sys/eventfd.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 namespace monitor::record {
@@ -16,9 +15,11 @@ constexpr std::size_t most_blocks_in_a_write = 256;
 
 } // namespace
 
-Writer::Writer(std::string directory, std::vector<std::string> names, std::size_t most_added, BlockPool &pool)
-    : directory_(std::move(directory)), names_(std::move(names)), files_(names_.size() + most_added),
-      sizes_(files_.size()), streams_(names_.size()), pool_(pool), failure_fd_(::eventfd(0, EFD_CLOEXEC))
+Writer::Writer(std::string directory, std::vector<std::string> names, std::size_t most_added, BlockPool &pool,
+	       Failure &failure)
+    : directory_(std::move(directory)), directory_fd_(open_file(directory_, O_RDONLY | O_DIRECTORY)),
+      names_(std::move(names)), files_(names_.size() + most_added), sizes_(files_.size()), streams_(names_.size()),
+      pool_(pool), failure_(failure)
 {
 	names_.resize(files_.size()); // never moved again: the thread reads it while streams are added
 	thread_ = std::thread([this] { run(); });
@@ -46,58 +47,61 @@ void Writer::finish()
 
 void Writer::run()
 {
-	std::vector<PooledBlock> run;
-	run.reserve(most_blocks_in_a_write);
+	std::array<PooledBlock, most_blocks_in_a_write> run;
+	std::size_t length = 0;
+	const auto write = [&] {
+		if (length)
+			write_run(std::span(run).first(length));
+		length = 0;
+	};
 	for (;;) {
 		const bool last_round = stop_.load(std::memory_order_acquire);
-		PooledBlock block;
-		while (pool_.next(block)) {
-			if (!run.empty() &&
-			    (run.back().stream != block.stream || run.size() == most_blocks_in_a_write)) {
-				write_run(run);
-				run.clear();
-			}
-			run.push_back(block);
+		for (PooledBlock block; pool_.next(block);) {
+			if (length == run.size() || (length && run[0].stream != block.stream))
+				write();
+			run[length++] = block;
 		}
-		if (!run.empty())
-			write_run(run);
-		run.clear();
+		write();
 		if (last_round)
 			return;
 		pool_.wait();
 	}
 }
 
-void Writer::fail(const std::string &path, int error_number, std::uint64_t whole_bytes, int fd)
+void Writer::write_run(std::span<const PooledBlock> run)
 {
-	failure_ = "cannot write " + path + ": " + std::strerror(error_number);
-	if (fd >= 0 && ::ftruncate(fd, static_cast<off_t>(whole_bytes)) < 0)
-		failure_ += "; its last packet is cut"; // the reader skips it
-	failed_.store(true, std::memory_order_release);
-	::eventfd_write(failure_fd_.get(), 1);
+	std::array<iovec, most_blocks_in_a_write> parts;
+	for (std::size_t i = 0; i < run.size(); ++i)
+		parts[i] = {pool_.at(run[i].index), EDC_BLOCK_SIZE};
+	std::size_t written = 0;
+	if (!failed_ && (files_[run[0].stream] || open(run[0].stream)))
+		written = append(run[0].stream, std::span(parts).first(run.size()));
+	dropped_.fetch_add(run.size() - written, std::memory_order_relaxed);
+	for (const PooledBlock &block : run)
+		pool_.give_back(block.index);
 }
 
-void Writer::write_run(const std::vector<PooledBlock> &run)
+bool Writer::open(StreamNumber stream)
 {
-	const StreamNumber stream = run.front().stream;
-	const std::string path = directory_ + "/" + names_[stream];
-	Fd &file = files_[stream];
-	if (!file && !failed()) {
-		file = Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-		if (!file)
-			fail(path, errno, 0, -1);
+	constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	files_[stream] = Fd(::openat(directory_fd_.get(), names_[stream].c_str(), flags, 0600));
+	if (!files_[stream]) {
+		failed_ = true;
+		failure_.report("cannot write {}/{}: {}", directory_, names_[stream], std::strerror(errno));
 	}
-	std::vector<iovec> parts;
-	parts.reserve(run.size());
-	for (const PooledBlock &block : run)
-		parts.push_back({pool_.at(block.index), EDC_BLOCK_SIZE});
+	return !failed_;
+}
+
+// Returns how many of the blocks are in the file.
+std::size_t Writer::append(StreamNumber stream, std::span<iovec> parts)
+{
 	std::size_t first = 0;
-	while (first < parts.size() && !failed()) {
-		const ssize_t n = ::writev(file.get(), parts.data() + first, static_cast<int>(parts.size() - first));
+	while (first < parts.size()) {
+		const ssize_t n = ::writev(files_[stream].get(), &parts[first], static_cast<int>(parts.size() - first));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			fail(path, errno, sizes_[stream] / EDC_BLOCK_SIZE * EDC_BLOCK_SIZE, file.get());
+			cut_back(stream, errno);
 			break;
 		}
 		sizes_[stream] += static_cast<std::uint64_t>(n);
@@ -110,9 +114,19 @@ void Writer::write_run(const std::vector<PooledBlock> &run)
 			parts[first].iov_len -= left;
 		}
 	}
-	dropped_.fetch_add(parts.size() - first, std::memory_order_relaxed);
-	for (const PooledBlock &block : run)
-		pool_.give_back(block.index);
+	return first;
+}
+
+// The disk refused: the file ends with its last whole packet.
+void Writer::cut_back(StreamNumber stream, int error_number)
+{
+	failed_ = true;
+	const std::uint64_t part = sizes_[stream] % EDC_BLOCK_SIZE;
+	const bool cut = ::ftruncate(files_[stream].get(), static_cast<off_t>(sizes_[stream] - part)) == 0;
+	if (cut)
+		bytes_.fetch_sub(part, std::memory_order_relaxed);
+	failure_.report("cannot write {}/{}: {}{}", directory_, names_[stream], std::strerror(error_number),
+			cut ? "" : "; its last packet is cut"); // the reader skips it
 }
 
 } // namespace monitor::record

@@ -9,6 +9,7 @@ std::size_t Grouping::row_of(const analyze::Thread &thread)
 {
 	const std::size_t row = find(thread);
 	rows_[row].in_tree |= thread.in_tree;
+	rows_[row].hidden |= thread.hidden && thread.has_run && !rows_[row].other;
 	return row;
 }
 

@@ -28,6 +28,7 @@ public:
 		std::int32_t pid = -1; // -1: it is of several
 		bool in_tree = false;  // of the recorded command
 		bool other = false;
+		bool hidden = false; // threads that the kernel hides are in it: what they used is not known
 	};
 
 	Grouping(const analyze::Machine &machine, const GroupingOptions &options) : machine_(machine), options_(options)

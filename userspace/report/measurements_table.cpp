@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/measure.h"
+#include "base/escape.h"
+#include "base/json.h"
 #include "monitor/ratio.h"
 
 namespace monitor::report {
@@ -226,7 +228,7 @@ std::string provenance_json(const analyze::CountersInfo &info, const Table &tabl
 			       {"state", state},
 			       {"reason", why}});
 	}
-	return all.dump(1, '\t', false, nlohmann::json::error_handler_t::replace);
+	return json_dump(all, 1);
 }
 
 } // namespace monitor::report

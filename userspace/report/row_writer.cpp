@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "trace/text.h"
 
 namespace monitor::report {
@@ -37,10 +38,7 @@ std::string csv_of(const RowCell &cell)
 	const auto *text = std::get_if<std::string>(&cell);
 	if (!text)
 		return std::holds_alternative<std::monostate>(cell) ? "" : text_of(cell);
-	std::string quoted = "\"";
-	for (const char c : *text)
-		quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-	return quoted + '"';
+	return csv_text(*text);
 }
 
 std::string json_of(const RowCell &cell)
@@ -78,8 +76,7 @@ void RowWriter::begin()
 		write("[");
 	std::string line;
 	for (const std::string &name : columns_)
-		line += (line.empty() ? "" : ",") +
-			(name.find_first_of(",\"\n\r") == std::string::npos ? name : csv_of(name));
+		line += (line.empty() ? "" : ",") + csv_name(name);
 	if (format_ == Format::csv)
 		write(line + "\n");
 }

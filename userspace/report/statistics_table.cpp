@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "statistics_table.h"
+#include "base/escape.h"
+#include "base/json.h"
 
 #include <algorithm>
 #include <bit>
@@ -279,14 +281,13 @@ std::string unpaired_text(const statistics::ActivityFold &fold)
 std::string unpaired_json(const statistics::ActivityFold &fold)
 {
 	const auto unpaired = fold.unpaired();
-	return nlohmann::ordered_json{{"ends", unpaired.ends},
-				      {"open", unpaired.open},
-				      {"restarted", unpaired.restarted},
-				      {"cut", unpaired.cut},
-				      {"keyless", unpaired.keyless},
-				      {"too_many", unpaired.too_many},
-				      {"in_no_row", fold.rows().left_out()}}
-	    .dump();
+	return json_dump(nlohmann::ordered_json{{"ends", unpaired.ends},
+						{"open", unpaired.open},
+						{"restarted", unpaired.restarted},
+						{"cut", unpaired.cut},
+						{"keyless", unpaired.keyless},
+						{"too_many", unpaired.too_many},
+						{"in_no_row", fold.rows().left_out()}});
 }
 
 std::string histograms_text(const statistics::Rows &rows, const People &people, const trace::Clock *ticks,
@@ -329,7 +330,7 @@ std::string histograms_json(const statistics::Rows &rows, const People &people, 
 		});
 		all.push_back({{"row", cells_json(row->cells, people)}, {"buckets", buckets}});
 	}
-	return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+	return json_dump(all);
 }
 
 } // namespace monitor::report

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "table.h"
 #include "trace/merge.h"
 
@@ -22,6 +23,29 @@ std::string share_text(const std::optional<double> &cpu_ns, double wall_ns)
 		   : "unknown";
 }
 
+analyze::ProbeCost not_counted()
+{
+	analyze::ProbeCost cost;
+	cost.why_unknown = "the trace is incomplete";
+	return cost;
+}
+
+// From the lower quartile to the upper one. A loop finds the probes in the caches, other code does not.
+std::string probes_text(const std::optional<analyze::ProbeCost> &cost, double wall_ns)
+{
+	if (!cost || wall_ns <= 0)
+		return "unknown";
+	if (!cost->median_ns)
+		return fmt::format("unknown ({})", cost->why_unknown);
+	const char *basis = cost->at_start_only ? "calibrated by loops at the start only" : "calibrated by loops";
+	std::string range = share_text(cost->median_ns, wall_ns);
+	if (*cost->low_ns < *cost->high_ns)
+		range = fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU", duration_text(*cost->low_ns),
+				    duration_text(*cost->high_ns), *cost->low_ns / wall_ns * 100,
+				    *cost->high_ns / wall_ns * 100);
+	return fmt::format("{} ({}; other code may pay a quarter more)", range, basis);
+}
+
 std::string lost_text(const Summary &summary)
 {
 	if (!summary.lost)
@@ -31,7 +55,11 @@ std::string lost_text(const Summary &summary)
 		if (summary.lost_by_cpu[cpu])
 			where += fmt::format("{}CPU {}: {}", where.empty() ? "" : ", ", cpu,
 					     count_text(summary.lost_by_cpu[cpu]));
-	return where.empty() ? text : text + " (" + where + ")";
+	if (!where.empty())
+		text += " (" + where + ")";
+	if (summary.claimed_lost.value_or(0))
+		text += fmt::format(", by programs' own count {} more", count_text(*summary.claimed_lost));
+	return text;
 }
 
 // What the streams hold, where the recording left no counts.
@@ -53,17 +81,18 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	summary.complete = info.complete;
 	summary.is_described = trace.is_described();
 	summary.bytes = trace.size_bytes();
-	const std::uint64_t begin = info.start_time.value_or(trace.begin_time());
-	const std::uint64_t end = info.complete ? info.end_time.value_or(trace.end_time()) : trace.end_time();
+	const auto [begin, end] = analyze::window_of(trace, info);
 	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
 	if (!bound.intervals().empty())
 		summary.clock_bound_ns = clock.to_ns(bound.largest());
 	if (info.complete) {
 		summary.lost = info.lost();
 		summary.lost_by_cpu = info.lost_by_cpu;
+		if (info.user_card)
+			summary.claimed_lost = info.user_card->discarded + info.user_card->early;
 		summary.misses = info.misses();
 		summary.recorder_cpu_ns = static_cast<double>(info.recorder_cpu_ns);
-		summary.probes_cpu_ns = info.probe_cost_ns();
+		summary.probes = analyze::probe_cost(info);
 	}
 	return summary;
 }
@@ -83,6 +112,13 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 	return summarize(trace, info, bound, info.complete ? info.tokens() : count_tokens(trace));
 }
 
+std::string per_token_text(const Summary &summary)
+{
+	return summary.tokens ? fmt::format(", {:.2f} bytes per token",
+					    static_cast<double>(summary.bytes) / static_cast<double>(summary.tokens))
+			      : "";
+}
+
 std::string summary_text(const Summary &summary)
 {
 	if (summary.is_described)
@@ -91,9 +127,7 @@ std::string summary_text(const Summary &summary)
 	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
 	    lost_text(summary),
 	    summary.clock_bound_ns ? duration_text(static_cast<double>(*summary.clock_bound_ns)) : "unknown",
-	    share_text(summary.recorder_cpu_ns, summary.wall_ns), share_text(summary.probes_cpu_ns, summary.wall_ns));
-	if (summary.probes_cpu_ns)
-		text += " (calibrated)";
+	    share_text(summary.recorder_cpu_ns, summary.wall_ns), probes_text(summary.probes, summary.wall_ns));
 	if (summary.hidden_threads.value_or(0))
 		text += fmt::format(
 		    "\nthis machine's kernel hides {} threads from the probes: their time is unknown, their "
@@ -111,17 +145,25 @@ std::string summary_text(const Summary &summary)
 
 std::string summary_json(const Summary &summary)
 {
-	const nlohmann::ordered_json json = {{"tokens", summary.tokens},
-					     {"lost", or_null(summary.lost)},
-					     {"misses", or_null(summary.misses)},
-					     {"clock_bound_ns", or_null(summary.clock_bound_ns)},
-					     {"bytes", summary.bytes},
-					     {"wall_ns", summary.wall_ns},
-					     {"recorder_cpu_ns", or_null(summary.recorder_cpu_ns)},
-					     {"probes_cpu_ns_calibrated", or_null(summary.probes_cpu_ns)},
-					     {"hidden_threads", or_null(summary.hidden_threads)},
-					     {"complete", summary.complete}};
-	return json.dump();
+	const analyze::ProbeCost probes = summary.probes.value_or(not_counted());
+	nlohmann::ordered_json json = {{"tokens", summary.tokens},
+				       {"lost", or_null(summary.lost)},
+				       {"misses", or_null(summary.misses)},
+				       {"clock_bound_ns", or_null(summary.clock_bound_ns)},
+				       {"bytes", summary.bytes},
+				       {"wall_ns", summary.wall_ns},
+				       {"recorder_cpu_ns", or_null(summary.recorder_cpu_ns)},
+				       {"probes_cpu_ns_calibrated", or_null(probes.median_ns)},
+				       {"probes_cpu_ns_low", or_null(probes.low_ns)},
+				       {"probes_cpu_ns_high", or_null(probes.high_ns)},
+				       {"probes_unknown", probes.median_ns
+							      ? nlohmann::ordered_json(nullptr)
+							      : nlohmann::ordered_json(probes.why_unknown)},
+				       {"hidden_threads", or_null(summary.hidden_threads)},
+				       {"complete", summary.complete}};
+	if (summary.claimed_lost)
+		json["claimed_lost"] = *summary.claimed_lost;
+	return json_dump(json);
 }
 
 } // namespace monitor::report

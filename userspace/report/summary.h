@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/clock_bound.h"
+#include "analyze/probe_cost.h"
 #include "analyze/recording_info.h"
 #include "trace/trace.h"
 
@@ -16,11 +17,13 @@ namespace monitor::report {
 struct Summary {
 	std::uint64_t tokens = 0;
 	std::optional<std::uint64_t> lost, misses;   // empty: unknown (killed recording, another tracer)
+	std::optional<std::uint64_t> claimed_lost;   // by instrumented programs, beside it: only they can count it
 	std::optional<std::uint64_t> clock_bound_ns; // the largest
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t bytes = 0; // of the streams
 	double wall_ns = 0;
-	std::optional<double> recorder_cpu_ns, probes_cpu_ns; // the probes' by calibration
+	std::optional<double> recorder_cpu_ns;
+	std::optional<analyze::ProbeCost> probes;    // of a complete recording
 	std::optional<std::uint64_t> hidden_threads; // that the kernel hides from the probes; empty: not looked for
 	bool complete = false;
 	bool is_described = false; // of another tracer: neither of both is known
@@ -33,9 +36,12 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 // The same without reading more than the recorder's stream: tokens as the probes counted them.
 Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info);
 
-// "1,234,567 tokens, lost 0, clock bound 94 ns; cost: recorder 0.6 % of one CPU, probes 1.2 % (calibrated)", and a
-// second line for each thing that makes the trace less than whole.
+// "1,234,567 tokens, lost 0, clock bound 94 ns; cost: recorder 9.46 ms = 0.47 % of one CPU, probes 61.1 to 64.0 ms =
+// 3.05 to 3.20 % of one CPU (calibrated by loops; other code may pay a quarter more)", and a second line for each thing
+// that makes the trace less than whole.
 std::string summary_text(const Summary &summary);
 std::string summary_json(const Summary &summary);
+// ", 8.12 bytes per token", or "" if there is no token.
+std::string per_token_text(const Summary &summary);
 
 } // namespace monitor::report

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/escape.h"
+#include "base/json.h"
 
 namespace monitor::report {
 namespace {
@@ -63,14 +65,10 @@ std::string cell_text(const Cell &cell, Unit unit)
 	return fmt::format("{:.0f}", number_of(cell));
 }
 
-std::string csv_text(const Cell &cell)
+std::string csv_of(const Cell &cell)
 {
-	if (const auto *text = std::get_if<std::string>(&cell)) {
-		std::string quoted = "\"";
-		for (char c : *text)
-			quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-		return quoted + '"';
-	}
+	if (const auto *text = std::get_if<std::string>(&cell))
+		return csv_text(*text);
 	if (const auto *count = std::get_if<std::uint64_t>(&cell))
 		return std::to_string(*count);
 	if (const auto *value = std::get_if<double>(&cell))
@@ -99,13 +97,17 @@ std::size_t width_of(const std::string &text)
 	return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-std::string printable(const std::string &text)
+std::string csv_text(std::string_view text)
 {
-	std::string clean = text;
-	for (char &c : clean)
-		if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
-			c = '?';
-	return clean;
+	std::string quoted = "\"";
+	for (const char c : printable(text))
+		quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+	return quoted + '"';
+}
+
+std::string csv_name(const std::string &name)
+{
+	return name.find_first_of(",\"") == std::string::npos && printable(name) == name ? name : csv_text(name);
 }
 
 std::size_t Table::column(const std::string &name) const
@@ -171,11 +173,11 @@ std::string to_csv(const Table &table)
 {
 	std::string out;
 	for (std::size_t i = 0; i < table.columns.size(); ++i)
-		out += (i ? "," : "") + table.columns[i].key;
+		out += (i ? "," : "") + csv_name(table.columns[i].key);
 	out += "\n";
 	for (const auto &row : table.rows) {
 		for (std::size_t i = 0; i < row.size(); ++i)
-			out += (i ? "," : "") + csv_text(row[i]);
+			out += (i ? "," : "") + csv_of(row[i]);
 		out += "\n";
 	}
 	return out;
@@ -190,7 +192,7 @@ std::string to_json(const Table &table)
 			object[table.columns[i].key] = json_of(row[i]);
 		rows.push_back(std::move(object));
 	}
-	return rows.dump(1, '\t', false, nlohmann::json::error_handler_t::replace);
+	return json_dump(rows, 1);
 }
 
 std::string duration_text(double ns)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -42,8 +43,10 @@ std::string to_json(const Table &table);
 // Columns of a terminal that a UTF-8 text takes: its characters.
 std::size_t width_of(const std::string &text);
 
-// Text of foreign origin with its control characters replaced: they do not reach a terminal.
-std::string printable(const std::string &text);
+// A text as a value of CSV.
+std::string csv_text(std::string_view text);
+// A column's name: quoted only where it has to be.
+std::string csv_name(const std::string &name);
 
 // "1.234 s", "12.3 ms", "45.6 us", "789 ns"
 std::string duration_text(double ns);

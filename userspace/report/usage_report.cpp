@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,22 @@ const std::pair<Mode, std::pair<const char *, const char *>> mode_columns[] = {
     {Mode::unattributed, {"unattributed_percent", "unattr%"}},
     {Mode::unknown, {"unknown_percent", "unkn%"}},
 };
+
+// What the kernel itself counted as a thread's CPU time within the recording. Who is not in the list of all threads at
+// the start began later. Nothing: it is not known.
+std::optional<std::uint64_t> counted_by_kernel_ns(const Thread &thread)
+{
+	const analyze::ThreadCounts &last = thread.at_exit.present ? thread.at_exit : thread.at_end;
+	if (!last.present || last.sum_exec_ns < thread.at_start.sum_exec_ns)
+		return {};
+	return last.sum_exec_ns - thread.at_start.sum_exec_ns;
+}
+
+// The sum of known figures is known.
+void add(std::optional<std::uint64_t> &sum, const std::optional<std::uint64_t> &value)
+{
+	sum = sum && value ? std::optional(*sum + *value) : std::nullopt;
+}
 
 bool did_nothing(const Usage &usage)
 {
@@ -52,15 +69,22 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 	Table table;
 	Grouping grouping(machine, options.grouping);
 	std::vector<Usage> usages;
+	std::vector<std::optional<std::uint64_t>> bounds; // of CPU time, where tokens were lost
 	for (const Thread &thread : machine.threads()) {
 		if (thread.tid == 0)
 			continue;
 		const std::size_t row = grouping.row_of(thread);
 		usages.resize(std::max(usages.size(), row + 1));
+		bounds.resize(usages.size(), 0);
 		usages[row] += thread.usage;
+		add(bounds[row], counted_by_kernel_ns(thread));
 	}
+	const bool with_bounds =
+	    machine.gaps() > 0 && std::ranges::any_of(bounds, [](const auto &bound) { return bound.value_or(0) > 0; });
 	table.columns = grouping.columns();
 	table.columns.push_back({"cpu_ns", "CPU time", Unit::nanoseconds});
+	if (with_bounds)
+		table.columns.push_back({"cpu_bound_ns", "at most", Unit::nanoseconds});
 	table.columns.push_back({"cpu_percent", "CPU%", Unit::percent});
 	for (const auto &[mode, names] : mode_columns)
 		table.columns.push_back({names.first, names.second, Unit::percent});
@@ -73,13 +97,23 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 
 	std::vector<std::size_t> order(usages.size());
 	std::iota(order.begin(), order.end(), std::size_t{0});
-	std::erase_if(order, [&](std::size_t i) { return did_nothing(usages[i]); });
+	std::erase_if(order, [&](std::size_t i) {
+		const bool is_bounded = with_bounds && bounds[i].value_or(0);
+		return did_nothing(usages[i]) && !is_bounded && !grouping.rows()[i].hidden;
+	});
 	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return usages[i].cpu(); });
 	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
 	for (const std::size_t i : order) {
 		const Usage &usage = usages[i];
 		std::vector<Cell> row = grouping.cells(grouping.rows()[i]);
+		if (grouping.rows()[i].hidden) {
+			row.resize(table.columns.size());
+			table.rows.push_back(std::move(row));
+			continue;
+		}
 		row.push_back(nanoseconds(clock, usage.cpu()));
+		if (with_bounds)
+			row.push_back(bounds[i] ? Cell(std::max(*bounds[i], clock.to_ns(usage.cpu()))) : Cell());
 		row.push_back(percent(usage.cpu(), window));
 		for (const auto &[mode, names] : mode_columns)
 			row.push_back(percent(usage[mode], usage.cpu()));

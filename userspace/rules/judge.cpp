@@ -290,11 +290,11 @@ void Judge::compare(const Open &earlier, const trace::Event &event, const filter
 	if (is_late(earlier.at.time, event.time))
 		return violate(late(earlier.at.time, event.time), {earlier.at, Position::of(event)});
 	for (std::size_t i = 0; i < rule_.relations.size(); ++i) {
-		const auto holds = rule_.relations[i].holds(event, running, earlier.values[i]);
+		const Relation &relation = rule_.relations[i];
+		const auto holds = relation.holds(event, running, earlier.values[i]);
 		if (holds.value_or(true))
 			continue;
-		return violate(fmt::format("{} does not hold", rule_.relations[i].text()),
-			       {earlier.at, Position::of(event)});
+		return violate(relation.broken(event, running, earlier.values[i]), {earlier.at, Position::of(event)});
 	}
 }
 

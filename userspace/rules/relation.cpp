@@ -77,6 +77,14 @@ std::string one_name(const std::string &side, const std::string &where)
 	return names[0];
 }
 
+std::string shown(const Value &value)
+{
+	if (value.kind == Value::Kind::text)
+		return '"' + trace::readable(value.text) + '"';
+	return value.number < 0 ? std::to_string(static_cast<std::int64_t>(value.number))
+				: std::to_string(static_cast<std::uint64_t>(value.number));
+}
+
 } // namespace
 
 Name::Name(const std::string &name, const trace::Description &description, const std::string &where)
@@ -142,8 +150,10 @@ Relation::Relation(const std::string &text, const trace::Description &descriptio
 		break;
 	}
 	plus_ = take_offset(earlier, where);
-	later_.emplace(one_name(later, where), description, where);
-	earlier_.emplace(one_name(earlier, where), description, where);
+	later_name_ = one_name(later, where);
+	earlier_name_ = one_name(earlier, where);
+	later_.emplace(later_name_, description, where);
+	earlier_.emplace(earlier_name_, description, where);
 }
 
 std::optional<bool> Relation::holds(const trace::Event &later, const filter::Running &running,
@@ -155,6 +165,12 @@ std::optional<bool> Relation::holds(const trace::Event &later, const filter::Run
 	if (value.kind == Value::Kind::text)
 		return compare(relation_, value.text, earlier.text);
 	return compare(relation_, value.number, earlier.number + plus_);
+}
+
+std::string Relation::broken(const trace::Event &later, const filter::Running &running, const Value &earlier) const
+{
+	return fmt::format("{} does not hold: {} is {}, {} was {}", text_, later_name_,
+			   shown(later_->value(later, running)), earlier_name_, shown(earlier));
 }
 
 std::vector<Relation> relations(const Word *word, const trace::Description &description)

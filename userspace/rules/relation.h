@@ -49,10 +49,11 @@ public:
 	// Nothing if one of them has no such value.
 	std::optional<bool> holds(const trace::Event &later, const filter::Running &running,
 				  const Value &earlier) const;
-	const std::string &text() const { return text_; }
+	// Why it does not hold: "seq = seq + 1 does not hold: seq is 7, seq was 4".
+	std::string broken(const trace::Event &later, const filter::Running &running, const Value &earlier) const;
 
 private:
-	std::string text_;
+	std::string text_, later_name_, earlier_name_;
 	std::optional<Name> later_, earlier_;
 	filter::Relation relation_ = filter::Relation::equal;
 	filter::Integer plus_ = 0;

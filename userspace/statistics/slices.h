@@ -126,24 +126,27 @@ void in_order(const std::vector<trace::TimeRange> &slices, unsigned threads, Wor
 				return;
 			const std::size_t mine = next++;
 			lock.unlock();
-			std::optional<Result> result;
-			std::exception_ptr thrown;
 			try {
-				result.emplace(work(slices[mine]));
+				Result result = work(slices[mine]);
+				lock.lock();
+				done.emplace(mine, std::move(result));
 			} catch (...) {
-				thrown = std::current_exception();
+				if (!lock.owns_lock())
+					lock.lock();
+				failure = std::current_exception();
 			}
-			lock.lock();
-			if (thrown)
-				failure = thrown;
-			else
-				done.emplace(mine, std::move(*result));
 			changed.notify_all();
 		}
 	};
 	std::vector<std::jthread> workers;
-	for (unsigned i = 0; i < threads; ++i)
-		workers.emplace_back(run);
+	workers.reserve(threads);
+	try {
+		while (workers.size() < threads)
+			workers.emplace_back(run);
+	} catch (const std::exception &) { // fewer do it too
+		if (workers.empty())
+			throw;
+	}
 	std::unique_lock lock(mutex);
 	while (taken < slices.size()) {
 		changed.wait(lock, [&] { return failure || done.contains(taken); });

@@ -10,8 +10,6 @@ namespace {
 using Wide = unsigned __int128;
 using SignedWide = __int128;
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
-
 template <class Narrow, class W> Narrow saturate(W value)
 {
 	const W low = std::numeric_limits<Narrow>::min(), high = std::numeric_limits<Narrow>::max();

@@ -9,9 +9,11 @@
 
 namespace monitor::trace {
 
+inline constexpr std::int64_t second_ns = 1'000'000'000;
+
 struct Clock {
 	std::string name;
-	std::uint64_t frequency_hz = 1'000'000'000;
+	std::uint64_t frequency_hz = second_ns;
 	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
 	std::uint64_t offset = 0;  // ... plus so many ticks
 

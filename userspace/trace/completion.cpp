@@ -62,15 +62,13 @@ public:
 	void packet_header()
 	{
 		layout_.magic = saved(layout_.packet_header, "magic");
-		for (const Member &member : layout_.packet_header.members)
-			if (member.name == "magic" && member.type.size_bits != 32)
-				throw tsdl::Refusal(member.position, "the magic of a packet has 32 bits");
 		layout_.stream = saved(layout_.packet_header, "stream_id");
 		layout_.instance = saved(layout_.packet_header, "stream_instance_id");
 		for (const Member &member : layout_.packet_header.members)
-			layout_.has_uuid =
-			    layout_.has_uuid ||
-			    (member.name == "uuid" && member.type.kind == Kind::array && member.type.fixed_bits == 128);
+			check_header_member(member, &member == &layout_.packet_header.members.front());
+		if (layout_.streams.size() > 1 && layout_.stream < 0)
+			throw tsdl::Refusal(layout_.streams[1]->position,
+					    "a packet header without stream_id has one stream only");
 		references_.enter("trace.packet.header", layout_.packet_header);
 	}
 
@@ -99,6 +97,20 @@ public:
 	}
 
 private:
+	void check_header_member(const Member &member, bool is_first)
+	{
+		const FieldClass &type = member.type;
+		if (member.name == "magic" && type.size_bits != 32)
+			throw tsdl::Refusal(member.position, "the magic of a packet has 32 bits");
+		if (member.name == "magic" && !is_first)
+			throw tsdl::Refusal(member.position, "the magic of a packet comes first");
+		if (member.name != "uuid")
+			return;
+		if (type.kind != Kind::array || type.is_wide || type.length != 16 || type.fixed_bits != 128)
+			throw tsdl::Refusal(member.position, "the uuid of a packet is an array of 16 bytes");
+		layout_.has_uuid = true;
+	}
+
 	std::int32_t saved(FieldClass &structure, std::string_view name)
 	{
 		FieldClass *found = integer(structure, name);

@@ -15,6 +15,21 @@ constexpr std::uint64_t no_time = ~std::uint64_t(0);
 // In a row, that begin too early. Of more it is believed, and looking further would take long in a hostile file.
 constexpr unsigned most_too_early = 4;
 
+// A stream that was cut off has one problem, of the packet that the cut is in.
+void add_cut(const Stream &stream, Problems &problems)
+{
+	const std::uint64_t whole = stream.whole_bytes();
+	std::uint64_t low = 0, high = stream.packets();
+	while (low < high) {
+		const std::uint64_t middle = low + (high - low) / 2;
+		if (stream.offset(middle + 1) <= whole)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	problems.add(stream.info(), low, whole, Stream::why_cut_off());
+}
+
 } // namespace
 
 Cursor::Cursor(const Stream &stream, const Description &description, Problems &problems, std::uint64_t trace_begin)
@@ -85,9 +100,14 @@ bool Cursor::open_next_packet()
 		if (!sentence)
 			sentence = check_order(next_head_);
 		if (sentence) {
-			problems_->add(stream_->info(), next_packet_, stream_->offset(next_packet_), sentence);
 			broken_ = true;
-			continue;
+			if (stream_->whole_bytes() >= stream_->offset(next_packet_ + 1)) {
+				problems_->add(stream_->info(), next_packet_, at, sentence);
+				continue;
+			}
+			add_cut(*stream_, *problems_);
+			next_packet_ = stream_->packets();
+			return false;
 		}
 		measure_gap(next_head_);
 		std::swap(head_, next_head_);
@@ -135,6 +155,12 @@ void Cursor::open(const PacketHead &head)
 	event_.end_bits = head.content_bits;
 	event_.packet_cpu = head.cpu;
 	event_.slots = head_.slots.data();
+	// Zeros in place of what was cut off are no token, but may be the rest of one.
+	if (is_direct_ && !stream_->was_there(event_.packet, end_)) {
+		add_cut(*stream_, *problems_);
+		broken_ = true;
+		end_ = std::clamp(stream_->bytes() + stream_->whole_bytes(), position_, end_);
+	}
 }
 
 // Against the stream so far: a packet that would let time step back is refused. Against what is behind it: neither its
@@ -201,7 +227,7 @@ bool Cursor::make_gap()
 // The stream is over: is something missing at its end?
 bool Cursor::make_last_gap()
 {
-	if (stream_->trailing_bytes() != 0)
+	if (stream_->trailing_bytes() != 0 && !stream_->is_cut_off())
 		problems_->add(stream_->info(), stream_->packets(), stream_->offset(stream_->packets()),
 			       "the file ends in the middle of a packet");
 	if (!broken_)
@@ -209,6 +235,12 @@ bool Cursor::make_last_gap()
 	broken_ = false;
 	gap_ = {event_.time, event_.time, unknown_count};
 	return true;
+}
+
+// The packet that is open is not whole any more.
+bool Cursor::is_cut_off() const
+{
+	return stream_->whole_bytes() < static_cast<std::uint64_t>(end_ - stream_->bytes());
 }
 
 std::string Cursor::why_damaged() const
@@ -230,12 +262,16 @@ std::string Cursor::why_damaged() const
 bool Cursor::report_damage()
 {
 	const auto offset = static_cast<std::uint64_t>(position_ - stream_->bytes());
-	const bool resumes = resume_ > position_;
+	const bool is_cut = is_cut_off(), resumes = !is_cut && resume_ > position_;
 	const StreamInfo &info = stream_->info();
-	problems_->add(info, next_packet_ - 1, offset,
-		       why_damaged() + (resumes ? "; it is left out"
-						: std::string("; the rest of the ") + info.part + " is left out"),
-		       info.has_packets ? "" : "record " + std::to_string(record_));
+	if (is_cut) {
+		add_cut(*stream_, *problems_);
+		next_packet_ = stream_->packets();
+	} else {
+		const std::string rest = std::string("; the rest of the ") + info.part + " is left out";
+		problems_->add(info, next_packet_ - 1, offset, why_damaged() + (resumes ? "; it is left out" : rest),
+			       info.has_packets ? "" : "record " + std::to_string(record_));
+	}
 	broken_ = true;
 	position_ = resumes ? resume_ : end_;
 	resume_ = nullptr;

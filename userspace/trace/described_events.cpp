@@ -8,8 +8,6 @@
 namespace monitor::trace {
 namespace {
 
-// Elements that take no bits, per event.
-constexpr std::uint64_t event_budget = 1u << 20;
 // The flat form is read by loads of 8 bytes, the last of which begins with the last byte that a part may begin in.
 constexpr std::uint64_t flat_room_bits = FlatHeader::max_bits + 64;
 
@@ -53,7 +51,25 @@ inline const char *Cursor::read_event_header(std::uint64_t &at_bits, const Event
 	return take_time(ticks, form->time.size_bits);
 }
 
+// Zeros in place of what was cut off decode too.
 bool Cursor::decode_other()
+{
+	const std::byte *const begin = position_;
+	const std::uint64_t ticks = ticks_, time = event_.time;
+	if (!decode_any_layout())
+		return false;
+	const bool is_bits = stream_->info().is_described && !description_->layout->records;
+	const std::byte *const end = is_bits ? event_.packet + (at_bits_ + 7) / 8 : position_;
+	if (stream_->was_there(begin, end)) [[likely]]
+		return true;
+	position_ = begin;
+	ticks_ = ticks;
+	event_.time = time;
+	why_ = Stream::why_cut_off();
+	return false;
+}
+
+bool Cursor::decode_any_layout()
 {
 	if (!stream_->info().is_described)
 		return decode_mapped_token();

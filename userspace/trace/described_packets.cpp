@@ -11,8 +11,6 @@ namespace monitor::trace {
 namespace {
 
 constexpr std::uint64_t ctf_magic = 0xC1FC1FC1;
-// What the elements of a packet's header and context may be, if they take no bits.
-constexpr std::uint64_t head_budget = 1u << 16;
 
 // The index of LTTng 2.x, big endian: a header, then per packet offset, packet_size, content_size, timestamp_begin,
 // timestamp_end, events_discarded, stream_id (, stream_instance_id, packet_seq_num), 8 bytes each.

@@ -86,6 +86,7 @@ public:
 	std::vector<Clock> clocks; // that FieldClass::clock means
 	std::vector<std::pair<std::string, std::string>> env;
 	std::unique_ptr<const Layout> layout; // nullptr: tokens
+	std::string warning;                  // what it has that is not known and left out, or ""
 	std::uint32_t first_index = 0;        // of its classes: those of several traces are numbered together
 
 	bool has_tokens() const { return !layout; }

@@ -29,6 +29,8 @@ struct Member;
 
 // The first slot counts what a walk may still do: elements of no size could be passed for ever.
 inline constexpr std::int32_t budget_slot = 0;
+// What it holds at first: elements of a packet's or record's header and context, and of an event.
+inline constexpr std::uint64_t head_budget = 1u << 16, event_budget = 1u << 20;
 
 // The field that a sequence's length or a variant's tag lies in, as the description names it; "" if it does not.
 struct Reference {
@@ -78,6 +80,7 @@ struct FieldClass {
 	bool big_endian = false;
 	bool is_hidden = false; // it is passed over only: neither listed nor printed
 	bool is_to_end = false; // a sequence that goes on to the end of the content
+	bool is_wide = false;   // an array that is an integer of more than 64 bits: of its bytes or its bits
 	bool is_text = false;   // an 8-bit integer that is a character; a string, or an array or sequence of these
 	std::uint8_t base = 10; // 2, 8, 10 or 16: how people read an integer
 	std::int8_t clock = -1; // an integer that counts the ticks of this clock of the description

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "field_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -49,6 +50,8 @@ FieldText::Form FieldText::form_of(const FieldClass &type, bool json)
 		return Form::scalar;
 	if (type.kind == Kind::optional)
 		return Form::optional;
+	if (type.is_wide)
+		return Form::wide;
 	if (type.is_text)
 		return Form::text;
 	if (type.kind == Kind::structure)
@@ -164,6 +167,29 @@ void FieldText::put_elements(const Node &node, Walk &walk) const
 	*walk.out++ = ']';
 }
 
+// An integer of more than 64 bits: its digits in words of 64 bits, the highest first.
+void FieldText::put_wide(const FieldClass &type, Walk &walk) const
+{
+	const std::uint64_t begin = aligned(walk.at_bits, type.align_bits), size_bits = type.fixed_bits;
+	walk.at_bits = begin + size_bits;
+	walk.reserve(size_bits / 4 + max_scalar_chars + root_.room);
+	if (json_)
+		*walk.out++ = '"';
+	bool is_first = true;
+	for (std::uint64_t word = (size_bits + 63) / 64; word-- > 0;) {
+		const std::uint64_t low = 64 * word, bits = std::min<std::uint64_t>(64, size_bits - low);
+		const std::uint64_t at = begin + (type.big_endian ? size_bits - low - bits : low);
+		const std::uint64_t value =
+		    read_bits(walk.view.packet, at, static_cast<std::uint32_t>(bits), type.big_endian);
+		if (is_first && value == 0 && word > 0)
+			continue;
+		walk.out = is_first ? put_hex(walk.out, value) : put_hex_word(walk.out, value);
+		is_first = false;
+	}
+	if (json_)
+		*walk.out++ = '"';
+}
+
 void FieldText::put_string(const FieldClass &type, Walk &walk) const
 {
 	const std::string_view text = text_at(type, walk.view, walk.at_bits);
@@ -199,6 +225,8 @@ void FieldText::put_node(const Node &node, Walk &walk) const
 		return put_string(*node.type, walk);
 	case Form::elements:
 		return put_elements(node, walk);
+	case Form::wide:
+		return put_wide(*node.type, walk);
 	case Form::optional:
 		return put_node(node.below.front(), walk);
 	case Form::structure:

@@ -25,7 +25,7 @@ public:
 	void put(const View &view, std::uint64_t &at_bits, LineBuffer &out) const;
 
 private:
-	enum class Form : std::uint8_t { decimal, scalar, text, elements, structure, variant, optional };
+	enum class Form : std::uint8_t { decimal, scalar, text, elements, structure, variant, optional, wide };
 
 	struct Node {
 		const FieldClass *type;
@@ -58,6 +58,7 @@ private:
 	void put_scalar(const FieldClass &type, Walk &walk) const;
 	void put_string(const FieldClass &type, Walk &walk) const;
 	void put_elements(const Node &node, Walk &walk) const;
+	void put_wide(const FieldClass &type, Walk &walk) const;
 	void put_text(std::string_view text, Walk &walk) const;
 
 	bool json_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "attributes.h"
 #include "completion.h"
 #include "token_layout.h"
 #include "tsdl.h"
@@ -17,6 +18,7 @@ using tsdl::Block;
 using tsdl::Refusal;
 using tsdl::Value;
 using Kind = FieldClass::Kind;
+using Attribute = KnownAttribute::Kind;
 
 const Value *find(const Block &block, std::string_view name)
 {
@@ -46,13 +48,13 @@ std::array<std::uint8_t, 16> uuid_of(const Value &value)
 
 class Interpreter {
 public:
-	explicit Interpreter(std::uint32_t first_index) { made_->first_index = first_index; }
+	Interpreter(std::uint32_t first_index, TextForm form) : form_(form) { made_->first_index = first_index; }
 	std::unique_ptr<const Description> read(const tsdl::Tree &tree);
 
 private:
 	void define_before(const tsdl::Tree &tree, tsdl::Position position);
 	FieldClass bound(const Block &block, const char *binding);
-	void expect_bindings(const Block &block, std::initializer_list<std::string_view> known) const;
+	void check_bindings(const Block &block, std::initializer_list<std::string_view> known);
 
 	void read_clock(const Block &block);
 	void read_trace(const Block &block);
@@ -61,15 +63,17 @@ private:
 	void read_stream(const Block &block);
 	void read_event(const Block &block);
 	void set_attribute(EventClass &cls, std::uint64_t &stream, const tsdl::Attribute &attribute) const;
-	std::unique_ptr<const Description> finish();
+	std::unique_ptr<const Description> finish(const tsdl::Tree &tree);
 
 	Scope root_;
 	std::size_t defined_ = 0; // of the root's definitions
-	Types types_;
+	Warnings warnings_;
+	Types types_{warnings_};
 	std::unique_ptr<Description> made_ = std::make_unique<Description>();
 	std::unique_ptr<Layout> layout_ = std::make_unique<Layout>();
 	std::vector<std::shared_ptr<EventClass>> events_;
 	std::vector<StreamClass *> streams_; // of each event
+	TextForm form_;
 	bool has_trace_ = false;
 };
 
@@ -100,20 +104,29 @@ FieldClass Interpreter::bound(const Block &block, const char *binding)
 	return made;
 }
 
-void Interpreter::expect_bindings(const Block &block, std::initializer_list<std::string_view> known) const
+void Interpreter::check_bindings(const Block &block, std::initializer_list<std::string_view> known)
 {
 	std::set<std::string_view> seen;
 	for (const auto &binding : block.bindings) {
 		if (std::find(known.begin(), known.end(), binding.name) == known.end())
-			throw Refusal(binding.position,
-				      "the part " + binding.name + " of a " + block.keyword + " block is not known");
-		if (!seen.insert(binding.name).second)
+			warnings_.add(binding.position, "the part " + binding.name + " of the block " + block.keyword);
+		else if (!seen.insert(binding.name).second)
 			throw Refusal(binding.position, "the part " + binding.name + " stands twice");
 	}
 }
 
 void Interpreter::read_clock(const Block &block)
 {
+	check_attributes(block.attributes, "a clock",
+			 {{"name", Attribute::name},
+			  {"freq", Attribute::count},
+			  {"offset_s", Attribute::integer},
+			  {"offset", Attribute::integer},
+			  {"uuid", Attribute::text},
+			  {"description", Attribute::text},
+			  {"precision", Attribute::count},
+			  {"absolute", Attribute::truth}},
+			 warnings_);
 	Clock clock;
 	std::int64_t offset = 0;
 	for (const auto &[position, name, value] : block.attributes) {
@@ -151,7 +164,11 @@ void Interpreter::read_byte_order(const tsdl::Tree &tree)
 	const Value *byte_order = find(*block, "byte_order");
 	if (!byte_order)
 		throw Refusal(block->position, "the trace block lacks byte_order");
+	if (byte_order->kind != Value::Kind::word || byte_order->text == "network")
+		throw Refusal(byte_order->position, "expected a byte order here: le or be");
 	made_->big_endian = is_big_endian(*byte_order);
+	if (form_ != TextForm::plain && made_->big_endian != (form_ == TextForm::big_endian))
+		throw Refusal(byte_order->position, "the description lies in packets of the other byte order");
 	types_.set_big_endian(made_->big_endian);
 }
 
@@ -160,6 +177,12 @@ void Interpreter::read_trace(const Block &block)
 	if (has_trace_)
 		throw Refusal(block.position, "a second trace block is not read");
 	has_trace_ = true;
+	check_attributes(block.attributes, "the trace",
+			 {{"major", Attribute::count},
+			  {"minor", Attribute::count},
+			  {"uuid", Attribute::text},
+			  {"byte_order", Attribute::word}},
+			 warnings_);
 	const Value *major = find(block, "major"), *minor = find(block, "minor"), *uuid = find(block, "uuid");
 	if (!major || !minor)
 		throw Refusal(block.position, "the trace block lacks major or minor");
@@ -168,7 +191,7 @@ void Interpreter::read_trace(const Block &block)
 	if (uuid)
 		made_->uuid = uuid_of(*uuid);
 	made_->has_uuid = uuid;
-	expect_bindings(block, {"packet.header"});
+	check_bindings(block, {"packet.header"});
 	layout_->packet_header = bound(block, "packet.header");
 }
 
@@ -184,6 +207,8 @@ void Interpreter::read_env(const Block &block)
 void Interpreter::read_stream(const Block &block)
 {
 	auto stream = std::make_unique<StreamClass>();
+	stream->position = block.position;
+	check_attributes(block.attributes, "a stream", {{"id", Attribute::count}}, warnings_);
 	if (const Value *id = find(block, "id"))
 		stream->id = number(*id);
 	constexpr std::size_t max_streams = 1000;
@@ -191,7 +216,7 @@ void Interpreter::read_stream(const Block &block)
 		throw Refusal(block.position, "more than 1000 streams are not read");
 	if (layout_->find(stream->id))
 		throw Refusal(block.position, "two streams have the id " + std::to_string(stream->id));
-	expect_bindings(block, {"packet.context", "event.header", "event.context"});
+	check_bindings(block, {"packet.context", "event.header", "event.context"});
 	stream->packet_context = bound(block, "packet.context");
 	stream->event_header = bound(block, "event.header");
 	stream->event_context = bound(block, "event.context");
@@ -201,8 +226,6 @@ void Interpreter::read_stream(const Block &block)
 void Interpreter::set_attribute(EventClass &cls, std::uint64_t &stream, const tsdl::Attribute &attribute) const
 {
 	const Value &value = attribute.value;
-	if (attribute.name == "name" && value.kind == Value::Kind::integer)
-		throw Refusal(value.position, "expected a name here");
 	if (attribute.name == "name")
 		cls.name = value.text;
 	else if (attribute.name == "id")
@@ -216,6 +239,13 @@ void Interpreter::read_event(const Block &block)
 	auto cls = std::make_shared<EventClass>();
 	if (layout_->streams.empty()) // none needs to be described
 		layout_->streams.push_back(std::make_unique<StreamClass>());
+	check_attributes(block.attributes, "an event",
+			 {{"name", Attribute::name},
+			  {"id", Attribute::count},
+			  {"stream_id", Attribute::count},
+			  {"loglevel", Attribute::count},
+			  {"model.emf.uri", Attribute::text}},
+			 warnings_);
 	std::uint64_t stream_id = layout_->streams.front()->id;
 	for (const auto &attribute : block.attributes)
 		set_attribute(*cls, stream_id, attribute);
@@ -223,7 +253,7 @@ void Interpreter::read_event(const Block &block)
 	if (!stream || (!find(block, "stream_id") && layout_->streams.size() > 1))
 		throw Refusal(block.position, "the event " + cls->name + " belongs to no stream that is described");
 	cls->index = made_->first_index + static_cast<std::uint32_t>(events_.size());
-	expect_bindings(block, {"context", "fields"});
+	check_bindings(block, {"context", "fields"});
 	cls->context = bound(block, "context");
 	cls->payload = bound(block, "fields");
 	if (!stream->add(*cls))
@@ -254,17 +284,20 @@ std::unique_ptr<const Description> Interpreter::read(const tsdl::Tree &tree)
 		read_event(block);
 	}
 	define_before(tree, {std::numeric_limits<std::uint32_t>::max(), 1});
-	return finish();
+	return finish(tree);
 }
 
-std::unique_ptr<const Description> Interpreter::finish()
+std::unique_ptr<const Description> Interpreter::finish(const tsdl::Tree &tree)
 {
+	made_->warning = warnings_.text();
 	if (is_token_layout(*layout_, events_)) {
 		for (const auto &cls : events_)
 			made_->add_token(token_class(*cls));
 		made_->clock = made_->clocks.front();
 		return std::move(made_);
 	}
+	if (tree.reserved_name)
+		throw *tree.reserved_name;
 	complete(std::move(layout_), events_, streams_, *made_);
 	return std::move(made_);
 }
@@ -272,10 +305,10 @@ std::unique_ptr<const Description> Interpreter::finish()
 } // namespace
 
 std::unique_ptr<const Description> read_description(std::string_view untrusted_text, std::string &why,
-						    std::uint32_t first_index)
+						    std::uint32_t first_index, TextForm form)
 {
 	try {
-		return Interpreter(first_index).read(tsdl::parse(untrusted_text));
+		return Interpreter(first_index, form).read(tsdl::parse(untrusted_text));
 	} catch (const Refusal &refusal) {
 		why = "line " + std::to_string(refusal.position().line) + ", column " +
 		      std::to_string(refusal.position().column) + ": " + refusal.what();

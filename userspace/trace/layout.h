@@ -40,7 +40,8 @@ struct FlatHeader {
 
 struct StreamClass {
 	std::uint64_t id = 0;
-	std::int8_t clock = -1; // of the description; -1: its events have no time
+	tsdl::Position position; // in the description
+	std::int8_t clock = -1;  // of the description; -1: its events have no time
 	// Structures without members where there is none.
 	FieldClass packet_context, event_header, event_context;
 	FlatHeader flat;

@@ -2,6 +2,7 @@
 #include "metadata.h"
 
 #include <cstdint>
+#include <string_view>
 
 #include "field_class.h"
 
@@ -42,7 +43,14 @@ const char *take_packet(std::span<const std::byte> &bytes, bool big_endian, std:
 
 } // namespace
 
-bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text, std::string &why)
+// A plain text says its version in a comment at its begin; many that people write do not, and no harm comes of it.
+static bool is_of_another_version(std::string_view text)
+{
+	constexpr std::string_view signature = "/* CTF ";
+	return text.starts_with(signature) && !text.substr(signature.size()).starts_with("1.8");
+}
+
+bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text, std::string &why, TextForm &form)
 {
 	std::span<const std::byte> left = untrusted_bytes;
 	constexpr std::byte record_separator{0x1e}; // what a JSON sequence begins with
@@ -53,9 +61,12 @@ bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text
 	const bool big_endian = left.size() >= 4 && number_at(left, 0, true) == magic;
 	if (!big_endian && (left.size() < 4 || number_at(left, 0, false) != magic)) {
 		text.assign(reinterpret_cast<const char *>(left.data()), left.size());
-		return true;
+		form = TextForm::plain;
+		why = "line 1, column 1: another version than CTF 1.8 is not read";
+		return !is_of_another_version(text);
 	}
 	text.clear();
+	form = big_endian ? TextForm::big_endian : TextForm::little_endian;
 	while (!left.empty())
 		if (const char *sentence = take_packet(left, big_endian, text)) {
 			why = sentence;

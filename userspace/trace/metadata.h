@@ -8,9 +8,12 @@
 #include <span>
 #include <string>
 
+#include "interpret.h"
+
 namespace monitor::trace {
 
-// Returns false and sets `why` to one sentence if the packets are damaged, or if it is the description of CTF 2.
-bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text, std::string &why);
+// Returns false and sets `why` to one sentence if the packets are damaged, or if it is the description of another
+// version of CTF.
+bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text, std::string &why, TextForm &form);
 
 } // namespace monitor::trace

@@ -17,7 +17,6 @@ constexpr std::size_t buffer_bytes = 1u << 18;
 constexpr std::size_t max_head_bytes = 1024;
 constexpr std::size_t max_name_bytes = sizeof(Threads::Name::text) * max_escaped_chars + 4;
 constexpr std::size_t thread_width = 20;
-constexpr std::uint64_t second_ns = 1'000'000'000;
 
 // `from` to `out` fills at least `width` characters, with blanks on the right.
 char *pad_right(char *from, char *out, std::size_t width)
@@ -121,7 +120,7 @@ void Protocol::compile_described(const EventClass &cls, Plan &plan) const
 Protocol::Step Protocol::compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const
 {
 	Step step;
-	step.before = options_.json ? "," + json_text(field.name) + ":" : " " + field.name + "=";
+	step.before = options_.json ? "," + json_text(field.name) + ":" : " " + readable(field.name) + "=";
 	step.value = FieldRef(cls, field);
 	step.is_signed = field.kind == FieldKind::signed_integer;
 	std::size_t value_bytes = max_number_chars + 2;

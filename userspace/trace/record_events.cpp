@@ -12,7 +12,6 @@
 namespace monitor::trace {
 namespace {
 
-constexpr std::uint64_t event_budget = 1u << 20;        // elements, per record
 constexpr std::ptrdiff_t drop_distance = 4 * (1 << 20); // pages are given back after so many bytes
 constexpr const char *cut_off = "a record is cut off by the end of the file or of its segment";
 

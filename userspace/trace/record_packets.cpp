@@ -14,7 +14,6 @@ namespace {
 
 // The place of each segment is kept: of many they have to have so many bytes on average.
 constexpr std::uint64_t many_segments = 1'000'000, least_bytes = 16;
-constexpr std::uint64_t head_budget = 1u << 16; // elements of a header that take no bits
 
 class RecordPackets : public Packets {
 public:

@@ -120,6 +120,7 @@ void References::refer(FieldClass &type)
 		choose_tags(type, *found);
 }
 
+// An option without a label is never chosen: 4.2.2 allows it.
 void References::choose_tags(FieldClass &variant, const FieldClass &tag)
 {
 	for (Member &option : variant.members) {
@@ -127,10 +128,6 @@ void References::choose_tags(FieldClass &variant, const FieldClass &tag)
 		for (const auto &label : tag.labels->labels())
 			if (label.text == option.name)
 				option.tags.push_back({label.first, label.last});
-		if (option.tags.empty())
-			throw Refusal(variant.reference->position, "the option " + option.name +
-								       " of a variant is no label of its tag " +
-								       variant.reference->path);
 	}
 }
 

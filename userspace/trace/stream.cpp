@@ -24,7 +24,7 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
 	make_packets();
 }
 
-Stream::Stream(std::string name, std::shared_ptr<const Description> description, Mapping owner, Mapping index)
+Stream::Stream(std::string name, std::shared_ptr<const Description> description, MappedFile owner, MappedFile index)
     : description_(std::move(description)), owner_(std::move(owner)), index_(std::move(index)), bytes_(owner_.bytes())
 {
 	info_.name = std::move(name);
@@ -119,6 +119,8 @@ void Stream::follow(const Stream &earlier)
 std::string Stream::why_foreign() const
 {
 	PacketHead head;
+	if (is_cut_off())
+		return why_cut_off();
 	if (packets() == 0)
 		return std::string("the file is shorter than a ") + info_.part;
 	const std::string why = read_head(0, head);

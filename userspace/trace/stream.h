@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/mapped_file.h"
 #include "description.h"
 #include "event.h"
 #include "monitor/ring.h"
@@ -37,7 +37,8 @@ public:
 	// Of tokens. `bytes` must outlive the stream.
 	Stream(std::string name, std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid);
 	// `index` is the one of LTTng beside the stream, or empty.
-	Stream(std::string name, std::shared_ptr<const Description> description, Mapping owner, Mapping index = {});
+	Stream(std::string name, std::shared_ptr<const Description> description, MappedFile owner,
+	       MappedFile index = {});
 	Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes);
 
 	const StreamInfo &info() const { return info_; }
@@ -51,6 +52,19 @@ public:
 	std::uint64_t trailing_bytes() const;
 	std::uint64_t offset(std::uint64_t number) const { return packets_->offset(number); }
 	const std::byte *bytes() const { return bytes_.data(); }
+	// What is before the first byte that could not be read so far: behind it are zeros, not what was written.
+	std::uint64_t whole_bytes() const { return owner_.size() ? owner_.whole_bytes() : bytes_.size(); }
+	bool is_cut_off() const { return whole_bytes() < bytes_.size(); }
+	// Whether these bytes, which have been decoded, were of the file.
+	bool was_there(const std::byte *from, const std::byte *end) const
+	{
+		return owner_.was_there(static_cast<std::size_t>(from - bytes()),
+					static_cast<std::size_t>(end - bytes()));
+	}
+	static const char *why_cut_off()
+	{
+		return "from here on the file could not be read: it was cut off meanwhile, or its disk failed";
+	}
 	// The description of the trace that the file belongs to; nullptr: of a test's tokens.
 	const Description *description() const { return description_.get(); }
 
@@ -107,7 +121,7 @@ private:
 
 	StreamInfo info_;
 	std::shared_ptr<const Description> description_;
-	Mapping owner_, index_;
+	MappedFile owner_, index_;
 	// The kernel knows it behind here: telling it stops all other threads' page faults.
 	mutable std::atomic<std::uint64_t> reads_on_from_ = ~std::uint64_t(0);
 	std::span<const std::byte> bytes_;
@@ -216,6 +230,7 @@ private:
 	}
 	// Of other layouts, and tokens whose times are mapped: described_events.cpp.
 	bool decode_other();
+	bool decode_any_layout();
 	bool decode_mapped_token();
 	const char *decode_described(std::uint64_t at_bits);
 	[[gnu::always_inline]] inline const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
@@ -240,6 +255,7 @@ private:
 	bool make_last_gap();
 	bool report_damage();
 	std::string why_damaged() const;
+	bool is_cut_off() const;
 	void drop_behind();
 	void read_ahead(std::uint64_t at, std::uint64_t least_bytes);
 

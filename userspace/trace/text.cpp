@@ -6,69 +6,6 @@ namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
-// Length of the UTF-8 sequence that begins here and is no control character; 0: none.
-std::size_t utf8_length(std::string_view text)
-{
-	const auto at = [&](std::size_t i) -> unsigned { return static_cast<unsigned char>(text[i]); };
-	const unsigned lead = at(0);
-	const std::size_t length = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
-	if (lead > 0xf4 || length == 0 || text.size() < length)
-		return 0;
-	for (std::size_t i = 1; i < length; ++i)
-		if ((at(i) & 0xc0) != 0x80)
-			return 0;
-	const bool control = lead == 0xc2 && at(1) < 0xa0;
-	const bool overlong = (lead == 0xe0 && at(1) < 0xa0) || (lead == 0xf0 && at(1) < 0x90);
-	const bool outside = (lead == 0xed && at(1) >= 0xa0) || (lead == 0xf4 && at(1) >= 0x90);
-	return control || overlong || outside ? 0 : length;
-}
-
-// A control character or a byte that is not UTF-8.
-char *put_odd(char *out, unsigned char c, bool json)
-{
-	if (c == '\n' || c == '\t') {
-		*out++ = '\\';
-		*out++ = c == '\n' ? 'n' : 't';
-		return out;
-	}
-	if (json && c >= 0x80)
-		return put(out, "\\ufffd");
-	out = put(out, json ? "\\u00" : "\\x");
-	*out++ = hex_digits[c >> 4];
-	*out++ = hex_digits[c & 15];
-	return out;
-}
-
-char *put_escaped(char *out, std::string_view text, bool json)
-{
-	*out++ = '"';
-	while (!text.empty()) {
-		const auto c = static_cast<unsigned char>(text.front());
-		std::size_t length = 1;
-		if (c == '"' || c == '\\') {
-			*out++ = '\\';
-			*out++ = static_cast<char>(c);
-		} else if (c >= 0x20 && c < 0x7f) {
-			*out++ = static_cast<char>(c);
-		} else if (c >= 0x80 && (length = utf8_length(text)) > 0) {
-			out = put(out, text.substr(0, length));
-		} else {
-			length = 1;
-			out = put_odd(out, c, json);
-		}
-		text.remove_prefix(length);
-	}
-	*out++ = '"';
-	return out;
-}
-
-std::string escaped(std::string_view text, bool json)
-{
-	std::string made(text.size() * max_escaped_chars + 2, '\0');
-	made.resize(static_cast<std::size_t>(put_escaped(made.data(), text, json) - made.data()));
-	return made;
-}
-
 struct PlainTable {
 	bool plain[256] = {};
 	constexpr PlainTable()
@@ -161,6 +98,13 @@ char *put_hex(char *out, std::uint64_t value)
 	return out;
 }
 
+char *put_hex_word(char *out, std::uint64_t value)
+{
+	for (int shift = 60; shift >= 0; shift -= 4)
+		*out++ = hex_digits[value >> shift & 15];
+	return out;
+}
+
 char *put_nanoseconds(char *out, std::uint32_t below_second)
 {
 	const std::uint32_t high = below_second / 10000, low = below_second % 10000; // five digits, four digits
@@ -179,24 +123,32 @@ bool is_plain(std::string_view text)
 	return !text.empty();
 }
 
+static char *put_in_quotes(char *out, std::string_view text, Escape how)
+{
+	*out++ = '"';
+	out = put_escaped(out, text, how);
+	*out++ = '"';
+	return out;
+}
+
 char *put_quoted(char *out, std::string_view text)
 {
-	return put_escaped(out, text, false);
+	return put_in_quotes(out, text, Escape::quoted);
 }
 
 char *put_json(char *out, std::string_view text)
 {
-	return put_escaped(out, text, true);
+	return put_in_quotes(out, text, Escape::json);
 }
 
 std::string readable(std::string_view text)
 {
-	return is_plain(text) ? std::string(text) : escaped(text, false);
+	return is_plain(text) ? std::string(text) : '"' + escaped(text, Escape::quoted) + '"';
 }
 
 std::string json_text(std::string_view text)
 {
-	return escaped(text, true);
+	return '"' + escaped(text, Escape::json) + '"';
 }
 
 } // namespace monitor::trace

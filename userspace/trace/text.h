@@ -11,11 +11,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/escape.h"
+
 namespace monitor::trace {
 
-// The most that one number takes, and one byte of escaped text (quotes come on top).
+// The most that one number takes; of escaped text see base/escape.h (quotes come on top).
 inline constexpr std::size_t max_number_chars = 20;
-inline constexpr std::size_t max_escaped_chars = 6;
 
 extern const char digit_pairs[201];
 
@@ -35,14 +36,15 @@ char *put_unsigned(char *out, std::uint64_t value);
 char *put_signed(char *out, std::int64_t value);
 // 0x and the digits needed
 char *put_hex(char *out, std::uint64_t value);
+// sixteen digits
+char *put_hex_word(char *out, std::uint64_t value);
 // nine digits
 char *put_nanoseconds(char *out, std::uint32_t below_second);
 
 // Letters, digits and the like only: needs neither quotes nor escapes.
 bool is_plain(std::string_view text);
-// In quotes, with escapes that people read (\n, \x1b) ...
+// In quotes, with escapes that people read, or as a JSON string.
 char *put_quoted(char *out, std::string_view text);
-// ... or as a JSON string; bytes that are not UTF-8 become U+FFFD.
 char *put_json(char *out, std::string_view text);
 
 // Plain text as it is, other text quoted.

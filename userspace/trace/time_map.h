@@ -17,14 +17,12 @@ public:
 	TimeMap(const Clock &from, const Clock &to) : frequency_hz_(from.frequency_hz)
 	{
 		// the difference of the origins, whole seconds and ticks apart
-		constexpr __int128 second_ns = 1'000'000'000;
 		base_ns_ = (static_cast<__int128>(from.offset_s) - to.offset_s) * second_ns - to.offset;
 		ticks_ = from.offset;
 	}
 
 	std::uint64_t map(std::uint64_t ticks) const
 	{
-		constexpr std::uint64_t second_ns = 1'000'000'000;
 		const unsigned __int128 all = static_cast<unsigned __int128>(ticks) + ticks_;
 		const auto seconds = static_cast<std::uint64_t>(all / frequency_hz_);
 		const auto rest = static_cast<std::uint64_t>(all % frequency_hz_);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "time_text.h"
 
+#include <algorithm>
 #include <ctime>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 
 namespace monitor::trace {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t day_s = 86400;
 
 // "" or ".digits" as nanoseconds; digits behind the ninth are cut off.
@@ -29,18 +30,27 @@ std::optional<std::int64_t> fraction_ns(const char *text)
 	return ns;
 }
 
-// SECONDS[.FRACTION] of less than 292 years
-std::optional<std::int64_t> seconds_ns(const char *text)
+// NUMBER[.FRACTION][UNIT] of less than 292 years; without a unit they are seconds.
+std::optional<std::int64_t> since_begin_ns(const std::string &text)
 {
-	std::int64_t seconds = 0;
-	const char *at = text;
-	for (; *at >= '0' && *at <= '9'; ++at)
-		if ((seconds = seconds * 10 + (*at - '0')) >= std::numeric_limits<std::int64_t>::max() / second_ns)
-			return std::nullopt;
-	const auto fraction = fraction_ns(at);
-	if (at == text || !fraction)
+	constexpr std::pair<const char *, std::int64_t> units[] = {
+	    {"", second_ns}, {"s", second_ns}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};
+	const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+	const std::size_t unit_at = std::min(text.find_first_not_of("0123456789."), text.size());
+	const std::string written = text.substr(unit_at);
+	const auto *unit = std::ranges::find_if(units, [&](const auto &each) { return written == each.first; });
+	const auto fraction = fraction_ns(text.substr(digits, unit_at - digits).c_str());
+	if (digits == 0 || !fraction || unit == std::end(units))
 		return std::nullopt;
-	return seconds * second_ns + *fraction;
+	std::int64_t number = 0;
+	for (std::size_t i = 0; i < digits; ++i)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, text[i] - '0', &number))
+			return std::nullopt;
+	if (__builtin_mul_overflow(number, unit->second, &number) ||
+	    __builtin_add_overflow(number, *fraction / (second_ns / unit->second), &number))
+		return std::nullopt;
+	return number;
 }
 
 std::optional<std::int64_t> wall_ns(const char *text, const Span &span)
@@ -73,7 +83,7 @@ std::optional<std::int64_t> wall_ns(const char *text, const Span &span)
 std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last)
 {
 	const Clock &clock = span.clock;
-	if (const auto ns = seconds_ns(text.c_str())) {
+	if (const auto ns = since_begin_ns(text)) {
 		const std::uint64_t ticks = last ? clock.to_ticks(static_cast<std::uint64_t>(*ns) + 1) - 1
 						 : clock.to_ticks(static_cast<std::uint64_t>(*ns));
 		return ticks > std::numeric_limits<std::uint64_t>::max() - span.begin_time
@@ -84,9 +94,21 @@ std::uint64_t parse_time(const std::string &text, const char *option, const Span
 		const std::uint64_t behind = clock.from_wall_ns(*ns + 1);
 		return !last ? clock.from_wall_ns(*ns) : behind - (behind > 0 ? 1 : 0);
 	}
-	throw Error(
-	    std::string(option) + " " + text +
-	    " is not a time; give seconds from the start of the trace (1.5), HH:MM:SS, or \"YYYY-MM-DD HH:MM:SS\"");
+	throw Error(std::string(option) + " " + text +
+		    " is not a time; give one from the start of the trace (1.5, 1500ms), HH:MM:SS, or \"YYYY-MM-DD "
+		    "HH:MM:SS\"");
+}
+
+TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace)
+{
+	TimeRange range;
+	if (!from.empty())
+		range.from = parse_time(from, "--from", trace, false);
+	if (!to.empty())
+		range.to = parse_time(to, "--to", trace, true);
+	if (range.from > range.to)
+		throw Error("--from " + from + " is later than --to " + to);
+	return range;
 }
 
 } // namespace monitor::trace

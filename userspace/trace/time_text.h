@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "merge.h"
 #include "trace.h"
 
 namespace monitor::trace {
@@ -19,14 +20,17 @@ struct Span {
 	std::uint64_t begin_time, end_time;
 };
 
-// SECONDS[.FRACTION] from the start of the trace, HH:MM:SS[.FRACTION] or "YYYY-MM-DD HH:MM:SS[.FRACTION]" in local
-// time. Gives the first tick of that nanosecond; with `last`, the last one. Throws Error naming `option` if it is none
-// of these.
+// NUMBER[.FRACTION] with the unit s, ms, us or ns, or none for seconds, from the start of the trace,
+// HH:MM:SS[.FRACTION] or "YYYY-MM-DD HH:MM:SS[.FRACTION]" in local time. Gives the first tick of that nanosecond; with
+// `last`, the last one. Throws Error naming `option` if it is none of these.
 std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last);
 
 inline std::uint64_t parse_time(const std::string &text, const char *option, const Trace &trace, bool last)
 {
 	return parse_time(text, option, {trace.description().clock, trace.begin_time(), trace.end_time()}, last);
 }
+
+// What --from and --to say together, each "" if it is not given. Throws Error, also where nothing is between them.
+TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace);
 
 } // namespace monitor::trace

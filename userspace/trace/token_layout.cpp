@@ -5,6 +5,7 @@
 #include <span>
 
 #include "monitor/ring.h"
+#include "monitor/token.h"
 
 namespace monitor::trace {
 namespace {
@@ -102,6 +103,16 @@ bool is_token_layout(const Layout &layout, const std::vector<std::shared_ptr<Eve
 	       std::all_of(classes.begin(), classes.end(), [](const auto &cls) { return is_token(*cls); });
 }
 
+namespace {
+
+// As of any CTF: a first underscore keeps names that programs and counters bring apart from the keywords.
+std::string shown_name(const std::string &name)
+{
+	return name.size() > 1 && name.front() == '_' ? name.substr(1) : name;
+}
+
+} // namespace
+
 EventClass token_class(const EventClass &described)
 {
 	EventClass made;
@@ -112,7 +123,7 @@ EventClass token_class(const EventClass &described)
 	for (const auto &[name, type, position, tags] : described.payload.members) {
 		at_bits = aligned(at_bits, type.align_bits);
 		Field field;
-		field.name = name;
+		field.name = shown_name(name);
 		field.kind = type.kind == Kind::array ? FieldKind::text
 			     : type.is_signed         ? FieldKind::signed_integer
 						      : FieldKind::unsigned_integer;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The offline reader of traces. Needs nothing of the record side.
 add_library(monitor_trace STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/attributes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
   ${CMAKE_CURRENT_LIST_DIR}/completion.cpp
   ${CMAKE_CURRENT_LIST_DIR}/context_text.cpp

@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 
 #include "base/error.h"
+#include "base/fd.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "interpret.h"
 #include "metadata.h"
 #include "tdl/read.h"
@@ -52,19 +55,23 @@ std::vector<fs::path> trace_directories(const fs::path &root)
 	return found;
 }
 
-std::unique_ptr<const Description> load_description(const std::string &path, std::uint32_t first_index)
+std::unique_ptr<const Description> load_description(const std::string &path, std::uint32_t first_index,
+						    std::vector<std::string> &warnings)
 {
-	const Mapping file = map_file(path);
-	if (file.size() == 0)
+	const std::string file = read_file(path, 2 * max_description_bytes + 1);
+	if (file.empty())
 		throw Error(path + " is empty: the recording ended before it began; record again");
-	if (file.size() > 2 * tsdl::max_text_bytes)
+	if (file.size() > 2 * max_description_bytes)
 		throw Error(path + " is larger than 32 MiB: it is not the description of a trace");
 	std::string text, why;
-	if (!metadata_text(file.bytes(), text, why))
-		throw Error(path + " " + why);
-	auto description = read_description(text, why, first_index);
+	TextForm form = TextForm::plain;
+	if (!metadata_text(std::as_bytes(std::span(file)), text, why, form))
+		throw Error(path + (why.starts_with("line") ? ", " : " ") + why);
+	auto description = read_description(text, why, first_index, form);
 	if (!description)
 		throw Error(path + ", " + why);
+	if (!description->warning.empty())
+		warnings.push_back(path + ", " + description->warning);
 	return description;
 }
 
@@ -132,43 +139,84 @@ std::map<std::string, std::optional<std::uint64_t>> collection_bounds(const fs::
 	return bounds;
 }
 
+// When something was recorded, in ns since the epoch; of a machine, all that was recorded there in one go.
+struct Recorded {
+	std::string host;
+	std::string argument; // what was named on the command line
+	bool has_tokens = false;
+	std::int64_t begin_ns = std::numeric_limits<std::int64_t>::min(),
+		     end_ns = std::numeric_limits<std::int64_t>::max();
+
+	// Recorded one after the other, two traces are of different threads and states, though their numbers be the
+	// same. Other tracers have a trace for each process: those below one directory belong together.
+	bool is_same(const Recorded &other) const
+	{
+		const bool in_turn = begin_ns > other.end_ns || other.begin_ns > end_ns;
+		const bool is_apart = argument != other.argument || (has_tokens && other.has_tokens);
+		return host == other.host && !(in_turn && is_apart);
+	}
+};
+
+Recorded when_recorded(const Description &description, std::span<const std::unique_ptr<Stream>> streams)
+{
+	Recorded recorded;
+	recorded.has_tokens = description.has_tokens();
+	bool is_first = true;
+	for (const auto &stream : streams) {
+		if (stream->is_foreign() || !stream->tells_times() || !stream->tells_end())
+			continue;
+		const std::int64_t begin_ns = description.clock.wall_ns(stream->begin_time()),
+				   end_ns = description.clock.wall_ns(stream->end_time());
+		recorded.begin_ns = is_first ? begin_ns : std::min(recorded.begin_ns, begin_ns);
+		recorded.end_ns = is_first ? end_ns : std::max(recorded.end_ns, end_ns);
+		is_first = false;
+	}
+	return recorded;
+}
+
 // What is read together, one description after the other.
 struct Parts {
 	std::vector<fs::path> directories;
 	std::vector<std::shared_ptr<const Description>> descriptions;
 	std::vector<std::unique_ptr<Stream>> streams;
 	std::vector<std::string> machines;
+	std::vector<Recorded> recorded;                   // by machine
 	std::vector<std::optional<std::uint64_t>> bounds; // of the machines' clocks
+	std::vector<std::string> warnings;
 	std::uint32_t classes = 0;
-	bool is_recorded = false; // a stream file was there, if an empty one
 
 	// Names of streams are those from `root` on.
-	void add(const fs::path &directory, const fs::path &root, std::optional<std::uint64_t> bound)
+	void add(const fs::path &directory, const std::string &argument, const fs::path &root,
+		 std::optional<std::uint64_t> bound)
 	{
 		directories.push_back(directory);
-		descriptions.push_back(load_description((directory / "metadata").string(), classes));
+		descriptions.push_back(load_description((directory / "metadata").string(), classes, warnings));
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
-		const std::uint32_t machine = machine_of(*descriptions.back(), directory);
-		bounds.resize(machines.size(), 0);
-		bounds[machine] = bound && bounds[machine] ? std::max(bound, bounds[machine]) : std::nullopt;
+		const std::size_t first = streams.size();
 		for (const fs::path &path : stream_files(directory)) {
-			Mapping file = map_file(path.string());
-			is_recorded = true;
+			MappedFile file(path.string());
 			if (file.size() == 0)
 				continue;
 			const fs::path index = directory / "index" / (path.filename().string() + ".idx");
 			std::error_code none;
 			streams.push_back(std::make_unique<Stream>(
 			    path.lexically_relative(root).string(), descriptions.back(), std::move(file),
-			    fs::is_regular_file(index, none) ? map_file(index.string()) : Mapping()));
-			streams.back()->set_machine(machine);
+			    fs::is_regular_file(index, none) ? MappedFile(index.string()) : MappedFile()));
 		}
+		const std::span<const std::unique_ptr<Stream>> mine(
+		    streams.begin() + static_cast<std::ptrdiff_t>(first), streams.end());
+		const std::uint32_t machine =
+		    machine_of(directory, argument, when_recorded(*descriptions.back(), mine));
+		bounds.resize(machines.size(), 0);
+		bounds[machine] = bound && bounds[machine] ? std::max(bound, bounds[machine]) : std::nullopt;
+		for (const auto &stream : mine)
+			stream->set_machine(machine);
 	}
 
 	// A file that is described in TDL is of a machine of its own.
 	void add_file(const fs::path &path, const std::string &tdl)
 	{
-		Mapping file = map_file(path.string());
+		MappedFile file(path.string());
 		if (file.size() == 0)
 			throw Error(path.string() + " is empty; name a file with something to read");
 		const tdl::Source source = tdl.empty() ? tdl::find(path.string(), file.bytes()) : tdl::load(tdl);
@@ -176,6 +224,7 @@ struct Parts {
 		descriptions.push_back(tdl::compile_for(source, path.string(), file.bytes(), classes).description);
 		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
 		machines.push_back(path.filename().string());
+		recorded.emplace_back();
 		bounds.push_back(std::nullopt);
 		const std::string name = path.filename().string();
 		streams.push_back(std::make_unique<Stream>(name, descriptions.back(), std::move(file)));
@@ -183,13 +232,24 @@ struct Parts {
 	}
 
 	// A trace that does not name its machine is of one of its own.
-	std::uint32_t machine_of(const Description &description, const fs::path &directory)
+	std::uint32_t machine_of(const fs::path &directory, const std::string &argument, Recorded when)
 	{
-		const std::string *host = description.find_env("hostname");
-		const auto known = host ? std::find(machines.begin(), machines.end(), *host) : machines.end();
-		if (known != machines.end())
-			return static_cast<std::uint32_t>(known - machines.begin());
-		machines.push_back(host ? *host : directory.filename().string());
+		const std::string *host = descriptions.back()->find_env("hostname");
+		when.host = host ? *host : "";
+		when.argument = argument;
+		bool is_again = false;
+		for (std::size_t i = 0; i < machines.size() && host; ++i) {
+			if (when.is_same(recorded[i])) {
+				recorded[i].begin_ns = std::min(recorded[i].begin_ns, when.begin_ns);
+				recorded[i].end_ns = std::max(recorded[i].end_ns, when.end_ns);
+				recorded[i].has_tokens |= when.has_tokens;
+				return static_cast<std::uint32_t>(i);
+			}
+			is_again |= recorded[i].host == when.host;
+		}
+		// of one host, recorded in turn: told apart by the directory
+		machines.push_back(!host ? directory.filename().string() : is_again ? directory.string() : *host);
+		recorded.push_back(std::move(when));
 		return static_cast<std::uint32_t>(machines.size() - 1);
 	}
 };
@@ -225,18 +285,16 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 		const auto bounds = collection_bounds(directory);
 		for (const fs::path &part : trace_directories(directory)) {
 			const auto bound = bounds.find(part.lexically_relative(directory).begin()->string());
-			parts.add(part, directories.size() > 1 ? part.parent_path() : fs::path(directory),
+			parts.add(part, directory, directories.size() > 1 ? part.parent_path() : fs::path(directory),
 				  bound != bounds.end() ? bound->second : std::nullopt);
 		}
 	}
-	if (parts.streams.empty() && (!parts.is_recorded || parts.descriptions.front()->has_tokens()))
-		throw Error(directories.front() +
-			    " holds no events (no stream file lies beside its metadata); record again");
 	Trace trace(joined(parts.descriptions), std::move(parts.streams));
 	trace.directory_ = parts.directories.front().string();
 	trace.is_described_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
 	trace.machines_ = std::move(parts.machines);
 	trace.clock_bounds_ = std::move(parts.bounds);
+	trace.warnings_ = std::move(parts.warnings);
 	if (parts.descriptions.size() == 1)
 		trace.recording_json_ = read_text((parts.directories.front() / ".monitor" / "recording.json").string());
 	return trace;
@@ -274,6 +332,11 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 	begin_time_ = std::min(begin_time_, end_time_);
 	is_described_ = std::any_of(streams_.begin(), streams_.end(),
 				    [](const auto &stream) { return stream->info().is_described; });
+}
+
+bool Trace::is_empty() const
+{
+	return std::all_of(streams_.begin(), streams_.end(), [](const auto &stream) { return stream->packets() == 0; });
 }
 
 std::uint64_t Trace::size_bytes() const

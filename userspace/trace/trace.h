@@ -21,7 +21,7 @@ namespace monitor::trace {
 
 class Trace {
 public:
-	// Throws Error: no such directory, no trace, nothing in it, or not one that we read.
+	// Throws Error: no such directory, no trace, or not one that we read.
 	static Trace open(const std::string &directory) { return open(std::vector<std::string>{directory}); }
 	// Several are read as one, in the order of time. What is no directory is a file that is described in TDL: as
 	// `tdl` says, the name of a description or "", then by its magic.
@@ -47,6 +47,11 @@ public:
 	// Of all stream files.
 	std::uint64_t size_bytes() const;
 
+	// There are descriptions and no packets: nothing was recorded.
+	bool is_empty() const;
+	// What the descriptions have that is not known, and so is left out: a line for each of them.
+	const std::vector<std::string> &warnings() const { return warnings_; }
+
 	Problems &problems() { return problems_; }
 	const Problems &problems() const { return problems_; }
 
@@ -62,6 +67,7 @@ private:
 	std::shared_ptr<const Description> description_;
 	std::vector<std::unique_ptr<Stream>> streams_;
 	Problems problems_;
+	std::vector<std::string> warnings_;
 	bool is_described_ = false;
 	std::uint64_t begin_time_ = 0, end_time_ = 0;
 };

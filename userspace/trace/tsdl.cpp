@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tsdl.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "base/limits.h"
 #include "tsdl_parser.h"
 
 namespace monitor::trace::tsdl {
@@ -68,6 +72,26 @@ std::string Parser::expect_word()
 	return take().text;
 }
 
+std::string Parser::expect_identifier()
+{
+	expect_no_reserved_word();
+	return expect_word();
+}
+
+void Parser::expect_no_reserved_word()
+{
+	static constexpr std::string_view reserved[] = {
+	    "align",   "callsite", "const",          "char",   "clock",   "double",   "enum",
+	    "env",     "event",    "floating_point", "float",  "integer", "int",      "long",
+	    "short",   "signed",   "stream",         "string", "struct",  "trace",    "typealias",
+	    "typedef", "unsigned", "variant",        "void",   "_Bool",   "_Complex", "_Imaginary"};
+	if (is_word() && !reserved_name_ &&
+	    std::find(std::begin(reserved), std::end(reserved), token_.text) != std::end(reserved))
+		reserved_name_.emplace(token_.position,
+				       "`" + token_.text +
+					   "` is a reserved word and cannot be a name; put an underscore before it");
+}
+
 // A word or a string literal that is a name
 std::string Parser::expect_label()
 {
@@ -81,7 +105,7 @@ std::string Parser::expect_label()
 // Adds the word or star here to a name of several.
 void Parser::append_word(std::string &name)
 {
-	if (name.size() + token_.text.size() >= Lexer::max_name_bytes)
+	if (name.size() + !name.empty() + token_.text.size() > Lexer::max_name_bytes)
 		refuse("a name is longer than 255 bytes");
 	if (!name.empty())
 		name += ' ';
@@ -96,6 +120,7 @@ Tree Parser::tree()
 			made.blocks.push_back(block());
 		expect(";");
 	}
+	made.reserved_name = std::move(reserved_name_);
 	return made;
 }
 
@@ -180,11 +205,37 @@ Definition Parser::alias(unsigned depth)
 	expect(":=");
 	skip_const();
 	made.position = token_.position;
-	made.name = expect_word();
-	for (skip_const(); is_word(); skip_const())
-		append_word(made.name);
+	made.name = alias_name();
 	append_stars(made.name);
 	return made;
+}
+
+// A name, or the words of one of C's types, or a struct, variant or enum that a pointer points to.
+std::string Parser::alias_name()
+{
+	std::string made;
+	const bool is_tagged = token_.is("struct") || token_.is("variant") || token_.is("enum");
+	if (is_tagged)
+		append_word(made);
+	else
+		expect_type_word();
+	if (!is_word())
+		refuse("expected a name here");
+	for (; is_word(); skip_const()) {
+		expect_type_word();
+		append_word(made);
+	}
+	return made;
+}
+
+// The words that C builds the names of its types of are reserved, but for this.
+void Parser::expect_type_word()
+{
+	for (const char *word : {"char", "double", "float", "int", "long", "short", "signed", "unsigned", "void",
+				 "_Bool", "_Complex", "_Imaginary"})
+		if (token_.is(word))
+			return;
+	expect_no_reserved_word();
 }
 
 // Behind `typedef`: TYPE name, name[N]...
@@ -283,7 +334,7 @@ Value Parser::expect_integer()
 
 Tree parse(std::string_view untrusted_text)
 {
-	if (untrusted_text.size() > max_text_bytes)
+	if (untrusted_text.size() > max_description_bytes)
 		throw Refusal({}, "the description is larger than 16 MiB");
 	return Parser(untrusted_text).tree();
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -55,6 +56,7 @@ struct Label {
 	Position position;
 	std::string text;
 	std::uint64_t first = 0, last = 0;
+	bool is_first_negative = false, is_last_negative = false;
 };
 
 struct Declaration;
@@ -119,9 +121,10 @@ struct Block {
 struct Tree {
 	std::vector<Definition> definitions;
 	std::vector<Block> blocks;
+	// The first reserved word (C.1.2) that stands as a name. The grammar has no such names, but nothing is
+	// ambiguous: recordings of monitor's may have them.
+	std::optional<Refusal> reserved_name;
 };
-
-inline constexpr std::size_t max_text_bytes = 16u << 20;
 
 // Throws Refusal.
 Tree parse(std::string_view untrusted_text);

@@ -33,6 +33,10 @@ private:
 	void expect(std::string_view text);
 	std::string expect_word();
 	std::string expect_label();
+	std::string expect_identifier();
+	void expect_no_reserved_word();
+	void expect_type_word();
+	std::string alias_name();
 	void append_word(std::string &name);
 	void append_stars(std::string &name);
 
@@ -59,7 +63,7 @@ private:
 	void enumeration(Type &made, unsigned depth);
 	TypePtr container(unsigned depth);
 	std::vector<Label> labels();
-	std::uint64_t label_value();
+	std::uint64_t label_value(bool &is_negative);
 	void structure(Type &made, unsigned depth);
 	void variant(Type &made, unsigned depth);
 	void body(Type &made, unsigned depth);
@@ -68,12 +72,14 @@ private:
 	Declaration declarator(const TypePtr &type);
 	TypePtr pointer_to(const TypePtr &type);
 	void dimensions(std::vector<Dimension> &into);
+	void expect_path();
 	Dimension dimension();
 
 	Lexer lexer_;
 	Token token_;
 	std::optional<Token> behind_; // the token behind token_, once someone asked for it
 	std::size_t nodes_ = 0;
+	std::optional<Refusal> reserved_name_;
 };
 
 } // namespace monitor::trace::tsdl

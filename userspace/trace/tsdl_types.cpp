@@ -44,6 +44,7 @@ void Parser::named(Type &made, LastWord last_word)
 	if (!is_word())
 		refuse("expected a type here");
 	do {
+		expect_type_word();
 		append_word(made.name);
 		skip_const();
 		if (token_.is("typedef") && is_before_declarator())
@@ -62,7 +63,7 @@ void Parser::enumeration(Type &made, unsigned depth)
 {
 	made.kind = Type::Kind::enumeration;
 	if (is_word())
-		made.name = take().text;
+		made.name = expect_identifier();
 	if (accept(":"))
 		made.base = container(depth);
 	made.has_body = made.base || made.name.empty() || token_.is("{");
@@ -86,18 +87,25 @@ std::vector<Label> Parser::labels()
 {
 	std::vector<Label> made;
 	std::uint64_t implicit = 0; // one more than the last value
+	bool is_negative = false;   // it
 	while (!token_.is("}")) {
 		count_node();
 		Label label;
 		label.position = token_.position;
+		expect_no_reserved_word();
 		label.text = expect_label();
 		label.first = label.last = implicit;
+		label.is_first_negative = label.is_last_negative = is_negative;
 		if (accept("=")) {
-			label.first = label.last = label_value();
+			label.first = label.last = label_value(label.is_first_negative);
+			label.is_last_negative = label.is_first_negative;
 			if (accept("..."))
-				label.last = label_value();
+				label.last = label_value(label.is_last_negative);
+		} else if (implicit == 0 && !made.empty() && !made.back().is_last_negative) {
+			throw Refusal(label.position, "the value of a label does not fit into 64 bits");
 		}
 		implicit = label.last + 1;
+		is_negative = label.is_last_negative && implicit != 0;
 		made.push_back(std::move(label));
 		if (!accept(","))
 			break;
@@ -106,9 +114,10 @@ std::vector<Label> Parser::labels()
 	return made;
 }
 
-std::uint64_t Parser::label_value()
+std::uint64_t Parser::label_value(bool &is_negative)
 {
 	const Value number = expect_integer();
+	is_negative = number.negative;
 	return number.negative ? 0 - number.magnitude : number.magnitude;
 }
 
@@ -117,7 +126,7 @@ void Parser::structure(Type &made, unsigned depth)
 {
 	made.kind = Type::Kind::structure;
 	if (is_word())
-		made.name = take().text;
+		made.name = expect_identifier();
 	if (made.name.empty() || token_.is("{"))
 		body(made, depth);
 	if (!token_.is("align") || !behind().is("("))
@@ -136,8 +145,9 @@ void Parser::variant(Type &made, unsigned depth)
 {
 	made.kind = Type::Kind::variant;
 	if (is_word())
-		made.name = take().text;
+		made.name = expect_identifier();
 	if (accept("<")) {
+		expect_path();
 		made.tag = path();
 		expect(">");
 	}
@@ -181,7 +191,7 @@ Declaration Parser::declarator(const TypePtr &type)
 	while (accept("("))
 		check_depth(++open, "parentheses");
 	made.position = token_.position;
-	made.name = expect_word();
+	made.name = expect_identifier();
 	for (dimensions(made.dimensions); open > 0; --open) {
 		expect(")");
 		dimensions(made.dimensions);
@@ -225,10 +235,20 @@ void Parser::dimensions(std::vector<Dimension> &into)
 	}
 }
 
+// The path of a field: a reserved word is at most the scope that it begins with.
+void Parser::expect_path()
+{
+	for (const char *scope : {"trace", "stream", "event", "env"})
+		if (token_.is(scope) && (behind().is(".") || behind().is("->")))
+			return;
+	expect_no_reserved_word();
+}
+
 Dimension Parser::dimension()
 {
 	Dimension made;
 	made.position = take().position;
+	expect_path();
 	Value length = value();
 	if (length.negative || length.kind == Value::Kind::text)
 		throw Refusal(length.position, "expected a length or the path of a field here");

@@ -13,20 +13,15 @@ using tsdl::Refusal;
 using tsdl::Type;
 using tsdl::Value;
 using Kind = FieldClass::Kind;
+using Attribute = KnownAttribute::Kind;
 
-constexpr std::uint64_t max_align_bits = 4096;
+constexpr std::uint64_t max_align_bits = 4096, max_integer_bits = 4096;
 constexpr std::uint64_t max_fixed_bits = std::uint64_t(1) << 40;
 constexpr std::size_t max_nodes = 2'000'000;
 
 bool truth(const Value &value)
 {
-	if (value.kind == Value::Kind::integer && !value.negative && value.magnitude <= 1)
-		return value.magnitude == 1;
-	if (value.text == "true" || value.text == "TRUE")
-		return true;
-	if (value.text == "false" || value.text == "FALSE")
-		return false;
-	throw Refusal(value.position, "expected true or false here");
+	return value.kind == Value::Kind::integer ? value.magnitude == 1 : value.text == "true" || value.text == "TRUE";
 }
 
 std::uint8_t base_of(const Value &value)
@@ -63,8 +58,7 @@ std::uint8_t base_of(const Value &value)
 
 bool is_text_encoding(const Value &value)
 {
-	if (value.text == "UTF8" || value.text == "ASCII" || value.text == "utf8" || value.text == "ascii" ||
-	    value.text == "UTF-8")
+	if (value.text == "UTF8" || value.text == "ASCII" || value.text == "utf8" || value.text == "ascii")
 		return true;
 	if (value.text == "none")
 		return false;
@@ -142,8 +136,10 @@ void Types::set_attribute(FieldClass &made, const tsdl::Attribute &attribute)
 {
 	const auto &[position, name, value] = attribute;
 	if (name == "size") {
-		if (number(value) == 0 || number(value) > 64)
-			throw Refusal(value.position, "an integer of other than 1 to 64 bits is not read");
+		if (number(value) == 0)
+			throw Refusal(value.position, "an integer has one bit at least");
+		if (number(value) > max_integer_bits)
+			throw Refusal(value.position, "an integer of more than 4096 bits is not read");
 		made.size_bits = static_cast<std::uint32_t>(value.magnitude);
 	} else if (name == "align") {
 		made.align_bits = checked_align(value.position, number(value));
@@ -169,6 +165,15 @@ FieldClass Types::integer(const Type &type)
 	FieldClass made;
 	made.align_bits = 0;
 	made.big_endian = big_endian_;
+	check_attributes(type.attributes, "an integer",
+			 {{"size", Attribute::count},
+			  {"align", Attribute::count},
+			  {"signed", Attribute::truth},
+			  {"byte_order", Attribute::word},
+			  {"base", Attribute::base},
+			  {"encoding", Attribute::word},
+			  {"map", Attribute::word}},
+			 warnings_);
 	for (const auto &attribute : type.attributes)
 		set_attribute(made, attribute);
 	if (made.size_bits == 0)
@@ -176,7 +181,25 @@ FieldClass Types::integer(const Type &type)
 	if (made.align_bits == 0)
 		made.align_bits = made.size_bits % 8 == 0 ? 8 : 1;
 	made.is_text = made.is_text && made.size_bits == 8 && made.align_bits == 8;
-	return made;
+	return made.size_bits > 64 ? wide(std::move(made)) : made;
+}
+
+// What fits into no register is an array of its bytes, or of its bits if it is not of whole ones, as they lie there.
+FieldClass Types::wide(FieldClass made)
+{
+	FieldClass array;
+	array.kind = Kind::array;
+	array.is_wide = true;
+	array.big_endian = made.big_endian;
+	array.align_bits = made.align_bits;
+	FieldClass element = std::move(made);
+	const std::uint32_t size_bits = element.size_bits;
+	element.size_bits = element.align_bits = size_bits % 8 == 0 && element.align_bits % 8 == 0 ? 8 : 1;
+	element.is_signed = element.is_text = false;
+	element.clock = -1;
+	array.length = size_bits / element.size_bits;
+	array.element.push_back(std::move(element));
+	return array;
 }
 
 FieldClass Types::floating_point(const Type &type)
@@ -185,6 +208,12 @@ FieldClass Types::floating_point(const Type &type)
 	made.kind = Kind::floating_point;
 	made.big_endian = big_endian_;
 	std::uint64_t exponent = 0, mantissa = 0;
+	check_attributes(type.attributes, "a floating_point",
+			 {{"exp_dig", Attribute::count},
+			  {"mant_dig", Attribute::count},
+			  {"byte_order", Attribute::word},
+			  {"align", Attribute::count}},
+			 warnings_);
 	made.align_bits = 8;
 	for (const auto &[position, name, value] : type.attributes) {
 		if (name == "exp_dig")
@@ -212,10 +241,20 @@ FieldClass Types::string(const Type &type)
 	made.kind = Kind::string;
 	made.align_bits = 8;
 	made.is_text = true;
+	check_attributes(type.attributes, "a string", {{"encoding", Attribute::word}}, warnings_);
 	for (const auto &[position, name, value] : type.attributes)
 		if (name == "encoding")
 			is_text_encoding(value);
 	return made;
+}
+
+// A number in two's complement.
+static bool fits(std::uint64_t value, bool is_negative, const FieldClass &integer)
+{
+	const unsigned bits = integer.size_bits - (integer.is_signed ? 1 : 0);
+	if (is_negative)
+		return integer.is_signed && (bits >= 63 || ~value >> bits == 0);
+	return bits >= 64 || value >> bits == 0;
 }
 
 FieldClass Types::enumeration(const Type &type, Scope &scope)
@@ -229,8 +268,15 @@ FieldClass Types::enumeration(const Type &type, Scope &scope)
 	if (type.labels.empty())
 		throw Refusal(type.position, "an enum has no labels");
 	std::vector<Enumeration::Label> labels;
-	for (const auto &label : type.labels)
+	for (const auto &label : type.labels) {
+		if (!fits(label.first, label.is_first_negative, made) ||
+		    !fits(label.last, label.is_last_negative, made))
+			throw Refusal(label.position,
+				      "the label " + label.text +
+					  " is outside of what its integer holds: " + std::to_string(made.size_bits) +
+					  " bits, " + (made.is_signed ? "signed" : "unsigned"));
 		labels.push_back({label.first, label.last, label.text});
+	}
 	auto enumeration = std::make_shared<const Enumeration>(std::move(labels), made.is_signed);
 	if (!enumeration->ok())
 		throw Refusal(type.position, "an enum has a range that runs backwards, or too many that overlap");

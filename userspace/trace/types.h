@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "attributes.h"
 #include "field_class.h"
 #include "tsdl.h"
 
@@ -32,6 +33,8 @@ private:
 
 class Types {
 public:
+	// What is left out is said there.
+	explicit Types(Warnings &warnings) : warnings_(warnings) {}
 	// Before the first type is made.
 	void set_big_endian(bool big_endian) { big_endian_ = big_endian; }
 	// The clocks that integers may be mapped to; their order is FieldClass::clock.
@@ -49,6 +52,7 @@ private:
 	FieldClass body_of(const tsdl::Type &type, Scope &scope);
 	FieldClass integer(const tsdl::Type &type);
 	void set_attribute(FieldClass &made, const tsdl::Attribute &attribute);
+	static FieldClass wide(FieldClass made);
 	FieldClass floating_point(const tsdl::Type &type);
 	FieldClass string(const tsdl::Type &type);
 	FieldClass enumeration(const tsdl::Type &type, Scope &scope);
@@ -57,6 +61,7 @@ private:
 	bool byte_order(const tsdl::Value &value) const;
 	const FieldClass &counted(const FieldClass &made, tsdl::Position position);
 
+	Warnings &warnings_;
 	bool big_endian_ = false;
 	std::vector<std::string> clocks_;
 	std::size_t nodes_ = 0;

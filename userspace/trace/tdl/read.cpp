@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/share.h"
+#include "lexer.h"
 #include "parser.h"
 
 namespace monitor::trace::tdl {
@@ -24,10 +25,9 @@ bool stands_in(const Magic &magic, std::span<const std::byte> bytes)
 
 Source load_file(const std::string &path)
 {
-	const Mapping file = map_file(path);
 	Source made{path, {}};
 	std::string why;
-	if (!read_text({reinterpret_cast<const char *>(file.data()), file.size()}, made.model, why))
+	if (!read_text(read_file(path, max_text_bytes + 1), made.model, why))
 		throw Error(path + ":" + why);
 	return made;
 }
@@ -95,7 +95,9 @@ Compiled compile_for(const Source &source, const std::string &path, std::span<co
 	const auto magic = std::find_if(magics.begin(), magics.end(),
 					[&](const Magic &each) { return stands_in(each, untrusted_bytes); });
 	if (magic == magics.end() && !magics.empty())
-		throw Error(path + " is not what " + source.path + " describes (none of its magics stands there)");
+		throw Error(path + " is not what " + source.path +
+			    " describes (none of its magics stands there); say with --tdl " +
+			    "which description it has: a file in TDL, or " + names_of_shipped());
 	return compile(source.model, magic == magics.end() ? nullptr : &*magic, first_index);
 }
 

@@ -338,7 +338,7 @@ std::string to_json(const Model &model, const std::vector<Placed> &placed)
 		blocks.push_back(block_json(record, record.name, placed, common));
 	made["blocks"] = std::move(blocks);
 	made["names"] = names_json(model.names);
-	return made.dump(1, '\t', false, Json::error_handler_t::replace);
+	return json_dump(made, 1);
 }
 
 } // namespace monitor::trace::tdl

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bpf/post.bpf.h compiled for this side of the kernel: what post() does with clock, ring, filter and counts, step by
+ * step. What it reads of the shared memory passes through `on_read`, so that the recorder can come in between.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#define READ(lvalue) (*(volatile __typeof__(lvalue) *)(on_read(), &(lvalue)))
+
+static void (*reading)(void);
+
+static void on_read(void)
+{
+	if (reading)
+		reading();
+}
+
+/* The loader sets constants before the programs run, start() in their stead. */
+#include <bpf/bpf_helpers.h>
+#define const
+#include "post.bpf.h"
+
+#define BLOCKS 2
+#define CLASS 257
+
+static union {
+	struct edc_cpu cpu;
+	__u8 bytes[EDC_CPU_HEADER + EDC_CARD_LEVELS * BLOCKS * EDC_BLOCK_SIZE];
+} area;
+static __u64 ns;
+static __u64 traced_words[1];
+static int failures;
+
+void *bpf_map_lookup_elem(void *map, void *key)
+{
+	return map == (void *)&rings ? (void *)&area : *(__u32 *)key == 0 ? traced_words : 0;
+}
+
+__u64 bpf_ktime_get_ns(void)
+{
+	return ns;
+}
+
+__u32 bpf_get_smp_processor_id(void)
+{
+	return 3;
+}
+
+__u64 bpf_get_current_pid_tgid(void)
+{
+	return 7ull << 32 | 7;
+}
+
+static int bells;
+
+long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags)
+{
+	bells++;
+	return 0;
+}
+
+#define EXPECT(is, should)                                                                                \
+	do {                                                                                              \
+		const __u64 is_ = (is), should_ = (should);                                               \
+		if (is_ != should_) {                                                                     \
+			failures++;                                                                       \
+			printf("line %d: %s is %llu, not %llu\n", __LINE__, #is, (unsigned long long)is_, \
+			       (unsigned long long)should_);                                              \
+		}                                                                                         \
+	} while (0)
+
+#define TICKS(ns) ((ns)*5ull / 2)
+
+/* Sets of 1000 ns that join. */
+static void publish(__u64 number)
+{
+	edc_clock.set[number % EDC_CLOCK_SETS] =
+	    (struct edc_clock_set){number * 1000, TICKS(number * 1000), 2, 1u << 31};
+	edc_clock.newest = number;
+}
+
+static void start(void)
+{
+	memset(&area, 0, sizeof(area));
+	for (int level = 0; level < EDC_CARD_LEVELS; level++) {
+		area.cpu.level[level].ring.first = EDC_CPU_HEADER + level * BLOCKS * EDC_BLOCK_SIZE;
+		area.cpu.level[level].ring.blocks = BLOCKS;
+	}
+	last_record = sizeof(area) - 8;
+	filtering = 0;
+	memset(&edc_clock, 0, sizeof(edc_clock));
+	for (__u64 number = 0; number <= 40; number++)
+		publish(number);
+	ns = 40500;
+	bells = 0;
+	reading = 0;
+	traced_words[0] = 0;
+}
+
+static struct edc_level *level(int number)
+{
+	return &area.cpu.level[number];
+}
+
+static __u64 counted(const __u64 *counts)
+{
+	return counts[CLASS - EDC_ID_KERNEL_FIRST];
+}
+
+static __u64 token_at(__u64 block, __u64 word)
+{
+	__u64 token;
+
+	memcpy(&token, area.bytes + EDC_CPU_HEADER + block * EDC_BLOCK_SIZE + EDC_BLOCK_HEADER + 8 * word, 8);
+	return token;
+}
+
+static void the_clock_chooses_its_set_by_time(void)
+{
+	start();
+	EXPECT(now(), TICKS(40500));
+	ns = 39900; /* the newest was published ahead */
+	EXPECT(now(), TICKS(39900));
+	ns = 36100;
+	EXPECT(now(), TICKS(36100));
+}
+
+static int reads, lap_at;
+
+/* The probe sleeps at its read number `lap_at`, meanwhile the recorder goes on publishing; these lines are 7 ticks on.
+ */
+static void lap(void)
+{
+	if (++reads != lap_at)
+		return;
+	for (__u64 number = 41; number <= 40 + EDC_CLOCK_SETS; number++) {
+		publish(number);
+		edc_clock.set[number % EDC_CLOCK_SETS].base += 7;
+	}
+	ns = (40 + EDC_CLOCK_SETS) * 1000 + 500;
+}
+
+static void a_probe_that_slept_through_a_lap_looks_again(void)
+{
+	for (lap_at = 1; lap_at <= 2; lap_at++) {
+		start();
+		reads = 0;
+		reading = lap;
+		EXPECT(now(), TICKS((40 + EDC_CLOCK_SETS) * 1000 + 500) + 7);
+	}
+	/* The set is overwritten when it was chosen already: its line is read, and cannot hold. */
+	start();
+	reads = 0;
+	lap_at = 3;
+	reading = lap;
+	EXPECT(now(), TICKS((40 + EDC_CLOCK_SETS) * 1000 + 500) + 7);
+}
+
+static void a_token_is_counted_stored_and_committed(void)
+{
+	start();
+	POST(CLASS, KEEP_BY_CURRENT, 0x1234, 5, 6);
+	EXPECT(counted(level(0)->seen), 1);
+	EXPECT(counted(level(0)->refused), 0);
+	EXPECT(token_at(0, 0), edc_token(CLASS, EDC_MODE_KERNEL, TICKS(40500), 0x1234));
+	EXPECT(token_at(0, 1), 5);
+	EXPECT(token_at(0, 2), 6);
+	EXPECT(level(0)->ring.pos, EDC_CPU_HEADER + EDC_BLOCK_HEADER + 24);
+	EXPECT(area.cpu.depth, 0);
+	EXPECT(((struct edc_block *)(area.bytes + EDC_CPU_HEADER))->cpu_id, 3);
+}
+
+static void a_time_that_steps_back_is_moved_up_and_counted(void)
+{
+	start();
+	POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(level(0)->ring.clamped, 0);
+	ns = 40400;
+	POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(level(0)->ring.clamped, 1);
+	EXPECT(edc_token_time(token_at(0, 1)), TICKS(40500));
+	ns = 40600;
+	POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(level(0)->ring.clamped, 1);
+	EXPECT(edc_token_time(token_at(0, 2)), TICKS(40600));
+}
+
+static void a_full_ring_refuses_and_counts(void)
+{
+	const __u64 in_block = (EDC_BLOCK_SIZE - EDC_BLOCK_HEADER) / 8;
+
+	start();
+	for (__u64 i = 0; i < BLOCKS * in_block; i++)
+		POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(counted(level(0)->refused), 0);
+	EXPECT(level(0)->ring.closed, BLOCKS - 1);
+	EXPECT(bells, 1); /* half full */
+	for (int i = 0; i < 3; i++)
+		POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(counted(level(0)->refused), 3);
+	EXPECT(level(0)->ring.discarded, 3);
+	EXPECT(level(0)->ring.closed, BLOCKS);
+	area.cpu.reader.read[0] = 1;
+	POST(CLASS, KEEP_BY_CURRENT, 9);
+	EXPECT(counted(level(0)->seen), BLOCKS * in_block + 4);
+	EXPECT(((struct edc_block *)(area.bytes + EDC_CPU_HEADER))->events_discarded, 3);
+	EXPECT(((struct edc_block *)(area.bytes + EDC_CPU_HEADER))->packet_seq_num, BLOCKS);
+	EXPECT(edc_token_arg(token_at(0, 0)), 9);
+}
+
+static void a_token_far_from_its_blocks_begin_opens_another(void)
+{
+	start();
+	POST(CLASS, KEEP_BY_CURRENT, 1);
+	ns += (1ull << 31) * 2 / 5;
+	POST(CLASS, KEEP_BY_CURRENT, 2);
+	EXPECT(level(0)->ring.opened, 1);
+	ns += 1;
+	POST(CLASS, KEEP_BY_CURRENT, 3);
+	EXPECT(level(0)->ring.opened, 2);
+	EXPECT(edc_token_arg(token_at(1, 0)), 3);
+	EXPECT(((struct edc_block *)(area.bytes + EDC_CPU_HEADER))->content_size, (EDC_BLOCK_HEADER + 16) * 8);
+}
+
+static void nested_probes_have_rings_of_their_own(void)
+{
+	start();
+	area.cpu.depth = 2;
+	POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(counted(level(2)->seen), 1);
+	EXPECT(counted(level(0)->seen), 0);
+	EXPECT(area.cpu.depth, 2);
+	area.cpu.depth = EDC_CARD_LEVELS;
+	POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(counted(area.cpu.too_deep), 1);
+	EXPECT(counted(level(3)->seen), 0);
+}
+
+static void the_filter_keeps_and_counts(void)
+{
+	start();
+	filtering = 1;
+	POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(counted(level(0)->seen), 1);
+	EXPECT(counted(level(0)->filtered), 1);
+	POST(CLASS, KEEP_ALWAYS, 0);
+	set_traced(9, 1);
+	POST(CLASS, 9, 0);
+	EXPECT(counted(level(0)->filtered), 1);
+	EXPECT(counted(level(0)->seen), 3);
+	POST(CLASS, 8, 0);
+	EXPECT(counted(level(0)->filtered), 2);
+	set_traced(7, 1);
+	POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(counted(level(0)->filtered), 2);
+	set_traced(7, 0);
+	POST(CLASS, KEEP_BY_CURRENT, 0);
+	EXPECT(counted(level(0)->filtered), 3);
+}
+
+static void a_recording_that_is_over_posts_nothing(void)
+{
+	start();
+	area.cpu.reader.stopped = 1;
+	POST(CLASS, KEEP_ALWAYS, 0);
+	EXPECT(counted(level(0)->seen), 0);
+	EXPECT(level(0)->ring.opened, 0);
+}
+
+int main(void)
+{
+	the_clock_chooses_its_set_by_time();
+	a_probe_that_slept_through_a_lap_looks_again();
+	a_token_is_counted_stored_and_committed();
+	a_time_that_steps_back_is_moved_up_and_counted();
+	a_full_ring_refuses_and_counts();
+	a_token_far_from_its_blocks_begin_opens_another();
+	nested_probes_have_rings_of_their_own();
+	the_filter_keeps_and_counts();
+	a_recording_that_is_over_posts_nothing();
+	return failures != 0;
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The cost of the probes: calibrated at the start and at the end, beside the recording and not in it; and what the summary
+makes of the figures. How many nanoseconds they are is nobody's business here."""
+import json
+
+import e2e
+
+
+def calibrated():
+	"""Both ends have each family, and no event of the calibration is a token or counted."""
+	global TRACE
+	TRACE = e2e.record_workload("trace", "getppid", 5000, "-e", "sched,syscall,fault")
+	TRACE.expect_true()  # what was counted is in the streams
+	calibration = TRACE.recording()["calibration"]
+	for when in ("start", "end"):
+		costs = calibration[when]
+		missing = {"syscall", "sched", "fault"} - set(costs)
+		if when == "end" and "why_not" in costs:
+			e2e.expect(TRACE.recording()["attach"] == "classic", f"the end could not be calibrated: {costs}")
+			continue
+		e2e.expect(not missing, f"not calibrated at the {when}: {missing}")
+		for family, cost in costs.items():
+			e2e.expect(1 <= cost["rounds"] <= 21, f"{when}: {family} has {cost['rounds']} rounds")
+			e2e.expect(cost["low"] <= cost["median"] <= cost["high"], f"{when}: {family}: {cost} is in disorder")
+			e2e.expect(cost["off_difference"] >= 0, f"{when}: {family}: {cost}")
+	calls = sum(event["fields"]["id"] == "getppid" for event in TRACE.events("--event", "sys_enter"))
+	e2e.expect(5000 <= calls < 6000, f"{calls} calls of getppid are in the trace: those of the calibration too")
+
+
+def said(start, end):
+	"""What the summary says of the probes if the calibration had these results."""
+	path = TRACE.directory / ".monitor/recording.json"
+	recording = json.loads(path.read_text(encoding="utf-8"))
+	families = ("syscall", "sched", "fault")
+	recording["calibration"] = {"start": {family: start for family in families}}
+	if end:
+		recording["calibration"]["end"] = {family: end for family in families}
+	path.write_text(json.dumps(recording), encoding="utf-8")
+	lines = e2e.run(e2e.monitor, "report", TRACE.directory).stdout.splitlines()
+	return "".join(line.partition(", probes ")[2] for line in lines), TRACE.summary()
+
+
+def judged():
+	cost = {"low": 50.0, "median": 55.0, "high": 60.0, "off_difference": 0.01, "rounds": 21}
+	text, summary = said(cost, cost)
+	e2e.expect(" to " in text and text.endswith("(calibrated by loops; other code may pay a quarter more)"), text)
+	events = sum(row["seen"] for row in TRACE.recording()["classes"])
+	e2e.equal("lower quartile", summary["probes_cpu_ns_low"], events * 50.0)
+	e2e.equal("median", summary["probes_cpu_ns_calibrated"], events * 55.0)
+	e2e.equal("upper quartile", summary["probes_cpu_ns_high"], events * 60.0)
+	e2e.expect("at the start only" in said(cost, None)[0], "without a calibration at the end the summary does not say so")
+	for start, end, why in ((cost | {"off_difference": 0.2}, cost, "20 %"), (cost | {"median": -1.0}, cost, "negative"),
+	                        (cost, cost | {"low": 80.0, "median": 90.0, "high": 95.0}, "differs")):
+		text, summary = said(start, end)
+		e2e.expect(text.startswith("unknown (") and why in text, f"{why}: {text}")
+		e2e.expect(summary["probes_cpu_ns_calibrated"] is None and why in summary["probes_unknown"], f"{why}: {summary}")
+
+
+e2e.need_recording()
+e2e.main(calibrated, judged)

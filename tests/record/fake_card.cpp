@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "fake_card.h"
+
+#include <cstring>
+
+#include "card/ring_layout.h"
+#include "monitor/block.h"
+#include "monitor/token.h"
+
+namespace monitor::card {
+
+void BpfCard::LinkDeleter::operator()(bpf_link *) const {}
+void BpfCard::BellDeleter::operator()(ring_buffer *) const {}
+
+int BpfCard::bell() const
+{
+	return -1;
+}
+
+void BpfCard::heard() {}
+
+BpfCard::BpfCard(const CardOptions &options)
+    : options_(options), area_bytes_(EDC_CPU_HEADER + options.blocks_per_cpu * EDC_BLOCK_SIZE)
+{
+	const std::size_t size = area_bytes_ * options.cpus;
+	areas_ = Mapping(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), size);
+	const auto blocks = blocks_by_ring(options.blocks_per_cpu, false);
+	for (unsigned cpu = 0; cpu < options.cpus; ++cpu) {
+		std::uint64_t first = EDC_CPU_HEADER;
+		for (unsigned level = 0; level < rings(); ++level) {
+			edc_ring &ring = area(cpu).level[level].ring;
+			ring.first = first;
+			ring.blocks = blocks.at(level);
+			ring.stream_instance_id = 1 + cpu * rings() + level;
+			first += ring.blocks * EDC_BLOCK_SIZE;
+		}
+	}
+}
+
+BpfCard::~BpfCard() = default;
+
+edc_cpu &BpfCard::area(unsigned cpu) const
+{
+	return *reinterpret_cast<edc_cpu *>(memory(cpu));
+}
+
+} // namespace monitor::card
+
+namespace fake {
+
+using monitor::card::BpfCard;
+
+monitor::card::CardOptions options(unsigned cpus, std::uint64_t blocks_per_cpu)
+{
+	monitor::card::CardOptions options;
+	options.cpus = cpus;
+	options.blocks_per_cpu = blocks_per_cpu;
+	return options;
+}
+
+bool post(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word)
+{
+	edc_ring &ring = card.area(cpu).level[level].ring;
+	std::byte *memory = card.memory(cpu);
+	if (ring.pos + 16 > ring.end) {
+		if (ring.end) {
+			edc_block_closed(reinterpret_cast<edc_block *>(memory + ring.end - EDC_BLOCK_SIZE), &ring);
+			ring.end = 0;
+			__atomic_store_n(&ring.closed, ring.opened, __ATOMIC_RELEASE);
+		}
+		const auto &read = card.area(cpu).reader.read[level];
+		if (ring.opened - __atomic_load_n(&read, __ATOMIC_ACQUIRE) >= ring.blocks) {
+			++ring.discarded;
+			return false;
+		}
+		const std::uint64_t start = ring.first + ring.opened % ring.blocks * EDC_BLOCK_SIZE;
+		auto *block = reinterpret_cast<edc_block *>(memory + start);
+		edc_block_opened(block, &ring, time, level);
+		block->magic = EDC_BLOCK_MAGIC;
+		++ring.opened;
+		ring.pos = start + EDC_BLOCK_HEADER;
+		ring.end = start + EDC_BLOCK_SIZE;
+	}
+	const std::uint64_t record[] = {edc_token(257, EDC_MODE_KERNEL, time, 0), word};
+	std::memcpy(memory + ring.pos, record, sizeof record);
+	ring.pos += sizeof record;
+	ring.last_time = time;
+	return true;
+}
+
+void fill_block(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word)
+{
+	const std::uint64_t closed = card.area(cpu).level[level].ring.closed;
+	while (card.area(cpu).level[level].ring.closed == closed && post(card, cpu, level, time, word))
+		;
+}
+
+} // namespace fake

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Rings without a kernel: BpfCard's own declaration, with memory of this process (fake_card.cpp), and the probes'
+// part, so that blocks come and go as the test says.
+#pragma once
+
+#include <cstdint>
+
+#include "card/bpf_card.h"
+
+namespace fake {
+
+monitor::card::CardOptions options(unsigned cpus, std::uint64_t blocks_per_cpu);
+
+// Posts tokens as a probe does (bpf/post.bpf.h), each with one payload word. False: it was refused.
+bool post(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word);
+// So many that a whole block is filled, and the first of the next one.
+void fill_block(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word);
+
+inline constexpr unsigned records_in_block = (EDC_BLOCK_SIZE - EDC_BLOCK_HEADER) / 16;
+
+} // namespace fake

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// The drain thread: from rings that the test fills into a pool that the test empties.
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include <catch2/catch.hpp>
+#include <poll.h>
+
+#include "fake_card.h"
+#include "faults.h"
+#include "monitor/token.h"
+#include "record/drain.h"
+
+using namespace monitor::record;
+using monitor::card::BpfCard;
+
+namespace {
+
+constexpr unsigned cpus = 2;
+constexpr std::uint64_t ring_blocks = 64;
+
+struct Taken {
+	edc_block header;
+	std::vector<std::uint64_t> words; // the payloads
+};
+
+// What the writer would get, by stream.
+class Taker {
+public:
+	explicit Taker(BlockPool &pool) : pool_(pool) {}
+
+	void take_all()
+	{
+		for (PooledBlock block; pool_.next(block);) {
+			Taken taken;
+			std::memcpy(&taken.header, pool_.at(block.index), sizeof taken.header);
+			for (std::uint64_t at = EDC_BLOCK_HEADER; block.stream && at < taken.header.content_size / 8;
+			     at += 16)
+				std::memcpy(&taken.words.emplace_back(), pool_.at(block.index) + at + 8, 8);
+			pool_.give_back(block.index);
+			streams[block.stream].push_back(std::move(taken));
+		}
+	}
+	std::vector<std::uint64_t> words(StreamNumber stream)
+	{
+		std::vector<std::uint64_t> all;
+		for (const Taken &block : streams[stream])
+			all.insert(all.end(), block.words.begin(), block.words.end());
+		return all;
+	}
+	std::map<StreamNumber, std::vector<Taken>> streams;
+
+private:
+	BlockPool &pool_;
+};
+
+struct Draining {
+	BpfCard card{fake::options(cpus, ring_blocks)};
+	edc_clock clock{};
+	ClockSteering steering{clock, true};
+	BlockPool pool;
+	Failure failure;
+	ControlStream control{card.uuid(), [this](const std::byte *block) { drain.push_control(block); }};
+	Drain drain{&card, nullptr, pool, control, steering, failure};
+	Taker taker{pool};
+
+	explicit Draining(std::uint32_t pool_blocks = 256) : pool(pool_blocks) { steering.start(1); }
+	~Draining() { faults::fail_allocation(-1); }
+
+	StreamNumber stream(unsigned cpu, unsigned level) const
+	{
+		return static_cast<StreamNumber>(card.area(cpu).level[level].ring.stream_instance_id);
+	}
+	std::uint64_t closed(unsigned cpu, unsigned level) const { return card.area(cpu).level[level].ring.closed; }
+	std::uint64_t read(unsigned cpu, unsigned level) const { return card.area(cpu).reader.read[level]; }
+};
+
+std::vector<std::uint64_t> numbers(std::uint64_t count)
+{
+	std::vector<std::uint64_t> all(count);
+	for (std::uint64_t i = 0; i < count; ++i)
+		all[i] = i;
+	return all;
+}
+
+} // namespace
+
+TEST_CASE("drain: closed blocks of every ring are taken once, in order, over the ring's end; the open one stays")
+{
+	Draining it;
+	std::uint64_t posted = 0;
+	for (int round = 0; round < 7; ++round) {
+		for (unsigned i = 0; i < 20 * fake::records_in_block; ++i, ++posted)
+			for (unsigned cpu = 0; cpu < cpus; ++cpu)
+				REQUIRE(fake::post(it.card, cpu, 0, posted, posted));
+		fake::fill_block(it.card, 1, 3, 5, 5);
+		it.drain.look();
+		it.taker.take_all();
+		CHECK(it.read(0, 0) == it.closed(0, 0));
+		CHECK(it.read(1, 3) == it.closed(1, 3));
+	}
+	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+		const auto &blocks = it.taker.streams[it.stream(cpu, 0)];
+		REQUIRE(blocks.size() == it.closed(cpu, 0));
+		for (std::size_t i = 0; i < blocks.size(); ++i) {
+			CHECK(blocks[i].header.packet_seq_num == i);
+			CHECK(blocks[i].header.magic == EDC_BLOCK_MAGIC);
+		}
+		CHECK(it.taker.words(it.stream(cpu, 0)) == numbers(it.closed(cpu, 0) * fake::records_in_block));
+	}
+	CHECK(it.taker.streams[it.stream(1, 3)].size() == it.closed(1, 3));
+	CHECK(it.taker.streams.count(it.stream(0, 3)) == 0);
+}
+
+TEST_CASE("drain: what the pool has no room for waits in its ring, and only what the ring refuses is lost")
+{
+	Draining it(16);
+	std::uint64_t posted = 0, refused = 0;
+	for (unsigned i = 0; i < 3 * ring_blocks * fake::records_in_block; ++i) {
+		if (fake::post(it.card, 0, 0, posted, posted))
+			++posted;
+		else
+			++refused;
+		if (i % 500 == 0)
+			it.drain.look(); // nobody empties the pool
+	}
+	CHECK(refused > 0);
+	CHECK(it.read(0, 0) == 16);
+	for (int i = 0; i < 10; ++i) {
+		it.taker.take_all();
+		it.drain.look();
+	}
+	it.taker.take_all();
+	CHECK(it.read(0, 0) == it.closed(0, 0));
+	CHECK(it.taker.words(it.stream(0, 0)) == numbers(it.closed(0, 0) * fake::records_in_block));
+	CHECK(it.card.area(0).level[0].ring.discarded == refused);
+}
+
+TEST_CASE("drain: at the end the open blocks come, and what was refused last is said by an empty block")
+{
+	Draining it(512);
+	std::uint64_t posted = 0;
+	while (fake::post(it.card, 0, 0, posted, posted))
+		++posted;
+	fake::post(it.card, 0, 0, posted, posted);
+	for (std::uint64_t i = 0; i < 10; ++i)
+		fake::post(it.card, 1, 2, 1000 + i, i);
+	it.drain.drain_rest();
+	it.taker.take_all();
+	CHECK(it.taker.words(it.stream(0, 0)) == numbers(posted));
+	const Taken &last = it.taker.streams[it.stream(0, 0)].back();
+	CHECK(last.words.empty());
+	CHECK(last.header.events_discarded == 2);
+	CHECK(last.header.packet_seq_num == it.card.area(0).level[0].ring.opened);
+	CHECK(last.header.timestamp_begin >= posted);
+	REQUIRE(it.taker.streams[it.stream(1, 2)].size() == 1);
+	CHECK(it.taker.words(it.stream(1, 2)) == numbers(10));
+	CHECK(it.taker.streams[it.stream(1, 2)].back().header.timestamp_end == 1009);
+	CHECK(it.taker.streams.count(it.stream(1, 1)) == 0);
+}
+
+TEST_CASE("drain: the recorder's own blocks wait for the pool, in order")
+{
+	Draining it(16);
+	std::uint32_t index;
+	std::vector<std::uint32_t> held;
+	while (it.pool.take(index))
+		held.push_back(index);
+	for (int i = 0; i < 5; ++i) {
+		it.drain.sync();
+		it.control.flush();
+	}
+	for (const std::uint32_t each : held)
+		it.pool.give_back(each);
+	it.drain.sync();
+	it.drain.drain_rest();
+	it.taker.take_all();
+	const auto &blocks = it.taker.streams[0];
+	REQUIRE(blocks.size() == 6);
+	for (std::size_t i = 0; i < blocks.size(); ++i)
+		CHECK(blocks[i].header.packet_seq_num == i);
+}
+
+TEST_CASE("drain: beside a probe and a writer every event is in a block or refused")
+{
+	constexpr std::uint64_t events = 300'000;
+	Draining it(16);
+	std::atomic<bool> over{false};
+	std::thread writer([&] {
+		while (!over) {
+			it.pool.wait();
+			it.taker.take_all();
+		}
+	});
+	it.drain.start();
+	std::uint64_t refused[cpus] = {};
+	std::vector<std::thread> probes;
+	for (unsigned cpu = 0; cpu < cpus; ++cpu)
+		probes.emplace_back([&, cpu] {
+			for (std::uint64_t i = 0; i < events; ++i) {
+				refused[cpu] += !fake::post(it.card, cpu, 0, i, i);
+				if (i % 20'000 == 0) // longer than a look takes
+					std::this_thread::sleep_for(std::chrono::milliseconds(1));
+			}
+		});
+	for (std::thread &probe : probes)
+		probe.join();
+	it.drain.stop();
+	it.drain.drain_rest();
+	over = true;
+	it.pool.wake();
+	writer.join();
+	it.taker.take_all();
+	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+		const auto words = it.taker.words(it.stream(cpu, 0));
+		CHECK(words.size() + refused[cpu] == events);
+		CHECK(std::is_sorted(words.begin(), words.end()));
+		CHECK(it.taker.streams[it.stream(cpu, 0)].back().header.events_discarded == refused[cpu]);
+	}
+}
+
+TEST_CASE("drain: where memory ends for a moment, what was there before and comes later is whole")
+{
+	Draining it;
+	long failures = 0;
+	for (std::uint64_t i = 0; i < 60; ++i) {
+		faults::fail_allocation(static_cast<long>(i % 4));
+		try {
+			it.drain.sync();
+			it.control.flush();
+		} catch (const std::bad_alloc &) {
+			++failures;
+		}
+		faults::fail_allocation(-1);
+		it.taker.take_all();
+	}
+	CHECK(failures > 10);
+	it.drain.sync();
+	it.drain.drain_rest();
+	it.taker.take_all();
+	std::uint64_t before = 0;
+	for (const Taken &block : it.taker.streams[0]) {
+		CHECK(block.header.timestamp_begin >= before);
+		CHECK(block.header.content_size > EDC_BLOCK_HEADER * 8);
+		before = block.header.timestamp_end;
+	}
+}
+
+TEST_CASE("drain: where memory ends in its thread the recording is to end, with a sentence")
+{
+	Draining it;
+	it.drain.start();
+	faults::fail_allocation(0);
+	pollfd failure{it.failure.fd(), POLLIN, 0};
+	REQUIRE(::poll(&failure, 1, 10'000) == 1); // it reads a clock every 100 ms
+	CHECK_THAT(std::string(it.failure.text()), Catch::Contains("out of memory"));
+	it.drain.stop();
+	fake::fill_block(it.card, 0, 0, 1, 1);
+	it.drain.look();
+	CHECK(it.read(0, 0) == 1);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Small hand-made recordings for the tests of check: one CPU, a recorder's stream, a program's, and what recording.json
+// would say of them. One tick is one nanosecond. Without a change every statement holds.
+#pragma once
+
+#include <algorithm>
+
+#include "analyze/check.h"
+#include "samples.h"
+#include "trace/merge.h"
+
+namespace samples {
+
+inline const std::string checked_events =
+    event_block(1, "sync", "u16_t cpu; u64_t monotonic; u64_t realtime; u64_t tai; u64_t width;") +
+    event_block(2, "clock_set", "u16_t set; u64_t from_ns; u64_t base; u32_t whole; u32_t frac;") +
+    event_block(
+	3, "thread_state",
+	"u16_t state; s32_t pid; s32_t tgid; s32_t ppid; u16_t cpu; u16_t syscall; text_t comm[16]; u64_t cgroup; "
+	"u32_t flags; s32_t prio;") +
+    event_block(
+	4, "thread_counts",
+	"u16_t when; s32_t pid; s32_t tgid; u64_t nvcsw; u64_t nivcsw; u64_t sum_exec_runtime; u64_t min_flt; u64_t "
+	"maj_flt; u64_t nr_migrations;") +
+    event_block(5, "thread", "u16_t reserved; s32_t pid; s32_t tgid;") +
+    event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    event_block(258, "sched_migrate_task", "u16_t dest_cpu; s32_t pid; u16_t orig_cpu; u16_t prio;") +
+    event_block(259, "sched_wakeup_new",
+		"u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
+    event_block(282, "softirq_entry", "u16_t vec;") + event_block(283, "softirq_exit", "u16_t vec;") +
+    event_block(320, "sys_enter", "u12_t id; abi_t abi;") + event_block(322, "sys_exit", "s16_t ret;") +
+    event_block(360, "cpu_idle", "s16_t state;") + event_block(1024, "mine", "u16_t number;");
+
+inline std::uint64_t two(std::int32_t first, std::int32_t second)
+{
+	return static_cast<std::uint32_t>(first) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(second)) << 32;
+}
+
+class CheckedHistory {
+public:
+	static constexpr std::uint64_t begin = 1'000'000, end = 801'000'000, idle = 0, thread = 7;
+
+	std::vector<StreamWriter> streams;
+	monitor::analyze::RecordingInfo info;
+	int control_missing = 0; // tokens that the recorder wrote and that are not there
+
+	CheckedHistory()
+	{
+		streams.emplace_back(EDC_CPU_UNKNOWN, 0);
+		streams.emplace_back(0, 0);
+		streams.emplace_back(0, EDC_LEVEL_USER);
+		for (StreamWriter &stream : streams)
+			stream.open(0);
+		user().header().tid = user().header().process = thread;
+		info.present = info.complete = true;
+		info.card = "bpf";
+		info.end_reason = "the time is over";
+		info.cpus = 1;
+		info.start_time = begin;
+		info.end_time = end;
+		info.programs = {"sched_switch", "sched_migrate_task", "sched_wakeup_new", "softirq_entry",
+				 "sys_enter",    "sys_exit",           "cpu_idle",         "irq_handler_entry"};
+		info.misses_start = info.misses_end = {{"sched_switch", 0}};
+		info.skew_ticks = 30;
+		info.skew = {20, 1, 2};
+		info.start_counts.emplace();
+		info.end_counts.emplace();
+		info.start_counts->before = info.start_counts->after = begin;
+		info.end_counts->before = info.end_counts->after = end;
+		info.witness_start = info.witness_end = {{0, 1000, 1000, 1000, true, 1000, 400, 90, 100}};
+	}
+
+	StreamWriter &recorder() { return streams[0]; }
+	StreamWriter &user() { return streams[2]; }
+
+	void set(unsigned number, std::uint64_t from_ns, std::uint64_t base, std::uint32_t frac = 0)
+	{
+		recorder().post(from_ns, 2, number, {from_ns, base, 1 | static_cast<std::uint64_t>(frac) << 32});
+	}
+	void sync(std::uint64_t time, std::uint64_t monotonic, std::uint64_t width = 40)
+	{
+		recorder().post(time, 1, 0, {monotonic, 0, 0, width});
+	}
+	// Syncs ten times a second, and a line that is the truth.
+	void steady_clock()
+	{
+		set(0, 0, 0);
+		for (std::uint64_t time = begin; time <= end; time += 100'000'000)
+			sync(time, time);
+	}
+	// A kernel token, counted as its probe would.
+	void kernel(std::uint64_t time, unsigned id, unsigned arg = 0, std::initializer_list<std::uint64_t> words = {})
+	{
+		streams[1].post(time, id, arg, words);
+		++counts(id).seen;
+	}
+	void switches(std::uint64_t time, std::int32_t prev, std::int32_t next)
+	{
+		kernel(time, 256, 1, {two(prev, next)});
+		++info.end_counts->context_switches;
+	}
+	void call(std::uint64_t enter, std::uint64_t exit)
+	{
+		kernel(enter, 320, 39);
+		kernel(exit, 322);
+	}
+	void figures(std::uint64_t time, unsigned when, std::uint64_t switched, std::uint64_t ran,
+		     std::uint64_t migrated, std::int32_t tid = thread)
+	{
+		recorder().post(time, 4, when, {two(tid, tid), switched, 0, ran, 0, 0, migrated});
+	}
+	void user_event(std::uint64_t time, unsigned number = 0)
+	{
+		user().post(time, 1024, number, {}, EDC_MODE_USER);
+		if (!info.user_card)
+			info.user_card.emplace();
+		++info.user_card->tokens;
+	}
+	monitor::analyze::ClassCounts &counts(unsigned id)
+	{
+		const auto found = std::ranges::find(info.classes, id, &monitor::analyze::ClassCounts::id);
+		if (found != info.classes.end())
+			return *found;
+		info.classes.emplace_back();
+		info.classes.back().id = id;
+		info.classes.back().name = description(checked_events)->by_id(id)->name;
+		return info.classes.back();
+	}
+
+	std::vector<monitor::analyze::Statement> statements()
+	{
+		std::vector<StreamWriter> written = streams; // which it ends
+		auto trace = samples::trace(written, checked_events);
+		std::uint64_t control = 0;
+		monitor::trace::merge(
+		    trace, {},
+		    [&](const monitor::trace::Event &event) {
+			    control += event.is_control() && !event.stream->is_user();
+		    },
+		    [](const monitor::trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
+		info.control_tokens = control + control_missing;
+		return monitor::analyze::check(trace, info);
+	}
+	// "VERDICT text" of the first statement of that id that is worst; "none" without one.
+	std::string said(const std::string &id)
+	{
+		std::string all = "none";
+		for (const auto &statement : statements())
+			if (statement.id == id &&
+			    (all == "none" || statement.verdict == monitor::analyze::Verdict::fails))
+				all = monitor::analyze::word(statement.verdict) + (" " + statement.text);
+		return all;
+	}
+	bool fails(const std::string &id) { return said(id).starts_with("FAILS"); }
+	bool holds(const std::string &id) { return said(id).starts_with("ok"); }
+	// Every statement that fails.
+	std::string failures()
+	{
+		std::string all;
+		for (const auto &statement : statements())
+			if (statement.verdict == monitor::analyze::Verdict::fails)
+				all += statement.id + ": " + statement.text + "\n";
+		return all;
+	}
+};
+
+} // namespace samples

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: MIT
+// The statements of check, by small hand-made recordings: what holds, and what each change must turn red.
+#include <catch2/catch.hpp>
+
+#include "analyze/clock_bound.h"
+#include "checked_history.h"
+
+using namespace monitor;
+using samples::CheckedHistory;
+
+namespace {
+
+// A thread of a program runs twice, makes calls and posts; the CPU idles in between.
+CheckedHistory some_history()
+{
+	CheckedHistory history;
+	history.steady_clock();
+	history.switches(2'000'000, 0, 7);
+	history.call(2'010'000, 2'020'000);
+	history.user_event(2'030'000, 1);
+	history.switches(3'000'000, 7, 0);
+	history.kernel(3'000'100, 360, 1);
+	history.kernel(4'000'000, 360, 0xffff);
+	history.kernel(4'000'200, 282, 1);
+	history.kernel(4'000'300, 283, 1);
+	history.switches(4'000'400, 0, 7);
+	history.user_event(4'050'000, 2);
+	history.switches(5'000'000, 7, 0);
+	return history;
+}
+
+} // namespace
+
+TEST_CASE("check: the hand-made recording is true")
+{
+	CheckedHistory history = some_history();
+	CHECK(history.failures() == "");
+	for (const char *id :
+	     {"conservation", "control_tokens", "losses_placed", "misses", "user_events", "clock", "clock_sets",
+	      "clock_skew", "calls_witnessed", "probe_times", "user_times", "context_switches", "idle_states"})
+		CHECK(history.said(id).substr(0, 3) == "ok ");
+}
+
+TEST_CASE("check: conservation, class by class")
+{
+	for (const int change : {-1, 1}) {
+		CheckedHistory history = some_history();
+		history.counts(282).seen += static_cast<std::uint64_t>(change);
+		CHECK(history.failures().starts_with("conservation: softirq_entry (282): "));
+	}
+	CheckedHistory unknown = some_history(); // a class that no probe counted
+	std::erase_if(unknown.info.classes, [](const analyze::ClassCounts &counts) { return counts.id == 282; });
+	CHECK(unknown.said("conservation") == "FAILS class 282: 1 tokens in blocks that no probe counted");
+	CheckedHistory filtered = some_history();
+	filtered.counts(282).seen += 3;
+	filtered.counts(282).filtered += 2;
+	filtered.counts(282).too_deep += 1;
+	CHECK(filtered.holds("conservation"));
+}
+
+TEST_CASE("check: what the rings refused is what the streams tell of, neither more nor fewer")
+{
+	const auto lossy = [](std::uint64_t refused, std::uint64_t discarded) {
+		CheckedHistory history = some_history();
+		history.counts(282).seen += refused;
+		history.counts(282).refused = refused;
+		history.streams[1].open(6'000'000, discarded);
+		return history;
+	};
+	CHECK(lossy(5, 5).holds("losses_placed"));
+	CHECK(lossy(5, 5).failures() == "");
+	CHECK(lossy(5, 4).failures().starts_with("losses_placed: 5 tokens were refused"));
+	CHECK(lossy(5, 6).failures().starts_with("losses_placed: 5 tokens were refused"));
+}
+
+TEST_CASE("check: blocks that were not written, refused probes, a full filter")
+{
+	CheckedHistory history = some_history();
+	history.info.dropped_blocks = 1;
+	history.info.traced_refused = 1;
+	history.info.misses_end["sched_switch"] = 1;
+	CHECK(history.fails("dropped_blocks"));
+	CHECK(history.fails("filter_full"));
+	CHECK(history.fails("misses"));
+	CheckedHistory uncounted = some_history();
+	uncounted.info.misses_end.clear();
+	uncounted.info.misses_start.clear();
+	CHECK(uncounted.fails("misses"));
+}
+
+TEST_CASE("check: of a thousand times one may be clamped")
+{
+	CheckedHistory history = some_history();
+	for (std::uint64_t i = 0; i < 2000; ++i) {
+		if (history.streams[1].room() < 32)
+			history.streams[1].open(6'000'000 + i * 100);
+		history.kernel(6'000'000 + i * 100, 282 + i % 2, 1);
+	}
+	history.info.clamped = 2;
+	CHECK(history.failures() == "");
+	history.info.clamped = 3;
+	CHECK(history.failures().starts_with("clamped: 3 times"));
+}
+
+TEST_CASE("check: the recorder's own tokens are all there")
+{
+	for (const int missing : {-1, 1}) {
+		CheckedHistory history = some_history();
+		history.control_missing = missing;
+		CHECK(history.failures().starts_with("control_tokens: "));
+	}
+}
+
+TEST_CASE("check: user events, as the cards counted them and as they are in the streams")
+{
+	for (const int change : {-1, 1}) {
+		CheckedHistory history = some_history();
+		history.info.user_card->tokens += static_cast<std::uint64_t>(change);
+		CHECK(history.failures().starts_with("user_events: "));
+		CheckedHistory discarded = some_history();
+		discarded.info.user_card->discarded = 3;
+		auto &header = discarded.user().open(6'000'000, static_cast<std::uint64_t>(3 + change));
+		header.tid = header.process = 7;
+		CHECK(discarded.fails("user_events"));
+	}
+	CheckedHistory damaged = some_history();
+	damaged.info.user_card->damaged = 1;
+	damaged.info.user_card->damage = "a token of length 9";
+	CHECK(damaged.said("user_damage") ==
+	      "FAILS 1 blocks of instrumented processes were damaged: a token of length 9");
+	CheckedHistory refused = some_history();
+	refused.info.user_card->classes_refused = 1;
+	CHECK(refused.fails("user_refused"));
+}
+
+TEST_CASE("check: a thread posts where it runs, and not within a system call")
+{
+	CheckedHistory in_call = some_history();
+	in_call.call(7'000'000, 7'100'000); // nobody runs: no call
+	CHECK(in_call.holds("user_times"));
+
+	CheckedHistory history;
+	history.steady_clock();
+	history.switches(2'000'000, 0, 7);
+	history.call(2'010'000, 2'030'000);
+	history.user_event(2'020'000);
+	history.switches(3'000'000, 7, 0);
+	CHECK(history.said("user_times").starts_with("FAILS 1 user tokens: one lies 10000 ns inside"));
+
+	CheckedHistory early;
+	early.steady_clock();
+	early.switches(2'000'000, 9, 8);
+	early.user_event(2'990'000); // 10 us before its thread comes
+	early.switches(3'000'000, 8, 7);
+	early.switches(4'000'000, 7, 0);
+	CHECK(early.said("user_times").starts_with("FAILS 1 user tokens: one lies 10000 ns inside"));
+
+	CheckedHistory unseen; // a switch without a token: the kernel hides a thread
+	unseen.steady_clock();
+	unseen.switches(2'000'000, 9, 8);
+	unseen.user_event(2'990'000);
+	unseen.switches(3'000'000, 7, 0);
+	CHECK(unseen.holds("user_times"));
+}
+
+TEST_CASE("check: idle states alternate")
+{
+	CheckedHistory history = some_history();
+	history.kernel(5'000'100, 360, 1);
+	CHECK(history.holds("idle_states"));
+	history.kernel(5'000'200, 360, 2); // what ended the first is missing
+	CHECK(history.said("idle_states").starts_with("FAILS"));
+	CheckedHistory usage = some_history();
+	CHECK(usage.said("idle_usage").starts_with("not witnessed"));
+	for (auto *counts : {&usage.info.start_counts, &usage.info.end_counts}) {
+		(*counts)->idle_before = (*counts)->before;
+		(*counts)->idle_after = (*counts)->after;
+		(*counts)->idle_ends = 100;
+	}
+	usage.info.end_counts->idle_ends = 102; // one, and one whose count was on its way
+	CHECK(usage.holds("idle_usage"));
+	usage.info.end_counts->idle_ends = 103;
+	CHECK(usage.fails("idle_usage"));
+	usage.info.end_counts->idle_ends = 99;
+	CHECK(usage.fails("idle_usage"));
+}
+
+TEST_CASE("check: totals of the kernel, and what a hidden thread leaves of them")
+{
+	CheckedHistory history = some_history();
+	history.info.end_counts->context_switches += 1;
+	CHECK(history.fails("context_switches"));
+	CheckedHistory softirqs = some_history();
+	softirqs.info.start_counts->softirqs = 10;
+	softirqs.info.end_counts->softirqs = 11;
+	CHECK(softirqs.holds("softirqs"));
+	softirqs.info.end_counts->softirqs = 12;
+	CHECK(softirqs.fails("softirqs"));
+	softirqs.info.end_counts->softirqs = 10;
+	CHECK(softirqs.fails("softirqs"));
+	CheckedHistory births = some_history();
+	births.info.start_counts->births = 10;
+	births.info.end_counts->births = 12; // two on their way
+	CHECK(births.holds("births"));
+	births.info.end_counts->births = 13;
+	CHECK(births.fails("births"));
+
+	CheckedHistory hidden = some_history();
+	hidden.recorder().post(801'000'001, 3, 0,
+			       {samples::two(20, 20), samples::two(1, 0xfff0000), 0, 0, 0, EDC_THREAD_HIDDEN});
+	CHECK(hidden.said("context_switches").starts_with("not checked"));
+	hidden.info.end_counts->context_switches += 5; // its own have no tokens
+	CHECK(hidden.said("context_switches").starts_with("not checked"));
+	hidden.info.end_counts->context_switches -= 7; // of the first one nobody knows whether it was counted
+	CHECK(hidden.fails("context_switches"));
+}
+
+TEST_CASE("check: migrations by the threads' own counters")
+{
+	const auto migrating = [](std::uint64_t kernel, unsigned dest) {
+		CheckedHistory history;
+		history.set(0, 0, 0);
+		history.sync(1'000'000, 1'000'000);
+		history.figures(1'500'000, EDC_WHEN_START, 0, 0, 5);
+		history.sync(101'000'000, 101'000'000);
+		history.kernel(102'000'000, 258, dest, {samples::two(7, 120 << 16)});
+		history.figures(103'000'000, EDC_WHEN_END, 0, 0, 5 + kernel);
+		history.sync(201'000'000, 201'000'000);
+		return history;
+	};
+	CHECK(migrating(1, 1).holds("thread_migrations"));
+	CHECK(migrating(0, 1).fails("thread_migrations"));
+	CHECK(migrating(2, 1).fails("thread_migrations"));
+	CHECK(migrating(0, 0).holds("thread_migrations")); // to where it is: the kernel does not count it
+	CHECK(migrating(0, 0).failures() == "");
+}
+
+namespace {
+
+// Threads 11, 12 ... run for `each_ns` one after the other; the kernel counts as much, and `more` besides.
+CheckedHistory turns(std::uint64_t each_ns, std::initializer_list<std::int64_t> more, std::uint64_t switched = 1)
+{
+	CheckedHistory history;
+	history.set(0, 0, 0);
+	history.sync(CheckedHistory::begin, CheckedHistory::begin);
+	std::int32_t tid = 11;
+	for (std::size_t i = 0; i < more.size(); ++i)
+		history.figures(2'000'000, EDC_WHEN_START, 0, 0, 0, tid++);
+	std::uint64_t time = 5'000'000;
+	history.switches(time, 0, 11);
+	for (std::int32_t running = 11; running < tid; ++running)
+		history.switches(time += each_ns, running, running + 1 < tid ? running + 1 : 0);
+	history.sync(time + 1'000'000, time + 1'000'000);
+	tid = 11;
+	for (const std::int64_t ns : more)
+		history.figures(time + 2'000'000, EDC_WHEN_END, switched, each_ns + static_cast<std::uint64_t>(ns), 0,
+				tid++);
+	return history;
+}
+
+} // namespace
+
+TEST_CASE("check: a thread's context switches are the kernel's")
+{
+	CHECK(turns(20'000'000, {0, 0}).holds("thread_switches"));
+	CHECK(turns(20'000'000, {0, 0}, 2).fails("thread_switches"));
+	CHECK(turns(20'000'000, {0, 0}, 0).fails("thread_switches"));
+}
+
+TEST_CASE("check: two threads may be off by what a CPU that stands still moves, the sum may not")
+{
+	constexpr std::int64_t ms = 1'000'000;
+	CHECK(turns(100'000'000, {0, 0, 0, 0}).failures() == "");
+	CHECK(turns(100'000'000, {5 * ms, -5 * ms, 0, 0}).said("thread_cpu_time").find("disagree") ==
+	      std::string::npos);
+	const std::string stood = turns(100'000'000, {30 * ms, -30 * ms, 0, 0}).said("thread_cpu_time");
+	CHECK(stood.starts_with("ok"));
+	CHECK(stood.find("2 threads disagree") != std::string::npos);
+	CHECK(stood.find("a CPU stood still") != std::string::npos);
+	CHECK(turns(100'000'000, {30 * ms, -15 * ms, -15 * ms, 0}).fails("thread_cpu_time"));
+	CHECK(turns(100'000'000, {60 * ms, -60 * ms, 0, 0}).fails("thread_cpu_time"));
+	CHECK(turns(100'000'000, {30 * ms, 0, 0, 0}).fails("total_cpu_time"));
+	CHECK(turns(100'000'000, {30 * ms, 0, 0, 0}).fails("thread_cpu_time"));
+}
+
+TEST_CASE("check: what the tolerance covers is not checked")
+{
+	CHECK(turns(100'000'000, {0, 0}).holds("total_cpu_time"));
+	CHECK(turns(1'000'000, {0}).said("total_cpu_time").starts_with("not checked"));
+	CHECK(turns(1'000'000, {0}).said("thread_cpu_time").starts_with("not checked"));
+	CHECK(turns(1'000'000, {300'000'000}).fails("total_cpu_time"));
+	CHECK(turns(12'000'000, {0}).holds("thread_cpu_time"));
+}
+
+TEST_CASE("check: events that nothing else counts are said")
+{
+	CheckedHistory history = some_history();
+	CHECK(history.said("unwitnessed") == "none");
+	history.info.classes.push_back({257, "sched_waking", "sched", 0, 0, 0, 0});
+	CHECK(history.said("unwitnessed").starts_with("not witnessed 0 events that only the probes counted"));
+}
+
+TEST_CASE("check: the recorder's own calls are seen, and their times lie between the reads of the TSC")
+{
+	CheckedHistory missing = some_history();
+	missing.info.witness_end[0].entries = 985;
+	CHECK(missing.said("calls_witnessed") ==
+	      "FAILS system calls: at the end 1000 were made on CPU 0, the probes saw 985 entries and 1000 exits");
+	missing.info.witness_end[0] = {0, 1000, 1000, 985, true, 1000, 400, 0, 100};
+	CHECK(missing.fails("calls_witnessed"));
+	CheckedHistory more = some_history();
+	more.info.witness_start[0].entries = 1001;
+	CHECK(more.fails("calls_witnessed"));
+	more.info.witness_start[0].alone = false; // another thread's
+	CHECK(more.said("calls_witnessed").starts_with("not witnessed"));
+	more.info.witness_start[0].entries = 999;
+	CHECK(more.fails("calls_witnessed"));
+
+	CheckedHistory late = some_history();
+	late.info.witness_start[0].outside = 101;
+	CHECK(late.failures().starts_with(
+	    "probe_times: probes' times: at the start tokens on CPU 0 lie up to 101 ns outside"));
+	CheckedHistory other = some_history();
+	other.info.witness_start.push_back({1, 1000, 1000, 1000, true, 0, 0, 0, 0});
+	CHECK(other.said("probe_times").starts_with("not witnessed probes' times: none on 1 of 2 CPUs"));
+	CheckedHistory none = some_history();
+	none.info.witness_end.clear();
+	CHECK(none.said("probe_times").starts_with("not witnessed probes' times: at the end none"));
+	CHECK(none.said("calls_witnessed").starts_with("not witnessed"));
+}
+
+TEST_CASE("check: the clock judges")
+{
+	const auto said = [](std::uint64_t last, std::uint64_t off, const char *id) {
+		CheckedHistory history;
+		history.set(0, 0, 0);
+		history.sync(1'000'000, 1'000'000);
+		history.sync(101'000'000 + off, 101'000'000);
+		history.sync(last + off, last);
+		return history.said(id);
+	};
+	CHECK(said(201'000'000, 0, "clock").starts_with("ok 3 sync events; clock bound 72 ns at the most"));
+	CHECK(said(201'000'000, 9'900, "clock").starts_with("ok"));
+	CHECK(said(201'000'000, 10'100, "clock").starts_with("FAILS"));
+	CHECK(said(201'000'000, 0, "clock_gap") == "none");
+	CHECK(said(1'101'000'000, 0, "clock_gap") == "none");
+	CHECK(said(1'102'000'000, 10'100, "clock").starts_with("FAILS")); // the first interval is short
+	CHECK(said(1'102'000'000, 0, "clock_gap") == "not witnessed the clock is not witnessed for 1.001 s, from 0.101 "
+						     "s on, for the recorder stood still: its bound "
+						     "there is 90 ns");
+	CheckedHistory widths;
+	widths.set(0, 0, 0);
+	widths.sync(1'000'000, 1'000'000, 100);
+	widths.sync(101'000'000, 101'000'000, 40);
+	CHECK(widths.said("clock").find("clock bound 132 ns at the most") != std::string::npos);
+	CheckedHistory one;
+	one.sync(1'000'000, 1'000'000);
+	CHECK(one.fails("clock"));
+	CheckedHistory asleep;
+	asleep.set(0, 0, 0);
+	asleep.sync(1'000'000, 1'000'000);
+	asleep.sync(2'000'000'000, 1'900'000'000); // it is wide, and no failure
+	CHECK(asleep.said("clock").starts_with("not witnessed"));
+	CHECK(asleep.said("clock_gap").starts_with("not witnessed"));
+}
+
+TEST_CASE("check: clock sets that step, or are missing")
+{
+	const auto said = [](unsigned number, std::uint64_t base) {
+		CheckedHistory history;
+		history.set(0, 0, 0);
+		history.sync(1'000'000, 1'000'000);
+		history.set(number, 50'000'000, base);
+		history.sync(101'000'000, 101'000'000);
+		return history.said("clock_sets");
+	};
+	CHECK(said(1, 50'000'000) == "ok 2 clock sets: each begins on the line of the one before it");
+	CHECK(said(1, 50'000'030).starts_with("FAILS of 2 clock sets 1 do not begin"));
+	CHECK(said(1, 49'999'970).starts_with("FAILS"));
+	CHECK(said(2, 50'000'000).starts_with("FAILS"));
+}
+
+TEST_CASE("check: the clock bound is largest where a set takes over")
+{
+	// The line is 10^-4 too fast from 2 ms to 50 ms, and then as the truth is from the first sync to the last on
+	// average.
+	constexpr std::uint32_t fast = 429'497; // 10^-4 of 2^32
+	CheckedHistory whole;
+	whole.set(0, 0, 0);
+	whole.sync(1'000'000, 1'000'000);
+	whole.set(1, 2'000'000, 2'000'000, fast);
+	whole.set(2, 50'000'000, 50'004'800);
+	whole.sync(101'004'800, 101'000'000);
+	// At 50,000,000 ns the truth is 1,000,000 + 49/100 of 100,004,800 = 50,002,352; the line has 50,004,800 there.
+	CHECK(whole.said("clock").find("clock bound 2520 ns at the most") != std::string::npos);
+}
+
+TEST_CASE("check: the skew of the CPUs' clocks was measured")
+{
+	CheckedHistory history = some_history();
+	CHECK(history.said("clock_skew") == "ok the clocks of 2 CPUs are at most 30 ns apart");
+	history.info.skew = {};
+	CHECK(history.said("clock_skew").starts_with("not witnessed"));
+	history.info.skew = {0, 1, 2};
+	CHECK(history.fails("clock_skew"));
+	history.info.skew = {20, 1, 4};
+	history.info.clocks_not_compared = 2;
+	CHECK(history.said("clock_skew").starts_with("not checked the clocks of 2 CPUs"));
+}
+
+TEST_CASE("check: a bound that is wide only because the CPUs' clocks could not be compared closely is not witnessed")
+{
+	CheckedHistory history = some_history();
+	history.info.skew_ticks = 1'000'000;
+	CHECK(history.fails("clock"));
+	history.info.skew.least_uncertainty = 900'000;
+	CHECK(history.said("clock").starts_with("not witnessed"));
+}
+
+TEST_CASE("check: an incomplete recording says so and nothing of counts")
+{
+	CheckedHistory history = some_history();
+	history.info.complete = false;
+	CHECK(history.fails("complete"));
+	CHECK(history.said("conservation").starts_with("not checked"));
+	history.info.present = false;
+	CHECK(history.fails("complete"));
+}

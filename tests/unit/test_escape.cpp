@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// What becomes of bytes that are no printable characters.
+#include <catch2/catch.hpp>
+
+#include "base/escape.h"
+#include "base/json.h"
+#include "trace/text.h"
+
+using namespace monitor;
+
+TEST_CASE("escape: every kind of byte in every form")
+{
+	struct Row {
+		std::string text, cell, lines, quoted, json;
+	};
+	const Row rows[] = {
+	    {"plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
+	     "plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
+	     "plain \xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"},
+	    {"a\nb\tc", "a\\nb\\tc", "a\nb\tc", "a\\nb\\tc", "a\\nb\\tc"},
+	    {"\x1b[2J\a\r\x7f", "\\x1b[2J\\x07\\x0d\\x7f", "\\x1b[2J\\x07\\x0d\\x7f", "\\x1b[2J\\x07\\x0d\\x7f",
+	     "\\u001b[2J\\u0007\\u000d\\u007f"},
+	    {"\x9b", "\\x9b", "\\x9b", "\\x9b", "\\ufffd"},
+	    {"\xc2\x9b", "\\xc2\\x9b", "\\xc2\\x9b", "\\xc2\\x9b", "\\u009b"},
+	    {"\xc2\x80\xc2\xa0", "\\xc2\\x80\xc2\xa0", "\\xc2\\x80\xc2\xa0", "\\xc2\\x80\xc2\xa0", "\\u0080\xc2\xa0"},
+	    {"\xff\xc0\x80", "\\xff\\xc0\\x80", "\\xff\\xc0\\x80", "\\xff\\xc0\\x80", "\\ufffd\\ufffd\\ufffd"},
+	    {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\\xed\\xa0\\x80", "\\xed\\xa0\\x80", "\\ufffd\\ufffd\\ufffd"},
+	    {"\xe2\x82", "\\xe2\\x82", "\\xe2\\x82", "\\xe2\\x82", "\\ufffd\\ufffd"},
+	    {"\\x1b \"", "\\x1b \"", "\\x1b \"", "\\\\x1b \\\"", "\\\\x1b \\\""},
+	    {std::string("\0", 1), "\\x00", "\\x00", "\\x00", "\\u0000"},
+	};
+	for (const Row &row : rows) {
+		CHECK(escaped(row.text, Escape::cell) == row.cell);
+		CHECK(escaped(row.text, Escape::lines) == row.lines);
+		CHECK(escaped(row.text, Escape::quoted) == row.quoted);
+		CHECK(escaped(row.text, Escape::json) == row.json);
+		CHECK(printable(printable(row.text)) == row.cell);
+		CHECK(trace::json_text(row.text) == '"' + row.json + '"');
+	}
+}
+
+TEST_CASE("escape: JSON of others' texts has no control characters, and is read as it was")
+{
+	const nlohmann::json json = {{"a\x7f", {"\xc2\x85", "\x1b\n"}}};
+	CHECK(json_dump(json) == "{\"a\\u007f\":[\"\\u0085\",\"\\u001b\\n\"]}");
+	CHECK(parse_json(json_dump(json, 1)) == json);
+}

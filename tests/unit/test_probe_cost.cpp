@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// What an event costs: rounds to a middle with quartiles (card/rounds.h), and when a recording's cost is unknown
+// (analyze/probe_cost.h).
+#include <catch2/catch.hpp>
+
+#include "analyze/probe_cost.h"
+#include "analyze/recording_info.h"
+#include "card/rounds.h"
+#include "report/summary.h"
+
+using namespace monitor;
+using monitor::analyze::CalibratedCost;
+
+namespace {
+
+std::vector<card::Round> rounds_of(const std::vector<double> &costs, double off = 100)
+{
+	std::vector<card::Round> rounds;
+	for (double cost : costs)
+		rounds.push_back({off, off + cost, off});
+	return rounds;
+}
+
+// A recording of 1000 events of a family that cost 50 to 60 ns each, at the start and at the end.
+analyze::RecordingInfo recording()
+{
+	analyze::RecordingInfo info;
+	info.present = info.complete = true;
+	analyze::ClassCounts calls;
+	calls.family = "syscall";
+	calls.seen = 1000;
+	info.classes = {calls};
+	const CalibratedCost cost{50, 55, 60, 0.01, 21};
+	info.calibration.emplace();
+	info.calibration->start["syscall"] = cost;
+	info.calibration->end.emplace();
+	(*info.calibration->end)["syscall"] = cost;
+	return info;
+}
+
+std::string why_unknown(const analyze::RecordingInfo &info)
+{
+	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	CHECK(cost.median_ns.has_value() == cost.why_unknown.empty());
+	CHECK(cost.low_ns.has_value() == cost.median_ns.has_value());
+	CHECK(cost.high_ns.has_value() == cost.median_ns.has_value());
+	return cost.why_unknown;
+}
+
+} // namespace
+
+TEST_CASE("calibration: the middle of the rounds and their quartiles, per event")
+{
+	const card::Estimate odd = card::estimate(rounds_of({10, 2, 8, 4, 6}), 2);
+	CHECK(odd.low == 2);
+	CHECK(odd.median == 3);
+	CHECK(odd.high == 4);
+	CHECK(odd.rounds == 5);
+	const card::Estimate even = card::estimate(rounds_of({1, 2, 3, 4}), 1);
+	CHECK(even.low == 1.75);
+	CHECK(even.median == 2.5);
+	CHECK(even.high == 3.25);
+	CHECK(card::estimate(rounds_of({7}), 1).median == 7);
+	CHECK(card::estimate({}, 1).rounds == 0);
+}
+
+TEST_CASE("calibration: one round that was disturbed does not move the middle")
+{
+	std::vector<double> costs(21, 50.0);
+	costs[7] = 1e6;
+	const card::Estimate estimate = card::estimate(rounds_of(costs), 1);
+	CHECK(estimate.low == 50);
+	CHECK(estimate.median == 50);
+	CHECK(estimate.high == 50);
+}
+
+TEST_CASE("calibration: a machine that changes its speed steadily costs the probes nothing")
+{
+	std::vector<card::Round> rounds;
+	for (int i = 0; i < 21; ++i) {
+		const double speed = 1 + i * 0.02;
+		rounds.push_back({100 * speed, 150 * (speed + 0.01), 100 * (speed + 0.02)});
+	}
+	const card::Estimate estimate = card::estimate(rounds, 1);
+	CHECK(estimate.median == Approx(50 * 1.21));
+	CHECK(estimate.off_difference == Approx(0.02 / 1.21));
+}
+
+TEST_CASE("calibration: a negative result stays negative")
+{
+	const card::Estimate estimate = card::estimate(rounds_of({-8, -4, -6}), 2);
+	CHECK(estimate.median == -3);
+	CHECK(estimate.low == -3.5);
+}
+
+TEST_CASE("calibration: how far the two times without probes lie apart")
+{
+	CHECK(card::estimate({{90, 200, 110}}, 1).off_difference == Approx(0.2));
+	CHECK(card::estimate({{110, 200, 90}}, 1).off_difference == Approx(0.2));
+	CHECK(card::estimate({{0, 0, 0}}, 1).off_difference == 0);
+}
+
+TEST_CASE("probe cost: a range from the lower quartile to the upper one, of start and end")
+{
+	analyze::RecordingInfo info = recording();
+	info.calibration->end->at("syscall") = {52, 57, 66, 0.01, 21};
+	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	CHECK(cost.why_unknown.empty());
+	CHECK(!cost.at_start_only);
+	CHECK(*cost.low_ns == 50'000);
+	CHECK(*cost.median_ns == 56'000);
+	CHECK(*cost.high_ns == 66'000);
+}
+
+TEST_CASE("probe cost: unknown where the machine was too restless to measure")
+{
+	analyze::RecordingInfo info = recording();
+	info.calibration->start.at("syscall").off_difference = 0.051;
+	CHECK(why_unknown(info) == "syscall: without probes the calibration's work took 5 % more or less each time");
+	info = recording();
+	info.calibration->end->at("syscall").off_difference = 0.3;
+	CHECK(why_unknown(info) == "syscall: without probes the calibration's work took 30 % more or less each time");
+	info.calibration->end->at("syscall").off_difference = 0.05;
+	CHECK(why_unknown(info).empty());
+}
+
+TEST_CASE("probe cost: unknown where the result is negative")
+{
+	analyze::RecordingInfo info = recording();
+	info.calibration->start.at("syscall") = {-9, -2, 55, 0.01, 21};
+	CHECK(why_unknown(info) == "syscall: the calibration's result was negative (-2.0 ns per event)");
+	info.calibration->start.at("syscall") = {-9, 0.5, 55, 0.01, 21};
+	CHECK(why_unknown(info).empty());
+	CHECK(*analyze::probe_cost(info).low_ns == -9000);
+}
+
+TEST_CASE("probe cost: unknown where start and end disagree")
+{
+	analyze::RecordingInfo info = recording();
+	info.calibration->end->at("syscall") = {70, 75, 80, 0.01, 21};
+	CHECK(why_unknown(info) ==
+	      "syscall: calibrated at the start and at the end it differs: 55.0 and 75.0 ns per event");
+	info.calibration->end->at("syscall") = {59, 75, 80, 0.01, 21}; // the quartiles overlap
+	CHECK(why_unknown(info).empty());
+	info.calibration->start.at("syscall") = {55, 55, 55, 0.01, 21};
+	info.calibration->end->at("syscall") = {57, 57, 57, 0.01, 21}; // they do not, but 3.6 % is near
+	CHECK(why_unknown(info).empty());
+}
+
+TEST_CASE("probe cost: what was not measured costs what the dearest family does")
+{
+	analyze::RecordingInfo info = recording();
+	info.classes[0].family = "irq";
+	const CalibratedCost dear{80, 90, 100, 0.01, 21};
+	info.calibration->start["sched"] = info.calibration->end.value()["sched"] = dear;
+	CHECK(*analyze::probe_cost(info).median_ns == 90'000);
+	info.calibration->start["sched"].rounds = 20; // too few are none
+	CHECK(*analyze::probe_cost(info).median_ns == 55'000);
+	info.calibration->start.clear();
+	CHECK(why_unknown(info) == "irq: there was no time to calibrate");
+}
+
+TEST_CASE("probe cost: what has no events need not be known; counters are in the switch")
+{
+	analyze::RecordingInfo info = recording();
+	info.calibration->start["fault"] = {-9, -2, 1, 0.5, 21};
+	CHECK(why_unknown(info).empty());
+	analyze::ClassCounts counters;
+	counters.family = "counters";
+	counters.seen = 1000;
+	info.classes.push_back(counters);
+	CHECK(*analyze::probe_cost(info).median_ns == 55'000);
+}
+
+TEST_CASE("probe cost: rejected events cost what rejecting costs")
+{
+	analyze::RecordingInfo info = recording();
+	info.classes[0].filtered = 400;
+	const CalibratedCost cheap{8, 10, 12, 0.01, 21};
+	info.calibration->start["rejected"] = info.calibration->end.value()["rejected"] = cheap;
+	CHECK(*analyze::probe_cost(info).median_ns == 600 * 55 + 400 * 10);
+}
+
+TEST_CASE("probe cost: where the end could not be calibrated the start says it, and so does the summary")
+{
+	analyze::RecordingInfo info = recording();
+	info.calibration->end.reset();
+	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	CHECK(*cost.median_ns == 55'000);
+	CHECK(cost.at_start_only);
+}
+
+TEST_CASE("probe cost: of a recording that has one figure per family")
+{
+	analyze::RecordingInfo info = recording();
+	info.calibration.reset();
+	CHECK(why_unknown(info) == "it was not calibrated");
+	info.cost_ns = {{"syscall", 40.0}, {"sched", 0.0}};
+	const analyze::ProbeCost cost = analyze::probe_cost(info);
+	CHECK(*cost.low_ns == 40'000);
+	CHECK(*cost.high_ns == 40'000);
+	CHECK(cost.at_start_only);
+}
+
+TEST_CASE("probe cost: recording.json, damaged or not")
+{
+	const auto parsed = [](const std::string &calibration) {
+		return analyze::parse_recording(R"({"calibration": )" + calibration + "}").calibration;
+	};
+	const auto whole = parsed(R"({"start": {"sched": {"low": 1, "median": 2, "high": 3, "off_difference": 0.01,
+		"rounds": 21}}, "end": {"sched": {"median": "x", "rounds": -1}}})");
+	REQUIRE(whole);
+	CHECK(whole->start.at("sched").high == 3);
+	CHECK(whole->start.at("sched").rounds == 21);
+	CHECK(whole->end.value().at("sched").rounds == 0);
+	CHECK(!parsed(R"({"start": 7, "end": {"why_not": "no privilege"}})")->end);
+	CHECK(!parsed("[]"));
+}
+
+TEST_CASE("summary: the range of the probes' cost, what it rests on, or why it is unknown")
+{
+	report::Summary summary;
+	summary.complete = true;
+	summary.lost = 0;
+	summary.wall_ns = 1e9;
+	summary.recorder_cpu_ns = 5e6;
+	summary.probes = analyze::probe_cost(recording());
+	CHECK(report::summary_text(summary) ==
+	      "0 tokens, lost 0, clock bound unknown; cost: recorder 5.00 ms = 0.50 % of one CPU, probes 50.00 us to "
+	      "60.00 us = 0.01 to 0.01 % of one CPU (calibrated by loops; other code may pay a quarter more)");
+	summary.probes->at_start_only = true;
+	CHECK(report::summary_text(summary).ends_with(
+	    "(calibrated by loops at the start only; other code may pay a quarter more)"));
+	CHECK(report::summary_json(summary).find(R"("probes_cpu_ns_low":50000.0)") != std::string::npos);
+	summary.probes = analyze::ProbeCost{{}, {}, {}, "because", false};
+	CHECK(report::summary_text(summary).ends_with("probes unknown (because)"));
+	CHECK(report::summary_json(summary).find(R"("probes_unknown":"because")") != std::string::npos);
+	summary.probes.reset();
+	CHECK(report::summary_text(summary).ends_with("probes unknown"));
+}

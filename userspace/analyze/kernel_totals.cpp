@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#include "kernel_totals.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::uint64_t edge_ns = 100'000; // the kernel counts an interrupt so long before its token at the most
+constexpr std::uint32_t most_cpus_here = 8192;
+// A birth is counted before the newborn is woken: at each of the two reads one may be between the two on every CPU.
+constexpr std::uint64_t births_per_cpu = 2;
+
+// Rows of /proc/interrupts that have a probe: devices by number and these.
+bool is_probed(const std::string &row)
+{
+	return std::isdigit(static_cast<unsigned char>(row[0])) || row == "LOC" || row == "RES" || row == "CAL" ||
+	       row == "TLB" || row == "IWI";
+}
+
+// Classes whose number a statement compares with a figure that is not the probes' own.
+constexpr std::array witnessed_classes = {
+    "sched_switch",
+    "sched_wakeup_new",
+    "sched_migrate_task",
+    "irq_handler_entry",
+    "irq_handler_exit",
+    "softirq_entry",
+    "softirq_exit",
+    "local_timer_entry",
+    "local_timer_exit",
+    "reschedule_entry",
+    "reschedule_exit",
+    "call_function_entry",
+    "call_function_exit",
+    "call_function_single_entry",
+    "call_function_single_exit",
+    "irq_work_entry",
+    "irq_work_exit",
+    "sys_enter",
+    "sys_exit",
+    "minor_fault",
+    "major_fault",
+    "cpu_idle",
+};
+
+} // namespace
+
+KernelTotals::KernelTotals(const trace::Description &description, const EventKinds &kinds, const RecordingInfo &info)
+    : kinds_(kinds), info_(info)
+{
+	for (const trace::EventClass *cls : description.find("cpu_idle")) {
+		idle_class_ = cls;
+		idle_state_ = {*cls, "state"};
+	}
+	if (!info.start_counts || !info.end_counts)
+		return;
+	const KernelCounts &start = *info.start_counts, &end = *info.end_counts;
+	const std::uint64_t edge = description.clock.to_ticks(edge_ns);
+	stat_ = {start.before, start.after + edge, end.before, end.after + edge};
+	idle_ = {start.idle_before, start.idle_after + edge, end.idle_before, end.idle_after + edge};
+}
+
+void KernelTotals::Tally::add(const Window &window, std::uint64_t time)
+{
+	outer += time >= window.start_before && time <= window.end_after;
+	inner += time >= window.start_after && time <= window.end_before;
+}
+
+KernelTotals::OnCpu *KernelTotals::cpu_of(const trace::Event &event)
+{
+	if (!event.has_cpu() || event.stream->is_user() || event.cpu() >= most_cpus_here)
+		return nullptr;
+	if (event.cpu() >= cpus_.size())
+		cpus_.resize(event.cpu() + 1);
+	return &cpus_[event.cpu()];
+}
+
+// The kernel counts a switch before its token, with interrupts off in between, so no other token of that CPU lies there
+// but the counters'. A virtual CPU may stand still there: so the first token of a CPU after a reading of the kernel's
+// figures, if it is a switch, may have been counted in them, however late it is.
+void KernelTotals::count_switch(std::uint64_t time, std::uint64_t token_before)
+{
+	if (!info_.start_counts || !info_.end_counts)
+		return;
+	const std::uint64_t begin = info_.start_counts->after, end = info_.end_counts->after;
+	switches_.outer += time >= info_.start_counts->before && (time <= end || token_before <= end);
+	switches_.inner += time > begin && token_before > begin && time <= info_.end_counts->before;
+}
+
+void KernelTotals::event(const trace::Event &event)
+{
+	const EventKind &kind = kinds_[*event.cls];
+	OnCpu *const cpu = kind.kind == Kind::counters ? nullptr : cpu_of(event);
+	if (!cpu)
+		return;
+	const std::uint64_t token_before = std::exchange(cpu->last_token, event.time);
+	if (event.cls == idle_class_)
+		return on_idle(event, *cpu);
+	switch (kind.kind) {
+	case Kind::sched_switch:
+		return count_switch(event.time, token_before);
+	case Kind::interrupt_entry:
+	case Kind::timer_entry:
+		return (kinds_.is_softirq(kind.interrupt) ? softirqs_ : interrupts_).add(stat_, event.time);
+	case Kind::sched_wakeup_new:
+		return births_.add(stat_, event.time);
+	default:
+		return;
+	}
+}
+
+// A CPU enters an idle state and leaves it again: two entries, or two exits, want a token between them.
+void KernelTotals::on_idle(const trace::Event &event, OnCpu &cpu)
+{
+	const bool idle = idle_state_.get<std::int64_t>(event) != -1;
+	if (!idle)
+		idle_ends_.add(idle_, event.time);
+	++idle_tokens_;
+	idle_wrong_ += cpu.idle_known && cpu.idle == idle;
+	cpu.idle_known = true;
+	cpu.idle = idle;
+}
+
+// What a hidden thread does has no token: not its way out, not an interrupt that it meets. Then only tokens that the
+// kernel does not count are a contradiction.
+Statement KernelTotals::compare(const char *id, const std::string &text, bool too_few, bool too_many, bool hidden)
+{
+	if (too_many || (too_few && !hidden))
+		return {id, Verdict::fails, text};
+	if (hidden)
+		return {id, Verdict::not_checked, text + "; hidden threads' are missing, so fewer is no contradiction"};
+	return {id, Verdict::holds, text};
+}
+
+void KernelTotals::judge_stat(bool hidden, std::vector<Statement> &statements) const
+{
+	const KernelCounts &start = *info_.start_counts, &end = *info_.end_counts;
+	const auto between = [&](const char *id, const char *what, std::uint64_t from, std::uint64_t to,
+				 const Tally &tokens, std::uint64_t slack) {
+		const std::uint64_t kernel = to - from;
+		const bool back = to < from;
+		statements.push_back(
+		    compare(id,
+			    fmt::format("{}: /proc/stat counts {}, the tokens {} to {} (the edges of reading it)", what,
+					kernel, tokens.inner, tokens.outer),
+			    !back && kernel > tokens.outer + slack, back || kernel + slack < tokens.inner, hidden));
+	};
+	between("context_switches", "context switches", start.context_switches, end.context_switches, switches_, 0);
+	if (info_.filtering())
+		return; // of these only what selected threads do is recorded
+	if (start.births && end.births && info_.has_program("sched_wakeup_new"))
+		between("births", "births of threads", *start.births, *end.births, births_,
+			births_per_cpu * std::max<std::uint64_t>(info_.cpus, 1));
+	if (start.softirqs && end.softirqs && info_.has_program("softirq_entry"))
+		between("softirqs", "softirqs", *start.softirqs, *end.softirqs, softirqs_, 0);
+}
+
+void KernelTotals::judge_interrupts(bool hidden, std::vector<Statement> &statements) const
+{
+	if (!info_.has_program("irq_handler_entry") || info_.filtering()) {
+		statements.push_back(
+		    {"interrupts", Verdict::not_checked, "interrupts: not all were recorded, nothing to compare"});
+		return;
+	}
+	const KernelCounts &start = *info_.start_counts, &end = *info_.end_counts;
+	std::uint64_t unprobed = 0;
+	for (const auto &[row, last] : end.interrupt_rows) {
+		const auto first = start.interrupt_rows.find(row);
+		if (!row.empty() && !is_probed(row) && first != start.interrupt_rows.end())
+			unprobed += last - std::min(first->second, last);
+	}
+	const std::uint64_t kernel = end.interrupts - start.interrupts;
+	// A shared line runs several handlers, a vector may have no handler; the unprobed rows are read a little later.
+	statements.push_back(compare(
+	    "interrupts",
+	    fmt::format("interrupts: /proc/stat counts {}, the tokens {} to {}, and {} on lines without a probe",
+			kernel, interrupts_.inner, interrupts_.outer, unprobed),
+	    kernel > interrupts_.outer + unprobed && end.interrupts >= start.interrupts,
+	    kernel + unprobed < interrupts_.inner || end.interrupts < start.interrupts, hidden));
+}
+
+void KernelTotals::judge_idle(std::vector<Statement> &statements) const
+{
+	if (!info_.has_program("cpu_idle") || info_.filtering())
+		return;
+	statements.push_back({"idle_states", idle_wrong_ ? Verdict::fails : Verdict::holds,
+			      fmt::format("idle states: of {} tokens {} do not alternate between entry and exit",
+					  idle_tokens_, idle_wrong_)});
+	const auto &start = info_.start_counts->idle_ends, &end = info_.end_counts->idle_ends;
+	if (!start || !end) {
+		statements.push_back(
+		    {"idle_usage", Verdict::not_witnessed, "idle states: this kernel has no cpuidle that counts them"});
+		return;
+	}
+	// A CPU that idles without cpuidle (polling, or before its first state) has tokens that it does not count. It
+	// counts a state after the token of its end, with interrupts between: at the first read one may be on its way
+	// on every CPU.
+	const std::uint64_t kernel = *end - *start;
+	statements.push_back(
+	    {"idle_usage", *end >= *start && kernel <= idle_ends_.outer + info_.cpus ? Verdict::holds : Verdict::fails,
+	     fmt::format("idle states: cpuidle counts {}, the tokens {} to {} (the edges of reading it)", kernel,
+			 idle_ends_.inner, idle_ends_.outer)});
+}
+
+void KernelTotals::judge_unwitnessed(std::vector<Statement> &statements) const
+{
+	std::string names;
+	std::uint64_t events = 0;
+	for (const ClassCounts &counts : info_.classes) {
+		if (std::ranges::find(witnessed_classes, std::string_view(counts.name)) != witnessed_classes.end())
+			continue;
+		if (names.find(counts.name) == std::string::npos)
+			names += (names.empty() ? "" : ", ") + counts.name;
+		events += counts.seen;
+	}
+	if (!names.empty())
+		statements.push_back(
+		    {"unwitnessed", Verdict::not_witnessed,
+		     fmt::format("{} events that only the probes counted, nothing else does: {}", events, names)});
+}
+
+void KernelTotals::judge(bool hidden, std::vector<Statement> &statements) const
+{
+	judge_stat(hidden, statements);
+	judge_interrupts(hidden, statements);
+	judge_idle(statements);
+	judge_unwitnessed(statements);
+}
+
+} // namespace monitor::analyze

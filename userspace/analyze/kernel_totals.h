@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The tokens of the whole machine against totals that the kernel counts without us: /proc/stat's context switches,
+// interrupts, softirqs and births, cpuidle's states; and idle states by their alternation. What no total confirms is
+// said. Part of check.cpp, which feeds it every event in order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check.h"
+#include "event_kinds.h"
+#include "trace/event.h"
+#include "trace/field_ref.h"
+
+namespace monitor::analyze {
+
+class KernelTotals {
+public:
+	KernelTotals(const trace::Description &description, const EventKinds &kinds, const RecordingInfo &info);
+
+	void event(const trace::Event &event);
+
+	// Of a trace without losses. `hidden`: the kernel hides some threads from the probes, so tokens may be fewer.
+	void judge(bool hidden, std::vector<Statement> &statements) const;
+
+private:
+	// The kernel counts between two reads, each within two moments: events that surely or possibly lie between.
+	struct Window {
+		std::uint64_t start_before = 0, start_after = 0, end_before = 0, end_after = 0;
+	};
+	struct Tally {
+		std::uint64_t inner = 0, outer = 0;
+		void add(const Window &window, std::uint64_t time);
+	};
+	struct OnCpu {
+		std::uint64_t last_token = 0;
+		bool idle_known = false, idle = false;
+	};
+
+	OnCpu *cpu_of(const trace::Event &event);
+	void count_switch(std::uint64_t time, std::uint64_t token_before);
+	void on_idle(const trace::Event &event, OnCpu &cpu);
+	static Statement compare(const char *id, const std::string &text, bool too_few, bool too_many, bool hidden);
+	void judge_stat(bool hidden, std::vector<Statement> &statements) const;
+	void judge_interrupts(bool hidden, std::vector<Statement> &statements) const;
+	void judge_idle(std::vector<Statement> &statements) const;
+	void judge_unwitnessed(std::vector<Statement> &statements) const;
+
+	const EventKinds &kinds_;
+	const RecordingInfo &info_;
+	const trace::EventClass *idle_class_ = nullptr;
+	trace::FieldRef idle_state_;
+	Window stat_, idle_;
+	Tally switches_, interrupts_, softirqs_, births_, idle_ends_;
+	std::vector<OnCpu> cpus_;
+	std::uint64_t idle_tokens_ = 0, idle_wrong_ = 0;
+};
+
+} // namespace monitor::analyze

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "probe_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "recording_info.h"
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::uint64_t least_rounds = 21;
+constexpr double most_off_difference = 0.05;
+// Start and end agree within this, or where their quartiles overlap: then the printed range holds both.
+constexpr double most_difference = 0.05;
+constexpr const char *workloads[] = {"syscall", "sched", "fault"};
+
+// Measured in one place, start or end. False: there were too few rounds, as if it had not been tried.
+const CalibratedCost *find(const CalibratedCosts &costs, const std::string &what)
+{
+	const auto cost = costs.find(what);
+	return cost != costs.end() && cost->second.rounds >= least_rounds ? &cost->second : nullptr;
+}
+
+std::string why_not(const CalibratedCost &cost)
+{
+	if (cost.off_difference > most_off_difference)
+		return fmt::format("without probes the calibration's work took {:.0f} % more or less each time",
+				   cost.off_difference * 100);
+	if (cost.median < 0)
+		return fmt::format("the calibration's result was negative ({:.1f} ns per event)", cost.median);
+	return "";
+}
+
+std::string why_not(const CalibratedCost &start, const CalibratedCost &end)
+{
+	const double difference = std::abs(start.median - end.median), mean = (start.median + end.median) / 2;
+	const bool overlap = start.low <= end.high && end.low <= start.high;
+	if (!overlap && difference > most_difference * mean)
+		return fmt::format("calibrated at the start and at the end it differs: {:.1f} and {:.1f} ns per event",
+				   start.median, end.median);
+	return "";
+}
+
+struct Cost {
+	double low = 0, median = 0, high = 0;
+	std::string why_unknown;
+};
+
+class Costs {
+public:
+	explicit Costs(const Calibration &calibration) : calibration_(calibration)
+	{
+		for (const char *family : workloads)
+			if (const auto cost = measured(family); cost && cost->why_unknown.empty())
+				raise(cost->low, cost->median, cost->high);
+	}
+
+	// What was not measured is taken to cost what the dearest family does.
+	Cost of(const std::string &what) const
+	{
+		if (const auto cost = measured(what))
+			return *cost;
+		if (!dearest_)
+			return {0, 0, 0, "there was no time to calibrate"};
+		return *dearest_;
+	}
+
+private:
+	std::optional<Cost> measured(const std::string &what) const
+	{
+		const CalibratedCost *start = find(calibration_.start, what);
+		if (!start)
+			return {};
+		Cost cost{start->low, start->median, start->high, why_not(*start)};
+		const CalibratedCost *end = calibration_.end ? find(*calibration_.end, what) : nullptr;
+		if (!end)
+			return cost;
+		if (cost.why_unknown.empty())
+			cost.why_unknown = why_not(*end);
+		if (cost.why_unknown.empty())
+			cost.why_unknown = why_not(*start, *end);
+		cost.low = std::min(cost.low, end->low);
+		cost.median = (cost.median + end->median) / 2;
+		cost.high = std::max(cost.high, end->high);
+		return cost;
+	}
+
+	void raise(double low, double median, double high)
+	{
+		if (!dearest_ || median > dearest_->median)
+			dearest_ = Cost{low, median, high, ""};
+	}
+
+	const Calibration &calibration_;
+	std::optional<Cost> dearest_;
+};
+
+// Of a recorder that calibrated once and left no quartiles.
+ProbeCost once_calibrated(const RecordingInfo &info)
+{
+	const auto measured = [&](const std::string &what) {
+		const auto cost = info.cost_ns.find(what);
+		return cost == info.cost_ns.end() ? 0.0 : cost->second;
+	};
+	const double dearest = std::max({measured("syscall"), measured("sched"), measured("fault")});
+	ProbeCost result;
+	if (dearest <= 0) {
+		result.why_unknown = "it was not calibrated";
+		return result;
+	}
+	const auto cost = [&](const std::string &what) { return measured(what) > 0 ? measured(what) : dearest; };
+	double sum = 0;
+	for (const ClassCounts &counts : info.classes)
+		if (counts.family != "counters")
+			sum += static_cast<double>(counts.seen - counts.filtered) * cost(counts.family) +
+			       static_cast<double>(counts.filtered) * cost("rejected");
+	result.low_ns = result.median_ns = result.high_ns = sum;
+	result.at_start_only = true;
+	return result;
+}
+
+} // namespace
+
+ProbeCost probe_cost(const RecordingInfo &info)
+{
+	if (!info.calibration)
+		return once_calibrated(info);
+	const Costs costs(*info.calibration);
+	ProbeCost result;
+	double low = 0, median = 0, high = 0;
+	const auto add = [&](const std::string &what, std::uint64_t events) {
+		if (!events || !result.why_unknown.empty())
+			return;
+		const Cost cost = costs.of(what);
+		if (!cost.why_unknown.empty())
+			result.why_unknown = what + ": " + cost.why_unknown;
+		const auto count = static_cast<double>(events);
+		low += count * cost.low;
+		median += count * cost.median;
+		high += count * cost.high;
+	};
+	for (const ClassCounts &counts : info.classes) {
+		if (counts.family == "counters")
+			continue; // read in the probe of a switch, or at a reset, which were calibrated with them
+		add(counts.family, counts.seen - counts.filtered);
+		add("rejected", counts.filtered);
+	}
+	result.at_start_only = !info.calibration->end;
+	if (!result.why_unknown.empty())
+		return result;
+	result.low_ns = low;
+	result.median_ns = median;
+	result.high_ns = high;
+	return result;
+}
+
+} // namespace monitor::analyze

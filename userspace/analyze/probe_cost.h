@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// What the probes of a recording took: its events times the cost per event that was calibrated at its start and at its
+// end (card/calibration.cpp). A cost that the machine did not let measure is unknown. Called by report/summary.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace monitor::analyze {
+
+struct RecordingInfo;
+
+// ns per event, the middle of `rounds` and its quartiles; how far the two times without probes of a round lay apart.
+struct CalibratedCost {
+	double low = 0, median = 0, high = 0, off_difference = 0;
+	std::uint64_t rounds = 0;
+};
+
+using CalibratedCosts = std::map<std::string, CalibratedCost>; // by family, `rejected`, `reset`
+
+struct Calibration {
+	CalibratedCosts start;
+	std::optional<CalibratedCosts> end; // empty: the end could not be calibrated
+};
+
+struct ProbeCost {
+	std::optional<double> low_ns, median_ns, high_ns; // empty: unknown
+	std::string why_unknown;
+	bool at_start_only = false; // or by a recorder that calibrated once and left no quartiles
+};
+
+ProbeCost probe_cost(const RecordingInfo &info);
+
+} // namespace monitor::analyze

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The recorder's own system calls before and after a recording (record side: card/witness.h), as statements: the probes
+// saw exactly the calls that were made, and their times lie between the direct reads of the TSC around each. Part of
+// check.cpp.
+#pragma once
+
+#include <vector>
+
+#include "check.h"
+
+namespace monitor::analyze {
+
+void judge_witness(const RecordingInfo &info, const trace::Clock &clock, std::vector<Statement> &statements);
+
+} // namespace monitor::analyze

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// What the recorder may write and the reader takes: each number once, for both sides.
+#pragma once
+
+#include <cstddef>
+
+namespace monitor {
+
+inline constexpr std::size_t max_description_bytes = 16u << 20; // of `metadata`
+
+} // namespace monitor

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "mapped_file.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "fd.h"
+
+namespace monitor {
+
+struct MappedFile::Guard {
+	std::atomic<std::uintptr_t> begin = 0; // 0: free
+	std::atomic<std::size_t> size_bytes = 0, whole_bytes = 0;
+	dev_t device = 0;
+	ino_t inode = 0;
+	Guard *next = nullptr;
+};
+
+namespace {
+
+using Guard = MappedFile::Guard;
+
+std::atomic<Guard *> guards = nullptr;
+std::mutex guards_changed; // never held by the handler
+bool has_handler = false;
+struct sigaction handler_before;
+const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+
+void lower(std::atomic<std::size_t> &value, std::size_t to)
+{
+	std::size_t now = value.load(std::memory_order_relaxed);
+	while (to < now && !value.compare_exchange_weak(now, to, std::memory_order_relaxed)) {
+	}
+}
+
+void pass_on(int number, siginfo_t *info, void *context)
+{
+	if (handler_before.sa_flags & SA_SIGINFO)
+		return handler_before.sa_sigaction(number, info, context);
+	if (handler_before.sa_handler == SIG_IGN && info->si_code <= 0)
+		return; // sent by a process
+	if (handler_before.sa_handler != SIG_DFL && handler_before.sa_handler != SIG_IGN)
+		return handler_before.sa_handler(number);
+	struct sigaction standard = {}; // the load is repeated and ends the process where it failed
+	standard.sa_handler = SIG_DFL;
+	::sigaction(SIGBUS, &standard, nullptr);
+	if (info->si_code <= 0)
+		::raise(number);
+}
+
+void on_sigbus(int number, siginfo_t *info, void *context)
+{
+	const int error_number = errno;
+	if (info->si_code != BUS_ADRERR || !survive_fault(info->si_addr))
+		pass_on(number, info, context);
+	errno = error_number;
+}
+
+// With guards_changed held.
+void install_handler()
+{
+	if (std::exchange(has_handler, true))
+		return;
+	struct sigaction action = {};
+	action.sa_sigaction = on_sigbus;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+	::sigaction(SIGBUS, nullptr, &handler_before); // before ours can run
+	::sigaction(SIGBUS, &action, nullptr);
+}
+
+Guard *guard(void *address, const struct stat &status)
+{
+	const auto size_bytes = static_cast<std::size_t>(status.st_size);
+	const std::lock_guard lock(guards_changed);
+	install_handler();
+	Guard *each = guards.load(std::memory_order_relaxed);
+	while (each && each->begin.load(std::memory_order_relaxed) != 0)
+		each = each->next;
+	Guard *const made = each ? each : new Guard;
+	made->size_bytes.store(size_bytes, std::memory_order_relaxed);
+	made->whole_bytes.store(size_bytes, std::memory_order_relaxed);
+	made->device = status.st_dev;
+	made->inode = status.st_ino;
+	made->begin.store(reinterpret_cast<std::uintptr_t>(address), std::memory_order_release);
+	if (!each) {
+		made->next = guards.load(std::memory_order_relaxed);
+		guards.store(made, std::memory_order_release);
+	}
+	return made;
+}
+
+} // namespace
+
+MappedFile::MappedFile(const std::string &path) : path_(path)
+{
+	struct stat status;
+	const Fd fd = open_regular(path, status);
+	if (status.st_size == 0)
+		return;
+	const auto size_bytes = static_cast<std::size_t>(status.st_size);
+	void *address = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+	if (address == MAP_FAILED)
+		throw Error(errno, "cannot map " + path);
+	Mapping owner(address, size_bytes);
+	guard_ = guard(address, status);
+	bytes_ = owner.release();
+}
+
+MappedFile::~MappedFile()
+{
+	if (!guard_)
+		return;
+	{
+		const std::lock_guard lock(guards_changed);
+		guard_->begin.store(0, std::memory_order_release);
+	}
+	::munmap(data(), size());
+}
+
+std::size_t MappedFile::whole_bytes() const
+{
+	return guard_ ? guard_->whole_bytes.load(std::memory_order_relaxed) : 0;
+}
+
+// The file may have become shorter by less than a page. By its name: if that is another file's now, it says nothing.
+void MappedFile::compare_size() const
+{
+	struct stat status;
+	if (::stat(path_.c_str(), &status) != 0 || status.st_ino != guard_->inode || status.st_dev != guard_->device)
+		return;
+	lower(guard_->whole_bytes, static_cast<std::size_t>(status.st_size));
+}
+
+bool MappedFile::was_there(std::size_t from, std::size_t end) const
+{
+	if (!guard_ || end <= from)
+		return true;
+	const auto touch = [this](std::size_t at) {
+		static_cast<void>(*static_cast<const volatile std::byte *>(bytes_.data() + at));
+	};
+	for (std::size_t at = from; at < end; at += page_bytes)
+		touch(at);
+	const std::size_t behind = end - 1 + page_bytes;
+	touch(std::min(behind, size() - 1));
+	if (behind < size() && whole_bytes() == size()) [[likely]]
+		return true;
+	compare_size();
+	return end <= whole_bytes();
+}
+
+void leave_sigbus()
+{
+	const std::lock_guard lock(guards_changed);
+	has_handler = true;
+}
+
+bool survive_fault(const void *untrusted_address) noexcept
+{
+	const auto at = reinterpret_cast<std::uintptr_t>(untrusted_address);
+	for (Guard *each = guards.load(std::memory_order_acquire); each; each = each->next) {
+		const std::uintptr_t begin = each->begin.load(std::memory_order_acquire);
+		const std::size_t size_bytes = each->size_bytes.load(std::memory_order_relaxed);
+		if (begin == 0 || at < begin || at - begin >= size_bytes ||
+		    each->begin.load(std::memory_order_acquire) != begin) // both were of one file
+			continue;
+		const std::uintptr_t page = at / page_bytes * page_bytes;
+		lower(each->whole_bytes, page - begin);
+		void *const zeros = ::mmap(reinterpret_cast<void *>(page), begin + size_bytes - page, PROT_READ,
+					   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+		return zeros != MAP_FAILED;
+	}
+	return false;
+}
+
+} // namespace monitor

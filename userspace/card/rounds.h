@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// From rounds of a workload without, with and again without probes to what an event costs: the middle of the rounds,
+// with quartiles. A negative result stays negative: it says that the machine changed more than the probes take. Used by
+// calibration.cpp; analyze/probe_cost.cpp judges.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace monitor::card {
+
+// CPU time of the same work, in ns per unit of it.
+struct Round {
+	double before = 0, with = 0, after = 0;
+};
+
+// ns per event; `off_difference`: how far the two times without probes lie apart, as a share of them.
+struct Estimate {
+	double low = 0, median = 0, high = 0;
+	double off_difference = 0;
+	std::size_t rounds = 0; // 0: not measured
+};
+
+// Between the two nearest values where the place is not whole. `values` must not be empty.
+inline double quantile(std::vector<double> values, double share)
+{
+	std::ranges::sort(values);
+	const double place = share * static_cast<double>(values.size() - 1);
+	const auto below = static_cast<std::size_t>(place);
+	const double above = values[std::min(below + 1, values.size() - 1)];
+	return values[below] + (place - static_cast<double>(below)) * (above - values[below]);
+}
+
+inline Estimate estimate(const std::vector<Round> &rounds, double events_per_unit)
+{
+	if (rounds.empty())
+		return {};
+	std::vector<double> costs, differences;
+	for (const Round &round : rounds) {
+		const double off = (round.before + round.after) / 2;
+		costs.push_back((round.with - off) / events_per_unit);
+		differences.push_back(off > 0 ? std::abs(round.after - round.before) / off : 0);
+	}
+	return {quantile(costs, 0.25), quantile(costs, 0.5), quantile(costs, 0.75), quantile(differences, 0.5),
+		rounds.size()};
+}
+
+} // namespace monitor::card

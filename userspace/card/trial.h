@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Where the start test and the calibration run: a thread of its own, on one CPU, ahead of other tasks. Threads that it
+// starts inherit both.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <thread>
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace monitor::card {
+
+inline std::chrono::nanoseconds cpu_time(clockid_t clock = CLOCK_THREAD_CPUTIME_ID)
+{
+	timespec now;
+	::clock_gettime(clock, &now);
+	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+inline void pin_to(int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(static_cast<unsigned>(cpu), &set);
+	::sched_setaffinity(0, sizeof set, &set);
+}
+
+// Returns when `trial` has; throws what it throws.
+inline void run_trial(int cpu, const std::function<void()> &trial)
+{
+	std::exception_ptr failure;
+	std::jthread([&] {
+		pin_to(cpu);
+		::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20); // soon over, also on a loaded machine
+		try {
+			trial();
+		} catch (...) {
+			failure = std::current_exception();
+		}
+	}).join();
+	if (failure)
+		std::rethrow_exception(failure);
+}
+
+} // namespace monitor::card

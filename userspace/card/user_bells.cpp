@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "user_bells.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "monitor/user_ring.h"
+
+namespace monitor::card {
+namespace {
+
+futex_waitv waiter(const std::uint32_t *word, std::uint32_t value, std::uint32_t flags)
+{
+	return {value, reinterpret_cast<std::uintptr_t>(word), FUTEX_32 | flags, 0};
+}
+
+} // namespace
+
+void UserBells::wait_for(const std::vector<std::uint32_t *> &bells)
+{
+	rung_.store(false, std::memory_order_release);
+	const std::lock_guard guard(lock_);
+	bells_ = bells;
+	changed();
+	if (!thread_.joinable() && !bells.empty() && works() && !stopping_.load(std::memory_order_relaxed))
+		thread_ = std::thread([this] { run(); });
+}
+
+void UserBells::changed()
+{
+	__atomic_fetch_add(&version_, 1, __ATOMIC_SEQ_CST);
+	::syscall(SYS_futex, &version_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void UserBells::stop()
+{
+	std::thread thread;
+	{
+		const std::lock_guard guard(lock_);
+		stopping_.store(true, std::memory_order_release);
+		changed();
+		thread.swap(thread_);
+	}
+	if (thread.joinable())
+		thread.join();
+}
+
+void UserBells::run()
+{
+	std::uint32_t answered = 0;              // the version whose bell was rung
+	std::array<std::uint32_t *, most> bells; // nothing here allocates: there is nobody to hear that it failed
+	std::array<futex_waitv, most + 1> waiters;
+	for (;;) {
+		const std::uint32_t version = __atomic_load_n(&version_, __ATOMIC_SEQ_CST);
+		if (stopping_.load(std::memory_order_acquire))
+			return;
+		std::size_t count = 0;
+		if (version != answered) {
+			const std::lock_guard guard(lock_);
+			count = std::min(bells_.size(), most);
+			std::copy_n(bells_.begin(), count, bells.begin());
+		}
+		waiters[0] = waiter(&version_, version, FUTEX_PRIVATE_FLAG);
+		for (std::size_t i = 0; i < count; ++i)
+			waiters[i + 1] = waiter(bells[i], EDC_BELL_QUIET, 0);
+		const long which = ::syscall(SYS_futex_waitv, waiters.data(), count + 1, 0, nullptr, 0);
+		if (which < 0 && errno == ENOSYS) {
+			works_.store(false, std::memory_order_relaxed);
+			return;
+		}
+		if (which == 0 || (which < 0 && errno == EINTR) ||
+		    __atomic_load_n(&version_, __ATOMIC_SEQ_CST) != version)
+			continue;
+		answered = version;
+		which_.store(which > 0 ? bells[static_cast<std::size_t>(which) - 1] : nullptr,
+			     std::memory_order_relaxed);
+		rung_.store(true, std::memory_order_release);
+		on_ring_();
+	}
+}
+
+} // namespace monitor::card

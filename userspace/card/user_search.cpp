@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "user_search.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <dirent.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "base/error.h"
+
+namespace monitor::card {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t off = 1, not_looked_yet = 0; // edc_post.h: EDC_OFF_, EDC_UNKNOWN_
+constexpr char note_name[] = "monitor";
+constexpr std::uint32_t note_type = 1;
+
+// Of what other users own no more is read than this, and no longer.
+constexpr std::size_t most_headers = 256, most_note_bytes = 64 << 10; // of a file
+constexpr std::size_t most_map_bytes = 4 << 20, most_files = 1000;    // of a process
+constexpr unsigned process_seconds = 1;                               // a file system that does not answer
+constexpr auto all_seconds = 10s;
+
+// Where a file's code finds its card: the address of a pointer to it, relative to where the file is loaded.
+using Where = std::optional<std::uint64_t>;
+
+template <class T> bool read_at(int fd, std::uint64_t offset, T &value)
+{
+	return ::pread(fd, &value, sizeof value, static_cast<off_t>(offset)) == sizeof value;
+}
+
+// The note's content is the distance from itself to the pointer.
+Where find_note(const std::vector<char> &notes, std::uint64_t address)
+{
+	std::size_t at = 0;
+	while (at + sizeof(Elf64_Nhdr) <= notes.size()) {
+		Elf64_Nhdr head;
+		std::memcpy(&head, notes.data() + at, sizeof head);
+		const std::size_t name = at + sizeof head;
+		const std::size_t content = name + ((std::size_t{head.n_namesz} + 3) & ~std::size_t{3});
+		const std::size_t next = content + ((std::size_t{head.n_descsz} + 3) & ~std::size_t{3});
+		if (next > notes.size())
+			return {};
+		std::int64_t distance;
+		if (head.n_type == note_type && head.n_namesz == sizeof note_name && head.n_descsz == sizeof distance &&
+		    std::memcmp(notes.data() + name, note_name, sizeof note_name) == 0) {
+			std::memcpy(&distance, notes.data() + content, sizeof distance);
+			return address + content + static_cast<std::uint64_t>(distance);
+		}
+		at = next;
+	}
+	return {};
+}
+
+Where find_in_file(const std::string &path)
+{
+	const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	Elf64_Ehdr elf;
+	if (!fd || !read_at(fd.get(), 0, elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phnum > most_headers)
+		return {};
+	std::vector<Elf64_Phdr> parts(elf.e_phnum);
+	const std::size_t bytes = parts.size() * sizeof parts[0];
+	if (::pread(fd.get(), parts.data(), bytes, static_cast<off_t>(elf.e_phoff)) != static_cast<ssize_t>(bytes))
+		return {};
+	std::uint64_t first_load = ~0ull;
+	std::size_t left = most_note_bytes;
+	Where found;
+	for (const Elf64_Phdr &part : parts) {
+		if (part.p_type == PT_LOAD)
+			first_load = std::min<std::uint64_t>(first_load, part.p_vaddr & ~4095ull);
+		if (part.p_type != PT_NOTE || part.p_filesz > left)
+			continue;
+		left -= part.p_filesz;
+		std::vector<char> notes(part.p_filesz);
+		if (::pread(fd.get(), notes.data(), notes.size(), static_cast<off_t>(part.p_offset)) ==
+		    static_cast<ssize_t>(notes.size()))
+			if (const Where here = find_note(notes, part.p_vaddr))
+				found = here;
+	}
+	return found && first_load != ~0ull ? Where(*found - first_load) : Where();
+}
+
+template <class T> bool copy_from(pid_t pid, std::uint64_t address, T &value)
+{
+	const iovec here{&value, sizeof value}, there{reinterpret_cast<void *>(address), sizeof value};
+	return ::process_vm_readv(pid, &here, 1, &there, 1, 0) == sizeof value;
+}
+
+// Sets the enable word of a card that looked and found nobody from `off` to `not looked yet`.
+void wake(pid_t pid, std::uint64_t pointer)
+{
+	std::uint64_t card = 0;
+	std::uint32_t word = 0;
+	if (!copy_from(pid, pointer, card) || !copy_from(pid, card, word) || word != off)
+		return;
+	std::uint32_t again = not_looked_yet;
+	const iovec here{&again, sizeof again}, there{reinterpret_cast<void *>(card), sizeof again};
+	::process_vm_writev(pid, &here, 1, &there, 1, 0);
+}
+
+class Search {
+public:
+	// False: it has more files than are looked at.
+	bool wake_cards_of(pid_t pid)
+	{
+		const std::string text = read_text(fmt::format("/proc/{}/maps", pid), most_map_bytes);
+		std::istringstream maps(text);
+		std::size_t files = 0;
+		for (std::string line; std::getline(maps, line);) {
+			std::uint64_t start = 0, end = 0, offset = 0, inode = 0;
+			unsigned major = 0, minor = 0;
+			char rights[5] = "";
+			if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %x:%x %lu", &start, &end, rights, &offset,
+					&major, &minor, &inode) != 7 ||
+			    offset != 0 || inode == 0)
+				continue;
+			if (++files > most_files)
+				return false;
+			const Where where = in_file({std::uint64_t{major} << 32 | minor, inode},
+						    fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end));
+			if (where)
+				wake(pid, start + *where);
+		}
+		return text.size() < most_map_bytes;
+	}
+
+private:
+	Where in_file(std::pair<std::uint64_t, std::uint64_t> file, const std::string &path)
+	{
+		const auto known = files_.find(file);
+		return known != files_.end() ? known->second : files_[file] = find_in_file(path);
+	}
+
+	std::map<std::pair<std::uint64_t, std::uint64_t>, Where> files_; // by device and inode
+};
+
+std::vector<pid_t> all_processes()
+{
+	std::vector<pid_t> pids;
+	DIR *processes = ::opendir("/proc");
+	while (const dirent *entry = processes ? ::readdir(processes) : nullptr)
+		if (const pid_t pid = std::atoi(entry->d_name); pid > 0)
+			pids.push_back(pid);
+	if (processes)
+		::closedir(processes);
+	return pids;
+}
+
+} // namespace
+
+struct UserSearch::Progress {
+	std::uint64_t next, all, missed; // processes
+};
+
+UserSearch::UserSearch(const std::function<void()> &drop)
+    : shared_(::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+	      sizeof(Progress))
+{
+	if (shared_.data() == MAP_FAILED)
+		throw Error(errno, "cannot look for running programs");
+	const pid_t recorder = ::getpid();
+	reinterpret_cast<Progress *>(shared_.data())->all = 1; // until they are counted
+	pid_ = ::fork();
+	if (pid_ < 0)
+		throw Error(errno, "cannot look for running programs");
+	if (pid_ == 0) {
+		::syscall(SYS_close_range, 3, ~0u, 0);
+		try {
+			drop();
+			::prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (::getppid() == recorder)
+				supervise(*reinterpret_cast<Progress *>(shared_.data()));
+		} catch (...) {
+		}
+		::_exit(1);
+	}
+	pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+}
+
+UserSearch::~UserSearch()
+{
+	::kill(pid_, SIGKILL);
+	while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR)
+		;
+}
+
+std::uint64_t UserSearch::missed() const
+{
+	const auto *progress = reinterpret_cast<const Progress *>(shared_.data());
+	const std::uint64_t next = __atomic_load_n(&progress->next, __ATOMIC_RELAXED);
+	const std::uint64_t all = __atomic_load_n(&progress->all, __ATOMIC_RELAXED);
+	return __atomic_load_n(&progress->missed, __ATOMIC_RELAXED) + (next < all ? all - next : 0);
+}
+
+// A process at which the search hangs costs a second and the process that hung: another one goes on after it.
+void UserSearch::supervise(Progress &progress)
+{
+	sigset_t none;
+	sigemptyset(&none);
+	::sigprocmask(SIG_SETMASK, &none, nullptr);
+	const std::vector<pid_t> pids = all_processes();
+	const auto end = Clock::now() + all_seconds;
+	progress.all = pids.size();
+	for (int status = 1; status != 0;) {
+		const pid_t supervisor = ::getpid(), child = ::fork();
+		if (child == 0) {
+			::prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (::getppid() == supervisor)
+				look_through(progress, pids, end);
+			::_exit(0);
+		}
+		if (child < 0 || ::waitpid(child, &status, 0) < 0)
+			break;
+		if (status != 0) {
+			++progress.missed;
+			++progress.next;
+		}
+	}
+	::_exit(0);
+}
+
+void UserSearch::look_through(Progress &progress, const std::vector<pid_t> &pids, Clock::time_point end)
+{
+	Search search;
+	for (; progress.next < pids.size() && Clock::now() < end; ++progress.next) {
+		::alarm(process_seconds);
+		progress.missed += !search.wake_cards_of(pids[progress.next]);
+	}
+}
+
+std::vector<int> UserSearch::capabilities()
+{
+	const bool restore = ::prctl(PR_CAPBSET_READ, CAP_CHECKPOINT_RESTORE) >= 0;
+	return {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, restore ? CAP_CHECKPOINT_RESTORE : CAP_SYS_ADMIN};
+}
+
+} // namespace monitor::card

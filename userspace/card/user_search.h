@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Which instrumented programs run already: found by a note in their ELF files, as USDT semaphores are, and made to look
+// for a recorder again. Called by recording.cpp, for `record --user`, while it still has its privileges.
+//
+// Their files and memory are other users', so it works in a process of its own, with the capabilities that it needs and
+// no others; bytes and time are bounded, of a file, of a process and in all, and the recorder need not wait for it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/fd.h"
+
+namespace monitor::card {
+
+class UserSearch {
+public:
+	// Begins. `drop` is called in the new process: it gives up all but capabilities(). Before other threads exist.
+	// Throws Error.
+	explicit UserSearch(const std::function<void()> &drop);
+	~UserSearch(); // ends it
+	UserSearch(const UserSearch &) = delete;
+	UserSearch &operator=(const UserSearch &) = delete;
+
+	static std::vector<int> capabilities();
+
+	int fd() const { return pidfd_.get(); } // readable when it is over
+	// Processes that had too much to look through, took too long, or were not looked at yet.
+	std::uint64_t missed() const;
+
+private:
+	using Clock = std::chrono::steady_clock;
+	struct Progress;
+	[[noreturn]] static void supervise(Progress &progress);
+	static void look_through(Progress &progress, const std::vector<pid_t> &pids, Clock::time_point end);
+
+	Mapping shared_;
+	pid_t pid_ = 0;
+	Fd pidfd_;
+};
+
+} // namespace monitor::card

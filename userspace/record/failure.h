@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Why a recording cannot go on: a place where its threads say so and its main thread hears of it. The first one counts.
+// Used by writer.cpp and drain.cpp, read by recording.cpp. Saying it takes no memory, for it may be memory that is
+// missing.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "base/fd.h"
+
+namespace monitor::record {
+
+class Failure {
+public:
+	// Throws Error.
+	Failure();
+
+	// Any thread.
+	template <class... Arguments> void report(fmt::format_string<Arguments...> sentence, Arguments &&...arguments)
+	{
+		if (claimed_.exchange(true))
+			return;
+		*fmt::format_to_n(text_.data(), text_.size() - 1, sentence, std::forward<Arguments>(arguments)...).out =
+		    '\0';
+		publish();
+	}
+	void report(const std::exception &error);
+
+	bool reported() const { return reported_.load(std::memory_order_acquire); }
+	int fd() const { return fd_.get(); } // readable once reported()
+	// The sentence, once reported().
+	const char *text() const { return text_.data(); }
+
+private:
+	void publish();
+
+	Fd fd_;
+	std::array<char, 8192> text_{}; // a path and a sentence
+	std::atomic<bool> claimed_{false}, reported_{false};
+};
+
+} // namespace monitor::record

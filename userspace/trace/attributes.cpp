@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "attributes.h"
+
+#include <algorithm>
+#include <set>
+
+namespace monitor::trace {
+namespace {
+
+using Attribute = KnownAttribute::Kind;
+using tsdl::Value;
+
+bool is_truth(const tsdl::Value &value)
+{
+	if (value.kind == Value::Kind::integer)
+		return !value.negative && value.magnitude <= 1;
+	static constexpr std::string_view words[] = {"true", "TRUE", "false", "FALSE"};
+	return value.kind == Value::Kind::word &&
+	       std::find(std::begin(words), std::end(words), value.text) != std::end(words);
+}
+
+// What is expected in its place, or nullptr.
+const char *wrong_kind(const tsdl::Value &value, Attribute kind)
+{
+	switch (kind) {
+	case Attribute::count:
+		return value.kind == Value::Kind::integer && !value.negative ? nullptr
+									     : "a number that is not negative";
+	case Attribute::integer:
+		return value.kind == Value::Kind::integer ? nullptr : "a number";
+	case Attribute::truth:
+		return is_truth(value) ? nullptr : "true or false";
+	case Attribute::word:
+		return value.kind == Value::Kind::word ? nullptr : "a keyword, without quotes";
+	case Attribute::base:
+		return value.kind != Value::Kind::text ? nullptr : "a base, without quotes";
+	case Attribute::text:
+		return value.kind == Value::Kind::text ? nullptr : "a string";
+	case Attribute::name:
+		break;
+	}
+	return value.kind != Value::Kind::integer ? nullptr : "a name";
+}
+
+} // namespace
+
+void Warnings::add(tsdl::Position position, const std::string &what)
+{
+	if (count_++ == 0)
+		first_ = "line " + std::to_string(position.line) + ", column " + std::to_string(position.column) +
+			 ": " + what;
+}
+
+std::string Warnings::text() const
+{
+	if (count_ <= 1)
+		return first_ + (count_ ? " is not known and left out" : "");
+	return first_ + " is not known and left out, as " +
+	       (count_ == 2 ? "is another one" : "are " + std::to_string(count_ - 1) + " others");
+}
+
+void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char *owner,
+		      std::initializer_list<KnownAttribute> known, Warnings &warnings)
+{
+	std::set<std::string_view> seen;
+	for (const tsdl::Attribute &attribute : attributes) {
+		const auto named = [&](const KnownAttribute &each) { return each.name == attribute.name; };
+		const auto *const found = std::find_if(known.begin(), known.end(), named);
+		if (found == known.end()) {
+			warnings.add(attribute.position, "the attribute " + attribute.name + " of " + owner);
+			continue;
+		}
+		if (const char *expected = wrong_kind(attribute.value, found->kind))
+			throw tsdl::Refusal(attribute.value.position, std::string("expected ") + expected + " here");
+		if (!seen.insert(attribute.name).second)
+			throw tsdl::Refusal(attribute.position, "the attribute " + attribute.name + " stands twice");
+	}
+}
+
+} // namespace monitor::trace

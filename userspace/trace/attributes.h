@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The attributes of a block or of a type: which there are, and what each may have as its value.
+//
+// Used by the interpretation (interpret.cpp, types.cpp) before it reads any of them. An attribute that CTF 1.8 does not
+// know is left out with a warning, as a later revision or a tracer may have more of them; one that it knows, with a
+// value of another kind, is refused, and so is one that stands twice. Throws tsdl::Refusal.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tsdl.h"
+
+namespace monitor::trace {
+
+struct KnownAttribute {
+	enum class Kind {
+		count,   // a number that is not negative
+		integer, // a number
+		truth,   // true, TRUE, 1, false, FALSE, 0
+		word,    // a keyword, such as le
+		base,    // a number or a keyword
+		text,    // a string
+		name,    // a string or a word
+	};
+	std::string_view name;
+	Kind kind;
+};
+
+// What a description has that is not known, and so is left out: one sentence of all.
+class Warnings {
+public:
+	// "the attribute foo of an integer"
+	void add(tsdl::Position position, const std::string &what);
+	// "line L, column C: WHAT is not known and left out, as are N others"; "" if there is nothing.
+	std::string text() const;
+
+private:
+	std::string first_;
+	std::size_t count_ = 0;
+};
+
+// `owner` is what they are attributes of: "an integer".
+void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char *owner,
+		      std::initializer_list<KnownAttribute> known, Warnings &warnings);
+
+} // namespace monitor::trace
