@@ -65,7 +65,7 @@ struct edc_device_faults {
  */
 #define EDC_DEVICE_SAMPLE _IOW('E', 0x46, __u64)
 #define EDC_SAMPLE_LEAST_NS 100000
-/* The process with this number, a __s32, is traced from now on. */
+/* The process with this number, a __s32, is traced from now on; with -number no more. */
 #define EDC_DEVICE_TRACE _IOW('E', 0x4a, __s32)
 
 static inline int edc_device_has(const struct edc_device_classes *classes, __u32 id)

@@ -277,6 +277,13 @@ void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
 {
 	links_.clear();
 	attached_.clear();
+	if (module_)
+		module_->detach();
+	attach_more(classic, names);
+}
+
+void BpfCard::attach_more(bool classic, const std::vector<std::string> &names)
+{
 	std::vector<std::string> of_module;
 	for (const std::string &name : names) {
 		if (is_of_module(name)) {
@@ -297,7 +304,6 @@ void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
 	}
 	if (!module_)
 		return;
-	module_->detach();
 	module_->attach(of_module);
 	attached_.insert(attached_.end(), of_module.begin(), of_module.end());
 }
@@ -516,14 +522,18 @@ void BpfCard::select(const std::vector<int> &pids)
 	} while (skeleton_->bss->selected_more && ++passes < most_passes);
 }
 
-void BpfCard::trace_process(int pid)
+void BpfCard::trace_process(int pid, bool is_traced)
 {
 	if (module_)
-		return module_->trace(pid);
+		return module_->trace(pid, is_traced);
 	if (pid <= 0 || pid >= EDC_PROCESS_NUMBERS)
 		return; // nobody has it
 	auto *words = reinterpret_cast<std::uint64_t *>(traced_.data());
-	__atomic_fetch_or(&words[pid / 64], std::uint64_t(1) << (pid % 64), __ATOMIC_RELAXED);
+	const std::uint64_t bit = std::uint64_t(1) << (pid % 64);
+	if (is_traced)
+		__atomic_fetch_or(&words[pid / 64], bit, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&words[pid / 64], ~bit, __ATOMIC_RELAXED);
 }
 
 } // namespace monitor::card

@@ -67,11 +67,12 @@ public:
 	explicit BpfCard(const CardOptions &options);
 	~BpfCard();
 
-	// Attach the probes of the chosen families, or those named and no others: what was attached is taken off, but a
-	// probe that is in progress there may still post. `classic`: the classes that may be preempted attach as
-	// classic tracepoints.
+	// Attach the probes of the chosen families, or those named: and no others (what was attached is taken off, but
+	// a probe that is in progress there may still post), or besides. `classic`: the classes that may be preempted
+	// attach as classic tracepoints.
 	void attach(bool classic);
 	void attach_only(bool classic, const std::vector<std::string> &names);
+	void attach_more(bool classic, const std::vector<std::string> &names);
 
 	// To calibrate, of what --reset-on asks for: at a place in a program's file, or where system calls
 	// enter.
@@ -109,9 +110,9 @@ public:
 	// Reads one prepared pass.
 	std::vector<edc_task> list_tasks();
 
-	// Select processes with all descendants (-p), or one whose children follow.
+	// Select processes with all descendants (-p), or one whose children follow; or leave one out again.
 	void select(const std::vector<int> &pids);
-	void trace_process(int pid);
+	void trace_process(int pid, bool is_traced = true);
 
 	// Names of attached programs, and of asked-for classes that this kernel lacks.
 	const std::vector<std::string> &attached() const { return attached_; }

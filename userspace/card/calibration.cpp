@@ -8,8 +8,11 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <future>
+#include <iterator>
 #include <sstream>
 
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,11 +27,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using Names = std::vector<std::string>;
+using Clock = std::chrono::steady_clock;
 
 constexpr int call_entry_id = 320, call_exit_id = 322;
 constexpr int fault_entry_id = 340, fault_exit_id = 342;
 constexpr auto longest_calibration = 300ms;
-constexpr int most_rounds = 21;
+constexpr std::size_t most_rounds = 22;
 
 // Where a reset is tried: nobody else calls it. It starts as most functions do, with an instruction that the kernel
 // emulates; one that it must let the CPU step through costs more.
@@ -99,41 +103,111 @@ std::vector<double> brackets(const BpfCard &card, int cpu, std::uint32_t from, s
 	return found;
 }
 
+// While the probes are attached this many rounds are measured, and while they are not as many times before and after.
+constexpr int rounds_together = 2;
+
+// Work in which each of these programs runs so often per unit.
+struct Work {
+	std::string what; // of Calibration::costs
+	Names programs;
+	double times_each;
+	std::function<double()> time;
+	double events = 0; // per unit, of the programs that this kernel has
+	std::vector<Round> rounds{};
+
+	// Of the rounds that are measured together: the last ones.
+	void measure(double Round::*part)
+	{
+		for (auto round = rounds.end() - rounds_together; round != rounds.end(); ++round)
+			(*round).*part = time();
+	}
+};
+
+// Every round measures all: what was detached is attached again only after a grace period of the kernel, and what is
+// attached together waits for one. That time is not slept, for a CPU that slept is slower for a while. The probes of
+// system calls come last, for round trips make calls too.
 class Trial {
 public:
-	Trial(BpfCard &card, const CalibrationOptions &options, int cpu) : card_(card), options_(options), cpu_(cpu) {}
+	Trial(BpfCard &card, const CalibrationOptions &options, int cpu)
+	    : card_(card), options_(options), cpu_(cpu), trips_(cpu)
+	{
+		if (options.filtering)
+			works_.push_back(&rejected_);
+		if (options.resets && !card.resets().empty())
+			works_.push_back(&reset_);
+	}
 
+	// Off, on, off and so on, until there are rounds enough or the time is over.
 	Calibration run()
 	{
-		calls();
-		switches();
-		faults();
-		if (options_.resets && !card_.resets().empty())
-			resets();
-		return result_;
+		const auto end = Clock::now() + longest_calibration;
+		while (sched_.rounds.size() < most_rounds && Clock::now() < end)
+			some_rounds();
+		if (!reset_is_at_function()) // then it was measured on top of the probes of calls
+			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
+				reset_.rounds[i].before = reset_.rounds[i].after = syscall_.rounds[i].with;
+		Calibration result;
+		for (const Work *work : works_)
+			if (work->events > 0)
+				result.costs[work->what] = estimate(work->rounds, work->events);
+		result.call_edge = edge(syscall_, call_entry_id, call_exit_id);
+		result.fault_edge = edge(fault_, fault_entry_id, fault_exit_id);
+		return result;
 	}
 
 private:
-	// Off, on, off and so on, until there are rounds enough or the time is over.
-	std::vector<Round> rounds(const std::function<double()> &work, const std::function<void()> &attach)
+	void some_rounds()
 	{
-		std::vector<Round> done;
-		double before = work();
-		while (done.size() < most_rounds && (done.empty() || std::chrono::steady_clock::now() < end_)) {
-			attach();
-			const double with = work();
-			card_.attach_only(options_.classic, {});
-			free_rings();
-			const double after = work();
-			done.push_back({before, with, after});
-			before = after;
+		for (Work *work : works_)
+			work->rounds.resize(work->rounds.size() + rounds_together);
+		while (grace_period_.valid() && grace_period_.wait_for(0s) != std::future_status::ready)
+			trips_.time(); // whose switches help the period to end
+		for (Work *work : works_)
+			work->measure(&Round::before);
+		select(true);
+		card_.attach_only(options_.classic, others_);
+		measure(sched_);
+		measure(fault_);
+		card_.attach_more(options_.classic, syscall_.programs);
+		if (options_.filtering) {
+			select(false);
+			measure(rejected_);
+			select(true);
 		}
-		return done;
+		measure(syscall_);
+		if (works_.back() == &reset_ && card_.attach_trial_reset("/proc/self/exe", reset_place_)) {
+			reset_.events = 1;
+			reset_.measure(&Round::with);
+		}
+		card_.attach_only(options_.classic, {});
+		grace_period_ =
+		    std::async(std::launch::async, [] { ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0); });
+		free_rings();
+		for (Work *work : works_)
+			work->measure(&Round::after);
 	}
 
-	std::vector<Round> rounds(const std::function<double()> &work, const Names &programs)
+	void measure(Work &work)
 	{
-		return rounds(work, [&] { card_.attach_only(options_.classic, programs); });
+		const Names &attached = card_.attached();
+		const auto here = std::ranges::count_if(work.programs, [&](const std::string &program) {
+			return std::ranges::any_of(attached,
+						   [&](const std::string &name) { return name.ends_with(program); });
+		});
+		work.events = work.times_each * static_cast<double>(here);
+		work.measure(&Round::with);
+	}
+
+	// Whether this process is one whose events are recorded.
+	void select(bool is_traced)
+	{
+		if (options_.filtering)
+			card_.trace_process(::getpid(), is_traced);
+	}
+
+	bool reset_is_at_function() const
+	{
+		return !card_.resets().empty() && card_.resets().back().tracepoint.empty();
 	}
 
 	// A probe that finds no room costs something else.
@@ -148,89 +222,32 @@ private:
 			}
 	}
 
-	// How many of the programs can be attached here: the events of a unit of work in which each fires once.
-	std::size_t available(const Names &programs)
-	{
-		card_.attach_only(options_.classic, programs);
-		const Names attached = card_.attached();
-		card_.attach_only(options_.classic, {});
-		return static_cast<std::size_t>(std::ranges::count_if(programs, [&](const std::string &program) {
-			return std::ranges::any_of(attached,
-						   [&](const std::string &name) { return name.ends_with(program); });
-		}));
-	}
-
-	void trace_me()
-	{
-		if (options_.filtering)
-			card_.trace_process(::getpid());
-	}
-
 	// The time of a unit outside of its two tokens.
-	double edge(const std::vector<Round> &rounds, std::uint32_t from, std::uint32_t to) const
+	double edge(const Work &work, std::uint32_t from, std::uint32_t to) const
 	{
 		std::vector<double> units;
-		units.reserve(rounds.size());
-		for (const Round &round : rounds)
-			units.push_back(round.with);
+		std::ranges::transform(work.rounds, std::back_inserter(units), &Round::with);
 		const std::vector<double> between = brackets(card_, cpu_, from, to);
-		if (units.empty() || between.empty())
+		if (work.events == 0 || between.empty())
 			return 0;
 		const double ns = quantile(units, 0.5) - quantile(between, 0.5) / options_.ticks_per_ns;
 		return ns > 0 ? ns : 0; // shorter than what it contains: then it was not measured
 	}
 
-	void calls()
-	{
-		const Names programs = {"sys_enter", "sys_exit"};
-		const std::size_t events = available(programs);
-		if (!events)
-			return trace_me();
-		if (options_.filtering)
-			result_.costs["rejected"] = estimate(rounds(time_calls, programs), static_cast<double>(events));
-		trace_me();
-		const std::vector<Round> all = rounds(time_calls, programs);
-		result_.costs["syscall"] = estimate(all, static_cast<double>(events));
-		result_.call_edge = edge(all, call_entry_id, call_exit_id);
-	}
-
-	void switches()
-	{
-		const Names programs = {"sched_switch", "sched_waking"};
-		RoundTrips trips(cpu_, [this] { trace_me(); });
-		const std::size_t events = 2 * available(programs);
-		result_.costs["sched"] =
-		    estimate(rounds([&] { return trips.time(); }, programs), static_cast<double>(events));
-	}
-
-	void faults()
-	{
-		const Names programs = {"page_fault_user", "minor_fault"};
-		const std::size_t events = available(programs);
-		if (!events)
-			return;
-		Faults faults;
-		const std::vector<Round> all = rounds([&] { return faults.time(); }, programs);
-		result_.costs["fault"] = estimate(all, static_cast<double>(events));
-		result_.fault_edge = edge(all, fault_entry_id, fault_exit_id);
-	}
-
-	void resets()
-	{
-		const bool at_function = card_.resets().back().tracepoint.empty();
-		const std::uint64_t place = place_in_file(reinterpret_cast<std::uintptr_t>(&reset_here));
-		const auto attach = [&] { return card_.attach_trial_reset("/proc/self/exe", place); };
-		const bool possible = attach();
-		card_.attach_only(options_.classic, {});
-		if (possible)
-			result_.costs["reset"] = estimate(rounds(at_function ? time_resets : time_calls, attach), 1);
-	}
-
 	BpfCard &card_;
 	const CalibrationOptions &options_;
 	int cpu_;
-	std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + longest_calibration;
-	Calibration result_;
+	RoundTrips trips_;
+	Faults faults_;
+	const std::uint64_t reset_place_ = place_in_file(reinterpret_cast<std::uintptr_t>(&reset_here));
+	Work sched_{"sched", {"sched_switch", "sched_waking"}, 2, [this] { return trips_.time(); }};
+	Work fault_{"fault", {"page_fault_user", "minor_fault"}, 1, [this] { return faults_.time(); }};
+	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, time_calls};
+	Work syscall_{"syscall", {"sys_enter", "sys_exit"}, 1, time_calls};
+	Work reset_{"reset", {}, 1, reset_is_at_function() ? time_resets : time_calls};
+	std::vector<Work *> works_{&sched_, &fault_, &syscall_};
+	const Names others_ = {"sched_switch", "sched_waking", "page_fault_user", "minor_fault"};
+	std::future<void> grace_period_;
 };
 
 } // namespace

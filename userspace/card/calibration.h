@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one event costs on the running machine: measured before a recording starts and after its last count was taken,
-// by work whose events are known, without and with probes in turn. The probes are attached and detached in between, for
-// that is the larger part of their cost. Called by record/recording.cpp; leaves the card detached and reset.
+// by work whose events are known, without and with probes in turn. The probes are attached and detached in between:
+// being called is the larger part of their cost. Called by record/recording.cpp; leaves the card detached and reset.
 #pragma once
 
 #include <map>

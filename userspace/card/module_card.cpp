@@ -111,9 +111,9 @@ void ModuleCard::detach()
 	::ioctl(device_.get(), EDC_DEVICE_DETACH);
 }
 
-void ModuleCard::trace(int process)
+void ModuleCard::trace(int process, bool is_traced)
 {
-	__s32 number = process;
+	__s32 number = is_traced ? process : -process;
 	if (::ioctl(device_.get(), EDC_DEVICE_TRACE, &number) < 0)
 		throw Error(errno, "the module cannot select a process");
 }

@@ -32,7 +32,7 @@ public:
 	// Besides those that are attached. Names of others are ignored.
 	void attach(const std::vector<std::string> &names);
 	void detach();
-	void trace(int process);
+	void trace(int process, bool is_traced);
 	// Readable when a ring was found half full since the last heard().
 	int bell() const { return device_.get(); }
 	void heard() const;

@@ -16,7 +16,8 @@ struct Round {
 	double before = 0, with = 0, after = 0;
 };
 
-// ns per event; `off_difference`: how far the two times without probes lie apart, as a share of them.
+// ns per event; `off_difference`: how far the work without probes before and after lies apart, each the middle of the
+// rounds, as a share of them. What a single round is off shows in the quartiles.
 struct Estimate {
 	double low = 0, median = 0, high = 0;
 	double off_difference = 0;
@@ -37,14 +38,15 @@ inline Estimate estimate(const std::vector<Round> &rounds, double events_per_uni
 {
 	if (rounds.empty())
 		return {};
-	std::vector<double> costs, differences;
+	std::vector<double> costs, before, after;
 	for (const Round &round : rounds) {
-		const double off = (round.before + round.after) / 2;
-		costs.push_back((round.with - off) / events_per_unit);
-		differences.push_back(off > 0 ? std::abs(round.after - round.before) / off : 0);
+		costs.push_back((round.with - (round.before + round.after) / 2) / events_per_unit);
+		before.push_back(round.before);
+		after.push_back(round.after);
 	}
-	return {quantile(costs, 0.25), quantile(costs, 0.5), quantile(costs, 0.75), quantile(differences, 0.5),
-		rounds.size()};
+	const double first = quantile(before, 0.5), second = quantile(after, 0.5);
+	return {quantile(costs, 0.25), quantile(costs, 0.5), quantile(costs, 0.75),
+		first + second > 0 ? 2 * std::abs(second - first) / (first + second) : 0, rounds.size()};
 }
 
 } // namespace monitor::card

@@ -16,9 +16,9 @@
 namespace monitor::card {
 namespace {
 
-constexpr int calls = 1000, calls_before = 100;
-constexpr int round_trips = 50, round_trips_before = 5;
-constexpr std::size_t pages = 256, pages_before = 16;
+constexpr int calls = 500, calls_before = 1000;
+constexpr int round_trips = 25, round_trips_before = 15;
+constexpr std::size_t pages = 128, pages_before = 16;
 
 double ns(std::chrono::nanoseconds time)
 {
@@ -41,7 +41,7 @@ double time_calls()
 	return ns(cpu_time() - start) / calls;
 }
 
-RoundTrips::RoundTrips(int cpu, const std::function<void()> &on_partner)
+RoundTrips::RoundTrips(int cpu)
 {
 	int there[2], back[2];
 	if (::pipe2(there, O_CLOEXEC) < 0)
@@ -51,9 +51,8 @@ RoundTrips::RoundTrips(int cpu, const std::function<void()> &on_partner)
 		throw Error(errno, "cannot make a pipe to calibrate with");
 	back_[0] = Fd(back[0]), back_[1] = Fd(back[1]);
 	std::latch ready(1);
-	partner_ = std::jthread([this, cpu, on_partner, &ready] {
+	partner_ = std::jthread([this, cpu, &ready] {
 		pin_to(cpu);
-		on_partner();
 		::pthread_getcpuclockid(::pthread_self(), &partner_clock_);
 		ready.count_down();
 		char byte;

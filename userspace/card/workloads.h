@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <thread>
 
@@ -21,8 +20,7 @@ double time_calls();
 // calls.
 class RoundTrips {
 public:
-	// `on_partner` is called in the other thread first.
-	RoundTrips(int cpu, const std::function<void()> &on_partner);
+	explicit RoundTrips(int cpu);
 	~RoundTrips();
 	double time();
 

@@ -39,7 +39,9 @@ std::string probes_text(const std::optional<analyze::ProbeCost> &cost, double wa
 		return fmt::format("unknown ({})", cost->why_unknown);
 	const char *basis = cost->at_start_only ? "calibrated by loops at the start only" : "calibrated by loops";
 	std::string range = share_text(cost->median_ns, wall_ns);
-	if (*cost->low_ns < *cost->high_ns)
+	if (*cost->low_ns < 0) // less than the loops scatter
+		range = "up to " + share_text(*cost->high_ns, wall_ns);
+	else if (*cost->low_ns < *cost->high_ns)
 		range = fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU", duration_text(*cost->low_ns),
 				    duration_text(*cost->high_ns), *cost->low_ns / wall_ns * 100,
 				    *cost->high_ns / wall_ns * 100);
