@@ -351,8 +351,8 @@ void UserCard::give_area(const ucred &who, Answer &answer)
 	process->pid = who.pid;
 	process->user = who.uid;
 	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
-	if (!process->pidfd && errno == ESRCH)
-		return; // it is gone already
+	if (!process->pidfd && (errno == ESRCH || errno == EINVAL))
+		return; // it is gone already, EINVAL on older kernels; its parent's card counted its events
 	process->merged = (counts_.processes + 1) * options_.cpus > most_own_streams;
 	if (!process->merged)
 		process->card = ++cards_[who.pid];
