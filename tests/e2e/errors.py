@@ -133,7 +133,7 @@ def disk_full():
 		exit $code"""
 	done = e2e.run(*e2e.own_mounts(), "sh", "-c", script, exit_code=125)
 	lines = done.stderr.splitlines()
-	e2e.expect(lines and lines[0].startswith("monitor: ") and "No space" in lines[0], f"disk full: {done.stderr}")
+	e2e.expect(len(lines) > 1 and lines[1].startswith("monitor: ") and "No space" in lines[1], f"disk full: {done.stderr}")
 	e2e.expect(": 0 tokens" not in done.stderr, f"disk full: 1 MB was written, the summary says: {done.stderr}")
 	trace = e2e.Trace(keep)
 	red = trace.check()

@@ -48,6 +48,20 @@ def max_size_and_duration():
 	e2e.expect(0.45e9 < trace.summary()["wall_ns"] < 5e9, f"-d 0.5 took {trace.summary()['wall_ns']} ns")
 
 
+def start():
+	"""Its first line: what is recorded, into which directory, and what ends it."""
+	for options, command, what, end in (
+	        ((), ("true",), "the whole machine", "the command ends"),
+	        (("-d", "0.1"), (), "the whole machine", "0.1 s are over or Ctrl-C"),
+	        (("-p", "1", "-d", "0.1", "--max-size", "64M"), (), "process 1 and its descendants",
+	         "0.1 s are over or the trace has 67.1 MB or Ctrl-C"),
+	        (("-p", "cmd"), ("true",), "the command and its descendants", "the command ends"),
+	        (("--user-only",), ("true",), "the command's own events", "the command ends")):
+		trace = e2e.record("start", "--force", *options, command=command)
+		e2e.equal(f"the first line of record {options}", trace.errors.splitlines()[0],
+		          f"monitor: recording {what} into {trace.directory} until {end}")
+
+
 def force():
 	(e2e.work / "size" / "kernel_cpu99").write_text("of another recording")
 	trace = e2e.record("size", "--force", "-e", "power", command=("true",))
@@ -142,5 +156,5 @@ def several_traces():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(recording, families, max_size_and_duration, force, default_directory, list_options, report_options,
+	e2e.main(recording, families, max_size_and_duration, start, force, default_directory, list_options, report_options,
 	         machine_readable, several_traces)

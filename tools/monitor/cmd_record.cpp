@@ -36,6 +36,7 @@ struct RecordArguments {
 	record::Options options;
 	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
 						       max_size;
+	bool no_calibration = false;
 };
 
 std::vector<std::string> split(const std::string &list)
@@ -164,6 +165,39 @@ void parse_measurements(RecordArguments &arguments)
 		print_error(note);
 }
 
+std::string recorded_text(const record::Options &options)
+{
+	if (options.user_only)
+		return options.everyone ? "the events of all programs" : "the command's own events";
+	if (options.only_command)
+		return options.pids.empty() ? "the command and its descendants"
+					    : "the command, the chosen processes and their descendants";
+	if (options.pids.size() == 1)
+		return fmt::format("process {} and its descendants", options.pids.front());
+	return options.pids.empty() ? "the whole machine" : "the chosen processes and their descendants";
+}
+
+std::string end_text(const record::Options &options)
+{
+	std::string text;
+	const auto add = [&](const std::string &end) { text += (text.empty() ? "until " : " or ") + end; };
+	if (!options.command.empty())
+		add("the command ends");
+	if (options.duration_s)
+		add(fmt::format("{} s are over", *options.duration_s));
+	if (options.max_bytes)
+		add(fmt::format("the trace has {}", report::bytes_text(static_cast<double>(*options.max_bytes))));
+	if (options.command.empty())
+		add("Ctrl-C");
+	return text;
+}
+
+void show_start(const record::Options &options, const std::string &directory)
+{
+	fmt::print(stderr, "monitor: recording {} into {} {}\n", recorded_text(options), printable(directory),
+		   end_text(options));
+}
+
 void show_progress(const record::Progress &now)
 {
 	static record::Progress before;
@@ -207,9 +241,12 @@ int run_record(RecordArguments &arguments)
 		arguments.options.buffer_bytes = parse_size(arguments.buffer, "--buffer");
 	if (!arguments.max_size.empty())
 		arguments.options.max_bytes = parse_size(arguments.max_size, "--max-size");
+	arguments.options.calibrates = !arguments.no_calibration;
 	const bool terminal = ::isatty(STDERR_FILENO);
-	const record::Result result = record::record(
-	    arguments.options, terminal ? show_progress : std::function<void(const record::Progress &)>());
+	record::Listener listener{[&](const std::string &directory) { show_start(arguments.options, directory); }, {}};
+	if (terminal)
+		listener.on_progress = show_progress;
+	const record::Result result = record::record(arguments.options, listener);
 	if (terminal)
 		fmt::print(stderr, "\r\033[K");
 	if (result.exec_error) {
@@ -295,6 +332,8 @@ void add_record(CLI::App &app, int &exit_code)
 			 "the own events of every instrumented program that runs, not of CMD's tree only");
 	record->add_flag("--user-only", options.user_only,
 			 "only the events that instrumented programs post themselves; needs no privilege");
+	record->add_flag("--no-calibration", arguments->no_calibration,
+			 "do not measure what an event costs (0.3 s before and after): then it is unknown");
 	record->add_flag("--force", options.force, "empty an existing trace directory first");
 	record->add_option("command", options.command, "the command to run while recording")->option_text("CMD ...");
 	record->positionals_at_end();

@@ -80,8 +80,8 @@ std::vector<std::string> stream_names(const card::BpfCard *card)
 
 class Recorder {
 public:
-	Recorder(const Options &options, const std::function<void(const Progress &)> &on_progress)
-	    : options_(options), on_progress_(on_progress), user_(invoking_user())
+	Recorder(const Options &options, const Listener &listener)
+	    : options_(options), listener_(listener), user_(invoking_user())
 	{
 		if (!timer_)
 			throw Error(errno, "cannot watch the time");
@@ -119,7 +119,7 @@ private:
 	Progress progress() const;
 
 	const Options &options_;
-	const std::function<void(const Progress &)> &on_progress_;
+	const Listener &listener_;
 	User user_;
 	Result result_;
 	Signals signals_;
@@ -211,7 +211,8 @@ void Recorder::load_card()
 	const card::StartTest test = card::start_test(*card_);
 	file_.start_test(test);
 	calibration_ = {test.classic, options.filtering, true, steering_->frequency_hz() / 1e9};
-	file_.calibration("start", card::calibrate(*card_, calibration_));
+	if (options_.calibrates)
+		file_.calibration("start", card::calibrate(*card_, calibration_));
 	file_.witness("start", card::witness_calls(*card_, test.classic, options.filtering));
 	settle_clock();
 	file_.misses("start", card_->misses());
@@ -328,7 +329,7 @@ void Recorder::wait_for_end()
 			when.it_value.tv_nsec = 1;
 		::timerfd_settime(timer_.get(), 0, &when, nullptr);
 	}
-	const int look_ms = options_.max_bytes ? 20 : on_progress_ ? 500 : -1;
+	const int look_ms = options_.max_bytes ? 20 : listener_.on_progress ? 500 : -1;
 	auto next_progress = std::chrono::steady_clock::now();
 	for (;;) {
 		pollfd fds[] = {{signals_.fd(), POLLIN, 0},
@@ -355,8 +356,8 @@ void Recorder::wait_for_end()
 			result_.end_reason = "the trace reached its --max-size";
 			return;
 		}
-		if (on_progress_ && std::chrono::steady_clock::now() >= next_progress) {
-			on_progress_(progress());
+		if (listener_.on_progress && std::chrono::steady_clock::now() >= next_progress) {
+			listener_.on_progress(progress());
 			next_progress += std::chrono::milliseconds(500);
 		}
 	}
@@ -411,7 +412,8 @@ void Recorder::calibrate_again()
 		return;
 	calibration_.resets = false; // a function's place takes a privilege that was given up
 	try {
-		file_.calibration("end", card::calibrate(*card_, calibration_));
+		if (options_.calibrates)
+			file_.calibration("end", card::calibrate(*card_, calibration_));
 	} catch (const Error &error) { // so do classic tracepoints
 		file_.no_calibration("end", error.what());
 	}
@@ -498,6 +500,8 @@ Result Recorder::run()
 		drain_->start();
 		if (command_)
 			result_.exec_error = command_->go();
+		if (listener_.on_start && !result_.exec_error)
+			listener_.on_start(result_.directory);
 	} catch (...) {
 		std::optional<AsUser> as; // never remove as root what a user's path names
 		if (!dropped_)
@@ -524,9 +528,9 @@ Result Recorder::run()
 
 } // namespace
 
-Result record(const Options &options, const std::function<void(const Progress &)> &on_progress)
+Result record(const Options &options, const Listener &listener)
 {
-	return Recorder(options, on_progress).run();
+	return Recorder(options, listener).run();
 }
 
 } // namespace monitor::record

@@ -28,6 +28,7 @@ struct Options {
 	bool user_only = false;           // --user-only: no kernel events, no privilege
 	bool everyone = false;            // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;
+	bool calibrates = true;                 // what an event costs is measured, before and after
 	std::optional<std::uint64_t> max_bytes; // the recording ends when the trace has this size
 	std::string note;
 	std::vector<std::string> command;
@@ -48,7 +49,13 @@ struct Result {
 	bool failed = false;             // the recording ended early because the trace could not be written
 };
 
-// Throws Error when the recording cannot start. `on_progress` is called twice a second if given.
-Result record(const Options &options, const std::function<void(const Progress &)> &on_progress);
+// Each may be empty.
+struct Listener {
+	std::function<void(const std::string &directory)> on_start; // every probe is attached, the command begins
+	std::function<void(const Progress &)> on_progress;          // twice a second
+};
+
+// Throws Error when the recording cannot start.
+Result record(const Options &options, const Listener &listener);
 
 } // namespace monitor::record
