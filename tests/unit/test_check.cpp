@@ -5,6 +5,8 @@
 #include "analyze/clock_bound.h"
 #include "checked_history.h"
 
+namespace test_check {
+
 using namespace monitor;
 using samples::CheckedHistory;
 
@@ -170,6 +172,9 @@ TEST_CASE("check: idle states alternate")
 	CHECK(history.holds("idle_states"));
 	history.kernel(5'000'200, 360, 2); // what ended the first is missing
 	CHECK(history.said("idle_states").starts_with("FAILS"));
+	CheckedHistory none;
+	none.steady_clock();
+	CHECK(none.said("idle_states").starts_with("not witnessed"));
 	CheckedHistory usage = some_history();
 	CHECK(usage.said("idle_usage").starts_with("not witnessed"));
 	for (auto *counts : {&usage.info.start_counts, &usage.info.end_counts}) {
@@ -426,3 +431,5 @@ TEST_CASE("check: an incomplete recording says so and nothing of counts")
 	history.info.present = false;
 	CHECK(history.fails("complete"));
 }
+
+} // namespace test_check

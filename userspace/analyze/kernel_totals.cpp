@@ -190,9 +190,14 @@ void KernelTotals::judge_idle(std::vector<Statement> &statements) const
 {
 	if (!info_.has_program("cpu_idle") || info_.filtering())
 		return;
-	statements.push_back({"idle_states", idle_wrong_ ? Verdict::fails : Verdict::holds,
-			      fmt::format("idle states: of {} tokens {} do not alternate between entry and exit",
-					  idle_tokens_, idle_wrong_)});
+	if (idle_tokens_)
+		statements.push_back(
+		    {"idle_states", idle_wrong_ ? Verdict::fails : Verdict::holds,
+		     fmt::format("idle states: of {} tokens {} do not alternate between entry and exit", idle_tokens_,
+				 idle_wrong_)});
+	else
+		statements.push_back({"idle_states", Verdict::not_witnessed,
+				      "idle states: there is no token whose place could be wrong"});
 	const auto &start = info_.start_counts->idle_ends, &end = info_.end_counts->idle_ends;
 	if (!start || !end) {
 		statements.push_back(
