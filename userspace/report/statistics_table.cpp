@@ -53,10 +53,38 @@ std::vector<const statistics::Row *> ordered(const statistics::Rows &rows, const
 	return all;
 }
 
+// Where threads tell rows apart a column says their process.
+bool adds_process(const std::vector<std::string> &names)
+{
+	return std::any_of(names.begin(), names.end(), trace::names_a_thread) &&
+	       std::find(names.begin(), names.end(), "process") == names.end();
+}
+
 void add_by(Table &table, const std::vector<std::string> &names)
 {
 	for (const std::string &name : names)
 		table.columns.push_back({name, name, Unit::text});
+	if (adds_process(names))
+		table.columns.push_back({"process", "process", Unit::text});
+}
+
+// The cells of those columns.
+std::vector<Cell> by_cells(const std::vector<statistics::Cell> &cells, const std::vector<std::string> &names,
+			   const People &people)
+{
+	std::vector<Cell> row;
+	for (const statistics::Cell &cell : cells)
+		row.push_back(cell_of(cell, people));
+	if (!adds_process(names))
+		return row;
+	const auto thread = std::find_if(cells.begin(), cells.end(), [](const statistics::Cell &cell) {
+		return cell.kind == statistics::Cell::Kind::thread;
+	});
+	row.emplace_back();
+	if (thread != cells.end())
+		row.back() = people.thread(thread->machine,
+					   people.process(thread->machine, static_cast<std::int64_t>(thread->bits)));
+	return row;
 }
 
 std::vector<const statistics::Row *> largest(const statistics::Rows &rows, const People &people, std::size_t most)
@@ -178,9 +206,8 @@ Table frequencies_table(const statistics::Frequencies &frequencies, const trace:
 	std::multimap<std::string, std::vector<Cell>> ordered;
 	for (const auto &keyed : frequencies.groups()) {
 		const trace::EventClass &cls = *description.classes()[keyed.cls];
-		std::vector<Cell> row = {cls.name};
-		for (const statistics::Cell &cell : keyed.cells)
-			row.push_back(cell_of(cell, people));
+		std::vector<Cell> row = by_cells(keyed.cells, by, people);
+		row.insert(row.begin(), cls.name);
 		row.emplace_back(keyed.group.count);
 		row.emplace_back(rate_of(keyed.group.count, wall_ns));
 		add_shape(row, keyed.group.between, [&](double ticks) { return ns_of(ticks, description.clock); });
@@ -200,9 +227,7 @@ Table activities_table(const statistics::Rows &rows, const std::vector<std::stri
 	table.columns.push_back({"total_ns", "total", Unit::nanoseconds});
 	add_shape_columns(table, "_ns", Unit::nanoseconds);
 	for (const statistics::Row *found : ordered(rows, people)) {
-		std::vector<Cell> row;
-		for (const statistics::Cell &cell : found->cells)
-			row.push_back(cell_of(cell, people));
+		std::vector<Cell> row = by_cells(found->cells, columns, people);
 		row.emplace_back(found->values.count());
 		row.emplace_back(ns_of(found->values.total(), clock));
 		add_shape(row, found->values, [&](double ticks) { return ns_of(ticks, clock); });
@@ -220,9 +245,7 @@ Table values_table(const statistics::Rows &rows, const std::string &value, const
 	table.columns.push_back({"total", "total " + value, Unit::ratio});
 	add_shape_columns(table, "", Unit::ratio);
 	for (const statistics::Row *found : ordered(rows, people)) {
-		std::vector<Cell> row;
-		for (const statistics::Cell &cell : found->cells)
-			row.push_back(cell_of(cell, people));
+		std::vector<Cell> row = by_cells(found->cells, by, people);
 		row.emplace_back(found->values.count());
 		const double total = found->values.total();
 		row.push_back(std::abs(total) < 9e18 ? plain_cell(static_cast<std::int64_t>(total)) : Cell(total));
