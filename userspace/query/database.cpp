@@ -49,11 +49,11 @@ bool is_declaration(int action, const char *table)
 
 template <class Each> void ask(sqlite3 *handle, const std::string &sql, Each each)
 {
-	sqlite3_stmt *statement = nullptr;
-	sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, nullptr);
-	while (statement && sqlite3_step(statement) == SQLITE_ROW)
-		each(statement);
-	sqlite3_finalize(statement);
+	sqlite3_stmt *prepared = nullptr;
+	sqlite3_prepare_v2(handle, sql.c_str(), -1, &prepared, nullptr);
+	const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement(prepared, sqlite3_finalize);
+	while (statement && sqlite3_step(statement.get()) == SQLITE_ROW)
+		each(statement.get());
 }
 
 std::string text_of(sqlite3_stmt *statement, int column)
@@ -78,31 +78,34 @@ Database::Database(trace::Trace &trace, const std::optional<std::string> &filter
     : context_(trace, filter, events_per_checkpoint), folded_(context_)
 {
 	constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
-	if (sqlite3_open_v2(":memory:", &handle_, flags, nullptr) != SQLITE_OK) {
-		sqlite3_close(handle_);
+	sqlite3 *opened = nullptr;
+	const int status = sqlite3_open_v2(":memory:", &opened, flags, nullptr);
+	handle_.reset(opened); // it may be there although it failed
+	if (status != SQLITE_OK)
 		throw Error("SQLite cannot be started: out of memory");
-	}
 	sqlite3_hard_heap_limit64(most_memory_bytes);
-	sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, longest_value_bytes);
-	sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
-	ask(handle_, "SELECT name FROM pragma_module_list",
+	sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, longest_value_bytes);
+	sqlite3_limit(handle(), SQLITE_LIMIT_ATTACHED, 0);
+	ask(handle(), "SELECT name FROM pragma_module_list",
 	    [this](sqlite3_stmt *row) { taken_.push_back(text_of(row, 0)); });
 	add_events();
 	add_folds();
 	add_lists();
 	add_classes();
-	sqlite3_set_authorizer(handle_, authorize, this);
+	sqlite3_set_authorizer(handle(), authorize, this);
 }
 
-Database::~Database()
+Database::~Database() = default;
+
+void Database::Close::operator()(sqlite3 *handle) const
 {
-	sqlite3_close_v2(handle_);
+	sqlite3_close_v2(handle);
 }
 
 void Database::interrupt() noexcept
 {
 	context_.interrupted = true;
-	sqlite3_interrupt(handle_);
+	sqlite3_interrupt(handle());
 }
 
 // A class may be called as it likes: what SQL or a table of ours has already is called event.NAME.
@@ -123,7 +126,7 @@ std::string Database::free_name(const std::string &untrusted_name) const
 void Database::add_events()
 {
 	tables_.emplace_back("events");
-	Module<EventTable>::add(handle_, "events", [this] { return std::make_unique<EventTable>(context_); });
+	Module<EventTable>::add(handle(), "events", [this] { return std::make_unique<EventTable>(context_); });
 }
 
 void Database::add_classes()
@@ -136,7 +139,7 @@ void Database::add_classes()
 		for (const trace::EventClass *cls : classes)
 			class_table_[cls->index] = table;
 		tables_.push_back(table);
-		Module<EventTable>::add(handle_, table,
+		Module<EventTable>::add(handle(), table,
 					[this, classes] { return std::make_unique<EventTable>(context_, classes); });
 	}
 }
@@ -148,13 +151,13 @@ void Database::add_folds()
 	const auto add = [&](const char *name, const char *columns, std::shared_ptr<const Rows> (Folded::*rows)()) {
 		tables_.emplace_back(name);
 		const MemoryTableOf table = {columns, [this, rows](std::uint64_t) { return (folded_.*rows)(); }};
-		Module<MemoryTable>::add(handle_, name, [table] { return std::make_unique<MemoryTable>(table); });
+		Module<MemoryTable>::add(handle(), name, [table] { return std::make_unique<MemoryTable>(table); });
 	};
 	if (has_threads)
 		add("threads", Folded::thread_columns(), &Folded::threads);
 	if (has_threads || context_.info.card == "user") {
 		tables_.emplace_back("activities");
-		Module<ActivityTable>::add(handle_, "activities",
+		Module<ActivityTable>::add(handle(), "activities",
 					   [this] { return std::make_unique<ActivityTable>(context_); });
 	}
 	if (context_.info.counters)
@@ -173,7 +176,7 @@ std::string Database::why_missing(const std::string &table) const
 std::vector<std::string> Database::columns(const std::string &table)
 {
 	std::vector<std::string> names;
-	ask(handle_, "SELECT name FROM pragma_table_xinfo(" + quoted(table) + ")",
+	ask(handle(), "SELECT name FROM pragma_table_xinfo(" + quoted(table) + ")",
 	    [&](sqlite3_stmt *row) { names.push_back(text_of(row, 0)); });
 	return names;
 }
@@ -184,7 +187,7 @@ std::string Database::schema(const std::string &table)
 	if (known == tables_.end())
 		throw Error("there is no table " + table + "." + nearest(table, tables_));
 	std::string text, comment;
-	ask(handle_, "SELECT name, type, hidden FROM pragma_table_xinfo(" + quoted(*known) + ")",
+	ask(handle(), "SELECT name, type, hidden FROM pragma_table_xinfo(" + quoted(*known) + ")",
 	    [&](sqlite3_stmt *row) {
 		    const std::string type = text_of(row, 1);
 		    text += (text.empty() ? "" : ",") + comment + "\n\t" + quoted(text_of(row, 0)) +

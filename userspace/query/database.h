@@ -32,7 +32,7 @@ public:
 	Database(const Database &) = delete;
 	Database &operator=(const Database &) = delete;
 
-	sqlite3 *handle() const { return handle_; }
+	sqlite3 *handle() const { return handle_.get(); }
 	// All that can be asked: those that every trace has first.
 	const std::vector<std::string> &tables() const { return tables_; }
 	// Of a table: "CREATE TABLE ..." for people. Throws Error if there is none.
@@ -61,13 +61,17 @@ private:
 	std::shared_ptr<const Rows> info_rows() const;
 	static int authorize(void *database, int action, const char *, const char *, const char *, const char *);
 
+	struct Close {
+		void operator()(sqlite3 *handle) const;
+	};
+
 	Context context_;
 	Folded folded_;
-	sqlite3 *handle_ = nullptr;
 	std::vector<std::string> tables_;
 	std::vector<std::string> taken_;       // names of modules that SQLite has
 	std::vector<std::string> class_table_; // by class index
 	bool is_refused_ = false;
+	std::unique_ptr<sqlite3, Close> handle_; // last: closing it asks the tables
 };
 
 } // namespace monitor::query

@@ -25,7 +25,7 @@ void Database::add_lists()
 	const auto add = [&](const char *name, const char *columns, auto rows) {
 		tables_.emplace_back(name);
 		const MemoryTableOf table = {columns, rows};
-		Module<MemoryTable>::add(handle_, name, [table] { return std::make_unique<MemoryTable>(table); });
+		Module<MemoryTable>::add(handle(), name, [table] { return std::make_unique<MemoryTable>(table); });
 	};
 	add("classes", "name TEXT, id INTEGER, domain TEXT, fields TEXT, \"table\" TEXT, count INTEGER",
 	    [this](std::uint64_t used) { return class_rows(used); });
