@@ -18,6 +18,8 @@ monitor, programs, _work = (os.path.abspath(argument) for argument in sys.argv[1
 work = pathlib.Path(_work)
 workload = os.path.join(programs, "workload")
 failures = 0
+# Recordings of a test have no calibration, which takes longer than most of them, unless the test says so.
+calibrated = False
 left_out = []  # why parts of this test were not tried
 
 
@@ -189,10 +191,14 @@ class Trace:
 		return Trace(work / name)
 
 
+def without_calibration():
+	return () if calibrated else ("--no-calibration",)
+
+
 def record(name, *options, command=(), exit_code=0, **more):
 	"""Records into work/name; the command's standard output is the trace's `output`."""
 	directory = work / name
-	done = run(monitor, "record", "-o", directory, *options, *(("--", *command) if command else ()),
+	done = run(monitor, "record", "-o", directory, *without_calibration(), *options, *(("--", *command) if command else ()),
 	           exit_code=exit_code, **more)
 	trace = Trace(directory, done.stdout)
 	trace.errors = done.stderr
@@ -225,7 +231,7 @@ class Recorder:
 	def __init__(self, name, *options, command=(), before=(), **more):
 		self.directory = work / name
 		shutil.rmtree(self.directory, ignore_errors=True)
-		arguments = [*before, monitor, "record", "-o", self.directory, *options, *(("--", *command) if command else ())]
+		arguments = [*before, monitor, "record", "-o", self.directory, *without_calibration(), *options, *(("--", *command) if command else ())]
 		self.process = subprocess.Popen([str(word) for word in arguments], stdout=subprocess.PIPE,
 		                                stderr=subprocess.PIPE, text=True, **more)
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A build without the record side and without SQLite: it builds without libbpf, clang and bpftool, reads a trace like the
-# full build, and says of `record` and `query` why it cannot. Called by ctest: offline_build.sh SOURCE MONITOR MAKE_GOLDEN EVENTS WORK
-# The build directory is kept, so that only the first run takes its time.
+# full build, and says of `record` and `query` why it cannot. Called by hand, a minute: offline_build.sh [BUILD]. BUILD (default:
+# build) has the full build and its tests; the other is kept there, so that only the first run takes its time.
 set -euo pipefail
-source=$1 full=$2 make_golden=$3 events=$4 work=$5
+build=$(realpath "${1:-build}")
+source=$(cd "$(dirname "$0")/../.." && pwd)
+full=$build/tools/monitor/monitor make_golden=$build/tests/golden/make_golden
+events=$source/tests/golden/metadata.events work=$build/tests/e2e/work/offline_build
 
 fail() {
 	printf 'FAILED: %s\n' "$*"

@@ -46,10 +46,8 @@ def exact():
 	e2e.need_program("babeltrace2")
 	read = e2e.run("babeltrace2", trace.directory).stdout
 	e2e.equal("resets in babeltrace2", read.count(f' at = ( "{STEP}" '), THREADS * STEPS)
-	costs = trace.recording()["cost_ns"]["reset"]
-	e2e.expect(200 < costs < 100_000, f"a reset costs {costs} ns by calibration")
 	resets = next(one for one in trace.recording()["classes"] if one["name"] == "counters_reset")
-	print(f"{resets['seen']} resets, {resets['too_deep']} without a lane, {costs:.0f} ns each")
+	print(f"{resets['seen']} resets, {resets['too_deep']} without a lane")
 
 
 def selected():

@@ -111,13 +111,14 @@ def between_the_kernels_tokens():
 	trace = record("order", "order", calls, options=("-p", "cmd", "-e", "sched,syscall"))
 	expect_exact(trace)
 	ns = {"before": [], "sys_enter": [], "sys_exit": [], "after": []}
-	inside = False  # only the command's calls are recorded, and it has one thread
+	called = False  # only the command's calls are recorded, it has one thread, and kernel tokens are in order
 	for event in trace.events("--event", "before,after,sys_enter,sys_exit"):
 		name = event["event"]
-		if name in ("before", "after") or (inside and event["fields"].get("id") == "getppid" or name == "sys_exit" and inside == "called"):
+		if name == "sys_enter":
+			called = event["fields"]["id"] == "getppid"
+		if called or name in ("before", "after"):
 			ns[name].append(event["time_ns"])
-		inside = ("yes" if name == "before" else "called" if inside and event["fields"].get("id") == "getppid" else
-		          False if name in ("after", "sys_exit") else inside)
+		called = called and name != "sys_exit"
 	e2e.equal("calls", {name: len(times) for name, times in ns.items()}, dict.fromkeys(ns, calls))
 	bound = trace.summary()["clock_bound_ns"]
 	wrong = sum(not (b - bound <= n <= x + bound and x - bound <= a)

@@ -136,7 +136,7 @@ def text(seconds):
 	def declare():
 		long = "arg: " + labels("token", "f0") + "".join(";" + labels("flags", f"f{i}") for i in range(1, 7))
 		short = "flags f{" + ",".join(f"{chr(97 + i % 26)}{chr(97 + i // 26)}={i}" for i in range(64)) + "}"
-		for k in range(130):
+		for k in range(56):  # 8 times 42 kB
 			ask([(f"text_{os.getpid()}_{k}", long)], CLASSES)
 			ask([(f"dense_{os.getpid()}_{k}", short)], CLASSES)
 	for _ in until(seconds):

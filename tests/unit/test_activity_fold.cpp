@@ -10,6 +10,8 @@
 #include "statistics/frequencies.h"
 #include "trace/merge.h"
 
+namespace test_activity_fold {
+
 using namespace monitor;
 using samples::StreamWriter;
 using statistics::Activity;
@@ -237,3 +239,5 @@ TEST_CASE("activities: keys that are not open do not use up the room")
 	CHECK(fold.unpaired().open == ActivityFold::most_open);
 	CHECK(fold.unpaired().too_many == many - ActivityFold::most_open);
 }
+
+} // namespace test_activity_fold

@@ -7,6 +7,8 @@
 #include "collection/messages.h"
 #include "samples.h"
 
+namespace test_collection {
+
 using namespace monitor;
 using collection::Messages;
 
@@ -72,3 +74,5 @@ TEST_CASE("collection: messages both ways bound an offset, messages one way do n
 	CHECK_THROWS_WITH(collection::offset_between(first, other, "other"), Catch::Contains("drift"));
 	CHECK_THROWS_WITH(collection::offset_between({}, other, "other"), Catch::Contains("no message"));
 }
+
+} // namespace test_collection

@@ -7,6 +7,8 @@
 #include "analyze/check.h"
 #include "counter_history.h"
 
+namespace test_counters {
+
 using namespace monitor;
 using namespace counter_history;
 
@@ -259,3 +261,5 @@ TEST_CASE("counters: check compares each counter with what the recorder read")
 	history.end.back()["values"][0] = 7;
 	CHECK(statements(history)[0].verdict == analyze::Verdict::fails);
 }
+
+} // namespace test_counters

@@ -5,6 +5,8 @@
 
 #include "counter_history.h"
 
+namespace test_counters_info {
+
 using namespace monitor;
 using namespace counter_history;
 
@@ -205,3 +207,5 @@ TEST_CASE("counters info: hostile numbers of readings neither crash nor break th
 	CHECK(folded.fold.contradictions() == 2);
 	CHECK(folded.balances({1, ~0ull, 0}));
 }
+
+} // namespace test_counters_info

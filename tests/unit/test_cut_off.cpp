@@ -14,6 +14,8 @@
 #include "base/mapped_file.h"
 #include "poet_samples.h"
 
+namespace test_cut_off {
+
 using namespace poet_samples;
 
 namespace {
@@ -181,3 +183,5 @@ TEST_CASE("cut off: poet reads on, names the place, and its cursors end")
 	CHECK(cursor.previous() != poet::Item::none);
 	CHECK(cursor.move_to(59) == poet::Item::event);
 }
+
+} // namespace test_cut_off

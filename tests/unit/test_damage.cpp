@@ -10,6 +10,8 @@
 #include "trace/field_ref.h"
 #include "trace/merge.h"
 
+namespace test_damage {
+
 using namespace monitor::trace;
 using samples::StreamWriter;
 
@@ -114,3 +116,5 @@ TEST_CASE("damage: garbage")
 		CHECK(read(garbage, other).size() >= 60);
 	}
 }
+
+} // namespace test_damage

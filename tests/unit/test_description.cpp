@@ -7,6 +7,8 @@
 #include "samples.h"
 #include "trace/field_ref.h"
 
+namespace test_description {
+
 using namespace monitor::trace;
 
 namespace {
@@ -172,3 +174,5 @@ TEST_CASE("description: two classes may bear one name, not one id")
 	cls.id = 4096;
 	CHECK_FALSE(own.add_token(cls));
 }
+
+} // namespace test_description

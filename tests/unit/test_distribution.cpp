@@ -10,6 +10,8 @@
 
 #include "statistics/distribution.h"
 
+namespace test_distribution {
+
 using monitor::statistics::Distribution;
 
 namespace {
@@ -143,3 +145,5 @@ TEST_CASE("distribution: merged is as all at once")
 			CHECK(merged.percentile(p) == whole.percentile(p));
 	}
 }
+
+} // namespace test_distribution

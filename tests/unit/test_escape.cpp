@@ -6,6 +6,8 @@
 #include "base/json.h"
 #include "trace/text.h"
 
+namespace test_escape {
+
 using namespace monitor;
 
 TEST_CASE("escape: every kind of byte in every form")
@@ -45,3 +47,5 @@ TEST_CASE("escape: JSON of others' texts has no control characters, and is read 
 	CHECK(json_dump(json) == "{\"a\\u007f\":[\"\\u0085\",\"\\u001b\\n\"]}");
 	CHECK(parse_json(json_dump(json, 1)) == json);
 }
+
+} // namespace test_escape

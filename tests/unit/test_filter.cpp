@@ -5,6 +5,8 @@
 #include "filter/text_test.h"
 #include "filter_events.h"
 
+namespace test_filter {
+
 using monitor::filter::Running;
 using samples::FilterEvents;
 using samples::StreamWriter;
@@ -413,3 +415,5 @@ TEST_CASE("filter: many conditions side by side are no depth")
 		CHECK(events.matches(alternatives) == should);
 	}
 }
+
+} // namespace test_filter

@@ -5,6 +5,8 @@
 #include "base/nearest.h"
 #include "filter_events.h"
 
+namespace test_filter_errors {
+
 using Catch::Contains;
 using monitor::filter::FilterError;
 using samples::FilterEvents;
@@ -218,3 +220,5 @@ TEST_CASE("nearest: names that resemble another one")
 	CHECK(monitor::nearest("qqqqqq", {"cycles", "cs"}).empty());
 	CHECK(monitor::nearest("cach", {"cpu", "cache", "tlb"}) == " Near: cache.");
 }
+
+} // namespace test_filter_errors

@@ -7,6 +7,8 @@
 #include "samples.h"
 #include "trace/merge.h"
 
+namespace test_kernel_comparison {
+
 using namespace monitor;
 using analyze::Verdict;
 
@@ -97,3 +99,5 @@ TEST_CASE("kernel comparison: the kernel's figures stay those of the thread that
 	INFO(said.text);
 	CHECK(said.verdict == Verdict::holds);
 }
+
+} // namespace test_kernel_comparison

@@ -8,6 +8,8 @@
 #include "statistics/keys.h"
 #include "statistics/rows.h"
 
+namespace test_keys {
+
 using namespace monitor::statistics;
 using samples::FilterEvents;
 using Kind = Cell::Kind;
@@ -160,3 +162,5 @@ TEST_CASE("rows: processes are joined, what there is no room for is counted")
 	CHECK(full.left_out() == 12);
 	CHECK(full.all().size() == Rows::most_rows);
 }
+
+} // namespace test_keys

@@ -8,6 +8,8 @@
 #include "analyze/machine.h"
 #include "samples.h"
 
+namespace test_machine {
+
 using namespace monitor;
 using analyze::Mode;
 
@@ -427,3 +429,5 @@ TEST_CASE("machine: whatever the tokens say, a CPU's times are its window")
 		}
 	}
 }
+
+} // namespace test_machine

@@ -6,6 +6,8 @@
 #include "counter_history.h"
 #include "report/measurements_table.h"
 
+namespace test_measurements {
+
 using namespace monitor;
 using namespace counter_history;
 using report::Cell;
@@ -265,3 +267,5 @@ TEST_CASE("measurements: what was counted by the second set only is in the table
 	CHECK(folded.unknown().counts == Values{0, 0, 50});
 	CHECK(std::get<std::string>(table.rows.back().at(1)) == "unknown");
 }
+
+} // namespace test_measurements

@@ -7,6 +7,8 @@
 #include "samples.h"
 #include "trace/merge.h"
 
+namespace test_merge {
+
 using namespace monitor::trace;
 using samples::StreamWriter;
 
@@ -155,3 +157,5 @@ TEST_CASE("merge: damage is reported once, however often the trace is read")
 	CHECK(times(trace).size() == 8);
 	CHECK(trace.problems().total() == 1);
 }
+
+} // namespace test_merge

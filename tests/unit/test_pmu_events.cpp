@@ -7,6 +7,8 @@
 #include "pmu/sysfs.h"
 #include "pmu_machine.h"
 
+namespace test_pmu_events {
+
 using namespace monitor::pmu;
 using Catch::Contains;
 using samples::PmuMachine;
@@ -162,3 +164,5 @@ TEST_CASE("pmu: busy() counts cycles: by the counter mask, or as they are")
 	CHECK_THROWS_WITH(busy("LLC-loads"), Contains("no counter mask"));
 }
 #endif
+
+} // namespace test_pmu_events

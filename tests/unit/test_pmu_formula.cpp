@@ -6,6 +6,8 @@
 #include "pmu/groups.h"
 #include "pmu_machine.h"
 
+namespace test_pmu_formula {
+
 using namespace monitor::pmu;
 using Catch::Contains;
 
@@ -165,3 +167,5 @@ TEST_CASE("pmu formula: what stands between two slashes are a PMU's terms, also 
 	CHECK(ratio.numerator[0].event == "cycles");
 	CHECK(ratio.denominator.at(0).event == "cpu/event=0x3c/u");
 }
+
+} // namespace test_pmu_formula

@@ -7,6 +7,8 @@
 #include "pmu/selection.h"
 #include "pmu_machine.h"
 
+namespace test_pmu_selection {
+
 using namespace monitor::pmu;
 using Catch::Contains;
 using samples::PmuMachine;
@@ -175,3 +177,5 @@ TEST_CASE("pmu selection: errors tell which item, and what is known")
 	CHECK(named(unknown, "x").missing == "event unknown to this CPU: NO_SUCH_EVENT");
 	CHECK(named(unknown, "IPC (cpu)").missing.empty());
 }
+
+} // namespace test_pmu_selection

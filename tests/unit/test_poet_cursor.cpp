@@ -4,6 +4,8 @@
 
 #include "poet_samples.h"
 
+namespace test_poet_cursor {
+
 using namespace poet_samples;
 
 namespace {
@@ -250,3 +252,5 @@ TEST_CASE("poet: damaged packets, events and files are read from both sides alik
 		CHECK(trace.problems().size() == trace.problem_count());
 	}
 }
+
+} // namespace test_poet_cursor

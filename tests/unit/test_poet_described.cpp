@@ -5,6 +5,8 @@
 
 #include "poet_samples.h"
 
+namespace test_poet_described {
+
 using namespace poet_samples;
 
 namespace {
@@ -214,3 +216,5 @@ TEST_CASE("poet: a seek finds events where packets do not tell their times, as t
 		}
 	}
 }
+
+} // namespace test_poet_described

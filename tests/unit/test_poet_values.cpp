@@ -6,6 +6,8 @@
 
 #include "poet_samples.h"
 
+namespace test_poet_values {
+
 using namespace poet_samples;
 
 namespace {
@@ -163,3 +165,5 @@ TEST_CASE("poet: the clock's arithmetic and texts")
 	CHECK(clock.parse("0.5") == 150'003'000);
 	CHECK(clock.parse("2023-11-14 22:13:21") == 300'000'000);
 }
+
+} // namespace test_poet_values

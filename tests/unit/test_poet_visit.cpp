@@ -7,6 +7,8 @@
 
 #include "poet_samples.h"
 
+namespace test_poet_visit {
+
 using namespace poet_samples;
 
 namespace {
@@ -186,3 +188,5 @@ TEST_CASE("poet: who runs is known to the visit only")
 	CHECK_THROWS_WITH(poet::visit_streams(trace, {.filter = &of_two}, 2, [](unsigned, const poet::Event &) {}),
 			  Catch::Contains("visit()"));
 }
+
+} // namespace test_poet_visit

@@ -19,6 +19,8 @@
 #include "trace/text.h"
 #include "trace/time_text.h"
 
+namespace test_protocol {
+
 using namespace monitor::trace;
 using samples::StreamWriter;
 
@@ -192,3 +194,5 @@ TEST_CASE("time: as people write it")
 	for (const char *wrong : {"", "x", "1.", "1.x", "-1", "1e5", "25:00:00", "22:13:21x", "9999999999999"})
 		CHECK_THROWS_AS(parse_time(wrong, "--from", trace, false), monitor::Error);
 }
+
+} // namespace test_protocol

@@ -6,6 +6,8 @@
 #include "query_rows.h"
 #include "samples.h"
 
+namespace test_query {
+
 using namespace monitor;
 using query_rows::ask;
 using query_rows::error;
@@ -168,3 +170,5 @@ TEST_CASE("query: names that are no names", "[query]")
 	CHECK(ask(database, "SELECT arg FROM \"event.sqlite_master\"") == "260\n");
 	CHECK(ask(database, "SELECT x_label, x, \"event.x_label\" FROM \"\"") == "263|0|native\n");
 }
+
+} // namespace test_query

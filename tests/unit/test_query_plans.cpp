@@ -9,6 +9,8 @@
 #include "query_rows.h"
 #include "samples.h"
 
+namespace test_query_plans {
+
 using namespace monitor;
 using query_rows::ask;
 using samples::event_block;
@@ -254,3 +256,5 @@ TEST_CASE("query: an interrupt ends it", "[query]")
 	database.clear_interrupt();
 	CHECK(ask(database, "SELECT count(*) FROM one WHERE a = 77") == "0\n");
 }
+
+} // namespace test_query_plans

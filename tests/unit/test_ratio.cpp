@@ -13,6 +13,8 @@
 
 #include "monitor/ratio.h"
 
+namespace test_ratio {
+
 namespace {
 
 using Wide = __int128;
@@ -392,3 +394,5 @@ TEST_CASE("ratio: the examples of ratio-formats.md")
 	CHECK(edc_ratio_decode16(edc_ratio_encode16(1000, 15'000)).flags == 0);
 	CHECK(edc_ratio_decode32(edc_ratio_encode32(1000, 17'000'000)).flags == EDC_RATIO_BELOW);
 }
+
+} // namespace test_ratio

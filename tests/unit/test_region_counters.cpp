@@ -6,6 +6,8 @@
 #include "analyze/regions.h"
 #include "counter_history.h"
 
+namespace test_region_counters {
+
 using namespace monitor;
 using namespace counter_history;
 
@@ -137,3 +139,5 @@ TEST_CASE("activities' counters: a class that the recording does not name is no 
 	history.border(200, a_end, 1250, 170);
 	CHECK_FALSE(row_of(history, 0).at_borders);
 }
+
+} // namespace test_region_counters

@@ -8,6 +8,8 @@
 #include "report/regions_table.h"
 #include "samples.h"
 
+namespace test_regions {
+
 using namespace monitor;
 using analyze::RegionBy;
 
@@ -360,3 +362,5 @@ TEST_CASE("regions: a loss in a stream of many processes concerns all that are t
 	CHECK(fold.unpaired().ends == 1);
 	CHECK(fold.rows().size() == 1);
 }
+
+} // namespace test_regions

@@ -8,6 +8,8 @@
 
 #include "card/ring_layout.h"
 
+namespace test_ring_layout {
+
 using monitor::card::blocks_by_ring;
 using monitor::card::least_blocks_of_a_ring;
 
@@ -51,3 +53,5 @@ TEST_CASE("ring layout: where there are lanes the first one has most")
 	CHECK(by_ring[EDC_CARD_LEVELS] > 900);
 	CHECK(by_ring[0] > 500);
 }
+
+} // namespace test_ring_layout

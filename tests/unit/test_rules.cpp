@@ -14,6 +14,8 @@
 #include "samples.h"
 #include "trace/merge.h"
 
+namespace test_rules {
+
 using namespace monitor;
 
 namespace {
@@ -390,3 +392,5 @@ TEST_CASE("rules: a relation that does not hold is said with its values")
 	REQUIRE(said.shown.size() == 1);
 	CHECK(said.shown[0].what == "value <= value does not hold: value is 5, value was 3");
 }
+
+} // namespace test_rules

@@ -11,6 +11,8 @@
 #include "rules/run.h"
 #include "samples.h"
 
+namespace test_rules_shipped {
+
 using namespace monitor;
 
 namespace {
@@ -243,3 +245,5 @@ TEST_CASE("rules: each shipped one is broken by a damage, and no other is")
 	for (const rules::RuleText &text : texts)
 		CHECK(all.contains(text.name));
 }
+
+} // namespace test_rules_shipped

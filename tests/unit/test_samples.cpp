@@ -6,6 +6,8 @@
 #include "report/samples_table.h"
 #include "samples.h"
 
+namespace test_samples {
+
 using namespace monitor;
 
 namespace {
@@ -116,3 +118,5 @@ TEST_CASE("samples: none in a recording without them")
 	const analyze::Machine machine(trace, {});
 	CHECK_THROWS_WITH(analyze::SampleFold(machine), Catch::Contains("--sample-every"));
 }
+
+} // namespace test_samples

@@ -6,6 +6,8 @@
 #include "counter_history.h"
 #include "report/segments_table.h"
 
+namespace test_segments {
+
 using namespace monitor;
 using namespace counter_history;
 using analyze::SegmentBy;
@@ -144,3 +146,5 @@ TEST_CASE("segments: numbers that name no event are in no row")
 	CHECK(segments.fold.unknown() == 2);
 	CHECK_THROWS(Segments(history, SegmentBy::thread, {}));
 }
+
+} // namespace test_segments

@@ -13,6 +13,8 @@
 #include "statistics/survey.h"
 #include "tdl_samples.h"
 
+namespace test_slices {
+
 using namespace monitor;
 using namespace monitor::trace;
 using samples::StreamWriter;
@@ -299,3 +301,5 @@ TEST_CASE("slices: results are taken in order, what is thrown arrives")
 		CHECK_THROWS_WITH(statistics::in_order(slices, threads, number, refuse), "twenty");
 	}
 }
+
+} // namespace test_slices

@@ -6,6 +6,8 @@
 #include "samples.h"
 #include "statistics/table.h"
 
+namespace test_stat_table {
+
 using namespace monitor::statistics;
 
 namespace {
@@ -86,3 +88,5 @@ TEST_CASE("table: those that are shipped are well-formed, others are named")
 		CHECK_FALSE(load_table(name).activities.empty());
 	CHECK_THROWS_WITH(load_table("no_such"), Catch::Contains("block, irq, runqueue, syscalls"));
 }
+
+} // namespace test_stat_table

@@ -7,6 +7,8 @@
 #include "samples.h"
 #include "trace/stream.h"
 
+namespace test_stream {
+
 using namespace monitor::trace;
 using samples::StreamWriter;
 
@@ -254,3 +256,5 @@ TEST_CASE("stream: starting in the middle")
 		CHECK(walk.items == expected);
 	}
 }
+
+} // namespace test_stream

@@ -4,6 +4,8 @@
 
 #include "tdl_samples.h"
 
+namespace test_tdl_language {
+
 using namespace monitor::trace::tdl;
 
 namespace {
@@ -342,3 +344,5 @@ TEST_CASE("tdl: every beginning of a description is refused or whole")
 		whole += wrong(text.substr(0, size)) == "none";
 	CHECK(whole == 2); // the last `end`, and behind its line
 }
+
+} // namespace test_tdl_language

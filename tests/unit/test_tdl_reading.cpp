@@ -8,6 +8,8 @@
 
 #include "tdl_samples.h"
 
+namespace test_tdl_reading {
+
 using namespace monitor::trace::tdl;
 
 TEST_CASE("tdl: numbers, texts and lists are where the description says")
@@ -297,3 +299,5 @@ TEST_CASE("tdl: a shipped description that cannot be read keeps none of the othe
 	::unsetenv("MONITOR_SHARE");
 	fs::remove_all(share);
 }
+
+} // namespace test_tdl_reading

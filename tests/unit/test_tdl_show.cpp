@@ -6,6 +6,8 @@
 #include "tdl_samples.h"
 #include "trace/tdl/show.h"
 
+namespace test_tdl_show {
+
 using namespace monitor::trace::tdl;
 
 namespace {
@@ -108,3 +110,5 @@ TEST_CASE("tdl: the byte order of elements is shown")
 			CHECK(row.type == "real 32 bits, not always there");
 	}
 }
+
+} // namespace test_tdl_show

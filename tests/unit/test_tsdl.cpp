@@ -5,6 +5,8 @@
 #include "samples.h"
 #include "trace/tsdl.h"
 
+namespace test_tsdl {
+
 using namespace monitor::trace;
 
 namespace {
@@ -166,3 +168,5 @@ TEST_CASE("tsdl: every beginning of a description is refused, not a crash")
 			CHECK_FALSE(read);
 	}
 }
+
+} // namespace test_tsdl

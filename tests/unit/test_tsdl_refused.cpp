@@ -5,6 +5,8 @@
 #include "base/limits.h"
 #include "tsdl_shown.h"
 
+namespace test_tsdl_refused {
+
 using namespace monitor::trace::tsdl;
 
 TEST_CASE("tsdl refused: malformed statements are refused at their place")
@@ -178,3 +180,5 @@ TEST_CASE("tsdl refused: every beginning of a description is refused or whole")
 		whole += refusal(text.substr(0, size)) == "none";
 	CHECK(whole == 4); // nothing, and behind each `;` of the outermost level
 }
+
+} // namespace test_tsdl_refused

@@ -4,6 +4,8 @@
 
 #include "tsdl_shown.h"
 
+namespace test_tsdl_syntax {
+
 using namespace monitor::trace::tsdl;
 
 namespace {
@@ -268,3 +270,5 @@ TEST_CASE("tsdl syntax: a description with 2500 events of 20 fields is read")
 	CHECK(tree.blocks.back().bindings.at(0).type->fields.size() == 20);
 	CHECK(place(tree.blocks.back().position) == std::to_string(2499 * 28 + 1) + ":1");
 }
+
+} // namespace test_tsdl_syntax

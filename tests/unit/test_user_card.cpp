@@ -9,6 +9,8 @@
 #include "card/user_classes.h"
 #include "card/user_merge.h"
 
+namespace test_user_card {
+
 using namespace monitor::card;
 
 namespace {
@@ -376,3 +378,5 @@ TEST_CASE("merged stream: events of several processes sorted, each thread told, 
 	CHECK(merged.empty());
 	CHECK(pushed.size() == 2);
 }
+
+} // namespace test_user_card

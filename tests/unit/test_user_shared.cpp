@@ -21,6 +21,8 @@ std::function<void()> at_claim; // what happens while a writer is stopped betwee
 #include "monitor/edc_shared.h"
 #include "monitor/token.h"
 
+namespace test_user_shared {
+
 using namespace monitor::card;
 
 namespace {
@@ -295,3 +297,5 @@ TEST_CASE("shared ring: who is stopped with a claim in hand does not store into 
 	for (const edc_user_claim &claim : ring.shared.claim)
 		CHECK(claim.word == 0);
 }
+
+} // namespace test_user_shared

@@ -22,7 +22,7 @@ record() {
 	shift
 	for try in 1 2 3; do
 		# shellcheck disable=SC2086
-		./monitor record --force -o $trace -e sched $options -m "$measurements" -- "$@" > /tmp/counted.out 2> /tmp/counted.err ||
+		./monitor record --no-calibration --force -o $trace -e sched $options -m "$measurements" -- "$@" > /tmp/counted.out 2> /tmp/counted.err ||
 			fail "record -m $measurements: exit status $?: $(cat /tmp/counted.err)"
 		./monitor check $trace > /tmp/check.out && break
 		echo "counters.sh: try $try: $(grep '^FAILS' /tmp/check.out)"

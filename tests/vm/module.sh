@@ -7,7 +7,7 @@
 # Needs beside it: monitor (static), getppid, device_abuse and, if they could be built for this kernel, monitor_edc.ko and
 # poster.ko.
 tasks=4
-calls=20000
+calls=6000
 
 fail() {
 	echo "module.sh: $*"
@@ -62,20 +62,20 @@ fi
 ./monitor doctor | grep -q 'module.*: recordings use its rings' || fail "doctor does not know the module"
 record auto $families
 card_is module
-record bpf $families
+record bpf $families --no-calibration
 card_is bpf
 
 # -p: the command's processes or a running one's, and nobody else's, as the card of the kernel's own programs has it.
 if [ -f /sys/kernel/btf/monitor_edc ]; then
 	./getppid 1 100000000 > /dev/null &
 	other=$!
-	record auto sched,irq,syscall,fault -p cmd
+	record auto sched,irq,syscall,fault -p cmd --no-calibration
 	card_is module
 	[ "$seen" = "$made" ] || [ "${lost:-0}" -gt 0 ] || fail "-p cmd: $seen of $made calls, none lost"
 	rm -rf /tmp/module
 	sh -c 'until [ -s /tmp/module/metadata ]; do usleep 50000; done; ./getppid 2 1000' > /tmp/chosen.out &
 	chosen=$!
-	./monitor record --card module -o /tmp/module -e sched,syscall -p $chosen > /tmp/record.out 2>&1 &
+	./monitor record --no-calibration --card module -o /tmp/module -e sched,syscall -p $chosen > /tmp/record.out 2>&1 &
 	recorder=$!
 	wait $chosen
 	kill -INT $recorder
@@ -89,7 +89,7 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	wait $other 2> /dev/null
 
 	# Counters: read by a BPF program ahead of the module's probe. Every step of this load faults three times.
-	./monitor record --force -o /tmp/module -e sched -m faults=page-faults -- ./segment_load 8 2000 > /tmp/record.out 2>&1 ||
+	./monitor record --no-calibration --force -o /tmp/module -e sched -m faults=page-faults -- ./segment_load 8 2000 > /tmp/record.out 2>&1 ||
 		fail "record -m: exit status $?: $(cat /tmp/record.out)"
 	card_is module
 	./monitor check /tmp/module || fail "monitor check of -m: exit status $?"
@@ -97,7 +97,7 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	echo "module.sh: -m: $faults page faults"
 	[ "${faults:-0}" -ge 48000 ] && [ "$faults" -lt 48300 ] || fail "-m: $faults page faults, not 48000: $(./monitor report --ratios /tmp/module)"
 	# And by every CPU at each sample, just ahead of its token.
-	./monitor record --force -o /tmp/module -e sched -m faults=page-faults --sample-every 20ms -d 1 > /tmp/record.out 2>&1 ||
+	./monitor record --no-calibration --force -o /tmp/module -e sched -m faults=page-faults --sample-every 20ms -d 1 > /tmp/record.out 2>&1 ||
 		fail "record -m --sample-every: exit status $?: $(cat /tmp/record.out)"
 	./monitor check /tmp/module || fail "monitor check of -m --sample-every: exit status $?"
 	./monitor list --event counters,sample /tmp/module > /tmp/list.out
@@ -109,7 +109,7 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 fi
 
 # All CPUs are asked at once, while both are loaded and while they are idle; the kernel's tokens agree with what they say.
-./monitor record --force --card module -o /tmp/module -e sched --sample-every 10ms -- sh -c './getppid 2 200000; i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 1' ||
+./monitor record --no-calibration --force --card module -o /tmp/module -e sched --sample-every 10ms -- sh -c './getppid 2 100000; i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 1' ||
 	fail "record --sample-every: exit status $?"
 ./monitor check /tmp/module || fail "monitor check of samples: exit status $?"
 ./monitor report --samples /tmp/module || fail "monitor report --samples: exit status $?"
@@ -130,7 +130,7 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	echo 5 > /sys/module/poster/parameters/posts || fail "posts while nobody records"
 	echo 1 2> /dev/null > /sys/module/poster/parameters/samples && fail "a sample while nobody records"
 	rm -rf /tmp/module
-	./monitor record --card module -o /tmp/module -e sched --sample-every 100s > /tmp/record.out 2>&1 &
+	./monitor record --no-calibration --card module -o /tmp/module -e sched --sample-every 100s > /tmp/record.out 2>&1 &
 	recorder=$!
 	for wait in $(seq 100); do
 		[ -s /tmp/module/metadata ] && break
@@ -154,11 +154,11 @@ fi
 ./device_abuse || fail "device_abuse: exit status $?"
 
 # In use it stays; killed at any instant a recorder leaves nothing behind.
-for try in 1 2 3 4 5; do
-	./monitor record --force --card module -o /tmp/module -e $families -d 60 > /dev/null 2>&1 &
+for try in 1 2 3; do
+	./monitor record --no-calibration --force --card module -o /tmp/module -e $families -d 60 > /dev/null 2>&1 &
 	recorder=$!
 	usleep $((200000 * try))
-	if [ $try = 5 ]; then
+	if [ $try = 3 ]; then
 		for wait in $(seq 100); do
 			[ "$(cat /sys/module/monitor_edc/refcnt)" -gt 0 ] && break
 			usleep 100000
@@ -168,7 +168,7 @@ for try in 1 2 3 4 5; do
 	kill -9 $recorder
 	wait $recorder 2> /dev/null
 done
-record module $families
+record module $families --no-calibration
 for try in $(seq 50); do
 	rmmod monitor_edc 2> /dev/null && break
 	usleep 100000

@@ -30,7 +30,7 @@ stalls='CPU time of [0-9]* threads'
 
 # record SECONDS [BUT]: a recording of a load on all CPUs; check accepts it, but for statements that match.
 record() {
-	./monitor record --force --card module -o /tmp/stress -e $families --sample-every 5ms --buffer 16M -d "$1" \
+	./monitor record --no-calibration --force --card module -o /tmp/stress -e $families --sample-every 5ms --buffer 16M -d "$1" \
 		> /tmp/record.out 2>&1 || fail "monitor record: $(cat /tmp/record.out)"
 	./monitor check /tmp/stress > /tmp/check.out
 	grep '^FAILS' /tmp/check.out | grep -v "$stalls${2:+\\|$2}" > /tmp/fails && fail "monitor check: $(cat /tmp/fails)"
@@ -104,7 +104,7 @@ kill_recorders() {
 	for try in $(seq "$1"); do
 		./user_load forks 30 > /dev/null &
 		program=$!
-		./monitor record --force --card module -o /tmp/killed -e $families --sample-every 1ms --user --buffer 16M -d 60 > /dev/null 2>&1 &
+		./monitor record --no-calibration --force --card module -o /tmp/killed -e $families --sample-every 1ms --user --buffer 16M -d 60 > /dev/null 2>&1 &
 		recorder=$!
 		usleep $((50000 * (try % 10) + 20000))
 		kill -9 $recorder

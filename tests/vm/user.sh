@@ -29,7 +29,7 @@ try() {
 	expected=$1 options=$2
 	shift 2
 	# shellcheck disable=SC2086
-	./monitor record --force -o $trace $options -- ./user_load "$@" > /tmp/user.out 2> /tmp/user.err
+	./monitor record --no-calibration --force -o $trace $options -- ./user_load "$@" > /tmp/user.out 2> /tmp/user.err
 	status=$?
 	[ $status = "$expected" ] || fail "$*: exit status $status: $(cat /tmp/user.err)"
 	./monitor check $trace > /tmp/check.out || fail "$*: check: $(grep -v '^ok' /tmp/check.out)"

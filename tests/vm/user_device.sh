@@ -22,7 +22,7 @@ fail() {
 
 # counted NAME: a member of recording.json's "user_card".
 counted() {
-	tr -d ' \n' < $trace/.monitor/recording.json | sed 's/,"largest_claims.*/}/' | sed -n 's/.*"user_card":{\([^}]*\)}.*/\1/p' |
+	tr -d ' \t\n' < $trace/.monitor/recording.json | sed 's/,"largest_claims.*/}/' | sed -n 's/.*"user_card":{\([^}]*\)}.*/\1/p' |
 		sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"
 }
 
@@ -41,7 +41,7 @@ begins() { [ -s $trace/metadata ]; }
 # Behind it a program finds the recorder by the device alone.
 start_recorder() {
 	rm -rf $trace /run/monitor/edc.sock
-	./monitor record -o $trace --user "$@" > /tmp/recorder.out 2>&1 3>&- &
+	./monitor record --no-calibration -o $trace --user "$@" > /tmp/recorder.out 2>&1 3>&- &
 	recorder=$!
 	await recording begins
 	rm /run/monitor/edc.sock

@@ -5,7 +5,7 @@
 # them does.
 build_packages="cmake ninja-build g++ clang llvm bpftool libbpf-dev libelf-dev libpfm4-dev zlib1g-dev linux-libc-dev libfmt-dev
 	nlohmann-json3-dev libcli11-dev libboost-dev libsqlite3-dev"
-test_build_packages="catch2 python3 libclang-rt-14-dev clang-format clang-tidy"
+test_build_packages="catch2 python3 libclang-rt-14-dev clang-format"
 test_packages="babeltrace2 linux-perf bpftrace sudo man-db
 	qemu-system-x86 qemu-system-arm g++-aarch64-linux-gnu make busybox-static dwarves cpio musl-tools zstd lz4 xz-utils procps util-linux bash-completion
 	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf tcpdump acct dkms file pkg-config"
@@ -46,16 +46,19 @@ build() { # DIRECTORY TARGET...
 }
 
 run_tests() { # DIRECTORY CTEST-OPTION...
-	local directory=$1
+	local directory=$1 status=0
 	shift
 	say "testing $directory"
-	ctest --test-dir "$directory" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@" | tee "$directory/ctest.log"
+	ctest --test-dir "$directory" --parallel "$(nproc)" --output-on-failure "$@" | tee -a "$directory/ctest.log" || status=1
+	cat "$directory/Testing/Temporary/LastTest.log" >> "$directory/ctest-output.log" # ctest keeps the last run's
+	return $status
 }
 
 # Counts of passed, failed and skipped tests; of each skipped one the reason, which is the last line it printed.
 summarise() { # DIRECTORY...
 	local directory name
 	for directory in "$@"; do
+		[ -e "$directory/ctest.log" ] || continue
 		echo "$directory: $(grep -c ' Passed ' "$directory/ctest.log" || true) passed," \
 			"$(grep -cE '\*\*\*(Failed|Timeout|Exception|Not Run)' "$directory/ctest.log" || true) failed," \
 			"$(grep -c '\*\*\*Skipped' "$directory/ctest.log" || true) skipped"
@@ -68,5 +71,5 @@ summarise() { # DIRECTORY...
 skip_reason() { # DIRECTORY TEST
 	awk -v name="$2" '$0 ~ "^[0-9]+/[0-9]+ Testing: " name "$" { on = 1 } on && /^Output:/ { out = 1; next }
 		out && /^<end of output>/ { exit } out && NF { line = $0 } END { print line }' \
-		"$1/Testing/Temporary/LastTest.log"
+		"$1/ctest-output.log"
 }
