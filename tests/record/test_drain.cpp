@@ -256,6 +256,7 @@ TEST_CASE("drain: where memory ends in its thread the recording is to end, with 
 	faults::fail_allocation(0);
 	pollfd failure{it.failure.fd(), POLLIN, 0};
 	REQUIRE(::poll(&failure, 1, 10'000) == 1); // it reads a clock every 100 ms
+	REQUIRE(it.failure.reported());
 	CHECK_THAT(std::string(it.failure.text()), Catch::Contains("out of memory"));
 	it.drain.stop();
 	fake::fill_block(it.card, 0, 0, 1, 1);

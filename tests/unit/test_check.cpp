@@ -172,6 +172,9 @@ TEST_CASE("check: idle states alternate")
 	CHECK(history.holds("idle_states"));
 	history.kernel(5'000'200, 360, 2); // what ended the first is missing
 	CHECK(history.said("idle_states").starts_with("FAILS"));
+	CheckedHistory exits = some_history();
+	exits.kernel(5'000'100, 360, 0xffff); // what began the second is missing
+	CHECK(exits.said("idle_states").starts_with("FAILS"));
 	CheckedHistory none;
 	none.steady_clock();
 	CHECK(none.said("idle_states").starts_with("not witnessed"));

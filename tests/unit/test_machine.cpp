@@ -177,6 +177,20 @@ TEST_CASE("machine: a fault is kernel time if it completes, unattributed if nobo
 	CHECK(usage.minor_faults == 1);
 }
 
+TEST_CASE("machine: a preempted thread did not go to sleep")
+{
+	History history;
+	history.switches(0, 0, 0, running, 7);
+	history.switches(0, 100, 7, EDC_STATE_PREEMPTED, 9);
+	history.switches(0, 200, 9, sleeping, 7);
+	Folded folded(history, 0, 300);
+	const analyze::Usage &usage = folded.thread(7).usage;
+	CHECK(usage.involuntary == 1);
+	CHECK(usage.voluntary == 0);
+	CHECK(usage.waiting == 100);
+	CHECK(usage.blocked == 0);
+}
+
 TEST_CASE("machine: interrupts nest, and wake sleepers in their own name")
 {
 	History history;
