@@ -256,8 +256,8 @@ TEST_CASE("user block: the first wrong record ends it")
 	CHECK(content_after(Block(10).post(1024, 11).post(1024, 9)) == 8);             // time steps back
 	CHECK(content_after(Block(10).post(1024, 11).post(1025, 12, {1, 2, 3})) == 8); // longer than the content
 	CHECK(content_after(Block(10).post(1024, 11).post(1025, 12, {1, 2, 3, 4, 5, 6})) == 8); // by a word
-	CHECK(content_after(Block(10).post(1024, 11).post(1024, 21), 20) == 8); // the future
-	CHECK(content_after(Block(10).post(1024, 11).post(0, 0)) == 8);         // zero is no token
+	CHECK(content_after(Block(10).post(1024, 11).post(1024, 21), 20) == 8);                 // the future
+	CHECK(content_after(Block(10).post(1024, 11).post(0, 0)) == 8);                         // zero is no token
 	CHECK(content_after(Block(now + 1).post(1024, now + 2)) == 0);
 }
 
