@@ -22,12 +22,13 @@ inline std::chrono::nanoseconds cpu_time(clockid_t clock = CLOCK_THREAD_CPUTIME_
 	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-inline void pin_to(int cpu)
+// False: the kernel does not let this thread run there.
+inline bool pin_to(unsigned cpu)
 {
 	cpu_set_t set;
 	CPU_ZERO(&set);
-	CPU_SET(static_cast<unsigned>(cpu), &set);
-	::sched_setaffinity(0, sizeof set, &set);
+	CPU_SET(cpu, &set);
+	return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
 // Returns when `trial` has; throws what it throws.
@@ -35,7 +36,7 @@ inline void run_trial(int cpu, const std::function<void()> &trial)
 {
 	std::exception_ptr failure;
 	std::jthread([&] {
-		pin_to(cpu);
+		pin_to(static_cast<unsigned>(cpu));
 		::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20); // soon over, also on a loaded machine
 		try {
 			trial();

@@ -33,14 +33,6 @@ struct Bracket {
 };
 using Brackets = std::array<Bracket, calls_per_cpu>;
 
-bool move_to(unsigned cpu)
-{
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return ::sched_setaffinity(0, sizeof set, &set) == 0;
-}
-
 long switches_of_this_thread()
 {
 	rusage usage{};
@@ -208,7 +200,7 @@ std::vector<CallWitness> take_turns(const BpfCard &card)
 		stop(cpu, 1);
 	std::vector<CallWitness> all;
 	for (unsigned cpu = 0; cpu < card.cpus() && cpu < CPU_SETSIZE; ++cpu) {
-		if (!CPU_ISSET(cpu, &allowed) || !move_to(cpu))
+		if (!CPU_ISSET(cpu, &allowed) || !pin_to(cpu))
 			continue;
 		stop(cpu, 0);
 		all.push_back(witness_on(card, cpu));

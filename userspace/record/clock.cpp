@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/tsc.h"
+#include "card/trial.h"
 
 namespace monitor::record {
 namespace {
@@ -139,14 +140,6 @@ constexpr int rounds = 500;
 constexpr std::uint64_t longest_round_ticks = 1'000'000;
 constexpr auto longest_comparison = std::chrono::milliseconds(40); // of two CPUs, should one of them be busy
 
-bool pin_to(unsigned cpu)
-{
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return ::sched_setaffinity(0, sizeof set, &set) == 0;
-}
-
 // Take part without waiting for a turn, where that is allowed.
 void go_first()
 {
@@ -158,7 +151,7 @@ void go_first()
 void answer(Exchange &exchange, unsigned cpu)
 {
 	go_first();
-	if (!pin_to(cpu))
+	if (!card::pin_to(cpu))
 		return;
 	for (std::uint64_t line; (line = exchange.line.load(std::memory_order_acquire)) != Exchange::stop;)
 		if (line == Exchange::question)
@@ -171,7 +164,7 @@ void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, TscSkew
 	Exchange exchange;
 	::sched_setaffinity(0, sizeof allowed, &allowed);
 	std::jthread other([&] { answer(exchange, cpu); });
-	pin_to(home);
+	card::pin_to(home);
 	const auto deadline = std::chrono::steady_clock::now() + longest_comparison;
 	std::uint64_t shortest = ~0ull;
 	std::int64_t offset = 0;
@@ -215,7 +208,7 @@ TscSkew measure_tsc_skew()
 		unsigned home = 0;
 		while (home < CPU_SETSIZE && !CPU_ISSET(home, &allowed))
 			++home;
-		if (!pin_to(home))
+		if (!card::pin_to(home))
 			return;
 		try {
 			for (unsigned cpu = home + 1; cpu < CPU_SETSIZE; ++cpu)
