@@ -389,6 +389,26 @@ TEST_CASE("machine: what runs where a hidden thread was switched in is unknown u
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 80-100 by -1"});
 }
 
+TEST_CASE("machine: where the kernel hides threads, one that is neither listed nor seen being created is hidden")
+{
+	const auto fold = [](std::uint32_t flags) {
+		History history;
+		history.lists(5, 9, sleeping, EDC_NO_SYSCALL, flags);
+		history.lists(6, 7, sleeping, 35, 0);
+		history.switches(0, 20, 0, running, 99);
+		history.switches(0, 80, 7, sleeping, 0);
+		history.switches(0, 85, 0, running, 7);
+		history.switches(0, 90, 7, sleeping, 0);
+		return Folded(history, 0, 100);
+	};
+	const Folded hidden = fold(EDC_THREAD_HIDDEN), open = fold(0);
+	CHECK(hidden.thread(99).hidden);
+	CHECK_FALSE(hidden.thread(7).hidden);
+	CHECK(hidden.machine.cpus()[0].usage[Mode::unknown] == 60);
+	CHECK_FALSE(open.thread(99).hidden);
+	CHECK(open.recorder.told.front() == "contradiction 0 80");
+}
+
 TEST_CASE("machine: a whole process, or one thread of it, moves to another cgroup")
 {
 	History history;

@@ -358,6 +358,7 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.parent = parent ? parent->tgid : parent_tid;
 	thread.name = kind.field[3].get<std::string_view>(event);
 	thread.born = event.time;
+	thread.introduced = true;
 	thread.filtered = filtering_ && (!parent || parent->filtered) && tid != command_pid_;
 	thread.in_tree = (parent && parent->in_tree) || (command_pid_ && tid == command_pid_);
 	thread.is_kernel = parent_tid == kthreadd || (parent && parent->is_kernel);
@@ -416,6 +417,8 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 	}
 	thread.cgroup = {kind.field[7].get(event), ++cgroup_moves_};
 	thread.hidden |= (flags & EDC_THREAD_HIDDEN) && thread.born == 0;
+	thread.introduced = true;
+	hides_threads_ |= thread.hidden;
 	const Thread *parent = find(thread.parent);
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
 		thread.in_tree = true;

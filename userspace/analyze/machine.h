@@ -162,6 +162,7 @@ private:
 	bool filtering_ = false;
 	bool interrupts_recorded_ = true;
 	bool complete_ = false;
+	bool hides_threads_ = false; // the kernel, some of them
 };
 
 // Feeds all of a trace.

@@ -145,6 +145,9 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	if (thread.tid != 0 && thread.state == State::running && known(thread) &&
 	    cpus_[thread.cpu].current == &thread && thread.cpu != cpu.number)
 		contradict(Contradiction::on_two_cpus, time, cpu, thread);
+	// Each thread is in the list of the start, or its creation has a token, but those of hidden threads.
+	if (hides_threads_ && !filtering_ && epoch_ == 1 && thread.tid != 0 && !thread.introduced)
+		thread.hidden = true;
 	renew(thread);
 	if (thread.state == State::runnable) {
 		thread.usage.waiting += time - std::max(thread.since, begin_);

@@ -74,10 +74,11 @@ struct Thread : Doing {
 	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that made it
 	std::string name;
 	bool is_kernel = false;
-	bool filtered = false; // outside of what -p selected: shown as `other`
-	bool hidden = false;   // the kernel hides it from BPF: its own events are missing
-	bool has_run = false;  // a switch to it was seen
-	bool in_tree = false;  // the recorded command or a descendant
+	bool filtered = false;   // outside of what -p selected: shown as `other`
+	bool hidden = false;     // the kernel hides it from BPF: its own events are missing
+	bool introduced = false; // it was listed, or its creation seen
+	bool has_run = false;    // a switch to it was seen
+	bool in_tree = false;    // the recorded command or a descendant
 	// Where it is, by tokens of its own, and where all of its process went if it is the leader; the later one
 	// holds.
 	CgroupMove cgroup, process_cgroup;
