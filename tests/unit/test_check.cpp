@@ -370,6 +370,21 @@ TEST_CASE("check: the clock judges")
 	asleep.sync(2'000'000'000, 1'900'000'000); // it is wide, and no failure
 	CHECK(asleep.said("clock").starts_with("not witnessed"));
 	CHECK(asleep.said("clock_gap").starts_with("not witnessed"));
+	// What it went off in a time without a look is steered back within a second, and is that time's.
+	const auto steered_back = [](std::uint64_t at, const char *id) {
+		CheckedHistory history;
+		history.info.end_time = 5'000'000'000;
+		history.set(0, 0, 0);
+		history.sync(1'000'000, 1'000'000);
+		history.sync(101'000'000, 101'000'000);
+		for (std::uint64_t time = 2'000'000'000; time <= 4'000'000'000; time += 400'000'000)
+			history.sync(time < at ? time + 500'000 : time, time);
+		return history.said(id);
+	};
+	CHECK(steered_back(2'400'000'000, "clock").starts_with("ok"));
+	CHECK(steered_back(2'400'000'000, "clock_gap").find("its bound there is 500") != std::string::npos);
+	CHECK(steered_back(3'200'000'000, "clock").starts_with("ok"));
+	CHECK(steered_back(3'600'000'000, "clock").starts_with("FAILS"));
 }
 
 TEST_CASE("check: clock sets that step, or are missing")

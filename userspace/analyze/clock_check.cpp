@@ -14,6 +14,8 @@ constexpr std::uint64_t witnessed_ns = 1'000'000'000;
 // Less than a wake-up from one CPU to another takes: the order of cause and effect can be seen. A quiet machine has 1
 // us.
 constexpr std::uint64_t largest_bound_ns = 10'000;
+// What the clock went off in such a time, the recorder steers back in its next looks.
+constexpr std::uint64_t recovery_ns = 1'000'000'000;
 constexpr std::size_t gaps_shown = 5;
 
 double seconds_of(const trace::Clock &clock, std::uint64_t ticks)
@@ -28,14 +30,19 @@ void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64
 {
 	std::uint64_t witnessed = 0, wide = 0;
 	const ClockInterval *first_wide = nullptr;
-	std::vector<const ClockInterval *> gaps;
+	std::vector<ClockInterval> gaps;
 	for (const ClockInterval &interval : bound.intervals()) {
 		if (clock.to_ns(interval.to - interval.from) > witnessed_ns) {
-			gaps.push_back(&interval);
+			gaps.push_back(interval);
+			continue;
+		}
+		const bool is_wide = clock.to_ns(interval.bound - untold_skew) > largest_bound_ns;
+		if (is_wide && !gaps.empty() && clock.to_ns(interval.from - gaps.back().to) < recovery_ns) {
+			gaps.back().bound = std::max(gaps.back().bound, interval.bound);
 			continue;
 		}
 		++witnessed;
-		if (clock.to_ns(interval.bound - untold_skew) > largest_bound_ns && wide++ == 0)
+		if (is_wide && wide++ == 0)
 			first_wide = &interval;
 	}
 	const std::string text =
@@ -63,9 +70,8 @@ void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64
 		     fmt::format(
 			 "the clock is not witnessed for {:.3f} s, from {:.3f} s on, for the recorder stood still: "
 			 "its bound there is {} ns",
-			 seconds_of(clock, gaps[i]->to - gaps[i]->from),
-			 seconds_of(clock, gaps[i]->from - std::min(begin, gaps[i]->from)),
-			 clock.to_ns(gaps[i]->bound))});
+			 seconds_of(clock, gaps[i].to - gaps[i].from),
+			 seconds_of(clock, gaps[i].from - std::min(begin, gaps[i].from)), clock.to_ns(gaps[i].bound))});
 	if (gaps.size() > gaps_shown)
 		statements.push_back({"clock_gap", Verdict::not_witnessed,
 				      fmt::format("and {} more such times", gaps.size() - gaps_shown)});
