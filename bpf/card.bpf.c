@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The event-data card as BPF programs: one object of all probe families. Loaded and attached by
- * userspace/card/bpf_card.cpp, which switches each program on (they are all optional: "?") by what the recording
- * asks for and what the kernel has. A program bears the name of its tracepoint; a classic twin has the prefix classic_.
+ * The event-data card as BPF programs: one object with all probe families. Loaded and attached by
+ * userspace/card/bpf_card.cpp, which enables each program (they are all optional: "?") according to what the
+ * recording requests and what the kernel has. A program has the name of its tracepoint; its variant of type
+ * tracepoint has the prefix tp_.
  */
 #include "post.bpf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The few kernel types that the probes read, declared by name only: CO-RE finds the fields' places in the running
- * kernel (libbpf, "BPF CO-RE reference guide"). Included by post.bpf.h before anything else.
+ * The few kernel types that the probes read, declared by name only: CO-RE finds the field offsets in the running kernel
+ * (libbpf, "BPF CO-RE reference guide"). Included by post.bpf.h before anything else.
  */
 #ifndef MONITOR_BPF_KERNEL_H
 #define MONITOR_BPF_KERNEL_H
@@ -73,8 +73,8 @@ struct task_struct {
 
 #define PF_KTHREAD 0x00200000
 
-/* The registers with which the kernel was entered: the number of the system call, negative if it is none; whether what
- * was left was user mode. */
+/* The registers at kernel entry: the system call number, negative if there is none; whether the kernel was entered from
+ * user mode. */
 #ifdef __TARGET_ARCH_x86
 struct pt_regs___entry {
 	unsigned long orig_ax;
@@ -111,7 +111,7 @@ struct trace_entry {
 	__u64 first;
 };
 
-/* Records of the classic tracepoints that kernels with preemptible tracepoints need (bpf_card.cpp decides). */
+/* Records of tracepoint programs (tp_*), which kernels with preemptible tracepoints need (bpf_card.cpp decides). */
 struct trace_event_raw_sys_enter {
 	long id;
 } CORE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Counters: at each switch (and with --every at a timer interrupt) each set's running values of this CPU become one
- * token, posted before the switch's own: so what was counted since the token before belongs to the thread that ran.
- * Values run from the opening of the counter on and are no differences: behind a loss the sum over it is still exact.
+ * Counters: at each switch (and with --every at a timer interrupt) the current values of each set on this CPU become
+ * one token, posted before the switch's own. So what was counted since the previous token belongs to the thread that
+ * ran. Values count from the opening of the counter and are not differences, so the sum across a loss is still exact.
  *
- * A set is what the kernel schedules together. Its short token holds the counts; once the set has not been counting all
- * the time (more counters are wanted than there are), the long one also holds how long it was enabled and running.
- * A probe that may be preempted (reset.bpf.c) reads them too, and asks edc_cpu.readings whether it was.
+ * A set is a group that the kernel schedules together. Its short token holds the counts. If the set has not been
+ * counting all the time (more counters requested than available), the long token also has its enabled and running
+ * times. A probe that may be preempted (reset.bpf.c) also reads the counters; edc_cpu.readings shows whether it was.
  * Opened and put into the map by userspace/record/counters.cpp. Next in the flow: analyze/counter_fold.cpp.
  */
 #ifndef MONITOR_BPF_PMU_H
@@ -34,11 +34,11 @@ struct {
 	__type(value, __u32);
 } counters SEC(".maps");
 
-#define NO_COUNT (~0ull - 4096) /* above it bpf_perf_event_read() says why there is none */
+#define NO_COUNT (~0ull - 4096) /* values above are errors of bpf_perf_event_read() */
 
 #define COUNTER_WORDS (2 + EDC_COUNTERS_IN_SET)
 
-/* One set: enabled, running, the counts. Returns how many counts; 0: this CPU has not such a counter. */
+/* Reads one set: enabled, running, the counts. Returns the number of counts; 0: this CPU has no such counter. */
 INLINE __u32 read_set(__u32 set, struct bpf_perf_event_value *value, __u64 *words)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -48,7 +48,7 @@ INLINE __u32 read_set(__u32 set, struct bpf_perf_event_value *value, __u64 *word
 
 	__u32 count = counters_in_set[set];
 
-	/* The times are the whole set's: only its first counter is asked for them, which costs more. */
+	/* The times apply to the whole set. Read them from the first counter only, since that costs more. */
 	if (bpf_perf_event_read_value(&counters, set * EDC_COUNTERS_IN_SET * counter_cpus + cpu, value, sizeof(*value)))
 		return 0;
 	words[0] = value->enabled;
@@ -64,7 +64,7 @@ INLINE __u32 read_set(__u32 set, struct bpf_perf_event_value *value, __u64 *word
 	return count;
 }
 
-/* Returns the time of the set's token; 0: there is none. */
+/* Posts one set. Returns the time of its token; 0: there is none. */
 static __attribute__((noinline)) __u64 post_counters(__u32 set)
 {
 	struct bpf_perf_event_value value = {};
@@ -77,13 +77,13 @@ static __attribute__((noinline)) __u64 post_counters(__u32 set)
 	__u64 time = now();
 
 	if (words[0] == words[1])
-		post_at(time, EDC_ID_counters + set, KEEP_ALWAYS, 0, words + 2, count);
+		post_at(time, EDC_ID_COUNTERS + set, EDC_FILTER_NEVER, 0, words + 2, count);
 	else
-		post_at(time, EDC_ID_counters_scaled + set, KEEP_ALWAYS, 0, words, 2 + count);
+		post_at(time, EDC_ID_COUNTERS_SCALED + set, EDC_FILTER_NEVER, 0, words, 2 + count);
 	return time;
 }
 
-/* One token with the ratio of each pair since the token before; the first time only how the counts stand. */
+/* Posts one token with the ratio of each pair since the previous token; the first time only saves the counts. */
 static __attribute__((noinline)) __u64 post_ratios(void)
 {
 	__u64 words[EDC_RATIO_PAIRS / 2] = {};
@@ -120,12 +120,12 @@ static __attribute__((noinline)) __u64 post_ratios(void)
 
 	__u64 time = now();
 
-	post_at(time, EDC_ID_ratios, KEEP_ALWAYS, first, words,
+	post_at(time, EDC_ID_RATIOS, EDC_FILTER_NEVER, first, words,
 		ratio_bits == EDC_RATIO_BITS_32 ? (ratio_pairs + 1) / 2 : (ratio_pairs + 2) / 4);
 	return time;
 }
 
-/* All sets. Returns the time of the last token, or 0. */
+/* Posts all sets. Returns the time of the last token, or 0. */
 INLINE __u64 read_counters(void)
 {
 	__u64 time = 0;
@@ -148,7 +148,7 @@ INLINE __u64 read_counters(void)
 	return time;
 }
 
-/* At a switch. Returns the clock's time, if it asked for it, for the switch's own token. */
+/* Called at a switch. Returns the time, if it read the clock, for the switch's own token. */
 INLINE __u64 count_switch(void)
 {
 	__u64 time;
@@ -166,7 +166,7 @@ INLINE __u64 count_switch(void)
 	return time;
 }
 
-/* At an interrupt: if no switch came for so long. */
+/* Called at an interrupt: reads the counters if there was no switch for counters_every_ns. */
 INLINE void count_every(void)
 {
 	if (!counter_sets || !counters_every_ns)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * post(): the only way from a probe into a ring. Every probe of this card calls it; nothing else touches a ring.
+ * post_at(): the only way from a probe into a ring. Every probe of this card calls it; nothing else touches a ring.
  *
- * It counts the event as seen, takes the ring of this CPU's nesting level, asks the filter, reads the clock and
+ * It counts the event as seen, selects the ring of this CPU's nesting level, checks the filter, reads the clock and
  * stores the token. Precondition: a probe is not preempted (DESIGN: then probes on one CPU nest last-in-first-out,
- * so a plain depth counter gives each its own ring and every ring has one writer at a time). Which attach type keeps
- * that promise on the running kernel is found out by a test at start, see userspace/card/start_test.cpp.
+ * so a plain depth counter gives each a separate ring and every ring has one writer at a time). The preflight tests
+ * which attach type guarantees that on the running kernel, see userspace/card/preflight.cpp.
  *
- * Cost by part: the lookups and stores are not measurable beside bpf_ktime_get_ns() and the attachment itself.
+ * Cost by part: the lookups and stores are not measurable next to bpf_ktime_get_ns() and the attachment itself.
  */
 #ifndef MONITOR_BPF_POST_H
 #define MONITOR_BPF_POST_H
@@ -15,19 +15,19 @@
 #include "kernel.bpf.h"
 
 #include "monitor/block.h"
-#include "monitor/card.h"
+#include "monitor/kernel_events.h"
 #include "monitor/kernel_post.h"
 
-#define INLINE static __attribute__((always_inline))
-#ifndef READ /* a test may look on */
+#define INLINE static __attribute__((always_inline, unused))
+#ifndef READ /* a test may hook reads */
 #define READ(lvalue) (*(volatile __typeof__(lvalue) *)&(lvalue))
 #endif
 #define WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
 
 /* Set by the loader before the program is verified, constants to the verifier. */
-const volatile __u64 last_record = EDC_CPU_HEADER; /* end of the blocks: where no record starts */
-const volatile __u8 filtering = 0;                 /* -p: only threads in `traced` */
-const volatile __u8 module_card = 0;               /* the rings are the kernel module's: kernel_post.h */
+const volatile __u64 last_record = EDC_CPU_HEADER; /* end of the blocks: no record starts there */
+const volatile __u8 filtering = 0;                 /* -p: only processes in `traced` */
+const volatile __u8 module_card = 0;               /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
 /* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
@@ -39,16 +39,16 @@ struct {
 	__uint(value_size, EDC_CPU_HEADER + 2 * EDC_BLOCK_SIZE);
 } rings SEC(".maps");
 
-/* Wakes the recorder: one entry, of no meaning, for each ring that is found half full. */
+/* Wakes the recorder: one dummy entry for each ring that is found half full. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, EDC_BLOCK_SIZE);
 } bell SEC(".maps");
 
 /*
- * Processes that -p selects, a bit for each number: a thread takes over another one's number when it starts a program,
- * that of its process stays. The birth of a process sets or clears its bit, which then holds until the number is given
- * to another one. The recorder maps it.
+ * Processes that -p selects, a bit for each PID: a thread that execs takes over another thread's TID, but the PID of
+ * its process stays. The creation of a process sets or clears its bit, which is then valid until the PID is reused.
+ * The recorder maps it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -60,15 +60,15 @@ struct {
 
 struct edc_clock edc_clock = {}; /* written by the recorder */
 
-/* A lap of sets has not gone by since `newest` was read: what was read of the sets holds. */
+/* The sets have not wrapped around since `newest` was read: what was read of them is valid. */
 INLINE bool sets_hold(__u64 newest)
 {
 	return READ(edc_clock.newest) - newest < EDC_CLOCK_SETS - 9;
 }
 
 /*
- * The time by the set that held at `ns`: one before the newest, which is published ahead. A probe that slept for longer
- * than the sets reach back looks at the clock again, once.
+ * The time by the set that was valid at `ns`: one before the newest, which is published in advance. A probe that slept
+ * for longer than the sets reach back reads the clock again, once.
  */
 static __attribute__((noinline)) __u64 time_by_older_set(__u64 ns, __u64 newest)
 {
@@ -91,7 +91,7 @@ static __attribute__((noinline)) __u64 time_by_older_set(__u64 ns, __u64 newest)
 	return edc_clock_at(&edc_clock.set[newest % EDC_CLOCK_SETS], ns);
 }
 
-/* Trace time now. Sets are chosen by time. */
+/* The current trace time. The set is selected by time. */
 INLINE __u64 now(void)
 {
 	__u64 ns = bpf_ktime_get_ns();
@@ -108,16 +108,16 @@ INLINE __u64 now(void)
 }
 
 /*
- * Called at each closing of a block with the number of blocks that wait: at one number, so that between two looks of
- * the recorder a ring rings once. The wake-up itself is done by an interrupt of this CPU's own (irq_work), so any
- * context will do. A full bell is one that has not been heard yet.
+ * Called when a block is closed and exactly half of the ring's blocks are waiting, so that a ring rings once between
+ * two looks of the recorder. An irq_work on this CPU does the wake-up itself, so any context will do. A full bell has
+ * not been heard yet.
  */
 static __attribute__((noinline)) void ring_bell(void)
 {
 	bpf_ringbuf_output(&bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
 }
 
-/* Close the open block, if any, and open the next one. Returns the place of its first token, 0 if none is free. */
+/* Close the open block, if any, and open the next one. Returns the offset of its first token, 0 if none is free. */
 static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 depth, __u64 time)
 {
 	if (!cpu || depth >= EDC_CARD_RINGS)
@@ -134,7 +134,7 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 		block = (void *)cpu + start;
 		edc_block_closed(block, ring);
 		ring->end = 0;
-		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full ordering: the block before its number */
+		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full barrier: the block before the count */
 	}
 	waiting = ring->opened - READ(cpu->reader.read[depth]);
 	if (waiting == ring->blocks / 2)
@@ -164,8 +164,8 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 	return start + EDC_BLOCK_HEADER;
 }
 
-/* Where a token of so many words goes; 0: nowhere, for the ring is full. The ring's last_time is the token's. */
-INLINE __u64 room(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 count)
+/* Returns the offset for a token and `count` words; 0: ring full. The token's time is the ring's last_time. */
+INLINE __u64 reserve(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 count)
 {
 	struct edc_ring *ring = &cpu->level[depth].ring;
 	__u64 pos = ring->pos;
@@ -185,7 +185,7 @@ INLINE __u64 room(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 count)
 	return pos;
 }
 
-INLINE void store(struct edc_cpu *cpu, __u32 depth, __u64 pos, __u32 id, __u32 arg, const __u64 *words, __u32 count)
+INLINE void commit(struct edc_cpu *cpu, __u32 depth, __u64 pos, __u32 id, __u32 arg, const __u64 *words, __u32 count)
 {
 	struct edc_ring *ring = &cpu->level[depth].ring;
 	__u64 *record = (void *)cpu + pos;
@@ -196,21 +196,22 @@ INLINE void store(struct edc_cpu *cpu, __u32 depth, __u64 pos, __u32 id, __u32 a
 	WRITE(ring->pos, pos + 8 + 8 * count); /* commits */
 }
 
-INLINE void refuse(struct edc_cpu *cpu, __u32 depth, __u32 id)
+INLINE void discard(struct edc_cpu *cpu, __u32 depth, __u32 id)
 {
-	cpu->level[depth].refused[id - EDC_ID_KERNEL_FIRST]++;
+	cpu->level[depth].discarded[id - EDC_ID_KERNEL_FIRST]++;
 	cpu->level[depth].ring.discarded++;
 }
 
-/* `time`: 0, or what the clock said just now. */
-INLINE void put(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 id, __u32 arg, const __u64 *words, __u32 count)
+/* `time`: 0, or the time if the clock was just read. */
+INLINE void write_token(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 id, __u32 arg, const __u64 *words,
+			__u32 count)
 {
-	__u64 pos = room(cpu, depth, time ? time : now(), count);
+	__u64 pos = reserve(cpu, depth, time ? time : now(), count);
 
 	if (pos)
-		store(cpu, depth, pos, id, arg, words, count);
+		commit(cpu, depth, pos, id, arg, words, count);
 	else
-		refuse(cpu, depth, id);
+		discard(cpu, depth, id);
 }
 
 INLINE bool is_traced(__u32 process)
@@ -237,16 +238,13 @@ INLINE __u32 current_process(void)
 	return bpf_get_current_pid_tgid() >> 32;
 }
 
-#define KEEP_BY_CURRENT 0 /* the filter judges the running thread's process */
-#define KEEP_ALWAYS -1
-/* a positive number: the filter keeps it if that process or the running thread's is selected */
-
-INLINE bool is_kept(__s32 keep)
+INLINE bool passes_filter(__s32 target)
 {
-	return !filtering || keep == KEEP_ALWAYS || is_traced(current_process()) || (keep > 0 && is_traced(keep));
+	return !filtering || target == EDC_FILTER_NEVER || is_traced(current_process()) ||
+	       (target > 0 && is_traced(target));
 }
 
-INLINE int post_at(__u64 time, __u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count)
+INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words, __u32 count)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id();
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
@@ -260,8 +258,8 @@ INLINE int post_at(__u64 time, __u32 id, __s32 keep, __u32 arg, const __u64 *wor
 	barrier();
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
-		if (is_kept(keep))
-			put(cpu, depth, time, id, arg, words, count);
+		if (passes_filter(target))
+			write_token(cpu, depth, time, id, arg, words, count);
 		else
 			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;
 	} else {
@@ -272,35 +270,42 @@ INLINE int post_at(__u64 time, __u32 id, __s32 keep, __u32 arg, const __u64 *wor
 	return 0;
 }
 
-INLINE int post(__u32 id, __s32 keep, __u32 arg, const __u64 *words, __u32 count)
-{
-	return post_at(0, id, keep, arg, words, count);
-}
-
-/* POST(id, keep, arg, word...) */
-#define POST(id, keep, arg, ...)                                                                  \
-	({                                                                                        \
-		const __u64 words_[] = {0, ##__VA_ARGS__};                                        \
-		post(id, keep, (__u32)(arg), &words_[1], sizeof(words_) / sizeof(words_[0]) - 1); \
-	})
-
 /*
- * POST() of tp_btf programs whose classes the module does not probe. Other types of programs must not so much as name a
- * kfunc: where the module is loaded the kernel refuses them.
+ * post_NAME() and its variants, from card.h's table: kernel_events.h. post_NAME_at() is given the time, 0 for now.
+ * post_NAME_to_card() is for tp_btf programs whose classes the module does not probe: programs of other types must not
+ * even name a kfunc, or the kernel rejects them while the module is loaded.
  */
-#define POST_TO_CARD(id, keep, arg, ...)                                               \
-	({                                                                             \
-		const __u64 payload_[] = {0, ##__VA_ARGS__};                           \
-		const __u32 size_ = sizeof(payload_) - sizeof(payload_[0]);            \
-		!module_card ? POST(id, keep, arg, ##__VA_ARGS__)                      \
-		: size_      ? edc_post_payload(id, (__u32)(arg), &payload_[1], size_) \
-			     : edc_post(id, (__u32)(arg));                                  \
-	})
+#define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                               \
+	INLINE int post_##ident(EDC_PARAMETERS(fields))                                             \
+	{                                                                                           \
+		EDC_PACK(words, fields);                                                            \
+		return post_at(0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, words);         \
+	}                                                                                           \
+	INLINE int post_##ident##_of(__s32 target_, EDC_PARAMETERS(fields))                         \
+	{                                                                                           \
+		EDC_PACK(words, fields);                                                            \
+		return post_at(0, EDC_ID_##IDENT, target_, arg_, words_, words);                    \
+	}                                                                                           \
+	INLINE int post_##ident##_at(__u64 time_, __s32 target_, EDC_PARAMETERS(fields))            \
+	{                                                                                           \
+		EDC_PACK(words, fields);                                                            \
+		return post_at(time_, EDC_ID_##IDENT, target_, arg_, words_, words);                \
+	}                                                                                           \
+	INLINE int post_##ident##_to_card(EDC_PARAMETERS(fields))                                   \
+	{                                                                                           \
+		EDC_PACK(words, fields);                                                            \
+		if (!module_card)                                                                   \
+			return post_at(0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, words); \
+		return words ? edc_post_payload(EDC_ID_##IDENT, arg_, words_, 8 * words)            \
+			     : edc_post(EDC_ID_##IDENT, arg_);                                      \
+	}
+EDC_KERNEL_CLASSES(POST_FUNCTIONS)
+#undef POST_FUNCTIONS
 
-/* Two 32-bit payload fields in one word, the first one lower. */
-INLINE __u64 pair(__u32 first, __u32 second)
-{
-	return (__u64)first | (__u64)second << 32;
-}
+#ifdef __clang__ /* a test compiles this for the host */
+/* From here on a value that is wider than its field does not compile. */
+#pragma clang diagnostic error "-Wimplicit-int-conversion"
+#pragma clang diagnostic error "-Wshorten-64-to-32"
+#endif
 
 #endif

@@ -5,11 +5,11 @@
 SEC("?tp_btf/cpu_idle")
 int BPF_PROG(cpu_idle, unsigned int state, unsigned int cpu_id)
 {
-	return POST_TO_CARD(360, KEEP_BY_CURRENT, state);
+	return post_cpu_idle_to_card((__s32)state);
 }
 
 SEC("?tp_btf/cpu_frequency")
 int BPF_PROG(cpu_frequency, unsigned int state, unsigned int cpu_id)
 {
-	return POST_TO_CARD(361, KEEP_BY_CURRENT, cpu_id, state);
+	return post_cpu_frequency_to_card(cpu_id, state);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Family syscall: entry with number and ABI, exit with the result (in the token where it fits into 16 bits).
- * Included by card.bpf.c. These tracepoints run with preemption on where tracepoints are preemptible; then the
- * classic twins are attached.
+ * Included by card.bpf.c. These tracepoints run with preemption on where tracepoints are preemptible; then
+ * the tp_ variants are attached.
  */
 #include "post.bpf.h"
 
@@ -10,27 +10,31 @@
 
 #define TS_COMPAT 2
 
-INLINE __u32 number_and_abi(long number)
+INLINE struct edc_call call_of(long number)
 {
 #ifdef __TARGET_ARCH_x86
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 
-	return edc_syscall_arg(number, task->thread_info.status & TS_COMPAT);
+	return edc_call(number, task->thread_info.status & TS_COMPAT);
 #else
-	return edc_syscall_arg(number, 0);
+	return edc_call(number, 0);
 #endif
 }
 
 INLINE int on_enter(long number)
 {
-	__u32 arg = number_and_abi(number);
+	struct edc_call call = call_of(number);
 
-	return POST(arg >> 12 == EDC_ABI_COMPAT ? 321 : 320, KEEP_BY_CURRENT, arg);
+	if (call.abi == EDC_ABI_COMPAT)
+		return post_sys_enter_compat(call.number, call.abi);
+	return post_sys_enter(call.number, call.abi);
 }
 
 INLINE int on_exit_long(long number, long result)
 {
-	return POST(323, KEEP_BY_CURRENT, number_and_abi(number), result);
+	struct edc_call call = call_of(number);
+
+	return post_sys_exit_long(call.number, call.abi, result);
 }
 
 SEC("?tp_btf/sys_enter")
@@ -40,7 +44,7 @@ int BPF_PROG(sys_enter, void *regs, long number)
 }
 
 SEC("?tp/raw_syscalls/sys_enter")
-int classic_sys_enter(struct trace_event_raw_sys_enter *context)
+int tp_sys_enter(struct trace_event_raw_sys_enter *context)
 {
 	return on_enter(context->id);
 }
@@ -49,14 +53,14 @@ SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, void *regs, long result)
 {
 	if (result == (__s16)result)
-		return POST(322, KEEP_BY_CURRENT, result);
+		return post_sys_exit((__s16)result);
 	return on_exit_long(CALL_NUMBER(regs), result);
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
-int classic_sys_exit(struct trace_event_raw_sys_exit *context)
+int tp_sys_exit(struct trace_event_raw_sys_exit *context)
 {
 	if (context->ret == (__s16)context->ret)
-		return POST(322, KEEP_BY_CURRENT, context->ret);
+		return post_sys_exit((__s16)context->ret);
 	return on_exit_long(context->id, context->ret);
 }

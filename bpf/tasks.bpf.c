@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The task iterators: every thread with its state and the kernel's own counts (read at start and end of a recording),
- * and the selection of the processes that -p names with their descendants. Included by card.bpf.c; run by the
- * recorder reading a file, so they may be preempted and never touch a ring.
+ * and the selection of the processes that -p names with their descendants. Included by card.bpf.c. They run when the
+ * recorder reads a file, so they may be preempted, and they never touch a ring.
  */
 #include "post.bpf.h"
 
 __u64 selected_more = 0; /* by `select_descendants`, which is run until it adds none */
 
-/* The set of traced processes is the card's: programs of another type have only ours. */
+/* The set of traced processes belongs to the card; programs of other types can use only ours. */
 INLINE bool card_traces(__s32 process)
 {
 	return module_card ? edc_is_traced(process) : is_traced(process);
@@ -18,7 +18,7 @@ INLINE __u16 syscall_of(struct task_struct *task)
 {
 	long number = CALL_NUMBER(bpf_task_pt_regs((void *)task));
 
-	return number < 0 || number > EDC_NO_SYSCALL ? EDC_NO_SYSCALL : number;
+	return number < 0 || number > EDC_NO_SYSCALL ? EDC_NO_SYSCALL : (__u16)number;
 }
 
 SEC("?iter/task")
@@ -34,8 +34,8 @@ int list_tasks(struct bpf_iter__task *context)
 	record.pid = task->pid;
 	record.tgid = task->tgid;
 	record.ppid = task->real_parent->tgid;
-	record.state = edc_reported_state(task->__state, task->exit_state);
-	record.cpu = task->thread_info.cpu;
+	record.state = (__u16)edc_reported_state(task->__state, task->exit_state);
+	record.cpu = (__u16)task->thread_info.cpu;
 	record.prio = task->prio;
 	record.cgroup = task->cgroups->dfl_cgrp->kn->id;
 	record.syscall = EDC_NO_SYSCALL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A small multi-threaded server, marked with events of its own. Documentation/tutorial-user-card.md walks through it.
+// A small multi-threaded server that posts events. Documentation/tutorial-user-card.md walks through it.
 //
-//   server REQUESTS    a client thread sends that many requests to 3 workers over a socket pair, one after the other
+//   server REQUESTS    a client thread sends this many requests to 3 workers, one socket pair each
 //
-// Each request is parsed, looked up behind a lock, and answered. The lock is the point: watch what waits for it.
+// Each request is parsed, looked up under a lock, and answered. The lock is the point: watch what waits for it.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,9 +18,9 @@
 
 #include <monitor/edc.h>
 
-// What happens once, and what it is about: the argument is the worker, the payload what a reader wants to know.
+// Events at one point in time: the argument is the worker, the payload what a reader needs to know.
 EDC_EVENT(request_done, "arg: u16 worker; u64 number; token result {found = 0, missing = 1}; u64 bytes (B)");
-// What takes time.
+// Activities, which take time.
 EDC_ACTIVITY(request, "arg: u16 worker");
 EDC_ACTIVITY(parse, "arg: u16 worker");
 EDC_ACTIVITY(lookup, "arg: u16 worker");
@@ -29,7 +29,7 @@ namespace {
 
 std::mutex table_lock;
 
-// Pretends to look into a slow table: a third of a millisecond under the lock.
+// Simulates a lookup in a slow table: a third of a millisecond under the lock.
 bool find(unsigned long key)
 {
 	const std::lock_guard guard(table_lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What differs between the kernels that the module is built for, 6.1 to the newest: here and nowhere else. */
+/* All differences between the kernels that the module supports, 6.1 to the newest, are handled here only. */
 #ifndef MONITOR_KMOD_COMPAT_H
 #define MONITOR_KMOD_COMPAT_H
 

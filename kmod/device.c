@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/monitor (include/monitor/device.h): a recorder creates the card, maps its rings and says what is probed. What
- * instrumented programs and their recorder ask (user_device.h) is answered by users.c.
+ * /dev/monitor (include/monitor/device.h): a recorder creates the card, maps its rings and selects what is probed.
+ * users.c handles the requests of instrumented programs and their recorder (user_device.h).
  *
- * One card at a time, of one open file. The file's last reference, which each mapping holds one of, ends the card:
- * however a recorder dies, its probes go and its memory is freed.
+ * There is one card at a time, owned by one open file. The card ends when the last reference to the file is dropped;
+ * each mapping holds one. So however a recorder dies, its probes are detached and its memory is freed.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -19,8 +19,8 @@
 #include "compat.h"
 #include "module.h"
 
-static DEFINE_MUTEX(card_lock); /* over all that follows, and over probes and rings as a whole */
-static struct file *owner;	/* who has the card */
+static DEFINE_MUTEX(card_lock); /* protects all that follows, and probes and rings as a whole */
+static struct file *owner;	/* the file that has the card */
 
 static void detach_all(void)
 {
@@ -29,7 +29,7 @@ static void detach_all(void)
 	edc_probes_detach();
 }
 
-/* What a command takes and gives: copied while nothing is locked, for a fault on it may want what mmap() holds. */
+/* Argument and result of a command. Copied with no lock held, since a fault may need locks that mmap() holds. */
 union argument {
 	struct edc_device_info info;
 	struct edc_device_create create;
@@ -48,9 +48,9 @@ static void tell(struct edc_device_info *info)
 	info->cpus = nr_cpu_ids;
 	info->in_use = owner != NULL;
 	info->refused = edc_users_refused();
-	edc_probes_there(&info->classes);
-	edc_faults_there(&info->classes);
-	edc_device_add(&info->classes, EDC_ID_sample);
+	edc_probes_available(&info->classes);
+	edc_faults_available(&info->classes);
+	edc_device_add(&info->classes, EDC_ID_SAMPLE);
 }
 
 static int create(struct file *file, const struct edc_device_create *wanted)
@@ -99,7 +99,7 @@ static int reset(void)
 	if (memchr_inv(&classes, 0, sizeof(classes)))
 		return -EBUSY;
 	edc_rings_reset();
-	edc_faults_forget();
+	edc_faults_reset();
 	return 0;
 }
 
@@ -178,7 +178,7 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 	return error;
 }
 
-/* The reader's page may be written, what is behind it never. */
+/* The reader's page may be mapped writable, the rest never. */
 static int map_area(struct vm_area_struct *vma)
 {
 	const u64 pages = edc_rings_area_bytes() >> PAGE_SHIFT;
@@ -193,7 +193,7 @@ static int map_area(struct vm_area_struct *vma)
 		return -EINVAL;
 	if (first != 0 && vma->vm_flags & VM_WRITE)
 		return -EACCES;
-	/* Not to a child: it could outlive the recording. */
+	/* A child does not inherit it: it could outlive the recording. */
 	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC | (first ? VM_MAYWRITE : 0));
 	return remap_vmalloc_range(vma, edc_rings_area(cpu), first);
 }
@@ -211,7 +211,7 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 	return error;
 }
 
-/* What a program has is its file's; of the miscellaneous device nothing is wanted there. */
+/* private_data is for a program's area; the pointer that misc_open() put there is not needed. */
 static int device_open(struct inode *inode, struct file *file)
 {
 	file->private_data = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Family fault: the page-fault tracepoints at entry; the kernel's software events, period 1, at completion. Those are
- * the kernel's own count of faults too.
+ * Family fault: the page-fault tracepoints at entry; the kernel's software events, period 1, at completion. The
+ * software events are also the kernel's own count of faults.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
@@ -15,31 +15,35 @@
 
 #include "module.h"
 
+#pragma GCC diagnostic push
+#include "checked.h"
+
 static void on_user_fault(void *data, unsigned long address, struct pt_regs *regs, unsigned long error_code)
 {
-	EDC_POST(340, EDC_KEEP_BY_CURRENT, error_code, address);
+	post_page_fault_user((u32)error_code, address);
 }
 
 static void on_kernel_fault(void *data, unsigned long address, struct pt_regs *regs, unsigned long error_code)
 {
-	EDC_POST(341, EDC_KEEP_BY_CURRENT, error_code, address);
+	post_page_fault_kernel((u32)error_code, address);
 }
 
 struct edc_probe edc_fault_probes[] = {
-	{ 340, "page_fault_user", on_user_fault },
-	{ 341, "page_fault_kernel", on_kernel_fault },
+	{ EDC_ID_PAGE_FAULT_USER, "page_fault_user", on_user_fault },
+	{ EDC_ID_PAGE_FAULT_KERNEL, "page_fault_kernel", on_kernel_fault },
 	{},
 };
 
 static void on_minor(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
 {
-	EDC_POST(342, EDC_KEEP_BY_CURRENT, user_mode(regs));
+	post_minor_fault(user_mode(regs));
 }
 
 static void on_major(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
 {
-	EDC_POST(343, EDC_KEEP_BY_CURRENT, user_mode(regs));
+	post_major_fault(user_mode(regs));
 }
+#pragma GCC diagnostic pop
 
 static struct software_event {
 	u32 id;
@@ -49,8 +53,8 @@ static struct software_event {
 	u64 counted; /* by events that are closed */
 	bool attached;
 } software_events[] = {
-	{ 342, PERF_COUNT_SW_PAGE_FAULTS_MIN, on_minor },
-	{ 343, PERF_COUNT_SW_PAGE_FAULTS_MAJ, on_major },
+	{ EDC_ID_MINOR_FAULT, PERF_COUNT_SW_PAGE_FAULTS_MIN, on_minor },
+	{ EDC_ID_MAJOR_FAULT, PERF_COUNT_SW_PAGE_FAULTS_MAJ, on_major },
 };
 
 #define for_each_attached(software)                                                \
@@ -91,10 +95,10 @@ static int open_event(struct software_event *software, unsigned int cpu)
 }
 
 /*
- * A CPU that goes offline ends its events, and they do not come again with it. They cannot be made anew where it comes
- * online, for that takes locks which hotplug holds: so by a work, a moment later.
+ * Events die with their CPU when it goes offline, and do not return with it. The online callback cannot recreate them,
+ * since hotplug holds locks that this needs, so a workqueue does it a moment later.
  */
-static DEFINE_MUTEX(events_lock); /* over the events, between this work and who holds the device's lock */
+static DEFINE_MUTEX(events_lock); /* protects the events; taken by this work and by holders of the device's lock */
 static struct cpumask came_online;
 static enum cpuhp_state online_state; /* 0: nothing is attached */
 
@@ -151,7 +155,7 @@ static int watch_cpus(void)
 	return 0;
 }
 
-/* Whoever is told of an error detaches. */
+/* On error the caller must detach. */
 int edc_faults_attach(const struct edc_device_classes *classes)
 {
 	unsigned int i;
@@ -185,10 +189,10 @@ void edc_faults_detach(void)
 		software->events = NULL;
 		software->attached = false;
 	}
-	synchronize_rcu(); /* handlers run with preemption off */
+	synchronize_rcu(); /* handlers run with preemption disabled */
 }
 
-void edc_faults_forget(void)
+void edc_faults_reset(void)
 {
 	unsigned int i;
 
@@ -202,7 +206,7 @@ void edc_faults_attached(struct edc_device_classes *classes)
 		edc_device_add(classes, software->id);
 }
 
-void edc_faults_there(struct edc_device_classes *classes)
+void edc_faults_available(struct edc_device_classes *classes)
 {
 	unsigned int i;
 

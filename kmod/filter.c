@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The processes that -p selects: a bit for each number that one can have, so that a probe asks with one load. It holds
- * from the birth of a process, or from when the recorder selects it, until the number is given to another one.
+ * The processes that -p selects: a bit for each possible PID, so that a probe checks it with one load. A bit is valid
+ * from the creation of the process, or from when the recorder selects it, until the PID is reused.
  */
 #include <linux/bitmap.h>
 #include <linux/bitops.h>

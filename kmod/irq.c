@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Family irq: device interrupts, softirqs and, on x86, the vectors that are no device's. The timer also tells whether
- * it met user mode: for a thread that only computes no other token does.
+ * Family irq: device interrupts, softirqs and, on x86, the vectors that belong to no device. The timer's token also
+ * says whether it interrupted user mode: for a thread that only computes, no other token does.
  */
 #include <linux/interrupt.h>
 #include <linux/ptrace.h>
@@ -10,69 +10,71 @@
 
 #include "module.h"
 
+#include "checked.h" /* the last one */
+
 static void on_irq_handler_entry(void *data, int irq, struct irqaction *action)
 {
-	EDC_POST(280, EDC_KEEP_BY_CURRENT, irq);
+	post_irq_handler_entry(irq);
 }
 
 static void on_irq_handler_exit(void *data, int irq, struct irqaction *action, int result)
 {
-	EDC_POST(281, EDC_KEEP_BY_CURRENT, irq);
+	post_irq_handler_exit(irq);
 }
 
 static void on_softirq_entry(void *data, unsigned int number)
 {
-	EDC_POST(282, EDC_KEEP_BY_CURRENT, number);
+	post_softirq_entry(number);
 }
 
 static void on_softirq_exit(void *data, unsigned int number)
 {
-	EDC_POST(283, EDC_KEEP_BY_CURRENT, number);
+	post_softirq_exit(number);
 }
 
-/* x86's, whose token is the vector. */
-#define PROBE(name, id)                                              \
+/* For x86: the token's argument is the vector. */
+#define PROBE(name)                                                  \
 	static void __maybe_unused on_##name(void *data, int vector) \
 	{                                                            \
-		EDC_POST(id, EDC_KEEP_BY_CURRENT, vector);           \
+		post_##name(vector);                                 \
 	}
 
-PROBE(local_timer_exit, 285)
-PROBE(reschedule_entry, 286)
-PROBE(reschedule_exit, 287)
-PROBE(call_function_entry, 288)
-PROBE(call_function_exit, 289)
-PROBE(call_function_single_entry, 290)
-PROBE(call_function_single_exit, 291)
-PROBE(irq_work_entry, 292)
-PROBE(irq_work_exit, 293)
+PROBE(local_timer_exit)
+PROBE(reschedule_entry)
+PROBE(reschedule_exit)
+PROBE(call_function_entry)
+PROBE(call_function_exit)
+PROBE(call_function_single_entry)
+PROBE(call_function_single_exit)
+PROBE(irq_work_entry)
+PROBE(irq_work_exit)
 
 static void on_local_timer_entry(void *data, int vector)
 {
 	struct pt_regs *regs = get_irq_regs();
 
-	EDC_POST(284, EDC_KEEP_BY_CURRENT, (vector & 0xfff) | (regs && user_mode(regs)) << 12);
+	post_local_timer_entry(vector, regs && user_mode(regs));
 }
 
-#define ROW(name, id)                \
-	{                            \
-		id, #name, on_##name \
+#define ROW(IDENT, name)                         \
+	{                                        \
+		EDC_ID_##IDENT, #name, on_##name \
 	}
 
 struct edc_probe edc_irq_probes[] = {
-	ROW(irq_handler_entry, 280),
-	ROW(irq_handler_exit, 281),
-	ROW(softirq_entry, 282),
-	ROW(softirq_exit, 283),
-	ROW(local_timer_entry, 284),
-	ROW(local_timer_exit, 285),
-	ROW(reschedule_entry, 286),
-	ROW(reschedule_exit, 287),
-	ROW(call_function_entry, 288),
-	ROW(call_function_exit, 289),
-	ROW(call_function_single_entry, 290),
-	ROW(call_function_single_exit, 291),
-	ROW(irq_work_entry, 292),
-	ROW(irq_work_exit, 293),
+	ROW(IRQ_HANDLER_ENTRY, irq_handler_entry),
+	ROW(IRQ_HANDLER_EXIT, irq_handler_exit),
+	ROW(SOFTIRQ_ENTRY, softirq_entry),
+	ROW(SOFTIRQ_EXIT, softirq_exit),
+	ROW(LOCAL_TIMER_ENTRY, local_timer_entry),
+	ROW(LOCAL_TIMER_EXIT, local_timer_exit),
+	ROW(RESCHEDULE_ENTRY, reschedule_entry),
+	ROW(RESCHEDULE_EXIT, reschedule_exit),
+	ROW(CALL_FUNCTION_ENTRY, call_function_entry),
+	ROW(CALL_FUNCTION_EXIT, call_function_exit),
+	ROW(CALL_FUNCTION_SINGLE_ENTRY, call_function_single_entry),
+	ROW(CALL_FUNCTION_SINGLE_EXIT, call_function_single_exit),
+	ROW(IRQ_WORK_ENTRY, irq_work_entry),
+	ROW(IRQ_WORK_EXIT, irq_work_exit),
 	{},
 };

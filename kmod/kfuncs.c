@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who else may post, and ask all CPUs: other modules and BPF programs, by include/monitor/kernel_post.h. A BPF program
- * that is not of type tracing is refused by the verifier.
+ * Lets other modules and BPF programs post and sample all CPUs (include/monitor/kernel_post.h). The verifier rejects
+ * BPF programs that are not of type tracing.
  */
 #include <linux/bpf.h>
 #include <linux/export.h>
@@ -15,11 +15,11 @@
 #include "monitor/kernel_post.h"
 
 /* clang-format off */
-#define EDC_WORDS(id, name, family, words, fields) \
+#define EDC_WORDS(id, IDENT, ident, name, family, words, fields) \
 	[id - EDC_ID_KERNEL_FIRST] = 1 + (words),
 /* clang-format on */
 
-/* One more than the payload words of each class of the card's table; 0: no class. */
+/* For each class of the card's table, one more than its payload words; 0: no class. */
 static const u8 table[EDC_CARD_CLASSES] = { EDC_KERNEL_CLASSES(EDC_WORDS) };
 
 static u8 counters_in_set[EDC_COUNTER_SETS]; /* written before anything is attached */
@@ -35,10 +35,10 @@ int edc_kfuncs_describe(const u8 *counters)
 	return 0;
 }
 
-/* A token of another size than its class has would make the rest of its block unreadable. */
-static bool is_described(u32 id, u32 words)
+/* A token whose size is not that of its class would make the rest of its block unreadable. */
+static bool has_size_of_class(u32 id, u32 words)
 {
-	const u32 set = id - EDC_ID_counters, scaled = id - EDC_ID_counters_scaled;
+	const u32 set = id - EDC_ID_COUNTERS, scaled = id - EDC_ID_COUNTERS_SCALED;
 	const u32 slot = id - EDC_ID_KERNEL_FIRST;
 
 	if (set < EDC_COUNTER_SETS)
@@ -48,28 +48,28 @@ static bool is_described(u32 id, u32 words)
 	return slot < EDC_CARD_CLASSES && table[slot] == 1 + words;
 }
 
-/* Counters are everybody's: what was counted between two switches belongs to a process that is traced or not. */
-static s32 keep_of(u32 id)
+/* Counters are not filtered: what was counted between two switches may belong to any process, traced or not. */
+static s32 target_of(u32 id)
 {
-	return id - EDC_ID_counters < 2 * EDC_COUNTER_SETS ? EDC_KEEP_ALWAYS : EDC_KEEP_BY_CURRENT;
+	return id - EDC_ID_COUNTERS < 2 * EDC_COUNTER_SETS ? EDC_FILTER_NEVER : EDC_FILTER_CURRENT;
 }
 
 __bpf_kfunc_start_defs();
 
 __bpf_kfunc int edc_post(u32 id, u32 arg)
 {
-	if (!is_described(id, 0))
+	if (!has_size_of_class(id, 0))
 		return -EINVAL;
-	edc_post_words(id, keep_of(id), arg, NULL, 0);
+	edc_post_words(id, target_of(id), arg, NULL, 0);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(edc_post);
 
 __bpf_kfunc int edc_post_payload(u32 id, u32 arg, const void *words, u32 words__sz)
 {
-	if (words__sz % sizeof(u64) || !is_described(id, words__sz / sizeof(u64)))
+	if (words__sz % sizeof(u64) || !has_size_of_class(id, words__sz / sizeof(u64)))
 		return -EINVAL;
-	edc_post_words(id, keep_of(id), arg, words, words__sz / sizeof(u64));
+	edc_post_words(id, target_of(id), arg, words, words__sz / sizeof(u64));
 	return 0;
 }
 EXPORT_SYMBOL_GPL(edc_post_payload);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The event-data card as a kernel module: its life. It probes nothing until a recorder asks it to. */
+/* The event-data card as a kernel module: init and exit. It probes nothing until a recorder requests it. */
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/printk.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Attaches the probes of all families to the kernel's tracepoints, which it finds by name. Called by device.c, under
- * its lock. A probe may get more arguments than it takes: newer kernels append some.
+ * its lock. A probe may be passed more arguments than it declares: newer kernels append some.
  */
 #include <linux/string.h>
 #include <linux/tracepoint.h>
@@ -26,7 +26,7 @@ void edc_probes_find(void)
 	for_each_kernel_tracepoint(find, NULL);
 }
 
-void edc_probes_there(struct edc_device_classes *classes)
+void edc_probes_available(struct edc_device_classes *classes)
 {
 	for_each_probe(probe)
 		if (probe->found)

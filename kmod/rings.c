@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The rings of the card, and edc_post_words(), the only way into them. One area per possible CPU: struct edc_cpu, then
- * blocks (include/monitor/card.h). The recorder maps it; it can write nothing but struct edc_reader, and what it writes
- * there can only make tokens be refused or overwritten, for every place in memory comes from what it cannot write.
+ * blocks (include/monitor/card.h). The recorder maps it and can write only struct edc_reader. What it writes there can
+ * only cause tokens to be discarded or overwritten, because every address is computed from what it cannot write.
  *
- * The areas are made and freed by the device, under its lock, while no probe is attached.
+ * The device creates and frees the areas, under its lock, while no probe is attached.
  */
 #include <linux/irq_work.h>
 #include <linux/mm.h>
@@ -25,9 +25,9 @@
 #include "module.h"
 
 static DEFINE_PER_CPU(struct edc_cpu *, edc_areas); /* where probes post; NULL: nowhere */
-static DEFINE_PER_CPU(struct edc_cpu *, edc_owned); /* what there is */
+static DEFINE_PER_CPU(struct edc_cpu *, edc_owned); /* all areas */
 
-/* A ring is half full. By an interrupt of this CPU's own, for a probe may hold any lock. */
+/* Wakes the recorder when a ring is half full. By an irq_work on this CPU, since a probe may hold any lock. */
 static DECLARE_WAIT_QUEUE_HEAD(listeners);
 static bool rung;
 
@@ -47,11 +47,11 @@ static void close_block(struct edc_cpu *cpu, struct edc_ring *ring)
 {
 	edc_block_closed((void *)cpu + ring->end - EDC_BLOCK_SIZE, ring);
 	WRITE_ONCE(ring->end, 0);
-	smp_store_release(&ring->closed, ring->opened); /* the reader finds the block whole */
-	smp_mb();					/* and what it sees of the ring is counted from what we see */
+	smp_store_release(&ring->closed, ring->opened); /* the reader sees the whole block */
+	smp_mb();					/* it sees `closed`, or we see its new `read` */
 }
 
-/* Returns the place of the first token, 0 if no block is free. */
+/* Returns the offset of the first token, 0 if no block is free. */
 static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 {
 	struct edc_ring *ring = &cpu->level[level].ring;
@@ -60,7 +60,7 @@ static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 
 	if (ring->end)
 		close_block(cpu, ring);
-	/* The control dependency keeps the next lap's tokens behind the reader's copy. */
+	/* The control dependency keeps the next lap's tokens after the reader's copy. */
 	waiting = ring->opened - READ_ONCE(cpu->reader.read[level]);
 	if (waiting == ring->blocks / 2)
 		irq_work_queue(&bell);
@@ -84,8 +84,8 @@ static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 	return start + EDC_BLOCK_HEADER;
 }
 
-/* Where a token and `count` words go, 0: nowhere. The ring's last_time is the token's. */
-static __always_inline u64 room(struct edc_cpu *cpu, u32 level, u32 count)
+/* Returns the offset for a token and `count` words; 0: ring full. The token's time is the ring's last_time. */
+static __always_inline u64 reserve(struct edc_cpu *cpu, u32 level, u32 count)
 {
 	struct edc_ring *ring = &cpu->level[level].ring;
 	u64 pos = ring->pos, time = get_cycles();
@@ -103,20 +103,21 @@ static __always_inline u64 room(struct edc_cpu *cpu, u32 level, u32 count)
 	return pos;
 }
 
-static __always_inline void put(struct edc_cpu *cpu, u32 level, u32 id, s32 keep, u32 arg, const u64 *words, u32 count)
+static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, s32 target, u32 arg, const u64 *words,
+					u32 count)
 {
 	struct edc_level *at = &cpu->level[level];
 	u64 pos, *record;
 	u32 i;
 
 	at->seen[id - EDC_ID_KERNEL_FIRST]++;
-	if (!edc_filter_keeps(keep)) {
+	if (!edc_filter_passes(target)) {
 		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
 		return;
 	}
-	pos = room(cpu, level, count);
+	pos = reserve(cpu, level, count);
 	if (!pos) {
-		at->refused[id - EDC_ID_KERNEL_FIRST]++;
+		at->discarded[id - EDC_ID_KERNEL_FIRST]++;
 		at->ring.discarded++;
 		return;
 	}
@@ -127,7 +128,7 @@ static __always_inline void put(struct edc_cpu *cpu, u32 level, u32 id, s32 keep
 	WRITE_ONCE(at->ring.pos, pos + 8 + 8 * count); /* commits */
 }
 
-void edc_post_words(u32 id, s32 keep, u32 arg, const u64 *words, u32 count)
+void edc_post_words(u32 id, s32 target, u32 arg, const u64 *words, u32 count)
 {
 	struct edc_cpu *cpu;
 	u32 level;
@@ -140,7 +141,7 @@ void edc_post_words(u32 id, s32 keep, u32 arg, const u64 *words, u32 count)
 	WRITE_ONCE(cpu->depth, level + 1);
 	barrier();
 	if (level < EDC_CARD_LEVELS)
-		put(cpu, level, id, keep, arg, words, count);
+		write_token(cpu, level, id, target, arg, words, count);
 	else
 		cpu->too_deep[id - EDC_ID_KERNEL_FIRST]++;
 	barrier();
@@ -165,7 +166,7 @@ static void lay_out(struct edc_cpu *area, unsigned int cpu)
 	}
 }
 
-/* Behind it nobody posts: who does has preemption off. */
+/* After this returns no CPU posts: posters run with preemption disabled. */
 static void unpublish(void)
 {
 	unsigned int cpu;
@@ -183,7 +184,7 @@ void edc_rings_reset(void)
 	edc_filter_clear();
 	for_each_possible_cpu(cpu) {
 		lay_out(per_cpu(edc_owned, cpu), cpu);
-		/* probes find it laid out */
+		/* probes see it laid out */
 		smp_store_release(&per_cpu(edc_areas, cpu), per_cpu(edc_owned, cpu));
 	}
 }
@@ -255,7 +256,7 @@ __poll_t edc_rings_poll(struct file *file, struct poll_table_struct *wait)
 	return READ_ONCE(rung) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
-/* As of an eventfd; what was rung is heard. */
+/* Like the read() of an eventfd: it also clears the bell. */
 ssize_t edc_rings_read(char __user *to, size_t bytes)
 {
 	const u64 one = 1;

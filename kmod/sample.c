@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A sample of all CPUs: by one call each CPU that is online is interrupted and posts what it was at, all at about the
- * same time (the global trigger sample of REMS). May be called in any context, NMI included: the
- * interrupts are sent from an interrupt of this CPU's own.
+ * A sample of all CPUs: one call interrupts every online CPU, and each posts what it was doing, all at about the same
+ * time (the global trigger sample of REMS). May be called in any context, NMI included: the IPIs are sent from an
+ * irq_work on the calling CPU.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
@@ -22,11 +22,11 @@
 #include "trace.h"
 
 static bool attached;
-static u64 number; /* of the sample that is under way; written by who asks */
+static u64 number; /* of the sample in progress; written by the requester */
 
 /*
- * x86 keeps the interrupted registers of its timer alone. Any interrupt runs on the thread's own stack there if it came
- * from user mode, else on the interrupt stack (arch/x86/include/asm/irq_stack.h).
+ * x86 keeps the interrupted registers only for its timer. There an interrupt runs on the thread's stack if it came from
+ * user mode, else on the interrupt stack (arch/x86/include/asm/irq_stack.h).
  */
 static bool came_from_user(void)
 {
@@ -36,7 +36,7 @@ static bool came_from_user(void)
 	return regs ? user_mode(regs) : IS_ENABLED(CONFIG_X86_64) && in_hardirq() && object_is_on_stack(&here);
 }
 
-/* An idle CPU that polls finds the request without an interrupt. */
+/* A CPU that polls while idle finds the request without an interrupt. */
 static u32 what_is_done(void)
 {
 	if (is_idle_task(current))
@@ -46,8 +46,10 @@ static u32 what_is_done(void)
 
 static DEFINE_PER_CPU(u64, answered);
 
-/* A request that is late answers the one behind it too: each sample has a CPU once. */
-static void post_sample(void *unused)
+#pragma GCC diagnostic push
+#include "checked.h"
+/* A late IPI also answers the next request: a CPU appears only once in each sample. */
+static void sample_this_cpu(void *unused)
 {
 	const u64 now = READ_ONCE(number);
 	const u32 doing = what_is_done();
@@ -55,16 +57,17 @@ static void post_sample(void *unused)
 	if (__this_cpu_read(answered) == now)
 		return;
 	__this_cpu_write(answered, now);
-	trace_edc_sample(doing, now); /* counters are read there */
-	EDC_POST(EDC_ID_sample, EDC_KEEP_ALWAYS, doing, edc_pair(current->pid, current->tgid), now);
+	trace_edc_sample(doing, now); /* counters are read here */
+	post_sample_of(EDC_FILTER_NEVER, doing, current->pid, current->tgid, now);
 }
+#pragma GCC diagnostic pop
 
 static DEFINE_PER_CPU(call_single_data_t, requests);
 static atomic_t asking;
 
 /*
- * Interrupts are off. A CPU that has not answered the sample before has no part in this one; while another CPU asks
- * there is none, for a request may be sent by one at a time.
+ * Called with interrupts off. A CPU with a request still pending from the previous sample gets no new one. While
+ * another CPU is sending there is no sample: only one CPU at a time may send requests.
  */
 static void ask_all(void)
 {
@@ -77,7 +80,7 @@ static void ask_all(void)
 	for_each_online_cpu(cpu)
 		if (cpu != self)
 			smp_call_function_single_async(cpu, per_cpu_ptr(&requests, cpu));
-	post_sample(NULL);
+	sample_this_cpu(NULL);
 	atomic_set_release(&asking, 0);
 }
 
@@ -95,7 +98,7 @@ int edc_sample_once(void)
 	return irq_work_queue(&sample_work) ? 0 : -EBUSY;
 }
 
-/* By a timer of the kernel: who asked need not run for it, and is not what its CPU is seen at. */
+/* hrtimer-driven: the requester need not run, so it does not bias the sample. */
 static struct hrtimer timer;
 static ktime_t every; /* 0: the timer does not run */
 
@@ -112,7 +115,7 @@ int edc_sample_every(u64 ns)
 		return -ENODATA;
 	if (every)
 		return -EBUSY;
-	if (ns < EDC_SAMPLE_LEAST_NS || ns > S64_MAX)
+	if (ns < EDC_SAMPLE_MIN_NS || ns > S64_MAX)
 		return -EINVAL;
 	every = ns_to_ktime(ns);
 	hrtimer_setup(&timer, on_time, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
@@ -120,17 +123,17 @@ int edc_sample_every(u64 ns)
 	return 0;
 }
 
-/* A module's variables per CPU get no addresses by their initialisers. */
+/* Done here because initialisers of a module's per-CPU variables cannot contain their addresses. */
 void edc_sample_attach(const struct edc_device_classes *classes)
 {
 	unsigned int cpu;
 
-	if (attached || !edc_device_has(classes, EDC_ID_sample))
+	if (attached || !edc_device_has(classes, EDC_ID_SAMPLE))
 		return;
 	number = 0;
 	for_each_possible_cpu(cpu) {
 		per_cpu(answered, cpu) = 0;
-		INIT_CSD(per_cpu_ptr(&requests, cpu), post_sample, NULL);
+		INIT_CSD(per_cpu_ptr(&requests, cpu), sample_this_cpu, NULL);
 	}
 	WRITE_ONCE(attached, true);
 }
@@ -138,14 +141,14 @@ void edc_sample_attach(const struct edc_device_classes *classes)
 void edc_sample_attached(struct edc_device_classes *classes)
 {
 	if (attached)
-		edc_device_add(classes, EDC_ID_sample);
+		edc_device_add(classes, EDC_ID_SAMPLE);
 }
 
 static void nothing(void *unused)
 {
 }
 
-/* Behind it no request is under way. */
+/* On return no request is in progress. */
 void edc_sample_detach(void)
 {
 	if (!attached)
@@ -155,6 +158,6 @@ void edc_sample_detach(void)
 		hrtimer_cancel(&timer);
 	every = 0;
 	irq_work_sync(&sample_work);
-	on_each_cpu(nothing, NULL, 1); /* each CPU has come to its requests, */
+	on_each_cpu(nothing, NULL, 1); /* each CPU has reached its requests, */
 	synchronize_rcu();	       /* and has left the interrupt */
 }

@@ -9,32 +9,41 @@
 
 #include "module.h"
 
-static u32 argument_of(long number)
+#include "checked.h" /* the last one */
+
+static struct edc_call call_of(long number)
 {
 #ifdef CONFIG_X86
-	return edc_syscall_arg(number, in_ia32_syscall());
+	return edc_call(number, in_ia32_syscall());
 #else
-	return edc_syscall_arg(number, 0);
+	return edc_call(number, 0);
 #endif
 }
 
 static void on_enter(void *data, struct pt_regs *regs, long number)
 {
-	u32 arg = argument_of(number);
+	struct edc_call call = call_of(number);
 
-	EDC_POST(arg >> 12 == EDC_ABI_COMPAT ? 321 : 320, EDC_KEEP_BY_CURRENT, arg);
+	if (call.abi == EDC_ABI_COMPAT)
+		post_sys_enter_compat(call.number, call.abi);
+	else
+		post_sys_enter(call.number, call.abi);
 }
 
 static void on_exit(void *data, struct pt_regs *regs, long result)
 {
-	if (result == (s16)result)
-		EDC_POST(322, EDC_KEEP_BY_CURRENT, result);
-	else
-		EDC_POST(323, EDC_KEEP_BY_CURRENT, argument_of(syscall_get_nr(current, regs)), result);
+	struct edc_call call;
+
+	if (result == (s16)result) {
+		post_sys_exit((s16)result);
+		return;
+	}
+	call = call_of(syscall_get_nr(current, regs));
+	post_sys_exit_long(call.number, call.abi, result);
 }
 
 struct edc_probe edc_syscall_probes[] = {
-	{ 320, "sys_enter", on_enter },
-	{ 322, "sys_exit", on_exit },
+	{ EDC_ID_SYS_ENTER, "sys_enter", on_enter },
+	{ EDC_ID_SYS_EXIT, "sys_exit", on_exit },
 	{},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The module's own tracepoint: whoever attaches to it is called on every CPU at each sample, ahead of its token. */
+/* The module's own tracepoint: fires on every CPU at each sample, before its token is posted. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM monitor_edc
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of a process's rings: pages that are taken when they are touched first, by the process or by the recorder.
- * No page is ever given back before the area ends, so whoever maps it needs no lock to use it.
+ * The memory of a process's rings: pages are allocated when first touched, by the process or by the recorder. No page
+ * is freed before the area ends, so a mapping can be used without a lock.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -11,8 +11,8 @@
 #include "module.h"
 #include "users.h"
 
-#define LEAST_BLOCKS 4
-#define MOST_BLOCKS 256
+#define MIN_BLOCKS 4
+#define MAX_BLOCKS 256
 
 void edc_area_free_memory(struct edc_area *area)
 {
@@ -24,7 +24,7 @@ void edc_area_free_memory(struct edc_area *area)
 	kvfree(area);
 }
 
-/* Who comes second with a page gives it back: nobody waits here for another's memory. */
+/* The loser of the cmpxchg frees its page: no caller waits for another's allocation. */
 static struct page *page_of(struct edc_area *area, u32 index)
 {
 	struct page *page = READ_ONCE(area->page[index]), *first;
@@ -56,18 +56,18 @@ u64 edc_area_bytes(u32 blocks)
 	return (u64)pages_of(blocks) << PAGE_SHIFT;
 }
 
-u64 edc_area_least_bytes(void)
+u64 edc_area_min_bytes(void)
 {
-	return edc_area_bytes(LEAST_BLOCKS);
+	return edc_area_bytes(MIN_BLOCKS);
 }
 
 u32 edc_area_blocks(u64 bytes)
 {
 	const u64 each = div_u64((bytes >> PAGE_SHIFT) - 1, nr_cpu_ids + 1);
 
-	if (bytes < edc_area_least_bytes())
+	if (bytes < edc_area_min_bytes())
 		return 0;
-	return min_t(u64, rounddown_pow_of_two((unsigned long)each - 1), MOST_BLOCKS);
+	return min_t(u64, rounddown_pow_of_two((unsigned long)each - 1), MAX_BLOCKS);
 }
 
 struct edc_area *edc_area_make(u32 blocks)
@@ -96,7 +96,7 @@ struct edc_area *edc_area_make(u32 blocks)
 	return area;
 }
 
-/* What makes a ring full: user_ring.h. What its process says of where it stands goes nowhere but there. */
+/* For what makes a ring full see user_ring.h. Positions read from the process are written only back to its area. */
 void edc_area_close(struct edc_area *area)
 {
 	u32 i;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ids of the classes that programs declare, by their texts: the same for all programs. A class lives while a
- * process has it, and while a recorder is there, whose trace is not to have one id with two meanings.
+ * process has it, and while there is a recorder, so that no id has two meanings in its trace.
  *
- * All under the lock of users.c. The texts mean nothing here: the recorder parses them.
+ * All called with the lock of users.c held. The texts are not interpreted here: the recorder parses them.
  */
 #include <linux/bitmap.h>
 #include <linux/hashtable.h>
@@ -16,8 +16,8 @@
 #define CLASSES_OF_A_USER 512
 
 struct declared {
-	struct hlist_node node;	     /* of by_text */
-	struct edc_account *account; /* of who declared it first; NULL: a recorder */
+	struct hlist_node node;	     /* in by_text */
+	struct edc_account *account; /* of the first to declare it; NULL: a recorder */
 	u64 serial;
 	u32 holders;
 	u32 bytes;
@@ -94,7 +94,7 @@ void edc_class_release(u16 id)
 	by_id[id - EDC_ID_USER_FIRST]->holders--;
 }
 
-void edc_classes_forget(void)
+void edc_classes_reset(void)
 {
 	u32 slot;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who has rings for the user card, and who reads them: a program says what it declares and gets rings and ids at once,
- * whether a recorder is there or not; the recorder reads which processes have rings, and maps them.
+ * Which processes have rings for the user card, and who reads them: a program sends the classes it declares and gets
+ * rings and ids at once, with or without a recorder; the recorder reads which processes have rings, and maps them.
  *
- * An area lives as long as anybody has it open or mapped: its process, a child of it, the recorder. While a recorder is
- * there, the area of a process that ended waits for it. What all processes of one user have is bounded.
+ * An area lives as long as it is open or mapped, by its process, a child of it or the recorder. While there is a
+ * recorder, the area of a process that ended waits for it. What all processes of one user may have is bounded.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -25,21 +25,21 @@
 
 #define CLASSES_AT_ONCE 1000
 #define SHARE_OF_A_PROCESS 64 /* of what its user has left */
-#define LEAST_SHARE_KIB 512
+#define MIN_SHARE_KIB 512
 #define USUAL_MIB 64
-#define LEAST_PROCESSES 64
+#define MIN_PROCESSES 64
 
 static unsigned int user_mib;
 module_param(user_mib, uint, 0644);
 MODULE_PARM_DESC(user_mib, "MiB of rings that the processes of one user may have (0: 64, more with many CPUs)");
 
-/* Over all that follows, and over the classes. Nothing is copied from or to users under it. */
+/* Protects all that follows, and the classes. Nothing is copied from or to user space under it. */
 static DEFINE_MUTEX(users_lock);
 static LIST_HEAD(areas);
 static LIST_HEAD(accounts);
-static struct file *recorder; /* who reads */
+static struct file *recorder; /* the recorder's */
 static u32 numbers;
-static u32 refused; /* processes that got none */
+static u32 refused; /* processes that got no rings */
 static DECLARE_WAIT_QUEUE_HEAD(news);
 
 static struct edc_account *account_of(kuid_t uid)
@@ -75,7 +75,7 @@ static void free_area(struct kref *refs)
 	for_each_set_bit(slot, area->classes, EDC_USER_CLASSES)
 		edc_class_release(EDC_ID_USER_FIRST + slot);
 	if (!recorder)
-		edc_classes_forget();
+		edc_classes_reset();
 	area->account->bytes -= edc_area_bytes(area->blocks);
 	edc_account_put(area->account);
 	put_pid(area->process);
@@ -88,7 +88,7 @@ void edc_area_put(struct edc_area *area)
 	kref_put_mutex(&area->refs, free_area, &users_lock);
 }
 
-/* Under the lock, whose caller holds a reference of its own. */
+/* Called with the lock held, by a caller that holds another reference. */
 static void unlist(struct edc_area *area)
 {
 	if (list_empty(&area->node))
@@ -97,7 +97,7 @@ static void unlist(struct edc_area *area)
 	kref_put(&area->refs, free_area); /* never the last */
 }
 
-/* The rings of this process, not of a program that it was before. It may have several, by libraries. */
+/* Whether the current process has this area, not a program that it ran before. Libraries may give it several. */
 static bool is_of_this_process(const struct edc_area *area)
 {
 	return area->process == task_tgid(current) && !area->ended;
@@ -115,22 +115,22 @@ static struct edc_area *area_by_number(u32 number)
 
 static u64 bytes_of_a_user(void)
 {
-	const u64 usual = max_t(u64, USUAL_MIB << 20, LEAST_PROCESSES * edc_area_least_bytes());
+	const u64 usual = max_t(u64, USUAL_MIB << 20, MIN_PROCESSES * edc_area_min_bytes());
 	const u64 wanted = (u64)READ_ONCE(user_mib) << 20;
 
 	return wanted ?: usual;
 }
 
-/* So much of its user's memory may this process have. */
+/* How much of its user's memory this process may have. */
 static u64 share_of(const struct edc_account *account)
 {
 	const u64 all = bytes_of_a_user(), left = all > account->bytes ? all - account->bytes : 0;
-	const u64 least = max_t(u64, LEAST_SHARE_KIB << 10, edc_area_least_bytes());
+	const u64 least = max_t(u64, MIN_SHARE_KIB << 10, edc_area_min_bytes());
 
 	return min(left, max_t(u64, left / SHARE_OF_A_PROCESS, least));
 }
 
-/* Whose memory and classes it counts as: in a user namespace its owner's, who could have any number of users there. */
+/* The UID charged; in a user namespace its owner's, since the owner could have any number of users there. */
 static kuid_t accountable_uid(void)
 {
 	const struct user_namespace *ns;
@@ -141,7 +141,7 @@ static kuid_t accountable_uid(void)
 	return uid;
 }
 
-/* The lock is not held while memory is taken for it. */
+/* The lock is not held while the area's memory is allocated. */
 static struct edc_area *reserve(void)
 {
 	struct edc_account *account;
@@ -180,7 +180,7 @@ static int hand_out(struct file *file, struct edc_area *area)
 	do
 		area->number = ++numbers & (U32_MAX >> 5);
 	while (area_by_number(area->number));
-	kref_get(&area->refs); /* the file's; the first one is the list's */
+	kref_get(&area->refs); /* the file's; the first reference is the list's */
 	list_add_tail(&area->node, &areas);
 	file->private_data = area;
 	wake_up_interruptible(&news);
@@ -197,7 +197,7 @@ static bool has_rings(void)
 	return false;
 }
 
-/* As long as this process has rings; 0 is none. */
+/* Holds the classes as long as this process has rings; id 0: no class. */
 static void hold_classes(const u16 *ids, u32 count)
 {
 	struct edc_area *area;
@@ -212,7 +212,7 @@ static void hold_classes(const u16 *ids, u32 count)
 	}
 }
 
-/* Ids for `count` classes; their texts end with a NUL. */
+/* Assigns ids to `count` classes; the texts end with a NUL. */
 static void give_ids(struct edc_account *account, const char *texts, u32 bytes, u16 *ids, u32 count)
 {
 	const char *end = texts + bytes;
@@ -228,7 +228,7 @@ static void give_ids(struct edc_account *account, const char *texts, u32 bytes, 
 	hold_classes(ids, count);
 }
 
-/* `area`: what is handed out, if that is the wish. */
+/* `area`: the area to hand out, if the request is for one. */
 static int answer(struct file *file, struct edc_device_hello *hello, struct edc_area *area, const char *texts, u16 *ids)
 {
 	struct edc_account *account;
@@ -259,7 +259,7 @@ static int ask(struct file *file, struct edc_device_hello *hello, const char *te
 	struct edc_area *area = NULL;
 	int error;
 
-	if (hello->wish == EDC_HELLO_AREA) {
+	if (hello->request == EDC_HELLO_AREA) {
 		area = reserve();
 		if (!area)
 			return -ENOSPC;
@@ -279,7 +279,7 @@ static int say_hello(struct file *file, struct edc_device_hello *hello)
 	int error = -EINVAL;
 
 	memset(&hello->welcome, 0, sizeof(hello->welcome));
-	if ((hello->wish != EDC_HELLO_AREA && hello->wish != EDC_HELLO_CLASSES) || hello->reserved ||
+	if ((hello->request != EDC_HELLO_AREA && hello->request != EDC_HELLO_CLASSES) || hello->reserved ||
 	    hello->classes > CLASSES_AT_ONCE || !hello->text_bytes || hello->text_bytes > EDC_HELLO_BYTES)
 		return -EINVAL;
 	texts = vmemdup_user(u64_to_user_ptr(hello->texts), hello->text_bytes);
@@ -297,7 +297,7 @@ static int say_hello(struct file *file, struct edc_device_hello *hello)
 	return error;
 }
 
-static int become_recorder(struct file *file)
+static int consumer_attach(struct file *file)
 {
 	struct edc_area *area;
 	int error = 0;
@@ -310,13 +310,13 @@ static int become_recorder(struct file *file)
 	} else {
 		recorder = file;
 		list_for_each_entry(area, &areas, node)
-			area->open = area->told = area->taken = false;
+			area->open = area->reported = area->mapped = false;
 	}
 	mutex_unlock(&users_lock);
 	return error;
 }
 
-static int tell_class(struct file *file, struct edc_device_class *wanted)
+static int get_class(struct file *file, struct edc_device_class *wanted)
 {
 	const u32 room = wanted->bytes;
 	const char *text;
@@ -345,9 +345,9 @@ int edc_users_ioctl(struct file *file, unsigned int command, void *argument)
 	case EDC_DEVICE_HELLO:
 		return say_hello(file, argument);
 	case EDC_DEVICE_USERS:
-		return become_recorder(file);
+		return consumer_attach(file);
 	default:
-		return tell_class(file, argument);
+		return get_class(file, argument);
 	}
 }
 
@@ -356,17 +356,17 @@ u32 edc_users_refused(void)
 	return READ_ONCE(refused);
 }
 
-static struct edc_area *next_to_tell(void)
+static struct edc_area *next_to_report(void)
 {
 	struct edc_area *area;
 
 	list_for_each_entry(area, &areas, node)
-		if (!area->told)
+		if (!area->reported)
 			return area;
 	return NULL;
 }
 
-/* Also where a child of it has the file still. */
+/* Also true if a child of it still has the file open. */
 static bool has_ended(const struct edc_area *area)
 {
 	bool ended;
@@ -377,7 +377,7 @@ static bool has_ended(const struct edc_area *area)
 	return ended;
 }
 
-/* The processes that the recorder does not know yet. -EAGAIN: it knows all. */
+/* Returns the processes that were not yet reported to the recorder. -EAGAIN: none. */
 ssize_t edc_users_read(struct file *file, char __user *to, size_t bytes)
 {
 	ssize_t done = 0;
@@ -385,7 +385,7 @@ ssize_t edc_users_read(struct file *file, char __user *to, size_t bytes)
 	if (bytes < sizeof(struct edc_device_process))
 		return -EINVAL;
 	while (done + sizeof(struct edc_device_process) <= bytes) {
-		struct edc_device_process told = {};
+		struct edc_device_process reported = {};
 		struct edc_area *area;
 
 		mutex_lock(&users_lock);
@@ -393,23 +393,23 @@ ssize_t edc_users_read(struct file *file, char __user *to, size_t bytes)
 			mutex_unlock(&users_lock);
 			return -EBADFD;
 		}
-		area = next_to_tell();
+		area = next_to_report();
 		if (area) {
-			area->told = true;
-			told.number = area->number;
-			told.pid = pid_vnr(area->process);
-			told.area_bytes = edc_area_bytes(area->blocks);
-			told.rings = area->rings;
-			told.blocks = area->blocks;
-			told.open = area->open;
-			told.ended = has_ended(area);
+			area->reported = true;
+			reported.number = area->number;
+			reported.pid = pid_vnr(area->process);
+			reported.area_bytes = edc_area_bytes(area->blocks);
+			reported.rings = area->rings;
+			reported.blocks = area->blocks;
+			reported.open = area->open;
+			reported.ended = has_ended(area);
 		}
 		mutex_unlock(&users_lock);
 		if (!area)
 			break;
-		if (copy_to_user(to + done, &told, sizeof(told)))
+		if (copy_to_user(to + done, &reported, sizeof(reported)))
 			return -EFAULT;
-		done += sizeof(told);
+		done += sizeof(reported);
 	}
 	return done ? done : -EAGAIN;
 }
@@ -422,13 +422,13 @@ __poll_t edc_users_poll(struct file *file, struct poll_table_struct *wait)
 	mutex_lock(&users_lock);
 	if (file != recorder)
 		found = EPOLLERR;
-	else if (next_to_tell())
+	else if (next_to_report())
 		found = EPOLLIN | EPOLLRDNORM;
 	mutex_unlock(&users_lock);
 	return found;
 }
 
-/* The program maps its own, the recorder those of all. */
+/* A program maps its own area, the recorder any. */
 int edc_users_map(struct file *file, struct vm_area_struct *vma)
 {
 	struct edc_area *area = file->private_data;
@@ -442,7 +442,7 @@ int edc_users_map(struct file *file, struct vm_area_struct *vma)
 	if (area)
 		error = edc_area_map(area, vma);
 	if (!error && file == recorder) {
-		area->taken = true;
+		area->mapped = true;
 		if (area->ended)
 			unlist(area);
 	}
@@ -455,7 +455,7 @@ bool edc_users_has(struct file *file)
 	return file->private_data || file == READ_ONCE(recorder);
 }
 
-/* Moves to `left` what ended and waited for the recorder. What is left waits for the next one. */
+/* Closes all areas. Moves those of ended processes to `left`; the others wait for the next recorder. */
 static void recorder_leaves(struct list_head *left)
 {
 	struct edc_area *area, *next;
@@ -466,7 +466,7 @@ static void recorder_leaves(struct list_head *left)
 		if (area->ended)
 			list_move(&area->node, left);
 	}
-	edc_classes_forget();
+	edc_classes_reset();
 }
 
 void edc_users_release(struct file *file)
@@ -479,7 +479,7 @@ void edc_users_release(struct file *file)
 		recorder_leaves(&left);
 	if (area) {
 		area->ended = true;
-		if (!recorder || area->taken)
+		if (!recorder || area->mapped)
 			unlist(area);
 	}
 	mutex_unlock(&users_lock);

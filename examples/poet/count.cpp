@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// count TRACE: how many events of each class a trace has, the most frequent first, and what is missing.
+// count TRACE: counts the events of each class of a trace, the most frequent first, and what is missing.
 // Walked through in Documentation/poet.md.
 #include <algorithm>
 #include <cstdint>

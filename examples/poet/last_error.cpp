@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// last_error TRACE FILTER EVENTS: the last event that passes the filter, and so many events before it, going back.
+// last_error TRACE FILTER EVENTS: prints the last event that passes the filter, then EVENTS events before it, backward.
 // Walked through in Documentation/poet.md.
 #include <cstdlib>
 #include <iostream>

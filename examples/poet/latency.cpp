@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // latency TRACE BEGIN END: how long it takes from an event BEGIN to the next event END in the same stream, as a
-// histogram in powers of two. Walked through in Documentation/poet.md.
+// histogram in powers of two. Documentation/poet.md walks through it.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// A class of this name at least, and which they all are.
+// For each class, whether it has this name. Throws if none has.
 std::vector<bool> wanted(const poet::Trace &trace, const std::string &name)
 {
 	std::vector<bool> is_wanted(trace.classes().size());

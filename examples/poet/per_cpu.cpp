@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// per_cpu TRACE [THREADS]: events, events of programs, and losses of every CPU, the streams read on several threads.
+// per_cpu TRACE [THREADS]: events, user-mode events and losses of every CPU; reads the streams on several threads.
 // Walked through in Documentation/poet.md.
 #include <cstdint>
 #include <cstdlib>
@@ -24,7 +24,7 @@ struct Statistics {
 	}
 };
 
-// What one worker counts: no other one touches it, nor the memory beside it.
+// Counts of one worker, in cache lines of their own: no other worker touches them.
 struct alignas(64) Worker {
 	std::map<std::optional<std::uint32_t>, Statistics> by_cpu;
 };

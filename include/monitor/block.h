@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the kernel's cards write into a block's header (ring.h). Magic, uuid, cpu_id, tid and the order of stores are
- * the card's own.
+ * What the kernel cards write into a block's header (ring.h). Magic, uuid, cpu_id, tid and the order of stores are left
+ * to each card.
  */
 #ifndef MONITOR_BLOCK_H
 #define MONITOR_BLOCK_H
@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) void edc_block_opened(struct edc_bl
 	block->process = 0;
 }
 
-/* The ring's open block; before the ring forgets where it ends. */
+/* Closes the ring's open block. Called before ring->end is cleared. */
 static inline __attribute__((always_inline)) void edc_block_closed(struct edc_block *block, const struct edc_ring *ring)
 {
 	block->content_size = (ring->pos - (ring->end - EDC_BLOCK_SIZE)) * 8;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The user card: a program's own events, on the same time line as the kernel's, for the price of reading the clock.
+ * The user card: lets a program post events on the same timeline as the kernel's, for the cost of reading the clock.
  *
  *     #include <monitor/edc.h>
  *     EDC_EVENT(request_begin, "arg: u16 worker");
@@ -10,23 +10,29 @@
  *     edc(request_begin, worker);             8 bytes: token with a 16-bit argument
  *     edc_data(request_end, worker, bytes);   a token and 1 to 7 payload words of 64 bits
  *     edc_begin(parse, id); ... edc_end(parse, id);
- *     edc::scope s{parse, id};                C++: the same by a scope's life
+ *     edc::scope s{parse, id};                C++: the same for the lifetime of s
  *
- * Fields: "arg:" describes the argument, what follows describes the payload words, by semicolon. A field is a kind, a
- * name, and a unit in parentheses or labels in braces:
+ * Fields, separated by semicolons: "arg:" introduces the argument, the others are the payload words. A field is a kind,
+ * a name, and optionally a unit in parentheses or labels in braces:
  *     u16 s16                            integers, for the argument only       u16 worker
  *     u64 s64                            integers                              u64 bytes (B)
  *     x16 x64, address                   shown in hexadecimal                  address buffer
  *     token NAME {a = 0, b = 1}          one of the labels
- *     flags NAME {r = 1, w = 2}          a set of the labels, each one bit
- * Without "arg:" the argument has no name and is shown as `arg`.
+ *     flags NAME {r = 1, w = 2}          a set of the labels, one bit each
+ * Without "arg:" the argument has no name and is shown as `arg`. The same with the fields one by one:
+ *     EDC_EVENT_FIELDS(request_end, (u16, worker), (u64, bytes, B), (flags, how, {r = 1, w = 2}));
  *
- * C11 and C++17 and later, libc only, Linux on x86-64 and aarch64 (elsewhere the events compile to nothing). Not
- * recording: one predictable branch. -DEDC_DISABLE: nothing at all. Safe in signal handlers and threads; a fork's child
- * gets rings of its own. Not allowed in the child of vfork() before it execs. An event has as many words as its class
- * has fields behind "arg:", else it is refused and counted. Never fails visibly, never blocks, keeps errno; what could
- * not be posted is counted, and the trace says so. How it works: user_ring.h (memory), edc_card.h (state), edc_post.h
- * (the fast path), edc_rings.h, edc_shared.h and edc_connect.h (the slow ones).
+ * An event posted with another number of words than its class has payload fields does not compile: in C++ always, in C
+ * if the class was declared by EDC_EVENT_FIELDS (C has no way to count the fields of a string).
+ *
+ * For C11, C++17 and later; needs only libc; Linux on x86-64 and aarch64 (elsewhere the events compile to nothing).
+ * Without a recording an event costs one predictable branch; with -DEDC_DISABLE, nothing at all. Safe in threads and in
+ * signal handlers. A forked child gets separate rings. Not allowed in the child of vfork() before it execs. An event
+ * must have as many words as its class has payload fields; otherwise it is not posted, but counted. Calls never fail
+ * visibly, never block, and preserve errno. Events that could not be posted are counted, and the trace reports it.
+ *
+ * Implementation: user_ring.h (memory), edc_card.h (state), edc_post.h (the fast path), edc_rings.h, edc_shared.h and
+ * edc_connect.h (the slow paths).
  */
 #ifndef MONITOR_EDC_H
 #define MONITOR_EDC_H
@@ -36,6 +42,7 @@
 #if defined(EDC_DISABLE) || !defined(__linux__) || !(defined(__x86_64__) || defined(__aarch64__))
 
 #define EDC_EVENT(name, fields) struct edc_no_class_##name
+#define EDC_EVENT_FIELDS(name, ...) struct edc_no_class_##name
 #ifdef __cplusplus
 #define EDC_ACTIVITY(name, fields) __attribute__((unused)) static constexpr ::edc::activity name = {}
 #else
@@ -61,13 +68,28 @@ struct scope {
 #else
 
 #include "edc_counters.h"
+#include "edc_fields.h"
 
-/* Declares an event class. At file scope; the same line in several files of a program is one class. */
-#define EDC_EVENT(name, fields)                                           \
-	static struct edc_class edc_class_##name = {#name, fields, 0, 0}; \
+/* Declares an event class, at file scope. The same declaration in several files of a program is one class. */
+#ifdef __cplusplus
+#define EDC_EVENT(name, fields)                                                              \
+	static_assert(edc_payload_fields_(fields) <= EDC_MAX_WORDS,                          \
+		      "the event " #name " has more payload fields than a token has words"); \
+	EDC_CLASS_(name, fields, edc_payload_fields_(fields))
+#else
+#define EDC_EVENT(name, fields) EDC_CLASS_(name, fields, -1)
+#endif
+
+/* The same, with the fields one by one: (KIND, NAME), (KIND, NAME, UNIT OR LABELS) or, first,
+ * (arg, KIND, NAME...). */
+#define EDC_EVENT_FIELDS(name, ...) EDC_CLASS_(name, EDC_TEXTS_(__VA_ARGS__), EDC_COUNTS_(__VA_ARGS__))
+
+#define EDC_CLASS_(name, fields, words)                                                      \
+	enum { edc_words_of_##name = (words) }; /* payload fields; -1: nobody has counted */ \
+	static struct edc_class edc_class_##name = {#name, fields, 0, 0};                    \
 	__attribute__((used, section("edc_classes"))) static struct edc_class *edc_class_at_##name = &edc_class_##name
 
-/* Declares an activity: the classes NAME_begin and NAME_end, and in C++ the object NAME for edc::scope. */
+/* Declares an activity: the classes NAME_begin and NAME_end, and in C++ an object NAME for edc::scope. */
 #ifdef __cplusplus
 #define EDC_ACTIVITY(name, fields)                                                                  \
 	EDC_EVENT(name##_begin, fields);                                                            \
@@ -80,17 +102,35 @@ struct scope {
 	EDC_EVENT(name##_end, fields)
 #endif
 
-#define edc(name, arg) edc_post_(&edc_class_##name, (uint16_t)(arg), 0, 0)
+/* Statements. */
+#define edc(name, arg)                                               \
+	do {                                                         \
+		EDC_CHECK_WORDS_(name, 0);                           \
+		edc_post_(&edc_class_##name, (uint16_t)(arg), 0, 0); \
+	} while (0)
 
-#define edc_begin(name, arg) edc_border_(&edc_class_##name##_begin, (uint16_t)(arg))
-#define edc_end(name, arg) edc_border_(&edc_class_##name##_end, (uint16_t)(arg))
+#define edc_begin(name, arg)                                               \
+	do {                                                               \
+		EDC_CHECK_WORDS_(name##_begin, 0);                         \
+		edc_boundary_(&edc_class_##name##_begin, (uint16_t)(arg)); \
+	} while (0)
+#define edc_end(name, arg)                                               \
+	do {                                                             \
+		EDC_CHECK_WORDS_(name##_end, 0);                         \
+		edc_boundary_(&edc_class_##name##_end, (uint16_t)(arg)); \
+	} while (0)
 
-/* edc_data(NAME, ARG, WORD...): 1 to 7 words. */
+/* edc_data(NAME, ARG, WORD...): posts 1 to 7 payload words. */
 #define edc_data(name, arg, ...)                                                                  \
 	do {                                                                                      \
 		const uint64_t edc_words_[] = {EDC_EACH_(__VA_ARGS__)};                           \
+		EDC_CHECK_WORDS_(name, sizeof edc_words_ / 8);                                    \
 		edc_post_(&edc_class_##name, (uint16_t)(arg), sizeof edc_words_ / 8, edc_words_); \
 	} while (0)
+
+#define EDC_CHECK_WORDS_(name, words)                                                        \
+	EDC_STATIC_ASSERT_(edc_words_of_##name == -1 || edc_words_of_##name == (int)(words), \
+			   "the event " #name " is posted with another number of words than it has payload fields")
 
 #define EDC_EACH_(...) EDC_PICK_(__VA_ARGS__, EDC_7_, EDC_6_, EDC_5_, EDC_4_, EDC_3_, EDC_2_, EDC_1_, 0)(__VA_ARGS__)
 #define EDC_PICK_(a, b, c, d, e, f, g, macro, ...) macro
@@ -107,14 +147,14 @@ namespace edc {
 struct activity {
 	edc_class *begin, *end;
 };
-/* An activity that lasts as long as it lives. */
+/* Starts an activity when constructed and ends it when destroyed. */
 class scope {
 public:
 	explicit scope(const activity &what, uint16_t arg = 0) : end_(what.end), arg_(arg)
 	{
-		edc_border_(what.begin, arg);
+		edc_boundary_(what.begin, arg);
 	}
-	~scope() { edc_border_(end_, arg_); }
+	~scope() { edc_boundary_(end_, arg_); }
 	scope(const scope &) = delete;
 	scope &operator=(const scope &) = delete;
 

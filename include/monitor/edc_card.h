@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The card of a process: its state, and what all paths to its rings share. Included by edc.h.
+ * The card of a process: its state, and the code that all paths to its rings share. Included by edc.h.
  * Next in the flow: edc_post.h (threads with restartable sequences), edc_shared.h (all others), edc_connect.h.
  *
- * May run in a signal handler: no function of the C library; errno stays untouched.
+ * May run in a signal handler: calls no C library functions and leaves errno untouched.
  */
 #ifndef MONITOR_EDC_CARD_H
 #define MONITOR_EDC_CARD_H
@@ -15,10 +15,10 @@
 #include "token.h"
 #include "user_ring.h"
 
-#define EDC_UNKNOWN_ 0u /* nobody looked for a recorder yet; also what a fork's child begins with */
+#define EDC_UNKNOWN_ 0u /* has not looked for a recorder yet; also the initial state of a forked child */
 #define EDC_OFF_ 1u
 #define EDC_ON_ 2u     /* with restartable sequences */
-#define EDC_SHARED_ 3u /* on; the process has none */
+#define EDC_SHARED_ 3u /* on, without restartable sequences */
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,32 +27,32 @@ extern "C" {
 struct edc_class {
 	const char *name;
 	const char *fields;
-	uint32_t id;    /* given by the recorder, above it << 16 the number of its payload words; 0: none */
-	uint32_t asked; /* its place in the question that is not answered yet, from 1 on */
+	uint32_t id;    /* assigned by the recorder; from bit 16 on its number of payload words; 0: none */
+	uint32_t asked; /* its index in the pending request, from 1 */
 };
 
-/* The card of this process. In a page of its own that a fork wipes (MADV_WIPEONFORK). */
+/* The card of this process. In a separate page that a fork wipes (MADV_WIPEONFORK). */
 struct edc_card {
 	uint32_t word; /* EDC_UNKNOWN_, EDC_OFF_, EDC_ON_, EDC_SHARED_ */
 	uint32_t rings;
-	int64_t rseq; /* from the thread pointer to the thread's rseq area; EDC_ON_ only */
+	int64_t rseq; /* offset of the thread's rseq area from the thread pointer; EDC_ON_ only */
 	uint64_t ring_bytes;
-	uint64_t mask; /* of positions in words */
+	uint64_t mask; /* for positions, in words */
 	char *first;   /* the page of CPU 0's ring */
 	struct edc_user_ring *shared;
 	struct edc_user_area *area;
 	uint64_t blocks;
-	/* what only edc_connect.h uses */
-	uint64_t lost; /* events that came before the rings did */
+	/* used only by edc_connect.h */
+	uint64_t lost; /* events posted before there were rings */
 	uint64_t pid;
 	uint32_t lock;
-	uint32_t wiped; /* the page is one that a fork wipes */
-	int64_t socket; /* + 1; 0: none */
-	/* last, for objects that were built before there was such a thing */
-	uint32_t counting;         /* counters wanted at the borders of activities */
-	uint32_t counting_threads; /* that have opened theirs */
-	uint64_t key;              /* of the recording */
-	uint32_t by_device;        /* the rings are the kernel module's */
+	uint32_t wiped; /* a fork wipes this page */
+	int64_t socket; /* descriptor + 1; 0: none */
+	/* at the end, for objects that were built before these fields existed */
+	uint32_t counting;         /* number of counters to read at activity boundaries */
+	uint32_t counting_threads; /* threads that have opened their counters */
+	uint64_t key;              /* the recording's */
+	uint32_t by_device;        /* the rings come from the kernel module */
 };
 
 union edc_card_page {
@@ -60,17 +60,17 @@ union edc_card_page {
 	char page[4096];
 };
 
-/* One card in a process, if the dynamic linker merges it; where it does not, each library has one, all of them right.
+/* One card per process if the dynamic linker merges the symbol; otherwise each library has one, and all of them work.
  */
 __attribute__((weak, visibility("default"), aligned(4096))) union edc_card_page edc_card_page_;
 
-/* The running thread, as it stands in a ring's state; 0: not known yet. In static TLS: safe in signal handlers. */
+/* The running thread's TID, shifted as in a ring's state; 0: not known yet. Static TLS: safe in signal handlers. */
 __attribute__((weak, visibility("hidden"), tls_model("initial-exec"))) __thread uint64_t edc_self_;
 
-/* The first page of the area, which a fork's child inherits: it counts there what it loses before it has its own. */
+/* The first page of the area. A forked child inherits it and counts its losses there until it has another area. */
 __attribute__((weak, visibility("default"))) struct edc_user_area *edc_family_;
 
-static inline long edc_call_(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
+static inline long edc_syscall_(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f)
 {
 #if defined(__x86_64__)
 	long result;
@@ -97,11 +97,11 @@ static inline long edc_call_(long number, uint64_t a, uint64_t b, uint64_t c, ui
 #endif
 }
 
-#define EDC_CALL_0_(number) edc_call_(number, 0, 0, 0, 0, 0, 0)
-#define EDC_CALL_2_(number, a, b) edc_call_(number, (uint64_t)(a), (uint64_t)(b), 0, 0, 0, 0)
-#define EDC_CALL_3_(number, a, b, c) edc_call_(number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), 0, 0, 0)
+#define EDC_CALL_0_(number) edc_syscall_(number, 0, 0, 0, 0, 0, 0)
+#define EDC_CALL_2_(number, a, b) edc_syscall_(number, (uint64_t)(a), (uint64_t)(b), 0, 0, 0, 0)
+#define EDC_CALL_3_(number, a, b, c) edc_syscall_(number, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), 0, 0, 0)
 
-/* The trace's clock: the time stamp counter, on aarch64 the virtual counter of the architecture's timer. */
+/* The trace clock: the time stamp counter; on aarch64 the virtual counter of the architected timer. */
 static inline uint64_t edc_tsc_(void)
 {
 #if defined(__x86_64__)
@@ -127,15 +127,15 @@ static inline void edc_lost_(struct edc_card *card)
 		__atomic_fetch_add(&card->lost, 1, __ATOMIC_RELAXED);
 }
 
-/* A ring is full: the event is lost and counted; after the recording's end nothing is posted any more. */
-static inline void edc_refused_(struct edc_card *card, struct edc_user_ring *ring)
+/* A ring is full: counts the event as discarded. Turns the card off if the recording is over. */
+static inline void edc_discarded_(struct edc_card *card, struct edc_user_ring *ring)
 {
 	__atomic_fetch_add(&ring->discarded, 1, __ATOMIC_RELAXED);
 	if (card->area->over)
 		__atomic_store_n(&card->word, EDC_OFF_, __ATOMIC_RELAXED);
 }
 
-/* Half of a ring is full: the recorder is woken, once until it has looked. */
+/* Half of a ring is full: wakes the recorder, at most once until it has looked. */
 static inline void edc_ring_bell_(struct edc_card *card)
 {
 	__u32 *bell = &card->area->bell;
@@ -145,9 +145,9 @@ static inline void edc_ring_bell_(struct edc_card *card)
 		EDC_CALL_3_(SYS_futex, bell, 1 /* FUTEX_WAKE */, 1);
 }
 
-/* Makes edc_self_ the running thread. 0: this is the child of a vfork, whose cpu_id is its parent's: it must not post.
- */
-static inline int edc_know_self_(struct edc_card *card)
+/* Sets edc_self_ to the running thread. Returns 0 in the child of a vfork: its cpu_id is its parent's, so it must not
+ * post. */
+static inline int edc_refresh_tid_(struct edc_card *card)
 {
 	uint64_t self = (uint64_t)EDC_CALL_0_(SYS_gettid) << EDC_USER_POSITION_BITS;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Counters at the borders of activities: where the recorder wants them and the kernel lets programs read them, each
- * thread opens its own counters at its first border and posts their values, one token ahead of each begin and end.
- * Included by edc.h. Next in the flow: userspace/analyze/regions.cpp.
+ * Counters at activity boundaries: if the recorder requests them and the kernel lets programs read them, each thread
+ * opens its counters at its first boundary and posts their values in one token before each start and end event.
+ * Included by edc.h. Next in the flow: userspace/analyze/user_activities.cpp.
  *
- * Reading takes no system call: the page that the kernel shares for each counter says where it is and what to add
- * (struct perf_event_mmap_page, perf_event_open(2)). A counter that is not counting at this moment has no value: then
- * nothing is posted, and the activity is measured as if there were none.
+ * Reading needs no system call: the page that the kernel shares for each counter has the counter's index and the value
+ * to add (struct perf_event_mmap_page, perf_event_open(2)). A counter that is not counting at the moment has no value:
+ * then nothing is posted, and the activity is measured as if there were no counters.
  *
- * May run in a signal handler, also of a thread that is opening its counters: that handler posts none.
+ * May run in a signal handler, even while the thread is opening its counters: that handler posts none.
  */
 #ifndef MONITOR_EDC_COUNTERS_H
 #define MONITOR_EDC_COUNTERS_H
@@ -20,10 +20,10 @@
 extern "C" {
 #endif
 
-/* The part of struct perf_event_mmap_page that is read. */
+/* The part of struct perf_event_mmap_page that is read here. */
 struct edc_counter_page {
 	uint32_t version, compat_version;
-	uint32_t lock; /* changes when the rest does */
+	uint32_t lock; /* changes when the other fields do */
 	uint32_t index;
 	int64_t offset;
 	uint64_t time_enabled, time_running;
@@ -33,16 +33,16 @@ struct edc_counter_page {
 
 #define EDC_CAN_READ_ 4 /* cap_user_rdpmc */
 
-/* Of one thread, in a page that a fork wipes: its child has neither these mappings nor these counters. */
+/* One thread's counters, in a page that a fork wipes: the child has neither these mappings nor these counters. */
 struct edc_counters {
-	uint64_t key; /* of the recording that they were opened for; 0: none yet */
+	uint64_t key; /* of the recording that they were opened for; 0: not opened yet */
 	uint32_t count;
 	volatile struct edc_counter_page *page[EDC_USER_COUNTERS];
 };
 
-#define EDC_COUNTING_THREADS_ 1024 /* of a process: nobody tells a header that a thread ends, so theirs stay */
+#define EDC_COUNTING_THREADS_ 1024 /* per process: a header cannot see a thread end, so its counters stay */
 
-/* Of the running thread; null: there are none yet. */
+/* Of the running thread; NULL: none yet. */
 __attribute__((weak, visibility("default"), tls_model("initial-exec"))) __thread struct edc_counters *edc_counters_;
 
 #if defined(__x86_64__)
@@ -62,7 +62,7 @@ static inline uint64_t edc_pmc_(uint32_t index)
 		__asm__ volatile("isb\n\tmrs %0, pmevcntr" #number "_el0" : "=r"(value) : :); \
 		break;
 
-/* Counter registers have no numbers that a program could compute. */
+/* Counter registers are named in the instruction: a number computed at run time cannot select one. */
 static inline uint64_t edc_pmc_(uint32_t index)
 {
 	uint64_t value = 0;
@@ -108,7 +108,7 @@ static inline uint64_t edc_pmc_(uint32_t index)
 
 #endif
 
-/* 0: the counter is not counting now, or must not be read. */
+/* Returns 0 if the counter is not counting now or must not be read. */
 static inline int edc_read_counter_(const volatile struct edc_counter_page *page, uint64_t *value)
 {
 	uint32_t lock, index;
@@ -132,14 +132,14 @@ static inline void edc_close_counters_(struct edc_card *card, struct edc_counter
 {
 	uint32_t count = mine->count;
 
-	mine->count = 0; /* first: a signal handler must not read what goes */
+	mine->count = 0; /* first: a signal handler must not read what is unmapped next */
 	for (uint32_t i = 0; i < count; i++)
 		EDC_CALL_2_(SYS_munmap, mine->page[i], getauxval(AT_PAGESZ));
 	if (count)
 		__atomic_fetch_sub(&card->counting_threads, 1, __ATOMIC_RELAXED);
 }
 
-/* Opens what the area asks for, as one group. Whatever is refused: there are none then. */
+/* Opens the counters that the area requests, as one group. If one cannot be opened, none is used. */
 static inline void edc_open_counters_(struct edc_card *card, struct edc_counters *mine)
 {
 	long fd[EDC_USER_COUNTERS];
@@ -154,11 +154,11 @@ static inline void edc_open_counters_(struct edc_card *card, struct edc_counters
 		    wanted->type | (uint64_t)72 << 32, wanted->config, 0, 0, 0, wanted->flags, 0, wanted->config1, 0};
 		long page = -1;
 
-		fd[opened] = edc_call_(SYS_perf_event_open, (uint64_t)attributes, 0, ~0ull,
-				       opened ? (uint64_t)fd[0] : ~0ull, 8 /* PERF_FLAG_FD_CLOEXEC */, 0);
+		fd[opened] = edc_syscall_(SYS_perf_event_open, (uint64_t)attributes, 0, ~0ull,
+					  opened ? (uint64_t)fd[0] : ~0ull, 8 /* PERF_FLAG_FD_CLOEXEC */, 0);
 		if (fd[opened] < 0)
 			break;
-		page = edc_call_(SYS_mmap, 0, getauxval(AT_PAGESZ), PROT_READ, MAP_SHARED, (uint64_t)fd[opened], 0);
+		page = edc_syscall_(SYS_mmap, 0, getauxval(AT_PAGESZ), PROT_READ, MAP_SHARED, (uint64_t)fd[opened], 0);
 		if (page <= 0 && page > -4096) {
 			EDC_CALL_2_(SYS_close, fd[opened], 0);
 			break;
@@ -166,7 +166,7 @@ static inline void edc_open_counters_(struct edc_card *card, struct edc_counters
 		mine->page[opened] = (volatile struct edc_counter_page *)(uintptr_t)page;
 	}
 	for (uint32_t i = 0; i < opened; i++)
-		EDC_CALL_2_(SYS_close, fd[i], 0); /* the mapping keeps it */
+		EDC_CALL_2_(SYS_close, fd[i], 0); /* the mapping keeps the counter open */
 	if (opened == count && count) {
 		mine->count = count;
 		return;
@@ -176,7 +176,7 @@ static inline void edc_open_counters_(struct edc_card *card, struct edc_counters
 	__atomic_fetch_sub(&card->counting_threads, 1, __ATOMIC_RELAXED);
 }
 
-/* This thread's counters for this recording; null: it has none. A signal handler within finds none, too. */
+/* This thread's counters for this recording; NULL: none. A signal handler that interrupts this finds none either. */
 static inline struct edc_counters *edc_my_counters_(struct edc_card *card)
 {
 	struct edc_counters *mine = edc_counters_;
@@ -184,10 +184,10 @@ static inline struct edc_counters *edc_my_counters_(struct edc_card *card)
 	if (!mine) {
 		long page = -1;
 
-		if (!edc_know_self_(card)) /* the child of a vfork: this is its parent's memory */
+		if (!edc_refresh_tid_(card)) /* the child of a vfork: this is its parent's memory */
 			return NULL;
-		page = edc_call_(SYS_mmap, 0, sizeof edc_card_page_, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | 0x20 /* MAP_ANONYMOUS */, ~0ull, 0);
+		page = edc_syscall_(SYS_mmap, 0, sizeof edc_card_page_, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | 0x20 /* MAP_ANONYMOUS */, ~0ull, 0);
 		if (page <= 0 && page > -4096)
 			return NULL;
 		mine = (struct edc_counters *)(uintptr_t)page;
@@ -198,8 +198,8 @@ static inline struct edc_counters *edc_my_counters_(struct edc_card *card)
 	if (mine->key == ~0ull)
 		return NULL;
 	if (mine->key != card->key) {
-		edc_close_counters_(card, mine); /* of an earlier recording */
-		if (!edc_know_self_(card))
+		edc_close_counters_(card, mine); /* from an earlier recording */
+		if (!edc_refresh_tid_(card))
 			return NULL;
 		mine->key = card->key;
 		edc_open_counters_(card, mine);
@@ -218,7 +218,7 @@ __attribute__((weak, visibility("hidden"), noinline)) void edc_count_(void)
 		mine = edc_my_counters_(card);
 	if (!mine)
 		return;
-	if (card->area->over) { /* nobody reads them any more: others may need the PMU */
+	if (card->area->over) { /* the recording is over: others may need the PMU */
 		edc_close_counters_(card, mine);
 		return;
 	}
@@ -231,8 +231,8 @@ __attribute__((weak, visibility("hidden"), noinline)) void edc_count_(void)
 	edc_post_(&counters, 0, count, words);
 }
 
-/* An activity begins or ends. */
-static inline __attribute__((always_inline)) void edc_border_(struct edc_class *cls, uint16_t arg)
+/* Posts the start or end of an activity. */
+static inline __attribute__((always_inline)) void edc_boundary_(struct edc_class *cls, uint16_t arg)
 {
 	if (__builtin_expect(edc_card_page_.card.counting != 0, 0))
 		edc_count_();

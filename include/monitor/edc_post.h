@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The user card's fast path: a token into the ring of the CPU we run on, as one restartable sequence (rseq(2)).
- * Included by edc.h. Next in the flow: edc_connect.h where this path says no; userspace/card/user_card.cpp reads.
+ * The user card's fast path: stores a token in the current CPU's ring in one restartable sequence (rseq(2)).
+ * Included by edc.h. Next in the flow: edc_connect.h if this path fails; userspace/card/user_card.cpp reads the rings.
  *
- * The sequence, as librseq's and the C library's conventions want it (the C library has registered the area): read
- * cpu_id, pick its ring, look at its state, read the clock, store the token, store the state. If the thread is
- * preempted, migrated or gets a signal in between, the kernel makes it start again: so nobody else stored into this
- * ring meanwhile, and as the clock is read inside, every ring is sorted in time. The last store commits. Where it says
- * no: another thread wrote last, no room in the block, the block is 2^31 ticks old, no such ring.
+ * The sequence follows the conventions of librseq and of the C library, which has registered the rseq area: read
+ * cpu_id, select its ring, check the ring's state, read the clock, store the token, store the state. If the thread is
+ * preempted, migrated or receives a signal in between, the kernel restarts the sequence. So no other thread stores into
+ * this ring in between, and since the clock is read inside the sequence, every ring is sorted by time. The last store
+ * commits. The sequence fails if another thread wrote last, the token does not fit into the block, the block is 2^31
+ * ticks old, or the CPU has no ring.
  *
- * Invariant: a token whose state was stored is whole; one whose state was not is not there.
+ * Invariant: a token is complete once the state is stored, and does not exist before.
  */
 #ifndef MONITOR_EDC_POST_H
 #define MONITOR_EDC_POST_H
@@ -24,7 +25,7 @@ void edc_slow_(struct edc_class *cls, uint32_t arg, uint32_t count, const uint64
 
 #if defined(__x86_64__)
 
-#ifndef EDC_RSEQ_BEGIN_ /* a test takes the protection away and must see what follows */
+#ifndef EDC_RSEQ_BEGIN_ /* a test removes the protection and must see the damage */
 #define EDC_RSEQ_BEGIN_                                                                        \
 	".pushsection __rseq_cs, \"aw\"\n\t"                                                   \
 	".balign 32\n"                                                                         \
@@ -33,7 +34,7 @@ void edc_slow_(struct edc_class *cls, uint32_t arg, uint32_t count, const uint64
 	".quad 1f, 2f - 1f, 4f\n\t"                                                            \
 	".popsection\n\t"                                                                      \
 	".pushsection __rseq_failure, \"ax\"\n\t"                                              \
-	".byte 0x0f, 0xb9, 0x3d\n\t" /* ud1, so that the signature is no instruction's part */ \
+	".byte 0x0f, 0xb9, 0x3d\n\t" /* ud1: makes the signature decode as its displacement */ \
 	".long 0x53053053\n"                                                                   \
 	"4:\n\t"                                                                               \
 	"jmp %l[again]\n\t"                                                                    \
@@ -49,7 +50,7 @@ void edc_slow_(struct edc_class *cls, uint32_t arg, uint32_t count, const uint64
 
 enum edc_outcome { EDC_POSTED_, EDC_AGAIN_, EDC_SLOW_ };
 
-/* The sequence for a token with `count` words; `head` is the token without its time. */
+/* The sequence for a token with `count` payload words; `head` is the token without its time. */
 #define EDC_DEFINE_TRY_(count, stores)                                                                               \
 	static inline                                                                                                \
 	    __attribute__((always_inline)) enum edc_outcome edc_try_##count##_(uint64_t head, const uint64_t *words) \
@@ -109,7 +110,7 @@ EDC_DEFINE_TRY_(5, EDC_WORDS_4_ EDC_WORD_(5))
 EDC_DEFINE_TRY_(6, EDC_WORDS_4_ EDC_WORD_(5) EDC_WORD_(6))
 EDC_DEFINE_TRY_(7, EDC_WORDS_4_ EDC_WORD_(5) EDC_WORD_(6) EDC_WORD_(7))
 
-/* `count` is a constant where it matters: one case is left. */
+/* `count` is a compile-time constant where it matters: one case remains. */
 static inline __attribute__((always_inline)) enum edc_outcome edc_try_(uint64_t head, uint32_t count,
 								       const uint64_t *words)
 {
@@ -135,7 +136,7 @@ static inline __attribute__((always_inline)) enum edc_outcome edc_try_(uint64_t 
 
 #endif /* __x86_64__ */
 
-/* One event. `count` is a constant, 0 to EDC_MAX_WORDS. */
+/* Posts one event. `count` is a constant, 0 to EDC_MAX_WORDS. */
 static inline __attribute__((always_inline)) void edc_post_(struct edc_class *cls, uint32_t arg, uint32_t count,
 							    const uint64_t *words)
 {
@@ -145,7 +146,7 @@ static inline __attribute__((always_inline)) void edc_post_(struct edc_class *cl
 		return;
 
 #if defined(__x86_64__)
-	uint32_t id = cls->id ^ count << 16; /* its fields and the words posted agree: an id is left */
+	uint32_t id = cls->id ^ count << 16; /* leaves the id if the class has `count` payload words */
 
 	if (__builtin_expect(word == EDC_ON_ && id - 1 < EDC_ID_LAST, 1)) {
 		enum edc_outcome outcome;

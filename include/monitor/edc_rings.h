@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The user card's rings where the fast path says no: open the next block, leave one that is too full or too old, tell
- * which thread writes. Included by edc_connect.h, which calls edc_prepare_() until the fast path says yes.
+ * Prepares the user card's rings when the fast path fails: opens the next block, leaves one that is too full or too
+ * old, posts which thread writes. Included by edc_connect.h, which calls edc_prepare_() until the fast path succeeds.
  *
- * May run in a signal handler: no function of the C library, and no system call but for who we are, now and then, and
- * to wake the recorder, once until it has looked. A ring changes by one store into its state, in a restartable sequence
- * that first looks whether it still is what it was: words of a header or a token before it are not seen by anybody if
- * the sequence is broken off.
+ * May run in a signal handler: calls no C library functions. It makes system calls only to re-check the TID now and
+ * then, and to wake the recorder, at most once until it has looked. A ring changes by one store to its state, in a
+ * restartable sequence that first checks that the state is unchanged. If the sequence is aborted, the words of a header
+ * or token that it stored before are not visible.
  */
 #ifndef MONITOR_EDC_RINGS_H
 #define MONITOR_EDC_RINGS_H
@@ -15,7 +15,7 @@
 
 #if defined(__x86_64__)
 
-#define EDC_LOOK_AT_SELF_ 8 /* one of so many blocks is opened with a look at who opens it */
+#define EDC_LOOK_AT_SELF_ 8 /* re-check the TID at every 8th block */
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,7 +33,7 @@ static inline struct edc_store *edc_add_(struct edc_store *at, __u64 *to, __u64 
 	return at + 1;
 }
 
-/* Does the stores, then makes `state` the ring's, if it still is `expected` and we are on this CPU all the time. */
+/* Does the stores, then sets the ring's state, if it still is `expected` and we stay on this CPU throughout. */
 static inline enum edc_outcome edc_change_(struct edc_card *card, uint32_t cpu, struct edc_user_ring *ring,
 					   uint64_t expected, uint64_t state, const struct edc_store *stores,
 					   const struct edc_store *end)
@@ -64,13 +64,13 @@ again:
 	return EDC_AGAIN_;
 }
 
-/* The CPU we run on; above all CPUs: this thread has no restartable sequences. */
+/* The current CPU; a number above all CPUs: this thread has no restartable sequences. */
 static inline uint32_t edc_cpu_(const struct edc_card *card)
 {
 	return *(volatile uint32_t *)((char *)__builtin_thread_pointer() + card->rseq + 4);
 }
 
-/* One step towards this CPU's ring taking `words` more from this thread. EDC_SLOW_: it is full, the event is lost. */
+/* One step to prepare this CPU's ring for `words` words of this thread. EDC_SLOW_: it is full, the event is lost. */
 static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t cpu, uint32_t words)
 {
 	uint64_t self = edc_self_;
@@ -82,7 +82,7 @@ static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t cpu,
 	__u64 *here = blocks + (position & card->mask), *header = here - in_block;
 	struct edc_store stores[5], *end = stores;
 
-	/* Full comes first: it is what a program meets again and again, and makes no system call. */
+	/* A full ring is checked first: a program meets it again and again, and it must not cost a system call. */
 	if (in_block == 0) {
 		uint64_t waiting = (position / EDC_USER_BLOCK_WORDS - __atomic_load_n(&ring->read, __ATOMIC_ACQUIRE)) &
 				   EDC_USER_BLOCKS;
@@ -90,13 +90,13 @@ static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t cpu,
 		if (waiting >= card->blocks / 2)
 			edc_ring_bell_(card);
 		if (waiting >= card->blocks) {
-			edc_refused_(card, ring);
+			edc_discarded_(card, ring);
 			return EDC_SLOW_;
 		}
 	}
 	if ((in_block != 0 && (state ^ self) >> EDC_USER_POSITION_BITS) || self == 0 ||
 	    (in_block == 0 && position / EDC_USER_BLOCK_WORDS % EDC_LOOK_AT_SELF_ == 0)) {
-		if (!edc_know_self_(card)) {
+		if (!edc_refresh_tid_(card)) {
 			edc_lost_(card);
 			return EDC_SLOW_;
 		}
@@ -119,7 +119,7 @@ static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t cpu,
 		end = edc_add_(end, here + 1, tid);
 		position += 2;
 	} else {
-		return EDC_POSTED_; /* somebody prepared it meanwhile */
+		return EDC_POSTED_; /* prepared by another thread in between */
 	}
 	return edc_change_(card, cpu, ring, state, self | (position & EDC_USER_POSITION), stores, end);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The user card for threads without restartable sequences: an old C library, one that was told to leave them alone, or
- * another architecture. They share one ring of the process (user_ring.h). Included by edc_connect.h.
+ * The user card for threads without restartable sequences: the C library is old or configured not to register them, or
+ * the architecture is not x86-64. These threads share one ring per process (user_ring.h). Included by edc_connect.h.
  *
- * May run in a signal handler, also of a thread that is in the middle of it: what is claimed belongs to one call alone.
- * Invariant: nothing is claimed that does not fit; a claim is announced before it is made and until all is stored; a
- * record whose head was stored is whole (the head is stored with release, and the reader reads it with acquire).
+ * May run in a signal handler, even one that interrupts this code: claimed words belong to a single call.
+ * Invariants: words are claimed only if they fit. A claim is announced before it is made, and until everything is
+ * stored. A record whose head is stored is complete (the head is stored with release and read with acquire).
  */
 #ifndef MONITOR_EDC_SHARED_H
 #define MONITOR_EDC_SHARED_H
 
 #include "edc_card.h"
 
-#define EDC_LOOK_AT_SELF_WORDS_ 4096 /* who passes a multiple of so many words looks who it is */
+#define EDC_LOOK_AT_SELF_WORDS_ 4096 /* re-check the TID when a record crosses a multiple of this */
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +22,7 @@ extern "C" {
 #define EDC_CLAIMED_() ((void)0)
 #endif
 
-/* Announces a claim at `position`. Returns where, for as long as it may store there; NULL: too many are at it. */
+/* Announces a claim at `position`. Returns the entry, to be cleared after the stores; NULL: all entries are in use. */
 static inline __u64 *edc_announce_(struct edc_user_ring *ring, uint64_t position)
 {
 	uint32_t first = (uint32_t)(edc_self_ >> EDC_USER_POSITION_BITS);
@@ -37,7 +37,7 @@ static inline __u64 *edc_announce_(struct edc_user_ring *ring, uint64_t position
 	return NULL;
 }
 
-/* One event; `head` is the token without its time. It is in the ring afterwards, or counted. */
+/* Posts one event; `head` is the token without its time. On return the event is either in the ring or counted. */
 static inline void edc_share_(struct edc_card *card, uint64_t head, uint32_t count, const uint64_t *words)
 {
 	struct edc_user_ring *ring = card->shared;
@@ -53,12 +53,12 @@ static inline void edc_share_(struct edc_card *card, uint64_t head, uint32_t cou
 		if (used > mask / 2)
 			edc_ring_bell_(card);
 		if (!full && (edc_self_ == 0 || (position ^ (position + length)) & EDC_LOOK_AT_SELF_WORDS_) &&
-		    !edc_know_self_(card)) {
+		    !edc_refresh_tid_(card)) {
 			edc_lost_(card);
 			goto out;
 		}
 		if (full || (!claim && !(claim = edc_announce_(ring, position)))) {
-			edc_refused_(card, ring);
+			edc_discarded_(card, ring);
 			goto out;
 		}
 		__atomic_store_n(claim, edc_self_ | (position & EDC_USER_POSITION), __ATOMIC_RELEASE);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The ring and the block: where tokens lie until the recorder takes them, and how they lie on disk.
+ * The ring and the block: where tokens are kept until the recorder reads them, and how they are stored on disk.
  *
  * A block is one 4 KiB page and one CTF packet: a header, then whole records (a token and its payload words).
- * A record never straddles blocks, so ring pages go to disk as they are and any block can be read alone.
- * What lies behind a closed block's content size is undefined.
+ * A record never straddles blocks, so ring pages are written to disk unchanged and any block can be read alone.
+ * The contents of a closed block after its content size are undefined.
  *
  * A ring is a circle of blocks with one writer at a time. Life of a block:
  *
@@ -14,15 +14,15 @@
  * Opening: clear the magic, write the header, write the magic, set the position. Closing: write content size and
  * end time, then publish `closed` with an ordering (BPF: one xchg; elsewhere a store-release). The reader takes
  * blocks [read, closed) after an acquire of `closed`, and publishes `read` with a release when it has copied them.
- * The writer's only look at the reader is `read`, when it opens a block: if no block is free the token is refused
- * and counted in `discarded`, which the next opened block carries in its header, so a loss has its place in time. If
- * just half of the blocks wait the writer wakes the reader, once for each time that they come to be so many.
+ * All the writer sees of the reader is `read`, when it opens a block: if no block is free, the token is discarded and
+ * counted in `discarded`. The header of the next block opened carries that count, so a loss can be located in time. If
+ * exactly half of the blocks are waiting, the writer wakes the reader, once each time that number is reached.
  *
  * Litmus text (x86 cannot show an error here; reviewed for weaker machines):
  *   writer: W(records) W(content_size) RMW_full(closed)   reader: R_acq(closed) R(records) W_rel(read)
- *   writer: R(read) --control dependency--> W(records)    so no record of the next lap passes the reader's copy.
+ *   writer: R(read) --control dependency--> W(records)    so no record of the next lap overtakes the reader's copy.
  *   writer: W(closed) MB R(read)                          reader: W(read) MB R(closed), then it sleeps
- *     so either the reader sees that half of the blocks wait, or the writer sees where it counts from.
+ *     so either the reader sees that half of the blocks are waiting, or the writer sees the new `read`.
  *
  * Plain C for BPF, kernel and user space. A ring that a user process writes is untrusted: copy, validate, rewrite.
  */
@@ -35,7 +35,7 @@
 #define EDC_BLOCK_MAGIC 0xc1fc1fc1u /* CTF packet magic */
 #define EDC_BLOCK_HEADER 96         /* bytes before the first token */
 
-/* A token this many ticks after its block's begin opens a new block: 32-bit times stay unambiguous. */
+/* A token this many ticks after the start of its block opens a new block: 32-bit times stay unambiguous. */
 #define EDC_BLOCK_MAX_TICKS (1ull << 31)
 
 /* CTF packet header and packet context. Sizes in bits, times in ticks of the trace clock. */
@@ -49,8 +49,8 @@ struct edc_block {
 	__u64 content_size;  /* bits, header included; valid once closed */
 	__u64 packet_size;   /* bits, EDC_BLOCK_SIZE * 8 */
 	__u64 packet_seq_num;
-	__u64 events_discarded; /* refused by this ring before this block was opened */
-	__u32 cpu_id;           /* EDC_CPU_UNKNOWN: the recorder's own, and user tokens whose CPU is not known */
+	__u64 events_discarded; /* discarded by this ring before this block was opened */
+	__u32 cpu_id;           /* EDC_CPU_UNKNOWN: the recorder's own blocks, and user tokens whose CPU is unknown */
 	__u32 level;            /* nesting level of the probes, EDC_LEVEL_USER in user rings */
 	__u32 tid;              /* the thread that ran when the block was opened */
 	__u32 process;          /* the process that wrote a user ring, else 0 */
@@ -60,22 +60,22 @@ struct edc_block {
 #define EDC_CPU_UNKNOWN 0xffffffffu
 
 /*
- * Control words of one ring; the reader's `read` lies apart from them (card.h). Offsets are bytes from the start of the
- * memory that holds control and blocks.
+ * Control words of one ring; the reader's `read` is kept apart from them (card.h). Offsets are bytes from the start of
+ * the memory that holds control words and blocks.
  */
 struct edc_ring {
 	/* the writer's */
 	__u64 pos;        /* where the next token goes */
 	__u64 end;        /* end of the open block; 0: none is open */
 	__u64 begin_time; /* of the open block */
-	__u64 last_time;  /* of the newest token: times never step back */
+	__u64 last_time;  /* of the newest token: times never go backwards */
 	__u64 opened;     /* blocks opened so far */
 	__u64 closed;     /* blocks closed so far: published to the reader */
-	__u64 discarded;  /* tokens refused so far */
+	__u64 discarded;  /* tokens discarded so far */
 	__u64 clamped;    /* times that were moved up to last_time */
 	/* fixed before the first token */
 	__u64 first;  /* offset of the first block */
-	__u64 blocks; /* how many */
+	__u64 blocks; /* number of blocks */
 	__u64 next;   /* writer's: index of the block to open next */
 	__u64 stream_instance_id;
 	__u64 pad[4];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a process's user card and the recorder share: rings in a sealed memory of that process alone, and the words
- * they exchange over a socket before. Used by edc_post.h, edc_shared.h and edc_connect.h (the writers) and
+ * What a process's user card and the recorder share: rings in sealed memory that belongs to that process alone, and the
+ * messages that they first exchange over a socket. Used by edc_post.h, edc_shared.h and edc_connect.h (the writers) and
  * userspace/card (the reader).
  *
- * The area: one page of struct edc_user_area, then for each CPU a page of struct edc_user_ring and its blocks, then the
- * same once more: the shared ring.
+ * The area: one page of struct edc_user_area, then for each CPU a page of struct edc_user_ring and its blocks, then one
+ * more such page and blocks: the shared ring.
  *
  * A CPU's ring is written in restartable sequences. Its whole state is one word, so that every change is one store, the
  * last of a restartable sequence:
@@ -15,27 +15,27 @@
  *    | thread that wrote last  | position in words since the beginning   |
  *    +-------------------------+-----------------------------------------+
  *
- * Position / 512 is the block, position % 512 the word in it; 0 means that no block is open: the next writer opens one,
- * if the reader's `read` says that it is free. A writer that is not the thread of the word first posts a `thread`
- * token. Life of a block: opened (header words, then state), filled (token, then state), left (state points behind it).
- * What the header needs from the writer is its begin, what was refused before, its thread and, if it was left before it
- * was full, its content; everything else is the recorder's, who knows better than to believe it.
+ * Position / 512 is the block, position % 512 the word in it; word 0 means that no block is open: the next writer opens
+ * one, if the reader's `read` shows that it is free. A writer other than the thread in the state first posts a `thread`
+ * token. Life of a block: opened (header words, then state), filled (token, then state), left (state points past it).
+ * In the header the writer supplies the start time, the number discarded before, its TID and, if it left the block
+ * before it was full, the content size. The recorder fills in the rest and trusts nothing the writer put there.
  *
  * The shared ring is for threads without restartable sequences: a circle of words without blocks. Its state is the
- * position of the next record; a locked compare-and-exchange claims the words of one, if so many are free. A record is
- * a head, the token and its payload words. The head is stored last and says that the record is there: its position
- * tells it from what an earlier lap left in its place.
+ * position of the next record; a locked compare-and-exchange claims the words for one, if enough are free. A record is
+ * a head, the token and its payload words. The head is stored last and marks the record as present: its position
+ * distinguishes it from what an earlier lap left in the same words.
  *
  *     63            40 39             24 23                               0
  *    +----------------+-----------------+----------------------------------+
  *    | thread         | time, bits 32.. | position of this word in the ring |
  *    +----------------+-----------------+----------------------------------+
  *
- * Times in it rise only by and large: the clock is read after the claim. Who claims and never comes back (a killed
- * thread, a longjmp() out of a signal handler) leaves a hole; the reader waits for it for a second, then goes round it
- * and counts an event as lost. A writer that comes back later stores nevertheless: stores cannot be taken back. So each
- * announces its claim before it makes it, and what was gone round is not free for the next lap before the announcement
- * is gone, or the thread.
+ * Times in it are only approximately ordered: the clock is read after the claim. A claimant that never commits (a
+ * killed thread, a longjmp() out of a signal handler) leaves a hole; the reader waits one second for it, then skips it
+ * and counts an event as lost. A writer that resumes later still stores: its stores cannot be prevented. So each writer
+ * announces its claim before making it, and skipped words are not free for the next lap until the announcement or the
+ * thread is gone.
  *
  * The recorder reads the memory of a process that may be hostile: copy, validate, rewrite.
  */
@@ -52,7 +52,7 @@
 #define EDC_USER_HEADER_WORDS (EDC_BLOCK_HEADER / 8)
 #define EDC_USER_BLOCKS (EDC_USER_POSITION / EDC_USER_BLOCK_WORDS) /* block numbers are modulo this + 1 */
 
-/* A counter that is wanted at the borders of activities, as in struct perf_event_attr. */
+/* A counter to read at activity boundaries, as in struct perf_event_attr. */
 struct edc_user_counter {
 	__u64 config, config1;
 	__u64 flags; /* exclude_user and so on */
@@ -63,8 +63,8 @@ struct edc_user_counter {
 #define EDC_USER_COUNTERS 5
 
 /*
- * Who finds half of a ring full rings: rung, where it was quiet, and a wake-up. The recorder makes it quiet again when
- * it has looked. A card that was built before there was a bell never rings.
+ * A writer that finds half of a ring full changes the bell from quiet to rung and wakes the recorder, which makes it
+ * quiet again when it has looked. A card that was built before the bell existed never rings it.
  */
 #define EDC_BELL_NONE 0
 #define EDC_BELL_QUIET 1
@@ -74,17 +74,17 @@ struct edc_user_counter {
 struct edc_user_area {
 	__u32 magic;
 	__u32 over;     /* the recorder's: the recording is over, post nothing */
-	__u32 counters; /* how many are wanted */
+	__u32 counters; /* number of counters requested */
 	__u32 bell;     /* EDC_BELL_*: a futex */
 	__u32 pad[12];
-	__u64 lost_early; /* the card's: events that came before the rings did */
+	__u64 lost_early; /* the card's: events posted before there were rings */
 	struct edc_user_counter counter[EDC_USER_COUNTERS];
-	__u64 key; /* of the recording: counters opened for another one are not these */
+	__u64 key; /* the recording's: counters opened for another key are stale */
 };
 
-#define EDC_CLAIMS 60 /* that can be announced at a time */
+#define EDC_CLAIMS 60 /* claims that can be announced at a time */
 
-/* A thread (from EDC_USER_POSITION_BITS on) may be about to store at this position; 0: nobody. */
+/* A thread (bits EDC_USER_POSITION_BITS and up) may be about to store at this position; 0: none. */
 struct edc_user_claim {
 	__u64 word __attribute__((aligned(64)));
 };
@@ -92,11 +92,11 @@ struct edc_user_claim {
 /* A ring's page; its blocks follow. */
 struct edc_user_ring {
 	__u64 state;                                  /* the writers' */
-	__u64 begin_time;                             /* of the open block; nothing in the shared ring */
-	__u64 discarded __attribute__((aligned(64))); /* tokens refused so far: atomic */
-	__u64 read __attribute__((aligned(64)));      /* the reader's: blocks taken so far; in the shared ring words */
+	__u64 begin_time;                             /* of the open block; unused in the shared ring */
+	__u64 discarded __attribute__((aligned(64))); /* tokens discarded so far: atomic */
+	__u64 read __attribute__((aligned(64)));      /* the reader's: blocks read so far; words in the shared ring */
 	__u64 pad[15];
-	struct edc_user_claim claim[EDC_CLAIMS]; /* the writers', of the shared ring */
+	struct edc_user_claim claim[EDC_CLAIMS]; /* the writers', in the shared ring */
 };
 
 /* The shared ring's heads. */
@@ -112,32 +112,32 @@ EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, read) == 128);
 EDC_ASSERT(__builtin_offsetof(struct edc_user_ring, claim) == 256);
 EDC_ASSERT(sizeof(struct edc_user_ring) == EDC_BLOCK_SIZE);
 
-/* Who writes from here on: a token without argument, then one word: the thread's number, above it the recorder's word
- * for its process (zero in the ring). The class `thread` of card.h. */
+/* The thread that writes from here on: a token without argument, then one word: the TID, and above it the process as
+ * filled in by the recorder (zero in the ring). The class `thread` of card.h. */
 #define EDC_ID_THREAD 5
 
-/* The writing thread's counters, ahead of an activity's begin or end: a word for each. */
+/* The writing thread's counters, before the start or end event of an activity: a word for each. */
 #define EDC_ID_USER_COUNTERS 346
 
 /*
- * The handshake, over a Unix socket of packets: the card sends one edc_hello, behind it the classes' texts
- * ("NAME\0FIELDS\0" each); the recorder answers with one edc_welcome, behind it an id (u16, 0: refused) for each, and
- * the area's memory as a descriptor if the card asked for one. Then both close the connection.
+ * The handshake, over a Unix SOCK_SEQPACKET socket: the card sends one edc_hello, followed by the classes' texts
+ * ("NAME\0FIELDS\0" each). The recorder answers with one edc_welcome, followed by an id (u16, 0: rejected) for each
+ * class, and passes a descriptor of the area's memory if the card requested an area. Then both close the connection.
  */
-#define EDC_HELLO_AREA 1    /* give me rings: the card's first */
-#define EDC_HELLO_CLASSES 2 /* I have rings: only ids for more classes */
+#define EDC_HELLO_AREA 1    /* rings and ids: the card's first request */
+#define EDC_HELLO_CLASSES 2 /* only ids for more classes: the card has rings */
 #define EDC_HELLO_BYTES (60 * 1024)
 
 struct edc_hello {
 	__u32 magic;
-	__u32 wish; /* EDC_HELLO_* */
+	__u32 request; /* EDC_HELLO_* */
 	__u32 classes;
 	__u32 text_bytes;
 };
 
 struct edc_welcome {
 	__u32 magic;
-	__u32 rings; /* CPUs, the shared ring not among them; 0: refused */
+	__u32 rings; /* one per CPU, the shared ring not included; 0: rejected */
 	__u64 area_bytes;
 	__u64 ring_bytes; /* of one CPU: its page and its blocks */
 	__u32 blocks;     /* of one ring, a power of two */
@@ -147,9 +147,9 @@ struct edc_welcome {
 EDC_ASSERT(sizeof(struct edc_hello) == 16);
 EDC_ASSERT(sizeof(struct edc_welcome) == 32);
 
-/* A child of the recorder finds it here: the name of an abstract socket (unix(7)), without its leading zero. */
+/* For a child of the recorder: the variable that names its abstract socket (unix(7)), without the leading NUL. */
 #define EDC_ENVIRONMENT "MONITOR_EDC"
-/* Every other process finds it here. */
+/* For every other process: the path of the socket. */
 #define EDC_SOCKET_PATH "/run/monitor/edc.sock"
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How the library says that something cannot be done: one sentence, with the remedy where there is one.
+// Reports that something cannot be done: one sentence, with the remedy where there is one.
 //
-// Thrown by whatever opens a trace, looks a name up, reads an expression or a time. Damaged bytes of a trace throw
-// nothing: they are told by Trace::problems() and shown as gaps. Exceptions of a program's own visitor pass unchanged.
+// Thrown by whatever opens a trace, looks up a name, or parses an expression or a time. Damaged bytes of a trace do not
+// throw: Trace::problems() reports them, and they appear as gaps. Exceptions of a program's visitor pass unchanged.
 #pragma once
 
 #include <stdexcept>

@@ -4,10 +4,10 @@
 //     const poet::Field ret = trace.field("ret");             // once
 //     if (const auto value = event.get<std::int64_t>(ret)) ... // per event
 //
-// Given by a Cursor or to a visitor. An Event refers to bytes of the trace: it is valid until the visitor returns or
-// the cursor moves, and so is a std::string_view read from it; what is to last is copied. What an event does not have
-// is empty, never 0. Reading a field by its handle costs a load and two shifts where the field lies at a fixed place,
-// which nearly all do. One thread uses an Event.
+// Obtained from a Cursor or in a visitor. An Event refers to bytes of the trace: it is valid until the visitor returns
+// or the cursor moves, and so is a std::string_view read from it. Copy what must outlive that. What an event does not
+// have is empty, never 0. Reading a field by its handle costs a load and two shifts if the field is at a fixed offset,
+// as nearly all are. Only one thread may use an Event.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace poet {
 
 namespace detail {
 
-// What events look up; of one trace. Not for programs.
+// The tables that the events of one trace refer to. Not for programs.
 struct Tables {
 	const EventClass *classes = nullptr;
 	const Stream *streams = nullptr;
@@ -36,23 +36,23 @@ struct Tables {
 
 struct Ref; // a field of a class, as the library reads it
 
-// Where a field lies in the events of one class.
+// Where a field is in the events of one class.
 struct Place {
 	enum class How : std::uint8_t { none, shifted, other };
 
 	How how = How::none;
 	bool is_signed = false;
-	std::uint8_t left = 0, right = 0; // shifts of the 8 bytes from `byte` on
+	std::uint8_t left = 0, right = 0; // shifts for the 8 bytes at `byte`
 	std::uint32_t byte = 0;
 	const Ref *ref = nullptr;
 };
 
-// Of an event of another layout than monitor's own.
-struct Described {
+// Of an event whose layout is not monitor's own.
+struct GenericCtf {
 	const std::byte *packet = nullptr;
 	std::uint64_t at_bits = 0, end_bits = 0;
 	std::uint64_t *slots = nullptr;
-	std::uint32_t cpu = 0; // all ones: not known
+	std::uint32_t cpu = 0; // all ones: unknown
 };
 
 struct FieldTable;
@@ -60,7 +60,7 @@ struct Access;
 
 } // namespace detail
 
-// A field by its name, for all classes of one trace that have it. A cheap handle; any number of threads may use one.
+// A field by name, for all classes of one trace that have it. A cheap handle; any number of threads may use it.
 class POET_API Field {
 public:
 	const std::string &name() const;
@@ -75,7 +75,7 @@ private:
 	const detail::Tables *tables_ = nullptr;
 };
 
-// Empty: the event has none, or it is a list.
+// Empty: the event does not have the field, or the field is a list.
 using Value = std::variant<std::monostate, std::uint64_t, std::int64_t, double, std::string_view>;
 
 enum class Mode : std::uint8_t { user, kernel };
@@ -89,16 +89,16 @@ public:
 	const std::string &name() const { return event_class().name; }
 	const Stream &stream() const { return tables_->streams[stream_]; }
 	std::uint32_t stream_index() const { return stream_; }
-	// Where it was posted.
+	// The CPU it was posted on.
 	std::optional<std::uint32_t> cpu() const
 	{
-		if (!stream().is_described)
+		if (!stream().is_generic_ctf)
 			return stream().cpu;
-		const std::uint32_t known = static_cast<const detail::Described *>(place_)->cpu;
+		const std::uint32_t known = static_cast<const detail::GenericCtf *>(place_)->cpu;
 		return known != ~std::uint32_t(0) ? std::optional(known) : std::nullopt;
 	}
 	std::uint32_t level() const { return stream().level; }
-	// Who posted it.
+	// The mode it was posted in.
 	POET_API Mode mode() const;
 
 	// Whether it has the field.
@@ -109,8 +109,8 @@ public:
 	}
 	bool has(std::string_view name) const { return has_ref(ref_of(name)); }
 
-	// The field's value as an integer type, double, or std::string_view (up to its first NUL). Empty: the event
-	// does not have it, the field is of another kind, or T does not hold the value (-1 is no unsigned).
+	// The field's value as an integer type, double, or std::string_view (up to its first NUL). Empty if the event
+	// does not have the field, the field is of another kind, or T cannot hold the value (-1 is not an unsigned).
 	template <class T> std::optional<T> get(const Field &field) const
 	{
 		const detail::Place &place = place_of(field);
@@ -124,19 +124,20 @@ public:
 			}
 		return get_ref<T>(place.ref);
 	}
-	// The same, with the name looked up in every event's class.
+	// The same, but looks up the name in the class of every event.
 	template <class T> std::optional<T> get(std::string_view name) const { return get_ref<T>(ref_of(name)); }
 
-	// Of whichever kind it is. By number: the field's place in event_class().fields.
+	// The value, whatever its kind. field_number: the field's index in event_class().fields.
 	POET_API Value value(const Field &field) const;
 	POET_API Value value(std::size_t field_number) const;
-	// The elements of a list; those that are no values themselves are empty. Empty for what is no list.
+	// The elements of a list; elements that are not single values are empty. No elements if the field is not a
+	// list.
 	POET_API std::vector<Value> values(const Field &field) const;
-	// The name of the value; empty: it has none.
+	// The label of the value; empty if it has none.
 	POET_API std::string_view label(const Field &field) const;
-	// As people read it: the label if there is one, integers in their base, lists in brackets. "" if absent.
+	// In readable form: the label if there is one, integers in their base, lists in brackets. "" if absent.
 	POET_API std::string text_of(const Field &field) const;
-	// Its name and all its fields as NAME=VALUE.
+	// The event's name and all its fields as NAME=VALUE.
 	POET_API std::string to_text() const;
 
 private:
@@ -167,7 +168,7 @@ private:
 			return is_signed ? as<T>(static_cast<std::int64_t>(bits)) : as<T>(bits);
 		}
 	}
-	// Of no field for nullptr.
+	// nullptr: no field.
 	POET_API bool has_ref(const detail::Ref *ref) const;
 	POET_API bool integer(const detail::Ref *ref, std::uint64_t &bits, bool &is_signed) const;
 	POET_API std::optional<double> real(const detail::Ref *ref) const;
@@ -176,16 +177,16 @@ private:
 
 	std::uint64_t time_;
 	const std::byte *data_;
-	const void *place_; // its packet, or its detail::Described
+	const void *place_; // its packet, or its detail::GenericCtf
 	const detail::Tables *tables_;
 	std::uint32_t class_, stream_;
 };
 
-// A place where events of a stream are missing: they were lost while recording, or their bytes are damaged.
+// A position in a stream where events are missing: they were lost while recording, or their bytes are damaged.
 struct Gap {
 	const Stream *stream = nullptr;
 	std::uint64_t from = 0, to = 0;    // ticks
-	std::optional<std::uint64_t> lost; // how many; empty: nobody counted them
+	std::optional<std::uint64_t> lost; // number of events; empty: not counted
 };
 
 } // namespace poet

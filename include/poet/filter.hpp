@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which events are meant, as an expression over their fields: FDL, described in Documentation/filters.md.
+// Selects events by an expression over their fields, written in FDL (Documentation/filters.md).
 //
 //     const poet::Filter failed(trace, "name == \"sys_exit\" and ret < 0");
 //     while (cursor.next(failed) == poet::Item::event) ...
 //
-// A handle as Trace is; any number of threads may use one.
+// A handle like Trace; any number of threads may use it.
 #pragma once
 
 #include <memory>
@@ -16,16 +16,17 @@ namespace poet {
 
 class POET_API Filter {
 public:
-	// Throws Error, whose sentence names the column, if the expression is none or names what the trace does not
-	// have.
+	// Throws Error, which reports the column, if the expression is invalid or names something that the trace does
+	// not have.
 	Filter(const Trace &trace, std::string_view expression);
 
-	// Whether this event of the trace is meant. Who ran is not known to a single event: it has neither `tid` nor
-	// `thread`.
+	// Whether this event of the trace matches. A single event does not reveal which thread ran: it has neither
+	// `tid` nor `thread`.
 	bool matches(const Event &event) const;
-	// Whether any event of this class of the trace can be meant.
+	// Whether any event of this class of the trace can match.
 	bool can_match(const EventClass &cls) const;
-	// Whether it names `tid` or `thread`: only visit(), which reads all events in their order, knows these.
+	// Whether the expression uses `tid` or `thread`: only visit(), which reads all events in order, can supply
+	// these.
 	bool asks_who_runs() const;
 
 	class Body;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All of POET, the library for reading event traces: Documentation/poet.md walks through it.
+// All of POET, the library for reading event traces; introduced in Documentation/poet.md.
 #pragma once
 
 #include "clock.hpp"

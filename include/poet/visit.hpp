@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// All events of a trace handed to a function: merged in one order, or every stream for itself on several threads.
+// Passes all events of a trace to a function: merged in one order, or each stream separately on several threads.
 //
 //     poet::visit(trace, [&](const poet::Event &event) { ++count[event.class_index()]; });
 //     poet::visit_streams(trace, {}, threads, [&](unsigned worker, const poet::Event &event) { ... });
 //
-// Events cross the border of the library in batches, so that one costs a few nanoseconds. A visitor returns void, or
-// bool: false ends the visit. What it throws ends the visit and comes out of it. Memory does not grow with the trace.
+// Events cross the library boundary in batches, so the crossing costs a few nanoseconds per event. A visitor returns
+// void or bool; false ends the visit. An exception it throws ends the visit and is rethrown. Memory does not grow with
+// the trace.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +21,8 @@
 
 namespace poet {
 
-// What is visited: times in ticks, both ends included, and of these what passes the filter. A gap that reaches `from`
-// is visited too. The filter must live as long as the visit.
+// What to visit: a range of times in ticks, both ends included, and in it the events that pass the filter. A gap that
+// extends to `from` or beyond is visited too. The filter must live as long as the visit.
 struct Selection {
 	std::uint64_t from = 0;
 	std::uint64_t to = std::numeric_limits<std::uint64_t>::max();
@@ -30,7 +31,7 @@ struct Selection {
 
 namespace detail {
 
-// The border of the library. False ends the visit.
+// The library boundary. Returning false ends the visit.
 struct Visitor {
 	void *self;
 	bool (*on_events)(void *self, unsigned worker, const Event *events, std::size_t count);
@@ -50,7 +51,7 @@ template <class Function, class... Arguments> bool goes_on(Function &function, A
 	}
 }
 
-// With the worker's number or without.
+// Calls the functions with the worker's number or without it.
 template <bool with_worker, class OnEvent, class OnGap> struct Both {
 	OnEvent &on_event;
 	OnGap &on_gap;
@@ -82,8 +83,8 @@ template <bool with_worker, class OnEvent, class OnGap> struct Both {
 
 } // namespace detail
 
-// In the order of time, then of streams: on_event(const Event &), on_gap(const Gap &) where the loss began. Runs in the
-// caller's thread. With a filter that asks who runs, all that lies before `from` is read too.
+// By time, then by stream: on_event(const Event &), on_gap(const Gap &) where the loss began. Runs in the caller's
+// thread. If the filter uses `tid` or `thread`, everything before `from` is read too.
 template <class OnEvent, class OnGap>
 void visit(const Trace &trace, const Selection &selection, OnEvent &&on_event, OnGap &&on_gap)
 {
@@ -99,10 +100,10 @@ template <class OnEvent> void visit(const Trace &trace, OnEvent &&on_event)
 	visit(trace, Selection(), on_event);
 }
 
-// Every stream for itself, in its own order, by one of the workers: on_event(unsigned worker, const Event &),
-// on_gap(unsigned worker, const Gap &). Workers are numbered from 0 to threads - 1 and run at once, so what they write
-// is to be their own: an array by worker, added up afterwards. `threads` 0: one per CPU of the machine. Throws Error if
-// the filter asks who runs.
+// Each stream separately, in its own order, by one of the workers: on_event(unsigned worker, const Event &),
+// on_gap(unsigned worker, const Gap &). Workers are numbered 0 to threads - 1 and run concurrently, so each must write
+// only to its own data: use an array by worker and sum up afterwards. `threads` 0: one per CPU of the machine. Throws
+// Error if the filter uses `tid` or `thread`.
 template <class OnEvent, class OnGap>
 void visit_streams(const Trace &trace, const Selection &selection, unsigned threads, OnEvent &&on_event, OnGap &&on_gap)
 {

@@ -54,7 +54,7 @@
 	SIZE(VALUE, edc_level)                   \
 	FIELD(VALUE, edc_level, ring)            \
 	FIELD(VALUE, edc_level, seen)            \
-	FIELD(VALUE, edc_level, refused)         \
+	FIELD(VALUE, edc_level, discarded)       \
 	FIELD(VALUE, edc_level, filtered)        \
 	SIZE(VALUE, edc_reader)                  \
 	FIELD(VALUE, edc_reader, read)           \
@@ -113,14 +113,14 @@
 #define A(kind, name) +EDC_KIND_BITS_##kind
 #define B(kind, name) +EDC_KIND_BITS_##kind
 #define F(kind, name) +EDC_KIND_BITS_##kind
-#define CHECK_FIELDS(id, name, family, words, fields) \
-	EDC_ASSERT((0 fields) == 16 + words * 64);    \
-	EDC_ASSERT(words <= EDC_MAX_WORDS);           \
+#define CHECK_FIELDS(id, IDENT, ident, name, family, words, fields) \
+	EDC_ASSERT((0 EDC_FIELDS(fields)) == 16 + words * 64);      \
+	EDC_ASSERT(words <= EDC_MAX_WORDS);                         \
 	EDC_ASSERT(id > 0 && id <= EDC_ID_LAST && id < EDC_ID_USER_FIRST);
 ALL_CLASSES(CHECK_FIELDS)
 #undef F
 #define F(kind, name)
-#define CHECK_ARGUMENT(id, name, family, words, fields) EDC_ASSERT((0 fields) == 16);
+#define CHECK_ARGUMENT(id, IDENT, ident, name, family, words, fields) EDC_ASSERT((0 EDC_FIELDS(fields)) == 16);
 ALL_CLASSES(CHECK_ARGUMENT)
 #undef F
 #undef B
@@ -130,7 +130,7 @@ ALL_CLASSES(CHECK_ARGUMENT)
 static inline int is_class(unsigned number)
 {
 	switch (number) {
-#define CASE(id, name, family, words, fields) case id:
+#define CASE(id, IDENT, ident, name, family, words, fields) case id:
 		ALL_CLASSES(CASE)
 #undef CASE
 		return 1;

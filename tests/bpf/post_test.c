@@ -22,7 +22,14 @@ static void on_read(void)
 #include "post.bpf.h"
 
 #define BLOCKS 2
-#define CLASS 257
+#define CLASS EDC_ID_SCHED_WAKING
+
+/* POST(id, target, arg, word...): of any number of words, whatever the class has. */
+#define POST(id, target, arg, ...)                                                               \
+	({                                                                                       \
+		const __u64 words_[] = {0, ##__VA_ARGS__};                                       \
+		post_at(0, id, target, arg, &words_[1], sizeof(words_) / sizeof(words_[0]) - 1); \
+	})
 
 static union {
 	struct edc_cpu cpu;
@@ -160,9 +167,9 @@ static void a_probe_that_slept_through_a_lap_looks_again(void)
 static void a_token_is_counted_stored_and_committed(void)
 {
 	start();
-	POST(CLASS, KEEP_BY_CURRENT, 0x1234, 5, 6);
+	POST(CLASS, EDC_FILTER_CURRENT, 0x1234, 5, 6);
 	EXPECT(counted(level(0)->seen), 1);
-	EXPECT(counted(level(0)->refused), 0);
+	EXPECT(counted(level(0)->discarded), 0);
 	EXPECT(token_at(0, 0), edc_token(CLASS, EDC_MODE_KERNEL, TICKS(40500), 0x1234));
 	EXPECT(token_at(0, 1), 5);
 	EXPECT(token_at(0, 2), 6);
@@ -174,14 +181,14 @@ static void a_token_is_counted_stored_and_committed(void)
 static void a_time_that_steps_back_is_moved_up_and_counted(void)
 {
 	start();
-	POST(CLASS, KEEP_BY_CURRENT, 0);
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(level(0)->ring.clamped, 0);
 	ns = 40400;
-	POST(CLASS, KEEP_BY_CURRENT, 0);
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(level(0)->ring.clamped, 1);
 	EXPECT(edc_token_time(token_at(0, 1)), TICKS(40500));
 	ns = 40600;
-	POST(CLASS, KEEP_BY_CURRENT, 0);
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(level(0)->ring.clamped, 1);
 	EXPECT(edc_token_time(token_at(0, 2)), TICKS(40600));
 }
@@ -192,17 +199,17 @@ static void a_full_ring_refuses_and_counts(void)
 
 	start();
 	for (__u64 i = 0; i < BLOCKS * in_block; i++)
-		POST(CLASS, KEEP_BY_CURRENT, 0);
-	EXPECT(counted(level(0)->refused), 0);
+		POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(counted(level(0)->discarded), 0);
 	EXPECT(level(0)->ring.closed, BLOCKS - 1);
 	EXPECT(bells, 1); /* half full */
 	for (int i = 0; i < 3; i++)
-		POST(CLASS, KEEP_BY_CURRENT, 0);
-	EXPECT(counted(level(0)->refused), 3);
+		POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(counted(level(0)->discarded), 3);
 	EXPECT(level(0)->ring.discarded, 3);
 	EXPECT(level(0)->ring.closed, BLOCKS);
 	area.cpu.reader.read[0] = 1;
-	POST(CLASS, KEEP_BY_CURRENT, 9);
+	POST(CLASS, EDC_FILTER_CURRENT, 9);
 	EXPECT(counted(level(0)->seen), BLOCKS * in_block + 4);
 	EXPECT(((struct edc_block *)(area.bytes + EDC_CPU_HEADER))->events_discarded, 3);
 	EXPECT(((struct edc_block *)(area.bytes + EDC_CPU_HEADER))->packet_seq_num, BLOCKS);
@@ -212,12 +219,12 @@ static void a_full_ring_refuses_and_counts(void)
 static void a_token_far_from_its_blocks_begin_opens_another(void)
 {
 	start();
-	POST(CLASS, KEEP_BY_CURRENT, 1);
+	POST(CLASS, EDC_FILTER_CURRENT, 1);
 	ns += (1ull << 31) * 2 / 5;
-	POST(CLASS, KEEP_BY_CURRENT, 2);
+	POST(CLASS, EDC_FILTER_CURRENT, 2);
 	EXPECT(level(0)->ring.opened, 1);
 	ns += 1;
-	POST(CLASS, KEEP_BY_CURRENT, 3);
+	POST(CLASS, EDC_FILTER_CURRENT, 3);
 	EXPECT(level(0)->ring.opened, 2);
 	EXPECT(edc_token_arg(token_at(1, 0)), 3);
 	EXPECT(((struct edc_block *)(area.bytes + EDC_CPU_HEADER))->content_size, (EDC_BLOCK_HEADER + 16) * 8);
@@ -227,12 +234,12 @@ static void nested_probes_have_rings_of_their_own(void)
 {
 	start();
 	area.cpu.depth = 2;
-	POST(CLASS, KEEP_BY_CURRENT, 0);
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(counted(level(2)->seen), 1);
 	EXPECT(counted(level(0)->seen), 0);
 	EXPECT(area.cpu.depth, 2);
 	area.cpu.depth = EDC_CARD_LEVELS;
-	POST(CLASS, KEEP_BY_CURRENT, 0);
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(counted(area.cpu.too_deep), 1);
 	EXPECT(counted(level(3)->seen), 0);
 }
@@ -241,10 +248,10 @@ static void the_filter_keeps_and_counts(void)
 {
 	start();
 	filtering = 1;
-	POST(CLASS, KEEP_BY_CURRENT, 0);
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(counted(level(0)->seen), 1);
 	EXPECT(counted(level(0)->filtered), 1);
-	POST(CLASS, KEEP_ALWAYS, 0);
+	POST(CLASS, EDC_FILTER_NEVER, 0);
 	set_traced(9, 1);
 	POST(CLASS, 9, 0);
 	EXPECT(counted(level(0)->filtered), 1);
@@ -252,10 +259,10 @@ static void the_filter_keeps_and_counts(void)
 	POST(CLASS, 8, 0);
 	EXPECT(counted(level(0)->filtered), 2);
 	set_traced(7, 1);
-	POST(CLASS, KEEP_BY_CURRENT, 0);
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(counted(level(0)->filtered), 2);
 	set_traced(7, 0);
-	POST(CLASS, KEEP_BY_CURRENT, 0);
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(counted(level(0)->filtered), 3);
 }
 
@@ -263,7 +270,7 @@ static void a_recording_that_is_over_posts_nothing(void)
 {
 	start();
 	area.cpu.reader.stopped = 1;
-	POST(CLASS, KEEP_ALWAYS, 0);
+	POST(CLASS, EDC_FILTER_NEVER, 0);
 	EXPECT(counted(level(0)->seen), 0);
 	EXPECT(level(0)->ring.opened, 0);
 }

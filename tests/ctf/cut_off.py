@@ -17,7 +17,7 @@ from layout import Event, Packet, Stream, Trace, packet_context, packet_header, 
 from writer import Many, Struct, u8, u32
 
 PAGE = 4096
-SENTENCE = "from here on the file could not be read: it was cut off meanwhile, or its disk failed"
+SENTENCE = "the file could not be read from here on: it was cut off meanwhile, or its disk failed"
 WHEN = ("mapped", "read")
 
 
@@ -64,7 +64,8 @@ class Case:
 		target = str(self.trace)
 		output = self.trace.parent / "merged"
 		shutil.rmtree(output, ignore_errors=True)
-		command = [poet_check, target] if name == "poet" else [monitor, *name.split(), target]
+		verb, *words = name.split()
+		command = [poet_check, target] if name == "poet" else [monitor, verb, target, *words]
 		command += {"query": ["SELECT time, name, fields FROM events"], "merge": ["-o", str(output)]}.get(name, [])
 		if name == "list":
 			command.append("--json")
@@ -88,7 +89,7 @@ class Case:
 def cases(make_golden, events, work):
 	subprocess.run([make_golden, work / "golden", events], check=True)
 	own = work / "golden" / "basic"
-	readers = ("list", "info", "stat", "report", "query", "check", "report --syscalls")
+	readers = ("list", "info", "stat", "report", "query", "check", "report syscalls")
 	stream = own / "cpu1_level0"
 	yield Case(own, stream, (0, PAGE, PAGE + 200), readers)
 	described(work / "small", 20, 40)

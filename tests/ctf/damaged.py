@@ -100,7 +100,7 @@ def bits_flipped(directory):
 
 
 def string_without_end(directory):
-	"""The zero of the last string is behind the content."""
+	"""The zero of the last string is after the content."""
 	trace, whole, starts = a_trace(directory)
 	bent = bytearray(whole)
 	content = struct.unpack_from("<Q", whole, starts[1] + CONTENT_AT)[0]

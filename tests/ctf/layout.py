@@ -88,7 +88,7 @@ class Stream:
 
 
 class Packet:
-	"""What is asked of a packet: values of the header and context that are not filled in, bytes behind the content."""
+	"""What is asked of a packet: values of the header and context that are not filled in, bytes after the content."""
 
 	def __init__(self, events, header=None, context=None, padding=0):
 		self.events, self.header, self.context, self.padding = events, header or {}, context or {}, padding

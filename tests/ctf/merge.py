@@ -166,8 +166,8 @@ def others(monitor, work):
 
 def refused(monitor, work):
 	for words, says in ((["-o", work / "given", work / "a", work / "b"], "not empty"),
-	                    (["-o", work / "x", work / "a", work / "b", "--clock", "z=1us"], "none of the traces"),
-	                    (["-o", work / "x", work / "a", work / "b", "--clock", "b=soon"], "no offset"),
+	                    (["-o", work / "x", work / "a", work / "b", "--clock", "z=1us"], "not one of the traces"),
+	                    (["-o", work / "x", work / "a", work / "b", "--clock", "b=soon"], "not an offset"),
 	                    (["-o", work / "x", work / "a", work / "a", "--clock", "a-2=1us"], "uuid"),
 	                    (["-o", work / "x", work / "a", work / "nowhere"], "no trace"),
 	                    (["-o", work / "x", work / "a", work / "b", "--sync", 'name == "work"', 'name == "send"', "--key",

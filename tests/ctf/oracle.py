@@ -79,7 +79,7 @@ def warned(monitor, directory, text, line, column):
 	(directory / "metadata").write_text(text)
 	(directory / "stream").write_bytes(b"")
 	code, _, errors = reading.run(monitor, directory)
-	places = [PLACE.search(error) for error in errors if "left out" in error]
+	places = [PLACE.search(error) for error in errors if "unknown and ignored" in error]
 	if code != 0 or len(places) != 1 or tuple(map(int, places[0].groups())) != (line, column):
 		return f"exit code {code}, not one warning of line {line}, column {column}: {errors}", ""
 	return None, errors[0]

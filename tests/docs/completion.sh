@@ -51,6 +51,9 @@ expect "plain/ runs/ second" report ""
 expect "runs/first" info runs/
 expect "second" check -q s
 expect "second" report --top 3 s
+expect "second segments samples syscalls" report second s
+expect "syscalls" report second --by thread sy
+expect "activities" report runs/first second --json a
 expect "w0 w1" list second --event ""
 expect "w0,w1" list second --event w0,
 expect "" list second --from ""

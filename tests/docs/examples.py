@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Runs the examples of a tutorial: its blocks marked "```sh run", in order, in one temporary directory, with `monitor`
-on PATH. A block must end with 0; each "<!-- expect: REGEX -->" behind it must match in what it printed.
+on PATH. A block must end with 0; each "<!-- expect: REGEX -->" after it must match in what it printed.
 Called by ctest: examples.py MONITOR TUTORIAL"""
 
 import os
@@ -38,12 +38,12 @@ def make_path(monitor, directory):
 	return directory + os.pathsep + os.environ["PATH"]
 
 
-def run_block(number, script, behind, environment, directory):
+def run_block(number, script, after, environment, directory):
 	print(f"== block {number}\n{script}", end="", flush=True)
 	ran = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=directory, env=environment, text=True,
 			     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=60)
 	print(ran.stdout, flush=True)
-	wrong = [f"nothing matches {pattern}" for pattern in EXPECT.findall(behind)
+	wrong = [f"nothing matches {pattern}" for pattern in EXPECT.findall(after)
 		 if not re.search(pattern, ran.stdout, re.M)]
 	if ran.returncode != 0:
 		wrong.append(f"ended with {ran.returncode}")
@@ -61,8 +61,8 @@ def main(monitor, tutorial):
 	environment = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
 	with tempfile.TemporaryDirectory() as tools, tempfile.TemporaryDirectory() as directory:
 		environment["PATH"] = make_path(monitor, tools)
-		for number, (script, behind) in enumerate(blocks, 1):
-			errors += run_block(number, script, behind, environment, directory)
+		for number, (script, after) in enumerate(blocks, 1):
+			errors += run_block(number, script, after, environment, directory)
 			if errors:
 				break
 	print("\n".join(errors))

@@ -28,7 +28,7 @@ class Token:
 		self.time = packet["timestamp_begin"] + ((word >> 12) - packet["timestamp_begin"]) % (1 << 32)
 
 	def get(self, form, at):
-		"""A payload field, `at` bytes behind the token."""
+		"""A payload field, `at` bytes after the token."""
 		return struct.unpack_from("<" + form, self.packet.bytes, self.offset + 8 + at)[0]
 
 	def set(self, form, at, value):

@@ -321,7 +321,7 @@ def stat_counts_fewer_softirqs(recording, streams):
 	halve(recording, "softirqs")
 
 
-@damage("births", without_hidden=True)
+@damage("thread_creations", without_hidden=True)
 def stat_counts_more_births(recording, streams):
 	recording["kernel_counts"]["end"]["births"] += 1000
 

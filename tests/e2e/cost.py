@@ -19,7 +19,7 @@ def calibrated():
 		costs = calibration[when]
 		missing = {"syscall", "sched", "fault"} - set(costs)
 		if when == "end" and "why_not" in costs:
-			e2e.expect(TRACE.recording()["attach"] == "classic", f"the end could not be calibrated: {costs}")
+			e2e.expect(TRACE.recording()["attach"] == "tp", f"the end could not be calibrated: {costs}")
 			continue
 		e2e.expect(not missing, f"not calibrated at the {when}: {missing}")
 		for family, cost in costs.items():
@@ -64,7 +64,7 @@ def judged():
 	e2e.equal("upper quartile", summary["probes_cpu_ns_high"], events * 60.0)
 	e2e.expect("at the start only" in said(cost, None)[0], "without a calibration at the end the summary does not say so")
 	for start, end, why in ((cost | {"off_difference": 0.2}, cost, "20 %"), (cost | {"median": -1.0}, cost, "negative"),
-	                        (cost, cost | {"low": 80.0, "median": 90.0, "high": 95.0}, "differs")):
+	                        (cost, cost | {"low": 80.0, "median": 90.0, "high": 95.0}, "differ")):
 		text, summary = said(start, end)
 		e2e.expect(text.startswith("unknown (") and why in text, f"{why}: {text}")
 		e2e.expect(summary["probes_cpu_ns_calibrated"] is None and why in summary["probes_unknown"], f"{why}: {summary}")

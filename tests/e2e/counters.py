@@ -31,7 +31,7 @@ def expect_balance(trace):
 
 
 def ratios(trace, *options):
-	return trace.report("--ratios", *options)["rows"]
+	return trace.report("ratios", *options)["rows"]
 
 
 def total(rows, name):
@@ -82,11 +82,11 @@ def without_pmu():
 	trace = e2e.record("degraded", "--force", "-m", "cpu,cache", command=(bound, "kept", 5))
 	expect_balance(trace)
 	e2e.expect("no PMU" in trace.errors, f"what record says: {trace.errors}")
-	states = {row["name"]: row for row in trace.report("--ratios")["measurements"]}
+	states = {row["name"]: row for row in trace.report("ratios")["measurements"]}
 	e2e.equal("IPC", (states["IPC"]["state"], "no PMU" in states["IPC"]["reason"]), ("n/a", True))
 	e2e.equal("faults", states["faults"]["state"], "counted")
 	e2e.expect(all(row["IPC"] is None for row in ratios(trace)), "what was not counted is shown as a number")
-	text = e2e.run(e2e.monitor, "report", "--ratios", trace.directory).stdout
+	text = e2e.run(e2e.monitor, "report", trace.directory, "ratios").stdout
 	e2e.expect("n/a: " in text and "no PMU" in text, f"the report does not say why: {text}")
 
 
@@ -103,7 +103,7 @@ def stretches():
 	ms = 1_000_000
 	listed = {event["time_ns"] // ms for event in trace.events("--event", "counters")}
 	told = {row["from_ns"] // ms for row in ratios(trace, "--every", "1ms")}
-	elsewhere = {number for number in told - listed if number < max(listed)}  # behind them the recorder reads once more
+	elsewhere = {number for number in told - listed if number < max(listed)}  # after them the recorder reads once more
 	e2e.expect(len(elsewhere) <= len(told) // 50, f"{len(elsewhere)} of {len(told)} parts are not where `list` has a reading")
 
 
@@ -121,9 +121,9 @@ def as_ratios():
 		hz = float(re.search(r"freq = (\d+)", (trace.directory / "metadata").read_text())[1])
 		row = next(row for row in ratios(trace) if row["process"] == "bound")
 		e2e.expect(abs(row["share"] / 100 - 1e9 / hz) < error, f"{form}: {row['share']} %, not {1e11 / hz} %")
-		none = {"exact": (0,), "rems32": (0, "< 0.012 %"), "rems16": ("< 3.1 %",)}[form]  # by the slices' lengths
+		none = {"exact": (0,), "rems32": (0, "< 0.012 %"), "rems16": ("< 3.1 %",)}[form]  # by the partitions' lengths
 		e2e.expect(row["major"] in none, f"{form}: a ratio of 0 in 40,960: {row['major']}")
-		states = {each["name"]: each for each in trace.report("--ratios")["measurements"]}
+		states = {each["name"]: each for each in trace.report("ratios")["measurements"]}
 		e2e.equal(f"{form}: state of a sum", states["faults"]["state"], "counted" if form == "exact" else "n/a")
 		classes = {each["name"]: each for each in trace.recording()["classes"]}
 		sizes[form] = len(trace.events("--event", "counters" if form == "exact" else "ratios"))
@@ -146,11 +146,11 @@ def behind_losses():
 	e2e.expect(trace.summary()["lost"] > 10_000, f"the losses were none: {trace.summary()}")
 	expect_balance(trace)
 	unknown = [row for row in ratios(trace) if row["process"] == "unknown"]
-	e2e.expect(unknown and unknown[0]["clock"] > 0.3e9, f"what lies behind losses: {unknown}")
+	e2e.expect(unknown and unknown[0]["clock"] > 0.3e9, f"what lies after losses: {unknown}")
 
 
 def errors():
-	for wishes, part in (("cyclse", "no group"), ("x=cycles/", "-m"), ("cpu", None), ("x=nothing-at-all", "nothing-at-all")):
+	for wishes, part in (("cyclse", "unknown group"), ("x=cycles/", "-m"), ("cpu", None), ("x=nothing-at-all", "nothing-at-all")):
 		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "refused", "-m", wishes, "--", "true",
 		               exit_code=None)
 		if part is None:
@@ -159,7 +159,7 @@ def errors():
 		else:
 			e2e.expect(done.returncode == 125 and part in done.stderr, f"-m {wishes}: {done.returncode}: {done.stderr}")
 	plain = e2e.record("plain", "--force", command=("true",))
-	refused = e2e.run(e2e.monitor, "report", "--ratios", plain.directory, exit_code=1)
+	refused = e2e.run(e2e.monitor, "report", plain.directory, "ratios", exit_code=1)
 	e2e.expect("-m" in refused.stderr, f"a report of what is not there: {refused.stderr}")
 
 

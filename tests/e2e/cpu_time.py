@@ -66,7 +66,7 @@ def touch():
 
 def nap():
 	trace = e2e.record_workload("nap", "nap", 100)
-	rows = trace.rows("--offcpu", tid=trace.values["pid"], call="nanosleep")
+	rows = trace.rows("offcpu", tid=trace.values["pid"], call="nanosleep")
 	total = sum(row["total_ns"] for row in rows)
 	e2e.expect(total >= 95 * 1_000_000, f"100 sleeps of 1 ms are {total} ns of blocked time")
 	timer = sum(row["count"] for row in rows if re.match(r"irq:local_timer|softirq:(HR)?TIMER", row["waker"]))
@@ -80,7 +80,7 @@ def pingpong():
 	trace = e2e.record_workload("pingpong", "pingpong", 1000)
 	parent, child = trace.values["pid"], trace.values["child"]
 	for one, other in ((parent, child), (child, parent)):
-		rows = trace.rows("--offcpu", tid=one, call="read")
+		rows = trace.rows("offcpu", tid=one, call="read")
 		woken = sum(row["count"] for row in rows if row["waker"] == f"workload-{other}")
 		total = sum(row["count"] for row in rows)
 		e2e.expect(woken >= 0.9 * total > 100, f"{one} blocked {total} times in read, {other} woke it {woken} times")

@@ -148,7 +148,8 @@ class Trace:
 		return self.info()["summary"]
 
 	def report(self, *options):
-		return json.loads(run(monitor, "report", "--json", *options, self.directory).stdout)
+		"""The name of a report may be among the options: these stand behind the directory."""
+		return json.loads(run(monitor, "report", "--json", self.directory, *options).stdout)
 
 	def rows(self, *options, **where):
 		"""Rows of a report in which every named column has the given value."""
@@ -160,7 +161,7 @@ class Trace:
 		return [json.loads(line) for line in text.splitlines()]
 
 	def family(self, ancestors):
-		"""These threads and everything born of them, by the tokens of births."""
+		"""These threads and everything born of them, by the tokens of their creation."""
 		family = set(ancestors)
 		for event in self.events("--event", "sched_wakeup_new"):
 			if event["fields"]["parent_pid"] in family:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Everything that can go wrong says so in one sentence on standard error, beginning with "monitor: ", with the right
-exit code, without a crash, and leaves nothing behind. With a real recording for what comes up only then.
+exit code, without a crash, and leaves nothing after. With a real recording for what comes up only then.
 """
 import os
 import pathlib
@@ -23,7 +23,7 @@ def complains(what, exit_code, *command, says="", leaves=None, **options):
 	e2e.expect(len(lines) == 1 and lines[0].startswith("monitor: "), f"{what}: not one sentence: {done.stderr!r}")
 	e2e.expect(says in done.stderr, f"{what}: {done.stderr!r} does not tell of '{says}'")
 	if leaves:
-		e2e.expect(not os.path.lexists(leaves), f"{what}: {leaves} is left behind")
+		e2e.expect(not os.path.lexists(leaves), f"{what}: {leaves} is left after")
 		shutil.rmtree(leaves, ignore_errors=True)
 	return done
 
@@ -153,7 +153,7 @@ def bad_traces():
 			complains(f"{verb}: {what}", 1, e2e.monitor, verb, directory, says=says)
 
 	all_verbs("no directory", e2e.work / "nowhere", "nowhere")
-	all_verbs("a file", e2e.monitor, "no description knows")
+	all_verbs("a file", e2e.monitor, "no description matches")
 	empty = e2e.work / "empty"
 	empty.mkdir()
 	all_verbs("an empty directory", empty, "metadata")
@@ -191,12 +191,12 @@ def left_out():
 	"""What a recording left out is said by the report that would need it."""
 	only = e2e.record("only", "-e", "sched,sched", command=("true",))
 	e2e.equal("families of -e sched,sched", only.recording()["families"], ["sched"])
-	complains("no system calls", 1, e2e.monitor, "report", "--syscalls", only.directory, says="family syscall")
-	done = e2e.run(e2e.monitor, "report", "--offcpu", only.directory)
+	complains("no system calls", 1, e2e.monitor, "report", only.directory, "syscalls", says="family syscall")
+	done = e2e.run(e2e.monitor, "report", only.directory, "offcpu")
 	for missing in ("system calls", "interrupts"):
-		e2e.expect(f"{missing} were not recorded" in done.stderr, f"--offcpu is silent of missing {missing}: {done.stderr}")
+		e2e.expect(f"{missing} were not recorded" in done.stderr, f"offcpu is silent of missing {missing}: {done.stderr}")
 	calls = e2e.record("calls", "-e", "syscall", command=("true",))
-	complains("no wakings", 1, e2e.monitor, "report", "--offcpu", calls.directory, says="family sched")
+	complains("no wakings", 1, e2e.monitor, "report", calls.directory, "offcpu", says="family sched")
 
 
 def answer_not_written():

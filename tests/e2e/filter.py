@@ -87,7 +87,7 @@ def running_process():
 	e2e.expect(len(grandchildren) > 20, f"{len(grandchildren)} grandchildren called, about 100 were born each second")
 	calls = sum(event["fields"]["id"] == "getppid" for event in events)
 	e2e.expect(calls >= 100 * (len(grandchildren) - 3), f"{len(grandchildren)} grandchildren, {calls} calls of getppid")
-	# those that lived at the start may be selected without a token of their birth
+	# those that lived at the start may be selected without a token of their creation
 	strangers = {event["pid"] for event in events} - family
 	e2e.expect(len(strangers) <= 2, f"-p PID: tokens of {sorted(map(str, strangers))}, which nobody selected")
 	expect_other(trace)

@@ -43,7 +43,7 @@ def expect_exact_losses(trace, compare=False):
 		errors = e2e.run("babeltrace2", trace.directory).stderr
 		theirs = sum(map(int, DISCARDED.findall(errors)))
 		e2e.equal("discarded events by babeltrace2", theirs, refused)
-	print(f"{trace.directory.name}: {seen} seen = {tokens} tokens + {refused} refused + {too_deep} too deep; "
+	print(f"{trace.directory.name}: {seen} seen = {tokens} tokens + {refused} discarded + {too_deep} too deep; "
 	      f"{unknown:.1f} % of CPU time unknown")
 
 

@@ -52,9 +52,9 @@ def start():
 	"""Its first line: what is recorded, into which directory, and what ends it."""
 	for options, command, what, end in (
 	        ((), ("true",), "the whole machine", "the command ends"),
-	        (("-d", "0.1"), (), "the whole machine", "0.1 s are over or Ctrl-C"),
+	        (("-d", "0.1"), (), "the whole machine", "0.1 s have passed or Ctrl-C"),
 	        (("-p", "1", "-d", "0.1", "--max-size", "64M"), (), "process 1 and its descendants",
-	         "0.1 s are over or the trace has 67.1 MB or Ctrl-C"),
+	         "0.1 s have passed or the trace reaches 67.1 MB or Ctrl-C"),
 	        (("-p", "cmd"), ("true",), "the command and its descendants", "the command ends"),
 	        (("--user-only",), ("true",), "the command's own events", "the command ends")):
 		trace = e2e.record("start", "--force", *options, command=command)
@@ -101,7 +101,7 @@ def list_options():
 
 
 def rows_of_csv(*options):
-	return list(csv.DictReader(io.StringIO(e2e.run(e2e.monitor, "report", *options, "--csv", TRACE.directory).stdout)))
+	return list(csv.DictReader(io.StringIO(e2e.run(e2e.monitor, "report", "--csv", TRACE.directory, *options).stdout)))
 
 
 def report_options():
@@ -115,17 +115,38 @@ def report_options():
 		numbers = [-1 if row[column] is None else row[column] for row in TRACE.report("--sort", column)["rows"]]
 		e2e.expect(numbers == sorted(numbers, reverse=True), f"--sort {column}: not sorted: {numbers[:10]}")
 	e2e.equal("--top 3", len(TRACE.report("--top", 3)["rows"]), 3)
-	for kind in ("--syscalls", "--offcpu"):
+	for kind in ("syscalls", "offcpu"):
 		rows = TRACE.report(kind)["rows"]
 		read = rows_of_csv(kind)
 		e2e.expect(rows and len(read) == len(rows), f"{kind}: {len(read)} rows in CSV, {len(rows)} in JSON")
-	row = [r for r in TRACE.rows("--syscalls", pid=TRACE.values["pid"]) if r["call"] == "clone"]
-	e2e.equal("clone calls in --syscalls", [r["count"] for r in row], [50])
+	row = [r for r in TRACE.rows("syscalls", pid=TRACE.values["pid"]) if r["call"] == "clone"]
+	e2e.equal("clone calls in syscalls", [r["count"] for r in row], [50])
 	lines = e2e.run(e2e.monitor, "report", TRACE.directory).stdout.splitlines()[-3:]
 	e2e.expect(any("tokens, lost 0, clock bound" in line and ", probes " in line for line in lines),
 	           f"the line under the report: {lines}")
 	done = e2e.run(e2e.monitor, "report", "--sort", "beauty", TRACE.directory, exit_code=1)
 	e2e.expect("beauty" in done.stderr, f"--sort beauty: {done.stderr}")
+
+
+def report_names():
+	"""The last word may name the report; a directory of such a name is written with its path."""
+	should = TRACE.report()
+	TRACE.copy("cpu")
+	for words in ((TRACE.directory, "cpu"), ("./cpu",), ("./cpu", "cpu")):
+		told = json.loads(e2e.run(e2e.monitor, "report", "--json", *words, cwd=e2e.work).stdout)
+		e2e.expect(told == should, f"report {words} is not the report cpu")
+	e2e.run(e2e.monitor, "report", "cpu", cwd=e2e.work, exit_code=2)
+	listed = e2e.run(e2e.monitor, "report", "help").stdout
+	for name in ("cpu", "syscalls", "offcpu", "activities", "ratios", "segments", "samples"):
+		e2e.expect(name in listed.split(), f"report help does not list {name}: {listed}")
+	for says, *words in (*((f"the report {name} has rows of its own: leave out --by", name, "--by", "thread")
+	                       for name in ("syscalls", "offcpu", "samples")),
+	                     ("segments can be grouped by process, thread or cpu, not by command", "segments", "--by", "command"),
+	                     ("--by argument needs the report activities", "ratios", "--by", "argument"),
+	                     ("--every needs the report ratios", "--every", "1ms"),
+	                     ("--every needs the report ratios", "syscalls", "--every", "1ms")):
+		done = e2e.run(e2e.monitor, "report", TRACE.directory, *words, exit_code=2)
+		e2e.expect(says in done.stderr, f"report {words}: {done.stderr}")
 
 
 def machine_readable():
@@ -157,4 +178,4 @@ def several_traces():
 if __name__ == "__main__":
 	e2e.need_recording()
 	e2e.main(recording, families, max_size_and_duration, start, force, default_directory, list_options, report_options,
-	         machine_readable, several_traces)
+	         report_names, machine_readable, several_traces)

@@ -37,7 +37,7 @@ def false_rule():
 	e2e.equal("the event", outcome["violations"][0]["events"][0]["fields"]["id"], "getppid")
 	path.write_text('rule: misspelt\n\tfor: name == "sys_exit"\n\tholds: rett < 1\n')
 	run = e2e.run(e2e.monitor, "check", str(trace.directory), "--rules", str(path), exit_code=1)
-	e2e.expect("false.rules, line 3: filter, column 1" in run.stderr and "Near: ret" in run.stderr, run.stderr)
+	e2e.expect("false.rules, line 3: filter, column 1" in run.stderr and "Did you mean ret" in run.stderr, run.stderr)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ STEP = f"{load}:step"
 
 
 def segments(trace, *options):
-	return trace.report("--segments", *options)["rows"]
+	return trace.report("segments", *options)["rows"]
 
 
 def record(name, resets, *command):
@@ -47,7 +47,7 @@ def exact():
 	read = e2e.run("babeltrace2", trace.directory).stdout
 	e2e.equal("resets in babeltrace2", read.count(f' at = ( "{STEP}" '), THREADS * STEPS)
 	resets = next(one for one in trace.recording()["classes"] if one["name"] == "counters_reset")
-	print(f"{resets['seen']} resets, {resets['too_deep']} without a lane")
+	print(f"{resets['seen']} resets, {resets['too_deep']} without a slot")
 
 
 def selected():
@@ -66,10 +66,10 @@ def errors():
 	                      (("-m", "software", "--reset-on", f"{load}:no_such"), "no_such"),
 	                      (("-m", "software", "--reset-on", "/no/such/file:step"), "/no/such/file"),
 	                      (("-m", "software", "--reset-on", f"{load}:"), "function"),
-	                      (("-m", "software", "--reset-on", "user:work"), "--regions"),
+	                      (("-m", "software", "--reset-on", "user:work"), "report DIR activities"),
 	                      (("-m", "software", "--ratio-format", "rems16", "--reset-on", STEP), "--ratio-format"),
 	                      (("-m", "software", "--reset-on", "sched_waking,sched_wakeup,sys_enter,sys_exit,irq_handler_entry"), "4 "),
-	                      (("-m", "software", "--reset-on", "sched:sched_switch"), "--ratios"),
+	                      (("-m", "software", "--reset-on", "sched:sched_switch"), "report DIR ratios"),
 	                      (("-m", "software", "--reset-on", "nodir:sched_waking"), "nodir"),
 	                      (("-m", "software", "--reset-on", "sys_enter,sys_enter"), "twice"),
 	                      (("-m", "software", "--reset-on", "sys_enter,"), "empty")):
@@ -77,7 +77,7 @@ def errors():
 		shutil.rmtree(e2e.work / "refused", ignore_errors=True)
 		e2e.expect(done.returncode == 125 and part in done.stderr, f"{options}: {done.returncode}: {done.stderr}")
 	plain = e2e.record("plain", "--force", "-m", "software", command=("true",))
-	refused = e2e.run(e2e.monitor, "report", "--segments", plain.directory, exit_code=1)
+	refused = e2e.run(e2e.monitor, "report", plain.directory, "segments", exit_code=1)
 	e2e.expect("--reset-on" in refused.stderr, f"a report of what is not there: {refused.stderr}")
 
 

@@ -172,7 +172,7 @@ def tables():
 	counted, reported = collections.Counter(), collections.Counter()
 	for row in rows:
 		counted[row["process"], row["id"]] += row["count"]
-	for row in trace.report("--syscalls")["rows"]:
+	for row in trace.report("syscalls")["rows"]:
 		reported[f"{row['process']}-{row['pid']}", row["call"]] += row["count"]
 	name = f"workload-{e2e.values(trace.output)['pid']}"
 	of_workload = lambda counts: {call: n for (process, call), n in counts.items() if process == name and call == "nanosleep"}
@@ -183,8 +183,8 @@ def tables():
 	e2e.expect(abs(total - other) <= max(5, other // 50), f"--table syscalls has {total} calls, report {other}")
 
 
-def threads_and_slices_change_nothing():
-	"""Of a trace of several slices. Who asks for the names of threads has one slice only."""
+def threads_and_partitions_change_nothing():
+	"""Of a trace of several partitions. Who asks for the names of threads has one partition only."""
 	with e2e.getppid_on_every_cpu():
 		big = e2e.record("big", "--force", "-e", "sched,syscall,irq", "--max-size", "64M", "-d", 30)
 	e2e.expect(big.info()["summary"]["tokens"] > 1_000_000, "the large trace is not large")
@@ -198,11 +198,11 @@ def threads_and_slices_change_nothing():
 		for row in json.loads(e2e.run(e2e.monitor, "query", big.directory, "--json", "--", sql).stdout):
 			told[row["name"]] -= row["n"]
 	e2e.equal("counts and info", counted, {name: count for name, count in told.items() if count})
-	one_slice = ("--filter", 'has(thread) or not has(thread)')
+	one_partition = ("--filter", 'has(thread) or not has(thread)')
 	for options in (("--by", "process"), ("--table", "syscalls", "--json", "--histogram"), ("--table", "runqueue"),
 	                ("--table", "irq", "--csv"), ("--by", "tid,cpu", "--json")):
 		outputs = {stat(*options, "--threads", number, directory=big.directory) for number in (1, 2, 4)}
-		outputs.add(stat(*options, *one_slice, directory=big.directory))
+		outputs.add(stat(*options, *one_partition, directory=big.directory))
 		e2e.equal(f"outputs of {options}", len(outputs), 1)
 
 
@@ -253,7 +253,7 @@ def errors(directory):
 		(1, ("--sort", "no_such"), "no column"),
 		(1, ("--start", "name ==", "--end", "cpu == 0"), "--start, --end, start: "),
 		(1, ("--start", "cpu == 0", "--end", "cpu == 1", "--key", "cpu = cpu, name"), "not as many names"),
-		(1, ("--value", "name"), "--value: name is no integer"),
+		(1, ("--value", "name"), "--value: name is not an integer"),
 		(1, ("--from", "x"), "--from"),
 		(2, ("--start", "cpu == 0"), "--end"),
 		(2, ("--threads", 0), "--threads"),
@@ -293,6 +293,6 @@ if __name__ == "__main__":
 	if os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux") and \
 			"reads traces only" not in e2e.run(e2e.monitor, "events", exit_code=None).stderr:
 		e2e.main(recorded, counts_and_distances, one_window, rows_by_fields, filters_and_times, activities, tables,
-		         threads_change_nothing, threads_and_slices_change_nothing, values, forms, errors_of_recording, others)
+		         threads_change_nothing, threads_and_partitions_change_nothing, values, forms, errors_of_recording, others)
 	print("nothing is recorded here: with traces of others alone")
 	e2e.main(others)

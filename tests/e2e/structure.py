@@ -8,6 +8,7 @@ structure.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import e2e
@@ -84,6 +85,14 @@ def public_header():
 				e2e.run(compiler[language == "c++"], f"-std={standard}", "-x", language, "-O2", "-Wall", "-Wextra", "-Wpedantic",
 				        "-Wconversion", "-Werror", *more, f"-I{SOURCE / 'include'}", source, "-o", program)
 				e2e.run(program)
+		for language, wrong in (("c", "edc_data(listed, 1, 2)"), ("c", "edc(seven, 1)"), ("c++", "edc_data(listed, 1, 2)"),
+		                        ("c++", "edc_data(long_one, 1, 2)"), ("c++", "edc(long_one, 1)"), ("c++", "edc_data(short_one, 1, 2)")):
+			refused = subprocess.run([compiler[language == "c++"], f"-std={'c11' if language == 'c' else 'c++17'}", "-x", language,
+			                          f"-I{SOURCE / 'include'}", f"-DWRONG={wrong}", "-fsyntax-only", source],
+			                         capture_output=True, text=True, check=False)
+			event = wrong.split("(")[1].split(",")[0]
+			e2e.expect(refused.returncode != 0 and f"the event {event}" in refused.stderr.replace('" "', ""),
+			           f"{compiler[0]} compiles {wrong}, or does not name the event: {refused.stderr[:300]}")
 	print(f"compiled by {', '.join(pair[0] for pair in found)}")
 
 

@@ -30,7 +30,7 @@ def expect_exact(trace, lost=0):
 	"""`lost`: how many, beside those posted with wrong words; None: any number."""
 	trace.expect_true()
 	made = posted(trace)
-	e2e.equal("taken + refused + early", trace.card["tokens"] + trace.card["discarded"] + trace.card["early"], made)
+	e2e.equal("taken + discarded + early", trace.card["tokens"] + trace.card["discarded"] + trace.card["early"], made)
 	e2e.equal("tokens by info", trace.summary()["tokens"] if trace.recording()["card"] == "user" else None,
 	          trace.card["tokens"] if trace.recording()["card"] == "user" else None)
 	mistaken = sum(int(number) for number in re.findall(r"mistaken=(\d+)", trace.output))
@@ -61,7 +61,7 @@ def one_stress():
 	e2e.equal("found by the witness", seen["found"] + seen["signals"], trace.card["tokens"])
 	for what in ("duplicates", "torn", "backwards"):
 		e2e.equal(f"{what} events", seen[what], 0)
-	print(f"stress: {trace.card['tokens']} tokens + {trace.card['discarded']} refused = {posted(trace)} posted, "
+	print(f"stress: {trace.card['tokens']} tokens + {trace.card['discarded']} discarded = {posted(trace)} posted, "
 	      f"{seen['signals']} by signal handlers")
 	return seen
 
@@ -95,7 +95,7 @@ def names_and_values():
 	e2e.equal("events with the right words", len(trace.events("--event", "mistaken")), 1)
 	e2e.equal("numbers", [event["fields"]["number"] for event in events], [n // 2 for n in range(2000)])
 	refused = e2e.run(e2e.monitor, "report", trace.directory, exit_code=1)
-	e2e.expect("--regions" in refused.stderr, f"a report of what is not there: {refused.stderr}")
+	e2e.expect("report DIR activities" in refused.stderr, f"a report of what is not there: {refused.stderr}")
 	names = {event["comm"] for event in events}
 	e2e.equal("names", names, {"user_load"})
 	e2e.equal("threads", len({event["pid"] for event in events}), 1)

@@ -28,7 +28,7 @@ def record(name, *command, exit_code=0, options=("--user-only",), env=without_rs
 	trace.card = trace.recording()["user_card"]
 	trace.expect_true()
 	made = sum(map(int, re.findall(r"\b(?:posted|signals)=(\d+)", trace.output)))
-	e2e.equal("taken + refused + early", trace.card["tokens"] + trace.card["discarded"] + trace.card["early"], made)
+	e2e.equal("taken + discarded + early", trace.card["tokens"] + trace.card["discarded"] + trace.card["early"], made)
 	return trace
 
 
@@ -45,7 +45,7 @@ def one_stress():
 	e2e.equal("found by the witness", seen["found"] + seen["signals"], trace.card["tokens"])
 	for what in ("duplicates", "torn", "backwards"):
 		e2e.equal(f"{what} events", seen[what], 0)
-	print(f"stress: {trace.card['tokens']} tokens + {trace.card['discarded']} refused, {seen['signals']} by handlers")
+	print(f"stress: {trace.card['tokens']} tokens + {trace.card['discarded']} discarded, {seen['signals']} by handlers")
 	return seen
 
 
@@ -120,7 +120,7 @@ class LateRecorder:
 	def answer(self, late):
 		connection, _ = self.socket.accept()
 		hello = connection.recv(65536)
-		_, wish, classes, _ = self.HELLO.unpack_from(hello)
+		_, request, classes, _ = self.HELLO.unpack_from(hello)
 		time.sleep(late)
 		texts = hello[self.HELLO.size:].split(b"\0")
 		given = []
@@ -128,7 +128,7 @@ class LateRecorder:
 			given.append(self.ids.setdefault(name.decode(), 1024 + len(self.ids)))
 		packet = self.WELCOME.pack(0x45444331, 1, self.size, self.ring_bytes, self.BLOCKS, classes)
 		packet += struct.pack(f"<{classes}H", *given)
-		memory = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [self.memory]))] if wish == 1 else []
+		memory = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [self.memory]))] if request == 1 else []
 		connection.sendmsg([packet], memory)
 		connection.close()
 

@@ -20,8 +20,8 @@
 
 namespace {
 
-constexpr std::size_t most_sites = 1 << 16;
-std::atomic<std::uint64_t> sites[most_sites];
+constexpr std::size_t max_sites = 1 << 16;
+std::atomic<std::uint64_t> sites[max_sites];
 std::atomic<long> live{0};
 std::atomic<bool> started{false}, failed{false};
 std::uintptr_t program_begin, program_end;
@@ -65,8 +65,8 @@ __attribute__((destructor)) void end()
 
 void remember(std::uint64_t site)
 {
-	for (std::size_t i = 0; i < most_sites; ++i) {
-		std::atomic<std::uint64_t> &slot = sites[(site * 0x9E3779B97F4A7C15u + i) % most_sites];
+	for (std::size_t i = 0; i < max_sites; ++i) {
+		std::atomic<std::uint64_t> &slot = sites[(site * 0x9E3779B97F4A7C15u + i) % max_sites];
 		std::uint64_t empty = 0;
 		if (slot.compare_exchange_strong(empty, site) || empty == site)
 			return;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Any history of two CPUs, a program's own stream and a recorder, and any recording.json, through the fold, its
-// observers (activities, counters, regions), the checks and the tables. Four bytes are an event: kind, CPU and time
-// step, two arguments. The input's first byte says how much of its end is recording.json, in pieces of eight bytes;
-// none is replaced by one that a recording with counters could have written.
+// observers (activities, counters, programs' activities), the checks and the tables. Four bytes are an event: kind, CPU
+// and time step, two arguments. The input's first byte says how much of its end is recording.json, in pieces of eight
+// bytes; none is replaced by one that a recording with counters could have written.
 #include "../unit/samples.h"
 #include "analyze/activities.h"
 #include "analyze/check.h"
 #include "analyze/counter_fold.h"
 #include "analyze/machine.h"
-#include "analyze/regions.h"
+#include "analyze/user_activities.h"
 #include "monitor/user_ring.h"
+#include "report/activities_table.h"
 #include "report/measurements_table.h"
-#include "report/regions_table.h"
 #include "report/summary.h"
 #include "report/usage_report.h"
 
@@ -147,10 +147,11 @@ void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flag
 	analyze::CounterFold counters(trace.description(), info.counters.value_or(analyze::CountersInfo{}),
 				      machine.window_begin(), flags & 8 ? 1ull << 32 : 0);
 	machine.add(counters);
-	analyze::RegionFold regions(static_cast<analyze::RegionBy>(flags % 3), trace, machine, &counters);
-	machine.add(regions);
+	analyze::UserActivityFold user_activities(static_cast<analyze::UserActivityBy>(flags % 3), trace, machine,
+						  &counters);
+	machine.add(user_activities);
 	fold(trace, machine);
-	regions.finish();
+	user_activities.finish();
 	counters.finish(machine);
 	require_balance(counters);
 	for (const analyze::Cpu &cpu : machine.cpus())
@@ -165,8 +166,9 @@ void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flag
 	report::to_json(report::cpu_table(machine, clock, info));
 	report::to_csv(report::activity_table(calls, clock));
 	report::to_text(report::activity_table(sleeps, clock));
-	report::to_csv(report::regions_table(regions, clock, report::known_shares(info), &counters.info()));
-	report::unpaired_text(regions);
+	report::to_csv(
+	    report::user_activities_table(user_activities, clock, report::known_shares(info), &counters.info()));
+	report::unpaired_text(user_activities);
 	const report::Table ratios =
 	    report::measurements_table(counters, machine, clock, {options.grouping, flags & 8 ? 1ull << 32 : 0});
 	report::provenance_text(counters.info(), ratios);

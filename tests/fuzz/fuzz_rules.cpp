@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as rules, on any events of a fixed description: they are refused in one sentence, or judged; what is
 // counted fits together. Input: RULES [NUL EVENTS]; of EVENTS each four bytes are one: its class, its key, how much
-// later it is, and its value; every 16th one is behind a loss.
+// later it is, and its value; every 16th one is after a loss.
 #include <cstdlib>
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as the packets of two streams, through merge, field access and the protocol.
+// Any bytes as the packets of two streams, through merge, field access and the listing.
 //
-// The input is cut into pieces of 256 bytes; each is the beginning of a packet, behind a byte of flags: bit 0 repairs
+// The input is cut into pieces of 256 bytes; each is the beginning of a packet, after a byte of flags: bit 0 repairs
 // the fixed parts of the header (or hardly any packet would pass), bit 1 its times, bit 2 gives it to the second
 // stream.
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 #include "../unit/samples.h"
 #include "base/fd.h"
+#include "trace/listing.h"
 #include "trace/merge.h"
-#include "trace/protocol.h"
 
 using namespace monitor::trace;
 
@@ -58,10 +58,10 @@ void add_packet(std::vector<std::byte> (&streams)[2], const unsigned char *data,
 void read(Trace &trace, TimeRange range, bool json)
 {
 	static monitor::Fd null(::open("/dev/null", O_WRONLY));
-	ProtocolOptions options;
+	ListingOptions options;
 	options.json = json;
 	options.pids = json ? std::vector<std::int32_t>{} : std::vector<std::int32_t>{0, 5};
-	Protocol protocol(trace, options, null.get());
+	Listing listing(trace, options, null.get());
 	std::uint64_t last = 0;
 	const auto pass = [&](std::uint64_t time) {
 		if (time < last)
@@ -72,16 +72,16 @@ void read(Trace &trace, TimeRange range, bool json)
 	    trace, range,
 	    [&](const Event &event) -> bool {
 		    pass(event.time);
-		    return protocol.print(event);
+		    return listing.print(event);
 	    },
 	    [&](const StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
 		    if (from >= range.from) // else it only reaches into the range
 			    pass(from);
 		    if (to < from)
 			    std::abort();
-		    protocol.gap(stream);
+		    listing.gap(stream);
 	    });
-	protocol.flush();
+	listing.flush();
 }
 
 } // namespace

@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	if (!description)
 		return 0;
 	if (!description->has_tokens())
-		return 0; // fuzz_described reads these
+		return 0; // fuzz_generic reads these
 	for (const auto &cls : description->classes()) {
 		require(cls->size_bytes >= 8 && cls->size_bytes <= 64 && cls->size_bytes % 8 == 0);
 		require(description->by_id(cls->id) == cls.get() && description->size_of(cls->id) == cls->size_bytes);

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	for (unsigned id = 1024; id < 1032; ++id)
 		words[id] = static_cast<std::uint8_t>(id - 1024);
 	constexpr std::uint64_t now = 1ull << 44;
-	UserRingFacts rings[2];
+	UserRingInfo rings[2];
 	rings[1].process = 1;
 	MergedStream merged(rings[0]);
 	std::uint64_t last = 0, taken = 0, packed = 0;
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		    header.content_size > EDC_BLOCK_SIZE * 8)
 			std::abort();
 		last = header.timestamp_end;
-		UserRingFacts again;
+		UserRingInfo again;
 		again.discarded = header.events_discarded;
 		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy;
 		std::memcpy(copy.data(), bytes, copy.size());
@@ -47,14 +47,14 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	for (std::size_t at = 1; at < size; at += EDC_BLOCK_SIZE) {
 		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block{};
 		std::memcpy(block.data(), data + at, std::min<std::size_t>(EDC_BLOCK_SIZE, size - at));
-		UserRingFacts &facts = rings[std::to_integer<unsigned>(block[4]) & 1];
+		UserRingInfo &info = rings[std::to_integer<unsigned>(block[4]) & 1];
 		const std::uint64_t content = data[0] ? data[0] * 16ull : EDC_BLOCK_SIZE;
-		const UserRingFacts before = facts;
-		validate_user_block(block.data(), content, now, words, facts);
-		if (facts.last_time < before.last_time || facts.last_time > now || facts.discarded < before.discarded)
+		const UserRingInfo before = info;
+		validate_user_block(block.data(), content, now, words, info);
+		if (info.last_time < before.last_time || info.last_time > now || info.discarded < before.discarded)
 			std::abort();
 		taken += merged.add(block.data(), EDC_BLOCK_HEADER, words);
-		merged.pack(facts.last_time, false, push); // too early, so that times would step back
+		merged.pack(info.last_time, false, push); // too early, so that times would step back
 	}
 	alignas(EDC_BLOCK_SIZE) std::array<std::uint64_t, 2 * EDC_USER_BLOCK_WORDS> memory{};
 	std::memcpy(memory.data(), data, std::min(size, sizeof memory));

@@ -13,8 +13,8 @@
 
 #include "base/fd.h"
 #include "trace/field_ref.h"
+#include "trace/listing.h"
 #include "trace/merge.h"
-#include "trace/protocol.h"
 
 namespace fuzz {
 
@@ -26,7 +26,7 @@ inline void require(bool condition)
 
 struct Input {
 	std::string_view text;
-	std::vector<std::byte> bytes; // of its own, so that the sanitizer sees a read behind it
+	std::vector<std::byte> bytes; // of its own, so that the sanitizer sees a read after it
 };
 
 inline Input input_of(const unsigned char *data, std::size_t size)
@@ -34,14 +34,14 @@ inline Input input_of(const unsigned char *data, std::size_t size)
 	const void *nul = std::memchr(data, 0, size);
 	const std::size_t text_bytes =
 	    nul ? static_cast<std::size_t>(static_cast<const unsigned char *>(nul) - data) : size;
-	const std::size_t behind = std::min(size, text_bytes + 1);
-	Input made{{reinterpret_cast<const char *>(data), text_bytes}, std::vector<std::byte>(size - behind)};
+	const std::size_t after = std::min(size, text_bytes + 1);
+	Input made{{reinterpret_cast<const char *>(data), text_bytes}, std::vector<std::byte>(size - after)};
 	if (!made.bytes.empty())
-		std::memcpy(made.bytes.data(), data + behind, made.bytes.size());
+		std::memcpy(made.bytes.data(), data + after, made.bytes.size());
 	return made;
 }
 
-// Sees what lies behind a text's bytes being read, if it does.
+// Sees what lies after a text's bytes being read, if it does.
 inline std::size_t touched(std::string_view text)
 {
 	std::size_t sum = 0;
@@ -78,9 +78,9 @@ inline void read(monitor::trace::Trace &trace, monitor::trace::TimeRange range, 
 {
 	constexpr std::size_t max_events = 20'000;
 	static monitor::Fd null(::open("/dev/null", O_WRONLY));
-	monitor::trace::ProtocolOptions options;
+	monitor::trace::ListingOptions options;
 	options.json = json;
-	monitor::trace::Protocol protocol(trace, options, null.get());
+	monitor::trace::Listing listing(trace, options, null.get());
 	std::uint64_t last = 0;
 	std::size_t events = 0;
 	monitor::trace::merge(
@@ -89,13 +89,13 @@ inline void read(monitor::trace::Trace &trace, monitor::trace::TimeRange range, 
 		    require(event.time >= last);
 		    last = event.time;
 		    read_fields(event);
-		    return protocol.print(event) && ++events < max_events;
+		    return listing.print(event) && ++events < max_events;
 	    },
 	    [&](const monitor::trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
 		    require(from <= to);
-		    protocol.gap(stream);
+		    listing.gap(stream);
 	    });
-	protocol.flush();
+	listing.flush();
 }
 
 } // namespace fuzz

@@ -17,13 +17,13 @@ if [ "$name" = fuzz_tsdl ]; then
 		cp "$trace/metadata" "$corpus/seed_$(basename "$trace")"
 	done
 elif [ "$name" = fuzz_stream ]; then
-	# one packet's used bytes, behind a byte of flags (see the fuzzer)
+	# one packet's used bytes, after a byte of flags (see the fuzzer)
 	for stream in "$corpus.traces"/*/cpu* "$corpus.traces"/*/recorder; do
 		[ -e "$stream" ] || continue
 		{ printf '\001' && head -c 255 "$stream"; } >"$corpus/seed_$(basename "$(dirname "$stream")")_$(basename "$stream")"
 	done
 fi
-if [ "$name" = fuzz_described ]; then
+if [ "$name" = fuzz_generic ]; then
 	python3 -B "$(dirname "$0")/../ctf/seeds.py" "$corpus"
 fi
 if [ "$name" = fuzz_tdl ] || [ "$name" = fuzz_convert ]; then

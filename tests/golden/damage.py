@@ -20,7 +20,7 @@ def check(monitor, trace, what):
     except subprocess.TimeoutExpired:
         sys.exit(f"{what}: monitor hangs")
     errors = run.stderr.decode()
-    said = [line for line in errors.splitlines() if not line.endswith((" is a trace without events", " is not known and left out"))]
+    said = [line for line in errors.splitlines() if not line.endswith((" is a trace without events", " is unknown and ignored"))]
     complains = bool(said)
     if run.returncode not in (0, 1) or (run.returncode == 1) != complains or "Sanitizer" in errors:
         sys.exit(f"{what}: exit code {run.returncode}\n{errors}")
@@ -33,7 +33,7 @@ def main():
     subprocess.run([make_golden, work, events], check=True)
     trace = pathlib.Path(work) / "one"
     files = {path: path.read_bytes() for path in (trace / "cpu0_level0", trace / "metadata")}
-    content_size = 96 + 450  # behind it a flip hits nothing
+    content_size = 96 + 450  # after it a flip hits nothing
     runs = complaints = 0
 
     for path, whole in files.items():

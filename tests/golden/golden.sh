@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Makes the golden traces and compares what monitor prints with the expected texts beside this script.
-# Called by ctest: golden.sh MAKE_GOLDEN MONITOR WORK_DIRECTORY; by approve with --approve behind these.
+# Called by ctest: golden.sh MAKE_GOLDEN MONITOR WORK_DIRECTORY; by approve with --approve after these.
 set -euo pipefail
 
 make_golden=$1 monitor=$2 work=$3 mode=${4:-}

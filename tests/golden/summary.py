@@ -33,7 +33,7 @@ def counts():
 	"""Of several traces: check counts the recorders' own events, info does not."""
 	traces = [GOLDEN / "basic", GOLDEN / "one"]
 	checked, info = run("check", *traces), json.loads(run("info", "--json", *traces).stdout)
-	found = re.search(r"(\d+) events were read, (\d+) of them of recorders' own", checked.stdout)
+	found = re.search(r"(\d+) events were read, (\d+) of them the recorders' own", checked.stdout)
 	expect(found and int(found[2]) > 0, f"what is counted: {checked.stdout}")
 	expect(int(found[1]) - int(found[2]) == info["summary"]["tokens"], f"{found[0]}, info: {info['summary']}")
 

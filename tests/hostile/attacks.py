@@ -31,16 +31,16 @@ def dial():
 			time.sleep(0.001)
 
 
-def hello(classes, wish=AREA, magic=MAGIC, count=None):
+def hello(classes, request=AREA, magic=MAGIC, count=None):
 	texts = b"".join(part.encode(errors="replace") + b"\0" for pair in classes for part in pair)
-	return HELLO.pack(magic, wish, len(classes) if count is None else count, len(texts)) + texts
+	return HELLO.pack(magic, request, len(classes) if count is None else count, len(texts)) + texts
 
 
-def ask(classes, wish=AREA, magic=MAGIC, count=None):
+def ask(classes, request=AREA, magic=MAGIC, count=None):
 	"""(welcome, ids, memory) of a hello with these (name, fields)."""
 	with dial() as connection:
 		try:
-			connection.send(hello(classes, wish, magic, count))
+			connection.send(hello(classes, request, magic, count))
 			answer, control, _, _ = connection.recvmsg(8192, 64)
 		except OSError:  # not heard, or thrown out
 			return None, [], None

@@ -63,5 +63,5 @@ for kernel in 6.1 6.12; do
 	built=$((built + 1))
 done
 run_dkms remove --all --no-depmod
-[ -z "$(find "$work/modules" -name 'monitor_edc.ko*')" ] || fail "dkms left a module behind"
+[ -z "$(find "$work/modules" -name 'monitor_edc.ko*')" ] || fail "dkms left a module after"
 [ $built -gt 0 ] || { echo "skipped: no kernel's headers to build the module with"; exit 77; }

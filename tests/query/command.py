@@ -43,13 +43,13 @@ def outputs():
 	code, text, _ = query("SELECT 'a' || char(27) || '[31m' AS red")
 	said("no control characters", text, "red\na\\x1b[31m\n")
 	code, text, _ = query(COUNTING + "SELECT i, 'x' || i AS t FROM c LIMIT 3000")
-	said("rows behind the first thousand", text.splitlines()[-1], "3000  x3000")
+	said("rows after the first thousand", text.splitlines()[-1], "3000  x3000")
 	code, text, errors = query("SELECT count(*) FROM events", "SELECT 2", "--filter", 'name == "w0"')
 	said("--filter", text.split(), ["count(*)", "22", "2", "2"])
 
 
 def errors():
-	for sql, sentence in (("SELECT 1 FROM evnets", "there is no table evnets. Near: events."),
+	for sql, sentence in (("SELECT 1 FROM evnets", "there is no table evnets. Did you mean events?"),
 	                      ("SELECT nmae FROM events", "\n         ^"),
 	                      ("SELECT * FROM events('nmae == 1')", "filter, column 1"),
 	                      ("DELETE FROM events", "only SELECT is allowed"),

@@ -62,7 +62,7 @@ def selections():
 
 
 def joins():
-	"""What came within 20 us behind each switch away from the workload, by seeks."""
+	"""What came within 20 us after each switch away from the workload, by seeks."""
 	switches = [event for event in EVENTS if event["event"] == "sched_switch" and event["comm"] == "workload"][:50]
 	limit = max(event["time_ns"] for event in switches)
 	should = {event["time_ns"]: sum(event["time_ns"] <= other["time_ns"] <= event["time_ns"] + 20000 for other in EVENTS)
@@ -80,7 +80,7 @@ def folded():
 		for key in ("cpu_ns", "waiting_ns", "blocked_ns", "voluntary", "syscalls", "minor_faults"):
 			e2e.expect(threads[tid][key] == row[key], f"thread {tid}: {key} is {threads[tid][key]}, not {row[key]}")
 	reported = collections.Counter()
-	for row in TRACE.rows("--syscalls"):
+	for row in TRACE.rows("syscalls"):
 		reported[row["call"]] += row["count"]
 	asked = {row["name"]: row["n"] for row in
 	         ask("SELECT name, count(*) AS n FROM activities WHERE kind = 'syscall' GROUP BY name")}
@@ -97,22 +97,22 @@ def folded():
 	e2e.equal("durations", row["n"], 0)
 
 
-def regions():
-	"""Each region by itself, summed up, is the report of them."""
-	load = pathlib.Path(e2e.programs, "region_load")
+def activities():
+	"""Each activity of a program by itself, summed up, is the report of them."""
+	load = pathlib.Path(e2e.programs, "activity_load")
 	if not load.exists():
-		return print("not tried: there is no region_load for this machine")
+		return print("not tried: there is no activity_load for this machine")
 	global TRACE
-	TRACE = e2e.record("regions", "--force", command=(load, 100, 40))
+	TRACE = e2e.record("activities", "--force", command=(load, 100, 40))
 	sums = {row["name"]: row for row in
 	        ask("SELECT name, count(*) AS count, max(duration_ns) AS max_ns, sum(duration_ns) AS sum_ns, min(whole) AS whole, "
-	            "sum(cpu_ns) AS cpu, sum(blocked_ns) AS blocked FROM activities WHERE kind = 'region' GROUP BY name")}
-	for row in TRACE.rows("--regions"):
+	            "sum(cpu_ns) AS cpu, sum(blocked_ns) AS blocked FROM activities WHERE kind = 'activity' GROUP BY name")}
+	for row in TRACE.rows("activities"):
 		mine = sums[row["activity"]]
 		e2e.equal(f"{row['activity']}", (mine["count"], mine["max_ns"], mine["whole"]), (row["count"], row["max_ns"], 1))
 		mean = mine["sum_ns"] / mine["count"]
 		e2e.expect(abs(mean - row["mean_ns"]) <= 2, f"{row['activity']}: the mean is {mean}, not {row['mean_ns']}")
-	e2e.equal("all of them", len(sums), len(TRACE.rows("--regions")))
+	e2e.equal("all of them", len(sums), len(TRACE.rows("activities")))
 	e2e.expect(sums["nap"]["blocked"] > 0.9 * sums["nap"]["sum_ns"], f"a nap is not blocked: {sums['nap']}")
 	e2e.expect(sums["spin"]["cpu"] > 0.1 * sums["spin"]["sum_ns"], f"a spin has no CPU: {sums['spin']}")
 	e2e.run(e2e.monitor, "record", "-o", e2e.work / "only", "--user-only", "--", load, 10, 4)
@@ -127,7 +127,7 @@ def counted():
 	TRACE = e2e.record_workload("counted", "forks", 10, "-m", "software")
 	asked = {(row["name"], row["tid"]): row["value"] for row in ask("SELECT * FROM ratios WHERE tid > 0")}
 	e2e.expect(asked, "there are no ratios")
-	for row in TRACE.rows("--ratios", "--by", "thread"):
+	for row in TRACE.rows("ratios", "--by", "thread"):
 		for (name, tid), value in asked.items():
 			if tid == row.get("tid") and name in row and isinstance(row[name], (int, float)):
 				e2e.expect(abs(value - row[name]) <= 1e-9 * abs(value), f"{name} of {tid}: {value}, not {row[name]}")
@@ -135,4 +135,4 @@ def counted():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(recorded, counts, selections, joins, folded, regions, counted)
+	e2e.main(recorded, counts, selections, joins, folded, activities, counted)

@@ -100,7 +100,7 @@ def seeks(trace, events):
 		[row] = rows_of(trace, "SELECT count(*) AS n FROM events WHERE ticks > "
 		            f"{events[len(events) // 2]['ticks']} AND +ticks > 0")
 		expect(row["n"] == sum(event["ticks"] > events[len(events) // 2]["ticks"] for event in events),
-		       f"{trace}: {row['n']} behind the middle")
+		       f"{trace}: {row['n']} after the middle")
 
 
 def compared(trace):

@@ -5,7 +5,7 @@
 
 #include "card/ring_layout.h"
 #include "monitor/block.h"
-#include "monitor/token.h"
+#include "monitor/card.h"
 
 namespace monitor::card {
 
@@ -81,7 +81,7 @@ bool post(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::
 		ring.pos = start + EDC_BLOCK_HEADER;
 		ring.end = start + EDC_BLOCK_SIZE;
 	}
-	const std::uint64_t record[] = {edc_token(257, EDC_MODE_KERNEL, time, 0), word};
+	const std::uint64_t record[] = {edc_token(EDC_ID_SCHED_WAKING, EDC_MODE_KERNEL, time, 0), word};
 	std::memcpy(memory + ring.pos, record, sizeof record);
 	ring.pos += sizeof record;
 	ring.last_time = time;

@@ -148,7 +148,7 @@ ssize_t __wrap_write(int fd, const void *bytes, std::size_t count)
 {
 	const faults::Fault fault = faults::writes.next();
 	errno = fault.error;
-	return fault.error ? -1 : __real_write(fd, bytes, std::min(count, fault.most_bytes));
+	return fault.error ? -1 : __real_write(fd, bytes, std::min(count, fault.max_bytes));
 }
 
 // A short write ends within any of the parts.
@@ -159,7 +159,7 @@ ssize_t __wrap_writev(int fd, const iovec *parts, int count)
 	if (fault.error)
 		return -1;
 	std::array<iovec, 1024> taken;
-	std::size_t left = fault.most_bytes;
+	std::size_t left = fault.max_bytes;
 	int used = 0;
 	for (; used < count && left > 0; ++used) {
 		taken.at(static_cast<std::size_t>(used)) = {parts[used].iov_base, std::min(parts[used].iov_len, left)};

@@ -12,17 +12,17 @@ namespace faults {
 
 // What one call meets.
 struct Fault {
-	int error = 0;                                                    // 0: none
-	std::size_t most_bytes = std::numeric_limits<std::size_t>::max(); // a write takes no more
+	int error = 0;                                                   // 0: none
+	std::size_t max_bytes = std::numeric_limits<std::size_t>::max(); // a write takes no more
 };
 
 inline Fault fails(int error)
 {
 	return {error, 0};
 }
-inline Fault takes(std::size_t most_bytes)
+inline Fault takes(std::size_t max_bytes)
 {
-	return {0, most_bytes};
+	return {0, max_bytes};
 }
 inline const Fault passes{};
 

@@ -18,7 +18,7 @@ using monitor::record::Sync;
 namespace {
 
 constexpr std::uint64_t ms = 1'000'000, second = 1'000 * ms;
-constexpr std::uint64_t least_ahead_ns = ms; // what probes rely on: no set is published later before it holds
+constexpr std::uint64_t min_ahead_ns = ms; // what probes rely on: no set is published later before it holds
 
 // Ticks by monotonic time: a rate that the test may change, as NTP does. Time goes on as the test says, and by what
 // every reading of the clock takes.
@@ -114,7 +114,7 @@ TEST_CASE("clock steering: sets join without a step, ahead of time, and never st
 		REQUIRE(published);
 		REQUIRE(it->sets.size() == before + 1);
 		const edc_clock_set &last = it->sets[before - 1], &next = it->sets[before];
-		REQUIRE(next.from_ns >= it->truth.ns + least_ahead_ns);
+		REQUIRE(next.from_ns >= it->truth.ns + min_ahead_ns);
 		REQUIRE(next.base == edc_clock_at(&last, next.from_ns));
 		REQUIRE(it->slope(next) > 0);
 	}
@@ -143,7 +143,7 @@ TEST_CASE("clock steering: a recorder that is not run while it publishes does no
 		REQUIRE(it->sync_after(100 * ms));
 		it->truth.stalls.clear();
 		const edc_clock_set &last = it->sets[it->sets.size() - 2], &next = it->sets.back();
-		CHECK(next.from_ns >= it->truth.ns + least_ahead_ns);
+		CHECK(next.from_ns >= it->truth.ns + min_ahead_ns);
 		CHECK(next.base == edc_clock_at(&last, next.from_ns));
 	}
 }

@@ -196,12 +196,12 @@ TEST_CASE("drain: beside a probe and a writer every event is in a block or refus
 		}
 	});
 	it.drain.start();
-	std::uint64_t refused[cpus] = {};
+	std::uint64_t discarded[cpus] = {};
 	std::vector<std::thread> probes;
 	for (unsigned cpu = 0; cpu < cpus; ++cpu)
 		probes.emplace_back([&, cpu] {
 			for (std::uint64_t i = 0; i < events; ++i) {
-				refused[cpu] += !fake::post(it.card, cpu, 0, i, i);
+				discarded[cpu] += !fake::post(it.card, cpu, 0, i, i);
 				if (i % 20'000 == 0) // longer than a look takes
 					std::this_thread::sleep_for(std::chrono::milliseconds(1));
 			}
@@ -216,9 +216,9 @@ TEST_CASE("drain: beside a probe and a writer every event is in a block or refus
 	it.taker.take_all();
 	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
 		const auto words = it.taker.words(it.stream(cpu, 0));
-		CHECK(words.size() + refused[cpu] == events);
+		CHECK(words.size() + discarded[cpu] == events);
 		CHECK(std::is_sorted(words.begin(), words.end()));
-		CHECK(it.taker.streams[it.stream(cpu, 0)].back().header.events_discarded == refused[cpu]);
+		CHECK(it.taker.streams[it.stream(cpu, 0)].back().header.events_discarded == discarded[cpu]);
 	}
 }
 

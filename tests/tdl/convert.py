@@ -152,7 +152,7 @@ def every_kind(monitor, work):
 	tdl = ["--tdl", HERE / "every_kind.tdl"]
 	together = [*files, work / "other", *tdl]
 	text, _ = run(monitor, "merge", "-o", work / "all", *together)
-	expect(text.count("converted") == 2 and text.count("not known") == 2, f"merge says {text}")
+	expect(text.count("converted") == 2 and text.count("off is unknown") == 2, f"merge says {text}")
 	for path in files:
 		read = compare(monitor, path, work / "all" / path.name, *tdl)
 		expect([event["cpu"] for event in read[:5]] == [1, 1, 2, 0xFFFF, 3] and read[2]["fields"]["place"] == {"x": 7, "y": 0.1},
@@ -258,17 +258,17 @@ def damaged(monitor, work):
 		expect(told["lost"] == lost, f"losses of {path}: {told}")
 	(work / "header.pcap").write_bytes(b"\xd4\xc3\xb2\xa1\x03" + whole[5:])
 	_, errors = run(monitor, "merge", "-o", work / "header", work / "whole.pcap", work / "header.pcap", code=1)
-	expect("where always 2 stands" in errors, f"a damaged header: {errors}")
+	expect("but must always be 2" in errors, f"a damaged header: {errors}")
 	for name, place in (("cut.pcap", "record 2"), ("header.pcap", "header")):
 		_, listed = run(monitor, "list", work / name, code=1)
 		text, told = run(monitor, "info", work / name, code=1)
 		expect(told != "" and listed.endswith(told) and "lost unknown" in text, f"info of {name}: {text} {told}")
 		checked, _ = run(monitor, "check", work / name, code=1)
-		expect("none is said" not in checked and f"{place} at byte" in checked, f"check of {name}: {checked}")
+		expect("none is reported" not in checked and f"{place} at byte" in checked, f"check of {name}: {checked}")
 	expect(len(events(monitor, work / "header")) == 3, "the other one is whole")
 	(work / "none").write_bytes(b"nothing")
 	_, errors = run(monitor, "merge", "-o", work / "none-all", work / "whole.pcap", work / "none", code=1)
-	expect("no description knows" in errors and not (work / "none-all").exists(), f"an unknown file: {errors}")
+	expect("no description matches" in errors and not (work / "none-all").exists(), f"an unknown file: {errors}")
 
 
 def changed(monitor, work):

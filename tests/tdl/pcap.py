@@ -99,12 +99,12 @@ def damaged(monitor, work):
 	path.write_bytes(whole[:24 + 8] + b"\xff\xff\xff\xff" + whole[24 + 12:])
 	expect("at byte 24: a record is cut off" in run(monitor, "list", path, code=1)[1], "a length beyond the file")
 	path.write_bytes(b"\xd4\xc3\xb2\xa1\x03" + whole[5:])
-	expect("header at byte 0: the header's major is 3, where always 2 stands" in run(monitor, "list", path, code=1)[1],
+	expect("header at byte 0: the header's major is 3, but must always be 2" in run(monitor, "list", path, code=1)[1],
 	       "another version")
 	path.write_bytes(b"no magic")
-	expect("no description knows" in run(monitor, "list", path, code=1)[1], "an unknown file")
+	expect("no description matches" in run(monitor, "list", path, code=1)[1], "an unknown file")
 	errors = run(monitor, "list", path, "--tdl", "pcap", code=1)[1]
-	expect("none of its magics" in errors and "say with --tdl which" in errors, f"not what --tdl says: {errors}")
+	expect("none of its magics" in errors and "description with --tdl" in errors, f"not what --tdl says: {errors}")
 	path.write_bytes(b"")
 	expect("is empty" in run(monitor, "list", path, code=1)[1], "an empty file")
 

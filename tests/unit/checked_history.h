@@ -54,7 +54,7 @@ public:
 		user().header().tid = user().header().process = thread;
 		info.present = info.complete = true;
 		info.card = "bpf";
-		info.end_reason = "the time is over";
+		info.end_reason = "the duration elapsed";
 		info.cpus = 1;
 		info.start_time = begin;
 		info.end_time = end;

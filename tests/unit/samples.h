@@ -91,7 +91,7 @@ inline std::string event_block(unsigned id, const std::string &name, const std::
 	       " }; };\n";
 }
 
-// A description with the given events behind everything that must stand before them.
+// A description with the given events after everything that must stand before them.
 inline std::string description_text(const std::string &events)
 {
 	return "/* CTF 1.8 */\n" + clock_block + types + trace_block + stream_block + events;

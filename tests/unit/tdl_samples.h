@@ -81,7 +81,7 @@ inline std::string read(const std::string &text, const std::vector<std::byte> &b
 		    },
 		    [&](const StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) { made += "gap\n"; });
 		for (const Problem &problem : trace.problems().kept())
-			made += problem.text().substr(6) + '\n'; // behind "file, "
+			made += problem.text().substr(6) + '\n'; // after "file, "
 	} catch (const Error &error) {
 		return error.what();
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Activities against a pairing that keeps everything; slices merged against the whole at once; limits.
+// Activities against a pairing that keeps everything; partitions merged against the whole at once; limits.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -63,25 +63,25 @@ trace::Trace trace_of(const std::vector<Step> &steps, std::vector<StreamWriter> 
 	return samples::trace(writers, classes);
 }
 
-// Folds of slices of random lengths, merged; of the whole if most is not given.
+// Folds of partitions of random lengths, merged; of the whole if most is not given.
 template <class Make>
 auto folded(trace::Trace &trace, const std::vector<Step> &steps, Make &&make, std::mt19937_64 *random = nullptr)
 {
-	auto all = make(), slice = make();
+	auto all = make(), partition = make();
 	bool is_first = true;
 	const auto take = [&] {
 		if (std::exchange(is_first, false))
-			all = slice;
+			all = partition;
 		else
-			all.merge(slice);
-		slice = make();
+			all.merge(partition);
+		partition = make();
 	};
 	std::size_t at = 0;
 	merge(trace, {}, [&](const trace::Event &event) {
 		if (steps[at].gap_before)
-			slice.gap();
+			partition.gap();
 		++at;
-		slice.event(event, {});
+		partition.event(event, {});
 		if (random && (*random)() % 10 == 0)
 			take();
 	});
@@ -154,7 +154,7 @@ void compare(const ActivityFold &fold, const Expected &expected)
 
 } // namespace
 
-TEST_CASE("activities: as a pairing that keeps everything, at once and in slices")
+TEST_CASE("activities: as a pairing that keeps everything, at once and in partitions")
 {
 	std::mt19937_64 random(1);
 	for (int i = 0; i < 200; ++i) {
@@ -172,7 +172,7 @@ TEST_CASE("activities: as a pairing that keeps everything, at once and in slices
 	}
 }
 
-TEST_CASE("frequencies: nothing is measured across a loss, slices merged are as the whole")
+TEST_CASE("frequencies: nothing is measured across a loss, partitions merged are as the whole")
 {
 	std::mt19937_64 random(2);
 	for (int i = 0; i < 100; ++i) {
@@ -227,7 +227,7 @@ TEST_CASE("activities: keys that are not open do not use up the room")
 		event.stream = &stream;
 		fold.event(event, {});
 	};
-	const std::uint64_t many = 3 * ActivityFold::most_open;
+	const std::uint64_t many = 3 * ActivityFold::max_open;
 	for (std::uint64_t key = 0; key < many; ++key) {
 		post(256, key);
 		post(257, key);
@@ -236,8 +236,8 @@ TEST_CASE("activities: keys that are not open do not use up the room")
 	CHECK(fold.rows().all().begin()->second.values.count() == many);
 	for (std::uint64_t key = 0; key < many; ++key)
 		post(256, key);
-	CHECK(fold.unpaired().open == ActivityFold::most_open);
-	CHECK(fold.unpaired().too_many == many - ActivityFold::most_open);
+	CHECK(fold.unpaired().open == ActivityFold::max_open);
+	CHECK(fold.unpaired().too_many == many - ActivityFold::max_open);
 }
 
 } // namespace test_activity_fold

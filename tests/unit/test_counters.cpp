@@ -74,12 +74,12 @@ TEST_CASE("counters: each CPU and each set has readings of its own")
 	CHECK(cpus.at(1).ticks == Values{190, 190});
 }
 
-TEST_CASE("counters: behind a loss the sum is unknown, and nothing is missing")
+TEST_CASE("counters: after a loss the sum is unknown, and nothing is missing")
 {
 	History history;
 	history.start = {reading(0, 100, {1000, 10})};
 	history.turns(0, 200, {1500, 20}, 7, 8);
-	history.open(0, 400, 3, 9); // thread 9 runs behind the loss, and nobody knows who ran in it
+	history.open(0, 400, 3, 9); // thread 9 runs after the loss, and nobody knows who ran in it
 	history.turns(0, 400, {4500, 50}, 9, 7);
 	history.turns(0, 450, {4600, 60}, 7, 0);
 	history.end = {reading(0, 500, {4601, 61})};
@@ -109,7 +109,7 @@ TEST_CASE("counters: a loss on one CPU leaves what the others count known")
 	CHECK(folded.balances({80, 4, 0}));
 }
 
-TEST_CASE("counters: readings before the start's or behind the end's do not count")
+TEST_CASE("counters: readings before the start's or after the end's do not count")
 {
 	History history;
 	history.start = {reading(0, 100, {1000, 10})};
@@ -146,7 +146,7 @@ TEST_CASE("counters: up to the reading at the end counts what ran then, not what
 	History history;
 	history.start = {reading(0, 100, {0, 0})};
 	history.turns(0, 150, {10, 1}, 7, 8);
-	history.turns(0, 310, {99, 9}, 8, 9); // behind the reading, within the window
+	history.turns(0, 310, {99, 9}, 8, 9); // after the reading, within the window
 	history.end = {reading(0, 300, {90, 8})};
 	Folded folded(history);
 	CHECK(folded.balances({90, 8, 0}));
@@ -227,7 +227,7 @@ TEST_CASE("counters: a reading without a switch is no further occurrence")
 	Folded folded(history);
 	CHECK(folded.thread(7).counts == Values{30, 3, 0});
 	CHECK(folded.thread(7).occurrences == 1);
-	CHECK(folded.fold.parts().at(0).cpus.at(0).occurrences == 2); // and the one that came behind
+	CHECK(folded.fold.parts().at(0).cpus.at(0).occurrences == 2); // and the one that came after
 }
 
 TEST_CASE("counters: readings that step back are contradictions, and check says so")

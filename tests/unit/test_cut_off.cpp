@@ -176,7 +176,7 @@ TEST_CASE("cut off: poet reads on, names the place, and its cursors end")
 	REQUIRE(trace.problems().size() == 1);
 	CHECK(
 	    trace.problems().front() ==
-	    "s0, packet 2 at byte 8192: from here on the file could not be read: it was cut off meanwhile, or its disk "
+	    "s0, packet 2 at byte 8192: the file could not be read from here on: it was cut off meanwhile, or its disk "
 	    "failed");
 	while (cursor.next() != poet::Item::none) {
 	}

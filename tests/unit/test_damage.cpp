@@ -17,7 +17,7 @@ using samples::StreamWriter;
 
 namespace {
 
-// An allocation of its own of exactly this size, so that a read behind its end shows.
+// An allocation of its own of exactly this size, so that a read after its end shows.
 struct Copy {
 	explicit Copy(std::span<const std::byte> bytes) : size(bytes.size()), data(new std::byte[bytes.size()])
 	{
@@ -84,7 +84,7 @@ TEST_CASE("damage: a stream cut at every byte")
 	}
 }
 
-TEST_CASE("damage: flipped bits cost at most what stands behind them in their packet")
+TEST_CASE("damage: flipped bits cost at most what stands after them in their packet")
 {
 	auto writer = sample(0, 4), other_writer = sample(1, 4);
 	Copy other(other_writer.bytes());
@@ -96,7 +96,7 @@ TEST_CASE("damage: flipped bits cost at most what stands behind them in their pa
 		bent.bytes()[packet * EDC_BLOCK_SIZE + byte] ^= std::byte(1u << random() % 8);
 		const std::size_t events = read(bent, other).size();
 		INFO("packet " << packet << " byte " << byte);
-		// a bent begin may pull time ahead of the packet behind it, which is then refused
+		// a bent begin may pull time ahead of the packet after it, which is then refused
 		CHECK(events >= 240 + 120);
 		read(bent, other, 0xffff'ff00 + random() % 1000);
 	}

@@ -140,7 +140,7 @@ TEST_CASE("fields: every kind is read where it lies")
 	CHECK(shorter.get<std::string_view>("t") == "abc");
 	CHECK(*FieldRef(*shorter.event.cls, "arg").label(shorter.event) == "one");
 
-	// an alignment of one bit begins right behind the mode
+	// an alignment of one bit begins right after the mode
 	const Record d(*description, 303, {edc_token(303, 1, 7, 0) | std::uint64_t(0xa) << 45});
 	CHECK(d.get<unsigned>("low") == 0xa);
 }

@@ -98,12 +98,12 @@ TEST_CASE("distribution: the ends of the numbers, and where buckets begin")
 	check({greatest, greatest, greatest, greatest, greatest - 1});
 	check({0});
 	check({-1, 0, 1});
-	std::vector<std::int64_t> borders;
+	std::vector<std::int64_t> boundaries;
 	for (unsigned bit = 0; bit < 63; ++bit)
 		for (const std::int64_t beside : {-1, 0, 1})
 			for (const std::int64_t sign : {-1, 1})
-				borders.push_back(sign * ((std::int64_t(1) << bit) + beside));
-	check(borders);
+				boundaries.push_back(sign * ((std::int64_t(1) << bit) + beside));
+	check(boundaries);
 }
 
 TEST_CASE("distribution: large values that differ little have a small deviation")

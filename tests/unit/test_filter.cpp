@@ -2,7 +2,7 @@
 // FDL: what an expression means for an event.
 #include <catch2/catch.hpp>
 
-#include "filter/text_test.h"
+#include "filter/text_match.h"
 #include "filter_events.h"
 
 namespace test_filter {

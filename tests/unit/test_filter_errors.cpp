@@ -2,7 +2,7 @@
 // FDL: what is wrong with an expression, and at which column.
 #include <catch2/catch.hpp>
 
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "filter_events.h"
 
 namespace test_filter_errors {
@@ -52,21 +52,21 @@ TEST_CASE("filter: errors of words")
 {
 	check_all({{"u = 1", 3, "written =="},
 		   {"comm == 'x'", 9, "double quotes"},
-		   {"u == 1 # 2", 8, "does not belong"},
-		   {"u == \x01", 6, "does not belong"},
+		   {"u == 1 # 2", 8, "is not part of"},
+		   {"u == \x01", 6, "is not part of"},
 		   {"comm == \"abc", 9, "does not end"},
 		   {"comm == \"abc\\", 13, "escape"},
 		   {"comm == \"a\\q\"", 11, "escape"},
 		   {"comm == \"a\\x1\"", 11, "escape"},
 		   {"u == `abc", 6, "does not end"},
-		   {"u == 12x", 6, "no number"},
-		   {"u == 0b12", 6, "no number"},
-		   {"u == 0xg", 6, "digits are missing behind 0x"},
-		   {"u == 0b", 6, "digits are missing behind 0b"},
+		   {"u == 12x", 6, "not a number"},
+		   {"u == 0b12", 6, "not a number"},
+		   {"u == 0xg", 6, "digits are missing after 0x"},
+		   {"u == 0b", 6, "digits are missing after 0b"},
 		   {"u == 007", 6, "octal"},
 		   {"u == 1.5.2", 9, "operator is missing"},
-		   {"u == 1e5", 6, "no number"},
-		   {"time > 5sec", 8, "no number"},
+		   {"u == 1e5", 6, "not a number"},
+		   {"time > 5sec", 8, "not a number"},
 		   {"u == 18446744073709551616", 6, "64 bits"},
 		   {"u == 0x10000000000000000", 6, "64 bits"},
 		   {"u == 99999999999999999999999999999999999999999999", 6, "64 bits"},
@@ -77,10 +77,10 @@ TEST_CASE("filter: errors of syntax")
 {
 	check_all({{"", 1, "empty"},
 		   {"  ", 3, "empty"},
-		   {"u", 1, "no condition"},
-		   {"u + 1", 3, "no condition"},
-		   {"u == 1 and s", 12, "no condition"},
-		   {"not u", 5, "no condition"},
+		   {"u", 1, "not a condition"},
+		   {"u + 1", 3, "not a condition"},
+		   {"u == 1 and s", 12, "not a condition"},
+		   {"not u", 5, "not a condition"},
 		   {"u ==", 5, "missing at the end"},
 		   {"u == and", 6, "value is missing before and"},
 		   {"== 5", 1, "value is missing before =="},
@@ -90,7 +90,7 @@ TEST_CASE("filter: errors of syntax")
 		   {"u == 1 s == 2", 8, "operator is missing before s"},
 		   {"u == 1 \"x\"", 8, "operator is missing before this string"},
 		   {"1 < u < 5", 7, "write a < b and b < c"},
-		   {"(u == 1) == (s == 1)", 10, "no value to compare"},
+		   {"(u == 1) == (s == 1)", 10, "condition cannot be compared"},
 		   {"(u == 1) + 1 == 2", 4, "condition; a value is needed"},
 		   {"u == (s == 1)", 9, "condition; a value is needed"},
 		   {"-(u == 1) == 2", 5, "condition; a value is needed"},
@@ -99,8 +99,8 @@ TEST_CASE("filter: errors of syntax")
 		   {"u in {1, }", 10, "value is missing"},
 		   {"u in {1 2}", 9, ", or a } is missing before this number"},
 		   {"u in {1", 8, ", or a } is missing before the end"},
-		   {"u in {s}", 7, "only constants"},
-		   {"u in {1..s}", 10, "only constants"},
+		   {"u in {s}", 7, "only constants are allowed"},
+		   {"u in {1..s}", 10, "only constants are allowed"},
 		   {"u in {5..1}", 8, "range is empty"},
 		   {"comm in {\"b\"..\"a\"}", 13, "range is empty"},
 		   {"u in {1s..2}", 11, "both have a unit"},
@@ -112,7 +112,7 @@ TEST_CASE("filter: errors of syntax")
 		   {"comm ~ other", 8, "pattern is missing"},
 		   {"1 == 1", 3, "both sides are constants"},
 		   {"\"a\" == \"b\"", 5, "both sides are constants"},
-		   {"comm + 1 == \"x\" + 1", 13, "arithmetic with strings"},
+		   {"comm + 1 == \"x\" + 1", 13, "arithmetic is not possible with strings"},
 		   {"u + 1.5 == 3", 5, "integers only"},
 		   {"u == 1 / 0", 8, "no value"},
 		   {"u == 1 << 64", 8, "no value"},
@@ -123,25 +123,25 @@ TEST_CASE("filter: errors of syntax")
 		   {"has(u", 6, ") is missing"},
 		   {"has(u + 1)", 7, ") is missing"},
 		   {"event.5 == 1", 7, "name of a field is missing"},
-		   {"ip.ttl.5 == 1", 8, "name of a field is missing behind `ip.ttl.`"},
+		   {"ip.ttl.5 == 1", 8, "name of a field is missing after `ip.ttl.`"},
 		   {"u == 1 and", 11, "missing at the end"}});
 }
 
 TEST_CASE("filter: errors of names and types")
 {
-	check_all({{"rett < 0", 1, "no event of this trace has a field \"rett\". Near: ret."},
-		   {"u == 1 and has(commm)", 16, "Near: comm."},
-		   {"nmae == \"call\"", 1, "Near: name."},
-		   {"event.nam == \"x\"", 1, "Near: name."},
+	check_all({{"rett < 0", 1, "no event of this trace has a field \"rett\". Did you mean ret?"},
+		   {"u == 1 and has(commm)", 16, "Did you mean comm?"},
+		   {"nmae == \"call\"", 1, "Did you mean name?"},
+		   {"event.nam == \"x\"", 1, "Did you mean name?"},
 		   {"event.level == 1", 1, "has a field \"level\"."},
 		   {"u == 1 and ip.ttl == 1", 12, "has a field \"ip.ttl\"."},
 		   {"`no such` == 1", 1, "has a field \"no such\"."},
-		   {"comm == make", 9, "A string stands in double quotes."},
+		   {"comm == make", 9, "Strings are written in double quotes."},
 		   {"u + qqqqq == 1", 5, "has a field \"qqqqq\"."},
-		   {"name == \"cal\"", 9, "no event of this trace has the name \"cal\". Near: call."},
-		   {"name in {\"call\", \"cal\"}", 18, "Near: call."},
-		   {"abi == \"natve\"", 8, "no label of abi is \"natve\". Near: native."},
-		   {"mode == \"kernl\"", 9, "no label of mode is \"kernl\". Near: kernel."},
+		   {"name == \"cal\"", 9, "no event of this trace has the name \"cal\". Did you mean call?"},
+		   {"name in {\"call\", \"cal\"}", 18, "Did you mean call?"},
+		   {"abi == \"natve\"", 8, "no label of abi is \"natve\". Did you mean native?"},
+		   {"mode == \"kernl\"", 9, "no label of mode is \"kernl\". Did you mean kernel?"},
 		   {"abi > \"native\"", 7, "labels have no order"},
 		   {"abi in {\"a\"..\"z\"}", 12, "labels have no order"},
 		   {"u == \"x\"", 6, "number without labels"},
@@ -165,7 +165,7 @@ TEST_CASE("filter: errors of names and types")
 TEST_CASE("filter: the error shows the place")
 {
 	CHECK(what("u == 1 and rett < 0") ==
-	      "filter, column 12: no event of this trace has a field \"rett\". Near: ret.\n"
+	      "filter, column 12: no event of this trace has a field \"rett\". Did you mean ret?\n"
 	      "  u == 1 and rett < 0\n"
 	      "             ^");
 	// columns are characters, and control characters do not reach the terminal
@@ -215,10 +215,10 @@ TEST_CASE("filter: a description without any event knows what every event has")
 	CHECK_THROWS_AS(none.filter("ret == 1"), FilterError);
 }
 
-TEST_CASE("nearest: names that resemble another one")
+TEST_CASE("suggestions: names that resemble another one")
 {
-	CHECK(monitor::nearest("qqqqqq", {"cycles", "cs"}).empty());
-	CHECK(monitor::nearest("cach", {"cpu", "cache", "tlb"}) == " Near: cache.");
+	CHECK(monitor::suggestions("qqqqqq", {"cycles", "cs"}).empty());
+	CHECK(monitor::suggestions("cach", {"cpu", "cache", "tlb"}) == " Did you mean cache?");
 }
 
 } // namespace test_filter_errors

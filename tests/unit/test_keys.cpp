@@ -66,7 +66,7 @@ TEST_CASE("keys: threads and CPUs are of their machine, other numbers are not")
 	CHECK(both(pid).first != both(pid).second);
 	CHECK(both(cpu).first != both(cpu).second);
 	CHECK(both(u).first == both(u).second);
-	People people;
+	ThreadTable people;
 	people.set_machines({"one", "two"});
 	CHECK(pid.cells(events.event(258, 0, {7, 7}), {}).at(0).shown(people) == "two:?-7");
 	CHECK(cpu.cells(events.event(258, 0, {7, 7}), {}).at(0).shown(people) == "two:3");
@@ -113,7 +113,7 @@ TEST_CASE("keys: where only integers are taken a text is none")
 	CHECK(made("u", Keys::Takes::integers) == 1);
 	CHECK(made("state", Keys::Takes::integers) == 1); // of one class
 	CHECK(made("comm", Keys::Takes::integers_and_texts) == 1);
-	CHECK_THROWS_WITH(made("comm", Keys::Takes::integers), "--value: comm is no integer; name one");
+	CHECK_THROWS_WITH(made("comm", Keys::Takes::integers), "--value: comm is not an integer; name one");
 }
 
 TEST_CASE("keys: time is ns since the begin")
@@ -138,7 +138,7 @@ TEST_CASE("keys: names that are not there, and empty ones, are refused with a se
 
 TEST_CASE("rows: processes are joined, what there is no room for is counted")
 {
-	People people;
+	ThreadTable people;
 	people.belongs(0, 11, 10);
 	Rows rows;
 	for (const std::uint64_t tid : {10u, 11u, 12u}) {
@@ -151,7 +151,7 @@ TEST_CASE("rows: processes are joined, what there is no room for is counted")
 	CHECK(rows.all().size() == 2);
 	Rows full;
 	const auto cells = [] { return std::vector<Cell>(); };
-	for (std::size_t i = 0; i < Rows::most_rows + 5; ++i)
+	for (std::size_t i = 0; i < Rows::max_rows + 5; ++i)
 		if (Row *row = full.find(std::to_string(i), cells))
 			row->values.add(1);
 	CHECK(full.left_out() == 5);
@@ -160,7 +160,7 @@ TEST_CASE("rows: processes are joined, what there is no room for is counted")
 		other.find("other", cells)->values.add(1);
 	full.merge(other);
 	CHECK(full.left_out() == 12);
-	CHECK(full.all().size() == Rows::most_rows);
+	CHECK(full.all().size() == Rows::max_rows);
 }
 
 } // namespace test_keys

@@ -232,14 +232,14 @@ TEST_CASE("machine: who woke whom, and a waking that overtakes the sleep")
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 20-120 by 9"});
 }
 
-TEST_CASE("machine: behind a loss everything is unknown, and the packet tells who runs")
+TEST_CASE("machine: after a loss everything is unknown, and the packet tells who runs")
 {
 	History history;
 	samples::StreamWriter &cpu = history.cpu(0);
 	history.switches(0, 100, 0, running, 7);
 	history.posts(0, 100, 322);
 	history.posts(0, 200, 320, 1);
-	cpu.open(500, 3).tid = 8; // three tokens were refused between 200 and 500
+	cpu.open(500, 3).tid = 8; // three tokens were discarded between 200 and 500
 	history.posts(0, 500, 322);
 	history.posts(0, 600, 320, 2);
 	history.switches(0, 700, 8, sleeping, 7);
@@ -360,7 +360,7 @@ TEST_CASE("machine: of a thread that -p left out only the switches are known, wh
 	History history;
 	history.switches(0, 20, 0, running, 7);
 	history.switches(0, 60, 7, sleeping, 0);
-	history.cpu(0).post(65, 259, 0, {pair(8, 8), pair(7, 120), 0x61, 0}); // and its child, from its birth on
+	history.cpu(0).post(65, 259, 0, {pair(8, 8), pair(7, 120), 0x61, 0}); // and its child, from its creation on
 	history.switches(0, 70, 0, running, 8);
 	history.switches(0, 80, 8, sleeping, 0);
 	history.lists(5, 7, sleeping, 35, EDC_THREAD_FILTERED);

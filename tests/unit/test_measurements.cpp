@@ -139,7 +139,7 @@ TEST_CASE("measurements: what was never counted, 0/0 and what is missing have no
 	CHECK_FALSE(value("counters", {term(0)}));
 }
 
-TEST_CASE("measurements: a table has threads by time, then idle, then what lies behind losses")
+TEST_CASE("measurements: a table has threads by time, then idle, then what lies after losses")
 {
 	History history = mixed();
 	Folded folded(history);

@@ -45,7 +45,7 @@ struct Expected {
 	std::vector<std::size_t> events, index;
 };
 
-// Where a cursor should stand: items.size() is behind the last, -1 before the first.
+// Where a cursor should stand: items.size() is after the last, -1 before the first.
 class Follower {
 public:
 	Follower(const poet::Trace &trace, const Expected &expected)

@@ -145,7 +145,7 @@ TEST_CASE("probe cost: unknown where start and end disagree")
 	analyze::RecordingInfo info = recording();
 	info.calibration->end->at("syscall") = {70, 75, 80, 0.01, 21};
 	CHECK(why_unknown(info) ==
-	      "syscall: calibrated at the start and at the end it differs: 55.0 and 75.0 ns per event");
+	      "syscall: the calibrations at the start and at the end differ: 55.0 and 75.0 ns per event");
 	info.calibration->end->at("syscall") = {59, 75, 80, 0.01, 21}; // the quartiles overlap
 	CHECK(why_unknown(info).empty());
 	info.calibration->start.at("syscall") = {55, 55, 55, 0.01, 21};

@@ -93,7 +93,7 @@ TEST_CASE("query: a filter is an argument", "[query]")
 	      "note|5\ncall|30\n");
 	CHECK(ask(sample.database, "SELECT time_ns FROM call('tid == 9')") == "30\n");
 	CHECK(ask(sample.database, "SELECT count(*) FROM events(NULL)") == "0\n");
-	CHECK(error(sample.database, "SELECT * FROM events('rett < 0')").find("Near: ret") != std::string::npos);
+	CHECK(error(sample.database, "SELECT * FROM events('rett < 0')").find("Did you mean ret") != std::string::npos);
 	CHECK(ask(sample.database, "SELECT c.ret FROM (SELECT 'ret > 0' AS f) JOIN call(f) AS c") == "5\n");
 	query::Database only(sample.trace, "cpu == 1");
 	CHECK(ask(only, "SELECT count(*) FROM events") == "2\n");
@@ -129,9 +129,9 @@ TEST_CASE("query: nothing can be written", "[query]")
 TEST_CASE("query: errors say where and what is near", "[query]")
 {
 	Sample sample;
-	CHECK(error(sample.database, "SELECT 1 FROM cal") == "query: there is no table cal. Near: call.");
+	CHECK(error(sample.database, "SELECT 1 FROM cal") == "query: there is no table cal. Did you mean call?");
 	CHECK(error(sample.database, "SELECT rett FROM call") ==
-	      "query: there is no column rett. Near: ret.\n  SELECT rett FROM call\n         ^");
+	      "query: there is no column rett. Did you mean ret?\n  SELECT rett FROM call\n         ^");
 	CHECK(error(sample.database, "SELECT\n  1 +* 2") == "query: near \"*\": syntax error\n    1 +* 2\n       ^");
 	CHECK(error(sample.database, "SELECT * FROM ratios").find("record with -m") != std::string::npos);
 }

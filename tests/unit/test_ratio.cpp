@@ -133,8 +133,8 @@ TEST_CASE("ratio: rems32 keeps its bound for every numerator of small denominato
 	std::vector<uint64_t> denominators;
 	for (uint64_t d = 1024; d < 70000; d += 1009)
 		denominators.push_back(d);
-	for (const uint64_t border : {8192, 16384, 32768, 65536})
-		for (uint64_t d = border - 2; d <= border + 2; ++d)
+	for (const uint64_t boundary : {8192, 16384, 32768, 65536})
+		for (uint64_t d = boundary - 2; d <= boundary + 2; ++d)
 			denominators.push_back(d);
 	for (const uint64_t d : denominators)
 		for (uint64_t n = 0; n <= d + 70; ++n)
@@ -170,12 +170,12 @@ TEST_CASE("ratio: rems32 keeps its bound at the corners of every normalised deno
 TEMPLATE_TEST_CASE("ratio: the bound holds beside powers of two and for random pairs", "", Rems16, Rems32)
 {
 	Failures failures;
-	std::vector<uint64_t> borders{0, all_ones};
+	std::vector<uint64_t> boundaries{0, all_ones};
 	for (uint32_t bit = 0; bit < 64; ++bit)
 		for (const uint64_t beside : {uint64_t{0}, uint64_t{1}, all_ones})
-			borders.push_back((uint64_t{1} << bit) + beside);
-	for (const uint64_t d : borders)
-		for (const uint64_t n : borders)
+			boundaries.push_back((uint64_t{1} << bit) + beside);
+	for (const uint64_t d : boundaries)
+		for (const uint64_t n : boundaries)
 			failures.test<TestType>(n, d);
 	std::mt19937_64 random(3663);
 	for (int i = 0; i < 1'000'000; ++i) {

@@ -81,7 +81,7 @@ std::vector<Letters> parts(const Letters &letters)
 
 using Oracle = std::size_t (*)(const Letters &);
 
-// Every A with the first B or A behind it, by looking at all of them.
+// Every A with the first B or A after it, by looking at all of them.
 std::size_t answers_late(const Letters &part)
 {
 	std::size_t violated = 0;
@@ -156,7 +156,7 @@ std::size_t neighbours_fall(const Letters &part)
 	return violated;
 }
 
-// The first B behind each A, unless a C is between; another A takes its place.
+// The first B after each A, unless a C is between; another A takes its place.
 std::size_t came_after(const Letters &part)
 {
 	std::size_t violated = 0;
@@ -342,7 +342,7 @@ TEST_CASE("rules: without a key, and with that of a message, events of two machi
 	CHECK(tally_of("key: value = cpu") == std::pair<std::uint64_t, std::uint64_t>(2, 1));
 }
 
-TEST_CASE("rules: events are shown as the protocol prints them")
+TEST_CASE("rules: events are shown as the listing prints them")
 {
 	const auto found = outcome({{'A', 7, 1010, 3}}, "never: name == \"A\"");
 	REQUIRE(found.shown.size() == 1);
@@ -367,9 +367,9 @@ TEST_CASE("rules: errors have their place")
 		INFO(error);
 		CHECK(error.find(what) != std::string::npos);
 	};
-	says("", "test: there is no rule in it");
+	says("", "test: it has no rule");
 	says("rule: r\nwhen", "test, line 2: expected a word and a colon");
-	says("rule: r\nwithn: a", "line 2: withn is not a word of rules. Near: within");
+	says("rule: r\nwithn: a", "line 2: withn is not a keyword of rules. Did you mean within");
 	says("when: a", "line 1: `when:` belongs below a `rule:`");
 	says("rule: r\nkey: key", "line 1: the rule demands nothing");
 	says("rule: r\nnever: value == 1\nnever: value == 1", "line 3: the rule has `never:` twice");
@@ -377,11 +377,12 @@ TEST_CASE("rules: errors have their place")
 	says("rule: r\nnever: name == \"A\" and valu == 1", "line 2: filter, column 17");
 	says("rule: r\nnever: value ==", "line 2: filter, column 9");
 	says("rule: r\nwhen: name == \"A\"\nthen: name == \"B\"\nkey: nothing",
-	     "line 4: no event that `when:` means has");
-	says("rule: r\nfor: name == \"A\"\nwithin: 10", "line 3: 10 is no duration");
+	     "line 4: no event that `when:` selects has");
+	says("rule: r\nfor: name == \"A\"\nwithin: 10", "line 3: 10 is not a duration, such as 100ms");
 	says("rule: r\nfor: name == \"A\"\nfollows: value = valu", "line 3: no event of this trace has a field valu");
-	says("rule: r\nfor: name == \"A\"\nfollows: value = value + x", "line 3: a number is missing behind +");
-	says("rule: r\nwhen: name == \"A\"\nthen: name == \"B\"\nat most: 65", "line 4: 65 is no number from 1 to 64");
+	says("rule: r\nfor: name == \"A\"\nfollows: value = value + x", "line 3: a number is missing after +");
+	says("rule: r\nwhen: name == \"A\"\nthen: name == \"B\"\nat most: 65",
+	     "line 4: 65 is not a number from 1 to 64");
 }
 
 TEST_CASE("rules: a relation that does not hold is said with its values")

@@ -193,7 +193,7 @@ TEST_CASE("rules: the shipped ones hold on a sound trace")
 	CHECK(broken(sound()) == std::set<std::string>{});
 }
 
-TEST_CASE("rules: a block request may grow behind its issue")
+TEST_CASE("rules: a block request may grow after its issue")
 {
 	CHECK(broken(changed(sound(), 2950, [](Posted &posted) {
 		      posted.words = {two(8, 8192), 77};

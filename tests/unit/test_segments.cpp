@@ -21,7 +21,7 @@ const std::string events_with_resets = events + samples::event_block(345, "count
 struct Resets : History {
 	using History::History;
 
-	// A reading of the first set, and the reset behind it.
+	// A reading of the first set, and the reset after it.
 	void resets(std::uint32_t cpu, std::uint64_t time, std::initializer_list<std::uint64_t> values, unsigned event)
 	{
 		reads(cpu, time, values);

@@ -49,10 +49,10 @@ TEST_CASE("table: what is not understood is refused with its line")
 	expect_refusal("\nstart: x\n", "file, line 2: start belongs below an activity");
 	expect_refusal(head + "nonsense\n", "file, line 4: expected a word and a colon");
 	expect_refusal(head + "kye: tid\n", "file, line 4: kye is not a word of tables.");
-	expect_refusal(head + "nested: maybe\n", "file, line 4: nested is yes or no");
-	expect_refusal(head + "start: x\n", "file, line 4: start is said twice");
-	expect_refusal(head + "key:\n", "file, line 4: there is nothing behind key:");
-	expect_refusal(head + head, "file, line 4: there is an activity one already");
+	expect_refusal(head + "nested: maybe\n", "file, line 4: nested must be yes or no");
+	expect_refusal(head + "start: x\n", "file, line 4: start appears twice");
+	expect_refusal(head + "key:\n", "file, line 4: expected a value after key:");
+	expect_refusal(head + head, "file, line 4: there already is an activity one");
 	expect_refusal("activity:\n", "file, line 1: an activity needs a name");
 	expect_refusal(head + "ratio: one\n", "file, line 4: a ratio is written");
 	expect_refusal(head + "ratio: r = one / ten\n", "file, line 4: there is no activity ten in this table");
@@ -60,7 +60,7 @@ TEST_CASE("table: what is not understood is refused with its line")
 	std::string many;
 	for (int i = 0; i < 101; ++i)
 		many += "activity: " + std::to_string(i) + "\n";
-	expect_refusal(many, "file, line 101: a table of more than 100 activities");
+	expect_refusal(many, "file, line 101: a table can have at most 100 activities");
 	expect_refusal(head + std::string("a\x1b[31m\0b: c", 12), "file, line 4");
 }
 

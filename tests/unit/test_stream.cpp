@@ -103,7 +103,7 @@ TEST_CASE("stream: an empty packet is no problem")
 	CHECK(walk.problems.empty());
 }
 
-TEST_CASE("stream: losses are gaps at the packet behind them")
+TEST_CASE("stream: losses are gaps at the packet after them")
 {
 	StreamWriter writer(0, 0);
 	writer.open(100, 2);
@@ -171,13 +171,13 @@ TEST_CASE("stream: a damaged token ends its packet")
 	CHECK_THAT(walk.sentence(), Catch::Contains("no event"));
 	walk = damaged(edc_token(258, 1, 110, 0));
 	CHECK(walk.items == rest);
-	CHECK_THAT(walk.sentence(), Catch::Contains("reaches behind"));
+	CHECK_THAT(walk.sentence(), Catch::Contains("extends beyond"));
 	walk = damaged(edc_token(257, 1, 99, 0));
 	CHECK(walk.items == rest);
 	CHECK_THAT(walk.sentence(), Catch::Contains("steps back"));
 	walk = damaged(edc_token(257, 1, 111, 0));
 	CHECK(walk.items == rest);
-	CHECK_THAT(walk.sentence(), Catch::Contains("behind the packet's end"));
+	CHECK_THAT(walk.sentence(), Catch::Contains("after the packet's end"));
 }
 
 TEST_CASE("stream: a cut file is read up to its last whole packet")
@@ -213,7 +213,7 @@ TEST_CASE("stream: each packet's problem is told once, and a million of them tak
 	const std::size_t before = ::mallinfo2().uordblks;
 	StreamInfo first, second;
 	second.index = 1;
-	Problems all, slice, other;
+	Problems all, partition, other;
 	for (std::uint64_t packet = 0; packet < 1'000'000; ++packet)
 		all.add(first, packet, 0, "bad");
 	CHECK(::mallinfo2().uordblks - before < 2'000'000);
@@ -221,14 +221,14 @@ TEST_CASE("stream: each packet's problem is told once, and a million of them tak
 	CHECK(all.total() == 1'000'000);
 	CHECK(all.kept().size() == Problems::max_kept);
 	for (std::uint64_t packet : {5, 5'000, 9'000}) {
-		slice.add(first, packet, 0, "bad");
+		partition.add(first, packet, 0, "bad");
 		other.add(first, packet + packet % 2, 0, "bad");
 		other.add(second, packet, 0, "bad");
 	}
-	slice.take(other);
-	CHECK(slice.total() == 3 + 1 + 3);
-	CHECK(slice.kept().size() == 7);
-	CHECK(slice.kept().front().packet == 5);
+	partition.take(other);
+	CHECK(partition.total() == 3 + 1 + 3);
+	CHECK(partition.kept().size() == 7);
+	CHECK(partition.kept().front().packet == 5);
 	CHECK(other.total() == 6);
 }
 

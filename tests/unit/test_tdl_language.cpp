@@ -100,9 +100,8 @@ TEST_CASE("tdl: a line that is none is refused at its place")
 	CHECK(wrong("") == "1:1: expected `trace` here, not the end of the line");
 	CHECK(wrong("trce x\n") == "1:1: expected `trace` here, not trce; did you mean trace?");
 	CHECK(wrong("trace\n") == "1:6: expected the name of the format here, not the end of the line");
-	CHECK(
-	    wrong("trace t\n") ==
-	    "2:1: expected `record NAME`: without one a description has nothing to read here, not the end of the line");
+	CHECK(wrong("trace t\n") ==
+	      "2:1: expected `record NAME` (a description needs at least one) here, not the end of the line");
 	CHECK_THAT(wrong("trace t\nrecrd r\nend\n"), Catch::StartsWith("2:1: expected a block: magic") &&
 							 Catch::EndsWith("not recrd; did you mean record?"));
 	CHECK(wrong("trace t\nrecord r\n\ta unsigned 8 bits\n") ==
@@ -123,29 +122,28 @@ TEST_CASE("tdl: a field that is none is refused at its place")
 	CHECK_THAT(field("a"), Catch::StartsWith("3:1: expected a field (NAME TYPE), filler, when, group"));
 	CHECK(field("a unsinged 8 bits") == "3:3: " + no_type + "unsinged; did you mean unsigned?");
 	CHECK(field("a unsigned") == "3:11: expected 1 to 64 bits here, not the end of the line");
-	CHECK(field("a unsigned 65 bits") == "3:12: a number has 1 to 64 bits");
-	CHECK(field("a unsigned 9 bytes") == "3:12: a number has 1 to 64 bits");
+	CHECK(field("a unsigned 65 bits") == "3:12: a number must have 1 to 64 bits");
+	CHECK(field("a unsigned 9 bytes") == "3:12: a number must have 1 to 64 bits");
 	CHECK(field("a unsigned 8 bist") == "3:14: expected `bits` or `bytes` here, not bist; did you mean bits?");
-	CHECK(field("a real 16 bits") == "3:8: a real number has 32 or 64 bits");
+	CHECK(field("a real 16 bits") == "3:8: a real number must have 32 or 64 bits");
 	CHECK(field("a text") ==
 	      "3:7: expected `of N bytes`, `until zero` or `to the end` here, not the end of the line");
-	CHECK(field("a text of -1 bytes") == "3:11: expected a number that is not negative here, not -1");
-	CHECK(field("a text of 2000000000 bytes") == "3:11: more than 2^30 is not described");
+	CHECK(field("a text of -1 bytes") == "3:11: expected a non-negative number here, not -1");
+	CHECK(field("a text of 2000000000 bytes") == "3:11: more than 2^30 is not supported");
 	CHECK_THAT(field("a unsigned 8 bits, hiden"), Catch::EndsWith("not hiden; did you mean hidden?"));
 	CHECK(field("a unsigned 8 bits, named b") == "3:26: there is no block `names b`");
-	CHECK(field("a unsigned 8 bits, always 256") ==
-	      "3:1: the number that always stands here does not fit into the field");
+	CHECK(field("a unsigned 8 bits, always 256") == "3:1: the number after `always` does not fit into the field");
 	CHECK(field("a real 32 bits, always 1") == "3:1: only an integer can be `always` a number");
 	CHECK(field("a unsigned 8 bits \"b\" c") == "3:23: expected the end of the line here, not c");
-	CHECK(field("a unsigned 8 bits\na signed 8 bits") == "4:1: a field of this block is called a already");
+	CHECK(field("a unsigned 8 bits\na signed 8 bits") == "4:1: a field of this block is already called a");
 	CHECK(field("a unsigned 8 bits, in ticks of 0 per second") ==
-	      "3:32: expected how many ticks a second has here, not 0");
+	      "3:32: expected the number of ticks per second here, not 0");
 	CHECK(field("filler to a multiple of 3 bytes") ==
-	      "3:8: a filler goes to a multiple of 1, 2, 4, 8 ... or 4096 bytes");
+	      "3:8: a filler must go to a multiple of 1, 2, 4, 8 ... or 4096 bytes");
 	CHECK(field("filler bytes 1 2 3 4 5 6 7 8 9") == "3:30: expected at most 8 bytes, each 0 to 255 here, not 9");
 	CHECK(field("a unsigned 8 bits, checksum md5") ==
 	      "3:29: expected sum8, sum16, sum32, xor8 or crc32 here, not md5");
-	CHECK(field("a signed 8 bits, checksum sum8") == "3:1: a checksum is an unsigned integer of a record");
+	CHECK(field("a signed 8 bits, checksum sum8") == "3:1: a checksum must be an unsigned integer of a record");
 }
 
 TEST_CASE("tdl: a name that means nothing is refused with what was meant")
@@ -153,9 +151,9 @@ TEST_CASE("tdl: a name that means nothing is refused with what was meant")
 	CHECK(field("a text of count bytes") == "3:11: there is no field count before this");
 	CHECK(field("count unsigned 8 bits\na text of cuont bytes") ==
 	      "4:11: there is no field cuont before this; did you mean count?");
-	CHECK(field("count real 32 bits\na text of count bytes") == "4:11: count is no integer");
+	CHECK(field("count real 32 bits\na text of count bytes") == "4:11: count is not an integer");
 	CHECK(field("a unsigned 8 bits\nwhen a is 1\nb unsigned 8 bits\nend\nc text of b bytes") ==
-	      "7:11: b is not in every record; what depends on it stands in the same `when`");
+	      "7:11: b is not in every record; what depends on it must be in the same `when`");
 	CHECK(field("a unsigned 8 bits\nwhen a is 1\nb unsigned 8 bits\nc text of b bytes\nend") == "none");
 	CHECK(field("a unsigned 8 bits\nwhen a is -1\nend") == "4:11: a is never negative");
 	CHECK_THAT(field("a unsigned 8 bits\nwhen a is red\nend"),
@@ -163,35 +161,37 @@ TEST_CASE("tdl: a name that means nothing is refused with what was meant")
 	CHECK(wrong("trace t\nrecord r\na unsigned 8 bits, named n\nwhen a is blu\nend\nend\nnames n\n1 means "
 		    "blue\nend\n") == "4:11: the field has no value called blu; did you mean blue?");
 	CHECK(wrong("trace t\nrecord r\na unsigned 8 bits, named n\nend\nnames n\n256 means x\nend\n") ==
-	      "6:1: x does not fit into the 8 bits of a field that is named so (line 3)");
+	      "6:1: x does not fit into the 8 bits of a field with these names (line 3)");
 	CHECK(field("a unsigned 8 bits\nlenght is a") ==
-	      "4:1: what can be told of a block is its length, content, time, "
-	      "cpu, begin, finish, lost or number; a field needs a type");
+	      "4:1: unknown statement: a block can have length, content, time, "
+	      "cpu, begin, finish, lost and number; a field needs a type");
 }
 
 TEST_CASE("tdl: what cannot be read is refused")
 {
 	CHECK_THAT(field("a text to the end"), Catch::StartsWith("2:1: a field goes to the end of the record"));
-	CHECK(field("a unsigned 8 bits\nlength is 0") == "4:11: a length is a number of whole bytes, at least 1");
-	CHECK(field("a unsigned 8 bits\nlength is 4 bits") == "4:11: a length is a number of whole bytes, at least 1");
+	CHECK(field("a unsigned 8 bits\nlength is 0") == "4:11: a length must be a whole number of bytes, at least 1");
+	CHECK(field("a unsigned 8 bits\nlength is 4 bits") ==
+	      "4:11: a length must be a whole number of bytes, at least 1");
 	CHECK_THAT(field("a unsigned 8 bits\nb text of a bytes\nn unsigned 8 bits\nlength is n"),
-		   Catch::StartsWith("6:11: n has to stand before all fields of variable size"));
-	CHECK_THAT(field("a unsigned 8 bits\ntime is a"), Catch::StartsWith("4:9: a tells no time; say `in seconds`"));
+		   Catch::StartsWith("6:11: n must come before all fields of variable size"));
+	CHECK_THAT(field("a unsigned 8 bits\ntime is a"),
+		   Catch::StartsWith("4:9: a has no unit of time; add `in seconds`"));
 	CHECK_THAT(field("a unsigned 8 bits, in seconds\ntime is a since the segment"),
 		   Catch::StartsWith("4:1: the segment's begin is not described"));
 	CHECK_THAT(
 	    field("a unsigned 8 bits, in ticks of 3 per second\nb unsigned 8 bits, in milliseconds\ntime is a plus b"),
-	    Catch::StartsWith("5:9: this unit does not go with the finest one"));
+	    Catch::StartsWith("5:9: this unit does not fit the finest one"));
 	CHECK(wrong("trace t\nevery segment begins with\na unsigned 8 bits\nend\n" +
-		    record("a unsigned 8 bits").substr(8)) == "2:1: a segment needs a length: say `length is ...`");
+		    record("a unsigned 8 bits").substr(8)) == "2:1: a segment needs a length: add `length is ...`");
 	CHECK(field("a unsigned 8 bits\nbegin is a") ==
-	      "4:10: only a segment has a begin, a finish, a lost and a number");
+	      "4:10: only a segment can have `begin`, `finish`, `lost` and `number`");
 	CHECK_THAT(field("a unsigned 8 bits\nwhen a is 1\nb unsigned 8 bits, always 2\nend"),
-		   Catch::StartsWith("5:1: what not every record has once"));
+		   Catch::StartsWith("5:1: only a field that every record has exactly once"));
 	CHECK(field("s unsigned 8 bits, checksum sum8 of s to t\nt unsigned 8 bits") ==
-	      "3:37: a checksum is not of itself");
+	      "3:37: a checksum cannot cover itself");
 	CHECK(wrong("trace t\nrecord r\na unsigned 16 bits, named n\nend\nnames n\nbit 0 means a\n1 means b\nend\n") ==
-	      "7:1: names are either all of values or all of bits");
+	      "7:1: a block must name either values only or bits only");
 }
 
 TEST_CASE("tdl: a block without its end is told with the line where it begins")
@@ -218,24 +218,25 @@ TEST_CASE("tdl: what can never be is refused")
 		return wrong(record("a signed 8 bits, named n") + "names n\n" + names + "\nend\n");
 	};
 	CHECK(named("1 means a\n2 means b\n1 means c") ==
-	      "8:1: a number has two names: that of line 6 is one of it, too; take one away");
+	      "8:1: a number has two names, the other one on line 6; remove one of them");
 	CHECK(named("3 means a\n1 to 5 means b").substr(0, 4) == "7:1:");
 	CHECK(named("-1 means a\n-5 to 2 means b").substr(0, 4) == "7:1:");
 	CHECK(named("bit 1 means a\nbit 1 means b").substr(0, 4) == "7:1:");
 	CHECK(named("-5 to -1 means a\n0 to 2 means b\n-6 means c") == "none");
-	const std::string twice = ":1: the byte order of all is said twice; that of one field stands behind its type";
+	const std::string twice =
+	    ":1: the byte order of all fields appears twice; that of one field comes after its type";
 	CHECK(wrong("trace t\nbig endian\nlittle endian\n" + record("a unsigned 8 bits").substr(8)) == "3" + twice);
-	const std::string nothing = "what is 0 long never is there; leave the line out";
+	const std::string nothing = "an amount of 0 describes nothing; remove the line";
 	CHECK(field("a text of 0 bytes") == "3:11: " + nothing);
 	CHECK(field("a block of 0 bytes") == "3:12: " + nothing);
 	CHECK(field("a list of 0 unsigned 8 bits") == "3:11: " + nothing);
-	const std::string end = " goes to the end of the record; give that a size, as in `text of SIZE minus 4 bytes`";
+	const std::string end = " goes to the end of the record; give it a size, as in `text of SIZE minus 4 bytes`";
 	const std::string sized = "n unsigned 8 bits\nlength is n\n";
 	CHECK(field(sized + "a text to the end\nb unsigned 8 bits") ==
-	      "6:1: nothing can stand here, as a of line 5" + end);
+	      "6:1: nothing can follow here, as a of line 5" + end);
 	CHECK(field(sized + "a list to the end of unsigned 8 bits\nfiller of 1 bytes").substr(0, 4) == "6:8:");
 	CHECK(field(sized + "group g to the end\na unsigned 8 bits\nend\nb unsigned 8 bits") ==
-	      "8:1: nothing can stand here, as g of line 5" + end);
+	      "8:1: nothing can follow here, as g of line 5" + end);
 	CHECK(field(sized + "group g\na block to the end\nend\nb unsigned 8 bits").substr(0, 4) == "8:1:");
 	CHECK(field(sized + "when n is 9\na text to the end\nb unsigned 8 bits\nend").substr(0, 4) == "7:1:");
 	CHECK(field(sized + "when n is 9\na text to the end\nend\nb unsigned 8 bits") == "none");
@@ -246,16 +247,17 @@ TEST_CASE("tdl: what can never be is refused")
 		    record("a unsigned 8 bits").substr(8)) ==
 	      "4:11: the fields of the file take more than this, at least 2 bytes");
 	CHECK(field("a unsigned 32 bits\ns unsigned 16 bits, checksum crc32") ==
-	      "4:1: this checksum has 32 bits; the field needs as many");
+	      "4:1: this checksum has 32 bits; the field needs at least as many");
 	CHECK(field("s unsigned 32 bits, checksum crc32\na unsigned 32 bits") ==
-	      "3:1: a checksum is of what stands before it, and nothing does; say `of FIRST to LAST`");
+	      "3:1: a checksum covers what comes before it, and nothing does; add `of FIRST to LAST`");
 	CHECK(field("s unsigned 8 bits, checksum sum8 of a\na unsigned 32 bits") == "none");
 	const auto second = [](const std::string &first, const std::string &second) {
 		return wrong("trace t\nevery record begins with\nk signed 8 bits\nl unsigned 8 bits\nend\nrecord a" +
 			     first + "\nend\nrecord b" + second + "\nend\n");
 	};
-	CHECK(second("", "") == "8:1: no record ever is a b: it is a a before; put this one first, or tell them apart "
-				"with `when`");
+	CHECK(second("", "") ==
+	      "8:1: record b never matches: record a matches first; put this one first, or tell them apart "
+	      "with `when`");
 	CHECK(second("", " when k is 1").substr(0, 4) == "8:1:");
 	CHECK(second(" when k is 1", " when k is 1").substr(0, 4) == "8:1:");
 	CHECK(second(" when k is 1 or 2", " when l is 3 and k is 2").substr(0, 4) == "8:1:");
@@ -270,7 +272,7 @@ TEST_CASE("tdl: what can never be is refused")
 
 TEST_CASE("tdl: what never holds is refused")
 {
-	const std::string no_fit = "3:1: the number that always stands here does not fit into the field";
+	const std::string no_fit = "3:1: the number after `always` does not fit into the field";
 	CHECK(field("a signed 8 bits, always 255") == no_fit);
 	CHECK(field("a signed 8 bits, always -129") == no_fit);
 	CHECK(field("a signed 8 bits, always -1") == "none");
@@ -280,8 +282,7 @@ TEST_CASE("tdl: what never holds is refused")
 		    "x unsigned 4 bits\ny unsigned 4 bits\nz unsigned 8 bits\ns unsigned 8 bits, checksum sum8" +
 		    range);
 	};
-	const std::string no_bytes =
-	    "6:1: a checksum is of whole bytes; what s is of begins or ends within one of them";
+	const std::string no_bytes = "6:1: a checksum covers whole bytes; what s covers begins or ends within a byte";
 	CHECK(of(" of x to y") == "none");
 	CHECK(of("") == "none");
 	CHECK(of(" of x to x") == no_bytes);
@@ -291,9 +292,9 @@ TEST_CASE("tdl: what never holds is refused")
 
 TEST_CASE("tdl: words that are none are refused")
 {
-	CHECK(wrong("trace t $\n") == "1:9: a character stands here that TDL does not know");
-	CHECK(wrong("trace t \"abc\n") == "1:9: a text does not end on its line: its last \" is missing");
-	CHECK(wrong("trace t \"\\q\"\n") == "1:10: an escape in a text is one of \\\" \\\\ \\n \\xNN");
+	CHECK(wrong("trace t $\n") == "1:9: this character is not valid in TDL");
+	CHECK(wrong("trace t \"abc\n") == "1:9: a text does not end on its line: its closing \" is missing");
+	CHECK(wrong("trace t \"\\q\"\n") == "1:10: an escape in a text must be one of \\\" \\\\ \\n \\xNN");
 	CHECK(field("a unsigned 8x bits") == "3:12: a number is malformed: 10, 0xA0 and 0b11 are numbers");
 	CHECK(field("a unsigned 18446744073709551616 bits") == "3:12: a number does not fit into 64 bits");
 	CHECK(wrong("trace " + std::string(256, 'a') + "\n") == "1:7: a name is longer than 255 bytes");
@@ -309,8 +310,8 @@ TEST_CASE("tdl: nesting and size are bounded")
 	CHECK(field(deep + "b unsigned 8 bits\n" + ends) == "none");
 	CHECK(field(deep + "when a is 1\n" + ends + "end\n") == "20:1: blocks are nested too deeply");
 	CHECK(field("group a 1000000000 times\ngroup b 1000000000 times\nc unsigned 8 bits\nend\nend") ==
-	      "3:9: what is repeated takes more than 2^30 bytes");
-	CHECK(field("group a 1000000000 times\nfiller of 0 bytes\nend") == "3:9: what is repeated takes no bytes");
+	      "3:9: the repeated part takes more than 2^30 bytes");
+	CHECK(field("group a 1000000000 times\nfiller of 0 bytes\nend") == "3:9: the repeated part takes no bytes");
 	CHECK(field("a block of 1073741824 bytes\nb unsigned 8 bits, in seconds\ntime is b") == "none");
 	std::string many;
 	for (int i = 0; i < 10'001; ++i)
@@ -342,7 +343,7 @@ TEST_CASE("tdl: every beginning of a description is refused or whole")
 	std::size_t whole = 0;
 	for (std::size_t size = 0; size <= text.size(); ++size)
 		whole += wrong(text.substr(0, size)) == "none";
-	CHECK(whole == 2); // the last `end`, and behind its line
+	CHECK(whole == 2); // the last `end`, and after its line
 }
 
 } // namespace test_tdl_language

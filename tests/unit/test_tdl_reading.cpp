@@ -67,9 +67,8 @@ TEST_CASE("tdl: records are told apart by what they begin with")
 	    "record b when k is 1\ny list to the end of unsigned 8 bits\nend\n"
 	    "record c when k is at least 200\nend\n";
 	CHECK(read(text, "0103 05 0104 0607 ff02") == "0 a k=1 n=3 x=5\n0 b k=1 n=4 y=[6 7]\n0 c k=255 n=2\n");
-	const std::string left_out = "a record of a kind that is not described; it is left out\n";
-	const std::string rest_left_out =
-	    "a record of a kind that is not described; the rest of the file is left out\n";
+	const std::string left_out = "a record of a kind that is not described; it is skipped\n";
+	const std::string rest_left_out = "a record of a kind that is not described; the rest of the file is skipped\n";
 	CHECK(read(text, "ff02 0203aa ff02") == "0 c k=255 n=2\ngap\n0 c k=255 n=2\nrecord 1 at byte 2: " + left_out);
 	CHECK(read(text, "ff02 0204aa") == "0 c k=255 n=2\ngap\nrecord 1 at byte 2: " + rest_left_out);
 	CHECK(read(text, "ff02 0200 ff02") == "0 c k=255 n=2\ngap\nrecord 1 at byte 2: " + rest_left_out);
@@ -122,17 +121,17 @@ TEST_CASE("tdl: times are points or distances, of one field or two")
 	CHECK(timed("time is m wrapping", "00 feff 00 0100") == "65534 r \n65537 r \n");
 	CHECK(timed("time is m may step back", "00 0500 00 0300 00 0600") == "5 r \n5 r \n6 r \n");
 	CHECK(timed("time is m", "00 0500 00 0300 00 0600") ==
-	      "5 r \ngap\n6 r \nrecord 1 at byte 3: the event's time steps back; it is left out\n");
+	      "5 r \ngap\n6 r \nrecord 1 at byte 3: the event's time steps back; it is skipped\n");
 	CHECK(
 	    read(
 		record(
 		    "a real 32 bits, in seconds, hidden\nb unsigned 8 bits, in milliseconds, hidden\ntime is a plus b"),
 		"0000003f 01") == "501 r \n");
-	CHECK(read(record("a signed 8 bits, in seconds\ntime is a"), "ff").find("lies before its origin") !=
+	CHECK(read(record("a signed 8 bits, in seconds\ntime is a"), "ff").find("is before its origin") !=
 	      std::string::npos);
 }
 
-TEST_CASE("tdl: a record that is left out does not move the time of those behind it, but with its distance")
+TEST_CASE("tdl: a record that is left out does not move the time of those after it, but with its distance")
 {
 	const std::string text =
 	    "trace t\nrecord point when k is 1\nk unsigned 8 bits, hidden\n"
@@ -142,9 +141,9 @@ TEST_CASE("tdl: a record that is left out does not move the time of those behind
 	    "time is t since the record before\nend\n";
 	CHECK(read(text, "0164 020a0c 0105 020a0c 020a0c") ==
 	      "100 point \n110 step \ngap\n120 step \n130 step \nrecord 2 at byte 5: the event's time steps back; it "
-	      "is left out\n");
+	      "is skipped\n");
 	CHECK(read(text, "0164 020a00 020a0c") ==
-	      "100 point \ngap\n120 step \nrecord 1 at byte 2: the checksum of a record is wrong; it is left out\n");
+	      "100 point \ngap\n120 step \nrecord 1 at byte 2: the checksum of a record is wrong; it is skipped\n");
 }
 
 TEST_CASE("tdl: without a finish the last event tells when it ends, and a segment's begin is a clock")
@@ -184,7 +183,7 @@ TEST_CASE("tdl: the magic chooses byte order and units")
 	CHECK(read(text, "'LE' 0100") == "1 r a=1\n");
 	CHECK(read(text, "'BE' 0001") == "1 r a=1\n");
 	CHECK_THAT(read(text, "'XE' 0001"), Catch::StartsWith("file is not what t.tdl describes (none of its magics "
-							      "stands there); say with --tdl which"));
+							      "is there); give its description with"));
 }
 
 TEST_CASE("tdl: segments have headers, contents and losses")
@@ -195,15 +194,15 @@ TEST_CASE("tdl: segments have headers, contents and losses")
 	    "gone unsigned 8 bits\nlength is n\ncontent is used\nbegin is t\nlost is gone\nend\n"
 	    "record r\na unsigned 8 bits, in seconds\ntime is a since the segment\nend\n";
 	CHECK(read(text, "00 07 06 0a 00 0102 ff 05 05 14 03 01") == "11 r a=1\n12 r a=2\ngap\n21 r a=1\n");
-	CHECK(read(text, "00 07 08 0a 00 0102 ff").find("content does not lie inside it") != std::string::npos);
-	CHECK(read(text, "00 03 03 0a 00").find("is less than its fields take") != std::string::npos);
-	CHECK(read(text, "00 00 00 0a 00").find("is less than its fields take") != std::string::npos);
+	CHECK(read(text, "00 07 08 0a 00 0102 ff").find("content is not inside it") != std::string::npos);
+	CHECK(read(text, "00 03 03 0a 00").find("is less than that of its fields") != std::string::npos);
+	CHECK(read(text, "00 00 00 0a 00").find("is less than that of its fields") != std::string::npos);
 	const std::string fixed =
 	    "trace t\nevery segment begins with\nm unsigned 8 bits, always 9\nlength is 4 bytes\nend\n"
 	    "record r\na unsigned 8 bits\nend\n";
 	CHECK(read(fixed, "09 010203 09 040506") == "0 r a=1\n0 r a=2\n0 r a=3\n0 r a=4\n0 r a=5\n0 r a=6\n");
 	CHECK(read(fixed, "09 010203 08 040506 09 07")
-		  .find("segment 1 at byte 4: the header's m is 8, where always 9 stands\n") != std::string::npos);
+		  .find("segment 1 at byte 4: the header's m is 8, but must always be 9\n") != std::string::npos);
 	CHECK(read(fixed, "09 010203 09").find("the file ends in the middle") != std::string::npos);
 }
 
@@ -213,8 +212,8 @@ TEST_CASE("tdl: a record that is cut off, too short or wrong is damage with its 
 	CHECK(read(text, "02 07 02") ==
 	      "0 r n=2 a=7\ngap\nrecord 1 at byte 2: a record is cut off by the end of the file or of its "
 	      "segment; the rest of the file is "
-	      "left out\n");
-	CHECK(read(text, "02 07 00 00").find("record 1 at byte 2: a record has the length 0") != std::string::npos);
+	      "skipped\n");
+	CHECK(read(text, "02 07 00 00").find("record 1 at byte 2: a record has a length of 0") != std::string::npos);
 	CHECK(read(text, "02 07 01 00")
 		  .find("record 1 at byte 2: the fields of a record r do not fit into its length of 1 bytes;") !=
 	      std::string::npos);
@@ -223,13 +222,13 @@ TEST_CASE("tdl: a record that is cut off, too short or wrong is damage with its 
 	CHECK(read(record("n unsigned 64 bits\na list of n times 4 plus 4 unsigned 32 bits"), "ffffffffffffffff 00")
 		  .find("0: a record is cut off") != std::string::npos);
 	CHECK(read("trace t\nthe file begins with\nv signed 8 bits, always -2\nend\n" + text.substr(8), "fd 02 07") ==
-	      "header at byte 0: the header's v is -3, where always -2 stands\n");
+	      "header at byte 0: the header's v is -3, but must always be -2\n");
 	CHECK(
 	    read(record("filler bytes 0xAA 1"), "aa01 aa02") ==
-	    "0 r \ngap\nrecord 1 at byte 2: the record's filler is 0xaa02, where always 0xaa01 stands; the rest of the "
-	    "file is left out\n");
+	    "0 r \ngap\nrecord 1 at byte 2: the record's filler is 0xaa02, but must always be 0xaa01; the rest of the "
+	    "file is skipped\n");
 	CHECK(read(record("a unsigned 8 bits, always 7"), "07 08")
-		  .find("record 1 at byte 1: the record's a is 8, where always 7 stands") != std::string::npos);
+		  .find("record 1 at byte 1: the record's a is 8, but must always be 7") != std::string::npos);
 }
 
 TEST_CASE("tdl: a wrong checksum costs its record only")
@@ -247,7 +246,7 @@ TEST_CASE("tdl: a wrong checksum costs its record only")
 	CHECK(summed("sum8 of b", "ff02 00000002") == "0 r a=255 b=2 s=2\n");
 	CHECK(summed("sum8 of a to b", "0102 00000003 0102 00000004 0303 00000006") ==
 	      "0 r a=1 b=2 s=3\ngap\n0 r a=3 b=3 s=6\nrecord 1 at byte 6: the checksum of a record is wrong; it is "
-	      "left out\n");
+	      "skipped\n");
 	const std::string text = record("a unsigned 8 bits\ns unsigned 8 bits, checksum sum8");
 	for (const char *bytes : {"0101 0203 0404", "0101 0202 0405"}) { // in the middle and at the end
 		const auto summed = bytes_of(bytes);
@@ -293,9 +292,10 @@ TEST_CASE("tdl: a shipped description that cannot be read keeps none of the othe
 	std::ofstream(directory / "b.tdl") << "trace b\nmagic \"MINE\"\nrecord r\na unsigned 8 bits\nend\n";
 	::setenv("MONITOR_SHARE", share.c_str(), 1);
 	CHECK(find("file", bytes_of("'MINE' 00")).model.name == "b");
-	CHECK_THROWS_WITH(find("file", bytes_of("'YOURS'")),
-			  Catch::StartsWith("no description knows file") && Catch::Contains("Not read: cannot open ") &&
-			      Catch::Contains(".#x.tdl") && Catch::Contains("a.tdl:2:1: "));
+	CHECK_THROWS_WITH(find("file", bytes_of("'YOURS'")), Catch::StartsWith("no description matches file") &&
+								 Catch::Contains("Not read: cannot open ") &&
+								 Catch::Contains(".#x.tdl") &&
+								 Catch::Contains("a.tdl:2:1: "));
 	::unsetenv("MONITOR_SHARE");
 	fs::remove_all(share);
 }

@@ -107,7 +107,7 @@ TEST_CASE("tdl: the byte order of elements is shown")
 		if (row.field == "values")
 			CHECK(row.type == "list of n times 2 plus 1 signed 16 bits, big endian");
 		if (row.field == "places.x")
-			CHECK(row.type == "real 32 bits, not always there");
+			CHECK(row.type == "real 32 bits, not always present");
 	}
 }
 

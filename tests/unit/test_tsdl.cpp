@@ -72,8 +72,8 @@ TEST_CASE("tsdl: syntax errors name line and column")
 	CHECK_THAT(refusal("/* no end"), Catch::StartsWith("line 1, column 1: a comment does not end"));
 	CHECK_THAT(refusal("\"no end"), Catch::Contains("a string literal does not end"));
 	CHECK_THAT(refusal("clock { name = 12ab; };"), Catch::Contains("malformed"));
-	CHECK_THAT(refusal("clock @"), Catch::Contains("a character stands here"));
-	CHECK_THAT(refusal(std::string("clock \0 {", 9)), Catch::Contains("a character stands here"));
+	CHECK_THAT(refusal("clock @"), Catch::Contains("this character is not valid"));
+	CHECK_THAT(refusal(std::string("clock \0 {", 9)), Catch::Contains("this character is not valid"));
 	CHECK_THAT(refusal(""), Catch::Contains("lacks a trace block"));
 }
 
@@ -82,13 +82,13 @@ TEST_CASE("tsdl: what makes no sense is refused")
 	CHECK_THAT(refusal_of_event("floating_point { exp_dig = 8; } f;"), Catch::Contains("floating_point"));
 	CHECK_THAT(refusal_of_event("variant <a> { u16_t a; } v;"), Catch::Contains("no field a before"));
 	CHECK_THAT(refusal_of_event("variant { u16_t a; } v;"), Catch::Contains("has no tag"));
-	CHECK_THAT(refusal_of_event("u16_t t; variant <t> { u16_t a; } v;"), Catch::Contains("is no enum"));
+	CHECK_THAT(refusal_of_event("u16_t t; variant <t> { u16_t a; } v;"), Catch::Contains("is not an enum"));
 	CHECK(refusal_of_event("range_t t; variant <t> { u16_t a; } v;") == ""); // an option that is never chosen
 	CHECK_THAT(refusal_of_event("u16_t s[n]; u16_t n;"), Catch::Contains("no field n before"));
 	CHECK_THAT(refusal_of_event("s16_t n; u16_t s[n];"), Catch::Contains("signed"));
-	CHECK_THAT(refusal_of_event("string n; u16_t s[n];"), Catch::Contains("no integer"));
+	CHECK_THAT(refusal_of_event("string n; u16_t s[n];"), Catch::Contains("not an integer"));
 	CHECK_THAT(refusal_of_event("nothing a;"), Catch::Contains("not defined"));
-	CHECK_THAT(refusal_of_event("u16_t a; u16_t a;"), Catch::Contains("stands twice"));
+	CHECK_THAT(refusal_of_event("u16_t a; u16_t a;"), Catch::Contains("appears twice"));
 	CHECK(refusal_of_event("integer { size = 65; } a;") == "");
 	CHECK_THAT(refusal_of_event("integer { size = 4097; } a;"), Catch::Contains("4096 bits"));
 	CHECK_THAT(refusal_of_event("integer { size = 8; align = 3; } a;"), Catch::Contains("power of two"));
@@ -98,7 +98,7 @@ TEST_CASE("tsdl: what makes no sense is refused")
 		   Catch::Contains("same id"));
 	CHECK_THAT(refusal(samples::description_text("stream { id = 0; };")), Catch::Contains("two streams"));
 	CHECK_THAT(refusal(samples::description_text("event { name = \"e\"; id = 5; stream_id = 7; };")),
-		   Catch::Contains("no stream"));
+		   Catch::Contains("a stream that is not described"));
 	const std::string text = samples::description_text(samples::some_events);
 	CHECK_THAT(refusal(replaced(text, "minor = 8", "minor = 9")), Catch::Contains("CTF 1.8"));
 	CHECK_THAT(refusal(replaced(text, "byte_order = le;", "")), Catch::Contains("byte_order"));

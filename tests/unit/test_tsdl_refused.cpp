@@ -24,7 +24,7 @@ TEST_CASE("tsdl refused: malformed statements are refused at their place")
 	CHECK(refusal("event { a. = 1; };") == "1:12 expected a name here");
 	CHECK(refusal("event { = 1; };") == "1:9 expected a name here");
 	CHECK(refusal("event { a = ; };") == "1:13 expected a value here");
-	CHECK(refusal("event { a = - x; };") == "1:15 expected a number behind the sign");
+	CHECK(refusal("event { a = - x; };") == "1:15 expected a number after the sign");
 	CHECK(refusal("event { a = - - 1; };") == "1:15 expected a value here");
 	CHECK(refusal("event { a = (1; };") == "1:15 expected `)` here");
 	CHECK(refusal("event { a = \"x\" \"y\"; };") == "1:17 expected `;` here");
@@ -49,8 +49,8 @@ TEST_CASE("tsdl refused: malformed definitions are refused at their place")
 	CHECK(refusal("struct s;") == "1:9 expected `{` here");
 	CHECK(refusal("struct s { } x;") == "1:14 expected `;` here");
 	CHECK(refusal("enum e x;") == "1:8 expected `{` here");
-	CHECK(refusal("typealias struct { } * := a;") == "1:22 a pointer points to a named type only");
-	CHECK(refusal("typealias variant v <a> * := a;") == "1:25 a pointer points to a named type only");
+	CHECK(refusal("typealias struct { } * := a;") == "1:22 a pointer can point to a named type only");
+	CHECK(refusal("typealias variant v <a> * := a;") == "1:25 a pointer can point to a named type only");
 }
 
 TEST_CASE("tsdl refused: malformed types are refused at their place")
@@ -94,8 +94,8 @@ TEST_CASE("tsdl refused: malformed declarations are refused at their place")
 	CHECK(refusal("struct s { int (a; };") == "1:18 expected `)` here");
 	CHECK(refusal("struct s { int (*a)[2]; };") == "1:17 expected a name here");
 	CHECK(refusal("struct s { int a : 3; };") ==
-	      "1:18 a bit-field is not read; its size stands in integer { size = N; }");
-	CHECK(refusal("struct s { int typedef a; };") == "1:16 a typedef begins with this word");
+	      "1:18 bit-fields are not supported; give the size in integer { size = N; }");
+	CHECK(refusal("struct s { int typedef a; };") == "1:16 this word must come first in a typedef");
 	CHECK(refusal("struct s { clock { }; };") == "1:18 expected a name here");
 	CHECK(refusal("struct s { int a;") == "1:18 expected a type here");
 }
@@ -106,20 +106,20 @@ TEST_CASE("tsdl refused: malformed tokens are refused at their place")
 	CHECK(refusal("env { a = \"no end") == "1:11 a string literal does not end");
 	CHECK(refusal("env { a = \"no end\\") == "1:11 a string literal does not end");
 	CHECK(refusal("env { a = \"no end\n\"; };") == "1:11 a string literal does not end on its line");
-	CHECK(refusal("env { a = '; };") == "1:11 a character constant does not end behind one character");
-	CHECK(refusal("env { a = 'ab'; };") == "1:11 a character constant does not end behind one character");
+	CHECK(refusal("env { a = '; };") == "1:11 a character constant does not end after one character");
+	CHECK(refusal("env { a = 'ab'; };") == "1:11 a character constant does not end after one character");
 	CHECK(refusal("env { a = ''; };") == "1:11 a character constant is empty or does not end");
 	CHECK(refusal("env { a = '\\") == "1:11 a character constant is empty or does not end");
-	CHECK(refusal("env { a = \"b\\q\"; };") == "1:13 an escape in a literal is not known");
-	CHECK(refusal("env { a = \"b\\400\"; };") == "1:13 an escape in a literal is beyond one byte");
+	CHECK(refusal("env { a = \"b\\q\"; };") == "1:13 unknown escape in a literal");
+	CHECK(refusal("env { a = \"b\\400\"; };") == "1:13 an escape in a literal does not fit into one byte");
 	for (const char *number : {"12ab", "08", "0x", "0b2", "1uu", "1lll", "1lul", "1ulu"})
 		CHECK(refusal(std::string("env { a = ") + number + "; };") == "1:11 a number is malformed");
 	CHECK(refusal("env { a = 18446744073709551616; };") == "1:11 a number does not fit into 64 bits");
 	CHECK(refusal("env { a = -9223372036854775809; };") == "1:11 a number does not fit into 64 bits");
 	CHECK(refusal("env { a = 1.5; };") == "1:12 expected `;` here");
-	CHECK(refusal("env { a = $; };") == "1:11 a character stands here that TSDL does not know");
+	CHECK(refusal("env { a = $; };") == "1:11 this character is not valid in TSDL");
 	CHECK(refusal("env { a = L\"x\"; };") == "1:12 expected `;` here");
-	CHECK(refusal(std::string("env\0 {", 6)) == "1:4 a character stands here that TSDL does not know");
+	CHECK(refusal(std::string("env\0 {", 6)) == "1:4 this character is not valid in TSDL");
 }
 
 TEST_CASE("tsdl refused: names are at most 255 bytes long")
@@ -178,7 +178,7 @@ TEST_CASE("tsdl refused: every beginning of a description is refused or whole")
 	std::size_t whole = 0;
 	for (std::size_t size = 0; size <= text.size(); ++size)
 		whole += refusal(text.substr(0, size)) == "none";
-	CHECK(whole == 4); // nothing, and behind each `;` of the outermost level
+	CHECK(whole == 4); // nothing, and after each `;` of the outermost level
 }
 
 } // namespace test_tsdl_refused

@@ -65,15 +65,15 @@ WordsById some_words()
 	return words;
 }
 
-UserRingFacts some_facts()
+UserRingInfo some_info()
 {
-	UserRingFacts facts;
-	facts.uuid.fill(9);
-	facts.stream = 12;
-	facts.cpu = 3;
-	facts.process = 700;
-	facts.sequence = 4;
-	return facts;
+	UserRingInfo info;
+	info.uuid.fill(9);
+	info.stream = 12;
+	info.cpu = 3;
+	info.process = 700;
+	info.sequence = 4;
+	return info;
 }
 
 constexpr std::uint64_t now = 1'000'000'000'000;
@@ -99,15 +99,15 @@ TEST_CASE("user classes: fields, units, labels")
 TEST_CASE("user classes: what is not understood is refused with a reason")
 {
 	CHECK(why_not("u64 a") == "understood");
-	CHECK_THAT(why_not("u32 a"), Catch::Contains("'u32' is no kind"));
-	CHECK_THAT(why_not("arg: u64 a"), Catch::Contains("no kind of an argument"));
-	CHECK_THAT(why_not("u64"), Catch::Contains("no proper name"));
+	CHECK_THAT(why_not("u32 a"), Catch::Contains("'u32' is not a kind"));
+	CHECK_THAT(why_not("arg: u64 a"), Catch::Contains("not a kind of an argument"));
+	CHECK_THAT(why_not("u64"), Catch::Contains("no valid name"));
 	CHECK_THAT(why_not("u64 a u64 b"), Catch::Contains("semicolon"));
 	CHECK_THAT(why_not("u64 a; u64 a"), Catch::Contains("two fields"));
 	CHECK_THAT(why_not("u64 a (B"), Catch::Contains("unit"));
 	CHECK_THAT(why_not("u64 a (\"x)"), Catch::Contains("unit"));
 	CHECK_THAT(why_not("token a"), Catch::Contains("labels"));
-	CHECK_THAT(why_not("token a {x}"), Catch::Contains("no label"));
+	CHECK_THAT(why_not("token a {x}"), Catch::Contains("not a label"));
 	CHECK_THAT(why_not("token a {x = }"), Catch::Contains("no value"));
 	CHECK_THAT(why_not("token a {x = 1"), Catch::Contains("brace"));
 	CHECK_THAT(why_not("u64 a;u64 b;u64 c;u64 d;u64 e;u64 f;u64 g;u64 h"), Catch::Contains("more than 7"));
@@ -187,7 +187,7 @@ TEST_CASE("user classes: ids that another gives, and classes that have theirs")
 
 TEST_CASE("user block: a class that is learnt when it is met")
 {
-	UserRingFacts facts = some_facts();
+	UserRingInfo info = some_info();
 	WordsById words = some_words();
 	Block block(5000);
 	block.post(1024, 5001).post(1030, 5002, {7}).post(1024, 5003);
@@ -196,22 +196,22 @@ TEST_CASE("user block: a class that is learnt when it is met")
 		++learnt;
 		words[1030] = 1;
 	};
-	CHECK(validate_user_block(block.bytes.data(), block.at, now, words, facts, learn) == nullptr);
-	CHECK(facts.tokens == 3);
+	CHECK(validate_user_block(block.bytes.data(), block.at, now, words, info, learn) == nullptr);
+	CHECK(info.tokens == 3);
 	CHECK(learnt == 1);
 	Block other(5000);
 	other.post(1024, 5001).post(1031, 5002);
-	facts = some_facts();
-	CHECK(validate_user_block(other.bytes.data(), other.at, now, words, facts, learn) != nullptr);
-	CHECK(facts.tokens == 1);
+	info = some_info();
+	CHECK(validate_user_block(other.bytes.data(), other.at, now, words, info, learn) != nullptr);
+	CHECK(info.tokens == 1);
 }
 
 TEST_CASE("user block: a good one gets a header that is the recorder's")
 {
-	UserRingFacts facts = some_facts();
+	UserRingInfo info = some_info();
 	Block block(5000, 3);
 	block.post(1024, 5001).post(EDC_ID_THREAD, 5002, {0xdead0000004dull}).post(1025, 5003, {1, 2, 3, 4, 5, 6, 7});
-	CHECK(validate_user_block(block.bytes.data(), block.at, now, some_words(), facts) == nullptr);
+	CHECK(validate_user_block(block.bytes.data(), block.at, now, some_words(), info) == nullptr);
 	const edc_block header = block.header();
 	CHECK(header.magic == EDC_BLOCK_MAGIC);
 	CHECK(header.content_size == block.at * 8);
@@ -224,8 +224,8 @@ TEST_CASE("user block: a good one gets a header that is the recorder's")
 	CHECK(header.process == 700);
 	CHECK(header.tid == 77);
 	CHECK(header.events_discarded == 3);
-	CHECK(facts.tokens == 2);
-	CHECK(facts.last_time == 5003);
+	CHECK(info.tokens == 2);
+	CHECK(info.last_time == 5003);
 	std::uint64_t who;
 	std::memcpy(&who, block.bytes.data() + EDC_BLOCK_HEADER + 16, 8);
 	CHECK(who == (0x4dull | 700ull << 32)); // whatever the program said of its process
@@ -233,12 +233,12 @@ TEST_CASE("user block: a good one gets a header that is the recorder's")
 
 TEST_CASE("user block: more losses than can be are not believed")
 {
-	UserRingFacts facts = some_facts();
-	facts.most_discarded = 1000;
+	UserRingInfo info = some_info();
+	info.max_discarded = 1000;
 	for (const auto &[said, believed] :
 	     {std::pair{900ull, 900ull}, {1001, 900}, {140'000'000'000'000, 900}, {800, 900}}) {
-		Block block(facts.last_time, said);
-		validate_user_block(block.bytes.data(), block.at, now, some_words(), facts);
+		Block block(info.last_time, said);
+		validate_user_block(block.bytes.data(), block.at, now, some_words(), info);
 		CHECK(block.header().events_discarded == believed);
 	}
 }
@@ -246,8 +246,8 @@ TEST_CASE("user block: more losses than can be are not believed")
 TEST_CASE("user block: the first wrong record ends it")
 {
 	const auto content_after = [](Block &block, std::uint64_t limit = now) {
-		UserRingFacts facts = some_facts();
-		CHECK(validate_user_block(block.bytes.data(), block.at, limit, some_words(), facts) != nullptr);
+		UserRingInfo info = some_info();
+		CHECK(validate_user_block(block.bytes.data(), block.at, limit, some_words(), info) != nullptr);
 		return block.header().content_size / 8 - EDC_BLOCK_HEADER;
 	};
 	CHECK(content_after(Block(10).post(1024, 11).post(256, 12)) == 8);  // a kernel class
@@ -264,26 +264,26 @@ TEST_CASE("user block: the first wrong record ends it")
 TEST_CASE("user block: whatever is in it, what comes out can be believed")
 {
 	std::mt19937_64 random(1);
-	UserRingFacts facts = some_facts();
+	UserRingInfo info = some_info();
 	for (int round = 0; round < 20000; ++round) {
-		Block block(facts.last_time + random() % 100);
+		Block block(info.last_time + random() % 100);
 		while (block.at < EDC_BLOCK_SIZE)
 			block.put(random() % 3
 				      ? edc_token(random() % 4 ? 1024 + random() % 2 : random() % 4096,
-						  random() % 8 == 0, facts.last_time + block.at + random() % 16, 0)
+						  random() % 8 == 0, info.last_time + block.at + random() % 16, 0)
 				      : random());
 		if (random() % 4 == 0)
 			block.bytes[random() % EDC_BLOCK_SIZE] ^= std::byte{0x40};
-		const UserRingFacts before = facts;
+		const UserRingInfo before = info;
 		validate_user_block(block.bytes.data(), random() % 8 ? random() % 600 * 8 : random(), now, some_words(),
-				    facts);
+				    info);
 		const edc_block header = block.header();
 		REQUIRE(header.content_size >= EDC_BLOCK_HEADER * 8);
 		REQUIRE(header.content_size <= EDC_BLOCK_SIZE * 8);
 		REQUIRE(header.timestamp_begin >= before.last_time);
 		REQUIRE(header.timestamp_end >= header.timestamp_begin);
 		REQUIRE(header.timestamp_end <= now);
-		REQUIRE(facts.discarded >= before.discarded);
+		REQUIRE(info.discarded >= before.discarded);
 	}
 }
 
@@ -293,11 +293,11 @@ TEST_CASE("merged stream: events of a class that nobody understands are counted 
 	words[1040] = refused_class | 2;
 	Block block(100);
 	block.post(1024, 110).post(1040, 120, {1, 2}).post(1024, 130);
-	UserRingFacts facts = some_facts();
-	facts.one_thread = true;
-	CHECK(validate_user_block(block.bytes.data(), block.at, now, words, facts) == nullptr);
+	UserRingInfo info = some_info();
+	info.one_thread = true;
+	CHECK(validate_user_block(block.bytes.data(), block.at, now, words, info) == nullptr);
 	CHECK(block.header().tid == 700); // its threads have other numbers for themselves
-	MergedStream merged(some_facts());
+	MergedStream merged(some_info());
 	CHECK(merged.add(block.bytes.data(), EDC_BLOCK_HEADER, words) == 2);
 	CHECK(merged.take_refused() == 1);
 	CHECK(merged.take_refused() == 0);
@@ -307,9 +307,9 @@ TEST_CASE("merged stream: what finds no room waits, and is told")
 {
 	Block block(100);
 	block.post(1025, 110, {1, 2, 3, 4, 5, 6, 7}).post(1025, 120, {8, 9, 10, 11, 12, 13, 14}).post(1024, 500);
-	UserRingFacts facts = some_facts();
-	validate_user_block(block.bytes.data(), block.at, now, some_words(), facts);
-	MergedStream merged(some_facts());
+	UserRingInfo info = some_info();
+	validate_user_block(block.bytes.data(), block.at, now, some_words(), info);
+	MergedStream merged(some_info());
 	merged.add(block.bytes.data(), EDC_BLOCK_HEADER, some_words());
 	bool room = false;
 	std::vector<std::byte> packed;
@@ -337,15 +337,15 @@ TEST_CASE("merged stream: events of several processes sorted, each thread told, 
 		Block block(100);
 		for (std::uint64_t time : times)
 			block.post(1024, time);
-		UserRingFacts facts = some_facts();
-		facts.process = process;
-		validate_user_block(block.bytes.data(), block.at, now, some_words(), facts);
+		UserRingInfo info = some_info();
+		info.process = process;
+		validate_user_block(block.bytes.data(), block.at, now, some_words(), info);
 		edc_block header = block.header();
 		header.tid = tid;
 		std::memcpy(block.bytes.data(), &header, sizeof header);
 		return block;
 	};
-	MergedStream merged(some_facts());
+	MergedStream merged(some_info());
 	CHECK(merged.add(filled(1, 11, {110, 130, 500}).bytes.data(), EDC_BLOCK_HEADER, some_words()) == 3);
 	CHECK(merged.add(filled(2, 22, {120, 140}).bytes.data(), EDC_BLOCK_HEADER + 8, some_words()) ==
 	      1); // 120 was merged before

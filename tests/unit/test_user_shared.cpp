@@ -84,12 +84,12 @@ TEST_CASE("shared ring: a reader that was away between the clock and the ring fi
 	REQUIRE(ring.seen.size() == 1);
 	CHECK(ring.seen[0].time == now + 900'000);
 	CHECK(ring.reader.complete_before() == now);
-	ring.post(1024, now + 1'200'000); // behind the clock's time and what another CPU's may be ahead
+	ring.post(1024, now + 1'200'000); // after the clock's time and what another CPU's may be ahead
 	CHECK(ring.take(now) != nullptr);
 	CHECK(ring.seen.size() == 1);
 }
 
-TEST_CASE("shared ring: whole records, with full times, over the ring's border")
+TEST_CASE("shared ring: whole records, with full times, over the ring's boundary")
 {
 	Ring ring;
 	for (std::uint64_t i = 0; i < 1000; ++i) {
@@ -107,7 +107,7 @@ TEST_CASE("shared ring: whole records, with full times, over the ring's border")
 	CHECK(ring.reader.complete_before() == start + 999);
 }
 
-TEST_CASE("shared ring: who has claimed is waited for, and no time behind it is told complete")
+TEST_CASE("shared ring: who has claimed is waited for, and no time after it is told complete")
 {
 	Ring ring;
 	const std::uint64_t mine = ring.claim(0);

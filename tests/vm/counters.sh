@@ -28,7 +28,7 @@ record() {
 		echo "counters.sh: try $try: $(grep '^FAILS' /tmp/check.out)"
 		grep '^FAILS' /tmp/check.out | grep -qv 'CPU time of\|context switches:' || [ $try = 3 ] && fail "-m $measurements: check"
 	done
-	./monitor report --ratios --json $trace > /tmp/ratios.json || fail "report: exit status $?"
+	./monitor report --json $trace ratios > /tmp/ratios.json || fail "report: exit status $?"
 }
 
 # value PID NAME: of the process in the report.
@@ -39,7 +39,7 @@ value() {
 # Segments of threads that take turns: each has its own page faults, three for a step.
 options="--reset-on ./segment_load:step,./segment_load:step%return"
 record "faults=page-faults" ./segment_load 8 2000
-./monitor report --segments --csv $trace > /tmp/segments.csv || fail "report --segments: exit status $?"
+./monitor report --csv $trace segments > /tmp/segments.csv || fail "report segments: exit status $?"
 calls=$(grep 'step","./segment_load:step%return"' /tmp/segments.csv | cut -d , -f 6) faults=$(grep 'step","./segment_load:step%return"' /tmp/segments.csv | cut -d , -f 13)
 echo "counters.sh: $calls segments with $faults page faults"
 [ "$calls" = 16000 ] || fail "$calls segments, not 16000: $(cat /tmp/segments.csv)"
@@ -97,7 +97,7 @@ rmmod monitor_edc 2> /dev/null
 # The same by segments, from the loop's begin to its end: what is around it does not count.
 options="--reset-on ./counted:loop,./counted:loop%return"
 record "done=instructions:u" ./counted $few $many
-./monitor report --segments --csv $trace > /tmp/segments.csv || fail "report --segments: exit status $?"
+./monitor report --csv $trace segments > /tmp/segments.csv || fail "report segments: exit status $?"
 # shellcheck disable=SC2046
 set -- $(grep 'loop","./counted:loop%return"' /tmp/segments.csv | cut -d , -f 13 | sort -n)
 echo "counters.sh: $1 and $2 instructions from the loop's begin to its end"
@@ -105,15 +105,15 @@ echo "counters.sh: $1 and $2 instructions from the loop's begin to its end"
 [ "$1" -ge $((5 * few)) ] && [ "$1" -lt $((5 * few + 100)) ] || fail "segments: the first one executed $1"
 options=
 
-# Activities of programs, which read the counters at their borders themselves: exactly, if they may.
+# Activities of programs, which read the counters at their boundaries themselves: exactly, if they may.
 few=20000 many=60000
 activities() {
 	record "done=instructions:u,ipc=instructions:u/cycles:u" ./counted_activities $few $many
-	./monitor report --regions --csv --by thread $trace > /tmp/regions.csv || fail "report --regions: exit status $?"
+	./monitor report --csv --by thread $trace activities > /tmp/activities.csv || fail "report activities: exit status $?"
 }
 activities
-grep -q '"at borders"' /tmp/regions.csv && fail "programs must not read counters here, and did"
-./monitor report --regions $trace | grep -q 'perf_user_access is 0' || fail "no reason given"
+grep -q '"at boundaries"' /tmp/activities.csv && fail "programs must not read counters here, and did"
+./monitor report $trace activities | grep -q 'perf_user_access is 0' || fail "no reason given"
 echo 1 > /proc/sys/kernel/perf_user_access || fail "no kernel.perf_user_access"
 activities
 awk -F , -v few=$few -v many=$many '
@@ -121,16 +121,16 @@ awk -F , -v few=$few -v many=$many '
 	{ gsub(/"/, ""); rounds = $at["activity"] == "few" ? few : many; extra = $at["done"] - $at["count"] * 5 * rounds
 		if ($at["done_counting_percent"] < 100) next # a child has no rings at its first events
 		rows++
-		if ($at["counted"] != "at borders" || extra < 0 || extra > 10000 || $at["ipc"] < 0.49 || $at["ipc"] > 0.51) wrong = 1
-		if (rows == 1) print "counters.sh: " $at["done"] " instructions in " $at["count"] " activities of " 5 * rounds ", at their borders" }
-	END { exit wrong || rows < 8 }' /tmp/regions.csv || fail "activities: $(cat /tmp/regions.csv)"
+		if ($at["counted"] != "at boundaries" || extra < 0 || extra > 10000 || $at["ipc"] < 0.49 || $at["ipc"] > 0.51) wrong = 1
+		if (rows == 1) print "counters.sh: " $at["done"] " instructions in " $at["count"] " activities of " 5 * rounds ", at their boundaries" }
+	END { exit wrong || rows < 8 }' /tmp/activities.csv || fail "activities: $(cat /tmp/activities.csv)"
 echo 0 > /proc/sys/kernel/perf_user_access
 
 # Ratios that are injected: two processes in turn, one with 12345 counts of an event and one with 7.
 if insmod ./swinc.ko 2> /tmp/insmod.err; then
 	record "hits=r0:k,work=instructions:u,share=r0:k/instructions:u" \
 		sh -c 'for n in 12345 7; do sh -c "echo $n > /sys/module/swinc/parameters/inc" & done; wait'
-	./monitor report --ratios --csv --by thread $trace > /tmp/ratios.csv
+	./monitor report --csv --by thread $trace ratios > /tmp/ratios.csv
 	awk -F , '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at["hits"] > 0 { print "counters.sh: injected: " $at["hits"] " of " $at["work"] ", ratio " $at["share"]; n++; sum += $at["hits"]

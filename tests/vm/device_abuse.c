@@ -66,7 +66,7 @@ static void refuse_mappings(int device)
 	map(device, page, area, PROT_READ, MAP_SHARED, EINVAL, "more than an area");
 	map(device, page, page, PROT_READ, MAP_PRIVATE, EINVAL, "a private copy");
 	map(device, 100000 * area, page, PROT_READ, MAP_SHARED, EINVAL, "a CPU that there is not");
-	map(device, (size_t)1 << 62, page, PROT_READ, MAP_SHARED, EINVAL, "far behind all");
+	map(device, (size_t)1 << 62, page, PROT_READ, MAP_SHARED, EINVAL, "far after all");
 
 	unsigned char *rings = mmap(NULL, page, PROT_READ, MAP_SHARED, device, (off_t)page);
 	errno = 0;
@@ -108,7 +108,7 @@ static __u64 samples_seen(int device)
 	__u64 seen = 0;
 
 	for (int level = 0; level < EDC_CARD_LEVELS; level++)
-		seen += cpu->level[level].seen[EDC_ID_sample - EDC_ID_KERNEL_FIRST];
+		seen += cpu->level[level].seen[EDC_ID_SAMPLE - EDC_ID_KERNEL_FIRST];
 	munmap(area, EDC_CPU_HEADER - first);
 	return seen;
 }
@@ -169,10 +169,10 @@ int main(void)
 	call(device, EDC_DEVICE_FAULTS, &faults, 0, "faults");
 	call(device, EDC_DEVICE_DETACH, NULL, 0, "all probes away");
 	call(device, EDC_DEVICE_SAMPLE, &every, ENODATA, "a sample that nobody takes");
-	edc_device_add(&samples, EDC_ID_sample);
+	edc_device_add(&samples, EDC_ID_SAMPLE);
 	call(device, EDC_DEVICE_ATTACH, &samples, 0, "samples");
 	call(device, EDC_DEVICE_SAMPLE, NULL, EFAULT, "a sample from nowhere");
-	for (every = 1; every < EDC_SAMPLE_LEAST_NS; every *= 7)
+	for (every = 1; every < EDC_SAMPLE_MIN_NS; every *= 7)
 		call(device, EDC_DEVICE_SAMPLE, &every, EINVAL, "samples too often");
 	every = ~0ull;
 	call(device, EDC_DEVICE_SAMPLE, &every, EINVAL, "samples in a thousand years");
@@ -182,7 +182,7 @@ int main(void)
 	call(device, EDC_DEVICE_SAMPLE, &every, 0, "one sample");
 	usleep(100000);
 	expect(samples_seen(device) == before + 1, "one token of one sample on CPU 0");
-	every = EDC_SAMPLE_LEAST_NS;
+	every = EDC_SAMPLE_MIN_NS;
 	call(device, EDC_DEVICE_SAMPLE, &every, 0, "samples");
 	call(device, EDC_DEVICE_SAMPLE, &every, EBUSY, "samples twice");
 	for (int i = 0; i < 100; i++) {
@@ -194,12 +194,13 @@ int main(void)
 	}
 	expect(samples_seen(device) > before + 10, "many samples");
 	call(device, EDC_DEVICE_RESET, NULL, EBUSY, "to forget while samples are taken");
-	for (__u32 fault = 342; fault <= 343; fault++) {
+	for (__u32 fault = EDC_ID_MINOR_FAULT; fault <= EDC_ID_MAJOR_FAULT; fault++) {
 		struct edc_device_classes one = {};
 
 		edc_device_add(&one, fault);
 		call(device, EDC_DEVICE_ATTACH, &one, 0, "one kind of faults");
-		expect(edc_device_has(&one, fault) && edc_device_has(&one, 342), "faults besides those that are there");
+		expect(edc_device_has(&one, fault) && edc_device_has(&one, EDC_ID_MINOR_FAULT),
+		       "faults besides those that are there");
 	}
 	close(device);
 	call(other, EDC_DEVICE_CREATE, &wanted, 0, "the card after its recorder went");

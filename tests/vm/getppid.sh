@@ -10,7 +10,7 @@ calls=60000
 trace=/tmp/trace
 
 # The recorded getppid calls of the load: the sum of the rows of the system call getppid, whatever process they are of.
-# THE ONE PLACE that knows the form of `monitor report --syscalls --json`: objects with "call" and "count".
+# THE ONE PLACE that knows the form of `monitor report --json DIR syscalls`: objects with "call" and "count".
 # Nothing else in the guest calls getppid while the monitor records.
 recorded_calls() {
 	tr -d ' \n' < /tmp/report.json | tr '{}' '\n\n' | sed -n '/"call":"getppid"/s/.*"count":\([0-9]*\).*/\1/p' |
@@ -36,7 +36,7 @@ made=$(sed -n 's/^getppid calls: //p' /tmp/record.out)
 
 ./monitor check $trace || fail "monitor check: exit status $?"
 
-./monitor report --syscalls --json $trace > /tmp/report.json || fail "monitor report: exit status $?"
+./monitor report --json $trace syscalls > /tmp/report.json || fail "monitor report: exit status $?"
 seen=$(recorded_calls)
 lost=$(counted_losses)
 echo "getppid.sh: made $made, recorded $seen, lost ${lost:-unknown}"

@@ -30,7 +30,7 @@ record() {
 	[ $status = 0 ] || fail "monitor record --card $card: exit status $status"
 	made=$(sed -n 's/^getppid calls: //p' /tmp/record.out)
 	./monitor check /tmp/module || fail "monitor check of --card $card: exit status $?"
-	./monitor report --syscalls --json /tmp/module > /tmp/report.json || fail "monitor report: exit status $?"
+	./monitor report --json /tmp/module syscalls > /tmp/report.json || fail "monitor report: exit status $?"
 	lost=$(tr -d ' \n' < /tmp/report.json | sed -n 's/.*"lost":\([0-9]*\).*/\1/p')
 	seen=$(recorded_calls)
 	echo "module.sh: --card $card $*: made $made, recorded $seen, lost ${lost:-unknown}"
@@ -81,7 +81,7 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	kill -INT $recorder
 	wait $recorder || fail "record -p PID: $(cat /tmp/record.out)"
 	./monitor check /tmp/module || fail "monitor check of -p PID: exit status $?"
-	./monitor report --syscalls --json /tmp/module > /tmp/report.json
+	./monitor report --json /tmp/module syscalls > /tmp/report.json
 	made=$(sed -n 's/^getppid calls: //p' /tmp/chosen.out)
 	echo "module.sh: -p PID: made $made, recorded $(recorded_calls)"
 	[ "$(recorded_calls)" = "$made" ] || fail "-p PID: $(recorded_calls) of $made calls: $(cat /tmp/record.out)"
@@ -93,9 +93,9 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 		fail "record -m: exit status $?: $(cat /tmp/record.out)"
 	card_is module
 	./monitor check /tmp/module || fail "monitor check of -m: exit status $?"
-	faults=$(./monitor report --ratios --json /tmp/module | tr -d ' \n' | tr '{' '\n' | sed -n 's/.*"process":"segment_load".*"faults":\([0-9]*\).*/\1/p' | head -n 1)
+	faults=$(./monitor report --json /tmp/module ratios | tr -d ' \n' | tr '{' '\n' | sed -n 's/.*"process":"segment_load".*"faults":\([0-9]*\).*/\1/p' | head -n 1)
 	echo "module.sh: -m: $faults page faults"
-	[ "${faults:-0}" -ge 48000 ] && [ "$faults" -lt 48300 ] || fail "-m: $faults page faults, not 48000: $(./monitor report --ratios /tmp/module)"
+	[ "${faults:-0}" -ge 48000 ] && [ "$faults" -lt 48300 ] || fail "-m: $faults page faults, not 48000: $(./monitor report /tmp/module ratios)"
 	# And by every CPU at each sample, just ahead of its token.
 	./monitor record --no-calibration --force -o /tmp/module -e sched -m faults=page-faults --sample-every 20ms -d 1 > /tmp/record.out 2>&1 ||
 		fail "record -m --sample-every: exit status $?: $(cat /tmp/record.out)"
@@ -105,15 +105,15 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 		END { print "module.sh: " samples " samples, " with " of them with counters"; exit !(samples > 20 && with == samples) }' /tmp/list.out ||
 		fail "samples without counters: $(head -n 30 /tmp/list.out)"
 	./monitor record --card module -m faults=page-faults --every 1ms -d 1 -o /tmp/none 2> /tmp/refused && fail "-m --every with the module"
-	grep -q 'at switches only' /tmp/refused || fail "-m --every: $(cat /tmp/refused)"
+	grep -q 'only at switches' /tmp/refused || fail "-m --every: $(cat /tmp/refused)"
 fi
 
 # All CPUs are asked at once, while both are loaded and while they are idle; the kernel's tokens agree with what they say.
 ./monitor record --no-calibration --force --card module -o /tmp/module -e sched --sample-every 10ms -- sh -c './getppid 2 100000; i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 1' ||
 	fail "record --sample-every: exit status $?"
 ./monitor check /tmp/module || fail "monitor check of samples: exit status $?"
-./monitor report --samples /tmp/module || fail "monitor report --samples: exit status $?"
-./monitor report --samples --json /tmp/module | tr -d ' \n' > /tmp/report.json
+./monitor report /tmp/module samples || fail "monitor report samples: exit status $?"
+./monitor report --json /tmp/module samples | tr -d ' \n' > /tmp/report.json
 taken=$(sed -n 's/.*"samples":{"taken":\([0-9]*\).*/\1/p' /tmp/report.json)
 complete=$(sed -n 's/.*"taken":[0-9]*,"complete":\([0-9]*\).*/\1/p' /tmp/report.json)
 [ "${taken:-0}" -ge 20 ] || fail "${taken:-no} samples of all CPUs were taken"
@@ -145,7 +145,7 @@ if [ -f /sys/kernel/btf/monitor_edc ]; then
 	./monitor check /tmp/module || fail "monitor check of what another module posts: exit status $?"
 	posted=$(./monitor list --event cpu_frequency /tmp/module | wc -l)
 	idle=$(./monitor list --event cpu_idle --filter 'state == 7' /tmp/module | wc -l)
-	samples=$(./monitor report --samples --json /tmp/module | tr -d ' \n' | sed -n 's/.*"samples":{"taken":\([0-9]*\).*/\1/p')
+	samples=$(./monitor report --json /tmp/module samples | tr -d ' \n' | sed -n 's/.*"samples":{"taken":\([0-9]*\).*/\1/p')
 	echo "module.sh: another module posted 20 tokens with and 20 without a payload and asked all CPUs 20 times: $posted, $idle, $samples"
 	[ "$posted $idle $samples" = "20 20 20" ] || fail "what another module posts is not there"
 	rmmod poster || fail "rmmod poster"
@@ -153,7 +153,7 @@ fi
 
 ./device_abuse || fail "device_abuse: exit status $?"
 
-# In use it stays; killed at any instant a recorder leaves nothing behind.
+# In use it stays; killed at any instant a recorder leaves nothing after.
 for try in 1 2 3; do
 	./monitor record --no-calibration --force --card module -o /tmp/module -e $families -d 60 > /dev/null 2>&1 &
 	recorder=$!

@@ -97,7 +97,7 @@ filler=$!
 record 3
 wait $filler
 ./monitor record --card module --buffer 4G -d 1 -o /tmp/none 2> /tmp/refused && fail "rings of 4 GB were made"
-grep -q 'refused to make the rings' /tmp/refused || fail "rings of 4 GB: $(cat /tmp/refused)"
+grep -q 'refused to create the rings' /tmp/refused || fail "rings of 4 GB: $(cat /tmp/refused)"
 
 # While programs and their children have rings of the module.
 kill_recorders() {

@@ -30,7 +30,7 @@ static int open_device(void)
 /* The text "NAME\0FIELDS\0" without fields. */
 static struct edc_device_hello hello_of(const char *texts, __u32 bytes, __u32 classes)
 {
-	struct edc_device_hello hello = {.wish = EDC_HELLO_AREA, .classes = classes, .text_bytes = bytes};
+	struct edc_device_hello hello = {.request = EDC_HELLO_AREA, .classes = classes, .text_bytes = bytes};
 
 	hello.texts = (__u64)(unsigned long)texts;
 	hello.ids = (__u64)(unsigned long)ids;
@@ -51,8 +51,8 @@ static void refuse_questions(int device)
 {
 	struct edc_device_hello hello = usual();
 
-	hello.wish = 3;
-	say(device, hello, EINVAL, "a wish that there is not");
+	hello.request = 3;
+	say(device, hello, EINVAL, "a request that there is not");
 	hello = usual();
 	hello.reserved = 1;
 	say(device, hello, EINVAL, "a reserved word");
@@ -70,7 +70,7 @@ static void refuse_questions(int device)
 	hello.texts = 8;
 	say(device, hello, EFAULT, "a text from nowhere");
 	hello = usual();
-	hello.wish = EDC_HELLO_CLASSES;
+	hello.request = EDC_HELLO_CLASSES;
 	say(device, hello, ESRCH, "more classes without rings");
 	errno = 0;
 	expect(ioctl(device, EDC_DEVICE_HELLO, NULL) == -1 && errno == EFAULT, "a question from nowhere");
@@ -101,7 +101,7 @@ static void ask_garbage(void)
 		texts[sizeof texts - 1] = 0;
 		for (int change = rand() % 4; change > 0; change--)
 			bytes[rand() % 24] = (unsigned char)rand();
-		hello.wish = (__u32)rand() % 4;
+		hello.request = (__u32)rand() % 4;
 		refused += ioctl(device, EDC_DEVICE_HELLO, &hello) == -1;
 		refused += ioctl(device, EDC_DEVICE_CLASS, &class) == -1;
 		refused += ioctl(device, EDC_DEVICE_USERS, (unsigned long)rand()) == -1;
@@ -128,7 +128,7 @@ static void refuse_mappings(void)
 	map(device, 0, size, read_write, MAP_SHARED, 0, "all of it");
 	map(device, EDC_BLOCK_SIZE, size - EDC_BLOCK_SIZE, read_write, MAP_SHARED, 0, "all but the first page");
 	map(device, 0, size + EDC_BLOCK_SIZE, read_write, MAP_SHARED, EINVAL, "more than there is");
-	map(device, size, EDC_BLOCK_SIZE, read_write, MAP_SHARED, EINVAL, "what is behind it");
+	map(device, size, EDC_BLOCK_SIZE, read_write, MAP_SHARED, EINVAL, "what is after it");
 	map(device, 0, size, read_write, MAP_PRIVATE, EINVAL, "a private copy");
 	map(device, 0, size, read_write | PROT_EXEC, MAP_SHARED, EPERM, "code");
 	for (size_t number = 1; number < 8; number++)
@@ -150,13 +150,13 @@ static void refuse_mappings(void)
 	close(other);
 }
 
-#define MOST_DEVICES 900
-static int devices[MOST_DEVICES], opened;
+#define MAX_DEVICES 900
+static int devices[MAX_DEVICES], opened;
 
 /* As many rings as there are: how many. errno says why not more. */
 static int take_all(void)
 {
-	for (opened = 0; opened < MOST_DEVICES; opened++) {
+	for (opened = 0; opened < MAX_DEVICES; opened++) {
 		struct edc_device_hello hello = usual();
 
 		devices[opened] = open_device();
@@ -182,7 +182,7 @@ static void reach_limits(void)
 	for (int round = 0; round < 2; round++) {
 		const int taken = take_all();
 
-		expect(taken > 20 && taken < MOST_DEVICES && errno == ENOSPC, "no more rings than a user may have");
+		expect(taken > 20 && taken < MAX_DEVICES && errno == ENOSPC, "no more rings than a user may have");
 		give_back();
 	}
 	for (int i = 0; i < 600; i++)
@@ -198,9 +198,9 @@ static void reach_limits(void)
 
 	const __u16 first = ids[0];
 
-	expect(ioctl(open_device(), EDC_DEVICE_HELLO, &(struct edc_device_hello){.wish = 9}) == -1, "nonsense");
+	expect(ioctl(open_device(), EDC_DEVICE_HELLO, &(struct edc_device_hello){.request = 9}) == -1, "nonsense");
 	hello.classes = 1;
-	hello.wish = EDC_HELLO_CLASSES;
+	hello.request = EDC_HELLO_CLASSES;
 	say(device, hello, 0, "a class that is known");
 	expect(ids[0] == first, "its id again");
 	close(device);

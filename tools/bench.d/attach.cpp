@@ -26,7 +26,7 @@
 
 #include "base/error.h"
 #include "card/bpf_card.h"
-#include "card/facts.h"
+#include "card/preflight_checks.h"
 #include "record/clock.h"
 
 namespace {
@@ -164,7 +164,7 @@ void run_card(const std::string &kind, const std::string &family, Names events)
 		for (const edc_level &level : card.area(cpu).level)
 			for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
 				seen += level.seen[slot];
-				refused += level.refused[slot];
+				refused += level.discarded[slot];
 			}
 	print(programs, others, seen, refused);
 }

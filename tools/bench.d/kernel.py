@@ -89,7 +89,7 @@ def run_load(context, name, result):
 	if disturbed:
 		result.note(f"{name}: {disturbed} of {len(base)} rounds were disturbed by another recording")
 	if last["ours"].get("refused"):
-		result.note(f"{name}: {last['ours']['refused']} tokens of the last round were refused by a full ring")
+		result.note(f"{name}: {last['ours']['refused']} tokens of the last round were discarded by a full ring")
 	peers.note_losses(name, last, result)
 	result.figures[name] = {"untraced": Spread(base).json(), "last_round": last,
 		**{peer: {**Spread(values).json(), "values": values} for peer, values in added.items()}}

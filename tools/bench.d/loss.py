@@ -29,7 +29,7 @@ def row(name, found):
 
 
 def judge_exact(context, directory, result, name):
-	"""seen = tokens + lost in each class, and the streams tell of as many as the rings refused."""
+	"""seen = tokens + lost in each class, and the streams tell of as many as the rings discarded."""
 	check = trace_check(context, directory)
 	exact = True
 	for key in ("conservation", "losses_placed"):

@@ -8,22 +8,22 @@
 
 #include <bpf/bpf_helpers.h>
 
-#define MOST_CPUS 1024
+#define MAX_CPUS 1024
 
 struct {
 	__u64 value;
 	__u64 pad[7];
-} place[MOST_CPUS] SEC(".bss");
+} place[MAX_CPUS] SEC(".bss");
 
-#define PROGRAMS(tracepoint)                                                                                  \
-	SEC("?tp_btf/" #tracepoint) int empty_##tracepoint(void *context)                                     \
-	{                                                                                                     \
-		return 0;                                                                                     \
-	}                                                                                                     \
-	SEC("?tp_btf/" #tracepoint) int minimal_##tracepoint(void *context)                                   \
-	{                                                                                                     \
-		*(volatile __u64 *)&place[bpf_get_smp_processor_id() & (MOST_CPUS - 1)] = bpf_ktime_get_ns(); \
-		return 0;                                                                                     \
+#define PROGRAMS(tracepoint)                                                                                 \
+	SEC("?tp_btf/" #tracepoint) int empty_##tracepoint(void *context)                                    \
+	{                                                                                                    \
+		return 0;                                                                                    \
+	}                                                                                                    \
+	SEC("?tp_btf/" #tracepoint) int minimal_##tracepoint(void *context)                                  \
+	{                                                                                                    \
+		*(volatile __u64 *)&place[bpf_get_smp_processor_id() & (MAX_CPUS - 1)] = bpf_ktime_get_ns(); \
+		return 0;                                                                                    \
 	}
 
 PROGRAMS(sys_enter)

@@ -17,7 +17,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 BLOCK, HEADER, EVENTS_PER_BLOCK = 4096, 96, 20
 # Of one thread, two threads and two processes, per round. Where two processes did not do about twice the work of one, others
 # used the machine's CPUs then, and nothing is learned of threads: such triples are counted and left out.
-TRIPLES, LEAST_OF_TWO, MOST_OF_TWO = 5, 1.9, 2.1
+TRIPLES, MIN_OF_TWO, MAX_OF_TWO = 5, 1.9, 2.1
 
 
 def ours(context, tokens):
@@ -66,7 +66,7 @@ def compare(context, name, least, directory, events, rounds, result, larger=None
 	rates = {verb: Spread([events / 1e6 / second for second in seconds]) for verb, seconds in taken.items()}
 	result.table([f"{name}: {events:,} events, M events per CPU second", "min", "median", "max"],
 		[[verb, *rate.cells(1)] for verb, rate in rates.items()])
-	undisturbed = [index for index in range(len(one)) if LEAST_OF_TWO <= 2 * one[index] / both[index] <= MOST_OF_TWO]
+	undisturbed = [index for index in range(len(one)) if MIN_OF_TWO <= 2 * one[index] / both[index] <= MAX_OF_TWO]
 	one, two, both = ([taken[index] for index in undisturbed or range(len(taken))] for taken in (one, two, both))
 	speedup, ceiling = ratios(one, two), ratios([2 * seconds for seconds in one], both)
 	result.figures[name] = {"events": events, "rates": {verb: rate.json() for verb, rate in rates.items()},

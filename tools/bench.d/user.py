@@ -61,7 +61,7 @@ class Recorded(Load):
 
 	def summary(self):
 		self.end()
-		return trace_info(self.context, self.directory)["summary"]
+		return counted(trace_info(self.context, self.directory)["summary"])
 
 	@contextlib.contextmanager
 	def stopped_recorder(self):
@@ -198,7 +198,7 @@ def amid_rows(found, loads, result):
 
 
 def full_ring(context, result):
-	"""The recorder stands still, the ring is full: every event is refused and counted."""
+	"""The recorder stands still, the ring is full: every event is discarded and counted."""
 	load, found = Recorded(context, "full"), {}
 	for number in range(context.rounds_or(15)):
 		load.ask(1, 500 * number + 1, ["16"])  # so that the rings are not full at the same block in every round
@@ -234,6 +234,11 @@ def not_recording(context, result):
 	result.figures["not recording"] = {kind: Spread(values).json() for (_, kind), values in found.items()}
 
 
+def counted(summary):
+	"""With what programs say that they lost, which the headline keeps apart."""
+	return {**summary, "lost": summary["lost"] + summary.get("claimed_lost", 0)}
+
+
 def judge_exact(result, name, posted, summary):
 	missing = posted - summary["tokens"] - summary["lost"]
 	result.note(f"{name}: {summary['tokens']:,} tokens + {summary['lost']:,} lost of {posted:,} posted")
@@ -247,7 +252,7 @@ def two_threads(context, result, name, *arguments):
 	posted = int(run(context.record(directory, "--user-only", command=command)))
 	info = trace_info(context, directory)
 	shutil.rmtree(directory)
-	summary, recorder = info["summary"], info["recording"]["recorder"]
+	summary, recorder = counted(info["summary"]), info["recording"]["recorder"]
 	seconds = summary["wall_ns"] / 1e9
 	judge_exact(result, name, posted, summary)
 	result.figures[name] = {"posted": posted, "tokens": summary["tokens"], "lost": summary["lost"], "seconds": seconds}

@@ -32,7 +32,7 @@ EDC_EVENT(sized, "arg: u16 number; u64 bytes (B)");
 
 #include "load.h"
 
-enum { threads = 2, most_chunks = 1000, most_kinds = 16, array_pairs = 120, times_over = 6, divisions = 28 };
+enum { threads = 2, max_chunks = 1000, max_kinds = 16, array_pairs = 120, times_over = 6, divisions = 28 };
 
 /* ---- about 90 ns of work: functions, so that it is the same code, as it lies, in every kind ---- */
 
@@ -141,16 +141,16 @@ static int compare(const void *a, const void *b)
 /* One line of the input: "CHUNKS CALLS KIND...". */
 static void answer(char *line)
 {
-	static double ns[most_kinds][most_chunks];
-	const struct kind *asked[most_kinds];
+	static double ns[max_kinds][max_chunks];
+	const struct kind *asked[max_kinds];
 	char *rest = line, *word;
 	long chunks = strtol(rest, &rest, 10);
 	uint64_t calls = strtoull(rest, &rest, 10);
 	int count = 0;
 
-	while ((word = strtok(count ? NULL : rest, " \n")) && count < most_kinds)
+	while ((word = strtok(count ? NULL : rest, " \n")) && count < max_kinds)
 		asked[count++] = kind_of(word);
-	if (chunks > most_chunks || calls == 0)
+	if (chunks > max_chunks || calls == 0)
 		fail("a line of the input");
 	for (long i = 0; i < chunks; i++) {
 		for (int k = 0; k < count; k++) {

@@ -29,7 +29,7 @@
 
 #include "load.h"
 
-enum { most_chunks = 1000, pages_per_loop = 16, calls_per_loop = 64, trips_per_loop = 8, loops_per_fork = 500 };
+enum { max_chunks = 1000, pages_per_loop = 16, calls_per_loop = 64, trips_per_loop = 8, loops_per_fork = 500 };
 
 static void call_many(long calls)
 {
@@ -45,7 +45,7 @@ static void print_chunks(const double *chunks, long count)
 
 static void getppid_chunks(long cpu, long chunks, long calls)
 {
-	double ns[most_chunks];
+	double ns[max_chunks];
 
 	pin_to(cpu);
 	call_many(calls);
@@ -110,7 +110,7 @@ static void make_trips(const struct pair *pair, long trips)
 
 static void pingpong_chunks(long cpu, long chunks, long trips)
 {
-	double ns[most_chunks];
+	double ns[max_chunks];
 	clockid_t partner;
 
 	pin_to(cpu);
@@ -278,9 +278,9 @@ int main(int count, char **argument)
 
 	for (int i = 0; i < 3 && i + 2 < count; i++)
 		number[i] = atol(argument[i + 2]);
-	if (!strcmp(verb, "getppid") && count == 5 && number[1] <= most_chunks)
+	if (!strcmp(verb, "getppid") && count == 5 && number[1] <= max_chunks)
 		getppid_chunks(number[0], number[1], number[2]);
-	else if (!strcmp(verb, "pingpong") && count == 5 && number[1] <= most_chunks)
+	else if (!strcmp(verb, "pingpong") && count == 5 && number[1] <= max_chunks)
 		pingpong_chunks(number[0], number[1], number[2]);
 	else if (!strcmp(verb, "getppid-for") && count == 4)
 		getppid_for(number[0], atof(argument[3]));

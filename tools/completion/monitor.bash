@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # bash completion of `monitor`, installed as share/bash-completion/completions/monitor; or: source monitor.bash
-# Subcommands, options, families and groupings are asked of the program itself, so they are those of its version.
+# Subcommands, options, families, groupings and reports are asked of the program itself, so they are those of its version.
 
 # Adds to COMPREPLY the words that begin with the part of $cur behind the last comma, and keeps what is before it.
 _monitor_list() { # WORD...
@@ -27,6 +27,16 @@ _monitor_traces() {
 	compopt -o filenames 2> /dev/null || true
 	[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace 2> /dev/null
 	return 0
+}
+
+# Adds the names of the reports if there is a trace before them.
+_monitor_reports() {
+	local word
+	for word in "${COMP_WORDS[@]:2:COMP_CWORD-2}"; do
+		[[ -e $word ]] || continue
+		COMPREPLY+=($(compgen -W "$("$program" report help 2> /dev/null | sed -n '/^help /d; s/^\([a-z]\{1,\}\) .*/\1/p')" -- "$cur"))
+		break
+	done
 }
 
 # Event names of the trace on the command line, else of all events.
@@ -145,7 +155,11 @@ _monitor() {
 		return
 	fi
 	case $subcommand in
-	report | list | stat | query | info | check) _monitor_traces ;;
+	report)
+		_monitor_reports
+		_monitor_traces
+		;;
+	list | stat | query | info | check) _monitor_traces ;;
 	tdl)
 		if [[ $previous == tdl ]]; then
 			COMPREPLY=($(compgen -W "check show compile" -- "$cur"))

@@ -37,7 +37,7 @@ void print_violations(const Outcome &outcome)
 	for (const rules::Shown &shown : outcome.shown) {
 		fmt::print("    {}:\n", printable(shown.what));
 		for (const std::string &line : shown.events)
-			fmt::print("        {}\n", line); // escaped already
+			fmt::print("        {}\n", line); // already escaped
 	}
 	if (outcome.tally.violated > outcome.shown.size())
 		fmt::print("    and {} more; --violations N shows more\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor check`: is this trace true? Every statement of analyze/check.cpp as a line; exit code 0 only if all hold.
+// `monitor check`: is this trace true? Prints each statement of analyze/check.cpp; exit code 0 only if all hold.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -68,23 +68,25 @@ int run_check(const CheckArguments &arguments)
 
 void add_check(CLI::App &app, int &exit_code)
 {
-	CLI::App *command = app.add_subcommand("check", "is this trace true? exit code 0 only if everything holds");
+	CLI::App *command =
+	    app.add_subcommand("check", "check whether a trace is true; exit code 0 only if everything holds");
 	auto arguments = std::make_shared<CheckArguments>();
-	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
+	command->add_option("trace", arguments->directories, "trace directories; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(*command, arguments->tdl);
 	command->add_flag("-q,--quiet", arguments->quiet, "print only what fails");
-	command->add_flag("--json", arguments->json, "a JSON array of {id, verdict, text}");
-	command->add_option("--rules", arguments->rules, "test these rules instead: a file, or shipped ones")
+	command->add_flag("--json", arguments->json, "print a JSON array of {id, verdict, text}");
+	command
+	    ->add_option("--rules", arguments->rules, "check these rules instead: a file, or the name of shipped ones")
 	    ->allow_extra_args(false)
 	    ->option_text("FILE");
-	command->add_option("--violations", arguments->violations, "show so many violations of a rule; 5 if not said")
+	command->add_option("--violations", arguments->violations, "show at most N violations per rule (default: 5)")
 	    ->needs("--rules")
 	    ->option_text("N");
 	command->footer(
-	    "Compares tokens with the probes' counts and with the kernel's own figures, and tests order, pairs,\n"
-	    "wholeness and clock. Exit code: 0 all hold, 1 something does not.\n"
+	    "Compares tokens with the probes' counts and with the kernel's own figures, and checks order, pairs,\n"
+	    "completeness and clock. Exit code: 0 if everything holds, 1 if something does not.\n"
 	    "Examples:\n"
 	    "  monitor check DIR\n"
 	    "  monitor check -q DIR && echo true\n"

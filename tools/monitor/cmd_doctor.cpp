@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-// `monitor doctor`: what this machine can do, what that means for a recording, how to get what is missing.
+// `monitor doctor`: what this machine can do, what that means for a recording, and how to get what is missing.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "base/escape.h"
 #include "base/json.h"
-#include "card/facts.h"
+#include "card/preflight_checks.h"
 #include "commands.h"
 
 namespace monitor {
 namespace {
 
-const char *word(card::FactState state)
+const char *word(card::CheckState state)
 {
-	return state == card::FactState::good ? "ok" : state == card::FactState::limited ? "limited" : "MISSING";
+	return state == card::CheckState::good ? "ok" : state == card::CheckState::limited ? "limited" : "MISSING";
 }
 
 int run_doctor(bool json)
 {
-	const auto facts = card::machine_facts();
+	const auto checks = card::preflight_checks();
 	bool missing = false;
 	auto all = nlohmann::ordered_json::array();
-	for (const card::Fact &fact : facts) {
-		missing |= fact.state == card::FactState::missing;
+	for (const card::PreflightCheck &fact : checks) {
+		missing |= fact.state == card::CheckState::missing;
 		if (json)
 			all.push_back({{"id", fact.id},
 				       {"state", word(fact.state)},
@@ -38,10 +38,9 @@ int run_doctor(bool json)
 	if (json)
 		fmt::print("{}\n", json_dump(all, 1));
 	else
-		fmt::print("\n{}\n", missing ? "Recording is not possible until what is MISSING is there."
-				     : ::geteuid()
-					 ? "Recording is possible as root, as far as can be told without being it."
-					 : "Recording is possible.");
+		fmt::print("\n{}\n", missing ? "Recording is not possible until everything marked MISSING is available."
+				     : ::geteuid() ? "Recording is possible as root, as far as another user can tell."
+						   : "Recording is possible.");
 	return missing ? 1 : 0;
 }
 
@@ -49,11 +48,12 @@ int run_doctor(bool json)
 
 void add_doctor(CLI::App &app, int &exit_code)
 {
-	CLI::App *command = app.add_subcommand("doctor", "what this machine can do, and how to get what is missing");
+	CLI::App *command =
+	    app.add_subcommand("doctor", "show what this machine can do, and how to get what is missing");
 	auto json = std::make_shared<bool>(false);
-	command->add_flag("--json", *json, "a JSON array of {id, state, value, meaning, remedy}");
-	command->footer(
-	    "Exit code: 0 recording is possible, 1 something it needs is missing.\nExample:\n  sudo monitor doctor");
+	command->add_flag("--json", *json, "print a JSON array of {id, state, value, meaning, remedy}");
+	command->footer("Exit code: 0 if recording is possible, 1 if something it needs is missing.\n"
+			"Example:\n  sudo monitor doctor");
 	command->callback([json, &exit_code] { exit_code = run_doctor(*json); });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `monitor events`: families and event classes with their fields, as `record -e` and `list --event` name them; with
-// --pmu the events that a counter can count, with --groups what `record -m` measures. Exit code: 0, whatever is
-// missing.
+// `monitor events`: families and event classes with their fields, by the names that `record -e` and `list --event`
+// take; with --pmu the events that a counter can count, with --groups what `record -m` measures. Exit code: 0, whatever
+// is missing.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -35,7 +35,7 @@ void print_text()
 					   fields_of(row));
 		fmt::print("\n");
 	}
-	fmt::print("Fields of 16 bits (u16, s16, x16, state, syscall with abi ...) lie in the token itself.\n");
+	fmt::print("Fields of 16 bits (u16, s16, x16, state, syscall with abi ...) are in the token itself.\n");
 }
 
 void print_json()
@@ -76,7 +76,7 @@ void print_pmu_notes(const pmu::Machine &machine)
 	if (!pmu::has_pmu(machine))
 		fmt::print("{}: hardware events cannot be counted here.\n", pmu::no_pmu(machine));
 	if (machine.families.empty())
-		fmt::print("libpfm4 knows no events of this CPU by its vendor's names.\n");
+		fmt::print("libpfm4 has no vendor names for the events of this CPU.\n");
 }
 
 int print_pmu(const std::string &pattern, bool json)
@@ -170,14 +170,17 @@ int classes(bool json)
 
 void add_events(CLI::App &app, int &exit_code)
 {
-	CLI::App *command = app.add_subcommand("events", "the events and their fields, the counters, the groups of -m");
+	CLI::App *command =
+	    app.add_subcommand("events", "list events and their fields, counters, and groups of measurements");
 	auto options = std::make_shared<EventsOptions>();
-	auto *pmu = command->add_option("--pmu", options->pattern, "the events that a counter can count")
+	auto *pmu = command->add_option("--pmu", options->pattern, "list the events that a counter can count")
 			->expected(0, 1)
 			->option_text("[PATTERN]");
-	command->add_flag("--groups", options->groups, "the groups of `record -m` and what they measure here")
+	command
+	    ->add_flag("--groups", options->groups,
+		       "list the groups of `record -m` and what they measure on this machine")
 	    ->excludes(pmu);
-	command->add_flag("--json", options->json, "a JSON array instead");
+	command->add_flag("--json", options->json, "print a JSON array instead");
 	command->footer("Examples:\n"
 			"  monitor events\n"
 			"  monitor events --pmu tlb\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor info`: what a trace is: command, machine, date, tokens and bytes per class, losses, clock, cost.
+// `monitor info`: describes a trace: command, machine, date, tokens and bytes per class, losses, clock, cost.
 // Exit code: 0, or 1 if parts of the trace are damaged.
 #include <vector>
 
@@ -62,7 +62,7 @@ std::string selection_text(const analyze::RecordingInfo &info)
 	return text + " and descendants";
 }
 
-report::Table described_classes(const trace::Trace &trace, const std::vector<std::uint64_t> &events)
+report::Table generic_ctf_classes(const trace::Trace &trace, const std::vector<std::uint64_t> &events)
 {
 	report::Table table;
 	table.columns = {{"event", "event", report::Unit::text},
@@ -81,8 +81,8 @@ void print_line(const char *name, const std::string &value)
 		fmt::print("{:<10} {}\n", name, printable(value));
 }
 
-// Of another tracer: what its description says of it.
-void print_described(const trace::Trace &trace, const report::Summary &summary, const report::Table &classes)
+// A trace of another tracer: what its description says about it.
+void print_generic_ctf(const trace::Trace &trace, const report::Summary &summary, const report::Table &classes)
 {
 	const auto said = [&](const char *name) {
 		const std::string *value = trace.description().find_env(name);
@@ -140,20 +140,20 @@ int run_info(const InfoArguments &arguments)
 	    },
 	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
 	report::Summary summary = report::summarize(trace, info, bound, total);
-	if (trace.is_described())
+	if (trace.is_generic_ctf())
 		summary.lost = losses.counted();
 	if (!trace.problems().empty())
-		summary.lost.reset(); // nobody counted what is damaged
+		summary.lost.reset(); // events in damaged parts were not counted
 	const report::Table classes =
-	    trace.is_described() ? described_classes(trace, tokens) : class_table(trace, tokens, info);
+	    trace.is_generic_ctf() ? generic_ctf_classes(trace, tokens) : class_table(trace, tokens, info);
 	if (arguments.json) {
 		auto recording = parse_json<nlohmann::ordered_json>(trace.recording_json());
 		if (recording.is_discarded())
 			recording = nullptr;
 		fmt::print("{{\"summary\": {},\n\"classes\": {},\n\"recording\": {}}}\n", report::summary_json(summary),
 			   report::to_json(classes), json_dump(recording, 1));
-	} else if (trace.is_described()) {
-		print_described(trace, summary, classes);
+	} else if (trace.is_generic_ctf()) {
+		print_generic_ctf(trace, summary, classes);
 	} else {
 		print_text(info, summary, classes);
 	}
@@ -166,13 +166,13 @@ int run_info(const InfoArguments &arguments)
 void add_info(CLI::App &app, int &exit_code)
 {
 	CLI::App *command =
-	    app.add_subcommand("info", "what a trace is: command, machine, tokens, losses, clock, cost");
+	    app.add_subcommand("info", "show command, machine, tokens, losses, clock and cost of a trace");
 	auto arguments = std::make_shared<InfoArguments>();
-	command->add_option("trace", arguments->directories, "directories of traces; several are read as one")
+	command->add_option("trace", arguments->directories, "trace directories; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(*command, arguments->tdl);
-	command->add_flag("--json", arguments->json, "JSON: {summary, classes, recording}");
+	command->add_flag("--json", arguments->json, "print JSON: {summary, classes, recording}");
 	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"
 			"Example:\n  monitor info DIR");
 	command->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });

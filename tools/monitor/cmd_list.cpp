@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The readable protocol on standard output, problems of the trace on standard error.
-// Whatever lies before --from is read too, for the names and the running threads, but not printed; unless --quick is
-// said. Exit code: 0, or 1 if the trace has problems; a reader that closes the pipe early is none.
+// The readable listing on standard output; problems of the trace on standard error.
+// What precedes --from is read too, for the names and the running threads, but not printed; --quick skips it. Exit
+// code: 0, or 1 if the trace has problems; a reader that closes the pipe early is not a problem.
 #include "commands.h"
 
 #include <csignal>
@@ -18,8 +18,8 @@
 #include "open.h"
 #include "problems.h"
 #include "tdl_option.h"
+#include "trace/listing.h"
 #include "trace/merge.h"
-#include "trace/protocol.h"
 #include "trace/time_text.h"
 
 namespace monitor {
@@ -31,7 +31,7 @@ struct ListOptions {
 	std::string from, to;
 	std::optional<std::string> filter;
 	bool quick = false;
-	trace::ProtocolOptions protocol;
+	trace::ListingOptions listing;
 };
 
 int list(const ListOptions &options)
@@ -46,17 +46,17 @@ int list(const ListOptions &options)
 	const auto is_asked = [&](const Event &event, std::int64_t running, const Threads &threads) {
 		return !filter || filter->matches(event, {running, &threads});
 	};
-	// writing to a closed pipe is to be an error code, not the end
+	// writing to a closed pipe must return an error, not kill the process
 	std::signal(SIGPIPE, SIG_IGN);
-	Protocol protocol(trace, options.protocol, STDOUT_FILENO);
+	Listing listing(trace, options.listing, STDOUT_FILENO);
 	for (const auto &cls : trace.description().classes())
 		if (filter && !filter->can_match(*cls))
-			protocol.leave_out(*cls);
+			listing.leave_out(*cls);
 	bool is_read = true;
-	const auto pass = [&](const Event &event) { protocol.pass(event); };
-	const auto print = [&](const Event &event) -> bool { return is_read = protocol.print(event, is_asked); };
+	const auto pass = [&](const Event &event) { listing.pass(event); };
+	const auto print = [&](const Event &event) -> bool { return is_read = listing.print(event, is_asked); };
 	const auto gap = [&](const StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) {
-		protocol.gap(stream);
+		listing.gap(stream);
 	};
 	if (options.quick && asked.from > 0) {
 		merge_from(trace, asked, trace.problems(), pass, print, gap);
@@ -66,13 +66,13 @@ int list(const ListOptions &options)
 		};
 		merge(trace, {0, asked.to}, visit, gap);
 	}
-	protocol.flush();
-	const ProtocolOptions &only = options.protocol;
+	listing.flush();
+	const ListingOptions &only = options.listing;
 	const bool is_all = options.from.empty() && options.to.empty() && !filter && only.cpus.empty() &&
 			    only.pids.empty() && only.events.empty();
-	if (!protocol.printed_any() && !trace.is_empty())
-		std::fputs(is_all ? "monitor: there is no event in this trace\n"
-				  : "monitor: no event of this trace is within what was asked for\n",
+	if (!listing.printed_any() && !trace.is_empty())
+		std::fputs(is_all ? "monitor: this trace has no events\n"
+				  : "monitor: no event of this trace matches the options\n",
 			   stderr);
 	print_problems(trace.problems());
 	return is_read && !trace.problems().empty() ? 1 : 0;
@@ -84,31 +84,34 @@ void add_list(CLI::App &app, int &exit_code)
 {
 	auto options = std::make_shared<ListOptions>();
 	CLI::App *command = app.add_subcommand("list", "print every event of a trace, one line each");
-	command->add_option("trace", options->directories, "directories of traces; several are read as one")
+	command->add_option("trace", options->directories, "trace directories; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(*command, options->tdl);
-	command->add_option("--from", options->from, "begin here: 1.5 or 1500ms from the start, or local time")
+	command
+	    ->add_option("--from", options->from,
+			 "start here: 1.5 or 1500ms from the start of the trace, or a local time")
 	    ->option_text("TIME");
-	command->add_option("--to", options->to, "end here")->option_text("TIME");
+	command->add_option("--to", options->to, "stop here")->option_text("TIME");
 	command->add_flag("--quick", options->quick,
-			  "do not read what lies before --from: names that only stand there are not known");
-	command->add_option("--cpu", options->protocol.cpus, "only events of these CPUs")
+			  "do not read events before --from; thread names that occur only there are unknown");
+	command->add_option("--cpu", options->listing.cpus, "print only events of these CPUs")
 	    ->delimiter(',')
 	    ->allow_extra_args(false)
 	    ->option_text("N,...");
-	command->add_option("--pid", options->protocol.pids, "only events that concern these threads")
+	command->add_option("--pid", options->listing.pids, "print only events that concern these threads")
 	    ->delimiter(',')
 	    ->allow_extra_args(false)
 	    ->option_text("TID,...");
-	command->add_option("--event", options->protocol.events, "only events of these names")
+	command->add_option("--event", options->listing.events, "print only events with these names")
 	    ->delimiter(',')
 	    ->allow_extra_args(false)
 	    ->option_text("NAME,...");
-	command->add_option("--filter", options->filter, "only events for which this holds, see monitor-list(1)")
+	command
+	    ->add_option("--filter", options->filter, "print only events for which this is true, see monitor-list(1)")
 	    ->option_text("EXPR");
-	command->add_flag("--json", options->protocol.json, "one JSON object per line");
-	command->footer("Exit code: 0 everything was printed, 1 parts of the trace are damaged.\n"
+	command->add_flag("--json", options->listing.json, "print one JSON object per line");
+	command->footer("Exit code: 0 if everything was printed, 1 if parts of the trace are damaged.\n"
 			"Examples:\n"
 			"  monitor list DIR --from 0.5 --to 0.6 --cpu 0\n"
 			"  monitor list DIR --pid 1234 --event sched_switch,sched_waking\n"

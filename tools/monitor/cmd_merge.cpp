@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor merge`: traces of several machines, or of several tracers, as one collection in the order of one clock.
+// `monitor merge`: combines traces of several machines or tracers into one collection, ordered by one clock.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -13,7 +13,7 @@
 #include "analyze/recording_info.h"
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "collection/collection.h"
 #include "collection/messages.h"
 #include "commands.h"
@@ -34,16 +34,16 @@ struct MergeArguments {
 	bool copy = false;
 };
 
-// The last part of the path; a number behind it if another one has it.
+// The last part of the path, with a number appended if the name is taken.
 std::string name_in_collection(const std::string &directory, std::set<std::string> &taken)
 {
 	fs::path path = fs::path(directory).lexically_normal();
 	if (!path.has_filename())
 		path = path.parent_path();
 	std::string name = path.filename().string();
-	name.erase(0, name.find_first_not_of('.')); // readers pass over what is hidden
+	name.erase(0, name.find_first_not_of('.')); // readers skip hidden directories
 	if (name.empty())
-		throw Error("name the directory of a trace, or a file, not " + directory);
+		throw Error("expected the directory of a trace, or a file, not " + directory);
 	std::string made = name;
 	for (int number = 2; !taken.insert(made).second; ++number)
 		made = fmt::format("{}-{}", name, number);
@@ -55,7 +55,7 @@ void take_clock(const std::string &text, std::vector<Part> &parts)
 {
 	const std::size_t equal = text.rfind('='), comma = text.find(',', equal);
 	if (equal == std::string::npos)
-		throw Error("--clock: say DIR=OFFSET or DIR=OFFSET,BOUND, not '" + text + "'");
+		throw Error("--clock: expected DIR=OFFSET or DIR=OFFSET,BOUND, not '" + text + "'");
 	std::string name = text.substr(0, equal);
 	while (name.size() > 1 && name.back() == '/')
 		name.pop_back();
@@ -72,17 +72,17 @@ void take_clock(const std::string &text, std::vector<Part> &parts)
 		part.how = "given";
 		return;
 	}
-	throw Error(fmt::format("--clock: {} is none of the traces.{}", name, nearest(name, names)));
+	throw Error(fmt::format("--clock: {} is not one of the traces.{}", name, suggestions(name, names)));
 }
 
-// Recordings of one boot have one TSC: their clocks are the same but for when the wall clock was looked at.
+// Recordings of one boot share one TSC: their clocks differ only in when the wall clock was read.
 void align_same_boot(const std::vector<trace::Trace> &traces, std::vector<Part> &parts)
 {
 	struct Known {
 		std::string boot;
 		trace::Clock clock;
 	};
-	std::vector<Known> known; // of the parts, in their order
+	std::vector<Known> known; // by part, in order
 	for (std::size_t i = 0; i < parts.size(); ++i) {
 		Part &part = parts[i];
 		known.push_back({analyze::recording_of(traces[i]).boot_id, traces[i].description().clock});
@@ -112,7 +112,7 @@ void align_by_messages(const MergeArguments &arguments, std::vector<trace::Trace
 	}
 }
 
-// Readers take what has one uuid for one trace: it has one clock.
+// Readers take everything with the same uuid for one trace with one clock.
 void expect_different(const std::vector<trace::Trace> &traces, const std::vector<Part> &parts)
 {
 	std::map<std::array<std::uint8_t, 16>, const Part *> seen;
@@ -123,12 +123,13 @@ void expect_different(const std::vector<trace::Trace> &traces, const std::vector
 			continue;
 		const auto [other, is_new] = seen.emplace(description.uuid, &part);
 		if (!is_new && other->second->shift_ns != part.shift_ns)
-			throw Error(part.source + " and " + other->second->source +
-				    " are of one trace (their uuid is the same): their clock cannot be moved apart");
+			throw Error(
+			    part.source + " and " + other->second->source +
+			    " belong to one trace (they have the same uuid): their clocks cannot be moved apart");
 	}
 }
 
-// A clock is moved by whole ticks: what that is off counts, if its ticks are not those of a fast one.
+// Clocks are shifted by whole ticks. The rounding error is added to the bound, except for fast clocks.
 void round_to_ticks(const std::vector<trace::Trace> &traces, std::vector<Part> &parts)
 {
 	constexpr std::int64_t second_ns = 1'000'000'000;
@@ -149,10 +150,10 @@ void round_to_ticks(const std::vector<trace::Trace> &traces, std::vector<Part> &
 std::vector<Part> parts_of(const MergeArguments &arguments, std::vector<trace::Trace> &traces)
 {
 	std::vector<Part> parts;
-	std::set<std::string> taken = {"metadata"}; // a collection is no trace
+	std::set<std::string> taken = {"metadata"}; // reserved: a collection itself is not a trace
 	for (std::size_t i = 0; i < traces.size(); ++i) {
 		const std::string &source = arguments.directories[i];
-		parts.push_back({source, name_in_collection(source, taken), 0, std::nullopt, "as it is"});
+		parts.push_back({source, name_in_collection(source, taken), 0, std::nullopt, "unchanged"});
 		if (fs::is_regular_file(source))
 			parts.back().file = &traces[i];
 	}
@@ -172,7 +173,7 @@ std::vector<Part> parts_of(const MergeArguments &arguments, std::vector<trace::T
 int run_merge(const MergeArguments &arguments)
 {
 	if (arguments.directories.size() < 2 && !fs::is_regular_file(arguments.directories.front()))
-		throw CLI::ValidationError("say at least two traces, or a file to convert");
+		throw CLI::ValidationError("expected at least two traces, or a file to convert");
 	std::vector<trace::Trace> traces;
 	for (const std::string &source : arguments.directories)
 		traces.push_back(open_trace({source}, arguments.tdl));
@@ -180,8 +181,7 @@ int run_merge(const MergeArguments &arguments)
 	collection::write(arguments.output, parts, arguments.copy);
 	for (const Part &part : parts)
 		fmt::print("{:<20} clock moved by {} ns, {} ({}){}\n", printable(part.directory), part.shift_ns,
-			   part.bound_ns ? fmt::format("at most {} ns off", *part.bound_ns)
-					 : "how far off is not known",
+			   part.bound_ns ? fmt::format("at most {} ns off", *part.bound_ns) : "how far off is unknown",
 			   part.how, part.file ? ", converted" : "");
 	bool is_damaged = false;
 	for (const trace::Trace &trace : traces) {
@@ -195,31 +195,37 @@ int run_merge(const MergeArguments &arguments)
 
 void add_merge(CLI::App &app, int &exit_code)
 {
-	CLI::App *command = app.add_subcommand("merge", "several traces, also of several hosts, as one collection");
+	CLI::App *command =
+	    app.add_subcommand("merge", "combine several traces, also of several hosts, into one collection");
 	auto arguments = std::make_shared<MergeArguments>();
 	command
 	    ->add_option("trace", arguments->directories,
-			 "directories of traces, or files in TDL; the first one's clock is kept")
+			 "trace directories, or files described in TDL; the first one's clock is kept")
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(*command, arguments->tdl);
-	command->add_option("-o,--output", arguments->output, "the directory to write")->required()->option_text("DIR");
+	command->add_option("-o,--output", arguments->output, "directory to write the collection to")
+	    ->required()
+	    ->option_text("DIR");
 	command
 	    ->add_option("--clock", arguments->clocks,
-			 "add OFFSET to the times of a trace; it is then at most BOUND off")
+			 "add OFFSET to the times of a trace, which are then off by at most BOUND")
 	    ->allow_extra_args(false)
 	    ->option_text("DIR=OFFSET[,BOUND]");
-	CLI::Option *sync = command
-				->add_option("--sync", arguments->sync,
-					     "find the offsets by messages: which events send one, which receive one")
-				->expected(2)
-				->option_text("SEND RECEIVE");
-	command->add_option("--key", arguments->key, "what a message's sending and receiving have in common")
+	CLI::Option *sync =
+	    command
+		->add_option("--sync", arguments->sync,
+			     "find the offsets from messages: events that send one, events that receive one")
+		->expected(2)
+		->option_text("SEND RECEIVE");
+	command
+	    ->add_option("--key", arguments->key,
+			 "fields that identify a message, common to its sending and its arrival")
 	    ->needs(sync)
 	    ->option_text("NAME,...");
 	sync->needs("--key");
-	command->add_flag("--copy", arguments->copy, "copy the streams, instead of linking them");
-	command->footer("Exit code: 0, or 1 if it could not be written or a trace is damaged.\n"
+	command->add_flag("--copy", arguments->copy, "copy the streams instead of linking them");
+	command->footer("Exit code: 0, or 1 if the collection could not be written or a trace is damaged.\n"
 			"Examples:\n"
 			"  monitor merge -o both kernel-trace ust-trace\n"
 			"  monitor merge -o cluster node1 node2 --clock node2=-1.5ms,20us\n"

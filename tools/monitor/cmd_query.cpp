@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor query`: SQL over a trace, from the command line, a prompt or standard input. A thin caller of
-// userspace/query; rows go out as they come.
-// Exit code: 0, 1 if a statement is wrong or fails, or parts of the trace are damaged, 130 if it was interrupted.
+// userspace/query; rows are written as they are found.
+// Exit code: 0; 1 if a statement is wrong or fails, or parts of the trace are damaged; 130 if interrupted.
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -41,7 +41,7 @@ struct QueryOptions {
 	}
 };
 
-query::Database *running = nullptr; // what Ctrl-C ends
+query::Database *running = nullptr; // interrupted by Ctrl-C
 
 void interrupt(int)
 {
@@ -49,14 +49,14 @@ void interrupt(int)
 		running->interrupt();
 }
 
-// Ctrl-C ends what runs; a read of the prompt too.
+// Ctrl-C ends the running statement, and also a read at the prompt.
 void catch_interrupts(query::Database &database)
 {
 	running = &database;
 	struct sigaction action {};
 	action.sa_handler = interrupt;
 	sigaction(SIGINT, &action, nullptr);
-	std::signal(SIGPIPE, SIG_IGN); // writing to a closed pipe is to be an error code
+	std::signal(SIGPIPE, SIG_IGN); // writing to a closed pipe must return an error
 }
 
 report::RowCell cell_of(const query::Cell &cell)
@@ -76,7 +76,7 @@ report::RowCell cell_of(const query::Cell &cell)
 	return hex + "'";
 }
 
-// Throws QueryError. False: nobody reads any more.
+// Throws QueryError. False: the reader has closed the pipe.
 bool print(query::Statement &statement, report::Format format)
 {
 	report::RowWriter writer(format, statement.columns(), stdout);
@@ -102,14 +102,14 @@ bool run_query(query::Database &database, std::string_view sql, report::Format f
 	return true;
 }
 
-constexpr const char *prompt_help = ".tables          the tables of this trace\n"
-				    ".schema [TABLE]  their columns\n"
-				    ".help            this\n"
-				    ".quit            ends; so does Ctrl-D\n"
+constexpr const char *prompt_help = ".tables          list the tables of this trace\n"
+				    ".schema [TABLE]  show their columns\n"
+				    ".help            show this text\n"
+				    ".quit            quit; so does Ctrl-D\n"
 				    "Anything else is SQL, up to a semicolon, for example:\n"
 				    "  SELECT name, count(*) FROM events GROUP BY name;\n";
 
-// A line that begins with a dot. False: it says to quit.
+// A line that starts with a dot. False: quit.
 bool command(query::Database &database, const std::string &line)
 {
 	const std::size_t end = line.find_first_of(" \t");
@@ -129,11 +129,11 @@ bool command(query::Database &database, const std::string &line)
 	else if (name == ".help")
 		fmt::print("{}", prompt_help);
 	else
-		throw Error("there is no " + name + "; .help shows what there is");
+		throw Error("unknown command " + name + "; .help lists the commands");
 	return true;
 }
 
-// Lines of a person, or of a file: statements end with a semicolon.
+// Lines from a user or a file; statements end with a semicolon.
 class Prompt {
 public:
 	Prompt(query::Database &database, report::Format format)
@@ -144,7 +144,7 @@ public:
 	int run()
 	{
 		if (is_person_)
-			fmt::print("SQL over a trace; .help shows how\n");
+			fmt::print("SQL over a trace; .help shows the commands\n");
 		std::string line;
 		for (ask(); std::getline(std::cin, line); ask())
 			if (!take(line))
@@ -165,7 +165,7 @@ private:
 		std::fflush(stdout);
 	}
 
-	// False: it is over.
+	// False: end the prompt.
 	bool take(const std::string &line)
 	{
 		if (text_.empty() && line.starts_with("."))
@@ -180,7 +180,7 @@ private:
 		const std::string sql = std::exchange(text_, "");
 		return guarded([&] { return run_query(database_, sql, format_); });
 	}
-	// A person may try again.
+	// After an error an interactive user may try again.
 	template <class Call> bool guarded(Call call)
 	{
 		try {
@@ -197,7 +197,7 @@ private:
 	query::Database &database_;
 	report::Format format_;
 	bool is_person_;
-	std::string text_; // of a statement that has not ended
+	std::string text_; // of an unfinished statement
 	int exit_code_ = 0;
 };
 
@@ -208,7 +208,7 @@ void expect_statements(const QueryOptions &options)
 	for (const std::string &sql : options.sql)
 		if (std::filesystem::exists(sql, ignored))
 			throw Error(
-			    fmt::format("query takes one trace, and {} is no SQL but a file; `monitor merge -o BOTH {} "
+			    fmt::format("query takes one trace, and {} is a file, not SQL; `monitor merge -o BOTH {} "
 					"{}` makes one trace of both",
 					sql, options.directory, sql));
 }
@@ -242,18 +242,20 @@ int ask(const QueryOptions &options)
 void add_query(CLI::App &app, int &exit_code)
 {
 	auto options = std::make_shared<QueryOptions>();
-	CLI::App *command = app.add_subcommand("query", "ask a trace in SQL");
+	CLI::App *command = app.add_subcommand("query", "query a trace with SQL");
 	command->add_option("trace", options->directory, "trace directory")->required()->option_text("DIR");
 	add_tdl_option(*command, options->tdl);
-	command->add_option("sql", options->sql, "statements; without any a prompt, or standard input")
+	command->add_option("sql", options->sql, "statements; without any: a prompt, or standard input")
 	    ->option_text("SQL ...");
-	command->add_option("--filter", options->filter, "only events for which this holds, see monitor-list(1)")
+	command
+	    ->add_option("--filter", options->filter,
+			 "limit the tables of events to those for which this is true, see monitor-list(1)")
 	    ->option_text("EXPR");
-	command->add_flag("--json", options->json, "JSON: an array of objects for each statement");
-	command->add_flag("--csv", options->csv, "comma-separated values")->excludes("--json");
+	command->add_flag("--json", options->json, "print JSON: an array of objects for each statement");
+	command->add_flag("--csv", options->csv, "print comma-separated values")->excludes("--json");
 	command->footer(
-	    "Tables: events, one per event name, classes, streams, info; of the scheduler's events threads and\n"
-	    "activities; of counters ratios. `.schema` at the prompt shows their columns.\n"
+	    "Tables: events, one per event name, classes, streams, info; threads and activities, from the scheduler's\n"
+	    "events; ratios, from counters. `.schema` at the prompt shows their columns.\n"
 	    "Exit code: 0, 1 if a statement is wrong or parts of the trace are damaged, 130 if it was interrupted.\n"
 	    "Examples:\n"
 	    "  monitor query DIR 'SELECT name, count(*) FROM events GROUP BY name'\n"

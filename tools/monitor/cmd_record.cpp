@@ -25,7 +25,7 @@
 namespace monitor {
 namespace {
 
-constexpr double longest_s = 1e9;        // 31 years
+constexpr double max_s = 1e9;            // 31 years
 constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
 const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", record::RatioFormat::exact},
@@ -67,7 +67,7 @@ std::uint64_t parse_size(const std::string &text, const char *option)
 	const std::size_t power =
 	    unit.empty() ? 0 : std::string("kmgt").find(static_cast<char>(std::tolower(unit[0]))) + 1;
 	if (!(value > 0) || unit.size() > 1 || (!unit.empty() && power == 0) || value > 1e15)
-		throw Error(fmt::format("{}: '{}' is no size; say for example 64M", option, text));
+		throw Error(fmt::format("{}: '{}' is not a size, such as 64M", option, text));
 	for (std::size_t i = 0; i < power; ++i)
 		value *= 1024;
 	return static_cast<std::uint64_t>(value);
@@ -79,7 +79,7 @@ void parse_families(RecordArguments &arguments)
 		return;
 	for (const std::string &name : split(arguments.families)) {
 		if (name == "sample")
-			throw Error("-e: samples are taken with --sample-every TIME, besides what -e says");
+			throw Error("-e: use --sample-every TIME for samples, in addition to -e");
 		bool known = false;
 		std::string all;
 		for (const card::Family &family : card::families()) {
@@ -87,14 +87,14 @@ void parse_families(RecordArguments &arguments)
 			all += all.empty() ? family.name : std::string(", ") + family.name;
 		}
 		if (!known)
-			throw Error(fmt::format("-e: there is no event family '{}'; the families are {}", name, all));
+			throw Error(fmt::format("-e: unknown event family '{}'; the families are {}", name, all));
 		std::vector<std::string> &chosen = arguments.options.families;
 		if (std::ranges::find(chosen, name) == chosen.end())
 			chosen.push_back(name);
 	}
 }
 
-// The process that a thread belongs to, by /proc; 0: there is no such thread.
+// The process that a thread belongs to, from /proc; 0: there is no such thread.
 long process_of(long tid)
 {
 	const std::string status = read_text(fmt::format("/proc/{}/status", tid));
@@ -119,9 +119,9 @@ void parse_selection(RecordArguments &arguments)
 			throw Error(fmt::format("-p: '{}' is neither a process id nor 'cmd'", item));
 		const long process = process_of(pid);
 		if (process == 0)
-			throw Error(fmt::format("-p: there is no process {} (any more)", pid));
+			throw Error(fmt::format("-p: process {} does not exist or has exited", pid));
 		if (process != pid)
-			throw Error(fmt::format("-p: {} is a thread of process {}; say -p {}", pid, process, process));
+			throw Error(fmt::format("-p: {} is a thread of process {}; use -p {}", pid, process, process));
 		arguments.options.pids.push_back(static_cast<int>(pid));
 	}
 }
@@ -129,8 +129,8 @@ void parse_selection(RecordArguments &arguments)
 std::uint64_t sample_period(const std::string &text)
 {
 	const std::uint64_t ns = parse_duration(text, "--sample-every");
-	if (ns < EDC_SAMPLE_LEAST_NS)
-		throw Error("--sample-every: at most every 100us, for each sample interrupts every CPU");
+	if (ns < EDC_SAMPLE_MIN_NS)
+		throw Error("--sample-every: the minimum is 100us, because each sample interrupts every CPU");
 	return ns;
 }
 
@@ -141,20 +141,19 @@ void parse_measurements(RecordArguments &arguments)
 		for (const auto &[option, value] :
 		     {std::pair("--every", arguments.every), std::pair("--reset-on", arguments.reset_on)})
 			if (!value.empty())
-				throw Error(fmt::format("{} says when counters are read: choose some with -m, for "
-							"example -m cpu",
-							option));
+				throw Error(fmt::format(
+				    "{} sets when counters are read: choose counters with -m, such as -m cpu", option));
 		return;
 	}
 	if (options.user_only)
-		throw Error("-m counts what the kernel's probes see: leave out --user-only");
+		throw Error("-m needs the kernel's probes: leave out --user-only");
 	record::Counting &counting = options.counting.emplace();
 	if (!arguments.every.empty())
 		counting.every_ns = parse_duration(arguments.every, "--every");
 	counting.format = ratio_formats.at(arguments.ratio_format);
 	if (!arguments.reset_on.empty()) {
 		if (counting.format != record::RatioFormat::exact)
-			throw Error("--reset-on needs the counts themselves: leave out --ratio-format");
+			throw Error("--reset-on needs exact counts: leave out --ratio-format");
 		counting.resets = card::parse_reset_events(split(arguments.reset_on));
 	}
 	counting.selection = pmu::select(split(arguments.measurements));
@@ -184,9 +183,9 @@ std::string end_text(const record::Options &options)
 	if (!options.command.empty())
 		add("the command ends");
 	if (options.duration_s)
-		add(fmt::format("{} s are over", *options.duration_s));
+		add(fmt::format("{} s have passed", *options.duration_s));
 	if (options.max_bytes)
-		add(fmt::format("the trace has {}", report::bytes_text(static_cast<double>(*options.max_bytes))));
+		add(fmt::format("the trace reaches {}", report::bytes_text(static_cast<double>(*options.max_bytes))));
 	if (options.command.empty())
 		add("Ctrl-C");
 	return text;
@@ -208,15 +207,15 @@ void show_progress(const record::Progress &now)
 	before = now;
 }
 
-// What was recorded and what it cost, read back from the trace as every report does.
+// What was recorded and what it cost, read from the trace as every report does.
 void print_summary(const record::Result &result)
 {
 	if (result.failed)
-		fmt::print(stderr, "monitor: {}; the trace up to there can be read\n", result.end_reason);
+		fmt::print(stderr, "monitor: {}; the trace up to that point can be read\n", result.end_reason);
 	try {
 		trace::Trace trace = trace::Trace::open(result.directory);
 		if (trace.is_empty())
-			throw Error(result.directory + " holds no events");
+			throw Error(result.directory + " contains no events");
 		const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
 		const report::Summary summary = report::summarize(trace, info);
 		fmt::print(stderr, "monitor: {} recorded into {}: {}{} ({})\nmonitor: {}\n",
@@ -224,7 +223,7 @@ void print_summary(const record::Result &result)
 			   report::bytes_text(static_cast<double>(summary.bytes)), report::per_token_text(summary),
 			   result.failed ? "incomplete" : result.end_reason, report::summary_text(summary));
 	} catch (const Error &error) {
-		print_error(std::string("nothing of the recording can be read: ") + error.what());
+		print_error(std::string("the recording cannot be read: ") + error.what());
 	}
 }
 
@@ -234,7 +233,7 @@ int run_record(RecordArguments &arguments)
 	parse_selection(arguments);
 	parse_measurements(arguments);
 	if (!arguments.sample_every.empty() && arguments.options.user_only)
-		throw Error("--sample-every asks the kernel what its CPUs are at: leave out --user-only");
+		throw Error("--sample-every needs the kernel's events: leave out --user-only");
 	if (!arguments.sample_every.empty())
 		arguments.options.sample_every_ns = sample_period(arguments.sample_every);
 	if (!arguments.buffer.empty())
@@ -263,12 +262,12 @@ int run_record(RecordArguments &arguments)
 std::string duration_error(const std::string &text)
 {
 	const double seconds = std::strtod(text.c_str(), nullptr);
-	return seconds > 0 && seconds <= longest_s
+	return seconds > 0 && seconds <= max_s
 		   ? std::string()
-		   : fmt::format("{} is no number of seconds above 0 and up to {}", text, longest_s);
+		   : fmt::format("{} is not a number of seconds above 0 and up to {}", text, max_s);
 }
 
-// An empty value is most likely a variable that is not set: not the same as no option at all.
+// An empty value most likely comes from a variable that is not set: that is not the same as leaving the option out.
 void refuse_empty_values(const CLI::App &command)
 {
 	for (const CLI::Option *option : command.get_options())
@@ -289,25 +288,25 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->option_text("DIR");
 	record->add_option("-e,--events", arguments->families, "event families (default: all but block)")
 	    ->option_text("FAMILY,...");
-	record->add_option("-d,--duration", options.duration_s, "end after so many seconds")
+	record->add_option("-d,--duration", options.duration_s, "stop after this many seconds")
 	    ->option_text("SECONDS")
 	    ->check(duration_error);
 	record
 	    ->add_option("-p,--pid", arguments->selection,
-			 "only these processes and their descendants; cmd: CMD's tree")
+			 "record only these processes and their descendants; cmd: CMD and its tree")
 	    ->option_text("PID,...|cmd");
 	record
 	    ->add_option("-m,--measure", arguments->measurements,
-			 "counters: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)")
+			 "counters to read: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)")
 	    ->option_text("GROUP,...");
 	record
 	    ->add_option("--every", arguments->every,
-			 "read the counters also where a thread runs for so long without a switch, such as 100ms")
+			 "also read the counters when a thread has run for TIME without a switch, such as 100ms")
 	    ->option_text("TIME");
 	record
 	    ->add_option("--reset-on", arguments->reset_on,
-			 "with -m: read the counters there too, for `report --segments`; up to 4 tracepoints, or "
-			 "PATH:FUNCTION[%return]")
+			 "with -m: also read the counters at these events, for `report DIR segments`: up to 4 "
+			 "tracepoints, or PATH:FUNCTION[%return]")
 	    ->option_text("EVENT,...");
 	record
 	    ->add_option("--ratio-format", arguments->ratio_format,
@@ -315,31 +314,30 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->check(CLI::IsMember({"exact", "rems16", "rems32"}));
 	record
 	    ->add_option("--card", options.card,
-			 "who writes the kernel's events: bpf, module, or auto: the module if it is loaded")
+			 "what writes the kernel's events: bpf, module, or auto (the module if it is loaded)")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
 	record
-	    ->add_option(
-		"--sample-every", arguments->sample_every,
-		"so often interrupt all CPUs at once and record what each is at, for `report --samples`, such as "
-		"10ms; needs the kernel module")
+	    ->add_option("--sample-every", arguments->sample_every,
+			 "interrupt all CPUs at once every TIME, such as 10ms, and record what each is doing, for "
+			 "`report DIR samples`; needs the kernel module")
 	    ->option_text("TIME");
-	record->add_option("--buffer", arguments->buffer, "memory for rings and pool together, such as 64M")
+	record->add_option("--buffer", arguments->buffer, "memory for the rings and the pool together, such as 64M")
 	    ->option_text("SIZE");
-	record->add_option("--max-size", arguments->max_size, "end when the trace has this size, such as 1G")
+	record->add_option("--max-size", arguments->max_size, "stop when the trace reaches this size, such as 1G")
 	    ->option_text("SIZE");
-	record->add_option("--note", options.note, "a text to keep with the trace")->option_text("TEXT");
+	record->add_option("--note", options.note, "text to store with the trace")->option_text("TEXT");
 	record->add_flag("--user", options.everyone,
-			 "the own events of every instrumented program that runs, not of CMD's tree only");
+			 "record the events of every instrumented program, not only of CMD's tree");
 	record->add_flag("--user-only", options.user_only,
-			 "only the events that instrumented programs post themselves; needs no privilege");
+			 "record only the events that instrumented programs post themselves; needs no privilege");
 	record->add_flag("--no-calibration", arguments->no_calibration,
-			 "do not measure what an event costs (0.3 s before and after): then it is unknown");
+			 "do not measure the cost of an event (0.3 s before and after), which is then unknown");
 	record->add_flag("--force", options.force, "empty an existing trace directory first");
-	record->add_option("command", options.command, "the command to run while recording")->option_text("CMD ...");
+	record->add_option("command", options.command, "command to run while recording")->option_text("CMD ...");
 	record->positionals_at_end();
 	record->footer(
-	    "Without CMD: until -d is over or Ctrl-C. CMD runs as the user who called sudo; its exit code is passed\n"
-	    "on. 125: the monitor failed, 126: CMD cannot be run, 127: there is no CMD.\n"
+	    "Without CMD, recording stops after -d or at Ctrl-C. CMD runs as the user who called sudo; its exit code\n"
+	    "is passed on. 125: monitor failed, 126: CMD cannot be run, 127: CMD was not found.\n"
 	    "Examples:\n"
 	    "  sudo monitor record -- make -j8\n"
 	    "  sudo monitor record -d 10\n"

@@ -10,9 +10,9 @@
 #include "analyze/clock_bound.h"
 #include "analyze/counter_fold.h"
 #include "analyze/machine.h"
-#include "analyze/regions.h"
 #include "analyze/samples.h"
 #include "analyze/segments.h"
+#include "analyze/user_activities.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -21,8 +21,8 @@
 #include "duration.h"
 #include "open.h"
 #include "problems.h"
+#include "report/activities_table.h"
 #include "report/measurements_table.h"
-#include "report/regions_table.h"
 #include "report/samples_table.h"
 #include "report/segments_table.h"
 #include "report/summary.h"
@@ -33,13 +33,39 @@
 namespace monitor {
 namespace {
 
+enum class What : std::uint8_t { cpu, syscalls, offcpu, activities, ratios, segments, samples, help };
+
+struct Report {
+	const char *name;
+	What what;
+	const char *line;            // of `help`
+	std::vector<std::string> by; // its groupings, the default first; none: it has rows of its own
+};
+
+const std::vector<std::string> usual_groupings = {"process", "thread", "cpu", "command", "cgroup"};
+const Report reports[] = {
+    {"cpu", What::cpu, "who used the CPUs, in which mode, and what they waited for (default)", usual_groupings},
+    {"syscalls", What::syscalls, "system calls by process and call", {}},
+    {"offcpu", What::offcpu, "time blocked, by thread, system call and waker", {}},
+    {"activities", What::activities, "activities of instrumented programs", {"process", "thread", "argument"}},
+    {"ratios", What::ratios, "what `record -m` counted", usual_groupings},
+    {"segments",
+     What::segments,
+     "what was counted between the events of `record --reset-on`",
+     {"process", "thread", "cpu"}},
+    {"samples", What::samples, "what the CPUs were doing when `record --sample-every` sampled them, by process", {}},
+    {"help", What::help, "this list", {}},
+};
+
 struct ReportArguments {
-	std::vector<std::string> directories;
+	std::vector<std::string> words; // directories, and perhaps the report's name
 	std::string tdl;
-	std::string by = "process", sort, every;
-	bool syscalls = false, offcpu = false, regions = false, segments = false, ratios = false, samples = false,
-	     json = false, csv = false;
+	std::string by, sort, every;
+	const Report *report = &reports[0];
+	bool json = false, csv = false;
 	std::size_t top = 0;
+
+	bool is(What what) const { return report->what == what; }
 };
 
 const std::map<std::string, report::GroupBy> groupings = {{"process", report::GroupBy::process},
@@ -47,24 +73,55 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 							  {"cpu", report::GroupBy::cpu},
 							  {"command", report::GroupBy::command},
 							  {"cgroup", report::GroupBy::cgroup}};
-const std::map<std::string, analyze::RegionBy> region_groupings = {{"process", analyze::RegionBy::process},
-								   {"thread", analyze::RegionBy::thread},
-								   {"argument", analyze::RegionBy::argument}};
+const std::map<std::string, analyze::UserActivityBy> activity_groupings = {
+    {"process", analyze::UserActivityBy::process},
+    {"thread", analyze::UserActivityBy::thread},
+    {"argument", analyze::UserActivityBy::argument}};
 const std::map<std::string, analyze::SegmentBy> segment_groupings = {
     {"process", analyze::SegmentBy::process}, {"thread", analyze::SegmentBy::thread}, {"cpu", analyze::SegmentBy::cpu}};
 const std::vector<std::string> all_groupings = {"process", "thread", "cpu", "command", "cgroup", "argument"};
 
-constexpr std::size_t longest_command = 80;
+constexpr std::size_t max_command_length = 80;
 
-// Each table has rows of its own kinds.
-void expect_fitting(const ReportArguments &arguments)
+// The last word is the report, if it is the name of one.
+void take_report(ReportArguments &arguments)
 {
-	if (arguments.regions && !region_groupings.contains(arguments.by))
-		throw CLI::ValidationError("--regions goes by process, thread or argument, not by " + arguments.by);
-	if (arguments.segments && !segment_groupings.contains(arguments.by))
-		throw CLI::ValidationError("--segments goes by process, thread or cpu, not by " + arguments.by);
-	if (!arguments.regions && !groupings.contains(arguments.by))
-		throw CLI::ValidationError("--by " + arguments.by + " goes with --regions only");
+	if (!arguments.words.empty())
+		for (const Report &report : reports)
+			if (arguments.words.back() == report.name) {
+				arguments.report = &report;
+				arguments.words.pop_back();
+				break;
+			}
+	if (arguments.words.empty() && !arguments.is(What::help))
+		throw CLI::ValidationError("name a trace directory");
+}
+
+// Each report has its own kinds of rows.
+void expect_fitting(ReportArguments &arguments)
+{
+	const Report &report = *arguments.report;
+	if (!arguments.every.empty() && !arguments.is(What::ratios))
+		throw CLI::ValidationError("--every needs the report ratios");
+	if (arguments.by.empty()) {
+		arguments.by = "process";
+		return;
+	}
+	if (report.by.empty())
+		throw CLI::ValidationError(
+		    fmt::format("the report {} has rows of its own: leave out --by", report.name));
+	if (std::ranges::find(report.by, arguments.by) != report.by.end())
+		return;
+	if (arguments.by == "argument")
+		throw CLI::ValidationError("--by argument needs the report activities");
+	throw CLI::ValidationError(fmt::format("{} can be grouped by {}, {} or {}, not by {}", report.name,
+					       report.by[0], report.by[1], report.by[2], arguments.by));
+}
+
+void print_reports()
+{
+	for (const Report &report : reports)
+		fmt::print("{:<12}{}\n", report.name, report.line);
 }
 
 std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
@@ -78,7 +135,7 @@ std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
 	return paths;
 }
 
-// What a table cannot show because the recording left it out: an error if nothing is left, else a note.
+// What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
 void expect_recorded(const analyze::RecordingInfo &info, const analyze::ActivityTable &table)
 {
 	if (!info.present)
@@ -90,23 +147,22 @@ void expect_recorded(const analyze::RecordingInfo &info, const analyze::Activity
 		return;
 	}
 	if (!info.has_program("sched_waking"))
-		throw Error("this recording does not tell what was waited for: record the family sched");
+		throw Error("this recording does not show what was waited for: record the family sched");
 	if (!calls)
-		fmt::print(stderr, "monitor: system calls were not recorded, so the calls are not known\n");
+		fmt::print(stderr, "monitor: system calls were not recorded, so the calls are unknown\n");
 	if (!info.has_program("irq_handler_entry") || !info.has_program("softirq_entry"))
-		fmt::print(stderr, "monitor: interrupts were not recorded, so the wakers are not known\n");
+		fmt::print(stderr, "monitor: interrupts were not recorded, so the wakers are unknown\n");
 	else if (info.filtering())
-		fmt::print(stderr,
-			   "monitor: under -p interrupts are recorded only while a selected thread runs, so who "
-			   "woke it from elsewhere is not known\n");
+		fmt::print(stderr, "monitor: with -p, interrupts are recorded only while a selected thread runs, so "
+				   "wakers elsewhere are unknown\n");
 }
 
 std::string shortened(const std::string &command)
 {
-	return command.size() <= longest_command ? command : command.substr(0, longest_command - 3) + "...";
+	return command.size() <= max_command_length ? command : command.substr(0, max_command_length - 3) + "...";
 }
 
-// A loss that makes the figures useless is said before them.
+// A loss that makes the figures useless is reported before them.
 std::string loss_warning(const report::Summary &summary)
 {
 	const auto lost = static_cast<double>(summary.lost.value_or(0));
@@ -137,21 +193,22 @@ void print_text(const report::Table &table, const std::string &below, const repo
 	fmt::print("\n{}\n", report::summary_text(summary));
 }
 
-// Below the times.
+// Printed after the times.
 std::string ratios_text(report::Table ratios, std::size_t keep, const std::string &how_counted)
 {
 	const std::size_t all = ratios.rows.size();
 	ratios.keep_top(keep);
 	return report::to_text(ratios) +
-	       (all > keep ? fmt::format("... and {} more; --ratios --top 0 shows all\n", all - keep) : "") +
+	       (all > keep ? fmt::format("... and {} more; the report ratios with --top 0 shows all\n", all - keep)
+			   : "") +
 	       how_counted;
 }
 
-// What the arguments ask for beside the times.
+// What the arguments select besides the times.
 struct Folds {
 	std::unique_ptr<analyze::ActivityFold> activities;
 	std::unique_ptr<analyze::CounterFold> counters;
-	std::unique_ptr<analyze::RegionFold> regions;
+	std::unique_ptr<analyze::UserActivityFold> user_activities;
 	std::unique_ptr<analyze::SegmentFold> segments;
 	std::unique_ptr<analyze::SampleFold> samples;
 };
@@ -160,14 +217,14 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		 analyze::Machine &machine, std::uint64_t every_ticks)
 {
 	Folds folds;
-	if (arguments.samples) {
+	if (arguments.is(What::samples)) {
 		folds.samples = std::make_unique<analyze::SampleFold>(machine);
 		machine.add(*folds.samples);
 		return folds;
 	}
-	if (arguments.syscalls || arguments.offcpu) {
+	if (arguments.is(What::syscalls) || arguments.is(What::offcpu)) {
 		folds.activities = std::make_unique<analyze::ActivityFold>(
-		    analyze::load_table(arguments.syscalls ? "syscalls" : "offcpu"), machine);
+		    analyze::load_table(arguments.is(What::syscalls) ? "syscalls" : "offcpu"), machine);
 		expect_recorded(info, folds.activities->table());
 		machine.add(*folds.activities);
 		return folds;
@@ -176,15 +233,15 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		folds.counters = std::make_unique<analyze::CounterFold>(trace.description(), *info.counters,
 									trace.begin_time(), every_ticks);
 		machine.add(*folds.counters);
-	} else if (arguments.ratios || arguments.segments) {
+	} else if (arguments.is(What::ratios) || arguments.is(What::segments)) {
 		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
 	}
-	if (arguments.regions) {
-		folds.regions = std::make_unique<analyze::RegionFold>(region_groupings.at(arguments.by), trace, machine,
-								      folds.counters.get());
-		machine.add(*folds.regions);
+	if (arguments.is(What::activities)) {
+		folds.user_activities = std::make_unique<analyze::UserActivityFold>(
+		    activity_groupings.at(arguments.by), trace, machine, folds.counters.get());
+		machine.add(*folds.user_activities);
 	}
-	if (arguments.segments) {
+	if (arguments.is(What::segments)) {
 		folds.segments = std::make_unique<analyze::SegmentFold>(segment_groupings.at(arguments.by),
 									trace.description(), machine, *folds.counters);
 		machine.add(*folds.segments);
@@ -192,11 +249,11 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 	return folds;
 }
 
-// What no row of the table can say.
+// What no row of the table can show.
 std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
-	if (folds.regions)
-		return report::unpaired_text(*folds.regions);
+	if (folds.user_activities)
+		return report::unpaired_text(*folds.user_activities);
 	if (folds.segments)
 		return report::segments_text(*folds.segments, info);
 	return folds.samples ? report::samples_text(*folds.samples, clock) : "";
@@ -204,8 +261,8 @@ std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, c
 
 std::string below_json(const Folds &folds, const trace::Clock &clock)
 {
-	if (folds.regions)
-		return fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.regions));
+	if (folds.user_activities)
+		return fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.user_activities));
 	return folds.samples ? fmt::format("\"samples\": {},\n", report::samples_json(*folds.samples, clock)) : "";
 }
 
@@ -213,7 +270,7 @@ report::UsageOptions usage_options(const ReportArguments &arguments, const trace
 				   const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
 {
 	report::UsageOptions options;
-	if (!arguments.regions)
+	if (!arguments.is(What::activities))
 		options.grouping.by = groupings.at(arguments.by);
 	options.grouping.filtering = info.filtering();
 	options.recorded = analyze::recorded(trace, info, kinds);
@@ -222,10 +279,10 @@ report::UsageOptions usage_options(const ReportArguments &arguments, const trace
 	return options;
 }
 
-// What was counted: a table of its own, or with --regions columns of the activities' table.
+// What was counted: a separate table or, in the report activities, columns of the activities' table.
 struct Counted {
 	report::Table table;
-	std::string how; // each figure was counted: text, or JSON
+	std::string how; // how each figure was counted: text, or JSON
 };
 
 Counted counted(const ReportArguments &arguments, const Folds &folds, const analyze::Machine &machine,
@@ -235,21 +292,20 @@ Counted counted(const ReportArguments &arguments, const Folds &folds, const anal
 		return {};
 	const bool text = !arguments.json && !arguments.csv;
 	Counted counted;
-	constexpr std::uint64_t most_parts = 100'000;
-	if (options.every_ticks && folds.counters->parts().size() > most_parts)
-		throw Error("--every would make too many rows: say a longer time");
+	constexpr std::uint64_t max_parts = 100'000;
+	if (options.every_ticks && folds.counters->parts().size() > max_parts)
+		throw Error("--every would make too many rows: use a longer time");
 	counted.table = report::measurements_table(*folds.counters, machine, clock, options);
-	const report::Table &of = folds.regions || folds.segments ? main_table : counted.table;
+	const report::Table &of = folds.user_activities || folds.segments ? main_table : counted.table;
 	counted.how = text ? report::provenance_text(folds.counters->info(), of)
 			   : report::provenance_json(folds.counters->info(), of);
 	if (text && options.every_ticks && folds.counters->reaching_back())
-		counted.how +=
-		    fmt::format("{} readings tell of a longer time than --every, and stand where they were made; "
-				"record with --every\n",
-				folds.counters->reaching_back());
-	if (folds.regions && text)
+		counted.how += fmt::format("{} readings cover a longer time than --every and are shown where they were "
+					   "made; record with --every\n",
+					   folds.counters->reaching_back());
+	if (folds.user_activities && text)
 		counted.how += report::how_counted_text(folds.counters->info(), main_table);
-	if (arguments.ratios)
+	if (arguments.is(What::ratios))
 		main_table = counted.table;
 	if (text) {
 		counted.table = report::without_exact(counted.table);
@@ -258,9 +314,9 @@ Counted counted(const ReportArguments &arguments, const Folds &folds, const anal
 	return counted;
 }
 
-// One of several traces says which in JSON and in every row of CSV; `head` is what was printed of CSV last.
+// Of several traces, each is named in JSON and in every row of CSV; `head` is the CSV header printed last.
 struct OfSeveral {
-	std::string trace; // "": it is the only one
+	std::string trace; // "": the only one
 	std::string head;
 };
 
@@ -289,14 +345,13 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	trace::Trace trace = open_trace({directory}, arguments.tdl);
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	if (info.card == "user" && !arguments.regions)
-		throw Error(
-		    "this trace has only programs' own events (--user-only), nothing of the kernel's: say --regions, "
-		    "or monitor list");
+	if (info.card == "user" && !arguments.is(What::activities))
+		throw Error("this trace has only programs' own events (--user-only), none of the kernel's: use "
+			    "`monitor report DIR activities`, or monitor list");
 	analyze::Machine machine(trace, info);
-	if (trace.is_described() && !trace.is_empty() && !machine.kinds().has(analyze::Kind::sched_switch))
-		throw Error("this trace has no sched_switch of a kernel, so nothing tells who used the CPUs; monitor "
-			    "info counts its events, monitor list prints them");
+	if (trace.is_generic_ctf() && !trace.is_empty() && !machine.kinds().has(analyze::Kind::sched_switch))
+		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
+			    "monitor info counts its events, monitor list prints them");
 	analyze::ClockBound bound(trace.description(), info);
 	const std::uint64_t every_ticks =
 	    arguments.every.empty() ? 0 : clock.to_ticks(parse_duration(arguments.every, "--every"));
@@ -314,8 +369,8 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		    losses.add(discarded);
 	    });
 	machine.finish();
-	if (folds.regions)
-		folds.regions->finish();
+	if (folds.user_activities)
+		folds.user_activities->finish();
 	if (folds.counters)
 		folds.counters->finish(machine);
 	if (folds.samples)
@@ -324,13 +379,15 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	const report::UsageOptions options = usage_options(arguments, trace, info, machine.kinds());
 	const report::Table cpus = report::cpu_table(machine, clock, info);
 	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !folds.activities && !folds.segments;
-	report::Table table = folds.regions ? report::regions_table(*folds.regions, clock, report::known_shares(info),
-								    folds.counters ? &folds.counters->info() : nullptr)
-			      : folds.segments ? report::segments_table(*folds.segments, folds.counters->info(), clock)
-			      : folds.samples  ? report::samples_table(*folds.samples)
-			      : folds.activities ? report::activity_table(*folds.activities, clock)
-			      : by_cpu           ? cpus
-						 : report::usage_table(machine, clock, options);
+	report::Table table =
+	    folds.user_activities
+		? report::user_activities_table(*folds.user_activities, clock, report::known_shares(info),
+						folds.counters ? &folds.counters->info() : nullptr)
+	    : folds.segments   ? report::segments_table(*folds.segments, folds.counters->info(), clock)
+	    : folds.samples    ? report::samples_table(*folds.samples)
+	    : folds.activities ? report::activity_table(*folds.activities, clock)
+	    : by_cpu           ? cpus
+			       : report::usage_table(machine, clock, options);
 	const Counted ratios = counted(arguments, folds, machine, clock, {options.grouping, every_ticks}, table);
 	if (!arguments.sort.empty())
 		table.sort_by(table.column(arguments.sort));
@@ -340,7 +397,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	table.keep_top(keep);
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
-	if (trace.is_described())
+	if (trace.is_generic_ctf())
 		summary.lost = losses.counted();
 	if (arguments.json) {
 		const std::string measured = folds.counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n",
@@ -350,29 +407,30 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	} else if (arguments.csv) {
 		print_csv(table, of);
 	} else {
-		const bool of_its_own = folds.counters && !folds.regions && !folds.segments && !arguments.ratios;
+		const bool of_its_own =
+		    folds.counters && !folds.user_activities && !folds.segments && !arguments.is(What::ratios);
 		print_text(table,
 			   below_text(folds, info, clock) +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
 			   cpus,
-			   !by_cpu && (of_its_own ||
-				       (!folds.counters && !folds.activities && !folds.regions && !folds.samples)),
+			   !by_cpu && (of_its_own || (!folds.counters && !folds.activities && !folds.user_activities &&
+						      !folds.samples)),
 			   hidden, info, summary, trace.problems().total());
 	}
 	print_problems(trace.problems());
 	return trace.problems().empty() ? 0 : 1;
 }
 
-// Several traces are several recordings: what is known of threads and CPUs does not go from one into another.
+// Several traces are several recordings: what is known of threads and CPUs is not carried from one to another.
 int run_report(const ReportArguments &arguments)
 {
 	int exit_code = 0;
 	OfSeveral of;
-	const bool are_several = arguments.directories.size() > 1;
+	const bool are_several = arguments.words.size() > 1;
 	if (are_several && arguments.json)
 		fmt::print("[");
-	for (const std::string &directory : arguments.directories) {
-		const bool is_first = &directory == arguments.directories.data();
+	for (const std::string &directory : arguments.words) {
+		const bool is_first = &directory == arguments.words.data();
 		if (are_several)
 			of.trace = directory;
 		if (are_several && arguments.json)
@@ -390,75 +448,54 @@ int run_report(const ReportArguments &arguments)
 
 void add_report(CLI::App &app, int &exit_code)
 {
-	CLI::App *command = app.add_subcommand("report", "who used the CPUs, in which mode, and what they waited for");
+	CLI::App *command =
+	    app.add_subcommand("report", "show who used the CPUs, in which mode, and what they waited for");
 	auto arguments = std::make_shared<ReportArguments>();
-	command->add_option("trace", arguments->directories, "directories of traces, each reported by itself")
+	command
+	    ->add_option("trace", arguments->words, "trace directories, each reported separately; then a report's name")
 	    ->required()
-	    ->option_text("DIR...");
+	    ->option_text("DIR... [WHAT]");
 	add_tdl_option(*command, arguments->tdl);
 	command
-	    ->add_option(
-		"--by", arguments->by,
-		"a row per process, thread, cpu, command or cgroup; of --regions: process, thread or argument; of "
-		"--segments: process, thread or cpu")
+	    ->add_option("--by", arguments->by,
+			 "print a row per process, thread, cpu, command or cgroup; of activities: process, thread or "
+			 "argument; of segments: process, thread or cpu")
 	    ->check(CLI::IsMember(all_groupings));
-	command->add_flag("--syscalls", arguments->syscalls, "system calls by process and call instead")
-	    ->excludes("--by");
-	command->add_flag("--offcpu", arguments->offcpu, "time blocked, by thread, system call and waker instead")
-	    ->excludes("--syscalls")
-	    ->excludes("--by");
-	command->add_flag("--regions", arguments->regions, "activities of instrumented programs instead")
-	    ->excludes("--syscalls")
-	    ->excludes("--offcpu");
-	command
-	    ->add_flag("--segments", arguments->segments,
-		       "what was counted between the events of `record --reset-on` instead")
-	    ->excludes("--syscalls")
-	    ->excludes("--offcpu")
-	    ->excludes("--regions");
-	command
-	    ->add_flag("--samples", arguments->samples,
-		       "what the CPUs were at when `record --sample-every` asked all at once instead, by process")
-	    ->excludes("--syscalls")
-	    ->excludes("--offcpu")
-	    ->excludes("--regions")
-	    ->excludes("--segments")
-	    ->excludes("--by");
-	command->add_flag("--ratios", arguments->ratios, "only what `record -m` counted, by --by")
-	    ->excludes("--syscalls")
-	    ->excludes("--offcpu")
-	    ->excludes("--regions")
-	    ->excludes("--segments")
-	    ->excludes("--samples");
-	command->add_option("--every", arguments->every, "--ratios for each stretch of this length, such as 100ms")
-	    ->option_text("TIME")
-	    ->needs("--ratios");
+	command->add_option("--every", arguments->every, "print ratios for each interval of this length, such as 100ms")
+	    ->option_text("TIME");
 	command->add_option("--sort", arguments->sort, "sort by this column (default: CPU time or total)")
 	    ->option_text("COLUMN");
-	command->add_option("--top", arguments->top, "so many rows only; 0: all (default in text: 40)")
+	command->add_option("--top", arguments->top, "print at most N rows (0: all; default in text: 40)")
 	    ->option_text("N")
 	    ->check([](const std::string &text) {
 		    return text.find_first_not_of("0123456789") == std::string::npos
 			       ? std::string()
-			       : "'" + text + "' is no number of rows; 0 is all";
+			       : "'" + text + "' is not a number of rows; 0 prints all";
 	    });
-	command->add_flag("--json", arguments->json, "JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
-	command->add_flag("--csv", arguments->csv, "comma-separated values, times in ns")->excludes("--json");
+	command->add_flag("--json", arguments->json,
+			  "print JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
+	command->add_flag("--csv", arguments->csv, "print comma-separated values, times in ns")->excludes("--json");
 	command->footer(
-	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token tells;\n"
-	    "unkn: behind a loss or before the first token. waiting: runnable but not running.\n"
+	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples; `help`\n"
+	    "describes them. A directory of such a name is written ./cpu.\n"
+	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token shows\n"
+	    "which; unkn: after a loss or before the first token. waiting: runnable but not running.\n"
 	    "Examples:\n"
 	    "  monitor report DIR\n"
 	    "  monitor report DIR --by thread --sort waiting --top 10\n"
-	    "  monitor report DIR --syscalls --json\n"
-	    "  monitor report DIR --ratios --by command --csv\n"
-	    "  monitor report DIR --segments --by thread\n"
-	    "  monitor report DIR --regions --by thread");
+	    "  monitor report DIR syscalls --json\n"
+	    "  monitor report DIR ratios --by command --csv\n"
+	    "  monitor report DIR segments --by thread\n"
+	    "  monitor report DIR activities --by thread");
 	command->callback([arguments, command, &exit_code] {
 		if (command->count("--top") && arguments->top == 0)
 			arguments->top = ~std::size_t(0);
+		take_report(*arguments);
 		expect_fitting(*arguments);
-		exit_code = run_report(*arguments);
+		if (arguments->is(What::help))
+			print_reports();
+		else
+			exit_code = run_report(*arguments);
 	});
 }
 

@@ -51,7 +51,7 @@ Question question_of(const StatArguments &arguments, const trace::Trace &trace)
 {
 	Question question;
 	question.range = trace::parse_range(arguments.from, arguments.to, trace);
-	// Before the window some probes were attached, others not yet.
+	// Before the window some probes were attached and others not.
 	if (const analyze::RecordingInfo info = analyze::recording_of(trace); info.start_time) {
 		const trace::TimeRange window = analyze::window_of(trace, info);
 		question.range.from = std::max(question.range.from, window.from);
@@ -68,24 +68,24 @@ bool is_text(const StatArguments &arguments)
 	return !arguments.json && !arguments.csv;
 }
 
-// 0, if it is said: all.
-std::size_t most_of(const StatArguments &arguments, std::size_t in_text)
+// An explicit 0 means all.
+std::size_t max_rows_of(const StatArguments &arguments, std::size_t in_text)
 {
 	constexpr auto all = std::numeric_limits<std::size_t>::max();
 	const std::size_t most = arguments.top.value_or(is_text(arguments) ? in_text : all);
 	return most ? most : all;
 }
 
-// Sorts it and leaves out what is not asked for. Returns how many rows are left out.
+// Sorts the table and truncates it as the options require. Returns the number of hidden rows.
 std::size_t prepare(report::Table &table, const StatArguments &arguments, const char *sorted_by)
 {
 	table.sort_by(table.column(arguments.sort.empty() ? sorted_by : arguments.sort));
 	const std::size_t before = table.rows.size();
-	table.keep_top(std::min(before, most_of(arguments, rows_in_text)));
+	table.keep_top(std::min(before, max_rows_of(arguments, rows_in_text)));
 	return before - table.rows.size();
 }
 
-// A table on standard output, as it is asked for.
+// A table on standard output, in the requested format.
 void print_table(report::Table table, const StatArguments &arguments, const char *sorted_by)
 {
 	const std::size_t hidden = prepare(table, arguments, sorted_by);
@@ -97,14 +97,14 @@ void print_table(report::Table table, const StatArguments &arguments, const char
 		fmt::print("... and {} more; --top 0 shows all\n", hidden);
 }
 
-// What the figures leave out: below a text; JSON and CSV are for programs, so there it is on standard error.
+// What the figures leave out: printed after text; JSON and CSV are for programs, so there it is on standard error.
 void print_below(const StatArguments &arguments, const trace::Losses &losses, std::uint64_t left_out, bool percentiles)
 {
 	std::FILE *const out = is_text(arguments) ? stdout : stderr;
 	if (left_out)
 		fmt::print(out,
-			   "{} events are in no row, as there are more than {} rows: say a --filter or fewer names\n",
-			   report::count_text(left_out), Rows::most_rows);
+			   "{} events are in no row, as there are more than {} rows: use --filter or fewer names\n",
+			   report::count_text(left_out), Rows::max_rows);
 	if (percentiles && is_text(arguments))
 		fmt::print("percentiles are within 0.8 %\n");
 	if (losses.gaps)
@@ -114,33 +114,34 @@ void print_below(const StatArguments &arguments, const trace::Losses &losses, st
 }
 
 // A table with its histograms. `ticks`: the values are ticks of this clock.
-void print_rows(report::Table table, const Rows &rows, const People &people, const trace::Clock *ticks,
+void print_rows(report::Table table, const Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
 		const StatArguments &arguments)
 {
 	if (arguments.json && arguments.histogram) {
 		prepare(table, arguments, "count");
 		fmt::print("{{\"rows\": {}, \"histograms\": {}}}\n", report::to_json(table),
-			   report::histograms_json(rows, people, ticks));
+			   report::histograms_json(rows, threads, ticks));
 		return;
 	}
 	print_table(std::move(table), arguments, "count");
 	if (arguments.histogram)
-		fmt::print("{}", report::histograms_text(rows, people, ticks, most_of(arguments, histograms_in_text)));
+		fmt::print("{}",
+			   report::histograms_text(rows, threads, ticks, max_rows_of(arguments, histograms_in_text)));
 }
 
-// Who belongs to which process: everything the trace tells of it.
+// Finds which thread belongs to which process: all that the trace says about it.
 struct Nothing {
 	void event(const trace::Event &, const filter::Running &) {}
 	void gap() {}
 	void merge(const Nothing &) {}
 };
 
-People people_of(trace::Trace &trace, const Question &question)
+ThreadTable threads_of(trace::Trace &trace, const Question &question)
 {
 	Question all;
 	all.threads = question.threads;
 	all.needs_threads = true;
-	return survey(trace, all, [] { return Nothing(); }).people;
+	return survey(trace, all, [] { return Nothing(); }).threads;
 }
 
 void print_counts(trace::Trace &trace, const StatArguments &arguments, const Question &question)
@@ -156,14 +157,14 @@ void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Ques
 {
 	Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
 	question.needs_threads = by.needs_threads();
-	// what is between the events of a process is not to be had from that of its threads
-	const People people = by.has_processes() ? people_of(trace, question) : People();
-	by.set_people(people);
+	// the time between events of a process cannot be derived from those of its threads
+	const ThreadTable threads = by.has_processes() ? threads_of(trace, question) : ThreadTable();
+	by.set_threads(threads);
 	const Names names(trace.description());
 	const auto found = survey(trace, question, [&] { return Frequencies(names, by); });
-	print_rows(report::frequencies_table(found.fold, trace.description(), by.names(), found.people,
+	print_rows(report::frequencies_table(found.fold, trace.description(), by.names(), found.threads,
 					     wall_ns(trace, question.range)),
-		   arguments.histogram ? found.fold.between(trace.description()) : Rows(), found.people,
+		   arguments.histogram ? found.fold.between(trace.description()) : Rows(), found.threads,
 		   &trace.description().clock, arguments);
 	print_below(arguments, found.losses, found.fold.left_out(), true);
 }
@@ -174,9 +175,9 @@ void print_values(trace::Trace &trace, const StatArguments &arguments, Question 
 	const Keys value({arguments.value}, trace.description(), trace.begin_time(), "--value", Keys::Takes::integers);
 	question.needs_threads = by.needs_threads() || value.needs_threads();
 	auto found = survey(trace, question, [&] { return Values(value, by); });
-	found.fold.rows().join_processes(found.people);
+	found.fold.rows().join_processes(found.threads);
 	const Rows &rows = found.fold.rows();
-	print_rows(report::values_table(rows, arguments.value, by.names(), found.people), rows, found.people, nullptr,
+	print_rows(report::values_table(rows, arguments.value, by.names(), found.threads), rows, found.threads, nullptr,
 		   arguments);
 	print_below(arguments, found.losses, rows.left_out(), true);
 }
@@ -216,22 +217,22 @@ void print_ratios(const Table &table, const std::vector<ActivityFold> &folds, bo
 	}
 }
 
-report::Table table_of(const ActivityFold &fold, const People &people, const trace::Clock &clock)
+report::Table table_of(const ActivityFold &fold, const ThreadTable &threads, const trace::Clock &clock)
 {
-	return report::activities_table(fold.rows(), fold.activity().columns, people, clock);
+	return report::activities_table(fold.rows(), fold.activity().columns, threads, clock);
 }
 
-void print_json(const Table &table, const std::vector<ActivityFold> &folds, const People &people,
+void print_json(const Table &table, const std::vector<ActivityFold> &folds, const ThreadTable &threads,
 		const trace::Clock &clock, const StatArguments &arguments)
 {
 	fmt::print("{{\"activities\": [");
 	for (const ActivityFold &fold : folds) {
-		report::Table rows = table_of(fold, people, clock);
+		report::Table rows = table_of(fold, threads, clock);
 		prepare(rows, arguments, "total_ns");
 		fmt::print("{}{{\"activity\": {}, \"rows\": {}, \"unpaired\": {}", &fold == folds.data() ? "" : ",\n",
 			   trace::json_text(fold.activity().name), report::to_json(rows), report::unpaired_json(fold));
 		if (arguments.histogram)
-			fmt::print(", \"histograms\": {}", report::histograms_json(fold.rows(), people, &clock));
+			fmt::print(", \"histograms\": {}", report::histograms_json(fold.rows(), threads, &clock));
 		fmt::print("}}");
 	}
 	fmt::print("],\n\"ratios\": [");
@@ -239,12 +240,12 @@ void print_json(const Table &table, const std::vector<ActivityFold> &folds, cons
 	fmt::print("]}}\n");
 }
 
-void print_csv(const std::vector<ActivityFold> &folds, const People &people, const trace::Clock &clock,
+void print_csv(const std::vector<ActivityFold> &folds, const ThreadTable &threads, const trace::Clock &clock,
 	       const StatArguments &arguments)
 {
 	std::vector<std::pair<std::string, report::Table>> parts;
 	for (const ActivityFold &fold : folds) {
-		parts.emplace_back(fold.activity().name, table_of(fold, people, clock));
+		parts.emplace_back(fold.activity().name, table_of(fold, threads, clock));
 		prepare(parts.back().second, arguments, "total_ns");
 		if (const std::string unpaired = report::unpaired_text(fold); !unpaired.empty())
 			fmt::print(stderr, "{}: not measured: {}\n", printable(fold.activity().name), unpaired);
@@ -252,7 +253,7 @@ void print_csv(const std::vector<ActivityFold> &folds, const People &people, con
 	fmt::print("{}", report::to_csv(parts.size() == 1 ? parts.front().second : report::joined(parts)));
 }
 
-void print_text(const Table &table, const std::vector<ActivityFold> &folds, const People &people,
+void print_text(const Table &table, const std::vector<ActivityFold> &folds, const ThreadTable &threads,
 		const trace::Clock &clock, const StatArguments &arguments)
 {
 	if (!table.title.empty())
@@ -260,10 +261,10 @@ void print_text(const Table &table, const std::vector<ActivityFold> &folds, cons
 	for (const ActivityFold &fold : folds) {
 		if (folds.size() > 1)
 			fmt::print("{}{}:\n", &fold == folds.data() ? "" : "\n", printable(fold.activity().name));
-		print_table(table_of(fold, people, clock), arguments, "total_ns");
+		print_table(table_of(fold, threads, clock), arguments, "total_ns");
 		if (arguments.histogram)
-			fmt::print("{}", report::histograms_text(fold.rows(), people, &clock,
-								 most_of(arguments, histograms_in_text)));
+			fmt::print("{}", report::histograms_text(fold.rows(), threads, &clock,
+								 max_rows_of(arguments, histograms_in_text)));
 		if (const std::string unpaired = report::unpaired_text(fold); !unpaired.empty())
 			fmt::print("not measured: {}\n", unpaired);
 	}
@@ -283,10 +284,10 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 	std::vector<ActivityFold> &folds = found.fold.all();
 	const trace::Clock &clock = trace.description().clock;
 	for (ActivityFold &fold : folds)
-		fold.rows().join_processes(found.people);
-	(arguments.json  ? print_json(table, folds, found.people, clock, arguments)
-	 : arguments.csv ? print_csv(folds, found.people, clock, arguments)
-			 : print_text(table, folds, found.people, clock, arguments));
+		fold.rows().join_processes(found.threads);
+	(arguments.json  ? print_json(table, folds, found.threads, clock, arguments)
+	 : arguments.csv ? print_csv(folds, found.threads, clock, arguments)
+			 : print_text(table, folds, found.threads, clock, arguments));
 	print_below(arguments, found.losses, 0, true);
 }
 
@@ -308,52 +309,69 @@ int run_stat(const StatArguments &arguments)
 
 void add_options(CLI::App &command, StatArguments &arguments)
 {
-	command.add_option("trace", arguments.directories, "directories of traces; several are read as one")
+	command.add_option("trace", arguments.directories, "trace directories; several are read as one")
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(command, arguments.tdl);
 	CLI::Option *by = command
 			      .add_option("--by", arguments.by,
-					  "a row for each value of these: fields, cpu, name, thread, process ...")
+					  "print a row for each value of these: fields, cpu, name, thread, process ...")
 			      ->option_text("NAME,...");
-	command.add_option("--filter", arguments.filter, "only events for which this holds, see monitor-list(1)")
+	command
+	    .add_option("--filter", arguments.filter, "read only events for which this is true, see monitor-list(1)")
 	    ->option_text("EXPR");
 	CLI::Option *table =
-	    command.add_option("--table", arguments.table, "activities as this table says: a file, or a shipped one")
+	    command
+		.add_option("--table", arguments.table,
+			    "measure the activities of this table: a file, or the name of a shipped one")
 		->option_text("TABLE");
-	CLI::Option *start = command.add_option("--start", arguments.start, "an activity begins with such an event")
-				 ->option_text("EXPR");
-	CLI::Option *end = command.add_option("--end", arguments.end, "and ends with such a one")->option_text("EXPR");
+	CLI::Option *start =
+	    command.add_option("--start", arguments.start, "an activity starts with an event for which this is true")
+		->option_text("EXPR");
+	CLI::Option *end =
+	    command.add_option("--end", arguments.end, "an activity ends with an event for which this is true")
+		->option_text("EXPR");
 	CLI::Option *key =
-	    command.add_option("--key", arguments.key, "of the same NAME, or NAME of the start = NAME of the end")
+	    command
+		.add_option("--key", arguments.key,
+			    "pair a start and an end with the same NAME, or with NAME of the start = NAME of the end")
 		->option_text("NAME,...");
 	start->needs(end)->excludes(table);
 	end->needs(start)->excludes(table);
 	key->needs(start);
 	by->excludes(table);
-	command.add_flag("--nested", arguments.nested, "the end is that of the last start, several may be open")
+	command
+	    .add_flag("--nested", arguments.nested, "allow several open activities: an end belongs to the last start")
 	    ->needs(start);
-	command.add_option("--value", arguments.value, "the values of this integer field instead")
+	command.add_option("--value", arguments.value, "show the values of this integer field instead")
 	    ->excludes(table)
 	    ->excludes(start)
 	    ->option_text("NAME");
-	CLI::Option *counts = command.add_flag("--counts", arguments.counts, "only how often, not how far apart")
-				  ->excludes(by)
-				  ->excludes(table)
-				  ->excludes(start)
-				  ->excludes("--value");
-	command.add_flag("--histogram", arguments.histogram, "of each row, by powers of two; with --json in full")
+	CLI::Option *counts =
+	    command.add_flag("--counts", arguments.counts, "show only how often events occur, not how far apart")
+		->excludes(by)
+		->excludes(table)
+		->excludes(start)
+		->excludes("--value");
+	command
+	    .add_flag("--histogram", arguments.histogram,
+		      "print a histogram of each row, by powers of two; with --json in full")
 	    ->excludes(counts);
-	command.add_option("--from", arguments.from, "begin here: 1.5 or 1500ms from the start, or local time")
+	command
+	    .add_option("--from", arguments.from,
+			"start here: 1.5 or 1500ms from the start of the trace, or a local time")
 	    ->option_text("TIME");
-	command.add_option("--to", arguments.to, "end here")->option_text("TIME");
-	command.add_option("--sort", arguments.sort, "by this column")->option_text("COLUMN");
-	command.add_option("--top", arguments.top, "so many rows; 0 is all")->option_text("N");
-	command.add_option("--threads", arguments.threads, "read on so many CPUs; all if it is not said")
+	command.add_option("--to", arguments.to, "stop here")->option_text("TIME");
+	command.add_option("--sort", arguments.sort, "sort by this column")->option_text("COLUMN");
+	command.add_option("--top", arguments.top, "print at most N rows (0: all; default in text: 40)")
+	    ->option_text("N");
+	command.add_option("--threads", arguments.threads, "read on N CPUs (default: all)")
 	    ->check(CLI::Range(1u, 1024u))
 	    ->option_text("N");
-	command.add_flag("--json", arguments.json, "JSON instead of text");
-	command.add_flag("--csv", arguments.csv, "CSV instead of text")->excludes("--json")->excludes("--histogram");
+	command.add_flag("--json", arguments.json, "print JSON instead of text");
+	command.add_flag("--csv", arguments.csv, "print CSV instead of text")
+	    ->excludes("--json")
+	    ->excludes("--histogram");
 }
 
 } // namespace
@@ -362,7 +380,7 @@ void add_stat(CLI::App &app, int &exit_code)
 {
 	auto arguments = std::make_shared<StatArguments>();
 	CLI::App *command =
-	    app.add_subcommand("stat", "how often events occur, how far apart, and how long activities last");
+	    app.add_subcommand("stat", "show how often events occur, how far apart, and how long activities last");
 	add_options(*command, *arguments);
 	command->footer(
 	    "Exit code: 0, or 1 if parts of the trace are damaged.\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `monitor tdl`: is a description in TDL right, what does it say, and the same for programs.
+// `monitor tdl`: checks a description in TDL, shows what it says, and prints it for programs.
 //
-// What it does is in trace/tdl. Exit code: 0, or 1 if the description is wrong: FILE:LINE:COLUMN and what is.
+// The work is done in trace/tdl. Exit code: 0, or 1 if the description is wrong: prints FILE:LINE:COLUMN and the error.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -33,12 +33,12 @@ const tdl::Magic *first_magic(const tdl::Model &model)
 	return model.magics.empty() ? nullptr : &model.magics.front();
 }
 
-// Behind what is printed: what the description leaves unknown.
+// Printed last: what the description leaves unknown.
 void note_times(const tdl::Model &model)
 {
 	const auto tells = [](const tdl::Block &block) { return block.time.has_value(); };
 	if (!(model.common && tells(*model.common)) && std::none_of(model.records.begin(), model.records.end(), tells))
-		fmt::print("note: no record says `time is ...`, so nobody knows when its events were\n");
+		fmt::print("note: no record says `time is ...`, so the times of its events are unknown\n");
 }
 
 void print_table(const tdl::Model &model)
@@ -86,7 +86,7 @@ void compile(const TdlArguments &arguments)
 void add_tdl(CLI::App &app, int &exit_code)
 {
 	auto arguments = std::make_shared<TdlArguments>();
-	CLI::App *command = app.add_subcommand("tdl", "descriptions of binary files: check, show or compile one");
+	CLI::App *command = app.add_subcommand("tdl", "check, show or compile descriptions of binary files");
 	const auto add = [&](const char *name, const char *help, const char *examples,
 			     void (*run)(const TdlArguments &)) {
 		CLI::App *added = command->add_subcommand(name, help);
@@ -100,13 +100,13 @@ void add_tdl(CLI::App &app, int &exit_code)
 		});
 		return added;
 	};
-	add("check", "is it right?", "  monitor tdl check my-format.tdl", check);
-	add("show", "where every field lies, of which type it is, what it means",
+	add("check", "check a description", "  monitor tdl check my-format.tdl", check);
+	add("show", "show the position, type and meaning of every field",
 	    "  monitor tdl show pcap\n  monitor tdl show my-format.tdl --json", show)
-	    ->add_flag("--json", arguments->json, "JSON instead of a table");
-	add("compile", "what it says, as JSON for other programs",
+	    ->add_flag("--json", arguments->json, "print JSON instead of a table");
+	add("compile", "print a description as JSON for other programs",
 	    "  monitor tdl compile pcap\n  monitor tdl compile my-format.tdl -o my-format.json", compile)
-	    ->add_option("-o,--output", arguments->output, "write it there")
+	    ->add_option("-o,--output", arguments->output, "write to this file")
 	    ->option_text("FILE");
 	command->require_subcommand(1);
 	command->footer("Example:\n  monitor tdl check my-format.tdl\n  monitor tdl show pcap");

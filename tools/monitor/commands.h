@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The subcommands of `monitor`, one cmd_NAME.cpp each. add_NAME() registers options and a callback on the parser; the
-// callback sets the exit code or throws Error. Called by main.cpp alone.
+// The subcommands of `monitor`, one cmd_NAME.cpp each. add_NAME() registers options and a callback with the parser; the
+// callback sets the exit code or throws Error. Called only by main.cpp.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace monitor {
 
-inline constexpr std::size_t rows_in_text = 40; // of a table, unless --top says another number
+inline constexpr std::size_t rows_in_text = 40; // of a table, unless --top gives another number
 
 void add_record(CLI::App &app, int &exit_code);
 void add_report(CLI::App &app, int &exit_code);

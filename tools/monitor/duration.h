@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Durations as options say them. Used by the subcommands.
+// Durations as given in options. Used by the subcommands.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace monitor {
 
-// "-1.5ms", "+2s", "0": nanoseconds, either way. Throws Error.
+// "-1.5ms", "+2s", "0": nanoseconds, of either sign. Throws Error.
 inline std::int64_t parse_offset(const std::string &text, const char *option)
 {
 	char *unit;
@@ -26,7 +26,7 @@ inline std::int64_t parse_offset(const std::string &text, const char *option)
 	for (const auto &[name, factor] : units)
 		if (std::string_view(unit) == name && unit != text.c_str() && std::abs(value * factor) < 1e18)
 			return static_cast<std::int64_t>(std::llround(value * factor));
-	throw Error(fmt::format("{}: '{}' is no offset; say for example -1.5ms", option, text));
+	throw Error(fmt::format("{}: '{}' is not an offset, such as -1.5ms", option, text));
 }
 
 // "100ms", "2s": nanoseconds. Throws Error.
@@ -38,7 +38,7 @@ inline std::uint64_t parse_duration(const std::string &text, const char *option)
 	for (const auto &[name, factor] : units)
 		if (std::string_view(unit) == name && value * factor >= 1 && value * factor < 1e15)
 			return static_cast<std::uint64_t>(value * factor);
-	throw Error(fmt::format("{}: '{}' is no duration; say for example 100ms", option, text));
+	throw Error(fmt::format("{}: '{}' is not a duration, such as 100ms", option, text));
 }
 
 } // namespace monitor

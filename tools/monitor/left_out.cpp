@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In a build without the record side: its subcommands are known, and say why they cannot run.
+// For a build without the record side: accepts its subcommands, and says why they cannot run.
 #include "base/error.h"
 #include "commands.h"
 
@@ -9,8 +9,8 @@ namespace {
 void left_out(CLI::App &app, const std::string &name)
 {
 	CLI::App *command = app.add_subcommand(name, "left out of this build");
-	command->allow_extras(); // whatever follows is not looked at,
-	app.allow_extras();      // what stands behind -- is the program's, not the command's
+	command->allow_extras(); // ignore whatever follows,
+	app.allow_extras();      // and what follows "--", which is the program's, not the command's
 	command->callback([name] {
 		throw Error("this build reads traces only: `monitor " + name +
 			    "` needs a build with libbpf, clang and bpftool (cmake -DMONITOR_RECORD=ON)");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor`: one program, one verb per subcommand. Every error ends here as one sentence.
+// `monitor`: one program, one subcommand per verb. Every error ends here as one sentence.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,7 +16,7 @@
 
 namespace {
 
-// One sentence, and where to read on.
+// One sentence, and where to read more.
 std::string complaint(const CLI::App &app, const CLI::ParseError &error, const std::string &first)
 {
 	for (const CLI::App *command : app.get_subcommands({})) {
@@ -28,10 +28,10 @@ std::string complaint(const CLI::App &app, const CLI::ParseError &error, const s
 		names += (names.empty() ? "" : ", ") + command->get_name();
 	if (first.empty() || first[0] == '-')
 		return fmt::format("{}; the commands are {} (see monitor --help)", error.what(), names);
-	return fmt::format("there is no command '{}'; the commands are {} (see monitor --help)", first, names);
+	return fmt::format("unknown command '{}'; the commands are {} (see monitor --help)", first, names);
 }
 
-// Who closes the pipe has read enough.
+// A reader that closes the pipe has read enough.
 bool is_reader_gone()
 {
 	pollfd output = {STDOUT_FILENO, POLLOUT, 0};
@@ -40,15 +40,16 @@ bool is_reader_gone()
 
 void run(int argc, char **argv, int &exit_code)
 {
-	CLI::App app("monitor: who used this machine, in which mode, what it waited for, and what measuring it cost");
+	CLI::App app(
+	    "monitor: show who used this machine, in which mode, what it waited for, and what measuring it cost");
 	app.name("monitor");
 	app.require_subcommand(1);
 	app.set_version_flag("--version", "monitor " MONITOR_VERSION);
 	app.footer("Examples:\n"
 		   "  sudo monitor record -- make -j2     record the whole machine while the command runs\n"
 		   "  monitor report DIR                  who used the CPUs, in which mode\n"
-		   "  monitor check DIR                   is this trace true?\n"
-		   "`monitor COMMAND --help` and man monitor-COMMAND say more.");
+		   "  monitor check DIR                   check whether a trace is true\n"
+		   "See `monitor COMMAND --help` and man monitor-COMMAND for more.");
 	for (auto add : {monitor::add_record, monitor::add_report, monitor::add_list, monitor::add_query,
 			 monitor::add_info, monitor::add_stat, monitor::add_merge, monitor::add_check, monitor::add_tdl,
 			 monitor::add_doctor, monitor::add_events})
@@ -67,7 +68,7 @@ void run(int argc, char **argv, int &exit_code)
 int main(int argc, char **argv)
 {
 	int exit_code = 0;
-	std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow any more (ulimit -f) is an error as every other
+	std::signal(SIGXFSZ, SIG_IGN); // a file at its size limit (ulimit -f) is an error like any other
 	try {
 		run(argc, argv, exit_code);
 	} catch (const std::exception &error) {
@@ -76,7 +77,7 @@ int main(int argc, char **argv)
 	}
 	errno = 0;
 	if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && !is_reader_gone()) {
-		fmt::print(stderr, "monitor: cannot write the answer{}{}\n", errno ? ": " : "",
+		fmt::print(stderr, "monitor: cannot write the output{}{}\n", errno ? ": " : "",
 			   errno ? std::strerror(errno) : "");
 		return exit_code ? exit_code : 1;
 	}

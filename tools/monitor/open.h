@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Opens the traces that a subcommand names, and says on standard error what their descriptions have that is left out,
-// and whether nothing was recorded: neither is an error. Used by the subcommands that read traces.
+// Opens the traces given to a subcommand. Warns on standard error about parts of their descriptions that are left out,
+// and if nothing was recorded: neither is an error. Used by the subcommands that read traces.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace monitor {
 
-// As Trace::open().
+// Like Trace::open().
 trace::Trace open_trace(const std::vector<std::string> &directories, const std::string &tdl = "");
 
 } // namespace monitor

@@ -9,7 +9,7 @@
 
 namespace monitor {
 
-// Allocates nothing: memory may be what is missing.
+// Allocates nothing: the error may be that memory has run out.
 void print_error(std::string_view sentence)
 {
 	constexpr std::size_t piece_bytes = 256, character_bytes = 4;
@@ -20,7 +20,7 @@ void print_error(std::string_view sentence)
 		std::size_t bytes = std::min(piece_bytes, sentence.size());
 		while (bytes < sentence.size() && bytes > piece_bytes - character_bytes &&
 		       (sentence[bytes] & 0xc0) == 0x80)
-			--bytes; // not within a character
+			--bytes; // do not split a character
 		const char *const end = put_escaped(escaped, sentence.substr(0, bytes), Escape::lines);
 		char *out = line;
 		for (const char *each = escaped; each != end; ++each) {

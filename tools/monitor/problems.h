@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is wrong, on standard error: an error, or parts of a trace, below what could be read. Used by all subcommands.
+// Prints errors, and damaged parts of a trace, on standard error after what could be read. Used by all subcommands.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace monitor {
 
-// "monitor: SENTENCE". Names in it may be any bytes; a line of theirs is indented, so that it is not taken for ours.
+// "monitor: SENTENCE". Names in it may be any bytes; further lines are indented so that they do not pass for ours.
 void print_error(std::string_view sentence);
 
-// The first ten, and how many more there are.
+// Prints the first ten, and how many more there are.
 void print_problems(const trace::Problems &problems);
 
 } // namespace monitor

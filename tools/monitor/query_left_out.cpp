@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In a build without SQLite: `monitor query` is known, and says why it cannot run.
+// For a build without SQLite: accepts `monitor query`, and says why it cannot run.
 #include "base/error.h"
 #include "commands.h"
 
@@ -8,7 +8,7 @@ namespace monitor {
 void add_query(CLI::App &app, int &)
 {
 	CLI::App *command = app.add_subcommand("query", "left out of this build");
-	command->allow_extras(); // whatever follows is not looked at
+	command->allow_extras(); // ignore whatever follows
 	command->callback([] {
 		throw Error("this build has no `monitor query`: it needs a build with SQLite 3.38 or later "
 			    "(libsqlite3-dev, cmake -DMONITOR_QUERY=ON)");

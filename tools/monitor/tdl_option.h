@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// --tdl, which every subcommand has that opens traces.
+// The option --tdl, common to all subcommands that open traces.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace monitor {
 
-// The option's value goes to Trace::open.
+// The option's value is passed to Trace::open.
 inline void add_tdl_option(CLI::App &command, std::string &tdl)
 {
 	command
 	    .add_option("--tdl", tdl,
-			"what is no directory is described so: a file in TDL, or a shipped one; see monitor-tdl(1)")
+			"read this trace with a TDL description: a file, or the name of a shipped one (monitor-tdl(1))")
 	    ->option_text("FILE");
 }
 

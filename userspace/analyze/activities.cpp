@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "base/data_files.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
-#include "base/share.h"
 
 namespace monitor::analyze {
 namespace {
@@ -27,10 +27,10 @@ Value named(const std::pair<const char *, Value> (&names)[N], const nlohmann::js
 	for (const auto &[known, value] : names)
 		if (name == known)
 			return value;
-	throw Error(path + ": there is no '" + name + "' to fold by");
+	throw Error(path + ": cannot fold by '" + name + "'");
 }
 
-// A waker is a process by its leader, or an interrupt by its kind and number, or unknown: 0. Threads lie at even
+// A waker is a process (by its leader), an interrupt (by kind and number), or 0 if unknown. Threads have even
 // addresses, so interrupts are odd.
 std::uint64_t waker_part(const Waker &waker, const Machine &machine)
 {
@@ -54,7 +54,7 @@ ActivityTable load_table(const std::string &name)
 	const auto json = parse_json(read_text(path));
 	if (!json.is_object() || !json.contains("activity") || !json.contains("by") || !json["by"].is_array())
 		throw Error("the table " + path +
-			    " is missing or is no activity table; reinstall monitor or set MONITOR_SHARE");
+			    " is missing or is not an activity table; reinstall monitor or set MONITOR_SHARE");
 	ActivityTable table;
 	table.name = name;
 	table.title = json.value("title", name);
@@ -62,7 +62,7 @@ ActivityTable load_table(const std::string &name)
 	for (const auto &label : json["by"])
 		table.by.push_back(named(label_names, label, path));
 	if (table.by.size() > 4)
-		throw Error(path + ": at most 4 labels can be folded by");
+		throw Error(path + ": cannot fold by more than 4 labels");
 	return table;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The activity fold: intervals grouped and summed as a table says. A table (share/tables/*.json) names the activity and
-// the labels to group by; `report --syscalls` and `--offcpu` are two such tables. Fed by Machine as an Observer, read
-// by report/usage_report.cpp.
+// The activity fold: intervals, grouped and summed as a table specifies. A table (share/tables/*.json) names the
+// activity and the labels to group by; the reports `syscalls` and `offcpu` are two such tables. Fed by Machine as an
+// Observer, read by report/usage_report.cpp.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct ActivityTable {
 ActivityTable load_table(const std::string &name);
 
 struct ActivityRow {
-	std::vector<std::string> labels;                         // as the table's `by`
+	std::vector<std::string> labels;                         // in the order of the table's `by`
 	std::int32_t pid = 0;                                    // of the process or thread among them
 	bool in_tree = false;                                    // of the recorded command
 	std::uint64_t count = 0, errors = 0, total = 0, max = 0; // durations in ticks
@@ -44,13 +44,13 @@ public:
 	void blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) override;
 
 	const ActivityTable &table() const { return table_; }
-	// By descending total. Names are those of the end of the trace. Threads
-	// and processes that never ran are left out.
+	// By descending total. Names are those at the end of the trace. Threads and processes that never ran are left
+	// out.
 	std::vector<ActivityRow> rows() const;
 
 private:
-	static constexpr std::size_t most_labels = 4;
-	using Key = std::array<std::uint64_t, most_labels>;
+	static constexpr std::size_t max_labels = 4;
+	using Key = std::array<std::uint64_t, max_labels>;
 	struct KeyHash {
 		std::size_t operator()(const Key &key) const
 		{

@@ -17,7 +17,7 @@ add_library(
   analyze/measure.cpp
   analyze/probe_cost.cpp
   analyze/recording_info.cpp
-  analyze/regions.cpp
+  analyze/user_activities.cpp
   analyze/samples.cpp
   analyze/segments.cpp
   analyze/user_times.cpp

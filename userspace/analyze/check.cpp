@@ -35,7 +35,7 @@ constexpr ContradictionText contradiction_texts[kinds_of_contradiction] = {
     {"interrupt_pairs", "interrupt entries and exits pair", "interrupt entries and exits do not pair"},
 };
 
-// Contradictions of a thread that turns out to be hidden from tracing are no surprise, so all are judged at the end.
+// Contradictions of a thread that turns out to be hidden from tracing are expected, so all are judged at the end.
 class Contradictions : public Observer {
 public:
 	Contradictions(const trace::Clock &clock, std::uint64_t begin) : clock_(clock), begin_(begin) {}
@@ -121,26 +121,26 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::
 	if (!info.present)
 		statements.push_back(
 		    {"complete", Verdict::fails,
-		     "there is no readable .monitor/recording.json: whether the recording came to its end is unknown"});
+		     "there is no readable .monitor/recording.json: whether the recording was completed is unknown"});
 	else
 		statements.push_back({"complete", info.complete ? Verdict::holds : Verdict::fails,
 				      info.complete
-					  ? "the recording came to its end (" + info.end_reason + ")"
+					  ? "the recording was completed (" + info.end_reason + ")"
 					  : "the recording is incomplete: it was killed, or its disk was full"});
 	judge_streams(trace, statements);
 }
 
-// Threads, idle and unknown together are what the recorder read at the start and the end, counter by counter.
+// For each counter, threads, idle and unknown must add up to what the recorder read from the start to the end.
 void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
 {
 	const CountersInfo &info = fold.info();
 	if (fold.contradictions())
 		statements.push_back(
 		    {"counters", Verdict::fails,
-		     fmt::format("{} readings of counters step back, or are no ratios", fold.contradictions())});
+		     fmt::format("{} readings of counters step back, or are not ratios", fold.contradictions())});
 	if (info.ratio_bits) {
 		statements.push_back({"counters", Verdict::not_checked,
-				      "ratios were recorded, not counts: nothing can be summed up and compared"});
+				      "ratios were recorded, not counts: there is nothing to sum up and compare"});
 		return;
 	}
 	const auto same_place = [](const CounterReading &a, const CounterReading &b) {
@@ -172,23 +172,23 @@ void judge_counters(const CounterFold &fold, std::vector<Statement> &statements)
 				 info.counters[i].name, read[i], sum.counts[i])});
 }
 
-// `own` of them are recorders'.
-Statement judge_described_losses(const trace::Trace &trace, std::uint64_t events, std::uint64_t own,
-				 const trace::Losses &losses)
+// `own` of them are recorders' events.
+Statement judge_generic_ctf_losses(const trace::Trace &trace, std::uint64_t events, std::uint64_t own,
+				   const trace::Losses &losses)
 {
-	const std::string read =
-	    fmt::format("{} events were read{}", events, own ? fmt::format(", {} of them of recorders' own", own) : "");
+	const std::string read = fmt::format("{} events were read{}", events,
+					     own ? fmt::format(", {} of them the recorders' own", own) : "");
 	if (losses.gaps)
 		return {"losses", Verdict::fails,
 			fmt::format("{}; {}{} are lost, in {} places", read, losses.all_counted ? "" : "more than ",
 				    losses.discarded, losses.gaps)};
 	if (!trace.problems().empty())
-		return {"losses", Verdict::fails, read + "; how many were in what is damaged is not known"};
-	return {"losses", Verdict::holds, read + ", and none is said to be lost"};
+		return {"losses", Verdict::fails, read + "; how many were in the damaged parts is unknown"};
+	return {"losses", Verdict::holds, read + ", and none is reported lost"};
 }
 
-// Of another tracer's trace: that all of it can be read, and what it says of losses.
-std::vector<Statement> check_described(trace::Trace &trace)
+// For another tracer's trace: whether all of it can be read, and what it says about losses.
+std::vector<Statement> check_generic_ctf(trace::Trace &trace)
 {
 	std::uint64_t events = 0, own = 0;
 	trace::Losses losses;
@@ -201,9 +201,10 @@ std::vector<Statement> check_described(trace::Trace &trace)
 	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
 	std::vector<Statement> statements;
 	judge_streams(trace, statements);
-	statements.push_back(judge_described_losses(trace, events, own, losses));
-	statements.push_back({"recording", Verdict::not_checked,
-			      "it is not one recording of monitor's: nothing more is known to compare it with"});
+	statements.push_back(judge_generic_ctf_losses(trace, events, own, losses));
+	statements.push_back(
+	    {"recording", Verdict::not_checked,
+	     "it is not a single recording made by monitor: there is nothing else to compare it with"});
 	return statements;
 }
 
@@ -246,8 +247,8 @@ const char *word(Verdict verdict)
 
 std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 {
-	if (trace.is_described())
-		return check_described(trace);
+	if (trace.is_generic_ctf())
+		return check_generic_ctf(trace);
 	const trace::Clock &clock = trace.description().clock;
 	Machine machine(trace, info);
 	Contradictions contradictions(clock, trace.begin_time());

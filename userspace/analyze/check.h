@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Is this trace true? Every statement that `monitor check` makes, computed in one pass: conservation of events,
+// Is this trace true? All statements that `monitor check` makes, computed in one pass: conservation of events,
 // agreement with the kernel's own figures, the state machine, order and wholeness, clock. Called by cmd_check.cpp;
 // parts: conservation.cpp, kernel_comparison.cpp, kernel_totals.cpp, clock_check.cpp, witness_check.cpp,
 // user_times.cpp.
@@ -13,8 +13,8 @@
 
 namespace monitor::analyze {
 
-// not_checked: what it would be compared with is not known, or too little for a comparison. not_witnessed: the trace
-// agrees with itself, but nothing independent of the probes can confirm it.
+// not_checked: the figure to compare with is unknown, or too small for a comparison. not_witnessed: the trace agrees
+// with itself, but nothing independent of the probes can confirm it.
 enum class Verdict { holds, fails, not_checked, not_witnessed };
 
 const char *word(Verdict verdict);

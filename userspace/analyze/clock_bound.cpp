@@ -61,7 +61,7 @@ void ClockBound::event(const trace::Event &event)
 	have_last_ = true;
 }
 
-// Numbers are those of 16 bits.
+// The numbers of clock sets have 16 bits.
 void ClockBound::join(unsigned number, const edc_clock_set &set)
 {
 	if (steps_.sets++ == 0) {
@@ -96,7 +96,7 @@ void ClockBound::close_interval(const Sync &next)
 				look(set.from_ns, last_.time + static_cast<std::uint64_t>(
 								   slope * static_cast<long double>(
 									       set.from_ns - last_.monotonic_ns)));
-		// Only the newest sets can still hold.
+		// Only the newest sets can still apply.
 		if (sets_.size() > 4)
 			sets_.erase(sets_.begin(), sets_.end() - 4);
 	}
@@ -122,7 +122,7 @@ std::uint64_t ClockBound::quantile(double part) const
 	return bounds[std::clamp<std::size_t>(rank, 1, bounds.size()) - 1];
 }
 
-std::uint64_t ClockBound::longest_ticks() const
+std::uint64_t ClockBound::max_interval_ticks() const
 {
 	std::uint64_t longest = 0;
 	for (const ClockInterval &interval : intervals_)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How far the trace's times may be from the TSC: computed from the sync events and clock sets of the recorder's stream,
-// as ZM4's synchronisation tokens prove the stamps between them. Used by every report and by check.
+// How far the trace's times may be off the TSC: computed from the clock snapshots (events `sync`) and clock sets of the
+// recorder's stream, much as ZM4's synchronisation tokens prove the time stamps between them. Used by every report and
+// by check.
 //
-// At a sync the recorder read TSC and monotonic time at once; the probes' line at that monotonic time is compared with
-// the TSC read. Between two syncs the truth is taken as straight, so the error is largest at a sync or where one line
-// takes over from another. To that come the reads' widths, the CPUs' skew, and 20 parts in 10^9 of the interval for
-// what the slope may do in between (the drift measured on real machines is some 10^-9).
+// At a snapshot the recorder read TSC and monotonic time at once; the probes' line at that monotonic time is compared
+// with the TSC value. Between two snapshots the true time is assumed to be linear, so the error is largest at a
+// snapshot or where one line replaces another. Added to it are the widths of the reads, the CPUs' skew, and 20 parts in
+// 10^9 of the interval for changes of the slope in between (the drift measured on real machines is about 10^-9).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct ClockInterval {
 	std::uint64_t bound = 0;        // ticks
 };
 
-// How the clock sets join. `steps` of them do not begin on their predecessor's line.
+// How the clock sets join. `steps` of them do not start on their predecessor's line.
 struct ClockSteps {
 	std::uint64_t sets = 0, steps = 0, largest = 0, missing = 0;
 };
@@ -37,11 +38,11 @@ public:
 
 	const std::vector<ClockInterval> &intervals() const { return intervals_; }
 	std::uint64_t syncs() const { return syncs_; }
-	// Of the intervals of the recording, in ticks; 0 without any.
+	// Of the intervals of the recording, in ticks; 0 if there are none.
 	std::uint64_t largest() const;
-	// The bound that this part of the intervals keeps.
+	// The bound that this fraction of the intervals does not exceed.
 	std::uint64_t quantile(double part) const;
-	std::uint64_t longest_ticks() const;
+	std::uint64_t max_interval_ticks() const;
 	const ClockSteps &steps() const { return steps_; }
 
 private:

@@ -8,13 +8,12 @@
 namespace monitor::analyze {
 namespace {
 
-// The recorder syncs ten times a second. Over a second without one is no error of the clock's, but then nothing proves
-// it.
+// The recorder takes ten clock snapshots a second. More than a second without one is no error of the clock, but then
+// nothing proves it right.
 constexpr std::uint64_t witnessed_ns = 1'000'000'000;
-// Less than a wake-up from one CPU to another takes: the order of cause and effect can be seen. A quiet machine has 1
-// us.
+// Less than a wake-up from one CPU to another takes, so cause and effect can be told apart. A quiet machine has 1 us.
 constexpr std::uint64_t largest_bound_ns = 10'000;
-// What the clock went off in such a time, the recorder steers back in its next looks.
+// After such a time the recorder steers the clock back within this time.
 constexpr std::uint64_t recovery_ns = 1'000'000'000;
 constexpr std::size_t gaps_shown = 5;
 
@@ -23,8 +22,8 @@ double seconds_of(const trace::Clock &clock, std::uint64_t ticks)
 	return static_cast<double>(clock.to_ns(ticks)) / 1e9;
 }
 
-// `untold_skew`: ticks of each bound that are the skew of the CPUs' clocks, where these could not be compared closely
-// enough to judge by them.
+// `untold_skew`: ticks of each bound that are due to the skew of the CPUs' clocks, where these could not be compared
+// closely enough to judge by them.
 void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64_t untold_skew, std::uint64_t begin,
 		 std::vector<Statement> &statements)
 {
@@ -45,11 +44,10 @@ void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64
 		if (is_wide && wide++ == 0)
 			first_wide = &interval;
 	}
-	const std::string text =
-	    fmt::format("{} sync events; clock bound {} ns at the most, {} ns for 99.9 % of {} intervals, the longest "
-			"{:.0f} ms",
-			bound.syncs(), clock.to_ns(bound.largest()), clock.to_ns(bound.quantile(0.999)),
-			bound.intervals().size(), seconds_of(clock, bound.longest_ticks()) * 1e3);
+	const std::string text = fmt::format(
+	    "{} sync events; clock bound at most {} ns, {} ns for 99.9 % of {} intervals, the longest {:.0f} ms",
+	    bound.syncs(), clock.to_ns(bound.largest()), clock.to_ns(bound.quantile(0.999)), bound.intervals().size(),
+	    seconds_of(clock, bound.max_interval_ticks()) * 1e3);
 	if (wide)
 		statements.push_back(
 		    {"clock", Verdict::fails,
@@ -65,13 +63,12 @@ void judge_bound(const ClockBound &bound, const trace::Clock &clock, std::uint64
 	else
 		statements.push_back({"clock", witnessed ? Verdict::holds : Verdict::not_witnessed, text});
 	for (std::size_t i = 0; i < std::min(gaps.size(), gaps_shown); ++i)
-		statements.push_back(
-		    {"clock_gap", Verdict::not_witnessed,
-		     fmt::format(
-			 "the clock is not witnessed for {:.3f} s, from {:.3f} s on, for the recorder stood still: "
-			 "its bound there is {} ns",
-			 seconds_of(clock, gaps[i].to - gaps[i].from),
-			 seconds_of(clock, gaps[i].from - std::min(begin, gaps[i].from)), clock.to_ns(gaps[i].bound))});
+		statements.push_back({"clock_gap", Verdict::not_witnessed,
+				      fmt::format("the clock is not witnessed for {:.3f} s, from {:.3f} s on, because "
+						  "the recorder did not run: its bound there is {} ns",
+						  seconds_of(clock, gaps[i].to - gaps[i].from),
+						  seconds_of(clock, gaps[i].from - std::min(begin, gaps[i].from)),
+						  clock.to_ns(gaps[i].bound))});
 	if (gaps.size() > gaps_shown)
 		statements.push_back({"clock_gap", Verdict::not_witnessed,
 				      fmt::format("and {} more such times", gaps.size() - gaps_shown)});
@@ -86,8 +83,8 @@ void judge_sets(const ClockBound &bound, std::vector<Statement> &statements)
 	statements.push_back(
 	    {"clock_sets", holds ? Verdict::holds : Verdict::fails,
 	     holds
-		 ? fmt::format("{} clock sets: each begins on the line of the one before it", steps.sets)
-		 : fmt::format("of {} clock sets {} do not begin on the line of the one before it, up to {} ticks off "
+		 ? fmt::format("{} clock sets: each starts on the line of the one before it", steps.sets)
+		 : fmt::format("of {} clock sets {} do not start on the line of the one before it, up to {} ticks off "
 			       "it, and {} are missing",
 			       steps.sets, steps.steps, steps.largest, steps.missing)});
 }
@@ -99,17 +96,18 @@ void judge_skew(const trace::Clock &clock, const RecordingInfo &info, std::vecto
 		if (clock.name == "tsc")
 			statements.push_back(
 			    {"clock_skew", Verdict::not_witnessed,
-			     "how far the CPUs' clocks are apart was not measured: the bound leaves it out"});
+			     "how far apart the CPUs' clocks are was not measured: the bound does not include it"});
 		return;
 	}
 	if (info.clocks_not_compared)
-		statements.push_back({"clock_skew", Verdict::not_checked,
-				      fmt::format("the clocks of {} CPUs were not compared with the others', for the "
-						  "recorder's cpuset is without them: the bound leaves them out",
-						  info.clocks_not_compared)});
+		statements.push_back(
+		    {"clock_skew", Verdict::not_checked,
+		     fmt::format("the clocks of {} CPUs were not compared with the others', because the recorder's "
+				 "cpuset excludes them: the bound does not include them",
+				 info.clocks_not_compared)});
 	else if (skew.cpus_compared && !skew.uncertainty)
 		statements.push_back({"clock_skew", Verdict::fails,
-				      "the CPUs' clocks are said to be compared in no time: they were not"});
+				      "the CPUs' clocks are said to have been compared in no time: they were not"});
 	else
 		statements.push_back({"clock_skew", Verdict::holds,
 				      fmt::format("the clocks of {} CPUs are at most {} ns apart", skew.cpus_online,
@@ -122,10 +120,11 @@ void judge_clock(const ClockBound &bound, const trace::Clock &clock, const Recor
 		 std::vector<Statement> &statements)
 {
 	if (bound.intervals().empty())
-		statements.push_back({"clock", Verdict::fails, "there are no two sync events: the clock has no proof"});
+		statements.push_back(
+		    {"clock", Verdict::fails, "there are fewer than two sync events: the clock cannot be checked"});
 	else
 		judge_bound(bound, clock,
-			    clock.to_ns(info.skew.least_uncertainty) > largest_bound_ns ? info.skew_ticks : 0, begin,
+			    clock.to_ns(info.skew.min_uncertainty) > largest_bound_ns ? info.skew_ticks : 0, begin,
 			    statements);
 	judge_sets(bound, statements);
 	judge_skew(clock, info, statements);

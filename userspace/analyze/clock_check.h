@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Statements on the clock: the bound that the sync events prove, the clock sets' joints, the CPUs' skew. Part of
-// check.cpp.
+// Statements about the clock: the bound that the clock snapshots prove, the joints of the clock sets, the CPUs' skew.
+// Part of check.cpp.
 #pragma once
 
 #include <vector>

@@ -31,7 +31,7 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 	if (!info.complete) {
 		statements.push_back(
 		    {"conservation", Verdict::not_checked,
-		     "conservation cannot be checked: the recording did not come to its end and left no counts"});
+		     "conservation cannot be checked: the recording was not completed and left no counts"});
 		return;
 	}
 	judge_classes(info, statements);
@@ -40,14 +40,14 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 	judge_user(info, statements);
 	for (const auto &[event, fired] : info.fault_counts) {
 		const std::uint64_t seen = seen_of(info, event);
-		// What a hidden thread does has no token.
+		// What a hidden thread does leaves no token.
 		const Verdict verdict = seen == fired            ? Verdict::holds
 					: hidden && seen < fired ? Verdict::not_checked
 								 : Verdict::fails;
 		statements.push_back(
 		    {"fired_" + event, verdict,
 		     fmt::format("{}: the kernel fired it {} times, the probe saw {}{}", event, fired, seen,
-				 verdict == Verdict::not_checked ? "; hidden threads' are missing" : "")});
+				 verdict == Verdict::not_checked ? "; those of hidden threads are missing" : "")});
 	}
 }
 
@@ -68,8 +68,8 @@ void Conservation::judge_classes(const RecordingInfo &info, std::vector<Statemen
 		all = false;
 		statements.push_back(
 		    {"conservation", Verdict::fails,
-		     fmt::format("{} ({}): {} seen, but {} in blocks + {} refused + {} nested too deep + {} filtered",
-				 counts.name, counts.id, counts.seen, found, counts.refused, counts.too_deep,
+		     fmt::format("{} ({}): {} seen, but {} in blocks + {} discarded + {} nested too deep + {} filtered",
+				 counts.name, counts.id, counts.seen, found, counts.discarded, counts.too_deep,
 				 counts.filtered)});
 	}
 	for (unsigned id = first_kernel_id; id < tokens_.size(); ++id)
@@ -95,10 +95,10 @@ void Conservation::judge_control(const RecordingInfo &info, std::vector<Statemen
 	    {"control_tokens", holds ? Verdict::holds : Verdict::fails,
 	     info.control_tokens
 		 ? fmt::format("the recorder wrote {} tokens of its own, {} are in blocks", *info.control_tokens, found)
-		 : "how many tokens the recorder wrote of its own is not in recording.json"});
+		 : "recording.json does not say how many tokens the recorder itself wrote"});
 }
 
-// What instrumented programs posted: as their cards and the recorder counted it, and as it is in the streams.
+// What instrumented programs posted: as counted by their cards and the recorder, and as found in the streams.
 void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> &statements) const
 {
 	if (!info.user_card)
@@ -107,15 +107,16 @@ void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> 
 	statements.push_back(
 	    {"user_events",
 	     user.tokens == user_tokens_ && user.discarded == user_discarded_ ? Verdict::holds : Verdict::fails,
-	     fmt::format("{} events of {} instrumented processes were taken, {} are in blocks; {} were refused by full "
-			 "rings, the streams tell of {}; {} came before there were rings",
-			 user.tokens, user.processes, user_tokens_, user.discarded, user_discarded_, user.early)});
+	     fmt::format(
+		 "{} events of {} instrumented processes were read, {} are in blocks; {} were discarded by full "
+		 "rings, the streams report {}; {} occurred before there were rings",
+		 user.tokens, user.processes, user_tokens_, user.discarded, user_discarded_, user.early)});
 	judge_claims(user, statements);
 	if (user.not_searched)
 		statements.push_back(
 		    {"user_search", Verdict::not_checked,
-		     fmt::format("{} processes that ran before the recording could not be looked through: if they are "
-				 "instrumented their events may be missing",
+		     fmt::format("{} processes that ran before the recording could not be searched: if they are "
+				 "instrumented, their events may be missing",
 				 user.not_searched)});
 	if (user.damaged)
 		statements.push_back(
@@ -124,27 +125,27 @@ void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> 
 	if (user.refused + user.classes_refused)
 		statements.push_back(
 		    {"user_refused", Verdict::fails,
-		     fmt::format("{} processes got no rings and {} event classes no number{}", user.refused,
+		     fmt::format("{} processes got no rings and {} event classes no id{}", user.refused,
 				 user.classes_refused, user.why_refused.empty() ? "" : " (" + user.why_refused + ")")});
 }
 
-// What processes say that they lost, each for itself: nobody else can count it.
+// What each process says it lost: nothing else can count it.
 void Conservation::judge_claims(const UserInfo &user, std::vector<Statement> &statements)
 {
 	std::string text;
 	for (const UserClaim &claim : user.largest_claims) {
 		if (claim.possible)
-			text += fmt::format("; process {}: {} refused by its rings, {} before it had any",
+			text += fmt::format("; process {}: {} discarded by its rings, {} before it had any",
 					    claim.process, claim.discarded, claim.early);
 		else
 			statements.push_back({"user_claims", Verdict::fails,
-					      fmt::format("process {} says that it lost more events than all CPUs can "
-							  "post: that is not believed",
+					      fmt::format("process {} reports more lost events than all CPUs can post: "
+							  "that is not believed",
 							  claim.process)});
 	}
 	if (!text.empty())
 		statements.push_back({"user_claims", Verdict::holds,
-				      fmt::format("{} processes say that they lost events, {} in all{}", user.claims,
+				      fmt::format("{} processes report lost events, {} in total{}", user.claims,
 						  user.discarded + user.early, text)});
 }
 
@@ -152,17 +153,17 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 {
 	std::uint64_t refused = 0, too_deep = 0;
 	for (const ClassCounts &counts : info.classes) {
-		refused += counts.refused;
+		refused += counts.discarded;
 		too_deep += counts.too_deep;
 	}
 	const bool placed = discarded_ == refused && !uncounted_;
 	statements.push_back({"losses_placed", placed ? Verdict::holds : Verdict::fails,
-			      fmt::format("{} tokens were refused by full rings, the streams tell of {} in {} gaps{}",
+			      fmt::format("{} tokens were discarded by full rings, the streams report {} in {} gaps{}",
 					  refused, discarded_, gaps_, uncounted_ ? ", some uncounted" : "")});
 	if (refused + too_deep)
 		statements.push_back(
 		    {"losses", Verdict::holds,
-		     fmt::format("{} events were lost and counted: {} refused by full rings, {} nested too deep",
+		     fmt::format("{} events were lost and counted: {} discarded by full rings, {} nested too deep",
 				 refused + too_deep, refused, too_deep)});
 	if (info.dropped_blocks)
 		statements.push_back({"dropped_blocks", Verdict::fails,
@@ -179,7 +180,7 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 	if (info.clamped > total() / 1000)
 		statements.push_back(
 		    {"clamped", Verdict::fails,
-		     fmt::format("{} times stepped back and were moved up to the one before", info.clamped)});
+		     fmt::format("{} times stepped back and were moved up to the previous one", info.clamped)});
 	if (info.traced_refused)
 		statements.push_back(
 		    {"filter_full", Verdict::fails,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Conservation: what the probes saw is what is in the blocks or counted as lost or filtered, class by class. Part of
-// check.cpp, which feeds it every event and gap.
+// Conservation: for each class, what the probes saw is what is in the blocks or was counted as lost or filtered. Part
+// of check.cpp, which feeds it every event and gap.
 #pragma once
 
 #include <cstdint>

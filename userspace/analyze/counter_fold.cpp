@@ -9,7 +9,7 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::uint64_t most_cpus = 8192;
+constexpr std::uint64_t max_cpus = 8192;
 
 void add(std::vector<std::uint64_t> &to, const std::vector<std::uint64_t> &from)
 {
@@ -143,22 +143,22 @@ void CounterFold::describe(const trace::EventClass &cls, unsigned set, bool scal
 
 CounterFold::Reading *CounterFold::last(std::uint64_t cpu, std::uint64_t set)
 {
-	if (cpu >= most_cpus || set >= info_.sets.size())
+	if (cpu >= max_cpus || set >= info_.sets.size())
 		return nullptr;
 	if (last_.size() <= cpu)
 		last_.resize(cpu + 1, std::vector<Reading>(info_.sets.size()));
 	return &last_[cpu][set];
 }
 
-// The part of time that a reading belongs to, which tells of the time since the one before.
+// The part that a reading belongs to; the reading covers the time since the previous one.
 CounterPart &CounterFold::part_at(std::uint64_t since, std::uint64_t time)
 {
 	reaching_back_ += part_of(since) != part_of(time);
 	return parts_.try_emplace(part_of(time), CounterPart{{}, {}, none()}).first->second;
 }
 
-// Whose it is what was counted on a CPU since then; all that ran there have it too. Several readings in a row of one
-// thread are one occurrence.
+// The sums that get what was counted on a CPU since then; the CPU's sums get it too. Consecutive readings of one thread
+// are one occurrence.
 CounterSums &CounterFold::sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since)
 {
 	CounterSums &of_cpu = part.cpus.try_emplace(cpu.number, none()).first->second;
@@ -178,7 +178,7 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 	ratio_time_.resize(std::max<std::size_t>(ratio_time_.size(), cpu.number + 1));
 	const std::uint64_t before = std::exchange(ratio_time_[cpu.number], event.time);
 	if (before == 0)
-		return; // what it tells of began at a moment that no token has
+		return; // it covers time from a moment that has no token
 	CounterPart &part = part_at(before, event.time);
 	CounterSums &sums = sums_of(part, cpu, before);
 	CounterSums now = none();
@@ -218,7 +218,7 @@ void CounterFold::counters(const Cpu &cpu, const trace::Event &event)
 	take(cpu, cls.set, std::move(now));
 }
 
-// The reading at the end, where the tokens pass it: who runs then may not be who runs at the end of the trace.
+// Uses the reading at the end as soon as tokens pass it: the running thread may be another at the end of the trace.
 void CounterFold::take_end(const Cpu &cpu, unsigned set)
 {
 	for (const CounterReading &end : info_.end)
@@ -251,7 +251,7 @@ void CounterFold::add(CounterSums &sums, unsigned set, const Reading &before, co
 		sums.counts[info_.sets[set].first + i] += now.values[i] - before.values[i];
 	const std::uint64_t ticks = now.time - before.time;
 	sums.ticks[set] += ticks;
-	// The short token does not say how long the set was enabled: all the time.
+	// The short token does not say how long the set was enabled: it was all the time.
 	sums.enabled_ns[set] +=
 	    before.enabled_ns && now.enabled_ns ? now.enabled_ns - before.enabled_ns : clock_.to_ns(ticks);
 	sums.missed_ns[set] += now.missed_ns - before.missed_ns;
@@ -262,7 +262,7 @@ void CounterFold::finish(const Machine &machine)
 	for (const CounterReading &end : info_.end) {
 		Cpu without_tokens;
 		without_tokens.number = static_cast<std::uint32_t>(end.cpu);
-		if (end.cpu < most_cpus && end.set < info_.sets.size())
+		if (end.cpu < max_cpus && end.set < info_.sets.size())
 			take(end.cpu < machine.cpus().size() ? machine.cpus()[end.cpu] : without_tokens,
 			     static_cast<unsigned>(end.set), reading_of(end));
 	}

@@ -7,7 +7,7 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::size_t most_sets = 64, most_counters = 256, most_terms = 64;
+constexpr std::size_t max_sets = 64, max_counters = 256, max_terms = 64;
 
 const Json &array_of(const Json &object, const char *name)
 {
@@ -23,7 +23,7 @@ void add_set(const Json &json, CountersInfo &info)
 	set.scaled_id = static_cast<unsigned>(number(member(json, "scaled_id")));
 	set.first = info.counters.size();
 	for (const Json &counter : array_of(json, "counters"))
-		if (info.counters.size() < most_counters)
+		if (info.counters.size() < max_counters)
 			info.counters.push_back({text(member(counter, "name")), text(member(counter, "unit")),
 						 text(member(counter, "field")),
 						 static_cast<unsigned>(info.sets.size())});
@@ -31,15 +31,15 @@ void add_set(const Json &json, CountersInfo &info)
 	info.sets.push_back(set);
 }
 
-// False: a term has the number of a counter that is not there.
+// False: a term refers to a counter that does not exist.
 bool read_terms(const Json &json, const CountersInfo &info, std::vector<CounterTerm> &terms)
 {
 	for (const Json &item : json) {
 		const Json &number_of = member(item, "counter");
 		const bool counts = number_of.is_number_integer() && number_of.get<std::int64_t>() >= 0;
-		const std::uint64_t counter = counts ? number(number_of) : most_counters;
+		const std::uint64_t counter = counts ? number(number_of) : max_counters;
 		const Json &factor = member(item, "factor");
-		if (counter >= info.counters.size() || !factor.is_number() || terms.size() >= most_terms)
+		if (counter >= info.counters.size() || !factor.is_number() || terms.size() >= max_terms)
 			return false;
 		terms.push_back({factor.get<double>(), static_cast<std::size_t>(counter)});
 	}
@@ -73,8 +73,8 @@ void add_measurement(const Json &json, CountersInfo &info)
 
 void add_ratio(const Json &json, CountersInfo &info)
 {
-	const std::uint64_t measurement = optional_number(member(json, "measurement")).value_or(most_counters);
-	if (measurement >= info.measurements.size() || info.ratios.size() >= most_counters)
+	const std::uint64_t measurement = optional_number(member(json, "measurement")).value_or(max_counters);
+	if (measurement >= info.measurements.size() || info.ratios.size() >= max_counters)
 		return;
 	info.measurements[measurement].ratio = info.ratios.size();
 	info.ratios.push_back({text(member(json, "field")), flag(member(json, "inverse"))});
@@ -105,13 +105,13 @@ std::optional<CountersInfo> counters_info(const Json &json)
 		return {};
 	CountersInfo info;
 	for (const Json &set : array_of(json, "sets"))
-		if (info.sets.size() < most_sets)
+		if (info.sets.size() < max_sets)
 			add_set(set, info);
 	const std::uint64_t bits = number(member(json, "ratio_bits"));
 	info.ratio_bits = bits == EDC_RATIO_BITS_16 || bits == EDC_RATIO_BITS_32 ? static_cast<unsigned>(bits) : 0;
 	info.ratio_id = static_cast<unsigned>(number(member(json, "ratio_id")));
 	for (const Json &measurement : array_of(json, "measurements"))
-		if (info.measurements.size() < most_counters)
+		if (info.measurements.size() < max_counters)
 			add_measurement(measurement, info);
 	for (const Json &ratio : array_of(json, "ratios"))
 		if (info.ratio_bits)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The counters of a recording (member `counters` of recording.json): which there are, what measurements are made of
-// them, and how they stood at the start and the end. Untrusted, as recording_info.h says. Used by counter_fold.cpp and
-// the reports.
+// The counters of a recording (member `counters` of recording.json): which there are, what is measured with them, and
+// their values at the start and the end. Untrusted, as recording_info.h says. Used by counter_fold.cpp and the reports.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@ struct CounterInfo {
 	unsigned set = 0;
 };
 
-// Counters that are scheduled together: one event class for all that were counting all the time, one that also says how
-// long they were.
+// Counters that are scheduled together: one event class for readings where all were counting all the time, one that
+// also says how long they were.
 struct CounterSetInfo {
 	unsigned id = 0, scaled_id = 0;
 	std::size_t first = 0, count = 0; // in CountersInfo::counters
@@ -37,10 +36,10 @@ struct Measurement {
 	std::vector<CounterTerm> numerator, denominator;
 	Per per = Per::counters;
 	std::string missing;              // why it was not measured; "" if it was
-	std::optional<std::size_t> ratio; // in CountersInfo::ratios: recorded as such, not as counts
+	std::optional<std::size_t> ratio; // in CountersInfo::ratios: recorded as a ratio, not as counts
 };
 
-// A normalised ratio (monitor/ratio.h) that tokens hold.
+// A normalised ratio (monitor/ratio.h) in the tokens.
 struct RatioInfo {
 	std::string field;    // in the event class
 	bool inverse = false; // of the measurement
@@ -58,8 +57,8 @@ struct CountersInfo {
 	unsigned ratio_bits = 0, ratio_id = 0; // EDC_RATIO_BITS_*, 0: counts were recorded; the event class
 	std::vector<RatioInfo> ratios;
 	std::vector<CounterReading> start, end;
-	unsigned user_id = 0;     // the event class by which programs tell the first set's counts at borders; 0: none
-	std::string user_refused; // why none
+	unsigned user_id = 0; // the event class by which programs report the first set's counts at boundaries; 0: none
+	std::string user_refused;        // why there is none
 	std::vector<std::string> resets; // the events of --reset-on, by number
 };
 

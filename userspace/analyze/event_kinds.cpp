@@ -10,7 +10,7 @@ namespace {
 struct Row {
 	const char *event;
 	Kind kind;
-	// Machine reads them by this order; what other tracers call a field stands behind |.
+	// Machine reads the fields in this order; the names that other tracers use follow after |.
 	std::initializer_list<const char *> fields;
 };
 
@@ -52,7 +52,7 @@ std::string_view plain_name(const trace::EventClass &cls)
 	return colon == std::string_view::npos ? name : name.substr(colon + 1);
 }
 
-// By the first of the names that the class has.
+// Uses the first of the names that the class has.
 trace::FieldRef find_field(const trace::EventClass &cls, std::string_view names)
 {
 	for (std::size_t bar; !names.empty(); names.remove_prefix(std::min(bar, names.size() - 1) + 1)) {
@@ -63,7 +63,7 @@ trace::FieldRef find_field(const trace::EventClass &cls, std::string_view names)
 	return {};
 }
 
-// Of another tracer's event only what has all that ours has is taken for the same.
+// Another tracer's event is taken for ours only if it has all the fields that ours has.
 bool fill_fields(const Row &row, const trace::EventClass &cls, EventKind &kind)
 {
 	std::size_t i = 0;
@@ -84,7 +84,7 @@ EventKinds::EventKinds(const trace::Description &description)
 {
 	for (const auto &cls : description.classes()) {
 		if (cls->domain == trace::Domain::user)
-			continue; // programs may call their events what they like
+			continue; // programs may name their events as they like
 		EventKind kind;
 		const std::string_view name = plain_name(*cls);
 		const auto row = std::ranges::find_if(rows, [&](const Row &r) { return name == r.event; });
@@ -120,7 +120,7 @@ EventKinds::EventKinds(const trace::Description &description)
 	leave_out_unpaired(description);
 }
 
-// Another tracer may have been asked for begins only, or for ends only: nothing lies between these.
+// Another tracer may have recorded only starts, or only ends: these form no intervals.
 void EventKinds::leave_out_unpaired(const trace::Description &description)
 {
 	const auto other_end = [](Kind kind) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From the names of a description to what the fold does with an event: one table, looked up once per class when a trace
-// is opened. Used by Machine and KernelComparison. An event or field that a trace does not have is simply never met, or
-// reads as 0.
+// Maps the names in a description to what the fold does with an event: one table, looked up once per class when a trace
+// is opened. Used by Machine and KernelComparison. An event that a trace lacks never occurs, and a missing field reads
+// as 0.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ enum class Kind : std::uint8_t {
 	cgroup_attach_task,
 	interrupt_entry,
 	interrupt_exit,
-	timer_entry, // of the local timer: an interrupt_entry that tells the mode it met
+	timer_entry, // of the local timer: an interrupt_entry that gives the interrupted mode
 	sys_enter,
 	sys_exit,
 	page_fault_user,
@@ -39,7 +39,7 @@ enum class Kind : std::uint8_t {
 	major_fault,
 	counters,
 	sample,
-	user_thread, // in a user stream: who writes from here on
+	user_thread, // in a user stream: the thread that writes from here on
 };
 
 struct EventKind {
@@ -60,7 +60,7 @@ public:
 	bool is_softirq(std::uint32_t interrupt) const { return interrupts_[interrupt] == "softirq"; }
 	// "irq:24", "irq:local_timer", "softirq:NET_RX"
 	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;
-	// The label of a softirq's number, or of a system call's: empty if the description has none.
+	// The label of the number of a softirq or system call; empty if the description has none.
 	std::string softirq_label(std::uint32_t number) const;
 	std::string syscall_label(std::uint32_t number) const;
 
@@ -68,7 +68,7 @@ private:
 	void leave_out_unpaired(const trace::Description &description);
 
 	std::vector<EventKind> kinds_;
-	std::vector<std::uint16_t> index_; // by class id
+	std::vector<std::uint16_t> index_; // by class index
 	std::vector<std::string> interrupts_;
 	std::shared_ptr<const trace::Enumeration> softirqs_, syscalls_;
 };

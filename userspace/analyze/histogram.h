@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values in log-linear buckets: 128 per power of two, so a percentile is within 1/128 (0.8 %) of its value, whatever
-// their number, in a KiB for each power of two. Used by activities.cpp and statistics/distribution.h.
+// Values in log-linear buckets: 128 per power of two, so a percentile is within 1/128 (0.8 %) of its value, however
+// many values there are; 1 KiB for each power of two. Used by activities.cpp and statistics/distribution.h.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ public:
 	}
 	std::uint64_t total() const { return total_; }
 
-	// Calls visit(first, last, count) for every bucket that has values, in their order.
+	// Calls visit(first, last, count) for every bucket that has values, in order.
 	template <class Visit> void visit(Visit &&visit) const
 	{
 		for (unsigned power = 0; power < powers_.size(); ++power)
@@ -54,8 +54,7 @@ public:
 					visit(first_of(power, i), last_of(power, i), powers_[power][i]);
 	}
 
-	// The upper end of the bucket of the value that `rank` values, itself included, do not exceed; 0 if there are
-	// none.
+	// The upper end of the bucket of the rank-th smallest value, counted from 1; 0 if there are no values.
 	std::uint64_t at_rank(std::uint64_t rank) const
 	{
 		std::uint64_t before = 0, found = 0;
@@ -66,7 +65,7 @@ public:
 		});
 		return found;
 	}
-	// The upper end of the bucket in which the p-th part (0 to 1) of the values ends; 0 if there are none.
+	// The upper end of the bucket of the p-quantile (p from 0 to 1); 0 if there are no values.
 	std::uint64_t percentile(double p) const
 	{
 		return at_rank(std::min(static_cast<std::uint64_t>(p * static_cast<double>(total_)) + 1, total_));

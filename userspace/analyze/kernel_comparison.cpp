@@ -13,20 +13,20 @@ namespace {
 
 constexpr std::uint64_t just_switched_ns = 200'000; // reading a thread's figures takes less
 constexpr std::uint64_t tick_ns =
-    20'000'000; // a running thread's sum_exec_runtime is two ticks of HZ=100 old at the most
-constexpr std::uint64_t least_tolerance_ns = 200'000;
-constexpr std::uint64_t neighbour_ns = 5'000'000; // what one slow pick of the next thread moves between neighbours
-// A virtual CPU that stands still within a switch moves so much, seldom: from one thread to the next, none is lost.
+    20'000'000; // a running thread's sum_exec_runtime can be as much as two ticks of HZ=100 old
+constexpr std::uint64_t min_tolerance_ns = 200'000;
+constexpr std::uint64_t neighbour_ns = 5'000'000; // one slow pick of the next thread moves this between neighbours
+// A virtual CPU that stalls within a switch moves up to this, rarely, from one thread to the next; none is lost.
 constexpr std::uint64_t stall_ns = 50'000'000;
-constexpr std::uint64_t stalled_threads = 2, stalled_parts = 100; // these, or one in so many threads
-constexpr std::uint64_t per_irq_ns = 2'000;                       // an interrupt's way to its token
+constexpr std::uint64_t stalled_threads = 2, stalled_parts = 100; // at most 2 threads, or 1 in 100 if that is more
+constexpr std::uint64_t per_irq_ns = 2'000;                       // from an interrupt to its token
 constexpr std::uint64_t tolerance_parts = 200;                    // 0.5 %
-// A tolerance above these parts of what is compared says nothing: of a thread's time, of all threads' together.
+// A tolerance above 1/thread_parts of a thread's time, or 1/total_parts of all threads' time, proves nothing.
 constexpr std::uint64_t thread_parts = 2, total_parts = 10;
-// Within one switch the kernel takes its clock before it picks the next thread (and balances load, and programs a
-// timer), the token after it: the time between goes to another thread. Tens of us in a VM; more on a slower machine,
-// where an event's calibrated cost is higher too. The sum over all threads has no such slack.
-constexpr double least_per_switch_ns = 250'000, event_costs_per_switch = 1000;
+// Within one switch the kernel reads its clock before it picks the next thread (and balances load, and programs a
+// timer); the token is posted afterwards. The time in between is charged to another thread: tens of us in a VM; more on
+// a slower machine, where an event's calibrated cost is higher too. The sum over all threads has no such slack.
+constexpr double min_per_switch_ns = 250'000, event_costs_per_switch = 1000;
 
 std::uint64_t distance(std::uint64_t a, std::uint64_t b)
 {
@@ -36,7 +36,7 @@ std::uint64_t distance(std::uint64_t a, std::uint64_t b)
 } // namespace
 
 KernelComparison::KernelComparison(const EventKinds &kinds, const trace::Clock &clock, const RecordingInfo &info)
-    : kinds_(kinds), clock_(clock), info_(info), per_switch_ns_(least_per_switch_ns)
+    : kinds_(kinds), clock_(clock), info_(info), per_switch_ns_(min_per_switch_ns)
 {
 	if (const auto cost = info.cost_ns.find("sched"); cost != info.cost_ns.end())
 		per_switch_ns_ = std::max(per_switch_ns_, cost->second * event_costs_per_switch);
@@ -142,10 +142,10 @@ void KernelComparison::on_switch(const trace::Event &event, const EventKind &kin
 	cpu->irq_depth = 0;
 }
 
-// The kernel's figures are of a thread, whatever its number.
+// The kernel's figures belong to the thread, whatever its number.
 void KernelComparison::exchanged(const Thread &one, const Thread &other)
 {
-	tally(std::max(one.tid, other.tid)); // a place for both
+	tally(std::max(one.tid, other.tid)); // resizes for both
 	Tally *of_one = tally(one.tid), *of_other = tally(other.tid);
 	if (!of_one || !of_other)
 		return;
@@ -170,7 +170,7 @@ void KernelComparison::on_interrupt(const trace::Event &event, bool entry)
 	}
 }
 
-// The kernel counts where the CPU changes; the event fires where it does not, too.
+// The kernel counts a migration only if the CPU changes; the event also fires if it does not.
 void KernelComparison::on_migration(const trace::Event &event, const EventKind &kind)
 {
 	Tally *thread = tally(kind.field[0].get<std::int32_t>(event));
@@ -278,20 +278,20 @@ void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Eve
 	const std::uint64_t at_edges = std::uint64_t{thread.migrated_at_base} + migrates;
 	const bool too_few = thread.migrations + at_edges < kernel_migrations;
 	const bool too_many = kernel_migrations + at_edges < thread.migrations;
-	// Who is moved by a hidden thread, which balances load or wakes it, is moved without a token.
+	// A thread that a hidden thread moves, by balancing load or waking it, migrates without a token.
 	unseen_migrations_ += any_hidden_ && too_few;
 	migrations_.add(tid, kernel_migrations, thread.migrations, !too_many && (any_hidden_ || !too_few));
 }
 
-// 0.5 %, the edges, and what moves between neighbours; see the constants.
+// 0.5 %, the edges, and what may move between neighbours; see the constants.
 std::uint64_t KernelComparison::tolerance_of(const Tally &thread, std::uint64_t slack) const
 {
-	return std::max(least_tolerance_ns, clock_.to_ns(thread.ticks) / tolerance_parts) + steal_ns_ +
-	       slack * tick_ns + neighbour_ns + clock_.to_ns(2 * info_.skew_ticks) +
+	return std::max(min_tolerance_ns, clock_.to_ns(thread.ticks) / tolerance_parts) + steal_ns_ + slack * tick_ns +
+	       neighbour_ns + clock_.to_ns(2 * info_.skew_ticks) +
 	       static_cast<std::uint64_t>(static_cast<double>(thread.switches) * per_switch_ns_);
 }
 
-// Less interrupts where this kernel takes them out.
+// The kernel's time may lack the interrupts, if this kernel excludes them.
 bool KernelComparison::exec_agrees(const Tally &thread, std::uint64_t kernel_ns, std::uint64_t tolerance) const
 {
 	const std::uint64_t ours_ns = clock_.to_ns(thread.ticks);
@@ -308,7 +308,7 @@ bool KernelComparison::judge_total_time(std::vector<Statement> &statements) cons
 {
 	const std::uint64_t irq_ns = info_.irq_time_taken_out ? exec_.ours : 0; // then the kernel's sum may be lower
 	const std::uint64_t tolerance =
-	    std::max(least_tolerance_ns, exec_.ours / tolerance_parts) + steal_ns_ + uncertain_threads_ * tick_ns;
+	    std::max(min_tolerance_ns, exec_.ours / tolerance_parts) + steal_ns_ + uncertain_threads_ * tick_ns;
 	const bool holds = exec_.kernel <= exec_.ours + tolerance + clock_.to_ns(late_ticks_) &&
 			   exec_.kernel + tolerance + irq_ns >= exec_.ours;
 	const bool says_little = tolerance > std::max(exec_.kernel, exec_.ours) / total_parts;
@@ -331,7 +331,7 @@ void KernelComparison::judge_threads(std::vector<Statement> &statements) const
 		if (sum.wrong)
 			text += fmt::format("; {} threads disagree, thread {} most: {} against {}{}", sum.wrong,
 					    sum.worst.tid, sum.worst.kernel, sum.worst.ours,
-					    stalled ? " (not the sum: a CPU stood still as threads switched)" : "");
+					    stalled ? " (not the sum: a CPU stalled while threads switched)" : "");
 		statements.push_back({id, sum.wrong && !stalled ? Verdict::fails : Verdict::holds, text});
 	};
 	std::vector<Statement> total;
@@ -340,7 +340,8 @@ void KernelComparison::judge_threads(std::vector<Statement> &statements) const
 			     distance(exec_.worst.kernel, exec_.worst.ours) <= stall_ns;
 	state("thread_switches", "context switches", switches_, "", false);
 	state("thread_cpu_time", "CPU time", exec_, " ns", stalled);
-	statements.back().text += fmt::format(", {} of them to half of their time or better", measured_threads_);
+	statements.back().text +=
+	    fmt::format(", {} of them accurate to half of their time or better", measured_threads_);
 	if (statements.back().verdict == Verdict::holds && measured_threads_ == 0)
 		statements.back().verdict = Verdict::not_checked; // all ran for less than the tolerance
 	if (beside_hidden_.threads)
@@ -364,7 +365,7 @@ void KernelComparison::judge_migrations(std::vector<Statement> &statements) cons
 	if (!counts_migrations_) {
 		statements.push_back(
 		    {"thread_migrations", Verdict::not_witnessed,
-		     "migrations: the kernel's own figures of threads in this trace are without them"});
+		     "migrations: the kernel's own figures of threads in this trace do not include them"});
 		return;
 	}
 	std::string text = fmt::format("migrations of {} threads: the kernel counts {}, the tokens {}",
@@ -375,7 +376,7 @@ void KernelComparison::judge_migrations(std::vector<Statement> &statements) cons
 	const Verdict without_wrong = unseen_migrations_ ? Verdict::not_checked : Verdict::holds;
 	if (!migrations_.wrong && unseen_migrations_)
 		text +=
-		    fmt::format(" (those that hidden threads cause have no token: of {} threads)", unseen_migrations_);
+		    fmt::format(" (those caused by hidden threads have no token: of {} threads)", unseen_migrations_);
 	statements.push_back(
 	    {"thread_migrations", migrations_.wrong ? Verdict::fails : without_wrong, std::move(text)});
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tokens of each thread against the kernel's own figures of it: context switches, migrations, run time and faults,
-// read by the recorder at start and end and by the probes at a thread's last switch. Part of check.cpp, which feeds it
-// every event in order.
+// Compares the tokens of each thread with the kernel's own figures for it: context switches, migrations, run time and
+// faults, read by the recorder at start and end and by the probes at a thread's last switch. Part of check.cpp, which
+// feeds it every event in order.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,27 @@ class KernelComparison : public Observer {
 public:
 	KernelComparison(const EventKinds &kinds, const trace::Clock &clock, const RecordingInfo &info);
 
-	// After the machine was given it, of which this is an observer.
+	// Call after the Machine that this observes has processed the event.
 	void event(const trace::Event &event);
 	void exchanged(const Thread &one, const Thread &other) override;
-	// Of a trace without losses.
+	// Only for a trace without losses.
 	void judge(std::vector<Statement> &statements) const;
 	bool any_hidden() const { return any_hidden_; }
 
 private:
-	// What the tokens say of a thread since its base figures.
+	// What the tokens say about a thread since its base figures.
 	struct Tally {
-		bool based = false;        // the kernel's figures at `base_time` are in the base
+		bool based = false;        // the base holds the kernel's figures
 		bool said_running = false; // by the thread_state just before the kernel's figures
 		bool uncertain = false;    // ran, or had just run, when the kernel's figures were read
 		std::uint64_t base_switches = 0, base_exec_ns = 0, base_min = 0, base_maj = 0;
 		std::uint64_t switches = 0, ticks = 0, irq_ticks = 0, irqs = 0, min = 0, maj = 0;
 		bool born = false, came_unseen = false;
-		bool filtered = false; // by -p: what it does is not recorded
+		bool filtered = false; // by -p: its events are not recorded
 		std::uint64_t base_migrations = 0, migrations = 0, last_migration = 0;
 		bool migrated_at_base = false;
 		std::uint64_t in_time = 0, last_switch = 0; // in_time 0: not running
-		// Woken on an idle CPU the kernel charges a thread from the wake-up on, not from the switch.
+		// If the CPU was idle, the kernel charges a woken thread from the wake-up, not from the switch.
 		std::uint64_t waking_time = 0, late_ticks = 0;
 	};
 	struct OnCpu {
@@ -77,14 +77,14 @@ private:
 	std::vector<Tally> tallies_; // by tid
 	std::vector<OnCpu> cpus_;
 	std::uint64_t steal_ns_ = 0;
-	std::uint64_t uncertain_threads_ = 0; // edges at which a thread ran
+	std::uint64_t uncertain_threads_ = 0; // readings at start or end while a thread ran
 	std::uint64_t late_ticks_ = 0;        // of all threads
 	bool any_hidden_ = false;
-	std::uint64_t measured_threads_ = 0; // that ran long enough for their tolerance
-	Sum beside_hidden_;                  // CPU time of threads that came in unseen, behind a hidden one
-	bool counts_migrations_ = false;     // the kernel's figures have them
+	std::uint64_t measured_threads_ = 0; // that ran long enough for their tolerance to mean anything
+	Sum beside_hidden_;                  // CPU time of threads switched in unseen, after a hidden one
+	bool counts_migrations_ = false;     // the kernel's figures include them
 	Sum switches_, exec_, min_, maj_, migrations_;
-	std::uint64_t unseen_migrations_ = 0; // threads whose migrations have fewer tokens, for others are hidden
+	std::uint64_t unseen_migrations_ = 0; // threads with fewer tokens than migrations, as other threads are hidden
 };
 
 } // namespace monitor::analyze

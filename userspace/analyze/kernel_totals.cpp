@@ -12,19 +12,19 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::uint64_t edge_ns = 100'000; // the kernel counts an interrupt so long before its token at the most
-constexpr std::uint32_t most_cpus_here = 8192;
-// A birth is counted before the newborn is woken: at each of the two reads one may be between the two on every CPU.
-constexpr std::uint64_t births_per_cpu = 2;
+constexpr std::uint64_t edge_ns = 100'000; // the kernel counts an interrupt at most this long before its token
+constexpr std::uint32_t max_cpus_here = 8192;
+// A thread is counted before it is first woken: at each of the two reads, one thread per CPU may be in between.
+constexpr std::uint64_t thread_creations_per_cpu = 2;
 
-// Rows of /proc/interrupts that have a probe: devices by number and these.
+// Rows of /proc/interrupts that have a probe: numbered devices, and these.
 bool is_probed(const std::string &row)
 {
 	return std::isdigit(static_cast<unsigned char>(row[0])) || row == "LOC" || row == "RES" || row == "CAL" ||
 	       row == "TLB" || row == "IWI";
 }
 
-// Classes whose number a statement compares with a figure that is not the probes' own.
+// Classes whose number a statement compares with a figure other than the probes' own.
 constexpr std::array witnessed_classes = {
     "sched_switch",
     "sched_wakeup_new",
@@ -75,16 +75,16 @@ void KernelTotals::Tally::add(const Window &window, std::uint64_t time)
 
 KernelTotals::OnCpu *KernelTotals::cpu_of(const trace::Event &event)
 {
-	if (!event.has_cpu() || event.stream->is_user() || event.cpu() >= most_cpus_here)
+	if (!event.has_cpu() || event.stream->is_user() || event.cpu() >= max_cpus_here)
 		return nullptr;
 	if (event.cpu() >= cpus_.size())
 		cpus_.resize(event.cpu() + 1);
 	return &cpus_[event.cpu()];
 }
 
-// The kernel counts a switch before its token, with interrupts off in between, so no other token of that CPU lies there
-// but the counters'. A virtual CPU may stand still there: so the first token of a CPU after a reading of the kernel's
-// figures, if it is a switch, may have been counted in them, however late it is.
+// The kernel counts a switch before its token, with interrupts off in between, so the only other tokens of that CPU in
+// between are the counters'. A virtual CPU may stall there: if a CPU's first token after a read of the kernel's figures
+// is a switch, the figures may include it, however late the token is.
 void KernelTotals::count_switch(std::uint64_t time, std::uint64_t token_before)
 {
 	if (!info_.start_counts || !info_.end_counts)
@@ -110,13 +110,13 @@ void KernelTotals::event(const trace::Event &event)
 	case Kind::timer_entry:
 		return (kinds_.is_softirq(kind.interrupt) ? softirqs_ : interrupts_).add(stat_, event.time);
 	case Kind::sched_wakeup_new:
-		return births_.add(stat_, event.time);
+		return thread_creations_.add(stat_, event.time);
 	default:
 		return;
 	}
 }
 
-// A CPU enters an idle state and leaves it again: two entries, or two exits, want a token between them.
+// A CPU enters and leaves idle states in turn: between two entries, or two exits, a token is missing.
 void KernelTotals::on_idle(const trace::Event &event, OnCpu &cpu)
 {
 	const bool idle = idle_state_.get<std::int64_t>(event) != -1;
@@ -128,14 +128,15 @@ void KernelTotals::on_idle(const trace::Event &event, OnCpu &cpu)
 	cpu.idle = idle;
 }
 
-// What a hidden thread does has no token: not its way out, not an interrupt that it meets. Then only tokens that the
-// kernel does not count are a contradiction.
+// What a hidden thread does leaves no token: neither the switch away from it, nor an interrupt while it runs. Then only
+// tokens that the kernel does not count are a contradiction.
 Statement KernelTotals::compare(const char *id, const std::string &text, bool too_few, bool too_many, bool hidden)
 {
 	if (too_many || (too_few && !hidden))
 		return {id, Verdict::fails, text};
 	if (hidden)
-		return {id, Verdict::not_checked, text + "; hidden threads' are missing, so fewer is no contradiction"};
+		return {id, Verdict::not_checked,
+			text + "; those of hidden threads are missing, so fewer is not a contradiction"};
 	return {id, Verdict::holds, text};
 }
 
@@ -146,18 +147,19 @@ void KernelTotals::judge_stat(bool hidden, std::vector<Statement> &statements) c
 				 const Tally &tokens, std::uint64_t slack) {
 		const std::uint64_t kernel = to - from;
 		const bool back = to < from;
-		statements.push_back(
-		    compare(id,
-			    fmt::format("{}: /proc/stat counts {}, the tokens {} to {} (the edges of reading it)", what,
-					kernel, tokens.inner, tokens.outer),
-			    !back && kernel > tokens.outer + slack, back || kernel + slack < tokens.inner, hidden));
+		statements.push_back(compare(
+		    id,
+		    fmt::format(
+			"{}: /proc/stat counts {}, the tokens {} to {} (without and with those while it was read)",
+			what, kernel, tokens.inner, tokens.outer),
+		    !back && kernel > tokens.outer + slack, back || kernel + slack < tokens.inner, hidden));
 	};
 	between("context_switches", "context switches", start.context_switches, end.context_switches, switches_, 0);
 	if (info_.filtering())
-		return; // of these only what selected threads do is recorded
-	if (start.births && end.births && info_.has_program("sched_wakeup_new"))
-		between("births", "births of threads", *start.births, *end.births, births_,
-			births_per_cpu * std::max<std::uint64_t>(info_.cpus, 1));
+		return; // these are recorded only for selected threads
+	if (start.thread_creations && end.thread_creations && info_.has_program("sched_wakeup_new"))
+		between("thread_creations", "threads created", *start.thread_creations, *end.thread_creations,
+			thread_creations_, thread_creations_per_cpu * std::max<std::uint64_t>(info_.cpus, 1));
 	if (start.softirqs && end.softirqs && info_.has_program("softirq_entry"))
 		between("softirqs", "softirqs", *start.softirqs, *end.softirqs, softirqs_, 0);
 }
@@ -177,7 +179,7 @@ void KernelTotals::judge_interrupts(bool hidden, std::vector<Statement> &stateme
 			unprobed += last - std::min(first->second, last);
 	}
 	const std::uint64_t kernel = end.interrupts - start.interrupts;
-	// A shared line runs several handlers, a vector may have no handler; the unprobed rows are read a little later.
+	// A shared line runs several handlers, a vector may have none; the unprobed rows are read a little later.
 	statements.push_back(compare(
 	    "interrupts",
 	    fmt::format("interrupts: /proc/stat counts {}, the tokens {} to {}, and {} on lines without a probe",
@@ -196,22 +198,23 @@ void KernelTotals::judge_idle(std::vector<Statement> &statements) const
 		     fmt::format("idle states: of {} tokens {} do not alternate between entry and exit", idle_tokens_,
 				 idle_wrong_)});
 	else
-		statements.push_back({"idle_states", Verdict::not_witnessed,
-				      "idle states: there is no token whose place could be wrong"});
+		statements.push_back(
+		    {"idle_states", Verdict::not_witnessed, "idle states: there are no tokens to check"});
 	const auto &start = info_.start_counts->idle_ends, &end = info_.end_counts->idle_ends;
 	if (!start || !end) {
 		statements.push_back(
 		    {"idle_usage", Verdict::not_witnessed, "idle states: this kernel has no cpuidle that counts them"});
 		return;
 	}
-	// A CPU that idles without cpuidle (polling, or before its first state) has tokens that it does not count. It
-	// counts a state after the token of its end, with interrupts between: at the first read one may be on its way
-	// on every CPU.
+	// A CPU that idles without cpuidle (polling, or before its first state) has tokens that cpuidle does not count.
+	// cpuidle counts a state after the token of its end, with interrupts in between: at the first read, every CPU
+	// may have one that is not counted yet.
 	const std::uint64_t kernel = *end - *start;
 	statements.push_back(
 	    {"idle_usage", *end >= *start && kernel <= idle_ends_.outer + info_.cpus ? Verdict::holds : Verdict::fails,
-	     fmt::format("idle states: cpuidle counts {}, the tokens {} to {} (the edges of reading it)", kernel,
-			 idle_ends_.inner, idle_ends_.outer)});
+	     fmt::format(
+		 "idle states: cpuidle counts {}, the tokens {} to {} (without and with those while it was read)",
+		 kernel, idle_ends_.inner, idle_ends_.outer)});
 }
 
 void KernelTotals::judge_unwitnessed(std::vector<Statement> &statements) const
@@ -228,7 +231,7 @@ void KernelTotals::judge_unwitnessed(std::vector<Statement> &statements) const
 	if (!names.empty())
 		statements.push_back(
 		    {"unwitnessed", Verdict::not_witnessed,
-		     fmt::format("{} events that only the probes counted, nothing else does: {}", events, names)});
+		     fmt::format("{} events that only the probes count, and nothing else: {}", events, names)});
 }
 
 void KernelTotals::judge(bool hidden, std::vector<Statement> &statements) const

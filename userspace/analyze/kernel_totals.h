@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tokens of the whole machine against totals that the kernel counts without us: /proc/stat's context switches,
-// interrupts, softirqs and births, cpuidle's states; and idle states by their alternation. What no total confirms is
-// said. Part of check.cpp, which feeds it every event in order.
+// Compares the tokens of the whole machine with totals that the kernel counts without us: /proc/stat's context
+// switches, interrupts, softirqs and thread creations, cpuidle's states; and checks that idle states alternate. Reports
+// what no total confirms. Part of check.cpp, which feeds it every event in order.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,12 @@ public:
 
 	void event(const trace::Event &event);
 
-	// Of a trace without losses. `hidden`: the kernel hides some threads from the probes, so tokens may be fewer.
+	// Only for a trace without losses. `hidden`: the kernel hides some threads from the probes, so tokens may be
+	// fewer.
 	void judge(bool hidden, std::vector<Statement> &statements) const;
 
 private:
-	// The kernel counts between two reads, each within two moments: events that surely or possibly lie between.
+	// The kernel's count spans two reads, each made between two moments: events that surely or possibly lie in it.
 	struct Window {
 		std::uint64_t start_before = 0, start_after = 0, end_before = 0, end_after = 0;
 	};
@@ -52,7 +53,7 @@ private:
 	const trace::EventClass *idle_class_ = nullptr;
 	trace::FieldRef idle_state_;
 	Window stat_, idle_;
-	Tally switches_, interrupts_, softirqs_, births_, idle_ends_;
+	Tally switches_, interrupts_, softirqs_, thread_creations_, idle_ends_;
 	std::vector<OnCpu> cpus_;
 	std::uint64_t idle_tokens_ = 0, idle_wrong_ = 0;
 };

@@ -19,15 +19,15 @@ Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
       command_pid_(info.command_pid), filtering_(info.filtering()), complete_(info.complete)
 {
 	if (trace.machines().size() > 1)
-		throw Error("these are several recordings, or of several machines: what ran when is told of one at a "
-			    "time");
+		throw Error("these are several recordings, or recordings of several machines: what ran when can be "
+			    "shown for one at a time");
 	if (info.present) {
 		calls_bracketed_ = info.has_program("sys_enter") && info.has_program("sys_exit");
 		interrupts_recorded_ = info.has_program("irq_handler_entry") && info.has_program("softirq_entry");
 		user_bracketed_ =
 		    calls_bracketed_ && info.has_program("page_fault_user") && info.has_program("minor_fault");
 	}
-	if (trace.is_described()) {
+	if (trace.is_generic_ctf()) {
 		calls_bracketed_ = kinds_.has(Kind::sys_enter);
 		interrupts_recorded_ = kinds_.has(Kind::interrupt_entry);
 		user_bracketed_ =
@@ -68,12 +68,12 @@ Cpu &Machine::cpu(std::uint32_t number)
 
 Thread *Machine::find(std::int32_t tid)
 {
-	tid = tid < 0 || tid > largest_tid ? largest_tid : tid; // hostile: all such share one
+	tid = tid < 0 || tid > largest_tid ? largest_tid : tid; // hostile numbers all share one thread
 	return tid >= 0 && static_cast<std::size_t>(tid) < by_tid_.size() ? by_tid_[static_cast<std::size_t>(tid)]
 									  : nullptr;
 }
 
-// A thread that was never named: its own process until a token says otherwise.
+// A thread that was never named is its own process until a token says otherwise.
 Thread &Machine::get(std::int32_t tid)
 {
 	Thread *thread = find(tid);
@@ -113,7 +113,7 @@ Thread &Machine::runner(Cpu &cpu, std::int32_t tid)
 const Thread &Machine::leader(const Thread &thread) const
 {
 	if (thread.tid == thread.tgid)
-		return thread; // its number may belong to another one by now
+		return thread; // its number may belong to another thread by now
 	const auto place = static_cast<std::size_t>(std::max(thread.tgid, 0));
 	const Thread *leader = place < by_tid_.size() ? by_tid_[place] : nullptr;
 	return leader && thread.tid != 0 && leader->tgid == thread.tgid ? *leader : thread;
@@ -129,7 +129,7 @@ bool Machine::known(const Thread &thread) const
 	return thread.epoch == epoch_ && thread.state != State::unknown;
 }
 
-// What was known before a loss is no longer.
+// What was known before a loss no longer holds.
 void Machine::renew(Thread &thread)
 {
 	if (thread.epoch == epoch_)
@@ -152,15 +152,15 @@ Mode Machine::mode_of(const Thread &thread) const
 	if (thread.hidden)
 		return Mode::unknown;
 	if (thread.filtered && !thread.is_kernel)
-		return Mode::unattributed; // it has no tokens but its switches
+		return Mode::unattributed; // only its switches have tokens
 	switch (thread.ring) {
 	case Ring::user:
 		return user_bracketed_ ? Mode::user : Mode::unattributed;
 	case Ring::system_call:
-	case Ring::kernel: // a user thread's way out of the kernel is the exit of a system call
+	case Ring::kernel: // a user thread leaves the kernel through the exit of a system call
 		return calls_bracketed_ || thread.is_kernel ? Mode::kernel : Mode::unattributed;
 	case Ring::fault:
-		return Mode::kernel; // provisional: fault_ticks moves it if no completion comes
+		return Mode::kernel; // provisional: fault_ticks moves it if no completion follows
 	case Ring::unknown:
 		break;
 	}
@@ -193,7 +193,7 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 		cpu.idle += ticks;
 		return;
 	}
-	if (!thread.hidden) // it may be another one's that took the CPU from it, unseen
+	if (!thread.hidden) // another thread may have taken the CPU from it unseen
 		thread.usage[mode] += ticks;
 	cpu.usage[mode] += ticks;
 	if (mode == Mode::user)
@@ -236,14 +236,14 @@ void Machine::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 	lost.current = nullptr;
 	lost.interrupts.clear();
 	lost.interrupts_known = false;
-	// Only what runs on the other CPUs stays known.
+	// Only what runs on the other CPUs remains known.
 	++epoch_;
 	for (Cpu &other : cpus_)
 		if (&other != &lost && other.current && other.current->epoch == epoch_ - 1)
 			other.current->epoch = epoch_;
 }
 
-// A killed recording's streams end at different times: behind its end a CPU is as unknown as behind a loss.
+// The streams of a killed recording end at different times: after its end a CPU is as unknown as after a loss.
 void Machine::end_streams(std::uint64_t time)
 {
 	for (; !ends_.empty() && ends_.back().time < time; ends_.pop_back())
@@ -265,11 +265,11 @@ void Machine::event(const trace::Event &event)
 	}
 	Cpu &cpu = this->cpu(event.cpu());
 	account(cpu, event.time);
-	// A hidden thread's way out is hidden too.
+	// The switch away from a hidden thread is hidden too.
 	const bool hidden = cpu.current && cpu.current->hidden;
 	if (hidden && is_of_running_thread(kind.kind))
 		cpu.current = nullptr;
-	// Inside a loss another level's packet may open, but nobody sees the switches that follow.
+	// Within a loss a packet of another level may open, but the switches that follow are not seen.
 	if (event.opens_packet() && (!cpu.current || hidden) && event.time >= cpu.gap_until)
 		on_found(runner(cpu, static_cast<std::int32_t>(event.packet_tid())), cpu);
 	switch (kind.kind) {
@@ -305,7 +305,7 @@ void Machine::event(const trace::Event &event)
 	}
 }
 
-// An event of a program's own: its stream says which thread, the CPU's time up to now is accounted.
+// An event posted by a program: its stream names the thread; the CPU's time up to now is accounted.
 void Machine::on_user(const EventKind &kind, const trace::Event &event)
 {
 	Writer &writer = writers_[event.stream->index];
@@ -326,7 +326,7 @@ void Machine::on_user(const EventKind &kind, const trace::Event &event)
 		observer->user_event(thread, event);
 }
 
-// What names threads holds inside and outside of the window.
+// Tokens that name threads apply inside and outside the window.
 void Machine::identity(const EventKind &kind, const trace::Event &event)
 {
 	switch (kind.kind) {
@@ -364,7 +364,7 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.is_kernel = parent_tid == kthreadd || (parent && parent->is_kernel);
 	thread.cgroup = {parent ? cgroup_of(*parent) : 0, ++cgroup_moves_};
 	thread.epoch = epoch_;
-	thread.ring = Ring::kernel; // until its first way back to user mode
+	thread.ring = Ring::kernel; // until it first returns to user mode
 	thread.state = State::runnable;
 	thread.since = std::max(event.time, begin_);
 }
@@ -436,7 +436,7 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 	if (flags & EDC_THREAD_RUNNING) {
 		Cpu &cpu = this->cpu(kind.field[4].get<std::uint32_t>(event));
 		if (cpu.current || cpu.gap_until > event.time)
-			return; // a switch has told already, or the loss that this lies in has made it old
+			return; // a switch has already said so, or the loss that this is in has outdated it
 		account(cpu, event.time);
 		thread.state = State::running;
 		thread.usage[Mode::unknown] += cpu.before_first;
@@ -458,7 +458,7 @@ void Machine::finish()
 	for (Cpu &cpu : cpus_) {
 		if (complete_) {
 			account(cpu, end_);
-		} else if (cpu.accounted < end_) { // killed: what came after its last token was not written
+		} else if (cpu.accounted < end_) { // killed: what followed its last token was not written
 			cpu.usage[Mode::unknown] += end_ - cpu.accounted;
 			cpu.accounted = end_;
 		}

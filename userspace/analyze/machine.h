@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The fold: events in the order of time become states of threads and CPUs, and the states become times.
+// The fold: turns events, in time order, into states of threads and CPUs, and the states into times.
 //
-// Every analysis runs it: fold(trace, machine) feeds all events and gaps, then threads() and cpus() hold the answer.
-// Observers are told of finished intervals (system calls, times blocked) and of contradictions between tokens.
+// Every analysis runs it: fold(trace, machine) feeds all events and gaps, then threads() and cpus() hold the result.
+// Observers are notified of finished intervals (system calls, blocked times) and of contradictions between tokens.
 // Next in the flow: report/usage_report.cpp, activities.cpp, check.cpp.
 //
-// The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens tell what ran: a loss makes
-// every state unknown until a token fixes it; kernel time without brackets is unattributed, never user time.
-// Only times within the window are counted: from all probes attached to the last moment they all were.
-// Invariant: the sum over a CPU's times is its window; one thread feeds it, in time order.
+// The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens say what ran: a loss makes
+// every state unknown until a token determines it; kernel time without brackets is unattributed, never user time.
+// Only times within the window are counted: from when all probes were attached to the last moment they all were.
+// Invariant: the sum of a CPU's times is its window; one thread feeds it, in time order.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace monitor::analyze {
 
-// Who woke a thread: the thread that ran there, or an interrupt.
+// What woke a thread: the thread that ran there, or an interrupt.
 struct Waker {
 	const Thread *thread = nullptr; // null: unknown
 	std::int32_t interrupt = -1;    // EventKinds number, -1: none
@@ -39,7 +39,7 @@ enum class Contradiction : std::uint8_t {
 	interrupts_unpaired,
 };
 
-// One CPU's part in a sample of all (record --sample-every).
+// One CPU's part of a sample of all CPUs (record --sample-every).
 struct Sample {
 	std::uint64_t time = 0, number = 0;
 	std::uint32_t doing = 0; // EDC_DOING_*
@@ -53,18 +53,18 @@ public:
 				 std::int64_t /*result*/)
 	{
 	}
-	// A thread slept from `from` to `to` and was woken; `syscall` is the call it slept in, or EDC_NO_SYSCALL.
+	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
-	// A reading of counters on a CPU, before the switch that it comes with.
+	// Counters were read on a CPU; called before the switch that the reading belongs to.
 	virtual void counters(const Cpu &, const trace::Event &) {}
-	// What a CPU was at when all were asked.
+	// What a CPU was doing when all CPUs were sampled.
 	virtual void sample(const Cpu &, const Thread &, const Sample &) {}
-	// An event of a program's own, and a loss of some in one of its streams.
+	// An event posted by a program, and a loss of events in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
-	// What is known of one of these threads, by number, is the other one's from now on: see Machine::on_exec().
+	// What is known of either thread (by number) now belongs to the other: see Machine::exchange_numbers().
 	virtual void exchanged(const Thread &, const Thread &) {}
-	// `thread` is the one that was believed to run, or whose tokens contradict each other.
+	// `thread` is the one believed to run, or whose tokens contradict each other.
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
 };
 
@@ -87,7 +87,7 @@ public:
 	std::uint64_t gaps() const { return gaps_; }
 	std::uint64_t hidden_threads() const;
 
-	// The leader of a thread's process: its first thread, or the thread itself if that is not known.
+	// The leader of a thread's process: its first thread, or the thread itself if that is unknown.
 	const Thread &leader(const Thread &thread) const;
 	// Id of the cgroup that a thread is in; 0: unknown.
 	std::uint64_t cgroup_of(const Thread &thread) const;
@@ -153,7 +153,7 @@ private:
 	};
 	std::vector<StreamEnd> ends_; // killed recording: where each CPU's tokens end, the earliest last
 	std::uint64_t next_end_ = ~0ull;
-	// Kernel time of a system call and of a fault outside of their two tokens, by calibration.
+	// Kernel time of a system call and of a fault outside their two tokens, by calibration.
 	std::uint64_t call_edge_ = 0, fault_edge_ = 0;
 	std::uint32_t epoch_ = 1;
 	std::int64_t command_pid_ = 0;
@@ -165,7 +165,7 @@ private:
 	bool hides_threads_ = false; // the kernel, some of them
 };
 
-// Feeds all of a trace.
+// Feeds a whole trace.
 void fold(trace::Trace &trace, Machine &machine);
 
 } // namespace monitor::analyze

@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint32_t state_dead = 0x10; // X
 constexpr std::uint32_t state_zombie = 0x20;
 
-// Between a fault's entry and a token that says the thread is elsewhere, without a completion: nobody knows when it
-// went back to user mode.
+// For the time from a fault's entry, without a completion, to a token that shows the thread elsewhere: when it returned
+// to user mode is unknown.
 void fault_never_completed(Thread &thread, Cpu &cpu)
 {
 	thread.usage[Mode::kernel] -= std::min(cpu.fault_ticks, thread.usage[Mode::kernel]);
@@ -29,8 +29,8 @@ bool may_have_exchanged(const Thread &ran, const Thread &left)
 
 } // namespace
 
-// The kernel's way from the last exit to user mode and from there to this entry's token lies outside of all brackets:
-// not user time.
+// The kernel's path from the last exit to user mode, and from there to this entry's token, is outside all brackets: it
+// is not user time.
 void Machine::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const
 {
 	const std::uint64_t edge = std::min({edge_ticks, cpu.user_ticks, thread.usage[Mode::user]});
@@ -41,11 +41,11 @@ void Machine::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) cons
 	cpu.user_ticks = 0;
 }
 
-// The first token since the start or a loss that tells who has been running here.
+// The first token since the start or a loss that says which thread has been running here.
 void Machine::on_found(Thread &thread, Cpu &cpu)
 {
 	renew(thread);
-	forget_ring(thread); // its tokens until now could not be given to it
+	forget_ring(thread); // its tokens until now could not be attributed to it
 	thread.usage[Mode::unknown] += thread.tid == 0 ? 0 : cpu.before_first;
 	(thread.tid == 0 ? cpu.idle : cpu.usage[Mode::unknown]) += cpu.before_first;
 	cpu.before_first = 0;
@@ -54,9 +54,9 @@ void Machine::on_found(Thread &thread, Cpu &cpu)
 	cpu.current = &thread;
 }
 
-// A thread that is not the first of its process and starts a program exchanges its number with the first one (de_thread
-// in the kernel's fs/exec.c). That has no token: the first one that shows it is a switch away from one of the two,
-// under the other's number (on_switch), or the one of the program's start.
+// A thread that is not the first of its process exchanges its number with the first one when it calls exec (de_thread
+// in the kernel's fs/exec.c). The exchange has no token: the first to show it is a switch away from one of the two
+// under the other's number (on_switch), or the token of the exec.
 void Machine::exchange_numbers(Thread &one, Thread &other)
 {
 	std::swap(static_cast<Doing &>(one), static_cast<Doing &>(other));
@@ -104,7 +104,7 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 	switch_in(next, cpu, event.time);
 }
 
-// What the card saw running is held against what the switches say.
+// Compares the thread that the card saw running with what the switches say.
 void Machine::on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	const auto tid = kind.field[1].get<std::int32_t>(event);
@@ -122,8 +122,8 @@ void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time
 {
 	if (thread.tid == 0)
 		return;
-	// On its way back to user mode it may be preempted too; only who sleeps or is preempted in the kernel was
-	// there.
+	// It may also be preempted on its way back to user mode; only a thread that sleeps or is preempted in the
+	// kernel was still in the fault.
 	if (thread.ring == Ring::fault && state == 0)
 		fault_never_completed(thread, cpu);
 	cpu.fault_ticks = 0;
@@ -137,7 +137,7 @@ void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time
 	}
 	thread.state = still_runnable ? State::runnable : State::blocked;
 	if (!still_runnable && thread.ring == Ring::user)
-		thread.ring = Ring::unknown; // asleep in the kernel, on a way that no token brackets
+		thread.ring = Ring::unknown; // asleep in the kernel, on a path that no token brackets
 }
 
 void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
@@ -145,14 +145,14 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	if (thread.tid != 0 && thread.state == State::running && known(thread) &&
 	    cpus_[thread.cpu].current == &thread && thread.cpu != cpu.number)
 		contradict(Contradiction::on_two_cpus, time, cpu, thread);
-	// Each thread is in the list of the start, or its creation has a token, but those of hidden threads.
+	// Every thread is in the list at the start or has a creation token, except hidden threads.
 	if (hides_threads_ && !filtering_ && epoch_ == 1 && thread.tid != 0 && !thread.introduced)
 		thread.hidden = true;
 	renew(thread);
 	if (thread.state == State::runnable) {
 		thread.usage.waiting += time - std::max(thread.since, begin_);
 	} else if (thread.state == State::blocked && thread.early_waking) {
-		// Woken in the moment it went to sleep: the waking's token is older than the switch's, and it did not
+		// Woken while going to sleep: the waking's token is older than the switch's, and the thread did not
 		// sleep.
 		thread.usage.waiting += time - thread.out_time;
 	}
@@ -165,7 +165,7 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 
 Waker Machine::waker_on(const Cpu &cpu) const
 {
-	// The running thread woke it only if no interrupt can have: where their tokens are missing nobody knows.
+	// The running thread woke it only if no interrupt can have: unknown where interrupt tokens are missing.
 	const bool interrupts_known = interrupts_recorded_ && !(filtering_ && cpu.current && cpu.current->filtered);
 	Waker waker;
 	if (interrupts_known && cpu.current && cpu.current->tid != 0)
@@ -181,7 +181,7 @@ void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker
 {
 	const std::uint64_t from = std::max(thread.since, begin_);
 	if (time <= from)
-		return; // asleep for no time, or not within the window
+		return; // asleep for no time, or outside the window
 	thread.usage.blocked += time - from;
 	for (Observer *observer : observers_)
 		observer->blocked(thread, from, time, waker);
@@ -218,7 +218,7 @@ void Machine::on_interrupt(const EventKind &kind, const trace::Event &event, Cpu
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, cpu.current ? *cpu.current : idle(cpu));
 }
 
-// The timer interrupt says which mode it met: a thread that only computes has no other token.
+// The timer interrupt says which mode it interrupted: a thread that only computes has no other token.
 void Machine::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	const bool user = kind.field[1].get<std::uint32_t>(event) != 0;
@@ -257,7 +257,7 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 			observer->system_call(thread, thread.syscall, event.time - thread.syscall_since, result);
 	else if (thread.ring == Ring::user && result >= 0)
 		contradict(Contradiction::exit_without_entry, event.time, cpu,
-			   thread); // a filter refuses with an error
+			   thread); // a filter rejects the call with an error
 	if (thread.ring == Ring::fault)
 		fault_never_completed(thread, cpu);
 	thread.ring = Ring::user;
@@ -286,7 +286,7 @@ void Machine::on_fault(Kind kind, Cpu &cpu)
 		cpu.fault_ticks = 0;
 		return;
 	default:
-		return; // from kernel mode, inside of something that is bracketed or not
+		return; // from kernel mode, within something that may or may not be bracketed
 	}
 }
 

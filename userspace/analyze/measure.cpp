@@ -6,7 +6,7 @@
 namespace monitor::analyze {
 namespace {
 
-// Of a set's time, the share in which it was counting; empty: it never was.
+// The fraction of a set's time in which it was counting; empty: it never was.
 std::optional<double> counting(const CounterSums &sums, std::size_t set)
 {
 	const auto enabled = static_cast<double>(sums.enabled_ns[set]),
@@ -18,19 +18,19 @@ std::optional<double> counting(const CounterSums &sums, std::size_t set)
 
 // A sum of terms, each scaled to the whole time. False: one of them was never counted.
 bool add_up(const std::vector<CounterTerm> &terms, const CounterSums &sums, const CountersInfo &info, double &sum,
-	    double &least_counting)
+	    double &min_counting)
 {
 	for (const CounterTerm &term : terms) {
 		const std::optional<double> share = counting(sums, info.counters[term.counter].set);
 		if (!share)
 			return false;
-		least_counting = std::min(least_counting, *share);
+		min_counting = std::min(min_counting, *share);
 		sum += term.factor * static_cast<double>(sums.counts[term.counter]) / *share;
 	}
 	return true;
 }
 
-// One code above full scale, and nobody knows how far: then there is no value.
+// If a code is above full scale, it is unknown by how much: then there is no value.
 Measured measure_ratio(const RatioSums &sums, bool inverse, unsigned bits)
 {
 	Measured measured;

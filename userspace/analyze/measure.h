@@ -10,9 +10,9 @@ namespace monitor::analyze {
 
 struct Measured {
 	std::optional<double> value; // empty: unknown, 0/0, or never counted
-	// The share of the time in which all of its counters were counting: 1 is exact, less is an estimate scaled up.
+	// The fraction of the time in which all its counters were counting: 1 is exact, less is an estimate scaled up.
 	double counting = 1;
-	// Of normalised ratios: nothing is left of the numerator, so it is less than this and no more is known.
+	// For normalised ratios whose numerator is rounded to 0: the value is less than this, and no more is known.
 	std::optional<double> below;
 };
 

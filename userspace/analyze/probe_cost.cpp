@@ -11,22 +11,22 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::uint64_t least_rounds = 21;
-constexpr double most_off_difference = 0.05;
-// Start and end agree within this, or where their quartiles overlap: then the printed range holds both.
-constexpr double most_difference = 0.05;
+constexpr std::uint64_t min_rounds = 21;
+constexpr double max_off_difference = 0.05;
+// Start and end agree if they differ by at most this or their quartiles overlap: then the printed range holds both.
+constexpr double max_difference = 0.05;
 constexpr const char *workloads[] = {"syscall", "sched", "fault"};
 
-// Measured in one place, start or end. False: there were too few rounds, as if it had not been tried.
+// Measured once, at the start or the end. nullptr: too few rounds, treated as if it had not been tried.
 const CalibratedCost *find(const CalibratedCosts &costs, const std::string &what)
 {
 	const auto cost = costs.find(what);
-	return cost != costs.end() && cost->second.rounds >= least_rounds ? &cost->second : nullptr;
+	return cost != costs.end() && cost->second.rounds >= min_rounds ? &cost->second : nullptr;
 }
 
 std::string why_not(const CalibratedCost &cost)
 {
-	if (cost.off_difference > most_off_difference)
+	if (cost.off_difference > max_off_difference)
 		return fmt::format("without probes the calibration's work took {:.0f} % more or less after than before",
 				   cost.off_difference * 100);
 	if (cost.median < 0)
@@ -38,9 +38,10 @@ std::string why_not(const CalibratedCost &start, const CalibratedCost &end)
 {
 	const double difference = std::abs(start.median - end.median), mean = (start.median + end.median) / 2;
 	const bool overlap = start.low <= end.high && end.low <= start.high;
-	if (!overlap && difference > most_difference * mean)
-		return fmt::format("calibrated at the start and at the end it differs: {:.1f} and {:.1f} ns per event",
-				   start.median, end.median);
+	if (!overlap && difference > max_difference * mean)
+		return fmt::format(
+		    "the calibrations at the start and at the end differ: {:.1f} and {:.1f} ns per event", start.median,
+		    end.median);
 	return "";
 }
 
@@ -58,7 +59,7 @@ public:
 				raise(cost->low, cost->median, cost->high);
 	}
 
-	// What was not measured is taken to cost what the dearest family does.
+	// What was not measured is assumed to cost as much as the most expensive family.
 	Cost of(const std::string &what) const
 	{
 		if (const auto cost = measured(what))
@@ -98,7 +99,7 @@ private:
 	std::optional<Cost> dearest_;
 };
 
-// Of a recorder that calibrated once and left no quartiles.
+// For a recorder that calibrated once and stored no quartiles.
 ProbeCost once_calibrated(const RecordingInfo &info)
 {
 	const auto measured = [&](const std::string &what) {
@@ -144,7 +145,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 	};
 	for (const ClassCounts &counts : info.classes) {
 		if (counts.family == "counters")
-			continue; // read in the probe of a switch, or at a reset, which were calibrated with them
+			continue; // read in the probe of a switch, or at a reset; calibrated with these
 		add(counts.family, counts.seen - counts.filtered);
 		add("rejected", counts.filtered);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the probes of a recording took: its events times the cost per event that was calibrated at its start and at its
-// end (card/calibration.cpp). A cost that the machine did not let measure is unknown. Called by report/summary.cpp.
+// What the probes of a recording cost: its events times the cost per event, calibrated at its start and at its end
+// (card/calibration.cpp). A cost that could not be measured on the machine is unknown. Called by report/summary.cpp.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace monitor::analyze {
 
 struct RecordingInfo;
 
-// ns per event, the middle of `rounds` and its quartiles; how far the two times without probes of a round lay apart.
+// ns per event: median of `rounds`, and quartiles; off_difference: between a round's two times without probes.
 struct CalibratedCost {
 	double low = 0, median = 0, high = 0, off_difference = 0;
 	std::uint64_t rounds = 0;
@@ -28,7 +28,7 @@ struct Calibration {
 struct ProbeCost {
 	std::optional<double> low_ns, median_ns, high_ns; // empty: unknown
 	std::string why_unknown;
-	bool at_start_only = false; // or by a recorder that calibrated once and left no quartiles
+	bool at_start_only = false; // also if the recorder calibrated only once and stored no quartiles
 };
 
 ProbeCost probe_cost(const RecordingInfo &info);

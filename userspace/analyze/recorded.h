@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which kinds of events a trace can have: where they were not recorded, their counts are not 0 but unknown.
+// Which kinds of events a trace can have: counts of a kind that was not recorded are unknown, not 0.
 //
-// Used by what shows usage: `monitor report` and the table `threads` of `monitor query`.
+// Used where usage is shown: `monitor report` and the table `threads` of `monitor query`.
 #pragma once
 
 #include "event_kinds.h"
@@ -16,7 +16,7 @@ struct Recorded {
 
 inline Recorded recorded(const trace::Trace &trace, const RecordingInfo &info, const EventKinds &kinds)
 {
-	if (trace.is_described())
+	if (trace.is_generic_ctf())
 		return {kinds.has(Kind::sched_waking), kinds.has(Kind::sched_migrate_task), kinds.has(Kind::sys_enter),
 			kinds.has(Kind::minor_fault)};
 	if (!info.present)

@@ -22,7 +22,7 @@ std::optional<KernelCounts> kernel_counts(const Json &value)
 			counts.steal_ns.push_back(number(cpu));
 	counts.interrupt_rows = numbers(member(value, "interrupt_rows"));
 	counts.softirqs = optional_number(member(value, "softirqs"));
-	counts.births = optional_number(member(value, "births"));
+	counts.thread_creations = optional_number(member(value, "births"));
 	const Json &idle = member(value, "idle");
 	counts.idle_before = number(member(idle, "before"));
 	counts.idle_after = number(member(idle, "after"));
@@ -41,7 +41,7 @@ std::vector<ClassCounts> class_counts(const Json &value)
 		counts.name = text(member(item, "name"));
 		counts.family = text(member(item, "family"));
 		counts.seen = number(member(item, "seen"));
-		counts.refused = number(member(item, "refused"));
+		counts.discarded = number(member(item, "refused"));
 		counts.too_deep = number(member(item, "too_deep"));
 		counts.filtered = number(member(item, "filtered"));
 		all.push_back(counts);
@@ -49,8 +49,8 @@ std::vector<ClassCounts> class_counts(const Json &value)
 	return all;
 }
 
-// The skew of an invariant TSC does not change, so the tighter of two agreeing measurements holds; of two that disagree
-// the larger.
+// The skew of an invariant TSC is constant, so of two agreeing measurements the tighter one holds; of two that
+// disagree, the larger.
 std::uint64_t worst_skew(const Json &skews)
 {
 	std::uint64_t ticks[2] = {}, uncertainty[2] = {};
@@ -93,8 +93,8 @@ ClockSkew clock_skew(const Json &skews)
 		const Json &skew = member(skews, when);
 		const std::uint64_t uncertainty = number(member(skew, "uncertainty"));
 		if (number(member(skew, "cpus_compared")))
-			largest.least_uncertainty =
-			    largest.least_uncertainty ? std::min(largest.least_uncertainty, uncertainty) : uncertainty;
+			largest.min_uncertainty =
+			    largest.min_uncertainty ? std::min(largest.min_uncertainty, uncertainty) : uncertainty;
 		largest.uncertainty = std::max(largest.uncertainty, uncertainty);
 		largest.cpus_compared = std::max(largest.cpus_compared, number(member(skew, "cpus_compared")));
 		largest.cpus_online = std::max(largest.cpus_online, number(member(skew, "cpus_online")));
@@ -217,7 +217,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 				     number(member(claim, "early")), flag(member(claim, "possible"))});
 	}
 	info.counters = counters_info(member(json, "counters"));
-	info.start_test_missing = number(member(member(json, "start_test"), "missing"));
+	info.preflight_missing = number(member(member(json, "start_test"), "missing"));
 }
 
 } // namespace
@@ -242,8 +242,10 @@ RecordingInfo parse_recording(const std::string &json)
 
 bool RecordingInfo::has_program(const std::string &event) const
 {
-	return std::ranges::any_of(
-	    programs, [&](const std::string &name) { return name == event || name == "classic_" + event; });
+	return std::ranges::any_of(programs, [&](const std::string &name) {
+		// older recorders wrote classic_
+		return name == event || name == "tp_" + event || name == "classic_" + event;
+	});
 }
 
 std::uint64_t RecordingInfo::tokens() const
@@ -282,8 +284,8 @@ std::string RecordingInfo::command_line() const
 
 RecordingInfo recording_of(const trace::Trace &trace)
 {
-	RecordingInfo info = parse_recording(trace.is_described() ? "" : trace.recording_json());
-	if (const std::string *host = trace.description().find_env("hostname"); host && trace.is_described())
+	RecordingInfo info = parse_recording(trace.is_generic_ctf() ? "" : trace.recording_json());
+	if (const std::string *host = trace.description().find_env("hostname"); host && trace.is_generic_ctf())
 		info.host = *host;
 	return info;
 }

@@ -11,8 +11,7 @@ namespace monitor::analyze {
 SampleFold::SampleFold(const Machine &machine) : machine_(machine)
 {
 	if (!machine.kinds().has(Kind::sample))
-		throw Error("this recording has no samples: record with --sample-every, for which the kernel module "
-			    "is needed");
+		throw Error("this recording has no samples: record with --sample-every, which needs the kernel module");
 }
 
 void SampleFold::sample(const Cpu &, const Thread &thread, const Sample &sample)
@@ -28,7 +27,7 @@ void SampleFold::sample(const Cpu &, const Thread &thread, const Sample &sample)
 	round.first = std::min(round.first, sample.time);
 	round.last = std::max(round.last, sample.time);
 	++round.cpus;
-	if (open_.size() <= most_open)
+	if (open_.size() <= max_open)
 		return;
 	close(open_.begin()->second);
 	open_.erase(open_.begin());
@@ -49,7 +48,7 @@ void SampleFold::finish()
 	complete_ = rounds_by_cpus_.empty() ? 0 : rounds_by_cpus_.rbegin()->second;
 }
 
-// Who leads a thread is known when all was read.
+// The leader of a thread is known only when the whole trace has been read.
 std::vector<SampledProcess> SampleFold::processes() const
 {
 	std::unordered_map<const Thread *, SampledProcess> by_leader;

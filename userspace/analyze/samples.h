@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The sample fold: what the CPUs were at when all of them were asked at once (record --sample-every), by process; and
-// how far apart in time the answers to one question were. Fed by Machine as an Observer; read by
+// The sample fold: what the CPUs were doing when all of them were sampled at once (record --sample-every), by process;
+// and how far apart in time the answers of one round were. Fed by Machine as an Observer; read by
 // report/samples_table.cpp.
 //
 // Samples are counted, not times: a share is of all samples of the recording, with the uncertainty of any sampling.
-// Memory is bounded: a sample whose CPUs have not all answered is closed when `most_open` later ones have begun.
+// Memory is bounded: a round in which not all CPUs have answered is closed after `max_open` later ones have started.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ struct SampledProcess {
 
 class SampleFold : public Observer {
 public:
-	// Throws Error if the trace has no samples' class.
+	// Throws Error if the trace has no class of samples.
 	explicit SampleFold(const Machine &machine);
 
 	void sample(const Cpu &cpu, const Thread &thread, const Sample &sample) override;
-	// Behind the last event.
+	// After the last event.
 	void finish();
 
 	std::uint64_t samples() const { return samples_; } // of single CPUs
 	std::uint64_t rounds() const { return spreads_.total(); }
-	std::uint64_t complete() const { return complete_; } // rounds in which as many CPUs answered as in any
+	std::uint64_t complete() const { return complete_; } // rounds in which the largest number of CPUs answered
 	const Histogram &spreads() const { return spreads_; }
 	std::uint64_t largest_spread() const { return largest_spread_; }
 	// By descending samples.
@@ -46,7 +46,7 @@ private:
 		std::uint64_t first = 0, last = 0;
 		std::uint32_t cpus = 0;
 	};
-	static constexpr std::size_t most_open = 64;
+	static constexpr std::size_t max_open = 64;
 
 	void close(const Round &round);
 

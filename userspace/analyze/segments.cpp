@@ -14,7 +14,7 @@ SegmentFold::SegmentFold(SegmentBy by, const trace::Description &description, co
     : by_(by), machine_(machine), counters_(counters)
 {
 	for (const auto &cls : description.classes())
-		if (cls->id == EDC_ID_counters_reset && cls->name == "counters_reset") {
+		if (cls->id == EDC_ID_COUNTERS_RESET && cls->name == "counters_reset") {
 			id_ = cls->id;
 			reset_ = trace::FieldRef(*cls, "at");
 		}
@@ -22,7 +22,7 @@ SegmentFold::SegmentFold(SegmentBy by, const trace::Description &description, co
 		throw Error("this recording has no segments: record with -m and --reset-on EVENT");
 }
 
-// Of a row. Its segments are those of single threads, or of the CPU.
+// The owner of a row. Its segments are those of single threads, or of the CPU.
 std::uint64_t SegmentFold::owner_of(const Cpu &cpu) const
 {
 	if (by_ == SegmentBy::cpu)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The segment fold: what was counted from one selective reset (record --reset-on) to the next one of the same thread,
-// wherever it ran meanwhile and without what others ran, or of the same CPU, whoever ran there. Fed by Machine as an
-// Observer, behind the CounterFold; read by report/segments_table.cpp.
+// wherever it ran in between and without what others ran, or of the same CPU, whatever ran there. Fed by Machine as an
+// Observer, after the CounterFold; read by report/segments_table.cpp.
 //
-// A segment across a loss is in no row: a reset within it may be among what was lost.
+// A segment that spans a loss is in no row: a reset within it may have been lost.
 #pragma once
 
 #include <array>
@@ -41,9 +41,9 @@ public:
 
 	SegmentBy by() const { return by_; }
 	std::uint64_t resets() const { return resets_; }
-	// Segments that are in no row, for there is a loss in them.
+	// Segments that are in no row because they span a loss.
 	std::uint64_t interrupted() const { return interrupted_; }
-	// Resets of which it is not known who ran.
+	// Resets for which the running thread is unknown.
 	std::uint64_t unknown() const { return unknown_; }
 	// By descending total.
 	std::vector<SegmentRow> rows() const;
@@ -51,15 +51,15 @@ public:
 private:
 	struct Open {
 		std::uint64_t reset = 0, time = 0, gaps = 0;
-		CounterSums counted; // up to there
+		CounterSums counted; // up to the reset
 	};
 	struct Group {
-		const Thread *thread = nullptr; // the first one that was seen in it
+		const Thread *thread = nullptr; // the first one seen in it
 		std::uint64_t count = 0, total = 0, max = 0;
 		CounterSums counted;
 		Histogram histogram;
 	};
-	// Resets from and to; a leader's or thread's address, or a CPU.
+	// Resets from and to; address of a leader or thread, or a CPU.
 	using Key = std::array<std::uint64_t, 3>;
 
 	std::uint64_t owner_of(const Cpu &cpu) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads and CPUs as the fold sees them: what is known of each, and what it used. Filled by Machine (machine.h), read
-// by reports and checks. Times are ticks of the trace's clock.
+// Threads and CPUs as the fold sees them: what is known about each, and what it used. Filled by Machine (machine.h),
+// read by reports and checks. Times are ticks of the trace's clock.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace monitor::analyze {
 
-// Where a CPU's time goes. `unattributed`: kernel or user, no pair of tokens brackets it. `unknown`: behind a loss, or
-// before the first token that tells.
+// How a CPU's time is spent. `unattributed`: kernel or user; no pair of tokens brackets it. `unknown`: after a loss, or
+// before the first token that determines it.
 enum class Mode : std::uint8_t { user, kernel, irq, softirq, unattributed, unknown };
 constexpr std::size_t modes = 6;
 
@@ -32,18 +32,18 @@ struct Usage {
 
 enum class State : std::uint8_t { unknown, running, runnable, blocked, dead };
 
-// What a running user thread executes, as far as tokens tell.
+// What a running user thread executes, as far as tokens show.
 enum class Ring : std::uint8_t {
 	unknown, // no token yet
 	user,
 	system_call,
 	fault,  // from user mode; ends with its completion
-	kernel, // a kernel thread, or the kernel side of a newborn thread
+	kernel, // a kernel thread, or the kernel side of a new thread
 };
 
 struct CgroupMove {
 	std::uint64_t id = 0;     // 0: unknown
-	std::uint64_t number = 0; // the later one is larger
+	std::uint64_t number = 0; // a later move has a larger number
 };
 
 // The kernel's own counts of a thread at one moment (thread_counts).
@@ -53,12 +53,12 @@ struct ThreadCounts {
 	std::uint64_t nvcsw = 0, nivcsw = 0, sum_exec_ns = 0, min_flt = 0, maj_flt = 0;
 };
 
-// What a thread is at, and what the kernel counted of it. It goes along when the thread takes over another one's number
-// (Machine::exchange_numbers).
+// What a thread is doing, and what the kernel counted for it. It moves along when the thread takes over another one's
+// number (Machine::exchange_numbers).
 struct Doing {
 	State state = State::unknown;
 	Ring ring = Ring::unknown;
-	std::uint32_t epoch = 0; // of Machine: older means state and ring are unknown
+	std::uint32_t epoch = 0; // of Machine: if it is older, state and ring are unknown
 	std::uint32_t cpu = 0;   // last seen on
 	std::uint64_t since = 0; // of state runnable or blocked
 	std::uint64_t out_time = 0;
@@ -69,17 +69,17 @@ struct Doing {
 	ThreadCounts at_start, at_end, at_exit;
 };
 
-// A number of a thread, and what was used under it.
+// A thread number, and what was used under it.
 struct Thread : Doing {
-	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that made it
+	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that created it
 	std::string name;
 	bool is_kernel = false;
-	bool filtered = false;   // outside of what -p selected: shown as `other`
+	bool filtered = false;   // not selected by -p: shown as `other`
 	bool hidden = false;     // the kernel hides it from BPF: its own events are missing
-	bool introduced = false; // it was listed, or its creation seen
+	bool introduced = false; // it was listed, or its creation was seen
 	bool has_run = false;    // a switch to it was seen
 	bool in_tree = false;    // the recorded command or a descendant
-	// Where it is, by tokens of its own, and where all of its process went if it is the leader; the later one
+	// Where its own tokens put it, and, if it is the leader, where its whole process was moved; the later one
 	// holds.
 	CgroupMove cgroup, process_cgroup;
 	std::uint64_t born = 0; // trace time; 0: before the recording
@@ -89,11 +89,11 @@ struct Thread : Doing {
 struct Cpu {
 	std::uint32_t number = 0;
 	Thread *current = nullptr;   // null: unknown
-	bool current_listed = false; // by the list of threads at the start, not by a switch
+	bool current_listed = false; // from the list of threads at the start, not from a switch
 	std::uint64_t accounted = 0;
-	std::uint64_t gap_until = 0;    // a loss: everything unknown until here
+	std::uint64_t gap_until = 0;    // a loss: everything is unknown until here
 	std::uint64_t fault_ticks = 0;  // of the running thread's fault that has not completed yet
-	std::uint64_t user_ticks = 0;   // since the running thread came into user mode
+	std::uint64_t user_ticks = 0;   // since the running thread entered user mode
 	std::uint64_t before_first = 0; // ticks before the running thread is known
 	Usage usage;                    // of all that ran here
 	std::uint64_t idle = 0;

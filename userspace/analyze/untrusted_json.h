@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Values of a file that may be missing, damaged or foreign: what is not there, or of another type, has its default.
-// Used by recording_info.cpp and counters_info.cpp.
+// Values of a file that may be missing, damaged or foreign: a value that is missing, or of another type, has its
+// default. Used by recording_info.cpp and counters_info.cpp.
 #pragma once
 
 #include <algorithm>

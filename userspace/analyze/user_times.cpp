@@ -8,14 +8,14 @@
 namespace monitor::analyze {
 namespace {
 
-constexpr std::uint32_t most_posting_cpus = 8192;
-constexpr std::size_t most_waiting = 1024;
+constexpr std::uint32_t max_posting_cpus = 8192;
+constexpr std::size_t max_waiting = 1024;
 
 } // namespace
 
 UserTimes::OnCpu *UserTimes::cpu(const trace::Event &event)
 {
-	if (!event.stream->has_cpu() || event.cpu() >= most_posting_cpus)
+	if (!event.stream->has_cpu() || event.cpu() >= max_posting_cpus)
 		return nullptr;
 	if (event.cpu() >= cpus_.size())
 		cpus_.resize(event.cpu() + 1);
@@ -40,7 +40,7 @@ void UserTimes::event(const trace::Event &event)
 			  event.time);
 }
 
-// A thread that is switched out without having been switched in came unseen: what waits is no contradiction then.
+// A thread that is switched out without having been switched in came unseen: then waiting tokens are no contradiction.
 void UserTimes::on_switch(OnCpu &cpu, std::int32_t prev, std::int32_t next, std::uint64_t time)
 {
 	if (cpu.running == prev)
@@ -71,10 +71,10 @@ void UserTimes::user_event(const Thread &thread, const trace::Event &event)
 		InCall &call = in_call_[&thread];
 		if (call.entry != thread.syscall_since)
 			call = {thread.syscall_since, {}};
-		if (call.times.size() < most_waiting)
+		if (call.times.size() < max_waiting)
 			call.times.push_back(event.time);
 	}
-	if (on->running == -1 || on->running == thread.tid || on->waiting.size() >= most_waiting)
+	if (on->running == -1 || on->running == thread.tid || on->waiting.size() >= max_waiting)
 		return;
 	const auto out = on->out.find(thread.tid);
 	on->waiting.push_back({thread.tid, event.time, out == on->out.end() ? ~0ull : event.time - out->second});
@@ -98,17 +98,15 @@ void UserTimes::judge(std::uint64_t allowed, const trace::Clock &clock, std::vec
 	const bool switches = std::ranges::any_of(cpus_, [](const OnCpu &cpu) { return cpu.running != -1; });
 	if (!tokens_ || !switches)
 		return;
-	const std::string text = fmt::format("user tokens lie where their thread runs, outside of its {} system calls: "
-					     "{} of them to {} ns, the clock bound "
-					     "is {} ns",
+	const std::string text = fmt::format("user tokens are where their thread runs, outside its {} system calls: {} "
+					     "of them, at most {} ns off; the clock bound is {} ns",
 					     calls_, tokens_, clock.to_ns(furthest_), clock.to_ns(allowed));
 	if (furthest_ > allowed)
 		statements.push_back(
 		    {"user_times", Verdict::fails,
-		     fmt::format(
-			 "{} user tokens: one lies {} ns inside of a system call of its thread, or of a time in which "
-			 "its thread does not run; the clock bound is {} ns",
-			 tokens_, clock.to_ns(furthest_), clock.to_ns(allowed))});
+		     fmt::format("{} user tokens: one is {} ns inside a system call of its thread, or inside a time "
+				 "when its thread does not run; the clock bound is {} ns",
+				 tokens_, clock.to_ns(furthest_), clock.to_ns(allowed))});
 	else
 		statements.push_back({"user_times", Verdict::holds, text});
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// User tokens, whose times are direct reads of the TSC, against kernel tokens: a thread posts only while it runs on
-// that CPU and is in no system call. So every user token beside a call or a switch is a witness of the probes' times.
-// Part of check.cpp, which feeds it every event in order, before Machine has it.
+// Compares user tokens, whose times are direct TSC reads, with kernel tokens: a thread posts only while it runs on that
+// CPU and is in no system call. So every user token near a call or a switch is a witness of the probes' times. Part of
+// check.cpp, which feeds it every event in order, before Machine gets it.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ public:
 	void user_event(const Thread &thread, const trace::Event &event) override;
 	void system_call(const Thread &thread, std::uint32_t number, std::uint64_t ticks, std::int64_t result) override;
 
-	// `allowed`: how far a kernel token's time may be off.
+	// `allowed`: how far off a kernel token's time may be.
 	void judge(std::uint64_t allowed, const trace::Clock &clock, std::vector<Statement> &statements) const;
 
 private:
-	// A token of a thread that does not run there by the switches, until the next switch of that CPU tells more.
+	// A token of a thread that, by the switches, does not run there; waits for the next switch of that CPU.
 	struct Waiting {
 		std::int32_t tid;
 		std::uint64_t time, since_out;
@@ -34,7 +34,7 @@ private:
 	struct OnCpu {
 		std::int32_t running = -1; // unknown
 		std::vector<Waiting> waiting;
-		std::unordered_map<std::int32_t, std::uint64_t> out; // when a thread went last
+		std::unordered_map<std::int32_t, std::uint64_t> out; // when a thread was last switched out
 	};
 	struct InCall {
 		std::uint64_t entry = 0;

@@ -16,7 +16,8 @@ const std::vector<CallWitness> &at(const RecordingInfo &info, std::size_t moment
 	return moment == 0 ? info.witness_start : info.witness_end;
 }
 
-// What holds at a moment and CPU is witnessed; all CPUs that the recorder could use are to be so, at start and end.
+// A CPU at a moment is witnessed if the statement holds there; required for all CPUs that the recorder could use, and
+// for both start and end.
 class Witnessed {
 public:
 	explicit Witnessed(const RecordingInfo &info)
@@ -37,7 +38,7 @@ public:
 	{
 		for (std::size_t moment = 0; moment < 2; ++moment)
 			if (!seen_[moment])
-				return fmt::format("at the {} none", moments[moment]);
+				return fmt::format("none at the {}", moments[moment]);
 		return fmt::format("none on {} of {} CPUs", left_.size(), left_.size() + cpus_.size());
 	}
 
@@ -60,17 +61,18 @@ Statement judge_calls(const RecordingInfo &info)
 						    "entries and {} exits",
 						    moments[moment], cpu.calls, cpu.cpu, cpu.entries, cpu.exits)};
 			if (!cpu.alone)
-				continue; // calls of others are among those seen
+				continue; // calls of other threads are among those seen
 			witnessed.add(moment, cpu);
 			calls += cpu.calls;
 		}
 	if (!witnessed.all())
 		return {
 		    "calls_witnessed", Verdict::not_witnessed,
-		    fmt::format("system calls: {} were made by the recorder alone to be counted", witnessed.lacks())};
-	return {"calls_witnessed", Verdict::holds,
-		fmt::format("system calls: {} were made on {} CPUs before and after, the probes saw exactly these",
-			    calls, witnessed.cpus())};
+		    fmt::format("system calls: {} were counted apart from other threads' calls", witnessed.lacks())};
+	return {
+	    "calls_witnessed", Verdict::holds,
+	    fmt::format("system calls: {} were made on {} CPUs at the start and the end, the probes saw exactly these",
+			calls, witnessed.cpus())};
 }
 
 Statement judge_times(const RecordingInfo &info, const trace::Clock &clock)
@@ -82,12 +84,12 @@ Statement judge_times(const RecordingInfo &info, const trace::Clock &clock)
 			if (!cpu.brackets)
 				continue;
 			if (cpu.outside > cpu.allowed)
-				return {"probe_times", Verdict::fails,
-					fmt::format(
-					    "probes' times: at the {} tokens on CPU {} lie up to {} ns outside of the "
-					    "TSC reads around their calls, the probes' clock was off by {} ns",
-					    moments[moment], cpu.cpu, clock.to_ns(cpu.outside),
-					    clock.to_ns(cpu.allowed))};
+				return {
+				    "probe_times", Verdict::fails,
+				    fmt::format("probes' times: at the {}, tokens on CPU {} are up to {} ns outside "
+						"the TSC reads around their calls, the probes' clock was off by {} ns",
+						moments[moment], cpu.cpu, clock.to_ns(cpu.outside),
+						clock.to_ns(cpu.allowed))};
 			witnessed.add(moment, cpu);
 			brackets += cpu.brackets;
 			furthest = std::max(furthest, cpu.outside);
@@ -97,8 +99,8 @@ Statement judge_times(const RecordingInfo &info, const trace::Clock &clock)
 		return {"probe_times", Verdict::not_witnessed,
 			fmt::format("probes' times: {} were compared with TSC reads around calls", witnessed.lacks())};
 	return {"probe_times", Verdict::holds,
-		fmt::format("probes' times: the tokens of {} system calls on {} CPUs lie between the TSC reads around "
-			    "them, {} ns apart at the least, or {} ns outside at the most",
+		fmt::format("probes' times: the tokens of {} system calls on {} CPUs are between the TSC reads around "
+			    "them, at least {} ns apart, or at most {} ns outside",
 			    brackets, witnessed.cpus(), clock.to_ns(narrowest), clock.to_ns(furthest))};
 }
 
@@ -109,8 +111,9 @@ void judge_witness(const RecordingInfo &info, const trace::Clock &clock, std::ve
 	if (info.card == "user" || !info.present)
 		return;
 	if (!info.has_program("sys_enter")) {
-		statements.push_back({"probe_times", Verdict::not_witnessed,
-				      "probes' times: system calls were not recorded, whose tokens could be compared"});
+		statements.push_back(
+		    {"probe_times", Verdict::not_witnessed,
+		     "probes' times: system calls were not recorded, so there are no tokens to compare"});
 		return;
 	}
 	statements.push_back(judge_calls(info));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The recorder's own system calls before and after a recording (record side: card/witness.h), as statements: the probes
-// saw exactly the calls that were made, and their times lie between the direct reads of the TSC around each. Part of
+// Statements about the recorder's own system calls before and after a recording (record side: card/witness.h): the
+// probes saw exactly the calls that were made, and their times lie between the direct TSC reads around each. Part of
 // check.cpp.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Characters of names and numbers, whatever the locale. Used by the lexers.
+// Character classes of names and numbers, independent of the locale. Used by the lexers.
 #pragma once
 
 namespace monitor {
@@ -14,7 +14,7 @@ inline bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-// 0 to 15; 255: no digit of any base up to 16.
+// 0 to 15; 255 if it is not a digit in any base up to 16.
 inline unsigned digit_value(char c)
 {
 	if (is_digit(c))

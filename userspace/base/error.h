@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one way set-up and I/O fail: an exception whose text is one clear sentence, with the remedy where there is one.
-// Thrown by every library of userspace/, caught once in tools/monitor/main.cpp.
+// The only way in which set-up and I/O fail: an exception whose text is one clear sentence, with the remedy if there is
+// one. Thrown by every library of userspace/, caught once in tools/monitor/main.cpp.
 #pragma once
 
 #include <cerrno>

@@ -8,7 +8,7 @@ namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
-// Length of the UTF-8 sequence that begins here, control characters included; 0: none.
+// Length of the UTF-8 sequence that starts here, including control characters; 0 if there is none.
 std::size_t utf8_length(std::string_view text)
 {
 	const auto at = [&](std::size_t i) -> unsigned { return static_cast<unsigned char>(text[i]); };
@@ -38,7 +38,7 @@ char *put_hex_byte(char *out, std::string_view before, unsigned char c)
 	return out;
 }
 
-// What is neither ASCII nor escaped elsewhere: takes one character off the text, or one byte that is none.
+// For text that is neither ASCII nor escaped elsewhere: consumes one character, or one byte that is not part of one.
 char *put_beyond_ascii(char *out, std::string_view &text, bool json)
 {
 	const std::size_t length = utf8_length(text);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Text of foreign origin on its way to a terminal, a file of values or a JSON reader: the one place that escapes.
+// The one place that escapes text of foreign origin for a terminal, a file of values or a JSON reader.
 //
-// Names of threads, programs, events and files are any bytes, and so is what a message says of them. All of it passes
-// here: cells of tables and of CSV, messages and problems (printable()), the listing's names (trace/text.h), JSON
-// (base/json.h). What is escaped: control characters, those of 8 bits too (0x80 to 0x9f, or U+0080 to U+009F in UTF-8),
-// DEL, and bytes that are no UTF-8. A newline is \n, a tab \t, another byte \xHH; in JSON \u00HH, or U+FFFD for what is
-// no UTF-8. Invariant: put_escaped() writes no control character but the newlines and tabs of Escape::lines and
-// ::dumped.
+// Names of threads, programs, events and files can be any bytes, and so can messages that quote them. All of them pass
+// through here: cells of tables and of CSV, messages and problems (printable()), the listing's names (trace/text.h),
+// JSON (base/json.h). It escapes control characters, including the 8-bit ones (0x80 to 0x9f, or U+0080 to U+009F in
+// UTF-8), DEL, and bytes that are not UTF-8. A newline becomes \n, a tab \t, any other byte \xHH; in JSON \u00HH, or
+// U+FFFD for what is not UTF-8. Invariant: put_escaped() writes no control character except the newlines and tabs of
+// Escape::lines and ::dumped.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@
 namespace monitor {
 
 enum class Escape {
-	cell,   // backslashes and quotes stay, so what is escaped already may pass again
-	lines,  // newlines and tabs stay, too
-	quoted, // in quotes: backslash and quote get a backslash, so that nothing has two meanings
+	cell,   // backslashes and quotes are kept, so text that is already escaped may pass again
+	lines,  // newlines and tabs are kept, too
+	quoted, // in quotes: backslash and quote get a backslash, so that the text is unambiguous
 	json,   // in quotes
 	dumped, // whole JSON, as a library wrote it
 };
 
-// The most that one byte takes.
+// The most characters that one byte can become.
 inline constexpr std::size_t max_escaped_chars = 6;
 
-// Writes at `out` without a check and returns the place behind. No quotes around it.
+// Writes to `out` without a bounds check and returns the position after the text. Adds no quotes around it.
 char *put_escaped(char *out, std::string_view text, Escape how);
 std::string escaped(std::string_view text, Escape how);
 

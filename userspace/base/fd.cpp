@@ -28,13 +28,13 @@ Fd open_regular(const std::string &path, struct stat &status)
 	return fd;
 }
 
-// False: it could not be read to its end.
-static bool read_to_end(int fd, std::size_t most_bytes, std::string &text)
+// False if it could not be read to its end.
+static bool read_to_end(int fd, std::size_t max_bytes, std::string &text)
 {
 	char chunk[16384];
 	ssize_t n = 1;
-	while (text.size() < most_bytes && n != 0) {
-		n = ::read(fd, chunk, std::min(sizeof chunk, most_bytes - text.size()));
+	while (text.size() < max_bytes && n != 0) {
+		n = ::read(fd, chunk, std::min(sizeof chunk, max_bytes - text.size()));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -44,17 +44,17 @@ static bool read_to_end(int fd, std::size_t most_bytes, std::string &text)
 	return true;
 }
 
-std::string read_file(const std::string &path, std::size_t most_bytes)
+std::string read_file(const std::string &path, std::size_t max_bytes)
 {
 	struct stat status;
 	const Fd fd = open_regular(path, status);
 	std::string text;
-	if (!read_to_end(fd.get(), most_bytes, text))
+	if (!read_to_end(fd.get(), max_bytes, text))
 		throw Error(errno, "cannot read " + path);
 	return text;
 }
 
-std::string read_text(const std::string &path, std::size_t most_bytes)
+std::string read_text(const std::string &path, std::size_t max_bytes)
 {
 	std::string text;
 	Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -63,7 +63,7 @@ std::string read_text(const std::string &path, std::size_t most_bytes)
 	struct stat status;
 	if (!fd || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
 		return text;
-	read_to_end(fd.get(), most_bytes, text);
+	read_to_end(fd.get(), max_bytes, text);
 	return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// File descriptors and memory mappings that close themselves. Used by every library; no ownership is ever shared.
+// File descriptors and memory mappings that close themselves. Used by every library; ownership is never shared.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ public:
 			::munmap(address_, size_bytes_);
 	}
 
-	// It stays mapped, and is the caller's.
+	// It stays mapped, and the caller owns it.
 	std::span<std::byte> release()
 	{
 		return {static_cast<std::byte *>(std::exchange(address_, nullptr)), std::exchange(size_bytes_, 0)};
@@ -76,15 +76,15 @@ private:
 // Open a file or throw Error("cannot open PATH: reason").
 Fd open_file(const std::string &path, int flags, unsigned mode = 0);
 
-// Open a regular file for reading; a pipe without a writer would wait for ever. Throws Error.
+// Open a regular file for reading; opening a pipe without a writer would block forever. Throws Error.
 Fd open_regular(const std::string &path, struct stat &status);
 
-// The whole text of a regular file, or its first most_bytes. Throws Error.
-std::string read_file(const std::string &path, std::size_t most_bytes);
+// The whole text of a regular file, or its first max_bytes. Throws Error.
+std::string read_file(const std::string &path, std::size_t max_bytes);
 
-// The whole text of a (proc) file, or its start up to most_bytes; "" if it cannot be read or is no regular file.
+// The whole text of a (proc) file, or its start up to max_bytes; "" if it cannot be read or is no regular file.
 // Throws Error if this process can open no more files.
-std::string read_text(const std::string &path, std::size_t most_bytes = std::string::npos);
+std::string read_text(const std::string &path, std::size_t max_bytes = std::string::npos);
 
 // Write all bytes or throw Error("cannot write PATH: reason").
 void write_all(int fd, std::span<const std::byte> bytes, const std::string &path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON that others may have written, and JSON of what they have written. Used wherever a file of a trace or a table is
-// read, and wherever JSON is printed.
+// Parses JSON that others may have written and prints JSON that holds their text. Used wherever a file of a trace or a
+// table is read, and wherever JSON is printed.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace monitor {
 
-// Discarded if it is no JSON, or nested deeper than anything of ours: printing and freeing such a value recurses.
+// Discarded if it is not JSON, or nested deeper than any of ours: printing and freeing such a value recurses.
 template <class Json = nlohmann::json> Json parse_json(const std::string &text)
 {
 	constexpr int deepest = 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorder may write and the reader takes: each number once, for both sides.
+// What the recorder may write and the reader accepts: each limit is defined once, for both sides.
 #pragma once
 
 #include <cstddef>

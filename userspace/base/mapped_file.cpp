@@ -66,7 +66,7 @@ void on_sigbus(int number, siginfo_t *info, void *context)
 	errno = error_number;
 }
 
-// With guards_changed held.
+// Called with guards_changed held.
 void install_handler()
 {
 	if (std::exchange(has_handler, true))
@@ -132,7 +132,7 @@ std::size_t MappedFile::whole_bytes() const
 	return guard_ ? guard_->whole_bytes.load(std::memory_order_relaxed) : 0;
 }
 
-// The file may have become shorter by less than a page. By its name: if that is another file's now, it says nothing.
+// The file may have shrunk by less than a page. Looked up by name: if that is another file's now, its size is ignored.
 void MappedFile::compare_size() const
 {
 	struct stat status;
@@ -150,9 +150,9 @@ bool MappedFile::was_there(std::size_t from, std::size_t end) const
 	};
 	for (std::size_t at = from; at < end; at += page_bytes)
 		touch(at);
-	const std::size_t behind = end - 1 + page_bytes;
-	touch(std::min(behind, size() - 1));
-	if (behind < size() && whole_bytes() == size()) [[likely]]
+	const std::size_t after = end - 1 + page_bytes;
+	touch(std::min(after, size() - 1));
+	if (after < size() && whole_bytes() == size()) [[likely]]
 		return true;
 	compare_size();
 	return end <= whole_bytes();
@@ -171,7 +171,7 @@ bool survive_fault(const void *untrusted_address) noexcept
 		const std::uintptr_t begin = each->begin.load(std::memory_order_acquire);
 		const std::size_t size_bytes = each->size_bytes.load(std::memory_order_relaxed);
 		if (begin == 0 || at < begin || at - begin >= size_bytes ||
-		    each->begin.load(std::memory_order_acquire) != begin) // both were of one file
+		    each->begin.load(std::memory_order_acquire) != begin) // so that both are of one file
 			continue;
 		const std::uintptr_t page = at / page_bytes * page_bytes;
 		lower(each->whole_bytes, page - begin);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An exception as the sentence that a user reads; those of the C++ library itself have none. Used where exceptions end:
-// in tools/monitor/main.cpp and in the recorder's threads. Allocates nothing.
+// The sentence that a user reads for an exception; those of the C++ library itself have none. Used where exceptions
+// end: in tools/monitor/main.cpp and in the recorder's threads. Allocates nothing.
 #pragma once
 
 #include <exception>
@@ -13,13 +13,11 @@ namespace monitor {
 inline const char *sentence_of(const std::exception &error)
 {
 	if (dynamic_cast<const std::bad_alloc *>(&error))
-		return "out of memory: end other programs, or raise the limit that this one has (ulimit -v, memory.max "
-		       "of its "
-		       "cgroup)";
-	if (typeid(error) == typeid(std::system_error)) // thrown where a thread cannot be made
+		return "out of memory: end other programs, or raise the limit of this one (ulimit -v, memory.max of "
+		       "its cgroup)";
+	if (typeid(error) == typeid(std::system_error)) // thrown when a thread cannot be created
 		return "cannot start another thread: raise the limits of threads and memory (ulimit -u, ulimit -v, "
-		       "pids.max "
-		       "of the cgroup)";
+		       "pids.max of the cgroup)";
 	return error.what();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading the time stamp counter of this machine. Used by the record side only.
+// Reads the time stamp counter of this machine. Used by the record side only.
 #pragma once
 
 #include <cstdint>

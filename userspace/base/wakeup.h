@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One thread wakes another: a POSIX semaphore, which sleeps in the kernel at once and till the time given. (The C++
-// library's own semaphore spins and polls first, which an idle machine would feel.)
+// One thread wakes another through a POSIX semaphore, which sleeps in the kernel at once, until the given time. (The
+// C++ library's semaphore spins and polls first, which would show on an idle machine.)
 #pragma once
 
 #include <cerrno>
@@ -24,7 +24,7 @@ public:
 		while (::sem_wait(&semaphore_) < 0 && errno == EINTR)
 			;
 	}
-	// True if woken, false if the time came first.
+	// True if woken, false if the time was reached first.
 	bool wait_until(std::chrono::steady_clock::time_point time)
 	{
 		const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();

@@ -41,7 +41,7 @@ int keep_log(libbpf_print_level level, const char *format, va_list arguments)
 	return 0;
 }
 
-// The line of libbpf's log that says why. With MONITOR_DEBUG set the whole log went to stderr as it came.
+// The line of libbpf's log that gives the reason. With MONITOR_DEBUG set the whole log went to stderr when written.
 std::string why_refused()
 {
 	return libbpf_log.substr(0, libbpf_log.find('\n'));
@@ -79,9 +79,8 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 {
 	libbpf_set_print(keep_log);
 	if (!kernel_has_types())
-		throw Error(
-		    "this kernel offers no type information (/sys/kernel/btf/vmlinux), which the BPF card needs; "
-		    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)");
+		throw Error("this kernel has no type information (/sys/kernel/btf/vmlinux), which the BPF card needs; "
+			    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)");
 	if (options_.module)
 		module_ = std::make_unique<ModuleCard>(options_.uuid, options_.cpus,
 						       blocks_by_ring(options_.blocks_per_cpu, false),
@@ -148,7 +147,7 @@ BpfCard::~BpfCard()
 
 void BpfCard::configure()
 {
-	// One page behind the blocks is never used: the verifier sees that whatever starts within the blocks fits.
+	// One page after the blocks is never used: the verifier sees that whatever starts within the blocks fits.
 	area_bytes_ = module_ ? module_->area_bytes() : EDC_CPU_HEADER + (options_.blocks_per_cpu + 1) * EDC_BLOCK_SIZE;
 	skeleton_->rodata->last_record = area_bytes_ - EDC_BLOCK_SIZE;
 	skeleton_->rodata->module_card = module_ != nullptr;
@@ -174,7 +173,7 @@ void BpfCard::configure()
 			continue;
 		}
 		bool load = is_iterator(program) || is_fault_event(program) || kernel_has_tracepoint(event);
-		if (!load && wanted(event) && !is_classic(name) && !is_plain(name))
+		if (!load && wanted(event) && !is_tp_program(name) && !is_plain(name))
 			lacking_.push_back(event);
 		if (event == "local_timer_entry")
 			load &= is_plain(name) != kernel_shows_interrupted_registers();
@@ -221,7 +220,7 @@ bool BpfCard::wanted(const std::string &program) const
 {
 	const std::string family = family_of(program);
 	if (family == "sched" && program != "sched_waking" && program != "sched_migrate_task")
-		return true; // who runs and what it is called
+		return true; // which threads run, and their names
 	return std::ranges::find(options_.families, family) != options_.families.end();
 }
 
@@ -230,7 +229,7 @@ bool BpfCard::is_of_module(const std::string &event) const
 	return module_ && module_->has(event);
 }
 
-void BpfCard::attach(bool classic)
+void BpfCard::attach(bool tp)
 {
 	std::vector<std::string> names;
 	for (const ClassRow &row : kernel_classes())
@@ -239,11 +238,11 @@ void BpfCard::attach(bool classic)
 	bpf_program *program;
 	bpf_object__for_each_program(program, skeleton_->obj) if (bpf_program__autoload(program) &&
 								  !is_iterator(program) &&
-								  !is_classic(bpf_program__name(program)) &&
+								  !is_tp_program(bpf_program__name(program)) &&
 								  !is_counters(bpf_program__name(program)) &&
 								  !is_reset(bpf_program__name(program)))
 	    names.push_back(bpf_program__name(program));
-	attach_only(classic, names);
+	attach_only(tp, names);
 	for (std::size_t number = 0; number < options_.resets.size(); ++number)
 		attach_reset(number);
 	if (options_.sample_every_ns)
@@ -269,20 +268,20 @@ void BpfCard::attach_reset(std::size_t number)
 	bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, reset_program(event, number).c_str());
 	Link link(attach_reset_event(program, event, number));
 	if (!link)
-		throw Error(errno, fmt::format("--reset-on {}: cannot attach there ({})", event.name, why_refused()));
+		throw Error(errno, fmt::format("--reset-on {}: cannot attach a probe ({})", event.name, why_refused()));
 	links_.push_back(std::move(link));
 }
 
-void BpfCard::attach_only(bool classic, const std::vector<std::string> &names)
+void BpfCard::attach_only(bool tp, const std::vector<std::string> &names)
 {
 	links_.clear();
 	attached_.clear();
 	if (module_)
 		module_->detach();
-	attach_more(classic, names);
+	attach_more(tp, names);
 }
 
-void BpfCard::attach_more(bool classic, const std::vector<std::string> &names)
+void BpfCard::attach_more(bool tp, const std::vector<std::string> &names)
 {
 	std::vector<std::string> of_module;
 	for (const std::string &name : names) {
@@ -293,9 +292,9 @@ void BpfCard::attach_more(bool classic, const std::vector<std::string> &names)
 			continue;
 		}
 		bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, name.c_str());
-		bpf_program *twin = bpf_object__find_program_by_name(skeleton_->obj, ("classic_" + name).c_str());
-		if (classic && twin && bpf_program__autoload(twin) && try_attach(twin))
-			program = twin; // refused where tracefs is not to be had
+		bpf_program *twin = bpf_object__find_program_by_name(skeleton_->obj, ("tp_" + name).c_str());
+		if (tp && twin && bpf_program__autoload(twin) && try_attach(twin))
+			program = twin; // the attempt fails if tracefs is not available
 		else if (program && bpf_program__autoload(program))
 			attach_program(program);
 		else
@@ -308,7 +307,7 @@ void BpfCard::attach_more(bool classic, const std::vector<std::string> &names)
 	attached_.insert(attached_.end(), of_module.begin(), of_module.end());
 }
 
-// Before the module's probe is attached: what is attached first runs first.
+// Called before the module's probe is attached: what is attached first runs first.
 void BpfCard::attach_counters_of(const std::string &name)
 {
 	bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, ("counters_" + name).c_str());
@@ -372,15 +371,15 @@ void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
 	}
 }
 
-// Closing a link is not the end of its program where tracepoints are preemptible: a task may stand between the
-// tracepoint and the program. So: tell the probes to stop, wait for a grace period, then no probe writes any more.
+// Closing a link does not end its program where tracepoints are preemptible: a task may be between the tracepoint and
+// the program. So make the probes stop and wait for a grace period; after that no probe writes any more.
 void BpfCard::detach()
 {
-	// The fault events' own counts end exactly with their probe: disabled, then read.
+	// The fault events' own counts end exactly with their probe: disable first, then read.
 	for (const FaultEvent &event : fault_events_)
 		::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
 	if (module_)
-		module_->detach(); // those events first too
+		module_->detach(); // also disables those events first
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
 		__atomic_store_n(&area(cpu).reader.stopped, 1, __ATOMIC_SEQ_CST);
 	wait_for_probes();
@@ -392,13 +391,13 @@ void BpfCard::detach()
 void BpfCard::wait_for_probes() const
 {
 	if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
-		::usleep(100'000); // refused under nohz_full: far longer than any probe
+		::usleep(100'000); // refused under nohz_full: sleep far longer than any probe runs
 	for (int tries = 0; tries < 100; ++tries) {
 		bool busy = false;
 		for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
 			busy |= __atomic_load_n(&area(cpu).depth, __ATOMIC_ACQUIRE) != 0;
-			for (const edc_lane &lane : area(cpu).lane)
-				busy |= __atomic_load_n(&lane.taken, __ATOMIC_ACQUIRE) != 0;
+			for (const edc_slot &slot : area(cpu).slot)
+				busy |= __atomic_load_n(&slot.taken, __ATOMIC_ACQUIRE) != 0;
 		}
 		if (!busy)
 			return;
@@ -510,8 +509,8 @@ void BpfCard::select(const std::vector<int> &pids)
 	Link link(bpf_program__attach_iter(skeleton_->progs.select_descendants, nullptr));
 	if (!link)
 		throw Error(errno, "cannot attach the task iterator");
-	// What is born meanwhile is traced by its birth; so a few passes find all descendants.
-	constexpr int most_passes = 100;
+	// Processes created during this are traced from their creation, so a few passes find all descendants.
+	constexpr int max_passes = 100;
 	int passes = 0;
 	do {
 		skeleton_->bss->selected_more = 0;
@@ -519,7 +518,7 @@ void BpfCard::select(const std::vector<int> &pids)
 		char sink[64];
 		while (::read(pass.get(), sink, sizeof sink) > 0)
 			;
-	} while (skeleton_->bss->selected_more && ++passes < most_passes);
+	} while (skeleton_->bss->selected_more && ++passes < max_passes);
 }
 
 void BpfCard::trace_process(int pid, bool is_traced)
@@ -527,7 +526,7 @@ void BpfCard::trace_process(int pid, bool is_traced)
 	if (module_)
 		return module_->trace(pid, is_traced);
 	if (pid <= 0 || pid >= EDC_PROCESS_NUMBERS)
-		return; // nobody has it
+		return; // no process has this number
 	auto *words = reinterpret_cast<std::uint64_t *>(traced_.data());
 	const std::uint64_t bit = std::uint64_t(1) << (pid % 64);
 	if (is_traced)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The BPF card: loads the probes, decides how each is attached, and gives the recording its rings and counts. With the
-// kernel module rings and most probes are the module's; what it does not probe is BPF's and posts through its kfuncs.
-// Called by userspace/record/recording.cpp; next in the flow: record/drain.cpp takes the blocks.
-// One thread loads and attaches; afterwards the areas are read by the drain thread alone.
+// The BPF card: loads the probes, decides how each is attached, and provides the recording with its rings and counts.
+// With the kernel module, the rings and most probes are the module's; BPF programs probe the rest and post through the
+// module's kfuncs. Called by userspace/record/recording.cpp; next in the flow: record/drain.cpp takes the blocks.
+// One thread loads and attaches; afterwards only the drain thread reads the rings.
 #pragma once
 
 #include <array>
@@ -41,11 +41,11 @@ struct CardOptions {
 	std::array<std::uint8_t, 16> uuid{};
 	std::vector<unsigned> counters_in_set; // record -m
 	RatioPairs ratios;
-	std::uint64_t sample_every_ns = 0;   // of all CPUs; the kernel module's
-	std::uint64_t counters_every_ns = 0; // read them at an interrupt too if no switch came for so long
+	std::uint64_t sample_every_ns = 0;   // of all CPUs; kernel module only
+	std::uint64_t counters_every_ns = 0; // also read them at an interrupt if no switch occurred for this long
 	std::vector<ResetEvent> resets;
 
-	// Of each CPU: levels, and with resets lanes.
+	// Rings of each CPU: the levels, and with resets the slots.
 	unsigned rings() const { return resets.empty() ? EDC_CARD_LEVELS : EDC_CARD_RINGS; }
 };
 
@@ -63,28 +63,28 @@ struct FaultCount {
 
 class BpfCard {
 public:
-	// Loads the programs; throws Error with the remedy when the kernel does not take them.
+	// Loads the programs; throws Error with the remedy if the kernel rejects them.
 	explicit BpfCard(const CardOptions &options);
 	~BpfCard();
 
-	// Attach the probes of the chosen families, or those named: and no others (what was attached is taken off, but
-	// a probe that is in progress there may still post), or besides. `classic`: the classes that may be preempted
-	// attach as classic tracepoints.
-	void attach(bool classic);
-	void attach_only(bool classic, const std::vector<std::string> &names);
-	void attach_more(bool classic, const std::vector<std::string> &names);
+	// attach(): the probes of the chosen families. attach_only(): those named and no others (a probe that is in
+	// progress when detached may still post). attach_more(): those named, in addition. `tp`: the classes that may
+	// be preempted attach as plain tracepoint programs (BPF_PROG_TYPE_TRACEPOINT).
+	void attach(bool tp);
+	void attach_only(bool tp, const std::vector<std::string> &names);
+	void attach_more(bool tp, const std::vector<std::string> &names);
 
-	// To calibrate, of what --reset-on asks for: at a place in a program's file, or where system calls
-	// enter.
+	// For the calibration of --reset-on: attaches one of its events at an offset in a program's file, or at system
+	// call entry.
 	bool attach_trial_reset(const std::string &program, std::uint64_t offset);
 
-	// Detach all, wait until no probe runs any more. None posts before reset().
+	// Detach all probes and wait until none runs any more. None posts before reset().
 	void detach();
 
-	// Counter `index` of a set on one CPU, opened by the caller. Before anything is attached.
+	// Counter `index` of a set on one CPU, opened by the caller. Call before anything is attached.
 	void set_counter(unsigned set, unsigned index, unsigned cpu, int fd);
 
-	// Forget all tokens and counts. Only while nothing is attached.
+	// Clear all tokens and counts. Only while nothing is attached.
 	void reset();
 
 	unsigned cpus() const { return options_.cpus; }
@@ -97,7 +97,7 @@ public:
 	std::uint64_t ring_bytes() const { return areas().size(); }
 	edc_clock &clock() const;
 
-	// Readable when a ring came to be half full since the last heard().
+	// Readable if a ring became half full since the last heard().
 	int bell() const;
 	void heard();
 
@@ -105,16 +105,16 @@ public:
 	// Since the last attach; final after detach().
 	std::vector<FaultCount> fault_counts() const;
 
-	// The file descriptors of one pass over all threads each are opened while there is the privilege to.
+	// Opens the file descriptors for this many passes over all threads, while the process has the privilege.
 	void prepare_task_passes(unsigned passes);
 	// Reads one prepared pass.
 	std::vector<edc_task> list_tasks();
 
-	// Select processes with all descendants (-p), or one whose children follow; or leave one out again.
+	// Select processes with all their descendants (-p), or one whose children follow it; or deselect one.
 	void select(const std::vector<int> &pids);
 	void trace_process(int pid, bool is_traced = true);
 
-	// Names of attached programs, and of asked-for classes that this kernel lacks.
+	// Names of attached programs, and of requested classes that this kernel lacks.
 	const std::vector<std::string> &attached() const { return attached_; }
 	const std::vector<std::string> &lacking() const { return lacking_; }
 
@@ -126,7 +126,7 @@ private:
 	struct BellDeleter {
 		void operator()(ring_buffer *bell) const;
 	};
-	// Opened when first attached, and kept: the privilege to is given up when the recording starts.
+	// Opened when first attached, and kept open: the privilege to open them is dropped when the recording starts.
 	struct FaultEvent {
 		std::string name;
 		Fd fd;
@@ -152,8 +152,8 @@ private:
 	::card *skeleton_ = nullptr;
 	std::uint64_t area_bytes_ = 0;
 	Mapping areas_;
-	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of our own rings
-	Mapping traced_;                                 // a bit for each process, if options_.filtering
+	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of the rings in areas_
+	Mapping traced_;                                 // one bit per process, if options_.filtering
 	std::vector<Link> links_;
 	std::vector<FaultEvent> fault_events_;
 	std::vector<FaultCount> final_fault_counts_;

@@ -29,13 +29,11 @@ using namespace std::chrono_literals;
 using Names = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
-constexpr int call_entry_id = 320, call_exit_id = 322;
-constexpr int fault_entry_id = 340, fault_exit_id = 342;
-constexpr auto longest_calibration = 300ms;
-constexpr std::size_t most_rounds = 22;
+constexpr auto max_calibration_time = 300ms;
+constexpr std::size_t max_rounds = 22;
 
-// Where a reset is tried: nobody else calls it. It starts as most functions do, with an instruction that the kernel
-// emulates; one that it must let the CPU step through costs more.
+// Where a reset is tried: nothing else calls it. It starts as most functions do, with an instruction that the kernel
+// emulates; an instruction that the kernel must single-step costs more.
 #if defined(__x86_64__)
 __attribute__((naked, noinline)) void reset_here()
 {
@@ -57,7 +55,7 @@ double time_resets()
 	return static_cast<double>((cpu_time() - start).count()) / resets;
 }
 
-// The place of a function in this program's file; 0: it cannot be found.
+// The offset of a function in this program's file; 0 if it cannot be found.
 std::uint64_t place_in_file(std::uint64_t address)
 {
 	std::istringstream maps(read_text("/proc/self/maps"));
@@ -79,7 +77,7 @@ std::array<unsigned, 1 << EDC_ID_BITS> words_by_id()
 	return words;
 }
 
-// The times between a token `from` and a token `to` that follows it at once, in ticks: from what lies in the ring.
+// The times between a token `from` and a token `to` directly after it, in ticks, from what is in the ring.
 std::vector<double> brackets(const BpfCard &card, int cpu, std::uint32_t from, std::uint32_t to)
 {
 	const auto words = words_by_id();
@@ -103,19 +101,19 @@ std::vector<double> brackets(const BpfCard &card, int cpu, std::uint32_t from, s
 	return found;
 }
 
-// While the probes are attached this many rounds are measured, and while they are not as many times before and after.
+// This many rounds are measured while the probes are attached, and as many before and after while they are not.
 constexpr int rounds_together = 2;
 
-// Work in which each of these programs runs so often per unit.
+// Work in which each of these programs runs `times_each` times per unit.
 struct Work {
-	std::string what; // of Calibration::costs
+	std::string what; // key in Calibration::costs
 	Names programs;
 	double times_each;
 	std::function<double()> time;
 	double events = 0; // per unit, of the programs that this kernel has
 	std::vector<Round> rounds{};
 
-	// Of the rounds that are measured together: the last ones.
+	// Sets a part of the rounds that are measured together: the last ones.
 	void measure(double Round::*part)
 	{
 		for (auto round = rounds.end() - rounds_together; round != rounds.end(); ++round)
@@ -123,9 +121,9 @@ struct Work {
 	}
 };
 
-// Every round measures all: what was detached is attached again only after a grace period of the kernel, and what is
-// attached together waits for one. That time is not slept, for a CPU that slept is slower for a while. The probes of
-// system calls come last, for round trips make calls too.
+// Every round measures all workloads: what was detached is attached again only after a grace period of the kernel, and
+// what is attached together waits for one. That time is not spent sleeping, because a CPU that slept is slower for a
+// while. The probes of system calls come last, because round trips make calls too.
 class Trial {
 public:
 	Trial(BpfCard &card, const CalibrationOptions &options, int cpu)
@@ -137,21 +135,21 @@ public:
 			works_.push_back(&reset_);
 	}
 
-	// Off, on, off and so on, until there are rounds enough or the time is over.
+	// Off, on, off and so on, until there are enough rounds or the time is over.
 	Calibration run()
 	{
-		const auto end = Clock::now() + longest_calibration;
-		while (sched_.rounds.size() < most_rounds && Clock::now() < end)
+		const auto end = Clock::now() + max_calibration_time;
+		while (sched_.rounds.size() < max_rounds && Clock::now() < end)
 			some_rounds();
-		if (!reset_is_at_function()) // then it was measured on top of the probes of calls
+		if (!reset_is_at_function()) // then it was measured on top of the system call probes
 			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
 				reset_.rounds[i].before = reset_.rounds[i].after = syscall_.rounds[i].with;
 		Calibration result;
 		for (const Work *work : works_)
 			if (work->events > 0)
 				result.costs[work->what] = estimate(work->rounds, work->events);
-		result.call_edge = edge(syscall_, call_entry_id, call_exit_id);
-		result.fault_edge = edge(fault_, fault_entry_id, fault_exit_id);
+		result.call_edge = edge(syscall_, EDC_ID_SYS_ENTER, EDC_ID_SYS_EXIT);
+		result.fault_edge = edge(fault_, EDC_ID_PAGE_FAULT_USER, EDC_ID_MINOR_FAULT);
 		return result;
 	}
 
@@ -161,14 +159,14 @@ private:
 		for (Work *work : works_)
 			work->rounds.resize(work->rounds.size() + rounds_together);
 		while (grace_period_.valid() && grace_period_.wait_for(0s) != std::future_status::ready)
-			trips_.time(); // whose switches help the period to end
+			trips_.time(); // its switches help the period to end
 		for (Work *work : works_)
 			work->measure(&Round::before);
 		select(true);
-		card_.attach_only(options_.classic, others_);
+		card_.attach_only(options_.tp, others_);
 		measure(sched_);
 		measure(fault_);
-		card_.attach_more(options_.classic, syscall_.programs);
+		card_.attach_more(options_.tp, syscall_.programs);
 		if (options_.filtering) {
 			select(false);
 			measure(rejected_);
@@ -179,7 +177,7 @@ private:
 			reset_.events = 1;
 			reset_.measure(&Round::with);
 		}
-		card_.attach_only(options_.classic, {});
+		card_.attach_only(options_.tp, {});
 		grace_period_ =
 		    std::async(std::launch::async, [] { ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0); });
 		free_rings();
@@ -198,7 +196,7 @@ private:
 		work.measure(&Round::with);
 	}
 
-	// Whether this process is one whose events are recorded.
+	// Whether events of this process are recorded.
 	void select(bool is_traced)
 	{
 		if (options_.filtering)
@@ -210,7 +208,7 @@ private:
 		return !card_.resets().empty() && card_.resets().back().tracepoint.empty();
 	}
 
-	// A probe that finds no room costs something else.
+	// A probe that finds its ring full has another cost.
 	void free_rings()
 	{
 		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
@@ -222,7 +220,7 @@ private:
 			}
 	}
 
-	// The time of a unit outside of its two tokens.
+	// The time of a unit outside its two tokens.
 	double edge(const Work &work, std::uint32_t from, std::uint32_t to) const
 	{
 		std::vector<double> units;

@@ -9,7 +9,7 @@ namespace {
 #define A(kind, name) {#kind, #name},
 #define B(kind, name) {#kind, #name},
 #define F(kind, name) {#kind, #name},
-#define CLASS(id, name, family, words, fields) constexpr ClassField fields_##id[] = {fields};
+#define CLASS(id, IDENT, ident, name, family, words, fields) constexpr ClassField fields_##id[] = {EDC_FIELDS(fields)};
 EDC_KERNEL_CLASSES(CLASS)
 #undef CLASS
 #undef A
@@ -17,19 +17,19 @@ EDC_KERNEL_CLASSES(CLASS)
 #undef F
 
 constexpr ClassRow rows[] = {
-#define CLASS(id, name, family, words, fields) {id, #name, #family, words, fields_##id},
+#define CLASS(id, IDENT, ident, name, family, words, fields) {id, #name, #family, words, fields_##id},
     EDC_KERNEL_CLASSES(CLASS)
 #undef CLASS
 };
 
 constexpr Family all_families[] = {
-    {"sched", "who runs, who wakes whom, births, names and deaths of threads", true},
+    {"sched", "who runs, who wakes whom; creation, names and exit of threads", true},
     {"irq", "device interrupts, softirqs, and x86's timer, reschedule and call-function vectors", true},
     {"syscall", "system calls: entry with number and ABI, exit with the result", true},
     {"fault", "page faults: entry with the address, completion minor or major", true},
     {"power", "idle states and frequency changes", true},
     {"block", "block requests handed to the driver and completed", false},
-    {"sample", "what every CPU is at, all asked at once: --sample-every; needs the kernel module", false},
+    {"sample", "what every CPU is doing, all sampled at once: --sample-every; needs the kernel module", false},
 };
 
 } // namespace

@@ -24,7 +24,7 @@ struct ClassRow {
 // Every kernel class, by ascending id.
 std::span<const ClassRow> kernel_classes();
 
-// "" for a name that is no class.
+// "" if the name is not a class.
 std::string family_of(std::string_view name);
 
 struct Family {

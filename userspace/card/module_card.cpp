@@ -38,10 +38,10 @@ std::string why_no_module()
 		return fmt::format("{} cannot be opened: {}", EDC_DEVICE, std::strerror(errno));
 	const edc_device_info info = info_of(device.get());
 	if (info.version != EDC_DEVICE_VERSION)
-		return fmt::format("the loaded module monitor_edc is of another version ({}, not {}): build it anew",
+		return fmt::format("the loaded module monitor_edc has another version ({}, not {}): rebuild it",
 				   info.version, EDC_DEVICE_VERSION);
 	if (info.in_use)
-		return "another recording has the module's card";
+		return "another recording uses the module's card";
 	return "";
 }
 
@@ -62,19 +62,20 @@ ModuleCard::ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
 	area_bytes_ = wanted.area_bytes =
 	    EDC_CPU_HEADER + std::accumulate(blocks.begin(), blocks.end(), std::uint64_t(0)) * EDC_BLOCK_SIZE;
 	if (::ioctl(device_.get(), EDC_DEVICE_CREATE, &wanted) < 0)
-		throw Error(errno, errno == EBUSY ? "--card module: another recording has the card; wait for its end, "
-						    "or use --card bpf"
-						  : "--card module: the module refused to make the rings");
+		throw Error(errno, errno == EBUSY
+				       ? "--card module: another recording uses the card; wait until it ends, "
+					 "or use --card bpf"
+				       : "--card module: the module refused to create the rings");
 	map(cpus);
 }
 
-// First a place for all, then each CPU's two parts into it.
+// Reserves address space for all areas, then maps each CPU's two parts into it.
 void ModuleCard::map(unsigned cpus)
 {
 	const std::size_t size = area_bytes_ * cpus;
 	void *place = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (place == MAP_FAILED)
-		throw Error(errno, "cannot find room for the rings");
+		throw Error(errno, "cannot reserve address space for the rings");
 	areas_ = Mapping(place, size);
 	const auto part = [&](std::uint64_t at, std::uint64_t bytes, int access) {
 		if (::mmap(areas_.data() + at, bytes, access, MAP_SHARED | MAP_FIXED, device_.get(),
@@ -135,7 +136,7 @@ void ModuleCard::sample_every(std::uint64_t ns)
 {
 	__u64 every = ns;
 	if (::ioctl(device_.get(), EDC_DEVICE_SAMPLE, &every) < 0)
-		throw Error(errno, "the module cannot sample so often");
+		throw Error(errno, "the module cannot sample at this period");
 }
 
 edc_device_faults ModuleCard::faults() const

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernel module's card (monitor/device.h): its rings, and its probes of the families sched, irq, syscall,
-// fault. Used by bpf_card.cpp in place of its own rings and probes; what is not probed here posts into these rings too.
+// fault. Used by bpf_card.cpp in place of its own rings and probes; BPF programs that probe the rest post into these
+// rings too.
 #pragma once
 
 #include <array>
@@ -15,13 +16,13 @@
 
 namespace monitor::card {
 
-// Why there is no module to record with, as a sentence's end with the remedy; "" if there is one.
+// Why there is no module to record with, as the end of a sentence with the remedy; "" if there is one.
 std::string why_no_module();
 
 class ModuleCard {
 public:
-	// Blocks by ring, of each CPU. `filtering`: only processes of trace() and their children. `counters_in_set`:
-	// of what programs post by its kfuncs. Throws Error if the module refuses.
+	// `blocks`: blocks by ring, of each CPU. `filtering`: only processes of trace() and their children.
+	// `counters_in_set`: for what programs post through its kfuncs. Throws Error if the module rejects the request.
 	ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
 		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering,
 		   const std::vector<unsigned> &counters_in_set);
@@ -29,21 +30,21 @@ public:
 	// Whether the module probes this class on this kernel.
 	bool has(std::string_view name) const;
 
-	// Besides those that are attached. Names of others are ignored.
+	// In addition to those that are attached. Ignores names that the module does not probe.
 	void attach(const std::vector<std::string> &names);
 	void detach();
 	void trace(int process, bool is_traced);
-	// Readable when a ring was found half full since the last heard().
+	// Readable if a ring was found half full since the last heard().
 	int bell() const { return device_.get(); }
 	void heard() const;
-	// Forget all tokens, counts and traced threads. Only while nothing is attached.
+	// Clear all tokens, counts and traced threads. Only while nothing is attached.
 	void reset();
-	// So often every CPU posts a `sample`, until detach(). The class is attached.
+	// Every CPU posts a `sample` at this interval, until detach(). The class must be attached.
 	void sample_every(std::uint64_t ns);
 	// The kernel's own counts since attach().
 	edc_device_faults faults() const;
 
-	// The areas, one behind the other. Behind the first page of each they cannot be written.
+	// The areas, one after the other. Each is read-only after its first page.
 	const Mapping &areas() const { return areas_; }
 	std::uint64_t area_bytes() const { return area_bytes_; }
 

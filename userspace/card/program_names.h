@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the name of a BPF program says (bpf/card.bpf.c): the event class that it posts, and how it differs from the
+// What the name of a BPF program means (bpf/card.bpf.c): the event class that it posts, and how it differs from the
 // usual one. Used by bpf_card.cpp.
 #pragma once
 
@@ -8,24 +8,24 @@
 
 namespace monitor::card {
 
-inline bool is_classic(const std::string &program)
+inline bool is_tp_program(const std::string &program)
 {
-	return program.starts_with("classic_");
+	return program.starts_with("tp_");
 }
 
-// A program that does without the interrupted registers, for kernels that do not give their symbol.
+// A program that works without the interrupted registers, for kernels that do not provide their symbol.
 inline bool is_plain(const std::string &program)
 {
 	return program.starts_with("plain_");
 }
 
-// A program that reads the counters of a thread that runs for long.
+// A program that reads the counters of a thread that runs for long without a switch.
 inline bool is_every(const std::string &program)
 {
 	return program.starts_with("every_");
 }
 
-// A program that reads the counters beside a probe of the kernel module.
+// A program that reads the counters alongside a probe of the kernel module.
 inline bool is_counters(const std::string &program)
 {
 	return program.starts_with("counters_");
@@ -40,8 +40,8 @@ inline bool is_reset(const std::string &program)
 // The event class that a program posts.
 inline std::string class_of(const std::string &program)
 {
-	if (is_classic(program))
-		return program.substr(std::strlen("classic_"));
+	if (is_tp_program(program))
+		return program.substr(std::strlen("tp_"));
 	if (is_every(program))
 		return program.substr(std::strlen("every_"));
 	if (is_counters(program))

@@ -15,9 +15,9 @@
 namespace monitor::card {
 namespace {
 
-constexpr std::size_t most_events = 64;
+constexpr std::size_t max_events = 64;
 
-// Where the kernel does not show its events it is believed.
+// If the kernel does not show its events, the category is not checked against them.
 bool has_category(const std::string &category, const std::string &tracepoint)
 {
 	const std::filesystem::path events = "/sys/kernel/tracing/events";
@@ -36,20 +36,20 @@ ResetEvent parse(const std::string &name)
 	if (first == "user")
 		throw Error(
 		    fmt::format("--reset-on {}: an event of the user card cannot reset a counter in the kernel; "
-				"`monitor report --regions` has the measurements of activities",
+				"`monitor report DIR activities` has the measurements of activities",
 				name));
 	if (name.empty())
 		throw Error("--reset-on: one of the events is empty");
 	const bool is_tracepoint = kernel_has_tracepoint(last) && (first.empty() || has_category(first, last));
 	if (is_tracepoint && last == "sched_switch")
 		throw Error("--reset-on sched_switch: the counters are read at every switch anyway; `monitor report "
-			    "--ratios` has what lies between them");
+			    "DIR ratios` shows what was counted between them");
 	if (is_tracepoint) {
 		event.tracepoint = last;
 		return event;
 	}
 	if (first.empty())
-		throw Error(fmt::format("--reset-on {}: this kernel has no such tracepoint; say one of "
+		throw Error(fmt::format("--reset-on {}: this kernel has no such tracepoint; use one of "
 					"/sys/kernel/tracing/events, or PATH:FUNCTION",
 					name));
 	event.path = first;
@@ -59,7 +59,7 @@ ResetEvent parse(const std::string &name)
 	if (event.at_return)
 		event.symbol.resize(last.size() - suffix.size());
 	if (event.symbol.empty())
-		throw Error(fmt::format("--reset-on {}: which function? say PATH:FUNCTION", name));
+		throw Error(fmt::format("--reset-on {}: the function is missing; use PATH:FUNCTION", name));
 	return event;
 }
 
@@ -71,14 +71,14 @@ std::vector<ResetEvent> parse_reset_events(const std::vector<std::string> &names
 	events.reserve(names.size());
 	for (const std::string &name : names) {
 		if (std::ranges::count(names, name) > 1)
-			throw Error(fmt::format("--reset-on {}: it is there twice", name));
+			throw Error(fmt::format("--reset-on {}: the event appears twice", name));
 		events.push_back(parse(name));
 	}
 	const auto functions = std::stable_partition(events.begin(), events.end(),
 						     [](const ResetEvent &event) { return !event.tracepoint.empty(); });
-	if (functions - events.begin() > EDC_RESET_TRACEPOINTS || events.size() > most_events)
-		throw Error(fmt::format("--reset-on takes {} tracepoints and {} events at the most",
-					EDC_RESET_TRACEPOINTS, most_events));
+	if (functions - events.begin() > EDC_RESET_TRACEPOINTS || events.size() > max_events)
+		throw Error(fmt::format("--reset-on accepts at most {} tracepoints and {} events",
+					EDC_RESET_TRACEPOINTS, max_events));
 	return events;
 }
 

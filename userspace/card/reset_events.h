@@ -12,20 +12,20 @@ struct bpf_program;
 namespace monitor::card {
 
 struct ResetEvent {
-	std::string name;       // as the user said it
-	std::string tracepoint; // "": it is a function
+	std::string name;       // as the user wrote it
+	std::string tracepoint; // "" for a function
 	std::string path, symbol;
 	bool at_return = false;
 };
 
 // "sched_process_exec", "sched:sched_process_exec", "PATH:FUNCTION", "PATH:FUNCTION%return"; a PATH without a slash is
-// looked for as the loader does. Tracepoints come first in the answer, whatever their place: an event's number is its
-// place. Throws Error.
+// looked up as the loader does. Tracepoints come first in the result, in whatever order they were given: an event's
+// number is its index. Throws Error.
 std::vector<ResetEvent> parse_reset_events(const std::vector<std::string> &names);
 
 // The name of the program that event `number` runs.
 std::string reset_program(const ResetEvent &event, std::size_t number);
-// Attaches it; null, and errno, if the kernel or libbpf refuses.
+// Attaches it; returns null and sets errno if the kernel or libbpf refuses.
 bpf_link *attach_reset_event(const bpf_program *program, const ResetEvent &event, std::size_t number);
 
 } // namespace monitor::card

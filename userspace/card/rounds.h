@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// From rounds of a workload without, with and again without probes to what an event costs: the middle of the rounds,
-// with quartiles. A negative result stays negative: it says that the machine changed more than the probes take. Used by
-// calibration.cpp; analyze/probe_cost.cpp judges.
+// Computes what an event costs from rounds of a workload without, with and again without probes: the median of the
+// rounds, with quartiles. A negative result stays negative: it shows that the machine changed by more than the probes
+// cost. Used by calibration.cpp; judged by analyze/probe_cost.cpp.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@ struct Round {
 	double before = 0, with = 0, after = 0;
 };
 
-// ns per event; `off_difference`: how far the work without probes before and after lies apart, each the middle of the
-// rounds, as a share of them. What a single round is off shows in the quartiles.
+// ns per event; `off_difference`: how far apart the work without probes before and after is, each the median of the
+// rounds, relative to their mean. The error of a single round shows in the quartiles.
 struct Estimate {
 	double low = 0, median = 0, high = 0;
 	double off_difference = 0;
 	std::size_t rounds = 0; // 0: not measured
 };
 
-// Between the two nearest values where the place is not whole. `values` must not be empty.
+// Interpolates between the two nearest values if the position is not whole. `values` must not be empty.
 inline double quantile(std::vector<double> values, double share)
 {
 	std::ranges::sort(values);

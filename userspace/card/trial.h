@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the start test and the calibration run: a thread of its own, on one CPU, ahead of other tasks. Threads that it
+// Where the preflight and the calibration run: in a separate thread, on one CPU, ahead of other tasks. Threads that it
 // starts inherit both.
 #pragma once
 
@@ -22,7 +22,7 @@ inline std::chrono::nanoseconds cpu_time(clockid_t clock = CLOCK_THREAD_CPUTIME_
 	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// False: the kernel does not let this thread run there.
+// False if the kernel does not let this thread run there.
 inline bool pin_to(unsigned cpu)
 {
 	cpu_set_t set;
@@ -31,13 +31,13 @@ inline bool pin_to(unsigned cpu)
 	return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
-// Returns when `trial` has; throws what it throws.
+// Returns when `trial` has returned; rethrows what it throws.
 inline void run_trial(int cpu, const std::function<void()> &trial)
 {
 	std::exception_ptr failure;
 	std::jthread([&] {
 		pin_to(static_cast<unsigned>(cpu));
-		::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20); // soon over, also on a loaded machine
+		::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20); // over soon, even on a loaded machine
 		try {
 			trial();
 		} catch (...) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The half of the user card for processes whose rings the kernel module made (user_device.h): they may have had them
-// long before this recording, and declare classes without asking us.
+// The part of the user card for processes whose rings the kernel module created (user_device.h): they may have had them
+// long before this recording, and declare classes without asking the recorder.
 #include <algorithm>
 #include <cerrno>
 
@@ -20,8 +20,8 @@ void UserCard::Process::begin_here()
 		const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
 		ring.taken = position / EDC_USER_BLOCK_WORDS;
 		ring.merged = std::max<std::uint64_t>(position % EDC_USER_BLOCK_WORDS * 8, EDC_BLOCK_HEADER);
-		ring.facts.last_time = 0; // what is in its open block is older than the recording
-		ring.discarded_before = ring.facts.discarded =
+		ring.info.last_time = 0; // its open block's content is older than the recording
+		ring.discarded_before = ring.info.discarded =
 		    __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
 		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
 	}
@@ -30,7 +30,7 @@ void UserCard::Process::begin_here()
 	early_before = __atomic_load_n(&shared().lost_early, __ATOMIC_RELAXED);
 }
 
-// Under the lock. The drain thread calls it behind its look at the clock: who is not there by then posts nothing older.
+// Under the lock. The drain thread calls it after reading the clock: a process that arrives later posts nothing older.
 void UserCard::adopt_arrived()
 {
 	if (!device_)
@@ -44,7 +44,7 @@ void UserCard::adopt(const edc_device_process &told)
 	auto process = std::make_unique<Process>();
 	process->pid = static_cast<pid_t>(told.pid);
 	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, told.pid, 0)));
-	process->ended = told.ended || (!process->pidfd && errno == ESRCH); // its events are there nevertheless
+	process->ended = told.ended || (!process->pidfd && errno == ESRCH); // its events are still there
 	process->merged = process->by_device = true;
 	process->area = device_->map(told);
 	if (!process->area.data()) {
@@ -62,7 +62,7 @@ void UserCard::adopt(const edc_device_process &told)
 	processes_.push_back(std::move(process));
 }
 
-// Under the lock. Whoever declares a class has its id at once, so the drain thread may meet an event of it first.
+// Under the lock. A class has its id as soon as it is declared, so the drain thread may meet an event of it first.
 void UserCard::learn_classes()
 {
 	const std::size_t known_before = classes_.all().size();
@@ -74,7 +74,7 @@ void UserCard::learn_classes()
 		::eventfd_write(described_late_.get(), 1);
 }
 
-// Its program posts it, for the module gave it an id: it can be counted, but not recorded.
+// Its program posts it, because the module gave it an id: it can be counted, but not recorded.
 void UserCard::refuse_class(std::uint16_t id, unsigned words)
 {
 	if (words <= EDC_MAX_WORDS)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A process that has rings, as the recorder sees it. Made by user_card.cpp and user_adopt.cpp, emptied by
+// A process that has rings, as the recorder sees it. Created by user_card.cpp and user_adopt.cpp, drained by
 // user_drain.cpp; no other file includes it.
 #pragma once
 
@@ -17,10 +17,10 @@ namespace monitor::card {
 
 struct UserCard::Ring {
 	edc_user_ring *shared = nullptr;
-	UserRingFacts facts;
+	UserRingInfo info;
 	std::uint64_t taken = 0;                 // blocks so far, as the writers number them
-	std::uint64_t merged = EDC_BLOCK_HEADER; // bytes of the next block that are merged already
-	std::uint64_t discarded_before = 0;      // the recording
+	std::uint64_t merged = EDC_BLOCK_HEADER; // bytes of the next block that are already merged
+	std::uint64_t discarded_before = 0;      // before the recording
 	bool has_stream = false;
 	bool done = false; // its writers have ended and all is taken
 };
@@ -28,28 +28,28 @@ struct UserCard::Ring {
 struct UserCard::Process {
 	pid_t pid = 0;
 	uid_t user = 0;
-	unsigned card = 1; // of this process: the second has another name
+	unsigned card = 1; // number within this process: the streams of the second have other names
 	Fd pidfd;
 	Mapping area;
-	std::uint64_t blocks = 0; // of a ring
+	std::uint64_t blocks = 0; // of each ring
 	std::vector<Ring> rings;
 	std::optional<SharedRing> shared_ring;
-	std::uint64_t shared_discarded = 0; // as told so far
+	std::uint64_t shared_discarded = 0; // as reported so far
 	bool shared_done = false;           // its writers have ended and all is taken
 	std::uint64_t shared_discarded_before = 0, early_before = 0;
 	bool ended = false;
 	bool merged = false;     // its events go into the merged streams
-	bool by_device = false;  // the kernel module gave it its rings, and they stay when the recording is over
-	bool one_thread = false; // as of its rings' facts
-	// Its bell: rung, and not before this time is it heard again.
+	bool by_device = false;  // the kernel module gave it its rings, and they stay after the recording
+	bool one_thread = false; // as in its rings' info
+	// Its bell: whether it was rung, and the time before which it is not heard again.
 	bool rung = false;
-	std::uint64_t bell_from = 0, bell_pause = 0; // ticks, of the time stamp counter
-	unsigned first_ring = 0;                     // of the next look
+	std::uint64_t bell_from = 0, bell_pause = 0; // ticks of the time stamp counter
+	unsigned first_ring = 0;                     // of the next pass
 
-	// The rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.
+	// Sets up the rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.
 	void lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,
 		     std::uint64_t since);
-	// The rings were there before the recorder was: what is in them is not the recording's.
+	// The rings existed before the recorder: their present content is not part of the recording.
 	void begin_here();
 
 	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }

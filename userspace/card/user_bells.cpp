@@ -53,7 +53,7 @@ void UserBells::stop()
 void UserBells::run()
 {
 	std::uint32_t answered = 0;              // the version whose bell was rung
-	std::array<std::uint32_t *, most> bells; // nothing here allocates: there is nobody to hear that it failed
+	std::array<std::uint32_t *, most> bells; // nothing here allocates: a failure could not be reported
 	std::array<futex_waitv, most + 1> waiters;
 	for (;;) {
 		const std::uint32_t version = __atomic_load_n(&version_, __ATOMIC_SEQ_CST);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A block that a user process wrote, made a packet that can be believed: tested word by word, its header written anew
-// from what the recorder knows. Called by user_card.cpp for each block it takes, on a copy. One thread.
-// Invariant: what leaves here has known classes only, times that rise and are not in the future, and a content that
+// Turns a block that a user process wrote into a packet that can be trusted: checks it word by word and rewrites its
+// header from what the recorder knows. Called by user_drain.cpp for each block it takes, on a copy. One thread.
+// Invariant: the result has known classes only, times that never decrease and are not in the future, and content that
 // ends with a whole record.
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace monitor::card {
 
-// Payload words by class id, for the classes that may stand in a user ring; `unknown_class` for all others.
+// Payload words by class id, for the classes that may occur in a user ring; `unknown_class` for all others.
 inline constexpr std::uint8_t unknown_class = 0xff;
-inline constexpr std::uint8_t refused_class = 0x80; // above its words: it has them, and nobody understands them
+inline constexpr std::uint8_t refused_class = 0x80; // flag beside the number of words: the class is not recorded
 using WordsById = std::array<std::uint8_t, 1 << EDC_ID_BITS>;
 
-inline constexpr std::uint64_t future_ticks = 100'000;    // by which another CPU's clock may be ahead
-inline constexpr std::uint64_t most_refused = 1ull << 48; // no program makes more in a recording
+inline constexpr std::uint64_t future_ticks = 100'000;               // how far another CPU's clock may be ahead
+inline constexpr std::uint64_t max_events_of_a_program = 1ull << 48; // no program produces more events in a recording
 
 inline std::uint64_t word_at(const std::byte *block, std::uint64_t at)
 {
@@ -32,24 +32,25 @@ inline std::uint64_t word_at(const std::byte *block, std::uint64_t at)
 	return word;
 }
 
-// What the recorder knows of the ring that a block comes from.
-struct UserRingFacts {
+// What the recorder knows about the ring that a block comes from.
+struct UserRingInfo {
 	std::array<std::uint8_t, 16> uuid{};
 	std::uint64_t stream = 0; // number of its stream
 	std::uint32_t cpu = 0;
 	std::uint32_t process = 0;
-	bool one_thread = false;     // its threads' numbers are of another namespace: its own number stands for them
+	bool one_thread = false;     // its thread numbers are of another namespace: the process number replaces them
 	std::uint64_t sequence = 0;  // packets so far
 	std::uint64_t last_time = 0; // of the newest token so far
-	std::uint64_t discarded = 0; // as told so far
-	std::uint64_t most_discarded = most_refused; // that can be by now
-	std::uint64_t tokens = 0;                    // so far, without `thread` tokens
+	std::uint64_t discarded = 0; // as reported so far
+	std::uint64_t max_discarded = max_events_of_a_program; // possible by now
+	std::uint64_t tokens = 0;                              // so far, without `thread` tokens
 };
 
-// nullptr: all of it stands. Else what is wrong: the block ends before the wrong record, or is empty (content_size is
-// that of the header). `content_bytes`: what of the block the writer has filled; `now`: no token
-// is newer. `learn` is called where a class is unknown, and may make it known. Updates last_time, discarded and tokens.
+// Returns nullptr if the whole block is valid. Else returns what is wrong: the block then ends before the invalid
+// record, or is empty (content_size is that of the header). `content_bytes`: how much of the block the writer has
+// filled; `now`: no token is newer. `learn` is called for an unknown class, and may make it known. Updates last_time,
+// discarded and tokens.
 const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, std::uint64_t now,
-				const WordsById &words, UserRingFacts &facts, const std::function<void()> &learn = {});
+				const WordsById &words, UserRingInfo &info, const std::function<void()> &learn = {});
 
 } // namespace monitor::card

@@ -30,15 +30,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_processes = 1024; // with rings of ours at a time
-constexpr std::size_t most_callers = 64;     // that have connected and not yet said what they want; and as many answers
-constexpr std::uint32_t most_classes_at_once = 1000;
-constexpr std::size_t most_areas_of_a_process = 64;    // one for each library that has a card of its own, and exec
+constexpr std::size_t max_processes = 1024; // with rings from the recorder at a time
+constexpr std::size_t max_callers = 64;     // that have connected and sent no request yet; also of waiting answers
+constexpr std::uint32_t max_classes_at_once = 1000;
+constexpr std::size_t max_areas_of_a_process = 64;     // one for each library with its own card, and exec
 constexpr std::ptrdiff_t large_areas_of_a_process = 8; // the others have the smallest rings
-constexpr std::size_t most_areas_of_a_user = 128;      // who is neither root nor the recording's
+constexpr std::size_t max_areas_of_a_user = 128;       // for users other than root and the recording's
 constexpr auto describe_interval = 180ms;              // programs wait 200 ms for an answer
-constexpr auto describe_burst = 1s;                    // what was not used of the second before may be
-constexpr auto deaf_time = 100ms;                      // where no caller could be taken
+constexpr auto describe_burst = 1s;                    // what was not used of the previous second may be used
+constexpr auto deaf_time = 100ms;                      // after a caller could not be accepted
 
 std::string random_name()
 {
@@ -80,7 +80,7 @@ void UserCard::start(std::uint64_t ticks_per_second, std::size_t free_descriptor
 		     std::function<void(const std::vector<UserClass> &)> on_class)
 {
 	ticks_per_second_ = ticks_per_second;
-	most_areas_ = free_descriptors > 3 * most_callers ? free_descriptors - 3 * most_callers : 0;
+	max_areas_ = free_descriptors > 3 * max_callers ? free_descriptors - 3 * max_callers : 0;
 	on_class_ = std::move(on_class);
 	{
 		const std::lock_guard guard(lock_);
@@ -92,7 +92,7 @@ void UserCard::start(std::uint64_t ticks_per_second, std::size_t free_descriptor
 	thread_ = std::thread([this] { serve_always(); });
 }
 
-// Where memory ends, whoever waits for an answer is sent away, and it goes on a moment later.
+// If memory runs out, the caller that waits for an answer is dropped, and serving resumes a moment later.
 void UserCard::serve_always()
 {
 	constexpr int moment_ms = 10;
@@ -122,7 +122,7 @@ void UserCard::stop()
 			__atomic_store_n(&process->shared().over, 1, __ATOMIC_RELEASE);
 }
 
-// Until when poll() may wait; -1: for ever.
+// How long poll() may wait; -1: forever.
 int UserCard::wait_ms() const
 {
 	Clock::time_point next = Clock::time_point::max();
@@ -144,7 +144,7 @@ void UserCard::serve()
 			 {described_late_.get(), POLLIN, 0},
 			 {device_ ? device_->fd() : -1, POLLIN, 0}};
 		const std::size_t first_listener = polls.size();
-		const bool hears = Clock::now() >= listen_at_ && answers_.size() < most_callers;
+		const bool hears = Clock::now() >= listen_at_ && answers_.size() < max_callers;
 		for (const Fd &listener : listeners_)
 			polls.push_back({hears ? listener.get() : -1, POLLIN, 0});
 		const std::size_t first_caller = polls.size();
@@ -201,15 +201,15 @@ void UserCard::take_caller(int listener)
 {
 	Fd caller(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 	if (!caller && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM))
-		listen_at_ = Clock::now() + deaf_time; // whoever waits goes on waiting
-	if (callers_.size() >= most_callers)           // the one that has been silent longest goes
+		listen_at_ = Clock::now() + deaf_time; // callers that wait keep waiting
+	if (callers_.size() >= max_callers)            // the one that has been silent longest is dropped
 		callers_.erase(callers_.begin());
 	if (caller)
 		callers_.push_back(std::move(caller));
 }
 
-// Classes are described before any event of theirs can be in the trace: who declared them has no answer before. A
-// client with ever new ones must not have the whole description written for each, so there is a time for it.
+// Classes are described before any event of theirs can be in the trace: the process that declares them gets no answer
+// before. A client with ever new classes must not have the whole description written for each: hence the interval.
 void UserCard::describe()
 {
 	undescribed_ = false;
@@ -243,7 +243,7 @@ std::vector<std::uint16_t> UserCard::ids_of(const ucred &who, std::string_view t
 	return ids;
 }
 
-// Is one of these not in the description yet?
+// Whether one of these is not in the description yet.
 bool UserCard::has_undescribed(const std::vector<std::uint16_t> &ids) const
 {
 	const std::span late = std::span(classes_.all()).subspan(described_);
@@ -269,11 +269,11 @@ void UserCard::Process::lay_out(unsigned cpus, std::uint64_t ring_blocks, const 
 	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
 		Ring added;
 		added.shared = ring_at(cpu);
-		added.facts.uuid = uuid;
-		added.facts.cpu = cpu;
-		added.facts.process = static_cast<std::uint32_t>(pid);
-		added.facts.one_thread = one_thread;
-		added.facts.last_time = since - future_ticks;
+		added.info.uuid = uuid;
+		added.info.cpu = cpu;
+		added.info.process = static_cast<std::uint32_t>(pid);
+		added.info.one_thread = one_thread;
+		added.info.last_time = since - future_ticks;
 		rings.push_back(added);
 	}
 	shared_ring.emplace(ring_at(cpus), blocks, since, [pid = pid, one_thread = one_thread](std::uint32_t tid) {
@@ -281,8 +281,8 @@ void UserCard::Process::lay_out(unsigned cpus, std::uint64_t ring_blocks, const 
 	});
 }
 
-// A user who is not trusted has a quarter of the memory, and no other user's rings are smaller for more than that. Nor
-// are other programs' for the many areas of one: libraries may have some of their own, after these each is a small one.
+// An untrusted user gets a quarter of the memory; other users' rings shrink by no more than that. Nor do the many areas
+// of one program shrink other programs' rings: libraries may have some of their own, further areas are small.
 std::uint64_t UserCard::ring_blocks_for(const Process &asking) const
 {
 	const auto areas =
@@ -298,11 +298,11 @@ std::uint64_t UserCard::ring_blocks_for(const Process &asking) const
 	return area_bytes_ + user_area_bytes(blocks, options_.cpus) <= options_.memory.bytes ? blocks : 0;
 }
 
-// The sealed memory of a process: neither side can change its size. Returns a descriptor to hand over, or -1.
+// Creates the sealed memory of a process: neither side can change its size. Returns a descriptor to pass on, or -1.
 int UserCard::make_area(Process &process)
 {
 	const std::uint64_t blocks = ring_blocks_for(process);
-	if (blocks == 0 || processes_.size() >= most_processes)
+	if (blocks == 0 || processes_.size() >= max_processes)
 		return -1;
 	const std::uint64_t size = user_area_bytes(blocks, options_.cpus);
 	Fd memory(::memfd_create("monitor-edc", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -327,20 +327,20 @@ bool UserCard::is_trusted(uid_t user) const
 	return user == 0 || user == options_.user;
 }
 
-// One client must not take what all need: descriptors of ours, and the larger rings.
+// One client must not use up what all need: the recorder's descriptors, and the larger rings.
 bool UserCard::may_have_area(const ucred &who) const
 {
 	const auto count = [&](const auto &is_of) {
 		return static_cast<std::size_t>(
 		    std::ranges::count_if(processes_, [&](const auto &process) { return is_of(*process); }));
 	};
-	return processes_.size() < most_areas_ &&
-	       count([&](const Process &process) { return process.pid == who.pid; }) < most_areas_of_a_process &&
+	return processes_.size() < max_areas_ &&
+	       count([&](const Process &process) { return process.pid == who.pid; }) < max_areas_of_a_process &&
 	       (is_trusted(who.uid) ||
-		count([&](const Process &process) { return process.user == who.uid; }) < most_areas_of_a_user);
+		count([&](const Process &process) { return process.user == who.uid; }) < max_areas_of_a_user);
 }
 
-// Rings for a process; their memory is in the answer. Under the lock.
+// Gives a process rings; their memory is in the answer. Under the lock.
 void UserCard::give_area(const ucred &who, Answer &answer)
 {
 	if (!may_have_area(who)) {
@@ -352,8 +352,8 @@ void UserCard::give_area(const ucred &who, Answer &answer)
 	process->user = who.uid;
 	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
 	if (!process->pidfd && (errno == ESRCH || errno == EINVAL))
-		return; // it is gone already, EINVAL on older kernels; its parent's card counted its events
-	process->merged = (counts_.processes + 1) * options_.cpus > most_own_streams;
+		return; // it has ended already, EINVAL on older kernels; its parent's card counted its events
+	process->merged = (counts_.processes + 1) * options_.cpus > max_own_streams;
 	if (!process->merged)
 		process->card = ++cards_[who.pid];
 	answer.memory = Fd(process->pidfd ? make_area(*process) : -1);
@@ -373,7 +373,7 @@ void UserCard::give_area(const ucred &who, Answer &answer)
 		on_arrival_();
 }
 
-// A process says what it wants; it gets one answer or is not heard again.
+// A process sends its request; it gets one answer or is ignored from then on.
 void UserCard::greet(Fd caller)
 {
 	std::vector<char> packet(EDC_HELLO_BYTES + sizeof(edc_hello));
@@ -386,7 +386,7 @@ void UserCard::greet(Fd caller)
 	socklen_t size = sizeof who;
 	if (::getsockopt(caller.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 ||
 	    (!is_trusted(who.uid) && !options_.everyone) || hello.magic != EDC_USER_MAGIC ||
-	    hello.classes > most_classes_at_once)
+	    hello.classes > max_classes_at_once)
 		return;
 	Answer answer{std::move(caller), {}, {}, {}};
 	answer.welcome.magic = EDC_USER_MAGIC;
@@ -398,7 +398,7 @@ void UserCard::greet(Fd caller)
 		answer.ids = ids_of(who, texts, hello.classes);
 		answer.welcome.classes = static_cast<std::uint32_t>(answer.ids.size());
 		waits = has_undescribed(answer.ids);
-		if (hello.wish == EDC_HELLO_AREA)
+		if (hello.request == EDC_HELLO_AREA)
 			give_area(who, answer);
 	}
 	if (waits) {

@@ -10,16 +10,16 @@
 namespace monitor::card {
 namespace {
 
-constexpr std::size_t longest_name = 63;
-constexpr std::size_t most_labels = 64;
+constexpr std::size_t max_name_length = 63;
+constexpr std::size_t max_labels = 64;
 
 bool is_name(std::string_view text)
 {
-	return !text.empty() && text.size() <= longest_name && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+	return !text.empty() && text.size() <= max_name_length && !std::isdigit(static_cast<unsigned char>(text[0])) &&
 	       std::ranges::all_of(text, [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_'); });
 }
 
-// A recursive-descent parser of one class's fields. Every step leaves the rest, or sets why and gives up.
+// A recursive-descent parser of one class's fields. Every step leaves the rest to the next, or sets why and gives up.
 class Parser {
 public:
 	Parser(std::string_view text, std::string &why) : rest_(text), why_(why) {}
@@ -40,7 +40,7 @@ public:
 			if (next.name == result.argument.name ||
 			    std::ranges::any_of(result.payload,
 						[&](const auto &other) { return other.name == next.name; }))
-				return fail("two fields are called " + next.name);
+				return fail("two fields are named " + next.name);
 			result.payload.push_back(std::move(next));
 			if (result.payload.size() > EDC_MAX_WORDS)
 				return fail(fmt::format("more than {} payload fields", EDC_MAX_WORDS));
@@ -105,21 +105,21 @@ private:
 		const bool labelled = result.kind == "token" || result.kind == "flags";
 		if (!labelled && std::ranges::find(integers, result.kind) == integers.end() &&
 		    (is_argument || result.kind != "address"))
-			return fail(
-			    fmt::format("'{}' is no kind of {}", result.kind, is_argument ? "an argument" : "a field"));
+			return fail(fmt::format("'{}' is not a kind of {}", result.kind,
+						is_argument ? "an argument" : "a field"));
 		result.name = word();
 		if (!is_name(result.name))
-			return fail(fmt::format("a field of kind {} has no proper name", result.kind));
+			return fail(fmt::format("a field of kind {} has no valid name", result.kind));
 		if (labelled)
 			return labels(result.labels);
 		if (take('(')) {
 			const std::size_t end = rest_.find(')');
-			if (end > longest_name /* or none */)
-				return fail("a unit does not end");
+			if (end > max_name_length /* or none */)
+				return fail("a closing parenthesis after a unit is missing");
 			result.unit = rest_.substr(0, end);
 			if (!std::ranges::all_of(result.unit,
 						 [](unsigned char c) { return c >= 32 && c != '"' && c != '\\'; }))
-				return fail("a unit with strange characters");
+				return fail("a unit has invalid characters");
 			rest_.remove_prefix(end + 1);
 		}
 		return true;
@@ -132,7 +132,7 @@ private:
 		do {
 			const std::string_view label = word();
 			if (!is_name(label) || !take('='))
-				return fail(fmt::format("'{}' is no label", label));
+				return fail(fmt::format("'{}' is not a label", label));
 			skip();
 			std::uint64_t value = 0;
 			const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
@@ -140,8 +140,8 @@ private:
 				return fail(fmt::format("the label {} has no value", label));
 			rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
 			result.emplace_back(label, value);
-			if (result.size() > most_labels)
-				return fail(fmt::format("more than {} labels", most_labels));
+			if (result.size() > max_labels)
+				return fail(fmt::format("more than {} labels", max_labels));
 		} while (take(','));
 		return take('}') || fail("a closing brace is missing");
 	}
@@ -157,7 +157,7 @@ std::optional<UserClass> parse_user_class(std::string_view name, std::string_vie
 	UserClass result;
 	result.name = name;
 	if (!is_name(name)) {
-		why = "its name is no identifier of at most 63 characters";
+		why = "its name is not an identifier of at most 63 characters";
 		return {};
 	}
 	if (!Parser(fields, why).parse(result))
@@ -191,7 +191,7 @@ void UserClasses::refuse(std::string_view name, const std::string &why)
 		why_ = is_name(name) ? fmt::format("{}: {}", name, why) : why;
 }
 
-// nullptr: a text of so many bytes may be added.
+// nullptr if a text of this many bytes may be added.
 const char *UserClasses::why_too_much(std::size_t bytes, const Declarer &declarer) const
 {
 	const auto exceeds = [&](const ClassShare &share, const ClassShare &most) {
@@ -204,7 +204,7 @@ const char *UserClasses::why_too_much(std::size_t bytes, const Declarer &declare
 	if (bytes > max_class_bytes)
 		return "its text is longer than 16 KiB";
 	if (exceeds(declared_, max_of_recording))
-		return "this recording has no room left for another";
+		return "this recording has no space left for another";
 	if (declarer.process && exceeds(share_in(by_process_, declarer.process), max_of_process))
 		return "its process has declared too many";
 	if (!declarer.is_trusted && exceeds(share_in(by_user_, declarer.user), max_of_user))

@@ -34,10 +34,9 @@ std::unique_ptr<UserDevice> UserDevice::open()
 		return nullptr;
 	if (::ioctl(device.get(), EDC_DEVICE_USERS) < 0) {
 		if (errno == EBUSY)
-			throw Error(
-			    "another recorder reads the rings that the kernel module gave to programs; wait for "
-			    "its end");
-		return nullptr; // a module of another version, or no right to it
+			throw Error("another recorder reads the rings that the kernel module gave to programs; wait "
+				    "until it ends");
+		return nullptr; // a module of another version, or no permission
 	}
 	return std::unique_ptr<UserDevice>(new UserDevice(std::move(device)));
 }
@@ -67,7 +66,7 @@ std::uint16_t UserDevice::id_of(std::string_view name, std::string_view fields)
 	edc_device_hello hello{};
 	hello.texts = reinterpret_cast<std::uintptr_t>(texts.data());
 	hello.ids = reinterpret_cast<std::uintptr_t>(&id);
-	hello.wish = EDC_HELLO_CLASSES;
+	hello.request = EDC_HELLO_CLASSES;
 	hello.classes = 1;
 	hello.text_bytes = static_cast<__u32>(texts.size());
 	return ::ioctl(device_.get(), EDC_DEVICE_HELLO, &hello) < 0 ? 0 : id;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel module as the place where instrumented programs get their rings (monitor/user_device.h): which processes
-// have some, their memory, and the ids of classes. Used by user_card.cpp; a program's memory is as untrusted here as
-// one that the recorder gave it.
+// The kernel module as a source of rings for instrumented programs (monitor/user_device.h): which processes have rings,
+// their memory, and the ids of classes. Used by user_card.cpp; a program's memory is as untrusted here as memory that
+// the recorder gave it.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@ struct DeclaredClass {
 
 class UserDevice {
 public:
-	// Nothing: no module is loaded, or this process may not read other processes' rings. Throws Error where another
-	// recorder does.
+	// Null if no module is loaded, or this process may not read other processes' rings. Throws Error if another
+	// recorder reads them.
 	static std::unique_ptr<UserDevice> open();
 
 	// Readable when take_arrived() has something.
 	int fd() const { return device_.get(); }
-	// The processes that got rings since the last call; at the first one all that have some.
+	// The processes that got rings since the last call; the first call returns all that have rings.
 	std::vector<edc_device_process> take_arrived();
-	// The area of one; empty if it cannot be mapped.
+	// The area of a process; empty if it cannot be mapped.
 	Mapping map(const edc_device_process &process) const;
 
-	// The id of a class, which all programs and recorders share; 0: there is none left.
+	// The id of a class, which all programs and recorders share; 0 if none is left.
 	std::uint16_t id_of(std::string_view name, std::string_view fields);
-	// The next class that somebody declared, in the order in which they were declared.
+	// The next declared class, in the order of declaration.
 	std::optional<DeclaredClass> next_class();
 
 	// Processes that were refused rings since open().

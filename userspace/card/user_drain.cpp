@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The half of the user card that the drain thread calls: from the rings of processes into streams.
+// The part of the user card that the drain thread calls: moves events from the rings of processes into streams.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -12,25 +12,25 @@
 namespace monitor::card {
 namespace {
 
-// A token's time is read so long before its ring's state is stored, at the most: a restartable sequence is far shorter.
+// A token's time is read at most this long before its ring's state is stored: a restartable sequence is far shorter.
 constexpr std::uint64_t commit_ticks = 100'000;
 
-// What one look may take: whatever a process does, kernel rings are looked at again soon.
+// What one pass may take: whatever a process does, kernel rings are drained again soon.
 constexpr std::uint64_t blocks_of_a_process = 2048, blocks_of_a_look = 8192;
-constexpr std::size_t most_waiting_bytes = 32 << 20; // of events that are to be merged, in all streams together
+constexpr std::size_t max_waiting_bytes = 32 << 20; // of events that wait to be merged, in all streams together
 
-// A bell that is rung without need is not heard for so long: 5 ms, twice as long each time, at most 160 ms.
-constexpr std::uint64_t least_pauses_per_second = 200, most_pause = 32;
+// A bell that is rung without need is not heard for this long: 5 ms, twice as long each time, at most 160 ms.
+constexpr std::uint64_t min_pauses_per_second = 200, max_pause = 32;
 
 } // namespace
 
 struct UserCard::Look {
-	std::uint64_t closed;     // blocks that were left, as the writers number them
-	std::uint64_t open_bytes; // of the open block, its header included; 0: none is open
+	std::uint64_t closed;     // blocks that the writers have left, as they number them
+	std::uint64_t open_bytes; // of the open block, including its header; 0: none is open
 	unsigned fill;            // in thousandths
 };
 
-// Who is first changes from look to look, so that nobody uses up what others may have.
+// The first process changes from pass to pass, so that none uses up what others may have.
 unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &push)
 {
 	const std::lock_guard guard(lock_);
@@ -57,7 +57,7 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 unsigned UserCard::drain_process(Process &process, bool last, std::uint64_t &all_left, const MakeStream &make_stream,
 				 const Push &push)
 {
-	const bool over = last || process.ended; // asked before the rings are read
+	const bool over = last || process.ended; // checked before the rings are read
 	const std::uint64_t damaged_before = counts_.damaged;
 	std::uint64_t left = last ? all_left : std::min(all_left, blocks_of_a_process);
 	all_left -= left;
@@ -71,7 +71,7 @@ unsigned UserCard::drain_process(Process &process, bool last, std::uint64_t &all
 	worst = std::max(worst, share_ring(process, over, make_stream));
 	all_left += left;
 	if (counts_.damaged != damaged_before)
-		worst = 0; // who does not tell the truth is not believed to be in need
+		worst = 0; // the fill that such a process reports is not trusted
 	mind_bell(process, worst >= 500);
 	return worst;
 }
@@ -96,14 +96,14 @@ std::size_t UserCard::waiting_bytes() const
 	return bytes;
 }
 
-// What the process did with its bell, and whether it is heard until the next look.
+// Handles what the process did with its bell, and decides whether it is heard until the next pass.
 void UserCard::mind_bell(Process &process, bool needed)
 {
 	if (process.ended)
 		return;
 	std::uint32_t &bell = process.shared().bell;
 	const std::uint32_t untrusted_bell = __atomic_load_n(&bell, __ATOMIC_ACQUIRE);
-	if (untrusted_bell == EDC_BELL_NONE || process.by_device) { // a futex needs memory of a file
+	if (untrusted_bell == EDC_BELL_NONE || process.by_device) { // a futex needs file-backed memory
 		must_poll_ = true;
 		return;
 	}
@@ -124,11 +124,11 @@ void UserCard::mind_bell(Process &process, bool needed)
 
 std::uint64_t UserCard::longer(std::uint64_t pause) const
 {
-	const std::uint64_t least = ticks_per_second_ / least_pauses_per_second;
-	return std::clamp(2 * pause, least, most_pause * least);
+	const std::uint64_t least = ticks_per_second_ / min_pauses_per_second;
+	return std::clamp(2 * pause, least, max_pause * least);
 }
 
-// Where nobody is found to have rung, somebody hides it: then all are looked at by time for a while.
+// If no process is found to have rung, one of them hides it: then all are polled for a while.
 void UserCard::wait_for_bells()
 {
 	must_poll_ |= !quiet_bells_.empty() && !bells_.works();
@@ -148,7 +148,7 @@ void UserCard::wait_for_bells()
 	bells_.wait_for(heard_bells_);
 }
 
-// An ended process whose rings are empty leaves its counts.
+// Keeps the counts of an ended process if its rings are empty; returns whether it can be removed.
 bool UserCard::forget(const Process &process)
 {
 	if (!process.shared_done || !std::ranges::all_of(process.rings, &Ring::done))
@@ -159,15 +159,15 @@ bool UserCard::forget(const Process &process)
 }
 
 // No program loses more events than all CPUs had ticks.
-std::uint64_t UserCard::most_possible() const
+std::uint64_t UserCard::max_possible_discarded() const
 {
 	return (read_tsc() - began_) * options_.cpus;
 }
 
-// Each number is what was told in a stream, or is read only now, and it is no more than can be.
+// Each number was reported in a stream, or is read only now, and it is no more than possible.
 UserClaim UserCard::claim_of(const Process &process) const
 {
-	const std::uint64_t most = most_possible();
+	const std::uint64_t most = max_possible_discarded();
 	UserClaim claim{process.pid, process.shared_discarded - process.shared_discarded_before, 0, true};
 	const auto is_possible = [&](std::uint64_t rise) { return claim.possible = claim.possible && rise <= most; };
 	const std::uint64_t untrusted_early =
@@ -177,7 +177,7 @@ UserClaim UserCard::claim_of(const Process &process) const
 	is_possible(process.shared_ring->discarded() - process.shared_discarded_before);
 	for (const Ring &ring : process.rings) {
 		is_possible(__atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED) - ring.discarded_before);
-		claim.discarded += ring.facts.discarded - ring.discarded_before;
+		claim.discarded += ring.info.discarded - ring.discarded_before;
 	}
 	return claim;
 }
@@ -189,7 +189,7 @@ void UserCard::add_counts(const Process &process, UserCounts &counts) const
 	counts.discarded += claim.discarded;
 	if (claim.lost() == 0 && claim.possible)
 		return;
-	const auto known = std::ranges::find(counts.claim, claim.process, &UserClaim::process); // by another card
+	const auto known = std::ranges::find(counts.claim, claim.process, &UserClaim::process); // another card's
 	if (known != counts.claim.end()) {
 		known->discarded += claim.discarded;
 		known->early += claim.early;
@@ -201,10 +201,10 @@ void UserCard::add_counts(const Process &process, UserCounts &counts) const
 	std::ranges::stable_sort(counts.claim, [](const UserClaim &a, const UserClaim &b) {
 		return a.possible != b.possible ? b.possible : a.lost() > b.lost();
 	});
-	counts.claim.resize(std::min(counts.claim.size(), most_claims_kept));
+	counts.claim.resize(std::min(counts.claim.size(), max_claims_kept));
 }
 
-// Where a ring stands. A position that no writer can have made is told, and the ring begins anew there.
+// The position of a ring. One that no writer can have produced is reported, and the ring starts anew there.
 UserCard::Look UserCard::look_at(const Process &process, Ring &ring)
 {
 	const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
@@ -222,7 +222,7 @@ UserCard::Look UserCard::look_at(const Process &process, Ring &ring)
 		static_cast<unsigned>((waiting * 1000 + process.blocks - 1) / process.blocks)};
 }
 
-// Returns how full the ring was, in thousandths rounded up.
+// Returns the fill of the ring in thousandths, rounded up.
 unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, std::uint64_t &left,
 			      const MakeStream &make_stream, const Push &push)
 {
@@ -232,10 +232,10 @@ unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, std::uint
 	while (ring.taken != look.closed) {
 		const std::uint64_t damaged_before = counts_.damaged;
 		if (left == 0 || !take(process, ring, 0, make_stream, push))
-			return look.fill; // no room: the block waits in the ring
+			return look.fill; // no space: the block waits in the ring
 		--left;
 		if (counts_.damaged != damaged_before)
-			ring.taken = look.closed; // who wrote that wrote the rest, and it is not worth the time
+			ring.taken = look.closed; // the same writer wrote the rest, and it is not worth the time
 		__atomic_store_n(&ring.shared->read, ring.taken, __ATOMIC_RELEASE);
 	}
 	ring.done = last && (look.open_bytes == 0 || take(process, ring, look.open_bytes, make_stream, push)) &&
@@ -243,23 +243,23 @@ unsigned UserCard::drain_ring(Process &process, Ring &ring, bool last, std::uint
 	return look.fill;
 }
 
-// The same for a ring whose events go into its CPU's merged stream: of the open block too, what was not taken yet.
+// The same for a ring whose events go into its CPU's merged stream; also takes what is new in the open block.
 unsigned UserCard::merge_ring(const Process &process, Ring &ring, bool last, const MakeStream &make_stream)
 {
 	if (ring.done)
 		return 0;
-	if ((merged_[ring.facts.cpu] && merged_[ring.facts.cpu]->stalled()) || merged_bytes_ > most_waiting_bytes) {
-		// What waits for room waits in the ring, which refuses what does not fit. It is not older than this.
-		merged_before_[ring.facts.cpu] = std::min(merged_before_[ring.facts.cpu], ring.facts.last_time);
+	if ((merged_[ring.info.cpu] && merged_[ring.info.cpu]->stalled()) || merged_bytes_ > max_waiting_bytes) {
+		// What waits for space waits in the ring, which discards what does not fit. It is not older than this.
+		merged_before_[ring.info.cpu] = std::min(merged_before_[ring.info.cpu], ring.info.last_time);
 		return 0;
 	}
 	const Look look = look_at(process, ring);
 	const auto learn = learning(process);
-	if ((look.closed != ring.taken || look.open_bytes) && !merged_[ring.facts.cpu]) {
-		UserRingFacts facts = ring.facts;
-		facts.stream = make_stream(fmt::format("user_merged_cpu{}", facts.cpu));
-		facts.last_time = began_;
-		merged_[facts.cpu] = std::make_unique<MergedStream>(facts);
+	if ((look.closed != ring.taken || look.open_bytes) && !merged_[ring.info.cpu]) {
+		UserRingInfo info = ring.info;
+		info.stream = make_stream(fmt::format("user_merged_cpu{}", info.cpu));
+		info.last_time = began_;
+		merged_[info.cpu] = std::make_unique<MergedStream>(info);
 	}
 	while (ring.taken != look.closed) {
 		const std::uint64_t damaged_before = counts_.damaged;
@@ -270,28 +270,28 @@ unsigned UserCard::merge_ring(const Process &process, Ring &ring, bool last, con
 	if (look.open_bytes > ring.merged)
 		merge_block(process, ring, look.open_bytes, learn);
 	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
-	const std::uint64_t lost = untrusted_discarded - ring.facts.discarded;
-	if (lost && untrusted_discarded - ring.discarded_before <= most_possible() && merged_[ring.facts.cpu]) {
-		merged_[ring.facts.cpu]->add_losses(lost);
-		ring.facts.discarded = untrusted_discarded;
+	const std::uint64_t lost = untrusted_discarded - ring.info.discarded;
+	if (lost && untrusted_discarded - ring.discarded_before <= max_possible_discarded() && merged_[ring.info.cpu]) {
+		merged_[ring.info.cpu]->add_losses(lost);
+		ring.info.discarded = untrusted_discarded;
 	}
 	ring.done = last;
 	return look.fill;
 }
 
-// `content_bytes` 0: the block was left; else so much of the open one is there, and it is tested again from its
-// beginning when there is more.
+// `content_bytes` 0: the block is closed; else this much of the open block is written, and it is checked again from its
+// start when there is more.
 void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t content_bytes,
 			   const std::function<void()> &learn)
 {
 	const WordsById &words = process.by_device ? device_words_ : words_;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block;
 	copy_block(process, ring, block);
-	UserRingFacts facts = ring.facts;
-	facts.most_discarded = ring.discarded_before + most_possible();
+	UserRingInfo info = ring.info;
+	info.max_discarded = ring.discarded_before + max_possible_discarded();
 	const char *wrong = validate_user_block(block.data(), content_bytes ? content_bytes : content_of(block),
-						read_tsc() + future_ticks, words, facts, learn);
-	MergedStream &merged = *merged_[facts.cpu];
+						read_tsc() + future_ticks, words, info, learn);
+	MergedStream &merged = *merged_[info.cpu];
 	const std::size_t bytes_before = merged.waiting_bytes();
 	counts_.tokens += merged.add(block.data(), ring.merged, words);
 	counts_.early += merged.take_refused();
@@ -302,8 +302,8 @@ void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t con
 	}
 	if (wrong)
 		damage(process, wrong);
-	facts.discarded = ring.facts.discarded; // merge_ring() tells it as the ring counts it
-	ring.facts = facts;
+	info.discarded = ring.info.discarded; // merge_ring() reports it as the ring counts it
+	ring.info = info;
 	ring.merged = EDC_BLOCK_HEADER;
 }
 
@@ -311,16 +311,16 @@ void UserCard::merge_block(const Process &process, Ring &ring, std::uint64_t con
 unsigned UserCard::share_ring(Process &process, bool last, const MakeStream &make_stream)
 {
 	SharedRing &ring = *process.shared_ring;
-	if (shared_ && (shared_->stalled() || merged_bytes_ > most_waiting_bytes))
+	if (shared_ && (shared_->stalled() || merged_bytes_ > max_waiting_bytes))
 		return 0;
 	const std::size_t bytes_before = shared_ ? shared_->waiting_bytes() : 0;
 	const auto stream = [&]() -> MergedStream & {
 		if (!shared_) {
-			UserRingFacts facts = process.rings.at(0).facts;
-			facts.stream = make_stream("user_shared");
-			facts.cpu = EDC_CPU_UNKNOWN;
-			facts.last_time = began_;
-			shared_ = std::make_unique<MergedStream>(facts);
+			UserRingInfo info = process.rings.at(0).info;
+			info.stream = make_stream("user_shared");
+			info.cpu = EDC_CPU_UNKNOWN;
+			info.last_time = began_;
+			shared_ = std::make_unique<MergedStream>(info);
 		}
 		return *shared_;
 	};
@@ -338,15 +338,15 @@ unsigned UserCard::share_ring(Process &process, bool last, const MakeStream &mak
 	process.shared_done = last;
 	const std::uint64_t untrusted_discarded = ring.discarded();
 	if (untrusted_discarded > process.shared_discarded &&
-	    untrusted_discarded - process.shared_discarded_before <= most_possible()) {
+	    untrusted_discarded - process.shared_discarded_before <= max_possible_discarded()) {
 		stream().add_losses(untrusted_discarded - process.shared_discarded);
 		process.shared_discarded = untrusted_discarded;
 	}
 	return ring.fill();
 }
 
-// What is done about a class that nobody has told of yet. Once is enough for what was there at one look: whoever posts
-// an event has declared its class before.
+// What to do about an unknown class. Once is enough for what one pass finds: a program declares a class before it
+// posts an event of it.
 std::function<void()> UserCard::learning(const Process &process)
 {
 	if (!process.by_device)
@@ -364,7 +364,7 @@ void UserCard::copy_block(const Process &process, const Ring &ring, std::array<s
 	std::memcpy(block.data(), from, EDC_BLOCK_SIZE);
 }
 
-// Of a block that was left: its header says how much, or nothing if it was full.
+// For a closed block: its header says how much, or 0 if it was full.
 std::uint64_t UserCard::content_of(const std::array<std::byte, EDC_BLOCK_SIZE> &block)
 {
 	std::uint64_t untrusted_bits;
@@ -372,7 +372,7 @@ std::uint64_t UserCard::content_of(const std::array<std::byte, EDC_BLOCK_SIZE> &
 	return untrusted_bits ? untrusted_bits / 8 : EDC_BLOCK_SIZE;
 }
 
-// `content_bytes` 0: the block was left, its header says how full.
+// `content_bytes` 0: the block is closed, its header says how full it is.
 bool UserCard::take(const Process &process, Ring &ring, std::uint64_t content_bytes, const MakeStream &make_stream,
 		    const Push &push)
 {
@@ -381,46 +381,46 @@ bool UserCard::take(const Process &process, Ring &ring, std::uint64_t content_by
 	if (content_bytes == 0)
 		content_bytes = content_of(block);
 	if (!ring.has_stream) {
-		ring.facts.stream = make_stream(
-		    process.card == 1 ? fmt::format("user_{}_cpu{}", process.pid, ring.facts.cpu)
-				      : fmt::format("user_{}_card{}_cpu{}", process.pid, process.card, ring.facts.cpu));
+		ring.info.stream = make_stream(
+		    process.card == 1 ? fmt::format("user_{}_cpu{}", process.pid, ring.info.cpu)
+				      : fmt::format("user_{}_card{}_cpu{}", process.pid, process.card, ring.info.cpu));
 		ring.has_stream = true;
 	}
-	UserRingFacts facts = ring.facts;
-	facts.most_discarded = ring.discarded_before + most_possible();
-	const char *wrong = validate_user_block(block.data(), content_bytes, read_tsc() + future_ticks, words_, facts);
+	UserRingInfo info = ring.info;
+	info.max_discarded = ring.discarded_before + max_possible_discarded();
+	const char *wrong = validate_user_block(block.data(), content_bytes, read_tsc() + future_ticks, words_, info);
 	const bool is_worthless =
 	    wrong && word_at(block.data(), offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
-	if (!is_worthless && !push(static_cast<std::uint32_t>(facts.stream), block.data()))
+	if (!is_worthless && !push(static_cast<std::uint32_t>(info.stream), block.data()))
 		return false;
 	if (wrong)
 		damage(process, wrong);
 	if (!is_worthless) {
-		counts_.tokens += facts.tokens - ring.facts.tokens;
-		ring.facts = facts;
-		++ring.facts.sequence;
+		counts_.tokens += info.tokens - ring.info.tokens;
+		ring.info = info;
+		++ring.info.sequence;
 	}
 	ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
 	return true;
 }
 
-// What the ring refused after its last block was opened: an empty block tells it.
+// Reports in an empty block what the ring discarded after its last block was opened.
 bool UserCard::tell_last_loss(Ring &ring, const Push &push)
 {
 	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
-	if (untrusted_discarded <= ring.facts.discarded || !ring.has_stream)
+	if (untrusted_discarded <= ring.info.discarded || !ring.has_stream)
 		return true;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block{};
 	edc_block header{};
-	header.timestamp_begin = std::max(ring.facts.last_time, read_tsc());
+	header.timestamp_begin = std::max(ring.info.last_time, read_tsc());
 	header.events_discarded = untrusted_discarded;
 	std::memcpy(block.data(), &header, sizeof header);
-	UserRingFacts facts = ring.facts;
-	facts.most_discarded = ring.discarded_before + most_possible();
-	validate_user_block(block.data(), EDC_BLOCK_HEADER, ~0ull, words_, facts);
-	if (!push(static_cast<std::uint32_t>(facts.stream), block.data()))
+	UserRingInfo info = ring.info;
+	info.max_discarded = ring.discarded_before + max_possible_discarded();
+	validate_user_block(block.data(), EDC_BLOCK_HEADER, ~0ull, words_, info);
+	if (!push(static_cast<std::uint32_t>(info.stream), block.data()))
 		return false;
-	ring.facts = facts;
+	ring.info = info;
 	return true;
 }
 

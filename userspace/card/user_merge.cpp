@@ -50,13 +50,13 @@ void MergedStream::open(std::uint64_t time, const Record &record)
 {
 	edc_block header{};
 	header.magic = EDC_BLOCK_MAGIC;
-	std::copy(facts_.uuid.begin(), facts_.uuid.end(), header.uuid);
-	header.stream_instance_id = facts_.stream;
+	std::copy(info_.uuid.begin(), info_.uuid.end(), header.uuid);
+	header.stream_instance_id = info_.stream;
 	header.timestamp_begin = time;
 	header.packet_size = EDC_BLOCK_SIZE * 8;
-	header.packet_seq_num = facts_.sequence;
+	header.packet_seq_num = info_.sequence;
 	header.events_discarded = discarded_;
-	header.cpu_id = facts_.cpu;
+	header.cpu_id = info_.cpu;
 	header.level = EDC_LEVEL_USER;
 	header.tid = tid_ = record.tid;
 	header.process = process_ = record.process;
@@ -71,10 +71,10 @@ bool MergedStream::close(const Push &push)
 {
 	auto *header = reinterpret_cast<edc_block *>(block_.data());
 	header->content_size = at_ * 8;
-	header->timestamp_end = facts_.last_time;
-	if (!push(static_cast<std::uint32_t>(facts_.stream), block_.data()))
+	header->timestamp_end = info_.last_time;
+	if (!push(static_cast<std::uint32_t>(info_.stream), block_.data()))
 		return false;
-	++facts_.sequence;
+	++info_.sequence;
 	at_ = 0;
 	return true;
 }
@@ -86,7 +86,7 @@ bool MergedStream::pack(std::uint64_t horizon, bool flush, const Push &push)
 	bool room = true;
 	for (; done < waiting_.size() && waiting_[done].time < horizon; ++done) {
 		const Record &record = waiting_[done];
-		const std::uint64_t time = std::max(record.time, facts_.last_time);
+		const std::uint64_t time = std::max(record.time, info_.last_time);
 		const bool other = record.tid != tid_ || record.process != process_;
 		const std::uint64_t bytes = 8u * record.words + (other ? 16 : 0);
 		if (at_ &&
@@ -105,20 +105,20 @@ bool MergedStream::pack(std::uint64_t horizon, bool flush, const Push &push)
 		put(edc_token(edc_token_id(token), EDC_MODE_USER, time, edc_token_arg(token)));
 		for (std::uint32_t i = 1; i < record.words; ++i)
 			put(words_[record.first_word + i]);
-		facts_.last_time = time;
+		info_.last_time = time;
 	}
 	waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
 	if (done)
 		forget_words();
 	if (room && flush && told_ != discarded_ && !at_)
-		open(facts_.last_time, Record{0, tid_, process_, 0, 0}); // an empty block tells the last losses
+		open(info_.last_time, Record{0, tid_, process_, 0, 0}); // an empty block reports the last losses
 	if (room && flush && at_)
 		room = close(push);
 	stalled_ = !room;
 	return room;
 }
 
-// Only the words of what still waits are kept.
+// Keeps only the words of records that still wait.
 void MergedStream::forget_words()
 {
 	std::vector<std::uint64_t> kept;

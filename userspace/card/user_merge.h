@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Events of many short-lived processes in one stream per CPU, sorted by time: a trace with thousands of streams is more
-// than its readers bear. Filled and emptied by user_card.cpp in the drain thread.
+// than its readers can handle. Filled and emptied by user_drain.cpp in the drain thread.
 //
-// The rings of CPUs are each sorted, and what is older than the moment before a look began has been seen at that look:
-// a token's time is read and its ring's state stored in one restartable sequence. So events before that moment are
-// complete; they are sorted and packed into blocks, the rest waits for the next look.
-// Invariant: times of the stream never step back; every record's thread is told before it.
+// The rings of CPUs are each sorted, and what is older than the start of a pass has been seen in that pass: a token's
+// time is read and its ring's state stored in one restartable sequence. So events before the start are complete; they
+// are sorted and packed into blocks, the rest waits for the next pass.
+// Invariant: times of the stream never step back; every record is preceded by the number of its thread.
 #pragma once
 
 #include <array>
@@ -25,24 +25,24 @@ class MergedStream {
 public:
 	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
 
-	// No record is older than facts.last_time.
-	explicit MergedStream(const UserRingFacts &facts) : facts_(facts) {}
+	// No record is older than info.last_time.
+	explicit MergedStream(const UserRingInfo &info) : info_(info) {}
 
-	// Records of a validated block from the byte `from` on. The block's header tells its process. Returns how many;
-	// those of refused classes are counted and left out.
+	// Adds the records of a validated block from byte `from` on. The block's header names its process. Returns how
+	// many; those of refused classes are counted and left out.
 	std::uint64_t add(const std::byte *block, std::uint64_t from, const WordsById &words);
 	void add(const SharedRecord &record, std::uint32_t process);
 	void add_losses(std::uint64_t discarded) { discarded_ += discarded; }
 
-	// Packs what is older than `horizon` and pushes full blocks; `flush`: the last one too. False: there was no
-	// room for a block, which waits for the next call.
+	// Packs what is older than `horizon` and pushes full blocks; with `flush` the last one too. False if `push`
+	// failed for a block, which waits for the next call.
 	bool pack(std::uint64_t horizon, bool flush, const Push &push);
 
 	// Events of refused classes since the last call.
 	std::uint64_t take_refused() { return std::exchange(refused_, 0); }
-	// The last pack() found no room: whoever adds more fills memory.
+	// The last pack() could not push a block: adding more fills memory.
 	bool stalled() const { return stalled_; }
-	// Of what waits to be packed.
+	// Bytes of what waits to be packed.
 	std::size_t waiting_bytes() const
 	{
 		return waiting_.size() * sizeof(Record) + words_.size() * sizeof(std::uint64_t);
@@ -62,7 +62,7 @@ private:
 	void put(std::uint64_t word);
 	void forget_words();
 
-	UserRingFacts facts_;
+	UserRingInfo info_;
 	std::vector<Record> waiting_;
 	std::vector<std::uint64_t> words_;
 	std::uint64_t discarded_ = 0, told_ = 0, refused_ = 0;
@@ -70,7 +70,7 @@ private:
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block_{};
 	std::uint64_t at_ = 0; // 0: no block is open
 	std::uint64_t begin_ = 0;
-	std::uint32_t tid_ = 0, process_ = 0; // of the record before
+	std::uint32_t tid_ = 0, process_ = 0; // of the previous record
 };
 
 } // namespace monitor::card

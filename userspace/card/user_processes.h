@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the kernel says of instrumented programs' processes and threads. Called by user_card.cpp.
+// What the kernel reports about instrumented programs' processes and threads. Called by user_card.cpp and
+// user_adopt.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@
 
 namespace monitor::card {
 
-// A process's name and its parent; empty if it is gone.
+// A process's name and its parent; empty if it no longer exists.
 edc_task describe_process(pid_t pid);
 
-// Whether its threads bear other numbers for themselves than for us: it runs in another pid namespace.
+// Whether its threads have other numbers for themselves than for the recorder: it runs in another pid namespace.
 bool has_other_numbers(pid_t pid);
 
 // Whether this process has this thread.

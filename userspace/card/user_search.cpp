@@ -32,13 +32,13 @@ constexpr std::uint32_t off = 1, not_looked_yet = 0; // edc_post.h: EDC_OFF_, ED
 constexpr char note_name[] = "monitor";
 constexpr std::uint32_t note_type = 1;
 
-// Of what other users own no more is read than this, and no longer.
-constexpr std::size_t most_headers = 256, most_note_bytes = 64 << 10; // of a file
-constexpr std::size_t most_map_bytes = 4 << 20, most_files = 1000;    // of a process
-constexpr unsigned process_seconds = 1;                               // a file system that does not answer
+// No more than this is read of what other users own, and for no longer.
+constexpr std::size_t max_headers = 256, max_note_bytes = 64 << 10; // of a file
+constexpr std::size_t max_map_bytes = 4 << 20, max_files = 1000;    // of a process
+constexpr unsigned process_seconds = 1;                             // a file system that does not answer
 constexpr auto all_seconds = 10s;
 
-// Where a file's code finds its card: the address of a pointer to it, relative to where the file is loaded.
+// Where a file's code finds its card: the address of a pointer to it, relative to the file's load address.
 using Where = std::optional<std::uint64_t>;
 
 template <class T> bool read_at(int fd, std::uint64_t offset, T &value)
@@ -74,14 +74,14 @@ Where find_in_file(const std::string &path)
 	const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	Elf64_Ehdr elf;
 	if (!fd || !read_at(fd.get(), 0, elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phnum > most_headers)
+	    elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phnum > max_headers)
 		return {};
 	std::vector<Elf64_Phdr> parts(elf.e_phnum);
 	const std::size_t bytes = parts.size() * sizeof parts[0];
 	if (::pread(fd.get(), parts.data(), bytes, static_cast<off_t>(elf.e_phoff)) != static_cast<ssize_t>(bytes))
 		return {};
 	std::uint64_t first_load = ~0ull;
-	std::size_t left = most_note_bytes;
+	std::size_t left = max_note_bytes;
 	Where found;
 	for (const Elf64_Phdr &part : parts) {
 		if (part.p_type == PT_LOAD)
@@ -104,7 +104,7 @@ template <class T> bool copy_from(pid_t pid, std::uint64_t address, T &value)
 	return ::process_vm_readv(pid, &here, 1, &there, 1, 0) == sizeof value;
 }
 
-// Sets the enable word of a card that looked and found nobody from `off` to `not looked yet`.
+// Sets the enable word of a card that looked and found no recorder from `off` to `not looked yet`.
 void wake(pid_t pid, std::uint64_t pointer)
 {
 	std::uint64_t card = 0;
@@ -118,10 +118,10 @@ void wake(pid_t pid, std::uint64_t pointer)
 
 class Search {
 public:
-	// False: it has more files than are looked at.
+	// False if it has more files than are searched.
 	bool wake_cards_of(pid_t pid)
 	{
-		const std::string text = read_text(fmt::format("/proc/{}/maps", pid), most_map_bytes);
+		const std::string text = read_text(fmt::format("/proc/{}/maps", pid), max_map_bytes);
 		std::istringstream maps(text);
 		std::size_t files = 0;
 		for (std::string line; std::getline(maps, line);) {
@@ -132,14 +132,14 @@ public:
 					&major, &minor, &inode) != 7 ||
 			    offset != 0 || inode == 0)
 				continue;
-			if (++files > most_files)
+			if (++files > max_files)
 				return false;
 			const Where where = in_file({std::uint64_t{major} << 32 | minor, inode},
 						    fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end));
 			if (where)
 				wake(pid, start + *where);
 		}
-		return text.size() < most_map_bytes;
+		return text.size() < max_map_bytes;
 	}
 
 private:
@@ -210,7 +210,7 @@ std::uint64_t UserSearch::missed() const
 	return __atomic_load_n(&progress->missed, __ATOMIC_RELAXED) + (next < all ? all - next : 0);
 }
 
-// A process at which the search hangs costs a second and the process that hung: another one goes on after it.
+// A process at which the search hangs costs a second and the searching process: another one continues after it.
 void UserSearch::supervise(Progress &progress)
 {
 	sigset_t none;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Which instrumented programs run already: found by a note in their ELF files, as USDT semaphores are, and made to look
-// for a recorder again. Called by recording.cpp, for `record --user`, while it still has its privileges.
+// Finds instrumented programs that already run, by a note in their ELF files, as with USDT semaphores, and makes them
+// look for a recorder again. Called by recording.cpp, for `record --user`, while it still has its privileges.
 //
-// Their files and memory are other users', so it works in a process of its own, with the capabilities that it needs and
-// no others; bytes and time are bounded, of a file, of a process and in all, and the recorder need not wait for it.
+// Their files and memory are other users', so the search runs in a separate process, with only the capabilities that it
+// needs; bytes and time are bounded, per file, per process and in total, and the recorder need not wait for it.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@ namespace monitor::card {
 
 class UserSearch {
 public:
-	// Begins. `drop` is called in the new process: it gives up all but capabilities(). Before other threads exist.
-	// Throws Error.
+	// Starts the search. `drop` is called in the new process: it drops all but capabilities(). Before other threads
+	// exist. Throws Error.
 	explicit UserSearch(const std::function<void()> &drop);
 	~UserSearch(); // ends it
 	UserSearch(const UserSearch &) = delete;
@@ -29,7 +29,7 @@ public:
 	static std::vector<int> capabilities();
 
 	int fd() const { return pidfd_.get(); } // readable when it is over
-	// Processes that had too much to look through, took too long, or were not looked at yet.
+	// Processes that had too much to search, took too long, or were not searched yet.
 	std::uint64_t missed() const;
 
 private:

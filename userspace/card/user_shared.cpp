@@ -8,7 +8,7 @@
 namespace monitor::card {
 namespace {
 
-// The full time whose lower bits a record bears; it is not far from now.
+// The full time whose lower bits are in a record; it is not far from now.
 std::uint64_t time_of(std::uint64_t head, std::uint64_t token, std::uint64_t now)
 {
 	constexpr unsigned bits = 32 + EDC_HEAD_TIME_BITS;
@@ -32,7 +32,7 @@ bool SharedRing::has_head(std::uint64_t position) const
 	return head >> EDC_HEAD_THREAD_SHIFT != 0 && ((head ^ position) & EDC_HEAD_POSITION) == 0;
 }
 
-// To the next record, or to the end of what is claimed.
+// Skips to the next record, or to the end of what is claimed.
 void SharedRing::pass_hole(std::uint64_t claimed)
 {
 	while (++taken_ != claimed && !has_head(taken_))
@@ -41,7 +41,7 @@ void SharedRing::pass_hole(std::uint64_t claimed)
 	passed_ = true;
 }
 
-// Frees what was taken, up to where somebody may still store: of the claims that were passed over the first one.
+// Frees what was taken, up to the first claim that was passed over and whose thread may still write.
 void SharedRing::make_room()
 {
 	std::uint64_t room = taken_;
@@ -67,7 +67,7 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 {
 	const std::uint64_t before = now();
 	const std::uint64_t claimed = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted
-	std::uint64_t at_most = before; // read again where a record is newer: this thread may have been preempted
+	std::uint64_t at_most = before; // read again if a record is newer: this thread may have been preempted
 	const char *wrong = nullptr;
 	fill_ = 0;
 	if (claimed - taken_ > words_) {
@@ -80,7 +80,7 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		const std::uint64_t head = word_at(taken_);
 		if (!has_head(taken_)) {
 			if (!last &&
-			    taken_ >= hole_claimed_) { // those before it have waited as long as the first of them
+			    taken_ >= hole_claimed_) { // holes before it have waited as long as the first of them
 				complete_before_ = std::max(complete_before_, hole_since_);
 				hole_since_ = before;
 				hole_claimed_ = claimed;
@@ -105,11 +105,11 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		const char *bad = nullptr;
 		if (words[id] == unknown_class || id == EDC_ID_THREAD ||
 		    edc_token_mode(record.word[0]) != EDC_MODE_USER)
-			bad = "an event of a class that was never asked for";
+			bad = "an event of a class that was never requested";
 		else if (2 + payload > claimed - taken_)
-			bad = "an event reaches behind what is claimed";
+			bad = "an event extends beyond what is claimed";
 		else if (!possible)
-			bad = "an event's time steps back or lies in the future";
+			bad = "an event's time steps back or is in the future";
 		if (bad) {
 			wrong = bad;
 			pass_hole(claimed);
@@ -134,16 +134,16 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 
 void SharedRing::begin_here()
 {
-	taken_ = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted, and compared with the next look alone
+	taken_ = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted, only compared at the next pass
 	freed_ = taken_ - words_;
-	passed_ = true; // what is there may be claimed and not stored yet
+	passed_ = true; // what is there may be claimed and not written yet
 	make_room();
 }
 
 std::uint64_t SharedRing::discarded() const
 {
 	const std::uint64_t untrusted_refused = __atomic_load_n(&shared_->discarded, __ATOMIC_RELAXED);
-	return holes_ + (untrusted_refused < most_refused ? untrusted_refused : 0);
+	return holes_ + (untrusted_refused < max_events_of_a_program ? untrusted_refused : 0);
 }
 
 } // namespace monitor::card

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The ring that the threads of a process without restartable sequences share (include/monitor/user_ring.h), read record
-// by record. Called by user_card.cpp in the drain thread; what it yields goes into a merged stream (user_merge.h).
+// Reads, record by record, the ring that the threads of a process without restartable sequences share
+// (include/monitor/user_ring.h). Called by user_drain.cpp in the drain thread; the records go into a merged stream
+// (user_merge.h).
 //
-// Every word of the ring is untrusted: read once, then tested.
-// Invariant: what it yields has a known class, all its words, and a time within the recording.
+// Every word of the ring is untrusted: read once, then checked.
+// Invariant: each record it yields has a known class, all its words, and a time within the recording.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace monitor::card {
 struct SharedRecord {
 	std::uint64_t time; // ticks of the trace clock
 	std::uint32_t tid;
-	std::uint32_t words; // the token among them
+	std::uint32_t words; // including the token
 	std::uint64_t word[1 + EDC_MAX_WORDS];
 };
 
@@ -26,29 +27,29 @@ class SharedRing {
 public:
 	using IsAlive = std::function<bool(std::uint32_t tid)>;
 
-	// `since`: no record is older. `is_alive`: whether a thread of the process may still store.
+	// `since`: no record is older. `is_alive`: whether a thread of the process may still write.
 	SharedRing(edc_user_ring *shared, std::uint64_t blocks, std::uint64_t since, IsAlive is_alive)
 	    : shared_(shared), words_(blocks * EDC_USER_BLOCK_WORDS), is_alive_(std::move(is_alive)),
 	      complete_before_(since)
 	{
 	}
 
-	// Yields the records that are there, and makes room. `now`: the clock. `last`: its writers have ended, so
-	// nobody is waited for. `hole_ticks`: how long one is waited for that claimed and did not store. `learn`: as of
-	// validate_user_block(). Returns nullptr, or what was wrong.
+	// Yields the records that are complete, and frees their space. `now`: the clock. `last`: its writers have
+	// ended, so no claim is waited for. `hole_ticks`: how long to wait for a claim whose record is not written.
+	// `learn`: as for validate_user_block(). Returns nullptr, or what was wrong.
 	const char *take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
 			 const WordsById &words, const std::function<void(const SharedRecord &)> &yield,
 			 const std::function<void()> &learn = {});
-	// Forgets what is there, and makes room for more: the ring of a process that had it before its recorder came.
+	// Drops the present content and frees its space: for a ring that its process had before the recorder.
 	void begin_here();
 
-	// All records with earlier times were yielded.
+	// All records with earlier times have been yielded.
 	std::uint64_t complete_before() const { return complete_before_; }
-	// Events refused by the full ring, and those of holes.
+	// Events discarded by the full ring, and those of holes.
 	std::uint64_t discarded() const;
 	// Events of refused classes since the last call.
 	std::uint64_t take_refused() { return std::exchange(refused_, 0); }
-	// Of the last take(), in thousandths rounded up.
+	// Fill at the last take(), in thousandths rounded up.
 	unsigned fill() const { return fill_; }
 
 private:
@@ -61,10 +62,10 @@ private:
 	std::uint64_t words_;
 	IsAlive is_alive_;
 	std::uint64_t taken_ = 0, freed_ = 0; // words so far
-	bool passed_ = false;                 // some that are taken and not freed may have been passed over
+	bool passed_ = false;                 // of those taken and not freed, some may have been passed over
 	std::uint64_t complete_before_;
-	std::uint64_t hole_since_ = 0;   // when the first of the holes was seen that were claimed by then:
-	std::uint64_t hole_claimed_ = 0; // those before this position
+	std::uint64_t hole_since_ = 0;   // when the first hole before hole_claimed_ was seen
+	std::uint64_t hole_claimed_ = 0; // end of what was claimed by then
 	std::uint64_t holes_ = 0, refused_ = 0;
 	unsigned fill_ = 0;
 };

@@ -15,9 +15,9 @@
 namespace monitor::card {
 namespace {
 
-constexpr int most_waiting = 1024; // whom nobody has accepted yet
+constexpr int max_waiting = 1024; // callers that are not accepted yet
 
-// Who listens at the well-known place; 0: nobody.
+// The process that listens at the well-known path; 0 if none.
 pid_t listener_at(const sockaddr_un &address)
 {
 	const Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -39,12 +39,12 @@ Fd listen_on(const std::string &name)
 	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
 	const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
 	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), length) < 0 ||
-	    ::listen(fd.get(), most_waiting) < 0)
+	    ::listen(fd.get(), max_waiting) < 0)
 		throw Error(errno, "cannot listen for instrumented programs");
 	return fd;
 }
 
-// The place in the file system outlives the recorder, which has no right to remove it by then: the next one does.
+// The path outlives the recorder, which has no right to remove it by then: the next one does.
 Fd listen_for_everyone()
 {
 	sockaddr_un address{};
@@ -52,12 +52,12 @@ Fd listen_for_everyone()
 	std::strncpy(address.sun_path, EDC_SOCKET_PATH, sizeof address.sun_path - 1);
 	if (const pid_t other = listener_at(address))
 		throw Error(fmt::format(
-		    "process {} records the events of all instrumented programs already; only one can", other));
+		    "process {} already records the events of all instrumented programs; only one process can", other));
 	::mkdir("/run/monitor", 0755);
 	::unlink(address.sun_path);
 	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) < 0 ||
-	    ::chmod(address.sun_path, 0666) < 0 || ::listen(fd.get(), most_waiting) < 0)
+	    ::chmod(address.sun_path, 0666) < 0 || ::listen(fd.get(), max_waiting) < 0)
 		throw Error(errno, "cannot listen at " EDC_SOCKET_PATH);
 	return fd;
 }

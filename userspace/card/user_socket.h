@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sockets at which instrumented programs find their recorder, and the answer to one of them. Called by
-// user_card.cpp; the words that are exchanged: include/monitor/user_ring.h.
+// The sockets through which instrumented programs find their recorder, and the answer to one of them. Called by
+// user_card.cpp; the messages: include/monitor/user_ring.h.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace monitor::card {
 
-// An abstract name (unix(7)), for the children of the recorder. Throws Error.
+// Listens at an abstract name (unix(7)), for the children of the recorder. Throws Error.
 Fd listen_on(const std::string &name);
 
-// EDC_SOCKET_PATH, for every process of the machine; one recorder at a time. Needs root. Throws Error.
+// Listens at EDC_SOCKET_PATH, for every process of the machine; one recorder at a time. Needs root. Throws Error.
 Fd listen_for_everyone();
 
-// `memory` -1: none. False: the other one does not take it.
+// `memory` -1: none. False if the peer does not accept it.
 bool send_answer(int fd, const edc_welcome &welcome, const std::vector<std::uint16_t> &ids, int memory);
 
 } // namespace monitor::card

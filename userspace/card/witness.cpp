@@ -16,15 +16,14 @@
 
 #include "base/tsc.h"
 #include "classes.h"
-#include "facts.h"
+#include "preflight_checks.h"
 #include "trial.h"
 
 namespace monitor::card {
 namespace {
 
-constexpr unsigned id_enter = 320, id_enter_compat = 321, id_exit = 322, id_exit_long = 323;
-constexpr std::size_t calls_per_cpu = 1000; // one lost in 64 is 15 of them
-constexpr int most_tries = 30;              // until no other thread ran on the CPU meanwhile
+constexpr std::size_t calls_per_cpu = 1000; // if one in 64 is lost, that is 15 of them
+constexpr int max_tries = 30;               // until no other thread ran on the CPU during the calls
 constexpr int clock_reads = 20;
 constexpr unsigned unknown_words = ~0u;
 
@@ -52,7 +51,7 @@ std::uint64_t seen(const edc_cpu &area, std::initializer_list<unsigned> ids)
 	return sum;
 }
 
-// How far the line by which the probes convert the monotonic time is off the TSC now, with the width of the read.
+// How far the clock set with which the probes convert monotonic time is off the TSC now, plus the width of the read.
 std::uint64_t clock_error(const edc_clock &clock)
 {
 	std::uint64_t width = ~0ull, time = 0, ns = 0;
@@ -83,7 +82,7 @@ std::array<unsigned, 1 << EDC_ID_BITS> payload_words()
 	return words;
 }
 
-// By how much a token's 32 bits of time lie outside of the bracket.
+// How far a token's 32 bits of time are outside the bracket.
 std::uint64_t outside(std::uint32_t time, const Bracket &bracket)
 {
 	const auto early = static_cast<std::int32_t>(static_cast<std::uint32_t>(bracket.before) - time);
@@ -91,7 +90,7 @@ std::uint64_t outside(std::uint32_t time, const Bracket &bracket)
 	return static_cast<std::uint64_t>(std::max({early, late, 0}));
 }
 
-// Where the ring's next token goes: a block's number, and a place in it if the block is open.
+// Where the ring's next token goes: a block's number, and a position in it if the block is open.
 struct Place {
 	std::uint64_t block = 0, pos = 0;
 };
@@ -101,7 +100,7 @@ Place place_of(const edc_ring &ring)
 	return ring.end ? Place{ring.opened - 1, ring.pos} : Place{ring.opened, 0};
 }
 
-// The calls' tokens, which lie in the ring of level 0 from `from` on in the order of the calls.
+// Compares the calls' tokens, which are in the ring of level 0 from `from` on, in the order of the calls.
 void compare_times(const BpfCard &card, unsigned cpu, Place from, const Brackets &brackets, CallWitness &found)
 {
 	static const auto words = payload_words();
@@ -125,16 +124,16 @@ void compare_times(const BpfCard &card, unsigned cpu, Place from, const Brackets
 			std::memcpy(&token, card.memory(cpu) + at, sizeof token);
 			const unsigned id = edc_token_id(token);
 			if (words[id] == unknown_words)
-				return; // of counters: how long it is depends on what is counted
-			if (id == id_enter)
+				return; // of counters: its length depends on what is counted
+			if (id == EDC_ID_SYS_ENTER)
 				take(entries, token);
-			else if (id == id_exit || id == id_exit_long)
+			else if (id == EDC_ID_SYS_EXIT || id == EDC_ID_SYS_EXIT_LONG)
 				take(exits, token);
 			at += 8 * (1 + words[id]);
 		}
 	}
 	if (entries < brackets.size() || exits < brackets.size())
-		return; // filtered, or the ring was full; what comes after the calls is of no interest
+		return; // filtered, or the ring was full; what follows the calls does not matter
 	found.brackets = brackets.size();
 	found.outside_ticks = furthest;
 	found.width_ticks = ~0ull;
@@ -142,7 +141,7 @@ void compare_times(const BpfCard &card, unsigned cpu, Place from, const Brackets
 		found.width_ticks = std::min(found.width_ticks, bracket.after - bracket.before);
 }
 
-// One round on the CPU that this thread is pinned to. Between the two looks at `seen` nothing else calls here.
+// One round on the CPU that this thread is pinned to. Between the two reads of `seen` nothing else calls here.
 CallWitness make_calls(const BpfCard &card, unsigned cpu, Brackets &brackets)
 {
 	const edc_cpu &area = card.area(cpu);
@@ -152,8 +151,8 @@ CallWitness make_calls(const BpfCard &card, unsigned cpu, Brackets &brackets)
 	const bool converts = comparable && !card.is_module();
 	const std::uint64_t error_before = converts ? clock_error(card.clock()) : 0;
 	const long switches = switches_of_this_thread();
-	const std::uint64_t entries = seen(area, {id_enter, id_enter_compat});
-	const std::uint64_t exits = seen(area, {id_exit, id_exit_long});
+	const std::uint64_t entries = seen(area, {EDC_ID_SYS_ENTER, EDC_ID_SYS_ENTER_COMPAT});
+	const std::uint64_t exits = seen(area, {EDC_ID_SYS_EXIT, EDC_ID_SYS_EXIT_LONG});
 	const Place place = place_of(area.level[0].ring);
 	for (Bracket &bracket : brackets) {
 		bracket.before = read_tsc();
@@ -161,8 +160,8 @@ CallWitness make_calls(const BpfCard &card, unsigned cpu, Brackets &brackets)
 		bracket.after = read_tsc();
 	}
 	found.calls = brackets.size();
-	found.entries = seen(area, {id_enter, id_enter_compat}) - entries;
-	found.exits = seen(area, {id_exit, id_exit_long}) - exits;
+	found.entries = seen(area, {EDC_ID_SYS_ENTER, EDC_ID_SYS_ENTER_COMPAT}) - entries;
+	found.exits = seen(area, {EDC_ID_SYS_EXIT, EDC_ID_SYS_EXIT_LONG}) - exits;
 	found.alone = switches_of_this_thread() == switches;
 	if (comparable && found.alone)
 		compare_times(card, cpu, place, brackets, found);
@@ -175,7 +174,7 @@ CallWitness witness_on(const BpfCard &card, unsigned cpu)
 {
 	Brackets brackets; // touched before the first round
 	CallWitness found;
-	for (int round = 0; round < most_tries && !found.alone; ++round)
+	for (int round = 0; round < max_tries && !found.alone; ++round)
 		found = make_calls(card, cpu, brackets);
 	return found;
 }
@@ -185,7 +184,7 @@ bool probes(const BpfCard &card, const char *event)
 	return std::ranges::any_of(card.attached(), [&](const std::string &name) { return name.ends_with(event); });
 }
 
-// Only the CPU of the turn posts, so the rings of the others need not hold what happens there meanwhile.
+// Only the CPU whose turn it is posts, so the rings of the others need not hold what happens there.
 std::vector<CallWitness> take_turns(const BpfCard &card)
 {
 	const auto stop = [&](unsigned cpu, __u32 stopped) {
@@ -211,13 +210,13 @@ std::vector<CallWitness> take_turns(const BpfCard &card)
 
 } // namespace
 
-// Without memory, a thread, or the privilege to attach there is no witness; the recording does without.
-std::vector<CallWitness> witness_calls(BpfCard &card, bool classic, bool filtering)
+// Without memory, a thread, or the privilege to attach there is no witness; the recording works without.
+std::vector<CallWitness> witness_calls(BpfCard &card, bool tp, bool filtering)
 {
 	std::vector<CallWitness> all;
 	card.reset();
 	try {
-		card.attach_only(classic, {"sys_enter", "sys_exit"});
+		card.attach_only(tp, {"sys_enter", "sys_exit"});
 		if (filtering)
 			card.trace_process(::getpid());
 		if (probes(card, "sys_enter") && probes(card, "sys_exit"))

@@ -45,10 +45,10 @@ RoundTrips::RoundTrips(int cpu)
 {
 	int there[2], back[2];
 	if (::pipe2(there, O_CLOEXEC) < 0)
-		throw Error(errno, "cannot make a pipe to calibrate with");
+		throw Error(errno, "cannot create a pipe for the calibration");
 	there_[0] = Fd(there[0]), there_[1] = Fd(there[1]);
 	if (::pipe2(back, O_CLOEXEC) < 0)
-		throw Error(errno, "cannot make a pipe to calibrate with");
+		throw Error(errno, "cannot create a pipe for the calibration");
 	back_[0] = Fd(back[0]), back_[1] = Fd(back[1]);
 	std::latch ready(1);
 	partner_ = std::jthread([this, cpu, &ready] {
@@ -65,7 +65,7 @@ RoundTrips::RoundTrips(int cpu)
 
 RoundTrips::~RoundTrips()
 {
-	there_[1].reset(); // the partner's read ends
+	there_[1].reset(); // ends the partner's read
 }
 
 bool RoundTrips::trips(int count)
@@ -80,10 +80,10 @@ bool RoundTrips::trips(int count)
 double RoundTrips::time()
 {
 	if (!trips(round_trips_before))
-		throw Error(errno, "the pipe to calibrate with broke");
+		throw Error(errno, "the pipe for the calibration broke");
 	const auto start = cpu_time() + cpu_time(partner_clock_);
 	if (!trips(round_trips))
-		throw Error(errno, "the pipe to calibrate with broke");
+		throw Error(errno, "the pipe for the calibration broke");
 	return ns(cpu_time() + cpu_time(partner_clock_) - start) / round_trips;
 }
 
@@ -92,7 +92,7 @@ Faults::Faults() : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)))
 	const std::size_t size = page_ * (pages_before + pages);
 	void *memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
-		throw Error(errno, "no memory to calibrate with");
+		throw Error(errno, "no memory for the calibration");
 	::madvise(memory, size, MADV_NOHUGEPAGE);
 	memory_ = Mapping(memory, size);
 }

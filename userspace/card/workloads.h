@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Work whose events are known, for the calibration: each call does one piece of it and returns its CPU time in ns per
-// unit. Some of it is done before, untimed, for attaching a probe stops the CPU and empties its caches.
+// unit. Some of it is done first, untimed, because attaching a probe stops the CPU and empties its caches.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace monitor::card {
 // A unit is getppid(): two events.
 double time_calls();
 
-// Two threads of one CPU hand a byte to and fro. A unit is one round trip: two switches, two wakings, four system
+// Two threads of one CPU pass a byte back and forth. A unit is one round trip: two switches, two wakeups, four system
 // calls.
 class RoundTrips {
 public:
@@ -33,7 +33,7 @@ private:
 	clockid_t partner_clock_ = 0;
 };
 
-// A unit is the first read of a page that has no memory yet: the kernel shows it its page of zeros.
+// A unit is the first read of a page that has no memory yet: the kernel maps its page of zeros.
 class Faults {
 public:
 	Faults();

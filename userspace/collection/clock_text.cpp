@@ -43,8 +43,8 @@ __int128 value_of(const Block &clock, std::string_view name, __int128 without)
 	return without;
 }
 
-// Both offsets go; what they are together, moved, stands behind the brace. So does that the clock goes with others: CTF
-// 1.8 takes one that is not absolute to agree with its own uuid only.
+// Both offsets are removed; their shifted sum is inserted after the brace. So is that the clock is absolute: CTF 1.8
+// assumes that any other agrees only with clocks of its own uuid.
 void shift(const Block &clock, const Lines &lines, const std::string &text, std::int64_t shift_ns,
 	   std::vector<Edit> &edits)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The clocks of a description, moved: in its text only their offsets change, and that they are absolute.
+// Shifts the clocks of a description: in its text only their offsets change, and they become absolute.
 //
-// Called when a collection is written (collection.h), for each of its traces: their clocks agree with the first one's.
+// Called when a collection is written (collection.h), for each of its traces, so that their clocks agree with the first
+// one's.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace monitor::collection {
 
-// The text of a metadata file with every clock's origin so much later (or earlier, if negative), absolute. Throws
-// Error if it cannot be parsed, which reading the trace would have found.
+// The text of a metadata file with every clock's origin later by shift_ns (or earlier, if negative), and absolute.
+// Throws Error if it cannot be parsed, which reading the trace would have found.
 std::string shifted_clocks(const std::string &metadata, std::int64_t shift_ns);
 
 } // namespace monitor::collection

@@ -86,7 +86,7 @@ void write(const std::string &directory, const std::vector<Part> &parts, bool co
 			take_part(directory, part, copy);
 		fs::create_directories(fs::path(directory) / ".monitor");
 		replace_file((fs::path(directory) / ".monitor" / "collection.json").string(), json_of(parts), 0644);
-		trace::Trace::open(directory); // it can be read
+		trace::Trace::open(directory); // check that it can be read
 	} catch (const std::exception &failure) {
 		for (const Part &part : parts)
 			fs::remove_all(fs::path(directory) / part.directory, error);

@@ -52,12 +52,12 @@ public:
 	      text_(trace.description().clock, uuid_, env_of(trace, machine), has_cpu_),
 	      packets_(directory + "/stream", uuid_, has_cpu_, trace.begin_time())
 	{
-		// each class with all its fields first: its number there is its number here
+		// all classes with all their fields first, so that they keep their numbers
 		for (const auto &cls : trace.description().classes())
 			text_.add_event(next_id_++, *cls, {});
 	}
 
-	// The description.
+	// Returns the description.
 	std::string run()
 	{
 		trace::merge(
@@ -91,7 +91,7 @@ private:
 						trace_.directory(), EventBits::max_bytes >> 20));
 	}
 
-	// False: there are too many.
+	// False: there are too many shapes.
 	bool find_shape(const trace::EventClass &cls, std::uint32_t &id)
 	{
 		const auto found = ids_.find(key(cls, {false, bits_.present()}));
@@ -123,7 +123,7 @@ private:
 	TsdlText text_;
 	PacketWriter packets_;
 	EventBits bits_;
-	std::unordered_map<std::string, std::uint32_t> ids_; // of shapes in which a field is missing, and open ones
+	std::unordered_map<std::string, std::uint32_t> ids_; // of shapes with a missing field, and of open ones
 	std::uint32_t next_id_ = 0;
 	std::size_t shape_bytes_ = 0;
 };

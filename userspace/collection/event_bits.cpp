@@ -113,7 +113,7 @@ void EventBits::put_scalar(const FieldClass &type)
 	at_bits_ += type.size_bits;
 	value &= ~std::uint64_t(0) >> (64 - type.size_bits);
 	const std::uint32_t size_bytes = (type.size_bits + 7) / 8;
-	put_bytes(&value, size_bytes); // the low bytes come first
+	put_bytes(&value, size_bytes); // the low bytes are first
 	unused_bits_ = size_bytes * 8 - type.size_bits;
 }
 

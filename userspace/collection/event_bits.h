@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The fields of a record of a file in TDL as the bits that its converted class (tsdl_text.h) describes.
+// The fields of a record of a TDL file, as the bits that its converted class (tsdl_text.h) describes.
 //
-// Used by convert() (convert.h), one for all events. The record was walked before, as by a cursor, so its fields lie
-// inside it; what they say of lengths still is untrusted. Invariant: what is kept is at most max_bytes.
+// Used by convert() (convert.h), one for all events. A cursor has already walked the record, so its fields are inside
+// it; the lengths in them are still untrusted. Invariant: at most max_bytes are kept.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ class EventBits {
 public:
 	static constexpr std::size_t max_bytes = std::size_t(1) << 26;
 
-	// Replaces what was there. False: it takes more than max_bytes, or has more elements than that.
+	// Replaces the previous contents. False: the record needs more than max_bytes, or has more elements than that.
 	bool take(const trace::Event &event, bool is_open);
 
 	std::span<const std::byte> bytes() const { return bytes_; }
 	// Of the last byte.
 	std::uint32_t unused_bits() const { return unused_bits_; }
-	// As Shape::present, if it is not open.
+	// Like Shape::present, if it is not open.
 	const std::string &present() const { return present_; }
 
 private:
@@ -33,7 +33,7 @@ private:
 	void put(const trace::FieldClass &type);
 	void put_scalar(const trace::FieldClass &type);
 	void put_structure(const trace::FieldClass &type);
-	// Returns how many.
+	// Returns the number of elements.
 	std::uint32_t put_elements(const trace::FieldClass &type);
 	void put_bytes(const void *from, std::size_t size_bytes);
 	std::size_t put_length();

@@ -21,7 +21,7 @@ std::int64_t difference(std::int64_t a, std::int64_t b)
 	return a < b ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
 }
 
-// By one pass; the map's first entry of a key stays.
+// Finds messages in one pass; the first entry of a key stays in the map.
 class MessageFold {
 public:
 	MessageFold(const filter::Filter &send, const filter::Filter &receive, const statistics::Keys &send_key,

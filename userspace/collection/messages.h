@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How far apart two traces' clocks are, from messages between the machines: none arrives before it was sent.
+// How far apart the clocks of two traces are, from messages between the machines: no message arrives before it was
+// sent.
 //
-// Called by `monitor merge --sync`. A message's sending and its arrival have the same key. Messages one way give a
-// least offset, messages the other way a greatest one; the middle is taken, half the difference is the bound.
+// Called by `monitor merge --sync`. The sending and the arrival of a message have the same key. Messages one way give a
+// minimum offset, messages the other way a maximum; the result is the middle, the bound is half the difference.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace monitor::collection {
 
-// FDL, and names as of `monitor stat --key`.
+// FDL, and names as in `monitor stat --key`.
 struct MessageText {
 	std::string send, receive, key;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The stream file of a converted trace: events in packets of about a MiB, as TsdlText (tsdl_text.h) describes them.
 //
-// Used by convert() (convert.h). A packet is in memory until it is full; a larger one holds one event. What was lost
-// stands between two packets: events that were counted in events_discarded, others as a packet_seq_num that is missing.
+// Used by convert() (convert.h). A packet is in memory until it is full; one that is larger holds a single event. A
+// loss is recorded between two packets: counted events in events_discarded, others as a missing packet_seq_num.
 // Invariant: times of packets and events never step back.
 #pragma once
 
@@ -23,18 +23,18 @@ class PacketWriter {
 public:
 	static constexpr std::size_t max_packet_bytes = 1u << 20;
 
-	// Makes the file. Throws Error, as all of these do.
+	// Creates the file. Throws Error, like all functions here.
 	PacketWriter(const std::string &path, const Uuid &uuid, bool has_cpu, std::uint64_t begin_time);
 
 	void add(std::uint32_t id, std::uint64_t time, std::uint32_t cpu, const EventBits &bits);
 	void add_gap(const trace::Gap &gap);
-	// Writes what is left.
+	// Writes the rest.
 	void finish(std::uint64_t end_time);
 
 private:
 	void open(std::uint64_t begin);
 	void close();
-	// Ends the packet before what was lost; `next_time` is that of what comes behind.
+	// Ends the packet before the loss; `next_time` is the time of what follows it.
 	void pass_gap(std::uint64_t next_time);
 	template <class T> void put(std::size_t &at, T value);
 
@@ -47,7 +47,7 @@ private:
 	std::uint32_t unused_bits_ = 0; // of its last byte
 	std::uint64_t begin_ = 0, end_ = 0, sequence_ = 0, discarded_ = 0;
 	std::uint32_t cpu_ = EDC_CPU_UNKNOWN;
-	std::optional<trace::Gap> gap_; // behind what is in the packet
+	std::optional<trace::Gap> gap_; // follows what is in the packet
 };
 
 } // namespace monitor::collection

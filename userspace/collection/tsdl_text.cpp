@@ -61,7 +61,7 @@ std::string uuid_text(const Uuid &uuid)
 	return made;
 }
 
-// Names of TDL may hold dots.
+// Names in TDL may contain dots.
 std::string identifier(std::string name)
 {
 	std::replace(name.begin(), name.end(), '.', '_');
@@ -153,7 +153,7 @@ std::string TsdlText::type_name(const FieldClass &type, const char **present, st
 	return type.labels ? enumeration(type) : integer(type);
 }
 
-// Bits that have names are all their combinations: so the labels have them already.
+// Named bits already have a label for each of their combinations.
 std::string TsdlText::enumeration(const FieldClass &type)
 {
 	std::string &name = enumerations_[{type.labels.get(), type.size_bits, type.is_signed, type.base}];

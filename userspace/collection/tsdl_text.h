@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The description in TSDL of a file in TDL that is converted: one clock, one stream, and an event class for each
-// record.
+// The TSDL description of a converted TDL file: one clock, one stream, and an event class for each record.
 //
-// Used by convert() (convert.h). What it says of a class's fields, EventBits (event_bits.h) writes: both walk the same
-// tree in the same order. What it says of packets and of the header of events, PacketWriter (packet_writer.h) writes.
-// All is little endian and begins with whole bytes. Names begin with an underscore, which readers drop: no name is a
-// keyword then. A list whose length varies has its length before it, as _NAME_length.
-// CTF has no field that only some events of a class have. So there is a class for every combination of them that occurs
-// (a shape); in what is repeated, and when there would be too many shapes, such a field is a list of one or none.
+// Used by convert() (convert.h). EventBits (event_bits.h) writes the fields of a class as described here: both walk the
+// same tree in the same order. PacketWriter (packet_writer.h) writes packets and event headers as described here.
+// Everything is little endian and starts with whole bytes. Names start with an underscore, which readers drop: so no
+// name is a keyword. A list of variable length is preceded by its length, as _NAME_length.
+// CTF has no fields that only some events of a class have. So there is a class for every combination of them that
+// occurs (a shape); in repeated structures, and if there would be too many shapes, such a field is a list of one or
+// none.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ namespace monitor::collection {
 
 using Uuid = std::array<std::uint8_t, 16>;
 
-// Which of the fields are there that only some records of a class have.
+// Which of the fields that only some records of a class have are present.
 struct Shape {
 	bool is_open = false; // each of them is a list of one or none
-	std::string present;  // else '1' or '0' for each, in the order of the walk; those behind its end are there
+	std::string present;  // else '1' or '0' for each, in walking order; those beyond its end are present
 };
 
 class TsdlText {
@@ -42,7 +42,7 @@ public:
 	std::string text() const { return head_ + types_ + events_; }
 
 private:
-	// Of one structure. `present` is what is left of the shape's; nullptr: it is open.
+	// Of one structure. `present` is the rest of the shape's; nullptr: it is open.
 	std::string structure(const trace::FieldClass &type, const char **present, std::size_t depth);
 	std::string member(const trace::Member &member, const std::string &name, std::set<std::string> &taken,
 			   const char **present, std::size_t depth);

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "error.h"
 #include "source.h"
 #include "trace/text.h"
@@ -19,22 +19,22 @@ namespace {
 using Kind = Expression::Kind;
 using Names = std::set<std::string_view>;
 
-// A description is untrusted: the search for near names takes no more time than this.
-constexpr std::size_t most_candidates = 10'000, longest_wanted = 64;
+// A description is untrusted: these limits bound the search for similar names.
+constexpr std::size_t max_candidates = 10'000, max_wanted_length = 64;
 
 constexpr const char *not_together = "no event of this trace has all these fields together";
 
 std::string near(std::string_view wanted, const Names &known)
 {
-	if (wanted.size() > longest_wanted)
+	if (wanted.size() > max_wanted_length)
 		return "";
 	std::vector<std::string> candidates;
 	for (const std::string_view name : known) {
-		if (candidates.size() == most_candidates)
+		if (candidates.size() == max_candidates)
 			break;
 		candidates.push_back(trace::readable(name));
 	}
-	return nearest(std::string(wanted), candidates);
+	return suggestions(std::string(wanted), candidates);
 }
 
 std::string quoted(std::string_view text)
@@ -43,7 +43,7 @@ std::string quoted(std::string_view text)
 	return readable.front() == '"' ? readable : '"' + readable + '"';
 }
 
-// What a name is in the classes of a trace, all together.
+// What a name means in all classes of a trace together.
 struct Types {
 	bool number = false, text = false, real = false;
 	std::set<const trace::Enumeration *> labels;
@@ -57,7 +57,7 @@ public:
 			classes_.push_back(cls.get());
 		static const trace::EventClass none;
 		if (classes_.empty())
-			classes_.push_back(&none); // what every event has is known nevertheless
+			classes_.push_back(&none); // properties of every event are known even so
 	}
 
 	void condition(const Expression &condition) const
@@ -132,9 +132,9 @@ private:
 		for (const Expression &child : value.children) {
 			this->value(child, "");
 			if (child.kind == Kind::name && !types_of(child).number)
-				fail(child.at, fmt::format("{} is {}: there is no arithmetic with it",
+				fail(child.at, fmt::format("{} is {}: arithmetic is not possible with it",
 							   trace::readable(child.text),
-							   types_of(child).text ? "a text" : "no integer"));
+							   types_of(child).text ? "a text" : "not an integer"));
 		}
 	}
 
@@ -150,7 +150,7 @@ private:
 
 	void two_values(const Expression &condition) const
 	{
-		value(condition.children[1], " A string stands in double quotes.");
+		value(condition.children[1], " Strings are written in double quotes.");
 		bool together = false;
 		for (const trace::EventClass *cls : classes_) {
 			const Type left = type_of(condition.children[0], *cls),
@@ -167,7 +167,7 @@ private:
 		const Expression &left = condition.children[0];
 		for (std::size_t i = 1; i < condition.children.size(); ++i)
 			if (is_text(condition.children[i]))
-				fail(condition.children[i].at, "a computed value is a number and no string");
+				fail(condition.children[i].at, "a computed value is a number, not a string");
 		if (std::none_of(classes_.begin(), classes_.end(),
 				 [&](const trace::EventClass *cls) { return type_of(left, *cls) == Type::number; }))
 			fail(left.at, not_together);
@@ -183,17 +183,17 @@ private:
 			if (is_text(constant))
 				text_constant(condition, constant, types, known);
 			else if (!types.number && !types.real && !types.text)
-				fail(constant.at, fmt::format("{} is a list: only has({}) is known of it",
+				fail(constant.at, fmt::format("{} is a list: only has({}) can be used with it",
 							      trace::readable(left.text), trace::readable(left.text)));
 			else if (!types.number && !types.real)
-				fail(constant.at, fmt::format("{} is a text: it compares with strings in double quotes",
+				fail(constant.at, fmt::format("{} is a text: compare it with a string in double quotes",
 							      trace::readable(left.text)));
 			else if (is_of_every_event(left) && left.text == "time")
 				expect_unit(constant);
 		}
 	}
 
-	// The labels of a name that is no text, or the names of all events; empty: any text may come.
+	// The labels of a name that is not a text, or the names of all events; empty: any text is possible.
 	Names known_texts(const Expression &name, const Types &types) const
 	{
 		Names known;
@@ -213,10 +213,10 @@ private:
 	{
 		const std::string name = trace::readable(condition.children[0].text);
 		if (!types.text && types.labels.empty())
-			fail(constant.at, fmt::format("{} is a number without labels: no string fits", name));
+			fail(constant.at, fmt::format("{} is a number without labels: compare it with a number", name));
 		const bool by_order = constant.kind == Kind::range || condition.relation > Relation::not_equal;
 		if (!types.text && by_order)
-			fail(constant.at, fmt::format("labels have no order: {} compares with ==, !=, in and ~", name));
+			fail(constant.at, fmt::format("labels have no order: compare {} with ==, !=, in or ~", name));
 		if (known.empty() || by_order || condition.kind == Kind::glob || known.contains(constant.text))
 			return;
 		const std::string what =
@@ -224,7 +224,7 @@ private:
 		fail(constant.at, fmt::format("{} {}.{}", what, quoted(constant.text), near(constant.text, known)));
 	}
 
-	// 5 would be 5 ns, which nobody means.
+	// 5 would mean 5 ns, which is never intended.
 	void expect_unit(const Expression &constant) const
 	{
 		if (constant.kind == Kind::number && !constant.number.has_unit &&

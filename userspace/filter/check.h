@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Does an expression make sense for a trace? Every name, label and type is looked up in the whole description once.
+// Checks an expression against a trace: looks up every name, label and type in the whole description, once.
 //
-// Called by Filter between parse() and compile(). What a single class does not have is no error, what no class has is
-// one: it would never match, and is most likely mistyped. The sentence names what is near.
+// Called by Filter between parse() and compile(). A name that only some classes lack is not an error. A name that no
+// class has is one: it would never match, and is most likely mistyped. The message suggests similar names.
 #pragma once
 
 #include <string_view>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "text_test.h"
+#include "text_match.h"
 
 namespace monitor::filter {
 namespace {
@@ -32,7 +32,7 @@ bool has_constant(const Expression &condition, Type type)
 	});
 }
 
-// The values of the labels that a condition takes.
+// The values of the labels that a condition accepts.
 Ranges labelled(const Expression &condition, const trace::Enumeration &labels, bool is_signed)
 {
 	const auto value = [&](std::uint64_t bits) {
@@ -46,7 +46,7 @@ Ranges labelled(const Expression &condition, const trace::Enumeration &labels, b
 	return ranges;
 }
 
-// The integers that the constants of a comparison, glob or set are; those of labels come on top.
+// The integers that a comparison, glob or set accepts: those of its constants, and `ranges`, those of labels.
 Ranges taken_numbers(const Expression &condition, Ranges ranges)
 {
 	const bool negated = is_negated(condition);
@@ -68,7 +68,7 @@ class Compiler {
 public:
 	Compiler(const trace::EventClass &cls, Common &common) : cls_(cls), common_(common) {}
 
-	// From the back: where a condition leads to is known when it is compiled. Returns where it begins.
+	// Compiles from the back, so that the targets of a condition are known. Returns its entry.
 	Target branch(const Expression &condition, Target on_true, Target on_false)
 	{
 		const auto &children = condition.children;
@@ -107,7 +107,7 @@ private:
 	Target add(Test test, Target on_true, Target on_false)
 	{
 		if (on_true == on_false)
-			return on_true; // whatever the test says
+			return on_true; // whatever the result of the test
 		test.on_true = on_true;
 		test.on_false = on_false;
 		program_.tests.push_back(test);
@@ -126,7 +126,7 @@ private:
 		return add(test, on_true, on_false);
 	}
 
-	// A name against constants.
+	// A name compared with constants.
 	Target of_name(const Expression &condition, Target on_true, Target on_false)
 	{
 		const Resolved left = resolve(condition.children[0], cls_);
@@ -190,27 +190,27 @@ private:
 		return found->second;
 	}
 
-	// The ticks whose nanoseconds since the beginning, rounded down, lie within the range.
+	// Adds the ticks whose nanoseconds since the start, rounded down, are within the range.
 	void add_ticks(const Range &ns)
 	{
 		const std::uint64_t begin = common_.begin_time, most = ~std::uint64_t(0);
-		KeyRange ticks = {0, most}; // what is before the beginning counts as 0
+		KeyRange ticks = {0, most}; // times before the start count as 0
 		if (ns.first > 0) {
 			const std::uint64_t first = common_.clock->to_ticks(static_cast<std::uint64_t>(ns.first));
 			if (first > most - begin)
 				return;
 			ticks.first = begin + first;
 		}
-		if (ns.last < greatest_integer) {
-			const std::uint64_t behind = common_.clock->to_ticks(static_cast<std::uint64_t>(ns.last) + 1);
-			if (behind <= most - begin)
-				ticks.last = begin + behind - 1;
+		if (ns.last < max_integer) {
+			const std::uint64_t after = common_.clock->to_ticks(static_cast<std::uint64_t>(ns.last) + 1);
+			if (after <= most - begin)
+				ticks.last = begin + after - 1;
 		}
 		if (ticks.first <= ticks.last)
 			program_.keys.push_back(ticks);
 	}
 
-	// Something computed against constants.
+	// A computed value compared with constants.
 	Target of_computed(const Expression &condition, Target on_true, Target on_false)
 	{
 		Test test;
@@ -220,7 +220,7 @@ private:
 		return add_computed(test, taken_numbers(condition, {}), on_true, on_false);
 	}
 
-	// Two values, none of them constant.
+	// Two values compared, neither of them constant.
 	Target between_values(const Expression &condition, Target on_true, Target on_false)
 	{
 		const Expression &left = condition.children[0], &right = condition.children[1];
@@ -256,7 +256,7 @@ private:
 		return add(test, on_true, on_false);
 	}
 
-	// Appends the steps to a number. False: the class does not have all that is needed.
+	// Appends the steps that compute a number. False: the class lacks a value that is needed.
 	bool compute(const Expression &value)
 	{
 		Step step;

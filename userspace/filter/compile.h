@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Expression x event class -> Program. Called by Filter for every class of a description, once.
 //
-// What the class decides is decided here: its name, which fields it has and of which type, which values have the labels
-// asked for. A comparison with a field that the class does not have, or that is of another type, is false.
+// What depends only on the class is evaluated here: its name, which fields it has and of which type, which values have
+// the requested labels. A comparison with a field that the class lacks, or that has another type, is false.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace monitor::filter {
 
-// What the classes of a description have in common.
+// Shared by all classes of a description.
 struct Common {
 	const trace::Clock *clock = nullptr;
 	std::uint64_t begin_time = 0; // `time` counts from here
-	// The values whose labels a condition takes: looked for once per enumeration, as many classes may share one.
+	// The values whose labels a condition accepts: looked up once per enumeration, as many classes may share one.
 	std::map<std::pair<const Expression *, const trace::Enumeration *>, Ranges> labelled;
 };
 

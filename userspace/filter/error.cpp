@@ -10,7 +10,7 @@
 namespace monitor::filter {
 namespace {
 
-// Of a long expression so much is shown on either side of the place.
+// How much of a long expression is shown on either side of the error.
 constexpr std::size_t shown_bytes = 50;
 
 bool continues_character(char c)
@@ -24,7 +24,7 @@ std::size_t characters(std::string_view text)
 	    std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
-// One line.
+// As one line.
 std::string shown(std::string_view text)
 {
 	std::string line(text);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// An expression as a tree, after its syntax was understood and its constants were computed.
+// An expression as a tree, with its syntax checked and its constants computed.
 //
-// Made by parse() (parser.h), read by check() and compile(). Names are not looked up yet: the tree goes with any trace.
+// Made by parse() (parser.h), read by check() and compile(). Names are not looked up yet: the tree fits any trace.
 // Invariants: `and`, `or` and `not` have conditions as children, everything else has values; the left side of a
-// comparison, of ~ and of `in` is no constant; the tree is at most max_depth high.
+// comparison, of ~ and of `in` is not a constant; the tree is at most max_depth high.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +41,8 @@ struct Expression {
 	Kind kind = Kind::number;
 	Relation relation = Relation::equal;
 	Arithmetic arithmetic = Arithmetic::add;
-	bool is_field = false; // a name that reaches a field even if every event has something of this name
-	std::size_t at = 0;    // where it stands: of an operation, its sign
+	bool is_field = false; // a name that refers to a field even if every event has a property of this name
+	std::size_t at = 0;    // byte offset in the text; of an operation, that of its operator
 	std::size_t height = 1;
 	Number number;
 	std::string text; // of a text, or of a name

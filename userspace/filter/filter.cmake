@@ -11,5 +11,5 @@ add_library(monitor_filter STATIC
   ${CMAKE_CURRENT_LIST_DIR}/program.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ranges.cpp
   ${CMAKE_CURRENT_LIST_DIR}/source.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/text_test.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/text_match.cpp)
 target_link_libraries(monitor_filter PUBLIC monitor_trace PRIVATE fmt::fmt-header-only)

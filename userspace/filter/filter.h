@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// FDL: which events are meant, as an expression over their fields. Documentation/filters.md is its reference.
+// FDL: selects events by an expression over their fields. Documentation/filters.md is the reference.
 //
 //     const Filter filter("name == \"sys_exit\" and ret < 0", trace.description(), trace.begin_time());
 //     if (filter.matches(event)) ...
 //
 // Text -> parse() -> Expression -> check() against the description -> compile() per event class -> Program per class.
-// Made by whoever takes an expression from a user (`monitor list --filter`); knows no command and prints nothing.
+// Made by callers that take an expression from a user (`monitor list --filter`); depends on no command, prints nothing.
 // matches() is const and allocates nothing: any number of threads may call it.
-// Invariant: what can_match() denies, matches() never takes.
+// Invariant: matches() never accepts an event of a class that can_match() rejects.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ public:
 	// `time` counts from begin_time. Throws FilterError. The description must outlive the filter.
 	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time);
 
-	// Whether any event of this class can match: those of the others need not be looked at.
+	// Whether any event of this class can match: events of other classes need not be looked at.
 	bool can_match(const trace::EventClass &cls) const { return programs_[cls.index].can_match(); }
 
-	// Whether it asks who ran, or what that thread is called: names are those that tokens told before.
+	// Whether the expression uses the running thread, or its name. Names are those that earlier tokens reported.
 	bool needs_threads() const { return needs_threads_; }
 	bool needs_names() const { return needs_names_; }
 

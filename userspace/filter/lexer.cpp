@@ -65,7 +65,7 @@ void Lexer::number(Token &token)
 	else
 		decimal(token);
 	if (is_letter(peek()) || is_digit(peek()))
-		fail(token.at, "this is no number; numbers are 12, 0xc, 0b1100, 1.5 or with a unit 12ns, us, ms, s");
+		fail(token.at, "this is not a number, such as 12, 0xc, 0b1100, 1.5 or 12ns (units: ns, us, ms, s)");
 }
 
 void Lexer::digits(Token &token, unsigned base)
@@ -73,10 +73,10 @@ void Lexer::digits(Token &token, unsigned base)
 	Integer value = 0;
 	const std::size_t begin = at_ += 2;
 	for (; digit_value(peek()) < base; ++at_)
-		if ((value = value * base + digit_value(peek())) > greatest_integer)
+		if ((value = value * base + digit_value(peek())) > max_integer)
 			fail(token.at, "this number does not fit into 64 bits");
 	if (at_ == begin)
-		fail(token.at, fmt::format("digits are missing behind 0{}", base == 16 ? 'x' : 'b'));
+		fail(token.at, fmt::format("digits are missing after 0{}", base == 16 ? 'x' : 'b'));
 	token.number.floor = value;
 }
 
@@ -96,11 +96,11 @@ void Lexer::decimal(Token &token)
 		fraction = skip_digits();
 	}
 	if (whole.size() > 1 && whole[0] == '0')
-		fail(token.at, "a number does not begin with 0: octal numbers are not known");
+		fail(token.at, "a number cannot begin with 0: octal numbers are not supported");
 	std::uint64_t unit = 1;
 	for (const Unit &known : units) {
-		const char behind = peek(known.name.size());
-		if (text_.substr(at_, known.name.size()) == known.name && !is_letter(behind) && !is_digit(behind)) {
+		const char after = peek(known.name.size());
+		if (text_.substr(at_, known.name.size()) == known.name && !is_letter(after) && !is_digit(after)) {
 			unit = known.ns;
 			at_ += known.name.size();
 			token.number.has_unit = true;
@@ -109,7 +109,7 @@ void Lexer::decimal(Token &token)
 	}
 	Integer value = 0;
 	for (const char c : whole)
-		if ((value = value * 10 + digit_value(c)) > greatest_integer)
+		if ((value = value * 10 + digit_value(c)) > max_integer)
 			fail(token.at, "this number does not fit into 64 bits");
 	value *= unit;
 	for (const char c : fraction) {
@@ -136,7 +136,7 @@ void Lexer::text(Token &token)
 	++at_;
 }
 
-// At a backslash: the character it stands for.
+// At a backslash: returns the character that the escape means.
 char Lexer::escape()
 {
 	const std::size_t begin = at_;
@@ -149,7 +149,7 @@ char Lexer::escape()
 	constexpr std::string_view letters = "nrt\"\\", meanings = "\n\r\t\"\\";
 	const std::size_t known = letters.find(c);
 	if (known == std::string_view::npos)
-		fail(begin, R"(this escape is not known; there are \n \r \t \" \\ and \xHH)");
+		fail(begin, R"(unknown escape; use one of \n \r \t \" \\ and \xHH)");
 	return meanings[known];
 }
 
@@ -176,8 +176,8 @@ void Lexer::sign(Token &token)
 	if (peek() == '=')
 		fail(token.at, "a comparison for equality is written ==");
 	if (peek() == '\'')
-		fail(token.at, "strings stand in double quotes");
-	fail(token.at, fmt::format("{} does not belong to the language", trace::readable(text_.substr(at_, 1))));
+		fail(token.at, "strings are written in double quotes");
+	fail(token.at, fmt::format("{} is not part of the language", trace::readable(text_.substr(at_, 1))));
 }
 
 } // namespace monitor::filter

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The words of an expression: names, numbers with units, strings, signs; blanks are skipped.
+// The tokens of an expression: names, numbers with units, strings, signs; white space is skipped.
 //
 // Used by the parser only, one token of look-ahead at a time. The text must outlive the lexer.
-// Invariant: it never reads behind the text and always advances, so the parser ends.
+// Invariant: it never reads past the end of the text and always advances, so the parser terminates.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Token {
 class Lexer {
 public:
 	explicit Lexer(std::string_view untrusted_text) : text_(untrusted_text) {}
-	// Throws FilterError at what the language does not have.
+	// Throws FilterError on input that is not part of the language.
 	Token next();
 
 private:

@@ -11,11 +11,11 @@ Magnitude magnitude(Integer value)
 	return value < 0 ? Magnitude(0) - static_cast<Magnitude>(value) : static_cast<Magnitude>(value);
 }
 
-// The product of two values within the bounds takes 128 bits and a sign.
+// The product of two values within the bounds needs 128 bits and a sign.
 bool multiply(Integer a, Integer b, Integer &result)
 {
 	const Magnitude product = magnitude(a) * magnitude(b);
-	if (product > magnitude(greatest_integer))
+	if (product > magnitude(max_integer))
 		return false;
 	result = static_cast<Integer>(product);
 	if ((a < 0) != (b < 0))

@@ -81,7 +81,7 @@ const Operator *find_operator(const Token &token)
 	return found == std::end(operators) ? nullptr : found;
 }
 
-// Of a comparison whose sides are exchanged.
+// Of a comparison whose sides are swapped.
 Relation mirrored(Relation relation)
 {
 	switch (relation) {
@@ -160,7 +160,7 @@ private:
 	void require_condition(const Expression &expression) const
 	{
 		if (!expression.is_condition())
-			fail(expression.at, "this is a value and no condition: compare it with something");
+			fail(expression.at, "this is a value, not a condition: compare it with something");
 	}
 	void require_value(const Expression &expression) const
 	{
@@ -182,7 +182,7 @@ private:
 		fail(at, fmt::format("an expression is at most {} levels deep", max_depth));
 	}
 
-	// What stands here up to an operator that binds looser than `level`.
+	// Parses up to an operator that binds looser than `level`.
 	Expression expression(Level level)
 	{
 		Expression left = operand();
@@ -195,7 +195,7 @@ private:
 		return left;
 	}
 
-	// Behind an operator.
+	// After an operator.
 	Expression join(const Operator &joining, std::size_t at, Expression left)
 	{
 		Expression made;
@@ -213,7 +213,7 @@ private:
 			break;
 		}
 		if (left.is_condition())
-			fail(at, "a condition is no value to compare; write a < b and b < c for a < b < c");
+			fail(at, "a condition cannot be compared; write a < b and b < c for a < b < c");
 		if (joining.kind == Kind::glob)
 			return glob(std::move(made), std::move(left));
 		if (joining.kind == Kind::within)
@@ -231,7 +231,7 @@ private:
 		return with_children(std::move(made), std::move(sides));
 	}
 
-	// Any number of conditions side by side are one level of depth.
+	// Any number of chained conditions count as one level of depth.
 	Expression chain(Expression made, Level level, Expression left)
 	{
 		require_condition(left);
@@ -252,9 +252,9 @@ private:
 		for (const Expression *side : {&left, &right}) {
 			require_value(*side);
 			if (side->kind == Kind::text)
-				fail(side->at, "there is no arithmetic with strings");
+				fail(side->at, "arithmetic is not possible with strings");
 			if (side->kind == Kind::number && side->number.has_fraction)
-				fail(side->at, "there is arithmetic with integers only");
+				fail(side->at, "arithmetic is possible with integers only");
 		}
 		if (left.kind == Kind::number && right.kind == Kind::number) {
 			made.kind = Kind::number;
@@ -298,7 +298,7 @@ private:
 	Expression within(Expression made, Expression left)
 	{
 		if (made.relation == Relation::not_equal)
-			expect("in", "`in` is missing behind `not`; or is it `and` that is missing before it?");
+			expect("in", "`in` is missing after `not`, or `and` before it");
 		require_no_constant(left);
 		expect("{", "a set is missing, such as {1, 2, 5..9}");
 		std::vector<Expression> parts;
@@ -325,7 +325,7 @@ private:
 		if (has_unit_missing(first.number, last.number) || has_unit_missing(last.number, first.number))
 			fail(last.at, "the ends of a range both have a unit or none");
 		if (first.kind == Kind::text ? last.text < first.text : last.number.floor < first.number.floor)
-			fail(range.at, "this range is empty: its end lies before its beginning");
+			fail(range.at, "this range is empty: its end is before its start");
 		std::vector<Expression> ends;
 		ends.push_back(std::move(first));
 		ends.push_back(std::move(last));
@@ -341,11 +341,11 @@ private:
 	{
 		Expression made = expression(bit_ors);
 		if (!made.is_constant())
-			fail(made.at, "only constants can stand here");
+			fail(made.at, "only constants are allowed here");
 		return made;
 	}
 
-	// A value, a condition in parentheses, has(...), or one of these behind - or `not`.
+	// A value, a condition in parentheses, has(...), or one of these after - or `not`.
 	Expression operand()
 	{
 		if (nesting_ == max_depth)
@@ -430,10 +430,10 @@ private:
 			made.text.clear();
 			made.is_field = true;
 		}
-		// what is in a struct is called a.b
+		// a member of a struct is named a.b
 		while (first.kind == Token::Kind::word && take(".")) {
 			if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::quoted_name)
-				fail(token_.at, fmt::format("the name of a field is missing behind `{}.`",
+				fail(token_.at, fmt::format("the name of a field is missing after `{}.`",
 							    made.text.empty() ? first.text : made.text));
 			made.text += (made.text.empty() ? "" : ".") + advance().text;
 			made.is_field = true;
@@ -443,7 +443,7 @@ private:
 
 	std::string_view text_;
 	Lexer lexer_;
-	Token token_; // the next one
+	Token token_; // the next token
 	std::size_t nesting_ = 0;
 };
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "text_test.h"
+#include "text_match.h"
 
 namespace monitor::filter {
 namespace {
@@ -27,7 +27,7 @@ template <class Value, class R> bool is_within(const R *first, std::size_t count
 	return after != first && value <= (after - 1)->last;
 }
 
-// Whether a comparison or a set takes it, as if it were not negated. NaN is in no relation.
+// Whether a comparison or a set accepts the value, ignoring negation. NaN satisfies no relation.
 bool takes_real(const Expression &condition, double value)
 {
 	const auto &children = condition.children;
@@ -74,7 +74,7 @@ bool Program::compute(const Test &test, const trace::Event &event, const Running
 			if (!calculate(step.arithmetic, stack[used - 1], stack[used], stack[used - 1]))
 				return false;
 			break;
-		case Step::Kind::difference: // of two values within the bounds: may leave them
+		case Step::Kind::difference: // of two values within the bounds: may exceed them
 			--used;
 			stack[used - 1] -= stack[used];
 			break;

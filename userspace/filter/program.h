@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// An expression compiled for one event class: tests, each of which says where to go on if it holds and if not.
+// An expression compiled for one event class: tests, each with a target for when it holds and one for when it does not.
 //
 //     entry -> test -> test -> ... -> accept or reject
 //
-// Made by compile(), run per event by Filter::matches. `and`, `or` and `not` are only the ways between the tests; what
-// the class decides is no test any more. Runs without allocation; const, so any number of threads may use it.
-// Invariants: a test leads to tests before it, so a run ends; computing needs at most max_depth values at a time.
+// Made by compile(), run per event by Filter::matches. `and`, `or` and `not` are only the edges between the tests; what
+// depends only on the class needs no test. Runs without allocation; const, so any number of threads may use it.
+// Invariants: a test only leads to earlier tests, so a run ends; computing needs at most max_depth values at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace monitor::filter {
 using Target = std::uint32_t;
 inline constexpr Target accept = 0xfffffffe, reject = 0xffffffff;
 
-// A number whose order as unsigned 64 bits is the order of the values: the sign bit of signed ones is flipped.
+// Keys order as unsigned 64-bit numbers the way their values do: the sign bit of signed values is flipped.
 struct KeyRange {
 	std::uint64_t first, last;
 };
@@ -31,9 +31,9 @@ struct Test {
 		range,    // the source's key within one range
 		ranges,   // ... within one of `count` ranges of keys
 		computed, // the value of `count` steps within one of `range_count` ranges
-		real,     // the source's real number in relation to the constants of a condition
-		text,     // the source's text taken by a condition
-		texts,    // the text of the source in relation to that of a step
+		real,     // the source's real number against the constants of a condition
+		text,     // a condition accepts the source's text
+		texts,    // the source's text compared with that of a step
 		present,  // the source has a value
 	};
 
@@ -42,14 +42,14 @@ struct Test {
 	Relation relation = Relation::equal;
 	Target on_true = accept, on_false = reject;
 	Source source;
-	std::uint64_t flip = 0; // makes a key of the source's bits
+	std::uint64_t flip = 0; // XORed with the source's bits, makes a key
 	KeyRange range = {0, 0};
 	std::uint32_t first = 0, count = 0;             // in keys, or in steps
 	std::uint32_t range_first = 0, range_count = 0; // in ranges
 	const Expression *condition = nullptr;          // of the text or the real
 };
 
-// Computes from the back of a stack: pushes a value, or takes two and pushes what is made of them.
+// A step of a stack machine: pushes a value, or pops two and pushes the result.
 struct Step {
 	enum class Kind : std::uint8_t { constant, source, arithmetic, difference };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sets of integers as ranges: what every comparison of a number with constants comes down to.
+// Sets of integers as ranges: every comparison of a number with constants is reduced to such a set.
 //
-// Used by compile() per event class. Invariant: Ranges are sorted, neither overlap nor touch, and lie within lowest and
+// Used by compile() per event class. Invariant: Ranges are sorted, neither overlap nor touch, and are within lowest and
 // highest, which no value and no difference of two values reaches.
 #pragma once
 
@@ -19,14 +19,14 @@ struct Range {
 };
 using Ranges = std::vector<Range>;
 
-// The integers that stand in this relation to a constant.
+// The integers that satisfy this relation to a constant.
 Ranges related(Relation relation, const Number &constant);
-// Those from one constant to another.
+// The integers from one constant to another.
 Ranges between(const Number &first, const Number &last);
-// Any ranges, sorted and joined.
+// Any ranges, sorted and merged.
 Ranges joined(Ranges ranges);
 Ranges complement(const Ranges &ranges);
-// What of them lies within a range.
+// The parts of them that are within a range.
 Ranges clipped(const Ranges &ranges, Range to);
 
 } // namespace monitor::filter

@@ -16,13 +16,13 @@ struct Known {
 	Integer greatest = std::numeric_limits<std::uint32_t>::max();
 };
 
-// What every event has, besides its fields.
+// Properties that every event has, besides its fields.
 constexpr Known known_names[] = {
     {"name", From::name},
     {"cpu", From::cpu, true},
     {"mode", From::mode, false, 1},
     {"level", From::level},
-    {"time", From::time, false, greatest_integer},
+    {"time", From::time, false, max_integer},
     {"stream", From::stream},
     {"tid", From::tid, true, std::numeric_limits<std::int64_t>::max()},
     {"thread", From::thread, true},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where a name's value comes from: a field of the event's class, or what every event has.
+// Where a name's value comes from: a field of the event's class, or a property that every event has.
 //
-// resolve() looks a name up in one event class, when that is compiled; a Source is then read per event.
-// What an event has no value of - the CPU of the recorder's own events, a thread that no token told of - is absent,
-// never 0. Invariant: a number of a Source lies within least and greatest of its Resolved.
+// resolve() looks a name up in one event class when the expression is compiled for it; the Source is then read per
+// event. A value that an event lacks - the CPU of the recorder's own events, a thread that no token reported - is
+// absent, never 0. Invariant: a number of a Source is within least and greatest of its Resolved.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace monitor::filter {
 
-// Who ran where the event was posted, as the caller knows it; the names of threads are valid during the call.
+// The thread that ran where the event was posted, if the caller knows it; thread names are valid during the call.
 struct Running {
 	std::int64_t tid = trace::Threads::unknown;
 	const trace::Threads *threads = nullptr;
@@ -77,7 +77,7 @@ struct Source {
 		}
 	}
 
-	// Whether the event has it, whatever it is.
+	// Whether the event has a value, of any type.
 	bool is_in(const trace::Event &event, const Running &running) const
 	{
 		std::uint64_t number = 0;
@@ -91,10 +91,10 @@ struct Source {
 	bool text(const trace::Event &event, const Running &running, std::string_view &value) const;
 };
 
-// list: there is nothing to compare, only whether it is there.
+// list: cannot be compared, only tested for presence.
 enum class Type : std::uint8_t { none, number, text, real, list };
 
-// What a name is in one event class.
+// What a name means in one event class.
 struct Resolved {
 	Type type = Type::none; // none: the class has no such field
 	bool may_be_absent = false;
@@ -105,9 +105,9 @@ struct Resolved {
 
 Resolved resolve(const Expression &name, const trace::EventClass &cls);
 
-// Whether it is something that every event has, rather than a field.
+// Whether the name is a property of every event, rather than a field.
 bool is_of_every_event(const Expression &name);
-// The names of these.
+// The names of these properties.
 const std::vector<std::string_view> &names_of_every_event();
 
 } // namespace monitor::filter

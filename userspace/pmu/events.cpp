@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "generic.h"
 #include "pfm.h"
 #include "sysfs.h"
@@ -23,7 +23,7 @@ constexpr bool has_counter_masks = false;
 #endif
 constexpr std::uint64_t counter_mask = std::uint64_t{0xff} << 24, counter_mask_one = std::uint64_t{1} << 24;
 
-// "cycles:uk" -> "cycles", "uk"; modifiers are what follows the last colon, or the slash that ends a PMU's terms.
+// "cycles:uk" -> "cycles", "uk"; modifiers follow the last colon, or the slash that ends a PMU's terms.
 std::string take_modifiers(std::string &name)
 {
 	const std::size_t last = name.find_last_of(":/");
@@ -94,8 +94,8 @@ std::optional<Event> of_a_pmu(const std::string &name, const Machine &machine)
 	}
 	if (pmu.empty()) {
 		const auto all = sysfs_pmus(machine.devices);
-		throw UnknownEvent(fmt::format("{}: there is no PMU \"{}\" on this machine; there are: {}.", name,
-					       asked, fmt::join(all, ", ")));
+		throw UnknownEvent(
+		    fmt::format("{}: unknown PMU \"{}\"; this machine has: {}.", name, asked, fmt::join(all, ", ")));
 	}
 	const SysfsEvent found = sysfs_event(machine.devices, pmu, terms);
 	event.attributes = found.attributes;
@@ -122,10 +122,10 @@ std::vector<std::string> known_names()
 	const std::string list = "; `monitor events --pmu` lists the events.";
 	std::string event = name.substr(0, name.find(':'));
 	if (answer.is_event)
-		throw UnknownEvent(fmt::format("the event {} does not take what follows it in \"{}\"{}{}", event, name,
-					       list, nearest(name, known_names())));
-	const std::string of = machine.families.empty() ? " (libpfm4 knows no events of this CPU)" : "";
-	throw UnknownEvent(fmt::format("unknown event \"{}\"{}{}{}", name, of, list, nearest(name, known_names())));
+		throw UnknownEvent(fmt::format("the event {} does not accept what follows it in \"{}\"{}{}", event,
+					       name, list, suggestions(name, known_names())));
+	const std::string of = machine.families.empty() ? " (libpfm4 has no events for this CPU)" : "";
+	throw UnknownEvent(fmt::format("unknown event \"{}\"{}{}{}", name, of, list, suggestions(name, known_names())));
 }
 
 bool is_clock(const perf_event_attr &attributes, const std::string &unit)
@@ -139,7 +139,7 @@ bool is_clock(const perf_event_attr &attributes, const std::string &unit)
 	return is_cycles || unit == "ns";
 }
 
-// The raw event that the kernel says a generic one is: it names some of them.
+// The raw event that a generic event stands for, according to the kernel, which names some of them.
 Event raw_of(const Event &generic_one, const Machine &machine)
 {
 	std::string bare = generic_one.name;
@@ -150,7 +150,7 @@ Event raw_of(const Event &generic_one, const Machine &machine)
 	if (pmu.empty())
 		event.missing = no_pmu(machine);
 	else if (std::find(known.begin(), known.end(), bare) == known.end())
-		throw Error(fmt::format("busy({}): a generic event has no counter mask; use the CPU's own name of it "
+		throw Error(fmt::format("busy({}): a generic event has no counter mask; use the CPU's own name for it "
 					"(monitor events --pmu)",
 					generic_one.name));
 	else
@@ -209,8 +209,8 @@ void make_busy(Event &event, const Machine &machine)
 		return;
 	const std::string written = event.name;
 	if (event.pmu != "cpu")
-		throw Error(
-		    fmt::format("busy({}): the event is no clock, and only the CPU's events can be made one", written));
+		throw Error(fmt::format("busy({}): the event is not a clock, and only the CPU's events can be made one",
+					written));
 	if (!has_counter_masks)
 		throw Error(
 		    fmt::format("busy({}): this CPU has no counter masks; use an event that counts cycles", written));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Names of events as users know them -> what perf_event_open takes. Called by selection.cpp for every event of a
-// formula, and by `monitor events`. In this order: perf's generic names, rNNNN, PMU/terms/, libpfm4's names; all but
-// libpfm4's take the modifiers :u, :k and :h (its own are the same).
-// Invariant: an event that is returned can be encoded; whether the machine can count it is `why_not`'s to say.
+// Translates names of events as users know them to what perf_event_open accepts. Called by selection.cpp for every
+// event of a formula, and by `monitor events`. Names are tried in this order: perf's generic names, rNNNN, PMU/terms/,
+// libpfm4's names; all except libpfm4's accept the modifiers :u, :k and :h (libpfm4 has the same ones).
+// Invariant: a returned event without `missing` can be encoded; why_not() says whether the machine can count it.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Event {
 	perf_event_attr attributes{}; // type, config*, exclude_*
 	std::string unit;             // of counts times `scale`: "ns", "Joules"
 	double scale = 1;
-	std::string pmu;     // "cpu", "software", or the name of another PMU: who counts it
+	std::string pmu;     // what counts it: "cpu", "software", or the name of another PMU
 	std::string missing; // why it cannot even be encoded here: no PMU; "" otherwise
 };
 
@@ -28,17 +28,17 @@ struct UnknownEvent : Error {
 	using Error::Error;
 };
 
-// Throws UnknownEvent with the nearest known names, or Error if the name is understood and wrong.
+// Throws UnknownEvent with the nearest known names, or Error if the name is recognised but wrong.
 Event resolve(const std::string &name, const Machine &machine);
 
-// Whether it is an event by itself, so that a slash behind it divides: "cycles/instructions".
+// Whether it is an event by itself, so that a slash after it divides: "cycles/instructions".
 bool is_event(const std::string &word);
 
-// Why these cannot be counted together here; "" if they can.
+// Why these events cannot be counted together here; "" if they can.
 std::string why_not(const std::vector<Event> &events, const Machine &machine);
 
-// Makes it count the cycles in which it occurs, for busy(EVENT): counter mask 1. Clocks and cycles are left as they
-// are. Throws Error if there is no such thing.
+// Makes the event count the cycles in which it occurs, for busy(EVENT): counter mask 1. Clocks and cycles are left
+// unchanged. Throws Error if that is not possible.
 void make_busy(Event &event, const Machine &machine);
 
 } // namespace monitor::pmu

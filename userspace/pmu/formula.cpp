@@ -32,7 +32,7 @@ public:
 		std::size_t end = at_;
 		if (next_is('/')) {
 			if (bare_sum)
-				fail(numerator_at, "put a sum that is divided into parentheses");
+				fail(numerator_at, "put parentheses around a sum that is divided");
 			take('/');
 			divide(formula);
 			end = at_;
@@ -62,7 +62,7 @@ private:
 		at_ += is_next;
 		return is_next;
 	}
-	// The unit: one word that is no event.
+	// The unit: one word that is not an event.
 	std::string rest()
 	{
 		const std::size_t from = skip_blanks(), last = text_.find_last_not_of(" \t");
@@ -70,9 +70,9 @@ private:
 			return {};
 		std::string unit = text_.substr(from, last + 1 - from);
 		if (std::string("+*()").find(unit[0]) != std::string::npos)
-			fail(from, fmt::format("\"{}\" does not fit here", unit[0]));
+			fail(from, fmt::format("unexpected \"{}\"", unit[0]));
 		if (unit.find_first_of(" \t") != std::string::npos || is_event_(unit))
-			fail(from, fmt::format("\"{}\" is no unit: a sign is missing before it", unit));
+			fail(from, fmt::format("\"{}\" is not a unit: an operator is missing before it", unit));
 		return unit;
 	}
 
@@ -92,10 +92,10 @@ private:
 		bool bare_sum = false;
 		formula.denominator = sum(bare_sum);
 		if (bare_sum)
-			fail(from, "put a sum that something is divided by into parentheses");
+			fail(from, "put parentheses around a sum that is a divisor");
 	}
 
-	// Terms, and whether they are several without parentheses around.
+	// Terms; `bare` is set if there are several without parentheses around them.
 	std::vector<FormulaTerm> sum(bool &bare)
 	{
 		const bool parentheses = take('(');
@@ -114,7 +114,7 @@ private:
 		while (skip_blanks() < text_.size() && is_number(text_[at_])) {
 			term.factor *= number();
 			if (!take('*'))
-				fail(at_, "an asterisk and an event are missing behind the number");
+				fail(at_, "an asterisk and an event are missing after the number");
 		}
 		term.column = skip_blanks() + 1;
 		term.event = event();
@@ -124,7 +124,7 @@ private:
 		term.column = skip_blanks() + 1;
 		term.event = event();
 		if (!take(')'))
-			fail(at_, "a closing parenthesis is missing behind busy(" + term.event);
+			fail(at_, "a closing parenthesis is missing after busy(" + term.event);
 		return term;
 	}
 
@@ -134,7 +134,7 @@ private:
 		const char *begin = text_.data() + at_, *end = text_.data() + text_.size();
 		const auto [stopped, error] = std::from_chars(begin, end, value);
 		if (error != std::errc() || !std::isfinite(value) || value <= 0)
-			fail(at_, "this is no factor: it must be a number above 0");
+			fail(at_, "this is not a factor: it must be a number above 0");
 		at_ += static_cast<std::size_t>(stopped - begin);
 		return value;
 	}
@@ -149,21 +149,21 @@ private:
 		at_ = std::min(text_.find_first_not_of(of_names, from), text_.size());
 		std::string word = text_.substr(from, at_ - from);
 		if (word == "time" || word == "seconds" || word == "count")
-			fail(from, fmt::format("\"{}\" is no event: it can only be divided by", word));
+			fail(from, fmt::format("\"{}\" is not an event: it can only be a divisor", word));
 		const std::size_t slash = end_of_terms(at_);
 		if (slash == std::string::npos)
 			return word;
-		const std::size_t behind = std::min(text_.find_first_not_of(modifiers, slash + 1), text_.size());
-		// "cycles/cpu/event=0x3c/": what follows the second slash are the terms of a PMU that is divided by.
+		const std::size_t after = std::min(text_.find_first_not_of(modifiers, slash + 1), text_.size());
+		// "cycles/cpu/event=0x3c/": the divisor is an event of a PMU, whose terms follow the second slash.
 		const bool divides =
-		    behind < text_.size() && std::string(of_terms).find(text_[behind]) != std::string::npos;
+		    after < text_.size() && std::string(of_terms).find(text_[after]) != std::string::npos;
 		if (divides && is_event_(word))
 			return word;
-		at_ = behind;
+		at_ = after;
 		return text_.substr(from, at_ - from);
 	}
 
-	// Where the slash is that ends the terms which begin with a slash at `slash`; npos: there are none.
+	// Where the terms end that start with the slash at `slash`: the position of their last slash; npos if none.
 	std::size_t end_of_terms(std::size_t slash) const
 	{
 		if (slash >= text_.size() || text_[slash] != '/')

@@ -8,8 +8,7 @@ namespace monitor::pmu {
 namespace {
 
 const std::vector<GenericEvent> hardware_and_software = {
-    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, "",
-     "clock cycles of the core, at its frequency of the moment"},
+    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, "", "clock cycles of the core, at its current frequency"},
     {"cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, "", "the same as cycles"},
     {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, "", "instructions retired"},
     {"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, "",
@@ -23,7 +22,7 @@ const std::vector<GenericEvent> hardware_and_software = {
     {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, "",
      "cycles of a clock of constant frequency while the core runs"},
     {"stalled-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, "",
-     "cycles in which nothing could be issued: no instructions came"},
+     "cycles in which nothing could be issued: no instructions were available"},
     {"stalled-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, "",
      "cycles in which nothing could be issued: units or memory were busy"},
     {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, "ns", "time on the CPU in ns"},

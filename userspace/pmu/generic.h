@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// perf's generic names: hardware, cache and software events, as `perf list` has them. Called by events.cpp.
-// The kernel translates them to the CPU's own events, so they exist whatever CPU this is.
+// perf's generic names: hardware, cache and software events, as `perf list` shows them. Called by events.cpp.
+// The kernel translates them to the CPU's own events, so they exist on any CPU.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct GenericEvent {
 
 const std::vector<GenericEvent> &generic_events();
 
-// Upper and lower case are the same. Null if there is none of this name.
+// Ignores case. Null if no event has this name.
 const GenericEvent *generic_event(const std::string &name);
 
 } // namespace monitor::pmu

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/data_files.h"
 #include "base/fd.h"
-#include "base/nearest.h"
-#include "base/share.h"
+#include "base/suggestions.h"
 #include "events.h"
 #include "text.h"
 
@@ -19,7 +19,7 @@ namespace monitor::pmu {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t longest_file = 1 << 16;
+constexpr std::size_t max_file_bytes = 1 << 16;
 
 class GroupParser {
 public:
@@ -55,7 +55,7 @@ private:
 	void parse_section(const std::string &content, std::size_t column)
 	{
 		if (content.back() != ']')
-			fail(column, "a section begins with [CPU ...]: the closing bracket is missing");
+			fail(column, "a section starts with [CPU ...]: the closing bracket is missing");
 		std::string words = content.substr(1, content.size() - 2);
 		std::replace(words.begin(), words.end(), ',', ' ');
 		GroupSection section;
@@ -63,7 +63,7 @@ private:
 		for (std::string word; stream >> word;)
 			section.cpus.push_back(word);
 		if (section.cpus.empty())
-			fail(column, "a section names the CPUs that it is for: [intel skl]");
+			fail(column, "expected the CPUs of the section, such as [intel skl]");
 		group_.sections.push_back(section);
 	}
 	void parse_measurement(const std::string &line, std::size_t column)
@@ -76,7 +76,7 @@ private:
 			fail(column, "the name is missing before the =");
 		auto &lines = group_.sections.empty() ? group_.general : group_.sections.back().lines;
 		if (std::any_of(lines.begin(), lines.end(), [&](const GroupLine &known) { return known.name == name; }))
-			fail(column, "there is a \"" + name + "\" above");
+			fail(column, "\"" + name + "\" appears twice");
 		try {
 			const std::string formula = trimmed(line.substr(equals + 1));
 			const std::size_t begin = std::min(line.find_first_not_of(" \t", equals + 1), line.size());
@@ -91,15 +91,15 @@ private:
 	std::size_t number_ = 0;
 };
 
-// The whole file, if it is a regular one, of that owner (-1: of any).
+// The whole file. It must be a regular file of that owner (-1: of any).
 std::string read_file(const std::string &path, long owner)
 {
 	const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	struct stat about {};
 	if (!fd || ::fstat(fd.get(), &about) < 0)
 		throw Error(errno, "cannot read the group " + path);
-	if (!S_ISREG(about.st_mode) || static_cast<std::size_t>(about.st_size) > longest_file)
-		throw Error(path + ": a group is a regular file of at most 64 KiB");
+	if (!S_ISREG(about.st_mode) || static_cast<std::size_t>(about.st_size) > max_file_bytes)
+		throw Error(path + ": a group must be a regular file of at most 64 KiB");
 	if (owner >= 0 && about.st_uid != static_cast<uid_t>(owner))
 		throw Error(path + ": the group's file does not belong to the user who called sudo");
 	std::string text(static_cast<std::size_t>(about.st_size), '\0');
@@ -123,7 +123,7 @@ std::string vendor_of(const std::string &family)
 	return family.rfind("amd64", 0) == 0 ? "amd" : family.rfind("arm", 0) == 0 ? "arm" : "intel";
 }
 
-// [x86] is for all of them, known to libpfm4 or not.
+// [x86] matches all of them, whether libpfm4 recognises them or not.
 bool is_of_architecture(const std::vector<std::string> &cpus)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -134,7 +134,7 @@ bool is_of_architecture(const std::vector<std::string> &cpus)
 #endif
 }
 
-// "amd64_fam19h_zen3" is meant by its name, by "zen3" and by "zen".
+// "amd64_fam19h_zen3" is matched by its name, by "zen3" and by "zen".
 bool means(const std::string &word, const std::string &family)
 {
 	if (word == family)
@@ -165,8 +165,8 @@ Group load_group(const std::string &name, const Machine &machine)
 	if (is_name && fs::exists(shipped, ignored))
 		return parse_group(name, shipped, read_file(shipped, -1));
 	const auto names = group_names(machine);
-	throw Error(fmt::format("there is no group \"{}\"; there are: {}. A formula is NAME=FORMULA.{}", name,
-				fmt::join(names, ", "), nearest(name, names)));
+	throw Error(fmt::format("unknown group \"{}\"; the groups are: {}. A formula is NAME=FORMULA.{}", name,
+				fmt::join(names, ", "), suggestions(name, names)));
 }
 
 std::vector<std::string> group_names(const Machine &machine)

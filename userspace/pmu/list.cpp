@@ -14,7 +14,7 @@
 namespace monitor::pmu {
 namespace {
 
-constexpr std::size_t most_tried = 300;
+constexpr std::size_t max_tried = 300;
 
 const char *kind_of(std::uint32_t type)
 {
@@ -67,13 +67,13 @@ void look_up(ListedEvent &listed, bool is_to_be_tried, const Machine &machine)
 		listed.is_tried = is_to_be_tried || !event.missing.empty();
 		if (listed.is_tried)
 			listed.missing = why_not({event}, machine);
-	} catch (const Error &error) { // a term that wants a value, a unit mask that does not stand alone
+	} catch (const Error &error) { // a term that needs a value, a unit mask that is invalid alone
 		listed.is_tried = true;
 		listed.missing = error.what();
 	}
 }
 
-// The event of exactly this name, for names that stand in no list.
+// The event of exactly this name, for names that are in no list.
 void add_by_name(std::vector<ListedEvent> &found, const std::string &name, const Machine &machine)
 {
 	try {
@@ -94,7 +94,7 @@ std::vector<ListedEvent> list_events(const std::string &pattern, const Machine &
 	std::erase_if(found, [&](const ListedEvent &event) { return !matches(event, pattern); });
 	if (found.empty())
 		add_by_name(found, pattern, machine);
-	const bool are_few = found.size() <= most_tried;
+	const bool are_few = found.size() <= max_tried;
 	for (ListedEvent &event : found) {
 		const auto &families = machine.families;
 		const bool is_pfm = std::find(families.begin(), families.end(), event.kind) != families.end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All events that have a name here, for `monitor events --pmu`. Called by cmd_events.cpp.
+// All events that have a name on this machine, for `monitor events --pmu`. Called by cmd_events.cpp.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace monitor::pmu {
 
 struct ListedEvent {
-	std::string name; // as -m takes it
+	std::string name; // as -m accepts it
 	std::string kind; // "hardware", "cache", "software", "raw", else the PMU: "msr", "skl"
 	std::string what;
 	perf_event_attr attributes{};
@@ -19,9 +19,9 @@ struct ListedEvent {
 	std::string missing;     // why it cannot be counted here
 };
 
-// Those whose name or description has `pattern` in it, in upper or lower case, with * and ? as in file names. An event
-// that no list has, such as r4f2e or cycles:u, is found by its whole name. Beyond some hundred events of the CPU these
-// are not tried one by one.
+// Events whose name or description contains `pattern`, in upper or lower case, with * and ? as in file names. An event
+// that is in no list, such as r4f2e or cycles:u, is found by its whole name. If more than some hundred events are
+// found, the CPU's events among them are not tried one by one.
 std::vector<ListedEvent> list_events(const std::string &pattern, const Machine &machine);
 
 } // namespace monitor::pmu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What this machine is: asked of perf_event_open, /proc and /sys. The probe opens what the recorder opens: a counter of
-// everything that CPU 0 does. Who may not do that tries it on itself, in user mode.
+// Describes this machine, from perf_event_open, /proc and /sys. The probe opens what the recorder opens: a counter of
+// everything that CPU 0 does. A process that may not do that opens it for itself, in user mode.
 #include "machine.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ bool is_virtual()
 	       ::access("/proc/device-tree/hypervisor", F_OK) == 0 || ::access("/sys/hypervisor/type", F_OK) == 0;
 }
 
-// Under sudo the user's own groups are those of who called sudo.
+// Under sudo the user's own groups are those of the user who called sudo.
 void find_own_groups(Machine &machine)
 {
 	const char *sudo = std::getenv("SUDO_UID"), *config = std::getenv("XDG_CONFIG_HOME");

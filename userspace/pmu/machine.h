@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What selecting counters needs to know of the machine, in one place so that a test can bring a machine of its own.
-// Made once by the commands (this_machine); events.cpp, groups.cpp and selection.cpp only read it.
+// What the selection of counters needs to know about the machine, in one place so that a test can supply another
+// machine. Created once by the commands (this_machine); events.cpp, groups.cpp and selection.cpp only read it.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,14 @@
 
 namespace monitor::pmu {
 
-// Opens these counters as one perf group on one CPU and closes them again: 0, or why not (errno).
+// Opens these counters as one perf group on one CPU and closes them again. Returns 0, or the errno.
 using Probe = std::function<int(const std::vector<perf_event_attr> &)>;
 
 struct Machine {
 	std::string devices;               // /sys/bus/event_source/devices
 	std::vector<std::string> families; // libpfm4's names of the core PMUs here: "skl", "amd64_fam19h_zen3"
 	std::string own_groups;            // directory of the user's own groups; "" if there is none
-	long own_groups_uid = -1;          // whose files they have to be; -1: does not matter
+	long own_groups_uid = -1;          // required owner of those files; -1: any
 	Probe probe;
 	bool is_virtual = false;
 	bool has_watchdog = false; // the NMI watchdog, which holds a counter
@@ -27,7 +27,7 @@ struct Machine {
 
 Machine this_machine();
 
-// Whether plain cycles can be counted at all, as far as the kernel tells.
+// Whether plain cycles can be counted at all, as far as the kernel reports.
 bool has_pmu(const Machine &machine);
 
 // "no PMU in this VM"

@@ -56,15 +56,15 @@ void check_units(const std::string &name, const Measured &measured)
 
 std::string why_missing(const std::vector<Event> &events, const Machine &machine)
 {
-	if (events.size() > most_in_set)
-		return fmt::format("it needs {} counters, and at most {} are counted together", events.size(),
-				   most_in_set);
+	if (events.size() > max_in_set)
+		return fmt::format("it needs {} counters, and at most {} can count together", events.size(),
+				   max_in_set);
 	std::string one;
 	for (const Event &event : events) {
 		if (event.pmu == "software" || event.pmu == "msr")
 			continue;
 		if (!one.empty() && one != event.pmu)
-			return fmt::format("its events are of two PMUs, {} and {}", one, event.pmu);
+			return fmt::format("its events belong to two PMUs, {} and {}", one, event.pmu);
 		one = event.pmu;
 	}
 	return why_not(events, machine);

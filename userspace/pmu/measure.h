@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A formula -> a measurement with its events resolved and tried, before counters are shared with other measurements.
-// Called by selection.cpp, and by `monitor events --groups`, which shows the events of what is missing too.
+// Turns a formula into a measurement with its events resolved and tried, before counters are shared with other
+// measurements. Called by selection.cpp, and by `monitor events --groups`, which also shows the events of missing
+// measurements.
 #pragma once
 
 #include <string>
@@ -15,14 +16,14 @@ namespace monitor::pmu {
 
 struct Measured {
 	Measurement measurement;   // its terms' counters are indices into `events`
-	std::vector<Event> events; // each only once
+	std::vector<Event> events; // each once
 	std::string unknown;       // the name of an event that this CPU does not have; "" if all are known
 };
 
-// Throws UnknownEvent, or Error for what makes no sense.
+// Throws UnknownEvent, or Error if the formula makes no sense.
 Measured measure(const std::string &name, const Formula &formula, const Machine &machine);
 
-// What a group measures here; unknown events make a measurement missing.
+// What a group measures here; a measurement with an unknown event is marked as missing.
 std::vector<Measured> measure_group(const Group &group, const Machine &machine);
 
 bool is_same_counter(const perf_event_attr &a, const perf_event_attr &b);

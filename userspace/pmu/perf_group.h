@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counters that the kernel schedules together: opened here, for a try (machine.cpp) and for a recording
+// Opens counters that the kernel schedules together, for a trial (machine.cpp) and for a recording
 // (record/counters.cpp).
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace monitor::pmu {
 
-// perf_event_open(2) for each; the first one leads, and is not started. `pid` -1: whatever runs on the CPU. Empty: one
-// of them could not be opened, and errno says why.
+// Calls perf_event_open(2) for each; the first one leads, and is not started. `pid` -1: whatever runs on the CPU.
+// Returns none if one of them could not be opened; errno says why.
 std::vector<Fd> open_group(std::vector<perf_event_attr> attributes, int pid, int cpu);
 
 } // namespace monitor::pmu

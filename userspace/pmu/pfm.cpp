@@ -64,18 +64,18 @@ PfmAnswer pfm_encode(const std::string &name)
 	    is_ready() ? pfm_get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &argument)
 		       : PFM_ERR_NOINIT;
 	answer.is_known = result == PFM_SUCCESS;
-	// Every other complaint is of what follows the event's name.
+	// Every other error concerns what follows the event's name.
 	answer.is_event = result != PFM_ERR_NOTFOUND && result != PFM_ERR_NOINIT && result != PFM_ERR_INVAL;
 	if (!answer.is_known)
 		return answer;
-	// What else libpfm4 can put there (periods, pinning) is not the name's business.
+	// The other fields that libpfm4 can set (periods, pinning) are not part of the name.
 	answer.attributes.type = encoded.type;
 	answer.attributes.config = encoded.config;
 	answer.attributes.config1 = encoded.config1;
 	answer.attributes.config2 = encoded.config2;
 	answer.attributes.exclude_user = encoded.exclude_user;
 	answer.attributes.exclude_kernel = encoded.exclude_kernel;
-	// The hypervisor is excluded where the name says which modes are meant; libpfm4 leaves it out by default.
+	// The hypervisor is excluded only if the name selects modes; libpfm4 excludes it by default.
 	answer.attributes.exclude_hv = encoded.exclude_user || encoded.exclude_kernel ? encoded.exclude_hv : 0;
 	return answer;
 }

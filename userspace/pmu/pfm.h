@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// libpfm4: the events of the CPU at hand by their vendor's names. Called by events.cpp and machine.cpp.
-// LIBPFM_FORCE_PMU chooses another CPU's events, which can then be encoded, not counted. The only file that knows
-// libpfm4's interface is pfm.cpp. From one thread only.
+// libpfm4: the events of this CPU by their vendor's names. Called by events.cpp and machine.cpp.
+// LIBPFM_FORCE_PMU selects another CPU's events, which can then be encoded, but not counted. pfm.cpp is the only file
+// that uses libpfm4's interface. Called from one thread only.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace monitor::pmu {
 
-// The core PMUs whose events libpfm4 knows here: "skl"; two on a hybrid CPU; none if it does not know the CPU.
+// The core PMUs that libpfm4 has events for here: "skl"; two on a hybrid CPU; none if it does not recognise the CPU.
 std::vector<std::string> pfm_families();
 
 struct PfmAnswer {
@@ -22,7 +22,7 @@ struct PfmAnswer {
 PfmAnswer pfm_encode(const std::string &name);
 
 struct PfmEvent {
-	std::string name; // as it is to be written: "MEM_LOAD_RETIRED:L1_MISS"
+	std::string name; // as users write it: "MEM_LOAD_RETIRED:L1_MISS"
 	std::string pmu;  // "skl"
 	std::string what;
 };

@@ -14,16 +14,16 @@ namespace {
 
 constexpr const char *without_pmu = "software"; // the group that needs none
 
-// Commas within a PMU's terms have been split at too: put together again what belongs together.
-std::vector<std::string> whole_items(const std::vector<std::string> &wishes)
+// Rejoins items that were split at a comma within a PMU's terms.
+std::vector<std::string> whole_items(const std::vector<std::string> &requests)
 {
 	std::vector<std::string> items;
 	bool goes_on = false;
-	for (const std::string &wish : wishes) {
+	for (const std::string &request : requests) {
 		if (goes_on)
-			items.back() += "," + wish;
+			items.back() += "," + request;
 		else
-			items.push_back(trimmed(wish));
+			items.push_back(trimmed(request));
 		goes_on = ends_within_terms(items.back());
 	}
 	return items;
@@ -33,12 +33,12 @@ class Selector {
 public:
 	explicit Selector(const Machine &machine) : machine_(machine), sets_(selection_, machine) {}
 
-	Selection select(const std::vector<std::string> &wishes)
+	Selection select(const std::vector<std::string> &requests)
 	{
-		for (const std::string &item : whole_items(wishes)) {
+		for (const std::string &item : whole_items(requests)) {
 			if (item.empty())
 				throw Error(
-				    "-m: an item is empty: it takes groups and NAME=FORMULA, separated by commas");
+				    "-m: an item is empty: expected groups and NAME=FORMULA, separated by commas");
 			if (item.find('=') == std::string::npos)
 				add_group(item);
 			else
@@ -88,7 +88,7 @@ private:
 		const bool is_there = std::find(groups_.begin(), groups_.end(), without_pmu) != groups_.end();
 		selection_.notes.push_back(fmt::format("{}: {} cannot be counted{}", no_pmu(machine_),
 						       fmt::join(hardware_, ", "),
-						       is_there ? "" : ", so software is counted besides"));
+						       is_there ? "" : ", so software is counted as well"));
 		add_group(without_pmu);
 	}
 	bool is_taken(const std::string &name) const
@@ -100,19 +100,19 @@ private:
 	const Machine &machine_;
 	Selection selection_;
 	Sets sets_;
-	std::vector<std::string> groups_, hardware_; // wished; those of them that need a PMU
+	std::vector<std::string> groups_, hardware_; // requested; those of them that need a PMU
 };
 
 } // namespace
 
-Selection select(const std::vector<std::string> &wishes)
+Selection select(const std::vector<std::string> &requests)
 {
-	return select(wishes, this_machine());
+	return select(requests, this_machine());
 }
 
-Selection select(const std::vector<std::string> &wishes, const Machine &machine)
+Selection select(const std::vector<std::string> &requests, const Machine &machine)
 {
-	return Selector(machine).select(wishes);
+	return Selector(machine).select(requests);
 }
 
 } // namespace monitor::pmu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What `record -m` selects: counters to open and measurements made of them. Made here from names (events.h) and groups
-// (groups.h); opened by userspace/record/counters.cpp; written into recording.json for the reports.
-// Invariant: a measurement without `missing` has counters that this machine can open; one with it has none.
+// What `record -m` selects: the counters to open and the measurements derived from them. Built here from names
+// (events.h) and groups (groups.h); opened by userspace/record/counters.cpp; written into recording.json for the
+// reports. Invariant: a measurement without `missing` has counters that this machine can open; one with it has none.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace monitor::pmu {
 struct Counter {
 	std::string name;             // as the user or the group wrote it: "cycles", "LLC-load-misses"
 	std::string unit;             // of its counts: "ns" for the clocks, else ""
-	perf_event_attr attributes{}; // type, config*, exclude_*; how it is read is the opener's
+	perf_event_attr attributes{}; // type, config*, exclude_*; the opener decides how it is read
 };
 
 struct Term {
@@ -39,26 +39,26 @@ struct Measurement {
 	std::vector<Term> numerator, denominator;
 	Per per = Per::counters;
 	bool may_exceed_one = false; // a ratio that is stored inverse in small formats: IPC, average duration
-	std::string formula;         // as written, for people: "instructions / cycles"
-	std::string missing;         // why there is no such measurement on this machine; "" if there is one
+	std::string formula;         // as written, for display: "instructions / cycles"
+	std::string missing;         // why this machine does not have the measurement; "" if it has it
 };
 
 struct Selection {
-	std::vector<Counter> counters;              // each only once, but for what does not fit into one set
-	std::vector<Measurement> measurements;      // in the order of the wishes and of the groups' lines
-	std::vector<std::vector<std::size_t>> sets; // scheduled together, at most most_in_set; a counter is in one set
+	std::vector<Counter> counters;              // each once, unless it is needed in more than one set
+	std::vector<Measurement> measurements;      // in the order of the requests and of the groups' lines
+	std::vector<std::vector<std::size_t>> sets; // scheduled together, at most max_in_set; a counter is in one set
 	std::vector<std::string> notes;             // one line each, for the user: what was replaced by what, and why
 };
 
-inline constexpr std::size_t most_in_set = 5; // a token of 7 words: enabled, running, and these
-inline constexpr std::size_t most_sets = 8;
+inline constexpr std::size_t max_in_set = 5; // a token of 7 words: enabled, running, and these
+inline constexpr std::size_t max_sets = 8;
 
-// `wishes`: the items of -m, split at commas: a group ("cpu"), or "NAME=FORMULA". Throws Error, naming what is unknown
-// and the nearest names that are known. With no PMU on this machine groups of hardware events come out as missing, and
-// the group "software" is added with a note.
-Selection select(const std::vector<std::string> &wishes);
+// `requests`: the items of -m, split at commas: a group ("cpu"), or "NAME=FORMULA". Throws Error, which names what is
+// unknown and the nearest known names. Without a PMU on this machine, groups of hardware events are returned as
+// missing, and the group "software" is added with a note.
+Selection select(const std::vector<std::string> &requests);
 
 struct Machine;
-Selection select(const std::vector<std::string> &wishes, const Machine &machine);
+Selection select(const std::vector<std::string> &requests, const Machine &machine);
 
 } // namespace monitor::pmu

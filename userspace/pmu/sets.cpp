@@ -8,7 +8,7 @@
 namespace monitor::pmu {
 namespace {
 
-// The PMU that a set with these events belongs to. The kernel treats msr's as software.
+// The PMU of a set with these events. The kernel treats msr's events as software.
 std::string pmu_of(const std::vector<Event> &events)
 {
 	for (const Event &event : events)
@@ -53,13 +53,13 @@ std::size_t Sets::missing_from(std::size_t set, const std::vector<Event> &events
 	    events.begin(), events.end(), [&](const Event &event) { return find(selection_, set, event) == none; }));
 }
 
-// Also asks the machine whether it can count them all at once.
+// Also checks that the machine can count them all at once.
 bool Sets::has_room(std::size_t set, const std::vector<Event> &events) const
 {
 	const std::size_t more = missing_from(set, events);
 	if (more == 0)
 		return true;
-	if (pmus_[set] != pmu_of(events) || selection_.sets[set].size() + more > most_in_set)
+	if (pmus_[set] != pmu_of(events) || selection_.sets[set].size() + more > max_in_set)
 		return false;
 	std::vector<perf_event_attr> together;
 	for (const std::size_t counter : selection_.sets[set])
@@ -70,7 +70,7 @@ bool Sets::has_room(std::size_t set, const std::vector<Event> &events) const
 	return machine_.probe(together) == 0;
 }
 
-// The set that needs the fewest further counters, or a new one.
+// The set that needs the fewest additional counters, or a new one.
 std::size_t Sets::choose(const std::vector<Event> &events)
 {
 	std::size_t best = none;
@@ -79,9 +79,9 @@ std::size_t Sets::choose(const std::vector<Event> &events)
 			best = set;
 	if (best != none)
 		return best;
-	if (selection_.sets.size() == most_sets)
+	if (selection_.sets.size() == max_sets)
 		throw Error(fmt::format(
-		    "-m: this needs more than {} sets of counters; select fewer measurements at once", most_sets));
+		    "-m: this needs more than {} sets of counters; select fewer measurements at once", max_sets));
 	selection_.sets.emplace_back();
 	pmus_.push_back(pmu_of(events));
 	return selection_.sets.size() - 1;

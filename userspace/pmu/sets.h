@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which counters are scheduled together. Called by selection.cpp, measurement by measurement.
-// Invariants: the counters of a measurement are in one set; hardware counters of a set are of one PMU; a set of
+// Which counters are scheduled together. Called by selection.cpp, one measurement at a time.
+// Invariants: the counters of a measurement are in one set; the hardware counters of a set are of one PMU; a set of
 // software counters has no hardware counter unless a measurement needs both, so that it is counted without a pause.
 #pragma once
 
@@ -14,7 +14,7 @@ class Sets {
 public:
 	Sets(Selection &selection, const Machine &machine) : selection_(selection), machine_(machine) {}
 
-	// Gives the measurement counters, its own or those of others, and appends it to the selection.
+	// Assigns counters to the measurement, new ones or those of others, and appends it to the selection.
 	void add(const Measured &measured);
 
 private:

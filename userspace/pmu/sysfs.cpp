@@ -113,7 +113,7 @@ private:
 			word = &of().config;
 		if (!word || colon == std::string::npos)
 			throw Error(
-			    fmt::format("{}: the PMU {} wants it in {}, which is not known here", term, pmu_, format));
+			    fmt::format("{}: the PMU {} expects it in {}, which is not supported", term, pmu_, format));
 		for (const std::string &range : split(format.substr(colon + 1), ',')) {
 			unsigned first = 0, last = 0;
 			if (std::sscanf(range.c_str(), "%u-%u", &first, &last) == 1)

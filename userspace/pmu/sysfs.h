@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // PMUs as the kernel lists them under /sys/bus/event_source/devices: type, format of their terms, events by name.
-// Called by events.cpp for `PMU/term=0x..,term/`. Reads small files; nothing is kept. Throws Error for terms that a PMU
-// does not have.
+// Called by events.cpp for `PMU/term=0x..,term/`. Reads small files and caches nothing. Throws Error for terms that a
+// PMU does not have.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,15 @@ namespace monitor::pmu {
 struct SysfsEvent {
 	perf_event_attr attributes{};
 	std::string unit; // "Joules"
-	double scale = 1; // counts times this are in the unit
+	double scale = 1; // a count times this is in the unit
 };
 
-// Whether it is the name of a CPU core's PMU: "cpu", "cpu_atom", "armv8_pmuv3_0".
+// Whether this is the name of a CPU core's PMU: "cpu", "cpu_atom", "armv8_pmuv3_0".
 bool is_core_pmu(const std::string &pmu);
 
 std::vector<std::string> sysfs_pmus(const std::string &devices);
 
-// The PMU's directory name here: `cpu` also stands for the core's PMU where that has another name. "" if there is none.
+// The PMU's directory name here: `cpu` also means the core's PMU where that has another name. "" if there is none.
 std::string find_pmu(const std::string &devices, const std::string &pmu);
 
 // The PMU of this type number; "" if there is none.

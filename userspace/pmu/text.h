@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text as people write it. Used by the parsers of groups and of -m.
+// Helper for text that users write. Used by the parsers of groups and of -m.
 #pragma once
 
 #include <string>

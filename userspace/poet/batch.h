@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Events on their way to a visitor: gathered, then handed over together.
+// Collects events and hands them to a visitor together.
 //
-// Used by the visits (visit.cpp), one per thread. What a described event needs besides is copied with it, as the
-// cursor uses its slots again for the next event. Invariant: what was handed over is not touched before the visitor
-// returns; the memory is bounded by max_bytes, however many slots a description asks for.
+// Used by the visits (visit.cpp), one per thread. The slots of a generic CTF event are copied with it, as the cursor
+// reuses them for the next event. Invariant: what was handed over is not touched before the visitor returns; memory is
+// bounded by max_bytes, however many slots a description needs.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,16 @@ public:
 	Batch(const Core &core, const Visitor &visitor, unsigned worker)
 	    : core_(core), visitor_(visitor), worker_(worker)
 	{
-		if (core.most_slots() > 0)
-			make_room(core.most_slots());
+		if (core.max_slots() > 0)
+			make_room(core.max_slots());
 	}
 
-	// False: the visitor wants no more.
+	// False: the visitor ended the visit.
 	bool put(const monitor::trace::Event &event)
 	{
 		const void *place = event.packet;
-		if (event.stream->is_described) [[unlikely]]
-			place = put_described(event);
+		if (event.stream->is_generic_ctf) [[unlikely]]
+			place = put_generic_ctf(event);
 		Access::fill(events_[size_], event, core_, place);
 		return ++size_ < capacity_ || flush();
 	}
@@ -40,7 +40,7 @@ public:
 		const std::size_t count = std::exchange(size_, 0);
 		return count == 0 || visitor_.on_events(visitor_.self, worker_, events_.data(), count);
 	}
-	// Behind the events before it.
+	// After the events before it.
 	bool gap(const Gap &gap) { return flush() && visitor_.on_gap(visitor_.self, worker_, gap); }
 
 private:
@@ -54,7 +54,7 @@ private:
 		described_.resize(capacity_);
 		slots_.resize(capacity_ * slots);
 	}
-	const void *put_described(const monitor::trace::Event &event)
+	const void *put_generic_ctf(const monitor::trace::Event &event)
 	{
 		std::uint64_t *slots = slots_.data() + size_ * slot_count_;
 		std::memcpy(slots, event.slots, core_.slots(event.stream->index) * sizeof *slots);
@@ -67,7 +67,7 @@ private:
 	unsigned worker_;
 	std::size_t size_ = 0, capacity_ = max_events;
 	std::size_t slot_count_ = 0;
-	std::vector<Described> described_;
+	std::vector<GenericCtf> described_;
 	std::vector<std::uint64_t> slots_;
 	std::array<Event, max_events> events_;
 };

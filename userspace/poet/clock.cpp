@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The public clock: its arithmetic is that of trace::Clock.
+// The public clock; its arithmetic is that of trace::Clock.
 #include "poet/clock.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ monitor::trace::Clock internal(std::uint64_t frequency_hz, std::int64_t offset_s
 	return made;
 }
 
-// "" or "." and the digits that the resolution has.
+// "", or "." and as many digits as the resolution has.
 std::string fraction(std::uint64_t below_second_ns, Resolution resolution)
 {
 	char digits[16];
@@ -59,7 +59,7 @@ std::int64_t Clock::since_begin_ns(std::uint64_t time) const
 	constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
 	if (time >= begin_)
 		return static_cast<std::int64_t>(std::min(to_ns(time - begin_), most));
-	const Wide scaled = Wide(begin_ - time) * second_ns; // rounded up, as it is before the begin
+	const Wide scaled = Wide(begin_ - time) * second_ns; // rounded up: the time is before the start
 	return -static_cast<std::int64_t>(std::min<Wide>((scaled + frequency_hz_ - 1) / frequency_hz_, most));
 }
 

@@ -81,10 +81,10 @@ void Core::list_streams()
 	for (const auto &stream : trace_.streams()) {
 		const trace::StreamInfo &info = stream->info();
 		streams_.push_back({info.index, info.name, info.has_cpu() ? std::optional(info.cpu) : std::nullopt,
-				    info.level, stream->offset(stream->packets()), info.is_described});
-		slots_.push_back(info.is_described ? static_cast<std::size_t>(stream->description()->layout->slots)
-						   : 0);
-		most_slots_ = std::max(most_slots_, slots_.back());
+				    info.level, stream->offset(stream->packets()), info.is_generic_ctf});
+		slots_.push_back(info.is_generic_ctf ? static_cast<std::size_t>(stream->description()->layout->slots)
+						     : 0);
+		max_slots_ = std::max(max_slots_, slots_.back());
 	}
 }
 

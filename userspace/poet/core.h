@@ -2,8 +2,8 @@
 // What the handles of the public headers (include/poet) hold: one opened trace, and what is looked up in it.
 //
 // Made by poet::Trace; shared by its cursors, visits, filters and fields, in any number of threads. All of it is const
-// once made, but for what a mutex guards: the problems found, the handles of fields, and the index of events.
-// Invariant: nothing of trace/ or filter/ is named by a public header, and no monitor::Error leaves the library.
+// once made, except the problems found and the field handles, which a mutex guards, and the index of events, which is
+// made once. Invariant: no public header names anything of trace/ or filter/, and no monitor::Error leaves the library.
 #pragma once
 
 #include <cstdint>
@@ -46,15 +46,15 @@ public:
 	const Clock &clock() const { return clock_; }
 	const monitor::trace::EventClass &internal(std::uint32_t cls) const { return *trace_classes_[cls]; }
 
-	// nullptr: no class has one of this name.
+	// nullptr: no class has a field of this name.
 	std::shared_ptr<const FieldTable> field(std::string_view name) const;
-	// Of a class by the field's number, or by its name: nullptr if there is none.
+	// A field of a class by number, or by name (nullptr if there is none).
 	const Ref *ref(std::uint32_t cls, std::size_t number) const { return &refs_[cls][number]; }
 	const Ref *ref(std::uint32_t cls, std::string_view name) const;
 
-	// Saved values that an event of this stream refers to; 0: of tokens.
+	// Number of saved values that an event of this stream refers to; 0 for tokens.
 	std::size_t slots(std::uint32_t stream) const { return slots_[stream]; }
-	std::size_t most_slots() const { return most_slots_; }
+	std::size_t max_slots() const { return max_slots_; }
 
 	// Of all events; the first call reads the trace.
 	const Index &index() const;
@@ -76,7 +76,7 @@ private:
 	std::vector<Stream> streams_;
 	std::vector<std::vector<Ref>> refs_; // by class, then by field
 	std::vector<std::size_t> slots_;     // by stream
-	std::size_t most_slots_ = 0;
+	std::size_t max_slots_ = 0;
 	Clock clock_;
 
 	mutable std::mutex mutex_;
@@ -86,9 +86,9 @@ private:
 	mutable Index index_;
 };
 
-// An event between the two faces of the library.
+// Converts events between the public and the internal form.
 struct Access {
-	// `place`: of an event that is not of tokens.
+	// `place`: the packet, or the GenericCtf of an event that is not a token.
 	static void fill(Event &event, const monitor::trace::Event &from, const Tables &tables, const void *place)
 	{
 		event.time_ = from.time;
@@ -98,19 +98,19 @@ struct Access {
 		event.class_ = from.cls->index;
 		event.stream_ = from.stream->index;
 	}
-	static Described described(const monitor::trace::Event &from, std::uint64_t *slots)
+	static GenericCtf described(const monitor::trace::Event &from, std::uint64_t *slots)
 	{
 		return {from.packet, from.at_bits, from.end_bits, slots, from.packet_cpu};
 	}
 	static const Core &core(const Event &event) { return static_cast<const Core &>(*event.tables_); }
 	static monitor::trace::Event internal(const Event &event);
 	static Field field(std::shared_ptr<const FieldTable> table) { return Field(std::move(table)); }
-	// Whether both are the same one of a stream.
+	// Whether both are the same event, given that they are of one stream.
 	static bool is_same(const Event &a, const Event &b)
 	{
 		return a.data_ == b.data_ && a.time_ == b.time_ &&
-		       (!a.stream().is_described || static_cast<const Described *>(a.place_)->at_bits ==
-							static_cast<const Described *>(b.place_)->at_bits);
+		       (!a.stream().is_generic_ctf || static_cast<const GenericCtf *>(a.place_)->at_bits ==
+							  static_cast<const GenericCtf *>(b.place_)->at_bits);
 	}
 };
 
@@ -120,7 +120,7 @@ inline Gap gap_of(const monitor::trace::Gap &gap, const Stream &stream)
 	return {&stream, gap.from_time, gap.to_time, is_counted ? std::optional(gap.discarded) : std::nullopt};
 }
 
-// Errors of the libraries below become the public one.
+// Turns a monitor::Error into a poet::Error.
 template <class Call> auto guarded(Call &&call)
 {
 	try {

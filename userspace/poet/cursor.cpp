@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The public cursor: a walk, the item it stands on, and how many events lie before it.
+// The public cursor: a walk, the item it is on, and how many events precede it.
 #include "poet/cursor.hpp"
 
 #include <optional>
@@ -11,7 +11,7 @@
 namespace poet {
 namespace {
 
-// Further moves go by the index.
+// Moves by this many events or more use the index.
 constexpr std::uint64_t many_events = 1u << 17;
 
 } // namespace
@@ -34,7 +34,7 @@ public:
 	Item previous()
 	{
 		do {
-			is_behind_ = false;
+			is_at_end_ = false;
 			if (!walk_.step_back())
 				return stand_on_none();
 			stand();
@@ -48,8 +48,7 @@ public:
 		const Filter::Body &body = filter.body();
 		body.demand(*core_);
 		if (body.asks_who_runs())
-			throw Error(
-			    "who runs is not known to a cursor (`tid`, `thread`): use visit() with this filter");
+			throw Error("a cursor does not know who runs (`tid`, `thread`): use visit() with this filter");
 		while (move() == Item::event && !body.matches(event())) {
 		}
 		return item_;
@@ -67,14 +66,14 @@ public:
 	{
 		walk_.to_begin();
 		stand_on_none();
-		is_behind_ = false;
+		is_at_end_ = false;
 		position_ = 0;
 	}
 	void to_end()
 	{
 		walk_.to_end();
 		stand_on_none();
-		is_behind_ = true;
+		is_at_end_ = true;
 		position_.reset();
 	}
 
@@ -82,13 +81,13 @@ public:
 	const Event &event() const
 	{
 		if (item_ != Item::event)
-			throw Error("the cursor does not stand on an event; ask item() first");
+			throw Error("the cursor is not at an event; check item() first");
 		return walk_.item().event;
 	}
 	const Gap &gap() const
 	{
 		if (item_ != Item::gap)
-			throw Error("the cursor does not stand on a gap; ask item() first");
+			throw Error("the cursor is not at a gap; check item() first");
 		return walk_.loss().gap;
 	}
 	const detail::Core &core() const { return *core_; }
@@ -107,13 +106,13 @@ private:
 	}
 	void stand_on_next()
 	{
-		is_behind_ = !walk_.find_next();
-		if (is_behind_)
+		is_at_end_ = !walk_.find_next();
+		if (is_at_end_)
 			stand_on_none();
 		else
 			stand();
 	}
-	// Over the item that it stands on.
+	// Moves past the current item.
 	void pass()
 	{
 		if (item_ == Item::event && position_)
@@ -148,9 +147,9 @@ private:
 	std::uint64_t told_ = 0;
 	detail::Walk walk_;
 	Item item_ = Item::none;
-	bool is_behind_ = false; // the last item; what none means
+	bool is_at_end_ = false; // after the last item; says which end none means
 	bool shows_gaps_ = true;
-	std::optional<std::uint64_t> position_ = 0; // events before the place, if it is known
+	std::optional<std::uint64_t> position_ = 0; // events before the position, if known
 };
 
 Item Cursor::Body::move(std::int64_t events)
@@ -210,7 +209,7 @@ std::uint64_t Cursor::Body::position()
 		return *position_;
 	const detail::Index &all = core_->index();
 	if (item_ == Item::none) {
-		position_ = is_behind_ ? all.events() : 0;
+		position_ = is_at_end_ ? all.events() : 0;
 		return *position_;
 	}
 	const detail::Index::Checkpoint from = all.before_time(walk_.item().key);

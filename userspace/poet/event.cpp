@@ -29,7 +29,7 @@ monitor::trace::Event detail::Access::internal(const Event &event)
 		made.packet = static_cast<const std::byte *>(event.place_);
 		return made;
 	}
-	const auto &described = *static_cast<const Described *>(event.place_);
+	const auto &described = *static_cast<const GenericCtf *>(event.place_);
 	made.packet = described.packet;
 	made.packet_cpu = described.cpu;
 	made.at_bits = described.at_bits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a poet::Filter holds: FDL compiled for the classes of one trace.
 //
-// Asked per event by cursors and visits. Const: any number of threads.
+// Used per event by cursors and visits. Const: any number of threads.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ public:
 		return can_match(event.class_index()) && filter_.matches(detail::Access::internal(event));
 	}
 	const monitor::filter::Filter &filter() const { return filter_; }
-	// Throws Error if the filter is of another trace.
+	// Throws Error if the filter was made for another trace.
 	void demand(const detail::Core &core) const
 	{
 		if (&core != core_.get())

@@ -34,7 +34,7 @@ void Index::add(std::uint64_t time, std::uint64_t events)
 	checkpoints_.push_back({time, events});
 	if (checkpoints_.size() < max_checkpoints)
 		return;
-	// every second one stays, the first among them
+	// keep every second checkpoint, including the first
 	for (std::size_t i = 0; 2 * i < checkpoints_.size(); ++i)
 		checkpoints_[i] = checkpoints_[2 * i];
 	checkpoints_.resize((checkpoints_.size() + 1) / 2);
@@ -43,16 +43,16 @@ void Index::add(std::uint64_t time, std::uint64_t events)
 
 const Index::Checkpoint &Index::before_event(std::uint64_t number) const
 {
-	const auto behind = std::upper_bound(checkpoints_.begin() + 1, checkpoints_.end(), number,
-					     [](std::uint64_t n, const Checkpoint &c) { return n < c.events; });
-	return behind[-1];
+	const auto after = std::upper_bound(checkpoints_.begin() + 1, checkpoints_.end(), number,
+					    [](std::uint64_t n, const Checkpoint &c) { return n < c.events; });
+	return after[-1];
 }
 
 const Index::Checkpoint &Index::before_time(std::uint64_t time) const
 {
-	const auto behind = std::upper_bound(checkpoints_.begin() + 1, checkpoints_.end(), time,
-					     [](std::uint64_t t, const Checkpoint &c) { return t < c.time; });
-	return behind[-1];
+	const auto after = std::upper_bound(checkpoints_.begin() + 1, checkpoints_.end(), time,
+					    [](std::uint64_t t, const Checkpoint &c) { return t < c.time; });
+	return after[-1];
 }
 
 } // namespace poet::detail

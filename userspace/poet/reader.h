@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A cursor of one stream that can be copied and knows which item it stands on.
+// A cursor of one stream that can be copied and has a mark for the item it is on.
 //
 // The walker (walker.h) reads with it and keeps copies to come back to. One thread.
-// Invariant: marks and keys never step back while a reader advances; two readers of one stream that stand on the same
-// item have the same mark, wherever they began.
+// Invariant: marks and keys never decrease while a reader advances; two readers of one stream that are on the same item
+// have the same mark, wherever they started.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace poet::detail {
 
-// An item of a stream: the packet it is in, or in front of, and its number among that packet's items.
+// An item of a stream: the packet it is in, or precedes, and its number among that packet's items.
 struct Mark {
 	std::uint64_t packet = 0, item = 0;
 
@@ -31,7 +31,7 @@ class Reader {
 public:
 	using Cursor = monitor::trace::Cursor;
 
-	// Stands at the end: start() comes next.
+	// Is at the end; call start() next.
 	explicit Reader(Cursor &&cursor) : cursor_(std::move(cursor)) {}
 	Reader(Reader &&) = default;
 	Reader &operator=(Reader &&) = default;
@@ -44,7 +44,8 @@ public:
 		return made;
 	}
 
-	// To the first item of this packet or behind it, read from packet `from` on, which is this one or before it.
+	// To the first item of this packet or after it; reads from packet `from`, which is this packet or an earlier
+	// one.
 	void start(std::uint64_t from, std::uint64_t packet)
 	{
 		key_ = 0;
@@ -66,7 +67,7 @@ public:
 
 	bool at_end() const { return is_stopped_ || cursor_.item() == Cursor::Item::end; }
 	Mark mark() const { return at_end() ? Mark::end() : mark_; }
-	// By which the merge orders the item: its time, but no item of a stream comes before those before it.
+	// The merge's sort key: the item's time, but never less than that of an earlier item of the stream.
 	std::uint64_t key() const { return key_; }
 	const Cursor &cursor() const { return cursor_; }
 

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "core.h"
 
 namespace poet {
@@ -59,7 +59,7 @@ Field Trace::field(std::string_view name) const
 		for (const FieldInfo &field : cls.fields)
 			known.insert(field.name);
 	throw Error("no event of the trace has a field \"" + std::string(name) + "\"." +
-		    monitor::nearest(std::string(name), {known.begin(), known.end()}));
+		    monitor::suggestions(std::string(name), {known.begin(), known.end()}));
 }
 
 std::optional<Field> Trace::find_field(std::string_view name) const

@@ -9,7 +9,7 @@ namespace {
 
 using namespace monitor::trace;
 
-// One element of a list, which begins at at_bits.
+// One element of a list, which starts at at_bits.
 Value element_value(const FieldClass &type, const View &view, std::uint64_t at_bits)
 {
 	at_bits = aligned(at_bits, type.align_bits);
@@ -22,9 +22,9 @@ Value element_value(const FieldClass &type, const View &view, std::uint64_t at_b
 	return type.is_text ? Value(text_at(type, view, at_bits)) : Value();
 }
 
-// A field that is described, as `monitor list` prints it.
-std::string described_text(const monitor::trace::Field &field, const monitor::trace::Event &event,
-			   std::uint64_t at_bits)
+// A field of generic CTF, as `monitor list` prints it.
+std::string generic_ctf_text(const monitor::trace::Field &field, const monitor::trace::Event &event,
+			     std::uint64_t at_bits)
 {
 	FieldClass scope;
 	scope.kind = FieldClass::Kind::structure;
@@ -32,7 +32,7 @@ std::string described_text(const monitor::trace::Field &field, const monitor::tr
 	scope.members.push_back({"v", *field.type, {}, {}});
 	LineBuffer line;
 	FieldText(scope, false).put(event.view(), at_bits, line);
-	return std::string(line.view().substr(2)); // behind "v="
+	return std::string(line.view().substr(2)); // after "v="
 }
 
 } // namespace
@@ -64,7 +64,7 @@ std::vector<Value> values_of(const Ref &ref, const monitor::trace::Event &event)
 		return values;
 	const FieldClass &element = ref.field->type->element.front();
 	if (element.is_fixed && element.fixed_bits == 0)
-		return values; // any number of nothing
+		return values; // elements of size 0
 	const View view = event.view();
 	const std::uint64_t length = length_of(*ref.field->type, view, at_bits);
 	for (std::uint64_t i = 0; i < length && !is_over(*ref.field->type, view, at_bits); ++i) {
@@ -81,7 +81,8 @@ std::string text_of(const Ref &ref, const monitor::trace::Event &event)
 		return {};
 	std::uint64_t at_bits = 0;
 	if (ref.field->type)
-		return locate(*ref.field, event, at_bits) ? described_text(*ref.field, event, at_bits) : std::string();
+		return locate(*ref.field, event, at_bits) ? generic_ctf_text(*ref.field, event, at_bits)
+							  : std::string();
 	if (ref.field->kind == FieldKind::text)
 		return readable(ref.ref.get<std::string_view>(event));
 	if (const std::string *label = ref.ref.label(event); label && !label->empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The visits: the internal loops, with their events gathered into batches.
+// The visits: the internal loops, which collect their events in batches.
 #include "poet/visit.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ const Filter::Body *body_of(const Selection &selection, const Core &core)
 	return &selection.filter->body();
 }
 
-// What was found is told however the visit ends.
+// Reports the problems found however the visit ends.
 class Found {
 public:
 	explicit Found(const Core &core) : core_(core) {}
@@ -41,7 +41,7 @@ private:
 	const Core &core_;
 };
 
-// The merge with a function that says for each event whether it is meant. Only on_gap knows that the visit was ended.
+// merge() with a function that selects events. merge() returns nothing, so its callbacks record the end of the visit.
 template <class IsMeant, class AlsoGap>
 void merge_batches(const Core &core, TimeRange range, std::uint64_t from, const Visitor &visitor, IsMeant &&is_meant,
 		   AlsoGap &&also_gap)
@@ -64,7 +64,7 @@ void merge_batches(const Core &core, TimeRange range, std::uint64_t from, const 
 		batch.flush();
 }
 
-// Who runs is known to those who have read from the begin.
+// Which thread runs is known only if all events from the start are read.
 void merge_with_threads(const Core &core, const Selection &selection, const Filter::Body &filter,
 			const Visitor &visitor)
 {
@@ -80,7 +80,7 @@ void merge_with_threads(const Core &core, const Selection &selection, const Filt
 		      [&](const StreamInfo &stream) { threads.gap(stream); });
 }
 
-// All events of one stream. False: the visitor wants no more.
+// All events of one stream. False: the visitor ended the visit.
 class StreamVisit {
 public:
 	StreamVisit(const Core &core, const Selection &selection, const Filter::Body *filter,
@@ -94,14 +94,14 @@ public:
 		Found found(core_);
 		const monitor::trace::Trace &trace = core_.trace();
 		monitor::trace::Cursor cursor(stream, trace.description(), found.problems, trace.begin_time());
-		const std::uint64_t behind = selection_.to + (selection_.to + 1 != 0 ? 1 : 0);
+		const std::uint64_t after = selection_.to + (selection_.to + 1 != 0 ? 1 : 0);
 		cursor.start(selection_.from);
 		while (cursor.item() != monitor::trace::Cursor::Item::end && cursor.time() <= selection_.to) {
 			if (cursor.item() == monitor::trace::Cursor::Item::gap) {
 				if (!batch.gap(gap_of(cursor.gap(), core_.stream_list()[stream.info().index])))
 					return false;
 				cursor.advance();
-			} else if (!cursor.visit_before(behind,
+			} else if (!cursor.visit_before(after,
 							[&](const InnerEvent &event) { return put(event, batch); })) {
 				return false;
 			}
@@ -123,7 +123,7 @@ private:
 	const std::atomic<bool> &is_over_;
 };
 
-// The streams in the order in which they are taken: the largest first, so that the last ones are short.
+// The streams in the order in which they are processed: the largest first, so that the last ones are short.
 std::vector<const monitor::trace::Stream *> by_size(const Core &core)
 {
 	std::vector<const monitor::trace::Stream *> streams;
@@ -136,7 +136,7 @@ std::vector<const monitor::trace::Stream *> by_size(const Core &core)
 	return streams;
 }
 
-// The workers of one visit. What the first of them throws is thrown when all are done.
+// The workers of one visit. The first exception is rethrown when all are done.
 class Workers {
 public:
 	Workers(const Core &core, const Selection &selection, const Filter::Body *filter, const Visitor &visitor)
@@ -208,7 +208,7 @@ void visit_parallel(const poet::Trace &trace, const Selection &selection, unsign
 	const Filter::Body *filter = body_of(selection, core);
 	if (filter && filter->asks_who_runs())
 		throw Error(
-		    "who runs is not known to a visit by streams (`tid`, `thread`): use visit() with this filter");
+		    "a visit by streams does not know who runs (`tid`, `thread`): use visit() with this filter");
 	Workers(core, selection, filter, visitor).run(threads);
 }
 

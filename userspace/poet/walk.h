@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A place between two items of the merged order of a trace, moved by one item in either direction, or to a time.
+// A position between two items of the merged order of a trace, moved by one item in either direction, or to a time.
 //
-// One walker per stream (walker.h), and a heap of their next items, or of those before the place, whichever way it
-// moves. The cursors (cursor.cpp) count events and apply filters on top of it. One thread.
-// Invariants: the order is that of trace::merge(): by key, then by stream; the walkers' places are one cut through it.
+// One walker per stream (walker.h), and a heap of the walkers' next or previous items, depending on the direction. The
+// cursors (cursor.cpp) count events and apply filters on top of it. One thread.
+// Invariants: the order is that of trace::merge(): by key, then by stream; the walkers' positions are one cut through
+// it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace poet::detail {
 
 class Walk {
 public:
-	// At the begin.
+	// At the start.
 	Walk(const Core &core, monitor::trace::Problems &problems);
 
 	void to_begin();
@@ -23,7 +24,7 @@ public:
 	// Before the first item at or after this time.
 	void seek(std::uint64_t time);
 
-	// Moves over the next item or the one before. False: there is none.
+	// Moves over the next or the previous item. False: there is none.
 	bool step()
 	{
 		if (way_ != Way::forward)
@@ -39,7 +40,7 @@ public:
 	{
 		if (way_ != Way::backward)
 			turn(Way::backward);
-		else if (is_stale_) // only now, as reading on may take the item away
+		else if (is_stale_) // only now: reading on may discard the item
 			update(walkers_[last_].has_previous(), walkers_[last_]);
 		is_stale_ = !heads_.empty();
 		if (heads_.empty())
@@ -48,7 +49,7 @@ public:
 		walkers_[last_].step_back();
 		return true;
 	}
-	// The item behind the place. False: there is none.
+	// Finds the item after the position. False: there is none.
 	bool find_next()
 	{
 		if (way_ != Way::forward)
@@ -59,7 +60,7 @@ public:
 		return true;
 	}
 
-	// Behind a successful step_back() or find_next(): the item behind the place.
+	// After a successful step_back() or find_next(): the item after the position.
 	const Window::Item &item() const { return walkers_[last_].next(); }
 	const Window::Loss &loss() const { return walkers_[last_].loss(item()); }
 	std::uint32_t stream_index() const { return walkers_[last_].stream_index(); }
@@ -68,7 +69,7 @@ private:
 	enum class Way : std::uint8_t { unknown, forward, backward };
 	struct Head {
 		std::uint64_t key;
-		std::uint32_t walker; // in the order of the streams
+		std::uint32_t walker; // index into walkers_, in the order of the streams
 	};
 
 	static constexpr std::size_t all_windows_bytes = 16u << 20;
@@ -97,7 +98,7 @@ private:
 	std::vector<Walker> walkers_;
 	std::vector<Head> heads_;
 	Way way_ = Way::unknown;
-	bool is_stale_ = false; // backward: the first head is the item behind the place still
+	bool is_stale_ = false; // backward: the first head is still the item after the position
 	std::uint32_t last_ = 0;
 };
 

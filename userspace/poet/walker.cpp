@@ -11,10 +11,10 @@ using monitor::trace::PacketHead;
 using monitor::trace::Problems;
 using InnerStream = monitor::trace::Stream;
 
-constexpr std::size_t max_copies = 16;                       // that one reading leaves; even
+constexpr std::size_t max_copies = 16;                       // left on the stack by one pass; must be even
 constexpr std::size_t max_stack = 32;                        // of windows passed on the way forward
-constexpr std::uint64_t part_bytes = 32u << 10;              // what is read to go back
-constexpr std::uint64_t kept_bytes = std::uint64_t(1) << 20; // of what was passed on the way back
+constexpr std::uint64_t part_bytes = 32u << 10;              // read at a time when going back
+constexpr std::uint64_t kept_bytes = std::uint64_t(1) << 20; // of packets passed on the way back
 
 Reader make_reader(const Core &core, const InnerStream &stream, Problems &problems)
 {
@@ -122,7 +122,8 @@ bool Walker::read_before()
 	return false;
 }
 
-// Reads on until done(reader) or the end. The way is put onto the stack, its last part into the window too if it fits.
+// Reads until done(reader) or the end. Copies along the way go onto the stack, the last part into the window too if it
+// fits.
 template <class Done> void Walker::cover(Reader &reader, Done done)
 {
 	const std::size_t bottom = stack_.size();
@@ -144,7 +145,7 @@ template <class Done> void Walker::cover(Reader &reader, Done done)
 	}
 }
 
-// Of two copies each the earlier one stays.
+// Keeps the earlier one of each pair of copies.
 void Walker::thin(std::size_t bottom)
 {
 	std::size_t kept = bottom;
@@ -157,7 +158,7 @@ void Walker::thin(std::size_t bottom)
 	stack_.erase(stack_.begin() + static_cast<std::ptrdiff_t>(kept), stack_.end());
 }
 
-// The part on top of the stack becomes the window, with the place behind it. False: the window does not hold all of it.
+// The part on top of the stack becomes the window; the position is after it. False: the window does not hold all of it.
 bool Walker::take_window()
 {
 	Copy &last = stack_.back();
@@ -169,12 +170,12 @@ bool Walker::take_window()
 	return true;
 }
 
-// Where to begin to read what lies before this packet.
+// The packet from which to read what precedes this packet.
 std::uint64_t Walker::earlier(std::uint64_t packet) const
 {
 	const std::uint64_t first = stream_->first_packet();
 	if (!stream_->tells_times())
-		return first; // the times of events follow from those before them
+		return first; // an event's time is derived from the events before it
 	const std::uint64_t end = stream_->offset(packet);
 	std::uint64_t found = packet - 1;
 	while (found > first && end - stream_->offset(found) < part_bytes)
@@ -182,14 +183,14 @@ std::uint64_t Walker::earlier(std::uint64_t packet) const
 	return behind_good(found);
 }
 
-// This packet or an earlier one, with a good one before it: a reader that begins there knows all that it needs.
+// This packet or an earlier one whose predecessor is good: a reader that starts there has all it needs.
 std::uint64_t Walker::behind_good(std::uint64_t packet) const
 {
 	PacketHead head;
 	const auto tells = [&](std::uint64_t before) {
-		// an empty one tells no time if it is described
+		// an empty packet of generic CTF does not give a time
 		return !stream_->read_head(before, head) &&
-		       (!stream_->info().is_described || head.content_bits > head.first_bits);
+		       (!stream_->info().is_generic_ctf || head.content_bits > head.first_bits);
 	};
 	while (packet > stream_->first_packet() && !tells(packet - 1))
 		--packet;
@@ -201,7 +202,7 @@ void Walker::start(Reader &reader, std::uint64_t packet) const
 	reader.start(packet > stream_->first_packet() ? packet - 1 : packet, packet);
 }
 
-// Going back leaves bytes behind that are not needed soon.
+// Frees packets passed on the way back, which are not needed soon.
 void Walker::drop_above(std::uint64_t packet)
 {
 	high_packet_ = std::max(high_packet_, packet);

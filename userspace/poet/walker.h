@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A place between two items of one stream, moved by one item in either direction, or to a time.
+// A position between two items of one stream, moved by one item in either direction, or to a time.
 //
-//     [ what was not read | stack_: copies of readers on the way | window_: decoded items | front_: what comes next ]
+//     [ not read | stack_: copies of readers on the way | window_: decoded items | front_: what follows ]
 //
-// Streams are decoded forward only. To go back before the window, a part of the stream in front of it is read once
-// from the begin of a packet, while copies of the reader are kept at even distances; the last distance becomes the
-// window, and those before it are read again when their turn comes. A distance that is too long for the window, as a
-// packet may be of any size, is divided in the same way. The Walk (walk.h) has one walker per stream. One thread.
+// Streams are decoded forward only. To go back before the window, the part of the stream before it is read once from
+// the start of a packet, keeping copies of the reader at even distances; the items from the last copy on become the
+// window, and those from earlier copies are read again when needed. A part that is too long for the window (packets may
+// be of any size) is divided in the same way. The Walk (walk.h) has one walker per stream. One thread.
 // Invariants: the items of the stack's copies and of the window follow each other without a hole; neither the stack nor
 // the window grows with the stream.
 #pragma once
@@ -22,19 +22,19 @@ namespace poet::detail {
 
 class Walker {
 public:
-	// At the stream's begin. The window takes about window_bytes.
+	// At the start of the stream. The window uses about window_bytes.
 	Walker(const Core &core, const monitor::trace::Stream &stream, monitor::trace::Problems &problems,
 	       std::size_t window_bytes);
 
 	void to_begin();
 	void to_end();
-	// Before the first item whose key is not before this time.
+	// Before the first item whose key is at or after this time.
 	void seek(std::uint64_t time);
 
-	// Whether there is an item behind or before the place; reads on if need be.
+	// Whether there is an item after or before the position; reads on if necessary.
 	bool has_next() { return at_ < window_.size() || load_next(); }
 	bool has_previous() { return at_ > 0 || load_previous(); }
-	// If there is one:
+	// Only if there is one:
 	const Window::Item &next() const { return window_[at_]; }
 	const Window::Item &previous() const { return window_[at_ - 1]; }
 	void step() { ++at_; }
@@ -44,7 +44,7 @@ public:
 	std::uint32_t stream_index() const { return stream_->info().index; }
 
 private:
-	// A reader at an item, and how many items it is from there to the next copy's, or to the window's first.
+	// A reader at an item, and the number of items from there to the next copy's item, or to the window's first.
 	struct Copy {
 		Reader reader;
 		std::uint64_t items = 0;
@@ -63,11 +63,11 @@ private:
 
 	const monitor::trace::Stream *stream_;
 	Window window_;
-	std::size_t at_ = 0;        // of the window: the next item
-	Reader begin_, front_;      // at the window's first item; behind its last one
+	std::size_t at_ = 0;        // index in the window of the next item
+	Reader begin_, front_;      // at the window's first item; after its last one
 	std::vector<Copy> stack_;   // before the window
-	std::optional<Mark> first_; // of the stream's first item, once it is known
-	std::uint64_t high_packet_; // bytes of packets behind this one are not in memory
+	std::optional<Mark> first_; // of the stream's first item, once known
+	std::uint64_t high_packet_; // bytes of packets after this one are not in memory
 };
 
 } // namespace poet::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Some consecutive items of one stream, decoded: where a cursor goes back and forth.
+// Some consecutive items of one stream, decoded: a cursor moves back and forth in it.
 //
 // Filled by the walker (walker.h) of its stream. Events refer to the mapped file, and to slots that are kept here.
 // Invariant: it never holds more than capacity() items, however large a packet is.
@@ -19,7 +19,7 @@ class Window {
 public:
 	struct Item {
 		std::uint64_t key; // see Reader
-		std::int64_t loss; // which of the losses; negative: an event
+		std::int64_t loss; // index into losses_; negative: an event
 		Event event;
 	};
 
@@ -28,13 +28,13 @@ public:
 		Mark mark;
 	};
 
-	// As many items as fit into so many bytes.
+	// As many items as fit into this many bytes.
 	Window(const Core &core, std::uint32_t stream, std::size_t bytes)
 	    : core_(&core), stream_(&core.stream_list()[stream]), slot_count_(core.slots(stream))
 	{
 		const std::size_t item_bytes =
-		    sizeof(Item) + (slot_count_ ? sizeof(Described) + slot_count_ * sizeof(std::uint64_t) : 0);
-		capacity_ = std::clamp<std::size_t>(bytes / item_bytes, least_items, most_items);
+		    sizeof(Item) + (slot_count_ ? sizeof(GenericCtf) + slot_count_ * sizeof(std::uint64_t) : 0);
+		capacity_ = std::clamp<std::size_t>(bytes / item_bytes, min_items, max_items);
 	}
 
 	std::size_t capacity() const { return capacity_; }
@@ -48,7 +48,7 @@ public:
 		items_.clear();
 		losses_.clear();
 	}
-	// The item that the reader stands on.
+	// Adds the item that the reader is on.
 	void put(const Reader &reader)
 	{
 		reserve();
@@ -60,14 +60,14 @@ public:
 		const monitor::trace::Event &event = reader.cursor().event();
 		const void *place = event.packet;
 		if (slot_count_ > 0)
-			place = put_described(event, items_.size() - 1);
+			place = put_generic_ctf(event, items_.size() - 1);
 		Access::fill(item.event, event, *core_, place);
 	}
 
 private:
-	static constexpr std::size_t least_items = 16, most_items = 4096;
+	static constexpr std::size_t min_items = 16, max_items = 4096;
 
-	// Once, when the first item comes: what points into these vectors stays where it is.
+	// Once, for the first item: pointers into these vectors then stay valid.
 	void reserve()
 	{
 		if (items_.capacity() >= capacity_)
@@ -76,7 +76,7 @@ private:
 		described_.resize(slot_count_ ? capacity_ : 0);
 		slots_.resize(capacity_ * slot_count_);
 	}
-	const void *put_described(const monitor::trace::Event &event, std::size_t number)
+	const void *put_generic_ctf(const monitor::trace::Event &event, std::size_t number)
 	{
 		std::uint64_t *slots = slots_.data() + number * slot_count_;
 		std::memcpy(slots, event.slots, slot_count_ * sizeof *slots);
@@ -94,7 +94,7 @@ private:
 	std::size_t slot_count_, capacity_ = 0;
 	std::vector<Item> items_;
 	std::vector<Loss> losses_;
-	std::vector<Described> described_; // by item
+	std::vector<GenericCtf> described_; // by item
 	std::vector<std::uint64_t> slots_;
 };
 

@@ -7,10 +7,10 @@
 namespace monitor::query {
 namespace {
 
-// Behind what every activity has.
+// After what every activity has.
 enum More : std::size_t { result = 11, cpu_ns, waiting_ns, blocked_ns, argument, waker, waker_tid, columns };
 
-bool has_regions(const trace::Description &description)
+bool has_user_activities(const trace::Description &description)
 {
 	const auto has = [&](const std::string &name) {
 		for (const trace::EventClass *cls : description.find(name))
@@ -47,13 +47,13 @@ void ActivityCursor::filter(int, sqlite3_value **)
 {
 	rows_.clear();
 	pull_.reset();
-	regions_.reset();
+	user_activities_.reset();
 	machine_.emplace(context_.trace, context_.info);
 	machine_->add(*this);
-	if (has_regions(context_.trace.description())) {
-		regions_.emplace(analyze::RegionBy::thread, context_.trace, *machine_);
-		regions_->on_closed([this](const analyze::Region &closed) { region(closed); });
-		machine_->add(*regions_);
+	if (has_user_activities(context_.trace.description())) {
+		user_activities_.emplace(analyze::UserActivityBy::thread, context_.trace, *machine_);
+		user_activities_->on_closed([this](const analyze::UserActivity &closed) { add_row(closed); });
+		machine_->add(*user_activities_);
 	}
 	pull_.emplace(context_.trace, trace::TimeRange{}, [](const trace::Stream &) { return true; });
 	number_ = 0;
@@ -69,7 +69,7 @@ void ActivityCursor::next()
 		fold_more();
 }
 
-// Until something has ended.
+// Folds until an activity has ended.
 void ActivityCursor::fold_more()
 {
 	constexpr std::uint64_t between = 4096;
@@ -136,10 +136,10 @@ void ActivityCursor::blocked(const analyze::Thread &thread, std::uint64_t from, 
 	rows_.push_back(std::move(row));
 }
 
-// What the scheduler's events say of its time is known only where there are some.
-void ActivityCursor::region(const analyze::Region &closed)
+// What the scheduler's events say about its time is known only if they were recorded.
+void ActivityCursor::add_row(const analyze::UserActivity &closed)
 {
-	std::vector<Value> row = row_of("region", closed.activity, closed.thread, closed.begin, closed.end);
+	std::vector<Value> row = row_of("activity", closed.activity, closed.thread, closed.begin, closed.end);
 	const auto ns = [&](std::uint64_t ticks) {
 		return static_cast<std::int64_t>(context_.trace.description().clock.to_ns(ticks));
 	};

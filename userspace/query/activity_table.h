@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The table `activities`: what lies between two events, a row each: system calls, times blocked, regions of programs.
+// The table `activities`: the interval between two events, one row each: system calls, blocked times, programs'
+// activities.
 //
-//     Pull -> Machine (and RegionFold) -> ended intervals -> rows
+//     Pull -> Machine (and UserActivityFold) -> finished intervals -> rows
 //
-// Nothing is kept: every scan folds the trace from its begin while rows are asked for, in the order in which the
+// Nothing is kept: every scan folds the trace from its start while rows are fetched, in the order in which the
 // activities end. Used through Module (module.h).
-// Invariant: an activity is told once, when its end was seen; `whole` is 0 if an end of it was not.
+// Invariant: an activity is reported once, when its end was seen; `whole` is 0 if its start or its end was not seen.
 #pragma once
 
 #include <deque>
@@ -15,7 +16,7 @@
 #include <vector>
 
 #include "analyze/machine.h"
-#include "analyze/regions.h"
+#include "analyze/user_activities.h"
 #include "context.h"
 #include "memory_table.h"
 #include "trace/pull.h"
@@ -39,7 +40,7 @@ private:
 			 std::int64_t result) override;
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
-	void region(const analyze::Region &region);
+	void add_row(const analyze::UserActivity &closed);
 
 	std::vector<Value> row_of(const char *kind, Value name, const analyze::Thread &thread, std::uint64_t begin,
 				  std::uint64_t end) const;
@@ -47,11 +48,11 @@ private:
 
 	Context &context_;
 	std::optional<analyze::Machine> machine_;
-	std::optional<analyze::RegionFold> regions_;
+	std::optional<analyze::UserActivityFold> user_activities_;
 	std::optional<trace::Pull> pull_;
-	std::deque<std::vector<Value>> rows_; // ended, not fetched yet
+	std::deque<std::vector<Value>> rows_; // finished, not fetched yet
 	std::int64_t number_ = 0;
-	std::uint64_t time_ = 0; // of the event that is folded
+	std::uint64_t time_ = 0; // of the event being folded
 	bool is_finished_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace monitor::query {
 namespace {
 
-// Pages and names are shared, the tables of both are not.
+// Pages and names are shared, the tables that refer to them are not.
 std::size_t size_of(const trace::Threads &threads)
 {
 	return (32u << 10) + threads.count() * sizeof(std::shared_ptr<trace::Threads::Name>);
@@ -16,15 +16,15 @@ std::size_t size_of(const trace::Threads &threads)
 
 const Checkpoints::State *Checkpoints::before(std::uint64_t time) const
 {
-	const auto behind = std::ranges::upper_bound(states_, time, {}, &State::time);
-	return behind == states_.begin() ? nullptr : &*(behind - 1);
+	const auto after = std::ranges::upper_bound(states_, time, {}, &State::time);
+	return after == states_.begin() ? nullptr : &*(after - 1);
 }
 
 void Checkpoints::offer(std::uint64_t time, const trace::Threads &threads)
 {
 	states_.push_back({time, threads});
 	bytes_ += size_of(threads);
-	if (bytes_ < most_bytes)
+	if (bytes_ < max_bytes)
 		return;
 	std::vector<State> kept;
 	bytes_ = 0;

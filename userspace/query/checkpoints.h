@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Who ran where and what threads are called, at some moments of the trace: from there on a scan may begin.
+// Which threads ran where, and their names, at some moments of the trace: a scan may start from there.
 //
-// Scans that need to know the threads (event_scan.h) leave states behind as they pass; a later one that seeks begins
-// with the last state before its time instead of at the begin of the trace. Bounded: when there are too many, every
-// second one goes. Invariant: a state knows all items before its time and none at it or behind it.
+// Scans that need to know the threads (event_scan.h) leave states as they pass; a later scan that seeks starts with the
+// last state before its time instead of at the start of the trace. Bounded: when there are too many, every second one
+// is dropped. Invariant: a state includes all items before its time, and none at it or after it.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,11 @@ public:
 		trace::Threads threads;
 	};
 
-	// The last one at or before this time, or nullptr. Valid until the next offer().
+	// The last state at or before this time, or nullptr. Valid until the next offer().
 	const State *before(std::uint64_t time) const;
 
-	// Whether a scan that read so many events since it began, or since its last offer, may leave its state here.
+	// Whether a scan that has read this many events since its start, or since its last offer, may leave its state
+	// here.
 	bool wants(std::uint64_t events, std::uint64_t time) const
 	{
 		return events >= spacing_ && (states_.empty() || time > states_.back().time);
@@ -35,7 +36,7 @@ public:
 	void offer(std::uint64_t time, const trace::Threads &threads);
 
 private:
-	static constexpr std::size_t most_bytes = 32u << 20;
+	static constexpr std::size_t max_bytes = 32u << 20;
 
 	std::vector<State> states_; // by time
 	std::uint64_t spacing_;     // doubled when there are too many

@@ -17,11 +17,11 @@ Context::Context(trace::Trace &opened, const std::optional<std::string> &filter,
 
 std::shared_ptr<const filter::Filter> Context::compiled(const std::string &expression)
 {
-	constexpr std::size_t most_kept = 64;
+	constexpr std::size_t max_kept = 64;
 	if (const auto known = compiled_.find(expression); known != compiled_.end())
 		return known->second;
 	auto made = std::make_shared<const filter::Filter>(expression, trace.description(), trace.begin_time());
-	if (compiled_.size() >= most_kept)
+	if (compiled_.size() >= max_kept)
 		compiled_.clear();
 	return compiled_.emplace(expression, std::move(made)).first->second;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tables of one query session share: the trace, the filter over it, the states to seek to, the interrupt.
+// What the tables of one query session share: the trace, the filter on it, the states to seek to, the interrupt flag.
 //
 // Owned by Database (database.h), which outlives every table and cursor. One thread; only `interrupted` may be set from
 // a signal handler.
@@ -22,7 +22,7 @@ namespace monitor::query {
 
 class Context {
 public:
-	// `filter`: only these events are in the tables of events. Throws Error.
+	// `filter`: the tables of events contain only these events. Throws Error.
 	Context(trace::Trace &opened, const std::optional<std::string> &filter, std::uint64_t events_per_checkpoint);
 
 	trace::Trace &trace;
@@ -32,9 +32,9 @@ public:
 	std::atomic<bool> interrupted = false;
 	std::uint64_t events_decoded = 0; // by all scans
 
-	// Compiled once per text. Throws FilterError.
+	// Compiles each text once. Throws FilterError.
 	std::shared_ptr<const filter::Filter> compiled(const std::string &expression);
-	// How many events there are, by the size of the trace.
+	// Estimated number of events, from the size of the trace.
 	double estimated_events() const { return estimated_events_; }
 	std::int64_t time_ns(std::uint64_t time) const;
 

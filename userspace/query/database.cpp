@@ -6,15 +6,15 @@
 
 #include "activity_table.h"
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "event_table.h"
 #include "module.h"
 
 namespace monitor::query {
 namespace {
 
-constexpr sqlite3_int64 most_memory_bytes = 256 << 20;
-constexpr int longest_value_bytes = 64 << 20;
+constexpr sqlite3_int64 max_memory_bytes = 256 << 20;
+constexpr int max_value_bytes = 64 << 20;
 
 bool same(const std::string &a, const std::string &b)
 {
@@ -26,7 +26,7 @@ bool contains(const std::vector<std::string> &names, const std::string &name)
 	return std::ranges::any_of(names, [&](const std::string &known) { return same(known, name); });
 }
 
-// Pragmas that only tell.
+// Pragmas that only return information.
 bool is_harmless(const char *pragma)
 {
 	for (const char *known : {"table_info", "table_xinfo", "table_list", "function_list", "module_list",
@@ -41,7 +41,7 @@ bool is_harmless_function(const char *name)
 	return name && sqlite3_stricmp(name, "load_extension") != 0;
 }
 
-// SQLite does this itself when a virtual table tells its columns; of a statement it is refused otherwise.
+// SQLite does this itself when a virtual table declares its columns; in a statement it is rejected elsewhere.
 bool is_declaration(int action, const char *table)
 {
 	return action == SQLITE_UPDATE && table && std::strcmp(table, "sqlite_master") == 0;
@@ -80,11 +80,11 @@ Database::Database(trace::Trace &trace, const std::optional<std::string> &filter
 	constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
 	sqlite3 *opened = nullptr;
 	const int status = sqlite3_open_v2(":memory:", &opened, flags, nullptr);
-	handle_.reset(opened); // it may be there although it failed
+	handle_.reset(opened); // may be set even on failure
 	if (status != SQLITE_OK)
 		throw Error("SQLite cannot be started: out of memory");
-	sqlite3_hard_heap_limit64(most_memory_bytes);
-	sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, longest_value_bytes);
+	sqlite3_hard_heap_limit64(max_memory_bytes);
+	sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, max_value_bytes);
 	sqlite3_limit(handle(), SQLITE_LIMIT_ATTACHED, 0);
 	ask(handle(), "SELECT name FROM pragma_module_list",
 	    [this](sqlite3_stmt *row) { taken_.push_back(text_of(row, 0)); });
@@ -108,7 +108,7 @@ void Database::interrupt() noexcept
 	sqlite3_interrupt(handle());
 }
 
-// A class may be called as it likes: what SQL or a table of ours has already is called event.NAME.
+// A class may have any name: one that SQL or one of our tables already uses becomes event.NAME.
 std::string Database::free_name(const std::string &untrusted_name) const
 {
 	const std::string name = untrusted_name.substr(0, untrusted_name.find('\0'));
@@ -167,7 +167,7 @@ void Database::add_folds()
 std::string Database::why_missing(const std::string &table) const
 {
 	if (same(table, "threads") || same(table, "activities"))
-		return "this trace has no scheduler events (sched_switch), so nothing tells of its threads";
+		return "this trace has no scheduler events (sched_switch), so its threads are unknown";
 	if (same(table, "ratios"))
 		return "this recording has no counters: record with -m, for example -m cpu,cache";
 	return "";
@@ -185,7 +185,7 @@ std::string Database::schema(const std::string &table)
 {
 	const auto known = std::ranges::find_if(tables_, [&](const auto &name) { return same(name, table); });
 	if (known == tables_.end())
-		throw Error("there is no table " + table + "." + nearest(table, tables_));
+		throw Error("there is no table " + table + "." + suggestions(table, tables_));
 	std::string text, comment;
 	ask(handle(), "SELECT name, type, hidden FROM pragma_table_xinfo(" + quoted(*known) + ")",
 	    [&](sqlite3_stmt *row) {

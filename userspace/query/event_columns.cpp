@@ -26,7 +26,7 @@ const char *type_of(FieldKind kind)
 								  : "INTEGER";
 }
 
-// The list alone, as FieldText wants it.
+// The list alone, as FieldText needs it.
 void make_list(FieldColumn &column, const trace::Field &field)
 {
 	auto alone = std::make_unique<trace::FieldClass>();
@@ -63,7 +63,7 @@ EventColumns::EventColumns(const trace::Description &description, std::vector<co
 	columns_[static_cast<std::size_t>(From::context)].is_hidden = true;
 	first_field_ = columns_.size();
 	fields_.resize(classes_.size());
-	// Fields that have the same name in several classes are one column, or the first one's label another.
+	// Fields of the same name in several classes share one column, and one for their labels.
 	std::map<std::string, std::pair<std::size_t, std::size_t>> known; // its column and its label's, or 0
 	for (std::uint32_t slot = 0; slot < classes_.size(); ++slot) {
 		const trace::EventClass &cls = *classes_[slot];
@@ -82,7 +82,7 @@ EventColumns::EventColumns(const trace::Description &description, std::vector<co
 				continue;
 			EventColumn &column = columns_[found->second.first];
 			if (column.type != type_of(field.kind))
-				column.type = ""; // as it comes
+				column.type = ""; // any type
 			auto &fields = fields_[slot];
 			fields.resize(columns_.size() - first_field_);
 			FieldColumn &made = fields[found->second.first - first_field_];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The columns of a table of events: what every event has, then the fields of its classes; and how a value is read.
+// The columns of a table of events: what every event has, then the fields of its classes; and how to read a value.
 //
 // Made once per table when a query names it (event_table.h). Two classes of one name are one table with the fields of
 // both. Const once made; reading a value needs no search by name.
-// Invariant: column names differ, also without regard to case, as SQL wants it: what every event has keeps its name, a
-// field of that name is called event.NAME.
+// Invariant: column names differ even if case is ignored, as SQL requires: what every event has keeps its name; a field
+// of the same name becomes event.NAME.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "test.h"
+#include "constraint.h"
 #include "trace/event.h"
 #include "trace/field_ref.h"
 #include "trace/field_text.h"
@@ -46,7 +46,7 @@ struct EventColumn {
 	bool is_hidden = false;
 
 	bool is_time() const { return from <= From::ticks; }
-	// Only who reads the trace from its begin knows it.
+	// Known only by reading the trace from its start.
 	bool is_of_thread() const { return from == From::tid || from == From::thread || from == From::tgid; }
 };
 
@@ -54,7 +54,7 @@ struct EventColumn {
 struct FieldColumn {
 	const trace::Field *field = nullptr; // nullptr: the class does not have it
 	trace::FieldRef value;
-	std::unique_ptr<const trace::FieldClass> list; // of a list: a structure of it alone
+	std::unique_ptr<const trace::FieldClass> list; // for a list: a structure that contains only it
 	std::unique_ptr<const trace::FieldText> list_text;
 
 	Type type() const
@@ -68,16 +68,16 @@ struct FieldColumn {
 
 class EventColumns {
 public:
-	static constexpr std::size_t most = 1900; // SQLite takes 2000
+	static constexpr std::size_t most = 1900; // SQLite allows 2000
 
-	// Of all events, without columns for fields.
+	// For all events, without columns for fields.
 	explicit EventColumns(const trace::Description &description);
-	// Of the classes of one name.
+	// For the classes of one name.
 	EventColumns(const trace::Description &description, std::vector<const trace::EventClass *> classes);
 
 	const std::vector<EventColumn> &columns() const { return columns_; }
 	const std::vector<const trace::EventClass *> &classes() const { return classes_; }
-	// nullptr: it is not in this table.
+	// nullptr: not in this table.
 	const FieldColumn *field(std::size_t column, const trace::EventClass &cls) const
 	{
 		const std::uint32_t slot = slots_[cls.index];
@@ -97,7 +97,7 @@ private:
 	std::vector<EventColumn> columns_;
 	std::vector<const trace::EventClass *> classes_;
 	std::vector<std::uint32_t> slots_;             // by class index
-	std::vector<std::vector<FieldColumn>> fields_; // by slot, then by column from the first field on
+	std::vector<std::vector<FieldColumn>> fields_; // by slot, then by column, from the first field
 	std::size_t first_field_ = 0;
 };
 

@@ -51,7 +51,7 @@ std::string_view EventJson::fields(const trace::Event &event)
 	std::uint64_t at_bits = event.at_bits;
 	ignored_.clear();
 	for (trace::ContextText &context : plan.contexts)
-		context.put(event.view(), at_bits, ignored_); // what follows begins behind it
+		context.put(event.view(), at_bits, ignored_); // only to skip it
 	for (const trace::FieldText &payload : plan.payload)
 		payload.put(event.view(), at_bits, line_);
 	line_.put("}");

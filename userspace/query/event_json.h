@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The fields of an event as a JSON object, as `monitor list --json` prints them.
 //
-// Used for the columns `fields` and `context` of the tables of events (event_table.h). A class is compiled when its
-// first event is asked for. One thread.
+// Used for the columns `fields` and `context` of the tables of events (event_table.h). A class is compiled for its
+// first event. One thread.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ public:
 	std::string_view context(const trace::Event &event);
 
 private:
-	struct Token { // a field of one
+	struct Token { // a field of a token
 		std::string before;
 		const trace::Field *field;
 		trace::FieldRef value;

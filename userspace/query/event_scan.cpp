@@ -14,7 +14,7 @@ std::string_view mode_text(const trace::Event &event)
 	return event.mode() == EDC_MODE_KERNEL ? "kernel" : "user";
 }
 
-bool takes_field(const FieldColumn &column, const Test &test, const trace::Event &event)
+bool takes_field(const FieldColumn &column, const Constraint &test, const trace::Event &event)
 {
 	if (!column.is_in(event))
 		return false;
@@ -29,7 +29,7 @@ bool takes_field(const FieldColumn &column, const Test &test, const trace::Event
 	return true;
 }
 
-bool takes_label(const FieldColumn &column, const Test &test, const trace::Event &event)
+bool takes_label(const FieldColumn &column, const Constraint &test, const trace::Event &event)
 {
 	const std::string *label = column.is_in(event) ? column.value.label(event) : nullptr;
 	return label && test.takes(std::string_view(*label));
@@ -91,20 +91,20 @@ bool EventScan::wants_class(const trace::EventClass &cls, ClassPlan &plan) const
 	return true;
 }
 
-// Streams of tokens are of one CPU each.
+// A stream of tokens is of one CPU.
 bool EventScan::wants_stream(const trace::Stream &stream) const
 {
 	return std::ranges::all_of(per_event_, [&](const auto &pair) {
 		const auto &[from, test] = pair;
 		if (from == From::stream)
 			return test->takes(std::string_view(stream.info().name));
-		if (from == From::cpu && !stream.info().is_described)
+		if (from == From::cpu && !stream.info().is_generic_ctf)
 			return stream.info().has_cpu() && test->takes(std::int64_t(stream.info().cpu));
 		return from != From::level || test->takes(std::int64_t(stream.info().level));
 	});
 }
 
-bool EventScan::takes_common(const trace::Event &event, From from, const Test &test) const
+bool EventScan::takes_common(const trace::Event &event, From from, const Constraint &test) const
 {
 	switch (from) {
 	case From::cpu:
@@ -126,7 +126,7 @@ bool EventScan::takes_common(const trace::Event &event, From from, const Test &t
 		return process != trace::Threads::unknown && test.takes(process);
 	}
 	default:
-		return true; // times are the range's
+		return true; // times are in the range
 	}
 }
 
@@ -149,14 +149,14 @@ bool EventScan::takes(const trace::Event &event) const
 	       (!options_.filter || options_.filter->matches(event, running));
 }
 
-// Before a checkpoint the threads have learned of a loss already.
+// The threads of a checkpoint already include the losses before it.
 void EventScan::pass_gap()
 {
 	if (threads_ && pull_->gap().from_time >= began_)
 		threads_->gap(pull_->stream());
 }
 
-// Now and then: whether to stop.
+// Called for every item; says now and then to stop.
 bool EventScan::pause()
 {
 	constexpr std::uint64_t between = 4096;

@@ -8,7 +8,7 @@ namespace {
 
 using From = EventColumn::From;
 
-// What outlives the statement, and what does not.
+// Texts that outlive the statement, and texts that do not.
 void put_lasting(sqlite3_context *context, std::string_view text)
 {
 	sqlite3_result_text64(context, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
@@ -142,7 +142,7 @@ void EventCursor::put_list(sqlite3_context *context, const FieldColumn &field, c
 	field.list_text->put(event.view(), at_bits, line_);
 	std::string_view json = line_.view().substr(name.size());
 	if (field.field->type->is_wide)
-		json = json.substr(1, json.size() - 2); // a number, as a text without the quotes of JSON
+		json = json.substr(1, json.size() - 2); // a number, as a text without JSON's quotes
 	put_passing(context, json);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The tables of events, as Module (module.h) wants them: `events`, and one per event class.
+// The tables of events, as Module (module.h) requires: `events`, and one per event class.
 //
 //     SQLite's xBestIndex -> choose() -> Plan ... xFilter -> options() -> EventScan -> rows
 //
-// Made when a query names the table. Plans are kept as long as the table: prepared statements know them by number.
-// Invariant: a cursor's row is the scan's current event; nothing of it is kept.
+// Made when a query names the table. Plans live as long as the table: prepared statements refer to them by number.
+// Invariant: a cursor's row is the scan's current event; nothing of it is copied.
 #pragma once
 
 #include <map>
@@ -48,12 +48,12 @@ class EventTable {
 public:
 	using Cursor = EventCursor;
 
-	// Of all events.
+	// For all events.
 	explicit EventTable(Context &context)
 	    : context(context), columns(context.trace.description()), json(context.trace.description().classes().size())
 	{
 	}
-	// Of these classes.
+	// For these classes.
 	EventTable(Context &context, std::vector<const trace::EventClass *> classes)
 	    : context(context), columns(context.trace.description(), std::move(classes)),
 	      json(context.trace.description().classes().size())

@@ -23,7 +23,7 @@ Value if_recorded(bool recorded, std::uint64_t value)
 	return recorded ? count(value) : Value();
 }
 
-// What a measurement says of some counts: value, unit, provenance, share of time, upper bound.
+// A measurement of some counts: value, unit, provenance, share of time, upper bound.
 void add_measured(std::vector<Value> &row, const analyze::Measurement &measurement, const analyze::Measured &measured)
 {
 	const double scale = measurement.unit == "%" ? 100 : 1;
@@ -40,7 +40,7 @@ void add_measured(std::vector<Value> &row, const analyze::Measurement &measureme
 
 } // namespace
 
-// Reads all of the trace.
+// Reads the whole trace.
 template <class OnEvent, class OnGap> void Folded::read(OnEvent on_event, OnGap on_gap)
 {
 	constexpr std::uint64_t between = 4096;
@@ -84,7 +84,7 @@ std::vector<Value> Folded::row_of(const analyze::Machine &machine, const analyze
 	const auto ns = [&](std::uint64_t ticks) { return thread.hidden ? Value() : count(clock.to_ns(ticks)); };
 	const analyze::Recorded recorded = analyze::recorded(context_.trace, context_.info, machine.kinds());
 	const analyze::Usage &usage = thread.usage;
-	const bool one = !thread.filtered && !thread.hidden; // else not all of it is known
+	const bool one = !thread.filtered && !thread.hidden; // else it is not known completely
 	return {std::int64_t(thread.tid),
 		std::int64_t(thread.tgid),
 		text_or_null(thread.name),
@@ -145,7 +145,7 @@ void Folded::add_ratios(Rows &rows, const analyze::Machine &machine, const analy
 	}
 }
 
-// Both tables at once: the fold is what takes the time.
+// Makes both tables at once, as the fold takes most of the time.
 void Folded::fold()
 {
 	analyze::Machine machine(context_.trace, context_.info);

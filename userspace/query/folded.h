@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What only a fold of all of the trace tells: the tables `threads` and `ratios`, and how often each class occurs.
+// What only a fold of the whole trace yields: the tables `threads` and `ratios`, and how often each class occurs.
 //
-// Each is made when a query first wants it, then kept; made by Machine and CounterFold, as `monitor report` does.
+// Each is made when a query first needs it, then kept; made by Machine and CounterFold, as in `monitor report`.
 // Invariant: a figure whose events were not recorded is NULL, never 0.
 #pragma once
 
@@ -39,7 +39,7 @@ private:
 	std::optional<std::vector<std::uint64_t>> counts_;
 };
 
-// "" is not known.
+// "" means unknown.
 inline Value text_or_null(const std::string &text)
 {
 	return text.empty() ? Value() : Value(text);

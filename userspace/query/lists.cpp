@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables that tell what a trace is: classes, streams, info.
+// The tables that describe a trace: classes, streams, info.
 #include "database.h"
 #include "module.h"
 
@@ -36,7 +36,7 @@ void Database::add_lists()
 	add("info", "key TEXT, value", [this](std::uint64_t) { return info_rows(); });
 }
 
-// To count, all of the trace is read: only if it is asked for.
+// Counting reads the whole trace, so only if the column is used.
 std::shared_ptr<const Rows> Database::class_rows(std::uint64_t columns_used)
 {
 	auto rows = std::make_shared<Rows>();

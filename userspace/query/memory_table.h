@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A table whose rows are few, made when a query first looks at them: threads, ratios, classes, streams, info.
+// A table with few rows, made when a query first reads them: threads, ratios, classes, streams, info.
 //
 // Used through Module (module.h). Invariant: rows do not change once made, and a row has as many values as columns.
 #pragma once
@@ -16,10 +16,10 @@ namespace monitor::query {
 
 using Rows = std::vector<std::vector<Value>>;
 
-// What a table is: its columns as SQL declares them, and where its rows come from.
+// What a table is: its columns as declared in SQL, and where its rows come from.
 struct MemoryTableOf {
 	std::string columns; // "name TEXT, value REAL"
-	// Of these columns only are values wanted: bit 63 is all from the 63rd on.
+	// Only values of these columns are needed: bit 63 stands for all from the 63rd on.
 	std::function<std::shared_ptr<const Rows>(std::uint64_t columns_used)> rows;
 };
 

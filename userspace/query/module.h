@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A C++ table as a module of SQLite: the callbacks of sqlite3_module, with exceptions made to errors of SQLite.
+// A C++ table as an SQLite module: the callbacks of sqlite3_module, with exceptions turned into SQLite errors.
 //
 // A Table has: `using Cursor`, declaration(), best_index(info) -> SQLite's code, make_cursor(). A Cursor has: filter(
-// plan, values), is_at_end(), next(), column(context, number), row_id(). add_module() makes a table of its own for each
-// connection (eponymous: it is there without a CREATE). No exception passes through SQLite.
+// plan, values), is_at_end(), next(), column(context, number), row_id(). add_module() makes a separate table for each
+// connection (eponymous: it exists without a CREATE). No exception passes through SQLite.
 #pragma once
 
 #include <exception>
@@ -38,7 +38,7 @@ private:
 		std::unique_ptr<typename Table::Cursor> cursor;
 	};
 
-	// Runs it; an exception becomes the message of the table.
+	// Runs `call`; an exception becomes the table's error message.
 	template <class Call> static int guarded(char **message, Call call)
 	{
 		try {

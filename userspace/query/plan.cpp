@@ -43,7 +43,7 @@ bool op_of(unsigned char constraint, Op &op)
 	}
 }
 
-// Whether events can be tested for it before they are rows.
+// Whether events can be checked against the constraint before they become rows.
 bool can_take(const EventColumn &column, Op op, const char *collation)
 {
 	if (column.from == From::fields || column.from == From::context || column.from == From::filter)
@@ -54,7 +54,7 @@ bool can_take(const EventColumn &column, Op op, const char *collation)
 	return !is_text || std::strcmp(collation, "BINARY") == 0;
 }
 
-// How many of all rows are left by a term, roughly. Times are counted apart.
+// Roughly the fraction of all rows that a term leaves. Times are estimated separately.
 double share_of(const EventColumn &column, Op op)
 {
 	if (column.from == From::filter)
@@ -67,7 +67,7 @@ double share_of(const EventColumn &column, Op op)
 
 struct Estimate {
 	double rows;
-	double share_of_time = 1; // that is read at all
+	double share_of_time = 1; // the part that is read at all
 	bool has_begin = false, has_end = false;
 
 	void add_time(Op op)
@@ -96,7 +96,7 @@ bool is_ordered(const sqlite3_index_info &info, const EventColumns &columns)
 	return info.nOrderBy > 0;
 }
 
-// Of tables with many columns the last bit means all behind the 63rd: none of these is of threads.
+// In tables with many columns the last bit stands for all columns after the 63rd: none of these is of threads.
 bool asks_for_threads(const sqlite3_index_info &info, const EventColumns &columns)
 {
 	for (std::size_t i = 0; i < std::min<std::size_t>(columns.columns().size(), 63); ++i)
@@ -112,7 +112,7 @@ void take_time(const EventColumn &column, Op op, const Value &value, const Conte
 	range.to = std::min(range.to, told.to);
 }
 
-// All values of an IN. False: one of them is no value for a test.
+// All values of an IN. False: one of them cannot be used in a constraint.
 bool take_all(sqlite3_value *list, std::vector<Value> &values)
 {
 	sqlite3_value *each = nullptr;
@@ -158,7 +158,7 @@ bool choose(sqlite3_index_info &info, const EventColumns &columns, const Context
 		const EventColumn &column = columns.columns()[number];
 		const bool is_filter = column.from == From::filter && op == Op::equal;
 		if (is_filter && !constraint.usable)
-			return false; // it is no condition that could be asked of a row
+			return false; // a filter cannot be checked on a finished row
 		if (!constraint.usable || !(is_filter || can_take(column, op, sqlite3_vtab_collation(&info, i))))
 			continue;
 		if (op == Op::equal && !column.is_time() && !is_filter && sqlite3_vtab_in(&info, i, -1)) {
@@ -199,7 +199,7 @@ ScanOptions options(const Plan &plan, const EventColumns &columns, Context &cont
 			if (text)
 				made.filter = context.compiled(*text);
 			else
-				made.range = {1, 0}; // NULL, or no text: nothing matches
+				made.range = {1, 0}; // NULL, or not a text: nothing matches
 		} else if (column.is_time()) {
 			take_time(column, op, known.front(), context, made.range);
 		} else if (!column.type.empty()) {
@@ -207,7 +207,7 @@ ScanOptions options(const Plan &plan, const EventColumns &columns, Context &cont
 					  : column.type == "REAL" ? Type::real
 								  : Type::integer;
 			made.knows_threads |= column.is_of_thread();
-			if (auto test = make_test(type, op, known))
+			if (auto test = make_constraint(type, op, known))
 				made.tests.emplace_back(number, std::move(*test));
 		}
 	}

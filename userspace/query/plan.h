@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What of a query a table of events takes upon itself: SQLite's constraints -> a plan, before values are known; then
-// plan and values -> what a scan does.
+// Which constraints of a query a table of events handles itself (xBestIndex): SQLite's constraints -> a plan, before
+// values are known; then plan and values -> what a scan does.
 //
 // choose() is called for xBestIndex, perhaps often for one query; options() for every xFilter. EXPLAIN QUERY PLAN shows
-// text(). Invariant: what a plan takes, SQLite asks again of each row; but for the table's own argument, a filter.
+// text(). Invariant: SQLite checks every constraint of a plan again for each row, except the table's argument, a
+// filter.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +22,20 @@ struct PlanTerm {
 };
 
 struct Plan {
-	std::vector<PlanTerm> terms; // by the number of their value
+	std::vector<PlanTerm> terms; // in the order of their values
 	bool knows_threads = false;
-	bool is_ordered = false; // by time, as was asked for
+	bool is_ordered = false; // by time, as requested
 
 	// "time_ns>=? name IN ? with threads, in order of time"
 	std::string text(const EventColumns &columns) const;
-	// Of no other plan of the same table.
+	// Differs from that of any other plan of the same table.
 	std::string key() const;
 };
 
-// Fills what SQLite wants to know, but idxNum and idxStr. False: it must not be done so.
+// Fills in what SQLite needs, except idxNum and idxStr. False: this way of running the query is not possible.
 bool choose(sqlite3_index_info &info, const EventColumns &columns, const Context &context, Plan &plan);
 
-// `values` as SQLite gives them, one by term.
+// `values` as passed by SQLite, one per term.
 ScanOptions options(const Plan &plan, const EventColumns &columns, Context &context, sqlite3_value **values);
 
 } // namespace monitor::query

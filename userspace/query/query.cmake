@@ -14,7 +14,7 @@ add_library(
   query/lists.cpp
   query/plan.cpp
   query/statement.cpp
-  query/test.cpp
+  query/constraint.cpp
   query/times.cpp)
 target_include_directories(monitor_query PUBLIC ${SQLite3_INCLUDE_DIRS})
 # By name: the program for guests is linked without shared libraries.

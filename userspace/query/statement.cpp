@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/nearest.h"
+#include "base/suggestions.h"
 
 namespace monitor::query {
 namespace {
@@ -15,7 +15,7 @@ bool is_refused(int status)
 	return status == SQLITE_AUTH || status == SQLITE_READONLY;
 }
 
-// The part behind `start` if the message begins so.
+// If the message starts with `start`: the part after it.
 bool begins(const std::string &message, const char *start, std::string &rest)
 {
 	if (!message.starts_with(start))
@@ -29,12 +29,12 @@ char shown(char c)
 	return static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
 }
 
-// The line that the place is in, and a caret below it.
+// The line that contains the position, and a caret below it.
 std::string with_caret(std::string_view sql, int offset)
 {
 	if (offset < 0 || static_cast<std::size_t>(offset) > sql.size())
 		return "";
-	constexpr std::size_t before = 60, behind = 100;
+	constexpr std::size_t before = 60, after = 100;
 	const auto at = static_cast<std::size_t>(offset);
 	std::size_t from = sql.rfind('\n', at == 0 ? 0 : at - 1);
 	from = from == std::string_view::npos || from >= at ? 0 : from + 1;
@@ -42,7 +42,7 @@ std::string with_caret(std::string_view sql, int offset)
 	while (from < at && (sql[from] & 0xc0) == 0x80)
 		++from;
 	std::string line, caret;
-	for (std::size_t i = from; i < std::min(sql.size(), at + behind) && (i < at || sql[i] != '\n'); ++i) {
+	for (std::size_t i = from; i < std::min(sql.size(), at + after) && (i < at || sql[i] != '\n'); ++i) {
 		line += shown(sql[i]);
 		if (i < at && (sql[i] & 0xc0) != 0x80)
 			caret += ' ';
@@ -114,18 +114,18 @@ std::string Statement::sentence(std::string_view sql)
 	const int status = sqlite3_errcode(database_.handle());
 	std::string message = sqlite3_errmsg(database_.handle());
 	if (database_.take_refusal() || is_refused(status) || message.ends_with(" may not be modified"))
-		return "a trace can be asked, not changed: only SELECT is allowed here";
+		return "a trace can be queried, not changed: only SELECT is allowed here";
 	if (status == SQLITE_NOMEM)
-		return "the query needs more than the 256 MiB it may have: select less, or say LIMIT";
+		return "the query needs more than the 256 MiB that it may use: select less, or use LIMIT";
 	if (status == SQLITE_TOOBIG)
-		return "a value of the query is longer than the 64 MiB it may have";
+		return "a value of the query is longer than the 64 MiB that it may have";
 	if (status == SQLITE_INTERRUPT)
 		return "the query was interrupted";
 	std::string name;
 	if (begins(message, "no such table: ", name)) {
 		const std::string why = database_.why_missing(name);
 		return "there is no table " + name +
-		       (why.empty() ? "." + nearest(name, database_.tables()) : ": " + why);
+		       (why.empty() ? "." + suggestions(name, database_.tables()) : ": " + why);
 	}
 	if (begins(message, "no such column: ", name)) {
 		// of the tables that the statement names
@@ -140,9 +140,9 @@ std::string Statement::sentence(std::string_view sql)
 			if (dot != std::string::npos && (name == column || name.ends_with("." + column)))
 				return fmt::format(
 				    "the name of the column {0} has a dot: write \"{0}\", in double quotes", column);
-		std::string near = nearest(name, known);
+		std::string near = suggestions(name, known);
 		if (near.empty() && dot != std::string::npos)
-			near = nearest(name.substr(dot + 1), known);
+			near = suggestions(name.substr(dot + 1), known);
 		return "there is no column " + name + "." + near;
 	}
 	return message;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One statement of SQL over a Database, and what is wrong with it: one sentence, the line, a caret below the place.
+// One SQL statement on a Database, and what is wrong with it: one sentence, the line, a caret below the position.
 //
 // Used by `monitor query` and the tests. One thread; the database outlives it.
-// Invariant: an error names what is near to a name that there is not; texts and blobs of a row are valid until the next
+// Invariant: an error about an unknown name suggests similar names; texts and blobs of a row are valid until the next
 // step().
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace monitor::query {
 
-// SQL that cannot be run, or ended with an error.
+// SQL that cannot be run, or that failed.
 class QueryError : public Error {
 public:
 	using Error::Error;
@@ -29,7 +29,7 @@ using Cell = std::variant<std::monostate, std::int64_t, double, std::string_view
 
 class Statement {
 public:
-	// Takes the first statement off `sql`; there may be none (only blanks and comments): is_empty(). Throws
+	// Takes the first statement from `sql`; is_empty() if there was none (only blanks and comments). Throws
 	// QueryError.
 	Statement(Database &database, std::string_view &sql);
 	~Statement();
@@ -38,8 +38,8 @@ public:
 
 	bool is_empty() const { return !statement_; }
 	std::vector<std::string> columns() const;
-	// Goes to the next row. False: there is none. Throws QueryError; an interrupt too (is_interrupted() of the
-	// database tells).
+	// Moves to the next row. False: there is none. Throws QueryError, also if interrupted (see is_interrupted() of
+	// the database).
 	bool step();
 	Cell cell(std::size_t column) const;
 

@@ -18,7 +18,7 @@ std::int64_t saturated(double value)
 	return value <= -9.2e18 ? lowest : value >= 9.2e18 ? highest : static_cast<std::int64_t>(value);
 }
 
-// The values that a column may have, both ends included: wider than a real says, by what its digits leave open.
+// The values that a column may have, both ends included: wider than a real, by what its digits leave open.
 struct Span {
 	std::int64_t first, last;
 };
@@ -34,7 +34,7 @@ Span span_of(From column, const Value &value)
 	return {saturated(std::floor(real - open)), saturated(std::ceil(real + open))};
 }
 
-// The first tick whose value is `value` or more.
+// The first tick whose value is at least `value`.
 std::uint64_t first_tick(From column, std::int64_t value, const trace::Trace &trace)
 {
 	const trace::Clock &clock = trace.description().clock;
@@ -52,10 +52,10 @@ trace::TimeRange from_to(From column, std::int64_t first, std::int64_t last, con
 	range.from = first_tick(column, first, trace);
 	if (last == highest)
 		return range;
-	const std::uint64_t behind = first_tick(column, last + 1, trace);
-	if (behind == 0)
+	const std::uint64_t after = first_tick(column, last + 1, trace);
+	if (after == 0)
 		return nothing;
-	range.to = behind == last_tick ? last_tick : behind - 1;
+	range.to = after == last_tick ? last_tick : after - 1;
 	return range;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Times as the columns of events have them, and back into ticks to seek to.
+// Times as in the columns of events, and their conversion to ticks for seeking.
 //
-// Called by the plans (plan.h). Invariant: the range that ticks_of() gives has every event that the constraint takes;
-// it may have more, as SQLite asks again.
+// Called by the plans (plan.h). Invariant: the range that ticks_of() returns includes every event that the constraint
+// accepts; it may include more, as SQLite checks again.
 #pragma once
 
 #include "event_columns.h"
@@ -11,7 +11,7 @@
 
 namespace monitor::query {
 
-// `column` is one of times. NULL is taken by no event.
+// `column` holds times. No event matches NULL.
 trace::TimeRange ticks_of(EventColumn::From column, Op op, const Value &value, const trace::Trace &trace);
 
 } // namespace monitor::query

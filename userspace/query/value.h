@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A value as SQL has it, and how one comes from and goes to SQLite.
+// A value as in SQL, and its conversion from and to SQLite.
 //
-// Used by every table of a query. Integers are the 64 bits of two's complement: unsigned ones from 2^63 on come out
-// negative, as hexadecimal literals of SQL do. Invariant: what is not known is NULL.
+// Used by every table of a query. Integers are the 64 bits of two's complement: unsigned ones from 2^63 on appear
+// negative, like hexadecimal literals in SQL. Invariant: what is unknown is NULL.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline void put(sqlite3_context *context, const Value &value)
 		sqlite3_result_null(context);
 }
 
-// A blob has no place here: false.
+// False for a blob, which a Value cannot hold.
 inline bool take(sqlite3_value *from, Value &value)
 {
 	switch (sqlite3_value_type(from)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The second buffer stage (ZM4's): closed blocks in a fixed pool between the drain thread and the writer thread, so
-// that the disk may stall for a while without a loss. Ownership of a block passes drain -> writer -> drain through
-// two single-producer single-consumer queues; nobody waits for a lock, and a full pool leaves blocks in the ring.
+// The second buffer stage (as in ZM4): a fixed pool of closed blocks between the drain thread and the writer thread, so
+// that the disk may stall for a while without loss. Ownership of a block passes drain -> writer -> drain through two
+// single-producer single-consumer queues; neither thread waits for a lock, and a full pool leaves blocks in the ring.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace monitor::record {
 
-// A stream file of the trace by number: the rings' streams by stream_instance_id, 0 the recorder's own.
+// Number of a stream file of the trace: stream_instance_id for the rings' streams, 0 for the recorder's own.
 using StreamNumber = std::uint32_t;
 
 struct PooledBlock {
@@ -31,8 +31,8 @@ public:
 
 	std::uint32_t blocks() const { return static_cast<std::uint32_t>(memory_.size() / EDC_BLOCK_SIZE); }
 
-	// Drain thread: a free block, the one returned last first (it is still in the cache); false if there are not
-	// more than `left_over`.
+	// Drain thread: takes a free block, the last one returned first (it is still in the cache); false if no more
+	// than `left_over` are free.
 	bool take(std::uint32_t &index, std::uint32_t left_over = 0);
 	void give(PooledBlock block) { closed_.push(block); }
 	void wake() { work_.wake(); }

@@ -9,14 +9,14 @@
 
 namespace monitor::record {
 
-// How the buffer memory is divided. `total` empty: the default for so many CPUs.
+// How the buffer memory is divided. `total_bytes` empty: the default for this number of CPUs.
 struct Buffers {
 	std::uint64_t blocks_per_cpu = 0;
 	std::uint32_t pool_blocks = 0;
 };
 Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu);
 
-// And beside it the rings of instrumented programs: as much again, by default a sixteenth of the machine's memory.
+// For the rings of instrumented programs, in addition: as much again, by default a sixteenth of the machine's memory.
 card::UserMemory user_memory(std::optional<std::uint64_t> total_bytes);
 
 } // namespace monitor::record

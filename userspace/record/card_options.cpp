@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "card/classes.h"
-#include "card/facts.h"
+#include "card/preflight_checks.h"
 #include "clock.h"
 #include "ratio_pairs.h"
 
@@ -26,7 +26,7 @@ std::vector<std::string> chosen_families(const Options &options)
 	return names;
 }
 
-// Why the BPF card cannot record what is asked for; "" if it can.
+// Why the BPF card cannot record the request; "" if it can.
 std::string why_module_only(const std::vector<std::string> &families)
 {
 	return std::ranges::find(families, "sample") == families.end()
@@ -48,21 +48,21 @@ void choose_counters(const Counting &counting, card::CardOptions &card)
 	card.resets = counting.resets;
 }
 
-// Why the kernel module's card cannot record what is asked for; "" if it can.
+// Why the kernel module's card cannot record the request; "" if it can.
 std::string why_not_module(const Options &options, const std::vector<std::string> &families)
 {
 	if (std::string why = card::why_no_module(); !why.empty())
 		return why;
 	if (!card::has_invariant_tsc())
-		return "this machine has no time stamp counter of constant rate, which the module reads";
+		return "this machine has no time stamp counter of constant rate, which the module needs";
 	if (options.counting && (options.counting->every_ns || !options.counting->resets.empty() ||
 				 options.counting->format != RatioFormat::exact))
-		return "it reads counters at switches only; for --every, --reset-on and --ratio-format use --card bpf";
+		return "it reads counters only at switches; for --every, --reset-on and --ratio-format use --card bpf";
 	const bool is_typed = ::access("/sys/kernel/btf/monitor_edc", F_OK) == 0;
 	const auto needs_types = [](const std::string &family) { return family == "power" || family == "block"; };
 	if (is_typed || (!options.filtering() && !options.counting && std::ranges::none_of(families, needs_types)))
 		return "";
-	return "it was built without type information (BTF), which the families power and block, -p and -m need of it; "
+	return "it was built without type information (BTF), which the families power and block, -p and -m need; "
 	       "build it with the package dwarves installed, or leave them out";
 }
 

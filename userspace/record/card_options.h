@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the BPF card is to do, from what the user asked for; how many blocks it has is for others to say. Used by
-// recording.cpp.
+// Translates the user's request into options of the BPF card, except its number of blocks. Used by recording.cpp, which
+// sets that number.
 #pragma once
 
 #include <array>

@@ -12,7 +12,7 @@
 namespace monitor::record {
 namespace {
 
-constexpr std::size_t most_groups = 100'000;
+constexpr std::size_t max_groups = 100'000;
 
 // Where cgroup2 is mounted: /proc/mounts, "none /sys/fs/cgroup cgroup2 rw ...".
 std::string mount_point()
@@ -38,7 +38,7 @@ void CgroupNames::collect()
 		return;
 	const auto add = [&](const std::string &directory) {
 		struct stat status;
-		if (paths_.size() < most_groups && ::stat(directory.c_str(), &status) == 0) {
+		if (paths_.size() < max_groups && ::stat(directory.c_str(), &status) == 0) {
 			const std::string path = directory.substr(root.size());
 			paths_[status.st_ino] = path.empty() ? "/" : path;
 		}

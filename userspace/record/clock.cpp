@@ -19,8 +19,8 @@
 namespace monitor::record {
 namespace {
 
-constexpr std::uint64_t ahead_ns = 3'000'000;     // a set is published so long before it holds
-constexpr std::uint64_t horizon_ns = 200'000'000; // the new line meets the predicted truth so long after
+constexpr std::uint64_t ahead_ns = 3'000'000;     // a set is published this long before it takes effect
+constexpr std::uint64_t horizon_ns = 200'000'000; // the new line meets the predicted time this long after
 constexpr std::uint64_t history_ns = 1'000'000'000;
 constexpr std::uint64_t sync_tries = 20;
 constexpr long double two_32 = 4294967296.0L;
@@ -55,7 +55,7 @@ Sync read_sync(bool invariant_tsc)
 		sync.time = before + sync.width_ticks / 2;
 		best = sync;
 	}
-	// Real and TAI time differ from the monotonic one by an offset that only steps: read them against it.
+	// Real and TAI time differ from monotonic time by an offset that only steps: read them relative to it.
 	const std::uint64_t monotonic_now = clock_ns(CLOCK_MONOTONIC);
 	best.realtime_ns = clock_ns(CLOCK_REALTIME) - monotonic_now + best.monotonic_ns;
 	best.tai_ns = clock_ns(CLOCK_TAI) - monotonic_now + best.monotonic_ns;
@@ -130,17 +130,17 @@ void ClockSteering::update(const Sync &sync)
 
 namespace {
 
-// A question and its answer, the other CPU's TSC, in one cache line: the shortest way there and back.
+// A question and its answer, the other CPU's TSC, in one cache line: the shortest round trip.
 struct alignas(64) Exchange {
 	std::atomic<std::uint64_t> line{0};
 	static constexpr std::uint64_t question = 1, stop = 2; // 0: nothing yet; else: an answer
 };
 
 constexpr int rounds = 500;
-constexpr std::uint64_t longest_round_ticks = 1'000'000;
-constexpr auto longest_comparison = std::chrono::milliseconds(40); // of two CPUs, should one of them be busy
+constexpr std::uint64_t max_round_ticks = 1'000'000;
+constexpr auto max_comparison_time = std::chrono::milliseconds(40); // of two CPUs, in case one of them is busy
 
-// Take part without waiting for a turn, where that is allowed.
+// Run without waiting for a turn, where that is permitted.
 void go_first()
 {
 	sched_param highest{};
@@ -158,21 +158,21 @@ void answer(Exchange &exchange, unsigned cpu)
 			exchange.line.compare_exchange_strong(line, read_tsc());
 }
 
-// Runs on `home`; `allowed` lets the other thread begin elsewhere, for it inherits its creator's CPUs.
+// Runs on `home`; `allowed` lets the other thread start elsewhere, since it inherits its creator's CPUs.
 void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, TscSkew &skew)
 {
 	Exchange exchange;
 	::sched_setaffinity(0, sizeof allowed, &allowed);
 	std::jthread other([&] { answer(exchange, cpu); });
 	card::pin_to(home);
-	const auto deadline = std::chrono::steady_clock::now() + longest_comparison;
+	const auto deadline = std::chrono::steady_clock::now() + max_comparison_time;
 	std::uint64_t shortest = ~0ull;
 	std::int64_t offset = 0;
 	for (int round = 0; round < rounds && std::chrono::steady_clock::now() < deadline; ++round) {
 		const std::uint64_t before = read_tsc();
 		exchange.line.store(Exchange::question, std::memory_order_release);
 		std::uint64_t theirs = Exchange::question, after = before;
-		while (theirs == Exchange::question && after - before < longest_round_ticks) {
+		while (theirs == Exchange::question && after - before < max_round_ticks) {
 			theirs = exchange.line.load(std::memory_order_acquire);
 			after = read_tsc();
 		}
@@ -183,7 +183,7 @@ void compare_with(unsigned cpu, unsigned home, const cpu_set_t &allowed, TscSkew
 	}
 	exchange.line.store(Exchange::stop, std::memory_order_release);
 	if (shortest == ~0ull)
-		return; // that CPU gave no answer in time
+		return; // that CPU did not answer in time
 	++skew.cpus;
 	const auto size = static_cast<std::uint64_t>(std::abs(offset));
 	if (size + shortest / 2 > skew.ticks + skew.uncertainty) {
@@ -215,7 +215,7 @@ TscSkew measure_tsc_skew()
 				if (CPU_ISSET(cpu, &allowed))
 					compare_with(cpu, home, allowed, skew);
 		} catch (
-		    const std::exception &) { // no thread can be had for a CPU: it is not compared, nor are later ones
+		    const std::exception &) { // no thread can be created for a CPU: it and later ones are not compared
 		}
 	}).join();
 	return skew;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The relation of the clocks, and its steering. A sync reads TSC, monotonic, real and TAI time at one instant; the
-// steering turns syncs into the line sets by which the BPF card converts monotonic time to trace time (card.h).
-// Called by record/drain.cpp every 100 ms, by record/recording.cpp at the start. One thread at a time.
-// Invariant: the published function is continuous and increasing, and sets are published before they hold.
+// Relates the clocks, and steers the relation. A clock snapshot reads TSC, monotonic, real and TAI time at one instant;
+// the steering turns snapshots into the clock sets with which the BPF card converts monotonic time to trace time
+// (card.h). Called by record/drain.cpp every 100 ms, by record/recording.cpp at the start. One thread at a time.
+// Invariant: the published function is continuous and increasing, and sets are published before they take effect.
 #pragma once
 
 #include <cstdint>
@@ -23,25 +23,25 @@ struct Sync {
 	unsigned cpu = 0;
 };
 
-// The narrowest of several reads. Without an invariant TSC trace time is monotonic time, and the width 0.
+// The narrowest of several reads. Without an invariant TSC, trace time is monotonic time, and the width is 0.
 Sync read_sync(bool invariant_tsc);
 
 class ClockSteering {
 public:
 	ClockSteering(edc_clock &clock, bool invariant_tsc);
 
-	// Take the first syncs for `duration_ms` and publish the first set.
+	// Take the first snapshots, `duration_ms` apart, and publish the first set.
 	void start(unsigned duration_ms);
 
-	// A new sync: extend the function.
+	// Extend the function with a new snapshot.
 	void update(const Sync &sync);
 
-	// The sets published since the last call, numbered from published() - size on.
+	// The sets published since the last call, numbered from published() - size.
 	std::vector<edc_clock_set> take_published() { return std::exchange(published_, {}); }
 	std::uint64_t published() const { return clock_.newest + 1; }
 	bool invariant_tsc() const { return invariant_tsc_; }
 
-	// Ticks per second from all syncs so far.
+	// Ticks per second from all snapshots so far.
 	double frequency_hz() const;
 	const Sync &first() const { return first_; }
 	const Sync &last() const { return history_.back(); }
@@ -57,7 +57,7 @@ private:
 	std::vector<edc_clock_set> published_;
 };
 
-// How far the CPUs' TSCs are apart, measured between the first CPU and each other one by messages through memory: of
+// How far apart the CPUs' TSCs are, measured between the first CPU and each other one by messages through memory, for
 // all CPUs that the cpuset of this process lets it reach.
 struct TscSkew {
 	std::uint64_t ticks = 0;       // the largest offset

@@ -19,7 +19,7 @@ std::pair<Fd, Fd> make_pipe()
 {
 	int ends[2];
 	if (::pipe2(ends, O_CLOEXEC) < 0)
-		throw Error(errno, "cannot make a pipe");
+		throw Error(errno, "cannot create a pipe");
 	return {Fd(ends[0]), Fd(ends[1])};
 }
 
@@ -92,7 +92,7 @@ Command::Command(const std::vector<std::string> &arguments, const User &user, co
 
 Command::~Command()
 {
-	if (start_) { // never let go
+	if (start_) { // never released
 		start_.reset();
 		wait();
 	}
@@ -101,7 +101,7 @@ Command::~Command()
 int Command::go()
 {
 	const char byte = 1;
-	if (::write(start_.get(), &byte, 1) != 1) // it was ended by a signal before it began
+	if (::write(start_.get(), &byte, 1) != 1) // a signal ended it before it started
 		return errno == EPIPE ? EINTR : errno;
 	start_.reset();
 	int error = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The command that a recording runs: started as the invoking user, held back until the probes are attached.
-// Called by recording.cpp from the main thread only, before any other thread exists.
+// Created by recording.cpp before any other thread exists; called from the main thread only.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,18 @@ namespace monitor::record {
 
 class Command {
 public:
-	// Forks; the child waits for go(). `environment`: NAME=VALUE to add to it. Throws Error.
+	// Forks; the child waits for go(). `environment`: NAME=VALUE to add to the child's. Throws Error.
 	Command(const std::vector<std::string> &arguments, const User &user, const std::string &environment);
 	~Command();
 
 	pid_t pid() const { return pid_; }
 	int pidfd() const { return pidfd_.get(); }
 
-	// Let it run. Returns 0, or the errno of exec (the child has ended then).
+	// Let it run. Returns 0, or the errno of exec (the child has then ended).
 	int go();
 
 	void signal(int number) const;
-	// Reap it if it ended: its exit code, or 128 + the signal that killed it.
+	// Reap it if it has ended: its exit code, or 128 + the signal that killed it.
 	std::optional<int> poll();
 	int wait();
 

@@ -62,7 +62,7 @@ void ControlStream::post(std::uint32_t id, std::uint64_t time, std::uint32_t arg
 void ControlStream::sync(const Sync &sync)
 {
 	const std::uint64_t words[] = {sync.monotonic_ns, sync.realtime_ns, sync.tai_ns, sync.width_ticks};
-	post(EDC_ID_sync, sync.time, sync.cpu, words);
+	post(EDC_ID_SYNC, sync.time, sync.cpu, words);
 }
 
 void ControlStream::sync(ClockSteering &steering, const Sync &sync)
@@ -77,7 +77,7 @@ void ControlStream::sync(ClockSteering &steering, const Sync &sync)
 void ControlStream::clock_set(std::uint64_t number, const edc_clock_set &set, std::uint64_t time)
 {
 	const std::uint64_t words[] = {set.from_ns, set.base, pair(set.whole, set.frac)};
-	post(EDC_ID_clock_set, time, static_cast<std::uint32_t>(number), words);
+	post(EDC_ID_CLOCK_SET, time, static_cast<std::uint32_t>(number), words);
 }
 
 void ControlStream::thread_state(const edc_task &task, bool at_end)
@@ -94,7 +94,7 @@ void ControlStream::thread_state(const edc_task &task, bool at_end)
 	    task.cgroup,
 	    pair(flags, static_cast<std::uint32_t>(task.prio)),
 	};
-	post(EDC_ID_thread_state, task.time, task.state, words);
+	post(EDC_ID_THREAD_STATE, task.time, task.state, words);
 }
 
 void ControlStream::thread_counts(const edc_task &task, bool at_end)
@@ -108,7 +108,7 @@ void ControlStream::thread_counts(const edc_task &task, bool at_end)
 	    task.maj_flt,
 	    task.nr_migrations,
 	};
-	post(EDC_ID_thread_counts, task.time, at_end ? EDC_WHEN_END : EDC_WHEN_START, words);
+	post(EDC_ID_THREAD_COUNTS, task.time, at_end ? EDC_WHEN_END : EDC_WHEN_START, words);
 }
 
 } // namespace monitor::record

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The recorder's own stream: sync events, clock sets, states and counts of threads, in the same blocks as the rings.
-// Filled by the thread that has the facts (first recording.cpp, then the drain thread, then recording.cpp again).
+// The recorder's own stream: clock snapshots, clock sets, states and counts of threads, in the same blocks as the
+// rings. Filled by the thread that has the data (first recording.cpp, then the drain thread, then recording.cpp again).
 #pragma once
 
 #include <array>
@@ -18,16 +18,16 @@ class ControlStream {
 public:
 	using Sink = std::function<void(const std::byte *block)>;
 
-	// `sink` takes every finished block.
+	// `sink` receives every finished block.
 	ControlStream(const std::array<std::uint8_t, 16> &uuid, Sink sink);
 
 	void sync(const Sync &sync);
-	// The clock sets published since the last call, then this sync.
+	// The clock sets published since the last call, then this snapshot.
 	void sync(ClockSteering &steering, const Sync &sync);
 	void thread_state(const edc_task &task, bool at_end);
 	void thread_counts(const edc_task &task, bool at_end);
 
-	// Hand the open block to the sink.
+	// Pass the open block to the sink.
 	void flush();
 	std::uint64_t tokens() const { return tokens_; }
 

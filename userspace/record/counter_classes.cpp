@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Names of TSDL: "LLC-load-misses" becomes "LLC_load_misses". Two that become the same get a number.
+// Names for TSDL: "LLC-load-misses" becomes "LLC_load_misses". Names that become equal get a number.
 std::vector<std::string> field_names(std::vector<std::string> names)
 {
 	for (auto name = names.begin(); name != names.end(); ++name) {
@@ -47,7 +47,7 @@ std::vector<std::string> fields_of_ratios(const pmu::Selection &selection)
 	return field_names(std::move(names));
 }
 
-// Counters are numbered in the order of the sets: one name may stand in two of them.
+// Counters are numbered in the order of the sets: one name may be in two of them.
 std::size_t number_of(const pmu::Selection &selection, std::size_t counter)
 {
 	std::size_t number = 0;
@@ -106,22 +106,22 @@ std::vector<CounterClass> counter_classes(const std::optional<Counting> &countin
 		if (fields.empty())
 			return classes;
 		const bool small = counting->format == RatioFormat::rems16;
-		classes.push_back({EDC_ID_ratios, "ratios", small ? "x16" : "u32", small ? fields[0] : "", {}, fields});
+		classes.push_back({EDC_ID_RATIOS, "ratios", small ? "x16" : "u32", small ? fields[0] : "", {}, fields});
 		if (small)
 			classes.back().fields.erase(classes.back().fields.begin());
 		return classes;
 	}
 	for (unsigned set = 0; set < selection.sets.size(); ++set) {
 		const std::vector<std::string> names = fields_of_set(selection, selection.sets[set]);
-		classes.push_back({EDC_ID_counters + set, "counters", "u64", "", {}, names});
-		classes.push_back({EDC_ID_counters_scaled + set, "counters", "u64", "", {}, {"enabled", "running"}});
+		classes.push_back({EDC_ID_COUNTERS + set, "counters", "u64", "", {}, names});
+		classes.push_back({EDC_ID_COUNTERS_SCALED + set, "counters", "u64", "", {}, {"enabled", "running"}});
 		std::ranges::copy(names, std::back_inserter(classes.back().fields));
 	}
 	if (!counting->user_reads.counters.empty())
 		classes.push_back({EDC_ID_USER_COUNTERS, "user_counters", "u64", "", {}, classes.front().fields});
 	if (!counting->resets.empty())
 		classes.push_back(
-		    {EDC_ID_counters_reset, "counters_reset", "u16", "at", names_of(counting->resets), {}});
+		    {EDC_ID_COUNTERS_RESET, "counters_reset", "u16", "at", names_of(counting->resets), {}});
 	return classes;
 }
 
@@ -137,8 +137,8 @@ Json counters_json(const Counting &counting)
 			const pmu::Counter &counter = selection.counters[selection.sets[set][i]];
 			counters.push_back({{"name", counter.name}, {"unit", counter.unit}, {"field", names[i]}});
 		}
-		sets.push_back({{"id", EDC_ID_counters + set},
-				{"scaled_id", EDC_ID_counters_scaled + set},
+		sets.push_back({{"id", EDC_ID_COUNTERS + set},
+				{"scaled_id", EDC_ID_COUNTERS_SCALED + set},
 				{"counters", counters}});
 	}
 	const std::vector<RatioPair> pairs = ratio_pairs(selection);
@@ -161,7 +161,7 @@ Json counters_json(const Counting &counting)
 		{"every_ns", counting.every_ns},
 		{"sets", sets},
 		{"measurements", measurements},
-		{"ratio_id", EDC_ID_ratios},
+		{"ratio_id", EDC_ID_RATIOS},
 		{"ratio_bits", bits_of(counting.format)},
 		{"ratios", ratios},
 		{"notes", selection.notes},

@@ -18,7 +18,7 @@
 namespace monitor::record {
 namespace {
 
-// Each counter is a file on each CPU.
+// Each counter is a file descriptor on each CPU.
 void allow_files(std::size_t more)
 {
 	constexpr rlim_t others = 4096;
@@ -27,12 +27,12 @@ void allow_files(std::size_t more)
 		return;
 	limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, more + others);
 	limit.rlim_max = std::max(limit.rlim_max, limit.rlim_cur);
-	::setrlimit(RLIMIT_NOFILE, &limit); // if it is refused, opening says so
+	::setrlimit(RLIMIT_NOFILE, &limit); // if this fails, opening reports it
 }
 
 } // namespace
 
-static_assert(pmu::most_in_set == EDC_COUNTERS_IN_SET && pmu::most_sets == EDC_COUNTER_SETS);
+static_assert(pmu::max_in_set == EDC_COUNTERS_IN_SET && pmu::max_sets == EDC_COUNTER_SETS);
 
 Counters::Counters(pmu::Selection selection, unsigned cpus) : selection_(std::move(selection))
 {
@@ -44,19 +44,19 @@ Counters::Counters(pmu::Selection selection, unsigned cpus) : selection_(std::mo
 			const int result = open_set(cpu, set);
 			anywhere |= result == 0;
 			error = result ? result : error;
-			// Offline, or a CPU of another kind; anything else would be a hole in the figures.
+			// Offline, or a CPU of another kind; any other error would leave the figures incomplete.
 			if (result && result != ENODEV && result != ENOENT && result != EOPNOTSUPP && result != EINVAL)
 				throw Error(result, fmt::format("cannot open a counter on CPU {}", cpu));
 		}
 		if (!anywhere)
-			throw Error(error, fmt::format("cannot open the counters of {} and those beside it",
+			throw Error(error, fmt::format("cannot open the counter {} and the others of its set",
 						       selection_.counters[selection_.sets[set].front()].name));
 	}
 	for (const OpenSet &set : open_)
 		::ioctl(set.counters.front().get(), PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
 }
 
-// Returns 0, or why this CPU has not all of them.
+// Returns 0, or why this CPU lacks some of them.
 int Counters::open_set(unsigned cpu, unsigned set)
 {
 	std::vector<perf_event_attr> attributes;
@@ -84,7 +84,7 @@ std::vector<CounterReading> Counters::read(bool at_end, bool invariant_tsc) cons
 {
 	std::vector<CounterReading> readings;
 	for (const OpenSet &set : open_) {
-		std::array<std::uint64_t, 3 + EDC_COUNTERS_IN_SET> words{}; // how many, enabled, running, values
+		std::array<std::uint64_t, 3 + EDC_COUNTERS_IN_SET> words{}; // their number, enabled, running, values
 		const std::size_t bytes = (3 + set.counters.size()) * 8;
 		const std::uint64_t before = read_sync(invariant_tsc).time;
 		if (::read(set.counters.front().get(), words.data(), bytes) != static_cast<ssize_t>(bytes))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What `record -m` and the options beside it ask for: which counters, when they are read, and what tokens hold of them.
-// Made by tools/monitor/cmd_record.cpp.
+// What `record -m` and the related options request: which counters, when they are read, and what tokens hold of them.
+// Filled by tools/monitor/cmd_record.cpp.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace monitor::record {
 
-// What instrumented programs are to read themselves.
+// What instrumented programs should read themselves.
 struct UserReads {
 	std::vector<edc_user_counter> counters;
 	std::string refused; // why there are none
@@ -23,9 +23,9 @@ struct UserReads {
 struct Counting {
 	pmu::Selection selection;
 	RatioFormat format = RatioFormat::exact;
-	std::uint64_t every_ns = 0;           // read them also at an interrupt if no switch came for so long
-	std::vector<card::ResetEvent> resets; // read them there too, and begin a new segment
-	UserReads user_reads;                 // found once: the description must not change during a recording
+	std::uint64_t every_ns = 0;           // also read them at an interrupt if no switch occurred for this long
+	std::vector<card::ResetEvent> resets; // also read them there, and start a new segment
+	UserReads user_reads;                 // determined once: the description must not change during a recording
 };
 
 } // namespace monitor::record

@@ -15,7 +15,7 @@ namespace monitor::record {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t longest_command_name = 40;
+constexpr std::size_t max_command_name_length = 40;
 
 bool is_trace_or_empty(const std::string &path)
 {
@@ -47,7 +47,7 @@ std::string default_directory_name(const std::vector<std::string> &command)
 	for (char &c : name)
 		if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-')
 			c = '_';
-	name.resize(std::min(name.size(), longest_command_name));
+	name.resize(std::min(name.size(), max_command_name_length));
 	return fmt::format("monitor-{:%Y%m%d-%H%M%S}-{}", fmt::localtime(std::time(nullptr)), name);
 }
 
@@ -56,31 +56,31 @@ void make_trace_directory(const std::string &path, bool force)
 	struct stat status;
 	if (::lstat(path.c_str(), &status) == 0) {
 		if (S_ISLNK(status.st_mode))
-			throw Error(path + " is a symbolic link; name the directory itself");
+			throw Error(path + " is a symbolic link; use the directory itself");
 		if (!S_ISDIR(status.st_mode))
-			throw Error(path + " exists and is not a directory; name another one with -o");
+			throw Error(path + " exists and is not a directory; use another path with -o");
 		if (!force)
 			throw Error(path +
-				    " exists and is never overwritten; name another one with -o, or add --force");
+				    " exists and is never overwritten; use another directory with -o, or add --force");
 		if (!is_trace_or_empty(path))
 			throw Error(
 			    path +
-			    " exists and is not a trace, so --force does not empty it; name another one with -o");
+			    " exists and is not a trace, so --force does not empty it; use another directory with -o");
 		remove_files(path);
 	} else {
 		std::error_code said_below;
 		fs::create_directories((fs::path(path) / "").parent_path().parent_path(), said_below);
 		if (::mkdir(path.c_str(), 0700) < 0)
-			throw Error(errno, "cannot make the trace directory " + path);
+			throw Error(errno, "cannot create the trace directory " + path);
 	}
 	if (::mkdir((path + "/.monitor").c_str(), 0700) < 0)
-		throw Error(errno, "cannot make the trace directory " + path);
+		throw Error(errno, "cannot create the trace directory " + path);
 }
 
 void remove_trace_directory(const std::string &path)
 {
 	remove_files(path);
-	::rmdir(path.c_str()); // confine_to() leaves this, where remove(3) tries unlink() before
+	::rmdir(path.c_str()); // confine_to() permits this; remove(3) would try unlink() first
 }
 
 } // namespace monitor::record

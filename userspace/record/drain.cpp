@@ -18,13 +18,13 @@ using namespace std::chrono_literals;
 constexpr auto sync_interval = 100ms;
 constexpr auto slow_look = 100ms;
 constexpr auto fast_look = 20ms;
-constexpr auto shortest_look = 2ms;    // from one look to the next, whoever asks for it
-constexpr auto user_look = 40ms;       // while there are programs whose bell cannot be heard
-constexpr auto write_interval = 500ms; // of a slow flow of blocks: the writer need not wake for each
-constexpr unsigned fast_above = 60;    // thousandths of a ring at a look
+constexpr auto min_look_interval = 2ms; // from one pass to the next, whatever requests it
+constexpr auto user_look = 40ms;        // while there are programs whose bell cannot be heard
+constexpr auto write_interval = 500ms;  // for a slow flow of blocks: the writer need not wake for each
+constexpr unsigned fast_above = 60;     // thousandths of a ring at a pass
 constexpr unsigned slow_below = 8;
-constexpr std::uint32_t kept_for_kernel = 4; // one part of so many of the pool: programs' blocks do not get it
-constexpr int syncs_per_control_block = 10;  // a killed recording lacks at most the last second of them
+constexpr std::uint32_t kept_for_kernel = 4; // one part in this many of the pool is not for programs' blocks
+constexpr int syncs_per_control_block = 10;  // a killed recording lacks at most the last second of snapshots
 
 } // namespace
 
@@ -67,8 +67,8 @@ void Drain::wake() const
 	::eventfd_write(wakeup_.get(), 1);
 }
 
-// Until somebody wakes this thread, or a ring is half full, or it is time. A ring that stayed half full, because it
-// filled while it was looked at, rings no more. Where the pool is full only time helps.
+// Waits until a thread wakes this one, a ring is half full, or the next pass is due. A ring that stayed half full,
+// because it filled during a pass, does not ring again. If the pool is full, only time helps.
 void Drain::wait_for_work(Clock::time_point last_look, Clock::time_point next_look)
 {
 	if (stalled_ || !half_full()) {
@@ -78,14 +78,14 @@ void Drain::wait_for_work(Clock::time_point last_look, Clock::time_point next_lo
 		pollfd fds[] = {{wakeup_.get(), POLLIN, 0}, {card_ && !stalled_ ? card_->bell() : -1, POLLIN, 0}};
 		::ppoll(fds, 2, &timeout, nullptr);
 	}
-	std::this_thread::sleep_until(std::min(next_look, last_look + shortest_look));
+	std::this_thread::sleep_until(std::min(next_look, last_look + min_look_interval));
 	eventfd_t times;
 	::eventfd_read(wakeup_.get(), &times);
 	if (card_)
 		card_->heard();
 }
 
-// The other half of the writers' look at `read` (monitor/ring.h): of both, one sees what the other did.
+// The counterpart of the writers' check of `read` (monitor/ring.h): one of the two sees what the other did.
 bool Drain::half_full() const
 {
 	if (!card_)
@@ -194,7 +194,7 @@ unsigned Drain::drain_all(bool last)
 	return worst;
 }
 
-// Returns how full the ring was, in thousandths rounded up.
+// Returns the fill of the ring in thousandths, rounded up.
 unsigned Drain::drain_ring(unsigned cpu, unsigned level)
 {
 	const edc_ring &ring = card_->area(cpu).level[level].ring;
@@ -220,7 +220,7 @@ void Drain::push_or_wait(StreamNumber stream, const std::byte *block)
 	}
 }
 
-// The block that was open when the probes went, and what was refused after it.
+// The block that was open when the probes were detached, and what was discarded after it.
 void Drain::drain_open_block(unsigned cpu, unsigned level)
 {
 	const edc_ring &ring = card_->area(cpu).level[level].ring;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The drain thread: takes closed blocks out of the card's rings into the pool, and every 100 ms reads a sync and
-// steers the clock. It looks often when the rings fill fast and seldom when they do not; a ring that comes to be half
-// full between two looks wakes it.
-// Called by recording.cpp: start(), then stop(), then, when no probe runs any more, drain_rest().
+// The drain thread: moves closed blocks from the card's rings into the pool, and every 100 ms takes a clock snapshot
+// and steers the clock. It drains often while the rings fill fast, and rarely otherwise; a ring that becomes half full
+// between two passes wakes it.
+// Called by recording.cpp: start(), then stop(), then drain_rest() once no probe runs any more.
 // Next in the flow: record/writer.cpp.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace monitor::record {
 
 class Drain {
 public:
-	// Either card may be missing. What ends the thread before stop() is reported to `failure`.
+	// Either card may be missing. An error that ends the thread before stop() is reported to `failure`.
 	Drain(card::BpfCard *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
 	      ClockSteering &steering, Failure &failure);
 	~Drain() { stop(); }
@@ -32,22 +32,22 @@ public:
 	void start();
 	void stop();
 
-	// Where a user ring's new stream gets its number.
+	// How a user ring's new stream gets its number.
 	void set_make_stream(card::UserCard::MakeStream make) { make_stream_ = std::move(make); }
 
 	// Take what is closed now. Only while the thread does not run.
 	void look() { drain_all(); }
 
-	// After the probes are gone: the closed blocks, the open ones, and an empty block where losses came last.
+	// After the probes are detached: closed blocks, open ones, and an empty block that reports the last losses.
 	void drain_rest();
 
-	// A finished block of the control stream. Never lost: it is kept until the pool has room.
+	// A finished block of the control stream. Never lost: it is kept until the pool has a free block.
 	void push_control(const std::byte *block);
 
-	// Read a sync, write it to the control stream and steer.
+	// Take a clock snapshot, write it to the control stream and steer.
 	void sync();
 
-	// The fullest any ring was at a look, in thousandths.
+	// The fullest any ring was at a pass, in thousandths.
 	unsigned worst_fill() const { return worst_fill_.load(std::memory_order_relaxed); }
 
 private:
@@ -75,8 +75,8 @@ private:
 	Failure &failure_;
 	std::deque<std::array<std::byte, EDC_BLOCK_SIZE>> pending_;
 	std::atomic<unsigned> worst_fill_{0};
-	Fd wakeup_;            // an eventfd: to stop, or to look at once
-	bool stalled_ = false; // the last look found no room for a block of the kernel
+	Fd wakeup_;            // an eventfd: to stop, or to drain at once
+	bool stalled_ = false; // the last pass found no free pool block for a block of the kernel
 	std::atomic<bool> stopping_{false};
 	std::thread thread_;
 };

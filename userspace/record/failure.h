@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Why a recording cannot go on: a place where its threads say so and its main thread hears of it. The first one counts.
-// Used by writer.cpp and drain.cpp, read by recording.cpp. Saying it takes no memory, for it may be memory that is
+// Why a recording cannot continue: its threads report it here, and its main thread is woken. The first report counts.
+// Used by writer.cpp and drain.cpp, read by recording.cpp. Reporting allocates no memory, because memory may be what is
 // missing.
 #pragma once
 

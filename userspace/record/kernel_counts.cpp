@@ -38,7 +38,7 @@ void parse_stat(const std::string &text, KernelCounts &counts)
 		else if (std::uint64_t value = 0; label == "softirq" && fields >> value)
 			counts.softirqs = value;
 		else if (label == "processes" && fields >> value)
-			counts.births = value;
+			counts.thread_creations = value;
 		else if (label.starts_with("cpu") && label.size() > 3)
 			parse_cpu_line(fields, label, counts);
 	}
@@ -63,7 +63,7 @@ void parse_interrupts(const std::string &text, KernelCounts &counts)
 	}
 }
 
-// A state that was asked for and refused has its tokens too.
+// A state that was requested and rejected has its tokens too.
 void read_idle(KernelCounts &counts, bool invariant_tsc)
 {
 	namespace fs = std::filesystem;

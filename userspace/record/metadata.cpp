@@ -93,8 +93,8 @@ std::string event_class(unsigned id, std::string_view name, std::string_view fie
 			   fields);
 }
 
-// A field of a class that is not in the table: its labels, if any, as a type of its own before the class. Its name is
-// anybody's: readers take a first underscore off, which keeps it apart from keywords and types.
+// A field of a class that is not in the table; its labels, if any, become a type before the class. Its name may be
+// anything: readers strip a leading underscore, which keeps it apart from keywords and types.
 std::string labelled_field(unsigned id, const card::UserField &field, bool is_argument, std::string &types_before)
 {
 	if (field.labels.empty())
@@ -132,7 +132,7 @@ std::string counter_class(const CounterClass &cls)
 	return types_before + event_class(cls.id, cls.name, fields);
 }
 
-// CTF 1.8 has no units: they stand in the environment, as unit_ID_FIELD.
+// CTF 1.8 has no units: they are in the environment, as unit_ID_FIELD.
 std::string units(const std::vector<card::UserClass> &classes)
 {
 	std::string text;
@@ -155,7 +155,7 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 	return text;
 }
 
-// What a literal takes as it is; Linux itself allows any byte.
+// Keeps what a literal can hold without escapes; Linux itself allows any byte.
 std::string host_name()
 {
 	utsname system{};
@@ -172,7 +172,7 @@ ClockDescription describe_clock(const ClockSteering &steering)
 	ClockDescription clock;
 	clock.name = steering.invariant_tsc() ? "tsc" : "monotonic";
 	clock.frequency_hz = static_cast<std::uint64_t>(std::llround(steering.frequency_hz()));
-	// Real time of trace time 0, from the newest sync.
+	// Real time of trace time 0, from the newest snapshot.
 	const Sync &sync = steering.last();
 	const long double ticks_in_s = static_cast<long double>(clock.frequency_hz);
 	const long double zero =
@@ -210,7 +210,8 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 #define A(kind, name) +field(#kind, #name)
 #define B(kind, name) +field(#kind, #name)
 #define F(kind, name) +field(#kind, #name)
-#define CLASS(id, name, family, words, fields) text += event_class(id, #name, std::string() fields);
+#define CLASS(id, IDENT, ident, name, family, words, fields) \
+	text += event_class(id, #name, std::string() EDC_FIELDS(fields));
 	EDC_CONTROL_CLASSES(CLASS)
 	EDC_KERNEL_CLASSES(CLASS)
 #undef CLASS
@@ -222,7 +223,7 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 	for (const card::UserClass &cls : user_classes)
 		text += user_class(cls);
 	if (text.size() > max_description_bytes)
-		throw Error("the description of the events would be larger than its readers take");
+		throw Error("the description of the events would be larger than its readers accept");
 	return text;
 }
 

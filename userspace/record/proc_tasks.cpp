@@ -15,7 +15,7 @@
 namespace monitor::record {
 namespace {
 
-// The numbers among a directory's names.
+// The names in a directory that are numbers.
 std::vector<int> numbers_in(const std::string &path)
 {
 	std::vector<int> numbers;

@@ -59,18 +59,18 @@ void keep_ratios(pmu::Selection &selection)
 	const bool is_complete =
 	    std::ranges::all_of(selection.measurements, &std::string::empty, &pmu::Measurement::missing);
 	if (pairs.empty() && is_complete)
-		throw Error("--ratio-format holds ratios of two events, and -m asks for none: say for example "
+		throw Error("--ratio-format stores ratios of two events, and -m requests none: use for example "
 			    "-m ipc=instructions/cycles");
 	for (std::size_t i = 0; i < selection.measurements.size(); ++i) {
 		pmu::Measurement &measurement = selection.measurements[i];
 		if (!measurement.missing.empty() || std::ranges::find(pairs, i, &RatioPair::measurement) != pairs.end())
 			continue;
-		measurement.missing = is_ratio(measurement) ? "more ratios than --ratio-format holds"
-							    : "--ratio-format holds only ratios of two events";
+		measurement.missing = is_ratio(measurement) ? "more ratios than --ratio-format can store"
+							    : "--ratio-format stores only ratios of two events";
 		measurement.numerator.clear();
 		measurement.denominator.clear();
 	}
-	// A counter that is not read would only take others' turns.
+	// A set that is not read would only take turns from the others.
 	std::erase_if(selection.sets, [&](const std::vector<std::size_t> &set) {
 		return std::ranges::none_of(
 		    pairs, [&](const RatioPair &pair) { return std::ranges::find(set, pair.numerator) != set.end(); });

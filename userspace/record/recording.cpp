@@ -18,8 +18,8 @@
 #include "buffers.h"
 #include "card/bpf_card.h"
 #include "card/calibration.h"
-#include "card/facts.h"
-#include "card/start_test.h"
+#include "card/preflight.h"
+#include "card/preflight_checks.h"
 #include "card/user_card.h"
 #include "card/user_search.h"
 #include "card/witness.h"
@@ -44,7 +44,7 @@ namespace monitor::record {
 namespace {
 
 constexpr unsigned first_slope_ms = 20;
-constexpr std::size_t other_files = 32; // than streams, that a recording opens now and then
+constexpr std::size_t other_files = 32; // that a recording opens from time to time, besides streams
 
 std::array<std::uint8_t, 16> random_uuid()
 {
@@ -89,7 +89,7 @@ public:
 
 	~Recorder()
 	{
-		// Their threads use each other's objects, whatever the order of these.
+		// Their threads use each other's objects: stop them first, whatever the order of the members.
 		if (users_)
 			users_->stop();
 		if (drain_)
@@ -133,7 +133,7 @@ private:
 	std::unique_ptr<card::UserCard> users_;
 	std::unique_ptr<card::UserSearch> search_;
 	std::unique_ptr<Counters> counters_;
-	edc_clock own_clock_{}; // where there is no BPF card whose memory has one
+	edc_clock own_clock_{}; // used without a BPF card, whose memory has one
 	ClockDescription clock_;
 	std::unique_ptr<ClockSteering> steering_;
 	Failure failure_;
@@ -154,7 +154,7 @@ void Recorder::make_directory()
 	make_trace_directory(result_.directory, options_.force);
 }
 
-// Instrumented programs post the TSC, so their events fit into the trace only if that is its clock.
+// Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
 void Recorder::open_user_card()
 {
 	if (!card::has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
@@ -178,7 +178,7 @@ void Recorder::start_clock(edc_clock &clock)
 	steering_->start(first_slope_ms);
 }
 
-// Some time later: the slope is better known.
+// Called some time later, when the slope is known better.
 void Recorder::settle_clock()
 {
 	if (steering_->invariant_tsc())
@@ -187,7 +187,7 @@ void Recorder::settle_clock()
 		steering_->update(read_sync(steering_->invariant_tsc()));
 }
 
-// Without a card of the kernel only the recorder itself reads the clock.
+// Without a kernel card only the recorder itself reads the clock.
 void Recorder::measure_clock()
 {
 	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()), EDC_CARD_LEVELS);
@@ -208,16 +208,16 @@ void Recorder::load_card()
 	if (counters_)
 		counters_->give_to(*card_);
 	start_clock(card_->clock());
-	const card::StartTest test = card::start_test(*card_);
-	file_.start_test(test);
-	calibration_ = {test.classic, options.filtering, true, steering_->frequency_hz() / 1e9};
+	const card::Preflight test = card::preflight(*card_);
+	file_.preflight(test);
+	calibration_ = {test.tp, options.filtering, true, steering_->frequency_hz() / 1e9};
 	if (options_.calibrates)
 		file_.calibration("start", card::calibrate(*card_, calibration_));
-	file_.witness("start", card::witness_calls(*card_, test.classic, options.filtering));
+	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
 	settle_clock();
 	file_.misses("start", card_->misses());
 	card_->prepare_task_passes(2);
-	card_->attach(test.classic);
+	card_->attach(test.tp);
 	if (options_.only_command)
 		card_->trace_process(command_->pid());
 	if (!options_.pids.empty())
@@ -234,7 +234,7 @@ void Recorder::write_description()
 		     0600);
 }
 
-// In the user card's thread, whenever there are new classes. A disk that is full is told by the writer.
+// Runs in the user card's thread whenever there are new classes. The writer reports a full disk.
 void Recorder::describe_again(const std::vector<card::UserClass> &classes)
 {
 	try {
@@ -252,11 +252,11 @@ void Recorder::start_streams()
 	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
 	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_, failure_);
 	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_.get()),
-					   users_ ? card::most_own_streams + cpus : 0, *pool_, failure_);
+					   users_ ? card::max_own_streams + cpus : 0, *pool_, failure_);
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
 
-// Programs that run already. Most are found in a moment; those of a machine with very many, later.
+// Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
 void Recorder::find_programs()
 {
 	search_ =
@@ -285,14 +285,14 @@ Progress Recorder::progress() const
 {
 	Progress now;
 	if (users_)
-		now.tokens += users_->counts().tokens; // what programs say that they lost comes at the end
+		now.tokens += users_->counts().tokens; // the losses that programs report are added at the end
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
 		const edc_cpu &area = card_->area(cpu);
 		for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
 			now.lost += area.too_deep[slot];
 			for (const edc_level &level : area.level) {
-				now.lost += level.refused[slot];
-				now.tokens += level.seen[slot] - level.refused[slot] - level.filtered[slot];
+				now.lost += level.discarded[slot];
+				now.tokens += level.seen[slot] - level.discarded[slot] - level.filtered[slot];
 			}
 		}
 	}
@@ -302,7 +302,7 @@ Progress Recorder::progress() const
 	return now;
 }
 
-// Returns true when the recording is to end.
+// Returns true if the recording should end.
 bool Recorder::handle_signals()
 {
 	bool end = false;
@@ -310,7 +310,7 @@ bool Recorder::handle_signals()
 		++interrupts_;
 		const int number = static_cast<int>(info.ssi_signo);
 		result_.end_reason = fmt::format("interrupted by {}", ::sigabbrev_np(number));
-		// From a terminal the command has got it already; it may take its time, the second one ends us.
+		// From a terminal the command has it already; it may take its time to end, the second signal ends us.
 		if (command_ && info.ssi_code != SI_KERNEL)
 			command_->signal(number);
 		end |= !command_ || interrupts_ > 1;
@@ -345,7 +345,7 @@ void Recorder::wait_for_end()
 			return;
 		}
 		if (fds[1].revents) {
-			result_.end_reason = "the time is over";
+			result_.end_reason = "the duration elapsed";
 			return;
 		}
 		if (failure_.reported()) {
@@ -380,7 +380,7 @@ void Recorder::end_recording()
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
 	if (card_)
 		card_->detach();
-	drain_->sync(); // the tokens' times end before it
+	drain_->sync(); // no token is later than this one
 	if (steering_->invariant_tsc())
 		file_.skew("end", measure_tsc_skew());
 	if (card_)
@@ -400,24 +400,24 @@ void Recorder::end_recording()
 		write_description();
 		cgroups_.write(result_.directory);
 		file_.write(result_.directory);
-	} catch (const Error &error) { // the disk is full: the files of the start are still there and say `incomplete`
+	} catch (const Error &error) { // the disk is full: the files of the start remain and say `incomplete`
 		fail(error.what());
 	}
 }
 
-// The tokens and counts of the recording have been taken: the rings are free.
+// The tokens and counts of the recording have been read: the rings are free.
 void Recorder::calibrate_again()
 {
 	if (!card_)
 		return;
-	calibration_.resets = false; // a function's place takes a privilege that was given up
+	calibration_.resets = false; // attaching to a function needs a privilege that was given up
 	try {
 		if (options_.calibrates)
 			file_.calibration("end", card::calibrate(*card_, calibration_));
-	} catch (const Error &error) { // so do classic tracepoints
+	} catch (const Error &error) { // so does attaching tp tracepoints
 		file_.no_calibration("end", error.what());
 	}
-	file_.witness("end", card::witness_calls(*card_, calibration_.classic, calibration_.filtering));
+	file_.witness("end", card::witness_calls(*card_, calibration_.tp, calibration_.filtering));
 }
 
 void Recorder::fail(const std::string &why)
@@ -426,12 +426,12 @@ void Recorder::fail(const std::string &why)
 	result_.end_reason = why;
 }
 
-// The time is over, or the disk is: what of the command?
+// The recording ended before its command: terminate it if the duration elapsed, then wait for it.
 void Recorder::release_command()
 {
 	if (!command_ || command_->poll())
 		return;
-	if (result_.end_reason == "the time is over")
+	if (result_.end_reason == "the duration elapsed")
 		command_->signal(SIGTERM);
 	while (!command_->poll()) {
 		pollfd fds[] = {{signals_.fd(), POLLIN, 0}, {command_->pidfd(), POLLIN, 0}};
@@ -445,17 +445,17 @@ void Recorder::release_command()
 Result Recorder::run()
 {
 	if (::geteuid() != 0 && options_.everyone)
-		throw Error("--user needs root, for it takes the events of every user's programs: run it with sudo");
-	if (::geteuid() != 0 && !options_.user_only)
 		throw Error(
-		    "recording needs root: run it with sudo (reading a trace does not; --user-only does not either)");
+		    "--user needs root, because it records the events of every user's programs: run it with sudo");
+	if (::geteuid() != 0 && !options_.user_only)
+		throw Error("recording needs root: run it with sudo (reading a trace and --user-only do not)");
 	if (options_.user_only && !card::has_invariant_tsc())
 		throw Error(
 		    "--user-only needs a time stamp counter of constant rate on all CPUs, which this machine lacks");
 	if (!card::in_first_pid_namespace() && (options_.filtering() || !options_.command.empty()))
 		throw Error(
-		    "in a container with process numbers of its own no process can be chosen: leave out -p and the "
-		    "command, or start the container with the host's numbers (--pid=host)");
+		    "in a container with its own process numbers, no process can be selected: leave out -p and the "
+		    "command, or start the container with the host's process numbers (--pid=host)");
 	make_directory();
 	try {
 		open_user_card();
@@ -463,7 +463,7 @@ Result Recorder::run()
 			command_ = std::make_unique<Command>(options_.command, user_,
 							     users_ ? EDC_ENVIRONMENT "=" + users_->socket_name() : "");
 		if (!options_.user_only)
-			cgroups_.collect(); // it takes its time, so before any probe is attached
+			cgroups_.collect(); // this is slow, so before any probe is attached
 		file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
 		if (options_.user_only)
 			measure_clock();
@@ -490,7 +490,7 @@ Result Recorder::run()
 		cpu_before_ns_ = cpu_time_ns();
 		if (users_)
 			users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
-				      spare_files(writer_->most_streams() + other_files),
+				      spare_files(writer_->max_streams() + other_files),
 				      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
 		if (card_)
 			file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One recording from start to end: what `monitor record` does. Called by tools/monitor/cmd_record.cpp.
-// Order: directory, command (held back), card, start test, privileges given up, threads, probes' initial state, command
-// let go; then until the end: drain -> pool -> writer; then the final counts, the probes off, the rest of the rings,
-// the final description. Killed at any instant it leaves a readable trace that says `incomplete`.
+// Order: directory, command (held back), card, preflight, privileges dropped, threads started, initial state recorded,
+// command released; then until the end: drain -> pool -> writer; then the final counts, the probes detached, the rest
+// of the rings, the final description. Killed at any instant, it leaves a readable trace that says `incomplete`.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct Options {
 	std::string output; // empty: named by date and command
 	bool force = false;
 	std::vector<std::string> families; // empty: the default ones
-	std::string card = "auto";         // bpf, module; auto: the module if it is loaded and has what is asked for
-	std::uint64_t sample_every_ns = 0; // all CPUs at once; 0: not at all
+	std::string card = "auto";         // bpf, module; auto: the module if it is loaded and supports the request
+	std::uint64_t sample_every_ns = 0; // all CPUs at once; 0: never
 	std::optional<double> duration_s;
 	std::vector<int> pids;            // -p PID,...: these and their descendants
 	bool only_command = false;        // -p cmd
@@ -28,8 +28,8 @@ struct Options {
 	bool user_only = false;           // --user-only: no kernel events, no privilege
 	bool everyone = false;            // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;
-	bool calibrates = true;                 // what an event costs is measured, before and after
-	std::optional<std::uint64_t> max_bytes; // the recording ends when the trace has this size
+	bool calibrates = true;                 // measure what an event costs, before and after
+	std::optional<std::uint64_t> max_bytes; // end the recording when the trace has this size
 	std::string note;
 	std::vector<std::string> command;
 
@@ -43,15 +43,15 @@ struct Progress {
 
 struct Result {
 	std::string directory;
-	std::string end_reason;          // a sentence's end: "the command ended"
+	std::string end_reason;          // the end of a sentence: "the command ended"
 	std::optional<int> command_exit; // the command's exit code, 128 + signal
 	int exec_error = 0;              // errno when the command could not be started: nothing was recorded
 	bool failed = false;             // the recording ended early because the trace could not be written
 };
 
-// Each may be empty.
+// Either may be empty.
 struct Listener {
-	std::function<void(const std::string &directory)> on_start; // every probe is attached, the command begins
+	std::function<void(const std::string &directory)> on_start; // every probe is attached, the command starts
 	std::function<void(const Progress &)> on_progress;          // twice a second
 };
 

@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 
 #include "card/classes.h"
-#include "card/facts.h"
+#include "card/preflight_checks.h"
 #include "counter_classes.h"
 #include "metadata.h"
 
@@ -24,7 +24,7 @@ std::uint64_t lost_on(const edc_cpu &area)
 	for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
 		lost += area.too_deep[slot];
 		for (const edc_level &level : area.level)
-			lost += level.refused[slot];
+			lost += level.discarded[slot];
 	}
 	return lost;
 }
@@ -38,7 +38,7 @@ nlohmann::ordered_json class_counts(const card::BpfCard &card, const card::Class
 		too_deep += area.too_deep[slot];
 		for (const edc_level &level : area.level) {
 			seen += level.seen[slot];
-			refused += level.refused[slot];
+			refused += level.discarded[slot];
 			filtered += level.filtered[slot];
 		}
 	}
@@ -46,8 +46,8 @@ nlohmann::ordered_json class_counts(const card::BpfCard &card, const card::Class
 		{"refused", refused}, {"too_deep", too_deep}, {"filtered", filtered}};
 }
 
-// The object of this name in another one, made if there is none. By itself the library makes one of nothing in two
-// steps, and of what is left where memory ends between them it crashes.
+// The object of this name in another one, created if there is none. By itself the library creates one from nothing in
+// two steps, and crashes on what is left if memory runs out between them.
 nlohmann::ordered_json &object_in(nlohmann::ordered_json &parent, const char *name)
 {
 	return *parent.emplace(name, nlohmann::ordered_json::object()).first;
@@ -77,9 +77,9 @@ void RecordingFile::recording(const Options &options, int command_pid, const std
 	json_["filter"] = {{"pids", options.pids}, {"command", options.only_command}};
 }
 
-void RecordingFile::start_test(const card::StartTest &test)
+void RecordingFile::preflight(const card::Preflight &test)
 {
-	json_["attach"] = test.classic ? "classic" : "tp_btf";
+	json_["attach"] = test.tp ? "tp" : "tp_btf";
 	json_["start_test"] = {{"calls", test.calls}, {"missing", test.missing}};
 }
 
@@ -176,8 +176,8 @@ void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)
 								{"interrupt_rows", counts.interrupt_rows}};
 	if (counts.softirqs)
 		json["softirqs"] = *counts.softirqs;
-	if (counts.births)
-		json["births"] = *counts.births;
+	if (counts.thread_creations)
+		json["births"] = *counts.thread_creations;
 	if (counts.idle_ends)
 		json["idle"] = {
 		    {"before", counts.idle_before}, {"after", counts.idle_after}, {"ends", *counts.idle_ends}};
@@ -193,10 +193,10 @@ void RecordingFile::card_counts(const card::BpfCard &card)
 		if (auto counts = class_counts(card, {id, name, family, 0, {}}); counts["seen"] != 0)
 			classes.push_back(std::move(counts));
 	};
-	for (unsigned id = EDC_ID_counters; id < EDC_ID_counters_scaled + EDC_COUNTER_SETS; ++id)
+	for (unsigned id = EDC_ID_COUNTERS; id < EDC_ID_COUNTERS_SCALED + EDC_COUNTER_SETS; ++id)
 		add(id, "counters");
-	add(EDC_ID_ratios, "ratios");
-	add(EDC_ID_counters_reset, "counters_reset", "reset");
+	add(EDC_ID_RATIOS, "ratios");
+	add(EDC_ID_COUNTERS_RESET, "counters_reset", "reset");
 	std::uint64_t clamped = 0;
 	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
 		for (const edc_level &level : card.area(cpu).level)

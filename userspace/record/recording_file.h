@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// .monitor/recording.json: what a recording knows beside its tokens. Written at the start with the state `incomplete`
-// and once more at a clean end. Filled by recording.cpp; read by analyze/recording_info.cpp. The members are described
-// in Documentation/trace-format.md.
+// .monitor/recording.json: what is known about a recording besides its tokens. Written at the start with the state
+// `incomplete` and again at a clean end. Filled by recording.cpp; read by analyze/recording_info.cpp.
+// Documentation/trace-format.md describes the members.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 #include "card/bpf_card.h"
 #include "card/calibration.h"
-#include "card/start_test.h"
+#include "card/preflight.h"
 #include "card/user_card.h"
 #include "card/witness.h"
 #include "clock.h"
@@ -30,7 +30,7 @@ public:
 	// `command_pid` 0: no command.
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);
-	void start_test(const card::StartTest &test);
+	void preflight(const card::Preflight &test);
 	void calibration(const char *when, const card::Calibration &calibration);
 	void no_calibration(const char *when, const std::string &why);
 	void witness(const char *when, const std::vector<card::CallWitness> &calls);
@@ -44,7 +44,7 @@ public:
 	void kernel_counts(const char *when, const KernelCounts &counts);
 	void card_counts(const card::BpfCard &card);
 	void confined(bool is); // to its trace's directory
-	// `not_searched`: processes that ran before and could not be looked through.
+	// `not_searched`: processes that were already running and could not be searched.
 	void user_card(const card::UserCounts &counts, std::uint64_t not_searched);
 	void recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
 		      std::uint64_t control_tokens);

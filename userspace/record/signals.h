@@ -12,7 +12,7 @@
 
 namespace monitor::record {
 
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT; blocked in every thread made later. Throws Error.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT; blocked in every thread created later. Throws Error.
 class Signals {
 public:
 	Signals()

@@ -95,21 +95,21 @@ std::size_t spare_files(std::size_t own)
 {
 	rlimit limit{};
 	::getrlimit(RLIMIT_NOFILE, &limit);
-	const Fd next(::dup(STDERR_FILENO)); // descriptors are given from below, and few are closed
+	const Fd next(::dup(STDERR_FILENO)); // the lowest free descriptor is allocated, and few are closed
 	const std::size_t used = static_cast<std::size_t>(next.get()) + own;
 	return next && limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 void drop_privileges(const User &user, const std::vector<int> &kept)
 {
-	const rlimit one{1, 1}; // the comparison of the CPUs' clocks at the end takes a turn at realtime priority
+	const rlimit one{1, 1}; // the comparison of the CPUs' clocks at the end runs at realtime priority
 	::setrlimit(RLIMIT_RTPRIO, &one);
 	__user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
 	__user_cap_data_struct left[2] = {};
 	for (const int capability : kept)
 		left[capability / 32].effective = left[capability / 32].permitted |= 1u << capability % 32;
 	for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
-		::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); // refused to who has none anyway
+		::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0); // fails for a process that has none anyway
 	::prctl(PR_SET_KEEPCAPS, kept.empty() ? 0ul : 1ul, 0, 0, 0);
 	if (!become(user))
 		throw Error(errno, "cannot become the user " + user.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// On whose behalf a recording runs, and how root's rights are laid down for theirs.
+// On whose behalf a recording runs, and how root's privileges are dropped to that user's.
 // Called by recording.cpp and by the command's child; from the main thread only, before any other thread exists.
 #pragma once
 
@@ -22,10 +22,10 @@ struct User {
 };
 User invoking_user();
 
-// Becomes the user for good: ids and groups. False: errno says why not.
+// Becomes the user permanently: ids and groups. False on failure; errno says why.
 bool become(const User &user);
 
-// Acts as the user while it lives: what it makes belongs to that user, and that user's rights decide. Throws Error.
+// Acts as the user for its lifetime: what it creates belongs to that user, and that user's rights apply. Throws Error.
 class AsUser {
 public:
 	explicit AsUser(const User &user);
@@ -38,14 +38,14 @@ private:
 	std::vector<gid_t> groups_; // the process's own
 };
 
-// As many files may be open as the system lets this process have. After the command was made, which keeps its limit.
+// Raises the limit of open files as far as the system permits. After the command was created, which keeps its limit.
 void raise_file_limit();
-// How many more than are open now, and `own` that this process will open itself.
+// How many more files can be opened, apart from those open now and `own` that this process will open itself.
 std::size_t spare_files(std::size_t own);
 
-// Give up the privileges: become the invoking user for good, keep none of the capabilities but these, and let none come
-// back. The files and descriptors that are open stay; the process stays undumpable, so that its user cannot reach them
-// by ptrace. Only before other threads exist. Throws Error.
+// Drop the privileges: become the invoking user permanently, keep no capabilities except these, and prevent regaining
+// any. Open files and descriptors stay open; the process stays undumpable, so that its user cannot reach them with
+// ptrace. Only before other threads exist. Throws Error.
 void drop_privileges(const User &user, const std::vector<int> &kept = {});
 
 } // namespace monitor::record

@@ -15,14 +15,14 @@ namespace {
 
 static_assert(EDC_USER_COUNTERS == EDC_COUNTERS_IN_SET);
 
-// Why programs must not read counters; "" if they may (perf_event_open(2); Documentation/arm64/perf.rst).
+// Why programs may not read counters; "" if they may (perf_event_open(2); Documentation/arm64/perf.rst).
 std::string why_not()
 {
 #if defined(__x86_64__)
 	for (const char *pmu : {"cpu", "cpu_core"}) {
 		const std::string rdpmc = read_text(std::string("/sys/bus/event_source/devices/") + pmu + "/rdpmc");
 		if (!rdpmc.empty())
-			return rdpmc[0] == '0' ? std::string("programs must not read counters: ") + pmu + "/rdpmc is 0"
+			return rdpmc[0] == '0' ? std::string("programs may not read counters: ") + pmu + "/rdpmc is 0"
 					       : "";
 	}
 	return "no PMU";
@@ -30,13 +30,13 @@ std::string why_not()
 	const std::string access = read_text("/proc/sys/kernel/perf_user_access");
 	return access.empty()     ? "this kernel does not let programs read counters"
 	       : access[0] == '1' ? ""
-				  : "programs must not read counters: kernel.perf_user_access is 0";
+				  : "programs may not read counters: kernel.perf_user_access is 0";
 #else
 	return "not on this architecture";
 #endif
 }
 
-// Of the CPUs' own PMU, which alone can be read so.
+// Whether it is of the CPUs' own PMU: programs can read only its counters.
 bool is_of_the_pmu(const perf_event_attr &attributes)
 {
 	return attributes.type == PERF_TYPE_HARDWARE || attributes.type == PERF_TYPE_HW_CACHE ||
@@ -61,7 +61,7 @@ edc_user_counter wanted(const perf_event_attr &attributes)
 	counter.config = attributes.config;
 	counter.config1 = attributes.config1;
 #if defined(__aarch64__)
-	counter.config1 |= 2; // rdpmc: the counter is to be one that programs can read
+	counter.config1 |= 2; // rdpmc: request a counter that programs can read
 #endif
 	counter.flags = (attributes.exclude_user ? exclude_user : 0) |
 			(attributes.exclude_kernel ? exclude_kernel : 0) | (attributes.exclude_hv ? exclude_hv : 0);
@@ -79,7 +79,7 @@ UserReads user_reads(const Counting &counting)
 	else if (!std::ranges::all_of(selection.sets[0], [&](std::size_t counter) {
 			 return is_of_the_pmu(selection.counters[counter].attributes);
 		 }))
-		reads.refused = "programs can read the PMU's counters only";
+		reads.refused = "programs can read only the PMU's counters";
 	else
 		reads.refused = why_not();
 	for (std::size_t i = 0; reads.refused.empty() && i < selection.sets[0].size(); ++i)

@@ -11,17 +11,17 @@
 namespace monitor::record {
 namespace {
 
-constexpr std::size_t most_blocks_in_a_write = 256;
+constexpr std::size_t max_blocks_in_a_write = 256;
 
 } // namespace
 
-Writer::Writer(std::string directory, std::vector<std::string> names, std::size_t most_added, BlockPool &pool,
+Writer::Writer(std::string directory, std::vector<std::string> names, std::size_t max_added, BlockPool &pool,
 	       Failure &failure)
     : directory_(std::move(directory)), directory_fd_(open_file(directory_, O_RDONLY | O_DIRECTORY)),
-      names_(std::move(names)), files_(names_.size() + most_added), sizes_(files_.size()), streams_(names_.size()),
+      names_(std::move(names)), files_(names_.size() + max_added), sizes_(files_.size()), streams_(names_.size()),
       pool_(pool), failure_(failure)
 {
-	names_.resize(files_.size()); // never moved again: the thread reads it while streams are added
+	names_.resize(files_.size()); // never reallocated: the thread reads it while streams are added
 	thread_ = std::thread([this] { run(); });
 }
 
@@ -47,7 +47,7 @@ void Writer::finish()
 
 void Writer::run()
 {
-	std::array<PooledBlock, most_blocks_in_a_write> run;
+	std::array<PooledBlock, max_blocks_in_a_write> run;
 	std::size_t length = 0;
 	const auto write = [&] {
 		if (length)
@@ -70,7 +70,7 @@ void Writer::run()
 
 void Writer::write_run(std::span<const PooledBlock> run)
 {
-	std::array<iovec, most_blocks_in_a_write> parts;
+	std::array<iovec, max_blocks_in_a_write> parts;
 	for (std::size_t i = 0; i < run.size(); ++i)
 		parts[i] = {pool_.at(run[i].index), EDC_BLOCK_SIZE};
 	std::size_t written = 0;
@@ -117,7 +117,7 @@ std::size_t Writer::append(StreamNumber stream, std::span<iovec> parts)
 	return first;
 }
 
-// The disk refused: the file ends with its last whole packet.
+// A write failed: truncate the file to its last whole packet.
 void Writer::cut_back(StreamNumber stream, int error_number)
 {
 	failed_ = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The writer thread: takes closed blocks from the pool and appends them to their streams' files, many in one call.
-// Called by recording.cpp (start, finish); the files are the trace's. If the disk refuses, the file is cut back to
-// whole packets, the failure reported, and every later block dropped: recording.cpp then ends the recording.
-// Invariant: the thread allocates nothing, so blocks come back to the pool whatever is missing.
+// Called by recording.cpp (start, finish); the files are the trace's. If a write fails, the file is truncated to whole
+// packets, the failure is reported, and every later block is dropped: recording.cpp then ends the recording.
+// Invariant: the thread allocates nothing, so blocks return to the pool whatever resource is missing.
 #pragma once
 
 #include <atomic>
@@ -21,19 +21,20 @@ namespace monitor::record {
 
 class Writer {
 public:
-	// `names[n]` is the file of stream n in `directory`; a file is made when its first block comes. There is room
-	// for `most_added` further streams. Throws Error.
-	Writer(std::string directory, std::vector<std::string> names, std::size_t most_added, BlockPool &pool,
+	// `names[n]` is the file of stream n in `directory`, created with its first block. `max_added` further streams
+	// can be added. Throws Error.
+	Writer(std::string directory, std::vector<std::string> names, std::size_t max_added, BlockPool &pool,
 	       Failure &failure);
 	~Writer();
 
-	// A further stream; its number. Before its first block is given to the pool, from the thread that gives it.
+	// Adds a stream and returns its number. Call it before its first block is given to the pool, from
+	// the thread that gives it.
 	StreamNumber add_stream(const std::string &name);
 
-	// Each has a file when its first block has come.
-	std::size_t most_streams() const { return files_.size(); }
+	// Each has a file once its first block has arrived.
+	std::size_t max_streams() const { return files_.size(); }
 
-	// Write all that is queued, end the thread.
+	// Write all queued blocks and end the thread.
 	void finish();
 
 	std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -51,12 +52,12 @@ private:
 	std::vector<std::string> names_;
 	std::vector<Fd> files_;
 	std::vector<std::uint64_t> sizes_;
-	std::size_t streams_; // that have a name; the vectors have room for more
+	std::size_t streams_; // with a name; the vectors have entries for more
 	BlockPool &pool_;
 	std::atomic<std::uint64_t> bytes_{0}, dropped_{0};
 	Failure &failure_;
 	std::atomic<bool> stop_{false};
-	bool failed_ = false; // the thread's: the disk refused
+	bool failed_ = false; // the thread's: a write failed
 	std::thread thread_;  // last: it uses all of the above
 };
 

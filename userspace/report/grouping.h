@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which row of a report a thread belongs to. Used by usage_report.cpp and measurements_table.cpp.
+// Assigns threads to rows of a report. Used by usage_report.cpp and measurements_table.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class GroupBy { process, thread, cpu, command, cgroup };
 
 struct GroupingOptions {
 	GroupBy by = GroupBy::process;
-	bool filtering = false; // threads outside of -p are one row, `other`
+	bool filtering = false; // threads not selected by -p form one row, `other`
 	std::map<std::uint64_t, std::string> cgroup_paths;
 };
 
@@ -25,17 +25,17 @@ class Grouping {
 public:
 	struct Row {
 		std::string name;
-		std::int32_t pid = -1; // -1: it is of several
+		std::int32_t pid = -1; // -1: of several processes
 		bool in_tree = false;  // of the recorded command
 		bool other = false;
-		bool hidden = false; // threads that the kernel hides are in it: what they used is not known
+		bool hidden = false; // includes threads that the kernel hides: their usage is unknown
 	};
 
 	Grouping(const analyze::Machine &machine, const GroupingOptions &options) : machine_(machine), options_(options)
 	{
 	}
 
-	// Index into rows(); new rows come as they are met.
+	// Index into rows(); adds a row if needed.
 	std::size_t row_of(const analyze::Thread &thread);
 	const std::vector<Row> &rows() const { return rows_; }
 

@@ -68,7 +68,7 @@ std::vector<Row> rows_by_cpu(const analyze::CounterPart &part)
 std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle, Grouping &grouping)
 {
 	std::vector<Row> rows;
-	std::vector<const analyze::Thread *> threads; // in an order that does not change from run to run
+	std::vector<const analyze::Thread *> threads; // in an order that is the same in every run
 	for (const auto &[thread, counted] : part.threads)
 		threads.push_back(thread);
 	std::ranges::sort(threads, {},
@@ -86,8 +86,8 @@ std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idl
 	return rows;
 }
 
-// The least share of time in which a measurement's counters were counting, over all rows.
-double least_counting(const Table &table, const std::string &name)
+// The smallest share of time in which a measurement's counters were counting, over all rows.
+double min_counting(const Table &table, const std::string &name)
 {
 	double least = 100;
 	for (std::size_t column = 0; column < table.columns.size(); ++column)
@@ -114,7 +114,7 @@ std::string why_none(const Measurement &measurement, const Table &table)
 	if (!measurement.missing.empty() || has_value(table, measurement.name))
 		return measurement.missing;
 	return measurement.ratio ? "nothing to divide by, or above full scale"
-				 : "its counters never had their turn, or there was nothing to divide by";
+				 : "its counters never had a turn, or there was nothing to divide by";
 }
 
 } // namespace
@@ -169,7 +169,7 @@ Table without_exact(const Table &table)
 	for (std::size_t i = 0; i < table.columns.size(); ++i) {
 		const std::string &key = table.columns[i].key;
 		if (!key.ends_with(counting_suffix) ||
-		    least_counting(table, key.substr(0, key.size() - std::string(counting_suffix).size())) < 100)
+		    min_counting(table, key.substr(0, key.size() - std::string(counting_suffix).size())) < 100)
 			kept.push_back(i);
 	}
 	for (const std::size_t i : kept)
@@ -190,20 +190,20 @@ std::string provenance_text(const analyze::CountersInfo &info, const Table &tabl
 	for (const Measurement &measurement : info.measurements) {
 		const std::string why = why_none(measurement, table);
 		if (why.empty())
-			(least_counting(table, measurement.name) < 100 ? scaled : counted) = true;
+			(min_counting(table, measurement.name) < 100 ? scaled : counted) = true;
 		else
 			missing[why] += (missing[why].empty() ? "" : ", ") + measurement.name;
 	}
-	// The error of a code is below 1 / 2^bits of full scale; their weights, the denominators, are cut to as many
-	// bits, which moves a mean by no more than a quarter of that.
+	// The error of a code is below 1 / 2^bits of full scale; their weights, the denominators, are truncated to as
+	// many bits, which moves a mean by at most a quarter of that.
 	if (info.ratio_bits)
 		text += fmt::format("recorded as ratios of {} bits: off by less than {:.2g} % of full scale; -: above "
-				    "full scale in some stretch\n",
+				    "full scale in some interval\n",
 				    info.ratio_bits == EDC_RATIO_BITS_16 ? 16 : 32,
 				    125.0 / static_cast<double>(1u << info.ratio_bits));
 	else if (scaled)
-		text += "counting%: scaled up from so much of the time, for there are fewer counters than were asked "
-			"for: an estimate\n";
+		text += "counting%: scaled up from this share of the time, as there are fewer counters than were "
+			"requested: an estimate\n";
 	else if (counted)
 		text += "counted: all counters were counting all the time\n";
 	for (const auto &[reason, names] : missing)
@@ -215,7 +215,7 @@ std::string provenance_json(const analyze::CountersInfo &info, const Table &tabl
 {
 	auto all = nlohmann::ordered_json::array();
 	for (const Measurement &measurement : info.measurements) {
-		const double least = least_counting(table, measurement.name);
+		const double least = min_counting(table, measurement.name);
 		const std::string why = why_none(measurement, table);
 		const char *state = !why.empty()        ? "n/a"
 				    : measurement.ratio ? "ratio"

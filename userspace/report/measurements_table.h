@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The answer to "how well was the hardware used, and by whom": a row per process, thread, CPU ..., a column per
-// measurement, and how it was counted. Called by cmd_report.cpp.
+// Answers "how well was the hardware used, and by whom": a row per process, thread, CPU ..., a column per measurement,
+// and how it was counted. Called by cmd_report.cpp.
 #pragma once
 
 #include <string>
@@ -13,24 +13,24 @@ namespace monitor::report {
 
 struct MeasurementsOptions {
 	GroupingOptions grouping;
-	std::uint64_t every_ticks = 0; // as of the fold: rows for each part of time
+	std::uint64_t every_ticks = 0; // as for the fold: rows for each part of the time
 };
 
-// Rows by descending time; then `idle`, and `unknown` for what lies behind losses: together all that was counted.
-// Beside each measurement a column NAME_counting_percent: how much of the time its counters were counting (100: exact).
+// Rows by descending time; then `idle`, and `unknown` for what follows losses: together all that was counted. Next to
+// each measurement a column NAME_counting_percent: how much of the time its counters were counting (100: exact).
 Table measurements_table(const analyze::CounterFold &fold, const analyze::Machine &machine, const trace::Clock &clock,
 			 const MeasurementsOptions &options);
 
-// The columns of measurements, for any table, and a row's cells: the time that its counts cover, then each with how
-// much of that time was counted.
+// The columns of measurements, for any table, and a row's cells: the time that its counts cover, then each measurement
+// with how much of that time was counted.
 void add_measurement_columns(const analyze::CountersInfo &info, std::vector<Column> &columns);
 void add_measurements(const analyze::CountersInfo &info, const analyze::CounterSums &sums, const trace::Clock &clock,
 		      std::vector<Cell> &cells);
 
-// Without the columns of what was counted all the time; for people.
+// Without the counting columns of what was counted all the time; for text output.
 Table without_exact(const Table &table);
 
-// How each measurement was counted, and why some are not there: lines of text, or a JSON array.
+// How each measurement was counted, and why some are missing: lines of text, or a JSON array.
 std::string provenance_text(const analyze::CountersInfo &info, const Table &table);
 std::string provenance_json(const analyze::CountersInfo &info, const Table &table);
 

@@ -158,7 +158,7 @@ void RowWriter::finish()
 		write(rows_ == 0 ? "]\n" : "\n]\n");
 	errno = 0;
 	if (std::fflush(to_) != 0 && errno != EPIPE)
-		throw Error(errno, "cannot write the answer");
+		throw Error(errno, "cannot write the output");
 }
 
 } // namespace monitor::report

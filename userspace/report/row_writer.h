@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Rows of an answer of unknown length, printed as they come: an aligned text, CSV or a JSON array of objects.
+// Rows of an answer of unknown length, printed as they come: aligned text, CSV or a JSON array of objects.
 //
-// Used by `monitor query`. Other than a Table (table.h) nothing is kept but the first rows of a text, which set how
-// wide its columns are. One thread; the file stays the caller's.
+// Used by `monitor query`. Unlike a Table (table.h) it keeps only the first rows of a text, which set the widths of its
+// columns. One thread; the caller keeps ownership of the file.
 // Invariant: an unknown value is `-` in text, nothing in CSV, null in JSON; no control character reaches a terminal.
 #pragma once
 
@@ -23,9 +23,9 @@ class RowWriter {
 public:
 	RowWriter(Format format, std::vector<std::string> columns, std::FILE *to);
 
-	// False: nobody reads any more.
+	// False: the reader has closed the pipe.
 	bool put(std::vector<RowCell> row);
-	// After the last row. Throws Error if not all could be written, but not if nobody reads.
+	// After the last row. Throws Error if not everything could be written, unless the reader has closed the pipe.
 	void finish();
 	std::uint64_t rows() const { return rows_; }
 
@@ -41,11 +41,11 @@ private:
 
 	Format format_;
 	std::vector<std::string> columns_;
-	std::vector<std::string> keys_; // of JSON: each once
+	std::vector<std::string> keys_; // of JSON: unique
 	std::FILE *to_;
 	std::vector<std::vector<std::string>> kept_; // texts
 	std::vector<std::size_t> widths_;
-	std::vector<bool> is_left_; // some value is no number
+	std::vector<bool> is_left_; // some value is not a number
 	bool has_widths_ = false;
 	std::uint64_t rows_ = 0;
 };

@@ -53,10 +53,10 @@ std::string samples_text(const analyze::SampleFold &fold, const trace::Clock &cl
 	if (fold.rounds() == 0)
 		return "no sample was taken\n";
 	const Spread spread = spread_of(fold, clock);
-	return fmt::format("{} samples of all CPUs, all of them in {}; the times of one sample lie apart: median {}, "
-			   "99 % {}, at most {}\n",
-			   count_text(fold.rounds()), count_text(fold.complete()), duration_text(spread.median),
-			   duration_text(spread.p99), duration_text(spread.max));
+	return fmt::format(
+	    "{} samples, {} of them of all CPUs; spread of the times within a sample: median {}, 99 % {}, at most {}\n",
+	    count_text(fold.rounds()), count_text(fold.complete()), duration_text(spread.median),
+	    duration_text(spread.p99), duration_text(spread.max));
 }
 
 std::string samples_json(const analyze::SampleFold &fold, const trace::Clock &clock)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The answer to "what were the CPUs at when all were asked": a row per process from what SampleFold counted, and how
-// far apart the answers were. Called by cmd_report.cpp.
+// Answers "what were the CPUs doing when all were sampled": a row per process from what SampleFold counted, and how far
+// apart the answers were. Called by cmd_report.cpp.
 #pragma once
 
 #include <string>

@@ -60,20 +60,19 @@ std::string segments_text(const analyze::SegmentFold &fold, const analyze::Recor
 	if (fold.resets() == 0)
 		return "no event of --reset-on occurred\n";
 	if (fold.rows().empty())
-		text = fmt::format(
-		    "{} resets, but nowhere two after each other: say --by cpu to have what lies between those of "
-		    "different threads\n",
-		    count_text(fold.resets()));
+		text = fmt::format("{} resets, but no two in succession: use --by cpu to show what was counted between "
+				   "those of different threads\n",
+				   count_text(fold.resets()));
 	if (fold.interrupted())
-		text += fmt::format("{} segments are in no row, for events were lost within them\n",
+		text += fmt::format("{} segments are in no row, because events were lost within them\n",
 				    count_text(fold.interrupted()));
 	if (fold.unknown())
 		text +=
-		    fmt::format("{} resets are in no row, for it is not known who ran\n", count_text(fold.unknown()));
+		    fmt::format("{} resets are in no row, because it is unknown who ran\n", count_text(fold.unknown()));
 	for (const analyze::ClassCounts &counts : info.classes)
-		if (counts.id == EDC_ID_counters_reset && counts.too_deep)
+		if (counts.id == EDC_ID_COUNTERS_RESET && counts.too_deep)
 			text += fmt::format("{} resets were lost where their threads were preempted in the probe: each "
-					    "made one segment of two\n",
+					    "merged two segments into one\n",
 					    count_text(counts.too_deep));
 	return text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The answer to "what was counted from here to there": a row per pair of resets and process, thread or CPU.
+// Answers "what was counted from here to there": a row per pair of resets and process, thread or CPU.
 // Called by cmd_report.cpp.
 #pragma once
 

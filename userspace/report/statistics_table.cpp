@@ -16,44 +16,44 @@ namespace monitor::report {
 namespace {
 
 using statistics::Distribution;
-using statistics::People;
+using statistics::ThreadTable;
 
 double ns_of(double ticks, const trace::Clock &clock)
 {
 	return ticks * 1e9 / static_cast<double>(clock.frequency_hz);
 }
 
-Cell cell_of(const statistics::Cell &cell, const People &people)
+Cell cell_of(const statistics::Cell &cell, const ThreadTable &threads)
 {
 	if (cell.kind == statistics::Cell::Kind::none)
 		return {};
-	const bool says_machine = cell.is_of_machine && people.are_of_several();
+	const bool says_machine = cell.is_of_machine && threads.are_of_several();
 	if (cell.kind == statistics::Cell::Kind::unsigned_number && cell.text.empty() && !says_machine)
 		return cell.bits;
-	return cell.shown(people);
+	return cell.shown(threads);
 }
 
-std::string text_of(const std::vector<statistics::Cell> &cells, const People &people)
+std::string text_of(const std::vector<statistics::Cell> &cells, const ThreadTable &threads)
 {
 	std::string text;
 	for (const statistics::Cell &cell : cells)
-		text += (text.empty() ? "" : ", ") + cell.shown(people);
+		text += (text.empty() ? "" : ", ") + cell.shown(threads);
 	return text;
 }
 
-// Every row, ordered by what tells it apart.
-std::vector<const statistics::Row *> ordered(const statistics::Rows &rows, const People &people)
+// Every row, ordered by its text.
+std::vector<const statistics::Row *> ordered(const statistics::Rows &rows, const ThreadTable &threads)
 {
 	std::multimap<std::string, const statistics::Row *> by_text;
 	for (const auto &[key, row] : rows.all())
-		by_text.emplace(text_of(row.cells, people), &row);
+		by_text.emplace(text_of(row.cells, threads), &row);
 	std::vector<const statistics::Row *> all;
 	for (const auto &[text, row] : by_text)
 		all.push_back(row);
 	return all;
 }
 
-// Where threads tell rows apart a column says their process.
+// If threads distinguish rows, a column gives their process.
 bool adds_process(const std::vector<std::string> &names)
 {
 	return std::any_of(names.begin(), names.end(), trace::names_a_thread) &&
@@ -70,11 +70,11 @@ void add_by(Table &table, const std::vector<std::string> &names)
 
 // The cells of those columns.
 std::vector<Cell> by_cells(const std::vector<statistics::Cell> &cells, const std::vector<std::string> &names,
-			   const People &people)
+			   const ThreadTable &threads)
 {
 	std::vector<Cell> row;
 	for (const statistics::Cell &cell : cells)
-		row.push_back(cell_of(cell, people));
+		row.push_back(cell_of(cell, threads));
 	if (!adds_process(names))
 		return row;
 	const auto thread = std::find_if(cells.begin(), cells.end(), [](const statistics::Cell &cell) {
@@ -82,14 +82,14 @@ std::vector<Cell> by_cells(const std::vector<statistics::Cell> &cells, const std
 	});
 	row.emplace_back();
 	if (thread != cells.end())
-		row.back() = people.thread(thread->machine,
-					   people.process(thread->machine, static_cast<std::int64_t>(thread->bits)));
+		row.back() = threads.thread(thread->machine,
+					    threads.process(thread->machine, static_cast<std::int64_t>(thread->bits)));
 	return row;
 }
 
-std::vector<const statistics::Row *> largest(const statistics::Rows &rows, const People &people, std::size_t most)
+std::vector<const statistics::Row *> largest(const statistics::Rows &rows, const ThreadTable &threads, std::size_t most)
 {
-	auto all = ordered(rows, people);
+	auto all = ordered(rows, threads);
 	std::stable_sort(all.begin(), all.end(), [](const statistics::Row *a, const statistics::Row *b) {
 		return a->values.count() > b->values.count();
 	});
@@ -97,7 +97,7 @@ std::vector<const statistics::Row *> largest(const statistics::Rows &rows, const
 	return all;
 }
 
-// mean, standard deviation, least, percentiles, greatest
+// mean, standard deviation, minimum, percentiles, maximum
 void add_shape_columns(Table &table, const std::string &suffix, Unit unit)
 {
 	for (const auto &[key, title] :
@@ -106,7 +106,7 @@ void add_shape_columns(Table &table, const std::string &suffix, Unit unit)
 		table.columns.push_back({key + suffix, title, unit});
 }
 
-// The numbers with as many bits as this one, of the same sign.
+// The range of numbers with as many bits as this one, and of the same sign.
 std::pair<std::int64_t, std::int64_t> power_around(std::int64_t value)
 {
 	if (value == 0)
@@ -141,7 +141,7 @@ Cell rate_of(std::uint64_t count, double wall_ns)
 	return wall_ns > 0 ? Cell(static_cast<double>(count) / wall_ns * 1e9) : Cell();
 }
 
-// By powers of two: visit(first, last, count), in their order.
+// By powers of two: visit(first, last, count), in order.
 template <class Visit> void visit_powers(const Distribution &values, const Visit &visit)
 {
 	std::int64_t first = 0, last = -1;
@@ -159,17 +159,17 @@ template <class Visit> void visit_powers(const Distribution &values, const Visit
 		visit(first, last, sum);
 }
 
-// A plain number, as it is where a cell can hold it.
+// A plain number, unchanged if a cell can hold it.
 Cell plain_cell(std::int64_t value)
 {
 	return value >= 0 ? Cell(static_cast<std::uint64_t>(value)) : Cell(static_cast<double>(value));
 }
 
-nlohmann::ordered_json cells_json(const std::vector<statistics::Cell> &cells, const People &people)
+nlohmann::ordered_json cells_json(const std::vector<statistics::Cell> &cells, const ThreadTable &threads)
 {
 	auto all = nlohmann::ordered_json::array();
 	for (const statistics::Cell &cell : cells) {
-		const Cell shown = cell_of(cell, people);
+		const Cell shown = cell_of(cell, threads);
 		if (const auto *number = std::get_if<std::uint64_t>(&shown))
 			all.push_back(*number);
 		else if (const auto *text = std::get_if<std::string>(&shown))
@@ -195,7 +195,7 @@ Table counts_table(const statistics::Counts &counts, const trace::Description &d
 }
 
 Table frequencies_table(const statistics::Frequencies &frequencies, const trace::Description &description,
-			const std::vector<std::string> &by, const People &people, double wall_ns)
+			const std::vector<std::string> &by, const ThreadTable &threads, double wall_ns)
 {
 	Table table;
 	table.columns = {{"event", "event", Unit::text}};
@@ -206,28 +206,28 @@ Table frequencies_table(const statistics::Frequencies &frequencies, const trace:
 	std::multimap<std::string, std::vector<Cell>> ordered;
 	for (const auto &keyed : frequencies.groups()) {
 		const trace::EventClass &cls = *description.classes()[keyed.cls];
-		std::vector<Cell> row = by_cells(keyed.cells, by, people);
+		std::vector<Cell> row = by_cells(keyed.cells, by, threads);
 		row.insert(row.begin(), cls.name);
 		row.emplace_back(keyed.group.count);
 		row.emplace_back(rate_of(keyed.group.count, wall_ns));
 		add_shape(row, keyed.group.between, [&](double ticks) { return ns_of(ticks, description.clock); });
-		ordered.emplace(cls.name + ' ' + text_of(keyed.cells, people), std::move(row));
+		ordered.emplace(cls.name + ' ' + text_of(keyed.cells, threads), std::move(row));
 	}
 	for (auto &[text, row] : ordered)
 		table.rows.push_back(std::move(row));
 	return table;
 }
 
-Table activities_table(const statistics::Rows &rows, const std::vector<std::string> &columns, const People &people,
-		       const trace::Clock &clock)
+Table activities_table(const statistics::Rows &rows, const std::vector<std::string> &columns,
+		       const ThreadTable &threads, const trace::Clock &clock)
 {
 	Table table;
 	add_by(table, columns);
 	table.columns.push_back({"count", "count", Unit::count});
 	table.columns.push_back({"total_ns", "total", Unit::nanoseconds});
 	add_shape_columns(table, "_ns", Unit::nanoseconds);
-	for (const statistics::Row *found : ordered(rows, people)) {
-		std::vector<Cell> row = by_cells(found->cells, columns, people);
+	for (const statistics::Row *found : ordered(rows, threads)) {
+		std::vector<Cell> row = by_cells(found->cells, columns, threads);
 		row.emplace_back(found->values.count());
 		row.emplace_back(ns_of(found->values.total(), clock));
 		add_shape(row, found->values, [&](double ticks) { return ns_of(ticks, clock); });
@@ -237,15 +237,15 @@ Table activities_table(const statistics::Rows &rows, const std::vector<std::stri
 }
 
 Table values_table(const statistics::Rows &rows, const std::string &value, const std::vector<std::string> &by,
-		   const People &people)
+		   const ThreadTable &threads)
 {
 	Table table;
 	add_by(table, by);
 	table.columns.push_back({"count", "count", Unit::count});
 	table.columns.push_back({"total", "total " + value, Unit::ratio});
 	add_shape_columns(table, "", Unit::ratio);
-	for (const statistics::Row *found : ordered(rows, people)) {
-		std::vector<Cell> row = by_cells(found->cells, by, people);
+	for (const statistics::Row *found : ordered(rows, threads)) {
+		std::vector<Cell> row = by_cells(found->cells, by, threads);
 		row.emplace_back(found->values.count());
 		const double total = found->values.total();
 		row.push_back(std::abs(total) < 9e18 ? plain_cell(static_cast<std::int64_t>(total)) : Cell(total));
@@ -268,7 +268,7 @@ Table joined(const std::vector<std::pair<std::string, Table>> &parts)
 							     [&](const Column &has) { return has.key == wanted.key; }) -
 						all.columns.begin());
 	};
-	for (const bool is_measured : {false, true}) // what tells rows apart comes first
+	for (const bool is_measured : {false, true}) // columns that distinguish rows come first
 		for (const auto &[name, part] : parts)
 			for (const Column &column : part.columns)
 				if ((column.unit != Unit::text) == is_measured && place(column) == all.columns.size())
@@ -313,8 +313,8 @@ std::string unpaired_json(const statistics::ActivityFold &fold)
 						{"in_no_row", fold.rows().left_out()}});
 }
 
-std::string histograms_text(const statistics::Rows &rows, const People &people, const trace::Clock *ticks,
-			    std::size_t most_rows)
+std::string histograms_text(const statistics::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
+			    std::size_t max_rows)
 {
 	constexpr std::size_t bar_width = 50;
 	const auto shown = [&](std::int64_t value) {
@@ -324,10 +324,10 @@ std::string histograms_text(const statistics::Rows &rows, const People &people, 
 		return value < 0 ? '-' + count_text(0 - bits) : count_text(bits);
 	};
 	std::string text;
-	for (const statistics::Row *row : largest(rows, people, most_rows)) {
+	for (const statistics::Row *row : largest(rows, threads, max_rows)) {
 		std::uint64_t most = 1;
 		visit_powers(row->values, [&](auto, auto, std::uint64_t count) { most = std::max(most, count); });
-		text += fmt::format("\n{}\n", printable(text_of(row->cells, people)));
+		text += fmt::format("\n{}\n", printable(text_of(row->cells, threads)));
 		visit_powers(row->values, [&](std::int64_t first, std::int64_t last, std::uint64_t count) {
 			const auto bar = static_cast<std::size_t>(
 			    static_cast<double>(count) / static_cast<double>(most) * static_cast<double>(bar_width));
@@ -338,7 +338,7 @@ std::string histograms_text(const statistics::Rows &rows, const People &people, 
 	return text;
 }
 
-std::string histograms_json(const statistics::Rows &rows, const People &people, const trace::Clock *ticks)
+std::string histograms_json(const statistics::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks)
 {
 	auto all = nlohmann::ordered_json::array();
 	const auto plain = [&](std::int64_t value) -> nlohmann::ordered_json {
@@ -346,12 +346,12 @@ std::string histograms_json(const statistics::Rows &rows, const People &people, 
 			return ns_of(static_cast<double>(value), *ticks);
 		return value;
 	};
-	for (const statistics::Row *row : ordered(rows, people)) {
+	for (const statistics::Row *row : ordered(rows, threads)) {
 		auto buckets = nlohmann::ordered_json::array();
 		row->values.visit([&](std::int64_t first, std::int64_t last, std::uint64_t count) {
 			buckets.push_back({{"first", plain(first)}, {"last", plain(last)}, {"count", count}});
 		});
-		all.push_back({{"row", cells_json(row->cells, people)}, {"buckets", buckets}});
+		all.push_back({{"row", cells_json(row->cells, threads)}, {"buckets", buckets}});
 	}
 	return json_dump(all);
 }

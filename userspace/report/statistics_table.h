@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What statistics/ found, as tables and histograms. Called by `monitor stat`.
 //
-// Rows are in an order of their own until Table::sort_by: by their texts, so that the same trace gives the same output.
+// Before Table::sort_by rows are ordered by their texts, so that the same trace gives the same output.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@
 
 namespace monitor::report {
 
-// How often, and what is between two of the same row. `wall_ns` is what rates are of.
+// How often, and the time between two events of the same row. Rates are relative to `wall_ns`.
 Table frequencies_table(const statistics::Frequencies &frequencies, const trace::Description &description,
-			const std::vector<std::string> &by, const statistics::People &people, double wall_ns);
+			const std::vector<std::string> &by, const statistics::ThreadTable &threads, double wall_ns);
 Table counts_table(const statistics::Counts &counts, const trace::Description &description, double wall_ns);
 Table activities_table(const statistics::Rows &rows, const std::vector<std::string> &columns,
-		       const statistics::People &people, const trace::Clock &clock);
+		       const statistics::ThreadTable &threads, const trace::Clock &clock);
 Table values_table(const statistics::Rows &rows, const std::string &value, const std::vector<std::string> &by,
-		   const statistics::People &people);
+		   const statistics::ThreadTable &threads);
 
 // The tables of several activities as one, for CSV: with the activity as the first column.
 Table joined(const std::vector<std::pair<std::string, Table>> &parts);
@@ -31,11 +31,12 @@ Table joined(const std::vector<std::pair<std::string, Table>> &parts);
 std::string unpaired_text(const statistics::ActivityFold &fold);
 std::string unpaired_json(const statistics::ActivityFold &fold);
 
-// One bar for each power of two, of the rows with most values. `ticks`: values are ticks of this clock; else plain
-// numbers.
-std::string histograms_text(const statistics::Rows &rows, const statistics::People &people, const trace::Clock *ticks,
-			    std::size_t most_rows);
-// Per row {"row": [...], "buckets": [{"first", "last", "count"}]}, in ns or plain.
-std::string histograms_json(const statistics::Rows &rows, const statistics::People &people, const trace::Clock *ticks);
+// One bar for each power of two, for the rows with the most values. `ticks`: values are ticks of this clock; otherwise
+// plain numbers.
+std::string histograms_text(const statistics::Rows &rows, const statistics::ThreadTable &threads,
+			    const trace::Clock *ticks, std::size_t max_rows);
+// For each row {"row": [...], "buckets": [{"first", "last", "count"}]}, in ns or plain.
+std::string histograms_json(const statistics::Rows &rows, const statistics::ThreadTable &threads,
+			    const trace::Clock *ticks);
 
 } // namespace monitor::report

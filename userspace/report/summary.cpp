@@ -30,7 +30,7 @@ analyze::ProbeCost not_counted()
 	return cost;
 }
 
-// From the lower quartile to the upper one. A loop finds the probes in the caches, other code does not.
+// From the lower to the upper quartile. A loop finds the probes in the caches; other code does not.
 std::string probes_text(const std::optional<analyze::ProbeCost> &cost, double wall_ns)
 {
 	if (!cost || wall_ns <= 0)
@@ -39,7 +39,7 @@ std::string probes_text(const std::optional<analyze::ProbeCost> &cost, double wa
 		return fmt::format("unknown ({})", cost->why_unknown);
 	const char *basis = cost->at_start_only ? "calibrated by loops at the start only" : "calibrated by loops";
 	std::string range = share_text(cost->median_ns, wall_ns);
-	if (*cost->low_ns < 0) // less than the loops scatter
+	if (*cost->low_ns < 0) // less than the scatter of the loops
 		range = "up to " + share_text(*cost->high_ns, wall_ns);
 	else if (*cost->low_ns < *cost->high_ns)
 		range = fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU", duration_text(*cost->low_ns),
@@ -64,7 +64,7 @@ std::string lost_text(const Summary &summary)
 	return text;
 }
 
-// What the streams hold, where the recording left no counts.
+// What the streams hold, if the recording left no counts.
 std::uint64_t count_tokens(trace::Trace &trace)
 {
 	std::uint64_t tokens = 0;
@@ -81,7 +81,7 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	Summary summary;
 	summary.tokens = tokens;
 	summary.complete = info.complete;
-	summary.is_described = trace.is_described();
+	summary.is_generic_ctf = trace.is_generic_ctf();
 	summary.bytes = trace.size_bytes();
 	const auto [begin, end] = analyze::window_of(trace, info);
 	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
@@ -123,7 +123,7 @@ std::string per_token_text(const Summary &summary)
 
 std::string summary_text(const Summary &summary)
 {
-	if (summary.is_described)
+	if (summary.is_generic_ctf)
 		return fmt::format("{} events, lost {}", count_text(summary.tokens), lost_text(summary));
 	std::string text = fmt::format(
 	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
@@ -137,7 +137,7 @@ std::string summary_text(const Summary &summary)
 		    *summary.hidden_threads);
 	if (summary.misses.value_or(0))
 		text += fmt::format(
-		    "\n{} times the kernel refused to run a probe: that many events are in no place of this trace",
+		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
 		    count_text(*summary.misses));
 	if (!summary.complete)
 		text += "\nthis trace is incomplete: the recording was killed or its disk was full; its last packets "

@@ -31,7 +31,7 @@ double number_of(const Cell &cell)
 	return -1;
 }
 
-// Three digits at least: "0.853", "12.4", "7.61 M".
+// At least three digits: "0.853", "12.4", "7.61 M".
 std::string ratio_text(double value)
 {
 	const std::pair<double, const char *> large[] = {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A table of an answer, printed as text, CSV or JSON. Built by report/*.cpp, printed by the subcommands.
-// A value that is not known is an empty cell: `-` in text, nothing in CSV, null in JSON; never 0.
+// An unknown value is an empty cell: `-` in text, nothing in CSV, null in JSON; never 0.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Table {
 	std::vector<Column> columns;
 	std::vector<std::vector<Cell>> rows;
 
-	// Column by key or title, ignoring case; throws Error naming the columns there are.
+	// Column by key or title, ignoring case; throws Error naming the available columns.
 	std::size_t column(const std::string &name) const;
 	// By descending numbers or ascending text.
 	void sort_by(std::size_t column);
@@ -40,12 +40,12 @@ std::string to_csv(const Table &table);
 // A JSON array of objects.
 std::string to_json(const Table &table);
 
-// Columns of a terminal that a UTF-8 text takes: its characters.
+// Columns of a terminal that a UTF-8 text needs: its characters.
 std::size_t width_of(const std::string &text);
 
-// A text as a value of CSV.
+// A text as a CSV value.
 std::string csv_text(std::string_view text);
-// A column's name: quoted only where it has to be.
+// A column's name: quoted only if necessary.
 std::string csv_name(const std::string &name);
 
 // "1.234 s", "12.3 ms", "45.6 us", "789 ns"

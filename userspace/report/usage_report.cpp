@@ -23,8 +23,8 @@ const std::pair<Mode, std::pair<const char *, const char *>> mode_columns[] = {
     {Mode::unknown, {"unknown_percent", "unkn%"}},
 };
 
-// What the kernel itself counted as a thread's CPU time within the recording. Who is not in the list of all threads at
-// the start began later. Nothing: it is not known.
+// What the kernel itself counted as a thread's CPU time within the recording. A thread that is not in the list of all
+// threads at the start began later. nullopt: unknown.
 std::optional<std::uint64_t> counted_by_kernel_ns(const Thread &thread)
 {
 	const analyze::ThreadCounts &last = thread.at_exit.present ? thread.at_exit : thread.at_end;
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> counted_by_kernel_ns(const Thread &thread)
 	return last.sum_exec_ns - thread.at_start.sum_exec_ns;
 }
 
-// The sum of known figures is known.
+// The sum is known only if all its figures are.
 void add(std::optional<std::uint64_t> &sum, const std::optional<std::uint64_t> &value)
 {
 	sum = sum && value ? std::optional(*sum + *value) : std::nullopt;
@@ -51,7 +51,7 @@ Cell percent(std::uint64_t part, std::uint64_t whole)
 	return static_cast<double>(part) / static_cast<double>(whole) * 100;
 }
 
-// /proc/stat's figure of a CPU starts again when the CPU was offline.
+// /proc/stat's figure for a CPU starts again after the CPU was offline.
 std::uint64_t stolen(std::uint64_t start_ns, std::uint64_t end_ns)
 {
 	return end_ns < start_ns ? end_ns : end_ns - start_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The answer to "who used the CPUs, in which mode, and waited how long": tables from what Machine folded.
+// Answers "who used the CPUs, in which mode, and waited how long": tables from what Machine folded.
 // Called by cmd_report.cpp.
 #pragma once
 

@@ -40,16 +40,16 @@ Judge::OfKey *Judge::find_or_make()
 {
 	if (OfKey *found = find())
 		return found;
-	if (keys_.size() >= most_keys_)
+	if (keys_.size() >= max_keys_)
 		drop_idle();
-	if (keys_.size() >= most_keys_) {
+	if (keys_.size() >= max_keys_) {
 		++tally_.too_many;
 		return nullptr;
 	}
 	return &keys_[key_];
 }
 
-// Of keys with nothing open only is forgotten that this is known. Looks at all keys, so not at every event.
+// Drops keys with nothing open: only that this is known is lost. Visits all keys, so it does not run for every event.
 void Judge::drop_idle()
 {
 	if (drop_again_in_ > 0) {
@@ -74,7 +74,7 @@ void Judge::collect(const trace::Event &event, const filter::Running &running)
 		return;
 	for (const Name &name : rule_.added)
 		if (const Value value = name.value(event, running); value.kind == Value::Kind::number) {
-			if (set_.size() < most_keys_)
+			if (set_.size() < max_keys_)
 				set_.emplace(event.stream->machine, value.number);
 			else
 				++tally_.too_many;
@@ -111,7 +111,7 @@ void Judge::judge(const trace::Event &event, const filter::Running &running)
 {
 	if (rule_.form == Form::never || rule_.form == Form::holds)
 		return single(event, running);
-	// One event may end what is open and begin the next; in a sequence it follows the one before.
+	// One event may end what is open and start the next; in a sequence it follows the previous one.
 	for (const Role role : {forget, second, third, first})
 		if (is(role, event, running) && find_key(role, event, running))
 			dispatch(belongs(event, running) ? role : forget, event, running);
@@ -143,7 +143,7 @@ void Judge::single(const trace::Event &event, const filter::Running &running)
 		return violate("this event must not occur", {Position::of(event)});
 	++tally_.judged;
 	if (!is(second, event, running))
-		violate("what must hold does not", {Position::of(event)});
+		violate("the condition does not hold", {Position::of(event)});
 }
 
 void Judge::dispatch(Role role, const trace::Event &event, const filter::Running &running)
@@ -189,7 +189,7 @@ void Judge::on_second(const trace::Event &event, const filter::Running &running)
 
 void Judge::on_third(const trace::Event &event)
 {
-	// that nothing is open is worth a key only where an end asks for it
+	// that nothing is open is worth a key only if an end checks it
 	const bool asks = rule_.only_then || rule_.form == Form::after;
 	OfKey *const of_key = asks ? find_or_make() : find();
 	if (!of_key)
@@ -271,7 +271,7 @@ void Judge::only_after(const trace::Event &event, const filter::Running &running
 		return;
 	}
 	++tally_.judged;
-	violate("this came without what must be before it", {Position::of(event)});
+	violate("this came without what must come before it", {Position::of(event)});
 }
 
 void Judge::must_not(const trace::Event &event)
@@ -336,8 +336,8 @@ void Judge::close_all(std::uint64_t time, bool is_end)
 		}
 		++tally_.judged;
 		violate(late     ? this->late(position.time, time)
-			: is_end ? "nothing ended this until the end of the trace"
-				 : "nothing ended this until a loss",
+			: is_end ? "nothing ended this before the end of the trace"
+				 : "nothing ended this before a loss",
 			{position});
 	}
 }
@@ -349,7 +349,7 @@ bool Judge::is_late(std::uint64_t from, std::uint64_t to) const
 
 std::string Judge::late(std::uint64_t from, std::uint64_t to) const
 {
-	return fmt::format("{} ns went by, more than {} ns", clock_.to_ns(to - from), rule_.within_ns);
+	return fmt::format("{} ns passed, more than {} ns", clock_.to_ns(to - from), rule_.within_ns);
 }
 
 void Judge::violate(std::string what, std::vector<Position> events)

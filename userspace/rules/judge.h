@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One rule at work: what is open of each key, and what was violated.
+// Applies one rule: what is open for each key, and what was violated.
 //
-// run() (run.h) gives it every event that has a role in its rule, in the order of time, and every loss. One thread.
-// Invariants: at most most_keys keys and Rule::most_nested starts of each are kept; nothing is carried across a loss;
-// an event whose key is not known is not judged.
+// run() (run.h) passes it every event that has a role in its rule, in time order, and every loss. One thread.
+// Invariants: at most max_keys keys and Rule::max_nesting starts of each are kept; nothing is carried across a loss; an
+// event whose key is unknown is not judged.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@
 
 namespace monitor::rules {
 
-// Which event: found again when the trace is read once more.
+// Identifies an event, to find it when the trace is read a second time.
 struct Position {
 	std::uint64_t time = 0;
 	const std::byte *packet = nullptr;
-	std::uint64_t at_bits = 0; // from the packet's begin
+	std::uint64_t at_bits = 0; // from the start of the packet
 
 	static Position of(const trace::Event &event);
 	friend bool operator==(const Position &, const Position &) = default;
@@ -37,37 +37,37 @@ struct Position {
 
 struct Violation {
 	std::string what;             // one sentence
-	std::vector<Position> events; // in the order of time
+	std::vector<Position> events; // in time order
 };
 
 struct Tally {
-	std::uint64_t judged = 0;   // what the rule could be applied to
+	std::uint64_t judged = 0;   // cases that the rule could be applied to
 	std::uint64_t violated = 0; // of these
 	std::uint64_t open = 0;     // starts without an end when the trace ended
 	std::uint64_t cut = 0;      // by a loss, or forgotten
-	std::uint64_t unknown = 0;  // what was before the begin or a loss decides, or a field is not there
-	std::uint64_t too_many = 0; // more was open than is kept
+	std::uint64_t unknown = 0;  // depends on what preceded the start or a loss, or a field is missing
+	std::uint64_t too_many = 0; // more were open than fit
 };
 
 class Judge {
 public:
-	static constexpr std::size_t most_keys = 200'000;
+	static constexpr std::size_t max_keys = 200'000;
 
-	// The rule must outlive this. Of the violations the first `keep` are kept.
-	Judge(const Rule &rule, const trace::Clock &clock, std::size_t keep, std::size_t keys = most_keys)
-	    : rule_(rule), clock_(clock), keep_(keep), most_keys_(keys)
+	// The rule must outlive this. The first `keep` violations are kept.
+	Judge(const Rule &rule, const trace::Clock &clock, std::size_t keep, std::size_t keys = max_keys)
+	    : rule_(rule), clock_(clock), keep_(keep), max_keys_(keys)
 	{
 	}
 
 	void event(const trace::Event &event, const filter::Running &running);
-	// Nobody saw what the running thread did before.
+	// What the running thread did before was not seen.
 	void found(const trace::Event &event, const filter::Running &running);
-	// A loss that begins at this time.
+	// A loss that starts at this time.
 	void gap(std::uint64_t time);
 	// At the time of the last event.
 	void finish(std::uint64_t time);
 
-	// Whether what `begin:` means was there.
+	// Whether an event matched `begin:`.
 	bool begun() const { return begun_; }
 	const Tally &tally() const { return tally_; }
 	const std::vector<Violation> &violations() const { return violations_; }
@@ -75,7 +75,7 @@ public:
 private:
 	struct Open {
 		Position at;
-		std::vector<Value> values; // of the relations
+		std::vector<Value> values; // for the relations
 	};
 	struct OfKey {
 		std::vector<Open> open;
@@ -117,10 +117,10 @@ private:
 
 	const Rule &rule_;
 	const trace::Clock &clock_;
-	std::size_t keep_, most_keys_;
+	std::size_t keep_, max_keys_;
 	KeyMap keys_;
-	std::string key_;                                         // of the event at hand
-	std::size_t drop_again_in_ = 0;                           // calls: little was found idle
+	std::string key_;                                         // of the current event
+	std::size_t drop_again_in_ = 0;                           // calls: the last one freed too little
 	std::set<std::pair<std::uint32_t, filter::Integer>> set_; // machine and value
 	bool begun_ = false;
 	bool had_gap_ = false;

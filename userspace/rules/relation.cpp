@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "statistics/keys.h"
 #include "trace/text.h"
 
@@ -43,7 +43,7 @@ template <class T> bool compare(FilterRelation relation, const T &a, const T &b)
 	return a >= b;
 }
 
-// Takes "+ N" or "- N" off the end.
+// Removes "+ N" or "- N" from the end.
 filter::Integer take_offset(std::string &side, const std::string &where)
 {
 	const std::size_t sign = side.find_first_of("+-");
@@ -55,7 +55,7 @@ filter::Integer take_offset(std::string &side, const std::string &where)
 	const char *const begin = digits == std::string::npos ? end : side.data() + digits;
 	const auto [stopped, error] = std::from_chars(begin, end, value);
 	if (error != std::errc() || stopped != end || value < 0)
-		throw Error(fmt::format("{}: a number is missing behind {}", where, side[sign]));
+		throw Error(fmt::format("{}: a number is missing after {}", where, side[sign]));
 	const bool is_minus = side[sign] == '-';
 	side.resize(sign);
 	return is_minus ? -filter::Integer(value) : filter::Integer(value);
@@ -100,18 +100,18 @@ Name::Name(const std::string &name, const trace::Description &description, const
 	expression.text = name;
 	bool is_known = false;
 	std::vector<std::string> known;
-	constexpr std::size_t most_candidates = 10'000;
+	constexpr std::size_t max_candidates = 10'000;
 	for (const auto &cls : description.classes()) {
 		classes_[cls->index] = filter::resolve(expression, *cls);
 		is_known = is_known || classes_[cls->index].type == filter::Type::number ||
 			   classes_[cls->index].type == filter::Type::text;
 		for (const trace::Field &field : cls->fields)
-			if (known.size() < most_candidates)
+			if (known.size() < max_candidates)
 				known.push_back(field.name);
 	}
 	if (!is_known)
 		throw Error(fmt::format("{}: no event of this trace has a field {}.{}", where, trace::readable(name),
-					nearest(name, known)));
+					suggestions(name, known)));
 }
 
 Value Name::value(const trace::Event &event, const filter::Running &running) const

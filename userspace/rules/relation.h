@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A field of one event in relation to a field of an earlier one: `prev_pid = next_pid`, `seq = seq + 1`, `irq`.
+// A field of one event compared with a field of an earlier one: `prev_pid = next_pid`, `seq = seq + 1`, `irq`.
 //
-// Part of a rule (rule.h): `follows:` and `same:`. The left side is of the later event, the right one of the earlier.
-// Of the earlier event only its values are kept. Const once made.
-// Invariant: what an event does not have is in no relation to anything: holds() then says nothing.
+// Part of a rule (rule.h): `follows:` and `same:`. The left side is of the later event, the right side of the earlier,
+// of which only the values are kept. Const once made.
+// Invariant: a missing value is not compared with anything: holds() is then empty.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Value {
 	std::string text;
 };
 
-// What one name is in the events of each class: what FDL calls so, or `activity`.
+// The value of one name in the events of each class: a name of FDL, or `activity`.
 class Name {
 public:
 	// Throws Error naming `where` if no class has it.
@@ -33,20 +33,20 @@ public:
 
 private:
 	std::vector<filter::Resolved> classes_; // by class index
-	// `activity`: the event's name without _begin or _end; of other events there is none
+	// `activity`: the event's name without _begin or _end; other events have none
 	std::vector<std::string> activities_;
 };
 
 class Relation {
 public:
-	// "LATER = EARLIER", also != < <= > >= and EARLIER + N, or a name that both have. Throws Error.
+	// "LATER = EARLIER", also with != < <= > >= and EARLIER + N, or one name that both have. Throws Error.
 	Relation(const std::string &text, const trace::Description &description, const std::string &where);
 
 	Value earlier(const trace::Event &event, const filter::Running &running) const
 	{
 		return earlier_->value(event, running);
 	}
-	// Nothing if one of them has no such value.
+	// Empty if one of the two has no such value.
 	std::optional<bool> holds(const trace::Event &later, const filter::Running &running,
 				  const Value &earlier) const;
 	// Why it does not hold: "seq = seq + 1 does not hold: seq is 7, seq was 4".
@@ -59,7 +59,7 @@ private:
 	filter::Integer plus_ = 0;
 };
 
-// Those between commas; none if there is no such word.
+// The relations separated by commas; none if there is no such word.
 std::vector<Relation> relations(const Word *word, const trace::Description &description);
 
 } // namespace monitor::rules

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "filter/error.h"
 #include "filter/lexer.h"
 #include "filter/parser.h"
@@ -19,8 +19,8 @@ namespace {
 
 using Kind = filter::Expression::Kind;
 
-// The words of each form: those of its roles, then what else it takes. It is the first one of which all `marks` are
-// there.
+// The words of each form: those of its roles, then others that it accepts. A rule has the first form whose `marks` are
+// all present.
 struct FormWords {
 	Form form;
 	std::vector<std::string> marks;
@@ -72,7 +72,7 @@ void expect_words(const RuleText &text, const FormWords &form)
 						fmt::join(form.marks, ":` and `")));
 }
 
-// The names of events that an expression compares `name` with.
+// The event names that an expression compares `name` with.
 void collect_names(const filter::Expression &expression, std::set<std::string> &names)
 {
 	const bool compares = expression.kind == Kind::comparison || expression.kind == Kind::within;
@@ -135,7 +135,8 @@ private:
 	{
 		const Word *word = text_.find("among");
 		if (!word != !text_.find("members") || (!word && text_.find("leaves")))
-			throw Error(text_.where + ": `among:` and `members:` belong together, `leaves:` to them");
+			throw Error(text_.where +
+				    ": `among:` and `members:` need each other, and `leaves:` needs both");
 		for (const std::size_t role : {among, leaves})
 			if (const Word *each = text_.find(word_text(role)))
 				set_[role - among] = set_part(*each);
@@ -178,7 +179,7 @@ private:
 	{
 		if (rule_.reason.empty() && std::find(events_.begin(), events_.end(), event) == events_.end())
 			rule_.reason = fmt::format("the trace has no event {}.{}", trace::readable(event),
-						   nearest(event, events_));
+						   suggestions(event, events_));
 	}
 
 	void find_events(std::size_t role)
@@ -210,7 +211,7 @@ private:
 		}
 	}
 
-	// A part for each role that the rule has, in their order; the last one holds for those that are left.
+	// One part for each role that the rule has, in order; the last part also applies to the remaining roles.
 	void keys()
 	{
 		const Word *word = text_.find("key");
@@ -231,7 +232,7 @@ private:
 							   description_, begin_time_, word->where.c_str());
 			if (rule_.key[role].names().size() != rule_.key[first].names().size() ||
 			    rule_.key[role].empty())
-				throw Error(word->where + ": the parts of a key have as many names each");
+				throw Error(word->where + ": the parts of a key must have the same number of names");
 			expect_key(role, *word);
 		}
 		if (parts.size() > next)
@@ -240,7 +241,7 @@ private:
 		expect_machines();
 	}
 
-	// What is a thread to one role is one to all of them.
+	// What is a thread in one role is one in all roles.
 	void expect_machines()
 	{
 		for (std::size_t place = 0; place < rule_.key[first].names().size(); ++place) {
@@ -269,7 +270,7 @@ private:
 				return;
 		}
 		if (can_match)
-			throw Error(fmt::format("{}: no event that `{}:` means has {}", word.where, rule_.words[role],
+			throw Error(fmt::format("{}: no event that `{}:` selects has {}", word.where, rule_.words[role],
 						fmt::join(rule_.key[role].names(), ", ")));
 	}
 
@@ -296,7 +297,7 @@ private:
 	static std::string choice(const Word &word, const std::vector<std::string> &choices)
 	{
 		if (std::find(choices.begin(), choices.end(), word.text) == choices.end())
-			throw Error(fmt::format("{}: {} is none of: {}", word.where, trace::readable(word.text),
+			throw Error(fmt::format("{}: {} is not one of: {}", word.where, trace::readable(word.text),
 						fmt::join(choices, ", ")));
 		return word.text;
 	}
@@ -309,19 +310,19 @@ private:
 			if (token.kind == filter::Token::Kind::number && token.number.has_unit &&
 			    !token.number.has_fraction && lexer.next().kind == filter::Token::Kind::end)
 				return static_cast<std::uint64_t>(token.number.floor);
-		} catch (const filter::FilterError &) { // said below
+		} catch (const filter::FilterError &) { // reported below
 		}
-		throw Error(fmt::format("{}: {} is no duration; say for example 100ms", word.where,
-					trace::readable(word.text)));
+		throw Error(
+		    fmt::format("{}: {} is not a duration, such as 100ms", word.where, trace::readable(word.text)));
 	}
 
 	void at_most(const Word &word)
 	{
 		const char *const end = word.text.data() + word.text.size();
 		const auto [stopped, error] = std::from_chars(word.text.data(), end, rule_.at_most);
-		if (error != std::errc() || stopped != end || rule_.at_most < 1 || rule_.at_most > Rule::most_nested)
-			throw Error(fmt::format("{}: {} is no number from 1 to {}", word.where,
-						trace::readable(word.text), Rule::most_nested));
+		if (error != std::errc() || stopped != end || rule_.at_most < 1 || rule_.at_most > Rule::max_nesting)
+			throw Error(fmt::format("{}: {} is not a number from 1 to {}", word.where,
+						trace::readable(word.text), Rule::max_nesting));
 		rule_.has_at_most = rule_.keeps_each = true;
 	}
 

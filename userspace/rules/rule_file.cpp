@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "base/data_files.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/nearest.h"
-#include "base/share.h"
-#include "base/word_lines.h"
+#include "base/keyed_lines.h"
+#include "base/suggestions.h"
 #include "trace/text.h"
 
 namespace monitor::rules {
@@ -35,7 +35,7 @@ public:
 		while (lines_.next())
 			take(lines_.word(), lines_.value());
 		if (rules_.empty())
-			throw Error(fmt::format("{}: there is no rule in it", name_));
+			throw Error(fmt::format("{}: it has no rule", name_));
 		return std::move(rules_);
 	}
 
@@ -45,13 +45,14 @@ private:
 	void take(const std::string &word, const std::string &value)
 	{
 		if (std::find(words.begin(), words.end(), word) == words.end())
-			throw Error(fmt::format("{}: {} is not a word of rules.{}", where(), trace::readable(word),
-						nearest(word, words)));
+			throw Error(fmt::format("{}: {} is not a keyword of rules.{}", where(), trace::readable(word),
+						suggestions(word, words)));
 		if (value.empty())
-			throw Error(fmt::format("{}: nothing stands behind `{}:`", where(), word));
+			throw Error(fmt::format("{}: nothing follows `{}:`", where(), word));
 		if (word == "rule") {
 			if (rules_.size() == max_rules)
-				throw Error(fmt::format("{}: more than {} rules are not read", where(), max_rules));
+				throw Error(
+				    fmt::format("{}: more than {} rules are not supported", where(), max_rules));
 			rules_.push_back({value, where(), {}});
 			return;
 		}
@@ -62,7 +63,7 @@ private:
 	}
 
 	const std::string &name_;
-	WordLines lines_;
+	KeyedLines lines_;
 	std::vector<RuleText> rules_;
 };
 
@@ -77,9 +78,9 @@ std::vector<RuleText> load_rules(const std::string &name_or_file)
 {
 	const std::string path = file_or_share(name_or_file, "rules", "rules");
 	if (path.empty())
-		throw Error(fmt::format("there are no rules {}; a file, or one of: {}", trace::readable(name_or_file),
-					fmt::join(share_names("rules", "rules"), ", ")));
-	return parse_rules(read_text(path, WordLines::max_text_bytes + 1), name_or_file);
+		throw Error(fmt::format("there are no rules {}; name a file, or one of: {}",
+					trace::readable(name_or_file), fmt::join(share_names("rules", "rules"), ", ")));
+	return parse_rules(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }
 
 } // namespace monitor::rules

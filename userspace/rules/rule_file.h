@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules as a small file: what `monitor check --rules` tests. Documentation/rules.md has its form.
+// Rules as a small file: what `monitor check --rules` tests. Documentation/rules.md describes the format.
 //
 //     rule: every system call returns
 //         when: name == "sys_enter"
@@ -7,8 +7,8 @@
 //         key: tid
 //         needs: sched_switch
 //
-// Read here, compiled against a trace's description by rule.h. The text is untrusted: it is bounded, and every line
-// that is not understood is an Error with its number.
+// Read here, compiled for a trace's description by rule.h. The text is untrusted: it is bounded, and every line that
+// cannot be parsed is an Error with its number.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct RuleText {
 
 // `name` is for messages. Throws Error.
 std::vector<RuleText> parse_rules(const std::string &untrusted_text, const std::string &name);
-// The file, or share/rules/NAME.rules. Throws Error naming those there are.
+// The file, or share/rules/NAME.rules. Throws Error naming the available ones.
 std::vector<RuleText> load_rules(const std::string &name_or_file);
 
 } // namespace monitor::rules

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "runners.h"
+#include "trace/listing.h"
 #include "trace/merge.h"
-#include "trace/protocol.h"
 
 namespace monitor::rules {
 namespace {
@@ -32,7 +32,7 @@ public:
 
 	void read()
 	{
-		trace::Protocol protocol(trace_, {}, -1); // knows who runs; nothing is printed
+		trace::Listing listing(trace_, {}, -1); // finds out which thread runs; nothing is printed
 		Runners runners(trace_.description());
 		std::uint64_t last_time = trace_.begin_time();
 		const auto event = [&](const trace::Event &event, std::int64_t running, const trace::Threads &threads) {
@@ -46,9 +46,9 @@ public:
 			return false;
 		};
 		trace::merge(
-		    trace_, {}, [&](const trace::Event &each) { protocol.print(each, event); },
+		    trace_, {}, [&](const trace::Event &each) { listing.print(each, event); },
 		    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t, std::uint64_t) {
-			    protocol.gap(stream);
+			    listing.gap(stream);
 			    for (Judge &judge : judges_)
 				    judge.gap(from);
 		    });
@@ -92,8 +92,9 @@ private:
 					 [&](const trace::EventClass *cls) { return seen_[cls->index]; }))
 				return fmt::format("the trace has no event {}, which it needs", event);
 		}
-		return judge.begun() || judge.tally().judged || !rule.pattern[begin] ? ""
-										     : "what `begin:` means never came";
+		return judge.begun() || judge.tally().judged || !rule.pattern[begin]
+			   ? ""
+			   : "no event that `begin:` selects ever came";
 	}
 
 	Outcome outcome(const Rule &rule, const Judge &judge) const
@@ -131,14 +132,14 @@ private:
 			if (count)
 				text += fmt::format("; {} {}", count, what);
 		};
-		add(tally.too_many, "not judged, as more was open than is kept");
+		add(tally.too_many, "not judged, as more was open than can be kept");
 		add(tally.open, "open at the end");
 		add(tally.cut, "cut off by losses or forgotten");
-		add(tally.unknown, "not judged, as what was before is not known");
+		add(tally.unknown, "not judged, as what came before is unknown");
 		return text;
 	}
 
-	// The lines of the events that violations name.
+	// The lines of the events that violations refer to.
 	Lines read_again(const std::vector<Outcome> &outcomes, bool json)
 	{
 		Lines lines;
@@ -149,21 +150,21 @@ private:
 						lines.emplace(position, "");
 		if (lines.empty())
 			return lines;
-		trace::ProtocolOptions options;
+		trace::ListingOptions options;
 		options.json = json;
-		trace::Protocol protocol(trace_, options, -1);
+		trace::Listing listing(trace_, options, -1);
 		const auto is_wanted = [&](const trace::Event &event, std::int64_t, const trace::Threads &) {
 			return lines.contains(Position::of(event));
 		};
 		trace::merge(
 		    trace_, {0, lines.rbegin()->first.time},
 		    [&](const trace::Event &event) {
-			    protocol.print(event, is_wanted);
-			    if (std::string line = protocol.taken(); !line.empty())
+			    listing.print(event, is_wanted);
+			    if (std::string line = listing.taken(); !line.empty())
 				    lines[Position::of(event)] = line.substr(0, line.size() - 1);
 		    },
 		    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) {
-			    protocol.gap(stream);
+			    listing.gap(stream);
 		    });
 		return lines;
 	}

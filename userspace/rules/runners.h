@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who is seen to run without a switch to it: a thread that the kernel hides from tracing gave it the CPU.
+// Finds threads that run without a switch to them: a thread that the kernel hides from tracing gave them the CPU.
 //
-// Used by run(): what the thread did before nobody saw, so judges forget what they know of it. One thread.
+// Used by run(): what such a thread did before was not seen, so judges drop what they know about it. One thread.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ public:
 				next_[cls->index] = trace::FieldRef(*cls, "next_pid");
 	}
 
-	// Whether the event shows such a thread: `running`. In the order of time.
+	// Whether the event shows `running` to be such a thread. Call in time order.
 	bool found(const trace::Event &event, std::int64_t running)
 	{
 		if (!event.is_token() || !event.has_cpu() || event.stream->is_user() ||

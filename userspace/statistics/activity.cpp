@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view of_end = "end.", of_start = "start.";
 
-// A field of the end alone is meant as the end's, also without saying so.
+// A field that only the end has means the end's, even without the prefix.
 bool is_in_starts(const std::string &name, const filter::Filter &start, const trace::Description &description)
 {
 	filter::Expression expression;
@@ -45,7 +45,7 @@ void compile_key(Activity &made, const std::string &text, const std::string &whe
 	made.end_key = equal == std::string::npos ? made.start_key : side(text.substr(equal + 1));
 	const std::size_t count = made.start_key.names().size();
 	if (count != made.end_key.names().size())
-		throw Error(where + ": there are not as many names before = as behind it");
+		throw Error(where + ": there are not as many names before = as after it");
 	for (std::size_t i = 0; i < count; ++i)
 		if (made.start_key.is_of_machine(i) || made.end_key.is_of_machine(i)) {
 			made.start_key.set_of_machine(i);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// An activity as a table describes it: what begins it, what ends it, which end belongs to which begin, and what its
-// rows are told apart by. TRAMS's table-driven analysis, with FDL for its patterns.
+// An activity as a table describes it: what starts it, what ends it, which end belongs to which start, and what
+// distinguishes its rows. TRAMS's table-driven analysis, with FDL for its patterns.
 //
-// Parsed by table.h or from the command line, compiled against a trace's description here; run by ActivityFold
+// Parsed by table.h or from the command line, compiled for a trace's description here; run by ActivityFold
 // (activity_fold.h). Const once made.
 #pragma once
 
@@ -21,7 +21,7 @@ struct ActivityText {
 	std::string start, end; // FDL
 	std::string key;        // "tid", or "pid = next_pid": of the start, of the end
 	std::string by;         // "process, id, end.ret"
-	bool nested = false;    // several may be open with one key: the end is that of the last one
+	bool nested = false;    // several may be open with one key: an end belongs to the last of them
 	std::string where;      // for messages: the file and line, or the option
 };
 

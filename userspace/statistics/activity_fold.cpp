@@ -7,7 +7,7 @@ namespace monitor::statistics {
 
 void ActivityFold::event(const trace::Event &event, const filter::Running &running)
 {
-	// one event may end an activity and begin the next
+	// one event may end an activity and start the next
 	if (activity_->end->can_match(*event.cls) && activity_->end->matches(event, running))
 		end(event, running);
 	if (activity_->start->can_match(*event.cls) && activity_->start->matches(event, running))
@@ -19,14 +19,14 @@ ActivityFold::OfKey *ActivityFold::find(const std::string &key)
 	const auto found = keys_.find(key);
 	if (found != keys_.end())
 		return &found->second;
-	if (keys_.size() >= most_open && !make_room()) {
+	if (keys_.size() >= max_open && !make_room()) {
 		++unpaired_.too_many;
 		return nullptr;
 	}
 	return &keys_[key];
 }
 
-// Forgets the keys that nothing waits for, unless that was of little use just now.
+// Drops the keys that nothing waits for, unless the last attempt freed too little.
 bool ActivityFold::make_room()
 {
 	if (waits_ > 0) {
@@ -38,9 +38,9 @@ bool ActivityFold::make_room()
 		forgot_ = forgot_ || is_idle;
 		entry = is_idle ? keys_.erase(entry) : std::next(entry);
 	}
-	constexpr std::size_t much = most_open / 8;
-	waits_ = keys_.size() > most_open - much ? much : 0;
-	return keys_.size() < most_open;
+	constexpr std::size_t much = max_open / 8;
+	waits_ = keys_.size() > max_open - much ? much : 0;
+	return keys_.size() < max_open;
 }
 
 void ActivityFold::start(const trace::Event &event, const filter::Running &running)
@@ -65,7 +65,7 @@ void ActivityFold::open(OfKey &of_key, Open opened)
 		++unpaired_.restarted;
 		of_key.open.clear();
 	}
-	if (of_key.open.size() == most_nested) {
+	if (of_key.open.size() == max_nesting) {
 		++unpaired_.too_many;
 		of_key.open.erase(of_key.open.begin());
 	}
@@ -91,8 +91,8 @@ void ActivityFold::end(const trace::Event &event, const filter::Running &running
 	activity_->end_by.append(event, running, ended.row);
 	if (close(*of_key, ended))
 		return;
-	// its start may lie in an earlier slice
-	const std::size_t most = activity_->nested ? most_nested : 1;
+	// its start may be in an earlier partition
+	const std::size_t most = activity_->nested ? max_nesting : 1;
 	if (had_gap_ || (of_key->began && !activity_->nested) || of_key->leading.size() == most)
 		++unpaired_.ends;
 	else
@@ -137,7 +137,7 @@ void ActivityFold::merge(const ActivityFold &later)
 	unpaired_.cut += later.unpaired_.cut;
 	unpaired_.too_many += later.unpaired_.too_many;
 	unpaired_.keyless += later.unpaired_.keyless;
-	for (auto &[key, mine] : keys_) { // of the first slice: nothing was before it
+	for (auto &[key, mine] : keys_) { // of the first partition: nothing precedes it
 		unpaired_.ends += mine.leading.size();
 		mine.leading.clear();
 	}
@@ -146,13 +146,13 @@ void ActivityFold::merge(const ActivityFold &later)
 		take_leading(theirs, mine == keys_.end() ? nullptr : &mine->second);
 	}
 	for (auto &[key, mine] : keys_)
-		if (later.forgot_ && !later.keys_.contains(key)) { // it may have gone on there
+		if (later.forgot_ && !later.keys_.contains(key)) { // it may have continued there
 			unpaired_.too_many += mine.open.size();
 			mine.open.clear();
 		}
 	if (later.had_gap_)
 		gap();
-	had_gap_ = false; // ends of the next slice may find what is open now
+	had_gap_ = false; // ends in the next partition may belong to what is open now
 	for (auto entry = keys_.begin(); entry != keys_.end();)
 		entry = entry->second.open.empty() ? keys_.erase(entry) : std::next(entry);
 	for (const auto &[key, theirs] : later.keys_)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What is known of many values without keeping them: count, sum, squares, extremes, and a histogram whose percentiles
-// are within 0.8 % of the value.
+// Describes many values without keeping them: count, sum, squares, extremes, and a histogram whose percentiles are
+// within 0.8 % of the value.
 //
-// The folds here keep one per row and merge those of the slices; report/statistics_table.cpp prints it. All sums are
-// integers, so the order of adding and merging does not matter.
-// Units are the caller's: ticks, or whatever a field counts.
+// The folds here keep one per row and merge those of the partitions; report/statistics_table.cpp prints it. All sums
+// are integers, so the order of adding and merging does not matter. Units are the caller's: ticks, or whatever a field
+// counts.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ public:
 	std::uint64_t count() const { return count_; }
 	double total() const { return static_cast<double>(total_); }
 	double mean() const { return count_ ? total() / static_cast<double>(count_) : 0; }
-	// Of the values as they are, not of a sample of them.
+	// Of the values themselves, not of a sample.
 	double standard_deviation() const
 	{
 		if (count_ == 0)
@@ -57,7 +57,7 @@ public:
 		    static_cast<long double>(squares_) + std::ldexp(static_cast<long double>(squares_carried_), 128);
 		long double variance = all / n - mean * mean;
 		if (variance * n < std::ldexp(1.0L, 127)) {
-			// of the distances from about the mean, whose sum fits: exact however large the values are
+			// from the distances to roughly the mean, whose sum fits: exact however large the values are
 			const __int128 middle = total_ / static_cast<__int128>(count_),
 				       rest = total_ % static_cast<__int128>(count_);
 			const Wide distances = squares_ - static_cast<Wide>(middle) * static_cast<Wide>(total_) -
@@ -70,7 +70,7 @@ public:
 	// 0 if there are none.
 	std::int64_t min() const { return count_ ? min_ : 0; }
 	std::int64_t max() const { return count_ ? max_ : 0; }
-	// The value that the p-th part (0 to 1) of them does not exceed.
+	// The value that a fraction p (0 to 1) of the values does not exceed.
 	std::int64_t percentile(double p) const
 	{
 		const auto rank =
@@ -84,7 +84,7 @@ public:
 			: static_cast<std::int64_t>(positive_.at_rank(rank - below_zero));
 		return std::clamp(found, min_, max_);
 	}
-	// Calls visit(first, last, count) for every bucket that has values, in their order. Both ends are included.
+	// Calls visit(first, last, count) for every bucket that has values, in order. Both ends are included.
 	template <class Visit> void visit(Visit &&visit) const
 	{
 		negative_.visit_back([&](std::uint64_t first, std::uint64_t last, std::uint64_t count) {
@@ -96,7 +96,7 @@ public:
 	}
 
 private:
-	// Of a magnitude; of 2^63 and more it is the least number.
+	// Of a magnitude; 2^63 and above give the smallest number.
 	static std::int64_t negated(std::uint64_t magnitude)
 	{
 		constexpr auto least = std::numeric_limits<std::int64_t>::min();
@@ -115,7 +115,7 @@ private:
 	unsigned __int128 squares_ = 0;
 	std::uint64_t squares_carried_ = 0; // times 2^128
 	std::int64_t min_ = std::numeric_limits<std::int64_t>::max(), max_ = std::numeric_limits<std::int64_t>::min();
-	analyze::Histogram positive_, negative_; // the latter's of their magnitudes
+	analyze::Histogram positive_, negative_; // the latter holds magnitudes
 };
 
 } // namespace monitor::statistics

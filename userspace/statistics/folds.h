@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The folds that `monitor stat` surveys a trace with, besides Frequencies: counts alone, several activities at once,
-// and the values of a field.
+// The folds that `monitor stat` runs over a trace, besides Frequencies: counts alone, several activities at once, and
+// the values of a field.
 //
-// Each is run per slice and merged in the order of the slices (survey.h).
+// Each runs per partition; results are merged in the order of the partitions (survey.h).
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ private:
 	std::vector<ActivityFold> folds_;
 };
 
-// Of one integer, which must be a single name.
+// Values of one integer, which must be a single name.
 class Values {
 public:
 	Values(const Keys &value, const Keys &by) : value_(&value), by_(&by) {}

@@ -17,7 +17,7 @@ Frequencies::Group *Frequencies::keyed(const trace::Event &event, const filter::
 	by_->append(event, running, key_);
 	auto found = keyed_.find(key_);
 	if (found == keyed_.end()) {
-		if (keyed_.size() == Rows::most_rows) {
+		if (keyed_.size() == Rows::max_rows) {
 			++left_out_;
 			return nullptr;
 		}
@@ -51,7 +51,7 @@ void Frequencies::merge(const Frequencies &later)
 		const auto found = keyed_.find(key);
 		if (found != keyed_.end())
 			merge(found->second.group, keyed.group);
-		else if (keyed_.size() < Rows::most_rows)
+		else if (keyed_.size() < Rows::max_rows)
 			merge(keyed_.emplace(key, Keyed{keyed.cells, keyed.cls, {}}).first->second.group, keyed.group);
 		else
 			left_out_ += keyed.group.count;

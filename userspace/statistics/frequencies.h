@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How often each event class occurs, and how far apart: the first question to any trace.
+// How often each event class occurs, and how far apart: the first question about any trace.
 //
-// Run per slice, merged in the order of the slices. Events may further be told apart by keys (`--by cpu`); then what is
-// between two events of the same class and key is measured, unless a loss lies there. In ticks of the trace's clock.
-// With counts only, nothing but an array by class is touched per event.
+// Run per partition, merged in the order of the partitions. Events may also be grouped by keys (`--by cpu`); then the
+// time between two events of the same class and key is measured, unless there is a loss in it. In ticks of the trace's
+// clock. Without keys, each event touches only an array by class.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace monitor::statistics {
 
-// Classes of one name, such as the short and the long form of a token, are one.
+// Classes of one name, such as the short and the long form of a token, count as one.
 class Names {
 public:
 	explicit Names(const trace::Description &description);
-	// The index of the first class of this one's name.
+	// The index of the first class with the same name.
 	std::uint32_t operator[](const trace::EventClass &cls) const { return first_[cls.index]; }
 	std::uint32_t of(std::uint32_t index) const { return first_[index]; }
 	std::size_t size() const { return first_.size(); }
@@ -38,7 +38,7 @@ public:
 	struct Group {
 		std::uint64_t count = 0, first = never, last = 0;
 		Distribution between;
-		// How many losses there were before the first and the last event.
+		// Number of losses before the first and the last event.
 		std::uint64_t first_gaps = 0, last_gaps = 0;
 	};
 
@@ -54,7 +54,7 @@ public:
 			add(*group, event.time);
 	}
 	void gap() { ++gaps_; }
-	// What comes behind this in time. The first event of a group there follows the last one here.
+	// `later`: the part that follows in time. The first event of a group there follows the last one here.
 	void merge(const Frequencies &later);
 
 	struct Keyed {
@@ -62,11 +62,11 @@ public:
 		std::uint32_t cls = 0;
 		Group group;
 	};
-	// Of all that occurred.
+	// All groups that occurred.
 	std::vector<Keyed> groups() const;
-	// What is between two events, with the event's name as the first cell.
+	// The times between two events, with the event's name as the first cell.
 	Rows between(const trace::Description &description) const;
-	// Events that no group was left for.
+	// Events left out because there were too many groups.
 	std::uint64_t left_out() const { return left_out_; }
 
 private:

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/nearest.h"
+#include "base/suggestions.h"
 #include "trace/text.h"
 
 namespace monitor::statistics {
@@ -40,28 +40,28 @@ Error unknown_name(const std::string &name, const trace::Description &descriptio
 	for (const auto &cls : description.classes())
 		for (const trace::Field &field : cls->fields)
 			known.push_back(field.name);
-	constexpr std::size_t most_candidates = 10'000;
-	known.resize(std::min(known.size(), most_candidates));
+	constexpr std::size_t max_candidates = 10'000;
+	known.resize(std::min(known.size(), max_candidates));
 	for (const auto &cls : description.classes())
 		if (filter::resolve(name_expression(name), *cls).type != Type::none)
 			return Error(fmt::format("{}: {} is {}", option, trace::readable(name),
 						 takes == Keys::Takes::integers
-						     ? "no integer; name one"
+						     ? "not an integer; name one"
 						     : "neither an integer nor a text; name one of these"));
 	return Error(fmt::format("{}: no event of this trace has a field {}.{}", option, trace::readable(name),
-				 nearest(name, known)));
+				 suggestions(name, known)));
 }
 
 } // namespace
 
-void People::learn(const trace::Threads &threads)
+void ThreadTable::learn(const trace::Threads &threads)
 {
 	threads.visit_names([&](std::uint32_t machine, std::int64_t tid, std::string_view name) {
 		names_[{machine, tid}] = name;
 	});
 }
 
-void People::merge(const People &later)
+void ThreadTable::merge(const ThreadTable &later)
 {
 	for (const auto &[person, name] : later.names_)
 		names_[person] = name;
@@ -69,35 +69,36 @@ void People::merge(const People &later)
 		process_[person] = process;
 }
 
-std::string People::thread(std::uint32_t machine, std::int64_t tid) const
+std::string ThreadTable::thread(std::uint32_t machine, std::int64_t tid) const
 {
 	const auto found = names_.find({machine, tid});
 	return this->machine(machine) + (found == names_.end() ? "?" : found->second) + '-' + std::to_string(tid);
 }
 
-std::string People::machine(std::uint32_t number) const
+std::string ThreadTable::machine(std::uint32_t number) const
 {
 	return are_of_several() && number < machines_.size() ? machines_[number] + ':' : "";
 }
 
-std::int64_t People::process(std::uint32_t machine, std::int64_t tid) const
+std::int64_t ThreadTable::process(std::uint32_t machine, std::int64_t tid) const
 {
 	const auto found = process_.find({machine, tid});
 	return found == process_.end() ? tid : found->second;
 }
 
-std::string Cell::shown(const People &people) const
+std::string Cell::shown(const ThreadTable &threads) const
 {
 	if (!text.empty() || kind == Kind::text)
 		return text;
 	switch (kind) {
 	case Kind::signed_number:
-		return (is_of_machine ? people.machine(machine) : "") + std::to_string(static_cast<std::int64_t>(bits));
+		return (is_of_machine ? threads.machine(machine) : "") +
+		       std::to_string(static_cast<std::int64_t>(bits));
 	case Kind::unsigned_number:
-		return (is_of_machine ? people.machine(machine) : "") + std::to_string(bits);
+		return (is_of_machine ? threads.machine(machine) : "") + std::to_string(bits);
 	case Kind::thread:
 	case Kind::process:
-		return people.thread(machine, static_cast<std::int64_t>(bits));
+		return threads.thread(machine, static_cast<std::int64_t>(bits));
 	default:
 		return "";
 	}
@@ -159,9 +160,9 @@ bool Keys::bits(const Part &part, const trace::Event &event, const filter::Runni
 		return false;
 	if (part.resolved.source.from == filter::Source::From::time)
 		value = clock_->to_ns(value - std::min(value, begin_time_));
-	if (people_ && part.person == Cell::Kind::process)
+	if (threads_ && part.person == Cell::Kind::process)
 		value = static_cast<std::uint64_t>(
-		    people_->process(event.stream->machine, static_cast<std::int64_t>(value)));
+		    threads_->process(event.stream->machine, static_cast<std::int64_t>(value)));
 	return true;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What rows are told apart by: the values of some names in an event, as bytes to compare, and as cells to print.
+// What distinguishes rows: the values of some names in an event, as bytes to compare and as cells to print.
 //
-// A name is what FDL calls so (Documentation/filters.md): a field, or cpu, tid, name, stream ... Besides `thread` and
-// `process` stand for who ran: their numbers are compared, what they are called is looked up at the end (People).
-// Used by the folds of this folder; const once made.
+// Names are those of FDL (Documentation/filters.md): a field, or cpu, tid, name, stream ... In addition, `thread` and
+// `process` stand for what ran: their numbers are compared, their names are looked up at the end (ThreadTable). Used by
+// the folds of this directory; const once made.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,24 @@
 
 namespace monitor::statistics {
 
-// The threads of all machines: their last names, and which process each belongs to.
-class People {
+// The threads of all machines: their last names, and the process that each belongs to.
+class ThreadTable {
 public:
 	void learn(const trace::Threads &threads);
-	// A token that tells the process of a thread.
+	// From a token that gives the process of a thread.
 	void belongs(std::uint32_t machine, std::int64_t tid, std::int64_t process)
 	{
 		process_[{machine, tid}] = process;
 	}
-	void merge(const People &later);
-	// Their names, if there are several: then what is of one says so.
+	void merge(const ThreadTable &later);
+	// The machines' names, if there are several: cells that belong to one are then labelled with it.
 	void set_machines(std::vector<std::string> names) { machines_ = std::move(names); }
 	bool are_of_several() const { return machines_.size() > 1; }
-	// "host:", or "" if there is one only.
+	// "host:", or "" if there is only one.
 	std::string machine(std::uint32_t number) const;
 	// "make-1234"
 	std::string thread(std::uint32_t machine, std::int64_t tid) const;
-	// The thread itself if no token told.
+	// The thread itself if no token gave its process.
 	std::int64_t process(std::uint32_t machine, std::int64_t tid) const;
 
 private:
@@ -47,7 +47,7 @@ private:
 	std::vector<std::string> machines_;
 };
 
-// What one of the names is in an event: a number, a text, or nothing.
+// The value of one of the names in an event: a number, a text, or nothing.
 struct Cell {
 	enum class Kind : std::uint8_t { none, signed_number, unsigned_number, text, thread, process };
 
@@ -57,8 +57,8 @@ struct Cell {
 	std::uint32_t machine = 0;
 	std::string text; // also the label of a number
 
-	std::string shown(const People &people) const;
-	// Bytes that are equal if the cells are.
+	std::string shown(const ThreadTable &threads) const;
+	// Equal cells append equal bytes.
 	void append(std::string &bytes) const;
 };
 
@@ -67,7 +67,7 @@ public:
 	Keys() = default;
 	enum class Takes : std::uint8_t { integers_and_texts, integers };
 
-	// Throws Error naming `option` if no class of the trace has one of the names, or has it as something else only.
+	// Throws Error naming `option` if no class of the trace has one of the names, or only with an unsuitable type.
 	// `time` is in ns since `begin_time`. The description must outlive this.
 	Keys(std::vector<std::string> names, const trace::Description &description, std::uint64_t begin_time,
 	     const char *option, Takes takes = Takes::integers_and_texts);
@@ -75,19 +75,19 @@ public:
 	const std::vector<std::string> &names() const { return names_; }
 	bool empty() const { return names_.empty(); }
 	bool needs_threads() const { return needs_threads_; }
-	// Whether the name at this place is of a machine of its own, as threads, CPUs and devices are; all that it is
-	// compared with must be.
+	// Whether the name at this position is specific to a machine, as threads, CPUs and devices are; everything that
+	// it is compared with must be, too.
 	bool is_of_machine(std::size_t place) const { return of_machine_[place]; }
 	void set_of_machine(std::size_t place) { of_machine_[place] = true; }
-	// Threads are compared by their processes, as these tell. They must outlive this.
-	void set_people(const People &people) { people_ = &people; }
+	// Compare threads by their processes, according to this table. It must outlive this.
+	void set_threads(const ThreadTable &threads) { threads_ = &threads; }
 	bool has_processes() const;
-	// Whether the events of a class have all of them.
+	// Whether the events of a class have all the names.
 	bool are_in(const trace::EventClass &cls) const;
 
-	// The first of them as a number, saturated. False: the event does not have it, or it is none.
+	// The first of the names as a number, saturated. False: the event does not have it, or it is not a number.
 	bool number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const;
-	// Appends the values as bytes. Equal values give equal bytes. False: one of them is not there.
+	// Appends the values as bytes. Equal values give equal bytes. False: one of them is missing.
 	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes) const;
 	// The same values to print.
 	std::vector<Cell> cells(const trace::Event &event, const filter::Running &running) const;
@@ -105,7 +105,7 @@ private:
 	std::uint64_t begin_time_ = 0;
 	std::vector<std::vector<Part>> classes_; // by class index
 	std::vector<bool> of_machine_;           // by name
-	const People *people_ = nullptr;
+	const ThreadTable *threads_ = nullptr;
 	bool needs_threads_ = false;
 };
 

@@ -5,7 +5,7 @@
 
 namespace monitor::statistics {
 
-void Rows::join_processes(const People &people)
+void Rows::join_processes(const ThreadTable &threads)
 {
 	const auto has_process = [](const auto &entry) {
 		return std::any_of(entry.second.cells.begin(), entry.second.cells.end(),
@@ -19,7 +19,7 @@ void Rows::join_processes(const People &people)
 		for (Cell &cell : row.cells) {
 			if (cell.kind == Cell::Kind::process)
 				cell.bits = static_cast<std::uint64_t>(
-				    people.process(cell.machine, static_cast<std::int64_t>(cell.bits)));
+				    threads.process(cell.machine, static_cast<std::int64_t>(cell.bits)));
 			cell.append(text);
 		}
 		joined.find(text, [&row = row] { return row.cells; })->values.merge(row.values);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Rows of a statistic: what tells them apart, and a distribution for each.
+// Rows of a statistic: what distinguishes them, and a distribution for each.
 //
-// Filled per slice by the folds, merged in the order of the slices, printed by report/statistics_table.cpp.
-// Invariant: there are at most `most_rows`; what would be one more is counted in `left_out`.
+// Filled per partition by the folds, merged in the order of the partitions, printed by report/statistics_table.cpp.
+// Invariant: there are at most `max_rows`; values that would need one more are counted in `left_out`.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ struct Row {
 
 class Rows {
 public:
-	static constexpr std::size_t most_rows = 4'000;
+	static constexpr std::size_t max_rows = 4'000;
 
-	// The row of this key; make() gives its cells if it is a new one. nullptr: there are too many.
+	// The row with this key; make() returns its cells if it is new. nullptr: there are too many.
 	template <class Make> Row *find(const std::string &key, Make &&make)
 	{
 		auto found = rows_.find(key);
 		if (found == rows_.end()) {
-			if (rows_.size() == most_rows) {
+			if (rows_.size() == max_rows) {
 				++left_out_;
 				return nullptr;
 			}
@@ -48,11 +48,11 @@ public:
 				left_out_ += row.values.count() - 1;
 		}
 	}
-	// Threads become processes: rows that are told apart by nothing else any more become one.
-	void join_processes(const People &people);
+	// Replaces threads by their processes: rows that then differ in nothing become one.
+	void join_processes(const ThreadTable &threads);
 
 	const std::unordered_map<std::string, Row> &all() const { return rows_; }
-	// Values that no row was left for.
+	// Values left out because there were too many rows.
 	std::uint64_t left_out() const { return left_out_; }
 
 private:

@@ -7,7 +7,7 @@ add_library(monitor_statistics STATIC
   ${CMAKE_CURRENT_LIST_DIR}/frequencies.cpp
   ${CMAKE_CURRENT_LIST_DIR}/keys.cpp
   ${CMAKE_CURRENT_LIST_DIR}/rows.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/slices.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/partitions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/survey.cpp
   ${CMAKE_CURRENT_LIST_DIR}/table.cpp)
 target_link_libraries(monitor_statistics PUBLIC monitor_filter monitor_analyze Threads::Threads)

@@ -5,39 +5,39 @@
 
 namespace monitor::statistics {
 
-Families::Families(const trace::Description &description) : classes_(description.classes().size())
+ThreadFields::ThreadFields(const trace::Description &description) : classes_(description.classes().size())
 {
 	for (const auto &cls : description.classes()) {
 		if (cls->size_bytes != 0 && cls->domain == trace::Domain::user)
-			continue; // programs may call their fields what they like
+			continue; // programs may name their fields as they like
 		for (const auto &[thread, process] :
 		     {std::pair("pid", "tgid"), std::pair("vtid", "vpid"), std::pair("tid", "pid")}) {
 			Refs &refs = classes_[cls->index];
-			const bool is_described = cls->size_bytes == 0;
+			const bool is_generic_ctf = cls->size_bytes == 0;
 			if (refs.thread || !cls->find(thread) || !cls->find(process) ||
-			    (!is_described && std::string_view(thread) != "pid"))
+			    (!is_generic_ctf && std::string_view(thread) != "pid"))
 				continue;
 			refs = {trace::FieldRef(*cls, thread), trace::FieldRef(*cls, process)};
 		}
 	}
 }
 
-Told told_by_recorder(const trace::Trace &trace, const Families &families)
+RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadFields &thread_fields)
 {
-	Told told;
-	told.people.set_machines(trace.machines());
+	RecorderThreads told;
+	told.threads.set_machines(trace.machines());
 	trace::Threads names(trace);
 	for (const auto &stream : trace.streams()) {
 		if (stream->is_foreign() || !stream->info().is_recorder())
 			continue;
-		trace::Problems ignored; // they are found again
+		trace::Problems ignored; // they are found again later
 		trace::Cursor cursor(*stream, trace.description(), ignored, trace.begin_time());
 		for (auto item = cursor.start(0); item != trace::Cursor::Item::end; item = cursor.advance()) {
 			if (item != trace::Cursor::Item::event)
 				continue;
 			const trace::Event &event = cursor.event();
 			names.after(event);
-			families.tell(event, told.people);
+			thread_fields.tell(event, told.threads);
 			if (event.cls->name != "thread_state" || event.cls->domain == trace::Domain::user)
 				continue;
 			const trace::FieldRef flags(*event.cls, "flags"), tid(*event.cls, "pid");
@@ -46,15 +46,15 @@ Told told_by_recorder(const trace::Trace &trace, const Families &families)
 				    {event.time, stream->info().machine, tid.get<std::int32_t>(event)});
 		}
 	}
-	told.people.learn(names);
+	told.threads.learn(names);
 	return told;
 }
 
-bool is_one_slice(const trace::Trace &trace, const Question &question)
+bool is_one_partition(const trace::Trace &trace, const Question &question)
 {
 	if (asks_for_names(question))
 		return true;
-	return asks_who_runs(question) && trace.is_described() && trace::Threads(trace).relies_on_switches();
+	return asks_who_runs(question) && trace.is_generic_ctf() && trace::Threads(trace).relies_on_switches();
 }
 
 } // namespace monitor::statistics

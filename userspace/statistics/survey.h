@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// One pass over a trace with one kind of fold per slice, on several threads.
+// One pass over a trace with one fold per partition, on several threads.
 //
 //     const auto answer = survey(trace, question, [&] { return Frequencies(...); });
 //
-// Called by `monitor stat`; the folds are those of folds.h and Frequencies. A fold has event(event, running), gap()
-// and merge(later). Who asks for names of threads needs all that was told before, so the trace is one slice; so is
-// one of another tracer that tells its threads by switches alone.
+// Called by `monitor stat`; the folds are those of folds.h and Frequencies. A fold has event(event, running), gap() and
+// merge(later). Names of threads depend on everything before, so if they are needed the trace is one partition; so is a
+// trace of another tracer in which only switches say what runs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 #include "filter/filter.h"
 #include "keys.h"
-#include "slices.h"
+#include "partitions.h"
 #include "trace/field_ref.h"
 
 namespace monitor::statistics {
@@ -24,21 +24,21 @@ struct Question {
 	trace::TimeRange range;
 	std::optional<filter::Filter> filter;
 	bool needs_threads = false; // of the fold
-	bool needs_names = false;   // of threads, while it is read
+	bool needs_names = false;   // of threads, while reading
 	unsigned threads = 1;
-	std::uint64_t slice_bytes = usual_slice_bytes;
+	std::uint64_t partition_bytes = default_partition_bytes;
 };
 
-// Which tokens tell the process of a thread.
-class Families {
+// Which tokens give the process of a thread.
+class ThreadFields {
 public:
-	explicit Families(const trace::Description &description);
-	void tell(const trace::Event &event, People &people) const
+	explicit ThreadFields(const trace::Description &description);
+	void tell(const trace::Event &event, ThreadTable &threads) const
 	{
 		const Refs &refs = classes_[event.cls->index];
 		if (refs.thread)
-			people.belongs(event.stream->machine, refs.thread.get<std::int32_t>(event),
-				       refs.process.get<std::int32_t>(event));
+			threads.belongs(event.stream->machine, refs.thread.get<std::int32_t>(event),
+					refs.process.get<std::int32_t>(event));
 	}
 
 private:
@@ -48,16 +48,16 @@ private:
 	std::vector<Refs> classes_; // by class index
 };
 
-// What the recorder told of threads, wherever it stands in the trace.
-struct Told {
-	People people;
+// What the recorder reported about threads, anywhere in the trace.
+struct RecorderThreads {
+	ThreadTable threads;
 	std::vector<Hidden> hidden;
 };
-Told told_by_recorder(const trace::Trace &trace, const Families &families);
+RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadFields &thread_fields);
 
 template <class Fold> struct Surveyed {
 	Fold fold;
-	People people;
+	ThreadTable threads;
 	trace::Losses losses;
 	trace::Problems problems;
 };
@@ -72,12 +72,12 @@ inline bool asks_for_names(const Question &question)
 	return question.needs_names || (question.filter && question.filter->needs_names());
 }
 
-// Whether slices would not tell the same as one pass.
-bool is_one_slice(const trace::Trace &trace, const Question &question);
+// Whether partitions would give a different result from one pass.
+bool is_one_partition(const trace::Trace &trace, const Question &question);
 
 template <class Fold>
-void survey_slice(const trace::Trace &trace, const Question &question, const Families &families, const Told &told,
-		  trace::TimeRange slice, Surveyed<Fold> &surveyed)
+void survey_partition(const trace::Trace &trace, const Question &question, const ThreadFields &thread_fields,
+		      const RecorderThreads &told, trace::TimeRange partition, Surveyed<Fold> &surveyed)
 {
 	const filter::Filter *filter = question.filter ? &*question.filter : nullptr;
 	std::optional<trace::Threads> threads;
@@ -88,42 +88,45 @@ void survey_slice(const trace::Trace &trace, const Question &question, const Fam
 		surveyed.fold.gap();
 	};
 	if (!threads && !filter) {
-		read_slice(
-		    trace, slice, {}, surveyed.problems,
+		read_partition(
+		    trace, partition, {}, surveyed.problems,
 		    [&](const trace::Event &event, std::int64_t running) {
 			    surveyed.fold.event(event, {running, nullptr});
 		    },
 		    gap);
 		return;
 	}
-	read_slice(
-	    trace, slice, {threads ? &*threads : nullptr, &told.hidden, asks_for_names(question)}, surveyed.problems,
+	read_partition(
+	    trace, partition, {threads ? &*threads : nullptr, &told.hidden, asks_for_names(question)},
+	    surveyed.problems,
 	    [&](const trace::Event &event, std::int64_t tid) {
 		    const filter::Running running{tid, threads ? &*threads : nullptr};
 		    if (threads)
-			    families.tell(event, surveyed.people);
+			    thread_fields.tell(event, surveyed.threads);
 		    if (!filter || filter->matches(event, running))
 			    surveyed.fold.event(event, running);
 	    },
 	    gap);
 	if (threads)
-		surveyed.people.learn(*threads);
+		surveyed.threads.learn(*threads);
 }
 
 template <class MakeFold> auto survey(trace::Trace &trace, const Question &question, MakeFold &&make_fold)
 {
 	using Fold = decltype(make_fold());
-	const Families families(trace.description());
-	const auto parts = is_one_slice(trace, question) ? std::vector{question.range}
-							 : slices(trace, question.range, question.slice_bytes);
-	const Told told = asks_who_runs(question) ? told_by_recorder(trace, families) : Told();
-	Surveyed<Fold> all{make_fold(), told.people, {}, {}};
+	const ThreadFields thread_fields(trace.description());
+	const auto parts = is_one_partition(trace, question)
+			       ? std::vector{question.range}
+			       : partitions(trace, question.range, question.partition_bytes);
+	const RecorderThreads told =
+	    asks_who_runs(question) ? threads_of_recorder(trace, thread_fields) : RecorderThreads();
+	Surveyed<Fold> all{make_fold(), told.threads, {}, {}};
 	bool is_first = true;
 	in_order(
 	    parts, question.threads,
-	    [&](trace::TimeRange slice) {
+	    [&](trace::TimeRange partition) {
 		    Surveyed<Fold> surveyed{make_fold(), {}, {}, {}};
-		    survey_slice(trace, question, families, told, slice, surveyed);
+		    survey_partition(trace, question, thread_fields, told, partition, surveyed);
 		    return surveyed;
 	    },
 	    [&](Surveyed<Fold> &&surveyed) {
@@ -131,7 +134,7 @@ template <class MakeFold> auto survey(trace::Trace &trace, const Question &quest
 			    all.fold = std::move(surveyed.fold);
 		    else
 			    all.fold.merge(surveyed.fold);
-		    all.people.merge(surveyed.people);
+		    all.threads.merge(surveyed.threads);
 		    all.losses.merge(surveyed.losses);
 		    all.problems.take(surveyed.problems);
 	    });

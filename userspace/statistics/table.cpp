@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "base/data_files.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/nearest.h"
-#include "base/share.h"
-#include "base/word_lines.h"
+#include "base/keyed_lines.h"
+#include "base/suggestions.h"
 #include "trace/text.h"
 
 namespace monitor::statistics {
@@ -47,7 +47,7 @@ private:
 			table_.title = value;
 		} else if (word == "activity") {
 			if (table_.activities.size() == max_activities)
-				throw Error(where() + ": a table of more than 100 activities is not read");
+				throw Error(where() + ": a table can have at most 100 activities");
 			expect_new_name(value);
 			ActivityText &made = table_.activities.emplace_back();
 			made.name = value;
@@ -66,16 +66,16 @@ private:
 		if (part == parts.end())
 			throw Error(fmt::format(
 			    "{}: {} is not a word of tables.{}", where(), trace::readable(word),
-			    nearest(word, {"title", "activity", "ratio", "start", "end", "key", "by", "nested"})));
+			    suggestions(word, {"title", "activity", "ratio", "start", "end", "key", "by", "nested"})));
 		if (table_.activities.empty())
 			throw Error(fmt::format("{}: {} belongs below an activity", where(), word));
 		ActivityText &activity = table_.activities.back();
 		if (word == "nested" && value != "yes" && value != "no")
-			throw Error(where() + ": nested is yes or no");
+			throw Error(where() + ": nested must be yes or no");
 		if (value.empty())
-			throw Error(fmt::format("{}: there is nothing behind {}:", where(), word));
+			throw Error(fmt::format("{}: expected a value after {}:", where(), word));
 		if (!said_.insert(word).second)
-			throw Error(fmt::format("{}: {} is said twice of one activity", where(), word));
+			throw Error(fmt::format("{}: {} appears twice in one activity", where(), word));
 		if (word == "nested")
 			activity.nested = value == "yes";
 		else
@@ -91,7 +91,7 @@ private:
 		for (const ActivityText &activity : table_.activities)
 			if (activity.name == name)
 				throw Error(
-				    fmt::format("{}: there is an activity {} already", where(), trace::readable(name)));
+				    fmt::format("{}: there already is an activity {}", where(), trace::readable(name)));
 	}
 
 	// NAME = A / B
@@ -112,12 +112,12 @@ private:
 			known.push_back(activity.name);
 		if (std::find(known.begin(), known.end(), name) == known.end())
 			throw Error(fmt::format("{}: there is no activity {} in this table.{}", ratio.where,
-						trace::readable(name), nearest(name, known)));
+						trace::readable(name), suggestions(name, known)));
 	}
 
 	const std::string &name_;
-	WordLines lines_;
-	std::set<std::string> said_; // of the last activity
+	KeyedLines lines_;
+	std::set<std::string> said_; // keys of the last activity so far
 	Table table_;
 };
 
@@ -132,9 +132,10 @@ Table load_table(const std::string &name_or_file)
 {
 	const std::string path = file_or_share(name_or_file, "tables", "table");
 	if (path.empty())
-		throw Error(fmt::format("there is no table {}; a file, or one of: {}", trace::readable(name_or_file),
+		throw Error(fmt::format("unknown table {}; expected a file, or one of: {}",
+					trace::readable(name_or_file),
 					fmt::join(share_names("tables", "table"), ", ")));
-	return parse_table(read_text(path, WordLines::max_text_bytes + 1), name_or_file);
+	return parse_table(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }
 
 } // namespace monitor::statistics

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A table of activities, as a small file: what `monitor stat --table` measures. Documentation/statistics.md has its
-// form.
+// A table of activities, as a small file: what `monitor stat --table` measures. Documentation/statistics.md describes
+// its format.
 //
 //     title: how long threads wait for a CPU
 //     activity: run queue
@@ -10,7 +10,7 @@
 //         by: thread
 //     ratio: share = run queue / on CPU
 //
-// The text is untrusted: it is bounded, and every line that is not understood is an Error with its number.
+// The text is untrusted: it is bounded, and every line that cannot be parsed is an Error with its number.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@
 
 namespace monitor::statistics {
 
-// Total time in one activity by that in another.
+// Total time in one activity divided by that in another.
 struct RatioText {
 	std::string name, numerator, denominator; // names of activities
 	std::string where;
@@ -34,7 +34,7 @@ struct Table {
 
 // `name` is for messages. Throws Error.
 Table parse_table(const std::string &untrusted_text, const std::string &name);
-// The file, or share/tables/NAME.table. Throws Error naming the tables there are.
+// The file, or share/tables/NAME.table. Throws Error naming the available tables.
 Table load_table(const std::string &name_or_file);
 
 } // namespace monitor::statistics

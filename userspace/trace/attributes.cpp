@@ -19,13 +19,12 @@ bool is_truth(const tsdl::Value &value)
 	       std::find(std::begin(words), std::end(words), value.text) != std::end(words);
 }
 
-// What is expected in its place, or nullptr.
+// What is expected instead, or nullptr.
 const char *wrong_kind(const tsdl::Value &value, Attribute kind)
 {
 	switch (kind) {
 	case Attribute::count:
-		return value.kind == Value::Kind::integer && !value.negative ? nullptr
-									     : "a number that is not negative";
+		return value.kind == Value::Kind::integer && !value.negative ? nullptr : "a non-negative number";
 	case Attribute::integer:
 		return value.kind == Value::Kind::integer ? nullptr : "a number";
 	case Attribute::truth:
@@ -54,9 +53,9 @@ void Warnings::add(tsdl::Position position, const std::string &what)
 std::string Warnings::text() const
 {
 	if (count_ <= 1)
-		return first_ + (count_ ? " is not known and left out" : "");
-	return first_ + " is not known and left out, as " +
-	       (count_ == 2 ? "is another one" : "are " + std::to_string(count_ - 1) + " others");
+		return first_ + (count_ ? " is unknown and ignored" : "");
+	return first_ + " is unknown and ignored, as " +
+	       (count_ == 2 ? "is 1 other" : "are " + std::to_string(count_ - 1) + " others");
 }
 
 void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char *owner,
@@ -73,7 +72,7 @@ void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char
 		if (const char *expected = wrong_kind(attribute.value, found->kind))
 			throw tsdl::Refusal(attribute.value.position, std::string("expected ") + expected + " here");
 		if (!seen.insert(attribute.name).second)
-			throw tsdl::Refusal(attribute.position, "the attribute " + attribute.name + " stands twice");
+			throw tsdl::Refusal(attribute.position, "the attribute " + attribute.name + " appears twice");
 	}
 }
 

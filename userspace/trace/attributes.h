@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The attributes of a block or of a type: which there are, and what each may have as its value.
+// The attributes of a block or of a type: which exist, and which values each accepts.
 //
 // Used by the interpretation (interpret.cpp, types.cpp) before it reads any of them. An attribute that CTF 1.8 does not
-// know is left out with a warning, as a later revision or a tracer may have more of them; one that it knows, with a
-// value of another kind, is refused, and so is one that stands twice. Throws tsdl::Refusal.
+// define is ignored with a warning, as a later revision or a tracer may have more of them. A defined attribute is
+// rejected if its value is of another kind or if it occurs twice. Throws tsdl::Refusal.
 #pragma once
 
 #include <initializer_list>
@@ -29,12 +29,12 @@ struct KnownAttribute {
 	Kind kind;
 };
 
-// What a description has that is not known, and so is left out: one sentence of all.
+// The unknown parts of a description, which are ignored: one sentence for all.
 class Warnings {
 public:
 	// "the attribute foo of an integer"
 	void add(tsdl::Position position, const std::string &what);
-	// "line L, column C: WHAT is not known and left out, as are N others"; "" if there is nothing.
+	// "line L, column C: WHAT is unknown and ignored, as are N others"; "" if there is nothing.
 	std::string text() const;
 
 private:
@@ -42,7 +42,7 @@ private:
 	std::size_t count_ = 0;
 };
 
-// `owner` is what they are attributes of: "an integer".
+// `owner` is what has the attributes: "an integer".
 void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char *owner,
 		      std::initializer_list<KnownAttribute> known, Warnings &warnings);
 

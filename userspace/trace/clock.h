@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A trace's clock: what its ticks are in nanoseconds, and in the time of day.
+// A trace's clock: converts its ticks to nanoseconds and to the time of day.
 //
 // Read from the description (interpret.cpp); everything that prints or compares times uses it.
 #pragma once
@@ -15,9 +15,9 @@ struct Clock {
 	std::string name;
 	std::uint64_t frequency_hz = second_ns;
 	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
-	std::uint64_t offset = 0;  // ... plus so many ticks
+	std::uint64_t offset = 0;  // ... plus this many ticks
 
-	// From ticks that may be negative, as descriptions have them; behind offset_s.
+	// From ticks that may be negative, as in descriptions; called after offset_s is set.
 	void set_offset(std::int64_t ticks);
 	// A duration in ticks as whole nanoseconds, rounded down; saturates.
 	std::uint64_t to_ns(std::uint64_t ticks) const;
@@ -25,7 +25,7 @@ struct Clock {
 	std::int64_t wall_ns(std::uint64_t time) const;
 	// The first trace time at or after this wall time; 0 before the clock's origin.
 	std::uint64_t from_wall_ns(std::int64_t wall_ns) const;
-	// The first tick count that lasts at least so many nanoseconds; saturates.
+	// The smallest number of ticks that lasts at least this many nanoseconds; saturates.
 	std::uint64_t to_ticks(std::uint64_t duration_ns) const;
 	// Whether the ticks of both mean the same instants.
 	bool is_same(const Clock &other) const

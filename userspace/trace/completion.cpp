@@ -11,7 +11,7 @@ namespace {
 
 using Kind = FieldClass::Kind;
 
-// Calls visit(name, integer) for every integer below, but for those in arrays.
+// Calls visit(name, integer) for every integer below, except for those in arrays.
 template <class Visit> void visit_integers(FieldClass &type, const Visit &visit)
 {
 	for (Member &member : type.members) {
@@ -21,20 +21,20 @@ template <class Visit> void visit_integers(FieldClass &type, const Visit &visit)
 	}
 }
 
-// A member of the structure itself, which has to be an unsigned integer; nullptr: there is none of this name.
+// A direct member of the structure, which must be an unsigned integer; nullptr: no member has this name.
 FieldClass *integer(FieldClass &structure, std::string_view name)
 {
 	for (Member &member : structure.members) {
 		if (member.name != name)
 			continue;
 		if (member.type.kind != Kind::integer || member.type.is_signed)
-			throw tsdl::Refusal(member.position, member.name + " is no unsigned integer");
+			throw tsdl::Refusal(member.position, member.name + " is not an unsigned integer");
 		return &member.type;
 	}
 	return nullptr;
 }
 
-// As babeltrace does: a first underscore only keeps a name apart from the keywords.
+// As babeltrace does: a leading underscore only keeps a name apart from the keywords.
 void show_names(FieldClass &type)
 {
 	for (FieldClass &element : type.element)
@@ -68,7 +68,7 @@ public:
 			check_header_member(member, &member == &layout_.packet_header.members.front());
 		if (layout_.streams.size() > 1 && layout_.stream < 0)
 			throw tsdl::Refusal(layout_.streams[1]->position,
-					    "a packet header without stream_id has one stream only");
+					    "a packet header without stream_id allows one stream only");
 		references_.enter("trace.packet.header", layout_.packet_header);
 	}
 
@@ -101,13 +101,13 @@ private:
 	{
 		const FieldClass &type = member.type;
 		if (member.name == "magic" && type.size_bits != 32)
-			throw tsdl::Refusal(member.position, "the magic of a packet has 32 bits");
+			throw tsdl::Refusal(member.position, "the magic of a packet must have 32 bits");
 		if (member.name == "magic" && !is_first)
-			throw tsdl::Refusal(member.position, "the magic of a packet comes first");
+			throw tsdl::Refusal(member.position, "the magic of a packet must come first");
 		if (member.name != "uuid")
 			return;
 		if (type.kind != Kind::array || type.is_wide || type.length != 16 || type.fixed_bits != 128)
-			throw tsdl::Refusal(member.position, "the uuid of a packet is an array of 16 bytes");
+			throw tsdl::Refusal(member.position, "the uuid of a packet must be an array of 16 bytes");
 		layout_.has_uuid = true;
 	}
 
@@ -117,7 +117,7 @@ private:
 		return found ? references_.save(*found) : -1;
 	}
 
-	// The only clock, if integers that tell the time by their names are not mapped to any.
+	// Maps an integer that is a time by its name, but has no clock, to the only clock.
 	void map(FieldClass &type)
 	{
 		if (type.clock >= 0)
@@ -183,7 +183,7 @@ private:
 	References references_;
 };
 
-// The one that all streams have, or nanoseconds since the epoch.
+// The clock that all streams have, or nanoseconds since the epoch.
 Clock common_clock(const Layout &layout, const std::vector<Clock> &clocks)
 {
 	const Clock *common = nullptr;

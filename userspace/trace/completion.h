@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The last stage of a description that is not of tokens: what the reader needs gets its slots, lengths and tags find
-// their fields, clocks theirs, and the fields of every event class are listed.
+// The last stage of a description that is not of tokens: assigns slots to what the reader needs, resolves lengths, tags
+// and clocks to their fields, and lists the fields of every event class.
 //
 // Called by the interpretation (interpret.cpp) when all streams and events are read. Throws tsdl::Refusal.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace monitor::trace {
 
-// `streams[i]` is that of `events[i]`. The layout and the events become the description's.
+// `streams[i]` is that of `events[i]`. The description takes over the layout and the events.
 void complete(std::unique_ptr<Layout> layout, const std::vector<std::shared_ptr<EventClass>> &events,
 	      const std::vector<StreamClass *> &streams, Description &description);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The contexts of described events as text or as JSON: mostly what the event before of that class had.
+// The contexts of generic CTF events as text or as JSON: mostly the same as in the previous event of that class.
 //
-// Used like FieldText (field_text.h), for one class by one thread. Of contexts whose size never varies the bytes that
-// were printed last are kept; where they stand again, so does the text.
+// Used like FieldText (field_text.h), for one class by one thread. For contexts of fixed size, the bytes that were
+// printed last are kept; if the next event has the same bytes, their text is reused.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ public:
 private:
 	FieldText text_;
 	std::uint32_t align_bits_;
-	std::vector<std::byte> bytes_; // of its size; none if that varies
+	std::vector<std::byte> bytes_; // of the context's size; empty if that varies
 	std::string printed_;          // "" at first
 };
 

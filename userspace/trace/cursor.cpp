@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cursor's way from packet to packet: order, gaps, damage.
+// How the cursor moves from packet to packet: order, gaps, damage.
 #include <algorithm>
 
 #include "stream.h"
@@ -7,15 +7,15 @@
 namespace monitor::trace {
 namespace {
 
-// Pages are given back in chunks of so many bytes.
+// Pages are released in chunks of this many bytes.
 constexpr std::uint64_t drop_bytes = 1u << 20;
-// Pages are asked for ahead of their use, the more the longer one reads; who has read that far is left to the kernel.
-constexpr std::uint64_t first_ahead = 1u << 16, most_ahead = 1u << 20;
+// Pages are requested ahead of their use, more as reading continues; beyond the maximum the kernel reads ahead.
+constexpr std::uint64_t first_ahead = 1u << 16, max_ahead = 1u << 20;
 constexpr std::uint64_t no_time = ~std::uint64_t(0);
-// In a row, that begin too early. Of more it is believed, and looking further would take long in a hostile file.
-constexpr unsigned most_too_early = 4;
+// Maximum consecutive packets rejected as too early. More are believed: looking on would take long in a hostile file.
+constexpr unsigned max_too_early = 4;
 
-// A stream that was cut off has one problem, of the packet that the cut is in.
+// A stream that was cut off has one problem, that of the packet with the cut.
 void add_cut(const Stream &stream, Problems &problems)
 {
 	const std::uint64_t whole = stream.whole_bytes();
@@ -34,7 +34,7 @@ void add_cut(const Stream &stream, Problems &problems)
 
 Cursor::Cursor(const Stream &stream, const Description &description, Problems &problems, std::uint64_t trace_begin)
     : description_(stream.description() ? stream.description() : &description),
-      is_direct_(!stream.info().is_described && !stream.maps_time()), stream_(&stream), problems_(&problems),
+      is_direct_(!stream.info().is_generic_ctf && !stream.maps_time()), stream_(&stream), problems_(&problems),
       trace_begin_(trace_begin)
 {
 	event_.stream = &stream.info();
@@ -42,8 +42,8 @@ Cursor::Cursor(const Stream &stream, const Description &description, Problems &p
 
 Cursor::Item Cursor::start(std::uint64_t from_time)
 {
-	// The packet that holds what is before from_time has the begin of a gap that reaches over it; several may begin
-	// at from_time. What does not tell its times is read from the first one on.
+	// The packet that contains what is before from_time has the start of a gap that reaches past it; several may
+	// begin at from_time. A stream without packet times is read from its first packet.
 	const std::uint64_t first = stream_->first_packet();
 	const std::uint64_t packet = from_time == 0 || !stream_->tells_times() ? first : stream_->seek(from_time - 1);
 	start_at(packet > first && !follows_in_order(packet) ? packet - 1 : packet);
@@ -89,7 +89,7 @@ Cursor::Item Cursor::advance_slowly()
 	}
 }
 
-// Behind a call: head_ is the opened packet's, gap_ begins where the stream was good last.
+// After a call: head_ is the opened packet's, gap_ begins where the stream was last good.
 bool Cursor::open_next_packet()
 {
 	for (; next_packet_ < stream_->packets(); ++next_packet_) {
@@ -118,7 +118,7 @@ bool Cursor::open_next_packet()
 	return false;
 }
 
-// Between the packet that was open, or the trace's begin, and this one.
+// Measures what is missing between the packet that was open, or the start of the trace, and this one.
 void Cursor::measure_gap(const PacketHead &head)
 {
 	const auto difference = [](std::uint64_t now, std::uint64_t before, std::uint32_t bits) {
@@ -145,7 +145,7 @@ void Cursor::open(const PacketHead &head)
 	} else {
 		gap_.to_time = event_.time;
 	}
-	if (is_direct_ || !stream_->info().is_described)
+	if (is_direct_ || !stream_->info().is_generic_ctf)
 		event_.time = gap_.to_time;
 	position_ = event_.packet + head.first_bits / 8;
 	end_ = event_.packet + (head.content_bits + 7) / 8;
@@ -163,31 +163,31 @@ void Cursor::open(const PacketHead &head)
 	}
 }
 
-// Against the stream so far: a packet that would let time step back is refused. Against what is behind it: neither its
-// begin nor its events may be later than the next good packet's begin. So a wrong time costs what has it, not all that
-// is earlier, and who begins to read behind it reads the same as who comes from before.
+// Checks against the stream so far: a packet that would make time step back is rejected. Checks against what follows:
+// neither its start nor its events may be later than the start of the next good packet. So a bad timestamp invalidates
+// only what has it, not all before it, and a reader that starts after it reads the same as one that starts earlier.
 const char *Cursor::check_order(const PacketHead &head)
 {
 	if (opened_any_ && head.has_begin && stream_->time(head.begin) < event_.time)
-		return "the packet begins before the last event of the packet before it";
-	packet_end_time_ = stream_->info().is_described ? next_begin(head) : head.end;
-	if (stream_->info().is_described && head.has_begin && stream_->time(head.begin) > packet_end_time_)
-		return "the packet begins after the one behind it";
+		return "the packet begins before the last event of the previous packet";
+	packet_end_time_ = stream_->info().is_generic_ctf ? next_begin(head) : head.end;
+	if (stream_->info().is_generic_ctf && head.has_begin && stream_->time(head.begin) > packet_end_time_)
+		return "the packet begins after the next one";
 	return nullptr;
 }
 
-// Do heads alone say that the packet is opened, whatever the events of the one before it are?
+// Do the headers alone show that the packet will be opened, whatever the events of the previous one are?
 bool Cursor::follows_in_order(std::uint64_t packet)
 {
 	if (stream_->read_head(packet - 1, neighbour_) || stream_->read_head(packet, next_head_))
 		return false;
 	const std::uint64_t begin = stream_->time(next_head_.begin);
 	return stream_->time(neighbour_.begin) <= begin &&
-	       (stream_->info().is_described || stream_->time(neighbour_.end) <= begin);
+	       (stream_->info().is_generic_ctf || stream_->time(neighbour_.end) <= begin);
 }
 
-// Of the next good packet behind the one that may be opened; the highest time if nothing tells it. One that begins
-// before that one, and before the one in front of that too, is the wrong one itself.
+// The start of the next good packet after the candidate; the highest time if unknown. A packet that begins before the
+// candidate, and also before the good packet in front of the candidate, is wrong itself.
 std::uint64_t Cursor::next_begin(const PacketHead &head)
 {
 	std::optional<std::uint64_t> before;
@@ -202,13 +202,13 @@ std::uint64_t Cursor::next_begin(const PacketHead &head)
 			return begin;
 		if (!before)
 			before = begin_before();
-		if (begin >= *before || ++too_early > most_too_early)
+		if (begin >= *before || ++too_early > max_too_early)
 			return begin;
 	}
 	return no_time;
 }
 
-// Of the good packet in front of the one that may be opened; 0 if there is none.
+// The start of the good packet before the candidate; 0 if there is none.
 std::uint64_t Cursor::begin_before()
 {
 	for (std::uint64_t number = next_packet_; number-- > stream_->first_packet();)
@@ -217,14 +217,14 @@ std::uint64_t Cursor::begin_before()
 	return 0;
 }
 
-// A packet was opened: is something missing before it?
+// Called when a packet was opened: is something missing before it?
 bool Cursor::make_gap()
 {
 	gap_.from_time = std::min(gap_.from_time, gap_.to_time);
 	return gap_.discarded != 0;
 }
 
-// The stream is over: is something missing at its end?
+// Called at the end of the stream: is something missing there?
 bool Cursor::make_last_gap()
 {
 	if (stream_->trailing_bytes() != 0 && !stream_->is_cut_off())
@@ -237,7 +237,7 @@ bool Cursor::make_last_gap()
 	return true;
 }
 
-// The packet that is open is not whole any more.
+// The open packet is no longer whole.
 bool Cursor::is_cut_off() const
 {
 	return stream_->whole_bytes() < static_cast<std::uint64_t>(end_ - stream_->bytes());
@@ -245,7 +245,7 @@ bool Cursor::is_cut_off() const
 
 std::string Cursor::why_damaged() const
 {
-	if (stream_->info().is_described)
+	if (stream_->info().is_generic_ctf)
 		return why_;
 	const auto token = load<std::uint64_t>(position_);
 	const EventClass *cls = description_->by_id(token);
@@ -254,11 +254,11 @@ std::string Cursor::why_damaged() const
 	if (!cls)
 		return "an event of the unknown class " + std::to_string(edc_token_id(token));
 	if (cls->size_bytes > static_cast<std::size_t>(end_ - position_))
-		return "an event of the class " + cls->name + " reaches behind the packet's content";
-	return "the event's time steps back or lies behind the packet's end";
+		return "an event of the class " + cls->name + " extends beyond the packet's content";
+	return "the event's time steps back or is after the packet's end";
 }
 
-// True: it costs one event, and what is behind that may be read.
+// True: only one event is lost, and what follows it can be read.
 bool Cursor::report_damage()
 {
 	const auto offset = static_cast<std::uint64_t>(position_ - stream_->bytes());
@@ -268,8 +268,8 @@ bool Cursor::report_damage()
 		add_cut(*stream_, *problems_);
 		next_packet_ = stream_->packets();
 	} else {
-		const std::string rest = std::string("; the rest of the ") + info.part + " is left out";
-		problems_->add(info, next_packet_ - 1, offset, why_damaged() + (resumes ? "; it is left out" : rest),
+		const std::string rest = std::string("; the rest of the ") + info.part + " is skipped";
+		problems_->add(info, next_packet_ - 1, offset, why_damaged() + (resumes ? "; it is skipped" : rest),
 			       info.has_packets ? "" : "record " + std::to_string(record_));
 	}
 	broken_ = true;
@@ -278,13 +278,13 @@ bool Cursor::report_damage()
 	return resumes;
 }
 
-void Cursor::read_ahead(std::uint64_t at, std::uint64_t least_bytes)
+void Cursor::read_ahead(std::uint64_t at, std::uint64_t min_bytes)
 {
 	if (ahead_ > at + ahead_bytes_ / 2)
 		return;
 	const std::uint64_t from = std::max(ahead_, at);
-	ahead_bytes_ = std::max(ahead_bytes_, least_bytes);
-	if (ahead_bytes_ > most_ahead) {
+	ahead_bytes_ = std::max(ahead_bytes_, min_bytes);
+	if (ahead_bytes_ > max_ahead) {
 		stream_->will_read_on(from);
 		ahead_ = ~std::uint64_t(0);
 		return;
@@ -296,7 +296,7 @@ void Cursor::read_ahead(std::uint64_t at, std::uint64_t least_bytes)
 
 void Cursor::drop_behind()
 {
-	// the open packet may still be looked at
+	// the open packet may still be accessed
 	if (next_packet_ == 0 || stream_->offset(next_packet_ - 1) < stream_->offset(dropped_) + drop_bytes)
 		return;
 	give_back();

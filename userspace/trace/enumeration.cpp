@@ -8,7 +8,7 @@ namespace {
 
 // Values below this are looked up by index: system calls and states are all small.
 constexpr std::uint64_t dense_limit = 4096;
-// Joined names of overlapping ranges, all together.
+// The joined names of overlapping ranges, in total.
 constexpr std::size_t max_joined_bytes = 1u << 20;
 
 } // namespace

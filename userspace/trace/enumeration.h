@@ -18,7 +18,7 @@ public:
 	};
 
 	// `labels` in the order of the text; their ranges may overlap. ok() is false if one runs backwards, or if the
-	// overlapping ones make too long names.
+	// joined names of overlapping ones are too long.
 	Enumeration(std::vector<Label> labels, bool is_signed);
 
 	bool ok() const { return ok_; }

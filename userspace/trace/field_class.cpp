@@ -138,7 +138,7 @@ void FieldClass::finish()
 	}
 }
 
-// What does not fit into 64 bits, or is less than none, is more than any content has.
+// A length that does not fit into 64 bits, or is negative, is more than any content has.
 std::uint64_t sequence_length(const FieldClass &sequence, const View &view, std::uint64_t at_bits)
 {
 	constexpr std::uint64_t endless = ~std::uint64_t(0);
@@ -194,7 +194,7 @@ std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t
 	return {text, ::strnlen(text, most)};
 }
 
-// What a presence tests was passed before the first one that has it: it is tested once.
+// What a presence tests comes before the first member that has the presence: it is tested once.
 static bool skip_members(const FieldClass &structure, const View &view, std::uint64_t &at_bits)
 {
 	const void *tested = nullptr;

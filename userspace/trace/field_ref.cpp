@@ -10,7 +10,7 @@ using Kind = FieldClass::Kind;
 
 constexpr std::uint64_t walk_budget = std::numeric_limits<std::uint32_t>::max();
 
-// The bytes from Event::data on that the event is known to have, as far as this field.
+// The number of bytes from Event::data on that the event is known to have, up to this field.
 std::uint32_t record_bytes(const EventClass &cls, const Field &field)
 {
 	if (cls.size_bytes)
@@ -64,7 +64,7 @@ FieldRef::FieldRef(const EventClass &cls, const Field &field)
 	} else if (record_bytes(cls, field) >= 8 && !field.big_endian &&
 		   field.offset_bits % 8 + field.size_bits <= 64) {
 		how_ = How::shifted;
-		// one 8-byte load that ends with the record at the latest
+		// one 8-byte load that ends at or before the end of the record
 		byte_ = std::min(field.offset_bits / 8, record_bytes(cls, field) - 8);
 		const std::uint32_t shift = field.offset_bits - byte_ * 8;
 		left_ = static_cast<std::uint8_t>(64 - field.size_bits - shift);

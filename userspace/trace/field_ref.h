@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How a field's value is read from an event.
+// Reads a field's value from an event.
 //
-// Made once per class and field by whoever analyses, filters or prints. Of a field at a fixed place get() is a load,
-// two shifts and a mask; any other is found by walking the event from its first scope on. Invariant: get() never reads
-// outside the event of the class that the reference was made for.
+// Made once per class and field by the code that analyses, filters or prints. For a field at a fixed offset get() is a
+// load, two shifts and a mask; any other is found by walking the event from its first scope. Invariant: get() never
+// reads outside the event of the class that the reference was made for.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,14 @@
 
 namespace monitor::trace {
 
-// Where a field begins in an event of its class, aligned. False: this event does not have it (the option of a variant).
+// Where a field begins in an event of its class, aligned. False: this event lacks it (the option of a variant).
 bool locate(const Field &field, const Event &event, std::uint64_t &at_bits);
 
 class FieldRef {
 public:
-	FieldRef() = default; // of no field: gives 0 and ""
+	FieldRef() = default; // no field: get() returns 0 or ""
 	FieldRef(const EventClass &cls, const Field &field);
-	// Of no field if the class has none of this name.
+	// No field if the class has none of this name.
 	FieldRef(const EventClass &cls, std::string_view name)
 	{
 		if (const Field *field = cls.find(name))
@@ -42,7 +42,7 @@ public:
 	}
 
 	// An integer field as any integer type (sign-extended if the field is signed), a real as double, a text field
-	// as string_view, trimmed at its first NUL. Of another kind, or not in the event: 0 or "".
+	// as string_view, trimmed at its first NUL. If the field is of another kind or not in the event: 0 or "".
 	template <class T = std::uint64_t> T get(const Event &event) const
 	{
 		if constexpr (std::is_same_v<T, std::string_view>) {
@@ -64,7 +64,7 @@ public:
 		}
 	}
 
-	// Where an integer lies if get() of it is one 8-byte load from Event::data + byte, shifted left, then right.
+	// The position of an integer if get() is one 8-byte load from Event::data + byte, shifted left, then right.
 	struct Shifts {
 		std::uint32_t byte = 0;
 		std::uint8_t left = 0, right = 0;
@@ -81,8 +81,8 @@ private:
 	enum class How : std::uint8_t {
 		none,
 		shifted,    // one 8-byte load within the record
-		fixed_text, // at a fixed place
-		careful,    // at a fixed place, but such a load could leave the record
+		fixed_text, // at a fixed offset
+		careful,    // at a fixed offset, but such a load could leave the record
 		walked,
 	};
 
@@ -99,7 +99,7 @@ private:
 	How how_ = How::none;
 	std::uint64_t mask_ = 0;
 	const Enumeration *labels_ = nullptr;
-	const Field *field_ = nullptr; // of those that are not shifted
+	const Field *field_ = nullptr; // used if not shifted
 };
 
 } // namespace monitor::trace

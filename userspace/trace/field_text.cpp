@@ -27,11 +27,11 @@ char *put_real(char *out, double value, bool json)
 	return out;
 }
 
-// In the base that people read it in.
+// In the base that the description gives.
 char *put_based(char *out, std::uint64_t value, const FieldClass &type)
 {
 	if (type.base != 10 && type.is_signed && type.size_bits < 64)
-		value &= (std::uint64_t(1) << type.size_bits) - 1; // its bits
+		value &= (std::uint64_t(1) << type.size_bits) - 1; // only its bits
 	if (type.base == 16)
 		return put_hex(out, value);
 	out = put(out, type.base == 8 ? "0" : "0b");
@@ -117,7 +117,7 @@ void FieldText::put_text(std::string_view text, Walk &walk) const
 				    : put_quoted(walk.out, text);
 }
 
-// Moves behind it.
+// Reads a scalar and moves `at_bits` past it.
 static std::uint64_t take_scalar(const FieldClass &type, const View &view, std::uint64_t &at_bits)
 {
 	const std::uint64_t begin = aligned(at_bits, type.align_bits);

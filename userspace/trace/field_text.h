@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The fields of a described event as text or as JSON.
+// The fields of a generic CTF event as text or as JSON.
 //
-// Used by the protocol (protocol.h) for classes that are not of tokens: made once per scope of a class, then put()
-// walks the event and prints what it passes. Names are escaped beforehand. Text: a=1 s={x=1 y="two words"} l=[1 2 3]
-// v={option=7}; JSON: objects, arrays, labels as text, NaN and infinities too.
+// Used by the listing (listing.h) for classes other than tokens: made once per scope of a class, then put() walks the
+// event and prints what it passes. Names are escaped in advance. Text: a=1 s={x=1 y="two words"} l=[1 2 3]
+// v={option=7}; JSON: objects, arrays; labels, NaN and infinities as text.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace monitor::trace {
 
 class FieldText {
 public:
-	// Of a structure, whose own braces are not printed. Both must outlive this.
+	// `scope` is a structure, whose own braces are not printed. It must outlive this.
 	FieldText(const FieldClass &scope, bool json);
 
-	// Appends the fields that begin here, with a blank (text) or commas between them, and moves behind them. The
-	// event was walked before.
+	// Appends the fields that begin at `at_bits`, with a space (text) or commas between them, and moves `at_bits`
+	// past them. The event has been walked before.
 	void put(const View &view, std::uint64_t &at_bits, LineBuffer &out) const;
 
 private:
@@ -30,11 +30,11 @@ private:
 	struct Node {
 		const FieldClass *type;
 		Form form;
-		ShortText before; // the name, as it is printed
+		ShortText before; // the name, as printed
 		std::vector<Node> below;
-		std::size_t room = 0; // characters it takes at most, but for texts and the elements of sequences
+		std::size_t room = 0; // maximum characters, except for texts and the elements of sequences
 	};
-	// Where a walk stands in the event and in the line. There is always room for what is left of the scope.
+	// The position of a walk in the event and in the line. There is always space for the rest of the scope.
 	struct Walk {
 		View view;
 		std::uint64_t at_bits;

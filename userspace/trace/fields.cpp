@@ -9,7 +9,7 @@ namespace {
 
 using Kind = FieldClass::Kind;
 
-// Further off a field is found by walking.
+// Beyond this, a field is found by walking.
 constexpr std::uint64_t max_offset_bits = 1u << 30;
 
 FieldKind kind_of(const FieldClass &type)
@@ -21,8 +21,8 @@ FieldKind kind_of(const FieldClass &type)
 	return type.is_text ? FieldKind::text : FieldKind::list;
 }
 
-// Goes through the scopes of a class as a walk over an event would, and knows where it is as long as all sizes are
-// fixed and no field needs more alignment than the first scope has.
+// Goes through the scopes of a class like a walk over an event. The offset is known as long as all sizes are fixed and
+// no field needs more alignment than the first scope.
 class Lister {
 public:
 	explicit Lister(EventClass &cls) : cls_(cls) {}
@@ -87,10 +87,10 @@ private:
 	EventClass &cls_;
 	std::vector<std::uint32_t> path_;
 	bool known_ = true;
-	std::uint64_t at_bits_ = 0; // from the first scope's begin, while known_
+	std::uint64_t at_bits_ = 0; // from the start of the first scope, while known_
 };
 
-// The payload's own names stay as they are.
+// The payload's own names remain unchanged.
 void tell_contexts_apart(EventClass &cls, std::size_t payload)
 {
 	for (std::size_t i = payload; i-- > 0;) {

@@ -66,7 +66,7 @@ private:
 	std::unique_ptr<const Description> finish(const tsdl::Tree &tree);
 
 	Scope root_;
-	std::size_t defined_ = 0; // of the root's definitions
+	std::size_t defined_ = 0; // how many of the root's definitions
 	Warnings warnings_;
 	Types types_{warnings_};
 	std::unique_ptr<Description> made_ = std::make_unique<Description>();
@@ -84,7 +84,7 @@ void Interpreter::define_before(const tsdl::Tree &tree, tsdl::Position position)
 		types_.define(tree.definitions[defined_], root_);
 }
 
-// The struct of a binding, or one without members. What is defined in the block before it holds for it.
+// The struct of a binding, or one without members. Definitions before the binding in its block apply to it.
 FieldClass Interpreter::bound(const Block &block, const char *binding)
 {
 	FieldClass made;
@@ -100,7 +100,7 @@ FieldClass Interpreter::bound(const Block &block, const char *binding)
 			types_.define(definition, scope);
 	made = types_.make(*found->type, scope);
 	if (made.kind != Kind::structure)
-		throw Refusal(found->type->position, std::string("the ") + binding + " is no struct");
+		throw Refusal(found->type->position, std::string("the ") + binding + " is not a struct");
 	return made;
 }
 
@@ -111,7 +111,7 @@ void Interpreter::check_bindings(const Block &block, std::initializer_list<std::
 		if (std::find(known.begin(), known.end(), binding.name) == known.end())
 			warnings_.add(binding.position, "the part " + binding.name + " of the block " + block.keyword);
 		else if (!seen.insert(binding.name).second)
-			throw Refusal(binding.position, "the part " + binding.name + " stands twice");
+			throw Refusal(binding.position, "the part " + binding.name + " appears twice");
 	}
 }
 
@@ -146,15 +146,15 @@ void Interpreter::read_clock(const Block &block)
 	clock.set_offset(offset);
 	constexpr std::size_t max_clocks = 100;
 	if (made_->clocks.size() == max_clocks)
-		throw Refusal(block.position, "more than 100 clocks are not read");
+		throw Refusal(block.position, "more than 100 clocks are not supported");
 	for (const Clock &other : made_->clocks)
 		if (other.name == clock.name)
-			throw Refusal(block.position, "the clock " + clock.name + " is described twice");
+			throw Refusal(block.position, "the clock " + clock.name + " is defined twice");
 	types_.add_clock(clock.name);
 	made_->clocks.push_back(std::move(clock));
 }
 
-// Types that stand before the trace block depend on it.
+// Types before the trace block depend on it.
 void Interpreter::read_byte_order(const tsdl::Tree &tree)
 {
 	const auto is_trace = [](const Block &block) { return block.keyword == "trace"; };
@@ -168,14 +168,14 @@ void Interpreter::read_byte_order(const tsdl::Tree &tree)
 		throw Refusal(byte_order->position, "expected a byte order here: le or be");
 	made_->big_endian = is_big_endian(*byte_order);
 	if (form_ != TextForm::plain && made_->big_endian != (form_ == TextForm::big_endian))
-		throw Refusal(byte_order->position, "the description lies in packets of the other byte order");
+		throw Refusal(byte_order->position, "the description is in packets of the other byte order");
 	types_.set_big_endian(made_->big_endian);
 }
 
 void Interpreter::read_trace(const Block &block)
 {
 	if (has_trace_)
-		throw Refusal(block.position, "a second trace block is not read");
+		throw Refusal(block.position, "a second trace block is not supported");
 	has_trace_ = true;
 	check_attributes(block.attributes, "the trace",
 			 {{"major", Attribute::count},
@@ -187,7 +187,7 @@ void Interpreter::read_trace(const Block &block)
 	if (!major || !minor)
 		throw Refusal(block.position, "the trace block lacks major or minor");
 	if (number(*major) != 1 || number(*minor) != 8)
-		throw Refusal(major->position, "another version than CTF 1.8 is not read");
+		throw Refusal(major->position, "a version other than CTF 1.8 is not supported");
 	if (uuid)
 		made_->uuid = uuid_of(*uuid);
 	made_->has_uuid = uuid;
@@ -213,7 +213,7 @@ void Interpreter::read_stream(const Block &block)
 		stream->id = number(*id);
 	constexpr std::size_t max_streams = 1000;
 	if (layout_->streams.size() == max_streams)
-		throw Refusal(block.position, "more than 1000 streams are not read");
+		throw Refusal(block.position, "more than 1000 streams are not supported");
 	if (layout_->find(stream->id))
 		throw Refusal(block.position, "two streams have the id " + std::to_string(stream->id));
 	check_bindings(block, {"packet.context", "event.header", "event.context"});
@@ -237,7 +237,7 @@ void Interpreter::set_attribute(EventClass &cls, std::uint64_t &stream, const ts
 void Interpreter::read_event(const Block &block)
 {
 	auto cls = std::make_shared<EventClass>();
-	if (layout_->streams.empty()) // none needs to be described
+	if (layout_->streams.empty()) // a description may omit them
 		layout_->streams.push_back(std::make_unique<StreamClass>());
 	check_attributes(block.attributes, "an event",
 			 {{"name", Attribute::name},
@@ -251,7 +251,7 @@ void Interpreter::read_event(const Block &block)
 		set_attribute(*cls, stream_id, attribute);
 	StreamClass *stream = layout_->find(stream_id);
 	if (!stream || (!find(block, "stream_id") && layout_->streams.size() > 1))
-		throw Refusal(block.position, "the event " + cls->name + " belongs to no stream that is described");
+		throw Refusal(block.position, "the event " + cls->name + " belongs to a stream that is not described");
 	cls->index = made_->first_index + static_cast<std::uint32_t>(events_.size());
 	check_bindings(block, {"context", "fields"});
 	cls->context = bound(block, "context");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// From the text of a description to the model: parse (tsdl.h), then lay out the fields by the alignment rules of
-// CTF 1.8.
+// Turns the text of a description into the model: parses it (tsdl.h), then lays out the fields by the alignment rules
+// of CTF 1.8.
 //
-// Called by Trace::open and by the tests; the Description goes to the streams. What CTF 1.8 forbids is refused: one
-// sentence says where and why. What it does not know is left out, and Description::warning says so.
-// Invariant: what is accepted can be decoded without any further check of the description.
+// Called by Trace::open and by the tests; the streams use the Description. What CTF 1.8 forbids is rejected: one
+// sentence says where and why. What CTF 1.8 does not define is ignored, and Description::warning says so.
+// Invariant: an accepted description needs no further check when it is decoded with.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@
 
 namespace monitor::trace {
 
-// Where the text was: packets of one byte order, or plain.
+// The form of the text: in packets of one byte order, or plain.
 enum class TextForm : std::uint8_t { plain, little_endian, big_endian };
 
-// Returns nullptr and sets `why` to one sentence when the description is malformed or not one that we read.
+// Returns nullptr and sets `why` to one sentence if the description is malformed or not supported.
 std::unique_ptr<const Description> read_description(std::string_view untrusted_text, std::string &why,
 						    std::uint32_t first_index = 0, TextForm form = TextForm::plain);
 

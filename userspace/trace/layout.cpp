@@ -10,7 +10,7 @@ namespace {
 
 using Kind = FieldClass::Kind;
 
-// Follows the fields of a header as long as they lie at fixed places.
+// Follows the fields of a header as long as they are at fixed offsets.
 struct Follower {
 	std::int32_t id_slot, time_slot;
 	std::uint32_t align_bits; // of the header: nothing in it may need more
@@ -27,7 +27,7 @@ struct Follower {
 			return std::all_of(type.members.begin(), type.members.end(),
 					   [this](const Member &member) { return follow(member.type); });
 		if (type.slot >= 0 && type.slot != id_slot && type.slot != time_slot)
-			return false; // someone needs it saved
+			return false; // others need it saved
 		if (type.big_endian || at_bits + type.fixed_bits > FlatHeader::max_bits)
 			return false;
 		const FlatHeader::Part part = {static_cast<std::uint32_t>(at_bits), type.size_bits};

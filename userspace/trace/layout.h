@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How the bits of a described trace follow each other: packet header, packet context, and per event its header, its
-// contexts and its payload.
+// The bit layout of a generic CTF trace: packet header, packet context, and for each event its header, contexts and
+// payload.
 //
-// Made by the interpretation (interpret.cpp), used by the packets (described_packets.h) and the cursor (stream.h).
-// Immutable once read: any number of threads may decode with it, each with slots of its own.
+// Made by the interpretation (interpret.cpp), used by the packets (generic_packets.cpp) and the cursor (stream.h).
+// Immutable once read: any number of threads may decode with it, each with separate slots.
 // Invariant: every slot named here is below `slots`.
 #pragma once
 
@@ -22,10 +22,10 @@ namespace monitor::trace {
 struct EventClass;
 struct RecordLayout;
 
-// A header whose parts lie at fixed places, once its first integer is known: nearly all do.
+// A header whose parts are at fixed offsets once its first integer is known, as in nearly all traces.
 struct FlatHeader {
 	struct Part {
-		std::uint32_t at_bits = 0, size_bits = 0; // size 0: there is none
+		std::uint32_t at_bits = 0, size_bits = 0; // size 0: absent
 	};
 	struct Form {
 		std::uint64_t first = 0, last = ~std::uint64_t(0); // of the selector
@@ -33,8 +33,8 @@ struct FlatHeader {
 		std::uint32_t size_bits = 0;
 	};
 
-	Part selector;           // size 0: there is one form only
-	std::vector<Form> forms; // none: it is not of this kind
+	Part selector;           // size 0: there is only one form
+	std::vector<Form> forms; // empty: the header is not flat
 	static constexpr std::uint32_t max_bits = 128;
 };
 
@@ -42,17 +42,17 @@ struct StreamClass {
 	std::uint64_t id = 0;
 	tsdl::Position position; // in the description
 	std::int8_t clock = -1;  // of the description; -1: its events have no time
-	// Structures without members where there is none.
+	// Structures without members if absent.
 	FieldClass packet_context, event_header, event_context;
 	FlatHeader flat;
 
-	// Slots of what the reader needs; -1: the trace does not have it. Those of times are followed by one for the
-	// size.
+	// Slots of the fields that the reader needs; -1: not in the trace. The slot of a time is followed by one for
+	// its size.
 	struct {
 		std::int32_t begin = -1, end = -1, content = -1, packet = -1, discarded = -1, sequence = -1, cpu = -1;
 	} context;
 	std::int32_t event_id = -1, event_time = -1;
-	const EventClass *only = nullptr; // if events bear no id
+	const EventClass *only = nullptr; // if events carry no id
 	std::uint32_t discarded_bits = 64, sequence_bits = 64;
 
 	const EventClass *find(std::uint64_t event) const
@@ -62,7 +62,7 @@ struct StreamClass {
 		const auto found = large_.find(event);
 		return found == large_.end() ? nullptr : found->second;
 	}
-	// False: there is one of this id already.
+	// False: a class with this id exists already.
 	bool add(const EventClass &added);
 
 private:
@@ -77,14 +77,14 @@ struct Layout {
 	bool has_uuid = false;                               // in the packet header
 	std::vector<std::unique_ptr<StreamClass>> streams;
 	std::int32_t slots = budget_slot + 1;
-	std::shared_ptr<const RecordLayout> records; // of a trace in TDL; its events have no header of their own
+	std::shared_ptr<const RecordLayout> records; // of a trace in TDL, whose events have no event header
 
-	// The stream class of an id; nullptr: there is none.
+	// The stream class with this id, or nullptr.
 	const StreamClass *find(std::uint64_t id) const;
 	StreamClass *find(std::uint64_t id);
 };
 
-// Makes `flat` of the event header, if it can.
+// Makes `flat` from the event header, if possible.
 FlatHeader flatten(const FieldClass &header, std::int32_t id_slot, std::int32_t time_slot);
 
 } // namespace monitor::trace

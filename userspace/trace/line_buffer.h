@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a line of unknown length is written to: room is asked for ahead, then characters are put without a check.
+// A buffer for a line of unknown length: space is reserved first, then characters are written without a check.
 //
-// Used by the protocol (protocol.h) and what prints for it. One thread.
+// Used by the listing (listing.h) and the code that prints for it. One thread.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace monitor::trace {
 
 class LineBuffer {
 public:
-	// At the end of what was put.
+	// The end of what was written.
 	char *end() { return bytes_.data() + used_; }
 	void set_end(const char *end) { used_ = static_cast<std::size_t>(end - bytes_.data()); }
-	// Behind it so many characters fit; end() is another one then.
+	// Makes space for `more` characters after the end; end() may move.
 	void reserve(std::size_t more)
 	{
 		if (bytes_.size() - used_ < more)
@@ -38,10 +38,10 @@ private:
 	std::size_t used_ = 0;
 };
 
-// A text that is put often, mostly a short one: a copy of fixed size is cheaper than one of the right size.
+// A text that is written often and is mostly short: a copy of fixed size is cheaper than one of the right size.
 class ShortText {
 public:
-	static constexpr std::size_t head_bytes = 24; // must fit behind, however short the text
+	static constexpr std::size_t head_bytes = 24; // must fit at the destination, however short the text
 
 	ShortText() = default;
 	explicit ShortText(std::string_view text) : size_(text.size()), whole_(text) { text.copy(head_, head_bytes); }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// All events of a trace in the order of time: the one loop that every analysis runs in.
+// All events of a trace in time order: the one loop that every analysis runs in.
 //
 //     merge(trace, {}, [&](const Event &event) { ... });
 //     merge(trace, {from, to}, on_event, on_gap);
 //
-// Streams are sorted in themselves, so a heap with one cursor per stream suffices. The stream whose event is earliest
-// is visited until it passes the next one's time: within a burst of one CPU the heap is not touched. on_event(const
-// Event &) returns void, or bool: false ends the merge. on_gap(const StreamInfo &, std::uint64_t from_time,
-// std::uint64_t to_time, std::uint64_t discarded) is told of losses at the time they begin, and returns the same;
-// `discarded` may be unknown_count. Both are inlined: no indirect call and no allocation per event. Runs in the
-// caller's thread. Invariant: times never step back; at equal times the stream of lower index comes first.
+// Each stream is sorted, so a heap with one cursor per stream suffices. The stream with the earliest event is visited
+// until it passes the time of the next one: within a burst of one CPU the heap is not touched. on_event(const Event &)
+// returns void, or bool: false ends the merge. on_gap(const StreamInfo &, std::uint64_t from_time, std::uint64_t
+// to_time, std::uint64_t discarded) gets each loss at the time it begins, and returns the same; `discarded` may be
+// unknown_count. Both are inlined: no indirect call and no allocation per event. Runs in the caller's thread.
+// Invariant: times never step back; at equal times the stream of lower index comes first.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ public:
 	Cursor &first() const { return *heads_.front().cursor; }
 	std::uint64_t first_time() const { return heads_.front().time; }
 
-	// The time at which another cursor's turn comes: the first cursor's items before it may be taken in one go.
+	// The time at which another cursor becomes the first: earlier items of this one need no heap update.
 	std::uint64_t bound() const
 	{
 		if (heads_.size() == 1)
@@ -59,7 +59,7 @@ public:
 		return second.time + (first_wins_tie && second.time + 1 != 0 ? 1 : 0);
 	}
 
-	// The first cursor has moved on.
+	// Called when the first cursor has advanced.
 	void update()
 	{
 		Head &head = heads_.front();
@@ -102,9 +102,9 @@ private:
 	std::vector<Head> heads_;
 };
 
-// As merge(), from the middle on, without reading what is before: each stream begins with the packet that range.from
-// lies in, and on_lead(const Event &) is given what is before range.from there. It tells who runs (threads.h). Gaps are
-// told to on_gap(const StreamInfo &, from_time, to_time, discarded) from there on too.
+// Like merge(), but starts in the middle without reading what is before: each stream starts with the packet that
+// contains range.from, and on_lead(const Event &) gets its events before range.from, which show the running threads
+// (threads.h). on_gap(const StreamInfo &, from_time, to_time, discarded) gets the gaps from there on too.
 template <class OnLead, class OnEvent, class OnGap>
 void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead &&on_lead, OnEvent &&on_event,
 		OnGap &&on_gap)
@@ -120,7 +120,7 @@ void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead 
 		heap.push(cursors.back());
 	}
 	heap.make();
-	const std::uint64_t behind = range.to + (range.to + 1 != 0 ? 1 : 0);
+	const std::uint64_t after = range.to + (range.to + 1 != 0 ? 1 : 0);
 	for (; !heap.empty() && heap.first_time() <= range.to; heap.update()) {
 		Cursor &cursor = heap.first();
 		if (cursor.item() != Cursor::Item::event) {
@@ -129,13 +129,13 @@ void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead 
 			cursor.advance();
 		} else if (heap.first_time() < range.from) {
 			cursor.visit_before(std::min(heap.bound(), range.from), on_lead);
-		} else if (!cursor.visit_before(std::min(heap.bound(), behind), on_event)) {
+		} else if (!cursor.visit_before(std::min(heap.bound(), after), on_event)) {
 			return;
 		}
 	}
 }
 
-// The problems found go where the caller wants: several threads may read one trace.
+// Problems are added to the caller's `problems`: several threads may read one trace.
 template <class OnEvent, class OnGap>
 void merge(const Trace &trace, Problems &problems, TimeRange range, OnEvent &&on_event, OnGap &&on_gap)
 {
@@ -150,11 +150,11 @@ void merge(const Trace &trace, Problems &problems, TimeRange range, OnEvent &&on
 		heap.push(cursors.back());
 	}
 	heap.make();
-	const std::uint64_t behind = range.to + (range.to + 1 != 0 ? 1 : 0);
+	const std::uint64_t after = range.to + (range.to + 1 != 0 ? 1 : 0);
 	for (; !heap.empty() && heap.first_time() <= range.to; heap.update()) {
 		Cursor &cursor = heap.first();
 		if (cursor.item() == Cursor::Item::event) {
-			if (!cursor.visit_before(std::min(heap.bound(), behind), on_event))
+			if (!cursor.visit_before(std::min(heap.bound(), after), on_event))
 				return;
 		} else {
 			const Gap &gap = cursor.gap();

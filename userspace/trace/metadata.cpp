@@ -9,8 +9,8 @@
 namespace monitor::trace {
 namespace {
 
-// Of a metadata packet's header, in bytes: magic, uuid[16], checksum, content_size, packet_size (in bits), compression,
-// encryption, checksum scheme, major, minor.
+// The header of a metadata packet, in bytes: magic, uuid[16], checksum, content_size, packet_size (in bits),
+// compression, encryption, checksum scheme, major, minor.
 constexpr std::uint64_t magic = 0x75D11D57;
 constexpr std::size_t content_at = 24, packet_at = 28, compression_at = 32, major_at = 35, minor_at = 36,
 		      header_bytes = 37;
@@ -20,7 +20,7 @@ std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at, bool b
 	return read_bits(bytes.data() + at, 0, 32, big_endian);
 }
 
-// Appends the text of the first packet and takes it off. Returns nullptr, or what is wrong with it.
+// Appends the text of the first packet and removes the packet. Returns nullptr, or what is wrong with it.
 const char *take_packet(std::span<const std::byte> &bytes, bool big_endian, std::string &text)
 {
 	if (bytes.size() < header_bytes)
@@ -31,11 +31,11 @@ const char *take_packet(std::span<const std::byte> &bytes, bool big_endian, std:
 	const std::uint64_t packet_bytes = number_at(bytes, packet_at, big_endian) / 8;
 	for (std::size_t at = compression_at; at < major_at; ++at)
 		if (bytes[at] != std::byte{0})
-			return "is compressed, encrypted or has checksums, which is not read";
+			return "is compressed, encrypted or has checksums, which is not supported";
 	if (bytes[major_at] != std::byte{1} || bytes[minor_at] != std::byte{8})
-		return "is of another version than CTF 1.8";
+		return "is of a version other than CTF 1.8";
 	if (content_bytes < header_bytes || content_bytes > packet_bytes || packet_bytes > bytes.size())
-		return "has a packet whose content does not lie inside it";
+		return "has a packet whose content is not inside it";
 	text.append(reinterpret_cast<const char *>(bytes.data()) + header_bytes, content_bytes - header_bytes);
 	bytes = bytes.subspan(packet_bytes);
 	return nullptr;
@@ -43,7 +43,7 @@ const char *take_packet(std::span<const std::byte> &bytes, bool big_endian, std:
 
 } // namespace
 
-// A plain text says its version in a comment at its begin; many that people write do not, and no harm comes of it.
+// A plain text states its version in a comment at its start; many written by hand do not, which does no harm.
 static bool is_of_another_version(std::string_view text)
 {
 	constexpr std::string_view signature = "/* CTF ";
@@ -55,14 +55,15 @@ bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text
 	std::span<const std::byte> left = untrusted_bytes;
 	constexpr std::byte record_separator{0x1e}; // what a JSON sequence begins with
 	if (!left.empty() && left.front() == record_separator) {
-		why = "is a description of CTF 2, which is not read; let babeltrace2 convert the trace to CTF 1.8";
+		why =
+		    "is a description of CTF 2, which is not supported; convert the trace to CTF 1.8 with babeltrace2";
 		return false;
 	}
 	const bool big_endian = left.size() >= 4 && number_at(left, 0, true) == magic;
 	if (!big_endian && (left.size() < 4 || number_at(left, 0, false) != magic)) {
 		text.assign(reinterpret_cast<const char *>(left.data()), left.size());
 		form = TextForm::plain;
-		why = "line 1, column 1: another version than CTF 1.8 is not read";
+		why = "line 1, column 1: a version other than CTF 1.8 is not supported";
 		return !is_of_another_version(text);
 	}
 	text.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The text of a description, from the bytes of the file `metadata`: plain, or in packets as tracers stream it.
+// Extracts the text of a description from the bytes of the file `metadata`: plain, or in packets as tracers stream it.
 //
-// Called by Trace::open; the text goes to read_description() (interpret.h). The bytes are untrusted. CTF 1.8.3, 7.1.
+// Called by Trace::open; read_description() (interpret.h) reads the text. The bytes are untrusted. CTF 1.8.3, 7.1.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace monitor::trace {
 
-// Returns false and sets `why` to one sentence if the packets are damaged, or if it is the description of another
-// version of CTF.
+// Returns false and sets `why` to one sentence if the packets are damaged, or if the description is of another version
+// of CTF.
 bool metadata_text(std::span<const std::byte> untrusted_bytes, std::string &text, std::string &why, TextForm &form);
 
 } // namespace monitor::trace

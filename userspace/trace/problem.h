@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What is wrong with a trace, without keeping the rest of it from being read.
+// What is wrong with a trace; the rest of it is still read.
 //
-// Streams and cursors (stream.h) add problems while they read, each packet's once however often the trace is read;
-// tools print them at the end. Owned by Trace, or by each of several threads that read it; used by one thread at a
-// time.
+// Streams and cursors (stream.h) add problems while they read, one per packet however often the trace is read; tools
+// print them at the end. Owned by Trace, or by each of several threads that read it; used by one thread at a time.
 #pragma once
 
 #include <bitset>
@@ -36,7 +35,7 @@ class Problems {
 public:
 	static constexpr std::size_t max_kept = 1000; // texts
 
-	// Without a place: of the packet, or of the header of a file that has none.
+	// Without `place`: of the packet, or of the header of a file without packets.
 	void add(const StreamInfo &stream, std::uint64_t packet, std::uint64_t offset, std::string sentence,
 		 std::string place = {})
 	{
@@ -51,7 +50,7 @@ public:
 			place = stream.has_packets ? stream.part + (" " + std::to_string(packet)) : "header";
 		kept_.push_back({stream.name, packet, offset, std::move(sentence), stream.index, std::move(place)});
 	}
-	// Those that another reader of the same trace found.
+	// Adds those that another reader of the same trace found.
 	void take(const Problems &others)
 	{
 		for (const Problem &other : others.kept_)
@@ -67,12 +66,12 @@ public:
 
 	// The first ones found.
 	const std::vector<Problem> &kept() const { return kept_; }
-	// How many packets have one.
+	// How many packets have a problem.
 	std::uint64_t total() const { return total_; }
 	bool empty() const { return total_ == 0; }
 
 private:
-	// A bit for each packet of a stream: a file may be of small bad packets from begin to end.
+	// A bit for each packet of a stream: a whole file may consist of small bad packets.
 	static constexpr std::uint64_t chunk_packets = 4096;
 	using Chunk = std::bitset<chunk_packets>;
 

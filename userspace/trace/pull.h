@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// All events of a trace in the order of time, one at a time when the caller wants it: merge() (merge.h) turned around.
+// All events of a trace in time order, one at a time on request: the pull form of merge() (merge.h).
 //
 //     Pull pull(trace, {from, to}, [](const Stream &stream) { return true; });
 //     for (auto item = pull.next(); item != Cursor::Item::end; item = pull.next())
 //
-// For whoever cannot be called back: the tables of a query (userspace/query). The same heap, the same order. A Pull
-// holds cursors of its own, so several of one trace may be under way. One thread uses it.
+// For callers that cannot use a callback: the tables of a query (userspace/query). Same heap, same order. Each Pull has
+// separate cursors, so several may run on one trace. One thread uses it.
 // Invariants: times never step back; at equal times the stream of lower index comes first; event() and gap() are valid
 // until the next call of next().
 #pragma once
@@ -20,7 +20,7 @@ namespace monitor::trace {
 
 class Pull {
 public:
-	// Streams that `wants` denies are not read at all.
+	// Streams that `wants` rejects are not read at all.
 	template <class Wants> Pull(Trace &trace, TimeRange range, Wants &&wants) : range_(range)
 	{
 		cursors_.reserve(trace.streams().size()); // they may not move: events point into them
@@ -51,11 +51,11 @@ public:
 	std::uint64_t time() const { return cursor_->time(); }
 	const Gap &gap() const { return cursor_->gap(); }
 	const StreamInfo &stream() const { return cursor_->stream().info(); }
-	// The file that it comes from.
+	// The cursor of the file that it comes from.
 	const Cursor &cursor() const { return *cursor_; }
 
 private:
-	// Only packets that tell their times can be found by bisection.
+	// Bisection works only if the packets record their times.
 	void start(Cursor &cursor) const
 	{
 		if (range_.from == 0 || cursor.stream().tells_times()) {
@@ -80,7 +80,7 @@ private:
 	std::vector<Cursor> cursors_;
 	MergeHeap heap_;
 	Cursor *cursor_ = nullptr; // whose item is the current one
-	std::uint64_t bound_ = 0;  // before it the next event of the same cursor is the next of all
+	std::uint64_t bound_ = 0;  // an event of the same cursor before this time is the next of all
 };
 
 } // namespace monitor::trace

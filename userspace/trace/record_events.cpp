@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How a cursor decodes a record of a file that is described in TDL.
+// How a cursor decodes a record of a file described in TDL.
 //
-// Called for every such event. The record's kind and length are read from their places, then its fields are passed
-// over; each record is a view of its own, from its first byte to its last.
+// Called for every such event. The record's kind and length are read from their offsets, then its fields are skipped;
+// each record is a separate view, from its first byte to its last.
 #include <algorithm>
 
 #include "field_ref.h"
@@ -12,7 +12,7 @@
 namespace monitor::trace {
 namespace {
 
-constexpr std::ptrdiff_t drop_distance = 4 * (1 << 20); // pages are given back after so many bytes
+constexpr std::ptrdiff_t drop_distance = 4 * (1 << 20); // pages are released after this many bytes
 constexpr const char *cut_off = "a record is cut off by the end of the file or of its segment";
 
 bool is_right(const RecordChecksum &checksum, const Event &event)
@@ -66,7 +66,7 @@ const char *Cursor::wrong_constant(const RecordForm &form)
 	return nullptr;
 }
 
-// Of a damaged record the size is given if it is known: what is behind it may be read.
+// For a damaged record, sets the size if it is known: what follows can then be read.
 const char *Cursor::read_record(std::uint64_t &size_bytes)
 {
 	const RecordLayout &layout = *description_->layout->records;
@@ -94,7 +94,7 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 		if (event_.end_bits > left_bits)
 			return cut_off;
 		if (event_.end_bits == 0)
-			return "a record has the length 0";
+			return "a record has a length of 0";
 	}
 	std::uint64_t at_bits = form->cls->fixed_bits;
 	if (!form->cls->is_fixed)
@@ -116,7 +116,7 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 	size_bytes = event_.end_bits / 8;
 	for (const RecordChecksum &checksum : form->checksums)
 		if (!is_right(checksum, event_)) {
-			// those behind it are counted from there; it may be tried twice before it is left out
+			// later records count from its time; it may be tried twice before it is skipped
 			if (form->time.how == RecordTime::How::before && !resume_)
 				take_record_time(*form);
 			return "the checksum of a record is wrong";
@@ -129,7 +129,7 @@ const char *Cursor::read_record(std::uint64_t &size_bytes)
 const char *Cursor::take_record_time(const RecordForm &form)
 {
 	const RecordTime &time = form.time;
-	constexpr const char *too_large = "the time of a record lies before its origin or does not fit into 64 bits";
+	constexpr const char *too_large = "the time of a record is before its origin or does not fit into 64 bits";
 	std::uint64_t sum = 0;
 	for (const RecordTime::Part &part : time.parts) {
 		std::uint64_t value = part.part.read(event_.view());

@@ -10,7 +10,7 @@
 namespace monitor::trace {
 namespace {
 
-constexpr std::uint64_t selector_limit = 4096; // values that are looked up
+constexpr std::uint64_t selector_limit = 4096; // values below this are looked up
 
 constexpr std::array<std::uint32_t, 256> make_crc_table()
 {
@@ -24,7 +24,7 @@ constexpr std::array<std::uint32_t, 256> make_crc_table()
 	return table;
 }
 
-// That of zlib, Ethernet and PNG.
+// The CRC-32 of zlib, Ethernet and PNG.
 std::uint32_t crc32(const std::byte *bytes, std::uint64_t size_bytes)
 {
 	static constexpr auto table = make_crc_table();
@@ -73,7 +73,7 @@ std::string RecordConstant::wrong(const char *block, std::uint64_t found) const
 		return std::string(text, put_hex(text, of));
 	};
 	return std::string("the ") + block + "'s " + (name.empty() ? "filler" : name) + " is " + number(found) +
-	       ", where always " + number(value) + " stands";
+	       ", but must always be " + number(value);
 }
 
 std::uint64_t checksum_of(ChecksumMethod method, const std::byte *bytes, std::uint64_t size_bytes)

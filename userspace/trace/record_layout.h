@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a trace in TDL has that CTF cannot say: how records are told apart, how long they are, what their time is made
-// of, what must stand in them.
+// What TDL can describe and CTF cannot: how records are told apart, how long they are, how their time is computed, and
+// which values they must contain.
 //
-// Made by the compiler of TDL (tdl/compile.h) beside the Layout (layout.h), whose slots it uses; the packets
+// Made by the TDL compiler (tdl/compile.h) together with the Layout (layout.h), whose slots it uses; the packets
 // (record_packets.cpp) read headers with it, the cursor (record_events.cpp) records. Immutable once made, so any number
 // of threads may decode with it. Everything it reads is untrusted.
-// Invariants: a part that is not in a slot and is needed to find the record's end is tested to be there (is_in()), any
-// other lies within the fixed fields of its class; sizes are whole bytes.
+// Invariants: a part that is not in a slot and is needed to find the record's end is checked with is_in(), any other is
+// within the fixed fields of its class; sizes are whole bytes.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace monitor::trace {
 
 // An integer or a real of a record, wherever it is.
 struct RecordPart {
-	std::int32_t slot = -1; // it was saved here; -1: it is read from its place
+	std::int32_t slot = -1; // where it was saved; -1: it is read from its offset
 	std::uint32_t at_bits = 0, size_bits = 0;
 	bool is_signed = false, is_real = false, big_endian = false;
 
-	// Whether it can be read: what is before `end_bits` is there.
+	// Whether it can be read from data that ends at `end_bits`.
 	bool is_in(std::uint64_t end_bits) const { return slot >= 0 || std::uint64_t(at_bits) + size_bits <= end_bits; }
 	std::uint64_t read(const View &view) const
 	{
@@ -43,7 +43,7 @@ struct RecordSize {
 	std::int64_t plus = 0;
 	std::uint64_t multiple = 8;
 
-	// More than any file has if it does not fit into 64 bits.
+	// If it does not fit into 64 bits: more than any file has.
 	std::uint64_t of(const View &view) const;
 };
 
@@ -54,23 +54,23 @@ struct RecordTest {
 
 struct RecordTime {
 	enum class How : std::uint8_t {
-		none,    // it has the time of the record before
+		none,    // it has the time of the previous record
 		point,   // since the origin of the clock
 		wrapped, // the low bits of that
-		segment, // since the begin of the segment
-		before,  // since the record before
+		segment, // since the start of the segment
+		before,  // since the previous record
 	};
 	struct Part {
 		RecordPart part;
-		std::uint64_t ticks = 1; // each
+		std::uint64_t ticks = 1; // per unit
 	};
 
 	How how = How::none;
 	bool may_step_back = false; // then it counts as the latest time so far
-	std::vector<Part> parts;    // their sum
+	std::vector<Part> parts;    // the time is their sum
 };
 
-// An integer that always is the same: of a header, or of a record that has been walked.
+// An integer that is always the same: of a header, or of a record that has been walked.
 struct RecordConstant {
 	std::string name; // "": a filler
 	std::int32_t slot = -1;
@@ -78,7 +78,7 @@ struct RecordConstant {
 	bool is_signed = false;
 	std::uint8_t base = 10;
 
-	// "the BLOCK's NAME is FOUND, where always VALUE stands"
+	// "the BLOCK's NAME is FOUND, but must always be VALUE"
 	std::string wrong(const char *block, std::uint64_t found) const;
 };
 
@@ -89,14 +89,14 @@ std::uint64_t checksum_of(ChecksumMethod method, const std::byte *bytes, std::ui
 struct RecordChecksum {
 	ChecksumMethod method = ChecksumMethod::crc32;
 	Field field;
-	bool is_of_all = true; // that is before it
-	Field first, last;     // else from the begin of this one to the end of that one
+	bool is_of_all = true; // covers all that is before it
+	Field first, last;     // else from the start of `first` to the end of `last`
 };
 
 // A kind of record: an event class.
 struct RecordForm {
 	const EventClass *cls = nullptr;
-	std::vector<RecordTest> tests; // all hold
+	std::vector<RecordTest> tests; // all must hold
 	RecordSize size;
 	RecordTime time;
 	bool has_cpu = false;
@@ -104,11 +104,11 @@ struct RecordForm {
 	std::vector<RecordConstant> constants;
 	std::vector<RecordChecksum> checksums;
 
-	// Whether all that it takes the other one would, too. False: it is not known.
+	// Whether `other` accepts all that this form accepts. False: not known.
 	bool is_within(const RecordForm &other) const;
 };
 
-// What the file, or each of its segments, begins with.
+// The header of the file, or of each of its segments.
 struct RecordHeader {
 	bool is_there = false;
 	FieldClass fields; // a structure
@@ -116,21 +116,21 @@ struct RecordHeader {
 	RecordSize content;
 	std::vector<RecordConstant> constants;
 	std::int32_t begin = -1, end = -1, lost = -1, number = -1, cpu = -1; // slots
-	std::uint64_t begin_ticks = 1, end_ticks = 1;                        // of each
+	std::uint64_t begin_ticks = 1, end_ticks = 1;                        // per unit
 	std::uint32_t lost_bits = 64, number_bits = 64;
 };
 
 struct RecordLayout {
 	RecordHeader file, segment;
-	std::vector<RecordForm> forms; // the first one whose tests hold
-	RecordSize size;               // of a record of no form
-	// Of values of the part that the first test of every form is of: the first form it can be.
+	std::vector<RecordForm> forms; // the first one whose tests hold is chosen
+	RecordSize size;               // of a record that matches no form
+	// By the value of the part that the first test of every form reads: the first form that is possible.
 	RecordPart selector;
-	std::vector<std::uint32_t> first_form; // empty: it is form 0
+	std::vector<std::uint32_t> first_form; // empty: form 0
 
 	// Called when the forms are complete.
 	void index();
-	// nullptr: none.
+	// nullptr: no form matches.
 	const RecordForm *choose(const View &view) const
 	{
 		std::size_t i = 0;
@@ -144,7 +144,7 @@ struct RecordLayout {
 		return nullptr;
 	}
 
-	// None was chosen: would one be, if what is tested of it and is not there were?
+	// If no form was chosen: would one be, if the tested parts that are cut off were present?
 	bool is_cut_off(const View &view) const
 	{
 		for (const RecordForm &form : forms)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The segments of a file that is described in TDL, as packets: a file without segments is one.
+// The segments of a file described in TDL, as packets: a file without segments is one packet.
 //
 // Segments of a fixed size are found by counting, others by going from one to the next.
 #include "packets.h"
@@ -12,8 +12,8 @@
 namespace monitor::trace {
 namespace {
 
-// The place of each segment is kept: of many they have to have so many bytes on average.
-constexpr std::uint64_t many_segments = 1'000'000, least_bytes = 16;
+// The offset of each segment is kept: if there are many, they must have this many bytes on average.
+constexpr std::uint64_t many_segments = 1'000'000, min_bytes = 16;
 
 class RecordPackets : public Packets {
 public:
@@ -34,7 +34,7 @@ public:
 			count_all(records_.segment.size.of({}) / 8);
 	}
 
-	// A file whose header is damaged has one packet, to tell that.
+	// A file whose header is damaged has one packet, to report that.
 	std::uint64_t count() const override { return why_ ? 1 : count_; }
 	std::uint64_t offset(std::uint64_t number) const override
 	{
@@ -84,13 +84,13 @@ private:
 		return nullptr;
 	}
 
-	// In place of what its fields take.
+	// Replaces the size of the fields by the given length.
 	const char *take_size(const RecordSize &size, std::uint64_t offset, std::vector<std::uint64_t> &slots,
 			      std::uint64_t &size_bytes) const
 	{
 		const std::uint64_t said = size.of(view_at(offset, slots)) / 8;
 		if (said < size_bytes || said == 0)
-			return "the length of a header or a segment is less than its fields take";
+			return "the length of a header or a segment is less than that of its fields";
 		if (said > bytes_.size() - offset)
 			return "the file ends in the middle of a header or a segment";
 		size_bytes = said;
@@ -111,7 +111,7 @@ private:
 		if (segment.content.is_known)
 			head.content_bits = segment.content.of(view_at(head.offset_bytes, head.slots));
 		if (head.content_bits > head.size_bytes * 8 || head.content_bits < head.first_bits)
-			return "the segment's content does not lie inside it";
+			return "the segment's content is not inside it";
 		return read_roles(head);
 	}
 
@@ -145,13 +145,12 @@ private:
 		    (bytes_.size() - first_bytes_) / size_bytes + ((bytes_.size() - first_bytes_) % size_bytes != 0);
 	}
 
-	// A bad one is the last: nobody knows where the next one begins.
+	// A bad segment is the last: where the next one begins is unknown.
 	void find_all()
 	{
 		PacketHead head;
 		for (std::uint64_t offset = first_bytes_; offset < bytes_.size(); offset += head.size_bytes) {
-			if (offsets_.size() >= many_segments &&
-			    (offset - first_bytes_) / offsets_.size() < least_bytes) {
+			if (offsets_.size() >= many_segments && (offset - first_bytes_) / offsets_.size() < min_bytes) {
 				why_ = "the file has more than a million segments of less than 16 bytes; describe them "
 				       "as records";
 				return;
@@ -170,7 +169,7 @@ private:
 	const RecordLayout &records_;
 	std::vector<std::uint64_t> slots_; // as the file's header left them
 	const char *why_ = nullptr;        // the file's header is damaged
-	std::string text_;                 // of why_, if it is not always the same
+	std::string text_;                 // of why_, if not a fixed sentence
 	std::uint64_t first_bytes_ = 0;    // where records or segments begin
 	std::uint64_t count_ = 0;
 	std::uint64_t size_bytes_ = 0; // of each segment; 0: they differ

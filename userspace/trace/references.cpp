@@ -9,7 +9,7 @@ namespace {
 using Kind = FieldClass::Kind;
 using tsdl::Refusal;
 
-// Takes the first of the words between dots.
+// Removes the first of the words between dots.
 std::string_view take_word(std::string_view &path)
 {
 	const std::size_t dot = path.find('.');
@@ -18,7 +18,7 @@ std::string_view take_word(std::string_view &path)
 	return word;
 }
 
-// Down the members that the path names; nullptr: there is no such field.
+// Follows the members that the path names; nullptr: there is no such field.
 FieldClass *descend(FieldClass *type, std::size_t visible, std::string_view path)
 {
 	while (!path.empty()) {
@@ -71,7 +71,7 @@ void References::resolve(FieldClass &type)
 		frames_.pop_back();
 }
 
-// In the root of this name: what the walk has passed of it.
+// In the root of this name, among what the walk has passed of it.
 FieldClass *References::find_absolute(std::string_view path, bool &is_absolute)
 {
 	for (auto root = roots_.rbegin(); root != roots_.rend(); ++root) {
@@ -108,11 +108,11 @@ void References::refer(FieldClass &type)
 	FieldClass *found = find(*type.reference, why);
 	const bool is_sequence = type.kind == Kind::sequence;
 	if (found && found->kind != Kind::integer)
-		why = "the field " + type.reference->path + " is no integer";
+		why = "the field " + type.reference->path + " is not an integer";
 	else if (found && is_sequence && found->is_signed)
 		why = "the length " + type.reference->path + " is a signed integer";
 	else if (found && !is_sequence && !found->labels)
-		why = "the tag " + type.reference->path + " is no enum";
+		why = "the tag " + type.reference->path + " is not an enum";
 	if (!why.empty())
 		throw Refusal(type.reference->position, why);
 	type.slot = save(*found);
@@ -120,7 +120,7 @@ void References::refer(FieldClass &type)
 		choose_tags(type, *found);
 }
 
-// An option without a label is never chosen: 4.2.2 allows it.
+// An option without a label is never selected: 4.2.2 allows it.
 void References::choose_tags(FieldClass &variant, const FieldClass &tag)
 {
 	for (Member &option : variant.members) {

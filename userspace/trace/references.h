@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which field a sequence's length or a variant's tag lies in.
+// Which field holds a sequence's length or a variant's tag.
 //
-// Used by the interpretation (interpret.cpp) behind Types: the roots are entered in the order in which their bits come
-// (packet header, packet context, event header, ...), and each reference gets the slot of the field it means. A name is
-// looked up from the innermost struct outwards, then in the roots before; CTF 1.8.3, 7.3.2.
-// Invariant: a field lies before everything that refers to it, and is not in an array or a variant unless that is too.
+// Used by the interpretation (interpret.cpp) after Types: the roots are entered in the order of their bits (packet
+// header, packet context, event header, ...), and each reference gets the slot of the field it names. A name is looked
+// up from the innermost struct outwards, then in the earlier roots; CTF 1.8.3, 7.3.2.
+// Invariant: a field precedes everything that refers to it, and is not in an array or a variant unless that is too.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ public:
 
 	// Gives the integer a slot, if it has none, and returns it.
 	std::int32_t save(FieldClass &integer);
-	// Resolves what is in the root; those behind it may refer to it. `name` is what absolute paths begin with, such
-	// as "stream.event.header". The root must outlive this. Throws tsdl::Refusal.
+	// Resolves the references in the root; later roots may refer to it. `name` is what absolute paths begin with,
+	// such as "stream.event.header". The root must outlive this. Throws tsdl::Refusal.
 	void enter(std::string name, FieldClass &root);
-	// What comes behind does not see the last root.
+	// Later roots do not see the last root.
 	void leave() { roots_.pop_back(); }
 
 private:
-	// A structure on the way to where the walk stands; its first `visible` members were passed.
+	// A structure that contains the position of the walk; its first `visible` members have been passed.
 	struct Frame {
 		FieldClass *structure;
 		std::size_t visible;

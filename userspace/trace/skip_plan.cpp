@@ -25,7 +25,7 @@ void SkipPlan::add(const FieldClass &type)
 	}
 }
 
-// What depends on the same is there or not as a whole.
+// Members with the same presence are present or absent together.
 void SkipPlan::add_members(const FieldClass &structure)
 {
 	const std::vector<Member> &members = structure.members;
@@ -46,7 +46,7 @@ void SkipPlan::add_members(const FieldClass &structure)
 	}
 }
 
-// What is no more aligned than the step before it lies at a known distance from that.
+// A field that needs no more alignment than the previous step is at a known distance from it.
 void SkipPlan::add_fixed(std::uint32_t align_bits, std::uint64_t size_bits)
 {
 	if (steps_.size() == apart_ || steps_.back().kind != Kind::fixed || align_bits > steps_.back().align_bits) {
@@ -63,7 +63,7 @@ bool SkipPlan::pass(const Step &step, const View &view, std::uint64_t &at_bits)
 	switch (step.kind) {
 	case Kind::fixed:
 	case Kind::when:
-		break; // they have been
+		break; // done by the caller
 	case Kind::saved:
 		if (!view.has(at_bits, step.size_bits))
 			return false;

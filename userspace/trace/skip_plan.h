@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How the fields of an event are passed over: the trees of its scopes laid out as a row of steps.
+// How to skip the fields of an event: the trees of its scopes, flattened into a sequence of steps.
 //
-// Made once per class when its fields are listed; the cursor takes it for every event that is not of fixed size. What
-// stands at known distances is one step. Invariant: it passes what skip() (field_class.h) passes, saves what that
-// saves, and reads nothing outside the view.
+// Made once per class when its fields are listed; the cursor uses it for every event that is not of fixed size. Fields
+// at known distances are one step. Invariant: it skips what skip() (field_class.h) skips, saves what that saves, and
+// reads nothing outside the view.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,11 @@ namespace monitor::trace {
 
 class SkipPlan {
 public:
-	// Behind what was added before. The type must outlive the plan.
+	// Appends the fields of `type`, which must outlive the plan.
 	void add(const FieldClass &type);
 
-	// False: the fields do not lie wholly inside the content, or a variant's tag chooses nothing. True: they may
-	// end behind the content, which the caller tests.
+	// False: the fields are not wholly inside the content, or a variant's tag selects nothing. True: they may still
+	// end after the content, which the caller checks.
 	bool pass(const View &view, std::uint64_t &at_bits) const
 	{
 		const Step *const end = steps_.data() + steps_.size();
@@ -40,7 +40,7 @@ private:
 	struct Step {
 		Kind kind;
 		std::uint32_t align_bits;
-		std::uint64_t size_bits; // of what is fixed; from one element of a row to the next; of `when` the steps
+		std::uint64_t size_bits; // of fixed fields; the stride of a row; for `when`, the steps
 		const FieldClass *type;
 	};
 
@@ -49,7 +49,7 @@ private:
 	void add_members(const FieldClass &structure);
 
 	std::vector<Step> steps_;
-	std::size_t apart_ = 0; // steps before this one are not added to
+	std::size_t apart_ = 0; // steps before this one are not extended
 };
 
 } // namespace monitor::trace

@@ -20,7 +20,7 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
     : description_(std::move(description)), bytes_(bytes)
 {
 	info_.name = std::move(name);
-	info_.is_described = !description_->has_tokens();
+	info_.is_generic_ctf = !description_->has_tokens();
 	make_packets();
 }
 
@@ -28,16 +28,16 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
     : description_(std::move(description)), owner_(std::move(owner)), index_(std::move(index)), bytes_(owner_.bytes())
 {
 	info_.name = std::move(name);
-	info_.is_described = !description_->has_tokens();
+	info_.is_generic_ctf = !description_->has_tokens();
 	if (!bytes_.empty())
 		::madvise(owner_.data(), owner_.size(),
-			  MADV_RANDOM); // who seeks needs single pages, who reads on says so
+			  MADV_RANDOM); // a seek needs single pages; sequential readers say so
 	make_packets();
 }
 
 void Stream::make_packets()
 {
-	if (!info_.is_described) {
+	if (!info_.is_generic_ctf) {
 		packets_ = token_packets(bytes_, description_->uuid);
 	} else if (description_->layout->records) {
 		info_.has_packets = description_->layout->records->segment.is_there;
@@ -45,7 +45,7 @@ void Stream::make_packets()
 		info_.part = info_.has_packets ? "segment" : "file";
 		packets_ = record_packets(bytes_, *description_);
 	} else {
-		packets_ = described_packets(bytes_, *description_, index_.bytes());
+		packets_ = generic_packets(bytes_, *description_, index_.bytes());
 	}
 	find_ends();
 }
@@ -54,7 +54,7 @@ void Stream::set_clock(const Clock &wanted)
 {
 	if (!description_ || !first_)
 		return;
-	if (!info_.is_described) {
+	if (!info_.is_generic_ctf) {
 		if (!description_->clock.is_same(wanted))
 			map_.emplace(description_->clock, wanted);
 		return;
@@ -66,10 +66,10 @@ void Stream::set_clock(const Clock &wanted)
 
 std::uint64_t Stream::trailing_bytes() const
 {
-	return info_.is_described ? 0 : bytes_.size() % EDC_BLOCK_SIZE;
+	return info_.is_generic_ctf ? 0 : bytes_.size() % EDC_BLOCK_SIZE;
 }
 
-// Which ring is it? The first good packet says so, unless the two good packets behind it agree on another one.
+// The first good packet determines the ring, unless the two good packets after it agree on another one.
 void Stream::find_ends()
 {
 	PacketHead good[3];
@@ -99,7 +99,7 @@ void Stream::find_ends()
 
 bool Stream::continues(const Stream &earlier) const
 {
-	if (!info_.is_described || !earlier.info_.is_described || !first_ || !earlier.first_ ||
+	if (!info_.is_generic_ctf || !earlier.info_.is_generic_ctf || !first_ || !earlier.first_ ||
 	    !description_->has_uuid || description_->uuid != earlier.description_->uuid)
 		return false;
 	return first_->has_begin && first_->has_instance && first_->instance == earlier.first_->instance &&
@@ -125,7 +125,7 @@ std::string Stream::why_foreign() const
 		return std::string("the file is shorter than a ") + info_.part;
 	const std::string why = read_head(0, head);
 	return info_.has_packets
-		   ? std::string("no ") + info_.part + " of this trace is in the file; of the first one: " + why
+		   ? std::string("the file has no ") + info_.part + " of this trace; the first one: " + why
 		   : why;
 }
 
@@ -135,16 +135,16 @@ const char *Stream::read_head(std::uint64_t number, PacketHead &head) const
 		return sentence;
 	if (!first_)
 		return nullptr;
-	if (!info_.is_described && (head.cpu != info_.cpu || head.level != info_.level))
-		return "the packet is of another ring (its cpu or level differs)";
+	if (!info_.is_generic_ctf && (head.cpu != info_.cpu || head.level != info_.level))
+		return "the packet belongs to another ring (its cpu or level differs)";
 	if (head.stream != first_->stream)
-		return "the packet is of another stream class than the first one of the file";
+		return "the packet is not of the stream class of the file's first packet";
 	return nullptr;
 }
 
 std::uint64_t Stream::seek(std::uint64_t time) const
 {
-	// low is good and begins at or before time, or is the first; what begins after time is at high or behind it
+	// low is good and begins at or before time, or is the first; what begins after time is at high or later
 	std::uint64_t low = first_packet_, high = tells_times() ? packets() : first_packet_;
 	PacketHead head;
 	while (low + 1 < high) {

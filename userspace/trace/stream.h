@@ -2,10 +2,10 @@
 // One stream file and the cursor that walks through its events.
 //
 // Trace owns the streams; merge() makes one Cursor per stream. The file is mapped read-only and never copied; a cursor
-// gives pages back to the system behind itself, so memory stays bounded however long the trace is.
-// All bytes are untrusted. A packet that does not stand the test is reported and skipped; an event that does not stand
-// it ends its packet. Both leave a gap in the stream, and the rest is read. Invariant: an Event's bytes lie inside the
-// content of a packet that was tested; times of a stream never step back.
+// releases the pages that it has passed, so memory stays bounded however long the trace is. All bytes are untrusted. A
+// packet that fails a check is reported and skipped; an event that fails one ends its packet. Both leave a gap in the
+// stream, and the rest is read. Invariant: an Event's bytes are inside the content of a packet that was checked; times
+// of a stream never step back.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Stream {
 public:
 	// Of tokens. `bytes` must outlive the stream.
 	Stream(std::string name, std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid);
-	// `index` is the one of LTTng beside the stream, or empty.
+	// `index` is LTTng's index of the stream, or empty.
 	Stream(std::string name, std::shared_ptr<const Description> description, MappedFile owner,
 	       MappedFile index = {});
 	Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes);
@@ -44,7 +44,7 @@ public:
 	const StreamInfo &info() const { return info_; }
 	void set_index(std::uint32_t index) { info_.index = index; }
 	void set_machine(std::uint32_t machine) { info_.machine = machine; }
-	// The clock that times are wanted in.
+	// The clock that times are converted to.
 	void set_clock(const Clock &wanted);
 
 	// Whole packets, good or bad.
@@ -52,10 +52,10 @@ public:
 	std::uint64_t trailing_bytes() const;
 	std::uint64_t offset(std::uint64_t number) const { return packets_->offset(number); }
 	const std::byte *bytes() const { return bytes_.data(); }
-	// What is before the first byte that could not be read so far: behind it are zeros, not what was written.
+	// Where the first byte is that could not be read so far: from there on, zeros replace what was written.
 	std::uint64_t whole_bytes() const { return owner_.size() ? owner_.whole_bytes() : bytes_.size(); }
 	bool is_cut_off() const { return whole_bytes() < bytes_.size(); }
-	// Whether these bytes, which have been decoded, were of the file.
+	// Whether these bytes, which have been decoded, came from the file.
 	bool was_there(const std::byte *from, const std::byte *end) const
 	{
 		return owner_.was_there(static_cast<std::size_t>(from - bytes()),
@@ -63,56 +63,56 @@ public:
 	}
 	static const char *why_cut_off()
 	{
-		return "from here on the file could not be read: it was cut off meanwhile, or its disk failed";
+		return "the file could not be read from here on: it was cut off meanwhile, or its disk failed";
 	}
-	// The description of the trace that the file belongs to; nullptr: of a test's tokens.
+	// The description of the trace that the file belongs to; nullptr: a test's tokens.
 	const Description *description() const { return description_.get(); }
 
-	// Reads and tests a packet's header: returns nullptr, or what is wrong with it.
+	// Reads and checks a packet's header: returns nullptr, or what is wrong with it.
 	const char *read_head(std::uint64_t number, PacketHead &head) const;
-	// Of the stream's own ticks.
+	// Converts from the stream's own ticks.
 	std::uint64_t time(std::uint64_t ticks) const { return map_ ? map_->map(ticks) : ticks; }
 	bool maps_time() const { return map_.has_value(); }
 
-	// No packet of the file is one of this trace: it has neither cpu nor level nor times.
+	// No packet of the file belongs to this trace: the stream has no cpu, level or times.
 	bool is_foreign() const { return !first_; }
-	// Nothing is missing in it: it has a header at most, and no segments.
-	bool is_empty() const { return info_.is_described && packets() == 0; }
+	// Nothing is missing: the file has a header at most, and no segments.
+	bool is_empty() const { return info_.is_generic_ctf && packets() == 0; }
 	std::string why_foreign() const;
-	// Packets tell their times; else only reading tells.
+	// Packets have times; otherwise only reading the events gives the times.
 	bool tells_times() const { return first_ && first_->has_begin; }
 	std::uint64_t begin_time() const { return first_ ? time(first_->begin) : 0; }
 	std::uint64_t end_time() const
 	{
 		return !last_ ? 0 : last_->has_end ? time(last_->end) : std::max(time(last_->begin), last_event_time_);
 	}
-	// If they do not tell their ends: of its last event.
+	// Whether packets have their end times; otherwise the time of the last event is needed.
 	bool tells_end() const { return last_ && last_->has_end; }
 	void set_last_event_time(std::uint64_t time) { last_event_time_ = time; }
 
-	// The last good packet that begins at or before `time`, or the first one: by bisection. The first one too if
-	// packets do not tell their times.
+	// The last good packet that begins at or before `time`, or the first one: by bisection. Also the first one if
+	// packets have no times.
 	std::uint64_t seek(std::uint64_t time) const;
 
-	// When the packet begins that `time` lies in or behind, or `time` if none begins before it.
+	// The start of the packet that `time` is in or after, or `time` if none begins before it.
 	std::uint64_t packet_time(std::uint64_t time) const;
 
-	// Another file of the same trace and the same ring holds what came before: as when a tracer rotates its files.
-	// What both have is read from that one only.
+	// Whether `earlier` is another file of the same trace and ring with what came before: as when a tracer rotates
+	// files. Packets that are in both are read from `earlier` only.
 	bool continues(const Stream &earlier) const;
 	void follow(const Stream &earlier);
-	// What came before, or nullptr.
+	// The last packet of the earlier file, or nullptr.
 	const PacketHead *before() const { return before_ ? &*before_ : nullptr; }
-	// Packets of this number and behind it are read.
+	// Packets from this number on are read.
 	std::uint64_t first_packet() const { return first_packet_; }
 
-	// These bytes of the file are read soon.
+	// These bytes of the file will be read soon.
 	void will_need(std::uint64_t from, std::uint64_t to) const;
-	// All from here on, one after the other.
+	// All bytes from here on will be read in order.
 	void will_read_on(std::uint64_t from) const;
-	// The bytes before this packet are not needed soon. Called once per chunk.
+	// The bytes from one packet up to the other are not needed soon. Called once per chunk.
 	void drop(std::uint64_t from_packet, std::uint64_t to_packet) const;
-	// The same of a packet that is large.
+	// The same for parts of a large packet.
 	void drop_bytes(const std::byte *from, const std::byte *to) const;
 
 private:
@@ -122,7 +122,7 @@ private:
 	StreamInfo info_;
 	std::shared_ptr<const Description> description_;
 	MappedFile owner_, index_;
-	// The kernel knows it behind here: telling it stops all other threads' page faults.
+	// The kernel has this advice from here on: each madvise() stops the page faults of all other threads.
 	mutable std::atomic<std::uint64_t> reads_on_from_ = ~std::uint64_t(0);
 	std::span<const std::byte> bytes_;
 	std::unique_ptr<Packets> packets_;
@@ -133,7 +133,7 @@ private:
 	std::optional<TimeMap> map_;
 };
 
-// How many events a gap swallowed, when nobody counted them.
+// The number of events lost in a gap, if they were not counted.
 inline constexpr std::uint64_t unknown_count = ~std::uint64_t(0);
 
 // The gaps of a trace, summed up.
@@ -153,7 +153,7 @@ struct Losses {
 		discarded += other.discarded;
 		all_counted = all_counted && other.all_counted;
 	}
-	// Empty if nobody knows.
+	// Empty if unknown.
 	std::optional<std::uint64_t> counted() const { return all_counted ? std::optional(discarded) : std::nullopt; }
 };
 
@@ -166,12 +166,12 @@ class Cursor {
 public:
 	enum class Item : std::uint8_t { event, gap, end };
 
-	// Stands before the first item: start() comes next. `trace_begin` is where a loss before the first packet
-	// began. The description is that of tokens; other streams bring their own.
+	// Positioned before the first item: start() comes next. `trace_begin` is when a loss before the first packet
+	// began. The description is that of tokens; other streams have their own.
 	Cursor(const Stream &stream, const Description &description, Problems &problems, std::uint64_t trace_begin);
 	Cursor(Cursor &&) = default;
 	Cursor &operator=(Cursor &&) = default;
-	// Another one at the same item.
+	// Another cursor at the same item.
 	Cursor copy() const
 	{
 		Cursor made(*this);
@@ -180,12 +180,12 @@ public:
 		return made;
 	}
 
-	// Goes to the first item of this packet or of one behind it. What came before is not known: a gap in front of a
-	// packet that is not the stream's first means nothing, and events have times only if packets tell theirs.
+	// Moves to the first item of this packet or of a later one. What came before is unknown: a gap before a packet
+	// that is not the stream's first means nothing, and events have times only if packets have them.
 	Item start_at(std::uint64_t packet);
-	// Goes to the first item at or after this time, or to a gap that reaches it.
+	// Moves to the first item at or after this time, or to a gap that reaches it.
 	Item start(std::uint64_t from_time);
-	// Goes to the next item; its time is not before the current one's.
+	// Moves to the next item; its time is not before the current one's.
 	Item advance()
 	{
 		if (item_ == Item::event && position_ < end_ && decode()) [[likely]]
@@ -201,18 +201,18 @@ public:
 	// The number of the packet that the event is in, or that the gap is before; at the end the last one.
 	std::uint64_t packet() const { return next_packet_ - 1; }
 
-	// The pages of the packets in front of the current one are not needed any more.
+	// The pages of the packets before the current one are no longer needed.
 	void give_back();
 
-	// Visits the current event and those behind it while their times are before `bound`; the first without asking.
-	// Returns false if the visitor did. Afterwards the current item is the first one not visited.
+	// Visits the current event, whatever its time, then the next ones while their times are before `bound`. Returns
+	// false if the visitor did. Afterwards the current item is the first one not visited.
 	template <class Visit> bool visit_before(std::uint64_t bound, Visit &&visit);
 
 private:
-	Cursor(const Cursor &) = default; // event_.slots still are the other's
+	Cursor(const Cursor &) = default; // event_.slots still points to the other's
 
-	// At position_ < end_: makes event_ the event that begins there and moves behind it. False: it is damaged, or
-	// position_ is at the end now.
+	// Requires position_ < end_: decodes the event there into event_ and moves past it. False: it is damaged, or
+	// position_ is now at the end.
 	bool decode() { return is_direct_ ? decode_token() : decode_other(); }
 	bool decode_token()
 	{
@@ -228,15 +228,15 @@ private:
 		event_.time += delta;
 		return true;
 	}
-	// Of other layouts, and tokens whose times are mapped: described_events.cpp.
+	// For other layouts, and tokens whose times are mapped: generic_events.cpp.
 	bool decode_other();
 	bool decode_any_layout();
 	bool decode_mapped_token();
-	const char *decode_described(std::uint64_t at_bits);
+	const char *decode_generic_ctf(std::uint64_t at_bits);
 	[[gnu::always_inline]] inline const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *walk_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *take_time(std::uint64_t ticks, std::uint32_t size_bits);
-	// Of a file that is described in TDL: record_events.cpp.
+	// For files described in TDL: record_events.cpp.
 	bool decode_record();
 	const char *read_record(std::uint64_t &size_bytes);
 	const char *wrong_constant(const RecordForm &form);
@@ -257,9 +257,9 @@ private:
 	std::string why_damaged() const;
 	bool is_cut_off() const;
 	void drop_behind();
-	void read_ahead(std::uint64_t at, std::uint64_t least_bytes);
+	void read_ahead(std::uint64_t at, std::uint64_t min_bytes);
 
-	// what decode() needs stands together
+	// what decode() needs is kept together
 	const std::byte *position_ = nullptr, *end_ = nullptr;
 	std::uint64_t packet_end_time_ = 0; // no event of the packet is later
 	const Description *description_;
@@ -273,22 +273,22 @@ private:
 	Problems *problems_;
 	std::uint64_t trace_begin_;
 	std::uint64_t next_packet_ = 0;             // number of the packet to open next
-	std::uint64_t dropped_ = 0;                 // packets given back
-	std::uint64_t ahead_ = 0, ahead_bytes_ = 0; // bytes of the file asked for, and how many next
-	std::uint64_t ticks_ = 0;                   // of the stream's own clock, if it is mapped or described
-	std::uint64_t at_bits_ = 0;                 // of a described packet
-	const char *why_ = nullptr;                 // a described event is damaged
-	std::string text_;                          // of why_, if it is not always the same
-	std::uint64_t record_ = 0;                  // whole ones of its packet, to the first damage
-	const std::byte *resume_ = nullptr;         // what is behind a damaged record, if that is known
-	const std::byte *kept_from_ = nullptr;      // records before it were given back
-	PacketHead head_, next_head_;               // of the packet that is or was open; of the one that may be opened
-	PacketHead neighbour_;                      // of one beside that
+	std::uint64_t dropped_ = 0;                 // packets before this one were released
+	std::uint64_t ahead_ = 0, ahead_bytes_ = 0; // end of the bytes requested, and how many to request next
+	std::uint64_t ticks_ = 0;                   // of the stream's own clock, if mapped or generic CTF
+	std::uint64_t at_bits_ = 0;                 // of a generic CTF packet
+	const char *why_ = nullptr;                 // what is wrong with a generic CTF event
+	std::string text_;                          // of why_, if not a fixed sentence
+	std::uint64_t record_ = 0;                  // whole ones of its packet, up to the first damage
+	const std::byte *resume_ = nullptr;         // what follows a damaged record, if known
+	const std::byte *kept_from_ = nullptr;      // records before it were released
+	PacketHead head_, next_head_;               // of the packet that is or was open; of the candidate to open next
+	PacketHead neighbour_;                      // of a packet next to the candidate
 	Gap gap_;
 };
 
-// The low bits of the clock: less than before means that it has passed zero. Without any it is what it was. Returns
-// nullptr, or what is wrong with the time.
+// The low bits of the clock: a lower value than before means that they have wrapped. Without any, the time is
+// unchanged. Returns nullptr, or what is wrong with the time.
 inline const char *Cursor::take_time(std::uint64_t ticks, std::uint32_t size_bits)
 {
 	if (size_bits == 0) {
@@ -302,7 +302,7 @@ inline const char *Cursor::take_time(std::uint64_t ticks, std::uint32_t size_bit
 	if (time < event_.time)
 		return "the event's time steps back";
 	if (time > packet_end_time_)
-		return "the event's time lies behind the next packet's begin";
+		return "the event's time is after the start of the next packet";
 	ticks_ = ticks;
 	event_.time = time;
 	return nullptr;

@@ -27,8 +27,8 @@ const char digit_pairs[201] = "0001020304050607080910111213141516171819"
 			      "6061626364656667686970717273747576777879"
 			      "8081828384858687888990919293949596979899";
 
-// What is below 10^8 becomes a number of 32.32 bits: the pair of digits in front of the point, then times 100 the next.
-// The factors are rounded up so little that no pair is reached wrongly (Anhalt, "jeaiii_to_text", 2022).
+// Converts a value below 10^8 to a 32.32 fixed-point number: its integer part is the first pair of digits, times 100
+// gives the next. The factors are rounded up so little that no pair is wrong (Anhalt, "jeaiii_to_text", 2022).
 static std::uint64_t by_million(std::uint32_t below_100_million)
 {
 	return (std::uint64_t(below_100_million) * 281'474'978 >> 16) + 1;
@@ -49,7 +49,7 @@ static char *put_eight_digits(char *out, std::uint32_t value)
 	return put_next_pairs(put_pair(out, static_cast<unsigned>(point >> 32)), point, 3);
 }
 
-// Without zeros in front.
+// Without leading zeros.
 static char *put_up_to_eight_digits(char *out, std::uint32_t value)
 {
 	const int pairs = value < 100 ? 0 : value < 10'000 ? 1 : value < 1'000'000 ? 2 : 3;

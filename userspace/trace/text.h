@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Numbers and names as characters, fast: what the protocol writes per event.
+// Fast formatting of numbers and names: what the listing writes per event.
 //
-// Used by the protocol writers (protocol.h). Every put_* writes at `out` without a check and returns the place behind
-// it; the caller has reserved what the constants below say. Invariant: no byte of an untrusted text reaches a terminal
-// or a JSON reader as anything but a printable character.
+// Used by the listing writers (listing.h). Every put_* writes at `out` without a check and returns the end of what it
+// wrote; the caller has reserved the space given by the constants below. Invariant: no byte of an untrusted text
+// reaches a terminal or a JSON reader as anything but a printable character.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace monitor::trace {
 
-// The most that one number takes; of escaped text see base/escape.h (quotes come on top).
+// The maximum for one number; for escaped text see base/escape.h (plus the quotes).
 inline constexpr std::size_t max_number_chars = 20;
 
 extern const char digit_pairs[201];
@@ -43,11 +43,11 @@ char *put_nanoseconds(char *out, std::uint32_t below_second);
 
 // Letters, digits and the like only: needs neither quotes nor escapes.
 bool is_plain(std::string_view text);
-// In quotes, with escapes that people read, or as a JSON string.
+// In quotes, with readable escapes, or as a JSON string.
 char *put_quoted(char *out, std::string_view text);
 char *put_json(char *out, std::string_view text);
 
-// Plain text as it is, other text quoted.
+// Plain text unchanged, other text quoted.
 std::string readable(std::string_view text);
 std::string json_text(std::string_view text);
 

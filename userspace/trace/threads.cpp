@@ -58,7 +58,7 @@ std::vector<Threads::Role> Threads::roles_of(const Description &description)
 	std::vector<Role> roles(description.classes().size());
 	for (const auto &cls : description.classes()) {
 		if (cls->size_bytes == 0)
-			roles[cls->index] = role_of_described(*cls);
+			roles[cls->index] = role_of_generic_ctf(*cls);
 		else if (cls->domain != Domain::user) // programs may call their events what they like
 			roles[cls->index] = role_of_token(*cls);
 	}
@@ -96,8 +96,8 @@ Threads::Role Threads::role_of_token(const EventClass &cls)
 	return role;
 }
 
-// Other tracers tell the thread in a context, if they were asked to, or as sched_switch goes by.
-Threads::Role Threads::role_of_described(const EventClass &cls)
+// Other tracers report the thread in a context, if configured to, or by sched_switch.
+Threads::Role Threads::role_of_generic_ctf(const EventClass &cls)
 {
 	const auto first_of = [&](std::initializer_list<const char *> names) {
 		for (const char *name : names)
@@ -120,7 +120,7 @@ Threads::Role Threads::role_of_described(const EventClass &cls)
 	return role;
 }
 
-// A user stream's own tokens say which thread of its process writes.
+// The tokens of a user stream identify the thread of its process that writes.
 std::int64_t Threads::before_user(const Event &event, const Role &role)
 {
 	std::int64_t &writer = writer_[event.stream->index];
@@ -154,7 +154,7 @@ void Threads::learn(const Event &event, const Role &role)
 	}
 	if (role.name)
 		set_name(pid, machine, role.name.get<std::string_view>(event));
-	// a thread that is not its group's first takes over the first one's pid
+	// a thread that is not the group leader takes over the leader's pid
 	if (role.kind == Kind::exec && role.second_pid && running.tid == role.second_pid.get<std::int32_t>(event))
 		running.tid = pid;
 	if (role.kind != Kind::state)

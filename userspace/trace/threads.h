@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Who runs where, and what the threads are called, as far as the tokens tell.
+// Which thread runs where, and the names of threads, as far as tokens report them.
 //
-// The protocol (protocol.h) lets every event pass through: before() tells who posted it, after() learns from it. Names
-// come from the tokens that carry a comm, the running thread from sched_switch and, until the first one behind a loss,
-// from the packets that open.
-// One thread. A copy is a state to go on from later; what both know is shared until one learns something else.
-// Invariant: what no token told is unknown; a gap makes the running thread of its CPU unknown.
+// The listing (listing.h) passes every event through: before() returns the thread that posted it, after() learns from
+// it. Names come from the tokens that carry a comm; the running thread comes from sched_switch and, until the first one
+// after a loss, from each packet that opens.
+// One thread. A copy is a state to continue from later; both share what they know until one learns something new.
+// Invariant: what no token reported is unknown; a gap makes the running thread of its CPU unknown.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace monitor::trace {
 
-// Whether a field of this name has the number of a thread: then people want to read its name too.
+// Whether a field of this name holds the number of a thread: readers then need the thread's name too.
 bool names_a_thread(std::string_view field);
 
 class Threads {
@@ -54,7 +54,7 @@ public:
 		} else if (event.opens_packet() && !running.is_sure) {
 			running = {event.packet_tid(), false, false};
 		} else if (running.hidden && role.kind == Kind::of_running) {
-			running = {}; // its way out was not seen
+			running = {}; // its switch-out was not seen
 		}
 		return running.tid;
 	}
@@ -71,14 +71,14 @@ public:
 			running_[cpu_slot_[stream.index]] = {};
 	}
 
-	// For a reader that begins in the middle (statistics/slices.h): what only what is before it tells.
+	// For a reader that starts in the middle (statistics/partitions.h): state that only earlier events report.
 	void hide(std::uint32_t machine, std::int64_t tid)
 	{
 		if (Name *name = name_of(tid, machine))
 			name->hidden = true;
 	}
 	void forget_names();
-	// Whether described events rely on a switch before them, however long ago, to tell their thread.
+	// Whether generic CTF events rely on an earlier switch, however long ago, to identify their thread.
 	bool relies_on_switches() const { return relies_on_switches_; }
 
 	// nullptr: no token named this thread.
@@ -117,7 +117,7 @@ private:
 	struct Running {
 		std::int64_t tid = unknown;
 		bool hidden = false;
-		bool is_sure = false; // a switch told it: a packet that opens knows nothing newer
+		bool is_sure = false; // from a switch: a packet that opens has nothing newer
 	};
 
 	static constexpr std::int64_t max_pid = 1 << 22; // the kernel's own limit
@@ -127,7 +127,7 @@ private:
 	{
 		return static_cast<std::size_t>(machine) * max_pid + static_cast<std::size_t>(pid);
 	}
-	// Also of a thread that is known to be hidden, but not by name.
+	// Also finds a thread that is known to be hidden but has no name.
 	const Name *find(std::int64_t pid, std::uint32_t machine) const
 	{
 		if (pid < 0 || pid >= max_pid)
@@ -140,10 +140,10 @@ private:
 	std::int64_t before_user(const Event &event, const Role &role);
 	static std::vector<Role> roles_of(const Description &description);
 	static Role role_of_token(const EventClass &cls);
-	static Role role_of_described(const EventClass &cls);
+	static Role role_of_generic_ctf(const EventClass &cls);
 	void learn(const Event &event, const Role &role);
-	std::size_t find_slot(std::uint32_t machine, std::uint32_t cpu) const; // slots_.size(): there is none
-	Name *name_of(std::int64_t pid, std::uint32_t machine); // makes it; nullptr: there is no such pid
+	std::size_t find_slot(std::uint32_t machine, std::uint32_t cpu) const; // slots_.size(): not found
+	Name *name_of(std::int64_t pid, std::uint32_t machine);                // makes it; nullptr: no such pid
 	void set_name(std::int64_t pid, std::uint32_t machine, std::string_view text);
 	void set_process(std::int64_t pid, std::uint32_t machine, std::int64_t process);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Ticks of one clock as ticks of another: what lets streams of several clocks be read in one order.
+// Converts ticks of one clock to ticks of another, so that streams with different clocks can be read in one order.
 //
-// Made by Stream::set_clock, when the clock of what is read together is not the stream's own: then that is nanoseconds.
-// Invariant: order is kept, and equal ticks stay equal; what lies outside of 64 bits saturates.
+// Made by Stream::set_clock if the common clock differs from the stream's; the common clock then counts nanoseconds.
+// Invariant: order is kept, and equal ticks stay equal; results outside 64 bits saturate.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ public:
 	// `to` counts nanoseconds.
 	TimeMap(const Clock &from, const Clock &to) : frequency_hz_(from.frequency_hz)
 	{
-		// the difference of the origins, whole seconds and ticks apart
+		// the difference of the origins, whole seconds and ticks separately
 		base_ns_ = (static_cast<__int128>(from.offset_s) - to.offset_s) * second_ns - to.offset;
 		ticks_ = from.offset;
 	}

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t day_s = 86400;
 
-// "" or ".digits" as nanoseconds; digits behind the ninth are cut off.
+// "" or ".digits" as nanoseconds; digits after the ninth are dropped.
 std::optional<std::int64_t> fraction_ns(const char *text)
 {
 	if (*text == '\0')
@@ -30,7 +30,7 @@ std::optional<std::int64_t> fraction_ns(const char *text)
 	return ns;
 }
 
-// NUMBER[.FRACTION][UNIT] of less than 292 years; without a unit they are seconds.
+// NUMBER[.FRACTION][UNIT] of less than 292 years; in seconds if there is no unit.
 std::optional<std::int64_t> since_begin_ns(const std::string &text)
 {
 	constexpr std::pair<const char *, std::int64_t> units[] = {
@@ -91,11 +91,11 @@ std::uint64_t parse_time(const std::string &text, const char *option, const Span
 			   : span.begin_time + ticks;
 	}
 	if (const auto ns = wall_ns(text.c_str(), span)) {
-		const std::uint64_t behind = clock.from_wall_ns(*ns + 1);
-		return !last ? clock.from_wall_ns(*ns) : behind - (behind > 0 ? 1 : 0);
+		const std::uint64_t after = clock.from_wall_ns(*ns + 1);
+		return !last ? clock.from_wall_ns(*ns) : after - (after > 0 ? 1 : 0);
 	}
 	throw Error(std::string(option) + " " + text +
-		    " is not a time; give one from the start of the trace (1.5, 1500ms), HH:MM:SS, or \"YYYY-MM-DD "
+		    " is not a time, such as 1.5 or 1500ms from the start of the trace, HH:MM:SS, or \"YYYY-MM-DD "
 		    "HH:MM:SS\"");
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A point in a trace as people write it.
+// Parses a point in time of a trace, as users write it.
 //
-// Called by the subcommands that take --from and --to; the ticks go into a TimeRange (merge.h). Local time is that of
-// the machine that reads. A time of day without a date is the first one not before the trace's begin, if the trace
-// still runs then, else that of the day the trace began on.
+// Called by the subcommands that accept --from and --to; the ticks become a TimeRange (merge.h). Local time is that of
+// the reading machine. A time of day without a date is the first one not before the start of the trace, if the trace
+// still runs then, else that of the day the trace started on.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace monitor::trace {
 
-// What a trace is of the time.
+// The clock and the time span of a trace.
 struct Span {
 	const Clock &clock;
 	std::uint64_t begin_time, end_time;
 };
 
 // NUMBER[.FRACTION] with the unit s, ms, us or ns, or none for seconds, from the start of the trace,
-// HH:MM:SS[.FRACTION] or "YYYY-MM-DD HH:MM:SS[.FRACTION]" in local time. Gives the first tick of that nanosecond; with
-// `last`, the last one. Throws Error naming `option` if it is none of these.
+// HH:MM:SS[.FRACTION] or "YYYY-MM-DD HH:MM:SS[.FRACTION]" in local time. Returns the first tick of that nanosecond;
+// with `last`, the last one. Throws Error naming `option` if it is none of these.
 std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last);
 
 inline std::uint64_t parse_time(const std::string &text, const char *option, const Trace &trace, bool last)
@@ -30,7 +30,7 @@ inline std::uint64_t parse_time(const std::string &text, const char *option, con
 	return parse_time(text, option, {trace.description().clock, trace.begin_time(), trace.end_time()}, last);
 }
 
-// What --from and --to say together, each "" if it is not given. Throws Error, also where nothing is between them.
+// The range that --from and --to give, each "" if absent. Throws Error, also if nothing is between them.
 TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace);
 
 } // namespace monitor::trace

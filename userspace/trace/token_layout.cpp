@@ -13,9 +13,9 @@ namespace {
 using Kind = FieldClass::Kind;
 
 constexpr std::uint32_t token_bits = 64;
-constexpr std::uint32_t payload_from = EDC_MODE_SHIFT + 1; // the first bit behind header and context of a token
+constexpr std::uint32_t payload_from = EDC_MODE_SHIFT + 1; // the first bit after the header and context of a token
 
-// One field of the layouts that include/monitor fixes. `count` is 0 for what is no array.
+// One field of the layouts that include/monitor defines. `count` is 0 if it is not an array.
 struct Fixed {
 	const char *name;
 	std::uint64_t offset_bits, size_bits, count;
@@ -105,7 +105,7 @@ bool is_token_layout(const Layout &layout, const std::vector<std::shared_ptr<Eve
 
 namespace {
 
-// As of any CTF: a first underscore keeps names that programs and counters bring apart from the keywords.
+// As in any CTF: a leading underscore keeps names from programs and counters apart from the keywords.
 std::string shown_name(const std::string &name)
 {
 	return name.size() > 1 && name.front() == '_' ? name.substr(1) : name;

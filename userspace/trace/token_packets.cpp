@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packets of monitor's own: blocks of 4 KiB, found by their number (include/monitor/ring.h).
+// Packets of monitor's own traces: blocks of 4 KiB, found by their number (include/monitor/ring.h).
 #include "packets.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ private:
 		if (block.packet_size != block_bits)
 			return "the packet is not 4096 bytes long";
 		if (block.content_size < header_bits || block.content_size > block_bits || block.content_size % 64 != 0)
-			return "the packet's content does not lie inside it";
+			return "the packet's content is not inside it";
 		if (block.timestamp_begin > block.timestamp_end)
 			return "the packet ends before it begins";
 		return nullptr;

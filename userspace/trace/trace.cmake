@@ -6,8 +6,8 @@ add_library(monitor_trace STATIC
   ${CMAKE_CURRENT_LIST_DIR}/completion.cpp
   ${CMAKE_CURRENT_LIST_DIR}/context_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cursor.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/described_events.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/described_packets.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/generic_events.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/generic_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/description.cpp
   ${CMAKE_CURRENT_LIST_DIR}/enumeration.cpp
   ${CMAKE_CURRENT_LIST_DIR}/field_class.cpp
@@ -17,7 +17,7 @@ add_library(monitor_trace STATIC
   ${CMAKE_CURRENT_LIST_DIR}/interpret.cpp
   ${CMAKE_CURRENT_LIST_DIR}/layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/protocol.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/listing.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_packets.cpp

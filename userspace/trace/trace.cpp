@@ -50,7 +50,7 @@ std::vector<fs::path> trace_directories(const fs::path &root)
 	if (error)
 		throw Error(error.value(), "cannot list " + root.string());
 	if (found.empty())
-		throw Error(root.string() + " is not a trace (no file `metadata` is in it or below it)" + remedy);
+		throw Error(root.string() + " is not a trace (no file `metadata` in it or below it)" + remedy);
 	std::sort(found.begin(), found.end());
 	return found;
 }
@@ -91,7 +91,7 @@ std::vector<fs::path> stream_files(const fs::path &directory)
 	return paths;
 }
 
-// Files that continue each other, in the order of time.
+// Links files that continue each other, in time order.
 void chain(const std::vector<std::unique_ptr<Stream>> &streams)
 {
 	std::vector<Stream *> ordered;
@@ -108,10 +108,10 @@ void chain(const std::vector<std::unique_ptr<Stream>> &streams)
 			}
 }
 
-// Of the first event and the last from this packet on, if packets do not tell.
+// The times of the first and the last event from this packet on, if packets have no times.
 std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream, std::uint64_t packet)
 {
-	Problems ignored; // they are found again
+	Problems ignored; // they are found again later
 	Cursor cursor(stream, *stream.description(), ignored, 0);
 	std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
 	for (auto item = cursor.start_at(packet); item != Cursor::Item::end; item = cursor.advance())
@@ -122,7 +122,7 @@ std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream, std::ui
 	return {std::min(begin, end), end};
 }
 
-// What `monitor merge` knew of each trace's clock, by the name of its directory.
+// The bound of each trace's clock that `monitor merge` wrote down, by the name of the trace's directory.
 std::map<std::string, std::optional<std::uint64_t>> collection_bounds(const fs::path &root)
 {
 	std::map<std::string, std::optional<std::uint64_t>> bounds;
@@ -139,7 +139,7 @@ std::map<std::string, std::optional<std::uint64_t>> collection_bounds(const fs::
 	return bounds;
 }
 
-// When something was recorded, in ns since the epoch; of a machine, all that was recorded there in one go.
+// When a trace was recorded, in ns since the epoch; for a machine, all that was recorded there in one go.
 struct Recorded {
 	std::string host;
 	std::string argument; // what was named on the command line
@@ -147,8 +147,8 @@ struct Recorded {
 	std::int64_t begin_ns = std::numeric_limits<std::int64_t>::min(),
 		     end_ns = std::numeric_limits<std::int64_t>::max();
 
-	// Recorded one after the other, two traces are of different threads and states, though their numbers be the
-	// same. Other tracers have a trace for each process: those below one directory belong together.
+	// Two traces recorded one after the other have different threads and states, even if the numbers are the same.
+	// Other tracers have a trace for each process: those below one directory belong together.
 	bool is_same(const Recorded &other) const
 	{
 		const bool in_turn = begin_ns > other.end_ns || other.begin_ns > end_ns;
@@ -174,7 +174,7 @@ Recorded when_recorded(const Description &description, std::span<const std::uniq
 	return recorded;
 }
 
-// What is read together, one description after the other.
+// The traces that are read together, one description after the other.
 struct Parts {
 	std::vector<fs::path> directories;
 	std::vector<std::shared_ptr<const Description>> descriptions;
@@ -185,7 +185,7 @@ struct Parts {
 	std::vector<std::string> warnings;
 	std::uint32_t classes = 0;
 
-	// Names of streams are those from `root` on.
+	// Names of streams are relative to `root`.
 	void add(const fs::path &directory, const std::string &argument, const fs::path &root,
 		 std::optional<std::uint64_t> bound)
 	{
@@ -213,12 +213,12 @@ struct Parts {
 			stream->set_machine(machine);
 	}
 
-	// A file that is described in TDL is of a machine of its own.
+	// A file described in TDL counts as a separate machine.
 	void add_file(const fs::path &path, const std::string &tdl)
 	{
 		MappedFile file(path.string());
 		if (file.size() == 0)
-			throw Error(path.string() + " is empty; name a file with something to read");
+			throw Error(path.string() + " is empty; name a file that has content");
 		const tdl::Source source = tdl.empty() ? tdl::find(path.string(), file.bytes()) : tdl::load(tdl);
 		directories.push_back(path);
 		descriptions.push_back(tdl::compile_for(source, path.string(), file.bytes(), classes).description);
@@ -231,7 +231,7 @@ struct Parts {
 		streams.back()->set_machine(static_cast<std::uint32_t>(machines.size() - 1));
 	}
 
-	// A trace that does not name its machine is of one of its own.
+	// A trace that does not name its machine counts as a separate one.
 	std::uint32_t machine_of(const fs::path &directory, const std::string &argument, Recorded when)
 	{
 		const std::string *host = descriptions.back()->find_env("hostname");
@@ -247,14 +247,14 @@ struct Parts {
 			}
 			is_again |= recorded[i].host == when.host;
 		}
-		// of one host, recorded in turn: told apart by the directory
+		// same host, recorded one after the other: told apart by the directory
 		machines.push_back(!host ? directory.filename().string() : is_again ? directory.string() : *host);
 		recorded.push_back(std::move(when));
 		return static_cast<std::uint32_t>(machines.size() - 1);
 	}
 };
 
-// What several traces have in common: all their classes, and a clock that all times can be told in.
+// A description for several traces: all their classes, and a clock that can express all times.
 std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<const Description>> &parts)
 {
 	if (parts.size() == 1)
@@ -291,7 +291,7 @@ Trace Trace::open(const std::vector<std::string> &directories, const std::string
 	}
 	Trace trace(joined(parts.descriptions), std::move(parts.streams));
 	trace.directory_ = parts.directories.front().string();
-	trace.is_described_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
+	trace.is_generic_ctf_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
 	trace.machines_ = std::move(parts.machines);
 	trace.clock_bounds_ = std::move(parts.bounds);
 	trace.warnings_ = std::move(parts.warnings);
@@ -305,7 +305,7 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 {
 	const auto order = [](const std::unique_ptr<Stream> &stream) {
 		const StreamInfo &info = stream->info();
-		// EDC_CPU_UNKNOWN + 1 is 0: the recorder's is first
+		// EDC_CPU_UNKNOWN + 1 is 0: the recorder's stream is first
 		return std::tuple(stream->is_foreign(), info.machine, info.cpu + 1, info.level,
 				  std::string_view(info.name));
 	};
@@ -330,8 +330,8 @@ Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::un
 		end_time_ = std::max(end_time_, end);
 	}
 	begin_time_ = std::min(begin_time_, end_time_);
-	is_described_ = std::any_of(streams_.begin(), streams_.end(),
-				    [](const auto &stream) { return stream->info().is_described; });
+	is_generic_ctf_ = std::any_of(streams_.begin(), streams_.end(),
+				      [](const auto &stream) { return stream->info().is_generic_ctf; });
 }
 
 bool Trace::is_empty() const

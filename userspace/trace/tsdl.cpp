@@ -29,18 +29,18 @@ void Parser::check_depth(unsigned depth, const char *what) const
 		refuse(std::string(what) + " are nested too deeply");
 }
 
-const Token &Parser::behind()
+const Token &Parser::peek_next()
 {
-	if (!behind_)
-		behind_ = lexer_.next();
-	return *behind_;
+	if (!next_)
+		next_ = lexer_.next();
+	return *next_;
 }
 
 Token Parser::take()
 {
 	Token taken = std::move(token_);
-	token_ = behind_ ? *std::move(behind_) : lexer_.next();
-	behind_.reset();
+	token_ = next_ ? *std::move(next_) : lexer_.next();
+	next_.reset();
 	return taken;
 }
 
@@ -52,7 +52,7 @@ bool Parser::accept(std::string_view text)
 	return true;
 }
 
-// Nothing that is read can be written: const says nothing.
+// A trace is only read, so const means nothing.
 void Parser::skip_const()
 {
 	while (accept("const"))
@@ -102,7 +102,7 @@ std::string Parser::expect_label()
 	return take().text;
 }
 
-// Adds the word or star here to a name of several.
+// Appends the current word or star to a name of several words.
 void Parser::append_word(std::string &name)
 {
 	if (name.size() + !name.empty() + token_.text.size() > Lexer::max_name_bytes)
@@ -124,13 +124,13 @@ Tree Parser::tree()
 	return made;
 }
 
-// Is the word here a name to which something is assigned, although it may be a keyword elsewhere?
+// Is the current word a name to which something is assigned, although it may be a keyword elsewhere?
 bool Parser::is_assignment()
 {
 	if (!is_word())
 		return false;
 	for (const char *assigning : {"=", ":=", ".", "->"})
-		if (behind().is(assigning))
+		if (peek_next().is(assigning))
 			return true;
 	return false;
 }
@@ -167,7 +167,7 @@ void Parser::statement(Block &into)
 		into.attributes.push_back(attribute(position, std::move(name)));
 }
 
-// A definition outside of a struct, up to its `;`. False: something else stands here.
+// A definition outside of a struct, up to its `;`. False: something else is here.
 bool Parser::definition(std::vector<Definition> &into)
 {
 	if (named_definition(into, 0))
@@ -196,7 +196,7 @@ bool Parser::named_definition(std::vector<Definition> &into, unsigned depth)
 	return true;
 }
 
-// Behind `typealias`: TYPE [*] [[N]] := name [*]
+// After `typealias`: TYPE [*] [[N]] := name [*]
 Definition Parser::alias(unsigned depth)
 {
 	Definition made;
@@ -228,7 +228,7 @@ std::string Parser::alias_name()
 	return made;
 }
 
-// The words that C builds the names of its types of are reserved, but for this.
+// The words of C's type names are reserved, except here.
 void Parser::expect_type_word()
 {
 	for (const char *word : {"char", "double", "float", "int", "long", "short", "signed", "unsigned", "void",
@@ -238,7 +238,7 @@ void Parser::expect_type_word()
 	expect_no_reserved_word();
 }
 
-// Behind `typedef`: TYPE name, name[N]...
+// After `typedef`: TYPE name, name[N]...
 void Parser::type_definition(std::vector<Definition> &into, unsigned depth)
 {
 	const auto declared = type(depth, LastWord::of_declarator);
@@ -248,7 +248,7 @@ void Parser::type_definition(std::vector<Definition> &into, unsigned depth)
 	} while (accept(","));
 }
 
-// name or name.name...; blanks around the dots do not count, and -> is a dot
+// name or name.name...; white space around the dots is ignored, and -> is a dot
 std::string Parser::path()
 {
 	std::string made = expect_word();
@@ -265,7 +265,7 @@ std::string Parser::attribute_name()
 	return token_.kind == Token::Kind::text ? expect_label() : path();
 }
 
-// Behind the name: = value
+// After the name: = value
 Attribute Parser::attribute(Position position, std::string name)
 {
 	expect("=");
@@ -287,7 +287,7 @@ std::vector<Attribute> Parser::attributes()
 	return made;
 }
 
-// An expression of the grammar as far as it has a meaning: a sign and parentheses
+// An expression of the grammar, as far as it has a meaning: a sign and parentheses
 Value Parser::value(unsigned depth)
 {
 	check_depth(depth, "parentheses");
@@ -295,7 +295,7 @@ Value Parser::value(unsigned depth)
 	const bool minus = accept("-"), has_sign = minus || accept("+");
 	Value made = primary(depth);
 	if (has_sign && made.kind != Value::Kind::integer)
-		throw Refusal(made.position, "expected a number behind the sign");
+		throw Refusal(made.position, "expected a number after the sign");
 	made.position = position;
 	made.negative = made.magnitude != 0 && made.negative != minus;
 	if (made.negative && made.magnitude > std::uint64_t(1) << 63)

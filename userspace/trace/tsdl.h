@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // TSDL, the language of CTF 1.8 descriptions: from text to a syntax tree.
 //
-// Called by read_description() (interpret.h), which gives the tree its meaning (types.h). The tree says only what
-// stands in the text and where; names are not looked up. The whole grammar of CTF 1.8.3 is taken (appendix C of the
+// Called by read_description() (interpret.h), which gives the tree its meaning (types.h). The tree holds only what the
+// text says and where; names are not looked up. The whole grammar of CTF 1.8.3 is accepted (appendix C of the
 // specification, https://diamon.org/ctf/v1.8.3/), in the forms that LTTng, barectf, perf and babeltrace2 write and
 // read. The text is untrusted: depth, size and number of nodes are bounded, and time is linear in the size.
 #pragma once
@@ -41,7 +41,7 @@ struct Value {
 	Position position;
 	std::uint64_t magnitude = 0; // of an integer
 	bool negative = false;
-	std::string text; // of a string literal, or a word such as le or clock.tsc.value, with dots where -> stood
+	std::string text; // of a string literal, or a word such as le or clock.tsc.value, with a dot for each ->
 };
 
 // name = value;
@@ -66,10 +66,10 @@ struct Type {
 	enum class Kind : std::uint8_t { integer, floating_point, string, enumeration, structure, variant, named };
 	Kind kind = Kind::named;
 	Position position;
-	// Of a named type its words with single blanks (`unsigned long`), and of a pointer the stars too (`struct s
-	// *`), all without const; of a struct, variant or enum what stands behind the keyword, or "".
+	// Of a named type, its words with single spaces (`unsigned long`), of a pointer also the stars (`struct s *`),
+	// all without const; of a struct, variant or enum, the word after the keyword, or "".
 	std::string name;
-	bool has_body = false;               // false: a name, and `struct NAME` and its like, refer to another one
+	bool has_body = false;               // false: a name, or `struct NAME` and the like, refers to another type
 	std::vector<Attribute> attributes;   // of an integer, floating_point or string
 	std::shared_ptr<const Type> base;    // of an enumeration: its container, nullptr: int
 	std::vector<Label> labels;           // of an enumeration
@@ -96,8 +96,8 @@ struct Declaration {
 
 // typealias TYPE [N] := name; typedef TYPE name[N]; or with name "" a struct, variant or enum that is only declared.
 struct Definition {
-	Position position; // of the name, and so behind the type; with name "" that of the type
-	std::string name;  // words and * with single blanks between them
+	Position position; // of the name, which follows the type; with name "" that of the type
+	std::string name;  // words and * with single spaces between them
 	std::shared_ptr<const Type> type;
 	std::vector<Dimension> dimensions; // the first is the outermost, as in a Declaration
 };
@@ -109,7 +109,7 @@ struct Binding {
 	std::shared_ptr<const Type> type;
 };
 
-// clock { ... }; and its like. What was defined before something holds for it: positions tell the order.
+// clock { ... }; and the like. A definition applies only to what follows it: positions give the order.
 struct Block {
 	Position position;
 	std::string keyword;
@@ -121,8 +121,8 @@ struct Block {
 struct Tree {
 	std::vector<Definition> definitions;
 	std::vector<Block> blocks;
-	// The first reserved word (C.1.2) that stands as a name. The grammar has no such names, but nothing is
-	// ambiguous: recordings of monitor's may have them.
+	// The first reserved word (C.1.2) that is used as a name. The grammar has no such names, but nothing is
+	// ambiguous: monitor's own recordings may have them.
 	std::optional<Refusal> reserved_name;
 };
 

@@ -73,7 +73,7 @@ void Lexer::punctuation(Token &token)
 			return;
 		}
 	}
-	throw Refusal(token.position, "a character stands here that TSDL does not know");
+	throw Refusal(token.position, "this character is not valid in TSDL");
 }
 
 void Lexer::word(Token &token)
@@ -148,7 +148,7 @@ void Lexer::character(Token &token)
 		throw Refusal(token.position, "a character constant is empty or does not end");
 	token.integer = static_cast<unsigned char>(peek() == '\\' ? escape() : text_[at_++]);
 	if (peek() != '\'')
-		throw Refusal(token.position, "a character constant does not end behind one character");
+		throw Refusal(token.position, "a character constant does not end after one character");
 	++at_;
 }
 
@@ -163,7 +163,7 @@ char Lexer::escape()
 		for (int more = 0; more < 2 && digit_value(peek()) < 8; ++more)
 			value = value * 8 + digit_value(text_[at_++]);
 		if (value > 255)
-			throw Refusal(begin, "an escape in a literal is beyond one byte");
+			throw Refusal(begin, "an escape in a literal does not fit into one byte");
 		return static_cast<char>(value);
 	}
 	if (c == 'x' && digit_value(peek()) < 16) {
@@ -175,7 +175,7 @@ char Lexer::escape()
 	constexpr std::string_view letters = "abfnrtv\"'\\?", meanings = "\a\b\f\n\r\t\v\"'\\?";
 	const std::size_t known = letters.find(c);
 	if (c == '\0' || known == std::string_view::npos)
-		throw Refusal(begin, "an escape in a literal is not known");
+		throw Refusal(begin, "unknown escape in a literal");
 	return meanings[known];
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The words of TSDL: identifiers, numbers, literals, punctuation; comments and white space are skipped.
+// The tokens of TSDL: identifiers, numbers, literals, punctuation; comments and white space are skipped.
 //
 // Used by the parser (tsdl.cpp) only, one token at a time. The text must outlive the lexer.
-// Invariant: it never reads behind the text and always advances, so the parser ends.
+// Invariant: it never reads past the end of the text and always advances, so the parser terminates.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct Token {
 
 class Lexer {
 public:
-	// Names are at most so long: they are printed with events. A literal may be a text of the environment.
+	// Names have a maximum length because they are printed with events. A literal may be a text of the environment.
 	static constexpr std::size_t max_name_bytes = 255, max_literal_bytes = 4096;
 
 	explicit Lexer(std::string_view untrusted_text) : text_(untrusted_text) {}
-	// Throws Refusal at a character or a literal that TSDL does not have.
+	// Throws Refusal on a character or a literal that TSDL does not have.
 	Token next();
 
 private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The parser of TSDL: tokens, statements and values in tsdl.cpp, types and declarators in tsdl_types.cpp.
 //
-// Used by parse() (tsdl.h) only. Recursive descent, with a second token of look-ahead where the first does not decide.
-// A type in a type and a value in parentheses are the only recursions, and they are bounded.
+// Used by parse() (tsdl.h) only. Recursive descent, with a second token of look-ahead where the first is not enough.
+// Only a type in a type and a value in parentheses recurse, and their depth is bounded.
 #pragma once
 
 #include <optional>
@@ -19,13 +19,13 @@ public:
 
 private:
 	using TypePtr = std::shared_ptr<const Type>;
-	// Does a declarator follow that begins with the last word, or does that word belong to the type?
+	// Does the last word begin a declarator, or does it belong to the type?
 	enum class LastWord : std::uint8_t { of_type, of_declarator };
 
 	[[noreturn]] void refuse(const std::string &sentence) const { throw Refusal(token_.position, sentence); }
 	void count_node();
 	void check_depth(unsigned depth, const char *what) const;
-	const Token &behind();
+	const Token &peek_next();
 	bool is_word() const { return token_.kind == Token::Kind::word; }
 	Token take();
 	bool accept(std::string_view text);
@@ -77,7 +77,7 @@ private:
 
 	Lexer lexer_;
 	Token token_;
-	std::optional<Token> behind_; // the token behind token_, once someone asked for it
+	std::optional<Token> next_; // the token after token_, once it was needed
 	std::size_t nodes_ = 0;
 	std::optional<Refusal> reserved_name_;
 };

@@ -48,17 +48,17 @@ void Parser::named(Type &made, LastWord last_word)
 		append_word(made.name);
 		skip_const();
 		if (token_.is("typedef") && is_before_declarator())
-			refuse("a typedef begins with this word");
+			refuse("this word must come first in a typedef");
 	} while (is_word() && (last_word == LastWord::of_type || is_before_declarator()));
 }
 
-// Is the word here not yet the name that is declared?
+// Is the current word not yet the name that is declared?
 bool Parser::is_before_declarator()
 {
-	return behind().kind == Token::Kind::word || behind().is("*") || behind().is("(");
+	return peek_next().kind == Token::Kind::word || peek_next().is("*") || peek_next().is("(");
 }
 
-// Behind `enum`: [name] [: CONTAINER] { labels }, or the name alone
+// After `enum`: [name] [: CONTAINER] { labels }, or the name alone
 void Parser::enumeration(Type &made, unsigned depth)
 {
 	made.kind = Type::Kind::enumeration;
@@ -87,7 +87,7 @@ std::vector<Label> Parser::labels()
 {
 	std::vector<Label> made;
 	std::uint64_t implicit = 0; // one more than the last value
-	bool is_negative = false;   // it
+	bool is_negative = false;   // of `implicit`
 	while (!token_.is("}")) {
 		count_node();
 		Label label;
@@ -121,7 +121,7 @@ std::uint64_t Parser::label_value(bool &is_negative)
 	return number.negative ? 0 - number.magnitude : number.magnitude;
 }
 
-// Behind `struct`: [name] { members } [align(N)], or the name without members
+// After `struct`: [name] { members } [align(N)], or the name without members
 void Parser::structure(Type &made, unsigned depth)
 {
 	made.kind = Type::Kind::structure;
@@ -129,7 +129,7 @@ void Parser::structure(Type &made, unsigned depth)
 		made.name = expect_identifier();
 	if (made.name.empty() || token_.is("{"))
 		body(made, depth);
-	if (!token_.is("align") || !behind().is("("))
+	if (!token_.is("align") || !peek_next().is("("))
 		return; // a field may be called align
 	take();
 	expect("(");
@@ -140,7 +140,7 @@ void Parser::structure(Type &made, unsigned depth)
 	expect(")");
 }
 
-// Behind `variant`: [name] [<tag>] { members }, or name <tag> alone
+// After `variant`: [name] [<tag>] { members }, or name <tag> alone
 void Parser::variant(Type &made, unsigned depth)
 {
 	made.kind = Type::Kind::variant;
@@ -181,7 +181,7 @@ void Parser::member(Type &into, unsigned depth)
 	while (accept(","));
 }
 
-// name or *name, with dimensions; parentheses around it do not count
+// name or *name, with dimensions; parentheses around it are ignored
 Declaration Parser::declarator(const TypePtr &type)
 {
 	count_node();
@@ -197,11 +197,11 @@ Declaration Parser::declarator(const TypePtr &type)
 		dimensions(made.dimensions);
 	}
 	if (token_.is(":"))
-		refuse("a bit-field is not read; its size stands in integer { size = N; }");
+		refuse("bit-fields are not supported; give the size in integer { size = N; }");
 	return made;
 }
 
-// A pointer is a named type of its own, TYPE *: it exists if someone defined that name.
+// A pointer is a separate named type, TYPE *: it exists if that name was defined.
 Parser::TypePtr Parser::pointer_to(const TypePtr &type)
 {
 	if (!token_.is("*"))
@@ -216,7 +216,7 @@ Parser::TypePtr Parser::pointer_to(const TypePtr &type)
 	else if (type->kind == Type::Kind::named)
 		made->name = type->name;
 	else
-		refuse("a pointer points to a named type only");
+		refuse("a pointer can point to a named type only");
 	append_stars(made->name);
 	return made;
 }
@@ -235,11 +235,11 @@ void Parser::dimensions(std::vector<Dimension> &into)
 	}
 }
 
-// The path of a field: a reserved word is at most the scope that it begins with.
+// The path of a field: only the scope that it begins with may be a reserved word.
 void Parser::expect_path()
 {
 	for (const char *scope : {"trace", "stream", "event", "env"})
-		if (token_.is(scope) && (behind().is(".") || behind().is("->")))
+		if (token_.is(scope) && (peek_next().is(".") || peek_next().is("->")))
 			return;
 	expect_no_reserved_word();
 }

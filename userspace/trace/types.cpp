@@ -68,9 +68,9 @@ bool is_text_encoding(const Value &value)
 std::uint32_t checked_align(Position position, std::uint64_t align_bits)
 {
 	if (align_bits == 0 || (align_bits & (align_bits - 1)) != 0)
-		throw Refusal(position, "an alignment is a power of two");
+		throw Refusal(position, "an alignment must be a power of two");
 	if (align_bits > max_align_bits)
-		throw Refusal(position, "an alignment of more than 4096 bits is not read");
+		throw Refusal(position, "an alignment of more than 4096 bits is not supported");
 	return static_cast<std::uint32_t>(align_bits);
 }
 
@@ -79,7 +79,7 @@ std::uint32_t checked_align(Position position, std::uint64_t align_bits)
 std::uint64_t number(const Value &value)
 {
 	if (value.kind != Value::Kind::integer || value.negative)
-		throw Refusal(value.position, "expected a number that is not negative here");
+		throw Refusal(value.position, "expected a non-negative number here");
 	return value.magnitude;
 }
 
@@ -97,7 +97,7 @@ std::string name_of(const Value &value)
 		throw Refusal(value.position, "expected a name here");
 	for (const char c : value.text)
 		if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-			throw Refusal(value.position, "a name holds a control character");
+			throw Refusal(value.position, "a name contains a control character");
 	return value.text;
 }
 
@@ -123,7 +123,7 @@ const FieldClass *Scope::find(const std::string &name) const
 	return nullptr;
 }
 
-// What a name stands for is copied: a short text must not become a large description.
+// A named type is copied at each use: a short text must not become a large description.
 const FieldClass &Types::counted(const FieldClass &made, Position position)
 {
 	nodes_ += made.nodes();
@@ -137,9 +137,9 @@ void Types::set_attribute(FieldClass &made, const tsdl::Attribute &attribute)
 	const auto &[position, name, value] = attribute;
 	if (name == "size") {
 		if (number(value) == 0)
-			throw Refusal(value.position, "an integer has one bit at least");
+			throw Refusal(value.position, "an integer must have at least one bit");
 		if (number(value) > max_integer_bits)
-			throw Refusal(value.position, "an integer of more than 4096 bits is not read");
+			throw Refusal(value.position, "an integer of more than 4096 bits is not supported");
 		made.size_bits = static_cast<std::uint32_t>(value.magnitude);
 	} else if (name == "align") {
 		made.align_bits = checked_align(value.position, number(value));
@@ -184,7 +184,7 @@ FieldClass Types::integer(const Type &type)
 	return made.size_bits > 64 ? wide(std::move(made)) : made;
 }
 
-// What fits into no register is an array of its bytes, or of its bits if it is not of whole ones, as they lie there.
+// An integer that fits no register is an array of its bytes, or of its bits if it is not whole bytes, in file order.
 FieldClass Types::wide(FieldClass made)
 {
 	FieldClass array;
@@ -230,8 +230,8 @@ FieldClass Types::floating_point(const Type &type)
 	else if (exponent == 11 && mantissa == 53)
 		made.size_bits = 64;
 	else
-		throw Refusal(type.position, "a floating_point of other than exp_dig 8, mant_dig 24 or exp_dig 11, "
-					     "mant_dig 53 is not read");
+		throw Refusal(type.position, "a floating_point must have exp_dig 8, mant_dig 24 or exp_dig 11, "
+					     "mant_dig 53");
 	return made;
 }
 
@@ -264,7 +264,7 @@ FieldClass Types::enumeration(const Type &type, Scope &scope)
 	plain_int.name = "int";
 	FieldClass made = make(type.base ? *type.base : plain_int, scope);
 	if (made.kind != Kind::integer || made.labels)
-		throw Refusal(type.position, "the container of an enum is an integer");
+		throw Refusal(type.position, "the container of an enum must be an integer");
 	if (type.labels.empty())
 		throw Refusal(type.position, "an enum has no labels");
 	std::vector<Enumeration::Label> labels;
@@ -273,7 +273,7 @@ FieldClass Types::enumeration(const Type &type, Scope &scope)
 		    !fits(label.last, label.is_last_negative, made))
 			throw Refusal(label.position,
 				      "the label " + label.text +
-					  " is outside of what its integer holds: " + std::to_string(made.size_bits) +
+					  " is outside the range of its integer: " + std::to_string(made.size_bits) +
 					  " bits, " + (made.is_signed ? "signed" : "unsigned"));
 		labels.push_back({label.first, label.last, label.text});
 	}
@@ -285,7 +285,7 @@ FieldClass Types::enumeration(const Type &type, Scope &scope)
 	return made;
 }
 
-// What is defined between fields holds for those behind it.
+// A definition between fields applies to the fields after it.
 FieldClass Types::compound(const Type &type, Scope &scope)
 {
 	FieldClass made;
@@ -298,7 +298,7 @@ FieldClass Types::compound(const Type &type, Scope &scope)
 		while (definition != type.definitions.end() && definition->position.is_before(declared.position))
 			define(*definition++, inner);
 		if (!names.insert(declared.name).second)
-			throw Refusal(declared.position, "the name " + declared.name + " stands twice in a " +
+			throw Refusal(declared.position, "the name " + declared.name + " appears twice in a " +
 							     (is_structure ? "struct" : "variant"));
 		made.members.push_back(
 		    {declared.name, make(*declared.type, inner, declared.dimensions), declared.position, {}});
@@ -339,7 +339,7 @@ FieldClass Types::tagged(const Type &type, const char *keyword, Scope &scope)
 	}
 	if (made.kind == Kind::variant && (type.has_body || !type.tag.empty())) {
 		if (made.reference && !made.reference->path.empty())
-			throw Refusal(type.position, "the variant has a tag already");
+			throw Refusal(type.position, "the variant already has a tag");
 		made.reference = std::make_shared<const Reference>(Reference{type.tag, type.position});
 	}
 	return made;

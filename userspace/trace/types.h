@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The types of a description: what its names mean in which scope, and what is made of them.
+// The types of a description: what a name means in each scope, and the field classes made from it.
 //
 // Used by the interpretation (interpret.cpp) only: it opens scopes, defines names in the order of the text, and makes
-// the field classes of headers, contexts and events. A field class is made anew for every place, as lengths and tags
-// mean other fields at other places (references.h). Throws tsdl::Refusal for what makes no sense.
-// Invariant: what is made keeps FieldClass's invariants, but for the slots, which references.h gives.
+// the field classes of headers, contexts and events. A field class is made anew for every use, as lengths and tags
+// refer to different fields in different places (references.h). Throws tsdl::Refusal for input that makes no sense.
+// Invariant: the result has FieldClass's invariants, except for the slots, which references.h assigns.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace monitor::trace {
 
-// Names of one pair of braces; looked up from the inside out. A tagged type's name begins with its keyword.
+// Names within one pair of braces; looked up from the inside out. A tagged type's name begins with its keyword.
 class Scope {
 public:
 	explicit Scope(const Scope *outer = nullptr) : outer_(outer) {}
-	// False: the scope has it already.
+	// False: the scope already has this name.
 	bool add(const std::string &name, FieldClass type) { return types_.emplace(name, std::move(type)).second; }
 	const FieldClass *find(const std::string &name) const;
 
@@ -33,16 +33,16 @@ private:
 
 class Types {
 public:
-	// What is left out is said there.
+	// `warnings` collects what is ignored.
 	explicit Types(Warnings &warnings) : warnings_(warnings) {}
-	// Before the first type is made.
+	// Called before the first type is made.
 	void set_big_endian(bool big_endian) { big_endian_ = big_endian; }
 	// The clocks that integers may be mapped to; their order is FieldClass::clock.
 	void add_clock(const std::string &name) { clocks_.push_back(name); }
 
-	// typealias, typedef, or a tagged type that only is declared.
+	// typealias, typedef, or a tagged type that is only declared.
 	void define(const tsdl::Definition &definition, Scope &scope);
-	// Also enters the tagged type that may be declared in passing.
+	// Also adds a tagged type that `type` declares to the scope.
 	FieldClass make(const tsdl::Type &type, Scope &scope, const std::vector<tsdl::Dimension> &dimensions = {});
 
 private:
@@ -67,12 +67,12 @@ private:
 	std::size_t nodes_ = 0;
 };
 
-// Values of attributes; each refuses a value of another kind.
+// Values of attributes; each function rejects a value of another kind.
 std::uint64_t number(const tsdl::Value &value);
 std::int64_t signed_number(const tsdl::Value &value);
 // Not empty and without control characters.
 std::string name_of(const tsdl::Value &value);
-// Whether it says big endian; refuses what says neither.
+// Whether the value is big endian; rejects what is no byte order.
 bool is_big_endian(const tsdl::Value &value);
 
 } // namespace monitor::trace

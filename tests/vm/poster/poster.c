@@ -10,13 +10,11 @@
 #include "monitor/card.h"
 #include "monitor/kernel_post.h"
 
-enum { CPU_IDLE = 360, CPU_FREQUENCY = 361 }; /* classes of the family power, by monitor/card.h */
-
 static int post_once(__u64 state)
 {
-	int error = edc_post_payload(CPU_FREQUENCY, 0, &state, sizeof(state));
+	int error = edc_post_payload(EDC_ID_CPU_FREQUENCY, 0, &state, sizeof(state));
 
-	return error ?: edc_post(CPU_IDLE, 7);
+	return error ?: edc_post(EDC_ID_CPU_IDLE, 7);
 }
 
 static int sample_once(__u64 unused)
@@ -53,18 +51,18 @@ static int wrong_set(const char *text, const struct kernel_param *param)
 			       EDC_ID_KERNEL_FIRST - 1,
 			       EDC_ID_KERNEL_FIRST + EDC_CARD_CLASSES,
 			       ~0u,
-			       EDC_ID_counters,
-			       EDC_ID_counters_reset,
-			       EDC_ID_ratios};
+			       EDC_ID_COUNTERS,
+			       EDC_ID_COUNTERS_RESET,
+			       EDC_ID_RATIOS};
 	__u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(never); i++)
 		if (edc_post(never[i], 0) != -EINVAL || edc_post_payload(never[i], 0, words, 16) != -EINVAL)
 			return -EBADMSG;
 	for (i = 0; i <= sizeof(words); i++)
-		if (i != 8 && edc_post_payload(CPU_FREQUENCY, 0, words, i) != -EINVAL)
+		if (i != 8 && edc_post_payload(EDC_ID_CPU_FREQUENCY, 0, words, i) != -EINVAL)
 			return -EBADMSG;
-	if (edc_post(CPU_FREQUENCY, 0) != -EINVAL)
+	if (edc_post(EDC_ID_CPU_FREQUENCY, 0) != -EINVAL)
 		return -EBADMSG;
 	return edc_tsc() ? 0 : -EBADMSG;
 }

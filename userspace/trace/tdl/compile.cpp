@@ -10,7 +10,7 @@ namespace {
 
 using Known = FieldCompiler::Known;
 
-// A time part whose ticks wait for the unit of the clock.
+// A time part whose ticks are set when the unit of the clock is known.
 struct Waiting {
 	Position position;
 	std::uint64_t per_second;
@@ -66,9 +66,9 @@ private:
 	{
 		if (!is_segment) {
 			for (const Name *name : {&block.begin, &block.end, &block.lost, &block.number})
-				refuse_name(*name, "only a segment has a begin, a finish, a lost and a number");
+				refuse_name(*name, "only a segment can have `begin`, `finish`, `lost` and `number`");
 			if (block.content)
-				throw Refusal(block.content->amount.position, "only a segment has a content");
+				throw Refusal(block.content->amount.position, "only a segment can have `content`");
 		}
 	}
 
@@ -84,15 +84,15 @@ private:
 		made.constants = fields_.take_constants();
 		check_roles(*block, is_segment);
 		if (block->time)
-			throw Refusal(block->time->position, "only records have a time; a segment has a begin");
+			throw Refusal(block->time->position, "only a record can have `time`; a segment has `begin`");
 		if (!is_segment)
-			refuse_name(block->cpu, "only segments and records have a cpu");
+			refuse_name(block->cpu, "only a segment or a record can have `cpu`");
 		if (block->length)
 			made.size = sized(*block->length, name);
 		if (!is_segment)
 			return;
 		if (!block->length)
-			throw Refusal(block->position, "a segment needs a length: say `length is ...`");
+			throw Refusal(block->position, "a segment needs a length: add `length is ...`");
 		if (block->content)
 			made.content = fields_.size(*block->content);
 		role(block->cpu, made.cpu);
@@ -104,14 +104,14 @@ private:
 		time_role(block->end, made.end_ticks);
 	}
 
-	// Its bits.
+	// Returns the field's size in bits.
 	std::uint32_t role(const Name &name, std::int32_t &slot)
 	{
 		if (!name)
 			return 64;
 		const Known &known = fields_.find_integer(name);
 		if (known.item->field.is_signed)
-			throw Refusal(name.position, name.text + " is no unsigned integer");
+			throw Refusal(name.position, name.text + " is not an unsigned integer");
 		slot = known.slot;
 		return known.item->field.bits;
 	}
@@ -125,8 +125,8 @@ private:
 		if (known.unit.per_second == 0)
 			throw Refusal(name.position,
 				      name.text +
-					  " tells no time; say `in seconds`, `in nanoseconds` or `in ticks of N per "
-					  "second` behind its type");
+					  " has no unit of time; add `in seconds`, `in nanoseconds` or `in ticks of "
+					  "N per second` after its type");
 		waiting_.push_back({name.position, known.unit.per_second, &ticks, wraps});
 	}
 
@@ -175,7 +175,7 @@ private:
 		}
 	}
 
-	// Known of every record if it does not depend on a field of some.
+	// The length is known for every record if it does not depend on a field that only some have.
 	void measure_common(const Block &common)
 	{
 		if (common.length && (!common.length->amount.field || fields_.has(common.length->amount.field)))
@@ -196,8 +196,8 @@ private:
 			open.pop_back();
 			if (type.is_to_end)
 				throw Refusal(block.position,
-					      "a field goes to the end of the record, whose end nothing tells: "
-					      "say `length is ...`");
+					      "a field goes to the end of the record, whose length is not given: "
+					      "add `length is ...`");
 			for (const Member &member : type.members)
 				open.push_back(&member.type);
 			for (const FieldClass &element : type.element)
@@ -205,28 +205,28 @@ private:
 		}
 	}
 
-	// A length that never changes has room for the fields.
+	// Checks that a constant length is large enough for the fields.
 	RecordSize sized(const Size &length, const std::string &block) const
 	{
 		const RecordSize made = fields_.size(length);
-		if (!made.has_part && made.of({}) < fields_.least_bits())
+		if (!made.has_part && made.of({}) < fields_.min_bits())
 			throw Refusal(length.amount.position,
 				      "the fields of " + block + " take more than this, at least " +
-					  std::to_string((fields_.least_bits() + 7) / 8) + " bytes");
+					  std::to_string((fields_.min_bits() + 7) / 8) + " bytes");
 		return made;
 	}
 
-	// Of an earlier record that takes all that this one would. Once: it does not depend on the magic.
+	// Rejects a record if an earlier one accepts all that it would. Once: this does not depend on the magic.
 	void check_reached(const Block &block, std::size_t number) const
 	{
 		const auto takes_all = [&](const RecordForm &form) { return layout_->forms[number].is_within(form); };
 		const auto end = layout_->forms.begin() + static_cast<std::ptrdiff_t>(number);
 		const auto earlier = magic_ ? end : std::find_if(layout_->forms.begin(), end, takes_all);
 		if (earlier != end)
-			throw Refusal(block.position, "no record ever is a " + block.name + ": it is a " +
+			throw Refusal(block.position, "record " + block.name + " never matches: record " +
 							  earlier->cls->name +
-							  " before; put this one first, or tell "
-							  "them apart with `when`");
+							  " matches first; put this one first, or "
+							  "tell them apart with `when`");
 	}
 
 	void add_time(const Block &block, RecordForm &form)
@@ -239,23 +239,23 @@ private:
 		if (time->wraps && (time->parts.size() > 1 || time->origin == Origin::before ||
 				    time->origin == Origin::segment || time->may_step_back))
 			throw Refusal(time->position,
-				      "a time that wraps is one field, a point, and does not step back");
+				      "a time that wraps must be one field and a point in time, and not step back");
 		form.time.how = time->wraps                       ? How::wrapped
 				: time->origin == Origin::segment ? How::segment
 				: time->origin == Origin::before  ? How::before
 								  : How::point;
 		if (form.time.how == How::segment && (!model_.segment || !model_.segment->begin))
 			throw Refusal(time->position,
-				      "the segment's begin is not described: say `begin is FIELD` there");
+				      "the segment's begin is not described: add `begin is FIELD` there");
 		form.time.may_step_back = time->may_step_back;
 		form.time.parts.reserve(time->parts.size());
 		for (const Name &name : time->parts) {
 			const Known &known = fields_.find(name);
 			const Field &field = known.item->field;
 			if (field.type != Field::Type::integer && field.type != Field::Type::real)
-				throw Refusal(name.position, name.text + " is no number");
+				throw Refusal(name.position, name.text + " is not a number");
 			if (time->wraps && (field.type == Field::Type::real || field.is_signed))
-				throw Refusal(name.position, "a time that wraps is an unsigned integer");
+				throw Refusal(name.position, "a time that wraps must be an unsigned integer");
 			form.time.parts.push_back({fields_.part(known), 1});
 			wait(name, known, form.time.parts.back().ticks, time->wraps);
 		}
@@ -263,7 +263,7 @@ private:
 			made_->clock.name = "boot";
 	}
 
-	// Of a field with the path of a Field.
+	// Makes a trace::Field with the path of a known field.
 	static trace::Field field_of(const Known &known, const EventClass &cls)
 	{
 		trace::Field made;
@@ -276,12 +276,12 @@ private:
 		return made;
 	}
 
-	// What a checksum is of begins and ends between bytes, as far as that is known without the record.
+	// Checks that the bytes of a checksum start and end on byte boundaries, as far as known without the record.
 	static void check_bytes(const Known &edge, std::uint64_t behind_bits, const Known &checksum)
 	{
 		if (edge.is_fixed && (edge.at_bits + behind_bits) % 8 != 0)
-			throw Refusal(checksum.item->position, "a checksum is of whole bytes; what " + checksum.name +
-								   " is of begins or ends within one of them");
+			throw Refusal(checksum.item->position, "a checksum covers whole bytes; what " + checksum.name +
+								   " covers begins or ends within a byte");
 	}
 
 	void add_checksums(const EventClass &cls, RecordForm &form)
@@ -301,10 +301,10 @@ private:
 				const Known &first = fields_.find(field.first), &last = fields_.find(field.last);
 				if (!first.is_record || !last.is_record || last.path < first.path)
 					throw Refusal(field.first.position,
-						      "a checksum is of fields of its own record, from an "
+						      "a checksum covers fields of its own record, from an "
 						      "earlier one to a later one");
 				if (!(known.path < first.path) && !(last.path < known.path))
-					throw Refusal(field.first.position, "a checksum is not of itself");
+					throw Refusal(field.first.position, "a checksum cannot cover itself");
 				made.first = field_of(first, cls);
 				made.last = field_of(last, cls);
 			}
@@ -315,7 +315,7 @@ private:
 		}
 	}
 
-	// The fields that a magic means are there.
+	// Checks that the fields a magic refers to exist.
 	void check_magic() const
 	{
 		if (!magic_)
@@ -329,7 +329,7 @@ private:
 					      "there is no field " + name.text + did_you_mean(name.text, names));
 	}
 
-	// Ticks of the finest unit there is.
+	// The clock counts the finest unit that is used.
 	void set_clock()
 	{
 		Clock &clock = made_->clock;
@@ -341,10 +341,10 @@ private:
 			clock.frequency_hz = finest;
 		for (const Waiting &waiting : waiting_) {
 			if (finest % waiting.per_second != 0 || (waiting.wraps && finest != waiting.per_second))
-				throw Refusal(
-				    waiting.position,
-				    "this unit does not go with the finest one, of " + std::to_string(finest) +
-					" per second: a finer one has to be a multiple, and what wraps the finest");
+				throw Refusal(waiting.position, "this unit does not fit the finest one, of " +
+								    std::to_string(finest) +
+								    " per second: the finest must be a multiple of it, "
+								    "or the same if the time wraps");
 			*waiting.ticks = finest / waiting.per_second;
 		}
 		made_->clocks = {clock};

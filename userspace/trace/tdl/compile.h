@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The compiler of TDL: from a model to the description that streams are decoded with, and what it cannot say beside it.
+// The TDL compiler: from a model to the description that streams are decoded with, plus what that cannot express.
 //
-// Called by read.h, once for the file at hand: byte order and units may depend on its magic.
+// Called by read.h, once for the file to read: byte order and units may depend on its magic.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace monitor::trace::tdl {
 
 struct Compiled {
 	std::shared_ptr<const Description> description;
-	std::vector<Placed> placed; // as lines of the model
+	std::vector<Placed> placed; // the positions of the model's lines
 };
 
 // `magic` is the variant to compile, one of the model's, or nullptr. The model must outlive `placed`. Throws Refusal.

@@ -10,9 +10,9 @@ namespace {
 using Kind = FieldClass::Kind;
 
 constexpr std::uint64_t byte_bits = 8;
-constexpr std::uint64_t most_bits = (std::uint64_t(1) << 30) * byte_bits; // of what is repeated
-constexpr std::size_t most_fields = 100'000;
-constexpr std::uint64_t far_bits = 1u << 30; // what is behind is found by walking
+constexpr std::uint64_t max_bits = (std::uint64_t(1) << 30) * byte_bits; // of repeated elements
+constexpr std::size_t max_fields = 100'000;
+constexpr std::uint64_t far_bits = 1u << 30; // fields beyond it are found by walking
 
 // Names that the fields of a block refer to.
 void collect(const std::vector<Item> &items, std::set<std::string> &names)
@@ -40,7 +40,7 @@ void collect(const Block &block, std::set<std::string> &names)
 		names.insert(name->text);
 }
 
-// `lowest` is the lowest value there is: all are counted from there.
+// `lowest` is the lowest possible value: all values are counted from there.
 std::vector<LabelRange> outside(std::vector<LabelRange> sorted, std::uint64_t lowest)
 {
 	std::vector<LabelRange> made;
@@ -76,7 +76,7 @@ FieldCompiler::FieldCompiler(const Model &model, const Magic *magic)
 	for (std::set<std::string> *names : {&walked_, &asked_}) {
 		names->erase("");
 		const std::set<std::string> paths = *names;
-		for (const std::string &path : paths) // of a field in a group its own name
+		for (const std::string &path : paths) // for a field in a group, also its name alone
 			names->insert(path.substr(path.rfind('.') + 1));
 	}
 }
@@ -93,7 +93,7 @@ void FieldCompiler::enter(const std::string &name, bool is_record)
 	block_ = name;
 	is_record_ = is_record;
 	fixed_ = true;
-	at_bits_ = least_bits_ = 0;
+	at_bits_ = min_bits_ = 0;
 	to_end_ = nullptr;
 	path_ = {0};
 	constants_.clear();
@@ -120,8 +120,8 @@ void FieldCompiler::add_item(const Item &item, FieldClass &structure)
 	}
 	case Item::Kind::filler_to: {
 		if (group_depth_ > 0)
-			throw Refusal(item.position, "a filler to a multiple counts from the begin of the record; it "
-						     "does not stand in a group");
+			throw Refusal(item.position, "a filler to a multiple counts from the start of the record; it "
+						     "cannot be in a group");
 		FieldClass type;
 		type.kind = Kind::structure;
 		type.is_hidden = true;
@@ -162,7 +162,7 @@ void FieldCompiler::add_group(const Item &item, FieldClass &structure)
 	group.align_bits = byte_bits;
 	const std::string outer_prefix = prefix_;
 	const std::size_t inner = known_.size();
-	const auto outer_presence = std::exchange(presence_, nullptr); // the group as a whole has it
+	const auto outer_presence = std::exchange(presence_, nullptr); // it applies to the group as a whole
 	placed_.push_back({block_, &item, prefix_ + item.name, {}, {}, whens_, {}, false});
 	path_.push_back(static_cast<std::uint32_t>(structure.members.size()));
 	prefix_ += item.name + '.';
@@ -176,13 +176,13 @@ void FieldCompiler::add_group(const Item &item, FieldClass &structure)
 	prefix_ = outer_prefix;
 	presence_ = outer_presence;
 	if (item.is_repeated)
-		known_.resize(inner); // of which of them?
+		known_.resize(inner); // it is unclear which one is meant
 	for (std::size_t i = inner; i < known_.size(); ++i)
 		known_[i].name = item.name + '.' + known_[i].name;
 	append(item, item.is_repeated ? repeated(item.field, std::move(group)) : std::move(group), structure);
 }
 
-// Behind what was added: the member, and the place of the next one.
+// Appends a member, and moves to the position of the next one.
 void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &structure)
 {
 	if (type.is_to_end) {
@@ -190,8 +190,8 @@ void FieldCompiler::append(const Item &item, FieldClass type, FieldClass &struct
 		to_end_whens_ = whens_;
 	}
 	if (!item.name.empty() && !taken_.insert(prefix_ + item.name).second)
-		throw Refusal(item.position, "a field of this block is called " + item.name + " already");
-	if (++fields_ > most_fields)
+		throw Refusal(item.position, "a field of this block is already called " + item.name);
+	if (++fields_ > max_fields)
 		throw Refusal(item.position, "the description has more than 100,000 fields, those of `every record` "
 					     "counted in each record");
 	type.finish();
@@ -220,7 +220,7 @@ void FieldCompiler::place(const Item &item, const FieldClass &type)
 	if (fixed_)
 		placed.at_bits = at_bits_;
 	if (fixed_ && has_size)
-		least_bits_ = at_bits_ + type.fixed_bits;
+		min_bits_ = at_bits_ + type.fixed_bits;
 	if (has_size)
 		placed.size_bits = type.fixed_bits;
 	placed_.push_back(std::move(placed));
@@ -233,7 +233,7 @@ void FieldCompiler::place(const Item &item, const FieldClass &type)
 
 std::int32_t FieldCompiler::new_slot()
 {
-	most_slots_ = std::max(most_slots_, next_slot_ + 1);
+	max_slots_ = std::max(max_slots_, next_slot_ + 1);
 	return next_slot_++;
 }
 
@@ -262,14 +262,14 @@ FieldClass FieldCompiler::repeated(const Field &field, FieldClass element)
 	made.align_bits = element.align_bits;
 	element.finish();
 	if (element.is_fixed && element.fixed_bits == 0)
-		throw Refusal(field.amount.position, "what is repeated takes no bytes");
+		throw Refusal(field.amount.position, "the repeated part takes no bytes");
 	if (field.extent == Field::Extent::to_end) {
 		made.is_to_end = true;
 	} else if (!field.amount.field) {
 		made.kind = Kind::array;
 		made.length = static_cast<std::uint64_t>(field.amount.plus);
-		if (element.is_fixed && made.length > most_bits / element.stride())
-			throw Refusal(field.amount.position, "what is repeated takes more than 2^30 bytes");
+		if (element.is_fixed && made.length > max_bits / element.stride())
+			throw Refusal(field.amount.position, "the repeated part takes more than 2^30 bytes");
 	} else {
 		made.slot = find_integer(field.amount.field).slot;
 		made.times = field.amount.times;
@@ -293,13 +293,12 @@ FieldClass FieldCompiler::type_of(const Item &item)
 			made.slot = new_slot();
 		if (field.always && (!whens_.empty() || repeated_depth_ > 0))
 			throw Refusal(item.position,
-				      "what not every record has once cannot be tested to be always the same");
+				      "only a field that every record has exactly once can have a fixed value");
 		if (field.always) {
 			const bool fits = field.is_signed ? sign_extended(*field.always, field.bits) == *field.always
 							  : field.bits == 64 || *field.always >> field.bits == 0;
 			if (!fits)
-				throw Refusal(item.position,
-					      "the number that always stands here does not fit into the field");
+				throw Refusal(item.position, "the number after `always` does not fit into the field");
 			constants_.push_back({item.name, made.slot, *field.always, field.is_signed, field.base});
 		}
 		break;
@@ -330,7 +329,7 @@ FieldClass FieldCompiler::type_of(const Item &item)
 	return made;
 }
 
-// What is said of a field and does not go together.
+// Rejects clauses of a field that contradict each other.
 void FieldCompiler::check_clauses(const Item &item) const
 {
 	const Field &field = item.field;
@@ -341,17 +340,19 @@ void FieldCompiler::check_clauses(const Item &item) const
 	};
 	refuse(field.always && !is_integer, "only an integer can be `always` a number");
 	refuse(field.checksum != Checksum::none && (!is_integer || field.is_signed || !is_record_),
-	       "a checksum is an unsigned integer of a record");
+	       "a checksum must be an unsigned integer of a record");
 	refuse(field.checksum != Checksum::none && (!whens_.empty() || group_depth_ > 0),
-	       "a checksum stands neither in `when` nor in a group");
+	       "a checksum cannot be in `when` or in a group");
 	constexpr std::uint32_t checksum_bits[] = {0, 8, 16, 32, 8, 32};
 	const std::uint32_t bits = checksum_bits[static_cast<std::size_t>(field.checksum)];
-	refuse(bits > field.bits, "this checksum has " + std::to_string(bits) + " bits; the field needs as many");
+	refuse(bits > field.bits,
+	       "this checksum has " + std::to_string(bits) + " bits; the field needs at least as many");
 	refuse(field.checksum != Checksum::none && !field.first && fixed_ && at_bits_ == 0,
-	       "a checksum is of what stands before it, and nothing does; say `of FIRST to LAST`");
+	       "a checksum covers what comes before it, and nothing does; add `of FIRST to LAST`");
 	refuse(field.names && !is_integer && (field.type != Field::Type::list || field.is_real_list),
-	       "only integers have names for their values");
-	refuse(field.extent == Field::Extent::to_end && !is_record_, "only a record has an end to go to; give a size");
+	       "only integers can have names for their values");
+	refuse(field.extent == Field::Extent::to_end && !is_record_,
+	       "`to the end` is possible in a record only; give a size");
 }
 
 void FieldCompiler::check_not_behind_end(const Item &item) const
@@ -359,9 +360,9 @@ void FieldCompiler::check_not_behind_end(const Item &item) const
 	if (to_end_ && item.kind != Item::Kind::filler_to && to_end_whens_.size() <= whens_.size() &&
 	    std::equal(to_end_whens_.begin(), to_end_whens_.end(), whens_.begin()))
 		throw Refusal(item.position,
-			      "nothing can stand here, as " + to_end_->name + " of line " +
+			      "nothing can follow here, as " + to_end_->name + " of line " +
 				  std::to_string(to_end_->position.line) +
-				  " goes to the end of the record; give that a size, as in `text of SIZE minus 4 "
+				  " goes to the end of the record; give it a size, as in `text of SIZE minus 4 "
 				  "bytes`");
 }
 
@@ -387,9 +388,8 @@ const FieldCompiler::Known &FieldCompiler::find(const Name &name) const
 		const bool is_reached = known->whens.size() <= whens_.size() &&
 					std::equal(known->whens.begin(), known->whens.end(), whens_.begin());
 		if (!is_reached)
-			throw Refusal(name.position, name.text +
-							 " is not in every record; what depends on it stands in "
-							 "the same `when`");
+			throw Refusal(name.position, name.text + " is not in every record; what depends on it must be "
+								 "in the same `when`");
 		return *known;
 	}
 	std::vector<std::string> names;
@@ -403,7 +403,7 @@ const FieldCompiler::Known &FieldCompiler::find_integer(const Name &name) const
 {
 	const Known &known = find(name);
 	if (known.item->field.type != Field::Type::integer)
-		throw Refusal(name.position, name.text + " is no integer");
+		throw Refusal(name.position, name.text + " is not an integer");
 	return known;
 }
 
@@ -424,8 +424,8 @@ RecordPart FieldCompiler::early_part(const Name &name) const
 	const Known &known = find_integer(name);
 	if (known.is_record && (!known.is_fixed || known.at_bits > 1u << 20))
 		throw Refusal(name.position, name.text +
-						 " has to stand before all fields of variable size: it tells how "
-						 "to read the record");
+						 " must come before all fields of variable size: how the record is "
+						 "read depends on it");
 	return part(known);
 }
 
@@ -481,7 +481,7 @@ RecordSize FieldCompiler::size(const Size &size) const
 	made.times = size.amount.times * unit;
 	made.plus = size.amount.plus * static_cast<std::int64_t>(unit);
 	if (!made.has_part && (made.plus <= 0 || made.plus % 8 != 0))
-		throw Refusal(size.amount.position, "a length is a number of whole bytes, at least 1");
+		throw Refusal(size.amount.position, "a length must be a whole number of bytes, at least 1");
 	return made;
 }
 

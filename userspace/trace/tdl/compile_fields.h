@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The fields of one block after the other: from what the text says to field classes, and where each of them lies.
+// Compiles the fields of one block after the other: from the model to field classes, with the position of each.
 //
-// Used by the compiler (compile.cpp), one for each description. Blocks are entered from the file's header inwards; what
-// is behind a field can refer to it by its name, and so can the blocks behind it. Throws Refusal.
-// Invariant: whoever refers to a field is only reached if the field was, so that its slot holds this record's value.
+// Used by the compiler (compile.cpp), one for each description. Blocks are entered from the file's header inwards;
+// later fields of a block, and later blocks, can refer to a field by its name. Throws Refusal.
+// Invariant: a reference to a field is only reached if the field was, so that its slot holds this record's value.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@
 
 namespace monitor::trace::tdl {
 
-// Where the compiler put a line of a block, for show().
+// Where the compiler put a line of a block, for show.h.
 struct Placed {
 	std::string block; // "the file", "every segment" or the name of a record
 	const Item *item = nullptr;
-	std::string name;                     // with those of its groups
-	std::optional<std::uint64_t> at_bits; // empty: it depends on what is before it
+	std::string name;                     // with the names of its groups
+	std::optional<std::uint64_t> at_bits; // empty: depends on what is before it
 	std::optional<std::uint64_t> size_bits;
-	std::vector<const Item *> whens; // that it stands in
+	std::vector<const Item *> whens; // that enclose it
 	Unit unit;
 	bool big_endian = false; // of the elements of a list
 };
@@ -39,14 +39,14 @@ public:
 		std::int32_t slot = -1;
 		bool big_endian = false;
 		Unit unit;
-		std::vector<const Item *> whens; // that it stands in
-		std::vector<std::uint32_t> path; // as of a Field
+		std::vector<const Item *> whens; // that enclose it
+		std::vector<std::uint32_t> path; // as in a Field
 	};
 
-	// `magic` is the variant that is compiled, or nullptr.
+	// `magic` selects the variant to compile, or nullptr.
 	FieldCompiler(const Model &model, const Magic *magic);
 
-	// Another block, `name` for people; a record comes instead of the one before.
+	// Starts another block; `name` is for messages. A record replaces the previous one.
 	void enter(const std::string &name, bool is_record);
 	// Appends to the block's structure.
 	void add(const std::vector<Item> &items, FieldClass &structure);
@@ -57,14 +57,14 @@ public:
 	const Known &find(const Name &name) const;
 	const Known &find_integer(const Name &name) const;
 	RecordPart part(const Known &known) const;
-	// The same that has to be known before the record is walked.
+	// The same for a field that must be known before the record is walked.
 	RecordPart early_part(const Name &name) const;
 	ValueTest test(const Condition &condition, const Known &known) const;
 	RecordSize size(const Size &size) const;
-	// What the fields of the block that was entered last take at least.
-	std::uint64_t least_bits() const { return least_bits_; }
+	// The minimum size of the fields of the block that was entered last.
+	std::uint64_t min_bits() const { return min_bits_; }
 
-	std::int32_t slots() const { return most_slots_; }
+	std::int32_t slots() const { return max_slots_; }
 	const std::vector<Known> &known() const { return known_; }
 	const std::vector<Placed> &placed() const { return placed_; }
 
@@ -91,14 +91,14 @@ private:
 
 	std::string block_;
 	bool is_record_ = false;
-	std::size_t headers_ = 0; // of known_: those before the record
-	std::int32_t header_slots_ = budget_slot + 1, next_slot_ = budget_slot + 1, most_slots_ = budget_slot + 1;
+	std::size_t headers_ = 0; // in known_: those before the record
+	std::int32_t header_slots_ = budget_slot + 1, next_slot_ = budget_slot + 1, max_slots_ = budget_slot + 1;
 	bool fixed_ = true;
-	std::uint64_t at_bits_ = 0, least_bits_ = 0;
-	const Item *to_end_ = nullptr;           // the field of the record that goes to its end
-	std::vector<const Item *> to_end_whens_; // that it stands in
+	std::uint64_t at_bits_ = 0, min_bits_ = 0;
+	const Item *to_end_ = nullptr;           // the field of the record that extends to its end
+	std::vector<const Item *> to_end_whens_; // that enclose it
 	std::vector<const Item *> whens_;
-	FieldClass::Presences presence_; // of all of them; nullptr: always
+	FieldClass::Presences presence_; // of all whens_; nullptr: always
 	unsigned repeated_depth_ = 0, group_depth_ = 0;
 	std::string prefix_;
 	std::vector<std::uint32_t> path_;

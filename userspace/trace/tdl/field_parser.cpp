@@ -10,7 +10,7 @@ namespace {
 const std::vector<std::string> types = {"unsigned", "signed", "real", "text", "block", "list"};
 const std::vector<std::string> clauses = {"little", "big", "in", "as", "named", "always", "hidden", "checksum"};
 constexpr const char *type_words = "a type: unsigned, signed, real, text, block or list";
-constexpr std::uint64_t most = 1u << 30; // of what a description says of bytes
+constexpr std::uint64_t most = 1u << 30; // the largest amount that a description may give
 
 } // namespace
 
@@ -43,9 +43,9 @@ std::uint32_t FieldParser::scalar_bits(bool is_real)
 	else if (!take_words({"bits"}) && !take_words({"bit"}))
 		fail("`bits` or `bytes`", {"bits", "bytes"});
 	if (bits < 1 || bits > 64)
-		throw Refusal(where.position, "a number has 1 to 64 bits");
+		throw Refusal(where.position, "a number must have 1 to 64 bits");
 	if (is_real && bits != 32 && bits != 64)
-		throw Refusal(where.position, "a real number has 32 or 64 bits");
+		throw Refusal(where.position, "a real number must have 32 or 64 bits");
 	return static_cast<std::uint32_t>(bits);
 }
 
@@ -111,20 +111,20 @@ Amount FieldParser::amount()
 	made.position = peek().position;
 	if (peek().kind == Token::Kind::number) {
 		made.times = 0;
-		made.plus = static_cast<std::int64_t>(number("a number that is not negative"));
+		made.plus = static_cast<std::int64_t>(number("a non-negative number"));
 		if (made.plus < 0 || static_cast<std::uint64_t>(made.plus) > most)
-			throw Refusal(made.position, "more than 2^30 is not described");
+			throw Refusal(made.position, "more than 2^30 is not supported");
 		return made;
 	}
 	made.field = name("a number or the name of a field");
 	const auto bounded = [this] {
 		const Position where = peek().position;
-		const std::uint64_t value = number("a number that is not negative");
+		const std::uint64_t value = number("a non-negative number");
 		if (value > most)
-			throw Refusal(where, "more than 2^30 is not described");
+			throw Refusal(where, "more than 2^30 is not supported");
 		return value;
 	};
-	if (peek(1).kind == Token::Kind::number && take_words({"times"})) // else how often a group is repeated
+	if (peek(1).kind == Token::Kind::number && take_words({"times"})) // else: how often a group is repeated
 		made.times = bounded();
 	if (take_words({"plus"}))
 		made.plus = static_cast<std::int64_t>(bounded());
@@ -137,7 +137,7 @@ Amount FieldParser::some_amount()
 {
 	Amount made = amount();
 	if (!made.field && made.plus == 0)
-		throw Refusal(made.position, "what is 0 long never is there; leave the line out");
+		throw Refusal(made.position, "an amount of 0 describes nothing; remove the line");
 	return made;
 }
 
@@ -155,7 +155,7 @@ Unit FieldParser::unit()
 	Unit made;
 	if (take_words({"ticks", "of"})) {
 		made.name = "ticks of " + peek().text + " per second";
-		made.per_second = positive("how many ticks a second has");
+		made.per_second = positive("the number of ticks per second");
 		expect_words({"per", "second"});
 		return made;
 	}
@@ -185,17 +185,17 @@ void FieldParser::clause(Field &field)
 			}
 		fail("hexadecimal, decimal, octal or binary", {"hexadecimal", "decimal", "octal", "binary"});
 	} else if (take_words({"named"})) {
-		field.names = name("which `names` are meant");
+		field.names = name("the name of a `names` block");
 	} else if (take_words({"always"})) {
 		if (peek().kind != Token::Kind::number)
-			fail("the number that always stands there");
+			fail("the number of `always`");
 		field.always = take().number;
 	} else if (take_words({"hidden"})) {
 		field.is_hidden = true;
 	} else if (take_words({"checksum"})) {
 		checksum(field);
 	} else {
-		fail("what is said of the field (little endian, big endian, in UNIT, as BASE, named NAMES, always N, "
+		fail("a property of the field (little endian, big endian, in UNIT, as BASE, named NAMES, always N, "
 		     "hidden, checksum) or its meaning in quotes",
 		     clauses);
 	}
@@ -215,8 +215,8 @@ void FieldParser::checksum(Field &field)
 		fail("sum8, sum16, sum32, xor8 or crc32", {"sum8", "sum16", "sum32", "xor8", "crc32"});
 	if (!take_words({"of"}))
 		return;
-	field.first = name("the first field that it is of");
-	field.last = take_words({"to"}) ? name("the last field that it is of") : field.first;
+	field.first = name("the first field that it covers");
+	field.last = take_words({"to"}) ? name("the last field that it covers") : field.first;
 }
 
 Item FieldParser::filler()
@@ -232,12 +232,12 @@ Item FieldParser::filler()
 		item.multiple_bytes = positive("a number of bytes");
 		expect_words({"bytes"});
 		if (item.multiple_bytes > 4096 || (item.multiple_bytes & (item.multiple_bytes - 1)))
-			throw Refusal(where, "a filler goes to a multiple of 1, 2, 4, 8 ... or 4096 bytes");
+			throw Refusal(where, "a filler must go to a multiple of 1, 2, 4, 8 ... or 4096 bytes");
 	} else if (take_words({"of"})) {
 		item.field.amount = amount();
 		if (take_words({"bits"}) || take_words({"bit"})) {
 			if (item.field.amount.field || item.field.amount.plus < 1 || item.field.amount.plus > 64)
-				throw Refusal(where, "a filler of bits has 1 to 64");
+				throw Refusal(where, "a filler of bits must have 1 to 64");
 			item.field.bits = static_cast<std::uint32_t>(item.field.amount.plus);
 		} else {
 			item.field.type = Field::Type::block;
@@ -247,7 +247,7 @@ Item FieldParser::filler()
 	} else if (take_words({"bytes"})) {
 		item.field.bits = 0;
 		item.field.base = 16;
-		item.field.big_endian = true; // as they stand
+		item.field.big_endian = true; // in the order written
 		item.field.always = 0;
 		for (; peek().kind == Token::Kind::number; item.field.bits += 8) {
 			if (peek().number > 255 || item.field.bits == 64)
@@ -255,7 +255,7 @@ Item FieldParser::filler()
 			item.field.always = *item.field.always << 8 | take().number;
 		}
 		if (item.field.bits == 0)
-			fail("the bytes that always stand there");
+			fail("the bytes of the filler");
 	} else {
 		fail("`of N bytes`, `to a multiple of N bytes` or `bytes N N ...`", {"of", "to", "bytes"});
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The lines of a block that are fields: types, amounts, and what is said behind them.
+// Parses the lines of a block that are fields: types, amounts, and the clauses after them.
 //
-// Base of the parser of blocks (parser.cpp).
+// Base class of the parser of blocks (parser.cpp).
 #pragma once
 
 #include "token_reader.h"
@@ -16,16 +16,16 @@ public:
 	bool is_type(std::size_t ahead) const;
 	// NAME TYPE CLAUSE... ["meaning"], to the end of the line.
 	Item field();
-	// filler ..., behind the word.
+	// filler ..., after the word.
 	Item filler();
 	// NUMBER, or FIELD [times N] [plus N | minus N]
 	Amount amount();
 	// The same, but not 0.
 	Amount some_amount();
-	// UNIT behind `in`
+	// UNIT after `in`
 	Unit unit();
 	bool take_byte_order(std::optional<bool> &big_endian);
-	// How often a group is repeated; false: nothing is said.
+	// How often a group is repeated; false: not given.
 	bool repetition(Field &field);
 
 private:

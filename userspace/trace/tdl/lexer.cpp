@@ -34,7 +34,7 @@ private:
 		return tokens_.back();
 	}
 
-	// Empty lines leave no token, and a comma at the end of a line joins the next one to it.
+	// Empty lines produce no token, and a comma at the end of a line joins the next line to it.
 	void newline()
 	{
 		if (!joins_ && !tokens_.empty() && tokens_.back().kind != Token::Kind::newline)
@@ -69,7 +69,7 @@ private:
 		else if (c == '"')
 			text();
 		else
-			throw Refusal(position(), "a character stands here that TDL does not know");
+			throw Refusal(position(), "this character is not valid in TDL");
 	}
 
 	void word()
@@ -115,7 +115,7 @@ private:
 		for (++at_; peek() != '"'; ++at_) {
 			if (at_ >= text_.size() || peek() == '\n')
 				throw Refusal(token.position,
-					      "a text does not end on its line: its last \" is missing");
+					      "a text does not end on its line: its closing \" is missing");
 			token.text += peek() == '\\' ? escape() : peek();
 			if (token.text.size() > max_string_bytes)
 				throw Refusal(token.position, "a text is longer than 4096 bytes");
@@ -123,7 +123,7 @@ private:
 		++at_;
 	}
 
-	// At the backslash; leaves the last character of the escape to be passed.
+	// At the backslash; stops at the last character of the escape.
 	char escape()
 	{
 		const Position begin = position();
@@ -143,7 +143,7 @@ private:
 		default:
 			break;
 		}
-		throw Refusal(begin, "an escape in a text is one of \\\" \\\\ \\n \\xNN");
+		throw Refusal(begin, "an escape in a text must be one of \\\" \\\\ \\n \\xNN");
 	}
 
 	std::string_view text_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The words of TDL, line by line: words, numbers, strings and the ends of lines.
+// The tokens of TDL, line by line: words, numbers, strings and the ends of lines.
 //
-// Used by the parser (parser.h) only, which takes all tokens at once. Comments run from # to the end of their line;
-// a comma only separates, and lets a line go on if it ends with one. The text is untrusted.
-// Invariant: the last token is `end`, and one `newline` stands before it.
+// Used by the parser (parser.h) only, which reads all tokens at once. Comments run from # to the end of their line; a
+// comma only separates, and a line that ends with one continues on the next line. The text is untrusted.
+// Invariant: the last token is `end`, with one `newline` before it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using tsdl::Refusal;
 struct Token {
 	enum class Kind : std::uint8_t { end, newline, word, number, text } kind = Kind::end;
 	Position position;
-	std::string text;         // of a word or a text; of a number as it stands
+	std::string text;         // of a word or a text; of a number as written
 	std::uint64_t number = 0; // two's complement if negative
 	bool is_negative = false;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A description in TDL as its text says it: blocks of fields, and what is said of them.
+// A description in TDL as written: blocks of fields, and statements about them.
 //
-// Made by parse() (parser.h), given its meaning by compile() (compile.h), printed by show() (show.h). Names are not
-// looked up yet; every part knows where it stands, so that what is wrong with it can be told with line and column.
+// Made by parse() (parser.h), given its meaning by compile() (compile.h), printed by show.h. Names are not looked up
+// yet; every part has its position, so that errors can be reported with line and column.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace monitor::trace::tdl {
 
-// A word of the text and where it stands; "" if there is none.
+// A word of the text and its position; "" if absent.
 struct Name {
 	Position position;
 	std::string text;
@@ -22,16 +22,16 @@ struct Name {
 	explicit operator bool() const { return !text.empty(); }
 };
 
-// What one step of a field is: of time so many per second, of a size so many bits.
+// The unit of a field's values: for a time, units per second; for a size, bits per unit.
 struct Unit {
 	std::string name; // "": none
 	std::uint64_t per_second = 0, bits = 0;
 };
 
-// A number, or FIELD times N plus N; of what, its place says.
+// A number, or FIELD times N plus N; the context says of what.
 struct Amount {
 	Position position;
-	Name field; // "": the number alone, in `plus`
+	Name field; // "": a number alone, in `plus`
 	std::uint64_t times = 1;
 	std::int64_t plus = 0;
 };
@@ -53,35 +53,35 @@ enum class Checksum : std::uint8_t { none, sum8, sum16, sum32, xor8, crc32 };
 
 struct Field {
 	enum class Type : std::uint8_t { integer, real, text, block, list };
-	// How long what is no scalar is.
+	// The length of a field that is not a scalar.
 	enum class Extent : std::uint8_t { amount, until_zero, to_end };
 
 	Type type = Type::integer;
 	bool is_signed = false;
-	std::uint32_t bits = 8; // of an integer or a real, or of those of a list
+	std::uint32_t bits = 8; // of an integer or a real, or of the elements of a list
 	bool is_real_list = false;
 	Extent extent = Extent::amount;
 	Amount amount;
-	std::optional<bool> big_endian; // else the description's
+	std::optional<bool> big_endian; // if empty, the description's
 	std::uint8_t base = 10;
 	bool is_hidden = false;
 	Unit unit;
 	Name names;
 	std::optional<std::uint64_t> always;
 	Checksum checksum = Checksum::none;
-	Name first, last; // what the checksum is of: "": all before it
+	Name first, last; // what the checksum covers; "": all before it
 };
 
-// What stands in a block, in the order of the bytes.
+// The contents of a block, in the order of the bytes.
 struct Item {
 	enum class Kind : std::uint8_t { field, when, group, filler, filler_to } kind = Kind::field;
 	Position position;
 	std::string name, meaning;         // of a field or a group
 	Field field;                       // of a filler: a block of bytes, or an integer that is always the same
-	std::vector<Condition> conditions; // of a `when`: all have to hold
+	std::vector<Condition> conditions; // of a `when`: all must hold
 	std::vector<Item> items;           // of a `when` or a group
 	std::uint64_t multiple_bytes = 0;  // of a filler_to
-	bool is_repeated = false;          // a group; how often, its field's extent says
+	bool is_repeated = false;          // a group; its field's extent says how often
 };
 
 struct Time {
@@ -93,7 +93,7 @@ struct Time {
 
 struct Size {
 	Amount amount;
-	bool has_unit = false; // `bits` or `bytes` was said; else the field's own unit, or bytes
+	bool has_unit = false; // `bits` or `bytes` was given; else the field's own unit, or bytes
 	std::uint64_t unit_bits = 8;
 	std::uint64_t multiple_bytes = 1; // rounded up to
 };
@@ -124,7 +124,7 @@ struct Names {
 	bool is_flags() const { return !labels.empty() && labels.front().is_bit; }
 };
 
-// Bytes that tell a file of this kind, and what is to be read differently if they stand there.
+// Bytes that identify a file of this kind, and what is read differently if they are present.
 struct Magic {
 	Position position;
 	std::string bytes;

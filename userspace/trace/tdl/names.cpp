@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "names.h"
 
-#include "base/nearest.h"
+#include "base/suggestions.h"
 
 namespace monitor::trace::tdl {
 namespace {
@@ -11,7 +11,7 @@ bool fits(std::uint64_t value, bool is_signed, std::uint32_t size_bits)
 	return size_bits == 64 || (is_signed ? sign_extended(value, size_bits) == value : value >> size_bits == 0);
 }
 
-// Of the texts of all combinations: each bit is in every second one.
+// The size of the texts of all combinations: each bit is in half of them.
 std::uint64_t bytes_of_combinations(const Names &names)
 {
 	std::uint64_t bytes = 2 * sizeof(Enumeration::Label);
@@ -41,8 +41,8 @@ std::vector<Enumeration::Label> combinations(const Names &names)
 
 std::string did_you_mean(const std::string &name, const std::vector<std::string> &known)
 {
-	const std::string near = nearest(name, known); // " Near: A, B."
-	return near.empty() ? "" : "; did you mean" + near.substr(6, near.size() - 7) + "?";
+	const std::string near = suggestions(name, known); // " Did you mean A, B?"
+	return near.empty() ? "" : "; d" + near.substr(2);
 }
 
 const Names &NameTables::find(const Name &name) const
@@ -67,7 +67,7 @@ std::shared_ptr<const Enumeration> NameTables::labels(const Name &name, bool is_
 		    !fits(last, is_signed && !names.is_flags(), size_bits))
 			throw Refusal(label.position, label.text + " does not fit into the " +
 							  std::to_string(size_bits) +
-							  " bits of a field that is named so (line " +
+							  " bits of a field with these names (line " +
 							  std::to_string(name.position.line) + ")");
 		labels.push_back({label.first, label.last, label.text});
 	}
@@ -77,7 +77,7 @@ std::shared_ptr<const Enumeration> NameTables::labels(const Name &name, bool is_
 	if (names.is_flags()) {
 		if (names.labels.size() > max_flags)
 			throw Refusal(names.labels[max_flags].position,
-				      "at most 12 bits of a field have names; describe it as two fields");
+				      "at most 12 bits of a field can have names; describe it as two fields");
 		combined_bytes_ += bytes_of_combinations(names);
 		if (combined_bytes_ > max_combined_bytes)
 			throw Refusal(names.position, "the names of all combinations of bits take more than 32 MiB; "
@@ -106,7 +106,7 @@ LabelRange NameTables::values(const Constant &constant, const Names *names) cons
 	throw Refusal(constant.name.position,
 		      names ? "the field has no value called " + constant.name.text +
 				  did_you_mean(constant.name.text, known)
-			    : "the values of this field have no names; say `named NAMES` behind its "
+			    : "the values of this field have no names; add `named NAMES` after its "
 			      "type, or give a number");
 }
 

@@ -26,7 +26,7 @@ public:
 		while (peek().kind != Token::Kind::end)
 			top_level();
 		if (model_.records.empty())
-			fail("`record NAME`: without one a description has nothing to read");
+			fail("`record NAME` (a description needs at least one)");
 		return std::move(model_);
 	}
 
@@ -44,8 +44,8 @@ private:
 		if (take_byte_order(big_endian)) {
 			if (has_byte_order_)
 				throw Refusal(where,
-					      "the byte order of all is said twice; that of one field stands behind "
-					      "its type");
+					      "the byte order of all fields appears twice; that of one field comes "
+					      "after its type");
 			has_byte_order_ = true;
 			model_.big_endian = *big_endian;
 			expect_line_end();
@@ -76,7 +76,7 @@ private:
 	void header(std::optional<Block> &block, Position where)
 	{
 		if (block)
-			throw Refusal(where, "this block stands twice");
+			throw Refusal(where, "this block appears twice");
 		block.emplace();
 		block->position = where;
 		expect_line_end();
@@ -102,7 +102,7 @@ private:
 
 	static std::string line(Position where) { return " of line " + std::to_string(where.line); }
 
-	// At the begin of a line: if no line of the block `open` can begin so, its `end` was forgotten.
+	// At the start of a line: if no line of the block `open` can start like this, its `end` is missing.
 	void expect_inside(const std::string &open)
 	{
 		const bool is_outer =
@@ -112,7 +112,7 @@ private:
 			fail("the `end` of " + open);
 	}
 
-	// To the `end` of the block `open`, which is taken.
+	// Parses up to and including the `end` of the block `open`.
 	void items(Block &block, std::vector<Item> &into, unsigned depth, const std::string &open)
 	{
 		for (;;) {
@@ -222,7 +222,7 @@ private:
 		expect_words({"is"});
 		const auto once = [&](bool is_there) {
 			if (is_there)
-				throw Refusal(what.position, "this is said twice");
+				throw Refusal(what.position, "this appears twice");
 		};
 		const auto of_field = [&](Name &into) {
 			once(static_cast<bool>(into));
@@ -247,8 +247,8 @@ private:
 		} else if (what.is("number")) {
 			of_field(block.number);
 		} else {
-			throw Refusal(what.position, "what can be told of a block is its length, content, time, cpu, "
-						     "begin, finish, lost or number; a field needs a type");
+			throw Refusal(what.position, "unknown statement: a block can have length, content, time, cpu, "
+						     "begin, finish, lost and number; a field needs a type");
 		}
 	}
 
@@ -266,7 +266,7 @@ private:
 			const Position where = peek().position;
 			made.multiple_bytes = positive("a number of bytes");
 			if (made.multiple_bytes > 1u << 20)
-				throw Refusal(where, "a length is rounded up to at most 2^20 bytes");
+				throw Refusal(where, "a length can be rounded up to at most 2^20 bytes");
 			expect_words({"bytes"});
 		}
 		expect_line_end();
@@ -277,9 +277,9 @@ private:
 	{
 		Time made;
 		made.position = where;
-		made.parts.push_back(name("the field that tells the time"));
+		made.parts.push_back(name("the field that holds the time"));
 		if (take_words({"plus"}))
-			made.parts.push_back(name("the field that tells the rest of the time"));
+			made.parts.push_back(name("the field that holds the rest of the time"));
 		while (!at_line_end()) {
 			if (take_words({"wrapping"})) {
 				made.wraps = true;
@@ -330,9 +330,9 @@ private:
 		if (made.bytes.empty() || made.bytes.size() > 64)
 			fail("`bytes N N ...` or a text, of 1 to 64 bytes", {"bytes"});
 		if (take_words({"at", "byte"}))
-			made.at_byte = number("how many bytes stand before it");
+			made.at_byte = number("the number of bytes before it");
 		if (made.at_byte > 1u << 20)
-			throw Refusal(where, "a magic stands within the first 2^20 bytes");
+			throw Refusal(where, "a magic must be within the first 2^20 bytes");
 		if (take_words({"means"}))
 			while (!at_line_end()) {
 				if (take_byte_order(made.big_endian))
@@ -352,7 +352,7 @@ private:
 	{
 		Names made;
 		made.position = where;
-		made.name = name("what these names are called").text;
+		made.name = name("a name for this block").text;
 		made.meaning = optional_text();
 		expect_line_end();
 		while (!take_words({"end"})) {
@@ -361,7 +361,7 @@ private:
 			made.labels.push_back(label());
 			if (made.labels.back().is_bit != made.labels.front().is_bit)
 				throw Refusal(made.labels.back().position,
-					      "names are either all of values or all of bits");
+					      "a block must name either values only or bits only");
 		}
 		expect_line_end();
 		if (made.labels.empty())
@@ -378,7 +378,7 @@ private:
 	{
 		const bool is_signed = std::any_of(names.labels.begin(), names.labels.end(),
 						   [](const Label &label) { return label.is_negative; });
-		const std::uint64_t bias = is_signed ? std::uint64_t(1) << 63 : 0; // then they compare as integers
+		const std::uint64_t bias = is_signed ? std::uint64_t(1) << 63 : 0; // makes them compare as integers
 		std::vector<const Label *> sorted;
 		for (const Label &label : names.labels)
 			sorted.push_back(&label);
@@ -389,8 +389,8 @@ private:
 			const auto [earlier, later] = std::minmax(a.position.line, b.position.line);
 			if (b.first + bias <= a.last + bias)
 				throw Refusal(a.position.line == later ? a.position : b.position,
-					      "a number has two names: that of line " + std::to_string(earlier) +
-						  " is one of it, too; take one away");
+					      "a number has two names, the other one on line " +
+						  std::to_string(earlier) + "; remove one of them");
 		}
 	}
 

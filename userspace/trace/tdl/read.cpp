@@ -4,17 +4,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/data_files.h"
 #include "base/error.h"
 #include "base/fd.h"
-#include "base/share.h"
 #include "lexer.h"
 #include "parser.h"
 
 namespace monitor::trace::tdl {
 namespace {
 
-// A shorter one is no proof.
-constexpr std::size_t least_magic_bytes = 4;
+// A shorter one does not identify a file.
+constexpr std::size_t min_magic_bytes = 4;
 constexpr const char *kind = "descriptions", *extension = "tdl"; // in share/
 
 bool stands_in(const Magic &magic, std::span<const std::byte> bytes)
@@ -79,13 +79,13 @@ Source find(const std::string &path, std::span<const std::byte> untrusted_bytes)
 		}
 		const auto &magics = source.model.magics;
 		if (std::any_of(magics.begin(), magics.end(), [&](const Magic &magic) {
-			    return magic.bytes.size() >= least_magic_bytes && stands_in(magic, untrusted_bytes);
+			    return magic.bytes.size() >= min_magic_bytes && stands_in(magic, untrusted_bytes);
 		    }))
 			return source;
 	}
-	throw Error("no description knows " + path +
-		    "; name the directory of a trace, or say with --tdl how the file " +
-		    "is described: a file in TDL, or " + names_of_shipped() + unread);
+	throw Error("no description matches " + path +
+		    "; name the directory of a trace, or give the description of the file " +
+		    "with --tdl: a file in TDL, or " + names_of_shipped() + unread);
 }
 
 Compiled compile_for(const Source &source, const std::string &path, std::span<const std::byte> untrusted_bytes,
@@ -96,8 +96,8 @@ Compiled compile_for(const Source &source, const std::string &path, std::span<co
 					[&](const Magic &each) { return stands_in(each, untrusted_bytes); });
 	if (magic == magics.end() && !magics.empty())
 		throw Error(path + " is not what " + source.path +
-			    " describes (none of its magics stands there); say with --tdl " +
-			    "which description it has: a file in TDL, or " + names_of_shipped());
+			    " describes (none of its magics is there); give its description with " +
+			    "--tdl: a file in TDL, or " + names_of_shipped());
 	return compile(source.model, magic == magics.end() ? nullptr : &*magic, first_index);
 }
 

@@ -129,7 +129,7 @@ std::string type_text(const Placed &placed)
 		text += ", always " + number(*field.always, is_negative(field)).dump();
 	if (field.checksum != Checksum::none)
 		text += std::string(", checksum ") + checksums[static_cast<std::size_t>(field.checksum)];
-	return text + (!placed.whens.empty() ? ", not always there" : "");
+	return text + (!placed.whens.empty() ? ", not always present" : "");
 }
 
 Json amount_json(const Amount &amount)
@@ -226,7 +226,7 @@ Json fields_json(const std::vector<Placed> &placed, const std::string &block)
 	return all;
 }
 
-// Of what `length is` or `content is` says: (field * times + plus) units, rounded up.
+// The value of `length is` or `content is`: (field * times + plus) units, rounded up.
 Json size_json(const Size &size, const std::string &block, const std::vector<Placed> &placed)
 {
 	Json made = amount_json(size.amount);
@@ -315,7 +315,7 @@ std::vector<Row> rows_of(const std::vector<Placed> &placed)
 std::string to_json(const Model &model, const std::vector<Placed> &placed)
 {
 	Json made = {{"trace", model.name}, {"meaning", model.meaning}};
-	made["byte_order"] = model.big_endian ? "big" : "little"; // of fields that have none of their own
+	made["byte_order"] = model.big_endian ? "big" : "little"; // of fields that set no byte order
 	auto magics = Json::array();
 	for (const Magic &magic : model.magics) {
 		auto bytes = Json::array();

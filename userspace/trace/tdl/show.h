@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a description in TDL says, as rows that people read and as JSON that programs read.
+// Shows a description in TDL, as rows for people and as JSON for programs.
 //
 // Called by `monitor tdl show` and `monitor tdl compile`.
 #pragma once
@@ -19,7 +19,7 @@ struct Row {
 
 std::vector<Row> rows_of(const std::vector<Placed> &placed);
 
-// Everything: blocks with the places of their fields, how records are told apart, lengths, times, names.
+// Everything: blocks with the positions of their fields, how records are told apart, lengths, times, names.
 std::string to_json(const Model &model, const std::vector<Placed> &placed);
 
 } // namespace monitor::trace::tdl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One token after the other, and the sentence when another one was expected.
+// Reads one token after the other, and reports when another one was expected.
 //
-// Base of the parsers of fields and of blocks. Invariant: it stays at the `end` token once it is there.
+// Base class of the parsers of fields and of blocks. Invariant: once at the `end` token, it stays there.
 #pragma once
 
 #include <initializer_list>
@@ -25,7 +25,7 @@ public:
 		at_ += at_ + 1 < tokens_.size();
 		return taken;
 	}
-	// Takes these words if they all stand here.
+	// Consumes these words if all of them are next.
 	bool take_words(std::initializer_list<std::string_view> words);
 	void expect_words(std::initializer_list<std::string_view> words);
 	void expect_line_end();
@@ -35,7 +35,7 @@ public:
 	std::uint64_t positive(const std::string &what);
 	Name name(const std::string &what);
 	std::string optional_text();
-	// "expected WHAT here, not WORD", and what WORD may have meant of `known`.
+	// "expected WHAT here, not WORD", with those of `known` that WORD may have meant.
 	[[noreturn]] void fail(const std::string &what, const std::vector<std::string> &known = {}) const;
 
 private:

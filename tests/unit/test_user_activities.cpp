@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// The fold of programs' activities: small hand-made histories of instrumented threads, and what their activities must
+// come to. One tick is one nanosecond.
+#include <catch2/catch.hpp>
+
+#include "analyze/machine.h"
+#include "analyze/user_activities.h"
+#include "report/activities_table.h"
+#include "samples.h"
+
+namespace test_user_activities {
+
+using namespace monitor;
+using analyze::UserActivityBy;
+
+namespace {
+
+constexpr unsigned a_begin = 1024, a_end = 1025, b_begin = 1026, b_end = 1027, plain = 1028, a_end_long = 1029;
+constexpr unsigned thread_is = 5;
+
+const std::string kernel_events =
+    samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(257, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
+    samples::event_block(300, "kernel_begin", "u16_t arg;") + samples::event_block(301, "kernel_end", "u16_t arg;");
+
+const std::string events =
+    kernel_events + samples::event_block(thread_is, "thread", "u16_t arg; s32_t pid; s32_t tgid;") +
+    samples::event_block(a_begin, "a_begin", "u16_t arg;") + samples::event_block(a_end, "a_end", "u16_t arg;") +
+    samples::event_block(b_begin, "b_begin", "range_t arg;") + samples::event_block(b_end, "b_end", "u16_t arg;") +
+    samples::event_block(plain, "c_begin", "u16_t arg;") +
+    samples::event_block(a_end_long, "a_end", "u16_t arg; u64_t bytes;");
+
+std::uint64_t pair(std::uint32_t first, std::uint32_t second)
+{
+	return first | static_cast<std::uint64_t>(second) << 32;
+}
+
+// One process of several threads, with a ring per CPU, and one CPU's kernel stream.
+struct History {
+	std::vector<samples::StreamWriter> streams;
+	std::vector<std::uint32_t> writing; // by CPU: the thread
+
+	explicit History(std::uint32_t cpus = 1)
+	{
+		streams.emplace_back(0, 0);
+		streams.back().open(0);
+		for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
+			streams.emplace_back(cpu, EDC_LEVEL_USER);
+			open(cpu, 0, 7);
+		}
+	}
+	void open(std::uint32_t cpu, std::uint64_t time, std::uint32_t process, std::uint64_t discarded = 0)
+	{
+		edc_block &header = streams[1 + cpu].open(time, discarded);
+		header.tid = header.process = process;
+		writing.resize(std::max<std::size_t>(writing.size(), cpu + 1));
+		writing[cpu] = process;
+	}
+	void posts(std::uint64_t time, unsigned id, unsigned arg = 0, std::uint32_t tid = 7, std::uint32_t cpu = 0)
+	{
+		if (writing[cpu] != tid)
+			streams[1 + cpu].post(time, thread_is, 0, {pair(tid, 7)}, EDC_MODE_USER);
+		writing[cpu] = tid;
+		streams[1 + cpu].post(time, id, arg, {}, EDC_MODE_USER);
+	}
+	void switches(std::uint64_t time, std::uint32_t prev, std::uint64_t state, std::uint32_t next)
+	{
+		streams[0].post(time, 256, static_cast<unsigned>(state), {pair(prev, next)});
+	}
+	void wakes(std::uint64_t time, std::uint32_t tid) { streams[0].post(time, 257, 0, {pair(tid, 120)}); }
+};
+
+struct Folded {
+	explicit Folded(History &history, UserActivityBy by = UserActivityBy::process,
+			const std::string &description = events)
+	    : info(make_info()), trace(samples::trace(history.streams, description)), machine(trace, info),
+	      fold(by, trace, machine)
+	{
+		machine.add(fold);
+		analyze::fold(trace, machine);
+		fold.finish();
+		rows = fold.rows();
+	}
+	static analyze::RecordingInfo make_info()
+	{
+		analyze::RecordingInfo info;
+		info.present = info.complete = true;
+		info.start_time = 0;
+		info.end_time = 1'000'000;
+		info.programs = {"sched_switch", "sched_waking"};
+		return info;
+	}
+	const analyze::UserActivityRow &row(const std::string &activity, std::uint64_t number = 7) const
+	{
+		for (const analyze::UserActivityRow &row : rows)
+			if (row.activity == activity && row.number == number)
+				return row;
+		throw std::runtime_error("no such row");
+	}
+	std::pair<std::uint64_t, std::uint64_t> unpaired() const
+	{
+		return {fold.unpaired().begins, fold.unpaired().ends};
+	}
+
+	analyze::RecordingInfo info;
+	trace::Trace trace;
+	analyze::Machine machine;
+	analyze::UserActivityFold fold;
+	std::vector<analyze::UserActivityRow> rows;
+};
+
+using Counts = std::pair<std::uint64_t, std::uint64_t>;
+
+} // namespace
+
+TEST_CASE("activities: activities inside of another are not in its exclusive time")
+{
+	History history;
+	history.posts(100, a_begin);
+	history.posts(110, b_begin);
+	history.posts(140, b_end);
+	history.posts(150, b_begin);
+	history.posts(160, plain); // no activity: it has no end
+	history.posts(170, b_end);
+	history.posts(200, a_end);
+	Folded folded(history);
+	CHECK(folded.rows.size() == 2);
+	CHECK(folded.row("a").count == 1);
+	CHECK(folded.row("a").total.ticks == 100);
+	CHECK(folded.row("a").exclusive == 50);
+	CHECK(folded.row("b").count == 2);
+	CHECK(folded.row("b").total.ticks == 50);
+	CHECK(folded.row("b").exclusive == 50);
+	CHECK(folded.row("b").mean == 25);
+	CHECK(folded.row("b").max == 30);
+	CHECK(folded.unpaired() == Counts(0, 0));
+	CHECK(report::unpaired_text(folded.fold).empty());
+}
+
+TEST_CASE("activities: what recurs is counted each time, its total is that of the outermost")
+{
+	History history;
+	history.posts(100, a_begin, 1);
+	history.posts(110, b_begin);
+	history.posts(120, a_begin, 2);
+	history.posts(130, a_begin, 1);
+	history.posts(150, a_end);
+	history.posts(160, a_end_long); // the other layout of the same name; its word is the next token
+	history.streams[1].put_word(0);
+	history.posts(170, b_end);
+	history.posts(200, a_end);
+	Folded folded(history);
+	CHECK(folded.row("a").count == 3);
+	CHECK(folded.row("a").total.ticks == 100);
+	CHECK(folded.row("a").exclusive == 40 + 20 + 20); // all but what is b's alone
+	CHECK(folded.row("a").mean == (100 + 40 + 20) / 3);
+	CHECK(folded.row("b").exclusive == 20);
+
+	Folded by_argument(history, UserActivityBy::argument);
+	CHECK(by_argument.row("a", 1).count == 2);
+	CHECK(by_argument.row("a", 1).total.ticks == 100);
+	CHECK(by_argument.row("a", 2).total.ticks == 40); // lies in no other with its argument
+}
+
+TEST_CASE("activities: what has no partner is counted and costs nothing else")
+{
+	History history;
+	history.posts(50, a_end);
+	history.posts(100, a_begin);
+	history.posts(110, b_begin); // its end never comes
+	history.posts(120, b_begin);
+	history.posts(130, b_end);
+	history.posts(200, a_end);
+	history.posts(210, b_end);
+	history.posts(300, a_begin); // still open at the end
+	history.posts(310, a_begin);
+	history.posts(330, a_end);
+	Folded folded(history);
+	CHECK(folded.unpaired() == Counts(2, 2));
+	CHECK(folded.row("a").count == 2);
+	CHECK(folded.row("a").total.ticks == 100 + 20); // the outer one of the last two is not known
+	CHECK(folded.row("a").exclusive == 90 + 20);    // the lost b's inner b is still one
+	CHECK(folded.row("b").total.ticks == 10);
+	CHECK(report::unpaired_text(folded.fold) ==
+	      "unpaired: 2 begins without an end, 2 ends without a begin; they are in no row\n");
+	CHECK(report::unpaired_json(folded.fold) == R"({"begins": 2, "ends": 2, "left_out": 0})");
+}
+
+TEST_CASE("activities: threads have stacks of their own, and rows if asked for")
+{
+	History history;
+	history.posts(100, a_begin, 0, 8);
+	history.posts(110, a_begin, 0, 7);
+	history.posts(160, a_end, 0, 7);
+	history.posts(180, a_end, 0, 8);
+	CHECK(Folded(history).row("a").total.ticks == 50 + 80);
+	CHECK(Folded(history).rows.size() == 1); // of the process, though nothing names its threads
+	Folded by_thread(history, UserActivityBy::thread);
+	CHECK(by_thread.row("a", 7).total.ticks == 50);
+	CHECK(by_thread.row("a", 8).total.ticks == 80);
+	CHECK(by_thread.unpaired() == Counts(0, 0));
+}
+
+TEST_CASE("activities: a loss in one stream of a process ends what it had open in all")
+{
+	History history(3);
+	history.open(2, 0, 9); // another process: its ring is whole
+	history.posts(90, a_begin, 0, 9, 2);
+	history.posts(100, a_begin);
+	history.posts(110, a_begin, 0, 8, 1);
+	history.open(0, 200, 7, 5); // 5 lost between 100 and 200
+	history.posts(150, b_begin, 0, 8, 1);
+	history.posts(210, a_end);
+	history.posts(220, b_end, 0, 8, 1);
+	history.posts(230, a_end, 0, 8, 1);
+	history.posts(240, a_begin);
+	history.posts(250, a_end);
+	history.posts(260, a_end, 0, 9, 2);
+	Folded folded(history, UserActivityBy::thread);
+	CHECK(folded.row("a", 7).count == 1);
+	CHECK(folded.row("a", 7).total.ticks == 10);
+	CHECK(folded.row("a", 9).total.ticks == 170);
+	CHECK(folded.rows.size() == 2);
+	CHECK(folded.unpaired() == Counts(3, 3));
+}
+
+TEST_CASE("activities: shares are what the scheduler's tokens say of the thread meanwhile")
+{
+	History history;
+	history.switches(50, 0, 0, 7);
+	history.posts(100, a_begin); // 20 on the CPU
+	history.switches(120, 7, 1, 0);
+	history.wakes(160, 7);          // 40 blocked
+	history.switches(170, 0, 0, 7); // 10 waiting
+	history.switches(175, 7, 0, 0); // 5 on the CPU, then 15 waiting
+	history.switches(190, 0, 0, 7);
+	history.posts(200, a_end); // 10 on the CPU
+	Folded folded(history);
+	const analyze::Span &total = folded.row("a").total;
+	CHECK(total.ticks == 100);
+	CHECK(total.cpu == 35);
+	CHECK(total.waiting == 25);
+	CHECK(total.blocked == 40);
+	CHECK(total.unknown() == 0);
+
+	const auto percents = [&](const report::KnownShares &known) {
+		const report::Table table =
+		    report::user_activities_table(folded.fold, folded.trace.description().clock, known);
+		return std::vector<report::Cell>(table.rows.at(0).end() - 4, table.rows.at(0).end());
+	};
+	CHECK(percents({true, true}) == std::vector<report::Cell>{35.0, 25.0, 40.0, 0.0});
+	CHECK(percents({true, false}) == std::vector<report::Cell>{35.0, {}, {}, 65.0});
+	CHECK(percents({false, false}) == std::vector<report::Cell>(4));
+	folded.info.programs = {"sched_switch"};
+	CHECK(report::known_shares(folded.info).cpu);
+	CHECK_FALSE(report::known_shares(folded.info).waiting);
+	folded.info.programs.clear();
+	CHECK_FALSE(report::known_shares(folded.info).cpu);
+}
+
+TEST_CASE("activities: the parts never exceed the whole, what no token tells is unknown")
+{
+	History history; // no token tells that 7 runs until 190: all of the CPU's time is then given to it
+	history.streams[0].header().tid = 7;
+	history.posts(100, a_begin);
+	history.switches(190, 7, 0, 0);
+	history.switches(195, 0, 0, 7);
+	history.posts(200, a_end);
+	const analyze::Span late = Folded(history).row("a").total;
+	CHECK(late.cpu == 100);
+	CHECK(late.cpu + late.waiting + late.blocked + late.unknown() == 100);
+
+	History silent;
+	silent.posts(100, a_begin);
+	silent.posts(200, a_end);
+	CHECK(Folded(silent).row("a").total.unknown() == 100);
+}
+
+TEST_CASE("activities: too deep is unpaired, and what lies within the bound is whole")
+{
+	History history;
+	constexpr unsigned levels = analyze::UserActivityFold::deepest + 44;
+	static_assert(2 * levels * 8 < EDC_BLOCK_SIZE * 2);
+	const auto post = [&](std::uint64_t time, unsigned id) {
+		if (history.streams[1].room() < 8)
+			history.open(0, time, 7);
+		history.posts(time, id);
+	};
+	for (unsigned i = 0; i < levels; ++i)
+		post(1000 + i, a_begin);
+	for (unsigned i = 0; i < levels; ++i)
+		post(2000 + i, a_end);
+	Folded folded(history);
+	CHECK(folded.unpaired() == Counts(44, 44));
+	CHECK(folded.row("a").count == analyze::UserActivityFold::deepest);
+	CHECK(folded.row("a").total.ticks == 1000 + levels - 1);
+}
+
+TEST_CASE("activities: an argument is shown by its label, or as a number")
+{
+	History history;
+	std::uint64_t time = 100;
+	for (const unsigned argument : {1u, 0xfffeu, 20u}) {
+		history.posts(time += 10, b_begin, argument);
+		history.posts(time += 10, b_end, argument + 1); // the begin's counts
+	}
+	Folded folded(history, UserActivityBy::argument);
+	CHECK(folded.row("b", 1).name == "one");
+	CHECK(folded.row("b", 0xfffe).name == "minus");
+	CHECK(folded.row("b", 20).name == "20");
+	CHECK(folded.rows.size() == 3);
+}
+
+TEST_CASE("activities: there is a most of groups, and the rest is said")
+{
+	History history;
+	std::uint64_t time = 1;
+	const auto post = [&](unsigned id, unsigned argument) {
+		if (history.streams[1].room() < 8)
+			history.open(0, time, 7);
+		history.posts(time++, id, argument);
+	};
+	for (unsigned i = 0; i <= 0xffff; ++i) {
+		post(a_begin, i);
+		post(a_end, i);
+	}
+	post(b_begin, 1);
+	post(b_end, 1);
+	Folded folded(history, UserActivityBy::argument);
+	CHECK(folded.rows.size() == analyze::UserActivityFold::max_groups);
+	CHECK(folded.fold.left_out() == 1);
+	CHECK(folded.unpaired() == Counts(0, 0));
+}
+
+TEST_CASE("activities: a trace without activities is an error with the remedy")
+{
+	History history;
+	CHECK_THROWS_WITH(Folded(history, UserActivityBy::process, kernel_events),
+			  "this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
+}
+
+TEST_CASE("activities: a loss in a stream of many processes concerns all that are told in such")
+{
+	History history(2);
+	history.open(1, 0, 9);
+	history.posts(100, a_begin);
+	history.posts(110, a_begin, 0, 9, 1);
+	history.open(0, 200, 7, 1);
+	history.posts(210, b_begin);
+	history.posts(220, b_end);
+	history.posts(230, a_end, 0, 9, 1);
+	std::vector<std::unique_ptr<trace::Stream>> streams;
+	const char *other = GENERATE("user_merged_cpu1", "user_shared");
+	for (const char *name : {"kernel_cpu0", "user_merged_cpu0", other})
+		streams.push_back(samples::stream(name, history.streams[streams.size()].bytes()));
+	trace::Trace trace(samples::description(events), std::move(streams));
+	const analyze::RecordingInfo info = Folded::make_info();
+	analyze::Machine machine(trace, info);
+	analyze::UserActivityFold fold(UserActivityBy::process, trace, machine);
+	machine.add(fold);
+	analyze::fold(trace, machine);
+	fold.finish();
+	CHECK(fold.unpaired().begins == 2);
+	CHECK(fold.unpaired().ends == 1);
+	CHECK(fold.rows().size() == 1);
+}
+
+} // namespace test_user_activities

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What this machine can do for a recording, what that means and how to get what is missing: `monitor doctor`.
+// Reads /proc and /sys and tries the system calls; changes nothing. Called by cmd_doctor.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace monitor::card {
+
+enum class CheckState { good, limited, missing };
+
+struct PreflightCheck {
+	std::string id, value;
+	CheckState state = CheckState::good;
+	std::string meaning; // for a recording
+	std::string remedy;  // empty: nothing to do
+};
+
+std::vector<PreflightCheck> preflight_checks();
+
+// Whether process numbers here are the kernel's own, not those of a container's pid namespace (pid_namespaces(7)).
+bool in_first_pid_namespace();
+
+// Whether all CPUs of this machine have a TSC of constant rate that never stops: according to the flags constant_tsc
+// and nonstop_tsc, or because it is the kernel's own clock, since the kernel abandons a TSC that stops when idle.
+// Always true on arm64, whose counter is architectural.
+bool has_invariant_tsc();
+
+// Whether this kernel excludes interrupt time from a thread's sum_exec_runtime (CONFIG_IRQ_TIME_ACCOUNTING).
+bool kernel_takes_irq_time_out();
+
+} // namespace monitor::card

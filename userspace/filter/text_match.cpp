@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "text_match.h"
+
+#include <algorithm>
+
+namespace monitor::filter {
+namespace {
+
+using Kind = Expression::Kind;
+
+// Whether one character matches the pattern element at `at`; moves `at` past that element.
+bool matches_one(std::string_view pattern, std::size_t &at, char c)
+{
+	const auto byte = static_cast<unsigned char>(c);
+	if (pattern[at] == '?') {
+		++at;
+		return true;
+	}
+	if (pattern[at] == '[') {
+		std::size_t i = at + 1;
+		const bool others = i < pattern.size() && pattern[i] == '!';
+		i += others;
+		bool found = false;
+		for (const std::size_t first = i; i < pattern.size() && (pattern[i] != ']' || i == first);) {
+			const auto from = static_cast<unsigned char>(pattern[i]);
+			auto to = from;
+			if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
+				to = static_cast<unsigned char>(pattern[i + 2]);
+				i += 2;
+			}
+			found = found || (byte >= from && byte <= to);
+			++i;
+		}
+		if (i < pattern.size()) { // else unterminated: a literal [
+			at = i + 1;
+			return found != others;
+		}
+	} else if (pattern[at] == '\\' && at + 1 < pattern.size()) {
+		++at;
+	}
+	return pattern[at++] == c;
+}
+
+} // namespace
+
+bool matches_glob(std::string_view pattern, std::string_view text)
+{
+	// only the last * is retried: the part before it has already matched at its earliest position
+	std::size_t at = 0, i = 0, star = std::string_view::npos, from = 0;
+	while (i < text.size()) {
+		if (at < pattern.size() && pattern[at] == '*') {
+			star = ++at;
+			from = i;
+			continue;
+		}
+		std::size_t after = at;
+		if (at < pattern.size() && matches_one(pattern, after, text[i])) {
+			at = after;
+			++i;
+		} else if (star != std::string_view::npos) {
+			at = star;
+			i = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (at < pattern.size() && pattern[at] == '*')
+		++at;
+	return at == pattern.size();
+}
+
+bool compare_texts(Relation relation, std::string_view a, std::string_view b)
+{
+	switch (relation) {
+	case Relation::equal:
+		return a == b;
+	case Relation::not_equal:
+		return a != b;
+	case Relation::less:
+		return a < b;
+	case Relation::less_equal:
+		return a <= b;
+	case Relation::greater:
+		return a > b;
+	case Relation::greater_equal:
+		return a >= b;
+	}
+	return false;
+}
+
+bool takes_text(const Expression &condition, std::string_view text)
+{
+	const Expression &constant = condition.children[1];
+	if (condition.kind == Kind::glob)
+		return matches_glob(constant.text, text);
+	if (condition.kind == Kind::comparison) {
+		const bool negated = condition.relation == Relation::not_equal;
+		return constant.kind == Kind::text &&
+		       compare_texts(negated ? Relation::equal : condition.relation, text, constant.text);
+	}
+	return std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &element) {
+		if (element.kind == Kind::range)
+			return element.children[0].kind == Kind::text && text >= element.children[0].text &&
+			       text <= element.children[1].text;
+		return element.kind == Kind::text && text == element.text;
+	});
+}
+
+} // namespace monitor::filter

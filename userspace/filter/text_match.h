@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Matches a text against the constants of a condition: == < in {...} ~.
+//
+// Called when a class is compiled, for names and labels, and per event for texts. Texts are compared byte by byte.
+// Invariant: takes time at most proportional to the product of the lengths, whatever the pattern.
+#pragma once
+
+#include <string_view>
+
+#include "expression.h"
+
+namespace monitor::filter {
+
+// Whether the whole text matches the pattern: * any characters, ? one, [a-z] one of these, [!a-z] one of the others,
+// \ the next one literally.
+bool matches_glob(std::string_view pattern, std::string_view text);
+
+// Whether this relation holds between two texts.
+bool compare_texts(Relation relation, std::string_view a, std::string_view b);
+
+// Whether a comparison, glob or set accepts this text as its left side; numbers among its constants accept none. != ,
+// !~ and `not in` are treated as == , ~ and `in`: the caller negates.
+bool takes_text(const Expression &condition, std::string_view text);
+
+} // namespace monitor::filter

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+#include "listing.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <unistd.h>
+
+#include "base/error.h"
+#include "text.h"
+
+namespace monitor::trace {
+namespace {
+
+constexpr std::size_t buffer_bytes = 1u << 18;
+// All of a line except the event's name and fields; includes the thread's name.
+constexpr std::size_t max_head_bytes = 1024;
+constexpr std::size_t max_name_bytes = sizeof(Threads::Name::text) * max_escaped_chars + 4;
+constexpr std::size_t thread_width = 20;
+
+// Pads `from` to `out` to at least `width` characters, with spaces on the right.
+char *pad_right(char *from, char *out, std::size_t width)
+{
+	while (static_cast<std::size_t>(out - from) < width)
+		*out++ = ' ';
+	return out;
+}
+
+char *put_right(char *out, std::string_view text, std::size_t width)
+{
+	for (std::size_t i = text.size(); i < width; ++i)
+		*out++ = ' ';
+	return put(out, text);
+}
+
+} // namespace
+
+Listing::Listing(const Trace &trace, ListingOptions options, int fd)
+    : options_(std::move(options)), threads_(trace), plans_(trace.description().classes().size()),
+      begin_time_(trace.begin_time()), frequency_hz_(trace.description().clock.frequency_hz), fd_(fd)
+{
+	for (const std::string &name : options_.events)
+		if (trace.description().find(name).empty())
+			throw Error("the trace has no event class " + readable(name) +
+				    "; `monitor info` lists those it has, `monitor events` those of each family");
+	if (trace.machines().size() > 1)
+		print_machines(trace.machines());
+	for (const auto &bound : trace.clock_bounds())
+		machine_bounds_.push_back(trace.description().clock.to_ticks(bound.value_or(0)));
+	std::size_t line_bytes = 0;
+	for (const auto &cls : trace.description().classes()) {
+		plans_[cls->index] = compile(*cls);
+		line_bytes = std::max(line_bytes, plans_[cls->index].line_bytes);
+	}
+	for (const auto &stream : trace.streams())
+		stream_wanted_.push_back(options_.cpus.empty() || std::find(options_.cpus.begin(), options_.cpus.end(),
+									    stream->info().cpu) != options_.cpus.end());
+	buffer_.resize(buffer_bytes + line_bytes);
+}
+
+std::size_t Listing::machine_bytes() const
+{
+	std::size_t most = 0;
+	for (const ShortText &machine : machines_)
+		most = std::max(most, machine.room());
+	return most;
+}
+
+void Listing::print_machines(const std::vector<std::string> &names)
+{
+	std::size_t width = 0;
+	for (const std::string &name : names)
+		width = std::max(width, readable(name).size());
+	for (const std::string &name : names) {
+		std::string text = readable(name);
+		text.resize(width, ' ');
+		machines_.emplace_back(options_.json ? ",\"host\":" + json_text(name) : text + ' ');
+	}
+}
+
+// Relative to the previous event, if that is of another machine.
+bool Listing::is_order_known(const Event &event)
+{
+	const std::uint32_t before = std::exchange(last_machine_, event.stream->machine);
+	const std::uint64_t since = event.time - std::exchange(last_time_, event.time);
+	return before == last_machine_ || since > machine_bounds_[before] + machine_bounds_[last_machine_];
+}
+
+Listing::Plan Listing::compile(const EventClass &cls) const
+{
+	Plan plan;
+	plan.name = ShortText(options_.json ? json_text(cls.name) : readable(cls.name));
+	plan.wanted = options_.events.empty() ||
+		      std::find(options_.events.begin(), options_.events.end(), cls.name) != options_.events.end();
+	plan.line_bytes = max_head_bytes + plan.name.room() + machine_bytes();
+	for (const Field &field : cls.fields)
+		if (names_a_thread(field.name) && field.is_integer())
+			plan.pids.emplace_back(cls, field);
+	if (cls.size_bytes == 0) {
+		compile_generic_ctf(cls, plan);
+		return plan;
+	}
+	for (const Field &field : cls.fields) {
+		plan.steps.push_back(compile(field, cls, plan.line_bytes));
+		if (options_.json && plan.steps.size() == 1)
+			plan.steps.back().before.erase(0, 1);
+	}
+	return plan;
+}
+
+void Listing::compile_generic_ctf(const EventClass &cls, Plan &plan) const
+{
+	for (const FieldClass *scope : cls.scopes)
+		if (scope == &cls.payload)
+			plan.payload.emplace_back(*scope, options_.json);
+		else if (scope)
+			plan.contexts.emplace_back(*scope, options_.json);
+}
+
+Listing::Step Listing::compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const
+{
+	Step step;
+	step.before = options_.json ? "," + json_text(field.name) + ":" : " " + readable(field.name) + "=";
+	step.value = FieldRef(cls, field);
+	step.is_signed = field.kind == FieldKind::signed_integer;
+	std::size_t value_bytes = max_number_chars + 2;
+	if (field.kind == FieldKind::text) {
+		step.form = Form::text;
+		value_bytes = field.size_bits / 8 * max_escaped_chars + 2;
+	} else if (names_a_thread(field.name)) {
+		step.form = Form::pid;
+		value_bytes += max_name_bytes;
+	} else if (field.base == 16) {
+		step.form = Form::hex;
+	}
+	if (field.labels) {
+		step.has_labels = step.plain_labels = true;
+		for (const auto &label : field.labels->labels()) {
+			step.plain_labels = step.plain_labels && is_plain(label.text);
+			value_bytes = std::max(value_bytes, label.text.size() * max_escaped_chars + 2);
+		}
+	}
+	line_bytes += step.before.size() + value_bytes;
+	return step;
+}
+
+bool Listing::is_listed(std::int64_t pid) const
+{
+	return std::find(options_.pids.begin(), options_.pids.end(), pid) != options_.pids.end();
+}
+
+bool Listing::wants_pid(const Event &event, const Plan &plan, std::int64_t running) const
+{
+	if (is_listed(running))
+		return true;
+	return std::any_of(plan.pids.begin(), plan.pids.end(), [&](const FieldRef &field) {
+		return field.is_in(event) && is_listed(field.get<std::int64_t>(event));
+	});
+}
+
+void Listing::put_line(const Event &event, std::int64_t running)
+{
+	Plan &plan = plans_[event.cls->index];
+	if (!event.is_token()) {
+		described_.clear();
+		put_generic_ctf(event, plan);
+		buffer_.resize(std::max(buffer_.size(), used_ + plan.line_bytes + described_.size()));
+	}
+	char *const line = buffer_.data() + used_;
+	char *out =
+	    options_.json ? put_json_head(line, event, plan, running) : put_text_head(line, event, plan, running);
+	if (event.is_token()) {
+		if (options_.json)
+			out = put(out, ",\"fields\":{");
+		for (const Step &step : plan.steps)
+			out = put_value(put(out, step.before), event, step);
+		out = put(out, options_.json ? "}}\n" : "\n");
+	} else {
+		out = put(out, described_.view());
+	}
+	used_ += static_cast<std::size_t>(out - line);
+	printed_any_ = true;
+	if (used_ >= buffer_bytes)
+		flush();
+}
+
+void Listing::put_generic_ctf(const Event &event, Plan &plan)
+{
+	std::uint64_t at_bits = event.at_bits;
+	const char *separator = options_.json ? ",\"context\":{" : " ";
+	for (ContextText &context : plan.contexts) {
+		described_.put(std::exchange(separator, options_.json ? "," : " "));
+		context.put(event.view(), at_bits, described_);
+	}
+	if (options_.json)
+		described_.put(plan.contexts.empty() ? ",\"fields\":{" : "},\"fields\":{");
+	else if (!plan.payload.empty())
+		described_.put(" ");
+	for (const FieldText &payload : plan.payload)
+		payload.put(event.view(), at_bits, described_);
+	described_.put(options_.json ? "}}\n" : "\n");
+}
+
+void Listing::split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds)
+{
+	const std::uint64_t ticks = time - std::min(time, begin_time_);
+	if (ticks < second_ticks_ || ticks - second_ticks_ >= frequency_hz_) {
+		second_ = ticks / frequency_hz_;
+		second_ticks_ = second_ * frequency_hz_;
+	}
+	seconds = second_;
+	const std::uint64_t rest = ticks - second_ticks_;
+	if (rest < (std::uint64_t(1) << 34)) // the product fits into 64 bits
+		nanoseconds = static_cast<std::uint32_t>(rest * second_ns / frequency_hz_);
+	else
+		nanoseconds =
+		    static_cast<std::uint32_t>(static_cast<unsigned __int128>(rest) * second_ns / frequency_hz_);
+}
+
+char *Listing::put_name(char *out, const Threads::Name &name) const
+{
+	return name.plain ? put(out, name.view()) : put_quoted(out, name.view());
+}
+
+char *Listing::put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running)
+{
+	std::uint64_t seconds;
+	std::uint32_t nanoseconds;
+	char number[max_number_chars];
+	split_time(event.time, seconds, nanoseconds);
+	if (event.stream->has_times) {
+		out = put_right(out, {number, static_cast<std::size_t>(put_unsigned(number, seconds) - number)}, 4);
+		*out++ = '.';
+		out = put_nanoseconds(out, nanoseconds);
+	} else {
+		out = put_right(out, "-", 14);
+	}
+	*out++ = machines_.empty() || is_order_known(event) ? ' ' : '~';
+	if (!machines_.empty())
+		out = machines_[event.stream->machine].put(out);
+	const bool is_recorder = event.stream->is_recorder();
+	char *const end = event.has_cpu() ? put_unsigned(number, event.cpu()) : put(number, "-");
+	out = put_right(out, {number, static_cast<std::size_t>(end - number)}, 3);
+	*out++ = ' ';
+	char *const thread = out;
+	const Threads::Name *name = threads_.name(running, event.stream->machine);
+	if (is_recorder)
+		*out++ = '-';
+	else
+		out = name ? put_name(out, *name) : put(out, "?");
+	if (running != Threads::unknown) {
+		*out++ = '-';
+		out = put_signed(out, running);
+	}
+	out = pad_right(thread, out, thread_width);
+	*out++ = ' ';
+	return plan.name.put(out);
+}
+
+char *Listing::put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running)
+{
+	std::uint64_t seconds;
+	std::uint32_t nanoseconds;
+	split_time(event.time, seconds, nanoseconds);
+	out = put(out, "{\"time_ns\":");
+	if (!event.stream->has_times)
+		out = put(out, "null");
+	else if (seconds)
+		out = put_nanoseconds(put_unsigned(out, seconds), nanoseconds);
+	else
+		out = put_unsigned(out, nanoseconds);
+	out = put(out, ",\"ticks\":");
+	out = event.stream->has_times ? put_unsigned(out, event.time) : put(out, "null");
+	if (!machines_.empty())
+		out = put(machines_[event.stream->machine].put(out),
+			  is_order_known(event) ? "" : ",\"order_unknown\":true");
+	out = put(out, ",\"cpu\":");
+	out = event.has_cpu() ? put_unsigned(out, event.cpu()) : put(out, "null");
+	out = put_unsigned(put(out, ",\"level\":"), event.level());
+	out = put(out, event.mode() == EDC_MODE_KERNEL ? ",\"mode\":\"kernel\"" : ",\"mode\":\"user\"");
+	out = plan.name.put(put(out, ",\"event\":"));
+	out = put(out, ",\"pid\":");
+	out = running == Threads::unknown ? put(out, "null") : put_signed(out, running);
+	out = put(out, ",\"comm\":");
+	const Threads::Name *name = threads_.name(running, event.stream->machine);
+	return name ? put_json(out, name->view()) : put(out, "null");
+}
+
+char *Listing::put_value(char *out, const Event &event, const Step &step) const
+{
+	if (step.form == Form::text) {
+		const auto text = step.value.get<std::string_view>(event);
+		if (options_.json)
+			return put_json(out, text);
+		return is_plain(text) ? put(out, text) : put_quoted(out, text);
+	}
+	if (step.has_labels) {
+		if (const std::string *label = step.value.label(event)) {
+			if (options_.json)
+				return put_json(out, *label);
+			return step.plain_labels ? put(out, *label) : put(out, readable(*label));
+		}
+	}
+	if (step.form == Form::hex && !options_.json)
+		return put_hex(out, step.value.get(event));
+	out = step.is_signed ? put_signed(out, step.value.get<std::int64_t>(event))
+			     : put_unsigned(out, step.value.get(event));
+	if (step.form != Form::pid || options_.json)
+		return out;
+	if (const Threads::Name *name = threads_.name(step.value.get<std::int64_t>(event), event.stream->machine)) {
+		*out++ = '(';
+		out = put_name(out, *name);
+		*out++ = ')';
+	}
+	return out;
+}
+
+void Listing::flush()
+{
+	for (std::size_t at = 0; at < used_ && !nobody_reads_;) {
+		const ssize_t n = ::write(fd_, buffer_.data() + at, used_ - at);
+		if (n >= 0)
+			at += static_cast<std::size_t>(n);
+		else if (errno == EPIPE)
+			nobody_reads_ = true;
+		else if (errno != EINTR)
+			throw Error(errno, "cannot write the listing");
+	}
+	used_ = 0;
+}
+
+} // namespace monitor::trace
