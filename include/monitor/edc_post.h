@@ -46,7 +46,7 @@ void edc_slow_(struct edc_class *cls, uint32_t arg, uint32_t count, const uint64
 
 #define EDC_WORD_(number)                                 \
 	"movq (" #number " - 1) * 8(%[words]), %%rdx\n\t" \
-	"movq %%rdx, 4096 + " #number " * 8(%%rcx, %%r9, 8)\n\t"
+	"movq %%rdx, %c[blocks] + " #number " * 8(%%rcx, %%r9, 8)\n\t"
 
 enum edc_outcome { EDC_POSTED_, EDC_AGAIN_, EDC_SLOW_ };
 
@@ -57,41 +57,44 @@ enum edc_outcome { EDC_POSTED_, EDC_AGAIN_, EDC_SLOW_ };
 	{                                                                                                            \
 		struct edc_card *card = &edc_card_page_.card;                                                        \
                                                                                                                      \
-		__asm__ goto(EDC_RSEQ_BEGIN_ "movl %%fs:4(%[rseq]), %%ecx\n\t" /* cpu_id */                          \
-					     "cmpl %[rings], %%ecx\n\t"                                              \
-					     "jae %l[slow]\n\t"                                                      \
-					     "imulq %[ring_bytes], %%rcx\n\t"                                        \
-					     "addq %[first], %%rcx\n\t"                                              \
-					     "movq (%%rcx), %%r8\n\t" /* state */                                    \
-					     "movq %%r8, %%r9\n\t"                                                   \
-					     "xorq %[self], %%r9\n\t" /* the position, if we wrote last */           \
-					     "movq %%r9, %%rdx\n\t"                                                  \
-					     "shrq $40, %%rdx\n\t"                                                   \
-					     "jnz %l[slow]\n\t"                                                      \
-					     "leal -1(%%r9), %%edx\n\t" /* a block that is not open has 511 here */  \
-					     "andl $511, %%edx\n\t"                                                  \
-					     "cmpl $510 - " #count ", %%edx\n\t"                                     \
-					     "ja %l[slow]\n\t"                                                       \
-					     "andq %[mask], %%r9\n\t"                                                \
-					     "rdtsc\n\t"                                                             \
-					     "shlq $32, %%rdx\n\t"                                                   \
-					     "orq %%rdx, %%rax\n\t"                                                  \
-					     "movq %%rax, %%rdx\n\t"                                                 \
-					     "subq 8(%%rcx), %%rdx\n\t" /* begin_time */                             \
-					     "shrq $31, %%rdx\n\t"                                                   \
-					     "jnz %l[slow]\n\t" stores "movl %%eax, %%eax\n\t"                       \
-					     "shlq $12, %%rax\n\t"                                                   \
-					     "orq %[head], %%rax\n\t"                                                \
-					     "movq %%rax, 4096(%%rcx, %%r9, 8)\n\t"                                  \
-					     "addq $1 + " #count ", %%r8\n\t"                                        \
-					     "movq %%r8, (%%rcx)\n" /* commits */                                    \
-					     "2:\n\t"                                                                \
-			     :                                                                                       \
-			     : [rseq] "r"(card->rseq), [rings] "m"(card->rings), [ring_bytes] "m"(card->ring_bytes), \
-			       [first] "m"(card->first), [mask] "m"(card->mask), [self] "r"(edc_self_),              \
-			       [head] "r"(head), [words] "r"(words)                                                  \
-			     : "rax", "rcx", "rdx", "r8", "r9", "memory", "cc"                                       \
-			     : again, slow);                                                                         \
+		__asm__ goto(                                                                                        \
+		    EDC_RSEQ_BEGIN_ "movl %%fs:4(%[rseq]), %%ecx\n\t" /* cpu_id */                                   \
+				    "cmpl %[rings], %%ecx\n\t"                                                       \
+				    "jae %l[slow]\n\t"                                                               \
+				    "imulq %[ring_bytes], %%rcx\n\t"                                                 \
+				    "addq %[first], %%rcx\n\t"                                                       \
+				    "movq (%%rcx), %%r8\n\t" /* state */                                             \
+				    "movq %%r8, %%r9\n\t"                                                            \
+				    "xorq %[self], %%r9\n\t" /* the position, if we wrote last */                    \
+				    "movq %%r9, %%rdx\n\t"                                                           \
+				    "shrq %[position_bits], %%rdx\n\t"                                               \
+				    "jnz %l[slow]\n\t"                                                               \
+				    "leal -1(%%r9), %%edx\n\t" /* if no block is open, all ones after the mask */    \
+				    "andl %[word_mask], %%edx\n\t"                                                   \
+				    "cmpl %[last], %%edx\n\t"                                                        \
+				    "ja %l[slow]\n\t"                                                                \
+				    "andq %[mask], %%r9\n\t"                                                         \
+				    "rdtsc\n\t"                                                                      \
+				    "shlq $32, %%rdx\n\t"                                                            \
+				    "orq %%rdx, %%rax\n\t"                                                           \
+				    "movq %%rax, %%rdx\n\t"                                                          \
+				    "subq 8(%%rcx), %%rdx\n\t" /* begin_time */                                      \
+				    "shrq %[max_ticks], %%rdx\n\t"                                                   \
+				    "jnz %l[slow]\n\t" stores "movl %%eax, %%eax\n\t"                                \
+				    "shlq %[time_shift], %%rax\n\t"                                                  \
+				    "orq %[head], %%rax\n\t"                                                         \
+				    "movq %%rax, %c[blocks](%%rcx, %%r9, 8)\n\t"                                     \
+				    "addq $1 + " #count ", %%r8\n\t"                                                 \
+				    "movq %%r8, (%%rcx)\n" /* commits */                                             \
+				    "2:\n\t"                                                                         \
+		    :                                                                                                \
+		    : [rseq] "r"(card->rseq), [rings] "m"(card->rings), [ring_bytes] "m"(card->ring_bytes),          \
+		      [first] "m"(card->first), [mask] "m"(card->mask), [self] "r"(edc_self_), [head] "r"(head),     \
+		      [words] "r"(words), [blocks] "i"(EDC_BLOCK_SIZE), [position_bits] "i"(EDC_USER_POSITION_BITS), \
+		      [word_mask] "i"(EDC_USER_BLOCK_WORDS - 1), [last] "i"(EDC_USER_BLOCK_WORDS - 2 - count),       \
+		      [max_ticks] "i"(EDC_BLOCK_MAX_TICKS_SHIFT), [time_shift] "i"(EDC_TIME_SHIFT)                   \
+		    : "rax", "rcx", "rdx", "r8", "r9", "memory", "cc"                                                \
+		    : again, slow);                                                                                  \
 		return EDC_POSTED_;                                                                                  \
 	again:                                                                                                       \
 		return EDC_AGAIN_;                                                                                   \

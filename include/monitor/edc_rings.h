@@ -104,15 +104,16 @@ static inline enum edc_outcome edc_prepare_(struct edc_card *card, uint32_t cpu,
 			return EDC_AGAIN_;
 	}
 	if (in_block == 0) {
-		end = edc_add_(end, header + 4, now);             /* timestamp_begin */
-		end = edc_add_(end, header + 6, 0);               /* content_size: full */
-		end = edc_add_(end, header + 9, ring->discarded); /* events_discarded */
-		end = edc_add_(end, header + 11, tid);            /* tid */
+		end = edc_add_(end, header + EDC_HEADER_WORD(timestamp_begin), now);
+		end = edc_add_(end, header + EDC_HEADER_WORD(content_size), 0); /* full */
+		end = edc_add_(end, header + EDC_HEADER_WORD(events_discarded), ring->discarded);
+		end = edc_add_(end, header + EDC_HEADER_WORD(tid), tid);
 		end = edc_add_(end, &ring->begin_time, now);
 		position += EDC_USER_HEADER_WORDS;
 	} else if (in_block + words > EDC_USER_BLOCK_WORDS || now - ring->begin_time >= EDC_BLOCK_MAX_TICKS ||
 		   ((state ^ self) >> EDC_USER_POSITION_BITS && in_block + 2 + words > EDC_USER_BLOCK_WORDS)) {
-		end = edc_add_(end, header + 6, in_block * 64); /* left before it was full */
+		end =
+		    edc_add_(end, header + EDC_HEADER_WORD(content_size), in_block * 64); /* left before it was full */
 		position += EDC_USER_BLOCK_WORDS - in_block;
 	} else if ((state ^ self) >> EDC_USER_POSITION_BITS) {
 		end = edc_add_(end, here, edc_token(EDC_ID_THREAD, EDC_MODE_USER, now, 0));

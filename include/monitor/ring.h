@@ -36,7 +36,8 @@
 #define EDC_BLOCK_HEADER 96         /* bytes before the first token */
 
 /* A token this many ticks after the start of its block opens a new block: 32-bit times stay unambiguous. */
-#define EDC_BLOCK_MAX_TICKS (1ull << 31)
+#define EDC_BLOCK_MAX_TICKS_SHIFT 31
+#define EDC_BLOCK_MAX_TICKS (1ull << EDC_BLOCK_MAX_TICKS_SHIFT)
 
 /* CTF packet header and packet context. Sizes in bits, times in ticks of the trace clock. */
 struct edc_block {
@@ -55,6 +56,9 @@ struct edc_block {
 	__u32 tid;              /* the thread that ran when the block was opened */
 	__u32 process;          /* the process that wrote a user ring, else 0 */
 };
+
+/* The header's 64-bit word with this field in it. */
+#define EDC_HEADER_WORD(field) (__builtin_offsetof(struct edc_block, field) / 8)
 
 #define EDC_LEVEL_USER 16
 #define EDC_CPU_UNKNOWN 0xffffffffu

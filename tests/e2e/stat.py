@@ -10,6 +10,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import sys
 
 import e2e
@@ -183,10 +184,22 @@ def tables():
 	e2e.expect(abs(total - other) <= max(5, other // 50), f"--table syscalls has {total} calls, report {other}")
 
 
+def hidden_created(trace):
+	"""A thread that the kernel hides and that no list has: who ran after it is known by the next packet at the earliest,
+	which depends on where a reader began."""
+	text = next((said["text"] for said in trace.statements if said["id"] == "thread_creations"), "0 0 0")
+	kernel, _, tokens = (int(number) for number in re.findall(r"\d+", text)[:3])
+	return kernel > tokens
+
+
 def threads_and_partitions_change_nothing():
 	"""Of a trace of several partitions. Who asks for the names of threads has one partition only."""
-	with e2e.getppid_on_every_cpu():
-		big = e2e.record("big", "--force", "-e", "sched,syscall,irq", "--max-size", "64M", "-d", 30)
+	for _ in range(10):
+		with e2e.getppid_on_every_cpu():
+			big = e2e.record("big", "--force", "-e", "sched,syscall,irq", "--max-size", "64M", "-d", 30)
+		if not hidden_created(big):
+			break
+		print("the kernel created a thread that it hides: recorded again")
 	e2e.expect(big.info()["summary"]["tokens"] > 1_000_000, "the large trace is not large")
 	counted = {row["event"]: row["count"] for row in stat_json("--counts", directory=big.directory)}
 	told = collections.Counter()
