@@ -20,10 +20,11 @@ constexpr std::size_t max_events = 64;
 // If the kernel does not show its events, the category is not checked against them.
 bool has_category(const std::string &category, const std::string &tracepoint)
 {
-	const std::filesystem::path events = "/sys/kernel/tracing/events";
 	std::error_code none;
-	return std::filesystem::exists(events / category / tracepoint, none) ||
-	       (category.find_first_of("/.") == std::string::npos && !std::filesystem::exists(events, none));
+	for (const std::filesystem::path events : {"/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"})
+		if (std::filesystem::exists(events, none))
+			return std::filesystem::exists(events / category / tracepoint, none);
+	return category.find_first_of("/.") == std::string::npos;
 }
 
 ResetEvent parse(const std::string &name)
