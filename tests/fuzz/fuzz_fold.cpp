@@ -9,6 +9,7 @@
 #include "analyze/counter_fold.h"
 #include "analyze/machine.h"
 #include "analyze/user_activities.h"
+#include "monitor/card.h"
 #include "monitor/user_ring.h"
 #include "report/activities_table.h"
 #include "report/measurements_table.h"
@@ -47,11 +48,11 @@ const Shape shapes[] = {
     {"minor_fault", "u16_t user;"},
     {"sync", "u16_t cpu; u64_t monotonic; u64_t realtime; u64_t tai; u64_t width;"},
     {"clock_set", "u16_t set; u64_t from_ns; u64_t base; u32_t whole; u32_t frac;"},
-    {"counters", "u16_t reserved; u64_t a; u64_t b;", 324},
-    {"counters", "u16_t reserved; u64_t enabled; u64_t running; u64_t a; u64_t b;", 332},
-    {"counters", "u16_t reserved; u64_t a;", 325},
-    {"counters", "u16_t reserved; u64_t enabled; u64_t running; u64_t a;", 333},
-    {"thread", "u16_t arg; s32_t pid; s32_t tgid;", 5},
+    {"counters", "u16_t reserved; u64_t a; u64_t b;", EDC_ID_COUNTERS},
+    {"counters", "u16_t reserved; u64_t enabled; u64_t running; u64_t a; u64_t b;", EDC_ID_COUNTERS_SCALED},
+    {"counters", "u16_t reserved; u64_t a;", EDC_ID_COUNTERS + 1},
+    {"counters", "u16_t reserved; u64_t enabled; u64_t running; u64_t a;", EDC_ID_COUNTERS_SCALED + 1},
+    {"thread", "u16_t arg; s32_t pid; s32_t tgid;", EDC_ID_WRITER_THREAD},
     {"a_begin", "u16_t arg;", first_of_programs},
     {"a_end", "u16_t arg; u64_t bytes;", first_of_programs + 1},
     {"b_begin", "range_t arg;", first_of_programs + 2},

@@ -7,7 +7,6 @@ tree had two words for one thing; a new line needs such a reason. The glossary i
 used somewhere. Called by ctest from the top of the tree."""
 import pathlib
 import re
-import subprocess
 import sys
 
 # pattern, what to say instead, files it is about (default: all)
@@ -35,11 +34,10 @@ MAX_TERMS = 40
 
 
 def files():
-	listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False).stdout.split()
-	listed = listed or [str(path) for top in ("bpf", "kmod", "include", "userspace", "tools", "tests", "examples", "Documentation")
-	                    for path in pathlib.Path(top).rglob("*") if path.is_file()]
-	return [name for name in listed if re.search(r"\.(h|hpp|c|cpp|md|1|3|txt|cmake|sh)$", name)
-	        and not name.startswith(("tests/golden/", "tests/style/"))]
+	tops = ("bpf", "kmod", "include", "userspace", "tools", "tests", "examples", "Documentation")
+	found = [str(path) for top in tops for path in sorted(pathlib.Path(top).rglob("*")) if path.is_file()]
+	return [name for name in ["README.md", "CONTRIBUTING.md", *found]
+	        if re.search(r"\.(h|hpp|c|cpp|md|1|3|txt|cmake|sh)$", name) and not name.startswith(("tests/golden/", "tests/style/"))]
 
 
 def terms():
@@ -49,7 +47,7 @@ def terms():
 
 def main():
 	wrong = []
-	every = {name: pathlib.Path(name).read_text(errors="replace") for name in files() if pathlib.Path(name).exists()}
+	every = {name: pathlib.Path(name).read_text(errors="replace") for name in files()}
 	for name, text in every.items():
 		for pattern, instead, about in WORDS:
 			if about and not re.search(about, name):

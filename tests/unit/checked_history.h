@@ -6,30 +6,34 @@
 #include <algorithm>
 
 #include "analyze/check.h"
+#include "monitor/card.h"
 #include "samples.h"
 #include "trace/merge.h"
 
 namespace samples {
 
 inline const std::string checked_events =
-    event_block(1, "sync", "u16_t cpu; u64_t monotonic; u64_t realtime; u64_t tai; u64_t width;") +
-    event_block(2, "clock_set", "u16_t set; u64_t from_ns; u64_t base; u32_t whole; u32_t frac;") +
+    event_block(EDC_ID_SYNC, "sync", "u16_t cpu; u64_t monotonic; u64_t realtime; u64_t tai; u64_t width;") +
+    event_block(EDC_ID_CLOCK_SET, "clock_set", "u16_t set; u64_t from_ns; u64_t base; u32_t whole; u32_t frac;") +
     event_block(
-	3, "thread_state",
+	EDC_ID_THREAD_STATE, "thread_state",
 	"u16_t state; s32_t pid; s32_t tgid; s32_t ppid; u16_t cpu; u16_t syscall; text_t comm[16]; u64_t cgroup; "
 	"u32_t flags; s32_t prio;") +
     event_block(
-	4, "thread_counts",
+	EDC_ID_THREAD_COUNTS, "thread_counts",
 	"u16_t when; s32_t pid; s32_t tgid; u64_t nvcsw; u64_t nivcsw; u64_t sum_exec_runtime; u64_t min_flt; u64_t "
 	"maj_flt; u64_t nr_migrations;") +
-    event_block(5, "thread", "u16_t reserved; s32_t pid; s32_t tgid;") +
-    event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
-    event_block(258, "sched_migrate_task", "u16_t dest_cpu; s32_t pid; u16_t orig_cpu; u16_t prio;") +
-    event_block(259, "sched_wakeup_new",
+    event_block(EDC_ID_WRITER_THREAD, "thread", "u16_t reserved; s32_t pid; s32_t tgid;") +
+    event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    event_block(EDC_ID_SCHED_MIGRATE_TASK, "sched_migrate_task",
+		"u16_t dest_cpu; s32_t pid; u16_t orig_cpu; u16_t prio;") +
+    event_block(EDC_ID_SCHED_WAKEUP_NEW, "sched_wakeup_new",
 		"u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
-    event_block(282, "softirq_entry", "u16_t vec;") + event_block(283, "softirq_exit", "u16_t vec;") +
-    event_block(320, "sys_enter", "u12_t id; abi_t abi;") + event_block(322, "sys_exit", "s16_t ret;") +
-    event_block(360, "cpu_idle", "s16_t state;") + event_block(1024, "mine", "u16_t number;");
+    event_block(EDC_ID_SOFTIRQ_ENTRY, "softirq_entry", "u16_t vec;") +
+    event_block(EDC_ID_SOFTIRQ_EXIT, "softirq_exit", "u16_t vec;") +
+    event_block(EDC_ID_SYS_ENTER, "sys_enter", "u12_t id; abi_t abi;") +
+    event_block(EDC_ID_SYS_EXIT, "sys_exit", "s16_t ret;") + event_block(EDC_ID_CPU_IDLE, "cpu_idle", "s16_t state;") +
+    event_block(1024, "mine", "u16_t number;");
 
 inline std::uint64_t two(std::int32_t first, std::int32_t second)
 {
@@ -75,11 +79,12 @@ public:
 
 	void set(unsigned number, std::uint64_t from_ns, std::uint64_t base, std::uint32_t frac = 0)
 	{
-		recorder().post(from_ns, 2, number, {from_ns, base, 1 | static_cast<std::uint64_t>(frac) << 32});
+		recorder().post(from_ns, EDC_ID_CLOCK_SET, number,
+				{from_ns, base, 1 | static_cast<std::uint64_t>(frac) << 32});
 	}
 	void sync(std::uint64_t time, std::uint64_t monotonic, std::uint64_t width = 40)
 	{
-		recorder().post(time, 1, 0, {monotonic, 0, 0, width});
+		recorder().post(time, EDC_ID_SYNC, 0, {monotonic, 0, 0, width});
 	}
 	// Syncs ten times a second, and a line that is the truth.
 	void steady_clock()
@@ -96,18 +101,18 @@ public:
 	}
 	void switches(std::uint64_t time, std::int32_t prev, std::int32_t next)
 	{
-		kernel(time, 256, 1, {two(prev, next)});
+		kernel(time, EDC_ID_SCHED_SWITCH, 1, {two(prev, next)});
 		++info.end_counts->context_switches;
 	}
 	void call(std::uint64_t enter, std::uint64_t exit)
 	{
-		kernel(enter, 320, 39);
-		kernel(exit, 322);
+		kernel(enter, EDC_ID_SYS_ENTER, 39);
+		kernel(exit, EDC_ID_SYS_EXIT);
 	}
 	void figures(std::uint64_t time, unsigned when, std::uint64_t switched, std::uint64_t ran,
 		     std::uint64_t migrated, std::int32_t tid = thread)
 	{
-		recorder().post(time, 4, when, {two(tid, tid), switched, 0, ran, 0, 0, migrated});
+		recorder().post(time, EDC_ID_THREAD_COUNTS, when, {two(tid, tid), switched, 0, ran, 0, 0, migrated});
 	}
 	void user_event(std::uint64_t time, unsigned number = 0)
 	{

@@ -17,6 +17,7 @@
 #include "analyze/counters_info.h"
 #include "analyze/machine.h"
 #include "base/json.h"
+#include "monitor/card.h"
 #include "samples.h"
 
 namespace counter_history {
@@ -25,10 +26,10 @@ using Json = nlohmann::json;
 using Values = std::vector<std::uint64_t>;
 using List = std::vector<Json>; // braces around one Json would be that Json
 
-inline constexpr unsigned short_id = 324, long_id = 332; // + set
+inline constexpr unsigned short_id = EDC_ID_COUNTERS, long_id = EDC_ID_COUNTERS_SCALED; // + set
 
 inline const std::string events =
-    samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
     samples::event_block(short_id, "counters", "u16_t reserved; u64_t instructions; u64_t clock;") +
     samples::event_block(long_id, "counters",
 			 "u16_t reserved; u64_t enabled; u64_t running; u64_t instructions; u64_t clock;") +
@@ -99,7 +100,7 @@ struct History {
 	}
 	void switches(std::uint32_t cpu, std::uint64_t time, std::uint64_t prev, std::uint64_t next)
 	{
-		streams[cpu].post(time, 256, 1, {prev | next << 32});
+		streams[cpu].post(time, EDC_ID_SCHED_SWITCH, 1, {prev | next << 32});
 	}
 	// A reading of the first set, and the switch that it comes with.
 	void turns(std::uint32_t cpu, std::uint64_t time, std::initializer_list<std::uint64_t> values,

@@ -4,6 +4,7 @@
 
 #include "analyze/clock_bound.h"
 #include "checked_history.h"
+#include "monitor/card.h"
 
 namespace test_check {
 
@@ -21,10 +22,10 @@ CheckedHistory some_history()
 	history.call(2'010'000, 2'020'000);
 	history.user_event(2'030'000, 1);
 	history.switches(3'000'000, 7, 0);
-	history.kernel(3'000'100, 360, 1);
-	history.kernel(4'000'000, 360, 0xffff);
-	history.kernel(4'000'200, 282, 1);
-	history.kernel(4'000'300, 283, 1);
+	history.kernel(3'000'100, EDC_ID_CPU_IDLE, 1);
+	history.kernel(4'000'000, EDC_ID_CPU_IDLE, 0xffff);
+	history.kernel(4'000'200, EDC_ID_SOFTIRQ_ENTRY, 1);
+	history.kernel(4'000'300, EDC_ID_SOFTIRQ_EXIT, 1);
 	history.switches(4'000'400, 0, 7);
 	history.user_event(4'050'000, 2);
 	history.switches(5'000'000, 7, 0);
@@ -47,16 +48,17 @@ TEST_CASE("check: conservation, class by class")
 {
 	for (const int change : {-1, 1}) {
 		CheckedHistory history = some_history();
-		history.counts(282).seen += static_cast<std::uint64_t>(change);
+		history.counts(EDC_ID_SOFTIRQ_ENTRY).seen += static_cast<std::uint64_t>(change);
 		CHECK(history.failures().starts_with("conservation: softirq_entry (282): "));
 	}
 	CheckedHistory unknown = some_history(); // a class that no probe counted
-	std::erase_if(unknown.info.classes, [](const analyze::ClassCounts &counts) { return counts.id == 282; });
+	std::erase_if(unknown.info.classes,
+		      [](const analyze::ClassCounts &counts) { return counts.id == EDC_ID_SOFTIRQ_ENTRY; });
 	CHECK(unknown.said("conservation") == "FAILS class 282: 1 tokens in blocks that no probe counted");
 	CheckedHistory filtered = some_history();
-	filtered.counts(282).seen += 3;
-	filtered.counts(282).filtered += 2;
-	filtered.counts(282).too_deep += 1;
+	filtered.counts(EDC_ID_SOFTIRQ_ENTRY).seen += 3;
+	filtered.counts(EDC_ID_SOFTIRQ_ENTRY).filtered += 2;
+	filtered.counts(EDC_ID_SOFTIRQ_ENTRY).too_deep += 1;
 	CHECK(filtered.holds("conservation"));
 }
 
@@ -64,8 +66,8 @@ TEST_CASE("check: what the rings discarded is what the streams tell of, neither 
 {
 	const auto lossy = [](std::uint64_t refused, std::uint64_t discarded) {
 		CheckedHistory history = some_history();
-		history.counts(282).seen += refused;
-		history.counts(282).discarded = refused;
+		history.counts(EDC_ID_SOFTIRQ_ENTRY).seen += refused;
+		history.counts(EDC_ID_SOFTIRQ_ENTRY).discarded = refused;
 		history.streams[1].open(6'000'000, discarded);
 		return history;
 	};
@@ -96,7 +98,7 @@ TEST_CASE("check: of a thousand times one may be clamped")
 	for (std::uint64_t i = 0; i < 2000; ++i) {
 		if (history.streams[1].room() < 32)
 			history.streams[1].open(6'000'000 + i * 100);
-		history.kernel(6'000'000 + i * 100, 282 + i % 2, 1);
+		history.kernel(6'000'000 + i * 100, EDC_ID_SOFTIRQ_ENTRY + i % 2, 1);
 	}
 	history.info.clamped = 2;
 	CHECK(history.failures() == "");
@@ -168,12 +170,12 @@ TEST_CASE("check: a thread posts where it runs, and not within a system call")
 TEST_CASE("check: idle states alternate")
 {
 	CheckedHistory history = some_history();
-	history.kernel(5'000'100, 360, 1);
+	history.kernel(5'000'100, EDC_ID_CPU_IDLE, 1);
 	CHECK(history.holds("idle_states"));
-	history.kernel(5'000'200, 360, 2); // what ended the first is missing
+	history.kernel(5'000'200, EDC_ID_CPU_IDLE, 2); // what ended the first is missing
 	CHECK(history.said("idle_states").starts_with("FAILS"));
 	CheckedHistory exits = some_history();
-	exits.kernel(5'000'100, 360, 0xffff); // what began the second is missing
+	exits.kernel(5'000'100, EDC_ID_CPU_IDLE, 0xffff); // what began the second is missing
 	CHECK(exits.said("idle_states").starts_with("FAILS"));
 	CheckedHistory none;
 	none.steady_clock();
@@ -214,7 +216,7 @@ TEST_CASE("check: totals of the kernel, and what a hidden thread leaves of them"
 	CHECK(thread_creations.fails("thread_creations"));
 
 	CheckedHistory hidden = some_history();
-	hidden.recorder().post(801'000'001, 3, 0,
+	hidden.recorder().post(801'000'001, EDC_ID_THREAD_STATE, 0,
 			       {samples::two(20, 20), samples::two(1, 0xfff0000), 0, 0, 0, EDC_THREAD_HIDDEN});
 	CHECK(hidden.said("context_switches").starts_with("not checked"));
 	hidden.info.end_counts->context_switches += 5; // its own have no tokens
@@ -231,7 +233,7 @@ TEST_CASE("check: migrations by the threads' own counters")
 		history.sync(1'000'000, 1'000'000);
 		history.figures(1'500'000, EDC_WHEN_START, 0, 0, 5);
 		history.sync(101'000'000, 101'000'000);
-		history.kernel(102'000'000, 258, dest, {samples::two(7, 120 << 16)});
+		history.kernel(102'000'000, EDC_ID_SCHED_MIGRATE_TASK, dest, {samples::two(7, 120 << 16)});
 		history.figures(103'000'000, EDC_WHEN_END, 0, 0, 5 + kernel);
 		history.sync(201'000'000, 201'000'000);
 		return history;
@@ -289,6 +291,14 @@ TEST_CASE("check: two threads may be off by what a CPU that stands still moves, 
 	CHECK(turns(100'000'000, {60 * ms, -60 * ms, 0, 0}).fails("thread_cpu_time"));
 	CHECK(turns(100'000'000, {30 * ms, 0, 0, 0}).fails("total_cpu_time"));
 	CHECK(turns(100'000'000, {30 * ms, 0, 0, 0}).fails("thread_cpu_time"));
+	const auto stolen = [](std::int64_t off) {
+		CheckedHistory history = turns(100'000'000, {off, 0, 0, 0});
+		history.info.start_counts->steal_ns = {0};
+		history.info.end_counts->steal_ns = {10'000'000}; // in ticks, so it may have been 20 ms
+		return history.fails("total_cpu_time");
+	};
+	CHECK_FALSE(stolen(18 * ms));
+	CHECK(stolen(30 * ms));
 }
 
 TEST_CASE("check: what the tolerance covers is not checked")
@@ -304,7 +314,7 @@ TEST_CASE("check: events that nothing else counts are said")
 {
 	CheckedHistory history = some_history();
 	CHECK(history.said("unwitnessed") == "none");
-	history.info.classes.push_back({257, "sched_waking", "sched", 0, 0, 0, 0});
+	history.info.classes.push_back({EDC_ID_SCHED_WAKING, "sched_waking", "sched", 0, 0, 0, 0});
 	CHECK(history.said("unwitnessed").starts_with("not witnessed 0 events that only the probes count"));
 }
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "counter_history.h"
+#include "monitor/card.h"
 
 namespace test_counters_info {
 
@@ -39,8 +40,8 @@ TEST_CASE("counters info: what is written is read")
 	CHECK(info.counters[1].set == 0);
 	CHECK(info.counters[2].set == 1);
 	REQUIRE(info.sets.size() == 2);
-	CHECK(info.sets[1].id == 325);
-	CHECK(info.sets[1].scaled_id == 333);
+	CHECK(info.sets[1].id == short_id + 1);
+	CHECK(info.sets[1].scaled_id == long_id + 1);
 	CHECK(info.sets[1].first == 2);
 	CHECK(info.sets[1].count == 1);
 	REQUIRE(info.measurements.size() == 1);
@@ -191,7 +192,7 @@ TEST_CASE("counters info: an event class without the fields that are named count
 	Folded folded(history, json);
 	CHECK(folded.balances({0, 0, 0}));
 	CHECK(folded.all_cpus().ticks == Values{100, 0});
-	json["sets"][0]["id"] = 256; // that of the switches
+	json["sets"][0]["id"] = unsigned{EDC_ID_SCHED_SWITCH}; // that of the switches
 	CHECK(Folded(history, json).balances({0, 0, 0}));
 	json["sets"][0]["id"] = 4095;
 	CHECK(Folded(history, json).fold.parts().empty());

@@ -4,6 +4,7 @@
 
 #include "filter/text_match.h"
 #include "filter_events.h"
+#include "monitor/card.h"
 
 namespace test_filter {
 
@@ -300,7 +301,7 @@ TEST_CASE("filter: the running thread and its name")
 	const auto word_of = [](const char *text) { return FilterEvents::word(text); };
 	writers[0].post(101, 257, 0, {7, word_of("make") << 32, word_of("make") >> 32, 0});
 	const std::string classes =
-	    samples::event_block(256, "sched_switch", "u16_t s; s32_t prev_pid; s32_t next_pid;") +
+	    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t s; s32_t prev_pid; s32_t next_pid;") +
 	    samples::event_block(257, "task_rename", "u16_t a; s32_t pid; s32_t b; text_t newcomm[16];");
 	const monitor::trace::Trace trace = samples::trace(writers, classes);
 	monitor::trace::Threads threads(trace);

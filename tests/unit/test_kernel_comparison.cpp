@@ -4,6 +4,7 @@
 
 #include "analyze/kernel_comparison.h"
 #include "analyze/kernel_totals.h"
+#include "monitor/card.h"
 #include "samples.h"
 #include "trace/merge.h"
 
@@ -15,14 +16,15 @@ using analyze::Verdict;
 namespace {
 
 const std::string events =
-    samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
-    samples::event_block(259, "sched_wakeup_new",
+    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(EDC_ID_SCHED_WAKEUP_NEW, "sched_wakeup_new",
 			 "u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
-    samples::event_block(260, "sched_process_exec", "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
-    samples::event_block(263, "thread_counts",
+    samples::event_block(EDC_ID_SCHED_PROCESS_EXEC, "sched_process_exec",
+			 "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
+    samples::event_block(EDC_ID_EXIT_COUNTS, "thread_counts",
 			 "u16_t when; s32_t pid; s32_t tgid; u64_t nvcsw; u64_t nivcsw; u64_t sum_exec_runtime; u64_t "
 			 "min_flt; u64_t maj_flt;") +
-    samples::event_block(320, "sys_enter", "u12_t id; abi_t abi;");
+    samples::event_block(EDC_ID_SYS_ENTER, "sys_enter", "u12_t id; abi_t abi;");
 
 std::uint64_t pair(std::uint32_t first, std::uint32_t second)
 {
@@ -64,13 +66,13 @@ TEST_CASE("kernel comparison: a CPU's first token after a reading may be of a sw
 	for (samples::StreamWriter &cpu : cpus)
 		cpu.open(50);
 	for (const std::uint64_t time : {200u, 300u})
-		cpus[0].post(time, 256, 1, {pair(time == 200 ? 0 : 7, time == 200 ? 7 : 0)});
-	cpus[1].post(150, 320, 39);
-	cpus[1].post(900, 320, 39);
+		cpus[0].post(time, EDC_ID_SCHED_SWITCH, 1, {pair(time == 200 ? 0 : 7, time == 200 ? 7 : 0)});
+	cpus[1].post(150, EDC_ID_SYS_ENTER, 39);
+	cpus[1].post(900, EDC_ID_SYS_ENTER, 39);
 	const bool between = GENERATE(false, true);
 	if (between)
-		cpus[1].post(2000, 320, 39);
-	cpus[1].post(900'000, 256, 1, {pair(9, 0)}); // a virtual CPU stood still
+		cpus[1].post(2000, EDC_ID_SYS_ENTER, 39);
+	cpus[1].post(900'000, EDC_ID_SCHED_SWITCH, 1, {pair(9, 0)}); // a virtual CPU stood still
 	CHECK(judged(cpus, 2, "context_switches").verdict == Verdict::holds);
 	CHECK(judged(cpus, 3, "context_switches").verdict == (between ? Verdict::fails : Verdict::holds));
 	CHECK(judged(cpus, 4, "context_switches").verdict == Verdict::fails);
@@ -83,18 +85,18 @@ TEST_CASE("kernel comparison: the kernel's figures stay those of the thread that
 	std::vector<samples::StreamWriter> cpus{{0, 0}, {1, 0}};
 	for (samples::StreamWriter &cpu : cpus)
 		cpu.open(150);
-	cpus[0].post(160, 259, 0, {pair(7, 7), pair(1, 120), 0x61, 0});
-	cpus[0].post(161, 259, 0, {pair(8, 7), pair(7, 120), 0x61, 0});
-	cpus[0].post(170, 256, 0, {pair(0, 8)});
-	cpus[1].post(171, 256, 0, {pair(0, 7)});
+	cpus[0].post(160, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(7, 7), pair(1, 120), 0x61, 0});
+	cpus[0].post(161, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(8, 7), pair(7, 120), 0x61, 0});
+	cpus[0].post(170, EDC_ID_SCHED_SWITCH, 0, {pair(0, 8)});
+	cpus[1].post(171, EDC_ID_SCHED_SWITCH, 0, {pair(0, 7)});
 	for (const std::uint64_t time : {200u, 220u, 240u, 260u})
-		cpus[1].post(time, 256, 1, {time % 40 ? pair(0, 7) : pair(7, 0)});
+		cpus[1].post(time, EDC_ID_SCHED_SWITCH, 1, {time % 40 ? pair(0, 7) : pair(7, 0)});
 	const std::uint64_t end_of_leader = GENERATE(300u, 500u);
-	cpus[1].post(end_of_leader, 256, 16, {pair(8, 0)});
-	cpus[1].post(end_of_leader + 1, 263, 2, {pair(8, 7), 3, 0, 100, 0, 0});
-	cpus[0].post(400, 260, 0, {pair(7, 8), 0x62, 0});
-	cpus[0].post(600, 256, 16, {pair(7, 0)});
-	cpus[0].post(601, 263, 2, {pair(7, 7), 1, 0, 430, 0, 0});
+	cpus[1].post(end_of_leader, EDC_ID_SCHED_SWITCH, 16, {pair(8, 0)});
+	cpus[1].post(end_of_leader + 1, EDC_ID_EXIT_COUNTS, 2, {pair(8, 7), 3, 0, 100, 0, 0});
+	cpus[0].post(400, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 8), 0x62, 0});
+	cpus[0].post(600, EDC_ID_SCHED_SWITCH, 16, {pair(7, 0)});
+	cpus[0].post(601, EDC_ID_EXIT_COUNTS, 2, {pair(7, 7), 1, 0, 430, 0, 0});
 	const analyze::Statement said = judged(cpus, 9, "thread_switches");
 	INFO(said.text);
 	CHECK(said.verdict == Verdict::holds);

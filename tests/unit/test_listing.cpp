@@ -45,9 +45,10 @@ std::string printed(Trace &trace, const ListingOptions &options = {})
 	return text;
 }
 
-const std::string sched = samples::event_block(256, "sched_switch", "u16_t s; s32_t prev_pid; s32_t next_pid;") +
-			  samples::event_block(257, "task_rename", "u16_t a; s32_t pid; s32_t b; text_t newcomm[16];") +
-			  samples::event_block(258, "mark", "x16_t arg;");
+const std::string sched =
+    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t s; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(257, "task_rename", "u16_t a; s32_t pid; s32_t b; text_t newcomm[16];") +
+    samples::event_block(258, "mark", "x16_t arg;");
 
 } // namespace
 
@@ -110,7 +111,7 @@ TEST_CASE("listing: names and the running thread, until a gap")
 	writer.open(1000000000).tid = 5;
 	writer.post(1000000000, 258, 255);
 	writer.post(1000000001, 257, 0, {std::uint64_t(7), name, 0});
-	writer.post(1000000002, 256, 0, {5 | std::uint64_t(7) << 32});
+	writer.post(1000000002, EDC_ID_SCHED_SWITCH, 0, {5 | std::uint64_t(7) << 32});
 	writer.post(2500000003, 258, 1);
 	writer.open(3000000000, 1).tid = 0;
 	writer.post(3000000000, 258, 2);
@@ -139,7 +140,7 @@ TEST_CASE("listing: names and the running thread, until a gap")
 TEST_CASE("listing: a hidden thread's time ends with the next token that shows it")
 {
 	const std::string events =
-	    samples::event_block(256, "sched_switch", "u16_t s; s32_t prev_pid; s32_t next_pid;") +
+	    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t s; s32_t prev_pid; s32_t next_pid;") +
 	    samples::event_block(257, "thread_state", "u16_t s; s32_t pid; u32_t flags; text_t comm[16];") +
 	    samples::event_block(258, "sys_enter", "u16_t id;") + samples::event_block(259, "irq_entry", "u16_t irq;");
 	std::vector<StreamWriter> writers = {{0, 0}};
@@ -148,10 +149,10 @@ TEST_CASE("listing: a hidden thread's time ends with the next token that shows i
 	std::memcpy(&name, "init\0\0\0\0", 8);
 	writer.open(1000).tid = 5;
 	writer.post(1000, 257, 0, {9 | std::uint64_t(EDC_THREAD_HIDDEN) << 32, name, 0});
-	writer.post(1001, 256, 0, {5 | std::uint64_t(9) << 32});
+	writer.post(1001, EDC_ID_SCHED_SWITCH, 0, {5 | std::uint64_t(9) << 32});
 	writer.post(1002, 259, 3); // an interrupt says nothing of who runs
 	writer.post(1003, 258, 4); // a call does: not the hidden one
-	writer.post(1004, 256, 0, {5 | std::uint64_t(9) << 32});
+	writer.post(1004, EDC_ID_SCHED_SWITCH, 0, {5 | std::uint64_t(9) << 32});
 	writer.open(2000).tid = 6; // and so does a packet
 	writer.post(2000, 259, 3);
 	Trace trace = samples::trace(writers, events);

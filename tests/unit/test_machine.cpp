@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "analyze/machine.h"
+#include "monitor/card.h"
 #include "samples.h"
 
 namespace test_machine {
@@ -16,21 +17,24 @@ using analyze::Mode;
 namespace {
 
 const std::string events =
-    samples::event_block(3, "thread_state",
+    samples::event_block(EDC_ID_THREAD_STATE, "thread_state",
 			 "u16_t state; s32_t pid; s32_t tgid; s32_t ppid; u32_t cpu; u32_t syscall; u32_t flags;") +
-    samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
-    samples::event_block(257, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
-    samples::event_block(259, "sched_wakeup_new",
+    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(EDC_ID_SCHED_WAKING, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
+    samples::event_block(EDC_ID_SCHED_WAKEUP_NEW, "sched_wakeup_new",
 			 "u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
-    samples::event_block(260, "sched_process_exec", "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
-    samples::event_block(264, "cgroup_attach_task", "u16_t threadgroup; s32_t pid; s32_t dst_level; u64_t dst_id;") +
-    samples::event_block(280, "irq_handler_entry", "u16_t irq;") +
-    samples::event_block(281, "irq_handler_exit", "u16_t irq;") +
-    samples::event_block(282, "softirq_entry", "u16_t vec;") + samples::event_block(283, "softirq_exit", "u16_t vec;") +
-    samples::event_block(320, "sys_enter", "u12_t id; abi_t abi;") +
-    samples::event_block(322, "sys_exit", "s16_t ret;") +
-    samples::event_block(340, "page_fault_user", "x16_t error_code; x64_t address;") +
-    samples::event_block(342, "minor_fault", "u16_t user;");
+    samples::event_block(EDC_ID_SCHED_PROCESS_EXEC, "sched_process_exec",
+			 "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
+    samples::event_block(EDC_ID_CGROUP_ATTACH_TASK, "cgroup_attach_task",
+			 "u16_t threadgroup; s32_t pid; s32_t dst_level; u64_t dst_id;") +
+    samples::event_block(EDC_ID_IRQ_HANDLER_ENTRY, "irq_handler_entry", "u16_t irq;") +
+    samples::event_block(EDC_ID_IRQ_HANDLER_EXIT, "irq_handler_exit", "u16_t irq;") +
+    samples::event_block(EDC_ID_SOFTIRQ_ENTRY, "softirq_entry", "u16_t vec;") +
+    samples::event_block(EDC_ID_SOFTIRQ_EXIT, "softirq_exit", "u16_t vec;") +
+    samples::event_block(EDC_ID_SYS_ENTER, "sys_enter", "u12_t id; abi_t abi;") +
+    samples::event_block(EDC_ID_SYS_EXIT, "sys_exit", "s16_t ret;") +
+    samples::event_block(EDC_ID_PAGE_FAULT_USER, "page_fault_user", "x16_t error_code; x64_t address;") +
+    samples::event_block(EDC_ID_MINOR_FAULT, "minor_fault", "u16_t user;");
 
 constexpr std::uint64_t sleeping = 1, running = 0, dead = 16;
 
@@ -53,20 +57,20 @@ struct History {
 	}
 	void switches(std::uint32_t on, std::uint64_t time, std::int32_t prev, std::uint64_t state, std::int32_t next)
 	{
-		cpu(on).post(time, 256, static_cast<unsigned>(state), {pair(prev, next)});
+		cpu(on).post(time, EDC_ID_SCHED_SWITCH, static_cast<unsigned>(state), {pair(prev, next)});
 	}
 	void wakes(std::uint32_t on, std::uint64_t time, std::int32_t tid)
 	{
-		cpu(on).post(time, 257, 0, {pair(tid, 120)});
+		cpu(on).post(time, EDC_ID_SCHED_WAKING, 0, {pair(tid, 120)});
 	}
 	void posts(std::uint32_t on, std::uint64_t time, unsigned id, unsigned arg = 0) { cpu(on).post(time, id, arg); }
-	void fault(std::uint32_t on, std::uint64_t time) { cpu(on).post(time, 340, 6, {0x1000}); }
+	void fault(std::uint32_t on, std::uint64_t time) { cpu(on).post(time, EDC_ID_PAGE_FAULT_USER, 6, {0x1000}); }
 	// What the recorder says of a thread at the start.
 	void lists(std::uint64_t time, std::int32_t tid, std::uint64_t state, std::uint32_t call, std::uint32_t flags)
 	{
 		if (!std::exchange(has_list, true))
 			list.open(0);
-		list.post(time, 3, static_cast<unsigned>(state),
+		list.post(time, EDC_ID_THREAD_STATE, static_cast<unsigned>(state),
 			  {pair(tid, tid), pair(1, 0), static_cast<std::uint64_t>(flags) << 32 | call});
 	}
 	std::vector<samples::StreamWriter> &all()
@@ -143,9 +147,9 @@ TEST_CASE("machine: user, kernel and idle time of one thread")
 {
 	History history;
 	history.switches(0, 100, 0, running, 7);
-	history.posts(0, 150, 322, 0);  // what it did before is unknown
-	history.posts(0, 250, 320, 39); // 100 in user mode
-	history.posts(0, 280, 322, 5);  // 30 in the call
+	history.posts(0, 150, EDC_ID_SYS_EXIT, 0);   // what it did before is unknown
+	history.posts(0, 250, EDC_ID_SYS_ENTER, 39); // 100 in user mode
+	history.posts(0, 280, EDC_ID_SYS_EXIT, 5);   // 30 in the call
 	history.switches(0, 300, 7, sleeping, 0);
 	Folded folded(history, 100, 1000);
 	const analyze::Usage &usage = folded.thread(7).usage;
@@ -162,12 +166,12 @@ TEST_CASE("machine: a fault is kernel time if it completes, unattributed if nobo
 {
 	History history;
 	history.switches(0, 10, 0, running, 7);
-	history.posts(0, 10, 322);
+	history.posts(0, 10, EDC_ID_SYS_EXIT);
 	history.fault(0, 110);
-	history.posts(0, 150, 342, 1); // completed: 40 in the kernel
+	history.posts(0, 150, EDC_ID_MINOR_FAULT, 1); // completed: 40 in the kernel
 	history.fault(0, 200);
-	history.posts(0, 260, 320, 1); // never completed: 60
-	history.posts(0, 270, 322);
+	history.posts(0, 260, EDC_ID_SYS_ENTER, 1); // never completed: 60
+	history.posts(0, 270, EDC_ID_SYS_EXIT);
 	history.switches(0, 300, 7, dead, 0);
 	Folded folded(history, 10, 300);
 	const analyze::Usage &usage = folded.thread(7).usage;
@@ -195,12 +199,12 @@ TEST_CASE("machine: interrupts nest, and wake sleepers in their own name")
 {
 	History history;
 	history.switches(0, 0, 0, running, 7);
-	history.posts(0, 0, 322);
-	history.posts(0, 100, 282, 1); // softirq
-	history.posts(0, 110, 280, 5); // an interrupt in it
+	history.posts(0, 0, EDC_ID_SYS_EXIT);
+	history.posts(0, 100, EDC_ID_SOFTIRQ_ENTRY, 1);     // softirq
+	history.posts(0, 110, EDC_ID_IRQ_HANDLER_ENTRY, 5); // an interrupt in it
 	history.wakes(0, 120, 9);
-	history.posts(0, 130, 281, 5);
-	history.posts(0, 140, 283, 1);
+	history.posts(0, 130, EDC_ID_IRQ_HANDLER_EXIT, 5);
+	history.posts(0, 140, EDC_ID_SOFTIRQ_EXIT, 1);
 	history.switches(0, 200, 7, running, 9);
 	history.switches(0, 300, 9, sleeping, 7);
 	Folded folded(history, 0, 400);
@@ -218,7 +222,7 @@ TEST_CASE("machine: who woke whom, and a waking that overtakes the sleep")
 	History history;
 	history.switches(0, 0, 0, running, 7);
 	history.switches(1, 0, 0, running, 9);
-	history.posts(0, 10, 320, 230);
+	history.posts(0, 10, EDC_ID_SYS_ENTER, 230);
 	history.switches(0, 20, 7, sleeping, 0);
 	history.wakes(1, 120, 7); // by 9 on the other CPU
 	history.switches(0, 150, 0, running, 7);
@@ -237,11 +241,11 @@ TEST_CASE("machine: after a loss everything is unknown, and the packet tells who
 	History history;
 	samples::StreamWriter &cpu = history.cpu(0);
 	history.switches(0, 100, 0, running, 7);
-	history.posts(0, 100, 322);
-	history.posts(0, 200, 320, 1);
+	history.posts(0, 100, EDC_ID_SYS_EXIT);
+	history.posts(0, 200, EDC_ID_SYS_ENTER, 1);
 	cpu.open(500, 3).tid = 8; // three tokens were discarded between 200 and 500
-	history.posts(0, 500, 322);
-	history.posts(0, 600, 320, 2);
+	history.posts(0, 500, EDC_ID_SYS_EXIT);
+	history.posts(0, 600, EDC_ID_SYS_ENTER, 2);
 	history.switches(0, 700, 8, sleeping, 7);
 	Folded folded(history, 100, 800);
 	CHECK(folded.thread(7).usage[Mode::user] == 100);
@@ -258,8 +262,8 @@ TEST_CASE("machine: the first packet tells who runs before any switch does")
 {
 	History history;
 	history.cpu(0).open(100).tid = 7;
-	history.posts(0, 120, 322);
-	history.posts(0, 200, 320, 39);
+	history.posts(0, 120, EDC_ID_SYS_EXIT);
+	history.posts(0, 200, EDC_ID_SYS_ENTER, 39);
 	Folded folded(history, 100, 300);
 	CHECK(folded.thread(7).usage[Mode::unknown] == 20);
 	CHECK(folded.thread(7).usage[Mode::user] == 80);
@@ -283,10 +287,10 @@ TEST_CASE("machine: what contradicts itself is told")
 {
 	History history;
 	history.switches(0, 0, 0, running, 7);
-	history.posts(0, 10, 322);
-	history.posts(0, 20, 322); // an exit without an entry
-	history.posts(0, 30, 320, 1);
-	history.posts(0, 40, 320, 1); // an entry without an exit
+	history.posts(0, 10, EDC_ID_SYS_EXIT);
+	history.posts(0, 20, EDC_ID_SYS_EXIT); // an exit without an entry
+	history.posts(0, 30, EDC_ID_SYS_ENTER, 1);
+	history.posts(0, 40, EDC_ID_SYS_ENTER, 1); // an entry without an exit
 	history.switches(1, 0, 0, running, 8);
 	history.switches(1, 50, 8, sleeping, 7); // 7 runs on CPU 0
 	history.switches(0, 60, 9, sleeping, 0); // 9 did not run there
@@ -302,14 +306,14 @@ TEST_CASE("machine: a number is used again by another thread, and exec by a thre
 	History history;
 	samples::StreamWriter &cpu = history.cpu(0);
 	const std::uint64_t name = 0x61; // "a"
-	cpu.post(10, 259, 0, {pair(7, 7), pair(1, 120), name, 0});
+	cpu.post(10, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(7, 7), pair(1, 120), name, 0});
 	history.switches(0, 20, 0, running, 7);
 	history.switches(0, 50, 7, dead, 0);
-	cpu.post(60, 259, 0, {pair(7, 7), pair(1, 120), name + 1, 0});
+	cpu.post(60, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(7, 7), pair(1, 120), name + 1, 0});
 	history.switches(0, 70, 0, running, 7);
-	cpu.post(75, 259, 0, {pair(8, 7), pair(7, 120), name, 0});
+	cpu.post(75, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(8, 7), pair(7, 120), name, 0});
 	history.switches(0, 80, 7, running, 8);
-	cpu.post(90, 260, 0, {pair(7, 8), name + 2, 0}); // thread 8 execs and becomes 7
+	cpu.post(90, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 8), name + 2, 0}); // thread 8 execs and becomes 7
 	history.switches(0, 100, 7, dead, 0);
 	Folded folded(history, 0, 100);
 	REQUIRE(folded.machine.threads().size() >= 4);
@@ -330,22 +334,22 @@ TEST_CASE("machine: a thread takes over its leader's number before a token says 
 	History history;
 	samples::StreamWriter &cpu = history.cpu(0);
 	for (std::int32_t tid : {7, 8})
-		cpu.post(10, 259, 0, {pair(tid, 7), pair(1, 120), 0x61, 0});
+		cpu.post(10, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(tid, 7), pair(1, 120), 0x61, 0});
 	history.switches(0, 20, 0, running, 8);
 	history.switches(1, 20, 0, running, 7);
-	history.posts(0, 30, 320, 59);
-	history.posts(1, 30, 322, 0); // in user mode
-	if (order == 0) {             // thread 8 is preempted
+	history.posts(0, 30, EDC_ID_SYS_ENTER, 59);
+	history.posts(1, 30, EDC_ID_SYS_EXIT, 0); // in user mode
+	if (order == 0) {                         // thread 8 is preempted
 		history.switches(0, 40, 7, running, 0);
 		history.wakes(1, 44, 7);
 		history.switches(0, 45, 0, running, 7);
 	}
 	if (order < 2)
 		history.switches(1, 50, 8, dead, 0); // the old leader
-	cpu.post(60, 260, 0, {pair(7, 8), 0x63, 0});
+	cpu.post(60, EDC_ID_SCHED_PROCESS_EXEC, 0, {pair(7, 8), 0x63, 0});
 	if (order == 2)
 		history.switches(1, 65, 8, dead, 0);
-	history.posts(0, 70, 322, 0);
+	history.posts(0, 70, EDC_ID_SYS_EXIT, 0);
 	history.switches(0, 80, 7, sleeping, 0);
 	Folded folded(history, 0, 100);
 	const std::vector<std::string> told = {"call 7 59 40 0", "blocked 7 80-100 by -1"};
@@ -360,7 +364,8 @@ TEST_CASE("machine: of a thread that -p left out only the switches are known, wh
 	History history;
 	history.switches(0, 20, 0, running, 7);
 	history.switches(0, 60, 7, sleeping, 0);
-	history.cpu(0).post(65, 259, 0, {pair(8, 8), pair(7, 120), 0x61, 0}); // and its child, from its creation on
+	history.cpu(0).post(65, EDC_ID_SCHED_WAKEUP_NEW, 0,
+			    {pair(8, 8), pair(7, 120), 0x61, 0}); // and its child, from its creation on
 	history.switches(0, 70, 0, running, 8);
 	history.switches(0, 80, 8, sleeping, 0);
 	history.lists(5, 7, sleeping, 35, EDC_THREAD_FILTERED);
@@ -377,9 +382,9 @@ TEST_CASE("machine: what runs where a hidden thread was switched in is unknown u
 	history.lists(5, 9, sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
 	history.lists(6, 7, sleeping, 35, 0);
 	history.switches(0, 20, 0, running, 9);
-	history.posts(0, 40, 280, 3); // of the interrupt it is known that it is none of its time
-	history.posts(0, 45, 281, 3);
-	history.posts(0, 60, 322, 0); // thread 7 took the CPU from it at some time
+	history.posts(0, 40, EDC_ID_IRQ_HANDLER_ENTRY, 3); // of the interrupt it is known that it is none of its time
+	history.posts(0, 45, EDC_ID_IRQ_HANDLER_EXIT, 3);
+	history.posts(0, 60, EDC_ID_SYS_EXIT, 0); // thread 7 took the CPU from it at some time
 	history.switches(0, 80, 7, sleeping, 0);
 	Folded folded(history, 0, 100);
 	CHECK(folded.thread(9).usage.cpu() == 0);
@@ -414,10 +419,10 @@ TEST_CASE("machine: a whole process, or one thread of it, moves to another cgrou
 	History history;
 	samples::StreamWriter &cpu = history.cpu(0);
 	for (std::int32_t tid : {7, 8, 9})
-		cpu.post(10, 259, 0, {pair(tid, 7), pair(1, 120), 0x61, 0});
-	cpu.post(20, 264, 0, {pair(9, 1), 100}); // thread 9 alone
-	cpu.post(30, 264, 1, {pair(7, 1), 200}); // all of process 7
-	cpu.post(40, 264, 0, {pair(8, 1), 300}); // thread 8 alone
+		cpu.post(10, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(tid, 7), pair(1, 120), 0x61, 0});
+	cpu.post(20, EDC_ID_CGROUP_ATTACH_TASK, 0, {pair(9, 1), 100}); // thread 9 alone
+	cpu.post(30, EDC_ID_CGROUP_ATTACH_TASK, 1, {pair(7, 1), 200}); // all of process 7
+	cpu.post(40, EDC_ID_CGROUP_ATTACH_TASK, 0, {pair(8, 1), 300}); // thread 8 alone
 	Folded folded(history, 0, 100);
 	CHECK(folded.machine.cgroup_of(folded.thread(7)) == 200);
 	CHECK(folded.machine.cgroup_of(folded.thread(8)) == 300);
@@ -451,7 +456,10 @@ TEST_CASE("machine: whatever the tokens say, a CPU's times are its window")
 					history.cpu(on).open(time, discarded += 5);
 				break;
 			default:
-				const unsigned ids[] = {320, 322, 342, 280, 281, 282, 283};
+				const unsigned ids[] = {EDC_ID_SYS_ENTER,        EDC_ID_SYS_EXIT,
+							EDC_ID_MINOR_FAULT,      EDC_ID_IRQ_HANDLER_ENTRY,
+							EDC_ID_IRQ_HANDLER_EXIT, EDC_ID_SOFTIRQ_ENTRY,
+							EDC_ID_SOFTIRQ_EXIT};
 				history.posts(on, time, ids[below(7)], below(3));
 			}
 		}

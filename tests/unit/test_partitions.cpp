@@ -22,7 +22,7 @@ using samples::StreamWriter;
 namespace {
 
 const std::string classes =
-    samples::event_block(256, "sched_switch", "s16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "s16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
     samples::event_block(257, "tick", "u16_t arg;");
 
 constexpr std::uint64_t gap_mark = 1u << 20;
@@ -97,7 +97,7 @@ private:
 			return;
 		}
 		const std::uint64_t next = random_() % 50 + 1;
-		writers_[number].post(time, 256, 0, {running_[number / 2] | next << 32});
+		writers_[number].post(time, EDC_ID_SCHED_SWITCH, 0, {running_[number / 2] | next << 32});
 		running_[number / 2] = next;
 	}
 	void damage(StreamWriter &writer)
@@ -189,7 +189,7 @@ TEST_CASE("partitions: who is hidden is told by the recorder, long before")
 	writers[0].post(100, 259, EDC_THREAD_HIDDEN, {5});
 	for (std::uint64_t time = 200; time < 1000; time += 100) { // 5 goes away unseen: who calls then?
 		writers[1].open(time).tid = 7;
-		writers[1].post(time, 256, 0, {7 | std::uint64_t(5) << 32});
+		writers[1].post(time, EDC_ID_SCHED_SWITCH, 0, {7 | std::uint64_t(5) << 32});
 		writers[1].post(time + 1, 257, 0);
 		writers[1].post(time + 2, 258, 0);
 	}

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <map>
 
+#include "monitor/card.h"
 #include "poet_samples.h"
 
 namespace test_poet_visit {
@@ -163,16 +164,16 @@ TEST_CASE("poet: a visitor ends its visit by false or by an exception")
 
 TEST_CASE("poet: who runs is known to the visit only")
 {
-	const std::string events =
-	    samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
-	    samples::event_block(257, "tick", "u16_t arg;");
+	const std::string events = samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch",
+							"u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+				   samples::event_block(257, "tick", "u16_t arg;");
 	std::vector<StreamWriter> writers = {{0, 0}};
 	const auto pids = [](std::uint64_t prev, std::uint64_t next) { return prev | next << 32; };
 	writers[0].open(10).tid = 1;
 	writers[0].post(10, 257, 0);
-	writers[0].post(20, 256, 0, {pids(1, 2)});
+	writers[0].post(20, EDC_ID_SCHED_SWITCH, 0, {pids(1, 2)});
 	writers[0].post(30, 257, 1);
-	writers[0].post(40, 256, 0, {pids(2, 1)});
+	writers[0].post(40, EDC_ID_SCHED_SWITCH, 0, {pids(2, 1)});
 	writers[0].post(50, 257, 2);
 	const Directory directory(writers, events);
 	const poet::Trace trace(directory.path());

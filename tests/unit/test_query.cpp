@@ -2,6 +2,7 @@
 // Queries: columns and values, names that are no names, what is refused.
 #include <catch2/catch.hpp>
 
+#include "monitor/card.h"
 #include "query/event_columns.h"
 #include "query_rows.h"
 #include "samples.h"
@@ -17,7 +18,7 @@ namespace {
 
 // A short and a long form, labels, text, unsigned values beyond 2^63, a thread's name.
 const std::string events =
-    event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
     event_block(257, "sched_wakeup_new",
 		"u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
     event_block(258, "call", "s16_t ret;") + event_block(259, "call", "range_t ret; u64_t big;") +
@@ -29,7 +30,7 @@ std::vector<samples::StreamWriter> writers()
 	made[0].open(1000).tid = 7;
 	made[0].post(1000, 258, 5);
 	made[0].post(1010, 257, 0, {std::uint64_t(9) | std::uint64_t(8) << 32, 0, 0x4243, 0});
-	made[0].post(1020, 256, 0, {std::uint64_t(7) | std::uint64_t(9) << 32});
+	made[0].post(1020, EDC_ID_SCHED_SWITCH, 0, {std::uint64_t(7) | std::uint64_t(9) << 32});
 	made[0].post(1030, 259, 0xfffe, {0xfffffffffffffffe});
 	made[1].open(1005);
 	made[1].post(1005, 260, 77, {0x4141, 0}, EDC_MODE_USER);

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "monitor/card.h"
 #include "query_rows.h"
 #include "samples.h"
 
@@ -18,8 +19,8 @@ using samples::event_block;
 namespace {
 
 const std::string events =
-    event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
-    event_block(262, "task_rename", "s16_t oom_score_adj; s32_t pid; s32_t tgid; text_t newcomm[16];") +
+    event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    event_block(EDC_ID_TASK_RENAME, "task_rename", "s16_t oom_score_adj; s32_t pid; s32_t tgid; text_t newcomm[16];") +
     event_block(300, "one", "s16_t arg; s32_t a; u32_t b;") + event_block(301, "two", "range_t arg; u64_t a;") +
     event_block(302, "three", "u16_t arg; text_t text[8];");
 
@@ -53,10 +54,10 @@ std::vector<samples::StreamWriter> many(unsigned count, std::mt19937 &random)
 				writer.post(time, 302, below(5), {0x41 + below(4) + std::uint64_t(below(2)) * 0x4200});
 				break;
 			case 3:
-				writer.post(time, 262, 0, {next | next << 32, 0x41 + below(9), 0});
+				writer.post(time, EDC_ID_TASK_RENAME, 0, {next | next << 32, 0x41 + below(9), 0});
 				break;
 			default:
-				writer.post(time, 256, 0, {running | next << 32});
+				writer.post(time, EDC_ID_SCHED_SWITCH, 0, {running | next << 32});
 				running = next;
 			}
 		}

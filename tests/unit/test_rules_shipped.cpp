@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "monitor/card.h"
 #include "rules/run.h"
 #include "samples.h"
 
@@ -19,34 +20,38 @@ namespace {
 
 constexpr std::uint32_t recorder = EDC_CPU_UNKNOWN, user = 100; // "CPUs" of other streams
 constexpr std::uint64_t second = 1'000'000'000;
-enum : unsigned { sync_ = 1, state = 3, writer = 5, begin_a = 500, end_a, begin_b, end_b };
+enum : unsigned { begin_a = 500, end_a, begin_b, end_b };
 
 const std::string classes =
     "typealias enum : u16_t { \"R\" = 0, \"S\" = 1, \"X\" = 16, \"Z\" = 32 } := state_t;\n" +
-    samples::event_block(1, "sync", "u16_t cpu; u64_t width;") +
-    samples::event_block(3, "thread_state", "u16_t state; s32_t pid; u32_t flags;") +
-    samples::event_block(5, "thread", "u16_t reserved; s32_t pid; s32_t tgid;") +
-    samples::event_block(256, "sched_switch", "state_t prev_state; s32_t prev_pid; s32_t next_pid;") +
-    samples::event_block(257, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
-    samples::event_block(259, "sched_wakeup_new", "u16_t target_cpu; s32_t pid; s32_t tgid;") +
-    samples::event_block(260, "sched_process_exec", "u16_t cpu; s32_t pid; s32_t old_pid;") +
-    samples::event_block(261, "sched_process_exit", "u16_t group_dead; s32_t pid; s32_t tgid;") +
-    samples::event_block(280, "irq_handler_entry", "u16_t irq;") +
-    samples::event_block(281, "irq_handler_exit", "u16_t irq;") +
-    samples::event_block(282, "softirq_entry", "u16_t vec;") + samples::event_block(283, "softirq_exit", "u16_t vec;") +
-    samples::event_block(284, "local_timer_entry", "u16_t vector;") +
-    samples::event_block(285, "local_timer_exit", "u16_t vector;") +
-    samples::event_block(286, "reschedule_entry", "u16_t vector;") +
-    samples::event_block(287, "reschedule_exit", "u16_t vector;") +
-    samples::event_block(288, "call_function_entry", "u16_t vector;") +
-    samples::event_block(289, "call_function_exit", "u16_t vector;") +
-    samples::event_block(290, "call_function_single_entry", "u16_t vector;") +
-    samples::event_block(291, "call_function_single_exit", "u16_t vector;") +
-    samples::event_block(292, "irq_work_entry", "u16_t vector;") +
-    samples::event_block(293, "irq_work_exit", "u16_t vector;") + samples::event_block(320, "sys_enter", "u16_t id;") +
-    samples::event_block(322, "sys_exit", "s16_t ret;") +
-    samples::event_block(370, "block_rq_issue", "x16_t op; u32_t dev; u32_t nr_bytes; u64_t sector;") +
-    samples::event_block(371, "block_rq_complete", "s16_t error; u32_t dev; u32_t nr_bytes; u64_t sector;") +
+    samples::event_block(EDC_ID_SYNC, "sync", "u16_t cpu; u64_t width;") +
+    samples::event_block(EDC_ID_THREAD_STATE, "thread_state", "u16_t state; s32_t pid; u32_t flags;") +
+    samples::event_block(EDC_ID_WRITER_THREAD, "thread", "u16_t reserved; s32_t pid; s32_t tgid;") +
+    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "state_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(EDC_ID_SCHED_WAKING, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
+    samples::event_block(EDC_ID_SCHED_WAKEUP_NEW, "sched_wakeup_new", "u16_t target_cpu; s32_t pid; s32_t tgid;") +
+    samples::event_block(EDC_ID_SCHED_PROCESS_EXEC, "sched_process_exec", "u16_t cpu; s32_t pid; s32_t old_pid;") +
+    samples::event_block(EDC_ID_SCHED_PROCESS_EXIT, "sched_process_exit", "u16_t group_dead; s32_t pid; s32_t tgid;") +
+    samples::event_block(EDC_ID_IRQ_HANDLER_ENTRY, "irq_handler_entry", "u16_t irq;") +
+    samples::event_block(EDC_ID_IRQ_HANDLER_EXIT, "irq_handler_exit", "u16_t irq;") +
+    samples::event_block(EDC_ID_SOFTIRQ_ENTRY, "softirq_entry", "u16_t vec;") +
+    samples::event_block(EDC_ID_SOFTIRQ_EXIT, "softirq_exit", "u16_t vec;") +
+    samples::event_block(EDC_ID_LOCAL_TIMER_ENTRY, "local_timer_entry", "u16_t vector;") +
+    samples::event_block(EDC_ID_LOCAL_TIMER_EXIT, "local_timer_exit", "u16_t vector;") +
+    samples::event_block(EDC_ID_RESCHEDULE_ENTRY, "reschedule_entry", "u16_t vector;") +
+    samples::event_block(EDC_ID_RESCHEDULE_EXIT, "reschedule_exit", "u16_t vector;") +
+    samples::event_block(EDC_ID_CALL_FUNCTION_ENTRY, "call_function_entry", "u16_t vector;") +
+    samples::event_block(EDC_ID_CALL_FUNCTION_EXIT, "call_function_exit", "u16_t vector;") +
+    samples::event_block(EDC_ID_CALL_FUNCTION_SINGLE_ENTRY, "call_function_single_entry", "u16_t vector;") +
+    samples::event_block(EDC_ID_CALL_FUNCTION_SINGLE_EXIT, "call_function_single_exit", "u16_t vector;") +
+    samples::event_block(EDC_ID_IRQ_WORK_ENTRY, "irq_work_entry", "u16_t vector;") +
+    samples::event_block(EDC_ID_IRQ_WORK_EXIT, "irq_work_exit", "u16_t vector;") +
+    samples::event_block(EDC_ID_SYS_ENTER, "sys_enter", "u16_t id;") +
+    samples::event_block(EDC_ID_SYS_EXIT, "sys_exit", "s16_t ret;") +
+    samples::event_block(EDC_ID_BLOCK_RQ_ISSUE, "block_rq_issue",
+			 "x16_t op; u32_t dev; u32_t nr_bytes; u64_t sector;") +
+    samples::event_block(EDC_ID_BLOCK_RQ_COMPLETE, "block_rq_complete",
+			 "s16_t error; u32_t dev; u32_t nr_bytes; u64_t sector;") +
     samples::event_block(500, "a_begin", "u16_t arg;") + samples::event_block(501, "a_end", "u16_t arg;") +
     samples::event_block(502, "b_begin", "u16_t arg;") + samples::event_block(503, "b_end", "u16_t arg;");
 
@@ -66,51 +71,51 @@ std::uint64_t two(std::uint32_t low, std::uint32_t high)
 
 Posted switches(std::uint64_t time, std::uint32_t cpu, std::uint32_t from, std::uint32_t to, unsigned state = 1)
 {
-	return {time, cpu, 256, state, {two(from, to)}};
+	return {time, cpu, EDC_ID_SCHED_SWITCH, state, {two(from, to)}};
 }
 
 Events sound()
 {
 	Events events = {
-	    {1000, recorder, state, 1, {two(10, 0)}},
-	    {1001, recorder, state, 1, {two(11, 0)}},
-	    {1002, recorder, state, 1, {two(12, 0)}},
-	    {1003, recorder, state, 1, {two(66, 16)}}, // hidden
+	    {1000, recorder, EDC_ID_THREAD_STATE, 1, {two(10, 0)}},
+	    {1001, recorder, EDC_ID_THREAD_STATE, 1, {two(11, 0)}},
+	    {1002, recorder, EDC_ID_THREAD_STATE, 1, {two(12, 0)}},
+	    {1003, recorder, EDC_ID_THREAD_STATE, 1, {two(66, 16)}}, // hidden
 	    switches(2000, 0, 0, 10),
-	    {2100, 0, 320, 39, {}},
-	    {2200, 0, 322, 0, {}},
-	    {2300, 0, 320, 39, {}},
-	    {2350, 0, 257, 1, {two(11, 120)}},
+	    {2100, 0, EDC_ID_SYS_ENTER, 39, {}},
+	    {2200, 0, EDC_ID_SYS_EXIT, 0, {}},
+	    {2300, 0, EDC_ID_SYS_ENTER, 39, {}},
+	    {2350, 0, EDC_ID_SCHED_WAKING, 1, {two(11, 120)}},
 	    switches(2360, 1, 0, 11),
-	    {2400, 0, 322, 0, {}},
+	    {2400, 0, EDC_ID_SYS_EXIT, 0, {}},
 	    switches(2450, 1, 11, 0),
-	    {2500, 0, 280, 5, {}},
-	    {2505, 0, 281, 5, {}},
-	    {2510, 0, 280, 5, {}},
-	    {2515, 0, 281, 5, {}},
-	    {2520, 0, 282, 1, {}},
-	    {2525, 0, 283, 1, {}},
-	    {2530, 0, 282, 1, {}},
-	    {2535, 0, 283, 1, {}},
-	    {2540, 0, 284, 236, {}},
-	    {2550, 0, 286, 253, {}},
-	    {2560, 0, 287, 253, {}},
-	    {2570, 0, 285, 236, {}},
-	    {2600, 0, 259, 0, {two(20, 20)}},
+	    {2500, 0, EDC_ID_IRQ_HANDLER_ENTRY, 5, {}},
+	    {2505, 0, EDC_ID_IRQ_HANDLER_EXIT, 5, {}},
+	    {2510, 0, EDC_ID_IRQ_HANDLER_ENTRY, 5, {}},
+	    {2515, 0, EDC_ID_IRQ_HANDLER_EXIT, 5, {}},
+	    {2520, 0, EDC_ID_SOFTIRQ_ENTRY, 1, {}},
+	    {2525, 0, EDC_ID_SOFTIRQ_EXIT, 1, {}},
+	    {2530, 0, EDC_ID_SOFTIRQ_ENTRY, 1, {}},
+	    {2535, 0, EDC_ID_SOFTIRQ_EXIT, 1, {}},
+	    {2540, 0, EDC_ID_LOCAL_TIMER_ENTRY, 236, {}},
+	    {2550, 0, EDC_ID_RESCHEDULE_ENTRY, 253, {}},
+	    {2560, 0, EDC_ID_RESCHEDULE_EXIT, 253, {}},
+	    {2570, 0, EDC_ID_LOCAL_TIMER_EXIT, 236, {}},
+	    {2600, 0, EDC_ID_SCHED_WAKEUP_NEW, 0, {two(20, 20)}},
 	    switches(2700, 0, 10, 20),
-	    {2750, 0, 261, 1, {two(20, 20)}},
+	    {2750, 0, EDC_ID_SCHED_PROCESS_EXIT, 1, {two(20, 20)}},
 	    switches(2800, 0, 20, 0, 32),
-	    {2900, 0, 370, 1, {two(8, 4096), 77}},
-	    {2950, 0, 371, 0, {two(8, 4096), 77}},
+	    {2900, 0, EDC_ID_BLOCK_RQ_ISSUE, 1, {two(8, 4096), 77}},
+	    {2950, 0, EDC_ID_BLOCK_RQ_COMPLETE, 0, {two(8, 4096), 77}},
 	    switches(3000, 0, 0, 10),
-	    {3100, 0, 320, 39, {}},
-	    {3200, 0, 322, 0, {}},
+	    {3100, 0, EDC_ID_SYS_ENTER, 39, {}},
+	    {3200, 0, EDC_ID_SYS_EXIT, 0, {}},
 	    switches(3300, 0, 10, 0),
 	    switches(3400, 0, 0, 12),
 	    switches(3500, 0, 12, 0),
 	    switches(3600, 1, 0, 66), // nobody sees its way out
 	    switches(3700, 1, 11, 0),
-	    {3000, user, writer, 0, {two(10, 10)}},
+	    {3000, user, EDC_ID_WRITER_THREAD, 0, {two(10, 10)}},
 	    {3001, user, begin_a, 0, {}},
 	    {3002, user, begin_b, 0, {}},
 	    {3003, user, end_b, 0, {}},
@@ -119,7 +124,7 @@ Events sound()
 	    switches(20 * second + 100, 0, 10, 0),
 	};
 	for (std::uint64_t i = 0; i < 22; ++i)
-		events.push_back({900 + i * second * 9 / 10, recorder, sync_, 0, {100}});
+		events.push_back({900 + i * second * 9 / 10, recorder, EDC_ID_SYNC, 0, {100}});
 	return events;
 }
 
@@ -206,7 +211,7 @@ TEST_CASE("rules: what a hidden thread hides breaks none")
 	CHECK(broken(with(sound(), {switches(5000, 0, 0, 66),
 				    switches(5100, 0, 10, 0),
 				    switches(5200, 0, 0, 10),
-				    {5300, 0, 322, 0, {}},
+				    {5300, 0, EDC_ID_SYS_EXIT, 0, {}},
 				    switches(5400, 0, 10, 0)})) == std::set<std::string>{});
 }
 
@@ -219,7 +224,8 @@ TEST_CASE("rules: each shipped one is broken by a damage, and no other is")
 	     changed(sound(), 3400, [](Posted &posted) { posted.words = {two(11, 12)}; })},
 	    {"a switch is to another thread", with(sound(), {switches(3150, 0, 10, 10, 0)})},
 	    {"a thread runs on one CPU only", with(sound(), {switches(3120, 1, 0, 10), switches(3180, 1, 10, 0)})},
-	    {"a thread that was woken or created runs soon", with(sound(), {{4000, 0, 257, 0, {two(12, 120)}}})},
+	    {"a thread that was woken or created runs soon",
+	     with(sound(), {{4000, 0, EDC_ID_SCHED_WAKING, 0, {two(12, 120)}}})},
 	    {"a thread that ended does not run again",
 	     with(sound(), {switches(3550, 1, 0, 20), switches(3560, 1, 20, 0)})},
 	    {"a thread that says it exits ends", changed(sound(), 2800, [](Posted &posted) { posted.arg = 1; })},
@@ -228,9 +234,11 @@ TEST_CASE("rules: each shipped one is broken by a damage, and no other is")
 	    {"interrupts of vectors pair and nest",
 	     changed(changed(sound(), 2570, [](Posted &posted) { posted.time = 2555; }), 2560,
 		     [](Posted &posted) { posted.arg = 253; })},
-	    {"a block request completes once", with(sound(), {{2960, 0, 371, 0, {two(8, 4096), 77}}})},
+	    {"a block request completes once",
+	     with(sound(), {{2960, 0, EDC_ID_BLOCK_RQ_COMPLETE, 0, {two(8, 4096), 77}}})},
 	    {"the recorder proves the clock every second", without(sound(), 900 + 9 * second)},
-	    {"levels are those of a card", with(sound(), {{5000, 0, 282, 1, {}, 13}, {5010, 0, 283, 1, {}, 13}})},
+	    {"levels are those of a card",
+	     with(sound(), {{5000, 0, EDC_ID_SOFTIRQ_ENTRY, 1, {}, 13}, {5010, 0, EDC_ID_SOFTIRQ_EXIT, 1, {}, 13}})},
 	    {"the activity that a thread ends is the one it began last", without(sound(), 3003)},
 	};
 	std::set<std::string> all;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "analyze/samples.h"
+#include "monitor/card.h"
 #include "report/samples_table.h"
 #include "samples.h"
 
@@ -13,9 +14,9 @@ using namespace monitor;
 namespace {
 
 const std::string switches =
-    samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;");
+    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;");
 const std::string events =
-    switches + samples::event_block(380, "sample", "u16_t doing; s32_t pid; s32_t tgid; u64_t number;");
+    switches + samples::event_block(EDC_ID_SAMPLE, "sample", "u16_t doing; s32_t pid; s32_t tgid; u64_t number;");
 
 struct Contradictions : analyze::Observer {
 	unsigned count = 0;
@@ -35,11 +36,11 @@ struct History {
 	}
 	void switches(unsigned cpu, std::uint64_t time, std::uint64_t prev, std::uint64_t next)
 	{
-		cpus[cpu].post(time, 256, 0, {prev | next << 32});
+		cpus[cpu].post(time, EDC_ID_SCHED_SWITCH, 0, {prev | next << 32});
 	}
 	void answers(unsigned cpu, std::uint64_t time, unsigned doing, std::uint64_t tid, std::uint64_t number)
 	{
-		cpus[cpu].post(time, 380, doing, {tid | tid << 32, number});
+		cpus[cpu].post(time, EDC_ID_SAMPLE, doing, {tid | tid << 32, number});
 	}
 };
 

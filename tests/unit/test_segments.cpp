@@ -4,6 +4,7 @@
 
 #include "analyze/segments.h"
 #include "counter_history.h"
+#include "monitor/card.h"
 #include "report/segments_table.h"
 
 namespace test_segments {
@@ -16,7 +17,8 @@ namespace {
 
 constexpr unsigned a = 0, b = 1;
 
-const std::string events_with_resets = events + samples::event_block(345, "counters_reset", "u16_t at;");
+const std::string events_with_resets =
+    events + samples::event_block(EDC_ID_COUNTERS_RESET, "counters_reset", "u16_t at;");
 
 struct Resets : History {
 	using History::History;
@@ -25,7 +27,7 @@ struct Resets : History {
 	void resets(std::uint32_t cpu, std::uint64_t time, std::initializer_list<std::uint64_t> values, unsigned event)
 	{
 		reads(cpu, time, values);
-		streams[cpu].post(time + 1, 345, event);
+		streams[cpu].post(time + 1, EDC_ID_COUNTERS_RESET, event);
 	}
 };
 

@@ -5,6 +5,7 @@
 
 #include "analyze/machine.h"
 #include "analyze/user_activities.h"
+#include "monitor/card.h"
 #include "report/activities_table.h"
 #include "samples.h"
 
@@ -19,8 +20,8 @@ constexpr unsigned a_begin = 1024, a_end = 1025, b_begin = 1026, b_end = 1027, p
 constexpr unsigned thread_is = 5;
 
 const std::string kernel_events =
-    samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
-    samples::event_block(257, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
+    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
+    samples::event_block(EDC_ID_SCHED_WAKING, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
     samples::event_block(300, "kernel_begin", "u16_t arg;") + samples::event_block(301, "kernel_end", "u16_t arg;");
 
 const std::string events =
@@ -65,9 +66,12 @@ struct History {
 	}
 	void switches(std::uint64_t time, std::uint32_t prev, std::uint64_t state, std::uint32_t next)
 	{
-		streams[0].post(time, 256, static_cast<unsigned>(state), {pair(prev, next)});
+		streams[0].post(time, EDC_ID_SCHED_SWITCH, static_cast<unsigned>(state), {pair(prev, next)});
 	}
-	void wakes(std::uint64_t time, std::uint32_t tid) { streams[0].post(time, 257, 0, {pair(tid, 120)}); }
+	void wakes(std::uint64_t time, std::uint32_t tid)
+	{
+		streams[0].post(time, EDC_ID_SCHED_WAKING, 0, {pair(tid, 120)});
+	}
 };
 
 struct Folded {

@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t just_switched_ns = 200'000; // reading a thread's figures takes less
 constexpr std::uint64_t tick_ns =
     20'000'000; // a running thread's sum_exec_runtime can be as much as two ticks of HZ=100 old
+// /proc/stat counts steal time in whole ticks of USER_HZ: up to one more at either reading.
+constexpr std::uint64_t steal_tick_ns = 10'000'000;
 constexpr std::uint64_t min_tolerance_ns = 200'000;
 constexpr std::uint64_t neighbour_ns = 5'000'000; // one slow pick of the next thread moves this between neighbours
 // A virtual CPU that stalls within a switch moves up to this, rarely, from one thread to the next; none is lost.
@@ -41,11 +43,12 @@ KernelComparison::KernelComparison(const EventKinds &kinds, const trace::Clock &
 	if (const auto cost = info.cost_ns.find("sched"); cost != info.cost_ns.end())
 		per_switch_ns_ = std::max(per_switch_ns_, cost->second * event_costs_per_switch);
 	if (info.start_counts && info.end_counts)
-		for (std::size_t cpu = 0; cpu < info.end_counts->steal_ns.size(); ++cpu)
-			steal_ns_ += info.end_counts->steal_ns[cpu] -
-				     (cpu < info.start_counts->steal_ns.size()
-					  ? std::min(info.start_counts->steal_ns[cpu], info.end_counts->steal_ns[cpu])
-					  : 0);
+		for (std::size_t cpu = 0; cpu < info.end_counts->steal_ns.size(); ++cpu) {
+			const std::uint64_t end = info.end_counts->steal_ns[cpu];
+			const std::uint64_t start =
+			    cpu < info.start_counts->steal_ns.size() ? info.start_counts->steal_ns[cpu] : 0;
+			steal_ns_ += end > start ? end - start + steal_tick_ns : 0;
+		}
 }
 
 void KernelComparison::Sum::add(std::int32_t tid, std::uint64_t from_kernel, std::uint64_t from_tokens, bool agrees)
