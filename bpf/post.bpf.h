@@ -3,7 +3,7 @@
  * post_at(): the only way from a probe into a ring. Every probe of this card calls it; nothing else touches a ring.
  *
  * It counts the event as seen, selects the ring of this CPU's nesting level, checks the filter, reads the clock and
- * stores the token. Precondition: a probe is not preempted (DESIGN: then probes on one CPU nest last-in-first-out,
+ * stores the token. Precondition: a probe is not preempted (then probes on one CPU nest last-in-first-out,
  * so a plain depth counter gives each a separate ring and every ring has one writer at a time). The preflight tests
  * which attach type guarantees that on the running kernel, see userspace/card/preflight.cpp.
  *

@@ -29,7 +29,9 @@
  * Without a recording an event costs one predictable branch; with -DEDC_DISABLE, nothing at all. Safe in threads and in
  * signal handlers. A forked child gets separate rings. Not allowed in the child of vfork() before it execs. An event
  * must have as many words as its class has payload fields; otherwise it is not posted, but counted. Calls never fail
- * visibly, never block, and preserve errno. Events that could not be posted are counted, and the trace reports it.
+ * visibly and preserve errno. They do not block, with two exceptions: a program that is loaded may wait for its
+ * recorder's answer, and the first event of a forked child for the kernel module. Events that could not be posted are
+ * counted, and the trace reports it.
  *
  * Implementation: user_ring.h (memory), edc_card.h (state), edc_post.h (the fast path), edc_rings.h, edc_shared.h and
  * edc_connect.h (the slow paths).
@@ -48,8 +50,16 @@
 #else
 #define EDC_ACTIVITY(name, fields) struct edc_no_class_##name
 #endif
-#define edc(name, arg) (0 ? edc_nothing_(0, arg) : (void)0)
-#define edc_data(name, arg, ...) (0 ? edc_nothing_(0, arg, __VA_ARGS__) : (void)0)
+#define edc(name, arg)                        \
+	do {                                  \
+		if (0)                        \
+			edc_nothing_(0, arg); \
+	} while (0)
+#define edc_data(name, arg, ...)                           \
+	do {                                               \
+		if (0)                                     \
+			edc_nothing_(0, arg, __VA_ARGS__); \
+	} while (0)
 static inline void edc_nothing_(int none, ...)
 {
 	(void)none;
@@ -72,10 +82,7 @@ struct scope {
 
 /* Declares an event class, at file scope. The same declaration in several files of a program is one class. */
 #ifdef __cplusplus
-#define EDC_EVENT(name, fields)                                                              \
-	static_assert(edc_payload_fields_(fields) <= EDC_MAX_WORDS,                          \
-		      "the event " #name " has more payload fields than a token has words"); \
-	EDC_CLASS_(name, fields, edc_payload_fields_(fields))
+#define EDC_EVENT(name, fields) EDC_CLASS_(name, fields, edc_payload_fields_(fields))
 #else
 #define EDC_EVENT(name, fields) EDC_CLASS_(name, fields, -1)
 #endif
@@ -84,9 +91,11 @@ struct scope {
  * (arg, KIND, NAME...). */
 #define EDC_EVENT_FIELDS(name, ...) EDC_CLASS_(name, EDC_TEXTS_(__VA_ARGS__), EDC_COUNTS_(__VA_ARGS__))
 
-#define EDC_CLASS_(name, fields, words)                                                      \
-	enum { edc_words_of_##name = (words) }; /* payload fields; -1: nobody has counted */ \
-	static struct edc_class edc_class_##name = {#name, fields, 0, 0};                    \
+#define EDC_CLASS_(name, fields, words)                                                           \
+	enum { edc_words_of_##name = (words) }; /* payload fields; -1: unknown */                 \
+	EDC_STATIC_ASSERT_(edc_words_of_##name <= EDC_MAX_WORDS,                                  \
+			   "the event " #name " has more payload fields than a token has words"); \
+	static struct edc_class edc_class_##name = {#name, fields, 0, 0};                         \
 	__attribute__((used, section("edc_classes"))) static struct edc_class *edc_class_at_##name = &edc_class_##name
 
 /* Declares an activity: the classes NAME_begin and NAME_end, and in C++ an object NAME for edc::scope. */

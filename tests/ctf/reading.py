@@ -63,7 +63,7 @@ def plain(field):
 			return "inf" if value > 0 else "-inf"
 		return Single(value) if isinstance(field, bt2._SinglePrecisionRealFieldConst) else value
 	if isinstance(field, bt2._StringFieldConst):
-		# only so many bytes are of this event: after them are those of an earlier one
+		# bt2 may append bytes of an earlier event: only len(field) of them belong to this one
 		return text_of(str(field).encode("utf-8", "surrogateescape")[:len(field)])
 	raise TypeError(type(field))
 

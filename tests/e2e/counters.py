@@ -160,7 +160,7 @@ def errors():
 			e2e.expect(done.returncode == 125 and part in done.stderr, f"-m {wishes}: {done.returncode}: {done.stderr}")
 	plain = e2e.record("plain", "--force", command=("true",))
 	refused = e2e.run(e2e.monitor, "report", plain.directory, "ratios", exit_code=1)
-	e2e.expect("-m" in refused.stderr, f"a report of what is not there: {refused.stderr}")
+	e2e.expect("-m" in refused.stderr, f"a report whose events were not recorded: {refused.stderr}")
 
 
 if __name__ == "__main__":

@@ -85,10 +85,15 @@ def public_header():
 				e2e.run(compiler[language == "c++"], f"-std={standard}", "-x", language, "-O2", "-Wall", "-Wextra", "-Wpedantic",
 				        "-Wconversion", "-Werror", *more, f"-I{SOURCE / 'include'}", source, "-o", program)
 				e2e.run(program)
-		for language, wrong in (("c", "edc_data(listed, 1, 2)"), ("c", "edc(seven, 1)"), ("c++", "edc_data(listed, 1, 2)"),
-		                        ("c++", "edc_data(long_one, 1, 2)"), ("c++", "edc(long_one, 1)"), ("c++", "edc_data(short_one, 1, 2)")):
+		eight = ", ".join(f"(u64, {name})" for name in "abcdefgh")
+		for language, macro, wrong in (
+				("c", "WRONG", "edc_data(listed, 1, 2)"), ("c", "WRONG", "edc(seven, 1)"),
+				("c++", "WRONG", "edc_data(listed, 1, 2)"), ("c++", "WRONG", "edc_data(long_one, 1, 2)"),
+				("c++", "WRONG", "edc(long_one, 1)"), ("c++", "WRONG", "edc_data(short_one, 1, 2)"),
+				("c", "WRONG_CLASS", f"EDC_EVENT_FIELDS(large, {eight})"),
+				("c++", "WRONG_CLASS", 'EDC_EVENT(large, "u64 a;u64 b;u64 c;u64 d;u64 e;u64 f;u64 g;u64 h")')):
 			refused = subprocess.run([compiler[language == "c++"], f"-std={'c11' if language == 'c' else 'c++17'}", "-x", language,
-			                          f"-I{SOURCE / 'include'}", f"-DWRONG={wrong}", "-fsyntax-only", source],
+			                          f"-I{SOURCE / 'include'}", f"-D{macro}={wrong}", "-fsyntax-only", source],
 			                         capture_output=True, text=True, check=False)
 			event = wrong.split("(")[1].split(",")[0]
 			e2e.expect(refused.returncode != 0 and f"the event {event}" in refused.stderr.replace('" "', ""),

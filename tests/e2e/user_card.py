@@ -95,7 +95,7 @@ def names_and_values():
 	e2e.equal("events with the right words", len(trace.events("--event", "mistaken")), 1)
 	e2e.equal("numbers", [event["fields"]["number"] for event in events], [n // 2 for n in range(2000)])
 	refused = e2e.run(e2e.monitor, "report", trace.directory, exit_code=1)
-	e2e.expect("report DIR activities" in refused.stderr, f"a report of what is not there: {refused.stderr}")
+	e2e.expect("report DIR activities" in refused.stderr, f"a report whose events were not recorded: {refused.stderr}")
 	names = {event["comm"] for event in events}
 	e2e.equal("names", names, {"user_load"})
 	e2e.equal("threads", len({event["pid"] for event in events}), 1)

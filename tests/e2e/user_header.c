@@ -11,6 +11,9 @@ EDC_EVENT_FIELDS(listed, (arg, token, state, {ok = 0, failed = 1}), (u64, bytes,
 EDC_EVENT_FIELDS(eight, (s16, a), (u64, b), (s64, c), (x64, d), (address, e), (u64, f), (u64, g), (u64, h, ns));
 EDC_EVENT_FIELDS(seven, (u64, a), (u64, b), (u64, c), (u64, d), (u64, e), (u64, f), (u64, g));
 EDC_ACTIVITY(parse, "arg: u16 id");
+#ifdef WRONG_CLASS
+WRONG_CLASS;
+#endif
 
 int main(int count, char **arguments)
 {

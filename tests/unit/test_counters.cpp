@@ -79,7 +79,7 @@ TEST_CASE("counters: after a loss the sum is unknown, and nothing is missing")
 	History history;
 	history.start = {reading(0, 100, {1000, 10})};
 	history.turns(0, 200, {1500, 20}, 7, 8);
-	history.open(0, 400, 3, 9); // thread 9 runs after the loss, and nobody knows who ran in it
+	history.open(0, 400, 3, 9); // thread 9 runs after the loss; who ran during it is unknown
 	history.turns(0, 400, {4500, 50}, 9, 7);
 	history.turns(0, 450, {4600, 60}, 7, 0);
 	history.end = {reading(0, 500, {4601, 61})};

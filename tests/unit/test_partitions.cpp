@@ -180,7 +180,7 @@ TEST_CASE("partitions: of a trace, by bytes")
 	}
 }
 
-TEST_CASE("partitions: who is hidden is told by the recorder, long before")
+TEST_CASE("partitions: the recorder lists hidden threads long before the partition")
 {
 	const std::string more = classes + samples::event_block(258, "sys_enter", "u12_t id; abi_t abi;") +
 				 samples::event_block(259, "thread_state", "u16_t flags; s32_t pid; u32_t cpu;");
