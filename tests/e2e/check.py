@@ -282,9 +282,21 @@ def entry_missing(recording, streams):
 	count_less(recording, ENTER)
 
 
+def tokens_of_known_threads(stream):
+	"""Tokens between two switches of the stream to and away from the same thread: no hidden thread ran there."""
+	running, between = None, []
+	for token in stream.tokens():
+		if token.id != SWITCH:
+			between.append(token)
+			continue
+		if token.get("i", 0) == running:
+			yield from between
+		running, between = token.get("i", 4), []
+
+
 @damage("interrupt_pairs")
 def interrupt_without_exit(recording, streams):
-	token = first(largest(streams).tokens(), TIMER_EXIT, skip=2)
+	token = first(tokens_of_known_threads(largest(streams)), TIMER_EXIT, skip=2)
 	token.packet.remove(token)
 	count_less(recording, TIMER_EXIT)
 

@@ -286,11 +286,17 @@ TEST_CASE("check: two threads may be off by what a CPU that stands still moves, 
 	const std::string stood = turns(100'000'000, {30 * ms, -30 * ms, 0, 0}).said("thread_cpu_time");
 	CHECK(stood.starts_with("ok"));
 	CHECK(stood.find("2 threads disagree") != std::string::npos);
-	CHECK(stood.find("a CPU stalled") != std::string::npos);
+	CHECK(stood.find("a CPU stalls") != std::string::npos);
 	CHECK(turns(100'000'000, {30 * ms, -15 * ms, -15 * ms, 0}).fails("thread_cpu_time"));
 	CHECK(turns(100'000'000, {60 * ms, -60 * ms, 0, 0}).fails("thread_cpu_time"));
 	CHECK(turns(100'000'000, {30 * ms, 0, 0, 0}).fails("total_cpu_time"));
 	CHECK(turns(100'000'000, {30 * ms, 0, 0, 0}).fails("thread_cpu_time"));
+	// Idle is not in the sum.
+	CheckedHistory to_idle = turns(100'000'000, {0, 0, 0, -40 * ms});
+	CHECK(to_idle.said("total_cpu_time").starts_with("not checked"));
+	CHECK(to_idle.failures() == "");
+	CHECK(turns(100'000'000, {0, 0, 0, -60 * ms}).fails("thread_cpu_time"));
+	CHECK(turns(100'000'000, {-49 * ms, -49 * ms, -49 * ms, 0}).fails("total_cpu_time"));
 	const auto stolen = [](std::int64_t off) {
 		CheckedHistory history = turns(100'000'000, {off, 0, 0, 0});
 		history.info.start_counts->steal_ns = {0};
