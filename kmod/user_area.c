@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of a process's rings: pages are allocated when first touched, by the process or by the recorder. No page
- * is freed before the area ends, so a mapping can be used without a lock.
+ * The rings of a process: their memory, and how long they live. Pages are allocated when first touched, by the process
+ * or by the recorder. No page is freed before the area ends, so a mapping can be used without a lock.
+ *
+ * Called by users.c, and by the kernel for mappings. An area lives as long as it is listed,
+ * open or mapped; with its last reference its classes and its share of the account are released.
  */
+#include <linux/kref.h>
+#include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "compat.h"
-#include "module.h"
-#include "users.h"
+#include "user_accounts.h"
+#include "user_area.h"
 
 #define MIN_BLOCKS 4
 #define MAX_BLOCKS 256
 
-void edc_area_free_memory(struct edc_area *area)
+LIST_HEAD(edc_user_areas);
+static u32 numbers;
+
+static void free_memory(struct edc_area *area)
 {
 	u32 i;
 
@@ -70,7 +81,7 @@ u32 edc_area_blocks(u64 bytes)
 	return min_t(u64, rounddown_pow_of_two((unsigned long)each - 1), MAX_BLOCKS);
 }
 
-struct edc_area *edc_area_make(u32 blocks)
+struct edc_area *edc_area_make(u32 blocks, struct edc_account *account)
 {
 	const u32 pages = pages_of(blocks);
 	struct edc_area *area = kvzalloc(struct_size(area, page, pages), GFP_KERNEL_ACCOUNT);
@@ -89,11 +100,57 @@ struct edc_area *edc_area_make(u32 blocks)
 		if (!page_of(area, page_of_ring(area, i)))
 			page = NULL;
 	if (!page) {
-		edc_area_free_memory(area);
+		free_memory(area);
 		return NULL;
 	}
 	((struct edc_user_area *)page_address(page))->magic = EDC_USER_MAGIC;
+	area->account = account;
+	area->process = get_pid(task_tgid(current));
 	return area;
+}
+
+static void free_area(struct kref *refs)
+{
+	struct edc_area *area = container_of(refs, struct edc_area, refs);
+
+	edc_classes_release(area->classes);
+	area->account->bytes -= edc_area_bytes(area->blocks);
+	edc_account_put(area->account);
+	put_pid(area->process);
+	mutex_unlock(&edc_users_lock);
+	free_memory(area);
+}
+
+void edc_area_put(struct edc_area *area)
+{
+	kref_put_mutex(&area->refs, free_area, &edc_users_lock);
+}
+
+void edc_area_list(struct edc_area *area)
+{
+	do
+		area->number = ++numbers & (U32_MAX >> 5);
+	while (edc_area_by_number(area->number));
+	kref_get(&area->refs);
+	list_add_tail(&area->node, &edc_user_areas);
+}
+
+void edc_area_unlist(struct edc_area *area)
+{
+	if (list_empty(&area->node))
+		return;
+	list_del_init(&area->node);
+	kref_put(&area->refs, free_area); /* never the last */
+}
+
+struct edc_area *edc_area_by_number(u32 number)
+{
+	struct edc_area *area;
+
+	list_for_each_entry(area, &edc_user_areas, node)
+		if (area->number == number)
+			return area;
+	return NULL;
 }
 
 /* For what makes a ring full see user_ring.h. Positions read from the process are written only back to its area. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ids of the classes that programs declare, by their texts: the same for all programs. A class lives while a
- * process has it, and while there is a recorder, so that no id has two meanings in its trace.
+ * process holds it, and while there is a recorder, which pins all, so that no id has two meanings in its trace.
  *
- * All called with the lock of users.c held. The texts are not interpreted here: the recorder parses them.
+ * Called by user_area.c and users.c with edc_users_lock held. The texts are not interpreted
+ * here: the recorder parses them.
  */
 #include <linux/bitmap.h>
 #include <linux/hashtable.h>
@@ -11,7 +12,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "users.h"
+#include "user_accounts.h"
+#include "user_classes.h"
 
 #define CLASSES_OF_A_USER 512
 
@@ -29,6 +31,7 @@ static DEFINE_HASHTABLE(by_text, 10);
 static struct declared *by_id[EDC_USER_CLASSES];
 static DECLARE_BITMAP(taken, EDC_USER_CLASSES);
 static u64 serials;
+static bool pinned;
 
 static void forget(struct declared *gone)
 {
@@ -89,18 +92,30 @@ void edc_class_hold(u16 id)
 	by_id[id - EDC_ID_USER_FIRST]->holders++;
 }
 
-void edc_class_release(u16 id)
-{
-	by_id[id - EDC_ID_USER_FIRST]->holders--;
-}
-
-void edc_classes_reset(void)
+static void forget_unheld(void)
 {
 	u32 slot;
 
+	if (pinned)
+		return;
 	for_each_set_bit(slot, taken, EDC_USER_CLASSES)
 		if (!by_id[slot]->holders)
 			forget(by_id[slot]);
+}
+
+void edc_classes_release(const unsigned long *held)
+{
+	u32 slot;
+
+	for_each_set_bit(slot, held, EDC_USER_CLASSES)
+		by_id[slot]->holders--;
+	forget_unheld();
+}
+
+void edc_classes_pin(bool pin)
+{
+	pinned = pin;
+	forget_unheld();
 }
 
 int edc_class_behind(u64 serial, struct edc_device_class *found, const char **text)

@@ -4,141 +4,34 @@
  * rings and ids at once, with or without a recorder; the recorder reads which processes have rings, and maps them.
  *
  * An area lives as long as it is open or mapped, by its process, a child of it or the recorder. While there is a
- * recorder, the area of a process that ended waits for it. What all processes of one user may have is bounded.
+ * recorder, the area of a process that ended waits for it.
  */
 #include <linux/capability.h>
-#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include <linux/user_namespace.h>
 #include <linux/wait.h>
 
 #include "module.h"
-#include "users.h"
+#include "user_accounts.h"
+#include "user_area.h"
+#include "user_classes.h"
 
 #define CLASSES_AT_ONCE 1000
-#define SHARE_OF_A_PROCESS 64 /* of what its user has left */
-#define MIN_SHARE_KIB 512
-#define USUAL_MIB 64
-#define MIN_PROCESSES 64
 
-static unsigned int user_mib;
-module_param(user_mib, uint, 0644);
-MODULE_PARM_DESC(user_mib, "MiB of rings that the processes of one user may have (0: 64, more with many CPUs)");
-
-/* Protects all that follows, and the classes. Nothing is copied from or to user space under it. */
-static DEFINE_MUTEX(users_lock);
-static LIST_HEAD(areas);
-static LIST_HEAD(accounts);
-static struct file *recorder; /* the recorder's */
-static u32 numbers;
-static u32 refused; /* processes that got no rings */
+static struct file *recorder; /* NULL: there is none */
+static u32 refused;	      /* processes that got no rings */
 static DECLARE_WAIT_QUEUE_HEAD(news);
-
-static struct edc_account *account_of(kuid_t uid)
-{
-	struct edc_account *account;
-
-	list_for_each_entry(account, &accounts, node)
-		if (uid_eq(account->uid, uid))
-			goto found;
-	account = kzalloc(sizeof(*account), GFP_KERNEL_ACCOUNT);
-	if (!account)
-		return NULL;
-	account->uid = uid;
-	list_add(&account->node, &accounts);
-found:
-	account->holders++;
-	return account;
-}
-
-void edc_account_put(struct edc_account *account)
-{
-	if (--account->holders)
-		return;
-	list_del(&account->node);
-	kfree(account);
-}
-
-static void free_area(struct kref *refs)
-{
-	struct edc_area *area = container_of(refs, struct edc_area, refs);
-	unsigned int slot;
-
-	for_each_set_bit(slot, area->classes, EDC_USER_CLASSES)
-		edc_class_release(EDC_ID_USER_FIRST + slot);
-	if (!recorder)
-		edc_classes_reset();
-	area->account->bytes -= edc_area_bytes(area->blocks);
-	edc_account_put(area->account);
-	put_pid(area->process);
-	mutex_unlock(&users_lock);
-	edc_area_free_memory(area);
-}
-
-void edc_area_put(struct edc_area *area)
-{
-	kref_put_mutex(&area->refs, free_area, &users_lock);
-}
-
-/* Called with the lock held, by a caller that holds another reference. */
-static void unlist(struct edc_area *area)
-{
-	if (list_empty(&area->node))
-		return;
-	list_del_init(&area->node);
-	kref_put(&area->refs, free_area); /* never the last */
-}
 
 /* Whether the current process has this area, not a program that it ran before. Libraries may give it several. */
 static bool is_of_this_process(const struct edc_area *area)
 {
 	return area->process == task_tgid(current) && !area->ended;
-}
-
-static struct edc_area *area_by_number(u32 number)
-{
-	struct edc_area *area;
-
-	list_for_each_entry(area, &areas, node)
-		if (area->number == number)
-			return area;
-	return NULL;
-}
-
-static u64 bytes_of_a_user(void)
-{
-	const u64 usual = max_t(u64, USUAL_MIB << 20, MIN_PROCESSES * edc_area_min_bytes());
-	const u64 wanted = (u64)READ_ONCE(user_mib) << 20;
-
-	return wanted ?: usual;
-}
-
-/* How much of its user's memory this process may have. */
-static u64 share_of(const struct edc_account *account)
-{
-	const u64 all = bytes_of_a_user(), left = all > account->bytes ? all - account->bytes : 0;
-	const u64 least = max_t(u64, MIN_SHARE_KIB << 10, edc_area_min_bytes());
-
-	return min(left, max_t(u64, left / SHARE_OF_A_PROCESS, least));
-}
-
-/* The UID charged; in a user namespace its owner's, since the owner could have any number of users there. */
-static kuid_t accountable_uid(void)
-{
-	const struct user_namespace *ns;
-	kuid_t uid = current_uid();
-
-	for (ns = current_user_ns(); ns->parent; ns = ns->parent)
-		uid = ns->owner;
-	return uid;
 }
 
 /* The lock is not held while the area's memory is allocated. */
@@ -148,25 +41,22 @@ static struct edc_area *reserve(void)
 	struct edc_area *area;
 	u32 blocks;
 
-	mutex_lock(&users_lock);
-	account = account_of(accountable_uid());
-	blocks = account ? edc_area_blocks(share_of(account)) : 0;
+	mutex_lock(&edc_users_lock);
+	account = edc_account_get();
+	blocks = account ? edc_area_blocks(edc_account_share(account, edc_area_min_bytes())) : 0;
 	if (blocks)
 		account->bytes += edc_area_bytes(blocks);
-	mutex_unlock(&users_lock);
-	area = blocks ? edc_area_make(blocks) : NULL;
-	if (area) {
-		area->account = account;
-		area->process = get_pid(task_tgid(current));
+	mutex_unlock(&edc_users_lock);
+	area = blocks ? edc_area_make(blocks, account) : NULL;
+	if (area)
 		return area;
-	}
-	mutex_lock(&users_lock);
+	mutex_lock(&edc_users_lock);
 	if (blocks)
 		account->bytes -= edc_area_bytes(blocks);
 	if (account)
 		edc_account_put(account);
 	refused++;
-	mutex_unlock(&users_lock);
+	mutex_unlock(&edc_users_lock);
 	return NULL;
 }
 
@@ -177,12 +67,8 @@ static int hand_out(struct file *file, struct edc_area *area)
 	area->open = recorder != NULL;
 	if (!area->open)
 		edc_area_close(area);
-	do
-		area->number = ++numbers & (U32_MAX >> 5);
-	while (area_by_number(area->number));
-	kref_get(&area->refs); /* the file's; the first reference is the list's */
-	list_add_tail(&area->node, &areas);
-	file->private_data = area;
+	edc_area_list(area);
+	file->private_data = area; /* with the first reference */
 	wake_up_interruptible(&news);
 	return 0;
 }
@@ -191,7 +77,7 @@ static bool has_rings(void)
 {
 	struct edc_area *area;
 
-	list_for_each_entry(area, &areas, node)
+	list_for_each_entry(area, &edc_user_areas, node)
 		if (is_of_this_process(area))
 			return true;
 	return false;
@@ -203,7 +89,7 @@ static void hold_classes(const u16 *ids, u32 count)
 	struct edc_area *area;
 	u32 i;
 
-	list_for_each_entry(area, &areas, node) {
+	list_for_each_entry(area, &edc_user_areas, node) {
 		if (!is_of_this_process(area))
 			continue;
 		for (i = 0; i < count; i++)
@@ -238,7 +124,7 @@ static int answer(struct file *file, struct edc_device_hello *hello, struct edc_
 		return error;
 	if (file != recorder && !has_rings())
 		return -ESRCH;
-	account = account_of(accountable_uid());
+	account = edc_account_get();
 	if (!account)
 		return -ENOMEM;
 	give_ids(file == recorder ? NULL : account, texts, hello->text_bytes, ids, hello->classes);
@@ -264,9 +150,9 @@ static int ask(struct file *file, struct edc_device_hello *hello, const char *te
 		if (!area)
 			return -ENOSPC;
 	}
-	mutex_lock(&users_lock);
+	mutex_lock(&edc_users_lock);
 	error = answer(file, hello, area, texts, ids);
-	mutex_unlock(&users_lock);
+	mutex_unlock(&edc_users_lock);
 	if (area && file->private_data != area)
 		edc_area_put(area);
 	return error;
@@ -304,15 +190,16 @@ static int consumer_attach(struct file *file)
 
 	if (!perfmon_capable())
 		return -EPERM;
-	mutex_lock(&users_lock);
+	mutex_lock(&edc_users_lock);
 	if (recorder || file->private_data) {
 		error = -EBUSY;
 	} else {
 		recorder = file;
-		list_for_each_entry(area, &areas, node)
+		edc_classes_pin(true);
+		list_for_each_entry(area, &edc_user_areas, node)
 			area->open = area->reported = area->mapped = false;
 	}
-	mutex_unlock(&users_lock);
+	mutex_unlock(&edc_users_lock);
 	return error;
 }
 
@@ -326,13 +213,13 @@ static int get_class(struct file *file, struct edc_device_class *wanted)
 	copy = kmalloc(EDC_DEVICE_CLASS_BYTES, GFP_KERNEL);
 	if (!copy)
 		return -ENOMEM;
-	mutex_lock(&users_lock);
+	mutex_lock(&edc_users_lock);
 	error = file == recorder ? edc_class_behind(wanted->serial, wanted, &text) : -EBADFD;
 	if (!error && wanted->bytes > room)
 		error = -ENOSPC;
 	if (!error)
 		memcpy(copy, text, wanted->bytes);
-	mutex_unlock(&users_lock);
+	mutex_unlock(&edc_users_lock);
 	if (!error && copy_to_user(u64_to_user_ptr(wanted->text), copy, wanted->bytes))
 		error = -EFAULT;
 	kfree(copy);
@@ -360,7 +247,7 @@ static struct edc_area *next_to_report(void)
 {
 	struct edc_area *area;
 
-	list_for_each_entry(area, &areas, node)
+	list_for_each_entry(area, &edc_user_areas, node)
 		if (!area->reported)
 			return area;
 	return NULL;
@@ -388,9 +275,9 @@ ssize_t edc_users_read(struct file *file, char __user *to, size_t bytes)
 		struct edc_device_process reported = {};
 		struct edc_area *area;
 
-		mutex_lock(&users_lock);
+		mutex_lock(&edc_users_lock);
 		if (file != recorder) {
-			mutex_unlock(&users_lock);
+			mutex_unlock(&edc_users_lock);
 			return -EBADFD;
 		}
 		area = next_to_report();
@@ -404,7 +291,7 @@ ssize_t edc_users_read(struct file *file, char __user *to, size_t bytes)
 			reported.open = area->open;
 			reported.ended = has_ended(area);
 		}
-		mutex_unlock(&users_lock);
+		mutex_unlock(&edc_users_lock);
 		if (!area)
 			break;
 		if (copy_to_user(to + done, &reported, sizeof(reported)))
@@ -419,12 +306,12 @@ __poll_t edc_users_poll(struct file *file, struct poll_table_struct *wait)
 	__poll_t found = 0;
 
 	poll_wait(file, &news, wait);
-	mutex_lock(&users_lock);
+	mutex_lock(&edc_users_lock);
 	if (file != recorder)
 		found = EPOLLERR;
 	else if (next_to_report())
 		found = EPOLLIN | EPOLLRDNORM;
-	mutex_unlock(&users_lock);
+	mutex_unlock(&edc_users_lock);
 	return found;
 }
 
@@ -434,9 +321,9 @@ int edc_users_map(struct file *file, struct vm_area_struct *vma)
 	struct edc_area *area = file->private_data;
 	int error = -EINVAL;
 
-	mutex_lock(&users_lock);
+	mutex_lock(&edc_users_lock);
 	if (!area)
-		area = area_by_number(vma->vm_pgoff / (EDC_DEVICE_AREA_STEP >> PAGE_SHIFT));
+		area = edc_area_by_number(vma->vm_pgoff / (EDC_DEVICE_AREA_STEP >> PAGE_SHIFT));
 	else if (vma->vm_pgoff >= EDC_DEVICE_AREA_STEP >> PAGE_SHIFT)
 		area = NULL;
 	if (area)
@@ -444,9 +331,9 @@ int edc_users_map(struct file *file, struct vm_area_struct *vma)
 	if (!error && file == recorder) {
 		area->mapped = true;
 		if (area->ended)
-			unlist(area);
+			edc_area_unlist(area);
 	}
-	mutex_unlock(&users_lock);
+	mutex_unlock(&edc_users_lock);
 	return error;
 }
 
@@ -461,12 +348,12 @@ static void recorder_leaves(struct list_head *left)
 	struct edc_area *area, *next;
 
 	recorder = NULL;
-	list_for_each_entry_safe(area, next, &areas, node) {
+	list_for_each_entry_safe(area, next, &edc_user_areas, node) {
 		edc_area_close(area);
 		if (area->ended)
 			list_move(&area->node, left);
 	}
-	edc_classes_reset();
+	edc_classes_pin(false);
 }
 
 void edc_users_release(struct file *file)
@@ -474,15 +361,15 @@ void edc_users_release(struct file *file)
 	struct edc_area *area = file->private_data, *next;
 	LIST_HEAD(left);
 
-	mutex_lock(&users_lock);
+	mutex_lock(&edc_users_lock);
 	if (file == recorder)
 		recorder_leaves(&left);
 	if (area) {
 		area->ended = true;
 		if (!recorder || area->mapped)
-			unlist(area);
+			edc_area_unlist(area);
 	}
-	mutex_unlock(&users_lock);
+	mutex_unlock(&edc_users_lock);
 	if (area)
 		edc_area_put(area);
 	list_for_each_entry_safe(area, next, &left, node)

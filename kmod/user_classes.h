@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* user_classes.c: the ids of the classes that programs declare. All called with edc_users_lock held. */
+#ifndef MONITOR_KMOD_USER_CLASSES_H
+#define MONITOR_KMOD_USER_CLASSES_H
+
+#include <linux/types.h>
+
+#include "monitor/token.h"
+#include "monitor/user_device.h"
+
+#define EDC_USER_CLASSES (EDC_ID_LAST + 1 - EDC_ID_USER_FIRST)
+
+struct edc_account;
+
+/*
+ * The id of the class with this text. If the class is new, it is charged to the account (NULL: a recorder's). 0: no id
+ * is left, for this user or at all.
+ */
+u16 edc_class_id(struct edc_account *account, const char *text, u32 bytes);
+void edc_class_hold(u16 id);
+/* Releases what a process held, a bit for each id, and frees the ids that no process holds, unless they are pinned. */
+void edc_classes_release(const unsigned long *held);
+/* Pinned, classes stay while no process holds them; unpinning frees their ids. */
+void edc_classes_pin(bool pin);
+/* The first class after `serial`. -ENOENT: none. `text` stays valid while the lock is held. */
+int edc_class_behind(u64 serial, struct edc_device_class *found, const char **text);
+
+#endif
