@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * /dev/monitor (include/monitor/device.h): a recorder creates the card, maps its rings and selects what is probed.
- * users.c handles the requests of instrumented programs and their recorder (user_device.h).
+ * user_programs.c and user_recorder.c handle the requests of instrumented programs and their recorder (user_device.h).
  *
  * There is one card at a time, owned by one open file. The card ends when the last reference to the file is dropped;
  * each mapping holds one. So however a recorder dies, its probes are detached and its memory is freed.
@@ -18,6 +18,8 @@
 
 #include "compat.h"
 #include "module.h"
+#include "user_programs.h"
+#include "user_recorder.h"
 
 static DEFINE_MUTEX(card_lock); /* protects all that follows, and probes and rings as a whole */
 static struct file *owner;	/* the file that has the card */
@@ -47,7 +49,7 @@ static void tell(struct edc_device_info *info)
 	info->version = EDC_DEVICE_VERSION;
 	info->cpus = nr_cpu_ids;
 	info->in_use = owner != NULL;
-	info->refused = edc_users_refused();
+	info->refused = edc_programs_refused();
 	edc_probes_available(&info->classes);
 	edc_faults_available(&info->classes);
 	edc_device_add(&info->classes, EDC_ID_SAMPLE);
@@ -150,6 +152,18 @@ static bool is_command(unsigned int command)
 	return false;
 }
 
+static int execute_users(struct file *file, unsigned int command, union argument *argument)
+{
+	switch (command) {
+	case EDC_DEVICE_HELLO:
+		return edc_program_hello(file, &argument->hello);
+	case EDC_DEVICE_USERS:
+		return edc_recorder_attach(file);
+	default:
+		return edc_recorder_class(file, &argument->class);
+	}
+}
+
 static int execute_locked(struct file *file, unsigned int command, union argument *argument)
 {
 	int error;
@@ -171,7 +185,7 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 		return -ENOTTY;
 	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(&argument, (void __user *)user, size))
 		return -EFAULT;
-	error = is_users_command(command) ? edc_users_ioctl(file, command, &argument)
+	error = is_users_command(command) ? execute_users(file, command, &argument)
 					  : execute_locked(file, command, &argument);
 	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user((void __user *)user, &argument, size))
 		return -EFAULT;
@@ -202,8 +216,10 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	int error;
 
-	if (edc_users_has(file))
-		return edc_users_map(file, vma);
+	if (edc_program_has_rings(file))
+		return edc_program_map(file, vma);
+	if (edc_is_recorder(file))
+		return edc_recorder_map(vma);
 	if (mutex_lock_interruptible(&card_lock))
 		return -EINTR;
 	error = owner == file ? map_area(vma) : -EBADFD;
@@ -220,17 +236,18 @@ static int device_open(struct inode *inode, struct file *file)
 
 static ssize_t device_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
 {
-	return file == READ_ONCE(owner) ? edc_rings_read(to, bytes) : edc_users_read(file, to, bytes);
+	return file == READ_ONCE(owner) ? edc_rings_read(to, bytes) : edc_recorder_read(file, to, bytes);
 }
 
 static __poll_t device_poll(struct file *file, struct poll_table_struct *wait)
 {
-	return file == READ_ONCE(owner) ? edc_rings_poll(file, wait) : edc_users_poll(file, wait);
+	return file == READ_ONCE(owner) ? edc_rings_poll(file, wait) : edc_recorder_poll(file, wait);
 }
 
 static int device_release(struct inode *inode, struct file *file)
 {
-	edc_users_release(file);
+	edc_recorder_release(file);
+	edc_program_release(file);
 	mutex_lock(&card_lock);
 	if (owner == file) {
 		detach_all();

@@ -5,6 +5,11 @@
  *     sched.c irq.c syscall.c fault.c sample.c  --EDC_POST()-->  rings.c  <--mmap--  device.c  <--ioctl--  the recorder
  *            ^ probes.c attaches
  *
+ * The rings of instrumented processes (include/monitor/user_device.h) have headers of their own. A file calls only
+ * those to its right:
+ *
+ *     device.c --> user_programs.c --> user_recorder.c --> user_area.c --> user_classes.c --> user_accounts.c
+ *
  * Invariant: a probe posts with preemption disabled, so probes on one CPU nest last-in-first-out and every ring, one
  * per CPU and nesting level, has one writer at a time (include/monitor/ring.h). A probe never sleeps or allocates.
  */
@@ -116,17 +121,6 @@ int edc_sample_every(u64 ns);
 void edc_sample_attach(const struct edc_device_classes *classes);
 void edc_sample_attached(struct edc_device_classes *classes);
 void edc_sample_detach(void);
-
-/* users.c: the rings of instrumented processes, and their recorder, each identified by its open file. */
-int edc_users_ioctl(struct file *file, unsigned int command, void *argument);
-ssize_t edc_users_read(struct file *file, char __user *to, size_t bytes);
-__poll_t edc_users_poll(struct file *file, struct poll_table_struct *wait);
-int edc_users_map(struct file *file, struct vm_area_struct *vma);
-void edc_users_release(struct file *file);
-/* Whether this file belongs to a program or to the programs' recorder. */
-bool edc_users_has(struct file *file);
-/* The number of processes that got no rings since the module was loaded. */
-u32 edc_users_refused(void);
 
 /* device.c */
 int edc_device_register(void);

@@ -3,7 +3,7 @@
  * The ids of the classes that programs declare, by their texts: the same for all programs. A class lives while a
  * process holds it, and while there is a recorder, which pins all, so that no id has two meanings in its trace.
  *
- * Called by user_area.c and users.c with edc_users_lock held. The texts are not interpreted
+ * Called by user_area.c, user_programs.c and user_recorder.c with edc_users_lock held. The texts are not interpreted
  * here: the recorder parses them.
  */
 #include <linux/bitmap.h>
