@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * /dev/monitor for instrumented programs: if no recorder answers (user_ring.h), the kernel module gives rings and ids
- * to a process that may open the device. Used by edc_connect.h, kmod/user_*.c and userspace/card/user_device.cpp.
+ * to a process that may open the device. Used by edc_connect.h, kmod/user_*.c and userspace/card/user_module.cpp.
  *
  *     the program:   open, EDC_DEVICE_HELLO, mmap of offset 0, close; the mapping keeps the rings
  *     the recorder:  open, EDC_DEVICE_USERS, then read() returns the processes, one by one, and mmap their rings

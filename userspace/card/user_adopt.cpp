@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The part of the user card for processes whose rings the kernel module created (user_device.h): they may have had them
+// The part of the user card for processes whose rings the kernel module created (user_module.h): they may have had them
 // long before this recording, and declare classes without asking the recorder.
 #include <algorithm>
 #include <cerrno>
@@ -33,9 +33,9 @@ void UserCard::Process::begin_here()
 // Under the lock. The drain thread calls it after reading the clock: a process that arrives later posts nothing older.
 void UserCard::adopt_arrived()
 {
-	if (!device_)
+	if (!module_)
 		return;
-	for (const edc_device_process &told : device_->take_arrived())
+	for (const edc_device_process &told : module_->take_arrived())
 		adopt(told);
 }
 
@@ -46,7 +46,7 @@ void UserCard::adopt(const edc_device_process &told)
 	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, told.pid, 0)));
 	process->ended = told.ended || (!process->pidfd && errno == ESRCH); // its events are still there
 	process->merged = process->by_device = true;
-	process->area = device_->map(told);
+	process->area = module_->map(told);
 	if (!process->area.data()) {
 		++counts_.refused;
 		return;
@@ -66,7 +66,7 @@ void UserCard::adopt(const edc_device_process &told)
 void UserCard::learn_classes()
 {
 	const std::size_t known_before = classes_.all().size();
-	while (const auto declared = device_->next_class())
+	while (const auto declared = module_->next_class())
 		if (!classes_.adopt(declared->id, declared->name, declared->fields))
 			refuse_class(declared->id, words_of_user_class(declared->fields));
 	add_words(known_before);

@@ -49,9 +49,9 @@ std::string random_name()
 } // namespace
 
 UserCard::UserCard(const UserCardOptions &options)
-    : options_(options), name_(random_name()), device_(options.device ? UserDevice::open() : nullptr),
+    : options_(options), name_(random_name()), module_(options.device ? UserModule::open() : nullptr),
       stop_(::eventfd(0, EFD_CLOEXEC)), described_late_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      classes_(device_ ? UserClasses([this](auto name, auto fields) { return device_->id_of(name, fields); })
+      classes_(module_ ? UserClasses([this](auto name, auto fields) { return module_->id_of(name, fields); })
 		       : UserClasses()),
       bells_([this] {
 	      if (on_arrival_)
@@ -142,7 +142,7 @@ void UserCard::serve()
 	for (;;) {
 		polls = {{stop_.get(), POLLIN, 0},
 			 {described_late_.get(), POLLIN, 0},
-			 {device_ ? device_->fd() : -1, POLLIN, 0}};
+			 {module_ ? module_->fd() : -1, POLLIN, 0}};
 		const std::size_t first_listener = polls.size();
 		const bool hears = Clock::now() >= listen_at_ && answers_.size() < max_callers;
 		for (const Fd &listener : listeners_)
@@ -439,8 +439,8 @@ UserCounts UserCard::counts() const
 	UserCounts now = counts_;
 	for (const auto &process : processes_)
 		add_counts(*process, now);
-	if (device_)
-		now.refused += device_->refused();
+	if (module_)
+		now.refused += module_->refused();
 	now.classes = classes_.all().size();
 	now.classes_refused = classes_.refused();
 	now.why_refused = classes_.why_refused();

@@ -30,8 +30,8 @@
 #include "user_bells.h"
 #include "user_block.h"
 #include "user_classes.h"
-#include "user_device.h"
 #include "user_merge.h"
+#include "user_module.h"
 
 namespace monitor::card {
 
@@ -175,7 +175,7 @@ private:
 	std::string name_;
 	std::uint64_t ticks_per_second_ = 0; // also how long a claim in a shared ring is waited for
 	std::vector<Fd> listeners_;
-	std::unique_ptr<UserDevice> device_; // null: none
+	std::unique_ptr<UserModule> module_; // null: none
 	Fd stop_, described_late_;           // the second: the drain thread met new classes
 	std::function<void(const std::vector<UserClass> &)> on_class_;
 	std::function<void()> on_arrival_;

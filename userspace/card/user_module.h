@@ -21,11 +21,11 @@ struct DeclaredClass {
 	std::string name, fields;
 };
 
-class UserDevice {
+class UserModule {
 public:
 	// Null if no module is loaded, or this process may not read other processes' rings. Throws Error if another
 	// recorder reads them.
-	static std::unique_ptr<UserDevice> open();
+	static std::unique_ptr<UserModule> open();
 
 	// Readable when take_arrived() has something.
 	int fd() const { return device_.get(); }
@@ -43,7 +43,7 @@ public:
 	std::uint64_t refused() const;
 
 private:
-	explicit UserDevice(Fd device);
+	explicit UserModule(Fd device);
 
 	Fd device_;
 	std::uint64_t last_class_ = 0;

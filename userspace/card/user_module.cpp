@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "user_device.h"
+#include "user_module.h"
 
 #include <array>
 #include <cerrno>
@@ -25,9 +25,9 @@ std::uint32_t refused_by(int device)
 
 } // namespace
 
-UserDevice::UserDevice(Fd device) : device_(std::move(device)), refused_before_(refused_by(device_.get())) {}
+UserModule::UserModule(Fd device) : device_(std::move(device)), refused_before_(refused_by(device_.get())) {}
 
-std::unique_ptr<UserDevice> UserDevice::open()
+std::unique_ptr<UserModule> UserModule::open()
 {
 	Fd device(::open(EDC_DEVICE, O_RDWR | O_CLOEXEC));
 	if (!device)
@@ -38,10 +38,10 @@ std::unique_ptr<UserDevice> UserDevice::open()
 				    "until it ends");
 		return nullptr; // a module of another version, or no permission
 	}
-	return std::unique_ptr<UserDevice>(new UserDevice(std::move(device)));
+	return std::unique_ptr<UserModule>(new UserModule(std::move(device)));
 }
 
-std::vector<edc_device_process> UserDevice::take_arrived()
+std::vector<edc_device_process> UserModule::take_arrived()
 {
 	std::vector<edc_device_process> arrived;
 	std::array<edc_device_process, 64> some;
@@ -51,14 +51,14 @@ std::vector<edc_device_process> UserDevice::take_arrived()
 	return arrived;
 }
 
-Mapping UserDevice::map(const edc_device_process &process) const
+Mapping UserModule::map(const edc_device_process &process) const
 {
 	void *address = ::mmap(nullptr, process.area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, device_.get(),
 			       static_cast<off_t>(process.number * EDC_DEVICE_AREA_STEP));
 	return address == MAP_FAILED ? Mapping() : Mapping(address, process.area_bytes);
 }
 
-std::uint16_t UserDevice::id_of(std::string_view name, std::string_view fields)
+std::uint16_t UserModule::id_of(std::string_view name, std::string_view fields)
 {
 	std::string texts(name);
 	texts.append(1, '\0').append(fields).append(1, '\0');
@@ -72,7 +72,7 @@ std::uint16_t UserDevice::id_of(std::string_view name, std::string_view fields)
 	return ::ioctl(device_.get(), EDC_DEVICE_HELLO, &hello) < 0 ? 0 : id;
 }
 
-std::optional<DeclaredClass> UserDevice::next_class()
+std::optional<DeclaredClass> UserModule::next_class()
 {
 	std::array<char, EDC_DEVICE_CLASS_BYTES> text;
 	edc_device_class next{};
@@ -87,7 +87,7 @@ std::optional<DeclaredClass> UserDevice::next_class()
 	return declared;
 }
 
-std::uint64_t UserDevice::refused() const
+std::uint64_t UserModule::refused() const
 {
 	return refused_by(device_.get()) - refused_before_;
 }
