@@ -24,7 +24,7 @@ def static_helpers(context):
 	"""attach and workload, linked for a guest without libraries."""
 	folder = context.path("guest")
 	os.makedirs(folder)
-	source, build = "tools/bench.d", context.build
+	source, build = "tools/bench.d/loads", context.build
 	run(["cc", "-std=gnu11", "-O2", "-static", f"{source}/workload.c", "-o", f"{folder}/workload", "-pthread"])
 	libraries = [f"{build}/userspace/libmonitor_{name}.a" for name in ("record", "pmu", "card", "base")]
 	run(["c++", "-std=c++20", "-O2", "-static", "-Iuserspace", "-Iinclude", f"{source}/attach.cpp", "-o",
@@ -72,7 +72,7 @@ def counters(context, result):
 	except Skip as skip:
 		result.note(f"without counters: {skip}")
 		return
-	run(["aarch64-linux-gnu-gcc", "-std=gnu11", "-O2", "-static", "tools/bench.d/workload.c", "-o", load, "-pthread"])
+	run(["aarch64-linux-gnu-gcc", "-std=gnu11", "-O2", "-static", "tools/bench.d/loads/workload.c", "-o", load, "-pthread"])
 	done = subprocess.run(["tests/vm/run", "--build", context.build, "--kernel", "arm64-6.12", "--with-monitor", "--test",
 		"tools/bench.d/counters.sh", "--file", load, "--timeout", str(LIMIT_S)], stdout=subprocess.PIPE, text=True)
 	if done.returncode == 77:

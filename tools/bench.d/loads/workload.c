@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The loads that the benches trace, and the clock logger that is their witness. Called by the files of this folder.
+ * The loads that the benches trace, and the clock logger that is their witness. Called by the drivers.
  * Every load pins itself, measures its own CPU time, and prints plain numbers.
  *
  *   workload getppid CPU CHUNKS CALLS       W1: ns of CPU time per call, one line per chunk
