@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "filter/filter.h"
+#include "filter/text_match.h"
 #include "open.h"
 #include "problems.h"
 #include "tdl_option.h"
@@ -34,6 +35,22 @@ struct ListOptions {
 	trace::ListingOptions listing;
 };
 
+// The names that the patterns match; a pattern that matches none stays, for Listing to report.
+std::vector<std::string> names_of(const std::vector<std::string> &patterns, const trace::Description &description)
+{
+	std::vector<std::string> names;
+	for (const std::string &pattern : patterns) {
+		const std::size_t before = names.size();
+		if (description.find(pattern).empty())
+			for (const auto &cls : description.classes())
+				if (filter::matches_glob(pattern, cls->name))
+					names.push_back(cls->name);
+		if (names.size() == before)
+			names.push_back(pattern);
+	}
+	return names;
+}
+
 int list(const ListOptions &options)
 {
 	using namespace trace;
@@ -48,7 +65,9 @@ int list(const ListOptions &options)
 	};
 	// writing to a closed pipe must return an error, not kill the process
 	std::signal(SIGPIPE, SIG_IGN);
-	Listing listing(trace, options.listing, STDOUT_FILENO);
+	ListingOptions only = options.listing;
+	only.events = names_of(only.events, trace.description());
+	Listing listing(trace, only, STDOUT_FILENO);
 	for (const auto &cls : trace.description().classes())
 		if (filter && !filter->can_match(*cls))
 			listing.leave_out(*cls);
@@ -67,7 +86,6 @@ int list(const ListOptions &options)
 		merge(trace, {0, asked.to}, visit, gap);
 	}
 	listing.flush();
-	const ListingOptions &only = options.listing;
 	const bool is_all = options.from.empty() && options.to.empty() && !filter && only.cpus.empty() &&
 			    only.pids.empty() && only.events.empty();
 	if (!listing.printed_any() && !trace.is_empty())
@@ -103,7 +121,9 @@ void add_list(CLI::App &app, int &exit_code)
 	    ->delimiter(',')
 	    ->allow_extra_args(false)
 	    ->option_text("TID,...");
-	command->add_option("--event", options->listing.events, "print only events with these names")
+	command
+	    ->add_option("--event", options->listing.events,
+			 "print only events with these names; * and ? match any characters")
 	    ->delimiter(',')
 	    ->allow_extra_args(false)
 	    ->option_text("NAME,...");
