@@ -19,22 +19,27 @@
  *     x16 x64, address                   shown in hexadecimal                  address buffer
  *     token NAME {a = 0, b = 1}          one of the labels
  *     flags NAME {r = 1, w = 2}          a set of the labels, one bit each
+ *     str8 str16 str24 str32 str40 str48 short text in 1 to 6 words, so none in the argument
  * Without "arg:" the argument has no name and is shown as `arg`. The same with the fields one by one:
  *     EDC_EVENT_FIELDS(request_end, (u16, worker), (u64, bytes, B), (flags, how, {r = 1, w = 2}));
  *
- * An event posted with another number of words than its class has payload fields does not compile: in C++ always, in C
- * if the class was declared by EDC_EVENT_FIELDS (C has no way to count the fields of a string).
+ * A text of up to N bytes is posted as N / 8 words: shorter text is padded with NUL, longer text is cut.
+ *     EDC_EVENT(open_file, "arg: u16 mode; str24 name; u64 bytes (B)");
+ *     edc_data(open_file, mode, EDC_TEXT24(path), bytes);
+ *
+ * An event posted with another number of words than its class's payload fields need does not compile: in C++ always, in
+ * C if the class was declared by EDC_EVENT_FIELDS (C has no way to count the fields of a string).
  *
  * For C11, C++17 and later; needs only libc; Linux on x86-64 and aarch64 (elsewhere the events compile to nothing).
  * Without a recording an event costs one predictable branch; with -DEDC_DISABLE, nothing at all. Safe in threads and in
  * signal handlers. A forked child gets separate rings. Not allowed in the child of vfork() before it execs. An event
- * must have as many words as its class has payload fields; otherwise it is not posted, but counted. Calls never fail
+ * must have as many words as its class's payload fields need; otherwise it is not posted, but counted. Calls never fail
  * visibly and preserve errno. They do not block, with two exceptions: a program that is loaded may wait for its
  * recorder's answer, and the first event of a forked child for the kernel module. Events that could not be posted are
  * counted, and the trace reports it.
  *
  * Implementation: user_ring.h (memory), edc_card.h (state), edc_post.h (the fast path), edc_rings.h, edc_shared.h and
- * edc_connect.h (the slow paths).
+ * edc_connect.h (the slow paths), edc_fields.h (words of a class), edc_text.h (short texts).
  */
 #ifndef MONITOR_EDC_H
 #define MONITOR_EDC_H
@@ -64,6 +69,12 @@ static inline void edc_nothing_(int none, ...)
 {
 	(void)none;
 }
+#define EDC_TEXT8(text) (text)
+#define EDC_TEXT16(text) (text)
+#define EDC_TEXT24(text) (text)
+#define EDC_TEXT32(text) (text)
+#define EDC_TEXT40(text) (text)
+#define EDC_TEXT48(text) (text)
 #define edc_begin(name, arg) edc(name, arg)
 #define edc_end(name, arg) edc(name, arg)
 #ifdef __cplusplus
@@ -79,23 +90,24 @@ struct scope {
 
 #include "edc_counters.h"
 #include "edc_fields.h"
+#include "edc_text.h"
 
 /* Declares an event class, at file scope. The same declaration in several files of a program is one class. */
 #ifdef __cplusplus
-#define EDC_EVENT(name, fields) EDC_CLASS_(name, fields, edc_payload_fields_(fields))
+#define EDC_EVENT(name, fields) EDC_CLASS_(name, fields, edc_payload_words_(fields))
 #else
 #define EDC_EVENT(name, fields) EDC_CLASS_(name, fields, -1)
 #endif
 
 /* The same, with the fields one by one: (KIND, NAME), (KIND, NAME, UNIT OR LABELS) or, first,
  * (arg, KIND, NAME...). */
-#define EDC_EVENT_FIELDS(name, ...) EDC_CLASS_(name, EDC_TEXTS_(__VA_ARGS__), EDC_COUNTS_(__VA_ARGS__))
+#define EDC_EVENT_FIELDS(name, ...) EDC_CLASS_(name, EDC_TEXTS_(__VA_ARGS__), EDC_COUNT_WORDS_(__VA_ARGS__))
 
-#define EDC_CLASS_(name, fields, words)                                                           \
-	enum { edc_words_of_##name = (words) }; /* payload fields; -1: unknown */                 \
-	EDC_STATIC_ASSERT_(edc_words_of_##name <= EDC_MAX_WORDS,                                  \
-			   "the event " #name " has more payload fields than a token has words"); \
-	static struct edc_class edc_class_##name = {#name, fields, 0, 0};                         \
+#define EDC_CLASS_(name, fields, words)                                                         \
+	enum { edc_words_of_##name = (words) }; /* -1: unknown */                               \
+	EDC_STATIC_ASSERT_(edc_words_of_##name <= EDC_MAX_WORDS,                                \
+			   "the event " #name " has more payload words than a token may have"); \
+	static struct edc_class edc_class_##name = {#name, fields, 0, 0};                       \
 	__attribute__((used, section("edc_classes"))) static struct edc_class *edc_class_at_##name = &edc_class_##name
 
 /* Declares an activity: the classes NAME_begin and NAME_end, and in C++ an object NAME for edc::scope. */
@@ -129,27 +141,34 @@ struct scope {
 		edc_boundary_(&edc_class_##name##_end, (uint16_t)(arg)); \
 	} while (0)
 
-/* edc_data(NAME, ARG, WORD...): posts 1 to 7 payload words. */
-#define edc_data(name, arg, ...)                                                                  \
-	do {                                                                                      \
-		const uint64_t edc_words_[] = {EDC_EACH_(__VA_ARGS__)};                           \
-		EDC_CHECK_WORDS_(name, sizeof edc_words_ / 8);                                    \
-		edc_post_(&edc_class_##name, (uint16_t)(arg), sizeof edc_words_ / 8, edc_words_); \
+/* edc_data(NAME, ARG, WORD...): posts 1 to 7 payload words; EDC_TEXT16(TEXT) is two of them. One is stored after the
+ * other, because a text's words are read one after the other. */
+#define edc_data(name, arg, ...)                                                                          \
+	do {                                                                                              \
+		struct edc_text edc_text_ = {0, 0};                                                       \
+		uint64_t edc_words_[EDC_PICK_(__VA_ARGS__, 7, 6, 5, 4, 3, 2, 1, 0)];                      \
+		EDC_CHECK_WORDS_(name, sizeof edc_words_ / 8);                                            \
+		EDC_STORE_(__VA_ARGS__);                                                                  \
+		if (!edc_text_.is_unread)                                                                 \
+			edc_post_(&edc_class_##name, (uint16_t)(arg), sizeof edc_words_ / 8, edc_words_); \
 	} while (0)
 
 #define EDC_CHECK_WORDS_(name, words)                                                        \
 	EDC_STATIC_ASSERT_(edc_words_of_##name == -1 || edc_words_of_##name == (int)(words), \
-			   "the event " #name " is posted with another number of words than it has payload fields")
+			   "the event " #name " is posted with another number of words than its fields need")
 
-#define EDC_EACH_(...) EDC_PICK_(__VA_ARGS__, EDC_7_, EDC_6_, EDC_5_, EDC_4_, EDC_3_, EDC_2_, EDC_1_, 0)(__VA_ARGS__)
+#define EDC_STORE_(...)                                                                                            \
+	EDC_PICK_(__VA_ARGS__, EDC_STORE_7_, EDC_STORE_6_, EDC_STORE_5_, EDC_STORE_4_, EDC_STORE_3_, EDC_STORE_2_, \
+		  EDC_STORE_1_, 0)                                                                                 \
+	(__VA_ARGS__)
 #define EDC_PICK_(a, b, c, d, e, f, g, macro, ...) macro
-#define EDC_1_(a) (uint64_t)(a)
-#define EDC_2_(a, b) (uint64_t)(a), (uint64_t)(b)
-#define EDC_3_(a, b, c) EDC_2_(a, b), (uint64_t)(c)
-#define EDC_4_(a, b, c, d) EDC_3_(a, b, c), (uint64_t)(d)
-#define EDC_5_(a, b, c, d, e) EDC_4_(a, b, c, d), (uint64_t)(e)
-#define EDC_6_(a, b, c, d, e, f) EDC_5_(a, b, c, d, e), (uint64_t)(f)
-#define EDC_7_(a, b, c, d, e, f, g) EDC_6_(a, b, c, d, e, f), (uint64_t)(g)
+#define EDC_STORE_1_(a) edc_words_[0] = (uint64_t)(a)
+#define EDC_STORE_2_(a, b) EDC_STORE_1_(a), edc_words_[1] = (uint64_t)(b)
+#define EDC_STORE_3_(a, b, c) EDC_STORE_2_(a, b), edc_words_[2] = (uint64_t)(c)
+#define EDC_STORE_4_(a, b, c, d) EDC_STORE_3_(a, b, c), edc_words_[3] = (uint64_t)(d)
+#define EDC_STORE_5_(a, b, c, d, e) EDC_STORE_4_(a, b, c, d), edc_words_[4] = (uint64_t)(e)
+#define EDC_STORE_6_(a, b, c, d, e, f) EDC_STORE_5_(a, b, c, d, e), edc_words_[5] = (uint64_t)(f)
+#define EDC_STORE_7_(a, b, c, d, e, f, g) EDC_STORE_6_(a, b, c, d, e, f), edc_words_[6] = (uint64_t)(g)
 
 #ifdef __cplusplus
 namespace edc {

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "edc_fields.h"
 #include "edc_rings.h"
 #include "edc_shared.h"
 #include "user_device.h"
@@ -162,19 +163,7 @@ static inline long edc_send_request_(long fd, uint32_t request, char *ask)
 /* The number of payload words is stored with the id: an event with a different number does not match the class. */
 static inline void edc_give_id_(struct edc_class *cls, uint32_t id)
 {
-	const char *at = cls->fields;
-	uint32_t words = 0;
-
-	for (int argument = 1; *at; argument = 0) {
-		while (*at == ' ' || *at == '\t')
-			at++;
-		argument &= at[0] == 'a' && at[1] == 'r' && at[2] == 'g' && at[3] == ':';
-		words += *at && *at != ';' && !argument;
-		while (*at && *at != ';')
-			at++;
-		at += *at == ';';
-	}
-	cls->id = id ? id | words << 16 : 0;
+	cls->id = id ? id | (uint32_t)edc_payload_words_(cls->fields) << 16 : 0;
 }
 
 /* Assigns ids in the order of the request. Libraries may have been loaded and unloaded since. */

@@ -90,6 +90,10 @@ def public_header():
 				("c", "WRONG", "edc_data(listed, 1, 2)"), ("c", "WRONG", "edc(seven, 1)"),
 				("c++", "WRONG", "edc_data(listed, 1, 2)"), ("c++", "WRONG", "edc_data(long_one, 1, 2)"),
 				("c++", "WRONG", "edc(long_one, 1)"), ("c++", "WRONG", "edc_data(short_one, 1, 2)"),
+				("c", "WRONG", 'edc_data(texts, 1, EDC_TEXT8("a"), EDC_TEXT40("b"))'),
+				("c++", "WRONG", 'edc_data(short_text, 1, EDC_TEXT16("a"), 1)'),
+				("c", "WRONG_CLASS", "EDC_EVENT_FIELDS(large, (str32, a), (str32, b))"),
+				("c++", "WRONG_CLASS", 'EDC_EVENT(large, "str48 a; str16 b")'),
 				("c", "WRONG_CLASS", f"EDC_EVENT_FIELDS(large, {eight})"),
 				("c++", "WRONG_CLASS", 'EDC_EVENT(large, "u64 a;u64 b;u64 c;u64 d;u64 e;u64 f;u64 g;u64 h")')):
 			refused = subprocess.run([compiler[language == "c++"], f"-std={'c11' if language == 'c' else 'c++17'}", "-x", language,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Whatever a process may leave in its ring, and whatever it says of its classes: the block test, the merge of several
 // rings, the shared ring, the parser of the classes' texts. The input's first byte picks a content size; then block
-// after block.
+// after block. It is also a class's name and fields, as in a handshake.
 #include <algorithm>
 #include <cstring>
 
@@ -14,9 +14,13 @@ using namespace monitor::card;
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
 {
 	const std::string_view text(reinterpret_cast<const char *>(data), std::min<std::size_t>(size, 400));
+	const std::string_view name = text.substr(0, text.find('\0'));
+	const std::string_view fields = text.substr(std::min(name.size() + 1, text.size()));
 	std::string why;
-	if (const auto cls = parse_user_class("fuzzed", text, why); cls && cls->payload.size() > EDC_MAX_WORDS)
-		std::abort();
+	if (const auto cls = parse_user_class(name, fields.substr(0, fields.find('\0')), why))
+		if (cls->words() > EDC_MAX_WORDS || cls->words() != words_of_user_class(fields) ||
+		    std::ranges::any_of(name, [](char c) { return c <= ' ' || c > '~' || c == '"' || c == '\\'; }))
+			std::abort();
 
 	WordsById words;
 	words.fill(unknown_class);

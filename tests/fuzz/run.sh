@@ -81,8 +81,9 @@ END
 		> "$corpus/seed_never"
 fi
 if [ "$name" = fuzz_user ]; then
-	# two blocks of small events, and a class's text
-	printf 'arg: token a {x = 1, y = 2}; u64 b (B); address c' > "$corpus/seed_text"
+	# two blocks of small events, and the texts of classes
+	printf 'a\0arg: token a {x = 1, y = 2}; u64 b (B); address c' > "$corpus/seed_text"
+	printf 'mylib:tick\0arg: u16 a; str24 b; str8 c; u64 d' > "$corpus/seed_provider"
 	python3 - "$corpus/seed_blocks" << 'END'
 import struct, sys
 def block(begin, events, ring):

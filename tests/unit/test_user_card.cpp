@@ -96,6 +96,28 @@ TEST_CASE("user classes: fields, units, labels")
 	CHECK(parse_user_class("plain", "", why)->argument.name == "arg");
 }
 
+TEST_CASE("user classes: short texts are some words each")
+{
+	std::string why;
+	const auto cls = parse_user_class("open_file", "arg: u16 mode; str24 name; u64 bytes; str8 a;str16 b", why);
+	REQUIRE(cls);
+	REQUIRE(cls->payload.size() == 4);
+	CHECK(cls->payload[0].is_text());
+	CHECK(cls->payload[0].words() == 3);
+	CHECK(!cls->payload[1].is_text());
+	CHECK(cls->payload[1].words() == 1);
+	CHECK(cls->words() == 7);
+	CHECK(words_of_user_class("arg: u16 mode; str24 name; u64 bytes; str8 a;str16 b") == 7);
+	CHECK(why_not("str48 a; u64 b") == "understood");
+	CHECK_THAT(why_not("str48 a; str16 b"), Catch::Contains("more than 7"));
+	CHECK_THAT(why_not("str48 a; u64 b; u64 c"), Catch::Contains("more than 7"));
+	CHECK_THAT(why_not("arg: str8 a"), Catch::Contains("not a kind of an argument"));
+	for (const char *kind : {"str", "str0", "str7", "str56", "str99", "str240", "str08", "string"})
+		CHECK_THAT(why_not(kind + std::string(" a")), Catch::Contains("not a kind of a field"));
+	CHECK_THAT(why_not("str8 a (B)"), Catch::Contains("semicolon"));
+	CHECK_THAT(why_not("str8 a {x = 1}"), Catch::Contains("semicolon"));
+}
+
 TEST_CASE("user classes: what is not understood is refused with a reason")
 {
 	CHECK(why_not("u64 a") == "understood");
@@ -181,6 +203,7 @@ TEST_CASE("user classes: ids that another gives, and classes that have theirs")
 	CHECK(words_of_user_class("u65 x; \t; y") == 2);
 	CHECK(words_of_user_class("") == 0);
 	CHECK(words_of_user_class(" arg:u16 a") == 0);
+	CHECK(words_of_user_class("str40 a; strange b; str c; \tstr8 d;u65 e") == 9);
 	CHECK(classes.all().size() == 2);
 	CHECK(classes.refused() == 3);
 }

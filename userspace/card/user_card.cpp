@@ -254,7 +254,7 @@ void UserCard::add_words(std::size_t known_before)
 {
 	for (std::size_t i = known_before; i < classes_.all().size(); ++i)
 		words_[classes_.all()[i].id] = device_words_[classes_.all()[i].id] =
-		    static_cast<std::uint8_t>(classes_.all()[i].payload.size());
+		    static_cast<std::uint8_t>(classes_.all()[i].words());
 }
 
 void UserCard::Process::lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <span>
 
 #include <fmt/format.h>
+
+#include "monitor/edc_fields.h"
 
 namespace monitor::card {
 namespace {
@@ -42,8 +45,8 @@ public:
 						[&](const auto &other) { return other.name == next.name; }))
 				return fail("two fields are named " + next.name);
 			result.payload.push_back(std::move(next));
-			if (result.payload.size() > EDC_MAX_WORDS)
-				return fail(fmt::format("more than {} payload fields", EDC_MAX_WORDS));
+			if (result.words() > EDC_MAX_WORDS)
+				return fail(fmt::format("more than {} payload words", EDC_MAX_WORDS));
 		}
 		return true;
 	}
@@ -99,12 +102,13 @@ private:
 	bool field(UserField &result, bool is_argument)
 	{
 		result.kind = word();
-		const std::array<std::string_view, 3> of_argument = {"u16", "s16", "x16"},
-						      of_payload = {"u64", "s64", "x64"};
-		const auto &integers = is_argument ? of_argument : of_payload;
+		static constexpr std::string_view of_argument[] = {"u16", "s16", "x16"},
+						  of_payload[] = {"u64",   "s64",   "x64",   "address", "str8",
+								  "str16", "str24", "str32", "str40",   "str48"};
+		const std::span<const std::string_view> kinds =
+		    is_argument ? std::span<const std::string_view>(of_argument) : of_payload;
 		const bool labelled = result.kind == "token" || result.kind == "flags";
-		if (!labelled && std::ranges::find(integers, result.kind) == integers.end() &&
-		    (is_argument || result.kind != "address"))
+		if (!labelled && std::ranges::find(kinds, result.kind) == kinds.end())
 			return fail(fmt::format("'{}' is not a kind of {}", result.kind,
 						is_argument ? "an argument" : "a field"));
 		result.name = word();
@@ -112,7 +116,7 @@ private:
 			return fail(fmt::format("a field of kind {} has no valid name", result.kind));
 		if (labelled)
 			return labels(result.labels);
-		if (take('(')) {
+		if (!result.is_text() && take('(')) {
 			const std::size_t end = rest_.find(')');
 			if (end > max_name_length /* or none */)
 				return fail("a closing parenthesis after a unit is missing");
@@ -152,6 +156,19 @@ private:
 
 } // namespace
 
+unsigned UserField::words() const
+{
+	return static_cast<unsigned>(edc_words_of_field_(kind.c_str()));
+}
+
+unsigned UserClass::words() const
+{
+	unsigned words = 0;
+	for (const UserField &field : payload)
+		words += field.words();
+	return words;
+}
+
 std::optional<UserClass> parse_user_class(std::string_view name, std::string_view fields, std::string &why)
 {
 	UserClass result;
@@ -167,14 +184,7 @@ std::optional<UserClass> parse_user_class(std::string_view name, std::string_vie
 
 unsigned words_of_user_class(std::string_view fields)
 {
-	unsigned words = 0;
-	for (bool first = true; !fields.empty(); first = false) {
-		fields.remove_prefix(std::min(fields.find_first_not_of(" \t"), fields.size()));
-		const std::size_t end = std::min(fields.find(';'), fields.size());
-		words += end != 0 && !(first && fields.starts_with("arg:"));
-		fields.remove_prefix(std::min(end + 1, fields.size()));
-	}
-	return words;
+	return static_cast<unsigned>(edc_payload_words_(std::string(fields).c_str()));
 }
 
 std::uint16_t UserClasses::new_id(std::string_view name, std::string_view fields) const

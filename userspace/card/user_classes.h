@@ -22,23 +22,28 @@
 namespace monitor::card {
 
 struct UserField {
-	std::string kind; // u16 s16 x16 u64 s64 x64 address token flags
+	std::string kind; // u16 s16 x16 u64 s64 x64 address token flags str8 str16 str24 str32 str40 str48
 	std::string name;
 	std::string unit;                                          // "" or as written in the parentheses
 	std::vector<std::pair<std::string, std::uint64_t>> labels; // of token and flags
+
+	unsigned words() const; // of a payload field
+	bool is_text() const { return kind.starts_with("str"); }
 };
 
 struct UserClass {
 	unsigned id = 0;
 	std::string name;
 	UserField argument;
-	std::vector<UserField> payload; // one word each
+	std::vector<UserField> payload;
+
+	unsigned words() const; // of the payload
 };
 
 // "arg: u16 worker; u64 bytes (B)": see include/monitor/edc.h. Empty if the text is invalid; `why` then says where.
 std::optional<UserClass> parse_user_class(std::string_view name, std::string_view fields, std::string &why);
 
-// The words that a program posts with an event of such a text (edc_give_id_() of edc_connect.h), valid or not.
+// The words that a program posts with an event of such a text, valid or not.
 unsigned words_of_user_class(std::string_view fields);
 
 // The process that declares a class.

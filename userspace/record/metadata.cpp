@@ -82,9 +82,14 @@ std::string syscall_enum()
 	return text + "\n} := syscall_t;\n";
 }
 
+std::string text_field(std::string_view name, unsigned bytes)
+{
+	return fmt::format("\t\ttext_t {}[{}];\n", name, bytes);
+}
+
 std::string field(std::string_view kind, std::string_view name)
 {
-	return kind == "comm" ? fmt::format("\t\ttext_t {}[16];\n", name) : fmt::format("\t\t{}_t {};\n", kind, name);
+	return kind == "comm" ? text_field(name, 16) : fmt::format("\t\t{}_t {};\n", kind, name);
 }
 
 std::string event_class(unsigned id, std::string_view name, std::string_view fields)
@@ -97,6 +102,8 @@ std::string event_class(unsigned id, std::string_view name, std::string_view fie
 // anything: readers strip a leading underscore, which keeps it apart from keywords and types.
 std::string labelled_field(unsigned id, const card::UserField &field, bool is_argument, std::string &types_before)
 {
+	if (field.is_text())
+		return text_field("_" + field.name, 8 * field.words());
 	if (field.labels.empty())
 		return ::monitor::record::field(field.kind == "address" ? "x64" : field.kind, "_" + field.name);
 	const std::string type = fmt::format("class_{}_{}", id, field.name);
