@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define EDC_PROVIDER phases
 #include <monitor/edc.h>
 
 enum { reading, sorting, writing };
 
+EDC_EVENT(input, "str48 file");
 EDC_EVENT(phase, "arg: token name {reading = 0, sorting = 1, writing = 2}; u64 numbers");
 EDC_ACTIVITY(sort, "");
 
@@ -30,6 +32,7 @@ int main(int count, char **arguments)
 
 	if (!out || !values)
 		return fputs("usage: phases INPUT OUTPUT\n", stderr), 1;
+	edc_data(input, 0, EDC_TEXT48(arguments[1]));
 	edc_data(phase, reading, 0);
 	while (fscanf(in, "%ld", &values[numbers]) == 1) {
 		if (++numbers == room) {

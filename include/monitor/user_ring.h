@@ -121,8 +121,9 @@ EDC_ASSERT(sizeof(struct edc_user_ring) == EDC_BLOCK_SIZE);
 
 /*
  * The handshake, over a Unix SOCK_SEQPACKET socket: the card sends one edc_hello, followed by the classes' texts
- * ("NAME\0FIELDS\0" each). The recorder answers with one edc_welcome, followed by an id (u16, 0: rejected) for each
- * class, and passes a descriptor of the area's memory if the card requested an area. Then both close the connection.
+ * ("NAME\0FIELDS\0" each; NAME is "PROVIDER:NAME" if the class has a provider). The recorder answers with one
+ * edc_welcome, followed by an id (u16, 0: rejected) for each class, and passes a descriptor of the area's memory if the
+ * card requested an area. Then both close the connection.
  */
 #define EDC_HELLO_AREA 1    /* rings and ids: the card's first request */
 #define EDC_HELLO_CLASSES 2 /* only ids for more classes: the card has rings */

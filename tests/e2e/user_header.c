@@ -15,6 +15,31 @@ EDC_EVENT_FIELDS(texts, (u16, mode), (str8, a), (str48, b));
 EDC_EVENT_FIELDS(more_texts, (str16, a), (str40, b));
 EDC_EVENT_FIELDS(last_texts, (str24, a), (str32, b));
 EDC_ACTIVITY(parse, "arg: u16 id");
+/* as in two headers */
+#define EDC_PROVIDER one
+EDC_EVENT(tick_of_one, "");
+EDC_EVENT_FIELDS(listed_of_one, (u64, a));
+EDC_ACTIVITY(parse_of_one, "");
+#undef EDC_PROVIDER
+#define EDC_PROVIDER two
+EDC_EVENT(tick_of_two, "");
+#undef EDC_PROVIDER
+#define EDC_PROVIDER
+EDC_EVENT(tick_of_none, "");
+#undef EDC_PROVIDER
+#ifdef __cplusplus
+namespace three {
+#define EDC_PROVIDER three
+EDC_EVENT(short_one, "u64 a");
+EDC_ACTIVITY(parse, "");
+#undef EDC_PROVIDER
+void post()
+{
+	edc_data(short_one, 1, 2);
+	edc::scope one{parse};
+}
+} // namespace three
+#endif
 #ifdef WRONG_CLASS
 WRONG_CLASS;
 #endif
@@ -35,6 +60,12 @@ int main(int count, char **arguments)
 	edc_data(texts, 1, EDC_TEXT8("a"), EDC_TEXT48(count > 9 ? NULL : "b"));
 	edc_data(more_texts, 1, EDC_TEXT16("a"), EDC_TEXT40("b"));
 	edc_data(last_texts, 1, EDC_TEXT24("a"), EDC_TEXT32("b"));
+	edc(tick_of_one, 1);
+	edc_data(listed_of_one, 1, 2);
+	edc_begin(parse_of_one, 1);
+	edc_end(parse_of_one, 1);
+	edc(tick_of_two, 1);
+	edc(tick_of_none, 1);
 #ifdef WRONG /* structure.py: none of them compiles */
 	WRONG;
 #endif
@@ -51,6 +82,12 @@ int main(int count, char **arguments)
 		return 3;
 	if (next != arguments[0] + 1) /* evaluated once */
 		return 4;
+	if (strcmp(edc_class_tick_of_one.name, "one:tick_of_one") ||
+	    strcmp(edc_class_tick_of_two.name, "two:tick_of_two") ||
+	    strcmp(edc_class_listed_of_one.name, "one:listed_of_one") ||
+	    strcmp(edc_class_parse_of_one_end.name, "one:parse_of_one_end") ||
+	    strcmp(edc_class_tick_of_none.name, "tick_of_none") || strcmp(edc_class_parse_begin.name, "parse_begin"))
+		return 5;
 #else
 	(void)next;
 #endif
@@ -58,6 +95,7 @@ int main(int count, char **arguments)
 	{
 		edc::scope one{parse};
 		edc::scope two{parse, 7};
+		three::post();
 	}
 #endif
 	return 0;

@@ -118,6 +118,26 @@ TEST_CASE("user classes: short texts are some words each")
 	CHECK_THAT(why_not("str8 a {x = 1}"), Catch::Contains("semicolon"));
 }
 
+TEST_CASE("user classes: a provider goes before the name, and counts in its text")
+{
+	std::string why;
+	CHECK(parse_user_class("mylib:tick", "", why)->name == "mylib:tick");
+	CHECK(why_not("", std::string(63, 'a') + ':' + std::string(63, 'b')) == "understood");
+	for (const char *name :
+	     {":tick", "mylib:", ":", "a:b:c", "a::b", "1a:b", "a:1b", "a b:c", "a:b c", "\"a:b", "a\n:b"})
+		CHECK_THAT(why_not("", name), Catch::Contains("identifier"));
+	CHECK_THAT(why_not("", std::string(64, 'a') + ":b"), Catch::Contains("identifier"));
+	UserClasses classes;
+	CHECK(classes.id_of("one:tick", "") == 1024);
+	CHECK(classes.id_of("two:tick", "") == 1025);
+	CHECK(classes.id_of("tick", "") == 1026);
+	CHECK(classes.id_of("one:tick", "") == 1024);
+	const std::string fields = "u64 x" + std::string(max_class_bytes - 9, ' ');
+	CHECK(classes.id_of("tick", fields) != 0);
+	CHECK(classes.id_of("a:tick", fields) == 0);
+	CHECK(classes.why_refused() == "a:tick: its text is longer than 16 KiB");
+}
+
 TEST_CASE("user classes: what is not understood is refused with a reason")
 {
 	CHECK(why_not("u64 a") == "understood");

@@ -22,6 +22,13 @@ bool is_name(std::string_view text)
 	       std::ranges::all_of(text, [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_'); });
 }
 
+// A name, or a provider and a name.
+bool is_class_name(std::string_view text)
+{
+	const std::size_t colon = text.find(':');
+	return colon == text.npos ? is_name(text) : is_name(text.substr(0, colon)) && is_name(text.substr(colon + 1));
+}
+
 // A recursive-descent parser of one class's fields. Every step leaves the rest to the next, or sets why and gives up.
 class Parser {
 public:
@@ -173,8 +180,8 @@ std::optional<UserClass> parse_user_class(std::string_view name, std::string_vie
 {
 	UserClass result;
 	result.name = name;
-	if (!is_name(name)) {
-		why = "its name is not an identifier of at most 63 characters";
+	if (!is_class_name(name)) {
+		why = "its name or provider is not an identifier of at most 63 characters";
 		return {};
 	}
 	if (!Parser(fields, why).parse(result))
@@ -198,7 +205,7 @@ std::uint16_t UserClasses::new_id(std::string_view name, std::string_view fields
 void UserClasses::refuse(std::string_view name, const std::string &why)
 {
 	if (refused_++ == 0)
-		why_ = is_name(name) ? fmt::format("{}: {}", name, why) : why;
+		why_ = is_class_name(name) ? fmt::format("{}: {}", name, why) : why;
 }
 
 // nullptr if a text of this many bytes may be added.

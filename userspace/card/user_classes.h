@@ -33,14 +33,15 @@ struct UserField {
 
 struct UserClass {
 	unsigned id = 0;
-	std::string name;
+	std::string name; // "tick", or with its provider "mylib:tick"
 	UserField argument;
 	std::vector<UserField> payload;
 
 	unsigned words() const; // of the payload
 };
 
-// "arg: u16 worker; u64 bytes (B)": see include/monitor/edc.h. Empty if the text is invalid; `why` then says where.
+// "mylib:tick", "arg: u16 worker; u64 bytes (B)": see include/monitor/edc.h. Empty if a text is invalid; `why` then
+// says where.
 std::optional<UserClass> parse_user_class(std::string_view name, std::string_view fields, std::string &why);
 
 // The words that a program posts with an event of such a text, valid or not.
@@ -53,7 +54,7 @@ struct Declarer {
 	bool is_trusted = false; // of the recording's own user or root: exempt from the limit per user
 };
 
-// Classes and bytes of their texts (name and fields): what was declared so far, or the maximum.
+// Classes and bytes of their texts (provider, name and fields): what was declared so far, or the maximum.
 struct ClassShare {
 	std::size_t classes = 0, bytes = 0;
 };
