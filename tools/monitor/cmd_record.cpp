@@ -245,7 +245,9 @@ int run_record(RecordArguments &arguments)
 	record::Listener listener{[&](const std::string &directory) { show_start(arguments.options, directory); }, {}};
 	if (terminal)
 		listener.on_progress = show_progress;
-	const record::Result result = record::record(arguments.options, listener);
+	record::Recording recording(arguments.options, listener);
+	recording.start();
+	const record::Result result = recording.wait();
 	if (terminal)
 		fmt::print(stderr, "\r\033[K");
 	if (result.exec_error) {

@@ -23,6 +23,7 @@ add_library(
   record/counters.cpp
   record/directory.cpp
   record/drain.cpp
+  record/ending.cpp
   record/failure.cpp
   record/kernel_counts.cpp
   record/metadata.cpp

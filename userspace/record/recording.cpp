@@ -5,12 +5,12 @@
 #include <chrono>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -32,11 +32,11 @@
 #include "counters.h"
 #include "directory.h"
 #include "drain.h"
+#include "ending.h"
 #include "kernel_counts.h"
 #include "metadata.h"
 #include "proc_tasks.h"
 #include "recording_file.h"
-#include "signals.h"
 #include "user.h"
 #include "writer.h"
 
@@ -78,16 +78,17 @@ std::vector<std::string> stream_names(const card::BpfCard *card)
 	return names;
 }
 
-class Recorder {
+} // namespace
+
+class Recording::Parts {
 public:
-	Recorder(const Options &options, const Listener &listener)
-	    : options_(options), listener_(listener), user_(invoking_user())
+	Parts(Options options, Listener listener)
+	    : options_(std::move(options)), listener_(std::move(listener)), user_(invoking_user()),
+	      ending_(options_.duration_s)
 	{
-		if (!timer_)
-			throw Error(errno, "cannot watch the time");
 	}
 
-	~Recorder()
+	~Parts()
 	{
 		// Their threads use each other's objects: stop them first, whatever the order of the members.
 		if (users_)
@@ -96,9 +97,13 @@ public:
 			drain_->stop();
 	}
 
-	Result run();
+	void start();
+	Result wait();
+	void stop(const std::string &reason) { ending_.stop(reason); }
 
 private:
+	void expect_possible() const;
+	void start_parts();
 	void make_directory();
 	void open_user_card();
 	void load_card();
@@ -111,19 +116,17 @@ private:
 	void start_streams();
 	void write_tasks(bool at_end);
 	void wait_for_end();
-	bool handle_signals();
 	void end_recording();
 	void calibrate_again();
 	void fail(const std::string &why);
 	void release_command();
 	Progress progress() const;
 
-	const Options &options_;
-	const Listener &listener_;
+	const Options options_;
+	const Listener listener_;
 	User user_;
 	Result result_;
-	Signals signals_;
-	Fd timer_{::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)}; // -d
+	Ending ending_;
 	RecordingFile file_;
 	CgroupNames cgroups_;
 	Buffers buffers_;
@@ -143,11 +146,10 @@ private:
 	std::unique_ptr<Writer> writer_;
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
-	int interrupts_ = 0;
 	bool dropped_ = false;
 };
 
-void Recorder::make_directory()
+void Recording::Parts::make_directory()
 {
 	AsUser as(user_);
 	result_.directory = options_.output.empty() ? default_directory_name(options_.command) : options_.output;
@@ -155,7 +157,7 @@ void Recorder::make_directory()
 }
 
 // Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
-void Recorder::open_user_card()
+void Recording::Parts::open_user_card()
 {
 	if (!card::has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
 		return;
@@ -172,14 +174,14 @@ void Recorder::open_user_card()
 	users_ = std::make_unique<card::UserCard>(options);
 }
 
-void Recorder::start_clock(edc_clock &clock)
+void Recording::Parts::start_clock(edc_clock &clock)
 {
 	steering_ = std::make_unique<ClockSteering>(clock, card::has_invariant_tsc());
 	steering_->start(first_slope_ms);
 }
 
 // Called some time later, when the slope is known better.
-void Recorder::settle_clock()
+void Recording::Parts::settle_clock()
 {
 	if (steering_->invariant_tsc())
 		file_.skew("start", measure_tsc_skew());
@@ -188,7 +190,7 @@ void Recorder::settle_clock()
 }
 
 // Without a kernel card only the recorder itself reads the clock.
-void Recorder::measure_clock()
+void Recording::Parts::measure_clock()
 {
 	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()), EDC_CARD_LEVELS);
 	start_clock(own_clock_);
@@ -196,7 +198,7 @@ void Recorder::measure_clock()
 	file_.no_card();
 }
 
-void Recorder::load_card()
+void Recording::Parts::load_card()
 {
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
 	if (options_.counting)
@@ -225,7 +227,7 @@ void Recorder::load_card()
 	file_.card(*card_, options.families);
 }
 
-void Recorder::write_description()
+void Recording::Parts::write_description()
 {
 	clock_ = describe_clock(*steering_);
 	replace_file(result_.directory + "/metadata",
@@ -235,7 +237,7 @@ void Recorder::write_description()
 }
 
 // Runs in the user card's thread whenever there are new classes. The writer reports a full disk.
-void Recorder::describe_again(const std::vector<card::UserClass> &classes)
+void Recording::Parts::describe_again(const std::vector<card::UserClass> &classes)
 {
 	try {
 		replace_file(result_.directory + "/metadata",
@@ -244,7 +246,7 @@ void Recorder::describe_again(const std::vector<card::UserClass> &classes)
 	}
 }
 
-void Recorder::start_streams()
+void Recording::Parts::start_streams()
 {
 	const auto cpus = static_cast<std::size_t>(::get_nprocs_conf());
 	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
@@ -257,15 +259,15 @@ void Recorder::start_streams()
 }
 
 // Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
-void Recorder::find_programs()
+void Recording::Parts::find_programs()
 {
 	search_ =
 	    std::make_unique<card::UserSearch>([this] { drop_privileges(user_, card::UserSearch::capabilities()); });
-	pollfd fds[] = {{signals_.fd(), POLLIN, 0}, {search_->fd(), POLLIN, 0}};
+	pollfd fds[] = {{ending_.signals_fd(), POLLIN, 0}, {search_->fd(), POLLIN, 0}};
 	::poll(fds, 2, 1000);
 }
 
-void Recorder::write_tasks(bool at_end)
+void Recording::Parts::write_tasks(bool at_end)
 {
 	if (!card_)
 		return;
@@ -281,7 +283,7 @@ void Recorder::write_tasks(bool at_end)
 		control_->thread_state(task, at_end);
 }
 
-Progress Recorder::progress() const
+Progress Recording::Parts::progress() const
 {
 	Progress now;
 	if (users_)
@@ -302,68 +304,26 @@ Progress Recorder::progress() const
 	return now;
 }
 
-// Returns true if the recording should end.
-bool Recorder::handle_signals()
+void Recording::Parts::wait_for_end()
 {
-	bool end = false;
-	for (signalfd_siginfo info; signals_.next(info);) {
-		++interrupts_;
-		const int number = static_cast<int>(info.ssi_signo);
-		result_.end_reason = fmt::format("interrupted by {}", ::sigabbrev_np(number));
-		// From a terminal the command has it already; it may take its time to end, the second signal ends us.
-		if (command_ && info.ssi_code != SI_KERNEL)
-			command_->signal(number);
-		end |= !command_ || interrupts_ > 1;
-	}
-	return end;
-}
-
-void Recorder::wait_for_end()
-{
-	if (options_.duration_s) {
-		itimerspec when{};
-		when.it_value.tv_sec = static_cast<time_t>(*options_.duration_s);
-		when.it_value.tv_nsec =
-		    static_cast<long>((*options_.duration_s - static_cast<double>(when.it_value.tv_sec)) * 1e9);
-		if (when.it_value.tv_sec == 0 && when.it_value.tv_nsec == 0)
-			when.it_value.tv_nsec = 1;
-		::timerfd_settime(timer_.get(), 0, &when, nullptr);
-	}
 	const int look_ms = options_.max_bytes ? 20 : listener_.on_progress ? 500 : -1;
 	auto next_progress = std::chrono::steady_clock::now();
-	for (;;) {
-		pollfd fds[] = {{signals_.fd(), POLLIN, 0},
-				{timer_.get(), POLLIN, 0},
-				{command_ ? command_->pidfd() : -1, POLLIN, 0},
-				{failure_.fd(), POLLIN, 0}};
-		::poll(fds, 4, look_ms);
-		if (fds[0].revents && handle_signals())
-			return;
-		if (command_ && command_->poll()) {
-			if (result_.end_reason.empty())
-				result_.end_reason = "the command ended";
-			return;
-		}
-		if (fds[1].revents) {
-			result_.end_reason = "the duration elapsed";
-			return;
-		}
+	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, [&]() -> std::string {
 		if (failure_.reported()) {
-			fail(failure_.text());
-			return;
+			result_.failed = true;
+			return failure_.text();
 		}
-		if (options_.max_bytes && writer_->bytes() >= *options_.max_bytes) {
-			result_.end_reason = "the trace reached its --max-size";
-			return;
-		}
+		if (options_.max_bytes && writer_->bytes() >= *options_.max_bytes)
+			return "the trace reached its --max-size";
 		if (listener_.on_progress && std::chrono::steady_clock::now() >= next_progress) {
 			listener_.on_progress(progress());
 			next_progress += std::chrono::milliseconds(500);
 		}
-	}
+		return "";
+	});
 }
 
-void Recorder::end_recording()
+void Recording::Parts::end_recording()
 {
 	drain_->stop();
 	drain_->look();
@@ -406,7 +366,7 @@ void Recorder::end_recording()
 }
 
 // The tokens and counts of the recording have been read: the rings are free.
-void Recorder::calibrate_again()
+void Recording::Parts::calibrate_again()
 {
 	if (!card_)
 		return;
@@ -420,29 +380,23 @@ void Recorder::calibrate_again()
 	file_.witness("end", card::witness_calls(*card_, calibration_.tp, calibration_.filtering));
 }
 
-void Recorder::fail(const std::string &why)
+void Recording::Parts::fail(const std::string &why)
 {
 	result_.failed = true;
 	result_.end_reason = why;
 }
 
 // The recording ended before its command: terminate it if the duration elapsed, then wait for it.
-void Recorder::release_command()
+void Recording::Parts::release_command()
 {
 	if (!command_ || command_->poll())
 		return;
 	if (result_.end_reason == "the duration elapsed")
 		command_->signal(SIGTERM);
-	while (!command_->poll()) {
-		pollfd fds[] = {{signals_.fd(), POLLIN, 0}, {command_->pidfd(), POLLIN, 0}};
-		::poll(fds, 2, -1);
-		handle_signals();
-		if (interrupts_ > 2)
-			command_->signal(SIGKILL);
-	}
+	ending_.wait_for(*command_);
 }
 
-Result Recorder::run()
+void Recording::Parts::expect_possible() const
 {
 	if (::geteuid() != 0 && options_.everyone)
 		throw Error(
@@ -456,52 +410,14 @@ Result Recorder::run()
 		throw Error(
 		    "in a container with its own process numbers, no process can be selected: leave out -p and the "
 		    "command, or start the container with the host's process numbers (--pid=host)");
+}
+
+void Recording::Parts::start()
+{
+	expect_possible();
 	make_directory();
 	try {
-		open_user_card();
-		if (!options_.command.empty())
-			command_ = std::make_unique<Command>(options_.command, user_,
-							     users_ ? EDC_ENVIRONMENT "=" + users_->socket_name() : "");
-		if (!options_.user_only)
-			cgroups_.collect(); // this is slow, so before any probe is attached
-		file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
-		if (options_.user_only)
-			measure_clock();
-		else
-			load_card();
-		if (options_.everyone)
-			find_programs();
-		raise_file_limit();
-		drop_privileges(user_);
-		file_.confined(confine_to(result_.directory));
-		dropped_ = true;
-		start_streams();
-		control_->sync(steering_->first());
-		drain_->sync();
-		// From here on every probe is attached.
-		file_.start(steering_->last());
-		if (counters_) {
-			file_.counting(*options_.counting);
-			file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
-		}
-		write_description();
-		file_.write(result_.directory);
-		cgroups_.write(result_.directory);
-		cpu_before_ns_ = cpu_time_ns();
-		if (users_)
-			users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
-				      spare_files(writer_->max_streams() + other_files),
-				      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
-		if (card_)
-			file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
-		write_tasks(false);
-		drain_->look();
-		control_->flush();
-		drain_->start();
-		if (command_)
-			result_.exec_error = command_->go();
-		if (listener_.on_start && !result_.exec_error)
-			listener_.on_start(result_.directory);
+		start_parts();
 	} catch (...) {
 		std::optional<AsUser> as; // never remove as root what a user's path names
 		if (!dropped_)
@@ -509,6 +425,58 @@ Result Recorder::run()
 		remove_trace_directory(result_.directory);
 		throw;
 	}
+}
+
+void Recording::Parts::start_parts()
+{
+	open_user_card();
+	if (!options_.command.empty())
+		command_ = std::make_unique<Command>(options_.command, user_,
+						     users_ ? EDC_ENVIRONMENT "=" + users_->socket_name() : "");
+	if (!options_.user_only)
+		cgroups_.collect(); // this is slow, so before any probe is attached
+	file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
+	if (options_.user_only)
+		measure_clock();
+	else
+		load_card();
+	if (options_.everyone)
+		find_programs();
+	raise_file_limit();
+	drop_privileges(user_);
+	file_.confined(confine_to(result_.directory));
+	dropped_ = true;
+	start_streams();
+	control_->sync(steering_->first());
+	drain_->sync();
+	// From here on every probe is attached.
+	file_.start(steering_->last());
+	if (counters_) {
+		file_.counting(*options_.counting);
+		file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
+	}
+	write_description();
+	file_.write(result_.directory);
+	cgroups_.write(result_.directory);
+	cpu_before_ns_ = cpu_time_ns();
+	if (users_)
+		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
+			      spare_files(writer_->max_streams() + other_files),
+			      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
+	if (card_)
+		file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
+	write_tasks(false);
+	drain_->look();
+	control_->flush();
+	drain_->start();
+	if (command_)
+		result_.exec_error = command_->go();
+	if (listener_.on_start && !result_.exec_error)
+		listener_.on_start(result_.directory);
+}
+
+Result Recording::Parts::wait()
+{
 	if (result_.exec_error) {
 		drain_->stop();
 		if (card_)
@@ -526,11 +494,26 @@ Result Recorder::run()
 	return result_;
 }
 
-} // namespace
-
-Result record(const Options &options, const Listener &listener)
+Recording::Recording(Options options, Listener listener)
+    : parts_(std::make_unique<Parts>(std::move(options), std::move(listener)))
 {
-	return Recorder(options, listener).run();
+}
+
+Recording::~Recording() = default;
+
+void Recording::start()
+{
+	parts_->start();
+}
+
+Result Recording::wait()
+{
+	return parts_->wait();
+}
+
+void Recording::stop(const std::string &reason)
+{
+	parts_->stop(reason);
 }
 
 } // namespace monitor::record

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
-// One recording from start to end: what `monitor record` does. Called by tools/monitor/cmd_record.cpp.
-// Order: directory, command (held back), card, preflight, privileges dropped, threads started, initial state recorded,
-// command released; then until the end: drain -> pool -> writer; then the final counts, the probes detached, the rest
-// of the rings, the final description. Killed at any instant, it leaves a readable trace that says `incomplete`.
+// One recording: start, wait, stop. What `monitor record` does; driven by tools/monitor/cmd_record.cpp.
+//
+//     Recording recording(options, listener);
+//     recording.start();                          // throws Error: nothing was recorded, nothing is left
+//     const Result result = recording.wait();     // until it ends by itself, or another thread calls stop()
+//
+// start(): directory, command (held back), card, preflight, privileges dropped, threads started, initial state
+// recorded, command released. wait(): drain -> pool -> writer; then the final counts, the probes detached, the rest of
+// the rings, the final description. Killed at any instant, it leaves a readable trace that says `incomplete`.
+// Invariant: one recording for each process, because privileges that were dropped do not come back.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,7 +62,20 @@ struct Listener {
 	std::function<void(const Progress &)> on_progress;          // twice a second
 };
 
-// Throws Error when the recording cannot start.
-Result record(const Options &options, const Listener &listener);
+class Recording {
+public:
+	Recording(Options options, Listener listener);
+	~Recording();
+
+	void start();
+	// Returns at once if the command could not be started.
+	Result wait();
+	// Any thread, also before wait(). `reason` is the end of a sentence, like Result::end_reason.
+	void stop(const std::string &reason);
+
+private:
+	class Parts;
+	std::unique_ptr<Parts> parts_;
+};
 
 } // namespace monitor::record

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A recording that another program starts, waits for and stops: the library's Recording, without the command."""
+import os
+
+import e2e
+
+CALLS = 3000
+
+
+def driven():
+	directory = e2e.work / "trace"
+	done = e2e.run(os.path.join(e2e.programs, "driven"), directory, CALLS)
+	said = dict(line.split("=", 1) for line in done.stdout.splitlines())
+	e2e.equal("why it ended", said["stopped"], "the test has seen enough")
+	trace = e2e.Trace(directory)
+	trace.expect_true()
+	recording = trace.recording()
+	e2e.equal("its state", (recording["state"], recording["end_reason"]), ("complete", "the test has seen enough"))
+	calls = [event for event in trace.events("--event", "sys_enter", "--pid", said["tid"]) if event["fields"]["id"] == "getppid"]
+	e2e.equal("its calls", len(calls), CALLS)
+
+
+def unprivileged():
+	"""What cannot start throws, and leaves nothing."""
+	directory = e2e.work / "nothing"
+	done = e2e.run("setpriv", "--reuid", "65534", "--clear-groups", os.path.join(e2e.programs, "driven"), directory, 1, exit_code=1)
+	e2e.expect("recording needs root" in done.stderr, f"without root: {done.stderr}")
+	e2e.expect(not directory.exists(), "a directory is left")
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.need_program("setpriv")
+	e2e.main(driven, *([unprivileged] if e2e.others_may_enter("unprivileged") else []))
