@@ -2,9 +2,11 @@
 """Blocks and tokens of a stream file as include/monitor/ring.h and token.h describe them, to read and to damage.
 
 Used by the tests of `check`. Independent of the monitor's own reader; only the classes' lengths come from `monitor
-events` (kernel) and from the table below (the recorder's own classes).
+events` (kernel) and from the table below (the recorder's own classes), and their ids from the table in card.h.
 """
 import json
+import pathlib
+import re
 import struct
 import subprocess
 
@@ -13,6 +15,8 @@ FIELDS = {"magic": (0, "I"), "timestamp_begin": (32, "Q"), "timestamp_end": (40,
           "packet_seq_num": (64, "Q"), "events_discarded": (72, "Q"), "cpu_id": (80, "I"), "level": (84, "I"),
           "tid": (88, "I")}
 CONTROL_BYTES = {1: 40, 2: 32, 3: 56, 4: 64}
+CARD = pathlib.Path(__file__).parents[2] / "include/monitor/card.h"
+ID = {name: int(number) for number, name in re.findall(r"\bCLASS\((\d+), ([A-Z_]+),", CARD.read_text(encoding="utf-8"))}
 
 
 def class_sizes(monitor):

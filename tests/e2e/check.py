@@ -12,7 +12,9 @@ import json
 import blocks
 import e2e
 
-SWITCH, MIGRATION, COUNTS, TIMER_EXIT, ENTER, EXIT, IDLE, SYNC, SET = 256, 258, 263, 285, 320, 322, 360, 1, 2
+SWITCH, MIGRATION, COUNTS, TIMER_EXIT, ENTER, EXIT, IDLE, SYNC, SET, MINOR, MAJOR = (blocks.ID[name] for name in (
+	"SCHED_SWITCH", "SCHED_MIGRATE_TASK", "EXIT_COUNTS", "LOCAL_TIMER_EXIT", "SYS_ENTER", "SYS_EXIT", "CPU_IDLE", "SYNC", "CLOCK_SET",
+	"MINOR_FAULT", "MAJOR_FAULT"))
 DAMAGES = []
 # What a recording of everything must be able to show, whether or not the kernel hides threads.
 MUST_HOLD = ("complete", "streams", "conservation", "control_tokens", "losses_placed", "misses", "thread_switches",
@@ -99,13 +101,13 @@ def one_was_refused_that_is_there(recording, streams):
 
 @damage("conservation")
 def token_missing(recording, streams):
-	token = first(largest(streams).tokens(), 342)
+	token = first(largest(streams).tokens(), MINOR)
 	token.packet.remove(token)
 
 
 @damage("conservation", may=("thread_minor_faults",))
 def token_twice(recording, streams):
-	token = first(largest(streams).tokens(), 342, lambda t: t.packet["content_size"] // 8 + t.size <= blocks.BLOCK, 0)
+	token = first(largest(streams).tokens(), MINOR, lambda t: t.packet["content_size"] // 8 + t.size <= blocks.BLOCK, 0)
 	token.packet.repeat(token)
 
 
@@ -124,7 +126,7 @@ def streams_tell_of_fewer_losses(recording, streams):
 
 @damage("conservation")
 def class_that_no_probe_counted(recording, streams):
-	recording["classes"] = [row for row in recording["classes"] if row["id"] != 342]
+	recording["classes"] = [row for row in recording["classes"] if row["id"] != MINOR]
 
 
 @damage("clamped")
@@ -210,16 +212,16 @@ def kernels_count_steps_back(recording, streams):
 @damage("thread_major_faults")
 def a_minor_fault_was_major(recording, streams):
 	"""Of one thread without major faults; both classes' counts are told so too."""
-	token = first(workload_tokens(streams), 342, skip=0)
-	token.packet.bytes[token.offset] = 343 & 0xff
-	count_less(recording, 342)
+	token = first(workload_tokens(streams), MINOR, skip=0)
+	token.packet.bytes[token.offset] = MAJOR & 0xff
+	count_less(recording, MINOR)
 	recording["fault_counts"]["minor_fault"] -= 1
 	recording["fault_counts"]["major_fault"] = recording["fault_counts"].get("major_fault", 0) + 1
 	for row in recording["classes"]:
-		if row["id"] == 343:
+		if row["id"] == MAJOR:
 			row["seen"] += 1
 			return
-	recording["classes"].append({"id": 343, "name": "major_fault", "family": "fault", "seen": 1, "refused": 0,
+	recording["classes"].append({"id": MAJOR, "name": "major_fault", "family": "fault", "seen": 1, "refused": 0,
 	                             "too_deep": 0, "filtered": 0})
 
 
