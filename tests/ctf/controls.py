@@ -64,7 +64,7 @@ COMMANDS = {
 	"described": ("list", "list --json", "info", "info --json", "stat", "stat --csv", "stat --json",
 	              "stat --by thread", "stat --by thread --csv", "stat --by text --csv", "stat --by text,label --json",
 	              "report", "report --by thread --csv", "report --json", "report --by command", "check", "check --json",
-	              "query SQL", "query SQL --csv", "query SQL --json", "stat --table syscalls", "report offcpu --csv"),
+	              "query SQL", "query SQL --csv", "query SQL --json", "stat --table irq", "report offcpu --csv"),
 	"recorded": ("list", "list --json", "info", "info --json", "report --by thread", "report --by thread --csv", "report --json",
 	             "stat --by thread", "stat --by process --csv", "check", "check --json", "query THREADS", "query THREADS --csv"),
 }

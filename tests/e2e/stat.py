@@ -166,10 +166,14 @@ def activities():
 
 
 def tables():
-	for name in ("syscalls", "runqueue", "irq", "block"):
+	for name in ("runqueue", "irq", "block"):
 		done = e2e.run(e2e.monitor, "stat", trace.directory, "--table", name)
 		e2e.expect("how long" in done.stdout.splitlines()[0], f"{name} has no title")
-	rows = stat_json("--table", "syscalls")["activities"][0]["rows"]
+	for name in ("syscalls", "offcpu"):
+		done = e2e.run(e2e.monitor, "stat", trace.directory, "--table", name, exit_code=1)
+		e2e.expect(f"{name} is a table of states" in done.stderr, f"what is said of states: {done.stderr}")
+	rows = stat_json("--start", 'name == "sys_enter"', "--end", 'name == "sys_exit"', "--key", "tid",
+	                 "--by", "process, id")["activities"][0]["rows"]
 	counted, reported = collections.Counter(), collections.Counter()
 	for row in rows:
 		counted[row["process"], row["id"]] += row["count"]
@@ -178,10 +182,10 @@ def tables():
 	name = f"workload-{e2e.values(trace.output)['pid']}"
 	of_workload = lambda counts: {call: n for (process, call), n in counts.items() if process == name and call == "nanosleep"}
 	naps = [sum(of_workload(counts).values()) for counts in (counted, reported)]
-	e2e.expect(min(naps) > 290 and abs(naps[0] - naps[1]) <= 3, f"naps by --table and by report: {naps}")
+	e2e.expect(min(naps) > 290 and abs(naps[0] - naps[1]) <= 3, f"naps by pairs of events and by report: {naps}")
 	# The recorder's own calls lie at the edges of the window, where its thread's state is written.
 	total, other = (sum(n for (process, _), n in counts.items() if not process.startswith("monitor-")) for counts in (counted, reported))
-	e2e.expect(abs(total - other) <= max(5, other // 50), f"--table syscalls has {total} calls, report {other}")
+	e2e.expect(abs(total - other) <= max(5, other // 50), f"pairs of events have {total} calls, report {other}")
 
 
 def hidden_created(trace):

@@ -14,14 +14,15 @@ import sys
 import e2e
 
 SOURCE = pathlib.Path(sys.argv[4])
-RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "filter", "poet", "analyze", "statistics", "collection", "rules", "report",
+RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "filter", "poet", "analyze", "activities", "statistics", "collection", "rules", "report",
                                                 "query"}
 MAY = {"base": set(), "card": {"base"}, "pmu": {"base"}, "record": {"base", "card", "pmu"}, "trace": {"base"},
        "filter": {"base", "trace"},
        "poet": {"base", "trace", "filter"}, "analyze": {"base", "trace"},
-       "statistics": {"base", "trace", "filter", "analyze"}, "collection": {"base", "trace", "filter", "statistics"},
-       "rules": {"base", "trace", "filter", "statistics"}, "report": {"base", "trace", "analyze", "statistics"},
-       "query": {"base", "trace", "filter", "analyze"}}
+       "activities": {"base", "trace", "filter", "analyze"}, "statistics": {"base", "trace", "filter", "activities"},
+       "collection": {"base", "trace", "filter", "activities", "statistics"},
+       "rules": {"base", "trace", "filter", "activities"}, "report": {"base", "trace", "analyze", "activities", "statistics"},
+       "query": {"base", "trace", "filter", "analyze", "activities"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")
 

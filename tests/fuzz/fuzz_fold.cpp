@@ -4,11 +4,10 @@
 // and time step, two arguments. The input's first byte says how much of its end is recording.json, in pieces of eight
 // bytes; none is replaced by one that a recording with counters could have written.
 #include "../unit/samples.h"
-#include "analyze/activities.h"
+#include "activities/totals.h"
 #include "analyze/check.h"
 #include "analyze/counter_fold.h"
 #include "analyze/machine.h"
-#include "analyze/user_activities.h"
 #include "monitor/card.h"
 #include "monitor/user_ring.h"
 #include "report/activities_table.h"
@@ -136,23 +135,22 @@ void require_balance(const analyze::CounterFold &fold)
 void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flags)
 {
 	analyze::Machine machine(trace, info);
-	analyze::ActivityFold calls(
-	    {"calls", "", analyze::Activity::system_call, {analyze::Label::process, analyze::Label::call}}, machine);
-	analyze::ActivityFold sleeps({"sleeps",
-				      "",
-				      analyze::Activity::blocked,
-				      {analyze::Label::thread, analyze::Label::call, analyze::Label::waker}},
-				     machine);
-	machine.add(calls);
-	machine.add(sleeps);
 	analyze::CounterFold counters(trace.description(), info.counters.value_or(analyze::CountersInfo{}),
 				      machine.window_begin(), flags & 8 ? 1ull << 32 : 0);
 	machine.add(counters);
-	analyze::UserActivityFold user_activities(static_cast<analyze::UserActivityBy>(flags % 3), trace, machine,
-						  &counters);
-	machine.add(user_activities);
+	using activities::Label;
+	constexpr Label labels[] = {Label::process, Label::thread, Label::argument};
+	const Label by = labels[flags % 3];
+	activities::Tracker tracker(trace, {by == Label::argument, &counters});
+	activities::Totals calls({activities::Source::system_call, {Label::process, Label::call}}, machine, tracker);
+	activities::Totals sleeps({activities::Source::blocked, {Label::thread, Label::call, Label::waker}}, machine,
+				  tracker);
+	activities::Totals programs({activities::Source::program, {Label::activity, by}}, machine, tracker, &counters);
+	for (activities::Totals *totals : {&calls, &sleeps, &programs})
+		tracker.add(*totals);
+	machine.add(tracker);
 	fold(trace, machine);
-	user_activities.finish();
+	tracker.finish();
 	counters.finish(machine);
 	require_balance(counters);
 	for (const analyze::Cpu &cpu : machine.cpus())
@@ -165,11 +163,11 @@ void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flag
 	options.grouping.filtering = info.filtering();
 	report::to_text(report::usage_table(machine, clock, options));
 	report::to_json(report::cpu_table(machine, clock, info));
-	report::to_csv(report::activity_table(calls, clock));
-	report::to_text(report::activity_table(sleeps, clock));
-	report::to_csv(
-	    report::user_activities_table(user_activities, clock, report::known_shares(info), &counters.info()));
-	report::unpaired_text(user_activities);
+	const report::KnownShares known = report::known_shares(info);
+	report::to_csv(report::activities_table(calls, clock, known));
+	report::to_text(report::activities_table(sleeps, clock, known));
+	report::to_csv(report::activities_table(programs, clock, known, &counters.info()));
+	report::unpaired_text(programs);
 	const report::Table ratios =
 	    report::measurements_table(counters, machine, clock, {options.grouping, flags & 8 ? 1ull << 32 : 0});
 	report::provenance_text(counters.info(), ratios);

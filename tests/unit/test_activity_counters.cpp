@@ -3,8 +3,9 @@
 // at their boundaries. One tick is one nanosecond.
 #include <catch2/catch.hpp>
 
-#include "analyze/user_activities.h"
+#include "activities/totals.h"
 #include "counter_history.h"
+#include "monitor/user_ring.h"
 
 namespace test_activity_counters {
 
@@ -13,7 +14,7 @@ using namespace counter_history;
 
 namespace {
 
-constexpr unsigned a_begin = 1024, a_end = 1025, other = 1026, told = 346;
+constexpr unsigned a_begin = 1024, a_end = 1025, other = 1026, told = EDC_ID_USER_COUNTERS;
 
 const std::string events_with_activities =
     events + samples::event_block(a_begin, "a_begin", "u16_t arg;") +
@@ -42,7 +43,7 @@ struct Activities : History {
 };
 
 // What an activity of that history has.
-analyze::UserActivityRow row_of(Activities &history, unsigned user_id = told)
+activities::TotalsRow row_of(Activities &history, unsigned user_id = told)
 {
 	Json counters = history.counters();
 	counters["user_id"] = user_id;
@@ -50,12 +51,16 @@ analyze::UserActivityRow row_of(Activities &history, unsigned user_id = told)
 	trace::Trace trace = trace_of(history, events_with_activities);
 	analyze::Machine machine(trace, info);
 	analyze::CounterFold counted(trace.description(), info.counters.value());
-	analyze::UserActivityFold fold(analyze::UserActivityBy::thread, trace, machine, &counted);
+	activities::Tracker tracker(trace, {false, &counted});
+	activities::Totals totals(
+	    {activities::Source::program, {activities::Label::activity, activities::Label::thread}}, machine, tracker,
+	    &counted);
+	tracker.add(totals);
 	machine.add(counted);
-	machine.add(fold);
+	machine.add(tracker);
 	analyze::fold(trace, machine);
-	fold.finish();
-	const auto rows = fold.rows();
+	tracker.finish();
+	const auto rows = totals.rows();
 	REQUIRE(rows.size() == 1);
 	return rows[0];
 }
@@ -72,7 +77,7 @@ TEST_CASE("activities' counters: told at the boundaries, they are exact")
 	history.posts(210, other);
 	history.boundary(220, a_begin, 2000, 190);
 	history.boundary(230, a_end, 2007, 200);
-	const analyze::UserActivityRow row = row_of(history);
+	const activities::TotalsRow row = row_of(history);
 	CHECK(row.at_boundaries);
 	CHECK(row.counted.counts == Values{250 + 7, 80 + 10, 0});
 	CHECK(row.counted.ticks[0] == row.total.cpu);
@@ -99,7 +104,7 @@ TEST_CASE("activities' counters: without one at a boundary the readings inside h
 	{
 		history.boundary(200, a_end, 999, 170);
 	}
-	const analyze::UserActivityRow row = row_of(history);
+	const activities::TotalsRow row = row_of(history);
 	CHECK_FALSE(row.at_boundaries);
 	CHECK(row.counted.counts == Values{555, 150, 0});
 }
@@ -112,7 +117,7 @@ TEST_CASE("activities' counters: those without are time in which nothing was cou
 	history.boundary(129, a_end, 1250, 170);
 	history.posts(200, a_begin);
 	history.posts(210, a_end);
-	const analyze::UserActivityRow row = row_of(history);
+	const activities::TotalsRow row = row_of(history);
 	CHECK(row.at_boundaries);
 	CHECK(row.counted.counts == Values{250, 80, 0});
 	CHECK(row.counted.ticks[0] == 40);
@@ -126,7 +131,7 @@ TEST_CASE("activities' counters: what recurs is counted once, at the outermost b
 	history.boundary(110, a_begin, 1010, 100);
 	history.boundary(120, a_end, 1030, 110);
 	history.boundary(130, a_end, 1100, 120);
-	const analyze::UserActivityRow row = row_of(history);
+	const activities::TotalsRow row = row_of(history);
 	CHECK(row.at_boundaries);
 	CHECK(row.count == 2);
 	CHECK(row.counted.counts == Values{100, 30, 0});

@@ -8,11 +8,11 @@
 #include <random>
 #include <vector>
 
-#include "statistics/distribution.h"
+#include "activities/distribution.h"
 
 namespace test_distribution {
 
-using monitor::statistics::Distribution;
+using monitor::activities::Distribution;
 
 namespace {
 

@@ -4,13 +4,13 @@
 
 #include <limits>
 
+#include "activities/keys.h"
+#include "activities/rows.h"
 #include "filter_events.h"
-#include "statistics/keys.h"
-#include "statistics/rows.h"
 
 namespace test_keys {
 
-using namespace monitor::statistics;
+using namespace monitor::activities;
 using samples::FilterEvents;
 using Kind = Cell::Kind;
 

@@ -86,11 +86,11 @@ struct History {
 
 struct Recorder : analyze::Observer {
 	std::vector<std::string> told;
-	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t ticks,
+	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override
 	{
 		told.push_back("call " + std::to_string(thread.tid) + " " + std::to_string(number) + " " +
-			       std::to_string(ticks) + " " + std::to_string(result));
+			       std::to_string(end - begin) + " " + std::to_string(result));
 	}
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override

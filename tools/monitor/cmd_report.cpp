@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "analyze/activities.h"
+#include "activities/table.h"
+#include "activities/totals.h"
 #include "analyze/clock_bound.h"
 #include "analyze/counter_fold.h"
 #include "analyze/machine.h"
 #include "analyze/samples.h"
 #include "analyze/segments.h"
-#include "analyze/user_activities.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -73,10 +73,9 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 							  {"cpu", report::GroupBy::cpu},
 							  {"command", report::GroupBy::command},
 							  {"cgroup", report::GroupBy::cgroup}};
-const std::map<std::string, analyze::UserActivityBy> activity_groupings = {
-    {"process", analyze::UserActivityBy::process},
-    {"thread", analyze::UserActivityBy::thread},
-    {"argument", analyze::UserActivityBy::argument}};
+const std::map<std::string, activities::Label> activity_labels = {{"process", activities::Label::process},
+								  {"thread", activities::Label::thread},
+								  {"argument", activities::Label::argument}};
 const std::map<std::string, analyze::SegmentBy> segment_groupings = {
     {"process", analyze::SegmentBy::process}, {"thread", analyze::SegmentBy::thread}, {"cpu", analyze::SegmentBy::cpu}};
 const std::vector<std::string> all_groupings = {"process", "thread", "cpu", "command", "cgroup", "argument"};
@@ -136,12 +135,12 @@ std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
 }
 
 // What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
-void expect_recorded(const analyze::RecordingInfo &info, const analyze::ActivityTable &table)
+void expect_recorded(const analyze::RecordingInfo &info, activities::Source source)
 {
 	if (!info.present)
 		return;
 	const bool calls = info.has_program("sys_enter") && info.has_program("sys_exit");
-	if (table.activity == analyze::Activity::system_call) {
+	if (source == activities::Source::system_call) {
 		if (!calls)
 			throw Error("this recording has no system calls: record the family syscall");
 		return;
@@ -206,12 +205,38 @@ std::string ratios_text(report::Table ratios, std::size_t keep, const std::strin
 
 // What the arguments select besides the times.
 struct Folds {
-	std::unique_ptr<analyze::ActivityFold> activities;
 	std::unique_ptr<analyze::CounterFold> counters;
-	std::unique_ptr<analyze::UserActivityFold> user_activities;
+	std::unique_ptr<activities::Tracker> tracker;
+	std::unique_ptr<activities::Totals> totals;
 	std::unique_ptr<analyze::SegmentFold> segments;
 	std::unique_ptr<analyze::SampleFold> samples;
+
+	bool has(activities::Source source) const { return totals && totals->grouping().source == source; }
+	bool has_programs() const { return has(activities::Source::program); }
+	bool has_states() const { return totals && !has_programs(); }
 };
+
+// The reports of states of threads are tables of these names in share/tables/.
+activities::Grouping grouping_of(const ReportArguments &arguments)
+{
+	using activities::Label;
+	if (arguments.is(What::activities))
+		return {activities::Source::program, {Label::activity, activity_labels.at(arguments.by)}};
+	const activities::Table table = activities::load_table(arguments.report->name);
+	return activities::grouping_of(table.activities.front());
+}
+
+void add_totals(Folds &folds, const ReportArguments &arguments, const trace::Trace &trace, analyze::Machine &machine)
+{
+	folds.tracker = std::make_unique<activities::Tracker>(
+	    trace, activities::Tracker::Options{arguments.by == "argument", folds.counters.get()});
+	if (arguments.is(What::activities) && folds.tracker->names().empty())
+		throw Error("this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
+	folds.totals =
+	    std::make_unique<activities::Totals>(grouping_of(arguments), machine, *folds.tracker, folds.counters.get());
+	folds.tracker->add(*folds.totals);
+	machine.add(*folds.tracker);
+}
 
 Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, const analyze::RecordingInfo &info,
 		 analyze::Machine &machine, std::uint64_t every_ticks)
@@ -223,10 +248,8 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		return folds;
 	}
 	if (arguments.is(What::syscalls) || arguments.is(What::offcpu)) {
-		folds.activities = std::make_unique<analyze::ActivityFold>(
-		    analyze::load_table(arguments.is(What::syscalls) ? "syscalls" : "offcpu"), machine);
-		expect_recorded(info, folds.activities->table());
-		machine.add(*folds.activities);
+		add_totals(folds, arguments, trace, machine);
+		expect_recorded(info, folds.totals->grouping().source);
 		return folds;
 	}
 	if (info.counters) {
@@ -236,11 +259,8 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 	} else if (arguments.is(What::ratios) || arguments.is(What::segments)) {
 		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
 	}
-	if (arguments.is(What::activities)) {
-		folds.user_activities = std::make_unique<analyze::UserActivityFold>(
-		    activity_groupings.at(arguments.by), trace, machine, folds.counters.get());
-		machine.add(*folds.user_activities);
-	}
+	if (arguments.is(What::activities))
+		add_totals(folds, arguments, trace, machine);
 	if (arguments.is(What::segments)) {
 		folds.segments = std::make_unique<analyze::SegmentFold>(segment_groupings.at(arguments.by),
 									trace.description(), machine, *folds.counters);
@@ -252,8 +272,8 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 // What no row of the table can show.
 std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
-	if (folds.user_activities)
-		return report::unpaired_text(*folds.user_activities);
+	if (folds.has_programs())
+		return report::unpaired_text(*folds.totals);
 	if (folds.segments)
 		return report::segments_text(*folds.segments, info);
 	return folds.samples ? report::samples_text(*folds.samples, clock) : "";
@@ -261,8 +281,8 @@ std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, c
 
 std::string below_json(const Folds &folds, const trace::Clock &clock)
 {
-	if (folds.user_activities)
-		return fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.user_activities));
+	if (folds.has_programs())
+		return fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.totals));
 	return folds.samples ? fmt::format("\"samples\": {},\n", report::samples_json(*folds.samples, clock)) : "";
 }
 
@@ -296,14 +316,14 @@ Counted counted(const ReportArguments &arguments, const Folds &folds, const anal
 	if (options.every_ticks && folds.counters->parts().size() > max_parts)
 		throw Error("--every would make too many rows: use a longer time");
 	counted.table = report::measurements_table(*folds.counters, machine, clock, options);
-	const report::Table &of = folds.user_activities || folds.segments ? main_table : counted.table;
+	const report::Table &of = folds.has_programs() || folds.segments ? main_table : counted.table;
 	counted.how = text ? report::provenance_text(folds.counters->info(), of)
 			   : report::provenance_json(folds.counters->info(), of);
 	if (text && options.every_ticks && folds.counters->reaching_back())
 		counted.how += fmt::format("{} readings cover a longer time than --every and are shown where they were "
 					   "made; record with --every\n",
 					   folds.counters->reaching_back());
-	if (folds.user_activities && text)
+	if (folds.has_programs() && text)
 		counted.how += report::how_counted_text(folds.counters->info(), main_table);
 	if (arguments.is(What::ratios))
 		main_table = counted.table;
@@ -369,8 +389,8 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		    losses.add(discarded);
 	    });
 	machine.finish();
-	if (folds.user_activities)
-		folds.user_activities->finish();
+	if (folds.tracker)
+		folds.tracker->finish();
 	if (folds.counters)
 		folds.counters->finish(machine);
 	if (folds.samples)
@@ -378,16 +398,14 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 
 	const report::UsageOptions options = usage_options(arguments, trace, info, machine.kinds());
 	const report::Table cpus = report::cpu_table(machine, clock, info);
-	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !folds.activities && !folds.segments;
-	report::Table table =
-	    folds.user_activities
-		? report::user_activities_table(*folds.user_activities, clock, report::known_shares(info),
-						folds.counters ? &folds.counters->info() : nullptr)
-	    : folds.segments   ? report::segments_table(*folds.segments, folds.counters->info(), clock)
-	    : folds.samples    ? report::samples_table(*folds.samples)
-	    : folds.activities ? report::activity_table(*folds.activities, clock)
-	    : by_cpu           ? cpus
-			       : report::usage_table(machine, clock, options);
+	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !folds.totals && !folds.segments;
+	report::Table table = folds.totals
+				  ? report::activities_table(*folds.totals, clock, report::known_shares(info),
+							     folds.counters ? &folds.counters->info() : nullptr)
+			      : folds.segments ? report::segments_table(*folds.segments, folds.counters->info(), clock)
+			      : folds.samples  ? report::samples_table(*folds.samples)
+			      : by_cpu         ? cpus
+					       : report::usage_table(machine, clock, options);
 	const Counted ratios = counted(arguments, folds, machine, clock, {options.grouping, every_ticks}, table);
 	if (!arguments.sort.empty())
 		table.sort_by(table.column(arguments.sort));
@@ -408,13 +426,11 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		print_csv(table, of);
 	} else {
 		const bool of_its_own =
-		    folds.counters && !folds.user_activities && !folds.segments && !arguments.is(What::ratios);
+		    folds.counters && !folds.totals && !folds.segments && !arguments.is(What::ratios);
 		print_text(table,
 			   below_text(folds, info, clock) +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
-			   cpus,
-			   !by_cpu && (of_its_own || (!folds.counters && !folds.activities && !folds.user_activities &&
-						      !folds.samples)),
+			   cpus, !by_cpu && (of_its_own || (!folds.counters && !folds.totals && !folds.samples)),
 			   hidden, info, summary, trace.problems().total());
 	}
 	print_problems(trace.problems());

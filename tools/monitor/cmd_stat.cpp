@@ -11,14 +11,15 @@
 
 #include <fmt/format.h>
 
+#include "activities/table.h"
 #include "analyze/recording_info.h"
+#include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
 #include "open.h"
 #include "problems.h"
 #include "report/statistics_table.h"
 #include "statistics/survey.h"
-#include "statistics/table.h"
 #include "tdl_option.h"
 #include "trace/text.h"
 #include "trace/time_text.h"
@@ -26,6 +27,7 @@
 namespace monitor {
 namespace {
 
+using namespace activities;
 using namespace statistics;
 
 struct StatArguments {
@@ -184,28 +186,34 @@ void print_values(trace::Trace &trace, const StatArguments &arguments, Question 
 
 Table table_of(const StatArguments &arguments)
 {
-	if (!arguments.table.empty())
-		return load_table(arguments.table);
+	if (!arguments.table.empty()) {
+		Table table = load_table(arguments.table);
+		if (table.has_states())
+			throw Error(fmt::format("{} is a table of states of threads: `monitor report DIR syscalls` "
+						"and `monitor report DIR offcpu` print such",
+						printable(arguments.table)));
+		return table;
+	}
 	Table table;
-	table.activities.push_back({"activity", arguments.start, arguments.end, arguments.key, arguments.by,
+	table.activities.push_back({"activity", arguments.start, arguments.end, "", arguments.key, arguments.by,
 				    arguments.nested, "--start, --end"});
 	return table;
 }
 
-double total_of(const std::vector<ActivityFold> &folds, const std::string &name)
+double total_of(const std::vector<Pairs> &all, const std::string &name)
 {
 	double total = 0;
-	for (const ActivityFold &fold : folds)
-		for (const auto &[key, row] : fold.rows().all())
-			total += fold.activity().name == name ? row.values.total() : 0;
+	for (const Pairs &pairs : all)
+		for (const auto &[key, row] : pairs.rows().all())
+			total += pairs.definition().name == name ? row.values.total() : 0;
 	return total;
 }
 
-void print_ratios(const Table &table, const std::vector<ActivityFold> &folds, bool json)
+void print_ratios(const Table &table, const std::vector<Pairs> &all, bool json)
 {
 	for (const RatioText &ratio : table.ratios) {
-		const double below = total_of(folds, ratio.denominator);
-		const std::string value = below > 0 ? fmt::format("{:.6g}", total_of(folds, ratio.numerator) / below)
+		const double below = total_of(all, ratio.denominator);
+		const std::string value = below > 0 ? fmt::format("{:.6g}", total_of(all, ratio.numerator) / below)
 					  : json    ? "null"
 						    : "n/a";
 		if (json)
@@ -217,77 +225,78 @@ void print_ratios(const Table &table, const std::vector<ActivityFold> &folds, bo
 	}
 }
 
-report::Table table_of(const ActivityFold &fold, const ThreadTable &threads, const trace::Clock &clock)
+report::Table table_of(const Pairs &pairs, const ThreadTable &threads, const trace::Clock &clock)
 {
-	return report::activities_table(fold.rows(), fold.activity().columns, threads, clock);
+	return report::pairs_table(pairs.rows(), pairs.definition().columns, threads, clock);
 }
 
-void print_json(const Table &table, const std::vector<ActivityFold> &folds, const ThreadTable &threads,
+void print_json(const Table &table, const std::vector<Pairs> &all, const ThreadTable &threads,
 		const trace::Clock &clock, const StatArguments &arguments)
 {
 	fmt::print("{{\"activities\": [");
-	for (const ActivityFold &fold : folds) {
-		report::Table rows = table_of(fold, threads, clock);
+	for (const Pairs &pairs : all) {
+		report::Table rows = table_of(pairs, threads, clock);
 		prepare(rows, arguments, "total_ns");
-		fmt::print("{}{{\"activity\": {}, \"rows\": {}, \"unpaired\": {}", &fold == folds.data() ? "" : ",\n",
-			   trace::json_text(fold.activity().name), report::to_json(rows), report::unpaired_json(fold));
+		fmt::print("{}{{\"activity\": {}, \"rows\": {}, \"unpaired\": {}", &pairs == all.data() ? "" : ",\n",
+			   trace::json_text(pairs.definition().name), report::to_json(rows),
+			   report::unpaired_json(pairs));
 		if (arguments.histogram)
-			fmt::print(", \"histograms\": {}", report::histograms_json(fold.rows(), threads, &clock));
+			fmt::print(", \"histograms\": {}", report::histograms_json(pairs.rows(), threads, &clock));
 		fmt::print("}}");
 	}
 	fmt::print("],\n\"ratios\": [");
-	print_ratios(table, folds, true);
+	print_ratios(table, all, true);
 	fmt::print("]}}\n");
 }
 
-void print_csv(const std::vector<ActivityFold> &folds, const ThreadTable &threads, const trace::Clock &clock,
+void print_csv(const std::vector<Pairs> &all, const ThreadTable &threads, const trace::Clock &clock,
 	       const StatArguments &arguments)
 {
 	std::vector<std::pair<std::string, report::Table>> parts;
-	for (const ActivityFold &fold : folds) {
-		parts.emplace_back(fold.activity().name, table_of(fold, threads, clock));
+	for (const Pairs &pairs : all) {
+		parts.emplace_back(pairs.definition().name, table_of(pairs, threads, clock));
 		prepare(parts.back().second, arguments, "total_ns");
-		if (const std::string unpaired = report::unpaired_text(fold); !unpaired.empty())
-			fmt::print(stderr, "{}: not measured: {}\n", printable(fold.activity().name), unpaired);
+		if (const std::string unpaired = report::unpaired_text(pairs); !unpaired.empty())
+			fmt::print(stderr, "{}: not measured: {}\n", printable(pairs.definition().name), unpaired);
 	}
 	fmt::print("{}", report::to_csv(parts.size() == 1 ? parts.front().second : report::joined(parts)));
 }
 
-void print_text(const Table &table, const std::vector<ActivityFold> &folds, const ThreadTable &threads,
+void print_text(const Table &table, const std::vector<Pairs> &all, const ThreadTable &threads,
 		const trace::Clock &clock, const StatArguments &arguments)
 {
 	if (!table.title.empty())
 		fmt::print("{}\n\n", printable(table.title));
-	for (const ActivityFold &fold : folds) {
-		if (folds.size() > 1)
-			fmt::print("{}{}:\n", &fold == folds.data() ? "" : "\n", printable(fold.activity().name));
-		print_table(table_of(fold, threads, clock), arguments, "total_ns");
+	for (const Pairs &pairs : all) {
+		if (all.size() > 1)
+			fmt::print("{}{}:\n", &pairs == all.data() ? "" : "\n", printable(pairs.definition().name));
+		print_table(table_of(pairs, threads, clock), arguments, "total_ns");
 		if (arguments.histogram)
-			fmt::print("{}", report::histograms_text(fold.rows(), threads, &clock,
+			fmt::print("{}", report::histograms_text(pairs.rows(), threads, &clock,
 								 max_rows_of(arguments, histograms_in_text)));
-		if (const std::string unpaired = report::unpaired_text(fold); !unpaired.empty())
+		if (const std::string unpaired = report::unpaired_text(pairs); !unpaired.empty())
 			fmt::print("not measured: {}\n", unpaired);
 	}
-	print_ratios(table, folds, false);
+	print_ratios(table, all, false);
 }
 
 void print_activities(trace::Trace &trace, const StatArguments &arguments, Question &question)
 {
 	const Table table = table_of(arguments);
-	std::vector<Activity> activities;
-	for (const ActivityText &text : table.activities) {
-		activities.push_back(compile(text, trace.description(), trace.begin_time()));
-		question.needs_threads = question.needs_threads || activities.back().needs_threads;
-		question.needs_names = question.needs_names || activities.back().needs_names;
+	std::vector<Definition> definitions;
+	for (const DefinitionText &text : table.activities) {
+		definitions.push_back(compile(text, trace.description(), trace.begin_time()));
+		question.needs_threads = question.needs_threads || definitions.back().needs_threads;
+		question.needs_names = question.needs_names || definitions.back().needs_names;
 	}
-	auto found = survey(trace, question, [&] { return Activities(activities); });
-	std::vector<ActivityFold> &folds = found.fold.all();
+	auto found = survey(trace, question, [&] { return Activities(definitions); });
+	std::vector<Pairs> &all = found.fold.all();
 	const trace::Clock &clock = trace.description().clock;
-	for (ActivityFold &fold : folds)
-		fold.rows().join_processes(found.threads);
-	(arguments.json  ? print_json(table, folds, found.threads, clock, arguments)
-	 : arguments.csv ? print_csv(folds, found.threads, clock, arguments)
-			 : print_text(table, folds, found.threads, clock, arguments));
+	for (Pairs &pairs : all)
+		pairs.rows().join_processes(found.threads);
+	(arguments.json  ? print_json(table, all, found.threads, clock, arguments)
+	 : arguments.csv ? print_csv(all, found.threads, clock, arguments)
+			 : print_text(table, all, found.threads, clock, arguments));
 	print_below(arguments, found.losses, 0, true);
 }
 

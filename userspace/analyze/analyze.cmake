@@ -2,7 +2,6 @@
 # The one fold of events into states, and what is asked of it. Offline: no privilege, nothing of the record side.
 add_library(
   monitor_analyze STATIC
-  analyze/activities.cpp
   analyze/check.cpp
   analyze/clock_bound.cpp
   analyze/clock_check.cpp
@@ -17,7 +16,6 @@ add_library(
   analyze/measure.cpp
   analyze/probe_cost.cpp
   analyze/recording_info.cpp
-  analyze/user_activities.cpp
   analyze/samples.cpp
   analyze/segments.cpp
   analyze/user_times.cpp

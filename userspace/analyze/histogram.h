@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Values in log-linear buckets: 128 per power of two, so a percentile is within 1/128 (0.8 %) of its value, however
-// many values there are; 1 KiB for each power of two. Used by activities.cpp and statistics/distribution.h.
+// many values there are; 1 KiB for each power of two. Used by samples.h, segments.h and activities/.
 #pragma once
 
 #include <algorithm>

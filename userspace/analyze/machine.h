@@ -3,7 +3,7 @@
 //
 // Every analysis runs it: fold(trace, machine) feeds all events and gaps, then threads() and cpus() hold the result.
 // Observers are notified of finished intervals (system calls, blocked times) and of contradictions between tokens.
-// Next in the flow: report/usage_report.cpp, activities.cpp, check.cpp.
+// Next in the flow: report/usage_report.cpp, activities/tracker.cpp, check.cpp.
 //
 // The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens say what ran: a loss makes
 // every state unknown until a token determines it; kernel time without brackets is unattributed, never user time.
@@ -49,8 +49,8 @@ class Observer {
 public:
 	virtual ~Observer() = default;
 	// A system call whose entry and exit were seen.
-	virtual void system_call(const Thread &, std::uint32_t /*number*/, std::uint64_t /*ticks*/,
-				 std::int64_t /*result*/)
+	virtual void system_call(const Thread &, std::uint32_t /*number*/, std::uint64_t /*begin*/,
+				 std::uint64_t /*end*/, std::int64_t /*result*/)
 	{
 	}
 	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.

@@ -254,7 +254,7 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 	const auto result = kind.field[0].get<std::int64_t>(event);
 	if (thread.ring == Ring::system_call && thread.syscall_known)
 		for (Observer *observer : observers_)
-			observer->system_call(thread, thread.syscall, event.time - thread.syscall_since, result);
+			observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);
 	else if (thread.ring == Ring::user && result >= 0)
 		contradict(Contradiction::exit_without_entry, event.time, cpu,
 			   thread); // a filter rejects the call with an error

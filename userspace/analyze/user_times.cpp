@@ -80,16 +80,15 @@ void UserTimes::user_event(const Thread &thread, const trace::Event &event)
 	on->waiting.push_back({thread.tid, event.time, out == on->out.end() ? ~0ull : event.time - out->second});
 }
 
-void UserTimes::system_call(const Thread &thread, std::uint32_t, std::uint64_t ticks, std::int64_t)
+void UserTimes::system_call(const Thread &thread, std::uint32_t, std::uint64_t begin, std::uint64_t end, std::int64_t)
 {
 	++calls_;
 	const auto call = in_call_.find(&thread);
 	if (call == in_call_.end())
 		return;
-	const std::uint64_t exit = call->second.entry + ticks;
 	for (const std::uint64_t time : call->second.times)
-		if (time <= exit)
-			apart(std::min(time - call->second.entry, exit - time), time);
+		if (time <= end)
+			apart(std::min(time - begin, end - time), time);
 	in_call_.erase(call);
 }
 

@@ -20,7 +20,8 @@ public:
 	void event(const trace::Event &event);
 	void gap(const trace::StreamInfo &stream);
 	void user_event(const Thread &thread, const trace::Event &event) override;
-	void system_call(const Thread &thread, std::uint32_t number, std::uint64_t ticks, std::int64_t result) override;
+	void system_call(const Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			 std::int64_t result) override;
 
 	// `allowed`: how far off a kernel token's time may be.
 	void judge(std::uint64_t allowed, const trace::Clock &clock, std::vector<Statement> &statements) const;

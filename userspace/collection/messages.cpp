@@ -24,8 +24,8 @@ std::int64_t difference(std::int64_t a, std::int64_t b)
 // Finds messages in one pass; the first entry of a key stays in the map.
 class MessageFold {
 public:
-	MessageFold(const filter::Filter &send, const filter::Filter &receive, const statistics::Keys &send_key,
-		    const statistics::Keys &receive_key, const trace::Clock &clock)
+	MessageFold(const filter::Filter &send, const filter::Filter &receive, const activities::Keys &send_key,
+		    const activities::Keys &receive_key, const trace::Clock &clock)
 	    : send_(&send), receive_(&receive), send_key_(&send_key), receive_key_(&receive_key), clock_(&clock)
 	{
 	}
@@ -43,7 +43,7 @@ public:
 	Messages &found() { return found_; }
 
 private:
-	void take(const filter::Filter &filter, const statistics::Keys &keys, const trace::Event &event,
+	void take(const filter::Filter &filter, const activities::Keys &keys, const trace::Event &event,
 		  const filter::Running &running, std::unordered_map<std::string, std::int64_t> &times)
 	{
 		if (!filter.can_match(*event.cls) || !filter.matches(event, running) || times.size() >= Messages::most)
@@ -54,7 +54,7 @@ private:
 	}
 
 	const filter::Filter *send_, *receive_;
-	const statistics::Keys *send_key_, *receive_key_;
+	const activities::Keys *send_key_, *receive_key_;
 	const trace::Clock *clock_;
 	Messages found_;
 };
@@ -67,11 +67,11 @@ Messages find_messages(trace::Trace &trace, const MessageText &text)
 	const filter::Filter send(text.send, description, trace.begin_time()),
 	    receive(text.receive, description, trace.begin_time());
 	const std::size_t equal = text.key.find('=');
-	const statistics::Keys send_key(statistics::split_names(text.key.substr(0, equal), "--key"), description,
+	const activities::Keys send_key(activities::split_names(text.key.substr(0, equal), "--key"), description,
 					trace.begin_time(), "--key");
-	const statistics::Keys receive_key =
+	const activities::Keys receive_key =
 	    equal == std::string::npos ? send_key
-				       : statistics::Keys(statistics::split_names(text.key.substr(equal + 1), "--key"),
+				       : activities::Keys(activities::split_names(text.key.substr(equal + 1), "--key"),
 							  description, trace.begin_time(), "--key");
 	statistics::Question question;
 	question.needs_threads =

@@ -11,8 +11,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "activities/keys.h"
 #include "filter/filter.h"
-#include "statistics/keys.h"
 #include "trace/trace.h"
 
 namespace monitor::collection {

@@ -10,21 +10,6 @@ namespace {
 // After what every activity has.
 enum More : std::size_t { result = 11, cpu_ns, waiting_ns, blocked_ns, argument, waker, waker_tid, columns };
 
-bool has_user_activities(const trace::Description &description)
-{
-	const auto has = [&](const std::string &name) {
-		for (const trace::EventClass *cls : description.find(name))
-			if (cls->domain == trace::Domain::user)
-				return true;
-		return false;
-	};
-	for (const auto &cls : description.classes())
-		if (cls->domain == trace::Domain::user && cls->name.ends_with("_begin") && cls->name.size() > 6 &&
-		    has(cls->name.substr(0, cls->name.size() - 5) + "end"))
-			return true;
-	return false;
-}
-
 } // namespace
 
 const char *ActivityTable::columns()
@@ -47,14 +32,10 @@ void ActivityCursor::filter(int, sqlite3_value **)
 {
 	rows_.clear();
 	pull_.reset();
-	user_activities_.reset();
 	machine_.emplace(context_.trace, context_.info);
-	machine_->add(*this);
-	if (has_user_activities(context_.trace.description())) {
-		user_activities_.emplace(analyze::UserActivityBy::thread, context_.trace, *machine_);
-		user_activities_->on_closed([this](const analyze::UserActivity &closed) { add_row(closed); });
-		machine_->add(*user_activities_);
-	}
+	tracker_.emplace(context_.trace);
+	tracker_->add(*this);
+	machine_->add(*tracker_);
 	pull_.emplace(context_.trace, trace::TimeRange{}, [](const trace::Stream &) { return true; });
 	number_ = 0;
 	is_finished_ = false;
@@ -76,7 +57,6 @@ void ActivityCursor::fold_more()
 	while (rows_.empty() && !is_finished_) {
 		switch (pull_->next()) {
 		case trace::Cursor::Item::event:
-			time_ = pull_->time();
 			machine_->event(pull_->event());
 			if (++context_.events_decoded % between == 0 && context_.interrupted)
 				throw Interrupted();
@@ -93,9 +73,10 @@ void ActivityCursor::fold_more()
 	}
 }
 
-std::vector<Value> ActivityCursor::row_of(const char *kind, Value name, const analyze::Thread &thread,
-					  std::uint64_t begin, std::uint64_t end) const
+std::vector<Value> ActivityCursor::row_of(const char *kind, Value name, const activities::Finished &activity) const
 {
+	const analyze::Thread &thread = activity.thread;
+	const std::uint64_t ticks = activity.end - activity.begin;
 	std::vector<Value> row = {std::string(kind),
 				  std::move(name),
 				  std::int64_t(thread.tid),
@@ -103,58 +84,64 @@ std::vector<Value> ActivityCursor::row_of(const char *kind, Value name, const an
 				  text_or_null(thread.name),
 				  text_or_null(machine_->leader(thread).name),
 				  std::int64_t(thread.cpu),
-				  context_.time_ns(begin),
-				  context_.time_ns(end),
-				  static_cast<std::int64_t>(context_.trace.description().clock.to_ns(end - begin)),
-				  std::int64_t(begin != machine_->window_begin() && !is_finished_)};
+				  context_.time_ns(activity.begin),
+				  context_.time_ns(activity.end),
+				  static_cast<std::int64_t>(context_.trace.description().clock.to_ns(ticks)),
+				  std::int64_t(activity.begin != machine_->window_begin() && !is_finished_)};
 	row.resize(columns);
 	return row;
 }
 
-void ActivityCursor::system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t ticks,
-				 std::int64_t value)
+void ActivityCursor::add_waker(const analyze::Waker &who, std::vector<Value> &row) const
 {
-	std::vector<Value> row =
-	    row_of("syscall", machine_->kinds().syscall_label(number), thread, time_ - ticks, time_);
-	row[result] = value;
-	rows_.push_back(std::move(row));
-}
-
-void ActivityCursor::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
-			     const analyze::Waker &who)
-{
-	Value call;
-	if (thread.syscall != EDC_NO_SYSCALL)
-		call = machine_->kinds().syscall_label(thread.syscall);
-	std::vector<Value> row = row_of("blocked", std::move(call), thread, from, to);
 	if (who.interrupt >= 0) {
 		row[waker] = machine_->kinds().interrupt_label(static_cast<std::uint32_t>(who.interrupt), who.number);
 	} else if (who.thread) {
 		row[waker] = text_or_null(who.thread->name);
 		row[waker_tid] = std::int64_t(who.thread->tid);
 	}
-	rows_.push_back(std::move(row));
 }
 
 // What the scheduler's events say about its time is known only if they were recorded.
-void ActivityCursor::add_row(const analyze::UserActivity &closed)
+void ActivityCursor::add_shares(const activities::Span &span, std::vector<Value> &row) const
 {
-	std::vector<Value> row = row_of("activity", closed.activity, closed.thread, closed.begin, closed.end);
 	const auto ns = [&](std::uint64_t ticks) {
 		return static_cast<std::int64_t>(context_.trace.description().clock.to_ns(ticks));
 	};
 	const auto is_recorded = [&](analyze::Kind kind, const char *program) {
 		return machine_->kinds().has(kind) && (!context_.info.present || context_.info.has_program(program));
 	};
-	if (is_recorded(analyze::Kind::sched_switch, "sched_switch")) {
-		row[cpu_ns] = ns(closed.span.cpu);
-		if (is_recorded(analyze::Kind::sched_waking, "sched_waking")) {
-			row[waiting_ns] = ns(closed.span.waiting);
-			row[blocked_ns] = ns(closed.span.blocked);
-		}
+	if (!is_recorded(analyze::Kind::sched_switch, "sched_switch"))
+		return;
+	row[cpu_ns] = ns(span.cpu);
+	if (!is_recorded(analyze::Kind::sched_waking, "sched_waking"))
+		return;
+	row[waiting_ns] = ns(span.waiting);
+	row[blocked_ns] = ns(span.blocked);
+}
+
+void ActivityCursor::finished(const activities::Finished &activity)
+{
+	using activities::Source;
+	Value call;
+	if (activity.source != Source::program && activity.number != EDC_NO_SYSCALL)
+		call = machine_->kinds().syscall_label(activity.number);
+	switch (activity.source) {
+	case Source::system_call:
+		rows_.push_back(row_of("syscall", std::move(call), activity));
+		rows_.back()[result] = activity.result;
+		return;
+	case Source::blocked:
+		rows_.push_back(row_of("blocked", std::move(call), activity));
+		add_waker(activity.waker, rows_.back());
+		return;
+	case Source::program:
+		break;
 	}
-	row[argument] = text_or_null(closed.argument);
-	rows_.push_back(std::move(row));
+	rows_.push_back(row_of("activity", tracker_->names()[activity.number], activity));
+	add_shares(activity.span, rows_.back());
+	if (const activities::Argument &of = *activity.argument; of.is_there)
+		rows_.back()[argument] = of.text.empty() ? std::to_string(of.number) : of.text;
 }
 
 } // namespace monitor::query

@@ -2,7 +2,7 @@
 // The table `activities`: the interval between two events, one row each: system calls, blocked times, programs'
 // activities.
 //
-//     Pull -> Machine (and UserActivityFold) -> finished intervals -> rows
+//     Pull -> Machine -> Tracker -> finished activities -> rows
 //
 // Nothing is kept: every scan folds the trace from its start while rows are fetched, in the order in which the
 // activities end. Used through Module (module.h).
@@ -15,15 +15,14 @@
 #include <string>
 #include <vector>
 
-#include "analyze/machine.h"
-#include "analyze/user_activities.h"
+#include "activities/tracker.h"
 #include "context.h"
 #include "memory_table.h"
 #include "trace/pull.h"
 
 namespace monitor::query {
 
-class ActivityCursor : private analyze::Observer {
+class ActivityCursor : private activities::Observer {
 public:
 	explicit ActivityCursor(Context &context) : context_(context) {}
 	ActivityCursor(const ActivityCursor &) = delete;
@@ -36,23 +35,19 @@ public:
 	std::int64_t row_id() const { return number_; }
 
 private:
-	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t ticks,
-			 std::int64_t result) override;
-	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
-		     const analyze::Waker &waker) override;
-	void add_row(const analyze::UserActivity &closed);
+	void finished(const activities::Finished &activity) override;
 
-	std::vector<Value> row_of(const char *kind, Value name, const analyze::Thread &thread, std::uint64_t begin,
-				  std::uint64_t end) const;
+	std::vector<Value> row_of(const char *kind, Value name, const activities::Finished &activity) const;
+	void add_waker(const analyze::Waker &waker, std::vector<Value> &row) const;
+	void add_shares(const activities::Span &span, std::vector<Value> &row) const;
 	void fold_more();
 
 	Context &context_;
 	std::optional<analyze::Machine> machine_;
-	std::optional<analyze::UserActivityFold> user_activities_;
+	std::optional<activities::Tracker> tracker_;
 	std::optional<trace::Pull> pull_;
 	std::deque<std::vector<Value>> rows_; // finished, not fetched yet
 	std::int64_t number_ = 0;
-	std::uint64_t time_ = 0; // of the event being folded
 	bool is_finished_ = false;
 };
 

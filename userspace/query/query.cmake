@@ -18,4 +18,4 @@ add_library(
   query/times.cpp)
 target_include_directories(monitor_query PUBLIC ${SQLite3_INCLUDE_DIRS})
 # By name: the program for guests is linked without shared libraries.
-target_link_libraries(monitor_query PUBLIC monitor_analyze monitor_filter monitor_trace sqlite3 m ${CMAKE_DL_LIBS})
+target_link_libraries(monitor_query PUBLIC monitor_activities sqlite3 m ${CMAKE_DL_LIBS})

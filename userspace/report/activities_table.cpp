@@ -11,7 +11,8 @@
 namespace monitor::report {
 namespace {
 
-using analyze::UserActivityBy;
+using activities::Label;
+using activities::Source;
 
 Cell share(bool is_known, std::uint64_t part, std::uint64_t whole)
 {
@@ -20,32 +21,56 @@ Cell share(bool is_known, std::uint64_t part, std::uint64_t whole)
 	return static_cast<double>(part) / static_cast<double>(whole) * 100;
 }
 
-std::vector<Column> columns_by(UserActivityBy by)
+// A process and a thread also have a number.
+void add_label_columns(const activities::Grouping &grouping, std::vector<Column> &columns)
 {
-	std::vector<Column> columns = {{"recorded", "", Unit::flag}, {"activity", "activity", Unit::text}};
-	switch (by) {
-	case UserActivityBy::process:
-		columns.push_back({"process", "process", Unit::text});
-		columns.push_back({"pid", "pid", Unit::count});
-		break;
-	case UserActivityBy::thread:
-		columns.push_back({"thread", "thread", Unit::text});
-		columns.push_back({"tid", "tid", Unit::count});
-		break;
-	case UserActivityBy::argument:
-		columns.push_back({"argument", "argument", Unit::count});
-		break;
+	for (const Label label : grouping.by) {
+		const char *const name = name_of(label);
+		columns.push_back({name, name, label == Label::argument ? Unit::count : Unit::text});
+		if (label == Label::process || label == Label::thread) {
+			const char *const id = label == Label::process ? "pid" : "tid";
+			columns.push_back({id, id, Unit::count});
+		}
 	}
+}
+
+void add_labels(const activities::Grouping &grouping, const activities::TotalsRow &activity, std::vector<Cell> &row)
+{
+	for (std::size_t i = 0; i < grouping.by.size(); ++i) {
+		const auto &[text, number] = activity.parts[i];
+		const Label label = grouping.by[i];
+		if (label != Label::argument || !text.empty())
+			row.emplace_back(text);
+		if (label == Label::process || label == Label::thread || (label == Label::argument && text.empty()))
+			row.emplace_back(number);
+	}
+}
+
+void add_columns(const activities::Grouping &grouping, std::vector<Column> &columns)
+{
 	columns.push_back({"count", "count", Unit::count});
+	if (grouping.source == Source::system_call)
+		columns.push_back({"errors", "errors", Unit::count});
 	for (const auto &[key, title] :
 	     {std::pair{"total_ns", "total"}, std::pair{"mean_ns", "mean"}, std::pair{"p50_ns", "p50"},
-	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}, std::pair{"exclusive_ns", "exclusive"}})
+	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
 		columns.push_back({key, title, Unit::nanoseconds});
+	if (grouping.source != Source::program)
+		return;
+	columns.push_back({"exclusive_ns", "exclusive", Unit::nanoseconds});
 	for (const auto &[key, title] :
 	     {std::pair{"cpu_percent", "CPU%"}, std::pair{"runnable_percent", "runnable%"},
 	      std::pair{"blocked_percent", "blocked%"}, std::pair{"unknown_percent", "unkn%"}})
 		columns.push_back({key, title, Unit::percent});
-	return columns;
+}
+
+void add_shares(const activities::Span &total, const KnownShares &known, std::vector<Cell> &row)
+{
+	row.push_back(share(known.cpu, total.cpu, total.ticks));
+	row.push_back(share(known.waiting, total.waiting, total.ticks));
+	row.push_back(share(known.waiting, total.blocked, total.ticks));
+	const std::uint64_t rest = known.waiting ? total.unknown() : total.ticks - total.cpu;
+	row.push_back(share(known.cpu, rest, total.ticks));
 }
 
 } // namespace
@@ -56,31 +81,31 @@ KnownShares known_shares(const analyze::RecordingInfo &info)
 	return {switches, switches && (!info.present || info.has_program("sched_waking"))};
 }
 
-Table user_activities_table(const analyze::UserActivityFold &fold, const trace::Clock &clock, const KnownShares &known,
-			    const analyze::CountersInfo *counters)
+Table activities_table(const activities::Totals &totals, const trace::Clock &clock, const KnownShares &known,
+		       const analyze::CountersInfo *counters)
 {
+	const activities::Grouping &grouping = totals.grouping();
 	Table table;
-	table.columns = columns_by(fold.by());
+	table.columns = {{"recorded", "", Unit::flag}};
+	add_label_columns(grouping, table.columns);
+	add_columns(grouping, table.columns);
 	if (counters && counters->user_id)
 		table.columns.push_back({"counted", "counted", Unit::text});
 	if (counters)
 		add_measurement_columns(*counters, table.columns);
-	for (const analyze::UserActivityRow &activity : fold.rows()) {
-		std::vector<Cell> row = {activity.in_tree, activity.activity};
-		if (fold.by() != UserActivityBy::argument)
-			row.insert(row.end(), {activity.name, activity.number});
-		else
-			row.push_back(activity.name.empty() ? Cell(activity.number) : Cell(activity.name));
+	for (const activities::TotalsRow &activity : totals.rows()) {
+		std::vector<Cell> row = {activity.in_tree};
+		add_labels(grouping, activity, row);
 		row.push_back(activity.count);
-		for (const std::uint64_t ticks : {activity.total.ticks, activity.mean, activity.p50, activity.p99,
-						  activity.max, activity.exclusive})
+		if (grouping.source == Source::system_call)
+			row.push_back(activity.errors);
+		for (const std::uint64_t ticks :
+		     {activity.total.ticks, activity.mean, activity.p50, activity.p99, activity.max})
 			row.push_back(clock.to_ns(ticks));
-		const analyze::Span &total = activity.total;
-		row.push_back(share(known.cpu, total.cpu, total.ticks));
-		row.push_back(share(known.waiting, total.waiting, total.ticks));
-		row.push_back(share(known.waiting, total.blocked, total.ticks));
-		const std::uint64_t rest = known.waiting ? total.unknown() : total.ticks - total.cpu;
-		row.push_back(share(known.cpu, rest, total.ticks));
+		if (grouping.source == Source::program) {
+			row.push_back(clock.to_ns(activity.exclusive));
+			add_shares(activity.total, known, row);
+		}
 		if (counters && counters->user_id)
 			row.emplace_back(std::string(activity.at_boundaries ? "at boundaries" : "inside"));
 		if (counters)
@@ -108,23 +133,23 @@ std::string how_counted_text(const analyze::CountersInfo &counters, const Table 
 	    counters.sets.size() > 1 ? "the first set of counters; the others inside" : "exactly", inside);
 }
 
-std::string unpaired_text(const analyze::UserActivityFold &fold)
+std::string unpaired_text(const activities::Totals &totals)
 {
-	const analyze::Unpaired &unpaired = fold.unpaired();
+	const activities::Unpaired &unpaired = totals.unpaired();
 	std::string text;
 	if (unpaired.begins || unpaired.ends)
 		text = fmt::format("unpaired: {} begins without an end, {} ends without a begin; they are in no row\n",
 				   count_text(unpaired.begins), count_text(unpaired.ends));
-	if (fold.left_out())
+	if (totals.left_out())
 		text += fmt::format("{} activities are in no row, as there would be more than {} rows\n",
-				    count_text(fold.left_out()), count_text(analyze::UserActivityFold::max_groups));
+				    count_text(totals.left_out()), count_text(activities::Totals::max_rows));
 	return text;
 }
 
-std::string unpaired_json(const analyze::UserActivityFold &fold)
+std::string unpaired_json(const activities::Totals &totals)
 {
-	return fmt::format(R"({{"begins": {}, "ends": {}, "left_out": {}}})", fold.unpaired().begins,
-			   fold.unpaired().ends, fold.left_out());
+	return fmt::format(R"({{"begins": {}, "ends": {}, "left_out": {}}})", totals.unpaired().begins,
+			   totals.unpaired().ends, totals.left_out());
 }
 
 } // namespace monitor::report

@@ -15,39 +15,39 @@
 namespace monitor::report {
 namespace {
 
-using statistics::Distribution;
-using statistics::ThreadTable;
+using activities::Distribution;
+using activities::ThreadTable;
 
 double ns_of(double ticks, const trace::Clock &clock)
 {
 	return ticks * 1e9 / static_cast<double>(clock.frequency_hz);
 }
 
-Cell cell_of(const statistics::Cell &cell, const ThreadTable &threads)
+Cell cell_of(const activities::Cell &cell, const ThreadTable &threads)
 {
-	if (cell.kind == statistics::Cell::Kind::none)
+	if (cell.kind == activities::Cell::Kind::none)
 		return {};
 	const bool says_machine = cell.is_of_machine && threads.are_of_several();
-	if (cell.kind == statistics::Cell::Kind::unsigned_number && cell.text.empty() && !says_machine)
+	if (cell.kind == activities::Cell::Kind::unsigned_number && cell.text.empty() && !says_machine)
 		return cell.bits;
 	return cell.shown(threads);
 }
 
-std::string text_of(const std::vector<statistics::Cell> &cells, const ThreadTable &threads)
+std::string text_of(const std::vector<activities::Cell> &cells, const ThreadTable &threads)
 {
 	std::string text;
-	for (const statistics::Cell &cell : cells)
+	for (const activities::Cell &cell : cells)
 		text += (text.empty() ? "" : ", ") + cell.shown(threads);
 	return text;
 }
 
 // Every row, ordered by its text.
-std::vector<const statistics::Row *> ordered(const statistics::Rows &rows, const ThreadTable &threads)
+std::vector<const activities::Row *> ordered(const activities::Rows &rows, const ThreadTable &threads)
 {
-	std::multimap<std::string, const statistics::Row *> by_text;
+	std::multimap<std::string, const activities::Row *> by_text;
 	for (const auto &[key, row] : rows.all())
 		by_text.emplace(text_of(row.cells, threads), &row);
-	std::vector<const statistics::Row *> all;
+	std::vector<const activities::Row *> all;
 	for (const auto &[text, row] : by_text)
 		all.push_back(row);
 	return all;
@@ -69,16 +69,16 @@ void add_by(Table &table, const std::vector<std::string> &names)
 }
 
 // The cells of those columns.
-std::vector<Cell> by_cells(const std::vector<statistics::Cell> &cells, const std::vector<std::string> &names,
+std::vector<Cell> by_cells(const std::vector<activities::Cell> &cells, const std::vector<std::string> &names,
 			   const ThreadTable &threads)
 {
 	std::vector<Cell> row;
-	for (const statistics::Cell &cell : cells)
+	for (const activities::Cell &cell : cells)
 		row.push_back(cell_of(cell, threads));
 	if (!adds_process(names))
 		return row;
-	const auto thread = std::find_if(cells.begin(), cells.end(), [](const statistics::Cell &cell) {
-		return cell.kind == statistics::Cell::Kind::thread;
+	const auto thread = std::find_if(cells.begin(), cells.end(), [](const activities::Cell &cell) {
+		return cell.kind == activities::Cell::Kind::thread;
 	});
 	row.emplace_back();
 	if (thread != cells.end())
@@ -87,10 +87,10 @@ std::vector<Cell> by_cells(const std::vector<statistics::Cell> &cells, const std
 	return row;
 }
 
-std::vector<const statistics::Row *> largest(const statistics::Rows &rows, const ThreadTable &threads, std::size_t most)
+std::vector<const activities::Row *> largest(const activities::Rows &rows, const ThreadTable &threads, std::size_t most)
 {
 	auto all = ordered(rows, threads);
-	std::stable_sort(all.begin(), all.end(), [](const statistics::Row *a, const statistics::Row *b) {
+	std::stable_sort(all.begin(), all.end(), [](const activities::Row *a, const activities::Row *b) {
 		return a->values.count() > b->values.count();
 	});
 	all.resize(std::min(all.size(), most));
@@ -165,10 +165,10 @@ Cell plain_cell(std::int64_t value)
 	return value >= 0 ? Cell(static_cast<std::uint64_t>(value)) : Cell(static_cast<double>(value));
 }
 
-nlohmann::ordered_json cells_json(const std::vector<statistics::Cell> &cells, const ThreadTable &threads)
+nlohmann::ordered_json cells_json(const std::vector<activities::Cell> &cells, const ThreadTable &threads)
 {
 	auto all = nlohmann::ordered_json::array();
-	for (const statistics::Cell &cell : cells) {
+	for (const activities::Cell &cell : cells) {
 		const Cell shown = cell_of(cell, threads);
 		if (const auto *number = std::get_if<std::uint64_t>(&shown))
 			all.push_back(*number);
@@ -218,15 +218,15 @@ Table frequencies_table(const statistics::Frequencies &frequencies, const trace:
 	return table;
 }
 
-Table activities_table(const statistics::Rows &rows, const std::vector<std::string> &columns,
-		       const ThreadTable &threads, const trace::Clock &clock)
+Table pairs_table(const activities::Rows &rows, const std::vector<std::string> &columns, const ThreadTable &threads,
+		  const trace::Clock &clock)
 {
 	Table table;
 	add_by(table, columns);
 	table.columns.push_back({"count", "count", Unit::count});
 	table.columns.push_back({"total_ns", "total", Unit::nanoseconds});
 	add_shape_columns(table, "_ns", Unit::nanoseconds);
-	for (const statistics::Row *found : ordered(rows, threads)) {
+	for (const activities::Row *found : ordered(rows, threads)) {
 		std::vector<Cell> row = by_cells(found->cells, columns, threads);
 		row.emplace_back(found->values.count());
 		row.emplace_back(ns_of(found->values.total(), clock));
@@ -236,7 +236,7 @@ Table activities_table(const statistics::Rows &rows, const std::vector<std::stri
 	return table;
 }
 
-Table values_table(const statistics::Rows &rows, const std::string &value, const std::vector<std::string> &by,
+Table values_table(const activities::Rows &rows, const std::string &value, const std::vector<std::string> &by,
 		   const ThreadTable &threads)
 {
 	Table table;
@@ -244,7 +244,7 @@ Table values_table(const statistics::Rows &rows, const std::string &value, const
 	table.columns.push_back({"count", "count", Unit::count});
 	table.columns.push_back({"total", "total " + value, Unit::ratio});
 	add_shape_columns(table, "", Unit::ratio);
-	for (const statistics::Row *found : ordered(rows, threads)) {
+	for (const activities::Row *found : ordered(rows, threads)) {
 		std::vector<Cell> row = by_cells(found->cells, by, threads);
 		row.emplace_back(found->values.count());
 		const double total = found->values.total();
@@ -283,9 +283,9 @@ Table joined(const std::vector<std::pair<std::string, Table>> &parts)
 	return all;
 }
 
-std::string unpaired_text(const statistics::ActivityFold &fold)
+std::string unpaired_text(const activities::Pairs &pairs)
 {
-	const auto unpaired = fold.unpaired();
+	const auto unpaired = pairs.unpaired();
 	std::string text;
 	const auto add = [&](std::uint64_t count, const char *what) {
 		if (count)
@@ -297,23 +297,23 @@ std::string unpaired_text(const statistics::ActivityFold &fold)
 	add(unpaired.cut, "cut off by losses");
 	add(unpaired.keyless, "without a value of the key");
 	add(unpaired.too_many, "not followed, as too many were open at a time");
-	add(fold.rows().left_out(), "in no row, as there are too many rows");
+	add(pairs.rows().left_out(), "in no row, as there are too many rows");
 	return text;
 }
 
-std::string unpaired_json(const statistics::ActivityFold &fold)
+std::string unpaired_json(const activities::Pairs &pairs)
 {
-	const auto unpaired = fold.unpaired();
+	const auto unpaired = pairs.unpaired();
 	return json_dump(nlohmann::ordered_json{{"ends", unpaired.ends},
 						{"open", unpaired.open},
 						{"restarted", unpaired.restarted},
 						{"cut", unpaired.cut},
 						{"keyless", unpaired.keyless},
 						{"too_many", unpaired.too_many},
-						{"in_no_row", fold.rows().left_out()}});
+						{"in_no_row", pairs.rows().left_out()}});
 }
 
-std::string histograms_text(const statistics::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
+std::string histograms_text(const activities::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
 			    std::size_t max_rows)
 {
 	constexpr std::size_t bar_width = 50;
@@ -324,7 +324,7 @@ std::string histograms_text(const statistics::Rows &rows, const ThreadTable &thr
 		return value < 0 ? '-' + count_text(0 - bits) : count_text(bits);
 	};
 	std::string text;
-	for (const statistics::Row *row : largest(rows, threads, max_rows)) {
+	for (const activities::Row *row : largest(rows, threads, max_rows)) {
 		std::uint64_t most = 1;
 		visit_powers(row->values, [&](auto, auto, std::uint64_t count) { most = std::max(most, count); });
 		text += fmt::format("\n{}\n", printable(text_of(row->cells, threads)));
@@ -338,7 +338,7 @@ std::string histograms_text(const statistics::Rows &rows, const ThreadTable &thr
 	return text;
 }
 
-std::string histograms_json(const statistics::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks)
+std::string histograms_json(const activities::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks)
 {
 	auto all = nlohmann::ordered_json::array();
 	const auto plain = [&](std::int64_t value) -> nlohmann::ordered_json {
@@ -346,7 +346,7 @@ std::string histograms_json(const statistics::Rows &rows, const ThreadTable &thr
 			return ns_of(static_cast<double>(value), *ticks);
 		return value;
 	};
-	for (const statistics::Row *row : ordered(rows, threads)) {
+	for (const activities::Row *row : ordered(rows, threads)) {
 		auto buckets = nlohmann::ordered_json::array();
 		row->values.visit([&](std::int64_t first, std::int64_t last, std::uint64_t count) {
 			buckets.push_back({{"first", plain(first)}, {"last", plain(last)}, {"count", count}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What statistics/ found, as tables and histograms. Called by `monitor stat`.
+// What statistics/ and Pairs (activities/pairs.h) found, as tables and histograms. Called by `monitor stat`.
 //
 // Before Table::sort_by rows are ordered by their texts, so that the same trace gives the same output.
 #pragma once
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "statistics/activity_fold.h"
+#include "activities/pairs.h"
 #include "statistics/folds.h"
 #include "table.h"
 #include "trace/description.h"
@@ -17,26 +17,26 @@ namespace monitor::report {
 
 // How often, and the time between two events of the same row. Rates are relative to `wall_ns`.
 Table frequencies_table(const statistics::Frequencies &frequencies, const trace::Description &description,
-			const std::vector<std::string> &by, const statistics::ThreadTable &threads, double wall_ns);
+			const std::vector<std::string> &by, const activities::ThreadTable &threads, double wall_ns);
 Table counts_table(const statistics::Counts &counts, const trace::Description &description, double wall_ns);
-Table activities_table(const statistics::Rows &rows, const std::vector<std::string> &columns,
-		       const statistics::ThreadTable &threads, const trace::Clock &clock);
-Table values_table(const statistics::Rows &rows, const std::string &value, const std::vector<std::string> &by,
-		   const statistics::ThreadTable &threads);
+Table pairs_table(const activities::Rows &rows, const std::vector<std::string> &columns,
+		  const activities::ThreadTable &threads, const trace::Clock &clock);
+Table values_table(const activities::Rows &rows, const std::string &value, const std::vector<std::string> &by,
+		   const activities::ThreadTable &threads);
 
 // The tables of several activities as one, for CSV: with the activity as the first column.
 Table joined(const std::vector<std::pair<std::string, Table>> &parts);
 
 // "12 ends without a start, 3 still open at the end": what an activity's rows leave out; "" if nothing.
-std::string unpaired_text(const statistics::ActivityFold &fold);
-std::string unpaired_json(const statistics::ActivityFold &fold);
+std::string unpaired_text(const activities::Pairs &pairs);
+std::string unpaired_json(const activities::Pairs &pairs);
 
 // One bar for each power of two, for the rows with the most values. `ticks`: values are ticks of this clock; otherwise
 // plain numbers.
-std::string histograms_text(const statistics::Rows &rows, const statistics::ThreadTable &threads,
+std::string histograms_text(const activities::Rows &rows, const activities::ThreadTable &threads,
 			    const trace::Clock *ticks, std::size_t max_rows);
 // For each row {"row": [...], "buckets": [{"first", "last", "count"}]}, in ns or plain.
-std::string histograms_json(const statistics::Rows &rows, const statistics::ThreadTable &threads,
+std::string histograms_json(const activities::Rows &rows, const activities::ThreadTable &threads,
 			    const trace::Clock *ticks);
 
 } // namespace monitor::report

@@ -158,47 +158,4 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 	return table;
 }
 
-Table activity_table(const analyze::ActivityFold &fold, const trace::Clock &clock)
-{
-	Table table;
-	bool has_id = false;
-	table.columns.push_back({"recorded", "", Unit::flag});
-	for (analyze::Label label : fold.table().by) {
-		const bool process = label == analyze::Label::process, thread = label == analyze::Label::thread;
-		const char *name = process                         ? "process"
-				   : thread                        ? "thread"
-				   : label == analyze::Label::call ? "call"
-								   : "waker";
-		table.columns.push_back({name, name, Unit::text});
-		if (process || thread) {
-			table.columns.push_back({process ? "pid" : "tid", process ? "pid" : "tid", Unit::count});
-			has_id = true;
-		}
-	}
-	table.columns.push_back({"count", "count", Unit::count});
-	if (fold.table().activity == analyze::Activity::system_call)
-		table.columns.push_back({"errors", "errors", Unit::count});
-	for (const auto &[key, title] :
-	     {std::pair{"total_ns", "total"}, std::pair{"mean_ns", "mean"}, std::pair{"p50_ns", "p50"},
-	      std::pair{"p99_ns", "p99"}, std::pair{"max_ns", "max"}})
-		table.columns.push_back({key, title, Unit::nanoseconds});
-	for (const analyze::ActivityRow &activity : fold.rows()) {
-		std::vector<Cell> row = {activity.in_tree};
-		for (std::size_t i = 0; i < activity.labels.size(); ++i) {
-			row.push_back(activity.labels[i]);
-			const analyze::Label label = fold.table().by[i];
-			if (has_id && (label == analyze::Label::process || label == analyze::Label::thread))
-				row.push_back(static_cast<std::uint64_t>(activity.pid));
-		}
-		row.push_back(activity.count);
-		if (fold.table().activity == analyze::Activity::system_call)
-			row.push_back(activity.errors);
-		for (std::uint64_t ticks : {activity.total, activity.total / std::max<std::uint64_t>(activity.count, 1),
-					    activity.p50, activity.p99, activity.max})
-			row.push_back(nanoseconds(clock, ticks));
-		table.rows.push_back(std::move(row));
-	}
-	return table;
-}
-
 } // namespace monitor::report

@@ -3,7 +3,6 @@
 // Called by cmd_report.cpp.
 #pragma once
 
-#include "analyze/activities.h"
 #include "analyze/machine.h"
 #include "analyze/recorded.h"
 #include "grouping.h"
@@ -21,8 +20,5 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 
 // A row per CPU: where its time went, idle and steal included.
 Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, const analyze::RecordingInfo &info);
-
-// An activity table's rows.
-Table activity_table(const analyze::ActivityFold &fold, const trace::Clock &clock);
 
 } // namespace monitor::report

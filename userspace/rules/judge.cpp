@@ -30,36 +30,11 @@ bool Judge::find_key(Role role, const trace::Event &event, const filter::Running
 	return false;
 }
 
-Judge::OfKey *Judge::find()
-{
-	const auto found = keys_.find(key_);
-	return found == keys_.end() ? nullptr : &found->second;
-}
-
 Judge::OfKey *Judge::find_or_make()
 {
-	if (OfKey *found = find())
-		return found;
-	if (keys_.size() >= max_keys_)
-		drop_idle();
-	if (keys_.size() >= max_keys_) {
-		++tally_.too_many;
-		return nullptr;
-	}
-	return &keys_[key_];
-}
-
-// Drops keys with nothing open: only that this is known is lost. Visits all keys, so it does not run for every event.
-void Judge::drop_idle()
-{
-	if (drop_again_in_ > 0) {
-		--drop_again_in_;
-		return;
-	}
-	const std::size_t before = keys_.size();
-	std::erase_if(keys_, [](const auto &entry) { return entry.second.open.empty(); });
-	if (before - keys_.size() < before / 8)
-		drop_again_in_ = before / 8;
+	OfKey *const found = keys_.find_or_make(key_);
+	tally_.too_many += !found;
+	return found;
 }
 
 bool Judge::has_begun(const trace::Event &event, const filter::Running &running)
@@ -205,12 +180,12 @@ void Judge::on_third(const trace::Event &event)
 
 void Judge::on_forget()
 {
-	const auto found = keys_.find(key_);
-	if (found == keys_.end())
+	const OfKey *const found = find();
+	if (!found)
 		return;
 	if (rule_.form == Form::pairs)
-		tally_.cut += found->second.open.size();
-	keys_.erase(found);
+		tally_.cut += found->open.size();
+	keys_.erase(key_);
 }
 
 void Judge::next(OfKey &of_key, const trace::Event &event, const filter::Running &running)
@@ -312,19 +287,15 @@ void Judge::gap(std::uint64_t time)
 	had_gap_ = true;
 }
 
-void Judge::finish(std::uint64_t time)
-{
-	close_all(time, true);
-}
-
 void Judge::close_all(std::uint64_t time, bool is_end)
 {
 	std::vector<Position> open;
 	if (rule_.form == Form::pairs ||
 	    (rule_.form == Form::sequence && !(is_end ? rule_.open_at_end : rule_.open_at_loss)))
-		for (const auto &[key, of_key] : keys_)
+		keys_.visit([&open](const std::string &, const OfKey &of_key) {
 			for (const Open &each : of_key.open)
 				open.push_back(each.at);
+		});
 	keys_.clear();
 	std::sort(open.begin(), open.end());
 	const bool is_allowed = is_end ? rule_.open_at_end : rule_.open_at_loss;

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "activities/open_by_key.h"
 #include "rule.h"
 #include "trace/event.h"
 
@@ -55,7 +55,7 @@ public:
 
 	// The rule must outlive this. The first `keep` violations are kept.
 	Judge(const Rule &rule, const trace::Clock &clock, std::size_t keep, std::size_t keys = max_keys)
-	    : rule_(rule), clock_(clock), keep_(keep), max_keys_(keys)
+	    : rule_(rule), clock_(clock), keep_(keep), max_keys_(keys), keys_(keys)
 	{
 	}
 
@@ -65,7 +65,7 @@ public:
 	// A loss that starts at this time.
 	void gap(std::uint64_t time);
 	// At the time of the last event.
-	void finish(std::uint64_t time);
+	void finish(std::uint64_t time) { close_all(time, true); }
 
 	// Whether an event matched `begin:`.
 	bool begun() const { return begun_; }
@@ -79,9 +79,10 @@ private:
 	};
 	struct OfKey {
 		std::vector<Open> open;
-		bool known = false; // that nothing else is open
+		bool known = false; // that nothing else is open; lost if this is dropped
+
+		bool is_idle() const { return open.empty(); }
 	};
-	using KeyMap = std::unordered_map<std::string, OfKey>;
 
 	bool has_begun(const trace::Event &event, const filter::Running &running);
 	void collect(const trace::Event &event, const filter::Running &running);
@@ -90,9 +91,8 @@ private:
 	bool belongs(const trace::Event &event, const filter::Running &running) const;
 	bool is(Role role, const trace::Event &event, const filter::Running &running) const;
 	bool find_key(Role role, const trace::Event &event, const filter::Running &running);
-	OfKey *find();
+	OfKey *find() { return keys_.find(key_); }
 	OfKey *find_or_make();
-	void drop_idle();
 	void single(const trace::Event &event, const filter::Running &running);
 	void dispatch(Role role, const trace::Event &event, const filter::Running &running);
 	void on_first(const trace::Event &event, const filter::Running &running);
@@ -118,9 +118,8 @@ private:
 	const Rule &rule_;
 	const trace::Clock &clock_;
 	std::size_t keep_, max_keys_;
-	KeyMap keys_;
+	activities::OpenByKey<OfKey> keys_;
 	std::string key_;                                         // of the current event
-	std::size_t drop_again_in_ = 0;                           // calls: the last one freed too little
 	std::set<std::pair<std::uint32_t, filter::Integer>> set_; // machine and value
 	bool begun_ = false;
 	bool had_gap_ = false;

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "activities/keys.h"
 #include "base/error.h"
 #include "base/suggestions.h"
-#include "statistics/keys.h"
 #include "trace/text.h"
 
 namespace monitor::rules {
@@ -71,7 +71,7 @@ std::string activity_of(const std::string &event)
 
 std::string one_name(const std::string &side, const std::string &where)
 {
-	auto names = statistics::split_names(side, where.c_str());
+	auto names = activities::split_names(side, where.c_str());
 	if (names.size() != 1)
 		throw Error(where + ": a field is missing; a relation is written LATER = EARLIER");
 	return names[0];

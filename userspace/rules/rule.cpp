@@ -153,7 +153,7 @@ private:
 		if (of == std::string::npos)
 			throw Error(word.where + ": a set is written FIELD of CONDITION");
 		return {{word.text.substr(of + 4), word.where},
-			statistics::split_names(word.text.substr(0, of), word.where.c_str())};
+			activities::split_names(word.text.substr(0, of), word.where.c_str())};
 	}
 
 	void members()
@@ -171,7 +171,7 @@ private:
 		}
 		for (const std::string &name : set_[1].names)
 			rule_.removed.emplace_back(name, description_, set_[1].condition.where);
-		for (const std::string &name : statistics::split_names(word->text, word->where.c_str()))
+		for (const std::string &name : activities::split_names(word->text, word->where.c_str()))
 			rule_.members.emplace_back(name, description_, word->where);
 	}
 
@@ -228,7 +228,7 @@ private:
 			if (!rule_.pattern[role])
 				continue;
 			const std::string &part = parts[std::min(next++, parts.size() - 1)];
-			rule_.key[role] = statistics::Keys(statistics::split_names(part, word->where.c_str()),
+			rule_.key[role] = activities::Keys(activities::split_names(part, word->where.c_str()),
 							   description_, begin_time_, word->where.c_str());
 			if (rule_.key[role].names().size() != rule_.key[first].names().size() ||
 			    rule_.key[role].empty())
@@ -245,12 +245,12 @@ private:
 	void expect_machines()
 	{
 		for (std::size_t place = 0; place < rule_.key[first].names().size(); ++place) {
-			const auto is_of_machine = [place](const statistics::Keys &key) {
+			const auto is_of_machine = [place](const activities::Keys &key) {
 				return !key.empty() && key.is_of_machine(place);
 			};
 			if (std::none_of(rule_.key.begin(), rule_.key.end(), is_of_machine))
 				continue;
-			for (statistics::Keys &key : rule_.key)
+			for (activities::Keys &key : rule_.key)
 				if (!key.empty())
 					key.set_of_machine(place);
 		}
@@ -288,7 +288,7 @@ private:
 		if (const Word *word = text_.find("allow open"))
 			allow_open(*word);
 		if (const Word *word = text_.find("needs")) {
-			rule_.needs = statistics::split_names(word->text, word->where.c_str());
+			rule_.needs = activities::split_names(word->text, word->where.c_str());
 			for (const std::string &event : rule_.needs)
 				lacks(event);
 		}

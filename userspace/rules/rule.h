@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "activities/keys.h"
 #include "filter/filter.h"
 #include "relation.h"
 #include "rule_file.h"
-#include "statistics/keys.h"
 
 namespace monitor::rules {
 
@@ -48,7 +48,7 @@ struct Rule {
 	std::string name, where;
 	Form form = Form::never;
 	std::array<std::unique_ptr<const filter::Filter>, patterns> pattern; // nullptr: no event has this role
-	std::array<statistics::Keys, roles> key;
+	std::array<activities::Keys, roles> key;
 	std::array<std::string, patterns> words; // what the pattern is called in the file
 	std::vector<Relation> relations;
 	// An event with a member that is not in the set is not judged; without names there is no set.

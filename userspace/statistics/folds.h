@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "activity_fold.h"
+#include "activities/pairs.h"
 #include "frequencies.h"
 
 namespace monitor::statistics {
@@ -40,36 +40,36 @@ private:
 
 class Activities {
 public:
-	explicit Activities(const std::vector<Activity> &activities)
+	explicit Activities(const std::vector<activities::Definition> &definitions)
 	{
-		for (const Activity &activity : activities)
-			folds_.emplace_back(activity);
+		for (const activities::Definition &definition : definitions)
+			pairs_.emplace_back(definition);
 	}
 	void event(const trace::Event &event, const filter::Running &running)
 	{
-		for (ActivityFold &fold : folds_)
-			fold.event(event, running);
+		for (activities::Pairs &pairs : pairs_)
+			pairs.event(event, running);
 	}
 	void gap()
 	{
-		for (ActivityFold &fold : folds_)
-			fold.gap();
+		for (activities::Pairs &pairs : pairs_)
+			pairs.gap();
 	}
 	void merge(const Activities &later)
 	{
-		for (std::size_t i = 0; i < folds_.size(); ++i)
-			folds_[i].merge(later.folds_[i]);
+		for (std::size_t i = 0; i < pairs_.size(); ++i)
+			pairs_[i].merge(later.pairs_[i]);
 	}
-	std::vector<ActivityFold> &all() { return folds_; }
+	std::vector<activities::Pairs> &all() { return pairs_; }
 
 private:
-	std::vector<ActivityFold> folds_;
+	std::vector<activities::Pairs> pairs_;
 };
 
 // Values of one integer, which must be a single name.
 class Values {
 public:
-	Values(const Keys &value, const Keys &by) : value_(&value), by_(&by) {}
+	Values(const activities::Keys &value, const activities::Keys &by) : value_(&value), by_(&by) {}
 	void event(const trace::Event &event, const filter::Running &running)
 	{
 		std::int64_t value;
@@ -77,16 +77,16 @@ public:
 			return;
 		key_.clear();
 		by_->append(event, running, key_);
-		if (Row *row = rows_.find(key_, [&] { return by_->cells(event, running); }))
+		if (activities::Row *row = rows_.find(key_, [&] { return by_->cells(event, running); }))
 			row->values.add(value);
 	}
 	void gap() {}
 	void merge(const Values &later) { rows_.merge(later.rows_); }
-	Rows &rows() { return rows_; }
+	activities::Rows &rows() { return rows_; }
 
 private:
-	const Keys *value_, *by_;
-	Rows rows_;
+	const activities::Keys *value_, *by_;
+	activities::Rows rows_;
 	std::string key_;
 };
 

@@ -17,7 +17,7 @@ Frequencies::Group *Frequencies::keyed(const trace::Event &event, const filter::
 	by_->append(event, running, key_);
 	auto found = keyed_.find(key_);
 	if (found == keyed_.end()) {
-		if (keyed_.size() == Rows::max_rows) {
+		if (keyed_.size() == activities::Rows::max_rows) {
 			++left_out_;
 			return nullptr;
 		}
@@ -51,7 +51,7 @@ void Frequencies::merge(const Frequencies &later)
 		const auto found = keyed_.find(key);
 		if (found != keyed_.end())
 			merge(found->second.group, keyed.group);
-		else if (keyed_.size() < Rows::max_rows)
+		else if (keyed_.size() < activities::Rows::max_rows)
 			merge(keyed_.emplace(key, Keyed{keyed.cells, keyed.cls, {}}).first->second.group, keyed.group);
 		else
 			left_out_ += keyed.group.count;
@@ -59,18 +59,18 @@ void Frequencies::merge(const Frequencies &later)
 	gaps_ += later.gaps_;
 }
 
-Rows Frequencies::between(const trace::Description &description) const
+activities::Rows Frequencies::between(const trace::Description &description) const
 {
-	Rows rows;
+	activities::Rows rows;
 	for (const Keyed &keyed : groups()) {
 		std::string key = std::to_string(keyed.cls);
-		std::vector<Cell> cells(1);
-		cells.front().kind = Cell::Kind::text;
+		std::vector<activities::Cell> cells(1);
+		cells.front().kind = activities::Cell::Kind::text;
 		cells.front().text = description.classes()[keyed.cls]->name;
 		cells.insert(cells.end(), keyed.cells.begin(), keyed.cells.end());
-		for (const Cell &cell : keyed.cells)
+		for (const activities::Cell &cell : keyed.cells)
 			cell.append(key);
-		if (Row *row = rows.find(key, [&] { return cells; }))
+		if (activities::Row *row = rows.find(key, [&] { return cells; }))
 			row->values.merge(keyed.group.between);
 	}
 	return rows;

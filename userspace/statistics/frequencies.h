@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "keys.h"
-#include "rows.h"
+#include "activities/keys.h"
+#include "activities/rows.h"
 #include "trace/event.h"
 
 namespace monitor::statistics {
@@ -37,13 +37,13 @@ public:
 
 	struct Group {
 		std::uint64_t count = 0, first = never, last = 0;
-		Distribution between;
+		activities::Distribution between;
 		// Number of losses before the first and the last event.
 		std::uint64_t first_gaps = 0, last_gaps = 0;
 	};
 
 	// Both must outlive this.
-	Frequencies(const Names &names, const Keys &by)
+	Frequencies(const Names &names, const activities::Keys &by)
 	    : names_(&names), by_(&by), plain_(by.empty() ? names.size() : 0)
 	{
 	}
@@ -58,14 +58,14 @@ public:
 	void merge(const Frequencies &later);
 
 	struct Keyed {
-		std::vector<Cell> cells;
+		std::vector<activities::Cell> cells;
 		std::uint32_t cls = 0;
 		Group group;
 	};
 	// All groups that occurred.
 	std::vector<Keyed> groups() const;
 	// The times between two events, with the event's name as the first cell.
-	Rows between(const trace::Description &description) const;
+	activities::Rows between(const trace::Description &description) const;
 	// Events left out because there were too many groups.
 	std::uint64_t left_out() const { return left_out_; }
 
@@ -85,7 +85,7 @@ private:
 	Group *keyed(const trace::Event &event, const filter::Running &running);
 
 	const Names *names_;
-	const Keys *by_;
+	const activities::Keys *by_;
 	std::vector<Group> plain_; // by class index, without keys
 	std::unordered_map<std::string, Keyed> keyed_;
 	std::string key_;

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "activities/keys.h"
 #include "filter/filter.h"
-#include "keys.h"
 #include "partitions.h"
 #include "trace/field_ref.h"
 
@@ -33,7 +33,7 @@ struct Question {
 class ThreadFields {
 public:
 	explicit ThreadFields(const trace::Description &description);
-	void tell(const trace::Event &event, ThreadTable &threads) const
+	void tell(const trace::Event &event, activities::ThreadTable &threads) const
 	{
 		const Refs &refs = classes_[event.cls->index];
 		if (refs.thread)
@@ -50,14 +50,14 @@ private:
 
 // What the recorder reported about threads, anywhere in the trace.
 struct RecorderThreads {
-	ThreadTable threads;
+	activities::ThreadTable threads;
 	std::vector<Hidden> hidden;
 };
 RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadFields &thread_fields);
 
 template <class Fold> struct Surveyed {
 	Fold fold;
-	ThreadTable threads;
+	activities::ThreadTable threads;
 	trace::Losses losses;
 	trace::Problems problems;
 };

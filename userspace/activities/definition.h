@@ -2,8 +2,9 @@
 // An activity as a table describes it: what starts it, what ends it, which end belongs to which start, and what
 // distinguishes its rows. TRAMS's table-driven analysis, with FDL for its patterns.
 //
-// Parsed by table.h or from the command line, compiled for a trace's description here; run by ActivityFold
-// (activity_fold.h). Const once made.
+// Parsed by table.h or from the command line. Two kinds: events that start and end it, compiled for a trace's
+// description here and run by Pairs (pairs.h); or a state of threads that the fold of the kernel's events finds
+// (tracker.h), whose rows are Totals (totals.h). Const once made.
 #pragma once
 
 #include <memory>
@@ -13,12 +14,13 @@
 #include "filter/filter.h"
 #include "keys.h"
 
-namespace monitor::statistics {
+namespace monitor::activities {
 
 // As written.
-struct ActivityText {
+struct DefinitionText {
 	std::string name;
-	std::string start, end; // FDL
+	std::string start, end; // FDL; empty for a state
+	std::string state;      // "system_call" or "blocked"; empty for events
 	std::string key;        // "tid", or "pid = next_pid": of the start, of the end
 	std::string by;         // "process, id, end.ret"
 	bool nested = false;    // several may be open with one key: an end belongs to the last of them
@@ -26,7 +28,7 @@ struct ActivityText {
 };
 
 // Compiled for one trace.
-struct Activity {
+struct Definition {
 	std::string name;
 	std::unique_ptr<const filter::Filter> start, end;
 	Keys start_key, end_key;
@@ -37,7 +39,7 @@ struct Activity {
 	bool needs_names = false; // of threads, in a pattern
 };
 
-// Throws Error naming `where`.
-Activity compile(const ActivityText &text, const trace::Description &description, std::uint64_t begin_time);
+// Of events. Throws Error naming `where`.
+Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time);
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

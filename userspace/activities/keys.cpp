@@ -10,7 +10,7 @@
 #include "base/suggestions.h"
 #include "trace/text.h"
 
-namespace monitor::statistics {
+namespace monitor::activities {
 namespace {
 
 using filter::Type;
@@ -242,4 +242,4 @@ std::vector<std::string> split_names(const std::string &text, const char *option
 	return names;
 }
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

@@ -14,7 +14,7 @@
 
 #include "analyze/histogram.h"
 
-namespace monitor::statistics {
+namespace monitor::activities {
 
 class Distribution {
 public:
@@ -118,4 +118,4 @@ private:
 	analyze::Histogram positive_, negative_; // the latter holds magnitudes
 };
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "activity.h"
+#include "definition.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "filter/error.h"
 
-namespace monitor::statistics {
+namespace monitor::activities {
 namespace {
 
 constexpr std::string_view of_end = "end.", of_start = "start.";
@@ -34,7 +34,7 @@ std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std
 	}
 }
 
-void compile_key(Activity &made, const std::string &text, const std::string &where,
+void compile_key(Definition &made, const std::string &text, const std::string &where,
 		 const trace::Description &description, std::uint64_t begin_time)
 {
 	const std::size_t equal = text.find('=');
@@ -55,9 +55,9 @@ void compile_key(Activity &made, const std::string &text, const std::string &whe
 
 } // namespace
 
-Activity compile(const ActivityText &text, const trace::Description &description, std::uint64_t begin_time)
+Definition compile(const DefinitionText &text, const trace::Description &description, std::uint64_t begin_time)
 {
-	Activity made;
+	Definition made;
 	made.name = text.name;
 	made.nested = text.nested;
 	if (text.start.empty() || text.end.empty())
@@ -88,4 +88,4 @@ Activity compile(const ActivityText &text, const trace::Description &description
 	return made;
 }
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

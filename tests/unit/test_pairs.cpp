@@ -5,17 +5,17 @@
 #include <map>
 #include <random>
 
+#include "activities/pairs.h"
 #include "samples.h"
-#include "statistics/activity_fold.h"
 #include "statistics/frequencies.h"
 #include "trace/merge.h"
 
-namespace test_activity_fold {
+namespace test_pairs {
 
 using namespace monitor;
+using activities::Definition;
+using activities::Pairs;
 using samples::StreamWriter;
-using statistics::Activity;
-using statistics::ActivityFold;
 
 namespace {
 
@@ -23,11 +23,12 @@ const std::string classes =
     samples::event_block(256, "start", "u16_t key;") + samples::event_block(257, "end", "u16_t key;") +
     samples::event_block(258, "both", "u16_t key;") + samples::event_block(259, "keyless", "u16_t other;");
 
-statistics::ActivityText text(bool nested)
+activities::DefinitionText text(bool nested)
 {
 	return {"activity",
 		"name in {\"start\", \"both\", \"keyless\"}",
 		"name == \"end\" or name == \"both\"",
+		"",
 		"key",
 		"key",
 		nested,
@@ -92,7 +93,7 @@ auto folded(trace::Trace &trace, const std::vector<Step> &steps, Make &&make, st
 
 struct Expected {
 	std::map<unsigned, std::vector<std::uint64_t>> durations;
-	ActivityFold::Unpaired unpaired;
+	Pairs::Unpaired unpaired;
 };
 
 Expected paired(const std::vector<Step> &steps, bool nested)
@@ -129,19 +130,19 @@ Expected paired(const std::vector<Step> &steps, bool nested)
 	return expected;
 }
 
-void compare(const ActivityFold &fold, const Expected &expected)
+void compare(const Pairs &pairs, const Expected &expected)
 {
-	const auto unpaired = fold.unpaired();
+	const auto unpaired = pairs.unpaired();
 	CHECK(unpaired.ends == expected.unpaired.ends);
 	CHECK(unpaired.open == expected.unpaired.open);
 	CHECK(unpaired.restarted == expected.unpaired.restarted);
 	CHECK(unpaired.cut == expected.unpaired.cut);
 	CHECK(unpaired.keyless == expected.unpaired.keyless);
 	CHECK(unpaired.too_many == 0);
-	REQUIRE(fold.rows().all().size() == expected.durations.size());
-	for (const auto &[bytes, row] : fold.rows().all()) {
+	REQUIRE(pairs.rows().all().size() == expected.durations.size());
+	for (const auto &[bytes, row] : pairs.rows().all()) {
 		const auto &durations = expected.durations.at(static_cast<unsigned>(row.cells.at(0).bits));
-		statistics::Distribution values;
+		activities::Distribution values;
 		for (const std::uint64_t duration : durations)
 			values.add(static_cast<std::int64_t>(duration));
 		CHECK(row.values.count() == values.count());
@@ -162,8 +163,8 @@ TEST_CASE("activities: as a pairing that keeps everything, at once and in partit
 		const auto steps = random_steps(random, 20 + random() % 300);
 		std::vector<StreamWriter> writers;
 		trace::Trace trace = trace_of(steps, writers);
-		const Activity activity = compile(text(nested), trace.description(), 0);
-		const auto make = [&] { return ActivityFold(activity); };
+		const Definition definition = compile(text(nested), trace.description(), 0);
+		const auto make = [&] { return Pairs(definition); };
 		const Expected expected = paired(steps, nested);
 		INFO("round " << i);
 		compare(folded(trace, steps, make), expected);
@@ -180,9 +181,9 @@ TEST_CASE("frequencies: nothing is measured across a loss, partitions merged are
 		std::vector<StreamWriter> writers;
 		trace::Trace trace = trace_of(steps, writers);
 		const statistics::Names names(trace.description());
-		const statistics::Keys by(i % 2 ? std::vector<std::string>{"key"} : std::vector<std::string>{},
+		const activities::Keys by(i % 2 ? std::vector<std::string>{"key"} : std::vector<std::string>{},
 					  trace.description(), trace.begin_time(), "--by");
-		std::map<std::pair<unsigned, unsigned>, statistics::Distribution> expected;
+		std::map<std::pair<unsigned, unsigned>, activities::Distribution> expected;
 		std::map<std::pair<unsigned, unsigned>, std::uint64_t> last, counts;
 		for (const Step &step : steps) {
 			if (step.gap_before)
@@ -214,9 +215,9 @@ TEST_CASE("activities: keys that are not open do not use up the room")
 {
 	const auto description = samples::description(samples::event_block(256, "start", "u16_t no; u64_t key;") +
 						      samples::event_block(257, "end", "u16_t no; u64_t key;"));
-	const Activity activity = statistics::compile(
-	    {"activity", "name == \"start\"", "name == \"end\"", "key", "", false, "test"}, *description, 0);
-	ActivityFold fold(activity);
+	const Definition definition = activities::compile(
+	    {"activity", "name == \"start\"", "name == \"end\"", "", "key", "", false, "test"}, *description, 0);
+	Pairs pairs(definition);
 	trace::StreamInfo stream;
 	const auto post = [&](unsigned id, std::uint64_t key) {
 		const std::uint64_t words[] = {edc_token(id, EDC_MODE_KERNEL, key, 0), key};
@@ -225,19 +226,19 @@ TEST_CASE("activities: keys that are not open do not use up the room")
 		event.data = reinterpret_cast<const std::byte *>(words);
 		event.time = key;
 		event.stream = &stream;
-		fold.event(event, {});
+		pairs.event(event, {});
 	};
-	const std::uint64_t many = 3 * ActivityFold::max_open;
+	const std::uint64_t many = 3 * Pairs::max_open;
 	for (std::uint64_t key = 0; key < many; ++key) {
 		post(256, key);
 		post(257, key);
 	}
-	CHECK(fold.unpaired().too_many == 0);
-	CHECK(fold.rows().all().begin()->second.values.count() == many);
+	CHECK(pairs.unpaired().too_many == 0);
+	CHECK(pairs.rows().all().begin()->second.values.count() == many);
 	for (std::uint64_t key = 0; key < many; ++key)
 		post(256, key);
-	CHECK(fold.unpaired().open == ActivityFold::max_open);
-	CHECK(fold.unpaired().too_many == many - ActivityFold::max_open);
+	CHECK(pairs.unpaired().open == Pairs::max_open);
+	CHECK(pairs.unpaired().too_many == many - Pairs::max_open);
 }
 
-} // namespace test_activity_fold
+} // namespace test_pairs

@@ -2,13 +2,14 @@
 // Tables of activities: what their form means, and what is refused with its line.
 #include <catch2/catch.hpp>
 
+#include "activities/table.h"
+#include "activities/totals.h"
 #include "base/error.h"
 #include "samples.h"
-#include "statistics/table.h"
 
-namespace test_stat_table {
+namespace test_activity_table {
 
-using namespace monitor::statistics;
+using namespace monitor::activities;
 
 namespace {
 
@@ -84,9 +85,34 @@ TEST_CASE("table: what the trace does not have is refused with the activity's li
 
 TEST_CASE("table: those that are shipped are well-formed, others are named")
 {
-	for (const char *name : {"syscalls", "runqueue", "irq", "block"})
-		CHECK_FALSE(load_table(name).activities.empty());
-	CHECK_THROWS_WITH(load_table("no_such"), Catch::Contains("block, irq, runqueue, syscalls"));
+	for (const char *name : {"runqueue", "irq", "block"})
+		CHECK_FALSE(load_table(name).has_states());
+	CHECK_THROWS_WITH(load_table("no_such"), Catch::Contains("block, irq, offcpu, runqueue, syscalls"));
+	const Grouping calls = grouping_of(load_table("syscalls").activities.at(0));
+	CHECK(calls.source == Source::system_call);
+	CHECK(calls.by == std::vector{Label::process, Label::call});
+	const Grouping sleeps = grouping_of(load_table("offcpu").activities.at(0));
+	CHECK(sleeps.source == Source::blocked);
+	CHECK(sleeps.by == std::vector{Label::thread, Label::call, Label::waker});
 }
 
-} // namespace test_stat_table
+TEST_CASE("table: a state has no events, and labels of its own")
+{
+	const std::string head = "activity: one\n\tstate: blocked\n";
+	const auto grouped = [](const std::string &text) {
+		return grouping_of(parse_table(text, "file").activities.at(0));
+	};
+	CHECK(grouped(head + "by: waker, process").by == std::vector{Label::waker, Label::process});
+	for (const char *word : {"start", "end", "key"})
+		expect_refusal(head + word + ": x\n",
+			       "file, line 3: an activity is a state, or has a start and an end");
+	expect_refusal(head + "nested: no\n", "file, line 3: an activity is a state");
+	expect_refusal("activity: one\nstart: x\nstate: blocked\n", "file, line 3: an activity is a state");
+	CHECK_THROWS_WITH(grouped("activity: one\nstate: asleep\nby: call\n"),
+			  "file, line 1: a state is system_call or blocked");
+	CHECK_THROWS_WITH(grouped(head + "by: process, id\n"),
+			  Catch::Contains("file, line 1, by: a state has process, thread, call, waker, not id"));
+	CHECK_THROWS_WITH(grouped(head + "by: call, call, call, call, call\n"), Catch::Contains("at most 4 names"));
+}
+
+} // namespace test_activity_table

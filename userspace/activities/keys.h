@@ -3,7 +3,7 @@
 //
 // Names are those of FDL (Documentation/filters.md): a field, or cpu, tid, name, stream ... In addition, `thread` and
 // `process` stand for what ran: their numbers are compared, their names are looked up at the end (ThreadTable). Used by
-// the folds of this directory; const once made.
+// Pairs (pairs.h), the folds of statistics/ and the rules; const once made.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include "trace/description.h"
 #include "trace/threads.h"
 
-namespace monitor::statistics {
+namespace monitor::activities {
 
 // The threads of all machines: their last names, and the process that each belongs to.
 class ThreadTable {
@@ -112,4 +112,4 @@ private:
 // "a, b" as names; throws Error naming `option` if one is empty.
 std::vector<std::string> split_names(const std::string &text, const char *option);
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

@@ -3,16 +3,16 @@
 // come to. One tick is one nanosecond.
 #include <catch2/catch.hpp>
 
+#include "activities/totals.h"
 #include "analyze/machine.h"
-#include "analyze/user_activities.h"
 #include "monitor/card.h"
 #include "report/activities_table.h"
 #include "samples.h"
 
-namespace test_user_activities {
+namespace test_tracker {
 
 using namespace monitor;
-using analyze::UserActivityBy;
+using activities::Label;
 
 namespace {
 
@@ -75,15 +75,20 @@ struct History {
 };
 
 struct Folded {
-	explicit Folded(History &history, UserActivityBy by = UserActivityBy::process,
-			const std::string &description = events)
-	    : info(make_info()), trace(samples::trace(history.streams, description)), machine(trace, info),
-	      fold(by, trace, machine)
+	explicit Folded(trace::Trace all, Label by = Label::process)
+	    : info(make_info()), trace(std::move(all)), machine(trace, info),
+	      tracker(trace, {by == Label::argument, nullptr}),
+	      totals({activities::Source::program, {Label::activity, by}}, machine, tracker)
 	{
-		machine.add(fold);
+		tracker.add(totals);
+		machine.add(tracker);
 		analyze::fold(trace, machine);
-		fold.finish();
-		rows = fold.rows();
+		tracker.finish();
+		rows = totals.rows();
+	}
+	explicit Folded(History &history, Label by = Label::process, const std::string &description = events)
+	    : Folded(samples::trace(history.streams, description), by)
+	{
 	}
 	static analyze::RecordingInfo make_info()
 	{
@@ -94,23 +99,24 @@ struct Folded {
 		info.programs = {"sched_switch", "sched_waking"};
 		return info;
 	}
-	const analyze::UserActivityRow &row(const std::string &activity, std::uint64_t number = 7) const
+	const activities::TotalsRow &row(const std::string &activity, std::uint64_t number = 7) const
 	{
-		for (const analyze::UserActivityRow &row : rows)
-			if (row.activity == activity && row.number == number)
+		for (const activities::TotalsRow &row : rows)
+			if (row.parts[0].text == activity && row.parts[1].number == number)
 				return row;
 		throw std::runtime_error("no such row");
 	}
 	std::pair<std::uint64_t, std::uint64_t> unpaired() const
 	{
-		return {fold.unpaired().begins, fold.unpaired().ends};
+		return {tracker.unpaired().begins, tracker.unpaired().ends};
 	}
 
 	analyze::RecordingInfo info;
 	trace::Trace trace;
 	analyze::Machine machine;
-	analyze::UserActivityFold fold;
-	std::vector<analyze::UserActivityRow> rows;
+	activities::Tracker tracker;
+	activities::Totals totals;
+	std::vector<activities::TotalsRow> rows;
 };
 
 using Counts = std::pair<std::uint64_t, std::uint64_t>;
@@ -138,7 +144,7 @@ TEST_CASE("activities: activities inside of another are not in its exclusive tim
 	CHECK(folded.row("b").mean == 25);
 	CHECK(folded.row("b").max == 30);
 	CHECK(folded.unpaired() == Counts(0, 0));
-	CHECK(report::unpaired_text(folded.fold).empty());
+	CHECK(report::unpaired_text(folded.totals).empty());
 }
 
 TEST_CASE("activities: what recurs is counted each time, its total is that of the outermost")
@@ -160,7 +166,7 @@ TEST_CASE("activities: what recurs is counted each time, its total is that of th
 	CHECK(folded.row("a").mean == (100 + 40 + 20) / 3);
 	CHECK(folded.row("b").exclusive == 20);
 
-	Folded by_argument(history, UserActivityBy::argument);
+	Folded by_argument(history, Label::argument);
 	CHECK(by_argument.row("a", 1).count == 2);
 	CHECK(by_argument.row("a", 1).total.ticks == 100);
 	CHECK(by_argument.row("a", 2).total.ticks == 40); // lies in no other with its argument
@@ -185,9 +191,9 @@ TEST_CASE("activities: what has no partner is counted and costs nothing else")
 	CHECK(folded.row("a").total.ticks == 100 + 20); // the outer one of the last two is not known
 	CHECK(folded.row("a").exclusive == 90 + 20);    // the lost b's inner b is still one
 	CHECK(folded.row("b").total.ticks == 10);
-	CHECK(report::unpaired_text(folded.fold) ==
+	CHECK(report::unpaired_text(folded.totals) ==
 	      "unpaired: 2 begins without an end, 2 ends without a begin; they are in no row\n");
-	CHECK(report::unpaired_json(folded.fold) == R"({"begins": 2, "ends": 2, "left_out": 0})");
+	CHECK(report::unpaired_json(folded.totals) == R"({"begins": 2, "ends": 2, "left_out": 0})");
 }
 
 TEST_CASE("activities: threads have stacks of their own, and rows if asked for")
@@ -199,7 +205,7 @@ TEST_CASE("activities: threads have stacks of their own, and rows if asked for")
 	history.posts(180, a_end, 0, 8);
 	CHECK(Folded(history).row("a").total.ticks == 50 + 80);
 	CHECK(Folded(history).rows.size() == 1); // of the process, though nothing names its threads
-	Folded by_thread(history, UserActivityBy::thread);
+	Folded by_thread(history, Label::thread);
 	CHECK(by_thread.row("a", 7).total.ticks == 50);
 	CHECK(by_thread.row("a", 8).total.ticks == 80);
 	CHECK(by_thread.unpaired() == Counts(0, 0));
@@ -220,7 +226,7 @@ TEST_CASE("activities: a loss in one stream of a process ends what it had open i
 	history.posts(240, a_begin);
 	history.posts(250, a_end);
 	history.posts(260, a_end, 0, 9, 2);
-	Folded folded(history, UserActivityBy::thread);
+	Folded folded(history, Label::thread);
 	CHECK(folded.row("a", 7).count == 1);
 	CHECK(folded.row("a", 7).total.ticks == 10);
 	CHECK(folded.row("a", 9).total.ticks == 170);
@@ -240,7 +246,7 @@ TEST_CASE("activities: shares are what the scheduler's tokens say of the thread 
 	history.switches(190, 0, 0, 7);
 	history.posts(200, a_end); // 10 on the CPU
 	Folded folded(history);
-	const analyze::Span &total = folded.row("a").total;
+	const activities::Span &total = folded.row("a").total;
 	CHECK(total.ticks == 100);
 	CHECK(total.cpu == 35);
 	CHECK(total.waiting == 25);
@@ -249,7 +255,7 @@ TEST_CASE("activities: shares are what the scheduler's tokens say of the thread 
 
 	const auto percents = [&](const report::KnownShares &known) {
 		const report::Table table =
-		    report::user_activities_table(folded.fold, folded.trace.description().clock, known);
+		    report::activities_table(folded.totals, folded.trace.description().clock, known);
 		return std::vector<report::Cell>(table.rows.at(0).end() - 4, table.rows.at(0).end());
 	};
 	CHECK(percents({true, true}) == std::vector<report::Cell>{35.0, 25.0, 40.0, 0.0});
@@ -270,7 +276,7 @@ TEST_CASE("activities: the parts never exceed the whole, what no token tells is 
 	history.switches(190, 7, 0, 0);
 	history.switches(195, 0, 0, 7);
 	history.posts(200, a_end);
-	const analyze::Span late = Folded(history).row("a").total;
+	const activities::Span late = Folded(history).row("a").total;
 	CHECK(late.cpu == 100);
 	CHECK(late.cpu + late.waiting + late.blocked + late.unknown() == 100);
 
@@ -283,7 +289,7 @@ TEST_CASE("activities: the parts never exceed the whole, what no token tells is 
 TEST_CASE("activities: too deep is unpaired, and what lies within the bound is whole")
 {
 	History history;
-	constexpr unsigned levels = analyze::UserActivityFold::deepest + 44;
+	constexpr unsigned levels = activities::Tracker::max_depth + 44;
 	static_assert(2 * levels * 8 < EDC_BLOCK_SIZE * 2);
 	const auto post = [&](std::uint64_t time, unsigned id) {
 		if (history.streams[1].room() < 8)
@@ -296,7 +302,7 @@ TEST_CASE("activities: too deep is unpaired, and what lies within the bound is w
 		post(2000 + i, a_end);
 	Folded folded(history);
 	CHECK(folded.unpaired() == Counts(44, 44));
-	CHECK(folded.row("a").count == analyze::UserActivityFold::deepest);
+	CHECK(folded.row("a").count == activities::Tracker::max_depth);
 	CHECK(folded.row("a").total.ticks == 1000 + levels - 1);
 }
 
@@ -308,10 +314,10 @@ TEST_CASE("activities: an argument is shown by its label, or as a number")
 		history.posts(time += 10, b_begin, argument);
 		history.posts(time += 10, b_end, argument + 1); // the begin's counts
 	}
-	Folded folded(history, UserActivityBy::argument);
-	CHECK(folded.row("b", 1).name == "one");
-	CHECK(folded.row("b", 0xfffe).name == "minus");
-	CHECK(folded.row("b", 20).name == "20");
+	Folded folded(history, Label::argument);
+	CHECK(folded.row("b", 1).parts[1].text == "one");
+	CHECK(folded.row("b", 0xfffe).parts[1].text == "minus");
+	CHECK(folded.row("b", 20).parts[1].text == "20");
 	CHECK(folded.rows.size() == 3);
 }
 
@@ -330,17 +336,17 @@ TEST_CASE("activities: there is a most of groups, and the rest is said")
 	}
 	post(b_begin, 1);
 	post(b_end, 1);
-	Folded folded(history, UserActivityBy::argument);
-	CHECK(folded.rows.size() == analyze::UserActivityFold::max_groups);
-	CHECK(folded.fold.left_out() == 1);
+	Folded folded(history, Label::argument);
+	CHECK(folded.rows.size() == activities::Totals::max_rows);
+	CHECK(folded.totals.left_out() == 1);
 	CHECK(folded.unpaired() == Counts(0, 0));
 }
 
-TEST_CASE("activities: a trace without activities is an error with the remedy")
+TEST_CASE("activities: those of the kernel's events are not the programs'")
 {
 	History history;
-	CHECK_THROWS_WITH(Folded(history, UserActivityBy::process, kernel_events),
-			  "this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
+	CHECK(Folded(history).tracker.names() == std::vector<std::string>{"a", "b"});
+	CHECK(Folded(history, Label::process, kernel_events).tracker.names().empty());
 }
 
 TEST_CASE("activities: a loss in a stream of many processes concerns all that are told in such")
@@ -357,16 +363,9 @@ TEST_CASE("activities: a loss in a stream of many processes concerns all that ar
 	const char *other = GENERATE("user_merged_cpu1", "user_shared");
 	for (const char *name : {"kernel_cpu0", "user_merged_cpu0", other})
 		streams.push_back(samples::stream(name, history.streams[streams.size()].bytes()));
-	trace::Trace trace(samples::description(events), std::move(streams));
-	const analyze::RecordingInfo info = Folded::make_info();
-	analyze::Machine machine(trace, info);
-	analyze::UserActivityFold fold(UserActivityBy::process, trace, machine);
-	machine.add(fold);
-	analyze::fold(trace, machine);
-	fold.finish();
-	CHECK(fold.unpaired().begins == 2);
-	CHECK(fold.unpaired().ends == 1);
-	CHECK(fold.rows().size() == 1);
+	Folded folded(trace::Trace(samples::description(events), std::move(streams)));
+	CHECK(folded.unpaired() == Counts(2, 1));
+	CHECK(folded.rows.size() == 1);
 }
 
-} // namespace test_user_activities
+} // namespace test_tracker

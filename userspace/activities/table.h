@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A table of activities, as a small file: what `monitor stat --table` measures. Documentation/statistics.md describes
-// its format.
+// A table of activities, as a small file: what `monitor stat --table` and the reports `syscalls` and `offcpu` measure.
+// Documentation/statistics.md describes its format.
 //
 //     title: how long threads wait for a CPU
 //     activity: run queue
@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "activity.h"
+#include "definition.h"
 
-namespace monitor::statistics {
+namespace monitor::activities {
 
 // Total time in one activity divided by that in another.
 struct RatioText {
@@ -28,7 +28,9 @@ struct RatioText {
 
 struct Table {
 	std::string title;
-	std::vector<ActivityText> activities;
+	std::vector<DefinitionText> activities;
+
+	bool has_states() const;
 	std::vector<RatioText> ratios;
 };
 
@@ -37,4 +39,4 @@ Table parse_table(const std::string &untrusted_text, const std::string &name);
 // The file, or share/tables/NAME.table. Throws Error naming the available tables.
 Table load_table(const std::string &name_or_file);
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

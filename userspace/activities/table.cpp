@@ -14,7 +14,7 @@
 #include "base/suggestions.h"
 #include "trace/text.h"
 
-namespace monitor::statistics {
+namespace monitor::activities {
 namespace {
 
 constexpr std::size_t max_activities = 100;
@@ -49,7 +49,7 @@ private:
 			if (table_.activities.size() == max_activities)
 				throw Error(where() + ": a table can have at most 100 activities");
 			expect_new_name(value);
-			ActivityText &made = table_.activities.emplace_back();
+			DefinitionText &made = table_.activities.emplace_back();
 			made.name = value;
 			made.where = where();
 		} else if (word == "ratio") {
@@ -61,15 +61,15 @@ private:
 
 	void take_part(const std::string &word, const std::string &value)
 	{
-		static const std::vector<std::string> parts = {"start", "end", "key", "by", "nested"};
+		static const std::vector<std::string> parts = {"start", "end", "key", "by", "state", "nested"};
 		const auto part = std::find(parts.begin(), parts.end(), word);
 		if (part == parts.end())
-			throw Error(fmt::format(
-			    "{}: {} is not a word of tables.{}", where(), trace::readable(word),
-			    suggestions(word, {"title", "activity", "ratio", "start", "end", "key", "by", "nested"})));
+			throw Error(fmt::format("{}: {} is not a word of tables.{}", where(), trace::readable(word),
+						suggestions(word, {"title", "activity", "ratio", "start", "end", "key",
+								   "by", "state", "nested"})));
 		if (table_.activities.empty())
 			throw Error(fmt::format("{}: {} belongs below an activity", where(), word));
-		ActivityText &activity = table_.activities.back();
+		DefinitionText &activity = table_.activities.back();
 		if (word == "nested" && value != "yes" && value != "no")
 			throw Error(where() + ": nested must be yes or no");
 		if (value.empty())
@@ -79,8 +79,11 @@ private:
 		if (word == "nested")
 			activity.nested = value == "yes";
 		else
-			*std::array{&activity.start, &activity.end, &activity.key,
-				    &activity.by}[static_cast<std::size_t>(part - parts.begin())] = value;
+			*std::array{&activity.start, &activity.end, &activity.key, &activity.by,
+				    &activity.state}[static_cast<std::size_t>(part - parts.begin())] = value;
+		if (!activity.state.empty() && (said_.contains("start") || said_.contains("end") ||
+						said_.contains("key") || said_.contains("nested")))
+			throw Error(where() + ": an activity is a state, or has a start and an end");
 	}
 
 	void expect_new_name(const std::string &name)
@@ -88,7 +91,7 @@ private:
 		said_.clear();
 		if (name.empty())
 			throw Error(where() + ": an activity needs a name");
-		for (const ActivityText &activity : table_.activities)
+		for (const DefinitionText &activity : table_.activities)
 			if (activity.name == name)
 				throw Error(
 				    fmt::format("{}: there already is an activity {}", where(), trace::readable(name)));
@@ -108,7 +111,7 @@ private:
 	void expect_activity(const RatioText &ratio, const std::string &name) const
 	{
 		std::vector<std::string> known;
-		for (const ActivityText &activity : table_.activities)
+		for (const DefinitionText &activity : table_.activities)
 			known.push_back(activity.name);
 		if (std::find(known.begin(), known.end(), name) == known.end())
 			throw Error(fmt::format("{}: there is no activity {} in this table.{}", ratio.where,
@@ -122,6 +125,11 @@ private:
 };
 
 } // namespace
+
+bool Table::has_states() const
+{
+	return std::ranges::any_of(activities, [](const DefinitionText &text) { return !text.state.empty(); });
+}
 
 Table parse_table(const std::string &untrusted_text, const std::string &name)
 {
@@ -138,4 +146,4 @@ Table load_table(const std::string &name_or_file)
 	return parse_table(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace monitor::statistics {
+namespace monitor::activities {
 
 void Rows::join_processes(const ThreadTable &threads)
 {
@@ -28,4 +28,4 @@ void Rows::join_processes(const ThreadTable &threads)
 	*this = std::move(joined);
 }
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: MIT
-// Pairs and measures activities: one pass, bounded memory.
+// Pairs the events of a definition and measures what lies between: one pass, bounded memory.
 //
 // Run per partition, merged in the order of the partitions: an end whose start is in an earlier partition waits as a
 // *leading* end, a start without an end is *open*. A gap in any stream ends all that is open: nothing is carried across
 // a loss. An event without a value of the key is not paired: two unknown threads are not the same thread. Durations in
 // ticks.
-// Invariant: at most max_open keys are kept at a time, and max_nesting open activities of each. If there are too many
-// keys, those that are not open are dropped. Results depend on where the partitions are cut only if one of these limits
-// is reached.
+// Run by `monitor stat` (statistics/folds.h). Invariant: at most max_open keys are kept at a time, and max_nesting open
+// activities of each. If there are too many keys, those that are not open are dropped. Results depend on where the
+// partitions are cut only if one of these limits is reached.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "activity.h"
+#include "definition.h"
+#include "open_by_key.h"
 #include "rows.h"
 #include "trace/event.h"
 
-namespace monitor::statistics {
+namespace monitor::activities {
 
-class ActivityFold {
+class Pairs {
 public:
 	static constexpr std::size_t max_open = 200'000, max_nesting = 64;
 
-	// The activity must outlive this.
-	explicit ActivityFold(const Activity &activity) : activity_(&activity) {}
+	// The definition must outlive this.
+	explicit Pairs(const Definition &definition) : definition_(&definition), keys_(max_open) {}
 
 	void event(const trace::Event &event, const filter::Running &running);
 	void gap();
 	// `later`: the part that follows in time.
-	void merge(const ActivityFold &later);
+	void merge(const Pairs &later);
 
-	const Activity &activity() const { return *activity_; }
+	const Definition &definition() const { return *definition_; }
 	Rows &rows() { return rows_; }
 	const Rows &rows() const { return rows_; }
 
@@ -49,39 +49,33 @@ public:
 	Unpaired unpaired() const;
 
 private:
-	struct Open {
+	struct Boundary { // a start or an end
 		std::uint64_t time;
-		std::string row; // the start's part of the row's key
 		std::vector<Cell> cells;
-	};
-	struct Leading {
-		std::uint64_t time;
-		std::string row; // the end's part of it
-		std::vector<Cell> cells;
+		std::string row; // its part of the row's key
 	};
 	struct OfKey {
-		std::vector<Leading> leading;
-		std::vector<Open> open;
+		std::vector<Boundary> leading, open;
 		bool began = false; // a start was seen, and no loss since
+
+		bool is_idle() const { return open.empty() && leading.empty(); }
 	};
 
 	void start(const trace::Event &event, const filter::Running &running);
 	void end(const trace::Event &event, const filter::Running &running);
 	OfKey *find(const std::string &key);
-	bool make_room();
 	void take_leading(const OfKey &theirs, OfKey *mine);
-	void open(OfKey &of_key, Open opened);
-	void complete(const Open &opened, const Leading &end);
-	bool close(OfKey &of_key, const Leading &end);
+	bool find_key(const Keys &of, const trace::Event &event, const filter::Running &running);
+	void open(OfKey &of_key, Boundary start);
+	void complete(const Boundary &start, const Boundary &end);
+	bool close(OfKey &of_key, const Boundary &end);
 
-	const Activity *activity_;
+	const Definition *definition_;
 	Rows rows_;
-	std::unordered_map<std::string, OfKey> keys_;
+	OpenByKey<OfKey> keys_;
 	bool had_gap_ = false;
-	bool forgot_ = false;   // keys that began were dropped
-	std::size_t waits_ = 0; // new keys to discard before looking for unused keys again
 	Unpaired unpaired_;
 	std::string key_;
 };
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

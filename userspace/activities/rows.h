@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Rows of a statistic: what distinguishes them, and a distribution for each.
 //
-// Filled per partition by the folds, merged in the order of the partitions, printed by report/statistics_table.cpp.
-// Invariant: there are at most `max_rows`; values that would need one more are counted in `left_out`.
+// Filled per partition by Pairs and the folds of statistics/, merged in the order of the partitions, printed by
+// report/statistics_table.cpp. Invariant: there are at most `max_rows`; values that would need one more are counted in
+// `left_out`.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 #include "distribution.h"
 #include "keys.h"
 
-namespace monitor::statistics {
+namespace monitor::activities {
 
 struct Row {
 	std::vector<Cell> cells;
@@ -60,4 +61,4 @@ private:
 	std::uint64_t left_out_ = 0;
 };
 
-} // namespace monitor::statistics
+} // namespace monitor::activities

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// What is open, by key: for each key the starts that have no end yet, and what else its user keeps of it.
+//
+// The one bounded store under everything that pairs events of untrusted traces: Pairs (pairs.h) and the rules' Judge.
+// `OfKey` has is_idle(): nothing waits for an end, so that it may be dropped to make room.
+// Invariant: at most `max_keys` entries; an entry that is not idle is never dropped.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <unordered_map>
+
+namespace monitor::activities {
+
+template <class OfKey> class OpenByKey {
+public:
+	explicit OpenByKey(std::size_t max_keys) : max_keys_(max_keys) {}
+
+	OfKey *find(const std::string &key)
+	{
+		const auto found = entries_.find(key);
+		return found == entries_.end() ? nullptr : &found->second;
+	}
+	// nullptr: there are too many.
+	OfKey *find_or_make(const std::string &key)
+	{
+		if (OfKey *found = find(key))
+			return found;
+		return entries_.size() < max_keys_ || make_room() ? &entries_[key] : nullptr;
+	}
+	// Whether idle entries were dropped: a key that is not there may have been.
+	bool has_dropped() const { return has_dropped_; }
+
+	bool contains(const std::string &key) const { return entries_.contains(key); }
+	void erase(const std::string &key) { entries_.erase(key); }
+	void clear() { entries_.clear(); }
+	// Calls visit(key, entry); erase_if() erases those for which it returns true.
+	template <class Visit> void visit(Visit &&visit) const
+	{
+		for (const auto &[key, of_key] : entries_)
+			visit(key, of_key);
+	}
+	template <class Visit> void erase_if(Visit &&visit)
+	{
+		for (auto entry = entries_.begin(); entry != entries_.end();)
+			entry = visit(entry->first, entry->second) ? entries_.erase(entry) : std::next(entry);
+	}
+
+private:
+	// Visits all keys, so if that freed little it waits before it tries again.
+	bool make_room()
+	{
+		if (wait_ > 0) {
+			--wait_;
+			return false;
+		}
+		has_dropped_ |= std::erase_if(entries_, [](const auto &entry) { return entry.second.is_idle(); }) != 0;
+		const std::size_t much = max_keys_ / 8;
+		wait_ = entries_.size() > max_keys_ - much ? much : 0;
+		return entries_.size() < max_keys_;
+	}
+
+	std::size_t max_keys_;
+	std::size_t wait_ = 0; // calls
+	bool has_dropped_ = false;
+	std::unordered_map<std::string, OfKey> entries_;
+};
+
+} // namespace monitor::activities

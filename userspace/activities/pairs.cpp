@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "pairs.h"
+
+#include <utility>
+
+namespace monitor::activities {
+
+void Pairs::event(const trace::Event &event, const filter::Running &running)
+{
+	// one event may end an activity and start the next
+	if (definition_->end->can_match(*event.cls) && definition_->end->matches(event, running))
+		end(event, running);
+	if (definition_->start->can_match(*event.cls) && definition_->start->matches(event, running))
+		start(event, running);
+}
+
+Pairs::OfKey *Pairs::find(const std::string &key)
+{
+	OfKey *const found = keys_.find_or_make(key);
+	unpaired_.too_many += !found;
+	return found;
+}
+
+bool Pairs::find_key(const Keys &of, const trace::Event &event, const filter::Running &running)
+{
+	key_.clear();
+	const bool has_key = of.append(event, running, key_);
+	unpaired_.keyless += !has_key;
+	return has_key;
+}
+
+void Pairs::start(const trace::Event &event, const filter::Running &running)
+{
+	if (!find_key(definition_->start_key, event, running))
+		return;
+	OfKey *const of_key = find(key_);
+	if (!of_key)
+		return;
+	Boundary start{event.time, definition_->start_by.cells(event, running), {}};
+	definition_->start_by.append(event, running, start.row);
+	open(*of_key, std::move(start));
+}
+
+void Pairs::open(OfKey &of_key, Boundary start)
+{
+	of_key.began = of_key.began || !had_gap_;
+	if (!definition_->nested && !of_key.open.empty()) {
+		++unpaired_.restarted;
+		of_key.open.clear();
+	}
+	if (of_key.open.size() == max_nesting) {
+		++unpaired_.too_many;
+		of_key.open.erase(of_key.open.begin());
+	}
+	of_key.open.push_back(std::move(start));
+}
+
+void Pairs::end(const trace::Event &event, const filter::Running &running)
+{
+	if (!find_key(definition_->end_key, event, running))
+		return;
+	OfKey *of_key = keys_.find(key_);
+	if (!of_key && had_gap_) {
+		++unpaired_.ends;
+		return;
+	}
+	if (!of_key)
+		of_key = find(key_);
+	if (!of_key)
+		return;
+	Boundary ended{event.time, definition_->end_by.cells(event, running), {}};
+	definition_->end_by.append(event, running, ended.row);
+	if (close(*of_key, ended))
+		return;
+	// its start may be in an earlier partition
+	const std::size_t most = definition_->nested ? max_nesting : 1;
+	if (had_gap_ || (of_key->began && !definition_->nested) || of_key->leading.size() == most)
+		++unpaired_.ends;
+	else
+		of_key->leading.push_back(std::move(ended));
+}
+
+bool Pairs::close(OfKey &of_key, const Boundary &end)
+{
+	if (of_key.open.empty())
+		return false;
+	complete(of_key.open.back(), end);
+	of_key.open.pop_back();
+	return true;
+}
+
+void Pairs::complete(const Boundary &start, const Boundary &end)
+{
+	Row *const row = rows_.find(start.row + end.row, [&] {
+		std::vector<Cell> cells = start.cells;
+		cells.insert(cells.end(), end.cells.begin(), end.cells.end());
+		return cells;
+	});
+	if (row)
+		row->values.add(static_cast<std::int64_t>(end.time - start.time));
+}
+
+void Pairs::gap()
+{
+	had_gap_ = true;
+	keys_.erase_if([this](const std::string &, OfKey &of_key) {
+		unpaired_.cut += of_key.open.size();
+		of_key.open.clear();
+		return of_key.leading.empty() && !of_key.began;
+	});
+}
+
+void Pairs::merge(const Pairs &later)
+{
+	rows_.merge(later.rows_);
+	unpaired_.ends += later.unpaired_.ends;
+	unpaired_.restarted += later.unpaired_.restarted;
+	unpaired_.cut += later.unpaired_.cut;
+	unpaired_.too_many += later.unpaired_.too_many;
+	unpaired_.keyless += later.unpaired_.keyless;
+	keys_.erase_if([this](const std::string &, OfKey &mine) { // of the first partition: nothing precedes it
+		unpaired_.ends += mine.leading.size();
+		mine.leading.clear();
+		return false;
+	});
+	later.keys_.visit([&](const std::string &key, const OfKey &theirs) { take_leading(theirs, keys_.find(key)); });
+	if (later.keys_.has_dropped())
+		keys_.erase_if([&](const std::string &key, OfKey &mine) { // it may have continued there
+			unpaired_.too_many += later.keys_.contains(key) ? 0 : mine.open.size();
+			return !later.keys_.contains(key);
+		});
+	if (later.had_gap_)
+		gap();
+	had_gap_ = false; // ends in the next partition may belong to what is open now
+	keys_.erase_if([](const std::string &, const OfKey &mine) { return mine.open.empty(); });
+	later.keys_.visit([&](const std::string &key, const OfKey &theirs) {
+		for (const Boundary &start : theirs.open)
+			if (OfKey *mine = find(key))
+				open(*mine, start);
+	});
+}
+
+void Pairs::take_leading(const OfKey &theirs, OfKey *mine)
+{
+	for (const Boundary &end : theirs.leading)
+		unpaired_.ends += !mine || !close(*mine, end);
+	if (theirs.began && mine && !definition_->nested && !mine->open.empty()) {
+		++unpaired_.restarted;
+		mine->open.clear();
+	}
+}
+
+Pairs::Unpaired Pairs::unpaired() const
+{
+	Unpaired all = unpaired_;
+	keys_.visit([&](const std::string &, const OfKey &of_key) {
+		all.open += of_key.open.size();
+		all.ends += of_key.leading.size();
+	});
+	return all;
+}
+
+} // namespace monitor::activities

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#include "totals.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "trace/text.h"
+
+namespace monitor::activities {
+namespace {
+
+using analyze::Thread;
+
+constexpr const char *label_names[] = {"process", "thread", "call", "waker", "activity", "argument"};
+constexpr auto labels_of_states = label_names + 4; // up to here
+
+bool names_a_thread(Label label)
+{
+	return label == Label::process || label == Label::thread;
+}
+
+// A number that is not the address of a thread.
+std::uint64_t odd(std::uint64_t number)
+{
+	return number << 1 | 1;
+}
+
+const Thread *thread_at(std::uint64_t part)
+{
+	return part & 1 ? nullptr : reinterpret_cast<const Thread *>(part);
+}
+
+} // namespace
+
+const char *name_of(Label label)
+{
+	return label_names[static_cast<std::size_t>(label)];
+}
+
+Grouping grouping_of(const DefinitionText &text)
+{
+	Grouping grouping;
+	if (text.state == "system_call")
+		grouping.source = Source::system_call;
+	else if (text.state == "blocked")
+		grouping.source = Source::blocked;
+	else
+		throw Error(text.where + ": a state is system_call or blocked");
+	for (const std::string &name : split_names(text.by, (text.where + ", by").c_str())) {
+		const auto known = std::find(label_names, labels_of_states, name);
+		if (known == labels_of_states)
+			throw Error(fmt::format("{}, by: a state has {}, not {}", text.where,
+						fmt::join(label_names, labels_of_states, ", "), trace::readable(name)));
+		grouping.by.push_back(static_cast<Label>(known - label_names));
+	}
+	if (grouping.by.size() > Grouping::max_labels)
+		throw Error(text.where + ", by: at most 4 names");
+	return grouping;
+}
+
+std::size_t Totals::KeyHash::operator()(const Key &key) const
+{
+	std::uint64_t hash = 0;
+	for (const std::uint64_t part : key)
+		hash = (hash ^ part) * 0x9e3779b97f4a7c15ull ^ hash >> 29;
+	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
+}
+
+// Without kernel events the leader has no name unless it posts events itself: then the number is used.
+std::uint64_t Totals::process_part(const Thread &thread) const
+{
+	const Thread &leader = machine_.leader(thread);
+	if (thread.tgid <= 0 || (leader.tid == leader.tgid && !leader.name.empty()))
+		return reinterpret_cast<std::uintptr_t>(&leader);
+	return odd(static_cast<std::uint32_t>(thread.tgid));
+}
+
+std::uint64_t Totals::part_of(Label label, const Finished &activity) const
+{
+	switch (label) {
+	case Label::process:
+		return process_part(activity.thread);
+	case Label::thread:
+		return reinterpret_cast<std::uintptr_t>(&activity.thread);
+	case Label::call:
+	case Label::activity:
+		return activity.number;
+	case Label::waker: // a process by its leader, an interrupt by kind and number, or 0 if unknown
+		if (activity.waker.interrupt >= 0)
+			return odd(static_cast<std::uint64_t>(activity.waker.interrupt) << 16 | activity.waker.number);
+		return activity.waker.thread
+			   ? reinterpret_cast<std::uintptr_t>(&machine_.leader(*activity.waker.thread))
+			   : 0;
+	case Label::argument:
+		break;
+	}
+	return activity.argument ? activity.argument->number : 0;
+}
+
+Totals::Group *Totals::group_of(const Finished &activity)
+{
+	Key key{};
+	for (std::size_t i = 0; i < grouping_.by.size(); ++i)
+		key[i] = part_of(grouping_.by[i], activity);
+	auto found = groups_.find(key);
+	if (found == groups_.end()) {
+		if (activity.source == Source::program && groups_.size() >= max_rows)
+			return nullptr;
+		found = groups_.try_emplace(key).first;
+		if (activity.argument)
+			found->second.argument = activity.argument->text;
+	}
+	found->second.in_tree |= activity.thread.in_tree;
+	return &found->second;
+}
+
+void Totals::finished(const Finished &activity)
+{
+	if (activity.source != grouping_.source)
+		return;
+	Group *const group = group_of(activity);
+	if (!group) {
+		++left_out_;
+		return;
+	}
+	const std::uint64_t ticks = activity.end - activity.begin;
+	++group->count;
+	group->errors += activity.result < 0 && activity.result >= -4095;
+	group->sum += ticks;
+	group->max = std::max(group->max, ticks);
+	group->exclusive += activity.exclusive;
+	group->histogram.add(ticks);
+	if (activity.is_nested)
+		return;
+	if (activity.source == Source::program)
+		group->total += activity.span;
+	else
+		group->total.ticks += ticks;
+	if (activity.counted)
+		group->counted += *activity.counted;
+	if (activity.counted_at_boundaries) {
+		const std::vector<std::uint64_t> &counted = *activity.counted_at_boundaries;
+		group->counted_at_boundaries.resize(counted.size());
+		group->cpu_at_boundaries += std::max<std::uint64_t>(activity.span.cpu, 1);
+		for (std::size_t i = 0; i < counted.size(); ++i)
+			group->counted_at_boundaries[i] += counted[i];
+	}
+}
+
+void Totals::not_nested(const Finished &inner)
+{
+	if (inner.source != grouping_.source)
+		return;
+	if (Group *const group = group_of(inner))
+		group->total += inner.span;
+}
+
+// A thread's own counters count while it has a CPU. Activities without them count as time in which nothing was counted.
+void Totals::use_boundaries(const Group &group, TotalsRow &row) const
+{
+	if (group.counted_at_boundaries.empty())
+		return;
+	const std::uint64_t cpu = std::max(group.total.cpu, group.cpu_at_boundaries);
+	row.at_boundaries = true;
+	std::ranges::copy(group.counted_at_boundaries,
+			  row.counted.counts.begin() + static_cast<std::ptrdiff_t>(counters_->info().sets[0].first));
+	row.counted.ticks[0] = row.counted.enabled_ns[0] = cpu;
+	row.counted.missed_ns[0] = cpu - group.cpu_at_boundaries;
+}
+
+TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &group) const
+{
+	switch (label) {
+	case Label::process:
+	case Label::thread:
+		if (const Thread *thread = thread_at(part))
+			return {thread->name.empty() ? "?" : thread->name, static_cast<std::uint32_t>(thread->tid)};
+		return {"?", part >> 1};
+	case Label::call:
+		return {part == EDC_NO_SYSCALL ? "-"
+					       : machine_.kinds().syscall_label(static_cast<std::uint32_t>(part))};
+	case Label::waker:
+		if (part == 0)
+			return {"-"};
+		if (const Thread *thread = thread_at(part))
+			return {fmt::format("{}-{}", thread->name.empty() ? "?" : thread->name, thread->tid)};
+		return {machine_.kinds().interrupt_label(static_cast<std::uint32_t>(part >> 17),
+							 static_cast<std::uint32_t>(part >> 1) & 0xffff)};
+	case Label::activity:
+		return {tracker_.names()[part]};
+	case Label::argument:
+		break;
+	}
+	return {group.argument, part};
+}
+
+std::unordered_set<const Thread *> Totals::that_ran() const
+{
+	std::unordered_set<const Thread *> ran;
+	for (const Thread &thread : machine_.threads())
+		if (thread.usage.cpu() != 0)
+			ran.insert({&thread, &machine_.leader(thread)});
+	return ran;
+}
+
+bool Totals::slept_all_along(const Key &key, const std::unordered_set<const Thread *> &ran) const
+{
+	for (std::size_t i = 0; i < grouping_.by.size(); ++i)
+		if (names_a_thread(grouping_.by[i]) && thread_at(key[i]) && !ran.contains(thread_at(key[i])))
+			return true;
+	return false;
+}
+
+TotalsRow Totals::row_of(const Key &key, const Group &group) const
+{
+	TotalsRow row;
+	row.in_tree = group.in_tree;
+	for (std::size_t i = 0; i < grouping_.by.size(); ++i) {
+		row.parts.push_back(shown(grouping_.by[i], key[i], group));
+		if (names_a_thread(grouping_.by[i]) && thread_at(key[i]))
+			row.in_tree |= thread_at(key[i])->in_tree;
+	}
+	row.count = group.count;
+	row.errors = group.errors;
+	row.total = group.total;
+	row.mean = group.sum / group.count;
+	row.max = group.max;
+	row.p50 = std::min(group.histogram.percentile(0.5), group.max);
+	row.p99 = std::min(group.histogram.percentile(0.99), group.max);
+	row.exclusive = group.exclusive;
+	if (counters_) {
+		row.counted = counters_->none();
+		row.counted += group.counted;
+		use_boundaries(group, row);
+	}
+	row.counted.occurrences = group.count;
+	return row;
+}
+
+std::vector<TotalsRow> Totals::rows() const
+{
+	const auto ran = grouping_.source == Source::program ? std::unordered_set<const Thread *>() : that_ran();
+	std::vector<TotalsRow> rows;
+	for (const auto &[key, group] : groups_)
+		if (group.count != 0 && (grouping_.source == Source::program || !slept_all_along(key, ran)))
+			rows.push_back(row_of(key, group));
+	std::ranges::sort(rows, [](const TotalsRow &a, const TotalsRow &b) {
+		if (a.total.ticks != b.total.ticks)
+			return a.total.ticks > b.total.ticks;
+		const auto shown = [](const TotalsRow::Part &part) { return std::tie(part.text, part.number); };
+		return std::ranges::lexicographical_compare(a.parts, b.parts, std::less<>(), shown, shown);
+	});
+	return rows;
+}
+
+} // namespace monitor::activities

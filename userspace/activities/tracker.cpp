@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+#include "tracker.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace monitor::activities {
+namespace {
+
+using analyze::Thread;
+
+constexpr std::uint32_t unknown_process = ~0u; // as in Machine: the stream has not reported it yet
+constexpr std::uint32_t many_processes = 0;    // no process has this number
+// Prefixes that the recorder gives the names of streams of many processes.
+constexpr const char *merged_streams[] = {"user_merged", "user_shared"};
+
+Span now(const Thread &thread, std::uint64_t time)
+{
+	return {time, thread.usage.cpu(), thread.usage.waiting, thread.usage.blocked};
+}
+
+// What a thread used between two moments. The fold may learn late which thread ran: then a part includes time from
+// before the begin, and is cut.
+Span between(const Span &begin, const Span &end)
+{
+	Span span;
+	span.ticks = end.ticks - begin.ticks;
+	std::uint64_t left = span.ticks;
+	const auto part = [&left](std::uint64_t from, std::uint64_t to) {
+		const std::uint64_t ticks = std::min(left, to - std::min(from, to));
+		left -= ticks;
+		return ticks;
+	};
+	span.cpu = part(begin.cpu, end.cpu);
+	span.waiting = part(begin.waiting, end.waiting);
+	span.blocked = part(begin.blocked, end.blocked);
+	return span;
+}
+
+} // namespace
+
+Span &Span::operator+=(const Span &other)
+{
+	ticks += other.ticks;
+	cpu += other.cpu;
+	waiting += other.waiting;
+	blocked += other.blocked;
+	return *this;
+}
+
+Tracker::Tracker(const trace::Trace &trace, Options options)
+    : options_(options), roles_(trace.description().classes().size()), in_gap_(trace.streams().size())
+{
+	for (const auto &stream : trace.streams())
+		merged_.push_back(std::ranges::any_of(
+		    merged_streams, [&](const char *name) { return stream->info().name.starts_with(name); }));
+	find_names(trace.description());
+	if (options_.counters)
+		find_boundaries(trace.description());
+}
+
+// A name may have several layouts, and thus several classes, at either end.
+void Tracker::find_names(const trace::Description &description)
+{
+	std::map<std::string, std::array<std::vector<const trace::EventClass *>, 2>> by_name;
+	for (const auto &cls : description.classes())
+		for (const auto &[suffix, at_end] : {std::pair("_begin", 0u), std::pair("_end", 1u)})
+			if (cls->domain == trace::Domain::user && cls->name.ends_with(suffix))
+				by_name[cls->name.substr(0, cls->name.rfind('_'))][at_end].push_back(cls.get());
+	for (const auto &[name, classes] : by_name) {
+		if (name.empty() || classes[0].empty() || classes[1].empty())
+			continue;
+		for (const unsigned at_end : {0u, 1u})
+			for (const trace::EventClass *cls : classes[at_end]) {
+				Role &role = roles_[cls->index];
+				role.activity = static_cast<std::uint32_t>(names_.size());
+				role.begins = at_end == 0;
+				if (cls->fields.empty())
+					continue;
+				role.argument = trace::FieldRef(*cls, cls->fields.front());
+				role.kind = cls->fields.front().kind;
+				role.base = cls->fields.front().base;
+			}
+		names_.push_back(name);
+	}
+}
+
+void Tracker::find_boundaries(const trace::Description &description)
+{
+	const analyze::CountersInfo &info = options_.counters->info();
+	for (const auto &cls : description.classes()) {
+		if (info.user_id == 0 || cls->id != info.user_id || info.sets.empty())
+			continue;
+		boundary_id_ = cls->id;
+		for (std::size_t i = 0; i < info.sets[0].count; ++i)
+			boundary_fields_.emplace_back(*cls, info.counters[info.sets[0].first + i].field);
+	}
+}
+
+void Tracker::system_call(const Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			  std::int64_t result)
+{
+	for (activities::Observer *observer : observers_)
+		observer->finished({Source::system_call, thread, begin, end, number, result});
+}
+
+void Tracker::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker)
+{
+	for (activities::Observer *observer : observers_)
+		observer->finished({Source::blocked, thread, from, to, thread.syscall, 0, waker});
+}
+
+Argument Tracker::argument_of(const Role &role, const trace::Event &event) const
+{
+	Argument argument{static_cast<bool>(role.argument), edc_token_arg(trace::load<std::uint64_t>(event.data)), {}};
+	if (const std::string *label = role.argument.label(event))
+		argument.text = *label;
+	else if (role.base == 16)
+		argument.text = fmt::format("{:#x}", argument.number);
+	else if (role.kind == trace::FieldKind::signed_integer)
+		argument.text = fmt::format("{}", role.argument.get<std::int64_t>(event));
+	return argument;
+}
+
+Tracker::Stack &Tracker::stack_of(const Thread &thread, std::uint32_t owner)
+{
+	Stack &stack = stacks_[&thread];
+	if (stack.owner != owner) {
+		forget(stack, thread);
+		stack.owner = owner;
+		stack.listed = false;
+	}
+	if (!stack.listed) {
+		open_[owner].push_back(&thread);
+		stack.listed = true;
+	}
+	return stack;
+}
+
+void Tracker::user_event(const Thread &thread, const trace::Event &event)
+{
+	const std::uint32_t owner = merged_[event.stream->index] ? many_processes : event.packet_process();
+	// The loss is over. What the owner's other streams reported during it may lack events of the same threads.
+	if (in_gap_[event.stream->index]) {
+		in_gap_[event.stream->index] = false;
+		forget_owner(owner);
+	}
+	const Role &role = roles_[event.cls->index];
+	if (event.cls->id == boundary_id_) {
+		std::vector<std::uint64_t> &boundary = stack_of(thread, owner).boundary;
+		boundary.clear();
+		for (const trace::FieldRef &field : boundary_fields_)
+			boundary.push_back(field.get(event));
+		return;
+	}
+	if (role.activity == none) {
+		if (const auto found = stacks_.find(&thread); found != stacks_.end())
+			found->second.boundary.clear(); // these counters were reported for another event
+		return;
+	}
+	Stack &stack = stack_of(thread, owner);
+	if (role.begins)
+		begin(role, stack, thread, event);
+	else
+		end(role, stack, thread, event.time);
+	stack.boundary.clear();
+}
+
+void Tracker::user_gap(const trace::StreamInfo &stream, std::uint32_t process)
+{
+	in_gap_[stream.index] = true;
+	const std::uint32_t owner = merged_[stream.index] ? many_processes : process;
+	if (owner == unknown_process)
+		forget_all();
+	else
+		forget_owner(owner);
+}
+
+// The nearest activity around the innermost one that is in the same row; null if there is none.
+Tracker::Frame *Tracker::around(Stack &stack) const
+{
+	const Frame &inner = stack.frames.back();
+	const auto found = std::find_if(stack.frames.rbegin() + 1, stack.frames.rend(), [&](const Frame &outer) {
+		return outer.activity == inner.activity &&
+		       (!options_.rows_by_argument || outer.argument.number == inner.argument.number);
+	});
+	return found == stack.frames.rend() ? nullptr : &*found;
+}
+
+void Tracker::begin(const Role &role, Stack &stack, const Thread &thread, const trace::Event &event)
+{
+	if (stack.too_deep || stack.frames.size() >= max_depth || frames_ >= max_open) {
+		++stack.too_deep;
+		++unpaired_.begins;
+		return;
+	}
+	Frame &frame = stack.frames.emplace_back();
+	++frames_;
+	frame.activity = role.activity;
+	frame.argument = argument_of(role, event);
+	frame.at_begin = now(thread, event.time);
+	frame.boundary = stack.boundary;
+	if (options_.counters && !around(stack))
+		frame.counted_at_begin = options_.counters->so_far(thread);
+}
+
+void Tracker::end(const Role &role, Stack &stack, const Thread &thread, std::uint64_t time)
+{
+	const auto is_its_begin = [&](const Frame &frame) { return frame.activity == role.activity; };
+	if (stack.too_deep) {
+		--stack.too_deep;
+		++unpaired_.ends;
+		return;
+	}
+	if (std::ranges::none_of(stack.frames, is_its_begin)) {
+		++unpaired_.ends;
+		return;
+	}
+	while (!is_its_begin(stack.frames.back()))
+		forget_top(stack, thread);
+	pass_on(stack, thread, time);
+	stack.frames.pop_back();
+	--frames_;
+}
+
+// The innermost activity has ended.
+void Tracker::pass_on(Stack &stack, const Thread &thread, std::uint64_t time)
+{
+	const Frame &frame = stack.frames.back();
+	Finished activity{Source::program, thread, frame.at_begin.ticks, time, frame.activity};
+	activity.span = between(frame.at_begin, now(thread, time));
+	activity.exclusive = activity.span.ticks - std::min(frame.inside, activity.span.ticks);
+	activity.argument = &frame.argument;
+	if (stack.frames.size() > 1)
+		stack.frames[stack.frames.size() - 2].inside += activity.span.ticks;
+	Frame *const outer = around(stack);
+	activity.is_nested = outer != nullptr;
+	if (outer) // it includes this time, if it ends
+		outer->nested += activity.span;
+	analyze::CounterSums counted;
+	std::vector<std::uint64_t> at_boundaries;
+	if (options_.counters && !outer) {
+		counted = options_.counters->so_far(thread);
+		counted -= frame.counted_at_begin;
+		activity.counted = &counted;
+		at_boundaries = counted_between(frame.boundary, stack.boundary);
+		activity.counted_at_boundaries = at_boundaries.empty() ? nullptr : &at_boundaries;
+	}
+	for (activities::Observer *observer : observers_)
+		observer->finished(activity);
+}
+
+// Programs are not trusted: counters that decrease are ignored. Empty: unknown.
+std::vector<std::uint64_t> Tracker::counted_between(const std::vector<std::uint64_t> &begin,
+						    const std::vector<std::uint64_t> &end) const
+{
+	const std::size_t count = boundary_fields_.size();
+	if (count == 0 || begin.size() != count || end.size() != count)
+		return {};
+	std::vector<std::uint64_t> counted(count);
+	for (std::size_t i = 0; i < count; ++i) {
+		if (end[i] < begin[i])
+			return {};
+		counted[i] = end[i] - begin[i];
+	}
+	return counted;
+}
+
+// The end of the innermost activity will never be known.
+void Tracker::forget_top(Stack &stack, const Thread &thread)
+{
+	const Frame &frame = stack.frames.back();
+	++unpaired_.begins;
+	if (stack.frames.size() > 1)
+		stack.frames[stack.frames.size() - 2].inside += frame.inside;
+	if (Frame *const outer = around(stack)) {
+		outer->nested += frame.nested;
+	} else if (frame.nested.ticks) {
+		Finished inner{Source::program, thread, 0, 0, frame.activity};
+		inner.span = frame.nested;
+		inner.argument = &frame.argument;
+		for (activities::Observer *observer : observers_)
+			observer->not_nested(inner);
+	}
+	stack.frames.pop_back();
+	--frames_;
+}
+
+void Tracker::forget(Stack &stack, const Thread &thread)
+{
+	while (!stack.frames.empty())
+		forget_top(stack, thread);
+	stack.too_deep = 0;
+	stack.boundary.clear();
+}
+
+void Tracker::forget_owner(std::uint32_t owner)
+{
+	const auto found = open_.find(owner);
+	if (found == open_.end())
+		return;
+	for (const Thread *thread : found->second)
+		if (Stack &stack = stacks_[thread]; stack.owner == owner) {
+			forget(stack, *thread);
+			stack.listed = false;
+		}
+	open_.erase(found);
+}
+
+void Tracker::forget_all()
+{
+	while (!open_.empty())
+		forget_owner(open_.begin()->first);
+}
+
+} // namespace monitor::activities
