@@ -4,7 +4,7 @@
 
 #include "base/escape.h"
 #include "base/json.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 namespace test_escape {
 
@@ -37,7 +37,7 @@ TEST_CASE("escape: every kind of byte in every form")
 		CHECK(escaped(row.text, Escape::quoted) == row.quoted);
 		CHECK(escaped(row.text, Escape::json) == row.json);
 		CHECK(printable(printable(row.text)) == row.cell);
-		CHECK(trace::json_text(row.text) == '"' + row.json + '"');
+		CHECK(json_text(row.text) == '"' + row.json + '"');
 	}
 }
 

@@ -12,15 +12,16 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/text.h"
 #include "monitor/card.h"
 #include "samples.h"
 #include "trace/listing.h"
 #include "trace/merge.h"
-#include "trace/text.h"
 #include "trace/time_text.h"
 
 namespace test_listing {
 
+using namespace monitor;
 using namespace monitor::trace;
 using samples::StreamWriter;
 

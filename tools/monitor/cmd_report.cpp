@@ -17,6 +17,7 @@
 #include "base/escape.h"
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "commands.h"
 #include "duration.h"
 #include "open.h"
@@ -28,7 +29,6 @@
 #include "report/summary.h"
 #include "report/usage_report.h"
 #include "tdl_option.h"
-#include "trace/text.h"
 
 namespace monitor {
 namespace {
@@ -343,7 +343,7 @@ struct OfSeveral {
 void print_json(const report::Table &table, const std::string &below, const report::Table &cpus,
 		const report::Summary &summary, const OfSeveral &of)
 {
-	const std::string trace = of.trace.empty() ? "" : fmt::format("\"trace\": {},\n", trace::json_text(of.trace));
+	const std::string trace = of.trace.empty() ? "" : fmt::format("\"trace\": {},\n", json_text(of.trace));
 	fmt::print("{{{}\"rows\": {},\n{}\"cpus\": {},\n\"summary\": {}}}\n", trace, report::to_json(table), below,
 		   report::to_json(cpus), report::summary_json(summary));
 }

@@ -15,13 +15,13 @@
 #include "analyze/recording_info.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/text.h"
 #include "commands.h"
 #include "open.h"
 #include "problems.h"
 #include "report/statistics_table.h"
 #include "statistics/survey.h"
 #include "tdl_option.h"
-#include "trace/text.h"
 #include "trace/time_text.h"
 
 namespace monitor {
@@ -218,7 +218,7 @@ void print_ratios(const Table &table, const std::vector<Pairs> &all, bool json)
 						    : "n/a";
 		if (json)
 			fmt::print("{}{{\"ratio\": {}, \"value\": {}}}", &ratio == table.ratios.data() ? "" : ", ",
-				   trace::json_text(ratio.name), value);
+				   json_text(ratio.name), value);
 		else
 			fmt::print("{} = {} / {} = {}\n", printable(ratio.name), printable(ratio.numerator),
 				   printable(ratio.denominator), value);
@@ -238,8 +238,7 @@ void print_json(const Table &table, const std::vector<Pairs> &all, const ThreadT
 		report::Table rows = table_of(pairs, threads, clock);
 		prepare(rows, arguments, "total_ns");
 		fmt::print("{}{{\"activity\": {}, \"rows\": {}, \"unpaired\": {}", &pairs == all.data() ? "" : ",\n",
-			   trace::json_text(pairs.definition().name), report::to_json(rows),
-			   report::unpaired_json(pairs));
+			   json_text(pairs.definition().name), report::to_json(rows), report::unpaired_json(pairs));
 		if (arguments.histogram)
 			fmt::print(", \"histograms\": {}", report::histograms_json(pairs.rows(), threads, &clock));
 		fmt::print("}}");

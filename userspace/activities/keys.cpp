@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/suggestions.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 namespace monitor::activities {
 namespace {
@@ -44,11 +44,11 @@ Error unknown_name(const std::string &name, const trace::Description &descriptio
 	known.resize(std::min(known.size(), max_candidates));
 	for (const auto &cls : description.classes())
 		if (filter::resolve(name_expression(name), *cls).type != Type::none)
-			return Error(fmt::format("{}: {} is {}", option, trace::readable(name),
+			return Error(fmt::format("{}: {} is {}", option, readable(name),
 						 takes == Keys::Takes::integers
 						     ? "not an integer; name one"
 						     : "neither an integer nor a text; name one of these"));
-	return Error(fmt::format("{}: no event of this trace has a field {}.{}", option, trace::readable(name),
+	return Error(fmt::format("{}: no event of this trace has a field {}.{}", option, readable(name),
 				 suggestions(name, known)));
 }
 
@@ -238,7 +238,7 @@ std::vector<std::string> split_names(const std::string &text, const char *option
 		return {};
 	for (const std::string &name : names)
 		if (name.empty())
-			throw Error(fmt::format("{}: a name is missing in {}", option, trace::readable(text)));
+			throw Error(fmt::format("{}: a name is missing in {}", option, readable(text)));
 	return names;
 }
 

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/keyed_lines.h"
 #include "base/suggestions.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 namespace monitor::activities {
 namespace {
@@ -64,7 +64,7 @@ private:
 		static const std::vector<std::string> parts = {"start", "end", "key", "by", "state", "nested"};
 		const auto part = std::find(parts.begin(), parts.end(), word);
 		if (part == parts.end())
-			throw Error(fmt::format("{}: {} is not a word of tables.{}", where(), trace::readable(word),
+			throw Error(fmt::format("{}: {} is not a word of tables.{}", where(), readable(word),
 						suggestions(word, {"title", "activity", "ratio", "start", "end", "key",
 								   "by", "state", "nested"})));
 		if (table_.activities.empty())
@@ -94,7 +94,7 @@ private:
 		for (const DefinitionText &activity : table_.activities)
 			if (activity.name == name)
 				throw Error(
-				    fmt::format("{}: there already is an activity {}", where(), trace::readable(name)));
+				    fmt::format("{}: there already is an activity {}", where(), readable(name)));
 	}
 
 	// NAME = A / B
@@ -115,7 +115,7 @@ private:
 			known.push_back(activity.name);
 		if (std::find(known.begin(), known.end(), name) == known.end())
 			throw Error(fmt::format("{}: there is no activity {} in this table.{}", ratio.where,
-						trace::readable(name), suggestions(name, known)));
+						readable(name), suggestions(name, known)));
 	}
 
 	const std::string &name_;
@@ -140,8 +140,7 @@ Table load_table(const std::string &name_or_file)
 {
 	const std::string path = file_or_share(name_or_file, "tables", "table");
 	if (path.empty())
-		throw Error(fmt::format("unknown table {}; expected a file, or one of: {}",
-					trace::readable(name_or_file),
+		throw Error(fmt::format("unknown table {}; expected a file, or one of: {}", readable(name_or_file),
 					fmt::join(share_names("tables", "table"), ", ")));
 	return parse_table(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }

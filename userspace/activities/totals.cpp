@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 namespace monitor::activities {
 namespace {
@@ -55,7 +55,7 @@ Grouping grouping_of(const DefinitionText &text)
 		const auto known = std::find(label_names, labels_of_states, name);
 		if (known == labels_of_states)
 			throw Error(fmt::format("{}, by: a state has {}, not {}", text.where,
-						fmt::join(label_names, labels_of_states, ", "), trace::readable(name)));
+						fmt::join(label_names, labels_of_states, ", "), readable(name)));
 		grouping.by.push_back(static_cast<Label>(known - label_names));
 	}
 	if (grouping.by.size() > Grouping::max_labels)

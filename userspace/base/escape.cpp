@@ -6,8 +6,6 @@
 namespace monitor {
 namespace {
 
-constexpr char hex_digits[] = "0123456789abcdef";
-
 // Length of the UTF-8 sequence that starts here, including control characters; 0 if there is none.
 std::size_t utf8_length(std::string_view text)
 {

@@ -2,7 +2,7 @@
 // The one place that escapes text of foreign origin for a terminal, a file of values or a JSON reader.
 //
 // Names of threads, programs, events and files can be any bytes, and so can messages that quote them. All of them pass
-// through here: cells of tables and of CSV, messages and problems (printable()), the listing's names (trace/text.h),
+// through here: cells of tables and of CSV, messages and problems (printable()), the listing's names (text.h),
 // JSON (base/json.h). It escapes control characters, including the 8-bit ones (0x80 to 0x9f, or U+0080 to U+009F in
 // UTF-8), DEL, and bytes that are not UTF-8. A newline becomes \n, a tab \t, any other byte \xHH; in JSON \u00HH, or
 // U+FFFD for what is not UTF-8. Invariant: put_escaped() writes no control character except the newlines and tabs of
@@ -22,6 +22,8 @@ enum class Escape {
 	json,   // in quotes
 	dumped, // whole JSON, as a library wrote it
 };
+
+inline constexpr char hex_digits[] = "0123456789abcdef";
 
 // The most characters that one byte can become.
 inline constexpr std::size_t max_escaped_chars = 6;

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/suggestions.h"
+#include "base/text.h"
 #include "error.h"
 #include "source.h"
-#include "trace/text.h"
 
 namespace monitor::filter {
 namespace {
@@ -32,14 +32,14 @@ std::string near(std::string_view wanted, const Names &known)
 	for (const std::string_view name : known) {
 		if (candidates.size() == max_candidates)
 			break;
-		candidates.push_back(trace::readable(name));
+		candidates.push_back(readable(name));
 	}
 	return suggestions(std::string(wanted), candidates);
 }
 
 std::string quoted(std::string_view text)
 {
-	const std::string readable = trace::readable(text);
+	const std::string readable = monitor::readable(text);
 	return readable.front() == '"' ? readable : '"' + readable + '"';
 }
 
@@ -132,9 +132,9 @@ private:
 		for (const Expression &child : value.children) {
 			this->value(child, "");
 			if (child.kind == Kind::name && !types_of(child).number)
-				fail(child.at, fmt::format("{} is {}: arithmetic is not possible with it",
-							   trace::readable(child.text),
-							   types_of(child).text ? "a text" : "not an integer"));
+				fail(child.at,
+				     fmt::format("{} is {}: arithmetic is not possible with it", readable(child.text),
+						 types_of(child).text ? "a text" : "not an integer"));
 		}
 	}
 
@@ -184,10 +184,10 @@ private:
 				text_constant(condition, constant, types, known);
 			else if (!types.number && !types.real && !types.text)
 				fail(constant.at, fmt::format("{} is a list: only has({}) can be used with it",
-							      trace::readable(left.text), trace::readable(left.text)));
+							      readable(left.text), readable(left.text)));
 			else if (!types.number && !types.real)
 				fail(constant.at, fmt::format("{} is a text: compare it with a string in double quotes",
-							      trace::readable(left.text)));
+							      readable(left.text)));
 			else if (is_of_every_event(left) && left.text == "time")
 				expect_unit(constant);
 		}
@@ -211,7 +211,7 @@ private:
 	void text_constant(const Expression &condition, const Expression &constant, const Types &types,
 			   const Names &known) const
 	{
-		const std::string name = trace::readable(condition.children[0].text);
+		const std::string name = readable(condition.children[0].text);
 		if (!types.text && types.labels.empty())
 			fail(constant.at, fmt::format("{} is a number without labels: compare it with a number", name));
 		const bool by_order = constant.kind == Kind::range || condition.relation > Relation::not_equal;

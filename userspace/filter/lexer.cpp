@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/ascii.h"
+#include "base/text.h"
 #include "error.h"
-#include "trace/text.h"
 
 namespace monitor::filter {
 namespace {
@@ -177,7 +177,7 @@ void Lexer::sign(Token &token)
 		fail(token.at, "a comparison for equality is written ==");
 	if (peek() == '\'')
 		fail(token.at, "strings are written in double quotes");
-	fail(token.at, fmt::format("{} is not part of the language", trace::readable(text_.substr(at_, 1))));
+	fail(token.at, fmt::format("{} is not part of the language", readable(text_.substr(at_, 1))));
 }
 
 } // namespace monitor::filter

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "error.h"
 #include "lexer.h"
-#include "trace/text.h"
 
 namespace monitor::filter {
 namespace {
@@ -137,7 +137,7 @@ private:
 		case Token::Kind::text:
 			return "this string";
 		case Token::Kind::quoted_name:
-			return trace::readable(token.text);
+			return readable(token.text);
 		default:
 			return token.text;
 		}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "value_text.h"
 
+#include "base/text.h"
 #include "trace/field_text.h"
-#include "trace/text.h"
 
 namespace poet::detail {
 namespace {
@@ -84,16 +84,16 @@ std::string text_of(const Ref &ref, const monitor::trace::Event &event)
 		return locate(*ref.field, event, at_bits) ? generic_ctf_text(*ref.field, event, at_bits)
 							  : std::string();
 	if (ref.field->kind == FieldKind::text)
-		return readable(ref.ref.get<std::string_view>(event));
+		return monitor::readable(ref.ref.get<std::string_view>(event));
 	if (const std::string *label = ref.ref.label(event); label && !label->empty())
-		return readable(*label);
+		return monitor::readable(*label);
 	if (ref.field->kind == FieldKind::signed_integer)
 		return std::to_string(ref.ref.get<std::int64_t>(event));
 	const auto value = ref.ref.get<std::uint64_t>(event);
 	if (ref.field->base != 16)
 		return std::to_string(value);
-	char text[max_number_chars];
-	return {text, put_hex(text, value)};
+	char text[monitor::max_number_chars];
+	return {text, monitor::put_hex(text, value)};
 }
 
 } // namespace poet::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "event_json.h"
 
-#include "trace/text.h"
+#include "base/text.h"
 
 namespace monitor::query {
 
@@ -13,8 +13,8 @@ EventJson::Plan &EventJson::plan(const trace::EventClass &cls)
 	plan = std::make_unique<Plan>();
 	if (cls.size_bytes != 0) {
 		for (const trace::Field &field : cls.fields)
-			plan->tokens.push_back({(plan->tokens.empty() ? "" : ",") + trace::json_text(field.name) + ":",
-						&field, trace::FieldRef(cls, field)});
+			plan->tokens.push_back({(plan->tokens.empty() ? "" : ",") + json_text(field.name) + ":", &field,
+						trace::FieldRef(cls, field)});
 		return *plan;
 	}
 	for (const trace::FieldClass *scope : cls.scopes)
@@ -32,13 +32,13 @@ void EventJson::put_token(const trace::Event &event, const Token &token)
 	if (label || token.field->kind == trace::FieldKind::text) {
 		const std::string_view text = label ? *label : token.value.get<std::string_view>(event);
 		line_.reserve(text.size() * max_escaped_chars + 2);
-		line_.set_end(trace::put_json(line_.end(), text));
+		line_.set_end(put_json(line_.end(), text));
 		return;
 	}
-	line_.reserve(trace::max_number_chars);
+	line_.reserve(max_number_chars);
 	line_.set_end(token.field->kind == trace::FieldKind::signed_integer
-			  ? trace::put_signed(line_.end(), token.value.get<std::int64_t>(event))
-			  : trace::put_unsigned(line_.end(), token.value.get(event)));
+			  ? put_signed(line_.end(), token.value.get<std::int64_t>(event))
+			  : put_unsigned(line_.end(), token.value.get(event)));
 }
 
 std::string_view EventJson::fields(const trace::Event &event)

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 namespace monitor::report {
 namespace {
@@ -46,7 +46,7 @@ std::string json_of(const RowCell &cell)
 	if (const auto *real = std::get_if<double>(&cell))
 		return std::isfinite(*real) ? fmt::format("{}", *real) : fmt::format("\"{}\"", *real);
 	if (const auto *text = std::get_if<std::string>(&cell))
-		return trace::json_text(*text);
+		return json_text(*text);
 	return std::holds_alternative<std::monostate>(cell) ? "null" : text_of(cell);
 }
 
@@ -60,7 +60,7 @@ RowWriter::RowWriter(Format format, std::vector<std::string> columns, std::FILE 
 		std::string key = name;
 		for (int number = 2; !known.insert(key).second; ++number)
 			key = fmt::format("{}:{}", name, number);
-		keys_.push_back(trace::json_text(key) + ": ");
+		keys_.push_back(json_text(key) + ": ");
 		widths_.push_back(width_of(printable(name)));
 	}
 }

@@ -11,7 +11,7 @@
 #include "activities/keys.h"
 #include "base/error.h"
 #include "base/suggestions.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 namespace monitor::rules {
 namespace {
@@ -80,7 +80,7 @@ std::string one_name(const std::string &side, const std::string &where)
 std::string shown(const Value &value)
 {
 	if (value.kind == Value::Kind::text)
-		return '"' + trace::readable(value.text) + '"';
+		return '"' + readable(value.text) + '"';
 	return value.number < 0 ? std::to_string(static_cast<std::int64_t>(value.number))
 				: std::to_string(static_cast<std::uint64_t>(value.number));
 }
@@ -110,7 +110,7 @@ Name::Name(const std::string &name, const trace::Description &description, const
 				known.push_back(field.name);
 	}
 	if (!is_known)
-		throw Error(fmt::format("{}: no event of this trace has a field {}.{}", where, trace::readable(name),
+		throw Error(fmt::format("{}: no event of this trace has a field {}.{}", where, readable(name),
 					suggestions(name, known)));
 }
 

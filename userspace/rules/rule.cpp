@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/suggestions.h"
+#include "base/text.h"
 #include "filter/error.h"
 #include "filter/lexer.h"
 #include "filter/parser.h"
-#include "trace/text.h"
 
 namespace monitor::rules {
 namespace {
@@ -178,8 +178,8 @@ private:
 	void lacks(const std::string &event)
 	{
 		if (rule_.reason.empty() && std::find(events_.begin(), events_.end(), event) == events_.end())
-			rule_.reason = fmt::format("the trace has no event {}.{}", trace::readable(event),
-						   suggestions(event, events_));
+			rule_.reason =
+			    fmt::format("the trace has no event {}.{}", readable(event), suggestions(event, events_));
 	}
 
 	void find_events(std::size_t role)
@@ -297,7 +297,7 @@ private:
 	static std::string choice(const Word &word, const std::vector<std::string> &choices)
 	{
 		if (std::find(choices.begin(), choices.end(), word.text) == choices.end())
-			throw Error(fmt::format("{}: {} is not one of: {}", word.where, trace::readable(word.text),
+			throw Error(fmt::format("{}: {} is not one of: {}", word.where, readable(word.text),
 						fmt::join(choices, ", ")));
 		return word.text;
 	}
@@ -312,8 +312,7 @@ private:
 				return static_cast<std::uint64_t>(token.number.floor);
 		} catch (const filter::FilterError &) { // reported below
 		}
-		throw Error(
-		    fmt::format("{}: {} is not a duration, such as 100ms", word.where, trace::readable(word.text)));
+		throw Error(fmt::format("{}: {} is not a duration, such as 100ms", word.where, readable(word.text)));
 	}
 
 	void at_most(const Word &word)
@@ -321,8 +320,8 @@ private:
 		const char *const end = word.text.data() + word.text.size();
 		const auto [stopped, error] = std::from_chars(word.text.data(), end, rule_.at_most);
 		if (error != std::errc() || stopped != end || rule_.at_most < 1 || rule_.at_most > Rule::max_nesting)
-			throw Error(fmt::format("{}: {} is not a number from 1 to {}", word.where,
-						trace::readable(word.text), Rule::max_nesting));
+			throw Error(fmt::format("{}: {} is not a number from 1 to {}", word.where, readable(word.text),
+						Rule::max_nesting));
 		rule_.has_at_most = rule_.keeps_each = true;
 	}
 

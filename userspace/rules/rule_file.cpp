@@ -11,7 +11,7 @@
 #include "base/fd.h"
 #include "base/keyed_lines.h"
 #include "base/suggestions.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 namespace monitor::rules {
 namespace {
@@ -45,7 +45,7 @@ private:
 	void take(const std::string &word, const std::string &value)
 	{
 		if (std::find(words.begin(), words.end(), word) == words.end())
-			throw Error(fmt::format("{}: {} is not a keyword of rules.{}", where(), trace::readable(word),
+			throw Error(fmt::format("{}: {} is not a keyword of rules.{}", where(), readable(word),
 						suggestions(word, words)));
 		if (value.empty())
 			throw Error(fmt::format("{}: nothing follows `{}:`", where(), word));
@@ -78,8 +78,8 @@ std::vector<RuleText> load_rules(const std::string &name_or_file)
 {
 	const std::string path = file_or_share(name_or_file, "rules", "rules");
 	if (path.empty())
-		throw Error(fmt::format("there are no rules {}; name a file, or one of: {}",
-					trace::readable(name_or_file), fmt::join(share_names("rules", "rules"), ", ")));
+		throw Error(fmt::format("there are no rules {}; name a file, or one of: {}", readable(name_or_file),
+					fmt::join(share_names("rules", "rules"), ", ")));
 	return parse_rules(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }
 

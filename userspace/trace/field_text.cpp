@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "text.h"
+#include "base/text.h"
 
 namespace monitor::trace {
 namespace {
@@ -113,7 +113,7 @@ void FieldText::put_text(std::string_view text, Walk &walk) const
 {
 	walk.reserve(text.size() * max_escaped_chars + 2 + root_.room);
 	walk.out = json_            ? put_json(walk.out, text)
-		   : is_plain(text) ? trace::put(walk.out, text)
+		   : is_plain(text) ? monitor::put(walk.out, text)
 				    : put_quoted(walk.out, text);
 }
 

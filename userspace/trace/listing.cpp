@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "text.h"
+#include "base/text.h"
 
 namespace monitor::trace {
 namespace {

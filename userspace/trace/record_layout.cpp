@@ -5,7 +5,7 @@
 #include <array>
 #include <limits>
 
-#include "text.h"
+#include "base/text.h"
 
 namespace monitor::trace {
 namespace {

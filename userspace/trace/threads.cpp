@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "monitor/card.h"
-#include "text.h"
 
 namespace monitor::trace {
 

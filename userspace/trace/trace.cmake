@@ -24,7 +24,6 @@ add_library(monitor_trace STATIC
   ${CMAKE_CURRENT_LIST_DIR}/references.cpp
   ${CMAKE_CURRENT_LIST_DIR}/skip_plan.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stream.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tdl/compile.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tdl/compile_fields.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tdl/field_parser.cpp

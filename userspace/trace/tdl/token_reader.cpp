@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "names.h"
-#include "trace/text.h"
 
 namespace monitor::trace::tdl {
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "text.h"
 
-namespace monitor::trace {
+namespace monitor {
 namespace {
-
-constexpr char hex_digits[] = "0123456789abcdef";
 
 struct PlainTable {
 	bool plain[256] = {};
@@ -151,4 +149,4 @@ std::string json_text(std::string_view text)
 	return '"' + escaped(text, Escape::json) + '"';
 }
 
-} // namespace monitor::trace
+} // namespace monitor

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fast formatting of numbers and names: what the listing writes per event.
 //
-// Used by the listing writers (listing.h). Every put_* writes at `out` without a check and returns the end of what it
-// wrote; the caller has reserved the space given by the constants below. Invariant: no byte of an untrusted text
-// reaches a terminal or a JSON reader as anything but a printable character.
+// Used by what prints events and fields, and by messages that quote a name. Every put_* writes at `out` without a check
+// and returns the end of what it wrote; the caller has reserved the space given by the constants below. Invariant: no
+// byte of an untrusted text reaches a terminal or a JSON reader as anything but a printable character.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/escape.h"
+#include "escape.h"
 
-namespace monitor::trace {
+namespace monitor {
 
-// The maximum for one number; for escaped text see base/escape.h (plus the quotes).
+// The maximum for one number; for escaped text see escape.h (plus the quotes).
 inline constexpr std::size_t max_number_chars = 20;
 
 extern const char digit_pairs[201];
@@ -51,4 +51,4 @@ char *put_json(char *out, std::string_view text);
 std::string readable(std::string_view text);
 std::string json_text(std::string_view text);
 
-} // namespace monitor::trace
+} // namespace monitor
