@@ -6,7 +6,7 @@ import re
 import sys
 
 source = pathlib.Path(sys.argv[1])
-bits = int(re.search(r"sub_bits = (\d+)", (source / "userspace/analyze/histogram.h").read_text()).group(1))
+bits = int(re.search(r"sub_bits = (\d+)", (source / "userspace/base/histogram.h").read_text()).group(1))
 buckets, percent = str(1 << bits), f"{100 / (1 << bits):.1f}"
 failed = found = 0
 for path in [*source.glob("Documentation/*.md"), *source.glob("Documentation/man/*"), source / "README.md"]:

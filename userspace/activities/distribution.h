@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "analyze/histogram.h"
+#include "base/histogram.h"
 
 namespace monitor::activities {
 
@@ -115,7 +115,7 @@ private:
 	unsigned __int128 squares_ = 0;
 	std::uint64_t squares_carried_ = 0; // times 2^128
 	std::int64_t min_ = std::numeric_limits<std::int64_t>::max(), max_ = std::numeric_limits<std::int64_t>::min();
-	analyze::Histogram positive_, negative_; // the latter holds magnitudes
+	Histogram positive_, negative_; // the latter holds magnitudes
 };
 
 } // namespace monitor::activities

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analyze/histogram.h"
+#include "base/histogram.h"
 #include "definition.h"
 #include "tracker.h"
 
@@ -86,7 +86,7 @@ private:
 		analyze::CounterSums counted;
 		std::vector<std::uint64_t> counted_at_boundaries; // by counter of the first set
 		std::uint64_t cpu_at_boundaries = 0;              // CPU time of the activities that these belong to
-		analyze::Histogram histogram;
+		Histogram histogram;
 	};
 
 	std::uint64_t part_of(Label label, const Finished &activity) const;

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "histogram.h"
+#include "base/histogram.h"
 #include "machine.h"
 
 namespace monitor::analyze {

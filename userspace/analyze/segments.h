@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/histogram.h"
 #include "counter_fold.h"
-#include "histogram.h"
 #include "machine.h"
 
 namespace monitor::analyze {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Values in log-linear buckets: 128 per power of two, so a percentile is within 1/128 (0.8 %) of its value, however
-// many values there are; 1 KiB for each power of two. Used by samples.h, segments.h and activities/.
+// many values there are; 1 KiB for each power of two. Used by the folds of analyze/ and activities/.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace monitor::analyze {
+namespace monitor {
 
 class Histogram {
 public:
@@ -93,4 +93,4 @@ private:
 	std::uint64_t total_ = 0;
 };
 
-} // namespace monitor::analyze
+} // namespace monitor
