@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How blocks are divided among the rings of a CPU, from the least number on.
+// How blocks are divided among the rings of a CPU, from the least number on, and memory among those of programs.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "card/ring_layout.h"
+#include "card/user_memory.h"
 
 namespace test_ring_layout {
 

@@ -2,7 +2,6 @@
 #include "ring_layout.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 namespace monitor::card {
@@ -21,24 +20,6 @@ std::array<std::uint64_t, EDC_CARD_RINGS> blocks_by_ring(std::uint64_t blocks, b
 	}
 	by_ring[0] = blocks - std::accumulate(by_ring.begin(), by_ring.end(), std::uint64_t(0));
 	return by_ring;
-}
-
-std::uint64_t user_area_bytes(std::uint64_t ring_blocks, unsigned cpus)
-{
-	return EDC_BLOCK_SIZE * (1 + (1 + ring_blocks) * (std::uint64_t{cpus} + 1));
-}
-
-// One half is for a few programs with many events: each gets half of what is left of it. The other half is enough for
-// small rings of 1,024 programs.
-std::uint64_t user_ring_blocks(const UserMemory &memory, std::uint64_t used, unsigned cpus)
-{
-	constexpr std::uint64_t kib = 1024, programs = 1024;
-	const std::uint64_t rings = std::uint64_t{cpus} + 1;
-	const std::uint64_t least = std::clamp(memory.bytes / programs / rings, 16 * kib, 64 * kib);
-	const std::uint64_t share = used < memory.bytes / 2 ? (memory.bytes / 2 - used) / 2 / rings : 0;
-	const std::uint64_t ring = std::clamp(share, least, std::max(least, memory.ring_bytes));
-	std::uint64_t blocks = std::bit_floor(ring / EDC_BLOCK_SIZE);
-	return used + user_area_bytes(blocks, cpus) <= memory.bytes ? blocks : 0;
 }
 
 } // namespace monitor::card

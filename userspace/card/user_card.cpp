@@ -20,8 +20,8 @@
 
 #include "base/error.h"
 #include "base/tsc.h"
-#include "ring_layout.h"
 #include "user_area.h"
+#include "user_memory.h"
 #include "user_processes.h"
 #include "user_socket.h"
 

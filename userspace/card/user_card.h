@@ -8,6 +8,7 @@
 // counted and reported, and no other process is affected.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -26,10 +27,10 @@
 
 #include "base/fd.h"
 #include "monitor/card.h"
-#include "ring_layout.h"
 #include "user_bells.h"
 #include "user_block.h"
 #include "user_classes.h"
+#include "user_memory.h"
 #include "user_merge.h"
 #include "user_module.h"
 

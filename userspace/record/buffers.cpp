@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "card/ring_layout.h"
 #include "monitor/ring.h"
 
 namespace monitor::record {

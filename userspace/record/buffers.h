@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "card/ring_layout.h"
+#include "card/user_memory.h"
 
 namespace monitor::record {
 
