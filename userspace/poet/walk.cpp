@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "walk.h"
 
-#include <algorithm>
-
 namespace poet::detail {
 
 Walk::Walk(const Core &core, monitor::trace::Problems &problems)
@@ -45,25 +43,11 @@ void Walk::turn(Way way)
 	for (std::uint32_t i = 0; i < walkers_.size(); ++i) {
 		Walker &walker = walkers_[i];
 		if (way == Way::forward && walker.has_next())
-			heads_.push_back({walker.next().key, i});
+			heads_.add(walker.next().key, i);
 		else if (way == Way::backward && walker.has_previous())
-			heads_.push_back({walker.previous().key, i});
+			heads_.add(~walker.previous().key, ~i);
 	}
-	for (std::size_t i = heads_.size() / 2; i-- > 0;)
-		sift(i);
-}
-
-void Walk::sift(std::size_t hole)
-{
-	const Head moved = heads_[hole];
-	for (std::size_t child; (child = 2 * hole + 1) < heads_.size(); hole = child) {
-		if (child + 1 < heads_.size() && before(heads_[child + 1], heads_[child]))
-			++child;
-		if (before(moved, heads_[child]))
-			break;
-		heads_[hole] = heads_[child];
-	}
-	heads_[hole] = moved;
+	heads_.make();
 }
 
 } // namespace poet::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A position between two items of the merged order of a trace, moved by one item in either direction, or to a time.
 //
-// One walker per stream (walker.h), and a heap of the walkers' next or previous items, depending on the direction. The
-// cursors (cursor.cpp) count events and apply filters on top of it. One thread.
+// One walker per stream (walker.h), and a heap (base/merge_heap.h) of the walkers' next or previous items, depending on
+// the direction. The cursors (cursor.cpp) count events and apply filters on top of it. One thread.
 // Invariants: the order is that of trace::merge(): by key, then by stream; the walkers' positions are one cut through
 // it.
 #pragma once
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/merge_heap.h"
 #include "walker.h"
 
 namespace poet::detail {
@@ -31,9 +32,12 @@ public:
 			turn(Way::forward);
 		if (heads_.empty())
 			return false;
-		Walker &walker = walkers_[heads_.front().walker];
+		Walker &walker = walkers_[heads_.first()];
 		walker.step();
-		update(walker.has_next(), walker);
+		if (walker.has_next())
+			heads_.update(walker.next().key);
+		else
+			heads_.remove();
 		return true;
 	}
 	bool step_back()
@@ -41,11 +45,11 @@ public:
 		if (way_ != Way::backward)
 			turn(Way::backward);
 		else if (is_stale_) // only now: reading on may discard the item
-			update(walkers_[last_].has_previous(), walkers_[last_]);
+			update_backward();
 		is_stale_ = !heads_.empty();
 		if (heads_.empty())
 			return false;
-		last_ = heads_.front().walker;
+		last_ = ~heads_.first();
 		walkers_[last_].step_back();
 		return true;
 	}
@@ -56,7 +60,7 @@ public:
 			turn(Way::forward);
 		if (heads_.empty())
 			return false;
-		last_ = heads_.front().walker;
+		last_ = heads_.first();
 		return true;
 	}
 
@@ -67,36 +71,22 @@ public:
 
 private:
 	enum class Way : std::uint8_t { unknown, forward, backward };
-	struct Head {
-		std::uint64_t key;
-		std::uint32_t walker; // index into walkers_, in the order of the streams
-	};
 
 	static constexpr std::size_t all_windows_bytes = 16u << 20;
 
-	bool before(const Head &a, const Head &b) const
-	{
-		const bool is_less = a.key < b.key || (a.key == b.key && a.walker < b.walker);
-		return way_ == Way::forward ? is_less : !is_less;
-	}
 	void turn(Way way);
-	void sift(std::size_t hole);
-	// The first head's walker has moved.
-	void update(bool has_more, const Walker &walker)
+	// The last walker has moved.
+	void update_backward()
 	{
-		if (has_more) {
-			heads_.front().key = way_ == Way::forward ? walker.next().key : walker.previous().key;
-		} else {
-			heads_.front() = heads_.back();
-			heads_.pop_back();
-			if (heads_.empty())
-				return;
-		}
-		sift(0);
+		if (walkers_[last_].has_previous())
+			heads_.update(~walkers_[last_].previous().key);
+		else
+			heads_.remove();
 	}
 
-	std::vector<Walker> walkers_;
-	std::vector<Head> heads_;
+	std::vector<Walker> walkers_; // in the order of the streams
+	// Of indices into walkers_. Backward, of the complements of times and indices: the last one in order is first.
+	monitor::MergeHeap heads_;
 	Way way_ = Way::unknown;
 	bool is_stale_ = false; // backward: the first head is still the item after the position
 	std::uint32_t last_ = 0;

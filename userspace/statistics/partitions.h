@@ -55,23 +55,15 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 		    trace::Problems &problems, OnEvent &&on_event, OnGap &&on_gap)
 {
 	using trace::Cursor;
-	std::vector<Cursor> cursors;
-	cursors.reserve(trace.streams().size());
-	trace::MergeHeap heap;
 	trace::Threads *const threads = who.threads;
 	const std::uint64_t known_from = who.by_name ? 0 : partition.from;
 	if (threads)
 		for (const Hidden &each : *who.hidden)
 			if (each.time < known_from)
 				threads->hide(each.machine, each.tid);
-	for (const auto &stream : trace.streams()) {
-		if (stream->is_foreign())
-			continue;
-		cursors.emplace_back(*stream, trace.description(), problems, trace.begin_time());
-		cursors.back().start(threads ? warm_up(*stream, known_from) : partition.from);
-		heap.push(cursors.back());
-	}
-	heap.make();
+	trace::MergedCursors cursors(trace, problems, [&](Cursor &cursor) {
+		cursor.start(threads ? warm_up(cursor.stream(), known_from) : partition.from);
+	});
 	bool is_before = threads != nullptr && !who.by_name;
 	const auto visit = [&](const trace::Event &event) {
 		if (is_before && event.time >= partition.from) {
@@ -85,10 +77,10 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 			threads->after(event);
 	};
 	const std::uint64_t after = partition.to + (partition.to + 1 != 0 ? 1 : 0);
-	for (; !heap.empty() && heap.first_time() <= partition.to; heap.update()) {
-		Cursor &cursor = heap.first();
+	for (; !cursors.empty() && cursors.first_time() <= partition.to; cursors.update()) {
+		Cursor &cursor = cursors.first();
 		if (cursor.item() == Cursor::Item::event) {
-			cursor.visit_before(std::min(heap.bound(), after), visit);
+			cursor.visit_before(std::min(cursors.bound(), after), visit);
 			continue;
 		}
 		if (threads)
@@ -97,8 +89,7 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 			on_gap(cursor.stream().info(), cursor.gap().discarded);
 		cursor.advance();
 	}
-	for (Cursor &cursor : cursors)
-		cursor.give_back();
+	cursors.give_back();
 }
 
 // Runs work(partition) on `threads` threads, and take(result) in the caller's for each result in the order of the

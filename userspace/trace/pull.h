@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "merge.h"
 
@@ -21,27 +20,21 @@ namespace monitor::trace {
 class Pull {
 public:
 	// Streams that `wants` rejects are not read at all.
-	template <class Wants> Pull(Trace &trace, TimeRange range, Wants &&wants) : range_(range)
+	template <class Wants>
+	Pull(Trace &trace, TimeRange range, Wants &&wants)
+	    : range_(range), cursors_(trace, trace.problems(), [&](Cursor &cursor) {
+		      if (wants(cursor.stream()))
+			      start(cursor);
+	      })
 	{
-		cursors_.reserve(trace.streams().size()); // they may not move: events point into them
-		for (const auto &stream : trace.streams()) {
-			if (stream->is_foreign() || !wants(*stream))
-				continue;
-			cursors_.emplace_back(*stream, trace.description(), trace.problems(), trace.begin_time());
-			start(cursors_.back());
-			heap_.push(cursors_.back());
-		}
-		heap_.make();
 	}
-	Pull(const Pull &) = delete;
-	Pull &operator=(const Pull &) = delete;
 
 	Cursor::Item next()
 	{
 		if (cursor_) {
 			if (cursor_->advance() == Cursor::Item::event && cursor_->time() < bound_) [[likely]]
 				return Cursor::Item::event;
-			heap_.update();
+			cursors_.update();
 		}
 		return next_stream();
 	}
@@ -69,16 +62,15 @@ private:
 	Cursor::Item next_stream()
 	{
 		cursor_ = nullptr;
-		if (heap_.empty() || heap_.first_time() > range_.to)
+		if (cursors_.empty() || cursors_.first_time() > range_.to)
 			return Cursor::Item::end;
-		cursor_ = &heap_.first();
-		bound_ = std::min(heap_.bound(), range_.to + (range_.to + 1 != 0 ? 1 : 0));
+		cursor_ = &cursors_.first();
+		bound_ = std::min(cursors_.bound(), range_.to + (range_.to + 1 != 0 ? 1 : 0));
 		return cursor_->item();
 	}
 
 	TimeRange range_;
-	std::vector<Cursor> cursors_;
-	MergeHeap heap_;
+	MergedCursors cursors_;
 	Cursor *cursor_ = nullptr; // whose item is the current one
 	std::uint64_t bound_ = 0;  // an event of the same cursor before this time is the next of all
 };
