@@ -5,7 +5,7 @@
 #include <malloc.h>
 
 #include "samples.h"
-#include "trace/stream.h"
+#include "trace/cursor.h"
 
 namespace test_stream {
 

@@ -14,7 +14,7 @@
 
 #include "base/fd.h"
 #include "event_bits.h"
-#include "trace/stream.h"
+#include "trace/gap.h"
 #include "tsdl_text.h"
 
 namespace monitor::collection {

@@ -20,6 +20,7 @@
 #include "poet/error.hpp"
 #include "poet/event.hpp"
 #include "trace/field_ref.h"
+#include "trace/gap.h"
 #include "trace/trace.h"
 
 namespace poet::detail {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "trace/stream.h"
+#include "trace/cursor.h"
 
 namespace poet::detail {
 

@@ -17,6 +17,7 @@
 #include "filter/filter.h"
 #include "partitions.h"
 #include "trace/field_ref.h"
+#include "trace/gap.h"
 
 namespace monitor::statistics {
 

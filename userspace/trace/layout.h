@@ -2,7 +2,7 @@
 // The bit layout of a generic CTF trace: packet header, packet context, and for each event its header, contexts and
 // payload.
 //
-// Made by the interpretation (interpret.cpp), used by the packets (generic_packets.cpp) and the cursor (stream.h).
+// Made by the interpretation (interpret.cpp), used by the packets (generic_packets.cpp) and the decoder (decoder.h).
 // Immutable once read: any number of threads may decode with it, each with separate slots.
 // Invariant: every slot named here is below `slots`.
 #pragma once

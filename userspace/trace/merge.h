@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/merge_heap.h"
-#include "stream.h"
+#include "cursor.h"
 #include "trace.h"
 
 namespace monitor::trace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What is wrong with a trace; the rest of it is still read.
 //
-// Streams and cursors (stream.h) add problems while they read, one per packet however often the trace is read; tools
-// print them at the end. Owned by Trace, or by each of several threads that read it; used by one thread at a time.
+// Cursors (cursor.h) add problems while they read, one per packet however often the trace is read; tools print them at
+// the end. Owned by Trace, or by each of several threads that read it; used by one thread at a time.
 #pragma once
 
 #include <bitset>

@@ -3,8 +3,8 @@
 // which values they must contain.
 //
 // Made by the TDL compiler (tdl/compile.h) together with the Layout (layout.h), whose slots it uses; the packets
-// (record_packets.cpp) read headers with it, the cursor (record_events.cpp) records. Immutable once made, so any number
-// of threads may decode with it. Everything it reads is untrusted.
+// (record_packets.cpp) read headers with it, the decoder (decoder.cpp) records. Immutable once made, so any number of
+// threads may decode with it. Everything it reads is untrusted.
 // Invariants: a part that is not in a slot and is needed to find the record's end is checked with is_in(), any other is
 // within the fixed fields of its class; sizes are whole bytes.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How to skip the fields of an event: the trees of its scopes, flattened into a sequence of steps.
 //
-// Made once per class when its fields are listed; the cursor uses it for every event that is not of fixed size. Fields
+// Made once per class when its fields are listed; the decoder uses it for every event that is not of fixed size. Fields
 // at known distances are one step. Invariant: it skips what skip() (field_class.h) skips, saves what that saves, and
 // reads nothing outside the view.
 #pragma once

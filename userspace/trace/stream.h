@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One stream file and the cursor that walks through its events.
+// One stream file: its bytes, its packets, and the ring that they are from.
 //
-// Trace owns the streams; merge() makes one Cursor per stream. The file is mapped read-only and never copied; a cursor
-// releases the pages that it has passed, so memory stays bounded however long the trace is. All bytes are untrusted. A
-// packet that fails a check is reported and skipped; an event that fails one ends its packet. Both leave a gap in the
-// stream, and the rest is read. Invariant: an Event's bytes are inside the content of a packet that was checked; times
-// of a stream never step back.
+// Trace owns the streams; a Cursor (cursor.h) walks through the events of one. The file is mapped read-only and never
+// copied. Const once the trace is open, so any number of threads may read it. All bytes are untrusted. Invariant: what
+// a PacketHead names is inside the file.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +15,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "base/mapped_file.h"
@@ -25,12 +22,9 @@
 #include "event.h"
 #include "monitor/ring.h"
 #include "packets.h"
-#include "problem.h"
 #include "time_map.h"
 
 namespace monitor::trace {
-
-struct RecordForm;
 
 class Stream {
 public:
@@ -132,193 +126,5 @@ private:
 	std::uint64_t first_packet_ = 0;
 	std::optional<TimeMap> map_;
 };
-
-// The number of events lost in a gap, if they were not counted.
-inline constexpr std::uint64_t unknown_count = ~std::uint64_t(0);
-
-// The gaps of a trace, summed up.
-struct Losses {
-	std::uint64_t gaps = 0, discarded = 0;
-	bool all_counted = true;
-
-	void add(std::uint64_t lost)
-	{
-		++gaps;
-		all_counted = all_counted && lost != unknown_count;
-		discarded += lost != unknown_count ? lost : 0;
-	}
-	void merge(const Losses &other)
-	{
-		gaps += other.gaps;
-		discarded += other.discarded;
-		all_counted = all_counted && other.all_counted;
-	}
-	// Empty if unknown.
-	std::optional<std::uint64_t> counted() const { return all_counted ? std::optional(discarded) : std::nullopt; }
-};
-
-struct Gap {
-	std::uint64_t from_time = 0, to_time = 0;
-	std::uint64_t discarded = 0; // or unknown_count
-};
-
-class Cursor {
-public:
-	enum class Item : std::uint8_t { event, gap, end };
-
-	// Positioned before the first item: start() comes next. `trace_begin` is when a loss before the first packet
-	// began. The description is that of tokens; other streams have their own.
-	Cursor(const Stream &stream, const Description &description, Problems &problems, std::uint64_t trace_begin);
-	Cursor(Cursor &&) = default;
-	Cursor &operator=(Cursor &&) = default;
-	// Another cursor at the same item.
-	Cursor copy() const
-	{
-		Cursor made(*this);
-		if (made.event_.slots)
-			made.event_.slots = made.head_.slots.data();
-		return made;
-	}
-
-	// Moves to the first item of this packet or of a later one. What came before is unknown: a gap before a packet
-	// that is not the stream's first means nothing, and events have times only if packets have them.
-	Item start_at(std::uint64_t packet);
-	// Moves to the first item at or after this time, or to a gap that reaches it.
-	Item start(std::uint64_t from_time);
-	// Moves to the next item; its time is not before the current one's.
-	Item advance()
-	{
-		if (item_ == Item::event && position_ < end_ && decode()) [[likely]]
-			return Item::event;
-		return advance_slowly();
-	}
-
-	Item item() const { return item_; }
-	std::uint64_t time() const { return item_ == Item::event ? event_.time : gap_.from_time; }
-	const Event &event() const { return event_; }
-	const Gap &gap() const { return gap_; }
-	const Stream &stream() const { return *stream_; }
-	// The number of the packet that the event is in, or that the gap is before; at the end the last one.
-	std::uint64_t packet() const { return next_packet_ - 1; }
-
-	// The pages of the packets before the current one are no longer needed.
-	void give_back();
-
-	// Visits the current event, whatever its time, then the next ones while their times are before `bound`. Returns
-	// false if the visitor did. Afterwards the current item is the first one not visited.
-	template <class Visit> bool visit_before(std::uint64_t bound, Visit &&visit);
-
-private:
-	Cursor(const Cursor &) = default; // event_.slots still points to the other's
-
-	// Requires position_ < end_: decodes the event there into event_ and moves past it. False: it is damaged, or
-	// position_ is now at the end.
-	bool decode() { return is_direct_ ? decode_token() : decode_other(); }
-	bool decode_token()
-	{
-		const auto token = load<std::uint64_t>(position_);
-		const std::size_t size_bytes = description_->size_of(token);
-		const std::uint32_t delta = edc_token_time(token) - static_cast<std::uint32_t>(event_.time);
-		if (size_bytes == 0 || size_bytes > static_cast<std::size_t>(end_ - position_) ||
-		    delta >= EDC_BLOCK_MAX_TICKS || delta > packet_end_time_ - event_.time) [[unlikely]]
-			return false;
-		event_.cls = description_->by_id(token);
-		event_.data = position_;
-		position_ += size_bytes;
-		event_.time += delta;
-		return true;
-	}
-	// For other layouts, and tokens whose times are mapped: generic_events.cpp.
-	bool decode_other();
-	bool decode_any_layout();
-	bool decode_mapped_token();
-	const char *decode_generic_ctf(std::uint64_t at_bits);
-	[[gnu::always_inline]] inline const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
-	const char *walk_event_header(std::uint64_t &at_bits, const EventClass *&cls);
-	const char *take_time(std::uint64_t ticks, std::uint32_t size_bits);
-	// For files described in TDL: record_events.cpp.
-	bool decode_record();
-	const char *read_record(std::uint64_t &size_bytes);
-	const char *wrong_constant(const RecordForm &form);
-	const char *take_record_time(const RecordForm &form);
-	void drop_records();
-
-	Item advance_slowly();
-	bool open_next_packet();
-	void open(const PacketHead &head);
-	const char *check_order(const PacketHead &head);
-	std::uint64_t next_begin(const PacketHead &head);
-	std::uint64_t begin_before();
-	bool follows_in_order(std::uint64_t packet);
-	void measure_gap(const PacketHead &head);
-	bool make_gap();
-	bool make_last_gap();
-	bool report_damage();
-	std::string why_damaged() const;
-	bool is_cut_off() const;
-	void drop_behind();
-	void read_ahead(std::uint64_t at, std::uint64_t min_bytes);
-
-	// what decode() needs is kept together
-	const std::byte *position_ = nullptr, *end_ = nullptr;
-	std::uint64_t packet_end_time_ = 0; // no event of the packet is later
-	const Description *description_;
-	Event event_;
-	Item item_ = Item::end;
-	bool is_direct_;
-
-	bool opened_any_ = false; // head_ is that of a good packet
-	bool broken_ = false;     // something was skipped since the last good event
-	const Stream *stream_;
-	Problems *problems_;
-	std::uint64_t trace_begin_;
-	std::uint64_t next_packet_ = 0;             // number of the packet to open next
-	std::uint64_t dropped_ = 0;                 // packets before this one were released
-	std::uint64_t ahead_ = 0, ahead_bytes_ = 0; // end of the bytes requested, and how many to request next
-	std::uint64_t ticks_ = 0;                   // of the stream's own clock, if mapped or generic CTF
-	std::uint64_t at_bits_ = 0;                 // of a generic CTF packet
-	const char *why_ = nullptr;                 // what is wrong with a generic CTF event
-	std::string text_;                          // of why_, if not a fixed sentence
-	std::uint64_t record_ = 0;                  // whole ones of its packet, up to the first damage
-	const std::byte *resume_ = nullptr;         // what follows a damaged record, if known
-	const std::byte *kept_from_ = nullptr;      // records before it were released
-	PacketHead head_, next_head_;               // of the packet that is or was open; of the candidate to open next
-	PacketHead neighbour_;                      // of a packet next to the candidate
-	Gap gap_;
-};
-
-// The low bits of the clock: a lower value than before means that they have wrapped. Without any, the time is
-// unchanged. Returns nullptr, or what is wrong with the time.
-inline const char *Cursor::take_time(std::uint64_t ticks, std::uint32_t size_bits)
-{
-	if (size_bits == 0) {
-		ticks = ticks_;
-	} else if (size_bits < 64) {
-		const std::uint64_t mask = (std::uint64_t(1) << size_bits) - 1;
-		const std::uint64_t passed = ticks < (ticks_ & mask) ? mask + 1 : 0;
-		ticks = (ticks_ & ~mask) + passed + (ticks & mask);
-	}
-	const std::uint64_t time = stream_->time(ticks);
-	if (time < event_.time)
-		return "the event's time steps back";
-	if (time > packet_end_time_)
-		return "the event's time is after the start of the next packet";
-	ticks_ = ticks;
-	event_.time = time;
-	return nullptr;
-}
-
-template <class Visit> bool Cursor::visit_before(std::uint64_t bound, Visit &&visit)
-{
-	do {
-		if constexpr (std::is_same_v<decltype(visit(static_cast<const Event &>(event_))), bool>) {
-			if (!visit(static_cast<const Event &>(event_)))
-				return false;
-		} else {
-			visit(static_cast<const Event &>(event_));
-		}
-	} while (advance() == Item::event && event_.time < bound);
-	return true;
-}
 
 } // namespace monitor::trace

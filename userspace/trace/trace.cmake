@@ -6,7 +6,7 @@ add_library(monitor_trace STATIC
   ${CMAKE_CURRENT_LIST_DIR}/completion.cpp
   ${CMAKE_CURRENT_LIST_DIR}/context_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cursor.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/generic_events.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/decoder.cpp
   ${CMAKE_CURRENT_LIST_DIR}/generic_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/description.cpp
   ${CMAKE_CURRENT_LIST_DIR}/enumeration.cpp
@@ -18,7 +18,7 @@ add_library(monitor_trace STATIC
   ${CMAKE_CURRENT_LIST_DIR}/layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/listing.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/record_events.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/packet_reader.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/references.cpp

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "cursor.h"
 #include "interpret.h"
 #include "metadata.h"
 #include "tdl/read.h"

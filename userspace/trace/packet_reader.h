@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Goes through the packets of a stream in their order: which one is next, and what is missing before it.
+//
+// A cursor (cursor.h) has one. A packet that fails a check, its own or that of the order, is reported and skipped.
+// Pages are requested ahead of their use and released after it, so memory stays bounded however long the stream is. One
+// thread.
+// Invariant: an opened packet begins at or after the last event before it, and no later than the next good packet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "gap.h"
+#include "packets.h"
+#include "problem.h"
+#include "stream.h"
+
+namespace monitor::trace {
+
+class PacketReader {
+public:
+	// `trace_begin` is when a loss before the first packet began.
+	PacketReader(const Stream &stream, Problems &problems, std::uint64_t trace_begin)
+	    : stream_(&stream), problems_(&problems), trace_begin_(trace_begin)
+	{
+	}
+
+	const Stream &stream() const { return *stream_; }
+
+	// Before this packet, or before the stream's first one that is read. What came before is unknown.
+	void start_at(std::uint64_t packet);
+	// Do the headers alone show that the packet will be opened, whatever the events of the previous one are?
+	bool follows_in_order(std::uint64_t packet);
+
+	// Opens the next good packet; `last_time` is the time of the last event so far. False: there is none.
+	bool open_next(std::uint64_t last_time);
+	// The packet that is or was open.
+	PacketHead &head() { return head_; }
+	// No event of the open packet is later.
+	std::uint64_t end_time() const { return end_time_; }
+	// The number of the open packet; at the end of the last one.
+	std::uint64_t number() const { return next_ - 1; }
+
+	// What is missing before the open packet; nothing if no event was discarded.
+	const Gap &gap() const { return gap_; }
+	// Whether something is missing after the last packet.
+	bool has_gap_at_end(std::uint64_t last_time);
+
+	// The open packet has a damaged event, `offset` bytes into the file; `place` is "" or names the event. If it
+	// does not resume after the event, a gap follows.
+	void report_damage(std::uint64_t offset, std::string why, std::string place, bool resumes);
+	// The open packet is cut off: a gap follows.
+	void report_cut();
+	// No more packets are read.
+	void end() { next_ = stream_->packets(); }
+
+	// The pages of the packets before the open one are no longer needed.
+	void give_back();
+
+private:
+	const char *check_order(const PacketHead &candidate, std::uint64_t last_time);
+	std::uint64_t next_begin(const PacketHead &candidate);
+	std::uint64_t begin_before();
+	void measure_gap(const PacketHead &candidate, std::uint64_t last_time);
+	void drop_behind();
+	void read_ahead(std::uint64_t at, std::uint64_t min_bytes);
+
+	const Stream *stream_;
+	Problems *problems_;
+	std::uint64_t trace_begin_;
+	bool opened_any_ = false;                   // head_ is that of a good packet
+	bool broken_ = false;                       // something was skipped since the last good event
+	std::uint64_t next_ = 0;                    // number of the packet to open next
+	std::uint64_t end_time_ = 0;                // of the open packet, or of a candidate
+	std::uint64_t dropped_ = 0;                 // packets before this one were released
+	std::uint64_t ahead_ = 0, ahead_bytes_ = 0; // end of the bytes requested, and how many to request next
+	PacketHead head_, candidate_;               // of the packet that is or was open; of the one to open next
+	PacketHead neighbour_;                      // of a packet next to the candidate
+	Gap gap_;
+};
+
+} // namespace monitor::trace
