@@ -55,7 +55,7 @@ __attribute__((weak, visibility("hidden"))) struct edc_object edc_object_;
 __attribute__((weak, visibility("default"))) struct edc_object *edc_objects_;
 
 /* For a recorder that starts later: an ELF note says where the pointer to the card is (userspace/card/
- * user_processes.cpp reads it). One in each program and library. */
+ * user_search.cpp reads it). One in each program and library. */
 __attribute__((weak, visibility("hidden"))) union edc_card_page *edc_where_ = &edc_card_page_;
 __asm__(".pushsection .note.monitor.edc, \"aG\", %note, edc_note_, comdat\n\t"
 	".balign 4\n\t"

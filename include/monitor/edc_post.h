@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The user card's fast path: stores a token in the current CPU's ring in one restartable sequence (rseq(2)).
- * Included by edc.h. Next in the flow: edc_connect.h if this path fails; userspace/card/user_card.cpp reads the rings.
+ * Included by edc.h. Next in the flow: edc_connect.h if this path fails; userspace/card/user_drain.cpp reads the rings.
  *
  * The sequence follows the conventions of librseq and of the C library, which has registered the rseq area: read
  * cpu_id, select its ring, check the ring's state, read the clock, store the token, store the state. If the thread is

@@ -29,8 +29,9 @@ add_custom_command(
   VERBATIM)
 
 add_library(monitor_card STATIC card/bpf_card.cpp card/calibration.cpp card/preflight.cpp card/classes.cpp card/preflight_checks.cpp card/module_card.cpp card/reset_events.cpp card/ring_layout.cpp card/tracepoints.cpp
-            card/user_adopt.cpp card/user_bells.cpp card/user_block.cpp card/user_card.cpp card/user_classes.cpp card/user_drain.cpp card/user_memory.cpp card/user_merge.cpp card/user_module.cpp
-            card/user_processes.cpp card/user_search.cpp card/user_shared.cpp card/user_socket.cpp card/witness.cpp card/workloads.cpp ${BPF_SKELETON})
+            card/user_bell_watch.cpp card/user_bells.cpp card/user_block.cpp card/user_card.cpp card/user_classes.cpp card/user_counts.cpp card/user_module.cpp card/user_memory.cpp card/user_drain.cpp
+            card/user_known_classes.cpp card/user_merge.cpp card/user_process.cpp card/user_process_info.cpp card/user_process_table.cpp card/user_search.cpp card/user_shared.cpp
+            card/user_socket.cpp card/witness.cpp card/workloads.cpp ${BPF_SKELETON})
 # Tests have a card of their own in its place (tests/record), so it is a member of its own.
 set_source_files_properties(card/bpf_card.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)

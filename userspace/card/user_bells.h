@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Listens to the bells of instrumented programs (monitor/user_ring.h): futexes in their areas, with which a program
 // signals that half of a ring is full. A separate thread waits for them, because a futex is not a descriptor. Used by
-// user_drain.cpp in the drain thread, which sets after each pass which bells are waited for until the next one: so a
-// pass is requested only once, whatever programs do, and a program that rings without need is left out for a while.
+// user_bell_watch.cpp in the drain thread, which sets after each pass which bells are waited for until the next one: so
+// a pass is requested only once, whatever programs do.
 //
 // The words are untrusted and never read here; the kernel reads them, and fails for a word that is no longer mapped.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The event classes that instrumented programs declare: turns the text of EDC_EVENT into a layout, and into an id that
-// all programs of a recording share. The texts are untrusted. Called by user_card.cpp; record/metadata.cpp describes
-// the classes.
+// all programs of a recording share. The texts are untrusted. Called by user_known_classes.cpp; record/metadata.cpp
+// describes the classes.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A process that has rings, as the recorder sees it. Created by user_card.cpp and user_adopt.cpp, drained by
-// user_drain.cpp; no other file includes it.
+// A process that has rings, as the recorder sees it. Created by user_process_table.cpp, drained by user_drain.cpp.
+//
+// Its memory is shared with the process: every byte of it is untrusted. Under the lock of the card (user_card.h).
 #pragma once
 
 #include <array>
@@ -8,14 +9,18 @@
 #include <optional>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "base/fd.h"
 #include "monitor/user_ring.h"
-#include "user_card.h"
+#include "user_bell_watch.h"
+#include "user_block.h"
+#include "user_counts.h"
 #include "user_shared.h"
 
 namespace monitor::card {
 
-struct UserCard::Ring {
+struct UserRing {
 	edc_user_ring *shared = nullptr;
 	UserRingInfo info;
 	std::uint64_t taken = 0;                 // blocks so far, as the writers number them
@@ -23,16 +28,24 @@ struct UserCard::Ring {
 	std::uint64_t discarded_before = 0;      // before the recording
 	bool has_stream = false;
 	bool done = false; // its writers have ended and all is taken
+
+	// The block that is taken next.
+	const std::byte *block(std::uint64_t blocks) const
+	{
+		return reinterpret_cast<const std::byte *>(shared) + EDC_BLOCK_SIZE + taken % blocks * EDC_BLOCK_SIZE;
+	}
+	// The blocks before `taken` are free again.
+	void give_back() const { __atomic_store_n(&shared->read, taken, __ATOMIC_RELEASE); }
 };
 
-struct UserCard::Process {
+struct UserProcess {
 	pid_t pid = 0;
 	uid_t user = 0;
 	unsigned card = 1; // number within this process: the streams of the second have other names
 	Fd pidfd;
 	Mapping area;
 	std::uint64_t blocks = 0; // of each ring
-	std::vector<Ring> rings;
+	std::vector<UserRing> rings;
 	std::optional<SharedRing> shared_ring;
 	std::uint64_t shared_discarded = 0; // as reported so far
 	bool shared_done = false;           // its writers have ended and all is taken
@@ -41,10 +54,8 @@ struct UserCard::Process {
 	bool merged = false;     // its events go into the merged streams
 	bool by_device = false;  // the kernel module gave it its rings, and they stay after the recording
 	bool one_thread = false; // as in its rings' info
-	// Its bell: whether it was rung, and the time before which it is not heard again.
-	bool rung = false;
-	std::uint64_t bell_from = 0, bell_pause = 0; // ticks of the time stamp counter
-	unsigned first_ring = 0;                     // of the next pass
+	Bell bell;
+	unsigned first_ring = 0; // of the next pass
 
 	// Sets up the rings in `area`: of `cpus` CPUs and the shared one. `since`: no event is older.
 	void lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,
@@ -53,6 +64,10 @@ struct UserCard::Process {
 	void begin_here();
 
 	edc_user_area &shared() const { return *reinterpret_cast<edc_user_area *>(area.data()); }
+	// Its writers have ended and all its rings are empty.
+	bool is_done() const;
+	// What it reports that it lost; `most` is the number of events that are possible.
+	UserClaim claim(std::uint64_t most) const;
 };
 
 } // namespace monitor::card

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "user_processes.h"
+#include "user_process_info.h"
 
 #include <algorithm>
 #include <cerrno>

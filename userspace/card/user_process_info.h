@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the kernel reports about instrumented programs' processes and threads. Called by user_card.cpp and
-// user_adopt.cpp.
+// What the kernel reports about instrumented programs' processes and threads. Called by user_process_table.cpp and
+// user_process.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "user_bell_watch.h"
+
+#include <algorithm>
+
+#include "monitor/user_ring.h"
+
+namespace monitor::card {
+namespace {
+
+// A bell that is rung without need is not heard for this long: 5 ms, twice as long each time, at most 160 ms.
+constexpr std::uint64_t min_pauses_per_second = 200, max_pause = 32;
+
+} // namespace
+
+void BellWatch::begin(std::uint64_t now)
+{
+	now_ = now;
+	must_poll_ = rung_was_found_ = false;
+	quiet_.clear();
+}
+
+void BellWatch::mind(std::uint32_t &word, Bell &bell, bool needed)
+{
+	const std::uint32_t untrusted_bell = __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+	if (untrusted_bell == EDC_BELL_NONE) {
+		must_poll_ = true;
+		return;
+	}
+	if ((untrusted_bell != EDC_BELL_QUIET || (bells_.rung() && bells_.which() == &word)) && !bell.rung) {
+		bell.rung = rung_was_found_ = true;
+		bell.pause = needed ? 0 : longer(bell.pause);
+		bell.from = now_ + bell.pause;
+	}
+	if (bell.rung && now_ >= bell.from) {
+		bell.rung = false;
+		__atomic_store_n(&word, EDC_BELL_QUIET, __ATOMIC_SEQ_CST);
+	}
+	if (!bell.rung && quiet_.size() < UserBells::most)
+		quiet_.push_back(&word);
+	else if (!bell.rung)
+		must_poll_ = true;
+}
+
+void BellWatch::end()
+{
+	must_poll_ |= !quiet_.empty() && !bells_.works();
+	if (bells_.rung() && !hidden_) {
+		hidden_pause_ = rung_was_found_ ? 0 : longer(hidden_pause_);
+		from_ = now_ + hidden_pause_;
+		hidden_ = !rung_was_found_;
+	}
+	if (now_ < from_) {
+		must_poll_ = true;
+		return;
+	}
+	hidden_ = false;
+	if (!bells_.rung() && quiet_ == heard_)
+		return;
+	heard_ = quiet_;
+	bells_.wait_for(heard_);
+}
+
+std::uint64_t BellWatch::longer(std::uint64_t pause) const
+{
+	const std::uint64_t least = ticks_per_second_ / min_pauses_per_second;
+	return std::clamp(2 * pause, least, max_pause * least);
+}
+
+} // namespace monitor::card

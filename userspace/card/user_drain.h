@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Moves events from the rings of processes into streams: a stream for each ring of the first processes, one per CPU for
+// those of later ones, sorted by time (user_merge.h), and one for all rings that threads share (user_shared.h). Called
+// by user_card.cpp in the drain thread, under the lock of the card.
+//
+// Every byte that comes from a process is untrusted: copied, checked, rewritten (user_block.h); what fails the check is
+// counted and reported, and no other process is affected. What one process and one pass may take is bounded.
+// Invariant: a block leaves its ring only when it is in its stream, or in what waits to be merged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "user_bell_watch.h"
+#include "user_counts.h"
+#include "user_known_classes.h"
+#include "user_merge.h"
+#include "user_process_table.h"
+
+namespace monitor::card {
+
+class UserDrain {
+public:
+	// Numbers a stream.
+	using MakeStream = std::function<std::uint32_t(const std::string &name)>;
+	// False if the pool is full: then the block waits.
+	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
+
+	// `learn` is called for an unknown class of the kernel module, and may make it known. `on_ring` is called in
+	// another thread when a pass is needed. Both references must outlive this.
+	UserDrain(ProcessTable &processes, const KnownClasses &classes, std::function<void()> learn,
+		  std::function<void()> on_ring);
+
+	// `ticks_per_second`: of the trace clock.
+	void start(std::uint64_t ticks_per_second);
+	// No bell is heard any more.
+	void stop() { bells_.stop(); }
+
+	// Takes every closed block; with `last` the open ones too. Returns the highest fill of any ring, in thousandths
+	// rounded up.
+	unsigned pass(bool last, const MakeStream &make_stream, const Push &push);
+
+	// Whether there are processes whose bells cannot be heard.
+	bool must_poll() const { return bells_.must_poll(); }
+	// Nothing waits to be merged.
+	bool is_empty() const;
+	void add_counts(UserCounts &counts) const;
+
+private:
+	struct Look;
+	struct Pass {
+		const bool last;
+		std::uint64_t left; // blocks that may be taken
+		const MakeStream &make_stream;
+		const Push &push;
+	};
+
+	unsigned drain_process(UserProcess &process, Pass &pass);
+
+	// Rings with their own streams:
+	unsigned drain_ring(const UserProcess &process, UserRing &ring, bool over, std::uint64_t &left,
+			    const Pass &pass);
+	bool take(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes, const Pass &pass);
+	bool report_last_loss(UserRing &ring, const Push &push);
+
+	// Rings whose events are merged:
+	unsigned merge_ring(const UserProcess &process, UserRing &ring, bool over, const MakeStream &make_stream);
+	void merge_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes,
+			 const std::function<void()> &learn);
+	unsigned share_ring(UserProcess &process, bool over, const MakeStream &make_stream);
+	void pack_merged(bool last, std::uint64_t before_look, const Push &push);
+	std::size_t waiting_bytes() const;
+
+	Look look_at(const UserProcess &process, UserRing &ring);
+	std::function<void()> learning(const UserProcess &process) const;
+	UserRingInfo info_of(const UserRing &ring) const;
+	void damage(const UserProcess &process, const std::string &what);
+
+	ProcessTable &processes_;
+	const KnownClasses &classes_;
+	std::function<void()> learn_;
+	std::uint64_t ticks_per_second_ = 0;                // also how long a claim in a shared ring is waited for
+	std::size_t first_process_ = 0;                     // of the next pass
+	std::size_t merged_bytes_ = 0;                      // that wait to be packed
+	std::vector<std::unique_ptr<MergedStream>> merged_; // by CPU
+	std::vector<std::uint64_t> merged_before_;          // by CPU: earlier events are complete in this pass
+	std::unique_ptr<MergedStream> shared_;              // of all shared rings
+	std::uint64_t tokens_ = 0;                          // that were taken, without `thread` tokens
+	std::uint64_t refused_ = 0;                         // of refused classes
+	std::uint64_t damaged_ = 0;                         // blocks with an error in them
+	std::string damage_;                                // the first error, and whose it was
+	BellWatch bells_;
+};
+
+} // namespace monitor::card

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "user_process.h"
+
+#include <algorithm>
+
+#include "user_process_info.h"
+
+namespace monitor::card {
+
+void UserProcess::lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::array<std::uint8_t, 16> &uuid,
+			  std::uint64_t since)
+{
+	const std::uint64_t each = (1 + ring_blocks) * EDC_BLOCK_SIZE;
+	const auto ring_at = [&](unsigned number) {
+		return reinterpret_cast<edc_user_ring *>(area.data() + EDC_BLOCK_SIZE + number * each);
+	};
+	blocks = ring_blocks;
+	one_thread = has_other_numbers(pid);
+	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+		UserRing added;
+		added.shared = ring_at(cpu);
+		added.info.uuid = uuid;
+		added.info.cpu = cpu;
+		added.info.process = static_cast<std::uint32_t>(pid);
+		added.info.one_thread = one_thread;
+		added.info.last_time = since - future_ticks;
+		rings.push_back(added);
+	}
+	shared_ring.emplace(ring_at(cpus), blocks, since, [pid = pid, one_thread = one_thread](std::uint32_t tid) {
+		return one_thread || has_thread(pid, tid);
+	});
+}
+
+void UserProcess::begin_here()
+{
+	for (UserRing &ring : rings) {
+		const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
+		const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
+		ring.taken = position / EDC_USER_BLOCK_WORDS;
+		ring.merged = std::max<std::uint64_t>(position % EDC_USER_BLOCK_WORDS * 8, EDC_BLOCK_HEADER);
+		ring.info.last_time = 0; // its open block's content is older than the recording
+		ring.discarded_before = ring.info.discarded =
+		    __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
+		ring.give_back();
+	}
+	shared_ring->begin_here();
+	shared_discarded_before = shared_discarded = shared_ring->discarded();
+	early_before = __atomic_load_n(&shared().lost_early, __ATOMIC_RELAXED);
+}
+
+bool UserProcess::is_done() const
+{
+	return shared_done && std::ranges::all_of(rings, &UserRing::done);
+}
+
+// Each number was reported in a stream, or is read only now, and it is no more than possible.
+UserClaim UserProcess::claim(std::uint64_t most) const
+{
+	UserClaim claim{pid, shared_discarded - shared_discarded_before, 0, true};
+	const auto is_possible = [&](std::uint64_t rise) { return claim.possible = claim.possible && rise <= most; };
+	const std::uint64_t untrusted_early = __atomic_load_n(&shared().lost_early, __ATOMIC_RELAXED) - early_before;
+	if (is_possible(untrusted_early))
+		claim.early = untrusted_early;
+	is_possible(shared_ring->discarded() - shared_discarded_before);
+	for (const UserRing &ring : rings) {
+		is_possible(__atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED) - ring.discarded_before);
+		claim.discarded += ring.info.discarded - ring.discarded_before;
+	}
+	return claim;
+}
+
+} // namespace monitor::card

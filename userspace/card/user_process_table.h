@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The processes that have rings: gives rings to those that ask, adopts those whose rings the kernel module created
+// (user_module.h), and keeps what they lost when they end. Called by user_card.cpp in the card's thread, and by
+// user_drain.cpp in the drain thread, under the lock of the card.
+//
+// One client must not use up what all need: memory, descriptors, and the larger rings are limited per process and user.
+// Invariant: the areas that the recorder gave take no more than the memory of the options.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "base/fd.h"
+#include "monitor/card.h"
+#include "user_counts.h"
+#include "user_module.h"
+#include "user_options.h"
+#include "user_process.h"
+
+namespace monitor::card {
+
+// Rings that have their own stream; those of later processes are merged, one stream per CPU.
+inline constexpr std::size_t max_own_streams = 64;
+
+class ProcessTable {
+public:
+	// `module` may be null. `options` must outlive the table.
+	ProcessTable(const UserCardOptions &options, UserModule *module);
+
+	// From now on events are recorded. `max_areas`: how many processes may have rings.
+	void start(std::size_t max_areas);
+	// Gives a process rings, which the welcome describes. Returns their memory, or nothing.
+	Fd give_area(const ucred &who, edc_welcome &welcome);
+	// Adopts the processes that got rings from the module since the last call.
+	void adopt_arrived();
+	// The same, at the start of a pass: `now` was read before. A process that arrives later posts nothing older.
+	void begin_pass(std::uint64_t now);
+	// A process got nothing because memory ran out.
+	void refuse() { ++counts_.refused; }
+
+	const std::vector<std::unique_ptr<UserProcess>> &all() const { return processes_; }
+	// No process has rings for more.
+	unsigned cpus() const { return cpus_; }
+	// When recording started, in ticks.
+	std::uint64_t began() const { return began_; }
+	// No program loses more events than all CPUs had ticks.
+	std::uint64_t max_possible_discarded() const;
+
+	// Polls for the end of every process, and takes what was found.
+	void add_polls(std::vector<pollfd> &polls) const;
+	void see_ended(std::span<const pollfd> polls);
+	// Removes the processes that have ended and are drained.
+	void remove_done();
+	bool all_done() const;
+	// The recording is over.
+	void notify_over() const;
+
+	// The processes that got rings since the last call, if the options ask for their names.
+	std::vector<edc_task> take_arrived();
+	UserCounts counts() const;
+
+private:
+	bool may_have_area(const ucred &who) const;
+	std::uint64_t ring_blocks_for(const UserProcess &asking) const;
+	Fd make_area(UserProcess &process);
+	void adopt(const edc_device_process &reported);
+	void add(std::unique_ptr<UserProcess> process);
+
+	const UserCardOptions &options_;
+	UserModule *module_;
+	unsigned cpus_;
+	std::size_t max_areas_ = 0;
+	std::uint64_t began_ = 0;
+	std::uint64_t last_look_ = 0; // processes that have rings by then are known
+	bool started_ = false;        // processes that had rings before are known
+	std::vector<std::unique_ptr<UserProcess>> processes_;
+	std::uint64_t area_bytes_ = 0;    // of those that the recorder gave
+	std::map<pid_t, unsigned> cards_; // how many a process had
+	std::vector<edc_task> arrived_;
+	UserCounts counts_; // the claims are of processes that were removed
+};
+
+} // namespace monitor::card
