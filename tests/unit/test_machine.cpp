@@ -6,83 +6,17 @@
 #include <catch2/catch.hpp>
 
 #include "analyze/machine.h"
+#include "history.h"
 #include "monitor/card.h"
 #include "samples.h"
 
 namespace test_machine {
 
 using namespace monitor;
+using namespace history;
 using analyze::Mode;
 
 namespace {
-
-const std::string events =
-    samples::event_block(EDC_ID_THREAD_STATE, "thread_state",
-			 "u16_t state; s32_t pid; s32_t tgid; s32_t ppid; u32_t cpu; u32_t syscall; u32_t flags;") +
-    samples::event_block(EDC_ID_SCHED_SWITCH, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +
-    samples::event_block(EDC_ID_SCHED_WAKING, "sched_waking", "u16_t target_cpu; s32_t pid; s32_t prio;") +
-    samples::event_block(EDC_ID_SCHED_WAKEUP_NEW, "sched_wakeup_new",
-			 "u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
-    samples::event_block(EDC_ID_SCHED_PROCESS_EXEC, "sched_process_exec",
-			 "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
-    samples::event_block(EDC_ID_CGROUP_ATTACH_TASK, "cgroup_attach_task",
-			 "u16_t threadgroup; s32_t pid; s32_t dst_level; u64_t dst_id;") +
-    samples::event_block(EDC_ID_IRQ_HANDLER_ENTRY, "irq_handler_entry", "u16_t irq;") +
-    samples::event_block(EDC_ID_IRQ_HANDLER_EXIT, "irq_handler_exit", "u16_t irq;") +
-    samples::event_block(EDC_ID_SOFTIRQ_ENTRY, "softirq_entry", "u16_t vec;") +
-    samples::event_block(EDC_ID_SOFTIRQ_EXIT, "softirq_exit", "u16_t vec;") +
-    samples::event_block(EDC_ID_SYS_ENTER, "sys_enter", "u12_t id; abi_t abi;") +
-    samples::event_block(EDC_ID_SYS_EXIT, "sys_exit", "s16_t ret;") +
-    samples::event_block(EDC_ID_PAGE_FAULT_USER, "page_fault_user", "x16_t error_code; x64_t address;") +
-    samples::event_block(EDC_ID_MINOR_FAULT, "minor_fault", "u16_t user;");
-
-constexpr std::uint64_t sleeping = 1, running = 0, dead = 16;
-
-std::uint64_t pair(std::int32_t first, std::int32_t second)
-{
-	return static_cast<std::uint32_t>(first) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(second)) << 32;
-}
-
-struct History {
-	std::vector<samples::StreamWriter> streams;
-	History() { streams.reserve(2); } // references stay
-
-	samples::StreamWriter &cpu(std::uint32_t number)
-	{
-		while (streams.size() <= number) {
-			streams.emplace_back(static_cast<std::uint32_t>(streams.size()), 0);
-			streams.back().open(0);
-		}
-		return streams[number];
-	}
-	void switches(std::uint32_t on, std::uint64_t time, std::int32_t prev, std::uint64_t state, std::int32_t next)
-	{
-		cpu(on).post(time, EDC_ID_SCHED_SWITCH, static_cast<unsigned>(state), {pair(prev, next)});
-	}
-	void wakes(std::uint32_t on, std::uint64_t time, std::int32_t tid)
-	{
-		cpu(on).post(time, EDC_ID_SCHED_WAKING, 0, {pair(tid, 120)});
-	}
-	void posts(std::uint32_t on, std::uint64_t time, unsigned id, unsigned arg = 0) { cpu(on).post(time, id, arg); }
-	void fault(std::uint32_t on, std::uint64_t time) { cpu(on).post(time, EDC_ID_PAGE_FAULT_USER, 6, {0x1000}); }
-	// What the recorder says of a thread at the start.
-	void lists(std::uint64_t time, std::int32_t tid, std::uint64_t state, std::uint32_t call, std::uint32_t flags)
-	{
-		if (!std::exchange(has_list, true))
-			list.open(0);
-		list.post(time, EDC_ID_THREAD_STATE, static_cast<unsigned>(state),
-			  {pair(tid, tid), pair(1, 0), static_cast<std::uint64_t>(flags) << 32 | call});
-	}
-	std::vector<samples::StreamWriter> &all()
-	{
-		if (std::exchange(has_list, false))
-			streams.push_back(list);
-		return streams;
-	}
-
-	samples::StreamWriter list{EDC_CPU_UNKNOWN, 0};
-	bool has_list = false;
-};
 
 struct Recorder : analyze::Observer {
 	std::vector<std::string> told;
@@ -113,19 +47,6 @@ struct Folded {
 	{
 		machine.add(recorder);
 		fold(trace, machine);
-	}
-	static analyze::RecordingInfo make_info(std::uint64_t begin, std::uint64_t end, bool complete, bool filtering)
-	{
-		analyze::RecordingInfo info;
-		info.filter_command = filtering;
-		info.present = true;
-		info.complete = complete;
-		info.start_time = begin;
-		if (complete)
-			info.end_time = end;
-		info.programs = {"sys_enter",    "sys_exit",          "page_fault_user", "minor_fault",
-				 "sched_switch", "irq_handler_entry", "softirq_entry"};
-		return info;
 	}
 	const analyze::Thread &thread(std::int32_t tid) const
 	{
@@ -432,37 +353,9 @@ TEST_CASE("machine: a whole process, or one thread of it, moves to another cgrou
 TEST_CASE("machine: whatever the tokens say, a CPU's times are its window")
 {
 	std::mt19937 random(4711);
-	const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
 	for (int round = 0; round < 300; ++round) {
-		History history;
-		history.cpu(1);
-		std::uint64_t time = 0, discarded = 0;
-		for (int i = 0; i < 150; ++i) {
-			time += below(40);
-			const std::uint32_t on = below(2);
-			switch (below(8)) {
-			case 0:
-				history.switches(on, time, static_cast<std::int32_t>(below(4)), below(2),
-						 static_cast<std::int32_t>(below(4)));
-				break;
-			case 1:
-				history.wakes(on, time, static_cast<std::int32_t>(below(5)));
-				break;
-			case 2:
-				history.fault(on, time);
-				break;
-			case 3:
-				if (below(8) == 0)
-					history.cpu(on).open(time, discarded += 5);
-				break;
-			default:
-				const unsigned ids[] = {EDC_ID_SYS_ENTER,        EDC_ID_SYS_EXIT,
-							EDC_ID_MINOR_FAULT,      EDC_ID_IRQ_HANDLER_ENTRY,
-							EDC_ID_IRQ_HANDLER_EXIT, EDC_ID_SOFTIRQ_ENTRY,
-							EDC_ID_SOFTIRQ_EXIT};
-				history.posts(on, time, ids[below(7)], below(3));
-			}
-		}
+		std::uint64_t time = 0;
+		History history = random_history(random, time);
 		const std::uint64_t end = time + 10;
 		Folded folded(history, 5, end, round % 3 != 0);
 		for (const analyze::Cpu &cpu : folded.machine.cpus()) {

@@ -75,9 +75,9 @@ struct History {
 };
 
 struct Folded {
-	explicit Folded(trace::Trace all, Label by = Label::process)
-	    : info(make_info()), trace(std::move(all)), machine(trace, info),
-	      tracker(trace, {by == Label::argument, nullptr}),
+	explicit Folded(trace::Trace all, Label by = Label::process, analyze::Scope scope = {})
+	    : info(make_info()), trace(std::move(all)), machine(trace, info, std::move(scope)),
+	      tracker(trace, machine, {by == Label::argument, nullptr}),
 	      totals({activities::Source::program, {Label::activity, by}}, machine, tracker)
 	{
 		tracker.add(totals);
@@ -86,8 +86,9 @@ struct Folded {
 		tracker.finish();
 		rows = totals.rows();
 	}
-	explicit Folded(History &history, Label by = Label::process, const std::string &description = events)
-	    : Folded(samples::trace(history.streams, description), by)
+	explicit Folded(History &history, Label by = Label::process, const std::string &description = events,
+			analyze::Scope scope = {})
+	    : Folded(samples::trace(history.streams, description), by, std::move(scope))
 	{
 	}
 	static analyze::RecordingInfo make_info()
@@ -145,6 +146,36 @@ TEST_CASE("activities: activities inside of another are not in its exclusive tim
 	CHECK(folded.row("b").max == 30);
 	CHECK(folded.unpaired() == Counts(0, 0));
 	CHECK(report::unpaired_text(folded.totals).empty());
+}
+
+TEST_CASE("activities: the window in which one ends has all of it")
+{
+	History history;
+	history.switches(90, 0, 0, 7);
+	history.posts(100, a_begin);
+	history.posts(110, b_begin);
+	history.posts(130, b_end);
+	history.switches(140, 7, 1, 0);
+	history.wakes(180, 7);
+	history.switches(190, 0, 0, 7);
+	history.posts(200, a_end);
+	history.posts(210, b_end); // ends nothing
+	history.posts(220, a_begin);
+	const auto in_window = [&](std::uint64_t from, std::uint64_t to) {
+		return Folded(history, Label::process, events, {{from, to}, {}, {}});
+	};
+	const Folded first = in_window(0, 119), second = in_window(120, 199), third = in_window(200, ~0ull);
+	CHECK(first.rows.empty());
+	CHECK(first.unpaired() == Counts(0, 0));
+	CHECK(second.rows.size() == 1);
+	CHECK(second.row("b").total.ticks == 20);
+	CHECK(third.rows.size() == 1);
+	CHECK(third.row("a").total.ticks == 100);
+	CHECK(third.row("a").total.blocked == 40);
+	CHECK(third.row("a").total.waiting == 10);
+	CHECK(third.row("a").total.cpu == 50);
+	CHECK(third.row("a").exclusive == 80);
+	CHECK(third.unpaired() == Counts(1, 1));
 }
 
 TEST_CASE("activities: what recurs is counted each time, its total is that of the outermost")

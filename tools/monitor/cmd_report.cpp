@@ -229,7 +229,7 @@ activities::Grouping grouping_of(const ReportArguments &arguments)
 void add_totals(Folds &folds, const ReportArguments &arguments, const trace::Trace &trace, analyze::Machine &machine)
 {
 	folds.tracker = std::make_unique<activities::Tracker>(
-	    trace, activities::Tracker::Options{arguments.by == "argument", folds.counters.get()});
+	    trace, machine, activities::Tracker::Options{arguments.by == "argument", folds.counters.get()});
 	if (arguments.is(What::activities) && folds.tracker->names().empty())
 		throw Error("this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
 	folds.totals =

@@ -203,7 +203,7 @@ std::unordered_set<const Thread *> Totals::that_ran() const
 {
 	std::unordered_set<const Thread *> ran;
 	for (const Thread &thread : machine_.threads())
-		if (thread.usage.cpu() != 0)
+		if (thread.so_far.cpu != 0)
 			ran.insert({&thread, &machine_.leader(thread)});
 	return ran;
 }

@@ -19,7 +19,7 @@ constexpr const char *merged_streams[] = {"user_merged", "user_shared"};
 
 Span now(const Thread &thread, std::uint64_t time)
 {
-	return {time, thread.usage.cpu(), thread.usage.waiting, thread.usage.blocked};
+	return {time, thread.so_far.cpu, thread.so_far.waiting, thread.so_far.blocked};
 }
 
 // What a thread used between two moments. The fold may learn late which thread ran: then a part includes time from
@@ -51,8 +51,9 @@ Span &Span::operator+=(const Span &other)
 	return *this;
 }
 
-Tracker::Tracker(const trace::Trace &trace, Options options)
-    : options_(options), roles_(trace.description().classes().size()), in_gap_(trace.streams().size())
+Tracker::Tracker(const trace::Trace &trace, const analyze::Machine &machine, Options options)
+    : machine_(machine), options_(options), roles_(trace.description().classes().size()),
+      in_gap_(trace.streams().size())
 {
 	for (const auto &stream : trace.streams())
 		merged_.push_back(std::ranges::any_of(
@@ -194,7 +195,7 @@ void Tracker::begin(const Role &role, Stack &stack, const Thread &thread, const 
 {
 	if (stack.too_deep || stack.frames.size() >= max_depth || frames_ >= max_open) {
 		++stack.too_deep;
-		++unpaired_.begins;
+		unpaired_.begins += machine_.is_counting();
 		return;
 	}
 	Frame &frame = stack.frames.emplace_back();
@@ -212,11 +213,11 @@ void Tracker::end(const Role &role, Stack &stack, const Thread &thread, std::uin
 	const auto is_its_begin = [&](const Frame &frame) { return frame.activity == role.activity; };
 	if (stack.too_deep) {
 		--stack.too_deep;
-		++unpaired_.ends;
+		unpaired_.ends += machine_.is_counting();
 		return;
 	}
 	if (std::ranges::none_of(stack.frames, is_its_begin)) {
-		++unpaired_.ends;
+		unpaired_.ends += machine_.is_counting();
 		return;
 	}
 	while (!is_its_begin(stack.frames.back()))
@@ -240,6 +241,8 @@ void Tracker::pass_on(Stack &stack, const Thread &thread, std::uint64_t time)
 	activity.is_nested = outer != nullptr;
 	if (outer) // it includes this time, if it ends
 		outer->nested += activity.span;
+	if (!machine_.is_counting())
+		return;
 	analyze::CounterSums counted;
 	std::vector<std::uint64_t> at_boundaries;
 	if (options_.counters && !outer) {
@@ -273,12 +276,12 @@ std::vector<std::uint64_t> Tracker::counted_between(const std::vector<std::uint6
 void Tracker::forget_top(Stack &stack, const Thread &thread)
 {
 	const Frame &frame = stack.frames.back();
-	++unpaired_.begins;
+	unpaired_.begins += machine_.is_counting();
 	if (stack.frames.size() > 1)
 		stack.frames[stack.frames.size() - 2].inside += frame.inside;
 	if (Frame *const outer = around(stack)) {
 		outer->nested += frame.nested;
-	} else if (frame.nested.ticks) {
+	} else if (frame.nested.ticks && machine_.is_counting()) {
 		Finished inner{Source::program, thread, 0, 0, frame.activity};
 		inner.span = frame.nested;
 		inner.argument = &frame.argument;

@@ -8,7 +8,7 @@
 // open form a stack, and what the scheduler's tokens say about the thread in that time is passed on with them.
 //
 // Nothing is guessed: a begin or an end without a partner is only counted. Classes and events are untrusted: depth and
-// the number of open activities are bounded. One thread.
+// the number of open activities are bounded. An activity belongs to the machine's window if it ends there. One thread.
 // Invariant: a frame is on the stack of the thread that began it; the parts of a Span never exceed its ticks.
 #pragma once
 
@@ -84,8 +84,8 @@ public:
 		const analyze::CounterFold *counters = nullptr;
 	};
 
-	Tracker(const trace::Trace &trace, Options options);
-	explicit Tracker(const trace::Trace &trace) : Tracker(trace, Options()) {}
+	Tracker(const trace::Trace &trace, const analyze::Machine &machine, Options options);
+	Tracker(const trace::Trace &trace, const analyze::Machine &machine) : Tracker(trace, machine, Options()) {}
 
 	void add(activities::Observer &observer) { observers_.push_back(&observer); }
 
@@ -145,6 +145,7 @@ private:
 	void forget_owner(std::uint32_t owner);
 	void forget_all();
 
+	const analyze::Machine &machine_;
 	Options options_;
 	std::vector<activities::Observer *> observers_;
 	std::vector<std::string> names_;

@@ -13,6 +13,7 @@ add_library(
   analyze/kernel_totals.cpp
   analyze/machine.cpp
   analyze/machine_states.cpp
+  analyze/machine_time.cpp
   analyze/measure.cpp
   analyze/probe_cost.cpp
   analyze/recording_info.cpp

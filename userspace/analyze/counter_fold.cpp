@@ -72,9 +72,9 @@ CounterFold::Reading CounterFold::reading_of(const CounterReading &reading)
 }
 
 CounterFold::CounterFold(const trace::Description &description, const CountersInfo &info, std::uint64_t begin,
-			 std::uint64_t every_ticks)
+			 std::uint64_t every_ticks, Scope scope)
     : info_(info), clock_(description.clock), classes_(description.classes().size()), begin_(begin),
-      every_ticks_(every_ticks)
+      every_ticks_(every_ticks), scope_(std::move(scope)), outside_{{}, {}, none()}
 {
 	for (unsigned set = 0; set < info_.sets.size(); ++set)
 		for (const auto &cls : description.classes())
@@ -110,22 +110,31 @@ CounterSums CounterFold::none() const
 	return sums;
 }
 
+// find(part): the sums there, or null.
+template <class Find> CounterSums CounterFold::up_to_now(Find &&find) const
+{
+	CounterSums sums = none();
+	if (const CounterSums *outside = find(outside_))
+		sums += *outside;
+	if (const CounterSums *within = parts_.empty() ? nullptr : find(parts_.rbegin()->second))
+		sums += *within;
+	return sums;
+}
+
 CounterSums CounterFold::so_far(const Thread &thread) const
 {
-	if (parts_.empty())
-		return none();
-	const auto &threads = parts_.rbegin()->second.threads;
-	const auto found = threads.find(&thread);
-	return found == threads.end() ? none() : found->second;
+	return up_to_now([&](const CounterPart &part) {
+		const auto found = part.threads.find(&thread);
+		return found == part.threads.end() ? nullptr : &found->second;
+	});
 }
 
 CounterSums CounterFold::so_far(std::uint32_t cpu) const
 {
-	if (parts_.empty())
-		return none();
-	const auto &cpus = parts_.rbegin()->second.cpus;
-	const auto found = cpus.find(cpu);
-	return found == cpus.end() ? none() : found->second;
+	return up_to_now([&](const CounterPart &part) {
+		const auto found = part.cpus.find(cpu);
+		return found == part.cpus.end() ? nullptr : &found->second;
+	});
 }
 
 void CounterFold::describe(const trace::EventClass &cls, unsigned set, bool scaled)
@@ -151,8 +160,10 @@ CounterFold::Reading *CounterFold::last(std::uint64_t cpu, std::uint64_t set)
 }
 
 // The part that a reading belongs to; the reading covers the time since the previous one.
-CounterPart &CounterFold::part_at(std::uint64_t since, std::uint64_t time)
+CounterPart &CounterFold::part_at(const Cpu &cpu, std::uint64_t since, std::uint64_t time)
 {
+	if (!scope_.includes(time, cpu.number))
+		return outside_;
 	reaching_back_ += part_of(since) != part_of(time);
 	return parts_.try_emplace(part_of(time), CounterPart{{}, {}, none()}).first->second;
 }
@@ -179,7 +190,7 @@ void CounterFold::take_ratios(const Cpu &cpu, const trace::Event &event)
 	const std::uint64_t before = std::exchange(ratio_time_[cpu.number], event.time);
 	if (before == 0)
 		return; // it covers time from a moment that has no token
-	CounterPart &part = part_at(before, event.time);
+	CounterPart &part = part_at(cpu, before, event.time);
 	CounterSums &sums = sums_of(part, cpu, before);
 	CounterSums now = none();
 	now.ratio_ticks = event.time - before;
@@ -235,7 +246,7 @@ void CounterFold::take(const Cpu &cpu, unsigned set, Reading &&now)
 		return;
 	now.until = before->until;
 	if (before->known && before->values.size() == info.count) {
-		CounterPart &part = part_at(before->time, now.time);
+		CounterPart &part = part_at(cpu, before->time, now.time);
 		CounterSums &sums = sums_of(part, cpu, before->time);
 		add(sums, set, *before, now);
 		add(part.cpus.at(cpu.number), set, *before, now);

@@ -14,6 +14,7 @@
 
 #include "counters_info.h"
 #include "machine.h"
+#include "scope.h"
 
 namespace monitor::analyze {
 
@@ -49,9 +50,9 @@ struct CounterPart {
 class CounterFold : public Observer {
 public:
 	// `every_ticks`: the length of a part; 0: one part. What a reading reports belongs to the part in which it was
-	// made.
+	// made, and to no part if that moment is outside of the scope.
 	CounterFold(const trace::Description &description, const CountersInfo &info, std::uint64_t begin = 0,
-		    std::uint64_t every_ticks = 0);
+		    std::uint64_t every_ticks = 0, Scope scope = {});
 
 	void counters(const Cpu &cpu, const trace::Event &event) override;
 	// After Machine::finish(): adds what was counted from the last tokens to the readings at the end.
@@ -61,7 +62,7 @@ public:
 	// By number: part i starts at begin + i * every_ticks. Parts without a reading are missing.
 	const std::map<std::uint64_t, CounterPart> &parts() const { return parts_; }
 	CounterSums none() const;
-	// Of a thread or CPU, up to its last reading; only of the part being read.
+	// Of a thread or CPU, up to its last reading, wherever the scope is; only of the part being read.
 	CounterSums so_far(const Thread &thread) const;
 	CounterSums so_far(std::uint32_t cpu) const;
 	// Readings that also cover earlier parts.
@@ -89,10 +90,11 @@ private:
 
 	static Reading reading_of(const CounterReading &reading);
 	std::uint64_t part_of(std::uint64_t time) const;
+	template <class Find> CounterSums up_to_now(Find &&find) const;
 	void describe(const trace::EventClass &cls, unsigned set, bool scaled);
 	void take_ratios(const Cpu &cpu, const trace::Event &event);
 	CounterSums &sums_of(CounterPart &part, const Cpu &cpu, std::uint64_t since);
-	CounterPart &part_at(std::uint64_t since, std::uint64_t time);
+	CounterPart &part_at(const Cpu &cpu, std::uint64_t since, std::uint64_t time);
 	Reading *last(std::uint64_t cpu, std::uint64_t set);
 	void take(const Cpu &cpu, unsigned set, Reading &&now);
 	void take_end(const Cpu &cpu, unsigned set);
@@ -107,6 +109,8 @@ private:
 	std::vector<std::vector<Reading>> last_; // by CPU and set
 	std::uint64_t begin_, every_ticks_;
 	std::map<std::uint64_t, CounterPart> parts_;
+	Scope scope_;
+	CounterPart outside_; // of the scope
 	std::uint64_t contradictions_ = 0, reaching_back_ = 0;
 };
 

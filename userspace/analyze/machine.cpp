@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "base/error.h"
 
@@ -14,9 +15,11 @@ constexpr std::int32_t kthreadd = 2;
 
 } // namespace
 
-Machine::Machine(const trace::Trace &trace, const RecordingInfo &info)
-    : kinds_(trace.description()), begin_(window_of(trace, info).from), end_(window_of(trace, info).to),
-      command_pid_(info.command_pid), filtering_(info.filtering()), complete_(info.complete)
+Machine::Machine(const trace::Trace &trace, const RecordingInfo &info, Scope scope)
+    : kinds_(trace.description()), scope_(std::move(scope)), first_(window_of(trace, info).from),
+      last_(window_of(trace, info).to), begin_(std::max(first_, std::min(scope_.range.from, last_))),
+      end_(scope_.range.to < last_ ? std::max(begin_, scope_.range.to + 1) : last_), command_pid_(info.command_pid),
+      filtering_(info.filtering()), complete_(info.complete)
 {
 	if (trace.machines().size() > 1)
 		throw Error("these are several recordings, or recordings of several machines: what ran when can be "
@@ -59,7 +62,8 @@ Cpu &Machine::cpu(std::uint32_t number)
 	while (cpus_.size() <= number) {
 		Cpu added;
 		added.number = static_cast<std::uint32_t>(cpus_.size());
-		added.accounted = begin_;
+		added.accounted = first_;
+		added.selected = scope_.includes_cpu(added.number);
 		cpus_.push_back(added);
 		idle_.push_back(nullptr);
 	}
@@ -89,6 +93,7 @@ Thread &Machine::fresh(std::int32_t tid)
 	Thread &thread = threads_.emplace_back();
 	thread.tid = thread.tgid = tid;
 	thread.filtered = filtering_;
+	thread.selected = scope_.includes_thread(threads_.size() - 1);
 	by_tid_[place] = &thread;
 	return thread;
 }
@@ -100,6 +105,7 @@ Thread &Machine::idle(Cpu &cpu)
 		thread = &threads_.emplace_back();
 		thread->name = "idle";
 		thread->is_kernel = true;
+		thread->selected = scope_.includes_thread(threads_.size() - 1);
 		thread->cpu = cpu.number;
 	}
 	return *thread;
@@ -147,59 +153,6 @@ void Machine::forget_ring(Thread &thread) const
 	thread.syscall_known = false;
 }
 
-Mode Machine::mode_of(const Thread &thread) const
-{
-	if (thread.hidden)
-		return Mode::unknown;
-	if (thread.filtered && !thread.is_kernel)
-		return Mode::unattributed; // only its switches have tokens
-	switch (thread.ring) {
-	case Ring::user:
-		return user_bracketed_ ? Mode::user : Mode::unattributed;
-	case Ring::system_call:
-	case Ring::kernel: // a user thread leaves the kernel through the exit of a system call
-		return calls_bracketed_ || thread.is_kernel ? Mode::kernel : Mode::unattributed;
-	case Ring::fault:
-		return Mode::kernel; // provisional: fault_ticks moves it if no completion follows
-	case Ring::unknown:
-		break;
-	}
-	return thread.is_kernel ? Mode::kernel : user_bracketed_ ? Mode::unknown : Mode::unattributed;
-}
-
-void Machine::account(Cpu &cpu, std::uint64_t time)
-{
-	time = std::min(time, end_);
-	if (time <= cpu.accounted)
-		return;
-	std::uint64_t ticks = time - cpu.accounted;
-	if (cpu.gap_until > cpu.accounted) {
-		const std::uint64_t lost = std::min(time, cpu.gap_until) - cpu.accounted;
-		cpu.usage[Mode::unknown] += lost;
-		ticks -= lost;
-	}
-	cpu.accounted = time;
-	if (!cpu.current) {
-		cpu.before_first += ticks;
-		return;
-	}
-	Thread &thread = *cpu.current;
-	Mode mode = mode_of(thread);
-	if (!cpu.interrupts.empty())
-		mode = kinds_.is_softirq(cpu.interrupts.back() >> 16) ? Mode::softirq : Mode::irq;
-	else if (thread.ring == Ring::fault)
-		cpu.fault_ticks += ticks;
-	if (thread.tid == 0 && mode == Mode::kernel) {
-		cpu.idle += ticks;
-		return;
-	}
-	if (!thread.hidden) // another thread may have taken the CPU from it unseen
-		thread.usage[mode] += ticks;
-	cpu.usage[mode] += ticks;
-	if (mode == Mode::user)
-		cpu.user_ticks += ticks;
-}
-
 namespace {
 
 bool is_of_running_thread(Kind kind)
@@ -221,6 +174,7 @@ void Machine::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint
 	if (stream.is_recorder())
 		return;
 	if (stream.is_user()) {
+		is_counting_ = scope_.includes_time(from);
 		for (Observer *observer : observers_)
 			observer->user_gap(stream, static_cast<std::uint32_t>(writers_[stream.index].process));
 		return;
@@ -259,11 +213,12 @@ void Machine::event(const trace::Event &event)
 	const EventKind &kind = kinds_[*event.cls];
 	if (event.stream->is_user())
 		return on_user(kind, event);
-	if (event.stream->is_recorder() || !in_window(event.time)) {
+	if (event.stream->is_recorder() || !is_followed(event.time)) {
 		identity(kind, event);
 		return;
 	}
 	Cpu &cpu = this->cpu(event.cpu());
+	is_counting_ = cpu.selected && scope_.includes_time(event.time);
 	account(cpu, event.time);
 	// The switch away from a hidden thread is hidden too.
 	const bool hidden = cpu.current && cpu.current->hidden;
@@ -298,7 +253,7 @@ void Machine::event(const trace::Event &event)
 	case Kind::sample:
 		return on_sample(kind, event, cpu);
 	case Kind::sched_migrate_task:
-		++get(kind.field[0].get<std::int32_t>(event)).usage.migrations;
+		get(kind.field[0].get<std::int32_t>(event)).usage.migrations += is_counting_;
 		return;
 	default:
 		identity(kind, event);
@@ -319,14 +274,17 @@ void Machine::on_user(const EventKind &kind, const trace::Event &event)
 	Thread &thread = get(writer.tid);
 	if (thread.name.empty() && thread.tgid == thread.tid)
 		thread.tgid = writer.process;
-	if (!in_window(event.time))
+	if (!is_followed(event.time))
 		return;
-	account(cpu(event.stream->has_cpu() ? event.cpu() : thread.cpu), event.time);
-	for (Observer *observer : observers_)
-		observer->user_event(thread, event);
+	Cpu &cpu = this->cpu(event.stream->has_cpu() ? event.cpu() : thread.cpu);
+	account(cpu, event.time);
+	is_counting_ = cpu.selected && scope_.includes_time(event.time);
+	if (thread.selected)
+		for (Observer *observer : observers_)
+			observer->user_event(thread, event);
 }
 
-// Tokens that name threads apply inside and outside the window.
+// Tokens that name threads apply also while not all probes were attached.
 void Machine::identity(const EventKind &kind, const trace::Event &event)
 {
 	switch (kind.kind) {
@@ -366,7 +324,7 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.epoch = epoch_;
 	thread.ring = Ring::kernel; // until it first returns to user mode
 	thread.state = State::runnable;
-	thread.since = std::max(event.time, begin_);
+	thread.since = std::max(event.time, first_);
 }
 
 void Machine::on_cgroup(const EventKind &kind, const trace::Event &event)
@@ -432,16 +390,17 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 	const auto state = kind.field[0].get<std::uint32_t>(event);
 	const auto syscall = kind.field[5].get<std::uint32_t>(event);
 	thread.ring = thread.is_kernel ? Ring::kernel : Ring::unknown;
-	thread.since = begin_;
+	thread.since = first_;
 	if (flags & EDC_THREAD_RUNNING) {
 		Cpu &cpu = this->cpu(kind.field[4].get<std::uint32_t>(event));
 		if (cpu.current || cpu.gap_until > event.time)
 			return; // a switch has already said so, or the loss that this is in has outdated it
 		account(cpu, event.time);
 		thread.state = State::running;
-		thread.usage[Mode::unknown] += cpu.before_first;
-		cpu.usage[Mode::unknown] += cpu.before_first;
-		cpu.before_first = 0;
+		ran(thread, cpu, Mode::unknown, cpu.before_first);
+		cpu.usage[Mode::unknown] += cpu.before_first.within;
+		cpu.before_first = {};
+		cpu.user_ticks = {};
 		cpu.current = &thread;
 		cpu.current_listed = true;
 		return;
@@ -450,27 +409,6 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 	if (!thread.is_kernel && syscall != EDC_NO_SYSCALL && thread.state == State::blocked) {
 		thread.ring = Ring::system_call;
 		thread.syscall = syscall;
-	}
-}
-
-void Machine::finish()
-{
-	for (Cpu &cpu : cpus_) {
-		if (complete_) {
-			account(cpu, end_);
-		} else if (cpu.accounted < end_) { // killed: what followed its last token was not written
-			cpu.usage[Mode::unknown] += end_ - cpu.accounted;
-			cpu.accounted = end_;
-		}
-		cpu.usage[Mode::unknown] += cpu.before_first;
-	}
-	for (Thread &thread : threads_) {
-		if (!known(thread) || thread.since > end_)
-			continue;
-		if (thread.state == State::runnable)
-			thread.usage.waiting += end_ - thread.since;
-		else if (thread.state == State::blocked)
-			end_blocked(thread, end_, {});
 	}
 }
 

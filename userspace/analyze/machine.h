@@ -7,7 +7,8 @@
 //
 // The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens say what ran: a loss makes
 // every state unknown until a token determines it; kernel time without brackets is unattributed, never user time.
-// Only times within the window are counted: from when all probes were attached to the last moment they all were.
+// States are followed while all probes were attached. Counted are times within the window: that part of it which the
+// scope (scope.h) includes.
 // Invariant: the sum of a CPU's times is its window; one thread feeds it, in time order.
 #pragma once
 
@@ -18,6 +19,7 @@
 
 #include "event_kinds.h"
 #include "recording_info.h"
+#include "scope.h"
 #include "thread.h"
 #include "trace/merge.h"
 #include "trace/trace.h"
@@ -45,6 +47,8 @@ struct Sample {
 	std::uint32_t doing = 0; // EDC_DOING_*
 };
 
+// Gets finished intervals and samples that the scope includes. Readings of counters and user events, which others may
+// complete, it gets at all times, user events only of selected threads: see Machine::is_counting().
 class Observer {
 public:
 	virtual ~Observer() = default;
@@ -70,7 +74,7 @@ public:
 
 class Machine {
 public:
-	Machine(const trace::Trace &trace, const RecordingInfo &info);
+	Machine(const trace::Trace &trace, const RecordingInfo &info, Scope scope = {});
 
 	void add(Observer &observer) { observers_.push_back(&observer); }
 
@@ -83,6 +87,12 @@ public:
 	const EventKinds &kinds() const { return kinds_; }
 	std::uint64_t window_begin() const { return begin_; }
 	std::uint64_t window_end() const { return end_; }
+	const Scope &scope() const { return scope_; }
+	// The window is all of the time in which all probes were attached.
+	bool is_whole() const { return begin_ == first_ && end_ == last_; }
+	// The scope includes the time and the CPU of the event being folded, or, after the last one, the recording's
+	// end.
+	bool is_counting() const { return is_counting_; }
 	std::uint64_t tokens() const { return tokens_; } // without the recorder's own
 	std::uint64_t gaps() const { return gaps_; }
 	std::uint64_t hidden_threads() const;
@@ -107,8 +117,11 @@ private:
 	void end_streams(std::uint64_t time);
 	void take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const;
 	void account(Cpu &cpu, std::uint64_t time);
+	Ticks ticks(std::uint64_t from, std::uint64_t to) const;
+	static void ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks);
+	void waited(Thread &thread, std::uint64_t from, std::uint64_t to) const;
 	Mode mode_of(const Thread &thread) const;
-	bool in_window(std::uint64_t time) const { return time >= begin_ && time <= end_; }
+	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }
 	void contradict(Contradiction what, std::uint64_t time, const Cpu &cpu, const Thread &thread);
 
 	void identity(const EventKind &kind, const trace::Event &event);
@@ -146,7 +159,11 @@ private:
 		std::int32_t process = -1;
 	};
 	std::vector<Writer> writers_; // of user streams, by stream index
-	std::uint64_t begin_ = 0, end_ = 0, tokens_ = 0, gaps_ = 0, cgroup_moves_ = 0;
+	Scope scope_;
+	std::uint64_t first_ = 0, last_ = 0; // all probes were attached
+	std::uint64_t begin_ = 0, end_ = 0;  // of the window
+	bool is_counting_ = false;
+	std::uint64_t tokens_ = 0, gaps_ = 0, cgroup_moves_ = 0;
 	struct StreamEnd {
 		std::uint64_t time;
 		std::uint32_t cpu;

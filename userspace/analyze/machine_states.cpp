@@ -14,8 +14,10 @@ constexpr std::uint32_t state_zombie = 0x20;
 // to user mode is unknown.
 void fault_never_completed(Thread &thread, Cpu &cpu)
 {
-	thread.usage[Mode::kernel] -= std::min(cpu.fault_ticks, thread.usage[Mode::kernel]);
-	thread.usage[Mode::unattributed] += cpu.fault_ticks;
+	if (cpu.selected) {
+		thread.usage[Mode::kernel] -= std::min(cpu.fault_ticks, thread.usage[Mode::kernel]);
+		thread.usage[Mode::unattributed] += cpu.fault_ticks;
+	}
 	cpu.usage[Mode::kernel] -= std::min(cpu.fault_ticks, cpu.usage[Mode::kernel]);
 	cpu.usage[Mode::unattributed] += cpu.fault_ticks;
 	cpu.fault_ticks = 0;
@@ -29,26 +31,16 @@ bool may_have_exchanged(const Thread &ran, const Thread &left)
 
 } // namespace
 
-// The kernel's path from the last exit to user mode, and from there to this entry's token, is outside all brackets: it
-// is not user time.
-void Machine::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const
-{
-	const std::uint64_t edge = std::min({edge_ticks, cpu.user_ticks, thread.usage[Mode::user]});
-	for (Usage *usage : {&thread.usage, &cpu.usage}) {
-		(*usage)[Mode::user] -= edge;
-		(*usage)[Mode::unattributed] += edge;
-	}
-	cpu.user_ticks = 0;
-}
-
 // The first token since the start or a loss that says which thread has been running here.
 void Machine::on_found(Thread &thread, Cpu &cpu)
 {
 	renew(thread);
 	forget_ring(thread); // its tokens until now could not be attributed to it
-	thread.usage[Mode::unknown] += thread.tid == 0 ? 0 : cpu.before_first;
-	(thread.tid == 0 ? cpu.idle : cpu.usage[Mode::unknown]) += cpu.before_first;
-	cpu.before_first = 0;
+	if (thread.tid != 0)
+		ran(thread, cpu, Mode::unknown, cpu.before_first);
+	(thread.tid == 0 ? cpu.idle : cpu.usage[Mode::unknown]) += cpu.before_first.within;
+	cpu.before_first = {};
+	cpu.user_ticks = {};
 	thread.state = State::running;
 	thread.cpu = cpu.number;
 	cpu.current = &thread;
@@ -94,12 +86,14 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 		exchange_numbers(*cpu.current, prev);
 	else if (cpu.current != &prev && !cpu.current_listed)
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *cpu.current);
+	if (cpu.current != &prev)
+		cpu.fault_ticks = 0; // they are not of this thread
 	if (!cpu.interrupts.empty() && cpu.interrupts_known && complete_)
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, prev);
 	cpu.interrupts.clear();
 	cpu.interrupts_known = true;
 	cpu.current_listed = false;
-	cpu.user_ticks = 0;
+	cpu.user_ticks = {};
 	switch_out(prev, state, event.time, cpu);
 	switch_in(next, cpu, event.time);
 }
@@ -112,6 +106,8 @@ void Machine::on_sample(const EventKind &kind, const trace::Event &event, Cpu &c
 	const Thread *known = cpu.current;
 	if (known && known != &thread && known->tgid != thread.tgid && !known->hidden && !cpu.current_listed)
 		contradict(Contradiction::other_thread_ran, event.time, cpu, *known);
+	if (!is_counting_)
+		return;
 	const Sample sample = {event.time, kind.field[2].get<std::uint64_t>(event),
 			       kind.field[0].get<std::uint32_t>(event)};
 	for (Observer *observer : observers_)
@@ -128,7 +124,7 @@ void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time
 		fault_never_completed(thread, cpu);
 	cpu.fault_ticks = 0;
 	const bool still_runnable = state == 0 || state == EDC_STATE_PREEMPTED;
-	++(still_runnable ? thread.usage.involuntary : thread.usage.voluntary);
+	(still_runnable ? thread.usage.involuntary : thread.usage.voluntary) += is_counting_;
 	thread.out_time = time;
 	thread.since = time;
 	if (state == state_dead || state == state_zombie) {
@@ -150,11 +146,11 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 		thread.hidden = true;
 	renew(thread);
 	if (thread.state == State::runnable) {
-		thread.usage.waiting += time - std::max(thread.since, begin_);
+		waited(thread, std::max(thread.since, first_), time);
 	} else if (thread.state == State::blocked && thread.early_waking) {
 		// Woken while going to sleep: the waking's token is older than the switch's, and the thread did not
 		// sleep.
-		thread.usage.waiting += time - thread.out_time;
+		waited(thread, thread.out_time, time);
 	}
 	thread.early_waking = 0;
 	thread.state = State::running;
@@ -175,16 +171,6 @@ Waker Machine::waker_on(const Cpu &cpu) const
 		waker.number = cpu.interrupts.back() & 0xffff;
 	}
 	return waker;
-}
-
-void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker)
-{
-	const std::uint64_t from = std::max(thread.since, begin_);
-	if (time <= from)
-		return; // asleep for no time, or outside the window
-	thread.usage.blocked += time - from;
-	for (Observer *observer : observers_)
-		observer->blocked(thread, from, time, waker);
 }
 
 void Machine::on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time)
@@ -243,7 +229,7 @@ void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu
 	thread.syscall = kind.field[0].get<std::uint32_t>(event);
 	thread.syscall_known = true;
 	thread.syscall_since = event.time;
-	++thread.usage.syscalls;
+	thread.usage.syscalls += is_counting_;
 }
 
 void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu)
@@ -252,7 +238,7 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 		return;
 	Thread &thread = *cpu.current;
 	const auto result = kind.field[0].get<std::int64_t>(event);
-	if (thread.ring == Ring::system_call && thread.syscall_known)
+	if (thread.ring == Ring::system_call && thread.syscall_known && is_counting_ && thread.selected)
 		for (Observer *observer : observers_)
 			observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);
 	else if (thread.ring == Ring::user && result >= 0)
@@ -273,7 +259,7 @@ void Machine::on_fault(Kind kind, Cpu &cpu)
 	switch (kind) {
 	case Kind::minor_fault:
 	case Kind::major_fault:
-		++(kind == Kind::minor_fault ? thread.usage.minor_faults : thread.usage.major_faults);
+		(kind == Kind::minor_fault ? thread.usage.minor_faults : thread.usage.major_faults) += is_counting_;
 		if (thread.ring == Ring::fault)
 			thread.ring = Ring::user;
 		cpu.fault_ticks = 0;

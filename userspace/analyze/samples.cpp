@@ -54,6 +54,8 @@ std::vector<SampledProcess> SampleFold::processes() const
 	std::unordered_map<const Thread *, SampledProcess> by_leader;
 	SampledProcess idle;
 	for (const auto &[thread, sampled] : by_thread_) {
+		if (!thread->selected)
+			continue;
 		const Thread &leader = machine_.leader(*thread);
 		SampledProcess &process = thread->tid == 0 ? idle : by_leader[&leader];
 		process.leader = &leader;

@@ -35,10 +35,11 @@ void SegmentFold::counters(const Cpu &cpu, const trace::Event &event)
 {
 	if (event.cls->id != id_)
 		return;
-	++resets_;
+	const bool is_counting = machine_.is_counting() && (!cpu.current || cpu.current->selected);
+	resets_ += is_counting;
 	const std::uint64_t reset = reset_.get<std::uint64_t>(event);
 	if (!cpu.current || reset >= counters_.info().resets.size()) {
-		++unknown_;
+		unknown_ += is_counting;
 		return;
 	}
 	const bool by_cpu = by_ == SegmentBy::cpu;
@@ -49,6 +50,8 @@ void SegmentFold::counters(const Cpu &cpu, const trace::Event &event)
 	if (is_first)
 		return;
 	const Open before = std::exchange(found->second, std::move(now));
+	if (!is_counting)
+		return;
 	if (before.gaps != machine_.gaps()) {
 		++interrupted_;
 		return;

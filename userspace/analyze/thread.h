@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threads and CPUs as the fold sees them: what is known about each, and what it used. Filled by Machine (machine.h),
-// read by reports and checks. Times are ticks of the trace's clock.
+// read by reports and checks. Times are ticks of the trace's clock; a usage is that within the fold's scope (scope.h).
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "monitor/card.h"
+#include "scope.h"
 
 namespace monitor::analyze {
 
@@ -28,6 +29,11 @@ struct Usage {
 	std::uint64_t operator[](Mode mode) const { return ticks[static_cast<std::size_t>(mode)]; }
 	std::uint64_t cpu() const;
 	Usage &operator+=(const Usage &other);
+};
+
+// A thread's times up to now, wherever the scope is.
+struct SoFar {
+	std::uint64_t cpu = 0, waiting = 0, blocked = 0;
 };
 
 enum class State : std::uint8_t { unknown, running, runnable, blocked, dead };
@@ -79,23 +85,26 @@ struct Thread : Doing {
 	bool introduced = false; // it was listed, or its creation was seen
 	bool has_run = false;    // a switch to it was seen
 	bool in_tree = false;    // the recorded command or a descendant
+	bool selected = true;    // by the scope
 	// Where its own tokens put it, and, if it is the leader, where its whole process was moved; the later one
 	// holds.
 	CgroupMove cgroup, process_cgroup;
 	std::uint64_t born = 0; // trace time; 0: before the recording
 	Usage usage;
+	SoFar so_far;
 };
 
 struct Cpu {
 	std::uint32_t number = 0;
 	Thread *current = nullptr;   // null: unknown
 	bool current_listed = false; // from the list of threads at the start, not from a switch
+	bool selected = true;        // by the scope
 	std::uint64_t accounted = 0;
-	std::uint64_t gap_until = 0;    // a loss: everything is unknown until here
-	std::uint64_t fault_ticks = 0;  // of the running thread's fault that has not completed yet
-	std::uint64_t user_ticks = 0;   // since the running thread entered user mode
-	std::uint64_t before_first = 0; // ticks before the running thread is known
-	Usage usage;                    // of all that ran here
+	std::uint64_t gap_until = 0;   // a loss: everything is unknown until here
+	std::uint64_t fault_ticks = 0; // of the running thread's fault that has not completed yet
+	Ticks user_ticks;              // since the running thread entered user mode
+	Ticks before_first;            // before the running thread is known
+	Usage usage;                   // of all that ran here
 	std::uint64_t idle = 0;
 	std::vector<std::uint32_t> interrupts; // nesting, innermost last: kind << 16 | number
 	bool interrupts_known = false; // the nesting is known: a switch happened since the start or the last loss

@@ -33,7 +33,7 @@ void ActivityCursor::filter(int, sqlite3_value **)
 	rows_.clear();
 	pull_.reset();
 	machine_.emplace(context_.trace, context_.info);
-	tracker_.emplace(context_.trace);
+	tracker_.emplace(context_.trace, *machine_);
 	tracker_->add(*this);
 	machine_->add(*tracker_);
 	pull_.emplace(context_.trace, trace::TimeRange{}, [](const trace::Stream &) { return true; });

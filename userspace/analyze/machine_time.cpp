@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// How Machine adds up times: what of them is within the scope, and whose they are. See machine.h for the rules.
+#include <algorithm>
+#include <utility>
+
+#include "machine.h"
+
+namespace monitor::analyze {
+
+Mode Machine::mode_of(const Thread &thread) const
+{
+	if (thread.hidden)
+		return Mode::unknown;
+	if (thread.filtered && !thread.is_kernel)
+		return Mode::unattributed; // only its switches have tokens
+	switch (thread.ring) {
+	case Ring::user:
+		return user_bracketed_ ? Mode::user : Mode::unattributed;
+	case Ring::system_call:
+	case Ring::kernel: // a user thread leaves the kernel through the exit of a system call
+		return calls_bracketed_ || thread.is_kernel ? Mode::kernel : Mode::unattributed;
+	case Ring::fault:
+		return Mode::kernel; // provisional: fault_ticks moves it if no completion follows
+	case Ring::unknown:
+		break;
+	}
+	return thread.is_kernel ? Mode::kernel : user_bracketed_ ? Mode::unknown : Mode::unattributed;
+}
+
+Ticks Machine::ticks(std::uint64_t from, std::uint64_t to) const
+{
+	const std::uint64_t begin = std::clamp(begin_, from, to), end = std::clamp(end_, begin, to);
+	return {begin - from, end - begin, to - end};
+}
+
+void Machine::ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks)
+{
+	thread.usage[mode] += cpu.selected ? ticks.within : 0;
+	thread.so_far.cpu += ticks.all();
+}
+
+void Machine::waited(Thread &thread, std::uint64_t from, std::uint64_t to) const
+{
+	const Ticks waited = ticks(from, std::max(from, to));
+	thread.usage.waiting += waited.within;
+	thread.so_far.waiting += waited.all();
+}
+
+void Machine::account(Cpu &cpu, std::uint64_t time)
+{
+	time = std::min(time, last_);
+	if (time <= cpu.accounted)
+		return;
+	std::uint64_t from = std::exchange(cpu.accounted, time);
+	if (cpu.gap_until > from) {
+		const std::uint64_t until = std::min(time, cpu.gap_until);
+		cpu.usage[Mode::unknown] += ticks(from, until).within;
+		from = until;
+	}
+	const Ticks passed = ticks(from, time);
+	if (!cpu.current) {
+		cpu.before_first += passed;
+		return;
+	}
+	Thread &thread = *cpu.current;
+	Mode mode = mode_of(thread);
+	if (!cpu.interrupts.empty())
+		mode = kinds_.is_softirq(cpu.interrupts.back() >> 16) ? Mode::softirq : Mode::irq;
+	else if (thread.ring == Ring::fault)
+		cpu.fault_ticks += passed.within;
+	if (thread.tid == 0 && mode == Mode::kernel) {
+		cpu.idle += passed.within;
+		return;
+	}
+	if (!thread.hidden) // another thread may have taken the CPU from it unseen
+		ran(thread, cpu, mode, passed);
+	cpu.usage[mode] += passed.within;
+	if (mode == Mode::user)
+		cpu.user_ticks += passed;
+}
+
+// The kernel's path from the last exit to user mode, and from there to this entry's token, is outside all brackets: it
+// is not user time.
+void Machine::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const
+{
+	const std::uint64_t edge = cpu.user_ticks.within_last(edge_ticks);
+	cpu.usage[Mode::user] -= edge;
+	cpu.usage[Mode::unattributed] += edge;
+	if (cpu.selected && thread.usage[Mode::user] >= edge) {
+		thread.usage[Mode::user] -= edge;
+		thread.usage[Mode::unattributed] += edge;
+	}
+	cpu.user_ticks = {};
+}
+
+void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker)
+{
+	const std::uint64_t from = std::max(thread.since, first_);
+	if (time <= from)
+		return; // asleep for no time, or while not all probes were attached
+	const Ticks asleep = ticks(from, time);
+	thread.usage.blocked += asleep.within;
+	thread.so_far.blocked += asleep.all();
+	if (thread.selected && scope_.includes_time(time))
+		for (Observer *observer : observers_)
+			observer->blocked(thread, from, time, waker);
+}
+
+void Machine::finish()
+{
+	is_counting_ = scope_.includes_time(last_);
+	for (Cpu &cpu : cpus_) {
+		if (complete_) {
+			account(cpu, last_);
+		} else if (cpu.accounted < last_) { // killed: what followed its last token was not written
+			cpu.usage[Mode::unknown] += ticks(cpu.accounted, last_).within;
+			cpu.accounted = last_;
+		}
+		cpu.usage[Mode::unknown] += cpu.before_first.within;
+	}
+	for (Thread &thread : threads_) {
+		if (!known(thread) || thread.since > last_)
+			continue;
+		if (thread.state == State::runnable)
+			waited(thread, thread.since, last_);
+		else if (thread.state == State::blocked)
+			end_blocked(thread, last_, {});
+	}
+}
+
+} // namespace monitor::analyze
