@@ -39,6 +39,15 @@ public:
 	std::string thread(std::uint32_t machine, std::int64_t tid) const;
 	// The thread itself if no token gave its process.
 	std::int64_t process(std::uint32_t machine, std::int64_t tid) const;
+	// Calls visit(machine, tid, process, name) for every thread with a name or a process.
+	template <class Visit> void visit(Visit &&visit) const
+	{
+		for (const auto &[person, name] : names_)
+			visit(person.first, person.second, process(person.first, person.second), name);
+		for (const auto &[person, process] : process_)
+			if (!names_.contains(person))
+				visit(person.first, person.second, process, std::string());
+	}
 
 private:
 	using Person = std::pair<std::uint32_t, std::int64_t>;

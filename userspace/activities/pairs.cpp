@@ -140,6 +140,16 @@ void Pairs::merge(const Pairs &later)
 	});
 }
 
+void Pairs::forget_finished()
+{
+	rows_ = {};
+	unpaired_ = {};
+	keys_.erase_if([](const std::string &, OfKey &of_key) {
+		of_key.leading.clear();
+		return false;
+	});
+}
+
 void Pairs::take_leading(const OfKey &theirs, OfKey *mine)
 {
 	for (const Boundary &end : theirs.leading)

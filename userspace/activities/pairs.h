@@ -32,6 +32,8 @@ public:
 	void gap();
 	// `later`: the part that follows in time.
 	void merge(const Pairs &later);
+	// Keeps what is open: what follows is to be measured.
+	void forget_finished();
 
 	const Definition &definition() const { return *definition_; }
 	Rows &rows() { return rows_; }

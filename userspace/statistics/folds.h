@@ -60,6 +60,11 @@ public:
 		for (std::size_t i = 0; i < pairs_.size(); ++i)
 			pairs_[i].merge(later.pairs_[i]);
 	}
+	void forget_finished()
+	{
+		for (activities::Pairs &pairs : pairs_)
+			pairs.forget_finished();
+	}
 	std::vector<activities::Pairs> &all() { return pairs_; }
 
 private:

@@ -50,11 +50,13 @@ RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadField
 	return told;
 }
 
-bool is_one_partition(const trace::Trace &trace, const Question &question)
+std::vector<trace::TimeRange> parts_of(const trace::Trace &trace, const Question &question,
+				       const trace::TimeRange &range)
 {
-	if (asks_for_names(question))
-		return true;
-	return asks_who_runs(question) && trace.is_generic_ctf() && trace::Threads(trace).relies_on_switches();
+	if (asks_for_names(question) ||
+	    (asks_who_runs(question) && trace.is_generic_ctf() && trace::Threads(trace).relies_on_switches()))
+		return {range};
+	return partitions(trace, range, question.partition_bytes);
 }
 
 } // namespace monitor::statistics

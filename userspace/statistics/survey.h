@@ -8,7 +8,9 @@
 // trace of another tracer in which only switches say what runs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "activities/keys.h"
 #include "filter/filter.h"
 #include "partitions.h"
+#include "trace/event_selection.h"
 #include "trace/field_ref.h"
 #include "trace/gap.h"
 
@@ -23,7 +26,10 @@ namespace monitor::statistics {
 
 struct Question {
 	trace::TimeRange range;
+	// What begins from here on may end in the range: the fold gets these events too, and then forget_finished().
+	std::uint64_t lead_from = ~0ull;
 	std::optional<filter::Filter> filter;
+	trace::EventSelection selection;
 	bool needs_threads = false; // of the fold
 	bool needs_names = false;   // of threads, while reading
 	unsigned threads = 1;
@@ -65,7 +71,8 @@ template <class Fold> struct Surveyed {
 
 inline bool asks_who_runs(const Question &question)
 {
-	return question.needs_threads || question.needs_names || (question.filter && question.filter->needs_threads());
+	return question.needs_threads || question.needs_names || question.selection.needs_threads() ||
+	       (question.filter && question.filter->needs_threads());
 }
 
 inline bool asks_for_names(const Question &question)
@@ -73,8 +80,9 @@ inline bool asks_for_names(const Question &question)
 	return question.needs_names || (question.filter && question.filter->needs_names());
 }
 
-// Whether partitions would give a different result from one pass.
-bool is_one_partition(const trace::Trace &trace, const Question &question);
+// Parts of `range`, read one by one; a single one where parts would give a different result.
+std::vector<trace::TimeRange> parts_of(const trace::Trace &trace, const Question &question,
+				       const trace::TimeRange &range);
 
 template <class Fold>
 void survey_partition(const trace::Trace &trace, const Question &question, const ThreadFields &thread_fields,
@@ -88,7 +96,7 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 		surveyed.losses.add(discarded);
 		surveyed.fold.gap();
 	};
-	if (!threads && !filter) {
+	if (!threads && !filter && question.selection.is_all()) {
 		read_partition(
 		    trace, partition, {}, surveyed.problems,
 		    [&](const trace::Event &event, std::int64_t running) {
@@ -104,7 +112,7 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 		    const filter::Running running{tid, threads ? &*threads : nullptr};
 		    if (threads)
 			    thread_fields.tell(event, surveyed.threads);
-		    if (!filter || filter->matches(event, running))
+		    if (question.selection.includes(event, tid) && (!filter || filter->matches(event, running)))
 			    surveyed.fold.event(event, running);
 	    },
 	    gap);
@@ -116,13 +124,15 @@ template <class MakeFold> auto survey(trace::Trace &trace, const Question &quest
 {
 	using Fold = decltype(make_fold());
 	const ThreadFields thread_fields(trace.description());
-	const auto parts = is_one_partition(trace, question)
-			       ? std::vector{question.range}
-			       : partitions(trace, question.range, question.partition_bytes);
+	std::vector<trace::TimeRange> parts;
+	if (question.lead_from < question.range.from)
+		parts = parts_of(trace, question, {question.lead_from, question.range.from - 1});
+	const std::size_t leading = parts.size();
+	std::ranges::copy(parts_of(trace, question, question.range), std::back_inserter(parts));
 	const RecorderThreads told =
 	    asks_who_runs(question) ? threads_of_recorder(trace, thread_fields) : RecorderThreads();
 	Surveyed<Fold> all{make_fold(), told.threads, {}, {}};
-	bool is_first = true;
+	std::size_t taken = 0;
 	in_order(
 	    parts, question.threads,
 	    [&](trace::TimeRange partition) {
@@ -131,13 +141,18 @@ template <class MakeFold> auto survey(trace::Trace &trace, const Question &quest
 		    return surveyed;
 	    },
 	    [&](Surveyed<Fold> &&surveyed) {
-		    if (std::exchange(is_first, false))
+		    if (taken++ == 0)
 			    all.fold = std::move(surveyed.fold);
 		    else
 			    all.fold.merge(surveyed.fold);
 		    all.threads.merge(surveyed.threads);
 		    all.losses.merge(surveyed.losses);
 		    all.problems.take(surveyed.problems);
+		    if constexpr (requires { all.fold.forget_finished(); })
+			    if (taken == leading) {
+				    all.fold.forget_finished();
+				    all.losses = {};
+			    }
 	    });
 	trace.problems().take(all.problems);
 	return all;

@@ -7,6 +7,7 @@ add_library(monitor_trace STATIC
   ${CMAKE_CURRENT_LIST_DIR}/context_text.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cursor.cpp
   ${CMAKE_CURRENT_LIST_DIR}/decoder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/event_selection.cpp
   ${CMAKE_CURRENT_LIST_DIR}/generic_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/description.cpp
   ${CMAKE_CURRENT_LIST_DIR}/enumeration.cpp

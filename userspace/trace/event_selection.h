@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Which events some CPUs and threads select: for readers of events (list, stat). Made by the subcommands
+// (tools/monitor/selection.h).
+//
+// An event concerns the thread that ran where it was posted, and the threads that its fields name. One thread reads;
+// const, so any number of threads may share it.
+// Invariant: the thread that had a number at the time of the event decides, not one that had it before or later.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "event.h"
+#include "field_ref.h"
+#include "trace.h"
+
+namespace monitor::trace {
+
+// Numbers of threads, each of which may have belonged to several threads in turn.
+class SelectedThreads {
+public:
+	// In the order in which the threads of one number were created; the first one had it from the trace's start.
+	void add(std::uint32_t machine, std::int64_t tid, std::uint64_t born, bool is_selected);
+	bool includes(std::uint32_t machine, std::int64_t tid, std::uint64_t time) const;
+
+private:
+	struct Life {
+		std::uint64_t born = 0;
+		bool is_selected = false;
+	};
+	static std::uint64_t key(std::uint32_t machine, std::int64_t tid)
+	{
+		return static_cast<std::uint64_t>(machine) << 32 | static_cast<std::uint32_t>(tid);
+	}
+
+	std::unordered_map<std::uint64_t, std::vector<Life>> lives_;
+};
+
+class EventSelection {
+public:
+	EventSelection() = default; // of all events
+	// No CPUs: all.
+	EventSelection(const Trace &trace, std::vector<std::uint32_t> cpus, std::optional<SelectedThreads> threads);
+
+	bool is_all() const { return cpus_.empty() && !threads_; }
+	bool needs_threads() const { return threads_.has_value(); }
+	// `running`: the thread that ran there, or Threads::unknown.
+	bool includes(const Event &event, std::int64_t running) const
+	{
+		return is_all() || ((cpus_.empty() || is_on_cpus(event)) && (!threads_ || concerns(event, running)));
+	}
+
+private:
+	bool is_on_cpus(const Event &event) const;
+	bool concerns(const Event &event, std::int64_t running) const;
+
+	std::vector<std::uint32_t> cpus_;
+	std::optional<SelectedThreads> threads_;
+	std::vector<std::vector<FieldRef>> fields_; // by class index: those that name a thread
+};
+
+} // namespace monitor::trace
