@@ -58,7 +58,11 @@ expect "w0 w1" list second --event ""
 expect "w0,w1" list second --event w0,
 expect "" list second --from ""
 expect "" list second --filter ""
+expect "" report second --from ""
+expect "" stat second --tid ""
 expect "--filter --from" list --f
+expect "--cgroup --command --comm --counts --cpu --csv" stat --c
+expect "" check --f
 export MONITOR_SHARE=$share
 expect "syscalls" stat second --table sys
 expect "runqueue runs" stat second --table run

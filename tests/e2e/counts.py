@@ -63,7 +63,7 @@ def run_one(verb, number):
 	trace.expect_true()
 	said = e2e.values(trace.output)
 	pids = [said["pid"]] + ([said["child"]] if "child" in said else [])
-	events = trace.events("--pid", ",".join(map(str, pids)))
+	events = trace.events("--tid", ",".join(map(str, pids)))
 	counts = {pid: Counts(events, pid) for pid in pids}
 	compare_with_usage(verb, said, counts[said["pid"]])
 	if verb != "forks":  # perf's sums include the children

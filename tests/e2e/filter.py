@@ -58,7 +58,7 @@ def programs_of_threads():
 	e2e.equal("programs", started, [pid] * 51)
 	named = [event for event in trace.events("--event", "task_rename") if event["fields"]["newcomm"] == "workload"]
 	e2e.equal("names", len(named), 51)
-	calls = [event["fields"]["id"] for event in trace.events("--event", "sys_enter", "--pid", pid)]
+	calls = [event["fields"]["id"] for event in trace.events("--event", "sys_enter", "--tid", pid)]
 	e2e.equal("calls of getpgid", calls.count("getpgid"), 51 * 100)
 
 

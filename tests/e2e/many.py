@@ -40,7 +40,7 @@ def renamed():
 	(process,) = trace.rows(pid=trace.values["pid"])
 	e2e.equal("name of the process", process["process"], "workload")
 	last = trace.values["tid4"]
-	listed = [e for e in trace.events("--pid", last) if e["pid"] == last and e["event"] == "sched_process_exit"]
+	listed = [e for e in trace.events("--tid", last) if e["pid"] == last and e["event"] == "sched_process_exit"]
 	e2e.equal("name in the list", [e["comm"] for e in listed], ["renamed-4"])
 
 
@@ -51,7 +51,7 @@ def exec_by_another_thread():
 	e2e.expect(old != leader, "the thread was the leader")
 	execs = [e["fields"] for e in trace.events("--event", "sched_process_exec") if e["fields"]["pid"] == leader]
 	e2e.expect(old in [fields["old_pid"] for fields in execs], f"no exec from {old} to {leader}: {execs}")
-	calls = [e for e in trace.events("--pid", leader, "--event", "sys_enter")
+	calls = [e for e in trace.events("--tid", leader, "--event", "sys_enter")
 	         if e["pid"] == leader and e["fields"]["id"] == "getppid"]
 	e2e.equal("system calls after the exec", len(calls), 3000)
 	rows = trace.rows("--by", "thread", tid=leader)
@@ -68,7 +68,7 @@ def execs_by_threads():
 		pid = trace.values["pid"]
 		execs = [e for e in trace.events("--event", "sched_process_exec") if e["fields"]["pid"] == pid]
 		e2e.equal("programs", len(execs), 51)
-		calls = [e for e in trace.events("--event", "sys_enter", "--pid", pid) if e["fields"]["id"] == "getpgid"]
+		calls = [e for e in trace.events("--event", "sys_enter", "--tid", pid) if e["fields"]["id"] == "getpgid"]
 		e2e.equal("calls", len(calls), 51 * 100)
 
 

@@ -90,7 +90,7 @@ def list_options():
 	pid = TRACE.values["pid"]
 	fields = ("pid", "prev_pid", "next_pid", "parent_pid")
 	should = [e for e in EVENTS if e["pid"] == pid or any(e["fields"].get(field) == pid for field in fields)]
-	e2e.expect(TRACE.events("--pid", pid) == should, "--pid: other events than those that concern the process")
+	e2e.expect(TRACE.events("--tid", pid) == should, "--tid: other events than those that concern the thread")
 	e2e.expect(TRACE.events("--cpu", 0) == [e for e in EVENTS if e["cpu"] == 0], "--cpu 0: other events")
 	names = ("sched_switch", "sys_exit")
 	should = [e for e in EVENTS if e["event"] in names]

@@ -11,6 +11,7 @@
 
 #include "../unit/samples.h"
 #include "base/fd.h"
+#include "trace/event_selection.h"
 #include "trace/listing.h"
 #include "trace/merge.h"
 
@@ -60,7 +61,10 @@ void read(Trace &trace, TimeRange range, bool json)
 	static monitor::Fd null(::open("/dev/null", O_WRONLY));
 	ListingOptions options;
 	options.json = json;
-	options.pids = json ? std::vector<std::int32_t>{} : std::vector<std::int32_t>{0, 5};
+	SelectedThreads threads;
+	for (const std::int64_t tid : {0, 5})
+		threads.add(0, tid, 0, true);
+	const EventSelection selection = json ? EventSelection() : EventSelection(trace, {}, threads);
 	Listing listing(trace, options, null.get());
 	std::uint64_t last = 0;
 	const auto pass = [&](std::uint64_t time) {
@@ -72,7 +76,9 @@ void read(Trace &trace, TimeRange range, bool json)
 	    trace, range,
 	    [&](const Event &event) -> bool {
 		    pass(event.time);
-		    return listing.print(event);
+		    return listing.print(event, [&](const Event &each, std::int64_t running, const Threads &) {
+			    return selection.includes(each, running);
+		    });
 	    },
 	    [&](const StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
 		    if (from >= range.from) // else it only reaches into the range

@@ -36,7 +36,7 @@ expect basic basic
 expect basic_json basic --json
 expect gap gap
 expect cpu basic --cpu 0 --event w0,w1
-expect pid basic --pid 42 --event sched_switch,sched_wakeup_new,w0
+expect pid basic --tid 42 --event sched_switch,sched_wakeup_new,w0
 expect range basic --from 0.000001040 --to 0.000001050
 expect wall_time gap --from 22:13:20.000001505 --to '2023-11-14 22:13:20.000002015'
 expect damaged damaged
@@ -44,5 +44,6 @@ expect no_such_trace nowhere
 expect not_a_trace nothing
 expect no_such_event basic --event nothing
 expect no_such_time basic --from noon
+expect outside basic --from 1000
 
 exit $failed

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "monitor/card.h"
 #include "samples.h"
+#include "trace/event_selection.h"
 #include "trace/listing.h"
 #include "trace/merge.h"
 #include "trace/time_text.h"
@@ -33,12 +34,17 @@ template <class Put, class Value> std::string text_of(Put put, Value value)
 	return {buffer, put(buffer, value)};
 }
 
-std::string printed(Trace &trace, const ListingOptions &options = {})
+std::string printed(Trace &trace, const ListingOptions &options = {}, const EventSelection &selection = {})
 {
 	monitor::Fd file(::memfd_create("listing", 0));
 	Listing listing(trace, options, file.get());
 	merge(
-	    trace, {}, [&](const Event &event) -> bool { return listing.print(event); },
+	    trace, {},
+	    [&](const Event &event) -> bool {
+		    return listing.print(event, [&](const Event &each, std::int64_t running, const Threads &) {
+			    return selection.includes(each, running);
+		    });
+	    },
 	    [&](const StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) { listing.gap(stream); });
 	listing.flush();
 	std::string text(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
@@ -124,15 +130,14 @@ TEST_CASE("listing: names and the running thread, until a gap")
 				"   2.000000000   3 idle-0               mark arg=0x2\n");
 	ListingOptions json;
 	json.json = true;
-	json.pids = {7};
+	SelectedThreads seven;
+	seven.add(0, 7, 0, true);
 	json.events = {"mark"};
 	CHECK(
-	    printed(trace, json) ==
+	    printed(trace, json, {trace, {}, seven}) ==
 	    "{\"time_ns\":1500000003,\"ticks\":2500000003,\"cpu\":3,\"level\":0,\"mode\":\"kernel\",\"event\":\"mark\","
 	    "\"pid\":7,\"comm\":\"ls\",\"fields\":{\"arg\":1}}\n");
-	ListingOptions other_cpu;
-	other_cpu.cpus = {4};
-	CHECK(printed(trace, other_cpu).empty());
+	CHECK(printed(trace, {}, {trace, {4}, {}}).empty());
 	ListingOptions unknown;
 	unknown.events = {"nothing"};
 	CHECK_THROWS_AS(printed(trace, unknown), monitor::Error);

@@ -108,8 +108,8 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		compopt -o filenames 2> /dev/null || true
 		;;
 	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | \
-		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--from | stat:--to | stat:--top | stat:--threads | \
-		list:--from | list:--to | list:--cpu | list:--pid | list:--filter | query:--filter | record:--sample-every) ;;
+		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
+		record:--sample-every | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "open.h"
 #include "report/table.h"
+#include "selection.h"
 #include "tdl_option.h"
 #include "trace/trace.h"
 
@@ -84,6 +85,8 @@ void add_check(CLI::App &app, int &exit_code)
 	command->add_option("--violations", arguments->violations, "show at most N violations per rule (default: 5)")
 	    ->needs("--rules")
 	    ->option_text("N");
+	refuse_selection(*command, "a check is of a whole trace; monitor report shows a part of it");
+	refuse_option(*command, "--filter", "a check is of a whole trace; monitor list shows a part of it");
 	command->footer(
 	    "Compares tokens with the probes' counts and with the kernel's own figures, and checks order, pairs,\n"
 	    "completeness and clock. Exit code: 0 if everything holds, 1 if something does not.\n"

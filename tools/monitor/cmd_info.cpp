@@ -14,6 +14,7 @@
 #include "problems.h"
 #include "report/summary.h"
 #include "report/table.h"
+#include "selection.h"
 #include "tdl_option.h"
 #include "trace/merge.h"
 #include "trace/trace.h"
@@ -173,6 +174,8 @@ void add_info(CLI::App &app, int &exit_code)
 	    ->option_text("DIR...");
 	add_tdl_option(*command, arguments->tdl);
 	command->add_flag("--json", arguments->json, "print JSON: {summary, classes, recording}");
+	refuse_selection(*command, "info describes a whole trace; monitor stat counts the events of a part of it");
+	refuse_option(*command, "--filter", "info describes a whole trace; monitor stat counts events that match");
 	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"
 			"Example:\n  monitor info DIR");
 	command->callback([arguments, &exit_code] { exit_code = run_info(*arguments); });

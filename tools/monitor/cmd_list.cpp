@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The readable listing on standard output; problems of the trace on standard error.
-// What precedes --from is read too, for the names and the running threads, but not printed; --quick skips it. Exit
+// What precedes --from is read too, for the names and the running threads, but not printed; --quick skips it. A
+// selection of threads by anything but their numbers reads the trace once before. Exit
 // code: 0, or 1 if the trace has problems; a reader that closes the pipe early is not a problem.
 #include "commands.h"
 
@@ -18,10 +19,10 @@
 #include "filter/text_match.h"
 #include "open.h"
 #include "problems.h"
+#include "selection.h"
 #include "tdl_option.h"
 #include "trace/listing.h"
 #include "trace/merge.h"
-#include "trace/time_text.h"
 
 namespace monitor {
 namespace {
@@ -29,8 +30,7 @@ namespace {
 struct ListOptions {
 	std::vector<std::string> directories;
 	std::string tdl;
-	std::string from, to;
-	std::optional<std::string> filter;
+	Selection selection;
 	bool quick = false;
 	trace::ListingOptions listing;
 };
@@ -56,12 +56,14 @@ int list(const ListOptions &options)
 	using namespace trace;
 
 	Trace trace = open_trace(options.directories, options.tdl);
-	const TimeRange asked = parse_range(options.from, options.to, trace);
+	const Selection &selection = options.selection;
+	const TimeRange asked = selection.range(trace, {trace.begin_time(), trace.end_time()});
+	const EventSelection selected = selection.events(trace);
 	std::optional<filter::Filter> filter;
-	if (options.filter)
-		filter.emplace(*options.filter, trace.description(), trace.begin_time());
+	if (selection.filter)
+		filter.emplace(*selection.filter, trace.description(), trace.begin_time());
 	const auto is_asked = [&](const Event &event, std::int64_t running, const Threads &threads) {
-		return !filter || filter->matches(event, {running, &threads});
+		return selected.includes(event, running) && (!filter || filter->matches(event, {running, &threads}));
 	};
 	// writing to a closed pipe must return an error, not kill the process
 	std::signal(SIGPIPE, SIG_IGN);
@@ -86,8 +88,7 @@ int list(const ListOptions &options)
 		merge(trace, {0, asked.to}, visit, gap);
 	}
 	listing.flush();
-	const bool is_all = options.from.empty() && options.to.empty() && !filter && only.cpus.empty() &&
-			    only.pids.empty() && only.events.empty();
+	const bool is_all = selection.is_all() && options.listing.events.empty();
 	if (!listing.printed_any() && !trace.is_empty())
 		std::fputs(is_all ? "monitor: this trace has no events\n"
 				  : "monitor: no event of this trace matches the options\n",
@@ -106,30 +107,16 @@ void add_list(CLI::App &app, int &exit_code)
 	    ->required()
 	    ->option_text("DIR...");
 	add_tdl_option(*command, options->tdl);
-	command
-	    ->add_option("--from", options->from,
-			 "start here: 1.5 or 1500ms from the start of the trace, or a local time")
-	    ->option_text("TIME");
-	command->add_option("--to", options->to, "stop here")->option_text("TIME");
+	add_selection(*command, options->selection, "print only events of");
 	command->add_flag("--quick", options->quick,
 			  "do not read events before --from; thread names that occur only there are unknown");
-	command->add_option("--cpu", options->listing.cpus, "print only events of these CPUs")
-	    ->delimiter(',')
-	    ->allow_extra_args(false)
-	    ->option_text("N,...");
-	command->add_option("--pid", options->listing.pids, "print only events that concern these threads")
-	    ->delimiter(',')
-	    ->allow_extra_args(false)
-	    ->option_text("TID,...");
 	command
 	    ->add_option("--event", options->listing.events,
 			 "print only events with these names; * and ? match any characters")
 	    ->delimiter(',')
 	    ->allow_extra_args(false)
 	    ->option_text("NAME,...");
-	command
-	    ->add_option("--filter", options->filter, "print only events for which this is true, see monitor-list(1)")
-	    ->option_text("EXPR");
+	add_event_filter(*command, options->selection, "print only");
 	command->add_flag("--json", options->listing.json, "print one JSON object per line");
 	command->footer("Exit code: 0 if everything was printed, 1 if parts of the trace are damaged.\n"
 			"Examples:\n"

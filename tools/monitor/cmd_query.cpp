@@ -22,6 +22,7 @@
 #include "problems.h"
 #include "query/statement.h"
 #include "report/row_writer.h"
+#include "selection.h"
 #include "tdl_option.h"
 
 namespace monitor {
@@ -251,11 +252,13 @@ void add_query(CLI::App &app, int &exit_code)
 	    ->add_option("--filter", options->filter,
 			 "limit the tables of events to those for which this is true, see monitor-list(1)")
 	    ->option_text("EXPR");
+	refuse_selection(*command, "select rows by WHERE, such as WHERE time BETWEEN 1 AND 2 AND tid = 1234");
 	command->add_flag("--json", options->json, "print JSON: an array of objects for each statement");
 	command->add_flag("--csv", options->csv, "print comma-separated values")->excludes("--json");
 	command->footer(
 	    "Tables: events, one per event name, classes, streams, info; threads and activities, from the scheduler's\n"
 	    "events; ratios, from counters. `.schema` at the prompt shows their columns.\n"
+	    "WHERE limits rows to a time (time, time_ns), CPUs (cpu) and threads (tid, tgid, thread).\n"
 	    "Exit code: 0, 1 if a statement is wrong or parts of the trace are damaged, 130 if it was interrupted.\n"
 	    "Examples:\n"
 	    "  monitor query DIR 'SELECT name, count(*) FROM events GROUP BY name'\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `monitor report`: who used the CPUs, in which mode, what they waited for. One pass of analyze/, printed by report/.
+// `monitor report`: who used the CPUs, in which mode, what they waited for. One pass of analyze/, printed by report/;
+// a pass before it if threads are selected.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -15,8 +16,6 @@
 #include "analyze/segments.h"
 #include "base/error.h"
 #include "base/escape.h"
-#include "base/fd.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "commands.h"
 #include "duration.h"
@@ -28,45 +27,10 @@
 #include "report/segments_table.h"
 #include "report/summary.h"
 #include "report/usage_report.h"
-#include "tdl_option.h"
+#include "report_arguments.h"
 
 namespace monitor {
 namespace {
-
-enum class What : std::uint8_t { cpu, syscalls, offcpu, activities, ratios, segments, samples, help };
-
-struct Report {
-	const char *name;
-	What what;
-	const char *line;            // of `help`
-	std::vector<std::string> by; // its groupings, the default first; none: it has rows of its own
-};
-
-const std::vector<std::string> usual_groupings = {"process", "thread", "cpu", "command", "cgroup"};
-const Report reports[] = {
-    {"cpu", What::cpu, "who used the CPUs, in which mode, and what they waited for (default)", usual_groupings},
-    {"syscalls", What::syscalls, "system calls by process and call", {}},
-    {"offcpu", What::offcpu, "time blocked, by thread, system call and waker", {}},
-    {"activities", What::activities, "activities of instrumented programs", {"process", "thread", "argument"}},
-    {"ratios", What::ratios, "what `record -m` counted", usual_groupings},
-    {"segments",
-     What::segments,
-     "what was counted between the events of `record --reset-on`",
-     {"process", "thread", "cpu"}},
-    {"samples", What::samples, "what the CPUs were doing when `record --sample-every` sampled them, by process", {}},
-    {"help", What::help, "this list", {}},
-};
-
-struct ReportArguments {
-	std::vector<std::string> words; // directories, and perhaps the report's name
-	std::string tdl;
-	std::string by, sort, every;
-	const Report *report = &reports[0];
-	bool json = false, csv = false;
-	std::size_t top = 0;
-
-	bool is(What what) const { return report->what == what; }
-};
 
 const std::map<std::string, report::GroupBy> groupings = {{"process", report::GroupBy::process},
 							  {"thread", report::GroupBy::thread},
@@ -78,61 +42,7 @@ const std::map<std::string, activities::Label> activity_labels = {{"process", ac
 								  {"argument", activities::Label::argument}};
 const std::map<std::string, analyze::SegmentBy> segment_groupings = {
     {"process", analyze::SegmentBy::process}, {"thread", analyze::SegmentBy::thread}, {"cpu", analyze::SegmentBy::cpu}};
-const std::vector<std::string> all_groupings = {"process", "thread", "cpu", "command", "cgroup", "argument"};
-
 constexpr std::size_t max_command_length = 80;
-
-// The last word is the report, if it is the name of one.
-void take_report(ReportArguments &arguments)
-{
-	if (!arguments.words.empty())
-		for (const Report &report : reports)
-			if (arguments.words.back() == report.name) {
-				arguments.report = &report;
-				arguments.words.pop_back();
-				break;
-			}
-	if (arguments.words.empty() && !arguments.is(What::help))
-		throw CLI::ValidationError("name a trace directory");
-}
-
-// Each report has its own kinds of rows.
-void expect_fitting(ReportArguments &arguments)
-{
-	const Report &report = *arguments.report;
-	if (!arguments.every.empty() && !arguments.is(What::ratios))
-		throw CLI::ValidationError("--every needs the report ratios");
-	if (arguments.by.empty()) {
-		arguments.by = "process";
-		return;
-	}
-	if (report.by.empty())
-		throw CLI::ValidationError(
-		    fmt::format("the report {} has rows of its own: leave out --by", report.name));
-	if (std::ranges::find(report.by, arguments.by) != report.by.end())
-		return;
-	if (arguments.by == "argument")
-		throw CLI::ValidationError("--by argument needs the report activities");
-	throw CLI::ValidationError(fmt::format("{} can be grouped by {}, {} or {}, not by {}", report.name,
-					       report.by[0], report.by[1], report.by[2], arguments.by));
-}
-
-void print_reports()
-{
-	for (const Report &report : reports)
-		fmt::print("{:<12}{}\n", report.name, report.line);
-}
-
-std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
-{
-	std::map<std::uint64_t, std::string> paths;
-	const auto json = parse_json(read_text(directory + "/.monitor/names"));
-	if (json.is_object() && json.contains("cgroups") && json["cgroups"].is_object())
-		for (const auto &[id, path] : json["cgroups"].items())
-			if (path.is_string())
-				paths[std::strtoull(id.c_str(), nullptr, 10)] = path.get<std::string>();
-	return paths;
-}
 
 // What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
 void expect_recorded(const analyze::RecordingInfo &info, activities::Source source)
@@ -253,8 +163,8 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		return folds;
 	}
 	if (info.counters) {
-		folds.counters = std::make_unique<analyze::CounterFold>(trace.description(), *info.counters,
-									trace.begin_time(), every_ticks);
+		folds.counters = std::make_unique<analyze::CounterFold>(
+		    trace.description(), *info.counters, trace.begin_time(), every_ticks, machine.scope());
 		machine.add(*folds.counters);
 	} else if (arguments.is(What::ratios) || arguments.is(What::segments)) {
 		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
@@ -294,8 +204,10 @@ report::UsageOptions usage_options(const ReportArguments &arguments, const trace
 		options.grouping.by = groupings.at(arguments.by);
 	options.grouping.filtering = info.filtering();
 	options.recorded = analyze::recorded(trace, info, kinds);
+	if (!arguments.selection.cpus.empty())
+		options.recorded.wakings = false; // waiting and blocked are on no CPU
 	if (options.grouping.by == report::GroupBy::cgroup)
-		options.grouping.cgroup_paths = cgroup_paths(trace.directory());
+		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
 	return options;
 }
 
@@ -359,6 +271,14 @@ void print_csv(report::Table table, OfSeveral &of)
 	fmt::print("{}", std::exchange(of.head, head) == head ? text.substr(head.size()) : text);
 }
 
+analyze::Scope scope_of(const Selection &selection, const trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	analyze::Scope scope{selection.range(trace, analyze::window_of(trace, info)), selection.cpus, {}};
+	if (!selection.threads.is_all())
+		scope.threads = selection::threads_of_fold(trace, info, selection.threads);
+	return scope;
+}
+
 // Returns the exit code.
 int report_one(const ReportArguments &arguments, const std::string &directory, OfSeveral &of)
 {
@@ -368,7 +288,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	if (info.card == "user" && !arguments.is(What::activities))
 		throw Error("this trace has only programs' own events (--user-only), none of the kernel's: use "
 			    "`monitor report DIR activities`, or monitor list");
-	analyze::Machine machine(trace, info);
+	analyze::Machine machine(trace, info, scope_of(arguments.selection, trace, info));
 	if (trace.is_generic_ctf() && !trace.is_empty() && !machine.kinds().has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 			    "monitor info counts its events, monitor list prints them");
@@ -415,6 +335,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	table.keep_top(keep);
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
+	summary.window = report::window_of(machine, trace);
 	if (trace.is_generic_ctf())
 		summary.lost = losses.counted();
 	if (arguments.json) {
@@ -430,7 +351,9 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		print_text(table,
 			   below_text(folds, info, clock) +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
-			   cpus, !by_cpu && (of_its_own || (!folds.counters && !folds.totals && !folds.samples)),
+			   cpus,
+			   !by_cpu && !machine.scope().threads &&
+			       (of_its_own || (!folds.counters && !folds.totals && !folds.samples)),
 			   hidden, info, summary, trace.problems().total());
 	}
 	print_problems(trace.problems());
@@ -467,42 +390,7 @@ void add_report(CLI::App &app, int &exit_code)
 	CLI::App *command =
 	    app.add_subcommand("report", "show who used the CPUs, in which mode, and what they waited for");
 	auto arguments = std::make_shared<ReportArguments>();
-	command
-	    ->add_option("trace", arguments->words, "trace directories, each reported separately; then a report's name")
-	    ->required()
-	    ->option_text("DIR... [WHAT]");
-	add_tdl_option(*command, arguments->tdl);
-	command
-	    ->add_option("--by", arguments->by,
-			 "print a row per process, thread, cpu, command or cgroup; of activities: process, thread or "
-			 "argument; of segments: process, thread or cpu")
-	    ->check(CLI::IsMember(all_groupings));
-	command->add_option("--every", arguments->every, "print ratios for each interval of this length, such as 100ms")
-	    ->option_text("TIME");
-	command->add_option("--sort", arguments->sort, "sort by this column (default: CPU time or total)")
-	    ->option_text("COLUMN");
-	command->add_option("--top", arguments->top, "print at most N rows (0: all; default in text: 40)")
-	    ->option_text("N")
-	    ->check([](const std::string &text) {
-		    return text.find_first_not_of("0123456789") == std::string::npos
-			       ? std::string()
-			       : "'" + text + "' is not a number of rows; 0 prints all";
-	    });
-	command->add_flag("--json", arguments->json,
-			  "print JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
-	command->add_flag("--csv", arguments->csv, "print comma-separated values, times in ns")->excludes("--json");
-	command->footer(
-	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples; `help`\n"
-	    "describes them. A directory of such a name is written ./cpu.\n"
-	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token shows\n"
-	    "which; unkn: after a loss or before the first token. waiting: runnable but not running.\n"
-	    "Examples:\n"
-	    "  monitor report DIR\n"
-	    "  monitor report DIR --by thread --sort waiting --top 10\n"
-	    "  monitor report DIR syscalls --json\n"
-	    "  monitor report DIR ratios --by command --csv\n"
-	    "  monitor report DIR segments --by thread\n"
-	    "  monitor report DIR activities --by thread");
+	add_report_options(*command, *arguments);
 	command->callback([arguments, command, &exit_code] {
 		if (command->count("--top") && arguments->top == 0)
 			arguments->top = ~std::size_t(0);

@@ -20,9 +20,9 @@
 #include "open.h"
 #include "problems.h"
 #include "report/statistics_table.h"
+#include "selection.h"
 #include "statistics/survey.h"
 #include "tdl_option.h"
-#include "trace/time_text.h"
 
 namespace monitor {
 namespace {
@@ -33,8 +33,8 @@ using namespace statistics;
 struct StatArguments {
 	std::vector<std::string> directories;
 	std::string tdl;
-	std::string from, to, by, table, start, end, key, value, sort;
-	std::optional<std::string> filter;
+	std::string by, table, start, end, key, value, sort;
+	Selection selection;
 	bool nested = false, counts = false, histogram = false, json = false, csv = false;
 	std::optional<std::size_t> top; // 0: all
 	unsigned threads = 0;
@@ -42,9 +42,15 @@ struct StatArguments {
 
 constexpr std::size_t histograms_in_text = 10;
 
+// Before a recording's window some probes were attached and others not.
+trace::TimeRange window_of(const trace::Trace &trace)
+{
+	return analyze::window_of(trace, analyze::recording_of(trace));
+}
+
 double wall_ns(const trace::Trace &trace, const trace::TimeRange &range)
 {
-	const trace::TimeRange window = analyze::window_of(trace, analyze::recording_of(trace));
+	const trace::TimeRange window = window_of(trace);
 	const std::uint64_t begin = std::max(range.from, window.from), end = std::min(range.to, window.to);
 	return static_cast<double>(end > begin ? trace.description().clock.to_ns(end - begin) : 0);
 }
@@ -52,15 +58,15 @@ double wall_ns(const trace::Trace &trace, const trace::TimeRange &range)
 Question question_of(const StatArguments &arguments, const trace::Trace &trace)
 {
 	Question question;
-	question.range = trace::parse_range(arguments.from, arguments.to, trace);
-	// Before the window some probes were attached and others not.
-	if (const analyze::RecordingInfo info = analyze::recording_of(trace); info.start_time) {
-		const trace::TimeRange window = analyze::window_of(trace, info);
+	const trace::TimeRange window = window_of(trace);
+	question.range = arguments.selection.range(trace, window);
+	if (analyze::recording_of(trace).start_time) {
 		question.range.from = std::max(question.range.from, window.from);
 		question.range.to = std::min(question.range.to, window.to);
 	}
-	if (arguments.filter)
-		question.filter.emplace(*arguments.filter, trace.description(), trace.begin_time());
+	question.selection = arguments.selection.events(trace);
+	if (arguments.selection.filter)
+		question.filter.emplace(*arguments.selection.filter, trace.description(), trace.begin_time());
 	question.threads = arguments.threads ? arguments.threads : std::max(std::thread::hardware_concurrency(), 1u);
 	return question;
 }
@@ -288,6 +294,8 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 		question.needs_threads = question.needs_threads || definitions.back().needs_threads;
 		question.needs_names = question.needs_names || definitions.back().needs_names;
 	}
+	// An activity belongs to the time in which it ends: those that began before it are found, too.
+	question.lead_from = analyze::recording_of(trace).start_time ? window_of(trace).from : 0;
 	auto found = survey(trace, question, [&] { return Activities(definitions); });
 	std::vector<Pairs> &all = found.fold.all();
 	const trace::Clock &clock = trace.description().clock;
@@ -325,9 +333,8 @@ void add_options(CLI::App &command, StatArguments &arguments)
 			      .add_option("--by", arguments.by,
 					  "print a row for each value of these: fields, cpu, name, thread, process ...")
 			      ->option_text("NAME,...");
-	command
-	    .add_option("--filter", arguments.filter, "read only events for which this is true, see monitor-list(1)")
-	    ->option_text("EXPR");
+	add_selection(command, arguments.selection, "read only events of");
+	add_event_filter(command, arguments.selection, "read only");
 	CLI::Option *table =
 	    command
 		.add_option("--table", arguments.table,
@@ -365,11 +372,6 @@ void add_options(CLI::App &command, StatArguments &arguments)
 	    .add_flag("--histogram", arguments.histogram,
 		      "print a histogram of each row, by powers of two; with --json in full")
 	    ->excludes(counts);
-	command
-	    .add_option("--from", arguments.from,
-			"start here: 1.5 or 1500ms from the start of the trace, or a local time")
-	    ->option_text("TIME");
-	command.add_option("--to", arguments.to, "stop here")->option_text("TIME");
 	command.add_option("--sort", arguments.sort, "sort by this column")->option_text("COLUMN");
 	command.add_option("--top", arguments.top, "print at most N rows (0: all; default in text: 40)")
 	    ->option_text("N");

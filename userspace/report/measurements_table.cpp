@@ -65,12 +65,14 @@ std::vector<Row> rows_by_cpu(const analyze::CounterPart &part)
 	return rows;
 }
 
-std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle, Grouping &grouping)
+// `all`: not of selected threads only.
+std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idle, Grouping &grouping, bool all)
 {
 	std::vector<Row> rows;
 	std::vector<const analyze::Thread *> threads; // in an order that is the same in every run
 	for (const auto &[thread, counted] : part.threads)
-		threads.push_back(thread);
+		if (thread->selected)
+			threads.push_back(thread);
 	std::ranges::sort(threads, {},
 			  [](const analyze::Thread *thread) { return std::pair(thread->tid, thread->born); });
 	std::map<std::size_t, CounterSums> sums;
@@ -80,6 +82,8 @@ std::vector<Row> rows_by_group(const analyze::CounterPart &part, CounterSums idl
 	for (auto &[row, counted] : sums)
 		rows.push_back({grouping.cells(grouping.rows()[row]), std::move(counted)});
 	std::ranges::stable_sort(rows, [](const Row &a, const Row &b) { return time_of(a.sums) > time_of(b.sums); });
+	if (!all)
+		return rows;
 	rows.push_back({grouping.cells({"idle", -1, false, false}), std::move(idle)});
 	if (time_of(part.unknown))
 		rows.push_back({grouping.cells({"unknown", -1, false, false}), part.unknown});
@@ -151,7 +155,8 @@ Table measurements_table(const analyze::CounterFold &fold, const analyze::Machin
 		table.columns.push_back(column);
 	add_measurement_columns(fold.info(), table.columns);
 	for (const auto &[number, part] : fold.parts())
-		for (const Row &row : by_cpu ? rows_by_cpu(part) : rows_by_group(part, fold.none(), grouping)) {
+		for (const Row &row : by_cpu ? rows_by_cpu(part)
+					     : rows_by_group(part, fold.none(), grouping, !machine.scope().threads)) {
 			std::vector<Cell> cells;
 			if (options.every_ticks)
 				cells.emplace_back(clock.to_ns(number * options.every_ticks));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "summary.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -64,6 +66,20 @@ std::string lost_text(const Summary &summary)
 	return text;
 }
 
+// "" if the rows are of the whole recording.
+std::string window_text(const std::optional<Window> &window)
+{
+	if (!window || (window->is_all && window->cpus.empty() && !window->of_threads))
+		return "";
+	constexpr double second_ns = 1e9;
+	std::string text =
+	    fmt::format("these rows cover {:.9f} to {:.9f} s", static_cast<double>(window->begin_ns) / second_ns,
+			static_cast<double>(window->end_ns) / second_ns);
+	for (const std::uint32_t &cpu : window->cpus)
+		text += fmt::format("{}{}", &cpu == window->cpus.data() ? " on CPU " : ", ", cpu);
+	return text + (window->of_threads ? ", selected threads" : "") + "; the whole recording:\n";
+}
+
 // What the streams hold, if the recording left no counts.
 std::uint64_t count_tokens(trace::Trace &trace)
 {
@@ -73,6 +89,15 @@ std::uint64_t count_tokens(trace::Trace &trace)
 }
 
 } // namespace
+
+Window window_of(const analyze::Machine &machine, const trace::Trace &trace)
+{
+	const auto since_begin = [&](std::uint64_t time) {
+		return trace.description().clock.to_ns(time - std::min(time, trace.begin_time()));
+	};
+	return {since_begin(machine.window_begin()), since_begin(machine.window_end()), machine.scope().cpus,
+		machine.scope().threads.has_value(), machine.is_whole()};
+}
 
 Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
 		  std::uint64_t tokens)
@@ -124,8 +149,10 @@ std::string per_token_text(const Summary &summary)
 std::string summary_text(const Summary &summary)
 {
 	if (summary.is_generic_ctf)
-		return fmt::format("{} events, lost {}", count_text(summary.tokens), lost_text(summary));
-	std::string text = fmt::format(
+		return window_text(summary.window) +
+		       fmt::format("{} events, lost {}", count_text(summary.tokens), lost_text(summary));
+	std::string text = window_text(summary.window);
+	text += fmt::format(
 	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
 	    lost_text(summary),
 	    summary.clock_bound_ns ? duration_text(static_cast<double>(*summary.clock_bound_ns)) : "unknown",
@@ -163,6 +190,14 @@ std::string summary_json(const Summary &summary)
 							      : nlohmann::ordered_json(probes.why_unknown)},
 				       {"hidden_threads", or_null(summary.hidden_threads)},
 				       {"complete", summary.complete}};
+	if (const std::optional<Window> &window = summary.window) {
+		json["window"] = {{"begin_ns", window->begin_ns},
+				  {"end_ns", window->end_ns},
+				  {"cpus", nullptr},
+				  {"selected_threads", window->of_threads}};
+		if (!window->cpus.empty())
+			json["window"]["cpus"] = window->cpus;
+	}
 	if (summary.claimed_lost)
 		json["claimed_lost"] = *summary.claimed_lost;
 	return json_dump(json);

@@ -8,11 +8,21 @@
 #include <vector>
 
 #include "analyze/clock_bound.h"
+#include "analyze/machine.h"
 #include "analyze/probe_cost.h"
 #include "analyze/recording_info.h"
 #include "trace/trace.h"
 
 namespace monitor::report {
+
+// What the rows of a report cover.
+struct Window {
+	std::uint64_t begin_ns = 0, end_ns = 0; // since the start of the trace
+	std::vector<std::uint32_t> cpus;        // empty: all
+	bool of_threads = false;                // only of selected ones
+	bool is_all = true;                     // of the recording
+};
+Window window_of(const analyze::Machine &machine, const trace::Trace &trace);
 
 struct Summary {
 	std::uint64_t tokens = 0;
@@ -25,6 +35,7 @@ struct Summary {
 	std::optional<double> recorder_cpu_ns;
 	std::optional<analyze::ProbeCost> probes;    // of a complete recording
 	std::optional<std::uint64_t> hidden_threads; // hidden from the probes by the kernel; empty: not looked for
+	std::optional<Window> window;                // of a report
 	bool complete = false;
 	bool is_generic_ctf = false; // of another tracer: clock bound and cost are unknown
 };

@@ -44,6 +44,11 @@ bool did_nothing(const Usage &usage)
 	return usage.cpu() == 0 && usage.voluntary + usage.involuntary == 0;
 }
 
+bool slept(const Usage &usage)
+{
+	return usage.waiting + usage.blocked > 0;
+}
+
 Cell percent(std::uint64_t part, std::uint64_t whole)
 {
 	if (whole == 0)
@@ -71,7 +76,7 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 	std::vector<Usage> usages;
 	std::vector<std::optional<std::uint64_t>> bounds; // of CPU time, where tokens were lost
 	for (const Thread &thread : machine.threads()) {
-		if (thread.tid == 0)
+		if (thread.tid == 0 || !thread.selected)
 			continue;
 		const std::size_t row = grouping.row_of(thread);
 		usages.resize(std::max(usages.size(), row + 1));
@@ -79,8 +84,8 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 		usages[row] += thread.usage;
 		add(bounds[row], counted_by_kernel_ns(thread));
 	}
-	const bool with_bounds =
-	    machine.gaps() > 0 && std::ranges::any_of(bounds, [](const auto &bound) { return bound.value_or(0) > 0; });
+	const bool with_bounds = machine.gaps() > 0 && machine.is_whole() && machine.scope().cpus.empty() &&
+				 std::ranges::any_of(bounds, [](const auto &bound) { return bound.value_or(0) > 0; });
 	table.columns = grouping.columns();
 	table.columns.push_back({"cpu_ns", "CPU time", Unit::nanoseconds});
 	if (with_bounds)
@@ -99,7 +104,8 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 	std::iota(order.begin(), order.end(), std::size_t{0});
 	std::erase_if(order, [&](std::size_t i) {
 		const bool is_bounded = with_bounds && bounds[i].value_or(0);
-		return did_nothing(usages[i]) && !is_bounded && !grouping.rows()[i].hidden;
+		const bool is_asked_for = machine.scope().threads && slept(usages[i]);
+		return did_nothing(usages[i]) && !is_asked_for && !is_bounded && !grouping.rows()[i].hidden;
 	});
 	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return usages[i].cpu(); });
 	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
@@ -143,12 +149,14 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 	table.columns.push_back({"steal_percent", "steal%", Unit::percent});
 	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
 	for (const analyze::Cpu &cpu : machine.cpus()) {
+		if (!cpu.selected)
+			continue;
 		std::vector<Cell> row = {static_cast<std::uint64_t>(cpu.number), percent(cpu.idle, window)};
 		for (const auto &[mode, names] : mode_columns)
 			row.push_back(percent(cpu.usage[mode], window));
 		Cell steal;
-		if (info.start_counts && info.end_counts && cpu.number < info.start_counts->steal_ns.size() &&
-		    cpu.number < info.end_counts->steal_ns.size())
+		if (machine.is_whole() && info.start_counts && info.end_counts &&
+		    cpu.number < info.start_counts->steal_ns.size() && cpu.number < info.end_counts->steal_ns.size())
 			steal = percent(
 			    stolen(info.start_counts->steal_ns[cpu.number], info.end_counts->steal_ns[cpu.number]),
 			    clock.to_ns(window));

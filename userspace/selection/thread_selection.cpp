@@ -96,7 +96,7 @@ trace::SelectedThreads known_by_number(const trace::Trace &trace, const ThreadSe
 		throw Error("--command and --cgroup need one recording of monitor: these are several, or of another "
 			    "tracer");
 	const statistics::ThreadFields fields(trace.description());
-	statistics::ThreadTable processes;
+	activities::ThreadTable processes;
 	trace::Threads threads(trace);
 	trace::Problems ignored;
 	trace::merge(

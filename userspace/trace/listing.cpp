@@ -52,9 +52,6 @@ Listing::Listing(const Trace &trace, ListingOptions options, int fd)
 		plans_[cls->index] = compile(*cls);
 		line_bytes = std::max(line_bytes, plans_[cls->index].line_bytes);
 	}
-	for (const auto &stream : trace.streams())
-		stream_wanted_.push_back(options_.cpus.empty() || std::find(options_.cpus.begin(), options_.cpus.end(),
-									    stream->info().cpu) != options_.cpus.end());
 	buffer_.resize(buffer_bytes + line_bytes);
 }
 
@@ -93,9 +90,6 @@ Listing::Plan Listing::compile(const EventClass &cls) const
 	plan.wanted = options_.events.empty() ||
 		      std::find(options_.events.begin(), options_.events.end(), cls.name) != options_.events.end();
 	plan.line_bytes = max_head_bytes + plan.name.room() + machine_bytes();
-	for (const Field &field : cls.fields)
-		if (names_a_thread(field.name) && field.is_integer())
-			plan.pids.emplace_back(cls, field);
 	if (cls.size_bytes == 0) {
 		compile_generic_ctf(cls, plan);
 		return plan;
@@ -142,20 +136,6 @@ Listing::Step Listing::compile(const Field &field, const EventClass &cls, std::s
 	}
 	line_bytes += step.before.size() + value_bytes;
 	return step;
-}
-
-bool Listing::is_listed(std::int64_t pid) const
-{
-	return std::find(options_.pids.begin(), options_.pids.end(), pid) != options_.pids.end();
-}
-
-bool Listing::wants_pid(const Event &event, const Plan &plan, std::int64_t running) const
-{
-	if (is_listed(running))
-		return true;
-	return std::any_of(plan.pids.begin(), plan.pids.end(), [&](const FieldRef &field) {
-		return field.is_in(event) && is_listed(field.get<std::int64_t>(event));
-	});
 }
 
 void Listing::put_line(const Event &event, std::int64_t running)

@@ -22,10 +22,7 @@ namespace monitor::trace {
 
 struct ListingOptions {
 	bool json = false;
-	// Empty: all.
-	std::vector<std::uint32_t> cpus;
-	std::vector<std::int32_t> pids; // running, or named in one of the event's pid fields
-	std::vector<std::string> events;
+	std::vector<std::string> events; // empty: all
 };
 
 class Listing {
@@ -46,7 +43,7 @@ public:
 	template <class Also> bool print(const Event &event, Also &&also)
 	{
 		const std::int64_t running = threads_.before(event);
-		if (is_wanted(event, running) && also(event, running, std::as_const(threads_)))
+		if (plans_[event.cls->index].wanted && also(event, running, std::as_const(threads_)))
 			put_line(event, running);
 		threads_.after(event);
 		return !nobody_reads_;
@@ -76,7 +73,6 @@ private:
 		std::vector<Step> steps;
 		ShortText name;                    // as printed
 		std::size_t line_bytes = 0;        // at most; without generic CTF fields
-		std::vector<FieldRef> pids;        // fields that name a thread
 		std::vector<ContextText> contexts; // of a generic CTF class
 		std::vector<FieldText> payload;    // one, or none if it is empty
 		bool wanted = true;
@@ -85,19 +81,11 @@ private:
 	Plan compile(const EventClass &cls) const;
 	void compile_generic_ctf(const EventClass &cls, Plan &plan) const;
 	Step compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const;
-	bool is_wanted(const Event &event, std::int64_t running) const
-	{
-		const Plan &plan = plans_[event.cls->index];
-		return plan.wanted && stream_wanted_[event.stream->index] &&
-		       (options_.pids.empty() || wants_pid(event, plan, running));
-	}
 	std::size_t machine_bytes() const;
 	bool is_order_known(const Event &event);
 	void print_machines(const std::vector<std::string> &names);
 	void put_line(const Event &event, std::int64_t running);
 	void put_generic_ctf(const Event &event, Plan &plan);
-	bool wants_pid(const Event &event, const Plan &plan, std::int64_t running) const;
-	bool is_listed(std::int64_t pid) const;
 
 	void split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds);
 	char *put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
@@ -108,7 +96,6 @@ private:
 	ListingOptions options_;
 	Threads threads_;
 	std::vector<Plan> plans_;                   // by class index
-	std::vector<bool> stream_wanted_;           // by stream index
 	std::vector<ShortText> machines_;           // as printed, if there is more than one
 	std::vector<std::uint64_t> machine_bounds_; // of their clocks, in ticks; 0 if not known
 	std::uint32_t last_machine_ = 0;            // of the event printed last

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A part of a trace: report --from/--to of a load whose times are known, windows that add up to the whole, and that
+list, stat and report mean the same events by the same options."""
+import collections
+import json
+import random
+
+import e2e
+
+LOAD = f"{e2e.workload} spin 300; sleep 0.4; {e2e.workload} spin 300"
+SUMS = ("cpu_ns", "voluntary", "involuntary", "migrations", "syscalls", "minor_faults", "major_faults")
+MODES = ("user", "kernel", "irq", "softirq", "unattributed", "unknown")
+trace, execs = None, []
+
+
+def seconds(time_ns):
+	return f"{time_ns // 10**9}.{time_ns % 10**9:09}"
+
+
+def window(from_ns, to_ns):
+	return ("--from", seconds(from_ns), "--to", seconds(to_ns))
+
+
+def record():
+	global trace, execs
+	trace = e2e.undisturbed(lambda: e2e.record("load", "--force", command=("sh", "-c", LOAD)),
+	                        lambda made: made.family({made.recording()["command_pid"]}))
+	trace.expect_true()
+	execs = [(e["time_ns"], e["fields"]["comm"], e["fields"]["pid"]) for e in trace.events("--event", "sched_process_exec", "--command")]
+	e2e.equal("programs", [name for _, name, _ in execs][-3:], ["workload", "sleep", "workload"])
+
+
+def known_load():
+	"""In the middle of the sleep there is no token of the sleeper; during the spin the spinner only computes."""
+	(spin_at, _, spinner), (sleep_at, _, sleeper), (again_at, _, _) = execs[-3:]
+	middle = (sleep_at + again_at) // 2
+	(row,) = trace.rows(*window(middle - 50_000_000, middle + 49_999_999), "--pid", sleeper)
+	e2e.expect(abs(row["blocked_ns"] - 100_000_000) <= 2 and row["waiting_ns"] == row["cpu_ns"] == 0,
+	           f"100 ms in the middle of a sleep: {row}")
+	e2e.equal("the spinner's rows while another sleeps", trace.rows(*window(middle, middle + 1000), "--pid", spinner), [])
+	(row,) = trace.rows(*window(spin_at + 50_000_000, spin_at + 249_999_999), "--pid", spinner)
+	times = row["cpu_ns"] + row["waiting_ns"]
+	e2e.expect(abs(times - 200_000_000) <= 2 and row["blocked_ns"] == 0, f"200 ms of a spin: {row}")
+	e2e.expect(row["user_percent"] + row["irq_percent"] + row["softirq_percent"] > 98, f"a spin's modes: {row}")
+	# the sleep ends after its middle, and belongs there as a whole
+	def sleeps(*options):
+		return [row for row in trace.rows("offcpu", *options, "--pid", sleeper) if row["call"].endswith("nanosleep")]
+
+	e2e.equal("sleeps that end before the middle of the sleep", sleeps(*window(sleep_at, middle)), [])
+	(row,) = sleeps(*window(middle, again_at))
+	e2e.expect(row["count"] == 1 and row["total_ns"] > 390_000_000, f"the sleep: {row}")
+
+
+def by_thread(*options):
+	report = trace.report("--by", "thread", *options)
+	sums = collections.Counter()
+	for row in report["rows"]:
+		for name in SUMS:
+			sums[row["tid"], row["thread"], name] += row[name] or 0
+		for mode in MODES:
+			sums[row["tid"], row["thread"], mode] += (row[f"{mode}_percent"] or 0) * (row["cpu_ns"] or 0) / 100
+	for cpu in report["cpus"]:
+		part = report["summary"]["window"]
+		for name in ("idle", *MODES):
+			sums["cpu", cpu["cpu"], name] += cpu[f"{name}_percent"] * (part["end_ns"] - part["begin_ns"]) / 100
+	for row in trace.rows("syscalls", *options):
+		sums["syscalls", row["pid"], row["call"], "count"] += row["count"]
+		sums["syscalls", row["pid"], row["call"], "total"] += row["total_ns"]
+	for row in trace.rows("offcpu", *options):
+		sums["offcpu", row["tid"], row["call"], row["waker"], "count"] += row["count"]
+		sums["offcpu", row["tid"], row["call"], row["waker"], "total"] += row["total_ns"]
+	activities = json.loads(e2e.run(e2e.monitor, "stat", "--table", "syscalls", "--json", trace.directory, *options).stdout)
+	for row in activities["activities"][0]["rows"]:
+		sums["stat", "count"] += row["count"]
+		sums["stat", "total"] += row["total_ns"]
+	return sums
+
+
+def parts_add_up():
+	whole, part = by_thread(), trace.report()["summary"]["window"]
+	cuts = sorted(random.Random(5).sample(range(part["begin_ns"] + 1, part["end_ns"]), 4))
+	bounds = [0, *cuts, part["end_ns"] + 10**9]
+	sums = collections.Counter()
+	for begin, end in zip(bounds, bounds[1:]):
+		sums.update(by_thread(*window(begin, end - 1)))
+	for key in whole.keys() | sums.keys():
+		e2e.expect(abs(whole[key] - sums[key]) <= 12 + 1e-6 * whole[key] * ("stat" in key), f"{key}: {sums[key]} in parts, {whole[key]} as a whole")
+
+
+def same_events():
+	first, last = execs[-3][0], execs[-1][0]
+	options = (("--tid", execs[-3][2]), ("--pid", execs[-2][2]), ("--comm", "work*,sleep"), ("--command",),
+	           ("--cpu", e2e.cpus()[0]), ("--cgroup", "/"))
+	for option in options:
+		words = (*window(first, last), *option)
+		listed = collections.Counter(e["event"] for e in trace.events(*words))
+		counted = {row["event"]: row["count"] for row in json.loads(
+			e2e.run(e2e.monitor, "stat", "--counts", "--json", trace.directory, *words).stdout) if row["count"]}
+		e2e.equal(f"{option}: events in list and stat", counted, dict(listed))
+		report = trace.report(*words)
+		if "--cpu" not in words or not report["summary"]["hidden_threads"]:
+			e2e.equal(f"{option}: system calls in list and report",
+			          sum(row["syscalls"] or 0 for row in report["rows"]), listed["sys_enter"])
+	everyone = trace.events(*window(first, last), "--tid", execs[-3][2], "--filter", 'name == "sys_exit"')
+	e2e.expect(all(e["event"] == "sys_exit" and e["pid"] == execs[-3][2] for e in everyone) and everyone, "--filter and --tid")
+
+
+def refused():
+	def sentence(*words, exit_code):
+		text = e2e.run(e2e.monitor, *words, exit_code=exit_code).stderr
+		e2e.expect(text.startswith("monitor: ") and text.count("\n") == 1, f"{words}: {text}")
+		return text
+
+	for command in ("list", "stat", "report"):
+		text = sentence(command, trace.directory, "--from", "1000", exit_code=1)
+		e2e.expect("outside of what was recorded" in text, text)
+		text = sentence(command, trace.directory, "--from", "5", "--to", "1", exit_code=1)
+		e2e.expect("later than" in text, text)
+	for command in ("check", "info", "query"):
+		for option in ("--from", "--pid", "--cpu", "--command"):
+			e2e.expect(option in sentence(command, trace.directory, option, "1", exit_code=2), f"{command} {option}")
+	sentence("report", trace.directory, "--filter", "cpu == 0", exit_code=2)
+	sentence("report", trace.directory, "offcpu", "--cpu", "0", exit_code=2)
+	sentence("report", trace.directory, "--by", "cpu", "--pid", "1", exit_code=2)
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.main(record, known_load, parts_add_up, same_events, refused)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "report_arguments.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tdl_option.h"
+
+namespace monitor {
+namespace {
+
+const std::vector<std::string> usual_groupings = {"process", "thread", "cpu", "command", "cgroup"};
+const Report reports[] = {
+    {"cpu", What::cpu, "who used the CPUs, in which mode, and what they waited for (default)", usual_groupings},
+    {"syscalls", What::syscalls, "system calls by process and call", {}},
+    {"offcpu", What::offcpu, "time blocked, by thread, system call and waker", {}},
+    {"activities", What::activities, "activities of instrumented programs", {"process", "thread", "argument"}},
+    {"ratios", What::ratios, "what `record -m` counted", usual_groupings},
+    {"segments",
+     What::segments,
+     "what was counted between the events of `record --reset-on`",
+     {"process", "thread", "cpu"}},
+    {"samples", What::samples, "what the CPUs were doing when `record --sample-every` sampled them, by process", {}},
+    {"help", What::help, "this list", {}},
+};
+
+const std::vector<std::string> all_groupings = {"process", "thread", "cpu", "command", "cgroup", "argument"};
+
+// Some figures are not of a CPU, others not of a thread.
+void expect_meaningful(const ReportArguments &arguments)
+{
+	const Selection &selection = arguments.selection;
+	if (!selection.cpus.empty() && arguments.is(What::offcpu))
+		throw CLI::ValidationError(
+		    "--cpu: a thread that is blocked is on no CPU, so the report offcpu can only "
+		    "be limited to times and threads");
+	if (!selection.threads.is_all() && arguments.by == "cpu")
+		throw CLI::ValidationError(
+		    "--by cpu shows all that ran on a CPU, so it can only be limited to times and "
+		    "CPUs, not to threads");
+}
+
+} // namespace
+
+void take_report(ReportArguments &arguments)
+{
+	arguments.report = &reports[0];
+	if (!arguments.words.empty())
+		for (const Report &report : reports)
+			if (arguments.words.back() == report.name) {
+				arguments.report = &report;
+				arguments.words.pop_back();
+				break;
+			}
+	if (arguments.words.empty() && !arguments.is(What::help))
+		throw CLI::ValidationError("name a trace directory");
+}
+
+void expect_fitting(ReportArguments &arguments)
+{
+	const Report &report = *arguments.report;
+	if (!arguments.every.empty() && !arguments.is(What::ratios))
+		throw CLI::ValidationError("--every needs the report ratios");
+	expect_meaningful(arguments);
+	if (arguments.by.empty()) {
+		arguments.by = "process";
+		return;
+	}
+	if (report.by.empty())
+		throw CLI::ValidationError(
+		    fmt::format("the report {} has rows of its own: leave out --by", report.name));
+	if (std::ranges::find(report.by, arguments.by) != report.by.end())
+		return;
+	if (arguments.by == "argument")
+		throw CLI::ValidationError("--by argument needs the report activities");
+	throw CLI::ValidationError(fmt::format("{} can be grouped by {}, {} or {}, not by {}", report.name,
+					       report.by[0], report.by[1], report.by[2], arguments.by));
+}
+
+void print_reports()
+{
+	for (const Report &report : reports)
+		fmt::print("{:<12}{}\n", report.name, report.line);
+}
+
+void add_report_options(CLI::App &command, ReportArguments &arguments)
+{
+	command
+	    .add_option("trace", arguments.words, "trace directories, each reported separately; then a report's name")
+	    ->required()
+	    ->option_text("DIR... [WHAT]");
+	add_tdl_option(command, arguments.tdl);
+	command
+	    .add_option("--by", arguments.by,
+			"print a row per process, thread, cpu, command or cgroup; of activities: process, thread or "
+			"argument; of segments: process, thread or cpu")
+	    ->check(CLI::IsMember(all_groupings));
+	command.add_option("--every", arguments.every, "print ratios for each interval of this length, such as 100ms")
+	    ->option_text("TIME");
+	add_selection(command, arguments.selection, "report only");
+	refuse_option(command, "--filter",
+		      "the states of threads need all events; monitor list, stat and query filter them");
+	command.add_option("--sort", arguments.sort, "sort by this column (default: CPU time or total)")
+	    ->option_text("COLUMN");
+	command.add_option("--top", arguments.top, "print at most N rows (0: all; default in text: 40)")
+	    ->option_text("N")
+	    ->check([](const std::string &text) {
+		    return text.find_first_not_of("0123456789") == std::string::npos
+			       ? std::string()
+			       : "'" + text + "' is not a number of rows; 0 prints all";
+	    });
+	command.add_flag("--json", arguments.json,
+			 "print JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
+	command.add_flag("--csv", arguments.csv, "print comma-separated values, times in ns")->excludes("--json");
+	command.footer(
+	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples; `help`\n"
+	    "describes them. A directory of such a name is written ./cpu.\n"
+	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token shows\n"
+	    "which; unkn: after a loss or before the first token. waiting: runnable but not running.\n"
+	    "Examples:\n"
+	    "  monitor report DIR\n"
+	    "  monitor report DIR --by thread --sort waiting --top 10\n"
+	    "  monitor report DIR syscalls --json\n"
+	    "  monitor report DIR ratios --by command --csv\n"
+	    "  monitor report DIR segments --by thread\n"
+	    "  monitor report DIR activities --by thread");
+}
+
+} // namespace monitor

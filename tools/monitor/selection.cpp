@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "selection.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "report/table.h"
+#include "trace/time_text.h"
+
+namespace monitor {
+
+bool Selection::is_all() const
+{
+	return from.empty() && to.empty() && cpus.empty() && threads.is_all() && !filter;
+}
+
+trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRange &whole) const
+{
+	const trace::TimeRange range = trace::parse_range(from, to, trace);
+	const bool is_late = !from.empty() && range.from > whole.to, is_early = !to.empty() && range.to < whole.from;
+	if (!is_late && !is_early)
+		return range;
+	const auto since_begin = [&](std::uint64_t time) {
+		const std::uint64_t ticks = time - std::min(time, trace.begin_time());
+		return report::duration_text(static_cast<double>(trace.description().clock.to_ns(ticks)));
+	};
+	throw Error(fmt::format("{} {} is outside of what was recorded, which is from {} to {}",
+				is_late ? "--from" : "--to", is_late ? from : to, since_begin(whole.from),
+				since_begin(whole.to)));
+}
+
+trace::EventSelection Selection::events(const trace::Trace &trace) const
+{
+	if (threads.is_all())
+		return {trace, cpus, {}};
+	return {trace, cpus, selection::threads_of_events(trace, analyze::recording_of(trace), threads)};
+}
+
+namespace {
+
+template <class Values>
+void add_list(CLI::App &command, const char *option, Values &values, const std::string &what, const char *value)
+{
+	command.add_option(option, values, what)->delimiter(',')->allow_extra_args(false)->option_text(value);
+}
+
+} // namespace
+
+void add_selection(CLI::App &command, Selection &selection, const std::string &what)
+{
+	command
+	    .add_option("--from", selection.from,
+			"start here: 1.5 or 1500ms from the start of the trace, or a local time")
+	    ->option_text("TIME");
+	command.add_option("--to", selection.to, "stop here")->option_text("TIME");
+	add_list(command, "--cpu", selection.cpus, what + " these CPUs", "N,...");
+	add_list(command, "--pid", selection.threads.pids, what + " these processes", "PID,...");
+	add_list(command, "--tid", selection.threads.tids, what + " these threads", "TID,...");
+	add_list(command, "--comm", selection.threads.comms, what + " threads with these names, such as 'cc*'",
+		 "NAME,...");
+	add_list(command, "--cgroup", selection.threads.cgroups, what + " threads in or below these cgroups",
+		 "PATH|ID,...");
+	command.add_flag("--command", selection.threads.command, what + " the recorded command and its descendants");
+}
+
+void add_event_filter(CLI::App &command, Selection &selection, const std::string &what)
+{
+	command.add_option("--filter", selection.filter, what + " events for which this is true, see monitor-list(1)")
+	    ->option_text("EXPR");
+}
+
+void refuse_option(CLI::App &command, const char *option, const std::string &sentence)
+{
+	command
+	    .add_option_function<std::vector<std::string>>(option,
+							   [option, sentence](const std::vector<std::string> &) {
+								   throw CLI::ValidationError(std::string(option) +
+											      ": " + sentence);
+							   })
+	    ->expected(0, 1)
+	    ->group("");
+}
+
+void refuse_selection(CLI::App &command, const std::string &sentence)
+{
+	for (const char *option : selecting_options)
+		refuse_option(command, option, sentence);
+}
+
+} // namespace monitor

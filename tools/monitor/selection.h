@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The options that select a part of a trace, with one meaning in every reading command; monitor-list(1) describes them.
+// What they mean is in trace/event_selection.h, selection/thread_selection.h and analyze/scope.h.
+//
+// A command adds them with add_selection(). One that cannot honour them refuses them by a sentence: refuse_selection().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "analyze/recording_info.h"
+#include "selection/thread_selection.h"
+#include "trace/event_selection.h"
+#include "trace/merge.h"
+#include "trace/trace.h"
+
+namespace monitor {
+
+struct Selection {
+	std::string from, to;
+	std::vector<std::uint32_t> cpus;
+	selection::ThreadSelection threads;
+	std::optional<std::string> filter; // FDL
+
+	bool is_all() const;
+	// Throws Error, also if none of it is within `whole`, the time that there is.
+	trace::TimeRange range(const trace::Trace &trace, const trace::TimeRange &whole) const;
+	// May read the whole trace. Throws Error.
+	trace::EventSelection events(const trace::Trace &trace) const;
+};
+
+// `what` the help says before each of them: "print only events of".
+void add_selection(CLI::App &command, Selection &selection, const std::string &what);
+// Also --filter.
+void add_event_filter(CLI::App &command, Selection &selection, const std::string &what);
+
+// Refuses these options, which the help does not list, with a sentence.
+inline constexpr const char *selecting_options[] = {"--from", "--to",   "--cpu",    "--pid",
+						    "--tid",  "--comm", "--cgroup", "--command"};
+void refuse_option(CLI::App &command, const char *option, const std::string &sentence);
+void refuse_selection(CLI::App &command, const std::string &sentence);
+
+} // namespace monitor
