@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "../unit/samples.h"
-#include "filter/error.h"
+#include "base/refusal.h"
 #include "filter/filter.h"
 
 using namespace monitor;
@@ -44,8 +44,9 @@ std::optional<Filter> made(std::string_view expression, const trace::Description
 {
 	try {
 		return Filter(expression, description, 1000);
-	} catch (const filter::FilterError &error) {
-		require(error.column() >= 1 && error.column() <= expression.size() + 1 && !error.sentence().empty());
+	} catch (const Refusal &error) {
+		require(error.position().column >= 1 && error.position().column <= expression.size() + 1 &&
+			!error.sentence().empty());
 		for (const char *c = error.what(); *c; ++c)
 			require(static_cast<unsigned char>(*c) >= 0x20 || *c == '\n');
 		return std::nullopt;

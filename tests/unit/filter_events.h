@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "filter/error.h"
+#include "base/refusal.h"
 #include "filter/filter.h"
 #include "samples.h"
 

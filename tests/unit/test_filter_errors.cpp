@@ -8,7 +8,7 @@
 namespace test_filter_errors {
 
 using Catch::Contains;
-using monitor::filter::FilterError;
+using monitor::Refusal;
 using samples::FilterEvents;
 
 namespace {
@@ -27,8 +27,8 @@ void check_all(std::initializer_list<Wrong> all)
 		try {
 			events.filter(wrong.expression);
 			FAIL_CHECK("no error");
-		} catch (const FilterError &error) {
-			CHECK(error.column() == wrong.column);
+		} catch (const Refusal &error) {
+			CHECK(error.position().column == wrong.column);
 			CHECK_THAT(error.sentence(), Contains(wrong.says));
 			CHECK_THAT(error.what(),
 				   Contains("column " + std::to_string(wrong.column) + ": " + error.sentence()));
@@ -40,7 +40,7 @@ std::string what(const std::string &expression)
 {
 	try {
 		FilterEvents().filter(expression);
-	} catch (const FilterError &error) {
+	} catch (const Refusal &error) {
 		return error.what();
 	}
 	return "no error";
@@ -212,7 +212,7 @@ TEST_CASE("filter: a description without any event knows what every event has")
 {
 	const FilterEvents none("");
 	CHECK_NOTHROW(none.filter("cpu == 1 and mode == \"user\""));
-	CHECK_THROWS_AS(none.filter("ret == 1"), FilterError);
+	CHECK_THROWS_AS(none.filter("ret == 1"), Refusal);
 }
 
 TEST_CASE("suggestions: names that resemble another one")

@@ -44,8 +44,8 @@ std::string error_of(const std::string &text)
 {
 	try {
 		parse_formula(text, is_plain);
-	} catch (const FormulaError &error) {
-		return std::to_string(error.column) + ": " + error.what();
+	} catch (const monitor::Refusal &error) {
+		return std::to_string(error.position().column) + ": " + error.what();
 	}
 	return "none";
 }

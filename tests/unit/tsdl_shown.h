@@ -87,7 +87,7 @@ inline std::string shown(const std::string &text)
 	return shown(tree.definitions) + shown(tree.blocks);
 }
 
-inline std::string place(Position position)
+inline std::string place(TextPosition position)
 {
 	return std::to_string(position.line) + ':' + std::to_string(position.column);
 }

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "filter/error.h"
+#include "base/refusal.h"
 
 namespace monitor::activities {
 namespace {
@@ -29,7 +29,7 @@ std::unique_ptr<const filter::Filter> pattern(const std::string &text, const std
 {
 	try {
 		return std::make_unique<const filter::Filter>(text, description, begin_time);
-	} catch (const filter::FilterError &error) {
+	} catch (const Refusal &error) {
 		throw Error(where + ": " + error.what());
 	}
 }

@@ -13,10 +13,9 @@
 #include <string>
 #include <string_view>
 
-namespace monitor {
+#include "scanner.h"
 
-// Without leading and trailing blanks.
-std::string trimmed(std::string_view text);
+namespace monitor {
 
 class KeyedLines {
 public:
@@ -34,7 +33,7 @@ public:
 	std::string where() const { return name_ + ", line " + std::to_string(line_); }
 
 private:
-	std::string_view rest_;
+	Scanner scanner_;
 	std::string name_;
 	const char *example_;
 	std::size_t line_ = 0;

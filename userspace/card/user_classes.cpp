@@ -2,12 +2,11 @@
 #include "user_classes.h"
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <span>
 
 #include <fmt/format.h>
 
+#include "base/scanner.h"
 #include "monitor/edc_fields.h"
 
 namespace monitor::card {
@@ -15,11 +14,12 @@ namespace {
 
 constexpr std::size_t max_name_length = 63;
 constexpr std::size_t max_labels = 64;
+constexpr std::string_view blanks = " \t";
 
 bool is_name(std::string_view text)
 {
-	return !text.empty() && text.size() <= max_name_length && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-	       std::ranges::all_of(text, [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_'); });
+	return !text.empty() && text.size() <= max_name_length && !is_digit(text[0]) &&
+	       std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c); });
 }
 
 // A name, or a provider and a name.
@@ -30,20 +30,17 @@ bool is_class_name(std::string_view text)
 }
 
 // A recursive-descent parser of one class's fields. Every step leaves the rest to the next, or sets why and gives up.
-class Parser {
+class Parser : Scanner {
 public:
-	Parser(std::string_view text, std::string &why) : rest_(text), why_(why) {}
+	Parser(std::string_view text, std::string &why) : Scanner(text), why_(why) {}
 
 	bool parse(UserClass &result)
 	{
 		result.argument = {"u16", "arg", "", {}};
-		skip();
-		if (rest_.starts_with("arg:")) {
-			rest_.remove_prefix(4);
-			if (!field(result.argument, true) || !end_of_field())
-				return false;
-		}
-		while (!rest_.empty()) {
+		take_any(blanks);
+		if (accept("arg:") && (!field(result.argument, true) || !end_of_field()))
+			return false;
+		while (!at_end()) {
 			UserField next;
 			if (!field(next, false) || !end_of_field())
 				return false;
@@ -65,42 +62,27 @@ private:
 		return false;
 	}
 
-	void skip()
-	{
-		while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t'))
-			rest_.remove_prefix(1);
-	}
-
 	std::string_view word()
 	{
-		skip();
-		std::size_t length = 0;
-		while (length < rest_.size() &&
-		       (std::isalnum(static_cast<unsigned char>(rest_[length])) || rest_[length] == '_'))
-			++length;
-		const std::string_view found = rest_.substr(0, length);
-		rest_.remove_prefix(length);
-		return found;
+		take_any(blanks);
+		return identifier();
 	}
 
 	bool take(char c)
 	{
-		skip();
-		if (rest_.empty() || rest_[0] != c)
-			return false;
-		rest_.remove_prefix(1);
-		return true;
+		take_any(blanks);
+		return accept({&c, 1});
 	}
 
 	bool end_of_field()
 	{
-		skip();
-		return rest_.empty() || take(';') || fail(fmt::format("a semicolon is missing before '{}'", excerpt()));
+		take_any(blanks);
+		return at_end() || take(';') || fail(fmt::format("a semicolon is missing before '{}'", excerpt()));
 	}
 
 	std::string excerpt() const
 	{
-		std::string text(rest_.substr(0, 20));
+		std::string text(rest().substr(0, 20));
 		std::ranges::replace_if(
 		    text, [](unsigned char c) { return c < 32 || c > 126; }, '?');
 		return text;
@@ -124,14 +106,14 @@ private:
 		if (labelled)
 			return labels(result.labels);
 		if (!result.is_text() && take('(')) {
-			const std::size_t end = rest_.find(')');
+			const std::size_t end = rest().find(')');
 			if (end > max_name_length /* or none */)
 				return fail("a closing parenthesis after a unit is missing");
-			result.unit = rest_.substr(0, end);
+			result.unit = rest().substr(0, end);
 			if (!std::ranges::all_of(result.unit,
 						 [](unsigned char c) { return c >= 32 && c != '"' && c != '\\'; }))
 				return fail("a unit has invalid characters");
-			rest_.remove_prefix(end + 1);
+			skip(end + 1);
 		}
 		return true;
 	}
@@ -144,20 +126,17 @@ private:
 			const std::string_view label = word();
 			if (!is_name(label) || !take('='))
 				return fail(fmt::format("'{}' is not a label", label));
-			skip();
-			std::uint64_t value = 0;
-			const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-			if (error != std::errc())
+			take_any(blanks);
+			const auto value = is_digit(peek()) ? digits(10) : std::nullopt;
+			if (!value)
 				return fail(fmt::format("the label {} has no value", label));
-			rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-			result.emplace_back(label, value);
+			result.emplace_back(label, *value);
 			if (result.size() > max_labels)
 				return fail(fmt::format("more than {} labels", max_labels));
 		} while (take(','));
 		return take('}') || fail("a closing brace is missing");
 	}
 
-	std::string_view rest_;
 	std::string &why_;
 };
 

@@ -13,25 +13,10 @@ namespace monitor::collection {
 namespace {
 
 using trace::tsdl::Block;
-using trace::tsdl::Position;
 
 struct Edit {
 	std::size_t at, length;
 	std::string text;
-};
-
-class Lines {
-public:
-	explicit Lines(const std::string &text)
-	{
-		for (std::size_t at = 0; at < text.size(); ++at)
-			if (text[at] == '\n')
-				begins_.push_back(at + 1);
-	}
-	std::size_t at(Position position) const { return begins_[position.line - 1] + position.column - 1; }
-
-private:
-	std::vector<std::size_t> begins_ = {0};
 };
 
 __int128 value_of(const Block &clock, std::string_view name, __int128 without)
@@ -45,8 +30,7 @@ __int128 value_of(const Block &clock, std::string_view name, __int128 without)
 
 // Both offsets are removed; their shifted sum is inserted after the brace. So is that the clock is absolute: CTF 1.8
 // assumes that any other agrees only with clocks of its own uuid.
-void shift(const Block &clock, const Lines &lines, const std::string &text, std::int64_t shift_ns,
-	   std::vector<Edit> &edits)
+void shift(const Block &clock, const std::string &text, std::int64_t shift_ns, std::vector<Edit> &edits)
 {
 	constexpr __int128 second_ns = 1'000'000'000;
 	const __int128 frequency = std::max<__int128>(value_of(clock, "freq", second_ns), 1);
@@ -57,10 +41,10 @@ void shift(const Block &clock, const Lines &lines, const std::string &text, std:
 	for (const auto &attribute : clock.attributes) {
 		if (attribute.name != "offset" && attribute.name != "offset_s" && attribute.name != "absolute")
 			continue;
-		const std::size_t begin = lines.at(attribute.position), end = text.find(';', begin);
+		const std::size_t begin = attribute.position.offset, end = text.find(';', begin);
 		edits.push_back({begin, end + 1 - begin, ""});
 	}
-	const std::size_t brace = text.find('{', lines.at(clock.position));
+	const std::size_t brace = text.find('{', clock.position.offset);
 	edits.push_back(
 	    {brace + 1, 0,
 	     fmt::format(" offset_s = {}; offset = {}; absolute = true;", static_cast<std::int64_t>(seconds),
@@ -72,12 +56,11 @@ void shift(const Block &clock, const Lines &lines, const std::string &text, std:
 std::string shifted_clocks(const std::string &metadata, std::int64_t shift_ns)
 {
 	std::vector<Edit> edits;
-	const Lines lines(metadata);
 	try {
 		for (const Block &block : trace::tsdl::parse(metadata).blocks)
 			if (block.keyword == "clock")
-				shift(block, lines, metadata, shift_ns, edits);
-	} catch (const trace::tsdl::Refusal &refusal) {
+				shift(block, metadata, shift_ns, edits);
+	} catch (const Refusal &refusal) {
 		throw Error(std::string("a description cannot be read: ") + refusal.what());
 	}
 	std::sort(edits.begin(), edits.end(), [](const Edit &a, const Edit &b) { return a.at > b.at; });

@@ -29,7 +29,7 @@ struct Messages {
 	std::unordered_map<std::string, std::int64_t> sent, received; // by key; the first one counts
 };
 
-// Throws FilterError or Error.
+// Throws Refusal or Error.
 Messages find_messages(trace::Trace &trace, const MessageText &text);
 
 struct Offset {

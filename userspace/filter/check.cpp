@@ -10,7 +10,6 @@
 
 #include "base/suggestions.h"
 #include "base/text.h"
-#include "error.h"
 #include "source.h"
 
 namespace monitor::filter {
@@ -85,7 +84,7 @@ public:
 private:
 	[[noreturn]] void fail(std::size_t at, const std::string &sentence) const
 	{
-		throw FilterError(text_, at, sentence);
+		throw Refusal("filter", text_, at, sentence);
 	}
 
 	static bool is_text(const Expression &constant)

@@ -12,7 +12,7 @@
 
 namespace monitor::filter {
 
-// `text` is what the condition was parsed from. Throws FilterError.
+// `text` is what the condition was parsed from. Throws Refusal.
 void check(const Expression &condition, std::string_view text, const trace::Description &description);
 
 } // namespace monitor::filter

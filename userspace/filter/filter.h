@@ -24,7 +24,7 @@ namespace monitor::filter {
 
 class Filter {
 public:
-	// `time` counts from begin_time. Throws FilterError. The description must outlive the filter.
+	// `time` counts from begin_time. Throws Refusal. The description must outlive the filter.
 	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time);
 
 	// Whether any event of this class can match: events of other classes need not be looked at.

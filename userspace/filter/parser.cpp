@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "error.h"
 #include "lexer.h"
 
 namespace monitor::filter {
@@ -111,12 +110,12 @@ public:
 	Expression parse()
 	{
 		if (token_.kind == Token::Kind::end)
-			fail(token_.at, "the expression is empty");
+			fail(token_.position.offset, "the expression is empty");
 		Expression whole = expression(any);
 		if (token_.is(")"))
-			fail(token_.at, "this ) closes nothing");
+			fail(token_.position.offset, "this ) closes nothing");
 		if (token_.kind != Token::Kind::end)
-			fail(token_.at, fmt::format("an operator is missing before {}", said(token_)));
+			fail(token_.position.offset, fmt::format("an operator is missing before {}", said(token_)));
 		require_condition(whole);
 		return whole;
 	}
@@ -124,7 +123,7 @@ public:
 private:
 	[[noreturn]] void fail(std::size_t at, const std::string &sentence) const
 	{
-		throw FilterError(text_, at, sentence);
+		throw Refusal("filter", text_, at, sentence);
 	}
 
 	static std::string said(const Token &token)
@@ -154,7 +153,7 @@ private:
 	void expect(std::string_view sign, const std::string &sentence)
 	{
 		if (!take(sign))
-			fail(token_.at, sentence);
+			fail(token_.position.offset, sentence);
 	}
 
 	void require_condition(const Expression &expression) const
@@ -189,7 +188,7 @@ private:
 		while (const Operator *found = find_operator(token_)) {
 			if (found->level < level)
 				break;
-			const std::size_t at = advance().at;
+			const std::size_t at = advance().position.offset;
 			left = join(*found, at, std::move(left));
 		}
 		return left;
@@ -288,7 +287,7 @@ private:
 	{
 		require_no_constant(left);
 		if (token_.kind != Token::Kind::text)
-			fail(token_.at, "a pattern is missing: a string such as \"sched_*\"");
+			fail(token_.position.offset, "a pattern is missing: a string such as \"sched_*\"");
 		std::vector<Expression> sides;
 		sides.push_back(std::move(left));
 		sides.push_back(constant());
@@ -318,7 +317,7 @@ private:
 			return first;
 		Expression range;
 		range.kind = Kind::range;
-		range.at = advance().at;
+		range.at = advance().position.offset;
 		Expression last = constant();
 		if (first.kind != last.kind)
 			fail(range.at, "the ends of a range are two numbers or two strings");
@@ -349,10 +348,10 @@ private:
 	Expression operand()
 	{
 		if (nesting_ == max_depth)
-			fail_too_deep(token_.at);
+			fail_too_deep(token_.position.offset);
 		++nesting_;
 		Expression made;
-		made.at = token_.at;
+		made.at = token_.position.offset;
 		if (token_.is("not") || token_.is("!")) {
 			advance();
 			made.kind = Kind::negation;
@@ -400,16 +399,17 @@ private:
 	{
 		if (token_.kind != Token::Kind::quoted_name &&
 		    (token_.kind != Token::Kind::word || find_operator(token_)))
-			fail(token_.at, token_.kind == Token::Kind::end ? "something is missing at the end"
-									: "a value is missing before " + said(token_));
+			fail(token_.position.offset, token_.kind == Token::Kind::end
+							 ? "something is missing at the end"
+							 : "a value is missing before " + said(token_));
 		const Token first = advance();
 		if (first.is("has") && token_.is("(")) {
 			advance();
 			Expression has;
 			has.kind = Kind::has;
-			has.at = first.at;
+			has.at = first.position.offset;
 			if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::quoted_name)
-				fail(token_.at, "a name is missing in has()");
+				fail(token_.position.offset, "a name is missing in has()");
 			std::vector<Expression> child;
 			child.push_back(name(advance()));
 			expect(")", fmt::format("a ) is missing before {}", said(token_)));
@@ -423,7 +423,7 @@ private:
 	{
 		Expression made;
 		made.kind = Kind::name;
-		made.at = first.at;
+		made.at = first.position.offset;
 		made.text = first.text;
 		made.is_field = first.kind == Token::Kind::quoted_name;
 		if (first.is("event") && token_.is(".")) {
@@ -433,8 +433,8 @@ private:
 		// a member of a struct is named a.b
 		while (first.kind == Token::Kind::word && take(".")) {
 			if (token_.kind != Token::Kind::word && token_.kind != Token::Kind::quoted_name)
-				fail(token_.at, fmt::format("the name of a field is missing after `{}.`",
-							    made.text.empty() ? first.text : made.text));
+				fail(token_.position.offset, fmt::format("the name of a field is missing after `{}.`",
+									 made.text.empty() ? first.text : made.text));
 			made.text += (made.text.empty() ? "" : ".") + advance().text;
 			made.is_field = true;
 		}

@@ -11,7 +11,7 @@
 
 namespace monitor::filter {
 
-// Returns a condition. Throws FilterError: bad syntax, overflow of a constant, too long or too deep.
+// Returns a condition. Throws Refusal: bad syntax, overflow of a constant, too long or too deep.
 Expression parse(std::string_view untrusted_text);
 
 } // namespace monitor::filter

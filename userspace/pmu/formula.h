@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "base/refusal.h"
 #include "selection.h"
 
 namespace monitor::pmu {
@@ -17,8 +17,8 @@ namespace monitor::pmu {
 struct FormulaTerm {
 	double factor = 1;
 	std::string event;
-	bool busy = false;      // the time in which it occurs, not how often
-	std::size_t column = 0; // of the event, from 1
+	bool busy = false;     // the time in which it occurs, not how often
+	TextPosition position; // of the event
 };
 
 struct Formula {
@@ -28,15 +28,10 @@ struct Formula {
 	std::string unit; // as written; "" if not given
 };
 
-struct FormulaError : Error {
-	FormulaError(std::size_t at, const std::string &sentence) : Error(sentence), column(at) {}
-	std::size_t column; // from 1
-};
-
 // Whether a word is an event by itself. `a/b/` is b of the PMU a if a is not an event.
 using IsEvent = std::function<bool(const std::string &)>;
 
-// Throws FormulaError.
+// Throws Refusal.
 Formula parse_formula(const std::string &text, const IsEvent &is_event);
 
 // Whether `text` ends within a PMU's terms, so that a comma after it does not end the formula: "x=cpu/event=0xc0".

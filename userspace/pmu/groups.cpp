@@ -11,9 +11,9 @@
 
 #include "base/data_files.h"
 #include "base/fd.h"
+#include "base/scanner.h"
 #include "base/suggestions.h"
 #include "events.h"
-#include "text.h"
 
 namespace monitor::pmu {
 namespace {
@@ -27,35 +27,35 @@ public:
 
 	void parse(const std::string &text)
 	{
-		std::istringstream stream(text);
-		for (std::string line; std::getline(stream, line);) {
-			++number_;
-			parse_line(line);
+		for (Scanner lines(text); !lines.at_end(); lines.skip()) {
+			line_ = lines.position();
+			lines.skip_to("\n");
+			parse_line(std::string(lines.since(line_.offset)));
 		}
 	}
 
 private:
-	[[noreturn]] void fail(std::size_t column, const std::string &sentence) const
+	[[noreturn]] void fail(TextPosition position, const std::string &sentence) const
 	{
-		throw Error(fmt::format("{}:{}:{}: {}", group_.path, number_, column, sentence));
+		throw Error(fmt::format("{}:{}: {}", group_.path, position.in_numbers(), sentence));
 	}
 	void parse_line(const std::string &line)
 	{
 		const std::string content = trimmed(line);
 		if (content.empty() || content[0] == '#')
 			return;
-		const std::size_t column = line.find_first_not_of(" \t") + 1;
+		const TextPosition begin = line_.plus(line.find_first_not_of(" \t"));
 		if (content.rfind("SHORT ", 0) == 0)
 			group_.description = trimmed(content.substr(6));
 		else if (content[0] == '[')
-			parse_section(content, column);
+			parse_section(content, begin);
 		else
-			parse_measurement(line, column);
+			parse_measurement(line, begin);
 	}
-	void parse_section(const std::string &content, std::size_t column)
+	void parse_section(const std::string &content, TextPosition begin)
 	{
 		if (content.back() != ']')
-			fail(column, "a section starts with [CPU ...]: the closing bracket is missing");
+			fail(begin, "a section starts with [CPU ...]: the closing bracket is missing");
 		std::string words = content.substr(1, content.size() - 2);
 		std::replace(words.begin(), words.end(), ',', ' ');
 		GroupSection section;
@@ -63,32 +63,31 @@ private:
 		for (std::string word; stream >> word;)
 			section.cpus.push_back(word);
 		if (section.cpus.empty())
-			fail(column, "expected the CPUs of the section, such as [intel skl]");
+			fail(begin, "expected the CPUs of the section, such as [intel skl]");
 		group_.sections.push_back(section);
 	}
-	void parse_measurement(const std::string &line, std::size_t column)
+	void parse_measurement(const std::string &line, TextPosition begin)
 	{
 		const std::size_t equals = line.find('=');
 		const std::string name = trimmed(line.substr(0, equals));
 		if (equals == std::string::npos)
-			fail(column, "expected NAME = FORMULA, SHORT TEXT, [CPU ...] or a comment");
+			fail(begin, "expected NAME = FORMULA, SHORT TEXT, [CPU ...] or a comment");
 		if (name.empty())
-			fail(column, "the name is missing before the =");
+			fail(begin, "the name is missing before the =");
 		auto &lines = group_.sections.empty() ? group_.general : group_.sections.back().lines;
 		if (std::any_of(lines.begin(), lines.end(), [&](const GroupLine &known) { return known.name == name; }))
-			fail(column, "\"" + name + "\" appears twice");
+			fail(begin, "\"" + name + "\" appears twice");
 		try {
 			const std::string formula = trimmed(line.substr(equals + 1));
-			const std::size_t begin = std::min(line.find_first_not_of(" \t", equals + 1), line.size());
-			column = begin + 1;
-			lines.push_back({name, parse_formula(formula, is_event), number_, column});
-		} catch (const FormulaError &error) {
-			fail(column + error.column - 1, error.what());
+			begin = line_.plus(std::min(line.find_first_not_of(" \t", equals + 1), line.size()));
+			lines.push_back({name, parse_formula(formula, is_event), begin});
+		} catch (const Refusal &error) {
+			fail(begin.plus(error.position().offset), error.what());
 		}
 	}
 
 	Group &group_;
-	std::size_t number_ = 0;
+	TextPosition line_; // its start
 };
 
 // The whole file. It must be a regular file of that owner (-1: of any).

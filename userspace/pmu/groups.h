@@ -15,7 +15,7 @@ namespace monitor::pmu {
 struct GroupLine {
 	std::string name;
 	Formula formula;
-	std::size_t line = 0, column = 0; // where the formula starts, from 1
+	TextPosition position; // of the formula
 };
 
 // Lines for some CPUs: they replace general lines of the same name; the others are added.

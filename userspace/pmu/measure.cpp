@@ -131,7 +131,7 @@ std::vector<Measured> measure_group(const Group &group, const Machine &machine)
 			all.push_back(name.empty() ? measure(line.name, line.formula, machine)
 						   : unknown(line, name, machine));
 		} catch (const Error &error) {
-			throw Error(fmt::format("{}:{}:{}: {}", group.path, line.line, line.column, error.what()));
+			throw Error(fmt::format("{}:{}: {}", group.path, line.position.in_numbers(), error.what()));
 		}
 		all.back().measurement.group = group.name;
 	}

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/scanner.h"
 #include "measure.h"
 #include "sets.h"
-#include "text.h"
 
 namespace monitor::pmu {
 namespace {
@@ -61,8 +61,9 @@ private:
 		try {
 			const Formula formula = parse_formula(item.substr(equals + 1), is_event);
 			sets_.add(measure(name, formula, machine_));
-		} catch (const FormulaError &error) {
-			throw Error(fmt::format("-m {}: column {}: {}", item, equals + 1 + error.column, error.what()));
+		} catch (const Refusal &error) {
+			throw Error(fmt::format("-m {}: column {}: {}", item, equals + 1 + error.position().column,
+						error.what()));
 		} catch (const Error &error) {
 			throw Error(fmt::format("-m {}: {}", item, error.what()));
 		}

@@ -32,7 +32,7 @@ public:
 	std::atomic<bool> interrupted = false;
 	std::uint64_t events_decoded = 0; // by all scans
 
-	// Compiles each text once. Throws FilterError.
+	// Compiles each text once. Throws Refusal.
 	std::shared_ptr<const filter::Filter> compiled(const std::string &expression);
 	// Estimated number of events, from the size of the trace.
 	double estimated_events() const { return estimated_events_; }

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/refusal.h"
 #include "base/suggestions.h"
 #include "base/text.h"
-#include "filter/error.h"
 #include "filter/lexer.h"
 #include "filter/parser.h"
 
@@ -191,7 +191,7 @@ private:
 		std::set<std::string> names;
 		try {
 			collect_names(filter::parse(word->text), names);
-		} catch (const filter::FilterError &error) {
+		} catch (const Refusal &error) {
 			throw Error(fmt::format("{}: {}", word->where, error.what()));
 		}
 		for (const std::string &name : names)
@@ -206,7 +206,7 @@ private:
 		try {
 			rule_.pattern[role] =
 			    std::make_unique<const filter::Filter>(word->text, description_, begin_time_);
-		} catch (const filter::FilterError &error) {
+		} catch (const Refusal &error) {
 			throw Error(fmt::format("{}: {}", word->where, error.what()));
 		}
 	}
@@ -310,7 +310,7 @@ private:
 			if (token.kind == filter::Token::Kind::number && token.number.has_unit &&
 			    !token.number.has_fraction && lexer.next().kind == filter::Token::Kind::end)
 				return static_cast<std::uint64_t>(token.number.floor);
-		} catch (const filter::FilterError &) { // reported below
+		} catch (const Refusal &) { // reported below
 		}
 		throw Error(fmt::format("{}: {} is not a duration, such as 100ms", word.where, readable(word.text)));
 	}

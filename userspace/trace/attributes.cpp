@@ -43,11 +43,10 @@ const char *wrong_kind(const tsdl::Value &value, Attribute kind)
 
 } // namespace
 
-void Warnings::add(tsdl::Position position, const std::string &what)
+void Warnings::add(TextPosition position, const std::string &what)
 {
 	if (count_++ == 0)
-		first_ = "line " + std::to_string(position.line) + ", column " + std::to_string(position.column) +
-			 ": " + what;
+		first_ = position.in_words() + ": " + what;
 }
 
 std::string Warnings::text() const
@@ -70,9 +69,9 @@ void check_attributes(const std::vector<tsdl::Attribute> &attributes, const char
 			continue;
 		}
 		if (const char *expected = wrong_kind(attribute.value, found->kind))
-			throw tsdl::Refusal(attribute.value.position, std::string("expected ") + expected + " here");
+			throw Refusal(attribute.value.position, std::string("expected ") + expected + " here");
 		if (!seen.insert(attribute.name).second)
-			throw tsdl::Refusal(attribute.position, "the attribute " + attribute.name + " appears twice");
+			throw Refusal(attribute.position, "the attribute " + attribute.name + " appears twice");
 	}
 }
 

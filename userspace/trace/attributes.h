@@ -3,7 +3,7 @@
 //
 // Used by the interpretation (interpret.cpp, types.cpp) before it reads any of them. An attribute that CTF 1.8 does not
 // define is ignored with a warning, as a later revision or a tracer may have more of them. A defined attribute is
-// rejected if its value is of another kind or if it occurs twice. Throws tsdl::Refusal.
+// rejected if its value is of another kind or if it occurs twice. Throws Refusal.
 #pragma once
 
 #include <initializer_list>
@@ -33,7 +33,7 @@ struct KnownAttribute {
 class Warnings {
 public:
 	// "the attribute foo of an integer"
-	void add(tsdl::Position position, const std::string &what);
+	void add(TextPosition position, const std::string &what);
 	// "line L, column C: WHAT is unknown and ignored, as are N others"; "" if there is nothing.
 	std::string text() const;
 

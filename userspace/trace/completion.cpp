@@ -28,7 +28,7 @@ FieldClass *integer(FieldClass &structure, std::string_view name)
 		if (member.name != name)
 			continue;
 		if (member.type.kind != Kind::integer || member.type.is_signed)
-			throw tsdl::Refusal(member.position, member.name + " is not an unsigned integer");
+			throw Refusal(member.position, member.name + " is not an unsigned integer");
 		return &member.type;
 	}
 	return nullptr;
@@ -67,8 +67,8 @@ public:
 		for (const Member &member : layout_.packet_header.members)
 			check_header_member(member, &member == &layout_.packet_header.members.front());
 		if (layout_.streams.size() > 1 && layout_.stream < 0)
-			throw tsdl::Refusal(layout_.streams[1]->position,
-					    "a packet header without stream_id allows one stream only");
+			throw Refusal(layout_.streams[1]->position,
+				      "a packet header without stream_id allows one stream only");
 		references_.enter("trace.packet.header", layout_.packet_header);
 	}
 
@@ -101,13 +101,13 @@ private:
 	{
 		const FieldClass &type = member.type;
 		if (member.name == "magic" && type.size_bits != 32)
-			throw tsdl::Refusal(member.position, "the magic of a packet must have 32 bits");
+			throw Refusal(member.position, "the magic of a packet must have 32 bits");
 		if (member.name == "magic" && !is_first)
-			throw tsdl::Refusal(member.position, "the magic of a packet must come first");
+			throw Refusal(member.position, "the magic of a packet must come first");
 		if (member.name != "uuid")
 			return;
 		if (type.kind != Kind::array || type.is_wide || type.length != 16 || type.fixed_bits != 128)
-			throw tsdl::Refusal(member.position, "the uuid of a packet must be an array of 16 bytes");
+			throw Refusal(member.position, "the uuid of a packet must be an array of 16 bytes");
 		layout_.has_uuid = true;
 	}
 

@@ -2,7 +2,7 @@
 // The last stage of a description that is not of tokens: assigns slots to what the reader needs, resolves lengths, tags
 // and clocks to their fields, and lists the fields of every event class.
 //
-// Called by the interpretation (interpret.cpp) when all streams and events are read. Throws tsdl::Refusal.
+// Called by the interpretation (interpret.cpp) when all streams and events are read. Throws Refusal.
 #pragma once
 
 #include <memory>

@@ -35,7 +35,7 @@ inline constexpr std::uint64_t head_budget = 1u << 16, event_budget = 1u << 20;
 // The field that holds a sequence's length or a variant's tag, as the description names it; "" if there is none.
 struct Reference {
 	std::string path;
-	tsdl::Position position;
+	TextPosition position;
 };
 
 struct LabelRange {
@@ -112,7 +112,7 @@ struct FieldClass {
 struct Member {
 	std::string name;
 	FieldClass type;
-	tsdl::Position position;      // in the description
+	TextPosition position;        // in the description
 	std::vector<LabelRange> tags; // of an option: the values of the tag that choose it
 };
 

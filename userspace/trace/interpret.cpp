@@ -15,7 +15,6 @@ namespace monitor::trace {
 namespace {
 
 using tsdl::Block;
-using tsdl::Refusal;
 using tsdl::Value;
 using Kind = FieldClass::Kind;
 using Attribute = KnownAttribute::Kind;
@@ -52,7 +51,7 @@ public:
 	std::unique_ptr<const Description> read(const tsdl::Tree &tree);
 
 private:
-	void define_before(const tsdl::Tree &tree, tsdl::Position position);
+	void define_before(const tsdl::Tree &tree, TextPosition position);
 	FieldClass bound(const Block &block, const char *binding);
 	void check_bindings(const Block &block, std::initializer_list<std::string_view> known);
 
@@ -77,7 +76,7 @@ private:
 	bool has_trace_ = false;
 };
 
-void Interpreter::define_before(const tsdl::Tree &tree, tsdl::Position position)
+void Interpreter::define_before(const tsdl::Tree &tree, TextPosition position)
 {
 	for (; defined_ < tree.definitions.size() && tree.definitions[defined_].position.is_before(position);
 	     ++defined_)
@@ -310,8 +309,7 @@ std::unique_ptr<const Description> read_description(std::string_view untrusted_t
 	try {
 		return Interpreter(first_index, form).read(tsdl::parse(untrusted_text));
 	} catch (const Refusal &refusal) {
-		why = "line " + std::to_string(refusal.position().line) + ", column " +
-		      std::to_string(refusal.position().column) + ": " + refusal.what();
+		why = refusal.position().in_words() + ": " + refusal.what();
 		return nullptr;
 	}
 }

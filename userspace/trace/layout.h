@@ -40,8 +40,8 @@ struct FlatHeader {
 
 struct StreamClass {
 	std::uint64_t id = 0;
-	tsdl::Position position; // in the description
-	std::int8_t clock = -1;  // of the description; -1: its events have no time
+	TextPosition position;  // in the description
+	std::int8_t clock = -1; // of the description; -1: its events have no time
 	// Structures without members if absent.
 	FieldClass packet_context, event_header, event_context;
 	FlatHeader flat;

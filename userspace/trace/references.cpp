@@ -7,7 +7,6 @@ namespace monitor::trace {
 namespace {
 
 using Kind = FieldClass::Kind;
-using tsdl::Refusal;
 
 // Removes the first of the words between dots.
 std::string_view take_word(std::string_view &path)

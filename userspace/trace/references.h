@@ -23,7 +23,7 @@ public:
 	// Gives the integer a slot, if it has none, and returns it.
 	std::int32_t save(FieldClass &integer);
 	// Resolves the references in the root; later roots may refer to it. `name` is what absolute paths begin with,
-	// such as "stream.event.header". The root must outlive this. Throws tsdl::Refusal.
+	// such as "stream.event.header". The root must outlive this. Throws Refusal.
 	void enter(std::string name, FieldClass &root);
 	// Later roots do not see the last root.
 	void leave() { roots_.pop_back(); }

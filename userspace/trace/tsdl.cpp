@@ -159,7 +159,7 @@ Block Parser::block()
 void Parser::statement(Block &into)
 {
 	count_node();
-	const Position position = token_.position;
+	const TextPosition position = token_.position;
 	std::string name = attribute_name();
 	if (accept(":="))
 		into.bindings.push_back({position, std::move(name), type(0, LastWord::of_type)});
@@ -266,7 +266,7 @@ std::string Parser::attribute_name()
 }
 
 // After the name: = value
-Attribute Parser::attribute(Position position, std::string name)
+Attribute Parser::attribute(TextPosition position, std::string name)
 {
 	expect("=");
 	return {position, std::move(name), value()};
@@ -279,7 +279,7 @@ std::vector<Attribute> Parser::attributes()
 	expect("{");
 	while (!accept("}")) {
 		count_node();
-		const Position position = token_.position;
+		const TextPosition position = token_.position;
 		made.push_back(attribute(position, attribute_name()));
 		expect(";");
 	}
@@ -291,7 +291,7 @@ std::vector<Attribute> Parser::attributes()
 Value Parser::value(unsigned depth)
 {
 	check_depth(depth, "parentheses");
-	const Position position = token_.position;
+	const TextPosition position = token_.position;
 	const bool minus = accept("-"), has_sign = minus || accept("+");
 	Value made = primary(depth);
 	if (has_sign && made.kind != Value::Kind::integer)
@@ -316,7 +316,7 @@ Value Parser::primary(unsigned depth)
 	} else if (is_word()) {
 		made.kind = Value::Kind::word;
 		made.text = path();
-	} else if (token_.kind == Token::Kind::integer) {
+	} else if (token_.kind == Token::Kind::number) {
 		made.magnitude = take().integer;
 	} else {
 		refuse("expected a value here");

@@ -10,35 +10,17 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/refusal.h"
+
 namespace monitor::trace::tsdl {
-
-struct Position {
-	std::uint32_t line = 1, column = 1;
-
-	bool is_before(const Position &other) const
-	{
-		return line < other.line || (line == other.line && column < other.column);
-	}
-};
-
-// Thrown by parse() and by the interpretation, caught in read_description(); never leaves this library.
-class Refusal : public std::runtime_error {
-public:
-	Refusal(Position position, const std::string &sentence) : std::runtime_error(sentence), position_(position) {}
-	Position position() const { return position_; }
-
-private:
-	Position position_;
-};
 
 struct Value {
 	enum class Kind : std::uint8_t { integer, text, word } kind = Kind::integer;
-	Position position;
+	TextPosition position;
 	std::uint64_t magnitude = 0; // of an integer
 	bool negative = false;
 	std::string text; // of a string literal, or a word such as le or clock.tsc.value, with a dot for each ->
@@ -46,14 +28,14 @@ struct Value {
 
 // name = value;
 struct Attribute {
-	Position position;
+	TextPosition position;
 	std::string name;
 	Value value;
 };
 
 // "label" = first ... last, resolved to numbers: two's complement where negative
 struct Label {
-	Position position;
+	TextPosition position;
 	std::string text;
 	std::uint64_t first = 0, last = 0;
 	bool is_first_negative = false, is_last_negative = false;
@@ -65,7 +47,7 @@ struct Definition;
 struct Type {
 	enum class Kind : std::uint8_t { integer, floating_point, string, enumeration, structure, variant, named };
 	Kind kind = Kind::named;
-	Position position;
+	TextPosition position;
 	// Of a named type, its words with single spaces (`unsigned long`), of a pointer also the stars (`struct s *`),
 	// all without const; of a struct, variant or enum, the word after the keyword, or "".
 	std::string name;
@@ -81,14 +63,14 @@ struct Type {
 
 // [N] or [path.to.field]; its position is that of the bracket
 struct Dimension {
-	Position position;
+	TextPosition position;
 	std::uint64_t length = 0;
 	std::string path; // "" : length
 };
 
 // TYPE name; or TYPE name[N][path]; the first dimension is the outermost. `TYPE a, b;` makes two.
 struct Declaration {
-	Position position;
+	TextPosition position;
 	std::string name;
 	std::shared_ptr<const Type> type;
 	std::vector<Dimension> dimensions;
@@ -96,22 +78,22 @@ struct Declaration {
 
 // typealias TYPE [N] := name; typedef TYPE name[N]; or with name "" a struct, variant or enum that is only declared.
 struct Definition {
-	Position position; // of the name, which follows the type; with name "" that of the type
-	std::string name;  // words and * with single spaces between them
+	TextPosition position; // of the name, which follows the type; with name "" that of the type
+	std::string name;      // words and * with single spaces between them
 	std::shared_ptr<const Type> type;
 	std::vector<Dimension> dimensions; // the first is the outermost, as in a Declaration
 };
 
 // packet.header := TYPE; in a block
 struct Binding {
-	Position position;
+	TextPosition position;
 	std::string name;
 	std::shared_ptr<const Type> type;
 };
 
 // clock { ... }; and the like. A definition applies only to what follows it: positions give the order.
 struct Block {
-	Position position;
+	TextPosition position;
 	std::string keyword;
 	std::vector<Attribute> attributes;
 	std::vector<Definition> definitions;

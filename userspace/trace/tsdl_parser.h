@@ -50,7 +50,7 @@ private:
 
 	std::string path();
 	std::string attribute_name();
-	Attribute attribute(Position position, std::string name);
+	Attribute attribute(TextPosition position, std::string name);
 	std::vector<Attribute> attributes();
 	Value value(unsigned depth = 0);
 	Value primary(unsigned depth);

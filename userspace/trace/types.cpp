@@ -8,8 +8,6 @@
 namespace monitor::trace {
 namespace {
 
-using tsdl::Position;
-using tsdl::Refusal;
 using tsdl::Type;
 using tsdl::Value;
 using Kind = FieldClass::Kind;
@@ -65,7 +63,7 @@ bool is_text_encoding(const Value &value)
 	throw Refusal(value.position, "expected an encoding here: UTF8, ASCII or none");
 }
 
-std::uint32_t checked_align(Position position, std::uint64_t align_bits)
+std::uint32_t checked_align(TextPosition position, std::uint64_t align_bits)
 {
 	if (align_bits == 0 || (align_bits & (align_bits - 1)) != 0)
 		throw Refusal(position, "an alignment must be a power of two");
@@ -124,7 +122,7 @@ const FieldClass *Scope::find(const std::string &name) const
 }
 
 // A named type is copied at each use: a short text must not become a large description.
-const FieldClass &Types::counted(const FieldClass &made, Position position)
+const FieldClass &Types::counted(const FieldClass &made, TextPosition position)
 {
 	nodes_ += made.nodes();
 	if (nodes_ > max_nodes)

@@ -3,7 +3,7 @@
 //
 // Used by the interpretation (interpret.cpp) only: it opens scopes, defines names in the order of the text, and makes
 // the field classes of headers, contexts and events. A field class is made anew for every use, as lengths and tags
-// refer to different fields in different places (references.h). Throws tsdl::Refusal for input that makes no sense.
+// refer to different fields in different places (references.h). Throws Refusal for input that makes no sense.
 // Invariant: the result has FieldClass's invariants, except for the slots, which references.h assigns.
 #pragma once
 
@@ -59,7 +59,7 @@ private:
 	FieldClass compound(const tsdl::Type &type, Scope &scope);
 	FieldClass several(FieldClass element, const tsdl::Dimension &dimension);
 	bool byte_order(const tsdl::Value &value) const;
-	const FieldClass &counted(const FieldClass &made, tsdl::Position position);
+	const FieldClass &counted(const FieldClass &made, TextPosition position);
 
 	Warnings &warnings_;
 	bool big_endian_ = false;

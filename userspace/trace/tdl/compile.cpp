@@ -12,7 +12,7 @@ using Known = FieldCompiler::Known;
 
 // A time part whose ticks are set when the unit of the clock is known.
 struct Waiting {
-	Position position;
+	TextPosition position;
 	std::uint64_t per_second;
 	std::uint64_t *ticks;
 	bool wraps;

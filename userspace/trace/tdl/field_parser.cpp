@@ -118,7 +118,7 @@ Amount FieldParser::amount()
 	}
 	made.field = name("a number or the name of a field");
 	const auto bounded = [this] {
-		const Position where = peek().position;
+		const TextPosition where = peek().position;
 		const std::uint64_t value = number("a non-negative number");
 		if (value > most)
 			throw Refusal(where, "more than 2^30 is not supported");
@@ -225,7 +225,7 @@ Item FieldParser::filler()
 	item.position = peek().position;
 	item.kind = Item::Kind::filler;
 	item.field.is_hidden = true;
-	const Position where = peek().position;
+	const TextPosition where = peek().position;
 	if (take_words({"to"})) {
 		expect_words({"a", "multiple", "of"});
 		item.kind = Item::Kind::filler_to;

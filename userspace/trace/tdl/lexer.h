@@ -7,25 +7,16 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "trace/tsdl.h"
+#include "base/scanner.h"
 
 namespace monitor::trace::tdl {
 
-using tsdl::Position;
-using tsdl::Refusal;
-
-struct Token {
-	enum class Kind : std::uint8_t { end, newline, word, number, text } kind = Kind::end;
-	Position position;
-	std::string text;         // of a word or a text; of a number as written
-	std::uint64_t number = 0; // two's complement if negative
+struct Token : monitor::Token {
+	std::uint64_t number = 0; // two's complement if negative; the text is as written
 	bool is_negative = false;
-
-	bool is(std::string_view word) const { return kind == Kind::word && text == word; }
 };
 
 inline constexpr std::size_t max_text_bytes = 1u << 20, max_name_bytes = 255, max_string_bytes = 4096;

@@ -16,7 +16,7 @@ namespace monitor::trace::tdl {
 
 // A word of the text and its position; "" if absent.
 struct Name {
-	Position position;
+	TextPosition position;
 	std::string text;
 
 	explicit operator bool() const { return !text.empty(); }
@@ -30,7 +30,7 @@ struct Unit {
 
 // A number, or FIELD times N plus N; the context says of what.
 struct Amount {
-	Position position;
+	TextPosition position;
 	Name field; // "": a number alone, in `plus`
 	std::uint64_t times = 1;
 	std::int64_t plus = 0;
@@ -75,7 +75,7 @@ struct Field {
 // The contents of a block, in the order of the bytes.
 struct Item {
 	enum class Kind : std::uint8_t { field, when, group, filler, filler_to } kind = Kind::field;
-	Position position;
+	TextPosition position;
 	std::string name, meaning;         // of a field or a group
 	Field field;                       // of a filler: a block of bytes, or an integer that is always the same
 	std::vector<Condition> conditions; // of a `when`: all must hold
@@ -86,7 +86,7 @@ struct Item {
 
 struct Time {
 	enum class Origin : std::uint8_t { epoch, boot, first, segment, before } origin = Origin::first;
-	Position position;
+	TextPosition position;
 	std::vector<Name> parts; // their sum
 	bool wraps = false, may_step_back = false;
 };
@@ -99,7 +99,7 @@ struct Size {
 };
 
 struct Block {
-	Position position;
+	TextPosition position;
 	std::string name, meaning;         // of a record
 	std::vector<Condition> conditions; // of a record
 	std::vector<Item> items;
@@ -109,7 +109,7 @@ struct Block {
 };
 
 struct Label {
-	Position position;
+	TextPosition position;
 	bool is_bit = false;
 	std::uint64_t first = 0, last = 0; // of a bit: its number
 	bool is_negative = false;
@@ -117,7 +117,7 @@ struct Label {
 };
 
 struct Names {
-	Position position;
+	TextPosition position;
 	std::string name, meaning;
 	std::vector<Label> labels;
 
@@ -126,7 +126,7 @@ struct Names {
 
 // Bytes that identify a file of this kind, and what is read differently if they are present.
 struct Magic {
-	Position position;
+	TextPosition position;
 	std::string bytes;
 	std::uint64_t at_byte = 0;
 	std::optional<bool> big_endian;

@@ -39,7 +39,7 @@ private:
 
 	void top_level()
 	{
-		const Position where = peek().position;
+		const TextPosition where = peek().position;
 		std::optional<bool> big_endian;
 		if (take_byte_order(big_endian)) {
 			if (has_byte_order_)
@@ -73,7 +73,7 @@ private:
 		}
 	}
 
-	void header(std::optional<Block> &block, Position where)
+	void header(std::optional<Block> &block, TextPosition where)
 	{
 		if (block)
 			throw Refusal(where, "this block appears twice");
@@ -83,7 +83,7 @@ private:
 		items(*block, block->items, 0, "the block" + line(where));
 	}
 
-	void record(Position where)
+	void record(TextPosition where)
 	{
 		Block block;
 		block.position = where;
@@ -100,7 +100,7 @@ private:
 		model_.records.push_back(std::move(block));
 	}
 
-	static std::string line(Position where) { return " of line " + std::to_string(where.line); }
+	static std::string line(TextPosition where) { return " of line " + std::to_string(where.line); }
 
 	// At the start of a line: if no line of the block `open` can start like this, its `end` is missing.
 	void expect_inside(const std::string &open)
@@ -263,7 +263,7 @@ private:
 			made.has_unit = take_words({"bytes"});
 		}
 		if (take_words({"rounded", "up", "to"})) {
-			const Position where = peek().position;
+			const TextPosition where = peek().position;
 			made.multiple_bytes = positive("a number of bytes");
 			if (made.multiple_bytes > 1u << 20)
 				throw Refusal(where, "a length can be rounded up to at most 2^20 bytes");
@@ -273,7 +273,7 @@ private:
 		return made;
 	}
 
-	Time time(Position where)
+	Time time(TextPosition where)
 	{
 		Time made;
 		made.position = where;
@@ -314,7 +314,7 @@ private:
 	}
 
 	// bytes N N ... | "text" [at byte N] [means little endian | big endian | FIELD in UNIT ...]
-	void magic(Position where)
+	void magic(TextPosition where)
 	{
 		Magic made;
 		made.position = where;
@@ -348,7 +348,7 @@ private:
 	}
 
 	// N [to N] means LABEL ["meaning"], or bit N means LABEL
-	void names(Position where)
+	void names(TextPosition where)
 	{
 		Names made;
 		made.position = where;

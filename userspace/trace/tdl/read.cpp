@@ -51,8 +51,7 @@ bool read_text(std::string_view untrusted_text, Model &model, std::string &why)
 			compile(model, &magic);
 		return true;
 	} catch (const Refusal &refusal) {
-		why = std::to_string(refusal.position().line) + ":" + std::to_string(refusal.position().column) + ": " +
-		      refusal.what();
+		why = refusal.position().in_numbers() + ": " + refusal.what();
 		return false;
 	}
 }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// The characters of a text that is parsed, one after the other: what the lexers of all languages have in common. A
+// lexer is a Scanner, to which it adds the signs, the numbers and the comments of its language.
+//
+// The text is untrusted and must outlive the scanner; it may contain any bytes. Nothing depends on the locale.
+// Invariant: it never reads past the end of the text, and takes time linear in what it skips.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "refusal.h"
+
+namespace monitor {
+
+inline bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+inline bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+// 0 to 15; 255 if it is not a digit in any base up to 16.
+inline unsigned digit_value(char c)
+{
+	if (is_digit(c))
+		return static_cast<unsigned>(c - '0');
+	const char lower = static_cast<char>(c | 0x20);
+	return lower >= 'a' && lower <= 'f' ? static_cast<unsigned>(lower - 'a' + 10) : 255;
+}
+
+// Without leading and trailing blanks.
+inline std::string trimmed(std::string_view text)
+{
+	const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
+	return first == std::string_view::npos ? "" : std::string(text.substr(first, last + 1 - first));
+}
+
+// Languages add the values of their numbers.
+struct Token {
+	enum class Kind : std::uint8_t { end, newline, word, quoted_name, number, text, sign } kind = Kind::end;
+	TextPosition position;
+	std::string text; // without quotes and escapes
+
+	bool is(std::string_view word_or_sign) const
+	{
+		return (kind == Kind::word || kind == Kind::sign) && text == word_or_sign;
+	}
+};
+
+class Scanner {
+public:
+	// With a `subject`, refusals show the text and a caret.
+	explicit Scanner(std::string_view untrusted_text, const char *subject = nullptr)
+	    : text_(untrusted_text), subject_(subject)
+	{
+	}
+
+	bool at_end() const { return at_ == text_.size(); }
+	std::size_t at() const { return at_; }
+	TextPosition position() const
+	{
+		return {line_, static_cast<std::uint32_t>(at_ - line_start_ + 1), static_cast<std::uint32_t>(at_)};
+	}
+	// '\0' beyond the end
+	char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+	bool is_in_word() const { return is_letter(peek()) || is_digit(peek()); }
+	std::string_view since(std::size_t begin) const { return text_.substr(begin, at_ - begin); }
+	std::string_view rest() const { return text_.substr(at_); }
+
+	// Not at the end
+	char take()
+	{
+		const char c = text_[at_++];
+		if (c == '\n') {
+			++line_;
+			line_start_ = at_;
+		}
+		return c;
+	}
+	// Stops at the end.
+	std::string_view skip(std::size_t count = 1)
+	{
+		const std::size_t begin = at_;
+		for (count = std::min(count, text_.size() - at_); count > 0; --count)
+			take();
+		return since(begin);
+	}
+	// False, and at the end, if there is none.
+	bool skip_to(std::string_view text)
+	{
+		const std::size_t found = rest().find(text);
+		skip(found);
+		return found != std::string_view::npos;
+	}
+	// Skips this text, or the first of these texts that is next.
+	bool accept(std::string_view text)
+	{
+		const bool is_next = rest().starts_with(text);
+		skip(is_next ? text.size() : 0);
+		return is_next;
+	}
+	std::string_view accept_one(std::span<const std::string_view> texts)
+	{
+		const auto is_next = [this](std::string_view text) { return rest().starts_with(text); };
+		const auto found = std::find_if(texts.begin(), texts.end(), is_next);
+		return skip(found == texts.end() ? 0 : found->size());
+	}
+	// As many of these characters as are next
+	std::string_view take_any(std::string_view characters) { return skip(rest().find_first_not_of(characters)); }
+	// Letters and digits
+	std::string_view identifier()
+	{
+		const std::size_t begin = at_;
+		while (is_in_word())
+			++at_;
+		return since(begin);
+	}
+	// The number that the next digits are, 0 if there are none; empty if it does not fit.
+	std::optional<std::uint64_t> digits(unsigned base, std::size_t max_digits = std::string_view::npos)
+	{
+		std::uint64_t value = 0;
+		for (; max_digits > 0 && digit_value(peek()) < base; --max_digits) {
+			const unsigned digit = digit_value(take());
+			if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / base)
+				return std::nullopt;
+			value = value * base + digit;
+		}
+		return value;
+	}
+	// A character, not at the end; after a backslash \xHH or the meaning of one of these letters.
+	char character(std::string_view letters, std::string_view meanings, const char *refusal)
+	{
+		const TextPosition begin = position();
+		if (!accept("\\"))
+			return take();
+		if (peek() == 'x' && digit_value(peek(1)) < 16 && digit_value(peek(2)) < 16) {
+			skip();
+			return static_cast<char>(*digits(16, 2));
+		}
+		const std::size_t known = letters.find(peek());
+		if (known == std::string_view::npos)
+			refuse(begin, refusal);
+		skip();
+		return meanings[known];
+	}
+
+	[[noreturn]] void refuse(TextPosition position, const std::string &sentence) const
+	{
+		if (subject_)
+			throw Refusal(subject_, text_, position.offset, sentence);
+		throw Refusal(position, sentence);
+	}
+
+private:
+	std::string_view text_;
+	const char *subject_;
+	std::size_t at_ = 0, line_start_ = 0;
+	std::uint32_t line_ = 1;
+};
+
+} // namespace monitor
