@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program that drives a recording itself, as an agent does: `driven DIRECTORY CALLS`. Another thread makes CALLS system
- * calls while the main thread waits for the end, then stops the recording. Prints "tid=N" of that thread, "stopped=REASON".
+ * A program that drives a recording itself, as an agent does: `driven DIRECTORY CALLS`. Another thread makes CALLS
+ * system calls while the main thread waits for the end, then stops the recording. Prints "tid=N" of that thread,
+ * "stopped=REASON".
  */
 #include <cstdio>
 #include <cstdlib>
