@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The event-data card as BPF programs: one object with all probe families. Loaded and attached by
- * userspace/card/bpf_card.cpp, which enables each program (they are all optional: "?") according to what the
+ * userspace/recording/card/bpf_card.cpp, which enables each program (they are all optional: "?") according to what the
  * recording requests and what the kernel has. A program has the name of its tracepoint; its variant of type
  * tracepoint has the prefix tp_.
  */

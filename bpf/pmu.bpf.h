@@ -7,7 +7,8 @@
  * A set is a group that the kernel schedules together. Its short token holds the counts. If the set has not been
  * counting all the time (more counters requested than available), the long token also has its enabled and running
  * times. A probe that may be preempted (reset.bpf.c) also reads the counters; edc_cpu.readings shows whether it was.
- * Opened and put into the map by userspace/record/counters.cpp. Next in the flow: analyze/counter_fold.cpp.
+ * Opened and put into the map by userspace/recording/record/counters.cpp. Next in the flow:
+ * reading/analyze/counter_fold.cpp.
  */
 #ifndef MONITOR_BPF_PMU_H
 #define MONITOR_BPF_PMU_H

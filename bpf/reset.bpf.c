@@ -2,7 +2,8 @@
 /*
  * Selective reset (record --reset-on), as in REMS: at an event that the user chooses the counters are read, which
  * closes a segment, and a token marks the start of the next one. Nothing is set to zero, since others read them too.
- * Included by card.bpf.c; attached by userspace/card/bpf_card.cpp. Next in the flow: analyze/segments.cpp.
+ * Included by card.bpf.c; attached by userspace/recording/card/bpf_card.cpp. Next in the flow:
+ * reading/analyze/segments.cpp.
  *
  * A uprobe program may be preempted (its thread only stays on the CPU), so it cannot post as other probes do: it takes
  * a slot, and a reading is valid only if no other one started on this CPU between its first counter and its time.

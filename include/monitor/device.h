@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * /dev/monitor: the kernel module's interface for the recorder of the kernel's events; user_device.h is the one for
- * programs. Used by kmod/device.c and userspace/card/module_card.cpp.
+ * programs. Used by kmod/device.c and userspace/recording/card/module_card.cpp.
  *
  * A recorder with CAP_PERFMON opens the device and creates the card, one at a time. Each possible CPU then has an area
  * as described in card.h: struct edc_cpu and its blocks. The areas are mapped at CPU * area size: the first page,

@@ -2,7 +2,7 @@
 /*
  * What a process's user card and the recorder share: rings in sealed memory that belongs to that process alone, and the
  * messages that they first exchange over a socket. Used by edc_post.h, edc_shared.h and edc_connect.h (the writers) and
- * userspace/card (the reader).
+ * userspace/recording/user_card (the reader).
  *
  * The area: one page of struct edc_user_area, then for each CPU a page of struct edc_user_ring and its blocks, then one
  * more such page and blocks: the shared ring.

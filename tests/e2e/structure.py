@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The arrows of the design: what each folder may include. The record side and the offline side meet only in
-include/monitor; that is plain C without any other include than <linux/types.h> and <linux/ioctl.h>. Needs no privilege.
+"""The arrows of the design: what each folder may include. Recording and reading meet only in include/monitor; that is
+plain C without any other include than <linux/types.h> and <linux/ioctl.h>. Needs no privilege.
 
 structure.py MONITOR PROGRAMS WORK SOURCE_DIRECTORY
 """
@@ -14,15 +14,31 @@ import sys
 import e2e
 
 SOURCE = pathlib.Path(sys.argv[4])
-RECORD, OFFLINE = {"card", "pmu", "record"}, {"trace", "filter", "poet", "analyze", "activities", "statistics", "collection", "rules", "report",
-                                                "query"}
-MAY = {"base": set(), "card": {"base"}, "pmu": {"base"}, "record": {"base", "card", "pmu"}, "trace": {"base"},
-       "filter": {"base", "trace"},
-       "poet": {"base", "trace", "filter"}, "analyze": {"base", "trace"},
-       "activities": {"base", "trace", "filter", "analyze"}, "statistics": {"base", "trace", "filter", "activities"},
-       "collection": {"base", "trace", "filter", "activities", "statistics"},
-       "rules": {"base", "trace", "filter", "activities"}, "report": {"base", "trace", "analyze", "activities", "statistics"},
-       "query": {"base", "trace", "filter", "analyze", "activities"}}
+# What each folder of userspace/ may include, and does: folders of rows above its own only, so there is no circle.
+MAY = {
+    "base": set(),
+    "recording/pmu": {"base"},
+    "recording/card": {"base"},
+    "recording/user_card": {"base"},
+    "recording/record": {"base", "recording/pmu", "recording/card", "recording/user_card"},
+    "reading/ctf": {"base"},
+    "reading/tdl": {"base", "reading/ctf"},
+    "reading/events": {"base", "reading/ctf", "reading/tdl"},
+    "reading/filter": {"base", "reading/ctf", "reading/events"},
+    "reading/analyze": {"base", "reading/ctf", "reading/events"},
+    "reading/activities": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze"},
+    "reading/poet": {"base", "reading/ctf", "reading/events", "reading/filter"},
+    "answers/listing": {"base", "reading/ctf", "reading/events"},
+    "answers/statistics": {"reading/events", "reading/filter", "reading/activities"},
+    "answers/rules": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/activities", "answers/listing"},
+    "answers/collection": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/activities", "answers/statistics"},
+    "answers/report": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/activities", "answers/statistics"},
+    "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
+    "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},
+}
+# Recording and reading share only what is below them, include/monitor and the trace.
+SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base", "reading"},
+         "answers": {"base", "reading", "answers"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 RECORD_LIBRARIES = re.compile(r"^(bpf/|linux/bpf|perfmon/|.*\.skel\.h$)")
 
@@ -35,33 +51,50 @@ def sources(folder):
 	return [path for path in sorted((SOURCE / folder).rglob("*")) if path.suffix in (".h", ".c", ".cpp", ".hpp")]
 
 
-def arrows():
-	seen = 0
+def layers():
+	"""The table itself: no arrow upwards, so no circle; none between recording and reading."""
+	above = set()
 	for folder, may in MAY.items():
-		for path in sources(f"userspace/{folder}"):
-			for quote, name in includes(path):
-				seen += 1
-				first = name.split("/")[0]
-				crosses = quote == '"' and "/" in name and first in MAY
-				wrong = crosses and first != folder and first not in may
-				wrong = wrong or (quote == '"' and ".." in name.split("/"))
-				wrong = wrong or (folder in OFFLINE and RECORD_LIBRARIES.match(name))
-				e2e.expect(not wrong, f"{path.relative_to(SOURCE)} includes {name}")
+		e2e.expect(may <= above, f"{folder} may include {may - above}, which is not above it in the table: a circle, or the wrong order")
+		sides = {other.split("/")[0] for other in may}
+		e2e.expect(sides <= SIDES[folder.split("/")[0]], f"{folder} may include {may}: another side")
+		above.add(folder)
+
+
+def arrows():
+	seen, used = 0, {folder: set() for folder in MAY}
+	for path in sources("userspace"):
+		folder = path.parent.relative_to(SOURCE / "userspace").as_posix()
+		e2e.expect(folder in MAY, f"{path.relative_to(SOURCE)}: the table has no row for {folder}")
+		for quote, name in includes(path):
+			seen += 1
+			wrong = quote == '"' and ".." in name.split("/")
+			wrong = wrong or (not folder.startswith("recording/") and RECORD_LIBRARIES.match(name))
+			if quote == '"' and "/" in name and (SOURCE / "userspace" / name).is_file():
+				other = str(pathlib.PurePosixPath(name).parent)
+				used[folder].add(other)
+				wrong = wrong or other not in MAY[folder]
+			e2e.expect(not wrong, f"{path.relative_to(SOURCE)} includes {name}")
 	e2e.expect(seen > 300, f"only {seen} includes were looked at")
+	for folder, may in MAY.items():
+		e2e.expect(may <= used[folder], f"{folder} no longer includes {may - used[folder]}: take it out of the table")
 	for folder in ("bpf", "kmod", "include"):
 		for path in sources(folder):
-			for quote, name in includes(path):
-				of_kernel = folder == "kmod" and quote == "<"  # it has a folder trace/ too
-				e2e.expect(of_kernel or (name.split("/")[0] not in MAY and "userspace" not in name),
+			for _, name in includes(path):
+				e2e.expect(name.split("/")[0] not in SIDES and "userspace" not in name,
 				           f"{path.relative_to(SOURCE)} includes {name}")
 
 
 def linked():
-	"""The targets' arrows: no offline target links a record one."""
-	for folder in OFFLINE:
+	"""The targets' arrows: a folder's target, which has its name, links only those of folders below it."""
+	below = {}
+	for folder, may in MAY.items():
+		below[folder] = {folder.split("/")[-1]}.union(*(below.get(other, set()) for other in may))
 		for path in (SOURCE / "userspace" / folder).glob("*.cmake"):
-			words = re.findall(r"monitor_(\w+)|bpf", re.sub(r"#.*", "", path.read_text(encoding="utf-8")))
-			e2e.expect(not set(words) & RECORD, f"{path.relative_to(SOURCE)} names {set(words) & RECORD}")
+			text = re.sub(r"#.*", "", path.read_text(encoding="utf-8"))
+			wrong = set(re.findall(r"\bmonitor_(\w+)", text)) - below[folder]
+			e2e.expect(not wrong, f"{path.relative_to(SOURCE)} names {wrong}")
+			e2e.expect(folder.startswith("recording/") or not re.search(r"\bbpf\b", text), f"{path.relative_to(SOURCE)} names bpf")
 
 
 def shared_headers_are_plain_c():
@@ -107,4 +140,4 @@ def public_header():
 
 
 if __name__ == "__main__":
-	e2e.main(arrows, linked, shared_headers_are_plain_c, public_header)
+	e2e.main(layers, arrows, linked, shared_headers_are_plain_c, public_header)

@@ -3,10 +3,10 @@
 // complaint, and has the same events at the same times. What cannot be converted is refused with Error.
 #include <filesystem>
 
+#include "answers/collection/convert.h"
 #include "base/error.h"
-#include "collection/convert.h"
 #include "reading.h"
-#include "trace/tdl/read.h"
+#include "reading/tdl/read.h"
 
 using namespace monitor::trace;
 

@@ -11,7 +11,7 @@
 
 #include "../unit/samples.h"
 #include "base/refusal.h"
-#include "filter/filter.h"
+#include "reading/filter/filter.h"
 
 using namespace monitor;
 using filter::Filter;

@@ -4,16 +4,16 @@
 // and time step, two arguments. The input's first byte says how much of its end is recording.json, in pieces of eight
 // bytes; none is replaced by one that a recording with counters could have written.
 #include "../unit/samples.h"
-#include "activities/totals.h"
-#include "analyze/check.h"
-#include "analyze/counter_fold.h"
-#include "analyze/machine.h"
+#include "answers/report/activities_table.h"
+#include "answers/report/measurements_table.h"
+#include "answers/report/summary.h"
+#include "answers/report/usage_report.h"
 #include "monitor/card.h"
 #include "monitor/user_ring.h"
-#include "report/activities_table.h"
-#include "report/measurements_table.h"
-#include "report/summary.h"
-#include "report/usage_report.h"
+#include "reading/activities/totals.h"
+#include "reading/analyze/check.h"
+#include "reading/analyze/counter_fold.h"
+#include "reading/analyze/machine.h"
 
 using namespace monitor;
 

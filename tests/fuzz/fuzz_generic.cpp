@@ -4,7 +4,7 @@
 // Every event is read, each of its fields by name, and printed both ways. A description of tokens is left to
 // fuzz_stream.
 #include "reading.h"
-#include "trace/interpret.h"
+#include "reading/ctf/interpret.h"
 
 using namespace monitor::trace;
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "../unit/samples.h"
+#include "answers/rules/run.h"
 #include "base/error.h"
-#include "rules/run.h"
 
 using namespace monitor;
 

@@ -10,10 +10,10 @@
 #include <fcntl.h>
 
 #include "../unit/samples.h"
+#include "answers/listing/listing.h"
 #include "base/fd.h"
-#include "trace/event_selection.h"
-#include "trace/listing.h"
-#include "trace/merge.h"
+#include "reading/events/event_selection.h"
+#include "reading/events/merge.h"
 
 using namespace monitor::trace;
 

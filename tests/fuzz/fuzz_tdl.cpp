@@ -4,8 +4,8 @@
 // Every variant of the description is compiled, shown, and reads the file: every event, each of its fields by name,
 // printed both ways.
 #include "reading.h"
-#include "trace/tdl/read.h"
-#include "trace/tdl/show.h"
+#include "reading/tdl/read.h"
+#include "reading/tdl/show.h"
 
 using namespace monitor::trace;
 

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "trace/field_ref.h"
-#include "trace/interpret.h"
+#include "reading/ctf/interpret.h"
+#include "reading/events/field_ref.h"
 
 using namespace monitor::trace;
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "card/user_block.h"
-#include "card/user_classes.h"
-#include "card/user_merge.h"
+#include "recording/user_card/user_block.h"
+#include "recording/user_card/user_classes.h"
+#include "recording/user_card/user_merge.h"
 
 using namespace monitor::card;
 

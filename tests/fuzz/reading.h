@@ -11,10 +11,10 @@
 
 #include <fcntl.h>
 
+#include "answers/listing/listing.h"
 #include "base/fd.h"
-#include "trace/field_ref.h"
-#include "trace/listing.h"
-#include "trace/merge.h"
+#include "reading/events/field_ref.h"
+#include "reading/events/merge.h"
 
 namespace fuzz {
 

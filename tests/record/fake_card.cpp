@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "card/ring_layout.h"
 #include "monitor/block.h"
 #include "monitor/card.h"
+#include "recording/card/ring_layout.h"
 
 namespace monitor::card {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "card/bpf_card.h"
+#include "recording/card/bpf_card.h"
 
 namespace fake {
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "faults.h"
-#include "record/blocks.h"
+#include "recording/record/blocks.h"
 
 using monitor::record::BlockPool;
 using monitor::record::PooledBlock;

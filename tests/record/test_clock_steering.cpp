@@ -10,7 +10,7 @@
 
 #include "base/tsc.h"
 #include "faults.h"
-#include "record/clock.h"
+#include "recording/record/clock.h"
 
 using monitor::record::ClockSteering;
 using monitor::record::Sync;

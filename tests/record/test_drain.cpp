@@ -12,7 +12,7 @@
 #include "fake_card.h"
 #include "faults.h"
 #include "monitor/token.h"
-#include "record/drain.h"
+#include "recording/record/drain.h"
 
 using namespace monitor::record;
 using monitor::card::BpfCard;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "card/user_card.h"
 #include "faults.h"
+#include "recording/user_card/user_card.h"
 
 using monitor::Fd;
 using monitor::card::UserCard;

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "base/tsc.h"
-#include "card/user_bell_watch.h"
-#include "card/user_drain.h"
-#include "card/user_known_classes.h"
-#include "card/user_process_table.h"
 #include "monitor/token.h"
+#include "recording/user_card/user_bell_watch.h"
+#include "recording/user_card/user_drain.h"
+#include "recording/user_card/user_known_classes.h"
+#include "recording/user_card/user_process_table.h"
 
 using namespace monitor::card;
 

@@ -11,7 +11,7 @@
 
 #include "base/fd.h"
 #include "faults.h"
-#include "record/writer.h"
+#include "recording/record/writer.h"
 #include "scratch.h"
 
 using namespace monitor::record;

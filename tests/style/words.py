@@ -13,7 +13,7 @@ import sys
 CODE = r"\.(h|hpp|c|cpp)$"
 WORDS = [
 	(r"\b(most|least)_[a-z]+\b", "max_, min_", CODE),
-	(r"\bclassic_|\bis_classic\b", "tp_: a program of type tracepoint", r"^(bpf|userspace/card|userspace/record)/"),
+	(r"\bclassic_|\bis_classic\b", "tp_: a program of type tracepoint", r"^(bpf|userspace/recording)/"),
 	(r"\bKEEP_(ALWAYS|BY_CURRENT)\b", "EDC_FILTER_*: filter target", r"^(bpf|kmod)/"),
 	(r"(?<!time )\bslices?\b", "time partition (the scheduler has time slices)", r"^(userspace|Documentation)/"),
 	(r"\bborders?\b", "boundary", None),

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "analyze/check.h"
 #include "monitor/card.h"
+#include "reading/analyze/check.h"
+#include "reading/events/merge.h"
 #include "samples.h"
-#include "trace/merge.h"
 
 namespace samples {
 

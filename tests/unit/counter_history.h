@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/counter_fold.h"
-#include "analyze/counters_info.h"
-#include "analyze/machine.h"
 #include "base/json.h"
 #include "monitor/card.h"
+#include "reading/analyze/counter_fold.h"
+#include "reading/analyze/counters_info.h"
+#include "reading/analyze/machine.h"
 #include "samples.h"
 
 namespace counter_history {

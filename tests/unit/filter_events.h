@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/refusal.h"
-#include "filter/filter.h"
+#include "reading/filter/filter.h"
 #include "samples.h"
 
 namespace samples {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/recording_info.h"
 #include "monitor/card.h"
+#include "reading/analyze/recording_info.h"
 #include "samples.h"
 
 namespace history {

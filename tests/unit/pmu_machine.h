@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "pmu/machine.h"
+#include "recording/pmu/machine.h"
 
 namespace samples {
 

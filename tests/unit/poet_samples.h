@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "poet/poet.hpp"
+#include "reading/events/field_ref.h"
+#include "reading/events/merge.h"
 #include "samples.h"
-#include "trace/field_ref.h"
-#include "trace/merge.h"
 
 namespace poet_samples {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "query/statement.h"
+#include "answers/query/statement.h"
 
 namespace query_rows {
 

@@ -17,8 +17,8 @@
 
 #include "monitor/ring.h"
 #include "monitor/token.h"
-#include "trace/interpret.h"
-#include "trace/trace.h"
+#include "reading/ctf/interpret.h"
+#include "reading/events/trace.h"
 
 namespace samples {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "trace/field_text.h"
-#include "trace/merge.h"
-#include "trace/tdl/read.h"
+#include "reading/ctf/field_text.h"
+#include "reading/events/merge.h"
+#include "reading/tdl/read.h"
 
 namespace monitor::trace::tdl {
 

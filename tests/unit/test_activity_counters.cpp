@@ -3,9 +3,9 @@
 // at their boundaries. One tick is one nanosecond.
 #include <catch2/catch.hpp>
 
-#include "activities/totals.h"
 #include "counter_history.h"
 #include "monitor/user_ring.h"
+#include "reading/activities/totals.h"
 
 namespace test_activity_counters {
 

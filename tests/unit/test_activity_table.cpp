@@ -2,9 +2,9 @@
 // Tables of activities: what their form means, and what is refused with its line.
 #include <catch2/catch.hpp>
 
-#include "activities/table.h"
-#include "activities/totals.h"
 #include "base/error.h"
+#include "reading/activities/table.h"
+#include "reading/activities/totals.h"
 #include "samples.h"
 
 namespace test_activity_table {

@@ -2,9 +2,9 @@
 // The statements of check, by small hand-made recordings: what holds, and what each change must turn red.
 #include <catch2/catch.hpp>
 
-#include "analyze/clock_bound.h"
 #include "checked_history.h"
 #include "monitor/card.h"
+#include "reading/analyze/clock_bound.h"
 
 namespace test_check {
 

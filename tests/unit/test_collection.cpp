@@ -2,9 +2,9 @@
 // Collections: clocks moved in the text of a description, and offsets from messages.
 #include <catch2/catch.hpp>
 
+#include "answers/collection/clock_text.h"
+#include "answers/collection/messages.h"
 #include "base/error.h"
-#include "collection/clock_text.h"
-#include "collection/messages.h"
 #include "samples.h"
 
 namespace test_collection {

@@ -4,8 +4,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "analyze/check.h"
 #include "counter_history.h"
+#include "reading/analyze/check.h"
 
 namespace test_counters {
 

@@ -6,9 +6,9 @@
 
 #include <random>
 
+#include "reading/events/field_ref.h"
+#include "reading/events/merge.h"
 #include "samples.h"
-#include "trace/field_ref.h"
-#include "trace/merge.h"
 
 namespace test_damage {
 

@@ -4,8 +4,8 @@
 
 #include <limits>
 
+#include "reading/events/field_ref.h"
 #include "samples.h"
-#include "trace/field_ref.h"
 
 namespace test_description {
 

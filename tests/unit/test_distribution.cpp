@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "activities/distribution.h"
+#include "reading/activities/distribution.h"
 
 namespace test_distribution {
 

@@ -2,9 +2,9 @@
 // FDL: what an expression means for an event.
 #include <catch2/catch.hpp>
 
-#include "filter/text_match.h"
 #include "filter_events.h"
 #include "monitor/card.h"
+#include "reading/filter/text_match.h"
 
 namespace test_filter {
 

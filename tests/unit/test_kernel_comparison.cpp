@@ -2,11 +2,11 @@
 // The tokens against the kernel's own figures: what lies at the edges of reading these, and whose figures are whose.
 #include <catch2/catch.hpp>
 
-#include "analyze/kernel_comparison.h"
-#include "analyze/kernel_totals.h"
 #include "monitor/card.h"
+#include "reading/analyze/kernel_comparison.h"
+#include "reading/analyze/kernel_totals.h"
+#include "reading/events/merge.h"
 #include "samples.h"
-#include "trace/merge.h"
 
 namespace test_kernel_comparison {
 

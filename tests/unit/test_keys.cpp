@@ -4,9 +4,9 @@
 
 #include <limits>
 
-#include "activities/keys.h"
-#include "activities/rows.h"
 #include "filter_events.h"
+#include "reading/activities/keys.h"
+#include "reading/activities/rows.h"
 
 namespace test_keys {
 

@@ -10,15 +10,15 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "answers/listing/listing.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "monitor/card.h"
+#include "reading/events/event_selection.h"
+#include "reading/events/merge.h"
+#include "reading/events/time_text.h"
 #include "samples.h"
-#include "trace/event_selection.h"
-#include "trace/listing.h"
-#include "trace/merge.h"
-#include "trace/time_text.h"
 
 namespace test_listing {
 

@@ -5,9 +5,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "analyze/machine.h"
 #include "history.h"
 #include "monitor/card.h"
+#include "reading/analyze/machine.h"
 #include "samples.h"
 
 namespace test_machine {

@@ -2,9 +2,9 @@
 // Measurements of what was counted, and their table: ratios, rates, shares, estimates, and what is not known.
 #include <catch2/catch.hpp>
 
-#include "analyze/measure.h"
+#include "answers/report/measurements_table.h"
 #include "counter_history.h"
-#include "report/measurements_table.h"
+#include "reading/analyze/measure.h"
 
 namespace test_measurements {
 

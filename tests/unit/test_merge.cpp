@@ -4,8 +4,8 @@
 
 #include <random>
 
+#include "reading/events/merge.h"
 #include "samples.h"
-#include "trace/merge.h"
 
 namespace test_merge {
 

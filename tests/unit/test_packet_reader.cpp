@@ -2,9 +2,9 @@
 // The two parts of a cursor by themselves: the packets in their order, and the events of one packet.
 #include <catch2/catch.hpp>
 
+#include "reading/events/decoder.h"
+#include "reading/events/packet_reader.h"
 #include "samples.h"
-#include "trace/decoder.h"
-#include "trace/packet_reader.h"
 
 namespace test_packet_reader {
 

@@ -5,10 +5,10 @@
 #include <map>
 #include <random>
 
-#include "activities/pairs.h"
+#include "answers/statistics/frequencies.h"
+#include "reading/activities/pairs.h"
+#include "reading/events/merge.h"
 #include "samples.h"
-#include "statistics/frequencies.h"
-#include "trace/merge.h"
 
 namespace test_pairs {
 

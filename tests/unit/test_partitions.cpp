@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "answers/statistics/survey.h"
 #include "monitor/card.h"
 #include "samples.h"
-#include "statistics/survey.h"
 #include "tdl_samples.h"
 
 namespace test_partitions {

@@ -3,9 +3,9 @@
 // counted.
 #include <catch2/catch.hpp>
 
-#include "pmu/events.h"
-#include "pmu/sysfs.h"
 #include "pmu_machine.h"
+#include "recording/pmu/events.h"
+#include "recording/pmu/sysfs.h"
 
 namespace test_pmu_events {
 

@@ -2,9 +2,9 @@
 // Formulas of measurements and the files of groups: what they mean, and where an error is.
 #include <catch2/catch.hpp>
 
-#include "pmu/formula.h"
-#include "pmu/groups.h"
 #include "pmu_machine.h"
+#include "recording/pmu/formula.h"
+#include "recording/pmu/groups.h"
 
 namespace test_pmu_formula {
 

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "pmu/selection.h"
 #include "pmu_machine.h"
+#include "recording/pmu/selection.h"
 
 namespace test_pmu_selection {
 

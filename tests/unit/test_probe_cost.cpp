@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What an event costs: rounds to a middle with quartiles (card/rounds.h), and when a recording's cost is unknown
-// (analyze/probe_cost.h).
+// What an event costs: rounds to a middle with quartiles (recording/card/rounds.h), and when a recording's cost is
+// unknown (reading/analyze/probe_cost.h).
 #include <catch2/catch.hpp>
 
-#include "analyze/probe_cost.h"
-#include "analyze/recording_info.h"
-#include "card/rounds.h"
-#include "report/summary.h"
+#include "answers/report/summary.h"
+#include "reading/analyze/probe_cost.h"
+#include "reading/analyze/recording_info.h"
+#include "recording/card/rounds.h"
 
 namespace test_probe_cost {
 

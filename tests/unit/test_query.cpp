@@ -2,8 +2,8 @@
 // Queries: columns and values, names that are no names, what is refused.
 #include <catch2/catch.hpp>
 
+#include "answers/query/event_columns.h"
 #include "monitor/card.h"
-#include "query/event_columns.h"
 #include "query_rows.h"
 #include "samples.h"
 

@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "card/ring_layout.h"
-#include "card/user_memory.h"
+#include "recording/card/ring_layout.h"
+#include "recording/user_card/user_memory.h"
 
 namespace test_ring_layout {
 

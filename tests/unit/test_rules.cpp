@@ -9,10 +9,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "answers/rules/run.h"
 #include "base/error.h"
-#include "rules/run.h"
+#include "reading/events/merge.h"
 #include "samples.h"
-#include "trace/merge.h"
 
 namespace test_rules {
 

@@ -8,8 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "answers/rules/run.h"
 #include "monitor/card.h"
-#include "rules/run.h"
 #include "samples.h"
 
 namespace test_rules_shipped {

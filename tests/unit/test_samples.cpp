@@ -2,9 +2,9 @@
 // The sample fold: what CPUs answer when all are asked, by process, and how far apart the answers are.
 #include <catch2/catch.hpp>
 
-#include "analyze/samples.h"
+#include "answers/report/samples_table.h"
 #include "monitor/card.h"
-#include "report/samples_table.h"
+#include "reading/analyze/samples.h"
 #include "samples.h"
 
 namespace test_samples {

@@ -10,11 +10,11 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "analyze/machine.h"
+#include "answers/selection/thread_selection.h"
 #include "history.h"
-#include "selection/thread_selection.h"
-#include "trace/event_selection.h"
-#include "trace/threads.h"
+#include "reading/analyze/machine.h"
+#include "reading/events/event_selection.h"
+#include "reading/events/threads.h"
 
 namespace test_scope {
 

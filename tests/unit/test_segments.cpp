@@ -2,10 +2,10 @@
 // The segment fold: small hand-made histories of counters and resets, and what lies between two resets.
 #include <catch2/catch.hpp>
 
-#include "analyze/segments.h"
+#include "answers/report/segments_table.h"
 #include "counter_history.h"
 #include "monitor/card.h"
-#include "report/segments_table.h"
+#include "reading/analyze/segments.h"
 
 namespace test_segments {
 

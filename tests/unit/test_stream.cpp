@@ -4,8 +4,8 @@
 
 #include <malloc.h>
 
+#include "reading/events/cursor.h"
 #include "samples.h"
-#include "trace/cursor.h"
 
 namespace test_stream {
 

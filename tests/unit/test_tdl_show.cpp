@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "base/json.h"
+#include "reading/tdl/show.h"
 #include "tdl_samples.h"
-#include "trace/tdl/show.h"
 
 namespace test_tdl_show {
 

@@ -3,10 +3,10 @@
 // come to. One tick is one nanosecond.
 #include <catch2/catch.hpp>
 
-#include "activities/totals.h"
-#include "analyze/machine.h"
+#include "answers/report/activities_table.h"
 #include "monitor/card.h"
-#include "report/activities_table.h"
+#include "reading/activities/totals.h"
+#include "reading/analyze/machine.h"
 #include "samples.h"
 
 namespace test_tracker {

@@ -2,8 +2,8 @@
 // The description language: what is read, and that everything else is refused in one sentence.
 #include <catch2/catch.hpp>
 
+#include "reading/ctf/tsdl.h"
 #include "samples.h"
-#include "trace/tsdl.h"
 
 namespace test_tsdl {
 

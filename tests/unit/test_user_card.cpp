@@ -5,10 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "card/user_block.h"
-#include "card/user_classes.h"
-#include "card/user_merge.h"
 #include "monitor/card.h"
+#include "recording/user_card/user_block.h"
+#include "recording/user_card/user_classes.h"
+#include "recording/user_card/user_merge.h"
 
 namespace test_user_card {
 
@@ -294,8 +294,8 @@ TEST_CASE("user block: the first wrong record ends it")
 		CHECK(validate_user_block(block.bytes.data(), block.at, limit, some_words(), info) != nullptr);
 		return block.header().content_size / 8 - EDC_BLOCK_HEADER;
 	};
-	CHECK(content_after(Block(10).post(1024, 11).post(EDC_ID_SCHED_SWITCH, 12)) == 8);  // a kernel class
-	CHECK(content_after(Block(10).post(1024, 11).post(1026, 12)) == 8); // nobody asked for it
+	CHECK(content_after(Block(10).post(1024, 11).post(EDC_ID_SCHED_SWITCH, 12)) == 8); // a kernel class
+	CHECK(content_after(Block(10).post(1024, 11).post(1026, 12)) == 8);                // nobody asked for it
 	CHECK(content_after(Block(10).post(1024, 11, {}, EDC_MODE_KERNEL)) == 0);
 	CHECK(content_after(Block(10).post(1024, 11).post(1024, 9)) == 8);             // time steps back
 	CHECK(content_after(Block(10).post(1024, 11).post(1025, 12, {1, 2, 3})) == 8); // longer than the content

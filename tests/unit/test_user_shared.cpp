@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "card/user_shared.h"
+#include "recording/user_card/user_shared.h"
 
 namespace {
 

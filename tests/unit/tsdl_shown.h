@@ -2,7 +2,7 @@
 // The trees and refusals of the description language's syntax as short texts: what test_tsdl_*.cpp compare.
 #pragma once
 
-#include "trace/tsdl.h"
+#include "reading/ctf/tsdl.h"
 
 namespace monitor::trace::tsdl {
 

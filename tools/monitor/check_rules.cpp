@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "answers/report/table.h"
+#include "answers/rules/run.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "problems.h"
-#include "report/table.h"
-#include "rules/run.h"
 
 namespace monitor {
 namespace {

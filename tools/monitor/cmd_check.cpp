@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// `monitor check`: is this trace true? Prints each statement of analyze/check.cpp; exit code 0 only if all hold.
+// `monitor check`: is this trace true? Prints each statement of reading/analyze/check.cpp; exit code 0 only if all
+// hold.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "analyze/check.h"
+#include "answers/report/table.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "check_rules.h"
 #include "commands.h"
 #include "open.h"
-#include "report/table.h"
+#include "reading/analyze/check.h"
+#include "reading/events/trace.h"
 #include "selection.h"
 #include "tdl_option.h"
-#include "trace/trace.h"
 
 namespace monitor {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/escape.h"
 #include "base/json.h"
-#include "card/preflight_checks.h"
 #include "commands.h"
+#include "recording/card/preflight_checks.h"
 
 namespace monitor {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "base/escape.h"
 #include "base/json.h"
-#include "card/bpf_card.h"
-#include "card/classes.h"
 #include "commands.h"
-#include "pmu/list.h"
-#include "pmu/measure.h"
+#include "recording/card/bpf_card.h"
+#include "recording/card/classes.h"
+#include "recording/pmu/list.h"
+#include "recording/pmu/measure.h"
 
 namespace monitor {
 namespace {

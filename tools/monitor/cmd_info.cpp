@@ -5,19 +5,19 @@
 
 #include <fmt/format.h>
 
-#include "analyze/clock_bound.h"
-#include "analyze/recording_info.h"
+#include "answers/report/summary.h"
+#include "answers/report/table.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
 #include "open.h"
 #include "problems.h"
-#include "report/summary.h"
-#include "report/table.h"
+#include "reading/analyze/clock_bound.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/events/merge.h"
+#include "reading/events/trace.h"
 #include "selection.h"
 #include "tdl_option.h"
-#include "trace/merge.h"
-#include "trace/trace.h"
 
 namespace monitor {
 namespace {

@@ -15,14 +15,14 @@
 
 #include <unistd.h>
 
-#include "filter/filter.h"
-#include "filter/text_match.h"
+#include "answers/listing/listing.h"
 #include "open.h"
 #include "problems.h"
+#include "reading/events/merge.h"
+#include "reading/filter/filter.h"
+#include "reading/filter/text_match.h"
 #include "selection.h"
 #include "tdl_option.h"
-#include "trace/listing.h"
-#include "trace/merge.h"
 
 namespace monitor {
 namespace {

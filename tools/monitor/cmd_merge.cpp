@@ -10,16 +10,16 @@
 
 #include <fmt/format.h>
 
-#include "analyze/recording_info.h"
+#include "answers/collection/collection.h"
+#include "answers/collection/messages.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/suggestions.h"
-#include "collection/collection.h"
-#include "collection/messages.h"
 #include "commands.h"
 #include "duration.h"
 #include "open.h"
 #include "problems.h"
+#include "reading/analyze/recording_info.h"
 #include "tdl_option.h"
 
 namespace monitor {

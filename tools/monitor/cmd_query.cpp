@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor query`: SQL over a trace, from the command line, a prompt or standard input. A thin caller of
-// userspace/query; rows are written as they are found.
+// userspace/answers/query; rows are written as they are found.
 // Exit code: 0; 1 if a statement is wrong or fails, or parts of the trace are damaged; 130 if interrupted.
 #include <csignal>
 #include <cstdio>
@@ -15,13 +15,13 @@
 
 #include <fmt/format.h>
 
+#include "answers/query/statement.h"
+#include "answers/report/row_writer.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
 #include "open.h"
 #include "problems.h"
-#include "query/statement.h"
-#include "report/row_writer.h"
 #include "selection.h"
 #include "tdl_option.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor record`: options, the progress line and the summary around record/recording.cpp.
+// `monitor record`: options, the progress line and the summary around recording/record/recording.cpp.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -7,20 +7,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "answers/report/summary.h"
+#include "answers/report/table.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
-#include "card/classes.h"
 #include "commands.h"
 #include "duration.h"
 #include "monitor/device.h"
-#include "pmu/selection.h"
 #include "problems.h"
-#include "record/recording.h"
-#include "record/user_reads.h"
-#include "report/summary.h"
-#include "report/table.h"
-#include "trace/trace.h"
+#include "reading/events/trace.h"
+#include "recording/card/classes.h"
+#include "recording/pmu/selection.h"
+#include "recording/record/recording.h"
+#include "recording/record/user_reads.h"
 
 namespace monitor {
 namespace {

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
-// `monitor report`: who used the CPUs, in which mode, what they waited for. One pass of analyze/, printed by report/;
-// a pass before it if threads are selected.
+// `monitor report`: who used the CPUs, in which mode, what they waited for. One pass of reading/analyze/, printed by
+// answers/report/; a pass before it if threads are selected.
 #include <algorithm>
 #include <map>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "activities/table.h"
-#include "activities/totals.h"
-#include "analyze/clock_bound.h"
-#include "analyze/counter_fold.h"
-#include "analyze/machine.h"
-#include "analyze/samples.h"
-#include "analyze/segments.h"
+#include "answers/report/activities_table.h"
+#include "answers/report/measurements_table.h"
+#include "answers/report/samples_table.h"
+#include "answers/report/segments_table.h"
+#include "answers/report/summary.h"
+#include "answers/report/usage_report.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/text.h"
@@ -21,12 +20,13 @@
 #include "duration.h"
 #include "open.h"
 #include "problems.h"
-#include "report/activities_table.h"
-#include "report/measurements_table.h"
-#include "report/samples_table.h"
-#include "report/segments_table.h"
-#include "report/summary.h"
-#include "report/usage_report.h"
+#include "reading/activities/table.h"
+#include "reading/activities/totals.h"
+#include "reading/analyze/clock_bound.h"
+#include "reading/analyze/counter_fold.h"
+#include "reading/analyze/machine.h"
+#include "reading/analyze/samples.h"
+#include "reading/analyze/segments.h"
 #include "report_arguments.h"
 
 namespace monitor {

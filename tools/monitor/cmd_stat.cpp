@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor stat`: how often, how far apart, how long. One pass of statistics/, printed by report/.
+// `monitor stat`: how often, how far apart, how long. One pass of answers/statistics/, printed by answers/report/.
 // Exit code: 0, or 1 if parts of the trace are damaged.
 #include <algorithm>
 #include <cstdio>
@@ -11,17 +11,17 @@
 
 #include <fmt/format.h>
 
-#include "activities/table.h"
-#include "analyze/recording_info.h"
+#include "answers/report/statistics_table.h"
+#include "answers/statistics/survey.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/text.h"
 #include "commands.h"
 #include "open.h"
 #include "problems.h"
-#include "report/statistics_table.h"
+#include "reading/activities/table.h"
+#include "reading/analyze/recording_info.h"
 #include "selection.h"
-#include "statistics/survey.h"
 #include "tdl_option.h"
 
 namespace monitor {

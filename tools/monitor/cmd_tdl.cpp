@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `monitor tdl`: checks a description in TDL, shows what it says, and prints it for programs.
 //
-// The work is done in trace/tdl. Exit code: 0, or 1 if the description is wrong: prints FILE:LINE:COLUMN and the error.
+// The work is done in reading/tdl. Exit code: 0, or 1 if the description is wrong: prints FILE:LINE:COLUMN and the
+// error.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -10,13 +11,13 @@
 
 #include <fcntl.h>
 
+#include "answers/report/table.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
 #include "commands.h"
-#include "report/table.h"
-#include "trace/tdl/read.h"
-#include "trace/tdl/show.h"
+#include "reading/tdl/read.h"
+#include "reading/tdl/show.h"
 
 namespace monitor {
 namespace {

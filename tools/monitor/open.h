@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace.h"
+#include "reading/events/trace.h"
 
 namespace monitor {
 

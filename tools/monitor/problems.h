@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "trace/problem.h"
+#include "reading/events/problem.h"
 
 namespace monitor {
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "answers/report/table.h"
 #include "base/error.h"
-#include "report/table.h"
-#include "trace/time_text.h"
+#include "reading/events/time_text.h"
 
 namespace monitor {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The options that select a part of a trace, with one meaning in every reading command; monitor-list(1) describes them.
-// What they mean is in trace/event_selection.h, selection/thread_selection.h and analyze/scope.h.
+// What they mean is in reading/events/event_selection.h, answers/selection/thread_selection.h and
+// reading/analyze/scope.h.
 //
 // A command adds them with add_selection(). One that cannot honour them refuses them by a sentence: refuse_selection().
 #pragma once
@@ -12,11 +13,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "analyze/recording_info.h"
-#include "selection/thread_selection.h"
-#include "trace/event_selection.h"
-#include "trace/merge.h"
-#include "trace/trace.h"
+#include "answers/selection/thread_selection.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/events/event_selection.h"
+#include "reading/events/merge.h"
+#include "reading/events/trace.h"
 
 namespace monitor {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Values in log-linear buckets: 128 per power of two, so a percentile is within 1/128 (0.8 %) of its value, however
-// many values there are; 1 KiB for each power of two. Used by the folds of analyze/ and activities/.
+// many values there are; 1 KiB for each power of two. Used by the folds of reading/analyze/ and reading/activities/.
 #pragma once
 
 #include <algorithm>

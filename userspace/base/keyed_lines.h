@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parses small files of `word: value` lines: tables (statistics/table.h) and rules (rules/rule_file.h).
+// Parses small files of `word: value` lines: tables (reading/activities/table.h) and rules (answers/rules/rule_file.h).
 //
 //     KeyedLines lines(text, "my.table", "start: name == \"sys_enter\"");
 //     while (lines.next())

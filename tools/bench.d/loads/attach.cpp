@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "card/bpf_card.h"
-#include "card/preflight_checks.h"
-#include "record/clock.h"
+#include "recording/card/bpf_card.h"
+#include "recording/card/preflight_checks.h"
+#include "recording/record/clock.h"
 
 namespace {
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "collection.h"
+
+#include <filesystem>
+#include <span>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/sentence.h"
+#include "clock_text.h"
+#include "convert.h"
+#include "reading/ctf/metadata.h"
+#include "reading/ctf/tsdl.h"
+#include "reading/events/trace.h"
+
+namespace monitor::collection {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string moved_metadata(const fs::path &path, std::int64_t shift_ns)
+{
+	std::string text, why;
+	trace::TextForm form = trace::TextForm::plain;
+	const std::string file = read_file(path.string(), 2 * max_description_bytes);
+	if (!trace::metadata_text(std::as_bytes(std::span(file)), text, why, form))
+		throw Error(path.string() + ' ' + why);
+	return shifted_clocks(text, shift_ns);
+}
+
+void take_file(const fs::path &from, const fs::path &to, const Part &part, bool copy)
+{
+	if (from.filename() == "metadata") {
+		replace_file(to.string(), moved_metadata(from, part.shift_ns), 0644);
+		return;
+	}
+	std::error_code error;
+	if (!copy)
+		fs::create_hard_link(from, to, error);
+	if (copy || error)
+		fs::copy_file(from, to);
+}
+
+void take_part(const fs::path &collection, const Part &part, bool copy)
+{
+	constexpr int max_depth = 16;
+	const fs::path to = collection / part.directory;
+	fs::create_directories(to);
+	if (part.file)
+		return convert(*part.file, to.string(), part.directory, part.shift_ns);
+	for (fs::recursive_directory_iterator entry(part.source), end; entry != end; ++entry) {
+		const fs::path target = to / entry->path().lexically_relative(part.source);
+		if (entry.depth() > max_depth)
+			throw Error(part.source + " has more than 16 levels of directories");
+		if (entry->is_directory() && !entry->is_symlink())
+			fs::create_directories(target);
+		else if (entry->is_regular_file())
+			take_file(entry->path(), target, part, copy);
+	}
+}
+
+std::string json_of(const std::vector<Part> &parts)
+{
+	auto all = nlohmann::ordered_json::array();
+	for (const Part &part : parts)
+		all.push_back({{"directory", part.directory},
+			       {"source", part.source},
+			       {"shift_ns", part.shift_ns},
+			       {"bound_ns", part.bound_ns ? nlohmann::ordered_json(*part.bound_ns) : nullptr},
+			       {"how", part.how}});
+	return json_dump(nlohmann::ordered_json{{"parts", all}}, 1) + '\n';
+}
+
+} // namespace
+
+void write(const std::string &directory, const std::vector<Part> &parts, bool copy)
+{
+	std::error_code error;
+	if (fs::exists(directory, error) && !fs::is_empty(directory, error))
+		throw Error(directory + " exists and is not empty; name another directory with -o");
+	const bool was_there = fs::exists(directory, error);
+	try {
+		for (const Part &part : parts)
+			take_part(directory, part, copy);
+		fs::create_directories(fs::path(directory) / ".monitor");
+		replace_file((fs::path(directory) / ".monitor" / "collection.json").string(), json_of(parts), 0644);
+		trace::Trace::open(directory); // check that it can be read
+	} catch (const std::exception &failure) {
+		for (const Part &part : parts)
+			fs::remove_all(fs::path(directory) / part.directory, error);
+		fs::remove_all(fs::path(directory) / ".monitor", error);
+		if (!was_there)
+			fs::remove(directory, error);
+		throw Error(std::string("cannot write the collection: ") + sentence_of(failure));
+	}
+}
+
+} // namespace monitor::collection

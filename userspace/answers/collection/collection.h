@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Several traces as one directory that every CTF reader accepts: streams unchanged, clocks shifted, files in TDL
+// converted.
+//
+// Called by `monitor merge`. Each trace becomes a directory of the collection; .monitor/collection.json records where
+// it comes from, how far its clock was shifted, and how far off it may still be. Trace::open reads it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reading/events/trace.h"
+
+namespace monitor::collection {
+
+struct Part {
+	std::string source;    // the directory that was merged, or the file
+	std::string directory; // its name in the collection
+	std::int64_t shift_ns = 0;
+	std::optional<std::uint64_t> bound_ns; // to the first one's clock; empty: unknown
+	std::string how;                       // "first", "given", "messages", "same clock", "as it is"
+	trace::Trace *file = nullptr;          // in TDL, to be converted: damage found is added to its problems
+};
+
+// Files are linked if the file system allows it, otherwise copied. Throws Error and then removes what was written.
+void write(const std::string &directory, const std::vector<Part> &parts, bool copy);
+
+} // namespace monitor::collection

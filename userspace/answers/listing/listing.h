@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// The readable listing: one line per event, as text or as JSON.
+//
+// Called by `monitor list`, once per event of merge(); writes to a file descriptor. How a class is printed is compiled
+// once (Plan), so that an event costs a copy per name and a conversion per value, without streams and format strings.
+// One thread. Invariant: a line is written whole or not at all, and names from the trace are escaped (base/text.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reading/ctf/context_text.h"
+#include "reading/events/event.h"
+#include "reading/events/field_ref.h"
+#include "reading/events/threads.h"
+#include "reading/events/trace.h"
+
+namespace monitor::trace {
+
+struct ListingOptions {
+	bool json = false;
+	std::vector<std::string> events; // empty: all
+};
+
+class Listing {
+public:
+	// Throws Error if `options` names an event that the trace does not have. `fd` remains the caller's.
+	Listing(const Trace &trace, ListingOptions options, int fd);
+
+	// Stops printing events of this class.
+	void leave_out(const EventClass &cls) { plans_[cls.index].wanted = false; }
+	// Learns from an event that is not printed.
+	void pass(const Event &event)
+	{
+		threads_.before(event);
+		threads_.after(event);
+	}
+	// Prints an event if the options select it and also(event, running thread, threads) returns true. False: the
+	// output has no reader any more.
+	template <class Also> bool print(const Event &event, Also &&also)
+	{
+		const std::int64_t running = threads_.before(event);
+		if (plans_[event.cls->index].wanted && also(event, running, std::as_const(threads_)))
+			put_line(event, running);
+		threads_.after(event);
+		return !nobody_reads_;
+	}
+	bool print(const Event &event)
+	{
+		return print(event, [](const Event &, std::int64_t, const Threads &) { return true; });
+	}
+	void gap(const StreamInfo &stream) { threads_.gap(stream); }
+	// Takes the lines that are not written yet; they will not be written.
+	std::string taken() { return {buffer_.data(), std::exchange(used_, 0)}; }
+	// Writes what is left. Throws Error if it cannot, except if the output has no reader.
+	void flush();
+	bool printed_any() const { return printed_any_; }
+
+private:
+	enum class Form : std::uint8_t { decimal, hex, text, pid };
+	struct Step {
+		std::string before; // separator and name
+		FieldRef value;
+		Form form = Form::decimal;
+		bool is_signed = false;
+		bool has_labels = false;
+		bool plain_labels = false; // need no quotes
+	};
+	struct Plan {
+		std::vector<Step> steps;
+		ShortText name;                    // as printed
+		std::size_t line_bytes = 0;        // at most; without generic CTF fields
+		std::vector<ContextText> contexts; // of a generic CTF class
+		std::vector<FieldText> payload;    // one, or none if it is empty
+		bool wanted = true;
+	};
+
+	Plan compile(const EventClass &cls) const;
+	void compile_generic_ctf(const EventClass &cls, Plan &plan) const;
+	Step compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const;
+	std::size_t machine_bytes() const;
+	bool is_order_known(const Event &event);
+	void print_machines(const std::vector<std::string> &names);
+	void put_line(const Event &event, std::int64_t running);
+	void put_generic_ctf(const Event &event, Plan &plan);
+
+	void split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds);
+	char *put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
+	char *put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
+	char *put_value(char *out, const Event &event, const Step &step) const;
+	char *put_name(char *out, const Threads::Name &name) const;
+
+	ListingOptions options_;
+	Threads threads_;
+	std::vector<Plan> plans_;                   // by class index
+	std::vector<ShortText> machines_;           // as printed, if there is more than one
+	std::vector<std::uint64_t> machine_bounds_; // of their clocks, in ticks; 0 if not known
+	std::uint32_t last_machine_ = 0;            // of the event printed last
+	std::uint64_t last_time_ = 0;
+	std::uint64_t begin_time_, frequency_hz_;
+	std::uint64_t second_ticks_ = 0, second_ = 0; // the second that the last event was in
+	int fd_;
+	bool nobody_reads_ = false;
+	bool printed_any_ = false;
+	LineBuffer described_; // the fields of one event
+	std::vector<char> buffer_;
+	std::size_t used_ = 0;
+};
+
+} // namespace monitor::trace

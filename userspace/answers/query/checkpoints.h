@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Which threads ran where, and their names, at some moments of the trace: a scan may start from there.
+//
+// Scans that need to know the threads (event_scan.h) leave states as they pass; a later scan that seeks starts with the
+// last state before its time instead of at the start of the trace. Bounded: when there are too many, every second one
+// is dropped. Invariant: a state includes all items before its time, and none at it or after it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reading/events/threads.h"
+
+namespace monitor::query {
+
+class Checkpoints {
+public:
+	static constexpr std::uint64_t usual_spacing = 16384; // events
+
+	explicit Checkpoints(std::uint64_t spacing) : spacing_(spacing) {}
+
+	struct State {
+		std::uint64_t time;
+		trace::Threads threads;
+	};
+
+	// The last state at or before this time, or nullptr. Valid until the next offer().
+	const State *before(std::uint64_t time) const;
+
+	// Whether a scan that has read this many events since its start, or since its last offer, may leave its state
+	// here.
+	bool wants(std::uint64_t events, std::uint64_t time) const
+	{
+		return events >= spacing_ && (states_.empty() || time > states_.back().time);
+	}
+	void offer(std::uint64_t time, const trace::Threads &threads);
+
+private:
+	static constexpr std::size_t max_bytes = 32u << 20;
+
+	std::vector<State> states_; // by time
+	std::uint64_t spacing_;     // doubled when there are too many
+	std::size_t bytes_ = 0;
+};
+
+} // namespace monitor::query

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What the tables of one query session share: the trace, the filter on it, the states to seek to, the interrupt flag.
+//
+// Owned by Database (database.h), which outlives every table and cursor. One thread; only `interrupted` may be set from
+// a signal handler.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoints.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/events/trace.h"
+#include "reading/filter/filter.h"
+
+namespace monitor::query {
+
+class Context {
+public:
+	// `filter`: the tables of events contain only these events. Throws Error.
+	Context(trace::Trace &opened, const std::optional<std::string> &filter, std::uint64_t events_per_checkpoint);
+
+	trace::Trace &trace;
+	analyze::RecordingInfo info;
+	std::unique_ptr<const filter::Filter> only; // null: all events
+	Checkpoints checkpoints;
+	std::atomic<bool> interrupted = false;
+	std::uint64_t events_decoded = 0; // by all scans
+
+	// Compiles each text once. Throws Refusal.
+	std::shared_ptr<const filter::Filter> compiled(const std::string &expression);
+	// Estimated number of events, from the size of the trace.
+	double estimated_events() const { return estimated_events_; }
+	std::int64_t time_ns(std::uint64_t time) const;
+
+private:
+	std::map<std::string, std::shared_ptr<const filter::Filter>> compiled_;
+	double estimated_events_ = 1;
+};
+
+} // namespace monitor::query

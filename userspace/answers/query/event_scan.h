@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// One pass over the events that a plan needs: seeks to and decodes only what the constraints of a query leave.
+//
+// Made by the cursor of a table of events (event_table.h) for every xFilter. What the constraints reject never becomes
+// a row. If the query uses threads, all earlier events are needed to know them, or those since the last checkpoint.
+// Invariant: it returns what reading the whole trace and checking every constraint would return.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "context.h"
+#include "event_columns.h"
+#include "reading/events/pull.h"
+
+namespace monitor::query {
+
+// A column's constraint, with the number of the column.
+using ColumnTest = std::pair<std::size_t, Constraint>;
+
+struct ScanOptions {
+	trace::TimeRange range;
+	std::vector<ColumnTest> tests;
+	std::shared_ptr<const filter::Filter> filter; // or null
+	bool knows_threads = false;                   // something uses them
+};
+
+class EventScan {
+public:
+	// `columns` must outlive it.
+	EventScan(Context &context, const EventColumns &columns, ScanOptions options);
+	EventScan(const EventScan &) = delete;
+	EventScan &operator=(const EventScan &) = delete;
+
+	// Moves to the next event. False: there are no more.
+	bool next();
+	bool was_interrupted() const { return was_interrupted_; }
+
+	const trace::Event &event() const { return pull_->event(); }
+	// The thread that ran; unknown if nothing uses threads.
+	std::int64_t running() const { return running_; }
+	// nullptr: nothing uses them.
+	const trace::Threads *threads() const { return threads_ ? &*threads_ : nullptr; }
+	// Identifies the event: the same in every scan, different for every other event.
+	std::int64_t row_id() const;
+
+private:
+	struct ClassPlan {
+		bool is_wanted = false;
+		std::vector<std::pair<const FieldColumn *, const Constraint *>> tests;
+		std::vector<std::pair<const FieldColumn *, const Constraint *>> label_tests;
+	};
+
+	void plan_classes();
+	bool wants_class(const trace::EventClass &cls, ClassPlan &plan) const;
+	bool wants_stream(const trace::Stream &stream) const;
+	bool takes(const trace::Event &event) const;
+	bool takes_common(const trace::Event &event, EventColumn::From from, const Constraint &test) const;
+	void pass_gap();
+	bool pause();
+
+	Context &context_;
+	const EventColumns &columns_;
+	ScanOptions options_;
+	std::vector<ClassPlan> classes_;                                          // by class index
+	std::vector<std::pair<EventColumn::From, const Constraint *>> per_event_; // on what every event has
+	std::optional<trace::Threads> threads_;
+	std::optional<trace::Pull> pull_;
+	std::uint64_t began_ = 0; // where the pass starts: at a checkpoint
+	std::uint64_t since_checkpoint_ = 0, last_time_ = 0, read_ = 0;
+	std::int64_t running_ = trace::Threads::unknown;
+	bool is_before_after_ = false; // the current event has not been passed to the threads yet
+	bool was_interrupted_ = false;
+};
+
+} // namespace monitor::query

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What only a fold of the whole trace yields: the tables `threads` and `ratios`, and how often each class occurs.
+//
+// Each is made when a query first needs it, then kept; made by Machine and CounterFold, as in `monitor report`.
+// Invariant: a figure whose events were not recorded is NULL, never 0.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "context.h"
+#include "memory_table.h"
+#include "reading/analyze/counter_fold.h"
+#include "reading/analyze/machine.h"
+
+namespace monitor::query {
+
+class Folded {
+public:
+	explicit Folded(Context &context) : context_(context) {}
+
+	static const char *thread_columns();
+	std::shared_ptr<const Rows> threads();
+	static const char *ratio_columns();
+	std::shared_ptr<const Rows> ratios();
+	// Events by class index.
+	const std::vector<std::uint64_t> &counts();
+
+private:
+	void fold();
+	std::vector<Value> row_of(const analyze::Machine &machine, const analyze::Thread &thread) const;
+	void add_ratios(Rows &rows, const analyze::Machine &machine, const analyze::CounterFold &fold) const;
+	template <class OnEvent, class OnGap> void read(OnEvent on_event, OnGap on_gap);
+
+	Context &context_;
+	std::shared_ptr<const Rows> threads_, ratios_;
+	std::optional<std::vector<std::uint64_t>> counts_;
+};
+
+// "" means unknown.
+inline Value text_or_null(const std::string &text)
+{
+	return text.empty() ? Value() : Value(text);
+}
+
+} // namespace monitor::query

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Answers "how long did it take": system calls, blocked times, and what the programs say they were doing. A table from
+// what Totals (reading/activities/totals.h) summed. Called by cmd_report.cpp.
+#pragma once
+
+#include <string>
+
+#include "reading/activities/totals.h"
+#include "table.h"
+
+namespace monitor::report {
+
+// Which shares of a program's activity the recording can determine.
+struct KnownShares {
+	bool cpu = true;     // switches were recorded
+	bool waiting = true; // and wake-ups: what a thread that is not running waits for
+};
+
+KnownShares known_shares(const analyze::RecordingInfo &info);
+
+// `counters`: null, or what was counted in the same time.
+Table activities_table(const activities::Totals &totals, const trace::Clock &clock, const KnownShares &known,
+		       const analyze::CountersInfo *counters = nullptr);
+
+// How an activity's counts were obtained.
+std::string how_counted_text(const analyze::CountersInfo &counters, const Table &table);
+
+// What is in no row, as lines below the table; empty if nothing.
+std::string unpaired_text(const activities::Totals &totals);
+std::string unpaired_json(const activities::Totals &totals);
+
+} // namespace monitor::report

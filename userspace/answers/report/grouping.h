@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Assigns threads to rows of a report. Used by usage_report.cpp and measurements_table.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "reading/analyze/machine.h"
+#include "table.h"
+
+namespace monitor::report {
+
+enum class GroupBy { process, thread, cpu, command, cgroup };
+
+struct GroupingOptions {
+	GroupBy by = GroupBy::process;
+	bool filtering = false; // threads not selected by -p form one row, `other`
+	std::map<std::uint64_t, std::string> cgroup_paths;
+};
+
+class Grouping {
+public:
+	struct Row {
+		std::string name;
+		std::int32_t pid = -1; // -1: of several processes
+		bool in_tree = false;  // of the recorded command
+		bool other = false;
+		bool hidden = false; // includes threads that the kernel hides: their usage is unknown
+	};
+
+	Grouping(const analyze::Machine &machine, const GroupingOptions &options) : machine_(machine), options_(options)
+	{
+	}
+
+	// Index into rows(); adds a row if needed.
+	std::size_t row_of(const analyze::Thread &thread);
+	const std::vector<Row> &rows() const { return rows_; }
+
+	// The head of a table, and of one of its rows.
+	std::vector<Column> columns() const;
+	std::vector<Cell> cells(const Row &row) const;
+
+private:
+	std::size_t keyed(const void *key, const std::string &name, std::int32_t pid);
+	std::size_t named(const std::string &name, bool other = false);
+	std::size_t find(const analyze::Thread &thread);
+	std::string cgroup_path(std::uint64_t id) const;
+	bool of_one() const { return options_.by == GroupBy::process || options_.by == GroupBy::thread; }
+
+	const analyze::Machine &machine_;
+	const GroupingOptions &options_;
+	std::vector<Row> rows_;
+	std::unordered_map<const void *, std::size_t> by_key_;
+	std::unordered_map<std::string, std::size_t> by_name_;
+};
+
+} // namespace monitor::report

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Answers "how well was the hardware used, and by whom": a row per process, thread, CPU ..., a column per measurement,
+// and how it was counted. Called by cmd_report.cpp.
+#pragma once
+
+#include <string>
+
+#include "grouping.h"
+#include "reading/analyze/counter_fold.h"
+#include "table.h"
+
+namespace monitor::report {
+
+struct MeasurementsOptions {
+	GroupingOptions grouping;
+	std::uint64_t every_ticks = 0; // as for the fold: rows for each part of the time
+};
+
+// Rows by descending time; then `idle`, and `unknown` for what follows losses: together all that was counted. Next to
+// each measurement a column NAME_counting_percent: how much of the time its counters were counting (100: exact).
+Table measurements_table(const analyze::CounterFold &fold, const analyze::Machine &machine, const trace::Clock &clock,
+			 const MeasurementsOptions &options);
+
+// The columns of measurements, for any table, and a row's cells: the time that its counts cover, then each measurement
+// with how much of that time was counted.
+void add_measurement_columns(const analyze::CountersInfo &info, std::vector<Column> &columns);
+void add_measurements(const analyze::CountersInfo &info, const analyze::CounterSums &sums, const trace::Clock &clock,
+		      std::vector<Cell> &cells);
+
+// Without the counting columns of what was counted all the time; for text output.
+Table without_exact(const Table &table);
+
+// How each measurement was counted, and why some are missing: lines of text, or a JSON array.
+std::string provenance_text(const analyze::CountersInfo &info, const Table &table);
+std::string provenance_json(const analyze::CountersInfo &info, const Table &table);
+
+} // namespace monitor::report

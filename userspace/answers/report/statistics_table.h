@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What answers/statistics/ and Pairs (reading/activities/pairs.h) found, as tables and histograms. Called by `monitor
+// stat`.
+//
+// Before Table::sort_by rows are ordered by their texts, so that the same trace gives the same output.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "answers/statistics/folds.h"
+#include "reading/activities/pairs.h"
+#include "reading/ctf/description.h"
+#include "table.h"
+
+namespace monitor::report {
+
+// How often, and the time between two events of the same row. Rates are relative to `wall_ns`.
+Table frequencies_table(const statistics::Frequencies &frequencies, const trace::Description &description,
+			const std::vector<std::string> &by, const activities::ThreadTable &threads, double wall_ns);
+Table counts_table(const statistics::Counts &counts, const trace::Description &description, double wall_ns);
+Table pairs_table(const activities::Rows &rows, const std::vector<std::string> &columns,
+		  const activities::ThreadTable &threads, const trace::Clock &clock);
+Table values_table(const activities::Rows &rows, const std::string &value, const std::vector<std::string> &by,
+		   const activities::ThreadTable &threads);
+
+// The tables of several activities as one, for CSV: with the activity as the first column.
+Table joined(const std::vector<std::pair<std::string, Table>> &parts);
+
+// "12 ends without a start, 3 still open at the end": what an activity's rows leave out; "" if nothing.
+std::string unpaired_text(const activities::Pairs &pairs);
+std::string unpaired_json(const activities::Pairs &pairs);
+
+// One bar for each power of two, for the rows with the most values. `ticks`: values are ticks of this clock; otherwise
+// plain numbers.
+std::string histograms_text(const activities::Rows &rows, const activities::ThreadTable &threads,
+			    const trace::Clock *ticks, std::size_t max_rows);
+// For each row {"row": [...], "buckets": [{"first", "last", "count"}]}, in ns or plain.
+std::string histograms_json(const activities::Rows &rows, const activities::ThreadTable &threads,
+			    const trace::Clock *ticks);
+
+} // namespace monitor::report

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "summary.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "reading/events/merge.h"
+#include "table.h"
+
+namespace monitor::report {
+namespace {
+
+nlohmann::ordered_json or_null(const auto &value)
+{
+	return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+std::string share_text(const std::optional<double> &cpu_ns, double wall_ns)
+{
+	return cpu_ns && wall_ns > 0
+		   ? fmt::format("{} = {:.2f} % of one CPU", duration_text(*cpu_ns), *cpu_ns / wall_ns * 100)
+		   : "unknown";
+}
+
+analyze::ProbeCost not_counted()
+{
+	analyze::ProbeCost cost;
+	cost.why_unknown = "the trace is incomplete";
+	return cost;
+}
+
+// From the lower to the upper quartile. A loop finds the probes in the caches; other code does not.
+std::string probes_text(const std::optional<analyze::ProbeCost> &cost, double wall_ns)
+{
+	if (!cost || wall_ns <= 0)
+		return "unknown";
+	if (!cost->median_ns)
+		return fmt::format("unknown ({})", cost->why_unknown);
+	const char *basis = cost->at_start_only ? "calibrated by loops at the start only" : "calibrated by loops";
+	std::string range = share_text(cost->median_ns, wall_ns);
+	if (*cost->low_ns < 0) // less than the scatter of the loops
+		range = "up to " + share_text(*cost->high_ns, wall_ns);
+	else if (*cost->low_ns < *cost->high_ns)
+		range = fmt::format("{} to {} = {:.2f} to {:.2f} % of one CPU", duration_text(*cost->low_ns),
+				    duration_text(*cost->high_ns), *cost->low_ns / wall_ns * 100,
+				    *cost->high_ns / wall_ns * 100);
+	return fmt::format("{} ({}; other code may pay a quarter more)", range, basis);
+}
+
+std::string lost_text(const Summary &summary)
+{
+	if (!summary.lost)
+		return "unknown";
+	std::string text = count_text(*summary.lost), where;
+	for (std::size_t cpu = 0; cpu < summary.lost_by_cpu.size(); ++cpu)
+		if (summary.lost_by_cpu[cpu])
+			where += fmt::format("{}CPU {}: {}", where.empty() ? "" : ", ", cpu,
+					     count_text(summary.lost_by_cpu[cpu]));
+	if (!where.empty())
+		text += " (" + where + ")";
+	if (summary.claimed_lost.value_or(0))
+		text += fmt::format(", by programs' own count {} more", count_text(*summary.claimed_lost));
+	return text;
+}
+
+// "" if the rows are of the whole recording.
+std::string window_text(const std::optional<Window> &window)
+{
+	if (!window || (window->is_all && window->cpus.empty() && !window->of_threads))
+		return "";
+	constexpr double second_ns = 1e9;
+	std::string text =
+	    fmt::format("these rows cover {:.9f} to {:.9f} s", static_cast<double>(window->begin_ns) / second_ns,
+			static_cast<double>(window->end_ns) / second_ns);
+	for (const std::uint32_t &cpu : window->cpus)
+		text += fmt::format("{}{}", &cpu == window->cpus.data() ? " on CPU " : ", ", cpu);
+	return text + (window->of_threads ? ", selected threads" : "") + "; the whole recording:\n";
+}
+
+// What the streams hold, if the recording left no counts.
+std::uint64_t count_tokens(trace::Trace &trace)
+{
+	std::uint64_t tokens = 0;
+	trace::merge(trace, {}, [&](const trace::Event &event) { tokens += !event.is_control(); });
+	return tokens;
+}
+
+} // namespace
+
+Window window_of(const analyze::Machine &machine, const trace::Trace &trace)
+{
+	const auto since_begin = [&](std::uint64_t time) {
+		return trace.description().clock.to_ns(time - std::min(time, trace.begin_time()));
+	};
+	return {since_begin(machine.window_begin()), since_begin(machine.window_end()), machine.scope().cpus,
+		machine.scope().threads.has_value(), machine.is_whole()};
+}
+
+Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
+		  std::uint64_t tokens)
+{
+	const trace::Clock &clock = trace.description().clock;
+	Summary summary;
+	summary.tokens = tokens;
+	summary.complete = info.complete;
+	summary.is_generic_ctf = trace.is_generic_ctf();
+	summary.bytes = trace.size_bytes();
+	const auto [begin, end] = analyze::window_of(trace, info);
+	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
+	if (!bound.intervals().empty())
+		summary.clock_bound_ns = clock.to_ns(bound.largest());
+	if (info.complete) {
+		summary.lost = info.lost();
+		summary.lost_by_cpu = info.lost_by_cpu;
+		if (info.user_card)
+			summary.claimed_lost = info.user_card->discarded + info.user_card->early;
+		summary.misses = info.misses();
+		summary.recorder_cpu_ns = static_cast<double>(info.recorder_cpu_ns);
+		summary.probes = analyze::probe_cost(info);
+	}
+	return summary;
+}
+
+Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	analyze::ClockBound bound(trace.description(), info);
+	for (const auto &stream : trace.streams()) {
+		if (!stream->info().is_recorder() || stream->is_foreign())
+			continue;
+		trace::Problems ignored;
+		trace::Cursor cursor(*stream, trace.description(), ignored, trace.begin_time());
+		for (auto item = cursor.start(0); item != trace::Cursor::Item::end; item = cursor.advance())
+			if (item == trace::Cursor::Item::event)
+				bound.event(cursor.event());
+	}
+	return summarize(trace, info, bound, info.complete ? info.tokens() : count_tokens(trace));
+}
+
+std::string per_token_text(const Summary &summary)
+{
+	return summary.tokens ? fmt::format(", {:.2f} bytes per token",
+					    static_cast<double>(summary.bytes) / static_cast<double>(summary.tokens))
+			      : "";
+}
+
+std::string summary_text(const Summary &summary)
+{
+	if (summary.is_generic_ctf)
+		return window_text(summary.window) +
+		       fmt::format("{} events, lost {}", count_text(summary.tokens), lost_text(summary));
+	std::string text = window_text(summary.window);
+	text += fmt::format(
+	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
+	    lost_text(summary),
+	    summary.clock_bound_ns ? duration_text(static_cast<double>(*summary.clock_bound_ns)) : "unknown",
+	    share_text(summary.recorder_cpu_ns, summary.wall_ns), probes_text(summary.probes, summary.wall_ns));
+	if (summary.hidden_threads.value_or(0))
+		text += fmt::format(
+		    "\nthis machine's kernel hides {} threads from the probes: their time is unknown, their "
+		    "events are missing",
+		    *summary.hidden_threads);
+	if (summary.misses.value_or(0))
+		text += fmt::format(
+		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
+		    count_text(*summary.misses));
+	if (!summary.complete)
+		text += "\nthis trace is incomplete: the recording was killed or its disk was full; its last packets "
+			"are missing";
+	return text;
+}
+
+std::string summary_json(const Summary &summary)
+{
+	const analyze::ProbeCost probes = summary.probes.value_or(not_counted());
+	nlohmann::ordered_json json = {{"tokens", summary.tokens},
+				       {"lost", or_null(summary.lost)},
+				       {"misses", or_null(summary.misses)},
+				       {"clock_bound_ns", or_null(summary.clock_bound_ns)},
+				       {"bytes", summary.bytes},
+				       {"wall_ns", summary.wall_ns},
+				       {"recorder_cpu_ns", or_null(summary.recorder_cpu_ns)},
+				       {"probes_cpu_ns_calibrated", or_null(probes.median_ns)},
+				       {"probes_cpu_ns_low", or_null(probes.low_ns)},
+				       {"probes_cpu_ns_high", or_null(probes.high_ns)},
+				       {"probes_unknown", probes.median_ns
+							      ? nlohmann::ordered_json(nullptr)
+							      : nlohmann::ordered_json(probes.why_unknown)},
+				       {"hidden_threads", or_null(summary.hidden_threads)},
+				       {"complete", summary.complete}};
+	if (const std::optional<Window> &window = summary.window) {
+		json["window"] = {{"begin_ns", window->begin_ns},
+				  {"end_ns", window->end_ns},
+				  {"cpus", nullptr},
+				  {"selected_threads", window->of_threads}};
+		if (!window->cpus.empty())
+			json["window"]["cpus"] = window->cpus;
+	}
+	if (summary.claimed_lost)
+		json["claimed_lost"] = *summary.claimed_lost;
+	return json_dump(json);
+}
+
+} // namespace monitor::report

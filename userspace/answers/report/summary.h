@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// What a recording cost and how good it is, in one place: the line below every report, the end of `record`, `info`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reading/analyze/clock_bound.h"
+#include "reading/analyze/machine.h"
+#include "reading/analyze/probe_cost.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/events/trace.h"
+
+namespace monitor::report {
+
+// What the rows of a report cover.
+struct Window {
+	std::uint64_t begin_ns = 0, end_ns = 0; // since the start of the trace
+	std::vector<std::uint32_t> cpus;        // empty: all
+	bool of_threads = false;                // only of selected ones
+	bool is_all = true;                     // of the recording
+};
+Window window_of(const analyze::Machine &machine, const trace::Trace &trace);
+
+struct Summary {
+	std::uint64_t tokens = 0;
+	std::optional<std::uint64_t> lost, misses;   // empty: unknown (killed recording, another tracer)
+	std::optional<std::uint64_t> claimed_lost;   // by instrumented programs, in addition: only they can count it
+	std::optional<std::uint64_t> clock_bound_ns; // the largest
+	std::vector<std::uint64_t> lost_by_cpu;
+	std::uint64_t bytes = 0; // of the streams
+	double wall_ns = 0;
+	std::optional<double> recorder_cpu_ns;
+	std::optional<analyze::ProbeCost> probes;    // of a complete recording
+	std::optional<std::uint64_t> hidden_threads; // hidden from the probes by the kernel; empty: not looked for
+	std::optional<Window> window;                // of a report
+	bool complete = false;
+	bool is_generic_ctf = false; // of another tracer: clock bound and cost are unknown
+};
+
+// `bound` must have been fed the recorder's stream; `tokens` as read.
+Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
+		  std::uint64_t tokens);
+
+// The same without reading more than the recorder's stream: tokens as the probes counted them.
+Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info);
+
+// "1,234,567 tokens, lost 0, clock bound 94 ns; cost: recorder 9.46 ms = 0.47 % of one CPU, probes 61.1 to 64.0 ms =
+// 3.05 to 3.20 % of one CPU (calibrated by loops; other code may pay a quarter more)", and another line for each thing
+// that makes the trace incomplete.
+std::string summary_text(const Summary &summary);
+std::string summary_json(const Summary &summary);
+// ", 8.12 bytes per token", or "" if there are no tokens.
+std::string per_token_text(const Summary &summary);
+
+} // namespace monitor::report

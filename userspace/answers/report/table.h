@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// A table of an answer, printed as text, CSV or JSON. Built by answers/report/*.cpp, printed by the subcommands.
+// An unknown value is an empty cell: `-` in text, nothing in CSV, null in JSON; never 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace monitor::report {
+
+enum class Unit { text, count, ratio, nanoseconds, percent, flag };
+
+struct Column {
+	std::string key;   // in JSON and CSV, with the unit: "cpu_ns"
+	std::string title; // in text: "CPU"
+	Unit unit = Unit::text;
+};
+
+using Cell = std::variant<std::monostate, std::string, std::uint64_t, double, bool>;
+
+struct Table {
+	std::vector<Column> columns;
+	std::vector<std::vector<Cell>> rows;
+
+	// Column by key or title, ignoring case; throws Error naming the available columns.
+	std::size_t column(const std::string &name) const;
+	// By descending numbers or ascending text.
+	void sort_by(std::size_t column);
+	void keep_top(std::size_t rows_kept);
+};
+
+enum class Format { text, json, csv };
+
+std::string to_text(const Table &table);
+std::string to_csv(const Table &table);
+// A JSON array of objects.
+std::string to_json(const Table &table);
+
+// Columns of a terminal that a UTF-8 text needs: its characters.
+std::size_t width_of(const std::string &text);
+
+// A text as a CSV value.
+std::string csv_text(std::string_view text);
+// A column's name: quoted only if necessary.
+std::string csv_name(const std::string &name);
+
+// "1.234 s", "12.3 ms", "45.6 us", "789 ns"
+std::string duration_text(double ns);
+// "12,345,678"
+std::string count_text(std::uint64_t count);
+std::string bytes_text(double bytes);
+
+} // namespace monitor::report

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Answers "who used the CPUs, in which mode, and waited how long": tables from what Machine folded.
+// Called by cmd_report.cpp.
+#pragma once
+
+#include "grouping.h"
+#include "reading/analyze/machine.h"
+#include "reading/analyze/recorded.h"
+#include "table.h"
+
+namespace monitor::report {
+
+struct UsageOptions {
+	GroupingOptions grouping;
+	analyze::Recorded recorded;
+};
+
+// Sorted by CPU time; idle time and threads that did nothing are left out.
+Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, const UsageOptions &options);
+
+// A row per CPU: where its time went, idle and steal included.
+Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, const analyze::RecordingInfo &info);
+
+} // namespace monitor::report

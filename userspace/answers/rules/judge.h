@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Applies one rule: what is open for each key, and what was violated.
+//
+// run() (run.h) passes it every event that has a role in its rule, in time order, and every loss. One thread.
+// Invariants: at most max_keys keys and Rule::max_nesting starts of each are kept; nothing is carried across a loss; an
+// event whose key is unknown is not judged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reading/activities/open_by_key.h"
+#include "reading/events/event.h"
+#include "rule.h"
+
+namespace monitor::rules {
+
+// Identifies an event, to find it when the trace is read a second time.
+struct Position {
+	std::uint64_t time = 0;
+	const std::byte *packet = nullptr;
+	std::uint64_t at_bits = 0; // from the start of the packet
+
+	static Position of(const trace::Event &event);
+	friend bool operator==(const Position &, const Position &) = default;
+	friend bool operator<(const Position &a, const Position &b)
+	{
+		return a.time != b.time       ? a.time < b.time
+		       : a.packet != b.packet ? a.packet < b.packet
+					      : a.at_bits < b.at_bits;
+	}
+};
+
+struct Violation {
+	std::string what;             // one sentence
+	std::vector<Position> events; // in time order
+};
+
+struct Tally {
+	std::uint64_t judged = 0;   // cases that the rule could be applied to
+	std::uint64_t violated = 0; // of these
+	std::uint64_t open = 0;     // starts without an end when the trace ended
+	std::uint64_t cut = 0;      // by a loss, or forgotten
+	std::uint64_t unknown = 0;  // depends on what preceded the start or a loss, or a field is missing
+	std::uint64_t too_many = 0; // more were open than fit
+};
+
+class Judge {
+public:
+	static constexpr std::size_t max_keys = 200'000;
+
+	// The rule must outlive this. The first `keep` violations are kept.
+	Judge(const Rule &rule, const trace::Clock &clock, std::size_t keep, std::size_t keys = max_keys)
+	    : rule_(rule), clock_(clock), keep_(keep), max_keys_(keys), keys_(keys)
+	{
+	}
+
+	void event(const trace::Event &event, const filter::Running &running);
+	// What the running thread did before was not seen.
+	void found(const trace::Event &event, const filter::Running &running);
+	// A loss that starts at this time.
+	void gap(std::uint64_t time);
+	// At the time of the last event.
+	void finish(std::uint64_t time) { close_all(time, true); }
+
+	// Whether an event matched `begin:`.
+	bool begun() const { return begun_; }
+	const Tally &tally() const { return tally_; }
+	const std::vector<Violation> &violations() const { return violations_; }
+
+private:
+	struct Open {
+		Position at;
+		std::vector<Value> values; // for the relations
+	};
+	struct OfKey {
+		std::vector<Open> open;
+		bool known = false; // that nothing else is open; lost if this is dropped
+
+		bool is_idle() const { return open.empty(); }
+	};
+
+	bool has_begun(const trace::Event &event, const filter::Running &running);
+	void collect(const trace::Event &event, const filter::Running &running);
+	void drop(const trace::Event &event, const filter::Running &running);
+	void judge(const trace::Event &event, const filter::Running &running);
+	bool belongs(const trace::Event &event, const filter::Running &running) const;
+	bool is(Role role, const trace::Event &event, const filter::Running &running) const;
+	bool find_key(Role role, const trace::Event &event, const filter::Running &running);
+	OfKey *find() { return keys_.find(key_); }
+	OfKey *find_or_make();
+	void single(const trace::Event &event, const filter::Running &running);
+	void dispatch(Role role, const trace::Event &event, const filter::Running &running);
+	void on_first(const trace::Event &event, const filter::Running &running);
+	void on_second(const trace::Event &event, const filter::Running &running);
+	void on_third(const trace::Event &event);
+	void on_forget();
+	void next(OfKey &of_key, const trace::Event &event, const filter::Running &running);
+	void start(OfKey &of_key, const trace::Event &event, const filter::Running &running);
+	void end(const trace::Event &event, const filter::Running &running);
+	void only_after(const trace::Event &event, const filter::Running &running);
+	void must_not(const trace::Event &event);
+	void compare(const Open &earlier, const trace::Event &event, const filter::Running &running);
+	void close_all(std::uint64_t time, bool is_end);
+	Open opened(const trace::Event &event, const filter::Running &running) const;
+	bool is_known(const OfKey *of_key) const
+	{
+		return (of_key && of_key->known) || (rule_.knows_begin && !had_gap_);
+	}
+	bool is_late(std::uint64_t from, std::uint64_t to) const;
+	std::string late(std::uint64_t from, std::uint64_t to) const;
+	void violate(std::string what, std::vector<Position> events);
+
+	const Rule &rule_;
+	const trace::Clock &clock_;
+	std::size_t keep_, max_keys_;
+	activities::OpenByKey<OfKey> keys_;
+	std::string key_;                                         // of the current event
+	std::set<std::pair<std::uint32_t, filter::Integer>> set_; // machine and value
+	bool begun_ = false;
+	bool had_gap_ = false;
+	Tally tally_;
+	std::vector<Violation> violations_;
+};
+
+} // namespace monitor::rules

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "relation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/suggestions.h"
+#include "base/text.h"
+#include "reading/activities/keys.h"
+
+namespace monitor::rules {
+namespace {
+
+using FilterRelation = filter::Relation;
+
+// Longer signs first.
+constexpr std::pair<std::string_view, FilterRelation> signs[] = {
+    {"!=", FilterRelation::not_equal}, {"<=", FilterRelation::less_equal}, {">=", FilterRelation::greater_equal},
+    {"==", FilterRelation::equal},     {"=", FilterRelation::equal},       {"<", FilterRelation::less},
+    {">", FilterRelation::greater}};
+
+template <class T> bool compare(FilterRelation relation, const T &a, const T &b)
+{
+	switch (relation) {
+	case FilterRelation::equal:
+		return a == b;
+	case FilterRelation::not_equal:
+		return a != b;
+	case FilterRelation::less:
+		return a < b;
+	case FilterRelation::less_equal:
+		return a <= b;
+	case FilterRelation::greater:
+		return a > b;
+	case FilterRelation::greater_equal:
+		break;
+	}
+	return a >= b;
+}
+
+// Removes "+ N" or "- N" from the end.
+filter::Integer take_offset(std::string &side, const std::string &where)
+{
+	const std::size_t sign = side.find_first_of("+-");
+	if (sign == std::string::npos)
+		return 0;
+	std::int64_t value = 0;
+	const std::size_t digits = side.find_first_not_of(" \t", sign + 1);
+	const char *const end = side.data() + side.size();
+	const char *const begin = digits == std::string::npos ? end : side.data() + digits;
+	const auto [stopped, error] = std::from_chars(begin, end, value);
+	if (error != std::errc() || stopped != end || value < 0)
+		throw Error(fmt::format("{}: a number is missing after {}", where, side[sign]));
+	const bool is_minus = side[sign] == '-';
+	side.resize(sign);
+	return is_minus ? -filter::Integer(value) : filter::Integer(value);
+}
+
+std::string activity_of(const std::string &event)
+{
+	for (const std::string_view suffix : {"_begin", "_end"})
+		if (event.ends_with(suffix))
+			return event.substr(0, event.size() - suffix.size());
+	return "";
+}
+
+std::string one_name(const std::string &side, const std::string &where)
+{
+	auto names = activities::split_names(side, where.c_str());
+	if (names.size() != 1)
+		throw Error(where + ": a field is missing; a relation is written LATER = EARLIER");
+	return names[0];
+}
+
+std::string shown(const Value &value)
+{
+	if (value.kind == Value::Kind::text)
+		return '"' + readable(value.text) + '"';
+	return value.number < 0 ? std::to_string(static_cast<std::int64_t>(value.number))
+				: std::to_string(static_cast<std::uint64_t>(value.number));
+}
+
+} // namespace
+
+Name::Name(const std::string &name, const trace::Description &description, const std::string &where)
+    : classes_(description.classes().size())
+{
+	if (name == "activity") {
+		for (const auto &cls : description.classes())
+			activities_.push_back(activity_of(cls->name));
+		return;
+	}
+	filter::Expression expression;
+	expression.kind = filter::Expression::Kind::name;
+	expression.text = name;
+	bool is_known = false;
+	std::vector<std::string> known;
+	constexpr std::size_t max_candidates = 10'000;
+	for (const auto &cls : description.classes()) {
+		classes_[cls->index] = filter::resolve(expression, *cls);
+		is_known = is_known || classes_[cls->index].type == filter::Type::number ||
+			   classes_[cls->index].type == filter::Type::text;
+		for (const trace::Field &field : cls->fields)
+			if (known.size() < max_candidates)
+				known.push_back(field.name);
+	}
+	if (!is_known)
+		throw Error(fmt::format("{}: no event of this trace has a field {}.{}", where, readable(name),
+					suggestions(name, known)));
+}
+
+Value Name::value(const trace::Event &event, const filter::Running &running) const
+{
+	Value value;
+	if (!activities_.empty()) {
+		value.text = activities_[event.cls->index];
+		value.kind = value.text.empty() ? Value::Kind::none : Value::Kind::text;
+		return value;
+	}
+	const filter::Resolved &resolved = classes_[event.cls->index];
+	std::uint64_t bits = 0;
+	std::string_view text;
+	if (resolved.type == filter::Type::number && resolved.source.bits(event, running, bits)) {
+		value.kind = Value::Kind::number;
+		value.number = resolved.source.is_signed ? filter::Integer(static_cast<std::int64_t>(bits))
+							 : filter::Integer(bits);
+	} else if (resolved.type == filter::Type::text && resolved.source.text(event, running, text)) {
+		value.kind = Value::Kind::text;
+		value.text = text;
+	}
+	return value;
+}
+
+Relation::Relation(const std::string &text, const trace::Description &description, const std::string &where)
+    : text_(text)
+{
+	std::string later = text, earlier = text;
+	for (const auto &[sign, relation] : signs) {
+		const std::size_t at = text.find(sign);
+		if (at == std::string::npos)
+			continue;
+		relation_ = relation;
+		later = text.substr(0, at);
+		earlier = text.substr(at + sign.size());
+		break;
+	}
+	plus_ = take_offset(earlier, where);
+	later_name_ = one_name(later, where);
+	earlier_name_ = one_name(earlier, where);
+	later_.emplace(later_name_, description, where);
+	earlier_.emplace(earlier_name_, description, where);
+}
+
+std::optional<bool> Relation::holds(const trace::Event &later, const filter::Running &running,
+				    const Value &earlier) const
+{
+	const Value value = later_->value(later, running);
+	if (value.kind == Value::Kind::none || value.kind != earlier.kind)
+		return std::nullopt;
+	if (value.kind == Value::Kind::text)
+		return compare(relation_, value.text, earlier.text);
+	return compare(relation_, value.number, earlier.number + plus_);
+}
+
+std::string Relation::broken(const trace::Event &later, const filter::Running &running, const Value &earlier) const
+{
+	return fmt::format("{} does not hold: {} is {}, {} was {}", text_, later_name_,
+			   shown(later_->value(later, running)), earlier_name_, shown(earlier));
+}
+
+std::vector<Relation> relations(const Word *word, const trace::Description &description)
+{
+	std::vector<Relation> made;
+	if (!word)
+		return made;
+	for (std::size_t begin = 0; begin <= word->text.size();) {
+		const std::size_t end = std::min(word->text.find(',', begin), word->text.size());
+		made.emplace_back(word->text.substr(begin, end - begin), description, word->where);
+		begin = end + 1;
+	}
+	return made;
+}
+
+} // namespace monitor::rules

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// A field of one event compared with a field of an earlier one: `prev_pid = next_pid`, `seq = seq + 1`, `irq`.
+//
+// Part of a rule (rule.h): `follows:` and `same:`. The left side is of the later event, the right side of the earlier,
+// of which only the values are kept. Const once made.
+// Invariant: a missing value is not compared with anything: holds() is then empty.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reading/ctf/description.h"
+#include "reading/filter/expression.h"
+#include "reading/filter/source.h"
+#include "rule_file.h"
+
+namespace monitor::rules {
+
+struct Value {
+	enum class Kind : std::uint8_t { none, number, text } kind = Kind::none;
+	filter::Integer number = 0;
+	std::string text;
+};
+
+// The value of one name in the events of each class: a name of FDL, or `activity`.
+class Name {
+public:
+	// Throws Error naming `where` if no class has it.
+	Name(const std::string &name, const trace::Description &description, const std::string &where);
+	Value value(const trace::Event &event, const filter::Running &running) const;
+
+private:
+	std::vector<filter::Resolved> classes_; // by class index
+	// `activity`: the event's name without _begin or _end; other events have none
+	std::vector<std::string> activities_;
+};
+
+class Relation {
+public:
+	// "LATER = EARLIER", also with != < <= > >= and EARLIER + N, or one name that both have. Throws Error.
+	Relation(const std::string &text, const trace::Description &description, const std::string &where);
+
+	Value earlier(const trace::Event &event, const filter::Running &running) const
+	{
+		return earlier_->value(event, running);
+	}
+	// Empty if one of the two has no such value.
+	std::optional<bool> holds(const trace::Event &later, const filter::Running &running,
+				  const Value &earlier) const;
+	// Why it does not hold: "seq = seq + 1 does not hold: seq is 7, seq was 4".
+	std::string broken(const trace::Event &later, const filter::Running &running, const Value &earlier) const;
+
+private:
+	std::string text_, later_name_, earlier_name_;
+	std::optional<Name> later_, earlier_;
+	filter::Relation relation_ = filter::Relation::equal;
+	filter::Integer plus_ = 0;
+};
+
+// The relations separated by commas; none if there is no such word.
+std::vector<Relation> relations(const Word *word, const trace::Description &description);
+
+} // namespace monitor::rules

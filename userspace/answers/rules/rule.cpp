@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+#include "rule.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/refusal.h"
+#include "base/suggestions.h"
+#include "base/text.h"
+#include "reading/filter/lexer.h"
+#include "reading/filter/parser.h"
+
+namespace monitor::rules {
+namespace {
+
+using Kind = filter::Expression::Kind;
+
+// The words of each form: those of its roles, then others that it accepts. A rule has the first form whose `marks` are
+// all present.
+struct FormWords {
+	Form form;
+	std::vector<std::string> marks;
+	std::array<const char *, roles> role;
+	std::vector<std::string> others;
+};
+
+const std::vector<FormWords> forms = {
+    {Form::pairs,
+     {"when", "then"},
+     {"when", "then", "not between", "forget"},
+     {"key", "within", "same", "nested", "at most", "allow open"}},
+    {Form::pairs,
+     {"when", "only then"},
+     {"when", "only then", "not between", "forget"},
+     {"key", "within", "same", "nested", "at most", "allow open", "before begin"}},
+    {Form::absence, {"when", "never"}, {"when", "never", "until", "forget"}, {"key", "within"}},
+    {Form::after, {"for", "after"}, {"after", "for", "until", "forget"}, {"key", "within", "same", "before begin"}},
+    {Form::holds, {"for", "holds"}, {"for", "holds", nullptr, nullptr}, {}},
+    {Form::sequence,
+     {"for", "follows"},
+     {"for", nullptr, nullptr, "forget"},
+     {"key", "within", "follows", "allow open"}},
+    {Form::sequence, {"for", "within"}, {"for", nullptr, nullptr, "forget"}, {"key", "within", "allow open"}},
+    {Form::never, {"never"}, {"never", nullptr, nullptr, nullptr}, {}},
+};
+
+const FormWords &form_of(const RuleText &text)
+{
+	for (const FormWords &form : forms)
+		if (std::all_of(form.marks.begin(), form.marks.end(),
+				[&](const std::string &mark) { return text.find(mark); }))
+			return form;
+	throw Error(fmt::format("{}: the rule demands nothing; it needs `never:`, `for:` with `holds:`, `follows:`, "
+				"`within:` or `after:`, or `when:` with `then:`, `only then:` or `never:`",
+				text.where));
+}
+
+void expect_words(const RuleText &text, const FormWords &form)
+{
+	std::set<std::string> known(form.others.begin(), form.others.end());
+	known.insert({"needs", "begin", "among", "leaves", "members"});
+	for (const char *role : form.role)
+		if (role)
+			known.insert(role);
+	for (const auto &[word, value] : text.words)
+		if (!known.contains(word))
+			throw Error(fmt::format("{}: `{}:` does not go with `{}:`", value.where, word,
+						fmt::join(form.marks, ":` and `")));
+}
+
+// The event names that an expression compares `name` with.
+void collect_names(const filter::Expression &expression, std::set<std::string> &names)
+{
+	const bool compares = expression.kind == Kind::comparison || expression.kind == Kind::within;
+	if (compares && expression.children[0].kind == Kind::name && expression.children[0].text == "name" &&
+	    !expression.children[0].is_field)
+		for (const filter::Expression &side : expression.children)
+			if (side.kind == Kind::text)
+				names.insert(side.text);
+	for (const filter::Expression &child : expression.children)
+		collect_names(child, names);
+}
+
+class Compiler {
+public:
+	Compiler(const RuleText &text, const trace::Description &description, std::uint64_t begin_time)
+	    : text_(text), form_(form_of(text)), description_(description), begin_time_(begin_time)
+	{
+		for (const auto &cls : description.classes())
+			events_.push_back(cls->name);
+	}
+
+	Rule compile()
+	{
+		expect_words(text_, form_);
+		rule_.name = text_.name;
+		rule_.where = text_.where;
+		rule_.form = form_.form;
+		options();
+		set();
+		for (std::size_t role = 0; role < patterns; ++role)
+			find_events(role);
+		if (rule_.reason.empty()) {
+			for (std::size_t role = 0; role < patterns; ++role)
+				pattern(role);
+			keys();
+			members();
+			rule_.relations = relations(text_.find("same"), description_);
+			for (Relation &relation : relations(text_.find("follows"), description_))
+				rule_.relations.push_back(std::move(relation));
+		}
+		return std::move(rule_);
+	}
+
+private:
+	const Word *word_of(std::size_t role) const
+	{
+		if (role == among || role == leaves) {
+			const Word &condition = set_[role - among].condition;
+			return condition.text.empty() ? nullptr : &condition;
+		}
+		const char *const word = word_text(role);
+		return word ? text_.find(word) : nullptr;
+	}
+	const char *word_text(std::size_t role) const
+	{
+		return role == begin ? "begin" : role == among ? "among" : role == leaves ? "leaves" : form_.role[role];
+	}
+
+	void set()
+	{
+		const Word *word = text_.find("among");
+		if (!word != !text_.find("members") || (!word && text_.find("leaves")))
+			throw Error(text_.where +
+				    ": `among:` and `members:` need each other, and `leaves:` needs both");
+		for (const std::size_t role : {among, leaves})
+			if (const Word *each = text_.find(word_text(role)))
+				set_[role - among] = set_part(*each);
+	}
+
+	// "NAMES of CONDITION"
+	struct SetPart {
+		Word condition;
+		std::vector<std::string> names;
+	};
+	static SetPart set_part(const Word &word)
+	{
+		const std::size_t of = word.text.find(" of ");
+		if (of == std::string::npos)
+			throw Error(word.where + ": a set is written FIELD of CONDITION");
+		return {{word.text.substr(of + 4), word.where},
+			activities::split_names(word.text.substr(0, of), word.where.c_str())};
+	}
+
+	void members()
+	{
+		const Word *word = text_.find("members");
+		if (!word)
+			return;
+		for (const std::string &name : set_[0].names) {
+			std::int64_t number = 0;
+			const auto [stopped, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+			if (error == std::errc() && stopped == name.data() + name.size())
+				rule_.always.emplace_back(number);
+			else
+				rule_.added.emplace_back(name, description_, set_[0].condition.where);
+		}
+		for (const std::string &name : set_[1].names)
+			rule_.removed.emplace_back(name, description_, set_[1].condition.where);
+		for (const std::string &name : activities::split_names(word->text, word->where.c_str()))
+			rule_.members.emplace_back(name, description_, word->where);
+	}
+
+	void lacks(const std::string &event)
+	{
+		if (rule_.reason.empty() && std::find(events_.begin(), events_.end(), event) == events_.end())
+			rule_.reason =
+			    fmt::format("the trace has no event {}.{}", readable(event), suggestions(event, events_));
+	}
+
+	void find_events(std::size_t role)
+	{
+		const Word *word = word_of(role);
+		if (!word)
+			return;
+		rule_.words[role] = word_text(role);
+		std::set<std::string> names;
+		try {
+			collect_names(filter::parse(word->text), names);
+		} catch (const Refusal &error) {
+			throw Error(fmt::format("{}: {}", word->where, error.what()));
+		}
+		for (const std::string &name : names)
+			lacks(name);
+	}
+
+	void pattern(std::size_t role)
+	{
+		const Word *word = word_of(role);
+		if (!word)
+			return;
+		try {
+			rule_.pattern[role] =
+			    std::make_unique<const filter::Filter>(word->text, description_, begin_time_);
+		} catch (const Refusal &error) {
+			throw Error(fmt::format("{}: {}", word->where, error.what()));
+		}
+	}
+
+	// One part for each role that the rule has, in order; the last part also applies to the remaining roles.
+	void keys()
+	{
+		const Word *word = text_.find("key");
+		if (!word)
+			return;
+		std::vector<std::string> parts(1);
+		for (const char c : word->text)
+			if (c == '=')
+				parts.emplace_back();
+			else
+				parts.back() += c;
+		std::size_t next = 0;
+		for (std::size_t role = 0; role < roles; ++role) {
+			if (!rule_.pattern[role])
+				continue;
+			const std::string &part = parts[std::min(next++, parts.size() - 1)];
+			rule_.key[role] = activities::Keys(activities::split_names(part, word->where.c_str()),
+							   description_, begin_time_, word->where.c_str());
+			if (rule_.key[role].names().size() != rule_.key[first].names().size() ||
+			    rule_.key[role].empty())
+				throw Error(word->where + ": the parts of a key must have the same number of names");
+			expect_key(role, *word);
+		}
+		if (parts.size() > next)
+			throw Error(fmt::format("{}: the key has {} parts, the rule takes {}", word->where,
+						parts.size(), next));
+		expect_machines();
+	}
+
+	// What is a thread in one role is one in all roles.
+	void expect_machines()
+	{
+		for (std::size_t place = 0; place < rule_.key[first].names().size(); ++place) {
+			const auto is_of_machine = [place](const activities::Keys &key) {
+				return !key.empty() && key.is_of_machine(place);
+			};
+			if (std::none_of(rule_.key.begin(), rule_.key.end(), is_of_machine))
+				continue;
+			for (activities::Keys &key : rule_.key)
+				if (!key.empty())
+					key.set_of_machine(place);
+		}
+	}
+
+	void expect_key(std::size_t role, const Word &word) const
+	{
+		const filter::Filter *pattern = rule_.pattern[role].get();
+		bool can_match = false;
+		if (!pattern)
+			return;
+		for (const auto &cls : description_.classes()) {
+			if (!pattern->can_match(*cls))
+				continue;
+			can_match = true;
+			if (rule_.key[role].are_in(*cls))
+				return;
+		}
+		if (can_match)
+			throw Error(fmt::format("{}: no event that `{}:` selects has {}", word.where, rule_.words[role],
+						fmt::join(rule_.key[role].names(), ", ")));
+	}
+
+	void options()
+	{
+		if (const Word *word = text_.find("within"))
+			rule_.within_ns = duration(*word);
+		if (const Word *word = text_.find("at most"))
+			at_most(*word);
+		if (const Word *word = text_.find("nested"))
+			rule_.keeps_each = choice(*word, {"yes", "no"}) == "yes" || rule_.has_at_most;
+		if (const Word *word = text_.find("before begin"))
+			rule_.knows_begin = choice(*word, {"nothing", "unknown"}) == "nothing";
+		rule_.only_then = text_.find("only then");
+		if (const Word *word = text_.find("allow open"))
+			allow_open(*word);
+		if (const Word *word = text_.find("needs")) {
+			rule_.needs = activities::split_names(word->text, word->where.c_str());
+			for (const std::string &event : rule_.needs)
+				lacks(event);
+		}
+	}
+
+	static std::string choice(const Word &word, const std::vector<std::string> &choices)
+	{
+		if (std::find(choices.begin(), choices.end(), word.text) == choices.end())
+			throw Error(fmt::format("{}: {} is not one of: {}", word.where, readable(word.text),
+						fmt::join(choices, ", ")));
+		return word.text;
+	}
+
+	static std::uint64_t duration(const Word &word)
+	{
+		try {
+			filter::Lexer lexer(word.text);
+			const filter::Token token = lexer.next();
+			if (token.kind == filter::Token::Kind::number && token.number.has_unit &&
+			    !token.number.has_fraction && lexer.next().kind == filter::Token::Kind::end)
+				return static_cast<std::uint64_t>(token.number.floor);
+		} catch (const Refusal &) { // reported below
+		}
+		throw Error(fmt::format("{}: {} is not a duration, such as 100ms", word.where, readable(word.text)));
+	}
+
+	void at_most(const Word &word)
+	{
+		const char *const end = word.text.data() + word.text.size();
+		const auto [stopped, error] = std::from_chars(word.text.data(), end, rule_.at_most);
+		if (error != std::errc() || stopped != end || rule_.at_most < 1 || rule_.at_most > Rule::max_nesting)
+			throw Error(fmt::format("{}: {} is not a number from 1 to {}", word.where, readable(word.text),
+						Rule::max_nesting));
+		rule_.has_at_most = rule_.keeps_each = true;
+	}
+
+	void allow_open(const Word &word)
+	{
+		rule_.open_at_end = word.text == "at end" || word.text == "at end, at loss";
+		rule_.open_at_loss = word.text == "at loss" || word.text == "at end, at loss";
+		choice(word, {"at end", "at loss", "at end, at loss", "no"});
+	}
+
+	const RuleText &text_;
+	const FormWords &form_;
+	const trace::Description &description_;
+	std::uint64_t begin_time_;
+	std::vector<std::string> events_;
+	std::array<SetPart, 2> set_; // among, leaves
+	Rule rule_;
+};
+
+} // namespace
+
+Rule compile(const RuleText &text, const trace::Description &description, std::uint64_t begin_time)
+{
+	return Compiler(text, description, begin_time).compile();
+}
+
+} // namespace monitor::rules

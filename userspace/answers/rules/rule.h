@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// A rule compiled for one trace: the roles of events in it, and what is required of them.
+//
+// Made by compile() from a RuleText (rule_file.h), run by a Judge (judge.h). Const once made.
+// Invariant: a rule without `reason` has all patterns and keys that its form needs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reading/activities/keys.h"
+#include "reading/filter/filter.h"
+#include "relation.h"
+#include "rule_file.h"
+
+namespace monitor::rules {
+
+enum class Form : std::uint8_t {
+	never,    // no such event may occur
+	holds,    // for: an event, holds: a condition on it
+	sequence, // for: an event and the next one of its key: follows, within
+	after,    // for: an event allowed only after: another one
+	pairs,    // when: an event occurs, then: another one must
+	absence,  // when: an event occurs, never: another one, until: a third one
+};
+
+// The roles that an event can have in a rule: `first` is the earlier one.
+enum Role : std::uint8_t {
+	first,  // when, after; in forms with one event: never, for
+	second, // then; never (with when); for (with after); holds
+	third,  // not between, until
+	forget,
+	roles,
+	begin = roles, // in all forms: the rule ignores everything before it
+	among,         // in all forms: adds to the set that the rule is about
+	leaves,        // in all forms: removes from it, after being judged itself
+	patterns
+};
+
+struct Rule {
+	static constexpr std::uint64_t any_time = std::numeric_limits<std::uint64_t>::max();
+	static constexpr std::size_t max_nesting = 64;
+
+	std::string name, where;
+	Form form = Form::never;
+	std::array<std::unique_ptr<const filter::Filter>, patterns> pattern; // nullptr: no event has this role
+	std::array<activities::Keys, roles> key;
+	std::array<std::string, patterns> words; // what the pattern is called in the file
+	std::vector<Relation> relations;
+	// An event with a member that is not in the set is not judged; without names there is no set.
+	std::vector<Name> members, added, removed;
+	std::vector<filter::Integer> always; // in the set
+	std::uint64_t within_ns = any_time;
+	std::size_t at_most = max_nesting;
+	bool keeps_each = false; // pairs: a start for each end, the last one first
+	bool has_at_most = false;
+	bool only_then = false; // pairs: an end without a start is a violation
+	bool open_at_end = true, open_at_loss = true;
+	bool knows_begin = false;       // nothing preceded the start of the trace
+	std::vector<std::string> needs; // events without which it cannot be judged
+	std::string reason;             // why it is not checked; empty if it is
+};
+
+// Throws Error naming file and line. An event missing from the trace's description is a reason, not an error.
+Rule compile(const RuleText &text, const trace::Description &description, std::uint64_t begin_time);
+
+} // namespace monitor::rules

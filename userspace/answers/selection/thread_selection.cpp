@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "thread_selection.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "answers/statistics/survey.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "reading/analyze/machine.h"
+#include "reading/events/merge.h"
+#include "reading/events/threads.h"
+#include "reading/filter/text_match.h"
+
+namespace monitor::selection {
+namespace {
+
+bool is_one_of(const auto &values, const auto &value)
+{
+	return values.empty() || std::ranges::find(values, value) != values.end();
+}
+
+bool is_named(const std::vector<std::string> &patterns, std::string_view name)
+{
+	return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string &pattern) {
+		       return filter::matches_glob(pattern, name);
+	       });
+}
+
+// A cgroup and those below it, of which the path is known.
+bool is_below(std::string_view path, std::string_view above)
+{
+	while (above.ends_with('/'))
+		above.remove_suffix(1);
+	return path.starts_with(above) && (path.size() == above.size() || path[above.size()] == '/');
+}
+
+class Cgroups {
+public:
+	Cgroups(const trace::Trace &trace, const std::vector<std::string> &wanted) : wanted_(wanted)
+	{
+		if (!wanted.empty())
+			paths_ = cgroup_paths(trace.directory());
+	}
+
+	bool include(std::uint64_t id) const
+	{
+		return wanted_.empty() ||
+		       (id != 0 && std::ranges::any_of(wanted_, [&](const std::string &each) {
+				const bool is_id = each.find_first_not_of("0123456789") == std::string::npos;
+				const std::uint64_t number = is_id ? std::strtoull(each.c_str(), nullptr, 10) : 0;
+				const auto above = paths_.find(number), path = paths_.find(id);
+				return (is_id && number == id) ||
+				       (path != paths_.end() && (!is_id || above != paths_.end()) &&
+					is_below(path->second, is_id ? above->second : each));
+			}));
+	}
+
+private:
+	const std::vector<std::string> &wanted_;
+	std::map<std::uint64_t, std::string> paths_;
+};
+
+void fold(const trace::Trace &trace, analyze::Machine &machine)
+{
+	trace::Problems ignored; // they are found again when what is selected is read
+	trace::merge(
+	    trace, ignored, {}, [&](const trace::Event &event) { machine.event(event); },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    machine.gap(stream, from, to);
+	    });
+}
+
+// Of a machine that has read the whole trace.
+std::vector<bool> selected(const trace::Trace &trace, const analyze::RecordingInfo &info,
+			   const ThreadSelection &selection, const analyze::Machine &machine)
+{
+	if (selection.command && info.command_pid == 0)
+		throw Error("--command: this trace does not know of a recorded command");
+	const Cgroups cgroups(trace, selection.cgroups);
+	std::vector<bool> selected;
+	selected.reserve(machine.threads().size());
+	for (const analyze::Thread &thread : machine.threads())
+		selected.push_back(is_one_of(selection.pids, thread.tgid) && is_one_of(selection.tids, thread.tid) &&
+				   is_named(selection.comms, thread.name) && (!selection.command || thread.in_tree) &&
+				   cgroups.include(machine.cgroup_of(thread)));
+	return selected;
+}
+
+// By what other tracers, or several recordings, report about threads.
+trace::SelectedThreads known_by_number(const trace::Trace &trace, const ThreadSelection &selection)
+{
+	if (selection.command || !selection.cgroups.empty())
+		throw Error("--command and --cgroup need one recording of monitor: these are several, or of another "
+			    "tracer");
+	const statistics::ThreadFields fields(trace.description());
+	activities::ThreadTable processes;
+	trace::Threads threads(trace);
+	trace::Problems ignored;
+	trace::merge(
+	    trace, ignored, {},
+	    [&](const trace::Event &event) {
+		    fields.tell(event, processes);
+		    threads.before(event);
+		    threads.after(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) { threads.gap(stream); });
+	processes.learn(threads);
+	trace::SelectedThreads selected;
+	processes.visit([&](std::uint32_t machine, std::int64_t tid, std::int64_t process, std::string_view name) {
+		selected.add(machine, tid, 0,
+			     is_one_of(selection.pids, process) && is_one_of(selection.tids, tid) &&
+				 is_named(selection.comms, name));
+	});
+	return selected;
+}
+
+} // namespace
+
+std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
+{
+	std::map<std::uint64_t, std::string> paths;
+	const auto json = parse_json(read_text(directory + "/.monitor/names"));
+	if (json.is_object() && json.contains("cgroups") && json["cgroups"].is_object())
+		for (const auto &[id, path] : json["cgroups"].items())
+			if (path.is_string())
+				paths[std::strtoull(id.c_str(), nullptr, 10)] = path.get<std::string>();
+	return paths;
+}
+
+std::vector<bool> threads_of_fold(const trace::Trace &trace, const analyze::RecordingInfo &info,
+				  const ThreadSelection &selection)
+{
+	analyze::Machine machine(trace, info);
+	fold(trace, machine);
+	return selected(trace, info, selection, machine);
+}
+
+trace::SelectedThreads threads_of_events(const trace::Trace &trace, const analyze::RecordingInfo &info,
+					 const ThreadSelection &selection)
+{
+	trace::SelectedThreads threads;
+	const bool only_numbers =
+	    selection.pids.empty() && selection.comms.empty() && selection.cgroups.empty() && !selection.command;
+	if (only_numbers) { // whoever had them
+		for (std::uint32_t machine = 0; machine < trace.machines().size(); ++machine)
+			for (const std::int32_t tid : selection.tids)
+				threads.add(machine, tid, 0, true);
+		return threads;
+	}
+	if (trace.is_generic_ctf() || trace.machines().size() > 1)
+		return known_by_number(trace, selection);
+	analyze::Machine machine(trace, info);
+	fold(trace, machine);
+	const std::vector<bool> is_selected = selected(trace, info, selection, machine);
+	for (std::size_t i = 0; i < is_selected.size(); ++i)
+		threads.add(0, machine.threads()[i].tid, machine.threads()[i].born, is_selected[i]);
+	return threads;
+}
+
+} // namespace monitor::selection

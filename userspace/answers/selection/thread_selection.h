@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Which threads of a trace are selected: the meaning of --pid, --tid, --comm, --cgroup and --command.
+//
+// A thread is selected if it satisfies every condition; a condition lists alternatives. Names, cgroups and processes
+// are those at the end of the trace, as the rows of a report show them, so the whole trace is read before anything of
+// it is selected. Called by the subcommands (tools/monitor/selection.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reading/analyze/recording_info.h"
+#include "reading/events/event_selection.h"
+#include "reading/events/trace.h"
+
+namespace monitor::selection {
+
+struct ThreadSelection {
+	std::vector<std::int32_t> pids, tids; // processes and threads
+	std::vector<std::string> comms;       // names of threads, or patterns as in FDL
+	std::vector<std::string> cgroups;     // paths or ids; those below are included
+	bool command = false;                 // the recorded command's process tree
+
+	bool is_all() const { return pids.empty() && tids.empty() && comms.empty() && cgroups.empty() && !command; }
+};
+
+// Paths of the cgroups of a recording, by id.
+std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory);
+
+// By place in the threads() of a Machine that folds this trace (Scope::threads). Throws Error.
+std::vector<bool> threads_of_fold(const trace::Trace &trace, const analyze::RecordingInfo &info,
+				  const ThreadSelection &selection);
+
+// The same threads by number and time. Of traces that no Machine can fold, or of another tracer, conditions that need
+// a recording throw Error.
+trace::SelectedThreads threads_of_events(const trace::Trace &trace, const analyze::RecordingInfo &info,
+					 const ThreadSelection &selection);
+
+} // namespace monitor::selection

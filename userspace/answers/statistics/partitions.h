@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// A trace divided into time partitions that can be read independently, on any number of CPUs.
+//
+// The folds of this directory run once per partition; their results are merged in time order (in_order()). The
+// boundaries depend only on the trace, so results do not depend on the number of threads. A reader of a partition
+// starts with the packets that the boundary cuts: what precedes it only serves to find out which thread runs. Only the
+// recorder reports threads that the kernel hides (RecorderThreads): a reader of a partition gets those of earlier ones.
+// Invariant: every event, and the start of every gap, is in exactly one partition.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "reading/events/merge.h"
+#include "reading/events/threads.h"
+#include "reading/events/trace.h"
+
+namespace monitor::statistics {
+
+// The most that a partition has of the stream files, approximately.
+inline constexpr std::uint64_t default_partition_bytes = 16u << 20;
+
+// Partitions of the range, in time order, without holes. A trace whose packets have no times is one partition.
+std::vector<trace::TimeRange> partitions(const trace::Trace &trace, trace::TimeRange range,
+					 std::uint64_t partition_bytes = default_partition_bytes);
+
+struct Hidden {
+	std::uint64_t time = 0;
+	std::uint32_t machine = 0;
+	std::int64_t tid = 0;
+};
+
+// When the cursor of a stream must start for the running thread to be known at `from`.
+std::uint64_t warm_up(const trace::Stream &stream, std::uint64_t from);
+
+// What a reader of a partition needs to know about threads.
+struct WhoRuns {
+	trace::Threads *threads = nullptr; // a new one; nullptr: running threads are not needed
+	const std::vector<Hidden> *hidden = nullptr;
+	bool by_name = false; // read everything before the partition for the names of threads
+};
+
+// Reads one partition. Calls on_event(const Event &, running thread) for its events, on_gap(const StreamInfo &,
+// discarded) for its gaps.
+template <class OnEvent, class OnGap>
+void read_partition(const trace::Trace &trace, trace::TimeRange partition, const WhoRuns &who,
+		    trace::Problems &problems, OnEvent &&on_event, OnGap &&on_gap)
+{
+	using trace::Cursor;
+	trace::Threads *const threads = who.threads;
+	const std::uint64_t known_from = who.by_name ? 0 : partition.from;
+	if (threads)
+		for (const Hidden &each : *who.hidden)
+			if (each.time < known_from)
+				threads->hide(each.machine, each.tid);
+	trace::MergedCursors cursors(trace, problems, [&](Cursor &cursor) {
+		cursor.start(threads ? warm_up(cursor.stream(), known_from) : partition.from);
+	});
+	bool is_before = threads != nullptr && !who.by_name;
+	const auto visit = [&](const trace::Event &event) {
+		if (is_before && event.time >= partition.from) {
+			is_before = false;
+			threads->forget_names(); // an earlier partition may have newer ones
+		}
+		const std::int64_t running = threads ? threads->before(event) : trace::Threads::unknown;
+		if (event.time >= partition.from)
+			on_event(event, running);
+		if (threads)
+			threads->after(event);
+	};
+	const std::uint64_t after = partition.to + (partition.to + 1 != 0 ? 1 : 0);
+	for (; !cursors.empty() && cursors.first_time() <= partition.to; cursors.update()) {
+		Cursor &cursor = cursors.first();
+		if (cursor.item() == Cursor::Item::event) {
+			cursor.visit_before(std::min(cursors.bound(), after), visit);
+			continue;
+		}
+		if (threads)
+			threads->gap(cursor.stream().info());
+		if (cursor.gap().from_time >= partition.from)
+			on_gap(cursor.stream().info(), cursor.gap().discarded);
+		cursor.advance();
+	}
+	cursors.give_back();
+}
+
+// Runs work(partition) on `threads` threads, and take(result) in the caller's for each result in the order of the
+// partitions. At most two results per thread wait for take(). An exception from work is rethrown here.
+template <class Work, class Take>
+void in_order(const std::vector<trace::TimeRange> &partitions, unsigned threads, Work &&work, Take &&take)
+{
+	using Result = decltype(work(partitions.front()));
+	threads = static_cast<unsigned>(std::min<std::size_t>(threads, partitions.size()));
+	if (threads <= 1) {
+		for (const trace::TimeRange &partition : partitions)
+			take(work(partition));
+		return;
+	}
+	std::mutex mutex;
+	std::condition_variable changed;
+	std::map<std::size_t, Result> done;
+	std::size_t next = 0, taken = 0;
+	std::exception_ptr failure;
+	const auto run = [&] {
+		std::unique_lock lock(mutex);
+		for (;;) {
+			changed.wait(
+			    lock, [&] { return failure || next >= partitions.size() || next < taken + 2 * threads; });
+			if (failure || next >= partitions.size())
+				return;
+			const std::size_t mine = next++;
+			lock.unlock();
+			try {
+				Result result = work(partitions[mine]);
+				lock.lock();
+				done.emplace(mine, std::move(result));
+			} catch (...) {
+				if (!lock.owns_lock())
+					lock.lock();
+				failure = std::current_exception();
+			}
+			changed.notify_all();
+		}
+	};
+	std::vector<std::jthread> workers;
+	workers.reserve(threads);
+	try {
+		while (workers.size() < threads)
+			workers.emplace_back(run);
+	} catch (const std::exception &) { // fewer threads also work
+		if (workers.empty())
+			throw;
+	}
+	std::unique_lock lock(mutex);
+	while (taken < partitions.size()) {
+		changed.wait(lock, [&] { return failure || done.contains(taken); });
+		if (failure)
+			break;
+		auto result = done.extract(taken);
+		lock.unlock();
+		try {
+			take(std::move(result.mapped()));
+		} catch (...) {
+			lock.lock();
+			failure = std::current_exception();
+			break;
+		}
+		lock.lock();
+		++taken;
+		changed.notify_all();
+	}
+	const std::exception_ptr thrown = failure;
+	changed.notify_all();
+	lock.unlock();
+	workers.clear();
+	if (thrown)
+		std::rethrow_exception(thrown);
+}
+
+} // namespace monitor::statistics

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// One pass over a trace with one fold per partition, on several threads.
+//
+//     const auto answer = survey(trace, question, [&] { return Frequencies(...); });
+//
+// Called by `monitor stat`; the folds are those of folds.h and Frequencies. A fold has event(event, running), gap() and
+// merge(later). Names of threads depend on everything before, so if they are needed the trace is one partition; so is a
+// trace of another tracer in which only switches say what runs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "partitions.h"
+#include "reading/activities/keys.h"
+#include "reading/events/event_selection.h"
+#include "reading/events/field_ref.h"
+#include "reading/events/gap.h"
+#include "reading/filter/filter.h"
+
+namespace monitor::statistics {
+
+struct Question {
+	trace::TimeRange range;
+	// What begins from here on may end in the range: the fold gets these events too, and then forget_finished().
+	std::uint64_t lead_from = ~0ull;
+	std::optional<filter::Filter> filter;
+	trace::EventSelection selection;
+	bool needs_threads = false; // of the fold
+	bool needs_names = false;   // of threads, while reading
+	unsigned threads = 1;
+	std::uint64_t partition_bytes = default_partition_bytes;
+};
+
+// Which tokens give the process of a thread.
+class ThreadFields {
+public:
+	explicit ThreadFields(const trace::Description &description);
+	void tell(const trace::Event &event, activities::ThreadTable &threads) const
+	{
+		const Refs &refs = classes_[event.cls->index];
+		if (refs.thread)
+			threads.belongs(event.stream->machine, refs.thread.get<std::int32_t>(event),
+					refs.process.get<std::int32_t>(event));
+	}
+
+private:
+	struct Refs {
+		trace::FieldRef thread, process;
+	};
+	std::vector<Refs> classes_; // by class index
+};
+
+// What the recorder reported about threads, anywhere in the trace.
+struct RecorderThreads {
+	activities::ThreadTable threads;
+	std::vector<Hidden> hidden;
+};
+RecorderThreads threads_of_recorder(const trace::Trace &trace, const ThreadFields &thread_fields);
+
+template <class Fold> struct Surveyed {
+	Fold fold;
+	activities::ThreadTable threads;
+	trace::Losses losses;
+	trace::Problems problems;
+};
+
+inline bool asks_who_runs(const Question &question)
+{
+	return question.needs_threads || question.needs_names || question.selection.needs_threads() ||
+	       (question.filter && question.filter->needs_threads());
+}
+
+inline bool asks_for_names(const Question &question)
+{
+	return question.needs_names || (question.filter && question.filter->needs_names());
+}
+
+// Parts of `range`, read one by one; a single one where parts would give a different result.
+std::vector<trace::TimeRange> parts_of(const trace::Trace &trace, const Question &question,
+				       const trace::TimeRange &range);
+
+template <class Fold>
+void survey_partition(const trace::Trace &trace, const Question &question, const ThreadFields &thread_fields,
+		      const RecorderThreads &told, trace::TimeRange partition, Surveyed<Fold> &surveyed)
+{
+	const filter::Filter *filter = question.filter ? &*question.filter : nullptr;
+	std::optional<trace::Threads> threads;
+	if (asks_who_runs(question))
+		threads.emplace(trace);
+	const auto gap = [&](const trace::StreamInfo &, std::uint64_t discarded) {
+		surveyed.losses.add(discarded);
+		surveyed.fold.gap();
+	};
+	if (!threads && !filter && question.selection.is_all()) {
+		read_partition(
+		    trace, partition, {}, surveyed.problems,
+		    [&](const trace::Event &event, std::int64_t running) {
+			    surveyed.fold.event(event, {running, nullptr});
+		    },
+		    gap);
+		return;
+	}
+	read_partition(
+	    trace, partition, {threads ? &*threads : nullptr, &told.hidden, asks_for_names(question)},
+	    surveyed.problems,
+	    [&](const trace::Event &event, std::int64_t tid) {
+		    const filter::Running running{tid, threads ? &*threads : nullptr};
+		    if (threads)
+			    thread_fields.tell(event, surveyed.threads);
+		    if (question.selection.includes(event, tid) && (!filter || filter->matches(event, running)))
+			    surveyed.fold.event(event, running);
+	    },
+	    gap);
+	if (threads)
+		surveyed.threads.learn(*threads);
+}
+
+template <class MakeFold> auto survey(trace::Trace &trace, const Question &question, MakeFold &&make_fold)
+{
+	using Fold = decltype(make_fold());
+	const ThreadFields thread_fields(trace.description());
+	std::vector<trace::TimeRange> parts;
+	if (question.lead_from < question.range.from)
+		parts = parts_of(trace, question, {question.lead_from, question.range.from - 1});
+	const std::size_t leading = parts.size();
+	std::ranges::copy(parts_of(trace, question, question.range), std::back_inserter(parts));
+	const RecorderThreads told =
+	    asks_who_runs(question) ? threads_of_recorder(trace, thread_fields) : RecorderThreads();
+	Surveyed<Fold> all{make_fold(), told.threads, {}, {}};
+	std::size_t taken = 0;
+	in_order(
+	    parts, question.threads,
+	    [&](trace::TimeRange partition) {
+		    Surveyed<Fold> surveyed{make_fold(), {}, {}, {}};
+		    survey_partition(trace, question, thread_fields, told, partition, surveyed);
+		    return surveyed;
+	    },
+	    [&](Surveyed<Fold> &&surveyed) {
+		    if (taken++ == 0)
+			    all.fold = std::move(surveyed.fold);
+		    else
+			    all.fold.merge(surveyed.fold);
+		    all.threads.merge(surveyed.threads);
+		    all.losses.merge(surveyed.losses);
+		    all.problems.take(surveyed.problems);
+		    if constexpr (requires { all.fold.forget_finished(); })
+			    if (taken == leading) {
+				    all.fold.forget_finished();
+				    all.losses = {};
+			    }
+	    });
+	trace.problems().take(all.problems);
+	return all;
+}
+
+} // namespace monitor::statistics

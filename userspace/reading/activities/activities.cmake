@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# Activities, from a begin to an end: what finds them, and what sums them. Offline: nothing of the record side.
+add_library(monitor_activities STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/definition.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/keys.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/pairs.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/rows.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/table.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/totals.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tracker.cpp)
+target_link_libraries(monitor_activities PUBLIC monitor_analyze monitor_filter)
+target_link_libraries(monitor_activities PRIVATE fmt::fmt-header-only)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// What distinguishes rows: the values of some names in an event, as bytes to compare and as cells to print.
+//
+// Names are those of FDL (Documentation/filters.md): a field, or cpu, tid, name, stream ... In addition, `thread` and
+// `process` stand for what ran: their numbers are compared, their names are looked up at the end (ThreadTable). Used by
+// Pairs (pairs.h), the folds of answers/statistics/ and the rules; const once made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "reading/ctf/description.h"
+#include "reading/events/threads.h"
+#include "reading/filter/source.h"
+
+namespace monitor::activities {
+
+// The threads of all machines: their last names, and the process that each belongs to.
+class ThreadTable {
+public:
+	void learn(const trace::Threads &threads);
+	// From a token that gives the process of a thread.
+	void belongs(std::uint32_t machine, std::int64_t tid, std::int64_t process)
+	{
+		process_[{machine, tid}] = process;
+	}
+	void merge(const ThreadTable &later);
+	// The machines' names, if there are several: cells that belong to one are then labelled with it.
+	void set_machines(std::vector<std::string> names) { machines_ = std::move(names); }
+	bool are_of_several() const { return machines_.size() > 1; }
+	// "host:", or "" if there is only one.
+	std::string machine(std::uint32_t number) const;
+	// "make-1234"
+	std::string thread(std::uint32_t machine, std::int64_t tid) const;
+	// The thread itself if no token gave its process.
+	std::int64_t process(std::uint32_t machine, std::int64_t tid) const;
+	// Calls visit(machine, tid, process, name) for every thread with a name or a process.
+	template <class Visit> void visit(Visit &&visit) const
+	{
+		for (const auto &[person, name] : names_)
+			visit(person.first, person.second, process(person.first, person.second), name);
+		for (const auto &[person, process] : process_)
+			if (!names_.contains(person))
+				visit(person.first, person.second, process, std::string());
+	}
+
+private:
+	using Person = std::pair<std::uint32_t, std::int64_t>;
+	std::map<Person, std::string> names_;
+	std::map<Person, std::int64_t> process_;
+	std::vector<std::string> machines_;
+};
+
+// The value of one of the names in an event: a number, a text, or nothing.
+struct Cell {
+	enum class Kind : std::uint8_t { none, signed_number, unsigned_number, text, thread, process };
+
+	Kind kind = Kind::none;
+	std::uint64_t bits = 0;
+	bool is_of_machine = false; // a thread or a CPU: each machine has its own
+	std::uint32_t machine = 0;
+	std::string text; // also the label of a number
+
+	std::string shown(const ThreadTable &threads) const;
+	// Equal cells append equal bytes.
+	void append(std::string &bytes) const;
+};
+
+class Keys {
+public:
+	Keys() = default;
+	enum class Takes : std::uint8_t { integers_and_texts, integers };
+
+	// Throws Error naming `option` if no class of the trace has one of the names, or only with an unsuitable type.
+	// `time` is in ns since `begin_time`. The description must outlive this.
+	Keys(std::vector<std::string> names, const trace::Description &description, std::uint64_t begin_time,
+	     const char *option, Takes takes = Takes::integers_and_texts);
+
+	const std::vector<std::string> &names() const { return names_; }
+	bool empty() const { return names_.empty(); }
+	bool needs_threads() const { return needs_threads_; }
+	// Whether the name at this position is specific to a machine, as threads, CPUs and devices are; everything that
+	// it is compared with must be, too.
+	bool is_of_machine(std::size_t place) const { return of_machine_[place]; }
+	void set_of_machine(std::size_t place) { of_machine_[place] = true; }
+	// Compare threads by their processes, according to this table. It must outlive this.
+	void set_threads(const ThreadTable &threads) { threads_ = &threads; }
+	bool has_processes() const;
+	// Whether the events of a class have all the names.
+	bool are_in(const trace::EventClass &cls) const;
+
+	// The first of the names as a number, saturated. False: the event does not have it, or it is not a number.
+	bool number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const;
+	// Appends the values as bytes. Equal values give equal bytes. False: one of them is missing.
+	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes) const;
+	// The same values to print.
+	std::vector<Cell> cells(const trace::Event &event, const filter::Running &running) const;
+
+private:
+	struct Part {
+		filter::Resolved resolved;
+		Cell::Kind person = Cell::Kind::none; // thread or process
+	};
+	bool bits(const Part &part, const trace::Event &event, const filter::Running &running,
+		  std::uint64_t &value) const;
+
+	std::vector<std::string> names_;
+	const trace::Clock *clock_ = nullptr;
+	std::uint64_t begin_time_ = 0;
+	std::vector<std::vector<Part>> classes_; // by class index
+	std::vector<bool> of_machine_;           // by name
+	const ThreadTable *threads_ = nullptr;
+	bool needs_threads_ = false;
+};
+
+// "a, b" as names; throws Error naming `option` if one is empty.
+std::vector<std::string> split_names(const std::string &text, const char *option);
+
+} // namespace monitor::activities

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Pairs the events of a definition and measures what lies between: one pass, bounded memory.
+//
+// Run per partition, merged in the order of the partitions: an end whose start is in an earlier partition waits as a
+// *leading* end, a start without an end is *open*. A gap in any stream ends all that is open: nothing is carried across
+// a loss. An event without a value of the key is not paired: two unknown threads are not the same thread. Durations in
+// ticks.
+// Run by `monitor stat` (answers/statistics/folds.h). Invariant: at most max_open keys are kept at a time, and
+// max_nesting open activities of each. If there are too many keys, those that are not open are dropped. Results depend
+// on where the partitions are cut only if one of these limits is reached.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "definition.h"
+#include "open_by_key.h"
+#include "reading/events/event.h"
+#include "rows.h"
+
+namespace monitor::activities {
+
+class Pairs {
+public:
+	static constexpr std::size_t max_open = 200'000, max_nesting = 64;
+
+	// The definition must outlive this.
+	explicit Pairs(const Definition &definition) : definition_(&definition), keys_(max_open) {}
+
+	void event(const trace::Event &event, const filter::Running &running);
+	void gap();
+	// `later`: the part that follows in time.
+	void merge(const Pairs &later);
+	// Keeps what is open: what follows is to be measured.
+	void forget_finished();
+
+	const Definition &definition() const { return *definition_; }
+	Rows &rows() { return rows_; }
+	const Rows &rows() const { return rows_; }
+
+	// What was not measured, and why.
+	struct Unpaired {
+		std::uint64_t ends = 0;      // without a start
+		std::uint64_t open = 0;      // at the end of the trace
+		std::uint64_t restarted = 0; // a start followed instead of an end
+		std::uint64_t cut = 0;       // not measured because of a loss
+		std::uint64_t too_many = 0;  // more were open than fit
+		std::uint64_t keyless = 0;   // starts and ends without a value of the key
+	};
+	Unpaired unpaired() const;
+
+private:
+	struct Boundary { // a start or an end
+		std::uint64_t time;
+		std::vector<Cell> cells;
+		std::string row; // its part of the row's key
+	};
+	struct OfKey {
+		std::vector<Boundary> leading, open;
+		bool began = false; // a start was seen, and no loss since
+
+		bool is_idle() const { return open.empty() && leading.empty(); }
+	};
+
+	void start(const trace::Event &event, const filter::Running &running);
+	void end(const trace::Event &event, const filter::Running &running);
+	OfKey *find(const std::string &key);
+	void take_leading(const OfKey &theirs, OfKey *mine);
+	bool find_key(const Keys &of, const trace::Event &event, const filter::Running &running);
+	void open(OfKey &of_key, Boundary start);
+	void complete(const Boundary &start, const Boundary &end);
+	bool close(OfKey &of_key, const Boundary &end);
+
+	const Definition *definition_;
+	Rows rows_;
+	OpenByKey<OfKey> keys_;
+	bool had_gap_ = false;
+	Unpaired unpaired_;
+	std::string key_;
+};
+
+} // namespace monitor::activities

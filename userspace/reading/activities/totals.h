@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Totals: sums the activities that a Tracker (tracker.h) finds, in rows by labels. The reports `syscalls`, `offcpu`
+// (share/tables/*.table) and `activities` are three ways to label them. Printed by answers/report/activities_table.cpp.
+//
+// Names of programs' activities and arguments are untrusted: at most max_rows rows have them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/histogram.h"
+#include "definition.h"
+#include "tracker.h"
+
+namespace monitor::activities {
+
+enum class Label : std::uint8_t { process, thread, call, waker, activity, argument };
+const char *name_of(Label label);
+
+// Which activities, and what distinguishes their rows.
+struct Grouping {
+	static constexpr std::size_t max_labels = 4;
+
+	Source source = Source::program;
+	std::vector<Label> by;
+};
+
+// Of a table's `state` and `by`. Throws Error naming its `where`.
+Grouping grouping_of(const DefinitionText &text);
+
+struct TotalsRow {
+	struct Part {
+		std::string text;         // "": only the number is known
+		std::uint64_t number = 0; // of a process, a thread or an argument
+	};
+
+	std::vector<Part> parts; // in the order of the labels
+	bool in_tree = false;    // of the recorded command
+	std::uint64_t count = 0, errors = 0;
+	Span total;                                        // of those not inside another one of the same row
+	std::uint64_t mean = 0, p50 = 0, p99 = 0, max = 0; // of all, in ticks
+	std::uint64_t exclusive = 0;                       // without the activities inside
+	// Counted between the readings made inside `total`, and the reading before; or, for the first set, between its
+	// boundaries, if the programs reported their counters at both.
+	analyze::CounterSums counted;
+	bool at_boundaries = false;
+};
+
+class Totals : public Observer {
+public:
+	static constexpr std::size_t max_rows = 1u << 16; // of programs' activities
+
+	// All must outlive this. `counters`: null, or those of the tracker.
+	Totals(Grouping grouping, const analyze::Machine &machine, const Tracker &tracker,
+	       const analyze::CounterFold *counters = nullptr)
+	    : grouping_(std::move(grouping)), machine_(machine), tracker_(tracker), counters_(counters)
+	{
+	}
+
+	void finished(const Finished &activity) override;
+	void not_nested(const Finished &inner) override;
+
+	const Grouping &grouping() const { return grouping_; }
+	const Unpaired &unpaired() const { return tracker_.unpaired(); }
+	// Activities that are in no row because there were too many rows.
+	std::uint64_t left_out() const { return left_out_; }
+	// By descending total. Names are those at the end of the trace. Of system calls and blocked times, those of
+	// threads and processes that never ran are left out.
+	std::vector<TotalsRow> rows() const;
+
+private:
+	// Of a thread or leader the address, which is even; of others an odd number, or 0.
+	using Key = std::array<std::uint64_t, Grouping::max_labels>;
+	struct KeyHash {
+		std::size_t operator()(const Key &key) const;
+	};
+	struct Group {
+		bool in_tree = false;
+		std::string argument; // its text, unless it is a plain number
+		std::uint64_t count = 0, errors = 0, sum = 0, max = 0, exclusive = 0;
+		Span total;
+		analyze::CounterSums counted;
+		std::vector<std::uint64_t> counted_at_boundaries; // by counter of the first set
+		std::uint64_t cpu_at_boundaries = 0;              // CPU time of the activities that these belong to
+		Histogram histogram;
+	};
+
+	std::uint64_t part_of(Label label, const Finished &activity) const;
+	std::uint64_t process_part(const analyze::Thread &thread) const;
+	Group *group_of(const Finished &activity);
+	std::unordered_set<const analyze::Thread *> that_ran() const;
+	bool slept_all_along(const Key &key, const std::unordered_set<const analyze::Thread *> &ran) const;
+	TotalsRow::Part shown(Label label, std::uint64_t part, const Group &group) const;
+	void use_boundaries(const Group &group, TotalsRow &row) const;
+	TotalsRow row_of(const Key &key, const Group &group) const;
+
+	Grouping grouping_;
+	const analyze::Machine &machine_;
+	const Tracker &tracker_;
+	const analyze::CounterFold *counters_;
+	std::unordered_map<Key, Group, KeyHash> groups_;
+	std::uint64_t left_out_ = 0;
+};
+
+} // namespace monitor::activities

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Tracker: finds the activities of a trace with the kernel's events or programs' own, and passes each on when it ends.
+//
+//     Machine -> Tracker -> Observers: Totals (totals.h) for reports, rows of SQL (answers/query/activity_table.h)
+//
+// Three sources: system calls and blocked times, which Machine finds as it folds states, and the activities that
+// programs mark. A pair of user event classes NAME_begin and NAME_end is such an activity; those of a thread that are
+// open form a stack, and what the scheduler's tokens say about the thread in that time is passed on with them.
+//
+// Nothing is guessed: a begin or an end without a partner is only counted. Classes and events are untrusted: depth and
+// the number of open activities are bounded. An activity belongs to the machine's window if it ends there. One thread.
+// Invariant: a frame is on the stack of the thread that began it; the parts of a Span never exceed its ticks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "reading/analyze/counter_fold.h"
+#include "reading/analyze/machine.h"
+
+namespace monitor::activities {
+
+// An interval of one thread, or a sum of intervals; what is in none of the three parts is unknown. In ticks.
+struct Span {
+	std::uint64_t ticks = 0, cpu = 0, waiting = 0, blocked = 0;
+
+	std::uint64_t unknown() const { return ticks - cpu - waiting - blocked; }
+	Span &operator+=(const Span &other);
+};
+
+enum class Source : std::uint8_t { system_call, blocked, program };
+
+// The 16-bit argument of the event that began an activity.
+struct Argument {
+	bool is_there = false; // else the class has no field for it
+	std::uint32_t number = 0;
+	std::string text; // "" if it is a plain number
+};
+
+// An activity that has ended. References and pointers are valid during the call.
+struct Finished {
+	Source source;
+	const analyze::Thread &thread;
+	std::uint64_t begin, end; // ticks
+	std::uint32_t number;     // of the system call, or EDC_NO_SYSCALL; of the program's activity: Tracker::names()
+	std::int64_t result = 0;  // of a system call
+	analyze::Waker waker = {};
+	// Of a program's activity:
+	Span span = {};
+	std::uint64_t exclusive = 0; // ticks, without the activities directly inside
+	const Argument *argument = nullptr;
+	bool is_nested = false; // inside another one of the same row; then nothing is counted
+	// What was counted between the readings made inside, and the reading before; null if there are no counters.
+	const analyze::CounterSums *counted = nullptr;
+	// Of the first set, between the boundaries; null if the program did not report its counters at both.
+	const std::vector<std::uint64_t> *counted_at_boundaries = nullptr;
+};
+
+class Observer {
+public:
+	virtual ~Observer() = default;
+	virtual void finished(const Finished &activity) = 0;
+	// The activity around some that were said to be nested never ends: `inner.span` is theirs together.
+	virtual void not_nested(const Finished & /*inner*/) {}
+};
+
+// Events of programs without a partner.
+struct Unpaired {
+	std::uint64_t begins = 0, ends = 0;
+};
+
+class Tracker : public analyze::Observer {
+public:
+	static constexpr std::size_t max_depth = 256;     // open activities of a thread
+	static constexpr std::size_t max_open = 1u << 20; // of all threads
+
+	struct Options {
+		// Activities of one thread are in one row if their names are equal; or their names and arguments.
+		bool rows_by_argument = false;
+		// Null, or fed before this by the same Machine.
+		const analyze::CounterFold *counters = nullptr;
+	};
+
+	Tracker(const trace::Trace &trace, const analyze::Machine &machine, Options options);
+	Tracker(const trace::Trace &trace, const analyze::Machine &machine) : Tracker(trace, machine, Options()) {}
+
+	void add(activities::Observer &observer) { observers_.push_back(&observer); }
+
+	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			 std::int64_t result) override;
+	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
+		     const analyze::Waker &waker) override;
+	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
+	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
+	// After the last event: what is open has no end.
+	void finish() { forget_all(); }
+
+	// Of the programs' activities that the trace describes.
+	const std::vector<std::string> &names() const { return names_; }
+	const Unpaired &unpaired() const { return unpaired_; }
+
+private:
+	static constexpr std::uint32_t none = ~0u;
+
+	// What an event class means.
+	struct Role {
+		std::uint32_t activity = none;
+		bool begins = false;
+		trace::FieldRef argument;
+		trace::FieldKind kind = trace::FieldKind::unsigned_integer;
+		std::uint8_t base = 10;
+	};
+	struct Frame {
+		std::uint32_t activity = 0;
+		Argument argument;
+		Span at_begin;            // ticks: the time; the others: what the thread had used
+		std::uint64_t inside = 0; // ticks of the activities that ended directly inside
+		Span nested;              // of its row, inside it
+		analyze::CounterSums counted_at_begin;
+		std::vector<std::uint64_t> boundary; // the counters at its begin; empty: unknown
+	};
+	struct Stack {
+		std::uint32_t owner = none; // of the streams that its events are in: a process, or 0 for many
+		bool listed = false;        // in open_[owner]
+		std::uint64_t too_deep = 0;
+		std::vector<Frame> frames;
+		std::vector<std::uint64_t> boundary; // the counters that the thread reported ahead of its next event
+	};
+
+	void find_names(const trace::Description &description);
+	void find_boundaries(const trace::Description &description);
+	Argument argument_of(const Role &role, const trace::Event &event) const;
+	Stack &stack_of(const analyze::Thread &thread, std::uint32_t owner);
+	Frame *around(Stack &stack) const;
+	void begin(const Role &role, Stack &stack, const analyze::Thread &thread, const trace::Event &event);
+	void end(const Role &role, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
+	void pass_on(Stack &stack, const analyze::Thread &thread, std::uint64_t time);
+	std::vector<std::uint64_t> counted_between(const std::vector<std::uint64_t> &begin,
+						   const std::vector<std::uint64_t> &end) const;
+	void forget_top(Stack &stack, const analyze::Thread &thread);
+	void forget(Stack &stack, const analyze::Thread &thread);
+	void forget_owner(std::uint32_t owner);
+	void forget_all();
+
+	const analyze::Machine &machine_;
+	Options options_;
+	std::vector<activities::Observer *> observers_;
+	std::vector<std::string> names_;
+	std::vector<Role> roles_;          // by class index
+	std::uint32_t boundary_id_ = none; // of the class by which threads report their counters
+	std::vector<trace::FieldRef> boundary_fields_;
+	std::unordered_map<const analyze::Thread *, Stack> stacks_;
+	// By owner: the threads whose stacks are not empty.
+	std::unordered_map<std::uint32_t, std::vector<const analyze::Thread *>> open_;
+	std::vector<bool> merged_; // by stream: of many processes
+	std::vector<bool> in_gap_; // by stream
+	std::size_t frames_ = 0;   // of all stacks
+	Unpaired unpaired_;
+};
+
+} // namespace monitor::activities

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Maps the names in a description to what the fold does with an event: one table, looked up once per class when a trace
+// is opened. Used by Machine and KernelComparison. An event that a trace lacks never occurs, and a missing field reads
+// as 0.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reading/ctf/description.h"
+#include "reading/events/field_ref.h"
+
+namespace monitor::analyze {
+
+inline constexpr std::int32_t largest_tid = 4194304; // PID_MAX_LIMIT of the kernel
+
+enum class Kind : std::uint8_t {
+	other,
+	sched_switch,
+	sched_waking,
+	sched_migrate_task,
+	sched_wakeup_new,
+	sched_process_exec,
+	sched_process_exit,
+	task_rename,
+	thread_counts,
+	thread_state,
+	cgroup_attach_task,
+	interrupt_entry,
+	interrupt_exit,
+	timer_entry, // of the local timer: an interrupt_entry that gives the interrupted mode
+	sys_enter,
+	sys_exit,
+	page_fault_user,
+	page_fault_kernel,
+	minor_fault,
+	major_fault,
+	counters,
+	sample,
+	user_thread, // in a user stream: the thread that writes from here on
+};
+
+struct EventKind {
+	Kind kind = Kind::other;
+	std::uint8_t interrupt = 0; // which, for interrupt_entry and _exit
+	std::array<trace::FieldRef, 9> field;
+};
+
+class EventKinds {
+public:
+	explicit EventKinds(const trace::Description &description);
+
+	const EventKind &operator[](const trace::EventClass &cls) const { return kinds_[index_[cls.index]]; }
+	// Whether some class is of this kind.
+	bool has(Kind kind) const;
+	// "irq_handler", "softirq", "local_timer" ...
+	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
+	bool is_softirq(std::uint32_t interrupt) const { return interrupts_[interrupt] == "softirq"; }
+	// "irq:24", "irq:local_timer", "softirq:NET_RX"
+	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;
+	// The label of the number of a softirq or system call; empty if the description has none.
+	std::string softirq_label(std::uint32_t number) const;
+	std::string syscall_label(std::uint32_t number) const;
+
+private:
+	void leave_out_unpaired(const trace::Description &description);
+
+	std::vector<EventKind> kinds_;
+	std::vector<std::uint16_t> index_; // by class index
+	std::vector<std::string> interrupts_;
+	std::shared_ptr<const trace::Enumeration> softirqs_, syscalls_;
+};
+
+} // namespace monitor::analyze

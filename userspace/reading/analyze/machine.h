@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// The fold: turns events, in time order, into states of threads and CPUs, and the states into times.
+//
+// Every analysis runs it: fold(trace, machine) feeds all events and gaps, then threads() and cpus() hold the result.
+// Observers are notified of finished intervals (system calls, blocked times) and of contradictions between tokens.
+// Next in the flow: answers/report/usage_report.cpp, reading/activities/tracker.cpp, check.cpp.
+//
+// The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens say what ran: a loss makes
+// every state unknown until a token determines it; kernel time without brackets is unattributed, never user time.
+// States are followed while all probes were attached. Counted are times within the window: that part of it which the
+// scope (scope.h) includes.
+// Invariant: the sum of a CPU's times is its window; one thread feeds it, in time order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "event_kinds.h"
+#include "reading/events/merge.h"
+#include "reading/events/trace.h"
+#include "recording_info.h"
+#include "scope.h"
+#include "thread.h"
+
+namespace monitor::analyze {
+
+// What woke a thread: the thread that ran there, or an interrupt.
+struct Waker {
+	const Thread *thread = nullptr; // null: unknown
+	std::int32_t interrupt = -1;    // EventKinds number, -1: none
+	std::uint32_t number = 0;       // of the irq or softirq
+};
+
+enum class Contradiction : std::uint8_t {
+	other_thread_ran,   // the previous thread of a switch is not the running one
+	on_two_cpus,        // a thread is switched in while it runs elsewhere
+	entry_without_exit, // of a system call
+	exit_without_entry,
+	interrupts_unpaired,
+};
+
+// One CPU's part of a sample of all CPUs (record --sample-every).
+struct Sample {
+	std::uint64_t time = 0, number = 0;
+	std::uint32_t doing = 0; // EDC_DOING_*
+};
+
+// Gets finished intervals and samples that the scope includes. Readings of counters and user events, which others may
+// complete, it gets at all times, user events only of selected threads: see Machine::is_counting().
+class Observer {
+public:
+	virtual ~Observer() = default;
+	// A system call whose entry and exit were seen.
+	virtual void system_call(const Thread &, std::uint32_t /*number*/, std::uint64_t /*begin*/,
+				 std::uint64_t /*end*/, std::int64_t /*result*/)
+	{
+	}
+	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.
+	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
+	// Counters were read on a CPU; called before the switch that the reading belongs to.
+	virtual void counters(const Cpu &, const trace::Event &) {}
+	// What a CPU was doing when all CPUs were sampled.
+	virtual void sample(const Cpu &, const Thread &, const Sample &) {}
+	// An event posted by a program, and a loss of events in one of its streams.
+	virtual void user_event(const Thread &, const trace::Event &) {}
+	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
+	// What is known of either thread (by number) now belongs to the other: see Machine::exchange_numbers().
+	virtual void exchanged(const Thread &, const Thread &) {}
+	// `thread` is the one believed to run, or whose tokens contradict each other.
+	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
+};
+
+class Machine {
+public:
+	Machine(const trace::Trace &trace, const RecordingInfo &info, Scope scope = {});
+
+	void add(Observer &observer) { observers_.push_back(&observer); }
+
+	void event(const trace::Event &event);
+	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
+	void finish();
+
+	const std::deque<Thread> &threads() const { return threads_; }
+	const std::vector<Cpu> &cpus() const { return cpus_; }
+	const EventKinds &kinds() const { return kinds_; }
+	std::uint64_t window_begin() const { return begin_; }
+	std::uint64_t window_end() const { return end_; }
+	const Scope &scope() const { return scope_; }
+	// The window is all of the time in which all probes were attached.
+	bool is_whole() const { return begin_ == first_ && end_ == last_; }
+	// The scope includes the time and the CPU of the event being folded, or, after the last one, the recording's
+	// end.
+	bool is_counting() const { return is_counting_; }
+	std::uint64_t tokens() const { return tokens_; } // without the recorder's own
+	std::uint64_t gaps() const { return gaps_; }
+	std::uint64_t hidden_threads() const;
+
+	// The leader of a thread's process: its first thread, or the thread itself if that is unknown.
+	const Thread &leader(const Thread &thread) const;
+	// Id of the cgroup that a thread is in; 0: unknown.
+	std::uint64_t cgroup_of(const Thread &thread) const;
+
+private:
+	Thread *find(std::int32_t tid);
+	Thread &get(std::int32_t tid);
+	Thread &fresh(std::int32_t tid);
+	Thread &idle(Cpu &cpu);
+	Thread &runner(Cpu &cpu, std::int32_t tid);
+	Cpu &cpu(std::uint32_t number);
+	bool known(const Thread &thread) const;
+	void renew(Thread &thread);
+	void forget_ring(Thread &thread) const;
+
+	void lose(Cpu &cpu, std::uint64_t from, std::uint64_t to);
+	void end_streams(std::uint64_t time);
+	void take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const;
+	void account(Cpu &cpu, std::uint64_t time);
+	Ticks ticks(std::uint64_t from, std::uint64_t to) const;
+	static void ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks);
+	void waited(Thread &thread, std::uint64_t from, std::uint64_t to) const;
+	Mode mode_of(const Thread &thread) const;
+	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }
+	void contradict(Contradiction what, std::uint64_t time, const Cpu &cpu, const Thread &thread);
+
+	void identity(const EventKind &kind, const trace::Event &event);
+	void on_user(const EventKind &kind, const trace::Event &event);
+	void on_born(const EventKind &kind, const trace::Event &event);
+	void on_exec(const EventKind &kind, const trace::Event &event);
+	void exchange_numbers(Thread &one, Thread &other);
+	void on_thread_state(const EventKind &kind, const trace::Event &event);
+	void on_cgroup(const EventKind &kind, const trace::Event &event);
+	void on_counts(const EventKind &kind, const trace::Event &event);
+	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
+
+	void on_found(Thread &thread, Cpu &cpu);
+	void on_switch(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu);
+	void switch_in(Thread &thread, Cpu &cpu, std::uint64_t time);
+	void on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time);
+	void end_blocked(Thread &thread, std::uint64_t time, const Waker &waker);
+	Waker waker_on(const Cpu &cpu) const;
+	void on_interrupt(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void on_timer(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void on_fault(Kind kind, Cpu &cpu);
+	void on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+
+	EventKinds kinds_;
+	std::vector<Observer *> observers_;
+	std::deque<Thread> threads_;
+	std::vector<Thread *> by_tid_;
+	std::vector<Thread *> idle_; // by CPU
+	std::vector<Cpu> cpus_;
+	struct Writer {
+		std::int32_t tid = -1;
+		std::int32_t process = -1;
+	};
+	std::vector<Writer> writers_; // of user streams, by stream index
+	Scope scope_;
+	std::uint64_t first_ = 0, last_ = 0; // all probes were attached
+	std::uint64_t begin_ = 0, end_ = 0;  // of the window
+	bool is_counting_ = false;
+	std::uint64_t tokens_ = 0, gaps_ = 0, cgroup_moves_ = 0;
+	struct StreamEnd {
+		std::uint64_t time;
+		std::uint32_t cpu;
+	};
+	std::vector<StreamEnd> ends_; // killed recording: where each CPU's tokens end, the earliest last
+	std::uint64_t next_end_ = ~0ull;
+	// Kernel time of a system call and of a fault outside their two tokens, by calibration.
+	std::uint64_t call_edge_ = 0, fault_edge_ = 0;
+	std::uint32_t epoch_ = 1;
+	std::int64_t command_pid_ = 0;
+	bool calls_bracketed_ = true; // system calls are in the trace
+	bool user_bracketed_ = true;  // and faults are too
+	bool filtering_ = false;
+	bool interrupts_recorded_ = true;
+	bool complete_ = false;
+	bool hides_threads_ = false; // the kernel, some of them
+};
+
+// Feeds a whole trace.
+void fold(trace::Trace &trace, Machine &machine);
+
+} // namespace monitor::analyze

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Which kinds of events a trace can have: counts of a kind that was not recorded are unknown, not 0.
+//
+// Used where usage is shown: `monitor report` and the table `threads` of `monitor query`.
+#pragma once
+
+#include "event_kinds.h"
+#include "reading/events/trace.h"
+#include "recording_info.h"
+
+namespace monitor::analyze {
+
+struct Recorded {
+	bool wakings = true, migrations = true, calls = true, faults = true;
+};
+
+inline Recorded recorded(const trace::Trace &trace, const RecordingInfo &info, const EventKinds &kinds)
+{
+	if (trace.is_generic_ctf())
+		return {kinds.has(Kind::sched_waking), kinds.has(Kind::sched_migrate_task), kinds.has(Kind::sys_enter),
+			kinds.has(Kind::minor_fault)};
+	if (!info.present)
+		return {};
+	return {info.has_program("sched_waking"), info.has_program("sched_migrate_task"), info.has_program("sys_enter"),
+		info.has_program("minor_fault")};
+}
+
+} // namespace monitor::analyze

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// .monitor/recording.json as values: what the recording holds besides its tokens. Used by every analysis and report.
+// Untrusted: a missing member, or one of another type, has its default, so a foreign or damaged file yields `unknown`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "counters_info.h"
+#include "probe_cost.h"
+#include "reading/events/merge.h"
+#include "reading/events/trace.h"
+
+namespace monitor::analyze {
+
+struct ClassCounts {
+	unsigned id = 0;
+	std::string name, family;
+	std::uint64_t seen = 0, discarded = 0, too_deep = 0, filtered = 0;
+
+	std::uint64_t lost() const { return discarded + too_deep; }
+	std::uint64_t written() const { return seen - discarded - too_deep - filtered; }
+};
+
+// The kernel's own figures at one moment, read between the trace times `before` and `after`.
+struct KernelCounts {
+	std::uint64_t before = 0, after = 0;
+	std::uint64_t context_switches = 0, interrupts = 0;
+	std::vector<std::uint64_t> steal_ns;
+	std::map<std::string, std::uint64_t> interrupt_rows;
+	std::optional<std::uint64_t> softirqs{}, thread_creations{};
+	std::uint64_t idle_before = 0, idle_after = 0; // trace times around the read of
+	std::optional<std::uint64_t> idle_ends{};      // idle states that ended, all CPUs
+};
+
+// System calls that the recorder made on a CPU outside the recording, and what the probes saw:
+// recording/card/witness.h.
+struct CallWitness {
+	unsigned cpu = 0;
+	std::uint64_t calls = 0, entries = 0, exits = 0;
+	bool alone = false;
+	std::uint64_t brackets = 0, width = 0, outside = 0, allowed = 0; // ticks
+};
+
+// How far apart the CPUs' clocks are, as the recorder measured it: the larger of each figure at start and end.
+struct ClockSkew {
+	std::uint64_t uncertainty = 0, cpus_compared = 0, cpus_online = 0;
+	std::uint64_t min_uncertainty = 0; // ticks, of the closer of the two comparisons
+};
+
+// What a process says it lost.
+struct UserClaim {
+	std::uint64_t process = 0, discarded = 0, early = 0;
+	bool possible = true; // false: more than the CPUs can post, and not included in the sums
+};
+
+// What the recorder counted of instrumented programs; `discarded` and `early` are what the programs say.
+struct UserInfo {
+	std::uint64_t processes = 0, refused = 0, tokens = 0, discarded = 0, early = 0, damaged = 0,
+		      classes_refused = 0, not_searched = 0, claims = 0;
+	std::string damage, why_refused;
+	std::vector<UserClaim> largest_claims;
+};
+
+struct RecordingInfo {
+	bool present = false;  // a recording.json was present and readable
+	bool complete = false; // the recording ended cleanly
+	std::vector<std::string> command;
+	std::int64_t command_pid = 0;
+	std::optional<std::int64_t> command_exit;
+	std::string note, user, host, kernel, machine, date, card, attach, end_reason, boot_id;
+	std::uint64_t cpus = 0;
+	std::vector<std::string> families, programs, lacking;
+	std::vector<std::int64_t> filter_pids;
+	bool filter_command = false;
+	bool irq_time_taken_out = false; // excluded from the kernel's own run times
+
+	std::optional<std::uint64_t> start_time, end_time; // trace time: all probes attached, probes still attached
+	std::optional<KernelCounts> start_counts, end_counts;
+	std::vector<ClassCounts> classes;
+	std::map<std::string, std::uint64_t> misses_start, misses_end; // by program
+	std::optional<std::uint64_t> control_tokens;                   // of the recorder's own stream
+	std::map<std::string, std::uint64_t> fault_counts;             // by class name
+	std::map<std::string, double> cost_ns; // by family, `rejected`: calibrated at the start, see probe_cost.h
+	std::optional<Calibration> calibration;
+	std::vector<std::uint64_t> lost_by_cpu;
+	std::uint64_t skew_ticks = 0;          // the largest, including its uncertainty
+	std::uint64_t clocks_not_compared = 0; // CPUs that the recorder could not reach
+	ClockSkew skew;
+	std::vector<CallWitness> witness_start, witness_end;
+	std::uint64_t recorder_cpu_ns = 0, wall_ns = 0, dropped_blocks = 0, clamped = 0, traced_refused = 0;
+	std::uint64_t preflight_missing = 0;
+	std::optional<UserInfo> user_card;
+	std::optional<CountersInfo> counters; // record -m
+
+	bool filtering() const { return filter_command || !filter_pids.empty(); }
+	bool has_program(const std::string &event) const; // attached, as itself or as its tp_ twin
+	std::uint64_t tokens() const;
+	std::uint64_t lost() const; // as the recorder counted it
+	std::uint64_t misses() const;
+	std::string command_line() const;
+};
+
+// The window that all sums and rates cover: from when all probes were attached to the last moment they all were; the
+// whole trace if that is unknown.
+trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info);
+
+RecordingInfo parse_recording(const std::string &json);
+// Of a trace; for another tracer's only the host is known.
+RecordingInfo recording_of(const trace::Trace &trace);
+
+} // namespace monitor::analyze

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What a fold accounts for: a part of the time, some CPUs, some threads. Given to Machine and CounterFold by a report;
+// the states are always those of the whole trace, so a scope starts from the true ones.
+//
+// Time is divided at the scope's bounds. Something that happens at one moment is in the scope if that moment is, and so
+// is a finished interval by the moment of its end: what adjacent scopes account for adds up to the whole.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "reading/events/merge.h"
+
+namespace monitor::analyze {
+
+struct Scope {
+	trace::TimeRange range;
+	std::vector<std::uint32_t> cpus;          // empty: all
+	std::optional<std::vector<bool>> threads; // by place in Machine::threads(); empty: all
+
+	bool includes_time(std::uint64_t time) const { return time >= range.from && time <= range.to; }
+	bool includes_cpu(std::uint32_t cpu) const
+	{
+		return cpus.empty() || std::ranges::find(cpus, cpu) != cpus.end();
+	}
+	bool includes(std::uint64_t time, std::uint32_t cpu) const { return includes_time(time) && includes_cpu(cpu); }
+	bool includes_thread(std::size_t place) const
+	{
+		return !threads || (place < threads->size() && (*threads)[place]);
+	}
+};
+
+// The ticks of some time that are before, within and after a scope's.
+struct Ticks {
+	std::uint64_t before = 0, within = 0, after = 0;
+
+	std::uint64_t all() const { return before + within + after; }
+	Ticks &operator+=(const Ticks &other)
+	{
+		before += other.before;
+		within += other.within;
+		after += other.after;
+		return *this;
+	}
+	// How many of its last ticks are within the scope.
+	std::uint64_t within_last(std::uint64_t ticks) const
+	{
+		return std::min(ticks - std::min(ticks, after), within);
+	}
+};
+
+} // namespace monitor::analyze

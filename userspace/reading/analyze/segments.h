@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The segment fold: what was counted from one selective reset (record --reset-on) to the next one of the same thread,
+// wherever it ran in between and without what others ran, or of the same CPU, whatever ran there. Fed by Machine as an
+// Observer, after the CounterFold; read by answers/report/segments_table.cpp.
+//
+// A segment that spans a loss is in no row: a reset within it may have been lost.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/histogram.h"
+#include "counter_fold.h"
+#include "machine.h"
+
+namespace monitor::analyze {
+
+enum class SegmentBy : std::uint8_t { process, thread, cpu };
+
+struct SegmentRow {
+	std::string from, to;     // names of the resets
+	std::string name;         // of the process or thread
+	std::uint64_t number = 0; // pid, tid or CPU
+	bool in_tree = false;     // of the recorded command
+	std::uint64_t count = 0;
+	std::uint64_t total = 0, mean = 0, p50 = 0, p99 = 0, max = 0; // ticks from reset to reset
+	CounterSums counted;
+};
+
+class SegmentFold : public Observer {
+public:
+	// Throws Error if the trace has no resets. `counters` is fed before this by the same Machine.
+	SegmentFold(SegmentBy by, const trace::Description &description, const Machine &machine,
+		    const CounterFold &counters);
+
+	void counters(const Cpu &cpu, const trace::Event &event) override;
+
+	SegmentBy by() const { return by_; }
+	std::uint64_t resets() const { return resets_; }
+	// Segments that are in no row because they span a loss.
+	std::uint64_t interrupted() const { return interrupted_; }
+	// Resets for which the running thread is unknown.
+	std::uint64_t unknown() const { return unknown_; }
+	// By descending total.
+	std::vector<SegmentRow> rows() const;
+
+private:
+	struct Open {
+		std::uint64_t reset = 0, time = 0, gaps = 0;
+		CounterSums counted; // up to the reset
+	};
+	struct Group {
+		const Thread *thread = nullptr; // the first one seen in it
+		std::uint64_t count = 0, total = 0, max = 0;
+		CounterSums counted;
+		Histogram histogram;
+	};
+	// Resets from and to; address of a leader or thread, or a CPU.
+	using Key = std::array<std::uint64_t, 3>;
+
+	std::uint64_t owner_of(const Cpu &cpu) const;
+
+	SegmentBy by_;
+	const Machine &machine_;
+	const CounterFold &counters_;
+	std::uint32_t id_ = 0; // of the resets' class
+	trace::FieldRef reset_;
+	std::unordered_map<std::uint64_t, Open> open_; // by thread's address, or CPU
+	std::map<Key, Group> groups_;
+	std::uint64_t resets_ = 0, interrupted_ = 0, unknown_ = 0;
+};
+
+} // namespace monitor::analyze

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// The type of a field in a generic CTF trace: an integer, a float, text, or something made of fields; and how its bits
+// are read.
+//
+// Made by Types (types.h) or by the TDL compiler (reading/tdl/compile.h) from the description, one tree for every place
+// that uses it; the layouts (layout.h) walk it to find where an event ends, FieldRef (reading/events/field_ref.h) to
+// find a field, the listing to print it. Immutable once the description is read, so any number of threads may use it.
+// All bytes are untrusted: every function here takes a View and reads nothing outside it. Invariants: scalars have 1 to
+// 64 bits; an alignment is a power of two; a slot is below the layout's number of slots; a field that a length or a tag
+// names is saved into its slot before that length or tag is needed.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "enumeration.h"
+#include "tsdl.h"
+
+namespace monitor::trace {
+
+struct FieldClass;
+struct Member;
+
+// The first slot holds the remaining budget of a walk: elements of size 0 could otherwise be passed forever.
+inline constexpr std::int32_t budget_slot = 0;
+// Its initial values: elements of a packet's or record's header and context, and of an event.
+inline constexpr std::uint64_t head_budget = 1u << 16, event_budget = 1u << 20;
+
+// The field that holds a sequence's length or a variant's tag, as the description names it; "" if there is none.
+struct Reference {
+	std::string path;
+	TextPosition position;
+};
+
+struct LabelRange {
+	std::uint64_t first, last;
+};
+
+// The values that an integer must have: under the mask, one of these.
+struct ValueTest {
+	std::uint64_t mask = ~std::uint64_t(0);
+	std::vector<LabelRange> values;
+
+	bool takes(std::uint64_t value) const
+	{
+		for (const LabelRange &range : values)
+			if ((value & mask) - range.first <= range.last - range.first)
+				return true;
+		return false;
+	}
+};
+
+struct FieldClass {
+	enum class Kind : std::uint8_t {
+		integer,
+		floating_point,
+		string,
+		structure,
+		array,
+		sequence,
+		variant,
+		optional
+	};
+
+	// An optional is present if all of these accept the slots' values. Shared by fields with the same condition.
+	struct Presence {
+		std::int32_t slot = -1;
+		ValueTest test;
+	};
+	using Presences = std::shared_ptr<const std::vector<Presence>>;
+
+	Kind kind = Kind::integer;
+	bool is_signed = false;
+	bool big_endian = false;
+	bool is_hidden = false; // only skipped: neither listed nor printed
+	bool is_to_end = false; // a sequence that extends to the end of the content
+	bool is_wide = false;   // an array that is an integer of more than 64 bits, as its bytes or its bits
+	bool is_text = false;   // an 8-bit integer that is a character; a string, or an array or sequence of these
+	std::uint8_t base = 10; // 2, 8, 10 or 16: how an integer is printed
+	std::int8_t clock = -1; // an integer that counts the ticks of this clock of the description
+	std::uint32_t align_bits = 1;
+	std::uint32_t size_bits = 0; // of an integer or a float
+	// An integer is saved here; a sequence's length or a variant's tag is read from here. The slot of an integer
+	// that counts a clock is followed by one for its size.
+	std::int32_t slot = -1;
+	std::uint64_t length = 0;                   // of an array
+	std::uint64_t times = 1;                    // a sequence has as many elements as its slot says, times this,
+	std::int64_t plus = 0;                      // plus this
+	Presences presence;                         // of an optional
+	std::shared_ptr<const Enumeration> labels;  // of an integer; may be null
+	std::vector<Member> members;                // of a structure; of a variant the options
+	std::vector<FieldClass> element;            // one, of an array, a sequence or an optional
+	std::shared_ptr<const Reference> reference; // of a sequence or a variant
+	std::uint64_t fixed_bits = 0;               // the size from an aligned start, if is_fixed
+	bool is_fixed = false;                      // always of the same size, and nothing in it is saved
+
+	// Computes is_fixed and fixed_bits, also of its parts. Afterwards neither may change.
+	void finish();
+	// How many fields it consists of, itself included.
+	std::size_t nodes() const;
+	bool is_scalar() const { return kind == Kind::integer || kind == Kind::floating_point; }
+	// From one element to the next.
+	std::uint64_t stride() const;
+};
+
+struct Member {
+	std::string name;
+	FieldClass type;
+	TextPosition position;        // in the description
+	std::vector<LabelRange> tags; // of an option: the values of the tag that choose it
+};
+
+inline std::uint64_t aligned(std::uint64_t at_bits, std::uint64_t align_bits)
+{
+	return (at_bits + align_bits - 1) & ~(align_bits - 1);
+}
+
+// The content of a packet, and the values that a walk has saved so far.
+struct View {
+	const std::byte *packet = nullptr;
+	std::uint64_t end_bits = 0; // of the content
+	std::uint64_t *slots = nullptr;
+
+	bool has(std::uint64_t at_bits, std::uint64_t size_bits) const
+	{
+		return at_bits <= end_bits && size_bits <= end_bits - at_bits;
+	}
+};
+
+// Reads only the bytes of these 1 to 64 bits. Not sign-extended.
+std::uint64_t read_bits(const std::byte *base, std::uint64_t at_bits, std::uint32_t size_bits, bool big_endian);
+
+inline std::uint64_t sign_extended(std::uint64_t value, std::uint32_t size_bits)
+{
+	const unsigned up = 64 - size_bits;
+	return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << up) >> up);
+}
+
+// An integer or the bits of a float.
+inline std::uint64_t read_scalar(const FieldClass &type, const View &view, std::uint64_t at_bits)
+{
+	const std::uint64_t value = read_bits(view.packet, at_bits, type.size_bits, type.big_endian);
+	return type.is_signed ? sign_extended(value, type.size_bits) : value;
+}
+
+// The same for a scalar that is inside the content: one load of 8 bytes where the content has them.
+inline std::uint64_t read_scalar_of(const FieldClass &type, const View &view, std::uint64_t at_bits)
+{
+	const std::uint32_t lead = at_bits % 8;
+	if (type.big_endian || lead + type.size_bits > 64 || !view.has(at_bits - lead, 64))
+		return read_scalar(type, view, at_bits);
+	std::uint64_t value;
+	std::memcpy(&value, view.packet + at_bits / 8, sizeof value);
+	value = value >> lead & (~std::uint64_t(0) >> (64 - type.size_bits));
+	return type.is_signed ? sign_extended(value, type.size_bits) : value;
+}
+
+inline double as_real(std::uint64_t bits, std::uint32_t size_bits)
+{
+	return size_bits == 32 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+			       : std::bit_cast<double>(bits);
+}
+
+std::uint64_t sequence_length(const FieldClass &sequence, const View &view, std::uint64_t at_bits);
+
+// The number of elements of an array or sequence at `at_bits`. If it extends to the end, with elements of any size, the
+// result is more than there can be: is_over() finds the end.
+inline std::uint64_t length_of(const FieldClass &type, const View &view, std::uint64_t at_bits)
+{
+	return type.kind == FieldClass::Kind::array ? type.length : sequence_length(type, view, at_bits);
+}
+inline bool is_over(const FieldClass &type, const View &view, std::uint64_t at_bits)
+{
+	return type.is_to_end && at_bits >= view.end_bits;
+}
+
+// Whether an optional is present.
+inline bool is_present(const FieldClass &optional, const View &view)
+{
+	for (const FieldClass::Presence &presence : *optional.presence)
+		if (!presence.test.takes(view.slots[presence.slot]))
+			return false;
+	return true;
+}
+
+// The option that the tag selects, or nullptr.
+const Member *option_of(const FieldClass &variant, const View &view);
+
+// The text of a string or of characters at `at_bits`, up to its first NUL. It has been walked before.
+std::string_view text_at(const FieldClass &type, const View &view, std::uint64_t at_bits);
+
+// Moves `at_bits` past a field and saves the values that others refer to. False: the field is not wholly inside the
+// content, or its variant's tag selects nothing.
+bool skip(const FieldClass &type, const View &view, std::uint64_t &at_bits);
+
+} // namespace monitor::trace

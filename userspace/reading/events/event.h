@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// One event as analyses see it.
+//
+// merge() (merge.h) passes `const Event &` to its visitor; the event is in the mapped stream and valid during the call.
+// Fields are read by FieldRef (field_ref.h).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "monitor/ring.h"
+#include "monitor/token.h"
+#include "reading/ctf/description.h"
+
+namespace monitor::trace {
+
+static_assert(std::endian::native == std::endian::little, "traces are read where they were written: little endian");
+
+struct StreamInfo {
+	std::uint32_t index = 0; // in Trace::streams()
+	std::uint32_t cpu = 0;
+	std::uint32_t level = 0;
+	bool is_generic_ctf = false; // not tokens
+	bool has_packets = true;     // false: the file counts as one, and damage is reported per record
+	const char *part = "packet";
+	bool has_times = true;     // false: the times of its events are unknown
+	std::uint32_t machine = 0; // in Trace::machines(): CPUs and threads of different machines are distinct
+	std::string name;          // of the file
+
+	bool has_cpu() const { return cpu != EDC_CPU_UNKNOWN; }
+	// Of a process's own events, posted by the user card.
+	bool is_user() const { return level == EDC_LEVEL_USER; }
+	// Of the recorder's own events.
+	bool is_recorder() const { return !has_cpu() && !is_user() && !is_generic_ctf; }
+};
+
+template <class T> T load(const std::byte *from)
+{
+	T value;
+	std::memcpy(&value, from, sizeof value);
+	return value;
+}
+
+struct Event {
+	const EventClass *cls = nullptr;
+	const std::byte *data = nullptr; // the token, or the first byte after the event's header
+	std::uint64_t time = 0;          // full 64 bits, in ticks of the trace's clock
+	const StreamInfo *stream = nullptr;
+	const std::byte *packet = nullptr; // its start; of tokens, EDC_BLOCK_HEADER bytes are readable
+	// Not for tokens:
+	std::uint32_t packet_cpu = EDC_CPU_UNKNOWN;
+	std::uint64_t at_bits = 0;      // where the first scope begins, from the packet's start
+	std::uint64_t end_bits = 0;     // of the packet's content
+	std::uint64_t *slots = nullptr; // as the packet and event headers left them
+
+	// EDC_CPU_UNKNOWN if unknown. Other tracers may write the packets of several CPUs into one file.
+	std::uint32_t cpu() const { return is_token() ? stream->cpu : packet_cpu; }
+	bool has_cpu() const { return cpu() != EDC_CPU_UNKNOWN; }
+	bool is_token() const { return cls->size_bytes != 0; }
+	// Of a class about the recording itself: clock snapshots, thread states, the writing thread. Not counted.
+	bool is_control() const { return cls->domain == Domain::recording; }
+	std::uint32_t level() const { return stream->level; }
+	std::uint32_t mode() const // EDC_MODE_*
+	{
+		if (is_token())
+			return edc_token_mode(load<std::uint64_t>(data));
+		return cls->domain == Domain::kernel ? EDC_MODE_KERNEL : EDC_MODE_USER;
+	}
+	// For tokens: the thread that ran when the event's packet was opened; not always the one that runs now.
+	std::uint32_t packet_tid() const { return load<std::uint32_t>(packet + offsetof(edc_block, tid)); }
+	// The process that wrote the packet, in streams of user cards.
+	std::uint32_t packet_process() const { return load<std::uint32_t>(packet + offsetof(edc_block, process)); }
+	// The packet's first event: packet_tid() is running.
+	bool opens_packet() const { return is_token() && data == packet + EDC_BLOCK_HEADER; }
+	// Not for tokens.
+	View view() const { return {packet, end_bits, slots}; }
+};
+
+} // namespace monitor::trace

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// One stream file: its bytes, its packets, and the ring that they are from.
+//
+// Trace owns the streams; a Cursor (cursor.h) walks through the events of one. The file is mapped read-only and never
+// copied. Const once the trace is open, so any number of threads may read it. All bytes are untrusted. Invariant: what
+// a PacketHead names is inside the file.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "event.h"
+#include "monitor/ring.h"
+#include "packets.h"
+#include "reading/ctf/description.h"
+#include "time_map.h"
+
+namespace monitor::trace {
+
+class Stream {
+public:
+	// Of tokens. `bytes` must outlive the stream.
+	Stream(std::string name, std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid);
+	// `index` is LTTng's index of the stream, or empty.
+	Stream(std::string name, std::shared_ptr<const Description> description, MappedFile owner,
+	       MappedFile index = {});
+	Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes);
+
+	const StreamInfo &info() const { return info_; }
+	void set_index(std::uint32_t index) { info_.index = index; }
+	void set_machine(std::uint32_t machine) { info_.machine = machine; }
+	// The clock that times are converted to.
+	void set_clock(const Clock &wanted);
+
+	// Whole packets, good or bad.
+	std::uint64_t packets() const { return packets_->count(); }
+	std::uint64_t trailing_bytes() const;
+	std::uint64_t offset(std::uint64_t number) const { return packets_->offset(number); }
+	const std::byte *bytes() const { return bytes_.data(); }
+	// Where the first byte is that could not be read so far: from there on, zeros replace what was written.
+	std::uint64_t whole_bytes() const { return owner_.size() ? owner_.whole_bytes() : bytes_.size(); }
+	bool is_cut_off() const { return whole_bytes() < bytes_.size(); }
+	// Whether these bytes, which have been decoded, came from the file.
+	bool was_there(const std::byte *from, const std::byte *end) const
+	{
+		return owner_.was_there(static_cast<std::size_t>(from - bytes()),
+					static_cast<std::size_t>(end - bytes()));
+	}
+	static const char *why_cut_off()
+	{
+		return "the file could not be read from here on: it was cut off meanwhile, or its disk failed";
+	}
+	// The description of the trace that the file belongs to; nullptr: a test's tokens.
+	const Description *description() const { return description_.get(); }
+
+	// Reads and checks a packet's header: returns nullptr, or what is wrong with it.
+	const char *read_head(std::uint64_t number, PacketHead &head) const;
+	// Converts from the stream's own ticks.
+	std::uint64_t time(std::uint64_t ticks) const { return map_ ? map_->map(ticks) : ticks; }
+	bool maps_time() const { return map_.has_value(); }
+
+	// No packet of the file belongs to this trace: the stream has no cpu, level or times.
+	bool is_foreign() const { return !first_; }
+	// Nothing is missing: the file has a header at most, and no segments.
+	bool is_empty() const { return info_.is_generic_ctf && packets() == 0; }
+	std::string why_foreign() const;
+	// Packets have times; otherwise only reading the events gives the times.
+	bool tells_times() const { return first_ && first_->has_begin; }
+	std::uint64_t begin_time() const { return first_ ? time(first_->begin) : 0; }
+	std::uint64_t end_time() const
+	{
+		return !last_ ? 0 : last_->has_end ? time(last_->end) : std::max(time(last_->begin), last_event_time_);
+	}
+	// Whether packets have their end times; otherwise the time of the last event is needed.
+	bool tells_end() const { return last_ && last_->has_end; }
+	void set_last_event_time(std::uint64_t time) { last_event_time_ = time; }
+
+	// The last good packet that begins at or before `time`, or the first one: by bisection. Also the first one if
+	// packets have no times.
+	std::uint64_t seek(std::uint64_t time) const;
+
+	// The start of the packet that `time` is in or after, or `time` if none begins before it.
+	std::uint64_t packet_time(std::uint64_t time) const;
+
+	// Whether `earlier` is another file of the same trace and ring with what came before: as when a tracer rotates
+	// files. Packets that are in both are read from `earlier` only.
+	bool continues(const Stream &earlier) const;
+	void follow(const Stream &earlier);
+	// The last packet of the earlier file, or nullptr.
+	const PacketHead *before() const { return before_ ? &*before_ : nullptr; }
+	// Packets from this number on are read.
+	std::uint64_t first_packet() const { return first_packet_; }
+
+	// These bytes of the file will be read soon.
+	void will_need(std::uint64_t from, std::uint64_t to) const;
+	// All bytes from here on will be read in order.
+	void will_read_on(std::uint64_t from) const;
+	// The bytes from one packet up to the other are not needed soon. Called once per chunk.
+	void drop(std::uint64_t from_packet, std::uint64_t to_packet) const;
+	// The same for parts of a large packet.
+	void drop_bytes(const std::byte *from, const std::byte *to) const;
+
+private:
+	void make_packets();
+	void find_ends();
+
+	StreamInfo info_;
+	std::shared_ptr<const Description> description_;
+	MappedFile owner_, index_;
+	// The kernel has this advice from here on: each madvise() stops the page faults of all other threads.
+	mutable std::atomic<std::uint64_t> reads_on_from_ = ~std::uint64_t(0);
+	std::span<const std::byte> bytes_;
+	std::unique_ptr<Packets> packets_;
+	std::optional<PacketHead> first_, last_; // good packets
+	std::uint64_t last_event_time_ = 0;
+	std::optional<PacketHead> before_;
+	std::uint64_t first_packet_ = 0;
+	std::optional<TimeMap> map_;
+};
+
+} // namespace monitor::trace

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Which thread runs where, and the names of threads, as far as tokens report them.
+//
+// The listing (answers/listing/listing.h) passes every event through: before() returns the thread that posted it,
+// after() learns from it. Names come from the tokens that carry a comm; the running thread comes from sched_switch and,
+// until the first one after a loss, from each packet that opens.
+// One thread. A copy is a state to continue from later; both share what they know until one learns something new.
+// Invariant: what no token reported is unknown; a gap makes the running thread of its CPU unknown.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "event.h"
+#include "field_ref.h"
+#include "trace.h"
+
+namespace monitor::trace {
+
+// Whether a field of this name holds the number of a thread: readers then need the thread's name too.
+bool names_a_thread(std::string_view field);
+
+class Threads {
+public:
+	struct Name {
+		char text[62] = {};
+		std::uint8_t length = 0;
+		bool plain = false;  // needs no quotes
+		bool hidden = false; // the kernel hides this thread from the probes
+		std::int64_t process = -1;
+
+		std::string_view view() const { return {text, length}; }
+	};
+
+	static constexpr std::int64_t unknown = -1;
+
+	explicit Threads(const Trace &trace);
+
+	// The thread that runs where the event was posted, or unknown; always unknown for the recorder's own events.
+	std::int64_t before(const Event &event)
+	{
+		const Role &role = roles_[event.cls->index];
+		Running &running = running_[cpu_slot_[event.stream->index]];
+		if (role.kind == Kind::context)
+			return role.first_pid.get<std::int32_t>(event);
+		if (event.stream->is_recorder())
+			return unknown;
+		if (event.stream->is_user())
+			return before_user(event, role);
+		if (role.kind == Kind::sched_switch) {
+			running = {role.first_pid.get<std::int32_t>(event), false, true};
+		} else if (event.opens_packet() && !running.is_sure) {
+			running = {event.packet_tid(), false, false};
+		} else if (running.hidden && role.kind == Kind::of_running) {
+			running = {}; // its switch-out was not seen
+		}
+		return running.tid;
+	}
+
+	void after(const Event &event)
+	{
+		if (roles_[event.cls->index].kind != Kind::none && roles_[event.cls->index].kind != Kind::of_running)
+			learn(event, roles_[event.cls->index]);
+	}
+
+	void gap(const StreamInfo &stream)
+	{
+		if (!stream.is_user())
+			running_[cpu_slot_[stream.index]] = {};
+	}
+
+	// For a reader that starts in the middle (answers/statistics/partitions.h): state that only earlier events
+	// report.
+	void hide(std::uint32_t machine, std::int64_t tid)
+	{
+		if (Name *name = name_of(tid, machine))
+			name->hidden = true;
+	}
+	void forget_names();
+	// Whether generic CTF events rely on an earlier switch, however long ago, to identify their thread.
+	bool relies_on_switches() const { return relies_on_switches_; }
+
+	// nullptr: no token named this thread.
+	const Name *name(std::int64_t pid, std::uint32_t machine) const
+	{
+		const Name *known = find(pid, machine);
+		return known && known->length ? known : nullptr;
+	}
+	// The process that a thread belongs to, or unknown.
+	std::int64_t process(std::int64_t pid, std::uint32_t machine) const
+	{
+		const Name *known = find(pid, machine);
+		return known ? known->process : unknown;
+	}
+	// How many threads are known, named or not.
+	std::size_t count() const { return names_.size(); }
+
+	// Calls visit(machine, pid, name) for every thread that has one.
+	template <class Visit> void visit_names(Visit &&visit) const
+	{
+		for (std::size_t number = 0; number < pages_.size(); ++number)
+			for (std::size_t i = 0; pages_[number] && i < page_size; ++i)
+				if (const std::uint32_t name = pages_[number][i]; name && names_[name - 1]->length)
+					visit(static_cast<std::uint32_t>((number * page_size + i) / max_pid),
+					      static_cast<std::int64_t>((number * page_size + i) % max_pid),
+					      names_[name - 1]->view());
+	}
+
+private:
+	enum class Kind : std::uint8_t { none, sched_switch, name, exec, state, of_running, writer, context };
+	struct Role {
+		Kind kind = Kind::none;
+		FieldRef first_pid, second_pid, process, name, cpu, flags;
+	};
+
+	struct Running {
+		std::int64_t tid = unknown;
+		bool hidden = false;
+		bool is_sure = false; // from a switch: a packet that opens has nothing newer
+	};
+
+	static constexpr std::int64_t max_pid = 1 << 22; // the kernel's own limit
+	static constexpr std::size_t page_size = 4096;
+
+	static std::size_t place_of(std::int64_t pid, std::uint32_t machine)
+	{
+		return static_cast<std::size_t>(machine) * max_pid + static_cast<std::size_t>(pid);
+	}
+	// Also finds a thread that is known to be hidden but has no name.
+	const Name *find(std::int64_t pid, std::uint32_t machine) const
+	{
+		if (pid < 0 || pid >= max_pid)
+			return nullptr;
+		const auto place = place_of(pid, machine);
+		const auto &page = pages_[place / page_size];
+		const std::uint32_t number = page ? page[place % page_size] : 0;
+		return number ? names_[number - 1].get() : nullptr;
+	}
+	std::int64_t before_user(const Event &event, const Role &role);
+	static std::vector<Role> roles_of(const Description &description);
+	static Role role_of_token(const EventClass &cls);
+	static Role role_of_generic_ctf(const EventClass &cls);
+	void learn(const Event &event, const Role &role);
+	std::size_t find_slot(std::uint32_t machine, std::uint32_t cpu) const; // slots_.size(): not found
+	Name *name_of(std::int64_t pid, std::uint32_t machine);                // makes it; nullptr: no such pid
+	void set_name(std::int64_t pid, std::uint32_t machine, std::string_view text);
+	void set_process(std::int64_t pid, std::uint32_t machine, std::int64_t process);
+
+	std::shared_ptr<const std::vector<Role>> all_roles_;
+	const Role *roles_;                                          // by class index
+	std::vector<std::size_t> cpu_slot_;                          // by stream index
+	std::vector<std::pair<std::uint32_t, std::uint32_t>> slots_; // machine and CPU of each
+	std::vector<Running> running_;                               // by slot
+	std::vector<std::int64_t> writer_;                           // of user streams, by stream index
+	std::vector<std::shared_ptr<std::uint32_t[]>> pages_;        // number of a name + 1, by machine and pid
+	std::vector<std::shared_ptr<Name>> names_;
+	bool relies_on_switches_ = false;
+};
+
+} // namespace monitor::trace

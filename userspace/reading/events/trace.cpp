@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+#include "trace.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "cursor.h"
+#include "reading/ctf/interpret.h"
+#include "reading/ctf/metadata.h"
+#include "reading/ctf/tsdl.h"
+#include "reading/tdl/read.h"
+
+namespace monitor::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *remedy = "; name the directory of a trace";
+
+// The directories with a description at or below this one. LTTng makes one per tracer and per kind of buffer.
+std::vector<fs::path> trace_directories(const fs::path &root)
+{
+	constexpr int max_depth = 16;
+	std::error_code error;
+	const fs::file_status status = fs::status(root, error);
+	if (!fs::exists(status))
+		throw Error("there is no trace " + root.string() + remedy);
+	if (!fs::is_directory(status))
+		throw Error(root.string() + " is neither a directory nor a regular file" + remedy);
+	if (fs::exists(root / "metadata", error) || error)
+		return {root};
+	std::vector<fs::path> found;
+	for (fs::recursive_directory_iterator entry(root, error), end; !error && entry != end;) {
+		const std::string name = entry->path().filename().string();
+		std::error_code unreadable;
+		if (name.front() == '.' || entry.depth() >= max_depth)
+			entry.disable_recursion_pending();
+		else if (name == "metadata" && entry->is_regular_file(unreadable))
+			found.push_back(entry->path().parent_path());
+		entry.increment(error);
+	}
+	if (error)
+		throw Error(error.value(), "cannot list " + root.string());
+	if (found.empty())
+		throw Error(root.string() + " is not a trace (no file `metadata` in it or below it)" + remedy);
+	std::sort(found.begin(), found.end());
+	return found;
+}
+
+std::unique_ptr<const Description> load_description(const std::string &path, std::uint32_t first_index,
+						    std::vector<std::string> &warnings)
+{
+	const std::string file = read_file(path, 2 * max_description_bytes + 1);
+	if (file.empty())
+		throw Error(path + " is empty: the recording ended before it began; record again");
+	if (file.size() > 2 * max_description_bytes)
+		throw Error(path + " is larger than 32 MiB: it is not the description of a trace");
+	std::string text, why;
+	TextForm form = TextForm::plain;
+	if (!metadata_text(std::as_bytes(std::span(file)), text, why, form))
+		throw Error(path + (why.starts_with("line") ? ", " : " ") + why);
+	auto description = read_description(text, why, first_index, form);
+	if (!description)
+		throw Error(path + ", " + why);
+	if (!description->warning.empty())
+		warnings.push_back(path + ", " + description->warning);
+	return description;
+}
+
+std::vector<fs::path> stream_files(const fs::path &directory)
+{
+	std::vector<fs::path> paths;
+	std::error_code error;
+	for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+		const std::string name = entry->path().filename().string();
+		std::error_code unreadable;
+		if (name.front() != '.' && name != "metadata" && entry->is_regular_file(unreadable))
+			paths.push_back(entry->path());
+	}
+	if (error)
+		throw Error(error.value(), "cannot list " + directory.string());
+	std::sort(paths.begin(), paths.end());
+	return paths;
+}
+
+// Links files that continue each other, in time order.
+void chain(const std::vector<std::unique_ptr<Stream>> &streams)
+{
+	std::vector<Stream *> ordered;
+	for (const auto &stream : streams)
+		if (!stream->is_foreign())
+			ordered.push_back(stream.get());
+	std::sort(ordered.begin(), ordered.end(),
+		  [](const Stream *a, const Stream *b) { return a->begin_time() < b->begin_time(); });
+	for (std::size_t i = 1; i < ordered.size(); ++i)
+		for (std::size_t earlier = i; earlier-- > 0;)
+			if (ordered[i]->continues(*ordered[earlier])) {
+				ordered[i]->follow(*ordered[earlier]);
+				break;
+			}
+}
+
+// The times of the first and the last event from this packet on, if packets have no times.
+std::pair<std::uint64_t, std::uint64_t> read_times(const Stream &stream, std::uint64_t packet)
+{
+	Problems ignored; // they are found again later
+	Cursor cursor(stream, *stream.description(), ignored, 0);
+	std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
+	for (auto item = cursor.start_at(packet); item != Cursor::Item::end; item = cursor.advance())
+		if (item == Cursor::Item::event) {
+			begin = std::min(begin, cursor.time());
+			end = cursor.time();
+		}
+	return {std::min(begin, end), end};
+}
+
+// The bound of each trace's clock that `monitor merge` wrote down, by the name of the trace's directory.
+std::map<std::string, std::optional<std::uint64_t>> collection_bounds(const fs::path &root)
+{
+	std::map<std::string, std::optional<std::uint64_t>> bounds;
+	const auto json = parse_json(read_text((root / ".monitor" / "collection.json").string()));
+	if (!json.is_object() || !json.contains("parts") || !json["parts"].is_array())
+		return bounds;
+	for (const auto &part : json["parts"]) {
+		if (!part.is_object() || !part.contains("directory") || !part["directory"].is_string())
+			continue;
+		const bool known = part.contains("bound_ns") && part["bound_ns"].is_number_unsigned();
+		bounds[part["directory"].get<std::string>()] =
+		    known ? std::optional(part["bound_ns"].get<std::uint64_t>()) : std::nullopt;
+	}
+	return bounds;
+}
+
+// When a trace was recorded, in ns since the epoch; for a machine, all that was recorded there in one go.
+struct Recorded {
+	std::string host;
+	std::string argument; // what was named on the command line
+	bool has_tokens = false;
+	std::int64_t begin_ns = std::numeric_limits<std::int64_t>::min(),
+		     end_ns = std::numeric_limits<std::int64_t>::max();
+
+	// Two traces recorded one after the other have different threads and states, even if the numbers are the same.
+	// Other tracers have a trace for each process: those below one directory belong together.
+	bool is_same(const Recorded &other) const
+	{
+		const bool in_turn = begin_ns > other.end_ns || other.begin_ns > end_ns;
+		const bool is_apart = argument != other.argument || (has_tokens && other.has_tokens);
+		return host == other.host && !(in_turn && is_apart);
+	}
+};
+
+Recorded when_recorded(const Description &description, std::span<const std::unique_ptr<Stream>> streams)
+{
+	Recorded recorded;
+	recorded.has_tokens = description.has_tokens();
+	bool is_first = true;
+	for (const auto &stream : streams) {
+		if (stream->is_foreign() || !stream->tells_times() || !stream->tells_end())
+			continue;
+		const std::int64_t begin_ns = description.clock.wall_ns(stream->begin_time()),
+				   end_ns = description.clock.wall_ns(stream->end_time());
+		recorded.begin_ns = is_first ? begin_ns : std::min(recorded.begin_ns, begin_ns);
+		recorded.end_ns = is_first ? end_ns : std::max(recorded.end_ns, end_ns);
+		is_first = false;
+	}
+	return recorded;
+}
+
+// The traces that are read together, one description after the other.
+struct Parts {
+	std::vector<fs::path> directories;
+	std::vector<std::shared_ptr<const Description>> descriptions;
+	std::vector<std::unique_ptr<Stream>> streams;
+	std::vector<std::string> machines;
+	std::vector<Recorded> recorded;                   // by machine
+	std::vector<std::optional<std::uint64_t>> bounds; // of the machines' clocks
+	std::vector<std::string> warnings;
+	std::uint32_t classes = 0;
+
+	// Names of streams are relative to `root`.
+	void add(const fs::path &directory, const std::string &argument, const fs::path &root,
+		 std::optional<std::uint64_t> bound)
+	{
+		directories.push_back(directory);
+		descriptions.push_back(load_description((directory / "metadata").string(), classes, warnings));
+		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
+		const std::size_t first = streams.size();
+		for (const fs::path &path : stream_files(directory)) {
+			MappedFile file(path.string());
+			if (file.size() == 0)
+				continue;
+			const fs::path index = directory / "index" / (path.filename().string() + ".idx");
+			std::error_code none;
+			streams.push_back(std::make_unique<Stream>(
+			    path.lexically_relative(root).string(), descriptions.back(), std::move(file),
+			    fs::is_regular_file(index, none) ? MappedFile(index.string()) : MappedFile()));
+		}
+		const std::span<const std::unique_ptr<Stream>> mine(
+		    streams.begin() + static_cast<std::ptrdiff_t>(first), streams.end());
+		const std::uint32_t machine =
+		    machine_of(directory, argument, when_recorded(*descriptions.back(), mine));
+		bounds.resize(machines.size(), 0);
+		bounds[machine] = bound && bounds[machine] ? std::max(bound, bounds[machine]) : std::nullopt;
+		for (const auto &stream : mine)
+			stream->set_machine(machine);
+	}
+
+	// A file described in TDL counts as a separate machine.
+	void add_file(const fs::path &path, const std::string &tdl)
+	{
+		MappedFile file(path.string());
+		if (file.size() == 0)
+			throw Error(path.string() + " is empty; name a file that has content");
+		const tdl::Source source = tdl.empty() ? tdl::find(path.string(), file.bytes()) : tdl::load(tdl);
+		directories.push_back(path);
+		descriptions.push_back(tdl::compile_for(source, path.string(), file.bytes(), classes).description);
+		classes += static_cast<std::uint32_t>(descriptions.back()->classes().size());
+		machines.push_back(path.filename().string());
+		recorded.emplace_back();
+		bounds.push_back(std::nullopt);
+		const std::string name = path.filename().string();
+		streams.push_back(std::make_unique<Stream>(name, descriptions.back(), std::move(file)));
+		streams.back()->set_machine(static_cast<std::uint32_t>(machines.size() - 1));
+	}
+
+	// A trace that does not name its machine counts as a separate one.
+	std::uint32_t machine_of(const fs::path &directory, const std::string &argument, Recorded when)
+	{
+		const std::string *host = descriptions.back()->find_env("hostname");
+		when.host = host ? *host : "";
+		when.argument = argument;
+		bool is_again = false;
+		for (std::size_t i = 0; i < machines.size() && host; ++i) {
+			if (when.is_same(recorded[i])) {
+				recorded[i].begin_ns = std::min(recorded[i].begin_ns, when.begin_ns);
+				recorded[i].end_ns = std::max(recorded[i].end_ns, when.end_ns);
+				recorded[i].has_tokens |= when.has_tokens;
+				return static_cast<std::uint32_t>(i);
+			}
+			is_again |= recorded[i].host == when.host;
+		}
+		// same host, recorded one after the other: told apart by the directory
+		machines.push_back(!host ? directory.filename().string() : is_again ? directory.string() : *host);
+		recorded.push_back(std::move(when));
+		return static_cast<std::uint32_t>(machines.size() - 1);
+	}
+};
+
+// A description for several traces: all their classes, and a clock that can express all times.
+std::shared_ptr<const Description> joined(const std::vector<std::shared_ptr<const Description>> &parts)
+{
+	if (parts.size() == 1)
+		return parts.front();
+	auto made = std::make_shared<Description>();
+	made->env = parts.front()->env;
+	made->clock = parts.front()->clock;
+	for (const auto &part : parts) {
+		for (const auto &cls : part->classes())
+			made->add(cls);
+		if (!part->clock.is_same(made->clock))
+			made->clock = {};
+	}
+	return made;
+}
+
+} // namespace
+
+Trace Trace::open(const std::vector<std::string> &directories, const std::string &tdl)
+{
+	Parts parts;
+	std::error_code ignored;
+	for (const std::string &directory : directories) {
+		if (fs::is_regular_file(directory, ignored)) {
+			parts.add_file(directory, tdl);
+			continue;
+		}
+		const auto bounds = collection_bounds(directory);
+		for (const fs::path &part : trace_directories(directory)) {
+			const auto bound = bounds.find(part.lexically_relative(directory).begin()->string());
+			parts.add(part, directory, directories.size() > 1 ? part.parent_path() : fs::path(directory),
+				  bound != bounds.end() ? bound->second : std::nullopt);
+		}
+	}
+	Trace trace(joined(parts.descriptions), std::move(parts.streams));
+	trace.directory_ = parts.directories.front().string();
+	trace.is_generic_ctf_ = parts.descriptions.size() > 1 || !parts.descriptions.front()->has_tokens();
+	trace.machines_ = std::move(parts.machines);
+	trace.clock_bounds_ = std::move(parts.bounds);
+	trace.warnings_ = std::move(parts.warnings);
+	if (parts.descriptions.size() == 1)
+		trace.recording_json_ = read_text((parts.directories.front() / ".monitor" / "recording.json").string());
+	return trace;
+}
+
+Trace::Trace(std::shared_ptr<const Description> description, std::vector<std::unique_ptr<Stream>> streams)
+    : description_(std::move(description)), streams_(std::move(streams))
+{
+	const auto order = [](const std::unique_ptr<Stream> &stream) {
+		const StreamInfo &info = stream->info();
+		// EDC_CPU_UNKNOWN + 1 is 0: the recorder's stream is first
+		return std::tuple(stream->is_foreign(), info.machine, info.cpu + 1, info.level,
+				  std::string_view(info.name));
+	};
+	std::sort(streams_.begin(), streams_.end(), [&](const auto &a, const auto &b) { return order(a) < order(b); });
+
+	chain(streams_);
+	begin_time_ = std::numeric_limits<std::uint64_t>::max();
+	for (std::size_t i = 0; i < streams_.size(); ++i) {
+		Stream &stream = *streams_[i];
+		stream.set_index(static_cast<std::uint32_t>(i));
+		stream.set_clock(description_->clock);
+		if (stream.is_foreign()) {
+			if (!stream.is_empty())
+				problems_.add(stream.info(), 0, 0, stream.why_foreign());
+			continue;
+		}
+		if (stream.tells_times() && !stream.tells_end())
+			stream.set_last_event_time(read_times(stream, stream.seek(~std::uint64_t(0))).second);
+		const auto [begin, end] =
+		    stream.tells_times() ? std::pair(stream.begin_time(), stream.end_time()) : read_times(stream, 0);
+		begin_time_ = std::min(begin_time_, begin);
+		end_time_ = std::max(end_time_, end);
+	}
+	begin_time_ = std::min(begin_time_, end_time_);
+	is_generic_ctf_ = std::any_of(streams_.begin(), streams_.end(),
+				      [](const auto &stream) { return stream->info().is_generic_ctf; });
+}
+
+bool Trace::is_empty() const
+{
+	return std::all_of(streams_.begin(), streams_.end(), [](const auto &stream) { return stream->packets() == 0; });
+}
+
+std::uint64_t Trace::size_bytes() const
+{
+	std::uint64_t bytes = 0;
+	for (const auto &stream : streams_)
+		bytes += stream->offset(stream->packets());
+	return bytes;
+}
+
+std::vector<std::string> Trace::class_names() const
+{
+	std::vector<std::string> names;
+	for (const auto &cls : description_->classes())
+		if (description_->find(cls->name).front() == cls.get())
+			names.push_back(cls->name);
+	return names;
+}
+
+} // namespace monitor::trace

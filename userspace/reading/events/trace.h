@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// A trace, opened for reading: its description, its streams, and what is wrong with them.
+//
+// Every offline command opens one and passes it to merge() (merge.h). The analyses look classes up in description().
+// Packets are checked when they are read, so problems() grows while merge() runs. One thread reads a Trace.
+// Invariant: streams() are sorted by machine, cpu, then level, the recorder's first: the order of events at equal
+// times.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problem.h"
+#include "reading/ctf/description.h"
+#include "stream.h"
+
+namespace monitor::trace {
+
+class Trace {
+public:
+	// Throws Error: no such directory, no trace, or not a supported one.
+	static Trace open(const std::string &directory) { return open(std::vector<std::string>{directory}); }
+	// Several are read as one, in time order. A path that is not a directory is a file described in TDL: by the
+	// description named `tdl`, or, if that is "", by the one with the file's magic.
+	static Trace open(const std::vector<std::string> &directories, const std::string &tdl = "");
+	// From parts in memory, for tests: streams in any order.
+	Trace(std::shared_ptr<const Description> description, std::vector<std::unique_ptr<Stream>> streams);
+
+	const Description &description() const { return *description_; }
+	const std::vector<std::unique_ptr<Stream>> &streams() const { return streams_; }
+	// What was traced: host names, or the names of directories where the description has no host name.
+	const std::vector<std::string> &machines() const { return machines_; }
+	// How far a machine's clock may differ from the first one's, in ns; empty: not known.
+	const std::vector<std::optional<std::uint64_t>> &clock_bounds() const { return clock_bounds_; }
+	// Each name once, in the order of the description.
+	std::vector<std::string> class_names() const;
+
+	// Of the earliest and the latest good packet, in ticks.
+	std::uint64_t begin_time() const { return begin_time_; }
+	std::uint64_t end_time() const { return end_time_; }
+
+	// Of another tracer, or of several traces: it need not have anything that monitor's own recordings have.
+	bool is_generic_ctf() const { return is_generic_ctf_; }
+	// Of all stream files.
+	std::uint64_t size_bytes() const;
+
+	// There are descriptions but no packets: nothing was recorded.
+	bool is_empty() const;
+	// Unknown parts of the descriptions, which are ignored: a line for each description.
+	const std::vector<std::string> &warnings() const { return warnings_; }
+
+	Problems &problems() { return problems_; }
+	const Problems &problems() const { return problems_; }
+
+	const std::string &directory() const { return directory_; }
+	// The text of .monitor/recording.json, or "".
+	const std::string &recording_json() const { return recording_json_; }
+
+private:
+	std::string directory_;
+	std::string recording_json_;
+	std::vector<std::string> machines_ = {""};
+	std::vector<std::optional<std::uint64_t>> clock_bounds_ = {0};
+	std::shared_ptr<const Description> description_;
+	std::vector<std::unique_ptr<Stream>> streams_;
+	Problems problems_;
+	std::vector<std::string> warnings_;
+	bool is_generic_ctf_ = false;
+	std::uint64_t begin_time_ = 0, end_time_ = 0;
+};
+
+} // namespace monitor::trace

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// FDL: selects events by an expression over their fields. Documentation/filters.md is the reference.
+//
+//     const Filter filter("name == \"sys_exit\" and ret < 0", trace.description(), trace.begin_time());
+//     if (filter.matches(event)) ...
+//
+// Text -> parse() -> Expression -> check() against the description -> compile() per event class -> Program per class.
+// Made by callers that take an expression from a user (`monitor list --filter`); depends on no command, prints nothing.
+// matches() is const and allocates nothing: any number of threads may call it.
+// Invariant: matches() never accepts an event of a class that can_match() rejects.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "program.h"
+#include "reading/ctf/description.h"
+#include "reading/events/event.h"
+#include "source.h"
+
+namespace monitor::filter {
+
+class Filter {
+public:
+	// `time` counts from begin_time. Throws Refusal. The description must outlive the filter.
+	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time);
+
+	// Whether any event of this class can match: events of other classes need not be looked at.
+	bool can_match(const trace::EventClass &cls) const { return programs_[cls.index].can_match(); }
+
+	// Whether the expression uses the running thread, or its name. Names are those that earlier tokens reported.
+	bool needs_threads() const { return needs_threads_; }
+	bool needs_names() const { return needs_names_; }
+
+	// An event of the description. Without `running` the event has neither `tid` nor `thread`.
+	bool matches(const trace::Event &event, const Running &running = {}) const
+	{
+		return programs_[event.cls->index].matches(event, running);
+	}
+
+private:
+	std::unique_ptr<const Expression> condition_;
+	std::vector<Program> programs_; // by class index
+	bool needs_threads_ = false, needs_names_ = false;
+};
+
+} // namespace monitor::filter

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Where a name's value comes from: a field of the event's class, or a property that every event has.
+//
+// resolve() looks a name up in one event class when the expression is compiled for it; the Source is then read per
+// event. A value that an event lacks - the CPU of the recorder's own events, a thread that no token reported - is
+// absent, never 0. Invariant: a number of a Source is within least and greatest of its Resolved.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "expression.h"
+#include "number.h"
+#include "reading/events/field_ref.h"
+#include "reading/events/threads.h"
+
+namespace monitor::filter {
+
+// The thread that ran where the event was posted, if the caller knows it; thread names are valid during the call.
+struct Running {
+	std::int64_t tid = trace::Threads::unknown;
+	const trace::Threads *threads = nullptr;
+};
+
+struct Source {
+	enum class From : std::uint8_t {
+		// numbers
+		field,
+		optional_field, // some events of the class do not have it
+		real_field,
+		list_field, // nothing to compare
+		cpu,
+		mode,
+		level,
+		time,
+		tid,
+		// texts
+		text_field,
+		optional_text_field,
+		name,
+		stream,
+		thread,
+	};
+
+	From from = From::field;
+	bool is_signed = false;
+	trace::FieldRef field;
+
+	// A number as 64 bits, `time` in ticks. False: the event has none.
+	bool bits(const trace::Event &event, const Running &running, std::uint64_t &value) const
+	{
+		switch (from) {
+		case From::field:
+			value = field.get(event);
+			return true;
+		case From::optional_field:
+			value = field.get(event);
+			return field.is_in(event);
+		case From::cpu:
+			value = event.cpu();
+			return event.has_cpu();
+		case From::mode:
+			value = event.mode();
+			return true;
+		case From::level:
+			value = event.level();
+			return true;
+		case From::time:
+			value = event.time;
+			return true;
+		case From::tid:
+			value = static_cast<std::uint64_t>(running.tid);
+			return running.tid != trace::Threads::unknown;
+		default:
+			return false;
+		}
+	}
+
+	// Whether the event has a value, of any type.
+	bool is_in(const trace::Event &event, const Running &running) const
+	{
+		std::uint64_t number = 0;
+		std::string_view characters;
+		if (from == From::real_field || from == From::list_field)
+			return field.is_in(event);
+		return from >= From::text_field ? text(event, running, characters) : bits(event, running, number);
+	}
+
+	// False: the event has none.
+	bool text(const trace::Event &event, const Running &running, std::string_view &value) const;
+};
+
+// list: cannot be compared, only tested for presence.
+enum class Type : std::uint8_t { none, number, text, real, list };
+
+// What a name means in one event class.
+struct Resolved {
+	Type type = Type::none; // none: the class has no such field
+	bool may_be_absent = false;
+	Source source;
+	Integer least = 0, greatest = 0;            // of a number
+	const trace::Enumeration *labels = nullptr; // of a number, or nullptr
+};
+
+Resolved resolve(const Expression &name, const trace::EventClass &cls);
+
+// Whether the name is a property of every event, rather than a field.
+bool is_of_every_event(const Expression &name);
+// The names of these properties.
+const std::vector<std::string_view> &names_of_every_event();
+
+} // namespace monitor::filter

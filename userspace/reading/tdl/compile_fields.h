@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Compiles the fields of one block after the other: from the model to field classes, with the position of each.
+//
+// Used by the compiler (compile.cpp), one for each description. Blocks are entered from the file's header inwards;
+// later fields of a block, and later blocks, can refer to a field by its name. Throws Refusal.
+// Invariant: a reference to a field is only reached if the field was, so that its slot holds this record's value.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "names.h"
+#include "reading/ctf/record_layout.h"
+
+namespace monitor::trace::tdl {
+
+// Where the compiler put a line of a block, for show.h.
+struct Placed {
+	std::string block; // "the file", "every segment" or the name of a record
+	const Item *item = nullptr;
+	std::string name;                     // with the names of its groups
+	std::optional<std::uint64_t> at_bits; // empty: depends on what is before it
+	std::optional<std::uint64_t> size_bits;
+	std::vector<const Item *> whens; // that enclose it
+	Unit unit;
+	bool big_endian = false; // of the elements of a list
+};
+
+class FieldCompiler {
+public:
+	struct Known {
+		std::string name;
+		const Item *item = nullptr;
+		bool is_record = false; // of a record, not of a header
+		bool is_fixed = false;  // at at_bits of its block
+		std::uint64_t at_bits = 0;
+		std::int32_t slot = -1;
+		bool big_endian = false;
+		Unit unit;
+		std::vector<const Item *> whens; // that enclose it
+		std::vector<std::uint32_t> path; // as in a Field
+	};
+
+	// `magic` selects the variant to compile, or nullptr.
+	FieldCompiler(const Model &model, const Magic *magic);
+
+	// Starts another block; `name` is for messages. A record replaces the previous one.
+	void enter(const std::string &name, bool is_record);
+	// Appends to the block's structure.
+	void add(const std::vector<Item> &items, FieldClass &structure);
+	std::vector<RecordConstant> take_constants() { return std::move(constants_); }
+
+	bool has(const Name &name) const;
+	// Of a field that every record (or header) has.
+	const Known &find(const Name &name) const;
+	const Known &find_integer(const Name &name) const;
+	RecordPart part(const Known &known) const;
+	// The same for a field that must be known before the record is walked.
+	RecordPart early_part(const Name &name) const;
+	ValueTest test(const Condition &condition, const Known &known) const;
+	RecordSize size(const Size &size) const;
+	// The minimum size of the fields of the block that was entered last.
+	std::uint64_t min_bits() const { return min_bits_; }
+
+	std::int32_t slots() const { return max_slots_; }
+	const std::vector<Known> &known() const { return known_; }
+	const std::vector<Placed> &placed() const { return placed_; }
+
+private:
+	void add_item(const Item &item, FieldClass &structure);
+	void add_when(const Item &item, FieldClass &structure);
+	void add_group(const Item &item, FieldClass &structure);
+	void append(const Item &item, FieldClass type, FieldClass &structure);
+	void place(const Item &item, const FieldClass &type);
+	FieldClass type_of(const Item &item);
+	FieldClass scalar(const Field &field, Field::Type type) const;
+	FieldClass repeated(const Field &field, FieldClass element);
+	bool needs_slot(const Item &item) const;
+	std::int32_t new_slot();
+	void check_clauses(const Item &item) const;
+	void check_not_behind_end(const Item &item) const;
+	Unit unit_of(const Item &item) const;
+
+	const Magic *magic_;
+	bool big_endian_;
+	NameTables names_;
+	std::set<std::string> walked_; // fields that others in their block refer to
+	std::set<std::string> asked_;  // fields that statements refer to
+
+	std::string block_;
+	bool is_record_ = false;
+	std::size_t headers_ = 0; // in known_: those before the record
+	std::int32_t header_slots_ = budget_slot + 1, next_slot_ = budget_slot + 1, max_slots_ = budget_slot + 1;
+	bool fixed_ = true;
+	std::uint64_t at_bits_ = 0, min_bits_ = 0;
+	const Item *to_end_ = nullptr;           // the field of the record that extends to its end
+	std::vector<const Item *> to_end_whens_; // that enclose it
+	std::vector<const Item *> whens_;
+	FieldClass::Presences presence_; // of all whens_; nullptr: always
+	unsigned repeated_depth_ = 0, group_depth_ = 0;
+	std::string prefix_;
+	std::vector<std::uint32_t> path_;
+	std::set<std::string> taken_; // names in the block, with those of their groups
+	std::size_t fields_ = 0;      // of all blocks
+	std::vector<Known> known_;
+	std::vector<RecordConstant> constants_;
+	std::vector<Placed> placed_;
+};
+
+} // namespace monitor::trace::tdl

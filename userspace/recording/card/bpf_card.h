@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// The BPF card: loads the probes, decides how each is attached, and provides the recording with its rings and counts.
+// With the kernel module, the rings and most probes are the module's; BPF programs probe the rest and post through the
+// module's kfuncs. Called by userspace/recording/record/recording.cpp; next in the flow: recording/record/drain.cpp
+// takes the blocks. One thread loads and attaches; afterwards only the drain thread reads the rings.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "module_card.h"
+#include "monitor/card.h"
+#include "reset_events.h"
+
+struct card;
+struct bpf_link;
+struct bpf_program;
+struct ring_buffer;
+
+namespace monitor::card {
+
+// Ratios that the card posts instead of counts (monitor/ratio.h): pairs of counters, each set * EDC_COUNTERS_IN_SET +
+// index.
+struct RatioPairs {
+	unsigned bits = 0; // EDC_RATIO_BITS_*; 0: counts
+	std::vector<std::pair<unsigned, unsigned>> pairs;
+};
+
+struct CardOptions {
+	bool module = false;               // rings and most probes are the kernel module's (module_card.h)
+	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
+	bool filtering = false;            // only processes that are traced
+	unsigned cpus = 1;                 // possible CPUs
+	std::uint64_t blocks_per_cpu = 0;
+	std::array<std::uint8_t, 16> uuid{};
+	std::vector<unsigned> counters_in_set; // record -m
+	RatioPairs ratios;
+	std::uint64_t sample_every_ns = 0;   // of all CPUs; kernel module only
+	std::uint64_t counters_every_ns = 0; // also read them at an interrupt if no switch occurred for this long
+	std::vector<ResetEvent> resets;
+
+	// Rings of each CPU: the levels, and with resets the slots.
+	unsigned rings() const { return resets.empty() ? EDC_CARD_LEVELS : EDC_CARD_RINGS; }
+};
+
+// How often the kernel refused to run a program because it was already running on that CPU.
+struct ProgramMisses {
+	std::string program;
+	std::uint64_t misses = 0;
+};
+
+// The kernel's own count of a software event, all CPUs.
+struct FaultCount {
+	std::string event;
+	std::uint64_t count = 0;
+};
+
+class BpfCard {
+public:
+	// Loads the programs; throws Error with the remedy if the kernel rejects them.
+	explicit BpfCard(const CardOptions &options);
+	~BpfCard();
+
+	// attach(): the probes of the chosen families. attach_only(): those named and no others (a probe that is in
+	// progress when detached may still post). attach_more(): those named, in addition. `tp`: the classes that may
+	// be preempted attach as plain tracepoint programs (BPF_PROG_TYPE_TRACEPOINT).
+	void attach(bool tp);
+	void attach_only(bool tp, const std::vector<std::string> &names);
+	void attach_more(bool tp, const std::vector<std::string> &names);
+
+	// For the calibration of --reset-on: attaches one of its events at an offset in a program's file, or at system
+	// call entry.
+	bool attach_trial_reset(const std::string &program, std::uint64_t offset);
+
+	// Detach all probes and wait until none runs any more. None posts before reset().
+	void detach();
+
+	// Counter `index` of a set on one CPU, opened by the caller. Call before anything is attached.
+	void set_counter(unsigned set, unsigned index, unsigned cpu, int fd);
+
+	// Clear all tokens and counts. Only while nothing is attached.
+	void reset();
+
+	unsigned cpus() const { return options_.cpus; }
+	const std::vector<ResetEvent> &resets() const { return options_.resets; }
+	unsigned rings() const { return options_.rings(); }
+	bool is_module() const { return module_ != nullptr; }
+	const std::array<std::uint8_t, 16> &uuid() const { return options_.uuid; }
+	edc_cpu &area(unsigned cpu) const;
+	std::byte *memory(unsigned cpu) const { return areas().data() + cpu * area_bytes_; }
+	std::uint64_t ring_bytes() const { return areas().size(); }
+	edc_clock &clock() const;
+
+	// Readable if a ring became half full since the last heard().
+	int bell() const;
+	void heard();
+
+	std::vector<ProgramMisses> misses() const;
+	// Since the last attach; final after detach().
+	std::vector<FaultCount> fault_counts() const;
+
+	// Opens the file descriptors for this many passes over all threads, while the process has the privilege.
+	void prepare_task_passes(unsigned passes);
+	// Reads one prepared pass.
+	std::vector<edc_task> list_tasks();
+
+	// Select processes with all their descendants (-p), or one whose children follow it; or deselect one.
+	void select(const std::vector<int> &pids);
+	void trace_process(int pid, bool is_traced = true);
+
+	// Names of attached programs, and of requested classes that this kernel lacks.
+	const std::vector<std::string> &attached() const { return attached_; }
+	const std::vector<std::string> &lacking() const { return lacking_; }
+
+private:
+	struct LinkDeleter {
+		void operator()(bpf_link *link) const;
+	};
+	using Link = std::unique_ptr<bpf_link, LinkDeleter>;
+	struct BellDeleter {
+		void operator()(ring_buffer *bell) const;
+	};
+	// Opened when first attached, and kept open: the privilege to open them is dropped when the recording starts.
+	struct FaultEvent {
+		std::string name;
+		Fd fd;
+	};
+
+	const Mapping &areas() const { return module_ ? module_->areas() : areas_; }
+	void configure();
+	void configure_counters();
+	void map_rings();
+	void open_bell();
+	bool is_of_module(const std::string &event) const;
+	void wait_for_probes() const;
+	void attach_counters_of(const std::string &name);
+	bool try_attach(bpf_program *program);
+	void attach_program(bpf_program *program);
+	void attach_reset(std::size_t number);
+	void open_fault_events(const std::string &name);
+	void attach_fault_event(bpf_program *program, const std::string &name);
+	bool wanted(const std::string &program) const;
+
+	CardOptions options_;
+	std::unique_ptr<ModuleCard> module_;
+	::card *skeleton_ = nullptr;
+	std::uint64_t area_bytes_ = 0;
+	Mapping areas_;
+	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of the rings in areas_
+	Mapping traced_;                                 // one bit per process, if options_.filtering
+	std::vector<Link> links_;
+	std::vector<FaultEvent> fault_events_;
+	std::vector<FaultCount> final_fault_counts_;
+	std::vector<Link> iterator_links_;
+	std::vector<Fd> task_passes_;
+	std::vector<std::string> attached_;
+	std::vector<std::string> lacking_;
+};
+
+} // namespace monitor::card

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# The cards in the kernel: compile the BPF object, make its skeleton, wrap it.
+# Found to say early what is missing; linked by name, so that a static program gets the static ones.
+find_library(BPF_LIBRARY bpf REQUIRED)
+find_library(ELF_LIBRARY elf REQUIRED)
+find_library(Z_LIBRARY z REQUIRED)
+find_program(BPF_CLANG NAMES clang clang-14 REQUIRED)
+find_program(BPFTOOL bpftool PATHS /usr/sbin /sbin REQUIRED)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(BPF_ARCH arm64)
+else()
+  set(BPF_ARCH x86)
+endif()
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-multiarch OUTPUT_VARIABLE MULTIARCH OUTPUT_STRIP_TRAILING_WHITESPACE)
+
+file(GLOB BPF_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bpf/*.bpf.[ch] ${CMAKE_SOURCE_DIR}/include/monitor/*.h)
+set(BPF_OBJECT ${CMAKE_BINARY_DIR}/card.bpf.o)
+set(BPF_SKELETON ${CMAKE_BINARY_DIR}/generated/card.skel.h)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
+add_custom_command(
+  OUTPUT ${BPF_SKELETON} ${BPF_OBJECT}
+  COMMAND ${BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -Wall -fstack-size-section -D__TARGET_ARCH_${BPF_ARCH} -I${CMAKE_SOURCE_DIR}/include
+          -I${CMAKE_SOURCE_DIR}/bpf -idirafter ${CMAKE_SYSROOT}/usr/include/${MULTIARCH} -c ${CMAKE_SOURCE_DIR}/bpf/card.bpf.c -o
+          ${BPF_OBJECT}
+  COMMAND ${BPFTOOL} gen skeleton ${BPF_OBJECT} name card > ${BPF_SKELETON}
+  DEPENDS ${BPF_SOURCES}
+  COMMENT "BPF card"
+  VERBATIM)
+
+add_library(monitor_card STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/calibration.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/classes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/module_card.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/preflight.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/reset_events.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ring_layout.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tracepoints.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/witness.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/workloads.cpp
+  ${BPF_SKELETON})
+# Tests have a card of their own in its place (tests/record), so it is a member of its own.
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)
+target_link_libraries(monitor_card PUBLIC monitor_base fmt::fmt-header-only PRIVATE bpf elf z Threads::Threads)

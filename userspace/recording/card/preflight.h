@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// What only a trial on the running machine can determine, before a recording starts: whether tracepoints are preempted
+// here. If so, the kernel does not run a preempted probe for any other task of its CPU, so the classes that may be
+// preempted attach as tp_* programs. Called by recording/record/recording.cpp; leaves the card detached and reset.
+#pragma once
+
+#include "bpf_card.h"
+
+namespace monitor::card {
+
+struct Preflight {
+	bool tp = false;           // classes that may be preempted attach as tp, not as tp_btf
+	std::uint64_t calls = 0;   // system calls made by several tasks of one CPU
+	std::uint64_t missing = 0; // of these, not seen by the probes with the chosen attach type
+};
+
+Preflight preflight(BpfCard &card);
+
+} // namespace monitor::card

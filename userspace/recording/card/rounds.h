@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Computes what an event costs from rounds of a workload without, with and again without probes: the median of the
+// rounds, with quartiles. A negative result stays negative: it shows that the machine changed by more than the probes
+// cost. Used by calibration.cpp; judged by reading/analyze/probe_cost.cpp.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace monitor::card {
+
+// CPU time of the same work, in ns per unit of it.
+struct Round {
+	double before = 0, with = 0, after = 0;
+};
+
+// ns per event; `off_difference`: how far apart the work without probes before and after is, each the median of the
+// rounds, relative to their mean. The error of a single round shows in the quartiles.
+struct Estimate {
+	double low = 0, median = 0, high = 0;
+	double off_difference = 0;
+	std::size_t rounds = 0; // 0: not measured
+};
+
+// Interpolates between the two nearest values if the position is not whole. `values` must not be empty.
+inline double quantile(std::vector<double> values, double share)
+{
+	std::ranges::sort(values);
+	const double place = share * static_cast<double>(values.size() - 1);
+	const auto below = static_cast<std::size_t>(place);
+	const double above = values[std::min(below + 1, values.size() - 1)];
+	return values[below] + (place - static_cast<double>(below)) * (above - values[below]);
+}
+
+inline Estimate estimate(const std::vector<Round> &rounds, double events_per_unit)
+{
+	if (rounds.empty())
+		return {};
+	std::vector<double> costs, before, after;
+	for (const Round &round : rounds) {
+		costs.push_back((round.with - (round.before + round.after) / 2) / events_per_unit);
+		before.push_back(round.before);
+		after.push_back(round.after);
+	}
+	const double first = quantile(before, 0.5), second = quantile(after, 0.5);
+	return {quantile(costs, 0.25), quantile(costs, 0.5), quantile(costs, 0.75),
+		first + second > 0 ? 2 * std::abs(second - first) / (first + second) : 0, rounds.size()};
+}
+
+} // namespace monitor::card

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "buffers.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "monitor/ring.h"
+#include "recording/card/ring_layout.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+} // namespace
+
+Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu)
+{
+	// A loop of system calls on a fast CPU makes 10 million tokens, or 80 MB, per second: a ring holds two of the
+	// longest times between two passes (drain.cpp), the pool a second of one CPU, more with more CPUs. 2 CPUs: 32
+	// MiB of rings and 80 MiB of pool.
+	std::uint64_t rings = std::clamp<std::uint64_t>(512 / cpus, 2, 16) * mib * cpus;
+	std::uint64_t pool = std::max<std::uint64_t>(80 * mib, rings / 2);
+	if (total_bytes) {
+		rings = *total_bytes / 3;
+		pool = *total_bytes - rings;
+	}
+	Buffers buffers;
+	buffers.blocks_per_cpu = rings / cpus / EDC_BLOCK_SIZE;
+	buffers.pool_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(pool / EDC_BLOCK_SIZE, 1u << 24));
+	constexpr std::uint64_t max_blocks = 256 * mib / EDC_BLOCK_SIZE;
+	const std::uint64_t min_blocks = card::min_blocks_of_a_ring * (rings_per_cpu + 1);
+	if (buffers.blocks_per_cpu < min_blocks || buffers.pool_blocks < 16)
+		throw Error(fmt::format("--buffer is too small for {} CPUs; at least {} KiB are needed", cpus,
+					std::max<std::uint64_t>(min_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024));
+	buffers.blocks_per_cpu = std::min(buffers.blocks_per_cpu, max_blocks);
+	return buffers;
+}
+
+// A ring of 8 MiB holds a burst of a million events.
+card::UserMemory user_memory(std::optional<std::uint64_t> total_bytes)
+{
+	if (total_bytes)
+		return {*total_bytes, 256 * mib};
+	const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0l));
+	const auto page = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 0l));
+	return {std::clamp<std::uint64_t>(pages * page / 16, 32 * mib, 8192 * mib), 8 * mib};
+}
+
+} // namespace monitor::record

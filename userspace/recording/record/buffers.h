@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// How much memory a recording's rings and pool get. Called by recording.cpp at the start.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "recording/user_card/user_memory.h"
+
+namespace monitor::record {
+
+// How the buffer memory is divided. `total_bytes` empty: the default for this number of CPUs.
+struct Buffers {
+	std::uint64_t blocks_per_cpu = 0;
+	std::uint32_t pool_blocks = 0;
+};
+Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, unsigned rings_per_cpu);
+
+// For the rings of instrumented programs, in addition: as much again, by default a sixteenth of the machine's memory.
+card::UserMemory user_memory(std::optional<std::uint64_t> total_bytes);
+
+} // namespace monitor::record

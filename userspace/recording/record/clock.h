@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Relates the clocks, and steers the relation. A clock snapshot reads TSC, monotonic, real and TAI time at one instant;
+// the steering turns snapshots into the clock sets with which the BPF card converts monotonic time to trace time
+// (card.h). Called by drain.cpp every 100 ms, by recording.cpp at the start. One thread at a time.
+// Invariant: the published function is continuous and increasing, and sets are published before they take effect.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "monitor/card.h"
+
+namespace monitor::record {
+
+struct Sync {
+	std::uint64_t time = 0; // trace clock, ticks: the middle of the read
+	std::uint64_t monotonic_ns = 0;
+	std::uint64_t realtime_ns = 0;
+	std::uint64_t tai_ns = 0;
+	std::uint64_t width_ticks = 0; // how long the read took: its uncertainty
+	unsigned cpu = 0;
+};
+
+// The narrowest of several reads. Without an invariant TSC, trace time is monotonic time, and the width is 0.
+Sync read_sync(bool invariant_tsc);
+
+class ClockSteering {
+public:
+	ClockSteering(edc_clock &clock, bool invariant_tsc);
+
+	// Take the first snapshots, `duration_ms` apart, and publish the first set.
+	void start(unsigned duration_ms);
+
+	// Extend the function with a new snapshot.
+	void update(const Sync &sync);
+
+	// The sets published since the last call, numbered from published() - size.
+	std::vector<edc_clock_set> take_published() { return std::exchange(published_, {}); }
+	std::uint64_t published() const { return clock_.newest + 1; }
+	bool invariant_tsc() const { return invariant_tsc_; }
+
+	// Ticks per second from all snapshots so far.
+	double frequency_hz() const;
+	const Sync &first() const { return first_; }
+	const Sync &last() const { return history_.back(); }
+
+private:
+	long double slope() const;
+	edc_clock_set newest() const;
+
+	edc_clock &clock_;
+	bool invariant_tsc_;
+	Sync first_;
+	std::deque<Sync> history_; // of the last second
+	std::vector<edc_clock_set> published_;
+};
+
+// How far apart the CPUs' TSCs are, measured between the first CPU and each other one by messages through memory, for
+// all CPUs that the cpuset of this process lets it reach.
+struct TscSkew {
+	std::uint64_t ticks = 0;       // the largest offset
+	std::uint64_t uncertainty = 0; // half of the shortest round trip of that pair
+	unsigned cpus = 0;             // compared
+	unsigned online = 0;           // CPUs of the machine
+};
+TscSkew measure_tsc_skew();
+
+} // namespace monitor::record

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The trace's description in TSDL (CTF 1.8, https://diamon.org/ctf/), generated from the class table of
+// include/monitor/card.h. Called by the recording at its start (so that a killed recording is readable) and
+// again at its end with the measured clock frequency. Next in the flow: any CTF reader.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "clock.h"
+#include "counter_classes.h"
+#include "recording/user_card/user_classes.h"
+
+namespace monitor::record {
+
+struct ClockDescription {
+	std::string name; // "tsc", or "monotonic" where there is no invariant TSC
+	std::uint64_t frequency_hz = 1'000'000'000;
+	std::int64_t offset_s = 0; // trace time 0 in seconds since the epoch ...
+	std::uint64_t offset = 0;  // ... plus this many ticks
+};
+
+// The trace's clock, as precisely as it is known so far.
+ClockDescription describe_clock(const ClockSteering &steering);
+
+// Returns the whole text of `metadata`. `uuid` are the 16 bytes that every block carries.
+std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
+		     const std::vector<CounterClass> &counter_classes,
+		     const std::vector<card::UserClass> &user_classes);
+
+std::string uuid_text(const std::array<std::uint8_t, 16> &uuid);
+
+} // namespace monitor::record

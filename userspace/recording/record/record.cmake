@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# The recording: drain -> pool -> writer, clock, accounting.
+find_path(BOOST_INCLUDE boost/lockfree/spsc_queue.hpp REQUIRED)
+
+set(SYSCALL_NAMES ${CMAKE_BINARY_DIR}/generated/syscall_names.h)
+add_custom_command(
+  OUTPUT ${SYSCALL_NAMES}
+  COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_C_COMPILER} -DOUTPUT=${SYSCALL_NAMES} -P
+          ${CMAKE_CURRENT_LIST_DIR}/syscall_names.cmake
+  DEPENDS ${CMAKE_CURRENT_LIST_DIR}/syscall_names.cmake)
+
+add_library(monitor_record STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/blocks.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/buffers.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/card_options.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/cgroup_names.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/clock.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/command.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/confine.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/control_stream.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/counter_classes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/counters.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/directory.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/drain.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ending.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/failure.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/kernel_counts.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/proc_tasks.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ratio_pairs.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/recording_file.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/user.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/user_reads.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/writer.cpp
+  ${SYSCALL_NAMES})
+target_include_directories(monitor_record PRIVATE ${CMAKE_BINARY_DIR}/generated ${BOOST_INCLUDE})
+target_link_libraries(monitor_record PUBLIC monitor_user_card monitor_card monitor_pmu nlohmann_json::nlohmann_json fmt::fmt-header-only Threads::Threads)

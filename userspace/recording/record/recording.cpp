@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: MIT
+#include "recording.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "blocks.h"
+#include "buffers.h"
+#include "card_options.h"
+#include "cgroup_names.h"
+#include "clock.h"
+#include "command.h"
+#include "confine.h"
+#include "control_stream.h"
+#include "counters.h"
+#include "directory.h"
+#include "drain.h"
+#include "ending.h"
+#include "kernel_counts.h"
+#include "metadata.h"
+#include "proc_tasks.h"
+#include "recording/card/bpf_card.h"
+#include "recording/card/calibration.h"
+#include "recording/card/preflight.h"
+#include "recording/card/preflight_checks.h"
+#include "recording/card/witness.h"
+#include "recording/user_card/user_card.h"
+#include "recording/user_card/user_search.h"
+#include "recording_file.h"
+#include "user.h"
+#include "writer.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr unsigned first_slope_ms = 20;
+constexpr std::size_t other_files = 32; // that a recording opens from time to time, besides streams
+
+std::array<std::uint8_t, 16> random_uuid()
+{
+	std::array<std::uint8_t, 16> uuid;
+	std::random_device device;
+	for (std::uint8_t &byte : uuid)
+		byte = static_cast<std::uint8_t>(device());
+	uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0f) | 0x40);
+	uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3f) | 0x80);
+	return uuid;
+}
+
+std::uint64_t cpu_time_ns()
+{
+	rusage usage;
+	::getrusage(RUSAGE_SELF, &usage);
+	const auto ns = [](const timeval &t) {
+		return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
+		       static_cast<std::uint64_t>(t.tv_usec) * 1000u;
+	};
+	return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+std::vector<std::string> stream_names(const card::BpfCard *card)
+{
+	std::vector<std::string> names{"recorder"};
+	for (unsigned cpu = 0; card && cpu < card->cpus(); ++cpu)
+		for (unsigned level = 0; level < card->rings(); ++level)
+			names.push_back(level ? fmt::format("kernel_cpu{}_level{}", cpu, level)
+					      : fmt::format("kernel_cpu{}", cpu));
+	return names;
+}
+
+} // namespace
+
+class Recording::Parts {
+public:
+	Parts(Options options, Listener listener)
+	    : options_(std::move(options)), listener_(std::move(listener)), user_(invoking_user()),
+	      ending_(options_.duration_s)
+	{
+	}
+
+	~Parts()
+	{
+		// Their threads use each other's objects: stop them first, whatever the order of the members.
+		if (users_)
+			users_->stop();
+		if (drain_)
+			drain_->stop();
+	}
+
+	void start();
+	Result wait();
+	void stop(const std::string &reason) { ending_.stop(reason); }
+
+private:
+	void expect_possible() const;
+	void start_parts();
+	void make_directory();
+	void open_user_card();
+	void load_card();
+	void start_clock(edc_clock &clock);
+	void settle_clock();
+	void measure_clock();
+	void write_description();
+	void describe_again(const std::vector<card::UserClass> &classes);
+	void find_programs();
+	void start_streams();
+	void write_tasks(bool at_end);
+	void wait_for_end();
+	void end_recording();
+	void calibrate_again();
+	void fail(const std::string &why);
+	void release_command();
+	Progress progress() const;
+
+	const Options options_;
+	const Listener listener_;
+	User user_;
+	Result result_;
+	Ending ending_;
+	RecordingFile file_;
+	CgroupNames cgroups_;
+	Buffers buffers_;
+	std::unique_ptr<Command> command_;
+	std::unique_ptr<card::BpfCard> card_;
+	card::CalibrationOptions calibration_;
+	std::unique_ptr<card::UserCard> users_;
+	std::unique_ptr<card::UserSearch> search_;
+	std::unique_ptr<Counters> counters_;
+	edc_clock own_clock_{}; // used without a BPF card, whose memory has one
+	ClockDescription clock_;
+	std::unique_ptr<ClockSteering> steering_;
+	Failure failure_;
+	std::unique_ptr<BlockPool> pool_;
+	std::unique_ptr<ControlStream> control_;
+	std::unique_ptr<Drain> drain_;
+	std::unique_ptr<Writer> writer_;
+	std::array<std::uint8_t, 16> uuid_ = random_uuid();
+	std::uint64_t cpu_before_ns_ = 0;
+	bool dropped_ = false;
+};
+
+void Recording::Parts::make_directory()
+{
+	AsUser as(user_);
+	result_.directory = options_.output.empty() ? default_directory_name(options_.command) : options_.output;
+	make_trace_directory(result_.directory, options_.force);
+}
+
+// Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
+void Recording::Parts::open_user_card()
+{
+	if (!card::has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
+		return;
+	card::UserCardOptions options;
+	options.uuid = uuid_;
+	options.cpus = static_cast<unsigned>(::get_nprocs_conf());
+	options.user = user_.uid;
+	options.everyone = options_.everyone;
+	options.device = options_.everyone && options_.card != "bpf";
+	options.name_processes = options_.user_only;
+	options.memory = user_memory(options_.buffer_bytes);
+	if (options_.counting)
+		options.counters = options_.counting->user_reads.counters;
+	users_ = std::make_unique<card::UserCard>(options);
+}
+
+void Recording::Parts::start_clock(edc_clock &clock)
+{
+	steering_ = std::make_unique<ClockSteering>(clock, card::has_invariant_tsc());
+	steering_->start(first_slope_ms);
+}
+
+// Called some time later, when the slope is known better.
+void Recording::Parts::settle_clock()
+{
+	if (steering_->invariant_tsc())
+		file_.skew("start", measure_tsc_skew());
+	for (int i = 0; i < 2; ++i)
+		steering_->update(read_sync(steering_->invariant_tsc()));
+}
+
+// Without a kernel card only the recorder itself reads the clock.
+void Recording::Parts::measure_clock()
+{
+	buffers_ = divide_buffers(options_.buffer_bytes, static_cast<unsigned>(::get_nprocs_conf()), EDC_CARD_LEVELS);
+	start_clock(own_clock_);
+	settle_clock();
+	file_.no_card();
+}
+
+void Recording::Parts::load_card()
+{
+	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
+	if (options_.counting)
+		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
+	card::CardOptions options = card_options(options_, cpus, uuid_);
+	buffers_ = divide_buffers(options_.buffer_bytes, cpus, options.rings());
+	options.blocks_per_cpu = buffers_.blocks_per_cpu;
+	card_ = std::make_unique<card::BpfCard>(options);
+	if (counters_)
+		counters_->give_to(*card_);
+	start_clock(card_->clock());
+	const card::Preflight test = card::preflight(*card_);
+	file_.preflight(test);
+	calibration_ = {test.tp, options.filtering, true, steering_->frequency_hz() / 1e9};
+	if (options_.calibrates)
+		file_.calibration("start", card::calibrate(*card_, calibration_));
+	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
+	settle_clock();
+	file_.misses("start", card_->misses());
+	card_->prepare_task_passes(2);
+	card_->attach(test.tp);
+	if (options_.only_command)
+		card_->trace_process(command_->pid());
+	if (!options_.pids.empty())
+		card_->select(options_.pids);
+	file_.card(*card_, options.families);
+}
+
+void Recording::Parts::write_description()
+{
+	clock_ = describe_clock(*steering_);
+	replace_file(result_.directory + "/metadata",
+		     metadata(uuid_, clock_, counter_classes(options_.counting),
+			      users_ ? users_->classes() : std::vector<card::UserClass>()),
+		     0600);
+}
+
+// Runs in the user card's thread whenever there are new classes. The writer reports a full disk.
+void Recording::Parts::describe_again(const std::vector<card::UserClass> &classes)
+{
+	try {
+		replace_file(result_.directory + "/metadata",
+			     metadata(uuid_, clock_, counter_classes(options_.counting), classes), 0600);
+	} catch (const Error &) {
+	}
+}
+
+void Recording::Parts::start_streams()
+{
+	const auto cpus = static_cast<std::size_t>(::get_nprocs_conf());
+	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
+	control_ =
+	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
+	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_, failure_);
+	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_.get()),
+					   users_ ? card::max_own_streams + cpus : 0, *pool_, failure_);
+	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
+}
+
+// Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
+void Recording::Parts::find_programs()
+{
+	search_ =
+	    std::make_unique<card::UserSearch>([this] { drop_privileges(user_, card::UserSearch::capabilities()); });
+	pollfd fds[] = {{ending_.signals_fd(), POLLIN, 0}, {search_->fd(), POLLIN, 0}};
+	::poll(fds, 2, 1000);
+}
+
+void Recording::Parts::write_tasks(bool at_end)
+{
+	if (!card_)
+		return;
+	const std::vector<edc_task> tasks = card_->list_tasks();
+	for (const edc_task &task : tasks) {
+		control_->thread_state(task, at_end);
+		control_->thread_counts(task, at_end);
+	}
+	if (!card::in_first_pid_namespace())
+		return; // /proc has other numbers
+	for (const edc_task &task :
+	     tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering()))
+		control_->thread_state(task, at_end);
+}
+
+Progress Recording::Parts::progress() const
+{
+	Progress now;
+	if (users_)
+		now.tokens += users_->counts().tokens; // the losses that programs report are added at the end
+	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
+		const edc_cpu &area = card_->area(cpu);
+		for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
+			now.lost += area.too_deep[slot];
+			for (const edc_level &level : area.level) {
+				now.lost += level.discarded[slot];
+				now.tokens += level.seen[slot] - level.discarded[slot] - level.filtered[slot];
+			}
+		}
+	}
+	now.bytes = writer_->bytes();
+	const Sync sync = read_sync(steering_->invariant_tsc());
+	now.seconds = static_cast<double>(sync.monotonic_ns - file_.start_monotonic_ns()) / 1e9;
+	return now;
+}
+
+void Recording::Parts::wait_for_end()
+{
+	const int look_ms = options_.max_bytes ? 20 : listener_.on_progress ? 500 : -1;
+	auto next_progress = std::chrono::steady_clock::now();
+	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, [&]() -> std::string {
+		if (failure_.reported()) {
+			result_.failed = true;
+			return failure_.text();
+		}
+		if (options_.max_bytes && writer_->bytes() >= *options_.max_bytes)
+			return "the trace reached its --max-size";
+		if (listener_.on_progress && std::chrono::steady_clock::now() >= next_progress) {
+			listener_.on_progress(progress());
+			next_progress += std::chrono::milliseconds(500);
+		}
+		return "";
+	});
+}
+
+void Recording::Parts::end_recording()
+{
+	drain_->stop();
+	drain_->look();
+	if (users_)
+		users_->stop();
+	if (card_)
+		file_.kernel_counts("end", read_kernel_counts(steering_->invariant_tsc()));
+	write_tasks(true);
+	drain_->look();
+	if (counters_)
+		file_.counter_readings("end", counters_->read(true, steering_->invariant_tsc()));
+	drain_->sync();
+	const Sync end = steering_->last();
+	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
+	if (card_)
+		card_->detach();
+	drain_->sync(); // no token is later than this one
+	if (steering_->invariant_tsc())
+		file_.skew("end", measure_tsc_skew());
+	if (card_)
+		cgroups_.collect();
+	drain_->drain_rest();
+	writer_->finish();
+	if (failure_.reported())
+		fail(failure_.text());
+	if (card_)
+		file_.card_counts(*card_);
+	if (users_)
+		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
+	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
+	calibrate_again();
+	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
+	try {
+		write_description();
+		cgroups_.write(result_.directory);
+		file_.write(result_.directory);
+	} catch (const Error &error) { // the disk is full: the files of the start remain and say `incomplete`
+		fail(error.what());
+	}
+}
+
+// The tokens and counts of the recording have been read: the rings are free.
+void Recording::Parts::calibrate_again()
+{
+	if (!card_)
+		return;
+	calibration_.resets = false; // attaching to a function needs a privilege that was given up
+	try {
+		if (options_.calibrates)
+			file_.calibration("end", card::calibrate(*card_, calibration_));
+	} catch (const Error &error) { // so does attaching tp tracepoints
+		file_.no_calibration("end", error.what());
+	}
+	file_.witness("end", card::witness_calls(*card_, calibration_.tp, calibration_.filtering));
+}
+
+void Recording::Parts::fail(const std::string &why)
+{
+	result_.failed = true;
+	result_.end_reason = why;
+}
+
+// The recording ended before its command: terminate it if the duration elapsed, then wait for it.
+void Recording::Parts::release_command()
+{
+	if (!command_ || command_->poll())
+		return;
+	if (result_.end_reason == "the duration elapsed")
+		command_->signal(SIGTERM);
+	ending_.wait_for(*command_);
+}
+
+void Recording::Parts::expect_possible() const
+{
+	if (::geteuid() != 0 && options_.everyone)
+		throw Error(
+		    "--user needs root, because it records the events of every user's programs: run it with sudo");
+	if (::geteuid() != 0 && !options_.user_only)
+		throw Error("recording needs root: run it with sudo (reading a trace and --user-only do not)");
+	if (options_.user_only && !card::has_invariant_tsc())
+		throw Error(
+		    "--user-only needs a time stamp counter of constant rate on all CPUs, which this machine lacks");
+	if (!card::in_first_pid_namespace() && (options_.filtering() || !options_.command.empty()))
+		throw Error(
+		    "in a container with its own process numbers, no process can be selected: leave out -p and the "
+		    "command, or start the container with the host's process numbers (--pid=host)");
+}
+
+void Recording::Parts::start()
+{
+	expect_possible();
+	make_directory();
+	try {
+		start_parts();
+	} catch (...) {
+		std::optional<AsUser> as; // never remove as root what a user's path names
+		if (!dropped_)
+			as.emplace(user_);
+		remove_trace_directory(result_.directory);
+		throw;
+	}
+}
+
+void Recording::Parts::start_parts()
+{
+	open_user_card();
+	if (!options_.command.empty())
+		command_ = std::make_unique<Command>(options_.command, user_,
+						     users_ ? EDC_ENVIRONMENT "=" + users_->socket_name() : "");
+	if (!options_.user_only)
+		cgroups_.collect(); // this is slow, so before any probe is attached
+	file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
+	if (options_.user_only)
+		measure_clock();
+	else
+		load_card();
+	if (options_.everyone)
+		find_programs();
+	raise_file_limit();
+	drop_privileges(user_);
+	file_.confined(confine_to(result_.directory));
+	dropped_ = true;
+	start_streams();
+	control_->sync(steering_->first());
+	drain_->sync();
+	// From here on every probe is attached.
+	file_.start(steering_->last());
+	if (counters_) {
+		file_.counting(*options_.counting);
+		file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
+	}
+	write_description();
+	file_.write(result_.directory);
+	cgroups_.write(result_.directory);
+	cpu_before_ns_ = cpu_time_ns();
+	if (users_)
+		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
+			      spare_files(writer_->max_streams() + other_files),
+			      [this](const std::vector<card::UserClass> &classes) { describe_again(classes); });
+	if (card_)
+		file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
+	write_tasks(false);
+	drain_->look();
+	control_->flush();
+	drain_->start();
+	if (command_)
+		result_.exec_error = command_->go();
+	if (listener_.on_start && !result_.exec_error)
+		listener_.on_start(result_.directory);
+}
+
+Result Recording::Parts::wait()
+{
+	if (result_.exec_error) {
+		drain_->stop();
+		if (card_)
+			card_->detach();
+		writer_->finish();
+		remove_trace_directory(result_.directory);
+		result_.command_exit = command_->wait();
+		return result_;
+	}
+	wait_for_end();
+	end_recording();
+	release_command();
+	if (command_)
+		result_.command_exit = command_->poll();
+	return result_;
+}
+
+Recording::Recording(Options options, Listener listener)
+    : parts_(std::make_unique<Parts>(std::move(options), std::move(listener)))
+{
+}
+
+Recording::~Recording() = default;
+
+void Recording::start()
+{
+	parts_->start();
+}
+
+Result Recording::wait()
+{
+	return parts_->wait();
+}
+
+void Recording::stop(const std::string &reason)
+{
+	parts_->stop(reason);
+}
+
+} // namespace monitor::record

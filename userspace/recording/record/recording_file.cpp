@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include "recording_file.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include "counter_classes.h"
+#include "metadata.h"
+#include "recording/card/classes.h"
+#include "recording/card/preflight_checks.h"
+
+namespace monitor::record {
+namespace {
+
+std::string first_line(const std::string &text)
+{
+	return text.substr(0, text.find('\n'));
+}
+
+std::uint64_t lost_on(const edc_cpu &area)
+{
+	std::uint64_t lost = 0;
+	for (unsigned slot = 0; slot < EDC_CARD_CLASSES; ++slot) {
+		lost += area.too_deep[slot];
+		for (const edc_level &level : area.level)
+			lost += level.discarded[slot];
+	}
+	return lost;
+}
+
+nlohmann::ordered_json class_counts(const card::BpfCard &card, const card::ClassRow &row)
+{
+	const unsigned slot = row.id - EDC_ID_KERNEL_FIRST;
+	std::uint64_t seen = 0, refused = 0, filtered = 0, too_deep = 0;
+	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu) {
+		const edc_cpu &area = card.area(cpu);
+		too_deep += area.too_deep[slot];
+		for (const edc_level &level : area.level) {
+			seen += level.seen[slot];
+			refused += level.discarded[slot];
+			filtered += level.filtered[slot];
+		}
+	}
+	return {{"id", row.id},       {"name", row.name},     {"family", row.family}, {"seen", seen + too_deep},
+		{"refused", refused}, {"too_deep", too_deep}, {"filtered", filtered}};
+}
+
+// The object of this name in another one, created if there is none. By itself the library creates one from nothing in
+// two steps, and crashes on what is left if memory runs out between them.
+nlohmann::ordered_json &object_in(nlohmann::ordered_json &parent, const char *name)
+{
+	return *parent.emplace(name, nlohmann::ordered_json::object()).first;
+}
+
+} // namespace
+
+void RecordingFile::recording(const Options &options, int command_pid, const std::string &user,
+			      const std::array<std::uint8_t, 16> &uuid)
+{
+	utsname system{};
+	::uname(&system);
+	json_["version"] = 1;
+	json_["state"] = "incomplete";
+	json_["uuid"] = uuid_text(uuid);
+	json_["command"] = options.command;
+	if (command_pid)
+		json_["command_pid"] = command_pid;
+	json_["note"] = options.note;
+	json_["user"] = user;
+	json_["host"] = system.nodename;
+	json_["kernel"] = system.release;
+	json_["machine"] = system.machine;
+	json_["irq_time_taken_out"] = card::kernel_takes_irq_time_out();
+	json_["boot_id"] = first_line(read_text("/proc/sys/kernel/random/boot_id"));
+	json_["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
+	json_["filter"] = {{"pids", options.pids}, {"command", options.only_command}};
+}
+
+void RecordingFile::preflight(const card::Preflight &test)
+{
+	json_["attach"] = test.tp ? "tp" : "tp_btf";
+	json_["start_test"] = {{"calls", test.calls}, {"missing", test.missing}};
+}
+
+void RecordingFile::calibration(const char *when, const card::Calibration &calibration)
+{
+	auto &costs = json_["calibration"][when] = nlohmann::ordered_json::object();
+	for (const auto &[what, cost] : calibration.costs)
+		costs[what] = {{"low", cost.low},
+			       {"median", cost.median},
+			       {"high", cost.high},
+			       {"off_difference", cost.off_difference},
+			       {"rounds", cost.rounds}};
+	if (json_.contains("cost_ns"))
+		return;
+	json_["cost_ns"] = {{"call_edge", calibration.call_edge}, {"fault_edge", calibration.fault_edge}};
+	for (const auto &[what, cost] : calibration.costs)
+		json_["cost_ns"][what] = cost.median;
+}
+
+void RecordingFile::no_calibration(const char *when, const std::string &why)
+{
+	json_["calibration"][when] = {{"why_not", why}};
+}
+
+void RecordingFile::witness(const char *when, const std::vector<card::CallWitness> &calls)
+{
+	for (const card::CallWitness &cpu : calls)
+		object_in(json_, "witness")[when].push_back({{"cpu", cpu.cpu},
+							     {"calls", cpu.calls},
+							     {"entries", cpu.entries},
+							     {"exits", cpu.exits},
+							     {"alone", cpu.alone},
+							     {"brackets", cpu.brackets},
+							     {"width", cpu.width_ticks},
+							     {"outside", cpu.outside_ticks},
+							     {"allowed", cpu.allowed_ticks}});
+}
+
+void RecordingFile::no_card()
+{
+	json_["card"] = "user";
+	json_["families"] = nlohmann::ordered_json::array();
+	json_["programs"] = nlohmann::ordered_json::array();
+}
+
+void RecordingFile::card(const card::BpfCard &card, const std::vector<std::string> &families)
+{
+	json_["card"] = card.is_module() ? "module" : "bpf";
+	json_["cpus"] = card.cpus();
+	json_["families"] = families;
+	json_["programs"] = card.attached();
+	json_["lacking"] = card.lacking();
+	json_["ring_bytes"] = card.ring_bytes();
+}
+
+void RecordingFile::counting(const Counting &counting)
+{
+	json_["counters"] = counters_json(counting);
+}
+
+void RecordingFile::counter_readings(const char *when, const std::vector<CounterReading> &readings)
+{
+	object_in(object_in(json_, "counters"), "readings")[when] = readings_json(readings);
+}
+
+void RecordingFile::skew(const char *when, const TscSkew &skew)
+{
+	object_in(json_, "tsc_skew")[when] = {{"ticks", skew.ticks},
+					      {"uncertainty", skew.uncertainty},
+					      {"cpus_compared", skew.cpus},
+					      {"cpus_online", skew.online}};
+}
+
+void RecordingFile::misses(const char *when, const std::vector<card::ProgramMisses> &misses)
+{
+	for (const card::ProgramMisses &program : misses)
+		object_in(object_in(json_, "misses"), when)[program.program] = program.misses;
+}
+
+void RecordingFile::start(const Sync &sync)
+{
+	start_ = sync;
+	object_in(json_, "start")["time"] = sync.time;
+	object_in(json_, "start")["realtime_ns"] = sync.realtime_ns;
+}
+
+void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)
+{
+	auto &json = object_in(json_, "kernel_counts")[when] = {{"before", counts.before},
+								{"after", counts.after},
+								{"context_switches", counts.context_switches},
+								{"interrupts", counts.interrupts},
+								{"steal_ns", counts.steal_ns},
+								{"interrupt_rows", counts.interrupt_rows}};
+	if (counts.softirqs)
+		json["softirqs"] = *counts.softirqs;
+	if (counts.thread_creations)
+		json["births"] = *counts.thread_creations;
+	if (counts.idle_ends)
+		json["idle"] = {
+		    {"before", counts.idle_before}, {"after", counts.idle_after}, {"ends", *counts.idle_ends}};
+}
+
+void RecordingFile::card_counts(const card::BpfCard &card)
+{
+	auto &classes = json_["classes"] = nlohmann::ordered_json::array();
+	for (const card::ClassRow &row : card::kernel_classes())
+		if (auto counts = class_counts(card, row); counts["seen"] != 0)
+			classes.push_back(std::move(counts));
+	const auto add = [&](unsigned id, const char *name, const char *family = "counters") {
+		if (auto counts = class_counts(card, {id, name, family, 0, {}}); counts["seen"] != 0)
+			classes.push_back(std::move(counts));
+	};
+	for (unsigned id = EDC_ID_COUNTERS; id < EDC_ID_COUNTERS_SCALED + EDC_COUNTER_SETS; ++id)
+		add(id, "counters");
+	add(EDC_ID_RATIOS, "ratios");
+	add(EDC_ID_COUNTERS_RESET, "counters_reset", "reset");
+	std::uint64_t clamped = 0;
+	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
+		for (const edc_level &level : card.area(cpu).level)
+			clamped += level.ring.clamped;
+	auto &lost = json_["lost_by_cpu"] = nlohmann::ordered_json::array();
+	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu)
+		lost.push_back(lost_on(card.area(cpu)));
+	json_["clamped"] = clamped;
+	misses("end", card.misses());
+	for (const card::FaultCount &event : card.fault_counts())
+		object_in(json_, "fault_counts")[event.event] = event.count;
+}
+
+void RecordingFile::confined(bool is)
+{
+	json_["confined"] = is;
+}
+
+void RecordingFile::user_card(const card::UserCounts &counts, std::uint64_t not_searched)
+{
+	json_["user_card"] = {{"processes", counts.processes},
+			      {"by_device", counts.by_device},
+			      {"refused", counts.refused},
+			      {"tokens", counts.tokens},
+			      {"discarded", counts.discarded},
+			      {"early", counts.early},
+			      {"damaged", counts.damaged},
+			      {"damage", counts.damage},
+			      {"classes", counts.classes},
+			      {"classes_refused", counts.classes_refused},
+			      {"why_refused", counts.why_refused},
+			      {"not_searched", not_searched},
+			      {"claims", counts.claims}};
+	auto &claims = json_["user_card"]["largest_claims"] = nlohmann::ordered_json::array();
+	for (const card::UserClaim &claim : counts.claim)
+		claims.push_back({{"process", claim.process},
+				  {"discarded", claim.discarded},
+				  {"early", claim.early},
+				  {"possible", claim.possible}});
+}
+
+void RecordingFile::recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
+			     std::uint64_t control_tokens)
+{
+	json_["recorder"] = {{"cpu_ns", cpu_ns},
+			     {"wall_ns", last.monotonic_ns - start_.monotonic_ns},
+			     {"bytes", writer.bytes()},
+			     {"dropped_blocks", writer.dropped_blocks()},
+			     {"worst_ring_fill_permille", worst_fill},
+			     {"control_tokens", control_tokens}};
+	object_in(json_, "end")["time"] = last.time;
+	object_in(json_, "end")["realtime_ns"] = last.realtime_ns;
+}
+
+void RecordingFile::end(const std::string &reason, std::optional<int> command_exit, bool complete)
+{
+	json_["end_reason"] = reason;
+	if (command_exit)
+		json_["command_exit"] = *command_exit;
+	if (complete)
+		json_["state"] = "complete";
+}
+
+void RecordingFile::write(const std::string &directory) const
+{
+	replace_file(directory + "/.monitor/recording.json",
+		     json_.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) + "\n", 0600);
+}
+
+} // namespace monitor::record

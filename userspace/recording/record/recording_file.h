@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// .monitor/recording.json: what is known about a recording besides its tokens. Written at the start with the state
+// `incomplete` and again at a clean end. Filled by recording.cpp; read by reading/analyze/recording_info.cpp.
+// Documentation/trace-format.md describes the members.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "clock.h"
+#include "counters.h"
+#include "kernel_counts.h"
+#include "ratio_pairs.h"
+#include "recording.h"
+#include "recording/card/bpf_card.h"
+#include "recording/card/calibration.h"
+#include "recording/card/preflight.h"
+#include "recording/card/witness.h"
+#include "recording/user_card/user_card.h"
+#include "writer.h"
+
+namespace monitor::record {
+
+class RecordingFile {
+public:
+	// `command_pid` 0: no command.
+	void recording(const Options &options, int command_pid, const std::string &user,
+		       const std::array<std::uint8_t, 16> &uuid);
+	void preflight(const card::Preflight &test);
+	void calibration(const char *when, const card::Calibration &calibration);
+	void no_calibration(const char *when, const std::string &why);
+	void witness(const char *when, const std::vector<card::CallWitness> &calls);
+	void no_card();
+	void card(const card::BpfCard &card, const std::vector<std::string> &families);
+	void counting(const Counting &counting);
+	void counter_readings(const char *when, const std::vector<CounterReading> &readings);
+	void skew(const char *when, const TscSkew &skew);
+	void misses(const char *when, const std::vector<card::ProgramMisses> &misses);
+	void start(const Sync &sync);
+	void kernel_counts(const char *when, const KernelCounts &counts);
+	void card_counts(const card::BpfCard &card);
+	void confined(bool is); // to its trace's directory
+	// `not_searched`: processes that were already running and could not be searched.
+	void user_card(const card::UserCounts &counts, std::uint64_t not_searched);
+	void recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
+		      std::uint64_t control_tokens);
+	void end(const std::string &reason, std::optional<int> command_exit, bool complete);
+
+	void write(const std::string &directory) const;
+	std::uint64_t start_monotonic_ns() const { return start_.monotonic_ns; }
+
+private:
+	nlohmann::ordered_json json_ = nlohmann::ordered_json::object();
+	Sync start_;
+};
+
+} // namespace monitor::record

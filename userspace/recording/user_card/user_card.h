@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The recorder's side of the user card: gives each instrumented process its own memory with a ring per CPU, and takes
+// what it writes there. Protocol and memory: include/monitor/user_ring.h.
+//
+// The card itself answers processes; its parts are the table of processes that have rings (user_process_table.h), the
+// classes that they declared (user_known_classes.h), and the drain of their rings (user_drain.h). Two threads: the
+// card's own answers processes and watches for their end; the drain thread calls drain(). They share the parts under a
+// lock that is held briefly. Next in the flow: recording/record/drain.cpp. Invariant: a class is described in the trace
+// before the process that declares it gets its id.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "monitor/card.h"
+#include "user_counts.h"
+#include "user_drain.h"
+#include "user_known_classes.h"
+#include "user_module.h"
+#include "user_options.h"
+#include "user_process_table.h"
+
+namespace monitor::card {
+
+class UserCard {
+public:
+	// Opens a listening socket with its own name, and with `everyone` the well-known one. Throws Error.
+	explicit UserCard(const UserCardOptions &options);
+	~UserCard();
+
+	// For EDC_ENVIRONMENT of the command.
+	const std::string &socket_name() const { return name_; }
+
+	// Starts to answer. `ticks_per_second`: of the trace clock. `free_descriptors`: how many it may use. `on_class`
+	// is called in the card's thread when there are new classes, at most a few times a second.
+	void start(std::uint64_t ticks_per_second, std::size_t free_descriptors,
+		   std::function<void(const std::vector<UserClass> &)> on_class);
+	// Called when a process got rings, and when a ring became half full: the drain thread should run. In threads
+	// of the card.
+	void set_on_arrival(std::function<void()> on_arrival) { on_arrival_ = std::move(on_arrival); }
+	// No process gets rings any more, and those that have rings from the recorder are notified that it is over.
+	void stop();
+
+	// Drain thread: takes every closed block; with `last` the open ones too. Returns the highest fill of any ring,
+	// in thousandths rounded up.
+	using MakeStream = UserDrain::MakeStream;
+	using Push = UserDrain::Push;
+	unsigned drain(bool last, const MakeStream &make_stream, const Push &push);
+
+	// Drain thread: whether there are processes whose bells cannot be heard.
+	bool must_poll() const { return drain_.must_poll(); }
+
+	// After the last drain(): whether all rings are empty.
+	bool all_taken() const;
+
+	// The processes that got rings since the last call, with their names, if name_processes is set: for traces
+	// without the kernel's events, which also name them.
+	std::vector<edc_task> take_arrived();
+
+	std::vector<UserClass> classes() const;
+	UserCounts counts() const;
+
+private:
+	using Clock = std::chrono::steady_clock;
+	struct Answer {
+		Fd caller;
+		edc_welcome welcome;
+		std::vector<std::uint16_t> ids;
+		Fd memory;
+	};
+
+	void serve_always();
+	void serve();
+	int wait_ms() const;
+	void take_caller(int listener);
+	void greet(Fd caller);
+	void describe();
+	void learn_classes();
+	void arrived() const;
+
+	const UserCardOptions options_;
+	std::string name_;
+	std::vector<Fd> listeners_;
+	std::unique_ptr<UserModule> module_; // null: none
+	Fd stop_, described_late_;           // the second: the drain thread met new classes
+	std::function<void(const std::vector<UserClass> &)> on_class_;
+	std::function<void()> on_arrival_;
+	std::vector<Fd> callers_;                       // from here to listen_at_: the card's thread only
+	std::vector<Answer> answers_;                   // that wait for the description of their classes
+	bool undescribed_ = false;                      // there are classes that the description lacks
+	Clock::time_point describe_at_{}, listen_at_{}; // not earlier
+	std::thread thread_;
+	mutable std::mutex lock_; // of all members below
+	KnownClasses classes_;
+	ProcessTable processes_;
+	UserDrain drain_; // last: its bells' thread uses on_arrival_
+};
+
+} // namespace monitor::card

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What the user card is asked to do: set by recording/record/recording.cpp, kept by the card (user_card.h), read by its
+// parts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "monitor/user_ring.h"
+#include "user_memory.h"
+
+namespace monitor::card {
+
+struct UserCardOptions {
+	std::array<std::uint8_t, 16> uuid{};
+	unsigned cpus = 0;
+	uid_t user = 0;                         // whose processes may have rings; root's always may
+	bool everyone = false;                  // all processes of the machine, through EDC_SOCKET_PATH
+	bool device = false;                    // and through the kernel module, if it is loaded
+	bool name_processes = false;            // for take_arrived()
+	UserMemory memory;                      // of the rings that the recorder gives
+	std::vector<edc_user_counter> counters; // that programs read at the boundaries of activities
+
+	// Its processes are not limited as other users' are.
+	bool is_trusted(uid_t other) const { return other == 0 || other == user; }
+};
+
+} // namespace monitor::card

@@ -1,4 +1,0 @@
-# SPDX-License-Identifier: MIT
-# What a reader of a trace restricts itself to.
-add_library(monitor_selection STATIC selection/thread_selection.cpp)
-target_link_libraries(monitor_selection PUBLIC monitor_statistics monitor_analyze monitor_filter PRIVATE nlohmann_json::nlohmann_json)
