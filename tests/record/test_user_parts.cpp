@@ -118,7 +118,7 @@ TEST_CASE("known classes: a class has words once it has an id, and waits for its
 {
 	KnownClasses classes(nullptr, 3);
 	CHECK(classes.words(false)[EDC_ID_USER_COUNTERS] == 3);
-	const std::string texts("one\0arg: value\0two\0arg: value; u64 more\0one\0arg: value\0", 55);
+	const std::string texts("one\0arg: u16 value\0two\0arg: u16 value; u64 more\0one\0arg: u16 value\0", 67);
 	const auto ids = classes.ids_of(texts, 3, {1, 0, true});
 	REQUIRE(ids.size() == 3);
 	CHECK(ids[0] == ids[2]);

@@ -29,10 +29,10 @@ constexpr std::uint64_t forever = std::numeric_limits<std::uint64_t>::max();
 
 struct Intervals : analyze::Observer {
 	std::vector<std::string> told;
-	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t ticks,
+	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override
 	{
-		told.push_back(fmt::format("call {} {} {} {}", thread.tid, number, ticks, result));
+		told.push_back(fmt::format("call {} {} {} {}", thread.tid, number, end - begin, result));
 	}
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override

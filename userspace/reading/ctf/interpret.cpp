@@ -282,7 +282,7 @@ std::unique_ptr<const Description> Interpreter::read(const tsdl::Tree &tree)
 		define_before(tree, block.position);
 		read_event(block);
 	}
-	define_before(tree, {std::numeric_limits<std::uint32_t>::max(), 1});
+	define_before(tree, {std::numeric_limits<std::uint32_t>::max(), 1, std::numeric_limits<std::uint32_t>::max()});
 	return finish(tree);
 }
 

@@ -8,9 +8,9 @@
 
 namespace monitor::card {
 
-KnownClasses::KnownClasses(UserModule *device, std::size_t counters)
-    : module_(device),
-      classes_(device ? UserClasses([device](auto name, auto fields) { return device->id_of(name, fields); })
+KnownClasses::KnownClasses(UserModule *module, std::size_t counters)
+    : module_(module),
+      classes_(module ? UserClasses([module](auto name, auto fields) { return module->id_of(name, fields); })
 		      : UserClasses())
 {
 	words_.fill(unknown_class);
@@ -50,7 +50,7 @@ bool KnownClasses::learn()
 void KnownClasses::add_words(std::size_t known_before)
 {
 	for (std::size_t i = known_before; i < all().size(); ++i)
-		words_[all()[i].id] = device_words_[all()[i].id] = static_cast<std::uint8_t>(all()[i].payload.size());
+		words_[all()[i].id] = device_words_[all()[i].id] = static_cast<std::uint8_t>(all()[i].words());
 }
 
 // Its program posts it, because the module gave it an id: it can be counted, but not recorded.
