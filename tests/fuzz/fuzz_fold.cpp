@@ -141,7 +141,7 @@ void read(trace::Trace &trace, const analyze::RecordingInfo &info, unsigned flag
 	using activities::Label;
 	constexpr Label labels[] = {Label::process, Label::thread, Label::argument};
 	const Label by = labels[flags % 3];
-	activities::Tracker tracker(trace, machine, {by == Label::argument, &counters});
+	activities::Tracker tracker(analyze::source_of(trace, info), machine, {by == Label::argument, &counters});
 	activities::Totals calls({activities::Source::system_call, {Label::process, Label::call}}, machine, tracker);
 	activities::Totals sleeps({activities::Source::blocked, {Label::thread, Label::call, Label::waker}}, machine,
 				  tracker);

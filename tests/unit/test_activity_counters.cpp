@@ -51,7 +51,7 @@ activities::TotalsRow row_of(Activities &history, unsigned user_id = told)
 	trace::Trace trace = trace_of(history, events_with_activities);
 	analyze::Machine machine(trace, info);
 	analyze::CounterFold counted(trace.description(), info.counters.value());
-	activities::Tracker tracker(trace, machine, {false, &counted});
+	activities::Tracker tracker(analyze::source_of(trace, info), machine, {false, &counted});
 	activities::Totals totals(
 	    {activities::Source::program, {activities::Label::activity, activities::Label::thread}}, machine, tracker,
 	    &counted);

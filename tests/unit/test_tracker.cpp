@@ -77,7 +77,7 @@ struct History {
 struct Folded {
 	explicit Folded(trace::Trace all, Label by = Label::process, analyze::Scope scope = {})
 	    : info(make_info()), trace(std::move(all)), machine(trace, info, std::move(scope)),
-	      tracker(trace, machine, {by == Label::argument, nullptr}),
+	      tracker(analyze::source_of(trace, info), machine, {by == Label::argument, nullptr}),
 	      totals({activities::Source::program, {Label::activity, by}}, machine, tracker)
 	{
 		tracker.add(totals);

@@ -136,10 +136,11 @@ activities::Grouping grouping_of(const ReportArguments &arguments)
 	return activities::grouping_of(table.activities.front());
 }
 
-void add_totals(Folds &folds, const ReportArguments &arguments, const trace::Trace &trace, analyze::Machine &machine)
+void add_totals(Folds &folds, const ReportArguments &arguments, const analyze::Source &source,
+		analyze::Machine &machine)
 {
 	folds.tracker = std::make_unique<activities::Tracker>(
-	    trace, machine, activities::Tracker::Options{arguments.by == "argument", folds.counters.get()});
+	    source, machine, activities::Tracker::Options{arguments.by == "argument", folds.counters.get()});
 	if (arguments.is(What::activities) && folds.tracker->names().empty())
 		throw Error("this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
 	folds.totals =
@@ -158,7 +159,7 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		return folds;
 	}
 	if (arguments.is(What::syscalls) || arguments.is(What::offcpu)) {
-		add_totals(folds, arguments, trace, machine);
+		add_totals(folds, arguments, analyze::source_of(trace, info), machine);
 		expect_recorded(info, folds.totals->grouping().source);
 		return folds;
 	}
@@ -170,7 +171,7 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
 	}
 	if (arguments.is(What::activities))
-		add_totals(folds, arguments, trace, machine);
+		add_totals(folds, arguments, analyze::source_of(trace, info), machine);
 	if (arguments.is(What::segments)) {
 		folds.segments = std::make_unique<analyze::SegmentFold>(segment_groupings.at(arguments.by),
 									trace.description(), machine, *folds.counters);

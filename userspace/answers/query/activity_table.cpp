@@ -32,8 +32,9 @@ void ActivityCursor::filter(int, sqlite3_value **)
 {
 	rows_.clear();
 	pull_.reset();
-	machine_.emplace(context_.trace, context_.info);
-	tracker_.emplace(context_.trace, *machine_);
+	const analyze::Source source = analyze::source_of(context_.trace, context_.info);
+	machine_.emplace(source, context_.info);
+	tracker_.emplace(source, *machine_, activities::Tracker::Options());
 	tracker_->add(*this);
 	machine_->add(*tracker_);
 	pull_.emplace(context_.trace, trace::TimeRange{}, [](const trace::Stream &) { return true; });

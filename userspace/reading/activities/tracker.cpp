@@ -51,16 +51,23 @@ Span &Span::operator+=(const Span &other)
 	return *this;
 }
 
-Tracker::Tracker(const trace::Trace &trace, const analyze::Machine &machine, Options options)
-    : machine_(machine), options_(options), roles_(trace.description().classes().size()),
-      in_gap_(trace.streams().size())
+Tracker::Tracker(const analyze::Source &source, const analyze::Machine &machine, Options options)
+    : machine_(machine), options_(options), roles_(source.description.classes().size())
 {
-	for (const auto &stream : trace.streams())
-		merged_.push_back(std::ranges::any_of(
-		    merged_streams, [&](const char *name) { return stream->info().name.starts_with(name); }));
-	find_names(trace.description());
+	for (const auto &[stream, end_time] : source.streams)
+		add_stream(stream);
+	find_names(source.description);
 	if (options_.counters)
-		find_boundaries(trace.description());
+		find_boundaries(source.description);
+}
+
+void Tracker::add_stream(const trace::StreamInfo &stream)
+{
+	const std::size_t count = std::max<std::size_t>(merged_.size(), stream.index + std::size_t{1});
+	merged_.resize(count);
+	in_gap_.resize(count);
+	merged_[stream.index] =
+	    std::ranges::any_of(merged_streams, [&](const char *name) { return stream.name.starts_with(name); });
 }
 
 // A name may have several layouts, and thus several classes, at either end.

@@ -84,8 +84,10 @@ public:
 		const analyze::CounterFold *counters = nullptr;
 	};
 
-	Tracker(const trace::Trace &trace, const analyze::Machine &machine, Options options);
-	Tracker(const trace::Trace &trace, const analyze::Machine &machine) : Tracker(trace, machine, Options()) {}
+	Tracker(const analyze::Source &source, const analyze::Machine &machine, Options options);
+
+	// As Machine::add_stream().
+	void add_stream(const trace::StreamInfo &stream);
 
 	void add(activities::Observer &observer) { observers_.push_back(&observer); }
 

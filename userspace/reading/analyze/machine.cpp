@@ -15,22 +15,19 @@ constexpr std::int32_t kthreadd = 2;
 
 } // namespace
 
-Machine::Machine(const trace::Trace &trace, const RecordingInfo &info, Scope scope)
-    : kinds_(trace.description()), scope_(std::move(scope)), first_(window_of(trace, info).from),
-      last_(window_of(trace, info).to), begin_(std::max(first_, std::min(scope_.range.from, last_))),
+Machine::Machine(const Source &source, const RecordingInfo &info, Scope scope)
+    : kinds_(source.description), scope_(std::move(scope)), first_(source.window.from), last_(source.window.to),
+      begin_(std::max(first_, std::min(scope_.range.from, last_))),
       end_(scope_.range.to < last_ ? std::max(begin_, scope_.range.to + 1) : last_), command_pid_(info.command_pid),
       filtering_(info.filtering()), complete_(info.complete)
 {
-	if (trace.machines().size() > 1)
-		throw Error("these are several recordings, or recordings of several machines: what ran when can be "
-			    "shown for one at a time");
 	if (info.present) {
 		calls_bracketed_ = info.has_program("sys_enter") && info.has_program("sys_exit");
 		interrupts_recorded_ = info.has_program("irq_handler_entry") && info.has_program("softirq_entry");
 		user_bracketed_ =
 		    calls_bracketed_ && info.has_program("page_fault_user") && info.has_program("minor_fault");
 	}
-	if (trace.is_generic_ctf()) {
+	if (source.is_generic_ctf) {
 		calls_bracketed_ = kinds_.has(Kind::sys_enter);
 		interrupts_recorded_ = kinds_.has(Kind::interrupt_entry);
 		user_bracketed_ =
@@ -39,21 +36,25 @@ Machine::Machine(const trace::Trace &trace, const RecordingInfo &info, Scope sco
 	const auto calibrated = [&](const char *name) {
 		const auto cost = info.cost_ns.find(name);
 		const double ns = cost == info.cost_ns.end() ? 0 : cost->second;
-		return ns > 0 && ns < 1e9 ? trace.description().clock.to_ticks(static_cast<std::uint64_t>(ns)) : 0;
+		return ns > 0 && ns < 1e9 ? source.description.clock.to_ticks(static_cast<std::uint64_t>(ns)) : 0;
 	};
 	call_edge_ = calibrated("call_edge");
 	fault_edge_ = calibrated("fault_edge");
-	writers_.resize(trace.streams().size());
-	for (const auto &stream : trace.streams()) {
-		if (stream->is_foreign() || !stream->info().has_cpu())
-			continue;
-		cpu(stream->info().cpu);
-		if (!complete_ && stream->info().level == 0)
-			ends_.push_back({stream->end_time(), stream->info().cpu});
+	for (const auto &[stream, end_time] : source.streams) {
+		add_stream(stream);
+		if (!complete_ && stream.has_cpu() && stream.level == 0)
+			ends_.push_back({end_time, stream.cpu});
 	}
 	std::ranges::sort(ends_, std::greater<>(), &StreamEnd::time);
 	if (!ends_.empty())
 		next_end_ = ends_.back().time;
+}
+
+void Machine::add_stream(const trace::StreamInfo &stream)
+{
+	writers_.resize(std::max<std::size_t>(writers_.size(), stream.index + std::size_t{1}));
+	if (stream.has_cpu())
+		cpu(stream.cpu);
 }
 
 Cpu &Machine::cpu(std::uint32_t number)

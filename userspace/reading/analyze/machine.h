@@ -2,8 +2,9 @@
 // The fold: turns events, in time order, into states of threads and CPUs, and the states into times.
 //
 // Every analysis runs it: fold(trace, machine) feeds all events and gaps, then threads() and cpus() hold the result.
-// Observers are notified of finished intervals (system calls, blocked times) and of contradictions between tokens.
-// Next in the flow: answers/report/usage_report.cpp, reading/activities/tracker.cpp, check.cpp.
+// The events need not come from files: what must be known ahead of them is a Source (source.h). Observers are notified
+// of finished intervals (system calls, blocked times) and of contradictions between tokens. Next in the flow:
+// answers/report/usage_report.cpp, reading/activities/tracker.cpp, check.cpp.
 //
 // The rules: time between two tokens of a CPU belongs to what ran there then. Only tokens say what ran: a loss makes
 // every state unknown until a token determines it; kernel time without brackets is unattributed, never user time.
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "event_kinds.h"
@@ -22,6 +24,7 @@
 #include "reading/events/trace.h"
 #include "recording_info.h"
 #include "scope.h"
+#include "source.h"
 #include "thread.h"
 
 namespace monitor::analyze {
@@ -74,7 +77,14 @@ public:
 
 class Machine {
 public:
-	Machine(const trace::Trace &trace, const RecordingInfo &info, Scope scope = {});
+	Machine(const Source &source, const RecordingInfo &info, Scope scope = {});
+	Machine(const trace::Trace &trace, const RecordingInfo &info, Scope scope = {})
+	    : Machine(source_of(trace, info), info, std::move(scope))
+	{
+	}
+
+	// A stream that the source did not have yet; its index follows those of the others.
+	void add_stream(const trace::StreamInfo &stream);
 
 	void add(Observer &observer) { observers_.push_back(&observer); }
 

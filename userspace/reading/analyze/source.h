@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What a fold must know ahead of the first event: of a trace whose files are mapped, or of blocks that are still in
+// memory. Machine and Tracker (activities/tracker.h) are made from it; then they take events, gaps and further streams
+// from wherever these come.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reading/events/event.h"
+#include "reading/events/merge.h"
+#include "recording_info.h"
+
+namespace monitor::analyze {
+
+struct Source {
+	struct Stream {
+		trace::StreamInfo info;
+		std::uint64_t end_time = 0; // of its last packet; what a killed recording lacks starts there
+	};
+
+	const trace::Description &description;
+	trace::TimeRange window; // while all probes were attached; of a running recording it ends at the largest time
+	std::vector<Stream> streams; // by index
+	bool is_generic_ctf = false; // of another tracer
+};
+
+// Throws Error if the trace is of several machines.
+Source source_of(const trace::Trace &trace, const RecordingInfo &info);
+
+} // namespace monitor::analyze
