@@ -45,7 +45,8 @@ struct Rig {
 
 	explicit Rig(unsigned cpus) : options(::options(cpus))
 	{
-		id = classes.ids_of(std::string_view("step\0arg: value\0", 16), 1, {::getpid(), ::getuid(), true})[0];
+		id = classes.ids_of(std::string_view("step\0arg: u16 value\0", 20), 1,
+				    {::getpid(), ::getuid(), true})[0];
 		drain.start(ticks_per_second);
 		table.start(4);
 	}

@@ -57,7 +57,7 @@ analyze::RecordingInfo some_info()
 	return info;
 }
 
-struct Told : activities::Observer {
+struct Seen : activities::Observer {
 	std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
 	void finished(const activities::Finished &activity) override { all.emplace_back(activity.begin, activity.end); }
 };
@@ -72,7 +72,7 @@ struct Fold {
 
 	analyze::Machine machine;
 	activities::Tracker tracker;
-	Told told;
+	Seen told;
 };
 
 } // namespace

@@ -88,20 +88,14 @@ public:
 	{
 	}
 
-	~Parts()
-	{
-		// Their threads use each other's objects: stop them first, whatever the order of the members.
-		if (users_)
-			users_->stop();
-		if (drain_)
-			drain_->stop();
-	}
+	~Parts() { stop_threads(); }
 
 	void start();
 	Result wait();
 	void stop(const std::string &reason) { ending_.stop(reason); }
 
 private:
+	void stop_threads();
 	void expect_possible() const;
 	void start_parts();
 	void make_directory();
@@ -396,6 +390,15 @@ void Recording::Parts::release_command()
 	ending_.wait_for(*command_);
 }
 
+// Their threads use each other's objects: they are stopped before any of these is destroyed.
+void Recording::Parts::stop_threads()
+{
+	if (users_)
+		users_->stop();
+	if (drain_)
+		drain_->stop();
+}
+
 void Recording::Parts::expect_possible() const
 {
 	if (::geteuid() != 0 && options_.everyone)
@@ -419,6 +422,11 @@ void Recording::Parts::start()
 	try {
 		start_parts();
 	} catch (...) {
+		// Removing the directory needs descriptors, which may be what was missing.
+		stop_threads();
+		drain_.reset();
+		users_.reset();
+		command_.reset();
 		std::optional<AsUser> as; // never remove as root what a user's path names
 		if (!dropped_)
 			as.emplace(user_);
