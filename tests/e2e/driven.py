@@ -17,7 +17,7 @@ def driven():
 	trace.expect_true()
 	recording = trace.recording()
 	e2e.equal("its state", (recording["state"], recording["end_reason"]), ("complete", "the test has seen enough"))
-	calls = [event for event in trace.events("--event", "sys_enter", "--pid", said["tid"]) if event["fields"]["id"] == "getppid"]
+	calls = [event for event in trace.events("--event", "sys_enter", "--tid", said["tid"]) if event["fields"]["id"] == "getppid"]
 	e2e.equal("its calls", len(calls), CALLS)
 
 

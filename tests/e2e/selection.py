@@ -8,6 +8,9 @@ import random
 
 import e2e
 
+# System calls by process and call, from the events alone.
+CALLS = ("--start", 'name == "sys_enter"', "--end", 'name == "sys_exit"', "--key", "tid", "--by", "process, id")
+
 LOAD = f"{e2e.workload} spin 300; sleep 0.4; {e2e.workload} spin 300"
 SUMS = ("cpu_ns", "voluntary", "involuntary", "migrations", "syscalls", "minor_faults", "major_faults")
 MODES = ("user", "kernel", "irq", "softirq", "unattributed", "unknown")
@@ -70,7 +73,7 @@ def by_thread(*options):
 	for row in trace.rows("offcpu", *options):
 		sums["offcpu", row["tid"], row["call"], row["waker"], "count"] += row["count"]
 		sums["offcpu", row["tid"], row["call"], row["waker"], "total"] += row["total_ns"]
-	activities = json.loads(e2e.run(e2e.monitor, "stat", "--table", "syscalls", "--json", trace.directory, *options).stdout)
+	activities = json.loads(e2e.run(e2e.monitor, "stat", *CALLS, "--json", trace.directory, *options).stdout)
 	for row in activities["activities"][0]["rows"]:
 		sums["stat", "count"] += row["count"]
 		sums["stat", "total"] += row["total_ns"]

@@ -15,6 +15,9 @@ import sys
 
 import e2e
 
+# System calls by process and call, from the events alone.
+CALLS = ("--start", 'name == "sys_enter"', "--end", 'name == "sys_exit"', "--key", "tid", "--by", "process, id")
+
 SOURCE = pathlib.Path(sys.argv[4]).resolve()
 SHAPE = ("mean", "stddev", "min", "p50", "p90", "p99", "max")
 trace, events = None, []
@@ -172,8 +175,7 @@ def tables():
 	for name in ("syscalls", "offcpu"):
 		done = e2e.run(e2e.monitor, "stat", trace.directory, "--table", name, exit_code=1)
 		e2e.expect(f"{name} is a table of states" in done.stderr, f"what is said of states: {done.stderr}")
-	rows = stat_json("--start", 'name == "sys_enter"', "--end", 'name == "sys_exit"', "--key", "tid",
-	                 "--by", "process, id")["activities"][0]["rows"]
+	rows = stat_json(*CALLS)["activities"][0]["rows"]
 	counted, reported = collections.Counter(), collections.Counter()
 	for row in rows:
 		counted[row["process"], row["id"]] += row["count"]
@@ -217,7 +219,7 @@ def threads_and_partitions_change_nothing():
 			told[row["name"]] -= row["n"]
 	e2e.equal("counts and info", counted, {name: count for name, count in told.items() if count})
 	one_partition = ("--filter", 'has(thread) or not has(thread)')
-	for options in (("--by", "process"), ("--table", "syscalls", "--json", "--histogram"), ("--table", "runqueue"),
+	for options in (("--by", "process"), (*CALLS, "--json", "--histogram"), ("--table", "runqueue"),
 	                ("--table", "irq", "--csv"), ("--by", "tid,cpu", "--json")):
 		outputs = {stat(*options, "--threads", number, directory=big.directory) for number in (1, 2, 4)}
 		outputs.add(stat(*options, *one_partition, directory=big.directory))
@@ -225,7 +227,7 @@ def threads_and_partitions_change_nothing():
 
 
 def threads_change_nothing():
-	for options in (("--by", "process"), ("--table", "syscalls", "--json", "--histogram"), ("--table", "runqueue"),
+	for options in (("--by", "process"), (*CALLS, "--json", "--histogram"), ("--table", "runqueue"),
 	                ("--counts", "--csv"), ("--value", "ret", "--by", "thread", "--json", "--histogram")):
 		outputs = {stat(*options, "--threads", number) for number in (1, 2, 4)}
 		e2e.equal(f"outputs of {options}", len(outputs), 1)
@@ -250,7 +252,7 @@ def values():
 def forms():
 	rows = list(csv.DictReader(io.StringIO(stat("--table", "irq", "--csv"))))
 	e2e.expect({row["activity"] for row in rows} <= {"interrupt", "softirq"} and rows, f"CSV of two activities: {rows}")
-	answer = stat_json("--table", "syscalls", "--histogram", "--sort", "count", "--top", 3)["activities"][0]
+	answer = stat_json(*CALLS, "--histogram", "--sort", "count", "--top", 3)["activities"][0]
 	e2e.equal("rows with --top 3", len(answer["rows"]), 3)
 	counts = [row["count"] for row in answer["rows"]]
 	e2e.equal("order", counts, sorted(counts, reverse=True))
@@ -266,7 +268,7 @@ def errors(directory):
 	bad.write_text("activity: one\nstrat: x\n", encoding="utf-8")
 	for exit_code, options, part in (
 		(1, ("--by", "no_such"), "--by: no event of this trace has a field no_such"),
-		(1, ("--table", "no_such"), "block, irq, runqueue, syscalls"),
+		(1, ("--table", "no_such"), "block, irq, offcpu, runqueue, syscalls"),
 		(1, ("--table", bad), "line 2: strat is not a word of tables"),
 		(1, ("--sort", "no_such"), "no column"),
 		(1, ("--start", "name ==", "--end", "cpu == 0"), "--start, --end, start: "),

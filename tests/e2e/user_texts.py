@@ -45,7 +45,7 @@ def selected():
 	e2e.equal("--event with a pattern", number("--event", "mylib:*"), 3 * opened + 3)
 	e2e.equal("--event with two", number("--event", "mylib:t?ck,mylib:texts"), 3)
 	e2e.expect("no event class yourlib:*" in e2e.run(e2e.monitor, "list", TRACE.directory, "--event", "yourlib:*",
-	                                                 exit_code=2).stderr.replace('"', ""), "a pattern without a match")
+	                                                 exit_code=1).stderr.replace('"', ""), "a pattern without a match")
 	for expression, found in (('name == "mylib:tick"', 1), ('name ~ "mylib:*"', 3 * opened + 3), ('path == "/etc/passwd"', 1),
 	                          ('path == ""', 1), ('path ~ "1234567*"', 3), ('path ~ "cut*,"', 1),
 	                          ('path == "\\xff\\xfe no UTF-8"', 1), ('second ~ "*bytes*"', 1), ('path == "abc"', 0)):

@@ -71,11 +71,11 @@ std::size_t Totals::KeyHash::operator()(const Key &key) const
 	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
 }
 
-// Without kernel events the leader has no name unless it posts events itself: then the number is used.
+// Without kernel events the leader is unknown unless it posts events itself: then the number is used.
 std::uint64_t Totals::process_part(const Thread &thread) const
 {
 	const Thread &leader = machine_.leader(thread);
-	if (thread.tgid <= 0 || (leader.tid == leader.tgid && !leader.name.empty()))
+	if (thread.tgid <= 0 || leader.tid == leader.tgid)
 		return reinterpret_cast<std::uintptr_t>(&leader);
 	return odd(static_cast<std::uint32_t>(thread.tgid));
 }
