@@ -139,7 +139,7 @@ void Decoder::skip_damage()
 }
 
 // Uses the flat form, if there is one and the content is long enough.
-[[gnu::always_inline]] inline const char *Decoder::read_event_header(std::uint64_t &at_bits, const EventClass *&cls)
+inline const char *Decoder::read_event_header(std::uint64_t &at_bits, const EventClass *&cls)
 {
 	const StreamClass &stream = *stream_class_;
 	const View view = event_.view();

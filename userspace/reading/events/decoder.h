@@ -86,12 +86,12 @@ private:
 	bool decode_record();
 
 	const char *read_generic_ctf(std::uint64_t at_bits);
-	const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
+	[[gnu::always_inline]] inline const char *read_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *walk_event_header(std::uint64_t &at_bits, const EventClass *&cls);
 	const char *read_record(std::uint64_t &size_bytes);
 	const char *wrong_constant(const RecordForm &form);
 	const char *take_record_time(const RecordForm &form);
-	const char *take_time(std::uint64_t ticks, std::uint32_t size_bits);
+	inline const char *take_time(std::uint64_t ticks, std::uint32_t size_bits);
 	void drop_records();
 
 	// what next() needs is kept together
