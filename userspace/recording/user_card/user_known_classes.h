@@ -20,8 +20,8 @@ class UserModule;
 
 class KnownClasses {
 public:
-	// `device` gives the ids, if it is not null. `counters`: the words of a reading of counters.
-	KnownClasses(UserModule *device, std::size_t counters);
+	// `module` gives the ids, if it is not null. `counters`: the words of a reading of counters.
+	KnownClasses(UserModule *module, std::size_t counters);
 
 	const std::vector<UserClass> &all() const { return classes_.all(); }
 	// For the rings that the recorder gave, or for those of the device. The latter have refused classes, too.
