@@ -37,7 +37,8 @@ struct {
 
 #define NO_COUNT (~0ull - 4096) /* values above are errors of bpf_perf_event_read() */
 
-#define COUNTER_WORDS (2 + EDC_COUNTERS_IN_SET)
+#define TIME_WORDS 2 /* enabled and running, before the counts */
+#define COUNTER_WORDS (TIME_WORDS + EDC_COUNTERS_IN_SET)
 
 /* Reads one set: enabled, running, the counts. Returns the number of counts; 0: this CPU has no such counter. */
 INLINE __u32 read_set(__u32 set, struct bpf_perf_event_value *value, __u64 *words)

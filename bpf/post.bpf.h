@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * post_at(): the only way from a probe into a ring. Every probe of this card calls it; nothing else touches a ring.
+ * post_at(): the way from a probe into a ring. Every probe of this card calls it, except those of reset.bpf.c, which
+ * may be preempted and have rings of their own; nothing else touches a ring.
  *
  * It counts the event as seen, selects the ring of this CPU's nesting level, checks the filter, reads the clock and
  * stores the token. Precondition: a probe is not preempted (then probes on one CPU nest last-in-first-out,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The task iterators: every thread with its state and the kernel's own counts (read at start and end of a recording),
- * and the selection of the processes that -p names with their descendants. Included by card.bpf.c. They run when the
- * recorder reads a file, so they may be preempted, and they never touch a ring.
+ * The task iterators: every thread that the kernel does not hide from BPF, with its state and the kernel's own counts
+ * (read at start and end of a recording), and the selection of the processes that -p names with their descendants.
+ * Included by card.bpf.c. They run when the recorder reads the descriptor of an iterator, so they may be preempted, and
+ * they never touch a ring.
  */
 #include "post.bpf.h"
 
 __u64 selected_more = 0; /* by `select_descendants`, which is run until it adds none */
 
-/* The set of traced processes belongs to the card; programs of other types can use only ours. */
+/* The module has a set of traced processes of its own, which only programs that may call kfuncs can read. */
 INLINE bool card_traces(__s32 process)
 {
 	return module_card ? edc_is_traced(process) : is_traced(process);
@@ -18,7 +19,7 @@ INLINE __u16 syscall_of(struct task_struct *task)
 {
 	long number = CALL_NUMBER(bpf_task_pt_regs((void *)task));
 
-	return number < 0 || number > EDC_NO_SYSCALL ? EDC_NO_SYSCALL : (__u16)number;
+	return number < 0 || number >= EDC_NO_SYSCALL ? EDC_NO_SYSCALL : (__u16)number;
 }
 
 SEC("?iter/task")

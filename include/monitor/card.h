@@ -224,7 +224,8 @@ struct edc_cpu {
 	__u64 counted_ns; /* monotonic time of the last reading of the counters */
 	__u64 readings;   /* reading generation: lets a preemptible reader detect another reading */
 	__u64 pad2[4];
-	__u64 too_deep[EDC_CARD_CLASSES];       /* seen at depth EDC_CARD_LEVELS or more, or without a slot: lost */
+	/* seen but lost: at depth EDC_CARD_LEVELS or more; resets without a free slot, or preempted at every try */
+	__u64 too_deep[EDC_CARD_CLASSES];
 	struct edc_level level[EDC_CARD_RINGS]; /* the slot rings come last */
 	struct edc_slot slot[EDC_CARD_SLOTS];
 	__u64 ratio_last[2 * EDC_RATIO_PAIRS]; /* the probes': counts at the last `ratios` token */
