@@ -84,7 +84,7 @@ void edc_filter_clear(void);
 void edc_filter_end(void);
 void edc_filter_free(void);
 
-/* probes.c: the probes of all families by class. */
+/* probes.c: the tracepoint probes of all families, by class. */
 
 struct edc_probe {
 	u32 id; /* of the class that it posts, or the first of them */
@@ -99,6 +99,7 @@ extern struct edc_probe edc_sched_probes[], edc_irq_probes[], edc_syscall_probes
 
 void edc_probes_find(void);
 void edc_probes_available(struct edc_device_classes *classes);
+/* On an error, those attached so far remain attached: call edc_probes_detach(). */
 int edc_probes_attach(const struct edc_device_classes *classes);
 void edc_probes_attached(struct edc_device_classes *classes);
 void edc_probes_detach(void);

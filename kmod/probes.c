@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attaches the probes of all families to the kernel's tracepoints, which it finds by name. Called by device.c, under
- * its lock. A probe may be passed more arguments than it declares: newer kernels append some.
+ * Attaches the tracepoint probes of all families to the kernel's tracepoints, which it finds by name (fault.c and
+ * sample.c also have other sources of events). Called by device.c, under its lock. A probe may be passed more arguments
+ * than it declares: newer kernels append some.
  */
 #include <linux/string.h>
 #include <linux/tracepoint.h>

@@ -3,8 +3,8 @@
  * What instrumented programs request (include/monitor/user_device.h): a program sends the classes it declares and gets
  * rings and ids at once, with or without a recorder. Called by device.c in the program's threads.
  *
- * The file that got an area holds it until it is released, by the process and every child that inherited it. If there
- * is a recorder then, which has not mapped the area, the area stays listed for it.
+ * The struct file that got an area holds it until its last reference is dropped, a descriptor or a mapping, inherited
+ * ones too. If there is a recorder then, which has not mapped the area, the area stays listed for it.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -19,11 +19,11 @@
 #include "user_programs.h"
 #include "user_recorder.h"
 
-#define CLASSES_AT_ONCE 1000
+#define MAX_CLASSES_PER_REQUEST 1000 /* EDC_CLASSES_AT_ONCE_ of edc_connect.h; bounds the time under the lock */
 
-static u32 refused; /* processes that got no rings */
+static u32 refused; /* requests for rings that got no memory */
 
-/* Whether the current process has this area, not a program that it ran before. Libraries may give it several. */
+/* Whether the current process got this area, and not before exec(). Its libraries may each have one. */
 static bool is_of_this_process(const struct edc_area *area)
 {
 	return area->process == task_tgid(current) && !area->ended;
@@ -55,7 +55,8 @@ static struct edc_area *reserve(void)
 	return NULL;
 }
 
-static int hand_out(struct file *file, struct edc_area *area)
+/* Gives the area to the file, and with it to the current process. */
+static int bind_area(struct file *file, struct edc_area *area)
 {
 	if (file->private_data || edc_is_recorder(file))
 		return -EBUSY;
@@ -68,7 +69,7 @@ static int hand_out(struct file *file, struct edc_area *area)
 	return 0;
 }
 
-static bool has_rings(void)
+static bool process_has_area(void)
 {
 	struct edc_area *area;
 
@@ -96,29 +97,30 @@ static void hold_classes(const u16 *ids, u32 count)
 /* Assigns ids to `count` classes; the texts end with a NUL. */
 static void give_ids(struct edc_account *account, const char *texts, u32 bytes, u16 *ids, u32 count)
 {
-	const char *end = texts + bytes;
+	const char *name = texts, *end = texts + bytes;
 	u32 i;
 
-	for (i = 0; i < count && texts < end; i++) {
-		const char *fields = texts + strlen(texts) + 1;
+	for (i = 0; i < count && name < end; i++) {
+		const char *fields = name + strlen(name) + 1;
 		const char *next = fields < end ? fields + strlen(fields) + 1 : end;
 
-		ids[i] = fields < end ? edc_class_id(account, texts, next - texts) : 0;
-		texts = next;
+		ids[i] = fields < end ? edc_class_id(account, name, next - name) : 0;
+		name = next;
 	}
 	hold_classes(ids, count);
 }
 
-/* `area`: the area to hand out, if the request is for one. */
-static int answer(struct file *file, struct edc_device_hello *hello, struct edc_area *area, const char *texts, u16 *ids)
+/* With edc_users_lock held. `area`: the area to hand out, if the request is for one. */
+static int handle_locked(struct file *file, struct edc_device_hello *hello, struct edc_area *area, const char *texts,
+			 u16 *ids)
 {
 	const bool is_recorder = edc_is_recorder(file);
 	struct edc_account *account;
-	int error = area ? hand_out(file, area) : 0;
+	int error = area ? bind_area(file, area) : 0;
 
 	if (error)
 		return error;
-	if (!is_recorder && !has_rings())
+	if (!is_recorder && !process_has_area())
 		return -ESRCH;
 	account = edc_account_get();
 	if (!account)
@@ -130,13 +132,13 @@ static int answer(struct file *file, struct edc_device_hello *hello, struct edc_
 	if (area) {
 		hello->welcome.rings = area->rings;
 		hello->welcome.area_bytes = edc_area_bytes(area->blocks);
-		hello->welcome.ring_bytes = (1 + area->blocks) * PAGE_SIZE;
+		hello->welcome.ring_bytes = (1 + area->blocks) * PAGE_SIZE; /* struct edc_user_ring, blocks */
 		hello->welcome.blocks = area->blocks;
 	}
 	return 0;
 }
 
-static int ask(struct file *file, struct edc_device_hello *hello, const char *texts, u16 *ids)
+static int handle_request(struct file *file, struct edc_device_hello *hello, const char *texts, u16 *ids)
 {
 	struct edc_area *area = NULL;
 	int error;
@@ -147,7 +149,7 @@ static int ask(struct file *file, struct edc_device_hello *hello, const char *te
 			return -ENOSPC;
 	}
 	mutex_lock(&edc_users_lock);
-	error = answer(file, hello, area, texts, ids);
+	error = handle_locked(file, hello, area, texts, ids);
 	mutex_unlock(&edc_users_lock);
 	if (area && file->private_data != area)
 		edc_area_put(area);
@@ -162,16 +164,16 @@ int edc_program_hello(struct file *file, struct edc_device_hello *hello)
 
 	memset(&hello->welcome, 0, sizeof(hello->welcome));
 	if ((hello->request != EDC_HELLO_AREA && hello->request != EDC_HELLO_CLASSES) || hello->reserved ||
-	    hello->classes > CLASSES_AT_ONCE || !hello->text_bytes || hello->text_bytes > EDC_HELLO_BYTES)
+	    hello->classes > MAX_CLASSES_PER_REQUEST || !hello->text_bytes || hello->text_bytes > EDC_HELLO_BYTES)
 		return -EINVAL;
 	texts = vmemdup_user(u64_to_user_ptr(hello->texts), hello->text_bytes);
 	if (IS_ERR(texts))
 		return PTR_ERR(texts);
-	ids = kcalloc(hello->classes + 1, sizeof(*ids), GFP_KERNEL);
+	ids = kcalloc(hello->classes + 1, sizeof(*ids), GFP_KERNEL); /* + 1: the request may be for no class */
 	if (!ids)
 		error = -ENOMEM;
 	else if (!texts[hello->text_bytes - 1])
-		error = ask(file, hello, texts, ids);
+		error = handle_request(file, hello, texts, ids);
 	if (!error && copy_to_user(u64_to_user_ptr(hello->ids), ids, hello->classes * sizeof(*ids)))
 		error = -EFAULT;
 	kfree(ids);
@@ -188,7 +190,7 @@ int edc_program_map(struct file *file, struct vm_area_struct *vma)
 {
 	int error = -EINVAL;
 
-	mutex_lock(&edc_users_lock); /* another thread may have requested the area just now */
+	mutex_lock(&edc_users_lock); /* for private_data: another thread may be requesting the area */
 	if (vma->vm_pgoff < EDC_DEVICE_AREA_STEP >> PAGE_SHIFT)
 		error = edc_area_map(file->private_data, vma);
 	mutex_unlock(&edc_users_lock);

@@ -15,7 +15,7 @@ int edc_program_hello(struct file *file, struct edc_device_hello *hello);
 bool edc_program_has_rings(const struct file *file);
 int edc_program_map(struct file *file, struct vm_area_struct *vma);
 void edc_program_release(struct file *file);
-/* The number of processes that got no rings since the module was loaded. */
+/* The number of requests for rings that got no memory since the module was loaded. */
 u32 edc_programs_refused(void);
 
 #endif

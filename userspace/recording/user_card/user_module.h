@@ -39,7 +39,7 @@ public:
 	// The next declared class, in the order of declaration.
 	std::optional<DeclaredClass> next_class();
 
-	// Processes that were refused rings since open().
+	// Requests for rings that got no memory since open().
 	std::uint64_t refused() const;
 
 private:
