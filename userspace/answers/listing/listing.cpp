@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t buffer_bytes = 1u << 18;
 // All of a line except the event's name and fields; includes the thread's name.
 constexpr std::size_t max_head_bytes = 1024;
-constexpr std::size_t max_name_bytes = sizeof(Threads::Name::text) * max_escaped_chars + 4;
+constexpr std::size_t max_name_bytes = sizeof(Threads::Info::text) * max_escaped_chars + 4;
 constexpr std::size_t thread_width = 20;
 
 // Pads `from` to `out` to at least `width` characters, with spaces on the right.
@@ -197,7 +197,7 @@ void Listing::split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32
 		    static_cast<std::uint32_t>(static_cast<unsigned __int128>(rest) * second_ns / frequency_hz_);
 }
 
-char *Listing::put_name(char *out, const Threads::Name &name) const
+char *Listing::put_name(char *out, const Threads::Info &name) const
 {
 	return name.plain ? put(out, name.view()) : put_quoted(out, name.view());
 }
@@ -223,7 +223,7 @@ char *Listing::put_text_head(char *out, const Event &event, const Plan &plan, st
 	out = put_right(out, {number, static_cast<std::size_t>(end - number)}, 3);
 	*out++ = ' ';
 	char *const thread = out;
-	const Threads::Name *name = threads_.name(running, event.stream->machine);
+	const Threads::Info *name = threads_.name(running, event.stream->machine);
 	if (is_recorder)
 		*out++ = '-';
 	else
@@ -262,7 +262,7 @@ char *Listing::put_json_head(char *out, const Event &event, const Plan &plan, st
 	out = put(out, ",\"pid\":");
 	out = running == Threads::unknown ? put(out, "null") : put_signed(out, running);
 	out = put(out, ",\"comm\":");
-	const Threads::Name *name = threads_.name(running, event.stream->machine);
+	const Threads::Info *name = threads_.name(running, event.stream->machine);
 	return name ? put_json(out, name->view()) : put(out, "null");
 }
 
@@ -287,7 +287,7 @@ char *Listing::put_value(char *out, const Event &event, const Step &step) const
 			     : put_unsigned(out, step.value.get(event));
 	if (step.form != Form::pid || options_.json)
 		return out;
-	if (const Threads::Name *name = threads_.name(step.value.get<std::int64_t>(event), event.stream->machine)) {
+	if (const Threads::Info *name = threads_.name(step.value.get<std::int64_t>(event), event.stream->machine)) {
 		*out++ = '(';
 		out = put_name(out, *name);
 		*out++ = ')';

@@ -91,7 +91,7 @@ private:
 	char *put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
 	char *put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
 	char *put_value(char *out, const Event &event, const Step &step) const;
-	char *put_name(char *out, const Threads::Name &name) const;
+	char *put_name(char *out, const Threads::Info &name) const;
 
 	ListingOptions options_;
 	Threads threads_;

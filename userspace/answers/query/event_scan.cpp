@@ -118,7 +118,7 @@ bool EventScan::takes_common(const trace::Event &event, From from, const Constra
 	case From::tid:
 		return running_ != trace::Threads::unknown && test.takes(running_);
 	case From::thread: {
-		const trace::Threads::Name *name = threads_->name(running_, event.stream->machine);
+		const trace::Threads::Info *name = threads_->name(running_, event.stream->machine);
 		return name && test.takes(name->view());
 	}
 	case From::tgid: {

@@ -100,7 +100,7 @@ void EventCursor::put_common(sqlite3_context *context, From from, const trace::E
 	case From::tid:
 		return running != trace::Threads::unknown ? sqlite3_result_int64(context, running) : void();
 	case From::thread:
-		if (const trace::Threads::Name *name =
+		if (const trace::Threads::Info *name =
 			threads ? threads->name(running, event.stream->machine) : nullptr)
 			put_passing(context, name->view());
 		return;

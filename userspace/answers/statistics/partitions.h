@@ -60,7 +60,7 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 	if (threads)
 		for (const Hidden &each : *who.hidden)
 			if (each.time < known_from)
-				threads->hide(each.machine, each.tid);
+				threads->hide(each.tid, each.machine);
 	trace::MergedCursors cursors(trace, problems, [&](Cursor &cursor) {
 		cursor.start(threads ? warm_up(cursor.stream(), known_from) : partition.from);
 	});

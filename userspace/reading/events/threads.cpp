@@ -17,7 +17,7 @@ bool names_a_thread(std::string_view field)
 
 Threads::Threads(const Trace &trace)
     : all_roles_(std::make_shared<const std::vector<Role>>(roles_of(trace.description()))), roles_(all_roles_->data()),
-      pages_(place_of(0, static_cast<std::uint32_t>(trace.machines().size())) / page_size)
+      pages_(index_of(0, static_cast<std::uint32_t>(trace.machines().size())) / page_size)
 {
 	for (const auto &stream : trace.streams()) {
 		const StreamInfo &info = stream->info();
@@ -39,11 +39,11 @@ Threads::Threads(const Trace &trace)
 
 void Threads::forget_names()
 {
-	for (std::shared_ptr<Name> &name : names_) {
-		name = std::make_shared<Name>(*name);
+	for (std::shared_ptr<Info> &name : names_) {
+		name = std::make_shared<Info>(*name);
 		name->length = 0;
 	}
-	for (std::uint32_t machine = 0; place_of(0, machine) / page_size < pages_.size(); ++machine)
+	for (std::uint32_t machine = 0; index_of(0, machine) / page_size < pages_.size(); ++machine)
 		set_name(0, machine, "idle");
 }
 
@@ -146,7 +146,7 @@ void Threads::learn(const Event &event, const Role &role)
 			running.tid = role.second_pid.get<std::int32_t>(event);
 			if (role.name)
 				set_name(running.tid, machine, role.name.get<std::string_view>(event));
-			const Name *next = find(running.tid, machine);
+			const Info *next = find(running.tid, machine);
 			running.hidden = next && next->hidden;
 			running.is_sure = !running.hidden;
 		}
@@ -161,7 +161,7 @@ void Threads::learn(const Event &event, const Role &role)
 		return;
 	const std::uint64_t flags = role.flags.get(event);
 	if (flags & EDC_THREAD_HIDDEN)
-		if (Name *hidden = name_of(pid, machine))
+		if (Info *hidden = find_or_add(pid, machine))
 			hidden->hidden = true;
 	if (flags & EDC_THREAD_RUNNING) {
 		const std::size_t slot = find_slot(machine, role.cpu.get<std::uint32_t>(event));
@@ -173,12 +173,12 @@ void Threads::learn(const Event &event, const Role &role)
 	}
 }
 
-Threads::Name *Threads::name_of(std::int64_t pid, std::uint32_t machine)
+Threads::Info *Threads::find_or_add(std::int64_t pid, std::uint32_t machine)
 {
-	if (pid < 0 || pid >= max_pid)
+	if (pid < 0 || pid >= pid_limit)
 		return nullptr;
-	auto &page = pages_[place_of(pid, machine) / page_size];
-	const std::size_t place = place_of(pid, machine) % page_size;
+	auto &page = pages_[index_of(pid, machine) / page_size];
+	const std::size_t place = index_of(pid, machine) % page_size;
 	if (!page || page[place] == 0) {
 		if (!page || page.use_count() > 1) {
 			auto own = std::make_shared<std::uint32_t[]>(page_size);
@@ -186,33 +186,33 @@ Threads::Name *Threads::name_of(std::int64_t pid, std::uint32_t machine)
 				std::copy_n(page.get(), page_size, own.get());
 			page = std::move(own);
 		}
-		names_.push_back(std::make_shared<Name>());
+		names_.push_back(std::make_shared<Info>());
 		page[place] = static_cast<std::uint32_t>(names_.size());
 	}
-	std::shared_ptr<Name> &name = names_[page[place] - 1];
+	std::shared_ptr<Info> &name = names_[page[place] - 1];
 	if (name.use_count() > 1)
-		name = std::make_shared<Name>(*name);
+		name = std::make_shared<Info>(*name);
 	return name.get();
 }
 
 void Threads::set_process(std::int64_t pid, std::uint32_t machine, std::int64_t process)
 {
-	const Name *known = find(pid, machine);
+	const Info *known = find(pid, machine);
 	if (known && known->process == process)
 		return;
-	if (Name *name = name_of(pid, machine))
+	if (Info *name = find_or_add(pid, machine))
 		name->process = process;
 }
 
 void Threads::set_name(std::int64_t pid, std::uint32_t machine, std::string_view text)
 {
-	const Name *known = find(pid, machine);
+	const Info *known = find(pid, machine);
 	if (text.empty() || (known && known->view() == text))
 		return;
-	Name *const changed = name_of(pid, machine);
+	Info *const changed = find_or_add(pid, machine);
 	if (!changed)
 		return;
-	Name &name = *changed;
+	Info &name = *changed;
 	name.length = static_cast<std::uint8_t>(std::min(text.size(), sizeof name.text));
 	text.copy(name.text, name.length);
 	name.plain = is_plain(name.view());

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Which thread runs where, and the names of threads, as far as tokens report them.
 //
-// The listing (answers/listing/listing.h) passes every event through: before() returns the thread that posted it,
-// after() learns from it. Names come from the tokens that carry a comm; the running thread comes from sched_switch and,
-// until the first one after a loss, from each packet that opens.
-// One thread. A copy is a state to continue from later; both share what they know until one learns something new.
-// Invariant: what no token reported is unknown; a gap makes the running thread of its CPU unknown.
+// Every event passes through: before() returns the thread that posted it and notes which one runs, after() learns from
+// it. Called by the listing, the POET library, the partitions of statistics and those who scan events for a query or a
+// selection of threads. Names come from the tokens that carry a comm; the running thread comes from sched_switch,
+// thread_state and, until the first switch after a loss, from the header of each packet that opens.
+// Not thread-safe. A copy is a snapshot (copy on write): both share what they know until one learns something new.
+// Invariant: what no token reported is unknown, except that thread 0 is named idle; a gap makes the running thread of
+// its CPU unknown.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +21,23 @@
 
 namespace monitor::trace {
 
-// Whether a field of this name holds the number of a thread: readers then need the thread's name too.
+// Whether a field of this name is a TID: readers then need the thread's name too.
 bool names_a_thread(std::string_view field);
 
 class Threads {
 public:
-	struct Name {
-		char text[62] = {};
+	static constexpr std::int64_t unknown = -1;
+
+	// What is known about a thread.
+	struct Info {
+		char text[62] = {}; // its name; the rest of a longer one is cut off
 		std::uint8_t length = 0;
 		bool plain = false;  // needs no quotes
 		bool hidden = false; // the kernel hides this thread from the probes
-		std::int64_t process = -1;
+		std::int64_t process = unknown;
 
 		std::string_view view() const { return {text, length}; }
 	};
-
-	static constexpr std::int64_t unknown = -1;
 
 	explicit Threads(const Trace &trace);
 
@@ -73,25 +76,26 @@ public:
 
 	// For a reader that starts in the middle (answers/statistics/partitions.h): state that only earlier events
 	// report.
-	void hide(std::uint32_t machine, std::int64_t tid)
+	void hide(std::int64_t tid, std::uint32_t machine)
 	{
-		if (Name *name = name_of(tid, machine))
-			name->hidden = true;
+		if (Info *info = find_or_add(tid, machine))
+			info->hidden = true;
 	}
+	// Which threads are hidden, and their processes, stay known.
 	void forget_names();
 	// Whether generic CTF events rely on an earlier switch, however long ago, to identify their thread.
 	bool relies_on_switches() const { return relies_on_switches_; }
 
 	// nullptr: no token named this thread.
-	const Name *name(std::int64_t pid, std::uint32_t machine) const
+	const Info *name(std::int64_t pid, std::uint32_t machine) const
 	{
-		const Name *known = find(pid, machine);
+		const Info *known = find(pid, machine);
 		return known && known->length ? known : nullptr;
 	}
 	// The process that a thread belongs to, or unknown.
 	std::int64_t process(std::int64_t pid, std::uint32_t machine) const
 	{
-		const Name *known = find(pid, machine);
+		const Info *known = find(pid, machine);
 		return known ? known->process : unknown;
 	}
 	// How many threads are known, named or not.
@@ -103,8 +107,8 @@ public:
 		for (std::size_t number = 0; number < pages_.size(); ++number)
 			for (std::size_t i = 0; pages_[number] && i < page_size; ++i)
 				if (const std::uint32_t name = pages_[number][i]; name && names_[name - 1]->length)
-					visit(static_cast<std::uint32_t>((number * page_size + i) / max_pid),
-					      static_cast<std::int64_t>((number * page_size + i) % max_pid),
+					visit(static_cast<std::uint32_t>((number * page_size + i) / pid_limit),
+					      static_cast<std::int64_t>((number * page_size + i) % pid_limit),
 					      names_[name - 1]->view());
 	}
 
@@ -112,28 +116,29 @@ private:
 	enum class Kind : std::uint8_t { none, sched_switch, name, exec, state, of_running, writer, context };
 	struct Role {
 		Kind kind = Kind::none;
+		// first_pid: the thread that the event is about; second_pid: the other one of a switch or an exec
 		FieldRef first_pid, second_pid, process, name, cpu, flags;
 	};
 
 	struct Running {
 		std::int64_t tid = unknown;
 		bool hidden = false;
-		bool is_sure = false; // from a switch: a packet that opens has nothing newer
+		bool is_sure = false; // from a switch to a thread that is not hidden: a packet header has nothing newer
 	};
 
-	static constexpr std::int64_t max_pid = 1 << 22; // the kernel's own limit
+	static constexpr std::int64_t pid_limit = 1 << 22; // all are below this: the kernel's PID_MAX_LIMIT
 	static constexpr std::size_t page_size = 4096;
 
-	static std::size_t place_of(std::int64_t pid, std::uint32_t machine)
+	static std::size_t index_of(std::int64_t pid, std::uint32_t machine)
 	{
-		return static_cast<std::size_t>(machine) * max_pid + static_cast<std::size_t>(pid);
+		return static_cast<std::size_t>(machine) * pid_limit + static_cast<std::size_t>(pid);
 	}
 	// Also finds a thread that is known to be hidden but has no name.
-	const Name *find(std::int64_t pid, std::uint32_t machine) const
+	const Info *find(std::int64_t pid, std::uint32_t machine) const
 	{
-		if (pid < 0 || pid >= max_pid)
+		if (pid < 0 || pid >= pid_limit)
 			return nullptr;
-		const auto place = place_of(pid, machine);
+		const auto place = index_of(pid, machine);
 		const auto &page = pages_[place / page_size];
 		const std::uint32_t number = page ? page[place % page_size] : 0;
 		return number ? names_[number - 1].get() : nullptr;
@@ -144,7 +149,7 @@ private:
 	static Role role_of_generic_ctf(const EventClass &cls);
 	void learn(const Event &event, const Role &role);
 	std::size_t find_slot(std::uint32_t machine, std::uint32_t cpu) const; // slots_.size(): not found
-	Name *name_of(std::int64_t pid, std::uint32_t machine);                // makes it; nullptr: no such pid
+	Info *find_or_add(std::int64_t pid, std::uint32_t machine);            // nullptr: pid out of range
 	void set_name(std::int64_t pid, std::uint32_t machine, std::string_view text);
 	void set_process(std::int64_t pid, std::uint32_t machine, std::int64_t process);
 
@@ -155,7 +160,7 @@ private:
 	std::vector<Running> running_;                               // by slot
 	std::vector<std::int64_t> writer_;                           // of user streams, by stream index
 	std::vector<std::shared_ptr<std::uint32_t[]>> pages_;        // number of a name + 1, by machine and pid
-	std::vector<std::shared_ptr<Name>> names_;
+	std::vector<std::shared_ptr<Info>> names_;
 	bool relies_on_switches_ = false;
 };
 

@@ -62,7 +62,7 @@ Resolved of_every_event(const Known &known)
 bool Source::text(const trace::Event &event, const Running &running, std::string_view &value) const
 {
 	if (from == From::thread) {
-		const trace::Threads::Name *known =
+		const trace::Threads::Info *known =
 		    running.threads ? running.threads->name(running.tid, event.stream->machine) : nullptr;
 		value = known ? known->view() : std::string_view();
 		return known != nullptr;
