@@ -46,17 +46,17 @@ TEST_CASE("packet reader: each good packet, and what is missing before it")
 	CHECK(packets.number() == 0);
 	CHECK(packets.head().begin == 100);
 	CHECK(packets.end_time() == 110);
-	CHECK(packets.gap().discarded == 0);
+	CHECK(packets.gap().lost == 0);
 
 	REQUIRE(packets.open_next(110));
 	CHECK(packets.number() == 2);
 	CHECK(packets.gap().from_time == 110);
 	CHECK(packets.gap().to_time == 300);
-	CHECK(packets.gap().discarded == unknown_count);
+	CHECK(packets.gap().lost == unknown_count);
 	CHECK(problems.total() == 1);
 
 	REQUIRE(packets.open_next(305));
-	CHECK(packets.gap().discarded == 7);
+	CHECK(packets.gap().lost == 7);
 	CHECK(packets.gap().from_time == 310); // the end of the packet before it
 	CHECK_FALSE(packets.open_next(410));
 	CHECK_FALSE(packets.has_gap_at_end(410));
@@ -76,7 +76,7 @@ TEST_CASE("packet reader: a packet that begins before the last event is skipped,
 	CHECK(problems.kept().back().sentence == "the packet begins before the last event of the previous packet");
 	REQUIRE(packets.has_gap_at_end(401));
 	CHECK(packets.gap().from_time == 401);
-	CHECK(packets.gap().discarded == unknown_count);
+	CHECK(packets.gap().lost == unknown_count);
 	CHECK_FALSE(packets.has_gap_at_end(401)); // it is one gap
 }
 

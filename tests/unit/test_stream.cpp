@@ -33,7 +33,7 @@ struct Walk {
 			return std::to_string(cursor.event().cls->id) + "@" + std::to_string(cursor.time());
 		const Gap &gap = cursor.gap();
 		return "gap " + std::to_string(gap.from_time) + "-" + std::to_string(gap.to_time) + ":" +
-		       (gap.discarded == unknown_count ? "?" : std::to_string(gap.discarded));
+		       (gap.lost == unknown_count ? "?" : std::to_string(gap.lost));
 	}
 	std::string sentence() const { return problems.empty() ? "" : problems.kept().front().sentence; }
 };

@@ -142,7 +142,7 @@ int run_info(const InfoArguments &arguments)
 	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
 	report::Summary summary = report::summarize(trace, info, bound, total);
 	if (trace.is_generic_ctf())
-		summary.lost = losses.counted();
+		summary.lost = losses.total_lost();
 	if (!trace.problems().empty())
 		summary.lost.reset(); // events in damaged parts were not counted
 	const report::Table classes =

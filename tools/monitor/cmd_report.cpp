@@ -305,9 +305,9 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		    if (event.stream->is_recorder())
 			    bound.event(event);
 	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t discarded) {
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    machine.gap(stream, from, to);
-		    losses.add(discarded);
+		    losses.add(lost);
 	    });
 	machine.finish();
 	if (folds.tracker)
@@ -338,7 +338,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	summary.hidden_threads = machine.hidden_threads();
 	summary.window = report::window_of(machine, trace);
 	if (trace.is_generic_ctf())
-		summary.lost = losses.counted();
+		summary.lost = losses.total_lost();
 	if (arguments.json) {
 		const std::string measured = folds.counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n",
 									  report::to_json(ratios.table), ratios.how)

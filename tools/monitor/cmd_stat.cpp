@@ -117,7 +117,7 @@ void print_below(const StatArguments &arguments, const trace::Losses &losses, st
 		fmt::print("percentiles are within 0.8 %\n");
 	if (losses.gaps)
 		fmt::print(out, "{} events are lost{}: counts are too small, and nothing is measured across a loss\n",
-			   losses.all_counted ? report::count_text(losses.discarded) : "an unknown number of",
+			   losses.all_counted ? report::count_text(losses.lost) : "an unknown number of",
 			   losses.all_counted ? "" : " (in " + std::to_string(losses.gaps) + " places)");
 }
 

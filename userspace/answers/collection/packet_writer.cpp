@@ -84,10 +84,10 @@ void PacketWriter::pass_gap(std::uint64_t next_time)
 {
 	end_ = std::max(end_, std::min(gap_->from_time, next_time));
 	close();
-	if (gap_->discarded == trace::unknown_count)
+	if (gap_->lost == trace::unknown_count)
 		++sequence_;
 	else
-		discarded_ += gap_->discarded;
+		discarded_ += gap_->lost;
 	open(std::max(end_, std::min(gap_->to_time, next_time)));
 	gap_.reset();
 }

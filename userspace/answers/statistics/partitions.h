@@ -86,7 +86,7 @@ void read_partition(const trace::Trace &trace, trace::TimeRange partition, const
 		if (threads)
 			threads->gap(cursor.stream().info());
 		if (cursor.gap().from_time >= partition.from)
-			on_gap(cursor.stream().info(), cursor.gap().discarded);
+			on_gap(cursor.stream().info(), cursor.gap().lost);
 		cursor.advance();
 	}
 	cursors.give_back();

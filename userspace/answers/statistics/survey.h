@@ -92,8 +92,8 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 	std::optional<trace::Threads> threads;
 	if (asks_who_runs(question))
 		threads.emplace(trace);
-	const auto gap = [&](const trace::StreamInfo &, std::uint64_t discarded) {
-		surveyed.losses.add(discarded);
+	const auto gap = [&](const trace::StreamInfo &, std::uint64_t lost) {
+		surveyed.losses.add(lost);
 		surveyed.fold.gap();
 	};
 	if (!threads && !filter && question.selection.is_all()) {

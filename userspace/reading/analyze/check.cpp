@@ -181,7 +181,7 @@ Statement judge_generic_ctf_losses(const trace::Trace &trace, std::uint64_t even
 	if (losses.gaps)
 		return {"losses", Verdict::fails,
 			fmt::format("{}; {}{} are lost, in {} places", read, losses.all_counted ? "" : "more than ",
-				    losses.discarded, losses.gaps)};
+				    losses.lost, losses.gaps)};
 	if (!trace.problems().empty())
 		return {"losses", Verdict::fails, read + "; how many were in the damaged parts is unknown"};
 	return {"losses", Verdict::holds, read + ", and none is reported lost"};
@@ -276,8 +276,8 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 		    if (event.stream->is_recorder())
 			    bound.event(event);
 	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t discarded) {
-		    conservation.gap(stream, discarded);
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
+		    conservation.gap(stream, lost);
 		    machine.gap(stream, from, to);
 		    user_times.gap(stream);
 	    });

@@ -37,7 +37,7 @@ Cursor::Item Cursor::advance_slowly()
 		if (opened && !decoder_.open(packets_.head(), packets_.end_time()))
 			packets_.report_cut();
 		gap_ = packets_.gap();
-		if (!opened || gap_.discarded != 0)
+		if (!opened || gap_.lost != 0)
 			return item_ = Item::gap;
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What is missing from a stream, and how much is missing from a trace.
+// Gap: a place in a stream where events are missing. Losses: how much is missing from a trace.
 //
-// A cursor (cursor.h) makes the gaps of one stream; merge() (merge.h) calls the analyses with them in the order of
-// time.
+// A cursor (cursor.h) finds the gaps of its stream; merge() (merge.h) passes those of all streams to the analyses, in
+// the order of time.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,33 @@
 
 namespace monitor::trace {
 
-// The number of events lost in a gap, if they were not counted.
+// Sentinel in place of a number of lost events: they were not counted.
 inline constexpr std::uint64_t unknown_count = ~std::uint64_t(0);
 
 struct Gap {
 	std::uint64_t from_time = 0, to_time = 0;
-	std::uint64_t discarded = 0; // or unknown_count
+	std::uint64_t lost = 0; // events, or unknown_count
 };
 
 // The gaps of a trace, summed up.
 struct Losses {
-	std::uint64_t gaps = 0, discarded = 0;
+	std::uint64_t gaps = 0, lost = 0; // lost: where they were counted
 	bool all_counted = true;
 
-	void add(std::uint64_t lost)
+	void add(std::uint64_t count)
 	{
 		++gaps;
-		all_counted = all_counted && lost != unknown_count;
-		discarded += lost != unknown_count ? lost : 0;
+		all_counted = all_counted && count != unknown_count;
+		lost += count != unknown_count ? count : 0;
 	}
 	void merge(const Losses &other)
 	{
 		gaps += other.gaps;
-		discarded += other.discarded;
+		lost += other.lost;
 		all_counted = all_counted && other.all_counted;
 	}
 	// Empty if unknown.
-	std::optional<std::uint64_t> counted() const { return all_counted ? std::optional(discarded) : std::nullopt; }
+	std::optional<std::uint64_t> total_lost() const { return all_counted ? std::optional(lost) : std::nullopt; }
 };
 
 } // namespace monitor::trace

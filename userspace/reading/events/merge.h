@@ -7,8 +7,8 @@
 // Each stream is sorted, so a heap (base/merge_heap.h) with one cursor per stream suffices. The stream with the
 // earliest event is visited until it passes the time of the next one: within a burst of one CPU the heap is not
 // touched. on_event(const Event &) returns void, or bool: false ends the merge. on_gap(const StreamInfo &,
-// std::uint64_t from_time, std::uint64_t to_time, std::uint64_t discarded) gets each loss at the time it begins, and
-// returns the same; `discarded` may be unknown_count. Both are inlined: no indirect call and no allocation per event.
+// std::uint64_t from_time, std::uint64_t to_time, std::uint64_t lost) gets each loss at the time it begins, and
+// returns the same; `lost` may be unknown_count. Both are inlined: no indirect call and no allocation per event.
 // Runs in the caller's thread. Invariant: times never step back; at equal times the stream of lower index comes first.
 #pragma once
 
@@ -93,7 +93,7 @@ void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead 
 		Cursor &cursor = cursors.first();
 		if (cursor.item() != Cursor::Item::event) {
 			const Gap &gap = cursor.gap();
-			on_gap(cursor.stream().info(), gap.from_time, gap.to_time, gap.discarded);
+			on_gap(cursor.stream().info(), gap.from_time, gap.to_time, gap.lost);
 			cursor.advance();
 		} else if (cursors.first_time() < range.from) {
 			cursor.visit_before(std::min(cursors.bound(), range.from), on_lead);
@@ -120,10 +120,10 @@ void merge(const Trace &trace, Problems &problems, TimeRange range, OnEvent &&on
 			if constexpr (std::is_same_v<decltype(on_gap(stream, std::uint64_t(), std::uint64_t(),
 								     std::uint64_t())),
 						     bool>) {
-				if (!on_gap(stream, gap.from_time, gap.to_time, gap.discarded))
+				if (!on_gap(stream, gap.from_time, gap.to_time, gap.lost))
 					return;
 			} else {
-				on_gap(stream, gap.from_time, gap.to_time, gap.discarded);
+				on_gap(stream, gap.from_time, gap.to_time, gap.lost);
 			}
 			cursor.advance();
 		}

@@ -80,12 +80,11 @@ void PacketReader::measure_gap(const PacketHead &candidate, std::uint64_t last_t
 		return (now - before) & (~std::uint64_t(0) >> (64 - bits));
 	};
 	const std::uint64_t before = opened_any_ ? head_.discarded : 0;
-	gap_.discarded =
-	    candidate.has_discarded ? difference(candidate.discarded, before, candidate.discarded_bits) : 0;
+	gap_.lost = candidate.has_discarded ? difference(candidate.discarded, before, candidate.discarded_bits) : 0;
 	const bool jumped = opened_any_ && candidate.has_sequence &&
 			    difference(candidate.sequence, head_.sequence, candidate.sequence_bits) != 1;
 	if (broken_ || jumped || (candidate.discarded_bits == 64 && candidate.discarded < before))
-		gap_.discarded = unknown_count;
+		gap_.lost = unknown_count;
 	const std::uint64_t last = head_.has_end ? stream_->time(head_.end) : last_time;
 	gap_.to_time = candidate.has_begin ? stream_->time(candidate.begin) : last_time;
 	gap_.from_time = std::min(!opened_any_ ? trace_begin_ : broken_ ? last_time : last, gap_.to_time);

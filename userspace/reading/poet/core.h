@@ -118,8 +118,8 @@ struct Access {
 
 inline Gap gap_of(const monitor::trace::Gap &gap, const Stream &stream)
 {
-	const bool is_counted = gap.discarded != monitor::trace::unknown_count;
-	return {&stream, gap.from_time, gap.to_time, is_counted ? std::optional(gap.discarded) : std::nullopt};
+	const bool is_counted = gap.lost != monitor::trace::unknown_count;
+	return {&stream, gap.from_time, gap.to_time, is_counted ? std::optional(gap.lost) : std::nullopt};
 }
 
 // Turns a monitor::Error into a poet::Error.
