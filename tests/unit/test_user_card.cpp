@@ -129,13 +129,13 @@ TEST_CASE("user classes: a provider goes before the name, and counts in its text
 		CHECK_THAT(why_not("", name), Catch::Contains("identifier"));
 	CHECK_THAT(why_not("", std::string(64, 'a') + ":b"), Catch::Contains("identifier"));
 	UserClasses classes;
-	CHECK(classes.id_of("one:tick", "") == 1024);
-	CHECK(classes.id_of("two:tick", "") == 1025);
-	CHECK(classes.id_of("tick", "") == 1026);
-	CHECK(classes.id_of("one:tick", "") == 1024);
+	CHECK(classes.declare("one:tick", "") == 1024);
+	CHECK(classes.declare("two:tick", "") == 1025);
+	CHECK(classes.declare("tick", "") == 1026);
+	CHECK(classes.declare("one:tick", "") == 1024);
 	const std::string fields = "u64 x" + std::string(max_class_bytes - 9, ' ');
-	CHECK(classes.id_of("tick", fields) != 0);
-	CHECK(classes.id_of("a:tick", fields) == 0);
+	CHECK(classes.declare("tick", fields) != 0);
+	CHECK(classes.declare("a:tick", fields) == 0);
 	CHECK(classes.why_refused() == "a:tick: its text is longer than 16 KiB");
 }
 
@@ -161,12 +161,12 @@ TEST_CASE("user classes: what is not understood is refused with a reason")
 TEST_CASE("user classes: one id for each name and layout, none when they are used up")
 {
 	UserClasses classes;
-	CHECK(classes.id_of("a", "u64 x") == 1024);
-	CHECK(classes.id_of("a", "u64 y") == 1025);
-	CHECK(classes.id_of("a", "u64 x") == 1024);
-	CHECK(classes.id_of("a", "u65 x") == 0);
+	CHECK(classes.declare("a", "u64 x") == 1024);
+	CHECK(classes.declare("a", "u64 y") == 1025);
+	CHECK(classes.declare("a", "u64 x") == 1024);
+	CHECK(classes.declare("a", "u65 x") == 0);
 	for (int i = 0; i < 5000; ++i)
-		classes.id_of("b" + std::to_string(i), "");
+		classes.declare("b" + std::to_string(i), "");
 	CHECK(classes.all().size() == EDC_ID_LAST - EDC_ID_USER_FIRST + 1);
 	CHECK(classes.all().back().id == EDC_ID_LAST);
 	CHECK(classes.refused() == 1 + 5000 - (classes.all().size() - 2));
@@ -180,7 +180,7 @@ TEST_CASE("user classes: what one process, one user and all may declare is bound
 		const std::string name = "c" + std::to_string(number++);
 		std::string fields = "u64 x";
 		fields.resize(bytes - name.size(), ' ');
-		return classes.id_of(name, fields, declarer) != 0;
+		return classes.declare(name, fields, declarer) != 0;
 	};
 	const auto how_many = [&](std::size_t bytes, const Declarer &declarer) {
 		std::size_t given = 0;
@@ -190,12 +190,12 @@ TEST_CASE("user classes: what one process, one user and all may declare is bound
 	};
 	CHECK(!declare(max_class_bytes + 1, {1, 0, true}));
 	CHECK(classes.why_refused() == "c0: its text is longer than 16 KiB");
-	CHECK(how_many(20, {1, 500, false}) == max_of_process.classes);
-	CHECK(how_many(20, {2, 500, false}) == max_of_user.classes - max_of_process.classes);
+	CHECK(how_many(20, {1, 500, false}) == max_per_process.classes);
+	CHECK(how_many(20, {2, 500, false}) == max_per_uid.classes - max_per_process.classes);
 	CHECK(!declare(20, {3, 500, false})); // of the same user
-	CHECK(how_many(max_class_bytes, {4, 501, false}) == max_of_process.bytes / max_class_bytes);
+	CHECK(how_many(max_class_bytes, {4, 501, false}) == max_per_process.bytes / max_class_bytes);
 	CHECK(declare(20, {5, 502, false}));
-	CHECK(how_many(20, {6, 0, true}) == max_of_process.classes);
+	CHECK(how_many(20, {6, 0, true}) == max_per_process.classes);
 	std::size_t bytes = 0;
 	for (int process = 7; const std::size_t given = how_many(max_class_bytes, {process, 0, true}); ++process)
 		bytes += given * max_class_bytes;
@@ -212,13 +212,13 @@ TEST_CASE("user classes: ids that another gives, and classes that have theirs")
 		return static_cast<std::uint16_t>(asked.size() > 1 ? 0 : 3000);
 	});
 	classes.adopt(1500, "theirs", "u64 x");
-	CHECK(classes.id_of("theirs", "u64 x") == 1500);
-	CHECK(classes.id_of("ours", "") == 3000);
+	CHECK(classes.declare("theirs", "u64 x") == 1500);
+	CHECK(classes.declare("ours", "") == 3000);
 	classes.adopt(3000, "ours", ""); // told of once more
 	CHECK(classes.all().size() == 2);
-	CHECK(classes.id_of("wrong", "u65 x") == 0);
+	CHECK(classes.declare("wrong", "u65 x") == 0);
 	CHECK(asked == std::vector<std::string>{"ours"});
-	CHECK(classes.id_of("too_many", "") == 0);
+	CHECK(classes.declare("too_many", "") == 0);
 	CHECK(!classes.adopt(1501, "not understood", ""));
 	CHECK(words_of_user_class("arg: u16 a; u64 b (B); token c {x = 1}") == 2);
 	CHECK(words_of_user_class("u65 x; \t; y") == 2);

@@ -22,7 +22,7 @@ inline constexpr std::uint8_t unknown_class = 0xff;
 inline constexpr std::uint8_t refused_class = 0x80; // flag beside the number of words: the class is not recorded
 using WordsById = std::array<std::uint8_t, 1 << EDC_ID_BITS>;
 
-inline constexpr std::uint64_t future_ticks = 100'000;               // how far another CPU's clock may be ahead
+inline constexpr std::uint64_t max_clock_skew_ticks = 100'000;       // between two CPUs
 inline constexpr std::uint64_t max_events_of_a_program = 1ull << 48; // no program produces more events in a recording
 
 inline std::uint64_t word_at(const std::byte *block, std::uint64_t at)

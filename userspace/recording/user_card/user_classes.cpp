@@ -175,8 +175,8 @@ unsigned words_of_user_class(std::string_view fields)
 
 std::uint16_t UserClasses::new_id(std::string_view name, std::string_view fields) const
 {
-	if (give_id_)
-		return give_id_(name, fields);
+	if (allocate_id_)
+		return allocate_id_(name, fields);
 	const std::size_t id = EDC_ID_USER_FIRST + all_.size();
 	return id <= EDC_ID_LAST ? static_cast<std::uint16_t>(id) : std::uint16_t{0};
 }
@@ -201,14 +201,14 @@ const char *UserClasses::why_too_much(std::size_t bytes, const Declarer &declare
 		return "its text is longer than 16 KiB";
 	if (exceeds(declared_, max_of_recording))
 		return "this recording has no space left for another";
-	if (declarer.process && exceeds(share_in(by_process_, declarer.process), max_of_process))
+	if (declarer.process && exceeds(share_in(by_process_, declarer.process), max_per_process))
 		return "its process has declared too many";
-	if (!declarer.is_trusted && exceeds(share_in(by_user_, declarer.user), max_of_user))
+	if (!declarer.is_trusted && exceeds(share_in(by_user_, declarer.user), max_per_uid))
 		return "its user's programs have declared too many";
 	return nullptr;
 }
 
-std::uint16_t UserClasses::id_of(std::string_view name, std::string_view fields, const Declarer &declarer)
+std::uint16_t UserClasses::declare(std::string_view name, std::string_view fields, const Declarer &declarer)
 {
 	const auto known = ids_.find({std::string(name), std::string(fields)});
 	if (known != ids_.end())
@@ -239,7 +239,7 @@ bool UserClasses::adopt(std::uint16_t id, std::string_view name, std::string_vie
 		return true;
 	std::string why;
 	const std::size_t bytes = name.size() + fields.size();
-	const char *too_much = why_too_much(bytes, {0, 0, true});
+	const char *too_much = why_too_much(bytes, unlimited_declarer);
 	auto parsed = too_much ? std::nullopt : parse_user_class(name, fields, why);
 	if (!parsed) {
 		refuse(name, too_much ? too_much : why);

@@ -44,7 +44,7 @@ struct UserClass {
 // says where.
 std::optional<UserClass> parse_user_class(std::string_view name, std::string_view fields, std::string &why);
 
-// The words that a program posts with an event of such a text, valid or not.
+// The payload words that a program posts with an event declared with these fields, even if they are invalid.
 unsigned words_of_user_class(std::string_view fields);
 
 // The process that declares a class.
@@ -53,27 +53,30 @@ struct Declarer {
 	uid_t user = 0;
 	bool is_trusted = false; // of the recording's own user or root: exempt from the limit per user
 };
+inline constexpr Declarer unlimited_declarer{0, 0, true}; // only the limits of the recording apply
 
-// Classes and bytes of their texts (provider, name and fields): what was declared so far, or the maximum.
+// A number of classes, and the bytes of their texts (provider, name and fields): a sum, or a limit.
 struct ClassShare {
 	std::size_t classes = 0, bytes = 0;
 };
 inline constexpr std::size_t max_class_bytes = 16u << 10;
-inline constexpr ClassShare max_of_process{512, 256u << 10}, max_of_user{1024, 512u << 10},
+inline constexpr ClassShare max_per_process{512, 256u << 10}, max_per_uid{1024, 512u << 10},
     max_of_recording{EDC_ID_LAST - EDC_ID_USER_FIRST + 1, 1u << 20};
-// What recording/record/metadata.cpp writes for them: names occur up to three times, a label "a=1," becomes ""a" = 1,
-// ", the words around them take at most 1 KiB per class.
+// What recording/record/metadata.cpp writes for them: names occur up to three times; `a=1,` of a label becomes
+// `"a" = 1, `; the words around them take at most 1 KiB per class.
 static_assert(3 * max_of_recording.bytes + 1024 * max_of_recording.classes < max_description_bytes / 2);
 
 // Ids by name and layout. Used by one thread.
 class UserClasses {
 public:
 	// Assigns ids; 0 if none is left. Without it they count up.
-	using GiveId = std::function<std::uint16_t(std::string_view name, std::string_view fields)>;
-	explicit UserClasses(GiveId give_id = {}) : give_id_(std::move(give_id)) {}
+	using AllocateId = std::function<std::uint16_t(std::string_view name, std::string_view fields)>;
+	explicit UserClasses(AllocateId allocate_id = {}) : allocate_id_(std::move(allocate_id)) {}
 
-	// The id of this class, a new one if needed; 0 if the text is invalid, or too much was declared.
-	std::uint16_t id_of(std::string_view name, std::string_view fields, const Declarer &declarer = {0, 0, true});
+	// Returns the id of this class. A new one counts against the declarer's limits; 0 if the text is invalid, or a
+	// limit is exceeded.
+	std::uint16_t declare(std::string_view name, std::string_view fields,
+			      const Declarer &declarer = unlimited_declarer);
 
 	// Adds a class that already has an id. False if the text is invalid, or the description has no space for it.
 	bool adopt(std::uint16_t id, std::string_view name, std::string_view fields);
@@ -87,7 +90,7 @@ private:
 	std::uint16_t new_id(std::string_view name, std::string_view fields) const;
 	void refuse(std::string_view name, const std::string &why);
 
-	GiveId give_id_;
+	AllocateId allocate_id_;
 	std::map<std::pair<std::string, std::string>, std::uint16_t> ids_;
 	std::vector<UserClass> all_;
 	ClassShare declared_;

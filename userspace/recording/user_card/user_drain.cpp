@@ -207,7 +207,7 @@ void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uin
 	Block block = copy_of_next(process, ring);
 	UserRingInfo info = info_of(ring);
 	const char *wrong = validate_user_block(block.bytes, content_bytes ? content_bytes : block.content(),
-						read_tsc() + future_ticks, words, info, learn);
+						read_tsc() + max_clock_skew_ticks, words, info, learn);
 	MergedStream &merged = *merged_[info.cpu];
 	const std::size_t bytes_before = merged.waiting_bytes();
 	tokens_ += merged.add(block.bytes, ring.merged, words);
@@ -287,8 +287,8 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 		ring.has_stream = true;
 	}
 	UserRingInfo info = info_of(ring);
-	const char *wrong =
-	    validate_user_block(block.bytes, content_bytes, read_tsc() + future_ticks, classes_.words(false), info);
+	const char *wrong = validate_user_block(block.bytes, content_bytes, read_tsc() + max_clock_skew_ticks,
+						classes_.words(false), info);
 	const bool is_worthless =
 	    wrong && word_at(block.bytes, offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
 	if (!is_worthless && !pass.push(static_cast<std::uint32_t>(info.stream), block.bytes))

@@ -31,7 +31,7 @@ std::vector<std::uint16_t> KnownClasses::ids_of(std::string_view texts, std::uin
 	};
 	while (ids.size() < count && !texts.empty()) {
 		const std::string_view name = next();
-		ids.push_back(classes_.id_of(name, next(), declarer));
+		ids.push_back(classes_.declare(name, next(), declarer));
 	}
 	add_words(known_before);
 	return ids;

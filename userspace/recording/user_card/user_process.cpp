@@ -23,7 +23,7 @@ void UserProcess::lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::a
 		added.info.cpu = cpu;
 		added.info.process = static_cast<std::uint32_t>(pid);
 		added.info.one_thread = one_thread;
-		added.info.last_time = since - future_ticks;
+		added.info.last_time = since - max_clock_skew_ticks;
 		rings.push_back(added);
 	}
 	shared_ring.emplace(ring_at(cpus), blocks, since, [pid = pid, one_thread = one_thread](std::uint32_t tid) {

@@ -8,14 +8,19 @@
 namespace monitor::card {
 namespace {
 
-// The full time whose lower bits are in a record; it is not far from now.
+// Extends the 48-bit time of a record to 64 bits; it is near `now`.
 std::uint64_t time_of(std::uint64_t head, std::uint64_t token, std::uint64_t now)
 {
 	constexpr unsigned bits = 32 + EDC_HEAD_TIME_BITS;
 	const std::uint64_t high = head >> EDC_HEAD_TIME_SHIFT & ((1u << EDC_HEAD_TIME_BITS) - 1);
 	const std::uint64_t low = high << 32 | edc_token_time(token);
-	const std::uint64_t back = (now + future_ticks - low) & ((1ull << bits) - 1);
-	return now + future_ticks - back;
+	const std::uint64_t back = (now + max_clock_skew_ticks - low) & ((1ull << bits) - 1);
+	return now + max_clock_skew_ticks - back;
+}
+
+bool is_possible(std::uint64_t time, std::uint64_t complete_before, std::uint64_t now)
+{
+	return time <= now + max_clock_skew_ticks && time + max_clock_skew_ticks >= complete_before;
 }
 
 } // namespace
@@ -23,7 +28,7 @@ std::uint64_t time_of(std::uint64_t head, std::uint64_t token, std::uint64_t now
 std::uint64_t SharedRing::word_at(std::uint64_t position) const
 {
 	const auto *words = reinterpret_cast<const std::uint64_t *>(shared_) + EDC_BLOCK_SIZE / 8;
-	return __atomic_load_n(words + position % words_, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(words + position % capacity_, __ATOMIC_ACQUIRE);
 }
 
 bool SharedRing::has_head(std::uint64_t position) const
@@ -46,14 +51,14 @@ void SharedRing::make_room()
 {
 	std::uint64_t room = taken_;
 	for (edc_user_claim &claim : shared_->claim) {
-		__u64 untrusted = passed_ ? __atomic_load_n(&claim.word, __ATOMIC_ACQUIRE) : 0;
-		const std::uint64_t back = (taken_ - untrusted) & EDC_USER_POSITION;
-		if (untrusted == 0 || back == 0 || back > taken_ - freed_)
+		__u64 untrusted_claim = passed_ ? __atomic_load_n(&claim.word, __ATOMIC_ACQUIRE) : 0;
+		const std::uint64_t back = (taken_ - untrusted_claim) & EDC_USER_POSITION;
+		if (untrusted_claim == 0 || back == 0 || back > taken_ - freed_)
 			continue;
-		if (is_alive_(static_cast<std::uint32_t>(untrusted >> EDC_USER_POSITION_BITS)))
+		if (is_alive_(static_cast<std::uint32_t>(untrusted_claim >> EDC_USER_POSITION_BITS)))
 			room = std::min(room, taken_ - back);
 		else
-			__atomic_compare_exchange_n(&claim.word, &untrusted, 0, false, __ATOMIC_RELAXED,
+			__atomic_compare_exchange_n(&claim.word, &untrusted_claim, 0, false, __ATOMIC_RELAXED,
 						    __ATOMIC_RELAXED);
 	}
 	passed_ = room != taken_;
@@ -62,7 +67,7 @@ void SharedRing::make_room()
 }
 
 const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
-			     const WordsById &words, const std::function<void(const SharedRecord &)> &yield,
+			     const WordsById &payload_words, const std::function<void(const SharedRecord &)> &yield,
 			     const std::function<void()> &learn)
 {
 	const std::uint64_t before = now();
@@ -70,17 +75,17 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 	std::uint64_t at_most = before; // read again if a record is newer: this thread may have been preempted
 	const char *wrong = nullptr;
 	fill_ = 0;
-	if (claimed - taken_ > words_) {
+	if (claimed - taken_ > capacity_) {
 		wrong = "a ring's position jumped";
 		taken_ = claimed;
 	} else {
-		fill_ = static_cast<unsigned>(((claimed - taken_) * 1000 + words_ - 1) / words_);
+		fill_ = static_cast<unsigned>(((claimed - taken_) * 1000 + capacity_ - 1) / capacity_);
 	}
 	while (taken_ != claimed) {
 		const std::uint64_t head = word_at(taken_);
 		if (!has_head(taken_)) {
-			if (!last &&
-			    taken_ >= hole_claimed_) { // holes before it have waited as long as the first of them
+			// all holes that were claimed when the first of them was seen are waited for together
+			if (!last && taken_ >= hole_claimed_) {
 				complete_before_ = std::max(complete_before_, hole_since_);
 				hole_since_ = before;
 				hole_claimed_ = claimed;
@@ -93,38 +98,40 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		SharedRecord record{};
 		record.word[0] = word_at(taken_ + 1);
 		record.tid = static_cast<std::uint32_t>(head >> EDC_HEAD_THREAD_SHIFT);
-		const auto is_possible = [&] {
+		record.time = time_of(head, record.word[0], at_most);
+		if (!is_possible(record.time, complete_before_, at_most)) {
+			at_most = now();
 			record.time = time_of(head, record.word[0], at_most);
-			return record.time <= at_most + future_ticks && record.time + future_ticks >= complete_before_;
-		};
-		const bool possible = is_possible() || (at_most = now(), is_possible());
+		}
 		const std::uint32_t id = edc_token_id(record.word[0]);
-		if (words[id] == unknown_class && learn)
+		if (payload_words[id] == unknown_class && learn)
 			learn();
-		const std::uint32_t payload = words[id] == unknown_class ? 0 : words[id] & ~refused_class;
+		const std::uint32_t payload =
+		    payload_words[id] == unknown_class ? 0 : payload_words[id] & ~refused_class;
+		const std::uint64_t length = 2 + payload; // head, token, payload
 		const char *bad = nullptr;
-		if (words[id] == unknown_class || id == EDC_ID_THREAD ||
+		if (payload_words[id] == unknown_class || id == EDC_ID_THREAD ||
 		    edc_token_mode(record.word[0]) != EDC_MODE_USER)
 			bad = "an event of a class that was never requested";
-		else if (2 + payload > claimed - taken_)
+		else if (length > claimed - taken_)
 			bad = "an event extends beyond what is claimed";
-		else if (!possible)
+		else if (!is_possible(record.time, complete_before_, at_most))
 			bad = "an event's time steps back or is in the future";
 		if (bad) {
 			wrong = bad;
 			pass_hole(claimed);
 			continue;
 		}
-		if (words[id] & refused_class) {
+		if (payload_words[id] & refused_class) {
 			++refused_;
-			taken_ += 2 + payload;
+			taken_ += length;
 			continue;
 		}
 		record.words = 1 + payload;
 		for (std::uint32_t i = 1; i <= payload; ++i)
 			record.word[i] = word_at(taken_ + 1 + i);
 		yield(record);
-		taken_ += 2 + payload;
+		taken_ += length;
 	}
 	if (taken_ == claimed)
 		complete_before_ = before;
@@ -135,15 +142,15 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 void SharedRing::begin_here()
 {
 	taken_ = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted, only compared at the next pass
-	freed_ = taken_ - words_;
+	freed_ = taken_ - capacity_;
 	passed_ = true; // what is there may be claimed and not written yet
 	make_room();
 }
 
 std::uint64_t SharedRing::discarded() const
 {
-	const std::uint64_t untrusted_refused = __atomic_load_n(&shared_->discarded, __ATOMIC_RELAXED);
-	return holes_ + (untrusted_refused < max_events_of_a_program ? untrusted_refused : 0);
+	const std::uint64_t untrusted_discarded = __atomic_load_n(&shared_->discarded, __ATOMIC_RELAXED);
+	return holes_ + (untrusted_discarded < max_events_of_a_program ? untrusted_discarded : 0);
 }
 
 } // namespace monitor::card

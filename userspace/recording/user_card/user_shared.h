@@ -29,7 +29,7 @@ public:
 
 	// `since`: no record is older. `is_alive`: whether a thread of the process may still write.
 	SharedRing(edc_user_ring *shared, std::uint64_t blocks, std::uint64_t since, IsAlive is_alive)
-	    : shared_(shared), words_(blocks * EDC_USER_BLOCK_WORDS), is_alive_(std::move(is_alive)),
+	    : shared_(shared), capacity_(blocks * EDC_USER_BLOCK_WORDS), is_alive_(std::move(is_alive)),
 	      complete_before_(since)
 	{
 	}
@@ -38,7 +38,7 @@ public:
 	// ended, so no claim is waited for. `hole_ticks`: how long to wait for a claim whose record is not written.
 	// `learn`: as for validate_user_block(). Returns nullptr, or what was wrong.
 	const char *take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
-			 const WordsById &words, const std::function<void(const SharedRecord &)> &yield,
+			 const WordsById &payload_words, const std::function<void(const SharedRecord &)> &yield,
 			 const std::function<void()> &learn = {});
 	// Drops the present content and frees its space: for a ring that its process had before the recorder.
 	void begin_here();
@@ -59,7 +59,7 @@ private:
 	void make_room();
 
 	edc_user_ring *shared_;
-	std::uint64_t words_;
+	std::uint64_t capacity_; // words
 	IsAlive is_alive_;
 	std::uint64_t taken_ = 0, freed_ = 0; // words so far
 	bool passed_ = false;                 // of those taken and not freed, some may have been passed over
