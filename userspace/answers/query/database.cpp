@@ -70,7 +70,7 @@ int Database::authorize(void *database, int action, const char *first, const cha
 			     (action == SQLITE_FUNCTION && is_harmless_function(second)) ||
 			     (action == SQLITE_PRAGMA && is_harmless(first)) || is_declaration(action, first);
 	if (!allowed)
-		static_cast<Database *>(database)->is_refused_ = true;
+		static_cast<Database *>(database)->statement_denied_ = true;
 	return allowed ? SQLITE_OK : SQLITE_DENY;
 }
 
@@ -87,7 +87,7 @@ Database::Database(trace::Trace &trace, const std::optional<std::string> &filter
 	sqlite3_limit(handle(), SQLITE_LIMIT_LENGTH, max_value_bytes);
 	sqlite3_limit(handle(), SQLITE_LIMIT_ATTACHED, 0);
 	ask(handle(), "SELECT name FROM pragma_module_list",
-	    [this](sqlite3_stmt *row) { taken_.push_back(text_of(row, 0)); });
+	    [this](sqlite3_stmt *row) { reserved_names_.push_back(text_of(row, 0)); });
 	add_events();
 	add_folds();
 	add_lists();
@@ -109,11 +109,11 @@ void Database::interrupt() noexcept
 }
 
 // A class may have any name: one that SQL or one of our tables already uses becomes event.NAME.
-std::string Database::free_name(const std::string &untrusted_name) const
+std::string Database::unused_table_name(const std::string &untrusted_name) const
 {
 	const std::string name = untrusted_name.substr(0, untrusted_name.find('\0'));
 	const auto is_free = [&](const std::string &wanted) {
-		return !contains(tables_, wanted) && !contains(taken_, wanted) &&
+		return !contains(tables_, wanted) && !contains(reserved_names_, wanted) &&
 		       sqlite3_strnicmp(wanted.c_str(), "sqlite_", 7) != 0 &&
 		       sqlite3_strnicmp(wanted.c_str(), "pragma_", 7) != 0;
 	};
@@ -134,7 +134,7 @@ void Database::add_classes()
 	const trace::Description &description = context_.trace.description();
 	class_table_.resize(description.classes().size());
 	for (const std::string &name : context_.trace.class_names()) {
-		const std::string table = free_name(name);
+		const std::string table = unused_table_name(name);
 		const std::vector<const trace::EventClass *> classes = description.find(name);
 		for (const trace::EventClass *cls : classes)
 			class_table_[cls->index] = table;
@@ -150,7 +150,7 @@ void Database::add_folds()
 	const bool has_threads = kinds.has(analyze::Kind::sched_switch) && context_.info.card != "user";
 	const auto add = [&](const char *name, const char *columns, std::shared_ptr<const Rows> (Folded::*rows)()) {
 		tables_.emplace_back(name);
-		const MemoryTableOf table = {columns, [this, rows](std::uint64_t) { return (folded_.*rows)(); }};
+		const MemoryTableSpec table = {columns, [this, rows](std::uint64_t) { return (folded_.*rows)(); }};
 		Module<MemoryTable>::add(handle(), name, [table] { return std::make_unique<MemoryTable>(table); });
 	};
 	if (has_threads)

@@ -24,7 +24,7 @@ void Database::add_lists()
 {
 	const auto add = [&](const char *name, const char *columns, auto rows) {
 		tables_.emplace_back(name);
-		const MemoryTableOf table = {columns, rows};
+		const MemoryTableSpec table = {columns, rows};
 		Module<MemoryTable>::add(handle(), name, [table] { return std::make_unique<MemoryTable>(table); });
 	};
 	add("classes", "name TEXT, id INTEGER, domain TEXT, fields TEXT, \"table\" TEXT, count INTEGER",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A table with few rows, made when a query first reads them: threads, ratios, classes, streams, info.
+// A table with few rows, all fetched when a query starts to read it: threads and ratios, which are made once
+// (folded.h), classes, streams and info, which are made anew each time.
 //
 // Used through Module (module.h). Invariant: rows do not change once made, and a row has as many values as columns.
 #pragma once
@@ -17,19 +18,22 @@ namespace monitor::query {
 using Rows = std::vector<std::vector<Value>>;
 
 // What a table is: its columns as declared in SQL, and where its rows come from.
-struct MemoryTableOf {
+struct MemoryTableSpec {
 	std::string columns; // "name TEXT, value REAL"
-	// Only values of these columns are needed: bit 63 stands for all from the 63rd on.
+	// Only the values of these columns are needed: a bit for each, counted from 0, bit 63 for all from 63 on.
 	std::function<std::shared_ptr<const Rows>(std::uint64_t columns_used)> rows;
 };
 
 class MemoryCursor {
 public:
-	explicit MemoryCursor(const MemoryTableOf &of, const std::vector<std::uint64_t> &used) : of_(of), used_(used) {}
+	explicit MemoryCursor(const MemoryTableSpec &spec, const std::vector<std::uint64_t> &used)
+	    : spec_(spec), used_(used)
+	{
+	}
 
 	void filter(int plan, sqlite3_value **)
 	{
-		rows_ = of_.rows(used_[static_cast<std::size_t>(plan)]);
+		rows_ = spec_.rows(used_[static_cast<std::size_t>(plan)]);
 		at_ = 0;
 	}
 	void next() { ++at_; }
@@ -38,7 +42,7 @@ public:
 	std::int64_t row_id() const { return static_cast<std::int64_t>(at_); }
 
 private:
-	const MemoryTableOf &of_;
+	const MemoryTableSpec &spec_;
 	const std::vector<std::uint64_t> &used_;
 	std::shared_ptr<const Rows> rows_;
 	std::size_t at_ = 0;
@@ -48,9 +52,9 @@ class MemoryTable {
 public:
 	using Cursor = MemoryCursor;
 
-	explicit MemoryTable(MemoryTableOf of) : of_(std::move(of)) {}
+	explicit MemoryTable(MemoryTableSpec spec) : spec_(std::move(spec)) {}
 
-	std::string declaration() const { return "CREATE TABLE x(" + of_.columns + ")"; }
+	std::string declaration() const { return "CREATE TABLE x(" + spec_.columns + ")"; }
 	int best_index(sqlite3_index_info &info)
 	{
 		std::size_t plan = 0;
@@ -59,14 +63,16 @@ public:
 		if (plan == used_.size())
 			used_.push_back(info.colUsed);
 		info.idxNum = static_cast<int>(plan);
-		info.estimatedRows = 500;
-		info.estimatedCost = 500;
+		info.estimatedRows = assumed_rows;
+		info.estimatedCost = assumed_rows;
 		return SQLITE_OK;
 	}
-	std::unique_ptr<MemoryCursor> make_cursor() { return std::make_unique<MemoryCursor>(of_, used_); }
+	std::unique_ptr<MemoryCursor> make_cursor() { return std::make_unique<MemoryCursor>(spec_, used_); }
 
 private:
-	MemoryTableOf of_;
+	static constexpr int assumed_rows = 500; // few beside those of events
+
+	MemoryTableSpec spec_;
 	std::vector<std::uint64_t> used_; // by plan
 };
 

@@ -54,7 +54,7 @@ std::string with_caret(std::string_view sql, int offset)
 
 Statement::Statement(Database &database, std::string_view &sql) : database_(database)
 {
-	database.take_refusal();
+	database.take_denial();
 	const char *rest = nullptr;
 	const std::string_view all = sql;
 	const int status =
@@ -113,7 +113,7 @@ std::string Statement::sentence(std::string_view sql)
 {
 	const int status = sqlite3_errcode(database_.handle());
 	std::string message = sqlite3_errmsg(database_.handle());
-	if (database_.take_refusal() || is_refused(status) || message.ends_with(" may not be modified"))
+	if (database_.take_denial() || is_refused(status) || message.ends_with(" may not be modified"))
 		return "a trace can be queried, not changed: only SELECT is allowed here";
 	if (status == SQLITE_NOMEM)
 		return "the query needs more than the 256 MiB that it may use: select less, or use LIMIT";
