@@ -54,8 +54,9 @@ def exact():
 def selected():
 	"""Under -p cmd the same program, run by somebody else meanwhile, resets nothing."""
 	other = subprocess.Popen([load, "1", "200000"])
-	trace = e2e.record("selected", "--force", "-m", "faults=page-faults", "-p", "cmd", "--reset-on", STEP,
-	                   command=(load, 1, 500))
+	trace = e2e.undisturbed(lambda: e2e.record("selected", "--force", "-m", "faults=page-faults", "-p", "cmd", "--reset-on", STEP,
+	                                           command=(load, 1, 500)),
+	                        lambda trace: {row["tid"] for row in trace.rows("--by", "thread", recorded=True)})
 	other.kill()
 	other.wait()
 	rows = segments(trace)
