@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program that drives a recording itself, as an agent does: `driven DIRECTORY CALLS`. Another thread makes CALLS
- * system calls while the main thread waits for the end, then stops the recording. Prints "tid=N" of that thread,
- * "stopped=REASON".
+ * A program that drives a recording itself, as an agent does: `driven DIRECTORY CALLS [COMMAND ...]`. Another thread
+ * makes CALLS system calls while the main thread waits for the end, then stops the recording. Prints "tid=N" of that
+ * thread, "stopped=REASON".
  */
 #include <cstdio>
 #include <cstdlib>
@@ -16,12 +16,13 @@
 
 int main(int argc, char **argv)
 try {
-	if (argc != 3)
+	if (argc < 3)
 		return 2;
 	monitor::record::Options options;
 	options.output = argv[1];
 	options.force = true;
 	options.calibrates = false;
+	options.command.assign(argv + 3, argv + argc);
 	monitor::record::Recording recording(options, {});
 	recording.start();
 	std::thread worker([&] {
@@ -32,7 +33,7 @@ try {
 	});
 	const monitor::record::Result result = recording.wait();
 	worker.join();
-	std::printf("stopped=%s\n", result.end_reason.c_str());
+	std::printf("stopped=%s\ncommand=%d\n", result.end_reason.c_str(), result.command_exit.value_or(-1));
 	return result.failed;
 } catch (const std::exception &error) {
 	std::fprintf(stderr, "driven: %s\n", error.what());

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A recording that another program starts, waits for and stops: the library's Recording, without the command."""
 import os
+import signal
 
 import e2e
 
@@ -21,6 +22,13 @@ def driven():
 	e2e.equal("its calls", len(calls), CALLS)
 
 
+def with_a_command():
+	"""Stopped, the recording ends its command too, instead of waiting for it."""
+	done = e2e.run(os.path.join(e2e.programs, "driven"), e2e.work / "command", 10, "sleep", 1000)
+	e2e.equal("the command's exit code", dict(line.split("=", 1) for line in done.stdout.splitlines())["command"], str(128 + signal.SIGTERM))
+	e2e.Trace(e2e.work / "command").expect_true()
+
+
 def unprivileged():
 	"""What cannot start throws, and leaves nothing."""
 	directory = e2e.work / "nothing"
@@ -32,4 +40,4 @@ def unprivileged():
 if __name__ == "__main__":
 	e2e.need_recording()
 	e2e.need_program("setpriv")
-	e2e.main(driven, *([unprivileged] if e2e.others_may_enter("unprivileged") else []))
+	e2e.main(driven, with_a_command, *([unprivileged] if e2e.others_may_enter("unprivileged") else []))

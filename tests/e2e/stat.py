@@ -175,6 +175,10 @@ def tables():
 	for name in ("syscalls", "offcpu"):
 		done = e2e.run(e2e.monitor, "stat", trace.directory, "--table", name, exit_code=1)
 		e2e.expect(f"{name} is a table of states" in done.stderr, f"what is said of states: {done.stderr}")
+	here = e2e.work / "here"
+	here.mkdir(exist_ok=True)
+	(here / "syscalls").write_text("not a table")  # a report's table is the shipped one
+	e2e.run(e2e.monitor, "report", trace.directory, "syscalls", cwd=here)
 	rows = stat_json(*CALLS)["activities"][0]["rows"]
 	counted, reported = collections.Counter(), collections.Counter()
 	for row in rows:

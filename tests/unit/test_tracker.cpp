@@ -178,6 +178,24 @@ TEST_CASE("activities: the window in which one ends has all of it")
 	CHECK(third.unpaired() == Counts(1, 1));
 }
 
+TEST_CASE("activities: time inside one that never ends belongs to the window in which it was spent")
+{
+	History history;
+	history.posts(100, a_begin);
+	history.posts(110, a_begin);
+	history.posts(130, a_end);
+	history.posts(300, a_begin); // never ends, as the first one
+	history.posts(310, a_begin);
+	history.posts(315, a_end);
+	const Folded early(history, Label::process, events, {{0, 199}, {}, {}});
+	CHECK(early.row("a").count == 1);
+	CHECK(early.row("a").total.ticks == 20);
+	const Folded late(history, Label::process, events, {{200, ~0ull}, {}, {}});
+	CHECK(late.row("a").count == 1);
+	CHECK(late.row("a").total.ticks == 5);
+	CHECK(Folded(history).row("a").total.ticks == 25);
+}
+
 TEST_CASE("activities: what recurs is counted each time, its total is that of the outermost")
 {
 	History history;

@@ -245,9 +245,11 @@ int run_record(RecordArguments &arguments)
 	record::Listener listener{[&](const std::string &directory) { show_start(arguments.options, directory); }, {}};
 	if (terminal)
 		listener.on_progress = show_progress;
-	record::Recording recording(arguments.options, listener);
-	recording.start();
-	const record::Result result = recording.wait();
+	const record::Result result = [&] {
+		record::Recording recording(arguments.options, listener);
+		recording.start();
+		return recording.wait();
+	}(); // signals and memory are as before again
 	if (terminal)
 		fmt::print(stderr, "\r\033[K");
 	if (result.exec_error) {

@@ -132,7 +132,7 @@ activities::Grouping grouping_of(const ReportArguments &arguments)
 	using activities::Label;
 	if (arguments.is(What::activities))
 		return {activities::Source::program, {Label::activity, activity_labels.at(arguments.by)}};
-	const activities::Table table = activities::load_table(arguments.report->name);
+	const activities::Table table = activities::load_shipped_table(arguments.report->name);
 	return activities::grouping_of(table.activities.front());
 }
 

@@ -145,4 +145,10 @@ Table load_table(const std::string &name_or_file)
 	return parse_table(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }
 
+Table load_shipped_table(const std::string &name)
+{
+	const std::string path = share_path("tables/" + name + ".table");
+	return parse_table(read_text(path, KeyedLines::max_text_bytes + 1), path);
+}
+
 } // namespace monitor::activities

@@ -38,5 +38,7 @@ struct Table {
 Table parse_table(const std::string &untrusted_text, const std::string &name);
 // The file, or share/tables/NAME.table. Throws Error naming the available tables.
 Table load_table(const std::string &name_or_file);
+// share/tables/NAME.table, whatever the current directory has. Throws Error.
+Table load_shipped_table(const std::string &name);
 
 } // namespace monitor::activities

@@ -72,10 +72,10 @@ std::size_t Totals::KeyHash::operator()(const Key &key) const
 }
 
 // Without kernel events the leader is unknown unless it posts events itself: then the number is used.
-std::uint64_t Totals::process_part(const Thread &thread) const
+std::uint64_t Totals::process_part(const Finished &activity) const
 {
-	const Thread &leader = machine_.leader(thread);
-	if (thread.tgid <= 0 || leader.tid == leader.tgid)
+	const Thread &thread = activity.thread, &leader = machine_.leader(thread);
+	if (activity.source != Source::program || thread.tgid <= 0 || leader.tid == leader.tgid)
 		return reinterpret_cast<std::uintptr_t>(&leader);
 	return odd(static_cast<std::uint32_t>(thread.tgid));
 }
@@ -84,7 +84,7 @@ std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 {
 	switch (label) {
 	case Label::process:
-		return process_part(activity.thread);
+		return process_part(activity);
 	case Label::thread:
 		return reinterpret_cast<std::uintptr_t>(&activity.thread);
 	case Label::call:

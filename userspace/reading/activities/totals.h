@@ -90,7 +90,7 @@ private:
 	};
 
 	std::uint64_t part_of(Label label, const Finished &activity) const;
-	std::uint64_t process_part(const analyze::Thread &thread) const;
+	std::uint64_t process_part(const Finished &activity) const;
 	Group *group_of(const Finished &activity);
 	std::unordered_set<const analyze::Thread *> that_ran() const;
 	bool slept_all_along(const Key &key, const std::unordered_set<const analyze::Thread *> &ran) const;

@@ -246,7 +246,7 @@ void Tracker::pass_on(Stack &stack, const Thread &thread, std::uint64_t time)
 		stack.frames[stack.frames.size() - 2].inside += activity.span.ticks;
 	Frame *const outer = around(stack);
 	activity.is_nested = outer != nullptr;
-	if (outer) // it includes this time, if it ends
+	if (outer && machine_.is_counting()) // it includes this time, if it ends
 		outer->nested += activity.span;
 	if (!machine_.is_counting())
 		return;
@@ -288,7 +288,7 @@ void Tracker::forget_top(Stack &stack, const Thread &thread)
 		stack.frames[stack.frames.size() - 2].inside += frame.inside;
 	if (Frame *const outer = around(stack)) {
 		outer->nested += frame.nested;
-	} else if (frame.nested.ticks && machine_.is_counting()) {
+	} else if (frame.nested.ticks) {
 		Finished inner{Source::program, thread, 0, 0, frame.activity};
 		inner.span = frame.nested;
 		inner.argument = &frame.argument;

@@ -72,6 +72,7 @@ std::string Ending::wait(Command *command, const Failure &failure, int look_ms,
 			return signal_reason_;
 		if (command && command->poll())
 			return signal_reason_.empty() ? "the command ended" : signal_reason_;
+		ends_command_ = fds[1].revents || fds[4].revents;
 		if (fds[1].revents)
 			return "the duration elapsed";
 		if (fds[4].revents) {

@@ -32,6 +32,8 @@ public:
 	// something happens); it returns why the recording must end, or "". `command` may be null.
 	std::string wait(Command *command, const Failure &failure, int look_ms,
 			 const std::function<std::string()> &look);
+	// Whether wait() returned because of stop() or the duration, so that the command must end, too.
+	bool ends_command() const { return ends_command_; }
 	// Until the command has ended, too.
 	void wait_for(Command &command);
 
@@ -45,6 +47,7 @@ private:
 	std::mutex mutex_;
 	std::string stop_reason_, signal_reason_;
 	int signals_seen_ = 0;
+	bool ends_command_ = false;
 };
 
 } // namespace monitor::record

@@ -385,7 +385,7 @@ void Recording::Parts::release_command()
 {
 	if (!command_ || command_->poll())
 		return;
-	if (result_.end_reason == "the duration elapsed")
+	if (ending_.ends_command())
 		command_->signal(SIGTERM);
 	ending_.wait_for(*command_);
 }
@@ -424,6 +424,8 @@ void Recording::Parts::start()
 	} catch (...) {
 		// Removing the directory needs descriptors, which may be what was missing.
 		stop_threads();
+		if (writer_)
+			writer_->finish();
 		drain_.reset();
 		users_.reset();
 		command_.reset();

@@ -70,7 +70,8 @@ public:
 	void start();
 	// Returns at once if the command could not be started.
 	Result wait();
-	// Any thread, also before wait(). `reason` is the end of a sentence, like Result::end_reason.
+	// Any thread, also before wait(). A command that still runs is terminated, as after the duration. `reason` is
+	// the end of a sentence, like Result::end_reason.
 	void stop(const std::string &reason);
 
 private:
