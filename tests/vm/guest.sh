@@ -5,7 +5,7 @@
 # What every guest of the matrix runs (tests/vm/run): the other scripts, which lie beside it.
 # The monitor's data files lie flat beside this script too.
 mkdir -p /tmp/share/tables /tmp/share/groups
-cp ./*.json /tmp/share/tables
+cp ./*.table /tmp/share/tables
 cp ./*.group /tmp/share/groups
 export MONITOR_SHARE=/tmp/share
 scripts="getppid.sh user.sh counters.sh"

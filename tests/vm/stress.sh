@@ -16,7 +16,7 @@ fail() {
 }
 
 mkdir -p /tmp/share/tables /tmp/share/groups
-cp ./*.json /tmp/share/tables
+cp ./*.table /tmp/share/tables
 cp ./*.group /tmp/share/groups
 export MONITOR_SHARE=/tmp/share
 mkdir -p /run

@@ -148,7 +148,10 @@ Table load_table(const std::string &name_or_file)
 Table load_shipped_table(const std::string &name)
 {
 	const std::string path = share_path("tables/" + name + ".table");
-	return parse_table(read_text(path, KeyedLines::max_text_bytes + 1), path);
+	const std::string text = read_text(path, KeyedLines::max_text_bytes + 1);
+	if (text.empty())
+		throw Error("the table " + path + " is missing; reinstall monitor or set MONITOR_SHARE");
+	return parse_table(text, path);
 }
 
 } // namespace monitor::activities
