@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/refusal.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "source.h"

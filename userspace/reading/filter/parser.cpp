@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/refusal.h"
 #include "base/text.h"
 #include "lexer.h"
 
