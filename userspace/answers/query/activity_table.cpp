@@ -141,8 +141,9 @@ void ActivityCursor::finished(const activities::Finished &activity)
 	}
 	rows_.push_back(row_of("activity", tracker_->names()[activity.number], activity));
 	add_shares(activity.span, rows_.back());
-	if (const activities::Argument &of = *activity.argument; of.is_there)
-		rows_.back()[argument] = of.text.empty() ? std::to_string(of.number) : of.text;
+	const activities::Argument &of = *activity.argument;
+	if (const std::string text = of.text(); of.is_there)
+		rows_.back()[argument] = text.empty() ? std::to_string(of.number) : text;
 }
 
 } // namespace monitor::query

@@ -49,7 +49,7 @@ struct WhoRuns {
 };
 
 // Reads one partition. Calls on_event(const Event &, running thread) for its events, on_gap(const StreamInfo &,
-// discarded) for its gaps.
+// lost) for its gaps.
 template <class OnEvent, class OnGap>
 void read_partition(const trace::Trace &trace, trace::TimeRange partition, const WhoRuns &who,
 		    trace::Problems &problems, OnEvent &&on_event, OnGap &&on_gap)

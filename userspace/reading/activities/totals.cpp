@@ -113,7 +113,7 @@ Totals::Group *Totals::group_of(const Finished &activity)
 			return nullptr;
 		found = groups_.try_emplace(key).first;
 		if (activity.argument)
-			found->second.argument = activity.argument->text;
+			found->second.argument = activity.argument->text();
 	}
 	found->second.in_tree |= activity.thread.in_tree;
 	return &found->second;

@@ -121,15 +121,23 @@ void Tracker::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to
 		observer->finished({Source::blocked, thread, from, to, thread.syscall, 0, waker});
 }
 
-Argument Tracker::argument_of(const Role &role, const trace::Event &event) const
+std::string Argument::text() const
 {
-	Argument argument{static_cast<bool>(role.argument), edc_token_arg(trace::load<std::uint64_t>(event.data)), {}};
-	if (const std::string *label = role.argument.label(event))
-		argument.text = *label;
-	else if (role.base == 16)
-		argument.text = fmt::format("{:#x}", argument.number);
-	else if (role.kind == trace::FieldKind::signed_integer)
-		argument.text = fmt::format("{}", role.argument.get<std::int64_t>(event));
+	if (label)
+		return *label;
+	return is_hex ? fmt::format("{:#x}", number) : is_signed ? fmt::format("{}", signed_number) : "";
+}
+
+Argument Tracker::argument_of(const Role &role, const trace::Event &event)
+{
+	Argument argument;
+	argument.number = edc_token_arg(trace::load<std::uint64_t>(event.data));
+	argument.is_there = static_cast<bool>(role.argument);
+	argument.is_hex = role.base == 16;
+	argument.label = role.argument.label(event);
+	argument.is_signed = role.kind == trace::FieldKind::signed_integer;
+	if (argument.is_signed)
+		argument.signed_number = role.argument.get<std::int64_t>(event);
 	return argument;
 }
 

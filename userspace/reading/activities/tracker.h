@@ -36,8 +36,12 @@ enum class Source : std::uint8_t { system_call, blocked, program };
 // The 16-bit argument of the event that began an activity.
 struct Argument {
 	bool is_there = false; // else the class has no field for it
+	bool is_hex = false, is_signed = false;
 	std::uint32_t number = 0;
-	std::string text; // "" if it is a plain number
+	std::int64_t signed_number = 0;
+	const std::string *label = nullptr; // of the description; null: none
+
+	std::string text() const; // "" if it is a plain number
 };
 
 // An activity that has ended. References and pointers are valid during the call.
@@ -134,7 +138,7 @@ private:
 
 	void find_names(const trace::Description &description);
 	void find_boundaries(const trace::Description &description);
-	Argument argument_of(const Role &role, const trace::Event &event) const;
+	static Argument argument_of(const Role &role, const trace::Event &event);
 	Stack &stack_of(const analyze::Thread &thread, std::uint32_t owner);
 	Frame *around(Stack &stack) const;
 	void begin(const Role &role, Stack &stack, const analyze::Thread &thread, const trace::Event &event);

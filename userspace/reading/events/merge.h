@@ -81,7 +81,7 @@ private:
 
 // Like merge(), but starts in the middle without reading what is before: each stream starts with the packet that
 // contains range.from, and on_lead(const Event &) gets its events before range.from, which show the running threads
-// (threads.h). on_gap(const StreamInfo &, from_time, to_time, discarded) gets the gaps from there on too.
+// (threads.h). on_gap(const StreamInfo &, from_time, to_time, lost) gets the gaps from there on, too.
 template <class OnLead, class OnEvent, class OnGap>
 void merge_from(const Trace &trace, TimeRange range, Problems &problems, OnLead &&on_lead, OnEvent &&on_event,
 		OnGap &&on_gap)
