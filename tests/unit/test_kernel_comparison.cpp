@@ -21,6 +21,10 @@ const std::string events =
 			 "u16_t target_cpu; s32_t pid; s32_t tgid; s32_t parent_pid; s32_t prio; text_t comm[16];") +
     samples::event_block(EDC_ID_SCHED_PROCESS_EXEC, "sched_process_exec",
 			 "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
+    samples::event_block(
+	EDC_ID_THREAD_STATE, "thread_state",
+	"u16_t state; s32_t pid; s32_t tgid; s32_t ppid; u16_t cpu; u16_t syscall; text_t comm[16]; u64_t cgroup; "
+	"u32_t flags; s32_t prio;") +
     samples::event_block(EDC_ID_EXIT_COUNTS, "thread_counts",
 			 "u16_t when; s32_t pid; s32_t tgid; u64_t nvcsw; u64_t nivcsw; u64_t sum_exec_runtime; u64_t "
 			 "min_flt; u64_t maj_flt;") +
@@ -100,6 +104,32 @@ TEST_CASE("kernel comparison: the kernel's figures stay those of the thread that
 	const analyze::Statement said = judged(cpus, 9, "thread_switches");
 	INFO(said.text);
 	CHECK(said.verdict == Verdict::holds);
+}
+
+// Thread 9 is hidden: the switch from it to 7 has no token, and 7 runs on to the end of the recording.
+TEST_CASE("kernel comparison: the time of a thread that still runs after a hidden one is not judged")
+{
+	constexpr std::uint64_t at_end = 900'000'000;
+	std::vector<samples::StreamWriter> cpus{{0, 0}, {EDC_CPU_UNKNOWN, 0}};
+	for (samples::StreamWriter &cpu : cpus)
+		cpu.open(50);
+	const bool hides = GENERATE(true, false);
+	const auto list = [&](std::uint64_t time, int tid, std::uint32_t flags) {
+		cpus[1].post(time, EDC_ID_THREAD_STATE, 0,
+			     {pair(tid, tid), pair(1, 0), 0x61, 0, 0, pair(flags, 120)});
+	};
+	const auto counts = [&](std::uint64_t time, unsigned when, std::uint64_t ns) {
+		cpus[1].post(time, EDC_ID_EXIT_COUNTS, when, {pair(7, 7), 0, 0, ns, 0, 0});
+	};
+	list(101, 9, hides ? EDC_THREAD_HIDDEN : 0);
+	list(103, 7, 0);
+	counts(104, EDC_WHEN_START, 0);
+	cpus[0].post(200, EDC_ID_SCHED_SWITCH, 1, {pair(0, 9)});
+	list(at_end, 7, EDC_THREAD_RUNNING);
+	counts(at_end + 1, EDC_WHEN_END, at_end / 2);
+	const analyze::Statement said = judged(cpus, 1, hides ? "cpu_time_beside_hidden" : "thread_cpu_time");
+	INFO(said.text);
+	CHECK(said.verdict == (hides ? Verdict::not_checked : Verdict::fails));
 }
 
 } // namespace test_kernel_comparison

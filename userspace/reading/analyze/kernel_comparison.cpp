@@ -242,9 +242,11 @@ void KernelComparison::on_counts(const trace::Event &event, const EventKind &kin
 void KernelComparison::compare(std::int32_t tid, Tally &thread, const trace::Event &event, const EventKind &kind,
 			       bool at_exit)
 {
-	const bool running = thread.in_time != 0 || (thread.said_running && !at_exit);
+	const bool unseen = thread.said_running && !at_exit && !thread.in_time; // it has not been switched out since
+	const bool running = thread.in_time != 0 || unseen;
 	if (thread.in_time)
 		thread.ticks += event.time - thread.in_time;
+	thread.came_unseen |= unseen;
 	const bool fresh =
 	    !at_exit && clock_.to_ns(event.time - std::min(thread.last_switch, event.time)) < just_switched_ns;
 	const std::uint64_t slack = thread.uncertain + (running || fresh);
