@@ -23,7 +23,7 @@ import traceback
 import reading  # first: it may start another Python
 
 HERE = pathlib.Path(__file__).resolve().parent
-EVENTS = 2000
+EVENTS = 500
 WITHIN = "--within-own-mounts"
 
 
@@ -182,7 +182,7 @@ def traces_of_perf(work):
 	for name, words in recordings.items():
 		data = work / f"{name}.data"
 		done = subprocess.run(["perf", "record", "-o", data, *words, "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=64k",
-		                       "count=30000"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+		                       "count=6000"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 		if done.returncode != 0:
 			print(f"not made: perf {name}: {done.stdout.strip().splitlines()[:1]}")
 			continue

@@ -207,7 +207,7 @@ def threads_and_partitions_change_nothing():
 	"""Of a trace of several partitions. Who asks for the names of threads has one partition only."""
 	for _ in range(10):
 		with e2e.getppid_on_every_cpu():
-			big = e2e.record("big", "--force", "-e", "sched,syscall,irq", "--max-size", "64M", "-d", 30)
+			big = e2e.record("big", "--force", "-e", "sched,syscall,irq", "--max-size", "36M", "-d", 30)
 		if not hidden_created(big):
 			break
 		print("the kernel created a thread that it hides: recorded again")

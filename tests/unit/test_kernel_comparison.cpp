@@ -115,8 +115,7 @@ TEST_CASE("kernel comparison: the time of a thread that still runs after a hidde
 		cpu.open(50);
 	const bool hides = GENERATE(true, false);
 	const auto list = [&](std::uint64_t time, int tid, std::uint32_t flags) {
-		cpus[1].post(time, EDC_ID_THREAD_STATE, 0,
-			     {pair(tid, tid), pair(1, 0), 0x61, 0, 0, pair(flags, 120)});
+		cpus[1].post(time, EDC_ID_THREAD_STATE, 0, {pair(tid, tid), pair(1, 0), 0x61, 0, 0, pair(flags, 120)});
 	};
 	const auto counts = [&](std::uint64_t time, unsigned when, std::uint64_t ns) {
 		cpus[1].post(time, EDC_ID_EXIT_COUNTS, when, {pair(7, 7), 0, 0, ns, 0, 0});

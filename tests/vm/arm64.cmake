@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-# CMake toolchain: a static monitor for arm64, against what tests/vm/sysroot unpacked (MONITOR_SYSROOT).
+# CMake toolchain: a static monitor for arm64, against what tests/vm/sysroot unpacked (MONITOR_SYSROOT). By clang, which
+# compiles without optimization in half of g++'s time.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
-set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
-set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_C_COMPILER clang)
+set(CMAKE_CXX_COMPILER clang++)
+set(CMAKE_C_COMPILER_TARGET aarch64-linux-gnu)
+set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES MONITOR_SYSROOT)
 set(CMAKE_SYSROOT ${MONITOR_SYSROOT})
 set(CMAKE_FIND_ROOT_PATH ${MONITOR_SYSROOT})
@@ -12,3 +15,4 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_EXE_LINKER_FLAGS_INIT -static)

@@ -26,12 +26,12 @@ install_packages() {
 	DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
 }
 
-# Several files at a time for the compiler (a unity build) cost it less than half; a developer's own build need not.
+# A library's files in one go (a unity build) cost the compiler less than half; a developer's own build need not.
 configure() { # DIRECTORY OPTION...
 	local directory=$1
 	shift
 	say "configuring $directory"
-	cmake -S . -B "$directory" -G Ninja -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=10 "$@" > "$directory.log" 2>&1 || {
+	cmake -S . -B "$directory" -G Ninja -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=100 "$@" > "$directory.log" 2>&1 || {
 		cat "$directory.log"
 		return 1
 	}

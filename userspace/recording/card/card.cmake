@@ -12,7 +12,6 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
 else()
   set(BPF_ARCH x86)
 endif()
-execute_process(COMMAND ${CMAKE_C_COMPILER} -print-multiarch OUTPUT_VARIABLE MULTIARCH OUTPUT_STRIP_TRAILING_WHITESPACE)
 
 file(GLOB BPF_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bpf/*.bpf.[ch] ${CMAKE_SOURCE_DIR}/include/monitor/*.h)
 set(BPF_OBJECT ${CMAKE_BINARY_DIR}/card.bpf.o)
@@ -21,7 +20,7 @@ file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
 add_custom_command(
   OUTPUT ${BPF_SKELETON} ${BPF_OBJECT}
   COMMAND ${BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -Wall -fstack-size-section -D__TARGET_ARCH_${BPF_ARCH} -I${CMAKE_SOURCE_DIR}/include
-          -I${CMAKE_SOURCE_DIR}/bpf -idirafter ${CMAKE_SYSROOT}/usr/include/${MULTIARCH} -c ${CMAKE_SOURCE_DIR}/bpf/card.bpf.c -o
+          -I${CMAKE_SOURCE_DIR}/bpf -idirafter ${CMAKE_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c ${CMAKE_SOURCE_DIR}/bpf/card.bpf.c -o
           ${BPF_OBJECT}
   COMMAND ${BPFTOOL} gen skeleton ${BPF_OBJECT} name card > ${BPF_SKELETON}
   DEPENDS ${BPF_SOURCES}
