@@ -10,7 +10,7 @@ test_packages="babeltrace2 linux-perf bpftrace sudo man-db
 	qemu-system-x86 qemu-system-arm g++-aarch64-linux-gnu make busybox-static dwarves cpio musl-tools zstd lz4 xz-utils procps util-linux bash-completion
 	python3-bt2 lttng-tools liblttng-ust-dev python3-barectf tcpdump acct dkms file pkg-config"
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s, after %d s\n' "$*" "$SECONDS"; }
 
 # Installs the packages that are missing; does nothing, and needs no network, if all are there.
 install_packages() {

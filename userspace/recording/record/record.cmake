@@ -3,11 +3,16 @@
 find_path(BOOST_INCLUDE boost/lockfree/spsc_queue.hpp REQUIRED)
 
 set(SYSCALL_NAMES ${CMAKE_BINARY_DIR}/generated/syscall_names.h)
+set(TARGET_COMPILER ${CMAKE_C_COMPILER})
+if(CMAKE_C_COMPILER_TARGET) # of a clang that compiles for another machine
+  list(APPEND TARGET_COMPILER --target=${CMAKE_C_COMPILER_TARGET} --sysroot=${CMAKE_SYSROOT})
+endif()
 add_custom_command(
   OUTPUT ${SYSCALL_NAMES}
-  COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_C_COMPILER} -DOUTPUT=${SYSCALL_NAMES} -P
+  COMMAND ${CMAKE_COMMAND} "-DCOMPILER=${TARGET_COMPILER}" -DOUTPUT=${SYSCALL_NAMES} -P
           ${CMAKE_CURRENT_LIST_DIR}/syscall_names.cmake
-  DEPENDS ${CMAKE_CURRENT_LIST_DIR}/syscall_names.cmake)
+  DEPENDS ${CMAKE_CURRENT_LIST_DIR}/syscall_names.cmake
+  VERBATIM)
 
 add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/blocks.cpp

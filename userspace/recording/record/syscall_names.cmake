@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# cmake -DCOMPILER=cc -DOUTPUT=FILE -P syscall_names.cmake: this architecture's system calls as a C++ table.
+# cmake "-DCOMPILER=cc;OPTION..." -DOUTPUT=FILE -P syscall_names.cmake: this architecture's system calls as a C++ table.
 execute_process(COMMAND ${COMPILER} -E -dM -x c /dev/null -include asm/unistd.h OUTPUT_VARIABLE MACROS
                 RESULT_VARIABLE FAILED)
 if(FAILED)
