@@ -80,14 +80,14 @@ struct pt_regs___entry {
 	unsigned long orig_ax;
 	unsigned long cs;
 } CORE;
-#define CALL_NUMBER(regs) ((long)BPF_CORE_READ((struct pt_regs___entry *)(regs), orig_ax))
+#define SYSCALL_NUMBER(regs) ((long)BPF_CORE_READ((struct pt_regs___entry *)(regs), orig_ax))
 #define FROM_USER(regs) ((BPF_CORE_READ((struct pt_regs___entry *)(regs), cs) & 3) != 0)
 #else
 struct pt_regs___entry {
 	__s32 syscallno;
 	__u64 pstate;
 } CORE;
-#define CALL_NUMBER(regs) ((long)BPF_CORE_READ((struct pt_regs___entry *)(regs), syscallno))
+#define SYSCALL_NUMBER(regs) ((long)BPF_CORE_READ((struct pt_regs___entry *)(regs), syscallno))
 #define FROM_USER(regs) ((BPF_CORE_READ((struct pt_regs___entry *)(regs), pstate) & 0xf) == 0)
 #endif
 

@@ -17,7 +17,7 @@ INLINE bool card_traces(__s32 process)
 
 INLINE __u16 syscall_of(struct task_struct *task)
 {
-	long number = CALL_NUMBER(bpf_task_pt_regs((void *)task));
+	long number = SYSCALL_NUMBER(bpf_task_pt_regs((void *)task));
 
 	return number < 0 || number >= EDC_NO_SYSCALL ? EDC_NO_SYSCALL : (__u16)number;
 }

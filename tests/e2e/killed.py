@@ -11,7 +11,7 @@ import time
 
 import e2e
 
-KILLS, EARLY_KILLS = int(os.environ.get("KILLS", 8)), 2
+KILLS, EARLY_KILLS = int(os.environ.get("KILLS", 4)), 2
 # Of a recording of less than two seconds the sync events may still have been in memory.
 MAY_FAIL = {"complete", "clock"}
 

@@ -62,14 +62,13 @@ def exec_by_another_thread():
 
 def execs_by_threads():
 	"""Threads start programs while others of their process run, the first one too: its figures are not another's."""
-	for _ in range(3):
-		trace = e2e.record_workload("execs", "exec_chain", 50)
-		trace.expect_true()
-		pid = trace.values["pid"]
-		execs = [e for e in trace.events("--event", "sched_process_exec") if e["fields"]["pid"] == pid]
-		e2e.equal("programs", len(execs), 51)
-		calls = [e for e in trace.events("--event", "sys_enter", "--tid", pid) if e["fields"]["id"] == "getpgid"]
-		e2e.equal("calls", len(calls), 51 * 100)
+	trace = e2e.record_workload("execs", "exec_chain", 50)
+	trace.expect_true()
+	pid = trace.values["pid"]
+	execs = [e for e in trace.events("--event", "sched_process_exec") if e["fields"]["pid"] == pid]
+	e2e.equal("programs", len(execs), 51)
+	calls = [e for e in trace.events("--event", "sys_enter", "--tid", pid) if e["fields"]["id"] == "getpgid"]
+	e2e.equal("calls", len(calls), 51 * 100)
 
 
 if __name__ == "__main__":

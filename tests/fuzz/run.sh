@@ -5,8 +5,9 @@ set -euo pipefail
 
 fuzzer=$1 name=$(basename "$1") make_golden=$2 events=$3 corpus=$4/$(basename "$1")
 case $name in
-fuzz_fold) runs=80 ;; # a whole recording is folded each time
-*) runs=3000 ;;
+fuzz_fold) runs=60 ;; # a whole recording is folded each time
+fuzz_convert) runs=1000 ;;
+*) runs=2000 ;;
 esac
 runs=${5:-$runs}
 

@@ -125,7 +125,7 @@ void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> 
 	if (user.refused + user.classes_refused)
 		statements.push_back(
 		    {"user_refused", Verdict::fails,
-		     fmt::format("{} processes got no rings and {} event classes no id{}", user.refused,
+		     fmt::format("rings were refused to {} processes, and ids to {} event classes{}", user.refused,
 				 user.classes_refused, user.why_refused.empty() ? "" : " (" + user.why_refused + ")")});
 }
 

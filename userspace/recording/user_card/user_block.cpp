@@ -40,7 +40,7 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 		if (words[id] == unknown_class && learn)
 			learn();
 		if (words[id] == unknown_class || edc_token_mode(token) != EDC_MODE_USER)
-			wrong = "an event of a class that was never requested";
+			wrong = "an event of a class that its program did not declare";
 		else if (at + 8 + 8u * words_of(words, id) > content_bytes)
 			wrong = "an event extends beyond its block's content";
 		else if (delta >= EDC_BLOCK_MAX_TICKS || time + delta > now)

@@ -112,7 +112,7 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		const char *bad = nullptr;
 		if (payload_words[id] == unknown_class || id == EDC_ID_THREAD ||
 		    edc_token_mode(record.word[0]) != EDC_MODE_USER)
-			bad = "an event of a class that was never requested";
+			bad = "an event of a class that its program did not declare";
 		else if (length > claimed - taken_)
 			bad = "an event extends beyond what is claimed";
 		else if (!is_possible(record.time, complete_before_, at_most))
