@@ -181,8 +181,9 @@ def traces_of_perf(work):
 	made = 0
 	for name, words in recordings.items():
 		data = work / f"{name}.data"
-		done = subprocess.run(["perf", "record", "-o", data, *words, "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=64k",
-		                       "count=6000"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+		load = "for i in 1 2 3 4 5; do sleep 0.02; done; dd if=/dev/zero of=/dev/null bs=64k count=6000"
+		done = subprocess.run(["perf", "record", "-o", data, *words, "--", "sh", "-c", load], stdout=subprocess.PIPE,
+		                      stderr=subprocess.STDOUT, text=True, check=False)
 		if done.returncode != 0:
 			print(f"not made: perf {name}: {done.stdout.strip().splitlines()[:1]}")
 			continue

@@ -7,6 +7,7 @@ A damage is a function of (recording.json as an object, streams by name); what i
 what it may turn red besides because it follows. Where the kernel hides threads from tracing its sums have no upper
 bound, so some damages cannot be seen there (without_hidden).
 """
+import collections
 import json
 
 import blocks
@@ -316,9 +317,16 @@ def first_if_there(tokens, number, where=lambda token: True):
 
 @damage("idle_states")
 def idle_state_without_exit(recording, streams):
-	known = set()
-	tokens = (token for stream in kernel_streams(streams) for token in stream.tokens())
-	token = first_if_there(tokens, IDLE, lambda t: t.packet["cpu_id"] in known or known.add(t.packet["cpu_id"]))
+	"""One between two others of its CPU: what is before the first and after the last is not known."""
+	by_cpu = collections.defaultdict(list)
+	for stream in kernel_streams(streams):
+		for token in stream.tokens():
+			if token.id == IDLE:
+				by_cpu[token.packet["cpu_id"]].append(token)
+	between = [tokens[1] for tokens in by_cpu.values() if len(tokens) > 2]
+	if not between:
+		raise NotHere("no three idle tokens of one CPU, to take the middle one away")
+	token = between[0]
 	token.packet.remove(token)
 	count_less(recording, IDLE)
 
@@ -446,10 +454,16 @@ def clocks_not_compared():
 
 def clean():
 	global CLEAN, PID
-	CLEAN = e2e.record_workload("clean", "mixed", 3000)
+	# A hidden thread that moves another one, or a CPU that stalls, leaves some statements unchecked.
+	for _ in range(5):
+		CLEAN = e2e.record_workload("clean", "mixed", 3000)
+		CLEAN.expect_true()
+		verdicts = {statement["id"]: statement["verdict"] for statement in CLEAN.statements}
+		unchecked = [name for name in MUST_HOLD if verdicts.get(name) == "not checked"]
+		if not unchecked:
+			break
+		print(f"not checked: {', '.join(unchecked)}: recorded again")
 	PID = CLEAN.values["pid"]
-	CLEAN.expect_true()
-	verdicts = {statement["id"]: statement["verdict"] for statement in CLEAN.statements}
 	for name in MUST_HOLD:
 		e2e.equal(name, verdicts.get(name), "ok")
 	idled = any(row["name"] == "cpu_idle" and row["seen"] for row in CLEAN.recording()["classes"])
