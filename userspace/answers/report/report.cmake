@@ -11,4 +11,4 @@ add_library(monitor_report STATIC
   ${CMAKE_CURRENT_LIST_DIR}/summary.cpp
   ${CMAKE_CURRENT_LIST_DIR}/table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/usage_report.cpp)
-target_link_libraries(monitor_report PUBLIC monitor_statistics nlohmann_json::nlohmann_json fmt::fmt-header-only)
+target_link_libraries(monitor_report PUBLIC monitor_statistics nlohmann_json::nlohmann_json compiled_fmt)

@@ -6,4 +6,4 @@ add_library(monitor_rules STATIC
   ${CMAKE_CURRENT_LIST_DIR}/rule.cpp
   ${CMAKE_CURRENT_LIST_DIR}/rule_file.cpp
   ${CMAKE_CURRENT_LIST_DIR}/run.cpp)
-target_link_libraries(monitor_rules PUBLIC monitor_listing monitor_activities PRIVATE fmt::fmt-header-only)
+target_link_libraries(monitor_rules PUBLIC monitor_listing monitor_activities PRIVATE compiled_fmt)

@@ -6,4 +6,4 @@ add_library(monitor_statistics STATIC
   ${CMAKE_CURRENT_LIST_DIR}/partitions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/survey.cpp)
 target_link_libraries(monitor_statistics PUBLIC monitor_activities Threads::Threads)
-target_link_libraries(monitor_statistics PRIVATE fmt::fmt-header-only)
+target_link_libraries(monitor_statistics PRIVATE compiled_fmt)

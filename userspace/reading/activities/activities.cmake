@@ -9,4 +9,4 @@ add_library(monitor_activities STATIC
   ${CMAKE_CURRENT_LIST_DIR}/totals.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tracker.cpp)
 target_link_libraries(monitor_activities PUBLIC monitor_analyze monitor_filter)
-target_link_libraries(monitor_activities PRIVATE fmt::fmt-header-only)
+target_link_libraries(monitor_activities PRIVATE compiled_fmt)

@@ -43,4 +43,4 @@ add_library(monitor_card STATIC
 # Tests have a card of their own in its place (tests/record), so it is a member of its own.
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_include_directories(monitor_card PRIVATE ${CMAKE_BINARY_DIR}/generated)
-target_link_libraries(monitor_card PUBLIC monitor_base fmt::fmt-header-only PRIVATE bpf elf z Threads::Threads)
+target_link_libraries(monitor_card PUBLIC monitor_base compiled_fmt PRIVATE bpf elf z Threads::Threads)

@@ -15,4 +15,4 @@ add_library(monitor_pmu STATIC
   ${CMAKE_CURRENT_LIST_DIR}/selection.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sysfs.cpp)
-target_link_libraries(monitor_pmu PUBLIC monitor_base fmt::fmt-header-only PRIVATE pfm)
+target_link_libraries(monitor_pmu PUBLIC monitor_base compiled_fmt PRIVATE pfm)
