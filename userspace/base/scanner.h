@@ -6,10 +6,8 @@
 // Invariant: it never reads past the end of the text, and takes time linear in what it skips.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,11 +37,7 @@ inline unsigned digit_value(char c)
 }
 
 // Without leading and trailing blanks.
-inline std::string trimmed(std::string_view text)
-{
-	const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
-	return first == std::string_view::npos ? "" : std::string(text.substr(first, last + 1 - first));
-}
+std::string trimmed(std::string_view text);
 
 // Languages add the values of their numbers.
 struct Token {
@@ -88,78 +82,22 @@ public:
 		return c;
 	}
 	// Stops at the end.
-	std::string_view skip(std::size_t count = 1)
-	{
-		const std::size_t begin = at_;
-		for (count = std::min(count, text_.size() - at_); count > 0; --count)
-			take();
-		return since(begin);
-	}
+	std::string_view skip(std::size_t count = 1);
 	// False, and at the end, if there is none.
-	bool skip_to(std::string_view text)
-	{
-		const std::size_t found = rest().find(text);
-		skip(found);
-		return found != std::string_view::npos;
-	}
+	bool skip_to(std::string_view text);
 	// Skips this text, or the first of these texts that is next.
-	bool accept(std::string_view text)
-	{
-		const bool is_next = rest().starts_with(text);
-		skip(is_next ? text.size() : 0);
-		return is_next;
-	}
-	std::string_view accept_one(std::span<const std::string_view> texts)
-	{
-		const auto is_next = [this](std::string_view text) { return rest().starts_with(text); };
-		const auto found = std::find_if(texts.begin(), texts.end(), is_next);
-		return skip(found == texts.end() ? 0 : found->size());
-	}
+	bool accept(std::string_view text);
+	std::string_view accept_one(std::span<const std::string_view> texts);
 	// As many of these characters as are next
 	std::string_view take_any(std::string_view characters) { return skip(rest().find_first_not_of(characters)); }
 	// Letters and digits
-	std::string_view identifier()
-	{
-		const std::size_t begin = at_;
-		while (is_in_word())
-			++at_;
-		return since(begin);
-	}
+	std::string_view identifier();
 	// The number that the next digits are, 0 if there are none; empty if it does not fit.
-	std::optional<std::uint64_t> digits(unsigned base, std::size_t max_digits = std::string_view::npos)
-	{
-		std::uint64_t value = 0;
-		for (; max_digits > 0 && digit_value(peek()) < base; --max_digits) {
-			const unsigned digit = digit_value(take());
-			if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / base)
-				return std::nullopt;
-			value = value * base + digit;
-		}
-		return value;
-	}
+	std::optional<std::uint64_t> digits(unsigned base, std::size_t max_digits = std::string_view::npos);
 	// A character, not at the end; after a backslash \xHH or the meaning of one of these letters.
-	char character(std::string_view letters, std::string_view meanings, const char *refusal)
-	{
-		const TextPosition begin = position();
-		if (!accept("\\"))
-			return take();
-		if (peek() == 'x' && digit_value(peek(1)) < 16 && digit_value(peek(2)) < 16) {
-			skip();
-			return static_cast<char>(*digits(16, 2));
-		}
-		const std::size_t known = letters.find(peek());
-		if (known == std::string_view::npos)
-			refuse(begin, refusal);
-		skip();
-		return meanings[known];
-	}
+	char character(std::string_view letters, std::string_view meanings, const char *refusal);
 
-	[[noreturn]] void refuse(TextPosition position, const std::string &sentence) const
-	{
-		if (subject_)
-			throw Refusal(subject_, text_, position.offset, sentence);
-		throw Refusal(position, sentence);
-	}
+	[[noreturn]] void refuse(TextPosition position, const std::string &sentence) const;
 
 private:
 	std::string_view text_;
