@@ -34,9 +34,25 @@ bool refuses(Plan &plan)
 	return errno != 0;
 }
 
+Fault next_write()
+{
+	const Fault fault = writes.next();
+	return fault.error      ? fault
+	       : disk_room == 0 ? fails(ENOSPC)
+				: takes(std::min(fault.max_bytes, disk_room.load()));
+}
+
+ssize_t written(ssize_t bytes)
+{
+	if (bytes > 0 && disk_room != unlimited)
+		disk_room -= static_cast<std::size_t>(bytes);
+	return bytes;
+}
+
 } // namespace
 
 Plan writes, truncations, opens, mappings, renames;
+std::atomic<std::size_t> disk_room{unlimited};
 std::uint64_t (*monotonic_ns)() = nullptr;
 
 void Plan::set(std::vector<Fault> faults, Fault always)
@@ -146,15 +162,15 @@ int __wrap_rename(const char *from, const char *to)
 
 ssize_t __wrap_write(int fd, const void *bytes, std::size_t count)
 {
-	const faults::Fault fault = faults::writes.next();
+	const faults::Fault fault = faults::next_write();
 	errno = fault.error;
-	return fault.error ? -1 : __real_write(fd, bytes, std::min(count, fault.max_bytes));
+	return fault.error ? -1 : faults::written(__real_write(fd, bytes, std::min(count, fault.max_bytes)));
 }
 
 // A short write ends within any of the parts.
 ssize_t __wrap_writev(int fd, const iovec *parts, int count)
 {
-	const faults::Fault fault = faults::writes.next();
+	const faults::Fault fault = faults::next_write();
 	errno = fault.error;
 	if (fault.error)
 		return -1;
@@ -165,7 +181,7 @@ ssize_t __wrap_writev(int fd, const iovec *parts, int count)
 		taken.at(static_cast<std::size_t>(used)) = {parts[used].iov_base, std::min(parts[used].iov_len, left)};
 		left -= taken.at(static_cast<std::size_t>(used)).iov_len;
 	}
-	return __real_writev(fd, taken.data(), used);
+	return faults::written(__real_writev(fd, taken.data(), used));
 }
 
 } // extern "C"

@@ -43,6 +43,10 @@ private:
 
 extern Plan writes, truncations, opens, mappings, renames; // writes: write() and writev()
 
+// Bytes that files take in all, in as many writes as it may be; then the disk is full.
+inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+extern std::atomic<std::size_t> disk_room;
+
 // The clock that clock_gettime(CLOCK_MONOTONIC) shows; nullptr: the machine's.
 extern std::uint64_t (*monotonic_ns)();
 

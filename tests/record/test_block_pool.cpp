@@ -11,6 +11,8 @@
 #include "faults.h"
 #include "recording/record/blocks.h"
 
+namespace test_block_pool {
+
 using monitor::record::BlockPool;
 using monitor::record::PooledBlock;
 
@@ -106,3 +108,5 @@ TEST_CASE("block pool: between two threads no block is lost, changed or owned tw
 	CHECK(wrong == 0);
 	CHECK(seen == rounds);
 }
+
+} // namespace test_block_pool

@@ -12,6 +12,8 @@
 #include "faults.h"
 #include "recording/record/clock.h"
 
+namespace test_clock_steering {
+
 using monitor::record::ClockSteering;
 using monitor::record::Sync;
 
@@ -234,3 +236,5 @@ TEST_CASE("clock steering: without an invariant counter trace time is monotonic 
 	CHECK(steering.take_published().empty());
 	CHECK(clock.newest == 0);
 }
+
+} // namespace test_clock_steering

@@ -14,6 +14,8 @@
 #include "monitor/token.h"
 #include "recording/record/drain.h"
 
+namespace test_drain {
+
 using namespace monitor::record;
 using monitor::card::BpfCard;
 
@@ -263,3 +265,5 @@ TEST_CASE("drain: where memory ends in its thread the recording is to end, with 
 	it.drain.look();
 	CHECK(it.read(0, 0) == 1);
 }
+
+} // namespace test_drain

@@ -10,6 +10,8 @@
 #include "faults.h"
 #include "scratch.h"
 
+namespace test_files {
+
 using monitor::replace_file;
 namespace fs = std::filesystem;
 
@@ -70,3 +72,5 @@ TEST_CASE("files: what cannot be mapped is said")
 			  Catch::Contains(it.path) && Catch::Contains("Cannot allocate memory"));
 	CHECK(monitor::MappedFile(it.path).size() == 6);
 }
+
+} // namespace test_files

@@ -14,6 +14,8 @@
 #include "faults.h"
 #include "recording/user_card/user_card.h"
 
+namespace test_user_card {
+
 using monitor::Fd;
 using monitor::card::UserCard;
 
@@ -75,3 +77,5 @@ TEST_CASE("user card: where memory ends while a program is answered, that one is
 	CHECK(sent_away > 3);
 	CHECK(refused >= static_cast<std::uint64_t>(sent_away) / 2);
 }
+
+} // namespace test_user_card

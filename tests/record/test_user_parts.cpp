@@ -16,6 +16,8 @@
 #include "recording/user_card/user_known_classes.h"
 #include "recording/user_card/user_process_table.h"
 
+namespace test_user_parts {
+
 using namespace monitor::card;
 
 namespace {
@@ -43,7 +45,7 @@ struct Rig {
 	bool is_full = false; // the pool
 	std::uint16_t id;
 
-	explicit Rig(unsigned cpus) : options(::options(cpus))
+	explicit Rig(unsigned cpus) : options(test_user_parts::options(cpus))
 	{
 		id = classes.ids_of(std::string_view("step\0arg: u16 value\0", 20), 1,
 				    {::getpid(), ::getuid(), true})[0];
@@ -221,3 +223,5 @@ TEST_CASE("user drain: a damaged block is counted, and so is what a program cann
 	REQUIRE(counts.claim.size() == 1);
 	CHECK_FALSE(counts.claim[0].possible);
 }
+
+} // namespace test_user_parts

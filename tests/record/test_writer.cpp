@@ -14,6 +14,8 @@
 #include "recording/record/writer.h"
 #include "scratch.h"
 
+namespace test_writer {
+
 using namespace monitor::record;
 namespace fs = std::filesystem;
 
@@ -40,6 +42,7 @@ struct Writing {
 		faults::writes.reset();
 		faults::truncations.reset();
 		faults::opens.reset();
+		faults::disk_room = faults::unlimited;
 	}
 
 	// Blocks with a content of their own. Waits while the pool has none.
@@ -124,7 +127,7 @@ TEST_CASE("writer: short and interrupted writes are continued")
 TEST_CASE("writer: a full disk leaves whole packets, says so, and the blocks that it did not take are counted")
 {
 	for (const std::size_t until : {1u, 4095u, 4096u, 10'000u}) {
-		faults::writes.set({faults::takes(until)}, faults::fails(ENOSPC));
+		faults::disk_room = until;
 		Writing it;
 		it.give(1, 8);
 		it.give(2, 4);
@@ -143,7 +146,7 @@ TEST_CASE("writer: a full disk leaves whole packets, says so, and the blocks tha
 
 TEST_CASE("writer: a packet that cannot be cut off is said")
 {
-	faults::writes.set({faults::takes(5000)}, faults::fails(EIO));
+	faults::disk_room = 5000;
 	faults::truncations.set({faults::fails(EIO)});
 	Writing it;
 	it.give(1, 8);
@@ -198,3 +201,5 @@ TEST_CASE("writer: where memory ends it does not start, or writes everything")
 		}
 	}
 }
+
+} // namespace test_writer
