@@ -30,19 +30,6 @@ bool Judge::find_key(Role role, const trace::Event &event, const filter::Running
 	return false;
 }
 
-Judge::OfKey *Judge::find_or_make()
-{
-	OfKey *const found = keys_.find_or_make(key_);
-	tally_.too_many += !found;
-	return found;
-}
-
-bool Judge::has_begun(const trace::Event &event, const filter::Running &running)
-{
-	begun_ = begun_ || !rule_.pattern[begin] || is(begin, event, running);
-	return begun_;
-}
-
 void Judge::collect(const trace::Event &event, const filter::Running &running)
 {
 	if (!is(among, event, running))
@@ -69,7 +56,8 @@ bool Judge::belongs(const trace::Event &event, const filter::Running &running) c
 void Judge::event(const trace::Event &event, const filter::Running &running)
 {
 	collect(event, running);
-	if (has_begun(event, running))
+	begun_ = begun_ || !rule_.pattern[begin] || is(begin, event, running);
+	if (begun_)
 		judge(event, running);
 	drop(event, running);
 }
@@ -87,9 +75,16 @@ void Judge::judge(const trace::Event &event, const filter::Running &running)
 	if (rule_.form == Form::never || rule_.form == Form::holds)
 		return single(event, running);
 	// One event may end what is open and start the next; in a sequence it follows the previous one.
-	for (const Role role : {forget, second, third, first})
-		if (is(role, event, running) && find_key(role, event, running))
-			dispatch(belongs(event, running) ? role : forget, event, running);
+	for (const Role role : {forget, second, third, first}) {
+		if (!is(role, event, running) || !find_key(role, event, running))
+			continue;
+		if (role == forget || !belongs(event, running))
+			on_forget();
+		else
+			role == first    ? on_first(event, running)
+			: role == second ? on_second(event, running)
+					 : on_third(event);
+	}
 }
 
 void Judge::found(const trace::Event &event, const filter::Running &running)
@@ -119,20 +114,6 @@ void Judge::single(const trace::Event &event, const filter::Running &running)
 	++tally_.judged;
 	if (!is(second, event, running))
 		violate("the condition does not hold", {Position::of(event)});
-}
-
-void Judge::dispatch(Role role, const trace::Event &event, const filter::Running &running)
-{
-	switch (role) {
-	case first:
-		return on_first(event, running);
-	case second:
-		return on_second(event, running);
-	case third:
-		return on_third(event);
-	default:
-		return on_forget();
-	}
 }
 
 void Judge::on_first(const trace::Event &event, const filter::Running &running)

@@ -84,7 +84,6 @@ private:
 		bool is_idle() const { return open.empty(); }
 	};
 
-	bool has_begun(const trace::Event &event, const filter::Running &running);
 	void collect(const trace::Event &event, const filter::Running &running);
 	void drop(const trace::Event &event, const filter::Running &running);
 	void judge(const trace::Event &event, const filter::Running &running);
@@ -92,9 +91,8 @@ private:
 	bool is(Role role, const trace::Event &event, const filter::Running &running) const;
 	bool find_key(Role role, const trace::Event &event, const filter::Running &running);
 	OfKey *find() { return keys_.find(key_); }
-	OfKey *find_or_make();
+	OfKey *find_or_make() { return keys_.find_or_make(key_, tally_.too_many); }
 	void single(const trace::Event &event, const filter::Running &running);
-	void dispatch(Role role, const trace::Event &event, const filter::Running &running);
 	void on_first(const trace::Event &event, const filter::Running &running);
 	void on_second(const trace::Event &event, const filter::Running &running);
 	void on_third(const trace::Event &event);

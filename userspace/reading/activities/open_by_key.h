@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <unordered_map>
@@ -22,12 +23,15 @@ public:
 		const auto found = entries_.find(key);
 		return found == entries_.end() ? nullptr : &found->second;
 	}
-	// nullptr: there are too many.
-	OfKey *find_or_make(const std::string &key)
+	// nullptr: there are too many, which is counted.
+	OfKey *find_or_make(const std::string &key, std::uint64_t &too_many)
 	{
 		if (OfKey *found = find(key))
 			return found;
-		return entries_.size() < max_keys_ || make_room() ? &entries_[key] : nullptr;
+		if (entries_.size() < max_keys_ || make_room())
+			return &entries_[key];
+		++too_many;
+		return nullptr;
 	}
 	// Whether idle entries were dropped: a key that is not there may have been.
 	bool has_dropped() const { return has_dropped_; }

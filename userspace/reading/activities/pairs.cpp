@@ -14,13 +14,6 @@ void Pairs::event(const trace::Event &event, const filter::Running &running)
 		start(event, running);
 }
 
-Pairs::OfKey *Pairs::find(const std::string &key)
-{
-	OfKey *const found = keys_.find_or_make(key);
-	unpaired_.too_many += !found;
-	return found;
-}
-
 bool Pairs::find_key(const Keys &of, const trace::Event &event, const filter::Running &running)
 {
 	key_.clear();
@@ -33,7 +26,7 @@ void Pairs::start(const trace::Event &event, const filter::Running &running)
 {
 	if (!find_key(definition_->start_key, event, running))
 		return;
-	OfKey *const of_key = find(key_);
+	OfKey *const of_key = keys_.find_or_make(key_, unpaired_.too_many);
 	if (!of_key)
 		return;
 	Boundary start{event.time, definition_->start_by.cells(event, running), {}};
@@ -65,7 +58,7 @@ void Pairs::end(const trace::Event &event, const filter::Running &running)
 		return;
 	}
 	if (!of_key)
-		of_key = find(key_);
+		of_key = keys_.find_or_make(key_, unpaired_.too_many);
 	if (!of_key)
 		return;
 	Boundary ended{event.time, definition_->end_by.cells(event, running), {}};
@@ -84,13 +77,8 @@ bool Pairs::close(OfKey &of_key, const Boundary &end)
 {
 	if (of_key.open.empty())
 		return false;
-	complete(of_key.open.back(), end);
+	const Boundary start = std::move(of_key.open.back());
 	of_key.open.pop_back();
-	return true;
-}
-
-void Pairs::complete(const Boundary &start, const Boundary &end)
-{
 	Row *const row = rows_.find(start.row + end.row, [&] {
 		std::vector<Cell> cells = start.cells;
 		cells.insert(cells.end(), end.cells.begin(), end.cells.end());
@@ -98,6 +86,7 @@ void Pairs::complete(const Boundary &start, const Boundary &end)
 	});
 	if (row)
 		row->values.add(static_cast<std::int64_t>(end.time - start.time));
+	return true;
 }
 
 void Pairs::gap()
@@ -135,7 +124,7 @@ void Pairs::merge(const Pairs &later)
 	keys_.erase_if([](const std::string &, const OfKey &mine) { return mine.open.empty(); });
 	later.keys_.visit([&](const std::string &key, const OfKey &theirs) {
 		for (const Boundary &start : theirs.open)
-			if (OfKey *mine = find(key))
+			if (OfKey *mine = keys_.find_or_make(key, unpaired_.too_many))
 				open(*mine, start);
 	});
 }

@@ -65,11 +65,9 @@ private:
 
 	void start(const trace::Event &event, const filter::Running &running);
 	void end(const trace::Event &event, const filter::Running &running);
-	OfKey *find(const std::string &key);
 	void take_leading(const OfKey &theirs, OfKey *mine);
 	bool find_key(const Keys &of, const trace::Event &event, const filter::Running &running);
 	void open(OfKey &of_key, Boundary start);
-	void complete(const Boundary &start, const Boundary &end);
 	bool close(OfKey &of_key, const Boundary &end);
 
 	const Definition *definition_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,22 +72,16 @@ std::size_t Totals::KeyHash::operator()(const Key &key) const
 	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
 }
 
-// Without kernel events the leader is unknown unless it posts events itself: then the number is used.
-std::uint64_t Totals::process_part(const Finished &activity) const
-{
-	const Thread &thread = activity.thread, &leader = machine_.leader(thread);
-	if (activity.source != Source::program || thread.tgid <= 0 || leader.tid == leader.tgid)
-		return reinterpret_cast<std::uintptr_t>(&leader);
-	return odd(static_cast<std::uint32_t>(thread.tgid));
-}
-
 std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 {
+	const Thread &thread = activity.thread, &leader = machine_.leader(thread);
 	switch (label) {
-	case Label::process:
-		return process_part(activity);
+	case Label::process: // without kernel events the leader is unknown unless it posts events itself
+		if (activity.source == Source::program && thread.tgid > 0 && leader.tid != leader.tgid)
+			return odd(static_cast<std::uint32_t>(thread.tgid));
+		return reinterpret_cast<std::uintptr_t>(&leader);
 	case Label::thread:
-		return reinterpret_cast<std::uintptr_t>(&activity.thread);
+		return reinterpret_cast<std::uintptr_t>(&thread);
 	case Label::call:
 	case Label::activity:
 		return activity.number;
@@ -199,40 +194,17 @@ TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &grou
 	return {group.argument, part};
 }
 
-std::unordered_set<const Thread *> Totals::that_ran() const
-{
-	std::unordered_set<const Thread *> ran;
-	for (const Thread &thread : machine_.threads())
-		if (thread.so_far.cpu != 0)
-			ran.insert({&thread, &machine_.leader(thread)});
-	return ran;
-}
-
-bool Totals::slept_all_along(const Key &key, const std::unordered_set<const Thread *> &ran) const
-{
-	for (std::size_t i = 0; i < grouping_.by.size(); ++i)
-		if (names_a_thread(grouping_.by[i]) && thread_at(key[i]) && !ran.contains(thread_at(key[i])))
-			return true;
-	return false;
-}
-
 TotalsRow Totals::row_of(const Key &key, const Group &group) const
 {
-	TotalsRow row;
-	row.in_tree = group.in_tree;
+	TotalsRow row{group, {}};
 	for (std::size_t i = 0; i < grouping_.by.size(); ++i) {
 		row.parts.push_back(shown(grouping_.by[i], key[i], group));
 		if (names_a_thread(grouping_.by[i]) && thread_at(key[i]))
 			row.in_tree |= thread_at(key[i])->in_tree;
 	}
-	row.count = group.count;
-	row.errors = group.errors;
-	row.total = group.total;
 	row.mean = group.sum / group.count;
-	row.max = group.max;
 	row.p50 = std::min(group.histogram.percentile(0.5), group.max);
 	row.p99 = std::min(group.histogram.percentile(0.99), group.max);
-	row.exclusive = group.exclusive;
 	if (counters_) {
 		row.counted = counters_->none();
 		row.counted += group.counted;
@@ -244,10 +216,19 @@ TotalsRow Totals::row_of(const Key &key, const Group &group) const
 
 std::vector<TotalsRow> Totals::rows() const
 {
-	const auto ran = grouping_.source == Source::program ? std::unordered_set<const Thread *>() : that_ran();
+	std::unordered_set<const Thread *> ran;
+	for (const Thread &thread : machine_.threads())
+		if (thread.so_far.cpu != 0)
+			ran.insert({&thread, &machine_.leader(thread)});
+	const auto slept_all_along = [&](const Key &key) {
+		for (std::size_t i = 0; i < grouping_.by.size(); ++i)
+			if (names_a_thread(grouping_.by[i]) && thread_at(key[i]) && !ran.contains(thread_at(key[i])))
+				return true;
+		return false;
+	};
 	std::vector<TotalsRow> rows;
 	for (const auto &[key, group] : groups_)
-		if (group.count != 0 && (grouping_.source == Source::program || !slept_all_along(key, ran)))
+		if (group.count != 0 && (grouping_.source == Source::program || !slept_all_along(key)))
 			rows.push_back(row_of(key, group));
 	std::ranges::sort(rows, [](const TotalsRow &a, const TotalsRow &b) {
 		if (a.total.ticks != b.total.ticks)

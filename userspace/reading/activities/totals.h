@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/histogram.h"
@@ -32,21 +31,26 @@ struct Grouping {
 // Of a table's `state` and `by`. Throws Error naming its `where`.
 Grouping grouping_of(const DefinitionText &text);
 
-struct TotalsRow {
+// Times in ticks
+struct Sums {
+	bool in_tree = false; // of the recorded command
+	std::uint64_t count = 0, errors = 0;
+	Span total; // of those not inside another one of the same row
+	std::uint64_t max = 0;
+	std::uint64_t exclusive = 0; // without the activities inside
+	// Counted between the readings made inside `total`, and the reading before; or, for the first set, between its
+	// boundaries, if the programs reported their counters at both.
+	analyze::CounterSums counted;
+};
+
+struct TotalsRow : Sums {
 	struct Part {
 		std::string text;         // "": only the number is known
 		std::uint64_t number = 0; // of a process, a thread or an argument
 	};
 
 	std::vector<Part> parts; // in the order of the labels
-	bool in_tree = false;    // of the recorded command
-	std::uint64_t count = 0, errors = 0;
-	Span total;                                        // of those not inside another one of the same row
-	std::uint64_t mean = 0, p50 = 0, p99 = 0, max = 0; // of all, in ticks
-	std::uint64_t exclusive = 0;                       // without the activities inside
-	// Counted between the readings made inside `total`, and the reading before; or, for the first set, between its
-	// boundaries, if the programs reported their counters at both.
-	analyze::CounterSums counted;
+	std::uint64_t mean = 0, p50 = 0, p99 = 0;
 	bool at_boundaries = false;
 };
 
@@ -78,22 +82,16 @@ private:
 	struct KeyHash {
 		std::size_t operator()(const Key &key) const;
 	};
-	struct Group {
-		bool in_tree = false;
+	struct Group : Sums {
 		std::string argument; // its text, unless it is a plain number
-		std::uint64_t count = 0, errors = 0, sum = 0, max = 0, exclusive = 0;
-		Span total;
-		analyze::CounterSums counted;
+		std::uint64_t sum = 0;
 		std::vector<std::uint64_t> counted_at_boundaries; // by counter of the first set
 		std::uint64_t cpu_at_boundaries = 0;              // CPU time of the activities that these belong to
 		Histogram histogram;
 	};
 
 	std::uint64_t part_of(Label label, const Finished &activity) const;
-	std::uint64_t process_part(const Finished &activity) const;
 	Group *group_of(const Finished &activity);
-	std::unordered_set<const analyze::Thread *> that_ran() const;
-	bool slept_all_along(const Key &key, const std::unordered_set<const analyze::Thread *> &ran) const;
 	TotalsRow::Part shown(Label label, std::uint64_t part, const Group &group) const;
 	void use_boundaries(const Group &group, TotalsRow &row) const;
 	TotalsRow row_of(const Key &key, const Group &group) const;

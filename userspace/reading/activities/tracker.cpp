@@ -226,12 +226,8 @@ void Tracker::begin(const Role &role, Stack &stack, const Thread &thread, const 
 void Tracker::end(const Role &role, Stack &stack, const Thread &thread, std::uint64_t time)
 {
 	const auto is_its_begin = [&](const Frame &frame) { return frame.activity == role.activity; };
-	if (stack.too_deep) {
-		--stack.too_deep;
-		unpaired_.ends += machine_.is_counting();
-		return;
-	}
-	if (std::ranges::none_of(stack.frames, is_its_begin)) {
+	if (stack.too_deep || std::ranges::none_of(stack.frames, is_its_begin)) {
+		stack.too_deep -= stack.too_deep != 0;
 		unpaired_.ends += machine_.is_counting();
 		return;
 	}
