@@ -28,7 +28,7 @@
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u64 last_record = EDC_CPU_HEADER; /* end of the blocks: no record starts there */
 const volatile __u8 filtering = 0;                 /* -p: only processes in `traced` */
-const volatile __u8 module_card = 0;               /* the rings belong to the kernel module: kernel_post.h */
+const volatile __u8 posts_to_module = 0;           /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
 /* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
@@ -295,7 +295,7 @@ INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *w
 	INLINE int post_##ident##_to_card(EDC_PARAMETERS(fields))                                   \
 	{                                                                                           \
 		EDC_PACK(words, fields);                                                            \
-		if (!module_card)                                                                   \
+		if (!posts_to_module)                                                               \
 			return post_at(0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, words); \
 		return words ? edc_post_payload(EDC_ID_##IDENT, arg_, words_, 8 * words)            \
 			     : edc_post(EDC_ID_##IDENT, arg_);                                      \

@@ -12,7 +12,7 @@ __u64 selected_more = 0; /* by `select_descendants`, which is run until it adds 
 /* The module has a set of traced processes of its own, which only programs that may call kfuncs can read. */
 INLINE bool card_traces(__s32 process)
 {
-	return module_card ? edc_is_traced(process) : is_traced(process);
+	return posts_to_module ? edc_is_traced(process) : is_traced(process);
 }
 
 INLINE __u16 syscall_of(struct task_struct *task)
@@ -72,7 +72,7 @@ int select_descendants(struct bpf_iter__task *context)
 
 	if (card_traces(process) || !card_traces(task->real_parent->tgid))
 		return 0;
-	if (module_card)
+	if (posts_to_module)
 		edc_trace(process);
 	else
 		set_traced(process, 1);

@@ -66,15 +66,14 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 			  [](std::uint32_t tid) { return tid % 2 == 0; });
 	const bool waits = size && data[0] & 1;
 	for (const bool over : {!waits, true}) {
-		shared.take([] { return now; }, over, 1, words,
-			    [&](const SharedRecord &record) {
-				    if (record.words > 1 + EDC_MAX_WORDS || record.time > now + 1'000'000)
-					    std::abort();
-				    SharedRecord kept = record;
-				    kept.time = std::min(record.time, now);
-				    merged.add(kept, 1);
-				    ++taken;
-			    });
+		shared.take({[] { return now; }, over, 1}, words, [&](const SharedRecord &record) {
+			if (record.words > 1 + EDC_MAX_WORDS || record.time > now + 1'000'000)
+				std::abort();
+			SharedRecord kept = record;
+			kept.time = std::min(record.time, now);
+			merged.add(kept, 1);
+			++taken;
+		});
 	}
 	merged.pack(~0ull, true, push);
 	if (!merged.empty() || packed != taken)

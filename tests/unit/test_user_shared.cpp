@@ -68,7 +68,7 @@ struct Ring {
 	const char *take(std::uint64_t when = now, bool last = false)
 	{
 		const auto clock = [&, looks = 0]() mutable { return when + (looks++ ? delay : 0); };
-		return reader.take(clock, last, patience, some_words(),
+		return reader.take({clock, last, patience}, some_words(),
 				   [this](const auto &record) { seen.push_back(record); });
 	}
 };
@@ -222,9 +222,9 @@ TEST_CASE("shared ring: a class that is learnt when it is met")
 	Ring ring;
 	WordsById known = some_words();
 	ring.post(1030, start + 1, {9});
-	const char *wrong =
-	    ring.reader.take([] { return now; }, false, patience, known,
-			     [&](const auto &record) { ring.seen.push_back(record); }, [&] { known[1030] = 1; });
+	const char *wrong = ring.reader.take(
+	    {[] { return now; }, false, patience}, known, [&](const auto &record) { ring.seen.push_back(record); },
+	    [&] { known[1030] = 1; });
 	CHECK(wrong == nullptr);
 	CHECK(ring.seen.size() == 1);
 	CHECK(ring.seen[0].words == 2);
@@ -266,8 +266,7 @@ TEST_CASE("shared ring: who is stopped with a claim in hand does not store into 
 	std::vector<SharedRecord> seen;
 	SharedRing reader(&ring.shared, blocks, edc_tsc_(), [&](std::uint32_t) { return !ends; });
 	const auto take = [&] { // which waits for nobody
-		return reader.take(edc_tsc_, false, 0, some_words(),
-				   [&](const auto &record) { seen.push_back(record); });
+		return reader.take({edc_tsc_}, some_words(), [&](const auto &record) { seen.push_back(record); });
 	};
 	post();
 	at_claim = [&] { // other threads go on, the reader goes round the claim, and a lap is over

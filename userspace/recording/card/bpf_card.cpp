@@ -150,7 +150,7 @@ void BpfCard::configure()
 	// One page after the blocks is never used: the verifier sees that whatever starts within the blocks fits.
 	area_bytes_ = module_ ? module_->area_bytes() : EDC_CPU_HEADER + (options_.blocks_per_cpu + 1) * EDC_BLOCK_SIZE;
 	skeleton_->rodata->last_record = area_bytes_ - EDC_BLOCK_SIZE;
-	skeleton_->rodata->module_card = module_ != nullptr;
+	skeleton_->rodata->posts_to_module = module_ != nullptr;
 	skeleton_->rodata->filtering = options_.filtering;
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);

@@ -248,7 +248,7 @@ unsigned UserDrain::share_ring(UserProcess &process, bool over, const MakeStream
 		++tokens_;
 	};
 	const WordsById &words = classes_.words(process.by_device);
-	if (const char *wrong = ring.take(read_tsc, over, ticks_per_second_, words, take, learning(process)))
+	if (const char *wrong = ring.take({read_tsc, over, ticks_per_second_}, words, take, learning(process)))
 		damage(process, wrong);
 	refused_ += ring.take_refused();
 	merged_bytes_ += (shared_ ? shared_->waiting_bytes() : 0) - bytes_before;

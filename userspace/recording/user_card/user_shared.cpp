@@ -66,11 +66,10 @@ void SharedRing::make_room()
 	__atomic_store_n(&shared_->read, room, __ATOMIC_RELEASE);
 }
 
-const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
-			     const WordsById &payload_words, const std::function<void(const SharedRecord &)> &yield,
-			     const std::function<void()> &learn)
+const char *SharedRing::take(const Look &look, const WordsById &payload_words,
+			     const std::function<void(const SharedRecord &)> &yield, const std::function<void()> &learn)
 {
-	const std::uint64_t before = now();
+	const std::uint64_t before = look.now();
 	const std::uint64_t claimed = __atomic_load_n(&shared_->state, __ATOMIC_ACQUIRE); // untrusted
 	std::uint64_t at_most = before; // read again if a record is newer: this thread may have been preempted
 	const char *wrong = nullptr;
@@ -85,12 +84,12 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		const std::uint64_t head = word_at(taken_);
 		if (!has_head(taken_)) {
 			// all holes that were claimed when the first of them was seen are waited for together
-			if (!last && taken_ >= hole_claimed_) {
+			if (!look.writers_ended && taken_ >= hole_claimed_) {
 				complete_before_ = std::max(complete_before_, hole_since_);
 				hole_since_ = before;
 				hole_claimed_ = claimed;
 			}
-			if (!last && before - hole_since_ < hole_ticks)
+			if (!look.writers_ended && before - hole_since_ < look.hole_ticks)
 				break;
 			pass_hole(claimed);
 			continue;
@@ -100,7 +99,7 @@ const char *SharedRing::take(const std::function<std::uint64_t()> &now, bool las
 		record.tid = static_cast<std::uint32_t>(head >> EDC_HEAD_THREAD_SHIFT);
 		record.time = time_of(head, record.word[0], at_most);
 		if (!is_possible(record.time, complete_before_, at_most)) {
-			at_most = now();
+			at_most = look.now();
 			record.time = time_of(head, record.word[0], at_most);
 		}
 		const std::uint32_t id = edc_token_id(record.word[0]);

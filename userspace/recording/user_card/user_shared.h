@@ -34,11 +34,16 @@ public:
 	{
 	}
 
-	// Yields the records that are complete, and frees their space. `now`: the clock. `last`: its writers have
-	// ended, so no claim is waited for. `hole_ticks`: how long to wait for a claim whose record is not written.
-	// `learn`: as for validate_user_block(). Returns nullptr, or what was wrong.
-	const char *take(const std::function<std::uint64_t()> &now, bool last, std::uint64_t hole_ticks,
-			 const WordsById &payload_words, const std::function<void(const SharedRecord &)> &yield,
+	struct Look {
+		std::function<std::uint64_t()> now; // the clock
+		bool writers_ended = false;         // no claim is waited for
+		std::uint64_t hole_ticks = 0;       // how long to wait for a claim whose record is not written
+	};
+
+	// Yields the records that are complete, and frees their space. `learn`: as for validate_user_block().
+	// Returns nullptr, or what was wrong.
+	const char *take(const Look &look, const WordsById &payload_words,
+			 const std::function<void(const SharedRecord &)> &yield,
 			 const std::function<void()> &learn = {});
 	// Drops the present content and frees its space: for a ring that its process had before the recorder.
 	void begin_here();
