@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# packages.sh BUILD VERSION: makes the Debian packages, unpacks them, runs what is in them; and takes the module through
-# `dkms add, build, install, remove` for Debian's kernels 6.1 and 6.12, in directories of its own. Called by ctest.
+# [KERNELS='6.1 6.12'] packages.sh BUILD VERSION: makes the Debian packages, unpacks them, runs what is in them; and takes the module through
+# `dkms add, build, install, remove` for one of Debian's kernels, in directories of its own. Called by ctest.
 set -euo pipefail
 build=$1 version=$2
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -47,7 +47,7 @@ run_dkms() {
 run_dkms add
 "$source/tests/vm/kernels" > /dev/null # headers of those that are there
 built=0
-for kernel in 6.1 6.12; do
+for kernel in ${KERNELS-6.12}; do
 	if ! headers=$("$source/tests/vm/headers" $kernel 2> "$work/why"); then
 		echo "kernel $kernel: skipped, $(cat "$work/why")"
 		continue
