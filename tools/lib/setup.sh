@@ -38,6 +38,12 @@ configure() { # DIRECTORY OPTION...
 	rm -f "$directory.log"
 }
 
+# What reads traces, with address and undefined-behaviour sanitizers.
+configure_sanitized() {
+	configure build-sanitized -DMONITOR_RECORD=OFF -DMONITOR_QUERY=OFF -DMONITOR_SANITIZE=ON -DMONITOR_FUZZ=ON \
+		-DMONITOR_UNIT_TESTS=OFF -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang
+}
+
 build() { # DIRECTORY TARGET...
 	local directory=$1
 	shift
