@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * post_at(): the way from a probe into a ring. Every probe of this card calls it, except those of reset.bpf.c, which
- * may be preempted and have rings of their own; nothing else touches a ring.
+ * may be preempted and have rings of their own, into which they write with reserve() and commit().
  *
  * It counts the event as seen, selects the ring of this CPU's nesting level, checks the filter, reads the clock and
  * stores the token. Precondition: a probe is not preempted (then probes on one CPU nest last-in-first-out,
@@ -26,9 +26,9 @@
 #define WRITE(lvalue, value) (*(volatile __typeof__(lvalue) *)&(lvalue) = (value))
 
 /* Set by the loader before the program is verified, constants to the verifier. */
-const volatile __u64 last_record = EDC_CPU_HEADER; /* end of the blocks: no record starts there */
-const volatile __u8 filtering = 0;                 /* -p: only processes in `traced` */
-const volatile __u8 posts_to_module = 0;           /* the rings belong to the kernel module: kernel_post.h */
+const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a block or a record may start */
+const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
+const volatile __u8 posts_to_module = 0;          /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
 /* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
@@ -109,9 +109,9 @@ INLINE __u64 now(void)
 }
 
 /*
- * Called when a block is closed and exactly half of the ring's blocks are waiting, so that a ring rings once between
- * two looks of the recorder. An irq_work on this CPU does the wake-up itself, so any context will do. A full bell has
- * not been heard yet.
+ * Called when a block is closed and exactly half of the ring's blocks are waiting, so that the bell rings once for a
+ * ring between two looks of the recorder. An irq_work on this CPU does the wake-up itself, so any context will do. If
+ * `bell` is full, a wake-up is already pending.
  */
 static __attribute__((noinline)) void ring_bell(void)
 {
@@ -119,31 +119,31 @@ static __attribute__((noinline)) void ring_bell(void)
 }
 
 /* Close the open block, if any, and open the next one. Returns the offset of its first token, 0 if none is free. */
-static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 depth, __u64 time)
+static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
 {
-	if (!cpu || depth >= EDC_CARD_RINGS)
+	if (!cpu || ring_index >= EDC_CARD_RINGS)
 		return 0;
 
-	struct edc_ring *ring = &cpu->level[depth].ring;
+	struct edc_ring *ring = &cpu->level[ring_index].ring;
 	__u64 start = ring->end - EDC_BLOCK_SIZE;
 	struct edc_block *block;
 	__u64 waiting;
 
 	if (ring->end) {
-		if (start > last_record)
+		if (start > last_start)
 			return 0;
 		block = (void *)cpu + start;
 		edc_block_closed(block, ring);
 		ring->end = 0;
 		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full barrier: the block before the count */
 	}
-	waiting = ring->opened - READ(cpu->reader.read[depth]);
+	waiting = ring->opened - READ(cpu->reader.read[ring_index]);
 	if (waiting == ring->blocks / 2)
 		ring_bell();
 	if (waiting >= ring->blocks)
 		return 0;
 	start = ring->first + ring->next * EDC_BLOCK_SIZE;
-	if (start > last_record)
+	if (start > last_start)
 		return 0;
 	block = (void *)cpu + start;
 	WRITE(block->magic, 0);
@@ -152,7 +152,7 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 	*(__u32 *)&block->uuid[4] = uuid[1];
 	*(__u32 *)&block->uuid[8] = uuid[2];
 	*(__u32 *)&block->uuid[12] = uuid[3];
-	edc_block_opened(block, ring, time, depth);
+	edc_block_opened(block, ring, time, ring_index);
 	block->cpu_id = bpf_get_smp_processor_id();
 	block->tid = bpf_get_current_pid_tgid();
 	barrier();
@@ -166,9 +166,9 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 dep
 }
 
 /* Returns the offset for a token and `count` words; 0: ring full. The token's time is the ring's last_time. */
-INLINE __u64 reserve(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 count)
+INLINE __u64 reserve(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 count)
 {
-	struct edc_ring *ring = &cpu->level[depth].ring;
+	struct edc_ring *ring = &cpu->level[ring_index].ring;
 	__u64 pos = ring->pos;
 
 	if (time < ring->last_time) {
@@ -176,19 +176,20 @@ INLINE __u64 reserve(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 count)
 		ring->clamped++;
 	}
 	if (pos + 8 + 8 * count > ring->end || time - ring->begin_time >= EDC_BLOCK_MAX_TICKS) {
-		pos = open_block(cpu, depth, time);
+		pos = open_block(cpu, ring_index, time);
 		if (!pos)
 			return 0;
 	}
-	if (pos > last_record)
+	if (pos > last_start)
 		return 0;
 	ring->last_time = time;
 	return pos;
 }
 
-INLINE void commit(struct edc_cpu *cpu, __u32 depth, __u64 pos, __u32 id, __u32 arg, const __u64 *words, __u32 count)
+INLINE void commit(struct edc_cpu *cpu, __u32 ring_index, __u64 pos, __u32 id, __u32 arg, const __u64 *words,
+		   __u32 count)
 {
-	struct edc_ring *ring = &cpu->level[depth].ring;
+	struct edc_ring *ring = &cpu->level[ring_index].ring;
 	__u64 *record = (void *)cpu + pos;
 
 	WRITE(record[0], edc_token(id, EDC_MODE_KERNEL, ring->last_time, arg));
@@ -197,22 +198,22 @@ INLINE void commit(struct edc_cpu *cpu, __u32 depth, __u64 pos, __u32 id, __u32 
 	WRITE(ring->pos, pos + 8 + 8 * count); /* commits */
 }
 
-INLINE void discard(struct edc_cpu *cpu, __u32 depth, __u32 id)
+INLINE void discard(struct edc_cpu *cpu, __u32 ring_index, __u32 id)
 {
-	cpu->level[depth].discarded[id - EDC_ID_KERNEL_FIRST]++;
-	cpu->level[depth].ring.discarded++;
+	cpu->level[ring_index].discarded[id - EDC_ID_KERNEL_FIRST]++;
+	cpu->level[ring_index].ring.discarded++;
 }
 
 /* `time`: 0, or the time if the clock was just read. */
-INLINE void write_token(struct edc_cpu *cpu, __u32 depth, __u64 time, __u32 id, __u32 arg, const __u64 *words,
+INLINE void write_token(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 id, __u32 arg, const __u64 *words,
 			__u32 count)
 {
-	__u64 pos = reserve(cpu, depth, time ? time : now(), count);
+	__u64 pos = reserve(cpu, ring_index, time ? time : now(), count);
 
 	if (pos)
-		commit(cpu, depth, pos, id, arg, words, count);
+		commit(cpu, ring_index, pos, id, arg, words, count);
 	else
-		discard(cpu, depth, id);
+		discard(cpu, ring_index, id);
 }
 
 INLINE bool is_traced(__u32 process)
@@ -241,10 +242,11 @@ INLINE __u32 current_process(void)
 
 INLINE bool passes_filter(__s32 target)
 {
-	return !filtering || target == EDC_FILTER_NEVER || is_traced(current_process()) ||
+	return !filtering || target == EDC_FILTER_NONE || is_traced(current_process()) ||
 	       (target > 0 && is_traced(target));
 }
 
+/* `target`: the process that the event is about, or EDC_FILTER_*; see kernel_events.h. */
 INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words, __u32 count)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id();
@@ -273,8 +275,9 @@ INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *w
 
 /*
  * post_NAME() and its variants, from card.h's table: kernel_events.h. post_NAME_at() is given the time, 0 for now.
- * post_NAME_to_card() is for tp_btf programs whose classes the module does not probe: programs of other types must not
- * even name a kfunc, or the kernel rejects them while the module is loaded.
+ * post_NAME_any_card() posts to the card that owns the rings, this one or the module. It is for tp_btf programs whose
+ * classes the module does not probe: programs of other types must not even name a kfunc, or the kernel rejects them
+ * while the module is loaded. EDC_PACK() declares `arg_` and `words_`; `words` is how many there are.
  */
 #define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                               \
 	INLINE int post_##ident(EDC_PARAMETERS(fields))                                             \
@@ -292,7 +295,7 @@ INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *w
 		EDC_PACK(words, fields);                                                            \
 		return post_at(time_, EDC_ID_##IDENT, target_, arg_, words_, words);                \
 	}                                                                                           \
-	INLINE int post_##ident##_to_card(EDC_PARAMETERS(fields))                                   \
+	INLINE int post_##ident##_any_card(EDC_PARAMETERS(fields))                                  \
 	{                                                                                           \
 		EDC_PACK(words, fields);                                                            \
 		if (!posts_to_module)                                                               \

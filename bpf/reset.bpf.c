@@ -48,7 +48,7 @@ static __attribute__((noinline)) int write_in_slot(struct edc_cpu *cpu, __u32 sl
 	cpu->level[ring].seen[id - EDC_ID_KERNEL_FIRST]++;
 	if (!pos)
 		discard(cpu, ring, id);
-	else if (pos <= last_record)
+	else if (pos <= last_start)
 		commit(cpu, ring, pos, id, arg, cpu->slot[slot].words + first, count);
 	return 1;
 }

@@ -35,7 +35,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	if (!preempt)
 		state = prev_state ? edc_reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
-	post_sched_switch_at(count_switch(), EDC_FILTER_NEVER, state, prev_pid, next->pid);
+	post_sched_switch_at(count_switch(), EDC_FILTER_NONE, state, prev_pid, next->pid);
 	if (dead) /* the thread's last switch: the kernel's own counts are final */
 		post_exit_counts(EDC_WHEN_EXIT, prev_pid, prev->tgid, prev->nvcsw, prev->nivcsw,
 				 prev->se.sum_exec_runtime, prev->min_flt, prev->maj_flt, prev->se.nr_migrations);

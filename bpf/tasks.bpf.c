@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The task iterators: every thread that the kernel does not hide from BPF, with its state and the kernel's own counts
- * (read at start and end of a recording), and the selection of the processes that -p names with their descendants.
+ * (read at start and end of a recording); and what selects the descendants of the processes that -p names.
  * Included by card.bpf.c. They run when the recorder reads the descriptor of an iterator, so they may be preempted, and
  * they never touch a ring.
  */
 #include "post.bpf.h"
 
-__u64 selected_more = 0; /* by `select_descendants`, which is run until it adds none */
+__u64 newly_selected = 0; /* processes that the last run of select_descendants added; the recorder repeats it until 0 */
 
-/* The module has a set of traced processes of its own, which only programs that may call kfuncs can read. */
+/* The module has a set of traced processes of its own, which programs can read that may call kfuncs: iterators may. */
 INLINE bool card_traces(__s32 process)
 {
 	return posts_to_module ? edc_is_traced(process) : is_traced(process);
@@ -76,6 +76,6 @@ int select_descendants(struct bpf_iter__task *context)
 		edc_trace(process);
 	else
 		set_traced(process, 1);
-	__sync_fetch_and_add(&selected_more, 1);
+	__sync_fetch_and_add(&newly_selected, 1);
 	return 0;
 }

@@ -124,7 +124,7 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 	case EDC_DEVICE_RESET:
 		return reset();
 	case EDC_DEVICE_TRACE:
-		edc_filter_set(abs(argument->process), argument->process > 0);
+		edc_traced_set(abs(argument->process), argument->process > 0);
 		return 0;
 	case EDC_DEVICE_SAMPLE:
 		return argument->sample_every_ns ? edc_sample_every(argument->sample_every_ns) : edc_sample_once();

@@ -15,7 +15,7 @@
 unsigned long *edc_traced;
 static unsigned long *ended;
 
-bool edc_filter_has(s32 process)
+bool edc_traced_has(s32 process)
 {
 	const unsigned long *set;
 	bool has;
@@ -27,7 +27,7 @@ bool edc_filter_has(s32 process)
 	return has;
 }
 
-void edc_filter_set(s32 process, bool is_traced)
+void edc_traced_set(s32 process, bool is_traced)
 {
 	unsigned long *set;
 

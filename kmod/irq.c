@@ -10,7 +10,7 @@
 
 #include "module.h"
 
-#include "checked.h" /* the last one */
+#include "checked.h" /* the last include: what follows must not convert silently */
 
 static void on_irq_handler_entry(void *data, int irq, struct irqaction *action)
 {

@@ -51,7 +51,7 @@ static bool has_size_of_class(u32 id, u32 words)
 /* Counters are not filtered: what was counted between two switches may belong to any process, traced or not. */
 static s32 target_of(u32 id)
 {
-	return id - EDC_ID_COUNTERS < 2 * EDC_COUNTER_SETS ? EDC_FILTER_NEVER : EDC_FILTER_CURRENT;
+	return id - EDC_ID_COUNTERS < 2 * EDC_COUNTER_SETS ? EDC_FILTER_NONE : EDC_FILTER_CURRENT;
 }
 
 __bpf_kfunc_start_defs();
@@ -88,12 +88,12 @@ EXPORT_SYMBOL_GPL(edc_sample);
 
 __bpf_kfunc int edc_is_traced(s32 process)
 {
-	return edc_filter_has(process);
+	return edc_traced_has(process);
 }
 
 __bpf_kfunc int edc_trace(s32 process)
 {
-	edc_filter_set(process, true);
+	edc_traced_set(process, true);
 	return 0;
 }
 

@@ -72,12 +72,12 @@ static inline bool edc_filter_passes(s32 target)
 {
 	const unsigned long *set = READ_ONCE(edc_traced);
 
-	return !set || target == EDC_FILTER_NEVER || test_bit(current->tgid, set) ||
+	return !set || target == EDC_FILTER_NONE || test_bit(current->tgid, set) ||
 	       (target > 0 && test_bit(target, set));
 }
 
-bool edc_filter_has(s32 process);
-void edc_filter_set(s32 process, bool is_traced);
+bool edc_traced_has(s32 process);
+void edc_traced_set(s32 process, bool is_traced);
 int edc_filter_create(void);
 void edc_filter_clear(void);
 /* After this and a grace period the set is unused, and edc_filter_free() may follow. */

@@ -58,7 +58,7 @@ static void sample_this_cpu(void *unused)
 		return;
 	__this_cpu_write(answered, now);
 	trace_edc_sample(doing, now); /* counters are read here */
-	post_sample_of(EDC_FILTER_NEVER, doing, current->pid, current->tgid, now);
+	post_sample_of(EDC_FILTER_NONE, doing, current->pid, current->tgid, now);
 }
 #pragma GCC diagnostic pop
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Family sched: which thread runs, which becomes runnable and who wakes it; creation, names and exit of threads. The
- * scheduler's own tracepoints hold a run-queue lock with interrupts off.
+ * scheduler's own tracepoints are hit with a run-queue lock held and interrupts off.
  *
- * Under -p it also selects a new process if the process that created it is selected, and otherwise deselects it.
+ * Under -p, on_new() also selects a new process if the process that created it is selected, and otherwise deselects it.
  */
 #include <linux/binfmts.h>
 #include <linux/cgroup.h>
@@ -15,7 +15,7 @@
 
 #include "module.h"
 
-#include "checked.h" /* the last one */
+#include "checked.h" /* the last include: what follows must not convert silently */
 
 static struct edc_comm comm_of(const char *name)
 {
@@ -33,7 +33,7 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev, struct
 
 	if (!preempt)
 		state = prev_state ? edc_reported_state(prev_state, dead ? prev->exit_state : 0) : 0;
-	post_sched_switch_of(EDC_FILTER_NEVER, state, prev->pid, next->pid);
+	post_sched_switch_of(EDC_FILTER_NONE, state, prev->pid, next->pid);
 	if (dead) /* the thread's last switch: the kernel's own counts are final */
 		post_exit_counts(EDC_WHEN_EXIT, prev->pid, prev->tgid, prev->nvcsw, prev->nivcsw,
 				 prev->se.sum_exec_runtime, prev->min_flt, prev->maj_flt, prev->se.nr_migrations);
@@ -54,7 +54,7 @@ static void on_new(void *data, struct task_struct *task)
 	struct edc_comm comm = comm_of(task->comm);
 
 	if (task->pid == task->tgid)
-		edc_filter_set(task->tgid, edc_filter_has(current->tgid));
+		edc_traced_set(task->tgid, edc_traced_has(current->tgid));
 	post_sched_wakeup_new_of(task->tgid, task_cpu(task), task->pid, task->tgid, current->pid, task->prio, &comm);
 }
 

@@ -9,7 +9,7 @@
 
 #include "module.h"
 
-#include "checked.h" /* the last one */
+#include "checked.h" /* the last include: what follows must not convert silently */
 
 static struct edc_call call_of(long number)
 {

@@ -166,8 +166,8 @@ void edc_area_close(struct edc_area *area)
 		u64 state = READ_ONCE(ring->state);
 
 		if (i < area->rings) {
-			state = (state & EDC_USER_POSITION) / EDC_USER_BLOCK_WORDS;
-			WRITE_ONCE(ring->read, (state - area->blocks) & EDC_USER_BLOCKS);
+			state = (state & EDC_USER_POSITION_MASK) / EDC_USER_BLOCK_WORDS;
+			WRITE_ONCE(ring->read, (state - area->blocks) & EDC_USER_BLOCK_MASK);
 		} else {
 			WRITE_ONCE(ring->state, READ_ONCE(ring->read) + (u64)area->blocks * EDC_USER_BLOCK_WORDS);
 		}

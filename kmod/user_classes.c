@@ -76,7 +76,7 @@ static u16 add(struct edc_account *account, const char *text, u32 bytes, u32 has
 	return added->id;
 }
 
-u16 edc_class_id(struct edc_account *account, const char *text, u32 bytes)
+u16 edc_class_declare(struct edc_account *account, const char *text, u32 bytes)
 {
 	const u32 hash = jhash(text, bytes, 0);
 	struct declared *known;
@@ -118,7 +118,7 @@ void edc_classes_pin(bool pin)
 	forget_unheld();
 }
 
-int edc_class_behind(u64 serial, struct edc_device_class *found, const char **text)
+int edc_class_after(u64 serial, struct edc_device_class *found, const char **text)
 {
 	const struct declared *next = NULL;
 	u32 slot;

@@ -13,16 +13,17 @@
 struct edc_account;
 
 /*
- * The id of the class with this text. If the class is new, it is charged to the account (NULL: a recorder's). 0: no id
- * is left, for this user or at all.
+ * The id of the class with this text. If the class is new, it is charged to the account (NULL: declared by a
+ * recorder). 0: the limit of the account, or that of all, is reached.
  */
-u16 edc_class_id(struct edc_account *account, const char *text, u32 bytes);
+u16 edc_class_declare(struct edc_account *account, const char *text, u32 bytes);
+/* One more process holds the class. */
 void edc_class_hold(u16 id);
 /* Releases what a process held, a bit for each id, and frees the ids that no process holds, unless they are pinned. */
 void edc_classes_release(const unsigned long *held);
 /* Pinned, classes stay while no process holds them; unpinning frees their ids. */
 void edc_classes_pin(bool pin);
 /* The first class after `serial`. -ENOENT: none. `text` stays valid while the lock is held. */
-int edc_class_behind(u64 serial, struct edc_device_class *found, const char **text);
+int edc_class_after(u64 serial, struct edc_device_class *found, const char **text);
 
 #endif

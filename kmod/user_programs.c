@@ -104,7 +104,7 @@ static void give_ids(struct edc_account *account, const char *texts, u32 bytes, 
 		const char *fields = name + strlen(name) + 1;
 		const char *next = fields < end ? fields + strlen(fields) + 1 : end;
 
-		ids[i] = fields < end ? edc_class_id(account, name, next - name) : 0;
+		ids[i] = fields < end ? edc_class_declare(account, name, next - name) : 0;
 		name = next;
 	}
 	hold_classes(ids, count);

@@ -71,7 +71,7 @@ int edc_recorder_class(struct file *file, struct edc_device_class *wanted)
 	if (!copy)
 		return -ENOMEM;
 	mutex_lock(&edc_users_lock);
-	error = file == recorder ? edc_class_behind(wanted->serial, wanted, &text) : -EBADFD;
+	error = file == recorder ? edc_class_after(wanted->serial, wanted, &text) : -EBADFD;
 	if (!error && wanted->bytes > room)
 		error = -ENOSPC;
 	if (!error)

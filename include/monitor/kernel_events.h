@@ -19,7 +19,7 @@
 /* Filter targets; a positive number is a process: the event passes if it or the running thread's process is selected.
  */
 #define EDC_FILTER_CURRENT 0 /* the process of the running thread */
-#define EDC_FILTER_NEVER -1  /* passes always */
+#define EDC_FILTER_NONE -1   /* passes always */
 
 /* The first 16 bytes of a name, NUL-padded. */
 struct edc_comm {

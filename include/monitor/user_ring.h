@@ -47,10 +47,10 @@
 #define EDC_USER_MAGIC 0x45444331u /* "EDC1" */
 
 #define EDC_USER_POSITION_BITS 40
-#define EDC_USER_POSITION ((1ull << EDC_USER_POSITION_BITS) - 1)
+#define EDC_USER_POSITION_MASK ((1ull << EDC_USER_POSITION_BITS) - 1)
 #define EDC_USER_BLOCK_WORDS (EDC_BLOCK_SIZE / 8)
 #define EDC_USER_HEADER_WORDS (EDC_BLOCK_HEADER / 8)
-#define EDC_USER_BLOCKS (EDC_USER_POSITION / EDC_USER_BLOCK_WORDS) /* block numbers are modulo this + 1 */
+#define EDC_USER_BLOCK_MASK (EDC_USER_POSITION_MASK / EDC_USER_BLOCK_WORDS) /* block numbers are modulo this + 1 */
 
 /* A counter to read at activity boundaries, as in struct perf_event_attr. */
 struct edc_user_counter {

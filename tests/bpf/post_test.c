@@ -94,7 +94,7 @@ static void start(void)
 		area.cpu.level[level].ring.first = EDC_CPU_HEADER + level * BLOCKS * EDC_BLOCK_SIZE;
 		area.cpu.level[level].ring.blocks = BLOCKS;
 	}
-	last_record = sizeof(area) - 8;
+	last_start = sizeof(area) - 8;
 	filtering = 0;
 	memset(&edc_clock, 0, sizeof(edc_clock));
 	for (__u64 number = 0; number <= 40; number++)
@@ -251,7 +251,7 @@ static void the_filter_keeps_and_counts(void)
 	POST(CLASS, EDC_FILTER_CURRENT, 0);
 	EXPECT(counted(level(0)->seen), 1);
 	EXPECT(counted(level(0)->filtered), 1);
-	POST(CLASS, EDC_FILTER_NEVER, 0);
+	POST(CLASS, EDC_FILTER_NONE, 0);
 	set_traced(9, 1);
 	POST(CLASS, 9, 0);
 	EXPECT(counted(level(0)->filtered), 1);
@@ -270,7 +270,7 @@ static void a_recording_that_is_over_posts_nothing(void)
 {
 	start();
 	area.cpu.reader.stopped = 1;
-	POST(CLASS, EDC_FILTER_NEVER, 0);
+	POST(CLASS, EDC_FILTER_NONE, 0);
 	EXPECT(counted(level(0)->seen), 0);
 	EXPECT(level(0)->ring.opened, 0);
 }

@@ -146,7 +146,7 @@ TEST_CASE("bell watch: a bell that is rung without need is not heard for a while
 	std::uint64_t now = ticks_per_second;
 	const auto pass_at = [&](std::uint64_t time, bool needed) {
 		watch.begin(time);
-		watch.mind(word, bell, needed);
+		watch.update(word, bell, needed);
 		watch.end();
 		return word;
 	};

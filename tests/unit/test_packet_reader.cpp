@@ -59,7 +59,7 @@ TEST_CASE("packet reader: each good packet, and what is missing before it")
 	CHECK(packets.gap().lost == 7);
 	CHECK(packets.gap().from_time == 310); // the end of the packet before it
 	CHECK_FALSE(packets.open_next(410));
-	CHECK_FALSE(packets.has_gap_at_end(410));
+	CHECK_FALSE(packets.finish(410));
 }
 
 TEST_CASE("packet reader: a packet that begins before the last event is skipped, which is a gap at the end")
@@ -74,10 +74,10 @@ TEST_CASE("packet reader: a packet that begins before the last event is skipped,
 	REQUIRE(packets.open_next(0));
 	CHECK_FALSE(packets.open_next(401));
 	CHECK(problems.kept().back().sentence == "the packet begins before the last event of the previous packet");
-	REQUIRE(packets.has_gap_at_end(401));
+	REQUIRE(packets.finish(401));
 	CHECK(packets.gap().from_time == 401);
 	CHECK(packets.gap().lost == unknown_count);
-	CHECK_FALSE(packets.has_gap_at_end(401)); // it is one gap
+	CHECK_FALSE(packets.finish(401)); // it is one gap
 }
 
 TEST_CASE("decoder: the events of a packet, until one is damaged")

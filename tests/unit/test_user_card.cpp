@@ -338,7 +338,7 @@ TEST_CASE("merged stream: events of a class that nobody understands are counted 
 	Block block(100);
 	block.post(1024, 110).post(1040, 120, {1, 2}).post(1024, 130);
 	UserRingInfo info = some_info();
-	info.one_thread = true;
+	info.tids_unusable = true;
 	CHECK(validate_user_block(block.bytes.data(), block.at, now, words, info) == nullptr);
 	CHECK(block.header().tid == 700); // its threads have other numbers for themselves
 	MergedStream merged(some_info());

@@ -13,8 +13,9 @@ EventJson::Plan &EventJson::plan(const trace::EventClass &cls)
 	plan = std::make_unique<Plan>();
 	if (cls.size_bytes != 0) {
 		for (const trace::Field &field : cls.fields)
-			plan->tokens.push_back({(plan->tokens.empty() ? "" : ",") + json_text(field.name) + ":", &field,
-						trace::FieldRef(cls, field)});
+			plan->token_fields.push_back(
+			    {(plan->token_fields.empty() ? "" : ",") + json_text(field.name) + ":", &field,
+			     trace::FieldRef(cls, field)});
 		return *plan;
 	}
 	for (const trace::FieldClass *scope : cls.scopes)
@@ -25,20 +26,20 @@ EventJson::Plan &EventJson::plan(const trace::EventClass &cls)
 	return *plan;
 }
 
-void EventJson::put_token(const trace::Event &event, const Token &token)
+void EventJson::put_field(const trace::Event &event, const TokenField &part)
 {
-	line_.put(token.before);
-	const std::string *label = token.field->kind == trace::FieldKind::text ? nullptr : token.value.label(event);
-	if (label || token.field->kind == trace::FieldKind::text) {
-		const std::string_view text = label ? *label : token.value.get<std::string_view>(event);
+	line_.put(part.before);
+	const std::string *label = part.field->kind == trace::FieldKind::text ? nullptr : part.value.label(event);
+	if (label || part.field->kind == trace::FieldKind::text) {
+		const std::string_view text = label ? *label : part.value.get<std::string_view>(event);
 		line_.reserve(text.size() * max_escaped_chars + 2);
 		line_.set_end(put_json(line_.end(), text));
 		return;
 	}
 	line_.reserve(max_number_chars);
-	line_.set_end(token.field->kind == trace::FieldKind::signed_integer
-			  ? put_signed(line_.end(), token.value.get<std::int64_t>(event))
-			  : put_unsigned(line_.end(), token.value.get(event)));
+	line_.set_end(part.field->kind == trace::FieldKind::signed_integer
+			  ? put_signed(line_.end(), part.value.get<std::int64_t>(event))
+			  : put_unsigned(line_.end(), part.value.get(event)));
 }
 
 std::string_view EventJson::fields(const trace::Event &event)
@@ -46,8 +47,8 @@ std::string_view EventJson::fields(const trace::Event &event)
 	Plan &plan = this->plan(*event.cls);
 	line_.clear();
 	line_.put("{");
-	for (const Token &token : plan.tokens)
-		put_token(event, token);
+	for (const TokenField &part : plan.token_fields)
+		put_field(event, part);
 	std::uint64_t at_bits = event.at_bits;
 	ignored_.clear();
 	for (trace::ContextText &context : plan.contexts)

@@ -26,19 +26,19 @@ public:
 	std::string_view context(const trace::Event &event);
 
 private:
-	struct Token { // a field of a token
+	struct TokenField { // a field of a token
 		std::string before;
 		const trace::Field *field;
 		trace::FieldRef value;
 	};
 	struct Plan {
-		std::vector<Token> tokens;
+		std::vector<TokenField> token_fields;
 		std::vector<trace::ContextText> contexts;
 		std::vector<trace::FieldText> payload; // one, or none if it is empty
 	};
 
 	Plan &plan(const trace::EventClass &cls);
-	void put_token(const trace::Event &event, const Token &token);
+	void put_field(const trace::Event &event, const TokenField &part);
 
 	std::vector<std::unique_ptr<Plan>> plans_; // by class index
 	trace::LineBuffer line_, ignored_;

@@ -42,10 +42,10 @@ EventScan::EventScan(Context &context, const EventColumns &columns, ScanOptions 
 {
 	const bool filters_threads =
 	    (options_.filter && options_.filter->needs_threads()) || (context.only && context.only->needs_threads());
-	options_.knows_threads = options_.knows_threads || filters_threads;
+	options_.needs_threads = options_.needs_threads || filters_threads;
 	plan_classes();
 	trace::TimeRange range = options_.range;
-	if (options_.knows_threads) {
+	if (options_.needs_threads) {
 		const Checkpoints::State *state = context.checkpoints.before(range.from);
 		began_ = range.from = state ? state->time : 0;
 		if (state)
@@ -56,7 +56,7 @@ EventScan::EventScan(Context &context, const EventColumns &columns, ScanOptions 
 	}
 	const bool is_empty = options_.range.from > options_.range.to;
 	pull_.emplace(context.trace, range, [&](const trace::Stream &stream) {
-		return !is_empty && (options_.knows_threads || wants_stream(stream));
+		return !is_empty && (options_.needs_threads || wants_stream(stream));
 	});
 }
 

@@ -25,7 +25,7 @@ struct ScanOptions {
 	trace::TimeRange range;
 	std::vector<ColumnTest> tests;
 	std::shared_ptr<const filter::Filter> filter; // or null
-	bool knows_threads = false;                   // something uses them
+	bool needs_threads = false;                   // something uses them
 };
 
 class EventScan {

@@ -132,12 +132,12 @@ std::string Plan::text(const EventColumns &columns) const
 		made += (made.empty() ? "" : " ") + columns.columns()[term.column].name +
 			signs[static_cast<std::size_t>(term.op)] + "?";
 	made += made.empty() ? "all events" : "";
-	return made + (knows_threads ? ", with threads" : "") + (is_ordered ? ", in order of time" : "");
+	return made + (needs_threads ? ", with threads" : "") + (is_ordered ? ", in order of time" : "");
 }
 
 std::string Plan::key() const
 {
-	std::string made = std::string(knows_threads ? "t" : "") + (is_ordered ? "o" : "");
+	std::string made = std::string(needs_threads ? "t" : "") + (is_ordered ? "o" : "");
 	for (const PlanTerm &term : terms)
 		made += " " + std::to_string(term.column) + ":" + std::to_string(static_cast<int>(term.op));
 	return made;
@@ -175,19 +175,19 @@ bool choose(sqlite3_index_info &info, const EventColumns &columns, const Context
 	}
 	estimate.finish();
 	plan.is_ordered = is_ordered(info, columns);
-	plan.knows_threads = asks_for_threads(info, columns);
+	plan.needs_threads = asks_for_threads(info, columns);
 	info.orderByConsumed = plan.is_ordered;
 	const double read = context.estimated_events() * estimate.share_of_time;
 	const double rows = std::max(1.0, estimate.rows * estimate.share_of_time * share);
 	info.estimatedRows = static_cast<sqlite3_int64>(std::min(rows, 1e15));
-	info.estimatedCost = 100 + (plan.knows_threads ? 10'000 : 0) + read * 0.2 + rows;
+	info.estimatedCost = 100 + (plan.needs_threads ? 10'000 : 0) + read * 0.2 + rows;
 	return true;
 }
 
 ScanOptions options(const Plan &plan, const EventColumns &columns, Context &context, sqlite3_value **values)
 {
 	ScanOptions made;
-	made.knows_threads = plan.knows_threads;
+	made.needs_threads = plan.needs_threads;
 	for (std::size_t i = 0; i < plan.terms.size(); ++i) {
 		const auto &[number, op] = plan.terms[i];
 		const EventColumn &column = columns.columns()[number];
@@ -206,7 +206,7 @@ ScanOptions options(const Plan &plan, const EventColumns &columns, Context &cont
 			const Type type = column.type == "TEXT"   ? Type::text
 					  : column.type == "REAL" ? Type::real
 								  : Type::integer;
-			made.knows_threads |= column.is_of_thread();
+			made.needs_threads |= column.is_of_thread();
 			if (auto test = make_constraint(type, op, known))
 				made.tests.emplace_back(number, std::move(*test));
 		}

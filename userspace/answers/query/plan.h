@@ -23,7 +23,7 @@ struct PlanTerm {
 
 struct Plan {
 	std::vector<PlanTerm> terms; // in the order of their values
-	bool knows_threads = false;
+	bool needs_threads = false;
 	bool is_ordered = false; // by time, as requested
 
 	// "time_ns>=? name IN ? with threads, in order of time"

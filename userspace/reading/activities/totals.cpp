@@ -74,12 +74,13 @@ std::size_t Totals::KeyHash::operator()(const Key &key) const
 
 std::uint64_t Totals::part_of(Label label, const Finished &activity) const
 {
-	const Thread &thread = activity.thread, &leader = machine_.leader(thread);
+	const Thread &thread = activity.thread;
 	switch (label) {
 	case Label::process: // without kernel events the leader is unknown unless it posts events itself
-		if (activity.source == Source::program && thread.tgid > 0 && leader.tid != leader.tgid)
-			return odd(static_cast<std::uint32_t>(thread.tgid));
-		return reinterpret_cast<std::uintptr_t>(&leader);
+		if (const Thread &leader = machine_.leader(thread);
+		    activity.source != Source::program || thread.tgid <= 0 || leader.tid == leader.tgid)
+			return reinterpret_cast<std::uintptr_t>(&leader);
+		return odd(static_cast<std::uint32_t>(thread.tgid));
 	case Label::thread:
 		return reinterpret_cast<std::uintptr_t>(&thread);
 	case Label::call:

@@ -32,7 +32,7 @@ Cursor::Item Cursor::advance_slowly()
 		if (decoder_.is_damaged() && pass_damage())
 			return item_ = Item::gap;
 		const bool opened = packets_.open_next(decoder_.time());
-		if (!opened && !packets_.has_gap_at_end(decoder_.time()))
+		if (!opened && !packets_.finish(decoder_.time()))
 			return item_ = Item::end;
 		if (opened && !decoder_.open(packets_.head(), packets_.end_time()))
 			packets_.report_cut();

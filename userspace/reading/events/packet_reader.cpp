@@ -9,14 +9,15 @@ namespace monitor::trace {
 namespace {
 
 // Pages are released in chunks of this many bytes.
-constexpr std::uint64_t drop_bytes = 1u << 20;
+constexpr std::uint64_t release_chunk = 1u << 20;
 // Pages are requested ahead of their use, more as reading continues; beyond the maximum the kernel reads ahead.
 constexpr std::uint64_t first_ahead = 1u << 16, max_ahead = 1u << 20;
-constexpr std::uint64_t no_time = ~std::uint64_t(0);
-// Maximum consecutive packets rejected as too early. More are believed: looking on would take long in a hostile file.
+constexpr std::uint64_t latest_time = ~std::uint64_t(0);
+// Maximum consecutive packets rejected as too early. After these the next start is accepted as it is, so that a hostile
+// file cannot make the search long.
 constexpr unsigned max_too_early = 4;
 
-// A stream that was cut off has one problem, that of the packet with the cut.
+// Reports a stream that was cut off once, at the packet in which the cut lies.
 void add_cut(const Stream &stream, Problems &problems)
 {
 	const std::uint64_t whole = stream.whole_bytes();
@@ -36,19 +37,19 @@ void add_cut(const Stream &stream, Problems &problems)
 void PacketReader::start_at(std::uint64_t packet)
 {
 	const std::uint64_t first = stream_->first_packet();
-	next_ = dropped_ = std::max(packet, first);
+	next_ = released_ = std::max(packet, first);
 	ahead_ = 0;
 	ahead_bytes_ = first_ahead;
 	broken_ = false;
-	opened_any_ = next_ == first && stream_->before();
-	if (opened_any_)
+	has_previous_ = next_ == first && stream_->before();
+	if (has_previous_)
 		head_ = *stream_->before();
 }
 
 bool PacketReader::open_next(std::uint64_t last_time)
 {
 	for (; next_ < stream_->packets(); ++next_) {
-		drop_behind();
+		release_behind();
 		const std::uint64_t at = stream_->offset(next_), end = stream_->offset(next_ + 1);
 		read_ahead(at, end - at);
 		const char *why = stream_->read_head(next_, candidate_);
@@ -57,7 +58,7 @@ bool PacketReader::open_next(std::uint64_t last_time)
 		if (!why) {
 			measure_gap(candidate_, last_time);
 			std::swap(head_, candidate_);
-			opened_any_ = true;
+			has_previous_ = true;
 			broken_ = false;
 			++next_;
 			return true;
@@ -79,23 +80,24 @@ void PacketReader::measure_gap(const PacketHead &candidate, std::uint64_t last_t
 	const auto difference = [](std::uint64_t now, std::uint64_t before, std::uint32_t bits) {
 		return (now - before) & (~std::uint64_t(0) >> (64 - bits));
 	};
-	const std::uint64_t before = opened_any_ ? head_.discarded : 0;
+	const std::uint64_t before = has_previous_ ? head_.discarded : 0;
 	gap_.lost = candidate.has_discarded ? difference(candidate.discarded, before, candidate.discarded_bits) : 0;
-	const bool jumped = opened_any_ && candidate.has_sequence &&
+	const bool jumped = has_previous_ && candidate.has_sequence &&
 			    difference(candidate.sequence, head_.sequence, candidate.sequence_bits) != 1;
 	if (broken_ || jumped || (candidate.discarded_bits == 64 && candidate.discarded < before))
 		gap_.lost = unknown_count;
 	const std::uint64_t last = head_.has_end ? stream_->time(head_.end) : last_time;
 	gap_.to_time = candidate.has_begin ? stream_->time(candidate.begin) : last_time;
-	gap_.from_time = std::min(!opened_any_ ? trace_begin_ : broken_ ? last_time : last, gap_.to_time);
+	gap_.from_time = std::min(!has_previous_ ? trace_begin_ : broken_ ? last_time : last, gap_.to_time);
 }
 
-// Checks against the stream so far: a packet that would make time step back is rejected. Checks against what follows:
-// neither its start nor its events may be later than the start of the next good packet. So a bad timestamp invalidates
+// A packet that would make time step back is rejected. Of generic CTF, whose headers need not have an end, neither the
+// start nor the events of a packet may be later than the start of the next good one. So a bad timestamp invalidates
 // only what has it, not all before it, and a reader that starts after it reads the same as one that starts earlier.
+// Sets `end_time_`.
 const char *PacketReader::check_order(const PacketHead &candidate, std::uint64_t last_time)
 {
-	if (opened_any_ && candidate.has_begin && stream_->time(candidate.begin) < last_time)
+	if (has_previous_ && candidate.has_begin && stream_->time(candidate.begin) < last_time)
 		return "the packet begins before the last event of the previous packet";
 	end_time_ = stream_->info().is_generic_ctf ? next_begin(candidate) : candidate.end;
 	if (stream_->info().is_generic_ctf && candidate.has_begin && stream_->time(candidate.begin) > end_time_)
@@ -123,7 +125,7 @@ std::uint64_t PacketReader::next_begin(const PacketHead &candidate)
 		if (stream_->read_head(number, neighbour_))
 			continue;
 		if (!neighbour_.has_begin)
-			return no_time;
+			return latest_time;
 		const std::uint64_t begin = stream_->time(neighbour_.begin);
 		if (!candidate.has_begin || begin >= stream_->time(candidate.begin))
 			return begin;
@@ -132,7 +134,7 @@ std::uint64_t PacketReader::next_begin(const PacketHead &candidate)
 		if (begin >= *before || ++too_early > max_too_early)
 			return begin;
 	}
-	return no_time;
+	return latest_time;
 }
 
 // The start of the good packet before the candidate; 0 if there is none.
@@ -144,7 +146,7 @@ std::uint64_t PacketReader::begin_before()
 	return 0;
 }
 
-bool PacketReader::has_gap_at_end(std::uint64_t last_time)
+bool PacketReader::finish(std::uint64_t last_time)
 {
 	if (stream_->trailing_bytes() != 0 && !stream_->is_cut_off())
 		problems_->add(stream_->info(), stream_->packets(), stream_->offset(stream_->packets()),
@@ -185,20 +187,20 @@ void PacketReader::read_ahead(std::uint64_t at, std::uint64_t min_bytes)
 	ahead_bytes_ *= 2;
 }
 
-void PacketReader::drop_behind()
+void PacketReader::release_behind()
 {
 	// the open packet may still be accessed
-	if (next_ == 0 || stream_->offset(next_ - 1) < stream_->offset(dropped_) + drop_bytes)
+	if (next_ == 0 || stream_->offset(next_ - 1) < stream_->offset(released_) + release_chunk)
 		return;
 	give_back();
 }
 
 void PacketReader::give_back()
 {
-	if (next_ <= dropped_ + 1)
+	if (next_ <= released_ + 1)
 		return;
-	stream_->drop(dropped_, next_ - 1);
-	dropped_ = next_ - 1;
+	stream_->release(released_, next_ - 1);
+	released_ = next_ - 1;
 }
 
 } // namespace monitor::trace

@@ -43,8 +43,8 @@ public:
 
 	// What is missing before the open packet; nothing if no event was discarded.
 	const Gap &gap() const { return gap_; }
-	// Whether something is missing after the last packet.
-	bool has_gap_at_end(std::uint64_t last_time);
+	// After the last packet: reports trailing bytes. True: something is missing there, see gap().
+	bool finish(std::uint64_t last_time);
 
 	// The open packet has a damaged event, `offset` bytes into the file; `place` is "" or names the event. If it
 	// does not resume after the event, a gap follows.
@@ -62,17 +62,17 @@ private:
 	std::uint64_t next_begin(const PacketHead &candidate);
 	std::uint64_t begin_before();
 	void measure_gap(const PacketHead &candidate, std::uint64_t last_time);
-	void drop_behind();
+	void release_behind();
 	void read_ahead(std::uint64_t at, std::uint64_t min_bytes);
 
 	const Stream *stream_;
 	Problems *problems_;
 	std::uint64_t trace_begin_;
-	bool opened_any_ = false;                   // head_ is that of a good packet
+	bool has_previous_ = false;                 // head_ is that of a good packet
 	bool broken_ = false;                       // something was skipped since the last good event
 	std::uint64_t next_ = 0;                    // number of the packet to open next
 	std::uint64_t end_time_ = 0;                // of the open packet, or of a candidate
-	std::uint64_t dropped_ = 0;                 // packets before this one were released
+	std::uint64_t released_ = 0;                // packets before this one were released
 	std::uint64_t ahead_ = 0, ahead_bytes_ = 0; // end of the bytes requested, and how many to request next
 	PacketHead head_, candidate_;               // of the packet that is or was open; of the one to open next
 	PacketHead neighbour_;                      // of a packet next to the candidate

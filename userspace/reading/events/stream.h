@@ -105,9 +105,9 @@ public:
 	// All bytes from here on will be read in order.
 	void will_read_on(std::uint64_t from) const;
 	// The bytes from one packet up to the other are not needed soon. Called once per chunk.
-	void drop(std::uint64_t from_packet, std::uint64_t to_packet) const;
+	void release(std::uint64_t from_packet, std::uint64_t to_packet) const;
 	// The same for parts of a large packet.
-	void drop_bytes(const std::byte *from, const std::byte *to) const;
+	void release_chunk(const std::byte *from, const std::byte *to) const;
 
 private:
 	void make_packets();

@@ -5,7 +5,6 @@
 #include <ctime>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "base/error.h"
 
@@ -14,32 +13,35 @@ namespace {
 
 constexpr std::int64_t day_s = 86400;
 
-// "" or ".digits" as nanoseconds; digits after the ninth are dropped.
-std::optional<std::int64_t> fraction_ns(const char *text)
+// "" or ".digits" in billionths of the unit; digits after the ninth are dropped.
+std::optional<std::int64_t> fraction_e9(const char *text)
 {
 	if (*text == '\0')
 		return 0;
 	if (*text++ != '.' || *text == '\0')
 		return std::nullopt;
-	std::int64_t ns = 0, unit = second_ns / 10;
+	std::int64_t billionths = 0, unit = 100'000'000;
 	for (; *text; ++text, unit /= 10) {
 		if (*text < '0' || *text > '9')
 			return std::nullopt;
-		ns += (*text - '0') * unit;
+		billionths += (*text - '0') * unit;
 	}
-	return ns;
+	return billionths;
 }
 
-// NUMBER[.FRACTION][UNIT] of less than 292 years; in seconds if there is no unit.
+// NUMBER[.FRACTION][UNIT], a duration; in seconds if there is no unit. Empty from 292 years on.
 std::optional<std::int64_t> since_begin_ns(const std::string &text)
 {
-	constexpr std::pair<const char *, std::int64_t> units[] = {
-	    {"", second_ns}, {"s", second_ns}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};
+	struct Unit {
+		const char *name;
+		std::int64_t ns;
+	};
+	constexpr Unit units[] = {{"", second_ns}, {"s", second_ns}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};
 	const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
 	const std::size_t unit_at = std::min(text.find_first_not_of("0123456789."), text.size());
 	const std::string written = text.substr(unit_at);
-	const auto *unit = std::ranges::find_if(units, [&](const auto &each) { return written == each.first; });
-	const auto fraction = fraction_ns(text.substr(digits, unit_at - digits).c_str());
+	const auto *unit = std::ranges::find_if(units, [&](const auto &each) { return written == each.name; });
+	const auto fraction = fraction_e9(text.substr(digits, unit_at - digits).c_str());
 	if (digits == 0 || !fraction || unit == std::end(units))
 		return std::nullopt;
 	std::int64_t number = 0;
@@ -47,8 +49,8 @@ std::optional<std::int64_t> since_begin_ns(const std::string &text)
 		if (__builtin_mul_overflow(number, 10, &number) ||
 		    __builtin_add_overflow(number, text[i] - '0', &number))
 			return std::nullopt;
-	if (__builtin_mul_overflow(number, unit->second, &number) ||
-	    __builtin_add_overflow(number, *fraction / (second_ns / unit->second), &number))
+	if (__builtin_mul_overflow(number, unit->ns, &number) ||
+	    __builtin_add_overflow(number, *fraction / (second_ns / unit->ns), &number))
 		return std::nullopt;
 	return number;
 }
@@ -65,7 +67,7 @@ std::optional<std::int64_t> wall_ns(const char *text, const Span &span)
 		::localtime_r(&begin_s, &local);
 		rest = ::strptime(text, "%H:%M:%S", &local);
 	}
-	const auto fraction = rest ? fraction_ns(rest) : std::nullopt;
+	const auto fraction = rest ? fraction_e9(rest) : std::nullopt;
 	if (!fraction)
 		return std::nullopt;
 	local.tm_isdst = -1;

@@ -54,7 +54,7 @@ void Walker::to_end()
 void Walker::seek(std::uint64_t time)
 {
 	stack_.clear();
-	stream_->drop(0, stream_->packets());
+	stream_->release(0, stream_->packets());
 	high_packet_ = stream_->packets();
 	start(front_, behind_good(time > 0 ? stream_->seek(time - 1) : stream_->first_packet()));
 	cover(front_, [time](const Reader &reader) { return reader.key() >= time; });
@@ -208,7 +208,7 @@ void Walker::drop_above(std::uint64_t packet)
 	high_packet_ = std::max(high_packet_, packet);
 	if (stream_->offset(high_packet_) - stream_->offset(packet) < kept_bytes)
 		return;
-	stream_->drop(packet, high_packet_);
+	stream_->release(packet, high_packet_);
 	high_packet_ = packet;
 }
 

@@ -149,7 +149,7 @@ void BpfCard::configure()
 {
 	// One page after the blocks is never used: the verifier sees that whatever starts within the blocks fits.
 	area_bytes_ = module_ ? module_->area_bytes() : EDC_CPU_HEADER + (options_.blocks_per_cpu + 1) * EDC_BLOCK_SIZE;
-	skeleton_->rodata->last_record = area_bytes_ - EDC_BLOCK_SIZE;
+	skeleton_->rodata->last_start = area_bytes_ - EDC_BLOCK_SIZE;
 	skeleton_->rodata->posts_to_module = module_ != nullptr;
 	skeleton_->rodata->filtering = options_.filtering;
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
@@ -513,12 +513,12 @@ void BpfCard::select(const std::vector<int> &pids)
 	constexpr int max_passes = 100;
 	int passes = 0;
 	do {
-		skeleton_->bss->selected_more = 0;
+		skeleton_->bss->newly_selected = 0;
 		Fd pass(bpf_iter_create(bpf_link__fd(link.get())));
 		char sink[64];
 		while (::read(pass.get(), sink, sizeof sink) > 0)
 			;
-	} while (skeleton_->bss->selected_more && ++passes < max_passes);
+	} while (skeleton_->bss->newly_selected && ++passes < max_passes);
 }
 
 void BpfCard::trace_process(int pid, bool is_traced)

@@ -20,7 +20,7 @@ void BellWatch::begin(std::uint64_t now)
 	quiet_.clear();
 }
 
-void BellWatch::mind(std::uint32_t &word, Bell &bell, bool needed)
+void BellWatch::update(std::uint32_t &word, Bell &bell, bool needed)
 {
 	const std::uint32_t untrusted_bell = __atomic_load_n(&word, __ATOMIC_ACQUIRE);
 	if (untrusted_bell == EDC_BELL_NONE) {

@@ -24,16 +24,16 @@ struct Bell {
 
 class BellWatch {
 public:
-	// `on_ring` is called in a thread of UserBells.
-	explicit BellWatch(std::function<void()> on_ring) : bells_(std::move(on_ring)) {}
+	// `on_bell` is called in a thread of UserBells.
+	explicit BellWatch(std::function<void()> on_bell) : bells_(std::move(on_bell)) {}
 
 	void set_ticks_per_second(std::uint64_t ticks) { ticks_per_second_ = ticks; }
 	void stop() { bells_.stop(); }
 
-	// A pass: begin(), then mind() or poll() for each process that has not ended, then end().
+	// A pass: begin(), then update() or poll() for each process that has not ended, then end().
 	void begin(std::uint64_t now);
 	// Handles what the process did with its bell. `needed`: there was enough to take.
-	void mind(std::uint32_t &word, Bell &bell, bool needed);
+	void update(std::uint32_t &word, Bell &bell, bool needed);
 	// This process's bell cannot be heard.
 	void poll() { must_poll_ = true; }
 	void end();

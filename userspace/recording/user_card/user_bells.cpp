@@ -80,7 +80,7 @@ void UserBells::run()
 		which_.store(which > 0 ? bells[static_cast<std::size_t>(which) - 1] : nullptr,
 			     std::memory_order_relaxed);
 		rung_.store(true, std::memory_order_release);
-		on_ring_();
+		on_bell_();
 	}
 }
 

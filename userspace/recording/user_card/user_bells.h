@@ -21,11 +21,11 @@ public:
 	// At most this many are waited for (futex_waitv(2) takes 128).
 	static constexpr std::size_t most = 127;
 
-	// `on_ring` is called in that thread.
-	explicit UserBells(std::function<void()> on_ring) : on_ring_(std::move(on_ring)) {}
+	// `on_bell` is called in that thread.
+	explicit UserBells(std::function<void()> on_bell) : on_bell_(std::move(on_bell)) {}
 	~UserBells() { stop(); }
 
-	// Waits for one of these words to be rung: `on_ring` is called once, and then nothing until the next call.
+	// Waits for one of these words to be rung: `on_bell` is called once, and then nothing until the next call.
 	void wait_for(const std::vector<std::uint32_t *> &bells);
 	void stop();
 
@@ -40,7 +40,7 @@ private:
 	void run();
 	void changed();
 
-	std::function<void()> on_ring_;
+	std::function<void()> on_bell_;
 	std::mutex lock_;
 	std::vector<std::uint32_t *> bells_;
 	std::uint32_t version_ = 0; // of bells_; also a futex

@@ -49,7 +49,8 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 			break;
 		time += delta;
 		if (id == EDC_ID_THREAD) {
-			const std::uint64_t tid = info.one_thread ? info.process : word_at(block, at + 8) & 0xffffffffu;
+			const std::uint64_t tid =
+			    info.tids_unusable ? info.process : word_at(block, at + 8) & 0xffffffffu;
 			const std::uint64_t who = tid | static_cast<std::uint64_t>(info.process) << 32;
 			std::memcpy(block + at + 8, &who, sizeof who);
 		} else {
@@ -72,7 +73,7 @@ const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, s
 	header.events_discarded = info.discarded;
 	header.cpu_id = info.cpu;
 	header.level = EDC_LEVEL_USER;
-	header.tid = info.one_thread ? info.process : untrusted.tid;
+	header.tid = info.tids_unusable ? info.process : untrusted.tid;
 	header.process = info.process;
 	std::memcpy(block, &header, sizeof header);
 	info.last_time = time;

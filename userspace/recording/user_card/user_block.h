@@ -38,7 +38,7 @@ struct UserRingInfo {
 	std::uint64_t stream = 0; // number of its stream
 	std::uint32_t cpu = 0;
 	std::uint32_t process = 0;
-	bool one_thread = false;     // its thread numbers are of another namespace: the process number replaces them
+	bool tids_unusable = false;  // its thread numbers are of another namespace: the process number replaces them
 	std::uint64_t sequence = 0;  // packets so far
 	std::uint64_t last_time = 0; // of the newest token so far
 	std::uint64_t discarded = 0; // as reported so far

@@ -15,8 +15,8 @@ namespace {
 // A token's time is read at most this long before its ring's state is stored: a restartable sequence is far shorter.
 constexpr std::uint64_t commit_ticks = 100'000;
 
-// What one pass may take: whatever a process does, kernel rings are drained again soon.
-constexpr std::uint64_t blocks_of_a_process = 2048, blocks_of_a_look = 8192;
+// What one pass takes at most: whatever a process does, kernel rings are drained again soon.
+constexpr std::uint64_t max_blocks_of_process = 2048, max_blocks_of_pass = 8192;
 constexpr std::size_t max_waiting_bytes = 32 << 20; // of events that wait to be merged, in all streams together
 
 struct alignas(8) Block {
@@ -46,8 +46,8 @@ struct UserDrain::Look {
 };
 
 UserDrain::UserDrain(ProcessTable &processes, const KnownClasses &classes, std::function<void()> learn,
-		     std::function<void()> on_ring)
-    : processes_(processes), classes_(classes), learn_(std::move(learn)), bells_(std::move(on_ring))
+		     std::function<void()> on_bell)
+    : processes_(processes), classes_(classes), learn_(std::move(learn)), bells_(std::move(on_bell))
 {
 }
 
@@ -66,7 +66,7 @@ unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &p
 	merged_.resize(processes_.cpus());
 	merged_before_.assign(merged_.size(), last ? ~0ull : before_look - commit_ticks);
 	merged_bytes_ = waiting_bytes();
-	Pass pass{last, last ? ~0ull : blocks_of_a_look, make_stream, push};
+	Pass pass{last, last ? ~0ull : max_blocks_of_pass, make_stream, push};
 	unsigned worst = 0;
 	++first_process_;
 	const auto &all = processes_.all();
@@ -82,7 +82,7 @@ unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 {
 	const bool over = pass.last || process.ended; // checked before the rings are read
 	const std::uint64_t damaged_before = damaged_;
-	std::uint64_t left = pass.last ? pass.left : std::min(pass.left, blocks_of_a_process);
+	std::uint64_t left = pass.last ? pass.left : std::min(pass.left, max_blocks_of_process);
 	pass.left -= left;
 	unsigned worst = 0;
 	++process.first_ring;
@@ -91,14 +91,14 @@ unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 		worst = std::max(worst, process.merged ? merge_ring(process, ring, over, pass.make_stream)
 						       : drain_ring(process, ring, over, left, pass));
 	}
-	worst = std::max(worst, share_ring(process, over, pass.make_stream));
+	worst = std::max(worst, drain_shared_ring(process, over, pass.make_stream));
 	pass.left += left;
 	if (damaged_ != damaged_before)
 		worst = 0; // the fill that such a process reports is not trusted
 	if (!process.ended && process.by_device)
-		bells_.poll(); // a futex needs file-backed memory
+		bells_.poll(); // its rings are device memory, in which no futex can ring
 	else if (!process.ended)
-		bells_.mind(process.shared().bell, process.bell, worst >= 500);
+		bells_.update(process.shared().bell, process.bell, worst >= 500);
 	return worst;
 }
 
@@ -126,9 +126,9 @@ std::size_t UserDrain::waiting_bytes() const
 UserDrain::Look UserDrain::look_at(const UserProcess &process, UserRing &ring)
 {
 	const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
-	const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
+	const std::uint64_t position = untrusted_state & EDC_USER_POSITION_MASK;
 	const std::uint64_t closed = position / EDC_USER_BLOCK_WORDS;
-	const std::uint64_t waiting = (closed - ring.taken) & EDC_USER_BLOCKS;
+	const std::uint64_t waiting = (closed - ring.taken) & EDC_USER_BLOCK_MASK;
 	if (waiting > process.blocks) {
 		damage(process, "a ring's position jumped");
 		ring.taken = closed;
@@ -167,7 +167,7 @@ unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool 
 	if (ring.done)
 		return 0;
 	if ((merged_[ring.info.cpu] && merged_[ring.info.cpu]->stalled()) || merged_bytes_ > max_waiting_bytes) {
-		// What waits for space waits in the ring, which discards what does not fit. It is not older than this.
+		// Its events stay in the ring, which discards if it fills. None is older than last_time: pack up to it.
 		merged_before_[ring.info.cpu] = std::min(merged_before_[ring.info.cpu], ring.info.last_time);
 		return 0;
 	}
@@ -182,7 +182,7 @@ unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool 
 	while (ring.taken != look.closed) {
 		const std::uint64_t damaged_before = damaged_;
 		merge_block(process, ring, 0, learn);
-		ring.taken = damaged_ != damaged_before ? look.closed : (ring.taken + 1) & EDC_USER_BLOCKS;
+		ring.taken = damaged_ != damaged_before ? look.closed : (ring.taken + 1) & EDC_USER_BLOCK_MASK;
 		ring.give_back();
 	}
 	if (look.open_bytes > ring.merged)
@@ -198,8 +198,8 @@ unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool 
 	return look.fill;
 }
 
-// `content_bytes` 0: the block is closed; else this much of the open block is written, and it is checked again from its
-// start when there is more.
+// `content_bytes` 0: the block is closed; else this much of the open block is written. When there is more it is checked
+// again from its start, so what was found now is not kept.
 void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes,
 			    const std::function<void()> &learn)
 {
@@ -224,8 +224,9 @@ void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uin
 	ring.merged = EDC_BLOCK_HEADER;
 }
 
-// The same for the ring of threads without restartable sequences: all processes' go into one stream, of no CPU.
-unsigned UserDrain::share_ring(UserProcess &process, bool over, const MakeStream &make_stream)
+// Takes what is in the ring that the process's threads without restartable sequences share. The records of all such
+// rings go into one stream, of no CPU.
+unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const MakeStream &make_stream)
 {
 	SharedRing &ring = *process.shared_ring;
 	if (shared_ && (shared_->stalled() || merged_bytes_ > max_waiting_bytes))
@@ -242,7 +243,7 @@ unsigned UserDrain::share_ring(UserProcess &process, bool over, const MakeStream
 		return *shared_;
 	};
 	const auto take = [&](SharedRecord record) {
-		if (process.one_thread)
+		if (process.tids_unusable)
 			record.tid = static_cast<std::uint32_t>(process.pid);
 		stream().add(record, static_cast<std::uint32_t>(process.pid));
 		++tokens_;
@@ -289,18 +290,17 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 	UserRingInfo info = info_of(ring);
 	const char *wrong = validate_user_block(block.bytes, content_bytes, read_tsc() + max_clock_skew_ticks,
 						classes_.words(false), info);
-	const bool is_worthless =
-	    wrong && word_at(block.bytes, offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
-	if (!is_worthless && !pass.push(static_cast<std::uint32_t>(info.stream), block.bytes))
+	const bool is_empty = wrong && word_at(block.bytes, offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
+	if (!is_empty && !pass.push(static_cast<std::uint32_t>(info.stream), block.bytes))
 		return false;
 	if (wrong)
 		damage(process, wrong);
-	if (!is_worthless) {
+	if (!is_empty) {
 		tokens_ += info.tokens - ring.info.tokens;
 		ring.info = info;
 		++ring.info.sequence;
 	}
-	ring.taken = (ring.taken + 1) & EDC_USER_BLOCKS;
+	ring.taken = (ring.taken + 1) & EDC_USER_BLOCK_MASK;
 	return true;
 }
 

@@ -30,10 +30,10 @@ public:
 	// False if the pool is full: then the block waits.
 	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
 
-	// `learn` is called for an unknown class of the kernel module, and may make it known. `on_ring` is called in
+	// `learn` is called for an unknown class of the kernel module, and may make it known. `on_bell` is called in
 	// another thread when a pass is needed. Both references must outlive this.
 	UserDrain(ProcessTable &processes, const KnownClasses &classes, std::function<void()> learn,
-		  std::function<void()> on_ring);
+		  std::function<void()> on_bell);
 
 	// `ticks_per_second`: of the trace clock.
 	void start(std::uint64_t ticks_per_second);
@@ -71,7 +71,7 @@ private:
 	unsigned merge_ring(const UserProcess &process, UserRing &ring, bool over, const MakeStream &make_stream);
 	void merge_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes,
 			 const std::function<void()> &learn);
-	unsigned share_ring(UserProcess &process, bool over, const MakeStream &make_stream);
+	unsigned drain_shared_ring(UserProcess &process, bool over, const MakeStream &make_stream);
 	void pack_merged(bool last, std::uint64_t before_look, const Push &push);
 	std::size_t waiting_bytes() const;
 

@@ -15,27 +15,28 @@ void UserProcess::lay_out(unsigned cpus, std::uint64_t ring_blocks, const std::a
 		return reinterpret_cast<edc_user_ring *>(area.data() + EDC_BLOCK_SIZE + number * each);
 	};
 	blocks = ring_blocks;
-	one_thread = has_other_numbers(pid);
+	tids_unusable = in_other_pid_namespace(pid);
 	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
 		UserRing added;
 		added.shared = ring_at(cpu);
 		added.info.uuid = uuid;
 		added.info.cpu = cpu;
 		added.info.process = static_cast<std::uint32_t>(pid);
-		added.info.one_thread = one_thread;
+		added.info.tids_unusable = tids_unusable;
 		added.info.last_time = since - max_clock_skew_ticks;
 		rings.push_back(added);
 	}
-	shared_ring.emplace(ring_at(cpus), blocks, since, [pid = pid, one_thread = one_thread](std::uint32_t tid) {
-		return one_thread || has_thread(pid, tid);
-	});
+	shared_ring.emplace(ring_at(cpus), blocks, since,
+			    [pid = pid, tids_unusable = tids_unusable](std::uint32_t tid) {
+				    return tids_unusable || has_thread(pid, tid);
+			    });
 }
 
 void UserProcess::begin_here()
 {
 	for (UserRing &ring : rings) {
 		const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
-		const std::uint64_t position = untrusted_state & EDC_USER_POSITION;
+		const std::uint64_t position = untrusted_state & EDC_USER_POSITION_MASK;
 		ring.taken = position / EDC_USER_BLOCK_WORDS;
 		ring.merged = std::max<std::uint64_t>(position % EDC_USER_BLOCK_WORDS * 8, EDC_BLOCK_HEADER);
 		ring.info.last_time = 0; // its open block's content is older than the recording
@@ -53,17 +54,18 @@ bool UserProcess::is_done() const
 	return shared_done && std::ranges::all_of(rings, &UserRing::done);
 }
 
-// Each number was reported in a stream, or is read only now, and it is no more than possible.
+// Losses already written to a stream, and the early ones, read now. Numbers that rose by more than `most` are left out
+// and clear `possible`.
 UserClaim UserProcess::claim(std::uint64_t most) const
 {
 	UserClaim claim{pid, shared_discarded - shared_discarded_before, 0, true};
-	const auto is_possible = [&](std::uint64_t rise) { return claim.possible = claim.possible && rise <= most; };
+	const auto check_rise = [&](std::uint64_t rise) { return claim.possible = claim.possible && rise <= most; };
 	const std::uint64_t untrusted_early = __atomic_load_n(&shared().lost_early, __ATOMIC_RELAXED) - early_before;
-	if (is_possible(untrusted_early))
+	if (check_rise(untrusted_early))
 		claim.early = untrusted_early;
-	is_possible(shared_ring->discarded() - shared_discarded_before);
+	check_rise(shared_ring->discarded() - shared_discarded_before);
 	for (const UserRing &ring : rings) {
-		is_possible(__atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED) - ring.discarded_before);
+		check_rise(__atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED) - ring.discarded_before);
 		claim.discarded += ring.info.discarded - ring.discarded_before;
 	}
 	return claim;

@@ -51,9 +51,9 @@ struct UserProcess {
 	bool shared_done = false;           // its writers have ended and all is taken
 	std::uint64_t shared_discarded_before = 0, early_before = 0;
 	bool ended = false;
-	bool merged = false;     // its events go into the merged streams
-	bool by_device = false;  // the kernel module gave it its rings, and they stay after the recording
-	bool one_thread = false; // as in its rings' info
+	bool merged = false;        // its events go into the merged streams
+	bool by_device = false;     // the kernel module gave it its rings, and they stay after the recording
+	bool tids_unusable = false; // as in its rings' info
 	Bell bell;
 	unsigned first_ring = 0; // of the next pass
 

@@ -32,7 +32,7 @@ edc_task describe_process(pid_t pid)
 	return task;
 }
 
-bool has_other_numbers(pid_t pid)
+bool in_other_pid_namespace(pid_t pid)
 {
 	const std::string status = read_text(fmt::format("/proc/{}/status", pid));
 	const std::size_t line = status.find("\nNSpid:\t");

@@ -15,7 +15,7 @@ namespace monitor::card {
 edc_task describe_process(pid_t pid);
 
 // Whether its threads have other numbers for themselves than for the recorder: it runs in another pid namespace.
-bool has_other_numbers(pid_t pid);
+bool in_other_pid_namespace(pid_t pid);
 
 // Whether this process has this thread.
 bool has_thread(pid_t pid, std::uint32_t tid);

@@ -52,7 +52,7 @@ void SharedRing::make_room()
 	std::uint64_t room = taken_;
 	for (edc_user_claim &claim : shared_->claim) {
 		__u64 untrusted_claim = passed_ ? __atomic_load_n(&claim.word, __ATOMIC_ACQUIRE) : 0;
-		const std::uint64_t back = (taken_ - untrusted_claim) & EDC_USER_POSITION;
+		const std::uint64_t back = (taken_ - untrusted_claim) & EDC_USER_POSITION_MASK;
 		if (untrusted_claim == 0 || back == 0 || back > taken_ - freed_)
 			continue;
 		if (is_alive_(static_cast<std::uint32_t>(untrusted_claim >> EDC_USER_POSITION_BITS)))
