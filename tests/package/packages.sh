@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# [KERNELS='6.1 6.12'] packages.sh BUILD VERSION: makes the Debian packages, unpacks them, runs what is in them; and takes the module through
-# `dkms add, build, install, remove` for one of Debian's kernels, in directories of its own. Called by ctest.
+# [KERNELS='6.1 6.12'] packages.sh BUILD VERSION: makes the Debian packages, unpacks them, runs what is in them; and takes
+# the module through `dkms add, build, install, remove` for Debian's kernel 6.12, or for KERNELS, in directories of its own.
+# Called by ctest.
 set -euo pipefail
 build=$1 version=$2
 source=$(cd "$(dirname "$0")/../.." && pwd)

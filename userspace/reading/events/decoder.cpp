@@ -259,7 +259,7 @@ bool Decoder::decode_record()
 void Decoder::drop_records()
 {
 	if (kept_from_)
-		stream_->release_chunk(kept_from_, position_);
+		stream_->release_bytes(kept_from_, position_);
 	kept_from_ = position_;
 }
 

@@ -195,10 +195,10 @@ void Stream::release(std::uint64_t from_packet, std::uint64_t to_packet) const
 	if (!owner_.data() || from_packet >= to_packet)
 		return;
 	// Only a file mapping may be dropped: it is read again when it is needed again.
-	release_chunk(bytes() + offset(from_packet), bytes() + offset(to_packet));
+	release_bytes(bytes() + offset(from_packet), bytes() + offset(to_packet));
 }
 
-void Stream::release_chunk(const std::byte *from, const std::byte *to) const
+void Stream::release_bytes(const std::byte *from, const std::byte *to) const
 {
 	constexpr std::uint64_t page = 4096;
 	const auto first = static_cast<std::uint64_t>(from - bytes()) / page * page;

@@ -107,7 +107,7 @@ public:
 	// The bytes from one packet up to the other are not needed soon. Called once per chunk.
 	void release(std::uint64_t from_packet, std::uint64_t to_packet) const;
 	// The same for parts of a large packet.
-	void release_chunk(const std::byte *from, const std::byte *to) const;
+	void release_bytes(const std::byte *from, const std::byte *to) const;
 
 private:
 	void make_packets();
