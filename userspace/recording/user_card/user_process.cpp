@@ -54,8 +54,8 @@ bool UserProcess::is_done() const
 	return shared_done && std::ranges::all_of(rings, &UserRing::done);
 }
 
-// Losses already written to a stream, and the early ones, read now. Numbers that rose by more than `most` are left out
-// and clear `possible`.
+// Losses already written to a stream, and the early ones, read now. Any count that rose by more than `most` clears
+// `possible`; early losses are then left out.
 UserClaim UserProcess::claim(std::uint64_t most) const
 {
 	UserClaim claim{pid, shared_discarded - shared_discarded_before, 0, true};
