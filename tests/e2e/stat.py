@@ -194,6 +194,26 @@ def tables():
 	e2e.expect(abs(total - other) <= max(5, other // 50), f"pairs of events have {total} calls, report {other}")
 
 
+def selected_activities():
+	"""A selection leaves out activities, it makes none: an end is not paired with a start before the one that is left out."""
+	def runqueue(*options):
+		activity = stat_json("--table", "runqueue", *options)["activities"][0]
+		return {row["next_pid"]: row for row in activity["rows"]}
+
+	whole = runqueue()
+	cpus = [runqueue("--cpu", cpu) for cpu in range(os.cpu_count())]
+	for thread, row in whole.items():
+		parts = [rows[thread] for rows in cpus if thread in rows]
+		for column, combine in (("count", sum), ("total_ns", sum), ("max_ns", max)):
+			near(f"{column} of {thread} on all CPUs", combine(part[column] for part in parts), row[column], 0, len(parts))
+	e2e.equal("threads on any CPU", set().union(*cpus), set(whole))
+	tid = e2e.values(trace.output)["pid"]
+	mine = {thread: row for thread, row in whole.items() if thread.endswith(f"-{tid}")}
+	e2e.expect(mine, "the workload never waited for a CPU")
+	e2e.equal("waits of one thread", runqueue("--tid", tid), mine)
+	e2e.equal("waits that a filter selects", runqueue("--filter", f"next_pid == {tid}"), mine)
+
+
 def hidden_created(trace):
 	"""A thread that the kernel hides and that no list has: who ran after it is known by the next packet at the earliest,
 	which depends on where a reader began."""
@@ -316,7 +336,7 @@ def errors_of_recording():
 if __name__ == "__main__":
 	if os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux") and \
 			"reads traces only" not in e2e.run(e2e.monitor, "events", exit_code=None).stderr:
-		e2e.main(recorded, counts_and_distances, one_window, rows_by_fields, filters_and_times, activities, tables,
+		e2e.main(recorded, counts_and_distances, one_window, rows_by_fields, filters_and_times, activities, tables, selected_activities,
 		         threads_change_nothing, threads_and_partitions_change_nothing, values, forms, errors_of_recording, others)
 	print("nothing is recorded here: with traces of others alone")
 	e2e.main(others)

@@ -6,6 +6,8 @@
 // FAILING_NEW_AT=OFFSET: the first allocation there throws std::bad_alloc, once in the process.
 // FAILING_NEW_LIVE=FILE: writes how many allocations were not given back when the process ends.
 //
+// The files are opened at the start: a recorder gives up the right to open others.
+//
 // A place is where operator new returns to, in the program itself: templates and what is inlined are each their own.
 // What static objects allocate before main() is left out: nobody could catch it, and libraries have such objects.
 #include <atomic>
@@ -27,6 +29,7 @@ std::atomic<bool> started{false}, failed{false};
 std::uintptr_t program_begin, program_end;
 std::uint64_t fail_at;
 pid_t process;
+std::FILE *live_file, *sites_file;
 
 int find_program(dl_phdr_info *info, std::size_t, void *)
 {
@@ -37,11 +40,22 @@ int find_program(dl_phdr_info *info, std::size_t, void *)
 	return 1;
 }
 
+// Not for the command of a recording, which inherits the environment.
+std::FILE *open_named(const char *variable)
+{
+	const char *path = std::getenv(variable);
+	std::FILE *file = path ? std::fopen(path, "we") : nullptr;
+	unsetenv(variable);
+	return file;
+}
+
 __attribute__((constructor)) void begin()
 {
 	dl_iterate_phdr(find_program, nullptr);
 	if (const char *at = std::getenv("FAILING_NEW_AT"))
 		fail_at = std::strtoull(at, nullptr, 16);
+	live_file = open_named("FAILING_NEW_LIVE");
+	sites_file = open_named("FAILING_NEW_SITES");
 	process = getpid();
 }
 
@@ -49,18 +63,16 @@ __attribute__((destructor)) void end()
 {
 	if (getpid() != process)
 		return; // a child that did not execute anything
-	if (const char *path = std::getenv("FAILING_NEW_LIVE"))
-		if (std::FILE *file = std::fopen(path, "w")) {
-			std::fprintf(file, "%ld %d\n", live.load(), failed ? 1 : 0);
-			std::fclose(file);
-		}
-	if (const char *path = std::getenv("FAILING_NEW_SITES"))
-		if (std::FILE *file = std::fopen(path, "w")) {
-			for (const auto &site : sites)
-				if (site)
-					std::fprintf(file, "%llx\n", static_cast<unsigned long long>(site.load()));
-			std::fclose(file);
-		}
+	if (live_file) {
+		std::fprintf(live_file, "%ld %d\n", live.load(), failed ? 1 : 0);
+		std::fclose(live_file);
+	}
+	if (sites_file) {
+		for (const auto &site : sites)
+			if (site)
+				std::fprintf(sites_file, "%llx\n", static_cast<unsigned long long>(site.load()));
+		std::fclose(sites_file);
+	}
 }
 
 void remember(std::uint64_t site)

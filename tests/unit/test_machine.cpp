@@ -222,6 +222,30 @@ TEST_CASE("machine: what contradicts itself is told")
 	CHECK(folded.recorder.told[3] == "contradiction 0 60");
 }
 
+TEST_CASE("machine: a thread created before states are followed waits for nothing that was not seen")
+{
+	History history;
+	const auto creates = [&](std::uint64_t time, std::int32_t tid) {
+		history.cpu(0).post(time, EDC_ID_SCHED_WAKEUP_NEW, 0, {pair(tid, tid), pair(1, 120), 0x78, 0});
+	};
+	creates(50, 7); // is gone before the start
+	creates(60, 8); // sleeps at the start, as the list says
+	creates(70, 9); // runs later
+	history.switches(0, 80, 7, dead, 0);
+	history.lists(110, 8, sleeping, EDC_NO_SYSCALL, 0);
+	history.switches(0, 150, 0, running, 9);
+	history.switches(0, 200, 9, sleeping, 0);
+	creates(250, 10);
+	history.switches(0, 300, 0, running, 10);
+	Folded folded(history, 100, 1000);
+	for (const std::int32_t tid : {7, 8, 9})
+		CHECK(folded.thread(tid).usage.waiting == 0);
+	CHECK(folded.thread(7).usage.blocked == 0);
+	CHECK(folded.thread(8).usage.blocked == 900);
+	CHECK(folded.thread(9).usage.blocked == 800);
+	CHECK(folded.thread(10).usage.waiting == 50);
+}
+
 TEST_CASE("machine: a number is used again by another thread, and exec by a thread takes the leader's")
 {
 	History history;

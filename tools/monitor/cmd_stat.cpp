@@ -296,7 +296,8 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 	}
 	// An activity belongs to the time in which it ends: those that began before it are found, too.
 	question.lead_from = analyze::recording_of(trace).start_time ? window_of(trace).from : 0;
-	auto found = survey(trace, question, [&] { return Activities(definitions); });
+	const SelectedEnds selected{&question.selection, question.filter ? &*question.filter : nullptr};
+	auto found = survey(trace, question, [&] { return Activities(definitions, selected); });
 	std::vector<Pairs> &all = found.fold.all();
 	const trace::Clock &clock = trace.description().clock;
 	for (Pairs &pairs : all)

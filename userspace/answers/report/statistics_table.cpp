@@ -73,6 +73,7 @@ std::vector<Cell> by_cells(const std::vector<activities::Cell> &cells, const std
 			   const ThreadTable &threads)
 {
 	std::vector<Cell> row;
+	row.reserve(cells.size() + 1);
 	for (const activities::Cell &cell : cells)
 		row.push_back(cell_of(cell, threads));
 	if (!adds_process(names))

@@ -40,10 +40,12 @@ private:
 
 class Activities {
 public:
-	explicit Activities(const std::vector<activities::Definition> &definitions)
+	static constexpr bool takes_all_events = true;
+
+	Activities(const std::vector<activities::Definition> &definitions, activities::SelectedEnds selected)
 	{
 		for (const activities::Definition &definition : definitions)
-			pairs_.emplace_back(definition);
+			pairs_.emplace_back(definition, selected);
 	}
 	void event(const trace::Event &event, const filter::Running &running)
 	{

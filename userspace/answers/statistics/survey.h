@@ -4,7 +4,7 @@
 //     const auto answer = survey(trace, question, [&] { return Frequencies(...); });
 //
 // Called by `monitor stat`; the folds are those of folds.h and Frequencies. A fold has event(event, running), gap() and
-// merge(later). Names of threads depend on everything before, so if they are needed the trace is one partition; so is a
+// merge(later). It gets the selected events; one that has takes_all_events selects by itself. Names of threads depend on everything before, so if they are needed the trace is one partition; so is a
 // trace of another tracer in which only switches say what runs.
 #pragma once
 
@@ -112,7 +112,9 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 		    const filter::Running running{tid, threads ? &*threads : nullptr};
 		    if (threads)
 			    thread_fields.tell(event, surveyed.threads);
-		    if (question.selection.includes(event, tid) && (!filter || filter->matches(event, running)))
+		    if constexpr (requires { Fold::takes_all_events; })
+			    surveyed.fold.event(event, running);
+		    else if (question.selection.includes(event, tid) && (!filter || filter->matches(event, running)))
 			    surveyed.fold.event(event, running);
 	    },
 	    gap);

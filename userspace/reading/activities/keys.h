@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -96,6 +97,8 @@ public:
 
 	// The first of the names as a number, saturated. False: the event does not have it, or it is not a number.
 	bool number(const trace::Event &event, const filter::Running &running, std::int64_t &value) const;
+	// The first of the names that is a thread's. nullopt: none is, or the event does not have it.
+	std::optional<std::int64_t> thread(const trace::Event &event, const filter::Running &running) const;
 	// Appends the values as bytes. Equal values give equal bytes. False: one of them is missing.
 	bool append(const trace::Event &event, const filter::Running &running, std::string &bytes) const;
 	// The same values to print.

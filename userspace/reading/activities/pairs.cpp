@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "pairs.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace monitor::activities {
+namespace {
+
+std::uint64_t selected_of(const auto &boundaries)
+{
+	return static_cast<std::uint64_t>(
+	    std::ranges::count_if(boundaries, [](const auto &boundary) { return boundary.is_selected; }));
+}
+
+} // namespace
 
 void Pairs::event(const trace::Event &event, const filter::Running &running)
 {
@@ -14,22 +24,23 @@ void Pairs::event(const trace::Event &event, const filter::Running &running)
 		start(event, running);
 }
 
-bool Pairs::find_key(const Keys &of, const trace::Event &event, const filter::Running &running)
+bool Pairs::find_key(const Keys &of, const trace::Event &event, const filter::Running &running, bool is_selected)
 {
 	key_.clear();
 	const bool has_key = of.append(event, running, key_);
-	unpaired_.keyless += !has_key;
+	unpaired_.keyless += !has_key && is_selected;
 	return has_key;
 }
 
 void Pairs::start(const trace::Event &event, const filter::Running &running)
 {
-	if (!find_key(definition_->start_key, event, running))
+	const bool is_selected = selected_.include(event, running, definition_->start_key);
+	if (!find_key(definition_->start_key, event, running, is_selected))
 		return;
 	OfKey *const of_key = keys_.find_or_make(key_, unpaired_.too_many);
 	if (!of_key)
 		return;
-	Boundary start{event.time, definition_->start_by.cells(event, running), {}};
+	Boundary start{event.time, definition_->start_by.cells(event, running), {}, is_selected};
 	definition_->start_by.append(event, running, start.row);
 	open(*of_key, std::move(start));
 }
@@ -38,11 +49,11 @@ void Pairs::open(OfKey &of_key, Boundary start)
 {
 	of_key.began = of_key.began || !had_gap_;
 	if (!definition_->nested && !of_key.open.empty()) {
-		++unpaired_.restarted;
+		unpaired_.restarted += selected_of(of_key.open);
 		of_key.open.clear();
 	}
 	if (of_key.open.size() == max_nesting) {
-		++unpaired_.too_many;
+		unpaired_.too_many += of_key.open.front().is_selected;
 		of_key.open.erase(of_key.open.begin());
 	}
 	of_key.open.push_back(std::move(start));
@@ -50,25 +61,26 @@ void Pairs::open(OfKey &of_key, Boundary start)
 
 void Pairs::end(const trace::Event &event, const filter::Running &running)
 {
-	if (!find_key(definition_->end_key, event, running))
+	const bool is_selected = selected_.include(event, running, definition_->end_key);
+	if (!find_key(definition_->end_key, event, running, is_selected))
 		return;
 	OfKey *of_key = keys_.find(key_);
 	if (!of_key && had_gap_) {
-		++unpaired_.ends;
+		unpaired_.ends += is_selected;
 		return;
 	}
 	if (!of_key)
 		of_key = keys_.find_or_make(key_, unpaired_.too_many);
 	if (!of_key)
 		return;
-	Boundary ended{event.time, definition_->end_by.cells(event, running), {}};
+	Boundary ended{event.time, definition_->end_by.cells(event, running), {}, is_selected};
 	definition_->end_by.append(event, running, ended.row);
 	if (close(*of_key, ended))
 		return;
 	// its start may be in an earlier partition
 	const std::size_t most = definition_->nested ? max_nesting : 1;
 	if (had_gap_ || (of_key->began && !definition_->nested) || of_key->leading.size() == most)
-		++unpaired_.ends;
+		unpaired_.ends += is_selected;
 	else
 		of_key->leading.push_back(std::move(ended));
 }
@@ -79,6 +91,8 @@ bool Pairs::close(OfKey &of_key, const Boundary &end)
 		return false;
 	const Boundary start = std::move(of_key.open.back());
 	of_key.open.pop_back();
+	if (!end.is_selected)
+		return true;
 	Row *const row = rows_.find(start.row + end.row, [&] {
 		std::vector<Cell> cells = start.cells;
 		cells.insert(cells.end(), end.cells.begin(), end.cells.end());
@@ -93,7 +107,7 @@ void Pairs::gap()
 {
 	had_gap_ = true;
 	keys_.erase_if([this](const std::string &, OfKey &of_key) {
-		unpaired_.cut += of_key.open.size();
+		unpaired_.cut += selected_of(of_key.open);
 		of_key.open.clear();
 		return of_key.leading.empty() && !of_key.began;
 	});
@@ -108,14 +122,14 @@ void Pairs::merge(const Pairs &later)
 	unpaired_.too_many += later.unpaired_.too_many;
 	unpaired_.keyless += later.unpaired_.keyless;
 	keys_.erase_if([this](const std::string &, OfKey &mine) { // of the first partition: nothing precedes it
-		unpaired_.ends += mine.leading.size();
+		unpaired_.ends += selected_of(mine.leading);
 		mine.leading.clear();
 		return false;
 	});
 	later.keys_.visit([&](const std::string &key, const OfKey &theirs) { take_leading(theirs, keys_.find(key)); });
 	if (later.keys_.has_dropped())
 		keys_.erase_if([&](const std::string &key, OfKey &mine) { // it may have continued there
-			unpaired_.too_many += later.keys_.contains(key) ? 0 : mine.open.size();
+			unpaired_.too_many += later.keys_.contains(key) ? 0 : selected_of(mine.open);
 			return !later.keys_.contains(key);
 		});
 	if (later.had_gap_)
@@ -142,9 +156,9 @@ void Pairs::forget_finished()
 void Pairs::take_leading(const OfKey &theirs, OfKey *mine)
 {
 	for (const Boundary &end : theirs.leading)
-		unpaired_.ends += !mine || !close(*mine, end);
+		unpaired_.ends += (!mine || !close(*mine, end)) && end.is_selected;
 	if (theirs.began && mine && !definition_->nested && !mine->open.empty()) {
-		++unpaired_.restarted;
+		unpaired_.restarted += selected_of(mine->open);
 		mine->open.clear();
 	}
 }
@@ -153,8 +167,8 @@ Pairs::Unpaired Pairs::unpaired() const
 {
 	Unpaired all = unpaired_;
 	keys_.visit([&](const std::string &, const OfKey &of_key) {
-		all.open += of_key.open.size();
-		all.ends += of_key.leading.size();
+		all.open += selected_of(of_key.open);
+		all.ends += selected_of(of_key.leading);
 	});
 	return all;
 }

@@ -5,6 +5,7 @@
 // *leading* end, a start without an end is *open*. A gap in any stream ends all that is open: nothing is carried across
 // a loss. An event without a value of the key is not paired: two unknown threads are not the same thread. Durations in
 // ticks.
+// Every event is paired, whatever is selected: an activity belongs to where, when and to whom its end does.
 // Run by `monitor stat` (answers/statistics/folds.h). Invariant: at most max_open keys are kept at a time, and
 // max_nesting open activities of each. If there are too many keys, those that are not open are dropped. Results depend
 // on where the partitions are cut only if one of these limits is reached.
@@ -12,21 +13,40 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "definition.h"
 #include "open_by_key.h"
 #include "reading/events/event.h"
+#include "reading/events/event_selection.h"
 #include "rows.h"
 
 namespace monitor::activities {
+
+// Which activities are measured: those whose end is selected and matches. Null: all.
+struct SelectedEnds {
+	const trace::EventSelection *selection = nullptr;
+	const filter::Filter *filter = nullptr;
+
+	// `key` says whose activity it is, if it names a thread.
+	bool include(const trace::Event &event, const filter::Running &running, const Keys &key) const
+	{
+		return (!selection || selection->is_all() ||
+			selection->includes(event, running.tid, key.thread(event, running))) &&
+		       (!filter || filter->matches(event, running));
+	}
+};
 
 class Pairs {
 public:
 	static constexpr std::size_t max_open = 200'000, max_nesting = 64;
 
-	// The definition must outlive this.
-	explicit Pairs(const Definition &definition) : definition_(&definition), keys_(max_open) {}
+	// All that is given must outlive this.
+	explicit Pairs(const Definition &definition, SelectedEnds selected = {})
+	    : definition_(&definition), selected_(selected), keys_(max_open)
+	{
+	}
 
 	void event(const trace::Event &event, const filter::Running &running);
 	void gap();
@@ -39,7 +59,7 @@ public:
 	Rows &rows() { return rows_; }
 	const Rows &rows() const { return rows_; }
 
-	// What was not measured, and why.
+	// What was not measured, and why: of the selected starts and ends.
 	struct Unpaired {
 		std::uint64_t ends = 0;      // without a start
 		std::uint64_t open = 0;      // at the end of the trace
@@ -55,6 +75,7 @@ private:
 		std::uint64_t time;
 		std::vector<Cell> cells;
 		std::string row; // its part of the row's key
+		bool is_selected = true;
 	};
 	struct OfKey {
 		std::vector<Boundary> leading, open;
@@ -66,11 +87,12 @@ private:
 	void start(const trace::Event &event, const filter::Running &running);
 	void end(const trace::Event &event, const filter::Running &running);
 	void take_leading(const OfKey &theirs, OfKey *mine);
-	bool find_key(const Keys &of, const trace::Event &event, const filter::Running &running);
+	bool find_key(const Keys &of, const trace::Event &event, const filter::Running &running, bool is_selected);
 	void open(OfKey &of_key, Boundary start);
 	bool close(OfKey &of_key, const Boundary &end);
 
 	const Definition *definition_;
+	SelectedEnds selected_;
 	Rows rows_;
 	OpenByKey<OfKey> keys_;
 	bool had_gap_ = false;

@@ -322,10 +322,12 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.in_tree = (parent && parent->in_tree) || (command_pid_ && tid == command_pid_);
 	thread.is_kernel = parent_tid == kthreadd || (parent && parent->is_kernel);
 	thread.cgroup = {parent ? cgroup_of(*parent) : 0, ++cgroup_moves_};
+	if (!is_followed(event.time))
+		return; // by the time that states are followed it may run, sleep or be gone
 	thread.epoch = epoch_;
 	thread.ring = Ring::kernel; // until it first returns to user mode
 	thread.state = State::runnable;
-	thread.since = std::max(event.time, first_);
+	thread.since = event.time;
 }
 
 void Machine::on_cgroup(const EventKind &kind, const trace::Event &event)

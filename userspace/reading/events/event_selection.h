@@ -51,6 +51,14 @@ public:
 	{
 		return is_all() || ((cpus_.empty() || is_on_cpus(event)) && (!threads_ || concerns(event, running)));
 	}
+	// As above, but of the threads `whose` decides, if it is known.
+	bool includes(const Event &event, std::int64_t running, std::optional<std::int64_t> whose) const
+	{
+		if (!whose || !threads_)
+			return includes(event, running);
+		return (cpus_.empty() || is_on_cpus(event)) &&
+		       threads_->includes(event.stream->machine, *whose, event.time);
+	}
 
 private:
 	bool is_on_cpus(const Event &event) const;
