@@ -6,6 +6,7 @@ exit code, without a crash, and leaves nothing after. With a real recording for 
 import os
 import pathlib
 import shutil
+import stat
 import subprocess
 import tempfile
 import threading
@@ -94,14 +95,14 @@ def options():
 	container = ("unshare", "-p", "--fork", "--mount-proc", *(("--propagation", "unchanged") if len(e2e.own_mounts()) > 2 else ()))
 	complains("a command in a container", 125, *container, *record("-o", trace, "--", "true"), says="container",
 	          leaves=trace)
-	for size in ("0", "-1", "x", "10Q", "1k", "nan", "inf", ""):
+	for size in ("0", "-1", "x", "10Q", "1k", "nan", "inf"):
 		complains(f"--buffer '{size}'", 125, *record("-o", trace, "--buffer", size, "-d", 1), says="--buffer",
 		          leaves=trace)
 	for arguments, part in ((("--user-only", "--sample-every", "10ms"), "--user-only"), (("--sample-every", "1us"), "100us"),
 	                        (("--card", "bpf", "--sample-every", "10ms"), "kernel module"), (("-e", "sample"), "--sample-every")):
 		complains(" ".join(arguments), 125, *record("-o", trace, "-d", 1, *arguments), says=part, leaves=trace)
-	for option in ("-e", "-p", "--max-size", "--sample-every"):
-		complains(f"{option} ''", 125, *record("-o", trace, option, "", "--", "true"), says=option, leaves=trace)
+	for option in ("-o", "-e", "-p", "--max-size", "--sample-every", "--buffer"):
+		complains(f"{option} ''", 2, *record(option, "", "--", "true"), says="the value is empty", leaves=trace)
 	complains("--max-size", 125, *record("-o", trace, "--max-size", "lots", "-d", 1), says="lots", leaves=trace)
 	for arguments in (("record", "--no-such-option"), ("record", "-d", "x"), ("record", "-d", "-1"), ("record", "-d", "nan"),
 	                  ("record", "-d", "1e300"), ("no-such-verb",),
@@ -199,7 +200,64 @@ def left_out():
 	complains("no wakings", 1, e2e.monitor, "report", calls.directory, "offcpu", says="family sched")
 
 
+def replaced_by_force():
+	"""The old trace goes when the new recording has started, not before."""
+	trace = e2e.record("replaced", command=("true",))
+	directory = trace.directory
+	(directory / "kernel_cpu0.keep").write_bytes(b"") # any file of it
+	before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+	unchanged = lambda what: e2e.equal(f"the old trace after {what}", {path: path.read_bytes() for path in directory.rglob("*")
+	                                                                   if path.is_file()}, before)
+	for arguments, exit_code in ((("--buffer", "100k", "-d", 1), 125), (("--", "no-such-command"), 127), (("--", "/"), 126)):
+		complains(f"--force with {arguments}", exit_code, *record("-o", directory, "--force", *arguments))
+		unchanged(arguments)
+	for set_aside in (1, len(list(directory.iterdir()))): # killed meanwhile, or after it
+		for path in sorted(directory.iterdir(), reverse=True)[:set_aside]:
+			path.rename(directory / f".replaced-{path.name}")
+		if set_aside > 1:
+			(directory / ".monitor").mkdir()
+			(directory / "metadata").write_text("of the new trace")
+		complains("--force after a killed start", 127, *record("-o", directory, "--force", "--", "no-such-command"))
+		unchanged("a killed start")
+	e2e.run(*record("-o", directory, "--force", "--", "true"))
+	e2e.equal("what is left of the old trace", [path.name for path in directory.iterdir() if "keep" in path.name or
+	                                            path.name.startswith(".replaced")], [])
+	trace.expect_true()
+
+
+def status_not_written():
+	"""What cannot be said does not end a recording, nor change how it ends."""
+	for number, stderr in enumerate(("2>&-", "2>/dev/full")):
+		trace = e2e.work / f"silent{number}"
+		e2e.run("sh", "-c", f"{e2e.monitor} record --no-calibration -o {trace} -- sh -c 'exit 7' {stderr}", exit_code=7)
+		e2e.Trace(trace).expect_true()
+
+
+def inputs_stay():
+	"""No output path makes a command remove what it reads, or what it did not make."""
+	good = e2e.work / "good"
+	for name in ("one", "two"):
+		e2e.Trace(good).copy(name)
+	complains("merge -o ''", 2, e2e.monitor, "merge", "-o", "", "one", "two", says="the value is empty", cwd=e2e.work)
+	complains("merge into an input", 1, e2e.monitor, "merge", "-o", "one/both", "one", "two", says="inside", cwd=e2e.work)
+	for name in ("one", "two"):
+		e2e.equal(f"files of {name}", sorted(path.name for path in (e2e.work / name).iterdir()),
+		          sorted(path.name for path in good.iterdir()))
+	null = e2e.work / "null"
+	os.mknod(null, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+	e2e.run(e2e.monitor, "tdl", "compile", "pcap", "-o", null)
+	e2e.expect(stat.S_ISCHR(null.lstat().st_mode), "tdl compile -o replaces a device")
+	complains("tdl compile -o on a full disk", 1, e2e.monitor, "tdl", "compile", "pcap", "-o", "/dev/full", says="No space left")
+
+
+def long_statement():
+	done = e2e.run("sh", "-c", f"yes 'SELECT 1' | head -n 1000000 | {e2e.monitor} query {e2e.work}/good", exit_code=1, timeout=10)
+	e2e.expect("more than 1048576 bytes" in done.stderr, f"a statement without an end: {done.stderr}")
+
+
 def answer_not_written():
+	complains("a long answer into a full disk", 1, "sh", "-c", f"{e2e.monitor} list --json {e2e.work}/good > /dev/full",
+	          says="No space left")
 	for verb in ("report", "list", "info", "check", "stat", "query"):
 		words = [e2e.monitor, verb, e2e.work / "good", *(["SELECT * FROM events"] if verb == "query" else [])]
 		with open("/dev/full", "w", encoding="utf-8") as full:
@@ -239,6 +297,7 @@ event { name = "sched_switch"; id = 0; stream_id = 0; fields := struct { uint32_
 if __name__ == "__main__":
 	try:
 		e2e.need_recording()
-		e2e.main(output, card, command, options, privilege, disk_full, bad_traces, left_out, answer_not_written, cut_traces)
+		e2e.main(output, card, command, options, privilege, disk_full, bad_traces, left_out, answer_not_written, cut_traces,
+		         replaced_by_force, status_not_written, inputs_stay, long_statement)
 	finally:
 		shutil.rmtree(public, ignore_errors=True)

@@ -119,12 +119,17 @@ TEST_CASE("query: nothing can be written", "[query]")
 	     {"DELETE FROM events", "INSERT INTO info VALUES (1, 2)", "UPDATE events SET cpu = 1", "CREATE TABLE t(a)",
 	      "CREATE TEMP TABLE t(a)", "CREATE VIEW v AS SELECT 1", "DROP TABLE events",
 	      "ATTACH '/tmp/query-test' AS other", "VACUUM INTO '/tmp/query-test'", "PRAGMA writable_schema = 1",
-	      "PRAGMA temp_store_directory = '/'", "BEGIN", "SELECT load_extension('x')", "ANALYZE",
+	      "PRAGMA temp_store_directory = '/'", "BEGIN", "SELECT load_extension('x')",
+	      "SELECT fts3_tokenizer('simple')", "SELECT fts3_tokenizer('simple', x'4141414141414141')", "ANALYZE",
 	      "UPDATE sqlite_master SET type = 'x'", "CREATE VIRTUAL TABLE t USING fts5(a)"}) {
 		INFO(sql);
 		CHECK(error(sample.database, sql).find("only SELECT is allowed") != std::string::npos);
 	}
 	CHECK(ask(sample.database, "SELECT count(*) FROM pragma_table_info('call')") == "15\n");
+	CHECK(ask(sample.database, "SELECT sum(value) FROM json_each('[1, 2]')") == "3\n");
+	for (const char *module : {"fts3tokenize", "dbstat", "sqlite_stmt"})
+		CHECK(error(sample.database, std::string("SELECT * FROM ") + module).find("there is no table") !=
+		      std::string::npos);
 }
 
 TEST_CASE("query: errors say where and what is near", "[query]")

@@ -29,6 +29,7 @@ namespace monitor {
 namespace {
 
 constexpr int exit_interrupted = 128 + SIGINT;
+constexpr std::size_t max_statement_bytes = 1 << 20; // on standard input
 
 struct QueryOptions {
 	std::string directory, tdl;
@@ -171,10 +172,21 @@ private:
 	{
 		if (text_.empty() && line.starts_with("."))
 			return guarded([&] { return command(database_, line); });
+		if (text_.size() + line.size() >= max_statement_bytes)
+			return refuse_long();
 		text_ += line + "\n";
 		if (text_.find_first_not_of(" \t\n") == std::string::npos)
 			text_.clear();
-		return !sqlite3_complete(text_.c_str()) || take_all();
+		const bool may_end = line.find(';') != std::string::npos; // to look at the whole text costs time
+		return !may_end || !sqlite3_complete(text_.c_str()) || take_all();
+	}
+	bool refuse_long()
+	{
+		text_.clear();
+		return guarded([]() -> bool {
+			throw Error(fmt::format("a statement has more than {} bytes: end statements with a semicolon",
+						max_statement_bytes));
+		});
 	}
 	bool take_all()
 	{

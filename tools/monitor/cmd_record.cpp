@@ -193,17 +193,17 @@ std::string end_text(const record::Options &options)
 
 void show_start(const record::Options &options, const std::string &directory)
 {
-	fmt::print(stderr, "monitor: recording {} into {} {}\n", recorded_text(options), printable(directory),
-		   end_text(options));
+	print_note(fmt::format("monitor: recording {} into {} {}\n", recorded_text(options), printable(directory),
+		   end_text(options)));
 }
 
 void show_progress(const record::Progress &now)
 {
 	static record::Progress before;
 	const double seconds = std::max(now.seconds - before.seconds, 1e-3);
-	fmt::print(stderr, "\rmonitor: {:.1f} s, {:.0f} k tokens/s, {:.1f} MB, lost {} \033[K", now.seconds,
+	print_note(fmt::format("\rmonitor: {:.1f} s, {:.0f} k tokens/s, {:.1f} MB, lost {} \033[K", now.seconds,
 		   static_cast<double>(now.tokens - before.tokens) / seconds / 1000,
-		   static_cast<double>(now.bytes) / 1e6, now.lost);
+		   static_cast<double>(now.bytes) / 1e6, now.lost));
 	before = now;
 }
 
@@ -211,17 +211,17 @@ void show_progress(const record::Progress &now)
 void print_summary(const record::Result &result)
 {
 	if (result.failed)
-		fmt::print(stderr, "monitor: {}; the trace up to that point can be read\n", result.end_reason);
+		print_note(fmt::format("monitor: {}; the trace up to that point can be read\n", result.end_reason));
 	try {
 		trace::Trace trace = trace::Trace::open(result.directory);
 		if (trace.is_empty())
 			throw Error(result.directory + " contains no events");
 		const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
 		const report::Summary summary = report::summarize(trace, info);
-		fmt::print(stderr, "monitor: {} recorded into {}: {}{} ({})\nmonitor: {}\n",
+		print_note(fmt::format("monitor: {} recorded into {}: {}{} ({})\nmonitor: {}\n",
 			   report::duration_text(summary.wall_ns), printable(result.directory),
 			   report::bytes_text(static_cast<double>(summary.bytes)), report::per_token_text(summary),
-			   result.failed ? "incomplete" : result.end_reason, report::summary_text(summary));
+			   result.failed ? "incomplete" : result.end_reason, report::summary_text(summary)));
 	} catch (const Error &error) {
 		print_error(std::string("the recording cannot be read: ") + error.what());
 	}
@@ -251,10 +251,10 @@ int run_record(RecordArguments &arguments)
 		return recording.wait();
 	}(); // signals and memory are as before again
 	if (terminal)
-		fmt::print(stderr, "\r\033[K");
+		print_note("\r\033[K");
 	if (result.exec_error) {
-		fmt::print(stderr, "monitor: cannot run {}: {}\n", printable(arguments.options.command.front()),
-			   std::strerror(result.exec_error));
+		print_note(fmt::format("monitor: cannot run {}: {}\n", printable(arguments.options.command.front()),
+			   std::strerror(result.exec_error)));
 		return *result.command_exit;
 	}
 	print_summary(result);
@@ -269,15 +269,6 @@ std::string duration_error(const std::string &text)
 	return seconds > 0 && seconds <= max_s
 		   ? std::string()
 		   : fmt::format("{} is not a number of seconds above 0 and up to {}", text, max_s);
-}
-
-// An empty value most likely comes from a variable that is not set: that is not the same as leaving the option out.
-void refuse_empty_values(const CLI::App &command)
-{
-	for (const CLI::Option *option : command.get_options())
-		if (!option->get_positional() && option->count() && option->get_items_expected_max() > 0 &&
-		    option->results().front().empty())
-			throw Error(option->get_name() + ": the value is empty");
 }
 
 } // namespace
@@ -349,9 +340,8 @@ void add_record(CLI::App &app, int &exit_code)
 	    "  sudo monitor record -m cpu --reset-on ./solver:step -- ./solver\n"
 	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
 	    "  sudo monitor record -p 1234 -d 5");
-	record->callback([arguments, record, &exit_code] {
+	record->callback([arguments, &exit_code] {
 		exit_code = exit_monitor_failed;
-		refuse_empty_values(*record);
 		exit_code = run_record(*arguments);
 	});
 }

@@ -58,11 +58,11 @@ void expect_recorded(const analyze::RecordingInfo &info, activities::Source sour
 	if (!info.has_program("sched_waking"))
 		throw Error("this recording does not show what was waited for: record the family sched");
 	if (!calls)
-		fmt::print(stderr, "monitor: system calls were not recorded, so the calls are unknown\n");
+		print_note("monitor: system calls were not recorded, so the calls are unknown\n");
 	if (!info.has_program("irq_handler_entry") || !info.has_program("softirq_entry"))
-		fmt::print(stderr, "monitor: interrupts were not recorded, so the wakers are unknown\n");
+		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");
 	else if (info.filtering())
-		fmt::print(stderr, "monitor: with -p, interrupts are recorded only while a selected thread runs, so "
+		print_note("monitor: with -p, interrupts are recorded only while a selected thread runs, so "
 				   "wakers elsewhere are unknown\n");
 }
 

@@ -262,7 +262,7 @@ void print_csv(const std::vector<Pairs> &all, const ThreadTable &threads, const 
 		parts.emplace_back(pairs.definition().name, table_of(pairs, threads, clock));
 		prepare(parts.back().second, arguments, "total_ns");
 		if (const std::string unpaired = report::unpaired_text(pairs); !unpaired.empty())
-			fmt::print(stderr, "{}: not measured: {}\n", printable(pairs.definition().name), unpaired);
+			print_note(fmt::format("{}: not measured: {}\n", printable(pairs.definition().name), unpaired));
 	}
 	fmt::print("{}", report::to_csv(parts.size() == 1 ? parts.front().second : report::joined(parts)));
 }

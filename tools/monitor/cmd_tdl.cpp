@@ -79,7 +79,8 @@ void compile(const TdlArguments &arguments)
 	if (arguments.output.empty())
 		fmt::print("{}", text);
 	else
-		replace_file(arguments.output, text, 0644);
+		write_all(open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC, 0644).get(),
+			  std::as_bytes(std::span(text)), arguments.output);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor`: one program, one subcommand per verb. Every error ends here as one sentence.
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -31,6 +32,20 @@ std::string complaint(const CLI::App &app, const CLI::ParseError &error, const s
 	return fmt::format("unknown command '{}'; the commands are {} (see monitor --help)", first, names);
 }
 
+// An empty value most likely comes from a variable that is not set: that is not the same as leaving the option out.
+void refuse_empty_values(CLI::App &app)
+{
+	for (CLI::App *command : app.get_subcommands([](CLI::App *) { return true; })) {
+		refuse_empty_values(*command);
+		command->parse_complete_callback([command] {
+			for (const CLI::Option *option : command->get_options())
+				if (!option->get_positional() && option->count() && option->get_items_expected_max() > 0 &&
+				    std::ranges::any_of(option->results(), &std::string::empty))
+					throw CLI::ValidationError(option->get_name() + ": the value is empty");
+		});
+	}
+}
+
 // A reader that closes the pipe has read enough.
 bool is_reader_gone()
 {
@@ -54,6 +69,7 @@ void run(int argc, char **argv, int &exit_code)
 			 monitor::add_info, monitor::add_stat, monitor::add_merge, monitor::add_check, monitor::add_tdl,
 			 monitor::add_doctor, monitor::add_events})
 		add(app, exit_code);
+	refuse_empty_values(app);
 	try {
 		app.parse(argc, argv);
 	} catch (const CLI::ParseError &error) {

@@ -2,6 +2,7 @@
 // Prints errors, and damaged parts of a trace, on standard error after what could be read. Used by all subcommands.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "reading/events/problem.h"
@@ -10,6 +11,9 @@ namespace monitor {
 
 // "monitor: SENTENCE". Names in it may be any bytes; further lines are indented so that they do not pass for ours.
 void print_error(std::string_view sentence);
+
+// Prints a text on standard error. What a user reads there is no result: if it cannot be written, the command goes on.
+void print_note(const std::string &text);
 
 // Prints the first ten, and how many more there are.
 void print_problems(const trace::Problems &problems);

@@ -15,7 +15,10 @@ inline const char *sentence_of(const std::exception &error)
 	if (dynamic_cast<const std::bad_alloc *>(&error))
 		return "out of memory: end other programs, or raise the limit of this one (ulimit -v, memory.max of "
 		       "its cgroup)";
-	if (typeid(error) == typeid(std::system_error)) // thrown when a thread cannot be created
+	// A thread that cannot be created throws EAGAIN. Output that cannot be written names itself.
+	const auto *failed = typeid(error) == typeid(std::system_error) ? dynamic_cast<const std::system_error *>(&error)
+									 : nullptr;
+	if (failed && failed->code() == std::errc::resource_unavailable_try_again)
 		return "cannot start another thread: raise the limits of threads and memory (ulimit -u, ulimit -v, "
 		       "pids.max of the cgroup)";
 	return error.what();

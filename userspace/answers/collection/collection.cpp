@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "collection.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 
@@ -73,13 +74,25 @@ std::string json_of(const std::vector<Part> &parts)
 	return json_dump(nlohmann::ordered_json{{"parts", all}}, 1) + '\n';
 }
 
+// Both exist as far as their paths go; a link to a directory is that directory.
+bool is_inside(const fs::path &directory, const fs::path &other)
+{
+	const fs::path inner = fs::weakly_canonical(directory), outer = fs::weakly_canonical(other);
+	return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
 } // namespace
 
 void write(const std::string &directory, const std::vector<Part> &parts, bool copy)
 {
 	std::error_code error;
+	if (directory.empty())
+		throw Error("a collection needs a directory; name one with -o");
 	if (fs::exists(directory, error) && !fs::is_empty(directory, error))
 		throw Error(directory + " exists and is not empty; name another directory with -o");
+	for (const Part &part : parts)
+		if (is_inside(directory, part.source))
+			throw Error(directory + " is inside of " + part.source + "; name another directory with -o");
 	const bool was_there = fs::exists(directory, error);
 	try {
 		for (const Part &part : parts)

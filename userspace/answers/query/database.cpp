@@ -36,9 +36,21 @@ bool is_harmless(const char *pragma)
 	return false;
 }
 
+// Those of full-text search and of R-trees take pointers from blobs.
 bool is_harmless_function(const char *name)
 {
-	return name && sqlite3_stricmp(name, "load_extension") != 0;
+	for (const char *dangerous : {"load_extension", "fts3_tokenizer", "fts5", "snippet", "offsets", "matchinfo", "optimize",
+				      "highlight", "bm25", "rtreenode", "rtreedepth", "rtreecheck"})
+		if (!name || sqlite3_stricmp(name, dangerous) == 0)
+			return false;
+	return true;
+}
+
+// Of what SQLite brings along, statements may use what reads JSON; pragma_NAME() is judged as the pragma.
+void remove_dangerous_modules(sqlite3 *handle)
+{
+	const char *kept[] = {"json_each", "json_tree", nullptr};
+	sqlite3_drop_modules(handle, kept);
 }
 
 // SQLite does this itself when a virtual table declares its columns; in a statement it is rejected elsewhere.
@@ -88,6 +100,9 @@ Database::Database(trace::Trace &trace, const std::optional<std::string> &filter
 	sqlite3_limit(handle(), SQLITE_LIMIT_ATTACHED, 0);
 	ask(handle(), "SELECT name FROM pragma_module_list",
 	    [this](sqlite3_stmt *row) { reserved_names_.push_back(text_of(row, 0)); });
+	remove_dangerous_modules(handle());
+	sqlite3_db_config(handle(), SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
+	sqlite3_db_config(handle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
 	add_events();
 	add_folds();
 	add_lists();

@@ -24,7 +24,7 @@ struct [[gnu::packed]] PathBeneath {
 };
 constexpr std::uint64_t execute = 1 << 0, write_file = 1 << 1, remove_dir = 1 << 4, remove_file = 1 << 5,
 			make_any = 0x7f << 6, refer = 1 << 13, truncate_file = 1 << 14;
-constexpr std::uint64_t make_reg = 1 << 8;
+constexpr std::uint64_t make_dir = 1 << 7, make_reg = 1 << 8;
 constexpr std::uint64_t bind_and_connect_tcp = 3;
 
 bool allow(int rules, const std::string &path, std::uint64_t access)
@@ -47,7 +47,7 @@ bool confine_to(const std::string &directory)
 			      version >= 4 ? bind_and_connect_tcp : 0};
 	const Fd rules(static_cast<int>(
 	    ::syscall(create_ruleset, &handled, version >= 4 ? sizeof handled : sizeof handled.fs, 0)));
-	return rules && allow(rules.get(), directory, write_file | remove_dir | remove_file | make_reg | truncates) &&
+	return rules && allow(rules.get(), directory, write_file | remove_dir | remove_file | make_dir | make_reg | truncates) &&
 	       allow(rules.get(), directory + "/..", remove_dir) && ::syscall(restrict_self, rules.get(), 0) == 0;
 }
 

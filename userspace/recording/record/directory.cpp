@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "directory.h"
 
+#include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -16,6 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t max_command_name_length = 40;
+// Of the files of a trace that another one is about to replace. Readers pass over hidden files.
+constexpr std::string_view replaced = ".replaced-";
 
 bool is_trace_or_empty(const std::string &path)
 {
@@ -23,7 +29,12 @@ bool is_trace_or_empty(const std::string &path)
 	return fs::is_directory(fs::symlink_status(path + "/.monitor", ignored)) || fs::is_empty(path, ignored);
 }
 
-// The files of a trace are all regular and at most one level deep.
+bool is_replaced(const fs::path &path)
+{
+	return path.filename().string().starts_with(replaced);
+}
+
+// The files of a trace are all regular and at most one level deep. What is set aside stays.
 void remove_files(const std::string &path)
 {
 	std::error_code ignored;
@@ -32,10 +43,57 @@ void remove_files(const std::string &path)
 	for (const fs::directory_entry &entry : fs::directory_iterator(path, ignored)) {
 		const bool inner =
 		    entry.path().filename() == ".monitor" && entry.is_directory(ignored) && !entry.is_symlink(ignored);
+		if (is_replaced(entry.path()))
+			continue;
 		if (inner)
 			remove_files(entry.path());
 		if (inner || entry.symlink_status(ignored).type() != fs::file_type::directory)
 			fs::remove(entry.path(), ignored);
+	}
+}
+
+std::vector<std::string> names_in(const std::string &path, bool those_replaced)
+{
+	std::error_code ignored;
+	std::vector<std::string> names;
+	for (const fs::directory_entry &entry : fs::directory_iterator(path, ignored))
+		if (is_replaced(entry.path()) == those_replaced)
+			names.push_back(entry.path().filename());
+	return names;
+}
+
+// Within one directory, which also a confined recorder may do (confine.h).
+void rename_in(const std::string &path, const std::string &from, const std::string &to)
+{
+	if (::rename((path + '/' + from).c_str(), (path + '/' + to).c_str()) < 0)
+		throw Error(errno, "cannot set the trace in " + path + " aside");
+}
+
+// .monitor goes last and comes back first: while it is set aside, everything is, wherever the recorder was killed.
+void set_aside(const std::string &path)
+{
+	for (const std::string &name : names_in(path, false))
+		if (name != ".monitor")
+			rename_in(path, name, std::string(replaced) + name);
+	std::error_code ignored;
+	if (fs::exists(path + "/.monitor", ignored))
+		rename_in(path, ".monitor", std::string(replaced) + ".monitor");
+}
+
+void bring_back(const std::string &path)
+{
+	std::error_code ignored;
+	const std::string own = std::string(replaced) + ".monitor";
+	if (fs::exists(path + '/' + own, ignored)) {
+		remove_files(path);
+		rename_in(path, own, ".monitor");
+	}
+	for (const std::string &name : names_in(path, true)) {
+		const std::string before = name.substr(replaced.size());
+		if (fs::exists(path + '/' + before, ignored)) // killed while it removed what had been replaced
+			fs::remove(path + '/' + name, ignored);
+		else
+			rename_in(path, name, before);
 	}
 }
 
@@ -62,11 +120,12 @@ void make_trace_directory(const std::string &path, bool force)
 		if (!force)
 			throw Error(path +
 				    " exists and is never overwritten; use another directory with -o, or add --force");
+		bring_back(path); // of a recorder that was killed before its recording started
 		if (!is_trace_or_empty(path))
 			throw Error(
 			    path +
 			    " exists and is not a trace, so --force does not empty it; use another directory with -o");
-		remove_files(path);
+		set_aside(path);
 	} else {
 		std::error_code said_below;
 		fs::create_directories((fs::path(path) / "").parent_path().parent_path(), said_below);
@@ -77,9 +136,20 @@ void make_trace_directory(const std::string &path, bool force)
 		throw Error(errno, "cannot create the trace directory " + path);
 }
 
+void remove_replaced_trace(const std::string &path)
+{
+	std::error_code ignored;
+	const std::string own = path + '/' + std::string(replaced) + ".monitor";
+	remove_files(own);
+	fs::remove(own, ignored);
+	for (const std::string &name : names_in(path, true))
+		fs::remove(path + '/' + name, ignored);
+}
+
 void remove_trace_directory(const std::string &path)
 {
 	remove_files(path);
+	bring_back(path);
 	::rmdir(path.c_str()); // confine_to() permits this; remove(3) would try unlink() first
 }
 

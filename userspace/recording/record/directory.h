@@ -11,11 +11,15 @@ namespace monitor::record {
 // "monitor-20261120-054812-make": date, time and the command's name.
 std::string default_directory_name(const std::vector<std::string> &command);
 
-// Creates PATH and PATH/.monitor. An existing path is rejected; with `force` an existing trace or empty directory is
-// emptied first, anything else is still rejected. Throws Error.
+// Creates PATH and PATH/.monitor. An existing path is rejected; with `force` an existing trace is set aside within the
+// directory, anything else that is not empty is still rejected. Throws Error.
 void make_trace_directory(const std::string &path, bool force);
 
-// Remove what make_trace_directory created and what a recording put into it.
+// The recording has started: what it replaces is not needed any more.
+void remove_replaced_trace(const std::string &path);
+
+// Removes what make_trace_directory created and what a recording put into it, and brings back what was set aside. Throws
+// Error if that fails.
 void remove_trace_directory(const std::string &path);
 
 } // namespace monitor::record

@@ -481,6 +481,8 @@ void Recording::Parts::start_parts()
 	drain_->start();
 	if (command_)
 		result_.exec_error = command_->go();
+	if (!result_.exec_error)
+		remove_replaced_trace(result_.directory);
 	if (listener_.on_start && !result_.exec_error)
 		listener_.on_start(result_.directory);
 }
