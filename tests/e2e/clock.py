@@ -79,8 +79,19 @@ def undisturbed():
 	expect_bound(trace, lines, 50)
 
 
+def one_boot():
+	"""Recordings of one boot have one counter, though each measured its rate by itself."""
+	traces = [e2e.record(f"boot{i}", "--no-calibration", "-e", "sched", "-d", 0.2) for i in range(3)]
+	merged = e2e.work / "boots"
+	lines = e2e.run(e2e.monitor, "merge", "-o", merged, *(trace.directory for trace in traces)).stdout.splitlines()
+	for line in lines[1:]:
+		e2e.expect("(same clock)" in line, line)
+		e2e.expect(int(line.split("at most ")[1].split(" ns")[0]) < 10_000, f"the clocks drift apart: {line}")
+	e2e.equal("clock bound of several recordings", e2e.Trace(merged).summary()["clock_bound_ns"], None)
+
+
 if __name__ == "__main__":
 	e2e.need_recording()
 	if not os.path.exists(os.path.join(e2e.programs, "clock_pairs")):
 		e2e.skip("the witness of the clock reads the TSC, which this machine does not have")
-	e2e.main(stopped_for_5_s, undisturbed)
+	e2e.main(stopped_for_5_s, undisturbed, one_boot)

@@ -3,6 +3,7 @@
 """Everything that can go wrong says so in one sentence on standard error, beginning with "monitor: ", with the right
 exit code, without a crash, and leaves nothing after. With a real recording for what comes up only then.
 """
+import json
 import os
 import pathlib
 import shutil
@@ -277,6 +278,28 @@ def cut_traces():
 			done = e2e.run(e2e.monitor, verb, bad.directory, exit_code=None)
 			e2e.expect(done.returncode in (0, 1), f"{verb} of a stream cut by {cut}: {done.returncode}")
 		e2e.expect(bad.check(), f"a stream cut by {cut} bytes passes")
+	removed = good.copy("removed")
+	path = max(removed.directory.glob("kernel_cpu?"), key=lambda p: p.stat().st_size)
+	data = path.read_bytes()
+	for what, rest in (("removed", None), ("empty", b""), ("cut at a packet", data[:-4096])):
+		path.unlink(missing_ok=True)
+		if rest is not None:
+			path.write_bytes(rest)
+		for verb in ("report", "info"):
+			text = e2e.run(e2e.monitor, verb, removed.directory).stdout
+			e2e.expect("lost unknown" in text and "are not in the files" in text, f"{verb} of a trace with a stream {what}: {text}")
+	path.write_bytes(data[:-4096]) # and sparse: the time to read it is that of what was written
+	os.truncate(path, 1 << 40)
+	for verb in ("report", "list", "info", "stat", "check"):
+		done = e2e.run(e2e.monitor, verb, removed.directory, exit_code=1, timeout=10)
+		e2e.expect("packets were never written" in done.stdout + done.stderr, f"{verb} of a sparse stream: {done.stderr}")
+	with path.open("r+b") as stream: # the hole in the middle
+		stream.seek((1 << 40) - 4096)
+		stream.write(data[-4096:])
+	counted = e2e.run(e2e.monitor, "stat", "--counts", "--json", removed.directory, exit_code=1, timeout=10).stdout
+	whole = e2e.run(e2e.monitor, "stat", "--counts", "--json", good.directory).stdout
+	tokens = [sum(row["count"] for row in json.loads(text)) for text in (counted, whole)]
+	e2e.equal("tokens around a hole", *tokens)
 
 
 FOREIGN = """/* CTF 1.8 */

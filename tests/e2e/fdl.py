@@ -117,7 +117,7 @@ def documented():
 
 
 def errors():
-	for expression, column, says in (("", 1, "empty"), ("ret <", 6, "missing"), ("rett < 0", 1, "Did you mean ret"),
+	for expression, column, says in ((" ", 2, "empty"), ("ret <", 6, "missing"), ("rett < 0", 1, "Did you mean ret"),
 	                                 ('name == "sys_exti"', 9, "Did you mean sys_exit"), ('prev_state == "Q"', 15, "no label"),
 	                                 ("time > 5", 8, "unit"), ("1 / 0 == ret", 3, "no value"), ("ret", 1, "not a condition")):
 		done = e2e.run(e2e.monitor, "list", TRACE.directory, "--filter", expression, exit_code=1)

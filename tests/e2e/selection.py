@@ -109,6 +109,27 @@ def same_events():
 	e2e.expect(all(e["event"] == "sys_exit" and e["pid"] == execs[-3][2] for e in everyone) and everyone, "--filter and --tid")
 
 
+def groupings_add_up():
+	"""However threads are grouped, their figures are the same in all; a hidden one has none, and takes nobody's."""
+	def sums(by, *words):
+		rows = [row for row in trace.report("--by", by, *words)["rows"] if row["cpu_ns"] is not None]
+		return {key: sum(row[key] or 0 for row in rows) for key in ("cpu_ns", "waiting_ns", "blocked_ns", "syscalls", "migrations")}
+
+	for words in ((), window(execs[1][0], execs[-1][0]), ("--command",)):
+		threads = sums("thread", *words)
+		e2e.expect(threads["cpu_ns"] and threads["blocked_ns"], f"nothing ran or slept: {threads}")
+		for by in ("command", "cgroup"):
+			for key, value in sums(by, *words).items():
+				e2e.expect(abs(value - threads[key]) <= 500, f"{key} by {by} {words}: {value}, by thread {threads[key]}")
+
+
+def nothing_selected():
+	for command in ("report", "list"):
+		for option in (("--pid", "4194303"), ("--comm", "no such name"), ("--cpu", "8000")):
+			done = e2e.run(e2e.monitor, command, trace.directory, *option)
+			e2e.expect("matches the options" in done.stderr, f"{command} {option}: {done.stderr!r}")
+
+
 def refused():
 	def sentence(*words, exit_code):
 		text = e2e.run(e2e.monitor, *words, exit_code=exit_code).stderr
@@ -118,11 +139,19 @@ def refused():
 	for command in ("list", "stat", "report"):
 		text = sentence(command, trace.directory, "--from", "1000", exit_code=1)
 		e2e.expect("outside of what was recorded" in text, text)
+		for time in ("9999-12-31 23:59:59", "2026-02-30 00:00:00", "99999999999-01-01 00:00:00"):
+			text = sentence(command, trace.directory, "--from", time, exit_code=1)
+			e2e.expect("is not a time" in text, text)
 		text = sentence(command, trace.directory, "--from", "5", "--to", "1", exit_code=1)
 		e2e.expect("later than" in text, text)
 	for command in ("check", "info", "query"):
 		for option in ("--from", "--pid", "--cpu", "--command"):
-			e2e.expect(option in sentence(command, trace.directory, option, "1", exit_code=2), f"{command} {option}")
+			for words in ((option, "1"), (option, "1", "SELECT 1")):
+				e2e.expect(option in sentence(command, trace.directory, *words, exit_code=2), f"{command} {words}")
+	for words, part in ((("report", "no-report"), "Did you mean"), (("report", "offcpuu"), "Did you mean offcpu"), (("list", "--pid", "x"), "'x' is not a number"),
+	                    (("list", "--pid"), "needs a value"), (("stat", "--event", "x"), "--event"), (("list", "--to", "1", "--to", "2"), "once")):
+		text = e2e.run(e2e.monitor, words[0], trace.directory, *words[1:], exit_code=None)
+		e2e.expect(text.returncode and text.stderr.count("\n") == 1 and (part in text.stderr or "no-report" in words), f"{words}: {text.stderr}")
 	sentence("report", trace.directory, "--filter", "cpu == 0", exit_code=2)
 	sentence("report", trace.directory, "offcpu", "--cpu", "0", exit_code=2)
 	sentence("report", trace.directory, "--by", "cpu", "--pid", "1", exit_code=2)
@@ -130,4 +159,4 @@ def refused():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(record, known_load, parts_add_up, same_events, refused)
+	e2e.main(record, known_load, parts_add_up, same_events, groupings_add_up, nothing_selected, refused)

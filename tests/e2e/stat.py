@@ -293,7 +293,7 @@ def errors(directory):
 	for exit_code, options, part in (
 		(1, ("--by", "no_such"), "--by: no event of this trace has a field no_such"),
 		(1, ("--table", "no_such"), "block, irq, offcpu, runqueue, syscalls"),
-		(1, ("--table", bad), "line 2: strat is not a word of tables"),
+		(1, ("--table", bad), "line 2: strat is not a keyword of tables"),
 		(1, ("--sort", "no_such"), "no column"),
 		(1, ("--start", "name ==", "--end", "cpu == 0"), "--start, --end, start: "),
 		(1, ("--start", "cpu == 0", "--end", "cpu == 1", "--key", "cpu = cpu, name"), "not as many names"),

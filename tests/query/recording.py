@@ -74,7 +74,7 @@ def joins():
 
 def folded():
 	"""The tables of folds against the reports of the same."""
-	usage = {row["tid"]: row for row in TRACE.rows("--by", "thread") if row["tid"] and row["cpu_ns"] is not None}
+	usage = {row["tid"]: row for row in TRACE.rows("--by", "thread") if row["tid"] and row["cpu_ns"]}
 	threads = {row["tid"]: row for row in ask("SELECT * FROM threads WHERE cpu_ns > 0")}
 	for tid, row in usage.items():
 		for key in ("cpu_ns", "waiting_ns", "blocked_ns", "voluntary", "syscalls", "minor_faults"):

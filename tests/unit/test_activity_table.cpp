@@ -49,7 +49,7 @@ TEST_CASE("table: what is not understood is refused with its line")
 	expect_refusal("title: x\n", "the table has no activity");
 	expect_refusal("\nstart: x\n", "file, line 2: start belongs below an activity");
 	expect_refusal(head + "nonsense\n", "file, line 4: expected a word and a colon");
-	expect_refusal(head + "kye: tid\n", "file, line 4: kye is not a word of tables.");
+	expect_refusal(head + "kye: tid\n", "file, line 4: kye is not a keyword of tables.");
 	expect_refusal(head + "nested: maybe\n", "file, line 4: nested must be yes or no");
 	expect_refusal(head + "start: x\n", "file, line 4: start appears twice");
 	expect_refusal(head + "key:\n", "file, line 4: expected a value after key:");

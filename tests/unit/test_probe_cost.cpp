@@ -120,12 +120,10 @@ TEST_CASE("probe cost: unknown where the machine was too restless to measure")
 {
 	analyze::RecordingInfo info = recording();
 	info.calibration->start.at("syscall").off_difference = 0.051;
-	CHECK(why_unknown(info) ==
-	      "syscall: without probes the calibration's work took 5 % more or less after than before");
+	CHECK(why_unknown(info) == "syscall: the calibration's loops without probes differ by 5 %");
 	info = recording();
 	info.calibration->end->at("syscall").off_difference = 0.3;
-	CHECK(why_unknown(info) ==
-	      "syscall: without probes the calibration's work took 30 % more or less after than before");
+	CHECK(why_unknown(info) == "syscall: the calibration's loops without probes differ by 30 %");
 	info.calibration->end->at("syscall").off_difference = 0.05;
 	CHECK(why_unknown(info).empty());
 }

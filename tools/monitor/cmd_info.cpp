@@ -55,6 +55,8 @@ report::Table class_table(const trace::Trace &trace, const std::vector<std::uint
 
 std::string selection_text(const analyze::RecordingInfo &info)
 {
+	if (info.card == "user")
+		return "programs' own events";
 	if (!info.filtering())
 		return "the whole machine";
 	std::string text = info.filter_command ? "the command's processes" : "";

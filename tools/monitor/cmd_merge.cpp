@@ -75,7 +75,17 @@ void take_clock(const std::string &text, std::vector<Part> &parts)
 	throw Error(fmt::format("--clock: {} is not one of the traces.{}", name, suggestions(name, names)));
 }
 
-// Recordings of one boot share one TSC: their clocks differ only in when the wall clock was read.
+// Rates of one TSC as two recordings measured them differ by less than this part.
+constexpr std::uint64_t same_rate_parts = 10'000;
+
+bool is_same_counter(const trace::Clock &a, const trace::Clock &b)
+{
+	const std::uint64_t low = std::min(a.frequency_hz, b.frequency_hz);
+	return a.name == b.name && std::max(a.frequency_hz, b.frequency_hz) - low <= low / same_rate_parts;
+}
+
+// Recordings of one boot share one TSC: their clocks differ in when the wall clock was read, and in the measured rate.
+// The offset is right in the middle of the trace; the bound is that at its ends.
 void align_same_boot(const std::vector<trace::Trace> &traces, std::vector<Part> &parts)
 {
 	struct Known {
@@ -88,10 +98,15 @@ void align_same_boot(const std::vector<trace::Trace> &traces, std::vector<Part> 
 		known.push_back({analyze::recording_of(traces[i]).boot_id, traces[i].description().clock});
 		const Known &first = known.front(), &mine = known.back();
 		if (known.size() == 1 || mine.boot.empty() || mine.boot != first.boot ||
-		    mine.clock.name != first.clock.name || mine.clock.frequency_hz != first.clock.frequency_hz)
+		    !is_same_counter(mine.clock, first.clock))
 			continue;
-		part.shift_ns = first.clock.wall_ns(0) - mine.clock.wall_ns(0);
-		part.bound_ns = 0;
+		const auto offset_at = [&](std::uint64_t time) {
+			return first.clock.wall_ns(time) - mine.clock.wall_ns(time);
+		};
+		const std::uint64_t begin = traces[i].begin_time(), end = std::max(traces[i].end_time(), begin);
+		part.shift_ns = offset_at(begin + (end - begin) / 2);
+		part.bound_ns = static_cast<std::uint64_t>(
+		    std::max(std::abs(offset_at(begin) - part.shift_ns), std::abs(offset_at(end) - part.shift_ns)));
 		part.how = "same clock";
 	}
 }

@@ -194,7 +194,7 @@ std::string end_text(const record::Options &options)
 void show_start(const record::Options &options, const std::string &directory)
 {
 	print_note(fmt::format("monitor: recording {} into {} {}\n", recorded_text(options), printable(directory),
-		   end_text(options)));
+			       end_text(options)));
 }
 
 void show_progress(const record::Progress &now)
@@ -202,8 +202,8 @@ void show_progress(const record::Progress &now)
 	static record::Progress before;
 	const double seconds = std::max(now.seconds - before.seconds, 1e-3);
 	print_note(fmt::format("\rmonitor: {:.1f} s, {:.0f} k tokens/s, {:.1f} MB, lost {} \033[K", now.seconds,
-		   static_cast<double>(now.tokens - before.tokens) / seconds / 1000,
-		   static_cast<double>(now.bytes) / 1e6, now.lost));
+			       static_cast<double>(now.tokens - before.tokens) / seconds / 1000,
+			       static_cast<double>(now.bytes) / 1e6, now.lost));
 	before = now;
 }
 
@@ -218,10 +218,11 @@ void print_summary(const record::Result &result)
 			throw Error(result.directory + " contains no events");
 		const analyze::RecordingInfo info = analyze::parse_recording(trace.recording_json());
 		const report::Summary summary = report::summarize(trace, info);
-		print_note(fmt::format("monitor: {} recorded into {}: {}{} ({})\nmonitor: {}\n",
-			   report::duration_text(summary.wall_ns), printable(result.directory),
-			   report::bytes_text(static_cast<double>(summary.bytes)), report::per_token_text(summary),
-			   result.failed ? "incomplete" : result.end_reason, report::summary_text(summary)));
+		print_note(
+		    fmt::format("monitor: {} recorded into {}: {}{} ({})\nmonitor: {}\n",
+				report::duration_text(summary.wall_ns), printable(result.directory),
+				report::bytes_text(static_cast<double>(summary.bytes)), report::per_token_text(summary),
+				result.failed ? "incomplete" : result.end_reason, report::summary_text(summary)));
 	} catch (const Error &error) {
 		print_error(std::string("the recording cannot be read: ") + error.what());
 	}
@@ -236,6 +237,10 @@ int run_record(RecordArguments &arguments)
 		throw Error("--sample-every needs the kernel's events: leave out --user-only");
 	if (!arguments.sample_every.empty())
 		arguments.options.sample_every_ns = sample_period(arguments.sample_every);
+	if (arguments.options.user_only && arguments.options.command.empty() && !arguments.options.everyone)
+		throw Error(
+		    "--user-only records the command's events, or with --user those of all programs: add -- CMD ... "
+		    "or --user");
 	if (!arguments.buffer.empty())
 		arguments.options.buffer_bytes = parse_size(arguments.buffer, "--buffer");
 	if (!arguments.max_size.empty())
@@ -254,7 +259,7 @@ int run_record(RecordArguments &arguments)
 		print_note("\r\033[K");
 	if (result.exec_error) {
 		print_note(fmt::format("monitor: cannot run {}: {}\n", printable(arguments.options.command.front()),
-			   std::strerror(result.exec_error)));
+				       std::strerror(result.exec_error)));
 		return *result.command_exit;
 	}
 	print_summary(result);

@@ -2,6 +2,8 @@
 // `monitor report`: who used the CPUs, in which mode, what they waited for. One pass of reading/analyze/, printed by
 // answers/report/; a pass before it if threads are selected.
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -15,6 +17,7 @@
 #include "answers/report/usage_report.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/suggestions.h"
 #include "base/text.h"
 #include "commands.h"
 #include "duration.h"
@@ -63,7 +66,7 @@ void expect_recorded(const analyze::RecordingInfo &info, activities::Source sour
 		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");
 	else if (info.filtering())
 		print_note("monitor: with -p, interrupts are recorded only while a selected thread runs, so "
-				   "wakers elsewhere are unknown\n");
+			   "wakers elsewhere are unknown\n");
 }
 
 std::string shortened(const std::string &command)
@@ -205,6 +208,8 @@ report::UsageOptions usage_options(const ReportArguments &arguments, const trace
 		options.grouping.by = groupings.at(arguments.by);
 	options.grouping.filtering = info.filtering();
 	options.recorded = analyze::recorded(trace, info, kinds);
+	const bool is_default_text = !arguments.json && !arguments.csv && arguments.sort.empty() && arguments.top == 0;
+	options.with_sleepers = !is_default_text || !arguments.selection.threads.is_all();
 	if (!arguments.selection.cpus.empty())
 		options.recorded.wakings = false; // waiting and blocked are on no CPU
 	if (options.grouping.by == report::GroupBy::cgroup)
@@ -330,12 +335,18 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	const Counted ratios = counted(arguments, folds, machine, clock, {options.grouping, every_ticks}, table);
 	if (!arguments.sort.empty())
 		table.sort_by(table.column(arguments.sort));
+	if ((table.rows.empty() || cpus.rows.empty()) && !arguments.selection.is_all())
+		print_note("monitor: nothing in this trace matches the options\n");
 	const bool text = !arguments.json && !arguments.csv;
 	const std::size_t keep = arguments.top ? arguments.top : text ? rows_in_text : table.rows.size();
 	const std::size_t hidden = table.rows.size() - std::min(table.rows.size(), keep);
 	table.keep_top(keep);
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
+	if (!machine.scope().threads)
+		summary.calls_of_unknown = machine.calls_of_unknown();
+	if (!trace.problems().empty())
+		summary.lost.reset(); // events in damaged parts were not counted
 	summary.window = report::window_of(machine, trace);
 	if (trace.is_generic_ctf())
 		summary.lost = losses.total_lost();
@@ -361,12 +372,29 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	return trace.problems().empty() ? 0 : 1;
 }
 
+// A last word that is neither is more likely a report's name than a directory's.
+void expect_trace(const std::string &word, bool is_after_another)
+{
+	std::error_code ignored;
+	if (std::filesystem::exists(word, ignored))
+		return;
+	const std::vector<std::string> names = report_names();
+	if (std::ranges::find(names, word) != names.end())
+		throw Error(fmt::format(
+		    "there is no directory {}; the name of a report comes last: monitor report DIR {}", word, word));
+	if (is_after_another)
+		throw Error(fmt::format("{} is neither a trace nor a report; the reports are {}.{}", word,
+					fmt::join(names, ", "), suggestions(word, names)));
+}
+
 // Several traces are several recordings: what is known of threads and CPUs is not carried from one to another.
 int run_report(const ReportArguments &arguments)
 {
 	int exit_code = 0;
 	OfSeveral of;
 	const bool are_several = arguments.words.size() > 1;
+	for (const std::string &directory : arguments.words)
+		expect_trace(directory, are_several);
 	if (are_several && arguments.json)
 		fmt::print("[");
 	for (const std::string &directory : arguments.words) {
@@ -377,7 +405,17 @@ int run_report(const ReportArguments &arguments)
 			fmt::print("{}", is_first ? "" : ",\n");
 		else if (are_several && !arguments.csv)
 			fmt::print("{}{}:\n", is_first ? "" : "\n", printable(directory));
-		exit_code = std::max(exit_code, report_one(arguments, directory, of));
+		try {
+			exit_code = std::max(exit_code, report_one(arguments, directory, of));
+		} catch (const Error &error) { // the others have an answer all the same
+			if (!are_several)
+				throw;
+			std::fflush(stdout);
+			print_error(error.what());
+			if (arguments.json)
+				fmt::print("null");
+			exit_code = 1;
+		}
 	}
 	if (are_several && arguments.json)
 		fmt::print("]\n");

@@ -196,7 +196,7 @@ Table table_of(const StatArguments &arguments)
 		Table table = load_table(arguments.table);
 		if (table.has_states())
 			throw Error(fmt::format("{} is a table of states of threads: `monitor report DIR syscalls` "
-						"and `monitor report DIR offcpu` print such",
+						"and `monitor report DIR offcpu` print them",
 						printable(arguments.table)));
 		return table;
 	}

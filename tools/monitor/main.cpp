@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -17,18 +19,44 @@
 
 namespace {
 
+// What CLI11 says, in plain words.
+std::string plain_words(const CLI::ParseError &error)
+{
+	const std::string text = error.what();
+	const auto after = [&](std::string_view start) { return text.substr(start.size()); };
+	constexpr std::string_view not_converted = "Could not convert: ",
+				   not_expected[] = {"The following argument was not expected: ",
+						     "The following arguments were not expected: "};
+	if (text.starts_with(not_converted)) {
+		const std::string what = after(not_converted);
+		const std::size_t equal = what.find(" = ");
+		return equal == std::string::npos
+			   ? what + " is not a number"
+			   : fmt::format("{}: '{}' is not a number", what.substr(0, equal), what.substr(equal + 3));
+	}
+	for (const std::string_view start : not_expected)
+		if (text.starts_with(start))
+			return "unknown or misplaced: " + after(start);
+	const std::string name = text.substr(0, text.find(':'));
+	if (error.get_name() == "ArgumentMismatch" && text.find(" missing") != std::string::npos)
+		return name + " needs a value";
+	if (error.get_name() == "ArgumentMismatch" && text.find("At Most 1") != std::string::npos)
+		return name + " can be given once";
+	return text;
+}
+
 // One sentence, and where to read more.
 std::string complaint(const CLI::App &app, const CLI::ParseError &error, const std::string &first)
 {
 	for (const CLI::App *command : app.get_subcommands({})) {
 		if (command->get_name() == first)
-			return fmt::format("{} (see monitor {} --help)", error.what(), first);
+			return fmt::format("{} (see monitor {} --help)", plain_words(error), first);
 	}
 	std::string names;
 	for (const CLI::App *command : app.get_subcommands({}))
 		names += (names.empty() ? "" : ", ") + command->get_name();
 	if (first.empty() || first[0] == '-')
-		return fmt::format("{}; the commands are {} (see monitor --help)", error.what(), names);
+		return fmt::format("{}; the commands are {} (see monitor --help)", plain_words(error), names);
 	return fmt::format("unknown command '{}'; the commands are {} (see monitor --help)", first, names);
 }
 
@@ -39,7 +67,8 @@ void refuse_empty_values(CLI::App &app)
 		refuse_empty_values(*command);
 		command->parse_complete_callback([command] {
 			for (const CLI::Option *option : command->get_options())
-				if (!option->get_positional() && option->count() && option->get_items_expected_max() > 0 &&
+				if (!option->get_positional() && option->count() &&
+				    option->get_items_expected_min() > 0 &&
 				    std::ranges::any_of(option->results(), &std::string::empty))
 					throw CLI::ValidationError(option->get_name() + ": the value is empty");
 		});

@@ -2,6 +2,7 @@
 #include "report_arguments.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -76,6 +77,13 @@ void expect_fitting(ReportArguments &arguments)
 		throw CLI::ValidationError("--by argument needs the report activities");
 	throw CLI::ValidationError(fmt::format("{} can be grouped by {}, {} or {}, not by {}", report.name,
 					       report.by[0], report.by[1], report.by[2], arguments.by));
+}
+
+std::vector<std::string> report_names()
+{
+	std::vector<std::string> names;
+	std::ranges::transform(reports, std::back_inserter(names), &Report::name);
+	return names;
 }
 
 void print_reports()

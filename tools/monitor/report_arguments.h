@@ -41,5 +41,6 @@ void take_report(ReportArguments &arguments);
 // Each report has its own kinds of rows, and not every selection has a meaning for it.
 void expect_fitting(ReportArguments &arguments);
 void print_reports();
+std::vector<std::string> report_names();
 
 } // namespace monitor

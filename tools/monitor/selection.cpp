@@ -80,6 +80,7 @@ void refuse_option(CLI::App &command, const char *option, const std::string &sen
 											      ": " + sentence);
 							   })
 	    ->expected(0, 1)
+	    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
 	    ->group("");
 }
 

@@ -112,8 +112,26 @@ MappedFile::MappedFile(const std::string &path) : path_(path)
 	if (address == MAP_FAILED)
 		throw Error(errno, "cannot map " + path);
 	Mapping owner(address, size_bytes);
+	constexpr std::size_t block_bytes = 512; // stat(2)
+	if (static_cast<std::size_t>(status.st_blocks) < size_bytes / block_bytes)
+		find_holes(fd.get());
 	guard_ = guard(address, status);
 	bytes_ = owner.release();
+}
+
+// lseek(2): a file system that does not know says that everything is data.
+void MappedFile::find_holes(int fd)
+{
+	constexpr std::size_t max_holes = 1024;
+	const auto file_end = static_cast<std::size_t>(::lseek(fd, 0, SEEK_END));
+	while (holes_.size() < max_holes) {
+		const ::off_t begin =
+		    ::lseek(fd, holes_.empty() ? 0 : static_cast<::off_t>(holes_.back().end), SEEK_HOLE);
+		if (begin < 0 || static_cast<std::size_t>(begin) >= file_end)
+			return;
+		const ::off_t end = ::lseek(fd, begin, SEEK_DATA);
+		holes_.push_back({static_cast<std::size_t>(begin), end < 0 ? file_end : static_cast<std::size_t>(end)});
+	}
 }
 
 MappedFile::~MappedFile()

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace monitor {
 
@@ -32,6 +33,7 @@ public:
 		std::swap(guard_, other.guard_);
 		std::swap(bytes_, other.bytes_);
 		path_.swap(other.path_);
+		holes_.swap(other.holes_);
 		return *this;
 	}
 	~MappedFile();
@@ -42,6 +44,12 @@ public:
 	std::byte *data() const { return const_cast<std::byte *>(bytes_.data()); }
 	// Length of the part before the first byte that could not be read so far; zeros follow it.
 	std::size_t whole_bytes() const;
+	// A part of a sparse file for which the disk has nothing: zeros, of which there may be more than one can read.
+	struct Hole {
+		std::size_t begin = 0, end = 0;
+	};
+	// In order; at most 1024, the others are read as zeros.
+	const std::vector<Hole> &holes() const { return holes_; }
 	// Whether the bytes from `from` to before `end` were the file's when read. Also touches the page after them:
 	// zeros in the last page of a truncated file raise no signal.
 	bool was_there(std::size_t from, std::size_t end) const;
@@ -49,10 +57,12 @@ public:
 	struct Guard;
 
 private:
+	void find_holes(int fd);
 	void compare_size() const;
 
 	Guard *guard_ = nullptr; // its node in the list
 	std::span<const std::byte> bytes_;
+	std::vector<Hole> holes_;
 	std::string path_; // no descriptor: a trace may have more files than a process may have descriptors
 };
 

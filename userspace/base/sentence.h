@@ -16,8 +16,8 @@ inline const char *sentence_of(const std::exception &error)
 		return "out of memory: end other programs, or raise the limit of this one (ulimit -v, memory.max of "
 		       "its cgroup)";
 	// A thread that cannot be created throws EAGAIN. Output that cannot be written names itself.
-	const auto *failed = typeid(error) == typeid(std::system_error) ? dynamic_cast<const std::system_error *>(&error)
-									 : nullptr;
+	const auto *failed =
+	    typeid(error) == typeid(std::system_error) ? dynamic_cast<const std::system_error *>(&error) : nullptr;
 	if (failed && failed->code() == std::errc::resource_unavailable_try_again)
 		return "cannot start another thread: raise the limits of threads and memory (ulimit -u, ulimit -v, "
 		       "pids.max of the cgroup)";

@@ -39,8 +39,8 @@ bool is_harmless(const char *pragma)
 // Those of full-text search and of R-trees take pointers from blobs.
 bool is_harmless_function(const char *name)
 {
-	for (const char *dangerous : {"load_extension", "fts3_tokenizer", "fts5", "snippet", "offsets", "matchinfo", "optimize",
-				      "highlight", "bm25", "rtreenode", "rtreedepth", "rtreecheck"})
+	for (const char *dangerous : {"load_extension", "fts3_tokenizer", "fts5", "snippet", "offsets", "matchinfo",
+				      "optimize", "highlight", "bm25", "rtreenode", "rtreedepth", "rtreecheck"})
 		if (!name || sqlite3_stricmp(name, dangerous) == 0)
 			return false;
 	return true;

@@ -18,13 +18,15 @@ std::size_t Grouping::find(const analyze::Thread &thread)
 	if (options_.filtering && thread.filtered)
 		return named("other", true);
 	const analyze::Thread &leader = machine_.leader(thread);
+	// Of several processes, those whose time is known keep it.
+	const char *const apart = thread.hidden && thread.has_run ? " (hidden)" : "";
 	switch (options_.by) {
 	case GroupBy::thread:
 		return keyed(&thread, thread.name, thread.tid);
 	case GroupBy::command:
-		return named(leader.name.empty() ? "?" : leader.name);
+		return named((leader.name.empty() ? "?" : leader.name) + apart);
 	case GroupBy::cgroup:
-		return named(cgroup_path(machine_.cgroup_of(thread)));
+		return named(cgroup_path(machine_.cgroup_of(thread)) + apart);
 	default:
 		return keyed(&leader, leader.name, leader.tgid);
 	}

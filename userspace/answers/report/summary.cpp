@@ -73,11 +73,11 @@ std::string window_text(const std::optional<Window> &window)
 		return "";
 	constexpr double second_ns = 1e9;
 	std::string text =
-	    fmt::format("these rows cover {:.9f} to {:.9f} s", static_cast<double>(window->begin_ns) / second_ns,
+	    fmt::format("rows: from {:.9f} s to before {:.9f} s", static_cast<double>(window->begin_ns) / second_ns,
 			static_cast<double>(window->end_ns) / second_ns);
 	for (const std::uint32_t &cpu : window->cpus)
 		text += fmt::format("{}{}", &cpu == window->cpus.data() ? " on CPU " : ", ", cpu);
-	return text + (window->of_threads ? ", selected threads" : "") + "; the whole recording:\n";
+	return text + (window->of_threads ? ", of selected threads" : "") + "\nwhole recording: ";
 }
 
 // What the streams hold, if the recording left no counts.
@@ -110,10 +110,12 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	summary.bytes = trace.size_bytes();
 	const auto [begin, end] = analyze::window_of(trace, info);
 	summary.wall_ns = static_cast<double>(clock.to_ns(end > begin ? end - begin : 0));
-	if (!bound.intervals().empty())
+	if (info.present && !bound.intervals().empty())
 		summary.clock_bound_ns = clock.to_ns(bound.largest());
 	if (info.complete) {
-		summary.lost = info.lost();
+		summary.missing = info.tokens() - std::min(info.tokens(), tokens);
+		if (!summary.missing)
+			summary.lost = info.lost();
 		summary.lost_by_cpu = info.lost_by_cpu;
 		if (info.user_card)
 			summary.claimed_lost = info.user_card->discarded + info.user_card->early;
@@ -162,6 +164,15 @@ std::string summary_text(const Summary &summary)
 		    "\nthis machine's kernel hides {} threads from the probes: their time is unknown, their "
 		    "events are missing",
 		    *summary.hidden_threads);
+	if (summary.calls_of_unknown)
+		text += fmt::format("\n{} system calls are in no row: which thread made them is not known, after a {}",
+				    count_text(summary.calls_of_unknown),
+				    summary.hidden_threads.value_or(0) ? "thread that the kernel hides" : "loss");
+	if (summary.missing)
+		text +=
+		    fmt::format("\n{} tokens that were recorded are not in the files of this trace: parts of it were "
+				"removed or damaged; `monitor check` says which",
+				count_text(summary.missing));
 	if (summary.misses.value_or(0))
 		text += fmt::format(
 		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
@@ -177,6 +188,7 @@ std::string summary_json(const Summary &summary)
 	const analyze::ProbeCost probes = summary.probes.value_or(not_counted());
 	nlohmann::ordered_json json = {{"tokens", summary.tokens},
 				       {"lost", or_null(summary.lost)},
+				       {"missing", summary.missing},
 				       {"misses", or_null(summary.misses)},
 				       {"clock_bound_ns", or_null(summary.clock_bound_ns)},
 				       {"bytes", summary.bytes},

@@ -30,7 +30,9 @@ struct Summary {
 	std::optional<std::uint64_t> claimed_lost;   // by instrumented programs, in addition: only they can count it
 	std::optional<std::uint64_t> clock_bound_ns; // the largest
 	std::vector<std::uint64_t> lost_by_cpu;
-	std::uint64_t bytes = 0; // of the streams
+	std::uint64_t missing = 0; // tokens that were written, and are not in the files: what is lost is unknown
+	std::uint64_t calls_of_unknown = 0; // system calls that are in no row
+	std::uint64_t bytes = 0;            // of the streams
 	double wall_ns = 0;
 	std::optional<double> recorder_cpu_ns;
 	std::optional<analyze::ProbeCost> probes;    // of a complete recording

@@ -44,9 +44,9 @@ bool did_nothing(const Usage &usage)
 	return usage.cpu() == 0 && usage.voluntary + usage.involuntary == 0;
 }
 
-bool slept(const Usage &usage)
+bool slept_or_moved(const Usage &usage)
 {
-	return usage.waiting + usage.blocked > 0;
+	return usage.waiting + usage.blocked + usage.migrations > 0;
 }
 
 Cell percent(std::uint64_t part, std::uint64_t whole)
@@ -104,8 +104,8 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 	std::iota(order.begin(), order.end(), std::size_t{0});
 	std::erase_if(order, [&](std::size_t i) {
 		const bool is_bounded = with_bounds && bounds[i].value_or(0);
-		const bool is_asked_for = machine.scope().threads && slept(usages[i]);
-		return did_nothing(usages[i]) && !is_asked_for && !is_bounded && !grouping.rows()[i].hidden;
+		const bool is_sleeper = options.with_sleepers && slept_or_moved(usages[i]);
+		return did_nothing(usages[i]) && !is_sleeper && !is_bounded && !grouping.rows()[i].hidden;
 	});
 	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return usages[i].cpu(); });
 	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());

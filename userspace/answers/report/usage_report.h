@@ -13,6 +13,7 @@ namespace monitor::report {
 struct UsageOptions {
 	GroupingOptions grouping;
 	analyze::Recorded recorded;
+	bool with_sleepers = true; // also rows that only waited, slept or were moved
 };
 
 // Sorted by CPU time; idle time and threads that did nothing are left out.

@@ -134,7 +134,7 @@ private:
 		};
 		add(tally.too_many, "not judged, as more was open than can be kept");
 		add(tally.open, "open at the end");
-		add(tally.cut, "cut off by losses or forgotten");
+		add(tally.cut, "cut off by losses, or by a limit of the rule");
 		add(tally.unknown, "not judged, as what came before is unknown");
 		return text;
 	}

@@ -4,8 +4,9 @@
 //     const auto answer = survey(trace, question, [&] { return Frequencies(...); });
 //
 // Called by `monitor stat`; the folds are those of folds.h and Frequencies. A fold has event(event, running), gap() and
-// merge(later). It gets the selected events; one that has takes_all_events selects by itself. Names of threads depend on everything before, so if they are needed the trace is one partition; so is a
-// trace of another tracer in which only switches say what runs.
+// merge(later). It gets the selected events; one that has takes_all_events selects by itself. Names of threads depend
+// on everything before, so if they are needed the trace is one partition; so is a trace of another tracer in which only
+// switches say what runs.
 #pragma once
 
 #include <algorithm>

@@ -205,7 +205,8 @@ bool Keys::number(const trace::Event &event, const filter::Running &running, std
 std::optional<std::int64_t> Keys::thread(const trace::Event &event, const filter::Running &running) const
 {
 	const std::vector<Part> &parts = classes_[event.cls->index];
-	const auto found = std::ranges::find_if(parts, [](const Part &part) { return part.person != Cell::Kind::none; });
+	const auto found =
+	    std::ranges::find_if(parts, [](const Part &part) { return part.person != Cell::Kind::none; });
 	std::uint64_t tid = 0;
 	if (found == parts.end() || !found->resolved.source.bits(event, running, tid))
 		return {};

@@ -64,7 +64,7 @@ private:
 		static const std::vector<std::string> parts = {"start", "end", "key", "by", "state", "nested"};
 		const auto part = std::find(parts.begin(), parts.end(), word);
 		if (part == parts.end())
-			throw Error(fmt::format("{}: {} is not a word of tables.{}", where(), readable(word),
+			throw Error(fmt::format("{}: {} is not a keyword of tables.{}", where(), readable(word),
 						suggestions(word, {"title", "activity", "ratio", "start", "end", "key",
 								   "by", "state", "nested"})));
 		if (table_.activities.empty())

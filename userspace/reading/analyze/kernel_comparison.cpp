@@ -352,21 +352,27 @@ void KernelComparison::judge_threads(std::vector<Statement> &statements) const
 			     distance(exec_.worst.kernel, exec_.worst.ours) <= stall_ns;
 	state("thread_switches", "context switches", switches_, "", false);
 	state("thread_cpu_time", "CPU time", exec_, " ns", stalled);
-	statements.back().text +=
-	    fmt::format(", {} of them accurate to half of their time or better", measured_threads_);
+	statements.back().text += fmt::format("; for {} of them, within half of their time or less", measured_threads_);
 	if (statements.back().verdict == Verdict::holds && measured_threads_ == 0)
 		statements.back().verdict = Verdict::not_checked; // all ran for less than the tolerance
 	if (beside_hidden_.threads)
 		statements.push_back(
 		    {"cpu_time_beside_hidden", Verdict::not_checked,
-		     fmt::format(
-			 "CPU time of {} threads that a hidden thread gave the CPU to, unseen: the kernel counts "
-			 "{} ns, the tokens {} ns",
-			 beside_hidden_.threads, beside_hidden_.kernel, beside_hidden_.ours)});
+		     fmt::format("CPU time of {} threads that followed a hidden thread on a CPU: the kernel counts "
+				 "{} ns, the tokens {} ns",
+				 beside_hidden_.threads, beside_hidden_.kernel, beside_hidden_.ours)});
 	statements.insert(statements.end(), total.begin(), total.end());
 	if (info_.has_program("minor_fault") && !info_.filtering()) {
-		state("thread_minor_faults", "minor faults", min_, "", false);
-		state("thread_major_faults", "major faults", maj_, "", false);
+		for (const auto &[id, what, sum] : {std::tuple("thread_minor_faults", "minor faults", &min_),
+						    std::tuple("thread_major_faults", "major faults", &maj_)}) {
+			state(id, what, *sum, "", false);
+			if (statements.back().verdict != Verdict::holds || sum->ours >= sum->kernel)
+				continue;
+			statements.back().verdict = Verdict::not_checked;
+			statements.back().text +=
+			    "; those that the kernel takes on a process's behalf have no event, so fewer "
+			    "is not a contradiction";
+		}
 	}
 }
 

@@ -217,6 +217,7 @@ void Machine::on_timer(const EventKind &kind, const trace::Event &event, Cpu &cp
 
 void Machine::on_sys_enter(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
+	calls_of_unknown_ += !cpu.current && is_counting_;
 	if (!cpu.current || cpu.current->tid == 0)
 		return;
 	Thread &thread = *cpu.current;

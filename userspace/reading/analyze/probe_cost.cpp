@@ -27,7 +27,7 @@ const CalibratedCost *find(const CalibratedCosts &costs, const std::string &what
 std::string why_not(const CalibratedCost &cost)
 {
 	if (cost.off_difference > max_off_difference)
-		return fmt::format("without probes the calibration's work took {:.0f} % more or less after than before",
+		return fmt::format("the calibration's loops without probes differ by {:.0f} %",
 				   cost.off_difference * 100);
 	if (cost.median < 0)
 		return fmt::format("the calibration's result was negative ({:.1f} ns per event)", cost.median);

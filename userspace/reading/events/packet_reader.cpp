@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace monitor::trace {
 namespace {
 
@@ -69,6 +71,14 @@ bool PacketReader::open_next(std::uint64_t last_time)
 			return false;
 		}
 		broken_ = true;
+		const Stream::InHole hole = stream_->in_hole(next_);
+		if (hole.after > next_ + 1) {
+			problems_->add(
+			    stream_->info(), next_, at,
+			    fmt::format("{} packets were never written: the file has a hole here", hole.after - next_));
+			next_ = released_ = hole.after - 1;
+			continue;
+		}
 		problems_->add(stream_->info(), next_, at, why);
 	}
 	return false;

@@ -69,14 +69,31 @@ std::uint64_t Stream::trailing_bytes() const
 	return info_.is_generic_ctf ? 0 : bytes_.size() % EDC_BLOCK_SIZE;
 }
 
+// Only token packets, all of one size: the sizes of others are in their headers, and that of a hole is none.
+Stream::InHole Stream::in_hole(std::uint64_t number) const
+{
+	const InHole none{number, number};
+	if (info_.is_generic_ctf || owner_.holes().empty())
+		return none;
+	const std::uint64_t at = offset(number);
+	const auto hole = std::ranges::upper_bound(owner_.holes(), at, {}, &MappedFile::Hole::end);
+	if (hole == owner_.holes().end() || at < hole->begin)
+		return none;
+	const auto whole_after = [](std::uint64_t bytes) { return (bytes + EDC_BLOCK_SIZE - 1) / EDC_BLOCK_SIZE; };
+	return {whole_after(hole->begin), std::max(hole->end / EDC_BLOCK_SIZE, number + 1)};
+}
+
 // The first good packet determines the ring, unless the two good packets after it agree on another one.
 void Stream::find_ends()
 {
 	PacketHead good[3];
 	unsigned count = 0;
-	for (std::uint64_t i = 0; i < packets() && count < 3; ++i)
+	for (std::uint64_t i = 0; i < packets() && count < 3; ++i) {
 		if (!read_head(i, good[count]))
 			++count;
+		else
+			i = std::max(in_hole(i).after, i + 1) - 1;
+	}
 	if (count == 0)
 		return;
 	const auto same_ring = [](const PacketHead &a, const PacketHead &b) {
@@ -90,10 +107,11 @@ void Stream::find_ends()
 	last_ = first_;
 	PacketHead head;
 	for (std::uint64_t i = packets(); i-- > 0;) {
-		if (read_head(i, head))
-			continue;
-		last_ = head;
-		break;
+		if (!read_head(i, head)) {
+			last_ = head;
+			break;
+		}
+		i = in_hole(i).first;
 	}
 }
 
@@ -151,7 +169,7 @@ std::uint64_t Stream::seek(std::uint64_t time) const
 		const std::uint64_t middle = low + (high - low) / 2;
 		std::uint64_t good = middle;
 		while (good < high && read_head(good, head))
-			++good;
+			good = std::max(in_hole(good).after, good + 1);
 		if (good < high && this->time(head.begin) <= time)
 			low = good;
 		else

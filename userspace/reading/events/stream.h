@@ -62,6 +62,13 @@ public:
 	// The description of the trace that the file belongs to; nullptr: a test's tokens.
 	const Description *description() const { return description_.get(); }
 
+	// The packets that lie in one hole of the file with this one, from `first` to before `after`; none: first ==
+	// after.
+	struct InHole {
+		std::uint64_t first = 0, after = 0;
+	};
+	InHole in_hole(std::uint64_t number) const;
+
 	// Reads and checks a packet's header: returns nullptr, or what is wrong with it.
 	const char *read_head(std::uint64_t number, PacketHead &head) const;
 	// Converts from the stream's own ticks.

@@ -72,7 +72,12 @@ std::optional<std::int64_t> wall_ns(const char *text, const Span &span)
 		return std::nullopt;
 	local.tm_isdst = -1;
 	std::tm next_day = local;
-	std::int64_t ns = static_cast<std::int64_t>(::mktime(&local)) * second_ns + *fraction;
+	const std::tm written = local;
+	std::int64_t ns = 0;
+	if (__builtin_mul_overflow(static_cast<std::int64_t>(::mktime(&local)), second_ns, &ns) ||
+	    __builtin_add_overflow(ns, *fraction, &ns) || ns >= std::numeric_limits<std::int64_t>::max() - 1 ||
+	    local.tm_mday != written.tm_mday) // there is no 30 February
+		return std::nullopt;
 	++next_day.tm_mday;
 	const std::int64_t next_ns = static_cast<std::int64_t>(::mktime(&next_day)) * second_ns + *fraction;
 	if (!dated && ns < begin_ns && end_ns - begin_ns < day_s * second_ns && next_ns <= end_ns)

@@ -188,7 +188,7 @@ PreflightCheck module()
 			""};
 	}
 	const auto without = [](const char *value, const char *remedy) {
-		return PreflightCheck{"module", value, CheckState::good, "not needed: the BPF card records", remedy};
+		return PreflightCheck{"module", value, CheckState::good, "not needed, as the BPF card records", remedy};
 	};
 	if (::access(EDC_DEVICE, F_OK) == 0)
 		return {"module", "not usable", CheckState::limited, "the BPF card records; " + why, ""};

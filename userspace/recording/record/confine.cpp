@@ -47,7 +47,8 @@ bool confine_to(const std::string &directory)
 			      version >= 4 ? bind_and_connect_tcp : 0};
 	const Fd rules(static_cast<int>(
 	    ::syscall(create_ruleset, &handled, version >= 4 ? sizeof handled : sizeof handled.fs, 0)));
-	return rules && allow(rules.get(), directory, write_file | remove_dir | remove_file | make_dir | make_reg | truncates) &&
+	return rules &&
+	       allow(rules.get(), directory, write_file | remove_dir | remove_file | make_dir | make_reg | truncates) &&
 	       allow(rules.get(), directory + "/..", remove_dir) && ::syscall(restrict_self, rules.get(), 0) == 0;
 }
 

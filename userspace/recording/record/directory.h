@@ -18,8 +18,8 @@ void make_trace_directory(const std::string &path, bool force);
 // The recording has started: what it replaces is not needed any more.
 void remove_replaced_trace(const std::string &path);
 
-// Removes what make_trace_directory created and what a recording put into it, and brings back what was set aside. Throws
-// Error if that fails.
+// Removes what make_trace_directory created and what a recording put into it, and brings back what was set aside.
+// Throws Error if that fails.
 void remove_trace_directory(const std::string &path);
 
 } // namespace monitor::record

@@ -48,7 +48,7 @@ bool Ending::handle_signals(Command *command)
 	for (signalfd_siginfo info; signals_.next(info);) {
 		++signals_seen_;
 		const int number = static_cast<int>(info.ssi_signo);
-		signal_reason_ = fmt::format("interrupted by {}", ::sigabbrev_np(number));
+		signal_reason_ = fmt::format("interrupted by SIG{}", ::sigabbrev_np(number));
 		// From a terminal the command has it already.
 		if (command && info.ssi_code != SI_KERNEL)
 			command->signal(number);
