@@ -64,7 +64,7 @@ expect "--filter --from" list --f
 expect "--cgroup --command --comm --counts --cpu --csv" stat --c
 expect "" check --f
 export MONITOR_SHARE=$share
-expect "syscalls" stat second --table sys
+expect "runqueue" stat second --table runq
 expect "runqueue runs" stat second --table run
 expect "cpu" stat --by c
 expect "pcap" list second --tdl pc

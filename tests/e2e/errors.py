@@ -107,7 +107,8 @@ def options():
 	complains("--max-size", 125, *record("-o", trace, "--max-size", "lots", "-d", 1), says="lots", leaves=trace)
 	for arguments in (("record", "--no-such-option"), ("record", "-d", "x"), ("record", "-d", "-1"), ("record", "-d", "nan"),
 	                  ("record", "-d", "1e300"), ("no-such-verb",),
-	                  (), ("report",), ("list",), ("report", "x", "--by", "moon"), ("report", "x", "--top", "-3")):
+	                  (), ("report",), ("list",), ("report", "x", "--by", "moon"), ("report", "x", "--top", "-3"),
+	                  ("stat", "x", "--top", "-1"), ("check", "x", "--rules", "kernel", "--violations", "99999999999999999999")):
 		done = e2e.run(e2e.monitor, *arguments, exit_code=2)
 		e2e.expect(done.stderr and "terminate" not in done.stderr, f"{arguments}: {done.stderr!r}")
 
@@ -197,6 +198,7 @@ def left_out():
 	done = e2e.run(e2e.monitor, "report", only.directory, "offcpu")
 	for missing in ("system calls", "interrupts"):
 		e2e.expect(f"{missing} were not recorded" in done.stderr, f"offcpu is silent of missing {missing}: {done.stderr}")
+	complains("no samples", 1, e2e.monitor, "report", only.directory, "samples", says="--sample-every")
 	calls = e2e.record("calls", "-e", "syscall", command=("true",))
 	complains("no wakings", 1, e2e.monitor, "report", calls.directory, "offcpu", says="family sched")
 
@@ -241,6 +243,8 @@ def inputs_stay():
 		e2e.Trace(good).copy(name)
 	complains("merge -o ''", 2, e2e.monitor, "merge", "-o", "", "one", "two", says="the value is empty", cwd=e2e.work)
 	complains("merge into an input", 1, e2e.monitor, "merge", "-o", "one/both", "one", "two", says="inside", cwd=e2e.work)
+	for clocks, says in ((("two=1ms", "--clock", "two=2ms"), "given twice"), (("two=1ms,-5us",), "is negative")):
+		complains(f"merge --clock {clocks}", 1, e2e.monitor, "merge", "-o", "both", "one", "two", "--clock", *clocks, says=says, cwd=e2e.work)
 	for name in ("one", "two"):
 		e2e.equal(f"files of {name}", sorted(path.name for path in (e2e.work / name).iterdir()),
 		          sorted(path.name for path in good.iterdir()))

@@ -195,9 +195,9 @@ TEST_CASE("user drain: rings of later processes are merged into a stream of thei
 {
 	Rig rig(max_own_streams / 2);
 	UserProcess &first = rig.arrive(), &second = rig.arrive(), &third = rig.arrive();
-	CHECK_FALSE(second.merged);
+	CHECK_FALSE(second.is_merged);
 	CHECK(second.card == 2);
-	REQUIRE(third.merged);
+	REQUIRE(third.is_merged);
 	static_cast<void>(first);
 	rig.close_block(third.rings[1], third.blocks, 3);
 	rig.pass(true);

@@ -70,6 +70,9 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	record:-e | record:--events)
 		_monitor_list $("$program" events 2> /dev/null | sed -n '/^sample/d; s/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
 		;;
+	record:-m | record:--measure)
+		_monitor_list $("$program" events --groups 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\): .*/\1/p')
+		;;
 	record:-p | record:--pid)
 		_monitor_list cmd $(cd /proc && compgen -G '[0-9]*')
 		;;
@@ -77,7 +80,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		local IFS=$'\n' path share=$MONITOR_SHARE
 		path=$(command -v "$program") && share=${share:-${path%/*}/../share/monitor}
 		[[ -d $share/tables ]] || share=/usr/share/monitor
-		COMPREPLY=($(cd "$share/tables" 2> /dev/null && compgen -G '*.table' | sed 's/\.table$//' | grep "^$cur") $(compgen -f -- "$cur"))
+		COMPREPLY=($(cd "$share/tables" 2> /dev/null && compgen -G '*.table' | sed 's/\.table$//' | grep -v '^\(syscalls\|offcpu\)$' | grep "^$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
 	report:--by)
@@ -87,7 +90,12 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		_monitor_list name cpu thread process tid mode level stream
 		;;
 	stat:--sort)
-		COMPREPLY=($(compgen -W "count per_second total_ns mean_ns stddev_ns min_ns p50_ns p90_ns p99_ns max_ns" -- "$cur"))
+		local shape="mean stddev min p50 p90 p99 max" columns="count per_second" suffix=_between_ns
+		case " ${COMP_WORDS[*]} " in
+		*" --table "* | *" --start "*) columns="count total_ns" suffix=_ns ;;
+		*" --value "*) columns="count total" suffix= ;;
+		esac
+		COMPREPLY=($(compgen -W "$columns $(printf "%s$suffix " $shape)" -- "$cur"))
 		;;
 	report:--sort)
 		COMPREPLY=($(compgen -W "cpu_ns waiting_ns blocked_ns voluntary involuntary migrations syscalls minor_faults

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "check_rules.h"
 #include "commands.h"
+#include "number_of_rows.h"
 #include "open.h"
 #include "reading/analyze/check.h"
 #include "reading/events/trace.h"
@@ -85,7 +86,8 @@ void add_check(CLI::App &app, int &exit_code)
 	    ->option_text("FILE");
 	command->add_option("--violations", arguments->violations, "show at most N violations per rule (default: 5)")
 	    ->needs("--rules")
-	    ->option_text("N");
+	    ->option_text("N")
+	    ->check(number_of_rows);
 	refuse_selection(*command, "a check is of a whole trace; monitor report shows a part of it");
 	refuse_option(*command, "--filter", "a check is of a whole trace; monitor list shows a part of it");
 	command->footer(

@@ -50,6 +50,14 @@ std::string name_in_collection(const std::string &directory, std::set<std::strin
 	return made;
 }
 
+std::uint64_t bound_ns(const std::string &text)
+{
+	const std::int64_t ns = parse_offset(text, "--clock");
+	if (ns < 0)
+		throw Error("--clock: the bound " + text + " is negative");
+	return static_cast<std::uint64_t>(ns);
+}
+
 // DIR=OFFSET or DIR=OFFSET,BOUND
 void take_clock(const std::string &text, std::vector<Part> &parts)
 {
@@ -64,11 +72,12 @@ void take_clock(const std::string &text, std::vector<Part> &parts)
 		names.push_back(part.directory);
 		if (name != part.directory && name != part.source)
 			continue;
+		if (part.how == "given")
+			throw Error("--clock: the offset of " + name + " is given twice");
 		part.shift_ns = parse_offset(text.substr(equal + 1, comma - equal - 1), "--clock");
 		part.bound_ns.reset();
 		if (comma != std::string::npos)
-			part.bound_ns =
-			    static_cast<std::uint64_t>(std::abs(parse_offset(text.substr(comma + 1), "--clock")));
+			part.bound_ns = bound_ns(text.substr(comma + 1));
 		part.how = "given";
 		return;
 	}

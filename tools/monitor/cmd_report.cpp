@@ -321,6 +321,8 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		folds.counters->finish(machine);
 	if (folds.samples)
 		folds.samples->finish();
+	if (folds.samples && folds.samples->rounds() == 0 && arguments.selection.is_all())
+		throw Error("this recording has no samples of what the CPUs were doing: record with --sample-every");
 
 	const report::UsageOptions options = usage_options(arguments, trace, info, machine.kinds());
 	const report::Table cpus = report::cpu_table(machine, clock, info);

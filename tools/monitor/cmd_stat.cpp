@@ -17,6 +17,7 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "commands.h"
+#include "number_of_rows.h"
 #include "open.h"
 #include "problems.h"
 #include "reading/activities/table.h"
@@ -98,7 +99,7 @@ void print_table(report::Table table, const StatArguments &arguments, const char
 {
 	const std::size_t hidden = prepare(table, arguments, sorted_by);
 	if (arguments.json)
-		fmt::print("{}", report::to_json(table));
+		fmt::print("{}\n", report::to_json(table));
 	else
 		fmt::print("{}", arguments.csv ? report::to_csv(table) : report::to_text(table));
 	if (hidden && is_text(arguments))
@@ -375,7 +376,8 @@ void add_options(CLI::App &command, StatArguments &arguments)
 	    ->excludes(counts);
 	command.add_option("--sort", arguments.sort, "sort by this column")->option_text("COLUMN");
 	command.add_option("--top", arguments.top, "print at most N rows (0: all; default in text: 40)")
-	    ->option_text("N");
+	    ->option_text("N")
+	    ->check(number_of_rows);
 	command.add_option("--threads", arguments.threads, "read on N CPUs (default: all)")
 	    ->check(CLI::Range(1u, 1024u))
 	    ->option_text("N");

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "number_of_rows.h"
 #include "tdl_option.h"
 
 namespace monitor {
@@ -113,11 +114,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->option_text("COLUMN");
 	command.add_option("--top", arguments.top, "print at most N rows (0: all; default in text: 40)")
 	    ->option_text("N")
-	    ->check([](const std::string &text) {
-		    return text.find_first_not_of("0123456789") == std::string::npos
-			       ? std::string()
-			       : "'" + text + "' is not a number of rows; 0 prints all";
-	    });
+	    ->check(number_of_rows);
 	command.add_flag("--json", arguments.json,
 			 "print JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
 	command.add_flag("--csv", arguments.csv, "print comma-separated values, times in ns")->excludes("--json");

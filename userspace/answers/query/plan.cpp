@@ -12,6 +12,9 @@ namespace {
 
 using From = EventColumn::From;
 
+// Third argument of sqlite3_vtab_in().
+constexpr int only_ask = -1, all_at_once = 1;
+
 const char *const signs[] = {"=", "<", "<=", ">", ">=", " IN ", " GLOB ", " LIKE "};
 
 bool op_of(unsigned char constraint, Op &op)
@@ -44,7 +47,7 @@ bool op_of(unsigned char constraint, Op &op)
 }
 
 // Whether events can be checked against the constraint before they become rows.
-bool can_take(const EventColumn &column, Op op, const char *collation)
+bool can_constrain(const EventColumn &column, Op op, const char *collation)
 {
 	if (column.from == From::fields || column.from == From::context || column.from == From::filter)
 		return false;
@@ -105,7 +108,7 @@ bool asks_for_threads(const sqlite3_index_info &info, const EventColumns &column
 	return false;
 }
 
-void take_time(const EventColumn &column, Op op, const Value &value, const Context &context, trace::TimeRange &range)
+void narrow_range(const EventColumn &column, Op op, const Value &value, const Context &context, trace::TimeRange &range)
 {
 	const trace::TimeRange told = ticks_of(column.from, op, value, context.trace);
 	range.from = std::max(range.from, told.from);
@@ -113,12 +116,12 @@ void take_time(const EventColumn &column, Op op, const Value &value, const Conte
 }
 
 // All values of an IN. False: one of them cannot be used in a constraint.
-bool take_all(sqlite3_value *list, std::vector<Value> &values)
+bool read_values(sqlite3_value *list, std::vector<Value> &values)
 {
 	sqlite3_value *each = nullptr;
 	for (int status = sqlite3_vtab_in_first(list, &each); status == SQLITE_OK && each;
 	     status = sqlite3_vtab_in_next(list, &each))
-		if (!take(each, values.emplace_back()))
+		if (!read_value(each, values.emplace_back()))
 			return false;
 	return true;
 }
@@ -159,10 +162,10 @@ bool choose(sqlite3_index_info &info, const EventColumns &columns, const Context
 		const bool is_filter = column.from == From::filter && op == Op::equal;
 		if (is_filter && !constraint.usable)
 			return false; // a filter cannot be checked on a finished row
-		if (!constraint.usable || !(is_filter || can_take(column, op, sqlite3_vtab_collation(&info, i))))
+		if (!constraint.usable || !(is_filter || can_constrain(column, op, sqlite3_vtab_collation(&info, i))))
 			continue;
-		if (op == Op::equal && !column.is_time() && !is_filter && sqlite3_vtab_in(&info, i, -1)) {
-			sqlite3_vtab_in(&info, i, 1);
+		if (op == Op::equal && !column.is_time() && !is_filter && sqlite3_vtab_in(&info, i, only_ask)) {
+			sqlite3_vtab_in(&info, i, all_at_once);
 			op = Op::in;
 		}
 		plan.terms.push_back({number, op});
@@ -192,7 +195,7 @@ ScanOptions options(const Plan &plan, const EventColumns &columns, Context &cont
 		const auto &[number, op] = plan.terms[i];
 		const EventColumn &column = columns.columns()[number];
 		std::vector<Value> known(op == Op::in ? 0 : 1);
-		if (!(op == Op::in ? take_all(values[i], known) : take(values[i], known.front())))
+		if (!(op == Op::in ? read_values(values[i], known) : read_value(values[i], known.front())))
 			continue;
 		if (column.from == From::filter) {
 			const auto *text = std::get_if<std::string>(&known.front());
@@ -201,7 +204,7 @@ ScanOptions options(const Plan &plan, const EventColumns &columns, Context &cont
 			else
 				made.range = {1, 0}; // NULL, or not a text: nothing matches
 		} else if (column.is_time()) {
-			take_time(column, op, known.front(), context, made.range);
+			narrow_range(column, op, known.front(), context, made.range);
 		} else if (!column.type.empty()) {
 			const Type type = column.type == "TEXT"   ? Type::text
 					  : column.type == "REAL" ? Type::real

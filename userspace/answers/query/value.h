@@ -33,7 +33,7 @@ inline void put(sqlite3_context *context, const Value &value)
 }
 
 // False for a blob, which a Value cannot hold.
-inline bool take(sqlite3_value *from, Value &value)
+inline bool read_value(sqlite3_value *from, Value &value)
 {
 	switch (sqlite3_value_type(from)) {
 	case SQLITE_INTEGER:

@@ -245,6 +245,9 @@ Table values_table(const activities::Rows &rows, const std::string &value, const
 	table.columns.push_back({"count", "count", Unit::count});
 	table.columns.push_back({"total", "total " + value, Unit::ratio});
 	add_shape_columns(table, "", Unit::ratio);
+	for (Column &column : table.columns)
+		if (column.key == "total" || column.key == "min" || column.key == "max")
+			column.unit = Unit::count; // integers, like the values
 	for (const activities::Row *found : ordered(rows, threads)) {
 		std::vector<Cell> row = by_cells(found->cells, by, threads);
 		row.emplace_back(found->values.count());

@@ -36,9 +36,8 @@ std::string ratio_text(double value)
 {
 	const std::pair<double, const char *> large[] = {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}};
 	for (const auto &[unit, name] : large)
-		if (value >= unit) {
-			const double shown = value / unit;
-			return fmt::format("{:.{}f}{}", shown, shown >= 100 ? 0 : shown >= 10 ? 1 : 2, name);
+		if (const double shown = value / unit, size = std::abs(shown); size >= 1) {
+			return fmt::format("{:.{}f}{}", shown, size >= 100 ? 0 : size >= 10 ? 1 : 2, name);
 		}
 	return fmt::format("{:.3f}", value);
 }

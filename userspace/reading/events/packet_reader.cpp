@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace monitor::trace {
 namespace {
@@ -73,9 +72,9 @@ bool PacketReader::open_next(std::uint64_t last_time)
 		broken_ = true;
 		const Stream::InHole hole = stream_->in_hole(next_);
 		if (hole.after > next_ + 1) {
-			problems_->add(
-			    stream_->info(), next_, at,
-			    fmt::format("{} packets were never written: the file has a hole here", hole.after - next_));
+			problems_->add(stream_->info(), next_, at,
+				       std::to_string(hole.after - next_) +
+					   " packets were never written: the file has a hole here");
 			next_ = released_ = hole.after - 1;
 			continue;
 		}

@@ -55,7 +55,7 @@ std::optional<std::int64_t> since_begin_ns(const std::string &text)
 	return number;
 }
 
-std::optional<std::int64_t> wall_ns(const char *text, const Span &span)
+std::optional<std::int64_t> parse_wall_ns(const char *text, const Span &span)
 {
 	const Clock &clock = span.clock;
 	const std::int64_t begin_ns = clock.wall_ns(span.begin_time), end_ns = clock.wall_ns(span.end_time);
@@ -97,7 +97,7 @@ std::uint64_t parse_time(const std::string &text, const char *option, const Span
 			   ? std::numeric_limits<std::uint64_t>::max()
 			   : span.begin_time + ticks;
 	}
-	if (const auto ns = wall_ns(text.c_str(), span)) {
+	if (const auto ns = parse_wall_ns(text.c_str(), span)) {
 		const std::uint64_t after = clock.from_wall_ns(*ns + 1);
 		return !last ? clock.from_wall_ns(*ns) : after - (after > 0 ? 1 : 0);
 	}

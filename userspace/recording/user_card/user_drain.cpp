@@ -63,9 +63,9 @@ unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &p
 	const std::uint64_t before_look = read_tsc();
 	processes_.begin_pass(before_look);
 	bells_.begin(before_look);
-	merged_.resize(processes_.cpus());
-	merged_before_.assign(merged_.size(), last ? ~0ull : before_look - commit_ticks);
-	merged_bytes_ = waiting_bytes();
+	merged_streams_.resize(processes_.cpus());
+	complete_before_.assign(merged_streams_.size(), last ? ~0ull : before_look - commit_ticks);
+	waiting_bytes_ = waiting_bytes();
 	Pass pass{last, last ? ~0ull : max_blocks_of_pass, make_stream, push};
 	unsigned worst = 0;
 	++first_process_;
@@ -88,8 +88,8 @@ unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 	++process.first_ring;
 	for (std::size_t i = 0; i < process.rings.size(); ++i) {
 		UserRing &ring = process.rings[(process.first_ring + i) % process.rings.size()];
-		worst = std::max(worst, process.merged ? merge_ring(process, ring, over, pass.make_stream)
-						       : drain_ring(process, ring, over, left, pass));
+		worst = std::max(worst, process.is_merged ? merge_ring(process, ring, over, pass.make_stream)
+							  : drain_ring(process, ring, over, left, pass));
 	}
 	worst = std::max(worst, drain_shared_ring(process, over, pass.make_stream));
 	pass.left += left;
@@ -104,9 +104,9 @@ unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 
 void UserDrain::pack_merged(bool last, std::uint64_t before_look, const Push &push)
 {
-	for (std::size_t cpu = 0; cpu < merged_.size(); ++cpu)
-		if (merged_[cpu])
-			merged_[cpu]->pack(merged_before_[cpu], last, push);
+	for (std::size_t cpu = 0; cpu < merged_streams_.size(); ++cpu)
+		if (merged_streams_[cpu])
+			merged_streams_[cpu]->pack(complete_before_[cpu], last, push);
 	std::uint64_t shared_before = before_look;
 	for (const auto &process : processes_.all())
 		shared_before = std::min(shared_before, process->shared_ring->complete_before());
@@ -117,7 +117,7 @@ void UserDrain::pack_merged(bool last, std::uint64_t before_look, const Push &pu
 std::size_t UserDrain::waiting_bytes() const
 {
 	std::size_t bytes = shared_ ? shared_->waiting_bytes() : 0;
-	for (const auto &stream : merged_)
+	for (const auto &stream : merged_streams_)
 		bytes += stream ? stream->waiting_bytes() : 0;
 	return bytes;
 }
@@ -132,7 +132,7 @@ UserDrain::Look UserDrain::look_at(const UserProcess &process, UserRing &ring)
 	if (waiting > process.blocks) {
 		damage(process, "a ring's position jumped");
 		ring.taken = closed;
-		ring.merged = EDC_BLOCK_HEADER;
+		ring.merged_bytes = EDC_BLOCK_HEADER;
 		ring.give_back();
 		return {closed, 0, 0};
 	}
@@ -166,18 +166,19 @@ unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool 
 {
 	if (ring.done)
 		return 0;
-	if ((merged_[ring.info.cpu] && merged_[ring.info.cpu]->stalled()) || merged_bytes_ > max_waiting_bytes) {
+	if ((merged_streams_[ring.info.cpu] && merged_streams_[ring.info.cpu]->stalled()) ||
+	    waiting_bytes_ > max_waiting_bytes) {
 		// Its events stay in the ring, which discards if it fills. None is older than last_time: pack up to it.
-		merged_before_[ring.info.cpu] = std::min(merged_before_[ring.info.cpu], ring.info.last_time);
+		complete_before_[ring.info.cpu] = std::min(complete_before_[ring.info.cpu], ring.info.last_time);
 		return 0;
 	}
 	const Look look = look_at(process, ring);
 	const auto learn = learning(process);
-	if ((look.closed != ring.taken || look.open_bytes) && !merged_[ring.info.cpu]) {
+	if ((look.closed != ring.taken || look.open_bytes) && !merged_streams_[ring.info.cpu]) {
 		UserRingInfo info = ring.info;
 		info.stream = make_stream(fmt::format("user_merged_cpu{}", info.cpu));
 		info.last_time = processes_.began();
-		merged_[info.cpu] = std::make_unique<MergedStream>(info);
+		merged_streams_[info.cpu] = std::make_unique<MergedStream>(info);
 	}
 	while (ring.taken != look.closed) {
 		const std::uint64_t damaged_before = damaged_;
@@ -185,13 +186,13 @@ unsigned UserDrain::merge_ring(const UserProcess &process, UserRing &ring, bool 
 		ring.taken = damaged_ != damaged_before ? look.closed : (ring.taken + 1) & EDC_USER_BLOCK_MASK;
 		ring.give_back();
 	}
-	if (look.open_bytes > ring.merged)
+	if (look.open_bytes > ring.merged_bytes)
 		merge_block(process, ring, look.open_bytes, learn);
 	const std::uint64_t untrusted_discarded = __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);
 	const std::uint64_t lost = untrusted_discarded - ring.info.discarded;
 	if (lost && untrusted_discarded - ring.discarded_before <= processes_.max_possible_discarded() &&
-	    merged_[ring.info.cpu]) {
-		merged_[ring.info.cpu]->add_losses(lost);
+	    merged_streams_[ring.info.cpu]) {
+		merged_streams_[ring.info.cpu]->add_losses(lost);
 		ring.info.discarded = untrusted_discarded;
 	}
 	ring.done = over;
@@ -208,20 +209,20 @@ void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uin
 	UserRingInfo info = info_of(ring);
 	const char *wrong = validate_user_block(block.bytes, content_bytes ? content_bytes : block.content(),
 						read_tsc() + max_clock_skew_ticks, words, info, learn);
-	MergedStream &merged = *merged_[info.cpu];
+	MergedStream &merged = *merged_streams_[info.cpu];
 	const std::size_t bytes_before = merged.waiting_bytes();
-	tokens_ += merged.add(block.bytes, ring.merged, words);
+	tokens_ += merged.add(block.bytes, ring.merged_bytes, words);
 	refused_ += merged.take_refused();
-	merged_bytes_ += merged.waiting_bytes() - bytes_before;
+	waiting_bytes_ += merged.waiting_bytes() - bytes_before;
 	if (content_bytes) {
-		ring.merged = content_bytes;
+		ring.merged_bytes = content_bytes;
 		return;
 	}
 	if (wrong)
 		damage(process, wrong);
 	info.discarded = ring.info.discarded; // merge_ring() reports it as the ring counts it
 	ring.info = info;
-	ring.merged = EDC_BLOCK_HEADER;
+	ring.merged_bytes = EDC_BLOCK_HEADER;
 }
 
 // Takes what is in the ring that the process's threads without restartable sequences share. The records of all such
@@ -229,7 +230,7 @@ void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uin
 unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const MakeStream &make_stream)
 {
 	SharedRing &ring = *process.shared_ring;
-	if (shared_ && (shared_->stalled() || merged_bytes_ > max_waiting_bytes))
+	if (shared_ && (shared_->stalled() || waiting_bytes_ > max_waiting_bytes))
 		return 0;
 	const std::size_t bytes_before = shared_ ? shared_->waiting_bytes() : 0;
 	const auto stream = [&]() -> MergedStream & {
@@ -252,7 +253,7 @@ unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const Mak
 	if (const char *wrong = ring.take({read_tsc, over, ticks_per_second_}, words, take, learning(process)))
 		damage(process, wrong);
 	refused_ += ring.take_refused();
-	merged_bytes_ += (shared_ ? shared_->waiting_bytes() : 0) - bytes_before;
+	waiting_bytes_ += (shared_ ? shared_->waiting_bytes() : 0) - bytes_before;
 	process.shared_done = over;
 	const std::uint64_t untrusted_discarded = ring.discarded();
 	if (untrusted_discarded > process.shared_discarded &&
@@ -332,7 +333,7 @@ UserRingInfo UserDrain::info_of(const UserRing &ring) const
 
 bool UserDrain::is_empty() const
 {
-	return std::ranges::all_of(merged_, [](const auto &stream) { return !stream || stream->empty(); }) &&
+	return std::ranges::all_of(merged_streams_, [](const auto &stream) { return !stream || stream->empty(); }) &&
 	       (!shared_ || shared_->empty());
 }
 

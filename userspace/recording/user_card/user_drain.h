@@ -83,16 +83,16 @@ private:
 	ProcessTable &processes_;
 	const KnownClasses &classes_;
 	std::function<void()> learn_;
-	std::uint64_t ticks_per_second_ = 0;                // also how long a claim in a shared ring is waited for
-	std::size_t first_process_ = 0;                     // of the next pass
-	std::size_t merged_bytes_ = 0;                      // that wait to be packed
-	std::vector<std::unique_ptr<MergedStream>> merged_; // by CPU
-	std::vector<std::uint64_t> merged_before_;          // by CPU: earlier events are complete in this pass
-	std::unique_ptr<MergedStream> shared_;              // of all shared rings
-	std::uint64_t tokens_ = 0;                          // that were taken, without `thread` tokens
-	std::uint64_t refused_ = 0;                         // of refused classes
-	std::uint64_t damaged_ = 0;                         // blocks with an error in them
-	std::string damage_;                                // the first error, and whose it was
+	std::uint64_t ticks_per_second_ = 0; // also how long a claim in a shared ring is waited for
+	std::size_t first_process_ = 0;      // of the next pass
+	std::size_t waiting_bytes_ = 0;      // that wait to be packed
+	std::vector<std::unique_ptr<MergedStream>> merged_streams_; // by CPU
+	std::vector<std::uint64_t> complete_before_;                // by CPU: earlier events are complete in this pass
+	std::unique_ptr<MergedStream> shared_;                      // of all shared rings
+	std::uint64_t tokens_ = 0;                                  // that were taken, without `thread` tokens
+	std::uint64_t refused_ = 0;                                 // of refused classes
+	std::uint64_t damaged_ = 0;                                 // blocks with an error in them
+	std::string damage_;                                        // the first error, and whose it was
 	BellWatch bells_;
 };
 

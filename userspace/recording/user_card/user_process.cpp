@@ -38,7 +38,7 @@ void UserProcess::begin_here()
 		const std::uint64_t untrusted_state = __atomic_load_n(&ring.shared->state, __ATOMIC_ACQUIRE);
 		const std::uint64_t position = untrusted_state & EDC_USER_POSITION_MASK;
 		ring.taken = position / EDC_USER_BLOCK_WORDS;
-		ring.merged = std::max<std::uint64_t>(position % EDC_USER_BLOCK_WORDS * 8, EDC_BLOCK_HEADER);
+		ring.merged_bytes = std::max<std::uint64_t>(position % EDC_USER_BLOCK_WORDS * 8, EDC_BLOCK_HEADER);
 		ring.info.last_time = 0; // its open block's content is older than the recording
 		ring.discarded_before = ring.info.discarded =
 		    __atomic_load_n(&ring.shared->discarded, __ATOMIC_RELAXED);

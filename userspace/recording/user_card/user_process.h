@@ -23,9 +23,9 @@ namespace monitor::card {
 struct UserRing {
 	edc_user_ring *shared = nullptr;
 	UserRingInfo info;
-	std::uint64_t taken = 0;                 // blocks so far, as the writers number them
-	std::uint64_t merged = EDC_BLOCK_HEADER; // bytes of the next block that are already merged
-	std::uint64_t discarded_before = 0;      // before the recording
+	std::uint64_t taken = 0;                       // blocks so far, as the writers number them
+	std::uint64_t merged_bytes = EDC_BLOCK_HEADER; // bytes of the next block that are already merged
+	std::uint64_t discarded_before = 0;            // before the recording
 	bool has_stream = false;
 	bool done = false; // its writers have ended and all is taken
 
@@ -51,7 +51,7 @@ struct UserProcess {
 	bool shared_done = false;           // its writers have ended and all is taken
 	std::uint64_t shared_discarded_before = 0, early_before = 0;
 	bool ended = false;
-	bool merged = false;        // its events go into the merged streams
+	bool is_merged = false;     // its events go into the merged streams
 	bool by_device = false;     // the kernel module gave it its rings, and they stay after the recording
 	bool tids_unusable = false; // as in its rings' info
 	Bell bell;

@@ -103,8 +103,8 @@ Fd ProcessTable::give_area(const ucred &who, edc_welcome &welcome)
 	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0)));
 	if (!process->pidfd && (errno == ESRCH || errno == EINVAL))
 		return {}; // it has ended already, EINVAL on older kernels; its parent's card counted its events
-	process->merged = (counts_.processes + 1) * options_.cpus > max_own_streams;
-	if (!process->merged)
+	process->is_merged = (counts_.processes + 1) * options_.cpus > max_own_streams;
+	if (!process->is_merged)
 		process->card = ++cards_[who.pid];
 	Fd memory = process->pidfd ? make_area(*process) : Fd();
 	if (!memory) {
@@ -149,7 +149,7 @@ void ProcessTable::adopt(const edc_device_process &reported)
 	process->pid = static_cast<pid_t>(reported.pid);
 	process->pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, reported.pid, 0)));
 	process->ended = reported.ended || (!process->pidfd && errno == ESRCH); // its events are still there
-	process->merged = process->by_device = true;
+	process->is_merged = process->by_device = true;
 	process->area = module_->map(reported);
 	if (!process->area.data()) {
 		refuse();
