@@ -3,6 +3,7 @@
 the noise of a machine. It decides W2, whose times scatter. The guest is a stock kernel of the VM lab. Other work of
 the guest only ever adds, so the least of the passes is the figure. An instruction is not a time: reading the TSC
 counts as one, so the ratios to the floors judge nothing here."""
+import glob
 import os
 import shutil
 import statistics
@@ -27,6 +28,7 @@ def static_helpers(context):
 	source, build = "tools/bench.d/loads", context.build
 	run(["cc", "-std=gnu11", "-O2", "-static", f"{source}/workload.c", "-o", f"{folder}/workload", "-pthread"])
 	libraries = [f"{build}/userspace/libmonitor_{name}.a" for name in ("record", "user_card", "pmu", "card", "base")]
+	libraries += glob.glob(f"{build}/userspace/libcompiled_fmt.a") # not with every version of fmt
 	run(["c++", "-std=c++20", "-O2", "-static", "-Iuserspace", "-Iinclude", f"{source}/attach.cpp", "-o",
 		f"{folder}/attach", *libraries, "-lbpf", "-lelf", "-lz", "-lpfm", "-pthread"])
 	shutil.copy(context.helper("peers.bpf.o"), folder)
