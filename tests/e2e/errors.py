@@ -212,7 +212,7 @@ def replaced_by_force():
 	unchanged = lambda what: e2e.equal(f"the old trace after {what}", {path: path.read_bytes() for path in directory.rglob("*")
 	                                                                   if path.is_file()}, before)
 	for arguments, exit_code in ((("--buffer", "100k", "-d", 1), 125), (("--", "no-such-command"), 127), (("--", "/"), 126)):
-		complains(f"--force with {arguments}", exit_code, *record("-o", directory, "--force", *arguments))
+		complains(f"--force with {arguments}", exit_code, *record("-o", directory, "--force", "--no-calibration", *arguments))
 		unchanged(arguments)
 	for set_aside in (1, len(list(directory.iterdir()))): # killed meanwhile, or after it
 		for path in sorted(directory.iterdir(), reverse=True)[:set_aside]:
@@ -220,9 +220,9 @@ def replaced_by_force():
 		if set_aside > 1:
 			(directory / ".monitor").mkdir()
 			(directory / "metadata").write_text("of the new trace")
-		complains("--force after a killed start", 127, *record("-o", directory, "--force", "--", "no-such-command"))
+		complains("--force after a killed start", 127, *record("-o", directory, "--force", "--no-calibration", "--", "no-such-command"))
 		unchanged("a killed start")
-	e2e.run(*record("-o", directory, "--force", "--", "true"))
+	e2e.run(*record("-o", directory, "--force", "--no-calibration", "--", "true"))
 	e2e.equal("what is left of the old trace", [path.name for path in directory.iterdir() if "keep" in path.name or
 	                                            path.name.startswith(".replaced")], [])
 	trace.expect_true()

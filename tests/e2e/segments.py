@@ -9,7 +9,7 @@ import e2e
 
 load = e2e.os.path.join(e2e.programs, "segment_load")
 PAGES = 3
-THREADS, STEPS = 12, 3000
+THREADS, STEPS = 12, 1000
 STEP = f"{load}:step"
 
 
