@@ -74,7 +74,7 @@ std::string json_of(const std::vector<Part> &parts)
 	return json_dump(nlohmann::ordered_json{{"parts", all}}, 1) + '\n';
 }
 
-// Both exist as far as their paths go; a link to a directory is that directory.
+// A directory is inside of itself. Links are followed; the inner one need not exist.
 bool is_inside(const fs::path &directory, const fs::path &other)
 {
 	const fs::path inner = fs::weakly_canonical(directory), outer = fs::weakly_canonical(other);

@@ -36,7 +36,7 @@ char *put_right(char *out, std::string_view text, std::size_t width)
 } // namespace
 
 Listing::Listing(const Trace &trace, ListingOptions options, int fd)
-    : options_(std::move(options)), threads_(trace), precomputed_(trace.description().classes().size()),
+    : options_(std::move(options)), threads_(trace), plans_(trace.description().classes().size()),
       begin_time_(trace.begin_time()), frequency_hz_(trace.description().clock.frequency_hz), fd_(fd)
 {
 	for (const std::string &name : options_.events)
@@ -49,8 +49,8 @@ Listing::Listing(const Trace &trace, ListingOptions options, int fd)
 		machine_bounds_.push_back(trace.description().clock.to_ticks(bound.value_or(0)));
 	std::size_t line_bytes = 0;
 	for (const auto &cls : trace.description().classes()) {
-		precomputed_[cls->index] = compile(*cls);
-		line_bytes = std::max(line_bytes, precomputed_[cls->index].line_bytes);
+		plans_[cls->index] = compile(*cls);
+		line_bytes = std::max(line_bytes, plans_[cls->index].line_bytes);
 	}
 	buffer_.resize(buffer_bytes + line_bytes);
 }
@@ -83,9 +83,9 @@ bool Listing::is_order_known(const Event &event)
 	return before == last_machine_ || since > machine_bounds_[before] + machine_bounds_[last_machine_];
 }
 
-Listing::Precomputed Listing::compile(const EventClass &cls) const
+Listing::Plan Listing::compile(const EventClass &cls) const
 {
-	Precomputed plan;
+	Plan plan;
 	plan.name = ShortText(options_.json ? json_text(cls.name) : readable(cls.name));
 	plan.wanted = options_.events.empty() ||
 		      std::find(options_.events.begin(), options_.events.end(), cls.name) != options_.events.end();
@@ -102,7 +102,7 @@ Listing::Precomputed Listing::compile(const EventClass &cls) const
 	return plan;
 }
 
-void Listing::compile_generic_ctf(const EventClass &cls, Precomputed &plan) const
+void Listing::compile_generic_ctf(const EventClass &cls, Plan &plan) const
 {
 	for (const FieldClass *scope : cls.scopes)
 		if (scope == &cls.payload)
@@ -140,7 +140,7 @@ Listing::Step Listing::compile(const Field &field, const EventClass &cls, std::s
 
 void Listing::put_line(const Event &event, std::int64_t running)
 {
-	Precomputed &plan = precomputed_[event.cls->index];
+	Plan &plan = plans_[event.cls->index];
 	if (!event.is_token()) {
 		described_.clear();
 		put_generic_ctf(event, plan);
@@ -164,7 +164,7 @@ void Listing::put_line(const Event &event, std::int64_t running)
 		flush();
 }
 
-void Listing::put_generic_ctf(const Event &event, Precomputed &plan)
+void Listing::put_generic_ctf(const Event &event, Plan &plan)
 {
 	std::uint64_t at_bits = event.at_bits;
 	const char *separator = options_.json ? ",\"context\":{" : " ";
@@ -202,7 +202,7 @@ char *Listing::put_name(char *out, const Threads::Info &name) const
 	return name.plain ? put(out, name.view()) : put_quoted(out, name.view());
 }
 
-char *Listing::put_text_head(char *out, const Event &event, const Precomputed &plan, std::int64_t running)
+char *Listing::put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running)
 {
 	std::uint64_t seconds;
 	std::uint32_t nanoseconds;
@@ -237,7 +237,7 @@ char *Listing::put_text_head(char *out, const Event &event, const Precomputed &p
 	return plan.name.put(out);
 }
 
-char *Listing::put_json_head(char *out, const Event &event, const Precomputed &plan, std::int64_t running)
+char *Listing::put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running)
 {
 	std::uint64_t seconds;
 	std::uint32_t nanoseconds;

@@ -2,9 +2,8 @@
 // The readable listing: one line per event, as text or as JSON.
 //
 // Called by `monitor list`, once per event of merge(); writes to a file descriptor. How a class is printed is compiled
-// once (Precomputed), so that an event costs a copy per name and a conversion per value, without streams and format
-// strings. One thread. Invariant: a line is written whole or not at all, and names from the trace are escaped
-// (base/text.h).
+// once (Plan), so that an event costs a copy per name and a conversion per value, without streams and format strings.
+// One thread. Invariant: a line is written whole or not at all, and names from the trace are escaped (base/text.h).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +31,7 @@ public:
 	Listing(const Trace &trace, ListingOptions options, int fd);
 
 	// Stops printing events of this class.
-	void leave_out(const EventClass &cls) { precomputed_[cls.index].wanted = false; }
+	void leave_out(const EventClass &cls) { plans_[cls.index].wanted = false; }
 	// Learns from an event that is not printed.
 	void pass(const Event &event)
 	{
@@ -44,7 +43,7 @@ public:
 	template <class Also> bool print(const Event &event, Also &&also)
 	{
 		const std::int64_t running = threads_.before(event);
-		if (precomputed_[event.cls->index].wanted && also(event, running, std::as_const(threads_)))
+		if (plans_[event.cls->index].wanted && also(event, running, std::as_const(threads_)))
 			put_line(event, running);
 		threads_.after(event);
 		return !nobody_reads_;
@@ -70,7 +69,7 @@ private:
 		bool has_labels = false;
 		bool plain_labels = false; // need no quotes
 	};
-	struct Precomputed {
+	struct Plan {
 		std::vector<Step> steps;
 		ShortText name;                    // as printed
 		std::size_t line_bytes = 0;        // at most; without generic CTF fields
@@ -79,24 +78,24 @@ private:
 		bool wanted = true;
 	};
 
-	Precomputed compile(const EventClass &cls) const;
-	void compile_generic_ctf(const EventClass &cls, Precomputed &plan) const;
+	Plan compile(const EventClass &cls) const;
+	void compile_generic_ctf(const EventClass &cls, Plan &plan) const;
 	Step compile(const Field &field, const EventClass &cls, std::size_t &line_bytes) const;
 	std::size_t machine_bytes() const;
 	bool is_order_known(const Event &event);
 	void print_machines(const std::vector<std::string> &names);
 	void put_line(const Event &event, std::int64_t running);
-	void put_generic_ctf(const Event &event, Precomputed &plan);
+	void put_generic_ctf(const Event &event, Plan &plan);
 
 	void split_time(std::uint64_t time, std::uint64_t &seconds, std::uint32_t &nanoseconds);
-	char *put_text_head(char *out, const Event &event, const Precomputed &plan, std::int64_t running);
-	char *put_json_head(char *out, const Event &event, const Precomputed &plan, std::int64_t running);
+	char *put_text_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
+	char *put_json_head(char *out, const Event &event, const Plan &plan, std::int64_t running);
 	char *put_value(char *out, const Event &event, const Step &step) const;
 	char *put_name(char *out, const Threads::Info &name) const;
 
 	ListingOptions options_;
 	Threads threads_;
-	std::vector<Precomputed> precomputed_;      // by class index
+	std::vector<Plan> plans_;                   // by class index
 	std::vector<ShortText> machines_;           // as printed, if there is more than one
 	std::vector<std::uint64_t> machine_bounds_; // of their clocks, in ticks; 0 if not known
 	std::uint32_t last_machine_ = 0;            // of the event printed last

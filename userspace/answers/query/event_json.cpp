@@ -5,25 +5,25 @@
 
 namespace monitor::query {
 
-EventJson::Plan &EventJson::plan(const trace::EventClass &cls)
+EventJson::ClassFields &EventJson::of_class(const trace::EventClass &cls)
 {
-	std::unique_ptr<Plan> &plan = plans_[cls.index];
-	if (plan)
-		return *plan;
-	plan = std::make_unique<Plan>();
+	std::unique_ptr<ClassFields> &of_class = classes_[cls.index];
+	if (of_class)
+		return *of_class;
+	of_class = std::make_unique<ClassFields>();
 	if (cls.size_bytes != 0) {
 		for (const trace::Field &field : cls.fields)
-			plan->token_fields.push_back(
-			    {(plan->token_fields.empty() ? "" : ",") + json_text(field.name) + ":", &field,
+			of_class->token_fields.push_back(
+			    {(of_class->token_fields.empty() ? "" : ",") + json_text(field.name) + ":", &field,
 			     trace::FieldRef(cls, field)});
-		return *plan;
+		return *of_class;
 	}
 	for (const trace::FieldClass *scope : cls.scopes)
 		if (scope == &cls.payload)
-			plan->payload.emplace_back(*scope, true);
+			of_class->payload.emplace_back(*scope, true);
 		else if (scope)
-			plan->contexts.emplace_back(*scope, true);
-	return *plan;
+			of_class->contexts.emplace_back(*scope, true);
+	return *of_class;
 }
 
 void EventJson::put_field(const trace::Event &event, const TokenField &part)
@@ -44,16 +44,16 @@ void EventJson::put_field(const trace::Event &event, const TokenField &part)
 
 std::string_view EventJson::fields(const trace::Event &event)
 {
-	Plan &plan = this->plan(*event.cls);
+	ClassFields &of_class = this->of_class(*event.cls);
 	line_.clear();
 	line_.put("{");
-	for (const TokenField &part : plan.token_fields)
+	for (const TokenField &part : of_class.token_fields)
 		put_field(event, part);
 	std::uint64_t at_bits = event.at_bits;
 	ignored_.clear();
-	for (trace::ContextText &context : plan.contexts)
+	for (trace::ContextText &context : of_class.contexts)
 		context.put(event.view(), at_bits, ignored_); // only to skip it
-	for (const trace::FieldText &payload : plan.payload)
+	for (const trace::FieldText &payload : of_class.payload)
 		payload.put(event.view(), at_bits, line_);
 	line_.put("}");
 	return line_.view();
@@ -61,13 +61,13 @@ std::string_view EventJson::fields(const trace::Event &event)
 
 std::string_view EventJson::context(const trace::Event &event)
 {
-	Plan &plan = this->plan(*event.cls);
-	if (plan.contexts.empty())
+	ClassFields &of_class = this->of_class(*event.cls);
+	if (of_class.contexts.empty())
 		return {};
 	line_.clear();
 	std::uint64_t at_bits = event.at_bits;
 	const char *before = "{";
-	for (trace::ContextText &context : plan.contexts) {
+	for (trace::ContextText &context : of_class.contexts) {
 		line_.put(std::exchange(before, ","));
 		context.put(event.view(), at_bits, line_);
 	}

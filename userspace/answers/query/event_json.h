@@ -18,7 +18,7 @@ namespace monitor::query {
 
 class EventJson {
 public:
-	explicit EventJson(std::size_t classes) : plans_(classes) {}
+	explicit EventJson(std::size_t classes) : classes_(classes) {}
 
 	// Valid until the next call.
 	std::string_view fields(const trace::Event &event);
@@ -31,16 +31,16 @@ private:
 		const trace::Field *field;
 		trace::FieldRef value;
 	};
-	struct Plan {
+	struct ClassFields {
 		std::vector<TokenField> token_fields;
 		std::vector<trace::ContextText> contexts;
 		std::vector<trace::FieldText> payload; // one, or none if it is empty
 	};
 
-	Plan &plan(const trace::EventClass &cls);
+	ClassFields &of_class(const trace::EventClass &cls);
 	void put_field(const trace::Event &event, const TokenField &part);
 
-	std::vector<std::unique_ptr<Plan>> plans_; // by class index
+	std::vector<std::unique_ptr<ClassFields>> classes_; // by class index
 	trace::LineBuffer line_, ignored_;
 };
 

@@ -165,9 +165,8 @@ std::string summary_text(const Summary &summary)
 		    "events are missing",
 		    *summary.hidden_threads);
 	if (summary.calls_of_unknown)
-		text += fmt::format("\n{} system calls are in no row: which thread made them is not known, after a {}",
-				    count_text(summary.calls_of_unknown),
-				    summary.hidden_threads.value_or(0) ? "thread that the kernel hides" : "loss");
+		text += fmt::format("\n{} system calls are in no row: no token says which thread made them",
+				    count_text(summary.calls_of_unknown));
 	if (summary.missing)
 		text +=
 		    fmt::format("\n{} tokens that were recorded are not in the files of this trace: parts of it were "
