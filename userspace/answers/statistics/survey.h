@@ -113,9 +113,12 @@ void survey_partition(const trace::Trace &trace, const Question &question, const
 		    const filter::Running running{tid, threads ? &*threads : nullptr};
 		    if (threads)
 			    thread_fields.tell(event, surveyed.threads);
-		    if constexpr (requires { Fold::takes_all_events; })
-			    surveyed.fold.event(event, running);
-		    else if (question.selection.includes(event, tid) && (!filter || filter->matches(event, running)))
+		    constexpr bool takes_all = requires
+		    {
+			    Fold::takes_all_events;
+		    };
+		    if (takes_all ||
+			(question.selection.includes(event, tid) && (!filter || filter->matches(event, running))))
 			    surveyed.fold.event(event, running);
 	    },
 	    gap);
