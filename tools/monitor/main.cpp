@@ -22,7 +22,7 @@ namespace {
 // What CLI11 says, in plain words.
 std::string plain_words(const CLI::ParseError &error)
 {
-	const std::string text = error.what();
+	std::string text = error.what();
 	const auto after = [&](std::string_view start) { return text.substr(start.size()); };
 	constexpr std::string_view not_converted = "Could not convert: ",
 				   not_expected[] = {"The following argument was not expected: ",

@@ -90,8 +90,8 @@ void bring_back(const std::string &path)
 	}
 	for (const std::string &name : names_in(path, true)) {
 		const std::string before = name.substr(replaced.size());
-		if (fs::exists(path + '/' + before, ignored)) // killed while it removed what had been replaced
-			fs::remove(path + '/' + name, ignored);
+		if (fs::exists(fs::path(path) / before, ignored)) // killed while it removed what had been replaced
+			fs::remove(fs::path(path) / name, ignored);
 		else
 			rename_in(path, name, before);
 	}
@@ -143,7 +143,7 @@ void remove_replaced_trace(const std::string &path)
 	remove_files(own);
 	fs::remove(own, ignored);
 	for (const std::string &name : names_in(path, true))
-		fs::remove(path + '/' + name, ignored);
+		fs::remove(fs::path(path) / name, ignored);
 }
 
 void remove_trace_directory(const std::string &path)
