@@ -19,6 +19,8 @@
 
 #include "block.bpf.c"
 
+#include "stack.bpf.c"
+
 #include "pmu.bpf.c"
 
 #include "reset.bpf.c"

@@ -5,8 +5,6 @@
  */
 #include "post.bpf.h"
 
-#include <linux/bpf_perf_event.h>
-
 SEC("?tp_btf/page_fault_user")
 int BPF_PROG(page_fault_user, unsigned long address, void *regs, unsigned long error_code)
 {
@@ -35,20 +33,14 @@ int BPF_PROG(page_fault_kernel, unsigned long address, void *regs, unsigned long
 TP_FAULT(page_fault_user)
 TP_FAULT(page_fault_kernel)
 
-#ifdef __TARGET_ARCH_x86
-#define FAULT_FROM_USER(context) (((context)->regs.cs & 3) != 0)
-#else
-#define FAULT_FROM_USER(context) (((context)->regs.pstate & 0xf) == 0)
-#endif
-
 SEC("?perf_event")
 int minor_fault(struct bpf_perf_event_data *context)
 {
-	return post_minor_fault(FAULT_FROM_USER(context));
+	return post_minor_fault(INTERRUPTED_USER(context));
 }
 
 SEC("?perf_event")
 int major_fault(struct bpf_perf_event_data *context)
 {
-	return post_major_fault(FAULT_FROM_USER(context));
+	return post_major_fault(INTERRUPTED_USER(context));
 }

@@ -7,6 +7,7 @@
 #define MONITOR_BPF_KERNEL_H
 
 #include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
 #include <linux/types.h>
 
 #include <bpf/bpf_core_read.h>
@@ -69,6 +70,7 @@ struct task_struct {
 	char comm[16];
 	struct css_set *cgroups;
 	struct signal_struct *signal;
+	unsigned in_execve : 1;
 } CORE;
 
 #define PF_KTHREAD 0x00200000
@@ -89,6 +91,13 @@ struct pt_regs___entry {
 } CORE;
 #define SYSCALL_NUMBER(regs) ((long)BPF_CORE_READ((struct pt_regs___entry *)(regs), syscallno))
 #define FROM_USER(regs) ((BPF_CORE_READ((struct pt_regs___entry *)(regs), pstate) & 0xf) == 0)
+#endif
+
+/* The same of the registers that a perf event interrupted. */
+#ifdef __TARGET_ARCH_x86
+#define INTERRUPTED_USER(context) (((context)->regs.cs & 3) != 0)
+#else
+#define INTERRUPTED_USER(context) (((context)->regs.pstate & 0xf) == 0)
 #endif
 
 struct gendisk {

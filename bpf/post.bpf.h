@@ -246,6 +246,8 @@ INLINE bool passes_filter(__s32 target)
 	       (target > 0 && is_traced(target));
 }
 
+#include "stack.bpf.h"
+
 /* `target`: the process that the event is about, or EDC_FILTER_*; see kernel_events.h. */
 INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words, __u32 count)
 {
@@ -261,10 +263,13 @@ INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *w
 	barrier();
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
-		if (passes_filter(target))
+		if (passes_filter(target)) {
 			write_token(cpu, depth, time, id, arg, words, count);
-		else
+			if (stacks_on && has_stack(id, arg))
+				write_stack_of_event(depth, READ(cpu->level[depth].ring.last_time), id);
+		} else {
 			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;
+		}
 	} else {
 		__sync_fetch_and_add(&cpu->too_deep[id - EDC_ID_KERNEL_FIRST], 1);
 	}

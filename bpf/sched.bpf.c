@@ -8,6 +8,8 @@
  */
 #include "pmu.bpf.h"
 
+#include "space.bpf.h"
+
 #include "monitor/task_state.h"
 
 INLINE struct edc_comm comm_of(const char *comm)
@@ -63,6 +65,8 @@ int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 
 	if (filtering && task->pid == task->tgid)
 		set_traced(task->tgid, is_traced(current_process()));
+	if (stacks_on && task->pid == task->tgid)
+		share_space(task->tgid);
 	return post_sched_wakeup_new_of(task->tgid, task->thread_info.cpu, task->pid, task->tgid, parent, task->prio,
 					&comm);
 }
@@ -92,6 +96,8 @@ INLINE int on_exit(void)
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	bool group_dead = BPF_CORE_READ(task, signal, live.counter) == 0;
 
+	if (stacks_on && group_dead)
+		end_space();
 	return post_sched_process_exit(group_dead, (__s32)id, (__s32)(id >> 32));
 }
 
@@ -113,6 +119,7 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *newcomm)
 	struct edc_comm comm = {};
 
 	bpf_probe_read_kernel_str(&comm, sizeof(comm), newcomm);
+	end_space_at_exec();
 	return post_task_rename_of(task->tgid, BPF_CORE_READ(task, signal, oom_score_adj), task->pid, task->tgid,
 				   &comm);
 }
@@ -123,6 +130,7 @@ int tp_task_rename(struct trace_event_raw_task_rename *context)
 	struct edc_comm comm = comm_of(context->newcomm);
 	__s32 tgid = (__s32)(bpf_get_current_pid_tgid() >> 32); /* a thread renames itself or another of its process */
 
+	end_space_at_exec();
 	return post_task_rename(context->oom_score_adj, context->pid, tgid, &comm);
 }
 

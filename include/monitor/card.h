@@ -15,7 +15,7 @@
  *
  * Ids: 1 to 255 the recorder's own, 256 to 511 the kernel's cards (EDC_CARD_CLASSES), 1024 to 4095 programs'. Of the
  * kernel's: 256 sched, 280 irq, 320 syscall, 324 counters, 340 fault, 344 ratios and resets, 360 power, 370 block, 380
- * sample; reserved for stacks 384 to 399, functions 400 to 415, filters, counts and times 416 to 431, triggers 432 to
+ * sample, 384 stack; reserved for functions 400 to 415, filters, counts and times 416 to 431, triggers 432 to
  * 447. 448 to 511 are free.
  */
 #ifndef MONITOR_CARD_H
@@ -36,7 +36,10 @@
 	CLASS(4, THREAD_COUNTS, thread_counts, thread_counts, control, 7,                                              \
 	      (A, when, when)(F, s32, pid)(F, s32, tgid)(F, u64, nvcsw)(F, u64, nivcsw)(F, u64, sum_exec_runtime)(     \
 		  F, u64, min_flt)(F, u64, maj_flt)(F, u64, nr_migrations))                                            \
-	CLASS(5, WRITER_THREAD, writer_thread, thread, control, 1, (A, u16, reserved)(F, s32, pid)(F, s32, tgid))
+	CLASS(5, WRITER_THREAD, writer_thread, thread, control, 1, (A, u16, reserved)(F, s32, pid)(F, s32, tgid))      \
+	CLASS(6, MAPPING, mapping, mapping, control, 6,                                                                \
+	      (A, mapping_change, change)(F, s32, tgid)(F, u32, file)(F, u64, time)(F, x64, start)(F, x64, end)(       \
+		  F, x64, offset)(F, s32, parent)(F, u32, reserved))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -90,18 +93,28 @@
 	      (A, x16, op)(F, u32, dev)(F, u32, nr_bytes)(F, u64, sector))                                             \
 	CLASS(371, BLOCK_RQ_COMPLETE, block_rq_complete, block_rq_complete, block, 2,                                  \
 	      (A, s16, error)(F, u32, dev)(F, u32, nr_bytes)(F, u64, sector))                                          \
-	CLASS(380, SAMPLE, sample, sample, sample, 2, (A, doing, doing)(F, s32, pid)(F, s32, tgid)(F, u64, number))
+	CLASS(380, SAMPLE, sample, sample, sample, 2, (A, doing, doing)(F, s32, pid)(F, s32, tgid)(F, u64, number))    \
+	CLASS(384, STACK_SAMPLE, stack_sample, stack_sample, stack, 4,                                                 \
+	      (A, taken_at, at)(F, s32, pid)(F, s32, tgid)(F, x64, address)(F, x64, kernel_stack)(F, x64, user_stack)) \
+	CLASS(385, STACK_FRAMES, stack_frames, stack_frames, stack, 7,                                                 \
+	      (A, u12, first)(B, u4, count)(F, x64, stack)(F, x64, frame0)(F, x64, frame1)(F, x64, frame2)(            \
+		  F, x64, frame3)(F, x64, frame4)(F, x64, frame5))                                                     \
+	CLASS(386, STACK_END, stack_end, stack_end, stack, 2,                                                          \
+	      (A, u12, frames)(B, stack_ended, ended)(F, x64, stack)(F, x64, address))
 
 /* Sizes of the kinds in bits. `comm` is 16 bytes of text, NUL-padded. */
 #define EDC_KIND_BITS_abi 4
 #define EDC_KIND_BITS_comm 128
 #define EDC_KIND_BITS_doing 16
+#define EDC_KIND_BITS_mapping_change 16
 #define EDC_KIND_BITS_s16 16
 #define EDC_KIND_BITS_s32 32
 #define EDC_KIND_BITS_s64 64
 #define EDC_KIND_BITS_softirq 16
+#define EDC_KIND_BITS_stack_ended 4
 #define EDC_KIND_BITS_state 16
 #define EDC_KIND_BITS_syscall 12
+#define EDC_KIND_BITS_taken_at 16
 #define EDC_KIND_BITS_u12 12
 #define EDC_KIND_BITS_u16 16
 #define EDC_KIND_BITS_u4 4
@@ -141,6 +154,15 @@
  */
 #define EDC_RESET_TRACEPOINTS 4
 
+/*
+ * mapping: at `time`, the program mapped `file` (a number in .monitor/files) from `offset` on for execution; was
+ * replaced by another program (exec), which has none of the mappings of before; or was created, with a copy of those
+ * of its parent.
+ */
+#define EDC_MAPPING_ADDED 0
+#define EDC_MAPPING_EXEC 1
+#define EDC_MAPPING_COPIED 2
+
 /* sample.doing: what a CPU was doing when the sample interrupted it (the kernel module, record --sample-every) */
 #define EDC_DOING_IDLE 0
 #define EDC_DOING_USER 1
@@ -176,6 +198,7 @@ enum edc_id {
 
 /* thread states as the kernel's tracepoints print them; preempted is their R+ */
 #define EDC_STATE_PREEMPTED 0x100
+#define EDC_STATE_DEAD 0x30 /* X or Z */
 
 /* Number of classes in the kernel range that a card counts separately. */
 #define EDC_CARD_CLASSES 256

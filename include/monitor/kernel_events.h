@@ -31,8 +31,10 @@ struct edc_comm {
 #define EDC_ARGUMENT_doing __u32
 #define EDC_ARGUMENT_s16 __s32
 #define EDC_ARGUMENT_softirq __u32
+#define EDC_ARGUMENT_stack_ended __u32
 #define EDC_ARGUMENT_state __u32
 #define EDC_ARGUMENT_syscall __u32
+#define EDC_ARGUMENT_taken_at __u32
 #define EDC_ARGUMENT_u12 __u32
 #define EDC_ARGUMENT_u16 __u32
 #define EDC_ARGUMENT_u4 __u32

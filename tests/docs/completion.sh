@@ -45,13 +45,13 @@ expect "kernel" check --rules k
 expect "thread" report --by th
 expect "cgroup command cpu" report --by c
 expect "thread" report --by = th
-expect "argument cgroup command cpu process thread" report --by =
+expect "argument cgroup command cpu fault offcpu other process thread" report --by =
 expect "p50_ns p99_ns" report --sort p
 expect "plain/ runs/ second" report ""
 expect "runs/first" info runs/
 expect "second" check -q s
 expect "second" report --top 3 s
-expect "second segments samples syscalls" report second s
+expect "second segments samples stacks syscalls" report second s
 expect "syscalls" report second --by thread sy
 expect "activities" report runs/first second --json a
 expect "w0 w1" list second --event ""

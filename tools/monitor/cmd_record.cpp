@@ -20,6 +20,7 @@
 #include "recording/card/classes.h"
 #include "recording/pmu/selection.h"
 #include "recording/record/recording.h"
+#include "recording/record/stack_choice.h"
 #include "recording/record/user_reads.h"
 
 namespace monitor {
@@ -36,6 +37,8 @@ struct RecordArguments {
 	record::Options options;
 	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
 						       max_size;
+	std::string stacks, stacks_on;
+	unsigned rate_hz = 999; // not 1000: what programs do regularly they do at such times
 	bool no_calibration = false;
 };
 
@@ -80,6 +83,8 @@ void parse_families(RecordArguments &arguments)
 	for (const std::string &name : split(arguments.families)) {
 		if (name == "sample")
 			throw Error("-e: use --sample-every TIME for samples, in addition to -e");
+		if (name == "stack")
+			throw Error("-e: use --stacks for stacks, in addition to -e");
 		bool known = false;
 		std::string all;
 		for (const card::Family &family : card::families()) {
@@ -164,6 +169,17 @@ void parse_measurements(RecordArguments &arguments)
 		print_error(note);
 }
 
+void parse_stacks(RecordArguments &arguments)
+{
+	if (arguments.stacks.empty() && arguments.stacks_on.empty())
+		return;
+	if (arguments.options.user_only)
+		throw Error("--stacks needs the kernel's probes: leave out --user-only");
+	arguments.options.stacks = record::choose_stacks(
+	    arguments.stacks.empty() ? std::vector<std::string>() : split(arguments.stacks),
+	    arguments.stacks_on.empty() ? std::vector<std::string>() : split(arguments.stacks_on), arguments.rate_hz);
+}
+
 std::string recorded_text(const record::Options &options)
 {
 	if (options.user_only)
@@ -233,6 +249,7 @@ int run_record(RecordArguments &arguments)
 	parse_families(arguments);
 	parse_selection(arguments);
 	parse_measurements(arguments);
+	parse_stacks(arguments);
 	if (!arguments.sample_every.empty() && arguments.options.user_only)
 		throw Error("--sample-every needs the kernel's events: leave out --user-only");
 	if (!arguments.sample_every.empty())
@@ -321,6 +338,19 @@ void add_record(CLI::App &app, int &exit_code)
 			 "interrupt all CPUs at once every TIME, such as 10ms, and record what each is doing, for "
 			 "`report DIR samples`; needs the kernel module")
 	    ->option_text("TIME");
+	record
+	    ->add_option(
+		"--stacks", arguments->stacks,
+		"who called whom, in programs and in the kernel, for `report DIR stacks`: cpu (at a timer), offcpu "
+		"(when a thread blocks), wake, fault, exec, syscall:NAME (default: cpu,offcpu)")
+	    ->option_text("[WHICH,...]")
+	    ->expected(0, 1)
+	    ->default_str("cpu,offcpu");
+	record->add_option("--stacks-on", arguments->stacks_on, "also at these events, by the name of their class")
+	    ->option_text("CLASS,...");
+	record->add_option("--rate", arguments->rate_hz, "stacks per second and CPU at the timer (default: 999)")
+	    ->option_text("HZ")
+	    ->check(CLI::Range(1, 100'000));
 	record->add_option("--buffer", arguments->buffer, "memory for the rings and the pool together, such as 64M")
 	    ->option_text("SIZE");
 	record->add_option("--max-size", arguments->max_size, "stop when the trace reaches this size, such as 1G")

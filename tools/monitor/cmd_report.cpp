@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "answers/report/measurements_table.h"
 #include "answers/report/samples_table.h"
 #include "answers/report/segments_table.h"
+#include "answers/report/stacks_table.h"
 #include "answers/report/summary.h"
 #include "answers/report/usage_report.h"
 #include "base/error.h"
@@ -30,6 +32,7 @@
 #include "reading/analyze/machine.h"
 #include "reading/analyze/samples.h"
 #include "reading/analyze/segments.h"
+#include "reading/analyze/stacks.h"
 #include "report_arguments.h"
 
 namespace monitor {
@@ -45,7 +48,12 @@ const std::map<std::string, activities::Label> activity_labels = {{"process", ac
 								  {"argument", activities::Label::argument}};
 const std::map<std::string, analyze::SegmentBy> segment_groupings = {
     {"process", analyze::SegmentBy::process}, {"thread", analyze::SegmentBy::thread}, {"cpu", analyze::SegmentBy::cpu}};
+const std::map<std::string, report::StackBy> stack_groupings = {{"cpu", report::StackBy::cpu},
+								{"offcpu", report::StackBy::offcpu},
+								{"fault", report::StackBy::fault},
+								{"other", report::StackBy::other}};
 constexpr std::size_t max_command_length = 80;
+constexpr double min_share = 0.01; // of the total, to be printed
 
 // What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
 void expect_recorded(const analyze::RecordingInfo &info, activities::Source source)
@@ -123,6 +131,7 @@ struct Folds {
 	std::unique_ptr<activities::Totals> totals;
 	std::unique_ptr<analyze::SegmentFold> segments;
 	std::unique_ptr<analyze::SampleFold> samples;
+	std::unique_ptr<analyze::StackFold> stacks;
 
 	bool has(activities::Source source) const { return totals && totals->grouping().source == source; }
 	bool has_programs() const { return has(activities::Source::program); }
@@ -161,6 +170,11 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		machine.add(*folds.samples);
 		return folds;
 	}
+	if (arguments.is(What::stacks)) {
+		folds.stacks = std::make_unique<analyze::StackFold>();
+		machine.add(*folds.stacks);
+		return folds;
+	}
 	if (arguments.is(What::syscalls) || arguments.is(What::offcpu)) {
 		add_totals(folds, arguments, analyze::source_of(trace, info), machine);
 		expect_recorded(info, folds.totals->grouping().source);
@@ -183,6 +197,44 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 	return folds;
 }
 
+// The stacks with their names.
+struct NamedStacks {
+	symbols::Symbolizer symbolizer;
+	report::CallTree tree;
+	report::StackBy by;
+
+	NamedStacks(const std::string &directory, const analyze::Machine &machine, const analyze::StackFold &fold,
+		    report::StackBy which)
+	    : symbolizer(with_mappings(directory, fold)), tree(machine, fold, symbolizer, which), by(which)
+	{
+	}
+
+private:
+	static symbols::Symbolizer with_mappings(const std::string &directory, const analyze::StackFold &fold)
+	{
+		symbols::Symbolizer symbolizer(directory);
+		for (const analyze::MappingToken &token : fold.mappings())
+			symbolizer.code().add({token.change, token.process, token.parent, token.file, token.time,
+					       token.start, token.end, token.offset});
+		symbolizer.code().finish();
+		return symbolizer;
+	}
+};
+
+std::unique_ptr<NamedStacks> named_stacks(const ReportArguments &arguments, const Folds &folds,
+					  const trace::Trace &trace, const analyze::Machine &machine)
+{
+	if (!folds.stacks)
+		return nullptr;
+	auto stacks =
+	    std::make_unique<NamedStacks>(trace.directory(), machine, *folds.stacks, stack_groupings.at(arguments.by));
+	const std::vector<std::string> &missing = stacks->symbolizer.missing();
+	for (const std::string &path : std::set<std::string>(missing.begin(), missing.end()))
+		print_note(fmt::format("monitor: {} is gone or another file now; its functions have no names\n",
+				       printable(path)));
+	return stacks;
+}
+
 // What no row of the table can show.
 std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
@@ -191,6 +243,11 @@ std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, c
 	if (folds.segments)
 		return report::segments_text(*folds.segments, info);
 	return folds.samples ? report::samples_text(*folds.samples, clock) : "";
+}
+
+std::string below_stacks(const NamedStacks &stacks, const trace::Clock &clock)
+{
+	return report::calls_text(stacks.tree, clock, stacks.by, min_share) + report::stacks_text(stacks.tree);
 }
 
 std::string below_json(const Folds &folds, const trace::Clock &clock)
@@ -204,7 +261,7 @@ report::UsageOptions usage_options(const ReportArguments &arguments, const trace
 				   const analyze::RecordingInfo &info, const analyze::EventKinds &kinds)
 {
 	report::UsageOptions options;
-	if (!arguments.is(What::activities))
+	if (!arguments.is(What::activities) && !arguments.is(What::stacks))
 		options.grouping.by = groupings.at(arguments.by);
 	options.grouping.filtering = info.filtering();
 	options.recorded = analyze::recorded(trace, info, kinds);
@@ -324,14 +381,24 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	if (folds.samples && folds.samples->rounds() == 0 && arguments.selection.is_all())
 		throw Error("this recording has no samples of what the CPUs were doing: record with --sample-every");
 
+	if (folds.stacks && !folds.stacks->any())
+		throw Error("this recording has no stacks: record with --stacks");
+	const std::unique_ptr<NamedStacks> stacks = named_stacks(arguments, folds, trace, machine);
+	if (stacks && arguments.folded) {
+		fmt::print("{}", report::folded_text(stacks->tree, clock, stacks->by));
+		print_problems(trace.problems());
+		return trace.problems().empty() ? 0 : 1;
+	}
 	const report::UsageOptions options = usage_options(arguments, trace, info, machine.kinds());
 	const report::Table cpus = report::cpu_table(machine, clock, info);
-	const bool by_cpu = options.grouping.by == report::GroupBy::cpu && !folds.totals && !folds.segments;
+	const bool by_cpu =
+	    options.grouping.by == report::GroupBy::cpu && !folds.totals && !folds.segments && !folds.stacks;
 	report::Table table = folds.totals
 				  ? report::activities_table(*folds.totals, clock, report::known_shares(info),
 							     folds.counters ? &folds.counters->info() : nullptr)
 			      : folds.segments ? report::segments_table(*folds.segments, folds.counters->info(), clock)
 			      : folds.samples  ? report::samples_table(*folds.samples)
+			      : stacks         ? report::stacks_table(stacks->tree, clock, stacks->by)
 			      : by_cpu         ? cpus
 					       : report::usage_table(machine, clock, options);
 	const Counted ratios = counted(arguments, folds, machine, clock, {options.grouping, every_ticks}, table);
@@ -356,18 +423,21 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		const std::string measured = folds.counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n",
 									  report::to_json(ratios.table), ratios.how)
 							    : "";
-		print_json(table, below_json(folds, clock) + measured, cpus, summary, of);
+		const std::string of_stacks =
+		    stacks ? fmt::format("\"stacks\": {},\n", report::stacks_json(stacks->tree, clock, stacks->by))
+			   : "";
+		print_json(table, below_json(folds, clock) + of_stacks + measured, cpus, summary, of);
 	} else if (arguments.csv) {
 		print_csv(table, of);
 	} else {
 		const bool of_its_own =
 		    folds.counters && !folds.totals && !folds.segments && !arguments.is(What::ratios);
 		print_text(table,
-			   below_text(folds, info, clock) +
+			   below_text(folds, info, clock) + (stacks ? below_stacks(*stacks, clock) : "") +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
 			   cpus,
 			   !by_cpu && !machine.scope().threads &&
-			       (of_its_own || (!folds.counters && !folds.totals && !folds.samples)),
+			       (of_its_own || (!folds.counters && !folds.totals && !folds.samples && !folds.stacks)),
 			   hidden, info, summary, trace.problems().total());
 	}
 	print_problems(trace.problems());

@@ -24,10 +24,15 @@ const Report reports[] = {
      "what was counted between the events of `record --reset-on`",
      {"process", "thread", "cpu"}},
     {"samples", What::samples, "what the CPUs were doing when `record --sample-every` sampled them, by process", {}},
+    {"stacks",
+     What::stacks,
+     "where in programs and the kernel: functions and calls (`record --stacks`)",
+     {"cpu", "offcpu", "fault", "other"}},
     {"help", What::help, "this list", {}},
 };
 
-const std::vector<std::string> all_groupings = {"process", "thread", "cpu", "command", "cgroup", "argument"};
+const std::vector<std::string> all_groupings = {"process",  "thread", "cpu",   "command", "cgroup",
+						"argument", "offcpu", "fault", "other"};
 
 // Some figures are not of a CPU, others not of a thread.
 void expect_meaningful(const ReportArguments &arguments)
@@ -37,7 +42,7 @@ void expect_meaningful(const ReportArguments &arguments)
 		throw CLI::ValidationError(
 		    "--cpu: a thread that is blocked is on no CPU, so the report offcpu can only "
 		    "be limited to times and threads");
-	if (!selection.threads.is_all() && arguments.by == "cpu")
+	if (!selection.threads.is_all() && arguments.by == "cpu" && !arguments.is(What::stacks))
 		throw CLI::ValidationError(
 		    "--by cpu shows all that ran on a CPU, so it can only be limited to times and "
 		    "CPUs, not to threads");
@@ -62,11 +67,13 @@ void take_report(ReportArguments &arguments)
 void expect_fitting(ReportArguments &arguments)
 {
 	const Report &report = *arguments.report;
+	if (arguments.folded && !arguments.is(What::stacks))
+		throw CLI::ValidationError("--folded needs the report stacks");
 	if (!arguments.every.empty() && !arguments.is(What::ratios))
 		throw CLI::ValidationError("--every needs the report ratios");
 	expect_meaningful(arguments);
 	if (arguments.by.empty()) {
-		arguments.by = "process";
+		arguments.by = report.by.empty() ? "process" : report.by.front();
 		return;
 	}
 	if (report.by.empty())
@@ -76,6 +83,10 @@ void expect_fitting(ReportArguments &arguments)
 		return;
 	if (arguments.by == "argument")
 		throw CLI::ValidationError("--by argument needs the report activities");
+	if (std::ranges::find(reports[std::size(reports) - 2].by, arguments.by) !=
+		reports[std::size(reports) - 2].by.end() &&
+	    arguments.by != "cpu")
+		throw CLI::ValidationError(fmt::format("--by {} needs the report stacks", arguments.by));
 	throw CLI::ValidationError(fmt::format("{} can be grouped by {}, {} or {}, not by {}", report.name,
 					       report.by[0], report.by[1], report.by[2], arguments.by));
 }
@@ -101,9 +112,11 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->option_text("DIR... [WHAT]");
 	add_tdl_option(command, arguments.tdl);
 	command
-	    .add_option("--by", arguments.by,
-			"print a row per process, thread, cpu, command or cgroup; of activities: process, thread or "
-			"argument; of segments: process, thread or cpu")
+	    .add_option(
+		"--by", arguments.by,
+		"print a row per process, thread, cpu, command or cgroup; of activities: process, thread or "
+		"argument; of segments: process, thread or cpu; of stacks: those on the cpu, offcpu (blocked), at a "
+		"fault or other events")
 	    ->check(CLI::IsMember(all_groupings));
 	command.add_option("--every", arguments.every, "print ratios for each interval of this length, such as 100ms")
 	    ->option_text("TIME");
@@ -117,10 +130,14 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->check(number_of_rows);
 	command.add_flag("--json", arguments.json,
 			 "print JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
+	command
+	    .add_flag("--folded", arguments.folded,
+		      "of stacks: a line for each, \"process;function;function COUNT\" (offcpu: microseconds)")
+	    ->excludes("--json");
 	command.add_flag("--csv", arguments.csv, "print comma-separated values, times in ns")->excludes("--json");
 	command.footer(
-	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples; `help`\n"
-	    "describes them. A directory of such a name is written ./cpu.\n"
+	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples,\n"
+	    "stacks; `help` describes them. A directory of such a name is written ./cpu.\n"
 	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token shows\n"
 	    "which; unkn: after a loss or before the first token. waiting: runnable but not running.\n"
 	    "Examples:\n"
@@ -129,7 +146,8 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    "  monitor report DIR syscalls --json\n"
 	    "  monitor report DIR ratios --by command --csv\n"
 	    "  monitor report DIR segments --by thread\n"
-	    "  monitor report DIR activities --by thread");
+	    "  monitor report DIR activities --by thread\n"
+	    "  monitor report DIR stacks --by offcpu");
 }
 
 } // namespace monitor

@@ -14,7 +14,7 @@
 
 namespace monitor {
 
-enum class What : std::uint8_t { cpu, syscalls, offcpu, activities, ratios, segments, samples, help };
+enum class What : std::uint8_t { cpu, syscalls, offcpu, activities, ratios, segments, samples, stacks, help };
 
 struct Report {
 	const char *name;
@@ -29,7 +29,7 @@ struct ReportArguments {
 	std::string by, sort, every;
 	Selection selection;
 	const Report *report = nullptr;
-	bool json = false, csv = false;
+	bool json = false, csv = false, folded = false;
 	std::size_t top = 0;
 
 	bool is(What what) const { return report->what == what; }

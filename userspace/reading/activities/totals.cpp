@@ -217,10 +217,7 @@ TotalsRow Totals::row_of(const Key &key, const Group &group) const
 
 std::vector<TotalsRow> Totals::rows() const
 {
-	std::unordered_set<const Thread *> ran;
-	for (const Thread &thread : machine_.threads())
-		if (thread.so_far.cpu != 0)
-			ran.insert({&thread, &machine_.leader(thread)});
+	const std::unordered_set<const Thread *> ran = machine_.that_ran();
 	const auto slept_all_along = [&](const Key &key) {
 		for (std::size_t i = 0; i < grouping_.by.size(); ++i)
 			if (names_a_thread(grouping_.by[i]) && thread_at(key[i]) && !ran.contains(thread_at(key[i])))

@@ -19,6 +19,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/samples.cpp
   ${CMAKE_CURRENT_LIST_DIR}/segments.cpp
   ${CMAKE_CURRENT_LIST_DIR}/source.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/stacks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/witness_check.cpp)
 target_link_libraries(monitor_analyze PUBLIC monitor_events nlohmann_json::nlohmann_json compiled_fmt)

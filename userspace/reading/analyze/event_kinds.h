@@ -39,6 +39,10 @@ enum class Kind : std::uint8_t {
 	major_fault,
 	counters,
 	sample,
+	stack_sample,
+	stack_frames,
+	stack_end,
+	mapping,
 	user_thread, // in a user stream: the thread that writes from here on
 };
 

@@ -126,6 +126,15 @@ const Thread &Machine::leader(const Thread &thread) const
 	return leader && thread.tid != 0 && leader->tgid == thread.tgid ? *leader : thread;
 }
 
+std::unordered_set<const Thread *> Machine::that_ran() const
+{
+	std::unordered_set<const Thread *> ran;
+	for (const Thread &thread : threads_)
+		if (thread.so_far.cpu != 0)
+			ran.insert({&thread, &leader(thread)});
+	return ran;
+}
+
 std::uint64_t Machine::hidden_threads() const
 {
 	return static_cast<std::uint64_t>(std::ranges::count_if(threads_, &Thread::hidden));
@@ -253,6 +262,8 @@ void Machine::event(const trace::Event &event)
 		return;
 	case Kind::sample:
 		return on_sample(kind, event, cpu);
+	case Kind::stack_sample:
+		return on_stack(kind, event, cpu);
 	case Kind::sched_migrate_task:
 		get(kind.field[0].get<std::int32_t>(event)).usage.migrations += is_counting_;
 		return;
@@ -302,6 +313,12 @@ void Machine::identity(const EventKind &kind, const trace::Event &event)
 		return on_counts(kind, event);
 	case Kind::cgroup_attach_task:
 		return on_cgroup(kind, event);
+	case Kind::stack_frames:
+		return on_stack_frames(kind, event);
+	case Kind::stack_end:
+		return on_stack_end(kind, event);
+	case Kind::mapping:
+		return on_mapping(kind, event);
 	default:
 		return;
 	}

@@ -15,7 +15,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -50,6 +52,23 @@ struct Sample {
 	std::uint32_t doing = 0; // EDC_DOING_*
 };
 
+// The stack of a running thread (record --stacks), by the ids of its parts; 0: it has no such part.
+struct StackSample {
+	std::uint64_t time = 0;
+	std::uint32_t at = 0;      // EDC_STACK_AT_TIMER, or the id of the class of an event
+	std::uint64_t address = 0; // of the innermost frame; 0: it is part of a stack
+	std::uint64_t kernel = 0, user = 0;
+	bool is_counted = false; // the scope includes it
+};
+
+// A change of what a process has mapped: a `mapping` token, card.h.
+struct MappingToken {
+	std::uint32_t change = 0;
+	std::int32_t process = 0, parent = 0;
+	std::uint32_t file = 0;
+	std::uint64_t time = 0, start = 0, end = 0, offset = 0;
+};
+
 // Gets finished intervals and samples that the scope includes. Readings of counters and user events, which others may
 // complete, it gets at all times, user events only of selected threads: see Machine::is_counting().
 class Observer {
@@ -66,6 +85,15 @@ public:
 	virtual void counters(const Cpu &, const trace::Event &) {}
 	// What a CPU was doing when all CPUs were sampled.
 	virtual void sample(const Cpu &, const Thread &, const Sample &) {}
+	// A stack was taken; parts of the description of one; what processes have mapped. At all times, because others
+	// may refer to it.
+	virtual void stack(const Thread &, const StackSample &) {}
+	virtual void stack_frames(std::uint64_t /*id*/, std::uint32_t /*first*/, std::span<const std::uint64_t>) {}
+	virtual void stack_end(std::uint64_t /*id*/, std::uint32_t /*frames*/, std::uint32_t /*ended*/,
+			       std::uint64_t /*address*/)
+	{
+	}
+	virtual void mapping(const MappingToken &) {}
 	// An event posted by a program, and a loss of events in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
@@ -111,6 +139,9 @@ public:
 
 	// The leader of a thread's process: its first thread, or the thread itself if that is unknown.
 	const Thread &leader(const Thread &thread) const;
+	// Threads that had a CPU, whenever, and the leaders of such. The others slept all along, which is no answer to
+	// what was waited for.
+	std::unordered_set<const Thread *> that_ran() const;
 	// Id of the cgroup that a thread is in; 0: unknown.
 	std::uint64_t cgroup_of(const Thread &thread) const;
 
@@ -159,6 +190,10 @@ private:
 	void on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_fault(Kind kind, Cpu &cpu);
 	void on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu);
+	void on_stack(const EventKind &kind, const trace::Event &event, const Cpu &cpu);
+	void on_stack_frames(const EventKind &kind, const trace::Event &event);
+	void on_stack_end(const EventKind &kind, const trace::Event &event);
+	void on_mapping(const EventKind &kind, const trace::Event &event);
 
 	EventKinds kinds_;
 	std::vector<Observer *> observers_;

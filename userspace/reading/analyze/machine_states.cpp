@@ -114,6 +114,54 @@ void Machine::on_sample(const EventKind &kind, const trace::Event &event, Cpu &c
 		observer->sample(cpu, thread, sample);
 }
 
+void Machine::on_stack(const EventKind &kind, const trace::Event &event, const Cpu &cpu)
+{
+	const auto tid = kind.field[1].get<std::int32_t>(event);
+	if (tid == 0)
+		return;
+	const Thread &thread = get(tid);
+	const StackSample sample = {event.time,
+				    kind.field[0].get<std::uint32_t>(event),
+				    kind.field[2].get(event),
+				    kind.field[3].get(event),
+				    kind.field[4].get(event),
+				    is_counting_ && thread.selected && cpu.selected};
+	for (Observer *observer : observers_)
+		observer->stack(thread, sample);
+}
+
+void Machine::on_stack_frames(const EventKind &kind, const trace::Event &event)
+{
+	std::array<std::uint64_t, 6> frames;
+	for (std::size_t i = 0; i < frames.size(); ++i)
+		frames[i] = kind.field[3 + i].get(event);
+	const auto count = std::min<std::size_t>(kind.field[1].get(event), frames.size());
+	for (Observer *observer : observers_)
+		observer->stack_frames(kind.field[2].get(event), kind.field[0].get<std::uint32_t>(event),
+				       std::span(frames).first(count));
+}
+
+void Machine::on_stack_end(const EventKind &kind, const trace::Event &event)
+{
+	for (Observer *observer : observers_)
+		observer->stack_end(kind.field[2].get(event), kind.field[0].get<std::uint32_t>(event),
+				    kind.field[1].get<std::uint32_t>(event), kind.field[3].get(event));
+}
+
+void Machine::on_mapping(const EventKind &kind, const trace::Event &event)
+{
+	const MappingToken token = {kind.field[0].get<std::uint32_t>(event),
+				    kind.field[1].get<std::int32_t>(event),
+				    kind.field[7].get<std::int32_t>(event),
+				    kind.field[2].get<std::uint32_t>(event),
+				    kind.field[3].get(event),
+				    kind.field[4].get(event),
+				    kind.field[5].get(event),
+				    kind.field[6].get(event)};
+	for (Observer *observer : observers_)
+		observer->mapping(token);
+}
+
 void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time, Cpu &cpu)
 {
 	if (thread.tid == 0)

@@ -131,7 +131,7 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		return once_calibrated(info);
 	const Costs costs(*info.calibration);
 	ProbeCost result;
-	double low = 0, median = 0, high = 0;
+	auto low = static_cast<double>(info.stacks_ns), median = low, high = low;
 	const auto add = [&](const std::string &what, std::uint64_t events) {
 		if (!events || !result.why_unknown.empty())
 			return;
@@ -144,6 +144,8 @@ ProbeCost probe_cost(const RecordingInfo &info)
 		high += count * cost.high;
 	};
 	for (const ClassCounts &counts : info.classes) {
+		if (counts.family == "stack")
+			continue; // measured each time
 		if (counts.family == "counters")
 			continue; // read in the probe of a switch, or at a reset; calibrated with these
 		add(counts.family, counts.seen - counts.filtered);

@@ -86,6 +86,7 @@ struct RecordingInfo {
 	std::map<std::string, std::uint64_t> fault_counts;             // by class name
 	std::map<std::string, double> cost_ns; // by family, `rejected`: calibrated at the start, see probe_cost.h
 	std::optional<Calibration> calibration;
+	std::uint64_t stacks_ns = 0; // what taking stacks took in the probes, measured each time
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t skew_ticks = 0;          // the largest, including its uncertainty
 	std::uint64_t clocks_not_compared = 0; // CPUs that the recorder could not reach

@@ -58,9 +58,14 @@ bool is_iterator(const bpf_program *program)
 	return std::string_view(bpf_program__section_name(program)).find("iter/") != std::string_view::npos;
 }
 
+bool is_stack_timer(const bpf_program *program)
+{
+	return std::string_view(bpf_program__name(program)) == "stack_sample";
+}
+
 bool is_fault_event(const bpf_program *program)
 {
-	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event");
+	return std::string_view(bpf_program__section_name(program)).ends_with("perf_event") && !is_stack_timer(program);
 }
 
 } // namespace
@@ -88,6 +93,7 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 	skeleton_ = card__open();
 	if (!skeleton_)
 		throw Error(errno, "cannot open the BPF card: " + why_refused());
+	stacks_ = std::make_unique<StackProbes>(skeleton_, options_.stacks, options_.cpus);
 	configure();
 	if (int error = card__load(skeleton_); error < 0)
 		throw Error(-error,
@@ -97,6 +103,7 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 		map_rings();
 		open_bell();
 	}
+	stacks_->map();
 	reset();
 }
 
@@ -163,6 +170,8 @@ void BpfCard::configure()
 	{
 		const std::string name = bpf_program__name(program);
 		const std::string event = class_of(name);
+		if (is_stack_timer(program))
+			continue;
 		if (is_every(name)) {
 			bpf_program__set_autoload(program, options_.counters_every_ns && event == timer_tracepoint());
 			continue;
@@ -181,6 +190,7 @@ void BpfCard::configure()
 		bpf_program__set_autoload(program, load);
 	}
 	configure_counters();
+	stacks_->configure();
 }
 
 void BpfCard::configure_counters()
@@ -245,6 +255,7 @@ void BpfCard::attach(bool tp)
 	attach_only(tp, names);
 	for (std::size_t number = 0; number < options_.resets.size(); ++number)
 		attach_reset(number);
+	skeleton_->bss->stacks_running = 1;
 	if (options_.sample_every_ns)
 		module_->sample_every(options_.sample_every_ns);
 }
@@ -331,6 +342,8 @@ void BpfCard::attach_program(bpf_program *program)
 	const std::string name = bpf_program__name(program);
 	if (is_fault_event(program))
 		return attach_fault_event(program, name);
+	if (is_stack_timer(program))
+		return attach_timers(program);
 	if (!try_attach(program))
 		throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
 }
@@ -362,13 +375,25 @@ void BpfCard::attach_fault_event(bpf_program *program, const std::string &name)
 		if (event.name != name)
 			continue;
 		::ioctl(event.fd.get(), PERF_EVENT_IOC_RESET, 0);
-		Fd fd(::dup(event.fd.get()));
-		Link link(bpf_program__attach_perf_event(program, fd.get()));
-		if (!link)
-			throw Error(errno, fmt::format("cannot attach the probe {} ({})", name, why_refused()));
-		fd.release(); // the link closes it
-		links_.push_back(std::move(link));
+		attach_to_event(program, event.fd);
 	}
+}
+
+void BpfCard::attach_timers(bpf_program *program)
+{
+	for (const Fd &timer : stacks_->timers())
+		attach_to_event(program, timer);
+}
+
+void BpfCard::attach_to_event(bpf_program *program, const Fd &event)
+{
+	Fd fd(::dup(event.get()));
+	Link link(bpf_program__attach_perf_event(program, fd.get()));
+	if (!link)
+		throw Error(errno,
+			    fmt::format("cannot attach the probe {} ({})", bpf_program__name(program), why_refused()));
+	fd.release(); // the link closes it
+	links_.push_back(std::move(link));
 }
 
 // Closing a link does not end its program where tracepoints are preemptible: a task may be between the tracepoint and
@@ -378,12 +403,14 @@ void BpfCard::detach()
 	// The fault events' own counts end exactly with their probe: disable first, then read.
 	for (const FaultEvent &event : fault_events_)
 		::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+	stacks_->stop_timers();
 	if (module_)
 		module_->detach(); // also disables those events first
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)
 		__atomic_store_n(&area(cpu).reader.stopped, 1, __ATOMIC_SEQ_CST);
 	wait_for_probes();
 	final_fault_counts_ = fault_counts();
+	skeleton_->bss->stacks_running = 0;
 	links_.clear();
 	attached_.clear();
 }
@@ -411,6 +438,8 @@ void BpfCard::reset()
 		return module_->reset();
 	if (options_.filtering)
 		std::memset(traced_.data(), 0, traced_.size());
+	if (stacks_)
+		stacks_->reset();
 	const auto blocks = blocks_by_ring(options_.blocks_per_cpu, rings() > EDC_CARD_LEVELS);
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu) {
 		edc_cpu &shared = area(cpu);

@@ -17,6 +17,7 @@
 #include "module_card.h"
 #include "monitor/card.h"
 #include "reset_events.h"
+#include "stack_probes.h"
 
 struct card;
 struct bpf_link;
@@ -44,6 +45,7 @@ struct CardOptions {
 	std::uint64_t sample_every_ns = 0;   // of all CPUs; kernel module only
 	std::uint64_t counters_every_ns = 0; // also read them at an interrupt if no switch occurred for this long
 	std::vector<ResetEvent> resets;
+	StackOptions stacks;
 
 	// Rings of each CPU: the levels, and with resets the slots.
 	unsigned rings() const { return resets.empty() ? EDC_CARD_LEVELS : EDC_CARD_RINGS; }
@@ -97,6 +99,9 @@ public:
 	std::uint64_t ring_bytes() const { return areas().size(); }
 	edc_clock &clock() const;
 
+	// With CardOptions::stacks only.
+	StackMemory stack_memory() const { return stacks_->memory(); }
+
 	// Readable if a ring became half full since the last heard().
 	int bell() const;
 	void heard();
@@ -145,11 +150,14 @@ private:
 	void attach_reset(std::size_t number);
 	void open_fault_events(const std::string &name);
 	void attach_fault_event(bpf_program *program, const std::string &name);
+	void attach_timers(bpf_program *program);
+	void attach_to_event(bpf_program *program, const Fd &event);
 	bool wanted(const std::string &program) const;
 
 	CardOptions options_;
 	std::unique_ptr<ModuleCard> module_;
 	::card *skeleton_ = nullptr;
+	std::unique_ptr<StackProbes> stacks_;
 	std::uint64_t area_bytes_ = 0;
 	Mapping areas_;
 	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of the rings in areas_

@@ -30,6 +30,7 @@ constexpr Family all_families[] = {
     {"power", "idle states and frequency changes", true},
     {"block", "block requests handed to the driver and completed", false},
     {"sample", "what every CPU is doing, all sampled at once: --sample-every; needs the kernel module", false},
+    {"stack", "who called whom, in programs and in the kernel: --stacks", false},
 };
 
 } // namespace

@@ -10,6 +10,7 @@
 #include "ratio_pairs.h"
 #include "recording/card/classes.h"
 #include "recording/card/preflight_checks.h"
+#include "stack_choice.h"
 
 namespace monitor::record {
 namespace {
@@ -23,6 +24,9 @@ std::vector<std::string> chosen_families(const Options &options)
 				names.push_back(family.name);
 	if (options.sample_every_ns)
 		names.push_back("sample");
+	for (const std::string &family : families_of(options.stacks))
+		if (std::ranges::find(names, family) == names.end())
+			names.push_back(family);
 	return names;
 }
 
@@ -58,6 +62,8 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 	if (options.counting && (options.counting->every_ns || !options.counting->resets.empty() ||
 				 options.counting->format != RatioFormat::exact))
 		return "it reads counters only at switches; for --every, --reset-on and --ratio-format use --card bpf";
+	if (options.stacks.any())
+		return "stacks are taken by the BPF card's probes";
 	const bool is_typed = ::access("/sys/kernel/btf/monitor_edc", F_OK) == 0;
 	const auto needs_types = [](const std::string &family) { return family == "power" || family == "block"; };
 	if (is_typed || (!options.filtering() && !options.counting && std::ranges::none_of(families, needs_types)))
@@ -92,6 +98,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card.module = takes_module(options, card.families);
 	card.sample_every_ns = options.sample_every_ns;
 	card.cpus = cpus;
+	card.stacks = options.stacks;
 	card.uuid = uuid;
 	if (options.counting)
 		choose_counters(*options.counting, card);

@@ -111,4 +111,17 @@ void ControlStream::thread_counts(const edc_task &task, bool at_end)
 	post(EDC_ID_THREAD_COUNTS, task.time, at_end ? EDC_WHEN_END : EDC_WHEN_START, words);
 }
 
+void ControlStream::mapping(const stacks::MappingChange &change, std::uint64_t now, std::uint64_t time)
+{
+	const std::uint64_t words[] = {
+	    pair(static_cast<std::uint32_t>(change.process), change.file),
+	    time,
+	    change.start,
+	    change.end,
+	    change.offset,
+	    pair(static_cast<std::uint32_t>(change.parent), 0),
+	};
+	post(EDC_ID_MAPPING, now, change.change, words);
+}
+
 } // namespace monitor::record

@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "monitor/card.h"
+#include "recording/stacks/stack_recorder.h"
 
 namespace monitor::record {
 
@@ -26,6 +27,8 @@ public:
 	void sync(ClockSteering &steering, const Sync &sync);
 	void thread_state(const edc_task &task, bool at_end);
 	void thread_counts(const edc_task &task, bool at_end);
+	// `now`: when it is written; `time`: when it happened.
+	void mapping(const stacks::MappingChange &change, std::uint64_t now, std::uint64_t time);
 
 	// Pass the open block to the sink.
 	void flush();

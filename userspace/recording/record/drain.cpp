@@ -144,6 +144,8 @@ void Drain::sync()
 {
 	const Sync sync = read_sync(steering_.invariant_tsc());
 	steering_.update(sync);
+	if (before_sync_)
+		before_sync_(sync);
 	control_.sync(steering_, sync);
 }
 

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <thread>
 
 #include "base/fd.h"
@@ -34,6 +35,9 @@ public:
 
 	// How a user ring's new stream gets its number.
 	void set_make_stream(card::UserCard::MakeStream make) { make_stream_ = std::move(make); }
+
+	// Called with each clock snapshot, in its thread, before it is written.
+	void set_before_sync(std::function<void(const Sync &)> call) { before_sync_ = std::move(call); }
 
 	// Take what is closed now. Only while the thread does not run.
 	void look() { drain_all(); }
@@ -69,6 +73,7 @@ private:
 	card::UserCard *users_;
 	card::UserCard::MakeStream make_stream_;
 	card::UserCard::Push push_user_;
+	std::function<void(const Sync &)> before_sync_;
 	BlockPool &pool_;
 	ControlStream &control_;
 	ClockSteering &steering_;

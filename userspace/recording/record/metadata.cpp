@@ -42,6 +42,8 @@ typealias integer { size = 4; align = 1; signed = false; } := u4_t;
 
 typealias enum : u4_t { "native" = 0, "compat" = 1, "x32" = 2 } := abi_t;
 typealias enum : u16_t { "start" = 0, "end" = 1, "exit" = 2 } := when_t;
+typealias enum : u4_t { "complete" = 0, "too deep" = 1, "process not known" = 2, "address not mapped" = 3, "no rule" = 4, "unknown rule" = 5, "unreadable" = 6, "32-bit program" = 7 } := stack_ended_t;
+typealias enum : u16_t { "added" = 0, "exec" = 1, "copied" = 2 } := mapping_change_t;
 typealias enum : u16_t { "idle" = 0, "user" = 1, "kernel" = 2 } := doing_t;
 typealias enum : u16_t { "R" = 0, "S" = 1, "D" = 2, "T" = 4, "t" = 8, "X" = 16, "Z" = 32, "P" = 64, "I" = 128, "R+" = 256 } := state_t;
 typealias enum : u16_t { "HI" = 0, "TIMER" = 1, "NET_TX" = 2, "NET_RX" = 3, "BLOCK" = 4, "IRQ_POLL" = 5, "TASKLET" = 6, "SCHED" = 7, "HRTIMER" = 8, "RCU" = 9 } := softirq_t;
@@ -90,6 +92,16 @@ std::string text_field(std::string_view name, unsigned bytes)
 std::string field(std::string_view kind, std::string_view name)
 {
 	return kind == "comm" ? text_field(name, 16) : fmt::format("\t\t{}_t {};\n", kind, name);
+}
+
+// Where a stack was taken: at the timer, or at an event of the card.
+std::string taken_at_enum()
+{
+	std::string text = "\ntypealias enum : u16_t {\n\t\"timer\" = 0";
+#define CLASS(id, IDENT, ident, name, family, words, fields) text += fmt::format(",\n\t\"{}\" = {}", #ident, id);
+	EDC_KERNEL_CLASSES(CLASS)
+#undef CLASS
+	return text + "\n} := taken_at_t;\n";
 }
 
 std::string event_class(unsigned id, std::string_view name, std::string_view fields)
@@ -206,6 +218,7 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 	    clock.name, clock.frequency_hz, clock.offset_s, clock.offset);
 	text += replace_all(types, "NAME", clock.name);
 	text += syscall_enum();
+	text += taken_at_enum();
 	text += fmt::format("\ntrace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"{}\";\n\tbyte_order = {};\n"
 			    "\tpacket.header := struct {{\n\t\theader_x32 magic;\n\t\tuuid_byte uuid[16];\n"
 			    "\t\theader_u32 stream_id;\n\t\theader_u64 stream_instance_id;\n\t}};\n}};\n",

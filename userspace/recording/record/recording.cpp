@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <random>
 #include <utility>
@@ -34,6 +35,7 @@
 #include "recording/card/preflight.h"
 #include "recording/card/preflight_checks.h"
 #include "recording/card/witness.h"
+#include "recording/stacks/stack_recorder.h"
 #include "recording/user_card/user_card.h"
 #include "recording/user_card/user_search.h"
 #include "recording_file.h"
@@ -101,6 +103,8 @@ private:
 	void make_directory();
 	void open_user_card();
 	void load_card();
+	void prepare_stacks();
+	void write_mappings(const Sync &sync);
 	void start_clock(edc_clock &clock);
 	void settle_clock();
 	void measure_clock();
@@ -129,6 +133,7 @@ private:
 	card::CalibrationOptions calibration_;
 	std::unique_ptr<card::UserCard> users_;
 	std::unique_ptr<card::UserSearch> search_;
+	std::unique_ptr<stacks::StackRecorder> stacks_;
 	std::unique_ptr<Counters> counters_;
 	edc_clock own_clock_{}; // used without a BPF card, whose memory has one
 	ClockDescription clock_;
@@ -221,6 +226,31 @@ void Recording::Parts::load_card()
 	file_.card(*card_, options.families);
 }
 
+void Recording::Parts::prepare_stacks()
+{
+	const card::StackMemory memory = card_->stack_memory();
+	stacks_ = std::make_unique<stacks::StackRecorder>(
+	    stacks::UnwindMemory{
+		memory.rows, memory.mappings, memory.spaces,
+		[memory](std::int32_t process, std::int64_t space) { memory.set_space(process, space); }},
+	    card_->cpus(), [this] { drop_privileges(user_, stacks::Opener::capabilities()); });
+}
+
+// Runs in the drain thread.
+void Recording::Parts::write_mappings(const Sync &sync)
+{
+	const double ticks_in_ns = steering_->frequency_hz() / 1e9;
+	for (const stacks::MappingChange &change : stacks_->take_changes()) {
+		const double ago_ns =
+		    change.monotonic_ns
+			? static_cast<double>(static_cast<std::int64_t>(sync.monotonic_ns - change.monotonic_ns))
+			: 0;
+		const std::int64_t ago = std::llround(ago_ns * ticks_in_ns);
+		control_->mapping(change, sync.time,
+				  change.monotonic_ns ? sync.time - static_cast<std::uint64_t>(ago) : 0);
+	}
+}
+
 void Recording::Parts::write_description()
 {
 	clock_ = describe_clock(*steering_);
@@ -249,6 +279,8 @@ void Recording::Parts::start_streams()
 	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_, failure_);
 	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_.get()),
 					   users_ ? card::max_own_streams + cpus : 0, *pool_, failure_);
+	if (stacks_)
+		drain_->set_before_sync([this](const Sync &sync) { write_mappings(sync); });
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
 
@@ -323,6 +355,8 @@ void Recording::Parts::end_recording()
 	drain_->look();
 	if (users_)
 		users_->stop();
+	if (stacks_)
+		stacks_->stop();
 	if (card_)
 		file_.kernel_counts("end", read_kernel_counts(steering_->invariant_tsc()));
 	write_tasks(true);
@@ -345,6 +379,8 @@ void Recording::Parts::end_recording()
 		fail(failure_.text());
 	if (card_)
 		file_.card_counts(*card_);
+	if (stacks_)
+		file_.stacks(options_.stacks, card_->stack_memory(), stacks_->counts());
 	if (users_)
 		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
@@ -395,6 +431,8 @@ void Recording::Parts::stop_threads()
 {
 	if (users_)
 		users_->stop();
+	if (stacks_)
+		stacks_->stop();
 	if (drain_)
 		drain_->stop();
 }
@@ -452,11 +490,15 @@ void Recording::Parts::start_parts()
 		load_card();
 	if (options_.everyone)
 		find_programs();
+	if (options_.stacks.any())
+		prepare_stacks();
 	raise_file_limit();
 	drop_privileges(user_);
 	file_.confined(confine_to(result_.directory));
 	dropped_ = true;
 	start_streams();
+	if (stacks_)
+		stacks_->start(result_.directory + "/.monitor");
 	control_->sync(steering_->first());
 	drain_->sync();
 	// From here on every probe is attached.

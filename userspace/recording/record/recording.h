@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "counting.h"
+#include "recording/card/stack_probes.h"
 
 namespace monitor::record {
 
@@ -32,6 +33,7 @@ struct Options {
 	std::vector<int> pids;            // -p PID,...: these and their descendants
 	bool only_command = false;        // -p cmd
 	std::optional<Counting> counting; // -m
+	card::StackOptions stacks;        // --stacks
 	bool user_only = false;           // --user-only: no kernel events, no privilege
 	bool everyone = false;            // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;

@@ -183,6 +183,36 @@ void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)
 		    {"before", counts.idle_before}, {"after", counts.idle_after}, {"ends", *counts.idle_ends}};
 }
 
+void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMemory &memory,
+			   const stacks::StackCounts &counts)
+{
+	std::uint64_t taken = 0, skipped = 0, spent = 0, timer_taken = 0, timer_spent = 0;
+	for (const edc_stack_cpu &cpu : memory.cpus) {
+		taken += cpu.taken;
+		skipped += cpu.skipped;
+		spent += cpu.spent_ns;
+		timer_taken += cpu.timer_taken;
+		timer_spent += cpu.timer_ns;
+	}
+	json_["stacks"] = {{"timer_hz", chosen.timer_hz},
+			   {"events", chosen.events},
+			   {"system_calls", chosen.calls},
+			   {"budget_percent", EDC_STACK_BUDGET_PERCENT},
+			   {"taken_at_events", taken},
+			   {"left_out_by_budget", skipped},
+			   {"spent_at_events_ns", spent},
+			   {"taken_at_timer", timer_taken},
+			   {"spent_at_timer_ns", timer_spent},
+			   {"files", counts.files},
+			   {"unread_files", counts.unread_files},
+			   {"unwind_rows", counts.rows},
+			   {"tables_without_room", counts.tables_without_room},
+			   {"tables_ns", counts.table_ns},
+			   {"processes", counts.processes},
+			   {"processes_without_room", counts.spaces_without_room},
+			   {"lost_mappings", counts.lost_changes}};
+}
+
 void RecordingFile::card_counts(const card::BpfCard &card)
 {
 	auto &classes = json_["classes"] = nlohmann::ordered_json::array();

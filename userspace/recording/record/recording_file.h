@@ -20,6 +20,7 @@
 #include "recording/card/calibration.h"
 #include "recording/card/preflight.h"
 #include "recording/card/witness.h"
+#include "recording/stacks/stack_recorder.h"
 #include "recording/user_card/user_card.h"
 #include "writer.h"
 
@@ -43,6 +44,8 @@ public:
 	void start(const Sync &sync);
 	void kernel_counts(const char *when, const KernelCounts &counts);
 	void card_counts(const card::BpfCard &card);
+	void stacks(const card::StackOptions &chosen, const card::StackMemory &memory,
+		    const stacks::StackCounts &counts);
 	void confined(bool is); // to its trace's directory
 	// `not_searched`: processes that were already running and could not be searched.
 	void user_card(const card::UserCounts &counts, std::uint64_t not_searched);

@@ -14,5 +14,5 @@ foreach(LINE IN LISTS LINES)
   string(REGEX REPLACE "#define __NR_([a-z0-9_]+) ([0-9]+)\n" "\t{\\2, \"\\1\"},\n" ROW "${LINE}")
   string(APPEND TABLE "${ROW}")
 endforeach()
-file(WRITE ${OUTPUT} "struct SyscallName {\n\tunsigned number;\n\tconst char *name;\n};\n\n"
+file(WRITE ${OUTPUT} "#pragma once\nstruct SyscallName {\n\tunsigned number;\n\tconst char *name;\n};\n\n"
                      "constexpr SyscallName syscall_names[] = {\n${TABLE}};\n")

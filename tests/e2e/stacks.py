@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Stacks: of a program whose stacks are known every one that was taken is one of these, whatever made it: recursion,
+alloca, signal handlers, vfork, exceptions in flight, tail calls, threads, callbacks of libraries, and assembler that
+says nothing of its frames. Blocked time by stack adds up to that of the report offcpu. What costs too much is left out."""
+import json
+import os
+import platform
+import re
+import subprocess
+
+import e2e
+
+LOAD = os.path.join(e2e.programs, "stack_load")
+PROBES = "mark in_recursion in_alloca in_realigned in_handler in_signal in_child in_vfork in_fork in_tail_target in_tail_call " \
+	"in_front_of_tail_call in_thread in_assembler in_front_of_assembler in_guarded in_exception in_throw compare in_library main"
+OWN = set(PROBES.split()) | {"Guard::in_cleanup()"}
+# The program's own functions on each stack at mark(), from the outermost. Two of them do not reach main, and say why.
+KNOWN = {
+	("main", *["in_recursion"] * 5, "mark"),
+	("main", "in_alloca", "mark"),
+	("main", "in_realigned", "mark"),
+	("main", "in_signal", "in_handler", "mark"),
+	("main", "in_vfork", "in_child", "mark"),
+	("main", "in_fork", "in_child", "mark"),
+	("main", "in_front_of_tail_call", "in_tail_target", "mark"),
+	("in_thread", "mark"),
+	("main", "in_exception", "in_guarded", "Guard::in_cleanup()", "mark"),
+	("main", "in_library", "compare", "mark"),
+}
+CUT = {"[truncated: too deep]": {"in_recursion", "mark"}, "[truncated: no rule for the address]": {"in_assembler", "mark"}}
+
+
+def report(trace, *options):
+	return e2e.run(e2e.monitor, "report", trace.directory, "stacks", *options).stdout
+
+
+def folded(trace, by):
+	"""[(frames from the outermost, count)], of the load."""
+	lines = [line.rsplit(" ", 1) for line in report(trace, "--by", by, "--folded").splitlines()]
+	return [(frames.split(";")[1:], int(count)) for frames, count in lines if frames.split(";")[0] == "stack_load"]
+
+
+def known_stacks():
+	"""At a system call that only mark() makes."""
+	trace = e2e.record("known", "--stacks=syscall:getppid", command=(LOAD,))
+	trace.expect_true()
+	seen, cut = set(), set()
+	for frames, _ in folded(trace, "other"):
+		own = [re.sub(r"\.(cold|part\.\d+)$", "", frame) for frame in frames]
+		own = [frame for frame in own if frame in OWN]
+		if not e2e.expect("mark" in own, f"not at mark(): {frames}"):
+			continue
+		e2e.expect(any(frame in ("syscall", "getppid") for frame in frames), f"no system call: {frames}")
+		if frames[0].startswith("[truncated"):
+			cut.add(frames[0])
+			e2e.equal(f"functions of the stack {frames[0]}", set(own), CUT.get(frames[0]))
+		else:
+			seen.add(tuple(own))
+			e2e.expect(tuple(own) in KNOWN, f"a stack that never was: {own}")
+			e2e.expect(frames[0] in ("_start", "clone3", "clone", "__clone"), f"starts with {frames[0]}")
+	e2e.equal("known stacks that were not seen", KNOWN - seen, set())
+	e2e.equal("stacks that were cut", cut, set(CUT))
+
+
+def at_the_timer():
+	"""Functions that nobody can miss: their shares, and who called them."""
+	trace = e2e.record("timer", "--stacks", "--rate", 499, command=(LOAD, 1.5))
+	trace.expect_true()
+	stacks = folded(trace, "cpu")
+	total = sum(count for _, count in stacks)
+	if not e2e.expect(total > 100, f"only {total} samples of a program that computes for a second"):
+		return
+	for function, callers in (("burn_inner", ["main", "burn"]), ("burn_in_vdso", ["main"])):
+		of = [(frames, count) for frames, count in stacks if function in frames]
+		e2e.expect(of, f"no sample in {function}")
+		for frames, _ in of:
+			at = frames.index(function)
+			e2e.equal(f"callers of {function} in {frames}", frames[at - len(callers):at], callers)
+	rows = json.loads(report(trace, "--command", "--json"))["rows"]
+	in_vdso = [row for row in rows if row["module"] == "[vdso]" and "clock_gettime" in row["function"]]
+	e2e.expect(in_vdso and in_vdso[0]["self"] > 0, "clock_gettime of the vdso has no name")
+	complete = sum(count for frames, count in stacks if not frames[0].startswith("[truncated"))
+	e2e.expect(complete >= 0.98 * total, f"{complete} of {total} stacks are complete")
+	e2e.expect("burn_inner" in report(trace, "--command", "--top", "3"), "the report does not name the function that computes")
+	rest = [count for frames, count in folded(trace, "offcpu") if "rest" in frames]
+	e2e.expect(sum(rest) > 200_000, f"{sum(rest)} us blocked in rest(), of a second in steps of 3 ms")
+	info = trace.info()["recording"]
+	stacks = json.loads((trace.directory / ".monitor/recording.json").read_text())["stacks"]
+	e2e.expect(info and stacks["timer_hz"] == 499 and stacks["taken_at_timer"] > 100, f"recording.json: {stacks}")
+
+
+def blocked_time_adds_up():
+	"""To the ns, but for the rounding of each row."""
+	directory = e2e.work / "timer"
+	for options in ((), ("--from", "0.2", "--to", "0.9"), ("--command",)):
+		rows = json.loads(e2e.run(e2e.monitor, "report", directory, "offcpu", "--json", *options).stdout)["rows"]
+		answer = json.loads(e2e.run(e2e.monitor, "report", directory, "stacks", "--by", "offcpu", "--json", *options).stdout)
+		blocked, total = sum(row["total_ns"] for row in rows), answer["stacks"]["total_ns"]
+		e2e.expect(rows and abs(blocked - total) <= len(rows), f"{options}: offcpu {blocked} ns, stacks {total} ns")
+		of_rows = sum(row["self_ns"] for row in answer["rows"])
+		e2e.expect(abs(of_rows - total) <= len(answer["rows"]), f"{options}: the functions {of_rows} ns, the tree {total} ns")
+
+
+def within_budget():
+	"""Many switches: their stacks take no more than the budget, and what was left out is counted and has its row."""
+	trace = e2e.record("budget", "--stacks=offcpu", command=(e2e.workload, "pingpong", 50_000))
+	stacks = json.loads((trace.directory / ".monitor/recording.json").read_text())["stacks"]
+	switches = stacks["taken_at_events"] + stacks["left_out_by_budget"]
+	wall_ns = json.loads((trace.directory / ".monitor/recording.json").read_text())["recorder"]["wall_ns"]
+	limit = os.cpu_count() * (0.10 * wall_ns + 15e6)  # and the credit of an idle start, with one stack more
+	e2e.expect(switches > 10_000, f"only {switches} switches")
+	e2e.expect(stacks["spent_at_events_ns"] <= limit, f"{stacks['spent_at_events_ns'] / 1e6:.0f} ms for stacks, of {limit / 1e6:.0f}")
+	if stacks["left_out_by_budget"] > switches / 100:
+		e2e.expect("[no stack]" in report(trace, "--by", "offcpu"), "what was left out has no row")
+
+
+def refused():
+	"""One sentence, and nothing is recorded."""
+	for options, words in ((("--stacks=nonsense",), "is not one of cpu, offcpu"),
+	                       (("--stacks=syscall:opennat",), "Did you mean"),
+	                       (("--stacks-on", "sched_swich"), "sched_switch"),
+	                       (("--stacks", "--rate", "0"), "--rate"),
+	                       (("--stacks", "--user-only"), "--user-only")):
+		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "refused", *options, "--", "true", exit_code=None)
+		e2e.expect(done.returncode not in (0, None) and words in done.stderr, f"{options}: {done.returncode} {done.stderr}")
+		e2e.expect(not (e2e.work / "refused").exists(), f"{options}: left a trace behind")
+	plain = e2e.record("plain", command=("true",))
+	done = e2e.run(e2e.monitor, "report", plain.directory, "stacks", exit_code=1)
+	e2e.expect("record with --stacks" in done.stderr, done.stderr)
+
+
+def damaged_lists():
+	"""What names are made from is not trusted: without it, or with nonsense in it, stacks have fewer names."""
+	trace, lists = e2e.work / "timer", ("files", "kallsyms", "vdso")
+	whole = json.loads(e2e.run(e2e.monitor, "report", trace, "stacks", "--json").stdout)["stacks"]["total"]
+	for name in lists:
+		path = trace / ".monitor" / name
+		content = path.read_bytes()
+		for damage in (b"", b"\xff\x00{[\n" * 100, content[: len(content) // 2], content[::-1], b'{"file": 1, "loads": [[1,2,99999999999999999999]]}\n'):
+			path.write_bytes(damage)
+			answer = json.loads(e2e.run(e2e.monitor, "report", trace, "stacks", "--json").stdout)
+			e2e.equal(f"samples with {name} damaged", answer["stacks"]["total"], whole)
+		path.write_bytes(content)
+
+
+def tables_agree():
+	"""Unwind tables against readelf's, of files that every machine has."""
+	checker = os.path.join(e2e.programs, "unwind_rows")
+	for path in ("/usr/bin/python3", "/bin/bash", LOAD, subprocess.run(["ldconfig", "-p"], stdout=subprocess.PIPE, text=True,
+	             check=True).stdout.split("libc.so.6 (libc6,x86-64) => ")[-1].split("\n")[0]):
+		ours = dict(line.split(" ", 1) for line in e2e.run(checker, path).stdout.splitlines())
+		shown = subprocess.run(["readelf", "--wide", "--debug-dump=frames-interp", path], stdout=subprocess.PIPE,
+		                       stderr=subprocess.DEVNULL, text=True, check=False).stdout
+		compared = different = 0
+		for block in re.split(r"\n\n", shown.split(".eh_frame section")[-1]):
+			lines = [line.split() for line in block.splitlines()]
+			head = next((i for i, words in enumerate(lines) if words[:1] == ["LOC"]), None)
+			if head is None or not any("FDE" in words for words in lines):
+				continue
+			names = lines[head]
+			for words in lines[head + 1:]:
+				row = dict(zip(names, words))
+				cfa = re.fullmatch(r"r([sb]p)\+(\d+)", row.get("CFA", ""))
+				rbp = re.fullmatch(r"c([+-]\d+)|u", row.get("rbp", "u"))
+				if not cfa or not rbp or int(cfa[2]) % 8 or row.get("ra", "c-8") != "c-8":
+					continue
+				compared += 1
+				should = f"{cfa[1]} {int(cfa[2]) // 8} {int(rbp[1]) // 8 if rbp[1] else 0}"
+				if ours.get(hex(int(row["LOC"], 16)), should) != should:
+					different += 1
+					e2e.expect(different > 3, f"{path} at {row['LOC']}: {ours[hex(int(row['LOC'], 16))]}, readelf {should}")
+		e2e.expect(compared > 10 and different == 0, f"{path}: {different} of {compared} rows differ from readelf's")
+		print(f"{path}: {compared} rows of readelf's")
+
+
+e2e.need_recording()
+if platform.machine() != "x86_64":
+	e2e.skip("without unwind tables, which are for x86-64, stacks need frame pointers")
+e2e.need_program("readelf")
+e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, within_budget, refused, damaged_lists, tables_agree)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Any bytes as a file that a process runs: as an ELF file, whose symbols and unwind table are taken, and as an
+// .eh_frame section by themselves; and as the lists beside a trace. Tables are sorted, and nothing grows without bound.
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/elf_image.h"
+#include "reading/symbols/code_map.h"
+#include "reading/symbols/function_table.h"
+#include "recording/stacks/unwind_table.h"
+
+using namespace monitor;
+
+namespace {
+
+void check_table(std::span<const std::byte> bytes, std::uint64_t address, std::uint64_t entry)
+{
+	const auto rows = stacks::unwind_table(bytes, address, entry);
+	if (!std::ranges::is_sorted(rows, {}, &edc_unwind_row::address) || rows.size() > stacks::max_rows + 1)
+		std::abort();
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size)
+{
+	const std::span bytes(reinterpret_cast<const std::byte *>(data), size);
+	const std::string_view text(reinterpret_cast<const char *>(data), size);
+	if (const auto image = ElfImage::open(bytes)) {
+		bool has_all = false;
+		const symbols::FunctionTable functions(symbols::functions_of(*image, has_all));
+		for (const ElfSection &section : image->sections()) {
+			functions.find(section.address);
+			check_table(image->content(section, 1 << 20), section.address, image->entry());
+		}
+		image->build_id();
+		image->address_of(size);
+	}
+	check_table(bytes, 0x1000, 0x1004);
+	symbols::FunctionTable(symbols::functions_of_kernel(text)).find(size);
+	symbols::parse_code_files(std::string(text));
+	return 0;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "call_tree.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "monitor/card.h"
+#include "monitor/stack.h"
+
+namespace monitor::report {
+namespace {
+
+const char *why_ended(std::uint32_t ended)
+{
+	switch (ended) {
+	case EDC_STACK_DEPTH:
+		return "too deep";
+	case EDC_STACK_NO_SPACE:
+		return "process not known yet";
+	case EDC_STACK_UNMAPPED:
+		return "address not mapped";
+	case EDC_STACK_NO_RULE:
+		return "no rule for the address";
+	case EDC_STACK_UNKNOWN:
+		return "a rule that is not known";
+	case EDC_STACK_UNREADABLE:
+		return "memory not readable";
+	case EDC_STACK_FOREIGN:
+		return "32-bit program";
+	default:
+		return "lost";
+	}
+}
+
+// The way from an event to its probe, and the monitor's own functions.
+bool is_probe(const std::string &function)
+{
+	for (const char *prefix : {"bpf_", "__bpf_", "__traceiter_", "trace_call_bpf", "perf_trace_", "perf_call_bpf",
+				   "trace_event_raw_event_", "stack_trace_save", "arch_stack_walk",
+				   "get_perf_callchain", "perf_tp_event", "perf_swevent"})
+		if (function.starts_with(prefix))
+			return true;
+	return false;
+}
+
+StackBy by_of(std::uint32_t at)
+{
+	if (at == EDC_STACK_AT_TIMER)
+		return StackBy::cpu;
+	if (at == EDC_ID_SCHED_SWITCH)
+		return StackBy::offcpu;
+	return at == EDC_ID_PAGE_FAULT_USER || at == EDC_ID_PAGE_FAULT_KERNEL ? StackBy::fault : StackBy::other;
+}
+
+} // namespace
+
+CallTree::CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
+		   StackBy by)
+    : symbolizer_(symbolizer), nodes_(1)
+{
+	const std::unordered_set<const analyze::Thread *> ran = machine.that_ran();
+	for (const auto &[key, value] : fold.values())
+		if (by_of(key.at) == by && (by != StackBy::offcpu || ran.contains(key.thread)))
+			add(key, value, by == StackBy::offcpu ? value.blocked : value.count, machine, fold);
+	sum_up();
+}
+
+std::uint32_t CallTree::child(std::uint32_t parent, symbols::Name name)
+{
+	const auto [found, is_new] = children_.try_emplace({parent, name}, static_cast<std::uint32_t>(nodes_.size()));
+	if (is_new) {
+		CallNode node;
+		node.name = name;
+		node.parent = parent;
+		nodes_.push_back(node);
+	}
+	return found->second;
+}
+
+// From the outermost frame to the innermost.
+std::vector<symbols::Name> CallTree::path_of(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value,
+					     const analyze::StackFold &fold, bool &is_truncated)
+{
+	std::vector<symbols::Name> path;
+	if (key.user) {
+		const analyze::StackDescription *stack = fold.find(key.user);
+		is_truncated = !stack || !stack->is_whole || stack->ended != EDC_STACK_COMPLETE;
+		if (is_truncated)
+			path.push_back(symbolizer_.other(fmt::format(
+			    "[truncated: {}]", stack && stack->is_whole ? why_ended(stack->ended) : "lost")));
+		// The innermost frame of a program in the kernel is where it will go on, all others are return
+		// addresses.
+		for (std::size_t i = stack ? stack->frames.size() : 0; i-- > 0;)
+			if (stack->frames[i])
+				path.push_back(symbolizer_.user(key.thread->tgid, value.time, stack->frames[i],
+								i > 0 || (key.address && !key.kernel)));
+	}
+	if (key.address && !key.kernel) {
+		path.push_back(symbolizer_.user(key.thread->tgid, value.time, key.address, false));
+		return path;
+	}
+	const std::size_t first_of_kernel = path.size();
+	if (const analyze::StackDescription *stack = fold.find(key.kernel))
+		for (std::size_t i = stack->frames.size(); i-- > 0;)
+			if (stack->frames[i])
+				path.push_back(symbolizer_.kernel(stack->frames[i], true));
+	if (key.address) {
+		path.push_back(symbolizer_.kernel(key.address, false));
+		return path;
+	}
+	for (std::size_t i = first_of_kernel; i < path.size(); ++i)
+		if (is_probe(symbolizer_.names()[path[i]].function)) {
+			path.resize(i);
+			break;
+		}
+	return path;
+}
+
+void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value, std::uint64_t amount,
+		   const analyze::Machine &machine, const analyze::StackFold &fold)
+{
+	if (amount == 0)
+		return;
+	const std::string &name = machine.leader(*key.thread).name;
+	bool is_truncated = false;
+	std::vector<symbols::Name> path;
+	if (key.user == analyze::StackFold::since_before) {
+		path.push_back(symbolizer_.other("[blocked since before the recording]"));
+		since_before_ += amount;
+	} else {
+		path = path_of(key, value, fold, is_truncated);
+	}
+	if (path.empty()) {
+		path.push_back(symbolizer_.other("[no stack]"));
+		without_stack_ += amount;
+	}
+	if (is_truncated)
+		truncated_ += amount;
+	std::uint32_t node = child(0, symbolizer_.other(name.empty() ? "?" : name));
+	for (const symbols::Name frame : path)
+		node = child(node, frame);
+	nodes_[node].self += amount;
+}
+
+// A node comes after its parent.
+void CallTree::sum_up()
+{
+	for (std::uint32_t i = static_cast<std::uint32_t>(nodes_.size()); i-- > 0;) {
+		nodes_[i].total += nodes_[i].self;
+		if (i == 0)
+			break;
+		nodes_[nodes_[i].parent].total += nodes_[i].total;
+		nodes_[nodes_[i].parent].children.push_back(i);
+	}
+	for (CallNode &node : nodes_)
+		std::ranges::stable_sort(node.children, [&](std::uint32_t a, std::uint32_t b) {
+			return nodes_[a].total != nodes_[b].total ? nodes_[a].total > nodes_[b].total
+								  : symbolizer_.names()[nodes_[a].name].function <
+									symbolizer_.names()[nodes_[b].name].function;
+		});
+}
+
+std::vector<CallTree::Function> CallTree::functions() const
+{
+	std::unordered_map<symbols::Name, Function> by_name;
+	std::unordered_map<symbols::Name, unsigned> on_path;
+	const auto visit = [&](const auto &self, std::uint32_t number) -> void {
+		const CallNode &node = nodes_[number];
+		Function &function = by_name[node.name];
+		function.name = node.name;
+		function.self += node.self;
+		if (on_path[node.name]++ == 0)
+			by_name[node.name].total += node.total;
+		for (const std::uint32_t child : node.children)
+			self(self, child);
+		--on_path[node.name];
+	};
+	for (const std::uint32_t process : nodes_[0].children)
+		for (const std::uint32_t function : nodes_[process].children)
+			visit(visit, function);
+	std::vector<Function> all;
+	for (const auto &[name, function] : by_name)
+		all.push_back(function);
+	std::ranges::sort(all, [&](const Function &a, const Function &b) {
+		return a.self != b.self ? a.self > b.self
+		       : a.total != b.total
+			   ? a.total > b.total
+			   : symbolizer_.names()[a.name].function < symbolizer_.names()[b.name].function;
+	});
+	return all;
+}
+
+} // namespace monitor::report

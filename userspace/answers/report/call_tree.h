@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The stacks of a trace as a tree of calls: from the process down to the innermost function, with what was spent there.
+// Built from StackFold with the names of Symbolizer; printed by stacks_table.cpp.
+//
+// A program's functions come first, then the kernel's. What is missing has a frame of its own: [truncated: WHY] where a
+// walk ended early, [no stack] where time has none. So the sums are those of the fold.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reading/analyze/stacks.h"
+#include "reading/symbols/symbolizer.h"
+
+namespace monitor::report {
+
+enum class StackBy : std::uint8_t {
+	cpu,    // samples of the timer
+	offcpu, // ticks that threads were blocked
+	fault,  // page faults
+	other,  // all other events
+};
+
+struct CallNode {
+	symbols::Name name = 0;
+	std::uint32_t parent = 0; // of the root: itself
+	std::uint64_t self = 0, total = 0;
+	std::vector<std::uint32_t> children; // the largest first, after build()
+};
+
+class CallTree {
+public:
+	// Nodes[0] is the root; processes are below it.
+	CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
+		 StackBy by);
+
+	const std::vector<CallNode> &nodes() const { return nodes_; }
+	const symbols::FrameName &name(const CallNode &node) const { return symbolizer_.names()[node.name]; }
+	std::uint64_t total() const { return nodes_[0].total; }
+	std::uint64_t truncated() const { return truncated_; } // of the total: without the program's start
+	std::uint64_t without_stack() const { return without_stack_; }
+	std::uint64_t since_before() const { return since_before_; } // blocked before there were stacks
+
+	struct Function {
+		symbols::Name name = 0;
+		std::uint64_t self = 0, total = 0; // total: with what it called, once however often it is on a stack
+	};
+	// By descending self. Processes are none.
+	std::vector<Function> functions() const;
+
+private:
+	void add(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value, std::uint64_t amount,
+		 const analyze::Machine &machine, const analyze::StackFold &fold);
+	std::vector<symbols::Name> path_of(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value,
+					   const analyze::StackFold &fold, bool &is_truncated);
+	std::uint32_t child(std::uint32_t parent, symbols::Name name);
+	void sum_up();
+
+	symbols::Symbolizer &symbolizer_;
+	std::vector<CallNode> nodes_;
+	std::map<std::pair<std::uint32_t, symbols::Name>, std::uint32_t> children_;
+	std::uint64_t truncated_ = 0, without_stack_ = 0, since_before_ = 0;
+};
+
+} // namespace monitor::report

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "stacks_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/escape.h"
+
+namespace monitor::report {
+namespace {
+
+constexpr std::size_t max_printed_depth = 128;
+
+double percent_of(std::uint64_t part, std::uint64_t whole)
+{
+	return whole ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+Cell amount(std::uint64_t value, const trace::Clock &clock, StackBy by)
+{
+	return by == StackBy::offcpu ? clock.to_ns(value) : value;
+}
+
+std::string amount_text(std::uint64_t value, const trace::Clock &clock, StackBy by)
+{
+	return by == StackBy::offcpu ? duration_text(static_cast<double>(clock.to_ns(value))) : count_text(value);
+}
+
+// Both are separators in the folded form.
+std::string folded_name(std::string name)
+{
+	std::ranges::replace(name, ';', ':');
+	std::ranges::replace(name, '\n', ' ');
+	return printable(name);
+}
+
+} // namespace
+
+Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
+{
+	const bool is_time = by == StackBy::offcpu;
+	const Unit unit = is_time ? Unit::nanoseconds : Unit::count;
+	Table table;
+	table.columns = {{"self_percent", "self%", Unit::percent},
+			 {"total_percent", "total%", Unit::percent},
+			 {is_time ? "self_ns" : "self", "self", unit},
+			 {is_time ? "total_ns" : "total", "total", unit},
+			 {"module", "module", Unit::text},
+			 {"function", "function", Unit::text}};
+	for (const CallTree::Function &function : tree.functions()) {
+		const symbols::FrameName &name = tree.name({function.name, 0, 0, 0, {}});
+		table.rows.push_back({percent_of(function.self, tree.total()), percent_of(function.total, tree.total()),
+				      amount(function.self, clock, by), amount(function.total, clock, by),
+				      name.module.empty() ? Cell() : Cell(name.module), name.function});
+	}
+	return table;
+}
+
+std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least)
+{
+	std::string text;
+	const auto print = [&](const auto &self, std::uint32_t number, std::size_t depth) -> void {
+		const CallNode &node = tree.nodes()[number];
+		const double share = percent_of(node.total, tree.total());
+		if (share < 100 * least || depth > max_printed_depth)
+			return;
+		text += fmt::format("{:6.1f} %  {:>10}  {:{}}{}\n", share, amount_text(node.total, clock, by), "",
+				    depth, printable(tree.name(node).function));
+		for (const std::uint32_t child : node.children)
+			self(self, child, depth + 1);
+	};
+	for (const std::uint32_t process : tree.nodes()[0].children)
+		print(print, process, 0);
+	return text;
+}
+
+std::string stacks_text(const CallTree &tree)
+{
+	std::string text;
+	if (tree.truncated())
+		text +=
+		    fmt::format("{:.1f} % of it has stacks that do not reach the start of their program: [truncated]\n",
+				percent_of(tree.truncated(), tree.total()));
+	if (tree.since_before())
+		text += fmt::format("{:.1f} % of it is of threads that were blocked since before the recording\n",
+				    percent_of(tree.since_before(), tree.total()));
+	if (tree.without_stack())
+		text += fmt::format("{:.1f} % of it has no stack: left out by the budget, or lost\n",
+				    percent_of(tree.without_stack(), tree.total()));
+	return text;
+}
+
+std::string stacks_json(const CallTree &tree, const trace::Clock &clock, StackBy by)
+{
+	const bool is_time = by == StackBy::offcpu;
+	return fmt::format("{{\"{}\": {}, \"truncated_percent\": {:.3f}, \"without_stack_percent\": {:.3f}, "
+			   "\"blocked_since_before_percent\": {:.3f}}}",
+			   is_time ? "total_ns" : "total", is_time ? clock.to_ns(tree.total()) : tree.total(),
+			   percent_of(tree.truncated(), tree.total()), percent_of(tree.without_stack(), tree.total()),
+			   percent_of(tree.since_before(), tree.total()));
+}
+
+std::string folded_text(const CallTree &tree, const trace::Clock &clock, StackBy by)
+{
+	std::string text;
+	const auto print = [&](const auto &self, std::uint32_t number, const std::string &before) -> void {
+		const CallNode &node = tree.nodes()[number];
+		const std::string here = before + (before.empty() ? "" : ";") + folded_name(tree.name(node).function);
+		const std::uint64_t value = by == StackBy::offcpu ? (clock.to_ns(node.self) + 500) / 1000 : node.self;
+		if (value)
+			text += fmt::format("{} {}\n", here, value);
+		for (const std::uint32_t child : node.children)
+			self(self, child, here);
+	};
+	for (const std::uint32_t process : tree.nodes()[0].children)
+		print(print, process, "");
+	return text;
+}
+
+} // namespace monitor::report

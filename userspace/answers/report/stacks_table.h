@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Answers "where in the program": the functions of a call tree by what was spent in them, the tree itself, and folded
+// stacks (a line for each, as flamegraph.pl and speedscope read them). Called by cmd_report.cpp.
+#pragma once
+
+#include <string>
+
+#include "call_tree.h"
+#include "reading/ctf/clock.h"
+#include "table.h"
+
+namespace monitor::report {
+
+// A row per function, the largest first.
+Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by);
+
+// The calls that lead to at least `least` of the total, indented.
+std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least);
+
+// How much of it has no stack, or an incomplete one.
+std::string stacks_text(const CallTree &tree);
+std::string stacks_json(const CallTree &tree, const trace::Clock &clock, StackBy by);
+
+// "process;function;function COUNT", of offcpu in microseconds, rounded.
+std::string folded_text(const CallTree &tree, const trace::Clock &clock, StackBy by);
+
+} // namespace monitor::report

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// An ELF file of another owner: its segments and sections, read piece by piece within bounds. Used by recording/stacks
+// (tables that stacks are walked by) and by reading/symbols. 64-bit files of this machine's byte order only; see
+// elf(5).
+//
+// Nothing that the file says is trusted: an offset or a size that does not fit is a part that is missing. No more is
+// read than max_headers headers, and of a section what the caller allows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace monitor {
+
+struct ElfSection {
+	std::string name;
+	std::uint32_t type = 0, link = 0;
+	std::uint64_t address = 0, offset = 0, size = 0;
+};
+
+// What is mapped: bytes [offset, offset + file_size) of the file at address.
+struct ElfSegment {
+	std::uint64_t offset = 0, address = 0, file_size = 0, size = 0;
+	bool is_executable = false;
+};
+
+class ElfImage {
+public:
+	// Reads all of `into` at `offset`, or returns false.
+	using ReadAt = std::function<bool(std::uint64_t offset, std::span<std::byte> into)>;
+	static constexpr std::size_t max_headers = 4096, max_names = 1 << 20;
+
+	// nullopt: not such a file.
+	static std::optional<ElfImage> open(ReadAt read);
+	static std::optional<ElfImage> open(int fd); // which must stay open
+	static std::optional<ElfImage> open(std::span<const std::byte> bytes);
+
+	const std::vector<ElfSegment> &loads() const { return loads_; }
+	const std::vector<ElfSection> &sections() const { return sections_; }
+	const ElfSection *section(const std::string &name) const;
+	std::uint64_t entry() const { return entry_; }
+	// Empty if it is larger, cannot be read or has no content in the file.
+	std::vector<std::byte> content(const ElfSection &section, std::size_t max_bytes) const;
+	std::string build_id() const; // hexadecimal; empty: none
+
+	// The address, as the file counts them, of an offset into it; nullopt: it is not mapped.
+	std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
+
+private:
+	bool take_headers();
+	template <class T> bool read(std::uint64_t offset, T &value) const;
+
+	ReadAt read_;
+	std::vector<ElfSegment> loads_, notes_;
+	std::vector<ElfSection> sections_;
+	std::uint64_t entry_ = 0;
+};
+
+} // namespace monitor

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The stack fold: how often each stack was taken at the timer and at events, and for how long threads were blocked at
+// each (record --stacks). Fed by Machine as an Observer; named and printed by answers/report/call_tree.cpp.
+//
+// Blocked time is exact: it comes from the switches, and the stack that was taken at the switch only says where. What
+// has no stack, because the budget left it out or it was lost, is counted under the stack 0; who was blocked since
+// before the recording, under since_before.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "machine.h"
+
+namespace monitor::analyze {
+
+struct StackDescription {
+	std::vector<std::uint64_t> frames; // innermost first; 0: lost
+	bool is_whole = false;             // its end was seen
+	std::uint32_t ended = 0;           // EDC_STACK_*
+	std::uint64_t ended_at = 0;        // address
+};
+
+class StackFold : public Observer {
+public:
+	static constexpr std::uint64_t since_before = ~0ull; // Key::user
+	struct Key {
+		const Thread *thread = nullptr;
+		std::uint32_t at = 0; // EDC_STACK_AT_TIMER or the id of an event class
+		std::uint64_t address = 0, kernel = 0, user = 0;
+
+		bool operator==(const Key &) const = default;
+	};
+	struct Value {
+		std::uint64_t count = 0;
+		std::uint64_t blocked = 0; // ticks, at switches
+		std::uint64_t time = 0;    // of the first
+	};
+	struct Hash {
+		std::size_t operator()(const Key &key) const;
+	};
+
+	void stack_frames(std::uint64_t id, std::uint32_t first, std::span<const std::uint64_t> frames) override;
+	void stack_end(std::uint64_t id, std::uint32_t frames, std::uint32_t ended, std::uint64_t address) override;
+	void stack(const Thread &thread, const StackSample &sample) override;
+	void blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) override;
+	void mapping(const MappingToken &change) override { mappings_.push_back(change); }
+
+	const std::unordered_map<Key, Value, Hash> &values() const { return values_; }
+	// Whether a stack was taken at all, by a selected thread or another.
+	bool any() const { return any_; }
+	// nullptr: it was lost.
+	const StackDescription *find(std::uint64_t id) const;
+	const std::vector<MappingToken> &mappings() const { return mappings_; }
+
+private:
+	std::unordered_map<Key, Value, Hash> values_;
+	std::unordered_map<std::uint64_t, StackDescription> stacks_;
+	std::unordered_map<const Thread *, StackSample> at_switch_;
+	std::vector<MappingToken> mappings_;
+	bool any_ = false;
+};
+
+} // namespace monitor::analyze

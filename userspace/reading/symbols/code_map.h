@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Which file a process ran at an address at some time: from the `mapping` tokens of a trace (card.h) and the list of
+// files beside it, .monitor/files. Filled by whoever folds the trace; asked by symbolizer.cpp after the last event.
+//
+// Both are untrusted. Changes come in any order; each has its time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace monitor::symbols {
+
+struct MappingChange {
+	std::uint32_t change = 0; // EDC_MAPPING_*
+	std::int32_t process = 0, parent = 0;
+	std::uint32_t file = 0; // 0: code that is in no file
+	std::uint64_t time = 0, start = 0, end = 0, offset = 0;
+};
+
+struct CodeFile {
+	std::string path, build_id;
+	struct Load {
+		std::uint64_t offset, address, size;
+	};
+	std::vector<Load> loads; // executable ones
+
+	// The address as the file counts them; the offset itself if that is unknown.
+	std::uint64_t address_of(std::uint64_t offset) const;
+};
+
+// The text of .monitor/files, a line of JSON for each file; what is not one is passed over. By number.
+std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &text);
+
+class CodeMap {
+public:
+	void add(const MappingChange &change) { by_process_[change.process].push_back(change); }
+	// Before find().
+	void finish();
+
+	struct Place {
+		std::uint32_t file = 0;
+		std::uint64_t offset = 0; // in the file; without a file, from the start of the mapping
+	};
+	std::optional<Place> find(std::int32_t process, std::uint64_t time, std::uint64_t address) const;
+
+private:
+	std::unordered_map<std::int32_t, std::vector<MappingChange>> by_process_; // by time
+};
+
+} // namespace monitor::symbols

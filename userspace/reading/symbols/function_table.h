@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The functions of one file, or of the kernel, by address. Used by symbolizer.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/elf_image.h"
+
+namespace monitor::symbols {
+
+struct Function {
+	std::uint64_t address = 0, size = 0; // size 0: up to the next one
+	std::string name;                    // as it is written in the source, as far as that is known
+};
+
+class FunctionTable {
+public:
+	FunctionTable() = default;
+	explicit FunctionTable(std::vector<Function> functions); // any order
+
+	// nullptr: none is there.
+	const Function *find(std::uint64_t address) const;
+	bool empty() const { return functions_.empty(); }
+	std::size_t size() const { return functions_.size(); }
+
+private:
+	std::vector<Function> functions_; // by address
+};
+
+// From .symtab, or without it .dynsym. `has_all` tells which. What the file says is not trusted.
+std::vector<Function> functions_of(const ElfImage &image, bool &has_all);
+
+// .monitor/kallsyms: lines "address name" or "address name [module]".
+std::vector<Function> functions_of_kernel(std::string_view untrusted_text);
+
+// C++ names as they are written; others as they are.
+std::string demangled(const std::string &name);
+
+} // namespace monitor::symbols

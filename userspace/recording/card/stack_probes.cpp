@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "stack_probes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "card.skel.h"
+#include "classes.h"
+
+namespace monitor::card {
+namespace {
+
+constexpr std::uint8_t every_event = 1, some_calls = 2; // stacks_at
+
+// At most a 32nd of the machine's memory.
+std::uint32_t rows_for_this_machine()
+{
+	const std::uint64_t bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+				    static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 32;
+	return static_cast<std::uint32_t>(std::min<std::uint64_t>(EDC_UNWIND_ROWS, bytes / sizeof(edc_unwind_row)));
+}
+
+Mapping map_of(const bpf_map *map, std::size_t element_bytes)
+{
+	const auto page = static_cast<std::size_t>(::getpagesize());
+	const std::size_t bytes = (element_bytes * bpf_map__max_entries(map) + page - 1) / page * page;
+	void *address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	if (address == MAP_FAILED)
+		throw Error(errno, "cannot map the memory of the stacks");
+	return {address, bytes};
+}
+
+template <class T> std::span<T> elements(const Mapping &mapping, std::size_t count)
+{
+	return {reinterpret_cast<T *>(mapping.data()), count};
+}
+
+} // namespace
+
+void StackMemory::set_space(std::int32_t process, std::int64_t space) const
+{
+	const auto key = static_cast<__u32>(process), value = static_cast<__u32>(space);
+	if (space < 0)
+		bpf_map_delete_elem(processes, &key);
+	else
+		bpf_map_update_elem(processes, &key, &value, BPF_ANY);
+}
+
+StackProbes::StackProbes(::card *skeleton, const StackOptions &options, unsigned cpus)
+    : skeleton_(skeleton), options_(options), cpus_(cpus), number_of_rows_(rows_for_this_machine())
+{
+}
+
+void StackProbes::configure()
+{
+	bpf_program__set_autoload(skeleton_->progs.stack_sample, options_.timer_hz != 0);
+	if (!options_.any())
+		return;
+	skeleton_->rodata->stacks_on = 1;
+	std::random_device random;
+	const_cast<volatile __u64 &>(skeleton_->rodata->stack_seed) = std::uint64_t{random()} << 32 | random();
+	auto *at = const_cast<__u8 *>(skeleton_->rodata->stacks_at);
+	for (const ClassRow &row : kernel_classes()) {
+		if (std::ranges::find(options_.events, row.name) == options_.events.end())
+			continue;
+		const bool some = std::string_view(row.name) == "sys_enter" && !options_.calls.empty();
+		at[row.id - EDC_ID_KERNEL_FIRST] = some ? some_calls : every_event;
+	}
+	auto *calls = const_cast<__u64 *>(skeleton_->rodata->stacks_of_call);
+	for (const unsigned call : options_.calls)
+		calls[call / 64] |= std::uint64_t{1} << call % 64;
+	const auto &maps = skeleton_->maps;
+	bpf_map__set_max_entries(maps.unwind_rows, number_of_rows_);
+	bpf_map__set_max_entries(maps.unwind_mappings, EDC_UNWIND_MAPPINGS);
+	bpf_map__set_max_entries(maps.unwind_spaces, EDC_UNWIND_SPACES);
+	bpf_map__set_max_entries(maps.spaces, EDC_UNWIND_PROCESSES);
+	bpf_map__set_max_entries(maps.stack_cpus, cpus_);
+	bpf_map__set_max_entries(maps.stacks_known, cpus_ * EDC_STACK_KNOWN);
+	bpf_map__set_max_entries(maps.stack_walks, cpus_ * EDC_CARD_LEVELS);
+}
+
+void StackProbes::map()
+{
+	if (!options_.any())
+		return;
+	rows_ = map_of(skeleton_->maps.unwind_rows, sizeof(edc_unwind_row));
+	mappings_ = map_of(skeleton_->maps.unwind_mappings, sizeof(edc_unwind_mapping));
+	spaces_ = map_of(skeleton_->maps.unwind_spaces, sizeof(edc_unwind_space));
+	cpu_counts_ = map_of(skeleton_->maps.stack_cpus, sizeof(edc_stack_cpu));
+	known_ = map_of(skeleton_->maps.stacks_known, sizeof(std::uint64_t));
+}
+
+void StackProbes::reset()
+{
+	for (const Mapping *mapping : {&cpu_counts_, &known_})
+		if (mapping->data())
+			std::memset(mapping->data(), 0, mapping->size());
+}
+
+StackMemory StackProbes::memory() const
+{
+	return {elements<edc_unwind_row>(rows_, number_of_rows_),
+		elements<edc_unwind_mapping>(mappings_, EDC_UNWIND_MAPPINGS),
+		elements<edc_unwind_space>(spaces_, EDC_UNWIND_SPACES),
+		elements<const edc_stack_cpu>(cpu_counts_, cpus_), bpf_map__fd(skeleton_->maps.spaces)};
+}
+
+const std::vector<Fd> &StackProbes::timers()
+{
+	if (!timers_.empty() || !options_.timer_hz)
+		return timers_;
+	perf_event_attr attributes{};
+	attributes.size = sizeof attributes;
+	attributes.type = PERF_TYPE_SOFTWARE;
+	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+	attributes.freq = 1;
+	attributes.sample_freq = options_.timer_hz;
+	for (unsigned cpu = 0; cpu < cpus_; ++cpu) {
+		Fd fd(static_cast<int>(
+		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
+		if (!fd && errno == ENODEV)
+			continue; // a possible CPU that is offline
+		if (!fd && errno == EINVAL)
+			throw Error("--rate: this kernel does not sample so often (see "
+				    "/proc/sys/kernel/perf_event_max_sample_rate)");
+		if (!fd)
+			throw Error(errno, "cannot open the timer of the stacks");
+		timers_.push_back(std::move(fd));
+	}
+	return timers_;
+}
+
+void StackProbes::stop_timers()
+{
+	for (const Fd &timer : timers_)
+		::ioctl(timer.get(), PERF_EVENT_IOC_DISABLE, 0);
+}
+
+} // namespace monitor::card

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The part of the BPF card that takes stacks (bpf/stack.bpf.h): which events have one, the timer of each CPU, and the
+// memory in which the recorder tells the probes how to walk a program's stack. Owned by BpfCard; the memory is filled
+// by userspace/recording/stacks/.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "monitor/card.h"
+#include "monitor/stack.h"
+
+struct card;
+struct bpf_map;
+
+namespace monitor::card {
+
+struct StackOptions {
+	unsigned timer_hz = 0;           // samples of each CPU; 0: none
+	std::vector<std::string> events; // classes (names in card.h) at which a stack is taken
+	std::vector<unsigned> calls;     // of sys_enter only these; empty: all
+	bool any() const { return timer_hz || !events.empty(); }
+};
+
+// What the probes read. One thread writes it.
+struct StackMemory {
+	std::span<edc_unwind_row> rows;
+	std::span<edc_unwind_mapping> mappings;
+	std::span<edc_unwind_space> spaces;
+	std::span<const edc_stack_cpu> cpus;
+	int processes = -1; // the BPF map from process to space
+
+	// Negative: it has none.
+	void set_space(std::int32_t process, std::int64_t space) const;
+};
+
+class StackProbes {
+public:
+	StackProbes(::card *skeleton, const StackOptions &options, unsigned cpus);
+
+	// Between opening and loading.
+	void configure();
+	// After loading.
+	void map();
+	// Opens the timers if this is the first time. Throws Error.
+	const std::vector<Fd> &timers();
+	// Forgets what was described, as the rings are cleared.
+	void reset();
+	void stop_timers();
+
+	StackMemory memory() const;
+
+private:
+	::card *skeleton_;
+	StackOptions options_;
+	unsigned cpus_;
+	std::uint32_t number_of_rows_;
+	Mapping rows_, mappings_, spaces_, cpu_counts_, known_;
+	std::vector<Fd> timers_;
+};
+
+} // namespace monitor::card

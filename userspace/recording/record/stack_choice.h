@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// What `record --stacks` selects: a timer, and events by the names that users have for them. Called by cmd_record.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recording/card/stack_probes.h"
+
+namespace monitor::record {
+
+// `which`: cpu, offcpu, wake, fault, exec, syscall:NAME; `classes`: event classes by name. Throws Error.
+card::StackOptions choose_stacks(const std::vector<std::string> &which, const std::vector<std::string> &classes,
+				 unsigned rate_hz);
+
+// The families whose events the stacks are taken at.
+std::vector<std::string> families_of(const card::StackOptions &stacks);
+
+} // namespace monitor::record

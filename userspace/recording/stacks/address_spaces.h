@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Which code each process has mapped where, now, as the probes read it (monitor/stack.h): a space for each distinct
+// list of mappings, shared by a process and its children until one of them changes it. Fed by stack_recorder.cpp.
+//
+// Changes may arrive out of order by some milliseconds: each has a time, and what counts is the latest.
+// Invariant: a space that a probe may still read is not written; it is used again a second after the last process left.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "monitor/stack.h"
+
+namespace monitor::stacks {
+
+struct CodeMapping {
+	std::uint64_t start = 0, end = 0, bias = 0;
+	std::uint32_t first_row = 0, rows = 0;
+	std::uint64_t time = 0; // of the change, any clock
+};
+
+class AddressSpaces {
+public:
+	using Clock = std::chrono::steady_clock;
+	// Tells the probes a process's space; negative: it has none.
+	using SetSpace = std::function<void(std::int32_t process, std::int64_t space)>;
+
+	AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set);
+
+	void mapped(std::int32_t process, const CodeMapping &mapping);
+	void executed(std::int32_t process, std::uint64_t time);
+	void created(std::int32_t process, std::int32_t parent, std::uint64_t time);
+	void ended(std::int32_t process);
+	bool knows(std::int32_t process) const { return processes_.contains(process); }
+
+	// Makes what changed visible to the probes.
+	void publish(Clock::time_point now);
+
+	std::size_t processes() const { return processes_.size(); }
+	std::uint64_t without_room() const { return without_room_; } // lists that found no place
+
+private:
+	struct Layout {
+		std::vector<CodeMapping> mappings; // by start
+		std::int64_t space = -1;
+		std::uint32_t first = 0, room = 0;
+	};
+	struct Process {
+		std::shared_ptr<Layout> layout;
+		std::uint64_t executed = 0; // when
+	};
+	struct Left {
+		Clock::time_point when;
+		std::int64_t space;
+		std::uint32_t first, room;
+	};
+
+	Layout &changed(std::int32_t process);
+	void leave(Process &process);
+	void place(Layout &layout);
+	std::int64_t free_space();
+	std::int64_t free_mappings(std::uint32_t room);
+	void use_again(Clock::time_point now);
+
+	std::span<edc_unwind_mapping> mappings_;
+	std::span<edc_unwind_space> spaces_;
+	SetSpace set_;
+	std::unordered_map<std::int32_t, Process> processes_;
+	std::set<std::int32_t> changed_;
+	std::deque<Left> left_;
+	std::vector<std::int64_t> free_spaces_;
+	std::map<std::uint32_t, std::vector<std::uint32_t>> free_mappings_; // by room
+	std::uint32_t next_space_ = 0, next_mapping_ = 0;
+	std::uint64_t without_room_ = 0;
+};
+
+} // namespace monitor::stacks

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "code_files.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+#include <time.h>
+
+#include "unwind_table.h"
+
+namespace monitor::stacks {
+namespace {
+
+constexpr std::size_t max_eh_frame = 64 << 20;
+
+std::uint64_t cpu_ns()
+{
+	timespec now;
+	::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+} // namespace
+
+CodeFiles::CodeFiles(std::span<edc_unwind_row> rows, Fd list) : rows_(rows), list_(std::move(list)) {}
+
+CodeFile *CodeFiles::find(const std::string &key) const
+{
+	const auto found = by_key_.find(key);
+	return found == by_key_.end() ? nullptr : found->second;
+}
+
+void CodeFiles::add_table(CodeFile &file, const ElfImage &image)
+{
+	const ElfSection *section = image.section(".eh_frame");
+	if (!section)
+		return;
+	const std::uint64_t before = cpu_ns();
+	const std::vector<std::byte> bytes = image.content(*section, max_eh_frame);
+	const std::vector<edc_unwind_row> table = unwind_table(bytes, section->address, image.entry());
+	build_ns_ += cpu_ns() - before;
+	if (table.size() > rows_.size() - next_row_) {
+		++without_room_;
+		return;
+	}
+	std::ranges::copy(table, rows_.begin() + next_row_);
+	file.first_row = next_row_;
+	file.rows = static_cast<std::uint32_t>(table.size());
+	next_row_ += file.rows;
+}
+
+CodeFile &CodeFiles::add(const std::string &key, const std::string &path, const std::string &build_id,
+			 const std::optional<ElfImage> &image)
+{
+	CodeFile &file = files_.emplace_back();
+	by_key_[key] = &file;
+	file.number = static_cast<std::uint32_t>(files_.size());
+	nlohmann::ordered_json line = {{"file", file.number}, {"path", path}};
+	if (!build_id.empty())
+		line["build_id"] = build_id;
+	if (image) {
+		file.loads = image->loads();
+		add_table(file, *image);
+		auto &loads = line["loads"] = nlohmann::ordered_json::array();
+		for (const ElfSegment &load : file.loads)
+			if (load.is_executable)
+				loads.push_back({load.offset, load.address, load.file_size});
+	} else {
+		++unread_;
+	}
+	const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+	write_all(list_.get(), std::as_bytes(std::span(text)), ".monitor/files");
+	return file;
+}
+
+std::uint64_t bias_of(const CodeFile &file, std::uint64_t start, std::uint64_t end, std::uint64_t offset)
+{
+	for (const ElfSegment &load : file.loads)
+		if (offset < load.offset + load.file_size && offset + (end - start) > load.offset)
+			return start - offset + load.offset - load.address;
+	return start - offset;
+}
+
+} // namespace monitor::stacks

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The files that processes run: each is read once, its unwind table goes to the probes, and what a reader needs to find
+// its symbols goes into .monitor/files as a line of JSON. Used by stack_recorder.cpp.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/elf_image.h"
+#include "base/fd.h"
+#include "monitor/stack.h"
+
+namespace monitor::stacks {
+
+struct CodeFile {
+	std::uint32_t number = 0; // in .monitor/files
+	std::uint32_t first_row = 0, rows = 0;
+	std::vector<ElfSegment> loads;
+};
+
+class CodeFiles {
+public:
+	// `list`: .monitor/files, which stays open.
+	CodeFiles(std::span<edc_unwind_row> rows, Fd list);
+
+	// nullptr: not seen before.
+	CodeFile *find(const std::string &key) const;
+	// The same by another key.
+	void also(const std::string &key, CodeFile &file) { by_key_[key] = &file; }
+	// `image` nullopt: it could not be read. What it maps executably is at `path`.
+	CodeFile &add(const std::string &key, const std::string &path, const std::string &build_id,
+		      const std::optional<ElfImage> &image);
+
+	std::size_t size() const { return files_.size(); }
+	std::size_t rows() const { return next_row_; }
+	std::uint64_t unread() const { return unread_; }             // files that could not be read
+	std::uint64_t without_room() const { return without_room_; } // tables that found no place
+	std::uint64_t build_ns() const { return build_ns_; }         // CPU time of the tables
+
+private:
+	void add_table(CodeFile &file, const ElfImage &image);
+
+	std::span<edc_unwind_row> rows_;
+	Fd list_;
+	std::deque<CodeFile> files_;
+	std::map<std::string, CodeFile *> by_key_; // several keys of one file
+	std::uint32_t next_row_ = 0;
+	std::uint64_t unread_ = 0, without_room_ = 0, build_ns_ = 0;
+};
+
+// Address in memory - address as the file counts, of a part of it that is mapped from `offset` on at `start`.
+std::uint64_t bias_of(const CodeFile &file, std::uint64_t start, std::uint64_t end, std::uint64_t offset);
+
+} // namespace monitor::stacks

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "side_band.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace monitor::stacks {
+namespace {
+
+constexpr std::size_t data_pages = 32; // of each CPU
+#ifndef PERF_RECORD_MISC_MMAP_BUILD_ID
+#define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14)
+#endif
+
+struct Mmap2 {
+	std::uint32_t process, thread;
+	std::uint64_t address, length, offset;
+	union {
+		struct {
+			std::uint32_t major, minor;
+			std::uint64_t inode, generation;
+		};
+		struct {
+			std::uint8_t id_size, reserved[3], id[20];
+		};
+	};
+	std::uint32_t protection, flags; // the name follows
+};
+static_assert(sizeof(Mmap2) == 64);
+
+struct Task {
+	std::uint32_t process, parent, thread, parent_thread;
+	std::uint64_t time;
+};
+
+template <class T> bool at(const std::vector<std::byte> &record, T &value)
+{
+	if (record.size() < sizeof(perf_event_header) + sizeof value)
+		return false;
+	std::memcpy(&value, record.data() + sizeof(perf_event_header), sizeof value);
+	return true;
+}
+
+// The last word of every record (sample_id_all).
+std::uint64_t time_of(const std::vector<std::byte> &record)
+{
+	std::uint64_t time = 0;
+	if (record.size() >= sizeof(perf_event_header) + sizeof time)
+		std::memcpy(&time, record.data() + record.size() - sizeof time, sizeof time);
+	return time;
+}
+
+} // namespace
+
+SideBand::SideBand(unsigned cpus)
+{
+	perf_event_attr attributes{};
+	attributes.size = sizeof attributes;
+	attributes.type = PERF_TYPE_SOFTWARE;
+	attributes.config = PERF_COUNT_SW_DUMMY;
+	attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	attributes.sample_id_all = 1;
+	attributes.mmap = attributes.mmap2 = attributes.comm = attributes.comm_exec = attributes.task = 1;
+	attributes.build_id = 1;
+	attributes.use_clockid = 1;
+	attributes.clockid = CLOCK_MONOTONIC;
+	attributes.watermark = 1; // in bytes: events are samples, of which there are none
+	attributes.wakeup_watermark = 1;
+	for (unsigned cpu = 0; cpu < cpus; ++cpu) {
+		Fd fd(static_cast<int>(
+		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
+		if (!fd && errno == ENODEV)
+			continue; // a possible CPU that is offline
+		if (!fd)
+			throw Error(errno, "cannot learn of the mappings of processes (perf_event_open)");
+		const std::size_t bytes = (1 + data_pages) * static_cast<std::size_t>(::getpagesize());
+		void *memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+		if (memory == MAP_FAILED)
+			throw Error(errno, "cannot learn of the mappings of processes (mmap)");
+		rings_.push_back({std::move(fd), Mapping(memory, bytes)});
+	}
+}
+
+std::vector<int> SideBand::fds() const
+{
+	std::vector<int> fds;
+	for (const Ring &ring : rings_)
+		fds.push_back(ring.fd.get());
+	return fds;
+}
+
+std::vector<Change> SideBand::take()
+{
+	std::vector<Change> changes;
+	for (Ring &ring : rings_)
+		take(ring, changes);
+	std::ranges::stable_sort(changes, {}, &Change::monotonic_ns);
+	return changes;
+}
+
+void SideBand::take(Ring &ring, std::vector<Change> &changes)
+{
+	auto *page = reinterpret_cast<perf_event_mmap_page *>(ring.memory.data());
+	const std::byte *data = ring.memory.data() + page->data_offset;
+	const std::uint64_t size = page->data_size, head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	std::uint64_t tail = page->data_tail;
+	std::vector<std::byte> record;
+	const auto copy = [&](std::uint64_t from, std::size_t bytes) {
+		record.resize(bytes);
+		const std::size_t first = std::min<std::size_t>(bytes, size - from % size);
+		std::memcpy(record.data(), data + from % size, first);
+		std::memcpy(record.data() + first, data, bytes - first);
+	};
+	while (head - tail >= sizeof(perf_event_header)) {
+		perf_event_header header;
+		copy(tail, sizeof header);
+		std::memcpy(&header, record.data(), sizeof header);
+		if (header.size < sizeof header || header.size > head - tail)
+			break;
+		copy(tail, header.size);
+		take_record(record, changes);
+		tail += header.size;
+	}
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+void SideBand::take_record(const std::vector<std::byte> &record, std::vector<Change> &changes)
+{
+	perf_event_header header;
+	std::memcpy(&header, record.data(), sizeof header);
+	Change change;
+	change.monotonic_ns = time_of(record);
+	Mmap2 mapped;
+	Task task;
+	std::uint32_t process;
+	std::uint64_t lost[2];
+	if (header.type == PERF_RECORD_MMAP2 && at(record, mapped)) {
+		change.process = static_cast<std::int32_t>(mapped.process);
+		change.start = mapped.address;
+		change.end = mapped.address + mapped.length;
+		change.offset = mapped.offset;
+		const auto *name = reinterpret_cast<const char *>(record.data()) + sizeof header + sizeof mapped;
+		change.path.assign(name, ::strnlen(name, record.size() - sizeof header - sizeof mapped));
+		if (header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+			for (unsigned i = 0; i < std::min<unsigned>(mapped.id_size, sizeof mapped.id); ++i)
+				change.build_id += fmt::format("{:02x}", mapped.id[i]);
+		} else {
+			change.device = std::uint64_t{mapped.major} << 32 | mapped.minor;
+			change.inode = mapped.inode;
+		}
+	} else if (header.type == PERF_RECORD_COMM && header.misc & PERF_RECORD_MISC_COMM_EXEC && at(record, process)) {
+		change.kind = Change::Kind::executed;
+		change.process = static_cast<std::int32_t>(process);
+	} else if ((header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) && at(record, task)) {
+		const bool is_fork = header.type == PERF_RECORD_FORK;
+		if (is_fork ? task.process == task.parent : task.process != task.thread)
+			return; // of a thread
+		change.kind = is_fork ? Change::Kind::created : Change::Kind::ended;
+		change.process = static_cast<std::int32_t>(task.process);
+		change.parent = static_cast<std::int32_t>(task.parent);
+	} else {
+		if (header.type == PERF_RECORD_LOST && at(record, lost))
+			lost_ += lost[1];
+		return;
+	}
+	changes.push_back(std::move(change));
+}
+
+} // namespace monitor::stacks

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What perf tells beside its samples, of every process on every CPU: mappings of code, programs that are replaced
+// (exec), processes that are created or end. perf_event_open(2): PERF_RECORD_MMAP2, COMM, FORK, EXIT of a dummy event.
+// Opened with privileges, read without. Used by stack_recorder.cpp.
+//
+// Records of different CPUs are not in order: who uses them goes by their times.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace monitor::stacks {
+
+struct Change {
+	enum class Kind : std::uint8_t { mapped, executed, created, ended } kind = Kind::mapped;
+	std::int32_t process = 0;
+	std::int32_t parent = 0; // created: whose copy it is
+	std::uint64_t monotonic_ns = 0;
+	// mapped:
+	std::uint64_t start = 0, end = 0, offset = 0;
+	std::string path;                    // or [vdso], //anon ...
+	std::string build_id;                // hexadecimal; empty: none, or not known
+	std::uint64_t device = 0, inode = 0; // where there is no build id
+};
+
+class SideBand {
+public:
+	// Throws Error.
+	explicit SideBand(unsigned cpus);
+
+	std::vector<int> fds() const; // readable when there are records
+	// All that is there, by time.
+	std::vector<Change> take();
+	std::uint64_t lost() const { return lost_; }
+
+private:
+	struct Ring {
+		Fd fd;
+		Mapping memory;
+	};
+	void take(Ring &ring, std::vector<Change> &changes);
+	void take_record(const std::vector<std::byte> &record, std::vector<Change> &changes);
+
+	std::vector<Ring> rings_;
+	std::uint64_t lost_ = 0;
+};
+
+} // namespace monitor::stacks

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "stack_recorder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "monitor/card.h"
+
+namespace monitor::stacks {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t max_maps_bytes = 4 << 20;
+constexpr std::size_t max_vdso_bytes = 64 << 10;
+constexpr auto max_first_look = 2s; // at all processes
+constexpr int look_ms = 500;        // for processes that have ended
+
+std::string read_rest(int fd, std::size_t max_bytes)
+{
+	std::string text(max_bytes, '\0');
+	std::size_t kept = 0;
+	for (ssize_t n; kept < max_bytes && (n = ::read(fd, text.data() + kept, max_bytes - kept)) > 0;)
+		kept += static_cast<std::size_t>(n);
+	text.resize(kept);
+	return text;
+}
+
+// A line of /proc/PID/maps; false: not of code.
+bool parse_line(const std::string &line, Change &change)
+{
+	unsigned major = 0, minor = 0;
+	char rights[5] = "";
+	int path = 0;
+	if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %x:%x %lu %n", &change.start, &change.end, rights,
+			&change.offset, &major, &minor, &change.inode, &path) != 7 ||
+	    rights[2] != 'x')
+		return false;
+	change.device = std::uint64_t{major} << 32 | minor;
+	change.path = line.substr(std::min(static_cast<std::size_t>(path), line.size()));
+	if (change.path.empty())
+		change.path = "//anon";
+	return true;
+}
+
+std::vector<std::byte> own_vdso()
+{
+	std::istringstream maps(read_text("/proc/self/maps"));
+	for (std::string line; std::getline(maps, line);) {
+		Change change;
+		if (!parse_line(line, change) || change.path != "[vdso]" || change.end - change.start > max_vdso_bytes)
+			continue;
+		const auto *bytes = reinterpret_cast<const std::byte *>(change.start);
+		return {bytes, bytes + (change.end - change.start)};
+	}
+	return {};
+}
+
+Fd create(const std::string &path)
+{
+	return open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+} // namespace
+
+StackRecorder::StackRecorder(UnwindMemory memory, unsigned cpus, const std::function<void()> &drop)
+    : memory_(std::move(memory)), kallsyms_(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)), side_band_(cpus),
+      opener_(drop), spaces_(memory_.mappings, memory_.spaces, memory_.set_space),
+      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+{
+	if (!wakeup_)
+		throw Error(errno, "cannot wake the thread that follows mappings");
+}
+
+StackRecorder::~StackRecorder()
+{
+	stop();
+}
+
+void StackRecorder::start(const std::string &directory)
+{
+	files_ = std::make_unique<CodeFiles>(memory_.rows, create(directory + "/files"));
+	const std::vector<std::byte> vdso = own_vdso();
+	write_all(create(directory + "/vdso").get(), vdso, "vdso");
+	files_->add("[vdso]", "[vdso]", "", ElfImage::open(std::span(vdso)));
+	write_kernel_symbols(directory);
+	read_processes();
+	thread_ = std::thread([this] {
+		try {
+			run();
+		} catch (const Error &) { // the disk is full, which the writer reports
+		}
+	});
+}
+
+void StackRecorder::stop()
+{
+	if (!thread_.joinable())
+		return;
+	stopping_.store(true, std::memory_order_release);
+	::eventfd_write(wakeup_.get(), 1);
+	thread_.join();
+}
+
+// The functions of the kernel and of its modules, where they are now: "address name" or "address name [module]".
+void StackRecorder::write_kernel_symbols(const std::string &directory)
+{
+	const Fd list = create(directory + "/kallsyms");
+	std::string rest, functions;
+	for (std::string part; kallsyms_ && !(part = read_rest(kallsyms_.get(), 1 << 20)).empty();) {
+		std::istringstream lines(std::exchange(rest, "") + part);
+		for (std::string line; std::getline(lines, line);) {
+			if (lines.eof()) {
+				rest = line; // its end comes with the next part
+				break;
+			}
+			const std::size_t type = line.find(' ') + 1;
+			if (type == 0 || type >= line.size() || !std::strchr("tTwW", line[type]))
+				continue;
+			std::ranges::replace(line, '\t', ' ');
+			functions += line.substr(0, type) + line.substr(std::min(type + 2, line.size())) + "\n";
+		}
+		write_all(list.get(), std::as_bytes(std::span(functions)), "kallsyms");
+		functions.clear();
+	}
+	kallsyms_.reset();
+}
+
+void StackRecorder::read_processes()
+{
+	const auto end = AddressSpaces::Clock::now() + max_first_look;
+	DIR *processes = ::opendir("/proc");
+	while (const dirent *entry = processes ? ::readdir(processes) : nullptr) {
+		const int process = std::atoi(entry->d_name);
+		if (process > 0 && AddressSpaces::Clock::now() < end)
+			read_maps(process);
+	}
+	if (processes)
+		::closedir(processes);
+	for (const Change &change : side_band_.take())
+		take(change);
+	spaces_.publish(AddressSpaces::Clock::now());
+}
+
+void StackRecorder::read_maps(std::int32_t process)
+{
+	const Fd maps = opener_.maps(process);
+	if (!maps)
+		return;
+	std::istringstream lines(read_rest(maps.get(), max_maps_bytes));
+	for (std::string line; std::getline(lines, line);) {
+		Change change;
+		change.process = process;
+		if (parse_line(line, change))
+			take_mapping(change);
+	}
+}
+
+void StackRecorder::run()
+{
+	std::vector<pollfd> fds{{wakeup_.get(), POLLIN, 0}};
+	for (const int fd : side_band_.fds())
+		fds.push_back({fd, POLLIN, 0});
+	while (!stopping_.load(std::memory_order_acquire)) {
+		::poll(fds.data(), fds.size(), ended_.empty() ? -1 : look_ms);
+		for (const Change &change : side_band_.take())
+			take(change);
+		spaces_.publish(AddressSpaces::Clock::now());
+		forget_ended();
+	}
+	for (const Change &change : side_band_.take())
+		take(change);
+}
+
+// A process has ended when its last thread has, which may be another than its first.
+void StackRecorder::forget_ended()
+{
+	std::erase_if(ended_, [&](std::int32_t process) {
+		if (::access(fmt::format("/proc/{}", process).c_str(), F_OK) == 0)
+			return false;
+		spaces_.ended(process);
+		return true;
+	});
+}
+
+void StackRecorder::take(const Change &change)
+{
+	switch (change.kind) {
+	case Change::Kind::mapped:
+		return take_mapping(change);
+	case Change::Kind::executed:
+		spaces_.executed(change.process, change.monotonic_ns);
+		return note({EDC_MAPPING_EXEC, change.process, 0, 0, change.monotonic_ns, 0, 0, 0});
+	case Change::Kind::created:
+		if (!spaces_.knows(change.parent))
+			return;
+		std::erase(ended_, change.process); // the number is used again
+		spaces_.created(change.process, change.parent, change.monotonic_ns);
+		return note({EDC_MAPPING_COPIED, change.process, change.parent, 0, change.monotonic_ns, 0, 0, 0});
+	case Change::Kind::ended:
+		ended_.push_back(change.process);
+	}
+}
+
+void StackRecorder::take_mapping(const Change &change)
+{
+	CodeMapping mapping{change.start, change.end, 0, 0, 0, change.monotonic_ns};
+	const CodeFile *file = file_of(change);
+	if (file) {
+		mapping.bias = bias_of(*file, change.start, change.end, change.offset);
+		mapping.first_row = file->first_row;
+		mapping.rows = file->rows;
+	}
+	spaces_.mapped(change.process, mapping);
+	note({EDC_MAPPING_ADDED, change.process, 0, file ? file->number : 0, change.monotonic_ns, change.start,
+	      change.end, change.offset});
+}
+
+// The file that a process has mapped: what it has there, what has that name for it, or, if it ended so soon, what has
+// that name here; as long as it is the same file.
+const CodeFile *StackRecorder::file_of(const Change &change)
+{
+	const std::string &path = change.path;
+	if (path == "[vdso]")
+		return files_->find(path);
+	if (path.empty() || path[0] != '/' || path.starts_with("//"))
+		return nullptr; // code that is in no file
+	const std::string key =
+	    !change.build_id.empty() ? change.build_id : fmt::format("{:x}:{}:{}", change.device, change.inode, path);
+	if (const CodeFile *known = files_->find(key))
+		return known;
+	for (int attempt = 0; attempt < 3; ++attempt) {
+		const Fd fd = attempt == 0   ? opener_.mapped_file(change.process, change.start, change.end)
+			      : attempt == 1 ? opener_.file(change.process, path)
+					     : Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+		struct stat status;
+		if (!fd || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
+			continue;
+		const std::optional<ElfImage> image = ElfImage::open(fd.get());
+		const std::string id = image ? image->build_id() : "";
+		if (!image || (change.build_id.empty() ? status.st_ino != change.inode : id != change.build_id))
+			continue;
+		CodeFile *known = id.empty() ? nullptr : files_->find(id);
+		CodeFile &file = known ? *known : files_->add(id.empty() ? key : id, path, id, image);
+		files_->also(key, file);
+		return &file;
+	}
+	return &files_->add(key, path, change.build_id, {});
+}
+
+void StackRecorder::note(const MappingChange &change)
+{
+	const std::lock_guard lock(mutex_);
+	changes_.push_back(change);
+}
+
+std::vector<MappingChange> StackRecorder::take_changes()
+{
+	const std::lock_guard lock(mutex_);
+	return std::exchange(changes_, {});
+}
+
+StackCounts StackRecorder::counts() const
+{
+	return {files_->size(),     files_->unread(),    files_->rows(),         files_->without_room(),
+		files_->build_ns(), spaces_.processes(), spaces_.without_room(), side_band_.lost()};
+}
+
+} // namespace monitor::stacks

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# What the probes must know to walk the stacks of programs: mappings, files, unwind tables.
+add_library(monitor_stacks STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/address_spaces.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/code_files.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opener.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/side_band.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/stack_recorder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/unwind_table.cpp)
+target_link_libraries(monitor_stacks PUBLIC monitor_base nlohmann_json::nlohmann_json compiled_fmt Threads::Threads)

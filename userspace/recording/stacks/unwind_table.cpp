@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: MIT
+#include "unwind_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+
+namespace monitor::stacks {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+// DWARF's numbers of the registers of x86-64
+constexpr std::uint64_t frame_pointer = 6, stack_pointer = 7, return_address = 16;
+constexpr std::size_t max_remembered = 64;
+
+// Pointer encodings of the Linux Standard Base, 10.5.1
+constexpr unsigned absent = 0xff, relative_to_itself = 0x10;
+
+// Reads numbers; after the end it is bad and reads 0.
+class Numbers {
+public:
+	Numbers(Bytes bytes, std::uint64_t address) : bytes_(bytes), address_(address) {}
+
+	bool is_bad() const { return is_bad_; }
+	bool at_end() const { return at_ >= bytes_.size() || is_bad_; }
+	std::size_t at() const { return at_; }
+	void go_to(std::size_t at) { at_ = std::min(at, bytes_.size()); }
+	Bytes rest() const { return bytes_.subspan(at_); }
+
+	template <class T> T fixed()
+	{
+		T value{};
+		if (bytes_.size() - at_ < sizeof value) {
+			is_bad_ = true;
+			return 0;
+		}
+		std::memcpy(&value, bytes_.data() + at_, sizeof value);
+		at_ += sizeof value;
+		return value;
+	}
+
+	std::uint64_t unsigned_leb()
+	{
+		std::uint64_t value = 0;
+		for (unsigned shift = 0;; shift += 7) {
+			const auto byte = fixed<std::uint8_t>();
+			if (shift < 64)
+				value |= std::uint64_t{byte & 0x7fu} << shift;
+			if (!(byte & 0x80))
+				return value;
+		}
+	}
+
+	std::int64_t signed_leb()
+	{
+		std::uint64_t value = 0;
+		for (unsigned shift = 0;;) {
+			const auto byte = fixed<std::uint8_t>();
+			if (shift < 64)
+				value |= std::uint64_t{byte & 0x7fu} << shift;
+			shift += 7;
+			if (byte & 0x80)
+				continue;
+			if (byte & 0x40 && shift < 64)
+				value |= ~std::uint64_t{0} << shift;
+			return static_cast<std::int64_t>(value);
+		}
+	}
+
+	std::uint64_t pointer(unsigned encoding)
+	{
+		if (encoding == absent)
+			return 0;
+		const std::uint64_t here = address_ + at_;
+		std::uint64_t value = 0;
+		switch (encoding & 0x0f) {
+		case 0x00:
+		case 0x04:
+		case 0x0c:
+			value = fixed<std::uint64_t>();
+			break;
+		case 0x01:
+			value = unsigned_leb();
+			break;
+		case 0x02:
+			value = fixed<std::uint16_t>();
+			break;
+		case 0x03:
+			value = fixed<std::uint32_t>();
+			break;
+		case 0x09:
+			value = static_cast<std::uint64_t>(signed_leb());
+			break;
+		case 0x0a:
+			value = static_cast<std::uint64_t>(std::int64_t{fixed<std::int16_t>()});
+			break;
+		case 0x0b:
+			value = static_cast<std::uint64_t>(std::int64_t{fixed<std::int32_t>()});
+			break;
+		default:
+			is_bad_ = true;
+		}
+		return (encoding & 0x70) == relative_to_itself ? value + here : value;
+	}
+
+	// A sequence of bytes whose length comes first.
+	Bytes block()
+	{
+		const std::uint64_t size = unsigned_leb();
+		if (size > bytes_.size() - at_) {
+			is_bad_ = true;
+			return {};
+		}
+		at_ += size;
+		return bytes_.subspan(at_ - size, size);
+	}
+
+private:
+	Bytes bytes_;
+	std::uint64_t address_;
+	std::size_t at_ = 0;
+	bool is_bad_ = false;
+};
+
+struct Cie {
+	std::uint64_t code_factor = 1;
+	std::int64_t data_factor = 1;
+	unsigned encoding = 0;
+	bool is_augmented = false, is_signal_frame = false;
+	Bytes instructions;
+	bool is_bad = false;
+};
+
+struct Fde {
+	std::uint64_t first, end;
+	const Cie *cie;
+	Bytes instructions;
+};
+
+// Of one address.
+struct State {
+	enum class Cfa : std::uint8_t {
+		unknown,
+		stack_pointer,
+		frame_pointer,
+		plt,
+		signal,
+		indirect
+	} cfa = Cfa::unknown;
+	enum class Fp : std::uint8_t { same, at_cfa, at_frame_pointer, unknown } fp = Fp::same;
+	std::int64_t offset = 0, fp_offset = 0;
+	bool is_outermost = false, is_return_unknown = false;
+};
+
+std::int64_t scaled(std::uint64_t value, std::int64_t factor)
+{
+	return static_cast<std::int64_t>(value * static_cast<std::uint64_t>(factor));
+}
+
+void set_register(State &state, std::uint64_t number, State::Fp how, std::int64_t offset = 0)
+{
+	if (number == frame_pointer) {
+		state.fp = how;
+		state.fp_offset = offset;
+	}
+	if (number == return_address)
+		state.is_return_unknown = how != State::Fp::at_cfa || offset != -8;
+}
+
+void set_cfa(State &state, std::uint64_t number)
+{
+	state.cfa = number == stack_pointer   ? State::Cfa::stack_pointer
+		    : number == frame_pointer ? State::Cfa::frame_pointer
+					      : State::Cfa::unknown;
+}
+
+// What compilers and libraries are known to write; anything else is unknown.
+void set_cfa_expression(State &state, Bytes expression, bool is_signal_frame)
+{
+	const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(expression[i]); };
+	constexpr unsigned breg6 = 0x76, breg7 = 0x77, breg16 = 0x80, deref = 0x06, lit15 = 0x3f, lit0 = 0x30;
+	state.cfa = State::Cfa::unknown;
+	const std::size_t size = expression.size();
+	if (is_signal_frame && size >= 3 && byte(0) == breg7) {
+		state.cfa = State::Cfa::signal;
+	} else if (size == 11 && byte(0) == breg7 && byte(1) == 8 && byte(2) == breg16 && byte(4) == lit15 &&
+		   byte(6) >= lit0 && byte(6) <= lit15) { // the linker's for .plt: sp + 8 + ((ip & 15) >= n) * 8
+		state.cfa = State::Cfa::plt;
+		state.offset = byte(6) - lit0;
+	} else if (size >= 3 && byte(0) == breg6 && byte(size - 1) == deref) { // a realigned stack
+		Numbers offset(expression.subspan(1, size - 2), 0);
+		state.offset = offset.signed_leb();
+		if (offset.at_end() && !offset.is_bad())
+			state.cfa = State::Cfa::indirect;
+	}
+}
+
+bool fits(std::int64_t offset, std::int64_t low, std::int64_t high)
+{
+	return offset % 8 == 0 && offset / 8 >= low && offset / 8 <= high;
+}
+
+edc_unwind_row row_at(std::uint64_t address, const State &state)
+{
+	edc_unwind_row row{static_cast<std::uint32_t>(address), 0, 0, EDC_UNWIND_UNKNOWN};
+	if (state.is_outermost) {
+		row.rule = EDC_UNWIND_END;
+		return row;
+	}
+	if (state.cfa == State::Cfa::signal) {
+		row.rule = EDC_UNWIND_SIGNAL;
+		return row;
+	}
+	const bool fp_at_cfa = state.fp == State::Fp::at_cfa && state.fp_offset != 8 && state.fp_offset != 0;
+	if (state.is_return_unknown || state.fp == State::Fp::unknown ||
+	    (state.fp == State::Fp::at_cfa && !(fp_at_cfa && fits(state.fp_offset, INT8_MIN, INT8_MAX))))
+		return row;
+	const auto take = [&](std::uint8_t rule, std::int64_t cfa) {
+		row.rule = rule;
+		row.cfa = static_cast<std::int16_t>(cfa);
+		row.fp = state.fp == State::Fp::same
+			     ? std::int8_t{0}
+			     : static_cast<std::int8_t>(fp_at_cfa ? state.fp_offset / 8 : EDC_UNWIND_FP_AT_FP);
+	};
+	if (state.cfa == State::Cfa::plt) {
+		take(EDC_UNWIND_PLT, state.offset);
+	} else if (fits(state.offset, INT16_MIN, INT16_MAX)) {
+		if (state.cfa == State::Cfa::stack_pointer)
+			take(EDC_UNWIND_SP, state.offset / 8);
+		else if (state.cfa == State::Cfa::frame_pointer)
+			take(EDC_UNWIND_FP, state.offset / 8);
+		else if (state.cfa == State::Cfa::indirect)
+			take(EDC_UNWIND_INDIRECT, state.offset / 8);
+	}
+	return row;
+}
+
+class Builder {
+public:
+	void add(const edc_unwind_row &row)
+	{
+		if (!rows_.empty()) {
+			edc_unwind_row &last = rows_.back();
+			if (last.address == row.address) {
+				last = row;
+				return;
+			}
+			if (last.cfa == row.cfa && last.fp == row.fp && last.rule == row.rule)
+				return;
+		}
+		if (rows_.size() < max_rows)
+			rows_.push_back(row);
+		else
+			is_full_ = true;
+	}
+	bool is_full() const { return is_full_; }
+
+	std::vector<edc_unwind_row> take() { return std::move(rows_); }
+
+private:
+	std::vector<edc_unwind_row> rows_;
+	bool is_full_ = false;
+};
+
+// Runs the instructions of a CIE (without rows) or of an FDE.
+class Run {
+public:
+	Run(const Cie &cie, std::uint64_t address, std::uint64_t end, Builder *rows)
+	    : cie_(cie), address_(address), end_(end), rows_(rows)
+	{
+	}
+
+	// False if something is not understood: what follows is unknown.
+	bool run(Bytes instructions, std::uint64_t address_of_bytes, State &state, const State &initial)
+	{
+		Numbers numbers(instructions, address_of_bytes);
+		while (!numbers.at_end()) {
+			const auto code = numbers.fixed<std::uint8_t>();
+			if (!(code & 0xc0 ? packed(code, numbers, state, initial)
+					  : plain(code, numbers, state, initial)) ||
+			    numbers.is_bad()) {
+				state = State{};
+				return false;
+			}
+		}
+		return true;
+	}
+	std::uint64_t address() const { return address_; }
+
+private:
+	void advance(std::uint64_t steps, const State &state)
+	{
+		if (rows_ && address_ < end_)
+			rows_->add(row_at(address_, state));
+		const std::uint64_t by = steps * cie_.code_factor;
+		address_ = by > end_ - std::min(address_, end_) ? end_ : address_ + by;
+	}
+
+	static void restore(std::uint64_t number, State &state, const State &initial)
+	{
+		if (number == frame_pointer) {
+			state.fp = initial.fp;
+			state.fp_offset = initial.fp_offset;
+		}
+		if (number == return_address) {
+			state.is_outermost = initial.is_outermost;
+			state.is_return_unknown = initial.is_return_unknown;
+		}
+	}
+
+	bool packed(std::uint8_t code, Numbers &numbers, State &state, const State &initial)
+	{
+		const std::uint64_t operand = code & 0x3f;
+		if (code >> 6 == 1)
+			advance(operand, state);
+		else if (code >> 6 == 2)
+			set_register(state, operand, State::Fp::at_cfa,
+				     scaled(numbers.unsigned_leb(), cie_.data_factor));
+		else
+			restore(operand, state, initial);
+		return true;
+	}
+
+	void expression_of(std::uint64_t number, Bytes expression, State &state)
+	{
+		const bool at_frame_pointer = expression.size() == 2 && expression[0] == std::byte{0x76} &&
+					      expression[1] == std::byte{0}; // breg6 0
+		set_register(state, number, at_frame_pointer ? State::Fp::at_frame_pointer : State::Fp::unknown);
+	}
+
+	bool plain(std::uint8_t code, Numbers &numbers, State &state, const State &initial)
+	{
+		switch (code) {
+		case 0x00: // nop
+			return true;
+		case 0x01: // set_loc
+			return jump(numbers.pointer(cie_.encoding), state);
+		case 0x02:
+			advance(numbers.fixed<std::uint8_t>(), state);
+			return true;
+		case 0x03:
+			advance(numbers.fixed<std::uint16_t>(), state);
+			return true;
+		case 0x04:
+			advance(numbers.fixed<std::uint32_t>(), state);
+			return true;
+		case 0x0a: // remember_state
+			if (remembered_.size() >= max_remembered)
+				return false;
+			remembered_.push_back(state);
+			return true;
+		case 0x0b: // restore_state
+			if (remembered_.empty())
+				return false;
+			state = remembered_.back();
+			remembered_.pop_back();
+			return true;
+		case 0x0c: // def_cfa
+			set_cfa(state, numbers.unsigned_leb());
+			state.offset = static_cast<std::int64_t>(numbers.unsigned_leb());
+			return true;
+		case 0x0d: // def_cfa_register
+			set_cfa(state, numbers.unsigned_leb());
+			return true;
+		case 0x0e: // def_cfa_offset
+			state.offset = static_cast<std::int64_t>(numbers.unsigned_leb());
+			return true;
+		case 0x0f: // def_cfa_expression
+			set_cfa_expression(state, numbers.block(), cie_.is_signal_frame);
+			return true;
+		case 0x12: // def_cfa_sf
+			set_cfa(state, numbers.unsigned_leb());
+			state.offset = scaled(static_cast<std::uint64_t>(numbers.signed_leb()), cie_.data_factor);
+			return true;
+		case 0x13: // def_cfa_offset_sf
+			state.offset = scaled(static_cast<std::uint64_t>(numbers.signed_leb()), cie_.data_factor);
+			return true;
+		case 0x2e: // GNU_args_size
+			numbers.unsigned_leb();
+			return true;
+		default:
+			return of_register(code, numbers, state, initial);
+		}
+	}
+
+	bool of_register(std::uint8_t code, Numbers &numbers, State &state, const State &initial)
+	{
+		const std::uint64_t number = numbers.unsigned_leb();
+		switch (code) {
+		case 0x05: // offset_extended
+			set_register(state, number, State::Fp::at_cfa,
+				     scaled(numbers.unsigned_leb(), cie_.data_factor));
+			return true;
+		case 0x06: // restore_extended
+			restore(number, state, initial);
+			return true;
+		case 0x07: // undefined: of the return address, it is the outermost frame
+			if (number == return_address)
+				state.is_outermost = true;
+			else
+				set_register(state, number, State::Fp::same); // nobody needs it any more
+			return true;
+		case 0x08: // same_value
+			set_register(state, number, State::Fp::same);
+			return true;
+		case 0x09: // register
+			numbers.unsigned_leb();
+			set_register(state, number, State::Fp::unknown);
+			return true;
+		case 0x10: // expression
+			expression_of(number, numbers.block(), state);
+			return true;
+		case 0x11: // offset_extended_sf
+			set_register(state, number, State::Fp::at_cfa,
+				     scaled(static_cast<std::uint64_t>(numbers.signed_leb()), cie_.data_factor));
+			return true;
+		case 0x14: // val_offset
+			numbers.unsigned_leb();
+			set_register(state, number, State::Fp::unknown);
+			return true;
+		case 0x15: // val_offset_sf
+			numbers.signed_leb();
+			set_register(state, number, State::Fp::unknown);
+			return true;
+		case 0x16: // val_expression
+			numbers.block();
+			set_register(state, number, State::Fp::unknown);
+			return true;
+		default:
+			return false;
+		}
+	}
+
+	bool jump(std::uint64_t to, const State &state)
+	{
+		if (to < address_ || to > end_)
+			return false;
+		if (rows_)
+			rows_->add(row_at(address_, state));
+		address_ = to;
+		return true;
+	}
+
+	const Cie &cie_;
+	std::uint64_t address_, end_;
+	Builder *rows_;
+	std::vector<State> remembered_;
+};
+
+class Section {
+public:
+	Section(Bytes bytes, std::uint64_t address) : bytes_(bytes), address_(address) {}
+
+	std::vector<Fde> fdes()
+	{
+		std::vector<Fde> all;
+		for (std::size_t at = 0; at + 4 <= bytes_.size();) {
+			const Entry entry = entry_at(at);
+			if (entry.next <= at)
+				break;
+			at = entry.next;
+			if (entry.is_empty || entry.id == 0)
+				continue; // a terminator within the section, or a CIE
+			const std::size_t cie_at = entry.content - entry.id;
+			if (entry.id > entry.content)
+				continue;
+			const Cie &cie = cie_of(cie_at);
+			if (cie.is_bad)
+				continue;
+			Numbers numbers(bytes_.first(entry.next), address_);
+			numbers.go_to(entry.content + 4);
+			const std::uint64_t first = numbers.pointer(cie.encoding);
+			const std::uint64_t size = numbers.pointer(cie.encoding & 0x0f);
+			if (cie.is_augmented)
+				numbers.block();
+			if (!numbers.is_bad() && first && size && first + size > first &&
+			    first + size <= ~std::uint32_t{0})
+				all.push_back({first, first + size, &cie, numbers.rest()});
+		}
+		std::ranges::sort(all, {}, &Fde::first);
+		return all;
+	}
+
+	std::uint64_t address_of(Bytes part) const
+	{
+		return address_ + static_cast<std::uint64_t>(part.data() - bytes_.data());
+	}
+
+private:
+	struct Entry {
+		std::size_t content = 0, next = 0; // content: of the CIE pointer, which `id` is
+		std::uint32_t id = 0;
+		bool is_empty = false;
+	};
+
+	Entry entry_at(std::size_t at) const
+	{
+		Numbers numbers(bytes_, address_);
+		numbers.go_to(at);
+		std::uint64_t length = numbers.fixed<std::uint32_t>();
+		if (length == 0)
+			return {0, at + 4, 0, true};
+		if (length == 0xffffffff)
+			length = numbers.fixed<std::uint64_t>();
+		Entry entry;
+		entry.content = numbers.at();
+		if (numbers.is_bad() || length < 4 || length > bytes_.size() - entry.content)
+			return {};
+		entry.next = entry.content + length;
+		entry.id = numbers.fixed<std::uint32_t>();
+		return entry;
+	}
+
+	const Cie &cie_of(std::size_t at)
+	{
+		const auto [found, is_new] = cies_.try_emplace(at);
+		if (is_new)
+			found->second = read_cie(at);
+		return found->second;
+	}
+
+	Cie read_cie(std::size_t at) const
+	{
+		Cie cie;
+		const Entry entry = entry_at(at);
+		cie.is_bad = true;
+		if (entry.next <= at || entry.is_empty || entry.id != 0)
+			return cie;
+		Numbers numbers(bytes_.first(entry.next), address_);
+		numbers.go_to(entry.content + 4);
+		numbers.fixed<std::uint8_t>(); // version
+		std::string augmentation;
+		for (char c; (c = static_cast<char>(numbers.fixed<std::uint8_t>())) != 0 && augmentation.size() < 16;)
+			augmentation += c;
+		cie.code_factor = numbers.unsigned_leb();
+		cie.data_factor = numbers.signed_leb();
+		const std::uint64_t return_register = numbers.unsigned_leb();
+		if (augmentation.starts_with('z')) {
+			cie.is_augmented = true;
+			const std::size_t from = numbers.at();
+			Numbers data(numbers.block(), address_ + from); // a personality's address does not matter
+			for (const char c : augmentation.substr(1)) {
+				if (c == 'R')
+					cie.encoding = data.fixed<std::uint8_t>();
+				else if (c == 'P')
+					data.pointer(data.fixed<std::uint8_t>() & 0x0f);
+				else if (c == 'L')
+					data.fixed<std::uint8_t>();
+				else if (c == 'S')
+					cie.is_signal_frame = true;
+			}
+		} else if (!augmentation.empty()) {
+			return cie;
+		}
+		cie.instructions = numbers.rest();
+		cie.is_bad = numbers.is_bad() || return_register != return_address;
+		return cie;
+	}
+
+	Bytes bytes_;
+	std::uint64_t address_;
+	std::map<std::size_t, Cie> cies_;
+};
+
+edc_unwind_row without_rule(std::uint64_t address)
+{
+	return {static_cast<std::uint32_t>(address), 0, 0, EDC_UNWIND_NONE};
+}
+
+// ld.so's start has no FDE at all.
+void mark_entry(std::vector<edc_unwind_row> &rows, std::uint64_t entry)
+{
+	if (!entry || entry > ~std::uint32_t{0})
+		return;
+	const auto after =
+	    std::ranges::upper_bound(rows, static_cast<std::uint32_t>(entry), {}, &edc_unwind_row::address);
+	if (after == rows.begin() || std::prev(after)->rule == EDC_UNWIND_NONE)
+		rows.insert(after, {static_cast<std::uint32_t>(entry), 0, 0, EDC_UNWIND_END});
+}
+
+} // namespace
+
+std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> eh_frame, std::uint64_t address,
+					 std::uint64_t entry)
+{
+	Section section(eh_frame, address);
+	Builder rows;
+	std::uint64_t end = 0;
+	const std::vector<Fde> fdes = section.fdes();
+	for (const Fde &fde : fdes) {
+		if (fde.first < end)
+			continue; // two FDEs for one address: the first holds
+		if (end && fde.first > end)
+			rows.add(without_rule(end));
+		State initial;
+		Run(*fde.cie, fde.first, fde.end, nullptr)
+		    .run(fde.cie->instructions, section.address_of(fde.cie->instructions), initial, State{});
+		State state = initial;
+		Run run(*fde.cie, fde.first, fde.end, &rows);
+		run.run(fde.instructions, section.address_of(fde.instructions), state, initial);
+		if (run.address() < fde.end)
+			rows.add(row_at(run.address(), state));
+		end = fde.end;
+	}
+	if (end)
+		rows.add(without_rule(end));
+	std::vector<edc_unwind_row> table = rows.is_full() ? std::vector<edc_unwind_row>() : rows.take();
+	if (!table.empty())
+		mark_entry(table, entry);
+	return table;
+}
+
+} // namespace monitor::stacks
