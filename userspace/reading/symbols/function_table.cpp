@@ -14,6 +14,7 @@ namespace monitor::symbols {
 namespace {
 
 constexpr std::size_t max_table_bytes = 512 << 20, max_text_bytes = 512 << 20, max_name = 4096;
+constexpr std::uint64_t max_unsized = 1 << 20; // bytes of a function whose size is not known
 
 bool is_function(const Elf64_Sym &symbol)
 {
@@ -90,7 +91,8 @@ const Function *FunctionTable::find(std::uint64_t address) const
 	if (after == functions_.begin())
 		return nullptr;
 	const Function &function = *std::prev(after);
-	return function.size == 0 || address - function.address < function.size ? &function : nullptr;
+	const std::uint64_t size = function.size ? function.size : max_unsized;
+	return address - function.address < size ? &function : nullptr;
 }
 
 } // namespace monitor::symbols

@@ -12,7 +12,7 @@
 namespace monitor::symbols {
 
 struct Function {
-	std::uint64_t address = 0, size = 0; // size 0: up to the next one
+	std::uint64_t address = 0, size = 0; // size 0: up to the next one, or 1 MiB
 	std::string name;                    // as it is written in the source, as far as that is known
 };
 

@@ -147,11 +147,13 @@ std::vector<int> Opener::capabilities()
 
 Fd Opener::ask(const Request &request)
 {
-	if (::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request)
+	if (!socket_ || ::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request)
 		return {};
 	pollfd reply{socket_.get(), POLLIN, 0};
-	if (::poll(&reply, 1, 5 * 1000 * static_cast<int>(max_seconds)) != 1)
+	if (::poll(&reply, 1, 5 * 1000 * static_cast<int>(max_seconds)) != 1) {
+		socket_.reset(); // its late answer would be taken for the next one
 		return {};
+	}
 	return take_answer(socket_.get());
 }
 
