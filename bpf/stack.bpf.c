@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Stacks at a timer: where each CPU is, record --rate times a second (stack.bpf.h). Nothing is posted while it is idle.
- * Included by card.bpf.c. The timer is a perf event of each CPU, opened by userspace/recording/card/bpf_card.cpp; as an
- * event of the hardware it would be a non-maskable interrupt, so nothing here takes a lock.
+ * Included by card.bpf.c. The timer is a perf event of each CPU, opened by userspace/recording/card/stack_probes.cpp;
+ * as an event of the hardware it would be a non-maskable interrupt, so nothing here takes a lock.
  */
 #include "post.bpf.h"
 
@@ -21,15 +21,16 @@ int stack_sample(struct bpf_perf_event_data *context)
 
 	WRITE(cpu->depth, depth + 1);
 	barrier();
-	if (depth >= EDC_CARD_LEVELS)
+	if (depth >= EDC_CARD_LEVELS) {
 		__sync_fetch_and_add(&cpu->too_deep[EDC_ID_STACK_SAMPLE - EDC_ID_KERNEL_FIRST], 1);
-	else if (!filtering || is_traced(current_process()))
+	} else if (!filtering || is_traced(current_process())) {
 		write_stack(cpu, depth, now(), EDC_STACK_AT_TIMER, context, INTERRUPTED_USER(context));
+		if (own)
+			own->timer_taken++;
+	}
 	barrier();
 	WRITE(cpu->depth, depth);
-	if (own) {
-		own->timer_taken++;
+	if (own)
 		own->timer_ns += bpf_ktime_get_ns() - ns;
-	}
 	return 0;
 }

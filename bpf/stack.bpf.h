@@ -17,10 +17,10 @@
 
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u8 stacks_at[EDC_CARD_CLASSES] =
-    {};                                      /* 1: at events of this class; 2: if stacks_of_call has its number */
-const volatile __u64 stacks_of_call[8] = {}; /* a bit for each system call */
-const volatile __u8 stacks_on = 0;           /* any of them, or the timer */
-const volatile __u64 stack_seed = 0;         /* ids cannot be chosen by a program */
+    {}; /* 1: at events of this class; 2: if stacks_of_call has its number */
+const volatile __u64 stacks_of_call[EDC_STACK_CALLS / 64] = {}; /* a bit for each system call */
+const volatile __u8 stacks_on = 0;                              /* any of them, or the timer */
+const volatile __u64 stack_seed = 0;                            /* ids cannot be chosen by a program */
 
 __u8 stacks_running = 0; /* the recorder's: events have stacks now, which the calibration's do not */
 
@@ -469,7 +469,7 @@ INLINE bool has_stack(__u32 id, __u32 arg)
 		return 0;
 	if (id == EDC_ID_SCHED_SWITCH && (!arg || arg == EDC_STATE_PREEMPTED || arg & EDC_STATE_DEAD))
 		return 0;
-	if (at == 2 && !(stacks_of_call[(arg & 0x1ff) / 64] >> (arg % 64) & 1))
+	if (at == 2 && !(stacks_of_call[arg % EDC_STACK_CALLS / 64] >> (arg % 64) & 1))
 		return 0;
 	return !filtering || is_traced(current_process());
 }

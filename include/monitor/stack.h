@@ -68,6 +68,9 @@ struct edc_unwind_space {
 #define EDC_STACK_UNREADABLE 6 /* the memory is not there, or swapped out */
 #define EDC_STACK_FOREIGN 7    /* a 32-bit program */
 
+/* System calls that can be chosen one by one: numbers below this. */
+#define EDC_STACK_CALLS 512
+
 /* stack_sample.at: 0, or the id of the class of the event that the stack was taken at */
 #define EDC_STACK_AT_TIMER 0
 

@@ -12,8 +12,8 @@ using namespace monitor::symbols;
 
 namespace {
 
-MappingChange added(std::int32_t process, std::uint64_t time, std::uint64_t start, std::uint64_t end,
-		    std::uint32_t file)
+monitor::analyze::MappingToken added(std::int32_t process, std::uint64_t time, std::uint64_t start, std::uint64_t end,
+				     std::uint32_t file)
 {
 	return {EDC_MAPPING_ADDED, process, 0, file, time, start, end, 0x1000};
 }

@@ -354,7 +354,7 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->option_text("CLASS,...");
 	record->add_option("--rate", arguments->rate_hz, "stacks per second and CPU at the timer (default: 999)")
 	    ->option_text("HZ")
-	    ->check(CLI::Range(1, 100'000));
+	    ->check(CLI::Range(1, 10'000));
 	record->add_option("--buffer", arguments->buffer, "memory for the rings and the pool together, such as 64M")
 	    ->option_text("SIZE");
 	record->add_option("--max-size", arguments->max_size, "stop when the trace reaches this size, such as 1G")

@@ -48,8 +48,8 @@ const std::map<std::string, activities::Label> activity_labels = {{"process", ac
 								  {"argument", activities::Label::argument}};
 const std::map<std::string, analyze::SegmentBy> segment_groupings = {
     {"process", analyze::SegmentBy::process}, {"thread", analyze::SegmentBy::thread}, {"cpu", analyze::SegmentBy::cpu}};
-const std::map<std::string, report::StackBy> stack_groupings = {{"cpu", report::StackBy::cpu},
-								{"offcpu", report::StackBy::offcpu},
+const std::map<std::string, report::StackBy> stack_groupings = {{"cpu", report::StackBy::timer},
+								{"offcpu", report::StackBy::sched_switch},
 								{"fault", report::StackBy::fault},
 								{"other", report::StackBy::other}};
 constexpr std::size_t max_command_length = 80;
@@ -214,8 +214,7 @@ private:
 	{
 		symbols::Symbolizer symbolizer(directory);
 		for (const analyze::MappingToken &token : fold.mappings())
-			symbolizer.code().add({token.change, token.process, token.parent, token.file, token.time,
-					       token.start, token.end, token.offset});
+			symbolizer.code().add(token);
 		symbolizer.code().finish();
 		return symbolizer;
 	}
@@ -475,7 +474,7 @@ int run_report(const ReportArguments &arguments)
 			of.trace = directory;
 		if (are_several && arguments.json)
 			fmt::print("{}", is_first ? "" : ",\n");
-		else if (are_several && !arguments.csv)
+		else if (are_several && !arguments.csv && !arguments.folded)
 			fmt::print("{}{}:\n", is_first ? "" : "\n", printable(directory));
 		try {
 			exit_code = std::max(exit_code, report_one(arguments, directory, of));

@@ -81,12 +81,12 @@ void expect_fitting(ReportArguments &arguments)
 		    fmt::format("the report {} has rows of its own: leave out --by", report.name));
 	if (std::ranges::find(report.by, arguments.by) != report.by.end())
 		return;
-	if (arguments.by == "argument")
-		throw CLI::ValidationError("--by argument needs the report activities");
-	if (std::ranges::find(reports[std::size(reports) - 2].by, arguments.by) !=
-		reports[std::size(reports) - 2].by.end() &&
-	    arguments.by != "cpu")
-		throw CLI::ValidationError(fmt::format("--by {} needs the report stacks", arguments.by));
+	const auto groups_so = [&](const Report &other) {
+		return std::ranges::find(other.by, arguments.by) != other.by.end();
+	};
+	if (std::ranges::find(usual_groupings, arguments.by) == usual_groupings.end())
+		throw CLI::ValidationError(fmt::format("--by {} needs the report {}", arguments.by,
+						       std::ranges::find_if(reports, groups_so)->name));
 	throw CLI::ValidationError(fmt::format("{} can be grouped by {}, {} or {}, not by {}", report.name,
 					       report.by[0], report.by[1], report.by[2], arguments.by));
 }
@@ -130,11 +130,12 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->check(number_of_rows);
 	command.add_flag("--json", arguments.json,
 			 "print JSON: {rows, cpus, summary; ratios, measurements}, times in ns");
+	command.add_flag("--csv", arguments.csv, "print comma-separated values, times in ns")->excludes("--json");
 	command
 	    .add_flag("--folded", arguments.folded,
 		      "of stacks: a line for each, \"process;function;function COUNT\" (offcpu: microseconds)")
-	    ->excludes("--json");
-	command.add_flag("--csv", arguments.csv, "print comma-separated values, times in ns")->excludes("--json");
+	    ->excludes("--json")
+	    ->excludes("--csv");
 	command.footer(
 	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples,\n"
 	    "stacks; `help` describes them. A directory of such a name is written ./cpu.\n"

@@ -2,38 +2,12 @@
 #include "call_tree.h"
 
 #include <algorithm>
-#include <functional>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
-#include "monitor/card.h"
-#include "monitor/stack.h"
-
 namespace monitor::report {
 namespace {
-
-const char *why_ended(std::uint32_t ended)
-{
-	switch (ended) {
-	case EDC_STACK_DEPTH:
-		return "too deep";
-	case EDC_STACK_NO_SPACE:
-		return "process not known yet";
-	case EDC_STACK_UNMAPPED:
-		return "address not mapped";
-	case EDC_STACK_NO_RULE:
-		return "no rule for the address";
-	case EDC_STACK_UNKNOWN:
-		return "a rule that is not known";
-	case EDC_STACK_UNREADABLE:
-		return "memory not readable";
-	case EDC_STACK_FOREIGN:
-		return "32-bit program";
-	default:
-		return "lost";
-	}
-}
 
 // The way from an event to its probe, and the monitor's own functions.
 bool is_probe(const std::string &function)
@@ -46,15 +20,6 @@ bool is_probe(const std::string &function)
 	return false;
 }
 
-StackBy by_of(std::uint32_t at)
-{
-	if (at == EDC_STACK_AT_TIMER)
-		return StackBy::cpu;
-	if (at == EDC_ID_SCHED_SWITCH)
-		return StackBy::offcpu;
-	return at == EDC_ID_PAGE_FAULT_USER || at == EDC_ID_PAGE_FAULT_KERNEL ? StackBy::fault : StackBy::other;
-}
-
 } // namespace
 
 CallTree::CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
@@ -63,8 +28,8 @@ CallTree::CallTree(const analyze::Machine &machine, const analyze::StackFold &fo
 {
 	const std::unordered_set<const analyze::Thread *> ran = machine.that_ran();
 	for (const auto &[key, value] : fold.values())
-		if (by_of(key.at) == by && (by != StackBy::offcpu || ran.contains(key.thread)))
-			add(key, value, by == StackBy::offcpu ? value.blocked : value.count, machine, fold);
+		if (key.at == by && (by != StackBy::sched_switch || ran.contains(key.thread)))
+			add(key, value, by == StackBy::sched_switch ? value.blocked : value.count, machine, fold);
 	sum_up();
 }
 
@@ -87,10 +52,10 @@ std::vector<symbols::Name> CallTree::path_of(const analyze::StackFold::Key &key,
 	std::vector<symbols::Name> path;
 	if (key.user) {
 		const analyze::StackDescription *stack = fold.find(key.user);
-		is_truncated = !stack || !stack->is_whole || stack->ended != EDC_STACK_COMPLETE;
+		is_truncated = !stack || !stack->is_whole || !stack->why_ended.empty();
 		if (is_truncated)
-			path.push_back(symbolizer_.other(fmt::format(
-			    "[truncated: {}]", stack && stack->is_whole ? why_ended(stack->ended) : "lost")));
+			path.push_back(symbolizer_.other(
+			    fmt::format("[truncated: {}]", stack && stack->is_whole ? stack->why_ended : "lost")));
 		// The innermost frame of a program in the kernel is where it will go on, all others are return
 		// addresses.
 		for (std::size_t i = stack ? stack->frames.size() : 0; i-- > 0;)
@@ -111,11 +76,8 @@ std::vector<symbols::Name> CallTree::path_of(const analyze::StackFold::Key &key,
 		path.push_back(symbolizer_.kernel(key.address, false));
 		return path;
 	}
-	for (std::size_t i = first_of_kernel; i < path.size(); ++i)
-		if (is_probe(symbolizer_.names()[path[i]].function)) {
-			path.resize(i);
-			break;
-		}
+	while (path.size() > first_of_kernel && is_probe(symbolizer_.names()[path.back()].function))
+		path.pop_back();
 	return path;
 }
 

@@ -16,12 +16,9 @@
 
 namespace monitor::report {
 
-enum class StackBy : std::uint8_t {
-	cpu,    // samples of the timer
-	offcpu, // ticks that threads were blocked
-	fault,  // page faults
-	other,  // all other events
-};
+// Which stacks: at the timer, faults and other events they are counted, at switches it is the ticks that threads were
+// blocked.
+using StackBy = analyze::StackSample::At;
 
 struct CallNode {
 	symbols::Name name = 0;

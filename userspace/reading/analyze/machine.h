@@ -54,8 +54,8 @@ struct Sample {
 
 // The stack of a running thread (record --stacks), by the ids of its parts; 0: it has no such part.
 struct StackSample {
+	enum class At : std::uint8_t { timer, sched_switch, fault, other } at = At::timer; // which event had it
 	std::uint64_t time = 0;
-	std::uint32_t at = 0;      // EDC_STACK_AT_TIMER, or the id of the class of an event
 	std::uint64_t address = 0; // of the innermost frame; 0: it is part of a stack
 	std::uint64_t kernel = 0, user = 0;
 	bool is_counted = false; // the scope includes it
@@ -89,10 +89,8 @@ public:
 	// may refer to it.
 	virtual void stack(const Thread &, const StackSample &) {}
 	virtual void stack_frames(std::uint64_t /*id*/, std::uint32_t /*first*/, std::span<const std::uint64_t>) {}
-	virtual void stack_end(std::uint64_t /*id*/, std::uint32_t /*frames*/, std::uint32_t /*ended*/,
-			       std::uint64_t /*address*/)
-	{
-	}
+	// `why`: it has no further frame, in words; "": it is complete.
+	virtual void stack_end(std::uint64_t /*id*/, std::uint32_t /*frames*/, const std::string & /*why*/) {}
 	virtual void mapping(const MappingToken &) {}
 	// An event posted by a program, and a loss of events in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}

@@ -3,12 +3,23 @@
 #include <algorithm>
 
 #include "machine.h"
+#include "monitor/stack.h"
 
 namespace monitor::analyze {
 namespace {
 
 constexpr std::uint32_t state_dead = 0x10; // X
 constexpr std::uint32_t state_zombie = 0x20;
+
+// By the name of the class; without one it is the timer.
+StackSample::At stack_at(const std::string *name)
+{
+	if (!name || *name == "timer")
+		return StackSample::At::timer;
+	if (*name == "sched_switch")
+		return StackSample::At::sched_switch;
+	return name->starts_with("page_fault_") ? StackSample::At::fault : StackSample::At::other;
+}
 
 // For the time from a fault's entry, without a completion, to a token that shows the thread elsewhere: when it returned
 // to user mode is unknown.
@@ -120,8 +131,8 @@ void Machine::on_stack(const EventKind &kind, const trace::Event &event, const C
 	if (tid == 0)
 		return;
 	const Thread &thread = get(tid);
-	const StackSample sample = {event.time,
-				    kind.field[0].get<std::uint32_t>(event),
+	const StackSample sample = {stack_at(kind.field[0].label(event)),
+				    event.time,
 				    kind.field[2].get(event),
 				    kind.field[3].get(event),
 				    kind.field[4].get(event),
@@ -143,9 +154,11 @@ void Machine::on_stack_frames(const EventKind &kind, const trace::Event &event)
 
 void Machine::on_stack_end(const EventKind &kind, const trace::Event &event)
 {
+	const bool is_complete = kind.field[1].get(event) == EDC_STACK_COMPLETE;
+	const std::string *label = kind.field[1].label(event);
+	const std::string why = is_complete ? "" : label ? *label : "?";
 	for (Observer *observer : observers_)
-		observer->stack_end(kind.field[2].get(event), kind.field[0].get<std::uint32_t>(event),
-				    kind.field[1].get<std::uint32_t>(event), kind.field[3].get(event));
+		observer->stack_end(kind.field[2].get(event), kind.field[0].get<std::uint32_t>(event), why);
 }
 
 void Machine::on_mapping(const EventKind &kind, const trace::Event &event)

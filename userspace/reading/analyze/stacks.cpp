@@ -10,7 +10,7 @@ namespace monitor::analyze {
 std::size_t StackFold::Hash::operator()(const Key &key) const
 {
 	std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.thread);
-	for (const std::uint64_t word : {std::uint64_t{key.at}, key.address, key.kernel, key.user})
+	for (const std::uint64_t word : {static_cast<std::uint64_t>(key.at), key.address, key.kernel, key.user})
 		hash = (hash ^ word) * 0x9E3779B97F4A7C15ull ^ hash >> 29;
 	return hash;
 }
@@ -25,19 +25,18 @@ void StackFold::stack_frames(std::uint64_t id, std::uint32_t first, std::span<co
 	std::ranges::copy(frames.first(end - first), stack.frames.begin() + first);
 }
 
-void StackFold::stack_end(std::uint64_t id, std::uint32_t frames, std::uint32_t ended, std::uint64_t address)
+void StackFold::stack_end(std::uint64_t id, std::uint32_t frames, const std::string &why)
 {
 	StackDescription &stack = stacks_[id];
 	stack.frames.resize(std::min<std::size_t>(frames, EDC_STACK_FRAMES));
 	stack.is_whole = std::ranges::find(stack.frames, std::uint64_t{0}) == stack.frames.end();
-	stack.ended = ended;
-	stack.ended_at = address;
+	stack.why_ended = why;
 }
 
 void StackFold::stack(const Thread &thread, const StackSample &sample)
 {
 	any_ = true;
-	if (sample.at == EDC_ID_SCHED_SWITCH)
+	if (sample.at == StackSample::At::sched_switch)
 		at_switch_[&thread] = sample;
 	if (!sample.is_counted)
 		return;
@@ -48,7 +47,7 @@ void StackFold::stack(const Thread &thread, const StackSample &sample)
 
 void StackFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &)
 {
-	Key key{&thread, EDC_ID_SCHED_SWITCH, 0, 0, 0};
+	Key key{&thread, StackSample::At::sched_switch, 0, 0, 0};
 	const auto taken = at_switch_.find(&thread);
 	if (taken != at_switch_.end() && taken->second.time == from) {
 		key.address = taken->second.address;

@@ -17,9 +17,8 @@ namespace monitor::analyze {
 
 struct StackDescription {
 	std::vector<std::uint64_t> frames; // innermost first; 0: lost
-	bool is_whole = false;             // its end was seen
-	std::uint32_t ended = 0;           // EDC_STACK_*
-	std::uint64_t ended_at = 0;        // address
+	bool is_whole = false;             // its end was seen, and no part is missing
+	std::string why_ended;             // before the start of its thread; "": there
 };
 
 class StackFold : public Observer {
@@ -27,7 +26,7 @@ public:
 	static constexpr std::uint64_t since_before = ~0ull; // Key::user
 	struct Key {
 		const Thread *thread = nullptr;
-		std::uint32_t at = 0; // EDC_STACK_AT_TIMER or the id of an event class
+		StackSample::At at = StackSample::At::timer;
 		std::uint64_t address = 0, kernel = 0, user = 0;
 
 		bool operator==(const Key &) const = default;
@@ -42,7 +41,7 @@ public:
 	};
 
 	void stack_frames(std::uint64_t id, std::uint32_t first, std::span<const std::uint64_t> frames) override;
-	void stack_end(std::uint64_t id, std::uint32_t frames, std::uint32_t ended, std::uint64_t address) override;
+	void stack_end(std::uint64_t id, std::uint32_t frames, const std::string &why) override;
 	void stack(const Thread &thread, const StackSample &sample) override;
 	void blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) override;
 	void mapping(const MappingToken &change) override { mappings_.push_back(change); }

@@ -55,7 +55,7 @@ std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &
 void CodeMap::finish()
 {
 	for (auto &[process, changes] : by_process_)
-		std::ranges::stable_sort(changes, {}, &MappingChange::time);
+		std::ranges::stable_sort(changes, {}, &analyze::MappingToken::time);
 }
 
 std::optional<CodeMap::Place> CodeMap::find(std::int32_t process, std::uint64_t time, std::uint64_t address) const
@@ -64,7 +64,7 @@ std::optional<CodeMap::Place> CodeMap::find(std::int32_t process, std::uint64_t 
 		const auto known = by_process_.find(process);
 		if (known == by_process_.end())
 			return {};
-		auto next = std::ranges::upper_bound(known->second, time, {}, &MappingChange::time);
+		auto next = std::ranges::upper_bound(known->second, time, {}, &analyze::MappingToken::time);
 		bool is_copy = false;
 		while (next != known->second.begin() && !is_copy) {
 			--next;

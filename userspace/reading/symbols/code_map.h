@@ -11,14 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace monitor::symbols {
+#include "reading/analyze/machine.h"
 
-struct MappingChange {
-	std::uint32_t change = 0; // EDC_MAPPING_*
-	std::int32_t process = 0, parent = 0;
-	std::uint32_t file = 0; // 0: code that is in no file
-	std::uint64_t time = 0, start = 0, end = 0, offset = 0;
-};
+namespace monitor::symbols {
 
 struct CodeFile {
 	std::string path, build_id;
@@ -36,7 +31,7 @@ std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &
 
 class CodeMap {
 public:
-	void add(const MappingChange &change) { by_process_[change.process].push_back(change); }
+	void add(const analyze::MappingToken &change) { by_process_[change.process].push_back(change); }
 	// Before find().
 	void finish();
 
@@ -47,7 +42,7 @@ public:
 	std::optional<Place> find(std::int32_t process, std::uint64_t time, std::uint64_t address) const;
 
 private:
-	std::unordered_map<std::int32_t, std::vector<MappingChange>> by_process_; // by time
+	std::unordered_map<std::int32_t, std::vector<analyze::MappingToken>> by_process_; // by time
 };
 
 } // namespace monitor::symbols

@@ -130,8 +130,8 @@ const std::vector<Fd> &StackProbes::timers()
 		if (!fd && errno == ENODEV)
 			continue; // a possible CPU that is offline
 		if (!fd && errno == EINVAL)
-			throw Error("--rate: this kernel does not sample so often (see "
-				    "/proc/sys/kernel/perf_event_max_sample_rate)");
+			throw Error(
+			    "--rate is above the limit of this kernel, /proc/sys/kernel/perf_event_max_sample_rate");
 		if (!fd)
 			throw Error(errno, "cannot open the timer of the stacks");
 		timers_.push_back(std::move(fd));

@@ -15,7 +15,6 @@ namespace monitor::record {
 namespace {
 
 constexpr std::string_view call_prefix = "syscall:";
-constexpr unsigned max_call = 512; // bpf/stack.bpf.h: stacks_of_call
 
 const std::map<std::string, std::vector<std::string>> names = {{"offcpu", {"sched_switch"}},
 							       {"wake", {"sched_waking"}},
@@ -26,8 +25,8 @@ unsigned number_of(const std::string &name)
 {
 	std::vector<std::string> all;
 	for (const auto &call : syscall_names) {
-		if (name == call.name && static_cast<unsigned>(call.number) < max_call)
-			return static_cast<unsigned>(call.number);
+		if (name == call.name && call.number < EDC_STACK_CALLS)
+			return call.number;
 		all.emplace_back(call.name);
 	}
 	throw Error(fmt::format("--stacks: there is no system call {}.{}", name, suggestions(name, all)));
