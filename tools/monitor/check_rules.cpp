@@ -64,7 +64,7 @@ nlohmann::ordered_json to_json(const Outcome &outcome)
 	for (const rules::Shown &shown : outcome.shown) {
 		auto events = nlohmann::ordered_json::array();
 		for (const std::string &line : shown.events) {
-			auto event = nlohmann::ordered_json::parse(line, nullptr, false);
+			auto event = parse_json<nlohmann::ordered_json>(line);
 			events.push_back(event.is_discarded() ? nlohmann::ordered_json(line) : std::move(event));
 		}
 		violations.push_back({{"what", shown.what}, {"events", std::move(events)}});

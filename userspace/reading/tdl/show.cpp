@@ -67,8 +67,8 @@ std::string condition_text(const std::vector<Condition> &conditions)
 			relations[static_cast<std::size_t>(condition.relation)] + ' ';
 		for (const Constant &constant : condition.values) {
 			text += &constant == condition.values.data() ? "" : " or ";
-			text +=
-			    constant.name ? constant.name.text : number(constant.number, constant.is_negative).dump();
+			text += constant.name ? constant.name.text
+					      : json_dump(number(constant.number, constant.is_negative));
 		}
 	}
 	return text;
@@ -126,7 +126,7 @@ std::string type_text(const Placed &placed)
 	if (field.names)
 		text += ", named " + field.names.text;
 	if (field.always)
-		text += ", always " + number(*field.always, is_negative(field)).dump();
+		text += ", always " + json_dump(number(*field.always, is_negative(field)));
 	if (field.checksum != Checksum::none)
 		text += std::string(", checksum ") + checksums[static_cast<std::size_t>(field.checksum)];
 	return text + (!placed.whens.empty() ? ", not always present" : "");

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "base/json.h"
 
 namespace monitor::record {
 namespace {
@@ -57,8 +57,7 @@ void CgroupNames::write(const std::string &directory) const
 	for (const auto &[id, path] : paths_)
 		cgroups[std::to_string(id)] = path;
 	const nlohmann::ordered_json names = {{"cgroups", cgroups}};
-	replace_file(directory + "/.monitor/names",
-		     names.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) + "\n", 0600);
+	replace_file(directory + "/.monitor/names", json_dump(names, 1) + "\n", 0600);
 }
 
 } // namespace monitor::record

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include "base/json.h"
 #include "counter_classes.h"
 #include "metadata.h"
 #include "recording/card/classes.h"
@@ -292,8 +293,7 @@ void RecordingFile::end(const std::string &reason, std::optional<int> command_ex
 
 void RecordingFile::write(const std::string &directory) const
 {
-	replace_file(directory + "/.monitor/recording.json",
-		     json_.dump(1, '\t', false, nlohmann::json::error_handler_t::replace) + "\n", 0600);
+	replace_file(directory + "/.monitor/recording.json", json_dump(json_, 1) + "\n", 0600);
 }
 
 } // namespace monitor::record

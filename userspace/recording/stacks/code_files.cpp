@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
 #include <time.h>
 
+#include "base/json.h"
 #include "unwind_table.h"
 
 namespace monitor::stacks {
@@ -68,7 +68,7 @@ CodeFile &CodeFiles::add(const std::string &key, const std::string &path, const 
 	} else {
 		++unread_;
 	}
-	const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+	const std::string text = json_dump(line) + "\n";
 	write_all(list_.get(), std::as_bytes(std::span(text)), ".monitor/files");
 	return file;
 }
