@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "event_kinds.h"
+#include "mapping_token.h"
 #include "reading/events/merge.h"
 #include "reading/events/trace.h"
 #include "recording_info.h"
@@ -59,14 +60,6 @@ struct StackSample {
 	std::uint64_t address = 0; // of the innermost frame; 0: it is part of a stack
 	std::uint64_t kernel = 0, user = 0;
 	bool is_counted = false; // the scope includes it
-};
-
-// A change of what a process has mapped: a `mapping` token, card.h.
-struct MappingToken {
-	std::uint32_t change = 0;
-	std::int32_t process = 0, parent = 0;
-	std::uint32_t file = 0;
-	std::uint64_t time = 0, start = 0, end = 0, offset = 0;
 };
 
 // Gets finished intervals and samples that the scope includes. Readings of counters and user events, which others may

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "reading/analyze/machine.h"
+#include "reading/analyze/mapping_token.h"
 
 namespace monitor::symbols {
 

@@ -4,4 +4,4 @@ add_library(monitor_symbols STATIC
   ${CMAKE_CURRENT_LIST_DIR}/code_map.cpp
   ${CMAKE_CURRENT_LIST_DIR}/function_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/symbolizer.cpp)
-target_link_libraries(monitor_symbols PUBLIC monitor_analyze PRIVATE compiled_fmt)
+target_link_libraries(monitor_symbols PUBLIC monitor_base PRIVATE compiled_fmt)
