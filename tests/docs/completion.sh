@@ -45,7 +45,7 @@ expect "kernel" check --rules k
 expect "thread" report --by th
 expect "cgroup command cpu" report --by c
 expect "thread" report --by = th
-expect "argument cgroup command cpu fault offcpu other process thread" report --by =
+expect "argument cgroup command cpu fault offcpu other process thread wait" report --by =
 expect "p50_ns p99_ns" report --sort p
 expect "plain/ runs/ second" report ""
 expect "runs/first" info runs/

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -34,6 +34,7 @@
 #include "reading/analyze/segments.h"
 #include "reading/analyze/stacks.h"
 #include "report_arguments.h"
+#include "report_stacks.h"
 
 namespace monitor {
 namespace {
@@ -48,11 +49,6 @@ const std::map<std::string, activities::Label> activity_labels = {{"process", ac
 								  {"argument", activities::Label::argument}};
 const std::map<std::string, analyze::SegmentBy> segment_groupings = {
     {"process", analyze::SegmentBy::process}, {"thread", analyze::SegmentBy::thread}, {"cpu", analyze::SegmentBy::cpu}};
-const std::map<std::string, report::StackBy> stack_groupings = {{"cpu", report::StackBy::timer},
-								{"offcpu", report::StackBy::sched_switch},
-								{"fault", report::StackBy::fault},
-								{"other", report::StackBy::other}};
-constexpr std::size_t max_command_length = 80;
 constexpr double min_share = 0.01; // of the total, to be printed
 
 // What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
@@ -77,11 +73,6 @@ void expect_recorded(const analyze::RecordingInfo &info, activities::Source sour
 			   "wakers elsewhere are unknown\n");
 }
 
-std::string shortened(const std::string &command)
-{
-	return command.size() <= max_command_length ? command : command.substr(0, max_command_length - 3) + "...";
-}
-
 // A loss that makes the figures useless is reported before them.
 std::string loss_warning(const report::Summary &summary)
 {
@@ -100,7 +91,7 @@ void print_text(const report::Table &table, const std::string &below, const repo
 		std::size_t problems)
 {
 	if (!info.command.empty())
-		fmt::print("command: {} (its processes are marked *), ", shortened(printable(info.command_line())));
+		fmt::print("command: {} (its processes are marked *), ", printable(info.short_command()));
 	fmt::print("{} recorded on {}\n\n{}", report::duration_text(summary.wall_ns),
 		   info.host.empty() ? "?" : printable(info.host), loss_warning(summary) + report::to_text(table));
 	if (hidden)
@@ -197,43 +188,6 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 	return folds;
 }
 
-// The stacks with their names.
-struct NamedStacks {
-	symbols::Symbolizer symbolizer;
-	report::CallTree tree;
-	report::StackBy by;
-
-	NamedStacks(const std::string &directory, const analyze::Machine &machine, const analyze::StackFold &fold,
-		    report::StackBy which)
-	    : symbolizer(with_mappings(directory, fold)), tree(machine, fold, symbolizer, which), by(which)
-	{
-	}
-
-private:
-	static symbols::Symbolizer with_mappings(const std::string &directory, const analyze::StackFold &fold)
-	{
-		symbols::Symbolizer symbolizer(directory);
-		for (const analyze::MappingToken &token : fold.mappings())
-			symbolizer.code().add(token);
-		symbolizer.code().finish();
-		return symbolizer;
-	}
-};
-
-std::unique_ptr<NamedStacks> named_stacks(const ReportArguments &arguments, const Folds &folds,
-					  const trace::Trace &trace, const analyze::Machine &machine)
-{
-	if (!folds.stacks)
-		return nullptr;
-	auto stacks =
-	    std::make_unique<NamedStacks>(trace.directory(), machine, *folds.stacks, stack_groupings.at(arguments.by));
-	const std::vector<std::string> &missing = stacks->symbolizer.missing();
-	for (const std::string &path : std::set<std::string>(missing.begin(), missing.end()))
-		print_note(fmt::format("monitor: {} is gone or another file now; its functions have no names\n",
-				       printable(path)));
-	return stacks;
-}
-
 // What no row of the table can show.
 std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
@@ -244,9 +198,9 @@ std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, c
 	return folds.samples ? report::samples_text(*folds.samples, clock) : "";
 }
 
-std::string below_stacks(const NamedStacks &stacks, const trace::Clock &clock)
+std::string below_stacks(const report::CallTree &tree, const trace::Clock &clock, report::StackBy by)
 {
-	return report::calls_text(stacks.tree, clock, stacks.by, min_share) + report::stacks_text(stacks.tree);
+	return report::calls_text(tree, clock, by, min_share) + report::stacks_text(tree);
 }
 
 std::string below_json(const Folds &folds, const trace::Clock &clock)
@@ -333,14 +287,6 @@ void print_csv(report::Table table, OfSeveral &of)
 	fmt::print("{}", std::exchange(of.head, head) == head ? text.substr(head.size()) : text);
 }
 
-analyze::Scope scope_of(const Selection &selection, const trace::Trace &trace, const analyze::RecordingInfo &info)
-{
-	analyze::Scope scope{selection.range(trace, analyze::window_of(trace, info)), selection.cpus, {}};
-	if (!selection.threads.is_all())
-		scope.threads = selection::threads_of_fold(trace, info, selection.threads);
-	return scope;
-}
-
 // Returns the exit code.
 int report_one(const ReportArguments &arguments, const std::string &directory, OfSeveral &of)
 {
@@ -350,7 +296,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	if (info.card == "user" && !arguments.is(What::activities))
 		throw Error("this trace has only programs' own events (--user-only), none of the kernel's: use "
 			    "`monitor report DIR activities`, or monitor list");
-	analyze::Machine machine(trace, info, scope_of(arguments.selection, trace, info));
+	analyze::Machine machine(trace, info, arguments.selection.scope(trace, info));
 	if (trace.is_generic_ctf() && !trace.is_empty() && !machine.kinds().has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 			    "monitor info counts its events, monitor list prints them");
@@ -382,9 +328,16 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 
 	if (folds.stacks && !folds.stacks->any())
 		throw Error("this recording has no stacks: record with --stacks");
-	const std::unique_ptr<NamedStacks> stacks = named_stacks(arguments, folds, trace, machine);
-	if (stacks && arguments.folded) {
-		fmt::print("{}", report::folded_text(stacks->tree, clock, stacks->by));
+	std::optional<NamedStacks> stacks;
+	const report::CallTree *tree = nullptr;
+	const report::StackBy by = stacks_by(arguments.by);
+	if (folds.stacks) {
+		stacks.emplace(directory, machine, *folds.stacks);
+		tree = &stacks->tree(by);
+		stacks->tell_missing();
+	}
+	if (tree && arguments.folded) {
+		fmt::print("{}", report::folded_text(*tree, clock, by));
 		print_problems(trace.problems());
 		return trace.problems().empty() ? 0 : 1;
 	}
@@ -397,7 +350,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 							     folds.counters ? &folds.counters->info() : nullptr)
 			      : folds.segments ? report::segments_table(*folds.segments, folds.counters->info(), clock)
 			      : folds.samples  ? report::samples_table(*folds.samples)
-			      : stacks         ? report::stacks_table(stacks->tree, clock, stacks->by)
+			      : tree           ? report::stacks_table(*tree, clock, by)
 			      : by_cpu         ? cpus
 					       : report::usage_table(machine, clock, options);
 	const Counted ratios = counted(arguments, folds, machine, clock, {options.grouping, every_ticks}, table);
@@ -423,8 +376,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 									  report::to_json(ratios.table), ratios.how)
 							    : "";
 		const std::string of_stacks =
-		    stacks ? fmt::format("\"stacks\": {},\n", report::stacks_json(stacks->tree, clock, stacks->by))
-			   : "";
+		    tree ? fmt::format("\"stacks\": {},\n", report::stacks_json(*tree, clock, by)) : "";
 		print_json(table, below_json(folds, clock) + of_stacks + measured, cpus, summary, of);
 	} else if (arguments.csv) {
 		print_csv(table, of);
@@ -432,7 +384,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		const bool of_its_own =
 		    folds.counters && !folds.totals && !folds.segments && !arguments.is(What::ratios);
 		print_text(table,
-			   below_text(folds, info, clock) + (stacks ? below_stacks(*stacks, clock) : "") +
+			   below_text(folds, info, clock) + (tree ? below_stacks(*tree, clock, by) : "") +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
 			   cpus,
 			   !by_cpu && !machine.scope().threads &&
@@ -508,6 +460,8 @@ void add_report(CLI::App &app, int &exit_code)
 		expect_fitting(*arguments);
 		if (arguments->is(What::help))
 			print_reports();
+		else if (!arguments->output.empty())
+			exit_code = write_flame_page(*arguments);
 		else
 			exit_code = run_report(*arguments);
 	});

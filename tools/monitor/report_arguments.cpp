@@ -27,12 +27,12 @@ const Report reports[] = {
     {"stacks",
      What::stacks,
      "where in programs and the kernel: functions and calls (`record --stacks`)",
-     {"cpu", "offcpu", "fault", "other"}},
+     {"cpu", "offcpu", "wait", "fault", "other"}},
     {"help", What::help, "this list", {}},
 };
 
-const std::vector<std::string> all_groupings = {"process",  "thread", "cpu",   "command", "cgroup",
-						"argument", "offcpu", "fault", "other"};
+const std::vector<std::string> all_groupings = {"process",  "thread", "cpu",  "command", "cgroup",
+						"argument", "offcpu", "wait", "fault",   "other"};
 
 // Some figures are not of a CPU, others not of a thread.
 void expect_meaningful(const ReportArguments &arguments)
@@ -69,9 +69,14 @@ void expect_fitting(ReportArguments &arguments)
 	const Report &report = *arguments.report;
 	if (arguments.folded && !arguments.is(What::stacks))
 		throw CLI::ValidationError("--folded needs the report stacks");
+	if (!arguments.output.empty() && !arguments.is(What::stacks))
+		throw CLI::ValidationError("-o writes a flame graph: it needs the report stacks");
+	if (!arguments.output.empty() && arguments.words.size() > 2)
+		throw CLI::ValidationError("-o: a flame graph shows one trace, or compares two");
 	if (!arguments.every.empty() && !arguments.is(What::ratios))
 		throw CLI::ValidationError("--every needs the report ratios");
 	expect_meaningful(arguments);
+	arguments.by_is_chosen = !arguments.by.empty();
 	if (arguments.by.empty()) {
 		arguments.by = report.by.empty() ? "process" : report.by.front();
 		return;
@@ -112,11 +117,10 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->option_text("DIR... [WHAT]");
 	add_tdl_option(command, arguments.tdl);
 	command
-	    .add_option(
-		"--by", arguments.by,
-		"print a row per process, thread, cpu, command or cgroup; of activities: process, thread or "
-		"argument; of segments: process, thread or cpu; of stacks: those on the cpu, offcpu (blocked), at a "
-		"fault or other events")
+	    .add_option("--by", arguments.by,
+			"print a row per process, thread, cpu, command or cgroup; of activities: process, thread or "
+			"argument; of segments: process, thread or cpu; of stacks: those on the cpu, offcpu (blocked), "
+			"wait (blocked, and by whom it was ended), at a fault or other events")
 	    ->check(CLI::IsMember(all_groupings));
 	command.add_option("--every", arguments.every, "print ratios for each interval of this length, such as 100ms")
 	    ->option_text("TIME");
@@ -136,6 +140,16 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 		      "of stacks: a line for each, \"process;function;function COUNT\" (offcpu: microseconds)")
 	    ->excludes("--json")
 	    ->excludes("--csv");
+	command
+	    .add_option("-o,--output", arguments.output,
+			"of stacks: write flame graphs to this file, a page for a browser; of two traces the second, "
+			"coloured by how it differs from the first")
+	    ->option_text("FILE.html")
+	    ->excludes("--json")
+	    ->excludes("--csv")
+	    ->excludes("--folded")
+	    ->excludes("--sort")
+	    ->excludes("--top");
 	command.footer(
 	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples,\n"
 	    "stacks; `help` describes them. A directory of such a name is written ./cpu.\n"
@@ -148,7 +162,8 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    "  monitor report DIR ratios --by command --csv\n"
 	    "  monitor report DIR segments --by thread\n"
 	    "  monitor report DIR activities --by thread\n"
-	    "  monitor report DIR stacks --by offcpu");
+	    "  monitor report DIR stacks --by offcpu\n"
+	    "  monitor report DIR stacks -o flame.html");
 }
 
 } // namespace monitor

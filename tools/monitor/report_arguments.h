@@ -26,10 +26,10 @@ struct Report {
 struct ReportArguments {
 	std::vector<std::string> words; // directories, and perhaps the report's name
 	std::string tdl;
-	std::string by, sort, every;
+	std::string by, sort, every, output;
 	Selection selection;
 	const Report *report = nullptr;
-	bool json = false, csv = false, folded = false;
+	bool json = false, csv = false, folded = false, by_is_chosen = false;
 	std::size_t top = 0;
 
 	bool is(What what) const { return report->what == what; }

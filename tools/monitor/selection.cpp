@@ -48,6 +48,14 @@ void add_list(CLI::App &command, const char *option, Values &values, const std::
 
 } // namespace
 
+analyze::Scope Selection::scope(const trace::Trace &trace, const analyze::RecordingInfo &info) const
+{
+	analyze::Scope scope{range(trace, analyze::window_of(trace, info)), cpus, {}};
+	if (!threads.is_all())
+		scope.threads = selection::threads_of_fold(trace, info, threads);
+	return scope;
+}
+
 void add_selection(CLI::App &command, Selection &selection, const std::string &what)
 {
 	command

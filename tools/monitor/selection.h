@@ -15,6 +15,7 @@
 
 #include "answers/selection/thread_selection.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/analyze/scope.h"
 #include "reading/events/event_selection.h"
 #include "reading/events/merge.h"
 #include "reading/events/trace.h"
@@ -32,6 +33,8 @@ struct Selection {
 	trace::TimeRange range(const trace::Trace &trace, const trace::TimeRange &whole) const;
 	// May read the whole trace. Throws Error.
 	trace::EventSelection events(const trace::Trace &trace) const;
+	// For a fold of the states of threads. May read the whole trace. Throws Error.
+	analyze::Scope scope(const trace::Trace &trace, const analyze::RecordingInfo &info) const;
 };
 
 // `what` the help says before each of them: "print only events of".

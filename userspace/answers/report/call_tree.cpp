@@ -20,16 +20,33 @@ bool is_probe(const std::string &function)
 	return false;
 }
 
+bool is_of(StackBy by, analyze::StackSample::At at)
+{
+	using At = analyze::StackSample::At;
+	switch (by) {
+	case StackBy::cpu:
+		return at == At::timer;
+	case StackBy::offcpu:
+	case StackBy::wait:
+		return at == At::sched_switch;
+	case StackBy::fault:
+		return at == At::fault;
+	case StackBy::other:
+		break;
+	}
+	return at == At::other || at == At::sched_waking;
+}
+
 } // namespace
 
 CallTree::CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
 		   StackBy by)
-    : symbolizer_(symbolizer), nodes_(1)
+    : symbolizer_(symbolizer), by_(by), nodes_(1)
 {
 	const std::unordered_set<const analyze::Thread *> ran = machine.that_ran();
 	for (const auto &[key, value] : fold.values())
-		if (key.at == by && (by != StackBy::sched_switch || ran.contains(key.thread)))
-			add(key, value, by == StackBy::sched_switch ? value.blocked : value.count, machine, fold);
+		if (is_of(by, key.at) && (!is_time(by) || ran.contains(key.thread)))
+			add(key, value, is_time(by) ? value.blocked : value.count, machine, fold);
 	sum_up();
 }
 
@@ -45,13 +62,11 @@ std::uint32_t CallTree::child(std::uint32_t parent, symbols::Name name)
 	return found->second;
 }
 
-// From the outermost frame to the innermost.
-std::vector<symbols::Name> CallTree::path_of(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value,
-					     const analyze::StackFold &fold, bool &is_truncated)
+void CallTree::add_frames(std::vector<symbols::Name> &path, const analyze::StackFold::Ids &ids, std::int32_t process,
+			  std::uint64_t time, const analyze::StackFold &fold, bool &is_truncated)
 {
-	std::vector<symbols::Name> path;
-	if (key.user) {
-		const analyze::StackDescription *stack = fold.find(key.user);
+	if (ids.user) {
+		const analyze::StackDescription *stack = fold.find(ids.user);
 		is_truncated = !stack || !stack->is_whole || !stack->why_ended.empty();
 		if (is_truncated)
 			path.push_back(symbolizer_.other(
@@ -60,25 +75,45 @@ std::vector<symbols::Name> CallTree::path_of(const analyze::StackFold::Key &key,
 		// addresses.
 		for (std::size_t i = stack ? stack->frames.size() : 0; i-- > 0;)
 			if (stack->frames[i])
-				path.push_back(symbolizer_.user(key.thread->tgid, value.time, stack->frames[i],
-								i > 0 || (key.address && !key.kernel)));
+				path.push_back(symbolizer_.user(process, time, stack->frames[i],
+								i > 0 || (ids.address && !ids.kernel)));
 	}
-	if (key.address && !key.kernel) {
-		path.push_back(symbolizer_.user(key.thread->tgid, value.time, key.address, false));
-		return path;
+	if (ids.address && !ids.kernel) {
+		path.push_back(symbolizer_.user(process, time, ids.address, false));
+		return;
 	}
 	const std::size_t first_of_kernel = path.size();
-	if (const analyze::StackDescription *stack = fold.find(key.kernel))
+	if (const analyze::StackDescription *stack = fold.find(ids.kernel))
 		for (std::size_t i = stack->frames.size(); i-- > 0;)
 			if (stack->frames[i])
 				path.push_back(symbolizer_.kernel(stack->frames[i], true));
-	if (key.address) {
-		path.push_back(symbolizer_.kernel(key.address, false));
-		return path;
+	if (ids.address) {
+		path.push_back(symbolizer_.kernel(ids.address, false));
+		return;
 	}
 	while (path.size() > first_of_kernel && is_probe(symbolizer_.names()[path.back()].function))
 		path.pop_back();
-	return path;
+}
+
+// An interrupt has a stack in the kernel only: the program that it met has nothing to do with it.
+void CallTree::add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::Key &key, std::uint64_t time,
+			 const analyze::Machine &machine, const analyze::StackFold &fold)
+{
+	const analyze::Waker &waker = key.waker;
+	std::string name = "[waker unknown]";
+	if (waker.interrupt >= 0)
+		name = fmt::format("[woken by {}]", machine.kinds().interrupt_label(
+							static_cast<std::uint32_t>(waker.interrupt), waker.number));
+	else if (waker.thread)
+		name = fmt::format("[woken by {}]", waker.thread->name.empty() ? "?" : waker.thread->name);
+	path.push_back(symbolizer_.other(name));
+	if (!key.waker_ran)
+		return;
+	analyze::StackFold::Ids ids = key.woken_at;
+	if (waker.interrupt >= 0)
+		ids.user = 0;
+	bool is_truncated = false;
+	add_frames(path, ids, key.waker_ran->tgid, time, fold, is_truncated);
 }
 
 void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value, std::uint64_t amount,
@@ -90,10 +125,10 @@ void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold:
 	bool is_truncated = false;
 	std::vector<symbols::Name> path;
 	if (key.user == analyze::StackFold::since_before) {
-		path.push_back(symbolizer_.other("[blocked since before the recording]"));
+		path.push_back(symbolizer_.other("[blocked since before stacks were taken]"));
 		since_before_ += amount;
 	} else {
-		path = path_of(key, value, fold, is_truncated);
+		add_frames(path, key, key.thread->tgid, value.time, fold, is_truncated);
 	}
 	if (path.empty()) {
 		path.push_back(symbolizer_.other("[no stack]"));
@@ -101,9 +136,15 @@ void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold:
 	}
 	if (is_truncated)
 		truncated_ += amount;
+	std::size_t before_waker = path.size() + 1;
+	if (by_ == StackBy::wait)
+		add_waker(path, key, value.woken, machine, fold);
 	std::uint32_t node = child(0, symbolizer_.other(name.empty() ? "?" : name));
-	for (const symbols::Name frame : path)
+	for (const symbols::Name frame : path) {
 		node = child(node, frame);
+		if (--before_waker == 0)
+			nodes_[node].is_waker = true;
+	}
 	nodes_[node].self += amount;
 }
 
@@ -137,7 +178,10 @@ std::vector<CallTree::Function> CallTree::functions() const
 		if (on_path[node.name]++ == 0)
 			by_name[node.name].total += node.total;
 		for (const std::uint32_t child : node.children)
-			self(self, child);
+			if (nodes_[child].is_waker)
+				by_name[node.name].self += nodes_[child].total;
+			else
+				self(self, child);
 		--on_path[node.name];
 	};
 	for (const std::uint32_t process : nodes_[0].children)

@@ -2,8 +2,9 @@
 // The stacks of a trace as a tree of calls: from the process down to the innermost function, with what was spent there.
 // Built from StackFold with the names of Symbolizer; printed by stacks_table.cpp.
 //
-// A program's functions come first, then the kernel's. What is missing has a frame of its own: [truncated: WHY] where a
-// walk ended early, [no stack] where time has none. So the sums are those of the fold.
+// A program's functions come first, then the kernel's. With `wait` the waker follows below what slept, with its own
+// stack if that was taken. What is missing has a frame of its own: [truncated: WHY] where a walk ended early, [no
+// stack] where time has none. So the sums are those of the fold.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,19 @@
 
 namespace monitor::report {
 
-// Which stacks: at the timer, faults and other events they are counted, at switches it is the ticks that threads were
-// blocked.
-using StackBy = analyze::StackSample::At;
+// Which stacks: at the timer (cpu), faults and other events they are counted, at switches (offcpu, wait) it is the
+// ticks that threads were blocked.
+enum class StackBy : std::uint8_t { cpu, offcpu, wait, fault, other };
+
+inline bool is_time(StackBy by)
+{
+	return by == StackBy::offcpu || by == StackBy::wait;
+}
 
 struct CallNode {
 	symbols::Name name = 0;
 	std::uint32_t parent = 0; // of the root: itself
+	bool is_waker = false;    // below here is who ended the wait
 	std::uint64_t self = 0, total = 0;
 	std::vector<std::uint32_t> children; // the largest first, after build()
 };
@@ -44,18 +51,22 @@ public:
 		symbols::Name name = 0;
 		std::uint64_t self = 0, total = 0; // total: with what it called, once however often it is on a stack
 	};
-	// By descending self. Processes are none.
+	// By descending self. Processes are none, and neither are wakers: their time is that of who slept.
 	std::vector<Function> functions() const;
 
 private:
 	void add(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value, std::uint64_t amount,
 		 const analyze::Machine &machine, const analyze::StackFold &fold);
-	std::vector<symbols::Name> path_of(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value,
-					   const analyze::StackFold &fold, bool &is_truncated);
+	// Adds the frames of a stack to `path`, the outermost first.
+	void add_frames(std::vector<symbols::Name> &path, const analyze::StackFold::Ids &ids, std::int32_t process,
+			std::uint64_t time, const analyze::StackFold &fold, bool &is_truncated);
+	void add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::Key &key, std::uint64_t time,
+		       const analyze::Machine &machine, const analyze::StackFold &fold);
 	std::uint32_t child(std::uint32_t parent, symbols::Name name);
 	void sum_up();
 
 	symbols::Symbolizer &symbolizer_;
+	StackBy by_;
 	std::vector<CallNode> nodes_;
 	std::map<std::pair<std::uint32_t, symbols::Name>, std::uint32_t> children_;
 	std::uint64_t truncated_ = 0, without_stack_ = 0, since_before_ = 0;

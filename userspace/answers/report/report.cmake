@@ -3,6 +3,7 @@
 add_library(monitor_report STATIC
   ${CMAKE_CURRENT_LIST_DIR}/activities_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/call_tree.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/flame_graph.cpp
   ${CMAKE_CURRENT_LIST_DIR}/grouping.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measurements_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/row_writer.cpp
@@ -14,3 +15,8 @@ add_library(monitor_report STATIC
   ${CMAKE_CURRENT_LIST_DIR}/table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/usage_report.cpp)
 target_link_libraries(monitor_report PUBLIC monitor_statistics monitor_symbols nlohmann_json::nlohmann_json compiled_fmt)
+# The page is compiled in.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/flame_graph.html)
+file(READ ${CMAKE_CURRENT_LIST_DIR}/flame_graph.html flame_graph_page)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/flame_graph_page.h.in ${CMAKE_CURRENT_BINARY_DIR}/report/flame_graph_page.h @ONLY)
+target_include_directories(monitor_report PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/report)

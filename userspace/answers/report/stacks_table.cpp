@@ -20,12 +20,12 @@ double percent_of(std::uint64_t part, std::uint64_t whole)
 
 Cell amount(std::uint64_t value, const trace::Clock &clock, StackBy by)
 {
-	return by == StackBy::sched_switch ? clock.to_ns(value) : value;
+	return is_time(by) ? clock.to_ns(value) : value;
 }
 
 std::string amount_text(std::uint64_t value, const trace::Clock &clock, StackBy by)
 {
-	return by == StackBy::sched_switch ? duration_text(static_cast<double>(clock.to_ns(value))) : count_text(value);
+	return is_time(by) ? duration_text(static_cast<double>(clock.to_ns(value))) : count_text(value);
 }
 
 // Both are separators in the folded form.
@@ -40,13 +40,12 @@ std::string folded_name(std::string name)
 
 Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
 {
-	const bool is_time = by == StackBy::sched_switch;
-	const Unit unit = is_time ? Unit::nanoseconds : Unit::count;
+	const Unit unit = is_time(by) ? Unit::nanoseconds : Unit::count;
 	Table table;
 	table.columns = {{"self_percent", "self%", Unit::percent},
 			 {"total_percent", "total%", Unit::percent},
-			 {is_time ? "self_ns" : "self", "self", unit},
-			 {is_time ? "total_ns" : "total", "total", unit},
+			 {is_time(by) ? "self_ns" : "self", "self", unit},
+			 {is_time(by) ? "total_ns" : "total", "total", unit},
 			 {"module", "module", Unit::text},
 			 {"function", "function", Unit::text}};
 	for (const CallTree::Function &function : tree.functions()) {
@@ -84,7 +83,7 @@ std::string stacks_text(const CallTree &tree)
 		    fmt::format("{:.1f} % of it has stacks that do not reach the start of their program: [truncated]\n",
 				percent_of(tree.truncated(), tree.total()));
 	if (tree.since_before())
-		text += fmt::format("{:.1f} % of it is of threads that were blocked since before the recording\n",
+		text += fmt::format("{:.1f} % of it is of threads that were blocked since before stacks were taken\n",
 				    percent_of(tree.since_before(), tree.total()));
 	if (tree.without_stack())
 		text += fmt::format("{:.1f} % of it has no stack: left out by the budget, or lost\n",
@@ -94,10 +93,9 @@ std::string stacks_text(const CallTree &tree)
 
 std::string stacks_json(const CallTree &tree, const trace::Clock &clock, StackBy by)
 {
-	const bool is_time = by == StackBy::sched_switch;
 	return fmt::format("{{\"{}\": {}, \"truncated_percent\": {:.3f}, \"without_stack_percent\": {:.3f}, "
 			   "\"blocked_since_before_percent\": {:.3f}}}",
-			   is_time ? "total_ns" : "total", is_time ? clock.to_ns(tree.total()) : tree.total(),
+			   is_time(by) ? "total_ns" : "total", is_time(by) ? clock.to_ns(tree.total()) : tree.total(),
 			   percent_of(tree.truncated(), tree.total()), percent_of(tree.without_stack(), tree.total()),
 			   percent_of(tree.since_before(), tree.total()));
 }
@@ -108,8 +106,7 @@ std::string folded_text(const CallTree &tree, const trace::Clock &clock, StackBy
 	const auto print = [&](const auto &self, std::uint32_t number, const std::string &before) -> void {
 		const CallNode &node = tree.nodes()[number];
 		const std::string here = before + (before.empty() ? "" : ";") + folded_name(tree.name(node).function);
-		const std::uint64_t value =
-		    by == StackBy::sched_switch ? (clock.to_ns(node.self) + 500) / 1000 : node.self;
+		const std::uint64_t value = is_time(by) ? (clock.to_ns(node.self) + 500) / 1000 : node.self;
 		if (value)
 			text += fmt::format("{} {}\n", here, value);
 		for (const std::uint32_t child : node.children)

@@ -37,6 +37,8 @@ struct Waker {
 	const Thread *thread = nullptr; // null: unknown
 	std::int32_t interrupt = -1;    // EventKinds number, -1: none
 	std::uint32_t number = 0;       // of the irq or softirq
+
+	bool operator==(const Waker &) const = default;
 };
 
 enum class Contradiction : std::uint8_t {
@@ -55,7 +57,13 @@ struct Sample {
 
 // The stack of a running thread (record --stacks), by the ids of its parts; 0: it has no such part.
 struct StackSample {
-	enum class At : std::uint8_t { timer, sched_switch, fault, other } at = At::timer; // which event had it
+	enum class At : std::uint8_t {
+		timer,
+		sched_switch,
+		sched_waking,
+		fault,
+		other
+	} at = At::timer; // which event had it
 	std::uint64_t time = 0;
 	std::uint64_t address = 0; // of the innermost frame; 0: it is part of a stack
 	std::uint64_t kernel = 0, user = 0;
@@ -181,7 +189,7 @@ private:
 	void on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_fault(Kind kind, Cpu &cpu);
 	void on_sample(const EventKind &kind, const trace::Event &event, Cpu &cpu);
-	void on_stack(const EventKind &kind, const trace::Event &event, const Cpu &cpu);
+	void on_stack(const EventKind &kind, const trace::Event &event, Cpu &cpu);
 	void on_stack_frames(const EventKind &kind, const trace::Event &event);
 	void on_stack_end(const EventKind &kind, const trace::Event &event);
 	void on_mapping(const EventKind &kind, const trace::Event &event);

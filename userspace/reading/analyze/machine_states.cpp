@@ -18,6 +18,8 @@ StackSample::At stack_at(const std::string *name)
 		return StackSample::At::timer;
 	if (*name == "sched_switch")
 		return StackSample::At::sched_switch;
+	if (*name == "sched_waking")
+		return StackSample::At::sched_waking;
 	return name->starts_with("page_fault_") ? StackSample::At::fault : StackSample::At::other;
 }
 
@@ -125,13 +127,14 @@ void Machine::on_sample(const EventKind &kind, const trace::Event &event, Cpu &c
 		observer->sample(cpu, thread, sample);
 }
 
-void Machine::on_stack(const EventKind &kind, const trace::Event &event, const Cpu &cpu)
+void Machine::on_stack(const EventKind &kind, const trace::Event &event, Cpu &cpu)
 {
 	const auto tid = kind.field[1].get<std::int32_t>(event);
-	if (tid == 0)
+	const StackSample::At at = stack_at(kind.field[0].label(event));
+	if (tid == 0 && at != StackSample::At::sched_waking)
 		return;
-	const Thread &thread = get(tid);
-	const StackSample sample = {stack_at(kind.field[0].label(event)),
+	const Thread &thread = tid == 0 ? idle(cpu) : get(tid);
+	const StackSample sample = {at,
 				    event.time,
 				    kind.field[2].get(event),
 				    kind.field[3].get(event),

@@ -284,6 +284,13 @@ std::string RecordingInfo::command_line() const
 	return line;
 }
 
+std::string RecordingInfo::short_command() const
+{
+	constexpr std::size_t max_length = 80;
+	const std::string line = command_line();
+	return line.size() <= max_length ? line : line.substr(0, max_length - 3) + "...";
+}
+
 RecordingInfo recording_of(const trace::Trace &trace)
 {
 	RecordingInfo info = parse_recording(trace.is_generic_ctf() ? "" : trace.recording_json());

@@ -103,6 +103,7 @@ struct RecordingInfo {
 	std::uint64_t lost() const; // as the recorder counted it
 	std::uint64_t misses() const;
 	std::string command_line() const;
+	std::string short_command() const; // of at most 80 characters
 };
 
 // The window that all sums and rates cover: from when all probes were attached to the last moment they all were; the

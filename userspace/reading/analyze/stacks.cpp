@@ -10,7 +10,11 @@ namespace monitor::analyze {
 std::size_t StackFold::Hash::operator()(const Key &key) const
 {
 	std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.thread);
-	for (const std::uint64_t word : {static_cast<std::uint64_t>(key.at), key.address, key.kernel, key.user})
+	for (const std::uint64_t word :
+	     {static_cast<std::uint64_t>(key.at), key.address, key.kernel, key.user,
+	      static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.waker.thread)),
+	      static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.waker.interrupt)) << 32 | key.waker.number,
+	      key.woken_at.kernel, key.woken_at.user})
 		hash = (hash ^ word) * 0x9E3779B97F4A7C15ull ^ hash >> 29;
 	return hash;
 }
@@ -35,31 +39,59 @@ void StackFold::stack_end(std::uint64_t id, std::uint32_t frames, const std::str
 
 void StackFold::stack(const Thread &thread, const StackSample &sample)
 {
+	if (!any_)
+		first_ = sample.time;
 	any_ = true;
 	if (sample.at == StackSample::At::sched_switch)
 		at_switch_[&thread] = sample;
-	if (!sample.is_counted)
-		return;
-	Value &value = values_[{&thread, sample.at, sample.address, sample.kernel, sample.user}];
-	if (value.count++ == 0)
-		value.time = sample.time;
+	if (sample.at == StackSample::At::sched_waking)
+		wake(thread, sample);
+	if (sample.is_counted && thread.tid != 0)
+		++at({{sample.address, sample.kernel, sample.user}, &thread, sample.at}, sample.time).count;
 }
 
-void StackFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &)
+StackFold::Value &StackFold::at(const Key &key, std::uint64_t time)
 {
-	Key key{&thread, StackSample::At::sched_switch, 0, 0, 0};
+	const auto [found, is_new] = values_.try_emplace(key);
+	if (is_new)
+		found->second.time = time;
+	return found->second;
+}
+
+// The sleep that ended at this moment gets a key with this stack.
+void StackFold::wake(const Thread &ran, const StackSample &sample)
+{
+	const auto ended = std::ranges::find_if(ended_, [&](const Ended &one) {
+		return one.time == sample.time && (!one.key.waker.thread || one.key.waker.thread == &ran);
+	});
+	if (ended == ended_.end())
+		return;
+	has_wakers_ = true;
+	Value &before = values_[ended->key];
+	const std::uint64_t first = before.time;
+	before.blocked -= ended->blocked;
+	ended->key.waker_ran = &ran;
+	ended->key.woken_at = {sample.address, sample.kernel, sample.user};
+	Value &value = at(ended->key, first);
+	value.blocked += ended->blocked;
+	value.woken = sample.time;
+	ended_.erase(ended);
+}
+
+void StackFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker)
+{
+	Key key{{}, &thread, StackSample::At::sched_switch, waker};
 	const auto taken = at_switch_.find(&thread);
 	if (taken != at_switch_.end() && taken->second.time == from) {
 		key.address = taken->second.address;
 		key.kernel = taken->second.kernel;
 		key.user = taken->second.user;
-	} else if (from != thread.out_time) { // listed as asleep, or clipped: no switch was seen
+	} else if (from != thread.out_time || !any_ || from < first_) { // no switch was seen, or it was too early
 		key.user = since_before;
 	}
-	Value &value = values_[key];
-	if (value.time == 0)
-		value.time = from;
-	value.blocked += to - from;
+	at(key, from).blocked += to - from;
+	std::erase_if(ended_, [&](const Ended &one) { return one.time < to; });
+	ended_.push_back({to, to - from, key});
 }
 
 const StackDescription *StackFold::find(std::uint64_t id) const

@@ -2,9 +2,12 @@
 // The stack fold: how often each stack was taken at the timer and at events, and for how long threads were blocked at
 // each (record --stacks). Fed by Machine as an Observer; named and printed by answers/report/call_tree.cpp.
 //
+// A stack at a wake-up is the waker's, and belongs to the sleep that it ended, which was told just before. It is not
+// counted by itself where the idle thread, so an interrupt, did it.
+//
 // Blocked time is exact: it comes from the switches, and the stack that was taken at the switch only says where. What
 // has no stack, because the budget left it out or it was lost, is counted under the stack 0; who was blocked since
-// before the recording, under since_before.
+// before stacks were taken, under since_before.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +27,18 @@ struct StackDescription {
 class StackFold : public Observer {
 public:
 	static constexpr std::uint64_t since_before = ~0ull; // Key::user
-	struct Key {
+	struct Ids {
+		std::uint64_t address = 0, kernel = 0, user = 0; // as in StackSample
+
+		bool operator==(const Ids &) const = default;
+	};
+	struct Key : Ids {
 		const Thread *thread = nullptr;
 		StackSample::At at = StackSample::At::timer;
-		std::uint64_t address = 0, kernel = 0, user = 0;
+		// At switches, as far as they are known.
+		Waker waker = {};
+		const Thread *waker_ran = nullptr; // where `woken_at` was taken
+		Ids woken_at = {};
 
 		bool operator==(const Key &) const = default;
 	};
@@ -35,6 +46,7 @@ public:
 		std::uint64_t count = 0;
 		std::uint64_t blocked = 0; // ticks, at switches
 		std::uint64_t time = 0;    // of the first
+		std::uint64_t woken = 0;   // of the last stack at a wake-up
 	};
 	struct Hash {
 		std::size_t operator()(const Key &key) const;
@@ -49,16 +61,27 @@ public:
 	const std::unordered_map<Key, Value, Hash> &values() const { return values_; }
 	// Whether a stack was taken at all, by a selected thread or another.
 	bool any() const { return any_; }
+	// Whether a waker's stack was taken.
+	bool has_wakers() const { return has_wakers_; }
 	// nullptr: it was lost.
 	const StackDescription *find(std::uint64_t id) const;
 	const std::vector<MappingToken> &mappings() const { return mappings_; }
 
 private:
+	Value &at(const Key &key, std::uint64_t time);
+	void wake(const Thread &ran, const StackSample &sample);
+
 	std::unordered_map<Key, Value, Hash> values_;
 	std::unordered_map<std::uint64_t, StackDescription> stacks_;
 	std::unordered_map<const Thread *, StackSample> at_switch_;
+	struct Ended { // a sleep, whose waker's stack may follow
+		std::uint64_t time, blocked;
+		Key key;
+	};
+	std::vector<Ended> ended_;
 	std::vector<MappingToken> mappings_;
-	bool any_ = false;
+	std::uint64_t first_ = 0; // when the first stack was taken
+	bool any_ = false, has_wakers_ = false;
 };
 
 } // namespace monitor::analyze

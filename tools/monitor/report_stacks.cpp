@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "report_stacks.h"
+
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "answers/report/flame_graph.h"
+#include "answers/report/table.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "open.h"
+#include "problems.h"
+#include "reading/events/merge.h"
+#include "reading/events/trace.h"
+
+namespace monitor {
+namespace {
+
+const std::vector<std::pair<std::string, report::StackBy>> stack_groupings = {{"cpu", report::StackBy::cpu},
+									      {"offcpu", report::StackBy::offcpu},
+									      {"wait", report::StackBy::wait},
+									      {"fault", report::StackBy::fault},
+									      {"other", report::StackBy::other}};
+
+// One of the traces of a page.
+struct Folded {
+	trace::Trace trace;
+	analyze::RecordingInfo info;
+	analyze::Machine machine;
+	analyze::StackFold fold;
+	trace::Losses losses;
+	std::unique_ptr<NamedStacks> stacks;
+
+	Folded(const ReportArguments &arguments, const std::string &directory)
+	    : trace(open_trace({directory}, arguments.tdl)), info(analyze::recording_of(trace)),
+	      machine(trace, info, arguments.selection.scope(trace, info))
+	{
+		machine.add(fold);
+		trace::merge(
+		    trace, {}, [&](const trace::Event &event) { machine.event(event); },
+		    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
+			    machine.gap(stream, from, to);
+			    losses.add(lost);
+		    });
+		machine.finish();
+		if (!fold.any())
+			throw Error(fmt::format("{} has no stacks: record with --stacks", directory));
+		stacks = std::make_unique<NamedStacks>(directory, machine, fold);
+	}
+
+	const trace::Clock &clock() const { return trace.description().clock; }
+
+	std::string title() const
+	{
+		const trace::TimeRange window = analyze::window_of(trace, info);
+		const auto ns = static_cast<double>(clock().to_ns(window.to - window.from));
+		return fmt::format("{}, {} recorded on {}", info.command.empty() ? "the machine" : info.short_command(),
+				   report::duration_text(ns), info.host.empty() ? "?" : info.host);
+	}
+
+	void add_notes(std::vector<std::string> &notes) const
+	{
+		if (!trace.problems().empty())
+			notes.push_back(fmt::format("{} packets of {} are damaged and were left out",
+						    trace.problems().total(), trace.directory()));
+		if (const auto lost = losses.total_lost(); lost && *lost)
+			notes.push_back(fmt::format("{} events of {} were lost", *lost, trace.directory()));
+	}
+};
+
+bool is_worth_showing(report::StackBy by, Folded &of)
+{
+	return of.stacks->tree(by).total() > 0 && (by != report::StackBy::wait || of.fold.has_wakers());
+}
+
+} // namespace
+
+report::StackBy stacks_by(const std::string &name)
+{
+	for (const auto &[known, by] : stack_groupings)
+		if (known == name)
+			return by;
+	return report::StackBy::cpu;
+}
+
+NamedStacks::NamedStacks(const std::string &directory, const analyze::Machine &machine, const analyze::StackFold &fold)
+    : machine_(machine), fold_(fold), symbolizer_(directory)
+{
+	for (const analyze::MappingToken &token : fold.mappings())
+		symbolizer_.code().add(token);
+	symbolizer_.code().finish();
+}
+
+const report::CallTree &NamedStacks::tree(report::StackBy by)
+{
+	const auto known = trees_.find(by);
+	return known != trees_.end() ? known->second
+				     : trees_.try_emplace(by, machine_, fold_, symbolizer_, by).first->second;
+}
+
+void NamedStacks::tell_missing() const
+{
+	const std::vector<std::string> &missing = symbolizer_.missing();
+	for (const std::string &path : std::set<std::string>(missing.begin(), missing.end()))
+		print_note(fmt::format("monitor: {} is gone or another file now; its functions have no names\n",
+				       printable(path)));
+}
+
+int write_flame_page(const ReportArguments &arguments)
+{
+	std::vector<std::unique_ptr<Folded>> traces;
+	for (const std::string &directory : arguments.words)
+		traces.push_back(std::make_unique<Folded>(arguments, directory));
+	Folded &shown = *traces.back(), *before = traces.size() > 1 ? traces.front().get() : nullptr;
+	report::FlamePage page;
+	page.title = shown.title();
+	if (before)
+		page.before = before->title();
+	for (const auto &[name, by] : stack_groupings) {
+		if (arguments.by_is_chosen ? name != arguments.by
+					   : !is_worth_showing(by, shown) && !(before && is_worth_showing(by, *before)))
+			continue;
+		page.graphs.push_back({name, report::is_time(by), &shown.stacks->tree(by),
+				       before ? &before->stacks->tree(by) : nullptr, &shown.clock(),
+				       before ? &before->clock() : nullptr});
+	}
+	int exit_code = 0;
+	for (const std::unique_ptr<Folded> &each : traces) {
+		each->add_notes(page.notes);
+		each->stacks->tell_missing();
+		print_problems(each->trace.problems());
+		if (!each->trace.problems().empty())
+			exit_code = 1;
+	}
+	if (page.graphs.empty())
+		throw Error("nothing in this trace matches the options, so there is no flame graph to write");
+	const std::string text = report::flame_page(page);
+	write_all(open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC, 0644).get(), std::as_bytes(std::span(text)),
+		  arguments.output);
+	print_note(fmt::format("{}: {} of {} kB, for a browser\n", printable(arguments.output),
+			       page.graphs.size() == 1 ? "a flame graph" : "flame graphs", text.size() / 1000));
+	return exit_code;
+}
+
+} // namespace monitor
