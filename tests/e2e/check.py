@@ -152,7 +152,8 @@ def filter_was_full(recording, streams):
 
 @damage("fired_minor_fault")
 def fault_fired_less(recording, streams):
-	recording["fault_counts"]["minor_fault"] -= 3
+	# less than the probe saw: the kernel's own count may include those of threads that are hidden here
+	recording["fault_counts"]["minor_fault"] = next(row["seen"] for row in recording["classes"] if row["name"] == "minor_fault") - 3
 
 
 def halve(recording, name):

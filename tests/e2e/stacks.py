@@ -104,6 +104,67 @@ def blocked_time_adds_up():
 		e2e.expect(abs(of_rows - total) <= len(answer["rows"]), f"{options}: the functions {of_rows} ns, the tree {total} ns")
 
 
+def waits_and_wakers():
+	"""Two processes that wake each other by a pipe: the sleeper's stack ends in its read, its waker's in a write."""
+	trace = e2e.record("wakers", "--stacks=offcpu,wake", command=(e2e.workload, "pingpong", 200))
+	trace.expect_true()
+	totals = {by: json.loads(report(trace, "--by", by, "--json"))["stacks"]["total_ns"] for by in ("offcpu", "wait")}
+	e2e.expect(totals["offcpu"] > 0 and totals["offcpu"] == totals["wait"], f"blocked by stack: {totals}")
+	woken = 0
+	for line in report(trace, "--by", "wait", "--folded", "--command").splitlines():
+		frames = line.rsplit(" ", 1)[0].split(";")
+		at = next((i for i, frame in enumerate(frames) if re.match(r"\[(woken by |waker unknown)", frame)), None)
+		if e2e.expect(at is not None, f"without a waker: {frames}") and frames[at] == "[woken by workload]":
+			reads = any("pipe_read" in frame for frame in frames[:at])
+			woken += reads and any("pipe_write" in frame for frame in frames[at + 1:]) and "main" in frames[at + 1:]
+			e2e.expect(not any("pipe_read" in frame for frame in frames[at + 1:]), f"wakes while it reads: {frames}")
+	e2e.expect(woken > 0, "no read ended by a write")
+
+
+def page_of(*words):
+	"""What the flame graphs of a page show: {by: (names, graph)}."""
+	page = e2e.work / "flame.html"
+	e2e.run(e2e.monitor, "report", *words, "stacks", "-o", page)
+	text = page.read_text()
+	e2e.expect(not re.search(r"(src|href)=|https?://|@import|url\(", text), "the page loads something else")
+	data = json.loads(re.search(r'id="data" type="application/json">([^<]*)</script>', text)[1])
+	return data, {graph["by"]: graph for graph in data["graphs"]}
+
+
+def flame_graphs():
+	"""The page has the sums of the report, and of each function not more than what it is part of."""
+	directory = e2e.work / "timer"
+	data, graphs = page_of(directory)
+	e2e.equal("graphs of the page", sorted(graphs), ["cpu", "offcpu"])
+	for by, graph in graphs.items():
+		answer = json.loads(e2e.run(e2e.monitor, "report", directory, "stacks", "--by", by, "--json").stdout)["stacks"]
+		e2e.equal(f"total of {by}", graph["total"][0], answer["total_ns" if by == "offcpu" else "total"])
+		e2e.equal(f"unit of {by}", graph["unit"], "ns" if by == "offcpu" else "stacks")
+		path = []
+		for depth, total in zip(graph["depth"], graph["total"]):
+			path[depth:] = [[total, 0]]
+			if depth > 0:
+				path[depth - 1][1] += total
+				# each is rounded to ns
+				e2e.expect(path[depth - 1][1] <= path[depth - 1][0] + len(graph["depth"]), f"{by}: children exceed {path}")
+	e2e.expect(any(name == ["burn_inner", "stack_load"] for name in data["names"]), "burn_inner is not in the page")
+	both = page_of(directory, directory, "--by", "cpu")[1]
+	e2e.equal("a trace compared with itself", both["cpu"]["before"], both["cpu"]["total"])
+	e2e.equal("the same as without comparison", both["cpu"]["total"], graphs["cpu"]["total"])
+	waits = page_of(e2e.work / "wakers")[1]
+	e2e.equal("graphs with wakers", sorted(waits), ["offcpu", "other", "wait"])
+	for options, words in ((("stacks", "-o", "/dev/full"), "No space left"),
+	                       (("stacks", "-o", e2e.work / "none/flame.html"), "none/flame.html"),
+	                       (("offcpu", "-o", "flame.html"), "needs the report stacks"),
+	                       (("stacks", "-o", "flame.html", "--folded"), "excludes"),
+	                       (("stacks", "-o", "flame.html", "--json"), "excludes"),
+	                       (("stacks", "-o", "flame.html", "--by", "fault"), "no stacks of this kind")):
+		done = e2e.run(e2e.monitor, "report", directory, *options, exit_code=None)
+		e2e.expect(done.returncode not in (0, None) and words in done.stderr, f"{options}: {done.returncode} {done.stderr}")
+	done = e2e.run(e2e.monitor, "report", directory, directory, directory, "stacks", "-o", "flame.html", exit_code=None)
+	e2e.expect(done.returncode and "compares two" in done.stderr, done.stderr)
+
+
 def within_budget():
 	"""A stack at each of many system calls would take several times the budget: what is left out is counted."""
 	trace = e2e.record("budget", "--stacks=syscall:getppid", command=(e2e.workload, "getppid", 300_000))
@@ -185,4 +246,4 @@ e2e.need_recording()
 if platform.machine() != "x86_64":
 	e2e.skip("without unwind tables, which are for x86-64, stacks need frame pointers")
 e2e.need_program("readelf")
-e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, within_budget, refused, damaged_lists, tables_agree)
+e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, refused, damaged_lists, tables_agree)

@@ -74,9 +74,10 @@ struct Folded {
 	}
 };
 
-bool is_worth_showing(report::StackBy by, Folded &of)
+// Without stacks of wakers, waits are shown if they are asked for: they say little more than offcpu.
+bool is_worth_showing(report::StackBy by, Folded &of, bool is_chosen)
 {
-	return of.stacks->tree(by).total() > 0 && (by != report::StackBy::wait || of.fold.has_wakers());
+	return of.stacks->tree(by).total() > 0 && (by != report::StackBy::wait || is_chosen || of.fold.has_wakers());
 }
 
 } // namespace
@@ -123,8 +124,10 @@ int write_flame_page(const ReportArguments &arguments)
 	if (before)
 		page.before = before->title();
 	for (const auto &[name, by] : stack_groupings) {
-		if (arguments.by_is_chosen ? name != arguments.by
-					   : !is_worth_showing(by, shown) && !(before && is_worth_showing(by, *before)))
+		if (arguments.by_is_chosen && name != arguments.by)
+			continue;
+		if (!is_worth_showing(by, shown, arguments.by_is_chosen) &&
+		    !(before && is_worth_showing(by, *before, arguments.by_is_chosen)))
 			continue;
 		page.graphs.push_back({name, report::is_time(by), &shown.stacks->tree(by),
 				       before ? &before->stacks->tree(by) : nullptr, &shown.clock(),
@@ -139,7 +142,10 @@ int write_flame_page(const ReportArguments &arguments)
 			exit_code = 1;
 	}
 	if (page.graphs.empty())
-		throw Error("nothing in this trace matches the options, so there is no flame graph to write");
+		throw Error(arguments.by_is_chosen
+				? fmt::format("nothing to draw: no stacks of this kind, --by {}, within the options",
+					      arguments.by)
+				: "nothing to draw: no stacks within the options");
 	const std::string text = report::flame_page(page);
 	write_all(open_file(arguments.output, O_WRONLY | O_CREAT | O_TRUNC, 0644).get(), std::as_bytes(std::span(text)),
 		  arguments.output);

@@ -68,7 +68,7 @@ Name Symbolizer::kernel(std::uint64_t address, bool is_return)
 	if (known != known_kernel_.end())
 		return known->second;
 	const Function *function = kernel_->find(address - is_return);
-	FrameName name{fmt::format("kernel+{:#x}", address), "kernel", true};
+	FrameName name{fmt::format("kernel+{:#x}", address - is_return), "kernel", true};
 	if (function) {
 		const std::size_t module = function->name.find(" [");
 		name.function = function->name.substr(0, module);
