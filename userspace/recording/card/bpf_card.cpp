@@ -18,9 +18,9 @@
 #include "base/error.h"
 #include "card.skel.h"
 #include "classes.h"
+#include "kernel_features.h"
 #include "program_names.h"
 #include "ring_layout.h"
-#include "tracepoints.h"
 
 namespace monitor::card {
 namespace {
@@ -45,12 +45,6 @@ int keep_log(libbpf_print_level level, const char *format, va_list arguments)
 std::string why_refused()
 {
 	return libbpf_log.substr(0, libbpf_log.find('\n'));
-}
-
-bool kernel_shows_interrupted_registers()
-{
-	static const bool shown = read_text("/proc/kallsyms").find(" __irq_regs\n") != std::string::npos;
-	return shown;
 }
 
 bool is_iterator(const bpf_program *program)
@@ -184,7 +178,7 @@ void BpfCard::configure()
 		bool load = is_iterator(program) || is_fault_event(program) || kernel_has_tracepoint(event);
 		if (!load && wanted(event) && !is_tp_program(name) && !is_plain(name))
 			lacking_.push_back(event);
-		if (event == "local_timer_entry")
+		if (event == "local_timer_entry" && wanted(event))
 			load &= is_plain(name) != kernel_shows_interrupted_registers();
 		load &= is_iterator(program) || (wanted(event) && !is_of_module(event));
 		bpf_program__set_autoload(program, load);

@@ -31,13 +31,13 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp
   ${CMAKE_CURRENT_LIST_DIR}/calibration.cpp
   ${CMAKE_CURRENT_LIST_DIR}/classes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/kernel_features.cpp
   ${CMAKE_CURRENT_LIST_DIR}/module_card.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reset_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ring_layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_probes.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/tracepoints.cpp
   ${CMAKE_CURRENT_LIST_DIR}/witness.cpp
   ${CMAKE_CURRENT_LIST_DIR}/workloads.cpp
   ${BPF_SKELETON})

@@ -15,8 +15,8 @@
 #include "base/fd.h"
 #include "bpf_card.h"
 #include "classes.h"
+#include "kernel_features.h"
 #include "module_card.h"
-#include "tracepoints.h"
 
 extern "C" __attribute__((weak)) const unsigned int __rseq_size;
 
@@ -249,11 +249,6 @@ bool has_invariant_tsc()
 #else
 	return true;
 #endif
-}
-
-bool kernel_takes_irq_time_out()
-{
-	return read_text("/proc/kallsyms").find(" irqtime_account_irq\n") != std::string::npos;
 }
 
 std::vector<PreflightCheck> preflight_checks()

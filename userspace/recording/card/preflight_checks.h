@@ -27,7 +27,4 @@ bool in_first_pid_namespace();
 // Always true on arm64, whose counter is architectural.
 bool has_invariant_tsc();
 
-// Whether this kernel excludes interrupt time from a thread's sum_exec_runtime (CONFIG_IRQ_TIME_ACCOUNTING).
-bool kernel_takes_irq_time_out();
-
 } // namespace monitor::card

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "bpf_card.h"
 #include "monitor/card.h"
-#include "tracepoints.h"
+#include "kernel_features.h"
 
 namespace monitor::card {
 namespace {

@@ -9,7 +9,7 @@
 #include "counter_classes.h"
 #include "metadata.h"
 #include "recording/card/classes.h"
-#include "recording/card/preflight_checks.h"
+#include "recording/card/kernel_features.h"
 
 namespace monitor::record {
 namespace {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "kernel_features.h"
+
+#include <iterator>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+
+#include "base/fd.h"
+
+namespace monitor::card {
+namespace {
+
+btf *kernel_btf()
+{
+	static btf *types = btf__load_vmlinux_btf();
+	return types;
+}
+
+int id_of(const std::string &name, unsigned kind)
+{
+	return kernel_btf() ? btf__find_by_name_kind(kernel_btf(), name.c_str(), kind) : 0;
+}
+
+// The verifier asks for the variable's symbol, which not every kernel has of what is data.
+bool may_name_variable(int id)
+{
+	const bpf_insn instructions[] = {
+	    {BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_BTF_ID, 0, id},
+	    {0, 0, 0, 0, 0},
+	    {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
+	    {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+	};
+	return bool(Fd(bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "symbols", "GPL", instructions,
+				     std::size(instructions), nullptr)));
+}
+
+} // namespace
+
+bool kernel_has_types()
+{
+	return kernel_btf() != nullptr;
+}
+
+bool kernel_has_tracepoint(const std::string &name)
+{
+	return id_of("btf_trace_" + name, BTF_KIND_TYPEDEF) > 0;
+}
+
+std::string timer_tracepoint()
+{
+	return kernel_has_tracepoint("local_timer_entry") ? "local_timer_entry" : "irq_handler_entry";
+}
+
+bool kernel_shows_interrupted_registers()
+{
+	const int id = id_of("__irq_regs", BTF_KIND_VAR);
+	return id > 0 && may_name_variable(id);
+}
+
+bool kernel_takes_irq_time_out()
+{
+	return id_of("irqtime_account_irq", BTF_KIND_FUNC) > 0; // without the option it does nothing, and has no body
+}
+
+} // namespace monitor::card

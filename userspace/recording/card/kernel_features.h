@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What the running kernel has, by its type information (BTF): a list of its symbols would take it 50 ms to write. Used
+// by the card to choose its probes, by preflight_checks.cpp to report what is missing, and by recording_file.cpp.
+#pragma once
+
+#include <string>
+
+namespace monitor::card {
+
+bool kernel_has_types();
+bool kernel_has_tracepoint(const std::string &name);
+// Where a thread that runs for long is observed: the timer's own tracepoint, or that of all device interrupts.
+std::string timer_tracepoint();
+
+// Whether a probe can read the per-CPU variable __irq_regs (CONFIG_KALLSYMS_ALL). Needs privilege: it is tried.
+bool kernel_shows_interrupted_registers();
+
+// Whether this kernel excludes interrupt time from a thread's sum_exec_runtime (CONFIG_IRQ_TIME_ACCOUNTING).
+bool kernel_takes_irq_time_out();
+
+} // namespace monitor::card
