@@ -8,6 +8,9 @@
 #include "base/elf_image.h"
 #include "reading/symbols/code_map.h"
 #include "reading/symbols/function_table.h"
+#include "reading/symbols/jit_functions.h"
+#include "reading/symbols/packed_frames.h"
+#include "reading/symbols/symbol_files.h"
 #include "recording/stacks/unwind_table.h"
 
 using namespace monitor;
@@ -34,11 +37,20 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 			functions.find(section.address);
 			check_table(image->content(section, 1 << 20), section.address, image->entry());
 		}
+		symbols::functions_of_debugdata(*image);
 		image->build_id();
 		image->address_of(size);
 	}
 	check_table(bytes, 0x1000, 0x1004);
 	symbols::FunctionTable(symbols::functions_of_kernel(text)).find(size);
 	symbols::parse_code_files(std::string(text));
+	const symbols::PackedFrames packed = symbols::parse_packed_frames(std::string(text));
+	if (symbols::packed_frames_text(symbols::parse_packed_frames(symbols::packed_frames_text(packed))) !=
+	    symbols::packed_frames_text(packed))
+		std::abort();
+	symbols::JitFunctions made;
+	made.add_map(text);
+	made.add_dump(bytes, [](std::uint64_t ns) { return ns; });
+	made.find(size, size);
 	return 0;
 }

@@ -5,6 +5,8 @@
 #include "monitor/card.h"
 #include "reading/symbols/code_map.h"
 #include "reading/symbols/function_table.h"
+#include "reading/symbols/jit_functions.h"
+#include "reading/symbols/packed_frames.h"
 
 namespace test_symbols {
 
@@ -101,6 +103,80 @@ TEST_CASE("symbols: the kernel's functions")
 	REQUIRE(functions.size() == 3);
 	CHECK(functions[0].address == 0xffff000000001000);
 	CHECK(functions[1].name == "other [module]");
+}
+
+TEST_CASE("symbols: the last function that was put at an address up to a time")
+{
+	JitFunctions made;
+	const auto at = [&](std::uint64_t time, std::uint64_t address) {
+		const JitFunction *function = made.find(time, address);
+		return function ? function->name : "nothing";
+	};
+	made.add_map("1000 10 first\n0x2ff0 20 over two pages\nnonsense\n1000 8 again\n9 9\n\n40 0 empty\n50 "
+		     "ffffffffffffffff all");
+	CHECK(at(0, 0x1000) == "again");
+	CHECK(at(0, 0x1007) == "again");
+	CHECK(at(0, 0x1008) == "first");
+	CHECK(at(0, 0x1010) == "nothing");
+	CHECK(at(0, 0x2fff) == "over two pages");
+	CHECK(at(0, 0x300f) == "over two pages");
+	CHECK(at(0, 0x3010) == "nothing");
+	CHECK(at(0, 0x60) == "nothing"); // larger than any function
+	made.add({0x1000, 0x10, 50, "later"});
+	CHECK(at(49, 0x1000) == "again");
+	CHECK(at(50, 0x1000) == "later");
+	made.add({~0ull - 2, 8, 0, "around the end"});
+	CHECK(at(50, 1) == "nothing");
+}
+
+TEST_CASE("symbols: a jitdump is code that came and moved")
+{
+	std::string dump;
+	const auto put = [&](std::initializer_list<std::uint64_t> words, const std::string &rest = "") {
+		for (const std::uint64_t word : words)
+			dump.append(reinterpret_cast<const char *>(&word), sizeof word);
+		dump += rest;
+	};
+	const auto two = [](std::uint64_t low, std::uint64_t high) { return low | high << 32; };
+	const std::string name("step\0code", 9);
+	put({two(0x4A695444, 1), two(40, 62), two(0, 7), 1, 0});
+	put({two(0, 16 + 40 + 9), 100, two(7, 7), 0x1000, 0x1000, 16, 5}, name);
+	put({two(2, 16), 150}); // debug information
+	put({two(1, 16 + 48), 200, two(7, 7), 0x5000, 0x1000, 0x5000, 16, 5});
+	put({two(1, 16 + 48), 200, two(7, 7), 0x6000, 0x1000, 0x6000, 16, 6}); // of nothing
+	const auto names = [&](std::size_t bytes, std::uint64_t time, std::uint64_t address) {
+		JitFunctions made;
+		made.add_dump(std::as_bytes(std::span(dump.data(), bytes)), [](std::uint64_t ns) { return 10 * ns; });
+		return made.find(time, address) != nullptr;
+	};
+	const std::size_t all = dump.size();
+	CHECK_FALSE(names(all, 999, 0x1008));
+	CHECK(names(all, 1000, 0x1008));
+	CHECK_FALSE(names(all, 1999, 0x5000));
+	CHECK(names(all, 2000, 0x500f));
+	CHECK_FALSE(names(all, 2000, 0x5010));
+	CHECK_FALSE(names(all, 2000, 0x6000));
+	CHECK(names(40 + 16 + 40 + 9, 1000, 0x1000));
+	CHECK_FALSE(names(40 + 16 + 40 + 8, 1000, 0x1000));
+	dump[32] = 1; // the machine's own clock
+	CHECK(names(all, 100, 0x1008));
+}
+
+TEST_CASE("symbols: packed names come back, and others are passed over")
+{
+	PackedFrames packed;
+	packed.in_files = {{0, 0xffff000000001000, {{"vfs_read", ""}}, "[ext4]"},
+			   {3, 4660, {{"main", "slow.c:42"}, {"a\"b\n (inlined)", ""}}, ""}};
+	packed.made = {{77, {0x1000, 16, 5, "step"}}};
+	const PackedFrames again = parse_packed_frames(
+	    "x\n[1]\n{}\n{\"file\": 3}\n{\"at\": 1, \"frames\": [[\"a\", \"\"]]}\n" + packed_frames_text(packed));
+	CHECK(packed_frames_text(again) == packed_frames_text(packed));
+	REQUIRE(again.in_files.size() == 2);
+	CHECK(again.in_files[0].module == "[ext4]");
+	CHECK(again.in_files[1].frames[0].line == "slow.c:42");
+	CHECK(again.in_files[1].frames[1].function == "a\"b\n (inlined)");
+	REQUIRE(again.made.size() == 1);
+	CHECK(again.made[0].function.since == 5);
 }
 
 } // namespace test_symbols

@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
+#include "reading/symbols/debug_info.h"
 #include "recording/card/preflight_checks.h"
 
 namespace monitor {
@@ -17,9 +18,21 @@ const char *word(card::CheckState state)
 	return state == card::CheckState::good ? "ok" : state == card::CheckState::limited ? "limited" : "MISSING";
 }
 
+// Of what reports can tell of stacks: that is this program's, not the machine's.
+card::PreflightCheck names_of_functions()
+{
+	if (symbols::DebugInfo::is_available())
+		return {"names", "functions and lines", card::CheckState::good,
+			"reports of stacks have what was inlined where there is debug information", ""};
+	return {"names", "functions", card::CheckState::limited,
+		"reports of stacks have neither lines nor what was inlined: this program was built without libdw",
+		"build it with libdw (Debian: libdw-dev)"};
+}
+
 int run_doctor(bool json)
 {
-	const auto checks = card::preflight_checks();
+	auto checks = card::preflight_checks();
+	checks.push_back(names_of_functions());
 	bool missing = false;
 	auto all = nlohmann::ordered_json::array();
 	for (const card::PreflightCheck &fact : checks) {

@@ -332,7 +332,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	const report::CallTree *tree = nullptr;
 	const report::StackBy by = stacks_by(arguments.by);
 	if (folds.stacks) {
-		stacks.emplace(directory, machine, *folds.stacks);
+		stacks.emplace(directory, clock, info, machine, *folds.stacks, symbol_options(arguments));
 		tree = &stacks->tree(by);
 		stacks->tell_missing();
 	}

@@ -15,6 +15,7 @@ void add_record(CLI::App &app, int &exit_code);
 void add_report(CLI::App &app, int &exit_code);
 void add_list(CLI::App &app, int &exit_code);
 void add_query(CLI::App &app, int &exit_code);
+void add_pack(CLI::App &app, int &exit_code);
 void add_info(CLI::App &app, int &exit_code);
 void add_merge(CLI::App &app, int &exit_code);
 void add_tdl(CLI::App &app, int &exit_code);

@@ -69,6 +69,10 @@ void expect_fitting(ReportArguments &arguments)
 	const Report &report = *arguments.report;
 	if (arguments.folded && !arguments.is(What::stacks))
 		throw CLI::ValidationError("--folded needs the report stacks");
+	if (arguments.lines && !arguments.is(What::stacks))
+		throw CLI::ValidationError("--lines needs the report stacks");
+	if (!arguments.debug_directories.empty() && !arguments.is(What::stacks))
+		throw CLI::ValidationError("--debug-dir needs the report stacks");
 	if (!arguments.output.empty() && !arguments.is(What::stacks))
 		throw CLI::ValidationError("-o writes a flame graph: it needs the report stacks");
 	if (!arguments.output.empty() && arguments.words.size() > 2)
@@ -94,6 +98,17 @@ void expect_fitting(ReportArguments &arguments)
 						       std::ranges::find_if(reports, groups_so)->name));
 	throw CLI::ValidationError(fmt::format("{} can be grouped by {}, {} or {}, not by {}", report.name,
 					       report.by[0], report.by[1], report.by[2], arguments.by));
+}
+
+void add_debug_directories(CLI::App &command, std::vector<std::string> &directories)
+{
+	command
+	    .add_option("--debug-dir", directories,
+			"of stacks: search symbols and debug information here, too, by build id (default: "
+			"/usr/lib/debug)")
+	    ->option_text("DIR")
+	    ->check(CLI::ExistingDirectory)
+	    ->allow_extra_args(false);
 }
 
 std::vector<std::string> report_names()
@@ -140,6 +155,9 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 		      "of stacks: a line for each, \"process;function;function COUNT\" (offcpu: microseconds)")
 	    ->excludes("--json")
 	    ->excludes("--csv");
+	command.add_flag("--lines", arguments.lines,
+			 "of stacks: tell lines of the source apart, where there is debug information");
+	add_debug_directories(command, arguments.debug_directories);
 	command
 	    .add_option("-o,--output", arguments.output,
 			"of stacks: write flame graphs to this file, a page for a browser; of two traces the second, "

@@ -27,15 +27,17 @@ struct ReportArguments {
 	std::vector<std::string> words; // directories, and perhaps the report's name
 	std::string tdl;
 	std::string by, sort, every, output;
+	std::vector<std::string> debug_directories;
 	Selection selection;
 	const Report *report = nullptr;
-	bool json = false, csv = false, folded = false, by_is_chosen = false;
+	bool json = false, csv = false, folded = false, lines = false, by_is_chosen = false;
 	std::size_t top = 0;
 
 	bool is(What what) const { return report->what == what; }
 };
 
 void add_report_options(CLI::App &command, ReportArguments &arguments);
+void add_debug_directories(CLI::App &command, std::vector<std::string> &directories);
 // The last word is the report, if it is the name of one.
 void take_report(ReportArguments &arguments);
 // Each report has its own kinds of rows, and not every selection has a meaning for it.

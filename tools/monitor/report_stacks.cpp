@@ -22,60 +22,34 @@
 namespace monitor {
 namespace {
 
-const std::vector<std::pair<std::string, report::StackBy>> stack_groupings = {{"cpu", report::StackBy::cpu},
-									      {"offcpu", report::StackBy::offcpu},
-									      {"wait", report::StackBy::wait},
-									      {"fault", report::StackBy::fault},
-									      {"other", report::StackBy::other}};
+std::string title_of(const FoldedStacks &of)
+{
+	const trace::TimeRange window = analyze::window_of(of.trace, of.info);
+	const auto ns = static_cast<double>(of.clock().to_ns(window.to - window.from));
+	return fmt::format("{}, {} recorded on {}", of.info.command.empty() ? "the machine" : of.info.short_command(),
+			   report::duration_text(ns), of.info.host.empty() ? "?" : of.info.host);
+}
 
-// One of the traces of a page.
-struct Folded {
-	trace::Trace trace;
-	analyze::RecordingInfo info;
-	analyze::Machine machine;
-	analyze::StackFold fold;
-	trace::Losses losses;
-	std::unique_ptr<NamedStacks> stacks;
+void add_notes(const FoldedStacks &of, std::vector<std::string> &notes)
+{
+	if (!of.trace.problems().empty())
+		notes.push_back(fmt::format("{} packets of {} are damaged and were left out",
+					    of.trace.problems().total(), of.trace.directory()));
+	if (const auto lost = of.losses.total_lost(); lost && *lost)
+		notes.push_back(fmt::format("{} events of {} were lost", *lost, of.trace.directory()));
+}
 
-	Folded(const ReportArguments &arguments, const std::string &directory)
-	    : trace(open_trace({directory}, arguments.tdl)), info(analyze::recording_of(trace)),
-	      machine(trace, info, arguments.selection.scope(trace, info))
-	{
-		machine.add(fold);
-		trace::merge(
-		    trace, {}, [&](const trace::Event &event) { machine.event(event); },
-		    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
-			    machine.gap(stream, from, to);
-			    losses.add(lost);
-		    });
-		machine.finish();
-		if (!fold.any())
-			throw Error(fmt::format("{} has no stacks: record with --stacks", directory));
-		stacks = std::make_unique<NamedStacks>(directory, machine, fold);
-	}
-
-	const trace::Clock &clock() const { return trace.description().clock; }
-
-	std::string title() const
-	{
-		const trace::TimeRange window = analyze::window_of(trace, info);
-		const auto ns = static_cast<double>(clock().to_ns(window.to - window.from));
-		return fmt::format("{}, {} recorded on {}", info.command.empty() ? "the machine" : info.short_command(),
-				   report::duration_text(ns), info.host.empty() ? "?" : info.host);
-	}
-
-	void add_notes(std::vector<std::string> &notes) const
-	{
-		if (!trace.problems().empty())
-			notes.push_back(fmt::format("{} packets of {} are damaged and were left out",
-						    trace.problems().total(), trace.directory()));
-		if (const auto lost = losses.total_lost(); lost && *lost)
-			notes.push_back(fmt::format("{} events of {} were lost", *lost, trace.directory()));
-	}
-};
+symbols::SymbolOptions with_times(symbols::SymbolOptions options, const trace::Clock &clock,
+				  const analyze::RecordingInfo &info, const analyze::StackFold &fold)
+{
+	if (info.end_time)
+		options.end_ns = clock.wall_ns(*info.end_time);
+	options.ticks_of = [&clock, &fold](std::uint64_t monotonic_ns) { return fold.time_of(monotonic_ns, clock); };
+	return options;
+}
 
 // Without stacks of wakers, waits are shown if they are asked for: they say little more than offcpu.
-bool is_worth_showing(report::StackBy by, Folded &of, bool is_chosen)
+bool is_worth_showing(report::StackBy by, const FoldedStacks &of, bool is_chosen)
 {
 	return of.stacks->tree(by).total() > 0 && (by != report::StackBy::wait || is_chosen || of.fold.has_wakers());
 }
@@ -90,8 +64,36 @@ report::StackBy stacks_by(const std::string &name)
 	return report::StackBy::cpu;
 }
 
-NamedStacks::NamedStacks(const std::string &directory, const analyze::Machine &machine, const analyze::StackFold &fold)
-    : machine_(machine), fold_(fold), symbolizer_(directory)
+symbols::SymbolOptions symbol_options(const ReportArguments &arguments)
+{
+	symbols::SymbolOptions options;
+	options.debug_directories = arguments.debug_directories;
+	options.lines = arguments.lines;
+	return options;
+}
+
+FoldedStacks::FoldedStacks(const std::string &directory, const std::string &tdl, const Selection &selection,
+			   symbols::SymbolOptions options)
+    : trace(open_trace({directory}, tdl)), info(analyze::recording_of(trace)),
+      machine(trace, info, selection.scope(trace, info))
+{
+	machine.add(fold);
+	trace::merge(
+	    trace, {}, [&](const trace::Event &event) { machine.event(event); },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
+		    machine.gap(stream, from, to);
+		    losses.add(lost);
+	    });
+	machine.finish();
+	if (!fold.any())
+		throw Error(fmt::format("{} has no stacks: record with --stacks", directory));
+	stacks = std::make_unique<NamedStacks>(directory, clock(), info, machine, fold, std::move(options));
+}
+
+NamedStacks::NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,
+			 const analyze::Machine &machine, const analyze::StackFold &fold,
+			 symbols::SymbolOptions options)
+    : machine_(machine), fold_(fold), symbolizer_(directory, with_times(std::move(options), clock, info, fold))
 {
 	for (const analyze::MappingToken &token : fold.mappings())
 		symbolizer_.code().add(token);
@@ -111,18 +113,23 @@ void NamedStacks::tell_missing() const
 	for (const std::string &path : std::set<std::string>(missing.begin(), missing.end()))
 		print_note(fmt::format("monitor: {} is gone or another file now; its functions have no names\n",
 				       printable(path)));
+	for (const std::string &path : symbolizer_.damaged())
+		print_note(fmt::format("monitor: the debug information of {} cannot be read; what was inlined and "
+				       "lines are missing\n",
+				       printable(path)));
 }
 
 int write_flame_page(const ReportArguments &arguments)
 {
-	std::vector<std::unique_ptr<Folded>> traces;
+	std::vector<std::unique_ptr<FoldedStacks>> traces;
 	for (const std::string &directory : arguments.words)
-		traces.push_back(std::make_unique<Folded>(arguments, directory));
-	Folded &shown = *traces.back(), *before = traces.size() > 1 ? traces.front().get() : nullptr;
+		traces.push_back(std::make_unique<FoldedStacks>(directory, arguments.tdl, arguments.selection,
+								symbol_options(arguments)));
+	FoldedStacks &shown = *traces.back(), *before = traces.size() > 1 ? traces.front().get() : nullptr;
 	report::FlamePage page;
-	page.title = shown.title();
+	page.title = title_of(shown);
 	if (before)
-		page.before = before->title();
+		page.before = title_of(*before);
 	for (const auto &[name, by] : stack_groupings) {
 		if (arguments.by_is_chosen && name != arguments.by)
 			continue;
@@ -134,8 +141,8 @@ int write_flame_page(const ReportArguments &arguments)
 				       before ? &before->clock() : nullptr});
 	}
 	int exit_code = 0;
-	for (const std::unique_ptr<Folded> &each : traces) {
-		each->add_notes(page.notes);
+	for (const std::unique_ptr<FoldedStacks> &each : traces) {
+		add_notes(*each, page.notes);
 		each->stacks->tell_missing();
 		print_problems(each->trace.problems());
 		if (!each->trace.problems().empty())

@@ -1,29 +1,45 @@
 // SPDX-License-Identifier: MIT
-// The report stacks: names for the stacks of a trace, and its flame graphs as a page. Used by cmd_report.cpp.
+// The stacks of a trace with their names, and flame graphs of them as a page. Used by cmd_report.cpp and cmd_pack.cpp.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "answers/report/call_tree.h"
 #include "reading/analyze/machine.h"
+#include "reading/analyze/recording_info.h"
 #include "reading/analyze/stacks.h"
+#include "reading/events/merge.h"
+#include "reading/events/trace.h"
 #include "reading/symbols/symbolizer.h"
 #include "report_arguments.h"
 
 namespace monitor {
 
-// By the name that --by has for it; anything else is `cpu`.
+// What --by calls them.
+inline const std::vector<std::pair<std::string, report::StackBy>> stack_groupings = {
+    {"cpu", report::StackBy::cpu},
+    {"offcpu", report::StackBy::offcpu},
+    {"wait", report::StackBy::wait},
+    {"fault", report::StackBy::fault},
+    {"other", report::StackBy::other}};
+// Anything else is `cpu`.
 report::StackBy stacks_by(const std::string &name);
+
+symbols::SymbolOptions symbol_options(const ReportArguments &arguments);
 
 // The stacks of a trace with their names. What it is made of must outlive it.
 class NamedStacks {
 public:
-	NamedStacks(const std::string &directory, const analyze::Machine &machine, const analyze::StackFold &fold);
+	NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,
+		    const analyze::Machine &machine, const analyze::StackFold &fold, symbols::SymbolOptions options);
 	NamedStacks(const NamedStacks &) = delete;
 
 	// Made when it is first asked for.
 	const report::CallTree &tree(report::StackBy by);
+	const symbols::Symbolizer &symbolizer() const { return symbolizer_; }
 	// On standard error: files whose functions have no names.
 	void tell_missing() const;
 
@@ -32,6 +48,21 @@ private:
 	const analyze::StackFold &fold_;
 	symbols::Symbolizer symbolizer_;
 	std::map<report::StackBy, report::CallTree> trees_;
+};
+
+// A trace that was read for its stacks alone.
+struct FoldedStacks {
+	trace::Trace trace;
+	analyze::RecordingInfo info;
+	analyze::Machine machine;
+	analyze::StackFold fold;
+	trace::Losses losses;
+	std::unique_ptr<NamedStacks> stacks;
+
+	// Throws Error, also if it has none.
+	FoldedStacks(const std::string &directory, const std::string &tdl, const Selection &selection,
+		     symbols::SymbolOptions options);
+	const trace::Clock &clock() const { return trace.description().clock; }
 };
 
 // `monitor report DIR [DIR] stacks -o FILE`. The exit code.

@@ -20,6 +20,11 @@ bool is_probe(const std::string &function)
 	return false;
 }
 
+void append(std::vector<symbols::Name> &path, std::span<const symbols::Name> frames)
+{
+	path.insert(path.end(), frames.begin(), frames.end());
+}
+
 bool is_of(StackBy by, analyze::StackSample::At at)
 {
 	using At = analyze::StackSample::At;
@@ -75,11 +80,11 @@ void CallTree::add_frames(std::vector<symbols::Name> &path, const analyze::Stack
 		// addresses.
 		for (std::size_t i = stack ? stack->frames.size() : 0; i-- > 0;)
 			if (stack->frames[i])
-				path.push_back(symbolizer_.user(process, time, stack->frames[i],
-								i > 0 || (ids.address && !ids.kernel)));
+				append(path, symbolizer_.user(process, time, stack->frames[i],
+							      i > 0 || (ids.address && !ids.kernel)));
 	}
 	if (ids.address && !ids.kernel) {
-		path.push_back(symbolizer_.user(process, time, ids.address, false));
+		append(path, symbolizer_.user(process, time, ids.address, false));
 		return;
 	}
 	const std::size_t first_of_kernel = path.size();

@@ -41,7 +41,9 @@ public:
 		 StackBy by);
 
 	const std::vector<CallNode> &nodes() const { return nodes_; }
-	const symbols::FrameName &name(const CallNode &node) const { return symbolizer_.names()[node.name]; }
+	const symbols::FrameName &name(symbols::Name name) const { return symbolizer_.names()[name]; }
+	const symbols::FrameName &name(const CallNode &node) const { return name(node.name); }
+	bool has_lines() const { return symbolizer_.has_lines(); }
 	std::uint64_t total() const { return nodes_[0].total; }
 	std::uint64_t truncated() const { return truncated_; } // of the total: without the program's start
 	std::uint64_t without_stack() const { return without_stack_; }

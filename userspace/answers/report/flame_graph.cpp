@@ -44,7 +44,7 @@ private:
 	std::size_t name_of(const symbols::FrameName &name)
 	{
 		return names_
-		    .try_emplace({name.function, name.is_kernel ? "kernel " + name.module : name.module}, names_.size())
+		    .try_emplace({name.text(), name.is_kernel ? "kernel " + name.module : name.module}, names_.size())
 		    .first->second;
 	}
 
@@ -52,7 +52,7 @@ private:
 	{
 		const CallTree &tree = node ? *graph_.tree : *graph_.before;
 		depth_.push_back(depth);
-		name_.push_back(depth == 0 ? name_of({"all", "", false}) : name_of(tree.name(node ? *node : *old)));
+		name_.push_back(depth == 0 ? name_of({"all", "", "", false}) : name_of(tree.name(node ? *node : *old)));
 		total_.push_back(amount(node, graph_.clock));
 		before_.push_back(amount(old, graph_.clock_before));
 

@@ -48,11 +48,15 @@ Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
 			 {is_time(by) ? "total_ns" : "total", "total", unit},
 			 {"module", "module", Unit::text},
 			 {"function", "function", Unit::text}};
+	if (tree.has_lines())
+		table.columns.push_back({"line", "line", Unit::text});
 	for (const CallTree::Function &function : tree.functions()) {
-		const symbols::FrameName &name = tree.name({function.name, 0, 0, 0, {}});
+		const symbols::FrameName &name = tree.name(function.name);
 		table.rows.push_back({percent_of(function.self, tree.total()), percent_of(function.total, tree.total()),
 				      amount(function.self, clock, by), amount(function.total, clock, by),
 				      name.module.empty() ? Cell() : Cell(name.module), name.function});
+		if (tree.has_lines())
+			table.rows.back().push_back(name.line.empty() ? Cell() : Cell(name.line));
 	}
 	return table;
 }
@@ -66,7 +70,7 @@ std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy 
 		if (share < 100 * least || depth > max_printed_depth)
 			return;
 		text += fmt::format("{:6.1f} %  {:>10}  {:{}}{}\n", share, amount_text(node.total, clock, by), "",
-				    depth, printable(tree.name(node).function));
+				    depth, printable(tree.name(node).text()));
 		for (const std::uint32_t child : node.children)
 			self(self, child, depth + 1);
 	};
@@ -105,7 +109,7 @@ std::string folded_text(const CallTree &tree, const trace::Clock &clock, StackBy
 	std::string text;
 	const auto print = [&](const auto &self, std::uint32_t number, const std::string &before) -> void {
 		const CallNode &node = tree.nodes()[number];
-		const std::string here = before + (before.empty() ? "" : ";") + folded_name(tree.name(node).function);
+		const std::string here = before + (before.empty() ? "" : ";") + folded_name(tree.name(node).text());
 		const std::uint64_t value = is_time(by) ? (clock.to_ns(node.self) + 500) / 1000 : node.self;
 		if (value)
 			text += fmt::format("{} {}\n", here, value);

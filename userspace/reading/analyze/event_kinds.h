@@ -43,6 +43,7 @@ enum class Kind : std::uint8_t {
 	stack_frames,
 	stack_end,
 	mapping,
+	sync,
 	user_thread, // in a user stream: the thread that writes from here on
 };
 

@@ -319,6 +319,10 @@ void Machine::identity(const EventKind &kind, const trace::Event &event)
 		return on_stack_end(kind, event);
 	case Kind::mapping:
 		return on_mapping(kind, event);
+	case Kind::sync:
+		for (Observer *observer : observers_)
+			observer->clock_read(event.time, kind.field[0].get(event));
+		return;
 	default:
 		return;
 	}

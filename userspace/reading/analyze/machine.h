@@ -93,6 +93,8 @@ public:
 	// `why`: it has no further frame, in words; "": it is complete.
 	virtual void stack_end(std::uint64_t /*id*/, std::uint32_t /*frames*/, const std::string & /*why*/) {}
 	virtual void mapping(const MappingToken &) {}
+	// The recorder read CLOCK_MONOTONIC at this time.
+	virtual void clock_read(std::uint64_t, std::uint64_t) {}
 	// An event posted by a program, and a loss of events in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}

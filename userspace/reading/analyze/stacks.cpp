@@ -94,6 +94,21 @@ void StackFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t 
 	ended_.push_back({to, to - from, key});
 }
 
+void StackFold::clock_read(std::uint64_t time, std::uint64_t monotonic_ns)
+{
+	if (read_ns_)
+		return;
+	read_at_ = time;
+	read_ns_ = monotonic_ns;
+}
+
+std::uint64_t StackFold::time_of(std::uint64_t monotonic_ns, const trace::Clock &clock) const
+{
+	if (monotonic_ns >= read_ns_)
+		return read_at_ + clock.to_ticks(monotonic_ns - read_ns_);
+	return read_at_ - std::min(read_at_, clock.to_ticks(read_ns_ - monotonic_ns));
+}
+
 const StackDescription *StackFold::find(std::uint64_t id) const
 {
 	const auto found = stacks_.find(id);

@@ -57,6 +57,7 @@ public:
 	void stack(const Thread &thread, const StackSample &sample) override;
 	void blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) override;
 	void mapping(const MappingToken &change) override { mappings_.push_back(change); }
+	void clock_read(std::uint64_t time, std::uint64_t monotonic_ns) override;
 
 	const std::unordered_map<Key, Value, Hash> &values() const { return values_; }
 	// Whether a stack was taken at all, by a selected thread or another.
@@ -66,6 +67,8 @@ public:
 	// nullptr: it was lost.
 	const StackDescription *find(std::uint64_t id) const;
 	const std::vector<MappingToken> &mappings() const { return mappings_; }
+	// Trace time of a time of CLOCK_MONOTONIC, near enough to order what a program did by itself.
+	std::uint64_t time_of(std::uint64_t monotonic_ns, const trace::Clock &clock) const;
 
 private:
 	Value &at(const Key &key, std::uint64_t time);
@@ -80,7 +83,8 @@ private:
 	};
 	std::vector<Ended> ended_;
 	std::vector<MappingToken> mappings_;
-	std::uint64_t first_ = 0; // when the first stack was taken
+	std::uint64_t first_ = 0;                 // when the first stack was taken
+	std::uint64_t read_at_ = 0, read_ns_ = 0; // the first clock_read()
 	bool any_ = false, has_wakers_ = false;
 };
 

@@ -8,19 +8,12 @@
 #include "reading/analyze/untrusted_json.h"
 
 namespace monitor::symbols {
+
+using analyze::Json, analyze::member, analyze::number, analyze::text;
+
 namespace {
 
 constexpr int max_ancestors = 1000;
-
-std::uint64_t number_of(const nlohmann::json &value)
-{
-	return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
-}
-
-std::string text_of(const nlohmann::json &object, const char *key)
-{
-	return object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
-}
 
 } // namespace
 
@@ -32,22 +25,20 @@ std::uint64_t CodeFile::address_of(std::uint64_t offset) const
 	return offset;
 }
 
-std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &text)
+std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &untrusted_text)
 {
 	std::unordered_map<std::uint32_t, CodeFile> files;
-	std::istringstream lines(text);
+	std::istringstream lines(untrusted_text);
 	for (std::string line; std::getline(lines, line);) {
-		const nlohmann::json entry = parse_json(line);
+		const Json entry = parse_json(line);
 		if (!entry.is_object() || !entry.contains("file"))
 			continue;
-		CodeFile &file = files[static_cast<std::uint32_t>(number_of(entry["file"]))];
-		file.path = text_of(entry, "path");
-		file.build_id = text_of(entry, "build_id");
-		if (!entry.contains("loads") || !entry["loads"].is_array())
-			continue;
-		for (const nlohmann::json &load : entry["loads"])
+		CodeFile &file = files[static_cast<std::uint32_t>(number(entry["file"]))];
+		file.path = text(member(entry, "path"));
+		file.build_id = text(member(entry, "build_id"));
+		for (const Json &load : member(entry, "loads"))
 			if (load.is_array() && load.size() == 3)
-				file.loads.push_back({number_of(load[0]), number_of(load[1]), number_of(load[2])});
+				file.loads.push_back({number(load[0]), number(load[1]), number(load[2])});
 	}
 	return files;
 }
@@ -75,7 +66,8 @@ std::optional<CodeMap::Place> CodeMap::find(std::int32_t process, std::uint64_t 
 				time = next->time;
 				is_copy = true;
 			} else if (address >= next->start && address < next->end) {
-				return Place{next->file, address - next->start + (next->file ? next->offset : 0)};
+				return Place{next->file, address - next->start + (next->file ? next->offset : 0),
+					     process};
 			}
 		}
 		if (!is_copy)

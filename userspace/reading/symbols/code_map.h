@@ -36,8 +36,9 @@ public:
 	void finish();
 
 	struct Place {
-		std::uint32_t file = 0;
+		std::uint32_t file = 0;   // 0: none
 		std::uint64_t offset = 0; // in the file; without a file, from the start of the mapping
+		std::int32_t process = 0; // that mapped it: this one, or one that it is a copy of
 	};
 	std::optional<Place> find(std::int32_t process, std::uint64_t time, std::uint64_t address) const;
 

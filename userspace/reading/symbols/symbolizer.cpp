@@ -1,55 +1,101 @@
 // SPDX-License-Identifier: MIT
 #include "symbolizer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/fd.h"
+#include "symbol_files.h"
 
 namespace monitor::symbols {
 namespace {
 
-constexpr std::size_t max_list_bytes = 64 << 20;
+constexpr std::size_t max_list_bytes = 64 << 20, max_frames_bytes = 256 << 20, max_map_bytes = 256 << 20;
 
 std::string base_name(const std::string &path)
 {
 	return path.substr(path.rfind('/') + 1);
 }
 
-bool is_hex(const std::string &text)
+// A file that another user may have written, if it was there before `end_ns`.
+std::string read_map(const std::string &path, std::int64_t end_ns)
 {
-	return text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-// The functions of a file, if it is the one that ran.
-std::optional<std::vector<Function>> functions_in(const std::string &path, const std::string &build_id, bool &has_all)
-{
-	const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-	struct stat status;
-	if (!fd || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
+	struct statx status = {};
+	if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_BTIME, &status) < 0 ||
+	    !S_ISREG(status.stx_mode))
 		return {};
-	const std::optional<ElfImage> image = ElfImage::open(fd.get());
-	if (!image || image->build_id() != build_id)
+	const statx_timestamp &born = status.stx_btime;
+	if ((status.stx_mask & STATX_BTIME) && born.tv_sec >= 0 && born.tv_sec < INT64_MAX / 1'000'000'000 &&
+	    born.tv_sec * 1'000'000'000 + born.tv_nsec > end_ns)
 		return {};
-	return functions_of(*image, has_all);
+	return read_text(path, max_map_bytes);
 }
 
 } // namespace
 
-Symbolizer::Symbolizer(const std::string &directory, std::string debug)
-    : directory_(directory + "/.monitor"), debug_(std::move(debug))
+Symbolizer::Symbolizer(const std::string &directory, SymbolOptions options)
+    : directory_(directory + "/.monitor"), options_(std::move(options))
 {
+	options_.debug_directories.emplace_back("/usr/lib/debug");
 	for (auto &[number, file] : parse_code_files(read_text(directory_ + "/files", max_list_bytes)))
 		files_[number].code = std::move(file);
+	take(parse_packed_frames(read_text(directory_ + "/frames", max_frames_bytes)));
+}
+
+void Symbolizer::take(const PackedFrames &packed)
+{
+	for (const PackedFrames::InFile &each : packed.in_files) {
+		const auto file = files_.find(each.file);
+		if (each.file != 0 && file == files_.end())
+			continue;
+		Frames frames{{}, true};
+		for (const SourceFrame &frame : each.frames)
+			frames.names.push_back(
+			    intern({frame.function, each.file == 0 ? each.module : base_name(file->second.code.path),
+				    frame.line, each.file == 0}));
+		(each.file == 0 ? known_kernel_ : file->second.known)[each.address] = std::move(frames);
+	}
+	for (const PackedFrames::Made &made : packed.made)
+		made_by_[made.process].add(made.function);
+}
+
+PackedFrames Symbolizer::found() const
+{
+	PackedFrames packed;
+	const auto add = [&](std::uint32_t file, const std::unordered_map<std::uint64_t, Frames> &known) {
+		for (const auto &[address, frames] : known) {
+			if (!frames.is_found)
+				continue;
+			PackedFrames::InFile &each = packed.in_files.emplace_back();
+			each.file = file;
+			each.address = address;
+			for (const Name name : frames.names)
+				each.frames.push_back({names_[name].function, names_[name].line});
+			if (file == 0)
+				each.module = names_[frames.names.front()].module;
+		}
+	};
+	add(0, known_kernel_);
+	for (const auto &[number, file] : files_)
+		add(number, file.known);
+	std::ranges::sort(packed.in_files, {}, [](const auto &each) { return std::pair(each.file, each.address); });
+	for (const auto &[of, name] : known_made_)
+		packed.made.push_back({of.first, *of.second});
+	std::ranges::sort(packed.made, {}, [](const auto &made) {
+		return std::tuple(made.process, made.function.since, made.function.address);
+	});
+	return packed;
 }
 
 Name Symbolizer::intern(FrameName name)
 {
+	if (!options_.lines)
+		name.line.clear();
 	const auto [found, is_new] =
-	    by_text_.try_emplace({name.function, name.module}, static_cast<Name>(names_.size()));
+	    by_text_.try_emplace({name.function, name.module, name.line}, static_cast<Name>(names_.size()));
 	if (is_new)
 		names_.push_back(std::move(name));
 	return found->second;
@@ -57,71 +103,120 @@ Name Symbolizer::intern(FrameName name)
 
 Name Symbolizer::other(const std::string &text)
 {
-	return intern({text, "", false});
+	return intern({text, "", "", false});
 }
 
 Name Symbolizer::kernel(std::uint64_t address, bool is_return)
 {
+	address -= is_return;
+	const auto known = known_kernel_.find(address);
+	if (known != known_kernel_.end())
+		return known->second.names.front();
 	if (!kernel_)
 		kernel_ = FunctionTable(functions_of_kernel(read_text(directory_ + "/kallsyms", max_list_bytes)));
-	const auto known = known_kernel_.find(address - is_return);
-	if (known != known_kernel_.end())
-		return known->second;
-	const Function *function = kernel_->find(address - is_return);
-	FrameName name{fmt::format("kernel+{:#x}", address - is_return), "kernel", true};
+	const Function *function = kernel_->find(address);
+	FrameName name{fmt::format("kernel+{:#x}", address), "kernel", "", true};
 	if (function) {
 		const std::size_t module = function->name.find(" [");
 		name.function = function->name.substr(0, module);
 		if (module != std::string::npos)
 			name.module = function->name.substr(module + 1);
 	}
-	return known_kernel_[address - is_return] = intern(std::move(name));
+	const Name number = intern(std::move(name));
+	known_kernel_[address] = {{number}, function != nullptr};
+	return number;
 }
 
 void Symbolizer::load(File &file)
 {
 	file.is_loaded = true;
-	const CodeFile &code = file.code;
-	if (code.path == "[vdso]") {
+	if (file.code.path == "[vdso]") {
 		const std::string bytes = read_text(directory_ + "/vdso", 1 << 20);
 		bool has_all;
 		if (const auto image = ElfImage::open(std::as_bytes(std::span(bytes))))
 			file.functions = FunctionTable(functions_of(*image, has_all));
 		return;
 	}
-	bool has_all = false;
-	std::optional<std::vector<Function>> functions = functions_in(code.path, code.build_id, has_all);
-	if (!has_all && code.build_id.size() > 2 && is_hex(code.build_id)) {
-		const std::string path = fmt::format("{}/.build-id/{}/{}.debug", debug_, code.build_id.substr(0, 2),
-						     code.build_id.substr(2));
-		if (auto more = functions_in(path, code.build_id, has_all))
-			functions = std::move(more);
-	}
-	if (!functions)
-		missing_.push_back(code.path);
-	else
-		file.functions = FunctionTable(std::move(*functions));
+	SymbolFile symbols = find_symbols(file.code, options_.debug_directories);
+	if (!symbols.is_found)
+		missing_.push_back(file.code.path);
+	file.functions = FunctionTable(std::move(symbols.functions));
+	if (symbols.debug_info && DebugInfo::is_available())
+		file.debug_info.emplace(std::move(symbols.debug_info));
 }
 
-Name Symbolizer::user(std::int32_t process, std::uint64_t time, std::uint64_t address, bool is_return)
+Symbolizer::Frames Symbolizer::look_up(File &file, std::uint64_t address)
 {
-	const std::optional<CodeMap::Place> place = code_.find(process, time, address - is_return);
-	if (!place)
-		return intern({"[not mapped]", "", false});
-	const auto found = files_.find(place->file);
-	if (found == files_.end())
-		return intern({"[code in no file]", "", false});
-	File &file = found->second;
 	if (!file.is_loaded)
 		load(file);
+	const std::string module = base_name(file.code.path);
+	const Function *function = file.functions.find(address);
+	std::vector<SourceFrame> source;
+	if (file.debug_info)
+		source = file.debug_info->find(address);
+	if (source.empty())
+		source.emplace_back();
+	if (function)
+		source.front().function = demangled(function->name);
+	Frames frames{{}, !source.front().function.empty()};
+	if (!frames.is_found)
+		source.front().function = fmt::format("{}+{:#x}", module, address);
+	for (SourceFrame &frame : source) {
+		const bool is_inlined = !frames.names.empty();
+		if (is_inlined)
+			frame.function = fmt::format("{} (inlined)", frame.function.empty() ? "?" : frame.function);
+		frames.names.push_back(intern({std::move(frame.function), module, std::move(frame.line), false}));
+	}
+	return frames;
+}
+
+std::vector<std::string> Symbolizer::damaged() const
+{
+	std::vector<std::string> paths;
+	for (const auto &[number, file] : files_)
+		if (file.debug_info && file.debug_info->has_failed())
+			paths.push_back(file.code.path);
+	return paths;
+}
+
+// A jitdump is known by its name, and because the program maps it.
+JitFunctions &Symbolizer::made_by(std::int32_t process)
+{
+	const auto [found, is_new] = made_by_.try_emplace(process);
+	if (!is_new)
+		return found->second;
+	found->second.add_map(read_map(fmt::format("{}/perf-{}.map", options_.maps, process), options_.end_ns));
+	const std::string dump = fmt::format("jit-{}.dump", process);
+	for (const auto &[number, file] : files_)
+		if (base_name(file.code.path) == dump) {
+			const std::string bytes = read_map(file.code.path, options_.end_ns);
+			found->second.add_dump(std::as_bytes(std::span(bytes)), options_.ticks_of);
+		}
+	return found->second;
+}
+
+std::span<const Name> Symbolizer::user(std::int32_t process, std::uint64_t time, std::uint64_t address, bool is_return)
+{
+	address -= is_return;
+	const std::optional<CodeMap::Place> place = code_.find(process, time, address);
+	const auto found = place ? files_.find(place->file) : files_.end();
+	if (found == files_.end() || found->second.code.loads.empty()) { // maybe made as it ran
+		const std::int32_t owner = place ? place->process : process;
+		if (const JitFunction *function = made_by(owner).find(time, address)) {
+			const auto [known, is_new] = known_made_.try_emplace({owner, function});
+			if (is_new)
+				known->second = intern({function->name, "[jit]", "", false});
+			return {&known->second, 1};
+		}
+	}
+	if (found == files_.end()) {
+		single_ = other(place ? "[code in no file]" : "[not mapped]");
+		return {&single_, 1};
+	}
+	File &file = found->second;
 	const std::uint64_t at = file.code.address_of(place->offset);
 	const auto known = file.known.find(at);
-	if (known != file.known.end())
-		return known->second;
-	const Function *function = file.functions.find(at);
-	const std::string module = base_name(file.code.path);
-	return file.known[at] =
-		   intern({function ? demangled(function->name) : fmt::format("{}+{:#x}", module, at), module, false});
+	return known != file.known.end() ? known->second.names : (file.known[at] = look_up(file, at)).names;
 }
 
 } // namespace monitor::symbols

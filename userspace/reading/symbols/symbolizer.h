@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: MIT
 // Names the frames of stacks: the function, and the file that it is in. Offline: from what the trace has (mappings, the
-// kernel's functions, the vdso) and from the files themselves, as long as these are still the same. Each file is read
-// once, each address looked up once. Called by answers/report/call_tree.cpp.
+// kernel's functions, the vdso) and from the files themselves, as long as these are still the same; or from what
+// `monitor pack` put into the trace (packed_frames.h). Each file is read once, each address looked up once. Called by
+// answers/report/call_tree.cpp.
 //
 // What has no name is called by its place, file+0xaddress; nothing is left out.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "code_map.h"
+#include "debug_info.h"
 #include "function_table.h"
+#include "jit_functions.h"
+#include "packed_frames.h"
 
 namespace monitor::symbols {
 
@@ -23,43 +29,75 @@ using Name = std::uint32_t; // of a frame: place in Symbolizer::names()
 
 struct FrameName {
 	std::string function, module;
+	std::string line; // "slow.c:42", if lines are asked for and known
 	bool is_kernel = false;
+
+	// The function, with its line if there is one.
+	std::string text() const { return line.empty() ? function : function + " (" + line + ")"; }
+};
+
+struct SymbolOptions {
+	std::vector<std::string> debug_directories{}; // besides /usr/lib/debug, and before it
+	bool lines = false;                           // the same function on another line is another frame
+	std::string maps = "/tmp";                    // where programs write perf-PID.map
+	std::int64_t end_ns = INT64_MAX; // of the recording, since 1970: a younger map is of another process
+	// Ticks of a time in ns of CLOCK_MONOTONIC. Without it, the times in jitdumps do not count.
+	std::function<std::uint64_t(std::uint64_t)> ticks_of{};
 };
 
 class Symbolizer {
 public:
-	// `directory`: of the trace. `debug`: where files with symbols are sought by build id.
-	explicit Symbolizer(const std::string &directory, std::string debug = "/usr/lib/debug");
+	// `directory`: of the trace.
+	explicit Symbolizer(const std::string &directory, SymbolOptions options = {});
 
 	CodeMap &code() { return code_; }
 
 	// `is_return`: the address after a call, rather than of the instruction that ran.
 	Name kernel(std::uint64_t address, bool is_return);
-	Name user(std::int32_t process, std::uint64_t time, std::uint64_t address, bool is_return);
+	// The function, and then what was inlined into it, which is called "NAME (inlined)". Until the next call.
+	std::span<const Name> user(std::int32_t process, std::uint64_t time, std::uint64_t address, bool is_return);
 	// A frame that is no function: "[truncated]".
 	Name other(const std::string &text);
 
 	const std::vector<FrameName> &names() const { return names_; }
+	bool has_lines() const { return options_.lines; }
 	// Files that are needed and have another build id by now, or are gone.
 	const std::vector<std::string> &missing() const { return missing_; }
+	// Files whose debug information could not be read to its end.
+	std::vector<std::string> damaged() const;
+
+	// The names that were found, for a trace that is to be read elsewhere.
+	PackedFrames found() const;
 
 private:
+	struct Frames {
+		std::vector<Name> names;
+		bool is_found = false; // otherwise it is called by its place
+	};
 	struct File {
 		CodeFile code;
 		bool is_loaded = false;
 		FunctionTable functions;
-		std::unordered_map<std::uint64_t, Name> known;
+		std::optional<DebugInfo> debug_info;
+		std::unordered_map<std::uint64_t, Frames> known; // by the address as the file counts them
 	};
 	Name intern(FrameName name);
+	void take(const PackedFrames &packed);
 	void load(File &file);
+	Frames look_up(File &file, std::uint64_t address);
+	JitFunctions &made_by(std::int32_t process);
 
-	std::string directory_, debug_;
+	std::string directory_;
+	SymbolOptions options_;
 	CodeMap code_;
 	std::unordered_map<std::uint32_t, File> files_;
 	std::optional<FunctionTable> kernel_;
-	std::unordered_map<std::uint64_t, Name> known_kernel_;
+	std::unordered_map<std::uint64_t, Frames> known_kernel_;
+	std::unordered_map<std::int32_t, JitFunctions> made_by_;
+	std::map<std::pair<std::int32_t, const JitFunction *>, Name> known_made_;
+	Name single_ = 0; // what user() returned last
 	std::vector<FrameName> names_;
-	std::map<std::pair<std::string, std::string>, Name> by_text_;
+	std::map<std::tuple<std::string, std::string, std::string>, Name> by_text_;
 	std::vector<std::string> missing_;
 };
 

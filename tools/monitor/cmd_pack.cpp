@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// `monitor pack`: puts the names of all functions on the stacks of a trace into the trace, so that it can be read where
+// its programs are not. Exit code: 0, or 1 if parts of the trace are damaged.
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "commands.h"
+#include "problems.h"
+#include "report_stacks.h"
+#include "tdl_option.h"
+
+namespace monitor {
+namespace {
+
+struct PackArguments {
+	std::string directory, tdl;
+	std::vector<std::string> debug_directories;
+};
+
+int run_pack(const PackArguments &arguments)
+{
+	symbols::SymbolOptions options;
+	options.debug_directories = arguments.debug_directories;
+	options.lines = true;
+	FoldedStacks of(arguments.directory, arguments.tdl, {}, std::move(options));
+	for (const auto &[name, by] : stack_groupings)
+		of.stacks->tree(by);
+	const symbols::PackedFrames found = of.stacks->symbolizer().found();
+	const std::string text = symbols::packed_frames_text(found);
+	const std::string directory = arguments.directory + "/.monitor/";
+	replace_file(directory + "frames", text, 0600);
+	if (of.info.complete)
+		::unlink((directory + "kallsyms").c_str()); // all that is needed of it is in frames
+	of.stacks->tell_missing();
+	print_problems(of.trace.problems());
+	fmt::print("{}: the names of {} addresses are in the trace now, {} kB\n", printable(arguments.directory),
+		   found.in_files.size() + found.made.size(), (text.size() + 999) / 1000);
+	return of.trace.problems().empty() ? 0 : 1;
+}
+
+} // namespace
+
+void add_pack(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("pack", "put the names of functions into a trace");
+	auto arguments = std::make_shared<PackArguments>();
+	command->add_option("trace", arguments->directory, "the trace directory")->required()->option_text("DIR");
+	add_tdl_option(*command, arguments->tdl);
+	add_debug_directories(*command, arguments->debug_directories);
+	command->footer(
+	    "A trace with stacks has addresses; their names are in the programs' files, on the machine where\n"
+	    "they ran. After this, it can be reported anywhere. Only names are put into it, nothing else of\n"
+	    "these files.\n"
+	    "Examples:\n"
+	    "  monitor pack DIR\n"
+	    "  monitor pack DIR --debug-dir build/debug");
+	command->callback([arguments, &exit_code] { exit_code = run_pack(*arguments); });
+}
+
+} // namespace monitor

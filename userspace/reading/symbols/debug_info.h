@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What was inlined at an address, and on which lines: asked of libdw, in a process of its own. A file of debug
+// information is as untrusted as any other, and the library that reads it is large: if it crashes, hangs or takes too
+// much, what is lost is what was inlined. Used by symbolizer.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/fd.h"
+
+namespace monitor::symbols {
+
+// A function at an address and the line that it is on: of its own code, or of the call that was inlined.
+struct SourceFrame {
+	std::string function; // as it is written in the source; empty: unknown
+	std::string line;     // "slow.c:42"; empty: unknown
+};
+
+class DebugInfo {
+public:
+	static bool is_available(); // whether this program was built with libdw
+
+	// `file` has a section .debug_info.
+	explicit DebugInfo(Fd file) : file_(std::move(file)) {}
+	DebugInfo(DebugInfo &&other) noexcept;
+	DebugInfo &operator=(DebugInfo &&) = delete;
+	~DebugInfo();
+
+	// The function that was compiled first, then what was inlined into it. `address` as the file counts them.
+	// Empty: nothing is known.
+	std::vector<SourceFrame> find(std::uint64_t address);
+	// Its process ended before its time; nothing more is known.
+	bool has_failed() const { return has_failed_; }
+
+private:
+	bool start();
+	void stop();
+
+	Fd file_, asked_;
+	pid_t process_ = 0;
+	bool has_failed_ = false;
+};
+
+} // namespace monitor::symbols

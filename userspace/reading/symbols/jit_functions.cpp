@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "jit_functions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+namespace monitor::symbols {
+namespace {
+
+constexpr unsigned page_shift = 12;
+constexpr std::size_t max_name_bytes = 4096;
+
+constexpr std::uint32_t dump_magic = 0x4A695444;
+constexpr std::uint32_t record_load = 0, record_move = 1;
+constexpr std::uint64_t flag_arch_timestamp = 1;
+
+struct DumpHead {
+	std::uint32_t magic, version, total_size, elf_mach, pad, pid;
+	std::uint64_t timestamp, flags;
+};
+struct RecordHead {
+	std::uint32_t id, total_size;
+	std::uint64_t timestamp;
+};
+struct Load { // then the name, and its code
+	std::uint32_t pid, tid;
+	std::uint64_t vma, code_addr, code_size, code_index;
+};
+struct Move {
+	std::uint32_t pid, tid;
+	std::uint64_t vma, old_code_addr, new_code_addr, code_size, code_index;
+};
+
+template <class T> bool take(std::span<const std::byte> bytes, T &value)
+{
+	if (bytes.size() < sizeof value)
+		return false;
+	std::memcpy(&value, bytes.data(), sizeof value);
+	return true;
+}
+
+// A hexadecimal number and the space behind it.
+bool take_number(std::string_view &line, std::uint64_t &value)
+{
+	if (line.starts_with("0x"))
+		line.remove_prefix(2);
+	const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
+	if (error != std::errc() || end == line.data() + line.size() || *end != ' ')
+		return false;
+	line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
+	return true;
+}
+
+} // namespace
+
+void JitFunctions::add(JitFunction function)
+{
+	if (function.size == 0 || function.size > max_size || functions_.size() >= max_functions ||
+	    function.address + function.size < function.address)
+		return;
+	function.name.resize(std::min(function.name.size(), max_name_bytes));
+	const std::uint64_t last = (function.address + function.size - 1) >> page_shift;
+	pages_ += last - (function.address >> page_shift) + 1;
+	if (pages_ > max_pages)
+		return;
+	for (std::uint64_t page = function.address >> page_shift; page <= last; ++page)
+		by_page_[page].push_back(static_cast<std::uint32_t>(functions_.size()));
+	functions_.push_back(std::move(function));
+}
+
+void JitFunctions::add_map(std::string_view text)
+{
+	while (!text.empty()) {
+		std::string_view line = text.substr(0, text.find('\n'));
+		text.remove_prefix(std::min(line.size() + 1, text.size()));
+		JitFunction function;
+		if (!take_number(line, function.address) || !take_number(line, function.size) || line.empty())
+			continue;
+		function.name = line;
+		add(std::move(function));
+	}
+}
+
+void JitFunctions::add_dump(std::span<const std::byte> bytes,
+			    const std::function<std::uint64_t(std::uint64_t)> &ticks_of)
+{
+	DumpHead head;
+	if (!take(bytes, head) || head.magic != dump_magic || head.total_size < sizeof head ||
+	    head.total_size > bytes.size())
+		return;
+	bytes = bytes.subspan(head.total_size);
+	const auto time_of = [&](const RecordHead &record) -> std::uint64_t {
+		if (head.flags & flag_arch_timestamp)
+			return record.timestamp;
+		return ticks_of ? ticks_of(record.timestamp) : 0;
+	};
+	std::unordered_map<std::uint64_t, std::string> names; // by code_index
+	std::vector<JitFunction> found;
+	RecordHead record;
+	while (take(bytes, record) && record.total_size >= sizeof record && record.total_size <= bytes.size()) {
+		const std::span<const std::byte> content =
+		    bytes.subspan(sizeof record, record.total_size - sizeof record);
+		bytes = bytes.subspan(record.total_size);
+		Load load;
+		Move move;
+		if (record.id == record_load && take(content, load)) {
+			const auto *name = reinterpret_cast<const char *>(content.data() + sizeof load);
+			std::string text(name, ::strnlen(name, content.size() - sizeof load));
+			names[load.code_index] = text;
+			found.push_back({load.code_addr, load.code_size, time_of(record), std::move(text)});
+		} else if (record.id == record_move && take(content, move) && names.contains(move.code_index)) {
+			found.push_back({move.new_code_addr, move.code_size, time_of(record), names[move.code_index]});
+		}
+		if (found.size() >= max_functions)
+			break;
+	}
+	std::ranges::stable_sort(found, {}, &JitFunction::since);
+	for (JitFunction &function : found)
+		add(std::move(function));
+}
+
+const JitFunction *JitFunctions::find(std::uint64_t time, std::uint64_t address) const
+{
+	const auto page = by_page_.find(address >> page_shift);
+	if (page == by_page_.end())
+		return nullptr;
+	for (auto at = page->second.rbegin(); at != page->second.rend(); ++at) {
+		const JitFunction &function = functions_[*at];
+		if (function.since <= time && address - function.address < function.size)
+			return &function;
+	}
+	return nullptr;
+}
+
+} // namespace monitor::symbols
