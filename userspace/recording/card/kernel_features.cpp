@@ -5,15 +5,25 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 
 #include "base/fd.h"
 
 namespace monitor::card {
 namespace {
 
+// Null, without a word of the library's: who needs it says so.
+btf *load_kernel_btf()
+{
+	const libbpf_print_fn_t print = libbpf_set_print(nullptr);
+	btf *types = btf__load_vmlinux_btf();
+	libbpf_set_print(print);
+	return types;
+}
+
 btf *kernel_btf()
 {
-	static btf *types = btf__load_vmlinux_btf();
+	static btf *types = load_kernel_btf();
 	return types;
 }
 

@@ -122,6 +122,18 @@ PreflightCheck page_faults()
 		"user time and page faults cannot be told apart: unattributed", ""};
 }
 
+PreflightCheck stacks()
+{
+#if defined(__x86_64__)
+	return {"stacks", "kernel and programs", CheckState::good,
+		"callers are found by the unwind tables that programs have for exceptions (record --stacks)", ""};
+#else
+	return {"stacks", "kernel, programs with frame pointers", CheckState::limited,
+		"without unwind tables here, other programs' stacks end early, which is said",
+		"build programs with -fno-omit-frame-pointer"};
+#endif
+}
+
 PreflightCheck irq_time()
 {
 	if (kernel_takes_irq_time_out())
@@ -264,6 +276,7 @@ std::vector<PreflightCheck> preflight_checks()
 		clock(),
 		misses_counted(),
 		irq_time(),
+		stacks(),
 		pmu(),
 		restartable_sequences(),
 		module(),

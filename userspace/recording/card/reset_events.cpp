@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "bpf_card.h"
-#include "monitor/card.h"
 #include "kernel_features.h"
+#include "monitor/card.h"
 
 namespace monitor::card {
 namespace {
