@@ -5,9 +5,12 @@ alloca, signal handlers, vfork, exceptions in flight, tail calls, threads, callb
 says nothing of its frames. Blocked time by stack adds up to that of the report offcpu. What costs too much is left out."""
 import json
 import os
+import pathlib
 import platform
 import re
+import shutil
 import subprocess
+import tempfile
 
 import e2e
 
@@ -180,6 +183,38 @@ def within_budget():
 	e2e.expect(in_trace <= taken <= in_trace + 100, f"{taken} taken, {in_trace} in the report")  # some before its window
 
 
+SPINS = "__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 300000000; i++); } int main() { %s(); return 0; }"
+
+
+def rewritten_in_place():
+	"""A program with the inode of another, which is gone: the samples of each have its own names or none."""
+	if not shutil.which("gcc"):
+		print("not tried: there is no gcc")
+		return
+	with tempfile.TemporaryDirectory() as directory:
+		for name in ("first", "second"):
+			subprocess.run(["gcc", "-xc", "-", "-Wl,--build-id", "-o", f"{directory}/{name}"], input=SPINS % (name, name), text=True, check=True)
+		trace = e2e.record("rewritten", "--stacks=cpu", command=("sh", "-c", f"cd {directory}; touch prog; chmod +x prog; "
+			"cat first > prog; ./prog; cat second > prog; ./prog"))
+		lines = [line.rsplit(" ", 1) for line in report(trace, "--by", "cpu", "--folded").splitlines() if line.startswith("prog;")]
+	second = sum(int(count) for frames, count in lines if frames.endswith(";second"))
+	unnamed = sum(int(count) for frames, count in lines if re.search(r";prog\+0x[0-9a-f]+$", frames))
+	e2e.expect(second > 20, f"{second} samples in what the file has now")
+	e2e.expect(unnamed > 20, f"{unnamed} samples without a name, of what it had before")
+
+
+def perf_beside():
+	"""Our records must not change those that perf gets: it aborted when ours had build ids."""
+	if not shutil.which("perf"):
+		print("not tried: there is no perf")
+		return
+	with tempfile.TemporaryDirectory() as directory:
+		e2e.record("perf", "--stacks=cpu", command=("sh", "-c", f"perf record -q --no-bpf-event -e cpu-clock -o {directory}/data -- ls > /dev/null; "
+			f"echo $? > {directory}/code"))
+		code = pathlib.Path(directory, "code").read_text().strip()
+	e2e.equal("exit code of perf record", code, "0")
+
+
 def refused():
 	"""One sentence, and nothing is recorded."""
 	for options, words in ((("--stacks=nonsense",), "is not one of cpu, offcpu"),
@@ -246,4 +281,4 @@ e2e.need_recording()
 if platform.machine() != "x86_64":
 	e2e.skip("without unwind tables, which are for x86-64, stacks need frame pointers")
 e2e.need_program("readelf")
-e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, refused, damaged_lists, tables_agree)
+e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, rewritten_in_place, perf_beside, refused, damaged_lists, tables_agree)

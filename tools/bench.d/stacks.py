@@ -2,6 +2,7 @@
 """What stacks cost, and how many are whole: programs of the distribution, recorded at the timer by us and by perf (frame
 pointers, and copies of the stack), one after the other in each round. Stacks at switches within their budget. How long
 a million samples take to become a flame graph."""
+import collections
 import json
 import os
 import re
@@ -160,6 +161,60 @@ def beside_perf(context, result):
 	result.bar("bytes / perf dwarf", Spread(sizes).mid, 0.05, "x", Spread(sizes), digits=3)
 
 
+def named(function):
+	"""A function as both tools name it, without its parameters; those without a symbol are one."""
+	function = re.sub(r" \[clone [^]]*\]", "", function).split("(")[0]
+	return "unnamed" if not function or "+0x" in function or "[" in function or "@plt" in function else function
+
+
+def self_samples_of_perf(data, process):
+	"""{function: samples that it was at the top of}"""
+	found = collections.Counter()
+	script = run(["perf", "script", "-i", data, "-F", "comm,ip,sym", "--no-inline"])
+	for sample in script.split("\n\n"):
+		lines = sample.strip("\n").split("\n")
+		if len(lines) > 1 and lines[0].split()[0] == process:
+			words = lines[1].split(None, 1)
+			found[named(words[1].strip() if len(words) > 1 else "")] += 1
+	return found
+
+
+def self_samples(context, trace, process):
+	found = collections.Counter()
+	for line in run([context.monitor, "report", trace, "stacks", "--by", "cpu", "--folded"]).splitlines():
+		frames, count = line.rsplit(" ", 1)
+		frames = frames.split(";")
+		while frames[-1].endswith(" (inlined)"):
+			frames.pop() # perf does not name them
+		if frames[0] == process and len(frames) > 1:
+			found[named(frames[-1])] += int(count)
+	return found
+
+
+def shares_agree(context, result):
+	"""A chi-square test of homogeneity (Pearson) of both tools' samples over the 20 hottest functions and all others;
+	both record the same run. The samples of a timer are no worse spread than those drawn at random, so the bar holds."""
+	trace, data = context.path("shares"), context.path("shares.data")
+	source = context.path("load.cpp")
+	functions = 20
+	rows = []
+	for _ in range(context.rounds_or(3)):
+		perf = ["perf", "record", "-q", "--no-bpf-event", # perf 6.1 aborts on the build ids of BPF programs
+			"-F", str(HZ), "-e", "cpu-clock", "-g", "-o", data, "--", "g++", "-O2", "-c", source, "-o", context.path("load.o")]
+		run(context.record(trace, "--no-calibration", "-e", "sched", "--stacks=cpu", "--rate", str(HZ), command=perf))
+		ours, others = self_samples(context, trace, "cc1plus"), self_samples_of_perf(data, "cc1plus")
+		hottest = [name for name, _ in (ours + others).most_common(functions)]
+		pairs = [(ours[name], others[name]) for name in hottest]
+		pairs.append((ours.total() - sum(a for a, _ in pairs), others.total() - sum(b for _, b in pairs)))
+		scale = (others.total() / ours.total()) ** 0.5
+		rows.append(sum((a * scale - b / scale) ** 2 / (a + b) for a, b in pairs if a + b))
+		worst = max(zip(hottest, pairs), key=lambda row: (row[1][0] * scale - row[1][1] / scale) ** 2 / sum(row[1]))
+		result.note(f"cc1plus: {ours.total()} and perf's {others.total()} samples, {ours['unnamed']} and {others['unnamed']} in functions "
+			f"without a name; least alike: {worst[0]}, {worst[1][0]} and {worst[1][1]}")
+	result.table(["self samples beside perf", "min", "median", "max"], [["chi-square, 20 degrees of freedom", *Spread(rows).cells(1)]])
+	result.bar("chi-square of self shares beside perf's, 20 functions (p = 0.001)", Spread(rows).mid, 45.3, "", Spread(rows), digits=1)
+
+
 def budget(context, result):
 	"""Two threads that wake each other as fast as they can."""
 	trace = context.path("switches")
@@ -199,6 +254,7 @@ def bench(context):
 	need("perf", "g++", "curl")
 	result = Result(TITLE)
 	beside_perf(context, result)
+	shares_agree(context, result)
 	budget(context, result)
 	a_million(context, result)
 	return result

@@ -20,6 +20,7 @@ namespace monitor::stacks {
 struct CodeFile {
 	std::uint32_t number = 0; // in .monitor/files
 	std::uint32_t first_row = 0, rows = 0;
+	std::int64_t changed_ns = 0; // when its content was, by its file system; 0: not read
 	std::vector<ElfSegment> loads;
 };
 

@@ -17,22 +17,12 @@ namespace monitor::stacks {
 namespace {
 
 constexpr std::size_t data_pages = 32; // of each CPU
-#ifndef PERF_RECORD_MISC_MMAP_BUILD_ID
-#define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14)
-#endif
 
 struct Mmap2 {
 	std::uint32_t process, thread;
 	std::uint64_t address, length, offset;
-	union {
-		struct {
-			std::uint32_t major, minor;
-			std::uint64_t inode, generation;
-		};
-		struct {
-			std::uint8_t id_size, reserved[3], id[20];
-		};
-	};
+	std::uint32_t major, minor;
+	std::uint64_t inode, generation;
 	std::uint32_t protection, flags; // the name follows
 };
 static_assert(sizeof(Mmap2) == 64);
@@ -70,7 +60,8 @@ SideBand::SideBand(unsigned cpus)
 	attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	attributes.sample_id_all = 1;
 	attributes.mmap = attributes.mmap2 = attributes.comm = attributes.comm_exec = attributes.task = 1;
-	attributes.build_id = 1;
+	// No build ids: once any event asks for them, the kernel (6.18) marks the records of those that did not, too,
+	// and perf takes an inode for a build id and aborts.
 	attributes.use_clockid = 1;
 	attributes.clockid = CLOCK_MONOTONIC;
 	attributes.watermark = 1; // in bytes: events are samples, of which there are none
@@ -150,13 +141,9 @@ void SideBand::take_record(const std::vector<std::byte> &record, std::vector<Cha
 		change.offset = mapped.offset;
 		const auto *name = reinterpret_cast<const char *>(record.data()) + sizeof header + sizeof mapped;
 		change.path.assign(name, ::strnlen(name, record.size() - sizeof header - sizeof mapped));
-		if (header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-			for (unsigned i = 0; i < std::min<unsigned>(mapped.id_size, sizeof mapped.id); ++i)
-				change.build_id += fmt::format("{:02x}", mapped.id[i]);
-		} else {
-			change.device = std::uint64_t{mapped.major} << 32 | mapped.minor;
-			change.inode = mapped.inode;
-		}
+		change.device = std::uint64_t{mapped.major} << 32 | mapped.minor;
+		change.inode = mapped.inode;
+		change.generation = mapped.generation;
 	} else if (header.type == PERF_RECORD_COMM && header.misc & PERF_RECORD_MISC_COMM_EXEC && at(record, process)) {
 		change.kind = Change::Kind::executed;
 		change.process = static_cast<std::int32_t>(process);

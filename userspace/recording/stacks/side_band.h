@@ -21,9 +21,8 @@ struct Change {
 	std::uint64_t monotonic_ns = 0;
 	// mapped:
 	std::uint64_t start = 0, end = 0, offset = 0;
-	std::string path;                    // or [vdso], //anon ...
-	std::string build_id;                // hexadecimal; empty: none, or not known
-	std::uint64_t device = 0, inode = 0; // where there is no build id
+	std::string path; // or [vdso], //anon ...
+	std::uint64_t device = 0, inode = 0, generation = 0;
 };
 
 class SideBand {

@@ -67,6 +67,19 @@ std::vector<std::byte> own_vdso()
 	return {};
 }
 
+std::int64_t change_time(const struct stat &status)
+{
+	return status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
+}
+
+// The same inode has other content now, as far as its name here tells.
+bool is_rewritten(const CodeFile &file, const Change &change)
+{
+	struct stat status;
+	return ::stat(change.path.c_str(), &status) == 0 && status.st_ino == change.inode &&
+	       change_time(status) != file.changed_ns;
+}
+
 Fd create(const std::string &path)
 {
 	return open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -236,9 +249,8 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 		return files_->find(path);
 	if (path.empty() || path[0] != '/' || path.starts_with("//"))
 		return nullptr; // code that is in no file
-	const std::string key =
-	    !change.build_id.empty() ? change.build_id : fmt::format("{:x}:{}:{}", change.device, change.inode, path);
-	if (const CodeFile *known = files_->find(key))
+	const std::string key = fmt::format("{:x}:{}:{}:{}", change.device, change.inode, change.generation, path);
+	if (CodeFile *known = files_->find(key); known && !is_rewritten(*known, change))
 		return known;
 	for (int attempt = 0; attempt < 3; ++attempt) {
 		const Fd fd = attempt == 0   ? opener_.mapped_file(change.process, change.start, change.end)
@@ -249,14 +261,15 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 			continue;
 		const std::optional<ElfImage> image = ElfImage::open(fd.get());
 		const std::string id = image ? image->build_id() : "";
-		if (!image || (change.build_id.empty() ? status.st_ino != change.inode : id != change.build_id))
+		if (!image || (attempt != 0 && status.st_ino != change.inode))
 			continue;
 		CodeFile *known = id.empty() ? nullptr : files_->find(id);
 		CodeFile &file = known ? *known : files_->add(id.empty() ? key : id, path, id, image);
+		file.changed_ns = change_time(status);
 		files_->also(key, file);
 		return &file;
 	}
-	return &files_->add(key, path, change.build_id, {});
+	return &files_->add(key, path, "", {});
 }
 
 void StackRecorder::note(const MappingChange &change)
