@@ -67,8 +67,8 @@ done
 insmod ./monitor_edc.ko || fail "insmod"
 record 1
 
-# CPUs go offline and come again while a recording runs, and while all of them are asked. The kernel traces no switch of
-# a CPU that is not online yet or any more, which check finds missing, and the time that went by with them.
+# CPUs go offline and come again while a recording runs, and while all of them are asked. The kernel traces no switch and
+# no migration on a CPU that is not online yet or any more, which check finds missing, and the time that went by with them.
 (
 	for round in 1 2 3; do
 		for cpu in 3 2 1; do
@@ -80,7 +80,7 @@ record 1
 	done
 ) &
 hotplug=$!
-record 6 'switches\|CPU time of'
+record 6 'switches\|CPU time of\|migrations of'
 wait $hotplug || fail "a CPU could not be taken offline"
 
 # Memory is short.
