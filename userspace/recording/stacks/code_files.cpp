@@ -49,16 +49,15 @@ void CodeFiles::add_table(CodeFile &file, const ElfImage &image)
 	next_row_ += file.rows;
 }
 
-CodeFile &CodeFiles::add(const std::string &key, const std::string &path, const std::string &build_id,
-			 const std::optional<ElfImage> &image)
+CodeFile &CodeFiles::add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image)
 {
 	CodeFile &file = files_.emplace_back();
 	by_key_[key] = &file;
 	file.number = static_cast<std::uint32_t>(files_.size());
 	nlohmann::ordered_json line = {{"file", file.number}, {"path", path}};
-	if (!build_id.empty())
-		line["build_id"] = build_id;
 	if (image) {
+		if (const std::string build_id = image->build_id(); !build_id.empty())
+			line["build_id"] = build_id;
 		file.loads = image->loads();
 		add_table(file, *image);
 		auto &loads = line["loads"] = nlohmann::ordered_json::array();

@@ -20,7 +20,6 @@ namespace monitor::stacks {
 struct CodeFile {
 	std::uint32_t number = 0; // in .monitor/files
 	std::uint32_t first_row = 0, rows = 0;
-	std::int64_t changed_ns = 0; // when its content was, by its file system; 0: not read
 	std::vector<ElfSegment> loads;
 };
 
@@ -34,8 +33,7 @@ public:
 	// The same by another key.
 	void also(const std::string &key, CodeFile &file) { by_key_[key] = &file; }
 	// `image` nullopt: it could not be read. What it maps executably is at `path`.
-	CodeFile &add(const std::string &key, const std::string &path, const std::string &build_id,
-		      const std::optional<ElfImage> &image);
+	CodeFile &add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image);
 
 	std::size_t size() const { return files_.size(); }
 	std::size_t rows() const { return next_row_; }

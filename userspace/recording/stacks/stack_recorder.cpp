@@ -67,17 +67,15 @@ std::vector<std::byte> own_vdso()
 	return {};
 }
 
-std::int64_t change_time(const struct stat &status)
-{
-	return status.st_mtim.tv_sec * std::int64_t{1'000'000'000} + status.st_mtim.tv_nsec;
-}
-
-// The same inode has other content now, as far as its name here tells.
-bool is_rewritten(const CodeFile &file, const Change &change)
+// Which file a process has mapped, and with which content, as far as its name here tells: a file can be rewritten.
+std::string key_of(const Change &change)
 {
 	struct stat status;
-	return ::stat(change.path.c_str(), &status) == 0 && status.st_ino == change.inode &&
-	       change_time(status) != file.changed_ns;
+	timespec written{};
+	if (::stat(change.path.c_str(), &status) == 0 && status.st_ino == change.inode)
+		written = status.st_mtim;
+	return fmt::format("{:x}:{}:{}:{}.{}:{}", change.device, change.inode, change.generation, written.tv_sec,
+			   written.tv_nsec, change.path);
 }
 
 Fd create(const std::string &path)
@@ -106,7 +104,7 @@ void StackRecorder::start(const std::string &directory)
 	files_ = std::make_unique<CodeFiles>(memory_.rows, create(directory + "/files"));
 	const std::vector<std::byte> vdso = own_vdso();
 	write_all(create(directory + "/vdso").get(), vdso, "vdso");
-	files_->add("[vdso]", "[vdso]", "", ElfImage::open(std::span(vdso)));
+	files_->add("[vdso]", "[vdso]", ElfImage::open(std::span(vdso)));
 	write_kernel_symbols(directory);
 	read_processes();
 	thread_ = std::thread([this] {
@@ -249,8 +247,8 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 		return files_->find(path);
 	if (path.empty() || path[0] != '/' || path.starts_with("//"))
 		return nullptr; // code that is in no file
-	const std::string key = fmt::format("{:x}:{}:{}:{}", change.device, change.inode, change.generation, path);
-	if (CodeFile *known = files_->find(key); known && !is_rewritten(*known, change))
+	const std::string key = key_of(change);
+	if (const CodeFile *known = files_->find(key))
 		return known;
 	for (int attempt = 0; attempt < 3; ++attempt) {
 		const Fd fd = attempt == 0   ? opener_.mapped_file(change.process, change.start, change.end)
@@ -264,12 +262,11 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 		if (!image || (attempt != 0 && status.st_ino != change.inode))
 			continue;
 		CodeFile *known = id.empty() ? nullptr : files_->find(id);
-		CodeFile &file = known ? *known : files_->add(id.empty() ? key : id, path, id, image);
-		file.changed_ns = change_time(status);
+		CodeFile &file = known ? *known : files_->add(id.empty() ? key : id, path, image);
 		files_->also(key, file);
 		return &file;
 	}
-	return &files_->add(key, path, "", {});
+	return &files_->add(key, path, {});
 }
 
 void StackRecorder::note(const MappingChange &change)
