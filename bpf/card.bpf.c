@@ -25,6 +25,8 @@
 
 #include "reset.bpf.c"
 
+#include "function.bpf.c"
+
 #include "tasks.bpf.c"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -15,8 +15,8 @@
  *
  * Ids: 1 to 255 the recorder's own, 256 to 511 the kernel's cards (EDC_CARD_CLASSES), 1024 to 4095 programs'. Of the
  * kernel's: 256 sched, 280 irq, 320 syscall, 324 counters, 340 fault, 344 ratios and resets, 360 power, 370 block, 380
- * sample, 384 stack; reserved for functions 400 to 415, filters, counts and times 416 to 431, triggers 432 to
- * 447. 448 to 511 are free.
+ * sample, 384 stack, 400 function; reserved for filters, counts and times 416 to 431, triggers 432 to 447. 448 to 511
+ * are free.
  */
 #ifndef MONITOR_CARD_H
 #define MONITOR_CARD_H
@@ -100,12 +100,17 @@
 	      (A, u12, first)(B, u4, count)(F, x64, stack)(F, x64, frame0)(F, x64, frame1)(F, x64, frame2)(            \
 		  F, x64, frame3)(F, x64, frame4)(F, x64, frame5))                                                     \
 	CLASS(386, STACK_END, stack_end, stack_end, stack, 2,                                                          \
-	      (A, u12, frames)(B, stack_ended, ended)(F, x64, stack)(F, x64, address))
+	      (A, u12, frames)(B, stack_ended, ended)(F, x64, stack)(F, x64, address))                                 \
+	CLASS(400, FUNCTION_ENTRY, function_entry, function_entry, function, 1,                                        \
+	      (A, function, function)(F, x64, stack_pointer))                                                          \
+	CLASS(401, FUNCTION_EXIT, function_exit, function_exit, function, 1,                                           \
+	      (A, function, function)(F, x64, stack_pointer))
 
 /* Sizes of the kinds in bits. `comm` is 16 bytes of text, NUL-padded. */
 #define EDC_KIND_BITS_abi 4
 #define EDC_KIND_BITS_comm 128
 #define EDC_KIND_BITS_doing 16
+#define EDC_KIND_BITS_function 16
 #define EDC_KIND_BITS_mapping_change 16
 #define EDC_KIND_BITS_s16 16
 #define EDC_KIND_BITS_s32 32
@@ -208,7 +213,7 @@ enum edc_id {
 
 /*
  * Slot rings, for probes that may be preempted. Such probes do not nest, so each takes a free slot while it writes.
- * Only with --reset-on.
+ * Only with --reset-on and --functions.
  */
 #define EDC_CARD_SLOTS 8
 #define EDC_CARD_RINGS (EDC_CARD_LEVELS + EDC_CARD_SLOTS)

@@ -29,6 +29,7 @@ struct edc_comm {
 /* Types of the argument's parts, by kind. */
 #define EDC_ARGUMENT_abi __u32
 #define EDC_ARGUMENT_doing __u32
+#define EDC_ARGUMENT_function __u32
 #define EDC_ARGUMENT_s16 __s32
 #define EDC_ARGUMENT_softirq __u32
 #define EDC_ARGUMENT_stack_ended __u32

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The programs of --reset-on may be preempted, so none of their functions may have 64 bytes of stack (bpf/reset.bpf.c says
+# The programs of --reset-on and --functions may be preempted, so none of their functions may have 64 bytes of stack (bpf/reset.bpf.c says
 # why), which the kernel has rounded up to 16 (round_up_stack_depth() of its verifier): so none more than 48.
 # stack_sizes.sh LLVM-READOBJ OBJECT
 set -euo pipefail
 sizes=$("$1" --stack-sizes "$2" | sed -n 's/.*Functions: \[\(.*\)\]/\1/p; s/^ *Size: //p' | paste - -)
 status=0
-for function in reset_at_uprobe reset_at_tracepoint_0 post_reset post_reset_in_slot post_set_in_slot read_in_slot write_in_slot \
+for function in function_entry function_exit post_function reset_at_uprobe reset_at_tracepoint_0 post_reset post_reset_in_slot post_set_in_slot read_in_slot write_in_slot \
 	reserve_in_slot open_block time_by_older_set; do
 	size=$(awk -v name="$function" '$1 == name { print $2 }' <<< "$sizes")
 	if [ -z "$size" ]; then

@@ -11,6 +11,8 @@
 #include "reading/symbols/jit_functions.h"
 #include "reading/symbols/packed_frames.h"
 #include "reading/symbols/symbol_files.h"
+#include "recording/functions/exit_search.h"
+#include "recording/functions/program_symbols.h"
 #include "recording/stacks/unwind_table.h"
 
 using namespace monitor;
@@ -37,11 +39,19 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 			functions.find(section.address);
 			check_table(image->content(section, 1 << 20), section.address, image->entry());
 		}
+		const auto named = functions::functions_of(*image, "file");
+		if (!std::ranges::is_sorted(named, {}, &functions::Symbol::address))
+			std::abort();
+		for (const functions::Symbol &symbol : named)
+			functions::matches(symbol, "a*");
 		symbols::functions_of_debugdata(*image);
 		image->build_id();
 		image->address_of(size);
 	}
 	check_table(bytes, 0x1000, 0x1004);
+	for (const card::FunctionExit &exit : functions::find_exits({{0x1000, {bytes.begin(), bytes.end()}}}).exits)
+		if (exit.offset - 0x1000 >= size || exit.condition > 16)
+			std::abort();
 	symbols::FunctionTable(symbols::functions_of_kernel(text)).find(size);
 	symbols::parse_code_files(std::string(text));
 	const symbols::PackedFrames packed = symbols::parse_packed_frames(std::string(text));

@@ -10,6 +10,7 @@
 namespace monitor::card {
 
 void BpfCard::LinkDeleter::operator()(bpf_link *) const {}
+void FunctionProbes::LinkDeleter::operator()(bpf_link *) const {}
 void BpfCard::BellDeleter::operator()(ring_buffer *) const {}
 
 int BpfCard::bell() const

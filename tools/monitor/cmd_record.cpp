@@ -38,7 +38,7 @@ struct RecordArguments {
 	record::Options options;
 	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
 						       max_size;
-	std::string stacks, stacks_on;
+	std::string stacks, stacks_on, functions;
 	std::optional<unsigned> rate_hz;
 	bool no_calibration = false;
 };
@@ -86,6 +86,8 @@ void parse_families(RecordArguments &arguments)
 			throw Error("-e: use --sample-every TIME for samples, in addition to -e");
 		if (name == "stack")
 			throw Error("-e: use --stacks for stacks, in addition to -e");
+		if (name == "function")
+			throw Error("-e: use --functions for functions, in addition to -e");
 		bool known = false;
 		std::string all;
 		for (const card::Family &family : card::families()) {
@@ -184,6 +186,15 @@ void parse_stacks(RecordArguments &arguments)
 		throw Error("--rate is that of stacks at the timer: add --stacks=cpu");
 }
 
+void parse_functions(RecordArguments &arguments)
+{
+	if (arguments.functions.empty())
+		return;
+	if (arguments.options.user_only)
+		throw Error("--functions needs the kernel's probes: leave out --user-only");
+	arguments.options.functions = split(arguments.functions);
+}
+
 std::string recorded_text(const record::Options &options)
 {
 	if (options.user_only)
@@ -254,6 +265,7 @@ int run_record(RecordArguments &arguments)
 	parse_selection(arguments);
 	parse_measurements(arguments);
 	parse_stacks(arguments);
+	parse_functions(arguments);
 	if (!arguments.sample_every.empty() && arguments.options.user_only)
 		throw Error("--sample-every needs the kernel's events: leave out --user-only");
 	if (!arguments.sample_every.empty())
@@ -268,7 +280,10 @@ int run_record(RecordArguments &arguments)
 		arguments.options.max_bytes = parse_size(arguments.max_size, "--max-size");
 	arguments.options.calibrates = !arguments.no_calibration;
 	const bool terminal = ::isatty(STDERR_FILENO);
-	record::Listener listener{[&](const std::string &directory) { show_start(arguments.options, directory); }, {}};
+	record::Listener listener{
+	    [&](const std::string &directory) { show_start(arguments.options, directory); },
+	    {},
+	    [](const std::string &note) { print_note(fmt::format("monitor: {}\n", printable(note))); }};
 	if (terminal)
 		listener.on_progress = show_progress;
 	const record::Result result = [&] {
@@ -355,6 +370,11 @@ void add_record(CLI::App &app, int &exit_code)
 	record->add_option("--rate", arguments->rate_hz, "stacks per second and CPU at the timer (default: 999)")
 	    ->option_text("HZ")
 	    ->check(CLI::Range(1, 10'000));
+	record
+	    ->add_option("--functions", arguments->functions,
+			 "calls of functions, for `report DIR activities`: of CMD's program or the one of -p by name, "
+			 "others as FILE:NAME; * and ? stand for any text or character")
+	    ->option_text("PATTERN,...");
 	record->add_option("--buffer", arguments->buffer, "memory for the rings and the pool together, such as 64M")
 	    ->option_text("SIZE");
 	record->add_option("--max-size", arguments->max_size, "stop when the trace reaches this size, such as 1G")
@@ -378,6 +398,7 @@ void add_record(CLI::App &app, int &exit_code)
 	    "  sudo monitor record -m cpu,cache -- ./solver\n"
 	    "  sudo monitor record -m cpu --reset-on ./solver:step -- ./solver\n"
 	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
+	    "  sudo monitor record --functions 'parse_*,libc.so.6:fopen' -- ./server\n"
 	    "  sudo monitor record -p 1234 -d 5");
 	record->callback([arguments, &exit_code] {
 		exit_code = exit_monitor_failed;

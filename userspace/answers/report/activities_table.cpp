@@ -46,9 +46,18 @@ void add_labels(const activities::Grouping &grouping, const activities::TotalsRo
 	}
 }
 
-void add_columns(const activities::Grouping &grouping, std::vector<Column> &columns)
+// How many had no exit of their own: only functions may have none.
+bool shows_left(const activities::Totals &totals)
 {
+	return totals.grouping().source == Source::program && totals.has_functions();
+}
+
+void add_columns(const activities::Totals &totals, std::vector<Column> &columns)
+{
+	const activities::Grouping &grouping = totals.grouping();
 	columns.push_back({"count", "count", Unit::count});
+	if (shows_left(totals))
+		columns.push_back({"left", "left", Unit::count});
 	if (grouping.source == Source::system_call)
 		columns.push_back({"errors", "errors", Unit::count});
 	for (const auto &[key, title] :
@@ -88,7 +97,7 @@ Table activities_table(const activities::Totals &totals, const trace::Clock &clo
 	Table table;
 	table.columns = {{"recorded", "", Unit::flag}};
 	add_label_columns(grouping, table.columns);
-	add_columns(grouping, table.columns);
+	add_columns(totals, table.columns);
 	if (counters && counters->user_id)
 		table.columns.push_back({"counted", "counted", Unit::text});
 	if (counters)
@@ -97,6 +106,8 @@ Table activities_table(const activities::Totals &totals, const trace::Clock &clo
 		std::vector<Cell> row = {activity.in_tree};
 		add_labels(grouping, activity, row);
 		row.push_back(activity.count);
+		if (shows_left(totals))
+			row.push_back(activity.left);
 		if (grouping.source == Source::system_call)
 			row.push_back(activity.errors);
 		for (const std::uint64_t ticks :

@@ -35,7 +35,8 @@ Grouping grouping_of(const DefinitionText &text);
 struct Sums {
 	bool in_tree = false; // of the recorded command
 	std::uint64_t count = 0, errors = 0;
-	Span total; // of those not inside another one of the same row
+	std::uint64_t left = 0; // functions, by an exception or a jump: they ended then or before
+	Span total;             // of those not inside another one of the same row
 	std::uint64_t max = 0;
 	std::uint64_t exclusive = 0; // without the activities inside
 	// Counted between the readings made inside `total`, and the reading before; or, for the first set, between its
@@ -69,6 +70,7 @@ public:
 	void not_nested(const Finished &inner) override;
 
 	const Grouping &grouping() const { return grouping_; }
+	bool has_functions() const { return tracker_.has_functions(); }
 	const Unpaired &unpaired() const { return tracker_.unpaired(); }
 	// Activities that are in no row because there were too many rows.
 	std::uint64_t left_out() const { return left_out_; }

@@ -13,6 +13,7 @@ namespace {
 using analyze::Thread;
 
 constexpr std::uint32_t unknown_process = ~0u; // as in Machine: the stream has not reported it yet
+constexpr std::uint32_t no_function = 65535;   // the description names it `unknown`
 constexpr std::uint32_t many_processes = 0;    // no process has this number
 // Prefixes that the recorder gives the names of streams of many processes.
 constexpr const char *merged_streams[] = {"user_merged", "user_shared"};
@@ -57,6 +58,7 @@ Tracker::Tracker(const analyze::Source &source, const analyze::Machine &machine,
 	for (const auto &[stream, end_time] : source.streams)
 		add_stream(stream);
 	find_names(source.description);
+	find_functions(source.description);
 	if (options_.counters)
 		find_boundaries(source.description);
 }
@@ -93,6 +95,21 @@ void Tracker::find_names(const trace::Description &description)
 				role.base = cls->fields.front().base;
 			}
 		names_.push_back(name);
+	}
+}
+
+void Tracker::find_functions(const trace::Description &description)
+{
+	for (const auto &cls : description.classes()) {
+		const trace::Field *field = cls->name == "function_entry" ? cls->find("function") : nullptr;
+		if (cls->domain == trace::Domain::user || !field || !field->labels)
+			continue;
+		for (const auto &label : field->labels->labels()) {
+			const auto number = static_cast<std::uint32_t>(label.first);
+			if (number == no_function || !functions_.try_emplace(number, names_.size()).second)
+				continue;
+			names_.push_back(label.text);
+		}
 	}
 }
 
@@ -195,6 +212,53 @@ void Tracker::user_gap(const trace::StreamInfo &stream, std::uint32_t process)
 		forget_owner(owner);
 }
 
+// Ends what was left without an exit: its frame would lie below the stack pointer.
+void Tracker::leave_below(Stack &stack, const Thread &thread, const analyze::FunctionToken &token, bool also_at)
+{
+	while (!stack.frames.empty() && stack.frames.back().stack_pointer < token.stack_pointer + also_at) {
+		if (stack.frames.back().gaps != machine_.gaps()) { // its exit may have been lost
+			forget_top(stack, thread);
+			continue;
+		}
+		pass_on(stack, thread, token.time, true);
+		stack.frames.pop_back();
+		--frames_;
+	}
+}
+
+// A function that another one jumps to, instead of calling it, has the stack pointer of that one.
+void Tracker::function(const Thread &thread, const analyze::FunctionToken &token)
+{
+	const auto known = functions_.find(token.number);
+	if (known == functions_.end())
+		return;
+	Stack &stack = calls_[&thread];
+	leave_below(stack, thread, token, token.is_entry);
+	if (token.is_entry) {
+		if (stack.frames.size() >= max_depth || frames_ >= max_open) {
+			unpaired_.begins += machine_.is_counting();
+			return;
+		}
+		Frame &frame = stack.frames.emplace_back();
+		++frames_;
+		frame.activity = known->second;
+		frame.at_begin = now(thread, token.time);
+		frame.stack_pointer = token.stack_pointer;
+		frame.gaps = machine_.gaps();
+		if (options_.counters && !around(stack))
+			frame.counted_at_begin = options_.counters->so_far(thread);
+		return;
+	}
+	if (stack.frames.empty() || stack.frames.back().activity != known->second ||
+	    stack.frames.back().stack_pointer != token.stack_pointer) {
+		unpaired_.ends += machine_.is_counting();
+		return;
+	}
+	pass_on(stack, thread, token.time);
+	stack.frames.pop_back();
+	--frames_;
+}
+
 // The nearest activity around the innermost one that is in the same row; null if there is none.
 Tracker::Frame *Tracker::around(Stack &stack) const
 {
@@ -239,13 +303,14 @@ void Tracker::end(const Role &role, Stack &stack, const Thread &thread, std::uin
 }
 
 // The innermost activity has ended.
-void Tracker::pass_on(Stack &stack, const Thread &thread, std::uint64_t time)
+void Tracker::pass_on(Stack &stack, const Thread &thread, std::uint64_t time, bool was_left)
 {
 	const Frame &frame = stack.frames.back();
 	Finished activity{Source::program, thread, frame.at_begin.ticks, time, frame.activity};
 	activity.span = between(frame.at_begin, now(thread, time));
 	activity.exclusive = activity.span.ticks - std::min(frame.inside, activity.span.ticks);
 	activity.argument = &frame.argument;
+	activity.was_left = was_left;
 	if (stack.frames.size() > 1)
 		stack.frames[stack.frames.size() - 2].inside += activity.span.ticks;
 	Frame *const outer = around(stack);
@@ -328,6 +393,13 @@ void Tracker::forget_all()
 {
 	while (!open_.empty())
 		forget_owner(open_.begin()->first);
+}
+
+void Tracker::finish()
+{
+	forget_all();
+	for (auto &[thread, stack] : calls_)
+		forget(stack, *thread);
 }
 
 } // namespace monitor::activities

@@ -7,6 +7,10 @@
 // programs mark. A pair of user event classes NAME_begin and NAME_end is such an activity; those of a thread that are
 // open form a stack, and what the scheduler's tokens say about the thread in that time is passed on with them.
 //
+// A function that was recorded (record --functions) is one, too. Its entry and its exit have the stack pointer, so that
+// one that an exception or longjmp left, whose exit never comes, is known to be over at the next token of a function
+// that was called by its caller, or by one further out.
+//
 // Nothing is guessed: a begin or an end without a partner is only counted. Classes and events are untrusted: depth and
 // the number of open activities are bounded. An activity belongs to the machine's window if it ends there. One thread.
 // Invariant: a frame is on the stack of the thread that began it; the parts of a Span never exceed its ticks.
@@ -57,6 +61,7 @@ struct Finished {
 	std::uint64_t exclusive = 0; // ticks, without the activities directly inside
 	const Argument *argument = nullptr;
 	bool is_nested = false; // inside another one of the same row; then nothing is counted
+	bool was_left = false;  // a function's, by an exception or a jump: it ended at `end` or before
 	// What was counted between the readings made inside, and the reading before; null if there are no counters.
 	const analyze::CounterSums *counted = nullptr;
 	// Of the first set, between the boundaries; null if the program did not report its counters at both.
@@ -101,11 +106,13 @@ public:
 		     const analyze::Waker &waker) override;
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
+	void function(const analyze::Thread &thread, const analyze::FunctionToken &token) override;
 	// After the last event: what is open has no end.
-	void finish() { forget_all(); }
+	void finish();
 
 	// Of the programs' activities that the trace describes.
 	const std::vector<std::string> &names() const { return names_; }
+	bool has_functions() const { return !functions_.empty(); }
 	const Unpaired &unpaired() const { return unpaired_; }
 
 private:
@@ -126,7 +133,8 @@ private:
 		std::uint64_t inside = 0; // ticks of the activities that ended directly inside
 		Span nested;              // of its row, inside it
 		analyze::CounterSums counted_at_begin;
-		std::vector<std::uint64_t> boundary; // the counters at its begin; empty: unknown
+		std::vector<std::uint64_t> boundary;       // the counters at its begin; empty: unknown
+		std::uint64_t stack_pointer = 0, gaps = 0; // of a function; losses before it
 	};
 	struct Stack {
 		std::uint32_t owner = none; // of the streams that its events are in: a process, or 0 for many
@@ -137,13 +145,16 @@ private:
 	};
 
 	void find_names(const trace::Description &description);
+	void find_functions(const trace::Description &description);
+	void leave_below(Stack &stack, const analyze::Thread &thread, const analyze::FunctionToken &token,
+			 bool also_at);
 	void find_boundaries(const trace::Description &description);
 	static Argument argument_of(const Role &role, const trace::Event &event);
 	Stack &stack_of(const analyze::Thread &thread, std::uint32_t owner);
 	Frame *around(Stack &stack) const;
 	void begin(const Role &role, Stack &stack, const analyze::Thread &thread, const trace::Event &event);
 	void end(const Role &role, Stack &stack, const analyze::Thread &thread, std::uint64_t time);
-	void pass_on(Stack &stack, const analyze::Thread &thread, std::uint64_t time);
+	void pass_on(Stack &stack, const analyze::Thread &thread, std::uint64_t time, bool was_left = false);
 	std::vector<std::uint64_t> counted_between(const std::vector<std::uint64_t> &begin,
 						   const std::vector<std::uint64_t> &end) const;
 	void forget_top(Stack &stack, const analyze::Thread &thread);
@@ -158,7 +169,8 @@ private:
 	std::vector<Role> roles_;          // by class index
 	std::uint32_t boundary_id_ = none; // of the class by which threads report their counters
 	std::vector<trace::FieldRef> boundary_fields_;
-	std::unordered_map<const analyze::Thread *, Stack> stacks_;
+	std::unordered_map<std::uint32_t, std::uint32_t> functions_;        // by number: its name
+	std::unordered_map<const analyze::Thread *, Stack> stacks_, calls_; // of activities, of functions
 	// By owner: the threads whose stacks are not empty.
 	std::unordered_map<std::uint32_t, std::vector<const analyze::Thread *>> open_;
 	std::vector<bool> merged_; // by stream: of many processes

@@ -39,6 +39,8 @@ const Row rows[] = {
      {"first", "count", "stack", "frame0", "frame1", "frame2", "frame3", "frame4", "frame5"}},
     {"stack_end", Kind::stack_end, {"frames", "ended", "stack"}},
     {"mapping", Kind::mapping, {"change", "tgid", "file", "time", "start", "end", "offset", "parent"}},
+    {"function_entry", Kind::function_entry, {"function", "stack_pointer"}},
+    {"function_exit", Kind::function_exit, {"function", "stack_pointer"}},
     {"sync", Kind::sync, {"monotonic"}},
     {"sys_enter", Kind::sys_enter, {"id"}},
     {"sys_exit", Kind::sys_exit, {"ret", "id"}},

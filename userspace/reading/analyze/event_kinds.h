@@ -43,6 +43,8 @@ enum class Kind : std::uint8_t {
 	stack_frames,
 	stack_end,
 	mapping,
+	function_entry,
+	function_exit,
 	sync,
 	user_thread, // in a user stream: the thread that writes from here on
 };

@@ -264,6 +264,14 @@ void Machine::event(const trace::Event &event)
 		return on_sample(kind, event, cpu);
 	case Kind::stack_sample:
 		return on_stack(kind, event, cpu);
+	case Kind::function_entry:
+	case Kind::function_exit:
+		if (cpu.current && cpu.current->tid != 0 && cpu.current->selected)
+			for (Observer *observer : observers_)
+				observer->function(*cpu.current,
+						   {kind.kind == Kind::function_entry, event.time,
+						    kind.field[0].get<std::uint32_t>(event), kind.field[1].get(event)});
+		return;
 	case Kind::sched_migrate_task:
 		get(kind.field[0].get<std::int32_t>(event)).usage.migrations += is_counting_;
 		return;

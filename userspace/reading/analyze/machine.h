@@ -70,6 +70,14 @@ struct StackSample {
 	bool is_counted = false; // the scope includes it
 };
 
+// A thread called a function, or left it (record --functions).
+struct FunctionToken {
+	bool is_entry = false;
+	std::uint64_t time = 0;
+	std::uint32_t number = 0;
+	std::uint64_t stack_pointer = 0; // of both the same, where the return address lies on x86
+};
+
 // Gets finished intervals and samples that the scope includes. Readings of counters and user events, which others may
 // complete, it gets at all times, user events only of selected threads: see Machine::is_counting().
 class Observer {
@@ -95,6 +103,8 @@ public:
 	virtual void mapping(const MappingToken &) {}
 	// The recorder read CLOCK_MONOTONIC at this time.
 	virtual void clock_read(std::uint64_t, std::uint64_t) {}
+	// At all times, of selected threads.
+	virtual void function(const Thread &, const FunctionToken &) {}
 	// An event posted by a program, and a loss of events in one of its streams.
 	virtual void user_event(const Thread &, const trace::Event &) {}
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}

@@ -166,6 +166,10 @@ void BpfCard::configure()
 		const std::string event = class_of(name);
 		if (is_stack_timer(program))
 			continue;
+		if (is_function(name)) {
+			functions_.configure(program, !options_.functions.empty());
+			continue;
+		}
 		if (is_every(name)) {
 			bpf_program__set_autoload(program, options_.counters_every_ns && event == timer_tracepoint());
 			continue;
@@ -244,14 +248,29 @@ void BpfCard::attach(bool tp)
 								  !is_iterator(program) &&
 								  !is_tp_program(bpf_program__name(program)) &&
 								  !is_counters(bpf_program__name(program)) &&
-								  !is_reset(bpf_program__name(program)))
+								  !is_reset(bpf_program__name(program)) &&
+								  !is_function(bpf_program__name(program)))
 	    names.push_back(bpf_program__name(program));
 	attach_only(tp, names);
 	for (std::size_t number = 0; number < options_.resets.size(); ++number)
 		attach_reset(number);
+	if (!options_.functions.empty()) {
+		functions_.attach({skeleton_->progs.function_entry, skeleton_->progs.function_exit},
+				  options_.functions);
+		attached_.insert(attached_.end(), {"function_entry", "function_exit"});
+	}
 	skeleton_->bss->stacks_running = 1;
 	if (options_.sample_every_ns)
 		module_->sample_every(options_.sample_every_ns);
+}
+
+FunctionCost BpfCard::time_function_call()
+{
+	reset();
+	const FunctionCost cost =
+	    functions_.time_call({skeleton_->progs.function_entry, skeleton_->progs.function_exit});
+	reset();
+	return cost;
 }
 
 bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offset)
@@ -406,6 +425,7 @@ void BpfCard::detach()
 	final_fault_counts_ = fault_counts();
 	skeleton_->bss->stacks_running = 0;
 	links_.clear();
+	functions_.detach();
 	attached_.clear();
 }
 

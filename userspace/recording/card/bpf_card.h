@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "function_probes.h"
 #include "module_card.h"
 #include "monitor/card.h"
 #include "reset_events.h"
@@ -46,9 +47,10 @@ struct CardOptions {
 	std::uint64_t counters_every_ns = 0; // also read them at an interrupt if no switch occurred for this long
 	std::vector<ResetEvent> resets;
 	StackOptions stacks;
+	std::vector<Function> functions;
 
-	// Rings of each CPU: the levels, and with resets the slots.
-	unsigned rings() const { return resets.empty() ? EDC_CARD_LEVELS : EDC_CARD_RINGS; }
+	// Rings of each CPU: the levels, and with probes that may be preempted the slots.
+	unsigned rings() const { return resets.empty() && functions.empty() ? EDC_CARD_LEVELS : EDC_CARD_RINGS; }
 };
 
 // How often the kernel refused to run a program because it was already running on that CPU.
@@ -79,6 +81,9 @@ public:
 	// For the calibration of --reset-on: attaches one of its events at an offset in a program's file, or at system
 	// call entry.
 	bool attach_trial_reset(const std::string &program, std::uint64_t offset);
+
+	// What the probes of functions add to a call. Clears the rings.
+	FunctionCost time_function_call();
 
 	// Detach all probes and wait until none runs any more. None posts before reset().
 	void detach();
@@ -158,6 +163,7 @@ private:
 	std::unique_ptr<ModuleCard> module_;
 	::card *skeleton_ = nullptr;
 	std::unique_ptr<StackProbes> stacks_;
+	FunctionProbes functions_;
 	std::uint64_t area_bytes_ = 0;
 	Mapping areas_;
 	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of the rings in areas_

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "classes.h"
+#include "places.h"
 #include "trial.h"
 #include "workloads.h"
 
@@ -53,19 +54,6 @@ double time_resets()
 	for (int i = 0; i < resets; ++i)
 		reset_here();
 	return static_cast<double>((cpu_time() - start).count()) / resets;
-}
-
-// The offset of a function in this program's file; 0 if it cannot be found.
-std::uint64_t place_in_file(std::uint64_t address)
-{
-	std::istringstream maps(read_text("/proc/self/maps"));
-	for (std::string line; std::getline(maps, line);) {
-		std::uint64_t begin = 0, end = 0, offset = 0;
-		if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &begin, &end, &offset) == 3 &&
-		    address >= begin && address < end)
-			return address - begin + offset;
-	}
-	return 0;
 }
 
 // Payload words of each kernel class, by id.

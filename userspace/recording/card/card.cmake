@@ -31,8 +31,10 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/bpf_card.cpp
   ${CMAKE_CURRENT_LIST_DIR}/calibration.cpp
   ${CMAKE_CURRENT_LIST_DIR}/classes.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/function_probes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_features.cpp
   ${CMAKE_CURRENT_LIST_DIR}/module_card.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/places.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight.cpp
   ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reset_events.cpp

@@ -31,6 +31,7 @@ constexpr Family all_families[] = {
     {"block", "block requests handed to the driver and completed", false},
     {"sample", "what every CPU is doing, all sampled at once: --sample-every; needs the kernel module", false},
     {"stack", "who called whom, in programs and in the kernel: --stacks", false},
+    {"function", "calls of functions of programs: --functions", false},
 };
 
 } // namespace

@@ -68,6 +68,17 @@ bool kernel_shows_interrupted_registers()
 	return id > 0 && may_name_variable(id);
 }
 
+bool kernel_has_uprobe_multi()
+{
+	const int id = id_of("bpf_attach_type", BTF_KIND_ENUM);
+	const btf_type *type = id > 0 ? btf__type_by_id(kernel_btf(), static_cast<__u32>(id)) : nullptr;
+	for (int i = 0; type && i < btf_vlen(type); ++i)
+		if (std::string_view(btf__name_by_offset(kernel_btf(), btf_enum(type)[i].name_off)) ==
+		    "BPF_TRACE_UPROBE_MULTI")
+			return true;
+	return false;
+}
+
 bool kernel_takes_irq_time_out()
 {
 	return id_of("irqtime_account_irq", BTF_KIND_FUNC) > 0; // without the option it does nothing, and has no body

@@ -17,5 +17,7 @@ bool kernel_shows_interrupted_registers();
 
 // Whether this kernel excludes interrupt time from a thread's sum_exec_runtime (CONFIG_IRQ_TIME_ACCOUNTING).
 bool kernel_takes_irq_time_out();
+// Probes at many places in a file by one link (6.6).
+bool kernel_has_uprobe_multi();
 
 } // namespace monitor::card

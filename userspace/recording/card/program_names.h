@@ -37,6 +37,12 @@ inline bool is_reset(const std::string &program)
 	return program.starts_with("reset_at_");
 }
 
+// A program that is attached to functions of programs: record --functions.
+inline bool is_function(const std::string &program)
+{
+	return program.starts_with("function_");
+}
+
 // The event class that a program posts.
 inline std::string class_of(const std::string &program)
 {

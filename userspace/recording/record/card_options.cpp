@@ -27,6 +27,8 @@ std::vector<std::string> chosen_families(const Options &options)
 	for (const std::string &family : families_of(options.stacks))
 		if (std::ranges::find(names, family) == names.end())
 			names.push_back(family);
+	if (!options.functions.empty())
+		names.emplace_back("function");
 	return names;
 }
 
@@ -62,6 +64,8 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 	if (options.counting && (options.counting->every_ns || !options.counting->resets.empty() ||
 				 options.counting->format != RatioFormat::exact))
 		return "it reads counters only at switches; for --every, --reset-on and --ratio-format use --card bpf";
+	if (!options.functions.empty())
+		return "functions are probed by the BPF card";
 	if (options.stacks.any())
 		return "stacks are taken by the BPF card's probes";
 	const bool is_typed = ::access("/sys/kernel/btf/monitor_edc", F_OK) == 0;

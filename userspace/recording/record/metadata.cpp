@@ -104,6 +104,15 @@ std::string taken_at_enum()
 	return text + "\n} := taken_at_t;\n";
 }
 
+// The functions of record --functions, by number.
+std::string function_enum(const std::vector<std::string> &functions)
+{
+	std::string text = "\ntypealias enum : u16_t {";
+	for (std::size_t number = 0; number < functions.size(); ++number)
+		text += fmt::format("\n\t\"{}\" = {},", functions[number], number);
+	return text + "\n\t\"unknown\" = 65535\n} := function_t;\n";
+}
+
 std::string event_class(unsigned id, std::string_view name, std::string_view fields)
 {
 	return fmt::format("\nevent {{\n\tname = \"{}\";\n\tid = {};\n\tfields := struct {{\n{}\t}};\n}};\n", name, id,
@@ -210,7 +219,8 @@ std::string uuid_text(const std::array<std::uint8_t, 16> &uuid)
 }
 
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
-		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes)
+		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes,
+		     const std::vector<std::string> &functions)
 {
 	std::string text = "/* CTF 1.8 */\n";
 	text += fmt::format(
@@ -219,6 +229,7 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 	text += replace_all(types, "NAME", clock.name);
 	text += syscall_enum();
 	text += taken_at_enum();
+	text += function_enum(functions);
 	text += fmt::format("\ntrace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"{}\";\n\tbyte_order = {};\n"
 			    "\tpacket.header := struct {{\n\t\theader_x32 magic;\n\t\tuuid_byte uuid[16];\n"
 			    "\t\theader_u32 stream_id;\n\t\theader_u64 stream_instance_id;\n\t}};\n}};\n",

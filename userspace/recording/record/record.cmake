@@ -41,4 +41,4 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/writer.cpp
   ${SYSCALL_NAMES})
 target_include_directories(monitor_record PRIVATE ${CMAKE_BINARY_DIR}/generated ${BOOST_INCLUDE})
-target_link_libraries(monitor_record PUBLIC monitor_stacks monitor_user_card monitor_card monitor_pmu nlohmann_json::nlohmann_json compiled_fmt Threads::Threads)
+target_link_libraries(monitor_record PUBLIC monitor_functions monitor_stacks monitor_user_card monitor_card monitor_pmu nlohmann_json::nlohmann_json compiled_fmt Threads::Threads)

@@ -35,6 +35,7 @@
 #include "recording/card/preflight.h"
 #include "recording/card/preflight_checks.h"
 #include "recording/card/witness.h"
+#include "recording/functions/function_search.h"
 #include "recording/stacks/stack_recorder.h"
 #include "recording/user_card/user_card.h"
 #include "recording/user_card/user_search.h"
@@ -102,6 +103,7 @@ private:
 	void start_parts();
 	void make_directory();
 	void open_user_card();
+	void find_functions();
 	void load_card();
 	void prepare_stacks();
 	void write_mappings(const Sync &sync);
@@ -129,6 +131,7 @@ private:
 	CgroupNames cgroups_;
 	Buffers buffers_;
 	std::unique_ptr<Command> command_;
+	functions::FoundFunctions functions_;
 	std::unique_ptr<card::BpfCard> card_;
 	card::CalibrationOptions calibration_;
 	std::unique_ptr<card::UserCard> users_;
@@ -197,12 +200,24 @@ void Recording::Parts::measure_clock()
 	file_.no_card();
 }
 
+// In a process without privileges, because programs' files are not trusted.
+void Recording::Parts::find_functions()
+{
+	functions_ = functions::find_functions(options_.functions, options_.command, options_.pids,
+					       [this] { drop_privileges(user_); });
+	if (!listener_.on_note)
+		return;
+	for (const std::string &note : functions_.left_out)
+		listener_.on_note("--functions: " + note);
+}
+
 void Recording::Parts::load_card()
 {
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
 	if (options_.counting)
 		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
 	card::CardOptions options = card_options(options_, cpus, uuid_);
+	options.functions = functions_.functions;
 	buffers_ = divide_buffers(options_.buffer_bytes, cpus, options.rings());
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
 	card_ = std::make_unique<card::BpfCard>(options);
@@ -214,6 +229,13 @@ void Recording::Parts::load_card()
 	calibration_ = {test.tp, options.filtering, true, steering_->frequency_hz() / 1e9};
 	if (options_.calibrates)
 		file_.calibration("start", card::calibrate(*card_, calibration_));
+	if (!options.functions.empty()) {
+		const card::FunctionCost cost =
+		    options_.calibrates ? card_->time_function_call() : card::FunctionCost();
+		file_.functions(options.functions, functions_.left_out, cost);
+		if (listener_.on_note)
+			listener_.on_note(functions::summary(options.functions, cost));
+	}
 	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
 	settle_clock();
 	file_.misses("start", card_->misses());
@@ -256,7 +278,7 @@ void Recording::Parts::write_description()
 	clock_ = describe_clock(*steering_);
 	replace_file(result_.directory + "/metadata",
 		     metadata(uuid_, clock_, counter_classes(options_.counting),
-			      users_ ? users_->classes() : std::vector<card::UserClass>()),
+			      users_ ? users_->classes() : std::vector<card::UserClass>(), functions_.names()),
 		     0600);
 }
 
@@ -265,7 +287,8 @@ void Recording::Parts::describe_again(const std::vector<card::UserClass> &classe
 {
 	try {
 		replace_file(result_.directory + "/metadata",
-			     metadata(uuid_, clock_, counter_classes(options_.counting), classes), 0600);
+			     metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.names()),
+			     0600);
 	} catch (const Error &) {
 	}
 }
@@ -484,6 +507,8 @@ void Recording::Parts::start_parts()
 	if (!options_.user_only)
 		cgroups_.collect(); // this is slow, so before any probe is attached
 	file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
+	if (!options_.functions.empty())
+		find_functions();
 	if (options_.user_only)
 		measure_clock();
 	else

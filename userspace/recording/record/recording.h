@@ -30,12 +30,13 @@ struct Options {
 	std::string card = "auto";         // bpf, module; auto: the module if it is loaded and supports the request
 	std::uint64_t sample_every_ns = 0; // all CPUs at once; 0: never
 	std::optional<double> duration_s;
-	std::vector<int> pids;            // -p PID,...: these and their descendants
-	bool only_command = false;        // -p cmd
-	std::optional<Counting> counting; // -m
-	card::StackOptions stacks;        // --stacks
-	bool user_only = false;           // --user-only: no kernel events, no privilege
-	bool everyone = false;            // --user: every instrumented process of the machine, not only the command's
+	std::vector<int> pids;              // -p PID,...: these and their descendants
+	bool only_command = false;          // -p cmd
+	std::optional<Counting> counting;   // -m
+	card::StackOptions stacks;          // --stacks
+	std::vector<std::string> functions; // --functions: patterns
+	bool user_only = false;             // --user-only: no kernel events, no privilege
+	bool everyone = false;              // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;
 	bool calibrates = true;                 // measure what an event costs, before and after
 	std::optional<std::uint64_t> max_bytes; // end the recording when the trace has this size
@@ -58,10 +59,11 @@ struct Result {
 	bool failed = false;             // the recording ended early because the trace could not be written
 };
 
-// Either may be empty.
+// Each may be empty.
 struct Listener {
 	std::function<void(const std::string &directory)> on_start; // every probe is attached, the command starts
 	std::function<void(const Progress &)> on_progress;          // twice a second
+	std::function<void(const std::string &)> on_note;           // what was chosen, before the start
 };
 
 class Recording {

@@ -126,6 +126,21 @@ void RecordingFile::no_card()
 	json_["programs"] = nlohmann::ordered_json::array();
 }
 
+void RecordingFile::functions(const std::vector<card::Function> &functions, const std::vector<std::string> &left_out,
+			      const card::FunctionCost &cost)
+{
+	auto &json = json_["functions"];
+	for (const card::Function &function : functions)
+		json["chosen"].push_back({{"name", function.name},
+					  {"path", function.path},
+					  {"offset", function.entry},
+					  {"exits", function.exits.size()},
+					  {"method", "uprobe"}});
+	json["left_out"] = left_out;
+	if (cost.high_ns > 0)
+		json["call_ns"] = {{"low", std::lround(cost.low_ns)}, {"high", std::lround(cost.high_ns)}};
+}
+
 void RecordingFile::card(const card::BpfCard &card, const std::vector<std::string> &families)
 {
 	json_["card"] = card.is_module() ? "module" : "bpf";

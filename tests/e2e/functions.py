@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Calls of functions of programs that were not built for it: counts exact for every way out of a function."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import e2e
+
+LOAD = os.path.join(e2e.programs, "function_load")
+THREADS, ROUNDS = 4, 60
+EVERY = "by_*,callee,through,catcher,jumper,recur,empty,last"
+
+
+def calls(trace, process="function_load"):
+	return {row["activity"]: row for row in trace.rows("activities") if row["process"] == process}
+
+
+def expect_counts(trace, told, names):
+	rows = calls(trace)
+	e2e.equal("calls", {name: rows[name]["count"] for name in names if name in rows}, {name: told[name] for name in names})
+	return rows
+
+
+def expect_whole(trace):
+	trace.expect_true()
+	summary = trace.summary()
+	e2e.equal("events lost", summary["lost"], 0)
+
+
+def every_way_out():
+	"""Return, tail call, conditional tail call, exception, longjmp, recursion, from four threads; the program survives."""
+	trace = e2e.record("every", "--functions", EVERY, command=(LOAD, THREADS, ROUNDS))
+	expect_whole(trace)
+	told = json.loads(trace.output)
+	rows = expect_counts(trace, told, [name for name in told if name not in ("thrown", "taken", "getppid")])
+	left = {name: row["left"] for name, row in rows.items() if row["left"]}
+	e2e.equal("left by exceptions and jumps", left,
+	          {"by_throw": told["thrown"], "through": told["thrown"], "by_longjmp": told["by_longjmp"]})
+	e2e.equal("unpaired", trace.report("activities")["unpaired"], {"begins": 1, "ends": 0, "left_out": 0})  # last()
+	recur = rows["recur"]
+	e2e.expect(recur["total_ns"] < recur["count"] * recur["mean_ns"], f"levels of a recursion are counted twice: {recur}")
+	e2e.expect(rows["catcher"]["total_ns"] > rows["through"]["total_ns"] > rows["by_throw"]["total_ns"], "callers take no longer")
+	e2e.expect("uprobes" in trace.errors, trace.errors)
+	if shutil.which("babeltrace2"):
+		text = e2e.run("babeltrace2", trace.directory).stdout
+		for name, ends in (("by_tail", "entry"), ("by_tail", "exit"), ("recur", "entry"), ("recur", "exit")):
+			found = len(re.findall(rf'function_{ends}: .*function = \( "{name}" :', text))
+			e2e.equal(f"babeltrace2: {ends} of {name}", found, told[name])
+	sql = e2e.run(e2e.monitor, "query", "--csv", trace.directory, "SELECT count(*) FROM activities WHERE name = 'recur'").stdout
+	e2e.equal("rows of SQL", sql.split()[-1], str(told["recur"]))
+
+
+def cost_is_said():
+	done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "cost", "--functions", "by_return", "--", LOAD, 1, 5)
+	e2e.expect(re.search(r"1 function with \d uprobes; a call takes [\d.]+ to [\d.]+ us longer", done.stderr), done.stderr)
+
+
+def stripped():
+	"""A function without a name is chosen by its address; -p cmd keeps other processes out."""
+	symbols = e2e.run("nm", LOAD).stdout
+	program = e2e.work / "bare"
+	shutil.copy(LOAD, program)
+	e2e.run("strip", program)
+	places = {name: int(re.search(rf"^([0-9a-f]+) T {name}$", symbols, re.M)[1], 16) for name in ("by_return", "by_tail", "recur")}
+	patterns = ",".join(f"bare+{place:#x}" for place in places.values())
+	trace = e2e.record("stripped", "-p", "cmd", "--functions", patterns, command=(program, 1, ROUNDS))
+	expect_whole(trace)
+	told = json.loads(trace.output)
+	rows = calls(trace, "bare")
+	e2e.equal("calls", {name: rows[f"bare+{place:#x}"]["count"] for name, place in places.items()},
+	          {name: told[name] for name in places})
+
+
+def shared_library():
+	trace = e2e.record("library", "-p", "cmd", "--functions", "libc.so.6:getppid,by_tail", command=(LOAD, 2, ROUNDS))
+	expect_whole(trace)
+	expect_counts(trace, json.loads(trace.output), ("getppid", "by_tail"))
+
+
+def running_process():
+	with subprocess.Popen([LOAD, "2", str(ROUNDS), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+		recorder = e2e.Recorder("running", "-p", process.pid, "--functions", "by_*,callee").wait_until_recording()
+		told = json.loads(process.communicate("\n")[0])
+	trace = recorder.end()
+	expect_whole(trace)
+	expect_counts(trace, told, ("by_return", "by_tail", "callee", "by_throw"))
+
+
+def refused():
+	"""What cannot be probed is not, and is told; what matches nothing is an error."""
+	trace = e2e.record("left_out", "--functions", "looped,by_return", command=(LOAD, 1, 1))
+	e2e.expect("looped: a loop in it begins at its first instruction" in trace.errors, trace.errors)
+	script = e2e.work / "script"
+	script.write_text("#!/bin/sh\n")
+	script.chmod(0o755)
+	for patterns, command, sentence in (("no_such", (LOAD,), "has no such function"), ("looped", (LOAD,), "none of these can be probed"),
+	                                    ("a", (script,), "has no such function"), ("", (LOAD,), ""), ("a,", (LOAD,), "empty"),
+	                                    ("/no/file:a", (LOAD,), "there is no file"), ("libnone.so:a", (LOAD,), "there is no file"),
+	                                    ("/etc:a", (LOAD,), "--functions"), ("a", (), "of which program")):
+		if not patterns:
+			continue
+		done = e2e.run(e2e.monitor, "record", "-d", "1", "-o", e2e.work / "refused", "--functions", patterns, *(("--", *command) if command else ()),
+		               exit_code=125)
+		e2e.expect(sentence in done.stderr and len(done.stderr.splitlines()) == 1, f"{patterns}: {done.stderr}")
+	e2e.expect(not (e2e.work / "refused").exists(), "a refused recording leaves a directory")
+
+
+def damaged_programs():
+	"""Cut and damaged files are refused or searched, and harm nothing."""
+	content = open(LOAD, "rb").read()
+	program = e2e.work / "damaged"
+	for damage in (content[:64], content[:len(content) // 2], content[:-2000], content[:0x28] + b"\xff" * 8 + content[0x30:], b"\x7fELF" + os.urandom(3000)):
+		program.write_bytes(damage)
+		done = e2e.run(e2e.monitor, "record", "-d", "0.1", "--no-calibration", "-o", e2e.work / "of_damaged", "--force", "--functions", f"{program}:by_*",
+		               exit_code=None)
+		e2e.expect(done.returncode in (0, 125), f"exit code {done.returncode}: {done.stderr}")
+
+
+e2e.need_recording()
+if not os.path.exists(LOAD):
+	e2e.skip("functions are recorded on x86-64 only")
+e2e.main(every_way_out, cost_is_said, stripped, shared_library, running_process, refused, damaged_programs)

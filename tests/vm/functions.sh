@@ -1,0 +1,24 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: MIT
+# shellcheck shell=dash
+#
+# Run in the guest by guest.sh: calls of functions are counted exactly on this kernel, whether or not it has links for many
+# uprobes. Needs beside it: monitor and getppid.
+fail() {
+	echo "functions.sh: $*"
+	exit 1
+}
+
+./monitor record --no-calibration --functions 'syscall,main' -o /tmp/functions -- ./getppid 2 500 > /tmp/functions.out 2>&1
+status=$?
+if [ "$(uname -m)" != x86_64 ]; then
+	[ $status = 125 ] && grep -q "on x86-64 only" /tmp/functions.out || fail "not refused: $(cat /tmp/functions.out)"
+	echo "functions.sh: refused"
+	exit 0
+fi
+[ $status = 0 ] || fail "cannot record: $(cat /tmp/functions.out)"
+./monitor report /tmp/functions activities --csv > /tmp/functions.csv || fail "no report"
+counts=$(grep -c . /tmp/functions.csv)
+grep -q '^[^,]*,syscall,.*,1000,0,' /tmp/functions.csv || fail "not 1000 calls: $(cat /tmp/functions.csv)"
+./monitor check /tmp/functions > /tmp/functions.check || fail "$(grep FAILS /tmp/functions.check)"
+echo "functions.sh: $((counts - 1)) functions"

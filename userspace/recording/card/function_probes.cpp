@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "function_probes.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <map>
+
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "kernel_features.h"
+#include "places.h"
+
+namespace monitor::card {
+namespace {
+
+// Newer than the library and the headers of Debian 12: include/uapi/linux/bpf.h.
+constexpr auto uprobe_multi = static_cast<bpf_attach_type>(48);
+
+struct MultiLink {
+	__u32 program, target, attach_type, flags;
+	__u64 path, offsets, reference_counts, cookies;
+	__u32 count, multi_flags, process, padding;
+};
+
+std::uint64_t cookie(std::size_t number, unsigned condition)
+{
+	return number | std::uint64_t{condition} << 16;
+}
+
+// Their second instruction leaves them, four bytes after the start.
+constexpr std::uint64_t trial_exit = 4;
+#ifdef __x86_64__
+__attribute__((naked, noinline)) void cheap_function()
+{
+	asm volatile("nopl 0(%rax)\n\tret");
+}
+__attribute__((naked, noinline)) void dear_function()
+{
+	asm volatile(".byte 0x48, 0x8d, 0x40, 0x00\n\tret"); // lea 0(%rax), %rax
+}
+#else
+__attribute__((naked, noinline)) void cheap_function()
+{
+	asm volatile("nop\n\tret");
+}
+__attribute__((naked, noinline)) void dear_function()
+{
+	asm volatile("add x0, x0, #0\n\tret");
+}
+#endif
+
+double ns_per_call(void (*function)())
+{
+	constexpr int calls = 500;
+	const auto now = [] {
+		timespec time;
+		::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+		return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+	};
+	const double start = now();
+	for (int i = 0; i < calls; ++i)
+		function();
+	return (now() - start) / calls;
+}
+
+} // namespace
+
+struct FunctionProbes::Places {
+	std::vector<std::uint64_t> offsets, cookies;
+
+	void add(std::uint64_t offset, std::uint64_t cookie)
+	{
+		offsets.push_back(offset);
+		cookies.push_back(cookie);
+	}
+};
+
+namespace {
+
+Mapping map_code(const std::string &path)
+{
+	const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	struct stat status;
+	if (!fd || ::fstat(fd.get(), &status) < 0)
+		throw Error(errno, fmt::format("--functions: cannot read {}", path));
+	const auto size = static_cast<std::size_t>(status.st_size);
+	void *address = ::mmap(nullptr, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd.get(), 0);
+	if (address == MAP_FAILED)
+		throw Error(errno, fmt::format("--functions: cannot map {}", path));
+	return {address, size};
+}
+
+} // namespace
+
+void FunctionProbes::add_places(const Function &function, std::size_t number, Places &entries, Places &exits)
+{
+	entries.add(function.entry, cookie(number, 0));
+	for (const FunctionExit &way : function.exits)
+		exits.add(way.offset, cookie(number, way.condition));
+}
+
+void FunctionProbes::LinkDeleter::operator()(bpf_link *link) const
+{
+	bpf_link__destroy(link);
+}
+
+void FunctionProbes::configure(bpf_program *program, bool is_wanted)
+{
+	bpf_program__set_autoload(program, is_wanted);
+	multi_ = is_wanted && kernel_has_uprobe_multi();
+	if (multi_)
+		bpf_program__set_expected_attach_type(program, uprobe_multi);
+}
+
+// False: errno says why.
+bool FunctionProbes::attach_all(const bpf_program *program, const std::string &path, const Places &places)
+{
+	if (multi_) {
+		MultiLink link{};
+		link.program = static_cast<__u32>(bpf_program__fd(program));
+		link.attach_type = uprobe_multi;
+		link.path = reinterpret_cast<std::uintptr_t>(path.c_str());
+		link.offsets = reinterpret_cast<std::uintptr_t>(places.offsets.data());
+		link.cookies = reinterpret_cast<std::uintptr_t>(places.cookies.data());
+		link.count = static_cast<__u32>(places.offsets.size());
+		Fd fd(static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof link)));
+		if (!fd)
+			return false;
+		multi_links_.push_back(std::move(fd));
+		return true;
+	}
+	for (std::size_t i = 0; i < places.offsets.size(); ++i) {
+		constexpr pid_t every_process = -1;
+		bpf_uprobe_opts options{};
+		options.sz = sizeof options;
+		options.bpf_cookie = places.cookies[i];
+		bpf_link *link =
+		    bpf_program__attach_uprobe_opts(program, every_process, path.c_str(), places.offsets[i], &options);
+		if (!link)
+			return false;
+		links_.emplace_back(link);
+	}
+	return true;
+}
+
+// What is attached last at a place runs first: a function whose first instruction leaves it has its entry before.
+bool FunctionProbes::attach_both(const Programs &programs, const std::string &path, const Places &entries,
+				 const Places &exits)
+{
+	return (exits.offsets.empty() || attach_all(programs.exit, path, exits)) &&
+	       attach_all(programs.entry, path, entries);
+}
+
+// The kernel tells that it refuses a probe only if it inserts it at once, that is, where the file is mapped: else the
+// program would run without it.
+void FunctionProbes::attach(const Programs &programs, const std::vector<Function> &functions)
+{
+	std::map<std::string, std::vector<std::size_t>> by_path;
+	for (std::size_t number = 0; number < functions.size(); ++number)
+		by_path[functions[number].path].push_back(number);
+	for (const auto &[path, numbers] : by_path) {
+		const Mapping mapped = map_code(path);
+		Places entries, exits;
+		for (const std::size_t number : numbers)
+			add_places(functions[number], number, entries, exits);
+		if (attach_both(programs, path, entries, exits))
+			continue;
+		const int why = errno;
+		detach();
+		for (const std::size_t number : numbers) {
+			Places entry, ways;
+			add_places(functions[number], number, entry, ways);
+			if (!attach_both(programs, path, entry, ways))
+				throw Error(why,
+					    fmt::format("--functions: the kernel refuses a probe of {}; choose others",
+							functions[number].name));
+		}
+		throw Error(why, fmt::format("--functions: the kernel refuses the probes of {}; choose fewer", path));
+	}
+}
+
+void FunctionProbes::detach()
+{
+	multi_links_.clear();
+	links_.clear();
+}
+
+double FunctionProbes::time_call(const Programs &programs, void (*function)())
+{
+	const std::uint64_t place = place_in_file(reinterpret_cast<std::uintptr_t>(function));
+	Places first, last;
+	first.add(place, 0);
+	last.add(place + trial_exit, 0);
+	const double without = ns_per_call(function);
+	const bool attached = place && attach_both(programs, "/proc/self/exe", first, last);
+	const double with = attached ? ns_per_call(function) : 0;
+	detach();
+	return attached ? with - without : 0;
+}
+
+FunctionCost FunctionProbes::time_call(const Programs &programs)
+{
+	const double one = time_call(programs, cheap_function), other = time_call(programs, dear_function);
+	return {std::min(one, other), std::max(one, other)};
+}
+
+} // namespace monitor::card

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Probes at functions of programs, for `record --functions`: at the first instruction, and at each that leaves it.
+// Found by recording/functions/, posted by bpf/function.bpf.c, attached here: at all places of a file by one link where
+// the kernel has such links (uprobe_multi), else one by one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+struct bpf_link;
+struct bpf_program;
+
+namespace monitor::card {
+
+// An instruction that leaves the function.
+struct FunctionExit {
+	std::uint64_t offset = 0;
+	std::uint8_t condition = 0; // of a jump: 0 always, else 1 + its number in the instruction
+};
+
+struct Function {
+	std::string name; // no other function has it
+	std::string path;
+	std::uint64_t entry = 0; // offsets are those in the file
+	std::vector<FunctionExit> exits;
+};
+
+// What the probes add to a call, in ns, where the kernel need not execute the first instruction elsewhere, and where it
+// must. 0: unknown.
+struct FunctionCost {
+	double low_ns = 0, high_ns = 0;
+};
+
+class FunctionProbes {
+public:
+	struct Programs {
+		bpf_program *entry, *exit;
+	};
+
+	// Before the program is loaded.
+	void configure(bpf_program *program, bool is_wanted);
+	// A function's number is its index. Throws Error.
+	void attach(const Programs &programs, const std::vector<Function> &functions);
+	void detach();
+	// Of functions of this program.
+	FunctionCost time_call(const Programs &programs);
+
+private:
+	struct Places;
+	struct LinkDeleter {
+		void operator()(bpf_link *link) const;
+	};
+	static void add_places(const Function &function, std::size_t number, Places &entries, Places &exits);
+	bool attach_both(const Programs &programs, const std::string &path, const Places &entries, const Places &exits);
+	double time_call(const Programs &programs, void (*function)());
+	bool attach_all(const bpf_program *program, const std::string &path, const Places &places);
+
+	bool multi_ = false;
+	std::vector<Fd> multi_links_;
+	std::vector<std::unique_ptr<bpf_link, LinkDeleter>> links_;
+};
+
+} // namespace monitor::card

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Where this program's own code lies in its file, for probes that measure what a probe costs.
+#pragma once
+
+#include <cstdint>
+
+namespace monitor::card {
+
+// The offset of an address in this program's file; 0 if it cannot be found.
+std::uint64_t place_in_file(std::uint64_t address);
+
+} // namespace monitor::card

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Where a function is probed: its first instruction, or the first that the kernel accepts a probe at, and those that
+// leave it: each return, and each jump to another function (a tail call). A probe at a
+// place that is not an instruction would change the program, so a function is taken only if all of its code can be
+// followed. Called by function_search.cpp; x86-64 only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "recording/card/function_probes.h"
+
+namespace monitor::functions {
+
+// Code of one function that lies together.
+struct CodePart {
+	std::uint64_t address = 0;
+	std::vector<std::byte> bytes;
+
+	bool contains(std::uint64_t other) const { return other >= address && other - address < bytes.size(); }
+};
+
+struct Exits {
+	std::uint64_t entry = 0;               // an address
+	std::vector<card::FunctionExit> exits; // by address
+	std::string why_not;                   // not empty: the function cannot be probed
+};
+
+// `parts`: the first starts with the function's entry, the others are what the compiler moved away (NAME.cold).
+Exits find_exits(const std::vector<CodePart> &parts);
+
+} // namespace monitor::functions

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The functions that `record --functions` asks for: finds their files, and in a process without privileges, because
+// files are not trusted, their places and exits. Called by recording.cpp while it still has its privileges; next in the
+// flow: recording/card/function_probes.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "recording/card/function_probes.h"
+
+namespace monitor::functions {
+
+inline constexpr std::size_t max_functions = 4096;
+
+struct FoundFunctions {
+	std::vector<card::Function> functions;
+	std::vector<std::string> left_out; // "NAME: WHY" of what matches and cannot be probed
+
+	std::vector<std::string> names() const;
+};
+
+// Patterns: NAME of the command's program, or else of the processes' programs, or FILE:NAME, where * and ? stand for
+// any text and character. `drop` is called in the searching process: it drops all privileges. Before other threads
+// exist. Throws Error if a file cannot be read, or a pattern matches nothing that can be probed.
+FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
+			      const std::vector<int> &pids, const std::function<void()> &drop);
+
+// For the user, before the start.
+std::string summary(const std::vector<card::Function> &functions, const card::FunctionCost &cost);
+
+} // namespace monitor::functions

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "program_symbols.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+namespace monitor::functions {
+namespace {
+
+constexpr std::size_t max_table_bytes = 512 << 20;
+constexpr std::uint64_t max_function_bytes = 4 << 20;
+
+std::string demangled(const std::string &name)
+{
+	if (!name.starts_with("_Z"))
+		return name;
+	int status = 0;
+	char *text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+	std::string result = status == 0 && text ? text : name;
+	std::free(text);
+	return result;
+}
+
+void add_table(const ElfImage &image, const ElfSection &table, std::vector<Symbol> &symbols)
+{
+	if (table.link >= image.sections().size())
+		return;
+	const std::vector<std::byte> bytes = image.content(table, max_table_bytes);
+	const std::vector<std::byte> names = image.content(image.sections()[table.link], max_table_bytes);
+	for (std::size_t at = 0; at + sizeof(Elf64_Sym) <= bytes.size(); at += sizeof(Elf64_Sym)) {
+		Elf64_Sym symbol;
+		std::memcpy(&symbol, bytes.data() + at, sizeof symbol);
+		if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 ||
+		    symbol.st_size > max_function_bytes || symbol.st_name >= names.size())
+			continue;
+		const char *name = reinterpret_cast<const char *>(names.data()) + symbol.st_name;
+		const std::string text(name, ::strnlen(name, names.size() - symbol.st_name));
+		symbols.push_back({symbol.st_value, symbol.st_size, text, demangled(text)});
+	}
+}
+
+// The search table of .eh_frame_hdr in its usual encoding: pairs of 32-bit distances from the section's start, in order
+// of functions (Linux Standard Base 5.0, 10.6.2). A function reaches to the next one, or to the end of .text.
+void add_unnamed(const ElfImage &image, const std::string &file, std::vector<Symbol> &symbols)
+{
+	const ElfSection *header = image.section(".eh_frame_hdr"), *text = image.section(".text");
+	const std::vector<std::byte> bytes =
+	    header ? image.content(*header, max_table_bytes) : std::vector<std::byte>();
+	constexpr std::size_t first = 12;
+	constexpr std::byte usual[] = {std::byte{1}, std::byte{0x1b}, std::byte{0x03}, std::byte{0x3b}};
+	if (!text || bytes.size() < first || !std::ranges::equal(std::span(bytes).first(4), usual))
+		return;
+	std::vector<std::uint64_t> starts;
+	for (std::size_t at = first; at + 8 <= bytes.size(); at += 8) {
+		std::int32_t distance;
+		std::memcpy(&distance, bytes.data() + at, sizeof distance);
+		const std::uint64_t address = header->address + static_cast<std::uint64_t>(std::int64_t{distance});
+		if (address - text->address < text->size)
+			starts.push_back(address);
+	}
+	std::ranges::sort(starts);
+	const std::size_t named = symbols.size();
+	for (std::size_t i = 0; i < starts.size(); ++i) {
+		const std::uint64_t end = i + 1 < starts.size() ? starts[i + 1] : text->address + text->size;
+		const bool has_name = std::any_of(symbols.begin(), symbols.begin() + static_cast<std::ptrdiff_t>(named),
+						  [&](const Symbol &symbol) { return symbol.address == starts[i]; });
+		if (has_name || end == starts[i] || end - starts[i] > max_function_bytes)
+			continue;
+		const std::string name = fmt::format("{}+{:#x}", file, starts[i]);
+		symbols.push_back({starts[i], end - starts[i], name, name});
+	}
+}
+
+} // namespace
+
+std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file)
+{
+	std::vector<Symbol> symbols;
+	for (const ElfSection &section : image.sections())
+		if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM)
+			add_table(image, section, symbols);
+	if (!image.section(".symtab"))
+		add_unnamed(image, file, symbols);
+	std::ranges::stable_sort(symbols, {}, &Symbol::address);
+	const auto [begin, end] = std::ranges::unique(symbols, {}, &Symbol::address);
+	symbols.erase(begin, end);
+	return symbols;
+}
+
+bool matches(const Symbol &symbol, const std::string &glob)
+{
+	const std::string plain = symbol.pretty.substr(0, symbol.pretty.find('('));
+	for (const std::string *name : {&symbol.name, &symbol.pretty, &plain})
+		if (::fnmatch(glob.c_str(), name->c_str(), 0) == 0)
+			return true;
+	return false;
+}
+
+} // namespace monitor::functions

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The functions of a program or library: names and places, from .symtab and .dynsym, and of a stripped file also from
+// the list of functions that unwinders use (.eh_frame_hdr). Called by function_search.cpp in its confined process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/elf_image.h"
+
+namespace monitor::functions {
+
+struct Symbol {
+	std::uint64_t address = 0, size = 0;
+	std::string name;   // as in the file; of a function without a name FILE+0xADDRESS
+	std::string pretty; // demangled
+};
+
+// By address, one of each. `file`: its name without directories.
+std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file);
+
+// `glob` matches the name, or the demangled one with or without its parameters.
+bool matches(const Symbol &symbol, const std::string &glob);
+
+} // namespace monitor::functions
