@@ -108,6 +108,16 @@ def refused():
 	e2e.expect(not (e2e.work / "refused").exists(), "a refused recording leaves a directory")
 
 
+def listed():
+	"""What can be recorded of a program, as record does it."""
+	rows = {row["name"]: row for row in json.loads(e2e.run(e2e.monitor, "events", "--json", "--functions", LOAD).stdout)}
+	e2e.equal("probes of a conditional tail call", rows["by_condition"], {"name": "by_condition", "method": "uprobe", "probes": 3})
+	e2e.equal("looped", (rows["looped"]["method"], "loop" in rows["looped"]["why_not"]), (None, True))
+	text = e2e.run(e2e.monitor, "events", "--functions", f"{LOAD}:by_*").stdout
+	e2e.equal("names", sorted(line.split()[0] for line in text.splitlines()),
+	          ["by_condition", "by_longjmp", "by_return", "by_tail", "by_throw"])
+
+
 def damaged_programs():
 	"""Cut and damaged files are refused or searched, and harm nothing."""
 	content = open(LOAD, "rb").read()
@@ -122,4 +132,4 @@ def damaged_programs():
 e2e.need_recording()
 if not os.path.exists(LOAD):
 	e2e.skip("functions are recorded on x86-64 only")
-e2e.main(every_way_out, cost_is_said, stripped, shared_library, running_process, refused, damaged_programs)
+e2e.main(every_way_out, cost_is_said, stripped, shared_library, running_process, listed, refused, damaged_programs)

@@ -68,7 +68,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		compopt -o filenames 2> /dev/null || true
 		;;
 	record:-e | record:--events)
-		_monitor_list $("$program" events 2> /dev/null | sed -n '/^sample/d; /^stack/d; s/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
+		_monitor_list $("$program" events 2> /dev/null | sed -n '/^sample/d; /^stack/d; /^function/d; s/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
 		;;
 	record:-m | record:--measure)
 		_monitor_list $("$program" events --groups 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\): .*/\1/p')
@@ -123,7 +123,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
-		record:--sample-every | record:--rate | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--sample-every | record:--rate | record:--functions | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;

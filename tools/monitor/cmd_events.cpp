@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `monitor events`: families and event classes with their fields, by the names that `record -e` and `list --event`
-// take; with --pmu the events that a counter can count, with --groups what `record -m` measures. Exit code: 0, whatever
-// is missing.
+// take; with --functions what `record --functions` can probe in a program; with --pmu the events that a counter can
+// count, with --groups what `record -m` measures. Exit code: 0, whatever is missing.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -10,8 +10,10 @@
 #include "commands.h"
 #include "recording/card/bpf_card.h"
 #include "recording/card/classes.h"
+#include "recording/functions/function_search.h"
 #include "recording/pmu/list.h"
 #include "recording/pmu/measure.h"
+#include "recording/record/user.h"
 
 namespace monitor {
 namespace {
@@ -155,9 +157,37 @@ int print_groups(bool json)
 	return 0;
 }
 
+// Every function of a file, or those that FILE:PATTERN matches.
+int print_functions(const std::string &file, bool json)
+{
+	const std::string pattern = file.find(':') == std::string::npos ? file + ":*" : file;
+	const functions::FoundFunctions found =
+	    functions::find_functions({pattern}, {}, {}, [] { record::drop_privileges(record::invoking_user()); });
+	auto all = Json::array();
+	for (const card::Function &function : found.functions) {
+		const std::size_t probes = 1 + function.exits.size();
+		if (json)
+			all.push_back({{"name", function.name}, {"method", "uprobe"}, {"probes", probes}});
+		else
+			fmt::print("{:<50} uprobe, {} probes\n", printable(function.name), probes);
+	}
+	for (const std::string &note : found.left_out) {
+		const std::size_t end = note.rfind(": ");
+		if (json)
+			all.push_back(
+			    {{"name", note.substr(0, end)}, {"method", nullptr}, {"why_not", note.substr(end + 2)}});
+		else
+			fmt::print("{:<50} none: {}\n", printable(note.substr(0, end)),
+				   printable(note.substr(end + 2)));
+	}
+	if (json)
+		fmt::print("{}\n", json_dump(all, 1));
+	return 0;
+}
+
 struct EventsOptions {
 	bool json = false, groups = false;
-	std::string pattern;
+	std::string pattern, file;
 };
 
 int classes(bool json)
@@ -180,13 +210,21 @@ void add_events(CLI::App &app, int &exit_code)
 	    ->add_flag("--groups", options->groups,
 		       "list the groups of `record -m` and what they measure on this machine")
 	    ->excludes(pmu);
+	auto *functions = command
+			      ->add_option("--functions", options->file,
+					   "list the functions of a program or library that `record --functions` can "
+					   "record, and how")
+			      ->option_text("FILE[:PATTERN]")
+			      ->excludes(pmu);
 	command->add_flag("--json", options->json, "print a JSON array instead");
 	command->footer("Examples:\n"
 			"  monitor events\n"
 			"  monitor events --pmu tlb\n"
-			"  monitor events --groups");
-	command->callback([options, pmu, &exit_code] {
-		exit_code = *pmu              ? print_pmu(options->pattern, options->json)
+			"  monitor events --groups\n"
+			"  monitor events --functions './prog:parse_*'");
+	command->callback([options, pmu, functions, &exit_code] {
+		exit_code = *functions        ? print_functions(options->file, options->json)
+			    : *pmu            ? print_pmu(options->pattern, options->json)
 			    : options->groups ? print_groups(options->json)
 					      : classes(options->json);
 	});

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fcntl.h>
@@ -28,11 +29,12 @@
 namespace monitor::functions {
 namespace {
 
-constexpr std::size_t max_answer_bytes = 64 << 20, max_notes = 10;
+constexpr std::size_t max_answer_bytes = 64 << 20;
 constexpr rlim_t search_seconds = 20, search_bytes = rlim_t{4} << 30;
 
 struct Pattern {
 	std::string text, path, glob;
+	std::string file; // its name without directories
 };
 
 std::string find_in(const std::string &directories, const std::string &name)
@@ -64,6 +66,8 @@ std::string file_of(const std::string &name)
 	else if (name.find('/') == std::string::npos)
 		path = find_in(environment("PATH"), name);
 	std::error_code none;
+	if (path.starts_with("/proc/"))
+		return path; // of a process that may see other files
 	const std::filesystem::path real = std::filesystem::canonical(path, none);
 	if (path.empty() || none)
 		throw Error(fmt::format("--functions: there is no file {}", name));
@@ -79,6 +83,13 @@ std::size_t colon_of(const std::string &text)
 	return std::string::npos;
 }
 
+Pattern pattern_of(const std::string &text, const std::string &path, const std::string &glob)
+{
+	std::error_code none;
+	const std::filesystem::path real = std::filesystem::read_symlink(path, none);
+	return {text, path, glob, (none ? std::filesystem::path(path) : real).filename()};
+}
+
 std::vector<Pattern> parse(const std::vector<std::string> &texts, const std::vector<std::string> &command,
 			   const std::vector<int> &pids)
 {
@@ -88,16 +99,16 @@ std::vector<Pattern> parse(const std::vector<std::string> &texts, const std::vec
 		if (text.empty())
 			throw Error("--functions: one of the patterns is empty");
 		if (colon != std::string::npos) {
-			patterns.push_back({text, file_of(text.substr(0, colon)), text.substr(colon + 1)});
+			patterns.push_back(pattern_of(text, file_of(text.substr(0, colon)), text.substr(colon + 1)));
 			continue;
 		}
 		if (command.empty() && pids.empty())
 			throw Error(fmt::format(
 			    "--functions {}: of which program? Add -- CMD or -p PID, or use FILE:{}", text, text));
 		if (!command.empty())
-			patterns.push_back({text, file_of(command.front()), text});
+			patterns.push_back(pattern_of(text, file_of(command.front()), text));
 		for (const int pid : command.empty() ? pids : std::vector<int>())
-			patterns.push_back({text, file_of(fmt::format("/proc/{}/exe", pid)), text});
+			patterns.push_back(pattern_of(text, file_of(fmt::format("/proc/{}/exe", pid)), text));
 	}
 	return patterns;
 }
@@ -106,10 +117,13 @@ std::vector<Pattern> parse(const std::vector<std::string> &texts, const std::vec
 // that cannot be probed "!NAME\tWHY".
 class FileSearch {
 public:
-	FileSearch(int fd, const std::string &path) : fd_(fd), image_(ElfImage::open(fd))
+	FileSearch(int fd, const std::string &name) : fd_(fd), image_(ElfImage::open(fd))
 	{
 		if (image_)
-			symbols_ = functions_of(*image_, std::filesystem::path(path).filename());
+			symbols_ = functions_of(*image_, name);
+		for (const Symbol &symbol : symbols_)
+			if (const std::size_t end = symbol.name.find(".cold"); end != std::string::npos)
+				cold_.emplace(symbol.name.substr(0, end), &symbol);
 	}
 
 	std::string answer(const std::string &glob) const
@@ -153,9 +167,8 @@ private:
 		Exits found;
 		if (!add_part(symbol, parts))
 			found.why_not = "its code is not in the file";
-		for (const Symbol &other : symbols_)
-			if (other.name.starts_with(symbol.name + ".cold"))
-				add_part(other, parts);
+		for (auto [at, end] = cold_.equal_range(symbol.name); at != end; ++at)
+			add_part(*at->second, parts);
 		if (found.why_not.empty())
 			found = find_exits(parts);
 		if (!found.why_not.empty())
@@ -169,6 +182,7 @@ private:
 	int fd_;
 	std::optional<ElfImage> image_;
 	std::vector<Symbol> symbols_;
+	std::unordered_multimap<std::string, const Symbol *> cold_; // by the function they were moved out of
 };
 
 [[noreturn]] void search(int file, int answers, const Pattern &pattern, const std::function<void()> &drop)
@@ -178,7 +192,7 @@ private:
 		const rlimit time{search_seconds, search_seconds}, memory{search_bytes, search_bytes};
 		::setrlimit(RLIMIT_CPU, &time);
 		::setrlimit(RLIMIT_AS, &memory);
-		const std::string text = FileSearch(file, pattern.path).answer(pattern.glob);
+		const std::string text = FileSearch(file, pattern.file).answer(pattern.glob);
 		for (std::size_t at = 0; at < text.size();) {
 			const ssize_t n = ::write(answers, text.data() + at, text.size() - at);
 			if (n <= 0)
@@ -269,9 +283,6 @@ private:
 		function.path = pattern.path;
 		if (!places_.insert({function.path, function.entry}).second)
 			return;
-		if (found_.functions.size() >= max_functions)
-			throw Error(fmt::format("--functions {}: that would be more than {} functions; choose fewer",
-						pattern.text, max_functions));
 		if (!names_.insert(function.name).second)
 			function.name += fmt::format(" at {:#x}", function.entry);
 		names_.insert(function.name);
@@ -307,11 +318,6 @@ FoundFunctions find_functions(const std::vector<std::string> &patterns, const st
 					pattern.text, pattern.path));
 	if (found.functions.empty())
 		throw Error(fmt::format("--functions: none of these can be probed; {}", found.left_out.front()));
-	if (found.left_out.size() > max_notes) {
-		const std::size_t more = found.left_out.size() - max_notes;
-		found.left_out.resize(max_notes);
-		found.left_out.push_back(fmt::format("and {} more cannot be probed", more));
-	}
 	return found;
 }
 

@@ -12,8 +12,6 @@
 
 namespace monitor::functions {
 
-inline constexpr std::size_t max_functions = 4096;
-
 struct FoundFunctions {
 	std::vector<card::Function> functions;
 	std::vector<std::string> left_out; // "NAME: WHY" of what matches and cannot be probed

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <unordered_set>
 
 #include <cxxabi.h>
 #include <elf.h>
@@ -66,12 +67,12 @@ void add_unnamed(const ElfImage &image, const std::string &file, std::vector<Sym
 			starts.push_back(address);
 	}
 	std::ranges::sort(starts);
-	const std::size_t named = symbols.size();
+	std::unordered_set<std::uint64_t> named;
+	for (const Symbol &symbol : symbols)
+		named.insert(symbol.address);
 	for (std::size_t i = 0; i < starts.size(); ++i) {
 		const std::uint64_t end = i + 1 < starts.size() ? starts[i + 1] : text->address + text->size;
-		const bool has_name = std::any_of(symbols.begin(), symbols.begin() + static_cast<std::ptrdiff_t>(named),
-						  [&](const Symbol &symbol) { return symbol.address == starts[i]; });
-		if (has_name || end == starts[i] || end - starts[i] > max_function_bytes)
+		if (named.contains(starts[i]) || end == starts[i] || end - starts[i] > max_function_bytes)
 			continue;
 		const std::string name = fmt::format("{}+{:#x}", file, starts[i]);
 		symbols.push_back({starts[i], end - starts[i], name, name});
@@ -89,8 +90,8 @@ std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file)
 	if (!image.section(".symtab"))
 		add_unnamed(image, file, symbols);
 	std::ranges::stable_sort(symbols, {}, &Symbol::address);
-	const auto [begin, end] = std::ranges::unique(symbols, {}, &Symbol::address);
-	symbols.erase(begin, end);
+	const auto is_same = [](const Symbol &a, const Symbol &b) { return a.address == b.address; };
+	symbols.erase(std::unique(symbols.begin(), symbols.end(), is_same), symbols.end());
 	return symbols;
 }
 

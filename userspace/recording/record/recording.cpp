@@ -47,6 +47,7 @@ namespace monitor::record {
 namespace {
 
 constexpr unsigned first_slope_ms = 20;
+constexpr std::size_t max_functions = 4096, max_functions_told = 10; // of --functions
 constexpr std::size_t other_files = 32; // that a recording opens from time to time, besides streams
 
 std::array<std::uint8_t, 16> random_uuid()
@@ -205,10 +206,16 @@ void Recording::Parts::find_functions()
 {
 	functions_ = functions::find_functions(options_.functions, options_.command, options_.pids,
 					       [this] { drop_privileges(user_); });
+	if (functions_.functions.size() > max_functions)
+		throw Error(fmt::format("--functions: these are {} functions, more than {}; choose fewer",
+					functions_.functions.size(), max_functions));
 	if (!listener_.on_note)
 		return;
-	for (const std::string &note : functions_.left_out)
-		listener_.on_note("--functions: " + note);
+	for (std::size_t i = 0; i < std::min(functions_.left_out.size(), max_functions_told); ++i)
+		listener_.on_note("--functions: " + functions_.left_out[i]);
+	if (functions_.left_out.size() > max_functions_told)
+		listener_.on_note(fmt::format("--functions: and {} more cannot be probed",
+					      functions_.left_out.size() - max_functions_told));
 }
 
 void Recording::Parts::load_card()
