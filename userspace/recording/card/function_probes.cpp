@@ -41,7 +41,7 @@ constexpr std::uint64_t trial_exit = 4;
 #ifdef __x86_64__
 __attribute__((naked, noinline)) void cheap_function()
 {
-	asm volatile("nopl 0(%rax)\n\tret");
+	asm volatile(".byte 0x0f, 0x1f, 0x40, 0x00\n\tret"); // nopl 0(%rax)
 }
 __attribute__((naked, noinline)) void dear_function()
 {
