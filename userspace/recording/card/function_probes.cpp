@@ -60,16 +60,15 @@ __attribute__((naked, noinline)) void dear_function()
 
 double ns_per_call(void (*function)())
 {
-	constexpr int calls = 500;
 	const auto now = [] {
 		timespec time;
 		::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
 		return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 	};
 	const double start = now();
-	for (int i = 0; i < calls; ++i)
+	for (unsigned i = 0; i < FunctionCost::calls; ++i)
 		function();
-	return (now() - start) / calls;
+	return (now() - start) / FunctionCost::calls;
 }
 
 } // namespace

@@ -105,6 +105,7 @@ private:
 	void make_directory();
 	void open_user_card();
 	void find_functions();
+	card::FunctionCost calibrate();
 	void load_card();
 	void prepare_stacks();
 	void write_mappings(const Sync &sync);
@@ -218,6 +219,20 @@ void Recording::Parts::find_functions()
 					      functions_.left_out.size() - max_functions_told));
 }
 
+// Returns what a call of a function costs.
+card::FunctionCost Recording::Parts::calibrate()
+{
+	card::Calibration measured = card::calibrate(*card_, calibration_);
+	card::FunctionCost call;
+	if (!functions_.functions.empty())
+		call = card_->time_function_call();
+	if (call.high_ns > 0) // a call has two events
+		measured.costs["function"] = {call.low_ns / 2, (call.low_ns + call.high_ns) / 4, call.high_ns / 2, 0,
+					      card::FunctionCost::calls};
+	file_.calibration("start", measured);
+	return call;
+}
+
 void Recording::Parts::load_card()
 {
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
@@ -234,14 +249,11 @@ void Recording::Parts::load_card()
 	const card::Preflight test = card::preflight(*card_);
 	file_.preflight(test);
 	calibration_ = {test.tp, options.filtering, true, steering_->frequency_hz() / 1e9};
-	if (options_.calibrates)
-		file_.calibration("start", card::calibrate(*card_, calibration_));
+	const card::FunctionCost call = options_.calibrates ? calibrate() : card::FunctionCost();
 	if (!options.functions.empty()) {
-		const card::FunctionCost cost =
-		    options_.calibrates ? card_->time_function_call() : card::FunctionCost();
-		file_.functions(options.functions, functions_.left_out, cost);
+		file_.functions(options.functions, functions_.left_out);
 		if (listener_.on_note)
-			listener_.on_note(functions::summary(options.functions, cost));
+			listener_.on_note(functions::summary(options.functions, call));
 	}
 	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
 	settle_clock();

@@ -126,8 +126,7 @@ void RecordingFile::no_card()
 	json_["programs"] = nlohmann::ordered_json::array();
 }
 
-void RecordingFile::functions(const std::vector<card::Function> &functions, const std::vector<std::string> &left_out,
-			      const card::FunctionCost &cost)
+void RecordingFile::functions(const std::vector<card::Function> &functions, const std::vector<std::string> &left_out)
 {
 	auto &json = json_["functions"];
 	for (const card::Function &function : functions)
@@ -137,8 +136,6 @@ void RecordingFile::functions(const std::vector<card::Function> &functions, cons
 					  {"exits", function.exits.size()},
 					  {"method", "uprobe"}});
 	json["left_out"] = left_out;
-	if (cost.high_ns > 0)
-		json["call_ns"] = {{"low", std::lround(cost.low_ns)}, {"high", std::lround(cost.high_ns)}};
 }
 
 void RecordingFile::card(const card::BpfCard &card, const std::vector<std::string> &families)

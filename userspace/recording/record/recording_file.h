@@ -36,8 +36,7 @@ public:
 	void no_calibration(const char *when, const std::string &why);
 	void witness(const char *when, const std::vector<card::CallWitness> &calls);
 	void no_card();
-	void functions(const std::vector<card::Function> &functions, const std::vector<std::string> &left_out,
-		       const card::FunctionCost &cost);
+	void functions(const std::vector<card::Function> &functions, const std::vector<std::string> &left_out);
 	void card(const card::BpfCard &card, const std::vector<std::string> &families);
 	void counting(const Counting &counting);
 	void counter_readings(const char *when, const std::vector<CounterReading> &readings);
