@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The programs of --reset-on and --functions may be preempted, so none of their functions may have 64 bytes of stack (bpf/reset.bpf.c says
-# why), which the kernel has rounded up to 16 (round_up_stack_depth() of its verifier): so none more than 48.
+# The programs of --reset-on and --functions may be preempted, so none of their functions may have 64 bytes of stack
+# (bpf/reset.bpf.c says why), which the kernel has rounded up to 16 (round_up_stack_depth() of its verifier): so none more than 48.
 # stack_sizes.sh LLVM-READOBJ OBJECT
 set -euo pipefail
 sizes=$("$1" --stack-sizes "$2" | sed -n 's/.*Functions: \[\(.*\)\]/\1/p; s/^ *Size: //p' | paste - -)

@@ -171,15 +171,11 @@ int print_functions(const std::string &file, bool json)
 		else
 			fmt::print("{:<50} uprobe, {} probes\n", printable(function.name), probes);
 	}
-	for (const std::string &note : found.left_out) {
-		const std::size_t end = note.rfind(": ");
+	for (const functions::LeftOut &function : found.left_out)
 		if (json)
-			all.push_back(
-			    {{"name", note.substr(0, end)}, {"method", nullptr}, {"why_not", note.substr(end + 2)}});
+			all.push_back({{"name", function.name}, {"method", nullptr}, {"why_not", function.why}});
 		else
-			fmt::print("{:<50} none: {}\n", printable(note.substr(0, end)),
-				   printable(note.substr(end + 2)));
-	}
+			fmt::print("{:<50} none: {}\n", printable(function.name), printable(function.why));
 	if (json)
 		fmt::print("{}\n", json_dump(all, 1));
 	return 0;

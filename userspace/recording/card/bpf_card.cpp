@@ -264,13 +264,14 @@ void BpfCard::attach(bool tp)
 		module_->sample_every(options_.sample_every_ns);
 }
 
-FunctionCost BpfCard::time_function_call()
+Estimate BpfCard::time_function_event()
 {
+	if (options_.functions.empty())
+		return {};
 	reset();
-	const FunctionCost cost =
-	    functions_.time_call({skeleton_->progs.function_entry, skeleton_->progs.function_exit});
+	const Estimate event = functions_.time_event({skeleton_->progs.function_entry, skeleton_->progs.function_exit});
 	reset();
-	return cost;
+	return event;
 }
 
 bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offset)

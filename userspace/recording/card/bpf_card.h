@@ -82,8 +82,8 @@ public:
 	// call entry.
 	bool attach_trial_reset(const std::string &program, std::uint64_t offset);
 
-	// What the probes of functions add to a call. Clears the rings.
-	FunctionCost time_function_call();
+	// What an event of a function costs; no rounds: unknown, or --functions was not requested. Clears the rings.
+	Estimate time_function_event();
 
 	// Detach all probes and wait until none runs any more. None posts before reset().
 	void detach();

@@ -119,7 +119,7 @@ public:
 	{
 		if (options.filtering)
 			works_.push_back(&rejected_);
-		if (options.resets && !card.resets().empty())
+		if (options.probes && !card.resets().empty())
 			works_.push_back(&reset_);
 	}
 
@@ -251,6 +251,9 @@ Calibration calibrate(BpfCard &card, const CalibrationOptions &options)
 	}
 	card.detach();
 	card.reset();
+	if (options.probes)
+		if (const Estimate event = card.time_function_event(); event.rounds > 0)
+			result.costs["function"] = event;
 	return result;
 }
 

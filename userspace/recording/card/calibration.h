@@ -17,7 +17,7 @@ struct Calibration {
 	// ns of CPU time added per event, by what was measured: the families `syscall` (with getppid), `sched` (with
 	// two threads of one CPU that wake each other; without the probes of system calls) and `fault` (with first
 	// reads of pages), `rejected`: a system call event that the filter rejects, `reset`: --reset-on, at a function
-	// if one was requested, else at a tracepoint.
+	// if one was requested, else at a tracepoint, `function`: --functions.
 	std::map<std::string, Estimate> costs;
 	double call_edge = 0;  // ns of one system call outside of its two tokens; 0: not measured
 	double fault_edge = 0; // the same of a page fault
@@ -26,7 +26,7 @@ struct Calibration {
 struct CalibrationOptions {
 	bool tp = false;        // how the recording attaches
 	bool filtering = false; // -p
-	bool resets = false;    // measure them too
+	bool probes = false;    // measure those of functions too: attaching them needs a privilege
 	double ticks_per_ns = 1;
 };
 

@@ -36,6 +36,8 @@ std::uint64_t cookie(std::size_t number, unsigned condition)
 	return number | std::uint64_t{condition} << 16;
 }
 
+constexpr unsigned trial_calls = 500;
+
 // Their second instruction leaves them, four bytes after the start.
 constexpr std::uint64_t trial_exit = 4;
 #ifdef __x86_64__
@@ -66,9 +68,9 @@ double ns_per_call(void (*function)())
 		return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 	};
 	const double start = now();
-	for (unsigned i = 0; i < FunctionCost::calls; ++i)
+	for (unsigned i = 0; i < trial_calls; ++i)
 		function();
-	return (now() - start) / FunctionCost::calls;
+	return (now() - start) / trial_calls;
 }
 
 } // namespace
@@ -193,23 +195,27 @@ void FunctionProbes::detach()
 	links_.clear();
 }
 
-double FunctionProbes::time_call(const Programs &programs, void (*function)())
+std::optional<double> FunctionProbes::time_call(const Programs &programs, void (*function)())
 {
 	const std::uint64_t place = place_in_file(reinterpret_cast<std::uintptr_t>(function));
 	Places first, last;
 	first.add(place, 0);
 	last.add(place + trial_exit, 0);
+	std::optional<double> ns;
 	const double without = ns_per_call(function);
-	const bool attached = place && attach_both(programs, "/proc/self/exe", first, last);
-	const double with = attached ? ns_per_call(function) : 0;
+	if (place && attach_both(programs, "/proc/self/exe", first, last))
+		ns = ns_per_call(function) - without;
 	detach();
-	return attached ? with - without : 0;
+	return ns;
 }
 
-FunctionCost FunctionProbes::time_call(const Programs &programs)
+Estimate FunctionProbes::time_event(const Programs &programs)
 {
-	const double one = time_call(programs, cheap_function), other = time_call(programs, dear_function);
-	return {std::min(one, other), std::max(one, other)};
+	const auto one = time_call(programs, cheap_function), other = time_call(programs, dear_function);
+	if (!one || !other)
+		return {};
+	const auto [low, high] = std::minmax(*one, *other); // a call has two events
+	return {low / 2, (low + high) / 4, high / 2, 0, trial_calls};
 }
 
 } // namespace monitor::card

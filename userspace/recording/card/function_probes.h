@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "rounds.h"
 
 struct bpf_link;
 struct bpf_program;
@@ -19,6 +21,7 @@ namespace monitor::card {
 // An instruction that leaves the function.
 struct FunctionExit {
 	std::uint64_t offset = 0;
+	static constexpr unsigned max_condition = 16;
 	std::uint8_t condition = 0; // of a jump: 0 always, else 1 + its number in the instruction
 };
 
@@ -27,13 +30,6 @@ struct Function {
 	std::string path;
 	std::uint64_t entry = 0; // offsets are those in the file
 	std::vector<FunctionExit> exits;
-};
-
-// What the probes add to a call, in ns, where the kernel need not execute the first instruction elsewhere, and where it
-// must. 0: unknown.
-struct FunctionCost {
-	static constexpr unsigned calls = 500; // that were measured
-	double low_ns = 0, high_ns = 0;
 };
 
 class FunctionProbes {
@@ -47,8 +43,9 @@ public:
 	// A function's number is its index. Throws Error.
 	void attach(const Programs &programs, const std::vector<Function> &functions);
 	void detach();
-	// Of functions of this program.
-	FunctionCost time_call(const Programs &programs);
+	// What an event costs, measured with functions of this program: low where the kernel need not execute the first
+	// instruction elsewhere, high where it must. No rounds: it could not be measured.
+	Estimate time_event(const Programs &programs);
 
 private:
 	struct Places;
@@ -57,7 +54,7 @@ private:
 	};
 	static void add_places(const Function &function, std::size_t number, Places &entries, Places &exits);
 	bool attach_both(const Programs &programs, const std::string &path, const Places &entries, const Places &exits);
-	double time_call(const Programs &programs, void (*function)());
+	std::optional<double> time_call(const Programs &programs, void (*function)());
 	bool attach_all(const bpf_program *program, const std::string &path, const Places &places);
 
 	bool multi_ = false;

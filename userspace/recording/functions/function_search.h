@@ -9,12 +9,17 @@
 #include <vector>
 
 #include "recording/card/function_probes.h"
+#include "recording/card/rounds.h"
 
 namespace monitor::functions {
 
+struct LeftOut {
+	std::string name, why;
+};
+
 struct FoundFunctions {
 	std::vector<card::Function> functions;
-	std::vector<std::string> left_out; // "NAME: WHY" of what matches and cannot be probed
+	std::vector<LeftOut> left_out; // what matches and cannot be probed
 
 	std::vector<std::string> names() const;
 };
@@ -25,7 +30,8 @@ struct FoundFunctions {
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
 			      const std::vector<int> &pids, const std::function<void()> &drop);
 
-// For the user, before the start.
-std::string summary(const std::vector<card::Function> &functions, const card::FunctionCost &cost);
+// For the user, before the start: what cannot be probed, one line each, and how many can; `event` is what one costs.
+std::vector<std::string> notes(const std::vector<LeftOut> &left_out);
+std::string summary(const std::vector<card::Function> &functions, const card::Estimate &event);
 
 } // namespace monitor::functions

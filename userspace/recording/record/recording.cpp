@@ -47,7 +47,7 @@ namespace monitor::record {
 namespace {
 
 constexpr unsigned first_slope_ms = 20;
-constexpr std::size_t max_functions = 4096, max_functions_told = 10; // of --functions
+constexpr std::size_t max_functions = 4096;
 constexpr std::size_t other_files = 32; // that a recording opens from time to time, besides streams
 
 std::array<std::uint8_t, 16> random_uuid()
@@ -105,7 +105,8 @@ private:
 	void make_directory();
 	void open_user_card();
 	void find_functions();
-	card::FunctionCost calibrate();
+	void calibrate();
+	void tell(const std::string &note) const;
 	void load_card();
 	void prepare_stacks();
 	void write_mappings(const Sync &sync);
@@ -134,6 +135,7 @@ private:
 	Buffers buffers_;
 	std::unique_ptr<Command> command_;
 	functions::FoundFunctions functions_;
+	card::Estimate function_cost_; // of an event
 	std::unique_ptr<card::BpfCard> card_;
 	card::CalibrationOptions calibration_;
 	std::unique_ptr<card::UserCard> users_;
@@ -210,27 +212,22 @@ void Recording::Parts::find_functions()
 	if (functions_.functions.size() > max_functions)
 		throw Error(fmt::format("--functions: these are {} functions, more than {}; choose fewer",
 					functions_.functions.size(), max_functions));
-	if (!listener_.on_note)
-		return;
-	for (std::size_t i = 0; i < std::min(functions_.left_out.size(), max_functions_told); ++i)
-		listener_.on_note("--functions: " + functions_.left_out[i]);
-	if (functions_.left_out.size() > max_functions_told)
-		listener_.on_note(fmt::format("--functions: and {} more cannot be probed",
-					      functions_.left_out.size() - max_functions_told));
+	for (const std::string &note : functions::notes(functions_.left_out))
+		tell("--functions: " + note);
 }
 
-// Returns what a call of a function costs.
-card::FunctionCost Recording::Parts::calibrate()
+void Recording::Parts::calibrate()
 {
-	card::Calibration measured = card::calibrate(*card_, calibration_);
-	card::FunctionCost call;
-	if (!functions_.functions.empty())
-		call = card_->time_function_call();
-	if (call.high_ns > 0) // a call has two events
-		measured.costs["function"] = {call.low_ns / 2, (call.low_ns + call.high_ns) / 4, call.high_ns / 2, 0,
-					      card::FunctionCost::calls};
+	const card::Calibration measured = card::calibrate(*card_, calibration_);
 	file_.calibration("start", measured);
-	return call;
+	if (const auto event = measured.costs.find("function"); event != measured.costs.end())
+		function_cost_ = event->second;
+}
+
+void Recording::Parts::tell(const std::string &note) const
+{
+	if (listener_.on_note)
+		listener_.on_note(note);
 }
 
 void Recording::Parts::load_card()
@@ -249,11 +246,11 @@ void Recording::Parts::load_card()
 	const card::Preflight test = card::preflight(*card_);
 	file_.preflight(test);
 	calibration_ = {test.tp, options.filtering, true, steering_->frequency_hz() / 1e9};
-	const card::FunctionCost call = options_.calibrates ? calibrate() : card::FunctionCost();
+	if (options_.calibrates)
+		calibrate();
 	if (!options.functions.empty()) {
-		file_.functions(options.functions, functions_.left_out);
-		if (listener_.on_note)
-			listener_.on_note(functions::summary(options.functions, call));
+		file_.functions(functions_);
+		tell(functions::summary(options.functions, function_cost_));
 	}
 	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
 	settle_clock();
@@ -442,7 +439,7 @@ void Recording::Parts::calibrate_again()
 {
 	if (!card_)
 		return;
-	calibration_.resets = false; // attaching to a function needs a privilege that was given up
+	calibration_.probes = false; // attaching to a function needs a privilege that was given up
 	try {
 		if (options_.calibrates)
 			file_.calibration("end", card::calibrate(*card_, calibration_));

@@ -126,16 +126,17 @@ void RecordingFile::no_card()
 	json_["programs"] = nlohmann::ordered_json::array();
 }
 
-void RecordingFile::functions(const std::vector<card::Function> &functions, const std::vector<std::string> &left_out)
+void RecordingFile::functions(const functions::FoundFunctions &found)
 {
 	auto &json = json_["functions"];
-	for (const card::Function &function : functions)
+	for (const card::Function &function : found.functions)
 		json["chosen"].push_back({{"name", function.name},
 					  {"path", function.path},
 					  {"offset", function.entry},
 					  {"exits", function.exits.size()},
 					  {"method", "uprobe"}});
-	json["left_out"] = left_out;
+	for (const functions::LeftOut &function : found.left_out)
+		json["left_out"].push_back({{"name", function.name}, {"why_not", function.why}});
 }
 
 void RecordingFile::card(const card::BpfCard &card, const std::vector<std::string> &families)

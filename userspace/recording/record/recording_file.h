@@ -20,6 +20,7 @@
 #include "recording/card/calibration.h"
 #include "recording/card/preflight.h"
 #include "recording/card/witness.h"
+#include "recording/functions/function_search.h"
 #include "recording/stacks/stack_recorder.h"
 #include "recording/user_card/user_card.h"
 #include "writer.h"
@@ -36,7 +37,7 @@ public:
 	void no_calibration(const char *when, const std::string &why);
 	void witness(const char *when, const std::vector<card::CallWitness> &calls);
 	void no_card();
-	void functions(const std::vector<card::Function> &functions, const std::vector<std::string> &left_out);
+	void functions(const functions::FoundFunctions &found);
 	void card(const card::BpfCard &card, const std::vector<std::string> &families);
 	void counting(const Counting &counting);
 	void counter_readings(const char *when, const std::vector<CounterReading> &readings);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "file_search.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/elf_image.h"
+#include "exit_search.h"
+#include "program_symbols.h"
+
+namespace monitor::functions {
+namespace {
+
+class FileSearch {
+public:
+	FileSearch(int fd, const std::string &name) : fd_(fd), image_(ElfImage::open(fd))
+	{
+		if (image_)
+			symbols_ = functions_of(*image_, name);
+		for (const Symbol &symbol : symbols_)
+			if (const std::size_t end = symbol.name.find(".cold"); end != std::string::npos)
+				cold_.emplace(symbol.name.substr(0, end), &symbol);
+	}
+
+	std::string answer(const std::string &glob) const
+	{
+		std::string text;
+		for (const Symbol &symbol : symbols_)
+			if (matches(symbol, glob) && symbol.name.find(".cold") == std::string::npos)
+				text += line(symbol);
+		return text;
+	}
+
+private:
+	std::uint64_t offset_of(std::uint64_t address) const
+	{
+		for (const ElfSegment &load : image_->loads())
+			if (load.is_executable && address >= load.address && address - load.address < load.file_size)
+				return address - load.address + load.offset;
+		return 0;
+	}
+
+	bool add_part(const Symbol &symbol, std::vector<CodePart> &parts) const
+	{
+		const std::uint64_t offset = offset_of(symbol.address);
+		if (offset == 0 || offset_of(symbol.address + symbol.size - 1) != offset + symbol.size - 1)
+			return false;
+		CodePart &part = parts.emplace_back();
+		part.address = symbol.address;
+		part.bytes.resize(symbol.size);
+		return ::pread(fd_, part.bytes.data(), symbol.size, static_cast<off_t>(offset)) ==
+		       static_cast<ssize_t>(symbol.size);
+	}
+
+	std::string line(const Symbol &symbol) const
+	{
+		std::string name = symbol.pretty;
+		std::ranges::replace_if(
+		    name,
+		    [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\' || c == 0x7f; },
+		    '?');
+		std::vector<CodePart> parts;
+		Exits found;
+		if (!add_part(symbol, parts))
+			found.why_not = "its code is not in the file";
+		for (auto [at, end] = cold_.equal_range(symbol.name); at != end; ++at)
+			add_part(*at->second, parts);
+		if (found.why_not.empty())
+			found = find_exits(parts);
+		if (!found.why_not.empty())
+			return fmt::format("!{}\t{}\n", name, found.why_not);
+		std::string text = fmt::format("{}\t{}\t", name, offset_of(found.entry));
+		for (const card::FunctionExit &exit : found.exits)
+			text += fmt::format("{}:{} ", offset_of(exit.offset), exit.condition);
+		return text + "\n";
+	}
+
+	int fd_;
+	std::optional<ElfImage> image_;
+	std::vector<Symbol> symbols_;
+	std::unordered_multimap<std::string, const Symbol *> cold_; // by the function they were moved out of
+};
+
+bool parse_exit(const std::string &text, card::FunctionExit &exit)
+{
+	char *end = nullptr;
+	exit.offset = std::strtoull(text.c_str(), &end, 10);
+	if (*end != ':')
+		return false;
+	const unsigned long condition = std::strtoul(end + 1, &end, 10);
+	exit.condition = static_cast<std::uint8_t>(condition);
+	return !*end && condition <= card::FunctionExit::max_condition;
+}
+
+} // namespace
+
+std::string search_file(int fd, const Pattern &pattern)
+{
+	return FileSearch(fd, pattern.file).answer(pattern.glob);
+}
+
+bool parse_answer(const std::string &line, FileAnswer &answer)
+{
+	card::Function &function = answer.function;
+	std::istringstream parts(line);
+	if (!std::getline(parts, function.name, '\t'))
+		return false;
+	if (function.name.starts_with('!')) {
+		function.name.erase(0, 1);
+		return static_cast<bool>(std::getline(parts, answer.why_not));
+	}
+	if (!(parts >> function.entry))
+		return false;
+	for (std::string exit; parts >> exit;)
+		if (!parse_exit(exit, function.exits.emplace_back()))
+			return false;
+	return true;
+}
+
+} // namespace monitor::functions

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Looks through one file for the functions that a pattern chooses, with the places of their probes. The file is not
+// trusted: function_search.cpp runs this in a process without privileges, which answers with text.
+#pragma once
+
+#include <string>
+
+#include "patterns.h"
+#include "recording/card/function_probes.h"
+
+namespace monitor::functions {
+
+// One line for each function: "NAME\tENTRY\tOFFSET:CONDITION ...", or for one that cannot be probed "!NAME\tWHY".
+std::string search_file(int fd, const Pattern &pattern);
+
+struct FileAnswer {
+	card::Function function; // without its path
+	std::string why_not;     // not empty: it cannot be probed
+};
+
+// False: it is no such line.
+bool parse_answer(const std::string &line, FileAnswer &answer);
+
+} // namespace monitor::functions

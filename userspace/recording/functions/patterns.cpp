@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "patterns.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+
+namespace monitor::functions {
+namespace {
+
+std::string find_in(const std::string &directories, const std::string &name)
+{
+	std::istringstream list(directories);
+	for (std::string directory; std::getline(list, directory, ':');) {
+		const std::string path = (directory.empty() ? "." : directory) + "/" + name;
+		struct stat status;
+		if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
+			return path;
+	}
+	return "";
+}
+
+std::string environment(const char *name)
+{
+	const char *value = std::getenv(name);
+	return value ? value : "";
+}
+
+// A name without a slash is looked up as a shell or the dynamic loader does.
+std::string file_of(const std::string &name)
+{
+	std::string path = name;
+	if (name.find('/') == std::string::npos && name.find(".so") != std::string::npos)
+		path = find_in(environment("LD_LIBRARY_PATH") +
+				   ":/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib",
+			       name);
+	else if (name.find('/') == std::string::npos)
+		path = find_in(environment("PATH"), name);
+	std::error_code none;
+	if (path.starts_with("/proc/"))
+		return path; // of a process that may see other files
+	const std::filesystem::path real = std::filesystem::canonical(path, none);
+	if (path.empty() || none)
+		throw Error(fmt::format("--functions: there is no file {}", name));
+	return real;
+}
+
+// The colon of FILE:NAME, not one of C++'s.
+std::size_t colon_of(const std::string &text)
+{
+	for (std::size_t at = 1; at + 1 < text.size(); ++at)
+		if (text[at] == ':' && text[at - 1] != ':' && text[at + 1] != ':')
+			return at;
+	return std::string::npos;
+}
+
+Pattern pattern_of(const std::string &text, const std::string &path, const std::string &glob)
+{
+	std::error_code none;
+	const std::filesystem::path real = std::filesystem::read_symlink(path, none);
+	return {text, path, (none ? std::filesystem::path(path) : real).filename(), glob};
+}
+
+} // namespace
+
+std::vector<Pattern> parse_patterns(const std::vector<std::string> &texts, const std::vector<std::string> &command,
+				    const std::vector<int> &pids)
+{
+	std::vector<Pattern> patterns;
+	for (const std::string &text : texts) {
+		const std::size_t colon = colon_of(text);
+		if (text.empty())
+			throw Error("--functions: one of the patterns is empty");
+		if (colon != std::string::npos) {
+			patterns.push_back(pattern_of(text, file_of(text.substr(0, colon)), text.substr(colon + 1)));
+			continue;
+		}
+		if (command.empty() && pids.empty())
+			throw Error(fmt::format(
+			    "--functions {}: of which program? Add -- CMD or -p PID, or use FILE:{}", text, text));
+		if (!command.empty())
+			patterns.push_back(pattern_of(text, file_of(command.front()), text));
+		for (const int pid : command.empty() ? pids : std::vector<int>())
+			patterns.push_back(pattern_of(text, file_of(fmt::format("/proc/{}/exe", pid)), text));
+	}
+	return patterns;
+}
+
+} // namespace monitor::functions
