@@ -417,4 +417,122 @@ TEST_CASE("activities: a loss in a stream of many processes concerns all that ar
 	CHECK(folded.rows.size() == 1);
 }
 
+namespace {
+
+const std::string function_events =
+    events + samples::event_block(EDC_ID_FUNCTION_ENTRY, "function_entry", "range_t function; x64_t stack_pointer;") +
+    samples::event_block(EDC_ID_FUNCTION_EXIT, "function_exit", "range_t function; x64_t stack_pointer;");
+constexpr unsigned zero = 0, one = 1, more = 2; // the functions
+
+struct Calls : History {
+	Calls() { switches(1, 0, 0, 7); }
+	void enters(std::uint64_t time, unsigned function, std::uint64_t stack_pointer)
+	{
+		streams[0].post(time, EDC_ID_FUNCTION_ENTRY, function, {stack_pointer});
+	}
+	void exits(std::uint64_t time, unsigned function, std::uint64_t stack_pointer)
+	{
+		streams[0].post(time, EDC_ID_FUNCTION_EXIT, function, {stack_pointer});
+	}
+	Folded fold() { return Folded(*this, Label::process, function_events); }
+};
+
+} // namespace
+
+TEST_CASE("activities: a function that another one called is inside of it")
+{
+	Calls calls;
+	calls.enters(100, zero, 0x900);
+	calls.enters(110, one, 0x800);
+	calls.exits(130, one, 0x800);
+	calls.exits(140, zero, 0x900);
+	const Folded folded = calls.fold();
+	CHECK(folded.row("zero").total.ticks == 40);
+	CHECK(folded.row("zero").exclusive == 20);
+	CHECK(folded.row("one").total.ticks == 20);
+	CHECK(folded.row("zero").left == 0);
+	CHECK(folded.unpaired() == Counts(0, 0));
+}
+
+TEST_CASE("activities: functions that an exception left are over at the next token further out")
+{
+	Calls calls;
+	calls.enters(100, zero, 0x900);
+	calls.enters(110, one, 0x800);
+	calls.enters(120, more, 0x700);
+	SECTION("an exit")
+	{
+		calls.exits(150, zero, 0x900);
+		const Folded folded = calls.fold();
+		CHECK(folded.row("zero").left == 0);
+		CHECK(folded.row("zero").total.ticks == 50);
+		CHECK(folded.row("one").left == 1);
+		CHECK(folded.row("one").total.ticks == 40);
+		CHECK(folded.row("some more").left == 1);
+		CHECK(folded.unpaired() == Counts(0, 0));
+	}
+	SECTION("a call from the frame that caught it")
+	{
+		calls.enters(130, one, 0x800);
+		calls.exits(140, one, 0x800);
+		calls.exits(150, zero, 0x900);
+		const Folded folded = calls.fold();
+		CHECK(folded.row("one").count == 2);
+		CHECK(folded.row("one").left == 1);
+		CHECK(folded.row("one").max == 20);
+		CHECK(folded.row("some more").max == 10);
+		CHECK(folded.unpaired() == Counts(0, 0));
+	}
+}
+
+TEST_CASE("activities: a function that ends with a jump to another is over, the other has its stack pointer")
+{
+	Calls calls;
+	calls.enters(100, zero, 0x900);
+	calls.exits(110, zero, 0x900);
+	calls.enters(111, one, 0x900);
+	calls.exits(131, one, 0x900);
+	const Folded folded = calls.fold();
+	CHECK(folded.row("zero").total.ticks == 10);
+	CHECK(folded.row("one").total.ticks == 20);
+	CHECK(folded.row("zero").left + folded.row("one").left == 0);
+}
+
+TEST_CASE("activities: levels of a recursion are counted each, their time once")
+{
+	Calls calls;
+	for (unsigned level = 0; level < 3; ++level)
+		calls.enters(100 + 10 * level, one, 0x900 - 0x10 * level);
+	for (unsigned level = 3; level-- > 0;)
+		calls.exits(200 - 10 * level, one, 0x900 - 0x10 * level);
+	const Folded folded = calls.fold();
+	CHECK(folded.row("one").count == 3);
+	CHECK(folded.row("one").total.ticks == 100);
+}
+
+TEST_CASE("activities: an exit without its entry, and an entry without its exit, are unpaired")
+{
+	Calls calls;
+	calls.exits(100, one, 0x900);
+	calls.enters(110, zero, 0x900);
+	calls.exits(120, one, 0x900);
+	calls.exits(130, zero, 0x880);
+	const Folded folded = calls.fold();
+	CHECK(folded.unpaired() == Counts(1, 3));
+	CHECK(folded.rows.empty());
+}
+
+TEST_CASE("activities: what was called before a loss of events did not end by an exception")
+{
+	Calls calls;
+	calls.enters(100, zero, 0x900);
+	calls.enters(110, one, 0x800);
+	calls.streams[0].open(120, 3);
+	calls.switches(121, 1, 0, 7);
+	calls.exits(150, zero, 0x900);
+	const Folded folded = calls.fold();
+	CHECK(folded.rows.empty());
+	CHECK(folded.unpaired().first + folded.unpaired().second > 0);
+}
+
 } // namespace test_tracker

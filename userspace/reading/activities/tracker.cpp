@@ -216,10 +216,6 @@ void Tracker::user_gap(const trace::StreamInfo &stream, std::uint32_t process)
 void Tracker::leave_below(Stack &stack, const Thread &thread, const analyze::FunctionToken &token, bool also_at)
 {
 	while (!stack.frames.empty() && stack.frames.back().stack_pointer < token.stack_pointer + also_at) {
-		if (stack.frames.back().gaps != machine_.gaps()) { // its exit may have been lost
-			forget_top(stack, thread);
-			continue;
-		}
 		pass_on(stack, thread, token.time, true);
 		stack.frames.pop_back();
 		--frames_;
@@ -233,6 +229,8 @@ void Tracker::function(const Thread &thread, const analyze::FunctionToken &token
 	if (known == functions_.end())
 		return;
 	Stack &stack = calls_[&thread];
+	if (std::exchange(stack.gaps, machine_.gaps()) != machine_.gaps()) // exits may have been lost
+		forget(stack, thread);
 	leave_below(stack, thread, token, token.is_entry);
 	if (token.is_entry) {
 		if (stack.frames.size() >= max_depth || frames_ >= max_open) {
@@ -244,7 +242,6 @@ void Tracker::function(const Thread &thread, const analyze::FunctionToken &token
 		frame.activity = known->second;
 		frame.at_begin = now(thread, token.time);
 		frame.stack_pointer = token.stack_pointer;
-		frame.gaps = machine_.gaps();
 		if (options_.counters && !around(stack))
 			frame.counted_at_begin = options_.counters->so_far(thread);
 		return;

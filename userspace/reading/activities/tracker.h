@@ -133,13 +133,14 @@ private:
 		std::uint64_t inside = 0; // ticks of the activities that ended directly inside
 		Span nested;              // of its row, inside it
 		analyze::CounterSums counted_at_begin;
-		std::vector<std::uint64_t> boundary;       // the counters at its begin; empty: unknown
-		std::uint64_t stack_pointer = 0, gaps = 0; // of a function; losses before it
+		std::vector<std::uint64_t> boundary; // the counters at its begin; empty: unknown
+		std::uint64_t stack_pointer = 0;     // of a function
 	};
 	struct Stack {
 		std::uint32_t owner = none; // of the streams that its events are in: a process, or 0 for many
 		bool listed = false;        // in open_[owner]
 		std::uint64_t too_deep = 0;
+		std::uint64_t gaps = 0; // of functions: losses of events before their entries
 		std::vector<Frame> frames;
 		std::vector<std::uint64_t> boundary; // the counters that the thread reported ahead of its next event
 	};

@@ -106,17 +106,18 @@ private:
 				found_.why_not = not_followed;
 				return;
 			}
-			const bool leaves = cs_insn_group(handle_, instruction_, CS_GRP_RET) ||
-					    cs_insn_group(handle_, instruction_, CS_GRP_JUMP) ||
-					    cs_insn_group(handle_, instruction_, CS_GRP_CALL);
+			const bool returns = is_in(CS_GRP_RET), calls = is_in(CS_GRP_CALL);
+			const bool jumps = !calls && (is_in(CS_GRP_JUMP) || is_in(CS_GRP_BRANCH_RELATIVE));
 			if (!is_past_entry_)
-				take_entry(leaves);
-			if (cs_insn_group(handle_, instruction_, CS_GRP_RET))
-				found_.exits.push_back({instruction_->address, 0});
-			else if (cs_insn_group(handle_, instruction_, CS_GRP_JUMP))
+				take_entry(returns || calls || jumps);
+			if (returns)
+				take_exit(0);
+			else if (jumps)
 				take_jump();
 		}
 	}
+
+	bool is_in(unsigned group) const { return cs_insn_group(handle_, instruction_, group); }
 
 	// An instruction with a prefix or encoding that the kernel refuses moves no stack pointer: the next will do.
 	void take_entry(bool leaves)
@@ -139,10 +140,17 @@ private:
 			found_.why_not = "a loop in it begins at its first instruction";
 		else if (is_inside)
 			targets_.push_back(target);
-		else if (const auto condition = condition_of(detail); condition && can_be_probed(*instruction_))
-			found_.exits.push_back({instruction_->address, *condition});
+		else if (const auto condition = condition_of(detail))
+			take_exit(*condition);
 		else
 			found_.why_not = not_followed;
+	}
+
+	void take_exit(std::uint8_t condition)
+	{
+		if (!can_be_probed(*instruction_))
+			found_.why_not = "the kernel accepts no probe at an instruction that leaves it";
+		found_.exits.push_back({instruction_->address, condition});
 	}
 
 	const std::vector<CodePart> &parts_;
