@@ -112,7 +112,7 @@ def refused():
 def listed():
 	"""What can be recorded of a program, as record does it."""
 	rows = {row["name"]: row for row in json.loads(e2e.run(e2e.monitor, "events", "--json", "--functions", LOAD).stdout)}
-	e2e.equal("probes of a conditional tail call", rows["by_condition"], {"name": "by_condition", "method": "uprobe", "probes": 3})
+	e2e.equal("probes of a conditional tail call", rows["by_condition"], {"name": "by_condition", "method": "uprobe", "places": 3})
 	e2e.equal("looped", (rows["looped"]["method"], "loop" in rows["looped"]["why_not"]), (None, True))
 	text = e2e.run(e2e.monitor, "events", "--functions", f"{LOAD}:by_*").stdout
 	e2e.equal("names", sorted(line.split()[0] for line in text.splitlines()),

@@ -161,15 +161,16 @@ int print_groups(bool json)
 int print_functions(const std::string &file, bool json)
 {
 	const std::string pattern = file.find(':') == std::string::npos ? file + ":*" : file;
-	const functions::FoundFunctions found =
-	    functions::find_functions({pattern}, {}, {}, [] { record::drop_privileges(record::invoking_user()); });
+	const functions::FoundFunctions found = functions::find_functions(
+	    {pattern}, {}, {}, true, [] { record::drop_privileges(record::invoking_user()); });
 	auto all = Json::array();
 	for (const card::Function &function : found.functions) {
-		const std::size_t probes = 1 + function.exits.size();
+		const std::string method = function.is_probed() ? "uprobe" : "patch";
+		const std::size_t places = 1 + function.exits.size();
 		if (json)
-			all.push_back({{"name", function.name}, {"method", "uprobe"}, {"probes", probes}});
+			all.push_back({{"name", function.name}, {"method", method}, {"places", places}});
 		else
-			fmt::print("{:<50} uprobe, {} probes\n", printable(function.name), probes);
+			fmt::print("{:<50} {}, {} places\n", printable(function.name), method, places);
 	}
 	for (const functions::LeftOut &function : found.left_out)
 		if (json)

@@ -98,18 +98,34 @@ void Tracker::find_names(const trace::Description &description)
 	}
 }
 
+// The kernel's probes and patched functions (recording/preload/post.c) tell the same in events of their own.
 void Tracker::find_functions(const trace::Description &description)
 {
 	for (const auto &cls : description.classes()) {
-		const trace::Field *field = cls->name == "function_entry" ? cls->find("function") : nullptr;
-		if (cls->domain == trace::Domain::user || !field || !field->labels)
+		const bool is_user = cls->domain == trace::Domain::user;
+		const std::string prefix = is_user ? "monitor:function_" : "function_";
+		const bool begins = cls->name == prefix + "entry";
+		const trace::Field *function = cls->find("function"), *stack_pointer = cls->find("stack_pointer");
+		if ((!begins && cls->name != prefix + "exit") || !function || !function->labels || !stack_pointer)
 			continue;
-		for (const auto &label : field->labels->labels()) {
-			const auto number = static_cast<std::uint32_t>(label.first);
-			if (number == no_function || !functions_.try_emplace(number, names_.size()).second)
-				continue;
-			names_.push_back(label.text);
-		}
+		name_functions(*function->labels);
+		if (!is_user)
+			continue;
+		Role &role = roles_[cls->index];
+		role.is_function = true;
+		role.begins = begins;
+		role.argument = trace::FieldRef(*cls, *function);
+		role.stack_pointer = trace::FieldRef(*cls, *stack_pointer);
+	}
+}
+
+void Tracker::name_functions(const trace::Enumeration &labels)
+{
+	for (const auto &label : labels.labels()) {
+		const auto number = static_cast<std::uint32_t>(label.first);
+		if (number == no_function || !functions_.try_emplace(number, names_.size()).second)
+			continue;
+		names_.push_back(label.text);
 	}
 }
 
@@ -189,6 +205,9 @@ void Tracker::user_event(const Thread &thread, const trace::Event &event)
 			boundary.push_back(field.get(event));
 		return;
 	}
+	if (role.is_function)
+		return function(thread, {role.begins, event.time, role.argument.get<std::uint32_t>(event),
+					 role.stack_pointer.get(event)});
 	if (role.activity == none) {
 		if (const auto found = stacks_.find(&thread); found != stacks_.end())
 			found->second.boundary.clear(); // these counters were reported for another event
@@ -229,8 +248,8 @@ void Tracker::function(const Thread &thread, const analyze::FunctionToken &token
 	if (known == functions_.end())
 		return;
 	Stack &stack = calls_[&thread];
-	if (std::exchange(stack.gaps, machine_.gaps()) != machine_.gaps()) // exits may have been lost
-		forget(stack, thread);
+	if (!stack.frames.empty() && stack.frames.front().at_begin.ticks <= machine_.lossy_until())
+		forget(stack, thread); // exits may have been lost
 	leave_below(stack, thread, token, token.is_entry);
 	if (token.is_entry) {
 		if (stack.frames.size() >= max_depth || frames_ >= max_open) {

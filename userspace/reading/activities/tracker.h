@@ -122,7 +122,8 @@ private:
 	struct Role {
 		std::uint32_t activity = none;
 		bool begins = false;
-		trace::FieldRef argument;
+		bool is_function = false; // `activity` is none: the event tells which, and the stack pointer
+		trace::FieldRef argument, stack_pointer;
 		trace::FieldKind kind = trace::FieldKind::unsigned_integer;
 		std::uint8_t base = 10;
 	};
@@ -140,13 +141,13 @@ private:
 		std::uint32_t owner = none; // of the streams that its events are in: a process, or 0 for many
 		bool listed = false;        // in open_[owner]
 		std::uint64_t too_deep = 0;
-		std::uint64_t gaps = 0; // of functions: losses of events before their entries
 		std::vector<Frame> frames;
 		std::vector<std::uint64_t> boundary; // the counters that the thread reported ahead of its next event
 	};
 
 	void find_names(const trace::Description &description);
 	void find_functions(const trace::Description &description);
+	void name_functions(const trace::Enumeration &labels);
 	void leave_below(Stack &stack, const analyze::Thread &thread, const analyze::FunctionToken &token,
 			 bool also_at);
 	void find_boundaries(const trace::Description &description);

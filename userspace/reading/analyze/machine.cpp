@@ -183,6 +183,7 @@ void Machine::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint
 {
 	if (stream.is_recorder())
 		return;
+	lossy_until_ = std::max(lossy_until_, to);
 	if (stream.is_user()) {
 		is_counting_ = scope_.includes_time(from);
 		for (Observer *observer : observers_)

@@ -144,6 +144,8 @@ public:
 	bool is_counting() const { return is_counting_; }
 	std::uint64_t tokens() const { return tokens_; } // without the recorder's own
 	std::uint64_t gaps() const { return gaps_; }
+	// Until then events may have been lost, programs' too.
+	std::uint64_t lossy_until() const { return lossy_until_; }
 	std::uint64_t hidden_threads() const;
 	// System calls of threads that no token names: after a loss, or after a hidden thread.
 	std::uint64_t calls_of_unknown() const { return calls_of_unknown_; }
@@ -221,7 +223,7 @@ private:
 	std::uint64_t first_ = 0, last_ = 0; // all probes were attached
 	std::uint64_t begin_ = 0, end_ = 0;  // of the window
 	bool is_counting_ = false;
-	std::uint64_t tokens_ = 0, gaps_ = 0, cgroup_moves_ = 0, calls_of_unknown_ = 0;
+	std::uint64_t tokens_ = 0, gaps_ = 0, lossy_until_ = 0, cgroup_moves_ = 0, calls_of_unknown_ = 0;
 	struct StreamEnd {
 		std::uint64_t time;
 		std::uint32_t cpu;

@@ -167,7 +167,7 @@ void BpfCard::configure()
 		if (is_stack_timer(program))
 			continue;
 		if (is_function(name)) {
-			functions_.configure(program, !options_.functions.empty());
+			functions_.configure(program, options_.has_probed_functions());
 			continue;
 		}
 		if (is_every(name)) {
@@ -254,7 +254,7 @@ void BpfCard::attach(bool tp)
 	attach_only(tp, names);
 	for (std::size_t number = 0; number < options_.resets.size(); ++number)
 		attach_reset(number);
-	if (!options_.functions.empty()) {
+	if (options_.has_probed_functions()) {
 		functions_.attach({skeleton_->progs.function_entry, skeleton_->progs.function_exit},
 				  options_.functions);
 		attached_.insert(attached_.end(), {"function_entry", "function_exit"});
@@ -266,7 +266,7 @@ void BpfCard::attach(bool tp)
 
 Estimate BpfCard::time_function_event()
 {
-	if (options_.functions.empty())
+	if (!options_.has_probed_functions())
 		return {};
 	reset();
 	const Estimate event = functions_.time_event({skeleton_->progs.function_entry, skeleton_->progs.function_exit});

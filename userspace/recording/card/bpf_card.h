@@ -5,6 +5,7 @@
 // takes the blocks. One thread loads and attaches; afterwards only the drain thread reads the rings.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -49,8 +50,10 @@ struct CardOptions {
 	StackOptions stacks;
 	std::vector<Function> functions;
 
+	bool has_probed_functions() const { return std::ranges::any_of(functions, &Function::is_probed); }
+
 	// Rings of each CPU: the levels, and with probes that may be preempted the slots.
-	unsigned rings() const { return resets.empty() && functions.empty() ? EDC_CARD_LEVELS : EDC_CARD_RINGS; }
+	unsigned rings() const { return resets.empty() && !has_probed_functions() ? EDC_CARD_LEVELS : EDC_CARD_RINGS; }
 };
 
 // How often the kernel refused to run a program because it was already running on that CPU.

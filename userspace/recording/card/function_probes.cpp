@@ -167,7 +167,8 @@ void FunctionProbes::attach(const Programs &programs, const std::vector<Function
 {
 	std::map<std::string, std::vector<std::size_t>> by_path;
 	for (std::size_t number = 0; number < functions.size(); ++number)
-		by_path[functions[number].path].push_back(number);
+		if (functions[number].is_probed())
+			by_path[functions[number].path].push_back(number);
 	for (const auto &[path, numbers] : by_path) {
 		const Mapping mapped = map_code(path);
 		Places entries, exits;

@@ -25,11 +25,20 @@ struct FunctionExit {
 	std::uint8_t condition = 0; // of a jump: 0 always, else 1 + its number in the instruction
 };
 
+// Where a program patches itself instead: an address as the file has it, and an edc_sled_kind.
+struct FunctionSled {
+	std::uint64_t address = 0;
+	std::uint16_t kind = 0;
+};
+
 struct Function {
 	std::string name; // no other function has it
 	std::string path;
 	std::uint64_t entry = 0; // offsets are those in the file
 	std::vector<FunctionExit> exits;
+	std::vector<FunctionSled> sleds; // of entry and all exits; empty: it is probed
+
+	bool is_probed() const { return sleds.empty(); }
 };
 
 class FunctionProbes {

@@ -9,21 +9,26 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/elf_image.h"
 #include "exit_search.h"
 #include "program_symbols.h"
+#include "sled_search.h"
 
 namespace monitor::functions {
 namespace {
 
 class FileSearch {
 public:
-	FileSearch(int fd, const std::string &name) : fd_(fd), image_(ElfImage::open(fd))
+	FileSearch(int fd, const std::string &name, bool may_patch) : fd_(fd), image_(ElfImage::open(fd))
 	{
 		if (image_)
 			symbols_ = functions_of(*image_, name);
+		if (image_ && may_patch && !is_privileged())
+			sleds_ = sleds_of(*image_);
 		for (const Symbol &symbol : symbols_)
 			if (const std::size_t end = symbol.name.find(".cold"); end != std::string::npos)
 				cold_.emplace(symbol.name.substr(0, end), &symbol);
@@ -39,6 +44,14 @@ public:
 	}
 
 private:
+	// Programs that gain privileges load no foreign libraries: ld.so(8), capabilities(7).
+	bool is_privileged() const
+	{
+		struct stat status;
+		return ::fstat(fd_, &status) < 0 || (status.st_mode & (S_ISUID | S_ISGID)) ||
+		       ::fgetxattr(fd_, "security.capability", nullptr, 0) > 0;
+	}
+
 	std::uint64_t offset_of(std::uint64_t address) const
 	{
 		for (const ElfSegment &load : image_->loads())
@@ -79,31 +92,41 @@ private:
 		std::string text = fmt::format("{}\t{}\t", name, offset_of(found.entry));
 		for (const card::FunctionExit &exit : found.exits)
 			text += fmt::format("{}:{} ", offset_of(exit.offset), exit.condition);
+		text += "\t";
+		for (const card::FunctionSled &sled : sleds_of(sleds_, parts, found))
+			text += fmt::format("{}:{} ", sled.address, sled.kind);
 		return text + "\n";
 	}
 
 	int fd_;
 	std::optional<ElfImage> image_;
 	std::vector<Symbol> symbols_;
+	std::vector<card::FunctionSled> sleds_;
 	std::unordered_multimap<std::string, const Symbol *> cold_; // by the function they were moved out of
 };
 
-bool parse_exit(const std::string &text, card::FunctionExit &exit)
+// "NUMBER:SMALL NUMBER:SMALL ..."
+template <class T, class Take> bool parse_pairs(const std::string &text, std::vector<T> &pairs, const Take &take)
 {
-	char *end = nullptr;
-	exit.offset = std::strtoull(text.c_str(), &end, 10);
-	if (*end != ':')
-		return false;
-	const unsigned long condition = std::strtoul(end + 1, &end, 10);
-	exit.condition = static_cast<std::uint8_t>(condition);
-	return !*end && condition <= card::FunctionExit::max_condition;
+	std::istringstream parts(text);
+	for (std::string part; parts >> part;) {
+		char *end = nullptr;
+		const std::uint64_t first = std::strtoull(part.c_str(), &end, 10);
+		if (*end != ':')
+			return false;
+		const unsigned long second = std::strtoul(end + 1, &end, 10);
+		if (*end || second > card::FunctionExit::max_condition)
+			return false;
+		pairs.push_back(take(first, second));
+	}
+	return true;
 }
 
 } // namespace
 
-std::string search_file(int fd, const Pattern &pattern)
+std::string search_file(int fd, const Pattern &pattern, bool may_patch)
 {
-	return FileSearch(fd, pattern.file).answer(pattern.glob);
+	return FileSearch(fd, pattern.file, may_patch).answer(pattern.glob);
 }
 
 bool parse_answer(const std::string &line, FileAnswer &answer)
@@ -116,12 +139,18 @@ bool parse_answer(const std::string &line, FileAnswer &answer)
 		function.name.erase(0, 1);
 		return static_cast<bool>(std::getline(parts, answer.why_not));
 	}
-	if (!(parts >> function.entry))
+	std::string entry, exits, sleds;
+	if (!std::getline(parts, entry, '\t') || !std::getline(parts, exits, '\t'))
 		return false;
-	for (std::string exit; parts >> exit;)
-		if (!parse_exit(exit, function.exits.emplace_back()))
-			return false;
-	return true;
+	std::getline(parts, sleds);
+	function.entry = std::strtoull(entry.c_str(), nullptr, 10);
+	return parse_pairs(exits, function.exits,
+			   [](std::uint64_t offset, unsigned long condition) {
+				   return card::FunctionExit{offset, static_cast<std::uint8_t>(condition)};
+			   }) &&
+	       parse_pairs(sleds, function.sleds, [](std::uint64_t address, unsigned long kind) {
+		       return card::FunctionSled{address, static_cast<std::uint16_t>(kind)};
+	       });
 }
 
 } // namespace monitor::functions

@@ -10,8 +10,9 @@
 
 namespace monitor::functions {
 
-// One line for each function: "NAME\tENTRY\tOFFSET:CONDITION ...", or for one that cannot be probed "!NAME\tWHY".
-std::string search_file(int fd, const Pattern &pattern);
+// One line for each function: "NAME\tENTRY\tOFFSET:CONDITION ...\tADDRESS:KIND ...", where the last part is that of its
+// sleds if `may_patch`, or for one that cannot be recorded "!NAME\tWHY".
+std::string search_file(int fd, const Pattern &pattern, bool may_patch);
 
 struct FileAnswer {
 	card::Function function; // without its path

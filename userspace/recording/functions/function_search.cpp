@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "file_search.h"
+#include "patch_table.h"
 #include "patterns.h"
 
 namespace monitor::functions {
@@ -25,14 +26,17 @@ constexpr std::size_t max_answer_bytes = 64 << 20;
 constexpr std::size_t max_told = 10; // of the functions that cannot be probed
 constexpr rlim_t search_seconds = 20, search_bytes = rlim_t{4} << 30;
 
-[[noreturn]] void search(int file, int answers, const Pattern &pattern, const std::function<void()> &drop)
+[[noreturn]] void search(int file, int answers, const Pattern &pattern, bool may_patch,
+			 const std::function<void()> &drop)
 {
 	try {
 		drop();
 		const rlimit time{search_seconds, search_seconds}, memory{search_bytes, search_bytes};
 		::setrlimit(RLIMIT_CPU, &time);
 		::setrlimit(RLIMIT_AS, &memory);
-		const std::string text = search_file(file, pattern);
+		const std::string library = preloaded_library();
+		const bool can_read = !library.empty() && ::access(library.c_str(), R_OK) == 0;
+		const std::string text = search_file(file, pattern, may_patch && can_read);
 		for (std::size_t at = 0; at < text.size();) {
 			const ssize_t n = ::write(answers, text.data() + at, text.size() - at);
 			if (n <= 0)
@@ -45,7 +49,7 @@ constexpr rlim_t search_seconds = 20, search_bytes = rlim_t{4} << 30;
 	}
 }
 
-std::string answer_of(const Pattern &pattern, const std::function<void()> &drop)
+std::string answer_of(const Pattern &pattern, bool may_patch, const std::function<void()> &drop)
 {
 	const Fd file(::open(pattern.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 	if (!file)
@@ -57,7 +61,7 @@ std::string answer_of(const Pattern &pattern, const std::function<void()> &drop)
 	Fd into(ends[1]);
 	const pid_t child = ::fork();
 	if (child == 0)
-		search(file.get(), into.get(), pattern, drop);
+		search(file.get(), into.get(), pattern, may_patch, drop);
 	into = Fd();
 	std::string text;
 	char part[1 << 16];
@@ -123,12 +127,12 @@ std::vector<std::string> FoundFunctions::names() const
 }
 
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
-			      const std::vector<int> &pids, const std::function<void()> &drop)
+			      const std::vector<int> &pids, bool may_patch, const std::function<void()> &drop)
 {
 	FoundFunctions found;
 	Collection collection(found);
 	for (const Pattern &pattern : parse_patterns(patterns, command, pids))
-		if (!collection.add(pattern, answer_of(pattern, drop)))
+		if (!collection.add(pattern, answer_of(pattern, may_patch, drop)))
 			throw Error(
 			    fmt::format("--functions {}: {} has no such function; `nm -C` and `nm -DC` list those "
 					"that have names",
@@ -150,12 +154,21 @@ std::vector<std::string> notes(const std::vector<LeftOut> &left_out)
 
 std::string summary(const std::vector<card::Function> &functions, const card::Estimate &event)
 {
-	std::size_t probes = functions.size();
+	std::size_t probed = 0, probes = 0;
 	for (const card::Function &function : functions)
-		probes += function.exits.size();
-	std::string text =
-	    fmt::format("{} function{} with {} uprobes", functions.size(), functions.size() == 1 ? "" : "s", probes);
-	if (event.rounds > 0) // a call has two events
+		if (function.is_probed()) {
+			++probed;
+			probes += 1 + function.exits.size();
+		}
+	const auto count = [](std::size_t functions) {
+		return fmt::format("{} function{}", functions, functions == 1 ? "" : "s");
+	};
+	std::string text;
+	if (probed < functions.size())
+		text = count(functions.size() - probed) + " patched in the command's processes";
+	if (probed > 0)
+		text += fmt::format("{}{} with {} uprobes", text.empty() ? "" : "; ", count(probed), probes);
+	if (probed > 0 && event.rounds > 0) // a call has two events
 		text += fmt::format("; a call takes {:.1f} to {:.1f} us longer", 2 * event.low / 1000,
 				    2 * event.high / 1000);
 	return text;

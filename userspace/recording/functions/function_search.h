@@ -25,10 +25,11 @@ struct FoundFunctions {
 };
 
 // Patterns: NAME of the command's program, or else of the processes' programs, or FILE:NAME, where * and ? stand for
-// any text and character. `drop` is called in the searching process: it drops all privileges. Before other threads
-// exist. Throws Error if a file cannot be read, or a pattern matches nothing that can be probed.
+// any text and character. `may_patch`: functions with sleds need no probe. `drop` is called in the searching process:
+// it drops all privileges. Before other threads exist. Throws Error if a file cannot be read, or a pattern matches
+// nothing that can be recorded.
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
-			      const std::vector<int> &pids, const std::function<void()> &drop);
+			      const std::vector<int> &pids, bool may_patch, const std::function<void()> &drop);
 
 // For the user, before the start: what cannot be probed, one line each, and how many can; `event` is what one costs.
 std::vector<std::string> notes(const std::vector<LeftOut> &left_out);

@@ -68,7 +68,8 @@ int exit_code_of(int status)
 
 } // namespace
 
-Command::Command(const std::vector<std::string> &arguments, const User &user, const std::string &environment)
+Command::Command(const std::vector<std::string> &arguments, const User &user,
+		 const std::vector<std::string> &environment)
 {
 	auto [start_read, start_write] = make_pipe();
 	auto [status_read, status_write] = make_pipe();
@@ -78,9 +79,8 @@ Command::Command(const std::vector<std::string> &arguments, const User &user, co
 	if (pid_ == 0) {
 		start_write.reset();
 		status_read.reset();
-		std::string addition = environment;
-		if (!addition.empty())
-			::putenv(addition.data());
+		for (const std::string &addition : environment)
+			::putenv(const_cast<char *>(addition.c_str()));
 		run_child(arguments, user, start_read.get(), status_write.get());
 	}
 	start_ = std::move(start_write);

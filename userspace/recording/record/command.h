@@ -16,8 +16,9 @@ namespace monitor::record {
 
 class Command {
 public:
-	// Forks; the child waits for go(). `environment`: NAME=VALUE to add to the child's. Throws Error.
-	Command(const std::vector<std::string> &arguments, const User &user, const std::string &environment);
+	// Forks; the child waits for go(). `environment`: each NAME=VALUE, to add to the child's. Throws Error.
+	Command(const std::vector<std::string> &arguments, const User &user,
+		const std::vector<std::string> &environment);
 	~Command();
 
 	pid_t pid() const { return pid_; }

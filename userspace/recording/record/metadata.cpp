@@ -138,10 +138,18 @@ std::string labelled_field(unsigned id, const card::UserField &field, bool is_ar
 	return ::monitor::record::field(type, "_" + field.name);
 }
 
+// Those of patched functions (recording/preload/post.c) tell which by its number.
+bool tells_function(const card::UserClass &cls)
+{
+	return cls.name.starts_with("monitor:function") && cls.argument.name == "function" &&
+	       cls.argument.kind == "u16";
+}
+
 std::string user_class(const card::UserClass &cls)
 {
 	std::string types_before;
-	std::string fields = labelled_field(cls.id, cls.argument, true, types_before);
+	std::string fields = tells_function(cls) ? field("function", "function")
+						 : labelled_field(cls.id, cls.argument, true, types_before);
 	for (const card::UserField &field : cls.payload)
 		fields += labelled_field(cls.id, field, false, types_before);
 	return types_before + event_class(cls.id, cls.name, fields);

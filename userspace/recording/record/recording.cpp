@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <utility>
@@ -29,6 +31,7 @@
 #include "ending.h"
 #include "kernel_counts.h"
 #include "metadata.h"
+#include "monitor/function_table.h"
 #include "proc_tasks.h"
 #include "recording/card/bpf_card.h"
 #include "recording/card/calibration.h"
@@ -36,6 +39,7 @@
 #include "recording/card/preflight_checks.h"
 #include "recording/card/witness.h"
 #include "recording/functions/function_search.h"
+#include "recording/functions/patch_table.h"
 #include "recording/stacks/stack_recorder.h"
 #include "recording/user_card/user_card.h"
 #include "recording/user_card/user_search.h"
@@ -47,7 +51,6 @@ namespace monitor::record {
 namespace {
 
 constexpr unsigned first_slope_ms = 20;
-constexpr std::size_t max_functions = 4096;
 constexpr std::size_t other_files = 32; // that a recording opens from time to time, besides streams
 
 std::array<std::uint8_t, 16> random_uuid()
@@ -105,6 +108,7 @@ private:
 	void make_directory();
 	void open_user_card();
 	void find_functions();
+	std::vector<std::string> environment_of_command();
 	void calibrate();
 	void tell(const std::string &note) const;
 	void load_card();
@@ -207,13 +211,28 @@ void Recording::Parts::measure_clock()
 // In a process without privileges, because programs' files are not trusted.
 void Recording::Parts::find_functions()
 {
-	functions_ = functions::find_functions(options_.functions, options_.command, options_.pids,
+	const bool may_patch = users_ && !options_.command.empty();
+	functions_ = functions::find_functions(options_.functions, options_.command, options_.pids, may_patch,
 					       [this] { drop_privileges(user_); });
-	if (functions_.functions.size() > max_functions)
+	if (functions_.functions.size() > EDC_MAX_FUNCTIONS)
 		throw Error(fmt::format("--functions: these are {} functions, more than {}; choose fewer",
-					functions_.functions.size(), max_functions));
+					functions_.functions.size(), EDC_MAX_FUNCTIONS));
 	for (const std::string &note : functions::notes(functions_.left_out))
 		tell("--functions: " + note);
+}
+
+std::vector<std::string> Recording::Parts::environment_of_command()
+{
+	std::vector<std::string> environment;
+	if (users_)
+		environment.push_back(EDC_ENVIRONMENT "=" + users_->socket_name());
+	if (std::ranges::all_of(functions_.functions, &card::Function::is_probed))
+		return environment;
+	AsUser as(user_);
+	const std::string path = std::filesystem::absolute(result_.directory) / ".monitor/functions";
+	replace_file(path, functions::patch_table(functions_.functions), 0600);
+	std::ranges::move(functions::patch_environment(path), std::back_inserter(environment));
+	return environment;
 }
 
 void Recording::Parts::calibrate()
@@ -517,14 +536,13 @@ void Recording::Parts::start()
 void Recording::Parts::start_parts()
 {
 	open_user_card();
+	if (!options_.functions.empty())
+		find_functions();
 	if (!options_.command.empty())
-		command_ = std::make_unique<Command>(options_.command, user_,
-						     users_ ? EDC_ENVIRONMENT "=" + users_->socket_name() : "");
+		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());
 	if (!options_.user_only)
 		cgroups_.collect(); // this is slow, so before any probe is attached
 	file_.recording(options_, command_ ? command_->pid() : 0, user_.name, uuid_);
-	if (!options_.functions.empty())
-		find_functions();
 	if (options_.user_only)
 		measure_clock();
 	else

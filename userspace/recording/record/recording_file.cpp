@@ -134,7 +134,7 @@ void RecordingFile::functions(const functions::FoundFunctions &found)
 					  {"path", function.path},
 					  {"offset", function.entry},
 					  {"exits", function.exits.size()},
-					  {"method", "uprobe"}});
+					  {"method", function.is_probed() ? "uprobe" : "patch"}});
 	for (const functions::LeftOut &function : found.left_out)
 		json["left_out"].push_back({{"name", function.name}, {"why_not", function.why}});
 }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "sled_search.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <elf.h>
+
+#include "monitor/function_table.h"
+
+namespace monitor::functions {
+namespace {
+
+constexpr std::size_t max_section_bytes = 256 << 20;
+constexpr unsigned nop_bytes = 5, xray_bytes = 11, endbr_bytes = 4;
+
+template <class T> std::vector<T> table(const ElfImage &image, const char *name)
+{
+	const ElfSection *section = image.section(name);
+	const std::vector<std::byte> bytes =
+	    section ? image.content(*section, max_section_bytes) : std::vector<std::byte>();
+	std::vector<T> entries(bytes.size() / sizeof(T));
+	std::memcpy(entries.data(), bytes.data(), entries.size() * sizeof(T));
+	return entries;
+}
+
+// XRaySledEntry of compiler-rt/include/xray/xray_interface.h; from version 2 on its addresses are distances from
+// themselves.
+struct XraySled {
+	std::int64_t address, function;
+	std::uint8_t kind, always_instrument, version, padding[13];
+};
+static_assert(sizeof(XraySled) == 32);
+
+void add_xray(const ElfImage &image, std::vector<card::FunctionSled> &sleds)
+{
+	constexpr std::uint16_t kinds[] = {EDC_SLED_XRAY_ENTRY, EDC_SLED_XRAY_RETURN, EDC_SLED_XRAY_TAIL,
+					   EDC_SLED_XRAY_ENTRY}; // the last one for programs that log arguments
+	const std::vector<XraySled> table = functions::table<XraySled>(image, "xray_instr_map");
+	for (std::size_t i = 0; i < table.size(); ++i) {
+		const std::uint64_t place = image.section("xray_instr_map")->address + i * sizeof(XraySled);
+		if (table[i].version >= 2 && table[i].kind < std::size(kinds))
+			sleds.push_back({place + static_cast<std::uint64_t>(table[i].address), kinds[table[i].kind]});
+	}
+}
+
+void add_nops(const ElfImage &image, const char *section, std::uint16_t kind, std::vector<card::FunctionSled> &sleds)
+{
+	for (const std::uint64_t address : table<std::uint64_t>(image, section))
+		sleds.push_back({address, kind});
+}
+
+// A static program loads no library; one that is linked as PIE looks like a shared library without an interpreter.
+bool can_be_preloaded(const ElfImage &image)
+{
+	if (image.section(".interp"))
+		return true;
+	const std::vector<Elf64_Dyn> dynamic = table<Elf64_Dyn>(image, ".dynamic");
+	return !dynamic.empty() && std::ranges::none_of(dynamic, [](const Elf64_Dyn &entry) {
+		return entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE);
+	});
+}
+
+bool is_entry(const card::FunctionSled &sled)
+{
+	return sled.kind == EDC_SLED_XRAY_ENTRY || sled.kind == EDC_SLED_NOP_ENTRY;
+}
+
+// Of the instruction that leaves.
+std::uint64_t place_of_exit(const card::FunctionSled &sled)
+{
+	if (sled.kind == EDC_SLED_NOP_RETURN)
+		return sled.address + nop_bytes;
+	return sled.kind == EDC_SLED_XRAY_TAIL ? sled.address + xray_bytes : sled.address;
+}
+
+} // namespace
+
+std::vector<card::FunctionSled> sleds_of(const ElfImage &image)
+{
+	std::vector<card::FunctionSled> sleds;
+	if (!can_be_preloaded(image))
+		return sleds;
+	add_xray(image, sleds);
+	add_nops(image, "__mcount_loc", EDC_SLED_NOP_ENTRY, sleds);
+	add_nops(image, "__return_loc", EDC_SLED_NOP_RETURN, sleds);
+	std::ranges::sort(sleds, {}, &card::FunctionSled::address);
+	return sleds;
+}
+
+std::vector<card::FunctionSled> sleds_of(const std::vector<card::FunctionSled> &all, const std::vector<CodePart> &parts,
+					 const Exits &found)
+{
+	std::vector<card::FunctionSled> sleds;
+	for (const CodePart &part : parts) {
+		auto sled = std::ranges::lower_bound(all, part.address, {}, &card::FunctionSled::address);
+		for (; sled != all.end() && part.contains(sled->address); ++sled)
+			sleds.push_back(*sled);
+	}
+	const std::uint64_t start = parts.front().address;
+	const auto entries = std::ranges::count_if(sleds, is_entry);
+	const bool starts = entries == 1 && is_entry(sleds.front()) && sleds.front().address - start <= endbr_bytes;
+	const bool leaves = std::ranges::all_of(found.exits, [&](const card::FunctionExit &exit) {
+		return std::ranges::any_of(sleds, [&](const card::FunctionSled &sled) {
+			return !is_entry(sled) && place_of_exit(sled) == exit.offset;
+		});
+	});
+	if (!starts || !leaves || sleds.size() != found.exits.size() + 1)
+		sleds.clear();
+	return sleds;
+}
+
+} // namespace monitor::functions

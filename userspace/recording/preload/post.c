@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#define EDC_PROVIDER monitor
+#include "post.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "monitor/edc.h"
+
+// The names and fields are known to reading/activities/tracker.cpp and recording/record/metadata.cpp.
+EDC_EVENT_FIELDS(function_entry, (arg, u16, function), (x64, stack_pointer));
+EDC_EVENT_FIELDS(function_exit, (arg, u16, function), (x64, stack_pointer));
+EDC_EVENT_FIELDS(functions_patched, (arg, u16, function), (u64, functions), (u64, refused_sleds));
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+// Of the running thread: how many children of vfork() run with its memory. Used by trampolines.c.
+HIDDEN __thread uint32_t monitor_vforks;
+
+void monitor_post_entry(uint32_t function, uint64_t stack_pointer)
+{
+	if (!monitor_vforks)
+		edc_post_(&edc_class_function_entry, function, 1, &stack_pointer);
+}
+
+void monitor_post_exit(uint32_t function, uint64_t stack_pointer)
+{
+	if (!monitor_vforks)
+		edc_post_(&edc_class_function_exit, function, 1, &stack_pointer);
+}
+
+void monitor_post_patched(uint32_t first, uint64_t functions, uint64_t refused_sleds)
+{
+	const uint64_t words[] = {functions, refused_sleds};
+
+	edc_post_(&edc_class_functions_patched, first, 2, words);
+}
+
+HIDDEN long monitor_vfork_failed(int error)
+{
+	errno = -error;
+	return -1;
+}
+
+// What edc.h would take from libc, whose functions use vector registers: trampolines.c says why that must not be.
+
+static char **environment_at_start;
+
+// Before edc.h's constructor, which asks for it.
+__attribute__((constructor(101))) static void take_environment(int argc, char **argv, char **environment)
+{
+	(void)argc, (void)argv;
+	environment_at_start = environment;
+}
+
+HIDDEN char *getenv(const char *name)
+{
+	for (char **at = environment_at_start; at && *at; at++) {
+		uint32_t i = 0;
+
+		while (name[i] && (*at)[i] == name[i])
+			i++;
+		if (!name[i] && (*at)[i] == '=')
+			return *at + i + 1;
+	}
+	return NULL;
+}
+
+// Of AT_SECURE: such programs load no library by a path in LD_PRELOAD (ld.so(8)).
+HIDDEN unsigned long getauxval(unsigned long type)
+{
+	(void)type;
+	return 0;
+}
+
+HIDDEN void *memcpy(void *to, const void *from, size_t size)
+{
+	char *put = to;
+
+	for (const char *get = from; size--;)
+		*put++ = *get++;
+	return to;
+}
+
+HIDDEN void *memset(void *to, int value, size_t size)
+{
+	for (char *put = to; size--;)
+		*put++ = (char)value;
+	return to;
+}
