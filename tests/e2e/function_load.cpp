@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Functions that are left in every way, from several threads, and how often each was called, as JSON.
 //
-//     function_load THREADS ROUNDS [wait]     wait: for a line on standard input
+//     function_load THREADS ROUNDS [wait | family]     wait: for a line on standard input; family: children, too, of a
+//                                                      fork, 3 calls of by_return, and of a vfork, 2
 #include <atomic>
 #include <csetjmp>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define KEPT extern "C" __attribute__((noinline, noclone, used))
@@ -123,6 +125,26 @@ void work(int rounds)
 		++parents;
 	}
 }
+
+void have_children()
+{
+	const pid_t forked = fork();
+	if (forked == 0) {
+		for (int i = 0; i < 3; ++i)
+			by_return(i);
+		_exit(0);
+	}
+	waitpid(forked, nullptr, 0);
+	const pid_t child = vfork();
+	if (child == 0) {
+		by_return(1);
+		by_return(2);
+		_exit(0);
+	}
+	returns -= 2;
+	waitpid(child, nullptr, 0);
+	by_return(1);
+}
 } // namespace
 
 int main(int argc, char **argv)
@@ -135,6 +157,8 @@ int main(int argc, char **argv)
 		threads.emplace_back(work, rounds);
 	for (std::thread &thread : threads)
 		thread.join();
+	if (argc > 3 && std::strcmp(argv[3], "family") == 0)
+		have_children();
 	std::printf("{\"by_return\": %ld, \"by_tail\": %ld, \"callee\": %ld, \"by_throw\": %ld, \"through\": %ld, "
 		    "\"catcher\": %ld, "
 		    "\"by_longjmp\": %ld, \"jumper\": %ld, \"recur\": %ld, \"by_condition\": %ld, \"empty\": %ld, "

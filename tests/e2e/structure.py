@@ -21,7 +21,7 @@ MAY = {
     "recording/card": {"base"},
     "recording/user_card": {"base"},
     "recording/stacks": {"base"},
-    "recording/preload": {"base"},
+    "recording/preload": set(),
     "recording/functions": {"base", "recording/card"},
     "recording/record": {"base", "recording/pmu", "recording/card", "recording/user_card", "recording/stacks", "recording/functions"},
     "reading/ctf": {"base"},

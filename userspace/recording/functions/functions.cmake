@@ -10,12 +10,5 @@ add_library(monitor_functions STATIC
   ${CMAKE_CURRENT_LIST_DIR}/program_symbols.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sled_search.cpp)
 target_link_libraries(monitor_functions PUBLIC monitor_card monitor_base PRIVATE compiled_fmt capstone_if_present)
-if(TARGET monitor_preload)
-  include(GNUInstallDirs)
-  install(TARGETS monitor_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/monitor)
-  add_dependencies(monitor_functions monitor_preload)
-  target_compile_definitions(monitor_functions PRIVATE MONITOR_PRELOAD_BUILT="$<TARGET_FILE:monitor_preload>"
-    MONITOR_PRELOAD_INSTALLED="${CMAKE_INSTALL_LIBDIR}/monitor/$<TARGET_FILE_NAME:monitor_preload>")
-else()
-  target_compile_definitions(monitor_functions PRIVATE MONITOR_PRELOAD_BUILT="" MONITOR_PRELOAD_INSTALLED="none")
-endif()
+target_compile_definitions(monitor_functions PRIVATE PRELOADED_BUILT="${PRELOADED_BUILT}"
+  PRELOADED_INSTALLED="${PRELOADED_INSTALLED}")

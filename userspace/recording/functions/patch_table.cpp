@@ -40,8 +40,8 @@ std::string preloaded_library()
 {
 	std::error_code none;
 	const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none);
-	for (const std::filesystem::path &path : {program.parent_path().parent_path() / MONITOR_PRELOAD_INSTALLED,
-						  std::filesystem::path(MONITOR_PRELOAD_BUILT)})
+	for (const std::filesystem::path &path :
+	     {program.parent_path().parent_path() / PRELOADED_INSTALLED, std::filesystem::path(PRELOADED_BUILT)})
 		if (std::filesystem::is_regular_file(path, none) &&
 		    path.string().find_first_of(" :") == std::string::npos) // which separate names in LD_PRELOAD
 			return path;

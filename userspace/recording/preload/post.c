@@ -17,16 +17,36 @@ EDC_EVENT_FIELDS(functions_patched, (arg, u16, function), (u64, functions), (u64
 // Of the running thread: how many children of vfork() run with its memory. Used by trampolines.c.
 HIDDEN __thread uint32_t monitor_vforks;
 
+// In a forked child, at its first event: takes about as long as when a program is loaded. Without waiting, the calls
+// until the recorder's answer would be lost.
+__attribute__((noinline)) static void wait_for_rings(struct edc_card *card)
+{
+	if (__atomic_exchange_n(&card->lock, 1, __ATOMIC_ACQUIRE))
+		return;
+	if (card->word == EDC_UNKNOWN_)
+		edc_connect_(card, EDC_HELLO_AREA, 1);
+	__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
+}
+
+static inline void post(struct edc_class *cls, uint32_t function, const uint64_t *stack_pointer)
+{
+	struct edc_card *card = &edc_card_page_.card;
+
+	if (monitor_vforks)
+		return;
+	if (__builtin_expect(__atomic_load_n(&card->word, __ATOMIC_ACQUIRE) == EDC_UNKNOWN_, 0))
+		wait_for_rings(card);
+	edc_post_(cls, function, 1, stack_pointer);
+}
+
 void monitor_post_entry(uint32_t function, uint64_t stack_pointer)
 {
-	if (!monitor_vforks)
-		edc_post_(&edc_class_function_entry, function, 1, &stack_pointer);
+	post(&edc_class_function_entry, function, &stack_pointer);
 }
 
 void monitor_post_exit(uint32_t function, uint64_t stack_pointer)
 {
-	if (!monitor_vforks)
-		edc_post_(&edc_class_function_exit, function, 1, &stack_pointer);
+	post(&edc_class_function_exit, function, &stack_pointer);
 }
 
 void monitor_post_patched(uint32_t first, uint64_t functions, uint64_t refused_sleds)

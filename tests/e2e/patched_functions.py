@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Functions of programs that were built with sleds: a preloaded library posts their calls, and the counts are exact.
+
+patched_functions.py MONITOR PROGRAMS WORK LIBRARY
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import e2e
+
+LIBRARY = os.path.abspath(sys.argv[4])
+XRAY, NOPS, STATIC = (os.path.join(e2e.programs, f"function_load_{variant}") for variant in ("xray", "nops", "static"))
+THREADS, ROUNDS = 4, 500
+PATCHED = ("by_return", "by_tail", "callee", "by_throw", "through", "catcher", "by_longjmp", "jumper", "recur")
+EVERY = "by_*,callee,through,catcher,jumper,recur,empty,last"
+
+
+def rows(trace, **wanted):
+	return {row["activity"]: row for row in trace.rows("activities")
+	        if all(row[key] == value for key, value in wanted.items())}
+
+
+def counts(trace, names, **wanted):
+	found = rows(trace, **wanted)
+	return {name: found[name]["count"] if name in found else 0 for name in names}
+
+
+def methods(trace):
+	return {function["name"]: function["method"] for function in trace.recording()["functions"]["chosen"]}
+
+
+def whole(trace):
+	trace.expect_true()
+	e2e.equal("events lost", trace.summary()["lost"], 0)
+
+
+def every_way_out():
+	"""As with probes, which functions without sleds still have in the same recording."""
+	for program in (XRAY, NOPS):
+		name = os.path.basename(program)
+		trace = e2e.record(name, "--functions", EVERY, "--buffer", "64M", command=(program, THREADS, ROUNDS))
+		whole(trace)
+		told = json.loads(trace.output)
+		methods_expected = {name: "patch" for name in (*PATCHED, "last")} | {"by_condition": "uprobe", "empty": "uprobe"}
+		e2e.equal(f"{name}: methods", methods(trace), methods_expected)
+		names = (*PATCHED, "by_condition", "empty")
+		e2e.equal(f"{name}: calls", counts(trace, names), {function: told[function] for function in names})
+		left = {function: row["left"] for function, row in rows(trace).items() if row["left"]}
+		e2e.equal(f"{name}: left by exceptions and jumps", left,
+		          {"by_throw": told["thrown"], "through": told["thrown"], "by_longjmp": told["by_longjmp"]})
+		e2e.equal(f"{name}: unpaired", trace.report("activities")["unpaired"], {"begins": 1, "ends": 0, "left_out": 0})
+		e2e.expect("10 functions patched in the command's processes; 2 functions with" in trace.errors, trace.errors)
+		if shutil.which("babeltrace2"):
+			text = e2e.run("babeltrace2", trace.directory).stdout
+			for end in ("entry", "exit"):
+				found = len(re.findall(rf'monitor:function_{end}: .*function = \( "by_tail" :', text))
+				e2e.equal(f"babeltrace2: {end} of by_tail", found, told["by_tail"])
+
+
+def processes():
+	"""Forked children are patched, too, and tell it on rings of their own; those of vfork() run as their parent, untold."""
+	for program in (XRAY, NOPS):
+		trace = e2e.record(f"family_{os.path.basename(program)}", "--functions", "by_return", command=(program, 1, 10, "family"))
+		whole(trace)
+		told = json.loads(trace.output)["by_return"]
+		e2e.equal("calls by process", sorted(row["count"] for row in trace.rows("activities")), [3, told])
+	trace = e2e.record("two", "--functions", f"{XRAY}:by_return,{NOPS}:by_return",
+	                   command=("sh", "-c", f"{XRAY} 1 5; {NOPS} 1 7; {XRAY} 1 9"))
+	whole(trace)
+	e2e.equal("calls by process", sorted(row["count"] for row in trace.rows("activities")), [5, 7, 9])
+	e2e.equal("programs", sorted(row["process"][:15] for row in trace.rows("activities")),
+	          ["function_load_n", "function_load_x", "function_load_x"])
+
+
+def shared_library():
+	"""A library's functions are patched wherever the command's processes load it."""
+	source, library, program = (e2e.work / name for name in ("library.c", "libsled.so", "user"))
+	source.write_text("int counted(int x) { volatile int y = x; return y + 1; }\n")
+	e2e.run("clang", "-O2", "-fPIC", "-shared", "-fxray-instrument", "-fxray-instruction-threshold=1", "-fnoxray-link-deps", source,
+	        "-o", library)
+	source.write_text("int counted(int); int main(void) { int s = 0; for (int i = 0; i < 100; i++) s += counted(i); return !s; }\n")
+	e2e.run("gcc", source, library, "-o", program)
+	trace = e2e.record("library", "--functions", f"{library}:counted", command=(program,))
+	whole(trace)
+	e2e.equal("methods", methods(trace), {"counted": "patch"})
+	e2e.equal("calls", counts(trace, ["counted"]), {"counted": 100})
+
+
+def probed_all_the_same():
+	"""What cannot be preloaded into, or runs already, is probed."""
+	def recorded(name, *options, command):
+		trace = e2e.record(name, *options, command=command)
+		whole(trace)
+		e2e.equal(f"{name}: method", methods(trace), {"by_return": "uprobe"})
+		return trace
+
+	trace = recorded("static", "--functions", "by_return", command=(STATIC, 1, 20))
+	e2e.equal("static: calls", counts(trace, ["by_return"])["by_return"], json.loads(trace.output)["by_return"])
+	privileged = e2e.work / "privileged"
+	shutil.copy(XRAY, privileged)
+	privileged.chmod(0o4755)
+	trace = recorded("setuid", "--functions", "by_return", command=(privileged, 1, 20))
+	e2e.equal("setuid: calls", counts(trace, ["by_return"])["by_return"], json.loads(trace.output)["by_return"])
+	with subprocess.Popen([XRAY, "1", "20", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+		recorder = e2e.Recorder("running", "-p", process.pid, "--functions", "by_return").wait_until_recording()
+		told = json.loads(process.communicate("\n")[0])
+	trace = recorder.end()
+	e2e.equal("running: method", methods(trace), {"by_return": "uprobe"})
+	e2e.equal("running: calls", counts(trace, ["by_return"])["by_return"], told["by_return"])
+
+
+def replaced_and_damaged():
+	"""A file that is not the one that was searched, and sleds with other code, are not patched; the program runs."""
+	program = e2e.work / "program"
+	shutil.copy(XRAY, program)
+	script = f"cp {NOPS} {program}.new; mv {program}.new {program}; {program} 1 5"
+	trace = e2e.record("replaced", "--functions", f"{program}:by_return", command=("sh", "-c", script))
+	e2e.equal("replaced: calls", json.loads(trace.output)["by_return"], 5)
+	e2e.equal("replaced: rows", trace.rows("activities"), [])
+	content = bytearray(open(XRAY, "rb").read())
+	place = int(re.search(r"^([0-9a-f]+) T by_return$", e2e.run("nm", XRAY).stdout, re.M)[1], 16)
+	segment = re.search(r"LOAD +0x([0-9a-f]+) 0x([0-9a-f]+) .* R E ", e2e.run("readelf", "-lW", XRAY).stdout)
+	at = place - int(segment[2], 16) + int(segment[1], 16)
+	e2e.equal("the sled's code", content[at:at + 2], b"\xeb\x09")
+	content[at:at + 3] = b"\x90\xeb\x08"  # the same, in other instructions
+	program.write_bytes(content)
+	trace = e2e.record("damaged", "--functions", f"{program}:by_return", command=(program, 1, 5))
+	e2e.equal("damaged: calls", json.loads(trace.output)["by_return"], 5)
+	patched = [json.loads(line)["fields"] for line in
+	           e2e.run(e2e.monitor, "list", "--json", "--event", "monitor:functions_patched", trace.directory).stdout.splitlines()]
+	e2e.equal("damaged: sleds refused", [event["refused_sleds"] for event in patched], [1])
+
+
+def library_keeps_registers():
+	"""No vector register is used, and nothing of another library but what the constructors call."""
+	code = e2e.run("objdump", "-d", "--no-show-raw-insn", LIBRARY).stdout
+	e2e.expect("<monitor_post_entry>" in code or "<monitor_called_at_entry>" in code, "objdump shows no code")
+	e2e.equal("vector instructions", re.findall(r".*%(?:[xyz]mm|st|mm|k)\d*.*", code), [])
+	undefined = {line.split()[-1].split("@")[0] for line in e2e.run("nm", "-D", LIBRARY).stdout.splitlines() if " U " in line}
+	at_start = {"close", "dl_iterate_phdr", "fstat", "mmap", "munmap", "open", "stat"}
+	e2e.equal("called of others", undefined - at_start, {"__errno_location"})  # when vfork() fails
+	exported = {line.split()[-1] for line in e2e.run("nm", "-D", "--defined-only", LIBRARY).stdout.splitlines() if " T " in line}
+	e2e.equal("functions that programs see", exported, {"vfork"})
+
+
+e2e.need_recording()
+if not os.path.exists(XRAY):
+	e2e.skip("clang++ or g++ is not installed")
+e2e.main(library_keeps_registers, every_way_out, processes, shared_library, probed_all_the_same, replaced_and_damaged)
