@@ -55,10 +55,10 @@ def every_way_out():
 
 def cost_is_said():
 	done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "cost", "--functions", "by_return", "--", LOAD, 1, 5)
-	found = re.search(r"1 function with \d uprobes; a call takes ([\d.]+) to ([\d.]+) us longer", done.stderr)
+	found = re.search(r"1 function with \d uprobes \(a call takes (\d+) to (\d+) ns longer\)", done.stderr)
 	if e2e.expect(found, done.stderr):
 		measured = e2e.Trace(e2e.work / "cost").recording()["calibration"]["start"]["function"]
-		e2e.equal("cost of a call", tuple(f"{2 * measured[end] / 1000:.1f}" for end in ("low", "high")), found.groups())
+		e2e.equal("cost of a call", tuple(f"{2 * measured[end]:.0f}" for end in ("low", "high")), found.groups())
 
 
 def stripped():

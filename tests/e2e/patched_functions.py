@@ -54,7 +54,7 @@ def every_way_out():
 		e2e.equal(f"{name}: left by exceptions and jumps", left,
 		          {"by_throw": told["thrown"], "through": told["thrown"], "by_longjmp": told["by_longjmp"]})
 		e2e.equal(f"{name}: unpaired", trace.report("activities")["unpaired"], {"begins": 1, "ends": 0, "left_out": 0})
-		e2e.expect("10 functions patched in the command's processes; 2 functions with" in trace.errors, trace.errors)
+		e2e.expect("10 functions patched in the command's processes, 2 functions with" in trace.errors, trace.errors)
 		if shutil.which("babeltrace2"):
 			text = e2e.run("babeltrace2", trace.directory).stdout
 			for end in ("entry", "exit"):
@@ -122,6 +122,9 @@ def replaced_and_damaged():
 	trace = e2e.record("replaced", "--functions", f"{program}:by_return", command=("sh", "-c", script))
 	e2e.equal("replaced: calls", json.loads(trace.output)["by_return"], 5)
 	e2e.equal("replaced: rows", trace.rows("activities"), [])
+	e2e.equal("replaced: said", trace.report("activities")["patches"]["never_patched"], ["by_return"])
+	e2e.expect("patched in no process, as none started with their files: by_return" in
+	           e2e.run(e2e.monitor, "report", trace.directory, "activities").stdout, "a function without calls is not said")
 	content = bytearray(open(XRAY, "rb").read())
 	place = int(re.search(r"^([0-9a-f]+) T by_return$", e2e.run("nm", XRAY).stdout, re.M)[1], 16)
 	segment = re.search(r"LOAD +0x([0-9a-f]+) 0x([0-9a-f]+) .* R E ", e2e.run("readelf", "-lW", XRAY).stdout)
@@ -134,6 +137,20 @@ def replaced_and_damaged():
 	patched = [json.loads(line)["fields"] for line in
 	           e2e.run(e2e.monitor, "list", "--json", "--event", "monitor:functions_patched", trace.directory).stdout.splitlines()]
 	e2e.equal("damaged: sleds refused", [event["refused_sleds"] for event in patched], [1])
+	e2e.equal("damaged: said", trace.report("activities")["patches"]["refused_sleds"], 1)
+
+
+def cost_is_said():
+	"""Beforehand, per call, and afterwards, of all."""
+	done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "cost", "--functions", "by_return", "--", XRAY, 1, 1000)
+	found = re.search(r"1 function patched in the command's processes \(a call takes (\d+) to (\d+) ns longer\)", done.stderr)
+	if not e2e.expect(found, done.stderr):
+		return
+	low, high = (float(ns) for ns in found.groups())
+	e2e.expect(5 < low <= high < 5000, f"a call takes {low} to {high} ns longer")  # two reads of the clock; a system call
+	patches = e2e.Trace(e2e.work / "cost").report("activities")["patches"]
+	e2e.equal("events", patches["events"], 2000)
+	e2e.expect(2000 * low / 2 - 1000 <= patches["events_ns"] <= 2000 * high / 2 + 1000, f"{patches} is not within {low} to {high} ns a call")
 
 
 def library_keeps_registers():
@@ -151,4 +168,4 @@ def library_keeps_registers():
 e2e.need_recording()
 if not os.path.exists(XRAY):
 	e2e.skip("clang++ or g++ is not installed")
-e2e.main(library_keeps_registers, every_way_out, processes, shared_library, probed_all_the_same, replaced_and_damaged)
+e2e.main(library_keeps_registers, every_way_out, processes, shared_library, probed_all_the_same, replaced_and_damaged, cost_is_said)

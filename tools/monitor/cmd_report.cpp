@@ -120,6 +120,7 @@ struct Folds {
 	std::unique_ptr<analyze::CounterFold> counters;
 	std::unique_ptr<activities::Tracker> tracker;
 	std::unique_ptr<activities::Totals> totals;
+	std::unique_ptr<activities::Patches> patches; // if functions were patched
 	std::unique_ptr<analyze::SegmentFold> segments;
 	std::unique_ptr<analyze::SampleFold> samples;
 	std::unique_ptr<analyze::StackFold> stacks;
@@ -139,8 +140,8 @@ activities::Grouping grouping_of(const ReportArguments &arguments)
 	return activities::grouping_of(table.activities.front());
 }
 
-void add_totals(Folds &folds, const ReportArguments &arguments, const analyze::Source &source,
-		analyze::Machine &machine)
+void add_totals(Folds &folds, const ReportArguments &arguments, const analyze::RecordingInfo &info,
+		const analyze::Source &source, analyze::Machine &machine)
 {
 	folds.tracker = std::make_unique<activities::Tracker>(
 	    source, machine, activities::Tracker::Options{arguments.by == "argument", folds.counters.get()});
@@ -150,6 +151,11 @@ void add_totals(Folds &folds, const ReportArguments &arguments, const analyze::S
 	    std::make_unique<activities::Totals>(grouping_of(arguments), machine, *folds.tracker, folds.counters.get());
 	folds.tracker->add(*folds.totals);
 	machine.add(*folds.tracker);
+	const bool is_all = machine.is_whole() && machine.scope().cpus.empty() && !machine.scope().threads;
+	if (is_all && std::ranges::any_of(info.functions, &analyze::RecordedFunction::is_patched)) {
+		folds.patches = std::make_unique<activities::Patches>(source.description);
+		machine.add(*folds.patches);
+	}
 }
 
 Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, const analyze::RecordingInfo &info,
@@ -167,7 +173,7 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		return folds;
 	}
 	if (arguments.is(What::syscalls) || arguments.is(What::offcpu)) {
-		add_totals(folds, arguments, analyze::source_of(trace, info), machine);
+		add_totals(folds, arguments, info, analyze::source_of(trace, info), machine);
 		expect_recorded(info, folds.totals->grouping().source);
 		return folds;
 	}
@@ -179,7 +185,7 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		throw Error("this recording has no counters: record with -m, for example -m cpu,cache");
 	}
 	if (arguments.is(What::activities))
-		add_totals(folds, arguments, analyze::source_of(trace, info), machine);
+		add_totals(folds, arguments, info, analyze::source_of(trace, info), machine);
 	if (arguments.is(What::segments)) {
 		folds.segments = std::make_unique<analyze::SegmentFold>(segment_groupings.at(arguments.by),
 									trace.description(), machine, *folds.counters);
@@ -192,7 +198,8 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
 	if (folds.has_programs())
-		return report::unpaired_text(*folds.totals);
+		return report::unpaired_text(*folds.totals) +
+		       (folds.patches ? report::patches_text(*folds.patches, info) : "");
 	if (folds.segments)
 		return report::segments_text(*folds.segments, info);
 	return folds.samples ? report::samples_text(*folds.samples, clock) : "";
@@ -203,10 +210,12 @@ std::string below_stacks(const report::CallTree &tree, const trace::Clock &clock
 	return report::calls_text(tree, clock, by, min_share) + report::stacks_text(tree);
 }
 
-std::string below_json(const Folds &folds, const trace::Clock &clock)
+std::string below_json(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
 	if (folds.has_programs())
-		return fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.totals));
+		return fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.totals)) +
+		       (folds.patches ? fmt::format("\"patches\": {},\n", report::patches_json(*folds.patches, info))
+				      : "");
 	return folds.samples ? fmt::format("\"samples\": {},\n", report::samples_json(*folds.samples, clock)) : "";
 }
 
@@ -377,7 +386,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 							    : "";
 		const std::string of_stacks =
 		    tree ? fmt::format("\"stacks\": {},\n", report::stacks_json(*tree, clock, by)) : "";
-		print_json(table, below_json(folds, clock) + of_stacks + measured, cpus, summary, of);
+		print_json(table, below_json(folds, info, clock) + of_stacks + measured, cpus, summary, of);
 	} else if (arguments.csv) {
 		print_csv(table, of);
 	} else {

@@ -2,10 +2,13 @@
 #include "activities_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "measurements_table.h"
 
 namespace monitor::report {
@@ -161,6 +164,63 @@ std::string unpaired_json(const activities::Totals &totals)
 {
 	return fmt::format(R"({{"begins": {}, "ends": {}, "left_out": {}}})", totals.unpaired().begins,
 			   totals.unpaired().ends, totals.left_out());
+}
+
+namespace {
+
+constexpr std::size_t max_named = 5;
+
+std::vector<std::string> never_patched(const activities::Patches &patches, const analyze::RecordingInfo &info)
+{
+	std::vector<std::string> names;
+	for (std::size_t number = 0; number < info.functions.size(); ++number)
+		if (info.functions[number].is_patched && !patches.is_patched(number))
+			names.push_back(info.functions[number].name);
+	return names;
+}
+
+// ns of all events; nullopt: it was not calibrated.
+std::optional<double> cost_of(const activities::Patches &patches, const analyze::RecordingInfo &info)
+{
+	if (!info.calibration)
+		return {};
+	const auto cost = info.calibration->start.find("patched");
+	if (cost == info.calibration->start.end() || cost->second.rounds == 0)
+		return {};
+	return cost->second.median * static_cast<double>(patches.events());
+}
+
+} // namespace
+
+std::string patches_text(const activities::Patches &patches, const analyze::RecordingInfo &info)
+{
+	std::string text;
+	if (std::vector<std::string> names = never_patched(patches, info); !names.empty()) {
+		const std::size_t rest = names.size() - std::min(names.size(), max_named);
+		names.resize(names.size() - rest);
+		text = fmt::format("patched in no process, as none started with their files: {}{}\n",
+				   fmt::join(names, ", "), rest ? fmt::format(" and {} more", rest) : "");
+	}
+	if (patches.refused_sleds())
+		text += fmt::format("{} sleds had other code than in their file: calls through them are missing\n",
+				    count_text(patches.refused_sleds()));
+	if (patches.events())
+		text += fmt::format("patched functions: {} events", count_text(patches.events())) +
+			(cost_of(patches, info)
+			     ? fmt::format(", which took about {} in all\n", duration_text(*cost_of(patches, info)))
+			     : "; what they took is unknown\n");
+	return text;
+}
+
+std::string patches_json(const activities::Patches &patches, const analyze::RecordingInfo &info)
+{
+	nlohmann::ordered_json json{{"never_patched", never_patched(patches, info)},
+				    {"refused_sleds", patches.refused_sleds()},
+				    {"events", patches.events()},
+				    {"events_ns", nullptr}};
+	if (const auto ns = cost_of(patches, info))
+		json["events_ns"] = *ns;
+	return json_dump(json);
 }
 
 } // namespace monitor::report

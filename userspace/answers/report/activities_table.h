@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "reading/activities/patches.h"
 #include "reading/activities/totals.h"
 #include "table.h"
 
@@ -28,5 +29,9 @@ std::string how_counted_text(const analyze::CountersInfo &counters, const Table 
 // What is in no row, as lines below the table; empty if nothing.
 std::string unpaired_text(const activities::Totals &totals);
 std::string unpaired_json(const activities::Totals &totals);
+
+// Of functions that programs patch in themselves: those that none did, and what their events cost.
+std::string patches_text(const activities::Patches &patches, const analyze::RecordingInfo &info);
+std::string patches_json(const activities::Patches &patches, const analyze::RecordingInfo &info);
 
 } // namespace monitor::report

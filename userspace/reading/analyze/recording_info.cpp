@@ -182,6 +182,10 @@ void parse_counts(const Json &json, RecordingInfo &info)
 		if (const Json &end = member(calibration, "end"); end.is_object() && !end.contains("why_not"))
 			info.calibration->end = calibrated_costs(end);
 	}
+	if (const Json &functions = member(member(json, "functions"), "chosen"); functions.is_array())
+		for (const Json &function : functions)
+			info.functions.push_back(
+			    {text(member(function, "name")), text(member(function, "method")) == "patch"});
 	const Json &stacks = member(json, "stacks");
 	info.stacks_ns = number(member(stacks, "spent_at_events_ns")) + number(member(stacks, "spent_at_timer_ns"));
 	if (const Json &lost = member(json, "lost_by_cpu"); lost.is_array())

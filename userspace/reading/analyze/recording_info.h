@@ -65,6 +65,12 @@ struct UserInfo {
 	std::vector<UserClaim> largest_claims;
 };
 
+// Chosen by record --functions.
+struct RecordedFunction {
+	std::string name;
+	bool is_patched = false; // in the command's processes, not probed by the kernel
+};
+
 struct RecordingInfo {
 	bool present = false;  // a recording.json was present and readable
 	bool complete = false; // the recording ended cleanly
@@ -86,7 +92,8 @@ struct RecordingInfo {
 	std::map<std::string, std::uint64_t> fault_counts;             // by class name
 	std::map<std::string, double> cost_ns; // by family, `rejected`: calibrated at the start, see probe_cost.h
 	std::optional<Calibration> calibration;
-	std::uint64_t stacks_ns = 0; // what taking stacks took in the probes, measured each time
+	std::vector<RecordedFunction> functions; // by number
+	std::uint64_t stacks_ns = 0;             // what taking stacks took in the probes, measured each time
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t skew_ticks = 0;          // the largest, including its uncertainty
 	std::uint64_t clocks_not_compared = 0; // CPUs that the recorder could not reach

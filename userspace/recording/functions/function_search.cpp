@@ -152,7 +152,7 @@ std::vector<std::string> notes(const std::vector<LeftOut> &left_out)
 	return notes;
 }
 
-std::string summary(const std::vector<card::Function> &functions, const card::Estimate &event)
+std::string summary(const std::vector<card::Function> &functions, const EventCosts &costs)
 {
 	std::size_t probed = 0, probes = 0;
 	for (const card::Function &function : functions)
@@ -160,17 +160,18 @@ std::string summary(const std::vector<card::Function> &functions, const card::Es
 			++probed;
 			probes += 1 + function.exits.size();
 		}
-	const auto count = [](std::size_t functions) {
-		return fmt::format("{} function{}", functions, functions == 1 ? "" : "s");
+	const auto part = [](std::size_t count, const std::string &how, const card::Estimate &event) {
+		std::string text = fmt::format("{} function{} {}", count, count == 1 ? "" : "s", how);
+		if (event.rounds > 0) // a call has two events
+			text +=
+			    fmt::format(" (a call takes {:.0f} to {:.0f} ns longer)", 2 * event.low, 2 * event.high);
+		return text;
 	};
 	std::string text;
 	if (probed < functions.size())
-		text = count(functions.size() - probed) + " patched in the command's processes";
+		text = part(functions.size() - probed, "patched in the command's processes", costs.patched);
 	if (probed > 0)
-		text += fmt::format("{}{} with {} uprobes", text.empty() ? "" : "; ", count(probed), probes);
-	if (probed > 0 && event.rounds > 0) // a call has two events
-		text += fmt::format("; a call takes {:.1f} to {:.1f} us longer", 2 * event.low / 1000,
-				    2 * event.high / 1000);
+		text += (text.empty() ? "" : ", ") + part(probed, fmt::format("with {} uprobes", probes), costs.probed);
 	return text;
 }
 

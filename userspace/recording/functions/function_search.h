@@ -31,8 +31,13 @@ struct FoundFunctions {
 FoundFunctions find_functions(const std::vector<std::string> &patterns, const std::vector<std::string> &command,
 			      const std::vector<int> &pids, bool may_patch, const std::function<void()> &drop);
 
-// For the user, before the start: what cannot be probed, one line each, and how many can; `event` is what one costs.
+// What an event costs, in ns. No rounds: unknown.
+struct EventCosts {
+	card::Estimate patched, probed;
+};
+
+// For the user, before the start: what cannot be recorded, one line each, and how many are.
 std::vector<std::string> notes(const std::vector<LeftOut> &left_out);
-std::string summary(const std::vector<card::Function> &functions, const card::Estimate &event);
+std::string summary(const std::vector<card::Function> &functions, const EventCosts &costs);
 
 } // namespace monitor::functions

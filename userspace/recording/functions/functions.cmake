@@ -6,9 +6,10 @@ add_library(monitor_functions STATIC
   ${CMAKE_CURRENT_LIST_DIR}/file_search.cpp
   ${CMAKE_CURRENT_LIST_DIR}/function_search.cpp
   ${CMAKE_CURRENT_LIST_DIR}/patch_table.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/patch_trial.cpp
   ${CMAKE_CURRENT_LIST_DIR}/patterns.cpp
   ${CMAKE_CURRENT_LIST_DIR}/program_symbols.cpp
   ${CMAKE_CURRENT_LIST_DIR}/sled_search.cpp)
-target_link_libraries(monitor_functions PUBLIC monitor_card monitor_base PRIVATE compiled_fmt capstone_if_present)
+target_link_libraries(monitor_functions PUBLIC monitor_card monitor_base PRIVATE compiled_fmt capstone_if_present ${CMAKE_DL_LIBS})
 target_compile_definitions(monitor_functions PRIVATE PRELOADED_BUILT="${PRELOADED_BUILT}"
   PRELOADED_INSTALLED="${PRELOADED_INSTALLED}")

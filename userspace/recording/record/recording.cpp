@@ -40,6 +40,7 @@
 #include "recording/card/witness.h"
 #include "recording/functions/function_search.h"
 #include "recording/functions/patch_table.h"
+#include "recording/functions/patch_trial.h"
 #include "recording/stacks/stack_recorder.h"
 #include "recording/user_card/user_card.h"
 #include "recording/user_card/user_search.h"
@@ -139,7 +140,7 @@ private:
 	Buffers buffers_;
 	std::unique_ptr<Command> command_;
 	functions::FoundFunctions functions_;
-	card::Estimate function_cost_; // of an event
+	functions::EventCosts function_costs_;
 	std::unique_ptr<card::BpfCard> card_;
 	card::CalibrationOptions calibration_;
 	std::unique_ptr<card::UserCard> users_;
@@ -219,6 +220,8 @@ void Recording::Parts::find_functions()
 					functions_.functions.size(), EDC_MAX_FUNCTIONS));
 	for (const std::string &note : functions::notes(functions_.left_out))
 		tell("--functions: " + note);
+	if (options_.calibrates && !std::ranges::all_of(functions_.functions, &card::Function::is_probed))
+		function_costs_.patched = functions::time_patched_event([this] { drop_privileges(user_); });
 }
 
 std::vector<std::string> Recording::Parts::environment_of_command()
@@ -237,10 +240,12 @@ std::vector<std::string> Recording::Parts::environment_of_command()
 
 void Recording::Parts::calibrate()
 {
-	const card::Calibration measured = card::calibrate(*card_, calibration_);
+	card::Calibration measured = card::calibrate(*card_, calibration_);
+	if (const auto probed = measured.costs.find("function"); probed != measured.costs.end())
+		function_costs_.probed = probed->second;
+	if (function_costs_.patched.rounds > 0)
+		measured.costs["patched"] = function_costs_.patched;
 	file_.calibration("start", measured);
-	if (const auto event = measured.costs.find("function"); event != measured.costs.end())
-		function_cost_ = event->second;
 }
 
 void Recording::Parts::tell(const std::string &note) const
@@ -269,7 +274,7 @@ void Recording::Parts::load_card()
 		calibrate();
 	if (!options.functions.empty()) {
 		file_.functions(functions_);
-		tell(functions::summary(options.functions, function_cost_));
+		tell(functions::summary(options.functions, function_costs_));
 	}
 	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
 	settle_clock();

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "patches.h"
+
+#include <algorithm>
+
+namespace monitor::activities {
+
+Patches::Patches(const trace::Description &description)
+{
+	tells_.resize(description.classes().size());
+	posts_.resize(description.classes().size());
+	for (const auto &cls : description.classes()) {
+		if (cls->domain != trace::Domain::user)
+			continue;
+		posts_[cls->index] = cls->name == "monitor:function_entry" || cls->name == "monitor:function_exit";
+		if (cls->name != "monitor:functions_patched")
+			continue;
+		tells_[cls->index] = true;
+		first_ = trace::FieldRef(*cls, "function");
+		functions_ = trace::FieldRef(*cls, "functions");
+		refused_sleds_ = trace::FieldRef(*cls, "refused_sleds");
+	}
+}
+
+void Patches::user_event(const analyze::Thread &, const trace::Event &event)
+{
+	events_ += posts_[event.cls->index];
+	if (!tells_[event.cls->index])
+		return;
+	refused_ += refused_sleds_.get(event);
+	const std::uint64_t first = first_.get(event), end = first + std::min(functions_.get(event), max_functions);
+	if (first >= max_functions)
+		return;
+	patched_.resize(std::max<std::size_t>(patched_.size(), std::min(end, max_functions)));
+	for (std::uint64_t function = first; function < end && function < max_functions; ++function)
+		patched_[function] = true;
+}
+
+} // namespace monitor::activities

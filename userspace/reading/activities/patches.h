@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What processes tell of functions that were patched in them (record --functions; recording/preload/post.c): which, and
+// how many events they posted. Added to a Machine beside the Tracker.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reading/analyze/machine.h"
+#include "reading/ctf/description.h"
+#include "reading/events/field_ref.h"
+
+namespace monitor::activities {
+
+class Patches : public analyze::Observer {
+public:
+	explicit Patches(const trace::Description &description);
+
+	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
+
+	// In a selected process.
+	bool is_patched(std::uint64_t function) const
+	{
+		return function < patched_.size() && patched_[static_cast<std::size_t>(function)];
+	}
+	std::uint64_t refused_sleds() const { return refused_; } // their code was not what the file had
+	std::uint64_t events() const { return events_; }         // entries and exits
+
+private:
+	static constexpr std::uint64_t max_functions = 1 << 16;
+
+	std::vector<bool> tells_, posts_; // by class index: what was patched; an entry or an exit
+	trace::FieldRef first_, functions_, refused_sleds_;
+	std::vector<bool> patched_; // by number
+	std::uint64_t refused_ = 0, events_ = 0;
+};
+
+} // namespace monitor::activities
