@@ -226,6 +226,12 @@ def record_workload(name, verb, number, *options):
 	return trace
 
 
+def record_undisturbed(name, *options, command):
+	"""A recording in which the threads of the command are known wherever they run."""
+	return undisturbed(lambda: record(name, "--force", *options, command=command),
+	                   lambda trace: trace.family({trace.recording()["command_pid"]}))
+
+
 class Recorder:
 	"""A recording in the background. `command` runs under it; the words `before` run the recorder."""
 

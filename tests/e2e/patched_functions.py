@@ -43,7 +43,7 @@ def every_way_out():
 	"""As with probes, which functions without sleds still have in the same recording."""
 	for program in (XRAY, NOPS):
 		name = os.path.basename(program)
-		trace = e2e.record(name, "--functions", EVERY, "--buffer", "64M", command=(program, THREADS, ROUNDS))
+		trace = e2e.record_undisturbed(name, "--functions", EVERY, "--buffer", "64M", command=(program, THREADS, ROUNDS))
 		whole(trace)
 		told = json.loads(trace.output)
 		methods_expected = {name: "patch" for name in (*PATCHED, "last")} | {"by_condition": "uprobe", "empty": "uprobe"}
@@ -85,7 +85,7 @@ def shared_library():
 	        "-o", library)
 	source.write_text("int counted(int); int main(void) { int s = 0; for (int i = 0; i < 100; i++) s += counted(i); return !s; }\n")
 	e2e.run("gcc", source, library, "-o", program)
-	trace = e2e.record("library", "--functions", f"{library}:counted", command=(program,))
+	trace = e2e.record_undisturbed("library", "--functions", f"{library}:counted", command=(program,))
 	whole(trace)
 	e2e.equal("methods", methods(trace), {"counted": "patch"})
 	e2e.equal("calls", counts(trace, ["counted"]), {"counted": 100})
@@ -94,7 +94,7 @@ def shared_library():
 def probed_all_the_same():
 	"""What cannot be preloaded into, or runs already, is probed."""
 	def recorded(name, *options, command):
-		trace = e2e.record(name, *options, command=command)
+		trace = e2e.record_undisturbed(name, *options, command=command)
 		whole(trace)
 		e2e.equal(f"{name}: method", methods(trace), {"by_return": "uprobe"})
 		return trace
@@ -150,6 +150,9 @@ def cost_is_said():
 	e2e.expect(5 < low <= high < 5000, f"a call takes {low} to {high} ns longer")  # two reads of the clock; a system call
 	patches = e2e.Trace(e2e.work / "cost").report("activities")["patches"]
 	e2e.equal("events", patches["events"], 2000)
+	listed = json.loads(e2e.run(e2e.monitor, "events", "--json", "--functions", f"{XRAY}:by_return").stdout)
+	e2e.equal("listed", [(row["method"], row["places"]) for row in listed], [("patch", 3)])
+	e2e.expect(5 < listed[0]["ns_per_call"][0] <= listed[0]["ns_per_call"][1] < 5000, f"listed: {listed}")
 	e2e.expect(2000 * low / 2 - 1000 <= patches["events_ns"] <= 2000 * high / 2 + 1000, f"{patches} is not within {low} to {high} ns a call")
 
 

@@ -2,8 +2,13 @@
 // `monitor events`: families and event classes with their fields, by the names that `record -e` and `list --event`
 // take; with --functions what `record --functions` can probe in a program; with --pmu the events that a counter can
 // count, with --groups what `record -m` measures. Exit code: 0, whatever is missing.
+#include <algorithm>
+#include <functional>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include "base/escape.h"
 #include "base/json.h"
@@ -11,6 +16,7 @@
 #include "recording/card/bpf_card.h"
 #include "recording/card/classes.h"
 #include "recording/functions/function_search.h"
+#include "recording/functions/patch_trial.h"
 #include "recording/pmu/list.h"
 #include "recording/pmu/measure.h"
 #include "recording/record/user.h"
@@ -157,26 +163,56 @@ int print_groups(bool json)
 	return 0;
 }
 
+// ns of an event, measured here; probes can be attached by root only.
+functions::EventCosts costs_of(const std::vector<card::Function> &functions, const std::function<void()> &drop)
+{
+	functions::EventCosts costs;
+	if (!std::ranges::all_of(functions, &card::Function::is_probed))
+		costs.patched = functions::time_patched_event(drop);
+	if (::geteuid() != 0 || std::ranges::none_of(functions, &card::Function::is_probed))
+		return costs;
+	try {
+		card::CardOptions options;
+		options.cpus = static_cast<unsigned>(::get_nprocs_conf());
+		options.blocks_per_cpu = 4ull * options.rings();
+		options.functions = {{"trial", "/proc/self/exe", 0, {}, {}}};
+		costs.probed = card::BpfCard(options).time_function_event();
+	} catch (const Error &) { // `monitor doctor` says why
+	}
+	return costs;
+}
+
 // Every function of a file, or those that FILE:PATTERN matches.
 int print_functions(const std::string &file, bool json)
 {
 	const std::string pattern = file.find(':') == std::string::npos ? file + ":*" : file;
-	const functions::FoundFunctions found = functions::find_functions(
-	    {pattern}, {}, {}, true, [] { record::drop_privileges(record::invoking_user()); });
+	const auto drop = [] { record::drop_privileges(record::invoking_user()); };
+	const functions::FoundFunctions found = functions::find_functions({pattern}, {}, {}, true, drop);
+	const functions::EventCosts costs = costs_of(found.functions, drop);
 	auto all = Json::array();
+	if (!json)
+		fmt::print("{:<50} {:<6} {:>6}  {}\n", "function", "method", "places", "ns a call takes longer");
 	for (const card::Function &function : found.functions) {
 		const std::string method = function.is_probed() ? "uprobe" : "patch";
+		const card::Estimate &event = function.is_probed() ? costs.probed : costs.patched;
+		const bool is_known = event.rounds > 0;
 		const std::size_t places = 1 + function.exits.size();
 		if (json)
-			all.push_back({{"name", function.name}, {"method", method}, {"places", places}});
+			all.push_back(
+			    {{"name", function.name},
+			     {"method", method},
+			     {"places", places},
+			     {"ns_per_call", is_known ? Json::array({2 * event.low, 2 * event.high}) : Json()}});
 		else
-			fmt::print("{:<50} {}, {} places\n", printable(function.name), method, places);
+			fmt::print("{:<50} {:<6} {:>6}  {}\n", printable(function.name), method, places,
+				   is_known ? fmt::format("{:.0f} to {:.0f}", 2 * event.low, 2 * event.high)
+					    : "unknown");
 	}
 	for (const functions::LeftOut &function : found.left_out)
 		if (json)
 			all.push_back({{"name", function.name}, {"method", nullptr}, {"why_not", function.why}});
 		else
-			fmt::print("{:<50} none: {}\n", printable(function.name), printable(function.why));
+			fmt::print("{:<50} none   {}\n", printable(function.name), printable(function.why));
 	if (json)
 		fmt::print("{}\n", json_dump(all, 1));
 	return 0;

@@ -373,8 +373,10 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	table.keep_top(keep);
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
-	if (!machine.scope().threads)
+	if (!machine.scope().threads) {
 		summary.calls_of_unknown = machine.calls_of_unknown();
+		summary.functions_of_unknown = machine.functions_of_unknown();
+	}
 	if (!trace.problems().empty())
 		summary.lost.reset(); // events in damaged parts were not counted
 	summary.window = report::window_of(machine, trace);

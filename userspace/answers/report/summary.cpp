@@ -167,6 +167,10 @@ std::string summary_text(const Summary &summary)
 	if (summary.calls_of_unknown)
 		text += fmt::format("\n{} system calls are in no row: no token says which thread made them",
 				    count_text(summary.calls_of_unknown));
+	if (summary.functions_of_unknown)
+		text += fmt::format(
+		    "\n{} entries and exits of functions are in no row: no token says which thread made them",
+		    count_text(summary.functions_of_unknown));
 	if (summary.missing)
 		text +=
 		    fmt::format("\n{} tokens that were recorded are not in the files of this trace: parts of it were "
@@ -200,6 +204,7 @@ std::string summary_json(const Summary &summary)
 							      ? nlohmann::ordered_json(nullptr)
 							      : nlohmann::ordered_json(probes.why_unknown)},
 				       {"hidden_threads", or_null(summary.hidden_threads)},
+				       {"functions_of_unknown", summary.functions_of_unknown},
 				       {"complete", summary.complete}};
 	if (const std::optional<Window> &window = summary.window) {
 		json["window"] = {{"begin_ns", window->begin_ns},

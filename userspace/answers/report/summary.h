@@ -31,8 +31,9 @@ struct Summary {
 	std::optional<std::uint64_t> clock_bound_ns; // the largest
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t missing = 0; // tokens that were written, and are not in the files: what is lost is unknown
-	std::uint64_t calls_of_unknown = 0; // system calls that are in no row
-	std::uint64_t bytes = 0;            // of the streams
+	std::uint64_t calls_of_unknown = 0;     // system calls that are in no row
+	std::uint64_t functions_of_unknown = 0; // entries and exits of functions that are in no row
+	std::uint64_t bytes = 0;                // of the streams
 	double wall_ns = 0;
 	std::optional<double> recorder_cpu_ns;
 	std::optional<analyze::ProbeCost> probes;    // of a complete recording

@@ -267,6 +267,7 @@ void Machine::event(const trace::Event &event)
 		return on_stack(kind, event, cpu);
 	case Kind::function_entry:
 	case Kind::function_exit:
+		functions_of_unknown_ += !cpu.current && is_counting_;
 		if (cpu.current && cpu.current->tid != 0 && cpu.current->selected)
 			for (Observer *observer : observers_)
 				observer->function(*cpu.current,

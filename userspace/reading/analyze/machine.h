@@ -149,6 +149,7 @@ public:
 	std::uint64_t hidden_threads() const;
 	// System calls of threads that no token names: after a loss, or after a hidden thread.
 	std::uint64_t calls_of_unknown() const { return calls_of_unknown_; }
+	std::uint64_t functions_of_unknown() const { return functions_of_unknown_; } // entries and exits
 
 	// The leader of a thread's process: its first thread, or the thread itself if that is unknown.
 	const Thread &leader(const Thread &thread) const;
@@ -223,7 +224,8 @@ private:
 	std::uint64_t first_ = 0, last_ = 0; // all probes were attached
 	std::uint64_t begin_ = 0, end_ = 0;  // of the window
 	bool is_counting_ = false;
-	std::uint64_t tokens_ = 0, gaps_ = 0, lossy_until_ = 0, cgroup_moves_ = 0, calls_of_unknown_ = 0;
+	std::uint64_t tokens_ = 0, gaps_ = 0, lossy_until_ = 0, cgroup_moves_ = 0, calls_of_unknown_ = 0,
+		      functions_of_unknown_ = 0;
 	struct StreamEnd {
 		std::uint64_t time;
 		std::uint32_t cpu;
