@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Which functions a program patches in itself (record --functions), told by the recorder to the library that it preloads
- * into the command's processes: a file of this header, the modules, and the patches of all modules, those of one module
- * together and in order of the functions. Written by userspace/recording/functions/patch_table.cpp, read by
+ * Which functions a program patches in itself (record --functions), told by the recorder to the library that it
+ * preloads into the command's processes: a file of this header, the modules, and the patches of all modules, those of
+ * one module together and in order of the functions. Written by userspace/recording/functions/patch_table.cpp, read by
  * userspace/recording/preload/patch.c.
  *
- * What is patched, a *sled*, is space that the compiler left: LLVM's XRay at each entry, return and tail call (11 bytes:
- * llvm/lib/Target/X86/X86MCInstLower.cpp, compiler-rt/lib/xray/xray_x86_64.cpp), gcc's -mnop-mcount and
+ * What is patched, a *sled*, is space that the compiler left: LLVM's XRay at each entry, return and tail call (11
+ * bytes: llvm/lib/Target/X86/X86MCInstLower.cpp, compiler-rt/lib/xray/xray_x86_64.cpp), gcc's -mnop-mcount and
  * -minstrument-return=nop5 at each entry and ahead of each return (5 bytes).
  */
 #ifndef MONITOR_FUNCTION_TABLE_H
