@@ -8,6 +8,8 @@
  * A uprobe program may be preempted: see reset.bpf.c for what follows from that.
  */
 
+#include "monitor/function_table.h"
+
 /* In struct pt_regs, whose layout is ABI. */
 #ifdef __TARGET_ARCH_arm64
 #define STACK_POINTER 31
@@ -15,6 +17,16 @@
 #define FLAGS 18
 #define STACK_POINTER 19
 #endif
+
+/* With --budget: how often the probes of each function were hit, in any process, whether or not they posted. */
+bool counting_functions = 0;
+__u64 function_hits[EDC_MAX_FUNCTIONS] = {};
+
+INLINE void count_hit(__u32 number)
+{
+	if (counting_functions && number < EDC_MAX_FUNCTIONS)
+		__sync_fetch_and_add(&function_hits[number], 1);
+}
 
 static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 stack_pointer)
 {
@@ -84,6 +96,7 @@ int function_entry(const __u64 *registers)
 {
 	__u32 number = (__u32)bpf_get_attach_cookie((void *)registers);
 
+	count_hit(number & 0xffff);
 	return post_function(EDC_ID_FUNCTION_ENTRY | number << ARG_SHIFT, registers[STACK_POINTER]);
 }
 
@@ -92,6 +105,7 @@ int function_exit(const __u64 *registers)
 {
 	__u32 cookie = (__u32)bpf_get_attach_cookie((void *)registers);
 
+	count_hit(cookie & 0xffff);
 	if (!is_taken(registers, cookie >> 16))
 		return 0;
 	return post_function(EDC_ID_FUNCTION_EXIT | cookie << ARG_SHIFT, registers[STACK_POINTER]);

@@ -121,6 +121,39 @@ def listed():
 	          ["by_condition", "by_longjmp", "by_return", "by_tail", "by_throw"])
 
 
+def budget():
+	"""The dearest function is left out while the program runs, and that is said; the others are counted to the end."""
+	source, program = e2e.work / "hot.c", e2e.work / "hot"
+	source.write_text("""#include <stdio.h>
+__attribute__((noinline)) int hot(int x) { volatile int y = x; return y; }
+__attribute__((noinline)) int rare(int x) { volatile int y = 0; for (int i = 0; i < 3000000; i++) y += i; return y + x; }
+int main(void) { for (int i = 0; i < 300; i++) { for (int j = 0; j < 2000; j++) hot(j); rare(i); } puts("300"); }
+""")
+	e2e.run("gcc", "-O2", source, "-o", program)
+	e2e.calibrated = True
+	trace = e2e.record_undisturbed("budget", "--functions", "hot,rare,main", "--budget", "5%", command=(program,))
+	e2e.calibrated = False
+	whole = trace.report("activities")
+	left_out = whole["left_out_by_budget"]
+	if not e2e.equal("left out", [function["name"] for function in left_out], ["hot"]):
+		return
+	expect_whole(trace)
+	rows = calls(trace, "hot")
+	e2e.equal("calls of the others", (rows["rare"]["count"], rows["main"]["count"]), (300, 1))
+	e2e.expect(2000 < rows["hot"]["count"] < 600000, f"calls of the one left out: {rows['hot']}")
+	e2e.equal("left by exceptions", {name: row["left"] for name, row in rows.items()}, {"hot": 0, "rare": 0, "main": 0})
+	e2e.expect(left_out[0]["time_s"] < 3 and left_out[0]["percent"] > 5, f"{left_out}")
+	# Its events until then, of which each call has two.
+	e2e.expect(left_out[0]["events"] * 0.5 < 2 * rows["hot"]["count"] < left_out[0]["events"] * 2, f"{left_out}, {rows['hot']}")
+	text = e2e.run(e2e.monitor, "report", trace.directory, "activities").stdout
+	e2e.expect("left out by the budget of 5 %: hot from" in text, text)
+	for options, sentence in ((("--budget", "5%"), "add --functions"), (("--functions", "hot", "--budget", "x"), "share of the CPU time"),
+	                          (("--functions", "hot", "--budget", "0"), "share of the CPU time"),
+	                          (("--functions", "hot", "--budget", "5", "--no-calibration"), "leave out --no-calibration")):
+		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "no", *options, "--", program, exit_code=125)
+		e2e.expect(sentence in done.stderr, f"{options}: {done.stderr}")
+
+
 def damaged_programs():
 	"""Cut and damaged files are refused or searched, and harm nothing."""
 	content = open(LOAD, "rb").read()
@@ -135,4 +168,4 @@ def damaged_programs():
 e2e.need_recording()
 if not os.path.exists(LOAD):
 	e2e.skip("functions are recorded on x86-64 only")
-e2e.main(every_way_out, cost_is_said, stripped, shared_library, running_process, listed, refused, damaged_programs)
+e2e.main(every_way_out, cost_is_said, stripped, shared_library, running_process, listed, refused, budget, damaged_programs)

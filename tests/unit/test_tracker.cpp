@@ -75,8 +75,9 @@ struct History {
 };
 
 struct Folded {
-	explicit Folded(trace::Trace all, Label by = Label::process, analyze::Scope scope = {})
-	    : info(make_info()), trace(std::move(all)), machine(trace, info, std::move(scope)),
+	explicit Folded(trace::Trace all, Label by = Label::process, analyze::Scope scope = {},
+			std::vector<analyze::FunctionLeftOut> left_out = {})
+	    : info(make_info(std::move(left_out))), trace(std::move(all)), machine(trace, info, std::move(scope)),
 	      tracker(analyze::source_of(trace, info), machine, {by == Label::argument, nullptr}),
 	      totals({activities::Source::program, {Label::activity, by}}, machine, tracker)
 	{
@@ -91,9 +92,10 @@ struct Folded {
 	    : Folded(samples::trace(history.streams, description), by, std::move(scope))
 	{
 	}
-	static analyze::RecordingInfo make_info()
+	static analyze::RecordingInfo make_info(std::vector<analyze::FunctionLeftOut> left_out)
 	{
 		analyze::RecordingInfo info;
+		info.functions_left_out = std::move(left_out);
 		info.present = info.complete = true;
 		info.start_time = 0;
 		info.end_time = 1'000'000;
@@ -434,7 +436,10 @@ struct Calls : History {
 	{
 		streams[0].post(time, EDC_ID_FUNCTION_EXIT, function, {stack_pointer});
 	}
-	Folded fold() { return Folded(*this, Label::process, function_events); }
+	Folded fold(std::vector<analyze::FunctionLeftOut> left_out = {})
+	{
+		return Folded(samples::trace(streams, function_events), Label::process, {}, std::move(left_out));
+	}
 };
 
 } // namespace
@@ -520,6 +525,23 @@ TEST_CASE("activities: an exit without its entry, and an entry without its exit,
 	const Folded folded = calls.fold();
 	CHECK(folded.unpaired() == Counts(1, 3));
 	CHECK(folded.rows.empty());
+}
+
+TEST_CASE("activities: a function that the budget left out is not left by an exception")
+{
+	Calls calls;
+	calls.enters(100, zero, 0x900);
+	calls.enters(110, one, 0x800);
+	calls.exits(120, one, 0x800);
+	calls.enters(130, one, 0x800); // its exit is not recorded any more
+	calls.exits(145, one, 0x700);  // its entry was not, either
+	calls.enters(146, one, 0x600);
+	calls.exits(150, zero, 0x900);
+	const Folded folded = calls.fold({{one, 140, 1, 100, 50}});
+	CHECK(folded.row("one").count == 1);
+	CHECK(folded.row("one").left == 0);
+	CHECK(folded.row("zero").total.ticks == 50);
+	CHECK(folded.unpaired() == Counts(1, 0));
 }
 
 TEST_CASE("activities: what was called before a loss of events did not end by an exception")

@@ -123,7 +123,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
-		record:--sample-every | record:--rate | record:--functions | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;

@@ -38,7 +38,7 @@ struct RecordArguments {
 	record::Options options;
 	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
 						       max_size;
-	std::string stacks, stacks_on, functions;
+	std::string stacks, stacks_on, functions, budget;
 	std::optional<unsigned> rate_hz;
 	bool no_calibration = false;
 };
@@ -186,13 +186,31 @@ void parse_stacks(RecordArguments &arguments)
 		throw Error("--rate is that of stacks at the timer: add --stacks=cpu");
 }
 
+double parse_percent(const std::string &text)
+{
+	char *end = nullptr;
+	const double percent = std::strtod(text.c_str(), &end);
+	if (*end == '%')
+		++end;
+	if (text.empty() || *end || !(percent > 0) || percent > 100)
+		throw Error(fmt::format("--budget {}: give a share of the CPU time, such as 3%", text));
+	return percent;
+}
+
 void parse_functions(RecordArguments &arguments)
 {
+	if (arguments.functions.empty() && !arguments.budget.empty())
+		throw Error("--budget is that of functions: add --functions PATTERN");
 	if (arguments.functions.empty())
 		return;
 	if (arguments.options.user_only)
 		throw Error("--functions needs the kernel's probes: leave out --user-only");
 	arguments.options.functions = split(arguments.functions);
+	if (arguments.budget.empty())
+		return;
+	if (arguments.no_calibration)
+		throw Error("--budget needs to know what an event costs: leave out --no-calibration");
+	arguments.options.budget = parse_percent(arguments.budget) / 100;
 }
 
 std::string recorded_text(const record::Options &options)
@@ -375,6 +393,11 @@ void add_record(CLI::App &app, int &exit_code)
 			 "calls of functions, for `report DIR activities`: of CMD's program or the one of -p by name, "
 			 "others as FILE:NAME; * and ? stand for any text or character")
 	    ->option_text("PATTERN,...");
+	record
+	    ->add_option("--budget", arguments->budget,
+			 "leave out the dearest of --functions while their events take more than this share of the "
+			 "CPU time that is used")
+	    ->option_text("PERCENT");
 	record->add_option("--buffer", arguments->buffer, "memory for the rings and the pool together, such as 64M")
 	    ->option_text("SIZE");
 	record->add_option("--max-size", arguments->max_size, "stop when the trace reaches this size, such as 1G")

@@ -198,7 +198,7 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
 	if (folds.has_programs())
-		return report::unpaired_text(*folds.totals) +
+		return report::unpaired_text(*folds.totals) + report::left_out_text(info, clock) +
 		       (folds.patches ? report::patches_text(*folds.patches, info) : "");
 	if (folds.segments)
 		return report::segments_text(*folds.segments, info);
@@ -214,6 +214,9 @@ std::string below_json(const Folds &folds, const analyze::RecordingInfo &info, c
 {
 	if (folds.has_programs())
 		return fmt::format("\"unpaired\": {},\n", report::unpaired_json(*folds.totals)) +
+		       (info.function_budget
+			    ? fmt::format("\"left_out_by_budget\": {},\n", report::left_out_json(info, clock))
+			    : "") +
 		       (folds.patches ? fmt::format("\"patches\": {},\n", report::patches_json(*folds.patches, info))
 				      : "");
 	return folds.samples ? fmt::format("\"samples\": {},\n", report::samples_json(*folds.samples, clock)) : "";

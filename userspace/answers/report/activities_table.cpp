@@ -168,7 +168,20 @@ std::string unpaired_json(const activities::Totals &totals)
 
 namespace {
 
-constexpr std::size_t max_named = 5;
+constexpr std::size_t max_named = 5, max_left_out = 10;
+
+std::string function_name(const analyze::RecordingInfo &info, const analyze::FunctionLeftOut &left_out)
+{
+	return left_out.function < info.functions.size() ? info.functions[left_out.function].name : "?";
+}
+
+// Since the start of the recording.
+double seconds_in(const analyze::RecordingInfo &info, const analyze::FunctionLeftOut &left_out,
+		  const trace::Clock &clock)
+{
+	const std::uint64_t start = std::min(info.start_time.value_or(0), left_out.time);
+	return static_cast<double>(clock.to_ns(left_out.time - start)) / 1e9;
+}
 
 std::vector<std::string> never_patched(const activities::Patches &patches, const analyze::RecordingInfo &info)
 {
@@ -191,6 +204,34 @@ std::optional<double> cost_of(const activities::Patches &patches, const analyze:
 }
 
 } // namespace
+
+std::string left_out_text(const analyze::RecordingInfo &info, const trace::Clock &clock)
+{
+	std::string text;
+	for (std::size_t i = 0; i < std::min(info.functions_left_out.size(), max_left_out); ++i) {
+		const analyze::FunctionLeftOut &left_out = info.functions_left_out[i];
+		text += fmt::format(
+		    "left out by the budget of {:.3g} %: {} from {:.2f} s on; its {} events in the {:.2f} s "
+		    "before took {:.1f} % of the CPU time\n",
+		    info.function_budget.value_or(0), function_name(info, left_out), seconds_in(info, left_out, clock),
+		    count_text(left_out.events), left_out.seconds, left_out.percent);
+	}
+	if (info.functions_left_out.size() > max_left_out)
+		text += fmt::format("and {} functions more\n", info.functions_left_out.size() - max_left_out);
+	return text;
+}
+
+std::string left_out_json(const analyze::RecordingInfo &info, const trace::Clock &clock)
+{
+	auto json = nlohmann::ordered_json::array();
+	for (const analyze::FunctionLeftOut &left_out : info.functions_left_out)
+		json.push_back({{"name", function_name(info, left_out)},
+				{"time_s", seconds_in(info, left_out, clock)},
+				{"before_s", left_out.seconds},
+				{"events", left_out.events},
+				{"percent", left_out.percent}});
+	return json_dump(json);
+}
 
 std::string patches_text(const activities::Patches &patches, const analyze::RecordingInfo &info)
 {

@@ -30,6 +30,10 @@ std::string how_counted_text(const analyze::CountersInfo &counters, const Table 
 std::string unpaired_text(const activities::Totals &totals);
 std::string unpaired_json(const activities::Totals &totals);
 
+// The functions that record --budget left out; empty if none.
+std::string left_out_text(const analyze::RecordingInfo &info, const trace::Clock &clock);
+std::string left_out_json(const analyze::RecordingInfo &info, const trace::Clock &clock);
+
 // Of functions that programs patch in themselves: those that none did, and what their events cost.
 std::string patches_text(const activities::Patches &patches, const analyze::RecordingInfo &info);
 std::string patches_json(const activities::Patches &patches, const analyze::RecordingInfo &info);

@@ -59,6 +59,10 @@ Tracker::Tracker(const analyze::Source &source, const analyze::Machine &machine,
 		add_stream(stream);
 	find_names(source.description);
 	find_functions(source.description);
+	for (const analyze::FunctionLeftOut &left_out : source.functions_left_out)
+		if (const auto name = functions_.find(static_cast<std::uint32_t>(left_out.function));
+		    name != functions_.end())
+			left_out_.emplace(name->second, left_out.time);
 	if (options_.counters)
 		find_boundaries(source.description);
 }
@@ -231,10 +235,20 @@ void Tracker::user_gap(const trace::StreamInfo &stream, std::uint32_t process)
 		forget_owner(owner);
 }
 
+bool Tracker::is_left_out(std::uint32_t activity, std::uint64_t time) const
+{
+	const auto found = left_out_.find(activity);
+	return found != left_out_.end() && time >= found->second;
+}
+
 // Ends what was left without an exit: its frame would lie below the stack pointer.
 void Tracker::leave_below(Stack &stack, const Thread &thread, const analyze::FunctionToken &token, bool also_at)
 {
 	while (!stack.frames.empty() && stack.frames.back().stack_pointer < token.stack_pointer + also_at) {
+		if (is_left_out(stack.frames.back().activity, token.time)) { // its exit was not recorded
+			forget_top(stack, thread);
+			continue;
+		}
 		pass_on(stack, thread, token.time, true);
 		stack.frames.pop_back();
 		--frames_;
@@ -251,7 +265,10 @@ void Tracker::function(const Thread &thread, const analyze::FunctionToken &token
 	if (!stack.frames.empty() && stack.frames.front().at_begin.ticks <= machine_.lossy_until())
 		forget(stack, thread); // exits may have been lost
 	leave_below(stack, thread, token, token.is_entry);
+	const bool left_out = is_left_out(known->second, token.time); // its probes go one after the other
 	if (token.is_entry) {
+		if (left_out)
+			return;
 		if (stack.frames.size() >= max_depth || frames_ >= max_open) {
 			unpaired_.begins += machine_.is_counting();
 			return;
@@ -267,7 +284,7 @@ void Tracker::function(const Thread &thread, const analyze::FunctionToken &token
 	}
 	if (stack.frames.empty() || stack.frames.back().activity != known->second ||
 	    stack.frames.back().stack_pointer != token.stack_pointer) {
-		unpaired_.ends += machine_.is_counting();
+		unpaired_.ends += machine_.is_counting() && !left_out;
 		return;
 	}
 	pass_on(stack, thread, token.time);

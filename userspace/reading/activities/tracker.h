@@ -148,6 +148,7 @@ private:
 	void find_names(const trace::Description &description);
 	void find_functions(const trace::Description &description);
 	void name_functions(const trace::Enumeration &labels);
+	bool is_left_out(std::uint32_t activity, std::uint64_t time) const;
 	void leave_below(Stack &stack, const analyze::Thread &thread, const analyze::FunctionToken &token,
 			 bool also_at);
 	void find_boundaries(const trace::Description &description);
@@ -172,6 +173,7 @@ private:
 	std::uint32_t boundary_id_ = none; // of the class by which threads report their counters
 	std::vector<trace::FieldRef> boundary_fields_;
 	std::unordered_map<std::uint32_t, std::uint32_t> functions_;        // by number: its name
+	std::unordered_map<std::uint32_t, std::uint64_t> left_out_;         // by name: since when it is not recorded
 	std::unordered_map<const analyze::Thread *, Stack> stacks_, calls_; // of activities, of functions
 	// By owner: the threads whose stacks are not empty.
 	std::unordered_map<std::uint32_t, std::vector<const analyze::Thread *>> open_;

@@ -164,6 +164,20 @@ CalibratedCosts calibrated_costs(const Json &json)
 	return costs;
 }
 
+void parse_budget(const Json &json, RecordingInfo &info)
+{
+	const auto real = [](const Json &value) { return value.is_number() ? value.get<double>() : 0.0; };
+	if (!json.is_object())
+		return;
+	info.function_budget = real(member(json, "percent"));
+	if (const Json &functions = member(json, "left_out"); functions.is_array())
+		for (const Json &function : functions)
+			info.functions_left_out.push_back(
+			    {number(member(function, "function")), number(member(function, "time")),
+			     real(member(function, "seconds")), number(member(function, "events")),
+			     real(member(function, "percent"))});
+}
+
 void parse_counts(const Json &json, RecordingInfo &info)
 {
 	info.start_time = optional_number(member(member(json, "start"), "time"));
@@ -186,6 +200,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 		for (const Json &function : functions)
 			info.functions.push_back(
 			    {text(member(function, "name")), text(member(function, "method")) == "patch"});
+	parse_budget(member(member(json, "functions"), "budget"), info);
 	const Json &stacks = member(json, "stacks");
 	info.stacks_ns = number(member(stacks, "spent_at_events_ns")) + number(member(stacks, "spent_at_timer_ns"));
 	if (const Json &lost = member(json, "lost_by_cpu"); lost.is_array())

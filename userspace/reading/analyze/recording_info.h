@@ -71,6 +71,15 @@ struct RecordedFunction {
 	bool is_patched = false; // in the command's processes, not probed by the kernel
 };
 
+// Left out by record --budget.
+struct FunctionLeftOut {
+	std::size_t function = 0;
+	std::uint64_t time = 0; // of the trace: events may be missing from then on
+	double seconds = 0;     // before it, in which:
+	std::uint64_t events = 0;
+	double percent = 0; // of the CPU time used
+};
+
 struct RecordingInfo {
 	bool present = false;  // a recording.json was present and readable
 	bool complete = false; // the recording ended cleanly
@@ -93,7 +102,9 @@ struct RecordingInfo {
 	std::map<std::string, double> cost_ns; // by family, `rejected`: calibrated at the start, see probe_cost.h
 	std::optional<Calibration> calibration;
 	std::vector<RecordedFunction> functions; // by number
-	std::uint64_t stacks_ns = 0;             // what taking stacks took in the probes, measured each time
+	std::optional<double> function_budget;   // percent
+	std::vector<FunctionLeftOut> functions_left_out;
+	std::uint64_t stacks_ns = 0; // what taking stacks took in the probes, measured each time
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t skew_ticks = 0;          // the largest, including its uncertainty
 	std::uint64_t clocks_not_compared = 0; // CPUs that the recorder could not reach

@@ -23,6 +23,7 @@ struct Source {
 	trace::TimeRange window; // while all probes were attached; of a running recording it ends at the largest time
 	std::vector<Stream> streams; // by index
 	bool is_generic_ctf = false; // of another tracer
+	std::vector<FunctionLeftOut> functions_left_out;
 };
 
 // Throws Error if the trace is of several machines.

@@ -19,6 +19,7 @@
 #include "card.skel.h"
 #include "classes.h"
 #include "kernel_features.h"
+#include "monitor/function_table.h"
 #include "program_names.h"
 #include "ring_layout.h"
 
@@ -255,13 +256,22 @@ void BpfCard::attach(bool tp)
 	for (std::size_t number = 0; number < options_.resets.size(); ++number)
 		attach_reset(number);
 	if (options_.has_probed_functions()) {
-		functions_.attach({skeleton_->progs.function_entry, skeleton_->progs.function_exit},
-				  options_.functions);
+		functions_.attach({skeleton_->progs.function_entry, skeleton_->progs.function_exit}, options_.functions,
+				  options_.leaves_functions_out);
+		skeleton_->bss->counting_functions = options_.leaves_functions_out;
 		attached_.insert(attached_.end(), {"function_entry", "function_exit"});
 	}
 	skeleton_->bss->stacks_running = 1;
 	if (options_.sample_every_ns)
 		module_->sample_every(options_.sample_every_ns);
+}
+
+std::vector<std::uint64_t> BpfCard::function_hits() const
+{
+	std::vector<std::uint64_t> hits(options_.functions.size());
+	for (std::size_t number = 0; number < std::min<std::size_t>(hits.size(), EDC_MAX_FUNCTIONS); ++number)
+		hits[number] = __atomic_load_n(&skeleton_->bss->function_hits[number], __ATOMIC_RELAXED);
+	return hits;
 }
 
 Estimate BpfCard::time_function_event()

@@ -49,6 +49,7 @@ struct CardOptions {
 	std::vector<ResetEvent> resets;
 	StackOptions stacks;
 	std::vector<Function> functions;
+	bool leaves_functions_out = false; // any of them may be detached during the recording; their hits are counted
 
 	bool has_probed_functions() const { return std::ranges::any_of(functions, &Function::is_probed); }
 
@@ -84,6 +85,11 @@ public:
 	// For the calibration of --reset-on: attaches one of its events at an offset in a program's file, or at system
 	// call entry.
 	bool attach_trial_reset(const std::string &program, std::uint64_t offset);
+
+	// How often the probes of each function were hit so far, with leaves_functions_out.
+	std::vector<std::uint64_t> function_hits() const;
+	// From now on it is not recorded any more. Needs no privilege.
+	void leave_out_function(std::size_t number) { functions_.detach(number); }
 
 	// What an event of a function costs; no rounds: unknown, or --functions was not requested. Clears the rings.
 	Estimate time_function_event();

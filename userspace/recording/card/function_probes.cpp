@@ -123,8 +123,10 @@ void FunctionProbes::configure(bpf_program *program, bool is_wanted)
 }
 
 // False: errno says why.
-bool FunctionProbes::attach_all(const bpf_program *program, const std::string &path, const Places &places)
+bool FunctionProbes::attach_all(const bpf_program *program, const std::string &path, const Places &places,
+				std::size_t number)
 {
+	Links &links = links_[number];
 	if (multi_) {
 		MultiLink link{};
 		link.program = static_cast<__u32>(bpf_program__fd(program));
@@ -136,7 +138,7 @@ bool FunctionProbes::attach_all(const bpf_program *program, const std::string &p
 		Fd fd(static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof link)));
 		if (!fd)
 			return false;
-		multi_links_.push_back(std::move(fd));
+		links.multi.push_back(std::move(fd));
 		return true;
 	}
 	for (std::size_t i = 0; i < places.offsets.size(); ++i) {
@@ -148,22 +150,34 @@ bool FunctionProbes::attach_all(const bpf_program *program, const std::string &p
 		    bpf_program__attach_uprobe_opts(program, every_process, path.c_str(), places.offsets[i], &options);
 		if (!link)
 			return false;
-		links_.emplace_back(link);
+		links.single.emplace_back(link);
 	}
 	return true;
 }
 
 // What is attached last at a place runs first: a function whose first instruction leaves it has its entry before.
 bool FunctionProbes::attach_both(const Programs &programs, const std::string &path, const Places &entries,
-				 const Places &exits)
+				 const Places &exits, std::size_t number)
 {
-	return (exits.offsets.empty() || attach_all(programs.exit, path, exits)) &&
-	       attach_all(programs.entry, path, entries);
+	return (exits.offsets.empty() || attach_all(programs.exit, path, exits, number)) &&
+	       attach_all(programs.entry, path, entries, number);
+}
+
+void FunctionProbes::attach_each(const Programs &programs, const std::vector<Function> &functions,
+				 const std::vector<std::size_t> &numbers)
+{
+	for (const std::size_t number : numbers) {
+		Places entries, exits;
+		add_places(functions[number], number, entries, exits);
+		if (!attach_both(programs, functions[number].path, entries, exits, number))
+			throw Error(errno, fmt::format("--functions: the kernel refuses a probe of {}; choose others",
+						       functions[number].name));
+	}
 }
 
 // The kernel tells that it refuses a probe only if it inserts it at once, that is, where the file is mapped: else the
 // program would run without it.
-void FunctionProbes::attach(const Programs &programs, const std::vector<Function> &functions)
+void FunctionProbes::attach(const Programs &programs, const std::vector<Function> &functions, bool each)
 {
 	std::map<std::string, std::vector<std::size_t>> by_path;
 	for (std::size_t number = 0; number < functions.size(); ++number)
@@ -174,26 +188,31 @@ void FunctionProbes::attach(const Programs &programs, const std::vector<Function
 		Places entries, exits;
 		for (const std::size_t number : numbers)
 			add_places(functions[number], number, entries, exits);
-		if (attach_both(programs, path, entries, exits))
+		if (!each && attach_both(programs, path, entries, exits, all))
 			continue;
 		const int why = errno;
-		detach();
-		for (const std::size_t number : numbers) {
-			Places entry, ways;
-			add_places(functions[number], number, entry, ways);
-			if (!attach_both(programs, path, entry, ways))
-				throw Error(why,
-					    fmt::format("--functions: the kernel refuses a probe of {}; choose others",
-							functions[number].name));
-		}
-		throw Error(why, fmt::format("--functions: the kernel refuses the probes of {}; choose fewer", path));
+		if (!each)
+			detach();
+		attach_each(programs, functions, numbers);
+		if (!each) // each alone, but not all at once
+			throw Error(
+			    why, fmt::format("--functions: the kernel refuses the probes of {}; choose fewer", path));
 	}
 }
 
 void FunctionProbes::detach()
 {
-	multi_links_.clear();
 	links_.clear();
+}
+
+void FunctionProbes::detach(std::size_t number)
+{
+	Links links = std::move(links_[number]);
+	links_.erase(number);
+	while (!links.multi.empty()) // the entry was attached last
+		links.multi.pop_back();
+	while (!links.single.empty())
+		links.single.pop_back();
 }
 
 std::optional<double> FunctionProbes::time_call(const Programs &programs, void (*function)())
@@ -204,7 +223,7 @@ std::optional<double> FunctionProbes::time_call(const Programs &programs, void (
 	last.add(place + trial_exit, 0);
 	std::optional<double> ns;
 	const double without = ns_per_call(function);
-	if (place && attach_both(programs, "/proc/self/exe", first, last))
+	if (place && attach_both(programs, "/proc/self/exe", first, last, all))
 		ns = ns_per_call(function) - without;
 	detach();
 	return ns;

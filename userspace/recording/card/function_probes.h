@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,9 +50,11 @@ public:
 
 	// Before the program is loaded.
 	void configure(bpf_program *program, bool is_wanted);
-	// A function's number is its index. Throws Error.
-	void attach(const Programs &programs, const std::vector<Function> &functions);
+	// A function's number is its index. `each`: in a way that any of them can be detached alone. Throws Error.
+	void attach(const Programs &programs, const std::vector<Function> &functions, bool each);
 	void detach();
+	// One of them: first its entry. Needs no privilege.
+	void detach(std::size_t number);
 	// What an event costs, measured with functions of this program: low where the kernel need not execute the first
 	// instruction elsewhere, high where it must. No rounds: it could not be measured.
 	Estimate time_event(const Programs &programs);
@@ -62,13 +65,21 @@ private:
 		void operator()(bpf_link *link) const;
 	};
 	static void add_places(const Function &function, std::size_t number, Places &entries, Places &exits);
-	bool attach_both(const Programs &programs, const std::string &path, const Places &entries, const Places &exits);
+	void attach_each(const Programs &programs, const std::vector<Function> &functions,
+			 const std::vector<std::size_t> &numbers);
+	bool attach_both(const Programs &programs, const std::string &path, const Places &entries, const Places &exits,
+			 std::size_t number);
 	std::optional<double> time_call(const Programs &programs, void (*function)());
-	bool attach_all(const bpf_program *program, const std::string &path, const Places &places);
+	bool attach_all(const bpf_program *program, const std::string &path, const Places &places, std::size_t number);
+
+	struct Links {
+		std::vector<Fd> multi;
+		std::vector<std::unique_ptr<bpf_link, LinkDeleter>> single;
+	};
+	static constexpr std::size_t all = ~std::size_t{0};
 
 	bool multi_ = false;
-	std::vector<Fd> multi_links_;
-	std::vector<std::unique_ptr<bpf_link, LinkDeleter>> links_;
+	std::map<std::size_t, Links> links_; // by the function's number, or of all of them
 };
 
 } // namespace monitor::card

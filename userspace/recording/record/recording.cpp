@@ -29,6 +29,7 @@
 #include "directory.h"
 #include "drain.h"
 #include "ending.h"
+#include "function_budget.h"
 #include "kernel_counts.h"
 #include "metadata.h"
 #include "monitor/function_table.h"
@@ -112,6 +113,8 @@ private:
 	std::vector<std::string> environment_of_command();
 	void calibrate();
 	void tell(const std::string &note) const;
+	void start_budget();
+	void keep_budget();
 	void load_card();
 	void prepare_stacks();
 	void write_mappings(const Sync &sync);
@@ -141,6 +144,7 @@ private:
 	std::unique_ptr<Command> command_;
 	functions::FoundFunctions functions_;
 	functions::EventCosts function_costs_;
+	std::unique_ptr<FunctionBudget> budget_;
 	std::unique_ptr<card::BpfCard> card_;
 	card::CalibrationOptions calibration_;
 	std::unique_ptr<card::UserCard> users_;
@@ -248,6 +252,40 @@ void Recording::Parts::calibrate()
 	file_.calibration("start", measured);
 }
 
+// Throws Error if it is unknown what an event costs.
+void Recording::Parts::start_budget()
+{
+	const auto cost = [this](const card::Function &function) {
+		return function.is_probed() ? function_costs_.probed : function_costs_.patched;
+	};
+	for (const card::Function &function : functions_.functions)
+		if (cost(function).rounds == 0)
+			throw Error("--budget: what an event of a function costs could not be measured");
+	const auto loads = [this, cost] {
+		std::vector<std::uint64_t> events = card_->function_hits();
+		std::vector<FunctionLoad> loads;
+		for (std::size_t i = 0; i < events.size(); ++i)
+			loads.push_back({events[i], cost(functions_.functions[i]).median});
+		return loads;
+	};
+	budget_ = std::make_unique<FunctionBudget>(*options_.budget, static_cast<unsigned>(::get_nprocs()), loads,
+						   used_cpu_ns);
+	file_.budget(*options_.budget);
+	budget_->look(std::chrono::steady_clock::now());
+}
+
+void Recording::Parts::keep_budget()
+{
+	const std::vector<LeftOutFunction> left_out = budget_->look(std::chrono::steady_clock::now());
+	for (const LeftOutFunction &function : left_out) {
+		file_.left_out_by_budget(function, functions_.functions[function.number].name,
+					 read_sync(steering_->invariant_tsc()).time);
+		card_->leave_out_function(function.number);
+	}
+	if (!left_out.empty())
+		file_.write(result_.directory); // also if the recorder should be killed
+}
+
 void Recording::Parts::tell(const std::string &note) const
 {
 	if (listener_.on_note)
@@ -261,6 +299,7 @@ void Recording::Parts::load_card()
 		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
 	card::CardOptions options = card_options(options_, cpus, uuid_);
 	options.functions = functions_.functions;
+	options.leaves_functions_out = options_.budget.has_value();
 	buffers_ = divide_buffers(options_.buffer_bytes, cpus, options.rings());
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
 	card_ = std::make_unique<card::BpfCard>(options);
@@ -395,13 +434,15 @@ Progress Recording::Parts::progress() const
 
 void Recording::Parts::wait_for_end()
 {
-	const int look_ms = options_.max_bytes ? 20 : listener_.on_progress ? 500 : -1;
+	const int look_ms = options_.max_bytes ? 20 : budget_ ? 50 : listener_.on_progress ? 500 : -1;
 	auto next_progress = std::chrono::steady_clock::now();
 	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, [&]() -> std::string {
 		if (failure_.reported()) {
 			result_.failed = true;
 			return failure_.text();
 		}
+		if (budget_)
+			keep_budget();
 		if (options_.max_bytes && writer_->bytes() >= *options_.max_bytes)
 			return "the trace reached its --max-size";
 		if (listener_.on_progress && std::chrono::steady_clock::now() >= next_progress) {
@@ -585,6 +626,8 @@ void Recording::Parts::start_parts()
 	drain_->look();
 	control_->flush();
 	drain_->start();
+	if (options_.budget)
+		start_budget();
 	if (command_)
 		result_.exec_error = command_->go();
 	if (!result_.exec_error)

@@ -35,6 +35,7 @@ struct Options {
 	std::optional<Counting> counting;   // -m
 	card::StackOptions stacks;          // --stacks
 	std::vector<std::string> functions; // --functions: patterns
+	std::optional<double> budget;       // --budget: the share of the CPU time that their events may take
 	bool user_only = false;             // --user-only: no kernel events, no privilege
 	bool everyone = false;              // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;

@@ -139,6 +139,22 @@ void RecordingFile::functions(const functions::FoundFunctions &found)
 		json["left_out"].push_back({{"name", function.name}, {"why_not", function.why}});
 }
 
+void RecordingFile::budget(double share)
+{
+	json_["functions"]["budget"] = {{"percent", 100 * share}, {"left_out", nlohmann::ordered_json::array()}};
+}
+
+void RecordingFile::left_out_by_budget(const LeftOutFunction &left_out, const std::string &name, std::uint64_t time)
+{
+	json_["functions"]["budget"]["left_out"].push_back({{"function", left_out.number},
+							    {"name", name},
+							    {"time", time},
+							    {"seconds", left_out.seconds},
+							    {"events", left_out.load.events},
+							    {"event_ns", left_out.load.event_ns},
+							    {"percent", 100 * left_out.share}});
+}
+
 void RecordingFile::card(const card::BpfCard &card, const std::vector<std::string> &families)
 {
 	json_["card"] = card.is_module() ? "module" : "bpf";

@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "counters.h"
+#include "function_budget.h"
 #include "kernel_counts.h"
 #include "ratio_pairs.h"
 #include "recording.h"
@@ -38,6 +39,9 @@ public:
 	void witness(const char *when, const std::vector<card::CallWitness> &calls);
 	void no_card();
 	void functions(const functions::FoundFunctions &found);
+	void budget(double share);
+	// `time`: of the trace; events of the function may be missing from then on.
+	void left_out_by_budget(const LeftOutFunction &left_out, const std::string &name, std::uint64_t time);
 	void card(const card::BpfCard &card, const std::vector<std::string> &families);
 	void counting(const Counting &counting);
 	void counter_readings(const char *when, const std::vector<CounterReading> &readings);
