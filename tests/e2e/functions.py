@@ -123,22 +123,17 @@ def listed():
 
 def budget():
 	"""The dearest function is left out while the program runs, and that is said; the others are counted to the end."""
-	source, program = e2e.work / "hot.c", e2e.work / "hot"
-	source.write_text("""#include <stdio.h>
-__attribute__((noinline)) int hot(int x) { volatile int y = x; return y; }
-__attribute__((noinline)) int rare(int x) { volatile int y = 0; for (int i = 0; i < 3000000; i++) y += i; return y + x; }
-int main(void) { for (int i = 0; i < 300; i++) { for (int j = 0; j < 2000; j++) hot(j); rare(i); } puts("300"); }
-""")
-	e2e.run("gcc", "-O2", source, "-o", program)
+	program = e2e.work / "hot_load"
+	e2e.run("gcc", "-O2", os.path.join(os.path.dirname(__file__), "hot_load.c"), "-o", program)
 	e2e.calibrated = True
-	trace = e2e.record_undisturbed("budget", "--functions", "hot,rare,main", "--budget", "5%", command=(program,))
+	trace = e2e.record_undisturbed("budget", "--functions", "hot,rare,main", "--budget", "5%", command=(program, 300, 2000))
 	e2e.calibrated = False
 	whole = trace.report("activities")
 	left_out = whole["left_out_by_budget"]
 	if not e2e.equal("left out", [function["name"] for function in left_out], ["hot"]):
 		return
 	expect_whole(trace)
-	rows = calls(trace, "hot")
+	rows = calls(trace, "hot_load")
 	e2e.equal("calls of the others", (rows["rare"]["count"], rows["main"]["count"]), (300, 1))
 	e2e.expect(2000 < rows["hot"]["count"] < 600000, f"calls of the one left out: {rows['hot']}")
 	e2e.equal("left by exceptions", {name: row["left"] for name, row in rows.items()}, {"hot": 0, "rare": 0, "main": 0})

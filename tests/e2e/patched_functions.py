@@ -140,6 +140,25 @@ def replaced_and_damaged():
 	e2e.equal("damaged: said", trace.report("activities")["patches"]["refused_sleds"], 1)
 
 
+def budget():
+	"""The dearest is left out in the running process, and that is said; the others are counted to the end."""
+	program = e2e.work / "hot_load"
+	e2e.run("clang", "-O2", "-fxray-instrument", "-fxray-instruction-threshold=1", "-fnoxray-link-deps",
+	        os.path.join(os.path.dirname(__file__), "hot_load.c"), "-o", program)
+	e2e.calibrated = True
+	trace = e2e.record("budget", "--functions", "hot,rare,main", "--budget", "2%", "--buffer", "64M", command=(program, 400, 8000))
+	e2e.calibrated = False
+	whole(trace)
+	left_out = trace.report("activities")["left_out_by_budget"]
+	if not e2e.equal("left out", [function["name"] for function in left_out], ["hot"]):
+		return
+	found = rows(trace)
+	e2e.equal("calls of the others", (found["rare"]["count"], found["main"]["count"]), (400, 1))
+	e2e.expect(10000 < found["hot"]["count"] < 400 * 8000, f"calls of the one left out: {found['hot']}")
+	e2e.equal("left by exceptions", {name: row["left"] for name, row in found.items()}, {"hot": 0, "rare": 0, "main": 0})
+	e2e.expect(left_out[0]["percent"] > 2 and left_out[0]["events"] > 10000, f"{left_out}")
+
+
 def cost_is_said():
 	"""Beforehand, per call, and afterwards, of all."""
 	done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "cost", "--functions", "by_return", "--", XRAY, 1, 1000)
@@ -171,4 +190,4 @@ def library_keeps_registers():
 e2e.need_recording()
 if not os.path.exists(XRAY):
 	e2e.skip("clang++ or g++ is not installed")
-e2e.main(library_keeps_registers, every_way_out, processes, shared_library, probed_all_the_same, replaced_and_damaged, cost_is_said)
+e2e.main(library_keeps_registers, every_way_out, processes, shared_library, probed_all_the_same, replaced_and_damaged, cost_is_said, budget)

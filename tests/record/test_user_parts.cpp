@@ -39,7 +39,8 @@ struct Rig {
 	UserCardOptions options;
 	KnownClasses classes{nullptr, 0};
 	ProcessTable table{options, nullptr};
-	UserDrain drain{table, classes, [] {}, [] {}};
+	FunctionEvents functions{4, classes};
+	UserDrain drain{table, classes, functions, [] {}, [] {}};
 	std::vector<std::string> streams;
 	std::vector<edc_block> blocks;
 	bool is_full = false; // the pool

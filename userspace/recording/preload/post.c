@@ -28,6 +28,15 @@ __attribute__((noinline)) static void wait_for_rings(struct edc_card *card)
 	__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
 }
 
+// By record --budget, during the recording.
+static inline int is_left_out(const struct edc_card *card, uint32_t function)
+{
+	const struct edc_user_area *area = card->area;
+
+	return area && function / 64 < EDC_FUNCTION_WORDS &&
+	       __atomic_load_n(&area->functions_left_out[function / 64], __ATOMIC_RELAXED) >> function % 64 & 1;
+}
+
 static inline void post(struct edc_class *cls, uint32_t function, const uint64_t *stack_pointer)
 {
 	struct edc_card *card = &edc_card_page_.card;
@@ -36,6 +45,8 @@ static inline void post(struct edc_class *cls, uint32_t function, const uint64_t
 		return;
 	if (__builtin_expect(__atomic_load_n(&card->word, __ATOMIC_ACQUIRE) == EDC_UNKNOWN_, 0))
 		wait_for_rings(card);
+	if (is_left_out(card, function))
+		return;
 	edc_post_(cls, function, 1, stack_pointer);
 }
 

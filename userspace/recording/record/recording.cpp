@@ -186,6 +186,8 @@ void Recording::Parts::open_user_card()
 	options.memory = user_memory(options_.buffer_bytes);
 	if (options_.counting)
 		options.counters = options_.counting->user_reads.counters;
+	if (options_.budget)
+		options.functions = EDC_MAX_FUNCTIONS;
 	users_ = std::make_unique<card::UserCard>(options);
 }
 
@@ -262,10 +264,13 @@ void Recording::Parts::start_budget()
 		if (cost(function).rounds == 0)
 			throw Error("--budget: what an event of a function costs could not be measured");
 	const auto loads = [this, cost] {
-		std::vector<std::uint64_t> events = card_->function_hits();
+		const std::vector<std::uint64_t> hits = card_->function_hits(),
+						 posted = users_ ? users_->function_events() : hits;
 		std::vector<FunctionLoad> loads;
-		for (std::size_t i = 0; i < events.size(); ++i)
-			loads.push_back({events[i], cost(functions_.functions[i]).median});
+		for (std::size_t i = 0; i < hits.size(); ++i) {
+			const card::Function &function = functions_.functions[i];
+			loads.push_back({function.is_probed() ? hits[i] : posted[i], cost(function).median});
+		}
 		return loads;
 	};
 	budget_ = std::make_unique<FunctionBudget>(*options_.budget, static_cast<unsigned>(::get_nprocs()), loads,
@@ -280,7 +285,10 @@ void Recording::Parts::keep_budget()
 	for (const LeftOutFunction &function : left_out) {
 		file_.left_out_by_budget(function, functions_.functions[function.number].name,
 					 read_sync(steering_->invariant_tsc()).time);
-		card_->leave_out_function(function.number);
+		if (functions_.functions[function.number].is_probed())
+			card_->leave_out_function(function.number);
+		else
+			users_->leave_out_function(function.number);
 	}
 	if (!left_out.empty())
 		file_.write(result_.directory); // also if the recorder should be killed

@@ -7,15 +7,6 @@
 #include "monitor/token.h"
 
 namespace monitor::card {
-namespace {
-
-std::uint32_t words_of(const WordsById &words, std::uint32_t id)
-{
-	return words[id] & ~refused_class;
-}
-
-} // namespace
-
 const char *validate_user_block(std::byte *block, std::uint64_t content_bytes, std::uint64_t now,
 				const WordsById &words, UserRingInfo &info, const std::function<void()> &learn)
 {

@@ -22,6 +22,12 @@ inline constexpr std::uint8_t unknown_class = 0xff;
 inline constexpr std::uint8_t refused_class = 0x80; // flag beside the number of words: the class is not recorded
 using WordsById = std::array<std::uint8_t, 1 << EDC_ID_BITS>;
 
+// Of a known class.
+inline std::uint32_t words_of(const WordsById &words, std::uint32_t id)
+{
+	return words[id] & ~refused_class;
+}
+
 inline constexpr std::uint64_t max_clock_skew_ticks = 100'000;       // between two CPUs
 inline constexpr std::uint64_t max_events_of_a_program = 1ull << 48; // no program produces more events in a recording
 

@@ -40,8 +40,9 @@ UserCard::UserCard(const UserCardOptions &options)
     : options_(options), name_(random_name()), module_(options.device ? UserModule::open() : nullptr),
       stop_(::eventfd(0, EFD_CLOEXEC)), described_late_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       classes_(module_.get(), options.counters.size()), processes_(options_, module_.get()),
+      functions_(options.functions, classes_),
       drain_(
-	  processes_, classes_, [this] { learn_classes(); }, [this] { arrived(); })
+	  processes_, classes_, functions_, [this] { learn_classes(); }, [this] { arrived(); })
 {
 	if (!stop_ || !described_late_)
 		throw Error(errno, "cannot serve instrumented programs");
@@ -257,6 +258,18 @@ std::vector<edc_task> UserCard::take_arrived()
 {
 	const std::lock_guard guard(lock_);
 	return processes_.take_arrived();
+}
+
+std::vector<std::uint64_t> UserCard::function_events() const
+{
+	const std::lock_guard guard(lock_);
+	return functions_.events();
+}
+
+void UserCard::leave_out_function(std::size_t number)
+{
+	const std::lock_guard guard(lock_);
+	functions_.leave_out(number);
 }
 
 std::vector<UserClass> UserCard::classes() const

@@ -64,6 +64,11 @@ public:
 	// without the kernel's events, which also name them.
 	std::vector<edc_task> take_arrived();
 
+	// With options.functions: how many events of each there were in what was taken.
+	std::vector<std::uint64_t> function_events() const;
+	// Processes shall not post it any more; they are told by the next drain().
+	void leave_out_function(std::size_t number);
+
 	std::vector<UserClass> classes() const;
 	UserCounts counts() const;
 
@@ -100,6 +105,7 @@ private:
 	mutable std::mutex lock_; // of all members below
 	KnownClasses classes_;
 	ProcessTable processes_;
+	FunctionEvents functions_;
 	UserDrain drain_; // last: its bells' thread uses on_arrival_
 };
 

@@ -45,9 +45,10 @@ struct UserDrain::Look {
 	unsigned fill;            // in thousandths
 };
 
-UserDrain::UserDrain(ProcessTable &processes, const KnownClasses &classes, std::function<void()> learn,
-		     std::function<void()> on_bell)
-    : processes_(processes), classes_(classes), learn_(std::move(learn)), bells_(std::move(on_bell))
+UserDrain::UserDrain(ProcessTable &processes, const KnownClasses &classes, FunctionEvents &functions,
+		     std::function<void()> learn, std::function<void()> on_bell)
+    : processes_(processes), classes_(classes), functions_(functions), learn_(std::move(learn)),
+      bells_(std::move(on_bell))
 {
 }
 
@@ -81,6 +82,7 @@ unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &p
 unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 {
 	const bool over = pass.last || process.ended; // checked before the rings are read
+	functions_.tell(process.shared());
 	const std::uint64_t damaged_before = damaged_;
 	std::uint64_t left = pass.last ? pass.left : std::min(pass.left, max_blocks_of_process);
 	pass.left -= left;
@@ -220,6 +222,7 @@ void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uin
 	}
 	if (wrong)
 		damage(process, wrong);
+	functions_.count(block.bytes);
 	info.discarded = ring.info.discarded; // merge_ring() reports it as the ring counts it
 	ring.info = info;
 	ring.merged_bytes = EDC_BLOCK_HEADER;
@@ -297,6 +300,7 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 	if (wrong)
 		damage(process, wrong);
 	if (!is_empty) {
+		functions_.count(block.bytes);
 		tokens_ += info.tokens - ring.info.tokens;
 		ring.info = info;
 		++ring.info.sequence;

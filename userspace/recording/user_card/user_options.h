@@ -24,6 +24,8 @@ struct UserCardOptions {
 	UserMemory memory;                      // of the rings that the recorder gives
 	std::vector<edc_user_counter> counters; // that programs read at the boundaries of activities
 
+	std::size_t functions = 0; // whose events are counted, for --budget
+
 	// Its processes are not limited as other users' are.
 	bool is_trusted(uid_t other) const { return other == 0 || other == user; }
 };

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "user_functions.h"
+
+#include <cstddef>
+
+namespace monitor::card {
+
+void FunctionEvents::count(const std::byte *block)
+{
+	if (events_.empty())
+		return;
+	find_classes();
+	if (!entry_ && !exit_)
+		return;
+	const WordsById &words = classes_.words(false);
+	const std::uint64_t end = word_at(block, offsetof(edc_block, content_size)) / 8;
+	for (std::uint64_t at = EDC_BLOCK_HEADER; at < end;) {
+		const std::uint64_t token = word_at(block, at);
+		const std::uint32_t id = edc_token_id(token), function = edc_token_arg(token);
+		if ((id == entry_ || id == exit_) && function < events_.size())
+			++events_[function];
+		at += 8 + 8u * words_of(words, id);
+	}
+}
+
+void FunctionEvents::find_classes()
+{
+	const std::vector<UserClass> &all = classes_.all();
+	for (; known_ < all.size(); ++known_) {
+		if (all[known_].name == "monitor:function_entry")
+			entry_ = all[known_].id;
+		if (all[known_].name == "monitor:function_exit")
+			exit_ = all[known_].id;
+	}
+}
+
+void FunctionEvents::leave_out(std::size_t number)
+{
+	any_left_out_ = true;
+	if (number / 64 < EDC_FUNCTION_WORDS)
+		left_out_[number / 64] |= 1ull << number % 64;
+}
+
+void FunctionEvents::tell(edc_user_area &area) const
+{
+	for (std::size_t i = 0; any_left_out_ && i < EDC_FUNCTION_WORDS; ++i)
+		__atomic_store_n(&area.functions_left_out[i], left_out_[i], __ATOMIC_RELAXED);
+}
+
+} // namespace monitor::card

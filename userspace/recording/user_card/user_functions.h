@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Functions that processes patched in themselves (recording/preload/), for record --budget: counts their events, and
+// tells the processes which they shall not post any more. Called by user_drain.cpp with what it takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "monitor/user_ring.h"
+#include "user_block.h"
+#include "user_known_classes.h"
+
+namespace monitor::card {
+
+class FunctionEvents {
+public:
+	// `functions`: how many there are; 0: nothing is counted.
+	FunctionEvents(std::size_t functions, const KnownClasses &classes) : classes_(classes), events_(functions) {}
+
+	// Of a block that was validated.
+	void count(const std::byte *block);
+	// By number, so far.
+	const std::vector<std::uint64_t> &events() const { return events_; }
+
+	void leave_out(std::size_t number);
+	// A process that does not know it yet is told.
+	void tell(edc_user_area &area) const;
+
+private:
+	void find_classes();
+
+	const KnownClasses &classes_;
+	std::size_t known_ = 0;              // classes that were looked at
+	std::uint32_t entry_ = 0, exit_ = 0; // their ids; 0: none
+	std::vector<std::uint64_t> events_;
+	bool any_left_out_ = false;
+	std::uint64_t left_out_[EDC_FUNCTION_WORDS] = {}; // as in the area
+};
+
+} // namespace monitor::card
