@@ -41,7 +41,7 @@ struct edc_function_module {
 };
 
 struct edc_function_sled {
-	__u64 address; /* as the file has it, without the address that the module is loaded at */
+	__u64 offset; /* in the file */
 	__u16 function, kind;
 	__u32 reserved;
 };

@@ -26,9 +26,9 @@ struct FunctionExit {
 	std::uint8_t condition = 0; // of a jump: 0 always, else 1 + its number in the instruction
 };
 
-// Where a program patches itself instead: an address as the file has it, and an edc_sled_kind.
+// Where a program patches itself instead, and an edc_sled_kind.
 struct FunctionSled {
-	std::uint64_t address = 0;
+	std::uint64_t offset = 0;
 	std::uint16_t kind = 0;
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 
 #ifdef MONITOR_HAS_CAPSTONE
 #include <capstone/capstone.h>
@@ -83,13 +82,13 @@ public:
 		for (const CodePart &part : parts_)
 			if (found_.why_not.empty())
 				follow(part);
-		for (const std::uint64_t target : targets_)
-			if (found_.why_not.empty() && !starts_.contains(target))
+		for (const std::uint64_t target : found_.targets)
+			if (found_.why_not.empty() && !found_.starts.contains(target))
 				found_.why_not = not_followed;
 		if (found_.why_not.empty() &&
-		    (found_.entry == 0 || std::ranges::find_if(targets_, [&](std::uint64_t target) {
+		    (found_.entry == 0 || std::ranges::find_if(found_.targets, [&](std::uint64_t target) {
 						  return target > parts_.front().address && target <= found_.entry;
-					  }) != targets_.end()))
+					  }) != found_.targets.end()))
 			found_.why_not = "the kernel accepts no probe at its first instruction";
 		return std::move(found_);
 	}
@@ -101,7 +100,7 @@ private:
 		std::size_t left = part.bytes.size();
 		std::uint64_t address = part.address;
 		while (left > 0) {
-			starts_.insert(address);
+			found_.starts.insert(address);
 			if (!cs_disasm_iter(handle_, &code, &left, &address, instruction_)) {
 				found_.why_not = not_followed;
 				return;
@@ -139,7 +138,7 @@ private:
 		if (target == parts_.front().address)
 			found_.why_not = "a loop in it begins at its first instruction";
 		else if (is_inside)
-			targets_.push_back(target);
+			found_.targets.push_back(target);
 		else if (const auto condition = condition_of(detail))
 			take_exit(*condition);
 		else
@@ -156,8 +155,6 @@ private:
 	const std::vector<CodePart> &parts_;
 	csh handle_ = 0;
 	cs_insn *instruction_ = nullptr;
-	std::unordered_set<std::uint64_t> starts_; // of instructions
-	std::vector<std::uint64_t> targets_;       // of jumps within the function
 	bool is_past_entry_ = false;
 	Exits found_;
 };
@@ -173,9 +170,9 @@ Exits find_exits(const std::vector<CodePart> &parts)
 Exits find_exits(const std::vector<CodePart> &)
 {
 #ifdef __x86_64__
-	return {0, {}, "this monitor was built without the library capstone"};
+	return {0, {}, "this monitor was built without the library capstone", {}, {}};
 #else
-	return {0, {}, "functions can be recorded on x86-64 only"};
+	return {0, {}, "functions can be recorded on x86-64 only", {}, {}};
 #endif
 }
 #endif

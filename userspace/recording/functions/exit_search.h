@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "recording/card/function_probes.h"
@@ -23,9 +24,11 @@ struct CodePart {
 };
 
 struct Exits {
-	std::uint64_t entry = 0;               // an address
-	std::vector<card::FunctionExit> exits; // by address
-	std::string why_not;                   // not empty: the function cannot be probed
+	std::uint64_t entry = 0;                  // an address
+	std::vector<card::FunctionExit> exits;    // by address
+	std::string why_not;                      // not empty: the function cannot be probed
+	std::unordered_set<std::uint64_t> starts; // of all instructions
+	std::vector<std::uint64_t> targets;       // of jumps within the function
 };
 
 // `parts`: the first starts with the function's entry, the others are what the compiler moved away (NAME.cold).

@@ -94,7 +94,7 @@ private:
 			text += fmt::format("{}:{} ", offset_of(exit.offset), exit.condition);
 		text += "\t";
 		for (const card::FunctionSled &sled : sleds_of(sleds_, parts, found))
-			text += fmt::format("{}:{} ", sled.address, sled.kind);
+			text += fmt::format("{}:{} ", offset_of(sled.offset), sled.kind);
 		return text + "\n";
 	}
 
@@ -148,8 +148,8 @@ bool parse_answer(const std::string &line, FileAnswer &answer)
 			   [](std::uint64_t offset, unsigned long condition) {
 				   return card::FunctionExit{offset, static_cast<std::uint8_t>(condition)};
 			   }) &&
-	       parse_pairs(sleds, function.sleds, [](std::uint64_t address, unsigned long kind) {
-		       return card::FunctionSled{address, static_cast<std::uint16_t>(kind)};
+	       parse_pairs(sleds, function.sleds, [](std::uint64_t offset, unsigned long kind) {
+		       return card::FunctionSled{offset, static_cast<std::uint16_t>(kind)};
 	       });
 }
 

@@ -10,7 +10,7 @@
 
 namespace monitor::functions {
 
-// One line for each function: "NAME\tENTRY\tOFFSET:CONDITION ...\tADDRESS:KIND ...", where the last part is that of its
+// One line for each function: "NAME\tENTRY\tOFFSET:CONDITION ...\tOFFSET:KIND ...", where the last part is that of its
 // sleds if `may_patch`, or for one that cannot be recorded "!NAME\tWHY".
 std::string search_file(int fd, const Pattern &pattern, bool may_patch);
 

@@ -61,7 +61,7 @@ std::string patch_table(const std::vector<card::Function> &functions)
 		module.first_sled = static_cast<std::uint32_t>(sleds.size());
 		for (const std::size_t number : numbers)
 			for (const card::FunctionSled &sled : functions[number].sleds)
-				sleds.push_back({sled.address, static_cast<std::uint16_t>(number), sled.kind, 0});
+				sleds.push_back({sled.offset, static_cast<std::uint16_t>(number), sled.kind, 0});
 		module.sleds = static_cast<std::uint32_t>(sleds.size()) - module.first_sled;
 	}
 	const std::vector<edc_function_table> head = {{EDC_FUNCTION_TABLE_MAGIC,
@@ -76,8 +76,11 @@ std::string patch_table(const std::vector<card::Function> &functions)
 
 std::vector<std::string> patch_environment(const std::string &table_path)
 {
-	const char *others = std::getenv("LD_PRELOAD");
+	const char *others = std::getenv("LD_PRELOAD"), *asan = std::getenv("ASAN_OPTIONS");
+	// gcc's address sanitizer else refuses to run behind any preloaded library.
 	return {
+	    fmt::format("ASAN_OPTIONS={}{}verify_asan_link_order=0", asan ? asan : "", asan && *asan ? ":" : ""),
+
 	    fmt::format("LD_PRELOAD={}{}{}", preloaded_library(), others && *others ? ":" : "", others ? others : ""),
 	    fmt::format("{}={}", EDC_FUNCTION_TABLE_ENVIRONMENT, table_path)};
 }

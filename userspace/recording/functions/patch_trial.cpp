@@ -8,7 +8,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
@@ -21,6 +20,7 @@
 #include "monitor/edc_fields.h"
 #include "monitor/function_table.h"
 #include "patch_table.h"
+#include "recording/card/places.h"
 
 namespace monitor::functions {
 #ifdef __x86_64__
@@ -52,18 +52,10 @@ double ns_per_call()
 	return (now() - start) / calls;
 }
 
-int take_base(dl_phdr_info *program, std::size_t, void *base)
-{
-	*static_cast<std::uint64_t *>(base) = program->dlpi_addr;
-	return 1; // the first one
-}
-
 // The library finds its table in the environment when it is loaded. Returns its handle; null: it cannot be loaded.
 void *load_library()
 {
-	std::uint64_t base = 0;
-	::dl_iterate_phdr(take_base, &base);
-	const std::uint64_t entry = reinterpret_cast<std::uintptr_t>(&trial_function) - base;
+	const std::uint64_t entry = card::place_in_file(reinterpret_cast<std::uintptr_t>(&trial_function));
 	card::Function function{"trial", "/proc/self/exe", 0, {}, {}};
 	function.sleds = {{entry, EDC_SLED_XRAY_ENTRY}, {entry + trial_exit, EDC_SLED_XRAY_RETURN}};
 	const std::string table = patch_table({function});

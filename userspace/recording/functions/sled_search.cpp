@@ -70,8 +70,28 @@ bool is_entry(const card::FunctionSled &sled)
 std::uint64_t place_of_exit(const card::FunctionSled &sled)
 {
 	if (sled.kind == EDC_SLED_NOP_RETURN)
-		return sled.address + nop_bytes;
-	return sled.kind == EDC_SLED_XRAY_TAIL ? sled.address + xray_bytes : sled.address;
+		return sled.offset + nop_bytes;
+	return sled.kind == EDC_SLED_XRAY_TAIL ? sled.offset + xray_bytes : sled.offset;
+}
+
+std::uint64_t end_of(const card::FunctionSled &sled)
+{
+	const bool is_nop = sled.kind == EDC_SLED_NOP_ENTRY || sled.kind == EDC_SLED_NOP_RETURN;
+	return sled.offset + (is_nop ? nop_bytes : xray_bytes);
+}
+
+// All of it may be overwritten: it lies in the function, begins with an instruction, and nothing jumps into it. The
+// library compares its code (preload/patch.c).
+bool is_free(const card::FunctionSled &sled, const CodePart &part, const Exits &found)
+{
+	if (!part.contains(end_of(sled) - 1) || !found.starts.contains(sled.offset))
+		return false;
+	if (sled.kind == EDC_SLED_XRAY_RETURN)
+		for (std::uint64_t at = sled.offset + 1; at < end_of(sled); ++at) // a single no-op follows the return
+			if (found.starts.contains(at) != (at == sled.offset + 1))
+				return false;
+	return std::ranges::none_of(
+	    found.targets, [&](std::uint64_t target) { return target > sled.offset && target < end_of(sled); });
 }
 
 } // namespace
@@ -84,7 +104,7 @@ std::vector<card::FunctionSled> sleds_of(const ElfImage &image)
 	add_xray(image, sleds);
 	add_nops(image, "__mcount_loc", EDC_SLED_NOP_ENTRY, sleds);
 	add_nops(image, "__return_loc", EDC_SLED_NOP_RETURN, sleds);
-	std::ranges::sort(sleds, {}, &card::FunctionSled::address);
+	std::ranges::sort(sleds, {}, &card::FunctionSled::offset);
 	return sleds;
 }
 
@@ -93,13 +113,17 @@ std::vector<card::FunctionSled> sleds_of(const std::vector<card::FunctionSled> &
 {
 	std::vector<card::FunctionSled> sleds;
 	for (const CodePart &part : parts) {
-		auto sled = std::ranges::lower_bound(all, part.address, {}, &card::FunctionSled::address);
-		for (; sled != all.end() && part.contains(sled->address); ++sled)
+		auto sled = std::ranges::lower_bound(all, part.address, {}, &card::FunctionSled::offset);
+		for (; sled != all.end() && part.contains(sled->offset); ++sled) {
+			if (!is_free(*sled, part, found) || (!sleds.empty() && sled->offset < end_of(sleds.back()) &&
+							     sled->offset >= sleds.back().offset))
+				return {};
 			sleds.push_back(*sled);
+		}
 	}
 	const std::uint64_t start = parts.front().address;
 	const auto entries = std::ranges::count_if(sleds, is_entry);
-	const bool starts = entries == 1 && is_entry(sleds.front()) && sleds.front().address - start <= endbr_bytes;
+	const bool starts = entries == 1 && is_entry(sleds.front()) && sleds.front().offset - start <= endbr_bytes;
 	const bool leaves = std::ranges::all_of(found.exits, [&](const card::FunctionExit &exit) {
 		return std::ranges::any_of(sleds, [&](const card::FunctionSled &sled) {
 			return !is_entry(sled) && place_of_exit(sled) == exit.offset;

@@ -10,8 +10,9 @@
 
 namespace monitor::functions {
 
-// All of a program or library, by address: from the sections of clang -fxray-instrument, or of gcc -mrecord-mcount and
-// -mrecord-return. Empty: it has none, or is no file that a library can be preloaded into.
+// All of a program or library, in order, with addresses instead of offsets: from the sections of clang
+// -fxray-instrument, or of gcc -mrecord-mcount and -mrecord-return. Empty: it has none, or is no file that a library
+// can be preloaded into.
 std::vector<card::FunctionSled> sleds_of(const ElfImage &image);
 
 // Those of a function, if its entry and each of its exits has one, else none.

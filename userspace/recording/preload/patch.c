@@ -3,16 +3,15 @@
 // runs: each sled becomes a call of a stub near it, which pushes the function's number and goes on in trampolines.c.
 // The table is the recorder's (monitor/function_table.h); what does not look as it says is left alone and counted.
 //
-// Without a table, or one that cannot be read, nothing is patched. While the code of a module can be written, it cannot
-// be executed, so nothing but this file runs then: no other thread exists, and no libc function is called.
+// Without a table, or one that cannot be read, nothing is patched, nor in a process that may not write code. It stays
+// executable throughout, and what threads of other libraries may run meanwhile changes in one store. System calls are
+// made directly: functions that the program puts in the place of libc's must not be called before its constructors.
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "monitor/edc_card.h"
 #include "monitor/function_table.h"
@@ -26,11 +25,15 @@ void monitor_jumped_to_at_exit(void);
 #define STUB_BYTES 16u
 #define REACH (1ul << 31) // of a jump
 #define STEP (1ul << 20)
+#define MAX_MAPPINGS (4ul << 20) // bytes of /proc/self/maps
+#define LONGEST 11u              // sled, in bytes
 
 enum way { CALL_AT_ENTRY, CALL_AT_EXIT, JUMP_AT_EXIT, WAYS };
 
+// A mapping of a module's code.
 struct text {
-	uintptr_t begin, end; // of the executable segment that has the sleds, in whole pages
+	uintptr_t begin, end;
+	uint64_t offset; // of `begin` in the file
 	int protection;
 };
 
@@ -52,11 +55,6 @@ static enum way way_of(unsigned kind)
 	}
 }
 
-static unsigned bytes_of(unsigned kind)
-{
-	return kind == EDC_SLED_NOP_ENTRY || kind == EDC_SLED_NOP_RETURN ? 5 : 11;
-}
-
 // Whether the sled is as the compiler left it.
 static bool is_untouched(const unsigned char *code, unsigned kind)
 {
@@ -75,6 +73,14 @@ static void put(unsigned char *to, const void *from, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
 		to[i] = ((const unsigned char *)from)[i];
+}
+
+static void put_first_two(unsigned char *to, const unsigned char *from)
+{
+	uint16_t both;
+
+	__builtin_memcpy(&both, from, 2);
+	__atomic_store_n((uint16_t *)(void *)to, both, __ATOMIC_RELEASE);
 }
 
 static void put_distance(unsigned char *to, const unsigned char *target)
@@ -109,15 +115,40 @@ static unsigned char *put_stub(struct stubs *stubs, uint32_t function, enum way 
 	return stub;
 }
 
+// What no thread can be about to execute comes first: what the sled's first instruction jumps over, or returns ahead
+// of.
 static void patch_sled(unsigned char *code, unsigned kind, const unsigned char *stub)
 {
-	code[0] = kind == EDC_SLED_XRAY_RETURN ? 0xe9 : 0xe8; // jmp, call
-	put_distance(code + 1, stub);
-	if (kind == EDC_SLED_XRAY_ENTRY || kind == EDC_SLED_XRAY_TAIL)
-		put(code + 5, "\xeb\x04", 2); // jmp over the rest
+	unsigned char patched[8];
+	const int32_t distance = (int32_t)(stub - (code + 5));
+	uint64_t eight;
+
+	patched[0] = kind == EDC_SLED_XRAY_RETURN ? 0xe9 : 0xe8; // jmp, call
+	put(patched + 1, &distance, 4);
+	put(patched + 5, "\xeb\x04", 2); // jmp over the rest
+	patched[7] = code[7];
+	if (kind == EDC_SLED_XRAY_RETURN) {
+		put(code + 1, patched + 1, 4);
+		__atomic_store_n(code, patched[0], __ATOMIC_RELEASE);
+	} else if (kind == EDC_SLED_XRAY_ENTRY || kind == EDC_SLED_XRAY_TAIL) {
+		put(code + 2, patched + 2, 5);
+		put_first_two(code, patched);
+	} else {
+		put(patched + 5, code + 5, 3);
+		__builtin_memcpy(&eight, patched, 8);
+		*(volatile uint64_t *)(void *)code = eight;
+	}
 }
 
-// Memory that jumps from all of the text reach. NULL: none is free.
+static void *map(uintptr_t at, size_t bytes, int protection, int flags, long file)
+{
+	const long address =
+	    edc_syscall_(SYS_mmap, at, bytes, (uint64_t)protection, (uint64_t)flags, (uint64_t)file, 0);
+
+	return address > 0 ? (void *)address : NULL;
+}
+
+// Memory that jumps from all of the text reach. NULL: none is free, or none may be executable.
 static unsigned char *near_memory(const struct text *text, size_t bytes)
 {
 	for (uintptr_t distance = STEP; distance < REACH - STEP - bytes; distance += STEP) {
@@ -125,16 +156,16 @@ static unsigned char *near_memory(const struct text *text, size_t bytes)
 
 		for (unsigned i = 0; i < 2; i++) {
 			const uintptr_t far = i ? places[i] + bytes - text->begin : text->end - places[i];
-			void *memory;
+			unsigned char *memory;
 
 			if (far >= REACH || (i == 0 && text->begin < bytes + distance + STEP))
 				continue;
-			memory = mmap((void *)(places[i] & ~(PAGE - 1)), bytes, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-			if (memory == (void *)(places[i] & ~(PAGE - 1)))
+			memory = map(places[i] & ~(PAGE - 1), bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
+			if ((uintptr_t)memory == (places[i] & ~(PAGE - 1)))
 				return memory;
-			if (memory != MAP_FAILED)
-				munmap(memory, bytes); // a kernel before 4.17
+			if (memory) // a kernel before 4.17
+				EDC_CALL_2_(SYS_munmap, memory, bytes);
 		}
 	}
 	return NULL;
@@ -161,20 +192,20 @@ static void post_patched(const struct edc_function_sled *sleds, uint32_t count, 
 	}
 }
 
-static void patch_all(const struct edc_function_sled *sleds, uint32_t count, uintptr_t base, const struct text *text,
+static void patch_all(const struct edc_function_sled *sleds, uint32_t count, const struct text *text,
 		      struct stubs *stubs, unsigned char *patched)
 {
 	unsigned char *stub[WAYS] = {NULL};
 
 	for (uint32_t i = 0; i < count; i++) {
-		unsigned char *code = (unsigned char *)(base + sleds[i].address);
+		unsigned char *code = (unsigned char *)(text->begin + (sleds[i].offset - text->offset));
 		const unsigned kind = sleds[i].kind;
 		const enum way way = way_of(kind);
 
 		if (i > 0 && sleds[i].function != sleds[i - 1].function)
 			stub[CALL_AT_ENTRY] = stub[CALL_AT_EXIT] = stub[JUMP_AT_EXIT] = NULL;
-		if (kind > EDC_SLED_NOP_RETURN || (uintptr_t)code < text->begin ||
-		    (uintptr_t)code + bytes_of(kind) > text->end || !is_untouched(code, kind))
+		if (kind > EDC_SLED_NOP_RETURN || sleds[i].offset < text->offset ||
+		    sleds[i].offset - text->offset > text->end - text->begin - LONGEST || !is_untouched(code, kind))
 			continue;
 		if (!stub[way])
 			stub[way] = put_stub(stubs, sleds[i].function, way);
@@ -183,25 +214,21 @@ static void patch_all(const struct edc_function_sled *sleds, uint32_t count, uin
 	}
 }
 
-static void patch_module(const struct edc_function_sled *sleds, uint32_t count, uintptr_t base, const struct text *text)
+static void patch_text(const struct edc_function_sled *sleds, uint32_t count, const struct text *text,
+		       unsigned char *patched)
 {
-	const size_t text_bytes = text->end - text->begin;
 	const size_t bytes = ((count + WAYS) * STUB_BYTES + PAGE - 1) & ~(PAGE - 1);
 	unsigned char *memory = near_memory(text, bytes);
-	unsigned char *patched = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct stubs stubs = {memory, memory, bytes};
 
-	if (patched == MAP_FAILED)
+	if (!memory)
 		return;
-	if (memory && protect((void *)text->begin, text_bytes, PROT_READ | PROT_WRITE)) {
+	if (protect((void *)text->begin, text->end - text->begin, PROT_READ | PROT_WRITE | PROT_EXEC)) {
 		put_far_jumps(&stubs);
-		patch_all(sleds, count, base, text, &stubs, patched);
-		if (!protect(memory, bytes, PROT_READ | PROT_EXEC) ||
-		    !protect((void *)text->begin, text_bytes, text->protection))
-			__builtin_trap(); // without its code the program cannot run
+		patch_all(sleds, count, text, &stubs, patched);
+		protect((void *)text->begin, text->end - text->begin, text->protection);
 	}
-	post_patched(sleds, count, patched);
-	munmap(patched, count);
+	protect(memory, bytes, PROT_READ | PROT_EXEC);
 }
 
 struct table {
@@ -210,45 +237,109 @@ struct table {
 	const struct edc_function_sled *sleds;
 };
 
-static bool find_text(const struct dl_phdr_info *module, uint64_t address, struct text *text)
+static uint64_t number_at(const char **at, unsigned base)
 {
-	for (unsigned i = 0; i < module->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &module->dlpi_phdr[i];
+	uint64_t number = 0;
 
-		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || address < segment->p_vaddr ||
-		    address - segment->p_vaddr >= segment->p_memsz)
-			continue;
-		text->begin = (module->dlpi_addr + segment->p_vaddr) & ~(PAGE - 1);
-		text->end = (module->dlpi_addr + segment->p_vaddr + segment->p_memsz + PAGE - 1) & ~(PAGE - 1);
-		text->protection =
-		    PROT_EXEC | (segment->p_flags & PF_R ? PROT_READ : 0) | (segment->p_flags & PF_W ? PROT_WRITE : 0);
-		return true;
+	for (;; (*at)++) {
+		const char c = **at;
+		const unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+				       : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+							      : base;
+		if (digit >= base)
+			return number;
+		number = number * base + digit;
 	}
-	return false;
 }
 
-static int visit(struct dl_phdr_info *module, size_t size, void *context)
+// A line of /proc/self/maps: proc_pid_maps(5). Its path, or NULL if it maps no code of a file.
+static const char *parse_mapping(const char *at, struct text *text)
 {
-	const struct table *table = context;
-	const char *path = module->dlpi_name && *module->dlpi_name ? module->dlpi_name : "/proc/self/exe";
+	text->begin = number_at(&at, 16);
+	at++;
+	text->end = number_at(&at, 16);
+	if (*at != ' ' || at[3] != 'x')
+		return NULL;
+	text->protection = PROT_EXEC | (at[1] == 'r' ? PROT_READ : 0) | (at[2] == 'w' ? PROT_WRITE : 0);
+	at += 6; // " r-xp "
+	text->offset = number_at(&at, 16);
+	while (*at && *at != '/')
+		at++;
+	return *at ? at : NULL;
+}
+
+static const struct edc_function_module *module_of(const struct table *table, const char *path)
+{
 	struct stat status;
-	struct text text;
 
-	(void)size;
-	if (stat(path, &status) != 0)
-		return 0; // the vdso
+	if (EDC_CALL_2_(SYS_stat, path, &status) != 0)
+		return NULL;
 	for (uint32_t i = 0; i < table->head->modules; i++) {
-		const struct edc_function_module *wanted = &table->modules[i];
-		const struct edc_function_sled *sleds = table->sleds + wanted->first_sled;
+		const struct edc_function_module *module = &table->modules[i];
 
-		if (wanted->device == status.st_dev && wanted->inode == status.st_ino &&
-		    wanted->size == (uint64_t)status.st_size &&
-		    wanted->modified_ns ==
-			(uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec &&
-		    wanted->sleds && find_text(module, sleds->address, &text))
-			patch_module(sleds, wanted->sleds, module->dlpi_addr, &text);
+		if (module->device == status.st_dev && module->inode == status.st_ino &&
+		    module->size == (uint64_t)status.st_size &&
+		    module->modified_ns ==
+			(uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec)
+			return module;
 	}
-	return 0;
+	return NULL;
+}
+
+// `patched`: a byte for each sled of the table, then one for each module.
+static void patch_mapping(const struct table *table, const char *line, unsigned char *patched)
+{
+	struct text text;
+	const char *path = parse_mapping(line, &text);
+	const struct edc_function_module *module = path ? module_of(table, path) : NULL;
+
+	if (!module)
+		return;
+	patched[table->head->sleds + (module - table->modules)] = 1;
+	patch_text(table->sleds + module->first_sled, module->sleds, &text, patched + module->first_sled);
+}
+
+// The mappings of this process, as lines that end with NUL; the last one is empty. NULL: they cannot be read.
+static char *read_mappings(size_t *bytes)
+{
+	const long file = EDC_CALL_3_(SYS_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	char *lines = file >= 0 ? map(0, MAX_MAPPINGS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1) : NULL;
+	long read = 1;
+
+	*bytes = 0;
+	while (lines && read > 0 && *bytes < MAX_MAPPINGS - PAGE) {
+		read = EDC_CALL_3_(SYS_read, file, lines + *bytes, MAX_MAPPINGS - PAGE - *bytes);
+		*bytes += read > 0 ? (size_t)read : 0;
+	}
+	for (size_t i = 0; i < *bytes; i++)
+		if (lines[i] == '\n')
+			lines[i] = 0;
+	if (file >= 0)
+		EDC_CALL_2_(SYS_close, file, 0);
+	return lines;
+}
+
+static void patch_mappings(const struct table *table)
+{
+	const uint32_t sleds = table->head->sleds;
+	const size_t flags = sleds + (size_t)table->head->modules; // for each sled: patched; for each module: mapped
+	unsigned char *patched = map(0, flags, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	size_t bytes = 0;
+	char *lines = patched ? read_mappings(&bytes) : NULL;
+
+	for (size_t at = 0; at < bytes;) {
+		patch_mapping(table, lines + at, patched);
+		while (lines[at++])
+			;
+	}
+	for (uint32_t i = 0; lines && i < table->head->modules; i++)
+		if (patched[sleds + i])
+			post_patched(table->sleds + table->modules[i].first_sled, table->modules[i].sleds,
+				     patched + table->modules[i].first_sled);
+	if (lines)
+		EDC_CALL_2_(SYS_munmap, lines, MAX_MAPPINGS);
+	if (patched)
+		EDC_CALL_2_(SYS_munmap, patched, flags);
 }
 
 static bool is_whole(const struct table *table, size_t bytes)
@@ -272,19 +363,18 @@ __attribute__((constructor)) static void patch(void)
 	struct table table;
 	struct stat status;
 	void *bytes;
-	int fd;
+	long fd = path ? EDC_CALL_3_(SYS_open, path, O_RDONLY | O_CLOEXEC, 0) : -1;
 
-	fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return;
-	if (fstat(fd, &status) == 0 && status.st_size > 0 &&
-	    (bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) != MAP_FAILED) {
+	if (EDC_CALL_2_(SYS_fstat, fd, &status) == 0 && status.st_size > 0 &&
+	    (bytes = map(0, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd))) {
 		table.head = bytes;
 		table.modules = (const void *)(table.head + 1);
 		table.sleds = (const void *)(table.modules + table.head->modules);
 		if (is_whole(&table, (size_t)status.st_size))
-			dl_iterate_phdr(visit, &table);
-		munmap(bytes, (size_t)status.st_size);
+			patch_mappings(&table);
+		EDC_CALL_2_(SYS_munmap, bytes, status.st_size);
 	}
-	close(fd);
+	EDC_CALL_2_(SYS_close, fd, 0);
 }

@@ -3,9 +3,11 @@
 #include "post.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 
 #include "monitor/edc.h"
+#include "monitor/function_table.h"
 
 // The names and fields are known to reading/activities/tracker.cpp and recording/record/metadata.cpp.
 EDC_EVENT_FIELDS(function_entry, (arg, u16, function), (x64, stack_pointer));
@@ -21,11 +23,16 @@ HIDDEN __thread uint32_t monitor_vforks;
 // until the recorder's answer would be lost.
 __attribute__((noinline)) static void wait_for_rings(struct edc_card *card)
 {
-	if (__atomic_exchange_n(&card->lock, 1, __ATOMIC_ACQUIRE))
-		return;
-	if (card->word == EDC_UNKNOWN_)
-		edc_connect_(card, EDC_HELLO_AREA, 1);
-	__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
+	const uint64_t all = ~0ull;
+	uint64_t before = 0;
+
+	edc_syscall_(SYS_rt_sigprocmask, SIG_SETMASK, (uint64_t)&all, (uint64_t)&before, sizeof all, 0, 0);
+	if (!__atomic_exchange_n(&card->lock, 1, __ATOMIC_ACQUIRE)) {
+		if (card->word == EDC_UNKNOWN_)
+			edc_connect_(card, EDC_HELLO_AREA, 1);
+		__atomic_store_n(&card->lock, 0, __ATOMIC_RELEASE);
+	}
+	edc_syscall_(SYS_rt_sigprocmask, SIG_SETMASK, (uint64_t)&before, 0, sizeof all, 0, 0);
 }
 
 // By record --budget, during the recording.
@@ -75,25 +82,55 @@ HIDDEN long monitor_vfork_failed(int error)
 
 // What edc.h would take from libc, whose functions use vector registers: trampolines.c says why that must not be.
 
-static char **environment_at_start;
+static char socket_name[108], table_path[4096]; // copies, because programs write over their environment
+static const struct {
+	const char *name;
+	char *value;
+	size_t bytes;
+} kept[] = {{EDC_ENVIRONMENT, socket_name, sizeof socket_name},
+	    {EDC_FUNCTION_TABLE_ENVIRONMENT, table_path, sizeof table_path}};
 
-// Before edc.h's constructor, which asks for it.
+static const char *value_of(const char *variable, const char *name)
+{
+	while (*name && *variable == *name)
+		variable++, name++;
+	return !*name && *variable == '=' ? variable + 1 : NULL;
+}
+
+static int is_same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+// Before edc.h's constructor, which asks for it. Only glibc gives a constructor the environment; with another C library
+// nothing is patched.
 __attribute__((constructor(101))) static void take_environment(int argc, char **argv, char **environment)
 {
 	(void)argc, (void)argv;
-	environment_at_start = environment;
+	if (!gnu_get_libc_version)
+		return;
+	for (; *environment; environment++) {
+		for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++) {
+			const char *value = value_of(*environment, kept[i].name);
+
+			for (size_t at = 0; value && at < kept[i].bytes - 1; at++) {
+				kept[i].value[at] = value[at];
+				if (!value[at])
+					break;
+			}
+		}
+	}
 }
 
 HIDDEN char *getenv(const char *name)
 {
-	for (char **at = environment_at_start; at && *at; at++) {
-		uint32_t i = 0;
-
-		while (name[i] && (*at)[i] == name[i])
-			i++;
-		if (!name[i] && (*at)[i] == '=')
-			return *at + i + 1;
-	}
+	for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++)
+		if (is_same(kept[i].name, name))
+			return *kept[i].value ? kept[i].value : NULL;
 	return NULL;
 }
 

@@ -8,28 +8,27 @@
 
 // At entry: the number, and below it, if the sled called, the address behind it. `above`: bytes on the stack between
 // the number and what the stack pointer was at the sled.
-#define TRAMPOLINE(name, handler, above)                                                                           \
-	__asm__(".pushsection .text\n"                                                                             \
-		".balign 16\n"                                                                                     \
-		".globl " name "\n"                                                                                \
-		".hidden " name "\n"                                                                               \
-		".type " name ", @function\n" name ":\n"                                                           \
-		".cfi_startproc\n"                                                                                 \
-		".cfi_def_cfa_offset 16\n"                                                                         \
-		"push %rax\n push %rcx\n push %rdx\n push %rsi\n push %rdi\n push %r8\n push %r9\n push %r10\n"    \
-		"push %r11\n"                                                                                      \
-		".cfi_adjust_cfa_offset 72\n"                                                                      \
-		"mov 72(%rsp), %edi\n"                                                                             \
-		"lea 72 + 8 + " above "(%rsp), %rsi\n"                                                             \
-		"call " handler "\n"                                                                               \
-		"pop %r11\n pop %r10\n pop %r9\n pop %r8\n pop %rdi\n pop %rsi\n pop %rdx\n pop %rcx\n pop %rax\n" \
-		".cfi_adjust_cfa_offset -72\n"                                                                     \
-		"lea 8(%rsp), %rsp\n"                                                                              \
-		".cfi_adjust_cfa_offset -8\n"                                                                      \
-		"ret\n"                                                                                            \
-		".cfi_endproc\n"                                                                                   \
-		".size " name ", . - " name "\n"                                                                   \
-		".popsection\n")
+// An unwinder may come by at any instruction, in a signal handler: so each push and pop is described.
+#define PUSH(name) "push %" name "\n.cfi_adjust_cfa_offset 8\n"
+#define POP(name) "pop %" name "\n.cfi_adjust_cfa_offset -8\n"
+#define TRAMPOLINE(name, handler, above)                                                                              \
+	__asm__(".pushsection .text\n"                                                                                \
+		".balign 16\n"                                                                                        \
+		".globl " name "\n"                                                                                   \
+		".hidden " name "\n"                                                                                  \
+		".type " name ", @function\n" name ":\n"                                                              \
+		".cfi_startproc\n"                                                                                    \
+		".cfi_def_cfa_offset 16\n" PUSH("rax") PUSH("rcx") PUSH("rdx") PUSH("rsi") PUSH("rdi") PUSH("r8")     \
+		    PUSH("r9") PUSH("r10") PUSH("r11") "mov 72(%rsp), %edi\n"                                         \
+						       "lea 72 + 8 + " above "(%rsp), %rsi\n"                         \
+						       "call " handler "\n" POP("r11") POP("r10") POP("r9") POP("r8") \
+							   POP("rdi") POP("rsi") POP("rdx") POP("rcx")                \
+							       POP("rax") "lea 8(%rsp), %rsp\n"                       \
+									  ".cfi_adjust_cfa_offset -8\n"               \
+									  "ret\n"                                     \
+									  ".cfi_endproc\n"                            \
+									  ".size " name ", . - " name "\n"            \
+									  ".popsection\n")
 
 TRAMPOLINE("monitor_called_at_entry", "monitor_post_entry", "8");
 TRAMPOLINE("monitor_called_at_exit", "monitor_post_exit", "8");
