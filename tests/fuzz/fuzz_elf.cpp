@@ -13,6 +13,7 @@
 #include "reading/symbols/symbol_files.h"
 #include "recording/functions/exit_search.h"
 #include "recording/functions/program_symbols.h"
+#include "recording/functions/sled_search.h"
 #include "recording/stacks/unwind_table.h"
 
 using namespace monitor;
@@ -42,6 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		const auto named = functions::functions_of(*image, "file");
 		if (!std::ranges::is_sorted(named, {}, &functions::Symbol::address))
 			std::abort();
+		const auto sleds = functions::sleds_of(*image);
+		if (!std::ranges::is_sorted(sleds, {}, &card::FunctionSled::offset))
+			std::abort();
 		for (const functions::Symbol &symbol : named)
 			functions::matches(symbol, "a*");
 		symbols::functions_of_debugdata(*image);
@@ -49,8 +53,16 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		image->address_of(size);
 	}
 	check_table(bytes, 0x1000, 0x1004);
-	for (const card::FunctionExit &exit : functions::find_exits({{0x1000, {bytes.begin(), bytes.end()}}}).exits)
+	const std::vector<functions::CodePart> parts{{0x1000, {bytes.begin(), bytes.end()}}};
+	const functions::Exits found = functions::find_exits(parts);
+	for (const card::FunctionExit &exit : found.exits)
 		if (exit.offset - 0x1000 >= size || exit.condition > 16)
+			std::abort();
+	std::vector<card::FunctionSled> sleds; // as a hostile file may place them
+	for (std::size_t i = 0; i < std::min<std::size_t>(size, 64); ++i)
+		sleds.push_back({0x1000 + i, static_cast<std::uint16_t>(data[i] % 5)});
+	for (const card::FunctionSled &sled : functions::sleds_of(sleds, parts, found))
+		if (!found.starts.contains(sled.offset))
 			std::abort();
 	symbols::FunctionTable(symbols::functions_of_kernel(text)).find(size);
 	symbols::parse_code_files(std::string(text));

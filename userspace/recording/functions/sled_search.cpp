@@ -20,7 +20,8 @@ template <class T> std::vector<T> table(const ElfImage &image, const char *name)
 	const std::vector<std::byte> bytes =
 	    section ? image.content(*section, max_section_bytes) : std::vector<std::byte>();
 	std::vector<T> entries(bytes.size() / sizeof(T));
-	std::memcpy(entries.data(), bytes.data(), entries.size() * sizeof(T));
+	if (!entries.empty())
+		std::memcpy(entries.data(), bytes.data(), entries.size() * sizeof(T));
 	return entries;
 }
 
