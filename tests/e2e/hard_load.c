@@ -88,11 +88,11 @@ int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
 	if (strcmp(way, "unwind") == 0) {
-		const struct itimerval often = {{0, 1000}, {0, 1000}};
+		const struct itimerval often = {{0, 50}, {0, 50}};
 		unwind(0); // loads the unwinder
-		signal(SIGPROF, unwind);
-		setitimer(ITIMER_PROF, &often, 0);
-		while (unwound < 50)
+		signal(SIGALRM, unwind);
+		setitimer(ITIMER_REAL, &often, 0);
+		while (unwound < 3000)
 			called(1);
 	} else if (strcmp(way, "leave") == 0) {
 		for (int i = 0; i < 60; i++)

@@ -186,6 +186,8 @@ def hostile_sleds():
 	.type in_the_middle, @function
 in_the_middle: .byte 0xb8, 0xeb, 0x09, 0, 0
 	mov $1, %eax
+	mov $1, %eax
+	mov $1, %eax
 .Lr1:	ret
 	.byte 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0
 	.size in_the_middle, . - in_the_middle
