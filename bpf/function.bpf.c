@@ -19,7 +19,7 @@
 #endif
 
 /* With --budget: how often the probes of each function were hit, in any process, whether or not they posted. */
-bool counting_functions = 0;
+__u32 counting_functions = 0;
 __u64 function_hits[EDC_MAX_FUNCTIONS] = {};
 
 INLINE void count_hit(__u32 number)
