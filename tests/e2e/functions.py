@@ -102,7 +102,7 @@ def refused():
 	for patterns, command, sentence in (("no_such", (LOAD,), "has no such function"), ("looped", (LOAD,), "none of these can be probed"),
 	                                    ("a", (script,), "has no such function"), ("a,", (LOAD,), "empty"),
 	                                    ("/no/file:a", (LOAD,), "there is no file"), ("libnone.so:a", (LOAD,), "there is no file"),
-	                                    ("/etc:a", (LOAD,), "--functions"), ("a", (), "of which program")):
+	                                    ("/etc:a", (LOAD,), "is not a file"), ("a", (), "of which program")):
 		done = e2e.run(e2e.monitor, "record", "-d", "1", "-o", e2e.work / "refused", "--functions", patterns, *(("--", *command) if command else ()),
 		               exit_code=125)
 		e2e.expect(sentence in done.stderr and len(done.stderr.splitlines()) == 1, f"{patterns}: {done.stderr}")
@@ -119,6 +119,30 @@ def listed():
 	text = e2e.run(e2e.monitor, "events", "--functions", f"{LOAD}:by_*").stdout
 	e2e.equal("names", sorted(line.split()[0] for line in text.splitlines()[1:]),
 	          ["by_condition", "by_longjmp", "by_return", "by_tail", "by_throw"])
+
+
+def names_of_cpp():
+	"""As the list prints them, with commas; templates by their plain name; and longer than a description may have them."""
+	source, program = e2e.work / "names.cpp", e2e.work / "names"
+	source.write_text("""#include <map>
+#include <string>
+template <class T> __attribute__((noinline)) T twice(T x) { asm volatile(""); return x * 2; }
+using Long = std::map<std::string, std::map<std::string, std::map<std::string, std::map<std::string, std::string>>>>;
+namespace ns {
+__attribute__((noinline)) int add(int a, int b) { asm volatile(""); return a + b; }
+__attribute__((noinline)) int take(Long a, Long) { asm volatile(""); return (int)a.size(); }
+__attribute__((noinline)) int take(Long a, Long, int) { asm volatile(""); return (int)a.size(); }
+}
+int main() { for (int i = 0; i < 10; i++) ns::add(twice(i), 1); return ns::take({}, {}) + ns::take({}, {}, 1); }
+""")
+	e2e.run("g++", "-O1", source, "-o", program)
+	listed = [row["name"] for row in json.loads(e2e.run(e2e.monitor, "events", "--json", "--functions", f"{program}:ns::add").stdout)]
+	e2e.equal("listed", listed, ["ns::add(int, int)"])
+	for name, pattern, count in (("comma", listed[0], 10), ("template", "twice", 10), ("arguments", "twice<int>", 10), ("both", "ns::add,twice", 20),
+	                             ("long", "ns::take", 2)):
+		trace = e2e.record_undisturbed(f"names_{name}", "--functions", pattern, command=(program,))
+		expect_whole(trace)
+		e2e.equal(f"{name}: calls", sum(row["count"] for row in trace.rows("activities")), count)
 
 
 def budget():
@@ -142,7 +166,7 @@ def budget():
 	e2e.expect(left_out[0]["events"] * 0.5 < 2 * rows["hot"]["count"] < left_out[0]["events"] * 2, f"{left_out}, {rows['hot']}")
 	text = e2e.run(e2e.monitor, "report", trace.directory, "activities").stdout
 	e2e.expect("left out by the budget of 5 %: hot from" in text, text)
-	for options, sentence in ((("--budget", "5%"), "add --functions"), (("--functions", "hot", "--budget", "x"), "share of the CPU time"),
+	for options, sentence in ((("--budget", "5%"), "needs --functions"), (("--functions", "hot", "--budget", "x"), "share of the CPU time"),
 	                          (("--functions", "hot", "--budget", "0"), "share of the CPU time"),
 	                          (("--functions", "hot", "--budget", "5", "--no-calibration"), "leave out --no-calibration")):
 		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "no", *options, "--", program, exit_code=125)
@@ -163,4 +187,4 @@ def damaged_programs():
 e2e.need_recording()
 if not os.path.exists(LOAD):
 	e2e.skip("functions are recorded on x86-64 only")
-e2e.main(every_way_out, cost_is_said, stripped, shared_library, running_process, listed, refused, budget, damaged_programs)
+e2e.main(every_way_out, cost_is_said, stripped, shared_library, running_process, listed, refused, names_of_cpp, budget, damaged_programs)

@@ -123,7 +123,7 @@ def replaced_and_damaged():
 	e2e.equal("replaced: calls", json.loads(trace.output)["by_return"], 5)
 	e2e.equal("replaced: rows", trace.rows("activities"), [])
 	e2e.equal("replaced: said", trace.report("activities")["patches"]["never_patched"], ["by_return"])
-	e2e.expect("patched in no process, as none started with their files: by_return" in
+	e2e.expect("patched in no process, as none that inherited LD_PRELOAD started with their files: by_return" in
 	           e2e.run(e2e.monitor, "report", trace.directory, "activities").stdout, "a function without calls is not said")
 	content = bytearray(open(XRAY, "rb").read())
 	place = int(re.search(r"^([0-9a-f]+) T by_return$", e2e.run("nm", XRAY).stdout, re.M)[1], 16)

@@ -191,7 +191,7 @@ int print_functions(const std::string &file, bool json)
 	const functions::EventCosts costs = costs_of(found.functions, drop);
 	auto all = Json::array();
 	if (!json)
-		fmt::print("{:<50} {:<6} {:>6}  {}\n", "function", "method", "places", "ns a call takes longer");
+		fmt::print("{:<50} {:<6} {:>6}  {}\n", "function", "method", "places", "added ns per call");
 	for (const card::Function &function : found.functions) {
 		const std::string method = function.is_probed() ? "uprobe" : "patch";
 		const card::Estimate &event = function.is_probed() ? costs.probed : costs.patched;
@@ -239,16 +239,17 @@ void add_events(CLI::App &app, int &exit_code)
 	auto *pmu = command->add_option("--pmu", options->pattern, "list the events that a counter can count")
 			->expected(0, 1)
 			->option_text("[PATTERN]");
-	command
-	    ->add_flag("--groups", options->groups,
-		       "list the groups of `record -m` and what they measure on this machine")
-	    ->excludes(pmu);
+	auto *groups = command
+			   ->add_flag("--groups", options->groups,
+				      "list the groups of `record -m` and what they measure on this machine")
+			   ->excludes(pmu);
 	auto *functions = command
 			      ->add_option("--functions", options->file,
 					   "list the functions of a program or library that `record --functions` can "
 					   "record, and how")
 			      ->option_text("FILE[:PATTERN]")
 			      ->excludes(pmu);
+	groups->excludes(functions);
 	command->add_flag("--json", options->json, "print a JSON array instead");
 	command->footer("Examples:\n"
 			"  monitor events\n"

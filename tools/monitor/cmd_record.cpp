@@ -186,6 +186,21 @@ void parse_stacks(RecordArguments &arguments)
 		throw Error("--rate is that of stacks at the timer: add --stacks=cpu");
 }
 
+// A comma between parentheses is part of a C++ name.
+std::vector<std::string> split_patterns(const std::string &text)
+{
+	std::vector<std::string> patterns(1);
+	int depth = 0;
+	for (const char c : text) {
+		depth += (c == '(') - (c == ')');
+		if (c == ',' && depth <= 0)
+			patterns.emplace_back();
+		else
+			patterns.back() += c;
+	}
+	return patterns;
+}
+
 double parse_percent(const std::string &text)
 {
 	char *end = nullptr;
@@ -193,19 +208,19 @@ double parse_percent(const std::string &text)
 	if (*end == '%')
 		++end;
 	if (text.empty() || *end || !(percent > 0) || percent > 100)
-		throw Error(fmt::format("--budget {}: give a share of the CPU time, such as 3%", text));
+		throw Error(fmt::format("--budget {}: give a share of the CPU time, above 0 and up to 100%", text));
 	return percent;
 }
 
 void parse_functions(RecordArguments &arguments)
 {
 	if (arguments.functions.empty() && !arguments.budget.empty())
-		throw Error("--budget is that of functions: add --functions PATTERN");
+		throw Error("--budget needs --functions PATTERN");
 	if (arguments.functions.empty())
 		return;
 	if (arguments.options.user_only)
 		throw Error("--functions needs the kernel's probes: leave out --user-only");
-	arguments.options.functions = split(arguments.functions);
+	arguments.options.functions = split_patterns(arguments.functions);
 	if (arguments.budget.empty())
 		return;
 	if (arguments.no_calibration)
@@ -395,8 +410,8 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->option_text("PATTERN,...");
 	record
 	    ->add_option("--budget", arguments->budget,
-			 "leave out the dearest of --functions while their events take more than this share of the "
-			 "CPU time that is used")
+			 "if the events of --functions take more than this share of the CPU time that is used, stop "
+			 "recording the most expensive ones")
 	    ->option_text("PERCENT");
 	record->add_option("--buffer", arguments->buffer, "memory for the rings and the pool together, such as 64M")
 	    ->option_text("SIZE");

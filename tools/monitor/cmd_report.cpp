@@ -198,7 +198,8 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
 	if (folds.has_programs())
-		return report::unpaired_text(*folds.totals) + report::left_out_text(info, clock) +
+		return report::unpaired_text(*folds.totals) + report::call_cost_text(info) +
+		       report::left_out_text(info, clock) +
 		       (folds.patches ? report::patches_text(*folds.patches, info) : "");
 	if (folds.segments)
 		return report::segments_text(*folds.segments, info);

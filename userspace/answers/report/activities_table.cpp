@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -205,6 +206,25 @@ std::optional<double> cost_of(const activities::Patches &patches, const analyze:
 
 } // namespace
 
+std::string call_cost_text(const analyze::RecordingInfo &info)
+{
+	std::string text;
+	for (const auto &[what, method, is_patched] :
+	     {std::tuple("function", "probed", false), std::tuple("patched", "patched", true)}) {
+		const bool any = std::ranges::any_of(info.functions, [is_patched = is_patched](const auto &function) {
+			return function.is_patched == is_patched;
+		});
+		const auto cost =
+		    info.calibration ? info.calibration->start.find(what) : analyze::CalibratedCosts::const_iterator();
+		if (any && info.calibration && cost != info.calibration->start.end() && cost->second.rounds > 0)
+			text += fmt::format(
+			    "a call of a {} function takes {:.0f} to {:.0f} ns longer; part of that is in the "
+			    "times above\n",
+			    method, 2 * cost->second.low, 2 * cost->second.high);
+	}
+	return text;
+}
+
 std::string left_out_text(const analyze::RecordingInfo &info, const trace::Clock &clock)
 {
 	std::string text;
@@ -239,8 +259,9 @@ std::string patches_text(const activities::Patches &patches, const analyze::Reco
 	if (std::vector<std::string> names = never_patched(patches, info); !names.empty()) {
 		const std::size_t rest = names.size() - std::min(names.size(), max_named);
 		names.resize(names.size() - rest);
-		text = fmt::format("patched in no process, as none started with their files: {}{}\n",
-				   fmt::join(names, ", "), rest ? fmt::format(" and {} more", rest) : "");
+		text = fmt::format(
+		    "patched in no process, as none that inherited LD_PRELOAD started with their files: {}{}\n",
+		    fmt::join(names, ", "), rest ? fmt::format(" and {} more", rest) : "");
 	}
 	if (patches.refused_sleds())
 		text += fmt::format("{} sleds had other code than in their file: calls through them are missing\n",

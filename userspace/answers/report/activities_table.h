@@ -30,6 +30,9 @@ std::string how_counted_text(const analyze::CountersInfo &counters, const Table 
 std::string unpaired_text(const activities::Totals &totals);
 std::string unpaired_json(const activities::Totals &totals);
 
+// What a call of a recorded function takes longer, as its own time and that of its callers contain; empty if unknown.
+std::string call_cost_text(const analyze::RecordingInfo &info);
+
 // The functions that record --budget left out; empty if none.
 std::string left_out_text(const analyze::RecordingInfo &info, const trace::Clock &clock);
 std::string left_out_json(const analyze::RecordingInfo &info, const trace::Clock &clock);

@@ -21,6 +21,8 @@
 namespace monitor::functions {
 namespace {
 
+constexpr std::size_t max_name_bytes = 200; // readers accept 255, and two functions may differ in what follows
+
 class FileSearch {
 public:
 	FileSearch(int fd, const std::string &name, bool may_patch) : fd_(fd), image_(ElfImage::open(fd))
@@ -75,6 +77,8 @@ private:
 	std::string line(const Symbol &symbol) const
 	{
 		std::string name = symbol.pretty;
+		if (name.size() > max_name_bytes)
+			name = name.substr(0, max_name_bytes) + "...";
 		std::ranges::replace_if(
 		    name,
 		    [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\' || c == 0x7f; },

@@ -171,7 +171,8 @@ std::string summary(const std::vector<card::Function> &functions, const EventCos
 	if (probed < functions.size())
 		text = part(functions.size() - probed, "patched in the command's processes", costs.patched);
 	if (probed > 0)
-		text += (text.empty() ? "" : ", ") + part(probed, fmt::format("with {} uprobe{}", probes, probes == 1 ? "" : "s"), costs.probed);
+		text += (text.empty() ? "" : ", ") +
+			part(probed, fmt::format("with {} uprobe{}", probes, probes == 1 ? "" : "s"), costs.probed);
 	return text;
 }
 

@@ -48,6 +48,8 @@ std::string file_of(const std::string &name)
 	const std::filesystem::path real = std::filesystem::canonical(path, none);
 	if (path.empty() || none)
 		throw Error(fmt::format("--functions: there is no file {}", name));
+	if (!std::filesystem::is_regular_file(real, none))
+		throw Error(fmt::format("--functions: {} is not a file", name));
 	return real;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 #include <unordered_set>
+#include <utility>
 
 #include <cxxabi.h>
 #include <elf.h>
@@ -79,6 +80,25 @@ void add_unnamed(const ElfImage &image, const std::string &file, std::vector<Sym
 	}
 }
 
+// Only functions made from templates have one: "int twice<int>" is twice<int>. Also where its arguments begin, if they
+// are the last part of it.
+std::pair<std::string, std::size_t> without_return_type(const std::string &name)
+{
+	if (!name.ends_with('>') || name.find("operator") != std::string::npos)
+		return {name, std::string::npos};
+	std::size_t depth = 0, at = name.size(), arguments = std::string::npos;
+	while (at-- > 0) {
+		depth += name[at] == '>';
+		depth -= depth > 0 && name[at] == '<';
+		if (depth == 0 && name[at] == '<' && arguments == std::string::npos)
+			arguments = at;
+		if (depth == 0 && name[at] == ' ')
+			break;
+	}
+	const std::size_t begin = at == std::string::npos ? 0 : at + 1;
+	return {name.substr(begin), arguments == std::string::npos ? arguments : arguments - begin};
+}
+
 } // namespace
 
 std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file)
@@ -98,7 +118,9 @@ std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file)
 bool matches(const Symbol &symbol, const std::string &glob)
 {
 	const std::string plain = symbol.pretty.substr(0, symbol.pretty.find('('));
-	for (const std::string *name : {&symbol.name, &symbol.pretty, &plain})
+	const auto [bare, arguments] = without_return_type(plain);
+	const std::string untemplated = bare.substr(0, arguments);
+	for (const std::string *name : {&symbol.name, &symbol.pretty, &plain, &bare, &untemplated})
 		if (::fnmatch(glob.c_str(), name->c_str(), 0) == 0)
 			return true;
 	return false;

@@ -20,7 +20,8 @@ struct Symbol {
 // By address, one of each. `file`: its name without directories.
 std::vector<Symbol> functions_of(const ElfImage &image, const std::string &file);
 
-// `glob` matches the name, or the demangled one with or without its parameters.
+// `glob` matches the name, or the demangled one with or without its parameters, and of a function made from a template
+// also without the return type and the template's arguments.
 bool matches(const Symbol &symbol, const std::string &glob);
 
 } // namespace monitor::functions

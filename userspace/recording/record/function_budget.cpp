@@ -13,7 +13,12 @@
 namespace monitor::record {
 namespace {
 
-constexpr std::chrono::milliseconds min_time{50}; // of /proc/stat, whose unit is 10 ms
+constexpr std::chrono::milliseconds min_time{50}; // several units of /proc/stat
+
+double used_cpu_unit_ns()
+{
+	return 1e9 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
 
 } // namespace
 
@@ -58,7 +63,7 @@ std::vector<LeftOutFunction> FunctionBudget::look(std::chrono::steady_clock::tim
 	const bool is_too_much = spent > share_ * 1e9 * cpus_ && time >= min_time;
 	if (!is_too_much && time < std::chrono::seconds(1))
 		return {};
-	const double used_now = std::max(used - used_before_, 1.0);
+	const double used_now = std::max(used - used_before_, used_cpu_unit_ns() * cpus_);
 	std::vector<LeftOutFunction> result;
 	for (const std::size_t number : dearest(loads, share_ * used_now)) {
 		left_out_[number] = true;
@@ -76,8 +81,7 @@ double used_cpu_ns()
 	unsigned long long user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0;
 	std::sscanf(text.c_str(), "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &iowait, &irq,
 		    &softirq);
-	return static_cast<double>(user + nice + system + irq + softirq) * 1e9 /
-	       static_cast<double>(::sysconf(_SC_CLK_TCK));
+	return static_cast<double>(user + nice + system + irq + softirq) * used_cpu_unit_ns();
 }
 
 } // namespace monitor::record
