@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "mappings.h"
 #include "monitor/edc_card.h"
 #include "monitor/function_table.h"
 #include "post.h"
@@ -21,21 +22,12 @@ void monitor_called_at_entry(void);
 void monitor_called_at_exit(void);
 void monitor_jumped_to_at_exit(void);
 
-#define PAGE 4096ul
 #define STUB_BYTES 16u
 #define REACH (1ul << 31) // of a jump
 #define STEP (1ul << 20)
-#define MAX_MAPPINGS (4ul << 20) // bytes of /proc/self/maps
-#define LONGEST 11u              // sled, in bytes
+#define LONGEST 11u // sled, in bytes
 
 enum way { CALL_AT_ENTRY, CALL_AT_EXIT, JUMP_AT_EXIT, WAYS };
-
-// A mapping of a module's code.
-struct text {
-	uintptr_t begin, end;
-	uint64_t offset; // of `begin` in the file
-	int protection;
-};
 
 struct stubs {
 	unsigned char *begin, *next;
@@ -140,16 +132,8 @@ static void patch_sled(unsigned char *code, unsigned kind, const unsigned char *
 	}
 }
 
-static void *map(uintptr_t at, size_t bytes, int protection, int flags, long file)
-{
-	const long address =
-	    edc_syscall_(SYS_mmap, at, bytes, (uint64_t)protection, (uint64_t)flags, (uint64_t)file, 0);
-
-	return address > 0 ? (void *)address : NULL;
-}
-
 // Memory that jumps from all of the text reach. NULL: none is free, or none may be executable.
-static unsigned char *near_memory(const struct text *text, size_t bytes)
+static unsigned char *near_memory(const struct monitor_text *text, size_t bytes)
 {
 	for (uintptr_t distance = STEP; distance < REACH - STEP - bytes; distance += STEP) {
 		const uintptr_t places[] = {text->begin - bytes - distance, text->end + distance};
@@ -160,8 +144,8 @@ static unsigned char *near_memory(const struct text *text, size_t bytes)
 
 			if (far >= REACH || (i == 0 && text->begin < bytes + distance + STEP))
 				continue;
-			memory = map(places[i] & ~(PAGE - 1), bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
+			memory = monitor_map(places[i] & ~(PAGE - 1), bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1);
 			if ((uintptr_t)memory == (places[i] & ~(PAGE - 1)))
 				return memory;
 			if (memory) // a kernel before 4.17
@@ -192,7 +176,7 @@ static void post_patched(const struct edc_function_sled *sleds, uint32_t count, 
 	}
 }
 
-static void patch_all(const struct edc_function_sled *sleds, uint32_t count, const struct text *text,
+static void patch_all(const struct edc_function_sled *sleds, uint32_t count, const struct monitor_text *text,
 		      struct stubs *stubs, unsigned char *patched)
 {
 	unsigned char *stub[WAYS] = {NULL};
@@ -214,7 +198,7 @@ static void patch_all(const struct edc_function_sled *sleds, uint32_t count, con
 	}
 }
 
-static void patch_text(const struct edc_function_sled *sleds, uint32_t count, const struct text *text,
+static void patch_text(const struct edc_function_sled *sleds, uint32_t count, const struct monitor_text *text,
 		       unsigned char *patched)
 {
 	const size_t bytes = ((count + WAYS) * STUB_BYTES + PAGE - 1) & ~(PAGE - 1);
@@ -237,37 +221,6 @@ struct table {
 	const struct edc_function_sled *sleds;
 };
 
-static uint64_t number_at(const char **at, unsigned base)
-{
-	uint64_t number = 0;
-
-	for (;; (*at)++) {
-		const char c = **at;
-		const unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-				       : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-							      : base;
-		if (digit >= base)
-			return number;
-		number = number * base + digit;
-	}
-}
-
-// A line of /proc/self/maps: proc_pid_maps(5). Its path, or NULL if it maps no code of a file.
-static const char *parse_mapping(const char *at, struct text *text)
-{
-	text->begin = number_at(&at, 16);
-	at++;
-	text->end = number_at(&at, 16);
-	if (*at != ' ' || at[3] != 'x')
-		return NULL;
-	text->protection = PROT_EXEC | (at[1] == 'r' ? PROT_READ : 0) | (at[2] == 'w' ? PROT_WRITE : 0);
-	at += 6; // " r-xp "
-	text->offset = number_at(&at, 16);
-	while (*at && *at != '/')
-		at++;
-	return *at ? at : NULL;
-}
-
 static const struct edc_function_module *module_of(const struct table *table, const char *path)
 {
 	struct stat status;
@@ -289,8 +242,8 @@ static const struct edc_function_module *module_of(const struct table *table, co
 // `patched`: a byte for each sled of the table, then one for each module.
 static void patch_mapping(const struct table *table, const char *line, unsigned char *patched)
 {
-	struct text text;
-	const char *path = parse_mapping(line, &text);
+	struct monitor_text text;
+	const char *path = monitor_parse_mapping(line, &text);
 	const struct edc_function_module *module = path ? module_of(table, path) : NULL;
 
 	if (!module)
@@ -299,33 +252,13 @@ static void patch_mapping(const struct table *table, const char *line, unsigned 
 	patch_text(table->sleds + module->first_sled, module->sleds, &text, patched + module->first_sled);
 }
 
-// The mappings of this process, as lines that end with NUL; the last one is empty. NULL: they cannot be read.
-static char *read_mappings(size_t *bytes)
-{
-	const long file = EDC_CALL_3_(SYS_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	char *lines = file >= 0 ? map(0, MAX_MAPPINGS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1) : NULL;
-	long read = 1;
-
-	*bytes = 0;
-	while (lines && read > 0 && *bytes < MAX_MAPPINGS - PAGE) {
-		read = EDC_CALL_3_(SYS_read, file, lines + *bytes, MAX_MAPPINGS - PAGE - *bytes);
-		*bytes += read > 0 ? (size_t)read : 0;
-	}
-	for (size_t i = 0; i < *bytes; i++)
-		if (lines[i] == '\n')
-			lines[i] = 0;
-	if (file >= 0)
-		EDC_CALL_2_(SYS_close, file, 0);
-	return lines;
-}
-
 static void patch_mappings(const struct table *table)
 {
 	const uint32_t sleds = table->head->sleds;
 	const size_t flags = sleds + (size_t)table->head->modules; // for each sled: patched; for each module: mapped
-	unsigned char *patched = map(0, flags, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	unsigned char *patched = monitor_map(0, flags, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	size_t bytes = 0;
-	char *lines = patched ? read_mappings(&bytes) : NULL;
+	char *lines = patched ? monitor_read_mappings(&bytes) : NULL;
 
 	for (size_t at = 0; at < bytes;) {
 		patch_mapping(table, lines + at, patched);
@@ -337,7 +270,7 @@ static void patch_mappings(const struct table *table)
 			post_patched(table->sleds + table->modules[i].first_sled, table->modules[i].sleds,
 				     patched + table->modules[i].first_sled);
 	if (lines)
-		EDC_CALL_2_(SYS_munmap, lines, MAX_MAPPINGS);
+		monitor_release_mappings(lines);
 	if (patched)
 		EDC_CALL_2_(SYS_munmap, patched, flags);
 }
@@ -368,7 +301,7 @@ __attribute__((constructor)) static void patch(void)
 	if (fd < 0)
 		return;
 	if (EDC_CALL_2_(SYS_fstat, fd, &status) == 0 && status.st_size > 0 &&
-	    (bytes = map(0, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd))) {
+	    (bytes = monitor_map(0, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd))) {
 		table.head = bytes;
 		table.modules = (const void *)(table.head + 1);
 		table.sleds = (const void *)(table.modules + table.head->modules);

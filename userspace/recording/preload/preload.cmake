@@ -8,6 +8,7 @@ set(PRELOADED_INSTALLED none)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_library(monitor_preload SHARED
     ${CMAKE_CURRENT_LIST_DIR}/post.c
+    ${CMAKE_CURRENT_LIST_DIR}/mappings.c
     ${CMAKE_CURRENT_LIST_DIR}/patch.c
     ${CMAKE_CURRENT_LIST_DIR}/trampolines.c)
   set_target_properties(monitor_preload PROPERTIES UNITY_BUILD OFF C_VISIBILITY_PRESET hidden)

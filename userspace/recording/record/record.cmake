@@ -34,6 +34,7 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/proc_tasks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ratio_pairs.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/recorded_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording_file.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_choice.cpp

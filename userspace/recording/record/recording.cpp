@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
-#include <iterator>
 #include <memory>
 #include <random>
 #include <utility>
@@ -29,19 +27,16 @@
 #include "directory.h"
 #include "drain.h"
 #include "ending.h"
-#include "function_budget.h"
 #include "kernel_counts.h"
 #include "metadata.h"
 #include "monitor/function_table.h"
 #include "proc_tasks.h"
+#include "recorded_functions.h"
 #include "recording/card/bpf_card.h"
 #include "recording/card/calibration.h"
 #include "recording/card/preflight.h"
 #include "recording/card/preflight_checks.h"
 #include "recording/card/witness.h"
-#include "recording/functions/function_search.h"
-#include "recording/functions/patch_table.h"
-#include "recording/functions/patch_trial.h"
 #include "recording/stacks/stack_recorder.h"
 #include "recording/user_card/user_card.h"
 #include "recording/user_card/user_search.h"
@@ -110,10 +105,9 @@ private:
 	void make_directory();
 	void open_user_card();
 	void find_functions();
-	std::vector<std::string> environment_of_command();
+	std::vector<std::string> environment_of_command() const;
 	void calibrate();
 	void tell(const std::string &note) const;
-	void start_budget();
 	void keep_budget();
 	void load_card();
 	void prepare_stacks();
@@ -142,9 +136,7 @@ private:
 	CgroupNames cgroups_;
 	Buffers buffers_;
 	std::unique_ptr<Command> command_;
-	functions::FoundFunctions functions_;
-	functions::EventCosts function_costs_;
-	std::unique_ptr<FunctionBudget> budget_;
+	RecordedFunctions functions_;
 	std::unique_ptr<card::BpfCard> card_;
 	card::CalibrationOptions calibration_;
 	std::unique_ptr<card::UserCard> users_;
@@ -215,80 +207,37 @@ void Recording::Parts::measure_clock()
 	file_.no_card();
 }
 
-// In a process without privileges, because programs' files are not trusted.
 void Recording::Parts::find_functions()
 {
 	const bool may_patch = users_ && !options_.command.empty();
-	functions_ = functions::find_functions(options_.functions, options_.command, options_.pids, may_patch,
-					       [this] { drop_privileges(user_); });
-	if (functions_.functions.size() > EDC_MAX_FUNCTIONS)
-		throw Error(fmt::format("--functions: these are {} functions, more than {}; choose fewer",
-					functions_.functions.size(), EDC_MAX_FUNCTIONS));
-	for (const std::string &note : functions::notes(functions_.left_out))
+	functions_.find(options_, may_patch, [this] { drop_privileges(user_); });
+	for (const std::string &note : functions::notes(functions_.found().left_out))
 		tell("--functions: " + note);
-	if (options_.calibrates && !std::ranges::all_of(functions_.functions, &card::Function::is_probed))
-		function_costs_.patched = functions::time_patched_event([this] { drop_privileges(user_); });
 }
 
-std::vector<std::string> Recording::Parts::environment_of_command()
+std::vector<std::string> Recording::Parts::environment_of_command() const
 {
-	std::vector<std::string> environment;
+	AsUser as(user_);
+	std::vector<std::string> environment = functions_.environment(result_.directory);
 	if (users_)
 		environment.push_back(EDC_ENVIRONMENT "=" + users_->socket_name());
-	if (std::ranges::all_of(functions_.functions, &card::Function::is_probed))
-		return environment;
-	AsUser as(user_);
-	const std::string path = std::filesystem::absolute(result_.directory) / ".monitor/functions";
-	replace_file(path, functions::patch_table(functions_.functions), 0600);
-	std::ranges::move(functions::patch_environment(path), std::back_inserter(environment));
 	return environment;
 }
 
 void Recording::Parts::calibrate()
 {
 	card::Calibration measured = card::calibrate(*card_, calibration_);
-	if (const auto probed = measured.costs.find("function"); probed != measured.costs.end())
-		function_costs_.probed = probed->second;
-	if (function_costs_.patched.rounds > 0)
-		measured.costs["patched"] = function_costs_.patched;
+	functions_.calibrated(measured);
 	file_.calibration("start", measured);
-}
-
-// Throws Error if it is unknown what an event costs.
-void Recording::Parts::start_budget()
-{
-	const auto cost = [this](const card::Function &function) {
-		return function.is_probed() ? function_costs_.probed : function_costs_.patched;
-	};
-	for (const card::Function &function : functions_.functions)
-		if (cost(function).rounds == 0)
-			throw Error("--budget: what an event of a function costs could not be measured");
-	const auto loads = [this, cost] {
-		const std::vector<std::uint64_t> hits = card_->function_hits(),
-						 posted = users_ ? users_->function_events() : hits;
-		std::vector<FunctionLoad> loads;
-		for (std::size_t i = 0; i < hits.size(); ++i) {
-			const card::Function &function = functions_.functions[i];
-			loads.push_back({function.is_probed() ? hits[i] : posted[i], cost(function).median});
-		}
-		return loads;
-	};
-	budget_ = std::make_unique<FunctionBudget>(*options_.budget, static_cast<unsigned>(::get_nprocs()), loads,
-						   used_cpu_ns);
-	file_.budget(*options_.budget);
-	budget_->look(std::chrono::steady_clock::now());
 }
 
 void Recording::Parts::keep_budget()
 {
-	const std::vector<LeftOutFunction> left_out = budget_->look(std::chrono::steady_clock::now());
+	const std::vector<LeftOutFunction> left_out = functions_.too_expensive();
 	for (const LeftOutFunction &function : left_out) {
-		file_.left_out_by_budget(function, functions_.functions[function.number].name,
+		file_.left_out_by_budget(function, functions_.name(function.number),
 					 read_sync(steering_->invariant_tsc()).time);
-		if (functions_.functions[function.number].is_probed())
-			card_->leave_out_function(function.number);
-		else
-			users_->leave_out_function(function.number);
+		functions_.leave_out(function.number);
 	}
 	if (!left_out.empty())
 		file_.write(result_.directory); // also if the recorder should be killed
@@ -306,7 +255,7 @@ void Recording::Parts::load_card()
 	if (options_.counting)
 		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
 	card::CardOptions options = card_options(options_, cpus, uuid_);
-	options.functions = functions_.functions;
+	options.functions = functions_.found().functions;
 	options.leaves_functions_out = options_.budget.has_value();
 	buffers_ = divide_buffers(options_.buffer_bytes, cpus, options.rings());
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
@@ -320,8 +269,8 @@ void Recording::Parts::load_card()
 	if (options_.calibrates)
 		calibrate();
 	if (!options.functions.empty()) {
-		file_.functions(functions_);
-		tell(functions::summary(options.functions, function_costs_));
+		file_.functions(functions_.found());
+		tell(functions_.summary());
 	}
 	file_.witness("start", card::witness_calls(*card_, test.tp, options.filtering));
 	settle_clock();
@@ -365,7 +314,7 @@ void Recording::Parts::write_description()
 	clock_ = describe_clock(*steering_);
 	replace_file(result_.directory + "/metadata",
 		     metadata(uuid_, clock_, counter_classes(options_.counting),
-			      users_ ? users_->classes() : std::vector<card::UserClass>(), functions_.names()),
+			      users_ ? users_->classes() : std::vector<card::UserClass>(), functions_.found().names()),
 		     0600);
 }
 
@@ -373,9 +322,10 @@ void Recording::Parts::write_description()
 void Recording::Parts::describe_again(const std::vector<card::UserClass> &classes)
 {
 	try {
-		replace_file(result_.directory + "/metadata",
-			     metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.names()),
-			     0600);
+		replace_file(
+		    result_.directory + "/metadata",
+		    metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names()),
+		    0600);
 	} catch (const Error &) {
 	}
 }
@@ -442,14 +392,14 @@ Progress Recording::Parts::progress() const
 
 void Recording::Parts::wait_for_end()
 {
-	const int look_ms = options_.max_bytes ? 20 : budget_ ? 50 : listener_.on_progress ? 500 : -1;
+	const int look_ms = options_.max_bytes ? 20 : functions_.has_budget() ? 50 : listener_.on_progress ? 500 : -1;
 	auto next_progress = std::chrono::steady_clock::now();
 	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, [&]() -> std::string {
 		if (failure_.reported()) {
 			result_.failed = true;
 			return failure_.text();
 		}
-		if (budget_)
+		if (functions_.has_budget())
 			keep_budget();
 		if (options_.max_bytes && writer_->bytes() >= *options_.max_bytes)
 			return "the trace reached its --max-size";
@@ -634,8 +584,10 @@ void Recording::Parts::start_parts()
 	drain_->look();
 	control_->flush();
 	drain_->start();
-	if (options_.budget)
-		start_budget();
+	if (options_.budget) {
+		functions_.start_budget(*options_.budget, *card_, users_.get());
+		file_.budget(*options_.budget);
+	}
 	if (command_)
 		result_.exec_error = command_->go();
 	if (!result_.exec_error)
