@@ -21,6 +21,7 @@ HIDDEN __thread uint32_t monitor_vforks;
 
 // In a forked child, at its first event: takes about as long as when a program is loaded. Without waiting, the calls
 // until the recorder's answer would be lost.
+// Signals wait meanwhile: a handler that jumps out of here, or exits, would leave the card locked.
 __attribute__((noinline)) static void wait_for_rings(struct edc_card *card)
 {
 	const uint64_t all = ~0ull;
