@@ -136,8 +136,8 @@ def replaced_and_damaged():
 	e2e.equal("damaged: calls", json.loads(trace.output)["by_return"], 5)
 	patched = [json.loads(line)["fields"] for line in
 	           e2e.run(e2e.monitor, "list", "--json", "--event", "monitor:functions_patched", trace.directory).stdout.splitlines()]
-	e2e.equal("damaged: sleds refused", [event["refused_sleds"] for event in patched], [1])
-	e2e.equal("damaged: said", trace.report("activities")["patches"]["refused_sleds"], 1)
+	e2e.equal("damaged: sleds refused", [(event["functions"], event["refused_sleds"]) for event in patched], [(0, 3)])
+	e2e.equal("damaged: said", (trace.report("activities")["patches"]["refused_sleds"], trace.rows("activities")), (3, []))
 
 
 def hard_programs():

@@ -264,8 +264,10 @@ std::string patches_text(const activities::Patches &patches, const analyze::Reco
 		    fmt::join(names, ", "), rest ? fmt::format(" and {} more", rest) : "");
 	}
 	if (patches.refused_sleds())
-		text += fmt::format("{} sleds had other code than in their file: calls through them are missing\n",
-				    count_text(patches.refused_sleds()));
+		text += fmt::format(
+		    "{} sleds could not be patched, as their process may not write code or has other code there: "
+		    "the calls of their functions are missing\n",
+		    count_text(patches.refused_sleds()));
 	if (patches.events())
 		text += fmt::format("patched functions: {} events", count_text(patches.events())) +
 			(cost_of(patches, info)

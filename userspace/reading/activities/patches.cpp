@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "monitor/function_table.h"
+
 namespace monitor::activities {
 
 Patches::Patches(const trace::Description &description)
@@ -12,8 +14,8 @@ Patches::Patches(const trace::Description &description)
 	for (const auto &cls : description.classes()) {
 		if (cls->domain != trace::Domain::user)
 			continue;
-		posts_[cls->index] = cls->name == "monitor:function_entry" || cls->name == "monitor:function_exit";
-		if (cls->name != "monitor:functions_patched")
+		posts_[cls->index] = cls->name == EDC_FUNCTION_ENTRY_CLASS || cls->name == EDC_FUNCTION_EXIT_CLASS;
+		if (cls->name != EDC_FUNCTIONS_PATCHED_CLASS)
 			continue;
 		tells_[cls->index] = true;
 		first_ = trace::FieldRef(*cls, "function");

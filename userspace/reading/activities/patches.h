@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What processes tell of functions that were patched in them (record --functions; recording/preload/post.c): which, and
-// how many events they posted. Added to a Machine beside the Tracker.
+// What processes report of functions that were patched in them (record --functions; recording/preload/post.c): which,
+// and how many events they posted. Added to a Machine beside the Tracker.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "monitor/function_table.h"
+
 #include <fmt/format.h>
 
 namespace monitor::activities {
@@ -107,10 +109,10 @@ void Tracker::find_functions(const trace::Description &description)
 {
 	for (const auto &cls : description.classes()) {
 		const bool is_user = cls->domain == trace::Domain::user;
-		const std::string prefix = is_user ? "monitor:function_" : "function_";
-		const bool begins = cls->name == prefix + "entry";
+		const bool begins = cls->name == (is_user ? EDC_FUNCTION_ENTRY_CLASS : "function_entry");
+		const bool ends = cls->name == (is_user ? EDC_FUNCTION_EXIT_CLASS : "function_exit");
 		const trace::Field *function = cls->find("function"), *stack_pointer = cls->find("stack_pointer");
-		if ((!begins && cls->name != prefix + "exit") || !function || !function->labels || !stack_pointer)
+		if ((!begins && !ends) || !function || !function->labels || !stack_pointer)
 			continue;
 		name_functions(*function->labels);
 		if (!is_user)

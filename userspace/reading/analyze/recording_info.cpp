@@ -152,10 +152,14 @@ void parse_identity(const Json &json, RecordingInfo &info)
 			info.filter_pids.push_back(integer(pid));
 }
 
+double real(const Json &value)
+{
+	return value.is_number() ? value.get<double>() : 0.0;
+}
+
 CalibratedCosts calibrated_costs(const Json &json)
 {
 	CalibratedCosts costs;
-	const auto real = [](const Json &value) { return value.is_number() ? value.get<double>() : 0.0; };
 	if (json.is_object())
 		for (const auto &[what, cost] : json.items())
 			costs[what] = {real(member(cost, "low")), real(member(cost, "median")),
@@ -166,7 +170,6 @@ CalibratedCosts calibrated_costs(const Json &json)
 
 void parse_budget(const Json &json, RecordingInfo &info)
 {
-	const auto real = [](const Json &value) { return value.is_number() ? value.get<double>() : 0.0; };
 	if (!json.is_object())
 		return;
 	info.function_budget = real(member(json, "percent"));

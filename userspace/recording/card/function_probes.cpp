@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <map>
 
 #include <bpf/libbpf.h>
@@ -18,6 +17,7 @@
 #include "base/error.h"
 #include "kernel_features.h"
 #include "places.h"
+#include "trial.h"
 
 namespace monitor::card {
 namespace {
@@ -59,19 +59,6 @@ __attribute__((naked, noinline)) void dear_function()
 	asm volatile("add x0, x0, #0\n\tret");
 }
 #endif
-
-double ns_per_call(void (*function)())
-{
-	const auto now = [] {
-		timespec time;
-		::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-		return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-	};
-	const double start = now();
-	for (unsigned i = 0; i < trial_calls; ++i)
-		function();
-	return (now() - start) / trial_calls;
-}
 
 } // namespace
 
@@ -222,9 +209,9 @@ std::optional<double> FunctionProbes::time_call(const Programs &programs, void (
 	first.add(place, 0);
 	last.add(place + trial_exit, 0);
 	std::optional<double> ns;
-	const double without = ns_per_call(function);
+	const double without = ns_per_call(function, trial_calls);
 	if (place && attach_both(programs, "/proc/self/exe", first, last, all))
-		ns = ns_per_call(function) - without;
+		ns = ns_per_call(function, trial_calls) - without;
 	detach();
 	return ns;
 }

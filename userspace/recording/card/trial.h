@@ -22,6 +22,15 @@ inline std::chrono::nanoseconds cpu_time(clockid_t clock = CLOCK_THREAD_CPUTIME_
 	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
+// CPU time of one call, in ns.
+inline double ns_per_call(void (*function)(), unsigned calls)
+{
+	const std::chrono::nanoseconds start = cpu_time();
+	for (unsigned i = 0; i < calls; ++i)
+		function();
+	return static_cast<double>((cpu_time() - start).count()) / calls;
+}
+
 // False if the kernel does not let this thread run there.
 inline bool pin_to(unsigned cpu)
 {

@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -21,6 +20,7 @@
 #include "monitor/function_table.h"
 #include "patch_table.h"
 #include "recording/card/places.h"
+#include "recording/card/trial.h"
 
 namespace monitor::functions {
 #ifdef __x86_64__
@@ -38,19 +38,6 @@ __attribute__((naked, noinline)) void trial_function()
 		     ".byte 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0");
 }
 constexpr std::uint64_t trial_exit = 11;
-
-double ns_per_call()
-{
-	const auto now = [] {
-		timespec time;
-		::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-		return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-	};
-	const double start = now();
-	for (unsigned i = 0; i < calls; ++i)
-		trial_function();
-	return (now() - start) / calls;
-}
 
 // The library finds its table in the environment when it is loaded. Returns its handle; null: it cannot be loaded.
 void *load_library()
@@ -108,15 +95,17 @@ bool connect(void *library)
 		double costs[max_rounds] = {};
 		std::vector<double> before;
 		for (double &cost : costs) {
-			cost = ns_per_call();
+			cost = card::ns_per_call(trial_function, calls);
 			before.push_back(cost);
 		}
 		void *const library = load_library();
 		if (!library || !connect(library))
 			::_exit(1);
-		ns_per_call(); // its memory has been used before in a program that calls often
+		card::ns_per_call(trial_function,
+				  calls); // its memory has been used before in a program that calls often
 		for (double &cost : costs)
-			cost = (ns_per_call() - card::quantile(before, 0.5)) / 2; // a call has two events
+			cost = (card::ns_per_call(trial_function, calls) - card::quantile(before, 0.5)) /
+			       2; // a call has two events
 		::_exit(::write(answer, costs, sizeof costs) != sizeof costs);
 	} catch (...) {
 		::_exit(1);

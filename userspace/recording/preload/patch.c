@@ -31,7 +31,6 @@ enum way { CALL_AT_ENTRY, CALL_AT_EXIT, JUMP_AT_EXIT, WAYS };
 
 struct stubs {
 	unsigned char *begin, *next;
-	size_t bytes;
 };
 
 static enum way way_of(unsigned kind)
@@ -132,6 +131,16 @@ static void patch_sled(unsigned char *code, unsigned kind, const unsigned char *
 	}
 }
 
+// Whether this process may have memory that it can write and execute.
+static bool may_execute(void)
+{
+	void *page = monitor_map(0, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (page)
+		EDC_CALL_2_(SYS_munmap, page, PAGE);
+	return page != NULL;
+}
+
 // Memory that jumps from all of the text reach. NULL: none is free, or none may be executable.
 static unsigned char *near_memory(const struct monitor_text *text, size_t bytes)
 {
@@ -150,6 +159,8 @@ static unsigned char *near_memory(const struct monitor_text *text, size_t bytes)
 				return memory;
 			if (memory) // a kernel before 4.17
 				EDC_CALL_2_(SYS_munmap, memory, bytes);
+			else if (distance == STEP && !may_execute())
+				return NULL;
 		}
 	}
 	return NULL;
@@ -160,41 +171,63 @@ static bool protect(const void *begin, size_t bytes, int protection)
 	return EDC_CALL_3_(SYS_mprotect, begin, bytes, protection) == 0;
 }
 
-// One call for each run of functions of which a sled was patched.
+// The sleds of the function that sleds[i] belongs to end there.
+static uint32_t end_of_function(const struct edc_function_sled *sleds, uint32_t count, uint32_t i)
+{
+	uint32_t end = i + 1;
+
+	while (end < count && sleds[end].function == sleds[i].function)
+		end++;
+	return end;
+}
+
+// One event for each run of functions that were patched, or were not.
 static void post_patched(const struct edc_function_sled *sleds, uint32_t count, const unsigned char *patched)
 {
 	for (uint32_t i = 0; i < count;) {
-		const uint32_t first = sleds[i].function;
-		uint32_t last = first, refused = 0, done = 0;
+		const uint32_t first = i;
+		uint32_t functions = 0;
 
-		for (; i < count && sleds[i].function <= last + 1u; i++) {
-			last = sleds[i].function;
-			done += patched[i];
-			refused += !patched[i];
-		}
-		monitor_post_patched(first, done ? last - first + 1 : 0, refused);
+		for (; i < count && patched[i] == patched[first] &&
+		       sleds[i].function == sleds[first].function + functions;
+		     functions++)
+			i = end_of_function(sleds, count, i);
+		monitor_post_patched(sleds[first].function, patched[first] ? functions : 0,
+				     patched[first] ? 0 : i - first);
 	}
 }
 
+static unsigned char *code_of(const struct edc_function_sled *sled, const struct monitor_text *text)
+{
+	return (unsigned char *)(text->begin + (sled->offset - text->offset));
+}
+
+static bool can_be_patched(const struct edc_function_sled *sled, const struct monitor_text *text)
+{
+	return sled->kind <= EDC_SLED_NOP_RETURN && sled->offset >= text->offset &&
+	       sled->offset - text->offset <= text->end - text->begin - LONGEST &&
+	       is_untouched(code_of(sled, text), sled->kind);
+}
+
+// A function is patched at all of its sleds or at none: entries without exits would be wrong.
 static void patch_all(const struct edc_function_sled *sleds, uint32_t count, const struct monitor_text *text,
 		      struct stubs *stubs, unsigned char *patched)
 {
-	unsigned char *stub[WAYS] = {NULL};
+	for (uint32_t begin = 0, end; begin < count; begin = end) {
+		unsigned char *stub[WAYS] = {NULL};
+		bool all = true;
 
-	for (uint32_t i = 0; i < count; i++) {
-		unsigned char *code = (unsigned char *)(text->begin + (sleds[i].offset - text->offset));
-		const unsigned kind = sleds[i].kind;
-		const enum way way = way_of(kind);
+		end = end_of_function(sleds, count, begin);
+		for (uint32_t i = begin; i < end; i++)
+			all = all && can_be_patched(&sleds[i], text);
+		for (uint32_t i = begin; all && i < end; i++) {
+			const enum way way = way_of(sleds[i].kind);
 
-		if (i > 0 && sleds[i].function != sleds[i - 1].function)
-			stub[CALL_AT_ENTRY] = stub[CALL_AT_EXIT] = stub[JUMP_AT_EXIT] = NULL;
-		if (kind > EDC_SLED_NOP_RETURN || sleds[i].offset < text->offset ||
-		    sleds[i].offset - text->offset > text->end - text->begin - LONGEST || !is_untouched(code, kind))
-			continue;
-		if (!stub[way])
-			stub[way] = put_stub(stubs, sleds[i].function, way);
-		patch_sled(code, kind, stub[way]);
-		patched[i] = 1;
+			if (!stub[way])
+				stub[way] = put_stub(stubs, sleds[i].function, way);
+			patch_sled(code_of(&sleds[i], text), sleds[i].kind, stub[way]);
+			patched[i] = 1;
+		}
 	}
 }
 
@@ -203,7 +236,7 @@ static void patch_text(const struct edc_function_sled *sleds, uint32_t count, co
 {
 	const size_t bytes = ((count + WAYS) * STUB_BYTES + PAGE - 1) & ~(PAGE - 1);
 	unsigned char *memory = near_memory(text, bytes);
-	struct stubs stubs = {memory, memory, bytes};
+	struct stubs stubs = {memory, memory};
 
 	if (!memory)
 		return;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "monitor/card.h"
+#include "monitor/function_table.h"
 #include "syscall_names.h" // generated: {number, "name"} of this architecture
 
 namespace monitor::record {
@@ -141,8 +142,9 @@ std::string labelled_field(unsigned id, const card::UserField &field, bool is_ar
 // Those of patched functions (recording/preload/post.c) tell which by its number.
 bool tells_function(const card::UserClass &cls)
 {
-	return cls.name.starts_with("monitor:function") && cls.argument.name == "function" &&
-	       cls.argument.kind == "u16";
+	return cls.argument.name == "function" && cls.argument.kind == "u16" &&
+	       (cls.name == EDC_FUNCTION_ENTRY_CLASS || cls.name == EDC_FUNCTION_EXIT_CLASS ||
+		cls.name == EDC_FUNCTIONS_PATCHED_CLASS);
 }
 
 std::string user_class(const card::UserClass &cls)

@@ -23,7 +23,6 @@ public:
 	// threads exist. `may_patch`: the command's processes may patch functions themselves. Throws Error.
 	void find(const Options &options, bool may_patch, const std::function<void()> &drop);
 
-	bool any() const { return !found_.functions.empty(); }
 	const functions::FoundFunctions &found() const { return found_; }
 
 	// NAME=VALUE for the command, so that its processes patch theirs; writes what they need into the trace's

@@ -66,7 +66,7 @@ public:
 
 	// With options.functions: how many events of each there were in what was taken.
 	std::vector<std::uint64_t> function_events() const;
-	// Processes shall not post it any more; they are told by the next drain().
+	// Makes processes stop posting it, from the next drain() on.
 	void leave_out_function(std::size_t number);
 
 	std::vector<UserClass> classes() const;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "monitor/function_table.h"
+
 namespace monitor::card {
 
 void FunctionEvents::count(const std::byte *block)
@@ -27,9 +29,9 @@ void FunctionEvents::find_classes()
 {
 	const std::vector<UserClass> &all = classes_.all();
 	for (; known_ < all.size(); ++known_) {
-		if (all[known_].name == "monitor:function_entry")
+		if (all[known_].name == EDC_FUNCTION_ENTRY_CLASS)
 			entry_ = all[known_].id;
-		if (all[known_].name == "monitor:function_exit")
+		if (all[known_].name == EDC_FUNCTION_EXIT_CLASS)
 			exit_ = all[known_].id;
 	}
 }
