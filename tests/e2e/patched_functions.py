@@ -228,15 +228,17 @@ def budget():
 	e2e.run("clang", "-O2", "-fxray-instrument", "-fxray-instruction-threshold=1", "-fnoxray-link-deps",
 	        os.path.join(os.path.dirname(__file__), "hot_load.c"), "-o", program)
 	e2e.calibrated = True
-	trace = e2e.record("budget", "--functions", "hot,rare,main", "--budget", "2%", "--buffer", "64M", command=(program, 400, 8000))
+	rounds, calls = 1200, 3000  # about 5 million events a second, so that a ring of 8 MiB lasts longer than a late recorder
+	trace = e2e.record("budget", "--functions", "hot,rare,main", "--budget", "2%", command=(program, rounds, calls))
 	e2e.calibrated = False
 	whole(trace)
+	e2e.equal("events lost in the program", trace.summary()["claimed_lost"], 0)
 	left_out = trace.report("activities")["left_out_by_budget"]
 	if not e2e.equal("left out", [function["name"] for function in left_out], ["hot"]):
 		return
 	found = rows(trace)
-	e2e.equal("calls of the others", (found["rare"]["count"], found["main"]["count"]), (400, 1))
-	e2e.expect(10000 < found["hot"]["count"] < 400 * 8000, f"calls of the one left out: {found['hot']}")
+	e2e.equal("calls of the others", (found["rare"]["count"], found["main"]["count"]), (rounds, 1))
+	e2e.expect(10000 < found["hot"]["count"] < rounds * calls, f"calls of the one left out: {found['hot']}")
 	e2e.equal("left by exceptions", {name: row["left"] for name, row in found.items()}, {"hot": 0, "rare": 0, "main": 0})
 	e2e.expect(left_out[0]["percent"] > 2 and left_out[0]["events"] > 10000, f"{left_out}")
 

@@ -37,7 +37,10 @@ def bench(context):
 	result, programs = Result(TITLE), {}
 	for name, compiler in (("plain", PLAIN), ("xray", XRAY), ("nops", NOPS)):
 		programs[name] = context.path(f"load_{name}")
-		run([*compiler, os.path.join(os.path.dirname(__file__), "loads/function_load.c"), "-o", programs[name]])
+		source, compiled = os.path.join(os.path.dirname(__file__), "loads/function_load.c"), context.path(f"load_{name}.o")
+		run([*compiler, "-c", source, "-o", compiled])
+		# Without -pg, which would have the program write gmon.out where the bench is run.
+		run([*(option for option in compiler if not option.startswith(("-pg", "-m"))), compiled, "-o", programs[name]])
 	many = [str(context.scale(25, 3)), "4000"]
 	few = [str(context.scale(15, 3)), "100"]
 	found = {}
