@@ -73,6 +73,7 @@ struct task_struct {
 	unsigned in_execve : 1;
 } CORE;
 
+#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
 /* The registers at kernel entry: the system call number, negative if there is none; whether the kernel was entered from

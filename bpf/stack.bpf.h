@@ -277,6 +277,9 @@ INLINE void walk_user(struct stack_walk *walk, struct task_struct *task)
 	}
 	space = number ? bpf_map_lookup_elem(&unwind_spaces, number) : 0;
 	if (!space) {
+		/* at its end and between two programs it has none */
+		if (task->flags & PF_EXITING || BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
+			walk->count = 0;
 		end_walk(walk, EDC_STACK_NO_SPACE, walk->ip);
 		return;
 	}
@@ -384,7 +387,7 @@ static __attribute__((noinline)) __u64 describe_stack(struct stack_walk *walk)
 INLINE void write_stack(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 at, void *context, bool in_user)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	__u64 id = bpf_get_current_pid_tgid(), words[4] = {};
+	__u64 words[4] = {};
 	__u32 cpu_id = bpf_get_smp_processor_id(), place = cpu_id * EDC_CARD_LEVELS + ring_index;
 	struct stack_walk *walk = bpf_map_lookup_elem(&stack_walks, &place);
 	long bytes;
@@ -394,7 +397,8 @@ INLINE void write_stack(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32
 	walk->cpu_id = cpu_id;
 	walk->ring_index = ring_index;
 	walk->time = time;
-	words[0] = id << 32 | id >> 32; /* tid, then tgid */
+	words[0] =
+	    bpf_get_current_pid_tgid(); /* the thread in the lower half, as the fields `pid` and `tgid` have it */
 	if (!in_user) {
 		if (context)
 			bytes = bpf_get_stack(context, walk->frames, 8 * EDC_STACK_FRAMES, 0);
@@ -415,7 +419,8 @@ INLINE void write_stack(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32
 		walk->skip = in_user && walk->count;
 		if (walk->skip)
 			words[1] = walk->frames[0];
-		words[3] = describe_stack(walk);
+		if (walk->count)
+			words[3] = describe_stack(walk);
 	}
 	ring_index = READ(walk->ring_index); /* what older verifiers know of it does not survive the walk */
 	if (ring_index >= EDC_CARD_LEVELS)

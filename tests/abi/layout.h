@@ -9,8 +9,10 @@
 #define MONITOR_TESTS_ABI_LAYOUT_H
 
 #include "monitor/card.h"
+#include "monitor/function_table.h"
 #include "monitor/ratio.h"
 #include "monitor/ring.h"
+#include "monitor/stack.h"
 #include "monitor/token.h"
 
 #define SIZE(VALUE, type) VALUE("sizeof " #type, sizeof(struct type))
@@ -98,6 +100,48 @@
 	FIELD(VALUE, edc_ratio, within)      \
 	FIELD(VALUE, edc_ratio, flags)
 
+#define STACK_LAYOUT(VALUE)                           \
+	SIZE(VALUE, edc_unwind_row)                   \
+	FIELD(VALUE, edc_unwind_row, address)         \
+	FIELD(VALUE, edc_unwind_row, cfa)             \
+	FIELD(VALUE, edc_unwind_row, fp)              \
+	FIELD(VALUE, edc_unwind_row, rule)            \
+	SIZE(VALUE, edc_unwind_mapping)               \
+	FIELD(VALUE, edc_unwind_mapping, start)       \
+	FIELD(VALUE, edc_unwind_mapping, end)         \
+	FIELD(VALUE, edc_unwind_mapping, bias)        \
+	FIELD(VALUE, edc_unwind_mapping, first_row)   \
+	FIELD(VALUE, edc_unwind_mapping, rows)        \
+	SIZE(VALUE, edc_unwind_space)                 \
+	FIELD(VALUE, edc_unwind_space, generation)    \
+	FIELD(VALUE, edc_unwind_space, first_mapping) \
+	FIELD(VALUE, edc_unwind_space, mappings)      \
+	SIZE(VALUE, edc_stack_cpu)                    \
+	FIELD(VALUE, edc_stack_cpu, credit_ns)        \
+	FIELD(VALUE, edc_stack_cpu, last_ns)          \
+	FIELD(VALUE, edc_stack_cpu, taken)            \
+	FIELD(VALUE, edc_stack_cpu, skipped)          \
+	FIELD(VALUE, edc_stack_cpu, spent_ns)         \
+	FIELD(VALUE, edc_stack_cpu, timer_taken)      \
+	FIELD(VALUE, edc_stack_cpu, timer_ns)
+
+#define FUNCTION_LAYOUT(VALUE)                         \
+	SIZE(VALUE, edc_function_table)                \
+	FIELD(VALUE, edc_function_table, magic)        \
+	FIELD(VALUE, edc_function_table, modules)      \
+	FIELD(VALUE, edc_function_table, sleds)        \
+	SIZE(VALUE, edc_function_module)               \
+	FIELD(VALUE, edc_function_module, device)      \
+	FIELD(VALUE, edc_function_module, inode)       \
+	FIELD(VALUE, edc_function_module, size)        \
+	FIELD(VALUE, edc_function_module, modified_ns) \
+	FIELD(VALUE, edc_function_module, first_sled)  \
+	FIELD(VALUE, edc_function_module, sleds)       \
+	SIZE(VALUE, edc_function_sled)                 \
+	FIELD(VALUE, edc_function_sled, offset)        \
+	FIELD(VALUE, edc_function_sled, function)      \
+	FIELD(VALUE, edc_function_sled, kind)
+
 #define CONSTANTS(VALUE)                            \
 	VALUE("EDC_CPU_HEADER", EDC_CPU_HEADER)     \
 	VALUE("EDC_BLOCK_SIZE", EDC_BLOCK_SIZE)     \
@@ -105,7 +149,10 @@
 	VALUE("EDC_BLOCK_MAGIC", EDC_BLOCK_MAGIC)   \
 	VALUE("EDC_BLOCK_MAX_TICKS", EDC_BLOCK_MAX_TICKS)
 
-#define LAYOUT(VALUE) BLOCK_LAYOUT(VALUE) RING_LAYOUT(VALUE) CARD_LAYOUT(VALUE) RATIO_LAYOUT(VALUE) CONSTANTS(VALUE)
+#define LAYOUT(VALUE)       \
+	BLOCK_LAYOUT(VALUE) \
+	RING_LAYOUT(VALUE)  \
+	CARD_LAYOUT(VALUE) RATIO_LAYOUT(VALUE) STACK_LAYOUT(VALUE) FUNCTION_LAYOUT(VALUE) CONSTANTS(VALUE)
 
 #define ALL_CLASSES(CLASS) EDC_CONTROL_CLASSES(CLASS) EDC_KERNEL_CLASSES(CLASS)
 

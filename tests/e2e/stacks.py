@@ -31,7 +31,7 @@ KNOWN = {
 	("main", "in_exception", "in_guarded", "Guard::in_cleanup()", "mark"),
 	("main", "in_library", "compare", "mark"),
 }
-CUT = {"[truncated: too deep]": {"in_recursion", "mark"}, "[truncated: no rule]": {"in_assembler", "mark"}}
+CUT = {"[truncated: too deep]": {"in_recursion", "mark"}, "[truncated: no rule in stack_load]": {"in_assembler", "mark"}}
 
 
 def report(trace, *options):
@@ -186,6 +186,42 @@ def within_budget():
 SPINS = "__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 300000000; i++); } int main() { %s(); return 0; }"
 
 
+def threads_have_their_own():
+	"""Each thread's stacks are its own, however it is chosen, and none of its blocked time is without one."""
+	program = e2e.work / "thread_load"
+	e2e.run("cc", "-O2", "-pthread", os.path.join(os.path.dirname(__file__), "thread_load.c"), "-o", program)
+	trace = e2e.record_undisturbed("threads", "--stacks", command=(program, 1000))
+	trace.expect_true()
+	of = dict(word.split("=") for word in trace.output.split())
+	left_out = trace.recording()["stacks"]["left_out_by_budget"]
+	for by, comm, function in (("cpu", "spinner", "spin_here"), ("offcpu", "sleeper", "nap_here"), ("offcpu", None, "join_here")):
+		tid = of.get(comm, trace.recording()["command_pid"])
+		chosen = [report(trace, "--by", by, "--folded", "--tid", tid)]
+		if comm:
+			chosen.append(report(trace, "--by", by, "--folded", "--comm", comm))
+		for text in chosen:
+			counts = {True: 0, False: 0}
+			for line in text.splitlines():
+				frames, count = line.rsplit(" ", 1)
+				counts[function in frames.split(";")] += int(count)
+			e2e.expect(counts[True] > (100 if by == "cpu" else 700_000), f"{by} of {comm}: {counts} in {function}: {text}")
+			e2e.expect(counts[False] < 0.1 * counts[True] or left_out, f"{by} of {comm}: {counts} in {function}: {text}")
+
+
+def mappings_all_the_time():
+	"""A process that maps and unmaps code as fast as it can has its stacks, and costs the recorder a bounded time."""
+	trace = e2e.record("maps", "--stacks=cpu", command=(e2e.workload, "maps", 3000))
+	trace.expect_true()
+	answer = json.loads(report(trace, "--command", "--json"))["stacks"]
+	e2e.expect(answer["total"] > 300, f"only {answer['total']} samples")
+	e2e.expect(answer["truncated_percent"] < 10, f"{answer}")
+	e2e.equal("parts of what is truncated", round(sum(part["percent"] for part in answer["truncated_by"]), 6),
+	          round(answer["truncated_percent"], 6))
+	recording = trace.recording()
+	e2e.equal("processes without room", recording["stacks"]["processes_without_room"], 0)
+	e2e.expect(recording["recorder"]["cpu_ns"] < 2.5e9 + 0.1 * recording["recorder"]["wall_ns"], f"{recording['recorder']}")
+
+
 def rewritten_in_place():
 	"""A program with the inode of another, which is gone: the samples of each have its own names or none."""
 	if not shutil.which("gcc"):
@@ -281,4 +317,4 @@ e2e.need_recording()
 if platform.machine() != "x86_64":
 	e2e.skip("without unwind tables, which are for x86-64, stacks need frame pointers")
 e2e.need_program("readelf")
-e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, rewritten_in_place, perf_beside, refused, damaged_lists, tables_agree)
+e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, threads_have_their_own, mappings_all_the_time, rewritten_in_place, perf_beside, refused, damaged_lists, tables_agree)

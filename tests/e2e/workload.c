@@ -109,6 +109,20 @@ static void do_swarm(long count)
 		;
 }
 
+/* Code that comes and goes for `ms`, as fast as the kernel maps it. */
+static void do_maps(long ms)
+{
+	const int64_t end = clock_ns(CLOCK_MONOTONIC) + ms * 1000000;
+
+	while (clock_ns(CLOCK_MONOTONIC) < end) {
+		void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (code == MAP_FAILED)
+			fail("mmap");
+		munmap(code, 4096);
+	}
+}
+
 static void do_touch(long pages)
 {
 	size_t size = (size_t)pages * 4096;
@@ -277,9 +291,19 @@ static const struct {
 	const char *name;
 	void (*run)(long);
 } verbs[] = {
-    {"getppid", do_getppid},       {"pingpong", do_pingpong}, {"forks", do_forks}, {"swarm", do_swarm},
-    {"touch", do_touch},           {"spin", do_spin},         {"nap", do_nap},     {"threads", do_threads},
-    {"rename", do_rename},         {"family", do_family},     {"mixed", do_mixed}, {"exec_thread", do_exec_thread},
+    {"getppid", do_getppid},
+    {"pingpong", do_pingpong},
+    {"forks", do_forks},
+    {"swarm", do_swarm},
+    {"maps", do_maps},
+    {"touch", do_touch},
+    {"spin", do_spin},
+    {"nap", do_nap},
+    {"threads", do_threads},
+    {"rename", do_rename},
+    {"family", do_family},
+    {"mixed", do_mixed},
+    {"exec_thread", do_exec_thread},
     {"exec_chain", do_exec_chain},
 };
 

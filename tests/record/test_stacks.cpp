@@ -6,6 +6,7 @@
 #include <map>
 
 #include "recording/stacks/address_spaces.h"
+#include "recording/stacks/cpu_share.h"
 #include "recording/stacks/unwind_table.h"
 
 namespace test_stacks {
@@ -27,6 +28,8 @@ struct Spaces {
 	std::string seen(std::int32_t process)
 	{
 		all.publish(now);
+		if (all.has_unpublished())
+			all.publish(now += 1s);
 		if (!of.contains(process) || of[process] < 0)
 			return "none";
 		const edc_unwind_space &space = spaces[static_cast<std::size_t>(of[process])];
@@ -116,6 +119,32 @@ TEST_CASE("stacks: a process has what it mapped last")
 	CHECK(spaces.seen(2) == "none");
 }
 
+TEST_CASE("stacks: a process has a bounded number of mappings, and a list that is full has to be read again")
+{
+	Spaces spaces;
+	std::uint64_t mapped = 0;
+	while (mapped < 100'000 && spaces.all.mapped(1, code(100 * mapped, 100 * mapped + 50, 0, 10)))
+		++mapped;
+	CHECK(mapped == 8192);
+	CHECK(!spaces.all.mapped(1, code(100, 150, 1, 11)));
+	CHECK(spaces.all.mapped(2, code(100, 200, 0, 10)));
+	spaces.all.executed(1, 20);
+	CHECK(spaces.all.mapped(1, code(100, 200, 3, 20)));
+	CHECK(spaces.seen(1) == "100-200:3");
+}
+
+TEST_CASE("stacks: whoever used up the credit pauses until it has some again, a tenth of the time")
+{
+	stacks::CpuShare share;
+	CHECK(share.pause_at(1s, 1900ms) == 0s);    // of two seconds at first
+	CHECK(share.pause_at(1s, 2100ms) == 1s);    // 0.1 s too much
+	CHECK(share.pause_at(2s, 2100ms) == 0s);    // rested
+	CHECK(share.pause_at(3s, 2200ms) == 0s);    // a tenth is allowed for ever
+	CHECK(share.pause_at(4s, 2400ms) == 1s);    // two are not
+	CHECK(share.pause_at(1000s, 4399ms) == 0s); // no more than two seconds are saved up
+	CHECK(share.pause_at(1000s, 4401ms) == 10ms);
+}
+
 TEST_CASE("stacks: an exec ends all earlier mappings, whichever is told first")
 {
 	for (const bool exec_first : {true, false}) {
@@ -149,6 +178,20 @@ TEST_CASE("stacks: a child shares its parent's space until one of them changes i
 	spaces.all.executed(5, 50);
 	spaces.all.created(5, 1, 40);
 	CHECK(spaces.seen(5) == "none");
+}
+
+TEST_CASE("stacks: a list that changes all the time is published so often that one process leaves room for others")
+{
+	Spaces spaces;
+	for (std::uint64_t i = 0; i < 1000; ++i) {
+		spaces.all.mapped(1, code(100, 200, i, 10 + i));
+		spaces.all.publish(spaces.now += 10ms);
+	}
+	CHECK(spaces.all.without_room() == 0);
+	CHECK(spaces.all.has_unpublished());
+	spaces.now += 1s;
+	CHECK(spaces.seen(1) == "100-200:999");
+	CHECK(!spaces.all.has_unpublished());
 }
 
 TEST_CASE("stacks: a space that probes may still read is used again after a second, and is invalid meanwhile")

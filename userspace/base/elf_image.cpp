@@ -8,36 +8,29 @@
 #include <elf.h>
 #include <unistd.h>
 
+#include "escape.h"
+
 namespace monitor {
 namespace {
 
-constexpr std::size_t max_note_bytes = 64 << 10;
-constexpr char hex_digits[] = "0123456789abcdef";
+constexpr std::size_t max_build_id_bytes = 64;
 
-// The content of the GNU build id's note.
-std::string build_id_in(std::span<const std::byte> notes)
+// elf(5), Notes (Nhdr)
+void take_notes(std::span<const std::byte> bytes, std::uint64_t address, std::vector<ElfNote> &notes)
 {
-	std::size_t at = 0;
-	while (at + sizeof(Elf64_Nhdr) <= notes.size()) {
+	const auto padded = [](std::uint32_t size) { return (std::size_t{size} + 3) & ~std::size_t{3}; };
+	for (std::size_t at = 0; at + sizeof(Elf64_Nhdr) <= bytes.size();) {
 		Elf64_Nhdr head;
-		std::memcpy(&head, notes.data() + at, sizeof head);
-		const std::size_t name = at + sizeof head;
-		const std::size_t content = name + ((std::size_t{head.n_namesz} + 3) & ~std::size_t{3});
-		const std::size_t next = content + ((std::size_t{head.n_descsz} + 3) & ~std::size_t{3});
-		if (next > notes.size())
-			return {};
-		if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && head.n_descsz <= 64 &&
-		    std::memcmp(notes.data() + name, "GNU", 4) == 0) {
-			std::string text;
-			for (const std::byte byte : notes.subspan(content, head.n_descsz)) {
-				text += hex_digits[std::to_integer<unsigned>(byte) >> 4];
-				text += hex_digits[std::to_integer<unsigned>(byte) & 15];
-			}
-			return text;
-		}
-		at = next;
+		std::memcpy(&head, bytes.data() + at, sizeof head);
+		const std::size_t name = at + sizeof head, content = name + padded(head.n_namesz);
+		at = content + padded(head.n_descsz);
+		if (at > bytes.size())
+			return;
+		const auto *text = reinterpret_cast<const char *>(bytes.data() + name);
+		const std::span<const std::byte> of_note = bytes.subspan(content, head.n_descsz);
+		notes.push_back({std::string(text, ::strnlen(text, head.n_namesz)), head.n_type, address + content,
+				 std::vector<std::byte>(of_note.begin(), of_note.end())});
 	}
-	return {};
 }
 
 } // namespace
@@ -91,7 +84,7 @@ bool ElfImage::take_headers()
 		if (part.p_type == PT_LOAD)
 			loads_.push_back(segment);
 		if (part.p_type == PT_NOTE)
-			notes_.push_back(segment);
+			note_segments_.push_back(segment);
 	}
 	// Sections may be missing: then it has segments only.
 	if (elf.e_shentsize != sizeof(Elf64_Shdr) || elf.e_shnum == 0 || elf.e_shnum > max_headers ||
@@ -134,20 +127,34 @@ std::vector<std::byte> ElfImage::content(const ElfSection &section, std::size_t 
 	return bytes;
 }
 
+std::vector<ElfNote> ElfImage::notes() const
+{
+	std::vector<ElfNote> found;
+	std::size_t left = max_note_bytes;
+	for (const ElfSegment &segment : note_segments_) {
+		if (segment.file_size > left)
+			continue;
+		left -= segment.file_size;
+		std::vector<std::byte> bytes(segment.file_size);
+		if (read_(segment.offset, bytes))
+			take_notes(bytes, segment.address, found);
+	}
+	return found;
+}
+
 std::string ElfImage::build_id() const
 {
-	std::size_t left = max_note_bytes;
-	for (const ElfSegment &note : notes_) {
-		if (note.file_size > left)
+	std::string text;
+	for (const ElfNote &note : notes()) {
+		if (note.type != NT_GNU_BUILD_ID || note.name != "GNU" || note.content.size() > max_build_id_bytes)
 			continue;
-		left -= note.file_size;
-		std::vector<std::byte> bytes(note.file_size);
-		if (!read_(note.offset, bytes))
-			continue;
-		if (std::string id = build_id_in(bytes); !id.empty())
-			return id;
+		for (const std::byte byte : note.content) {
+			text += hex_digits[std::to_integer<unsigned>(byte) >> 4];
+			text += hex_digits[std::to_integer<unsigned>(byte) & 15];
+		}
+		break;
 	}
-	return {};
+	return text;
 }
 
 std::optional<std::uint64_t> ElfImage::address_of(std::uint64_t offset) const

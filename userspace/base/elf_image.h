@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An ELF file of another owner: its segments and sections, read piece by piece within bounds. Used by recording/stacks
-// (tables that stacks are walked by) and by reading/symbols. 64-bit files of this machine's byte order only; see
-// elf(5).
+// (tables that stacks are walked by), recording/user_card (which programs have a card) and reading/symbols. 64-bit
+// files of this machine's byte order only; see elf(5).
 //
 // Nothing that the file says is trusted: an offset or a size that does not fit is a part that is missing. No more is
 // read than max_headers headers, and of a section what the caller allows.
@@ -23,6 +23,13 @@ struct ElfSection {
 	std::uint64_t address = 0, offset = 0, size = 0;
 };
 
+struct ElfNote {
+	std::string name;
+	std::uint32_t type = 0;
+	std::uint64_t address = 0; // of its content
+	std::vector<std::byte> content;
+};
+
 // What is mapped: bytes [offset, offset + file_size) of the file at address.
 struct ElfSegment {
 	std::uint64_t offset = 0, address = 0, file_size = 0, size = 0;
@@ -33,7 +40,7 @@ class ElfImage {
 public:
 	// Reads all of `into` at `offset`, or returns false.
 	using ReadAt = std::function<bool(std::uint64_t offset, std::span<std::byte> into)>;
-	static constexpr std::size_t max_headers = 4096, max_names = 1 << 20;
+	static constexpr std::size_t max_headers = 4096, max_names = 1 << 20, max_note_bytes = 64 << 10;
 
 	// nullopt: not such a file.
 	static std::optional<ElfImage> open(ReadAt read);
@@ -46,7 +53,8 @@ public:
 	std::uint64_t entry() const { return entry_; }
 	// Empty if it is larger, cannot be read or has no content in the file.
 	std::vector<std::byte> content(const ElfSection &section, std::size_t max_bytes) const;
-	std::string build_id() const; // hexadecimal; empty: none
+	std::vector<ElfNote> notes() const; // of segments, as far as these have max_note_bytes together
+	std::string build_id() const;       // hexadecimal; empty: none
 
 	// The address, as the file counts them, of an offset into it; nullopt: it is not mapped.
 	std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
@@ -56,7 +64,7 @@ private:
 	template <class T> bool read(std::uint64_t offset, T &value) const;
 
 	ReadAt read_;
-	std::vector<ElfSegment> loads_, notes_;
+	std::vector<ElfSegment> loads_, note_segments_;
 	std::vector<ElfSection> sections_;
 	std::uint64_t entry_ = 0;
 };

@@ -20,6 +20,14 @@ bool is_probe(const std::string &function)
 	return false;
 }
 
+// `why` as the trace's description calls it; `module`: of the outermost frame, at which the walk ended.
+std::string truncated_text(const std::string &why, const std::string &module)
+{
+	const bool is_of_file = why == "no rule" || why == "unknown rule" || why == "unreadable";
+	return is_of_file && !module.empty() ? fmt::format("[truncated: {} in {}]", why, module)
+					     : fmt::format("[truncated: {}]", why);
+}
+
 void append(std::vector<symbols::Name> &path, std::span<const symbols::Name> frames)
 {
 	path.insert(path.end(), frames.begin(), frames.end());
@@ -70,23 +78,27 @@ std::uint32_t CallTree::child(std::uint32_t parent, symbols::Name name)
 void CallTree::add_frames(std::vector<symbols::Name> &path, const analyze::StackFold::Ids &ids, std::int32_t process,
 			  std::uint64_t time, const analyze::StackFold &fold, bool &is_truncated)
 {
-	if (ids.user) {
-		const analyze::StackDescription *stack = fold.find(ids.user);
-		is_truncated = !stack || !stack->is_whole || !stack->why_ended.empty();
-		if (is_truncated)
-			path.push_back(symbolizer_.other(
-			    fmt::format("[truncated: {}]", stack && stack->is_whole ? stack->why_ended : "lost")));
-		// The innermost frame of a program in the kernel is where it will go on, all others are return
-		// addresses.
-		for (std::size_t i = stack ? stack->frames.size() : 0; i-- > 0;)
-			if (stack->frames[i])
-				append(path, symbolizer_.user(process, time, stack->frames[i],
-							      i > 0 || (ids.address && !ids.kernel)));
-	}
-	if (ids.address && !ids.kernel) {
+	const analyze::StackDescription *stack = ids.user ? fold.find(ids.user) : nullptr;
+	is_truncated = ids.user && (!stack || !stack->is_whole || !stack->why_ended.empty());
+	const std::size_t first_of_user = path.size();
+	if (is_truncated)
+		path.emplace_back();
+	// The innermost frame of a program in the kernel is where it will go on, all others are return addresses.
+	for (std::size_t i = stack ? stack->frames.size() : 0; i-- > 0;)
+		if (stack->frames[i])
+			append(path, symbolizer_.user(process, time, stack->frames[i],
+						      i > 0 || (ids.address && !ids.kernel)));
+	if (ids.address && !ids.kernel)
 		append(path, symbolizer_.user(process, time, ids.address, false));
-		return;
+	if (is_truncated) {
+		const bool is_whole = stack && stack->is_whole;
+		path[first_of_user] = symbolizer_.other(truncated_text(
+		    is_whole ? stack->why_ended : "lost", is_whole && path.size() > first_of_user + 1
+							      ? symbolizer_.names()[path[first_of_user + 1]].module
+							      : ""));
 	}
+	if (ids.address && !ids.kernel)
+		return;
 	const std::size_t first_of_kernel = path.size();
 	if (const analyze::StackDescription *stack = fold.find(ids.kernel))
 		for (std::size_t i = stack->frames.size(); i-- > 0;)
@@ -140,7 +152,7 @@ void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold:
 		without_stack_ += amount;
 	}
 	if (is_truncated)
-		truncated_ += amount;
+		truncated_by_[path.front()] += amount;
 	std::size_t before_waker = path.size() + 1;
 	if (by_ == StackBy::wait)
 		add_waker(path, key, value.woken, machine, fold);
@@ -169,6 +181,23 @@ void CallTree::sum_up()
 								  : symbolizer_.names()[nodes_[a].name].function <
 									symbolizer_.names()[nodes_[b].name].function;
 		});
+}
+
+std::uint64_t CallTree::truncated() const
+{
+	std::uint64_t sum = 0;
+	for (const auto &[why, amount] : truncated_by_)
+		sum += amount;
+	return sum;
+}
+
+std::vector<CallTree::Truncated> CallTree::truncated_by() const
+{
+	std::vector<Truncated> found;
+	for (const auto &[name, amount] : truncated_by_)
+		found.push_back({symbolizer_.names()[name].function, amount});
+	std::ranges::stable_sort(found, std::greater<>(), &Truncated::amount);
+	return found;
 }
 
 std::vector<CallTree::Function> CallTree::functions() const

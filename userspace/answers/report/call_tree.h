@@ -45,9 +45,16 @@ public:
 	const symbols::FrameName &name(const CallNode &node) const { return name(node.name); }
 	bool has_lines() const { return symbolizer_.has_lines(); }
 	std::uint64_t total() const { return nodes_[0].total; }
-	std::uint64_t truncated() const { return truncated_; } // of the total: without the program's start
+	std::uint64_t truncated() const; // of the total: without the program's start
 	std::uint64_t without_stack() const { return without_stack_; }
 	std::uint64_t since_before() const { return since_before_; } // blocked before there were stacks
+
+	struct Truncated {
+		std::string why; // "[truncated: no rule in libfoo.so]"
+		std::uint64_t amount = 0;
+	};
+	// The parts of truncated(), the largest first.
+	std::vector<Truncated> truncated_by() const;
 
 	struct Function {
 		symbols::Name name = 0;
@@ -71,7 +78,8 @@ private:
 	StackBy by_;
 	std::vector<CallNode> nodes_;
 	std::map<std::pair<std::uint32_t, symbols::Name>, std::uint32_t> children_;
-	std::uint64_t truncated_ = 0, without_stack_ = 0, since_before_ = 0;
+	std::map<symbols::Name, std::uint64_t> truncated_by_;
+	std::uint64_t without_stack_ = 0, since_before_ = 0;
 };
 
 } // namespace monitor::report

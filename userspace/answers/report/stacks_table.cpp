@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/escape.h"
+#include "base/json.h"
 
 namespace monitor::report {
 namespace {
 
 constexpr std::size_t max_printed_depth = 128;
+constexpr std::size_t max_printed_parts = 3; // of what is truncated
 
 double percent_of(std::uint64_t part, std::uint64_t whole)
 {
@@ -82,10 +84,15 @@ std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy 
 std::string stacks_text(const CallTree &tree)
 {
 	std::string text;
-	if (tree.truncated())
-		text +=
-		    fmt::format("{:.1f} % of it has stacks that do not reach the start of their program: [truncated]\n",
-				percent_of(tree.truncated(), tree.total()));
+	if (tree.truncated()) {
+		text += fmt::format("{:.1f} % of it has stacks that do not reach the start of their program:",
+				    percent_of(tree.truncated(), tree.total()));
+		const std::vector<CallTree::Truncated> parts = tree.truncated_by();
+		for (std::size_t i = 0; i < std::min(parts.size(), max_printed_parts); ++i)
+			text += fmt::format(" {} {:.1f} %", printable(parts[i].why),
+					    percent_of(parts[i].amount, tree.total()));
+		text += parts.size() > max_printed_parts ? " ...\n" : "\n";
+	}
 	if (tree.since_before())
 		text += fmt::format("{:.1f} % of it is of threads that were blocked since before stacks were taken\n",
 				    percent_of(tree.since_before(), tree.total()));
@@ -97,11 +104,16 @@ std::string stacks_text(const CallTree &tree)
 
 std::string stacks_json(const CallTree &tree, const trace::Clock &clock, StackBy by)
 {
-	return fmt::format("{{\"{}\": {}, \"truncated_percent\": {:.3f}, \"without_stack_percent\": {:.3f}, "
-			   "\"blocked_since_before_percent\": {:.3f}}}",
-			   is_time(by) ? "total_ns" : "total", is_time(by) ? clock.to_ns(tree.total()) : tree.total(),
-			   percent_of(tree.truncated(), tree.total()), percent_of(tree.without_stack(), tree.total()),
-			   percent_of(tree.since_before(), tree.total()));
+	nlohmann::ordered_json parts = nlohmann::ordered_json::array();
+	for (const CallTree::Truncated &part : tree.truncated_by())
+		parts.push_back({{"why", printable(part.why)}, {"percent", percent_of(part.amount, tree.total())}});
+	return nlohmann::ordered_json{
+	    {is_time(by) ? "total_ns" : "total", is_time(by) ? clock.to_ns(tree.total()) : tree.total()},
+	    {"truncated_percent", percent_of(tree.truncated(), tree.total())},
+	    {"truncated_by", parts},
+	    {"without_stack_percent", percent_of(tree.without_stack(), tree.total())},
+	    {"blocked_since_before_percent", percent_of(tree.since_before(), tree.total())}}
+	    .dump();
 }
 
 std::string folded_text(const CallTree &tree, const trace::Clock &clock, StackBy by)

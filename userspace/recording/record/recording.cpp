@@ -559,9 +559,9 @@ void Recording::Parts::start_parts()
 	drop_privileges(user_);
 	file_.confined(confine_to(result_.directory));
 	dropped_ = true;
-	start_streams();
 	if (stacks_)
 		stacks_->start(result_.directory + "/.monitor");
+	start_streams();
 	control_->sync(steering_->first());
 	drain_->sync();
 	// From here on every probe is attached.

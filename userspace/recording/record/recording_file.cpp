@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "recording_file.h"
 
+#include <algorithm>
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -216,11 +218,12 @@ void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)
 void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMemory &memory,
 			   const stacks::StackCounts &counts)
 {
-	std::uint64_t taken = 0, skipped = 0, spent = 0, timer_taken = 0, timer_spent = 0;
+	std::uint64_t taken = 0, skipped = 0, spent = 0, max_spent = 0, timer_taken = 0, timer_spent = 0;
 	for (const edc_stack_cpu &cpu : memory.cpus) {
 		taken += cpu.taken;
 		skipped += cpu.skipped;
 		spent += cpu.spent_ns;
+		max_spent = std::max<std::uint64_t>(max_spent, cpu.spent_ns);
 		timer_taken += cpu.timer_taken;
 		timer_spent += cpu.timer_ns;
 	}
@@ -231,6 +234,7 @@ void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMe
 			   {"taken_at_events", taken},
 			   {"left_out_by_budget", skipped},
 			   {"spent_at_events_ns", spent},
+			   {"max_spent_of_a_cpu_ns", max_spent},
 			   {"taken_at_timer", timer_taken},
 			   {"spent_at_timer_ns", timer_spent},
 			   {"files", counts.files},
@@ -240,7 +244,9 @@ void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMe
 			   {"tables_ns", counts.table_ns},
 			   {"processes", counts.processes},
 			   {"processes_without_room", counts.spaces_without_room},
-			   {"lost_mappings", counts.lost_changes}};
+			   {"lost_mappings", counts.lost_changes},
+			   {"lists_read_again", counts.lists_read_again},
+			   {"paused_ns", counts.paused_ns}};
 }
 
 void RecordingFile::card_counts(const card::BpfCard &card)

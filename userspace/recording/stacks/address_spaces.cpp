@@ -10,8 +10,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto rest = 1s;                  // longer than a probe runs
+constexpr auto burst = 250ms;              // of lists that are published as they change: a program starts
 constexpr std::uint32_t min_room = 16;     // mappings; room doubles
 constexpr std::size_t max_mappings = 8192; // of a process
+
+std::uint32_t room_for(std::size_t mappings)
+{
+	return std::max(std::bit_ceil(static_cast<std::uint32_t>(mappings)), min_room);
+}
 
 } // namespace
 
@@ -20,16 +26,18 @@ AddressSpaces::AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<e
 {
 }
 
-// The process's own list, to be changed.
+// The process's own list, to be changed; no probe has it yet.
 AddressSpaces::Layout &AddressSpaces::changed(std::int32_t process)
 {
 	Process &known = processes_[process];
+	changed_.insert(process);
+	if (known.layout && known.layout.use_count() == 1 && known.layout->space < 0)
+		return *known.layout;
 	auto own = std::make_shared<Layout>();
 	if (known.layout)
 		own->mappings = known.layout->mappings;
 	leave(known);
 	known.layout = std::move(own);
-	changed_.insert(process);
 	return *known.layout;
 }
 
@@ -41,35 +49,40 @@ void AddressSpaces::leave(Process &process)
 	process.layout.reset();
 }
 
-void AddressSpaces::mapped(std::int32_t process, const CodeMapping &mapping)
+// What it covers of older mappings is theirs no more.
+bool AddressSpaces::mapped(std::int32_t process, const CodeMapping &mapping)
 {
 	if (mapping.end <= mapping.start)
-		return;
+		return true;
 	if (const auto known = processes_.find(process); known != processes_.end()) {
 		if (mapping.time < known->second.executed)
-			return;
+			return true;
 		if (known->second.layout && known->second.layout->mappings.size() >= max_mappings)
-			return;
+			return false;
 	}
 	std::vector<CodeMapping> &list = changed(process).mappings;
-	std::vector<CodeMapping> next;
-	for (const CodeMapping &old : list) {
-		if (old.end <= mapping.start || old.start >= mapping.end) {
-			next.push_back(old);
-			continue;
-		}
-		if (old.start < mapping.start) {
-			next.push_back(old);
-			next.back().end = mapping.start;
-		}
-		if (old.end > mapping.end) {
-			next.push_back(old);
-			next.back().start = mapping.end;
-		}
+	const auto first = std::ranges::upper_bound(list, mapping.start, {}, &CodeMapping::end);
+	const auto last = std::ranges::lower_bound(first, list.end(), mapping.end, {}, &CodeMapping::start);
+	std::vector<CodeMapping> parts;
+	if (first != last && first->start < mapping.start) {
+		parts.push_back(*first);
+		parts.back().end = mapping.start;
 	}
-	next.push_back(mapping);
-	std::ranges::sort(next, {}, &CodeMapping::start);
-	list = std::move(next);
+	parts.push_back(mapping);
+	if (first != last && std::prev(last)->end > mapping.end) {
+		parts.push_back(*std::prev(last));
+		parts.back().start = mapping.end;
+	}
+	list.insert(list.erase(first, last), parts.begin(), parts.end());
+	return true;
+}
+
+std::vector<std::int32_t> AddressSpaces::known() const
+{
+	std::vector<std::int32_t> known;
+	for (const auto &[process, what] : processes_)
+		known.push_back(process);
+	return known;
 }
 
 void AddressSpaces::executed(std::int32_t process, std::uint64_t time)
@@ -159,7 +172,7 @@ std::int64_t AddressSpaces::free_mappings(std::uint32_t room)
 
 void AddressSpaces::place(Layout &layout)
 {
-	const auto room = std::max(std::bit_ceil(static_cast<std::uint32_t>(layout.mappings.size())), min_room);
+	const std::uint32_t room = room_for(layout.mappings.size());
 	const std::int64_t first = free_mappings(room);
 	const std::int64_t number = first < 0 ? -1 : free_space();
 	if (number < 0) {
@@ -183,16 +196,30 @@ void AddressSpaces::place(Layout &layout)
 	__atomic_store_n(&space.generation, space.generation + 1, __ATOMIC_RELEASE);
 }
 
+// After which a process may have another list, so that one process takes no more than an eighth of the room.
+AddressSpaces::Clock::duration AddressSpaces::interval(const Layout &layout) const
+{
+	return Clock::duration(rest) * (8ull * layout.room) / mappings_.size();
+}
+
 void AddressSpaces::publish(Clock::time_point now)
 {
 	use_again(now);
-	for (const std::int32_t process : changed_) {
-		Layout &layout = *processes_[process].layout;
-		if (layout.space < 0 && !layout.mappings.empty())
+	for (auto next = changed_.begin(); next != changed_.end();) {
+		const std::int32_t number = *next;
+		Process &process = processes_[number];
+		Layout &layout = *process.layout;
+		if (now < process.next_publish) {
+			++next;
+			continue;
+		}
+		if (layout.space < 0 && !layout.mappings.empty()) {
 			place(layout);
-		set_(process, layout.mappings.empty() ? -1 : layout.space);
+			process.next_publish = std::max(process.next_publish, now - burst) + interval(layout);
+		}
+		set_(number, layout.mappings.empty() ? -1 : layout.space);
+		next = changed_.erase(next);
 	}
-	changed_.clear();
 }
 
 } // namespace monitor::stacks

@@ -35,14 +35,18 @@ public:
 
 	AddressSpaces(std::span<edc_unwind_mapping> mappings, std::span<edc_unwind_space> spaces, SetSpace set);
 
-	void mapped(std::int32_t process, const CodeMapping &mapping);
+	// False: the process has too many, of which some may be gone: nobody reports what is unmapped.
+	bool mapped(std::int32_t process, const CodeMapping &mapping);
 	void executed(std::int32_t process, std::uint64_t time);
 	void created(std::int32_t process, std::int32_t parent, std::uint64_t time);
 	void ended(std::int32_t process);
+	std::vector<std::int32_t> known() const;
 	bool knows(std::int32_t process) const { return processes_.contains(process); }
 
-	// Makes what changed visible to the probes.
+	// Makes what changed visible to the probes. Of a list that changes all the time not every state is: each takes
+	// room that is used again only after a second.
 	void publish(Clock::time_point now);
+	bool has_unpublished() const { return !changed_.empty(); }
 
 	std::size_t processes() const { return processes_.size(); }
 	std::uint64_t without_room() const { return without_room_; } // lists that found no place
@@ -56,6 +60,7 @@ private:
 	struct Process {
 		std::shared_ptr<Layout> layout;
 		std::uint64_t executed = 0; // when
+		Clock::time_point next_publish{};
 	};
 	struct Left {
 		Clock::time_point when;
@@ -66,6 +71,7 @@ private:
 	Layout &changed(std::int32_t process);
 	void leave(Process &process);
 	void place(Layout &layout);
+	Clock::duration interval(const Layout &layout) const;
 	std::int64_t free_space();
 	std::int64_t free_mappings(std::uint32_t room);
 	void use_again(Clock::time_point now);

@@ -12,6 +12,8 @@ namespace monitor::stacks {
 namespace {
 
 constexpr std::size_t max_eh_frame = 64 << 20;
+constexpr std::size_t max_files = 1 << 16; // a system has some thousands
+constexpr std::size_t max_keys = 4 * max_files;
 
 std::uint64_t cpu_ns()
 {
@@ -49,8 +51,19 @@ void CodeFiles::add_table(CodeFile &file, const ElfImage &image)
 	next_row_ += file.rows;
 }
 
-CodeFile &CodeFiles::add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image)
+// Without it, the file is opened again to see which one it is.
+void CodeFiles::also(const std::string &key, CodeFile &file)
 {
+	if (by_key_.size() < max_keys)
+		by_key_[key] = &file;
+}
+
+CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image)
+{
+	if (files_.size() >= max_files) {
+		++without_room_;
+		return nullptr;
+	}
 	CodeFile &file = files_.emplace_back();
 	by_key_[key] = &file;
 	file.number = static_cast<std::uint32_t>(files_.size());
@@ -69,7 +82,7 @@ CodeFile &CodeFiles::add(const std::string &key, const std::string &path, const 
 	}
 	const std::string text = json_dump(line) + "\n";
 	write_all(list_.get(), std::as_bytes(std::span(text)), ".monitor/files");
-	return file;
+	return &file;
 }
 
 std::uint64_t bias_of(const CodeFile &file, std::uint64_t start, std::uint64_t end, std::uint64_t offset)

@@ -31,14 +31,14 @@ public:
 	// nullptr: not seen before.
 	CodeFile *find(const std::string &key) const;
 	// The same by another key.
-	void also(const std::string &key, CodeFile &file) { by_key_[key] = &file; }
-	// `image` nullopt: it could not be read. What it maps executably is at `path`.
-	CodeFile &add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image);
+	void also(const std::string &key, CodeFile &file);
+	// `image` nullopt: it could not be read. What it maps executably is at `path`. nullptr: there are too many.
+	CodeFile *add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image);
 
 	std::size_t size() const { return files_.size(); }
 	std::size_t rows() const { return next_row_; }
 	std::uint64_t unread() const { return unread_; }             // files that could not be read
-	std::uint64_t without_room() const { return without_room_; } // tables that found no place
+	std::uint64_t without_room() const { return without_room_; } // files and tables that found no place
 	std::uint64_t build_ns() const { return build_ns_; }         // CPU time of the tables
 
 private:

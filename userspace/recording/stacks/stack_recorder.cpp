@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -26,6 +28,15 @@ constexpr std::size_t max_maps_bytes = 4 << 20;
 constexpr std::size_t max_vdso_bytes = 64 << 10;
 constexpr auto max_first_look = 2s; // at all processes
 constexpr int look_ms = 500;        // for processes that have ended
+constexpr int publish_ms = 5;       // what could not be published at once
+constexpr auto max_rereading = 1s;  // one list is not read more often
+
+std::uint64_t time_ns(clockid_t clock)
+{
+	timespec now;
+	::clock_gettime(clock, &now);
+	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 std::string read_rest(int fd, std::size_t max_bytes)
 {
@@ -85,6 +96,16 @@ Fd create(const std::string &path)
 
 } // namespace
 
+Urgency::Urgency() : nice_before_(::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())))
+{
+	::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20);
+}
+
+Urgency::~Urgency()
+{
+	::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice_before_);
+}
+
 StackRecorder::StackRecorder(UnwindMemory memory, unsigned cpus, const std::function<void()> &drop)
     : memory_(std::move(memory)), kallsyms_(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC)), side_band_(cpus),
       opener_(drop), spaces_(memory_.mappings, memory_.spaces, memory_.set_space),
@@ -113,6 +134,7 @@ void StackRecorder::start(const std::string &directory)
 		} catch (const Error &) { // the disk is full, which the writer reports
 		}
 	});
+	urgency_.reset();
 }
 
 void StackRecorder::stop()
@@ -155,7 +177,7 @@ void StackRecorder::read_processes()
 	while (const dirent *entry = processes ? ::readdir(processes) : nullptr) {
 		const int process = std::atoi(entry->d_name);
 		if (process > 0 && AddressSpaces::Clock::now() < end)
-			read_maps(process);
+			read_maps(process, 0);
 	}
 	if (processes)
 		::closedir(processes);
@@ -164,7 +186,8 @@ void StackRecorder::read_processes()
 	spaces_.publish(AddressSpaces::Clock::now());
 }
 
-void StackRecorder::read_maps(std::int32_t process)
+// `monotonic_ns`: of the list, 0: before the recording.
+void StackRecorder::read_maps(std::int32_t process, std::uint64_t monotonic_ns)
 {
 	const Fd maps = opener_.maps(process);
 	if (!maps)
@@ -173,9 +196,45 @@ void StackRecorder::read_maps(std::int32_t process)
 	for (std::string line; std::getline(lines, line);) {
 		Change change;
 		change.process = process;
+		change.monotonic_ns = monotonic_ns;
 		if (parse_line(line, change))
 			take_mapping(change);
 	}
+}
+
+// Lists with more mappings than there is room for, and all of them after changes were lost.
+void StackRecorder::read_again()
+{
+	if (side_band_.lost() != std::exchange(lost_, side_band_.lost()))
+		for (const std::int32_t process : spaces_.known())
+			stale_.insert(process);
+	const auto now = AddressSpaces::Clock::now();
+	if (stale_.empty() || now < read_again_at_)
+		return;
+	read_again_at_ = now + max_rereading;
+	for (const std::int32_t process : std::exchange(stale_, {})) {
+		if (stopping_.load(std::memory_order_acquire))
+			return;
+		const std::uint64_t read_at = time_ns(CLOCK_MONOTONIC);
+		spaces_.executed(process, read_at); // forgets what was there before
+		note({EDC_MAPPING_EXEC, process, 0, 0, read_at, 0, 0, 0});
+		read_maps(process, read_at);
+		stale_.erase(process); // if it still does not fit, what is left out is not known
+		++lists_read_again_;
+		pause();
+	}
+}
+
+// While it pauses, the kernel's rings may overflow.
+void StackRecorder::pause()
+{
+	const auto wait = share_.pause_at(CpuShare::Duration(time_ns(CLOCK_MONOTONIC)),
+					  CpuShare::Duration(time_ns(CLOCK_THREAD_CPUTIME_ID)));
+	if (wait.count() == 0)
+		return;
+	paused_ns_ += static_cast<std::uint64_t>(wait.count());
+	pollfd wakeup{wakeup_.get(), POLLIN, 0};
+	::poll(&wakeup, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(wait).count()));
 }
 
 void StackRecorder::run()
@@ -184,9 +243,17 @@ void StackRecorder::run()
 	for (const int fd : side_band_.fds())
 		fds.push_back({fd, POLLIN, 0});
 	while (!stopping_.load(std::memory_order_acquire)) {
-		::poll(fds.data(), fds.size(), ended_.empty() ? -1 : look_ms);
-		for (const Change &change : side_band_.take())
+		::poll(fds.data(), fds.size(),
+		       spaces_.has_unpublished()          ? publish_ms
+		       : ended_.empty() && stale_.empty() ? -1
+							  : look_ms);
+		for (const Change &change : side_band_.take()) {
 			take(change);
+			pause();
+			if (stopping_.load(std::memory_order_acquire))
+				return;
+		}
+		read_again();
 		spaces_.publish(AddressSpaces::Clock::now());
 		forget_ended();
 	}
@@ -233,7 +300,10 @@ void StackRecorder::take_mapping(const Change &change)
 		mapping.first_row = file->first_row;
 		mapping.rows = file->rows;
 	}
-	spaces_.mapped(change.process, mapping);
+	if (!spaces_.mapped(change.process, mapping)) {
+		stale_.insert(change.process);
+		return;
+	}
 	note({EDC_MAPPING_ADDED, change.process, 0, file ? file->number : 0, change.monotonic_ns, change.start,
 	      change.end, change.offset});
 }
@@ -262,11 +332,12 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 		if (!image || (attempt != 0 && status.st_ino != change.inode))
 			continue;
 		CodeFile *known = id.empty() ? nullptr : files_->find(id);
-		CodeFile &file = known ? *known : files_->add(id.empty() ? key : id, path, image);
-		files_->also(key, file);
-		return &file;
+		CodeFile *file = known ? known : files_->add(id.empty() ? key : id, path, image);
+		if (file)
+			files_->also(key, *file);
+		return file;
 	}
-	return &files_->add(key, path, {});
+	return files_->add(key, path, {});
 }
 
 void StackRecorder::note(const MappingChange &change)
@@ -284,7 +355,8 @@ std::vector<MappingChange> StackRecorder::take_changes()
 StackCounts StackRecorder::counts() const
 {
 	return {files_->size(),     files_->unread(),    files_->rows(),         files_->without_room(),
-		files_->build_ns(), spaces_.processes(), spaces_.without_room(), side_band_.lost()};
+		files_->build_ns(), spaces_.processes(), spaces_.without_room(), side_band_.lost(),
+		lists_read_again_,  paused_ns_};
 }
 
 } // namespace monitor::stacks

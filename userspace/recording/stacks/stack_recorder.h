@@ -4,12 +4,17 @@
 //
 // Made by recording.cpp while it has its privileges; start() after they are gone; the drain thread takes the changes.
 // Its own thread does all the rest. What it cannot learn leaves stacks truncated, which the trace says.
+//
+// Programs may change mappings as fast as they like: the thread takes at most a share of a CPU and then pauses. What
+// the kernel could not report meanwhile is counted, and lists that may be wrong are read again from /proc.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +22,7 @@
 #include "address_spaces.h"
 #include "base/fd.h"
 #include "code_files.h"
+#include "cpu_share.h"
 #include "opener.h"
 #include "side_band.h"
 
@@ -34,6 +40,7 @@ struct MappingChange {
 struct StackCounts {
 	std::uint64_t files = 0, unread_files = 0, rows = 0, tables_without_room = 0, table_ns = 0;
 	std::uint64_t processes = 0, spaces_without_room = 0, lost_changes = 0;
+	std::uint64_t lists_read_again = 0, paused_ns = 0;
 };
 
 // The card's memory, as its maker has it.
@@ -44,9 +51,23 @@ struct UnwindMemory {
 	AddressSpaces::SetSpace set_space;
 };
 
+// While it lives, the calling thread goes ahead of others, and so do the threads and processes that it creates, for
+// ever: who follows mappings has to know a program's code before the program is over. The privilege for it is gone when
+// they start, so they inherit it.
+class Urgency {
+public:
+	Urgency();
+	~Urgency();
+	Urgency(const Urgency &) = delete;
+	Urgency &operator=(const Urgency &) = delete;
+
+private:
+	int nice_before_;
+};
+
 class StackRecorder {
 public:
-	// `drop`: see Opener. Throws Error.
+	// `drop`: see Opener. From here until start(), the calling thread is urgent. Throws Error.
 	StackRecorder(UnwindMemory memory, unsigned cpus, const std::function<void()> &drop);
 	~StackRecorder();
 
@@ -64,7 +85,9 @@ private:
 	void run();
 	void write_kernel_symbols(const std::string &directory);
 	void read_processes();
-	void read_maps(std::int32_t process);
+	void read_maps(std::int32_t process, std::uint64_t monotonic_ns);
+	void read_again();
+	void pause();
 	void take(const Change &change);
 	void take_mapping(const Change &change);
 	const CodeFile *file_of(const Change &change);
@@ -74,10 +97,15 @@ private:
 	UnwindMemory memory_;
 	Fd kallsyms_;
 	SideBand side_band_;
+	std::optional<Urgency> urgency_{std::in_place}; // until the thread is started
 	Opener opener_;
 	AddressSpaces spaces_;
 	std::unique_ptr<CodeFiles> files_;
 	std::vector<std::int32_t> ended_;
+	std::set<std::int32_t> stale_; // processes whose lists are to be read again
+	AddressSpaces::Clock::time_point read_again_at_{};
+	std::uint64_t lost_ = 0, lists_read_again_ = 0, paused_ns_ = 0;
+	CpuShare share_;
 	Fd wakeup_;
 	std::atomic<bool> stopping_{false};
 	std::mutex mutex_; // of changes_

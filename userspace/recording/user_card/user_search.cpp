@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "user_search.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -12,7 +13,6 @@
 #include <utility>
 
 #include <dirent.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
@@ -21,6 +21,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "base/elf_image.h"
 #include "base/error.h"
 
 namespace monitor::card {
@@ -33,69 +34,31 @@ constexpr char note_name[] = "monitor";
 constexpr std::uint32_t note_type = 1;
 
 // No more than this is read of what other users own, and for no longer.
-constexpr std::size_t max_headers = 256, max_note_bytes = 64 << 10; // of a file
-constexpr std::size_t max_map_bytes = 4 << 20, max_files = 1000;    // of a process
-constexpr unsigned process_seconds = 1;                             // a file system that does not answer
+constexpr std::size_t max_map_bytes = 4 << 20, max_files = 1000; // of a process
+constexpr unsigned process_seconds = 1;                          // a file system that does not answer
 constexpr auto all_seconds = 10s;
 
 // Where a file's code finds its card: the address of a pointer to it, relative to the file's load address.
 using Where = std::optional<std::uint64_t>;
 
-template <class T> bool read_at(int fd, std::uint64_t offset, T &value)
-{
-	return ::pread(fd, &value, sizeof value, static_cast<off_t>(offset)) == sizeof value;
-}
-
 // The note's content is the distance from itself to the pointer.
-Where find_note(const std::vector<char> &notes, std::uint64_t address)
-{
-	std::size_t at = 0;
-	while (at + sizeof(Elf64_Nhdr) <= notes.size()) {
-		Elf64_Nhdr head;
-		std::memcpy(&head, notes.data() + at, sizeof head);
-		const std::size_t name = at + sizeof head;
-		const std::size_t content = name + ((std::size_t{head.n_namesz} + 3) & ~std::size_t{3});
-		const std::size_t next = content + ((std::size_t{head.n_descsz} + 3) & ~std::size_t{3});
-		if (next > notes.size())
-			return {};
-		std::int64_t distance;
-		if (head.n_type == note_type && head.n_namesz == sizeof note_name && head.n_descsz == sizeof distance &&
-		    std::memcmp(notes.data() + name, note_name, sizeof note_name) == 0) {
-			std::memcpy(&distance, notes.data() + content, sizeof distance);
-			return address + content + static_cast<std::uint64_t>(distance);
-		}
-		at = next;
-	}
-	return {};
-}
-
 Where find_in_file(const std::string &path)
 {
 	const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-	Elf64_Ehdr elf;
-	if (!fd || !read_at(fd.get(), 0, elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phnum > max_headers)
+	const std::optional<ElfImage> image = fd ? ElfImage::open(fd.get()) : std::nullopt;
+	if (!image || image->loads().empty())
 		return {};
-	std::vector<Elf64_Phdr> parts(elf.e_phnum);
-	const std::size_t bytes = parts.size() * sizeof parts[0];
-	if (::pread(fd.get(), parts.data(), bytes, static_cast<off_t>(elf.e_phoff)) != static_cast<ssize_t>(bytes))
-		return {};
-	std::uint64_t first_load = ~0ull;
-	std::size_t left = max_note_bytes;
+	const std::uint64_t first_load =
+	    std::ranges::min_element(image->loads(), {}, &ElfSegment::address)->address & ~4095ull;
 	Where found;
-	for (const Elf64_Phdr &part : parts) {
-		if (part.p_type == PT_LOAD)
-			first_load = std::min<std::uint64_t>(first_load, part.p_vaddr & ~4095ull);
-		if (part.p_type != PT_NOTE || part.p_filesz > left)
+	for (const ElfNote &note : image->notes()) {
+		std::int64_t distance;
+		if (note.type != note_type || note.name != note_name || note.content.size() != sizeof distance)
 			continue;
-		left -= part.p_filesz;
-		std::vector<char> notes(part.p_filesz);
-		if (::pread(fd.get(), notes.data(), notes.size(), static_cast<off_t>(part.p_offset)) ==
-		    static_cast<ssize_t>(notes.size()))
-			if (const Where here = find_note(notes, part.p_vaddr))
-				found = here;
+		std::memcpy(&distance, note.content.data(), sizeof distance);
+		found = note.address + static_cast<std::uint64_t>(distance) - first_load;
 	}
-	return found && first_load != ~0ull ? Where(*found - first_load) : Where();
+	return found;
 }
 
 template <class T> bool copy_from(pid_t pid, std::uint64_t address, T &value)
