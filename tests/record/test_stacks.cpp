@@ -7,6 +7,7 @@
 
 #include "recording/stacks/address_spaces.h"
 #include "recording/stacks/cpu_share.h"
+#include "recording/stacks/frame_pointers.h"
 #include "recording/stacks/unwind_table.h"
 
 namespace test_stacks {
@@ -236,6 +237,22 @@ TEST_CASE("stacks: rows of an unwind table")
 	CHECK(table({0x41, 0x3f, 0x41}) == "100:1,1,0 101:6,0,0 150:7,0,0"); // an instruction that is not known
 	CHECK(table({0x41, 0x0b}) == "100:1,1,0 101:6,0,0 150:7,0,0");       // nothing was remembered
 	CHECK(table({0x04, 0xff, 0xff, 0xff, 0xff, 0x0e, 16}) == "100:1,1,0 150:7,0,0"); // past its end
+}
+
+TEST_CASE("stacks: code without rules has those of frame pointers from the first function that sets one")
+{
+	const auto rows = [](const std::vector<unsigned> &code) {
+		std::vector<std::byte> bytes;
+		for (const unsigned byte : code)
+			bytes.push_back(static_cast<std::byte>(byte));
+		return shown(stacks::frame_pointer_rows(bytes, 100));
+	};
+	CHECK(rows({0x90, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0xc3, 0x90}) ==
+	      "101:1,1,0 102:1,2,-2 105:2,2,-2 107:1,1,0 108:2,2,-2");
+	CHECK(rows({0x55, 0x48, 0x8b, 0xec, 0xc9, 0xc3}) == "100:1,1,0 101:1,2,-2 104:2,2,-2 105:1,1,0"); // the end
+	CHECK(rows({0x5d, 0xc3, 0x90, 0x55, 0x48, 0x89, 0xe4}).empty()); // no start: mov %rsp,%rsp
+	CHECK(rows({0x55, 0x48, 0x89}).empty());
+	CHECK(rows({}).empty());
 }
 
 TEST_CASE("stacks: a program's start without a rule is the end of its stacks")

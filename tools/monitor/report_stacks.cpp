@@ -113,6 +113,11 @@ void NamedStacks::tell_missing() const
 	for (const std::string &path : std::set<std::string>(missing.begin(), missing.end()))
 		print_note(fmt::format("monitor: {} is gone or another file now; its functions have no names\n",
 				       printable(path)));
+	for (const std::string &path : symbolizer_.foreign())
+		print_note(
+		    fmt::format("monitor: {} belongs to another user, so its names were not used: as root, chown "
+				"it to root if you trust it\n",
+				printable(path)));
 	for (const std::string &path : symbolizer_.damaged())
 		print_note(fmt::format("monitor: the debug information of {} cannot be read; what was inlined and "
 				       "lines are missing\n",

@@ -14,6 +14,7 @@ namespace monitor {
 namespace {
 
 constexpr std::size_t max_build_id_bytes = 64;
+constexpr std::size_t max_section_name = 256;
 
 // elf(5), Notes (Nhdr)
 void take_notes(std::span<const std::byte> bytes, std::uint64_t address, std::vector<ElfNote> &notes)
@@ -99,8 +100,10 @@ bool ElfImage::take_headers()
 		text.clear();
 	for (const Elf64_Shdr &header : headers) {
 		ElfSection section;
-		if (header.sh_name < text.size())
-			section.name = text.c_str() + header.sh_name; // ends at a NUL or at the end of `text`
+		if (header.sh_name < text.size()) {
+			const char *name = text.c_str() + header.sh_name;
+			section.name.assign(name, ::strnlen(name, max_section_name)); // at the end of `text` is a NUL
+		}
 		section.type = header.sh_type;
 		section.link = header.sh_link;
 		section.address = header.sh_addr;

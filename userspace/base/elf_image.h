@@ -53,6 +53,8 @@ public:
 	std::uint64_t entry() const { return entry_; }
 	// Empty if it is larger, cannot be read or has no content in the file.
 	std::vector<std::byte> content(const ElfSection &section, std::size_t max_bytes) const;
+	// Any part of the file; false: it has no such part.
+	bool read_at(std::uint64_t offset, std::span<std::byte> into) const { return read_(offset, into); }
 	std::vector<ElfNote> notes() const; // of segments, as far as these have max_note_bytes together
 	std::string build_id() const;       // hexadecimal; empty: none
 

@@ -130,7 +130,22 @@ void CallTree::add_waker(std::vector<symbols::Name> &path, const analyze::StackF
 	if (waker.interrupt >= 0)
 		ids.user = 0;
 	bool is_truncated = false;
-	add_frames(path, ids, key.waker_ran->tgid, time, fold, is_truncated);
+	std::vector<symbols::Name> frames;
+	add_frames(frames, ids, key.waker_ran->tgid, time, fold, is_truncated);
+	shorten(frames);
+	append(path, frames);
+}
+
+// So that whoever goes through the tree can do it by recursion, whatever was inlined where, by a file that is not
+// trusted.
+void CallTree::shorten(std::vector<symbols::Name> &path)
+{
+	if (path.size() <= max_depth)
+		return;
+	const std::size_t left_out = path.size() - max_depth + 1;
+	const auto first = path.begin() + max_depth / 2;
+	*first = symbolizer_.other(fmt::format("[{} functions left out]", left_out));
+	path.erase(first + 1, first + static_cast<std::ptrdiff_t>(left_out));
 }
 
 void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold::Value &value, std::uint64_t amount,
@@ -153,6 +168,7 @@ void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold:
 	}
 	if (is_truncated)
 		truncated_by_[path.front()] += amount;
+	shorten(path);
 	std::size_t before_waker = path.size() + 1;
 	if (by_ == StackBy::wait)
 		add_waker(path, key, value.woken, machine, fold);

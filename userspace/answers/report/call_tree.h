@@ -36,6 +36,8 @@ struct CallNode {
 
 class CallTree {
 public:
+	static constexpr std::size_t max_depth = 1000; // of a stack; of a waker's once more
+
 	// Nodes[0] is the root; processes are below it.
 	CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
 		 StackBy by);
@@ -71,6 +73,7 @@ private:
 			std::uint64_t time, const analyze::StackFold &fold, bool &is_truncated);
 	void add_waker(std::vector<symbols::Name> &path, const analyze::StackFold::Key &key, std::uint64_t time,
 		       const analyze::Machine &machine, const analyze::StackFold &fold);
+	void shorten(std::vector<symbols::Name> &path);
 	std::uint32_t child(std::uint32_t parent, symbols::Name name);
 	void sum_up();
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -17,6 +18,8 @@ namespace monitor::symbols {
 
 struct CodeFile {
 	std::string path, build_id;
+	std::uint64_t size = 0; // without a build id: of the file then, and when it was changed last
+	std::int64_t modified_ns = 0;
 	struct Load {
 		std::uint64_t offset, address, size;
 	};
@@ -31,7 +34,7 @@ std::unordered_map<std::uint32_t, CodeFile> parse_code_files(const std::string &
 
 class CodeMap {
 public:
-	void add(const analyze::MappingToken &change) { by_process_[change.process].push_back(change); }
+	void add(const analyze::MappingToken &change) { by_process_[change.process].changes.push_back(change); }
 	// Before find().
 	void finish();
 
@@ -43,7 +46,25 @@ public:
 	std::optional<Place> find(std::int32_t process, std::uint64_t time, std::uint64_t address) const;
 
 private:
-	std::unordered_map<std::int32_t, std::vector<analyze::MappingToken>> by_process_; // by time
+	struct Range {
+		std::uint64_t end = 0;
+		std::size_t change = 0; // which mapped it
+	};
+	// What a process has after so many changes. There is one often enough that a look back ends soon, and so
+	// rarely that all of them are not longer than the changes.
+	struct Snapshot {
+		std::size_t changes = 0;
+		std::map<std::uint64_t, Range> ranges; // by start
+		std::optional<std::size_t> copied_at;  // the change since which it has a copy of its parent's, too
+	};
+	struct History {
+		std::vector<analyze::MappingToken> changes; // by time
+		std::vector<Snapshot> snapshots;
+	};
+	static void take_snapshots(History &history);
+	static void map(std::map<std::uint64_t, Range> &ranges, const analyze::MappingToken &added, std::size_t change);
+
+	std::unordered_map<std::int32_t, History> by_process_;
 };
 
 } // namespace monitor::symbols

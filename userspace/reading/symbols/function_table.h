@@ -13,7 +13,7 @@ namespace monitor::symbols {
 
 struct Function {
 	std::uint64_t address = 0, size = 0; // size 0: up to the next one, or 1 MiB
-	std::string name;                    // as it is written in the source, as far as that is known
+	std::string name;                    // as the file has it; empty: it begins here, and has no name
 };
 
 class FunctionTable {
@@ -30,7 +30,8 @@ private:
 	std::vector<Function> functions_; // by address
 };
 
-// From .symtab, or without it .dynsym. `has_all` tells which. What the file says is not trusted.
+// From .symtab, or without it .dynsym and where other functions begin. `has_all` tells which. What the file says is not
+// trusted.
 std::vector<Function> functions_of(const ElfImage &image, bool &has_all);
 
 // .monitor/kallsyms: lines "address name" or "address name [module]".

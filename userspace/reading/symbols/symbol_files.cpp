@@ -20,15 +20,19 @@ struct Opened {
 	std::optional<ElfImage> image;
 };
 
-// The file at `path` if it has this build id.
-std::optional<Opened> open_same(const std::string &path, const std::string &build_id)
+// The file at `path` if it has this build id; what has none, if nobody changed it since.
+std::optional<Opened> open_same(const std::string &path, const CodeFile &file)
 {
 	Opened opened{Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), {}};
 	struct stat status;
 	if (!opened.fd || ::fstat(opened.fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
 		return {};
 	opened.image = ElfImage::open(opened.fd.get());
-	if (!opened.image || opened.image->build_id() != build_id)
+	if (!opened.image || opened.image->build_id() != file.build_id)
+		return {};
+	if (file.build_id.empty() &&
+	    (static_cast<std::uint64_t>(status.st_size) != file.size ||
+	     status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec != file.modified_ns))
 		return {};
 	return opened;
 }
@@ -98,7 +102,7 @@ SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &de
 {
 	SymbolFile found;
 	bool has_all = false;
-	if (auto own = open_same(file.path, file.build_id)) {
+	if (auto own = open_same(file.path, file)) {
 		found.is_found = true;
 		found.functions = functions_of(*own->image, has_all);
 		if (has_content(*own->image, ".debug_info"))
@@ -111,7 +115,7 @@ SymbolFile find_symbols(const CodeFile &file, const std::vector<std::string> &de
 	for (const std::string &path : paths_of_debug_file(file, debug_directories)) {
 		if (has_all && found.debug_info)
 			break;
-		auto separate = open_same(path, file.build_id);
+		auto separate = open_same(path, file);
 		if (!separate)
 			continue;
 		bool separate_has_all;

@@ -6,8 +6,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/fd.h"
+#include "base/function_starts.h"
 #include "symbol_files.h"
 
 namespace monitor::symbols {
@@ -20,13 +22,18 @@ std::string base_name(const std::string &path)
 	return path.substr(path.rfind('/') + 1);
 }
 
-// A file that another user may have written, if it was there before `end_ns`.
-std::string read_map(const std::string &path, std::int64_t end_ns)
+// If it was there before `end_ns`. Everybody may write into /tmp: that of another user than root and who asks may call
+// the functions of any process anything.
+std::string read_map(const std::string &path, std::int64_t end_ns, std::vector<std::string> &foreign)
 {
 	struct statx status = {};
-	if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_BTIME, &status) < 0 ||
+	if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_UID | STATX_BTIME, &status) < 0 ||
 	    !S_ISREG(status.stx_mode))
 		return {};
+	if (status.stx_uid != 0 && status.stx_uid != ::geteuid()) {
+		foreign.push_back(path);
+		return {};
+	}
 	const statx_timestamp &born = status.stx_btime;
 	if ((status.stx_mask & STATX_BTIME) && born.tv_sec >= 0 && born.tv_sec < INT64_MAX / 1'000'000'000 &&
 	    born.tv_sec * 1'000'000'000 + born.tv_nsec > end_ns)
@@ -156,11 +163,11 @@ Symbolizer::Frames Symbolizer::look_up(File &file, std::uint64_t address)
 		source = file.debug_info->find(address);
 	if (source.empty())
 		source.emplace_back();
-	if (function)
+	if (function && !function->name.empty())
 		source.front().function = demangled(function->name);
-	Frames frames{{}, !source.front().function.empty()};
-	if (!frames.is_found)
-		source.front().function = fmt::format("{}+{:#x}", module, address);
+	Frames frames{{}, function || !source.front().function.empty()};
+	if (source.front().function.empty())
+		source.front().function = unnamed_function(module, function ? function->address : address);
 	for (SourceFrame &frame : source) {
 		const bool is_inlined = !frames.names.empty();
 		if (is_inlined)
@@ -185,11 +192,12 @@ JitFunctions &Symbolizer::made_by(std::int32_t process)
 	const auto [found, is_new] = made_by_.try_emplace(process);
 	if (!is_new)
 		return found->second;
-	found->second.add_map(read_map(fmt::format("{}/perf-{}.map", options_.maps, process), options_.end_ns));
+	found->second.add_map(
+	    read_map(fmt::format("{}/perf-{}.map", options_.maps, process), options_.end_ns, foreign_));
 	const std::string dump = fmt::format("jit-{}.dump", process);
 	for (const auto &[number, file] : files_)
 		if (base_name(file.code.path) == dump) {
-			const std::string bytes = read_map(file.code.path, options_.end_ns);
+			const std::string bytes = read_map(file.code.path, options_.end_ns, foreign_);
 			found->second.add_dump(std::as_bytes(std::span(bytes)), options_.ticks_of);
 		}
 	return found->second;

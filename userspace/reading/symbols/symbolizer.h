@@ -63,6 +63,8 @@ public:
 	bool has_lines() const { return options_.lines; }
 	// Files that are needed and have another build id by now, or are gone.
 	const std::vector<std::string> &missing() const { return missing_; }
+	// Maps of functions made at run time that belong to somebody else, and were not used.
+	const std::vector<std::string> &foreign() const { return foreign_; }
 	// Files whose debug information could not be read to its end.
 	std::vector<std::string> damaged() const;
 
@@ -98,7 +100,7 @@ private:
 	Name single_ = 0; // what user() returned last
 	std::vector<FrameName> names_;
 	std::map<std::tuple<std::string, std::string, std::string>, Name> by_text_;
-	std::vector<std::string> missing_;
+	std::vector<std::string> missing_, foreign_;
 };
 
 } // namespace monitor::symbols

@@ -10,8 +10,9 @@
 
 #include <cxxabi.h>
 #include <elf.h>
-#include <fmt/format.h>
 #include <fnmatch.h>
+
+#include "base/function_starts.h"
 
 namespace monitor::functions {
 namespace {
@@ -48,35 +49,16 @@ void add_table(const ElfImage &image, const ElfSection &table, std::vector<Symbo
 	}
 }
 
-// The search table of .eh_frame_hdr in its usual encoding: pairs of 32-bit distances from the section's start, in order
-// of functions (Linux Standard Base 5.0, 10.6.2). A function reaches to the next one, or to the end of .text.
 void add_unnamed(const ElfImage &image, const std::string &file, std::vector<Symbol> &symbols)
 {
-	const ElfSection *header = image.section(".eh_frame_hdr"), *text = image.section(".text");
-	const std::vector<std::byte> bytes =
-	    header ? image.content(*header, max_table_bytes) : std::vector<std::byte>();
-	constexpr std::size_t first = 12;
-	constexpr std::byte usual[] = {std::byte{1}, std::byte{0x1b}, std::byte{0x03}, std::byte{0x3b}};
-	if (!text || bytes.size() < first || !std::ranges::equal(std::span(bytes).first(4), usual))
-		return;
-	std::vector<std::uint64_t> starts;
-	for (std::size_t at = first; at + 8 <= bytes.size(); at += 8) {
-		std::int32_t distance;
-		std::memcpy(&distance, bytes.data() + at, sizeof distance);
-		const std::uint64_t address = header->address + static_cast<std::uint64_t>(std::int64_t{distance});
-		if (address - text->address < text->size)
-			starts.push_back(address);
-	}
-	std::ranges::sort(starts);
 	std::unordered_set<std::uint64_t> named;
 	for (const Symbol &symbol : symbols)
 		named.insert(symbol.address);
-	for (std::size_t i = 0; i < starts.size(); ++i) {
-		const std::uint64_t end = i + 1 < starts.size() ? starts[i + 1] : text->address + text->size;
-		if (named.contains(starts[i]) || end == starts[i] || end - starts[i] > max_function_bytes)
+	for (const FunctionExtent &function : function_extents(image)) {
+		if (named.contains(function.address) || function.size > max_function_bytes)
 			continue;
-		const std::string name = fmt::format("{}+{:#x}", file, starts[i]);
-		symbols.push_back({starts[i], end - starts[i], name, name});
+		const std::string name = unnamed_function(file, function.address);
+		symbols.push_back({function.address, function.size, name, name});
 	}
 }
 

@@ -165,9 +165,25 @@ std::int64_t AddressSpaces::free_mappings(std::uint32_t room)
 		return first;
 	}
 	if (next_mapping_ + room > mappings_.size())
-		return -1;
+		return split_larger(room);
 	next_mapping_ += room;
 	return next_mapping_ - room;
+}
+
+// Room of the next larger size is split; it does not become whole again, as most lists are short.
+std::int64_t AddressSpaces::split_larger(std::uint32_t room)
+{
+	auto larger = std::find_if(free_mappings_.upper_bound(room), free_mappings_.end(),
+				   [](const auto &of_size) { return !of_size.second.empty(); });
+	if (larger == free_mappings_.end())
+		return -1;
+	const std::uint32_t first = larger->second.back();
+	larger->second.pop_back();
+	for (std::uint32_t size = larger->first; size > room;) {
+		size /= 2;
+		free_mappings_[size].push_back(first + size);
+	}
+	return first;
 }
 
 void AddressSpaces::place(Layout &layout)

@@ -74,6 +74,7 @@ private:
 	Clock::duration interval(const Layout &layout) const;
 	std::int64_t free_space();
 	std::int64_t free_mappings(std::uint32_t room);
+	std::int64_t split_larger(std::uint32_t room);
 	void use_again(Clock::time_point now);
 
 	std::span<edc_unwind_mapping> mappings_;

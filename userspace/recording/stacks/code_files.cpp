@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "frame_pointers.h"
 #include "unwind_table.h"
 
 namespace monitor::stacks {
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t max_eh_frame = 64 << 20;
 constexpr std::size_t max_files = 1 << 16; // a system has some thousands
 constexpr std::size_t max_keys = 4 * max_files;
+constexpr std::size_t max_list_bytes = 32 << 20; // readers take twice as much
 
 std::uint64_t cpu_ns()
 {
@@ -39,7 +41,8 @@ void CodeFiles::add_table(CodeFile &file, const ElfImage &image)
 		return;
 	const std::uint64_t before = cpu_ns();
 	const std::vector<std::byte> bytes = image.content(*section, max_eh_frame);
-	const std::vector<edc_unwind_row> table = unwind_table(bytes, section->address, image.entry());
+	const std::vector<edc_unwind_row> table =
+	    with_frame_pointers(unwind_table(bytes, section->address, image.entry()), image);
 	build_ns_ += cpu_ns() - before;
 	if (table.size() > rows_.size() - next_row_) {
 		++without_room_;
@@ -58,9 +61,10 @@ void CodeFiles::also(const std::string &key, CodeFile &file)
 		by_key_[key] = &file;
 }
 
-CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image)
+CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
+			 const FileVersion &version)
 {
-	if (files_.size() >= max_files) {
+	if (files_.size() >= max_files || list_bytes_ >= max_list_bytes) {
 		++without_room_;
 		return nullptr;
 	}
@@ -69,8 +73,12 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 	file.number = static_cast<std::uint32_t>(files_.size());
 	nlohmann::ordered_json line = {{"file", file.number}, {"path", path}};
 	if (image) {
-		if (const std::string build_id = image->build_id(); !build_id.empty())
+		if (const std::string build_id = image->build_id(); !build_id.empty()) {
 			line["build_id"] = build_id;
+		} else {
+			line["size"] = version.size;
+			line["modified_ns"] = version.modified_ns;
+		}
 		file.loads = image->loads();
 		add_table(file, *image);
 		auto &loads = line["loads"] = nlohmann::ordered_json::array();
@@ -82,6 +90,7 @@ CodeFile *CodeFiles::add(const std::string &key, const std::string &path, const 
 	}
 	const std::string text = json_dump(line) + "\n";
 	write_all(list_.get(), std::as_bytes(std::span(text)), ".monitor/files");
+	list_bytes_ += text.size();
 	return &file;
 }
 

@@ -23,6 +23,11 @@ struct CodeFile {
 	std::vector<ElfSegment> loads;
 };
 
+struct FileVersion {
+	std::uint64_t size = 0;
+	std::int64_t modified_ns = 0;
+};
+
 class CodeFiles {
 public:
 	// `list`: .monitor/files, which stays open.
@@ -33,7 +38,8 @@ public:
 	// The same by another key.
 	void also(const std::string &key, CodeFile &file);
 	// `image` nullopt: it could not be read. What it maps executably is at `path`. nullptr: there are too many.
-	CodeFile *add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image);
+	CodeFile *add(const std::string &key, const std::string &path, const std::optional<ElfImage> &image,
+		      const FileVersion &version);
 
 	std::size_t size() const { return files_.size(); }
 	std::size_t rows() const { return next_row_; }
@@ -48,6 +54,7 @@ private:
 	Fd list_;
 	std::deque<CodeFile> files_;
 	std::map<std::string, CodeFile *> by_key_; // several keys of one file
+	std::size_t list_bytes_ = 0;
 	std::uint32_t next_row_ = 0;
 	std::uint64_t unread_ = 0, without_room_ = 0, build_ns_ = 0;
 };

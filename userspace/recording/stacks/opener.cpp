@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "opener.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -8,10 +9,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include "base/error.h"
@@ -20,20 +25,67 @@ namespace monitor::stacks {
 
 struct Opener::Request {
 	enum class What : std::uint32_t { maps, mapped_file, file } what;
+	std::uint32_t sequence = 0;
 	std::int32_t process;
 	std::uint64_t start, end;
 	char path[4096];
 };
 
+struct Opener::Answer {
+	std::uint32_t sequence = 0, is_local = 0;
+	std::uint64_t inode = 0, size = 0;
+	std::int64_t modified_ns = 0;
+};
+
 namespace {
 
-// One byte, with a descriptor if the file could be opened.
-void answer(int socket, int fd)
+constexpr int requests_fd = 3, control_fd = 4;
+constexpr unsigned max_stuck = 16; // processes that wait for a file system
+
+// Of disks and memory of this machine. Any other one may wait for somebody.
+bool is_local(int fd)
 {
-	char byte = 0, space[CMSG_SPACE(sizeof fd)] = {};
-	iovec content{&byte, 1};
+	constexpr std::uint32_t xfs = 0x58465342, zfs = 0x2fc12fc1, bcachefs = 0xca451a4e;
+	constexpr std::uint32_t types[] = {EXT4_SUPER_MAGIC,
+					   xfs,
+					   BTRFS_SUPER_MAGIC,
+					   TMPFS_MAGIC,
+					   RAMFS_MAGIC,
+					   OVERLAYFS_SUPER_MAGIC,
+					   SQUASHFS_MAGIC,
+					   F2FS_SUPER_MAGIC,
+					   EROFS_SUPER_MAGIC_V1,
+					   ISOFS_SUPER_MAGIC,
+					   MSDOS_SUPER_MAGIC,
+					   HUGETLBFS_MAGIC,
+					   zfs,
+					   bcachefs};
+	struct statfs status;
+	return ::fstatfs(fd, &status) == 0 &&
+	       std::ranges::find(types, static_cast<std::uint32_t>(status.f_type)) != std::end(types);
+}
+
+Fd copy_of(int from, std::uint64_t max_bytes)
+{
+	static std::byte part[1 << 16];
+	Fd copy(::memfd_create("monitor", MFD_CLOEXEC));
+	ssize_t n;
+	for (std::uint64_t left = max_bytes; copy && left > 0; left -= static_cast<std::uint64_t>(n)) {
+		n = ::read(from, part, std::min<std::uint64_t>(left, sizeof part));
+		if (n <= 0 || ::write(copy.get(), part, static_cast<std::size_t>(n)) != n)
+			break;
+	}
+	::lseek(copy.get(), 0, SEEK_SET);
+	return copy;
+}
+
+template <class T> void send_answer(int socket, const T &answer, int fd)
+{
+	T content = answer;
+	char space[CMSG_SPACE(sizeof fd)] = {};
+	iovec part{&content, sizeof content};
 	msghdr message{};
-	message.msg_iov = &content;
+	message.msg_iov = &part;
 	message.msg_iovlen = 1;
 	if (fd >= 0) {
 		message.msg_control = space;
@@ -47,47 +99,64 @@ void answer(int socket, int fd)
 	::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-Fd take_answer(int socket)
+// False: there will be none any more.
+template <class T> bool take_answer(int socket, T &answer, Fd &fd)
 {
-	char byte, space[CMSG_SPACE(sizeof(int))];
-	iovec content{&byte, 1};
+	char space[CMSG_SPACE(sizeof(int))];
+	iovec part{&answer, sizeof answer};
 	msghdr message{};
-	message.msg_iov = &content;
+	message.msg_iov = &part;
 	message.msg_iovlen = 1;
 	message.msg_control = space;
 	message.msg_controllen = sizeof space;
-	if (::recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
-		return {};
+	fd.reset();
+	if (::recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof answer)
+		return false;
 	const cmsghdr *head = CMSG_FIRSTHDR(&message);
-	if (!head || head->cmsg_type != SCM_RIGHTS)
-		return {};
-	int fd;
-	std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
-	return Fd(fd);
+	if (head && head->cmsg_type == SCM_RIGHTS) {
+		int number;
+		std::memcpy(&number, CMSG_DATA(head), sizeof number);
+		fd = Fd(number);
+	}
+	return true;
+}
+
+struct Pair {
+	Fd ours, theirs;
+};
+
+Pair make_pair(int type)
+{
+	int ends[2];
+	if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) < 0)
+		throw Error(errno, "cannot start the process that opens files");
+	return {Fd(ends[0]), Fd(ends[1])};
 }
 
 } // namespace
 
 Opener::Opener(const std::function<void()> &drop)
 {
-	int ends[2];
-	if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		throw Error(errno, "cannot start the process that opens files");
-	socket_ = Fd(ends[0]);
-	Fd theirs(ends[1]);
+	Pair requests = make_pair(SOCK_SEQPACKET), control = make_pair(SOCK_STREAM);
+	requests_ = std::move(requests.ours);
+	control_ = std::move(control.ours);
 	const pid_t recorder = ::getpid();
 	pid_ = ::fork();
 	if (pid_ < 0)
 		throw Error(errno, "cannot start the process that opens files");
 	if (pid_ != 0)
 		return;
-	::dup2(theirs.get(), 3);
-	::syscall(SYS_close_range, 4, ~0u, 0);
+	// Out of the way of each other first.
+	const int high[] = {::fcntl(requests.theirs.get(), F_DUPFD, control_fd + 1),
+			    ::fcntl(control.theirs.get(), F_DUPFD, control_fd + 1)};
+	::dup2(high[0], requests_fd);
+	::dup2(high[1], control_fd);
+	::syscall(SYS_close_range, control_fd + 1, ~0u, 0);
 	try {
 		drop();
 		::prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (::getppid() == recorder)
-			supervise(3);
+			supervise(requests_fd, control_fd);
 	} catch (...) {
 	}
 	::_exit(1);
@@ -100,41 +169,70 @@ Opener::~Opener()
 		;
 }
 
-// Whoever serves may hang at a file and is ended by its alarm then; the request gets its answer from here.
-void Opener::supervise(int socket)
+// A byte of the recorder says that the one that serves is stuck. It is killed, which may take effect much later, and is
+// not waited for.
+void Opener::supervise(int requests, int control)
 {
 	sigset_t none;
 	sigemptyset(&none);
 	::sigprocmask(SIG_SETMASK, &none, nullptr);
-	for (;;) {
+	for (unsigned stuck = 0; stuck < max_stuck; ++stuck) {
 		const pid_t supervisor = ::getpid(), child = ::fork();
 		if (child == 0) {
 			::prctl(PR_SET_PDEATHSIG, SIGKILL);
 			if (::getppid() == supervisor)
-				serve(socket);
+				serve(requests);
 			::_exit(0);
 		}
-		int status = 0;
-		if (child < 0 || ::waitpid(child, &status, 0) < 0 || WIFEXITED(status))
-			::_exit(0);
-		answer(socket, -1);
+		char byte;
+		ssize_t n;
+		while ((n = ::read(control, &byte, 1)) < 0 && errno == EINTR)
+			;
+		if (child < 0 || n != 1)
+			break;
+		::kill(child, SIGKILL);
+		while (::waitpid(-1, nullptr, WNOHANG) > 0)
+			;
 	}
+	::_exit(0);
 }
 
-void Opener::serve(int socket)
+void Opener::open_regular(const char *path, Answer &answer, Fd &fd)
+{
+	const Fd place(::open(path, O_PATH | O_CLOEXEC));
+	struct stat status;
+	if (!place || ::fstat(place.get(), &status) < 0 || !S_ISREG(status.st_mode))
+		return;
+	answer.inode = status.st_ino;
+	answer.size = static_cast<std::uint64_t>(status.st_size);
+	answer.modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+	answer.is_local = is_local(place.get());
+	fd = Fd(::open(fmt::format("/proc/self/fd/{}", place.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	if (fd && !answer.is_local)
+		fd = copy_of(fd.get(), max_copied);
+}
+
+void Opener::serve(int requests)
 {
 	Request request;
-	while (::recv(socket, &request, sizeof request, 0) == sizeof request) {
-		::alarm(max_seconds);
+	while (::recv(requests, &request, sizeof request, 0) == sizeof request) {
 		request.path[sizeof request.path - 1] = '\0';
-		const std::string path =
-		    request.what == Request::What::maps ? fmt::format("/proc/{}/maps", request.process)
-		    : request.what == Request::What::mapped_file
-			? fmt::format("/proc/{}/map_files/{:x}-{:x}", request.process, request.start, request.end)
-			: fmt::format("/proc/{}/root{}", request.process, request.path);
-		const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-		::alarm(0);
-		answer(socket, fd.get());
+		Answer answer{request.sequence};
+		Fd fd;
+		if (request.what == Request::What::maps) {
+			fd = Fd(::open(fmt::format("/proc/{}/maps", request.process).c_str(), O_RDONLY | O_CLOEXEC));
+			if (fd) // reading them waits for whoever changes them
+				fd = copy_of(fd.get(), max_maps_bytes);
+		} else if (request.what == Request::What::mapped_file)
+			open_regular(
+			    fmt::format("/proc/{}/map_files/{:x}-{:x}", request.process, request.start, request.end)
+				.c_str(),
+			    answer, fd);
+		else if (request.process != 0)
+			open_regular(fmt::format("/proc/{}/root{}", request.process, request.path).c_str(), answer, fd);
+		else
+			open_regular(request.path, answer, fd);
+		send_answer(requests, answer, fd.get());
 	}
 	::_exit(0);
 }
@@ -145,31 +243,56 @@ std::vector<int> Opener::capabilities()
 	return {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, restore ? CAP_CHECKPOINT_RESTORE : CAP_SYS_ADMIN};
 }
 
-Fd Opener::ask(const Request &request)
+// Who is stuck may still answer an earlier request, which has another number.
+OpenedFile Opener::ask(Request request)
 {
-	if (!socket_ || ::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request)
+	using Clock = std::chrono::steady_clock;
+	request.sequence = ++sequence_;
+	if (!requests_ || ::send(requests_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request)
 		return {};
-	pollfd reply{socket_.get(), POLLIN, 0};
-	if (::poll(&reply, 1, 5 * 1000 * static_cast<int>(max_seconds)) != 1) {
-		socket_.reset(); // its late answer would be taken for the next one
-		return {};
+	const auto end = Clock::now() + max_time;
+	for (;;) {
+		const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+		pollfd reply{requests_.get(), POLLIN, 0};
+		const int ready = left.count() > 0 ? ::poll(&reply, 1, static_cast<int>(left.count())) : 0;
+		if (ready < 0 && errno == EINTR)
+			continue;
+		OpenedFile opened;
+		if (ready <= 0) {
+			const char byte = 0;
+			if (::send(control_.get(), &byte, 1, MSG_NOSIGNAL) != 1)
+				requests_.reset();
+			opened.took_too_long = true;
+			return opened;
+		}
+		Answer answer;
+		if (!take_answer(requests_.get(), answer, opened.fd)) {
+			requests_.reset();
+			return {};
+		}
+		if (answer.sequence != request.sequence)
+			continue;
+		opened.inode = answer.inode;
+		opened.size = answer.size;
+		opened.modified_ns = answer.modified_ns;
+		opened.is_local = answer.is_local != 0;
+		return opened;
 	}
-	return take_answer(socket_.get());
 }
 
 Fd Opener::maps(std::int32_t process)
 {
-	return ask({Request::What::maps, process, 0, 0, {}});
+	return ask({Request::What::maps, 0, process, 0, 0, {}}).fd;
 }
 
-Fd Opener::mapped_file(std::int32_t process, std::uint64_t start, std::uint64_t end)
+OpenedFile Opener::mapped_file(std::int32_t process, std::uint64_t start, std::uint64_t end)
 {
-	return ask({Request::What::mapped_file, process, start, end, {}});
+	return ask({Request::What::mapped_file, 0, process, start, end, {}});
 }
 
-Fd Opener::file(std::int32_t process, const std::string &path)
+OpenedFile Opener::file(std::int32_t process, const std::string &path)
 {
-	Request request{Request::What::file, process, 0, 0, {}};
+	Request request{Request::What::file, 0, process, 0, 0, {}};
 	if (path.size() >= sizeof request.path)
 		return {};
 	path.copy(request.path, path.size());

@@ -3,9 +3,13 @@
 // that keeps only the capabilities for it, parses nothing and does nothing but open what it is asked for, for reading.
 // Used by stack_recorder.cpp.
 //
-// A file system that does not answer costs max_seconds and the process that asked it; another one takes its place.
+// Only regular files are opened: to open a FIFO or a device already does something. A file system that may stop to
+// answer (of a network, or another program's: FUSE) must not stop the recorder: its files are copied, here. One that
+// does not answer costs max_time and a process, which cannot even be killed as long as it waits; another one takes its
+// place.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -17,9 +21,20 @@
 
 namespace monitor::stacks {
 
+// A file as it was opened; `fd` is closed if it could not be, is no regular file, or took too long.
+struct OpenedFile {
+	Fd fd;
+	std::uint64_t inode = 0, size = 0;
+	std::int64_t modified_ns = 0;
+	bool is_local = false; // on a file system that answers
+	bool took_too_long = false;
+};
+
 class Opener {
 public:
-	static constexpr unsigned max_seconds = 1;
+	static constexpr auto max_time = std::chrono::seconds(1);
+	static constexpr std::uint64_t max_copied = 256 << 20; // bytes of a file; further ones are missing
+	static constexpr std::uint64_t max_maps_bytes = 4 << 20;
 
 	// `drop` is called in the new process: it drops all but capabilities(). Before other threads exist. Throws
 	// Error.
@@ -30,18 +45,22 @@ public:
 
 	static std::vector<int> capabilities();
 
-	// Closed if there is no such file, or it may not be opened. One thread.
-	Fd maps(std::int32_t process);                                                // its list of mappings
-	Fd mapped_file(std::int32_t process, std::uint64_t start, std::uint64_t end); // what it has mapped there
-	Fd file(std::int32_t process, const std::string &path);                       // as the process sees it
+	// One thread.
+	Fd maps(std::int32_t process); // a copy of its list of mappings
+	OpenedFile mapped_file(std::int32_t process, std::uint64_t start,
+			       std::uint64_t end);                      // what it has mapped there
+	OpenedFile file(std::int32_t process, const std::string &path); // as the process sees it; 0: as we do
 
 private:
 	struct Request;
-	[[noreturn]] static void supervise(int socket);
-	[[noreturn]] static void serve(int socket);
-	Fd ask(const Request &request);
+	struct Answer;
+	[[noreturn]] static void supervise(int requests, int control);
+	[[noreturn]] static void serve(int requests);
+	static void open_regular(const char *path, Answer &answer, Fd &fd);
+	OpenedFile ask(Request request);
 
-	Fd socket_;
+	Fd requests_, control_;
+	std::uint32_t sequence_ = 0;
 	pid_t pid_ = 0;
 };
 

@@ -24,12 +24,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t max_maps_bytes = 4 << 20;
 constexpr std::size_t max_vdso_bytes = 64 << 10;
 constexpr auto max_first_look = 2s; // at all processes
 constexpr int look_ms = 500;        // for processes that have ended
 constexpr int publish_ms = 5;       // what could not be published at once
 constexpr auto max_rereading = 1s;  // one list is not read more often
+constexpr auto max_end = 500ms;     // for what was reported last
 
 std::uint64_t time_ns(clockid_t clock)
 {
@@ -79,11 +79,11 @@ std::vector<std::byte> own_vdso()
 }
 
 // Which file a process has mapped, and with which content, as far as its name here tells: a file can be rewritten.
-std::string key_of(const Change &change)
+std::string key_of(const Change &change, bool is_local)
 {
 	struct stat status;
 	timespec written{};
-	if (::stat(change.path.c_str(), &status) == 0 && status.st_ino == change.inode)
+	if (is_local && ::stat(change.path.c_str(), &status) == 0 && status.st_ino == change.inode)
 		written = status.st_mtim;
 	return fmt::format("{:x}:{}:{}:{}.{}:{}", change.device, change.inode, change.generation, written.tv_sec,
 			   written.tv_nsec, change.path);
@@ -125,7 +125,7 @@ void StackRecorder::start(const std::string &directory)
 	files_ = std::make_unique<CodeFiles>(memory_.rows, create(directory + "/files"));
 	const std::vector<std::byte> vdso = own_vdso();
 	write_all(create(directory + "/vdso").get(), vdso, "vdso");
-	files_->add("[vdso]", "[vdso]", ElfImage::open(std::span(vdso)));
+	files_->add("[vdso]", "[vdso]", ElfImage::open(std::span(vdso)), {});
 	write_kernel_symbols(directory);
 	read_processes();
 	thread_ = std::thread([this] {
@@ -192,7 +192,7 @@ void StackRecorder::read_maps(std::int32_t process, std::uint64_t monotonic_ns)
 	const Fd maps = opener_.maps(process);
 	if (!maps)
 		return;
-	std::istringstream lines(read_rest(maps.get(), max_maps_bytes));
+	std::istringstream lines(read_rest(maps.get(), Opener::max_maps_bytes));
 	for (std::string line; std::getline(lines, line);) {
 		Change change;
 		change.process = process;
@@ -251,19 +251,27 @@ void StackRecorder::run()
 			take(change);
 			pause();
 			if (stopping_.load(std::memory_order_acquire))
-				return;
+				break;
 		}
 		read_again();
 		spaces_.publish(AddressSpaces::Clock::now());
 		forget_ended();
 	}
-	for (const Change &change : side_band_.take())
+	const auto end = AddressSpaces::Clock::now() + max_end;
+	for (const Change &change : side_band_.take()) {
+		if (AddressSpaces::Clock::now() >= end)
+			return;
 		take(change);
+	}
 }
 
 // A process has ended when its last thread has, which may be another than its first.
 void StackRecorder::forget_ended()
 {
+	const auto now = AddressSpaces::Clock::now();
+	if (now < forget_at_)
+		return;
+	forget_at_ = now + std::chrono::milliseconds(look_ms);
 	std::erase_if(ended_, [&](std::int32_t process) {
 		if (::access(fmt::format("/proc/{}", process).c_str(), F_OK) == 0)
 			return false;
@@ -308,8 +316,38 @@ void StackRecorder::take_mapping(const Change &change)
 	      change.end, change.offset});
 }
 
+// By now another file may be mapped at the place. (The inode that a process sees may differ from that of the mapping:
+// overlayfs before Linux 6.8.)
+bool StackRecorder::is_still_mapped(const Change &change)
+{
+	const Fd maps = opener_.maps(change.process);
+	std::istringstream lines(maps ? read_rest(maps.get(), Opener::max_maps_bytes) : "");
+	for (std::string line; std::getline(lines, line);) {
+		Change now;
+		if (parse_line(line, now) && now.start == change.start && now.end == change.end)
+			return now.inode == change.inode && now.device == change.device && now.path == change.path;
+	}
+	return false;
+}
+
 // The file that a process has mapped: what it has there, what has that name for it, or, if it ended so soon, what has
 // that name here; as long as it is the same file.
+OpenedFile StackRecorder::open_file_of(const Change &change)
+{
+	OpenedFile opened = opener_.mapped_file(change.process, change.start, change.end);
+	if (opened.fd && (opened.inode == change.inode || is_still_mapped(change)))
+		return opened;
+	for (const std::int32_t process : {change.process, 0}) {
+		if (opened.took_too_long)
+			break;
+		opened = opener_.file(process, change.path);
+		if (opened.fd && opened.inode == change.inode)
+			return opened;
+	}
+	opened.fd.reset();
+	return opened;
+}
+
 const CodeFile *StackRecorder::file_of(const Change &change)
 {
 	const std::string &path = change.path;
@@ -317,27 +355,28 @@ const CodeFile *StackRecorder::file_of(const Change &change)
 		return files_->find(path);
 	if (path.empty() || path[0] != '/' || path.starts_with("//"))
 		return nullptr; // code that is in no file
-	const std::string key = key_of(change);
+	if (silent_devices_.contains(change.device))
+		return nullptr;
+	const std::string key = key_of(change, local_devices_.contains(change.device));
 	if (const CodeFile *known = files_->find(key))
 		return known;
-	for (int attempt = 0; attempt < 3; ++attempt) {
-		const Fd fd = attempt == 0   ? opener_.mapped_file(change.process, change.start, change.end)
-			      : attempt == 1 ? opener_.file(change.process, path)
-					     : Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-		struct stat status;
-		if (!fd || ::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode))
-			continue;
-		const std::optional<ElfImage> image = ElfImage::open(fd.get());
-		const std::string id = image ? image->build_id() : "";
-		if (!image || (attempt != 0 && status.st_ino != change.inode))
-			continue;
-		CodeFile *known = id.empty() ? nullptr : files_->find(id);
-		CodeFile *file = known ? known : files_->add(id.empty() ? key : id, path, image);
-		if (file)
-			files_->also(key, *file);
-		return file;
-	}
-	return files_->add(key, path, {});
+	const OpenedFile opened = open_file_of(change);
+	if (opened.took_too_long)
+		silent_devices_.insert(change.device);
+	if (opened.fd && opened.is_local)
+		local_devices_.insert(change.device);
+	const std::optional<ElfImage> image = opened.fd ? ElfImage::open(opened.fd.get()) : std::nullopt;
+	if (!image)
+		return files_->add(key, path, {}, {});
+	// Copies of a file, as containers have them, are one; but not any file with the same build id.
+	const FileVersion version{opened.size, opened.modified_ns};
+	const std::string id = image->build_id();
+	const std::string same = id.empty() ? key : fmt::format("{}:{}:{:x}", id, opened.size, image->entry());
+	CodeFile *known = files_->find(same);
+	CodeFile *file = known ? known : files_->add(same, path, image, version);
+	if (file)
+		files_->also(key, *file);
+	return file;
 }
 
 void StackRecorder::note(const MappingChange &change)

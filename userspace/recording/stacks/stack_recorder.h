@@ -90,6 +90,8 @@ private:
 	void pause();
 	void take(const Change &change);
 	void take_mapping(const Change &change);
+	bool is_still_mapped(const Change &change);
+	OpenedFile open_file_of(const Change &change);
 	const CodeFile *file_of(const Change &change);
 	void note(const MappingChange &change);
 	void forget_ended();
@@ -102,8 +104,10 @@ private:
 	AddressSpaces spaces_;
 	std::unique_ptr<CodeFiles> files_;
 	std::vector<std::int32_t> ended_;
-	std::set<std::int32_t> stale_; // processes whose lists are to be read again
-	AddressSpaces::Clock::time_point read_again_at_{};
+	std::set<std::uint64_t> local_devices_;  // with file systems that answer
+	std::set<std::uint64_t> silent_devices_; // that did not, and are not asked again
+	std::set<std::int32_t> stale_;           // processes whose lists are to be read again
+	AddressSpaces::Clock::time_point read_again_at_{}, forget_at_{};
 	std::uint64_t lost_ = 0, lists_read_again_ = 0, paused_ns_ = 0;
 	CpuShare share_;
 	Fd wakeup_;

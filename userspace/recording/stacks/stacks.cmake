@@ -6,5 +6,6 @@ add_library(monitor_stacks STATIC
   ${CMAKE_CURRENT_LIST_DIR}/opener.cpp
   ${CMAKE_CURRENT_LIST_DIR}/side_band.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_recorder.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/unwind_table.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/unwind_table.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/frame_pointers.cpp)
 target_link_libraries(monitor_stacks PUBLIC monitor_base nlohmann_json::nlohmann_json compiled_fmt Threads::Threads)

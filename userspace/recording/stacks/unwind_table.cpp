@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <unordered_map>
 
 namespace monitor::stacks {
 namespace {
@@ -14,6 +15,8 @@ using Bytes = std::span<const std::byte>;
 // DWARF's numbers of the registers of x86-64
 constexpr std::uint64_t frame_pointer = 6, stack_pointer = 7, return_address = 16;
 constexpr std::size_t max_remembered = 64;
+constexpr std::size_t max_cie_instructions = 256; // bytes; compilers write some ten, and each FDE starts with them
+constexpr unsigned max_leb_bits = 112;            // compilers pad numbers, but not beyond 64 bits
 
 // Pointer encodings of the Linux Standard Base, 10.5.1
 constexpr unsigned absent = 0xff, relative_to_itself = 0x10;
@@ -44,19 +47,21 @@ public:
 	std::uint64_t unsigned_leb()
 	{
 		std::uint64_t value = 0;
-		for (unsigned shift = 0;; shift += 7) {
+		for (unsigned shift = 0; shift < max_leb_bits; shift += 7) {
 			const auto byte = fixed<std::uint8_t>();
 			if (shift < 64)
 				value |= std::uint64_t{byte & 0x7fu} << shift;
 			if (!(byte & 0x80))
 				return value;
 		}
+		is_bad_ = true;
+		return 0;
 	}
 
 	std::int64_t signed_leb()
 	{
 		std::uint64_t value = 0;
-		for (unsigned shift = 0;;) {
+		for (unsigned shift = 0; shift < max_leb_bits;) {
 			const auto byte = fixed<std::uint8_t>();
 			if (shift < 64)
 				value |= std::uint64_t{byte & 0x7fu} << shift;
@@ -67,6 +72,8 @@ public:
 				value |= ~std::uint64_t{0} << shift;
 			return static_cast<std::int64_t>(value);
 		}
+		is_bad_ = true;
+		return 0;
 	}
 
 	std::uint64_t pointer(unsigned encoding)
@@ -555,7 +562,8 @@ private:
 			return cie;
 		}
 		cie.instructions = numbers.rest();
-		cie.is_bad = numbers.is_bad() || return_register != return_address;
+		cie.is_bad = numbers.is_bad() || return_register != return_address ||
+			     cie.instructions.size() > max_cie_instructions;
 		return cie;
 	}
 
@@ -587,6 +595,7 @@ std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> eh_frame, st
 {
 	Section section(eh_frame, address);
 	Builder rows;
+	std::unordered_map<const Cie *, State> initial_states;
 	std::uint64_t end = 0;
 	const std::vector<Fde> fdes = section.fdes();
 	for (const Fde &fde : fdes) {
@@ -594,9 +603,12 @@ std::vector<edc_unwind_row> unwind_table(std::span<const std::byte> eh_frame, st
 			continue; // two FDEs for one address: the first holds
 		if (end && fde.first > end)
 			rows.add(without_rule(end));
-		State initial;
-		Run(*fde.cie, fde.first, fde.end, nullptr)
-		    .run(fde.cie->instructions, section.address_of(fde.cie->instructions), initial, State{});
+		const auto [of_cie, is_new] = initial_states.try_emplace(fde.cie);
+		const State &initial = of_cie->second;
+		if (is_new)
+			Run(*fde.cie, 0, ~0ull, nullptr)
+			    .run(fde.cie->instructions, section.address_of(fde.cie->instructions), of_cie->second,
+				 State{});
 		State state = initial;
 		Run run(*fde.cie, fde.first, fde.end, &rows);
 		run.run(fde.instructions, section.address_of(fde.instructions), state, initial);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "frame_pointers.h"
+
+#include <algorithm>
+#include <array>
+
+namespace monitor::stacks {
+namespace {
+
+constexpr unsigned push_size = 1, start_size = 4;
+constexpr std::array starts = {std::array<std::uint8_t, start_size>{0x55, 0x48, 0x89, 0xe5},
+			       std::array<std::uint8_t, start_size>{0x55, 0x48, 0x8b, 0xec}};
+constexpr std::uint8_t pop = 0x5d, leave = 0xc9, ret = 0xc3; // pop %rbp or leave, then ret
+
+std::uint8_t at(std::span<const std::byte> code, std::size_t place)
+{
+	return place < code.size() ? std::to_integer<std::uint8_t>(code[place]) : 0;
+}
+
+bool is_start(std::span<const std::byte> code, std::size_t place)
+{
+	return std::ranges::any_of(starts, [&](const auto &start) {
+		for (std::size_t i = 0; i < start.size(); ++i)
+			if (at(code, place + i) != start[i])
+				return false;
+		return true;
+	});
+}
+
+bool is_end(std::span<const std::byte> code, std::size_t place)
+{
+	return (at(code, place) == pop || at(code, place) == leave) && at(code, place + 1) == ret;
+}
+
+// Where the executable code at `address`, as the file counts, is in the file, and how much of it.
+std::span<std::byte> read_code(const ElfImage &image, std::uint64_t address, std::uint64_t size,
+			       std::vector<std::byte> &into)
+{
+	into.clear();
+	for (const ElfSegment &load : image.loads())
+		if (load.is_executable && address >= load.address && address - load.address < load.file_size) {
+			into.resize(std::min(size, load.file_size - (address - load.address)));
+			if (!image.read_at(load.offset + (address - load.address), into))
+				into.clear();
+			break;
+		}
+	return into;
+}
+
+} // namespace
+
+std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, std::uint32_t address)
+{
+	std::vector<edc_unwind_row> rows;
+	const auto add = [&](std::size_t place, std::uint8_t rule, std::int16_t cfa, std::int8_t fp) {
+		rows.push_back({address + static_cast<std::uint32_t>(place), cfa, fp, rule});
+	};
+	for (std::size_t place = 0; place + 1 < code.size();) {
+		if (is_start(code, place)) {
+			add(place, EDC_UNWIND_SP, 1, 0);
+			add(place + push_size, EDC_UNWIND_SP, 2, -2);
+			add(place + start_size, EDC_UNWIND_FP, 2, -2);
+			place += start_size;
+		} else if (!rows.empty() && is_end(code, place)) {
+			add(place + 1, EDC_UNWIND_SP, 1, 0);
+			add(place + 2, EDC_UNWIND_FP, 2, -2);
+			place += 2;
+		} else {
+			++place;
+		}
+	}
+	if (!rows.empty() && rows.back().address - address >= code.size())
+		rows.pop_back();
+	return rows;
+}
+
+std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row> &rows, const ElfImage &image)
+{
+	std::vector<edc_unwind_row> all;
+	std::vector<std::byte> code;
+	std::size_t left = max_gap_code;
+	for (auto row = rows.begin(); row != rows.end(); ++row) {
+		all.push_back(*row);
+		if (row->rule != EDC_UNWIND_NONE)
+			continue;
+		const auto next = std::next(row);
+		const std::uint64_t size =
+		    next == rows.end() ? ~std::uint32_t{0} - row->address : next->address - row->address;
+		if (size < min_gap)
+			continue;
+		const auto gap = read_code(image, row->address, std::min<std::uint64_t>(size, left), code);
+		left -= gap.size();
+		std::ranges::copy(frame_pointer_rows(gap, row->address), std::back_inserter(all));
+	}
+	return all;
+}
+
+} // namespace monitor::stacks
