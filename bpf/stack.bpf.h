@@ -18,6 +18,8 @@
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u8 stacks_at[EDC_CARD_CLASSES] =
     {}; /* 1: at events of this class; 2: if stacks_of_call has its number */
+const volatile __u8 stack_kinds[EDC_CARD_CLASSES] = {};         /* EDC_STACK_KIND_* */
+const volatile __u32 stack_budget_permille = 0;                 /* of each kind */
 const volatile __u64 stacks_of_call[EDC_STACK_CALLS / 64] = {}; /* a bit for each system call */
 const volatile __u8 stacks_on = 0;                              /* any of them, or the timer */
 const volatile __u64 stack_seed = 0;                            /* ids cannot be chosen by a program */
@@ -430,9 +432,9 @@ INLINE void write_stack(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32
 }
 
 /* A moment at which the budget is used up does not make the next ones lose all: fewer are taken when little is left. */
-INLINE bool has_credit(struct edc_stack_cpu *own, __u64 ns)
+INLINE bool has_credit(struct edc_stack_account *own, __u64 ns)
 {
-	__s64 credit = own->credit_ns + (__s64)((ns - own->last_ns) * EDC_STACK_BUDGET_PERCENT / 100);
+	__s64 credit = own->credit_ns + (__s64)((ns - own->last_ns) * stack_budget_permille / 1000);
 
 	if (credit > EDC_STACK_CREDIT_NS)
 		credit = EDC_STACK_CREDIT_NS;
@@ -447,12 +449,15 @@ INLINE bool has_credit(struct edc_stack_cpu *own, __u64 ns)
 static __attribute__((noinline)) int write_stack_of_event(__u32 ring_index, __u64 time, __u32 at)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id();
-	struct edc_stack_cpu *own = bpf_map_lookup_elem(&stack_cpus, &cpu_id);
+	struct edc_stack_cpu *accounts = bpf_map_lookup_elem(&stack_cpus, &cpu_id);
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
+	__u32 kind = stack_kinds[(at - EDC_ID_KERNEL_FIRST) & (EDC_CARD_CLASSES - 1)];
 	__u64 ns = bpf_ktime_get_ns(), spent;
+	struct edc_stack_account *own;
 
-	if (!own || !cpu || ring_index >= EDC_CARD_LEVELS)
+	if (!accounts || !cpu || ring_index >= EDC_CARD_LEVELS || kind >= EDC_STACK_KINDS)
 		return 0;
+	own = &accounts->at[kind];
 	if (!has_credit(own, ns)) {
 		own->skipped++;
 		return 0;

@@ -116,12 +116,14 @@
 	FIELD(VALUE, edc_unwind_space, generation)    \
 	FIELD(VALUE, edc_unwind_space, first_mapping) \
 	FIELD(VALUE, edc_unwind_space, mappings)      \
+	SIZE(VALUE, edc_stack_account)                \
+	FIELD(VALUE, edc_stack_account, credit_ns)    \
+	FIELD(VALUE, edc_stack_account, last_ns)      \
+	FIELD(VALUE, edc_stack_account, taken)        \
+	FIELD(VALUE, edc_stack_account, skipped)      \
+	FIELD(VALUE, edc_stack_account, spent_ns)     \
 	SIZE(VALUE, edc_stack_cpu)                    \
-	FIELD(VALUE, edc_stack_cpu, credit_ns)        \
-	FIELD(VALUE, edc_stack_cpu, last_ns)          \
-	FIELD(VALUE, edc_stack_cpu, taken)            \
-	FIELD(VALUE, edc_stack_cpu, skipped)          \
-	FIELD(VALUE, edc_stack_cpu, spent_ns)         \
+	FIELD(VALUE, edc_stack_cpu, at)               \
 	FIELD(VALUE, edc_stack_cpu, timer_taken)      \
 	FIELD(VALUE, edc_stack_cpu, timer_ns)
 

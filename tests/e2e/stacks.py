@@ -186,6 +186,17 @@ def within_budget():
 SPINS = "__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 300000000; i++); } int main() { %s(); return 0; }"
 
 
+def faults_leave_some():
+	"""Many faults do not use up what stacks at switches may take, and the report says that some have no stack."""
+	trace = e2e.record("faults", "--stacks=offcpu,fault", command=("sh", "-c", f"for i in 1 2 3 4 5 6 7 8; do {e2e.workload} touch 20000; {e2e.workload} nap 10; done"))
+	at = trace.recording()["stacks"]["at"]
+	e2e.expect(at["fault"]["left_out_by_budget"] > at["fault"]["taken"] > 100, f"stacks at faults: {at}")
+	e2e.expect(at["switch"]["taken"] > 9 * at["switch"]["left_out_by_budget"], f"stacks at switches: {at}")
+	left_out, taken = (at["fault"][key] for key in ("left_out_by_budget", "taken"))
+	e2e.equal("left out", json.loads(report(trace, "--by", "fault", "--json"))["stacks"]["left_out_by_budget"], left_out)
+	e2e.expect(f"the budget left out {left_out:,} of {taken + left_out:,}" in report(trace, "--by", "fault"), report(trace, "--by", "fault"))
+
+
 def threads_have_their_own():
 	"""Each thread's stacks are its own, however it is chosen, and none of its blocked time is without one."""
 	program = e2e.work / "thread_load"
@@ -335,4 +346,4 @@ e2e.need_recording()
 if platform.machine() != "x86_64":
 	e2e.skip("without unwind tables, which are for x86-64, stacks need frame pointers")
 e2e.need_program("readelf")
-e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, threads_have_their_own, without_tables, mappings_all_the_time, rewritten_in_place, perf_beside, refused, damaged_lists, tables_agree)
+e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, faults_leave_some, threads_have_their_own, without_tables, mappings_all_the_time, rewritten_in_place, perf_beside, refused, damaged_lists, tables_agree)

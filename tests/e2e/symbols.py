@@ -106,6 +106,54 @@ def separate_files():
 	e2e.run("objcopy", "--remove-section", ".gnu_debugdata", program)
 
 
+def same_or_other_file():
+	"""Not any file that is at the path by now, or that claims to be the same by its build id."""
+	source = e2e.work / "named.c"
+	source.write_text("""
+#include <stdlib.h>
+#include <time.h>
+__attribute__((noipa)) void NAME(double s) {
+	struct timespec a, b;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	do clock_gettime(CLOCK_MONOTONIC, &b); while (b.tv_sec - a.tv_sec + (b.tv_nsec - a.tv_nsec) / 1e9 < s);
+}
+int main(int count, char **words) { NAME(atof(words[1])); return count == 0; }
+#ifdef MORE
+__attribute__((noipa, used)) int more(int n) { return n * 3; }
+#endif
+""")
+	def build(name, function, *options):
+		e2e.run("gcc", "-O1", f"-DNAME={function}", *options, source, "-o", e2e.work / name)
+		return e2e.work / name
+	unidentified = build("unidentified", "one_name", "-Wl,--build-id=none")
+	e2e.run(e2e.monitor, "record", "-o", e2e.work / "no_id", "--no-calibration", "--stacks=cpu", "--", unidentified, "0.4")
+	found, _ = stacks(e2e.work / "no_id", process="unidentified")
+	e2e.expect(share(found, "one_name") > 0.8, f"named by the file as it was: {found}")
+	shutil.move(build("other", "other_name", "-Wl,--build-id=none"), unidentified)
+	found, notes = stacks(e2e.work / "no_id", process="unidentified")
+	e2e.expect(share(found, "other_name") == 0 and f"{unidentified} is gone or another file" in notes, f"named by another file: {found} {notes}")
+	forged = "-Wl,--build-id=0x00112233445566778899aabbccddeeff00112233"
+	first, second = build("first_of_id", "first_name", forged), build("second_of_id", "second_name", forged, "-DMORE", "-g")
+	e2e.run(e2e.monitor, "record", "-o", e2e.work / "ids", "--no-calibration", "--stacks=cpu", "--", "sh", "-c", f"{first} 0.3; {second} 0.4")
+	for name, process in (("first_name", "first_of_id"), ("second_name", "second_of_id")):
+		found, _ = stacks(e2e.work / "ids", process=process)
+		e2e.expect(share(found, "main", name) > 0.8, f"{process}: {found}")
+
+
+def maps_of_others():
+	"""In /tmp anybody may write a map for any process."""
+	program = os.path.join(e2e.programs, "jit_load")
+	os.chdir(e2e.work)
+	e2e.run(e2e.monitor, "record", "-o", e2e.work / "foreign", "--no-calibration", "--stacks=cpu", "--", program, "map")
+	made = pathlib.Path(f"/tmp/perf-{json.loads((e2e.work / 'foreign/.monitor/recording.json').read_text())['command_pid']}.map")
+	found, _ = stacks(e2e.work / "foreign", process="jit_load")
+	e2e.expect(share(found, "jit_first") > 0.2, f"of our own: {found}")
+	os.chown(made, 12345, 12345)
+	found, notes = stacks(e2e.work / "foreign", process="jit_load")
+	made.unlink()
+	e2e.expect(share(found, "jit_first") == 0 and f"{made} belongs to another user" in notes, f"of another user: {found} {notes}")
+
+
 def packed_trace():
 	"""After `pack` the trace says the same without the program, its debug information and the kernel's symbols."""
 	elsewhere = e2e.work / "elsewhere"
@@ -171,4 +219,4 @@ if platform.machine() != "x86_64":
 	e2e.skip("the programs' machine code is for x86-64")
 for tool in ("readelf", "objcopy", "strip"):
 	e2e.need_program(tool)
-e2e.main(inlined_functions, separate_files, packed_trace, functions_made_while_running)
+e2e.main(inlined_functions, separate_files, packed_trace, functions_made_while_running, same_or_other_file, maps_of_others)

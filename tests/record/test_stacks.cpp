@@ -219,6 +219,43 @@ TEST_CASE("stacks: a space that probes may still read is used again after a seco
 	CHECK(spaces.spaces[old].generation > generation);
 }
 
+TEST_CASE("stacks: room that one process left is there for lists of any length below")
+{
+	Spaces spaces; // 256 mappings
+	for (std::uint64_t i = 0; i < 100; ++i)
+		spaces.all.mapped(1, code(1000 * i, 1000 * i + 10, i, 10)); // 128
+	spaces.all.publish(spaces.now);
+	for (std::int32_t process = 2; process <= 7; ++process)
+		spaces.all.mapped(process, code(100, 200, 7, 10));
+	spaces.all.ended(1);
+	spaces.all.publish(spaces.now += 2s);
+	for (std::uint64_t i = 0; i < 40; ++i)
+		spaces.all.mapped(8, code(1000 * i, 1000 * i + 10, i, 10)); // 64: half of what the first had
+	spaces.all.mapped(9, code(100, 200, 9, 10));
+	CHECK(spaces.seen(8) != "none");
+	CHECK(spaces.seen(9) == "100-200:9");
+	CHECK(spaces.seen(7) == "100-200:7");
+	CHECK(spaces.all.without_room() == 0);
+}
+
+TEST_CASE("stacks: a CIE whose instructions are long is none, so that no FDE repeats them")
+{
+	const std::vector<std::byte> usual = eh_frame({0x41, 0x0e, 16}, 100, 50);
+	CHECK(stacks::unwind_table(usual, 0, 0).size() == 3);
+	std::vector<std::byte> bytes(usual.begin(), usual.begin() + 4); // of the CIE
+	std::uint32_t length;
+	std::memcpy(&length, usual.data(), sizeof length);
+	const std::size_t cie_end = 4 + length, more = 1024;
+	bytes.insert(bytes.end(), usual.begin() + 4, usual.begin() + static_cast<std::ptrdiff_t>(cie_end));
+	bytes.resize(cie_end + more); // no operations
+	const auto longer = static_cast<std::uint32_t>(length + more);
+	std::memcpy(bytes.data(), &longer, sizeof longer);
+	bytes.insert(bytes.end(), usual.begin() + static_cast<std::ptrdiff_t>(cie_end), usual.end());
+	const auto back = static_cast<std::uint32_t>(cie_end + more + 4);
+	std::memcpy(bytes.data() + cie_end + more + 4, &back, sizeof back);
+	CHECK(stacks::unwind_table(bytes, 0, 0).empty());
+}
+
 TEST_CASE("stacks: rows of an unwind table")
 {
 	// From 100: sp + 8; after push %rbp at 101: sp + 16, fp saved; after mov at 104: fp + 16; at 140, restored: sp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Names of addresses: which file was mapped where and when, and which function that is.
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "monitor/card.h"
 #include "reading/symbols/code_map.h"
@@ -60,6 +61,49 @@ TEST_CASE("symbols: a child has what its parent had when it was created")
 	CHECK(at(map, 3, 50, 350) == "7+4146");
 	CHECK(at(map, 2, 5, 150) == "nothing");
 	CHECK(at(map, 4, 50, 150) == "nothing");
+}
+
+TEST_CASE("symbols: what is mapped after many changes is what a look at all of them says")
+{
+	std::mt19937 random(1);
+	const auto below = [&](std::uint32_t limit) {
+		return std::uniform_int_distribution<std::uint32_t>(0, limit - 1)(random);
+	};
+	CodeMap map;
+	std::vector<monitor::analyze::MappingToken> changes;
+	for (std::uint64_t time = 1; time <= 4000; ++time) {
+		const std::uint32_t what = below(1000);
+		const std::uint64_t start = 10 * below(50);
+		monitor::analyze::MappingToken change =
+		    added(1, time, start, start + 10 * (1 + below(8)), static_cast<std::uint32_t>(time));
+		if (what == 0)
+			change = {EDC_MAPPING_EXEC, 1, 0, 0, time, 0, 0, 0};
+		else if (what == 1)
+			change = {EDC_MAPPING_COPIED, 1, 2, 0, time, 0, 0, 0}; // a number that is used again
+		changes.push_back(change);
+		map.add(change);
+	}
+	map.add(added(2, 0, 0, 1000, 9999));
+	map.finish();
+	const auto looked_up = [&](std::uint64_t time, std::uint64_t address) -> std::string {
+		for (std::uint64_t i = time; i-- > 0;) {
+			const monitor::analyze::MappingToken &change = changes[i];
+			if (change.change == EDC_MAPPING_EXEC)
+				return "nothing";
+			if (change.change == EDC_MAPPING_COPIED)
+				return "9999+" + std::to_string(0x1000 + address);
+			if (address >= change.start && address < change.end)
+				return std::to_string(change.file) + "+" +
+				       std::to_string(0x1000 + address - change.start);
+		}
+		return "nothing";
+	};
+	for (int i = 0; i < 20'000; ++i) {
+		const std::uint64_t time = 1 + below(4000), address = below(600);
+		if (at(map, 1, time, address) != looked_up(time, address))
+			FAIL("at " << time << ", address " << address << ": " << at(map, 1, time, address) << ", not "
+				   << looked_up(time, address));
+	}
 }
 
 TEST_CASE("symbols: the list of files is not trusted")

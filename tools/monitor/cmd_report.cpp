@@ -206,9 +206,10 @@ std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, c
 	return folds.samples ? report::samples_text(*folds.samples, clock) : "";
 }
 
-std::string below_stacks(const report::CallTree &tree, const trace::Clock &clock, report::StackBy by)
+std::string below_stacks(const report::CallTree &tree, const trace::Clock &clock, const analyze::RecordingInfo &info,
+			 report::StackBy by)
 {
-	return report::calls_text(tree, clock, by, min_share) + report::stacks_text(tree);
+	return report::calls_text(tree, clock, by, min_share) + report::stacks_text(tree, info, by);
 }
 
 std::string below_json(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
@@ -391,7 +392,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 									  report::to_json(ratios.table), ratios.how)
 							    : "";
 		const std::string of_stacks =
-		    tree ? fmt::format("\"stacks\": {},\n", report::stacks_json(*tree, clock, by)) : "";
+		    tree ? fmt::format("\"stacks\": {},\n", report::stacks_json(*tree, clock, info, by)) : "";
 		print_json(table, below_json(folds, info, clock) + of_stacks + measured, cpus, summary, of);
 	} else if (arguments.csv) {
 		print_csv(table, of);
@@ -399,7 +400,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		const bool of_its_own =
 		    folds.counters && !folds.totals && !folds.segments && !arguments.is(What::ratios);
 		print_text(table,
-			   below_text(folds, info, clock) + (tree ? below_stacks(*tree, clock, by) : "") +
+			   below_text(folds, info, clock) + (tree ? below_stacks(*tree, clock, info, by) : "") +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
 			   cpus,
 			   !by_cpu && !machine.scope().threads &&

@@ -38,6 +38,26 @@ std::string folded_name(std::string name)
 	return printable(name);
 }
 
+// Of the whole recording.
+analyze::RecordingInfo::StackCounts counts_of(const analyze::RecordingInfo &info, StackBy by)
+{
+	analyze::RecordingInfo::StackCounts sum;
+	const auto add = [&](const char *kind) {
+		const auto found = info.stacks_at.find(kind);
+		if (found == info.stacks_at.end())
+			return;
+		sum.taken += found->second.taken;
+		sum.left_out += found->second.left_out;
+	};
+	if (is_time(by))
+		add("switch");
+	if (by == StackBy::fault)
+		add("fault");
+	if (by == StackBy::other)
+		add("waking"), add("other");
+	return sum;
+}
+
 } // namespace
 
 Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
@@ -81,9 +101,18 @@ std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy 
 	return text;
 }
 
-std::string stacks_text(const CallTree &tree)
+std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info, StackBy by)
 {
 	std::string text;
+	if (by == StackBy::cpu && info.stack_timer_hz)
+		text +=
+		    fmt::format("self and total are samples, taken {} times a second on each CPU that is not idle\n",
+				info.stack_timer_hz);
+	if (const auto [taken, left_out] = counts_of(info, by); left_out && !is_time(by))
+		text +=
+		    fmt::format("self and total are of the stacks that were taken: in the whole recording the budget "
+				"left out {} of {}\n",
+				count_text(left_out), count_text(taken + left_out));
 	if (tree.truncated()) {
 		text += fmt::format("{:.1f} % of it has stacks that do not reach the start of their program:",
 				    percent_of(tree.truncated(), tree.total()));
@@ -102,13 +131,14 @@ std::string stacks_text(const CallTree &tree)
 	return text;
 }
 
-std::string stacks_json(const CallTree &tree, const trace::Clock &clock, StackBy by)
+std::string stacks_json(const CallTree &tree, const trace::Clock &clock, const analyze::RecordingInfo &info, StackBy by)
 {
 	nlohmann::ordered_json parts = nlohmann::ordered_json::array();
 	for (const CallTree::Truncated &part : tree.truncated_by())
 		parts.push_back({{"why", printable(part.why)}, {"percent", percent_of(part.amount, tree.total())}});
 	return nlohmann::ordered_json{
 	    {is_time(by) ? "total_ns" : "total", is_time(by) ? clock.to_ns(tree.total()) : tree.total()},
+	    {"left_out_by_budget", counts_of(info, by).left_out},
 	    {"truncated_percent", percent_of(tree.truncated(), tree.total())},
 	    {"truncated_by", parts},
 	    {"without_stack_percent", percent_of(tree.without_stack(), tree.total())},

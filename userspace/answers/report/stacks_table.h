@@ -6,6 +6,7 @@
 #include <string>
 
 #include "call_tree.h"
+#include "reading/analyze/recording_info.h"
 #include "reading/ctf/clock.h"
 #include "table.h"
 
@@ -18,8 +19,9 @@ Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by);
 std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least);
 
 // How much of it has no stack, or an incomplete one.
-std::string stacks_text(const CallTree &tree);
-std::string stacks_json(const CallTree &tree, const trace::Clock &clock, StackBy by);
+std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info, StackBy by);
+std::string stacks_json(const CallTree &tree, const trace::Clock &clock, const analyze::RecordingInfo &info,
+			StackBy by);
 
 // "process;function;function COUNT", of offcpu in microseconds, rounded.
 std::string folded_text(const CallTree &tree, const trace::Clock &clock, StackBy by);

@@ -205,6 +205,9 @@ void parse_counts(const Json &json, RecordingInfo &info)
 			    {text(member(function, "name")), text(member(function, "method")) == "patch"});
 	parse_budget(member(member(json, "functions"), "budget"), info);
 	const Json &stacks = member(json, "stacks");
+	for (const auto &[kind, counts] : member(stacks, "at").items())
+		info.stacks_at[kind] = {number(member(counts, "taken")), number(member(counts, "left_out_by_budget"))};
+	info.stack_timer_hz = static_cast<unsigned>(number(member(stacks, "timer_hz")));
 	info.stacks_ns = number(member(stacks, "spent_at_events_ns")) + number(member(stacks, "spent_at_timer_ns"));
 	if (const Json &lost = member(json, "lost_by_cpu"); lost.is_array())
 		for (const Json &cpu : lost)

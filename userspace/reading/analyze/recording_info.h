@@ -104,6 +104,11 @@ struct RecordingInfo {
 	std::vector<RecordedFunction> functions; // by number
 	std::optional<double> function_budget;   // percent
 	std::vector<FunctionLeftOut> functions_left_out;
+	struct StackCounts {
+		std::uint64_t taken = 0, left_out = 0; // by the budget
+	};
+	std::map<std::string, StackCounts> stacks_at; // by the kind of event: switch, waking, fault, other
+	unsigned stack_timer_hz = 0;
 	std::uint64_t stacks_ns = 0; // what taking stacks took in the probes, measured each time
 	std::vector<std::uint64_t> lost_by_cpu;
 	std::uint64_t skew_ticks = 0;          // the largest, including its uncertainty

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <set>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -20,6 +21,14 @@ namespace monitor::card {
 namespace {
 
 constexpr std::uint8_t every_event = 1, some_calls = 2; // stacks_at
+
+std::uint8_t kind_of(std::string_view event)
+{
+	return event == "sched_switch"            ? EDC_STACK_KIND_SWITCH
+	       : event == "sched_waking"          ? EDC_STACK_KIND_WAKING
+	       : event.starts_with("page_fault_") ? EDC_STACK_KIND_FAULT
+						  : EDC_STACK_KIND_OTHER;
+}
 
 // At most a 32nd of the machine's memory.
 std::uint32_t rows_for_this_machine()
@@ -69,12 +78,19 @@ void StackProbes::configure()
 	std::random_device random;
 	const_cast<volatile __u64 &>(skeleton_->rodata->stack_seed) = std::uint64_t{random()} << 32 | random();
 	auto *at = const_cast<__u8 *>(skeleton_->rodata->stacks_at);
+	auto *kinds = const_cast<__u8 *>(skeleton_->rodata->stack_kinds);
+	std::set<std::uint8_t> used_kinds;
 	for (const ClassRow &row : kernel_classes()) {
 		if (std::ranges::find(options_.events, row.name) == options_.events.end())
 			continue;
 		const bool some = std::string_view(row.name) == "sys_enter" && !options_.calls.empty();
 		at[row.id - EDC_ID_KERNEL_FIRST] = some ? some_calls : every_event;
+		kinds[row.id - EDC_ID_KERNEL_FIRST] = kind_of(row.name);
+		used_kinds.insert(kind_of(row.name));
 	}
+	if (!used_kinds.empty())
+		skeleton_->rodata->stack_budget_permille =
+		    10 * EDC_STACK_BUDGET_PERCENT / static_cast<__u32>(used_kinds.size());
 	auto *calls = const_cast<__u64 *>(skeleton_->rodata->stacks_of_call);
 	for (const unsigned call : options_.calls)
 		calls[call / 64] |= std::uint64_t{1} << call % 64;

@@ -215,15 +215,37 @@ void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)
 		    {"before", counts.idle_before}, {"after", counts.idle_after}, {"ends", *counts.idle_ends}};
 }
 
+namespace {
+
+constexpr std::pair<unsigned, const char *> stack_kinds[] = {{EDC_STACK_KIND_SWITCH, "switch"},
+							     {EDC_STACK_KIND_WAKING, "waking"},
+							     {EDC_STACK_KIND_FAULT, "fault"},
+							     {EDC_STACK_KIND_OTHER, "other"}};
+
+} // namespace
+
 void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMemory &memory,
 			   const stacks::StackCounts &counts)
 {
 	std::uint64_t taken = 0, skipped = 0, spent = 0, max_spent = 0, timer_taken = 0, timer_spent = 0;
+	auto kinds = nlohmann::ordered_json::object();
+	for (const auto &[kind, name] : stack_kinds) {
+		std::uint64_t of_kind = 0, skipped_of_kind = 0;
+		for (const edc_stack_cpu &cpu : memory.cpus) {
+			of_kind += cpu.at[kind].taken;
+			skipped_of_kind += cpu.at[kind].skipped;
+		}
+		if (of_kind || skipped_of_kind)
+			kinds[name] = {{"taken", of_kind}, {"left_out_by_budget", skipped_of_kind}};
+		taken += of_kind;
+		skipped += skipped_of_kind;
+	}
 	for (const edc_stack_cpu &cpu : memory.cpus) {
-		taken += cpu.taken;
-		skipped += cpu.skipped;
-		spent += cpu.spent_ns;
-		max_spent = std::max<std::uint64_t>(max_spent, cpu.spent_ns);
+		std::uint64_t spent_of_cpu = 0;
+		for (const edc_stack_account &account : cpu.at)
+			spent_of_cpu += account.spent_ns;
+		spent += spent_of_cpu;
+		max_spent = std::max(max_spent, spent_of_cpu);
 		timer_taken += cpu.timer_taken;
 		timer_spent += cpu.timer_ns;
 	}
@@ -233,6 +255,7 @@ void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMe
 			   {"budget_percent", EDC_STACK_BUDGET_PERCENT},
 			   {"taken_at_events", taken},
 			   {"left_out_by_budget", skipped},
+			   {"at", std::move(kinds)},
 			   {"spent_at_events_ns", spent},
 			   {"max_spent_of_a_cpu_ns", max_spent},
 			   {"taken_at_timer", timer_taken},
