@@ -35,6 +35,7 @@
 #include "reading/analyze/stacks.h"
 #include "report_arguments.h"
 #include "report_stacks.h"
+#include "terminal.h"
 
 namespace monitor {
 namespace {
@@ -93,12 +94,13 @@ void print_text(const report::Table &table, const std::string &below, const repo
 	if (!info.command.empty())
 		fmt::print("command: {} (its processes are marked *), ", printable(info.short_command()));
 	fmt::print("{} recorded on {}\n\n{}", report::duration_text(summary.wall_ns),
-		   info.host.empty() ? "?" : printable(info.host), loss_warning(summary) + report::to_text(table));
+		   info.host.empty() ? "?" : printable(info.host),
+		   loss_warning(summary) + report::to_text(table, terminal_width()));
 	if (hidden)
 		fmt::print("... and {} more; --top 0 shows all\n", hidden);
 	fmt::print("{}{}", below.empty() ? "" : "\n", below);
 	if (with_cpus)
-		fmt::print("\n{}", report::to_text(cpus));
+		fmt::print("\n{}", report::to_text(cpus, terminal_width()));
 	if (problems)
 		fmt::print("\n{} packets of this trace are damaged and were left out", problems);
 	fmt::print("\n{}\n", report::summary_text(summary));
@@ -109,7 +111,7 @@ std::string ratios_text(report::Table ratios, std::size_t keep, const std::strin
 {
 	const std::size_t all = ratios.rows.size();
 	ratios.keep_top(keep);
-	return report::to_text(ratios) +
+	return report::to_text(ratios, terminal_width()) +
 	       (all > keep ? fmt::format("... and {} more; the report ratios with --top 0 shows all\n", all - keep)
 			   : "") +
 	       how_counted;
@@ -209,7 +211,7 @@ std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, c
 std::string below_stacks(const report::CallTree &tree, const trace::Clock &clock, const analyze::RecordingInfo &info,
 			 report::StackBy by)
 {
-	return report::calls_text(tree, clock, by, min_share) + report::stacks_text(tree, info, by);
+	return report::calls_text(tree, clock, by, min_share, terminal_width()) + report::stacks_text(tree, info, by);
 }
 
 std::string below_json(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
@@ -344,7 +346,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		throw Error("this recording has no stacks: record with --stacks");
 	std::optional<NamedStacks> stacks;
 	const report::CallTree *tree = nullptr;
-	const report::StackBy by = stacks_by(arguments.by);
+	const report::StackBy by = stacks_by(arguments.by, info);
 	if (folds.stacks) {
 		stacks.emplace(directory, clock, info, machine, *folds.stacks, symbol_options(arguments));
 		tree = &stacks->tree(by);

@@ -24,6 +24,7 @@
 #include "reading/analyze/recording_info.h"
 #include "selection.h"
 #include "tdl_option.h"
+#include "terminal.h"
 
 namespace monitor {
 namespace {
@@ -101,7 +102,7 @@ void print_table(report::Table table, const StatArguments &arguments, const char
 	if (arguments.json)
 		fmt::print("{}\n", report::to_json(table));
 	else
-		fmt::print("{}", arguments.csv ? report::to_csv(table) : report::to_text(table));
+		fmt::print("{}", arguments.csv ? report::to_csv(table) : report::to_text(table, terminal_width()));
 	if (hidden && is_text(arguments))
 		fmt::print("... and {} more; --top 0 shows all\n", hidden);
 }

@@ -48,6 +48,23 @@ symbols::SymbolOptions with_times(symbols::SymbolOptions options, const trace::C
 	return options;
 }
 
+bool was_recorded(report::StackBy by, const analyze::RecordingInfo &info)
+{
+	const auto has = [&](const char *kind) { return info.stacks_at.contains(kind); };
+	switch (by) {
+	case report::StackBy::cpu:
+		return info.stack_timer_hz != 0;
+	case report::StackBy::offcpu:
+	case report::StackBy::wait:
+		return has("switch");
+	case report::StackBy::fault:
+		return has("fault");
+	case report::StackBy::other:
+		break;
+	}
+	return has("waking") || has("other");
+}
+
 // Without stacks of wakers, waits are shown if they are asked for: they say little more than offcpu.
 bool is_worth_showing(report::StackBy by, const FoldedStacks &of, bool is_chosen)
 {
@@ -56,12 +73,22 @@ bool is_worth_showing(report::StackBy by, const FoldedStacks &of, bool is_chosen
 
 } // namespace
 
-report::StackBy stacks_by(const std::string &name)
+report::StackBy stacks_by(const std::string &name, const analyze::RecordingInfo &info)
 {
-	for (const auto &[known, by] : stack_groupings)
-		if (known == name)
-			return by;
-	return report::StackBy::cpu;
+	std::vector<std::string> recorded;
+	for (const auto &[kind, by] : stack_groupings)
+		if (was_recorded(by, info))
+			recorded.push_back(kind);
+	const bool is_known = info.stack_timer_hz || !info.stacks_at.empty(); // not if the recorder was killed
+	for (const auto &[known, by] : stack_groupings) {
+		if (known != name)
+			continue;
+		if (is_known && !was_recorded(by, info))
+			throw Error(fmt::format("this recording has no stacks --by {}; it has: {}", name,
+						fmt::join(recorded, ", ")));
+		return by;
+	}
+	return recorded.empty() ? report::StackBy::cpu : stacks_by(recorded.front(), info);
 }
 
 symbols::SymbolOptions symbol_options(const ReportArguments &arguments)

@@ -25,8 +25,8 @@ inline const std::vector<std::pair<std::string, report::StackBy>> stack_grouping
     {"wait", report::StackBy::wait},
     {"fault", report::StackBy::fault},
     {"other", report::StackBy::other}};
-// Anything else is `cpu`.
-report::StackBy stacks_by(const std::string &name);
+// Anything else is the first that was recorded. Throws Error, what is there instead, if stacks of that kind were not.
+report::StackBy stacks_by(const std::string &name, const analyze::RecordingInfo &info);
 
 symbols::SymbolOptions symbol_options(const ReportArguments &arguments);
 

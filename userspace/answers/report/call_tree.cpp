@@ -9,9 +9,14 @@
 namespace monitor::report {
 namespace {
 
-// The way from an event to its probe, and the monitor's own functions.
+// The way from an event to its probe, and the monitor's own functions. Where a program enters the kernel, and there is
+// nothing after it, says no more than the event.
 bool is_probe(const std::string &function)
 {
+	for (const char *name : {"entry_SYSCALL_64_after_hwframe", "do_syscall_64", "asm_exc_page_fault",
+				 "exc_page_fault", "syscall_trace_enter", "try_to_wake_up"})
+		if (function == name)
+			return true;
 	for (const char *prefix : {"bpf_", "__bpf_", "__traceiter_", "trace_call_bpf", "perf_trace_", "perf_call_bpf",
 				   "trace_event_raw_event_", "stack_trace_save", "arch_stack_walk",
 				   "get_perf_callchain", "perf_tp_event", "perf_swevent"})

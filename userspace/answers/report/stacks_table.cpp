@@ -83,17 +83,41 @@ Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
 	return table;
 }
 
-std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least)
+// The end of a chain of nodes of the same function that have nothing else below them worth showing.
+std::uint32_t end_of_recursion(const CallTree &tree, std::uint32_t number, double min_amount, std::size_t &calls)
+{
+	for (calls = 1;; ++calls) {
+		const CallNode &node = tree.nodes()[number];
+		std::uint32_t only = 0;
+		for (const std::uint32_t child : node.children) {
+			if (static_cast<double>(tree.nodes()[child].total) < min_amount)
+				continue;
+			if (only || tree.nodes()[child].name != node.name)
+				return number;
+			only = child;
+		}
+		if (!only)
+			return number;
+		number = only;
+	}
+}
+
+std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least, std::size_t max_width)
 {
 	std::string text;
+	const double min_amount = least * static_cast<double>(tree.total());
 	const auto print = [&](const auto &self, std::uint32_t number, std::size_t depth) -> void {
 		const CallNode &node = tree.nodes()[number];
-		const double share = percent_of(node.total, tree.total());
-		if (share < 100 * least || depth > max_printed_depth)
+		if (static_cast<double>(node.total) < min_amount || depth > max_printed_depth)
 			return;
-		text += fmt::format("{:6.1f} %  {:>10}  {:{}}{}\n", share, amount_text(node.total, clock, by), "",
-				    depth, printable(tree.name(node).text()));
-		for (const std::uint32_t child : node.children)
+		std::size_t calls;
+		const std::uint32_t last = end_of_recursion(tree, number, min_amount, calls);
+		const std::string line =
+		    fmt::format("{:6.1f} %  {:>10}  {:{}}{}{}", percent_of(node.total, tree.total()),
+				amount_text(node.total, clock, by), "", depth, printable(tree.name(node).text()),
+				calls > 1 ? fmt::format("  ({} calls of itself)", calls - 1) : "");
+		text += cut_text(line, max_width) + "\n";
+		for (const std::uint32_t child : tree.nodes()[last].children)
 			self(self, child, depth + 1);
 	};
 	for (const std::uint32_t process : tree.nodes()[0].children)

@@ -15,8 +15,10 @@ namespace monitor::report {
 // A row per function, the largest first.
 Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by);
 
-// The calls that lead to at least `least` of the total, indented.
-std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least);
+// The calls that lead to at least `least` of the total, indented; of a function that calls itself again and again, the
+// first and how often. Lines are cut at `max_width` characters, 0: none.
+std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least,
+		       std::size_t max_width);
 
 // How much of it has no stack, or an incomplete one.
 std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info, StackBy by);

@@ -77,6 +77,25 @@ std::string csv_of(const Cell &cell)
 	return "";
 }
 
+// Narrows the widest columns of text, but none to less than can be recognized.
+void fit(std::vector<std::size_t> &widths, const std::vector<Column> &columns, std::size_t max_width)
+{
+	constexpr std::size_t gap = 2, min_width = 12;
+	std::size_t total = gap * (widths.size() - std::min<std::size_t>(widths.size(), 1));
+	for (const std::size_t width : widths)
+		total += width;
+	while (total > max_width) {
+		std::size_t *widest = nullptr;
+		for (std::size_t i = 0; i < widths.size(); ++i)
+			if (columns[i].unit == Unit::text && (!widest || widths[i] > *widest))
+				widest = &widths[i];
+		if (!widest || *widest <= min_width)
+			return;
+		--*widest;
+		--total;
+	}
+}
+
 nlohmann::ordered_json json_of(const Cell &cell)
 {
 	return std::visit(
@@ -137,7 +156,18 @@ void Table::keep_top(std::size_t rows_kept)
 	rows.resize(std::min(rows.size(), rows_kept));
 }
 
-std::string to_text(const Table &table)
+std::string cut_text(const std::string &text, std::size_t max_width)
+{
+	if (max_width == 0 || width_of(text) <= max_width)
+		return text;
+	std::size_t end = 0;
+	for (std::size_t width = 0; end < text.size(); ++end)
+		if ((text[end] & 0xc0) != 0x80 && ++width == max_width)
+			break;
+	return text.substr(0, end) + "…";
+}
+
+std::string to_text(const Table &table, std::size_t max_width)
 {
 	std::vector<std::size_t> widths;
 	std::vector<std::vector<std::string>> texts;
@@ -150,11 +180,13 @@ std::string to_text(const Table &table)
 			widths[i] = std::max(widths[i], width_of(texts.back().back()));
 		}
 	}
+	if (max_width)
+		fit(widths, table.columns, max_width);
 	std::string out;
 	const auto line = [&](const auto &text_of) {
 		std::string one;
 		for (std::size_t i = 0; i < widths.size(); ++i) {
-			const std::string text = text_of(i);
+			const std::string text = cut_text(text_of(i), widths[i]);
 			const std::string pad(widths[i] - std::min(widths[i], width_of(text)), ' ');
 			const bool left = table.columns[i].unit == Unit::text || table.columns[i].unit == Unit::flag;
 			one += (i ? "  " : "") + (left ? text + pad : pad + text);

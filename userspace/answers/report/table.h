@@ -35,7 +35,10 @@ struct Table {
 
 enum class Format { text, json, csv };
 
-std::string to_text(const Table &table);
+// `max_width`: of a line, in characters; as long as all columns of text have some left, the widest are cut. 0: any.
+std::string to_text(const Table &table, std::size_t max_width = 0);
+// The text, or its first characters and "…". 0: any.
+std::string cut_text(const std::string &text, std::size_t max_width);
 std::string to_csv(const Table &table);
 // A JSON array of objects.
 std::string to_json(const Table &table);

@@ -101,7 +101,7 @@ void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker
 	const Ticks asleep = ticks(from, time);
 	thread.usage.blocked += asleep.within;
 	thread.so_far.blocked += asleep.all();
-	if (thread.selected && scope_.includes_time(time))
+	if (thread.selected && !thread.filtered && scope_.includes_time(time))
 		for (Observer *observer : observers_)
 			observer->blocked(thread, from, time, waker);
 }

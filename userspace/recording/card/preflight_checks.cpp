@@ -100,12 +100,19 @@ PreflightCheck clock()
 	return {"clock", source, CheckState::good, "traces use the time stamp counter, with its error bound", ""};
 }
 
+// Others have a line of their own, or are the recorder's.
+bool is_of_tracepoint(const ClassRow &row)
+{
+	const std::string_view name = row.name, family = row.family;
+	return name.find("_fault") == std::string_view::npos && name != "thread_counts" && family != "sample" &&
+	       family != "stack" && family != "function";
+}
+
 PreflightCheck tracepoints()
 {
 	std::string lacking;
 	for (const ClassRow &row : kernel_classes())
-		if (!kernel_has_tracepoint(row.name) && !std::strstr(row.name, "_fault") &&
-		    std::strcmp(row.name, "thread_counts") != 0)
+		if (is_of_tracepoint(row) && !kernel_has_tracepoint(row.name))
 			lacking += (lacking.empty() ? "" : ", ") + std::string(row.name);
 	if (lacking.empty())
 		return {"tracepoints", "all", CheckState::good, "every event class can be recorded", ""};
