@@ -186,6 +186,18 @@ def within_budget():
 SPINS = "__attribute__((noinline)) void %s(void) { for (volatile long i = 0; i < 300000000; i++); } int main() { %s(); return 0; }"
 
 
+def what_was_recorded():
+	"""The default is what was recorded; events of several classes are told apart; what was not recorded is named."""
+	trace = e2e.record("classes", "--stacks=syscall:getppid", "--stacks-on", "sched_waking", command=("sh", "-c", f"{e2e.workload} getppid 100; {e2e.workload} nap 5"))
+	rows = [line.rsplit(" ", 1) for line in report(trace, "--folded").splitlines()]
+	kinds = {frames.split(";")[1] for frames, _ in rows}
+	e2e.equal("classes", kinds, {"[at sys_enter]", "[at sched_waking]"})
+	calls = sum(int(count) for frames, count in rows if frames.startswith("workload;[at sys_enter];"))
+	e2e.expect(90 < calls <= 100, f"{calls} of 100 calls have a stack")
+	done = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "cpu", exit_code=1)
+	e2e.expect("no stacks --by cpu; it has: other" in done.stderr, done.stderr)
+
+
 def faults_leave_some():
 	"""Many faults do not use up what stacks at switches may take, and the report says that some have no stack."""
 	trace = e2e.record("faults", "--stacks=offcpu,fault", command=("sh", "-c", f"for i in 1 2 3 4 5 6 7 8; do {e2e.workload} touch 20000; {e2e.workload} nap 10; done"))
@@ -346,4 +358,4 @@ e2e.need_recording()
 if platform.machine() != "x86_64":
 	e2e.skip("without unwind tables, which are for x86-64, stacks need frame pointers")
 e2e.need_program("readelf")
-e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, faults_leave_some, threads_have_their_own, without_tables, mappings_all_the_time, rewritten_in_place, perf_beside, refused, damaged_lists, tables_agree)
+e2e.main(known_stacks, at_the_timer, blocked_time_adds_up, waits_and_wakers, flame_graphs, within_budget, what_was_recorded, faults_leave_some, threads_have_their_own, without_tables, mappings_all_the_time, rewritten_in_place, perf_beside, refused, damaged_lists, tables_agree)

@@ -14,16 +14,22 @@
 #include "recording/functions/exit_search.h"
 #include "recording/functions/program_symbols.h"
 #include "recording/functions/sled_search.h"
+#include "recording/stacks/frame_pointers.h"
 #include "recording/stacks/unwind_table.h"
 
 using namespace monitor;
 
 namespace {
 
-void check_table(std::span<const std::byte> bytes, std::uint64_t address, std::uint64_t entry)
+void check_table(std::span<const std::byte> bytes, std::uint64_t address, std::uint64_t entry,
+		 const ElfImage *image = nullptr)
 {
-	const auto rows = stacks::unwind_table(bytes, address, entry);
+	auto rows = stacks::unwind_table(bytes, address, entry);
 	if (!std::ranges::is_sorted(rows, {}, &edc_unwind_row::address) || rows.size() > stacks::max_rows + 1)
+		std::abort();
+	if (image)
+		rows = stacks::with_frame_pointers(rows, *image);
+	if (!std::ranges::is_sorted(rows, {}, &edc_unwind_row::address) || rows.size() > 2 * stacks::max_rows)
 		std::abort();
 }
 
@@ -38,8 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 		const symbols::FunctionTable functions(symbols::functions_of(*image, has_all));
 		for (const ElfSection &section : image->sections()) {
 			functions.find(section.address);
-			check_table(image->content(section, 1 << 20), section.address, image->entry());
+			check_table(image->content(section, 1 << 20), section.address, image->entry(), &*image);
 		}
+		image->notes();
 		const auto named = functions::functions_of(*image, "file");
 		if (!std::ranges::is_sorted(named, {}, &functions::Symbol::address))
 			std::abort();
@@ -55,9 +62,10 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
 	check_table(bytes, 0x1000, 0x1004);
 	const std::vector<functions::CodePart> parts{{0x1000, {bytes.begin(), bytes.end()}}};
 	const functions::Exits found = functions::find_exits(parts);
-	for (const card::FunctionExit &exit : found.exits)
-		if (exit.offset - 0x1000 >= size || exit.condition > 16)
-			std::abort();
+	for (const functions::Exits &exits : {found, functions::find_exits_arm64(parts)})
+		for (const card::FunctionExit &exit : exits.exits)
+			if (exit.offset - 0x1000 >= size || exit.condition > 16)
+				std::abort();
 	std::vector<card::FunctionSled> sleds; // as a hostile file may place them
 	for (std::size_t i = 0; i < std::min<std::size_t>(size, 64); ++i)
 		sleds.push_back({0x1000 + i, static_cast<std::uint16_t>(data[i] % 5)});

@@ -6,7 +6,6 @@
 
 #include "recording/functions/exit_search.h"
 
-#if defined(MONITOR_HAS_CAPSTONE) && defined(__x86_64__)
 namespace test_exit_search {
 
 using namespace monitor;
@@ -16,6 +15,65 @@ using functions::Exits;
 namespace {
 
 constexpr std::uint64_t start = 0x1000;
+
+std::string text(const Exits &found)
+{
+	if (!found.why_not.empty())
+		return found.why_not;
+	std::string text = std::to_string(found.entry - start);
+	for (const card::FunctionExit &exit : found.exits)
+		text += " " + std::to_string(exit.offset - start) + ":" + std::to_string(exit.condition);
+	return text;
+}
+
+using functions::not_followed;
+
+std::string arm64(std::initializer_list<std::uint32_t> instructions, std::size_t cut = 0)
+{
+	CodePart part{start, {}};
+	for (const std::uint32_t instruction : instructions)
+		for (int i = 0; i < 4; ++i)
+			part.bytes.push_back(static_cast<std::byte>(instruction >> 8 * i & 0xff));
+	part.bytes.resize(part.bytes.size() - cut);
+	return text(functions::find_exits_arm64({part}));
+}
+
+constexpr std::uint32_t push = 0xa9bf7bfd, nop = 0xd503201f, ret = 0xd65f03c0; // stp x29, x30, [sp, #-16]!
+
+} // namespace
+
+// Encodings as aarch64-linux-gnu-as writes them.
+TEST_CASE("exits of arm64: returns, and jumps to other functions")
+{
+	CHECK(arm64({push, nop, ret, nop, 0xd65f0020}) == "0 8:0 16:0"); // ret; ret x1
+	CHECK(arm64({push, 0x14000100}) == "0 4:0");                     // b, 1024 bytes further
+	CHECK(arm64({push, 0x17ffff00}) == "0 4:0");                     // b, back
+	CHECK(arm64({push, nop, 0x17ffffff, ret}) == "0 12:0");          // b to the nop
+	CHECK(arm64({push, 0x54000041, nop, ret}) == "0 12:0");          // b.ne to the ret
+	CHECK(arm64({push, 0xb4000040, nop, ret}) == "0 12:0");          // cbz x0
+	CHECK(arm64({push, 0x36080040, nop, ret}) == "0 12:0");          // tbz w0, #1
+	CHECK(arm64({push, 0xd61f0020, 0xd63f0020, ret}) == "0 12:0");   // br x1, blr x1
+	CHECK(arm64({push, 0x94000100, ret}) == "0 8:0");                // bl
+	CHECK(arm64({0xd503233f, push, 0xd50323bf, ret}) == "0 12:0");   // paciasp, autiasp
+	CHECK(arm64({push, 0x90000000, 0x58000100, ret}) == "0 12:0");   // adrp; ldr x0, from behind it
+}
+
+TEST_CASE("exits of arm64: what cannot be probed or followed")
+{
+	CHECK(arm64({push, 0x54001001, ret}) == "it leaves to another function on a condition"); // b.ne
+	CHECK(arm64({push, 0xb4001000, ret}) == "it leaves to another function on a condition"); // cbz x0
+	CHECK(arm64({push, 0x36081000, ret}) == "it leaves to another function on a condition"); // tbz
+	CHECK(arm64({push, nop, 0x17fffffe, ret}) == "a loop in it begins at its first instruction");
+	CHECK(arm64({push, 0xd65f0bff}) == "the kernel accepts no probe at an instruction that leaves it"); // retaa
+	CHECK(arm64({0xc85f7c20, ret}) == "the kernel accepts no probe at its first instruction");          // ldxr
+	CHECK(arm64({push, 0x58000040, ret, 0xd65f03c0}) == not_followed); // ldr x0 from the last, which is data
+	CHECK(arm64({push, 0x10000040, ret, nop}) == not_followed);        // adr x0
+	CHECK(arm64({push, 0x00000000, ret}) == not_followed);             // udf
+	CHECK(arm64({push, ret}, 1) == not_followed);
+}
+
+#if defined(MONITOR_HAS_CAPSTONE) && defined(__x86_64__)
+namespace {
 
 CodePart part(std::uint64_t address, std::initializer_list<unsigned> bytes)
 {
@@ -29,18 +87,6 @@ Exits exits_of(std::initializer_list<unsigned> bytes)
 {
 	return functions::find_exits({part(start, bytes)});
 }
-
-std::string text(const Exits &found)
-{
-	if (!found.why_not.empty())
-		return found.why_not;
-	std::string text = std::to_string(found.entry - start);
-	for (const card::FunctionExit &exit : found.exits)
-		text += " " + std::to_string(exit.offset - start) + ":" + std::to_string(exit.condition);
-	return text;
-}
-
-const std::string not_followed = "its code cannot be followed";
 
 } // namespace
 
@@ -84,6 +130,6 @@ TEST_CASE("exits: code that cannot be followed has no probes")
 	CHECK(text(exits_of({0x90, 0xe2, 0x70, 0xc3})) == not_followed);                   // loop, out of it
 	CHECK(text(exits_of({0x90, 0xeb, 0xfd, 0xc3})) == "a loop in it begins at its first instruction");
 }
+#endif
 
 } // namespace test_exit_search
-#endif

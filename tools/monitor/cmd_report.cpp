@@ -346,7 +346,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		throw Error("this recording has no stacks: record with --stacks");
 	std::optional<NamedStacks> stacks;
 	const report::CallTree *tree = nullptr;
-	const report::StackBy by = stacks_by(arguments.by, info);
+	const report::StackBy by = stacks_by(arguments.by_is_chosen ? arguments.by : "", info);
 	if (folds.stacks) {
 		stacks.emplace(directory, clock, info, machine, *folds.stacks, symbol_options(arguments));
 		tree = &stacks->tree(by);

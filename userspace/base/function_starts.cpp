@@ -33,8 +33,8 @@ std::vector<FunctionExtent> function_extents(const ElfImage &image)
 			functions.push_back({address, text->address + text->size - address});
 	}
 	std::ranges::sort(functions, {}, &FunctionExtent::address);
-	const auto same = std::ranges::unique(functions, {}, &FunctionExtent::address);
-	functions.erase(same.begin(), same.end());
+	const auto same = [](const FunctionExtent &a, const FunctionExtent &b) { return a.address == b.address; };
+	functions.erase(std::unique(functions.begin(), functions.end(), same), functions.end());
 	for (std::size_t i = 0; i + 1 < functions.size(); ++i)
 		functions[i].size = functions[i + 1].address - functions[i].address;
 	return functions;

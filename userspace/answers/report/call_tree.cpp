@@ -178,6 +178,8 @@ void CallTree::add(const analyze::StackFold::Key &key, const analyze::StackFold:
 	if (by_ == StackBy::wait)
 		add_waker(path, key, value.woken, machine, fold);
 	std::uint32_t node = child(0, symbolizer_.other(name.empty() ? "?" : name));
+	if (by_ == StackBy::other && fold.has_several_events())
+		node = child(node, symbolizer_.other(fmt::format("[at {}]", key.event ? *key.event : "sched_waking")));
 	for (const symbols::Name frame : path) {
 		node = child(node, frame);
 		if (--before_waker == 0)

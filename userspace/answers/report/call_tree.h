@@ -3,7 +3,8 @@
 // Built from StackFold with the names of Symbolizer; printed by stacks_table.cpp.
 //
 // A program's functions come first, then the kernel's. With `wait` the waker follows below what slept, with its own
-// stack if that was taken. What is missing has a frame of its own: [truncated: WHY] where a walk ended early, [no
+// stack if that was taken. With `other`, what was counted comes first if there are several classes: [at sys_enter].
+// What is missing has a frame of its own: [truncated: WHY] where a walk ended early, [no
 // stack] where time has none. So the sums are those of the fold.
 #pragma once
 

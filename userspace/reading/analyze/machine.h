@@ -67,7 +67,8 @@ struct StackSample {
 	std::uint64_t time = 0;
 	std::uint64_t address = 0; // of the innermost frame; 0: it is part of a stack
 	std::uint64_t kernel = 0, user = 0;
-	bool is_counted = false; // the scope includes it
+	bool is_counted = false;            // the scope includes it
+	const std::string *event = nullptr; // at `other`: the class, as the trace's description calls it
 };
 
 // A thread called a function, or left it (record --functions).

@@ -139,7 +139,8 @@ void Machine::on_stack(const EventKind &kind, const trace::Event &event, Cpu &cp
 				    kind.field[2].get(event),
 				    kind.field[3].get(event),
 				    kind.field[4].get(event),
-				    is_counting_ && thread.selected && cpu.selected};
+				    is_counting_ && thread.selected && cpu.selected,
+				    at == StackSample::At::other ? kind.field[0].label(event) : nullptr};
 	for (Observer *observer : observers_)
 		observer->stack(thread, sample);
 }

@@ -11,8 +11,9 @@ std::size_t StackFold::Hash::operator()(const Key &key) const
 {
 	std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.thread);
 	for (const std::uint64_t word :
-	     {static_cast<std::uint64_t>(key.at), key.address, key.kernel, key.user,
-	      static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.waker.thread)),
+	     {static_cast<std::uint64_t>(key.at),
+	      static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.event)), key.address, key.kernel,
+	      key.user, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.waker.thread)),
 	      static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.waker.interrupt)) << 32 | key.waker.number,
 	      key.woken_at.kernel, key.woken_at.user})
 		hash = (hash ^ word) * 0x9E3779B97F4A7C15ull ^ hash >> 29;
@@ -46,8 +47,11 @@ void StackFold::stack(const Thread &thread, const StackSample &sample)
 		at_switch_[&thread] = sample;
 	if (sample.at == StackSample::At::sched_waking)
 		wake(thread, sample);
-	if (sample.is_counted && thread.tid != 0)
-		++at({{sample.address, sample.kernel, sample.user}, &thread, sample.at}, sample.time).count;
+	if (!sample.is_counted || thread.tid == 0)
+		return;
+	if (sample.at == StackSample::At::other || sample.at == StackSample::At::sched_waking)
+		others_.insert(sample.event);
+	++at({{sample.address, sample.kernel, sample.user}, &thread, sample.at, sample.event}, sample.time).count;
 }
 
 StackFold::Value &StackFold::at(const Key &key, std::uint64_t time)
@@ -80,7 +84,7 @@ void StackFold::wake(const Thread &ran, const StackSample &sample)
 
 void StackFold::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker)
 {
-	Key key{{}, &thread, StackSample::At::sched_switch, waker};
+	Key key{{}, &thread, StackSample::At::sched_switch, nullptr, waker};
 	const auto taken = at_switch_.find(&thread);
 	if (taken != at_switch_.end() && taken->second.time == from) {
 		key.address = taken->second.address;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +36,7 @@ public:
 	struct Key : Ids {
 		const Thread *thread = nullptr;
 		StackSample::At at = StackSample::At::timer;
+		const std::string *event = nullptr; // as in StackSample
 		// At switches, as far as they are known.
 		Waker waker = {};
 		const Thread *waker_ran = nullptr; // where `woken_at` was taken
@@ -64,6 +66,8 @@ public:
 	bool any() const { return any_; }
 	// Whether a waker's stack was taken.
 	bool has_wakers() const { return has_wakers_; }
+	// Stacks --by other are of several classes.
+	bool has_several_events() const { return others_.size() > 1; }
 	// nullptr: it was lost.
 	const StackDescription *find(std::uint64_t id) const;
 	const std::vector<MappingToken> &mappings() const { return mappings_; }
@@ -85,6 +89,7 @@ private:
 	std::vector<MappingToken> mappings_;
 	std::uint64_t first_ = 0;                 // when the first stack was taken
 	std::uint64_t read_at_ = 0, read_ns_ = 0; // the first clock_read()
+	std::set<const std::string *> others_;    // nullptr: wakers'
 	bool any_ = false, has_wakers_ = false;
 };
 

@@ -12,8 +12,6 @@ namespace monitor::functions {
 #if defined(MONITOR_HAS_CAPSTONE) && defined(__x86_64__)
 namespace {
 
-constexpr const char *not_followed = "its code cannot be followed";
-
 // Of a jump: 0 always, else 1 + the condition, as in the instruction; nullopt: a counter or a register decides.
 std::optional<std::uint8_t> condition_of(const cs_x86 &instruction)
 {
@@ -167,12 +165,14 @@ Exits find_exits(const std::vector<CodePart> &parts)
 }
 #else
 
-Exits find_exits(const std::vector<CodePart> &)
+Exits find_exits([[maybe_unused]] const std::vector<CodePart> &parts)
 {
-#ifdef __x86_64__
+#if defined(__aarch64__)
+	return find_exits_arm64(parts);
+#elif defined(__x86_64__)
 	return {0, {}, "this monitor was built without the library capstone", {}, {}};
 #else
-	return {0, {}, "functions can be recorded on x86-64 only", {}, {}};
+	return {0, {}, "functions can be recorded on x86-64 and arm64 only", {}, {}};
 #endif
 }
 #endif

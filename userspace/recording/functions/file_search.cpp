@@ -21,6 +21,11 @@
 namespace monitor::functions {
 namespace {
 
+#ifdef __x86_64__ // recording/preload
+constexpr bool knows_sleds = true;
+#else
+constexpr bool knows_sleds = false;
+#endif
 constexpr std::size_t max_name_bytes = 200; // readers accept 255, and two functions may differ in what follows
 
 class FileSearch {
@@ -29,7 +34,7 @@ public:
 	{
 		if (image_)
 			symbols_ = functions_of(*image_, name);
-		if (image_ && may_patch && !is_privileged())
+		if (knows_sleds && image_ && may_patch && !is_privileged())
 			sleds_ = sleds_of(*image_);
 		for (const Symbol &symbol : symbols_)
 			if (const std::size_t end = symbol.name.find(".cold"); end != std::string::npos)

@@ -3,6 +3,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/capstone.cmake)
 add_library(monitor_functions STATIC
   ${CMAKE_CURRENT_LIST_DIR}/exit_search.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/exit_search_arm64.cpp
   ${CMAKE_CURRENT_LIST_DIR}/file_search.cpp
   ${CMAKE_CURRENT_LIST_DIR}/function_search.cpp
   ${CMAKE_CURRENT_LIST_DIR}/patch_table.cpp

@@ -32,13 +32,19 @@ std::string environment(const char *name)
 	return value ? value : "";
 }
 
+#ifdef __aarch64__
+const std::string multiarch = "aarch64-linux-gnu";
+#else
+const std::string multiarch = "x86_64-linux-gnu";
+#endif
+
 // A name without a slash is looked up as a shell or the dynamic loader does.
 std::string file_of(const std::string &name)
 {
 	std::string path = name;
 	if (name.find('/') == std::string::npos && name.find(".so") != std::string::npos)
-		path = find_in(environment("LD_LIBRARY_PATH") +
-				   ":/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib",
+		path = find_in(environment("LD_LIBRARY_PATH") + ":/lib/" + multiarch + ":/usr/lib/" + multiarch +
+				   ":/lib64:/usr/lib64:/lib:/usr/lib",
 			       name);
 	else if (name.find('/') == std::string::npos)
 		path = find_in(environment("PATH"), name);
