@@ -30,6 +30,9 @@ constexpr int look_ms = 500;        // for processes that have ended
 constexpr int publish_ms = 5;       // what could not be published at once
 constexpr auto max_rereading = 1s;  // one list is not read more often
 constexpr auto max_end = 500ms;     // for what was reported last
+constexpr auto wakeup_window = 100ms;
+constexpr unsigned max_wakeups = 400; // in a window, at once: for as many programs as a shell starts
+constexpr auto between_wakeups = 2ms; // of further ones; the kernel's rings last longer
 
 std::uint64_t time_ns(clockid_t clock)
 {
@@ -242,7 +245,14 @@ void StackRecorder::run()
 	std::vector<pollfd> fds{{wakeup_.get(), POLLIN, 0}};
 	for (const int fd : side_band_.fds())
 		fds.push_back({fd, POLLIN, 0});
-	while (!stopping_.load(std::memory_order_acquire)) {
+	auto window = AddressSpaces::Clock::now();
+	for (unsigned wakeups = 0; !stopping_.load(std::memory_order_acquire); ++wakeups) {
+		if (AddressSpaces::Clock::now() - window >= wakeup_window) {
+			window = AddressSpaces::Clock::now();
+			wakeups = 0;
+		}
+		if (wakeups >= max_wakeups) // several changes at once rather than a switch to here for each
+			std::this_thread::sleep_for(between_wakeups);
 		::poll(fds.data(), fds.size(),
 		       spaces_.has_unpublished()          ? publish_ms
 		       : ended_.empty() && stale_.empty() ? -1
