@@ -114,7 +114,8 @@ def nothing_lost():
 	with tempfile.TemporaryDirectory(dir=place) as memory:
 		trace = at_full_rate(f"{memory}/default", 0)
 		unknown = trace.report("--by", "cpu")["cpus"]
-		e2e.expect(all(row["unknown_percent"] < 2 for row in unknown), f"nothing lost, but unknown: {unknown}")
+		# Not known is what runs on a CPU before its first token, which a time slice of another program may delay.
+		e2e.expect(all(row["unknown_percent"] < 6 for row in unknown), f"nothing lost, but unknown: {unknown}")
 		e2e.expect(trace.summary()["tokens"] > 100_000, "the load was no load")
 		rate = max(file.stat().st_size for file in trace.directory.glob("kernel_cpu*")) / LOAD_S
 		ring = max(rate * SLOWEST_LOOK_S / 2, 1 << 18)
