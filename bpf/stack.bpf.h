@@ -389,7 +389,7 @@ static __attribute__((noinline)) __u64 describe_stack(struct stack_walk *walk)
 INLINE void write_stack(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 at, void *context, bool in_user)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	__u64 words[4] = {};
+	__u64 id = bpf_get_current_pid_tgid(), words[4] = {};
 	__u32 cpu_id = bpf_get_smp_processor_id(), place = cpu_id * EDC_CARD_LEVELS + ring_index;
 	struct stack_walk *walk = bpf_map_lookup_elem(&stack_walks, &place);
 	long bytes;
@@ -399,8 +399,7 @@ INLINE void write_stack(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32
 	walk->cpu_id = cpu_id;
 	walk->ring_index = ring_index;
 	walk->time = time;
-	words[0] =
-	    bpf_get_current_pid_tgid(); /* the thread in the lower half, as the fields `pid` and `tgid` have it */
+	words[0] = id; /* the thread in the lower half, the process in the upper: `pid` and `tgid` */
 	if (!in_user) {
 		if (context)
 			bytes = bpf_get_stack(context, walk->frames, 8 * EDC_STACK_FRAMES, 0);
