@@ -181,7 +181,7 @@ TEST_CASE("stacks: a child shares its parent's space until one of them changes i
 	CHECK(spaces.seen(5) == "none");
 }
 
-TEST_CASE("stacks: a list that changes all the time is published so often that one process leaves room for others")
+TEST_CASE("stacks: one process whose list changes all the time leaves room for others")
 {
 	Spaces spaces;
 	for (std::uint64_t i = 0; i < 1000; ++i) {

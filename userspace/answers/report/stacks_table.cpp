@@ -58,6 +58,25 @@ analyze::RecordingInfo::StackCounts counts_of(const analyze::RecordingInfo &info
 	return sum;
 }
 
+// The end of a chain of nodes of the same function that have nothing else below them worth showing.
+std::uint32_t end_of_recursion(const CallTree &tree, std::uint32_t number, double min_amount, std::size_t &calls)
+{
+	for (calls = 1;; ++calls) {
+		const CallNode &node = tree.nodes()[number];
+		std::uint32_t only = 0;
+		for (const std::uint32_t child : node.children) {
+			if (static_cast<double>(tree.nodes()[child].total) < min_amount)
+				continue;
+			if (only || tree.nodes()[child].name != node.name)
+				return number;
+			only = child;
+		}
+		if (!only)
+			return number;
+		number = only;
+	}
+}
+
 } // namespace
 
 Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
@@ -83,25 +102,6 @@ Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
 	return table;
 }
 
-// The end of a chain of nodes of the same function that have nothing else below them worth showing.
-std::uint32_t end_of_recursion(const CallTree &tree, std::uint32_t number, double min_amount, std::size_t &calls)
-{
-	for (calls = 1;; ++calls) {
-		const CallNode &node = tree.nodes()[number];
-		std::uint32_t only = 0;
-		for (const std::uint32_t child : node.children) {
-			if (static_cast<double>(tree.nodes()[child].total) < min_amount)
-				continue;
-			if (only || tree.nodes()[child].name != node.name)
-				return number;
-			only = child;
-		}
-		if (!only)
-			return number;
-		number = only;
-	}
-}
-
 std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy by, double least, std::size_t max_width)
 {
 	std::string text;
@@ -115,7 +115,7 @@ std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy 
 		const std::string line =
 		    fmt::format("{:6.1f} %  {:>10}  {:{}}{}{}", percent_of(node.total, tree.total()),
 				amount_text(node.total, clock, by), "", depth, printable(tree.name(node).text()),
-				calls > 1 ? fmt::format("  ({} calls of itself)", calls - 1) : "");
+				calls > 1 ? fmt::format("  ({} recursive calls)", calls - 1) : "");
 		text += cut_text(line, max_width) + "\n";
 		for (const std::uint32_t child : tree.nodes()[last].children)
 			self(self, child, depth + 1);

@@ -50,8 +50,8 @@ private:
 		std::uint64_t end = 0;
 		std::size_t change = 0; // which mapped it
 	};
-	// What a process has after so many changes. There is one often enough that a look back ends soon, and so
-	// rarely that all of them are not longer than the changes.
+	// The mappings after the first `changes` changes. Frequent enough to bound how far find() looks back, rare
+	// enough that all snapshots together are no larger than the list of changes.
 	struct Snapshot {
 		std::size_t changes = 0;
 		std::map<std::uint64_t, Range> ranges; // by start

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/fd.h"
 #include "base/tsc.h"
 #include "recording/card/trial.h"
@@ -24,13 +25,6 @@ constexpr std::uint64_t horizon_ns = 200'000'000; // the new line meets the pred
 constexpr std::uint64_t history_ns = 1'000'000'000;
 constexpr std::uint64_t sync_tries = 20;
 constexpr long double two_32 = 4294967296.0L;
-
-std::uint64_t clock_ns(clockid_t id)
-{
-	timespec now;
-	::clock_gettime(id, &now);
-	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 edc_clock_set line(std::uint64_t from_ns, std::uint64_t base, long double ticks_per_ns)
 {

@@ -16,6 +16,11 @@
 namespace monitor::record {
 namespace {
 
+constexpr std::pair<unsigned, const char *> stack_kinds[] = {{EDC_STACK_KIND_SWITCH, "switch"},
+							     {EDC_STACK_KIND_WAKING, "waking"},
+							     {EDC_STACK_KIND_FAULT, "fault"},
+							     {EDC_STACK_KIND_OTHER, "other"}};
+
 std::string first_line(const std::string &text)
 {
 	return text.substr(0, text.find('\n'));
@@ -214,15 +219,6 @@ void RecordingFile::kernel_counts(const char *when, const KernelCounts &counts)
 		json["idle"] = {
 		    {"before", counts.idle_before}, {"after", counts.idle_after}, {"ends", *counts.idle_ends}};
 }
-
-namespace {
-
-constexpr std::pair<unsigned, const char *> stack_kinds[] = {{EDC_STACK_KIND_SWITCH, "switch"},
-							     {EDC_STACK_KIND_WAKING, "waking"},
-							     {EDC_STACK_KIND_FAULT, "fault"},
-							     {EDC_STACK_KIND_OTHER, "other"}};
-
-} // namespace
 
 void RecordingFile::stacks(const card::StackOptions &chosen, const card::StackMemory &memory,
 			   const stacks::StackCounts &counts)

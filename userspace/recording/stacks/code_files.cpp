@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include <time.h>
-
+#include "base/clock_ns.h"
 #include "base/json.h"
 #include "frame_pointers.h"
 #include "unwind_table.h"
@@ -16,13 +15,6 @@ constexpr std::size_t max_eh_frame = 64 << 20;
 constexpr std::size_t max_files = 1 << 16; // a system has some thousands
 constexpr std::size_t max_keys = 4 * max_files;
 constexpr std::size_t max_list_bytes = 32 << 20; // readers take twice as much
-
-std::uint64_t cpu_ns()
-{
-	timespec now;
-	::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 } // namespace
 
@@ -39,11 +31,11 @@ void CodeFiles::add_table(CodeFile &file, const ElfImage &image)
 	const ElfSection *section = image.section(".eh_frame");
 	if (!section)
 		return;
-	const std::uint64_t before = cpu_ns();
+	const std::uint64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const std::vector<std::byte> bytes = image.content(*section, max_eh_frame);
 	const std::vector<edc_unwind_row> table =
 	    with_frame_pointers(unwind_table(bytes, section->address, image.entry()), image);
-	build_ns_ += cpu_ns() - before;
+	build_ns_ += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
 	if (table.size() > rows_.size() - next_row_) {
 		++without_room_;
 		return;

@@ -16,11 +16,11 @@ inline constexpr std::size_t max_gap_code = 16 << 20; // bytes of code that are 
 inline constexpr std::size_t min_gap = 16;            // less is only what aligns the next function
 
 // Where a stretch of code without a rule has a function's usual start (push %rbp; mov %rsp,%rbp), it is taken to keep
-// frame pointers from there to its end. Code without such a start, as hand-written assembler, keeps having no rule: a
-// stack ends there, rather than to go on at a wrong caller. `code` is at `address`; rows are in order and stay so.
+// frame pointers from there to its end. Code without such a start, such as hand-written assembler, still has no rule:
+// a stack ends there rather than continue at a wrong caller. Rows stay in order.
 std::vector<edc_unwind_row> with_frame_pointers(const std::vector<edc_unwind_row> &rows, const ElfImage &image);
 
-// The same of one stretch; empty: it has no such start.
+// The rows of one stretch of code, which is at `address`. Empty: no function there starts so.
 std::vector<edc_unwind_row> frame_pointer_rows(std::span<const std::byte> code, std::uint32_t address);
 
 } // namespace monitor::stacks

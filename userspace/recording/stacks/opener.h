@@ -3,9 +3,9 @@
 // that keeps only the capabilities for it, parses nothing and does nothing but open what it is asked for, for reading.
 // Used by stack_recorder.cpp.
 //
-// Only regular files are opened: to open a FIFO or a device already does something. A file system that may stop to
-// answer (of a network, or another program's: FUSE) must not stop the recorder: its files are copied, here. One that
-// does not answer costs max_time and a process, which cannot even be killed as long as it waits; another one takes its
+// Only regular files are opened, because opening a FIFO or a device has side effects. A file system that may stop
+// answering (a network's, or another program's: FUSE) must not stop the recorder, so its files are copied here. One
+// that does not answer costs max_time and this process, which cannot be killed while it waits; another one takes its
 // place.
 #pragma once
 

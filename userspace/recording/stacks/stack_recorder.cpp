@@ -13,9 +13,9 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/error.h"
 #include "monitor/card.h"
 
@@ -33,13 +33,6 @@ constexpr auto max_end = 500ms;     // for what was reported last
 constexpr auto wakeup_window = 100ms;
 constexpr unsigned max_wakeups = 400; // in a window, at once: for as many programs as a shell starts
 constexpr auto between_wakeups = 2ms; // of further ones; the kernel's rings last longer
-
-std::uint64_t time_ns(clockid_t clock)
-{
-	timespec now;
-	::clock_gettime(clock, &now);
-	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 std::string read_rest(int fd, std::size_t max_bytes)
 {
@@ -218,7 +211,7 @@ void StackRecorder::read_again()
 	for (const std::int32_t process : std::exchange(stale_, {})) {
 		if (stopping_.load(std::memory_order_acquire))
 			return;
-		const std::uint64_t read_at = time_ns(CLOCK_MONOTONIC);
+		const std::uint64_t read_at = clock_ns(CLOCK_MONOTONIC);
 		spaces_.executed(process, read_at); // forgets what was there before
 		note({EDC_MAPPING_EXEC, process, 0, 0, read_at, 0, 0, 0});
 		read_maps(process, read_at);
@@ -231,8 +224,8 @@ void StackRecorder::read_again()
 // While it pauses, the kernel's rings may overflow.
 void StackRecorder::pause()
 {
-	const auto wait = share_.pause_at(CpuShare::Duration(time_ns(CLOCK_MONOTONIC)),
-					  CpuShare::Duration(time_ns(CLOCK_THREAD_CPUTIME_ID)));
+	const auto wait = share_.pause_at(CpuShare::Duration(clock_ns(CLOCK_MONOTONIC)),
+					  CpuShare::Duration(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
 	if (wait.count() == 0)
 		return;
 	paused_ns_ += static_cast<std::uint64_t>(wait.count());
