@@ -28,6 +28,22 @@ INLINE void count_hit(__u32 number)
 		__sync_fetch_and_add(&function_hits[number], 1);
 }
 
+static __attribute__((noinline)) bool is_kept_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id_and_number)
+{
+	__u32 id = id_and_number & ((1 << ARG_SHIFT) - 1);
+
+	if (!cpu || slot >= EDC_CARD_SLOTS || id - EDC_ID_KERNEL_FIRST >= EDC_CARD_CLASSES)
+		return 0;
+	return is_kept(cpu, EDC_CARD_LEVELS + slot, wants_time(id) ? now() : 0, id, id_and_number >> ARG_SHIFT,
+		       cpu->slot[slot].words, 1);
+}
+
+INLINE void reject_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id)
+{
+	cpu->level[EDC_CARD_LEVELS + slot].seen[id - EDC_ID_KERNEL_FIRST]++;
+	cpu->level[EDC_CARD_LEVELS + slot].filtered[id - EDC_ID_KERNEL_FIRST]++;
+}
+
 static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 stack_pointer)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id(), id = id_and_number & ((1 << ARG_SHIFT) - 1);
@@ -40,7 +56,10 @@ static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 st
 		if (__sync_lock_test_and_set(&cpu->slot[slot].taken, 1))
 			continue;
 		cpu->slot[slot].words[0] = stack_pointer;
-		write_in_slot(cpu, slot, now(), id_and_number, 1);
+		if (matching && READ(judging) && !is_kept_in_slot(cpu, slot, id_and_number))
+			reject_in_slot(cpu, slot, id);
+		else
+			write_in_slot(cpu, slot, now(), id_and_number, 1);
 		barrier();
 		WRITE(cpu->slot[slot].taken, 0);
 		return 0;

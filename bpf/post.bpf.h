@@ -18,6 +18,8 @@
 #include "monitor/block.h"
 #include "monitor/kernel_events.h"
 #include "monitor/kernel_post.h"
+#define EDC_MATCH_PART static __attribute__((noinline, unused))
+#include "monitor/matcher.h"
 
 #define INLINE static __attribute__((always_inline, unused))
 #ifndef READ /* a test may hook reads */
@@ -28,6 +30,7 @@
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a block or a record may start */
 const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
+const volatile __u8 matching = 0;                 /* --filter: only events that `matcher` keeps */
 const volatile __u8 posts_to_module = 0;          /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
@@ -60,6 +63,9 @@ struct {
 } traced SEC(".maps");
 
 struct edc_clock edc_clock = {}; /* written by the recorder */
+
+SEC(".data.matcher") struct edc_matcher matcher = {}; /* by the loader */
+__u32 judging = 0;                                    /* not before the recording starts, nor after it ended */
 
 /* The sets have not wrapped around since `newest` was read: what was read of them is valid. */
 INLINE bool sets_hold(__u64 newest)
@@ -246,6 +252,55 @@ INLINE bool passes_filter(__s32 target)
 	       (target > 0 && is_traced(target));
 }
 
+/* The values of an event that patterns may look at; words that it does not have are of another event. */
+INLINE void note_values(struct edc_cpu *cpu, __u32 ring_index, __u32 wanted, __u64 time, __u32 arg, const __u64 *words,
+			__u32 count)
+{
+	__u64 *value = cpu->level[ring_index].value;
+
+	value[EDC_VALUE_ARGUMENT] = (__u16)arg;
+	for (__u32 i = 0; i < count && i < EDC_MAX_WORDS; i++)
+		WRITE(value[EDC_VALUE_WORD + i], words[i]);
+	value[EDC_VALUE_CPU] = bpf_get_smp_processor_id();
+	value[EDC_VALUE_LEVEL] = ring_index;
+	value[EDC_VALUE_TIME] = time;
+	if (wanted & (1 << EDC_VALUE_TID | 1 << EDC_VALUE_NAME)) {
+		value[EDC_VALUE_TID] = (__u32)bpf_get_current_pid_tgid();
+		if (value[EDC_VALUE_TID])
+			bpf_get_current_comm(&value[EDC_VALUE_NAME], 16);
+		else
+			edc_name_idle(&value[EDC_VALUE_NAME]);
+	}
+}
+
+/* Whether the event whose values were noted matches a pattern. A global function: verified once, not for each probe. */
+__attribute__((noinline)) int matches(__u32 slot, __u32 ring_index)
+{
+	__u32 cpu_id = bpf_get_smp_processor_id();
+	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
+
+	if (!cpu || ring_index >= EDC_CARD_RINGS)
+		return 0;
+	return edc_match(&matcher, slot, cpu->level[ring_index].value, cpu->level[ring_index].hit);
+}
+
+/* Called with the class's `decision`; `time` is needed only if the class wants it. */
+INLINE bool is_kept(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 id, __u32 arg, const __u64 *words,
+		    __u32 count)
+{
+	const struct edc_match_class *cls = &matcher.cls[id - EDC_ID_KERNEL_FIRST];
+
+	if (READ(cls->decision) != EDC_MATCH_ASK)
+		return READ(cls->decision) == EDC_MATCH_KEEP;
+	note_values(cpu, ring_index, READ(cls->wanted), time, arg, words, count);
+	return matches(id - EDC_ID_KERNEL_FIRST, ring_index);
+}
+
+INLINE bool wants_time(__u32 id)
+{
+	return READ(matcher.cls[id - EDC_ID_KERNEL_FIRST].wanted) >> EDC_VALUE_TIME & 1;
+}
+
 #include "stack.bpf.h"
 
 /* `target`: the process that the event is about, or EDC_FILTER_*; see kernel_events.h. */
@@ -262,8 +317,12 @@ INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *w
 	WRITE(cpu->depth, depth + 1);
 	barrier();
 	if (depth < EDC_CARD_LEVELS) {
+		bool judged = matching && READ(judging);
+
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
-		if (passes_filter(target)) {
+		if (judged && !time && wants_time(id))
+			time = now();
+		if (passes_filter(target) && (!judged || is_kept(cpu, depth, time, id, arg, words, count))) {
 			write_token(cpu, depth, time, id, arg, words, count);
 			if (stacks_on && has_stack(id, arg))
 				write_stack_of_event(depth, READ(cpu->level[depth].ring.last_time), id);

@@ -218,9 +218,26 @@ enum edc_id {
 #define EDC_CARD_SLOTS 8
 #define EDC_CARD_RINGS (EDC_CARD_LEVELS + EDC_CARD_SLOTS)
 
+/*
+ * What a filter may look at, of any event: the token's argument and payload words, and where it was posted. `name` is
+ * that of the running thread. The values of an event are judged where they are: matcher.h.
+ */
+#define EDC_VALUE_ARGUMENT 0
+#define EDC_VALUE_WORD 1 /* to 7 */
+#define EDC_VALUE_CPU 8
+#define EDC_VALUE_LEVEL 9
+#define EDC_VALUE_TID 10
+#define EDC_VALUE_TIME 11
+#define EDC_VALUE_NAME 12 /* and 13: 16 bytes of text */
+#define EDC_MATCH_VALUES 16
+#define EDC_MATCH_PATTERNS 256 /* of a class */
+#define EDC_MATCH_WORDS (EDC_MATCH_PATTERNS / 64)
+
 /* Counts of each class at one level: seen = written + discarded + filtered, where written is the tokens in blocks. */
 struct edc_level {
 	struct edc_ring ring;
+	__u64 value[EDC_MATCH_VALUES]; /* the probe's: of the event that is being judged, */
+	__u64 hit[EDC_MATCH_WORDS];    /* and the patterns that it matches */
 	__u64 seen[EDC_CARD_CLASSES];
 	__u64 discarded[EDC_CARD_CLASSES];
 	__u64 filtered[EDC_CARD_CLASSES];
@@ -260,7 +277,7 @@ struct edc_cpu {
 	__u64 ratio_known;                     /* ratio_last is valid */
 };
 
-#define EDC_CPU_HEADER 86016
+#define EDC_CPU_HEADER 90112
 
 EDC_ASSERT(sizeof(struct edc_reader) == EDC_BLOCK_SIZE);
 EDC_ASSERT(__builtin_offsetof(struct edc_reader, stopped) == 128);

@@ -33,6 +33,7 @@ MAY = {
     "reading/activities": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze"},
     "reading/poet": {"base", "reading/ctf", "reading/events", "reading/filter"},
     "answers/listing": {"base", "reading/ctf", "reading/events"},
+    "answers/matcher": {"base", "reading/ctf", "reading/filter"},
     "answers/statistics": {"reading/events", "reading/filter", "reading/activities"},
     "answers/rules": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/activities", "answers/listing"},
     "answers/collection": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/activities", "answers/statistics"},

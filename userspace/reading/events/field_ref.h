@@ -74,6 +74,9 @@ public:
 		return how_ == How::shifted ? std::optional(Shifts{byte_, left_, right_}) : std::nullopt;
 	}
 
+	// nullptr: no field.
+	const Field *field() const { return field_; }
+
 	// The label of the field's value, or nullptr.
 	const std::string *label(const Event &event) const { return labels_ ? labels_->find(get(event)) : nullptr; }
 

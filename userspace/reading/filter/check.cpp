@@ -51,7 +51,8 @@ struct Types {
 
 class Checker {
 public:
-	Checker(std::string_view text, const trace::Description &description) : text_(text)
+	Checker(std::string_view text, const trace::Description &description, Doubts *doubts)
+	    : text_(text), doubts_(doubts)
 	{
 		for (const auto &cls : description.classes())
 			classes_.push_back(cls.get());
@@ -88,6 +89,27 @@ private:
 		throw Refusal("filter", text_, at, sentence);
 	}
 
+	// One that is similar to a known name is more likely mistyped.
+	void fail_or_doubt(std::size_t at, const std::string &sentence, const std::string &similar) const
+	{
+		if (!doubts_ || !similar.empty())
+			fail(at, sentence + similar);
+		if (std::find(doubts_->begin(), doubts_->end(), sentence) == doubts_->end())
+			doubts_->push_back(sentence);
+	}
+
+	// Of a class that may come later.
+	bool is_unknown(const Expression &value) const
+	{
+		if (value.kind == Kind::name)
+			return doubts_ && !is_of_every_event(value) &&
+			       std::none_of(classes_.begin(), classes_.end(), [&](const trace::EventClass *cls) {
+				       return cls->find(value.text) != nullptr;
+			       });
+		return std::any_of(value.children.begin(), value.children.end(),
+				   [this](const Expression &child) { return is_unknown(child); });
+	}
+
 	static bool is_text(const Expression &constant)
 	{
 		return constant.kind == Kind::text ||
@@ -121,8 +143,8 @@ private:
 		}
 		if (!name.is_field)
 			known.insert(names_of_every_event().begin(), names_of_every_event().end());
-		fail(name.at, fmt::format("no event of this trace has a field {}.{}{}", quoted(name.text),
-					  near(name.text, known), hint));
+		fail_or_doubt(name.at, fmt::format("no event of {} has a field {}.", whose(), quoted(name.text)),
+			      near(name.text, known) + hint);
 	}
 
 	void value(const Expression &value, const char *hint) const
@@ -131,7 +153,7 @@ private:
 			name(value, hint);
 		for (const Expression &child : value.children) {
 			this->value(child, "");
-			if (child.kind == Kind::name && !types_of(child).number)
+			if (child.kind == Kind::name && !is_unknown(child) && !types_of(child).number)
 				fail(child.at,
 				     fmt::format("{} is {}: arithmetic is not possible with it", readable(child.text),
 						 types_of(child).text ? "a text" : "not an integer"));
@@ -151,6 +173,8 @@ private:
 	void two_values(const Expression &condition) const
 	{
 		value(condition.children[1], " Strings are written in double quotes.");
+		if (is_unknown(condition.children[0]) || is_unknown(condition.children[1]))
+			return;
 		bool together = false;
 		for (const trace::EventClass *cls : classes_) {
 			const Type left = type_of(condition.children[0], *cls),
@@ -168,7 +192,8 @@ private:
 		for (std::size_t i = 1; i < condition.children.size(); ++i)
 			if (is_text(condition.children[i]))
 				fail(condition.children[i].at, "a computed value is a number, not a string");
-		if (std::none_of(classes_.begin(), classes_.end(),
+		if (!is_unknown(left) &&
+		    std::none_of(classes_.begin(), classes_.end(),
 				 [&](const trace::EventClass *cls) { return type_of(left, *cls) == Type::number; }))
 			fail(left.at, not_together);
 	}
@@ -176,6 +201,8 @@ private:
 	void constants_of_name(const Expression &condition) const
 	{
 		const Expression &left = condition.children[0];
+		if (is_unknown(left))
+			return;
 		const Types types = types_of(left);
 		const Names known = known_texts(left, types);
 		for (std::size_t i = 1; i < condition.children.size(); ++i) {
@@ -219,9 +246,12 @@ private:
 			fail(constant.at, fmt::format("labels have no order: compare {} with ==, !=, in or ~", name));
 		if (known.empty() || by_order || condition.kind == Kind::glob || known.contains(constant.text))
 			return;
-		const std::string what =
-		    types.text ? "no event of this trace has the name" : fmt::format("no label of {} is", name);
-		fail(constant.at, fmt::format("{} {}.{}", what, quoted(constant.text), near(constant.text, known)));
+		if (types.text)
+			return fail_or_doubt(
+			    constant.at, fmt::format("no event of {} has the name {}.", whose(), quoted(constant.text)),
+			    near(constant.text, known));
+		fail(constant.at,
+		     fmt::format("no label of {} is {}.{}", name, quoted(constant.text), near(constant.text, known)));
 	}
 
 	// 5 would mean 5 ns, which is never intended.
@@ -234,15 +264,18 @@ private:
 			expect_unit(end);
 	}
 
+	const char *whose() const { return doubts_ ? "the kernel" : "this trace"; }
+
 	std::string_view text_;
+	Doubts *doubts_;
 	std::vector<const trace::EventClass *> classes_;
 };
 
 } // namespace
 
-void check(const Expression &condition, std::string_view text, const trace::Description &description)
+void check(const Expression &condition, std::string_view text, const trace::Description &description, Doubts *doubts)
 {
-	Checker(text, description).condition(condition);
+	Checker(text, description, doubts).condition(condition);
 }
 
 } // namespace monitor::filter

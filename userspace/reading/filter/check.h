@@ -5,14 +5,20 @@
 // class has is one: it would never match, and is most likely mistyped. The message suggests similar names.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "expression.h"
 #include "reading/ctf/description.h"
 
 namespace monitor::filter {
 
-// `text` is what the condition was parsed from. Throws Refusal.
-void check(const Expression &condition, std::string_view text, const trace::Description &description);
+// Names that no class has may be those of classes that are not known yet: sentences about them.
+using Doubts = std::vector<std::string>;
+
+// `text` is what the condition was parsed from. Throws Refusal. With `doubts` there may be more classes later.
+void check(const Expression &condition, std::string_view text, const trace::Description &description,
+	   Doubts *doubts = nullptr);
 
 } // namespace monitor::filter

@@ -123,6 +123,7 @@ private:
 			return on_true;
 		Test test;
 		test.source = resolved.source;
+		test.condition = &name;
 		return add(test, on_true, on_false);
 	}
 
@@ -163,6 +164,7 @@ private:
 		if (!left.may_be_absent && ranges.front().first == left.least && ranges.front().last == left.greatest)
 			return on_true;
 		Test test;
+		test.condition = &condition;
 		test.source = left.source;
 		test.flip = left.source.is_signed ? sign_bit : 0;
 		test.first = static_cast<std::uint32_t>(program_.keys.size());
@@ -214,6 +216,7 @@ private:
 	Target of_computed(const Expression &condition, Target on_true, Target on_false)
 	{
 		Test test;
+		test.condition = &condition;
 		test.first = static_cast<std::uint32_t>(program_.steps.size());
 		if (!has_constant(condition, Type::number) || !compute(condition.children[0]))
 			return on_false;
@@ -225,6 +228,7 @@ private:
 	{
 		const Expression &left = condition.children[0], &right = condition.children[1];
 		Test test;
+		test.condition = &condition;
 		test.relation = condition.relation;
 		test.first = static_cast<std::uint32_t>(program_.steps.size());
 		if (left.kind == Kind::name && right.kind == Kind::name) {

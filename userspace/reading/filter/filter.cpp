@@ -20,10 +20,11 @@ bool asks_for(const Expression &expression, std::string_view name)
 
 } // namespace
 
-Filter::Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time)
+Filter::Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,
+	       std::vector<std::string> *doubts)
     : condition_(std::make_unique<const Expression>(parse(untrusted_text))), programs_(description.classes().size())
 {
-	check(*condition_, untrusted_text, description);
+	check(*condition_, untrusted_text, description, doubts);
 	needs_names_ = asks_for(*condition_, "thread");
 	needs_threads_ = needs_names_ || asks_for(*condition_, "tid");
 	Common common;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,11 +25,15 @@ namespace monitor::filter {
 
 class Filter {
 public:
-	// `time` counts from begin_time. Throws Refusal. The description must outlive the filter.
-	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time);
+	// `time` counts from begin_time. Throws Refusal. The description must outlive the filter. With `doubts`, names
+	// that the description lacks may be those of classes that come later: sentences about them are added.
+	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,
+	       std::vector<std::string> *doubts = nullptr);
 
 	// Whether any event of this class can match: events of other classes need not be looked at.
 	bool can_match(const trace::EventClass &cls) const { return programs_[cls.index].can_match(); }
+
+	const Program &program(const trace::EventClass &cls) const { return programs_[cls.index]; }
 
 	// Whether the expression uses the running thread, or its name. Names are those that earlier tokens reported.
 	bool needs_threads() const { return needs_threads_; }

@@ -46,7 +46,7 @@ struct Test {
 	KeyRange range = {0, 0};
 	std::uint32_t first = 0, count = 0;             // in keys, or in steps
 	std::uint32_t range_first = 0, range_count = 0; // in ranges
-	const Expression *condition = nullptr;          // of the text or the real
+	const Expression *condition = nullptr;          // that it was compiled from
 };
 
 // A step of a stack machine: pushes a value, or pops two and pushes the result.

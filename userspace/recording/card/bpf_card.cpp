@@ -262,6 +262,7 @@ void BpfCard::attach(bool tp)
 		attached_.insert(attached_.end(), {"function_entry", "function_exit"});
 	}
 	skeleton_->bss->stacks_running = 1;
+	judge(true);
 	if (options_.sample_every_ns)
 		module_->sample_every(options_.sample_every_ns);
 }
@@ -435,6 +436,7 @@ void BpfCard::detach()
 	wait_for_probes();
 	final_fault_counts_ = fault_counts();
 	skeleton_->bss->stacks_running = 0;
+	judge(false);
 	links_.clear();
 	functions_.detach();
 	attached_.clear();

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The matcher: which of many patterns an event matches, in a time that hardly depends on how many there are. It is that
+ * of REMS (NBSIR 87-3663, 3.3 to 3.6): a value of the event is replaced by the number of the interval that it is in,
+ * each interval has a row of bits, one for each pattern, and the rows of all values are ANDed. A pattern that does not
+ * care about a value has its bit set in every row of it.
+ *
+ *     class -> its values -> number of the interval -> row of bits --AND--> patterns that match -> kept or not
+ *              (dimensions)  (direct, or a search)
+ *
+ * A pattern is of one class, and says for some values of its events in which ranges they must be. Tables are made by
+ * userspace/answers/matcher/ from an expression, and used by the BPF card (bpf/post.bpf.h), the kernel module
+ * (kmod/match.c), the drain of programs' events (userspace/recording/user_card/user_filter.h) and the tests.
+ *
+ * Plain C for BPF, kernel and user space. Invariant: whatever the tables hold, nothing outside of them is read: every
+ * index is masked. Wrong tables give wrong answers.
+ */
+#ifndef MONITOR_MATCHER_H
+#define MONITOR_MATCHER_H
+
+#include "card.h"
+
+#define EDC_MATCH_INLINE static inline __attribute__((always_inline, unused))
+#ifndef EDC_MATCH_PART /* for BPF a function of its own: it may be preempted, so its stack frames must be small */
+#define EDC_MATCH_PART EDC_MATCH_INLINE
+#endif
+
+/* Capacities. All but the first are of all classes together; EDC_MATCH_PATTERNS is in card.h. */
+#define EDC_MATCH_VALUES_USED 8 /* values of a class that its patterns look at: dimensions */
+#define EDC_MATCH_DIMENSIONS 512
+#define EDC_MATCH_BOUNDS 8192
+#define EDC_MATCH_ROWS 8192
+
+#define EDC_MATCH_STEPS 10   /* of a search: at most 1023 bounds of a dimension */
+#define EDC_MATCH_DIRECT 512 /* a dimension whose last bound is at most this needs no search */
+
+/* What a class does with its events. */
+#define EDC_MATCH_KEEP 0 /* all of them are kept */
+#define EDC_MATCH_ASK 1  /* those are kept that match a pattern */
+#define EDC_MATCH_NONE 2 /* none is */
+
+struct edc_match_class {
+	__u32 decision;    /* EDC_MATCH_* above */
+	__u32 wanted;      /* bits of EDC_VALUE_*: the values that must be fetched */
+	__u32 texts;       /* bits of EDC_VALUE_*: words of texts */
+	__u32 text_starts; /* of these, the first words of texts */
+	__u32 first, dimensions;
+	__u32 words; /* words of each row that are in use */
+	__u32 pad;
+	__u64 patterns[EDC_MATCH_WORDS]; /* of this class */
+};
+
+struct edc_match_dimension {
+	__u64 mask, flip; /* key = (value >> shift & mask) ^ flip */
+	__u32 value, shift;
+	__u32 first_bound, steps; /* 0 steps: the key is the row's number */
+	__u32 first_row, last;    /* number of the last row, from first_row */
+};
+
+struct edc_matcher {
+	struct edc_match_class cls[EDC_CARD_CLASSES];
+	struct edc_match_dimension dimension[EDC_MATCH_DIMENSIONS];
+	__u64 bound[EDC_MATCH_BOUNDS]; /* of each dimension: where its intervals 1, 2, ... begin; then ~0 */
+	__u64 row[EDC_MATCH_ROWS][EDC_MATCH_WORDS];
+	__u64 zero; /* 0, which the verifier does not know: from a constant it would follow all 2^10 ways of a search */
+};
+
+/* Makes each text's words comparable as big-endian numbers, and clears what follows its first NUL. */
+EDC_MATCH_INLINE void edc_match_texts(__u64 *value, __u32 texts, __u32 starts)
+{
+	const __u64 ones = 0x0101010101010101ull;
+	__u64 kept = ~0ull;
+
+	for (__u32 i = 0; i < EDC_MATCH_VALUES; i++) {
+		__u64 word, nul;
+
+		if (!(texts >> i & 1))
+			continue;
+		if (starts >> i & 1)
+			kept = ~0ull;
+		word = value[i] & kept;
+		nul = (word - ones) & ~word & ones << 7;
+		if (nul) {
+			word &= (nul & -nul) - 1; /* the lowest NUL is the first, and its own bits are 0 */
+			kept = 0;
+		}
+		value[i] = __builtin_bswap64(word);
+	}
+}
+
+EDC_MATCH_PART const __u64 *edc_match_row(const struct edc_matcher *matcher, const struct edc_match_dimension *of,
+					  __u64 key)
+{
+	__u64 number = key;
+
+	if (of->steps) {
+		number = *(const volatile __u64 *)&matcher->zero;
+		for (int step = EDC_MATCH_STEPS - 1; step >= 0; step--) {
+			__u64 further = number + (1u << step);
+
+			if ((__u32)step < of->steps &&
+			    key >= matcher->bound[(of->first_bound + further - 1) & (EDC_MATCH_BOUNDS - 1)])
+				number = further;
+		}
+	}
+	if (number > of->last)
+		number = of->last;
+	return matcher->row[(of->first_row + number) & (EDC_MATCH_ROWS - 1)];
+}
+
+/*
+ * Which patterns match an event of the class in `slot`, as bits in `hit`; returns whether there is any. `value` is
+ * indexed by EDC_VALUE_*, and its texts are changed.
+ */
+EDC_MATCH_INLINE int edc_match(const struct edc_matcher *matcher, __u32 slot, __u64 *value, __u64 *hit)
+{
+	const struct edc_match_class *cls = &matcher->cls[slot & (EDC_CARD_CLASSES - 1)];
+
+	hit[0] = cls->patterns[0];
+	for (__u32 word = 1; word < EDC_MATCH_WORDS; word++)
+		hit[word] = cls->patterns[word];
+	if (cls->texts)
+		edc_match_texts(value, cls->texts, cls->text_starts);
+	for (__u32 i = 0; i < EDC_MATCH_VALUES_USED; i++) {
+		const struct edc_match_dimension *of;
+		const __u64 *row;
+		__u64 any;
+
+		if (i >= cls->dimensions)
+			break;
+		of = &matcher->dimension[(cls->first + i) & (EDC_MATCH_DIMENSIONS - 1)];
+		row = edc_match_row(
+		    matcher, of, (value[of->value & (EDC_MATCH_VALUES - 1)] >> (of->shift & 63) & of->mask) ^ of->flip);
+		any = hit[0] &= row[0];
+		if (cls->words > 1)
+			for (__u32 word = 1; word < EDC_MATCH_WORDS; word++)
+				any |= hit[word] &= row[word];
+		if (!any)
+			return 0;
+	}
+	return (hit[0] | hit[1] | hit[2] | hit[3]) != 0;
+}
+
+/*
+ * Whether all events of a kernel class are kept because others cannot be understood without them: which threads run and
+ * their names, and what belongs to another token (readings of counters, stacks).
+ */
+EDC_MATCH_INLINE int edc_always_kept(__u32 id)
+{
+	if (id == EDC_ID_SCHED_WAKING || id == EDC_ID_SCHED_MIGRATE_TASK)
+		return 0;
+	return id <= EDC_ID_CGROUP_ATTACH_TASK ||
+	       (id >= EDC_ID_COUNTERS && id < EDC_ID_COUNTERS_SCALED + EDC_COUNTER_SETS) || id == EDC_ID_RATIOS ||
+	       id == EDC_ID_COUNTERS_RESET || (id >= EDC_ID_STACK_SAMPLE && id <= EDC_ID_STACK_END);
+}
+
+/* Thread 0 of every CPU, as readers name it. */
+EDC_MATCH_INLINE void edc_name_idle(__u64 *name)
+{
+	name[0] = 'i' | 'd' << 8 | 'l' << 16 | 'e' << 24;
+	name[1] = 0;
+}
+
+EDC_ASSERT(EDC_MATCH_WORDS == 4);
+EDC_ASSERT(EDC_MATCH_VALUES == 16);
+EDC_ASSERT(sizeof(struct edc_match_class) == 64);
+EDC_ASSERT(sizeof(struct edc_match_dimension) == 40);
+EDC_ASSERT((EDC_MATCH_DIMENSIONS & (EDC_MATCH_DIMENSIONS - 1)) == 0);
+EDC_ASSERT((EDC_MATCH_BOUNDS & (EDC_MATCH_BOUNDS - 1)) == 0);
+EDC_ASSERT((EDC_MATCH_ROWS & (EDC_MATCH_ROWS - 1)) == 0);
+
+#endif

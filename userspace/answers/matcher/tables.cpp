@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "tables.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace monitor::matcher {
+namespace {
+
+using filter::Factor;
+using filter::KeyRange;
+using From = filter::Source::From;
+
+constexpr std::uint64_t most_key = ~std::uint64_t(0);
+
+[[noreturn]] void fail_full(std::size_t capacity, const char *of)
+{
+	throw Error(
+	    fmt::format("the expression is too large for the kernel, whose tables have room for {} {}", capacity, of));
+}
+
+// Where a value is in an event, and how its key is made.
+struct Place {
+	unsigned value = 0, shift = 0;
+	std::uint64_t mask = most_key, flip = 0;
+	bool is_text = false;
+	unsigned word = 0; // of a text
+
+	bool operator==(const Place &other) const = default;
+};
+
+Place place_of_field(const Factor &factor)
+{
+	const trace::Field &field = *factor.source.field.field();
+	Place place;
+	const unsigned word = field.offset_bits / 64;
+	place.value = word == 0 ? EDC_VALUE_ARGUMENT : EDC_VALUE_WORD + word - 1 + factor.word;
+	if (factor.is_text()) {
+		place.is_text = true;
+		place.word = factor.word;
+		return place;
+	}
+	const unsigned first = word == 0 ? field.offset_bits - EDC_ARG_SHIFT : field.offset_bits % 64;
+	place.shift = first + factor.shift;
+	const std::uint64_t field_mask = field.size_bits < 64 ? (std::uint64_t(1) << field.size_bits) - 1 : most_key;
+	place.mask = (field_mask >> factor.shift) & factor.mask;
+	place.flip = factor.flip ? std::uint64_t(1) << (field.size_bits - 1) : 0;
+	return place;
+}
+
+Place place_of(const Factor &factor)
+{
+	Place place;
+	place.shift = factor.shift;
+	place.mask = factor.mask;
+	place.flip = factor.flip;
+	switch (factor.source.from) {
+	case From::cpu:
+		place.value = EDC_VALUE_CPU;
+		return place;
+	case From::level:
+		place.value = EDC_VALUE_LEVEL;
+		return place;
+	case From::tid:
+		place.value = EDC_VALUE_TID;
+		return place;
+	case From::time:
+		place.value = EDC_VALUE_TIME;
+		return place;
+	case From::thread:
+		return {EDC_VALUE_NAME + factor.word, 0, most_key, 0, true, factor.word};
+	case From::field:
+	case From::text_field:
+		return place_of_field(factor);
+	default:
+		throw Error("a value of this kind cannot be judged while recording");
+	}
+}
+
+// The keys in the form of the place: a signed field's are sign-extended to 64 bits in a factor, not in an event.
+std::vector<KeyRange> ranges_of(const Factor &factor, const Place &place)
+{
+	if (!factor.flip || place.flip == factor.flip)
+		return factor.accepted;
+	const std::uint64_t lowest = factor.flip - place.flip, highest = lowest + 2 * place.flip - 1;
+	std::vector<KeyRange> ranges;
+	for (const KeyRange &range : factor.accepted) {
+		const KeyRange within{std::max(range.first, lowest), std::min(range.last, highest)};
+		if (within.first <= within.last)
+			ranges.push_back({within.first - lowest, within.last - lowest});
+	}
+	return ranges;
+}
+
+bool accepts(const std::vector<KeyRange> &ranges, std::uint64_t key)
+{
+	return std::any_of(ranges.begin(), ranges.end(),
+			   [key](const KeyRange &range) { return key >= range.first && key <= range.last; });
+}
+
+struct Dimension {
+	Place place;
+	std::vector<std::pair<std::size_t, std::vector<KeyRange>>> asked; // by pattern: what it accepts
+
+	// Where intervals begin, besides 0.
+	std::vector<std::uint64_t> bounds() const
+	{
+		std::vector<std::uint64_t> all;
+		for (const auto &[pattern, ranges] : asked)
+			for (const KeyRange &range : ranges) {
+				if (range.first != 0)
+					all.push_back(range.first);
+				if (range.last != most_key)
+					all.push_back(range.last + 1);
+			}
+		std::sort(all.begin(), all.end());
+		all.erase(std::unique(all.begin(), all.end()), all.end());
+		return all;
+	}
+};
+
+void add(edc_matcher &matcher, Used &used, const Dimension &dimension, std::size_t patterns)
+{
+	const std::vector<std::uint64_t> bounds = dimension.bounds();
+	const bool is_direct = bounds.empty() || bounds.back() <= EDC_MATCH_DIRECT;
+	const std::size_t rows = is_direct ? (bounds.empty() ? 1 : bounds.back() + 1) : bounds.size() + 1;
+	unsigned steps = 0;
+	while (!is_direct && (std::size_t(1) << steps) - 1 < bounds.size())
+		++steps;
+	const std::size_t padded = (std::size_t(1) << steps) - 1;
+	if (used.dimensions == EDC_MATCH_DIMENSIONS)
+		fail_full(EDC_MATCH_DIMENSIONS, "values of all classes of events");
+	if (steps > EDC_MATCH_STEPS)
+		fail_full((1u << EDC_MATCH_STEPS) - 1, "different constants of one value");
+	if (used.bounds + padded > EDC_MATCH_BOUNDS || used.rows + rows > EDC_MATCH_ROWS)
+		fail_full(EDC_MATCH_ROWS, "different constants");
+	matcher.dimension[used.dimensions++] = {dimension.place.mask,
+						dimension.place.flip,
+						dimension.place.value,
+						dimension.place.shift,
+						used.bounds,
+						steps,
+						used.rows,
+						static_cast<unsigned>(rows - 1)};
+	for (std::size_t i = 0; i < padded; ++i)
+		matcher.bound[used.bounds++] = i < bounds.size() ? bounds[i] : most_key;
+	for (std::size_t row = 0; row < rows; ++row, ++used.rows) {
+		__u64 *bits = matcher.row[used.rows];
+		for (std::size_t i = 0; i < patterns; ++i)
+			bits[i / 64] |= std::uint64_t(1) << i % 64; // those that do not care
+		const std::uint64_t key = is_direct ? row : row ? bounds[row - 1] : 0;
+		for (const auto &[pattern, ranges] : dimension.asked)
+			if (!accepts(ranges, key))
+				bits[pattern / 64] &= ~(std::uint64_t(1) << pattern % 64);
+	}
+}
+
+} // namespace
+
+void Tables::add(unsigned slot, const std::vector<filter::Product> &patterns)
+{
+	if (patterns.size() > EDC_MATCH_PATTERNS)
+		fail_full(EDC_MATCH_PATTERNS, "alternatives of one class of events");
+	std::vector<Dimension> dimensions;
+	edc_match_class &cls = matcher_.cls[slot];
+	cls.decision = patterns.empty() ? EDC_MATCH_NONE : EDC_MATCH_ASK;
+	cls.words = static_cast<unsigned>((patterns.size() + 63) / 64);
+	for (std::size_t i = 0; i < patterns.size(); ++i) {
+		cls.patterns[i / 64] |= std::uint64_t(1) << i % 64;
+		for (const Factor &factor : patterns[i]) {
+			const Place place = place_of(factor);
+			auto found = std::find_if(dimensions.begin(), dimensions.end(),
+						  [&](const Dimension &other) { return other.place == place; });
+			if (found == dimensions.end())
+				found = dimensions.insert(found, {place, {}});
+			found->asked.emplace_back(i, ranges_of(factor, place));
+		}
+	}
+	if (dimensions.size() > EDC_MATCH_VALUES_USED)
+		fail_full(EDC_MATCH_VALUES_USED, "values of one class of events");
+	cls.first = used_.dimensions;
+	cls.dimensions = static_cast<unsigned>(dimensions.size());
+	for (const Dimension &dimension : dimensions) {
+		matcher::add(matcher_, used_, dimension, patterns.size());
+		cls.wanted |= 1u << dimension.place.value;
+		if (!dimension.place.is_text)
+			continue;
+		const unsigned first = dimension.place.value - dimension.place.word;
+		for (unsigned value = first; value <= dimension.place.value; ++value)
+			cls.texts |= 1u << value; // what follows the end of a text depends on its earlier words
+		cls.text_starts |= 1u << first;
+	}
+}
+
+} // namespace monitor::matcher

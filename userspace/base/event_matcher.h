@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The matcher's tables for all classes of a recording, and what they decide of each class. Made by answers/matcher/
+// from an expression; used by recording/, which cannot read expressions, and there by the cards and the drain.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "monitor/matcher.h"
+
+namespace monitor {
+
+class EventMatcher {
+public:
+	// What is decided of a class.
+	struct Class {
+		unsigned id = 0;
+		std::string name;
+		unsigned decision = EDC_MATCH_KEEP;
+		bool is_understanding = false; // kept because other tokens cannot be understood without it
+	};
+
+	// Classes by id: kernel_tables() has those of the cards, in the slots of card.h.
+	static constexpr unsigned group_of(unsigned id) { return id / EDC_CARD_CLASSES; }
+	static constexpr unsigned slot_of(unsigned id) { return id % EDC_CARD_CLASSES; }
+
+	// nullptr: all classes of the group are kept.
+	const edc_matcher *tables(unsigned group) const { return tables_[group].get(); }
+	const edc_matcher *kernel_tables() const { return tables(group_of(EDC_ID_KERNEL_FIRST)); }
+
+	edc_matcher &make_tables(unsigned group)
+	{
+		if (!tables_[group])
+			tables_[group] = std::make_unique<edc_matcher>();
+		return *tables_[group];
+	}
+
+	// Whether an event is kept; `value` has what the class wants, and is changed.
+	bool keeps(unsigned id, std::uint64_t (&value)[EDC_MATCH_VALUES]) const
+	{
+		const edc_matcher *tables = tables_[group_of(id)].get();
+		if (!tables)
+			return true;
+		const edc_match_class &cls = tables->cls[slot_of(id)];
+		if (cls.decision != EDC_MATCH_ASK)
+			return cls.decision == EDC_MATCH_KEEP;
+		__u64 hit[EDC_MATCH_WORDS], values[EDC_MATCH_VALUES];
+		for (unsigned i = 0; i < EDC_MATCH_VALUES; ++i)
+			values[i] = value[i];
+		return edc_match(tables, slot_of(id), values, hit) != 0;
+	}
+
+	std::vector<Class> classes;      // all, in the order of the description
+	std::vector<std::string> doubts; // sentences: names that no class has so far
+
+private:
+	std::array<std::unique_ptr<edc_matcher>, (EDC_ID_LAST + 1) / EDC_CARD_CLASSES> tables_;
+};
+
+static_assert(EventMatcher::slot_of(EDC_ID_KERNEL_FIRST) == 0);
+
+} // namespace monitor

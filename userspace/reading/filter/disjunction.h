@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// An expression as alternatives, each of which says in which ranges some values of an event are: what a matcher of
+// tables (include/monitor/matcher.h) can decide. Sources are ANDed in a product, products are ORed.
+//
+//     Program -> disjunction() -> products -> answers/matcher
+//
+// Called for each class by those who make such tables. What is not a set of ranges of one value is Undecidable:
+// arithmetic beyond a shift and a mask, two values compared, real numbers, patterns with more than a * at their end.
+// Invariant: the products of a program are disjoint, and together accept what the program does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program.h"
+
+namespace monitor::filter {
+
+inline constexpr unsigned max_text_words = 6;
+
+// A number, or a word of a text: 8 characters as a big-endian number, padded with NULs, so that words order as texts
+// do.
+struct Factor {
+	Source source;
+	unsigned word = 0;                    // of a text
+	unsigned shift = 0;                   // of a number: the key is (value >> shift & mask) ^ flip, where the
+	std::uint64_t mask = ~0ull, flip = 0; // value of a signed field is sign-extended to 64 bits
+	std::vector<KeyRange> accepted;       // sorted; neither overlap nor touch
+
+	bool is_text() const { return source.from >= Source::From::text_field; }
+};
+
+// Every value occurs once. No factors: accepts every event.
+using Product = std::vector<Factor>;
+
+// What is known of all events that are judged, besides their own values.
+struct KnownValues {
+	std::optional<std::uint64_t> mode, level;
+	bool has_thread_names = true; // else `thread` is absent
+};
+
+// Why an expression cannot be decided by ranges.
+struct Undecidable {
+	std::size_t at = 0; // byte offset in the text of the expression
+	std::string why;    // a sentence
+};
+
+// No products: no event is accepted. Throws Undecidable. `most`: how many products there may be.
+std::vector<Product> disjunction(const Program &program, const KnownValues &known, std::size_t most);
+
+} // namespace monitor::filter
