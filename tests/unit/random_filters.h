@@ -123,9 +123,9 @@ private:
 	void put_text(std::size_t word, std::size_t bytes)
 	{
 		std::string some = text();
-		some.resize(bytes, '\0');
-		if (below(4) == 0)
-			some[bytes - 1 - below(4)] = 'y';
+		if (some.size() < bytes)
+			some += '\0';
+		some.resize(bytes, below(4) ? '\0' : 'y'); // what follows the end means nothing
 		std::memcpy(&words_[word], some.data(), bytes);
 	}
 
