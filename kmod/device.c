@@ -38,6 +38,7 @@ union argument {
 	struct edc_device_classes classes;
 	struct edc_device_faults faults;
 	u64 sample_every_ns;
+	struct edc_device_matcher matcher;
 	s32 process;
 	struct edc_device_hello hello;
 	struct edc_device_class class;
@@ -126,6 +127,8 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 	case EDC_DEVICE_TRACE:
 		edc_traced_set(abs(argument->process), argument->process > 0);
 		return 0;
+	case EDC_DEVICE_MATCH:
+		return edc_match_set(&argument->matcher);
 	case EDC_DEVICE_SAMPLE:
 		return argument->sample_every_ns ? edc_sample_every(argument->sample_every_ns) : edc_sample_once();
 	default:
@@ -143,7 +146,7 @@ static bool is_command(unsigned int command)
 {
 	static const unsigned int commands[] = { EDC_DEVICE_INFO,   EDC_DEVICE_CREATE, EDC_DEVICE_ATTACH,
 						 EDC_DEVICE_DETACH, EDC_DEVICE_RESET,  EDC_DEVICE_FAULTS,
-						 EDC_DEVICE_SAMPLE, EDC_DEVICE_TRACE };
+						 EDC_DEVICE_SAMPLE, EDC_DEVICE_MATCH,  EDC_DEVICE_TRACE };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
@@ -246,11 +249,14 @@ static __poll_t device_poll(struct file *file, struct poll_table_struct *wait)
 
 static int device_release(struct inode *inode, struct file *file)
 {
+	static const struct edc_device_matcher no_matcher;
+
 	edc_recorder_release(file);
 	edc_program_release(file);
 	mutex_lock(&card_lock);
 	if (owner == file) {
 		detach_all();
+		edc_match_set(&no_matcher);
 		edc_rings_free();
 		WRITE_ONCE(owner, NULL);
 	}

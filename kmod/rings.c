@@ -106,12 +106,13 @@ static __always_inline u64 reserve(struct edc_cpu *cpu, u32 level, u32 count)
 static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, s32 target, u32 arg, const u64 *words,
 					u32 count)
 {
+	const struct edc_matcher *matcher = READ_ONCE(edc_matching);
 	struct edc_level *at = &cpu->level[level];
 	u64 pos, *record;
 	u32 i;
 
 	at->seen[id - EDC_ID_KERNEL_FIRST]++;
-	if (!edc_filter_passes(target)) {
+	if (!edc_filter_passes(target) || (matcher && !edc_match_keeps(matcher, at, level, id, arg, words, count))) {
 		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
 		return;
 	}

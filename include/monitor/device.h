@@ -18,9 +18,10 @@
 #include <linux/types.h>
 
 #include "card.h"
+#include "matcher.h"
 #include "user_device.h"
 
-#define EDC_DEVICE_VERSION 7
+#define EDC_DEVICE_VERSION 8
 
 struct edc_device_classes {
 	__u64 bits[EDC_CARD_CLASSES / 64];
@@ -49,6 +50,12 @@ struct edc_device_faults {
 	__u64 major;
 };
 
+/* An edc_matcher (matcher.h) in the recorder's memory, which is copied. */
+struct edc_device_matcher {
+	__u64 address;
+	__u64 bytes; /* its size; 0: none, all events are kept */
+};
+
 #define EDC_DEVICE_INFO _IOR('E', 0x40, struct edc_device_info)
 /* EPERM: not allowed. EBUSY: another recorder has the card. EINVAL: sizes do not match. ENOMEM: too large. */
 #define EDC_DEVICE_CREATE _IOW('E', 0x41, struct edc_device_create)
@@ -65,6 +72,8 @@ struct edc_device_faults {
  */
 #define EDC_DEVICE_SAMPLE _IOW('E', 0x46, __u64)
 #define EDC_SAMPLE_MIN_NS 100000
+/* From now on only events that this matcher keeps are posted. EINVAL: another size. ENOMEM. EFAULT. */
+#define EDC_DEVICE_MATCH _IOW('E', 0x47, struct edc_device_matcher)
 /* The process with this PID, a __s32, is traced from now on; with -PID no longer. */
 #define EDC_DEVICE_TRACE _IOW('E', 0x4a, __s32)
 
@@ -84,5 +93,6 @@ static inline void edc_device_add(struct edc_device_classes *classes, __u32 id)
 
 EDC_ASSERT(sizeof(struct edc_device_info) == 48);
 EDC_ASSERT(sizeof(struct edc_device_create) == 56);
+EDC_ASSERT(sizeof(struct edc_device_matcher) == 16);
 
 #endif

@@ -40,7 +40,8 @@ struct Rig {
 	KnownClasses classes{nullptr, 0};
 	ProcessTable table{options, nullptr};
 	FunctionEvents functions{4, classes};
-	UserDrain drain{table, classes, functions, [] {}, [] {}};
+	UserFilter filter{{}};
+	UserDrain drain{table, classes, functions, filter, [] {}, [] {}};
 	std::vector<std::string> streams;
 	std::vector<edc_block> blocks;
 	bool is_full = false; // the pool

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "commands.h"
 #include "duration.h"
+#include "event_filter.h"
 #include "monitor/device.h"
 #include "problems.h"
 #include "reading/events/trace.h"
@@ -39,6 +40,7 @@ struct RecordArguments {
 	std::string families, selection, measurements, ratio_format = "exact", every, reset_on, sample_every, buffer,
 						       max_size;
 	std::string stacks, stacks_on, functions, budget;
+	std::optional<std::string> filter;
 	std::optional<unsigned> rate_hz;
 	bool no_calibration = false;
 };
@@ -299,6 +301,8 @@ int run_record(RecordArguments &arguments)
 	parse_measurements(arguments);
 	parse_stacks(arguments);
 	parse_functions(arguments);
+	if (arguments.filter)
+		arguments.options.filter = event_filter(*arguments.filter);
 	if (!arguments.sample_every.empty() && arguments.options.user_only)
 		throw Error("--sample-every needs the kernel's events: leave out --user-only");
 	if (!arguments.sample_every.empty())
@@ -364,6 +368,10 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->add_option("-p,--pid", arguments->selection,
 			 "record only these processes and their descendants; cmd: CMD and its tree")
 	    ->option_text("PID,...|cmd");
+	record
+	    ->add_option("--filter", arguments->filter,
+			 "record only events for which this is true, decided where they happen; as for `monitor list`")
+	    ->option_text("EXPRESSION");
 	record
 	    ->add_option("-m,--measure", arguments->measurements,
 			 "counters to read: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)")

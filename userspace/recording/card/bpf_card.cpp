@@ -154,6 +154,7 @@ void BpfCard::configure()
 	skeleton_->rodata->last_start = area_bytes_ - EDC_BLOCK_SIZE;
 	skeleton_->rodata->posts_to_module = module_ != nullptr;
 	skeleton_->rodata->filtering = options_.filtering;
+	skeleton_->rodata->matching = options_.matching;
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
 	if (!module_)
@@ -218,6 +219,22 @@ void BpfCard::configure_counters()
 	    std::max<__u32>(static_cast<__u32>(sets.size()) * EDC_COUNTERS_IN_SET * options_.cpus, 1));
 }
 
+void BpfCard::set_matcher(const EventMatcher &matcher)
+{
+	if (const edc_matcher *tables = matcher.kernel_tables())
+		skeleton_->data_matcher->matcher = *tables;
+}
+
+// The module's probes judge too; the tables are theirs until the next call.
+void BpfCard::judge(bool on)
+{
+	if (!options_.matching)
+		return;
+	if (module_)
+		module_->match(on ? &skeleton_->data_matcher->matcher : nullptr);
+	skeleton_->bss->judging = on;
+}
+
 void BpfCard::set_counter(unsigned set, unsigned index, unsigned cpu, int fd)
 {
 	const __u32 key = (set * EDC_COUNTERS_IN_SET + index) * options_.cpus + cpu;
@@ -252,6 +269,7 @@ void BpfCard::attach(bool tp)
 								  !is_reset(bpf_program__name(program)) &&
 								  !is_function(bpf_program__name(program)))
 	    names.push_back(bpf_program__name(program));
+	judge(true);
 	attach_only(tp, names);
 	for (std::size_t number = 0; number < options_.resets.size(); ++number)
 		attach_reset(number);
@@ -262,7 +280,6 @@ void BpfCard::attach(bool tp)
 		attached_.insert(attached_.end(), {"function_entry", "function_exit"});
 	}
 	skeleton_->bss->stacks_running = 1;
-	judge(true);
 	if (options_.sample_every_ns)
 		module_->sample_every(options_.sample_every_ns);
 }

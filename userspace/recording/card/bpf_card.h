@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/event_matcher.h"
 #include "base/fd.h"
 #include "function_probes.h"
 #include "module_card.h"
@@ -39,6 +40,7 @@ struct CardOptions {
 	bool module = false;               // rings and most probes are the kernel module's (module_card.h)
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
 	bool filtering = false;            // only processes that are traced
+	bool matching = false;             // only events that set_matcher() keeps, from attach() to detach()
 	unsigned cpus = 1;                 // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
 	std::array<std::uint8_t, 16> uuid{};
@@ -99,6 +101,9 @@ public:
 
 	// Counter `index` of a set on one CPU, opened by the caller. Call before anything is attached.
 	void set_counter(unsigned set, unsigned index, unsigned cpu, int fd);
+
+	// With CardOptions::matching, before attach().
+	void set_matcher(const EventMatcher &matcher);
 
 	// Clear all tokens and counts. Only while nothing is attached.
 	void reset();
@@ -165,6 +170,7 @@ private:
 	void open_fault_events(const std::string &name);
 	void attach_fault_event(bpf_program *program, const std::string &name);
 	void attach_timers(bpf_program *program);
+	void judge(bool on);
 	void attach_to_event(bpf_program *program, const Fd &event);
 	bool wanted(const std::string &program) const;
 

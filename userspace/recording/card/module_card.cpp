@@ -119,6 +119,13 @@ void ModuleCard::trace(int process, bool is_traced)
 		throw Error(errno, "the module cannot select a process");
 }
 
+void ModuleCard::match(const edc_matcher *tables)
+{
+	const edc_device_matcher wanted{reinterpret_cast<std::uintptr_t>(tables), tables ? sizeof *tables : 0};
+	if (::ioctl(device_.get(), EDC_DEVICE_MATCH, &wanted) < 0)
+		throw Error(errno, "the module cannot filter events");
+}
+
 void ModuleCard::heard() const
 {
 	std::uint64_t times;

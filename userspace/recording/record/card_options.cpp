@@ -99,6 +99,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card::CardOptions card;
 	card.families = chosen_families(options);
 	card.filtering = options.filtering();
+	card.matching = options.filter.has_value();
 	card.module = takes_module(options, card.families);
 	card.sample_every_ns = options.sample_every_ns;
 	card.cpus = cpus;

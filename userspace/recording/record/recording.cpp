@@ -105,6 +105,11 @@ private:
 	void make_directory();
 	void open_user_card();
 	void find_functions();
+	std::string description(const std::vector<card::UserClass> &classes) const;
+	void expect_decidable();
+	std::shared_ptr<const EventMatcher> make_matcher(const std::vector<card::UserClass> &classes) const;
+	void filter_events();
+	void tell_of_filter();
 	std::vector<std::string> environment_of_command() const;
 	void calibrate();
 	void tell(const std::string &note) const;
@@ -180,6 +185,8 @@ void Recording::Parts::open_user_card()
 		options.counters = options_.counting->user_reads.counters;
 	if (options_.budget)
 		options.functions = EDC_MAX_FUNCTIONS;
+	if (options_.filter)
+		options.make_matcher = [this](const auto &classes) { return make_matcher(classes); };
 	users_ = std::make_unique<card::UserCard>(options);
 }
 
@@ -276,6 +283,8 @@ void Recording::Parts::load_card()
 	settle_clock();
 	file_.misses("start", card_->misses());
 	card_->prepare_task_passes(2);
+	if (options_.filter)
+		filter_events();
 	card_->attach(test.tp);
 	if (options_.only_command)
 		card_->trace_process(command_->pid());
@@ -309,23 +318,53 @@ void Recording::Parts::write_mappings(const Sync &sync)
 	}
 }
 
+std::string Recording::Parts::description(const std::vector<card::UserClass> &classes) const
+{
+	return metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names());
+}
+
+std::shared_ptr<const EventMatcher> Recording::Parts::make_matcher(const std::vector<card::UserClass> &classes) const
+{
+	return options_.filter->make(description(classes), steering_ ? steering_->first().time : 0, users_ != nullptr);
+}
+
+// Before anything slow or visible is done.
+void Recording::Parts::expect_decidable()
+{
+	for (const std::string &doubt : make_matcher({})->doubts)
+		tell(fmt::format("--filter: {} It may be one of a program's events.", doubt));
+}
+
+// The clock is known now: `time` is compared in its ticks.
+void Recording::Parts::filter_events()
+{
+	clock_ = describe_clock(*steering_);
+	const auto matcher = make_matcher({});
+	card_->set_matcher(*matcher);
+	file_.event_filter(options_.filter->expression, *matcher);
+}
+
+// All classes are known now, and so is what the expression means for each.
+void Recording::Parts::tell_of_filter()
+{
+	const auto matcher = make_matcher(users_ ? users_->classes() : std::vector<card::UserClass>());
+	file_.event_filter(options_.filter->expression, *matcher);
+	for (const std::string &doubt : matcher->doubts)
+		tell(fmt::format("--filter: {} Nor has any of the programs'.", doubt));
+}
+
 void Recording::Parts::write_description()
 {
 	clock_ = describe_clock(*steering_);
 	replace_file(result_.directory + "/metadata",
-		     metadata(uuid_, clock_, counter_classes(options_.counting),
-			      users_ ? users_->classes() : std::vector<card::UserClass>(), functions_.found().names()),
-		     0600);
+		     description(users_ ? users_->classes() : std::vector<card::UserClass>()), 0600);
 }
 
 // Runs in the user card's thread whenever there are new classes. The writer reports a full disk.
 void Recording::Parts::describe_again(const std::vector<card::UserClass> &classes)
 {
 	try {
-		replace_file(
-		    result_.directory + "/metadata",
-		    metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names()),
-		    0600);
+		replace_file(result_.directory + "/metadata", description(classes), 0600);
 	} catch (const Error &) {
 	}
 }
@@ -445,6 +484,8 @@ void Recording::Parts::end_recording()
 		file_.stacks(options_.stacks, card_->stack_memory(), stacks_->counts());
 	if (users_)
 		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
+	if (options_.filter)
+		tell_of_filter();
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
 	calibrate_again();
 	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
@@ -542,6 +583,8 @@ void Recording::Parts::start_parts()
 	open_user_card();
 	if (!options_.functions.empty())
 		find_functions();
+	if (options_.filter)
+		expect_decidable();
 	if (!options_.command.empty())
 		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());
 	if (!options_.user_only)

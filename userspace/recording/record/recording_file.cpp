@@ -2,6 +2,8 @@
 #include "recording_file.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -83,6 +85,26 @@ void RecordingFile::recording(const Options &options, int command_pid, const std
 	json_["boot_id"] = first_line(read_text("/proc/sys/kernel/random/boot_id"));
 	json_["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
 	json_["filter"] = {{"pids", options.pids}, {"command", options.only_command}};
+}
+
+void RecordingFile::event_filter(const std::string &expression, const EventMatcher &matcher)
+{
+	// A class may have a short and a long form of the same name.
+	std::map<std::string, std::set<unsigned>> decisions;
+	std::set<std::string> always, part, none;
+	for (const EventMatcher::Class &cls : matcher.classes) {
+		decisions[cls.name].insert(cls.decision);
+		if (cls.is_understanding && cls.id >= EDC_ID_KERNEL_FIRST)
+			always.insert(cls.name);
+	}
+	for (const auto &[name, of_name] : decisions)
+		if (of_name != std::set<unsigned>{EDC_MATCH_KEEP})
+			(of_name == std::set<unsigned>{EDC_MATCH_NONE} ? none : part).insert(name);
+	auto &filter = object_in(json_, "filter");
+	filter["expression"] = expression;
+	filter["always"] = always;
+	filter["part"] = part;
+	filter["none"] = none;
 }
 
 void RecordingFile::preflight(const card::Preflight &test)
@@ -302,6 +324,9 @@ void RecordingFile::confined(bool is)
 
 void RecordingFile::user_card(const card::UserCounts &counts, std::uint64_t not_searched)
 {
+	std::uint64_t filtered = 0;
+	for (const auto &[id, count] : counts.filtered_by_id)
+		filtered += count;
 	json_["user_card"] = {{"processes", counts.processes},
 			      {"by_device", counts.by_device},
 			      {"refused", counts.refused},
@@ -314,7 +339,10 @@ void RecordingFile::user_card(const card::UserCounts &counts, std::uint64_t not_
 			      {"classes_refused", counts.classes_refused},
 			      {"why_refused", counts.why_refused},
 			      {"not_searched", not_searched},
+			      {"filtered", filtered},
 			      {"claims", counts.claims}};
+	for (const auto &[id, count] : counts.filtered_by_id)
+		json_["user_card"]["filtered_by_class"].push_back({{"id", id}, {"filtered", count}});
 	auto &claims = json_["user_card"]["largest_claims"] = nlohmann::ordered_json::array();
 	for (const card::UserClaim &claim : counts.claim)
 		claims.push_back({{"process", claim.process},

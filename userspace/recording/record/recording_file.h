@@ -31,6 +31,8 @@ namespace monitor::record {
 class RecordingFile {
 public:
 	// `command_pid` 0: no command.
+	// May be called again, when more classes are known.
+	void event_filter(const std::string &expression, const EventMatcher &matcher);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);
 	void preflight(const card::Preflight &test);

@@ -8,6 +8,7 @@ add_library(monitor_user_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/user_classes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_counts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_drain.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/user_filter.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_known_classes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_memory.cpp

@@ -40,9 +40,9 @@ UserCard::UserCard(const UserCardOptions &options)
     : options_(options), name_(random_name()), module_(options.device ? UserModule::open() : nullptr),
       stop_(::eventfd(0, EFD_CLOEXEC)), described_late_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       classes_(module_.get(), options.counters.size()), processes_(options_, module_.get()),
-      functions_(options.functions, classes_),
+      functions_(options.functions, classes_), filter_(options.make_matcher),
       drain_(
-	  processes_, classes_, functions_, [this] { learn_classes(); }, [this] { arrived(); })
+	  processes_, classes_, functions_, filter_, [this] { learn_classes(); }, [this] { arrived(); })
 {
 	if (!stop_ || !described_late_)
 		throw Error(errno, "cannot serve instrumented programs");
@@ -181,9 +181,12 @@ void UserCard::describe()
 	undescribed_ = false;
 	describe_at_ = std::max(describe_at_, Clock::now() - describe_burst) + describe_interval;
 	const std::vector<UserClass> known = classes();
+	const auto matcher = filter_.filters() ? filter_.make(known) : nullptr;
 	on_class_(known);
 	{
 		const std::lock_guard guard(lock_);
+		if (filter_.filters() && classes_.all().size() == known.size())
+			filter_.set(matcher); // else learn_classes() was faster, or there are more to describe
 		classes_.set_described(known.size());
 	}
 	for (const Answer &answer : answers_)
@@ -244,8 +247,11 @@ unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &p
 // In drain().
 void UserCard::learn_classes()
 {
-	if (classes_.learn())
-		::eventfd_write(described_late_.get(), 1);
+	if (!classes_.learn())
+		return;
+	if (filter_.filters()) // events of theirs are met next
+		filter_.set(filter_.make(classes_.all()));
+	::eventfd_write(described_late_.get(), 1);
 }
 
 bool UserCard::all_taken() const
@@ -284,6 +290,8 @@ UserCounts UserCard::counts() const
 	UserCounts now = processes_.counts();
 	drain_.add_counts(now);
 	classes_.add_counts(now);
+	for (const auto &[id, count] : filter_.rejected())
+		now.filtered_by_id.emplace_back(id, count);
 	return now;
 }
 

@@ -22,6 +22,7 @@
 #include "monitor/card.h"
 #include "user_counts.h"
 #include "user_drain.h"
+#include "user_filter.h"
 #include "user_known_classes.h"
 #include "user_module.h"
 #include "user_options.h"
@@ -106,6 +107,7 @@ private:
 	KnownClasses classes_;
 	ProcessTable processes_;
 	FunctionEvents functions_;
+	UserFilter filter_;
 	UserDrain drain_; // last: its bells' thread uses on_arrival_
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
@@ -34,8 +35,9 @@ struct UserCounts {
 	std::vector<UserClaim> claim;
 	std::uint64_t damaged = 0; // blocks with an error in them
 	std::uint64_t classes = 0, classes_refused = 0;
-	std::string damage;      // the first error, and whose it was
-	std::string why_refused; // the first class
+	std::vector<std::pair<std::uint32_t, std::uint64_t>> filtered_by_id; // left out by --filter
+	std::string damage;                                                  // the first error, and whose it was
+	std::string why_refused;                                             // the first class
 
 	// A process has a claim for each of its cards.
 	void add(const UserClaim &added);

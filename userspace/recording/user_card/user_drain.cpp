@@ -46,8 +46,8 @@ struct UserDrain::Look {
 };
 
 UserDrain::UserDrain(ProcessTable &processes, const KnownClasses &classes, FunctionEvents &functions,
-		     std::function<void()> learn, std::function<void()> on_bell)
-    : processes_(processes), classes_(classes), functions_(functions), learn_(std::move(learn)),
+		     UserFilter &filter, std::function<void()> learn, std::function<void()> on_bell)
+    : processes_(processes), classes_(classes), functions_(functions), filter_(filter), learn_(std::move(learn)),
       bells_(std::move(on_bell))
 {
 }
@@ -213,7 +213,7 @@ void UserDrain::merge_block(const UserProcess &process, UserRing &ring, std::uin
 						read_tsc() + max_clock_skew_ticks, words, info, learn);
 	MergedStream &merged = *merged_streams_[info.cpu];
 	const std::size_t bytes_before = merged.waiting_bytes();
-	tokens_ += merged.add(block.bytes, ring.merged_bytes, words);
+	tokens_ += merged.add(block.bytes, ring.merged_bytes, words, &filter_);
 	refused_ += merged.take_refused();
 	waiting_bytes_ += merged.waiting_bytes() - bytes_before;
 	if (content_bytes) {
@@ -249,7 +249,10 @@ unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const Mak
 	const auto take = [&](SharedRecord record) {
 		if (process.tids_unusable)
 			record.tid = static_cast<std::uint32_t>(process.pid);
-		stream().add(record, static_cast<std::uint32_t>(process.pid));
+		MergedStream &merged = stream();
+		if (!filter_.keeps(record.word, record.words - 1, {EDC_CPU_UNKNOWN, record.tid, record.time}))
+			return;
+		merged.add(record, static_cast<std::uint32_t>(process.pid));
 		++tokens_;
 	};
 	const WordsById &words = classes_.words(process.by_device);
@@ -294,16 +297,21 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 	UserRingInfo info = info_of(ring);
 	const char *wrong = validate_user_block(block.bytes, content_bytes, read_tsc() + max_clock_skew_ticks,
 						classes_.words(false), info);
-	const bool is_empty = wrong && word_at(block.bytes, offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
-	if (!is_empty && !pass.push(static_cast<std::uint32_t>(info.stream), block.bytes))
+	Block kept = block;
+	const std::uint64_t left_out = filter_.strip(kept.bytes, classes_.words(false));
+	const bool is_empty = word_at(kept.bytes, offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
+	const bool reports_loss = info.discarded != ring.info.discarded;
+	const bool is_pushed = !is_empty || (left_out ? reports_loss : !wrong);
+	if (is_pushed && !pass.push(static_cast<std::uint32_t>(info.stream), kept.bytes))
 		return false;
 	if (wrong)
 		damage(process, wrong);
-	if (!is_empty) {
+	if (is_pushed || left_out) {
 		functions_.count(block.bytes);
-		tokens_ += info.tokens - ring.info.tokens;
+		filter_.count();
+		tokens_ += info.tokens - ring.info.tokens - left_out;
 		ring.info = info;
-		++ring.info.sequence;
+		ring.info.sequence += is_pushed;
 	}
 	ring.taken = (ring.taken + 1) & EDC_USER_BLOCK_MASK;
 	return true;

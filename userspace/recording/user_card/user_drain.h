@@ -17,6 +17,7 @@
 
 #include "user_bell_watch.h"
 #include "user_counts.h"
+#include "user_filter.h"
 #include "user_functions.h"
 #include "user_known_classes.h"
 #include "user_merge.h"
@@ -32,8 +33,8 @@ public:
 	using Push = std::function<bool(std::uint32_t stream, const std::byte *block)>;
 
 	// `learn` is called for an unknown class of the kernel module, and may make it known. `on_bell` is called in
-	// another thread when a pass is needed. Both references must outlive this.
-	UserDrain(ProcessTable &processes, const KnownClasses &classes, FunctionEvents &functions,
+	// another thread when a pass is needed. The references must outlive this.
+	UserDrain(ProcessTable &processes, const KnownClasses &classes, FunctionEvents &functions, UserFilter &filter,
 		  std::function<void()> learn, std::function<void()> on_bell);
 
 	// `ticks_per_second`: of the trace clock.
@@ -84,6 +85,7 @@ private:
 	ProcessTable &processes_;
 	const KnownClasses &classes_;
 	FunctionEvents &functions_;
+	UserFilter &filter_;
 	std::function<void()> learn_;
 	std::uint64_t ticks_per_second_ = 0; // also how long a claim in a shared ring is waited for
 	std::size_t first_process_ = 0;      // of the next pass

@@ -9,7 +9,7 @@
 #include "monitor/user_ring.h"
 
 namespace monitor::card {
-std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, const WordsById &words)
+std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, const WordsById &words, UserFilter *filter)
 {
 	edc_block header;
 	std::memcpy(&header, block, sizeof header);
@@ -25,9 +25,12 @@ std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, cons
 		} else if (at >= from && words[id] & refused_class) {
 			++refused_;
 		} else if (at >= from) {
-			waiting_.push_back({time, tid, header.process, words_.size(), 1 + count});
-			for (std::uint32_t i = 0; i <= count; ++i)
-				words_.push_back(word_at(block, at + 8u * i));
+			std::uint64_t record[1 + EDC_MAX_WORDS];
+			std::memcpy(record, block + at, 8 + 8u * count);
+			if (!filter || filter->keeps(record, count, {header.cpu_id, tid, time})) {
+				waiting_.push_back({time, tid, header.process, words_.size(), 1 + count});
+				words_.insert(words_.end(), record, record + 1 + count);
+			}
 		}
 		at += 8 + 8u * count;
 	}

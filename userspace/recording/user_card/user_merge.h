@@ -17,6 +17,7 @@
 
 #include "monitor/ring.h"
 #include "user_block.h"
+#include "user_filter.h"
 #include "user_shared.h"
 
 namespace monitor::card {
@@ -29,8 +30,9 @@ public:
 	explicit MergedStream(const UserRingInfo &info) : info_(info) {}
 
 	// Adds the records of a validated block from byte `from` on. The block's header names its process. Returns how
-	// many; those of refused classes are counted and left out.
-	std::uint64_t add(const std::byte *block, std::uint64_t from, const WordsById &words);
+	// many; those of refused classes are counted and left out, as those that the filter does not keep.
+	std::uint64_t add(const std::byte *block, std::uint64_t from, const WordsById &words,
+			  UserFilter *filter = nullptr);
 	void add(const SharedRecord &record, std::uint32_t process);
 	void add_losses(std::uint64_t discarded) { discarded_ += discarded; }
 

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "monitor/user_ring.h"
+#include "user_filter.h"
 #include "user_memory.h"
 
 namespace monitor::card {
@@ -25,6 +26,7 @@ struct UserCardOptions {
 	std::vector<edc_user_counter> counters; // that programs read at the boundaries of activities
 
 	std::size_t functions = 0; // whose events are counted, for --budget
+	MakeMatcher make_matcher;  // of --filter; empty: every event is kept
 
 	// Its processes are not limited as other users' are.
 	bool is_trusted(uid_t other) const { return other == 0 || other == user; }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// record --filter: the expression, and who makes the tables of a matcher from it. The record side cannot read
+// expressions; tools/monitor gives it the maker (answers/matcher). Used by recording.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/event_matcher.h"
+
+namespace monitor::record {
+
+struct EventFilter {
+	// `description`: TSDL of all classes known so far; `begin_time`: of the trace; `more_classes`: programs may
+	// declare more. Throws Error.
+	using Make = std::function<std::shared_ptr<const EventMatcher>(const std::string &description,
+								       std::uint64_t begin_time, bool more_classes)>;
+
+	std::string expression;
+	Make make;
+};
+
+} // namespace monitor::record
