@@ -29,4 +29,6 @@
 
 #include "tasks.bpf.c"
 
+#include "trial.bpf.c"
+
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

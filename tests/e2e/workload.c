@@ -5,6 +5,7 @@
  * (getrusage of the process, CPU clock of the thread).
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -287,6 +288,23 @@ static void do_family(long calls)
 	}
 }
 
+/* System calls of several kinds and results, the same ones each time; results beyond 16 bits have tokens of their own.
+ */
+static void do_results(long rounds)
+{
+	static char bytes[70000];
+	int null = open("/dev/null", O_WRONLY);
+
+	for (long i = 0; i < rounds; i++) {
+		syscall(SYS_getuid);
+		syscall(SYS_close, -1);
+		syscall(SYS_lseek, null, i, SEEK_SET);
+		syscall(SYS_write, null, bytes, (size_t)(i * 977 % 70000));
+		syscall(SYS_getpgid, 1 << 30);
+	}
+	close(null);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(long);
@@ -303,6 +321,7 @@ static const struct {
     {"rename", do_rename},
     {"family", do_family},
     {"mixed", do_mixed},
+    {"results", do_results},
     {"exec_thread", do_exec_thread},
     {"exec_chain", do_exec_chain},
 };

@@ -60,7 +60,7 @@ public:
 			put_text(made.id == 351 ? 1 : 2, made.id == 351 ? 16 : 24);
 		event_.cls = description->by_id(made.id);
 		event_.data = reinterpret_cast<const std::byte *>(words_.data());
-		stream_.cpu = static_cast<std::uint32_t>(below(4));
+		stream_.cpu = is_user && below(4) == 0 ? EDC_CPU_UNKNOWN : static_cast<std::uint32_t>(below(4));
 		stream_.level = is_user ? EDC_LEVEL_USER : static_cast<std::uint32_t>(below(4));
 		event_.stream = &stream_;
 		event_.time = begin_time + below(30) * 100'000'000 + below(3) - 1;
@@ -219,10 +219,20 @@ private:
 	}
 	std::string of_name()
 	{
-		static constexpr const char *const all[] = {
-		    "name == \"call\"",    "name ~ \"*t*\"",         "name != \"numbers\"", "abi == \"compat\"",
-		    "abi != \"native\"",   "state == \"some more\"", "state ~ \"*m*\"",     "mode == \"kernel\"",
-		    "abi in {\"x32\", 0}", "state in {\"zero\"}",    "has(thread)",         "has(other)"};
+		static constexpr const char *const all[] = {"name == \"call\"",
+							    "name ~ \"*t*\"",
+							    "name != \"numbers\"",
+							    "abi == \"compat\"",
+							    "abi != \"native\"",
+							    "state == \"some more\"",
+							    "state ~ \"*m*\"",
+							    "mode == \"kernel\"",
+							    "abi in {\"x32\", 0}",
+							    "state in {\"zero\"}",
+							    "has(thread)",
+							    "has(cpu)",
+							    "cpu != 7",
+							    "has(other)"};
 		return one_of(all);
 	}
 	std::string of_place()

@@ -61,7 +61,7 @@ TEST_CASE("matcher: decides random expressions on random events as the filter do
 			RandomFilters::Sample sample = random.sample();
 			const bool expected = filter.matches(*sample.event, sample.running);
 			INFO(sample.id);
-			REQUIRE(matcher->keeps(sample.id, sample.value) == expected);
+			REQUIRE(matcher->judge(sample.id, sample.value) == expected);
 			++(expected ? kept : rejected);
 		}
 	}

@@ -89,7 +89,7 @@ TEST_CASE("source: blocks in memory are folded like the files that they become")
 	Fold of_file(analyze::source_of(file, some_info()));
 	fold(file, of_file.machine);
 
-	Fold live({*description, {begin, end}, {}, false, {}}); // no stream is known yet
+	Fold live({*description, {begin, end}, {}, false, {}, {}}); // no stream is known yet
 	trace::Problems problems;
 	for (std::uint64_t block = 0; block < blocks; ++block) {
 		const trace::Stream stream("kernel_cpu0", bytes.first((block + 1) * EDC_BLOCK_SIZE), samples::uuid);

@@ -110,6 +110,7 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 	print_line("command", info.command_line());
 	print_line("exit code", info.command_exit ? std::to_string(*info.command_exit) : "");
 	print_line("selection", selection_text(info));
+	print_line("filter", info.filter_expression);
 	print_line("events", families);
 	print_line("date", info.date);
 	print_line("user", info.user);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -58,11 +59,20 @@ void expect_recorded(const analyze::RecordingInfo &info, activities::Source sour
 	if (!info.present)
 		return;
 	const bool calls = info.has_program("sys_enter") && info.has_program("sys_exit");
+	const auto expect_all = [&](std::initializer_list<const char *> events) {
+		if (const std::string names = info.partial_of(events); !names.empty())
+			throw Error(fmt::format(
+			    "the recording's --filter left out events of {}, from which this table is made; "
+			    "`monitor list` and `monitor stat` show those that it kept",
+			    names));
+	};
 	if (source == activities::Source::system_call) {
+		expect_all({"sys_enter", "sys_exit"});
 		if (!calls)
 			throw Error("this recording has no system calls: record the family syscall");
 		return;
 	}
+	expect_all({"sched_waking"});
 	if (!info.has_program("sched_waking"))
 		throw Error("this recording does not show what was waited for: record the family sched");
 	if (!calls)
@@ -194,6 +204,30 @@ Folds make_folds(const ReportArguments &arguments, const trace::Trace &trace, co
 		machine.add(*folds.segments);
 	}
 	return folds;
+}
+
+// What --filter left out of what the tables show.
+void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &info, const Folds &folds)
+{
+	if (info.filter_expression.empty())
+		return;
+	std::set<std::string> missing;
+	const bool of_programs = folds.has_programs();
+	for (const auto &cls : trace.description().classes()) {
+		const bool is_user = cls->domain == trace::Domain::user;
+		const bool is_pair =
+		    cls->name.ends_with("_begin") || cls->name.ends_with("_end") || cls->name.starts_with("function_");
+		if (info.partial.contains(cls->name) && is_user == of_programs && (!of_programs || is_pair) &&
+		    (is_user || info.attached(cls->name)))
+			missing.insert(cls->name);
+	}
+	std::string names;
+	for (const std::string &name : missing)
+		names += (names.empty() ? "" : ", ") + name;
+	if (!missing.empty())
+		print_note(
+		    fmt::format("monitor: --filter left out events of {}: what is derived from them is unknown\n",
+				printable(names)));
 }
 
 // What no row of the table can show.
@@ -339,6 +373,10 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		folds.counters->finish(machine);
 	if (folds.samples)
 		folds.samples->finish();
+	if (folds.samples && info.partial.contains("sample"))
+		throw Error(
+		    "the recording's --filter left out samples, from which this table is made; `monitor list` shows "
+		    "those that it kept");
 	if (folds.samples && folds.samples->rounds() == 0 && arguments.selection.is_all())
 		throw Error("this recording has no samples of what the CPUs were doing: record with --sample-every");
 
@@ -370,6 +408,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 			      : by_cpu         ? cpus
 					       : report::usage_table(machine, clock, options);
 	const Counted ratios = counted(arguments, folds, machine, clock, {options.grouping, every_ticks}, table);
+	tell_of_filter(trace, info, folds);
 	if (!arguments.sort.empty())
 		table.sort_by(table.column(arguments.sort));
 	if ((table.rows.empty() || cpus.rows.empty()) && !arguments.selection.is_all())

@@ -23,5 +23,6 @@ void add_stat(CLI::App &app, int &exit_code);
 void add_check(CLI::App &app, int &exit_code);
 void add_doctor(CLI::App &app, int &exit_code);
 void add_events(CLI::App &app, int &exit_code);
+void add_filter(CLI::App &app, int &exit_code);
 
 } // namespace monitor

@@ -34,4 +34,9 @@ void add_events(CLI::App &app, int &)
 	left_out(app, "events");
 }
 
+void add_filter(CLI::App &app, int &)
+{
+	left_out(app, "filter");
+}
+
 } // namespace monitor

@@ -19,7 +19,9 @@ public:
 		unsigned id = 0;
 		std::string name;
 		unsigned decision = EDC_MATCH_KEEP;
-		bool is_understanding = false; // kept because other tokens cannot be understood without it
+		bool is_always_kept = false;     // because other tokens cannot be understood without it
+		std::vector<std::string> values; // that it looks at, and
+		unsigned patterns = 0;           // how many there are, for EDC_MATCH_ASK
 	};
 
 	// Classes by id: kernel_tables() has those of the cards, in the slots of card.h.
@@ -37,8 +39,8 @@ public:
 		return *tables_[group];
 	}
 
-	// Whether an event is kept; `value` has what the class wants, and is changed.
-	bool keeps(unsigned id, std::uint64_t (&value)[EDC_MATCH_VALUES]) const
+	// Whether an event is kept. `value` has what the class wants; its texts are changed.
+	bool judge(unsigned id, std::uint64_t *value) const
 	{
 		const edc_matcher *tables = tables_[group_of(id)].get();
 		if (!tables)
@@ -46,12 +48,14 @@ public:
 		const edc_match_class &cls = tables->cls[slot_of(id)];
 		if (cls.decision != EDC_MATCH_ASK)
 			return cls.decision == EDC_MATCH_KEEP;
-		__u64 hit[EDC_MATCH_WORDS], values[EDC_MATCH_VALUES];
-		for (unsigned i = 0; i < EDC_MATCH_VALUES; ++i)
-			values[i] = value[i];
-		return edc_match(tables, slot_of(id), values, hit) != 0;
+		__u64 hit[EDC_MATCH_WORDS];
+		return edc_match(tables, slot_of(id), reinterpret_cast<__u64 *>(value), hit) != 0;
 	}
 
+	// How much of the tables of the kernel's events is in use.
+	struct Used {
+		unsigned dimensions = 0, bounds = 0, rows = 0;
+	} used;
 	std::vector<Class> classes;      // all, in the order of the description
 	std::vector<std::string> doubts; // sentences: names that no class has so far
 

@@ -2,6 +2,7 @@
 #include "expression_matcher.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -37,17 +38,20 @@ public:
 	{
 		for (const auto &cls : description_.classes())
 			made_->classes.push_back(decide(*cls));
+		if (const auto kernel = tables_.find(EventMatcher::group_of(EDC_ID_KERNEL_FIRST));
+		    kernel != tables_.end())
+			made_->used = kernel->second.used();
 		return std::move(made_);
 	}
 
 private:
 	Class decide(const trace::EventClass &cls)
 	{
-		Class made{static_cast<unsigned>(cls.id), cls.name, EDC_MATCH_KEEP, false};
+		Class made{static_cast<unsigned>(cls.id), cls.name, EDC_MATCH_KEEP, false, {}, 0};
 		const bool is_of_kernel = cls.domain == trace::Domain::kernel;
 		if (cls.domain == trace::Domain::recording ||
 		    (is_of_kernel && edc_always_kept(static_cast<unsigned>(cls.id)))) {
-			made.is_understanding = true;
+			made.is_always_kept = true;
 			return made;
 		}
 		const filter::Program &program = filter_.program(cls);
@@ -58,6 +62,8 @@ private:
 			return made;
 		tables_of(made.id).add(EventMatcher::slot_of(made.id), products);
 		made.decision = products.empty() ? EDC_MATCH_NONE : EDC_MATCH_ASK;
+		made.patterns = static_cast<unsigned>(products.size());
+		made.values = names_of(products);
 		return made;
 	}
 
@@ -75,6 +81,15 @@ private:
 				      fmt::format("{}. To select events afterwards: monitor list DIR --filter {}",
 						  undecidable.why, shell_quoted(expression_)));
 		}
+	}
+
+	static std::vector<std::string> names_of(const std::vector<filter::Product> &products)
+	{
+		std::set<std::string> names;
+		for (const filter::Product &product : products)
+			for (const filter::Factor &factor : product)
+				names.insert(filter::name_of(factor.source));
+		return {names.begin(), names.end()};
 	}
 
 	Tables &tables_of(unsigned id)

@@ -14,7 +14,7 @@ using filter::Factor;
 using filter::KeyRange;
 using From = filter::Source::From;
 
-constexpr std::uint64_t most_key = ~std::uint64_t(0);
+constexpr std::uint64_t max_key = ~std::uint64_t(0);
 
 [[noreturn]] void fail_full(std::size_t capacity, const char *of)
 {
@@ -25,7 +25,7 @@ constexpr std::uint64_t most_key = ~std::uint64_t(0);
 // Where a value is in an event, and how its key is made.
 struct Place {
 	unsigned value = 0, shift = 0;
-	std::uint64_t mask = most_key, flip = 0;
+	std::uint64_t mask = max_key, flip = 0;
 	bool is_text = false;
 	unsigned word = 0; // of a text
 
@@ -45,7 +45,7 @@ Place place_of_field(const Factor &factor)
 	}
 	const unsigned first = word == 0 ? field.offset_bits - EDC_ARG_SHIFT : field.offset_bits % 64;
 	place.shift = first + factor.shift;
-	const std::uint64_t field_mask = field.size_bits < 64 ? (std::uint64_t(1) << field.size_bits) - 1 : most_key;
+	const std::uint64_t field_mask = field.size_bits < 64 ? (std::uint64_t(1) << field.size_bits) - 1 : max_key;
 	place.mask = (field_mask >> factor.shift) & factor.mask;
 	place.flip = factor.flip ? std::uint64_t(1) << (field.size_bits - 1) : 0;
 	return place;
@@ -71,7 +71,7 @@ Place place_of(const Factor &factor)
 		place.value = EDC_VALUE_TIME;
 		return place;
 	case From::thread:
-		return {EDC_VALUE_NAME + factor.word, 0, most_key, 0, true, factor.word};
+		return {EDC_VALUE_NAME + factor.word, 0, max_key, 0, true, factor.word};
 	case From::field:
 	case From::text_field:
 		return place_of_field(factor);
@@ -113,7 +113,7 @@ struct Dimension {
 			for (const KeyRange &range : ranges) {
 				if (range.first != 0)
 					all.push_back(range.first);
-				if (range.last != most_key)
+				if (range.last != max_key)
 					all.push_back(range.last + 1);
 			}
 		std::sort(all.begin(), all.end());
@@ -122,7 +122,7 @@ struct Dimension {
 	}
 };
 
-void add(edc_matcher &matcher, Used &used, const Dimension &dimension, std::size_t patterns)
+void add(edc_matcher &matcher, EventMatcher::Used &used, const Dimension &dimension, std::size_t patterns)
 {
 	const std::vector<std::uint64_t> bounds = dimension.bounds();
 	const bool is_direct = bounds.empty() || bounds.back() <= EDC_MATCH_DIRECT;
@@ -146,7 +146,7 @@ void add(edc_matcher &matcher, Used &used, const Dimension &dimension, std::size
 						used.rows,
 						static_cast<unsigned>(rows - 1)};
 	for (std::size_t i = 0; i < padded; ++i)
-		matcher.bound[used.bounds++] = i < bounds.size() ? bounds[i] : most_key;
+		matcher.bound[used.bounds++] = i < bounds.size() ? bounds[i] : max_key;
 	for (std::size_t row = 0; row < rows; ++row, ++used.rows) {
 		__u64 *bits = matcher.row[used.rows];
 		for (std::size_t i = 0; i < patterns; ++i)

@@ -11,15 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "monitor/matcher.h"
+#include "base/event_matcher.h"
 #include "reading/filter/disjunction.h"
 
 namespace monitor::matcher {
-
-// How much of a matcher is in use.
-struct Used {
-	unsigned dimensions = 0, bounds = 0, rows = 0;
-};
 
 class Tables {
 public:
@@ -29,11 +24,11 @@ public:
 	// One pattern for each product. Throws Error: there is no room for them.
 	void add(unsigned slot, const std::vector<filter::Product> &patterns);
 
-	const Used &used() const { return used_; }
+	const EventMatcher::Used &used() const { return used_; }
 
 private:
 	edc_matcher &matcher_;
-	Used used_;
+	EventMatcher::Used used_;
 };
 
 } // namespace monitor::matcher

@@ -161,7 +161,7 @@ void Database::add_classes()
 
 void Database::add_folds()
 {
-	const analyze::EventKinds kinds(context_.trace.description());
+	const analyze::EventKinds kinds(context_.trace.description(), context_.info.partial);
 	const bool has_threads = kinds.has(analyze::Kind::sched_switch) && context_.info.card != "user";
 	const auto add = [&](const char *name, const char *columns, std::shared_ptr<const Rows> (Folded::*rows)()) {
 		tables_.emplace_back(name);

@@ -59,8 +59,8 @@ Tracker::Tracker(const analyze::Source &source, const analyze::Machine &machine,
 {
 	for (const auto &[stream, end_time] : source.streams)
 		add_stream(stream);
-	find_names(source.description);
-	find_functions(source.description);
+	find_names(source);
+	find_functions(source);
 	for (const analyze::FunctionLeftOut &left_out : source.functions_left_out)
 		if (const auto name = functions_.find(static_cast<std::uint32_t>(left_out.function));
 		    name != functions_.end())
@@ -79,12 +79,13 @@ void Tracker::add_stream(const trace::StreamInfo &stream)
 }
 
 // A name may have several layouts, and thus several classes, at either end.
-void Tracker::find_names(const trace::Description &description)
+void Tracker::find_names(const analyze::Source &source)
 {
 	std::map<std::string, std::array<std::vector<const trace::EventClass *>, 2>> by_name;
-	for (const auto &cls : description.classes())
+	for (const auto &cls : source.description.classes())
 		for (const auto &[suffix, at_end] : {std::pair("_begin", 0u), std::pair("_end", 1u)})
-			if (cls->domain == trace::Domain::user && cls->name.ends_with(suffix))
+			if (cls->domain == trace::Domain::user && cls->name.ends_with(suffix) &&
+			    !source.partial.contains(cls->name))
 				by_name[cls->name.substr(0, cls->name.rfind('_'))][at_end].push_back(cls.get());
 	for (const auto &[name, classes] : by_name) {
 		if (name.empty() || classes[0].empty() || classes[1].empty())
@@ -105,14 +106,15 @@ void Tracker::find_names(const trace::Description &description)
 }
 
 // The kernel's probes and patched functions (recording/preload/post.c) tell the same in events of their own.
-void Tracker::find_functions(const trace::Description &description)
+void Tracker::find_functions(const analyze::Source &source)
 {
-	for (const auto &cls : description.classes()) {
+	for (const auto &cls : source.description.classes()) {
 		const bool is_user = cls->domain == trace::Domain::user;
 		const bool begins = cls->name == (is_user ? EDC_FUNCTION_ENTRY_CLASS : "function_entry");
 		const bool ends = cls->name == (is_user ? EDC_FUNCTION_EXIT_CLASS : "function_exit");
 		const trace::Field *function = cls->find("function"), *stack_pointer = cls->find("stack_pointer");
-		if ((!begins && !ends) || !function || !function->labels || !stack_pointer)
+		if (source.partial.contains(cls->name) || (!begins && !ends) || !function || !function->labels ||
+		    !stack_pointer)
 			continue;
 		name_functions(*function->labels);
 		if (!is_user)

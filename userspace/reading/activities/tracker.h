@@ -145,8 +145,8 @@ private:
 		std::vector<std::uint64_t> boundary; // the counters that the thread reported ahead of its next event
 	};
 
-	void find_names(const trace::Description &description);
-	void find_functions(const trace::Description &description);
+	void find_names(const analyze::Source &source);
+	void find_functions(const analyze::Source &source);
 	void name_functions(const trace::Enumeration &labels);
 	bool is_left_out(std::uint32_t activity, std::uint64_t time) const;
 	void leave_below(Stack &stack, const analyze::Thread &thread, const analyze::FunctionToken &token,

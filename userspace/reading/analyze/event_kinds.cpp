@@ -87,12 +87,12 @@ bool fill_fields(const Row &row, const trace::EventClass &cls, EventKind &kind)
 
 } // namespace
 
-EventKinds::EventKinds(const trace::Description &description)
+EventKinds::EventKinds(const trace::Description &description, const std::set<std::string> &partial)
     : kinds_(1), index_(description.classes().size()),
       interrupts_(std::begin(interrupt_names), std::end(interrupt_names))
 {
 	for (const auto &cls : description.classes()) {
-		if (cls->domain == trace::Domain::user)
+		if (cls->domain == trace::Domain::user || partial.contains(cls->name))
 			continue; // programs may name their events as they like
 		EventKind kind;
 		const std::string_view name = plain_name(*cls);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,8 @@ struct EventKind {
 
 class EventKinds {
 public:
-	explicit EventKinds(const trace::Description &description);
+	// `partial`: names of classes of which events were left out, so that nothing can be derived from them.
+	explicit EventKinds(const trace::Description &description, const std::set<std::string> &partial = {});
 
 	const EventKind &operator[](const trace::EventClass &cls) const { return kinds_[index_[cls.index]]; }
 	// Whether some class is of this kind.

@@ -123,6 +123,20 @@ std::vector<CallWitness> call_witness(const Json &value)
 	return all;
 }
 
+// The class that ends what this one begins, or begins what it ends; else the name itself.
+std::string other_of_pair(const std::string &name)
+{
+	constexpr std::pair<std::string_view, std::string_view> ends[] = {
+	    {"_enter", "_exit"}, {"_entry", "_exit"}, {"_begin", "_end"}};
+	if (name == "sys_exit")
+		return "sys_enter";
+	for (const auto &[first, last] : ends)
+		for (const auto &[mine, other] : {std::pair(first, last), std::pair(last, first)})
+			if (name.ends_with(mine) && !(mine == "_exit" && other == "_enter"))
+				return name.substr(0, name.size() - mine.size()) + std::string(other);
+	return name;
+}
+
 void parse_identity(const Json &json, RecordingInfo &info)
 {
 	info.complete = text(member(json, "state")) == "complete";
@@ -150,6 +164,10 @@ void parse_identity(const Json &json, RecordingInfo &info)
 	if (const Json &pids = member(filter, "pids"); pids.is_array())
 		for (const Json &pid : pids)
 			info.filter_pids.push_back(integer(pid));
+	info.filter_expression = text(member(filter, "expression"));
+	for (const char *how : {"part", "none"})
+		for (const std::string &name : texts(member(filter, how)))
+			info.partial.insert({name, other_of_pair(name)});
 }
 
 double real(const Json &value)
@@ -229,6 +247,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 		info.user_card->processes = number(member(user, "processes"));
 		info.user_card->refused = number(member(user, "refused"));
 		info.user_card->tokens = number(member(user, "tokens"));
+		info.user_card->filtered = number(member(user, "filtered"));
 		info.user_card->discarded = number(member(user, "discarded"));
 		info.user_card->early = number(member(user, "early"));
 		info.user_card->damaged = number(member(user, "damaged"));
@@ -267,12 +286,21 @@ RecordingInfo parse_recording(const std::string &json)
 	return info;
 }
 
-bool RecordingInfo::has_program(const std::string &event) const
+bool RecordingInfo::attached(const std::string &event) const
 {
 	return std::ranges::any_of(programs, [&](const std::string &name) {
 		// older recorders wrote classic_
 		return name == event || name == "tp_" + event || name == "classic_" + event;
 	});
+}
+
+std::string RecordingInfo::partial_of(std::initializer_list<const char *> events) const
+{
+	std::string names;
+	for (const char *event : events)
+		if (partial.contains(event))
+			names += (names.empty() ? "" : ", ") + std::string(event);
+	return names;
 }
 
 std::uint64_t RecordingInfo::tokens() const

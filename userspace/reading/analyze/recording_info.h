@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ struct UserClaim {
 
 // What the recorder counted of instrumented programs; `discarded` and `early` are what the programs say.
 struct UserInfo {
-	std::uint64_t processes = 0, refused = 0, tokens = 0, discarded = 0, early = 0, damaged = 0,
+	std::uint64_t processes = 0, refused = 0, tokens = 0, filtered = 0, discarded = 0, early = 0, damaged = 0,
 		      classes_refused = 0, not_searched = 0, claims = 0;
 	std::string damage, why_refused;
 	std::vector<UserClaim> largest_claims;
@@ -91,6 +92,10 @@ struct RecordingInfo {
 	std::vector<std::string> families, programs, lacking;
 	std::vector<std::int64_t> filter_pids;
 	bool filter_command = false;
+	std::string filter_expression; // record --filter
+	// Classes of which it left out events, and those that form pairs with them: what is derived from these is not
+	// known.
+	std::set<std::string> partial;
 	bool irq_time_taken_out = false; // excluded from the kernel's own run times
 
 	std::optional<std::uint64_t> start_time, end_time; // trace time: all probes attached, probes still attached
@@ -121,7 +126,11 @@ struct RecordingInfo {
 	std::optional<CountersInfo> counters; // record -m
 
 	bool filtering() const { return filter_command || !filter_pids.empty(); }
-	bool has_program(const std::string &event) const; // attached, as itself or as its tp_ twin
+	// Of those given, the ones of which --filter left out events: `sys_enter, sys_exit`; "" if none.
+	std::string partial_of(std::initializer_list<const char *> events) const;
+	// Attached, as itself or as its tp_ twin, and all its events recorded.
+	bool has_program(const std::string &event) const { return !partial.contains(event) && attached(event); }
+	bool attached(const std::string &event) const;
 	std::uint64_t tokens() const;
 	std::uint64_t lost() const; // as the recorder counted it
 	std::uint64_t misses() const;

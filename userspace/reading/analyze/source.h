@@ -24,6 +24,7 @@ struct Source {
 	std::vector<Stream> streams; // by index
 	bool is_generic_ctf = false; // of another tracer
 	std::vector<FunctionLeftOut> functions_left_out;
+	std::set<std::string> partial; // RecordingInfo::partial
 };
 
 // Throws Error if the trace is of several machines.

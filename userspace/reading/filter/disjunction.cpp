@@ -15,7 +15,8 @@ using From = Source::From;
 using Ranges64 = std::vector<KeyRange>;
 
 constexpr std::size_t name_bytes = 16; // of a thread
-constexpr std::uint64_t most_key = ~std::uint64_t(0);
+const Ranges64 known_cpus = {{0, EDC_CPU_UNKNOWN - 1}};
+constexpr std::uint64_t max_key = ~std::uint64_t(0);
 
 bool is_same_value(const Factor &a, const Factor &b)
 {
@@ -31,7 +32,7 @@ bool is_same_set(const Ranges64 &a, const Ranges64 &b)
 
 bool is_every_key(const Ranges64 &ranges)
 {
-	return ranges.size() == 1 && ranges[0].first == 0 && ranges[0].last == most_key;
+	return ranges.size() == 1 && ranges[0].first == 0 && ranges[0].last == max_key;
 }
 
 Ranges64 joined(Ranges64 ranges)
@@ -39,7 +40,7 @@ Ranges64 joined(Ranges64 ranges)
 	std::sort(ranges.begin(), ranges.end(), [](const KeyRange &a, const KeyRange &b) { return a.first < b.first; });
 	Ranges64 made;
 	for (const KeyRange &next : ranges) {
-		if (!made.empty() && (made.back().last == most_key || next.first <= made.back().last + 1))
+		if (!made.empty() && (made.back().last == max_key || next.first <= made.back().last + 1))
 			made.back().last = std::max(made.back().last, next.last);
 		else
 			made.push_back(next);
@@ -54,11 +55,11 @@ Ranges64 complement(const Ranges64 &ranges)
 	for (const KeyRange &taken : ranges) {
 		if (first < taken.first)
 			made.push_back({first, taken.first - 1});
-		if (taken.last == most_key)
+		if (taken.last == max_key)
 			return made;
 		first = taken.last + 1;
 	}
-	made.push_back({first, most_key});
+	made.push_back({first, max_key});
 	return made;
 }
 
@@ -87,7 +88,7 @@ struct TextRange {
 Text greatest_text(unsigned words)
 {
 	Text text{};
-	std::fill_n(text.begin(), words, most_key);
+	std::fill_n(text.begin(), words, max_key);
 	return text;
 }
 
@@ -269,11 +270,11 @@ private:
 			return add(range, word + 1, with(before, word, {first, last}));
 		TextRange rest = range;
 		if (has_rest(range.first, word, 0)) {
-			std::fill(rest.last.begin() + word + 1, rest.last.begin() + words_, most_key);
+			std::fill(rest.last.begin() + word + 1, rest.last.begin() + words_, max_key);
 			add(rest, word + 1, with(before, word, {first, first}));
 			++first; // less than last
 		}
-		if (has_rest(range.last, word, most_key)) {
+		if (has_rest(range.last, word, max_key)) {
 			rest = range;
 			std::fill(rest.first.begin() + word + 1, rest.first.begin() + words_, 0);
 			add(rest, word + 1, with(before, word, {last, last}));
@@ -291,7 +292,7 @@ private:
 
 	Product with(Product product, unsigned word, KeyRange range) const
 	{
-		if (range.first == 0 && range.last == most_key)
+		if (range.first == 0 && range.last == max_key)
 			return product;
 		Factor factor;
 		factor.source = source_;
@@ -326,8 +327,8 @@ Decided decided(Factor factor)
 
 class Maker {
 public:
-	Maker(const Program &program, const KnownValues &known, std::size_t most)
-	    : program_(program), known_(known), most_(most), made_(program.tests.size())
+	Maker(const Program &program, const KnownValues &known, std::size_t max_products)
+	    : program_(program), known_(known), max_products_(max_products), made_(program.tests.size())
 	{
 	}
 
@@ -353,10 +354,10 @@ private:
 		add(all, test_decided.holds, of(test.on_true));
 		add(all, test_decided.fails, of(test.on_false));
 		merge(all);
-		if (all.size() > most_)
+		if (all.size() > max_products_)
 			throw Undecidable{
 			    test.condition->at,
-			    fmt::format("this has more than {} alternatives for one class of events", most_)};
+			    fmt::format("this has more than {} alternatives for one class of events", max_products_)};
 	}
 
 	Decided decide(const Test &test) const
@@ -371,14 +372,16 @@ private:
 		case Test::Kind::ranges:
 			factor.accepted.assign(program_.keys.begin() + test.first,
 					       program_.keys.begin() + test.first + test.count);
+			if (factor.source.from == From::cpu)
+				factor.accepted = intersection(factor.accepted, known_cpus);
 			return of_number(std::move(factor));
 		case Test::Kind::text:
 			return of_text(test);
 		case Test::Kind::present:
 			if (test.source.from == From::cpu) // an unknown CPU is the greatest number
-				factor.accepted = {{0, EDC_CPU_UNKNOWN - 1}};
+				factor.accepted = known_cpus;
 			else
-				factor.accepted = {{0, most_key}};
+				factor.accepted = {{0, max_key}};
 			return decided(std::move(factor));
 		case Test::Kind::computed:
 			return of_computed(test);
@@ -438,7 +441,8 @@ private:
 			       program_.steps[at + 1].arithmetic == arithmetic;
 		};
 		const Step &value = program_.steps[at++];
-		if (value.kind == Step::Kind::source && value.source.from != From::time) {
+		if (value.kind == Step::Kind::source && value.source.from != From::time &&
+		    value.source.from != From::cpu) {
 			factor.source = value.source;
 			if (!value.source.is_signed && operation(Arithmetic::shift_right) &&
 			    program_.steps[at].constant < 64) {
@@ -535,15 +539,15 @@ private:
 
 	const Program &program_;
 	const KnownValues &known_;
-	std::size_t most_;
+	std::size_t max_products_;
 	std::vector<std::vector<Product>> made_; // by test
 };
 
 } // namespace
 
-std::vector<Product> disjunction(const Program &program, const KnownValues &known, std::size_t most)
+std::vector<Product> disjunction(const Program &program, const KnownValues &known, std::size_t max_products)
 {
-	return Maker(program, known, most).made();
+	return Maker(program, known, max_products).made();
 }
 
 } // namespace monitor::filter

@@ -48,7 +48,7 @@ struct Undecidable {
 	std::string why;    // a sentence
 };
 
-// No products: no event is accepted. Throws Undecidable. `most`: how many products there may be.
-std::vector<Product> disjunction(const Program &program, const KnownValues &known, std::size_t most);
+// No products: no event is accepted. Throws Undecidable. `max_products`: how many products there may be.
+std::vector<Product> disjunction(const Program &program, const KnownValues &known, std::size_t max_products);
 
 } // namespace monitor::filter

@@ -105,6 +105,14 @@ Resolved resolve(const Expression &name, const trace::EventClass &cls)
 	return made;
 }
 
+std::string name_of(const Source &source)
+{
+	for (const Known &known : known_names)
+		if (known.from == source.from)
+			return std::string(known.name);
+	return source.field.field() ? source.field.field()->name : "";
+}
+
 bool is_of_every_event(const Expression &name)
 {
 	return find(name) != nullptr;

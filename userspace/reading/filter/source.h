@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -105,6 +106,8 @@ struct Resolved {
 
 Resolved resolve(const Expression &name, const trace::EventClass &cls);
 
+// The name in expressions.
+std::string name_of(const Source &source);
 // Whether the name is a property of every event, rather than a field.
 bool is_of_every_event(const Expression &name);
 // The names of these properties.

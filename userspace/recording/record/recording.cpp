@@ -331,7 +331,8 @@ std::shared_ptr<const EventMatcher> Recording::Parts::make_matcher(const std::ve
 // Before anything slow or visible is done.
 void Recording::Parts::expect_decidable()
 {
-	for (const std::string &doubt : make_matcher({})->doubts)
+	const auto matcher = make_matcher({});
+	for (const std::string &doubt : matcher->doubts)
 		tell(fmt::format("--filter: {} It may be one of a program's events.", doubt));
 }
 

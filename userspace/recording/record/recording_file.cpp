@@ -94,7 +94,7 @@ void RecordingFile::event_filter(const std::string &expression, const EventMatch
 	std::set<std::string> always, part, none;
 	for (const EventMatcher::Class &cls : matcher.classes) {
 		decisions[cls.name].insert(cls.decision);
-		if (cls.is_understanding && cls.id >= EDC_ID_KERNEL_FIRST)
+		if (cls.is_always_kept && cls.id >= EDC_ID_KERNEL_FIRST)
 			always.insert(cls.name);
 	}
 	for (const auto &[name, of_name] : decisions)

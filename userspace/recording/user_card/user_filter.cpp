@@ -17,7 +17,7 @@ bool UserFilter::judge(const std::uint64_t *record, std::uint32_t payload_words,
 	value[EDC_VALUE_LEVEL] = EDC_LEVEL_USER;
 	value[EDC_VALUE_TID] = at.tid;
 	value[EDC_VALUE_TIME] = at.time;
-	return matcher_->keeps(edc_token_id(record[0]), value);
+	return matcher_->judge(edc_token_id(record[0]), value);
 }
 
 bool UserFilter::keeps(const std::uint64_t *record, std::uint32_t payload_words, const PostedAt &at)
