@@ -59,6 +59,14 @@ __u64 bpf_get_current_pid_tgid(void)
 	return 7ull << 32 | 7;
 }
 
+static const char *comm = "seven";
+
+long bpf_get_current_comm(void *name, __u32 bytes)
+{
+	strncpy(name, comm, bytes);
+	return 0;
+}
+
 static int bells;
 
 long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags)
@@ -266,6 +274,48 @@ static void the_filter_keeps_and_counts(void)
 	EXPECT(counted(level(0)->filtered), 3);
 }
 
+/* The class's events whose argument is 3 or more, posted by the thread "seven". */
+static void the_matcher_decides_and_counts(void)
+{
+	struct edc_match_class *cls = &matcher.cls[CLASS - EDC_ID_KERNEL_FIRST];
+
+	start();
+	matching = 1;
+	POST(CLASS, EDC_FILTER_NONE, 0); /* before the recording */
+	EXPECT(counted(level(0)->filtered), 0);
+	judging = 1;
+	cls->decision = EDC_MATCH_NONE;
+	POST(CLASS, EDC_FILTER_NONE, 5);
+	EXPECT(counted(level(0)->filtered), 1);
+	EXPECT(counted(level(0)->seen), 2);
+	cls->decision = EDC_MATCH_KEEP;
+	POST(CLASS, EDC_FILTER_NONE, 5);
+	EXPECT(counted(level(0)->filtered), 1);
+	*cls = (struct edc_match_class){
+	    EDC_MATCH_ASK, 1 << EDC_VALUE_NAME, 1 << EDC_VALUE_NAME, 1 << EDC_VALUE_NAME, 0, 2, 1, 0, {1}};
+	matcher.dimension[0] = (struct edc_match_dimension){0xffff, 0, EDC_VALUE_ARGUMENT, 0, 0, 0, 0, 3};
+	matcher.row[3][0] = 1;
+	matcher.dimension[1] = (struct edc_match_dimension){~0ull, 0, EDC_VALUE_NAME, 0, 0, 2, 4, 2};
+	matcher.bound[0] = 0x736576656e000000; /* "seven", big-endian */
+	matcher.bound[1] = matcher.bound[0] + 1;
+	matcher.bound[2] = ~0ull;
+	matcher.row[5][0] = 1;
+	POST(CLASS, EDC_FILTER_NONE, 3);
+	POST(CLASS, EDC_FILTER_NONE, 900);
+	EXPECT(counted(level(0)->filtered), 1);
+	POST(CLASS, EDC_FILTER_NONE, 2);
+	EXPECT(counted(level(0)->filtered), 2);
+	comm = "seventh";
+	POST(CLASS, EDC_FILTER_NONE, 3);
+	EXPECT(counted(level(0)->filtered), 3);
+	EXPECT(counted(level(0)->seen), 7);
+	EXPECT(token_at(0, 4), 0);
+	judging = 0;
+	POST(CLASS, EDC_FILTER_NONE, 2);
+	EXPECT(counted(level(0)->filtered), 3);
+	matching = 0;
+}
+
 static void a_recording_that_is_over_posts_nothing(void)
 {
 	start();
@@ -285,6 +335,7 @@ int main(void)
 	a_token_far_from_its_blocks_begin_opens_another();
 	nested_probes_have_rings_of_their_own();
 	the_filter_keeps_and_counts();
+	the_matcher_decides_and_counts();
 	a_recording_that_is_over_posts_nothing();
 	return failures != 0;
 }

@@ -64,6 +64,7 @@ record auto $families
 card_is module
 record bpf $families --no-calibration
 card_is bpf
+sh ./filter.sh module || exit 1
 
 # -p: the command's processes or a running one's, and nobody else's, as the card of the kernel's own programs has it.
 if [ -f /sys/kernel/btf/monitor_edc ]; then

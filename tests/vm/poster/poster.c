@@ -2,10 +2,12 @@
 /*
  * A module that posts into the card of monitor_edc and triggers its samples, by include/monitor/kernel_post.h. Writing
  * N to /sys/module/poster/parameters/posts posts N times a token with a payload and one without, on this CPU; to
- * .../samples asks all CPUs N times, with a millisecond between. Both fail with what the card says.
+ * .../samples asks all CPUs N times, with a millisecond between. Both fail with what the card says. To .../random posts
+ * N tokens of several classes with random values, the same ones each time.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 
 #include "monitor/card.h"
 #include "monitor/kernel_post.h"
@@ -15,6 +17,50 @@ static int post_once(__u64 state)
 	int error = edc_post_payload(EDC_ID_CPU_FREQUENCY, 0, &state, sizeof(state));
 
 	return error ?: edc_post(EDC_ID_CPU_IDLE, 7);
+}
+
+/* Small numbers, large ones, and what is near to powers of two. */
+static __u64 random_number(__u64 *state)
+{
+	__u64 value;
+
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	value = *state * 0x2545f4914f6cdd1dull;
+	switch (value >> 62) {
+	case 0:
+		return value & 0xf;
+	case 1:
+		return value & 0xffff;
+	case 2:
+		return (1ull << (value & 63)) - (value >> 8 & 1);
+	default:
+		return value;
+	}
+}
+
+static int random_set(const char *text, const struct kernel_param *param)
+{
+	unsigned long times, i;
+	__u64 state = 88172645463325252ull;
+	int error = kstrtoul(text, 0, &times);
+
+	for (i = 0; !error && i < times; i++) {
+		__u64 words[2] = {random_number(&state), random_number(&state)};
+		__u32 arg = random_number(&state) & 0xffff;
+
+		if (i % 4 == 0)
+			error = edc_post(EDC_ID_CPU_IDLE, arg);
+		else if (i % 4 == 1)
+			error = edc_post_payload(EDC_ID_CPU_FREQUENCY, arg, words, 8);
+		else
+			error = edc_post_payload(i % 4 == 2 ? EDC_ID_BLOCK_RQ_ISSUE : EDC_ID_BLOCK_RQ_COMPLETE, arg,
+						 words, 16);
+		if (i % 1024 == 0)
+			cond_resched();
+	}
+	return error;
 }
 
 static int sample_once(__u64 unused)
@@ -69,12 +115,15 @@ static int wrong_set(const char *text, const struct kernel_param *param)
 
 static const struct kernel_param_ops posts = {.set = posts_set};
 static const struct kernel_param_ops samples = {.set = samples_set};
+static const struct kernel_param_ops random = {.set = random_set};
 static const struct kernel_param_ops wrong = {.set = wrong_set};
 module_param_cb(posts, &posts, NULL, 0200);
 module_param_cb(samples, &samples, NULL, 0200);
+module_param_cb(random, &random, NULL, 0200);
 module_param_cb(wrong, &wrong, NULL, 0200);
 MODULE_PARM_DESC(posts, "post so many times");
 MODULE_PARM_DESC(samples, "ask all CPUs so many times");
+MODULE_PARM_DESC(random, "post so many random tokens");
 MODULE_PARM_DESC(wrong, "post what the card refuses");
 MODULE_DESCRIPTION("Posts into the event-data card");
 MODULE_LICENSE("GPL");

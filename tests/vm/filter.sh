@@ -1,0 +1,67 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: MIT
+# shellcheck shell=dash
+#
+# Run in the guest by guest.sh, and by module.sh as `filter.sh module`: record --filter keeps what `list --filter` shows,
+# and counts the rest. Needs beside it: monitor, getppid and, with the module loaded, poster.ko.
+card=${1:-bpf}
+events=${EVENTS:-20000}
+
+fail() {
+	echo "filter.sh: --card $card: $*"
+	exit 1
+}
+
+./monitor record --no-calibration --force --card "$card" -e sched,syscall -o /tmp/filter --filter 'name == "sys_enter" and id == "getppid" and thread == "getppid"' \
+	-- ./getppid 2 3000 > /tmp/filter.out 2>&1 || fail "record: $(cat /tmp/filter.out)"
+./monitor check /tmp/filter > /tmp/check.out || fail "check: $(cat /tmp/check.out)"
+made=$(sed -n 's/^getppid calls: //p' /tmp/filter.out)
+kept=$(./monitor list --event sys_enter /tmp/filter | wc -l)
+lost=$(./monitor info --json /tmp/filter | tr -d ' \n' | sed -n 's/.*"lost":\([0-9]*\).*/\1/p')
+filtered=$(tr -d ' \t\n' < /tmp/filter/.monitor/recording.json | tr '{' '\n' | sed -n 's/.*"name":"sys_e[nx].*"filtered":\([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
+echo "filter.sh: --card $card: $made calls made, $kept kept, $filtered filtered, lost ${lost:-unknown}"
+[ "$kept" -le "$made" ] && [ $((kept + ${lost:-0})) -ge "$made" ] || fail "$kept of $made calls were kept"
+[ "$filtered" -ge "$made" ] || fail "the exits were not filtered: $filtered"
+[ "$(./monitor list --event sys_exit /tmp/filter | wc -l)" = 0 ] || fail "exits were kept"
+[ "$card" = module ] && [ -f /sys/kernel/btf/monitor_edc ] || exit 0
+
+# Random events, the same ones each time: all of them, then those of some expressions.
+posted() { # OUTPUT [OPTION...]
+	output=$1
+	shift
+	./monitor record --no-calibration --force --card module --buffer 64M -e sched -o /tmp/filter "$@" > /tmp/filter.out 2>&1 &
+	recorder=$!
+	rm -rf /tmp/filter
+	for wait in $(seq 100); do
+		[ -s /tmp/filter/metadata ] && break
+		usleep 100000
+	done
+	usleep 500000
+	echo "$events" > /sys/module/poster/parameters/random || fail "the poster cannot post"
+	kill -INT $recorder
+	wait $recorder || fail "record: $(cat /tmp/filter.out)"
+	./monitor check /tmp/filter > /tmp/check.out || fail "check: $(cat /tmp/check.out)"
+	grep -q 'lost 0' /tmp/filter.out || fail "events were lost: $(cat /tmp/filter.out)"
+	mv /tmp/filter "$output"
+}
+
+# Without the times.
+listed() { # TRACE EXPRESSION
+	./monitor list --event cpu_idle,cpu_frequency,block_rq_issue,block_rq_complete --filter "$2" "$1" | sed 's/^.* \(cpu_[a-z]* \|block_[a-z_]* \)/\1/'
+}
+
+insmod ./poster.ko || fail "insmod poster"
+rm -rf /tmp/all /tmp/some
+posted /tmp/all
+[ "$(listed /tmp/all 'time >= 0s' | wc -l)" = "$events" ] || fail "not all $events events were recorded"
+for expression in 'state > 7 and state < 5000 or sector >= 0x100000000 and nr_bytes < 16' 'error < 0 and dev & 3 == 1 or op in {0 .. 9, 255}' \
+	'cpu_id == 3 or state == -1 or nr_bytes > 4294967290' 'not (sector > 65535 or state > 65535)'; do
+	posted /tmp/some --filter "$expression"
+	listed /tmp/all "$expression" > /tmp/expected
+	listed /tmp/some 'time >= 0s' > /tmp/kept
+	echo "filter.sh: $(wc -l < /tmp/kept) of $events random events kept by $expression"
+	cmp /tmp/expected /tmp/kept || fail "$expression: $(wc -l < /tmp/kept) events were kept, not $(wc -l < /tmp/expected)"
+	[ -s /tmp/kept ] && [ "$(wc -l < /tmp/kept)" -lt "$events" ] || fail "$expression: nothing to compare"
+	rm -rf /tmp/some
+done
+rmmod poster || fail "rmmod poster"
