@@ -28,16 +28,6 @@ INLINE void count_hit(__u32 number)
 		__sync_fetch_and_add(&function_hits[number], 1);
 }
 
-static __attribute__((noinline)) bool is_kept_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id_and_number)
-{
-	__u32 id = id_and_number & ((1 << ARG_SHIFT) - 1);
-
-	if (!cpu || slot >= EDC_CARD_SLOTS || id - EDC_ID_KERNEL_FIRST >= EDC_CARD_CLASSES)
-		return 0;
-	return is_kept(cpu, EDC_CARD_LEVELS + slot, wants_time(id) ? now() : 0, id, id_and_number >> ARG_SHIFT,
-		       cpu->slot[slot].words, 1);
-}
-
 INLINE void reject_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id)
 {
 	cpu->level[EDC_CARD_LEVELS + slot].seen[id - EDC_ID_KERNEL_FIRST]++;
@@ -56,7 +46,8 @@ static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 st
 		if (__sync_lock_test_and_set(&cpu->slot[slot].taken, 1))
 			continue;
 		cpu->slot[slot].words[0] = stack_pointer;
-		if (matching && READ(judging) && !is_kept_in_slot(cpu, slot, id_and_number))
+		if (matching &&
+		    !is_kept(cpu, (EDC_CARD_LEVELS + slot) | 1 << 8, now(), id_and_number, cpu->slot[slot].words))
 			reject_in_slot(cpu, slot, id);
 		else
 			write_in_slot(cpu, slot, now(), id_and_number, 1);

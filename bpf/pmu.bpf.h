@@ -79,9 +79,9 @@ static __attribute__((noinline)) __u64 post_counters(__u32 set)
 	__u64 time = now();
 
 	if (words[0] == words[1])
-		post_at(time, EDC_ID_COUNTERS + set, EDC_FILTER_NONE, 0, words + 2, count);
+		post(0, time, EDC_ID_COUNTERS + set, EDC_FILTER_NONE, 0, words + 2, count);
 	else
-		post_at(time, EDC_ID_COUNTERS_SCALED + set, EDC_FILTER_NONE, 0, words, 2 + count);
+		post(0, time, EDC_ID_COUNTERS_SCALED + set, EDC_FILTER_NONE, 0, words, 2 + count);
 	return time;
 }
 
@@ -122,8 +122,8 @@ static __attribute__((noinline)) __u64 post_ratios(void)
 
 	__u64 time = now();
 
-	post_at(time, EDC_ID_RATIOS, EDC_FILTER_NONE, first, words,
-		ratio_bits == EDC_RATIO_BITS_32 ? (ratio_pairs + 1) / 2 : (ratio_pairs + 2) / 4);
+	post(0, time, EDC_ID_RATIOS, EDC_FILTER_NONE, first, words,
+	     ratio_bits == EDC_RATIO_BITS_32 ? (ratio_pairs + 1) / 2 : (ratio_pairs + 2) / 4);
 	return time;
 }
 

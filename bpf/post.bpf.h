@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * post_at(): the way from a probe into a ring. Every probe of this card calls it, except those of reset.bpf.c, which
+ * post(): the way from a probe into a ring. Every probe of this card calls it, except those of reset.bpf.c, which
  * may be preempted and have rings of their own, into which they write with reserve() and commit().
  *
  * It counts the event as seen, selects the ring of this CPU's nesting level, checks the filter, reads the clock and
@@ -252,27 +252,6 @@ INLINE bool passes_filter(__s32 target)
 	       (target > 0 && is_traced(target));
 }
 
-/* The values of an event that patterns may look at; words that it does not have are of another event. */
-INLINE void note_values(struct edc_cpu *cpu, __u32 ring_index, __u32 wanted, __u64 time, __u32 arg, const __u64 *words,
-			__u32 count)
-{
-	__u64 *value = cpu->level[ring_index].value;
-
-	value[EDC_VALUE_ARGUMENT] = (__u16)arg;
-	for (__u32 i = 0; i < count && i < EDC_MAX_WORDS; i++)
-		WRITE(value[EDC_VALUE_WORD + i], words[i]);
-	value[EDC_VALUE_CPU] = bpf_get_smp_processor_id();
-	value[EDC_VALUE_LEVEL] = ring_index;
-	value[EDC_VALUE_TIME] = time;
-	if (wanted & (1 << EDC_VALUE_TID | 1 << EDC_VALUE_NAME)) {
-		value[EDC_VALUE_TID] = (__u32)bpf_get_current_pid_tgid();
-		if (value[EDC_VALUE_TID])
-			bpf_get_current_comm(&value[EDC_VALUE_NAME], 16);
-		else
-			edc_name_idle(&value[EDC_VALUE_NAME]);
-	}
-}
-
 /* Whether the event whose values were noted matches a pattern. A global function: verified once, not for each probe. */
 __attribute__((noinline)) int matches(__u32 slot, __u32 ring_index)
 {
@@ -284,27 +263,50 @@ __attribute__((noinline)) int matches(__u32 slot, __u32 ring_index)
 	return edc_match(&matcher, slot, cpu->level[ring_index].value, cpu->level[ring_index].hit);
 }
 
-/* Called with the class's `decision`; `time` is needed only if the class wants it. */
-INLINE bool is_kept(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 id, __u32 arg, const __u64 *words,
-		    __u32 count)
+/*
+ * Notes the values of an event that patterns may look at, and judges it. `event` is id and argument; `place` is ring
+ * and number of words: a BPF function has at most five arguments. The token's time, or 0, is then in EDC_VALUE_TIME. A
+ * function of its own: the frames of a probe that takes a stack leave little room.
+ */
+static __attribute__((noinline, unused)) bool is_kept(struct edc_cpu *cpu, __u32 place, __u64 time, __u32 event,
+						      const __u64 *words)
 {
-	const struct edc_match_class *cls = &matcher.cls[id - EDC_ID_KERNEL_FIRST];
+	__u32 slot = (event & 0xffff) - EDC_ID_KERNEL_FIRST, ring_index = place & 0xff, count = place >> 8, wanted;
+	__u64 *value;
 
-	if (READ(cls->decision) != EDC_MATCH_ASK)
-		return READ(cls->decision) == EDC_MATCH_KEEP;
-	note_values(cpu, ring_index, READ(cls->wanted), time, arg, words, count);
-	return matches(id - EDC_ID_KERNEL_FIRST, ring_index);
-}
-
-INLINE bool wants_time(__u32 id)
-{
-	return READ(matcher.cls[id - EDC_ID_KERNEL_FIRST].wanted) >> EDC_VALUE_TIME & 1;
+	if (!cpu || slot >= EDC_CARD_CLASSES || ring_index >= EDC_CARD_RINGS)
+		return 0;
+	value = cpu->level[ring_index].value;
+	wanted = READ(matcher.cls[slot].wanted);
+	if (!time && wanted & 1 << EDC_VALUE_TIME)
+		time = now();
+	value[EDC_VALUE_TIME] = time;
+	if (!READ(judging))
+		return 1;
+	if (READ(matcher.cls[slot].decision) != EDC_MATCH_ASK)
+		return READ(matcher.cls[slot].decision) == EDC_MATCH_KEEP;
+	value[EDC_VALUE_ARGUMENT] = event >> 16;
+	for (__u32 i = 0; i < count && i < EDC_MAX_WORDS; i++) /* the others are of another event: no pattern cares */
+		WRITE(value[EDC_VALUE_WORD + i], words[i]);
+	value[EDC_VALUE_CPU] = bpf_get_smp_processor_id();
+	value[EDC_VALUE_LEVEL] = ring_index;
+	if (wanted & (1 << EDC_VALUE_TID | 1 << EDC_VALUE_NAME | 1 << (EDC_VALUE_NAME + 1))) {
+		value[EDC_VALUE_TID] = (__u32)bpf_get_current_pid_tgid();
+		if (value[EDC_VALUE_TID])
+			bpf_get_current_comm(&value[EDC_VALUE_NAME], 16);
+		else
+			edc_name_idle(&value[EDC_VALUE_NAME]);
+	}
+	return matches(slot, ring_index);
 }
 
 #include "stack.bpf.h"
 
-/* `target`: the process that the event is about, or EDC_FILTER_*; see kernel_events.h. */
-INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words, __u32 count)
+/*
+ * `target`: the process that the event is about, or EDC_FILTER_*; see kernel_events.h. `judged`: the matcher may reject
+ * it.
+ */
+INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words, __u32 count)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id();
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
@@ -317,12 +319,11 @@ INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *w
 	WRITE(cpu->depth, depth + 1);
 	barrier();
 	if (depth < EDC_CARD_LEVELS) {
-		bool judged = matching && READ(judging);
-
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
-		if (judged && !time && wants_time(id))
-			time = now();
-		if (passes_filter(target) && (!judged || is_kept(cpu, depth, time, id, arg, words, count))) {
+		if (passes_filter(target) &&
+		    (!judged || is_kept(cpu, depth | count << 8, time, id | arg << 16, words))) {
+			if (judged)
+				time = cpu->level[depth].value[EDC_VALUE_TIME];
 			write_token(cpu, depth, time, id, arg, words, count);
 			if (stacks_on && has_stack(id, arg))
 				write_stack_of_event(depth, READ(cpu->level[depth].ring.last_time), id);
@@ -343,29 +344,31 @@ INLINE int post_at(__u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *w
  * classes the module does not probe: programs of other types must not even name a kfunc, or the kernel rejects them
  * while the module is loaded. EDC_PACK() declares `arg_` and `words_`; `words` is how many there are.
  */
-#define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                               \
-	INLINE int post_##ident(EDC_PARAMETERS(fields))                                             \
-	{                                                                                           \
-		EDC_PACK(words, fields);                                                            \
-		return post_at(0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, words);         \
-	}                                                                                           \
-	INLINE int post_##ident##_of(__s32 target_, EDC_PARAMETERS(fields))                         \
-	{                                                                                           \
-		EDC_PACK(words, fields);                                                            \
-		return post_at(0, EDC_ID_##IDENT, target_, arg_, words_, words);                    \
-	}                                                                                           \
-	INLINE int post_##ident##_at(__u64 time_, __s32 target_, EDC_PARAMETERS(fields))            \
-	{                                                                                           \
-		EDC_PACK(words, fields);                                                            \
-		return post_at(time_, EDC_ID_##IDENT, target_, arg_, words_, words);                \
-	}                                                                                           \
-	INLINE int post_##ident##_any_card(EDC_PARAMETERS(fields))                                  \
-	{                                                                                           \
-		EDC_PACK(words, fields);                                                            \
-		if (!posts_to_module)                                                               \
-			return post_at(0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, words); \
-		return words ? edc_post_payload(EDC_ID_##IDENT, arg_, words_, 8 * words)            \
-			     : edc_post(EDC_ID_##IDENT, arg_);                                      \
+#define JUDGED(id) (!EDC_ALWAYS_KEPT(id) && matching) /* the former is constant */
+#define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                                            \
+	INLINE int post_##ident(EDC_PARAMETERS(fields))                                                          \
+	{                                                                                                        \
+		EDC_PACK(words, fields);                                                                         \
+		return post(JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, words); \
+	}                                                                                                        \
+	INLINE int post_##ident##_of(__s32 target_, EDC_PARAMETERS(fields))                                      \
+	{                                                                                                        \
+		EDC_PACK(words, fields);                                                                         \
+		return post(JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, target_, arg_, words_, words);            \
+	}                                                                                                        \
+	INLINE int post_##ident##_at(__u64 time_, __s32 target_, EDC_PARAMETERS(fields))                         \
+	{                                                                                                        \
+		EDC_PACK(words, fields);                                                                         \
+		return post(JUDGED(EDC_ID_##IDENT), time_, EDC_ID_##IDENT, target_, arg_, words_, words);        \
+	}                                                                                                        \
+	INLINE int post_##ident##_any_card(EDC_PARAMETERS(fields))                                               \
+	{                                                                                                        \
+		EDC_PACK(words, fields);                                                                         \
+		if (!posts_to_module)                                                                            \
+			return post(JUDGED(EDC_ID_##IDENT), 0, EDC_ID_##IDENT, EDC_FILTER_CURRENT, arg_, words_, \
+				    words);                                                                      \
+		return words ? edc_post_payload(EDC_ID_##IDENT, arg_, words_, 8 * words)                         \
+			     : edc_post(EDC_ID_##IDENT, arg_);                                                   \
 	}
 EDC_KERNEL_CLASSES(POST_FUNCTIONS)
 #undef POST_FUNCTIONS

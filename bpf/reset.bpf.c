@@ -5,7 +5,7 @@
  * Included by card.bpf.c; attached by userspace/recording/card/bpf_card.cpp. Next in the flow:
  * reading/analyze/segments.cpp.
  *
- * A uprobe program is preemptible, although migration is disabled, so it cannot use post_at() and the rings of levels.
+ * A uprobe program is preemptible, although migration is disabled, so it cannot use post() and the rings of levels.
  * It takes a slot and calls reserve(), commit() and discard() on the slot's ring; the raw tracepoint programs share
  * this code. A reading is valid only if no other one started on this CPU between its first counter and its time.
  *

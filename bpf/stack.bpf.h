@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Stacks: who called whom, in the kernel and in the program, at a timer (stack.bpf.c) or at any event that post_at()
- * posts. Included by post.bpf.h, between the ring and post_at().
+ * Stacks: who called whom, in the kernel and in the program, at a timer (stack.bpf.c) or at any event that post()
+ * posts. Included by post.bpf.h, between the ring and post().
  *
  * The kernel's part is walked by the kernel. The program's part is walked here, by the tables of monitor/stack.h; a
  * walk that fails says where and why. A stack is described once per CPU, by stack_frames and stack_end tokens, and from

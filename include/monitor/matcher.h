@@ -145,14 +145,10 @@ EDC_MATCH_INLINE int edc_match(const struct edc_matcher *matcher, __u32 slot, __
  * Whether all events of a kernel class are kept because others cannot be understood without them: which threads run and
  * their names, and what belongs to another token (readings of counters, stacks).
  */
-EDC_MATCH_INLINE int edc_always_kept(__u32 id)
-{
-	if (id == EDC_ID_SCHED_WAKING || id == EDC_ID_SCHED_MIGRATE_TASK)
-		return 0;
-	return id <= EDC_ID_CGROUP_ATTACH_TASK ||
-	       (id >= EDC_ID_COUNTERS && id < EDC_ID_COUNTERS_SCALED + EDC_COUNTER_SETS) || id == EDC_ID_RATIOS ||
-	       id == EDC_ID_COUNTERS_RESET || (id >= EDC_ID_STACK_SAMPLE && id <= EDC_ID_STACK_END);
-}
+#define EDC_ALWAYS_KEPT(id)                                                                                         \
+	(((id) <= EDC_ID_CGROUP_ATTACH_TASK && (id) != EDC_ID_SCHED_WAKING && (id) != EDC_ID_SCHED_MIGRATE_TASK) || \
+	 ((id) >= EDC_ID_COUNTERS && (id) < EDC_ID_COUNTERS_SCALED + EDC_COUNTER_SETS) || (id) == EDC_ID_RATIOS ||  \
+	 (id) == EDC_ID_COUNTERS_RESET || ((id) >= EDC_ID_STACK_SAMPLE && (id) <= EDC_ID_STACK_END))
 
 /* Thread 0 of every CPU, as readers name it. */
 EDC_MATCH_INLINE void edc_name_idle(__u64 *name)

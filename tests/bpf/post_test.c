@@ -25,10 +25,10 @@ static void on_read(void)
 #define CLASS EDC_ID_SCHED_WAKING
 
 /* POST(id, target, arg, word...): of any number of words, whatever the class has. */
-#define POST(id, target, arg, ...)                                                               \
-	({                                                                                       \
-		const __u64 words_[] = {0, ##__VA_ARGS__};                                       \
-		post_at(0, id, target, arg, &words_[1], sizeof(words_) / sizeof(words_[0]) - 1); \
+#define POST(id, target, arg, ...)                                                                      \
+	({                                                                                              \
+		const __u64 words_[] = {0, ##__VA_ARGS__};                                              \
+		post(matching, 0, id, target, arg, &words_[1], sizeof(words_) / sizeof(words_[0]) - 1); \
 	})
 
 static union {

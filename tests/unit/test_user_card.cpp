@@ -8,6 +8,7 @@
 #include "monitor/card.h"
 #include "recording/user_card/user_block.h"
 #include "recording/user_card/user_classes.h"
+#include "recording/user_card/user_filter.h"
 #include "recording/user_card/user_merge.h"
 
 namespace test_user_card {
@@ -329,6 +330,41 @@ TEST_CASE("user block: whatever is in it, what comes out can be believed")
 		REQUIRE(header.timestamp_end <= now);
 		REQUIRE(info.discarded >= before.discarded);
 	}
+}
+
+// Of class 1024 only events of thread 78.
+std::shared_ptr<const monitor::EventMatcher> only_thread_78(const std::vector<UserClass> &)
+{
+	auto made = std::make_shared<monitor::EventMatcher>();
+	edc_matcher &tables = made->make_tables(monitor::EventMatcher::group_of(1024));
+	tables.cls[0] = {EDC_MATCH_ASK, 1 << EDC_VALUE_TID, 0, 0, 0, 1, 1, 0, {1}};
+	tables.dimension[0] = {~0ull, 0, EDC_VALUE_TID, 0, 0, 0, 0, 79};
+	tables.row[78][0] = 1;
+	return made;
+}
+
+TEST_CASE("user filter: what is not kept leaves the block, and is counted when the block is stored")
+{
+	Block block(100);
+	block.post(1024, 110).post(EDC_ID_THREAD, 120, {78}).post(1024, 130).post(1025, 140, {1, 2, 3, 4, 5, 6, 7});
+	block.post(EDC_ID_THREAD, 150, {79}).post(1024, 160);
+	UserRingInfo info = some_info();
+	REQUIRE(validate_user_block(block.bytes.data(), block.at, now, some_words(), info) == nullptr);
+	MergedStream merged(some_info());
+	UserFilter filter(only_thread_78);
+	CHECK(filter.strip(block.bytes.data(), some_words()) == 0); // no class is known yet
+	filter.set(filter.make({}));
+	CHECK(merged.add(block.bytes.data(), EDC_BLOCK_HEADER, some_words(), &filter) == 2);
+	CHECK(filter.rejected().at(1024) == 2);
+	CHECK(filter.strip(block.bytes.data(), some_words()) == 2);
+	CHECK(filter.rejected().at(1024) == 2);
+	filter.count();
+	CHECK(filter.rejected().at(1024) == 4);
+	CHECK(filter.rejected().size() == 1);
+	const std::uint64_t content = block.header().content_size / 8;
+	CHECK(content == EDC_BLOCK_HEADER + 16 + 8 + 64 + 16); // both threads stay
+	CHECK(edc_token_time(word_at(block.bytes.data(), EDC_BLOCK_HEADER + 16)) == 130);
+	CHECK(filter.strip(block.bytes.data(), some_words()) == 0);
 }
 
 TEST_CASE("merged stream: events of a class that nobody understands are counted and left out")

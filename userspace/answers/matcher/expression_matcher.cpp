@@ -49,8 +49,7 @@ private:
 	{
 		Class made{static_cast<unsigned>(cls.id), cls.name, EDC_MATCH_KEEP, false, {}, 0};
 		const bool is_of_kernel = cls.domain == trace::Domain::kernel;
-		if (cls.domain == trace::Domain::recording ||
-		    (is_of_kernel && edc_always_kept(static_cast<unsigned>(cls.id)))) {
+		if (cls.domain == trace::Domain::recording || (is_of_kernel && EDC_ALWAYS_KEPT(cls.id))) {
 			made.is_always_kept = true;
 			return made;
 		}
