@@ -46,8 +46,9 @@ static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 st
 		if (__sync_lock_test_and_set(&cpu->slot[slot].taken, 1))
 			continue;
 		cpu->slot[slot].words[0] = stack_pointer;
-		if (matching &&
-		    !is_kept(cpu, (EDC_CARD_LEVELS + slot) | 1 << 8, now(), id_and_number, cpu->slot[slot].words))
+		if (matching)
+			note_words(cpu, EDC_CARD_LEVELS + slot, cpu->slot[slot].words, 1);
+		if (matching && !is_kept(cpu, EDC_CARD_LEVELS + slot, now(), id_and_number))
 			reject_in_slot(cpu, slot, id);
 		else
 			write_in_slot(cpu, slot, now(), id_and_number, 1);

@@ -30,7 +30,8 @@
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a block or a record may start */
 const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
-const volatile __u8 matching = 0;                 /* --filter: only events that `matcher` keeps */
+const volatile __u8 matching = 0;                 /* `matcher` decides what is kept and counted: --filter, --count */
+const volatile __u8 matching_all = 0;             /* also of the classes that are always kept otherwise */
 const volatile __u8 posts_to_module = 0;          /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
@@ -252,26 +253,37 @@ INLINE bool passes_filter(__s32 target)
 	       (target > 0 && is_traced(target));
 }
 
-/* Whether the event whose values were noted matches a pattern. A global function: verified once, not for each probe. */
-__attribute__((noinline)) int matches(__u32 slot, __u32 ring_index)
+/*
+ * Whether the event whose values were noted is kept; counts it. A global function: verified once for a probe, whatever
+ * the ways to it.
+ */
+__attribute__((noinline)) int judge(__u32 slot, __u32 ring_index)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id();
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
+	const struct edc_match_class *cls = &matcher.cls[slot & (EDC_CARD_CLASSES - 1)];
+	struct edc_level *level;
 
 	if (!cpu || ring_index >= EDC_CARD_RINGS)
 		return 0;
-	return edc_match(&matcher, slot, cpu->level[ring_index].value, cpu->level[ring_index].hit);
+	level = &cpu->level[ring_index];
+	if (cls->counted)
+		edc_match_count_all(cls->counted, level->count);
+	if (!cls->asks)
+		return cls->decision == EDC_MATCH_KEEP;
+	if (edc_match(&matcher, slot, level->value, level->hit))
+		edc_match_count(&matcher, cls, level->hit, level->count);
+	return edc_match_keeps(cls, level->hit);
 }
 
 /*
- * Notes the values of an event that patterns may look at, and judges it. `event` is id and argument; `place` is ring
- * and number of words: a BPF function has at most five arguments. The token's time, or 0, is then in EDC_VALUE_TIME. A
- * function of its own: the frames of a probe that takes a stack leave little room.
+ * Judges an event, whose words were noted by note_words(). `event` is id and argument: a BPF function has at most five
+ * arguments. The token's time, or 0, is then in EDC_VALUE_TIME. A function of its own: the frames of a probe that takes
+ * a stack leave little room.
  */
-static __attribute__((noinline, unused)) bool is_kept(struct edc_cpu *cpu, __u32 place, __u64 time, __u32 event,
-						      const __u64 *words)
+static __attribute__((noinline, unused)) bool is_kept(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 event)
 {
-	__u32 slot = (event & 0xffff) - EDC_ID_KERNEL_FIRST, ring_index = place & 0xff, count = place >> 8, wanted;
+	__u32 slot = (event & 0xffff) - EDC_ID_KERNEL_FIRST, wanted;
 	__u64 *value;
 
 	if (!cpu || slot >= EDC_CARD_CLASSES || ring_index >= EDC_CARD_RINGS)
@@ -283,11 +295,9 @@ static __attribute__((noinline, unused)) bool is_kept(struct edc_cpu *cpu, __u32
 	value[EDC_VALUE_TIME] = time;
 	if (!READ(judging))
 		return 1;
-	if (READ(matcher.cls[slot].decision) != EDC_MATCH_ASK)
+	if (!READ(matcher.cls[slot].asks) && !READ(matcher.cls[slot].counted))
 		return READ(matcher.cls[slot].decision) == EDC_MATCH_KEEP;
 	value[EDC_VALUE_ARGUMENT] = event >> 16;
-	for (__u32 i = 0; i < count && i < EDC_MAX_WORDS; i++) /* the others are of another event: no pattern cares */
-		WRITE(value[EDC_VALUE_WORD + i], words[i]);
 	value[EDC_VALUE_CPU] = bpf_get_smp_processor_id();
 	value[EDC_VALUE_LEVEL] = ring_index;
 	if (wanted & (1 << EDC_VALUE_TID | 1 << EDC_VALUE_NAME | 1 << (EDC_VALUE_NAME + 1))) {
@@ -297,7 +307,14 @@ static __attribute__((noinline, unused)) bool is_kept(struct edc_cpu *cpu, __u32
 		else
 			edc_name_idle(&value[EDC_VALUE_NAME]);
 	}
-	return matches(slot, ring_index);
+	return judge(slot, ring_index);
+}
+
+/* In the caller, where the words may still be registers. Those that the event does not have are of another one. */
+INLINE void note_words(struct edc_cpu *cpu, __u32 ring_index, const __u64 *words, __u32 count)
+{
+	for (__u32 i = 0; i < count && i < EDC_MAX_WORDS; i++)
+		WRITE(cpu->level[ring_index].value[EDC_VALUE_WORD + i], words[i]);
 }
 
 #include "stack.bpf.h"
@@ -320,8 +337,9 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 	barrier();
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
-		if (passes_filter(target) &&
-		    (!judged || is_kept(cpu, depth | count << 8, time, id | arg << 16, words))) {
+		if (judged)
+			note_words(cpu, depth, words, count);
+		if (passes_filter(target) && (!judged || is_kept(cpu, depth, time, id | arg << 16))) {
 			if (judged)
 				time = cpu->level[depth].value[EDC_VALUE_TIME];
 			write_token(cpu, depth, time, id, arg, words, count);
@@ -344,7 +362,7 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
  * classes the module does not probe: programs of other types must not even name a kfunc, or the kernel rejects them
  * while the module is loaded. EDC_PACK() declares `arg_` and `words_`; `words` is how many there are.
  */
-#define JUDGED(id) (!EDC_ALWAYS_KEPT(id) && matching) /* the former is constant */
+#define JUDGED(id) (EDC_ALWAYS_KEPT(id) ? matching_all : matching)
 #define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                                            \
 	INLINE int post_##ident(EDC_PARAMETERS(fields))                                                          \
 	{                                                                                                        \

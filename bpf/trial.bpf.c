@@ -20,14 +20,17 @@ int judge_values(struct edc_matcher_trial *trial)
 	if (!cpu)
 		return 1;
 	for (__u32 round = 0; round < EDC_TRIAL_ROUNDS; round++) {
-		__u32 decision = READ(matcher.cls[slot].decision);
-
 		if (round >= trial->rounds)
 			break;
 		for (__u32 i = 0; i < EDC_MATCH_VALUES; i++)
 			WRITE(cpu->level[TRIAL_RING].value[i], trial->value[i]);
-		trial->kept = decision == EDC_MATCH_ASK ? matches(slot, TRIAL_RING) : decision == EDC_MATCH_KEEP;
+		trial->kept = judge(slot, TRIAL_RING);
 	}
 	trial->ns = bpf_ktime_get_ns() - start;
+#pragma clang loop unroll(full) /* a context is accessed at constant offsets */
+	for (__u32 i = 0; i < EDC_TRIAL_COUNTS; i++) {
+		trial->count[i] = READ(cpu->level[TRIAL_RING].count[i]);
+		WRITE(cpu->level[TRIAL_RING].count[i], 0);
+	}
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The matcher of record --filter (include/monitor/matcher.h): tables that the recorder made, and the judgement of an
- * event. Posters use them with preemption disabled, so a grace period ends the use of those that were replaced. Nothing
- * in them is trusted: the matcher masks every index.
+ * The matcher of record --filter and --count (include/monitor/matcher.h): tables that the recorder made, and the
+ * judgement of an event. Posters use them with preemption disabled, so a grace period ends the use of those that were
+ * replaced. Nothing in them is trusted: the matcher masks every index.
  */
 #include <linux/err.h>
 #include <linux/rcupdate.h>
@@ -18,20 +18,17 @@
 
 struct edc_matcher *edc_matching;
 
-static noinline bool matches(const struct edc_matcher *matcher, u32 slot, u64 *value, u64 *hit)
-{
-	return edc_match(matcher, slot, value, hit);
-}
-
-bool edc_match_keeps(const struct edc_matcher *matcher, struct edc_level *at, u32 level, u32 id, u32 arg,
-		     const u64 *words, u32 count)
+bool edc_judge(const struct edc_matcher *matcher, struct edc_level *at, u32 level, u32 id, u32 arg, const u64 *words,
+	       u32 count)
 {
 	const u32 slot = id - EDC_ID_KERNEL_FIRST;
 	const struct edc_match_class *cls = &matcher->cls[slot];
 	u64 *value = at->value;
 	u32 i;
 
-	if (cls->decision != EDC_MATCH_ASK)
+	if (cls->counted)
+		edc_match_count_all(cls->counted, at->count);
+	if (!cls->asks)
 		return cls->decision == EDC_MATCH_KEEP;
 	value[EDC_VALUE_ARGUMENT] = (u16)arg;
 	for (i = 0; i < count && i < EDC_MAX_WORDS; i++)
@@ -45,7 +42,9 @@ bool edc_match_keeps(const struct edc_matcher *matcher, struct edc_level *at, u3
 		memcpy(&value[EDC_VALUE_NAME], current->comm, 16);
 	else
 		edc_name_idle(&value[EDC_VALUE_NAME]);
-	return matches(matcher, slot, value, at->hit);
+	if (edc_match(matcher, slot, value, at->hit))
+		edc_match_count(matcher, cls, at->hit, at->count);
+	return edc_match_keeps(cls, at->hit);
 }
 
 int edc_match_set(const struct edc_device_matcher *wanted)

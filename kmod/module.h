@@ -84,12 +84,12 @@ void edc_filter_clear(void);
 void edc_filter_end(void);
 void edc_filter_free(void);
 
-/* match.c: the events that --filter keeps. Set by the device, under its lock. */
-extern struct edc_matcher *edc_matching; /* NULL: all */
+/* match.c: the events that --filter keeps and --count counts. Set by the device, under its lock. */
+extern struct edc_matcher *edc_matching; /* NULL: all are kept, none is counted */
 
-/* Called with preemption disabled. */
-bool edc_match_keeps(const struct edc_matcher *matcher, struct edc_level *at, u32 level, u32 id, u32 arg,
-		     const u64 *words, u32 count);
+/* Counts an event; whether it is kept. Called with preemption disabled. */
+bool edc_judge(const struct edc_matcher *matcher, struct edc_level *at, u32 level, u32 id, u32 arg, const u64 *words,
+	       u32 count);
 int edc_match_set(const struct edc_device_matcher *wanted);
 
 /* probes.c: the tracepoint probes of all families, by class. */

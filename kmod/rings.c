@@ -112,7 +112,7 @@ static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, 
 	u32 i;
 
 	at->seen[id - EDC_ID_KERNEL_FIRST]++;
-	if (!edc_filter_passes(target) || (matcher && !edc_match_keeps(matcher, at, level, id, arg, words, count))) {
+	if (!edc_filter_passes(target) || (matcher && !edc_judge(matcher, at, level, id, arg, words, count))) {
 		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
 		return;
 	}

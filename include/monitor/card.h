@@ -39,7 +39,8 @@
 	CLASS(5, WRITER_THREAD, writer_thread, thread, control, 1, (A, u16, reserved)(F, s32, pid)(F, s32, tgid))      \
 	CLASS(6, MAPPING, mapping, mapping, control, 6,                                                                \
 	      (A, mapping_change, change)(F, s32, tgid)(F, u32, file)(F, u64, time)(F, x64, start)(F, x64, end)(       \
-		  F, x64, offset)(F, s32, parent)(F, u32, reserved))
+		  F, x64, offset)(F, s32, parent)(F, u32, reserved))                                                   \
+	CLASS(7, COUNT, count, count, control, 1, (A, count_name, count)(F, u64, total))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -109,6 +110,7 @@
 /* Sizes of the kinds in bits. `comm` is 16 bytes of text, NUL-padded. */
 #define EDC_KIND_BITS_abi 4
 #define EDC_KIND_BITS_comm 128
+#define EDC_KIND_BITS_count_name 16
 #define EDC_KIND_BITS_doing 16
 #define EDC_KIND_BITS_function 16
 #define EDC_KIND_BITS_mapping_change 16
@@ -232,12 +234,14 @@ enum edc_id {
 #define EDC_MATCH_VALUES 16
 #define EDC_MATCH_PATTERNS 256 /* of a class */
 #define EDC_MATCH_WORDS (EDC_MATCH_PATTERNS / 64)
+#define EDC_MATCH_COUNTS 64 /* record --count */
 
 /* Counts of each class at one level: seen = written + discarded + filtered, where written is the tokens in blocks. */
 struct edc_level {
 	struct edc_ring ring;
 	__u64 value[EDC_MATCH_VALUES]; /* the probe's: of the event that is being judged, */
 	__u64 hit[EDC_MATCH_WORDS];    /* and the patterns that it matches */
+	__u64 count[EDC_MATCH_COUNTS]; /* events of each --count */
 	__u64 seen[EDC_CARD_CLASSES];
 	__u64 discarded[EDC_CARD_CLASSES];
 	__u64 filtered[EDC_CARD_CLASSES];
@@ -277,7 +281,7 @@ struct edc_cpu {
 	__u64 ratio_known;                     /* ratio_last is valid */
 };
 
-#define EDC_CPU_HEADER 90112
+#define EDC_CPU_HEADER 98304
 
 EDC_ASSERT(sizeof(struct edc_reader) == EDC_BLOCK_SIZE);
 EDC_ASSERT(__builtin_offsetof(struct edc_reader, stopped) == 128);

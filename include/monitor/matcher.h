@@ -30,24 +30,29 @@
 #define EDC_MATCH_DIMENSIONS 512
 #define EDC_MATCH_BOUNDS 8192
 #define EDC_MATCH_ROWS 8192
+#define EDC_MATCH_TARGETS 8192
 
 #define EDC_MATCH_STEPS 10   /* of a search: at most 1023 bounds of a dimension */
 #define EDC_MATCH_DIRECT 512 /* a dimension whose last bound is at most this needs no search */
 
-/* What a class does with its events. */
-#define EDC_MATCH_KEEP 0 /* all of them are kept */
-#define EDC_MATCH_ASK 1  /* those are kept that match a pattern */
-#define EDC_MATCH_NONE 2 /* none is */
+/* Which events of a class are kept. */
+#define EDC_MATCH_KEEP 0 /* all of them */
+#define EDC_MATCH_ASK 1  /* those that match a pattern of `keeping` */
+#define EDC_MATCH_NONE 2 /* none */
 
 struct edc_match_class {
 	__u32 decision;    /* EDC_MATCH_* above */
+	__u32 asks;        /* whether there are patterns to look at */
 	__u32 wanted;      /* bits of EDC_VALUE_*: the values that must be fetched */
 	__u32 texts;       /* bits of EDC_VALUE_*: words of texts */
 	__u32 text_starts; /* of these, the first words of texts */
 	__u32 first, dimensions;
-	__u32 words; /* words of each row that are in use */
+	__u32 words;        /* words of each row that are in use */
+	__u32 first_target; /* in edc_matcher.target: of pattern 0 */
 	__u32 pad;
+	__u64 counted;                   /* bits of counts: all events of the class count */
 	__u64 patterns[EDC_MATCH_WORDS]; /* of this class */
+	__u64 keeping[EDC_MATCH_WORDS];  /* of these, the filter's; the others are of counts */
 };
 
 struct edc_match_dimension {
@@ -62,6 +67,7 @@ struct edc_matcher {
 	struct edc_match_dimension dimension[EDC_MATCH_DIMENSIONS];
 	__u64 bound[EDC_MATCH_BOUNDS]; /* of each dimension: where its intervals 1, 2, ... begin; then ~0 */
 	__u64 row[EDC_MATCH_ROWS][EDC_MATCH_WORDS];
+	__u8 target[EDC_MATCH_TARGETS]; /* the count of each pattern that is one's */
 	__u64 zero; /* 0, which the verifier does not know: from a constant it would follow all 2^10 ways of a search */
 };
 
@@ -112,7 +118,7 @@ EDC_MATCH_PART const __u64 *edc_match_row(const struct edc_matcher *matcher, con
  * Which patterns match an event of the class in `slot`, as bits in `hit`; returns whether there is any. `value` is
  * indexed by EDC_VALUE_*, and its texts are changed.
  */
-EDC_MATCH_INLINE int edc_match(const struct edc_matcher *matcher, __u32 slot, __u64 *value, __u64 *hit)
+EDC_MATCH_PART int edc_match(const struct edc_matcher *matcher, __u32 slot, __u64 *value, __u64 *hit)
 {
 	const struct edc_match_class *cls = &matcher->cls[slot & (EDC_CARD_CLASSES - 1)];
 
@@ -141,6 +147,60 @@ EDC_MATCH_INLINE int edc_match(const struct edc_matcher *matcher, __u32 slot, __
 	return (hit[0] | hit[1] | hit[2] | hit[3]) != 0;
 }
 
+/* Whether an event of the class is kept, after edc_match() or, if the class asks nothing, without it. */
+EDC_MATCH_INLINE int edc_match_keeps(const struct edc_match_class *cls, const __u64 *hit)
+{
+	__u64 any = 0;
+
+	if (cls->decision != EDC_MATCH_ASK)
+		return cls->decision == EDC_MATCH_KEEP;
+	for (__u32 word = 0; word < EDC_MATCH_WORDS; word++)
+		any |= hit[word] & cls->keeping[word];
+	return any != 0;
+}
+
+/*
+ * The number of the lowest bit that is set, without a branch: BPF has no instruction for it, and the verifier follows
+ * each way of a search. A de Bruijn sequence: its 64 windows of 6 bits are all different (Leiserson et al., "Using de
+ * Bruijn Sequences to Index a 1 in a Computer Word", 1998).
+ */
+#define EDC_DE_BRUIJN 0x03f79d71b4cb0a89ull
+static const __u8 edc_bit_numbers[64] = {0,  1,  48, 2,  57, 49, 28, 3,  61, 58, 50, 42, 38, 29, 17, 4,
+					 62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
+					 63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
+					 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,  13, 8,  7,  6};
+
+EDC_MATCH_INLINE __u32 edc_lowest_bit(__u64 bits)
+{
+	return edc_bit_numbers[(bits & -bits) * EDC_DE_BRUIJN >> 58];
+}
+
+/* Adds 1 to the counts of the patterns that were hit. A count has at most one of the patterns that an event matches. */
+EDC_MATCH_PART void edc_match_count(const struct edc_matcher *matcher, const struct edc_match_class *cls,
+				    const __u64 *hit, __u64 *count)
+{
+	for (__u32 word = 0; word < EDC_MATCH_WORDS; word++) {
+		__u64 bits = hit[word] & ~cls->keeping[word];
+
+		for (__u32 i = 0; i < EDC_MATCH_COUNTS && bits; i++) {
+			__u32 pattern = 64 * word + edc_lowest_bit(bits);
+
+			count[matcher->target[(cls->first_target + pattern) & (EDC_MATCH_TARGETS - 1)] &
+			      (EDC_MATCH_COUNTS - 1)]++;
+			bits &= bits - 1;
+		}
+	}
+}
+
+/* The same for those that all events of the class belong to. */
+EDC_MATCH_PART void edc_match_count_all(__u64 counted, __u64 *count)
+{
+	for (__u32 i = 0; i < EDC_MATCH_COUNTS && counted; i++) {
+		count[edc_lowest_bit(counted) & (EDC_MATCH_COUNTS - 1)]++;
+		counted &= counted - 1;
+	}
+}
+
 /*
  * Whether all events of a kernel class are kept because others cannot be understood without them: which threads run and
  * their names, and what belongs to another token (readings of counters, stacks).
@@ -149,6 +209,9 @@ EDC_MATCH_INLINE int edc_match(const struct edc_matcher *matcher, __u32 slot, __
 	(((id) <= EDC_ID_CGROUP_ATTACH_TASK && (id) != EDC_ID_SCHED_WAKING && (id) != EDC_ID_SCHED_MIGRATE_TASK) || \
 	 ((id) >= EDC_ID_COUNTERS && (id) < EDC_ID_COUNTERS_SCALED + EDC_COUNTER_SETS) || (id) == EDC_ID_RATIOS ||  \
 	 (id) == EDC_ID_COUNTERS_RESET || ((id) >= EDC_ID_STACK_SAMPLE && (id) <= EDC_ID_STACK_END))
+
+/* These are posted past the matcher: they belong to other tokens. */
+#define EDC_NEVER_COUNTED(id) (EDC_ALWAYS_KEPT(id) && (id) > EDC_ID_CGROUP_ATTACH_TASK)
 
 /* Thread 0 of every CPU, as readers name it. */
 EDC_MATCH_INLINE void edc_name_idle(__u64 *name)
@@ -159,10 +222,12 @@ EDC_MATCH_INLINE void edc_name_idle(__u64 *name)
 
 EDC_ASSERT(EDC_MATCH_WORDS == 4);
 EDC_ASSERT(EDC_MATCH_VALUES == 16);
-EDC_ASSERT(sizeof(struct edc_match_class) == 64);
+EDC_ASSERT(EDC_MATCH_COUNTS <= 64);
+EDC_ASSERT(sizeof(struct edc_match_class) == 112);
 EDC_ASSERT(sizeof(struct edc_match_dimension) == 40);
 EDC_ASSERT((EDC_MATCH_DIMENSIONS & (EDC_MATCH_DIMENSIONS - 1)) == 0);
 EDC_ASSERT((EDC_MATCH_BOUNDS & (EDC_MATCH_BOUNDS - 1)) == 0);
 EDC_ASSERT((EDC_MATCH_ROWS & (EDC_MATCH_ROWS - 1)) == 0);
+EDC_ASSERT((EDC_MATCH_TARGETS & (EDC_MATCH_TARGETS - 1)) == 0);
 
 #endif

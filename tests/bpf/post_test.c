@@ -292,7 +292,8 @@ static void the_matcher_decides_and_counts(void)
 	POST(CLASS, EDC_FILTER_NONE, 5);
 	EXPECT(counted(level(0)->filtered), 1);
 	*cls = (struct edc_match_class){
-	    EDC_MATCH_ASK, 1 << EDC_VALUE_NAME, 1 << EDC_VALUE_NAME, 1 << EDC_VALUE_NAME, 0, 2, 1, 0, {1}};
+	    EDC_MATCH_ASK, 1,  1 << EDC_VALUE_NAME, 1 << EDC_VALUE_NAME, 1 << EDC_VALUE_NAME, 0, 2, 1, 0, 0, 1 << 7,
+	    {1},           {1}};
 	matcher.dimension[0] = (struct edc_match_dimension){0xffff, 0, EDC_VALUE_ARGUMENT, 0, 0, 0, 0, 3};
 	matcher.row[3][0] = 1;
 	matcher.dimension[1] = (struct edc_match_dimension){~0ull, 0, EDC_VALUE_NAME, 0, 0, 2, 4, 2};
@@ -309,6 +310,7 @@ static void the_matcher_decides_and_counts(void)
 	POST(CLASS, EDC_FILTER_NONE, 3);
 	EXPECT(counted(level(0)->filtered), 3);
 	EXPECT(counted(level(0)->seen), 7);
+	EXPECT(level(0)->count[7], 4);
 	EXPECT(token_at(0, 4), 0);
 	judging = 0;
 	POST(CLASS, EDC_FILTER_NONE, 2);

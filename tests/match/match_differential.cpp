@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The matcher in the kernel against the offline filter: random expressions on random events, judged by the BPF card's
-// own code. Needs root.
+// The matcher in the kernel against the offline filter: a random filter and random counts on random events, judged by
+// the BPF card's own code. Needs root.
 //
 //   match_differential SEED EXPRESSIONS EVENTS   EVENTS for each expression; exit code 1: a difference, 77: no BPF
 #include <cstdio>
@@ -20,6 +20,8 @@ using namespace monitor;
 using samples::RandomFilters;
 
 namespace {
+
+constexpr int counts = EDC_TRIAL_COUNTS; // beside each filter
 
 int quiet(libbpf_print_level, const char *, va_list)
 {
@@ -51,7 +53,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	const long expressions = std::atol(argv[2]), events = std::atol(argv[3]);
-	libbpf_set_print(std::getenv("MONITOR_DEBUG") ? nullptr : quiet);
+	if (!std::getenv("MONITOR_DEBUG"))
+		libbpf_set_print(quiet);
 	card *loaded = ::geteuid() == 0 ? load() : nullptr;
 	if (!loaded) {
 		std::printf("skipped: the BPF card cannot be loaded (root and BTF are needed)\n");
@@ -60,12 +63,17 @@ int main(int argc, char **argv)
 	RandomFilters random(static_cast<unsigned>(std::atol(argv[1])));
 	std::uint64_t judged = 0, kept = 0, differences = 0;
 	for (long i = 0; i < expressions; ++i) {
-		const std::string expression = random.expression();
-		const filter::Filter filter(expression, *random.description, RandomFilters::begin_time);
+		MatcherRequest request{random.expression(), {}, true};
+		std::vector<filter::Filter> filters;
+		filters.emplace_back(*request.filter, *random.description, RandomFilters::begin_time);
+		for (int n = 0; n < counts; ++n) {
+			request.counts.push_back({"count", random.expression()});
+			filters.emplace_back(request.counts.back().expression, *random.description,
+					     RandomFilters::begin_time);
+		}
 		std::unique_ptr<EventMatcher> matcher;
 		try {
-			matcher =
-			    matcher::make_matcher(expression, *random.description, RandomFilters::begin_time, false);
+			matcher = matcher::make_matcher(request, *random.description, RandomFilters::begin_time, false);
 		} catch (const Error &) {
 			continue; // too large for the tables
 		}
@@ -85,12 +93,18 @@ int main(int argc, char **argv)
 				std::perror("the program cannot be run");
 				return 1;
 			}
-			const bool expected = filter.matches(*sample.event, sample.running);
 			++judged;
 			kept += trial.kept;
-			if ((trial.kept != 0) != expected && ++differences <= 10)
-				std::printf("%s: an event of class %u is %s, not %s\n", expression.c_str(), sample.id,
-					    trial.kept ? "kept" : "rejected", expected ? "kept" : "rejected");
+			for (int n = -1; n < counts; ++n) {
+				const filter::Filter &filter = filters[static_cast<std::size_t>(n + 1)];
+				const std::uint64_t found = n < 0 ? trial.kept : trial.count[n];
+				if (found == filter.matches(*sample.event, sample.running) || ++differences > 10)
+					continue;
+				std::printf("%s: an event of class %u gives %llu\n",
+					    n < 0 ? request.filter->c_str()
+						  : request.counts[static_cast<std::size_t>(n)].expression.c_str(),
+					    sample.id, static_cast<unsigned long long>(found));
+			}
 		}
 	}
 	std::printf("%llu events judged in the kernel, %llu kept, %llu differences\n",

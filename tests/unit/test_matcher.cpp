@@ -17,7 +17,7 @@ namespace {
 std::unique_ptr<EventMatcher> made(const RandomFilters &random, const std::string &expression,
 				   bool more_classes = false)
 {
-	return make_matcher(expression, *random.description, RandomFilters::begin_time, more_classes);
+	return make_matcher({expression, {}, true}, *random.description, RandomFilters::begin_time, more_classes);
 }
 
 unsigned decision(const EventMatcher &matcher, unsigned id)
@@ -45,7 +45,7 @@ std::string refusal(const std::string &expression, bool more_classes = false)
 TEST_CASE("matcher: decides random expressions on random events as the filter does")
 {
 	RandomFilters random(16);
-	std::uint64_t kept = 0, rejected = 0, too_large = 0;
+	std::uint64_t kept = 0, rejected = 0, too_large = 0, counts[EDC_MATCH_COUNTS] = {};
 	for (int i = 0; i < 1500; ++i) {
 		const std::string expression = random.expression();
 		INFO(expression);
@@ -61,7 +61,7 @@ TEST_CASE("matcher: decides random expressions on random events as the filter do
 			RandomFilters::Sample sample = random.sample();
 			const bool expected = filter.matches(*sample.event, sample.running);
 			INFO(sample.id);
-			REQUIRE(matcher->judge(sample.id, sample.value) == expected);
+			REQUIRE(matcher->judge(sample.id, sample.value, counts) == expected);
 			++(expected ? kept : rejected);
 		}
 	}
@@ -93,6 +93,54 @@ TEST_CASE("matcher: alternatives of one value are one pattern")
 	const edc_match_class &cls = matcher->kernel_tables()->cls[350 - 256];
 	CHECK(cls.patterns[0] == 1);
 	CHECK(cls.dimensions == 1);
+}
+
+TEST_CASE("matcher: counts random expressions on random events as filters do")
+{
+	RandomFilters random(17);
+	std::uint64_t counted = 0;
+	for (int i = 0; i < 300; ++i) {
+		monitor::MatcherRequest request{{}, {}, i % 2 == 0};
+		std::vector<monitor::filter::Filter> filters;
+		for (int n = 0; n < 6; ++n) {
+			request.counts.push_back({"count", random.expression()});
+			filters.emplace_back(request.counts.back().expression, *random.description,
+					     RandomFilters::begin_time);
+		}
+		std::unique_ptr<EventMatcher> matcher;
+		try {
+			matcher = make_matcher(request, *random.description, RandomFilters::begin_time, false);
+		} catch (const monitor::Error &) {
+			continue; // too large
+		}
+		std::uint64_t counts[EDC_MATCH_COUNTS] = {}, expected[EDC_MATCH_COUNTS] = {};
+		for (int event = 0; event < 100; ++event) {
+			RandomFilters::Sample sample = random.sample();
+			for (std::size_t n = 0; n < filters.size(); ++n)
+				expected[n] += filters[n].matches(*sample.event, sample.running);
+			REQUIRE(matcher->judge(sample.id, sample.value, counts) == request.keeps_tokens);
+		}
+		for (std::size_t n = 0; n < filters.size(); ++n) {
+			INFO(request.counts[n].expression);
+			REQUIRE(counts[n] == expected[n]);
+			counted += counts[n];
+		}
+	}
+	CHECK(counted > 10'000);
+}
+
+TEST_CASE("matcher: without tokens, and with counts, no class is kept for others")
+{
+	const RandomFilters random(1);
+	const monitor::MatcherRequest request{{}, {{"renames", "name == \"task_rename\""}, {"all", "cpu >= 0"}}, false};
+	const auto matcher = make_matcher(request, *random.description, RandomFilters::begin_time, false);
+	CHECK(decision(*matcher, 262) == EDC_MATCH_NONE);
+	CHECK(decision(*matcher, 350) == EDC_MATCH_NONE);
+	std::uint64_t value[EDC_MATCH_VALUES] = {}, counts[EDC_MATCH_COUNTS] = {};
+	CHECK(!matcher->judge(262, value, counts));
+	CHECK(!matcher->judge(350, value, counts));
+	CHECK(counts[0] == 1);
+	CHECK(counts[1] == 2);
 }
 
 TEST_CASE("matcher: what the kernel cannot decide is refused where it is")

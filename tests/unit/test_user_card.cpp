@@ -337,7 +337,7 @@ std::shared_ptr<const monitor::EventMatcher> only_thread_78(const std::vector<Us
 {
 	auto made = std::make_shared<monitor::EventMatcher>();
 	edc_matcher &tables = made->make_tables(monitor::EventMatcher::group_of(1024));
-	tables.cls[0] = {EDC_MATCH_ASK, 1 << EDC_VALUE_TID, 0, 0, 0, 1, 1, 0, {1}};
+	tables.cls[0] = {EDC_MATCH_ASK, 1, 1 << EDC_VALUE_TID, 0, 0, 0, 1, 1, 0, 0, 1 << 5, {1}, {1}};
 	tables.dimension[0] = {~0ull, 0, EDC_VALUE_TID, 0, 0, 0, 0, 79};
 	tables.row[78][0] = 1;
 	return made;
@@ -361,6 +361,7 @@ TEST_CASE("user filter: what is not kept leaves the block, and is counted when t
 	filter.count();
 	CHECK(filter.rejected().at(1024) == 4);
 	CHECK(filter.rejected().size() == 1);
+	CHECK(filter.counts()[5] == 6); // three events of the class, judged twice
 	const std::uint64_t content = block.header().content_size / 8;
 	CHECK(content == EDC_BLOCK_HEADER + 16 + 8 + 64 + 16); // both threads stay
 	CHECK(edc_token_time(word_at(block.bytes.data(), EDC_BLOCK_HEADER + 16)) == 130);

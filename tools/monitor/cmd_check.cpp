@@ -8,6 +8,7 @@
 #include "answers/report/table.h"
 #include "base/escape.h"
 #include "base/json.h"
+#include "check_counts.h"
 #include "check_rules.h"
 #include "commands.h"
 #include "number_of_rows.h"
@@ -54,7 +55,9 @@ int run_check(const CheckArguments &arguments)
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	if (!arguments.rules.empty())
 		return check_rules(trace, arguments.rules, arguments.violations, arguments.quiet, arguments.json);
-	const auto statements = analyze::check(trace, analyze::recording_of(trace));
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	auto statements = analyze::check(trace, info);
+	check_counts(trace, info, statements);
 	std::size_t failed = 0;
 	for (const analyze::Statement &statement : statements)
 		failed += statement.verdict == analyze::Verdict::fails;

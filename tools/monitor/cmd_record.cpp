@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "answers/report/counts_table.h"
 #include "answers/report/summary.h"
 #include "answers/report/table.h"
 #include "base/error.h"
@@ -14,7 +15,7 @@
 #include "base/fd.h"
 #include "commands.h"
 #include "duration.h"
-#include "event_filter.h"
+#include "matching.h"
 #include "monitor/device.h"
 #include "problems.h"
 #include "reading/events/trace.h"
@@ -23,12 +24,14 @@
 #include "recording/record/recording.h"
 #include "recording/record/stack_choice.h"
 #include "recording/record/user_reads.h"
+#include "terminal.h"
 
 namespace monitor {
 namespace {
 
-constexpr unsigned usual_rate_hz = 999;  // what programs do each millisecond they do at other times
-constexpr double max_s = 1e9;            // 31 years
+constexpr unsigned usual_rate_hz = 999; // what programs do each millisecond they do at other times
+constexpr double max_s = 1e9;           // 31 years
+constexpr std::uint64_t min_series_ns = 1'000'000;
 constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
 const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", record::RatioFormat::exact},
@@ -41,6 +44,8 @@ struct RecordArguments {
 						       max_size;
 	std::string stacks, stacks_on, functions, budget;
 	std::optional<std::string> filter;
+	std::vector<std::string> counts;
+	bool no_tokens = false;
 	std::optional<unsigned> rate_hz;
 	bool no_calibration = false;
 };
@@ -150,7 +155,7 @@ void parse_measurements(RecordArguments &arguments)
 	if (arguments.measurements.empty()) {
 		for (const auto &[option, value] :
 		     {std::pair("--every", arguments.every), std::pair("--reset-on", arguments.reset_on)})
-			if (!value.empty())
+			if (!value.empty() && (option != std::string_view("--every") || arguments.counts.empty()))
 				throw Error(fmt::format(
 				    "{} sets when counters are read: choose counters with -m, such as -m cpu", option));
 		return;
@@ -230,6 +235,31 @@ void parse_functions(RecordArguments &arguments)
 	arguments.options.budget = parse_percent(arguments.budget) / 100;
 }
 
+void parse_matching(RecordArguments &arguments)
+{
+	MatcherRequest request{arguments.filter, parse_counts(arguments.counts), !arguments.no_tokens};
+	if (arguments.no_tokens && request.counts.empty())
+		throw Error("--no-tokens leaves only counts: add --count NAME=EXPRESSION");
+	if (arguments.no_tokens && request.filter)
+		throw Error("--no-tokens keeps no events: leave out --filter");
+	const auto needs_tokens = [&](bool is_given, const char *option) {
+		if (arguments.no_tokens && is_given)
+			throw Error(fmt::format("{} records tokens: leave out --no-tokens", option));
+	};
+	needs_tokens(!arguments.measurements.empty(), "-m");
+	needs_tokens(!arguments.functions.empty(), "--functions");
+	needs_tokens(arguments.options.stacks.any(), "--stacks");
+	needs_tokens(!arguments.sample_every.empty(), "--sample-every");
+	if (!request.filter && request.counts.empty())
+		return;
+	const bool has_series = !request.counts.empty() && !arguments.every.empty();
+	arguments.options.matching = matching(request);
+	if (has_series)
+		arguments.options.matching->every_ns = parse_duration(arguments.every, "--every");
+	if (has_series && arguments.options.matching->every_ns < min_series_ns)
+		throw Error("--every: counts are read every 1ms at the most");
+}
+
 std::string recorded_text(const record::Options &options)
 {
 	if (options.user_only)
@@ -289,6 +319,8 @@ void print_summary(const record::Result &result)
 				report::duration_text(summary.wall_ns), printable(result.directory),
 				report::bytes_text(static_cast<double>(summary.bytes)), report::per_token_text(summary),
 				result.failed ? "incomplete" : result.end_reason, report::summary_text(summary)));
+		if (!info.counts.empty())
+			print_note(fmt::format("\n{}", report::to_text(report::counts_table(info), terminal_width())));
 	} catch (const Error &error) {
 		print_error(std::string("the recording cannot be read: ") + error.what());
 	}
@@ -301,8 +333,7 @@ int run_record(RecordArguments &arguments)
 	parse_measurements(arguments);
 	parse_stacks(arguments);
 	parse_functions(arguments);
-	if (arguments.filter)
-		arguments.options.filter = event_filter(*arguments.filter);
+	parse_matching(arguments);
 	if (!arguments.sample_every.empty() && arguments.options.user_only)
 		throw Error("--sample-every needs the kernel's events: leave out --user-only");
 	if (!arguments.sample_every.empty())
@@ -373,12 +404,22 @@ void add_record(CLI::App &app, int &exit_code)
 			 "record only events for which this is true, decided where they happen; as for `monitor list`")
 	    ->option_text("EXPRESSION");
 	record
+	    ->add_option(
+		"--count", arguments->counts,
+		"count the events for which this is true, in the kernel, for `report DIR counts` and a table at the "
+		"end; up to 64 times")
+	    ->option_text("NAME=EXPRESSION")
+	    ->allow_extra_args(false);
+	record->add_flag("--no-tokens", arguments->no_tokens, "with --count: record no events, only count");
+	record
 	    ->add_option("-m,--measure", arguments->measurements,
 			 "counters to read: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)")
 	    ->option_text("GROUP,...");
 	record
-	    ->add_option("--every", arguments->every,
-			 "also read the counters when a thread has run for TIME without a switch, such as 100ms")
+	    ->add_option(
+		"--every", arguments->every,
+		"with -m: also read the counters when a thread has run for TIME without a switch, such as 100ms; with "
+		"--count: also record the counts every TIME")
 	    ->option_text("TIME");
 	record
 	    ->add_option("--reset-on", arguments->reset_on,

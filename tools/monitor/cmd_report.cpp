@@ -35,6 +35,7 @@
 #include "reading/analyze/segments.h"
 #include "reading/analyze/stacks.h"
 #include "report_arguments.h"
+#include "report_counts.h"
 #include "report_stacks.h"
 #include "terminal.h"
 
@@ -343,6 +344,13 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	trace::Trace trace = open_trace({directory}, arguments.tdl);
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	if (arguments.is(What::counts)) {
+		report_counts(arguments, trace, info);
+		print_problems(trace.problems());
+		return trace.problems().empty() ? 0 : 1;
+	}
+	if (!info.has_tokens)
+		throw Error("this recording has no events (--no-tokens), only counts: use `monitor report DIR counts`");
 	if (info.card == "user" && !arguments.is(What::activities))
 		throw Error("this trace has only programs' own events (--user-only), none of the kernel's: use "
 			    "`monitor report DIR activities`, or monitor list");

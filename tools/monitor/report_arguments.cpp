@@ -28,11 +28,12 @@ const Report reports[] = {
      What::stacks,
      "where in programs and the kernel: functions and calls (`record --stacks`)",
      {"cpu", "offcpu", "wait", "fault", "other"}},
+    {"counts", What::counts, "what `record --count` counted", {"count", "cpu", "time"}},
     {"help", What::help, "this list", {}},
 };
 
-const std::vector<std::string> all_groupings = {"process",  "thread", "cpu",  "command", "cgroup",
-						"argument", "offcpu", "wait", "fault",   "other"};
+const std::vector<std::string> all_groupings = {"process", "thread", "cpu",   "command", "cgroup", "argument",
+						"offcpu",  "wait",   "fault", "other",   "count",  "time"};
 
 // Some figures are not of a CPU, others not of a thread.
 void expect_meaningful(const ReportArguments &arguments)
@@ -169,7 +170,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->excludes("--sort")
 	    ->excludes("--top");
 	command.footer(
-	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples,\n"
+	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples, counts,\n"
 	    "stacks; `help` describes them. A directory of such a name is written ./cpu.\n"
 	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token shows\n"
 	    "which; unkn: after a loss or before the first token. waiting: runnable but not running.\n"

@@ -14,7 +14,7 @@
 
 namespace monitor {
 
-enum class What : std::uint8_t { cpu, syscalls, offcpu, activities, ratios, segments, samples, stacks, help };
+enum class What : std::uint8_t { cpu, syscalls, offcpu, activities, ratios, segments, samples, stacks, counts, help };
 
 struct Report {
 	const char *name;

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The matcher's tables for all classes of a recording, and what they decide of each class. Made by answers/matcher/
-// from an expression; used by recording/, which cannot read expressions, and there by the cards and the drain.
+// What a recording decides of each event: whether it is kept (record --filter), and which counts it belongs to (record
+// --count). The expressions, and the matcher's tables that are made of them for all classes of a recording.
+//
+// Made by answers/matcher/; used by recording/, which cannot read expressions, and there by the cards and the drain.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "monitor/matcher.h"
 
 namespace monitor {
+
+struct NamedExpression {
+	std::string name, expression;
+};
+
+struct MatcherRequest {
+	std::optional<std::string> filter;   // none: all events are kept
+	std::vector<NamedExpression> counts; // at most EDC_MATCH_COUNTS
+	bool keeps_tokens = true;            // else no event is, not even those that others need
+};
 
 class EventMatcher {
 public:
@@ -20,15 +34,16 @@ public:
 		std::string name;
 		unsigned decision = EDC_MATCH_KEEP;
 		bool is_always_kept = false;     // because other tokens cannot be understood without it
+		bool is_counted = false;         // some of its events belong to a count
 		std::vector<std::string> values; // that it looks at, and
-		unsigned patterns = 0;           // how many there are, for EDC_MATCH_ASK
+		unsigned patterns = 0;           // how many there are
 	};
 
 	// Classes by id: kernel_tables() has those of the cards, in the slots of card.h.
 	static constexpr unsigned group_of(unsigned id) { return id / EDC_CARD_CLASSES; }
 	static constexpr unsigned slot_of(unsigned id) { return id % EDC_CARD_CLASSES; }
 
-	// nullptr: all classes of the group are kept.
+	// nullptr: all classes of the group are kept, and none is counted.
 	const edc_matcher *tables(unsigned group) const { return tables_[group].get(); }
 	const edc_matcher *kernel_tables() const { return tables(group_of(EDC_ID_KERNEL_FIRST)); }
 
@@ -39,23 +54,26 @@ public:
 		return *tables_[group];
 	}
 
-	// Whether an event is kept. `value` has what the class wants; its texts are changed.
-	bool judge(unsigned id, std::uint64_t *value) const
+	// Whether an event is kept; it is added to its counts. `value` has what the class wants; its texts are changed.
+	bool judge(unsigned id, std::uint64_t *value, std::uint64_t *count) const
 	{
 		const edc_matcher *tables = tables_[group_of(id)].get();
 		if (!tables)
 			return true;
 		const edc_match_class &cls = tables->cls[slot_of(id)];
-		if (cls.decision != EDC_MATCH_ASK)
-			return cls.decision == EDC_MATCH_KEEP;
-		__u64 hit[EDC_MATCH_WORDS];
-		return edc_match(tables, slot_of(id), reinterpret_cast<__u64 *>(value), hit) != 0;
+		__u64 hit[EDC_MATCH_WORDS] = {};
+		auto *counts = reinterpret_cast<__u64 *>(count);
+		edc_match_count_all(cls.counted, counts);
+		if (cls.asks && edc_match(tables, slot_of(id), reinterpret_cast<__u64 *>(value), hit))
+			edc_match_count(tables, &cls, hit, counts);
+		return edc_match_keeps(&cls, hit);
 	}
 
 	// How much of the tables of the kernel's events is in use.
 	struct Used {
-		unsigned dimensions = 0, bounds = 0, rows = 0;
+		unsigned dimensions = 0, bounds = 0, rows = 0, targets = 0;
 	} used;
+
 	std::vector<Class> classes;      // all, in the order of the description
 	std::vector<std::string> doubts; // sentences: names that no class has so far
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "expression_matcher.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -25,19 +26,37 @@ std::string shell_quoted(std::string_view text)
 	return quoted + "'";
 }
 
+// An expression, and what it is for.
+struct Asked {
+	unsigned target; // Tables::keeps, or the number of a count
+	const std::string &text;
+	filter::Filter filter;
+};
+
 class Maker {
 public:
-	Maker(std::string_view expression, const trace::Description &description, std::uint64_t begin_time,
+	Maker(const MatcherRequest &request, const trace::Description &description, std::uint64_t begin_time,
 	      bool more_classes)
-	    : expression_(expression), description_(description), made_(std::make_unique<EventMatcher>()),
-	      filter_(expression, description, begin_time, more_classes ? &made_->doubts : nullptr)
+	    : request_(request), description_(description), more_classes_(more_classes),
+	      made_(std::make_unique<EventMatcher>())
 	{
+		const auto ask = [&](unsigned target, const std::string &text) {
+			asked_.push_back(
+			    {target, text,
+			     filter::Filter(text, description, begin_time, more_classes ? &made_->doubts : nullptr)});
+		};
+		if (request.filter)
+			ask(Tables::keeps, *request.filter);
+		for (std::size_t i = 0; i < request.counts.size(); ++i)
+			ask(static_cast<unsigned>(i), request.counts[i].expression);
 	}
 
 	std::unique_ptr<EventMatcher> made()
 	{
 		for (const auto &cls : description_.classes())
-			made_->classes.push_back(decide(*cls));
+			made_->classes.push_back(more_classes_ && cls->domain == trace::Domain::user
+						     ? decide_if_possible(*cls)
+						     : decide(*cls));
 		if (const auto kernel = tables_.find(EventMatcher::group_of(EDC_ID_KERNEL_FIRST));
 		    kernel != tables_.end())
 			made_->used = kernel->second.used();
@@ -45,29 +64,80 @@ public:
 	}
 
 private:
+	// What becomes of the events of one class.
+	struct Decided {
+		unsigned decision = EDC_MATCH_KEEP;
+		std::uint64_t counted = 0;
+		std::vector<Tables::Pattern> patterns;
+	};
+
 	Class decide(const trace::EventClass &cls)
 	{
-		Class made{static_cast<unsigned>(cls.id), cls.name, EDC_MATCH_KEEP, false, {}, 0};
-		const bool is_of_kernel = cls.domain == trace::Domain::kernel;
-		if (cls.domain == trace::Domain::recording || (is_of_kernel && EDC_ALWAYS_KEPT(cls.id))) {
+		Class made{static_cast<unsigned>(cls.id), cls.name, EDC_MATCH_KEEP, false, false, {}, 0};
+		if (cls.domain == trace::Domain::recording) {
 			made.is_always_kept = true;
 			return made;
 		}
-		const filter::Program &program = filter_.program(cls);
-		if (program.entry == filter::accept)
-			return made;
-		const std::vector<filter::Product> products = products_of(program, is_of_kernel);
-		if (products.size() == 1 && products[0].empty())
-			return made;
-		tables_of(made.id).add(EventMatcher::slot_of(made.id), products);
-		made.decision = products.empty() ? EDC_MATCH_NONE : EDC_MATCH_ASK;
-		made.patterns = static_cast<unsigned>(products.size());
-		made.values = names_of(products);
+		const bool is_of_kernel = cls.domain == trace::Domain::kernel;
+		made.is_always_kept = request_.keeps_tokens && is_of_kernel && EDC_ALWAYS_KEPT(cls.id);
+		Decided decided;
+		for (const Asked &asked : asked_)
+			if (!made.is_always_kept || asked.target != Tables::keeps)
+				add(asked, cls, is_of_kernel, decided);
+		if (!request_.keeps_tokens)
+			decided.decision = EDC_MATCH_NONE;
+		if (decided.decision != EDC_MATCH_KEEP || decided.counted || !decided.patterns.empty())
+			tables_of(made.id).add(EventMatcher::slot_of(made.id), decided.decision, decided.counted,
+					       decided.patterns);
+		made.decision = decided.decision;
+		made.is_counted = decided.counted || std::any_of(decided.patterns.begin(), decided.patterns.end(),
+								 [](const Tables::Pattern &pattern) {
+									 return pattern.target != Tables::keeps;
+								 });
+		made.patterns = static_cast<unsigned>(decided.patterns.size());
+		made.values = names_of(decided.patterns);
 		return made;
 	}
 
-	std::vector<filter::Product> products_of(const filter::Program &program, bool is_of_kernel) const
+	// A program may declare a class for which an expression cannot be decided, when it is too late to refuse.
+	Class decide_if_possible(const trace::EventClass &cls)
 	{
+		try {
+			return decide(cls);
+		} catch (const Refusal &refusal) {
+			made_->doubts.push_back(
+			    fmt::format("events of {} are kept and not counted: {}.", cls.name, refusal.sentence()));
+		} catch (const Error &error) {
+			made_->doubts.push_back(
+			    fmt::format("events of {} are kept and not counted: {}.", cls.name, error.what()));
+		}
+		const auto id = static_cast<unsigned>(cls.id);
+		made_->make_tables(EventMatcher::group_of(id)).cls[EventMatcher::slot_of(id)] = {};
+		return {id, cls.name, EDC_MATCH_KEEP, false, false, {}, 0};
+	}
+
+	void add(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel, Decided &decided) const
+	{
+		const bool keeps = asked.target == Tables::keeps;
+		const std::vector<filter::Product> products = products_of(asked, cls, is_of_kernel);
+		const bool is_all = products.size() == 1 && products[0].empty();
+		if (!keeps && !products.empty() && is_of_kernel && EDC_NEVER_COUNTED(cls.id))
+			throw Error(fmt::format("--count {}: events of {} cannot be counted",
+						request_.counts[asked.target].name, cls.name));
+		if (keeps)
+			decided.decision = products.empty() ? EDC_MATCH_NONE : is_all ? EDC_MATCH_KEEP : EDC_MATCH_ASK;
+		else if (is_all)
+			decided.counted |= std::uint64_t(1) << asked.target;
+		for (const filter::Product &product : products)
+			if (!is_all)
+				decided.patterns.push_back({product, asked.target});
+	}
+
+	// One without factors: all events of the class.
+	std::vector<filter::Product> products_of(const Asked &asked, const trace::EventClass &cls,
+						 bool is_of_kernel) const
+	{
+		const filter::Program &program = asked.filter.program(cls);
 		filter::KnownValues known;
 		known.mode = is_of_kernel ? EDC_MODE_KERNEL : EDC_MODE_USER;
 		known.has_thread_names = is_of_kernel;
@@ -76,17 +146,18 @@ private:
 		try {
 			return disjunction(program, known, EDC_MATCH_PATTERNS);
 		} catch (const filter::Undecidable &undecidable) {
-			throw Refusal("filter", expression_, undecidable.at,
+			const char *option = asked.target == Tables::keeps ? "filter" : "count";
+			throw Refusal(option, asked.text, undecidable.at,
 				      fmt::format("{}. To select events afterwards: monitor list DIR --filter {}",
-						  undecidable.why, shell_quoted(expression_)));
+						  undecidable.why, shell_quoted(asked.text)));
 		}
 	}
 
-	static std::vector<std::string> names_of(const std::vector<filter::Product> &products)
+	static std::vector<std::string> names_of(const std::vector<Tables::Pattern> &patterns)
 	{
 		std::set<std::string> names;
-		for (const filter::Product &product : products)
-			for (const filter::Factor &factor : product)
+		for (const Tables::Pattern &pattern : patterns)
+			for (const filter::Factor &factor : pattern.product)
 				names.insert(filter::name_of(factor.source));
 		return {names.begin(), names.end()};
 	}
@@ -97,19 +168,21 @@ private:
 		return tables_.try_emplace(group, made_->make_tables(group)).first->second;
 	}
 
-	std::string_view expression_;
+	const MatcherRequest &request_;
 	const trace::Description &description_;
+	bool more_classes_;
 	std::unique_ptr<EventMatcher> made_;
-	filter::Filter filter_;
+	std::vector<Asked> asked_;
 	std::map<unsigned, Tables> tables_;
 };
 
 } // namespace
 
-std::unique_ptr<EventMatcher> make_matcher(std::string_view untrusted_expression, const trace::Description &description,
-					   std::uint64_t begin_time, bool more_classes)
+std::unique_ptr<EventMatcher> make_matcher(const MatcherRequest &untrusted_request,
+					   const trace::Description &description, std::uint64_t begin_time,
+					   bool more_classes)
 {
-	return Maker(untrusted_expression, description, begin_time, more_classes).made();
+	return Maker(untrusted_request, description, begin_time, more_classes).made();
 }
 
 } // namespace monitor::matcher

@@ -160,17 +160,21 @@ void add(edc_matcher &matcher, EventMatcher::Used &used, const Dimension &dimens
 
 } // namespace
 
-void Tables::add(unsigned slot, const std::vector<filter::Product> &patterns)
+void Tables::add(unsigned slot, unsigned decision, std::uint64_t counted, const std::vector<Pattern> &patterns)
 {
 	if (patterns.size() > EDC_MATCH_PATTERNS)
 		fail_full(EDC_MATCH_PATTERNS, "alternatives of one class of events");
 	std::vector<Dimension> dimensions;
 	edc_match_class &cls = matcher_.cls[slot];
-	cls.decision = patterns.empty() ? EDC_MATCH_NONE : EDC_MATCH_ASK;
+	cls.decision = decision;
+	cls.counted = counted;
+	cls.asks = !patterns.empty();
 	cls.words = static_cast<unsigned>((patterns.size() + 63) / 64);
 	for (std::size_t i = 0; i < patterns.size(); ++i) {
 		cls.patterns[i / 64] |= std::uint64_t(1) << i % 64;
-		for (const Factor &factor : patterns[i]) {
+		if (patterns[i].target == keeps)
+			cls.keeping[i / 64] |= std::uint64_t(1) << i % 64;
+		for (const Factor &factor : patterns[i].product) {
 			const Place place = place_of(factor);
 			auto found = std::find_if(dimensions.begin(), dimensions.end(),
 						  [&](const Dimension &other) { return other.place == place; });
@@ -179,6 +183,11 @@ void Tables::add(unsigned slot, const std::vector<filter::Product> &patterns)
 			found->asked.emplace_back(i, ranges_of(factor, place));
 		}
 	}
+	cls.first_target = used_.targets;
+	if (used_.targets + patterns.size() > EDC_MATCH_TARGETS)
+		fail_full(EDC_MATCH_TARGETS, "alternatives of all classes of events");
+	for (const Pattern &pattern : patterns)
+		matcher_.target[used_.targets++] = static_cast<__u8>(pattern.target % EDC_MATCH_COUNTS);
 	if (dimensions.size() > EDC_MATCH_VALUES_USED)
 		fail_full(EDC_MATCH_VALUES_USED, "values of one class of events");
 	cls.first = used_.dimensions;

@@ -21,8 +21,16 @@ public:
 	// The matcher must outlive this, and be empty.
 	explicit Tables(edc_matcher &matcher) : matcher_(matcher) {}
 
-	// One pattern for each product. Throws Error: there is no room for them.
-	void add(unsigned slot, const std::vector<filter::Product> &patterns);
+	static constexpr unsigned keeps = EDC_MATCH_COUNTS; // as a target
+
+	struct Pattern {
+		filter::Product product;
+		unsigned target = keeps; // or the number of a count
+	};
+
+	// `decision` and `counted` are as in edc_match_class; the patterns are those that the class asks besides.
+	// Throws Error: there is no room for them.
+	void add(unsigned slot, unsigned decision, std::uint64_t counted, const std::vector<Pattern> &patterns);
 
 	const EventMatcher::Used &used() const { return used_; }
 

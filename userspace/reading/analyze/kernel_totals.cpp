@@ -154,7 +154,9 @@ void KernelTotals::judge_stat(bool hidden, std::vector<Statement> &statements) c
 			what, kernel, tokens.inner, tokens.outer),
 		    !back && kernel > tokens.outer + slack, back || kernel + slack < tokens.inner, hidden));
 	};
-	between("context_switches", "context switches", start.context_switches, end.context_switches, switches_, 0);
+	if (info_.has_tokens)
+		between("context_switches", "context switches", start.context_switches, end.context_switches, switches_,
+			0);
 	if (info_.filtering())
 		return; // these are recorded only for selected threads
 	if (start.thread_creations && end.thread_creations && info_.has_program("sched_wakeup_new"))

@@ -164,6 +164,9 @@ void parse_identity(const Json &json, RecordingInfo &info)
 	if (const Json &pids = member(filter, "pids"); pids.is_array())
 		for (const Json &pid : pids)
 			info.filter_pids.push_back(integer(pid));
+	info.has_tokens = !json.contains("tokens") || flag(member(json, "tokens"));
+	if (!info.has_tokens)
+		info.partial.insert(info.programs.begin(), info.programs.end());
 	info.filter_expression = text(member(filter, "expression"));
 	for (const char *how : {"part", "none"})
 		for (const std::string &name : texts(member(filter, how)))
@@ -222,6 +225,17 @@ void parse_counts(const Json &json, RecordingInfo &info)
 			info.functions.push_back(
 			    {text(member(function, "name")), text(member(function, "method")) == "patch"});
 	parse_budget(member(member(json, "functions"), "budget"), info);
+	if (const Json &counts = member(json, "counts"); counts.is_array())
+		for (const Json &count : counts) {
+			EventCount &added = info.counts.emplace_back();
+			added.name = text(member(count, "name"));
+			added.expression = text(member(count, "expression"));
+			added.count = number(member(count, "count"));
+			added.of_programs = number(member(count, "of_programs"));
+			if (const Json &by_cpu = member(count, "by_cpu"); by_cpu.is_array())
+				for (const Json &cpu : by_cpu)
+					added.by_cpu.push_back(number(cpu));
+		}
 	const Json &stacks = member(json, "stacks");
 	for (const auto &[kind, counts] : member(stacks, "at").items())
 		info.stacks_at[kind] = {number(member(counts, "taken")), number(member(counts, "left_out_by_budget"))};
@@ -316,6 +330,14 @@ std::uint64_t RecordingInfo::lost() const
 	std::uint64_t sum = 0;
 	for (const ClassCounts &counts : classes)
 		sum += counts.lost();
+	return sum;
+}
+
+std::uint64_t RecordingInfo::too_deep() const
+{
+	std::uint64_t sum = 0;
+	for (const ClassCounts &counts : classes)
+		sum += counts.too_deep;
 	return sum;
 }
 

@@ -81,6 +81,13 @@ struct FunctionLeftOut {
 	double percent = 0; // of the CPU time used
 };
 
+// What record --count counted.
+struct EventCount {
+	std::string name, expression;
+	std::uint64_t count = 0, of_programs = 0; // the latter is part of the former
+	std::vector<std::uint64_t> by_cpu;
+};
+
 struct RecordingInfo {
 	bool present = false;  // a recording.json was present and readable
 	bool complete = false; // the recording ended cleanly
@@ -96,6 +103,8 @@ struct RecordingInfo {
 	// Classes of which it left out events, and those that form pairs with them: what is derived from these is not
 	// known.
 	std::set<std::string> partial;
+	bool has_tokens = true; // false: record --no-tokens
+	std::vector<EventCount> counts;
 	bool irq_time_taken_out = false; // excluded from the kernel's own run times
 
 	std::optional<std::uint64_t> start_time, end_time; // trace time: all probes attached, probes still attached
@@ -133,6 +142,7 @@ struct RecordingInfo {
 	bool attached(const std::string &event) const;
 	std::uint64_t tokens() const;
 	std::uint64_t lost() const; // as the recorder counted it
+	std::uint64_t too_deep() const;
 	std::uint64_t misses() const;
 	std::string command_line() const;
 	std::string short_command() const; // of at most 80 characters

@@ -155,6 +155,7 @@ void BpfCard::configure()
 	skeleton_->rodata->posts_to_module = module_ != nullptr;
 	skeleton_->rodata->filtering = options_.filtering;
 	skeleton_->rodata->matching = options_.matching;
+	skeleton_->rodata->matching_all = options_.counting_events || !options_.keeps_tokens;
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
 	if (!module_)
@@ -223,6 +224,9 @@ void BpfCard::set_matcher(const EventMatcher &matcher)
 {
 	if (const edc_matcher *tables = matcher.kernel_tables())
 		skeleton_->data_matcher->matcher = *tables;
+	for (const EventMatcher::Class &cls : matcher.classes)
+		if (cls.is_counted)
+			counted_.insert(cls.name);
 }
 
 // The module's probes judge too; the tables are theirs until the next call.
@@ -269,6 +273,11 @@ void BpfCard::attach(bool tp)
 								  !is_reset(bpf_program__name(program)) &&
 								  !is_function(bpf_program__name(program)))
 	    names.push_back(bpf_program__name(program));
+	if (!options_.keeps_tokens)
+		std::erase_if(names, [this](const std::string &name) {
+			const bool follows_children = options_.filtering && name == "sched_wakeup_new"; // -p
+			return !counted_.contains(class_of(name)) && !follows_children;
+		});
 	judge(true);
 	attach_only(tp, names);
 	for (std::size_t number = 0; number < options_.resets.size(); ++number)

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct CardOptions {
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
 	bool filtering = false;            // only processes that are traced
 	bool matching = false;             // only events that set_matcher() keeps, from attach() to detach()
+	bool counting_events = false;      // set_matcher() also counts, of all classes
+	bool keeps_tokens = true;          // else only classes of which set_matcher() counts events are attached
 	unsigned cpus = 1;                 // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
 	std::array<std::uint8_t, 16> uuid{};
@@ -188,6 +191,7 @@ private:
 	std::vector<FaultCount> final_fault_counts_;
 	std::vector<Link> iterator_links_;
 	std::vector<Fd> task_passes_;
+	std::set<std::string> counted_; // names of classes, by set_matcher()
 	std::vector<std::string> attached_;
 	std::vector<std::string> lacking_;
 };

@@ -99,7 +99,9 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card::CardOptions card;
 	card.families = chosen_families(options);
 	card.filtering = options.filtering();
-	card.matching = options.filter.has_value();
+	card.matching = options.matching.has_value();
+	card.counting_events = options.matching && !options.matching->request.counts.empty();
+	card.keeps_tokens = !options.matching || options.matching->request.keeps_tokens;
 	card.module = takes_module(options, card.families);
 	card.sample_every_ns = options.sample_every_ns;
 	card.cpus = cpus;

@@ -80,6 +80,11 @@ void ControlStream::clock_set(std::uint64_t number, const edc_clock_set &set, st
 	post(EDC_ID_CLOCK_SET, time, static_cast<std::uint32_t>(number), words);
 }
 
+void ControlStream::count(std::size_t number, std::uint64_t total, std::uint64_t time)
+{
+	post(EDC_ID_COUNT, time, static_cast<std::uint32_t>(number), {&total, 1});
+}
+
 void ControlStream::thread_state(const edc_task &task, bool at_end)
 {
 	std::uint64_t comm[2];

@@ -27,6 +27,8 @@ public:
 	void sync(ClockSteering &steering, const Sync &sync);
 	void thread_state(const edc_task &task, bool at_end);
 	void thread_counts(const edc_task &task, bool at_end);
+	// The total of a --count so far.
+	void count(std::size_t number, std::uint64_t total, std::uint64_t time);
 	// `now`: when it is written; `time`: when it happened.
 	void mapping(const stacks::MappingChange &change, std::uint64_t now, std::uint64_t time);
 

@@ -107,12 +107,13 @@ void Drain::run()
 	auto last_look = Clock::now();
 	auto next_sync = last_look + sync_interval;
 	auto next_write = last_look;
+	auto next_call = every_ ? last_look + interval_ : Clock::time_point::max();
 	bool to_write = false;
 	int syncs = 0;
 	for (;;) {
 		if (users_ && users_->must_poll())
 			look = std::min<Clock::duration>(look, user_look);
-		wait_for_work(last_look, std::min(next_sync, last_look + look));
+		wait_for_work(last_look, std::min({next_sync, next_call, last_look + look}));
 		last_look = Clock::now();
 		const bool stopped = stopping_.load(std::memory_order_acquire);
 		const unsigned fill = drain_all();
@@ -128,6 +129,11 @@ void Drain::run()
 				control_.flush();
 			next_sync = std::max(next_sync + sync_interval, Clock::now() + sync_interval / 2);
 		}
+		if (Clock::now() >= next_call) {
+			every_(read_sync(steering_.invariant_tsc()));
+			next_call +=
+			    interval_ * ((Clock::now() - next_call) / interval_ + 1); // those missed are left out
+		}
 		push_pending();
 		to_write |= fill > 0;
 		if (to_write && (fill >= slow_below || Clock::now() >= next_write)) {
@@ -138,6 +144,12 @@ void Drain::run()
 		if (stopped)
 			return;
 	}
+}
+
+void Drain::set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call)
+{
+	interval_ = interval;
+	every_ = std::move(call);
 }
 
 void Drain::sync()
@@ -268,7 +280,7 @@ bool Drain::kernel_blocks_left() const
 	return false;
 }
 
-void Drain::drain_rest()
+void Drain::drain_rest(const std::function<void()> &at_end)
 {
 	for (;;) {
 		drain_all(true);
@@ -280,6 +292,8 @@ void Drain::drain_rest()
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu)
 		for (unsigned level = 0; level < card_->rings(); ++level)
 			drain_open_block(cpu, level);
+	if (at_end)
+		at_end();
 	control_.flush();
 	while (!pending_.empty()) {
 		push_pending();

@@ -39,11 +39,15 @@ public:
 	// Called with each clock snapshot, in its thread, before it is written.
 	void set_before_sync(std::function<void(const Sync &)> call) { before_sync_ = std::move(call); }
 
+	// Called with a clock snapshot each time this has passed, in its thread.
+	void set_every(std::chrono::nanoseconds interval, std::function<void(const Sync &)> call);
+
 	// Take what is closed now. Only while the thread does not run.
 	void look() { drain_all(); }
 
 	// After the probes are detached: closed blocks, open ones, and an empty block that reports the last losses.
-	void drain_rest();
+	// `at_end` is called before the control stream ends.
+	void drain_rest(const std::function<void()> &at_end = {});
 
 	// A finished block of the control stream. Never lost: it is kept until the pool has a free block.
 	void push_control(const std::byte *block);
@@ -73,7 +77,8 @@ private:
 	card::UserCard *users_;
 	card::UserCard::MakeStream make_stream_;
 	card::UserCard::Push push_user_;
-	std::function<void(const Sync &)> before_sync_;
+	std::function<void(const Sync &)> before_sync_, every_;
+	std::chrono::nanoseconds interval_{0}; // of every_
 	BlockPool &pool_;
 	ControlStream &control_;
 	ClockSteering &steering_;

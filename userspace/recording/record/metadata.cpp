@@ -114,6 +114,15 @@ std::string function_enum(const std::vector<std::string> &functions)
 	return text + "\n\t\"unknown\" = 65535\n} := function_t;\n";
 }
 
+// The counts of record --count, by number.
+std::string count_enum(const std::vector<std::string> &counts)
+{
+	std::string text = "\ntypealias enum : u16_t {";
+	for (std::size_t number = 0; number < counts.size(); ++number)
+		text += fmt::format("\n\t\"{}\" = {},", counts[number], number);
+	return text + "\n\t\"unknown\" = 65535\n} := count_name_t;\n";
+}
+
 std::string event_class(unsigned id, std::string_view name, std::string_view fields)
 {
 	return fmt::format("\nevent {{\n\tname = \"{}\";\n\tid = {};\n\tfields := struct {{\n{}\t}};\n}};\n", name, id,
@@ -230,7 +239,7 @@ std::string uuid_text(const std::array<std::uint8_t, 16> &uuid)
 
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
 		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes,
-		     const std::vector<std::string> &functions)
+		     const std::vector<std::string> &functions, const std::vector<std::string> &counts)
 {
 	std::string text = "/* CTF 1.8 */\n";
 	text += fmt::format(
@@ -240,6 +249,7 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 	text += syscall_enum();
 	text += taken_at_enum();
 	text += function_enum(functions);
+	text += count_enum(counts);
 	text += fmt::format("\ntrace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"{}\";\n\tbyte_order = {};\n"
 			    "\tpacket.header := struct {{\n\t\theader_x32 magic;\n\t\tuuid_byte uuid[16];\n"
 			    "\t\theader_u32 stream_id;\n\t\theader_u64 stream_instance_id;\n\t}};\n}};\n",

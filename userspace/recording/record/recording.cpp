@@ -27,6 +27,7 @@
 #include "directory.h"
 #include "drain.h"
 #include "ending.h"
+#include "event_counts.h"
 #include "kernel_counts.h"
 #include "metadata.h"
 #include "monitor/function_table.h"
@@ -108,8 +109,10 @@ private:
 	std::string description(const std::vector<card::UserClass> &classes) const;
 	void expect_decidable();
 	std::shared_ptr<const EventMatcher> make_matcher(const std::vector<card::UserClass> &classes) const;
-	void filter_events();
-	void tell_of_filter();
+	void match_events();
+	void tell_of_matching();
+	std::vector<EventCount> counts() const;
+	void write_counts(const Sync &sync);
 	std::vector<std::string> environment_of_command() const;
 	void calibrate();
 	void tell(const std::string &note) const;
@@ -185,7 +188,7 @@ void Recording::Parts::open_user_card()
 		options.counters = options_.counting->user_reads.counters;
 	if (options_.budget)
 		options.functions = EDC_MAX_FUNCTIONS;
-	if (options_.filter)
+	if (options_.matching)
 		options.make_matcher = [this](const auto &classes) { return make_matcher(classes); };
 	users_ = std::make_unique<card::UserCard>(options);
 }
@@ -283,8 +286,8 @@ void Recording::Parts::load_card()
 	settle_clock();
 	file_.misses("start", card_->misses());
 	card_->prepare_task_passes(2);
-	if (options_.filter)
-		filter_events();
+	if (options_.matching)
+		match_events();
 	card_->attach(test.tp);
 	if (options_.only_command)
 		card_->trace_process(command_->pid());
@@ -320,12 +323,17 @@ void Recording::Parts::write_mappings(const Sync &sync)
 
 std::string Recording::Parts::description(const std::vector<card::UserClass> &classes) const
 {
-	return metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names());
+	std::vector<std::string> counts;
+	for (const NamedExpression &count :
+	     options_.matching ? options_.matching->request.counts : std::vector<NamedExpression>())
+		counts.push_back(count.name);
+	return metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names(), counts);
 }
 
 std::shared_ptr<const EventMatcher> Recording::Parts::make_matcher(const std::vector<card::UserClass> &classes) const
 {
-	return options_.filter->make(description(classes), steering_ ? steering_->first().time : 0, users_ != nullptr);
+	return options_.matching->make(description(classes), steering_ ? steering_->first().time : 0,
+				       users_ != nullptr);
 }
 
 // Before anything slow or visible is done.
@@ -333,25 +341,38 @@ void Recording::Parts::expect_decidable()
 {
 	const auto matcher = make_matcher({});
 	for (const std::string &doubt : matcher->doubts)
-		tell(fmt::format("--filter: {} It may be one of a program's events.", doubt));
+		tell(doubt + " It may be one of a program's events.");
 }
 
 // The clock is known now: `time` is compared in its ticks.
-void Recording::Parts::filter_events()
+void Recording::Parts::match_events()
 {
 	clock_ = describe_clock(*steering_);
 	const auto matcher = make_matcher({});
 	card_->set_matcher(*matcher);
-	file_.event_filter(options_.filter->expression, *matcher);
+	file_.matching(options_.matching->request, *matcher);
+}
+
+std::vector<EventCount> Recording::Parts::counts() const
+{
+	const std::size_t counts = options_.matching ? options_.matching->request.counts.size() : 0;
+	return event_counts(counts, card_.get(), users_.get());
+}
+
+void Recording::Parts::write_counts(const Sync &sync)
+{
+	const std::vector<EventCount> now = counts();
+	for (std::size_t i = 0; i < now.size(); ++i)
+		control_->count(i, now[i].total(), sync.time);
 }
 
 // All classes are known now, and so is what the expression means for each.
-void Recording::Parts::tell_of_filter()
+void Recording::Parts::tell_of_matching()
 {
 	const auto matcher = make_matcher(users_ ? users_->classes() : std::vector<card::UserClass>());
-	file_.event_filter(options_.filter->expression, *matcher);
+	file_.matching(options_.matching->request, *matcher);
 	for (const std::string &doubt : matcher->doubts)
-		tell(fmt::format("--filter: {} Nor has any of the programs'.", doubt));
+		tell(doubt + " Nor has any of the programs'.");
 }
 
 void Recording::Parts::write_description()
@@ -381,6 +402,9 @@ void Recording::Parts::start_streams()
 					   users_ ? card::max_own_streams + cpus : 0, *pool_, failure_);
 	if (stacks_)
 		drain_->set_before_sync([this](const Sync &sync) { write_mappings(sync); });
+	if (options_.matching && options_.matching->every_ns)
+		drain_->set_every(std::chrono::nanoseconds(options_.matching->every_ns),
+				  [this](const Sync &sync) { write_counts(sync); });
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
 
@@ -395,7 +419,7 @@ void Recording::Parts::find_programs()
 
 void Recording::Parts::write_tasks(bool at_end)
 {
-	if (!card_)
+	if (!card_ || (options_.matching && !options_.matching->request.keeps_tokens))
 		return;
 	const std::vector<edc_task> tasks = card_->list_tasks();
 	for (const edc_task &task : tasks) {
@@ -475,7 +499,7 @@ void Recording::Parts::end_recording()
 		file_.skew("end", measure_tsc_skew());
 	if (card_)
 		cgroups_.collect();
-	drain_->drain_rest();
+	drain_->drain_rest([this] { write_counts(steering_->last()); });
 	writer_->finish();
 	if (failure_.reported())
 		fail(failure_.text());
@@ -485,8 +509,10 @@ void Recording::Parts::end_recording()
 		file_.stacks(options_.stacks, card_->stack_memory(), stacks_->counts());
 	if (users_)
 		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
-	if (options_.filter)
-		tell_of_filter();
+	if (options_.matching) {
+		tell_of_matching();
+		file_.counts(options_.matching->request.counts, counts());
+	}
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
 	calibrate_again();
 	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
@@ -584,7 +610,7 @@ void Recording::Parts::start_parts()
 	open_user_card();
 	if (!options_.functions.empty())
 		find_functions();
-	if (options_.filter)
+	if (options_.matching)
 		expect_decidable();
 	if (!options_.command.empty())
 		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());

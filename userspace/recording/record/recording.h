@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "counting.h"
-#include "event_filter.h"
+#include "matching.h"
 #include "recording/card/stack_probes.h"
 
 namespace monitor::record {
@@ -31,7 +31,7 @@ struct Options {
 	std::string card = "auto";         // bpf, module; auto: the module if it is loaded and supports the request
 	std::uint64_t sample_every_ns = 0; // all CPUs at once; 0: never
 	std::optional<double> duration_s;
-	std::optional<EventFilter> filter;  // --filter
+	std::optional<Matching> matching;   // --filter, --count
 	std::vector<int> pids;              // -p PID,...: these and their descendants
 	bool only_command = false;          // -p cmd
 	std::optional<Counting> counting;   // -m

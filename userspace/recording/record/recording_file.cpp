@@ -87,8 +87,12 @@ void RecordingFile::recording(const Options &options, int command_pid, const std
 	json_["filter"] = {{"pids", options.pids}, {"command", options.only_command}};
 }
 
-void RecordingFile::event_filter(const std::string &expression, const EventMatcher &matcher)
+void RecordingFile::matching(const MatcherRequest &request, const EventMatcher &matcher)
 {
+	if (!request.keeps_tokens)
+		json_["tokens"] = false;
+	if (!request.filter)
+		return;
 	// A class may have a short and a long form of the same name.
 	std::map<std::string, std::set<unsigned>> decisions;
 	std::set<std::string> always, part, none;
@@ -101,10 +105,20 @@ void RecordingFile::event_filter(const std::string &expression, const EventMatch
 		if (of_name != std::set<unsigned>{EDC_MATCH_KEEP})
 			(of_name == std::set<unsigned>{EDC_MATCH_NONE} ? none : part).insert(name);
 	auto &filter = object_in(json_, "filter");
-	filter["expression"] = expression;
+	filter["expression"] = *request.filter;
 	filter["always"] = always;
 	filter["part"] = part;
 	filter["none"] = none;
+}
+
+void RecordingFile::counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted)
+{
+	for (std::size_t i = 0; i < counts.size(); ++i)
+		json_["counts"].push_back({{"name", counts[i].name},
+					   {"expression", counts[i].expression},
+					   {"count", counted[i].total()},
+					   {"by_cpu", counted[i].by_cpu},
+					   {"of_programs", counted[i].of_programs}});
 }
 
 void RecordingFile::preflight(const card::Preflight &test)
@@ -314,7 +328,9 @@ void RecordingFile::card_counts(const card::BpfCard &card)
 	json_["clamped"] = clamped;
 	misses("end", card.misses());
 	for (const card::FaultCount &event : card.fault_counts())
-		object_in(json_, "fault_counts")[event.event] = event.count;
+		if (const auto &programs = json_["programs"];
+		    std::find(programs.begin(), programs.end(), event.event) != programs.end())
+			object_in(json_, "fault_counts")[event.event] = event.count;
 }
 
 void RecordingFile::confined(bool is)

@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "counters.h"
+#include "event_counts.h"
 #include "function_budget.h"
 #include "kernel_counts.h"
 #include "ratio_pairs.h"
@@ -32,7 +33,8 @@ class RecordingFile {
 public:
 	// `command_pid` 0: no command.
 	// May be called again, when more classes are known.
-	void event_filter(const std::string &expression, const EventMatcher &matcher);
+	void matching(const MatcherRequest &request, const EventMatcher &matcher);
+	void counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);
 	void preflight(const card::Preflight &test);

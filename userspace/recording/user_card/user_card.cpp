@@ -292,6 +292,7 @@ UserCounts UserCard::counts() const
 	classes_.add_counts(now);
 	for (const auto &[id, count] : filter_.rejected())
 		now.filtered_by_id.emplace_back(id, count);
+	now.matched.assign(filter_.counts().begin(), filter_.counts().end());
 	return now;
 }
 

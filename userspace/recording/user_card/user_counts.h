@@ -36,6 +36,7 @@ struct UserCounts {
 	std::uint64_t damaged = 0; // blocks with an error in them
 	std::uint64_t classes = 0, classes_refused = 0;
 	std::vector<std::pair<std::uint32_t, std::uint64_t>> filtered_by_id; // left out by --filter
+	std::vector<std::uint64_t> matched;                                  // by --count
 	std::string damage;                                                  // the first error, and whose it was
 	std::string why_refused;                                             // the first class
 

@@ -306,7 +306,7 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 		return false;
 	if (wrong)
 		damage(process, wrong);
-	if (is_pushed || left_out) {
+	if (is_pushed || left_out) { // else there was no event in it
 		functions_.count(block.bytes);
 		filter_.count();
 		tokens_ += info.tokens - ring.info.tokens - left_out;

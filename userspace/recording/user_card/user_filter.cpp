@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "monitor/user_ring.h"
 
 namespace monitor::card {
 
-bool UserFilter::judge(const std::uint64_t *record, std::uint32_t payload_words, const PostedAt &at) const
+bool UserFilter::judge(const std::uint64_t *record, std::uint32_t payload_words, const PostedAt &at,
+		       Counts &counts) const
 {
 	std::uint64_t value[EDC_MATCH_VALUES] = {};
 	value[EDC_VALUE_ARGUMENT] = edc_token_arg(record[0]);
@@ -17,12 +19,12 @@ bool UserFilter::judge(const std::uint64_t *record, std::uint32_t payload_words,
 	value[EDC_VALUE_LEVEL] = EDC_LEVEL_USER;
 	value[EDC_VALUE_TID] = at.tid;
 	value[EDC_VALUE_TIME] = at.time;
-	return matcher_->judge(edc_token_id(record[0]), value);
+	return matcher_->judge(edc_token_id(record[0]), value, counts.data());
 }
 
 bool UserFilter::keeps(const std::uint64_t *record, std::uint32_t payload_words, const PostedAt &at)
 {
-	if (!matcher_ || judge(record, payload_words, at))
+	if (!matcher_ || judge(record, payload_words, at, counts_))
 		return true;
 	++rejected_[edc_token_id(record[0])];
 	return false;
@@ -31,6 +33,7 @@ bool UserFilter::keeps(const std::uint64_t *record, std::uint32_t payload_words,
 std::uint64_t UserFilter::strip(std::byte *block, const WordsById &words)
 {
 	stripped_.clear();
+	counted_.fill(0);
 	if (!matcher_)
 		return 0;
 	edc_block header;
@@ -47,7 +50,7 @@ std::uint64_t UserFilter::strip(std::byte *block, const WordsById &words)
 		from += bytes;
 		if (id == EDC_ID_THREAD) {
 			at.tid = static_cast<std::uint32_t>(record[1]);
-		} else if (!judge(record, payload, at)) {
+		} else if (!judge(record, payload, at, counted_)) {
 			stripped_.push_back(id);
 			continue;
 		}
@@ -64,6 +67,8 @@ void UserFilter::count()
 	for (const std::uint32_t id : stripped_)
 		++rejected_[id];
 	stripped_.clear();
+	for (std::size_t i = 0; i < counts_.size(); ++i)
+		counts_[i] += std::exchange(counted_[i], 0);
 }
 
 } // namespace monitor::card

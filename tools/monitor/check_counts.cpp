@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "check_counts.h"
+
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "reading/events/merge.h"
+#include "reading/events/threads.h"
+#include "reading/filter/filter.h"
+
+namespace monitor {
+namespace {
+
+using analyze::EventCount;
+
+struct TokensOfCount {
+	const EventCount &count;
+	std::optional<filter::Filter> filter;
+	std::uint64_t matching = 0; // tokens
+};
+
+// Why the tokens are not all that were counted, or can be read in another way; "" if neither.
+std::string why_no_witness(const trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	if (!info.complete)
+		return "the recording was not completed";
+	if (!info.has_tokens || !info.filter_expression.empty())
+		return "not all events were recorded";
+	if (info.lost() || (info.user_card && info.user_card->discarded + info.user_card->early) ||
+	    !trace.problems().empty())
+		return "events were lost";
+	return "";
+}
+
+void count_tokens(trace::Trace &trace, std::vector<TokensOfCount> &all)
+{
+	trace::Threads threads(trace);
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    const std::int64_t tid = threads.before(event);
+		    for (TokensOfCount &one : all)
+			    if (event.cls->domain != trace::Domain::recording && one.filter &&
+				one.filter->matches(event, {tid, &threads}))
+				    ++one.matching;
+		    threads.after(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) { threads.gap(stream); });
+}
+
+} // namespace
+
+void check_counts(trace::Trace &trace, const analyze::RecordingInfo &info, std::vector<analyze::Statement> &statements)
+{
+	std::vector<TokensOfCount> all;
+	const std::string why_not = why_no_witness(trace, info);
+	for (const EventCount &count : info.counts) {
+		TokensOfCount &added = all.emplace_back(TokensOfCount{count, {}, 0});
+		try {
+			if (why_not.empty())
+				added.filter.emplace(count.expression, trace.description(), trace.begin_time());
+		} catch (const Error &) {
+			// the file is untrusted, and no event may have the names
+		}
+	}
+	if (why_not.empty() && !all.empty())
+		count_tokens(trace, all);
+	for (const TokensOfCount &one : all) {
+		const std::string name = printable(one.count.name);
+		if (!one.filter || one.filter->needs_threads()) {
+			const std::string why = !why_not.empty() ? why_not
+						: one.filter
+						    ? "the tokens do not name every thread that the kernel knew"
+						    : "no event has the names of its expression";
+			statements.push_back({"counts", analyze::Verdict::not_witnessed,
+					      fmt::format("the count {} of {}: {}", name, one.count.count, why)});
+			continue;
+		}
+		statements.push_back(
+		    {"counts", one.matching == one.count.count ? analyze::Verdict::holds : analyze::Verdict::fails,
+		     fmt::format("the count {}: {} events were counted, {} tokens match its expression", name,
+				 one.count.count, one.matching)});
+	}
+}
+
+} // namespace monitor

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Where expressions meet the cards: the recording knows the description of its events, answers/matcher reads
+// expressions. Used by cmd_record.cpp and cmd_filter.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recording/record/matching.h"
+
+namespace monitor {
+
+record::Matching matching(const MatcherRequest &request);
+
+// "NAME=EXPRESSION" of each --count. Throws Error.
+std::vector<NamedExpression> parse_counts(const std::vector<std::string> &counts);
+
+} // namespace monitor

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// What `record --count` counted: by count, by CPU, or in each interval of --every. Used by `monitor report DIR counts`
+// and at the end of `monitor record`.
+#pragma once
+
+#include "reading/analyze/recording_info.h"
+#include "reading/events/trace.h"
+#include "table.h"
+
+namespace monitor::report {
+
+// count, count per second of the recording, expression
+Table counts_table(const analyze::RecordingInfo &info);
+// One row for each CPU, and one for the events of programs if there were any.
+Table counts_by_cpu(const analyze::RecordingInfo &info);
+// One row for each interval, with what was counted in it, from the trace's `count` tokens. Throws Error: none of them.
+Table counts_by_time(trace::Trace &trace, const analyze::RecordingInfo &info);
+
+} // namespace monitor::report
