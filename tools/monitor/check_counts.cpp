@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "monitor/matcher.h"
 #include "reading/events/merge.h"
 #include "reading/events/threads.h"
 #include "reading/filter/filter.h"
@@ -36,6 +37,12 @@ std::string why_no_witness(const trace::Trace &trace, const analyze::RecordingIn
 	return "";
 }
 
+// The recorder's own tokens are not events, nor are those that belong to others.
+bool is_counted(const trace::EventClass &cls)
+{
+	return cls.domain == trace::Domain::user || (cls.domain == trace::Domain::kernel && !EDC_NEVER_COUNTED(cls.id));
+}
+
 void count_tokens(trace::Trace &trace, std::vector<TokensOfCount> &all)
 {
 	trace::Threads threads(trace);
@@ -44,8 +51,7 @@ void count_tokens(trace::Trace &trace, std::vector<TokensOfCount> &all)
 	    [&](const trace::Event &event) {
 		    const std::int64_t tid = threads.before(event);
 		    for (TokensOfCount &one : all)
-			    if (event.cls->domain != trace::Domain::recording && one.filter &&
-				one.filter->matches(event, {tid, &threads}))
+			    if (is_counted(*event.cls) && one.filter && one.filter->matches(event, {tid, &threads}))
 				    ++one.matching;
 		    threads.after(event);
 	    },

@@ -2,6 +2,7 @@
 #include "expression_matcher.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -57,6 +58,11 @@ public:
 			made_->classes.push_back(more_classes_ && cls->domain == trace::Domain::user
 						     ? decide_if_possible(*cls)
 						     : decide(*cls));
+		for (std::size_t i = 0; i < request_.counts.size(); ++i)
+			if (!found_[i].any && !found_[i].uncounted.empty())
+				throw Error(fmt::format(
+				    "--count {}: tokens of {} belong to other events: they cannot be counted",
+				    request_.counts[i].name, found_[i].uncounted));
 		if (const auto kernel = tables_.find(EventMatcher::group_of(EDC_ID_KERNEL_FIRST));
 		    kernel != tables_.end())
 			made_->used = kernel->second.used();
@@ -69,6 +75,12 @@ private:
 		unsigned decision = EDC_MATCH_KEEP;
 		std::uint64_t counted = 0;
 		std::vector<Tables::Pattern> patterns;
+	};
+
+	// Which classes a count has events of.
+	struct Found {
+		bool any = false;
+		std::string uncounted;
 	};
 
 	Class decide(const trace::EventClass &cls)
@@ -116,14 +128,19 @@ private:
 		return {id, cls.name, EDC_MATCH_KEEP, false, false, {}, 0};
 	}
 
-	void add(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel, Decided &decided) const
+	void add(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel, Decided &decided)
 	{
 		const bool keeps = asked.target == Tables::keeps;
 		const std::vector<filter::Product> products = products_of(asked, cls, is_of_kernel);
 		const bool is_all = products.size() == 1 && products[0].empty();
-		if (!keeps && !products.empty() && is_of_kernel && EDC_NEVER_COUNTED(cls.id))
-			throw Error(fmt::format("--count {}: events of {} cannot be counted",
-						request_.counts[asked.target].name, cls.name));
+		if (!keeps && !products.empty()) {
+			Found &found = found_[asked.target];
+			if (is_of_kernel && EDC_NEVER_COUNTED(cls.id)) {
+				found.uncounted = cls.name;
+				return;
+			}
+			found.any = true;
+		}
 		if (keeps)
 			decided.decision = products.empty() ? EDC_MATCH_NONE : is_all ? EDC_MATCH_KEEP : EDC_MATCH_ASK;
 		else if (is_all)
@@ -173,6 +190,7 @@ private:
 	bool more_classes_;
 	std::unique_ptr<EventMatcher> made_;
 	std::vector<Asked> asked_;
+	std::array<Found, EDC_MATCH_COUNTS> found_{}; // by count
 	std::map<unsigned, Tables> tables_;
 };
 
