@@ -51,8 +51,8 @@ struct Types {
 
 class Checker {
 public:
-	Checker(std::string_view text, const trace::Description &description, Doubts *doubts)
-	    : text_(text), doubts_(doubts)
+	Checker(std::string_view text, const trace::Description &description, const KnownNames &known, Doubts *doubts)
+	    : text_(text), doubts_(doubts), known_(known)
 	{
 		for (const auto &cls : description.classes())
 			classes_.push_back(cls.get());
@@ -120,7 +120,7 @@ private:
 	{
 		Types types;
 		for (const trace::EventClass *cls : classes_) {
-			const Resolved resolved = resolve(name, *cls);
+			const Resolved resolved = resolve(name, *cls, known_);
 			types.number = types.number || resolved.type == Type::number;
 			types.text = types.text || resolved.type == Type::text;
 			types.real = types.real || resolved.type == Type::real;
@@ -132,7 +132,10 @@ private:
 
 	void name(const Expression &name, const char *hint) const
 	{
-		if (is_of_every_event(name))
+		const KnownName *offered = find(name, known_);
+		if (offered && !offered->lacking.empty())
+			fail(name.at, offered->lacking);
+		if (offered || is_of_every_event(name))
 			return;
 		Names known;
 		for (const trace::EventClass *cls : classes_) {
@@ -143,6 +146,9 @@ private:
 		}
 		if (!name.is_field)
 			known.insert(names_of_every_event().begin(), names_of_every_event().end());
+		for (const KnownName &each : known_)
+			if (!name.is_field && each.lacking.empty())
+				known.insert(each.name);
 		fail_or_doubt(name.at, fmt::format("no event of {} has a field {}.", whose(), quoted(name.text)),
 			      near(name.text, known) + hint);
 	}
@@ -160,10 +166,10 @@ private:
 		}
 	}
 
-	static Type type_of(const Expression &value, const trace::EventClass &cls)
+	Type type_of(const Expression &value, const trace::EventClass &cls) const
 	{
 		if (value.kind == Kind::name)
-			return resolve(value, cls).type;
+			return resolve(value, cls, known_).type;
 		const bool all =
 		    std::all_of(value.children.begin(), value.children.end(),
 				[&](const Expression &child) { return type_of(child, cls) == Type::number; });
@@ -268,14 +274,16 @@ private:
 
 	std::string_view text_;
 	Doubts *doubts_;
+	const KnownNames &known_;
 	std::vector<const trace::EventClass *> classes_;
 };
 
 } // namespace
 
-void check(const Expression &condition, std::string_view text, const trace::Description &description, Doubts *doubts)
+void check(const Expression &condition, std::string_view text, const trace::Description &description,
+	   const KnownNames &known, Doubts *doubts)
 {
-	Checker(text, description, doubts).condition(condition);
+	Checker(text, description, known, doubts).condition(condition);
 }
 
 } // namespace monitor::filter

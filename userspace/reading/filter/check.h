@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "expression.h"
+#include "known.h"
 #include "reading/ctf/description.h"
 
 namespace monitor::filter {
@@ -19,6 +20,6 @@ using Doubts = std::vector<std::string>;
 
 // `text` is what the condition was parsed from. Throws Refusal. With `doubts` there may be more classes later.
 void check(const Expression &condition, std::string_view text, const trace::Description &description,
-	   Doubts *doubts = nullptr);
+	   const KnownNames &known = {}, Doubts *doubts = nullptr);
 
 } // namespace monitor::filter

@@ -116,7 +116,7 @@ private:
 
 	Target presence(const Expression &name, Target on_true, Target on_false)
 	{
-		const Resolved resolved = resolve(name, cls_);
+		const Resolved resolved = resolve(name, cls_, *common_.known);
 		if (resolved.type == Type::none)
 			return on_false;
 		if (!resolved.may_be_absent)
@@ -130,7 +130,7 @@ private:
 	// A name compared with constants.
 	Target of_name(const Expression &condition, Target on_true, Target on_false)
 	{
-		const Resolved left = resolve(condition.children[0], cls_);
+		const Resolved left = resolve(condition.children[0], cls_, *common_.known);
 		if (left.type == Type::number)
 			return of_number(condition, left, on_true, on_false);
 		if (left.type == Type::real && !has_constant(condition, Type::text)) {
@@ -232,7 +232,8 @@ private:
 		test.relation = condition.relation;
 		test.first = static_cast<std::uint32_t>(program_.steps.size());
 		if (left.kind == Kind::name && right.kind == Kind::name) {
-			const Resolved a = resolve(left, cls_), b = resolve(right, cls_);
+			const Resolved a = resolve(left, cls_, *common_.known),
+				       b = resolve(right, cls_, *common_.known);
 			if (a.type == Type::text && b.type == Type::text) {
 				Step other;
 				other.source = b.source;
@@ -267,7 +268,7 @@ private:
 		if (value.kind == Kind::number) {
 			step.constant = value.number.floor;
 		} else if (value.kind == Kind::name) {
-			const Resolved resolved = resolve(value, cls_);
+			const Resolved resolved = resolve(value, cls_, *common_.known);
 			if (resolved.type != Type::number)
 				return false;
 			step.kind = Step::Kind::source;

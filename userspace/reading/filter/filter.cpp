@@ -21,17 +21,37 @@ bool asks_for(const Expression &expression, std::string_view name)
 } // namespace
 
 Filter::Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,
-	       std::vector<std::string> *doubts)
+	       const KnownNames &known, std::vector<std::string> *doubts)
     : condition_(std::make_unique<const Expression>(parse(untrusted_text))), programs_(description.classes().size())
 {
-	check(*condition_, untrusted_text, description, doubts);
+	check(*condition_, untrusted_text, description, known, doubts);
 	needs_names_ = asks_for(*condition_, "thread");
 	needs_threads_ = needs_names_ || asks_for(*condition_, "tid");
 	Common common;
 	common.clock = &description.clock;
 	common.begin_time = begin_time;
+	common.known = &known;
+	find_uses(*condition_, known);
 	for (const auto &cls : description.classes())
 		programs_[cls->index] = compile(*condition_, *cls, common);
+}
+
+void Filter::find_uses(const Expression &expression, const KnownNames &known)
+{
+	for (const Expression &child : expression.children)
+		find_uses(child, known);
+	if (expression.kind != Expression::Kind::name)
+		return;
+	const KnownName *found = find(expression, known);
+	if (found && found->lacking.empty())
+		used_.push_back(found->name);
+	else
+		uses_event_ = true;
+}
+
+bool Filter::uses_known(std::string_view name) const
+{
+	return std::find(used_.begin(), used_.end(), name) != used_.end();
 }
 
 } // namespace monitor::filter

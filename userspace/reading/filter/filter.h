@@ -25,10 +25,11 @@ namespace monitor::filter {
 
 class Filter {
 public:
-	// `time` counts from begin_time. Throws Refusal. The description must outlive the filter. With `doubts`, names
-	// that the description lacks may be those of classes that come later: sentences about them are added.
+	// `time` counts from begin_time. `known` may be asked for besides the event: then matches() needs a Knowledge.
+	// Throws Refusal. The description must outlive the filter. With `doubts`, names that the description lacks may
+	// be those of classes that come later: sentences about them are added.
 	Filter(std::string_view untrusted_text, const trace::Description &description, std::uint64_t begin_time,
-	       std::vector<std::string> *doubts = nullptr);
+	       const KnownNames &known = {}, std::vector<std::string> *doubts = nullptr);
 
 	// Whether any event of this class can match: events of other classes need not be looked at.
 	bool can_match(const trace::EventClass &cls) const { return programs_[cls.index].can_match(); }
@@ -38,6 +39,9 @@ public:
 	// Whether the expression uses the running thread, or its name. Names are those that earlier tokens reported.
 	bool needs_threads() const { return needs_threads_; }
 	bool needs_names() const { return needs_names_; }
+	// Whether the expression uses this name of `known`, and whether it uses anything else: the event.
+	bool uses_known(std::string_view name) const;
+	bool uses_event() const { return uses_event_; }
 
 	// An event of the description. Without `running` the event has neither `tid` nor `thread`.
 	bool matches(const trace::Event &event, const Running &running = {}) const
@@ -46,9 +50,12 @@ public:
 	}
 
 private:
+	void find_uses(const Expression &expression, const KnownNames &known);
+
 	std::unique_ptr<const Expression> condition_;
 	std::vector<Program> programs_; // by class index
-	bool needs_threads_ = false, needs_names_ = false;
+	std::vector<std::string> used_; // of `known`
+	bool needs_threads_ = false, needs_names_ = false, uses_event_ = false;
 };
 
 } // namespace monitor::filter

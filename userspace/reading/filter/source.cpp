@@ -9,7 +9,7 @@ namespace {
 
 using From = Source::From;
 
-struct Known {
+struct Property {
 	std::string_view name;
 	From from;
 	bool may_be_absent = false;
@@ -17,7 +17,7 @@ struct Known {
 };
 
 // Properties that every event has, besides its fields.
-constexpr Known known_names[] = {
+constexpr Property properties[] = {
     {"name", From::name},
     {"cpu", From::cpu, true},
     {"mode", From::mode, false, 1},
@@ -28,11 +28,11 @@ constexpr Known known_names[] = {
     {"thread", From::thread, true},
 };
 
-const Known *find(const Expression &name)
+const Property *find_property(const Expression &name)
 {
-	const auto *found = std::find_if(std::begin(known_names), std::end(known_names),
-					 [&](const Known &known) { return known.name == name.text; });
-	return name.is_field || found == std::end(known_names) ? nullptr : found;
+	const auto *found = std::find_if(std::begin(properties), std::end(properties),
+					 [&](const Property &property) { return property.name == name.text; });
+	return name.is_field || found == std::end(properties) ? nullptr : found;
 }
 
 const trace::Enumeration *modes()
@@ -42,18 +42,30 @@ const trace::Enumeration *modes()
 	return &labels;
 }
 
-Resolved of_every_event(const Known &known)
+Resolved of_every_event(const Property &property)
 {
 	Resolved made;
-	made.type = known.from >= From::text_field ? Type::text : Type::number;
-	made.may_be_absent = known.may_be_absent;
-	made.source.from = known.from;
-	made.source.is_signed = known.from == From::tid;
-	made.greatest = known.greatest;
-	if (known.from == From::tid)
+	made.type = property.from >= From::text_field ? Type::text : Type::number;
+	made.may_be_absent = property.may_be_absent;
+	made.source.from = property.from;
+	made.source.is_signed = property.from == From::tid;
+	made.greatest = property.greatest;
+	if (property.from == From::tid)
 		made.least = std::numeric_limits<std::int64_t>::min();
-	if (known.from == From::mode)
+	if (property.from == From::mode)
 		made.labels = modes();
+	return made;
+}
+
+Resolved of_known(const KnownName &name, std::size_t place)
+{
+	Resolved made;
+	made.type = name.is_text ? Type::text : Type::number;
+	made.may_be_absent = true;
+	made.source.from = name.is_text ? From::known_text : From::known_number;
+	made.source.place = static_cast<std::uint32_t>(place);
+	made.greatest = name.greatest;
+	made.labels = name.labels.get();
 	return made;
 }
 
@@ -67,16 +79,27 @@ bool Source::text(const trace::Event &event, const Running &running, std::string
 		value = known ? known->view() : std::string_view();
 		return known != nullptr;
 	}
+	if (from == From::known_text)
+		return running.knowledge && running.knowledge->text(place, value);
 	value = from == From::text_field || from == From::optional_text_field ? field.get<std::string_view>(event)
 		: from == From::name                                          ? std::string_view(event.cls->name)
 									      : std::string_view(event.stream->name);
 	return from != From::optional_text_field || field.is_in(event);
 }
 
-Resolved resolve(const Expression &name, const trace::EventClass &cls)
+const KnownName *find(const Expression &name, const KnownNames &known)
 {
-	if (const Known *known = find(name))
-		return of_every_event(*known);
+	const auto found =
+	    std::find_if(known.begin(), known.end(), [&](const KnownName &each) { return each.name == name.text; });
+	return name.is_field || found == known.end() ? nullptr : &*found;
+}
+
+Resolved resolve(const Expression &name, const trace::EventClass &cls, const KnownNames &known)
+{
+	if (const KnownName *found = find(name, known); found && found->lacking.empty())
+		return of_known(*found, static_cast<std::size_t>(found - known.data()));
+	if (const Property *property = find_property(name))
+		return of_every_event(*property);
 	Resolved made;
 	const trace::Field *field = cls.find(name.text);
 	if (!field)
@@ -107,23 +130,23 @@ Resolved resolve(const Expression &name, const trace::EventClass &cls)
 
 std::string name_of(const Source &source)
 {
-	for (const Known &known : known_names)
-		if (known.from == source.from)
-			return std::string(known.name);
+	for (const Property &property : properties)
+		if (property.from == source.from)
+			return std::string(property.name);
 	return source.field.field() ? source.field.field()->name : "";
 }
 
 bool is_of_every_event(const Expression &name)
 {
-	return find(name) != nullptr;
+	return find_property(name) != nullptr;
 }
 
 const std::vector<std::string_view> &names_of_every_event()
 {
 	static const std::vector<std::string_view> names = [] {
 		std::vector<std::string_view> all;
-		for (const Known &known : known_names)
-			all.push_back(known.name);
+		for (const Property &property : properties)
+			all.push_back(property.name);
 		return all;
 	}();
 	return names;

@@ -12,16 +12,19 @@
 #include <vector>
 
 #include "expression.h"
+#include "known.h"
 #include "number.h"
 #include "reading/events/field_ref.h"
 #include "reading/events/threads.h"
 
 namespace monitor::filter {
 
-// The thread that ran where the event was posted, if the caller knows it; thread names are valid during the call.
+// The thread that ran where the event was posted, if the caller knows it; thread names are valid during the call. And
+// the values of the names that the filter was made with, if it was made with some.
 struct Running {
 	std::int64_t tid = trace::Threads::unknown;
 	const trace::Threads *threads = nullptr;
+	Knowledge *knowledge = nullptr;
 };
 
 struct Source {
@@ -36,16 +39,19 @@ struct Source {
 		level,
 		time,
 		tid,
+		known_number,
 		// texts
 		text_field,
 		optional_text_field,
 		name,
 		stream,
 		thread,
+		known_text,
 	};
 
 	From from = From::field;
 	bool is_signed = false;
+	std::uint32_t place = 0; // in KnownNames
 	trace::FieldRef field;
 
 	// A number as 64 bits, `time` in ticks. False: the event has none.
@@ -73,6 +79,8 @@ struct Source {
 		case From::tid:
 			value = static_cast<std::uint64_t>(running.tid);
 			return running.tid != trace::Threads::unknown;
+		case From::known_number:
+			return running.knowledge && running.knowledge->number(place, value);
 		default:
 			return false;
 		}
@@ -104,7 +112,10 @@ struct Resolved {
 	const trace::Enumeration *labels = nullptr; // of a number, or nullptr
 };
 
-Resolved resolve(const Expression &name, const trace::EventClass &cls);
+Resolved resolve(const Expression &name, const trace::EventClass &cls, const KnownNames &known = {});
+
+// The one that the name means; nullptr: none of them.
+const KnownName *find(const Expression &name, const KnownNames &known);
 
 // The name in expressions.
 std::string name_of(const Source &source);

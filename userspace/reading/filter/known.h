@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What a condition may ask for besides the event: names that the maker of a Filter offers, such as the state of a CPU.
+//
+// The names are given when the filter is made, the values (Knowledge) whenever an event is matched. A name offered here
+// comes before a property or a field of the same name; event.NAME is always the field. Used by reading/states/.
+// Invariant: a condition that needed a value which is unknown has set asked_unknown, so its result is not relied upon.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "number.h"
+#include "reading/ctf/enumeration.h"
+
+namespace monitor::filter {
+
+struct KnownName {
+	std::string name;
+	bool is_text = false; // else a number from 0 to `greatest`
+	Integer greatest = std::numeric_limits<std::uint32_t>::max();
+	std::shared_ptr<const trace::Enumeration> labels = nullptr; // of the number
+	std::string lacking; // a sentence: why this trace never has it; "": it may have it
+};
+using KnownNames = std::vector<KnownName>;
+
+// Values by the place of their names.
+class Knowledge {
+public:
+	enum class Answer : std::uint8_t { known, absent, unknown };
+
+	virtual ~Knowledge() = default;
+
+	bool number(std::uint32_t place, std::uint64_t &value) { return settled(find_number(place, value)); }
+	bool text(std::uint32_t place, std::string_view &value) { return settled(find_text(place, value)); }
+	// Whether something was asked for that is unknown, since the last call.
+	bool take_asked_unknown() { return std::exchange(asked_unknown_, false); }
+
+protected:
+	virtual Answer find_number(std::uint32_t place, std::uint64_t &value) = 0;
+	virtual Answer find_text(std::uint32_t place, std::string_view &value) = 0;
+
+private:
+	bool settled(Answer answer)
+	{
+		asked_unknown_ = asked_unknown_ || answer == Answer::unknown;
+		return answer == Answer::known;
+	}
+
+	bool asked_unknown_ = false;
+};
+
+} // namespace monitor::filter
