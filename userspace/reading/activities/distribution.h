@@ -44,6 +44,8 @@ public:
 
 	std::uint64_t count() const { return count_; }
 	double total() const { return static_cast<double>(total_); }
+	// The total if it is that of ticks, which fits.
+	std::int64_t ticks() const { return static_cast<std::int64_t>(total_); }
 	double mean() const { return count_ ? total() / static_cast<double>(count_) : 0; }
 	// Of the values themselves, not of a sample.
 	double standard_deviation() const

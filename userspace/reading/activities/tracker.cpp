@@ -432,6 +432,14 @@ void Tracker::forget_all()
 		forget_owner(open_.begin()->first);
 }
 
+Tracker::Open Tracker::open_of(const Thread &thread) const
+{
+	const auto found = stacks_.find(&thread);
+	if (found == stacks_.end() || found->second.frames.empty())
+		return {};
+	return {found->second.frames.front().activity, found->second.frames.back().activity};
+}
+
 void Tracker::finish()
 {
 	forget_all();

@@ -85,6 +85,7 @@ class Tracker : public analyze::Observer {
 public:
 	static constexpr std::size_t max_depth = 256;     // open activities of a thread
 	static constexpr std::size_t max_open = 1u << 20; // of all threads
+	static constexpr std::uint32_t none = ~0u;
 
 	struct Options {
 		// Activities of one thread are in one row if their names are equal; or their names and arguments.
@@ -110,14 +111,18 @@ public:
 	// After the last event: what is open has no end.
 	void finish();
 
+	// Which of a thread's activities that programs mark are open: by number in names(), `none` if there is none.
+	struct Open {
+		std::uint32_t outermost = none, innermost = none;
+	};
+	Open open_of(const analyze::Thread &thread) const;
+
 	// Of the programs' activities that the trace describes.
 	const std::vector<std::string> &names() const { return names_; }
 	bool has_functions() const { return !functions_.empty(); }
 	const Unpaired &unpaired() const { return unpaired_; }
 
 private:
-	static constexpr std::uint32_t none = ~0u;
-
 	// What an event class means.
 	struct Role {
 		std::uint32_t activity = none;

@@ -78,6 +78,11 @@ Thread *Machine::find(std::int32_t tid)
 									  : nullptr;
 }
 
+const Thread *Machine::thread(std::int32_t tid) const
+{
+	return const_cast<Machine *>(this)->find(tid);
+}
+
 // A thread that was never named is its own process until a token says otherwise.
 Thread &Machine::get(std::int32_t tid)
 {
@@ -138,11 +143,6 @@ std::unordered_set<const Thread *> Machine::that_ran() const
 std::uint64_t Machine::hidden_threads() const
 {
 	return static_cast<std::uint64_t>(std::ranges::count_if(threads_, &Thread::hidden));
-}
-
-bool Machine::known(const Thread &thread) const
-{
-	return thread.epoch == epoch_ && thread.state != State::unknown;
 }
 
 // What was known before a loss no longer holds.
@@ -206,6 +206,8 @@ void Machine::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 	for (Cpu &other : cpus_)
 		if (&other != &lost && other.current && other.current->epoch == epoch_ - 1)
 			other.current->epoch = epoch_;
+	for (Observer *observer : observers_)
+		observer->lost(lost, from, to);
 }
 
 // The streams of a killed recording end at different times: after its end a CPU is as unknown as after a loss.
@@ -414,7 +416,7 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 	const Thread *parent = find(thread.parent);
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
 		thread.in_tree = true;
-	if (!(flags & EDC_THREAD_AT_END) && !known(thread))
+	if (!(flags & EDC_THREAD_AT_END) && !is_known(thread))
 		on_state_at_start(kind, event, thread, flags);
 }
 

@@ -111,6 +111,8 @@ public:
 	virtual void user_gap(const trace::StreamInfo &, std::uint32_t /*process*/) {}
 	// What is known of either thread (by number) now belongs to the other: see Machine::exchange_numbers().
 	virtual void exchanged(const Thread &, const Thread &) {}
+	// A CPU is unknown from here on, and at least until `to`; so are the threads that run nowhere.
+	virtual void lost(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// `thread` is the one believed to run, or whose tokens contradict each other.
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
 };
@@ -157,6 +159,13 @@ public:
 	// Threads that had a CPU, whenever, and the leaders of such. The others slept all along, which is no answer to
 	// what was waited for.
 	std::unordered_set<const Thread *> that_ran() const;
+	// The thread that has this number now; null: none was named.
+	const Thread *thread(std::int32_t tid) const;
+	// Whether what it is doing is known: its tokens since the last loss report it.
+	bool is_known(const Thread &thread) const { return thread.epoch == epoch_ && thread.state != State::unknown; }
+	// How the time of a running thread is spent, and that of a CPU whose running thread is known.
+	Mode mode_of(const Thread &thread) const;
+	Mode mode_on(const Cpu &cpu) const;
 	// Id of the cgroup that a thread is in; 0: unknown.
 	std::uint64_t cgroup_of(const Thread &thread) const;
 
@@ -167,7 +176,6 @@ private:
 	Thread &idle(Cpu &cpu);
 	Thread &runner(Cpu &cpu, std::int32_t tid);
 	Cpu &cpu(std::uint32_t number);
-	bool known(const Thread &thread) const;
 	void renew(Thread &thread);
 	void forget_ring(Thread &thread) const;
 
@@ -178,7 +186,6 @@ private:
 	Ticks ticks(std::uint64_t from, std::uint64_t to) const;
 	static void ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks);
 	void waited(Thread &thread, std::uint64_t from, std::uint64_t to) const;
-	Mode mode_of(const Thread &thread) const;
 	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }
 	void contradict(Contradiction what, std::uint64_t time, const Cpu &cpu, const Thread &thread);
 

@@ -79,7 +79,7 @@ void Machine::on_exec(const EventKind &kind, const trace::Event &event)
 	Thread *before = find(old_tid);
 	const bool cpu_known = event.has_cpu() && event.cpu() < cpus_.size();
 	const bool exchanged = (cpu_known && cpus_[event.cpu()].current == &thread) ||
-			       (before && known(*before) && before->state == State::dead);
+			       (before && is_known(*before) && before->state == State::dead);
 	if (before && before != &thread && !exchanged)
 		exchange_numbers(thread, *before);
 	thread.name = kind.field[2].get<std::string_view>(event);
@@ -203,7 +203,7 @@ void Machine::switch_out(Thread &thread, std::uint32_t state, std::uint64_t time
 
 void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 {
-	if (thread.tid != 0 && thread.state == State::running && known(thread) &&
+	if (thread.tid != 0 && thread.state == State::running && is_known(thread) &&
 	    cpus_[thread.cpu].current == &thread && thread.cpu != cpu.number)
 		contradict(Contradiction::on_two_cpus, time, cpu, thread);
 	// Every thread is in the list at the start or has a creation token, except hidden threads.
@@ -240,7 +240,7 @@ Waker Machine::waker_on(const Cpu &cpu) const
 
 void Machine::on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time)
 {
-	if (!known(thread))
+	if (!is_known(thread))
 		renew(thread);
 	if (thread.state == State::running) {
 		thread.early_waking = time;

@@ -27,6 +27,13 @@ Mode Machine::mode_of(const Thread &thread) const
 	return thread.is_kernel ? Mode::kernel : user_bracketed_ ? Mode::unknown : Mode::unattributed;
 }
 
+Mode Machine::mode_on(const Cpu &cpu) const
+{
+	if (!cpu.interrupts.empty())
+		return kinds_.is_softirq(cpu.interrupts.back() >> 16) ? Mode::softirq : Mode::irq;
+	return mode_of(*cpu.current);
+}
+
 Ticks Machine::ticks(std::uint64_t from, std::uint64_t to) const
 {
 	const std::uint64_t begin = std::clamp(begin_, from, to), end = std::clamp(end_, begin, to);
@@ -63,10 +70,8 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 		return;
 	}
 	Thread &thread = *cpu.current;
-	Mode mode = mode_of(thread);
-	if (!cpu.interrupts.empty())
-		mode = kinds_.is_softirq(cpu.interrupts.back() >> 16) ? Mode::softirq : Mode::irq;
-	else if (thread.ring == Ring::fault)
+	const Mode mode = mode_on(cpu);
+	if (cpu.interrupts.empty() && thread.ring == Ring::fault)
 		cpu.fault_ticks += passed.within;
 	if (thread.tid == 0 && mode == Mode::kernel) {
 		cpu.idle += passed.within;
@@ -119,7 +124,7 @@ void Machine::finish()
 		cpu.usage[Mode::unknown] += cpu.before_first.within;
 	}
 	for (Thread &thread : threads_) {
-		if (!known(thread) || thread.since > last_)
+		if (!is_known(thread) || thread.since > last_)
 			continue;
 		if (thread.state == State::runnable)
 			waited(thread, thread.since, last_);
