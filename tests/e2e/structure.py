@@ -31,6 +31,7 @@ MAY = {
     "reading/analyze": {"base", "reading/ctf", "reading/events"},
     "reading/symbols": {"base", "reading/analyze"},
     "reading/activities": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze"},
+    "reading/states": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
     "reading/poet": {"base", "reading/ctf", "reading/events", "reading/filter"},
     "answers/listing": {"base", "reading/ctf", "reading/events"},
     "answers/matcher": {"base", "reading/ctf", "reading/filter"},
@@ -39,6 +40,7 @@ MAY = {
     "answers/collection": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/activities", "answers/statistics"},
     "answers/report": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/symbols", "reading/activities",
                        "answers/statistics"},
+    "answers/run_lengths": {"base", "reading/activities", "reading/states", "answers/report"},
     "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},
 }

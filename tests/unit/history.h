@@ -97,16 +97,16 @@ inline monitor::analyze::RecordingInfo make_info(std::uint64_t begin, std::uint6
 	return info;
 }
 
-// Of two CPUs and five threads; `time` becomes that of the last token.
-inline History random_history(std::mt19937 &random, std::uint64_t &time)
+// Of two CPUs, or one, and five threads; `time` becomes that of the last token.
+inline History random_history(std::mt19937 &random, std::uint64_t &time, unsigned cpus = 2)
 {
 	const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
 	History history;
-	history.cpu(1);
+	history.cpu(cpus - 1);
 	std::uint64_t discarded = 0;
 	for (int i = 0; i < 150; ++i) {
 		time += below(40);
-		const std::uint32_t on = below(2);
+		const std::uint32_t on = below(cpus);
 		switch (below(8)) {
 		case 0:
 			history.switches(on, time, static_cast<std::int32_t>(below(4)), below(2),

@@ -44,7 +44,7 @@ public:
 		const auto ask = [&](unsigned target, const std::string &text) {
 			asked_.push_back(
 			    {target, text,
-			     filter::Filter(text, description, begin_time, more_classes ? &made_->doubts : nullptr)});
+			     filter::Filter(text, description, begin_time, {}, more_classes ? &made_->doubts : nullptr)});
 		};
 		if (request.filter)
 			ask(Tables::keeps, *request.filter);

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "tables.h"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/escape.h"
+
+namespace monitor::run_lengths {
+namespace {
+
+using activities::Distribution;
+using report::Cell;
+using report::Format;
+using report::Unit;
+using states::Node;
+using states::State;
+using states::Subject;
+
+std::string who_column(const states::Tree &tree)
+{
+	return std::string(subject_name(tree.subject()));
+}
+
+bool has_who(const Context &context)
+{
+	return context.tree.subject() != Subject::machine;
+}
+
+// The state of a row of Totals; empty: it has children.
+Cell number_of(const Totals &totals, const states::Tree &tree, std::size_t row)
+{
+	if (row >= totals.pause() || !tree.nodes()[row].is_leaf())
+		return {};
+	return std::uint64_t{tree.nodes()[row].state};
+}
+
+std::string name_of(const Totals &totals, const states::Tree &tree, std::size_t row, bool as_path)
+{
+	if (row >= totals.pause())
+		return tree.name(row == totals.pause() ? tree.pause() : tree.unknown());
+	if (as_path)
+		return tree.path_of_node(static_cast<std::uint32_t>(row));
+	return std::string(std::size_t{2} * tree.nodes()[row].depth, ' ') + tree.nodes()[row].name;
+}
+
+// All but PAUSE: nothing was recorded then.
+double recorded_ticks(const Totals &totals, const states::Tree &tree, std::size_t group)
+{
+	double all = totals.of_group(group)[totals.unknown()].total();
+	for (State state = 0; tree.is_of_tree(state); ++state)
+		all += totals.of_group(group)[tree.leaf(state)].total();
+	return all;
+}
+
+// In text a REST below a node, PAUSE and `unknown` are shown if they occur.
+bool is_shown(const Totals &totals, const Context &context, std::size_t row, const Distribution &values)
+{
+	if (context.format != Format::text || values.count() > 0)
+		return true;
+	return row < totals.pause() && (!context.tree.nodes()[row].is_rest() || context.tree.nodes()[row].depth == 0);
+}
+
+void add_shape(std::vector<Cell> &cells, const Distribution &values, const Context &context)
+{
+	if (values.count() == 0) {
+		cells.resize(cells.size() + 4);
+		return;
+	}
+	for (const std::int64_t ticks : {values.min(), values.percentile(0.5), values.percentile(0.99), values.max()})
+		cells.emplace_back(context.ns(static_cast<std::uint64_t>(ticks)));
+}
+
+} // namespace
+
+double Context::ns(std::uint64_t ticks) const
+{
+	return static_cast<double>(ticks) * 1e9 / static_cast<double>(clock.frequency_hz);
+}
+
+std::string Context::who(std::uint32_t subject) const
+{
+	const states::Who &who = evaluator.subjects()[subject];
+	if (who.thread)
+		return fmt::format("{}-{}", who.thread->name.empty() ? "?" : who.thread->name, who.thread->tid);
+	return has_who(*this) ? fmt::format("{}", who.cpu) : "";
+}
+
+report::Table totals_table(const Totals &totals, const Context &context, bool each,
+			   const std::vector<std::size_t> &order)
+{
+	report::Table table;
+	if (each && has_who(context))
+		table.columns.push_back({who_column(context.tree), who_column(context.tree), Unit::text});
+	table.columns.push_back({"number", "no", Unit::count});
+	table.columns.push_back({"state", "state", Unit::text});
+	if (context.format != Format::text)
+		table.columns.push_back({"ticks", "ticks", Unit::count});
+	table.columns.push_back({"time_ns", "time", Unit::nanoseconds});
+	table.columns.push_back({"share_percent", "share%", Unit::percent});
+	table.columns.push_back({"runs", "runs", Unit::count});
+	for (const char *shape : {"min", "p50", "p99", "max"})
+		table.columns.push_back({std::string(shape) + "_ns", shape, Unit::nanoseconds});
+	for (const std::size_t group : order) {
+		const double all = recorded_ticks(totals, context.tree, group);
+		for (std::size_t row = 0; row <= totals.unknown(); ++row) {
+			const Distribution &values = totals.of_group(group)[row];
+			if (!is_shown(totals, context, row, values))
+				continue;
+			std::vector<Cell> cells;
+			if (each && has_who(context))
+				cells.emplace_back(context.who(static_cast<std::uint32_t>(group)));
+			cells.push_back(number_of(totals, context.tree, row));
+			cells.emplace_back(name_of(totals, context.tree, row, context.format != Format::text));
+			const auto ticks = static_cast<std::uint64_t>(values.ticks());
+			if (context.format != Format::text)
+				cells.emplace_back(ticks);
+			cells.emplace_back(context.ns(ticks));
+			cells.push_back(row == totals.pause() || all <= 0 ? Cell() : Cell(100 * values.total() / all));
+			cells.emplace_back(values.count());
+			add_shape(cells, values, context);
+			table.rows.push_back(std::move(cells));
+		}
+	}
+	return table;
+}
+
+activities::Rows histograms(const Totals &totals, const Context &context, bool each,
+			    const std::vector<std::size_t> &order)
+{
+	activities::Rows rows;
+	for (const std::size_t group : order)
+		for (std::size_t row = 0; row <= totals.unknown(); ++row) {
+			const Distribution &values = totals.of_group(group)[row];
+			if (values.count() == 0)
+				continue;
+			std::vector<activities::Cell> cells;
+			const auto add = [&](const std::string &text) {
+				cells.emplace_back();
+				cells.back().kind = activities::Cell::Kind::text;
+				cells.back().text = text;
+			};
+			if (each && has_who(context))
+				add(context.who(static_cast<std::uint32_t>(group)));
+			add(name_of(totals, context.tree, row, true));
+			std::string key;
+			for (const activities::Cell &cell : cells)
+				cell.append(key);
+			if (activities::Row *found = rows.find(key, [&] { return cells; }))
+				found->values.merge(values);
+		}
+	return rows;
+}
+
+std::string summary(const Totals &totals, const Context &context)
+{
+	const std::size_t count = context.evaluator.subjects().size();
+	const std::string length =
+	    report::duration_text(context.ns(context.evaluator.window_end() - context.evaluator.window_begin()));
+	std::string text;
+	if (context.tree.subject() == Subject::machine)
+		text = fmt::format("{} of one machine\n", length);
+	else
+		text = fmt::format("{} of {} {}{}\n", length, count,
+				   context.tree.subject() == Subject::cpu ? "CPU" : "thread", count == 1 ? "" : "s");
+	bool pauses = false, unknown = false;
+	for (std::size_t group = 0; group < totals.groups(); ++group) {
+		pauses = pauses || totals.of_group(group)[totals.pause()].count() > 0;
+		unknown = unknown || totals.of_group(group)[totals.unknown()].total() > 0;
+	}
+	if (pauses)
+		text += context.tree.subject() == Subject::thread
+			    ? "PAUSE: there was no such thread yet, or no longer; shares are of the other time\n"
+			    : "PAUSE: not all probes were attached; shares are of the other time\n";
+	if (unknown)
+		text += "unknown: after a loss, or before the first event that shows the state\n";
+	return text;
+}
+
+report::Table runs_table(const RunList &list, const Context &context, std::size_t max_rows, std::size_t &left_out)
+{
+	report::Table table;
+	table.columns.push_back({"from_ns", "from", Unit::nanoseconds});
+	if (has_who(context))
+		table.columns.push_back({who_column(context.tree), who_column(context.tree), Unit::text});
+	table.columns.push_back({"number", "no", Unit::count});
+	table.columns.push_back({"state", "state", Unit::text});
+	table.columns.push_back({"ticks", "ticks", Unit::count});
+	table.columns.push_back({"time_ns", "time", Unit::nanoseconds});
+	// The subjects' lists, merged by time; at equal times in the order of the subjects.
+	struct Next {
+		std::uint64_t from;
+		std::size_t subject, place;
+
+		bool operator>(const Next &other) const
+		{
+			return std::pair(from, subject) > std::pair(other.from, other.subject);
+		}
+	};
+	std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+	for (std::size_t subject = 0; subject < list.runs().size(); ++subject) {
+		left_out += list.runs()[subject].size();
+		if (!list.runs()[subject].empty())
+			next.push({list.runs()[subject].front().from, subject, 0});
+	}
+	for (; !next.empty() && table.rows.size() < max_rows; --left_out) {
+		const Next first = next.top();
+		next.pop();
+		const states::Run &run = list.runs()[first.subject][first.place];
+		std::vector<Cell> cells;
+		cells.emplace_back(context.ns(run.from - context.begin_time));
+		if (has_who(context))
+			cells.emplace_back(context.who(run.subject));
+		cells.push_back(context.tree.is_of_tree(run.state) ? Cell(std::uint64_t{run.state}) : Cell());
+		cells.emplace_back(context.tree.path(run.state));
+		cells.emplace_back(run.ticks());
+		cells.emplace_back(context.ns(run.ticks()));
+		table.rows.push_back(std::move(cells));
+		if (first.place + 1 < list.runs()[first.subject].size())
+			next.push({list.runs()[first.subject][first.place + 1].from, first.subject, first.place + 1});
+	}
+	return table;
+}
+
+} // namespace monitor::run_lengths

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Run lengths as tables: a row for each node of the tree, or for each run. Called by `monitor states`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "answers/report/table.h"
+#include "reading/activities/rows.h"
+#include "run_list.h"
+#include "totals.h"
+
+namespace monitor::run_lengths {
+
+// What the tables have besides the runs. In text a state is indented, in the other formats it is the path to it.
+struct Context {
+	const states::Tree &tree;
+	const states::Evaluator &evaluator;
+	const trace::Clock &clock;
+	std::uint64_t begin_time = 0; // of the trace
+	report::Format format = report::Format::text;
+
+	double ns(std::uint64_t ticks) const;
+	// "2", "make-1234"; "" of the machine.
+	std::string who(std::uint32_t subject) const;
+};
+
+// `each`: the totals are apart for each subject; those in `order` only.
+report::Table totals_table(const Totals &totals, const Context &context, bool each,
+			   const std::vector<std::size_t> &order);
+// The same distributions with all of their values, for report::histograms_text().
+activities::Rows histograms(const Totals &totals, const Context &context, bool each,
+			    const std::vector<std::size_t> &order);
+
+// "2 CPUs, 1.204 s each": what the shares are of.
+std::string summary(const Totals &totals, const Context &context);
+
+// The first `max_rows` runs in the order in which they begin.
+report::Table runs_table(const RunList &list, const Context &context, std::size_t max_rows, std::size_t &left_out);
+
+} // namespace monitor::run_lengths

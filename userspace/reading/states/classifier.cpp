@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "classifier.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/refusal.h"
+#include "base/text.h"
+
+namespace monitor::states {
+
+Classifier::Classifier(const Tree &tree, const trace::Description &description, std::uint64_t begin_time,
+		       const filter::KnownNames &known)
+    : tree_(tree)
+{
+	for (const Node &node : tree.nodes()) {
+		filters_.emplace_back();
+		if (node.is_rest())
+			continue;
+		try {
+			filters_.back() =
+			    std::make_unique<const filter::Filter>(node.condition, description, begin_time, known);
+		} catch (const Refusal &error) {
+			throw Error(fmt::format("{}, line {}: {}", readable(tree.name()), node.line, error.what()));
+		}
+		uses_event_ = uses_event_ || filters_.back()->uses_event();
+	}
+}
+
+bool Classifier::uses_known(std::string_view name) const
+{
+	return std::any_of(filters_.begin(), filters_.end(),
+			   [name](const auto &filter) { return filter && filter->uses_known(name); });
+}
+
+} // namespace monitor::states

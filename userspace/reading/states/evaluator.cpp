@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+#include "evaluator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "reading/events/merge.h"
+
+namespace monitor::states {
+
+using analyze::Cpu;
+using analyze::EventKind;
+using analyze::Kind;
+using analyze::Thread;
+
+Evaluator::Evaluator(const Tree &tree, const analyze::Source &source, const analyze::RecordingInfo &info,
+		     std::uint64_t begin_time, trace::TimeRange whole, const analyze::Scope &scope, RunSink &sink)
+    : tree_(tree), sink_(sink), whole_(whole), followed_{std::clamp(source.window.from, whole.from, whole.to),
+							 std::clamp(source.window.to, whole.from, whole.to)},
+      begin_(std::clamp(scope.range.from, whole.from, whole.to)),
+      end_(scope.range.to < whole.to ? std::max(begin_, scope.range.to + 1) : whole.to),
+      is_complete_(info.complete || !info.present), is_generic_ctf_(source.is_generic_ctf),
+      machine_(source, info, scope), knowledge_(tree.subject(), machine_, cpus_)
+{
+	const Recorded recorded = states::recorded(source, info, machine_.kinds());
+	const filter::KnownNames known = known_names(tree.subject(), recorded, source.description);
+	classifier_ = std::make_unique<const Classifier>(tree, source.description, begin_time, known);
+	if (tree.subject() == Subject::thread && !recorded.switches && !recorded.user_events)
+		throw Error(
+		    fmt::format("{} is a tree of a thread, and this trace does not tell which thread an event is "
+				"of, as it lacks sched_switch: make it a tree of a cpu or of a machine",
+				readable(tree.name())));
+	const bool uses_activities = classifier_->uses_known("activity") || classifier_->uses_known("outer_activity");
+	uses_programs_ = classifier_->uses_event() || uses_activities;
+	if (uses_activities) {
+		tracker_ = std::make_unique<activities::Tracker>(source, machine_, activities::Tracker::Options{});
+		machine_.add(*tracker_);
+		knowledge_.set_tracker(*tracker_);
+	}
+	machine_.add(*this);
+	for (const auto &[stream, end_time] : source.streams)
+		add_stream(stream);
+	if (tree.subject() == Subject::machine) {
+		Followed &machine = follow({}, followed_.from);
+		by_cpu_.push_back(&machine);
+		show(machine);
+	}
+}
+
+void Evaluator::add_stream(const trace::StreamInfo &stream)
+{
+	machine_.add_stream(stream);
+	if (tracker_)
+		tracker_->add_stream(stream);
+	if (!stream.has_cpu() || stream.is_user())
+		return;
+	if (std::ranges::find(cpus_, stream.cpu) == cpus_.end())
+		cpus_.push_back(stream.cpu);
+	if (tree_.subject() == Subject::cpu)
+		cpu_of(stream.cpu);
+}
+
+// A subject that did not exist, or was not recorded, before a moment.
+Evaluator::Followed &Evaluator::follow(Who who, std::uint64_t absent_until)
+{
+	Followed &made = *followed_all_.emplace_back(std::make_unique<Followed>());
+	made.who = who;
+	made.state = tree_.unknown();
+	made.since = absent_until;
+	if (absent_until > whole_.from)
+		emit(made, tree_.pause(), whole_.from, absent_until);
+	return made;
+}
+
+// Null: it is not a subject.
+Evaluator::Followed *Evaluator::cpu_of(std::uint32_t number)
+{
+	if (number >= machine_.cpus().size() || !machine_.scope().includes_cpu(number))
+		return nullptr;
+	by_cpu_.resize(std::max<std::size_t>(by_cpu_.size(), number + std::size_t{1}));
+	Followed *&found = by_cpu_[number];
+	if (!found) {
+		found = &follow({number, nullptr}, followed_.from);
+		show(*found);
+	}
+	return found;
+}
+
+Evaluator::Followed *Evaluator::thread_of(const Thread &thread)
+{
+	if (thread.tid == 0 || !thread.selected)
+		return nullptr;
+	Followed *&found = by_thread_[&thread];
+	if (!found)
+		found = &follow({0, &thread}, std::max(thread.born, followed_.from));
+	return found;
+}
+
+void Evaluator::show(Followed &followed)
+{
+	if (followed.number != none)
+		return;
+	followed.number = static_cast<std::uint32_t>(shown_.size());
+	shown_.push_back(followed.who);
+	for (Run &run : followed.early) {
+		run.subject = followed.number;
+		sink_.run(run);
+	}
+	followed.early = {};
+}
+
+void Evaluator::emit(Followed &followed, State state, std::uint64_t from, std::uint64_t to)
+{
+	Run run;
+	run.subject = followed.number;
+	run.state = state;
+	run.from = std::clamp(from, begin_, end_);
+	run.to = std::clamp(to, run.from, end_);
+	const bool is_outside = from < to ? run.from == run.to : from < begin_ || from > end_;
+	if (is_outside)
+		return;
+	if (followed.number == none)
+		followed.early.push_back(run);
+	else
+		sink_.run(run);
+}
+
+void Evaluator::set(Followed &followed, std::uint64_t time, State state)
+{
+	time = std::max(time, followed.since);
+	const bool is_initial = std::exchange(followed.is_initial, false);
+	if (state == followed.state)
+		return;
+	if (!is_initial || time > followed.since)
+		emit(followed, followed.state, followed.since, time);
+	followed.state = state;
+	followed.since = time;
+	if (followed.who.thread && !followed.is_listed && state != tree_.pause() && state != tree_.unknown()) {
+		followed.is_listed = true;
+		known_.push_back(&followed);
+	}
+}
+
+void Evaluator::lose(Followed &followed, std::uint64_t from, std::uint64_t to)
+{
+	followed.unknown_until = std::max(followed.unknown_until, to);
+	if (followed.state != tree_.pause())
+		set(followed, from, tree_.unknown());
+}
+
+// A loss that may concern every subject. One that is not followed yet is unknown until its next event anyway.
+void Evaluator::lose_all(std::uint64_t from, std::uint64_t to)
+{
+	all_unknown_until_ = std::max(all_unknown_until_, to);
+	for (Followed *followed : by_cpu_)
+		if (followed)
+			lose(*followed, from, to);
+	for (Followed *followed : std::exchange(known_, {})) {
+		followed->is_listed = false;
+		lose(*followed, from, to);
+	}
+}
+
+// Where the event happened; null: on no CPU that is known.
+const Cpu *Evaluator::cpu_in(const trace::Event &event) const
+{
+	if (!event.has_cpu() || event.stream->is_recorder() || event.cpu() >= machine_.cpus().size())
+		return nullptr;
+	return &machine_.cpus()[event.cpu()];
+}
+
+void Evaluator::event(const trace::Event &event)
+{
+	const EventKind &kind = machine_.kinds()[*event.cls];
+	writer_ = nullptr;
+	exchanged_.clear();
+	const Cpu *cpu = cpu_in(event);
+	const Thread *const before = cpu ? cpu->current : nullptr;
+	machine_.event(event);
+	if (kind.kind == Kind::thread_state)
+		return on_listed(event, kind);
+	if (event.time < followed_.from || event.time > followed_.to)
+		return;
+	if (classifier_->uses_event() ? event.is_control() : event.stream->is_recorder())
+		return;
+	switch (tree_.subject()) {
+	case Subject::machine:
+		return on_machine(event);
+	case Subject::cpu:
+		return on_cpu(event, kind, before != nullptr);
+	case Subject::thread:
+		return on_threads(event, kind, before);
+	}
+}
+
+void Evaluator::on_machine(const trace::Event &event)
+{
+	Followed &machine = *by_cpu_.front();
+	if (event.time < machine.unknown_until)
+		return;
+	knowledge_.set_cpu(cpu_in(event));
+	set(machine, event.time, classifier_->classify(event, knowledge_));
+}
+
+void Evaluator::on_cpu(const trace::Event &event, const EventKind &kind, bool was_known)
+{
+	const Cpu *cpu = cpu_in(event);
+	if (!cpu && writer_ && writer_->cpu < machine_.cpus().size())
+		cpu = &machine_.cpus()[writer_->cpu];
+	Followed *const followed = cpu ? cpu_of(cpu->number) : nullptr;
+	if (!followed || event.time < followed->unknown_until)
+		return;
+	// It was idle until now, which nothing reported before.
+	const bool found_idle =
+	    !was_known && !event.stream->is_user() &&
+	    (event.opens_packet() ? event.packet_tid() == 0
+				  : kind.kind == Kind::sched_switch && kind.field[1].get<std::int32_t>(event) == 0);
+	const std::uint64_t idle_since = std::max(followed->since, followed->unknown_until);
+	if (found_idle && followed->state == tree_.unknown() && idle_since < event.time && !classifier_->uses_event()) {
+		knowledge_.set_cpu(cpu, true);
+		set(*followed, idle_since, classifier_->classify(event, knowledge_));
+	}
+	knowledge_.set_cpu(cpu);
+	set(*followed, event.time, classifier_->classify(event, knowledge_));
+}
+
+void Evaluator::on_threads(const trace::Event &event, const EventKind &kind, const Thread *before)
+{
+	const Thread *about[6] = {before, writer_};
+	std::size_t count = 2;
+	const auto add = [&](const Thread *thread) {
+		if (std::find(about, about + count, thread) == about + count)
+			about[count++] = thread;
+	};
+	if (const Cpu *cpu = cpu_in(event))
+		add(cpu->current);
+	switch (kind.kind) {
+	case Kind::sched_switch:
+		add(machine_.thread(kind.field[1].get<std::int32_t>(event)));
+		break;
+	case Kind::sched_waking:
+	case Kind::sched_wakeup_new:
+		add(machine_.thread(kind.field[0].get<std::int32_t>(event)));
+		break;
+	default:
+		break;
+	}
+	for (std::size_t i = 0; i < count; ++i)
+		if (about[i] && (i == 0 || about[i] != before))
+			on_thread(event, *about[i], about[i] == before);
+	for (const Thread *thread : exchanged_)
+		on_thread(event, *thread, thread == before);
+}
+
+void Evaluator::on_thread(const trace::Event &event, const Thread &thread, bool ran)
+{
+	Followed *const followed = thread_of(thread);
+	if (!followed || event.time < std::max(followed->unknown_until, all_unknown_until_))
+		return;
+	State state = tree_.pause();
+	if (thread.state != analyze::State::dead || !machine_.is_known(thread)) {
+		knowledge_.set_thread(thread);
+		state = classifier_->classify(event, knowledge_);
+	}
+	set(*followed, event.time, state);
+	if (ran || thread.has_run || thread.state == analyze::State::running || &thread == writer_)
+		show(*followed);
+}
+
+// At the start the recorder lists what threads do and run where; what it says of a sleeping one holds since then.
+void Evaluator::on_listed(const trace::Event &event, const EventKind &kind)
+{
+	if (classifier_->uses_event() || event.time > followed_.to)
+		return;
+	const std::uint64_t time = std::max(event.time, followed_.from);
+	const Thread *const thread = machine_.thread(kind.field[1].get<std::int32_t>(event));
+	if (!thread || !machine_.is_known(*thread) || thread->state == analyze::State::dead)
+		return;
+	const bool runs = thread->state == analyze::State::running;
+	if (tree_.subject() == Subject::thread) {
+		Followed *const followed = thread_of(*thread);
+		if (!followed || !followed->is_initial)
+			return;
+		knowledge_.set_thread(*thread);
+		set(*followed, runs ? time : followed->since, classifier_->classify(event, knowledge_));
+		if (runs)
+			show(*followed);
+		return;
+	}
+	const auto number = kind.field[4].get<std::uint32_t>(event);
+	if (!runs || number >= machine_.cpus().size())
+		return;
+	knowledge_.set_cpu(&machine_.cpus()[number]);
+	Followed *const followed = tree_.subject() == Subject::machine ? by_cpu_.front() : cpu_of(number);
+	if (followed && time >= followed->unknown_until)
+		set(*followed, time, classifier_->classify(event, knowledge_));
+}
+
+void Evaluator::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to)
+{
+	machine_.gap(stream, from, to);
+	const bool is_of_any_cpu = is_generic_ctf_ && !stream.has_cpu();
+	if (is_of_any_cpu || (stream.is_user() && uses_programs_))
+		lose_all(from, to);
+}
+
+void Evaluator::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
+{
+	if (tree_.subject() == Subject::thread) {
+		const auto is_still_known = [&](Followed *followed) {
+			if (machine_.is_known(*followed->who.thread))
+				return true;
+			if (followed->state != tree_.pause())
+				set(*followed, from, tree_.unknown());
+			followed->is_listed = false;
+			return false;
+		};
+		known_.erase(std::partition(known_.begin(), known_.end(), is_still_known), known_.end());
+		return;
+	}
+	if (Followed *const followed = tree_.subject() == Subject::machine ? by_cpu_.front() : cpu_of(cpu.number))
+		lose(*followed, from, to);
+}
+
+void Evaluator::user_event(const Thread &thread, const trace::Event &)
+{
+	writer_ = &thread;
+	knowledge_.see_activities(thread);
+}
+
+void Evaluator::user_gap(const trace::StreamInfo &, std::uint32_t)
+{
+	knowledge_.lose_activities();
+}
+
+void Evaluator::exchanged(const Thread &one, const Thread &other)
+{
+	exchanged_ = {&one, &other};
+}
+
+void Evaluator::finish(std::uint64_t end_time)
+{
+	end_ = std::clamp(end_time, begin_, end_);
+	const std::uint64_t last = std::min(followed_.to, end_time);
+	for (const auto &each : followed_all_) {
+		Followed &followed = *each;
+		// Killed: what followed the last token of a CPU was not written.
+		const Thread *const thread = followed.who.thread;
+		const bool is_of_cpu = tree_.subject() == Subject::cpu ||
+				       (thread && thread->state == analyze::State::running &&
+					machine_.is_known(*thread) && thread->cpu < machine_.cpus().size());
+		if (!is_complete_ && is_of_cpu)
+			lose(followed, machine_.cpus()[thread ? thread->cpu : followed.who.cpu].accounted, last);
+		if (last < end_time)
+			set(followed, last, tree_.pause());
+		const bool is_nothing = followed.is_initial && followed.since == end_;
+		if (!is_nothing)
+			emit(followed, followed.state, followed.since, end_);
+		followed.since = end_;
+	}
+}
+
+void evaluate(trace::Trace &trace, Evaluator &evaluator)
+{
+	trace::merge(
+	    trace, {}, [&](const trace::Event &event) { evaluator.event(event); },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    evaluator.gap(stream, from, to);
+	    });
+	evaluator.finish();
+}
+
+} // namespace monitor::states

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Events, in time order, to run lengths: which state of a tree each CPU, each thread or the machine was in, and for how
+// many ticks.
+//
+//     Evaluator evaluator(tree, source_of(trace, info), info, whole, scope, sink);
+//     evaluate(trace, evaluator);
+//
+// It folds the events (reading/analyze/machine.h), and after each one classifies the subjects that it is about: the
+// machine; the CPU that it was posted on; the thread that ran there, that was switched to or away from, that was woken
+// or created, or that posted it. What the sink gets first is a table (answers/states/) or a matcher (matcher.h).
+// The events need not come from files: see Source. One thread feeds it.
+// Invariants: the runs of a subject follow each other without a gap, adjacent ones differ in their states, and their
+// lengths add up to the window: that part of `whole` which the scope includes. No state is carried across a loss.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "classifier.h"
+#include "reading/activities/tracker.h"
+#include "reading/analyze/machine.h"
+#include "subject_knowledge.h"
+#include "tree.h"
+
+namespace monitor::states {
+
+struct Run {
+	std::uint32_t subject = 0; // in Evaluator::subjects()
+	State state = 0;
+	std::uint64_t from = 0, to = 0; // ticks; a state may have been left in the tick in which it was entered
+
+	std::uint64_t ticks() const { return to - from; }
+};
+
+// Gets the runs of each subject in order; those of different subjects alternate.
+class RunSink {
+public:
+	virtual ~RunSink() = default;
+	virtual void run(const Run &run) = 0;
+};
+
+// Whose states some runs are; the machine's have neither.
+struct Who {
+	std::uint32_t cpu = 0;
+	const analyze::Thread *thread = nullptr;
+};
+
+class Evaluator : private analyze::Observer {
+public:
+	// `begin_time`: of the trace, from which `time` counts. `whole`: the time that the runs cover; outside of the
+	// source's window it is PAUSE. Of threads, those are subjects that the scope includes
+	// and that ran or posted an event. Throws Error: the tree asks for what the trace lacks. The tree, the source's
+	// description and the sink must outlive it.
+	Evaluator(const Tree &tree, const analyze::Source &source, const analyze::RecordingInfo &info,
+		  std::uint64_t begin_time, trace::TimeRange whole, const analyze::Scope &scope, RunSink &sink);
+
+	// A stream that the source did not have yet; its index follows those of the others.
+	void add_stream(const trace::StreamInfo &stream);
+
+	void event(const trace::Event &event);
+	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
+	// Ends the last runs: at the end of `whole`, or earlier if that was not known when this was made.
+	void finish() { finish(whole_.to); }
+	void finish(std::uint64_t end_time);
+
+	const std::vector<Who> &subjects() const { return shown_; }
+	// In ticks; the end is the first tick that is no longer in it.
+	std::uint64_t window_begin() const { return begin_; }
+	std::uint64_t window_end() const { return end_; }
+
+private:
+	static constexpr std::uint32_t none = ~0u;
+
+	// One whose states are followed.
+	struct Followed {
+		State state = 0;
+		bool is_initial = true; // nothing was known yet
+		bool is_listed = false; // in known_
+		std::uint64_t since = 0;
+		std::uint64_t unknown_until = 0; // a loss
+		std::uint32_t number = none;     // in shown_
+		Who who;
+		std::vector<Run> early; // of a thread, before it is shown
+	};
+
+	Followed &follow(Who who, std::uint64_t absent_until);
+	Followed *cpu_of(std::uint32_t number);
+	Followed *thread_of(const analyze::Thread &thread);
+	void show(Followed &followed);
+
+	void set(Followed &followed, std::uint64_t time, State state);
+	void emit(Followed &followed, State state, std::uint64_t from, std::uint64_t to);
+	void lose(Followed &followed, std::uint64_t from, std::uint64_t to);
+	void lose_all(std::uint64_t from, std::uint64_t to);
+
+	const analyze::Cpu *cpu_in(const trace::Event &event) const;
+	void on_cpu(const trace::Event &event, const analyze::EventKind &kind, bool was_known);
+	void on_machine(const trace::Event &event);
+	void on_threads(const trace::Event &event, const analyze::EventKind &kind, const analyze::Thread *before);
+	void on_thread(const trace::Event &event, const analyze::Thread &thread, bool ran);
+	void on_listed(const trace::Event &event, const analyze::EventKind &kind);
+
+	// analyze::Observer
+	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
+	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
+	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
+	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
+
+	const Tree &tree_;
+	RunSink &sink_;
+	trace::TimeRange whole_, followed_; // the trace, and while all probes were attached
+	std::uint64_t begin_ = 0, end_ = 0; // of the window
+	bool is_complete_ = true, is_generic_ctf_ = false;
+	analyze::Machine machine_;
+	std::vector<std::uint32_t> cpus_; // that the machine has
+	std::unique_ptr<activities::Tracker> tracker_;
+	std::unique_ptr<const Classifier> classifier_;
+	SubjectKnowledge knowledge_;
+	bool uses_programs_ = false; // events of programs may change a state
+
+	std::vector<std::unique_ptr<Followed>> followed_all_;
+	std::vector<Followed *> by_cpu_; // or the machine's, alone
+	std::unordered_map<const analyze::Thread *, Followed *> by_thread_;
+	std::vector<Followed *> known_;       // threads that a loss may make unknown
+	std::uint64_t all_unknown_until_ = 0; // a loss
+	std::vector<const analyze::Thread *> exchanged_;
+	const analyze::Thread *writer_ = nullptr; // of the event of a program
+	std::vector<Who> shown_;
+};
+
+// Feeds a whole trace.
+void evaluate(trace::Trace &trace, Evaluator &evaluator);
+
+} // namespace monitor::states

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// What the fold knows at a token about a CPU, a thread or the machine, as names that the conditions of a tree use:
+// `state`, `mode`, `call` ... Documentation/states.md lists them.
+//
+// Made and pointed at its subject by Evaluator (evaluator.h) before each classification; the conditions ask for what
+// they need. Invariant: what the fold does not know is unknown, and absent is only what the subject does not have then.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "reading/activities/tracker.h"
+#include "reading/analyze/machine.h"
+#include "reading/filter/known.h"
+#include "tree.h"
+
+namespace monitor::states {
+
+enum class Known : std::uint8_t {
+	state,
+	mode,
+	call,
+	blocked_on,
+	activity,
+	outer_activity,
+	tid,
+	process,
+	thread,
+	running,
+	idle
+};
+
+// What of it a trace can have.
+struct Recorded {
+	bool switches = false, calls = false;
+	bool user_events = false, activities = false; // of programs
+};
+Recorded recorded(const analyze::Source &source, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);
+
+// All of them, in the order of Known; those that the subject or the trace lacks say so, or have no name if the trace
+// is another tracer's and has a field of this name.
+filter::KnownNames known_names(Subject subject, const Recorded &recorded, const trace::Description &description);
+
+class SubjectKnowledge final : public filter::Knowledge {
+public:
+	// `cpus`: those that the machine has.
+	SubjectKnowledge(Subject subject, const analyze::Machine &machine, const std::vector<std::uint32_t> &cpus)
+	    : subject_(subject), machine_(machine), cpus_(cpus)
+	{
+	}
+
+	// Before the first event, if a condition asks for activities.
+	void set_tracker(const activities::Tracker &tracker) { tracker_ = &tracker; }
+	// The CPU; of the machine: where the event was posted. `is_idle`: as it was before it was known to be idle.
+	void set_cpu(const analyze::Cpu *cpu, bool is_idle = false)
+	{
+		cpu_ = cpu;
+		is_idle_ = is_idle;
+		thread_ = cpu && !is_idle ? cpu->current : nullptr;
+	}
+	void set_thread(const analyze::Thread &thread) { thread_ = &thread; }
+
+	// A loss among programs' events: the activities of each thread are unknown until its next event.
+	void lose_activities() { ++losses_; }
+	void see_activities(const analyze::Thread &thread)
+	{
+		if (losses_)
+			seen_[&thread] = losses_;
+	}
+
+private:
+	Answer find_number(std::uint32_t place, std::uint64_t &value) override;
+	Answer find_text(std::uint32_t place, std::string_view &value) override;
+	Answer state(std::uint64_t &value) const;
+	Answer mode(std::uint64_t &value) const;
+	Answer call(std::uint64_t &value) const;
+	Answer blocked_on(std::uint64_t &value) const;
+	Answer cpus_in_use(bool idle, std::uint64_t &value) const;
+	Answer activity(bool outermost, std::string_view &value) const;
+	bool is_idle() const { return is_idle_ || (thread_ && thread_->tid == 0); }
+
+	Subject subject_;
+	const analyze::Machine &machine_;
+	const activities::Tracker *tracker_ = nullptr;
+	const std::vector<std::uint32_t> &cpus_;
+	const analyze::Cpu *cpu_ = nullptr;
+	const analyze::Thread *thread_ = nullptr; // null: unknown
+	bool is_idle_ = false;
+	std::uint64_t losses_ = 0;
+	std::unordered_map<const analyze::Thread *, std::uint64_t> seen_; // losses_ at the thread's last event
+};
+
+} // namespace monitor::states
