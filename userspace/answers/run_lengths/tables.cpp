@@ -64,6 +64,20 @@ bool is_shown(const Totals &totals, const Context &context, std::size_t row, con
 	return row < totals.pause() && (!context.tree.nodes()[row].is_rest() || context.tree.nodes()[row].depth == 0);
 }
 
+// Since the start of the trace; in text as `monitor list` prints it.
+report::Column time_column(const Context &context)
+{
+	return {"from_ns", "from", context.format == Format::text ? Unit::text : Unit::nanoseconds};
+}
+Cell time_cell(std::uint64_t time, const Context &context)
+{
+	const std::uint64_t ticks = time - std::min(time, context.begin_time);
+	if (context.format != Format::text)
+		return context.ns(ticks);
+	const std::uint64_t ns = context.clock.to_ns(ticks);
+	return fmt::format("{:4}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
+}
+
 void add_shape(std::vector<Cell> &cells, const Distribution &values, const Context &context)
 {
 	if (values.count() == 0) {
@@ -183,7 +197,7 @@ std::string summary(const Totals &totals, const Context &context)
 report::Table runs_table(const RunList &list, const Context &context, std::size_t max_rows, std::size_t &left_out)
 {
 	report::Table table;
-	table.columns.push_back({"from_ns", "from", Unit::nanoseconds});
+	table.columns.push_back(time_column(context));
 	if (has_who(context))
 		table.columns.push_back({who_column(context.tree), who_column(context.tree), Unit::text});
 	table.columns.push_back({"number", "no", Unit::count});
@@ -211,7 +225,7 @@ report::Table runs_table(const RunList &list, const Context &context, std::size_
 		next.pop();
 		const states::Run &run = list.runs()[first.subject][first.place];
 		std::vector<Cell> cells;
-		cells.emplace_back(context.ns(run.from - context.begin_time));
+		cells.push_back(time_cell(run.from, context));
 		if (has_who(context))
 			cells.emplace_back(context.who(run.subject));
 		cells.push_back(context.tree.is_of_tree(run.state) ? Cell(std::uint64_t{run.state}) : Cell());
@@ -223,6 +237,91 @@ report::Table runs_table(const RunList &list, const Context &context, std::size_
 			next.push({list.runs()[first.subject][first.place + 1].from, first.subject, first.place + 1});
 	}
 	return table;
+}
+
+Matches matches_of(const RunList &list, const states::Automaton &automaton)
+{
+	Matches made;
+	states::Matcher matcher(automaton);
+	for (std::uint32_t subject = 0; subject < list.runs().size(); ++subject) {
+		const std::vector<states::Run> &runs = list.runs()[subject];
+		matcher.find(runs, [&](std::size_t first, std::size_t end) {
+			made.all.push_back({subject, first, end});
+			made.durations.add(static_cast<std::int64_t>(runs[end - 1].to - runs[first].from));
+		});
+	}
+	std::ranges::stable_sort(made.all, {},
+				 [&](const Match &match) { return list.runs()[match.subject][match.first].from; });
+	return made;
+}
+
+report::Table matches_table(const Matches &matches, const RunList &list, const Context &context, std::size_t max_rows)
+{
+	constexpr std::size_t max_states_in_text = 12;
+	const bool is_text = context.format == Format::text;
+	report::Table table;
+	table.columns.push_back(time_column(context));
+	if (has_who(context))
+		table.columns.push_back({who_column(context.tree), who_column(context.tree), Unit::text});
+	if (!is_text)
+		table.columns.push_back({"ticks", "ticks", Unit::count});
+	table.columns.push_back({"time_ns", "time", Unit::nanoseconds});
+	table.columns.push_back({"runs", "runs", Unit::count});
+	table.columns.push_back({"states", "states", Unit::text});
+	for (std::size_t i = 0; i < std::min(matches.all.size(), max_rows); ++i) {
+		const Match &match = matches.all[i];
+		const std::vector<states::Run> &runs = list.runs()[match.subject];
+		const std::uint64_t from = runs[match.first].from, ticks = runs[match.end - 1].to - from;
+		const std::size_t count = match.end - match.first;
+		std::string names;
+		for (std::size_t j = 0; j < (is_text ? std::min(count, max_states_in_text) : count); ++j)
+			names += (names.empty() ? "" : " ") + context.tree.path(runs[match.first + j].state);
+		if (is_text && count > max_states_in_text)
+			names += " ...";
+		std::vector<Cell> cells = {time_cell(from, context)};
+		if (has_who(context))
+			cells.emplace_back(context.who(match.subject));
+		if (!is_text)
+			cells.emplace_back(ticks);
+		cells.emplace_back(context.ns(ticks));
+		cells.emplace_back(std::uint64_t{count});
+		cells.emplace_back(std::move(names));
+		table.rows.push_back(std::move(cells));
+	}
+	return table;
+}
+
+std::string matches_summary(const Matches &matches, const RunList &list, const Context &context)
+{
+	if (matches.all.empty())
+		return "no match\n";
+	std::uint64_t recorded = 0;
+	for (const std::vector<states::Run> &runs : list.runs())
+		for (const states::Run &run : runs)
+			recorded += run.state == context.tree.pause() ? 0 : run.ticks();
+	const auto text = [&](std::int64_t ticks) {
+		return report::duration_text(context.ns(static_cast<std::uint64_t>(ticks)));
+	};
+	const Distribution &durations = matches.durations;
+	return fmt::format(
+	    "{} match{}, {} in all{}; each {} to {}, p50 {}, p99 {}\n", report::count_text(matches.all.size()),
+	    matches.all.size() == 1 ? "" : "es", text(durations.ticks()),
+	    recorded ? fmt::format(" ({:.1f} % of the time)", 100 * durations.total() / static_cast<double>(recorded))
+		     : "",
+	    text(durations.min()), text(durations.max()), text(durations.percentile(0.5)),
+	    text(durations.percentile(0.99)));
+}
+
+activities::Rows matches_histogram(const Matches &matches, const std::string &pattern)
+{
+	activities::Rows rows;
+	if (matches.all.empty())
+		return rows;
+	activities::Cell cell;
+	cell.kind = activities::Cell::Kind::text;
+	cell.text = pattern;
+	rows.find(pattern, [&] { return std::vector<activities::Cell>{cell}; })->values.merge(matches.durations);
+	return rows;
 }
 
 } // namespace monitor::run_lengths

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// A pattern as a deterministic automaton: a table from where it is and the next state to where it is then.
+//
+// Made from a Pattern, run by Matcher (matcher.h). States of the tree that the pattern does not tell apart share a
+// column. Invariants: place 0 is dead, no match goes on from there; there are at most max_places.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pattern.h"
+
+namespace monitor::states {
+
+class Automaton {
+public:
+	using Place = std::uint16_t;
+	static constexpr std::size_t max_places = 1024, max_parts = 4096;
+	static constexpr Place dead = 0, start = 1;
+
+	// Throws Error if it would be too large.
+	Automaton(const Pattern &pattern, const Tree &tree);
+
+	std::size_t places() const { return accepts_.size(); }
+	std::size_t columns() const { return columns_; }
+	std::uint16_t column(State state) const { return column_of_[state]; }
+	Place next(Place from, std::uint16_t column) const { return next_[from * columns_ + column]; }
+	// What led here matches.
+	bool accepts(Place place) const { return accepts_[place]; }
+
+private:
+	std::size_t columns_ = 0;
+	std::vector<std::uint16_t> column_of_; // by state
+	std::vector<Place> next_;              // by place and column
+	std::vector<bool> accepts_;
+};
+
+} // namespace monitor::states

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Finds where a sequence of runs matches a pattern: leftmost, of those that begin there the longest, none within
+// another, none empty. In time linear in the runs, whatever the pattern.
+//
+//     Matcher matcher(automaton);
+//     matcher.find(runs, [&](std::size_t first, std::size_t end) { ... });
+//
+// A match goes on only while it is sure to be completed: for each position the places of the automaton from which some
+// match is still completed form a set, computed from the end. As few such sets occur they are numbered, and the step
+// from one to the one before is looked up. The sets at the boundaries of blocks are kept, those within a block computed
+// again when its turn comes, so memory is a few bits per block.
+// Called by answers/run_lengths/ for each subject; may be used again. Invariant: no run is looked at more than thrice.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "automaton.h"
+#include "evaluator.h"
+
+namespace monitor::states {
+
+class Matcher {
+public:
+	explicit Matcher(const Automaton &automaton) : automaton_(automaton) {}
+
+	// Calls found(first, end) for every match: runs[first] to runs[end - 1].
+	template <class Found> void find(std::span<const Run> runs, Found &&found)
+	{
+		const std::size_t blocks = (runs.size() + block - 1) / block;
+		std::vector<Set> after(blocks + 1); // each block
+		after[blocks] = Set((automaton_.places() + 63) / 64);
+		for (std::size_t i = blocks; i-- > 1;)
+			after[i] = sets_[number_before(part(runs, i), after[i + 1], nullptr)];
+		std::vector<std::uint32_t> live(block + 1);
+		Automaton::Place place = Automaton::dead;
+		std::size_t first = 0;
+		for (std::size_t i = 0; i < blocks; ++i) {
+			const std::span<const Run> some = part(runs, i);
+			number_before(some, after[i + 1], live.data());
+			for (std::size_t at = 0; at < some.size(); ++at) {
+				if (place == Automaton::dead) {
+					if (!is_in(live[at], Automaton::start))
+						continue;
+					place = Automaton::start;
+					first = i * block + at;
+				}
+				place = automaton_.next(place, automaton_.column(some[at].state));
+				if (is_in(live[at + 1], place))
+					continue;
+				found(first, i * block + at + 1);
+				place = Automaton::dead;
+			}
+		}
+	}
+
+private:
+	static constexpr std::size_t block = 4096, max_sets = 4 * block;
+	static constexpr std::uint32_t none = ~0u;
+	using Set = std::vector<std::uint64_t>; // a bit for each place
+
+	static std::span<const Run> part(std::span<const Run> runs, std::size_t number)
+	{
+		return runs.subspan(number * block, std::min(block, runs.size() - number * block));
+	}
+	bool is_in(std::uint32_t set, Automaton::Place place) const { return sets_[set][place / 64] >> place % 64 & 1; }
+
+	// The number of the set before these runs; numbers[i], if asked for, is that before runs[i], and one more.
+	std::uint32_t number_before(std::span<const Run> runs, Set after, std::uint32_t *numbers);
+	std::uint32_t number_of(Set set);
+	std::uint32_t compute_before(std::uint32_t set, std::uint16_t column);
+
+	const Automaton &automaton_;
+	std::map<Set, std::uint32_t> known_;
+	std::vector<Set> sets_;             // by number
+	std::vector<std::uint32_t> before_; // by number and column
+};
+
+} // namespace monitor::states
