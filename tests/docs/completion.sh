@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record report list query stat info pack merge check tdl doctor events" ""
+expect "record report list query stat states info pack merge check tdl doctor events" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
@@ -67,6 +67,11 @@ export MONITOR_SHARE=$share
 expect "runqueue" stat second --table runq
 expect "runqueue runs" stat second --table run
 expect "cpu" stat --by c
+expect "cpu" states --tree c
+expect "request runs" states --tree r
+expect "--json" states second --j
+expect "" states second --match ""
+expect "runs/first" states runs/
 expect "pcap" list second --tdl pc
 expect "check compile" tdl c
 expect "utmp" tdl show ut

@@ -83,6 +83,13 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(cd "$share/tables" 2> /dev/null && compgen -G '*.table' | sed 's/\.table$//' | grep -v '^\(syscalls\|offcpu\)$' | grep "^$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
+	states:--tree)
+		local IFS=$'\n' path share=$MONITOR_SHARE
+		path=$(command -v "$program") && share=${share:-${path%/*}/../share/monitor}
+		[[ -d $share/states ]] || share=/usr/share/monitor
+		COMPREPLY=($(cd "$share/states" 2> /dev/null && compgen -G '*.tree' | sed 's/\.tree$//' | grep "^$cur") $(compgen -f -- "$cur"))
+		compopt -o filenames 2> /dev/null || true
+		;;
 	report:--by)
 		COMPREPLY=($(compgen -W "$("$program" report --help | sed -n 's/.*--by .*{\(.*\)}.*/\1/p' | tr , ' ')" -- "$cur"))
 		;;
@@ -121,7 +128,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(compgen -W $'kernel\nuser' -- "$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
-	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | \
+	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
 		record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
@@ -173,7 +180,7 @@ _monitor() {
 		_monitor_reports
 		_monitor_traces
 		;;
-	list | stat | query | info | check) _monitor_traces ;;
+	list | stat | states | query | info | check) _monitor_traces ;;
 	tdl)
 		if [[ $previous == tdl ]]; then
 			COMPREPLY=($(compgen -W "check show compile" -- "$cur"))

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+// `monitor states`: which states of a tree the CPUs, the threads or the machine were in, and for how long. One pass of
+// reading/states/, printed by answers/run_lengths/; a pass before it if threads are selected.
+// Exit code: 0, or 1 if parts of the trace are damaged.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "answers/report/statistics_table.h"
+#include "answers/run_lengths/run_list.h"
+#include "answers/run_lengths/tables.h"
+#include "answers/run_lengths/totals.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "commands.h"
+#include "number_of_rows.h"
+#include "open.h"
+#include "problems.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/states/automaton.h"
+#include "reading/states/evaluator.h"
+#include "reading/states/pattern.h"
+#include "reading/states/tree.h"
+#include "selection.h"
+#include "tdl_option.h"
+#include "terminal.h"
+
+namespace monitor {
+namespace {
+
+using states::Subject;
+
+struct StatesArguments {
+	std::vector<std::string> directories;
+	std::string tdl, tree, match;
+	Selection selection;
+	bool each = false, runs = false, histogram = false, json = false, csv = false;
+	std::optional<std::size_t> top; // 0: all
+};
+
+constexpr std::size_t subjects_in_text = 10;
+
+report::Format format_of(const StatesArguments &arguments)
+{
+	return arguments.json ? report::Format::json : arguments.csv ? report::Format::csv : report::Format::text;
+}
+
+// An explicit 0 means all.
+std::size_t max_rows_of(const StatesArguments &arguments, std::size_t in_text)
+{
+	constexpr auto all = std::numeric_limits<std::size_t>::max();
+	const std::size_t most = arguments.top.value_or(format_of(arguments) == report::Format::text ? in_text : all);
+	return most ? most : all;
+}
+
+// Options that select what the tree is not about would be ignored silently.
+void expect_selection_of(const states::Tree &tree, const Selection &selection)
+{
+	const auto refuse = [&](const char *options, const char *subject) {
+		throw Error(fmt::format("{} is a tree of a {}: {} select{} {}s", readable(tree.name()),
+					subject_name(tree.subject()), options, options[2] == 'c' ? "s" : "", subject));
+	};
+	if (tree.subject() != Subject::cpu && !selection.cpus.empty())
+		refuse("--cpu", "CPU");
+	if (tree.subject() != Subject::thread && !selection.threads.is_all())
+		refuse("--pid, --tid, --comm, --cgroup and --command", "thread");
+}
+
+void print_table(const report::Table &table, report::Format format)
+{
+	if (format == report::Format::json)
+		fmt::print("{}\n", report::to_json(table));
+	else
+		fmt::print("{}", format == report::Format::csv ? report::to_csv(table)
+							       : report::to_text(table, terminal_width()));
+}
+
+// CPUs by number, threads by CPU time.
+std::vector<std::size_t> order_of(const std::vector<states::Who> &subjects)
+{
+	std::vector<std::size_t> order(subjects.size());
+	std::iota(order.begin(), order.end(), std::size_t{0});
+	std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+		const states::Who &x = subjects[a], &y = subjects[b];
+		return x.thread && y.thread ? x.thread->so_far.cpu > y.thread->so_far.cpu : x.cpu < y.cpu;
+	});
+	return order;
+}
+
+void print_totals(const run_lengths::Totals &totals, const run_lengths::Context &context,
+		  const StatesArguments &arguments)
+{
+	const bool is_text = context.format == report::Format::text;
+	std::vector<std::size_t> order(totals.groups());
+	std::size_t hidden = 0;
+	if (arguments.each) {
+		order = order_of(context.evaluator.subjects());
+		const std::size_t kept = std::min(order.size(), max_rows_of(arguments, subjects_in_text));
+		hidden = order.size() - kept;
+		order.resize(kept);
+	}
+	const report::Table table = totals_table(totals, context, arguments.each, order);
+	const auto histograms = [&] { return run_lengths::histograms(totals, context, arguments.each, order); };
+	if (arguments.json && arguments.histogram) {
+		fmt::print("{{\"rows\": {}, \"histograms\": {}}}\n", report::to_json(table),
+			   report::histograms_json(histograms(), {}, &context.clock));
+		return;
+	}
+	print_table(table, context.format);
+	if (hidden && is_text)
+		fmt::print("... and {} more; --top 0 shows all\n", hidden);
+	if (!is_text)
+		return;
+	fmt::print("\n{}percentiles are within 0.8 %\n", run_lengths::summary(totals, context));
+	if (arguments.histogram)
+		fmt::print("{}", report::histograms_text(histograms(), {}, &context.clock,
+							 std::numeric_limits<std::size_t>::max()));
+}
+
+void print_runs(const run_lengths::RunList &list, const run_lengths::Context &context, const StatesArguments &arguments)
+{
+	std::size_t left_out = 0;
+	print_table(runs_table(list, context, max_rows_of(arguments, rows_in_text), left_out), context.format);
+	if (left_out && context.format == report::Format::text)
+		fmt::print("... and {} more; --top 0 shows all\n", left_out);
+}
+
+void print_matches(const run_lengths::RunList &list, const states::Automaton &automaton,
+		   const run_lengths::Context &context, const StatesArguments &arguments)
+{
+	const run_lengths::Matches matches = matches_of(list, automaton);
+	const std::size_t most = std::min(matches.all.size(), max_rows_of(arguments, rows_in_text));
+	const report::Table table = matches_table(matches, list, context, most);
+	const activities::Rows histogram = matches_histogram(matches, arguments.match);
+	if (arguments.json && arguments.histogram) {
+		fmt::print("{{\"rows\": {}, \"histograms\": {}}}\n", report::to_json(table),
+			   report::histograms_json(histogram, {}, &context.clock));
+		return;
+	}
+	const bool is_text = context.format == report::Format::text;
+	if (!is_text || !matches.all.empty())
+		print_table(table, context.format);
+	if (!is_text)
+		return;
+	if (most < matches.all.size())
+		fmt::print("... and {} more; --top 0 shows all\n", matches.all.size() - most);
+	fmt::print("{}{}{}", matches.all.empty() ? "" : "\n", matches_summary(matches, list, context),
+		   report::histograms_text(histogram, {}, &context.clock, 1));
+}
+
+int run_states(const StatesArguments &arguments)
+{
+	const states::Tree tree = states::load_tree(arguments.tree);
+	expect_selection_of(tree, arguments.selection);
+	std::optional<states::Automaton> automaton;
+	if (!arguments.match.empty())
+		automaton.emplace(states::parse_pattern(arguments.match, tree), tree);
+	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	run_lengths::Totals totals(tree, arguments.each);
+	run_lengths::RunList list;
+	states::RunSink &sink = arguments.runs || automaton ? static_cast<states::RunSink &>(list) : totals;
+	states::Evaluator evaluator(tree, analyze::source_of(trace, info), info, trace.begin_time(),
+				    analyze::window_of(trace, info), arguments.selection.scope(trace, info), sink);
+	evaluate(trace, evaluator);
+	const run_lengths::Context context{tree, evaluator, trace.description().clock, trace.begin_time(),
+					   format_of(arguments)};
+	totals.finish();
+	if (evaluator.subjects().empty())
+		print_note(
+		    fmt::format("monitor: no {} of this trace matches the options\n", subject_name(tree.subject())));
+	if (automaton)
+		print_matches(list, *automaton, context, arguments);
+	else if (arguments.runs)
+		print_runs(list, context, arguments);
+	else
+		print_totals(totals, context, arguments);
+	print_problems(trace.problems());
+	return trace.problems().empty() ? 0 : 1;
+}
+
+void add_options(CLI::App &command, StatesArguments &arguments)
+{
+	command.add_option("trace", arguments.directories, "trace directories; several are read as one")
+	    ->required()
+	    ->option_text("DIR...");
+	add_tdl_option(command, arguments.tdl);
+	command
+	    .add_option("--tree", arguments.tree,
+			"the tree of states: a file, or the name of a shipped one: cpu, thread or request")
+	    ->required()
+	    ->option_text("TREE");
+	add_selection(command, arguments.selection, "show only");
+	CLI::Option *each = command.add_flag("--each", arguments.each, "show each CPU or thread apart");
+	command
+	    .add_flag("--runs", arguments.runs, "list the run lengths: each state that was entered, in order of time")
+	    ->excludes(each);
+	command
+	    .add_option("--match", arguments.match,
+			"find where the sequence of states matches this: 'idle (call+ wait)*', '5 1+ 9'")
+	    ->excludes(each)
+	    ->excludes("--runs")
+	    ->option_text("PATTERN");
+	command
+	    .add_flag("--histogram", arguments.histogram,
+		      "print a histogram of the durations, by powers of two; with --json in full")
+	    ->excludes("--runs");
+	command
+	    .add_option("--top", arguments.top,
+			"print at most N rows, or with --each N CPUs or threads (0: all; default in text: 40, 10)")
+	    ->option_text("N")
+	    ->check(number_of_rows);
+	command.add_flag("--json", arguments.json, "print JSON instead of text");
+	command.add_flag("--csv", arguments.csv, "print CSV instead of text")
+	    ->excludes("--json")
+	    ->excludes("--histogram");
+}
+
+} // namespace
+
+void add_states(CLI::App &app, int &exit_code)
+{
+	auto arguments = std::make_shared<StatesArguments>();
+	CLI::App *command = app.add_subcommand(
+	    "states", "show which states the CPUs, the threads or the machine were in, and for how long");
+	add_options(*command, *arguments);
+	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"
+			"Examples:\n"
+			"  monitor states DIR --tree cpu\n"
+			"  monitor states DIR --tree thread --command --each\n"
+			"  monitor states DIR --tree my.tree --runs --from 0.5 --to 0.6 --cpu 0\n"
+			"  monitor states DIR --tree cpu --match 'idle interrupted+ user'");
+	command->callback([arguments, &exit_code] { exit_code = run_states(*arguments); });
+}
+
+} // namespace monitor
