@@ -81,6 +81,15 @@ END
 	printf 'rule: r\nwhen: name == "A"\nnever: value > 3\nkey: key\nbefore begin: nothing\0%s' ABCDEFGH \
 		> "$corpus/seed_never"
 fi
+if [ "$name" = fuzz_states ]; then
+	tokens=HAAIPBBAXCCAABCDEFGHABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@P
+	printf '%s\0%s\0%s' $'of cpu\nidle: state == "idle"\nirq: mode in {"softirq", "irq"}\nin: has(call)\n\ta: call == 1\n' \
+		'idle (in+ | irq{1,3})* [^a 0]?' "$tokens" > "$corpus/seed_cpu"
+	printf '%s\0%s\0%s' $'of thread\nr: state == "running" and mode != "kernel"\nb: blocked_on > 1\nx: name ~ "s*"\n' \
+		'(r b)+ . | in/a PAUSE unknown' "$tokens" > "$corpus/seed_thread"
+	printf '%s\0%s\0%s' $'of machine\n# comment\na: running == 2 and tid > 1\nb: vec == idle\n  c: thread == "x"\n' \
+		'a b/REST{2,} .*' "$tokens" > "$corpus/seed_machine"
+fi
 if [ "$name" = fuzz_user ]; then
 	# two blocks of small events, and the texts of classes
 	printf 'a\0arg: token a {x = 1, y = 2}; u64 b (B); address c' > "$corpus/seed_text"

@@ -13,7 +13,7 @@ import traceback
 from lib import Context, Skip, end_all, machine, plain
 
 BENCHES = ["kernel", "instructions", "ratio", "user", "endtoend", "loss", "sustained", "density", "recorder", "start", "clock",
-	"read", "traces", "stacks", "functions", "memory"]
+	"read", "states", "traces", "stacks", "functions", "memory"]
 
 
 def parse():

@@ -16,7 +16,6 @@ using activities::Distribution;
 using report::Cell;
 using report::Format;
 using report::Unit;
-using states::Node;
 using states::State;
 using states::Subject;
 
