@@ -132,6 +132,22 @@ TEST_CASE("states: a loss makes them unknown until a token shows them")
 	      "idle 100, unknown 100, idle 400, REST 500, 600");
 }
 
+TEST_CASE("states: after a loss only the threads that run on other CPUs are known")
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	history.switches(1, 110, 0, running, 8);
+	history.switches(0, 120, 7, sleeping, 9);
+	history.cpu(0).open(300, 1).tid = 9; // it may have woken 7
+	history.switches(1, 350, 8, sleeping, 0);
+	history.wakes(1, 400, 7);
+	const std::string tree = "of thread\nblocked: state == \"blocked\"\nrunning: state == \"running\"\n";
+	const Evaluated all(history, tree, 100, 500);
+	CHECK(all.of_thread(7) == "running 100, blocked 120, unknown 120, REST 400, 500");
+	CHECK(all.of_thread(8) == "unknown 100, running 110, blocked 350, 500");
+	CHECK(all.of_thread(9) == "unknown 100, running 120, unknown 120, 500");
+}
+
 TEST_CASE("states: of threads, from their creation to their end")
 {
 	History history;
@@ -208,8 +224,10 @@ TEST_CASE("states: what is before and after the window of the probes is PAUSE, a
 	CHECK(Evaluated(history, tree, 50, 300, {10, 400}, {{120, 180}, {}, {}}).runs(0) == "idle 120, 181");
 	// a killed recording lacks what followed the last token
 	history.switches(1, 280, 0, running, 8);
-	CHECK(Evaluated(history, tree, 50, 300, {50, 280}, {}, false).runs(0) ==
-	      "unknown 50, idle 100, REST 200, unknown 200, 280");
+	history.cpu(1).header().timestamp_end = 290;
+	const Evaluated killed(history, tree, 50, 300, {50, 290}, {}, false);
+	CHECK(killed.runs(0) == "unknown 50, idle 100, REST 200, unknown 200, 290");
+	CHECK(killed.runs(1) == "idle 50, REST 280, unknown 280, 290");
 }
 
 TEST_CASE("states: CPUs and threads that the scope leaves out are no subjects")
