@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record report list query stat states info pack merge check tdl doctor events" ""
+expect "record report list query stat states info pack merge check tdl doctor events filter" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
@@ -43,9 +43,9 @@ expect "--json" info --j
 expect "-h --help -q --quiet --json --rules --tdl --violations" check -
 expect "kernel" check --rules k
 expect "thread" report --by th
-expect "cgroup command cpu" report --by c
+expect "cgroup command count cpu" report --by c
 expect "thread" report --by = th
-expect "argument cgroup command cpu fault offcpu other process thread wait" report --by =
+expect "argument cgroup command count cpu fault offcpu other process thread time wait" report --by =
 expect "p50_ns p99_ns" report --sort p
 expect "plain/ runs/ second" report ""
 expect "runs/first" info runs/

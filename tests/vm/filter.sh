@@ -23,6 +23,18 @@ echo "filter.sh: --card $card: $made calls made, $kept kept, $filtered filtered,
 [ "$kept" -le "$made" ] && [ $((kept + ${lost:-0})) -ge "$made" ] || fail "$kept of $made calls were kept"
 [ "$filtered" -ge "$made" ] || fail "the exits were not filtered: $filtered"
 [ "$(./monitor list --event sys_exit /tmp/filter | wc -l)" = 0 ] || fail "exits were kept"
+
+# Counted in the kernel, with nothing recorded.
+./monitor record --no-calibration --force --card "$card" -e sched,syscall -o /tmp/filter --no-tokens --count 'calls=name == "sys_enter" and id == "getppid"' \
+	--count 'exits=name == "sys_exit" and thread == "getppid" and ret > 0' --count 'switches=name == "sched_switch"' -- ./getppid 2 3000 > /tmp/filter.out 2>&1 ||
+	fail "record --count: $(cat /tmp/filter.out)"
+./monitor check /tmp/filter > /tmp/check.out || fail "check of counts: $(cat /tmp/check.out)"
+made=$(sed -n 's/^getppid calls: //p' /tmp/filter.out)
+counted=$(./monitor report --csv /tmp/filter counts | sed -n 's/^calls,\([0-9]*\),.*/\1/p')
+exits=$(./monitor report --csv /tmp/filter counts | sed -n 's/^exits,\([0-9]*\),.*/\1/p')
+echo "filter.sh: --card $card: $made calls made, $counted counted, $exits exits"
+[ "$counted" -ge "$made" ] && [ "$counted" -le $((made + 10)) ] && [ "$exits" -ge "$made" ] || fail "$counted calls and $exits exits were counted, not $made"
+[ -e /tmp/filter/kernel_cpu0 ] && fail "tokens were recorded"
 [ "$card" = module ] && [ -f /sys/kernel/btf/monitor_edc ] || exit 0
 
 # Random events, the same ones each time: all of them, then those of some expressions.

@@ -42,9 +42,9 @@ public:
 	      made_(std::make_unique<EventMatcher>())
 	{
 		const auto ask = [&](unsigned target, const std::string &text) {
-			asked_.push_back(
-			    {target, text,
-			     filter::Filter(text, description, begin_time, {}, more_classes ? &made_->doubts : nullptr)});
+			asked_.push_back({target, text,
+					  filter::Filter(text, description, begin_time, {},
+							 more_classes ? &made_->doubts : nullptr)});
 		};
 		if (request.filter)
 			ask(Tables::keeps, *request.filter);

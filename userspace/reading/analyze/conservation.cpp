@@ -107,12 +107,11 @@ void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> 
 	statements.push_back(
 	    {"user_events",
 	     user.tokens == user_tokens_ && user.discarded == user_discarded_ ? Verdict::holds : Verdict::fails,
-	     fmt::format("{} events of {} instrumented processes were read and kept, {} are in blocks; {} were "
-			 "filtered out, {} "
-			 "discarded by full "
-			 "rings, the streams report {}; {} occurred before there were rings",
-			 user.tokens, user.processes, user_tokens_, user.filtered, user.discarded, user_discarded_,
-			 user.early)});
+	     fmt::format(
+		 "{} events of {} instrumented processes were read, {} are in blocks; {} were discarded by full "
+		 "rings, the streams report {}; {} occurred before there were rings{}",
+		 user.tokens, user.processes, user_tokens_, user.discarded, user_discarded_, user.early,
+		 user.filtered ? fmt::format("; {} more were filtered out", user.filtered) : "")});
 	judge_claims(user, statements);
 	if (user.not_searched)
 		statements.push_back(

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What deciding in the kernel costs: a system call whose two events are recorded, filtered or counted by `monitor record`,
+all in turn in every round, beside bpftrace's count() on the same tracepoints."""
+import contextlib
+import random
+import subprocess
+import time
+
+import peers
+from kernel import Load
+from lib import Result, Spread, ratios, spawn, stop
+
+TITLE = "match: ns added per event by filters and counts, W1 (getppid)"
+
+
+def patterns(count):
+	"""Alternatives that cannot be merged, none of which holds."""
+	return " or ".join(f'name == "sys_enter" and id == {400 + i} and tid > {i * i + 4000000}' if i % 2 else
+		f'name == "sys_exit" and ret == {i + 1000} and tid < -{i * i + 1}'
+		for i in range(count))
+
+
+WAYS = {
+	"tokens": (),
+	"all kept": ("--filter", 'mode == "kernel"'),
+	"rejected as a class": ("--filter", 'name == "page_fault_user"'),
+	"rejected by a pattern": ("--filter", patterns(2)),
+	"rejected by 500 patterns": ("--filter", patterns(500)),
+	"counted by class": ("--no-tokens", "--count", 'a=name == "sys_enter"', "--count", 'b=name == "sys_exit"'),
+	"counted by fields": ("--no-tokens", "--count", 'a=id == "getppid" and tid > 0', "--count", "b=ret > 0 and tid > 0"),
+}
+
+
+@contextlib.contextmanager
+def bpftrace(program):
+	peer = spawn(["bpftrace", "-e", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	time.sleep(3)
+	try:
+		yield
+	finally:
+		stop(peer)
+
+
+def bench(context):
+	result = Result(TITLE)
+	load = Load(context, "W1")
+
+	def ours(more):
+		return lambda: peers.recording(context, "syscall", {}, more=("--no-calibration", *more))
+
+	found = {name: ours(more) for name, more in WAYS.items()}
+	found["bpftrace count()"] = lambda: bpftrace(
+		"tracepoint:raw_syscalls:sys_enter { @a = count(); } tracepoint:raw_syscalls:sys_exit { @b = count(); }")
+	found["bpftrace count(), by fields"] = lambda: bpftrace(
+		"tracepoint:raw_syscalls:sys_enter /args.id == 110 && tid > 0/ { @a = count(); } "
+		"tracepoint:raw_syscalls:sys_exit /args.ret > 0 && tid > 0/ { @b = count(); }")
+	added = {name: [] for name in found}
+	shuffle = random.Random(1)
+	for _ in range(context.rounds_or(11)):
+		order = list(found)
+		shuffle.shuffle(order)
+		before, measured = load.measure(), {}
+		for name in order:
+			with found[name]():
+				measured[name] = load.measure()
+		base = (before + load.measure()) / 2
+		for name, value in measured.items():
+			added[name].append((value - base) / load.events_per_unit)
+	tokens = added["tokens"]
+	result.table(["ns added per event", "min", "median", "max", "/ tokens"],
+		[[name, *Spread(values).cells(), f"{ratios(values, tokens).mid:.2f}"] for name, values in added.items()])
+	for name, below, limit in (("all kept", "tokens", 1.1), ("rejected by 500 patterns", "rejected by a pattern", 2),
+		("counted by class", "tokens", 0.4), ("counted by fields", "tokens", 0.8), ("rejected as a class", "tokens", 0.8),
+		("counted by class", "bpftrace count()", 1), ("counted by fields", "bpftrace count(), by fields", 1)):
+		spread = ratios(added[name], added[below])
+		result.bar(f"{name} / {below}", spread.mid, limit, spread=spread)
+	result.figures = {name: Spread(values).json() for name, values in added.items()}
+	return result
