@@ -71,17 +71,33 @@ struct edc_matcher {
 	__u64 zero; /* 0, which the verifier does not know: from a constant it would follow all 2^10 ways of a search */
 };
 
+/*
+ * The number of the lowest bit that is set, without a branch: BPF has no instruction for it, and the verifier follows
+ * each way of a search. A de Bruijn sequence: its 64 windows of 6 bits are all different (Leiserson et al., "Using de
+ * Bruijn Sequences to Index a 1 in a Computer Word", 1998).
+ */
+#define EDC_DE_BRUIJN 0x03f79d71b4cb0a89ull
+static const __u8 edc_bit_numbers[64] = {0,  1,  48, 2,  57, 49, 28, 3,  61, 58, 50, 42, 38, 29, 17, 4,
+					 62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
+					 63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
+					 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,  13, 8,  7,  6};
+
+EDC_MATCH_INLINE __u32 edc_lowest_bit(__u64 bits)
+{
+	return edc_bit_numbers[(bits & -bits) * EDC_DE_BRUIJN >> 58];
+}
+
 /* Makes each text's words comparable as big-endian numbers, and clears what follows its first NUL. */
 EDC_MATCH_INLINE void edc_match_texts(__u64 *value, __u32 texts, __u32 starts)
 {
 	const __u64 ones = 0x0101010101010101ull;
 	__u64 kept = ~0ull;
 
-	for (__u32 i = 0; i < EDC_MATCH_VALUES; i++) {
+	for (__u32 words = 0; words < EDC_MATCH_VALUES && texts; words++) {
+		__u32 i = edc_lowest_bit(texts) & (EDC_MATCH_VALUES - 1);
 		__u64 word, nul;
 
-		if (!(texts >> i & 1))
-			continue;
+		texts &= texts - 1;
 		if (starts >> i & 1)
 			kept = ~0ull;
 		word = value[i] & kept;
@@ -101,11 +117,13 @@ EDC_MATCH_PART const __u64 *edc_match_row(const struct edc_matcher *matcher, con
 
 	if (of->steps) {
 		number = *(const volatile __u64 *)&matcher->zero;
-		for (int step = EDC_MATCH_STEPS - 1; step >= 0; step--) {
-			__u64 further = number + (1u << step);
+		for (__u32 i = 0; i < EDC_MATCH_STEPS; i++) {
+			__u64 further;
 
-			if ((__u32)step < of->steps &&
-			    key >= matcher->bound[(of->first_bound + further - 1) & (EDC_MATCH_BOUNDS - 1)])
+			if (i >= of->steps)
+				break;
+			further = number + (1u << ((of->steps - 1 - i) & 31));
+			if (key >= matcher->bound[(of->first_bound + further - 1) & (EDC_MATCH_BOUNDS - 1)])
 				number = further;
 		}
 	}
@@ -157,22 +175,6 @@ EDC_MATCH_INLINE int edc_match_keeps(const struct edc_match_class *cls, const __
 	for (__u32 word = 0; word < EDC_MATCH_WORDS; word++)
 		any |= hit[word] & cls->keeping[word];
 	return any != 0;
-}
-
-/*
- * The number of the lowest bit that is set, without a branch: BPF has no instruction for it, and the verifier follows
- * each way of a search. A de Bruijn sequence: its 64 windows of 6 bits are all different (Leiserson et al., "Using de
- * Bruijn Sequences to Index a 1 in a Computer Word", 1998).
- */
-#define EDC_DE_BRUIJN 0x03f79d71b4cb0a89ull
-static const __u8 edc_bit_numbers[64] = {0,  1,  48, 2,  57, 49, 28, 3,  61, 58, 50, 42, 38, 29, 17, 4,
-					 62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
-					 63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
-					 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,  13, 8,  7,  6};
-
-EDC_MATCH_INLINE __u32 edc_lowest_bit(__u64 bits)
-{
-	return edc_bit_numbers[(bits & -bits) * EDC_DE_BRUIJN >> 58];
 }
 
 /* Adds 1 to the counts of the patterns that were hit. A count has at most one of the patterns that an event matches. */

@@ -30,8 +30,8 @@ echo "filter.sh: --card $card: $made calls made, $kept kept, $filtered filtered,
 	fail "record --count: $(cat /tmp/filter.out)"
 ./monitor check /tmp/filter > /tmp/check.out || fail "check of counts: $(cat /tmp/check.out)"
 made=$(sed -n 's/^getppid calls: //p' /tmp/filter.out)
-counted=$(./monitor report --csv /tmp/filter counts | sed -n 's/^calls,\([0-9]*\),.*/\1/p')
-exits=$(./monitor report --csv /tmp/filter counts | sed -n 's/^exits,\([0-9]*\),.*/\1/p')
+counted=$(./monitor report --csv /tmp/filter counts | sed -n 's/^"\{0,1\}calls"\{0,1\},\([0-9]*\),.*/\1/p')
+exits=$(./monitor report --csv /tmp/filter counts | sed -n 's/^"\{0,1\}exits"\{0,1\},\([0-9]*\),.*/\1/p')
 echo "filter.sh: --card $card: $made calls made, $counted counted, $exits exits"
 [ "$counted" -ge "$made" ] && [ "$counted" -le $((made + 10)) ] && [ "$exits" -ge "$made" ] || fail "$counted calls and $exits exits were counted, not $made"
 [ -e /tmp/filter/kernel_cpu0 ] && fail "tokens were recorded"

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t min_rounds = 21;
 constexpr double max_off_difference = 0.05;
+constexpr double max_judgement_ns = 1e6; // the file is untrusted
 // Start and end agree if they differ by at most this or their quartiles overlap: then the printed range holds both.
 constexpr double max_difference = 0.05;
 constexpr const char *workloads[] = {"syscall", "sched", "fault"};
@@ -150,6 +151,13 @@ ProbeCost probe_cost(const RecordingInfo &info)
 			continue; // read in the probe of a switch, or at a reset; calibrated with these
 		add(counts.family, counts.seen - counts.filtered);
 		add("rejected", counts.filtered);
+		if (const auto judged = info.judgement_ns.find(counts.id); judged != info.judgement_ns.end()) {
+			const double ns =
+			    static_cast<double>(counts.seen) * std::clamp(judged->second, 0.0, max_judgement_ns);
+			low += ns;
+			median += ns;
+			high += ns;
+		}
 	}
 	result.at_start_only = !info.calibration->end;
 	if (!result.why_unknown.empty())

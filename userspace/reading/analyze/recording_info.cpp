@@ -225,6 +225,10 @@ void parse_counts(const Json &json, RecordingInfo &info)
 			info.functions.push_back(
 			    {text(member(function, "name")), text(member(function, "method")) == "patch"});
 	parse_budget(member(member(json, "functions"), "budget"), info);
+	if (const Json &judgements = member(json, "judgements"); judgements.is_array())
+		for (const Json &judgement : judgements)
+			info.judgement_ns[static_cast<unsigned>(number(member(judgement, "id")))] =
+			    real(member(judgement, "ns"));
 	if (const Json &counts = member(json, "counts"); counts.is_array())
 		for (const Json &count : counts) {
 			EventCount &added = info.counts.emplace_back();

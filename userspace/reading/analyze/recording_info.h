@@ -105,7 +105,8 @@ struct RecordingInfo {
 	std::set<std::string> partial;
 	bool has_tokens = true; // false: record --no-tokens
 	std::vector<EventCount> counts;
-	bool irq_time_taken_out = false; // excluded from the kernel's own run times
+	std::map<unsigned, double> judgement_ns; // by class id: what --filter and --count add to a probe
+	bool irq_time_taken_out = false;         // excluded from the kernel's own run times
 
 	std::optional<std::uint64_t> start_time, end_time; // trace time: all probes attached, probes still attached
 	std::optional<KernelCounts> start_counts, end_counts;

@@ -20,6 +20,7 @@
 #include "classes.h"
 #include "kernel_features.h"
 #include "monitor/function_table.h"
+#include "monitor/matcher_trial.h"
 #include "program_names.h"
 #include "ring_layout.h"
 
@@ -169,6 +170,10 @@ void BpfCard::configure()
 		const std::string event = class_of(name);
 		if (is_stack_timer(program))
 			continue;
+		if (program == skeleton_->progs.judge_values) {
+			bpf_program__set_autoload(program, options_.matching && !module_);
+			continue;
+		}
 		if (is_function(name)) {
 			functions_.configure(program, options_.has_probed_functions());
 			continue;
@@ -229,6 +234,35 @@ void BpfCard::set_matcher(const EventMatcher &matcher)
 			counted_.insert(cls.name);
 }
 
+std::map<unsigned, double> BpfCard::time_judgements(const EventMatcher &matcher)
+{
+	constexpr int runs = 5; // the fastest: an interrupt only adds
+	std::map<unsigned, double> times;
+	for (const EventMatcher::Class &cls : matcher.classes) {
+		if (module_ || cls.patterns == 0 ||
+		    EventMatcher::group_of(cls.id) != EventMatcher::group_of(EDC_ID_KERNEL_FIRST))
+			continue;
+		for (int run = 0; run < runs; ++run) {
+			edc_matcher_trial trial{};
+			trial.slot = EventMatcher::slot_of(cls.id);
+			trial.rounds = EDC_TRIAL_ROUNDS;
+			bpf_test_run_opts options{};
+			options.sz = sizeof options;
+			options.ctx_in = &trial;
+			options.ctx_size_in = sizeof trial;
+			if (bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.judge_values), &options) < 0 ||
+			    options.retval)
+				break;
+			const double ns = static_cast<double>(trial.ns) / EDC_TRIAL_ROUNDS;
+			const auto [known, added] = times.try_emplace(cls.id, ns);
+			known->second = std::min(known->second, ns);
+		}
+	}
+	if (!module_)
+		reset();
+	return times;
+}
+
 // The module's probes judge too; the tables are theirs until the next call.
 void BpfCard::judge(bool on)
 {
@@ -266,12 +300,12 @@ void BpfCard::attach(bool tp)
 		if (is_of_module(row.name) && wanted(row.name))
 			names.emplace_back(row.name);
 	bpf_program *program;
-	bpf_object__for_each_program(program, skeleton_->obj) if (bpf_program__autoload(program) &&
-								  !is_iterator(program) &&
-								  !is_tp_program(bpf_program__name(program)) &&
-								  !is_counters(bpf_program__name(program)) &&
-								  !is_reset(bpf_program__name(program)) &&
-								  !is_function(bpf_program__name(program)))
+	bpf_object__for_each_program(
+	    program,
+	    skeleton_->obj) if (bpf_program__autoload(program) && !is_iterator(program) &&
+				!is_tp_program(bpf_program__name(program)) &&
+				!is_counters(bpf_program__name(program)) && !is_reset(bpf_program__name(program)) &&
+				!is_function(bpf_program__name(program)) && program != skeleton_->progs.judge_values)
 	    names.push_back(bpf_program__name(program));
 	if (!options_.keeps_tokens)
 		std::erase_if(names, [this](const std::string &name) {

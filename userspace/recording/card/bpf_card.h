@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -107,6 +108,9 @@ public:
 
 	// With CardOptions::matching, before attach().
 	void set_matcher(const EventMatcher &matcher);
+	// What a judgement of this matcher takes in ns, by class that is not decided as a whole; empty: not measured,
+	// because the module judges. Clears the counts. Needs the privilege to run a program.
+	std::map<unsigned, double> time_judgements(const EventMatcher &matcher);
 
 	// Clear all tokens and counts. Only while nothing is attached.
 	void reset();

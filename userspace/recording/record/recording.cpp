@@ -350,6 +350,8 @@ void Recording::Parts::match_events()
 	clock_ = describe_clock(*steering_);
 	const auto matcher = make_matcher({});
 	card_->set_matcher(*matcher);
+	if (options_.calibrates)
+		file_.judgements(card_->time_judgements(*matcher));
 	file_.matching(options_.matching->request, *matcher);
 }
 

@@ -111,6 +111,12 @@ void RecordingFile::matching(const MatcherRequest &request, const EventMatcher &
 	filter["none"] = none;
 }
 
+void RecordingFile::judgements(const std::map<unsigned, double> &times)
+{
+	for (const auto &[id, ns] : times)
+		json_["judgements"].push_back({{"id", id}, {"ns", ns}});
+}
+
 void RecordingFile::counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted)
 {
 	for (std::size_t i = 0; i < counts.size(); ++i)

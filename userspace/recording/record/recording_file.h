@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ public:
 	// `command_pid` 0: no command.
 	// May be called again, when more classes are known.
 	void matching(const MatcherRequest &request, const EventMatcher &matcher);
+	// ns by class id.
+	void judgements(const std::map<unsigned, double> &times);
 	void counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);
