@@ -117,10 +117,10 @@ private:
 		try {
 			return decide(cls);
 		} catch (const Refusal &refusal) {
-			made_->doubts.push_back(
+			made_->notes.push_back(
 			    fmt::format("events of {} are kept and not counted: {}.", cls.name, refusal.sentence()));
 		} catch (const Error &error) {
-			made_->doubts.push_back(
+			made_->notes.push_back(
 			    fmt::format("events of {} are kept and not counted: {}.", cls.name, error.what()));
 		}
 		const auto id = static_cast<unsigned>(cls.id);

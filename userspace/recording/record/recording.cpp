@@ -215,6 +215,8 @@ void Recording::Parts::measure_clock()
 	start_clock(own_clock_);
 	settle_clock();
 	file_.no_card();
+	if (options_.matching)
+		match_events();
 }
 
 void Recording::Parts::find_functions()
@@ -349,8 +351,9 @@ void Recording::Parts::match_events()
 {
 	clock_ = describe_clock(*steering_);
 	const auto matcher = make_matcher({});
-	card_->set_matcher(*matcher);
-	if (options_.calibrates)
+	if (card_)
+		card_->set_matcher(*matcher);
+	if (card_ && options_.calibrates)
 		file_.judgements(card_->time_judgements(*matcher));
 	file_.matching(options_.matching->request, *matcher);
 }
@@ -375,6 +378,8 @@ void Recording::Parts::tell_of_matching()
 	file_.matching(options_.matching->request, *matcher);
 	for (const std::string &doubt : matcher->doubts)
 		tell(doubt + " Nor has any of the programs'.");
+	for (const std::string &note : matcher->notes)
+		tell(note);
 }
 
 void Recording::Parts::write_description()

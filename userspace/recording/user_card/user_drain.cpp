@@ -299,7 +299,9 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 						classes_.words(false), info);
 	Block kept = block;
 	const std::uint64_t left_out = filter_.strip(kept.bytes, classes_.words(false));
-	const bool is_empty = word_at(kept.bytes, offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
+	// A block of `thread` tokens alone tells nothing: the next one has its thread in the header.
+	const bool is_empty = left_out ? info.tokens - ring.info.tokens == left_out
+				       : word_at(kept.bytes, offsetof(edc_block, content_size)) == EDC_BLOCK_HEADER * 8;
 	const bool reports_loss = info.discarded != ring.info.discarded;
 	const bool is_pushed = !is_empty || (left_out ? reports_loss : !wrong);
 	if (is_pushed && !pass.push(static_cast<std::uint32_t>(info.stream), kept.bytes))
