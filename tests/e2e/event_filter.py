@@ -49,7 +49,7 @@ def user_events():
 	    ("own", "order", 1000, 'name == "before" and number >= 100 and number < 200', 100, None),
 	    ("shared", "order", 1000, 'name == "after" and low & 1 == 1', 500, without_rseq),
 	    ("merged", "forks", 100, 'low < 10', None, None),
-	    ("none", "order", 500, 'id == "getppid"', 0, None)):
+	    ("none", "order", 500, 'name == "before" and low == 999', 0, None)):
 		trace = e2e.record(name, "--force", "--user-only", "--filter", expression, command=(user_load, verb, number),
 		                   env=environment or os.environ)
 		trace.expect_true()
@@ -109,6 +109,11 @@ def reports_say_what_is_missing():
 		e2e.expect(f"--filter left out events of {why}" in done.stderr, f"{report}: {done.stderr}")
 	done = e2e.run(e2e.monitor, "report", trace.directory)
 	e2e.expect("--filter left out events of" in done.stderr, done.stderr)
+	for command in (("states", "--tree", "thread"), ("states", "--tree", "cpu"), ("check", "--rules", "kernel")):
+		done = e2e.run(e2e.monitor, command[0], trace.directory, *command[1:], exit_code=1)
+		e2e.expect("--filter left out" in done.stderr, f"{command}: {done.stderr}")
+	blocked = e2e.run(e2e.monitor, "query", "--csv", trace.directory, "SELECT count(*) FROM activities WHERE kind = 'blocked'").stdout
+	e2e.equal("blocked, without wakings", blocked.split()[-1], "0")
 	row = trace.rows(process="workload")[0]
 	e2e.equal("system calls, of which only some were recorded", row["syscalls"], None)
 	e2e.equal("waiting time, without wakings", row["waiting_ns"], None)

@@ -92,8 +92,8 @@ inline monitor::analyze::RecordingInfo make_info(std::uint64_t begin, std::uint6
 	info.start_time = begin;
 	if (complete)
 		info.end_time = end;
-	info.programs = {"sys_enter",    "sys_exit",          "page_fault_user", "minor_fault",
-			 "sched_switch", "irq_handler_entry", "softirq_entry"};
+	info.programs = {"sched_waking", "sys_enter",    "sys_exit",          "page_fault_user",
+			 "minor_fault",  "sched_switch", "irq_handler_entry", "softirq_entry"};
 	return info;
 }
 

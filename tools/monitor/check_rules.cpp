@@ -9,9 +9,11 @@
 
 #include "answers/report/table.h"
 #include "answers/rules/run.h"
+#include "base/error.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "problems.h"
+#include "reading/analyze/recording_info.h"
 
 namespace monitor {
 namespace {
@@ -81,6 +83,10 @@ nlohmann::ordered_json to_json(const Outcome &outcome)
 int check_rules(trace::Trace &trace, const std::vector<std::string> &files, std::size_t violations, bool quiet,
 		bool json)
 {
+	if (analyze::recording_of(trace).has_partial())
+		throw Error(
+		    "the recording's --filter left out events (`monitor info` shows it), so rules can neither hold "
+		    "nor fail; check a recording of all events");
 	std::vector<rules::RuleText> texts;
 	for (const std::string &file : files) {
 		auto more = rules::load_rules(file);

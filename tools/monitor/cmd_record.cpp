@@ -157,7 +157,8 @@ void parse_measurements(RecordArguments &arguments)
 		     {std::pair("--every", arguments.every), std::pair("--reset-on", arguments.reset_on)})
 			if (!value.empty() && (option != std::string_view("--every") || arguments.counts.empty()))
 				throw Error(fmt::format(
-				    "{} sets when counters are read: choose counters with -m, such as -m cpu", option));
+				    "{} sets when counters are read: choose counters with -m, such as -m cpu{}", option,
+				    option == std::string_view("--every") ? ", or events with --count" : ""));
 		return;
 	}
 	if (options.user_only)

@@ -158,6 +158,10 @@ void add_totals(Folds &folds, const ReportArguments &arguments, const analyze::R
 {
 	folds.tracker = std::make_unique<activities::Tracker>(
 	    source, machine, activities::Tracker::Options{arguments.by == "argument", folds.counters.get()});
+	if (arguments.is(What::activities) && folds.tracker->names().empty() && info.has_partial())
+		throw Error(
+		    "the recording's --filter left out events of its activities (`monitor info` shows it), so they "
+		    "are not known; `monitor list` and `monitor stat` show those that it kept");
 	if (arguments.is(What::activities) && folds.tracker->names().empty())
 		throw Error("this trace has no activities: declare them with EDC_ACTIVITY of monitor/edc.h");
 	folds.totals =
@@ -222,9 +226,14 @@ void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &inf
 		    (is_user || info.attached(cls->name)))
 			missing.insert(cls->name);
 	}
+	constexpr std::size_t max_names = 5;
 	std::string names;
+	std::size_t count = 0;
 	for (const std::string &name : missing)
-		names += (names.empty() ? "" : ", ") + name;
+		if (count++ < max_names)
+			names += (names.empty() ? "" : ", ") + name;
+	if (count > max_names)
+		names += fmt::format(" and {} more classes", count - max_names);
 	if (!missing.empty())
 		print_note(
 		    fmt::format("monitor: --filter left out events of {}: what is derived from them is unknown\n",

@@ -34,9 +34,11 @@ public:
 		std::string name;
 		unsigned decision = EDC_MATCH_KEEP;
 		bool is_always_kept = false;     // because other tokens cannot be understood without it
-		bool is_counted = false;         // some of its events belong to a count
+		std::uint64_t counts = 0;        // bits of those that some of its events belong to
 		std::vector<std::string> values; // that it looks at, and
 		unsigned patterns = 0;           // how many there are
+
+		bool is_counted() const { return counts != 0; }
 	};
 
 	// Classes by id: kernel_tables() has those of the cards, in the slots of card.h.

@@ -42,9 +42,13 @@ public:
 	      made_(std::make_unique<EventMatcher>())
 	{
 		const auto ask = [&](unsigned target, const std::string &text) {
-			asked_.push_back({target, text,
-					  filter::Filter(text, description, begin_time, {},
-							 more_classes ? &made_->doubts : nullptr)});
+			try {
+				asked_.push_back({target, text,
+						  filter::Filter(text, description, begin_time, {},
+								 more_classes ? &made_->doubts : nullptr)});
+			} catch (const Refusal &refusal) { // of several expressions, this one
+				throw Refusal(option_of(target), text, refusal.position().offset, refusal.sentence());
+			}
 		};
 		if (request.filter)
 			ask(Tables::keeps, *request.filter);
@@ -85,7 +89,7 @@ private:
 
 	Class decide(const trace::EventClass &cls)
 	{
-		Class made{static_cast<unsigned>(cls.id), cls.name, EDC_MATCH_KEEP, false, false, {}, 0};
+		Class made{static_cast<unsigned>(cls.id), cls.name, EDC_MATCH_KEEP, false, 0, {}, 0};
 		if (cls.domain == trace::Domain::recording) {
 			made.is_always_kept = true;
 			return made;
@@ -102,10 +106,10 @@ private:
 			tables_of(made.id).add(EventMatcher::slot_of(made.id), decided.decision, decided.counted,
 					       decided.patterns);
 		made.decision = decided.decision;
-		made.is_counted = decided.counted || std::any_of(decided.patterns.begin(), decided.patterns.end(),
-								 [](const Tables::Pattern &pattern) {
-									 return pattern.target != Tables::keeps;
-								 });
+		made.counts = decided.counted;
+		for (const Tables::Pattern &pattern : decided.patterns)
+			if (pattern.target != Tables::keeps)
+				made.counts |= std::uint64_t(1) << pattern.target;
 		made.patterns = static_cast<unsigned>(decided.patterns.size());
 		made.values = names_of(decided.patterns);
 		return made;
@@ -125,7 +129,7 @@ private:
 		}
 		const auto id = static_cast<unsigned>(cls.id);
 		made_->make_tables(EventMatcher::group_of(id)).cls[EventMatcher::slot_of(id)] = {};
-		return {id, cls.name, EDC_MATCH_KEEP, false, false, {}, 0};
+		return {id, cls.name, EDC_MATCH_KEEP, false, 0, {}, 0};
 	}
 
 	void add(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel, Decided &decided)
@@ -150,6 +154,11 @@ private:
 				decided.patterns.push_back({product, asked.target});
 	}
 
+	std::string option_of(unsigned target) const
+	{
+		return target == Tables::keeps ? "filter" : "--count " + request_.counts[target].name;
+	}
+
 	// One without factors: all events of the class.
 	std::vector<filter::Product> products_of(const Asked &asked, const trace::EventClass &cls,
 						 bool is_of_kernel) const
@@ -163,8 +172,7 @@ private:
 		try {
 			return disjunction(program, known, EDC_MATCH_PATTERNS);
 		} catch (const filter::Undecidable &undecidable) {
-			const char *option = asked.target == Tables::keeps ? "filter" : "count";
-			throw Refusal(option, asked.text, undecidable.at,
+			throw Refusal(option_of(asked.target), asked.text, undecidable.at,
 				      fmt::format("{}. To select events afterwards: monitor list DIR --filter {}",
 						  undecidable.why, shell_quoted(asked.text)));
 		}

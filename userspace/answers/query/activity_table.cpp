@@ -133,6 +133,8 @@ void ActivityCursor::finished(const activities::Finished &activity)
 		rows_.back()[result] = activity.result;
 		return;
 	case Source::blocked:
+		if (context_.info.present && !context_.info.has_program("sched_waking"))
+			return; // nobody knows when it ended
 		rows_.push_back(row_of("blocked", std::move(call), activity));
 		add_waker(activity.waker, rows_.back());
 		return;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/escape.h"
 #include "reading/events/field_ref.h"
 #include "reading/events/merge.h"
 
@@ -17,7 +18,7 @@ using analyze::RecordingInfo;
 
 double seconds_of(const RecordingInfo &info)
 {
-	return static_cast<double>(info.wall_ns) / 1e9;
+	return static_cast<double>(info.counted_ns) / 1e9;
 }
 
 } // namespace
@@ -44,7 +45,7 @@ Table counts_by_cpu(const RecordingInfo &info)
 	std::size_t cpus = 0;
 	bool any_of_programs = false;
 	for (const analyze::EventCount &count : info.counts) {
-		table.columns.push_back({count.name, count.name, Unit::count});
+		table.columns.push_back({count.name, printable(count.name), Unit::count});
 		cpus = std::max(cpus, count.by_cpu.size());
 		any_of_programs = any_of_programs || count.of_programs > 0;
 	}
@@ -66,7 +67,7 @@ Table counts_by_time(trace::Trace &trace, const RecordingInfo &info)
 	Table table;
 	table.columns = {{"from_ns", "from", Unit::nanoseconds}, {"to_ns", "to", Unit::nanoseconds}};
 	for (const analyze::EventCount &count : info.counts)
-		table.columns.push_back({count.name, count.name, Unit::count});
+		table.columns.push_back({count.name, printable(count.name), Unit::count});
 	const auto classes = trace.description().find("count");
 	std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>> totals; // by time and number
 	if (classes.size() == 1) {
@@ -83,7 +84,7 @@ Table counts_by_time(trace::Trace &trace, const RecordingInfo &info)
 		throw Error("this recording has no series of counts: record --count with --every TIME");
 	const trace::Clock &clock = trace.description().clock;
 	const std::uint64_t begin = trace.begin_time();
-	std::uint64_t from = info.start_time.value_or(begin);
+	std::uint64_t from = info.counted_since.value_or(begin);
 	std::map<std::uint64_t, std::uint64_t> before;
 	for (const auto &[time, of_time] : totals) {
 		auto &row = table.rows.emplace_back();

@@ -225,6 +225,8 @@ void parse_counts(const Json &json, RecordingInfo &info)
 			info.functions.push_back(
 			    {text(member(function, "name")), text(member(function, "method")) == "patch"});
 	parse_budget(member(member(json, "functions"), "budget"), info);
+	info.counted_ns = number(member(member(json, "counted"), "ns"));
+	info.counted_since = optional_number(member(member(json, "counted"), "since"));
 	if (const Json &judgements = member(json, "judgements"); judgements.is_array())
 		for (const Json &judgement : judgements)
 			info.judgement_ns[static_cast<unsigned>(number(member(judgement, "id")))] =
@@ -319,6 +321,14 @@ std::string RecordingInfo::partial_of(std::initializer_list<const char *> events
 		if (partial.contains(event))
 			names += (names.empty() ? "" : ", ") + std::string(event);
 	return names;
+}
+
+bool RecordingInfo::has_partial() const
+{
+	return std::ranges::any_of(partial, [this](const std::string &name) {
+		return attached(name) || attached("plain_" + name) || name.ends_with("_begin") ||
+		       name.ends_with("_end");
+	});
 }
 
 std::uint64_t RecordingInfo::tokens() const

@@ -105,8 +105,10 @@ struct RecordingInfo {
 	std::set<std::string> partial;
 	bool has_tokens = true; // false: record --no-tokens
 	std::vector<EventCount> counts;
-	std::map<unsigned, double> judgement_ns; // by class id: what --filter and --count add to a probe
-	bool irq_time_taken_out = false;         // excluded from the kernel's own run times
+	std::uint64_t counted_ns = 0;               // how long, from the attachment of the first probe
+	std::optional<std::uint64_t> counted_since; // trace time
+	std::map<unsigned, double> judgement_ns;    // by class id: what --filter and --count add to a probe
+	bool irq_time_taken_out = false;            // excluded from the kernel's own run times
 
 	std::optional<std::uint64_t> start_time, end_time; // trace time: all probes attached, probes still attached
 	std::optional<KernelCounts> start_counts, end_counts;
@@ -138,6 +140,8 @@ struct RecordingInfo {
 	bool filtering() const { return filter_command || !filter_pids.empty(); }
 	// Of those given, the ones of which --filter left out events: `sys_enter, sys_exit`; "" if none.
 	std::string partial_of(std::initializer_list<const char *> events) const;
+	// Whether --filter left out events of any class that was recorded.
+	bool has_partial() const;
 	// Attached, as itself or as its tp_ twin, and all its events recorded.
 	bool has_program(const std::string &event) const { return !partial.contains(event) && attached(event); }
 	bool attached(const std::string &event) const;

@@ -457,8 +457,9 @@ private:
 		const bool is_known_width = !factor.source.is_signed || factor.source.from != From::field ||
 					    factor.mask >> std::min(factor.source.field.field()->size_bits, 63u) == 0;
 		if (at != end || at == test.first + 1 || !is_known_width)
-			throw Undecidable{test.condition->at,
-					  "the kernel compares a value, or VALUE >> N & MASK, with constants"};
+			throw Undecidable{test.condition->at, "the kernel compares a value, or VALUE & MASK, or VALUE "
+							      ">> N & MASK of a value without a sign, with "
+							      "constants, and a mask is not negative"};
 		for (std::uint32_t i = test.range_first; i < test.range_first + test.range_count; ++i) {
 			const Range range{std::max(program_.ranges[i].first, Integer(0)),
 					  std::min(program_.ranges[i].last, max_integer)};

@@ -91,6 +91,13 @@ std::string lacking(Known known, const std::string &name, Subject subject, const
 				   : known == Known::running || known == Known::idle ? "machine"
 										     : "cpu or a thread");
 	const bool is_activity = known == Known::activity || known == Known::outer_activity;
+	const bool is_derived = known == Known::state || known == Known::mode || known == Known::call ||
+				known == Known::blocked_on || is_activity;
+	if (is_derived && recorded.partial)
+		return fmt::format(
+		    "{} follows from events of which the recording's --filter left out some: use fields of the "
+		    "events that it kept",
+		    name);
 	const bool is_identity = known == Known::tid || known == Known::process || known == Known::thread;
 	if (is_activity && !recorded.activities)
 		return fmt::format("{} needs events NAME_begin and NAME_end of programs, and this trace has none",
@@ -99,6 +106,11 @@ std::string lacking(Known known, const std::string &name, Subject subject, const
 	if (needs_switches && !recorded.switches)
 		return fmt::format("{} follows from sched_switch, which this trace lacks: use fields of its events",
 				   name);
+	if (subject == Subject::thread && (known == Known::state || known == Known::blocked_on) && !recorded.wakings)
+		return fmt::format(
+		    "{} of a thread follows from sched_waking, which this trace lacks: record the family "
+		    "sched, too",
+		    name);
 	if ((known == Known::call || known == Known::blocked_on) && !recorded.calls)
 		return fmt::format("{} follows from sys_enter and sys_exit, which this trace lacks: record the family "
 				   "syscall, too, or do without it",
@@ -115,6 +127,8 @@ Recorded recorded(const analyze::Source &source, const analyze::RecordingInfo &i
 		return info.present ? info.has_program(event) : kinds.has(kind);
 	};
 	found.switches = has("sched_switch", analyze::Kind::sched_switch);
+	found.wakings = has("sched_waking", analyze::Kind::sched_waking);
+	found.partial = info.has_partial();
 	found.calls = has("sys_enter", analyze::Kind::sys_enter) && has("sys_exit", analyze::Kind::sys_exit);
 	std::vector<std::string_view> begun, ended;
 	for (const auto &cls : source.description.classes()) {

@@ -35,7 +35,8 @@ enum class Known : std::uint8_t {
 
 // What of it a trace can have.
 struct Recorded {
-	bool switches = false, calls = false;
+	bool switches = false, wakings = false, calls = false;
+	bool partial = false;                         // record --filter left out events that the fold needs
 	bool user_events = false, activities = false; // of programs
 };
 Recorded recorded(const analyze::Source &source, const analyze::RecordingInfo &info, const analyze::EventKinds &kinds);

@@ -230,7 +230,7 @@ void BpfCard::set_matcher(const EventMatcher &matcher)
 	if (const edc_matcher *tables = matcher.kernel_tables())
 		skeleton_->data_matcher->matcher = *tables;
 	for (const EventMatcher::Class &cls : matcher.classes)
-		if (cls.is_counted)
+		if (cls.is_counted())
 			counted_.insert(cls.name);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -14,23 +15,6 @@
 
 namespace monitor::record {
 namespace {
-
-std::vector<std::string> chosen_families(const Options &options)
-{
-	std::vector<std::string> names = options.families;
-	if (names.empty())
-		for (const card::Family &family : card::families())
-			if (family.by_default)
-				names.push_back(family.name);
-	if (options.sample_every_ns)
-		names.push_back("sample");
-	for (const std::string &family : families_of(options.stacks))
-		if (std::ranges::find(names, family) == names.end())
-			names.push_back(family);
-	if (!options.functions.empty())
-		names.emplace_back("function");
-	return names;
-}
 
 // Why the BPF card cannot record the request; "" if it can.
 std::string why_module_only(const std::vector<std::string> &families)
@@ -94,10 +78,81 @@ bool takes_module(const Options &options, const std::vector<std::string> &famili
 
 } // namespace
 
-card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid)
+std::vector<std::string> chosen_families(const Options &options)
+{
+	std::vector<std::string> names = options.families;
+	if (names.empty())
+		for (const card::Family &family : card::families())
+			if (family.by_default)
+				names.push_back(family.name);
+	if (options.sample_every_ns)
+		names.push_back("sample");
+	for (const std::string &family : families_of(options.stacks))
+		if (std::ranges::find(names, family) == names.end())
+			names.push_back(family);
+	if (!options.functions.empty())
+		names.emplace_back("function");
+	return names;
+}
+
+std::vector<std::string> needed_families(const Options &options, const EventMatcher &matcher)
+{
+	const std::vector<std::string> recorded = chosen_families(options);
+	const auto is_in = [](const std::vector<std::string> &all, const std::string &name) {
+		return std::ranges::find(all, name) != all.end();
+	};
+	// An event of a program may have any field.
+	const bool may_be_of_programs = !options.command.empty() || options.everyone;
+	std::vector<std::string> needed;
+	if (options.user_only)
+		return needed;
+	const auto need = [&](const std::string &what, const auto &is_about) {
+		std::vector<std::string> families;
+		for (const EventMatcher::Class &cls : matcher.classes) {
+			const std::string family = card::family_of(cls.name);
+			if (!is_about(cls))
+				continue;
+			if (family.empty() || is_in(recorded, family) || EDC_ALWAYS_KEPT(cls.id))
+				return; // of a program, or recorded
+			families.push_back(family);
+		}
+		for (const std::string &family : families) {
+			const auto known = std::ranges::find(card::families(), family, &card::Family::name);
+			if (options.user_only)
+				throw Error(
+				    fmt::format("{}: its events are the kernel's: leave out --user-only", what));
+			if (!options.families.empty())
+				throw Error(fmt::format(
+				    "{}: its events are of the family {}, which is not recorded: add it to -e", what,
+				    family));
+			if (!known->by_default && family != "block" && may_be_of_programs)
+				continue;
+			if (!known->by_default && family != "block")
+				throw Error(fmt::format(
+				    "{}: events of the family {} are recorded by --sample-every, --stacks or "
+				    "--functions",
+				    what, family));
+			if (!is_in(needed, family))
+				needed.push_back(family);
+		}
+	};
+	const MatcherRequest &request = options.matching->request;
+	if (request.filter)
+		need("--filter", [](const EventMatcher::Class &cls) {
+			return cls.decision != EDC_MATCH_NONE && !cls.is_always_kept;
+		});
+	for (std::size_t i = 0; i < request.counts.size(); ++i)
+		need("--count " + request.counts[i].name,
+		     [i](const EventMatcher::Class &cls) { return cls.counts >> i & 1; });
+	return needed;
+}
+
+card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid,
+			       const std::vector<std::string> &needed)
 {
 	card::CardOptions card;
 	card.families = chosen_families(options);
+	card.families.insert(card.families.end(), needed.begin(), needed.end());
 	card.filtering = options.filtering();
 	card.matching = options.matching.has_value();
 	card.counting_events = options.matching && !options.matching->request.counts.empty();

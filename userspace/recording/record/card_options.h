@@ -11,6 +11,15 @@
 
 namespace monitor::record {
 
-card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid);
+// The families of a recording without those that its expressions need besides: needed_families().
+std::vector<std::string> chosen_families(const Options &options);
+
+// Families of the events that a filter or a count is about, if none of those that are recorded has any of its events: a
+// count of 0 would not be true. Throws Error if -e leaves them out, or another option records them.
+std::vector<std::string> needed_families(const Options &options, const EventMatcher &matcher);
+
+// `needed`: by needed_families().
+card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid,
+			       const std::vector<std::string> &needed = {});
 
 } // namespace monitor::record

@@ -161,6 +161,8 @@ private:
 	std::unique_ptr<Writer> writer_;
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
+	std::vector<std::string> needed_families_;
+	Sync counted_since_; // what is counted happened after this
 	bool dropped_ = false;
 };
 
@@ -266,7 +268,7 @@ void Recording::Parts::load_card()
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
 	if (options_.counting)
 		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
-	card::CardOptions options = card_options(options_, cpus, uuid_);
+	card::CardOptions options = card_options(options_, cpus, uuid_, needed_families_);
 	options.functions = functions_.found().functions;
 	options.leaves_functions_out = options_.budget.has_value();
 	buffers_ = divide_buffers(options_.buffer_bytes, cpus, options.rings());
@@ -344,6 +346,10 @@ void Recording::Parts::expect_decidable()
 	const auto matcher = make_matcher({});
 	for (const std::string &doubt : matcher->doubts)
 		tell(doubt + " It may be one of a program's events.");
+	needed_families_ = needed_families(options_, *matcher);
+	for (const std::string &family : needed_families_)
+		tell(
+		    fmt::format("the family {} is recorded too, because the expressions are about its events", family));
 }
 
 // The clock is known now: `time` is compared in its ticks.
@@ -351,6 +357,7 @@ void Recording::Parts::match_events()
 {
 	clock_ = describe_clock(*steering_);
 	const auto matcher = make_matcher({});
+	counted_since_ = read_sync(steering_->invariant_tsc());
 	if (card_)
 		card_->set_matcher(*matcher);
 	if (card_ && options_.calibrates)
@@ -518,7 +525,7 @@ void Recording::Parts::end_recording()
 		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
 	if (options_.matching) {
 		tell_of_matching();
-		file_.counts(options_.matching->request.counts, counts());
+		file_.counts(options_.matching->request.counts, counts(), counted_since_, end);
 	}
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
 	calibrate_again();

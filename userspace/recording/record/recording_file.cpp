@@ -117,8 +117,10 @@ void RecordingFile::judgements(const std::map<unsigned, double> &times)
 		json_["judgements"].push_back({{"id", id}, {"ns", ns}});
 }
 
-void RecordingFile::counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted)
+void RecordingFile::counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted,
+			   const Sync &since, const Sync &until)
 {
+	json_["counted"] = {{"since", since.time}, {"ns", until.monotonic_ns - since.monotonic_ns}};
 	for (std::size_t i = 0; i < counts.size(); ++i)
 		json_["counts"].push_back({{"name", counts[i].name},
 					   {"expression", counts[i].expression},

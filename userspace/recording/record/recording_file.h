@@ -37,7 +37,9 @@ public:
 	void matching(const MatcherRequest &request, const EventMatcher &matcher);
 	// ns by class id.
 	void judgements(const std::map<unsigned, double> &times);
-	void counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted);
+	// Between the snapshots `since` and `until`.
+	void counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted,
+		    const Sync &since, const Sync &until);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);
 	void preflight(const card::Preflight &test);
