@@ -253,26 +253,18 @@ INLINE bool passes_filter(__s32 target)
 	       (target > 0 && is_traced(target));
 }
 
-/*
- * Whether the event whose values were noted is kept; counts it. A global function: verified once for a probe, whatever
- * the ways to it.
- */
-__attribute__((noinline)) int judge(__u32 slot, __u32 ring_index)
+/* Whether the event whose values were noted is kept; counts it. */
+INLINE bool judge(struct edc_level *level, __u32 slot)
 {
-	__u32 cpu_id = bpf_get_smp_processor_id();
-	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
 	const struct edc_match_class *cls = &matcher.cls[slot & (EDC_CARD_CLASSES - 1)];
-	struct edc_level *level;
 
-	if (!cpu || ring_index >= EDC_CARD_RINGS)
-		return 0;
-	level = &cpu->level[ring_index];
 	if (cls->counted)
 		edc_match_count_all(cls->counted, level->count);
 	if (!cls->asks)
 		return cls->decision == EDC_MATCH_KEEP;
-	if (edc_match(&matcher, slot, level->value, level->hit))
-		edc_match_count(&matcher, cls, level->hit, level->count);
+	if (!edc_match(&matcher, slot, level->value, level->hit))
+		return cls->decision == EDC_MATCH_KEEP;
+	edc_match_count(&matcher, cls, level->hit, level->count);
 	return edc_match_keeps(cls, level->hit);
 }
 
@@ -300,14 +292,15 @@ static __attribute__((noinline, unused)) bool is_kept(struct edc_cpu *cpu, __u32
 	value[EDC_VALUE_ARGUMENT] = event >> 16;
 	value[EDC_VALUE_CPU] = bpf_get_smp_processor_id();
 	value[EDC_VALUE_LEVEL] = ring_index;
-	if (wanted & (1 << EDC_VALUE_TID | 1 << EDC_VALUE_NAME | 1 << (EDC_VALUE_NAME + 1))) {
+	if (wanted & (1 << EDC_VALUE_TID | EDC_VALUE_NAMES))
 		value[EDC_VALUE_TID] = (__u32)bpf_get_current_pid_tgid();
+	if (wanted & EDC_VALUE_NAMES) {
 		if (value[EDC_VALUE_TID])
 			bpf_get_current_comm(&value[EDC_VALUE_NAME], 16);
 		else
 			edc_name_idle(&value[EDC_VALUE_NAME]);
 	}
-	return judge(slot, ring_index);
+	return judge(&cpu->level[ring_index], slot);
 }
 
 /* In the caller, where the words may still be registers. Those that the event does not have are of another one. */

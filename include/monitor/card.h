@@ -230,7 +230,8 @@ enum edc_id {
 #define EDC_VALUE_LEVEL 9
 #define EDC_VALUE_TID 10
 #define EDC_VALUE_TIME 11
-#define EDC_VALUE_NAME 12 /* and 13: 16 bytes of text */
+#define EDC_VALUE_NAME 12                     /* and 13: 16 bytes of text */
+#define EDC_VALUE_NAMES (3 << EDC_VALUE_NAME) /* their bits */
 #define EDC_MATCH_VALUES 16
 #define EDC_MATCH_PATTERNS 256 /* of a class */
 #define EDC_MATCH_WORDS (EDC_MATCH_PATTERNS / 64)
