@@ -193,7 +193,8 @@ def recorded():
 def without_calls():
 	trace = e2e.record("sched", "-e", "sched", command=("sleep", "0.2"))
 	found = expect_sums(trace, "cpu")
-	e2e.expect(found["idle"]["ticks"] > 0 and found["user"]["runs"] == 0 and found["unattributed"]["runs"] > 0, f"{found}")
+	# Whether a CPU was idle depends on what else the machine does.
+	e2e.expect(found["user"]["runs"] == 0 and found["unattributed"]["runs"] > 0, f"{found}")
 	wrong = states(trace.directory, "--tree", "thread", exit_code=1).stderr
 	e2e.expect("which this trace lacks: record the family syscall, too, or do without it" in wrong, wrong)
 	tree = e2e.work / "sched.tree"

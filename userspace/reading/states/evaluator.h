@@ -7,7 +7,7 @@
 //
 // It folds the events (reading/analyze/machine.h), and after each one classifies the subjects that it is about: the
 // machine; the CPU that it was posted on; the thread that ran there, that was switched to or away from, that was woken
-// or created, or that posted it. What the sink gets first is a table (answers/states/) or a matcher (matcher.h).
+// or created, or that posted it. What the sink gets first is a table (answers/run_lengths/) or a matcher (matcher.h).
 // The events need not come from files: see Source. One thread feeds it.
 // Invariants: the runs of a subject follow each other without a gap, adjacent ones differ in their states, and their
 // lengths add up to the window: that part of `whole` which the scope includes. No state is carried across a loss.
