@@ -4,7 +4,6 @@
  * judgement of an event. Posters use them with preemption disabled, so a grace period ends the use of those that were
  * replaced. Nothing in them is trusted: the matcher masks every index.
  */
-#include <linux/err.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -38,10 +37,12 @@ bool edc_judge(const struct edc_matcher *matcher, struct edc_level *at, u32 leve
 	value[EDC_VALUE_TID] = current->pid;
 	if (cls->wanted >> EDC_VALUE_TIME & 1)
 		value[EDC_VALUE_TIME] = get_cycles();
-	if (current->pid)
-		memcpy(&value[EDC_VALUE_NAME], current->comm, 16);
-	else
-		edc_name_idle(&value[EDC_VALUE_NAME]);
+	if (cls->wanted & EDC_VALUE_NAMES) {
+		if (current->pid)
+			memcpy(&value[EDC_VALUE_NAME], current->comm, 16);
+		else
+			edc_name_idle(&value[EDC_VALUE_NAME]);
+	}
 	if (edc_match(matcher, slot, value, at->hit))
 		edc_match_count(matcher, cls, at->hit, at->count);
 	return edc_match_keeps(cls, at->hit);

@@ -9,7 +9,10 @@
 #define MONITOR_TESTS_ABI_LAYOUT_H
 
 #include "monitor/card.h"
+#include "monitor/device.h"
 #include "monitor/function_table.h"
+#include "monitor/matcher.h"
+#include "monitor/matcher_trial.h"
 #include "monitor/ratio.h"
 #include "monitor/ring.h"
 #include "monitor/stack.h"
@@ -55,6 +58,9 @@
 #define CARD_LAYOUT(VALUE)                       \
 	SIZE(VALUE, edc_level)                   \
 	FIELD(VALUE, edc_level, ring)            \
+	FIELD(VALUE, edc_level, value)           \
+	FIELD(VALUE, edc_level, hit)             \
+	FIELD(VALUE, edc_level, count)           \
 	FIELD(VALUE, edc_level, seen)            \
 	FIELD(VALUE, edc_level, discarded)       \
 	FIELD(VALUE, edc_level, filtered)        \
@@ -144,6 +150,47 @@
 	FIELD(VALUE, edc_function_sled, function)      \
 	FIELD(VALUE, edc_function_sled, kind)
 
+#define MATCHER_LAYOUT(VALUE)                          \
+	SIZE(VALUE, edc_match_class)                   \
+	FIELD(VALUE, edc_match_class, decision)        \
+	FIELD(VALUE, edc_match_class, asks)            \
+	FIELD(VALUE, edc_match_class, wanted)          \
+	FIELD(VALUE, edc_match_class, texts)           \
+	FIELD(VALUE, edc_match_class, text_starts)     \
+	FIELD(VALUE, edc_match_class, first)           \
+	FIELD(VALUE, edc_match_class, dimensions)      \
+	FIELD(VALUE, edc_match_class, words)           \
+	FIELD(VALUE, edc_match_class, first_target)    \
+	FIELD(VALUE, edc_match_class, counted)         \
+	FIELD(VALUE, edc_match_class, patterns)        \
+	FIELD(VALUE, edc_match_class, keeping)         \
+	SIZE(VALUE, edc_match_dimension)               \
+	FIELD(VALUE, edc_match_dimension, mask)        \
+	FIELD(VALUE, edc_match_dimension, flip)        \
+	FIELD(VALUE, edc_match_dimension, value)       \
+	FIELD(VALUE, edc_match_dimension, shift)       \
+	FIELD(VALUE, edc_match_dimension, first_bound) \
+	FIELD(VALUE, edc_match_dimension, steps)       \
+	FIELD(VALUE, edc_match_dimension, first_row)   \
+	FIELD(VALUE, edc_match_dimension, last)        \
+	SIZE(VALUE, edc_matcher)                       \
+	FIELD(VALUE, edc_matcher, cls)                 \
+	FIELD(VALUE, edc_matcher, dimension)           \
+	FIELD(VALUE, edc_matcher, bound)               \
+	FIELD(VALUE, edc_matcher, row)                 \
+	FIELD(VALUE, edc_matcher, target)              \
+	FIELD(VALUE, edc_matcher, zero)                \
+	SIZE(VALUE, edc_matcher_trial)                 \
+	FIELD(VALUE, edc_matcher_trial, slot)          \
+	FIELD(VALUE, edc_matcher_trial, rounds)        \
+	FIELD(VALUE, edc_matcher_trial, value)         \
+	FIELD(VALUE, edc_matcher_trial, kept)          \
+	FIELD(VALUE, edc_matcher_trial, ns)            \
+	FIELD(VALUE, edc_matcher_trial, count)         \
+	SIZE(VALUE, edc_device_matcher)                \
+	FIELD(VALUE, edc_device_matcher, address)      \
+	FIELD(VALUE, edc_device_matcher, bytes)
+
 #define CONSTANTS(VALUE)                            \
 	VALUE("EDC_CPU_HEADER", EDC_CPU_HEADER)     \
 	VALUE("EDC_BLOCK_SIZE", EDC_BLOCK_SIZE)     \
@@ -154,7 +201,8 @@
 #define LAYOUT(VALUE)       \
 	BLOCK_LAYOUT(VALUE) \
 	RING_LAYOUT(VALUE)  \
-	CARD_LAYOUT(VALUE) RATIO_LAYOUT(VALUE) STACK_LAYOUT(VALUE) FUNCTION_LAYOUT(VALUE) CONSTANTS(VALUE)
+	CARD_LAYOUT(VALUE)  \
+	RATIO_LAYOUT(VALUE) STACK_LAYOUT(VALUE) FUNCTION_LAYOUT(VALUE) MATCHER_LAYOUT(VALUE) CONSTANTS(VALUE)
 
 #define ALL_CLASSES(CLASS) EDC_CONTROL_CLASSES(CLASS) EDC_KERNEL_CLASSES(CLASS)
 

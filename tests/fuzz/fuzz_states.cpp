@@ -14,17 +14,14 @@
 #include "answers/run_lengths/run_list.h"
 #include "answers/run_lengths/tables.h"
 #include "base/error.h"
+#include "reading.h"
 #include "reading/states/matcher.h"
 
 using namespace monitor;
 
 namespace {
 
-void require(bool condition)
-{
-	if (!condition)
-		std::abort();
-}
+using fuzz::require;
 
 const std::string classes =
     samples::event_block(256, "sched_switch", "u16_t prev_state; s32_t prev_pid; s32_t next_pid;") +

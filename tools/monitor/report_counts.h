@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `monitor report DIR counts`. Used by cmd_report.cpp, and by cmd_record.cpp at the end.
+// `monitor report DIR counts`. Used by cmd_report.cpp.
 #pragma once
 
 #include "reading/analyze/recording_info.h"

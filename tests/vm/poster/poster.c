@@ -123,7 +123,7 @@ module_param_cb(random, &random, NULL, 0200);
 module_param_cb(wrong, &wrong, NULL, 0200);
 MODULE_PARM_DESC(posts, "post so many times");
 MODULE_PARM_DESC(samples, "ask all CPUs so many times");
-MODULE_PARM_DESC(random, "post so many random tokens");
+MODULE_PARM_DESC(random, "the number of random tokens to post");
 MODULE_PARM_DESC(wrong, "post what the card refuses");
 MODULE_DESCRIPTION("Posts into the event-data card");
 MODULE_LICENSE("GPL");

@@ -11,7 +11,8 @@ namespace monitor::matcher {
 namespace {
 
 using filter::Factor;
-using filter::KeyRange;
+using filter::Range;
+using filter::Ranges;
 using From = filter::Source::From;
 
 constexpr std::uint64_t max_key = ~std::uint64_t(0);
@@ -81,40 +82,37 @@ Place place_of(const Factor &factor)
 }
 
 // The keys in the form of the place: a signed field's are sign-extended to 64 bits in a factor, not in an event.
-std::vector<KeyRange> ranges_of(const Factor &factor, const Place &place)
+Ranges ranges_of(const Factor &factor, const Place &place)
 {
 	if (!factor.flip || place.flip == factor.flip)
 		return factor.accepted;
 	const std::uint64_t lowest = factor.flip - place.flip, highest = lowest + 2 * place.flip - 1;
-	std::vector<KeyRange> ranges;
-	for (const KeyRange &range : factor.accepted) {
-		const KeyRange within{std::max(range.first, lowest), std::min(range.last, highest)};
-		if (within.first <= within.last)
-			ranges.push_back({within.first - lowest, within.last - lowest});
-	}
+	Ranges ranges = clipped(factor.accepted, {lowest, highest});
+	for (Range &range : ranges)
+		range = {range.first - lowest, range.last - lowest};
 	return ranges;
 }
 
-bool accepts(const std::vector<KeyRange> &ranges, std::uint64_t key)
+bool accepts(const Ranges &ranges, std::uint64_t key)
 {
 	return std::any_of(ranges.begin(), ranges.end(),
-			   [key](const KeyRange &range) { return key >= range.first && key <= range.last; });
+			   [key](const Range &range) { return key >= range.first && key <= range.last; });
 }
 
 struct Dimension {
 	Place place;
-	std::vector<std::pair<std::size_t, std::vector<KeyRange>>> asked; // by pattern: what it accepts
+	std::vector<std::pair<std::size_t, Ranges>> asked; // by pattern: what it accepts
 
 	// Where intervals begin, besides 0.
 	std::vector<std::uint64_t> bounds() const
 	{
 		std::vector<std::uint64_t> all;
 		for (const auto &[pattern, ranges] : asked)
-			for (const KeyRange &range : ranges) {
+			for (const Range &range : ranges) {
 				if (range.first != 0)
-					all.push_back(range.first);
+					all.push_back(static_cast<std::uint64_t>(range.first));
 				if (range.last != max_key)
-					all.push_back(range.last + 1);
+					all.push_back(static_cast<std::uint64_t>(range.last + 1));
 			}
 		std::sort(all.begin(), all.end());
 		all.erase(std::unique(all.begin(), all.end()), all.end());

@@ -71,16 +71,11 @@ Cpu &Machine::cpu(std::uint32_t number)
 	return cpus_[number];
 }
 
-Thread *Machine::find(std::int32_t tid)
+Thread *Machine::find(std::int32_t tid) const
 {
 	tid = tid < 0 || tid > largest_tid ? largest_tid : tid; // hostile numbers all share one thread
 	return tid >= 0 && static_cast<std::size_t>(tid) < by_tid_.size() ? by_tid_[static_cast<std::size_t>(tid)]
 									  : nullptr;
-}
-
-const Thread *Machine::thread(std::int32_t tid) const
-{
-	return const_cast<Machine *>(this)->find(tid);
 }
 
 // A thread that was never named is its own process until a token says otherwise.

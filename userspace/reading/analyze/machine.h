@@ -160,7 +160,7 @@ public:
 	// what was waited for.
 	std::unordered_set<const Thread *> that_ran() const;
 	// The thread that has this number now; null: none was named.
-	const Thread *thread(std::int32_t tid) const;
+	const Thread *thread(std::int32_t tid) const { return find(tid); }
 	// Whether what it is doing is known: its tokens since the last loss report it.
 	bool is_known(const Thread &thread) const { return thread.epoch == epoch_ && thread.state != State::unknown; }
 	// How the time of a running thread is spent, and that of a CPU whose running thread is known.
@@ -170,7 +170,7 @@ public:
 	std::uint64_t cgroup_of(const Thread &thread) const;
 
 private:
-	Thread *find(std::int32_t tid);
+	Thread *find(std::int32_t tid) const;
 	Thread &get(std::int32_t tid);
 	Thread &fresh(std::int32_t tid);
 	Thread &idle(Cpu &cpu);

@@ -12,10 +12,9 @@ namespace monitor::filter {
 namespace {
 
 using From = Source::From;
-using Ranges64 = std::vector<KeyRange>;
 
 constexpr std::size_t name_bytes = 16; // of a thread
-const Ranges64 known_cpus = {{0, EDC_CPU_UNKNOWN - 1}};
+const Ranges known_cpus = {{0, EDC_CPU_UNKNOWN - 1}};
 constexpr std::uint64_t max_key = ~std::uint64_t(0);
 
 bool is_same_value(const Factor &a, const Factor &b)
@@ -24,58 +23,15 @@ bool is_same_value(const Factor &a, const Factor &b)
 	       a.shift == b.shift && a.mask == b.mask && a.flip == b.flip;
 }
 
-bool is_same_set(const Ranges64 &a, const Ranges64 &b)
+bool is_same_set(const Ranges &a, const Ranges &b)
 {
 	return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-			  [](const KeyRange &x, const KeyRange &y) { return x.first == y.first && x.last == y.last; });
+			  [](const Range &x, const Range &y) { return x.first == y.first && x.last == y.last; });
 }
 
-bool is_every_key(const Ranges64 &ranges)
+bool is_every_key(const Ranges &ranges)
 {
 	return ranges.size() == 1 && ranges[0].first == 0 && ranges[0].last == max_key;
-}
-
-Ranges64 joined(Ranges64 ranges)
-{
-	std::sort(ranges.begin(), ranges.end(), [](const KeyRange &a, const KeyRange &b) { return a.first < b.first; });
-	Ranges64 made;
-	for (const KeyRange &next : ranges) {
-		if (!made.empty() && (made.back().last == max_key || next.first <= made.back().last + 1))
-			made.back().last = std::max(made.back().last, next.last);
-		else
-			made.push_back(next);
-	}
-	return made;
-}
-
-Ranges64 complement(const Ranges64 &ranges)
-{
-	Ranges64 made;
-	std::uint64_t first = 0;
-	for (const KeyRange &taken : ranges) {
-		if (first < taken.first)
-			made.push_back({first, taken.first - 1});
-		if (taken.last == max_key)
-			return made;
-		first = taken.last + 1;
-	}
-	made.push_back({first, max_key});
-	return made;
-}
-
-Ranges64 intersection(const Ranges64 &a, const Ranges64 &b)
-{
-	Ranges64 made;
-	for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
-		const KeyRange both{std::max(x->first, y->first), std::min(x->last, y->last)};
-		if (both.first <= both.last)
-			made.push_back(both);
-		if (x->last < y->last)
-			++x;
-		else
-			++y;
-	}
-	return made;
 }
 
 // A whole text: its words in order, those beyond its field 0.
@@ -290,7 +246,7 @@ private:
 				   [none](std::uint64_t further) { return further != none; });
 	}
 
-	Product with(Product product, unsigned word, KeyRange range) const
+	Product with(Product product, unsigned word, const Range &range) const
 	{
 		if (range.first == 0 && range.last == max_key)
 			return product;
@@ -316,7 +272,7 @@ Decided decided(Factor factor)
 {
 	Decided made;
 	Factor other = factor;
-	other.accepted = complement(factor.accepted);
+	other.accepted = clipped(complement(factor.accepted), {0, max_key});
 	for (auto [from, to] : {std::pair(&factor, &made.holds), std::pair(&other, &made.fails)})
 		if (is_every_key(from->accepted))
 			to->push_back({});
@@ -370,8 +326,8 @@ private:
 		switch (test.kind) {
 		case Test::Kind::range:
 		case Test::Kind::ranges:
-			factor.accepted.assign(program_.keys.begin() + test.first,
-					       program_.keys.begin() + test.first + test.count);
+			for (std::uint32_t i = test.first; i < test.first + test.count; ++i)
+				factor.accepted.push_back({program_.keys[i].first, program_.keys[i].last});
 			if (factor.source.from == From::cpu)
 				factor.accepted = intersection(factor.accepted, known_cpus);
 			return of_number(std::move(factor));
@@ -399,10 +355,9 @@ private:
 												  : std::nullopt;
 		if (!constant)
 			return decided(std::move(factor));
-		const bool holds =
-		    std::any_of(factor.accepted.begin(), factor.accepted.end(), [&](const KeyRange &range) {
-			    return *constant >= range.first && *constant <= range.last;
-		    });
+		const bool holds = std::any_of(factor.accepted.begin(), factor.accepted.end(), [&](const Range &range) {
+			return *constant >= range.first && *constant <= range.last;
+		});
 		return holds ? Decided{{Product{}}, {}} : Decided{{}, {Product{}}};
 	}
 
@@ -460,13 +415,8 @@ private:
 			throw Undecidable{test.condition->at, "the kernel compares a value, or VALUE & MASK, or VALUE "
 							      ">> N & MASK of a value without a sign, with "
 							      "constants, and a mask is not negative"};
-		for (std::uint32_t i = test.range_first; i < test.range_first + test.range_count; ++i) {
-			const Range range{std::max(program_.ranges[i].first, Integer(0)),
-					  std::min(program_.ranges[i].last, max_integer)};
-			if (range.first <= range.last)
-				factor.accepted.push_back(
-				    {static_cast<std::uint64_t>(range.first), static_cast<std::uint64_t>(range.last)});
-		}
+		const auto first = program_.ranges.begin() + test.range_first;
+		factor.accepted = clipped(Ranges(first, first + test.range_count), {0, max_key});
 		return decided(std::move(factor));
 	}
 

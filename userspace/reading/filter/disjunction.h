@@ -28,7 +28,7 @@ struct Factor {
 	unsigned word = 0;                    // of a text
 	unsigned shift = 0;                   // of a number: the key is (value >> shift & mask) ^ flip, where the
 	std::uint64_t mask = ~0ull, flip = 0; // value of a signed field is sign-extended to 64 bits
-	std::vector<KeyRange> accepted;       // sorted; neither overlap nor touch
+	Ranges accepted;                      // sorted; neither overlap nor touch
 
 	bool is_text() const { return source.from >= Source::From::text_field; }
 };

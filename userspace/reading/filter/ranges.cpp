@@ -58,6 +58,21 @@ Ranges complement(const Ranges &ranges)
 	return made;
 }
 
+Ranges intersection(const Ranges &a, const Ranges &b)
+{
+	Ranges made;
+	for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
+		const Range both = {std::max(x->first, y->first), std::min(x->last, y->last)};
+		if (both.first <= both.last)
+			made.push_back(both);
+		if (x->last < y->last)
+			++x;
+		else
+			++y;
+	}
+	return made;
+}
+
 Ranges clipped(const Ranges &ranges, Range to)
 {
 	Ranges made;

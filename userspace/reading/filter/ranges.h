@@ -26,6 +26,7 @@ Ranges between(const Number &first, const Number &last);
 // Any ranges, sorted and merged.
 Ranges joined(Ranges ranges);
 Ranges complement(const Ranges &ranges);
+Ranges intersection(const Ranges &a, const Ranges &b);
 // The parts of them that are within a range.
 Ranges clipped(const Ranges &ranges, Range to);
 
