@@ -168,6 +168,29 @@ TEST_CASE("matcher: names that no class has may be those of classes to come")
 	CHECK(refusal("abi == \"nativ\"", true).find("native") != std::string::npos);
 }
 
+TEST_CASE("matcher: each of many alternatives of a filter and of a count is found")
+{
+	const RandomFilters random(1);
+	std::string expression;
+	for (int i = 0; i < 120; ++i)
+		expression +=
+		    (i ? " or u == " : "u == ") + std::to_string(1000 + 3 * i) + " and s > " + std::to_string(i);
+	const monitor::MatcherRequest request{expression, {{"all", expression}}, true};
+	const auto matcher = make_matcher(request, *random.description, RandomFilters::begin_time, false);
+	REQUIRE(matcher->kernel_tables()->cls[350 - 256].words == 4);
+	std::uint64_t counts[EDC_MATCH_COUNTS] = {};
+	for (std::uint64_t i = 0; i < 120; ++i) {
+		INFO(i);
+		for (const bool holds : {true, false}) {
+			std::uint64_t value[EDC_MATCH_VALUES] = {};
+			value[EDC_VALUE_WORD] = 1000 + 3 * i;
+			value[EDC_VALUE_WORD + 1] = i + holds;
+			CHECK(matcher->judge(350, value, counts) == holds);
+		}
+		CHECK(counts[0] == i + 1);
+	}
+}
+
 TEST_CASE("matcher: there is room for 256 random patterns, and beyond it a sentence")
 {
 	const RandomFilters random(1);
