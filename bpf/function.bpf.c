@@ -34,14 +34,6 @@ INLINE void reject_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id)
 	cpu->level[EDC_CARD_LEVELS + slot].filtered[id - EDC_ID_KERNEL_FIRST]++;
 }
 
-/* At the time that was judged, if the class wanted it. */
-INLINE void write_judged_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id_and_number)
-{
-	__u64 time = cpu->level[EDC_CARD_LEVELS + slot].value[EDC_VALUE_TIME];
-
-	write_in_slot(cpu, slot, time ? time : now(), id_and_number, 1);
-}
-
 static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 stack_pointer)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id(), id = id_and_number & ((1 << ARG_SHIFT) - 1);
@@ -54,15 +46,15 @@ static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 st
 		if (__sync_lock_test_and_set(&cpu->slot[slot].taken, 1))
 			continue;
 		cpu->slot[slot].words[0] = stack_pointer;
-		if (!matching) {
-			write_in_slot(cpu, slot, now(), id_and_number, 1);
-		} else {
-			note_words(cpu, EDC_CARD_LEVELS + slot, cpu->slot[slot].words, 1);
-			if (is_kept(cpu, EDC_CARD_LEVELS + slot, 0, id_and_number))
-				write_judged_in_slot(cpu, slot, id_and_number);
-			else
-				reject_in_slot(cpu, slot, id);
-		}
+
+		__u64 time = 0;
+
+		if ((!decisions[EDC_ID_FUNCTION_ENTRY - EDC_ID_KERNEL_FIRST] &&
+		     !decisions[EDC_ID_FUNCTION_EXIT - EDC_ID_KERNEL_FIRST]) ||
+		    keeps(cpu, EDC_CARD_LEVELS + slot, &time, id, id_and_number >> ARG_SHIFT, cpu->slot[slot].words, 1))
+			write_in_slot(cpu, slot, time ? time : now(), id_and_number, 1);
+		else
+			reject_in_slot(cpu, slot, id);
 		barrier();
 		WRITE(cpu->slot[slot].taken, 0);
 		return 0;

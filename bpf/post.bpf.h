@@ -18,7 +18,6 @@
 #include "monitor/block.h"
 #include "monitor/kernel_events.h"
 #include "monitor/kernel_post.h"
-#define EDC_MATCH_PART static __attribute__((noinline, unused))
 #include "monitor/matcher.h"
 
 #define INLINE static __attribute__((always_inline, unused))
@@ -30,9 +29,10 @@
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a block or a record may start */
 const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
-const volatile __u8 matching = 0;                 /* `matcher` decides what is kept and counted: --filter, --count */
-const volatile __u8 matching_all = 0;             /* also of the classes that are always kept otherwise */
-const volatile __u8 posts_to_module = 0;          /* the rings belong to the kernel module: kernel_post.h */
+/* By class: edc_match_class.whole. A probe whose events are all kept has no code for judging them. */
+const volatile __u8 decisions[EDC_CARD_CLASSES] = {};
+const volatile __u8 timing = 0;          /* `matcher` also says what is timed: --time */
+const volatile __u8 posts_to_module = 0; /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
 /* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
@@ -64,9 +64,6 @@ struct {
 } traced SEC(".maps");
 
 struct edc_clock edc_clock = {}; /* written by the recorder */
-
-SEC(".data.matcher") struct edc_matcher matcher = {}; /* by the loader */
-__u32 judging = 0;                                    /* not before the recording starts, nor after it ended */
 
 /* The sets have not wrapped around since `newest` was read: what was read of them is valid. */
 INLINE bool sets_hold(__u64 newest)
@@ -253,69 +250,10 @@ INLINE bool passes_filter(__s32 target)
 	       (target > 0 && is_traced(target));
 }
 
-/* Whether the event whose values were noted is kept; counts it. */
-INLINE bool judge(struct edc_level *level, __u32 slot)
-{
-	const struct edc_match_class *cls = &matcher.cls[slot & (EDC_CARD_CLASSES - 1)];
-
-	if (cls->counted)
-		edc_match_count_all(cls->counted, level->count);
-	if (!cls->asks)
-		return cls->decision == EDC_MATCH_KEEP;
-	if (!edc_match(&matcher, slot, level->value, level->hit))
-		return cls->decision == EDC_MATCH_KEEP;
-	edc_match_count(&matcher, cls, level->hit, level->count);
-	return edc_match_keeps(cls, level->hit);
-}
-
-/*
- * Judges an event, whose words were noted by note_words(). `event` is id and argument: a BPF function has at most five
- * arguments. The token's time, or 0, is then in EDC_VALUE_TIME. A function of its own: the frames of a probe that takes
- * a stack leave little room.
- */
-static __attribute__((noinline, unused)) bool is_kept(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 event)
-{
-	__u32 slot = (event & 0xffff) - EDC_ID_KERNEL_FIRST, wanted;
-	__u64 *value;
-
-	if (!cpu || slot >= EDC_CARD_CLASSES || ring_index >= EDC_CARD_RINGS)
-		return 0;
-	value = cpu->level[ring_index].value;
-	wanted = READ(matcher.cls[slot].wanted);
-	if (!time && wanted & 1 << EDC_VALUE_TIME)
-		time = now();
-	value[EDC_VALUE_TIME] = time;
-	if (!READ(judging))
-		return 1;
-	if (!READ(matcher.cls[slot].asks) && !READ(matcher.cls[slot].counted))
-		return READ(matcher.cls[slot].decision) == EDC_MATCH_KEEP;
-	value[EDC_VALUE_ARGUMENT] = event >> 16;
-	value[EDC_VALUE_CPU] = bpf_get_smp_processor_id();
-	value[EDC_VALUE_LEVEL] = ring_index;
-	if (wanted & (1 << EDC_VALUE_TID | EDC_VALUE_NAMES))
-		value[EDC_VALUE_TID] = (__u32)bpf_get_current_pid_tgid();
-	if (wanted & EDC_VALUE_NAMES) {
-		if (value[EDC_VALUE_TID])
-			bpf_get_current_comm(&value[EDC_VALUE_NAME], 16);
-		else
-			edc_name_idle(&value[EDC_VALUE_NAME]);
-	}
-	return judge(&cpu->level[ring_index], slot);
-}
-
-/* In the caller, where the words may still be registers. Those that the event does not have are of another one. */
-INLINE void note_words(struct edc_cpu *cpu, __u32 ring_index, const __u64 *words, __u32 count)
-{
-	for (__u32 i = 0; i < count && i < EDC_MAX_WORDS; i++)
-		WRITE(cpu->level[ring_index].value[EDC_VALUE_WORD + i], words[i]);
-}
-
+#include "judge.bpf.h"
 #include "stack.bpf.h"
 
-/*
- * `target`: the process that the event is about, or EDC_FILTER_*; see kernel_events.h. `judged`: the matcher may reject
- * it.
- */
+/* `judged`: not all of them are kept. `target`: the process that it is about, or EDC_FILTER_*; see kernel_events.h. */
 INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words, __u32 count)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id();
@@ -330,11 +268,7 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 	barrier();
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
-		if (judged)
-			note_words(cpu, depth, words, count);
-		if (passes_filter(target) && (!judged || is_kept(cpu, depth, time, id | arg << 16))) {
-			if (judged)
-				time = cpu->level[depth].value[EDC_VALUE_TIME];
+		if (passes_filter(target) && (!judged || keeps(cpu, depth, &time, id, arg, words, count))) {
 			write_token(cpu, depth, time, id, arg, words, count);
 			if (stacks_on && has_stack(id, arg))
 				write_stack_of_event(depth, READ(cpu->level[depth].ring.last_time), id);
@@ -355,7 +289,7 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
  * classes the module does not probe: programs of other types must not even name a kfunc, or the kernel rejects them
  * while the module is loaded. EDC_PACK() declares `arg_` and `words_`; `words` is how many there are.
  */
-#define JUDGED(id) (EDC_ALWAYS_KEPT(id) ? matching_all : matching)
+#define JUDGED(id) (decisions[(id)-EDC_ID_KERNEL_FIRST] != EDC_MATCH_KEEP)
 #define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                                            \
 	INLINE int post_##ident(EDC_PARAMETERS(fields))                                                          \
 	{                                                                                                        \

@@ -15,7 +15,7 @@ __attribute__((noinline)) int judge_noted(__u32 slot)
 	__u32 cpu_id = bpf_get_smp_processor_id();
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
 
-	return cpu ? judge(&cpu->level[TRIAL_RING], slot) : 0;
+	return cpu ? judge(cpu, TRIAL_RING, slot) : 0;
 }
 
 SEC("?syscall")

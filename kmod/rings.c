@@ -85,10 +85,10 @@ static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 }
 
 /* Returns the offset for a token and `count` words; 0: ring full. The token's time is the ring's last_time. */
-static __always_inline u64 reserve(struct edc_cpu *cpu, u32 level, u32 count)
+static __always_inline u64 reserve(struct edc_cpu *cpu, u32 level, u64 time, u32 count)
 {
 	struct edc_ring *ring = &cpu->level[level].ring;
-	u64 pos = ring->pos, time = get_cycles();
+	u64 pos = ring->pos;
 
 	if (time < ring->last_time) {
 		time = ring->last_time;
@@ -108,15 +108,15 @@ static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, 
 {
 	const struct edc_matcher *matcher = READ_ONCE(edc_matching);
 	struct edc_level *at = &cpu->level[level];
-	u64 pos, *record;
+	u64 pos, time = 0, *record;
 	u32 i;
 
 	at->seen[id - EDC_ID_KERNEL_FIRST]++;
-	if (!edc_filter_passes(target) || (matcher && !edc_judge(matcher, at, level, id, arg, words, count))) {
+	if (!edc_filter_passes(target) || (matcher && !edc_judge(matcher, cpu, level, id, arg, words, count, &time))) {
 		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
 		return;
 	}
-	pos = reserve(cpu, level, count);
+	pos = reserve(cpu, level, time ?: get_cycles(), count);
 	if (!pos) {
 		at->discarded[id - EDC_ID_KERNEL_FIRST]++;
 		at->ring.discarded++;

@@ -22,6 +22,7 @@
 #define MONITOR_CARD_H
 
 #include "ring.h"
+#include "timing.h"
 #include "token.h"
 
 /* Classes of the recorder's own stream. */
@@ -40,7 +41,9 @@
 	CLASS(6, MAPPING, mapping, mapping, control, 6,                                                                \
 	      (A, mapping_change, change)(F, s32, tgid)(F, u32, file)(F, u64, time)(F, x64, start)(F, x64, end)(       \
 		  F, x64, offset)(F, s32, parent)(F, u32, reserved))                                                   \
-	CLASS(7, COUNT, count, count, control, 1, (A, count_name, count)(F, u64, total))
+	CLASS(7, COUNT, count, count, control, 1, (A, count_name, count)(F, u64, total))                               \
+	CLASS(8, TIMED, timed, timed, control, 4,                                                                      \
+	      (A, time_name, timed)(F, u64, number)(F, u64, total)(F, u64, shortest)(F, u64, longest))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -122,6 +125,7 @@
 #define EDC_KIND_BITS_state 16
 #define EDC_KIND_BITS_syscall 12
 #define EDC_KIND_BITS_taken_at 16
+#define EDC_KIND_BITS_time_name 16
 #define EDC_KIND_BITS_u12 12
 #define EDC_KIND_BITS_u16 16
 #define EDC_KIND_BITS_u4 4
@@ -280,9 +284,10 @@ struct edc_cpu {
 	struct edc_slot slot[EDC_CARD_SLOTS];
 	__u64 ratio_last[2 * EDC_RATIO_PAIRS]; /* the probes': counts at the last `ratios` token */
 	__u64 ratio_known;                     /* ratio_last is valid */
+	struct edc_timed timed[EDC_TIMES];     /* record --time */
 };
 
-#define EDC_CPU_HEADER 98304
+#define EDC_CPU_HEADER 163840
 
 EDC_ASSERT(sizeof(struct edc_reader) == EDC_BLOCK_SIZE);
 EDC_ASSERT(__builtin_offsetof(struct edc_reader, stopped) == 128);

@@ -21,7 +21,7 @@
 #include "matcher.h"
 #include "user_device.h"
 
-#define EDC_DEVICE_VERSION 8
+#define EDC_DEVICE_VERSION 9
 
 struct edc_device_classes {
 	__u64 bits[EDC_CARD_CLASSES / 64];
@@ -54,6 +54,7 @@ struct edc_device_faults {
 struct edc_device_matcher {
 	__u64 address;
 	__u64 bytes; /* its size; 0: none, all events are kept */
+	__u64 times; /* how many it has */
 };
 
 #define EDC_DEVICE_INFO _IOR('E', 0x40, struct edc_device_info)
@@ -72,7 +73,8 @@ struct edc_device_matcher {
  */
 #define EDC_DEVICE_SAMPLE _IOW('E', 0x46, __u64)
 #define EDC_SAMPLE_MIN_NS 100000
-/* From now on only events that this matcher keeps are posted. EINVAL: another size. ENOMEM. EFAULT. */
+/* From now on only events that this matcher keeps are posted. EINVAL: another size, or too many times. ENOMEM. EFAULT.
+ */
 #define EDC_DEVICE_MATCH _IOW('E', 0x47, struct edc_device_matcher)
 /* The process with this PID, a __s32, is traced from now on; with -PID no longer. */
 #define EDC_DEVICE_TRACE _IOW('E', 0x4a, __s32)
@@ -93,6 +95,6 @@ static inline void edc_device_add(struct edc_device_classes *classes, __u32 id)
 
 EDC_ASSERT(sizeof(struct edc_device_info) == 48);
 EDC_ASSERT(sizeof(struct edc_device_create) == 56);
-EDC_ASSERT(sizeof(struct edc_device_matcher) == 16);
+EDC_ASSERT(sizeof(struct edc_device_matcher) == 24);
 
 #endif

@@ -9,7 +9,7 @@
  *              (dimensions)  (direct, or a search)
  *
  * A pattern is of one class, and says for some values of its events in which ranges they must be. Tables are made by
- * userspace/answers/matcher/ from an expression, and used by the BPF card (bpf/post.bpf.h), the kernel module
+ * userspace/answers/matcher/ from an expression, and used by the BPF card (bpf/judge.bpf.h), the kernel module
  * (kmod/match.c), the drain of programs' events (userspace/recording/user_card/user_filter.h) and the tests.
  *
  * Plain C for BPF, kernel and user space. Invariant: whatever the tables hold, nothing outside of them is read: every
@@ -20,17 +20,16 @@
 
 #include "card.h"
 
-#define EDC_MATCH_INLINE static inline __attribute__((always_inline, unused))
-#ifndef EDC_MATCH_PART /* for BPF a function of its own: it may be preempted, so its stack frames must be small */
-#define EDC_MATCH_PART EDC_MATCH_INLINE
-#endif
-
 /* Capacities. All but the first are of all classes together; EDC_MATCH_PATTERNS is in card.h. */
 #define EDC_MATCH_VALUES_USED 8 /* values of a class that its patterns look at: dimensions */
 #define EDC_MATCH_DIMENSIONS 512
 #define EDC_MATCH_BOUNDS 8192
 #define EDC_MATCH_ROWS 8192
 #define EDC_MATCH_TARGETS 8192
+
+/* What a pattern is for, if not for the filter: a count, by number, or the starts or ends of a time (timing.h). */
+#define EDC_TARGET_STARTS EDC_MATCH_COUNTS
+#define EDC_TARGET_ENDS (EDC_TARGET_STARTS + EDC_TIMES)
 
 #define EDC_MATCH_STEPS 10   /* of a search: at most 1023 bounds of a dimension */
 #define EDC_MATCH_DIRECT 512 /* a dimension whose last bound is at most this needs no search */
@@ -41,6 +40,8 @@
 #define EDC_MATCH_NONE 2 /* none */
 
 struct edc_match_class {
+	__u32 whole; /* EDC_MATCH_ASK: look at each event; else what becomes of all, which are neither counted nor timed
+		      */
 	__u32 decision;    /* EDC_MATCH_* above */
 	__u32 asks;        /* whether there are patterns to look at */
 	__u32 wanted;      /* bits of EDC_VALUE_*: the values that must be fetched */
@@ -49,6 +50,7 @@ struct edc_match_class {
 	__u32 first, dimensions;
 	__u32 words;        /* words of each row that are in use */
 	__u32 first_target; /* in edc_matcher.target: of pattern 0 */
+	__u32 timed;        /* all events of the class are starts of these times (bits 0 to 15), or ends (16 to 31) */
 	__u32 pad;
 	__u64 counted;                   /* bits of counts: all events of the class count */
 	__u64 patterns[EDC_MATCH_WORDS]; /* of this class */
@@ -62,12 +64,19 @@ struct edc_match_dimension {
 	__u32 first_row, last;    /* number of the last row, from first_row */
 };
 
+/* By what a start and its end belong together: a number in the values of an event. No bits: always 0. */
+struct edc_match_key {
+	__u8 value, shift, bits;
+	__u8 is_signed;
+};
+
 struct edc_matcher {
 	struct edc_match_class cls[EDC_CARD_CLASSES];
+	struct edc_match_key key[2 * EDC_TIMES][EDC_CARD_CLASSES]; /* of starts, then of ends; by slot */
 	struct edc_match_dimension dimension[EDC_MATCH_DIMENSIONS];
 	__u64 bound[EDC_MATCH_BOUNDS]; /* of each dimension: where its intervals 1, 2, ... begin; then ~0 */
 	__u64 row[EDC_MATCH_ROWS][EDC_MATCH_WORDS];
-	__u8 target[EDC_MATCH_TARGETS]; /* the count of each pattern that is one's */
+	__u8 target[EDC_MATCH_TARGETS]; /* of each pattern: EDC_TARGET_* */
 	__u64 zero; /* 0, which the verifier does not know: from a constant it would follow all 2^10 ways of a search */
 };
 
@@ -177,21 +186,29 @@ EDC_MATCH_INLINE int edc_match_keeps(const struct edc_match_class *cls, const __
 	return any != 0;
 }
 
-/* Adds 1 to the counts of the patterns that were hit. A count has at most one of the patterns that an event matches. */
-EDC_MATCH_PART void edc_match_count(const struct edc_matcher *matcher, const struct edc_match_class *cls,
-				    const __u64 *hit, __u64 *count)
+/*
+ * Adds 1 to the counts of the patterns that were hit, and returns the times of which it is a start or an end, as in
+ * edc_match_class.timed. A count or a time has at most one of the patterns that an event matches.
+ */
+EDC_MATCH_PART __u32 edc_match_count(const struct edc_matcher *matcher, const struct edc_match_class *cls,
+				     const __u64 *hit, __u64 *count)
 {
+	__u32 timed = 0;
+
 	for (__u32 word = 0; word < EDC_MATCH_WORDS; word++) {
 		__u64 bits = hit[word] & ~cls->keeping[word];
 
-		for (__u32 i = 0; i < EDC_MATCH_COUNTS && bits; i++) {
+		for (__u32 i = 0; i < 64 && bits; i++) {
 			__u32 pattern = 64 * word + edc_lowest_bit(bits);
+			__u32 target = matcher->target[(cls->first_target + pattern) & (EDC_MATCH_TARGETS - 1)];
+			__u32 is_timed = target >= EDC_TARGET_STARTS;
 
-			count[matcher->target[(cls->first_target + pattern) & (EDC_MATCH_TARGETS - 1)] &
-			      (EDC_MATCH_COUNTS - 1)]++;
+			timed |= is_timed << ((target - EDC_TARGET_STARTS) & 31);
+			count[target & (EDC_MATCH_COUNTS - 1)] += 1 - is_timed;
 			bits &= bits - 1;
 		}
 	}
+	return timed;
 }
 
 /* The same for those that all events of the class belong to. */
@@ -201,6 +218,20 @@ EDC_MATCH_PART void edc_match_count_all(__u64 counted, __u64 *count)
 		count[edc_lowest_bit(counted) & (EDC_MATCH_COUNTS - 1)]++;
 		counted &= counted - 1;
 	}
+}
+
+/* `of`: the number of a time, for its ends plus EDC_TIMES. */
+EDC_MATCH_INLINE __u64 edc_match_key_of(const struct edc_matcher *matcher, __u32 of, __u32 slot, const __u64 *value)
+{
+	const struct edc_match_key *key = &matcher->key[of & (2 * EDC_TIMES - 1)][slot & (EDC_CARD_CLASSES - 1)];
+	__u32 bits = key->bits;
+	__u64 number, sign;
+
+	if (!bits)
+		return 0;
+	number = value[key->value & (EDC_MATCH_VALUES - 1)] >> (key->shift & 63) & ~0ull >> ((64 - bits) & 63);
+	sign = (__u64)key->is_signed << ((bits - 1) & 63);
+	return (number ^ sign) - sign;
 }
 
 /*
@@ -225,7 +256,9 @@ EDC_MATCH_INLINE void edc_name_idle(__u64 *name)
 EDC_ASSERT(EDC_MATCH_WORDS == 4);
 EDC_ASSERT(EDC_MATCH_VALUES == 16);
 EDC_ASSERT(EDC_MATCH_COUNTS <= 64);
-EDC_ASSERT(sizeof(struct edc_match_class) == 112);
+EDC_ASSERT(sizeof(struct edc_match_class) == 120);
+EDC_ASSERT(sizeof(struct edc_match_key) == 4);
+EDC_ASSERT(EDC_TIMES == 16); /* starts and ends are the bits of 32 */
 EDC_ASSERT(sizeof(struct edc_match_dimension) == 40);
 EDC_ASSERT((EDC_MATCH_DIMENSIONS & (EDC_MATCH_DIMENSIONS - 1)) == 0);
 EDC_ASSERT((EDC_MATCH_BOUNDS & (EDC_MATCH_BOUNDS - 1)) == 0);

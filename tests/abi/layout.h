@@ -152,6 +152,7 @@
 
 #define MATCHER_LAYOUT(VALUE)                          \
 	SIZE(VALUE, edc_match_class)                   \
+	FIELD(VALUE, edc_match_class, whole)           \
 	FIELD(VALUE, edc_match_class, decision)        \
 	FIELD(VALUE, edc_match_class, asks)            \
 	FIELD(VALUE, edc_match_class, wanted)          \
@@ -161,6 +162,7 @@
 	FIELD(VALUE, edc_match_class, dimensions)      \
 	FIELD(VALUE, edc_match_class, words)           \
 	FIELD(VALUE, edc_match_class, first_target)    \
+	FIELD(VALUE, edc_match_class, timed)           \
 	FIELD(VALUE, edc_match_class, counted)         \
 	FIELD(VALUE, edc_match_class, patterns)        \
 	FIELD(VALUE, edc_match_class, keeping)         \
@@ -173,8 +175,14 @@
 	FIELD(VALUE, edc_match_dimension, steps)       \
 	FIELD(VALUE, edc_match_dimension, first_row)   \
 	FIELD(VALUE, edc_match_dimension, last)        \
+	SIZE(VALUE, edc_match_key)                     \
+	FIELD(VALUE, edc_match_key, value)             \
+	FIELD(VALUE, edc_match_key, shift)             \
+	FIELD(VALUE, edc_match_key, bits)              \
+	FIELD(VALUE, edc_match_key, is_signed)         \
 	SIZE(VALUE, edc_matcher)                       \
 	FIELD(VALUE, edc_matcher, cls)                 \
+	FIELD(VALUE, edc_matcher, key)                 \
 	FIELD(VALUE, edc_matcher, dimension)           \
 	FIELD(VALUE, edc_matcher, bound)               \
 	FIELD(VALUE, edc_matcher, row)                 \
@@ -189,7 +197,20 @@
 	FIELD(VALUE, edc_matcher_trial, count)         \
 	SIZE(VALUE, edc_device_matcher)                \
 	FIELD(VALUE, edc_device_matcher, address)      \
-	FIELD(VALUE, edc_device_matcher, bytes)
+	FIELD(VALUE, edc_device_matcher, bytes)        \
+	FIELD(VALUE, edc_device_matcher, times)        \
+	SIZE(VALUE, edc_timed)                         \
+	FIELD(VALUE, edc_timed, sum)                   \
+	FIELD(VALUE, edc_timed, longest)               \
+	FIELD(VALUE, edc_timed, not_shortest)          \
+	FIELD(VALUE, edc_timed, starts)                \
+	FIELD(VALUE, edc_timed, replaced)              \
+	FIELD(VALUE, edc_timed, forgotten)             \
+	FIELD(VALUE, edc_timed, ends)                  \
+	FIELD(VALUE, edc_timed, bucket)                \
+	SIZE(VALUE, edc_begun_entry)                   \
+	FIELD(VALUE, edc_begun_entry, begin)           \
+	FIELD(VALUE, edc_begun_entry, key)
 
 #define CONSTANTS(VALUE)                            \
 	VALUE("EDC_CPU_HEADER", EDC_CPU_HEADER)     \

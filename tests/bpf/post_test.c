@@ -25,10 +25,11 @@ static void on_read(void)
 #define CLASS EDC_ID_SCHED_WAKING
 
 /* POST(id, target, arg, word...): of any number of words, whatever the class has. */
-#define POST(id, target, arg, ...)                                                                      \
-	({                                                                                              \
-		const __u64 words_[] = {0, ##__VA_ARGS__};                                              \
-		post(matching, 0, id, target, arg, &words_[1], sizeof(words_) / sizeof(words_[0]) - 1); \
+#define POST(id, target, arg, ...)                                                                          \
+	({                                                                                                  \
+		const __u64 words_[] = {0, ##__VA_ARGS__};                                                  \
+		post(decisions[(id)-EDC_ID_KERNEL_FIRST] != EDC_MATCH_KEEP, 0, id, target, arg, &words_[1], \
+		     sizeof(words_) / sizeof(words_[0]) - 1);                                               \
 	})
 
 static union {
@@ -37,10 +38,13 @@ static union {
 } area;
 static __u64 ns;
 static __u64 traced_words[1];
+static struct edc_begun starts;
 static int failures;
 
 void *bpf_map_lookup_elem(void *map, void *key)
 {
+	if (map == (void *)&begun)
+		return &starts;
 	return map == (void *)&rings ? (void *)&area : *(__u32 *)key == 0 ? traced_words : 0;
 }
 
@@ -291,20 +295,28 @@ static void the_matcher_decides_and_counts(void)
 	struct edc_match_class *cls = &matcher.cls[CLASS - EDC_ID_KERNEL_FIRST];
 
 	start();
-	matching = 1;
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_NONE;
 	POST(CLASS, EDC_FILTER_NONE, 0); /* before the recording */
 	EXPECT(counted(level(0)->filtered), 0);
 	judging = 1;
-	cls->decision = EDC_MATCH_NONE;
 	POST(CLASS, EDC_FILTER_NONE, 5);
 	EXPECT(counted(level(0)->filtered), 1);
 	EXPECT(counted(level(0)->seen), 2);
-	cls->decision = EDC_MATCH_KEEP;
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_KEEP;
 	POST(CLASS, EDC_FILTER_NONE, 5);
 	EXPECT(counted(level(0)->filtered), 1);
-	*cls = (struct edc_match_class){
-	    EDC_MATCH_ASK, 1,  1 << EDC_VALUE_NAME, 1 << EDC_VALUE_NAME, 1 << EDC_VALUE_NAME, 0, 2, 1, 0, 0, 1 << 7,
-	    {1},           {1}};
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_ASK;
+	*cls = (struct edc_match_class){.whole = EDC_MATCH_ASK,
+					.decision = EDC_MATCH_ASK,
+					.asks = 1,
+					.wanted = 1 << EDC_VALUE_NAME,
+					.texts = 1 << EDC_VALUE_NAME,
+					.text_starts = 1 << EDC_VALUE_NAME,
+					.dimensions = 2,
+					.words = 1,
+					.counted = 1 << 7,
+					.patterns = {1},
+					.keeping = {1}};
 	matcher.dimension[0] = (struct edc_match_dimension){0xffff, 0, EDC_VALUE_ARGUMENT, 0, 0, 0, 0, 3};
 	matcher.row[3][0] = 1;
 	matcher.dimension[1] = (struct edc_match_dimension){~0ull, 0, EDC_VALUE_NAME, 0, 0, 2, 4, 2};
@@ -326,7 +338,40 @@ static void the_matcher_decides_and_counts(void)
 	judging = 0;
 	POST(CLASS, EDC_FILTER_NONE, 2);
 	EXPECT(counted(level(0)->filtered), 3);
-	matching = 0;
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_KEEP;
+}
+
+/* All events of the class end the first time, whose key is their word, and start it again. */
+static void an_event_ends_a_time_and_starts_the_next(void)
+{
+	struct edc_match_class *cls = &matcher.cls[CLASS - EDC_ID_KERNEL_FIRST];
+	struct edc_timed *timed = &area.cpu.timed[0];
+
+	start();
+	judging = 1;
+	timing = 1;
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_ASK;
+	*cls = (struct edc_match_class){
+	    .whole = EDC_MATCH_ASK, .timed = 1 | 1 << EDC_TIMES, .wanted = 1 << EDC_VALUE_TIME};
+	matcher.key[0][CLASS - EDC_ID_KERNEL_FIRST] = (struct edc_match_key){EDC_VALUE_WORD, 0, 32, 1};
+	matcher.key[EDC_TIMES][CLASS - EDC_ID_KERNEL_FIRST] = (struct edc_match_key){EDC_VALUE_WORD, 0, 32, 1};
+	ns = 1000;
+	POST(CLASS, EDC_FILTER_NONE, 0, 7);
+	ns = 1500;
+	POST(CLASS, EDC_FILTER_NONE, 0, 8);
+	ns = 1600;
+	POST(CLASS, EDC_FILTER_NONE, 0, 7 | 1ull << 32); /* what is above the key does not matter */
+	EXPECT(timed->starts, 3);
+	EXPECT(timed->ends, 2);
+	EXPECT(timed->sum, 1500); /* ticks */
+	EXPECT(timed->longest, 1500);
+	EXPECT(~timed->not_shortest, 1500);
+	EXPECT(timed->bucket[edc_timed_bucket(1500)], 1);
+	EXPECT(counted(level(0)->filtered), 0);
+	judging = 0;
+	timing = 0;
+	*cls = (struct edc_match_class){};
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_KEEP;
 }
 
 static void a_recording_that_is_over_posts_nothing(void)
@@ -349,6 +394,7 @@ int main(void)
 	nested_probes_have_rings_of_their_own();
 	the_filter_keeps_and_counts();
 	the_matcher_decides_and_counts();
+	an_event_ends_a_time_and_starts_the_next();
 	a_recording_that_is_over_posts_nothing();
 	return failures != 0;
 }

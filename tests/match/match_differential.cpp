@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The matcher in the kernel against the offline filter: a random filter and random counts on random events, judged by
-// the BPF card's own code. Needs root.
+// The matcher in the kernel against the offline filter: a random filter, random counts and a random time on random
+// events, judged by the BPF card's own code. Needs root.
 //
 //   match_differential SEED EXPRESSIONS EVENTS   EVENTS for each expression; exit code 1: a difference, 77: no BPF
 #include <cstdio>
@@ -9,12 +9,15 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../unit/random_filters.h"
 #include "answers/matcher/expression_matcher.h"
 #include "card.skel.h"
 #include "monitor/matcher_trial.h"
+#include "reading/activities/pairs.h"
 
 using namespace monitor;
 using samples::RandomFilters;
@@ -22,6 +25,56 @@ using samples::RandomFilters;
 namespace {
 
 constexpr int counts = EDC_TRIAL_COUNTS; // beside each filter
+
+void *map_memory(const bpf_map *map, std::size_t bytes)
+{
+	void *memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	if (memory == MAP_FAILED) {
+		std::perror("mmap");
+		std::exit(1);
+	}
+	return memory;
+}
+
+void stay_on_this_cpu()
+{
+	cpu_set_t cpu;
+	CPU_ZERO(&cpu);
+	CPU_SET(static_cast<unsigned>(::sched_getcpu()), &cpu);
+	::sched_setaffinity(0, sizeof cpu, &cpu);
+}
+
+NamedTime random_time(RandomFilters &random)
+{
+	NamedTime time{"time", random.expression(), random.expression(), "", ""};
+	static int made = 0;
+	if (++made % 4 == 0)
+		return time; // of all together
+	time.start_key = random.key();
+	time.end_key = made % 4 == 1 ? random.key() : time.start_key;
+	return time;
+}
+
+// Whether what was timed is what the offline pairs are.
+bool are_equal(const edc_timed &timed, const activities::Pairs &pairs)
+{
+	std::uint64_t number = 0, buckets[EDC_TIMED_BUCKETS] = {};
+	activities::Distribution found;
+	for (const auto &[key, row] : pairs.rows().all())
+		found = row.values;
+	found.visit([&](std::int64_t first, std::int64_t, std::uint64_t of_bucket) {
+		buckets[edc_timed_bucket(static_cast<std::uint64_t>(first))] += of_bucket;
+	});
+	for (const std::uint64_t of_bucket : timed.bucket)
+		number += of_bucket;
+	const activities::Pairs::Unpaired unpaired = pairs.unpaired();
+	const bool extremes = number == 0 || (~timed.not_shortest == static_cast<std::uint64_t>(found.min()) &&
+					      timed.longest == static_cast<std::uint64_t>(found.max()));
+	return number == found.count() && timed.sum == static_cast<std::uint64_t>(found.ticks()) && extremes &&
+	       std::equal(std::begin(buckets), std::end(buckets), timed.bucket) && timed.ends == unpaired.ends &&
+	       timed.replaced == unpaired.restarted &&
+	       timed.starts == number + unpaired.restarted + unpaired.open + timed.forgotten && timed.forgotten == 0;
+}
 
 int quiet(libbpf_print_level, const char *, va_list)
 {
@@ -36,7 +89,7 @@ card *load()
 	bpf_program *program;
 	bpf_object__for_each_program(program, opened->obj)
 	    bpf_program__set_autoload(program, program == opened->progs.judge_values);
-	opened->rodata->matching = 1;
+	opened->rodata->timing = 1;
 	bpf_map__set_max_entries(opened->maps.rings, static_cast<__u32>(::sysconf(_SC_NPROCESSORS_CONF)));
 	if (card__load(opened) == 0)
 		return opened;
@@ -60,10 +113,17 @@ int main(int argc, char **argv)
 		std::printf("skipped: the BPF card cannot be loaded (root and BTF are needed)\n");
 		return 77;
 	}
+	stay_on_this_cpu();
+	const std::size_t area_bytes = bpf_map__value_size(loaded->maps.rings);
+	auto *areas = static_cast<std::byte *>(
+	    map_memory(loaded->maps.rings, area_bytes * static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_CONF))));
+	auto *area = reinterpret_cast<edc_cpu *>(areas + area_bytes * static_cast<std::size_t>(::sched_getcpu()));
+	auto *begun = static_cast<edc_begun *>(map_memory(loaded->maps.begun, sizeof(edc_begun)));
 	RandomFilters random(static_cast<unsigned>(std::atol(argv[1])));
-	std::uint64_t judged = 0, kept = 0, differences = 0;
+	random.is_in_order = true;
+	std::uint64_t judged = 0, kept = 0, timed = 0, differences = 0;
 	for (long i = 0; i < expressions; ++i) {
-		MatcherRequest request{random.expression(), {}, true};
+		MatcherRequest request{random.expression(), {}, {random_time(random)}, true};
 		std::vector<filter::Filter> filters;
 		filters.emplace_back(*request.filter, *random.description, RandomFilters::begin_time);
 		for (int n = 0; n < counts; ++n) {
@@ -72,11 +132,20 @@ int main(int argc, char **argv)
 					     RandomFilters::begin_time);
 		}
 		std::unique_ptr<EventMatcher> matcher;
+		const NamedTime &time = request.times.front();
 		try {
 			matcher = matcher::make_matcher(request, *random.description, RandomFilters::begin_time, false);
 		} catch (const Error &) {
-			continue; // too large for the tables
+			continue; // too large for the tables, or no class has the key
 		}
+		const std::string key =
+		    time.start_key == time.end_key ? time.start_key : time.start_key + " = " + time.end_key;
+		const activities::Definition definition =
+		    activities::compile({time.name, time.start, time.end, "", key, "", false, "time"},
+					*random.description, RandomFilters::begin_time);
+		activities::Pairs pairs(definition);
+		area->timed[0] = {};
+		*begun = {};
 		static const edc_matcher none{};
 		loaded->data_matcher->matcher = matcher->kernel_tables() ? *matcher->kernel_tables() : none;
 		for (long event = 0; event < events; ++event) {
@@ -94,6 +163,7 @@ int main(int argc, char **argv)
 				return 1;
 			}
 			++judged;
+			pairs.event(*sample.event, sample.running);
 			kept += trial.kept;
 			for (int n = -1; n < counts; ++n) {
 				const filter::Filter &filter = filters[static_cast<std::size_t>(n + 1)];
@@ -106,10 +176,15 @@ int main(int argc, char **argv)
 					    sample.id, static_cast<unsigned long long>(found));
 			}
 		}
+		for (const auto &[key, row] : pairs.rows().all())
+			timed += row.values.count();
+		if (!are_equal(area->timed[0], pairs) && ++differences <= 10)
+			std::printf("%s .. %s per %s: the times differ\n", time.start.c_str(), time.end.c_str(),
+				    key.c_str());
 	}
-	std::printf("%llu events judged in the kernel, %llu kept, %llu differences\n",
+	std::printf("%llu events judged in the kernel, %llu kept, %llu pairs timed, %llu differences\n",
 		    static_cast<unsigned long long>(judged), static_cast<unsigned long long>(kept),
-		    static_cast<unsigned long long>(differences));
+		    static_cast<unsigned long long>(timed), static_cast<unsigned long long>(differences));
 	card__destroy(loaded);
-	return differences || kept == 0 || kept == judged;
+	return differences || kept == 0 || kept == judged || timed == 0;
 }

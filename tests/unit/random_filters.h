@@ -39,6 +39,14 @@ public:
 	}
 
 	std::string expression() { return condition(3); }
+	// What a start and an end may have in common; of either, or both.
+	std::string key()
+	{
+		static constexpr const char *const all[] = {"tid", "cpu", "pid", "u", "small", "level", "s", "low"};
+		return one_of(all);
+	}
+
+	bool is_in_order = false; // the times of events
 
 	// One event of any class, as the offline filter sees it and as a matcher does.
 	struct Sample {
@@ -63,7 +71,8 @@ public:
 		stream_.cpu = is_user && below(4) == 0 ? EDC_CPU_UNKNOWN : static_cast<std::uint32_t>(below(4));
 		stream_.level = is_user ? EDC_LEVEL_USER : static_cast<std::uint32_t>(below(4));
 		event_.stream = &stream_;
-		event_.time = begin_time + below(30) * 100'000'000 + below(3) - 1;
+		event_.time =
+		    is_in_order ? (last_time_ += below(3000)) : begin_time + below(30) * 100'000'000 + below(3) - 1;
 		const auto tid = static_cast<std::int64_t>(below(40));
 		made.event = &event_;
 		made.running = {tid, is_user ? nullptr : &threads_};
@@ -81,6 +90,8 @@ public:
 	const std::unique_ptr<const monitor::trace::Description> description;
 
 private:
+	std::uint64_t last_time_ = begin_time;
+
 	std::uint64_t below(std::uint64_t n) { return random_() % n; }
 
 	template <std::size_t n> std::string one_of(const char *const (&all)[n]) { return all[below(n)]; }

@@ -337,7 +337,13 @@ std::shared_ptr<const monitor::EventMatcher> only_thread_78(const std::vector<Us
 {
 	auto made = std::make_shared<monitor::EventMatcher>();
 	edc_matcher &tables = made->make_tables(monitor::EventMatcher::group_of(1024));
-	tables.cls[0] = {EDC_MATCH_ASK, 1, 1 << EDC_VALUE_TID, 0, 0, 0, 1, 1, 0, 0, 1 << 5, {1}, {1}};
+	edc_match_class &cls = tables.cls[0];
+	cls.whole = cls.decision = EDC_MATCH_ASK;
+	cls.asks = 1;
+	cls.wanted = 1 << EDC_VALUE_TID;
+	cls.dimensions = cls.words = 1;
+	cls.counted = 1 << 5;
+	cls.patterns[0] = cls.keeping[0] = 1;
 	tables.dimension[0] = {~0ull, 0, EDC_VALUE_TID, 0, 0, 0, 0, 79};
 	tables.row[78][0] = 1;
 	return made;

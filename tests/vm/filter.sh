@@ -3,7 +3,7 @@
 # shellcheck shell=dash
 #
 # Run in the guest by guest.sh, and by module.sh as `filter.sh module`: record --filter keeps what `list --filter` shows,
-# and counts the rest. Needs beside it: monitor, getppid and, with the module loaded, poster.ko.
+# and counts the rest; --count and --time are what was done. Needs beside it: monitor, getppid and, with the module loaded, poster.ko.
 card=${1:-bpf}
 events=${EVENTS:-20000}
 
@@ -35,6 +35,23 @@ exits=$(./monitor report --csv /tmp/filter counts | sed -n 's/^"\{0,1\}exits"\{0
 echo "filter.sh: --card $card: $made calls made, $counted counted, $exits exits"
 [ "$counted" -ge "$made" ] && [ "$counted" -le $((made + 10)) ] && [ "$exits" -ge "$made" ] || fail "$counted calls and $exits exits were counted, not $made"
 [ -e /tmp/filter/kernel_cpu0 ] && fail "tokens were recorded"
+
+# Timed in the kernel: with the tokens beside, which `check` pairs, and without any.
+for tokens in "" --no-tokens; do
+	./monitor record --no-calibration --force --card "$card" -e sched,irq,syscall -o /tmp/filter $tokens \
+		--time 'call=name == "sys_enter" and id == "getppid" .. name == "sys_exit" per tid' --time 'wake=name == "sched_waking" .. name == "sched_switch" per pid=next_pid' \
+		--time 'softirq=name == "softirq_entry" and vec == "TIMER" .. name == "softirq_exit" and vec == "TIMER" per cpu' -- ./getppid 2 3000 > /tmp/filter.out 2>&1 ||
+		fail "record --time: $(cat /tmp/filter.out)"
+	./monitor check /tmp/filter > /tmp/check.out || fail "check of times: $(cat /tmp/check.out)"
+	made=$(sed -n 's/^getppid calls: //p' /tmp/filter.out)
+	timed=$(./monitor report --csv /tmp/filter counts | sed -n 's/^"\{0,1\}call"\{0,1\},\([0-9]*\),.*/\1/p')
+	echo "filter.sh: --card $card $tokens: $made calls made, $timed timed; $(grep -c 'the time .* were timed' /tmp/check.out) times witnessed"
+	[ "$timed" -ge "$made" ] && [ "$timed" -le $((made + 10)) ] || fail "$timed calls were timed, not $made: $(cat /tmp/filter.out)"
+done
+# The deepest probes: a stack at what was judged, counted and timed.
+./monitor record --no-calibration --force --card "$card" --stacks -o /tmp/filter --filter 'ret < 0 or name == "sched_waking"' --count 'failed=ret < 0' \
+	--time 'call=name == "sys_enter" .. name == "sys_exit" per tid' -- ./getppid 2 300 > /tmp/filter.out 2>&1 || fail "record --stacks --time: $(cat /tmp/filter.out)"
+./monitor check /tmp/filter > /tmp/check.out || fail "check with --stacks: $(cat /tmp/check.out)"
 [ "$card" = module ] && [ -f /sys/kernel/btf/monitor_edc ] || exit 0
 
 # Random events, the same ones each time: all of them, then those of some expressions.

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "check_times.h"
 #include "monitor/matcher.h"
 #include "reading/events/merge.h"
 #include "reading/events/threads.h"
@@ -75,6 +76,7 @@ void check_counts(trace::Trace &trace, const analyze::RecordingInfo &info, std::
 	}
 	if (why_not.empty() && !all.empty())
 		count_tokens(trace, all);
+	check_times(trace, info, why_not, statements);
 	for (const TokensOfCount &one : all) {
 		const std::string name = printable(one.count.name);
 		if (!one.filter || one.filter->needs_threads()) {

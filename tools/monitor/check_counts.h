@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `record --count` counted in the kernel, against the same expressions on the tokens of the same recording.
+// What `record --count` counted and --time timed in the kernel, against the tokens of the same recording.
 // Called by cmd_check.cpp.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace monitor {
 
-// Adds a statement for each count.
+// Adds a statement for each count, and for each time.
 void check_counts(trace::Trace &trace, const analyze::RecordingInfo &info, std::vector<analyze::Statement> &statements);
 
 } // namespace monitor

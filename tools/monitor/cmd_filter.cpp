@@ -151,7 +151,8 @@ void print_costs(const EventMatcher &matcher)
 
 int run_filter(const FilterArguments &arguments)
 {
-	const auto matcher = matching({arguments.expression, {}, true}).make(record::metadata({}, {}, {}, {}), 0, true);
+	const auto matcher =
+	    matching({arguments.expression, {}, {}, true}).make(record::metadata({}, {}, {}, {}), 0, true);
 	if (arguments.json) {
 		print_json(arguments, *matcher);
 		return 0;

@@ -10,6 +10,7 @@
 #include "answers/report/counts_table.h"
 #include "answers/report/summary.h"
 #include "answers/report/table.h"
+#include "answers/report/times_table.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -44,7 +45,7 @@ struct RecordArguments {
 						       max_size;
 	std::string stacks, stacks_on, functions, budget;
 	std::optional<std::string> filter;
-	std::vector<std::string> counts;
+	std::vector<std::string> counts, times;
 	bool no_tokens = false;
 	std::optional<unsigned> rate_hz;
 	bool no_calibration = false;
@@ -155,10 +156,11 @@ void parse_measurements(RecordArguments &arguments)
 	if (arguments.measurements.empty()) {
 		for (const auto &[option, value] :
 		     {std::pair("--every", arguments.every), std::pair("--reset-on", arguments.reset_on)})
-			if (!value.empty() && (option != std::string_view("--every") || arguments.counts.empty()))
+			if (!value.empty() && (option != std::string_view("--every") ||
+					       (arguments.counts.empty() && arguments.times.empty())))
 				throw Error(fmt::format(
 				    "{} sets when counters are read: choose counters with -m, such as -m cpu{}", option,
-				    option == std::string_view("--every") ? ", or events with --count" : ""));
+				    option == std::string_view("--every") ? ", or events with --count or --time" : ""));
 		return;
 	}
 	if (options.user_only)
@@ -238,9 +240,13 @@ void parse_functions(RecordArguments &arguments)
 
 void parse_matching(RecordArguments &arguments)
 {
-	MatcherRequest request{arguments.filter, parse_counts(arguments.counts), !arguments.no_tokens};
-	if (arguments.no_tokens && request.counts.empty())
-		throw Error("--no-tokens leaves only counts: add --count NAME=EXPRESSION");
+	MatcherRequest request{arguments.filter, parse_counts(arguments.counts), parse_times(arguments.times),
+			       !arguments.no_tokens};
+	if (arguments.options.user_only && !request.times.empty())
+		throw Error("--time is of the kernel's events: leave out --user-only");
+	const bool counts = !request.counts.empty() || !request.times.empty();
+	if (arguments.no_tokens && !counts)
+		throw Error("--no-tokens leaves only counts and times: add --count NAME=EXPRESSION");
 	if (arguments.no_tokens && request.filter)
 		throw Error("--no-tokens keeps no events: leave out --filter");
 	const auto needs_tokens = [&](bool is_given, const char *option) {
@@ -251,9 +257,9 @@ void parse_matching(RecordArguments &arguments)
 	needs_tokens(!arguments.functions.empty(), "--functions");
 	needs_tokens(arguments.options.stacks.any(), "--stacks");
 	needs_tokens(!arguments.sample_every.empty(), "--sample-every");
-	if (!request.filter && request.counts.empty())
+	if (!request.filter && !counts)
 		return;
-	const bool has_series = !request.counts.empty() && !arguments.every.empty();
+	const bool has_series = counts && !arguments.every.empty();
 	arguments.options.matching = matching(request);
 	if (has_series)
 		arguments.options.matching->every_ns = parse_duration(arguments.every, "--every");
@@ -322,6 +328,10 @@ void print_summary(const record::Result &result)
 				result.failed ? "incomplete" : result.end_reason, report::summary_text(summary)));
 		if (!info.counts.empty())
 			print_note(fmt::format("\n{}", report::to_text(report::counts_table(info), terminal_width())));
+		if (!info.times.empty())
+			print_note(
+			    fmt::format("\n{}", report::to_text(report::times_table(trace, info), terminal_width())) +
+			    report::times_notes(info));
 	} catch (const Error &error) {
 		print_error(std::string("the recording cannot be read: ") + error.what());
 	}
@@ -411,7 +421,14 @@ void add_record(CLI::App &app, int &exit_code)
 		"end; up to 64 times")
 	    ->option_text("NAME=EXPRESSION")
 	    ->allow_extra_args(false);
-	record->add_flag("--no-tokens", arguments->no_tokens, "with --count: record no events, only count");
+	record
+	    ->add_option("--time", arguments->times,
+			 "time from each event for which START is true to the next for which END is, in the kernel, "
+			 "for `report DIR counts` and a table at the end; KEY: tid, cpu, or a number that both have, "
+			 "such as pid=next_pid; up to 16 times")
+	    ->option_text("'NAME=START .. END [per KEY]'")
+	    ->allow_extra_args(false);
+	record->add_flag("--no-tokens", arguments->no_tokens, "with --count or --time: record no events");
 	record
 	    ->add_option("-m,--measure", arguments->measurements,
 			 "counters to read: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)")
@@ -420,7 +437,7 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->add_option(
 		"--every", arguments->every,
 		"with -m: also read the counters when a thread has run for TIME without a switch, such as 100ms; with "
-		"--count: also record the counts every TIME")
+		"--count or --time: also record what was counted and timed every TIME")
 	    ->option_text("TIME");
 	record
 	    ->add_option("--reset-on", arguments->reset_on,

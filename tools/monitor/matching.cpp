@@ -22,6 +22,68 @@ bool is_name(const std::string &text)
 	});
 }
 
+// "NAME=REST": throws Error with the example if it is not.
+std::pair<std::string, std::string> named(const std::string &text, const char *option, const char *example)
+{
+	const std::size_t equals = text.find('=');
+	const std::string name = text.substr(0, equals);
+	if (equals == std::string::npos || !is_name(name))
+		throw Error(fmt::format("{} {}: give it a name of letters, digits and _-.: as in {} '{}'", option,
+					printable(text), option, example));
+	return {name, text.substr(equals + 1)};
+}
+
+void expect_new(const auto &names, const std::string &name, const char *option)
+{
+	if (std::ranges::any_of(names, [&](const auto &other) { return other.name == name; }))
+		throw Error(fmt::format("{} {}: there are two of this name", option, name));
+}
+
+std::string trimmed(const std::string &text)
+{
+	const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
+	return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
+// Where these characters are, outside of quoted texts and of { }; npos: nowhere.
+std::size_t find_outside(const std::string &text, std::string_view what)
+{
+	char quote = 0;
+	int depth = 0;
+	for (std::size_t at = 0; at < text.size(); ++at) {
+		const char c = text[at];
+		if (quote && c == '\\')
+			++at;
+		else if (quote)
+			quote = c == quote ? 0 : quote;
+		else if (c == '"' || c == '\'')
+			quote = c;
+		else if (depth == 0 && text.compare(at, what.size(), what) == 0)
+			return at;
+		depth += quote ? 0 : (c == '{') - (c == '}');
+	}
+	return std::string::npos;
+}
+
+// Takes " per KEY" off the end.
+void take_keys(const std::string &option, NamedTime &time)
+{
+	const std::size_t per = find_outside(time.end, " per ");
+	if (per == std::string::npos)
+		return;
+	const std::string key = trimmed(time.end.substr(per + 5));
+	const std::size_t equals = key.find('=');
+	time.start_key = trimmed(key.substr(0, equals));
+	time.end_key = equals == std::string::npos ? time.start_key : trimmed(key.substr(equals + 1));
+	time.end.resize(per);
+	for (const std::string *name : {&time.start_key, &time.end_key})
+		if (!is_name(*name))
+			throw Error(
+			    fmt::format("{}: after `per` follows the name of a number that both events have, or "
+					"two as in pid=next_pid, not '{}'",
+					option, printable(key)));
+}
+
 } // namespace
 
 record::Matching matching(const MatcherRequest &request)
@@ -43,18 +105,37 @@ std::vector<NamedExpression> parse_counts(const std::vector<std::string> &counts
 {
 	std::vector<NamedExpression> parsed;
 	for (const std::string &count : counts) {
-		const std::size_t equals = count.find('=');
-		const std::string name = count.substr(0, equals);
-		if (equals == std::string::npos || !is_name(name))
-			throw Error(fmt::format("--count {}: give it a name of letters, digits and _-.: as in --count "
-						"'fsyncs=id == \"fsync\"'",
-						printable(count)));
-		if (std::ranges::any_of(parsed, [&](const NamedExpression &other) { return other.name == name; }))
-			throw Error(fmt::format("--count {}: there are two of this name", name));
-		parsed.push_back({name, count.substr(equals + 1)});
+		const auto [name, expression] = named(count, "--count", "fsyncs=id == \"fsync\"");
+		expect_new(parsed, name, "--count");
+		parsed.push_back({name, expression});
 	}
 	if (parsed.size() > EDC_MATCH_COUNTS)
 		throw Error(fmt::format("--count: there can be {} counts, not {}", EDC_MATCH_COUNTS, parsed.size()));
+	return parsed;
+}
+
+std::vector<NamedTime> parse_times(const std::vector<std::string> &times)
+{
+	std::vector<NamedTime> parsed;
+	for (const std::string &time : times) {
+		const auto [name, events] = named(
+		    time, "--time", "fsync=name == \"sys_enter\" and id == \"fsync\" .. name == \"sys_exit\" per tid");
+		const std::string option = "--time " + name;
+		expect_new(parsed, name, "--time");
+		const std::size_t between = find_outside(events, "..");
+		NamedTime &added = parsed.emplace_back();
+		added.name = name;
+		added.start = trimmed(events.substr(0, between));
+		if (between != std::string::npos)
+			added.end = trimmed(events.substr(between + 2));
+		take_keys(option, added);
+		if (added.start.empty() || added.end.empty())
+			throw Error(fmt::format("{}: give what starts it, then .. and what ends it, as in 'name == "
+						"\"irq_handler_entry\" .. name == \"irq_handler_exit\" per cpu'",
+						option));
+	}
+	if (parsed.size() > EDC_TIMES)
+		throw Error(fmt::format("--time: there can be {} times, not {}", EDC_TIMES, parsed.size()));
 	return parsed;
 }
 

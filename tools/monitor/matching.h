@@ -14,5 +14,8 @@ record::Matching matching(const MatcherRequest &request);
 
 // "NAME=EXPRESSION" of each --count. Throws Error.
 std::vector<NamedExpression> parse_counts(const std::vector<std::string> &counts);
+// "NAME=START .. END [per KEY]" of each --time, where KEY is a name, or `pid=next_pid`: of the start, of the end.
+// Throws Error.
+std::vector<NamedTime> parse_times(const std::vector<std::string> &times);
 
 } // namespace monitor

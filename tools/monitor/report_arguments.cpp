@@ -28,7 +28,7 @@ const Report reports[] = {
      What::stacks,
      "where in programs and the kernel: functions and calls (`record --stacks`)",
      {"cpu", "offcpu", "wait", "fault", "other"}},
-    {"counts", What::counts, "what `record --count` counted", {"count", "cpu", "time"}},
+    {"counts", What::counts, "what `record --count` counted and --time timed", {"count", "cpu", "time"}},
     {"help", What::help, "this list", {}},
 };
 

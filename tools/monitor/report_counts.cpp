@@ -4,38 +4,81 @@
 #include <fmt/format.h>
 
 #include "answers/report/counts_table.h"
+#include "answers/report/times_table.h"
 #include "base/error.h"
 #include "terminal.h"
 
 namespace monitor {
+namespace {
 
-void report_counts(const ReportArguments &arguments, trace::Trace &trace, const analyze::RecordingInfo &info)
+void arrange(report::Table &table, const ReportArguments &arguments)
 {
-	if (info.counts.empty())
-		throw Error(info.complete
-				? "this recording counted nothing: record with --count NAME=EXPRESSION"
-				: "this recording was not completed, so its totals are unknown; the table `count` "
-				  "of `monitor query` has what it recorded with --every");
-	if (!arguments.selection.is_all())
-		throw Error("counts are those of the whole recording: leave out the selection");
-	report::Table table = arguments.by == "cpu"    ? report::counts_by_cpu(info)
-			      : arguments.by == "time" ? report::counts_by_time(trace, info)
-						       : report::counts_table(info);
 	if (!arguments.sort.empty())
 		table.sort_by(table.column(arguments.sort));
 	if (arguments.top)
 		table.keep_top(arguments.top);
-	if (arguments.json)
-		fmt::print("{{\"rows\": {}}}\n", report::to_json(table));
-	else if (arguments.csv)
-		fmt::print("{}", report::to_csv(table));
-	else
-		fmt::print("{}\ncounted for {}{}\n", report::to_text(table, terminal_width()),
-			   report::duration_text(static_cast<double>(info.counted_ns)),
-			   info.too_deep()
-			       ? fmt::format("; {} events in too many nested probes were lost, and are in no count",
-					     info.too_deep())
-			       : "");
+}
+
+// One table of all, by time; else one of counts and one of times.
+std::vector<report::Table> tables_of(const ReportArguments &arguments, trace::Trace &trace,
+				     const analyze::RecordingInfo &info)
+{
+	std::vector<report::Table> tables;
+	if (arguments.by == "time") {
+		tables.push_back(report::counts_by_time(trace, info));
+		return tables;
+	}
+	if (!info.counts.empty())
+		tables.push_back(arguments.by == "cpu" ? report::counts_by_cpu(info) : report::counts_table(info));
+	if (!info.times.empty())
+		tables.push_back(arguments.by == "cpu" ? report::times_by_cpu(trace, info)
+						       : report::times_table(trace, info));
+	return tables;
+}
+
+void print_json(const std::vector<report::Table> &tables, const ReportArguments &arguments, const trace::Trace &trace,
+		const analyze::RecordingInfo &info)
+{
+	const bool is_plain = arguments.by.empty() || arguments.by == "count";
+	const bool has_counts = !info.counts.empty() || arguments.by == "time";
+	fmt::print("{{\"rows\": {}", has_counts ? report::to_json(tables.front()) : "[]");
+	if (!info.times.empty() && is_plain)
+		fmt::print(", \"times\": {}", report::times_json(trace, info));
+	else if (!info.times.empty() && arguments.by == "cpu")
+		fmt::print(", \"times\": {}", report::to_json(tables.back()));
+	fmt::print("}}\n");
+}
+
+} // namespace
+
+void report_counts(const ReportArguments &arguments, trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	if (info.counts.empty() && info.times.empty())
+		throw Error(info.complete
+				? "this recording counted nothing: record with --count NAME=EXPRESSION or --time "
+				  "'NAME=START .. END per tid'"
+				: "this recording was not completed, so its totals are unknown; the tables `count` and "
+				  "`timed` of `monitor query` have what it recorded with --every");
+	if (!arguments.selection.is_all())
+		throw Error("counts are those of the whole recording: leave out the selection");
+	std::vector<report::Table> tables = tables_of(arguments, trace, info);
+	for (report::Table &table : tables)
+		arrange(table, arguments);
+	if (arguments.json) {
+		print_json(tables, arguments, trace, info);
+		return;
+	}
+	for (std::size_t i = 0; i < tables.size(); ++i)
+		fmt::print("{}{}", i ? "\n" : "",
+			   arguments.csv ? report::to_csv(tables[i]) : report::to_text(tables[i], terminal_width()));
+	if (arguments.csv)
+		return;
+	if (!info.times.empty())
+		fmt::print("{}", report::times_notes(info));
+	fmt::print("counted for {}{}\n", report::duration_text(static_cast<double>(info.counted_ns)),
+		   info.too_deep() ? fmt::format("; {} events in too many nested probes were lost, and are in no count",
+						 info.too_deep())
+				   : "");
 }
 
 } // namespace monitor

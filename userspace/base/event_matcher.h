@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a recording decides of each event: whether it is kept (record --filter), and which counts it belongs to (record
-// --count). The expressions, and the matcher's tables that are made of them for all classes of a recording.
+// What a recording decides of each event: whether it is kept (record --filter), which counts it belongs to (--count),
+// and what it starts or ends (--time). The expressions, and the matcher's tables that are made of them for all classes
+// of a recording.
 //
 // Made by answers/matcher/; used by recording/, which cannot read expressions, and there by the cards and the drain.
 #pragma once
@@ -20,9 +21,16 @@ struct NamedExpression {
 	std::string name, expression;
 };
 
+// From an event for which `start` is true to the next for which `end` is, with the same number: `start_key` of the
+// start, `end_key` of the end. No keys: all belong together.
+struct NamedTime {
+	std::string name, start, end, start_key, end_key;
+};
+
 struct MatcherRequest {
 	std::optional<std::string> filter;   // none: all events are kept
 	std::vector<NamedExpression> counts; // at most EDC_MATCH_COUNTS
+	std::vector<NamedTime> times;        // at most EDC_TIMES
 	bool keeps_tokens = true;            // else no event is, not even those that others need
 };
 
@@ -35,10 +43,11 @@ public:
 		unsigned decision = EDC_MATCH_KEEP;
 		bool is_always_kept = false;     // because other tokens cannot be understood without it
 		std::uint64_t counts = 0;        // bits of those that some of its events belong to
+		std::uint32_t times = 0;         // of which some are starts or ends: as in edc_match_class.timed
 		std::vector<std::string> values; // that it looks at, and
 		unsigned patterns = 0;           // how many there are
 
-		bool is_counted() const { return counts != 0; }
+		bool is_counted() const { return counts || times; }
 	};
 
 	// Classes by id: kernel_tables() has those of the cards, in the slots of card.h.
@@ -56,7 +65,8 @@ public:
 		return *tables_[group];
 	}
 
-	// Whether an event is kept; it is added to its counts. `value` has what the class wants; its texts are changed.
+	// Whether an event of a program is kept; it is added to its counts. `value` has what the class wants; its texts
+	// are changed.
 	bool judge(unsigned id, std::uint64_t *value, std::uint64_t *count) const
 	{
 		const edc_matcher *tables = tables_[group_of(id)].get();

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,10 +30,29 @@ std::string shell_quoted(std::string_view text)
 
 // An expression, and what it is for.
 struct Asked {
-	unsigned target; // Tables::keeps, or the number of a count
+	unsigned target; // Tables::keeps, or EDC_TARGET_*
 	const std::string &text;
 	filter::Filter filter;
+
+	bool is_of_time() const { return target != Tables::keeps && target >= EDC_TARGET_STARTS; }
 };
+
+filter::Expression name_expression(const std::string &name)
+{
+	filter::Expression made;
+	made.kind = filter::Expression::Kind::name;
+	made.text = name == "thread" ? "tid" : name;
+	return made;
+}
+
+// Whether a start and an end can have it in common: a number of an event that the kernel sees.
+bool is_key(const filter::Resolved &resolved)
+{
+	using From = filter::Source::From;
+	const From from = resolved.source.from;
+	return resolved.type == filter::Type::number &&
+	       (from == From::field || from == From::cpu || from == From::level || from == From::tid);
+}
 
 class Maker {
 public:
@@ -54,6 +74,10 @@ public:
 			ask(Tables::keeps, *request.filter);
 		for (std::size_t i = 0; i < request.counts.size(); ++i)
 			ask(static_cast<unsigned>(i), request.counts[i].expression);
+		for (unsigned i = 0; i < request.times.size(); ++i) {
+			ask(EDC_TARGET_STARTS + i, request.times[i].start);
+			ask(EDC_TARGET_ENDS + i, request.times[i].end);
+		}
 	}
 
 	std::unique_ptr<EventMatcher> made()
@@ -67,6 +91,8 @@ public:
 				throw Error(fmt::format(
 				    "--count {}: tokens of {} belong to other events: they cannot be counted",
 				    request_.counts[i].name, found_[i].uncounted));
+		for (std::size_t i = 0; i < request_.times.size(); ++i)
+			expect_both(request_.times[i], found_[EDC_TARGET_STARTS + i], found_[EDC_TARGET_ENDS + i]);
 		if (const auto kernel = tables_.find(EventMatcher::group_of(EDC_ID_KERNEL_FIRST));
 		    kernel != tables_.end())
 			made_->used = kernel->second.used();
@@ -74,42 +100,52 @@ public:
 	}
 
 private:
-	// What becomes of the events of one class.
-	struct Decided {
-		unsigned decision = EDC_MATCH_KEEP;
-		std::uint64_t counted = 0;
-		std::vector<Tables::Pattern> patterns;
-	};
-
-	// Which classes a count has events of.
+	// Which classes a count or a time has events of.
 	struct Found {
 		bool any = false;
 		std::string uncounted;
+		std::string keyless; // events without the number that they should have in common
 	};
+
+	static void expect_both(const NamedTime &time, const Found &starts, const Found &ends)
+	{
+		for (const auto &[found, key, what] :
+		     {std::tuple(&starts, &time.start_key, "starts"), std::tuple(&ends, &time.end_key, "ends")})
+			if (!found->any)
+				throw Error(
+				    found->keyless.empty()
+					? fmt::format("--time {}: no event of the kernel {} it; events of programs "
+						      "are timed afterwards: monitor stat DIR --start A --end B",
+						      time.name, what)
+					: fmt::format("--time {}: {}, which {} it, has no number {}", time.name,
+						      found->keyless, what, *key));
+	}
 
 	Class decide(const trace::EventClass &cls)
 	{
-		Class made{static_cast<unsigned>(cls.id), cls.name, EDC_MATCH_KEEP, false, 0, {}, 0};
+		Class made{static_cast<unsigned>(cls.id), cls.name, EDC_MATCH_KEEP, false, 0, 0, {}, 0};
 		if (cls.domain == trace::Domain::recording) {
 			made.is_always_kept = true;
 			return made;
 		}
 		const bool is_of_kernel = cls.domain == trace::Domain::kernel;
 		made.is_always_kept = request_.keeps_tokens && is_of_kernel && EDC_ALWAYS_KEPT(cls.id);
-		Decided decided;
+		Tables::OfClass decided;
 		for (const Asked &asked : asked_)
 			if (!made.is_always_kept || asked.target != Tables::keeps)
 				add(asked, cls, is_of_kernel, decided);
 		if (!request_.keeps_tokens)
 			decided.decision = EDC_MATCH_NONE;
-		if (decided.decision != EDC_MATCH_KEEP || decided.counted || !decided.patterns.empty())
-			tables_of(made.id).add(EventMatcher::slot_of(made.id), decided.decision, decided.counted,
-					       decided.patterns);
+		if (!decided.is_plain())
+			tables_of(made.id).add(EventMatcher::slot_of(made.id), decided);
 		made.decision = decided.decision;
 		made.counts = decided.counted;
+		made.times = decided.timed;
 		for (const Tables::Pattern &pattern : decided.patterns)
-			if (pattern.target != Tables::keeps)
+			if (pattern.target < EDC_TARGET_STARTS)
 				made.counts |= std::uint64_t(1) << pattern.target;
+			else if (pattern.target != Tables::keeps)
+				made.times |= 1u << (pattern.target - EDC_TARGET_STARTS);
 		made.patterns = static_cast<unsigned>(decided.patterns.size());
 		made.values = names_of(decided.patterns);
 		return made;
@@ -129,13 +165,17 @@ private:
 		}
 		const auto id = static_cast<unsigned>(cls.id);
 		made_->make_tables(EventMatcher::group_of(id)).cls[EventMatcher::slot_of(id)] = {};
-		return {id, cls.name, EDC_MATCH_KEEP, false, 0, {}, 0};
+		return {id, cls.name, EDC_MATCH_KEEP, false, 0, 0, {}, 0};
 	}
 
-	void add(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel, Decided &decided)
+	void add(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel, Tables::OfClass &decided)
 	{
 		const bool keeps = asked.target == Tables::keeps;
+		if (asked.is_of_time() && !is_of_kernel)
+			return; // the rings of programs are read one after the other, not in the order of time
 		const std::vector<filter::Product> products = products_of(asked, cls, is_of_kernel);
+		if (asked.is_of_time() && !products.empty() && !add_key(asked.target, cls, decided))
+			return;
 		const bool is_all = products.size() == 1 && products[0].empty();
 		if (!keeps && !products.empty()) {
 			Found &found = found_[asked.target];
@@ -147,6 +187,8 @@ private:
 		}
 		if (keeps)
 			decided.decision = products.empty() ? EDC_MATCH_NONE : is_all ? EDC_MATCH_KEEP : EDC_MATCH_ASK;
+		else if (is_all && asked.is_of_time())
+			decided.timed |= 1u << (asked.target - EDC_TARGET_STARTS);
 		else if (is_all)
 			decided.counted |= std::uint64_t(1) << asked.target;
 		for (const filter::Product &product : products)
@@ -154,9 +196,33 @@ private:
 				decided.patterns.push_back({product, asked.target});
 	}
 
+	const NamedTime &time_of(unsigned target) const
+	{
+		return request_.times[(target - EDC_TARGET_STARTS) % EDC_TIMES];
+	}
+
+	// False: the class has no such number, so its events neither start nor end anything.
+	bool add_key(unsigned target, const trace::EventClass &cls, Tables::OfClass &decided)
+	{
+		const std::string &name =
+		    target >= EDC_TARGET_ENDS ? time_of(target).end_key : time_of(target).start_key;
+		if (name.empty())
+			return true;
+		const filter::Resolved resolved = filter::resolve(name_expression(name), cls);
+		if (is_key(resolved))
+			decided.keys.emplace(target, resolved.source);
+		else
+			found_[target].keyless = cls.name;
+		return is_key(resolved);
+	}
+
 	std::string option_of(unsigned target) const
 	{
-		return target == Tables::keeps ? "filter" : "--count " + request_.counts[target].name;
+		if (target == Tables::keeps)
+			return "filter";
+		if (target < EDC_TARGET_STARTS)
+			return "--count " + request_.counts[target].name;
+		return fmt::format("--time {}, {}", time_of(target).name, target >= EDC_TARGET_ENDS ? "end" : "start");
 	}
 
 	// One without factors: all events of the class.
@@ -198,7 +264,7 @@ private:
 	bool more_classes_;
 	std::unique_ptr<EventMatcher> made_;
 	std::vector<Asked> asked_;
-	std::array<Found, EDC_MATCH_COUNTS> found_{}; // by count
+	std::array<Found, EDC_TARGET_ENDS + EDC_TIMES> found_{}; // by target
 	std::map<unsigned, Tables> tables_;
 };
 

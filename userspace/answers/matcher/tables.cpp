@@ -2,6 +2,7 @@
 #include "tables.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -156,17 +157,29 @@ void add(edc_matcher &matcher, EventMatcher::Used &used, const Dimension &dimens
 	}
 }
 
+edc_match_key key_of(const filter::Source &source)
+{
+	Factor factor;
+	factor.source = source;
+	const Place place = place_of(factor);
+	return {static_cast<__u8>(place.value), static_cast<__u8>(place.shift),
+		static_cast<__u8>(std::bit_width(place.mask)), source.is_signed};
+}
+
 } // namespace
 
-void Tables::add(unsigned slot, unsigned decision, std::uint64_t counted, const std::vector<Pattern> &patterns)
+void Tables::add(unsigned slot, const OfClass &of_class)
 {
+	const std::vector<Pattern> &patterns = of_class.patterns;
 	if (patterns.size() > EDC_MATCH_PATTERNS)
 		fail_full(EDC_MATCH_PATTERNS, "alternatives of one class of events");
 	std::vector<Dimension> dimensions;
 	edc_match_class &cls = matcher_.cls[slot];
-	cls.decision = decision;
-	cls.counted = counted;
+	cls.decision = of_class.decision;
+	cls.counted = of_class.counted;
+	cls.timed = of_class.timed;
 	cls.asks = !patterns.empty();
+	cls.whole = cls.asks || cls.counted || cls.timed ? EDC_MATCH_ASK : cls.decision;
 	cls.words = static_cast<unsigned>((patterns.size() + 63) / 64);
 	for (std::size_t i = 0; i < patterns.size(); ++i) {
 		cls.patterns[i / 64] |= std::uint64_t(1) << i % 64;
@@ -185,7 +198,7 @@ void Tables::add(unsigned slot, unsigned decision, std::uint64_t counted, const 
 	if (used_.targets + patterns.size() > EDC_MATCH_TARGETS)
 		fail_full(EDC_MATCH_TARGETS, "alternatives of all classes of events");
 	for (const Pattern &pattern : patterns)
-		matcher_.target[used_.targets++] = static_cast<__u8>(pattern.target % EDC_MATCH_COUNTS);
+		matcher_.target[used_.targets++] = static_cast<__u8>(pattern.target == keeps ? 0 : pattern.target);
 	if (dimensions.size() > EDC_MATCH_VALUES_USED)
 		fail_full(EDC_MATCH_VALUES_USED, "values of one class of events");
 	cls.first = used_.dimensions;
@@ -200,6 +213,13 @@ void Tables::add(unsigned slot, unsigned decision, std::uint64_t counted, const 
 			cls.texts |= 1u << value; // what follows the end of a text depends on its earlier words
 		cls.text_starts |= 1u << first;
 	}
+	for (const auto &[target, source] : of_class.keys) {
+		const edc_match_key key = key_of(source);
+		matcher_.key[target - EDC_TARGET_STARTS][slot] = key;
+		cls.wanted |= 1u << key.value;
+	}
+	if (of_class.has_times())
+		cls.wanted |= 1u << EDC_VALUE_TIME;
 }
 
 } // namespace monitor::matcher

@@ -7,12 +7,15 @@
 // Invariant: an event matches a pattern in the tables if and only if it is in its product.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/event_matcher.h"
 #include "reading/filter/disjunction.h"
+#include "reading/filter/source.h"
 
 namespace monitor::matcher {
 
@@ -21,16 +24,33 @@ public:
 	// The matcher must outlive this, and be empty.
 	explicit Tables(edc_matcher &matcher) : matcher_(matcher) {}
 
-	static constexpr unsigned keeps = EDC_MATCH_COUNTS; // as a target
+	static constexpr unsigned keeps = 255; // as a target
 
 	struct Pattern {
 		filter::Product product;
-		unsigned target = keeps; // or the number of a count
+		unsigned target = keeps; // or EDC_TARGET_*
 	};
 
-	// `decision` and `counted` are as in edc_match_class; the patterns are those that the class asks besides.
-	// Throws Error: there is no room for them.
-	void add(unsigned slot, unsigned decision, std::uint64_t counted, const std::vector<Pattern> &patterns);
+	// The first three are as in edc_match_class; the patterns are those that the class asks besides.
+	struct OfClass {
+		unsigned decision = EDC_MATCH_KEEP;
+		std::uint64_t counted = 0;
+		std::uint32_t timed = 0;
+		std::vector<Pattern> patterns;
+		// By target, of starts and ends: the source of the number that they have in common.
+		std::map<unsigned, filter::Source> keys;
+
+		bool has_times() const
+		{
+			return timed || std::ranges::any_of(patterns, [](const Pattern &pattern) {
+				       return pattern.target != keeps && pattern.target >= EDC_TARGET_STARTS;
+			       });
+		}
+		bool is_plain() const { return decision == EDC_MATCH_KEEP && !counted && !timed && patterns.empty(); }
+	};
+
+	// Throws Error: there is no room.
+	void add(unsigned slot, const OfClass &of_class);
 
 	const EventMatcher::Used &used() const { return used_; }
 

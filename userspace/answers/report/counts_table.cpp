@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,61 @@ double seconds_of(const RecordingInfo &info)
 {
 	return static_cast<double>(info.counted_ns) / 1e9;
 }
+
+// Totals that the recorder wrote from time to time, of each count or time.
+class Series {
+public:
+	using Totals = std::vector<std::uint64_t>;
+
+	Series(trace::Trace &trace, const std::string &event, const std::string &number,
+	       const std::vector<std::string> &totals)
+	{
+		const auto classes = trace.description().find(event);
+		if (classes.size() != 1)
+			return;
+		const trace::FieldRef of_number(*classes[0], number);
+		std::vector<trace::FieldRef> fields;
+		for (const std::string &total : totals)
+			fields.emplace_back(*classes[0], total);
+		trace::merge(
+		    trace, {},
+		    [&](const trace::Event &event) {
+			    if (event.cls != classes[0])
+				    return;
+			    Totals &found = by_time_[event.time][of_number.get(event)];
+			    for (const trace::FieldRef &field : fields)
+				    found.push_back(field.get(event));
+			    found.resize(fields.size());
+		    },
+		    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
+	}
+
+	const std::map<std::uint64_t, std::map<std::uint64_t, Totals>> &by_time() const { return by_time_; }
+
+	// What was added between two of the times, or since 0; nullopt: it is not there.
+	std::optional<Totals> growth(std::uint64_t from, std::uint64_t to, std::uint64_t number) const
+	{
+		const Totals *now = find(to, number), *before = find(from, number);
+		if (!now)
+			return std::nullopt;
+		Totals grown = *now;
+		for (std::size_t i = 0; before && i < grown.size(); ++i)
+			grown[i] -= std::min(grown[i], (*before)[i]);
+		return grown;
+	}
+
+private:
+	const Totals *find(std::uint64_t time, std::uint64_t number) const
+	{
+		const auto of_time = by_time_.find(time);
+		if (of_time == by_time_.end())
+			return nullptr;
+		const auto found = of_time->second.find(number);
+		return found == of_time->second.end() ? nullptr : &found->second;
+	}
+
+	std::map<std::uint64_t, std::map<std::uint64_t, Totals>> by_time_; // then by number
+};
 
 } // namespace
 
@@ -68,36 +124,32 @@ Table counts_by_time(trace::Trace &trace, const RecordingInfo &info)
 	table.columns = {{"from_ns", "from", Unit::nanoseconds}, {"to_ns", "to", Unit::nanoseconds}};
 	for (const analyze::EventCount &count : info.counts)
 		table.columns.push_back({count.name, printable(count.name), Unit::count});
-	const auto classes = trace.description().find("count");
-	std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>> totals; // by time and number
-	if (classes.size() == 1) {
-		const trace::FieldRef number(*classes[0], "count"), total(*classes[0], "total");
-		trace::merge(
-		    trace, {},
-		    [&](const trace::Event &event) {
-			    if (event.cls == classes[0])
-				    totals[event.time][number.get(event)] = total.get(event);
-		    },
-		    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
+	for (const analyze::EventTime &timed : info.times) {
+		table.columns.push_back({timed.name, printable(timed.name), Unit::count});
+		table.columns.push_back({timed.name + "_mean_ns", "mean", Unit::nanoseconds});
 	}
-	if (totals.size() < 2)
-		throw Error("this recording has no series of counts: record --count with --every TIME");
+	const Series counts(trace, "count", "count", {"total"}), times(trace, "timed", "timed", {"number", "total"});
+	const Series &any = info.counts.empty() ? times : counts;
+	if (any.by_time().size() < 2)
+		throw Error("this recording has no series of counts: record --count or --time with --every TIME");
 	const trace::Clock &clock = trace.description().clock;
 	const std::uint64_t begin = trace.begin_time();
 	std::uint64_t from = info.counted_since.value_or(begin);
-	std::map<std::uint64_t, std::uint64_t> before;
-	for (const auto &[time, of_time] : totals) {
+	for (const auto &[time, unused] : any.by_time()) {
 		auto &row = table.rows.emplace_back();
 		row.emplace_back(static_cast<double>(clock.to_ns(from - std::min(from, begin))));
 		row.emplace_back(static_cast<double>(clock.to_ns(time - std::min(time, begin))));
 		for (std::size_t i = 0; i < info.counts.size(); ++i) {
-			const auto found = of_time.find(i);
-			if (found == of_time.end()) {
-				row.emplace_back();
-				continue;
-			}
-			row.emplace_back(found->second - std::min(found->second, before[i]));
-			before[i] = found->second;
+			const auto grown = counts.growth(from, time, i);
+			row.push_back(grown ? Cell((*grown)[0]) : Cell());
+		}
+		for (std::size_t i = 0; i < info.times.size(); ++i) {
+			const auto grown = times.growth(from, time, i);
+			row.push_back(grown ? Cell((*grown)[0]) : Cell());
+			row.push_back(grown && (*grown)[0]
+					  ? Cell(static_cast<double>((*grown)[1]) / static_cast<double>((*grown)[0]) *
+						 1e9 / static_cast<double>(clock.frequency_hz))
+					  : Cell());
 		}
 		from = time;
 	}

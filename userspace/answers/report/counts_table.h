@@ -13,7 +13,8 @@ namespace monitor::report {
 Table counts_table(const analyze::RecordingInfo &info);
 // One row for each CPU, and one for the events of programs if there were any.
 Table counts_by_cpu(const analyze::RecordingInfo &info);
-// One row for each interval, with what was counted in it, from the trace's `count` tokens. Throws Error: none of them.
+// One row for each interval, with what was counted and timed in it, from the trace's `count` and `timed` tokens. Throws
+// Error: there are none.
 Table counts_by_time(trace::Trace &trace, const analyze::RecordingInfo &info);
 
 } // namespace monitor::report

@@ -4,6 +4,7 @@ add_library(monitor_report STATIC
   ${CMAKE_CURRENT_LIST_DIR}/activities_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/call_tree.cpp
   ${CMAKE_CURRENT_LIST_DIR}/counts_table.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/times_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/flame_graph.cpp
   ${CMAKE_CURRENT_LIST_DIR}/grouping.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measurements_table.cpp

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "monitor/timing.h"
 #include "untrusted_json.h"
 
 namespace monitor::analyze {
@@ -202,6 +203,35 @@ void parse_budget(const Json &json, RecordingInfo &info)
 			     real(member(function, "percent"))});
 }
 
+void parse_times(const Json &times, RecordingInfo &info)
+{
+	if (!times.is_array())
+		return;
+	for (const Json &time : times) {
+		EventTime &added = info.times.emplace_back();
+		added.name = text(member(time, "name"));
+		added.start = text(member(time, "start"));
+		added.end = text(member(time, "end"));
+		added.start_key = text(member(time, "start_key"));
+		added.end_key = text(member(time, "end_key"));
+		added.number = number(member(time, "number"));
+		added.total = number(member(time, "total"));
+		added.shortest = number(member(time, "shortest"));
+		added.longest = number(member(time, "longest"));
+		added.starts = number(member(time, "starts"));
+		added.replaced = number(member(time, "replaced"));
+		added.forgotten = number(member(time, "forgotten"));
+		added.ends = number(member(time, "ends"));
+		if (const Json &buckets = member(time, "buckets"); buckets.is_array())
+			for (const Json &bucket : buckets)
+				if (bucket.is_array() && bucket.size() == 2 && number(bucket[0]) < EDC_TIMED_BUCKETS)
+					added.buckets[static_cast<unsigned>(number(bucket[0]))] = number(bucket[1]);
+		if (const Json &by_cpu = member(time, "by_cpu"); by_cpu.is_array())
+			for (const Json &cpu : by_cpu)
+				added.by_cpu.push_back({number(member(cpu, "number")), number(member(cpu, "total"))});
+	}
+}
+
 void parse_counts(const Json &json, RecordingInfo &info)
 {
 	info.start_time = optional_number(member(member(json, "start"), "time"));
@@ -242,6 +272,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 				for (const Json &cpu : by_cpu)
 					added.by_cpu.push_back(number(cpu));
 		}
+	parse_times(member(json, "times"), info);
 	const Json &stacks = member(json, "stacks");
 	for (const auto &[kind, counts] : member(stacks, "at").items())
 		info.stacks_at[kind] = {number(member(counts, "taken")), number(member(counts, "left_out_by_budget"))};
@@ -292,6 +323,14 @@ trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info)
 {
 	return {info.start_time.value_or(trace.begin_time()),
 		info.complete ? info.end_time.value_or(trace.end_time()) : trace.end_time()};
+}
+
+std::string EventTime::text() const
+{
+	std::string all = start + " .. " + end;
+	if (!start_key.empty())
+		all += " per " + start_key + (end_key == start_key ? "" : " = " + end_key);
+	return all;
 }
 
 RecordingInfo parse_recording(const std::string &json)

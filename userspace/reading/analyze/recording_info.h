@@ -3,6 +3,7 @@
 // Untrusted: a missing member, or one of another type, has its default, so a foreign or damaged file yields `unknown`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -88,6 +89,28 @@ struct EventCount {
 	std::vector<std::uint64_t> by_cpu;
 };
 
+// What record --time timed. Durations in ticks of the trace's clock.
+struct EventTime {
+	struct OfCpu {
+		std::uint64_t number = 0, total = 0;
+	};
+
+	std::string name, start, end, start_key, end_key;
+	std::uint64_t number = 0, total = 0, shortest = 0, longest = 0;
+	std::uint64_t starts = 0, replaced = 0, forgotten = 0, ends = 0; // as in edc_timed (monitor/timing.h)
+	std::map<unsigned, std::uint64_t> buckets;
+	std::vector<OfCpu> by_cpu; // where they ended
+
+	// Starts without an end when the recording ended.
+	std::uint64_t open() const
+	{
+		const std::uint64_t ended = replaced + forgotten + number;
+		return starts - std::min(starts, ended);
+	}
+	// "START .. END per KEY"
+	std::string text() const;
+};
+
 struct RecordingInfo {
 	bool present = false;  // a recording.json was present and readable
 	bool complete = false; // the recording ended cleanly
@@ -105,6 +128,7 @@ struct RecordingInfo {
 	std::set<std::string> partial;
 	bool has_tokens = true; // false: record --no-tokens
 	std::vector<EventCount> counts;
+	std::vector<EventTime> times;
 	std::uint64_t counted_ns = 0;               // how long, from the attachment of the first probe
 	std::optional<std::uint64_t> counted_since; // trace time
 	std::map<unsigned, double> judgement_ns;    // by class id: what --filter and --count add to a probe

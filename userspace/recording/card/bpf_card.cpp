@@ -114,6 +114,8 @@ void BpfCard::map_rings()
 	areas_ = map(skeleton_->maps.rings, area_bytes_ * options_.cpus, "the rings");
 	if (options_.filtering)
 		traced_ = map(skeleton_->maps.traced, EDC_PROCESS_NUMBERS / 8, "the filter");
+	if (options_.times)
+		begun_ = map(skeleton_->maps.begun, options_.times * sizeof(edc_begun), "what is timed");
 }
 
 void BpfCard::open_bell()
@@ -144,6 +146,7 @@ BpfCard::~BpfCard()
 	areas_ = {};
 	bell_.reset();
 	traced_ = {};
+	begun_ = {};
 	if (skeleton_)
 		card__destroy(skeleton_);
 }
@@ -155,10 +158,11 @@ void BpfCard::configure()
 	skeleton_->rodata->last_start = area_bytes_ - EDC_BLOCK_SIZE;
 	skeleton_->rodata->posts_to_module = module_ != nullptr;
 	skeleton_->rodata->filtering = options_.filtering;
-	skeleton_->rodata->matching = options_.matching;
-	skeleton_->rodata->matching_all = options_.counting_events || !options_.keeps_tokens;
+	skeleton_->rodata->timing = options_.times != 0;
+	std::ranges::copy(options_.decisions, const_cast<__u8 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
+	bpf_map__set_max_entries(skeleton_->maps.begun, std::max(module_ ? 0 : options_.times, 1u));
 	if (!module_)
 		bpf_map__set_value_size(skeleton_->maps.rings, static_cast<__u32>(area_bytes_));
 	if (options_.filtering)
@@ -239,7 +243,7 @@ std::map<unsigned, double> BpfCard::time_judgements(const EventMatcher &matcher)
 	constexpr int runs = 5; // the fastest: an interrupt only adds
 	std::map<unsigned, double> times;
 	for (const EventMatcher::Class &cls : matcher.classes) {
-		if (module_ || cls.patterns == 0 ||
+		if (module_ || (cls.patterns == 0 && cls.times == 0) ||
 		    EventMatcher::group_of(cls.id) != EventMatcher::group_of(EDC_ID_KERNEL_FIRST))
 			continue;
 		for (int run = 0; run < runs; ++run) {
@@ -269,7 +273,7 @@ void BpfCard::judge(bool on)
 	if (!options_.matching)
 		return;
 	if (module_)
-		module_->match(on ? &skeleton_->data_matcher->matcher : nullptr);
+		module_->match(on ? &skeleton_->data_matcher->matcher : nullptr, options_.times);
 	skeleton_->bss->judging = on;
 }
 
@@ -525,6 +529,8 @@ void BpfCard::reset()
 		return module_->reset();
 	if (options_.filtering)
 		std::memset(traced_.data(), 0, traced_.size());
+	if (options_.times)
+		std::memset(begun_.data(), 0, begun_.size());
 	if (stacks_)
 		stacks_->reset();
 	const auto blocks = blocks_by_ring(options_.blocks_per_cpu, rings() > EDC_CARD_LEVELS);

@@ -42,10 +42,12 @@ struct CardOptions {
 	bool module = false;               // rings and most probes are the kernel module's (module_card.h)
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
 	bool filtering = false;            // only processes that are traced
-	bool matching = false;             // only events that set_matcher() keeps, from attach() to detach()
-	bool counting_events = false;      // set_matcher() also counts, of all classes
-	bool keeps_tokens = true;          // else only classes of which set_matcher() counts events are attached
-	unsigned cpus = 1;                 // possible CPUs
+	bool matching = false;             // set_matcher() decides what is kept, from attach() to detach()
+	// By class, from EDC_ID_KERNEL_FIRST: edc_match_class.whole of that matcher.
+	std::array<std::uint8_t, EDC_CARD_CLASSES> decisions{};
+	unsigned times = 0;       // how many times it has
+	bool keeps_tokens = true; // else only classes of which set_matcher() counts events are attached
+	unsigned cpus = 1;        // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
 	std::array<std::uint8_t, 16> uuid{};
 	std::vector<unsigned> counters_in_set; // record -m
@@ -190,6 +192,7 @@ private:
 	Mapping areas_;
 	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of the rings in areas_
 	Mapping traced_;                                 // one bit per process, if options_.filtering
+	Mapping begun_;                                  // an edc_begun for each of options_.times
 	std::vector<Link> links_;
 	std::vector<FaultEvent> fault_events_;
 	std::vector<FaultCount> final_fault_counts_;

@@ -119,9 +119,9 @@ void ModuleCard::trace(int process, bool is_traced)
 		throw Error(errno, "the module cannot select a process");
 }
 
-void ModuleCard::match(const edc_matcher *tables)
+void ModuleCard::match(const edc_matcher *tables, unsigned times)
 {
-	const edc_device_matcher wanted{reinterpret_cast<std::uintptr_t>(tables), tables ? sizeof *tables : 0};
+	const edc_device_matcher wanted{reinterpret_cast<std::uintptr_t>(tables), tables ? sizeof *tables : 0, times};
 	if (::ioctl(device_.get(), EDC_DEVICE_MATCH, &wanted) < 0)
 		throw Error(errno, "the module cannot filter events");
 }

@@ -34,8 +34,8 @@ public:
 	void attach(const std::vector<std::string> &names);
 	void detach();
 	void trace(int process, bool is_traced);
-	// From now on only events that these tables keep are posted; nullptr: all are.
-	void match(const edc_matcher *tables);
+	// From now on only events that these tables keep are posted; nullptr: all are. `times`: how many they have.
+	void match(const edc_matcher *tables, unsigned times);
 	// Readable if a ring was found half full since the last heard().
 	int bell() const { return device_.get(); }
 	void heard() const;

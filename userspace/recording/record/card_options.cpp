@@ -144,18 +144,26 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 	for (std::size_t i = 0; i < request.counts.size(); ++i)
 		need("--count " + request.counts[i].name,
 		     [i](const EventMatcher::Class &cls) { return cls.counts >> i & 1; });
+	for (std::size_t i = 0; i < request.times.size(); ++i)
+		for (const std::size_t bit : {i, EDC_TIMES + i})
+			need("--time " + request.times[i].name,
+			     [bit](const EventMatcher::Class &cls) { return cls.times >> bit & 1; });
 	return needed;
 }
 
 card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid,
-			       const std::vector<std::string> &needed)
+			       const std::vector<std::string> &needed, const EventMatcher *matcher)
 {
 	card::CardOptions card;
 	card.families = chosen_families(options);
 	card.families.insert(card.families.end(), needed.begin(), needed.end());
 	card.filtering = options.filtering();
 	card.matching = options.matching.has_value();
-	card.counting_events = options.matching && !options.matching->request.counts.empty();
+	if (options.matching)
+		card.times = static_cast<unsigned>(options.matching->request.times.size());
+	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr)
+		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
+			card.decisions[slot] = static_cast<std::uint8_t>(tables->cls[slot].whole);
 	card.keeps_tokens = !options.matching || options.matching->request.keeps_tokens;
 	card.module = takes_module(options, card.families);
 	card.sample_every_ns = options.sample_every_ns;

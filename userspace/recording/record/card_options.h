@@ -18,8 +18,8 @@ std::vector<std::string> chosen_families(const Options &options);
 // count of 0 would not be true. Throws Error if -e leaves them out, or another option records them.
 std::vector<std::string> needed_families(const Options &options, const EventMatcher &matcher);
 
-// `needed`: by needed_families().
+// `needed`: by needed_families(). `matcher`: nullptr: all events are kept.
 card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid,
-			       const std::vector<std::string> &needed = {});
+			       const std::vector<std::string> &needed = {}, const EventMatcher *matcher = nullptr);
 
 } // namespace monitor::record

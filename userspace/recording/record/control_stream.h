@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clock.h"
+#include "event_times.h"
 #include "monitor/card.h"
 #include "recording/stacks/stack_recorder.h"
 
@@ -29,6 +30,8 @@ public:
 	void thread_counts(const edc_task &task, bool at_end);
 	// The total of a --count so far.
 	void count(std::size_t number, std::uint64_t total, std::uint64_t time);
+	// The result of a --time so far.
+	void timed(std::size_t number, const EventTime &result, std::uint64_t time);
 	// `now`: when it is written; `time`: when it happened.
 	void mapping(const stacks::MappingChange &change, std::uint64_t now, std::uint64_t time);
 

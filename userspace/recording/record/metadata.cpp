@@ -105,22 +105,13 @@ std::string taken_at_enum()
 	return text + "\n} := taken_at_t;\n";
 }
 
-// The functions of record --functions, by number.
-std::string function_enum(const std::vector<std::string> &functions)
+// What the user chose, by number: functions of record --functions, counts of --count, times of --time.
+std::string enum_of_names(const std::vector<std::string> &names, std::string_view type)
 {
 	std::string text = "\ntypealias enum : u16_t {";
-	for (std::size_t number = 0; number < functions.size(); ++number)
-		text += fmt::format("\n\t\"{}\" = {},", functions[number], number);
-	return text + "\n\t\"unknown\" = 65535\n} := function_t;\n";
-}
-
-// The counts of record --count, by number.
-std::string count_enum(const std::vector<std::string> &counts)
-{
-	std::string text = "\ntypealias enum : u16_t {";
-	for (std::size_t number = 0; number < counts.size(); ++number)
-		text += fmt::format("\n\t\"{}\" = {},", counts[number], number);
-	return text + "\n\t\"unknown\" = 65535\n} := count_name_t;\n";
+	for (std::size_t number = 0; number < names.size(); ++number)
+		text += fmt::format("\n\t\"{}\" = {},", names[number], number);
+	return text + fmt::format("\n\t\"unknown\" = 65535\n}} := {};\n", type);
 }
 
 std::string event_class(unsigned id, std::string_view name, std::string_view fields)
@@ -239,7 +230,8 @@ std::string uuid_text(const std::array<std::uint8_t, 16> &uuid)
 
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
 		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes,
-		     const std::vector<std::string> &functions, const std::vector<std::string> &counts)
+		     const std::vector<std::string> &functions, const std::vector<std::string> &counts,
+		     const std::vector<std::string> &times)
 {
 	std::string text = "/* CTF 1.8 */\n";
 	text += fmt::format(
@@ -248,8 +240,9 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 	text += replace_all(types, "NAME", clock.name);
 	text += syscall_enum();
 	text += taken_at_enum();
-	text += function_enum(functions);
-	text += count_enum(counts);
+	text += enum_of_names(functions, "function_t");
+	text += enum_of_names(counts, "count_name_t");
+	text += enum_of_names(times, "time_name_t");
 	text += fmt::format("\ntrace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"{}\";\n\tbyte_order = {};\n"
 			    "\tpacket.header := struct {{\n\t\theader_x32 magic;\n\t\tuuid_byte uuid[16];\n"
 			    "\t\theader_u32 stream_id;\n\t\theader_u64 stream_instance_id;\n\t}};\n}};\n",

@@ -28,7 +28,8 @@ ClockDescription describe_clock(const ClockSteering &steering);
 // Returns the whole text of `metadata`. `uuid` are the 16 bytes that every block carries.
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
 		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes,
-		     const std::vector<std::string> &functions = {}, const std::vector<std::string> &counts = {});
+		     const std::vector<std::string> &functions = {}, const std::vector<std::string> &counts = {},
+		     const std::vector<std::string> &times = {});
 
 std::string uuid_text(const std::array<std::uint8_t, 16> &uuid);
 

@@ -29,6 +29,7 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/drain.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ending.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_counts.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/event_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/function_budget.cpp
   ${CMAKE_CURRENT_LIST_DIR}/failure.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_counts.cpp

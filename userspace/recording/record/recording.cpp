@@ -28,6 +28,7 @@
 #include "drain.h"
 #include "ending.h"
 #include "event_counts.h"
+#include "event_times.h"
 #include "kernel_counts.h"
 #include "metadata.h"
 #include "monitor/function_table.h"
@@ -162,7 +163,8 @@ private:
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
 	std::vector<std::string> needed_families_;
-	Sync counted_since_; // what is counted happened after this
+	std::shared_ptr<const EventMatcher> decidable_; // of the kernel's events, before the clock is known
+	Sync counted_since_;                            // what is counted happened after this
 	bool dropped_ = false;
 };
 
@@ -268,7 +270,7 @@ void Recording::Parts::load_card()
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
 	if (options_.counting)
 		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
-	card::CardOptions options = card_options(options_, cpus, uuid_, needed_families_);
+	card::CardOptions options = card_options(options_, cpus, uuid_, needed_families_, decidable_.get());
 	options.functions = functions_.found().functions;
 	options.leaves_functions_out = options_.budget.has_value();
 	buffers_ = divide_buffers(options_.buffer_bytes, cpus, options.rings());
@@ -327,11 +329,15 @@ void Recording::Parts::write_mappings(const Sync &sync)
 
 std::string Recording::Parts::description(const std::vector<card::UserClass> &classes) const
 {
-	std::vector<std::string> counts;
-	for (const NamedExpression &count :
-	     options_.matching ? options_.matching->request.counts : std::vector<NamedExpression>())
-		counts.push_back(count.name);
-	return metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names(), counts);
+	const MatcherRequest request = options_.matching ? options_.matching->request : MatcherRequest();
+	const auto names = [](const auto &all) {
+		std::vector<std::string> of_all;
+		for (const auto &one : all)
+			of_all.push_back(one.name);
+		return of_all;
+	};
+	return metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names(),
+			names(request.counts), names(request.times));
 }
 
 std::shared_ptr<const EventMatcher> Recording::Parts::make_matcher(const std::vector<card::UserClass> &classes) const
@@ -343,10 +349,10 @@ std::shared_ptr<const EventMatcher> Recording::Parts::make_matcher(const std::ve
 // Before anything slow or visible is done.
 void Recording::Parts::expect_decidable()
 {
-	const auto matcher = make_matcher({});
-	for (const std::string &doubt : matcher->doubts)
+	decidable_ = make_matcher({});
+	for (const std::string &doubt : decidable_->doubts)
 		tell(doubt + " It may be one of a program's events.");
-	needed_families_ = needed_families(options_, *matcher);
+	needed_families_ = needed_families(options_, *decidable_);
 	for (const std::string &family : needed_families_)
 		tell(
 		    fmt::format("the family {} is recorded too, because the expressions are about its events", family));
@@ -373,9 +379,14 @@ std::vector<EventCount> Recording::Parts::counts() const
 
 void Recording::Parts::write_counts(const Sync &sync)
 {
+	if (!options_.matching)
+		return;
 	const std::vector<EventCount> now = counts();
 	for (std::size_t i = 0; i < now.size(); ++i)
 		control_->count(i, now[i].total(), sync.time);
+	const std::vector<EventTime> timed = event_times(options_.matching->request.times.size(), card_.get());
+	for (std::size_t i = 0; i < timed.size(); ++i)
+		control_->timed(i, timed[i], sync.time);
 }
 
 // All classes are known now, and so is what the expression means for each.
@@ -525,7 +536,10 @@ void Recording::Parts::end_recording()
 		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
 	if (options_.matching) {
 		tell_of_matching();
-		file_.counts(options_.matching->request.counts, counts(), counted_since_, end);
+		const MatcherRequest &request = options_.matching->request;
+		file_.counted(counted_since_, end);
+		file_.counts(request.counts, counts());
+		file_.times(request.times, event_times(request.times.size(), card_.get()));
 	}
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
 	calibrate_again();

@@ -117,16 +117,46 @@ void RecordingFile::judgements(const std::map<unsigned, double> &times)
 		json_["judgements"].push_back({{"id", id}, {"ns", ns}});
 }
 
-void RecordingFile::counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted,
-			   const Sync &since, const Sync &until)
+void RecordingFile::counted(const Sync &since, const Sync &until)
 {
 	json_["counted"] = {{"since", since.time}, {"ns", until.monotonic_ns - since.monotonic_ns}};
+}
+
+void RecordingFile::counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted)
+{
 	for (std::size_t i = 0; i < counts.size(); ++i)
 		json_["counts"].push_back({{"name", counts[i].name},
 					   {"expression", counts[i].expression},
 					   {"count", counted[i].total()},
 					   {"by_cpu", counted[i].by_cpu},
 					   {"of_programs", counted[i].of_programs}});
+}
+
+void RecordingFile::times(const std::vector<NamedTime> &times, const std::vector<EventTime> &timed)
+{
+	for (std::size_t i = 0; i < times.size(); ++i) {
+		auto buckets = nlohmann::ordered_json::array(), by_cpu = nlohmann::ordered_json::array();
+		for (std::size_t bucket = 0; bucket < timed[i].buckets.size(); ++bucket)
+			if (timed[i].buckets[bucket])
+				buckets.push_back({bucket, timed[i].buckets[bucket]});
+		for (const EventTime::OfCpu &cpu : timed[i].by_cpu)
+			by_cpu.push_back({{"number", cpu.number}, {"total", cpu.total}});
+		json_["times"].push_back({{"name", times[i].name},
+					  {"start", times[i].start},
+					  {"end", times[i].end},
+					  {"start_key", times[i].start_key},
+					  {"end_key", times[i].end_key},
+					  {"number", timed[i].number},
+					  {"total", timed[i].total},
+					  {"shortest", timed[i].shortest},
+					  {"longest", timed[i].longest},
+					  {"starts", timed[i].starts},
+					  {"replaced", timed[i].replaced},
+					  {"forgotten", timed[i].forgotten},
+					  {"ends", timed[i].ends},
+					  {"buckets", buckets},
+					  {"by_cpu", by_cpu}});
+	}
 }
 
 void RecordingFile::preflight(const card::Preflight &test)

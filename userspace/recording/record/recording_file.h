@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "counters.h"
 #include "event_counts.h"
+#include "event_times.h"
 #include "function_budget.h"
 #include "kernel_counts.h"
 #include "ratio_pairs.h"
@@ -37,9 +38,10 @@ public:
 	void matching(const MatcherRequest &request, const EventMatcher &matcher);
 	// ns by class id.
 	void judgements(const std::map<unsigned, double> &times);
-	// Between the snapshots `since` and `until`.
-	void counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted,
-		    const Sync &since, const Sync &until);
+	// Counts and times are of what happened between these snapshots.
+	void counted(const Sync &since, const Sync &until);
+	void counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted);
+	void times(const std::vector<NamedTime> &times, const std::vector<EventTime> &timed);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);
 	void preflight(const card::Preflight &test);

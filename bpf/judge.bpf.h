@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What becomes of an event: whether it is kept (record --filter), the counts that it belongs to (--count), and what it
+ * starts or ends (--time). Included by post.bpf.h, between a probe and its ring.
+ *
+ *     keeps() -- its class is decided as a whole --> kept or not
+ *        \-- else --> is_judged_kept() -> judge(): matcher.h, then timing.h
+ *
+ * What is looked at is written into the level's area, not to the stack, whose frames are shared with those of stacks.
+ */
+#ifndef MONITOR_BPF_JUDGE_H
+#define MONITOR_BPF_JUDGE_H
+
+SEC(".data.matcher") struct edc_matcher matcher = {}; /* by the loader */
+__u32 judging = 0;                                    /* not before the recording starts, nor after it ended */
+
+/* The starts that wait for an end, of each --time. The loader sets how many there are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct edc_begun);
+} begun SEC(".maps");
+
+/* Ends or starts one time: `of` is its number, for its ends plus EDC_TIMES. Global, so that it is verified once. */
+__attribute__((noinline)) int time_event(struct edc_cpu *cpu, __u32 ring_index, __u32 slot, __u32 of)
+{
+	__u32 number = of & (EDC_TIMES - 1);
+	struct edc_begun *open = bpf_map_lookup_elem(&begun, &number);
+
+	if (!cpu || !open || ring_index >= EDC_CARD_RINGS)
+		return 0;
+
+	const __u64 *value = cpu->level[ring_index].value;
+	struct edc_timed *timed = &cpu->timed[of & (EDC_TIMES - 1)];
+	__u64 key = edc_match_key_of(&matcher, of, slot, value);
+
+	if (of >= EDC_TIMES)
+		edc_timed_end(timed, open, key, value[EDC_VALUE_TIME]);
+	else
+		edc_timed_start(timed, open, key, value[EDC_VALUE_TIME]);
+	return 0;
+}
+
+/* `times`: bits as in edc_match_class.timed. Ends first: an event may end one and start the next. */
+static __attribute__((noinline, unused)) void time_all(struct edc_cpu *cpu, __u32 ring_index, __u32 slot, __u32 times)
+{
+	for (__u32 i = 0; i < 2 * EDC_TIMES && times; i++) {
+		__u32 ends = times >> EDC_TIMES;
+		__u32 of = ends ? EDC_TIMES + edc_lowest_bit(ends) : edc_lowest_bit(times);
+
+		times &= ~(1u << (of & 31));
+		time_event(cpu, ring_index, slot, of);
+	}
+}
+
+/* Whether the event whose values were noted is kept; counts and times it. A function of its own: for the frames. */
+static __attribute__((noinline, unused)) bool judge(struct edc_cpu *cpu, __u32 ring_index, __u32 slot)
+{
+	if (!cpu || ring_index >= EDC_CARD_RINGS)
+		return 1;
+
+	const struct edc_match_class *cls = &matcher.cls[slot & (EDC_CARD_CLASSES - 1)];
+	struct edc_level *level = &cpu->level[ring_index];
+	bool is_kept = cls->decision == EDC_MATCH_KEEP;
+	__u32 times = cls->timed;
+
+	if (cls->counted)
+		edc_match_count_all(cls->counted, level->count);
+	if (cls->asks && edc_match(&matcher, slot, level->value, level->hit)) {
+		times |= edc_match_count(&matcher, cls, level->hit, level->count);
+		is_kept = edc_match_keeps(cls, level->hit);
+	}
+	if (timing && times)
+		time_all(cpu, ring_index, slot, times);
+	return is_kept;
+}
+
+/*
+ * Judges an event, whose words were noted by note_words(). `event` is id and argument: a BPF function has at most five
+ * arguments. The token's time, or 0, is then in EDC_VALUE_TIME. A function of its own: the frames of a probe that takes
+ * a stack leave little room. Global, so that it is verified once for a program, not for each way to it.
+ */
+__attribute__((noinline)) int is_judged_kept(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 event)
+{
+	__u32 slot = (event & 0xffff) - EDC_ID_KERNEL_FIRST, wanted;
+	__u64 *value;
+
+	if (!cpu || slot >= EDC_CARD_CLASSES || ring_index >= EDC_CARD_RINGS)
+		return 0;
+	value = cpu->level[ring_index].value;
+	wanted = READ(matcher.cls[slot].wanted);
+	if (wanted & 1 << EDC_VALUE_TIME) { /* as the token will have it */
+		if (!time)
+			time = now();
+		if (time < cpu->level[ring_index].ring.last_time) {
+			time = cpu->level[ring_index].ring.last_time;
+			cpu->level[ring_index].ring.clamped++;
+		}
+	}
+	value[EDC_VALUE_TIME] = time;
+	value[EDC_VALUE_ARGUMENT] = event >> 16;
+	value[EDC_VALUE_CPU] = bpf_get_smp_processor_id();
+	value[EDC_VALUE_LEVEL] = ring_index;
+	if (wanted & (1 << EDC_VALUE_TID | EDC_VALUE_NAMES))
+		value[EDC_VALUE_TID] = (__u32)bpf_get_current_pid_tgid();
+	if (wanted & EDC_VALUE_NAMES) {
+		if (value[EDC_VALUE_TID])
+			bpf_get_current_comm(&value[EDC_VALUE_NAME], 16);
+		else
+			edc_name_idle(&value[EDC_VALUE_NAME]);
+	}
+	return judge(cpu, ring_index, slot);
+}
+
+/* In the caller, where the words may still be registers. Those that the event does not have are of another one. */
+INLINE void note_words(struct edc_cpu *cpu, __u32 ring_index, const __u64 *words, __u32 count)
+{
+	for (__u32 i = 0; i < count && i < EDC_MAX_WORDS; i++)
+		WRITE(cpu->level[ring_index].value[EDC_VALUE_WORD + i], words[i]);
+}
+
+/* Sets `time`, which is 0 or the event's, if it was needed. With a constant id most of it is not there. */
+INLINE bool keeps(struct edc_cpu *cpu, __u32 ring_index, __u64 *time, __u32 id, __u32 arg, const __u64 *words,
+		  __u32 count)
+{
+	__u8 decision = decisions[(id - EDC_ID_KERNEL_FIRST) & (EDC_CARD_CLASSES - 1)];
+
+	if (decision != EDC_MATCH_ASK || !READ(judging))
+		return decision == EDC_MATCH_KEEP || !READ(judging);
+	note_words(cpu, ring_index, words, count);
+	if (!is_judged_kept(cpu, ring_index, *time, id | arg << 16))
+		return 0;
+	*time = cpu->level[ring_index].value[EDC_VALUE_TIME];
+	return 1;
+}
+
+#endif

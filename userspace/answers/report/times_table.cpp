@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "times_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/escape.h"
+#include "base/json.h"
+#include "monitor/timing.h"
+
+namespace monitor::report {
+namespace {
+
+using analyze::EventTime;
+using analyze::RecordingInfo;
+
+double ns_of(std::uint64_t ticks, const trace::Trace &trace)
+{
+	return static_cast<double>(trace.description().clock.to_ns(ticks));
+}
+
+double mean_ns(std::uint64_t number, std::uint64_t total, const trace::Trace &trace)
+{
+	const auto &clock = trace.description().clock;
+	return static_cast<double>(total) / static_cast<double>(number) * 1e9 / static_cast<double>(clock.frequency_hz);
+}
+
+// The longest that the bucket of the p-quantile can have.
+std::uint64_t percentile(const EventTime &time, double p)
+{
+	const auto rank = static_cast<std::uint64_t>(std::ceil(p * static_cast<double>(time.number)));
+	std::uint64_t before = 0;
+	for (const auto &[bucket, number] : time.buckets) {
+		before += number;
+		if (before >= rank)
+			return std::clamp<std::uint64_t>(edc_timed_bucket_first(bucket + 1) - 1, time.shortest,
+							 std::max(time.shortest, time.longest));
+	}
+	return time.longest;
+}
+
+} // namespace
+
+Table times_table(const trace::Trace &trace, const RecordingInfo &info)
+{
+	Table table;
+	table.columns = {{"name", "time", Unit::text},
+			 {"number", "number", Unit::count},
+			 {"per_second", "per second", Unit::ratio},
+			 {"mean_ns", "mean", Unit::nanoseconds},
+			 {"min_ns", "min", Unit::nanoseconds},
+			 {"p50_ns", "p50", Unit::nanoseconds},
+			 {"p90_ns", "p90", Unit::nanoseconds},
+			 {"p99_ns", "p99", Unit::nanoseconds},
+			 {"max_ns", "max", Unit::nanoseconds},
+			 {"total_ns", "total", Unit::nanoseconds}};
+	const double seconds = static_cast<double>(info.counted_ns) / 1e9;
+	for (const EventTime &time : info.times) {
+		auto &row = table.rows.emplace_back();
+		row = {time.name, time.number, seconds > 0 ? Cell(static_cast<double>(time.number) / seconds) : Cell()};
+		if (time.number == 0) {
+			row.resize(table.columns.size());
+			continue;
+		}
+		row.emplace_back(mean_ns(time.number, time.total, trace));
+		row.emplace_back(ns_of(time.shortest, trace));
+		for (const double p : {0.5, 0.9, 0.99})
+			row.emplace_back(ns_of(percentile(time, p), trace));
+		row.emplace_back(ns_of(time.longest, trace));
+		row.emplace_back(ns_of(time.total, trace));
+	}
+	return table;
+}
+
+Table times_by_cpu(const trace::Trace &trace, const RecordingInfo &info)
+{
+	Table table;
+	table.columns = {{"cpu", "CPU", Unit::text}};
+	std::size_t cpus = 0;
+	for (const EventTime &time : info.times) {
+		table.columns.push_back({time.name, printable(time.name), Unit::count});
+		table.columns.push_back({time.name + "_mean_ns", "mean", Unit::nanoseconds});
+		cpus = std::max(cpus, time.by_cpu.size());
+	}
+	for (std::size_t cpu = 0; cpu < cpus; ++cpu) {
+		auto &row = table.rows.emplace_back(1, std::to_string(cpu));
+		for (const EventTime &time : info.times) {
+			const EventTime::OfCpu of_cpu =
+			    cpu < time.by_cpu.size() ? time.by_cpu[cpu] : EventTime::OfCpu();
+			row.emplace_back(of_cpu.number);
+			row.push_back(of_cpu.number ? Cell(mean_ns(of_cpu.number, of_cpu.total, trace)) : Cell());
+		}
+	}
+	return table;
+}
+
+std::string times_notes(const RecordingInfo &info)
+{
+	std::string text;
+	for (const EventTime &time : info.times) {
+		text += fmt::format("{}: {}", printable(time.name), printable(time.text()));
+		const auto add = [&](std::uint64_t number, const char *what) {
+			if (number)
+				text += fmt::format("; {} {}", count_text(number), what);
+		};
+		add(time.ends, "ends without a start");
+		add(time.replaced, "starts followed by another one");
+		add(time.open(), "without an end when the recording ended");
+		add(time.forgotten, "starts for which there was no room: their times are missing");
+		text += '\n';
+	}
+	return text + "percentiles are at most 12.5 % too high\n";
+}
+
+std::string times_json(const trace::Trace &trace, const RecordingInfo &info)
+{
+	auto rows = nlohmann::ordered_json::parse(to_json(times_table(trace, info)));
+	for (std::size_t i = 0; i < rows.size(); ++i) {
+		const EventTime &time = info.times[i];
+		rows[i]["start"] = time.start;
+		rows[i]["end"] = time.end;
+		rows[i]["start_key"] = time.start_key;
+		rows[i]["end_key"] = time.end_key;
+		rows[i]["ends_without_start"] = time.ends;
+		rows[i]["starts_replaced"] = time.replaced;
+		rows[i]["open"] = time.open();
+		rows[i]["starts_without_room"] = time.forgotten;
+		rows[i]["histogram"] = nlohmann::ordered_json::array();
+		for (const auto &[bucket, number] : time.buckets)
+			rows[i]["histogram"].push_back(
+			    {{"from_ns", trace.description().clock.to_ns(edc_timed_bucket_first(bucket))},
+			     {"below_ns", trace.description().clock.to_ns(edc_timed_bucket_first(bucket + 1))},
+			     {"number", number}});
+	}
+	return json_dump(rows, 1);
+}
+
+} // namespace monitor::report
