@@ -101,7 +101,7 @@ def what_it_cannot_decide():
 
 
 def reports_say_what_is_missing():
-	trace = e2e.record("reports", "--force", "--filter", 'name == "sys_enter" and id == "getppid" or name ~ "softirq_*"',
+	trace = e2e.record("reports", "--force", "--filter", 'name == "sys_enter" and id == "getppid" and thread == "workload" or name ~ "softirq_*"',
 	                   command=(e2e.workload, "getppid", 1000))
 	trace.expect_true()
 	for report, why in (("syscalls", "sys_enter, sys_exit"), ("offcpu", "sched_waking")):

@@ -33,6 +33,7 @@ private:
 	struct Tally {
 		std::uint64_t inner = 0, outer = 0;
 		void add(const Window &window, std::uint64_t time);
+		void add(const Window &window, std::uint64_t time, std::uint64_t token_before);
 	};
 	struct OnCpu {
 		std::uint64_t last_token = 0;
@@ -40,7 +41,6 @@ private:
 	};
 
 	OnCpu *cpu_of(const trace::Event &event);
-	void count_switch(std::uint64_t time, std::uint64_t token_before);
 	void on_idle(const trace::Event &event, OnCpu &cpu);
 	static Statement compare(const char *id, const std::string &text, bool too_few, bool too_many, bool hidden);
 	void judge_stat(bool hidden, std::vector<Statement> &statements) const;
@@ -52,7 +52,7 @@ private:
 	const RecordingInfo &info_;
 	const trace::EventClass *idle_class_ = nullptr;
 	trace::FieldRef idle_state_;
-	Window stat_, idle_;
+	Window stat_, stat_exactly_, idle_;
 	Tally switches_, interrupts_, softirqs_, thread_creations_, idle_ends_;
 	std::vector<OnCpu> cpus_;
 	std::uint64_t idle_tokens_ = 0, idle_wrong_ = 0;
