@@ -23,6 +23,8 @@
 
 #include "pmu.bpf.c"
 
+#include "sample.bpf.c"
+
 #include "reset.bpf.c"
 
 #include "function.bpf.c"

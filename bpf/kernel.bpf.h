@@ -101,6 +101,24 @@ struct pt_regs___entry {
 #define INTERRUPTED_USER(context) (((context)->regs.pstate & 0xf) == 0)
 #endif
 
+/* A timer of the samples is part of a perf event. */
+struct hrtimer {
+	void *function;
+} CORE;
+
+struct hw_perf_event {
+	struct hrtimer hrtimer;
+} CORE;
+
+struct perf_event_attr___sample {
+	__u64 config1;
+} CORE;
+
+struct perf_event {
+	struct perf_event_attr___sample attr;
+	struct hw_perf_event hw;
+} CORE;
+
 struct gendisk {
 	int major;
 	int first_minor;

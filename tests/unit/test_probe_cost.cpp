@@ -185,6 +185,16 @@ TEST_CASE("probe cost: rejected events cost what rejecting costs")
 	CHECK(*analyze::probe_cost(info).median_ns == 600 * 55 + 400 * 10);
 }
 
+TEST_CASE("probe cost: a sample costs its interrupt, also if it is only counted")
+{
+	analyze::RecordingInfo info = recording();
+	info.classes[0].family = "sample";
+	info.classes[0].filtered = 1000;
+	const CalibratedCost dear{900, 1000, 1100, 0.01, 21};
+	info.calibration->start["sample"] = info.calibration->end.value()["sample"] = dear;
+	CHECK(*analyze::probe_cost(info).median_ns == 1000 * 1000);
+}
+
 TEST_CASE("probe cost: where the end could not be calibrated the start says it, and so does the summary")
 {
 	analyze::RecordingInfo info = recording();

@@ -2,6 +2,7 @@
 // The sample fold: what CPUs answer when all are asked, by process, and how far apart the answers are.
 #include <catch2/catch.hpp>
 
+#include "answers/report/idle_table.h"
 #include "answers/report/samples_table.h"
 #include "monitor/card.h"
 #include "reading/analyze/samples.h"
@@ -46,12 +47,21 @@ struct History {
 
 struct Sampled {
 	explicit Sampled(History &history)
-	    : trace(samples::trace(history.cpus, events)), machine(trace, {}), fold(machine)
+	    : trace(samples::trace(history.cpus, events)), machine(trace, whole()), fold(machine)
 	{
 		machine.add(fold);
 		machine.add(contradictions);
 		analyze::fold(trace, machine);
 		fold.finish();
+	}
+
+	static analyze::RecordingInfo whole()
+	{
+		analyze::RecordingInfo info;
+		info.complete = true;
+		info.start_time = 0;
+		info.end_time = 2000;
+		return info;
 	}
 
 	trace::Trace trace;
@@ -76,8 +86,10 @@ TEST_CASE("samples: by process, and apart in time")
 	CHECK(sampled.fold.samples() == 5);
 	CHECK(sampled.fold.rounds() == 3);
 	CHECK(sampled.fold.complete() == 2);
-	CHECK(sampled.fold.largest_spread() == 5);
-	CHECK(sampled.fold.spreads().percentile(0.5) == 3);
+	CHECK(sampled.fold.spreads().min == 3);
+	CHECK(sampled.fold.spreads().max == 5);
+	CHECK(sampled.fold.spreads().histogram.total() == 2); // alone, a CPU has none
+	CHECK(sampled.fold.missing() == 0);                   // a recording may end within a round
 	const auto processes = sampled.fold.processes();
 	REQUIRE(processes.size() == 2);
 	CHECK(processes[0].leader->tid == 7);
@@ -88,7 +100,7 @@ TEST_CASE("samples: by process, and apart in time")
 	const report::Table table = report::samples_table(sampled.fold);
 	CHECK(std::get<double>(table.rows[0][table.column("share%")]) == 60);
 	CHECK(report::samples_json(sampled.fold, sampled.trace.description().clock) ==
-	      R"({"taken": 3, "complete": 2, "spread_ns": {"median": 3, "p99": 5, "max": 5}})");
+	      R"({"taken": 3, "complete": 2, "missing": 0, "spread_ns": {"min": 3, "median": 5, "p99": 5, "max": 5}})");
 }
 
 TEST_CASE("samples: another thread than the switches tell is a contradiction")
@@ -109,6 +121,103 @@ TEST_CASE("samples: many that not all answer cost no memory, and are counted")
 	const Sampled sampled(history);
 	CHECK(sampled.fold.rounds() == 100);
 	CHECK(sampled.fold.complete() == 1);
+	CHECK(sampled.fold.missing() == 98); // not those of the first round and the last one
+}
+
+TEST_CASE("samples: numbers that a CPU has none of are missing, also those that no CPU has")
+{
+	History history;
+	for (const unsigned number : {3, 4, 7, 8, 9}) {
+		history.answers(0, 100 * number, EDC_DOING_IDLE, 0, number);
+		if (number != 8)
+			history.answers(1, 100 * number + 1, EDC_DOING_USER, 5, number);
+	}
+	history.answers(0, 901, EDC_DOING_IDLE, 0, 9); // late, it answers again: not another CPU
+	const Sampled sampled(history);
+	CHECK(sampled.fold.samples() == 10);
+	CHECK(sampled.fold.rounds() == 5);
+	CHECK(sampled.fold.complete() == 4);
+	CHECK(sampled.fold.missing() == 5);
+	REQUIRE(sampled.fold.cpu(0));
+	CHECK(sampled.fold.missing(*sampled.fold.cpu(0)) == 2); // 5 and 6
+	CHECK(sampled.fold.missing(*sampled.fold.cpu(1)) == 3);
+	CHECK(sampled.fold.cpu(1)->idle == 0);
+	CHECK_FALSE(sampled.fold.cpu(2));
+	CHECK(
+	    report::samples_text(sampled.fold, sampled.trace.description().clock).find("5 times a CPU has no sample") !=
+	    std::string::npos);
+}
+
+TEST_CASE("samples: one CPU alone has no spread")
+{
+	History history;
+	for (unsigned number = 1; number <= 3; ++number)
+		history.answers(0, 10 * number, EDC_DOING_IDLE, 0, number);
+	const Sampled sampled(history);
+	CHECK(report::samples_json(sampled.fold, sampled.trace.description().clock) ==
+	      R"({"taken": 3, "complete": 3, "missing": 0, "spread_ns": null})");
+}
+
+TEST_CASE("samples: the 95 % interval of a share")
+{
+	const auto is_about = [](const report::ShareInterval &found, double low, double high) {
+		CHECK(found.low == Approx(low).margin(1e-4));
+		CHECK(found.high == Approx(high).margin(1e-4));
+	};
+	// Figures of tables of Wilson's interval.
+	is_about(report::share_interval(5, 10, 0), 0.2366, 0.7634);
+	is_about(report::share_interval(0, 10, 0), 0, 0.2775);
+	is_about(report::share_interval(10, 10, 0), 0.7225, 1);
+	is_about(report::share_interval(81, 263, 0), 0.2553, 0.3662);
+	is_about(report::share_interval(0, 0, 0), 0, 1);
+	is_about(report::share_interval(5, 8, 2), 0.2366, 0.8922); // 5 to 7 of 10
+}
+
+TEST_CASE("samples: idle by count beside idle by time")
+{
+	History history;
+	history.switches(0, 0, 7, 0); // idle until 1200, of 2000
+	history.switches(1, 0, 0, 8);
+	history.answers(0, 100, EDC_DOING_IDLE, 0, 1);
+	history.answers(1, 100, EDC_DOING_USER, 8, 1);
+	history.answers(0, 500, EDC_DOING_IDLE, 0, 2);
+	history.switches(0, 1200, 0, 7);
+	history.answers(0, 1900, EDC_DOING_USER, 7, 3);
+	history.answers(1, 1900, EDC_DOING_USER, 8, 3);
+	const Sampled sampled(history);
+	const report::Table table = report::idle_table(sampled.fold, sampled.machine);
+	const auto cell = [&](std::size_t row, const char *column) { return table.rows[row][table.column(column)]; };
+	REQUIRE(table.rows.size() == 2);
+	CHECK(std::get<std::uint64_t>(cell(0, "samples")) == 3);
+	CHECK(std::get<std::uint64_t>(cell(0, "idle")) == 2);
+	CHECK(std::get<double>(cell(0, "sampled%")) == Approx(66.667).margin(0.01));
+	CHECK(std::get<double>(cell(0, "time%")) == Approx(60));
+	CHECK(std::get<std::string>(cell(0, "agrees")) == "yes");
+	CHECK(std::get<double>(cell(1, "time%")) == 0);
+	CHECK(std::get<std::uint64_t>(cell(1, "missing")) == 1);
+}
+
+TEST_CASE("samples: without switches the time is unknown, and a CPU without samples has no share")
+{
+	std::vector<samples::StreamWriter> cpus = {{0, 0}, {1, 0}};
+	cpus[0].open(0);
+	cpus[1].open(0);
+	cpus[0].post(10, EDC_ID_SAMPLE, EDC_DOING_IDLE, {0, 1});
+	cpus[1].post(10, EDC_ID_SAMPLE + 1, 0, {});
+	trace::Trace trace = samples::trace(
+	    cpus, samples::event_block(EDC_ID_SAMPLE, "sample", "u16_t doing; s32_t pid; s32_t tgid; u64_t number;") +
+		      samples::event_block(EDC_ID_SAMPLE + 1, "other", "u16_t nothing;"));
+	analyze::Machine machine(trace, {});
+	analyze::SampleFold fold(machine);
+	machine.add(fold);
+	analyze::fold(trace, machine);
+	fold.finish();
+	const report::Table table = report::idle_table(fold, machine);
+	REQUIRE(table.rows.size() == 2);
+	CHECK(table.rows[0][table.column("time%")].index() == 0);
+	CHECK(table.rows[0][table.column("agrees")].index() == 0);
+	CHECK(std::get<double>(table.rows[0][table.column("sampled%")]) == 100);
+	CHECK(table.rows[1][table.column("sampled%")].index() == 0);
 }
 
 TEST_CASE("samples: none in a recording without them")

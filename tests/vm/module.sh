@@ -44,8 +44,30 @@ card_is() {
 	./monitor info --json /tmp/module | tr -d ' \n' | grep -q "\"card\":\"$1\"" || fail "info does not say that the card is $1"
 }
 
+# samples_are_whole CARD: most rounds of /tmp/module have all CPUs, also while these are idle, and their times are close.
+samples_are_whole() {
+	./monitor check /tmp/module || fail "monitor check of samples of the card $1: exit status $?"
+	card_is "$1"
+	./monitor report /tmp/module samples --idle || fail "monitor report samples: exit status $?"
+	./monitor report --json /tmp/module samples --idle | tr -d ' \n' > /tmp/report.json
+	taken=$(sed -n 's/.*"samples":{"taken":\([0-9]*\).*/\1/p' /tmp/report.json)
+	complete=$(sed -n 's/.*"taken":[0-9]*,"complete":\([0-9]*\).*/\1/p' /tmp/report.json)
+	spread=$(sed -n 's/.*"spread_ns":{"min":[0-9]*,"median":\([0-9]*\).*/\1/p' /tmp/report.json)
+	[ "${taken:-0}" -ge 20 ] || fail "${taken:-no} samples of all CPUs were taken with the card $1"
+	[ $((complete * 2)) -ge "$taken" ] || fail "only $complete of $taken samples have all CPUs with the card $1"
+	[ "${spread:-999999999}" -lt 5000000 ] || fail "a spread of $spread ns in samples of every 10 ms with the card $1"
+	tr '{' '\n' < /tmp/report.json | sed -n 's/.*"cpu":\([0-9]*\),"samples":\([0-9]*\),"missing":[0-9]*,"idle_samples":\([0-9]*\).*/\1 \2 \3/p' > /tmp/idle
+	[ -s /tmp/idle ] || fail "no row of a CPU"
+	while read -r cpu samples idle; do
+		[ "$idle" -gt 0 ] || fail "none of $samples samples of CPU $cpu is idle with the card $1"
+	done < /tmp/idle
+}
+
 # What is recorded by default but interrupts, of which the newest kernel counts some that no probe can see.
 record bpf sched,syscall,fault,power
+./monitor record --force --card bpf -o /tmp/module -e sched --sample-every 10ms -m faults=page-faults -- sh -c './getppid 2 100000; sleep 2' > /tmp/record.out 2>&1 ||
+	fail "record --card bpf --sample-every: $(cat /tmp/record.out)"
+samples_are_whole bpf
 if [ ! -f monitor_edc.ko ]; then
 	echo "VM-SKIP the kernel module: none could be built for this kernel"
 	exit 0
@@ -112,18 +134,18 @@ fi
 # All CPUs are asked at once, while both are loaded and while they are idle; the kernel's tokens agree with what they say.
 ./monitor record --no-calibration --force --card module -o /tmp/module -e sched --sample-every 10ms -- sh -c './getppid 2 100000; i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; sleep 1' ||
 	fail "record --sample-every: exit status $?"
-./monitor check /tmp/module || fail "monitor check of samples: exit status $?"
-./monitor report /tmp/module samples || fail "monitor report samples: exit status $?"
 ./monitor report --json /tmp/module samples | tr -d ' \n' > /tmp/report.json
-taken=$(sed -n 's/.*"samples":{"taken":\([0-9]*\).*/\1/p' /tmp/report.json)
-complete=$(sed -n 's/.*"taken":[0-9]*,"complete":\([0-9]*\).*/\1/p' /tmp/report.json)
-[ "${taken:-0}" -ge 20 ] || fail "${taken:-no} samples of all CPUs were taken"
-[ $((complete * 2)) -ge "$taken" ] || fail "only $complete of $taken samples have all CPUs"
 grep -q '"process":"getppid"' /tmp/report.json && grep -q '"process":"idle"' /tmp/report.json || fail "samples miss who ran"
 user=$(tr '{' '\n' < /tmp/report.json | sed -n 's/.*"user":\([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
 [ "$user" -ge 10 ] || fail "only $user samples met the shell's loop in user mode"
-./monitor record --card bpf --sample-every 10ms -d 1 -o /tmp/none 2> /tmp/refused && fail "--sample-every without the module"
-grep -q 'only the kernel module can' /tmp/refused || fail "--card bpf --sample-every: $(cat /tmp/refused)"
+samples_are_whole module
+
+# Without tokens they are counted.
+./monitor record --no-calibration --force --card module -o /tmp/module --sample-every 10ms -d 2 --no-tokens --count 'all=name == "sample"' --count 'idle=doing == "idle"' > /tmp/record.out 2>&1 ||
+	fail "record --sample-every --no-tokens: $(cat /tmp/record.out)"
+card_is module
+counted=$(./monitor report --csv /tmp/module counts | sed -n 's/^all,\([0-9]*\),.*/\1/p')
+[ "${counted:-0}" -ge 100 ] || fail "counted samples: $(cat /tmp/record.out)"
 
 # Another module posts, and triggers samples: those, and no other ones but the one of a long period.
 if [ -f /sys/kernel/btf/monitor_edc ]; then

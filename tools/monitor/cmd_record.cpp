@@ -256,7 +256,6 @@ void parse_matching(RecordArguments &arguments)
 	needs_tokens(!arguments.measurements.empty(), "-m");
 	needs_tokens(!arguments.functions.empty(), "--functions");
 	needs_tokens(arguments.options.stacks.any(), "--stacks");
-	needs_tokens(!arguments.sample_every.empty(), "--sample-every");
 	if (!request.filter && !counts)
 		return;
 	const bool has_series = counts && !arguments.every.empty();
@@ -453,9 +452,10 @@ void add_record(CLI::App &app, int &exit_code)
 			 "what writes the kernel's events: bpf, module, or auto (the module if it is loaded)")
 	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
 	record
-	    ->add_option("--sample-every", arguments->sample_every,
-			 "interrupt all CPUs at once every TIME, such as 10ms, and record what each is doing, for "
-			 "`report DIR samples`; needs the kernel module")
+	    ->add_option(
+		"--sample-every", arguments->sample_every,
+		"interrupt all CPUs every TIME, such as 10ms, at the same time, and record what each is doing, "
+		"for `report DIR samples`")
 	    ->option_text("TIME");
 	record
 	    ->add_option(

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "answers/report/activities_table.h"
+#include "answers/report/idle_table.h"
 #include "answers/report/measurements_table.h"
 #include "answers/report/samples_table.h"
 #include "answers/report/segments_table.h"
@@ -241,7 +242,8 @@ void tell_of_filter(const trace::Trace &trace, const analyze::RecordingInfo &inf
 }
 
 // What no row of the table can show.
-std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, const trace::Clock &clock)
+std::string below_text(const ReportArguments &arguments, const Folds &folds, const analyze::RecordingInfo &info,
+		       const trace::Clock &clock)
 {
 	if (folds.has_programs())
 		return report::unpaired_text(*folds.totals) + report::call_cost_text(info) +
@@ -249,7 +251,8 @@ std::string below_text(const Folds &folds, const analyze::RecordingInfo &info, c
 		       (folds.patches ? report::patches_text(*folds.patches, info) : "");
 	if (folds.segments)
 		return report::segments_text(*folds.segments, info);
-	return folds.samples ? report::samples_text(*folds.samples, clock) : "";
+	return folds.samples ? report::samples_text(*folds.samples, clock) + (arguments.idle ? report::idle_text() : "")
+			     : "";
 }
 
 std::string below_stacks(const report::CallTree &tree, const trace::Clock &clock, const analyze::RecordingInfo &info,
@@ -420,6 +423,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 				  ? report::activities_table(*folds.totals, clock, report::known_shares(info),
 							     folds.counters ? &folds.counters->info() : nullptr)
 			      : folds.segments ? report::segments_table(*folds.segments, folds.counters->info(), clock)
+			      : arguments.idle ? report::idle_table(*folds.samples, machine)
 			      : folds.samples  ? report::samples_table(*folds.samples)
 			      : tree           ? report::stacks_table(*tree, clock, by)
 			      : by_cpu         ? cpus
@@ -458,7 +462,8 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		const bool of_its_own =
 		    folds.counters && !folds.totals && !folds.segments && !arguments.is(What::ratios);
 		print_text(table,
-			   below_text(folds, info, clock) + (tree ? below_stacks(*tree, clock, info, by) : "") +
+			   below_text(arguments, folds, info, clock) +
+			       (tree ? below_stacks(*tree, clock, info, by) : "") +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),
 			   cpus,
 			   !by_cpu && !machine.scope().threads &&

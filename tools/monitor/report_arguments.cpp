@@ -43,6 +43,8 @@ void expect_meaningful(const ReportArguments &arguments)
 		throw CLI::ValidationError(
 		    "--cpu: a thread that is blocked is on no CPU, so the report offcpu can only "
 		    "be limited to times and threads");
+	if (!selection.threads.is_all() && arguments.idle)
+		throw CLI::ValidationError("--idle is about CPUs, so it can only be limited to times and CPUs");
 	if (!selection.threads.is_all() && arguments.by == "cpu" && !arguments.is(What::stacks))
 		throw CLI::ValidationError(
 		    "--by cpu shows all that ran on a CPU, so it can only be limited to times and "
@@ -70,6 +72,8 @@ void expect_fitting(ReportArguments &arguments)
 	const Report &report = *arguments.report;
 	if (arguments.folded && !arguments.is(What::stacks))
 		throw CLI::ValidationError("--folded needs the report stacks");
+	if (arguments.idle && !arguments.is(What::samples))
+		throw CLI::ValidationError("--idle needs the report samples");
 	if (arguments.lines && !arguments.is(What::stacks))
 		throw CLI::ValidationError("--lines needs the report stacks");
 	if (!arguments.debug_directories.empty() && !arguments.is(What::stacks))
@@ -158,6 +162,8 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->excludes("--csv");
 	command.add_flag("--lines", arguments.lines,
 			 "of stacks: tell lines of the source apart, where there is debug information");
+	command.add_flag("--idle", arguments.idle,
+			 "of samples: print how much of each CPU was idle, by count of samples and by time");
 	add_debug_directories(command, arguments.debug_directories);
 	command
 	    .add_option("-o,--output", arguments.output,

@@ -30,7 +30,7 @@ struct ReportArguments {
 	std::vector<std::string> debug_directories;
 	Selection selection;
 	const Report *report = nullptr;
-	bool json = false, csv = false, folded = false, lines = false, by_is_chosen = false;
+	bool json = false, csv = false, folded = false, lines = false, idle = false, by_is_chosen = false;
 	std::size_t top = 0;
 
 	bool is(What what) const { return report->what == what; }

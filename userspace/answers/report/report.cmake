@@ -7,6 +7,7 @@ add_library(monitor_report STATIC
   ${CMAKE_CURRENT_LIST_DIR}/times_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/flame_graph.cpp
   ${CMAKE_CURRENT_LIST_DIR}/grouping.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/idle_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measurements_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/row_writer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samples_table.cpp

@@ -10,15 +10,16 @@ namespace {
 
 // Of the rounds' spreads, in ns.
 struct Spread {
-	double median, p99, max;
+	double min, median, p99, max;
 };
 
 Spread spread_of(const analyze::SampleFold &fold, const trace::Clock &clock)
 {
 	const auto ns = [&](std::uint64_t ticks) {
-		return static_cast<double>(clock.to_ns(std::min(ticks, fold.largest_spread())));
+		return static_cast<double>(clock.to_ns(std::min(ticks, fold.spreads().max)));
 	};
-	return {ns(fold.spreads().percentile(0.5)), ns(fold.spreads().percentile(0.99)), ns(fold.largest_spread())};
+	const Histogram &all = fold.spreads().histogram;
+	return {ns(fold.spreads().min), ns(all.percentile(0.5)), ns(all.percentile(0.99)), ns(fold.spreads().max)};
 }
 
 } // namespace
@@ -52,21 +53,32 @@ std::string samples_text(const analyze::SampleFold &fold, const trace::Clock &cl
 {
 	if (fold.rounds() == 0)
 		return "no sample was taken\n";
-	const Spread spread = spread_of(fold, clock);
-	return fmt::format(
-	    "{} samples, {} of them of all CPUs; spread of the times within a sample: median {}, 99 % {}, at most {}\n",
-	    count_text(fold.rounds()), count_text(fold.complete()), duration_text(spread.median),
-	    duration_text(spread.p99), duration_text(spread.max));
+	std::string text =
+	    fmt::format("{} samples, {} of them of all CPUs", count_text(fold.rounds()), count_text(fold.complete()));
+	if (fold.spreads().histogram.total()) {
+		const Spread spread = spread_of(fold, clock);
+		text += fmt::format("; spread of the times within these: at least {}, median {}, 99 % {}, at most {}",
+				    duration_text(spread.min), duration_text(spread.median), duration_text(spread.p99),
+				    duration_text(spread.max));
+	}
+	if (const std::uint64_t missing = fold.missing())
+		text +=
+		    fmt::format("\n{} times a CPU has no sample, which was not taken or was lost", count_text(missing));
+	return text + "\n";
 }
 
 std::string samples_json(const analyze::SampleFold &fold, const trace::Clock &clock)
 {
 	if (fold.rounds() == 0)
 		return "{\"taken\": 0}";
-	const Spread spread = spread_of(fold, clock);
-	return fmt::format("{{\"taken\": {}, \"complete\": {}, \"spread_ns\": {{\"median\": {:.0f}, \"p99\": {:.0f}, "
-			   "\"max\": {:.0f}}}}}",
-			   fold.rounds(), fold.complete(), spread.median, spread.p99, spread.max);
+	std::string spread_text = "null";
+	if (fold.spreads().histogram.total()) {
+		const Spread spread = spread_of(fold, clock);
+		spread_text = fmt::format("{{\"min\": {:.0f}, \"median\": {:.0f}, \"p99\": {:.0f}, \"max\": {:.0f}}}",
+					  spread.min, spread.median, spread.p99, spread.max);
+	}
+	return fmt::format("{{\"taken\": {}, \"complete\": {}, \"missing\": {}, \"spread_ns\": {}}}", fold.rounds(),
+			   fold.complete(), fold.missing(), spread_text);
 }
 
 } // namespace monitor::report

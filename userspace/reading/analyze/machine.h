@@ -166,6 +166,8 @@ public:
 	// How the time of a running thread is spent, and that of a CPU whose running thread is known.
 	Mode mode_of(const Thread &thread) const;
 	Mode mode_on(const Cpu &cpu) const;
+	// Time of the window in which the idle thread had a CPU, interrupts included.
+	std::uint64_t idle_ticks(const Cpu &cpu) const;
 	// Id of the cgroup that a thread is in; 0: unknown.
 	std::uint64_t cgroup_of(const Thread &thread) const;
 
@@ -184,6 +186,7 @@ private:
 	void take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const;
 	void account(Cpu &cpu, std::uint64_t time);
 	Ticks ticks(std::uint64_t from, std::uint64_t to) const;
+	static void add_unknown_runner(Cpu &cpu, std::uint64_t ticks);
 	static void ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks);
 	void waited(Thread &thread, std::uint64_t from, std::uint64_t to) const;
 	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }

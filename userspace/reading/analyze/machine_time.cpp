@@ -34,10 +34,22 @@ Mode Machine::mode_on(const Cpu &cpu) const
 	return mode_of(*cpu.current);
 }
 
+void Machine::add_unknown_runner(Cpu &cpu, std::uint64_t ticks)
+{
+	cpu.usage[Mode::unknown] += ticks;
+	cpu.runner_unknown += ticks;
+}
+
 Ticks Machine::ticks(std::uint64_t from, std::uint64_t to) const
 {
 	const std::uint64_t begin = std::clamp(begin_, from, to), end = std::clamp(end_, begin, to);
 	return {begin - from, end - begin, to - end};
+}
+
+std::uint64_t Machine::idle_ticks(const Cpu &cpu) const
+{
+	const Thread *thread = idle_[cpu.number];
+	return cpu.idle + (thread ? thread->usage.cpu() : 0);
 }
 
 void Machine::ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks)
@@ -61,7 +73,7 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 	std::uint64_t from = std::exchange(cpu.accounted, time);
 	if (cpu.gap_until > from) {
 		const std::uint64_t until = std::min(time, cpu.gap_until);
-		cpu.usage[Mode::unknown] += ticks(from, until).within;
+		add_unknown_runner(cpu, ticks(from, until).within);
 		from = until;
 	}
 	const Ticks passed = ticks(from, time);
@@ -77,7 +89,9 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 		cpu.idle += passed.within;
 		return;
 	}
-	if (!thread.hidden) // another thread may have taken the CPU from it unseen
+	if (thread.hidden) // another thread may have taken the CPU from it unseen
+		cpu.runner_unknown += passed.within;
+	else
 		ran(thread, cpu, mode, passed);
 	cpu.usage[mode] += passed.within;
 	if (mode == Mode::user)
@@ -118,10 +132,10 @@ void Machine::finish()
 		if (complete_) {
 			account(cpu, last_);
 		} else if (cpu.accounted < last_) { // killed: what followed its last token was not written
-			cpu.usage[Mode::unknown] += ticks(cpu.accounted, last_).within;
+			add_unknown_runner(cpu, ticks(cpu.accounted, last_).within);
 			cpu.accounted = last_;
 		}
-		cpu.usage[Mode::unknown] += cpu.before_first.within;
+		add_unknown_runner(cpu, cpu.before_first.within);
 	}
 	for (Thread &thread : threads_) {
 		if (!is_known(thread) || thread.since > last_)

@@ -149,8 +149,10 @@ ProbeCost probe_cost(const RecordingInfo &info)
 			continue; // measured each time
 		if (counts.family == "counters")
 			continue; // read in the probe of a switch, or at a reset; calibrated with these
-		add(counts.family, counts.seen - counts.filtered);
-		add("rejected", counts.filtered);
+		// A sample costs its interrupt, whether it is kept or not.
+		const std::uint64_t rejected = counts.family == "sample" ? 0 : counts.filtered;
+		add(counts.family, counts.seen - rejected);
+		add("rejected", rejected);
 		if (const auto judged = info.judgement_ns.find(counts.id); judged != info.judgement_ns.end()) {
 			const double ns =
 			    static_cast<double>(counts.seen) * std::clamp(judged->second, 0.0, max_judgement_ns);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 
@@ -11,10 +12,17 @@ namespace monitor::analyze {
 SampleFold::SampleFold(const Machine &machine) : machine_(machine)
 {
 	if (!machine.kinds().has(Kind::sample))
-		throw Error("this recording has no samples: record with --sample-every, which needs the kernel module");
+		throw Error("this recording has no samples: record with --sample-every");
 }
 
-void SampleFold::sample(const Cpu &, const Thread &thread, const Sample &sample)
+void Spreads::add(std::uint64_t ticks)
+{
+	min = std::min(min, ticks);
+	max = std::max(max, ticks);
+	histogram.add(ticks);
+}
+
+void SampleFold::sample(const Cpu &cpu, const Thread &thread, const Sample &sample)
 {
 	++samples_;
 	SampledProcess &process = by_thread_[&thread];
@@ -22,6 +30,18 @@ void SampleFold::sample(const Cpu &, const Thread &thread, const Sample &sample)
 	++(sample.doing == EDC_DOING_USER     ? process.user
 	   : sample.doing == EDC_DOING_KERNEL ? process.kernel
 					      : process.idle);
+	first_ = std::min(first_, sample.number);
+	last_ = std::max(last_, sample.number);
+	const auto [known, is_first_of_cpu] = by_cpu_.try_emplace(cpu.number);
+	SampledCpu &sampled = known->second;
+	++sampled.samples;
+	sampled.idle += sample.doing == EDC_DOING_IDLE;
+	if (!is_first_of_cpu && sampled.last == sample.number)
+		return;
+	++sampled.rounds;
+	sampled.last = sample.number;
+	if (is_first_of_cpu)
+		sampled.first = sample.number;
 	const auto [found, is_first] = open_.try_emplace(sample.number, Round{sample.time, sample.time, 0});
 	Round &round = found->second;
 	round.first = std::min(round.first, sample.time);
@@ -35,9 +55,16 @@ void SampleFold::sample(const Cpu &, const Thread &thread, const Sample &sample)
 
 void SampleFold::close(const Round &round)
 {
-	++rounds_by_cpus_[round.cpus];
-	spreads_.add(round.last - round.first);
-	largest_spread_ = std::max(largest_spread_, round.last - round.first);
+	++rounds_;
+	if (round.cpus < cpus_)
+		return;
+	if (round.cpus > std::exchange(cpus_, round.cpus)) {
+		complete_ = 0;
+		spreads_ = {};
+	}
+	++complete_;
+	if (cpus_ > 1)
+		spreads_.add(round.last - round.first);
 }
 
 void SampleFold::finish()
@@ -45,7 +72,29 @@ void SampleFold::finish()
 	for (const auto &[number, round] : open_)
 		close(round);
 	open_.clear();
-	complete_ = rounds_by_cpus_.empty() ? 0 : rounds_by_cpus_.rbegin()->second;
+}
+
+const SampledCpu *SampleFold::cpu(std::uint32_t number) const
+{
+	const auto found = by_cpu_.find(number);
+	return found == by_cpu_.end() ? nullptr : &found->second;
+}
+
+std::uint64_t SampleFold::missing(const SampledCpu &cpu) const
+{
+	if (last_ - first_ < 2)
+		return 0;
+	const std::uint64_t expected = last_ - first_ - 1;
+	const std::uint64_t answered = cpu.rounds - (cpu.first == first_) - (cpu.last == last_);
+	return expected - std::min(answered, expected);
+}
+
+std::uint64_t SampleFold::missing() const
+{
+	std::uint64_t sum = 0;
+	for (const auto &[number, cpu] : by_cpu_)
+		sum += missing(cpu);
+	return sum;
 }
 
 // The leader of a thread is known only when the whole trace has been read.

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The sample fold: what the CPUs were doing when all of them were sampled at once (record --sample-every), by process;
-// and how far apart in time the answers of one round were. Fed by Machine as an Observer; read by
-// answers/report/samples_table.cpp.
+// The sample fold: what the CPUs were doing when all of them were sampled (record --sample-every), by process and by
+// CPU; how many samples are missing; and how far apart in time those of one round were. Fed by Machine as an Observer;
+// read by answers/report/samples_table.cpp and idle_table.cpp.
 //
-// Samples are counted, not times: a share is of all samples of the recording, with the uncertainty of any sampling.
+// Samples are counted, not times: a share is of the samples taken, with the uncertainty of any sampling. A round is
+// what has one number. Numbers are consecutive, so those that a CPU has none of are missing: not taken, or lost.
 // Memory is bounded: a round in which not all CPUs have answered is closed after `max_open` later ones have started.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +26,20 @@ struct SampledProcess {
 	std::uint64_t samples() const { return user + kernel + idle; }
 };
 
+struct SampledCpu {
+	std::uint64_t samples = 0, idle = 0;
+	std::uint64_t first = 0, last = 0; // numbers
+	std::uint64_t rounds = 0;          // in which it answered
+};
+
+// Times between the first and the last answer of a round, in ticks.
+struct Spreads {
+	std::uint64_t min = ~0ull, max = 0;
+	Histogram histogram;
+
+	void add(std::uint64_t ticks);
+};
+
 class SampleFold : public Observer {
 public:
 	// Throws Error if the trace has no class of samples.
@@ -34,12 +50,18 @@ public:
 	void finish();
 
 	std::uint64_t samples() const { return samples_; } // of single CPUs
-	std::uint64_t rounds() const { return spreads_.total(); }
+	std::uint64_t rounds() const { return rounds_; }
 	std::uint64_t complete() const { return complete_; } // rounds in which the largest number of CPUs answered
-	const Histogram &spreads() const { return spreads_; }
-	std::uint64_t largest_spread() const { return largest_spread_; }
+	// Of the complete rounds. Empty: no round has two CPUs.
+	const Spreads &spreads() const { return spreads_; }
 	// By descending samples.
 	std::vector<SampledProcess> processes() const;
+	// nullptr: it was never sampled.
+	const SampledCpu *cpu(std::uint32_t number) const;
+	// Numbers of the rounds between the first and the last one of all in which this CPU did not answer. The first
+	// and the last one may be incomplete because the recording, or what was selected of it, begins or ends there.
+	std::uint64_t missing(const SampledCpu &cpu) const;
+	std::uint64_t missing() const; // of all CPUs that were ever sampled
 
 private:
 	struct Round {
@@ -52,10 +74,11 @@ private:
 
 	const Machine &machine_;
 	std::unordered_map<const Thread *, SampledProcess> by_thread_;
+	std::map<std::uint32_t, SampledCpu> by_cpu_;
 	std::map<std::uint64_t, Round> open_;
-	std::map<std::uint32_t, std::uint64_t> rounds_by_cpus_;
-	Histogram spreads_; // ticks
-	std::uint64_t samples_ = 0, complete_ = 0, largest_spread_ = 0;
+	Spreads spreads_;
+	std::uint32_t cpus_ = 0; // the largest number of them in a round
+	std::uint64_t samples_ = 0, rounds_ = 0, complete_ = 0, first_ = ~0ull, last_ = 0;
 };
 
 } // namespace monitor::analyze

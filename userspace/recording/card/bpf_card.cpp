@@ -90,6 +90,7 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 	if (!skeleton_)
 		throw Error(errno, "cannot open the BPF card: " + why_refused());
 	stacks_ = std::make_unique<StackProbes>(skeleton_, options_.stacks, options_.cpus);
+	samples_ = std::make_unique<SampleTimers>(skeleton_, module_ ? 0 : options_.sample_every_ns, options_.cpus);
 	configure();
 	if (int error = card__load(skeleton_); error < 0)
 		throw Error(-error,
@@ -172,7 +173,7 @@ void BpfCard::configure()
 	{
 		const std::string name = bpf_program__name(program);
 		const std::string event = class_of(name);
-		if (is_stack_timer(program))
+		if (is_stack_timer(program) || event == "sample")
 			continue;
 		if (program == skeleton_->progs.judge_values) {
 			bpf_program__set_autoload(program, options_.matching && !module_);
@@ -201,6 +202,7 @@ void BpfCard::configure()
 	}
 	configure_counters();
 	stacks_->configure();
+	samples_->configure();
 }
 
 void BpfCard::configure_counters()
@@ -327,8 +329,13 @@ void BpfCard::attach(bool tp)
 		attached_.insert(attached_.end(), {"function_entry", "function_exit"});
 	}
 	skeleton_->bss->stacks_running = 1;
-	if (options_.sample_every_ns)
+	const auto is_sample = [](const std::string &name) { return class_of(name) == "sample"; };
+	if (std::ranges::none_of(attached_, is_sample))
+		return; // or they are neither kept nor counted
+	if (module_)
 		module_->sample_every(options_.sample_every_ns);
+	else
+		samples_->start();
 }
 
 std::vector<std::uint64_t> BpfCard::function_hits() const
@@ -347,6 +354,17 @@ Estimate BpfCard::time_function_event()
 	const Estimate event = functions_.time_event({skeleton_->progs.function_entry, skeleton_->progs.function_exit});
 	reset();
 	return event;
+}
+
+Estimate BpfCard::time_sample()
+{
+	if (!samples_->any())
+		return {};
+	reset();
+	const Estimate sample =
+	    samples_->time_sample([this] { attach_program(samples_->program()); }, [this] { links_.clear(); });
+	reset();
+	return sample;
 }
 
 bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offset)
@@ -493,6 +511,7 @@ void BpfCard::detach()
 	for (const FaultEvent &event : fault_events_)
 		::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
 	stacks_->stop_timers();
+	samples_->stop();
 	if (module_)
 		module_->detach(); // also disables those events first
 	for (unsigned cpu = 0; cpu < options_.cpus; ++cpu)

@@ -22,6 +22,7 @@
 #include "module_card.h"
 #include "monitor/card.h"
 #include "reset_events.h"
+#include "sample_timers.h"
 #include "stack_probes.h"
 
 struct card;
@@ -52,7 +53,7 @@ struct CardOptions {
 	std::array<std::uint8_t, 16> uuid{};
 	std::vector<unsigned> counters_in_set; // record -m
 	RatioPairs ratios;
-	std::uint64_t sample_every_ns = 0;   // of all CPUs; kernel module only
+	std::uint64_t sample_every_ns = 0;   // of all CPUs
 	std::uint64_t counters_every_ns = 0; // also read them at an interrupt if no switch occurred for this long
 	std::vector<ResetEvent> resets;
 	StackOptions stacks;
@@ -101,6 +102,9 @@ public:
 
 	// What an event of a function costs; no rounds: unknown, or --functions was not requested. Clears the rings.
 	Estimate time_function_event();
+
+	// The same of a sample; no rounds: also if the module samples. Clears the rings.
+	Estimate time_sample();
 
 	// Detach all probes and wait until none runs any more. None posts before reset().
 	void detach();
@@ -187,6 +191,7 @@ private:
 	std::unique_ptr<ModuleCard> module_;
 	::card *skeleton_ = nullptr;
 	std::unique_ptr<StackProbes> stacks_;
+	std::unique_ptr<SampleTimers> samples_;
 	FunctionProbes functions_;
 	std::uint64_t area_bytes_ = 0;
 	Mapping areas_;

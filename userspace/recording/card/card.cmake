@@ -39,6 +39,7 @@ add_library(monitor_card STATIC
   ${CMAKE_CURRENT_LIST_DIR}/preflight_checks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/reset_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ring_layout.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/sample_timers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_probes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/witness.cpp
   ${CMAKE_CURRENT_LIST_DIR}/workloads.cpp

@@ -29,7 +29,7 @@ constexpr Family all_families[] = {
     {"fault", "page faults: entry with the address, completion minor or major", true},
     {"power", "idle states and frequency changes", true},
     {"block", "block requests handed to the driver and completed", false},
-    {"sample", "what every CPU is doing, all sampled at once: --sample-every; needs the kernel module", false},
+    {"sample", "what every CPU is doing, all sampled at the same time: --sample-every", false},
     {"stack", "who called whom, in programs and in the kernel: --stacks", false},
     {"function", "calls of functions of programs: --functions", false},
 };

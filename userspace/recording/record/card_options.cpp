@@ -16,14 +16,6 @@
 namespace monitor::record {
 namespace {
 
-// Why the BPF card cannot record the request; "" if it can.
-std::string why_module_only(const std::vector<std::string> &families)
-{
-	return std::ranges::find(families, "sample") == families.end()
-		   ? ""
-		   : "--sample-every interrupts all CPUs at once, which only the kernel module can";
-}
-
 void choose_counters(const Counting &counting, card::CardOptions &card)
 {
 	const pmu::Selection &selection = counting.selection;
@@ -62,17 +54,11 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 
 bool takes_module(const Options &options, const std::vector<std::string> &families)
 {
-	const std::string needed = why_module_only(families);
-	if (options.card == "bpf") {
-		if (!needed.empty())
-			throw Error(needed + ": leave out --card bpf");
+	if (options.card == "bpf")
 		return false;
-	}
 	const std::string why = why_not_module(options, families);
 	if (options.card == "module" && !why.empty())
 		throw Error("--card module: " + why);
-	if (!needed.empty() && !why.empty())
-		throw Error(needed + "; " + why);
 	return why.empty();
 }
 
@@ -137,6 +123,12 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 		}
 	};
 	const MatcherRequest &request = options.matching->request;
+	const auto counts_samples = [](const EventMatcher::Class &cls) {
+		return cls.id == EDC_ID_SAMPLE && cls.is_counted();
+	};
+	if (options.sample_every_ns && !request.keeps_tokens && std::ranges::none_of(matcher.classes, counts_samples))
+		throw Error("--sample-every: with --no-tokens samples are only counted, but none of the counts is of "
+			    "samples: add for example --count 'idle=name == \"sample\" and doing == \"idle\"'");
 	if (request.filter)
 		need("--filter", [](const EventMatcher::Class &cls) {
 			return cls.decision != EDC_MATCH_NONE && !cls.is_always_kept;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "idle_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace monitor::report {
+namespace {
+
+Cell share_cell(std::uint64_t part, std::uint64_t whole)
+{
+	return whole ? Cell(100 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
+}
+
+// Idle time as it is known from the switches.
+struct TimeShare {
+	std::uint64_t idle = 0, unknown = 0, window = 0; // ticks
+
+	// Whether the share is in the interval, whatever happened in the time that is unknown.
+	bool may_be_in(const ShareInterval &interval) const
+	{
+		const auto of_window = [&](std::uint64_t ticks) {
+			return static_cast<double>(ticks) / static_cast<double>(window);
+		};
+		return of_window(idle + unknown) >= interval.low && of_window(idle) <= interval.high;
+	}
+};
+
+} // namespace
+
+ShareInterval share_interval(std::uint64_t hits, std::uint64_t samples, std::uint64_t missing)
+{
+	if (missing)
+		return {share_interval(hits, samples + missing, 0).low,
+			share_interval(hits + missing, samples + missing, 0).high};
+	constexpr double z = 1.959964; // 95 % of a normal distribution are within this many standard deviations
+	if (samples == 0)
+		return {};
+	const auto n = static_cast<double>(samples);
+	const double share = static_cast<double>(hits) / n, weight = z * z / n;
+	const double middle = (share + weight / 2) / (1 + weight);
+	const double half = z * std::sqrt(share * (1 - share) / n + weight / (4 * n)) / (1 + weight);
+	return {std::max(middle - half, 0.0), std::min(middle + half, 1.0)};
+}
+
+Table idle_table(const analyze::SampleFold &fold, const analyze::Machine &machine)
+{
+	Table table;
+	table.columns = {{"cpu", "CPU", Unit::count},
+			 {"samples", "samples", Unit::count},
+			 {"missing", "missing", Unit::count},
+			 {"idle_samples", "idle", Unit::count},
+			 {"sampled_idle_percent", "sampled%", Unit::percent},
+			 {"low_percent", "low%", Unit::percent},
+			 {"high_percent", "high%", Unit::percent},
+			 {"time_idle_percent", "time%", Unit::percent},
+			 {"unknown_percent", "unkn%", Unit::percent},
+			 {"agrees", "agrees", Unit::text}};
+	const bool has_times = machine.kinds().has(analyze::Kind::sched_switch);
+	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
+	for (const analyze::Cpu &cpu : machine.cpus()) {
+		if (!cpu.selected)
+			continue;
+		const analyze::SampledCpu *sampled = fold.cpu(cpu.number);
+		std::vector<Cell> row(table.columns.size());
+		row[0] = std::uint64_t(cpu.number);
+		row[1] = sampled ? sampled->samples : 0;
+		ShareInterval interval;
+		if (sampled) {
+			const std::uint64_t missing = fold.missing(*sampled);
+			interval = share_interval(sampled->idle, sampled->samples, missing);
+			row[2] = missing;
+			row[3] = sampled->idle;
+			row[4] = share_cell(sampled->idle, sampled->samples);
+			row[5] = 100 * interval.low;
+			row[6] = 100 * interval.high;
+		}
+		const TimeShare time = {machine.idle_ticks(cpu), cpu.runner_unknown, window};
+		if (has_times && window) {
+			row[7] = share_cell(time.idle, window - std::min(time.unknown, window));
+			row[8] = share_cell(time.unknown, window);
+			if (sampled)
+				row[9] = std::string(time.may_be_in(interval) ? "yes" : "no");
+		}
+		table.rows.push_back(std::move(row));
+	}
+	return table;
+}
+
+std::string idle_text()
+{
+	return "low% and high%: the 95 % interval of sampled%, binomial, as if no sample depended on another; missing "
+	       "samples may be either\ntime%: from the switches, of the time that is known\n";
+}
+
+} // namespace monitor::report

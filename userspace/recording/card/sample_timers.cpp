@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "sample_timers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <random>
+#include <system_error>
+#include <thread>
+
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "card.skel.h"
+#include "kernel_features.h"
+#include "trial.h"
+
+namespace monitor::card {
+namespace {
+
+constexpr const char *rate_limit_file = "/proc/sys/kernel/perf_event_max_sample_rate";
+constexpr int start_tries = 10;
+constexpr std::uint64_t max_start_difference_ns = 10'000;
+constexpr std::uint64_t clock_difference_ns = 1000;
+constexpr std::uint64_t start_ahead_ns = 500'000, spin_ns = 100'000;
+
+std::uint64_t monotonic_ns()
+{
+	timespec now;
+	::clock_gettime(CLOCK_MONOTONIC, &now);
+	return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// Sleeps until shortly before, because waking up takes long.
+void wait_until(std::uint64_t ns)
+{
+	const std::uint64_t wake = ns - spin_ns;
+	const timespec time = {static_cast<time_t>(wake / 1'000'000'000), static_cast<long>(wake % 1'000'000'000)};
+	::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
+	while (monotonic_ns() < ns)
+		;
+}
+
+// The timer expires this long from now, and then after each period.
+bool restart(const Fd &timer, std::uint64_t period_ns)
+{
+	return ::ioctl(timer.get(), PERF_EVENT_IOC_PERIOD, &period_ns) == 0;
+}
+
+void compute(unsigned steps)
+{
+	std::uint64_t value = steps;
+	for (unsigned i = 0; i < steps; ++i) {
+		value = value * 6364136223846793005 + 1442695040888963407;
+		asm volatile("" : "+r"(value));
+	}
+}
+
+// Elapsed time, because many kernels do not count interrupts as the time of a thread.
+double time_to_compute(unsigned steps)
+{
+	const std::uint64_t start = monotonic_ns();
+	compute(steps);
+	return static_cast<double>(monotonic_ns() - start);
+}
+
+} // namespace
+
+SampleTimers::SampleTimers(::card *skeleton, std::uint64_t every_ns, unsigned cpus)
+    : skeleton_(skeleton), every_ns_(every_ns), cpus_(cpus)
+{
+}
+
+void SampleTimers::configure()
+{
+	shows_registers_ = kernel_shows_interrupted_registers();
+	for (bpf_program *one : {skeleton_->progs.sample, skeleton_->progs.plain_sample})
+		bpf_program__set_autoload(one, any() && one == program());
+	std::random_device random;
+	skeleton_->rodata->sample_every_ns = std::max<std::uint64_t>(every_ns_, 1);
+	skeleton_->rodata->sample_cookie = std::uint64_t{random()} << 32 | random() | 1;
+}
+
+bpf_program *SampleTimers::program() const
+{
+	return shows_registers_ ? skeleton_->progs.sample : skeleton_->progs.plain_sample;
+}
+
+void SampleTimers::open()
+{
+	if (!timers_.empty())
+		return;
+	// Above this rate the kernel stops the timers now and then, and they would no longer be in step.
+	const std::string limit = read_text(rate_limit_file);
+	if (const auto rate = std::strtoull(limit.c_str(), nullptr, 10); rate && 1'000'000'000 / every_ns_ > rate)
+		throw Error(fmt::format("--sample-every: this kernel allows {} samples per second of a CPU: use a "
+					"longer time, or write a higher limit to {}",
+					rate, rate_limit_file));
+	perf_event_attr attributes{};
+	attributes.size = sizeof attributes;
+	attributes.type = PERF_TYPE_SOFTWARE;
+	attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+	attributes.sample_period = every_ns_;
+	attributes.config1 = skeleton_->rodata->sample_cookie;
+	attributes.disabled = 1;
+	for (unsigned cpu = 0; cpu < cpus_; ++cpu) {
+		Fd fd(static_cast<int>(
+		    ::syscall(SYS_perf_event_open, &attributes, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
+		if (!fd && errno == ENODEV)
+			continue; // a possible CPU that is offline
+		if (!fd)
+			throw Error(errno, "cannot open the timers of the samples");
+		timers_.push_back(std::move(fd));
+		cpu_of_.push_back(cpu);
+	}
+}
+
+// Where one of the threads was late, all try again: how far the timers are apart then stays so.
+void SampleTimers::start()
+{
+	open();
+	for (const Fd &timer : timers_)
+		::ioctl(timer.get(), PERF_EVENT_IOC_ENABLE, 0);
+	std::uint64_t start_ns = monotonic_ns() + start_ahead_ns;
+	std::atomic<std::uint64_t> difference_ns = 0;
+	bool done = false;
+	int tries = 0;
+	std::barrier all_there(static_cast<std::ptrdiff_t>(timers_.size()),
+			       [&]() noexcept { start_ns = monotonic_ns() + start_ahead_ns; });
+	std::barrier all_started(static_cast<std::ptrdiff_t>(timers_.size()), [&]() noexcept {
+		done = difference_ns <= max_start_difference_ns || ++tries >= start_tries;
+		difference_ns = 0;
+	});
+	std::atomic<bool> failed = false;
+	const auto run = [&](std::size_t i) {
+		pin_to(cpu_of_[i]);
+		sched_param priority{};
+		priority.sched_priority = 1;
+		::sched_setscheduler(0, SCHED_FIFO, &priority);
+		while (!done) {
+			all_there.arrive_and_wait();
+			wait_until(start_ns);
+			if (!restart(timers_[i], every_ns_))
+				failed = true;
+			const std::uint64_t late_ns = monotonic_ns() - start_ns;
+			std::uint64_t largest = difference_ns;
+			while (largest < late_ns && !difference_ns.compare_exchange_weak(largest, late_ns))
+				;
+			all_started.arrive_and_wait();
+		}
+	};
+	{
+		std::vector<std::jthread> threads;
+		threads.reserve(timers_.size());
+		for (std::size_t i = 0; i < timers_.size(); ++i) {
+			try {
+				threads.emplace_back(run, i);
+			} catch (const std::system_error &) {
+				failed = true;
+				all_there.arrive_and_drop();
+				all_started.arrive_and_drop();
+			}
+		}
+	}
+	if (failed)
+		throw Error("the timers of the samples could not be started on all CPUs");
+	// Periods start shortly before the timers expire: clocks that are read on different CPUs are compared here.
+	__atomic_store_n(&skeleton_->bss->samples_from_ns, start_ns + every_ns_ - clock_difference_ns,
+			 __ATOMIC_RELEASE);
+}
+
+void SampleTimers::stop()
+{
+	for (const Fd &timer : timers_)
+		::ioctl(timer.get(), PERF_EVENT_IOC_DISABLE, 0);
+	skeleton_->bss->samples_from_ns = 0;
+}
+
+// Without the timer, with it, without it, and so on. A sample's cost is the share of its period by which the same work
+// takes longer.
+Estimate SampleTimers::time_sample(const std::function<void()> &attach, const std::function<void()> &detach)
+{
+	constexpr std::uint64_t period_ns = 50'000;
+	constexpr double work_ns = 1'000'000;
+	constexpr std::size_t rounds = 21;
+	open();
+	std::vector<Round> measured;
+	run_trial(static_cast<int>(cpu_of_.front()), [&] {
+		constexpr unsigned steps_tried = 100'000;
+		compute(steps_tried);
+		const auto steps = static_cast<unsigned>(steps_tried * work_ns / time_to_compute(steps_tried));
+		attach();
+		skeleton_->bss->samples_from_ns = 1;
+		for (std::size_t round = 0; round < rounds; ++round) {
+			const double before = time_to_compute(steps);
+			restart(timers_.front(), period_ns);
+			::ioctl(timers_.front().get(), PERF_EVENT_IOC_ENABLE, 0);
+			const double with = time_to_compute(steps);
+			::ioctl(timers_.front().get(), PERF_EVENT_IOC_DISABLE, 0);
+			const double after = time_to_compute(steps);
+			const double in_period = static_cast<double>(period_ns) / with;
+			measured.push_back({before * in_period, with * in_period, after * in_period});
+		}
+		detach();
+	});
+	stop();
+	return estimate(measured, 1);
+}
+
+} // namespace monitor::card

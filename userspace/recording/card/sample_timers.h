@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The timers of record --sample-every with the BPF card: a perf event of each CPU, whose expiry bpf/sample.bpf.c
+// recognizes, also while the CPU is idle. Owned by BpfCard, which attaches that program.
+//
+// No timer of the kernel interrupts all CPUs at once, so these are started at the same time, each by a thread on its
+// CPU. From then on they stay in step: the kernel computes each expiry from the one before, not from when it was
+// handled.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/fd.h"
+#include "rounds.h"
+
+struct card;
+struct bpf_program;
+
+namespace monitor::card {
+
+class SampleTimers {
+public:
+	// `every_ns`: 0: there are none.
+	SampleTimers(::card *skeleton, std::uint64_t every_ns, unsigned cpus);
+
+	// Between opening and loading.
+	void configure();
+	bool any() const { return every_ns_ != 0; }
+	// The one that is loaded.
+	bpf_program *program() const;
+	// When the program is attached: samples are posted from now on. Throws Error. A CPU that comes online later has
+	// no timer.
+	void start();
+	void stop();
+	// What a sample takes of the CPU that it interrupts. Posts samples.
+	Estimate time_sample(const std::function<void()> &attach, const std::function<void()> &detach);
+
+private:
+	void open();
+
+	::card *skeleton_;
+	std::uint64_t every_ns_;
+	bool shows_registers_ = true; // the kernel, those that an interrupt interrupted
+	unsigned cpus_;
+	std::vector<Fd> timers_;
+	std::vector<unsigned> cpu_of_; // each timer's
+};
+
+} // namespace monitor::card
