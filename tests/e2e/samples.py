@@ -30,7 +30,7 @@ def once_in_each_period():
 	samples, spread = answer["samples"], answer["samples"]["spread_ns"]
 	e2e.expect(samples["complete"] > periods / 3, f"{samples}")
 	if len(e2e.cpus()) > 1:
-		e2e.expect(0 <= spread["min"] <= spread["median"] <= spread["p99"] <= spread["max"] and spread["median"] < PERIOD_NS / 4, f"{samples}")
+		e2e.expect(0 <= spread["min"] <= spread["median"] <= spread["p99"] <= spread["max"] and spread["median"] < PERIOD_NS / 10, f"{samples}")
 	numbers = {}
 	for event in trace.events("--event", "sample"):
 		numbers.setdefault(event["cpu"], []).append(event["fields"]["number"])
@@ -67,8 +67,8 @@ def idle_by_count_and_by_time():
 			width = max(row["high_percent"] - row["low_percent"], 1)
 			e2e.expect(abs(row["sampled_idle_percent"] - row["time_idle_percent"]) < width + slack, f"{row}")
 			e2e.expect(row["low_percent"] <= row["sampled_idle_percent"] <= row["high_percent"], f"{row}")
-		idle = [event["cpu"] for event in trace.events("--event", "sample") if event["fields"]["doing"] == "idle"]
-	e2e.expect(cpu in idle, "no sample of an idle CPU that wakes up often")
+			# Other load may leave no idle time.
+			e2e.expect(row["idle_samples"] or row["time_idle_percent"] < 2 + slack, f"no sample of an idle CPU: {row}")
 	e2e.expect(compared, "too much was missing or unknown each time")
 	e2e.expect(2 * sum(agree) > len(agree), f"the intervals include the share by time: {agree}")
 

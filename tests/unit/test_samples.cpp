@@ -170,6 +170,10 @@ TEST_CASE("samples: the 95 % interval of a share")
 	is_about(report::share_interval(10, 10, 0), 0.7225, 1);
 	is_about(report::share_interval(81, 263, 0), 0.2553, 0.3662);
 	is_about(report::share_interval(0, 0, 0), 0, 1);
+	for (std::uint64_t samples = 1; samples < 2000; ++samples) {
+		CHECK(report::share_interval(0, samples, 0).low == 0); // not a little more
+		CHECK(report::share_interval(samples, samples, 0).high == 1);
+	}
 	is_about(report::share_interval(5, 8, 2), 0.2366, 0.8922); // 5 to 7 of 10
 }
 

@@ -40,7 +40,7 @@ ShareInterval share_interval(std::uint64_t hits, std::uint64_t samples, std::uin
 	const double share = static_cast<double>(hits) / n, weight = z * z / n;
 	const double middle = (share + weight / 2) / (1 + weight);
 	const double half = z * std::sqrt(share * (1 - share) / n + weight / (4 * n)) / (1 + weight);
-	return {std::max(middle - half, 0.0), std::min(middle + half, 1.0)};
+	return {hits ? middle - half : 0, hits < samples ? middle + half : 1};
 }
 
 Table idle_table(const analyze::SampleFold &fold, const analyze::Machine &machine)

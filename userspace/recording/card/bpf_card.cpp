@@ -173,7 +173,7 @@ void BpfCard::configure()
 	{
 		const std::string name = bpf_program__name(program);
 		const std::string event = class_of(name);
-		if (is_stack_timer(program) || event == "sample")
+		if (is_stack_timer(program) || (event == "sample" && !is_counters(name)))
 			continue;
 		if (program == skeleton_->progs.judge_values) {
 			bpf_program__set_autoload(program, options_.matching && !module_);
