@@ -39,6 +39,7 @@ INLINE int post_what_is_done(bool user)
 	__u64 id = bpf_get_current_pid_tgid(), from = READ(samples_from_ns), ns = bpf_ktime_get_ns(), number;
 	__u32 tid = (__u32)id, place = 0;
 	__u64 *last = bpf_map_lookup_elem(&answered, &place);
+	__u32 doing = user ? EDC_DOING_USER : EDC_DOING_KERNEL;
 
 	if (!last || !from || ns < from)
 		return 0;
@@ -46,10 +47,11 @@ INLINE int post_what_is_done(bool user)
 	if (*last == number)
 		return 0; /* a CPU appears only once in each sample */
 	*last = number;
+	if (!tid)
+		doing = EDC_DOING_IDLE;
 	if (counter_sets)
 		read_counters();
-	return post_sample_of(EDC_FILTER_NONE, !tid ? EDC_DOING_IDLE : user ? EDC_DOING_USER : EDC_DOING_KERNEL,
-			      (__s32)tid, (__s32)(id >> 32), number);
+	return post_sample_of(EDC_FILTER_NONE, doing, (__s32)tid, (__s32)(id >> 32), number);
 }
 
 SEC("?tp_btf/hrtimer_expire_entry")
