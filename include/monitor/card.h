@@ -174,7 +174,7 @@
 #define EDC_MAPPING_EXEC 1
 #define EDC_MAPPING_COPIED 2
 
-/* sample.doing: what a CPU was doing when the sample interrupted it (the kernel module, record --sample-every) */
+/* sample.doing: what a CPU was doing when the sample interrupted it (record --sample-every) */
 #define EDC_DOING_IDLE 0
 #define EDC_DOING_USER 1
 #define EDC_DOING_KERNEL 2
