@@ -14,6 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "monitor/card.h" // ahead of the skeleton, which has their structs
+#include "monitor/matcher.h"
+
 #include "base/error.h"
 #include "card.skel.h"
 #include "kernel_features.h"
