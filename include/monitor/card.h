@@ -43,7 +43,13 @@
 		  F, x64, offset)(F, s32, parent)(F, u32, reserved))                                                   \
 	CLASS(7, COUNT, count, count, control, 1, (A, count_name, count)(F, u64, total))                               \
 	CLASS(8, TIMED, timed, timed, control, 4,                                                                      \
-	      (A, time_name, timed)(F, u64, number)(F, u64, total)(F, u64, shortest)(F, u64, longest))
+	      (A, time_name, timed)(F, u64, number)(F, u64, total)(F, u64, shortest)(F, u64, longest))                 \
+	CLASS(9, STATE_SUBJECT, state_subject, state_subject, control, 6,                                              \
+	      (A, u16, flags)(F, u32, subject)(F, u32, cpu)(F, s32, pid)(F, s32, tgid)(F, u64, cgroup)(                \
+		  F, u64, cpu_ticks)(F, comm, comm))                                                                   \
+	CLASS(10, STATE_RUN, state_run, state_run, control, 1, (A, tree_state, state)(F, u32, subject)(F, u32, ticks)) \
+	CLASS(11, STATE_LONG_RUN, state_long_run, state_run, control, 2,                                               \
+	      (A, tree_state, state)(F, u32, subject)(F, u32, reserved)(F, u64, ticks))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -126,6 +132,7 @@
 #define EDC_KIND_BITS_syscall 12
 #define EDC_KIND_BITS_taken_at 16
 #define EDC_KIND_BITS_time_name 16
+#define EDC_KIND_BITS_tree_state 16
 #define EDC_KIND_BITS_u12 12
 #define EDC_KIND_BITS_u16 16
 #define EDC_KIND_BITS_u4 4
@@ -203,6 +210,9 @@ enum edc_id {
 #define EDC_THREAD_AT_END 8
 /* thread_state.flags: the kernel hides this thread from BPF; its own events are missing, its counts unknown */
 #define EDC_THREAD_HIDDEN 16
+
+/* state_subject.flags */
+#define EDC_SUBJECT_IN_COMMAND 1 /* the recorded command or a descendant */
 
 /* thread_state.syscall, sys_*.id: none, or unknown */
 #define EDC_NO_SYSCALL 0xfff

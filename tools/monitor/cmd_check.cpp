@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "check_counts.h"
 #include "check_rules.h"
+#include "check_states.h"
 #include "commands.h"
 #include "number_of_rows.h"
 #include "open.h"
@@ -58,6 +59,7 @@ int run_check(const CheckArguments &arguments)
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	auto statements = analyze::check(trace, info);
 	check_counts(trace, info, statements);
+	check_states(trace, info, statements);
 	std::size_t failed = 0;
 	for (const analyze::Statement &statement : statements)
 		failed += statement.verdict == analyze::Verdict::fails;

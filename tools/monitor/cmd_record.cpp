@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "answers/live/live_states.h"
 #include "answers/report/counts_table.h"
 #include "answers/report/summary.h"
 #include "answers/report/table.h"
@@ -46,6 +47,7 @@ struct RecordArguments {
 	std::string stacks, stacks_on, functions, budget;
 	std::optional<std::string> filter;
 	std::vector<std::string> counts, times;
+	std::string states; // the tree
 	bool no_tokens = false;
 	std::optional<unsigned> rate_hz;
 	bool no_calibration = false;
@@ -240,14 +242,17 @@ void parse_functions(RecordArguments &arguments)
 
 void parse_matching(RecordArguments &arguments)
 {
+	const bool has_states = !arguments.states.empty();
+	// For states the tokens are recorded, though they may not be written.
 	MatcherRequest request{arguments.filter, parse_counts(arguments.counts), parse_times(arguments.times),
-			       !arguments.no_tokens};
+			       has_states || !arguments.no_tokens};
 	if (arguments.options.user_only && !request.times.empty())
 		throw Error("--time is of the kernel's events: leave out --user-only");
 	const bool counts = !request.counts.empty() || !request.times.empty();
-	if (arguments.no_tokens && !counts)
-		throw Error("--no-tokens leaves only counts and times: add --count NAME=EXPRESSION");
-	if (arguments.no_tokens && request.filter)
+	if (arguments.no_tokens && !counts && !has_states)
+		throw Error("--no-tokens leaves only counts, times and states: add --count NAME=EXPRESSION, --time or "
+			    "--states TREE");
+	if (arguments.no_tokens && request.filter && !has_states)
 		throw Error("--no-tokens keeps no events: leave out --filter");
 	const auto needs_tokens = [&](bool is_given, const char *option) {
 		if (arguments.no_tokens && is_given)
@@ -264,6 +269,14 @@ void parse_matching(RecordArguments &arguments)
 		arguments.options.matching->every_ns = parse_duration(arguments.every, "--every");
 	if (has_series && arguments.options.matching->every_ns < min_series_ns)
 		throw Error("--every: counts are read every 1ms at the most");
+}
+
+void parse_states(RecordArguments &arguments)
+{
+	if (arguments.states.empty())
+		return;
+	arguments.options.states = std::make_shared<live::LiveStates>(states::load_tree(arguments.states));
+	arguments.options.writes_tokens = !arguments.no_tokens;
 }
 
 std::string recorded_text(const record::Options &options)
@@ -344,6 +357,7 @@ int run_record(RecordArguments &arguments)
 	parse_stacks(arguments);
 	parse_functions(arguments);
 	parse_matching(arguments);
+	parse_states(arguments);
 	if (!arguments.sample_every.empty() && arguments.options.user_only)
 		throw Error("--sample-every needs the kernel's events: leave out --user-only");
 	if (!arguments.sample_every.empty())
@@ -427,7 +441,12 @@ void add_record(CLI::App &app, int &exit_code)
 			 "such as pid=next_pid; up to 16 times")
 	    ->option_text("'NAME=START .. END [per KEY]'")
 	    ->allow_extra_args(false);
-	record->add_flag("--no-tokens", arguments->no_tokens, "with --count or --time: record no events");
+	record
+	    ->add_option("--states", arguments->states,
+			 "also record which states of a tree, a file or a shipped one, the CPUs, threads or the "
+			 "machine are in, and for how long, for `monitor states DIR`")
+	    ->option_text("TREE");
+	record->add_flag("--no-tokens", arguments->no_tokens, "with --count, --time or --states: record no events");
 	record
 	    ->add_option("-m,--measure", arguments->measurements,
 			 "counters to read: groups such as cpu,cache, or NAME=FORMULA (see `monitor events --groups`)")

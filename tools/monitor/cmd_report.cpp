@@ -361,6 +361,9 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		print_problems(trace.problems());
 		return trace.problems().empty() ? 0 : 1;
 	}
+	if (!info.has_tokens && info.states)
+		throw Error(
+		    "this recording has no events (--no-tokens), only run lengths of states: use `monitor states DIR`");
 	if (!info.has_tokens)
 		throw Error("this recording has no events (--no-tokens), only counts: use `monitor report DIR counts`");
 	if (info.card == "user" && !arguments.is(What::activities))

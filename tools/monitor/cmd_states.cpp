@@ -15,6 +15,7 @@
 #include "answers/run_lengths/run_list.h"
 #include "answers/run_lengths/tables.h"
 #include "answers/run_lengths/totals.h"
+#include "answers/selection/thread_selection.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "commands.h"
@@ -25,6 +26,7 @@
 #include "reading/states/automaton.h"
 #include "reading/states/evaluator.h"
 #include "reading/states/pattern.h"
+#include "reading/states/recorded_runs.h"
 #include "reading/states/tree.h"
 #include "selection.h"
 #include "tdl_option.h"
@@ -99,7 +101,7 @@ void print_totals(const run_lengths::Totals &totals, const run_lengths::Context 
 	std::vector<std::size_t> order(totals.groups());
 	std::size_t hidden = 0;
 	if (arguments.each) {
-		order = order_of(context.evaluator.subjects());
+		order = order_of(context.subjects);
 		const std::size_t kept = std::min(order.size(), max_rows_of(arguments, subjects_in_text));
 		hidden = order.size() - kept;
 		order.resize(kept);
@@ -153,25 +155,69 @@ void print_matches(const run_lengths::RunList &list, const states::Automaton &au
 		   report::histograms_text(histogram, {}, &context.clock, 1));
 }
 
+// Where the runs come from.
+struct Source {
+	const std::vector<states::Who> &subjects;
+	std::uint64_t window_ticks;
+};
+
+// With --tree the states are computed from the trace's events; without it the recorder has done that (record --states).
+Source read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const StatesArguments &arguments,
+		 const states::Tree &tree, states::RunSink &sink, std::optional<states::Evaluator> &evaluator,
+		 std::optional<states::RecordedRuns> &recorded)
+{
+	if (!arguments.tree.empty()) {
+		if (info.states && !info.has_tokens)
+			throw Error(
+			    fmt::format("this recording has no events, only the run lengths of its tree {}: leave "
+					"out --tree",
+					readable(info.states->name)));
+		evaluator.emplace(tree, analyze::source_of(trace, info), info, trace.begin_time(),
+				  analyze::window_of(trace, info), arguments.selection.scope(trace, info), sink);
+		evaluate(trace, *evaluator);
+		return {evaluator->subjects(), evaluator->window_end() - evaluator->window_begin()};
+	}
+	const selection::ThreadSelection &threads = arguments.selection.threads;
+	const std::vector<std::uint32_t> &cpus = arguments.selection.cpus;
+	const auto is_selected = selection::condition_of(trace, info, threads);
+	recorded.emplace(
+	    trace, info, arguments.selection.range(trace, analyze::window_of(trace, info)),
+	    [&](const states::RecordedRuns::Subject &subject) {
+		    const analyze::Thread &thread = subject.thread;
+		    const bool is_of_cpu = cpus.empty() || std::ranges::find(cpus, subject.cpu) != cpus.end();
+		    return is_of_cpu && (threads.is_all() || is_selected({thread.tid, thread.tgid, thread.name,
+									  thread.in_tree, subject.cgroup}));
+	    });
+	recorded->read(sink);
+	return {recorded->subjects(), recorded->window_end() - recorded->window_begin()};
+}
+
 int run_states(const StatesArguments &arguments)
 {
-	const states::Tree tree = states::load_tree(arguments.tree);
+	std::optional<states::Tree> named;
+	if (!arguments.tree.empty())
+		named = states::load_tree(arguments.tree);
+	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	const states::Tree tree = named ? std::move(*named) : states::recorded_tree(info);
 	expect_selection_of(tree, arguments.selection);
 	std::optional<states::Automaton> automaton;
 	if (!arguments.match.empty())
 		automaton.emplace(states::parse_pattern(arguments.match, tree), tree);
-	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
-	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	run_lengths::Totals totals(tree, arguments.each);
 	run_lengths::RunList list;
 	states::RunSink &sink = arguments.runs || automaton ? static_cast<states::RunSink &>(list) : totals;
-	states::Evaluator evaluator(tree, analyze::source_of(trace, info), info, trace.begin_time(),
-				    analyze::window_of(trace, info), arguments.selection.scope(trace, info), sink);
-	evaluate(trace, evaluator);
-	const run_lengths::Context context{tree, evaluator, trace.description().clock, trace.begin_time(),
+	std::optional<states::Evaluator> evaluator;
+	std::optional<states::RecordedRuns> recorded;
+	const Source source = read_runs(trace, info, arguments, tree, sink, evaluator, recorded);
+	const run_lengths::Context context{tree,
+					   source.subjects,
+					   source.window_ticks,
+					   trace.description().clock,
+					   trace.begin_time(),
 					   format_of(arguments)};
 	totals.finish();
-	if (evaluator.subjects().empty())
+	if (source.subjects.empty())
 		print_note(
 		    fmt::format("monitor: no {} of this trace matches the options\n", subject_name(tree.subject())));
 	if (automaton)
@@ -191,9 +237,10 @@ void add_options(CLI::App &command, StatesArguments &arguments)
 	    ->option_text("DIR...");
 	add_tdl_option(command, arguments.tdl);
 	command
-	    .add_option("--tree", arguments.tree,
-			"the tree of states: a file, or the name of a shipped one: cpu, thread or request")
-	    ->required()
+	    .add_option(
+		"--tree", arguments.tree,
+		"the tree of states: a file, or the name of a shipped one: cpu, thread or request (default: that of "
+		"record --states)")
 	    ->option_text("TREE");
 	add_selection(command, arguments.selection, "show only");
 	CLI::Option *each = command.add_flag("--each", arguments.each, "show each CPU or thread apart");
@@ -232,6 +279,7 @@ void add_states(CLI::App &app, int &exit_code)
 	command->footer("Exit code: 0, or 1 if parts of the trace are damaged.\n"
 			"Examples:\n"
 			"  monitor states DIR --tree cpu\n"
+			"  monitor states DIR                (recorded with --states)\n"
 			"  monitor states DIR --tree thread --command --each\n"
 			"  monitor states DIR --tree my.tree --runs --from 0.5 --to 0.6 --cpu 0\n"
 			"  monitor states DIR --tree cpu --match 'idle interrupted+ user'");

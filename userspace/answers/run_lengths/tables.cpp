@@ -96,7 +96,7 @@ double Context::ns(std::uint64_t ticks) const
 
 std::string Context::who(std::uint32_t subject) const
 {
-	const states::Who &who = evaluator.subjects()[subject];
+	const states::Who &who = subjects[subject];
 	if (who.thread)
 		return fmt::format("{}-{}", who.thread->name.empty() ? "?" : who.thread->name, who.thread->tid);
 	return has_who(*this) ? fmt::format("{}", who.cpu) : "";
@@ -170,9 +170,8 @@ activities::Rows histograms(const Totals &totals, const Context &context, bool e
 
 std::string summary(const Totals &totals, const Context &context)
 {
-	const std::size_t count = context.evaluator.subjects().size();
-	const std::string length =
-	    report::duration_text(context.ns(context.evaluator.window_end() - context.evaluator.window_begin()));
+	const std::size_t count = context.subjects.size();
+	const std::string length = report::duration_text(context.ns(context.window_ticks));
 	std::string text;
 	if (context.tree.subject() == Subject::machine)
 		text = fmt::format("{} of one machine\n", length);

@@ -16,7 +16,8 @@ namespace monitor::run_lengths {
 // What the tables have besides the runs. In text a state is indented, in the other formats it is the path to it.
 struct Context {
 	const states::Tree &tree;
-	const states::Evaluator &evaluator;
+	const std::vector<states::Who> &subjects;
+	std::uint64_t window_ticks = 0; // that the runs of each subject add up to
 	const trace::Clock &clock;
 	std::uint64_t begin_time = 0; // of the trace
 	report::Format format = report::Format::text;

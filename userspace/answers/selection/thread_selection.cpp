@@ -77,15 +77,12 @@ void fold(const trace::Trace &trace, analyze::Machine &machine)
 std::vector<bool> selected(const trace::Trace &trace, const analyze::RecordingInfo &info,
 			   const ThreadSelection &selection, const analyze::Machine &machine)
 {
-	if (selection.command && info.command_pid == 0)
-		throw Error("--command: this trace does not know of a recorded command");
-	const Cgroups cgroups(trace, selection.cgroups);
+	const auto is_selected = condition_of(trace, info, selection);
 	std::vector<bool> selected;
 	selected.reserve(machine.threads().size());
 	for (const analyze::Thread &thread : machine.threads())
-		selected.push_back(is_one_of(selection.pids, thread.tgid) && is_one_of(selection.tids, thread.tid) &&
-				   is_named(selection.comms, thread.name) && (!selection.command || thread.in_tree) &&
-				   cgroups.include(machine.cgroup_of(thread)));
+		selected.push_back(
+		    is_selected({thread.tid, thread.tgid, thread.name, thread.in_tree, machine.cgroup_of(thread)}));
 	return selected;
 }
 
@@ -118,6 +115,18 @@ trace::SelectedThreads known_by_number(const trace::Trace &trace, const ThreadSe
 }
 
 } // namespace
+
+std::function<bool(const SelectedBy &)> condition_of(const trace::Trace &trace, const analyze::RecordingInfo &info,
+						     const ThreadSelection &selection)
+{
+	if (selection.command && info.command_pid == 0)
+		throw Error("--command: this trace does not know of a recorded command");
+	return [&selection, cgroups = Cgroups(trace, selection.cgroups)](const SelectedBy &thread) {
+		return is_one_of(selection.pids, thread.process) && is_one_of(selection.tids, thread.tid) &&
+		       is_named(selection.comms, thread.name) && (!selection.command || thread.in_command) &&
+		       cgroups.include(thread.cgroup);
+	};
+}
 
 std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory)
 {

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reading/analyze/recording_info.h"
@@ -25,6 +27,17 @@ struct ThreadSelection {
 
 	bool is_all() const { return pids.empty() && tids.empty() && comms.empty() && cgroups.empty() && !command; }
 };
+
+// What is selected by of a thread.
+struct SelectedBy {
+	std::int32_t tid = 0, process = 0;
+	std::string_view name;
+	bool in_command = false;
+	std::uint64_t cgroup = 0; // 0: unknown
+};
+// Of a recording: whether a thread, as it is at the end, is selected. Throws Error. The selection must outlive it.
+std::function<bool(const SelectedBy &)> condition_of(const trace::Trace &trace, const analyze::RecordingInfo &info,
+						     const ThreadSelection &selection);
 
 // Paths of the cgroups of a recording, by id.
 std::map<std::uint64_t, std::string> cgroup_paths(const std::string &directory);

@@ -55,11 +55,11 @@ Span &Span::operator+=(const Span &other)
 }
 
 Tracker::Tracker(const analyze::Source &source, const analyze::Machine &machine, Options options)
-    : machine_(machine), options_(options), roles_(source.description.classes().size())
+    : machine_(machine), options_(options), partial_(source.partial)
 {
 	for (const auto &[stream, end_time] : source.streams)
 		add_stream(stream);
-	find_names(source);
+	find_names(source.description);
 	find_functions(source);
 	for (const analyze::FunctionLeftOut &left_out : source.functions_left_out)
 		if (const auto name = functions_.find(static_cast<std::uint32_t>(left_out.function));
@@ -79,21 +79,23 @@ void Tracker::add_stream(const trace::StreamInfo &stream)
 }
 
 // A name may have several layouts, and thus several classes, at either end.
-void Tracker::find_names(const analyze::Source &source)
+void Tracker::find_names(const trace::Description &description)
 {
+	roles_.resize(description.classes().size());
 	std::map<std::string, std::array<std::vector<const trace::EventClass *>, 2>> by_name;
-	for (const auto &cls : source.description.classes())
+	for (const auto &cls : description.classes())
 		for (const auto &[suffix, at_end] : {std::pair("_begin", 0u), std::pair("_end", 1u)})
 			if (cls->domain == trace::Domain::user && cls->name.ends_with(suffix) &&
-			    !source.partial.contains(cls->name))
+			    !partial_.contains(cls->name))
 				by_name[cls->name.substr(0, cls->name.rfind('_'))][at_end].push_back(cls.get());
 	for (const auto &[name, classes] : by_name) {
 		if (name.empty() || classes[0].empty() || classes[1].empty())
 			continue;
+		const std::uint32_t number = number_of(name);
 		for (const unsigned at_end : {0u, 1u})
 			for (const trace::EventClass *cls : classes[at_end]) {
 				Role &role = roles_[cls->index];
-				role.activity = static_cast<std::uint32_t>(names_.size());
+				role.activity = number;
 				role.begins = at_end == 0;
 				if (cls->fields.empty())
 					continue;
@@ -101,8 +103,20 @@ void Tracker::find_names(const analyze::Source &source)
 				role.kind = cls->fields.front().kind;
 				role.base = cls->fields.front().base;
 			}
-		names_.push_back(name);
 	}
+}
+
+std::uint32_t Tracker::number_of(const std::string &name)
+{
+	const auto [place, is_new] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+	if (is_new)
+		names_.push_back(name);
+	return place->second;
+}
+
+void Tracker::add_classes(const trace::Description &description)
+{
+	find_names(description);
 }
 
 // The kernel's probes and patched functions (recording/preload/post.c) tell the same in events of their own.

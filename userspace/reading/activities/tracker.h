@@ -18,6 +18,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -96,8 +98,9 @@ public:
 
 	Tracker(const analyze::Source &source, const analyze::Machine &machine, Options options);
 
-	// As Machine::add_stream().
+	// As Machine::add_stream(), Machine::add_classes().
 	void add_stream(const trace::StreamInfo &stream);
+	void add_classes(const trace::Description &description);
 
 	void add(activities::Observer &observer) { observers_.push_back(&observer); }
 
@@ -150,7 +153,8 @@ private:
 		std::vector<std::uint64_t> boundary; // the counters that the thread reported ahead of its next event
 	};
 
-	void find_names(const analyze::Source &source);
+	void find_names(const trace::Description &description);
+	std::uint32_t number_of(const std::string &name);
 	void find_functions(const analyze::Source &source);
 	void name_functions(const trace::Enumeration &labels);
 	bool is_left_out(std::uint32_t activity, std::uint64_t time) const;
@@ -173,9 +177,11 @@ private:
 	const analyze::Machine &machine_;
 	Options options_;
 	std::vector<activities::Observer *> observers_;
+	std::set<std::string> partial_; // classes of which events were left out
 	std::vector<std::string> names_;
-	std::vector<Role> roles_;          // by class index
-	std::uint32_t boundary_id_ = none; // of the class by which threads report their counters
+	std::map<std::string, std::uint32_t> numbers_; // of the activities that are no functions
+	std::vector<Role> roles_;                      // by class index
+	std::uint32_t boundary_id_ = none;             // of the class by which threads report their counters
 	std::vector<trace::FieldRef> boundary_fields_;
 	std::unordered_map<std::uint32_t, std::uint32_t> functions_;        // by number: its name
 	std::unordered_map<std::uint32_t, std::uint64_t> left_out_;         // by name: since when it is not recorded

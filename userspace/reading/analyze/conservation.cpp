@@ -53,6 +53,18 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 
 void Conservation::judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const
 {
+	if (!info.has_tokens && info.states) {
+		const auto sum = [&](auto member) {
+			return std::accumulate(info.classes.begin(), info.classes.end(), std::uint64_t{0},
+					       [&](std::uint64_t so_far, const ClassCounts &counts) {
+						       return so_far + (counts.*member)();
+					       });
+		};
+		statements.push_back({"conservation", Verdict::not_witnessed,
+				      fmt::format("{} tokens were read for the states and not written, {} were lost",
+						  sum(&ClassCounts::written), sum(&ClassCounts::lost))});
+		return;
+	}
 	std::uint64_t seen = 0, lost = 0, filtered = 0, in_blocks = 0;
 	bool all = true;
 	std::vector<bool> counted(tokens_.size());
@@ -104,9 +116,12 @@ void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> 
 	if (!info.user_card)
 		return;
 	const UserInfo &user = *info.user_card;
+	const bool is_equal = user.tokens == user_tokens_ && user.discarded == user_discarded_;
 	statements.push_back(
 	    {"user_events",
-	     user.tokens == user_tokens_ && user.discarded == user_discarded_ ? Verdict::holds : Verdict::fails,
+	     !info.has_tokens && info.states ? Verdict::not_witnessed
+	     : is_equal                      ? Verdict::holds
+					     : Verdict::fails,
 	     fmt::format(
 		 "{} events of {} instrumented processes were read, {} are in blocks; {} were discarded by full "
 		 "rings, the streams report {}; {} occurred before there were rings{}",
@@ -158,7 +173,10 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 		too_deep += counts.too_deep;
 	}
 	const bool placed = discarded_ == refused && !uncounted_;
-	statements.push_back({"losses_placed", placed ? Verdict::holds : Verdict::fails,
+	statements.push_back({"losses_placed",
+			      !info.has_tokens && info.states ? Verdict::not_witnessed
+			      : placed                        ? Verdict::holds
+							      : Verdict::fails,
 			      fmt::format("{} tokens were discarded by full rings, the streams report {} in {} gaps{}",
 					  refused, discarded_, gaps_, uncounted_ ? ", some uncounted" : "")});
 	if (refused + too_deep)

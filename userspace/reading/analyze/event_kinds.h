@@ -61,6 +61,9 @@ public:
 	// `partial`: names of classes of which events were left out, so that nothing can be derived from them.
 	explicit EventKinds(const trace::Description &description, const std::set<std::string> &partial = {});
 
+	// Classes of programs that the description had not yet.
+	void add_new(const trace::Description &description) { index_.resize(description.classes().size()); }
+
 	const EventKind &operator[](const trace::EventClass &cls) const { return kinds_[index_[cls.index]]; }
 	// Whether some class is of this kind.
 	bool has(Kind kind) const;

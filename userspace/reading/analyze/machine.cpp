@@ -189,9 +189,35 @@ void Machine::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint
 	lose(cpu(stream.cpu), from, to);
 }
 
+void Machine::gap_ended(const trace::StreamInfo &stream, std::uint64_t to)
+{
+	if (stream.is_recorder() || stream.is_user())
+		return;
+	Cpu &lost = cpu(stream.cpu);
+	lost.known_gap_until = std::max(lost.known_gap_until, to);
+	lost.open_gaps -= lost.open_gaps > 0;
+	if (lost.open_gaps == 0)
+		lost.gap_until = lost.known_gap_until;
+	if (lossy_until_ != open_end)
+		return;
+	lossy_until_ = 0;
+	for (const Cpu &each : cpus_)
+		lossy_until_ = std::max(lossy_until_, each.gap_until);
+}
+
+void Machine::set_last(std::uint64_t time)
+{
+	last_ = time;
+	end_ = scope_.range.to < last_ ? std::max(begin_, scope_.range.to + 1) : last_;
+}
+
 void Machine::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 {
 	account(lost, from);
+	if (to == open_end)
+		++lost.open_gaps;
+	else
+		lost.known_gap_until = std::max(lost.known_gap_until, to);
 	lost.gap_until = std::max(lost.gap_until, to);
 	lost.current = nullptr;
 	lost.interrupts.clear();

@@ -128,10 +128,20 @@ public:
 	// A stream that the source did not have yet; its index follows those of the others.
 	void add_stream(const trace::StreamInfo &stream);
 
+	// A CPU of which nothing may have been recorded.
+	void add_cpu(std::uint32_t number) { cpu(number); }
+	// The description that this was made with has further classes of programs.
+	void add_classes(const trace::Description &description) { kinds_.add_new(description); }
+	// The last moment at which all probes were attached, if the source did not know it.
+	void set_last(std::uint64_t time);
+
 	void add(Observer &observer) { observers_.push_back(&observer); }
 
 	void event(const trace::Event &event);
+	// `to`: open_end if that is not known yet; gap_ended() comes before the first event that is not older.
+	static constexpr std::uint64_t open_end = ~std::uint64_t(0);
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
+	void gap_ended(const trace::StreamInfo &stream, std::uint64_t to);
 	void finish();
 
 	const std::deque<Thread> &threads() const { return threads_; }

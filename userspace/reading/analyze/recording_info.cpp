@@ -190,6 +190,22 @@ CalibratedCosts calibrated_costs(const Json &json)
 	return costs;
 }
 
+std::optional<RecordedStates> recorded_states(const Json &json)
+{
+	if (!json.is_object())
+		return {};
+	RecordedStates states;
+	states.name = text(member(json, "name"));
+	states.tree = text(member(json, "tree"));
+	if (const Json &cpus = member(json, "cpus"); cpus.is_array())
+		for (const Json &cpu : cpus)
+			states.cpus.push_back(static_cast<std::uint32_t>(number(cpu)));
+	states.begin = number(member(json, "begin"));
+	states.end = optional_number(member(json, "end"));
+	states.late = number(member(json, "late"));
+	return states;
+}
+
 void parse_budget(const Json &json, RecordingInfo &info)
 {
 	if (!json.is_object())
@@ -314,6 +330,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 				     number(member(claim, "early")), flag(member(claim, "possible"))});
 	}
 	info.counters = counters_info(member(json, "counters"));
+	info.states = recorded_states(member(json, "states"));
 	info.preflight_missing = number(member(member(json, "start_test"), "missing"));
 }
 
@@ -372,6 +389,8 @@ bool RecordingInfo::has_partial() const
 
 std::uint64_t RecordingInfo::tokens() const
 {
+	if (!has_tokens)
+		return 0;
 	std::uint64_t sum = user_card ? user_card->tokens : 0;
 	for (const ClassCounts &counts : classes)
 		sum += counts.written();

@@ -111,6 +111,15 @@ struct EventTime {
 	std::string text() const;
 };
 
+// What record --states wrote run lengths of.
+struct RecordedStates {
+	std::string name, tree;             // of the tree's file, and its text
+	std::vector<std::uint32_t> cpus;    // online at the start
+	std::uint64_t begin = 0;            // the time that the run lengths cover
+	std::optional<std::uint64_t> end{}; // none: the recording was not completed
+	std::uint64_t late = 0;             // events that came too late to be classified in the order of time
+};
+
 struct RecordingInfo {
 	bool present = false;  // a recording.json was present and readable
 	bool complete = false; // the recording ended cleanly
@@ -127,6 +136,7 @@ struct RecordingInfo {
 	// known.
 	std::set<std::string> partial;
 	bool has_tokens = true; // false: record --no-tokens
+	std::optional<RecordedStates> states;
 	std::vector<EventCount> counts;
 	std::vector<EventTime> times;
 	std::uint64_t counted_ns = 0;               // how long, from the attachment of the first probe

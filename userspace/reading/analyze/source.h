@@ -25,6 +25,8 @@ struct Source {
 	bool is_generic_ctf = false; // of another tracer
 	std::vector<FunctionLeftOut> functions_left_out;
 	std::set<std::string> partial; // RecordingInfo::partial
+	bool is_running = false;       // the recording: the clock's frequency is not known exactly yet
+	bool has_more_classes = false; // programs may still declare some
 };
 
 // Throws Error if the trace is of several machines.

@@ -100,11 +100,13 @@ struct Cpu {
 	bool current_listed = false; // from the list of threads at the start, not from a switch
 	bool selected = true;        // by the scope
 	std::uint64_t accounted = 0;
-	std::uint64_t gap_until = 0;   // a loss: everything is unknown until here
-	std::uint64_t fault_ticks = 0; // of the running thread's fault that has not completed yet
-	Ticks user_ticks;              // since the running thread entered user mode
-	Ticks before_first;            // before the running thread is known
-	Usage usage;                   // of all that ran here
+	std::uint64_t gap_until = 0;       // a loss: everything is unknown until here
+	std::uint64_t known_gap_until = 0; // the same without losses of which the end is not known yet
+	std::uint32_t open_gaps = 0;       // these
+	std::uint64_t fault_ticks = 0;     // of the running thread's fault that has not completed yet
+	Ticks user_ticks;                  // since the running thread entered user mode
+	Ticks before_first;                // before the running thread is known
+	Usage usage;                       // of all that ran here
 	std::uint64_t idle = 0;
 	std::uint64_t runner_unknown = 0; // of the window: which thread had it, so whether it was idle, is not known
 	std::vector<std::uint32_t> interrupts; // nesting, innermost last: kind << 16 | number

@@ -24,6 +24,13 @@ Cursor::Item Cursor::start_at(std::uint64_t packet)
 	return advance_slowly();
 }
 
+Cursor::Item Cursor::grow()
+{
+	if (packets_.read_again())
+		decoder_.grow(packets_.head());
+	return item_ == Item::end ? advance_slowly() : item_;
+}
+
 Cursor::Item Cursor::advance_slowly()
 {
 	for (;;) {

@@ -46,11 +46,16 @@ public:
 		return advance_slowly();
 	}
 
+	// The stream has grown, its newest packet too (live_streams.h): at the end, moves to the next item.
+	Item grow();
+
 	Item item() const { return item_; }
 	std::uint64_t time() const { return item_ == Item::event ? decoder_.time() : gap_.from_time; }
 	const Event &event() const { return decoder_.event(); }
 	const Gap &gap() const { return gap_; }
 	const Stream &stream() const { return packets_.stream(); }
+	// Of the last packet that was opened, in ticks; 0: none was.
+	std::uint64_t packet_end_time() const { return packets_.end_time(); }
 	// The number of the packet that the event is in, or that the gap is before; at the end the last one.
 	std::uint64_t packet() const { return packets_.number(); }
 

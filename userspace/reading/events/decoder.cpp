@@ -96,6 +96,13 @@ bool Decoder::open(PacketHead &head, std::uint64_t end_time)
 	return false;
 }
 
+void Decoder::grow(const PacketHead &head)
+{
+	packet_end_time_ = head.end;
+	event_.end_bits = head.content_bits;
+	end_ = event_.packet + head.content_bits / 8;
+}
+
 // The low bits of the clock: a lower value than before means that they have wrapped. Without any, the time is
 // unchanged. Returns nullptr, or what is wrong with the time.
 inline const char *Decoder::take_time(std::uint64_t ticks, std::uint32_t size_bits)

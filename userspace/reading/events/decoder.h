@@ -42,6 +42,9 @@ public:
 	// `end_time`. False: the packet was cut off, and decoding ends at the cut.
 	bool open(PacketHead &head, std::uint64_t end_time);
 
+	// The open packet, of tokens, has more content than before.
+	void grow(const PacketHead &head);
+
 	// Decodes the next event. False: the packet has no more events, or the next one is damaged.
 	bool next() { return position_ < end_ && (is_direct_ ? decode_token() : decode_other()); }
 	const Event &event() const { return event_; }

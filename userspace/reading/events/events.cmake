@@ -6,6 +6,7 @@ add_library(monitor_events STATIC
   ${CMAKE_CURRENT_LIST_DIR}/event_selection.cpp
   ${CMAKE_CURRENT_LIST_DIR}/field_ref.cpp
   ${CMAKE_CURRENT_LIST_DIR}/generic_packets.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/live_streams.cpp
   ${CMAKE_CURRENT_LIST_DIR}/packet_reader.cpp
   ${CMAKE_CURRENT_LIST_DIR}/record_packets.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stream.cpp

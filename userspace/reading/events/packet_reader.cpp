@@ -83,6 +83,15 @@ bool PacketReader::open_next(std::uint64_t last_time)
 	return false;
 }
 
+bool PacketReader::read_again()
+{
+	if (!has_previous_ || broken_ || stream_->read_head(number(), candidate_))
+		return false;
+	head_.content_bits = candidate_.content_bits;
+	head_.end = end_time_ = candidate_.end;
+	return true;
+}
+
 // Measures what is missing between the packet that was open, or the start of the trace, and this one.
 void PacketReader::measure_gap(const PacketHead &candidate, std::uint64_t last_time)
 {

@@ -34,6 +34,8 @@ public:
 
 	// Opens the next good packet; `last_time` is the time of the last event so far. False: there is none.
 	bool open_next(std::uint64_t last_time);
+	// Reads the header of the open packet again, which has grown. False: none is open.
+	bool read_again();
 	// The packet that is or was open.
 	PacketHead &head() { return head_; }
 	// No event of the open packet is later.

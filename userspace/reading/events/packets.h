@@ -51,6 +51,9 @@ public:
 
 // `bytes` and the other arguments must outlive the result.
 std::unique_ptr<Packets> token_packets(std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid);
+// Reads and checks the header of the token packet that begins at `offset`, as Packets::read().
+const char *read_token_packet(std::span<const std::byte> bytes, std::uint64_t offset,
+			      const std::array<std::uint8_t, 16> &uuid, PacketHead &head);
 // `untrusted_index` is the index that LTTng writes beside a stream (lttng-index-format), or empty.
 std::unique_ptr<Packets> generic_packets(std::span<const std::byte> bytes, const Description &description,
 					 std::span<const std::byte> untrusted_index);

@@ -24,6 +24,14 @@ Stream::Stream(std::string name, std::shared_ptr<const Description> description,
 	make_packets();
 }
 
+Stream::Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes,
+	       std::unique_ptr<Packets> packets)
+    : description_(std::move(description)), bytes_(bytes), packets_(std::move(packets))
+{
+	info_.name = std::move(name);
+	find_ends();
+}
+
 Stream::Stream(std::string name, std::shared_ptr<const Description> description, MappedFile owner, MappedFile index)
     : description_(std::move(description)), owner_(std::move(owner)), index_(std::move(index)), bytes_(owner_.bytes())
 {

@@ -34,6 +34,9 @@ public:
 	Stream(std::string name, std::shared_ptr<const Description> description, MappedFile owner,
 	       MappedFile index = {});
 	Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes);
+	// Of tokens, whose packets come while it is read (live_streams.h); there is one at least. They are in `bytes`.
+	Stream(std::string name, std::shared_ptr<const Description> description, std::span<const std::byte> bytes,
+	       std::unique_ptr<Packets> packets);
 
 	const StreamInfo &info() const { return info_; }
 	void set_index(std::uint32_t index) { info_.index = index; }

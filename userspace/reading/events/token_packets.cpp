@@ -12,6 +12,23 @@ namespace {
 constexpr std::uint64_t block_bits = EDC_BLOCK_SIZE * 8;
 constexpr std::uint64_t header_bits = EDC_BLOCK_HEADER * 8;
 
+const char *test(const edc_block &block, const std::array<std::uint8_t, 16> &uuid)
+{
+	if (block.magic != EDC_BLOCK_MAGIC)
+		return "no packet begins here (its magic is missing)";
+	if (!std::equal(uuid.begin(), uuid.end(), block.uuid))
+		return "the packet belongs to another trace (its uuid differs)";
+	if (block.stream_id != 0)
+		return "the packet is of an unknown stream class";
+	if (block.packet_size != block_bits)
+		return "the packet is not 4096 bytes long";
+	if (block.content_size < header_bits || block.content_size > block_bits || block.content_size % 64 != 0)
+		return "the packet's content is not inside it";
+	if (block.timestamp_begin > block.timestamp_end)
+		return "the packet ends before it begins";
+	return nullptr;
+}
+
 class TokenPackets : public Packets {
 public:
 	TokenPackets(std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid)
@@ -22,51 +39,35 @@ public:
 	std::uint64_t offset(std::uint64_t number) const override { return number * EDC_BLOCK_SIZE; }
 	const char *read(std::uint64_t number, PacketHead &head) const override
 	{
-		const auto block = load<edc_block>(bytes_.data() + number * EDC_BLOCK_SIZE);
-		const char *sentence = test(block);
-		if (!sentence)
-			fill(number, block, head);
-		return sentence;
+		return read_token_packet(bytes_, number * EDC_BLOCK_SIZE, uuid_, head);
 	}
 
 private:
-	const char *test(const edc_block &block) const
-	{
-		if (block.magic != EDC_BLOCK_MAGIC)
-			return "no packet begins here (its magic is missing)";
-		if (!std::equal(uuid_.begin(), uuid_.end(), block.uuid))
-			return "the packet belongs to another trace (its uuid differs)";
-		if (block.stream_id != 0)
-			return "the packet is of an unknown stream class";
-		if (block.packet_size != block_bits)
-			return "the packet is not 4096 bytes long";
-		if (block.content_size < header_bits || block.content_size > block_bits || block.content_size % 64 != 0)
-			return "the packet's content is not inside it";
-		if (block.timestamp_begin > block.timestamp_end)
-			return "the packet ends before it begins";
-		return nullptr;
-	}
-
-	static void fill(std::uint64_t number, const edc_block &block, PacketHead &head)
-	{
-		head.offset_bytes = number * EDC_BLOCK_SIZE;
-		head.size_bytes = EDC_BLOCK_SIZE;
-		head.first_bits = header_bits;
-		head.content_bits = block.content_size;
-		head.begin = block.timestamp_begin;
-		head.end = block.timestamp_end;
-		head.sequence = block.packet_seq_num;
-		head.discarded = block.events_discarded;
-		head.has_begin = head.has_end = head.has_sequence = head.has_discarded = true;
-		head.cpu = block.cpu_id;
-		head.level = block.level;
-	}
-
 	std::span<const std::byte> bytes_;
 	std::array<std::uint8_t, 16> uuid_;
 };
 
 } // namespace
+
+const char *read_token_packet(std::span<const std::byte> bytes, std::uint64_t offset,
+			      const std::array<std::uint8_t, 16> &uuid, PacketHead &head)
+{
+	const auto block = load<edc_block>(bytes.data() + offset);
+	if (const char *sentence = test(block, uuid))
+		return sentence;
+	head.offset_bytes = offset;
+	head.size_bytes = EDC_BLOCK_SIZE;
+	head.first_bits = header_bits;
+	head.content_bits = block.content_size;
+	head.begin = block.timestamp_begin;
+	head.end = block.timestamp_end;
+	head.sequence = block.packet_seq_num;
+	head.discarded = block.events_discarded;
+	head.has_begin = head.has_end = head.has_sequence = head.has_discarded = true;
+	head.cpu = block.cpu_id;
+	head.level = block.level;
+	return nullptr;
+}
 
 std::unique_ptr<Packets> token_packets(std::span<const std::byte> bytes, const std::array<std::uint8_t, 16> &uuid)
 {

@@ -26,6 +26,7 @@ Filter::Filter(std::string_view untrusted_text, const trace::Description &descri
 {
 	check(*condition_, untrusted_text, description, known, doubts);
 	needs_names_ = asks_for(*condition_, "thread");
+	uses_time_ = asks_for(*condition_, "time");
 	needs_threads_ = needs_names_ || asks_for(*condition_, "tid");
 	Common common;
 	common.clock = &description.clock;

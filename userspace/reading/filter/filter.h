@@ -39,6 +39,7 @@ public:
 	// Whether the expression uses the running thread, or its name. Names are those that earlier tokens reported.
 	bool needs_threads() const { return needs_threads_; }
 	bool needs_names() const { return needs_names_; }
+	bool uses_time() const { return uses_time_; } // since begin_time, by the description's clock
 	// Whether the expression uses this name of `known`, and whether it uses anything else: the event.
 	bool uses_known(std::string_view name) const;
 	bool uses_event() const { return uses_event_; }
@@ -55,7 +56,7 @@ private:
 	std::unique_ptr<const Expression> condition_;
 	std::vector<Program> programs_; // by class index
 	std::vector<std::string> used_; // of `known`
-	bool needs_threads_ = false, needs_names_ = false, uses_event_ = false;
+	bool needs_threads_ = false, needs_names_ = false, uses_time_ = false, uses_event_ = false;
 };
 
 } // namespace monitor::filter

@@ -12,7 +12,7 @@
 namespace monitor::states {
 
 Classifier::Classifier(const Tree &tree, const trace::Description &description, std::uint64_t begin_time,
-		       const filter::KnownNames &known)
+		       const filter::KnownNames &known, std::vector<std::string> *doubts)
     : tree_(tree)
 {
 	for (const Node &node : tree.nodes()) {
@@ -20,8 +20,8 @@ Classifier::Classifier(const Tree &tree, const trace::Description &description, 
 		if (node.is_rest())
 			continue;
 		try {
-			filters_.back() =
-			    std::make_unique<const filter::Filter>(node.condition, description, begin_time, known);
+			filters_.back() = std::make_unique<const filter::Filter>(node.condition, description,
+										 begin_time, known, doubts);
 		} catch (const Refusal &error) {
 			throw Error(fmt::format("{}, line {}: {}", readable(tree.name()), node.line, error.what()));
 		}
@@ -33,6 +33,12 @@ bool Classifier::uses_known(std::string_view name) const
 {
 	return std::any_of(filters_.begin(), filters_.end(),
 			   [name](const auto &filter) { return filter && filter->uses_known(name); });
+}
+
+bool Classifier::uses_time() const
+{
+	return std::any_of(filters_.begin(), filters_.end(),
+			   [](const auto &filter) { return filter && filter->uses_time(); });
 }
 
 } // namespace monitor::states

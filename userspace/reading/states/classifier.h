@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,13 +21,15 @@ namespace monitor::states {
 
 class Classifier {
 public:
-	// Throws Error naming the line of the tree. The tree and the description must outlive it.
+	// Throws Error naming the line of the tree. The tree and the description must outlive it. With `doubts` names
+	// that the description lacks may come later: sentences about them are added.
 	Classifier(const Tree &tree, const trace::Description &description, std::uint64_t begin_time,
-		   const filter::KnownNames &known);
+		   const filter::KnownNames &known, std::vector<std::string> *doubts = nullptr);
 
 	// Whether a condition uses the event: then the state ends with the next event. Else what is known decides.
 	bool uses_event() const { return uses_event_; }
 	bool uses_known(std::string_view name) const;
+	bool uses_time() const;
 
 	State classify(const trace::Event &event, filter::Knowledge &knowledge) const
 	{

@@ -19,29 +19,36 @@ using analyze::Thread;
 
 Evaluator::Evaluator(const Tree &tree, const analyze::Source &source, const analyze::RecordingInfo &info,
 		     std::uint64_t begin_time, trace::TimeRange whole, const analyze::Scope &scope, RunSink &sink)
-    : tree_(tree), sink_(sink), whole_(whole), followed_{std::clamp(source.window.from, whole.from, whole.to),
-							 std::clamp(source.window.to, whole.from, whole.to)},
+    : tree_(tree), sink_(sink), description_(source.description), begin_time_(begin_time),
+      whole_(whole), followed_{std::clamp(source.window.from, whole.from, whole.to),
+			       std::clamp(source.window.to, whole.from, whole.to)},
       begin_(std::clamp(scope.range.from, whole.from, whole.to)),
       end_(scope.range.to < whole.to ? std::max(begin_, scope.range.to + 1) : whole.to),
       is_complete_(info.complete || !info.present), is_generic_ctf_(source.is_generic_ctf),
       machine_(source, info, scope), knowledge_(tree.subject(), machine_, cpus_)
 {
-	const Recorded recorded = states::recorded(source, info, machine_.kinds());
-	const filter::KnownNames known = known_names(tree.subject(), recorded, source.description);
-	classifier_ = std::make_unique<const Classifier>(tree, source.description, begin_time, known);
-	if (tree.subject() == Subject::thread && !recorded.switches && !recorded.user_events)
+	recorded_ = states::recorded(source, info, machine_.kinds());
+	has_more_classes_ = source.has_more_classes;
+	make_classifier();
+	if (source.is_running && classifier_->uses_time())
+		throw Error(fmt::format("{} compares `time`, which cannot be done while recording, because the "
+					"frequency of the clock is known exactly only at the end: use monitor states "
+					"--tree afterwards",
+					readable(tree.name())));
+	if (tree.subject() == Subject::thread && !recorded_.switches && !recorded_.user_events)
 		throw Error(
 		    fmt::format("{} is a tree of a thread, and this trace does not tell which thread an event is "
 				"of, as it lacks sched_switch: make it a tree of a cpu or of a machine",
 				readable(tree.name())));
-	const bool uses_activities = classifier_->uses_known("activity") || classifier_->uses_known("outer_activity");
-	uses_programs_ = classifier_->uses_event() || uses_activities;
-	if (uses_activities) {
+	if (uses_activities()) {
 		tracker_ = std::make_unique<activities::Tracker>(source, machine_, activities::Tracker::Options{});
 		machine_.add(*tracker_);
 		knowledge_.set_tracker(*tracker_);
 	}
 	machine_.add(*this);
+	if (info.states)
+		for (const std::uint32_t cpu : info.states->cpus)
+			add_cpu(cpu);
 	for (const auto &[stream, end_time] : source.streams)
 		add_stream(stream);
 	if (tree.subject() == Subject::machine) {
@@ -51,17 +58,52 @@ Evaluator::Evaluator(const Tree &tree, const analyze::Source &source, const anal
 	}
 }
 
+bool Evaluator::uses_activities() const
+{
+	return classifier_->uses_known("activity") || classifier_->uses_known("outer_activity");
+}
+
+void Evaluator::make_classifier()
+{
+	const filter::KnownNames known = known_names(tree_.subject(), recorded_, description_);
+	doubts_.clear();
+	classifier_ = std::make_unique<const Classifier>(tree_, description_, begin_time_, known,
+							 has_more_classes_ ? &doubts_ : nullptr);
+	uses_programs_ = classifier_->uses_event() || uses_activities();
+}
+
+void Evaluator::add_classes()
+{
+	machine_.add_classes(description_);
+	if (tracker_)
+		tracker_->add_classes(description_);
+	make_classifier();
+}
+
+void Evaluator::set_window_end(std::uint64_t time)
+{
+	followed_.to = whole_.to = std::max(time, followed_.from);
+	end_ = std::clamp(end_, begin_, whole_.to);
+	machine_.set_last(whole_.to);
+}
+
+void Evaluator::add_cpu(std::uint32_t number)
+{
+	machine_.add_cpu(number);
+	if (number >= machine_.cpus().size() || std::ranges::find(cpus_, number) != cpus_.end())
+		return;
+	cpus_.push_back(number);
+	if (tree_.subject() == Subject::cpu)
+		cpu_of(number);
+}
+
 void Evaluator::add_stream(const trace::StreamInfo &stream)
 {
 	machine_.add_stream(stream);
 	if (tracker_)
 		tracker_->add_stream(stream);
-	if (!stream.has_cpu() || stream.is_user())
-		return;
-	if (std::ranges::find(cpus_, stream.cpu) == cpus_.end())
-		cpus_.push_back(stream.cpu);
-	if (tree_.subject() == Subject::cpu)
-		cpu_of(stream.cpu);
+	if (stream.has_cpu() && !stream.is_user())
+		add_cpu(stream.cpu);
 }
 
 // A subject that did not exist, or was not recorded, before a moment.
@@ -306,6 +348,19 @@ void Evaluator::gap(const trace::StreamInfo &stream, std::uint64_t from, std::ui
 	const bool is_of_any_cpu = is_generic_ctf_ && !stream.has_cpu();
 	if (is_of_any_cpu || (stream.is_user() && uses_programs_))
 		lose_all(from, to);
+}
+
+void Evaluator::gap_ended(const trace::StreamInfo &stream, std::uint64_t to)
+{
+	machine_.gap_ended(stream, to);
+	for (Followed *followed : by_cpu_) {
+		if (!followed)
+			continue;
+		followed->unknown_until = all_unknown_until_;
+		for (const Cpu &cpu : machine_.cpus())
+			if (tree_.subject() == Subject::machine || cpu.number == followed->who.cpu)
+				followed->unknown_until = std::max(followed->unknown_until, cpu.gap_until);
+	}
 }
 
 void Evaluator::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)

@@ -58,14 +58,26 @@ public:
 
 	// A stream that the source did not have yet; its index follows those of the others.
 	void add_stream(const trace::StreamInfo &stream);
+	// The source's description has further classes of programs. Throws Error.
+	void add_classes();
+	// The end of the source's window, at which `whole` ends too, if that was not known: before anything that is not
+	// older.
+	void set_window_end(std::uint64_t time);
+	// Sentences: names in the tree that no class has so far. Only if the source may have more classes.
+	const std::vector<std::string> &doubts() const { return doubts_; }
 
 	void event(const trace::Event &event);
+	// `to`: Machine::open_end if that is not known yet.
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
+	void gap_ended(const trace::StreamInfo &stream, std::uint64_t to);
+	// From here on nothing is known any more: no further event.
+	void lose_rest(std::uint64_t time) { lose_all(time, analyze::Machine::open_end); }
 	// Ends the last runs: at the end of `whole`, or earlier if that was not known when this was made.
 	void finish() { finish(whole_.to); }
 	void finish(std::uint64_t end_time);
 
 	const std::vector<Who> &subjects() const { return shown_; }
+	const analyze::Machine &machine() const { return machine_; }
 	// In ticks; the end is the first tick that is no longer in it.
 	std::uint64_t window_begin() const { return begin_; }
 	std::uint64_t window_end() const { return end_; }
@@ -85,6 +97,9 @@ private:
 		std::vector<Run> early; // of a thread, before it is shown
 	};
 
+	void add_cpu(std::uint32_t number);
+	void make_classifier();
+	bool uses_activities() const;
 	Followed &follow(Who who, std::uint64_t absent_until);
 	Followed *cpu_of(std::uint32_t number);
 	Followed *thread_of(const analyze::Thread &thread);
@@ -110,6 +125,8 @@ private:
 
 	const Tree &tree_;
 	RunSink &sink_;
+	const trace::Description &description_;
+	std::uint64_t begin_time_;
 	trace::TimeRange whole_, followed_; // the trace, and while all probes were attached
 	std::uint64_t begin_ = 0, end_ = 0; // of the window
 	bool is_complete_ = true, is_generic_ctf_ = false;
@@ -119,6 +136,9 @@ private:
 	std::unique_ptr<const Classifier> classifier_;
 	SubjectKnowledge knowledge_;
 	bool uses_programs_ = false; // events of programs may change a state
+	Recorded recorded_;
+	bool has_more_classes_ = false;
+	std::vector<std::string> doubts_;
 
 	std::vector<std::unique_ptr<Followed>> followed_all_;
 	std::vector<Followed *> by_cpu_; // or the machine's, alone

@@ -141,7 +141,9 @@ Recorded recorded(const analyze::Source &source, const analyze::RecordingInfo &i
 		else if (name.ends_with("_end"))
 			ended.push_back(name.substr(0, name.size() - 4));
 	}
-	found.activities = std::find_first_of(begun.begin(), begun.end(), ended.begin(), ended.end()) != begun.end();
+	found.activities = source.has_more_classes ||
+			   std::find_first_of(begun.begin(), begun.end(), ended.begin(), ended.end()) != begun.end();
+	found.user_events = found.user_events || source.has_more_classes;
 	return found;
 }
 

@@ -37,6 +37,7 @@ public:
 		tree_.name_ = name;
 		if (text.size() > Tree::max_text_bytes)
 			throw Error(fmt::format("{} has more than {} bytes", readable(name), Tree::max_text_bytes));
+		tree_.text_ = text;
 	}
 
 	Tree parse()

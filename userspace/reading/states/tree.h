@@ -47,6 +47,7 @@ public:
 	static constexpr State rest = 0;
 
 	const std::string &name() const { return name_; } // of the file, for messages
+	const std::string &text() const { return text_; } // of the file
 	Subject subject() const { return subject_; }
 	const std::vector<Node> &nodes() const { return nodes_; }
 	const std::vector<std::uint32_t> &roots() const { return roots_; } // the last one is REST
@@ -70,7 +71,7 @@ private:
 
 	bool is_end_of(std::uint32_t node, std::string_view path) const;
 
-	std::string name_;
+	std::string name_, text_;
 	Subject subject_ = Subject::cpu;
 	std::vector<Node> nodes_;
 	std::vector<std::uint32_t> roots_;

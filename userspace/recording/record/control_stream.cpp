@@ -14,7 +14,8 @@ std::uint64_t pair(std::uint32_t first, std::uint32_t second)
 
 } // namespace
 
-ControlStream::ControlStream(const std::array<std::uint8_t, 16> &uuid, Sink sink) : uuid_(uuid), sink_(std::move(sink))
+ControlStream::ControlStream(const std::array<std::uint8_t, 16> &uuid, Sink sink, std::uint32_t number)
+    : uuid_(uuid), sink_(std::move(sink)), number_(number)
 {
 }
 
@@ -23,6 +24,7 @@ void ControlStream::open(std::uint64_t time)
 	edc_block header{};
 	header.magic = EDC_BLOCK_MAGIC;
 	std::memcpy(header.uuid, uuid_.data(), uuid_.size());
+	header.stream_instance_id = number_;
 	header.timestamp_begin = header.timestamp_end = time;
 	header.packet_size = EDC_BLOCK_SIZE * 8;
 	header.packet_seq_num = sequence_++;
@@ -42,6 +44,17 @@ void ControlStream::flush()
 	header->timestamp_end = last_;
 	sink_(block_.data());
 	pos_ = 0;
+}
+
+void ControlStream::show(const Sink &sink) const
+{
+	if (pos_ == 0)
+		return;
+	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy = block_;
+	auto *header = reinterpret_cast<edc_block *>(copy.data());
+	header->content_size = pos_ * 8;
+	header->timestamp_end = last_;
+	sink(copy.data());
 }
 
 void ControlStream::post(std::uint32_t id, std::uint64_t time, std::uint32_t arg, std::span<const std::uint64_t> words)
@@ -89,6 +102,34 @@ void ControlStream::timed(std::size_t number, const EventTime &result, std::uint
 {
 	const std::uint64_t words[] = {result.number, result.total, result.shortest, result.longest};
 	post(EDC_ID_TIMED, time, static_cast<std::uint32_t>(number), words);
+}
+
+void ControlStream::state_subject(const StateSubject &subject, std::uint64_t time)
+{
+	std::array<char, 16> name{};
+	subject.name.copy(name.data(), name.size() - 1);
+	std::uint64_t comm[2];
+	std::memcpy(comm, name.data(), sizeof comm);
+	const std::uint64_t words[] = {
+	    pair(subject.number, subject.cpu),
+	    pair(static_cast<std::uint32_t>(subject.tid), static_cast<std::uint32_t>(subject.process)),
+	    subject.cgroup,
+	    subject.cpu_ticks,
+	    comm[0],
+	    comm[1],
+	};
+	post(EDC_ID_STATE_SUBJECT, time, subject.in_command ? EDC_SUBJECT_IN_COMMAND : 0u, words);
+}
+
+void ControlStream::state_run(std::uint32_t subject, std::uint32_t state, std::uint64_t ticks, std::uint64_t time)
+{
+	if (ticks <= ~std::uint32_t(0)) {
+		const std::uint64_t word = pair(subject, static_cast<std::uint32_t>(ticks));
+		post(EDC_ID_STATE_RUN, time, state, {&word, 1});
+		return;
+	}
+	const std::uint64_t words[] = {pair(subject, 0), ticks};
+	post(EDC_ID_STATE_LONG_RUN, time, state, words);
 }
 
 void ControlStream::thread_state(const edc_task &task, bool at_end)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "clock.h"
@@ -16,12 +17,22 @@
 
 namespace monitor::record {
 
+// A CPU, a thread, or the machine, whose states are recorded.
+struct StateSubject {
+	std::uint32_t number = 0;
+	std::uint32_t cpu = 0;
+	std::int32_t tid = 0, process = 0;
+	std::uint64_t cgroup = 0, cpu_ticks = 0; // of a thread: its CPU time so far
+	std::string_view name;
+	bool in_command = false; // the recorded command or a descendant
+};
+
 class ControlStream {
 public:
 	using Sink = std::function<void(const std::byte *block)>;
 
-	// `sink` receives every finished block.
-	ControlStream(const std::array<std::uint8_t, 16> &uuid, Sink sink);
+	// `sink` receives every finished block. `number`: of the stream.
+	ControlStream(const std::array<std::uint8_t, 16> &uuid, Sink sink, std::uint32_t number = 0);
 
 	void sync(const Sync &sync);
 	// The clock sets published since the last call, then this snapshot.
@@ -32,11 +43,16 @@ public:
 	void count(std::size_t number, std::uint64_t total, std::uint64_t time);
 	// The result of a --time so far.
 	void timed(std::size_t number, const EventTime &result, std::uint64_t time);
+	// A subject of record --states, and its next run length: `time` is when it is written.
+	void state_subject(const StateSubject &subject, std::uint64_t time);
+	void state_run(std::uint32_t subject, std::uint32_t state, std::uint64_t ticks, std::uint64_t time);
 	// `now`: when it is written; `time`: when it happened.
 	void mapping(const stacks::MappingChange &change, std::uint64_t now, std::uint64_t time);
 
 	// Pass the open block to the sink.
 	void flush();
+	// Pass a copy of the open block, closed there, to another sink.
+	void show(const Sink &sink) const;
 	std::uint64_t tokens() const { return tokens_; }
 
 private:
@@ -46,6 +62,7 @@ private:
 
 	std::array<std::uint8_t, 16> uuid_;
 	Sink sink_;
+	std::uint32_t number_;
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> block_{};
 	std::size_t pos_ = 0; // 0: no block is open
 	std::uint64_t begin_ = 0, last_ = 0, sequence_ = 0, tokens_ = 0;

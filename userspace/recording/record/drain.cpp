@@ -7,8 +7,15 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#if !defined(__x86_64__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
+#include "base/clock_ns.h"
 #include "base/error.h"
+#include "base/tsc.h"
 
 namespace monitor::record {
 namespace {
@@ -23,15 +30,17 @@ constexpr auto user_look = 40ms;        // while there are programs whose bell c
 constexpr auto write_interval = 500ms;  // for a slow flow of blocks: the writer need not wake for each
 constexpr unsigned fast_above = 60;     // thousandths of a ring at a pass
 constexpr unsigned slow_below = 8;
-constexpr std::uint32_t kept_for_kernel = 4; // one part in this many of the pool is not for programs' blocks
-constexpr int syncs_per_control_block = 10;  // a killed recording lacks at most the last second of snapshots
+constexpr std::uint32_t kept_for_kernel = 4;       // one part in this many of the pool is not for programs' blocks
+constexpr std::uint64_t reordered_ns = 10'000'000; // from when a probe reads the clock to when its token can be seen
+constexpr std::size_t max_pending = 1024;          // own blocks that wait for the pool; beyond it the sink must wait
+constexpr int syncs_per_control_block = 10;        // a killed recording lacks at most the last second of snapshots
 
 } // namespace
 
 Drain::Drain(card::BpfCard *card, card::UserCard *users, BlockPool &pool, ControlStream &control,
 	     ClockSteering &steering, Failure &failure)
     : card_(card), users_(users), push_user_([this](std::uint32_t stream, const std::byte *block) {
-	      return push(stream, block, pool_.blocks() / kept_for_kernel);
+	      return give(stream, block, pool_.blocks() / kept_for_kernel);
       }),
       pool_(pool), control_(control), steering_(steering), failure_(failure),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
@@ -113,7 +122,7 @@ void Drain::run()
 	for (;;) {
 		if (users_ && users_->must_poll())
 			look = std::min<Clock::duration>(look, user_look);
-		wait_for_work(last_look, std::min({next_sync, next_call, last_look + look}));
+		wait_for_work(last_look, std::min({next_sync, next_call, last_look + (is_behind_ ? 0ns : look)}));
 		last_look = Clock::now();
 		const bool stopped = stopping_.load(std::memory_order_acquire);
 		const unsigned fill = drain_all();
@@ -171,18 +180,64 @@ bool Drain::push(StreamNumber stream, const std::byte *block, std::uint32_t left
 	return true;
 }
 
-void Drain::push_control(const std::byte *block)
+// To the sink and the writer, or, if one of them has no space, to neither as far as the ring is concerned: the sink
+// knows a block that it is offered again.
+bool Drain::give(StreamNumber stream, const std::byte *block, std::uint32_t left_over)
 {
-	pending_.emplace_back();
-	std::memcpy(pending_.back().data(), block, EDC_BLOCK_SIZE);
+	if (sink_ && !offer(stream, block))
+		return false;
+	return !writes_tokens_ || push(stream, block, left_over);
+}
+
+bool Drain::offer(StreamNumber stream, const std::byte *block)
+{
+	if (!sink_->take(stream, names_.at(stream), block))
+		return false;
+	edc_block header;
+	std::memcpy(&header, block, sizeof header);
+	offered_[stream].end_time = header.timestamp_end;
+	offered_[stream].discarded = header.events_discarded;
+	offered_[stream].position = 0;
+	return true;
+}
+
+void Drain::set_sink(BlockSink &sink, std::vector<std::string> names, bool writes_tokens)
+{
+	sink_ = &sink;
+	names_ = std::move(names);
+	offered_.resize(names_.size());
+	writes_tokens_ = writes_tokens;
+	show_user_ = [this](std::uint32_t stream, const std::byte *block) { return offer(stream, block); };
+}
+
+StreamNumber Drain::make_stream(const std::string &name)
+{
+	const StreamNumber number = make_stream_(name);
+	if (sink_) {
+		names_.resize(std::max<std::size_t>(names_.size(), number + std::size_t{1}));
+		offered_.resize(names_.size());
+		names_[number] = name;
+	}
+	return number;
+}
+
+void Drain::push_own(StreamNumber stream, const std::byte *block, bool to_writer, bool to_sink)
+{
+	OwnBlock &added = pending_.emplace_back(OwnBlock{stream, to_writer, to_sink, {}});
+	std::memcpy(added.block.data(), block, EDC_BLOCK_SIZE);
 	push_pending();
 }
 
 void Drain::push_pending()
 {
 	bool pushed = false;
-	while (!pending_.empty() && push(0, pending_.front().data())) {
-		pending_.pop_front();
+	for (; !pending_.empty(); pending_.pop_front()) {
+		OwnBlock &next = pending_.front();
+		if (next.to_sink && !offer(next.stream, next.block.data()))
+			break;
+		next.to_sink = false;
+		if (next.to_writer && !push(next.stream, next.block.data()))
+			break;
 		pushed = true;
 	}
 	if (pushed)
@@ -193,6 +248,8 @@ unsigned Drain::drain_all(bool last)
 {
 	unsigned worst = 0;
 	stalled_ = false;
+	if (sink_)
+		complete_before_ = time_without_probes();
 	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
 		for (unsigned level = 0; level < card_->rings(); ++level) {
 			const unsigned fill = drain_ring(cpu, level);
@@ -200,36 +257,163 @@ unsigned Drain::drain_all(bool last)
 			worst = std::max(worst, is_filled_fast ? fill : std::min(fill, 1u));
 		}
 	}
-	if (!users_)
-		return worst;
-	worst = std::max(worst, users_->drain(last, make_stream_, push_user_));
-	for (const edc_task &process : users_->take_arrived())
-		control_.thread_state(process, false);
+	if (users_) {
+		worst = std::max(worst, users_->drain(
+					    last, [this](const std::string &name) { return make_stream(name); },
+					    push_user_, show_user_));
+		for (const edc_task &process : users_->take_arrived())
+			control_.thread_state(process, false);
+		complete_before_ = std::min(complete_before_, users_->complete_before());
+	}
+	if (sink_)
+		advance_sink();
 	return worst;
+}
+
+// A moment at which no probe is in progress on any CPU: those that read the clock before it have stored their tokens,
+// and those that start later read it later. If a probe stays in progress, the last such moment.
+std::uint64_t Drain::time_without_probes() const
+{
+	constexpr int max_tries = 10'000;
+	std::uint64_t now = 0, margin = reordered_ns;
+	if (steering_.invariant_tsc()) {
+		now = read_tsc();
+		margin = static_cast<std::uint64_t>(steering_.frequency_hz() / 1e9 * reordered_ns);
+	} else {
+		now = clock_ns(CLOCK_MONOTONIC);
+	}
+	for (unsigned cpu = 0; card_ && cpu < card_->cpus(); ++cpu) {
+		const edc_cpu &area = card_->area(cpu);
+		const auto is_in_progress = [&] {
+			bool is = __atomic_load_n(&area.depth, __ATOMIC_ACQUIRE) != 0;
+			if (card_->rings() > EDC_CARD_LEVELS)
+				for (const edc_slot &slot : area.slot)
+					is = is || __atomic_load_n(&slot.taken, __ATOMIC_ACQUIRE) != 0;
+			return is;
+		};
+		int tries = 0;
+		while (is_in_progress())
+			if (++tries == max_tries)
+				return horizon_;
+	}
+	return now - margin;
+}
+
+// Between the position of a ring, which its writer stores after the tokens before it, and these tokens. The writer's
+// stores are ordered by x86 only: elsewhere the kernel orders those that have been seen.
+static void order_loads()
+{
+	std::atomic_thread_fence(std::memory_order_acquire);
+#if !defined(__x86_64__)
+	::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+#endif
+}
+
+// Shows the sink the block that is being written. False: not everything in the ring has been offered.
+bool Drain::show_open_block(unsigned cpu, unsigned level)
+{
+	constexpr int max_tries = 4;
+	const edc_ring &ring = card_->area(cpu).level[level].ring;
+	const auto stream = static_cast<StreamNumber>(ring.stream_instance_id);
+	const auto load = [](const __u64 &word) { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); };
+	for (int tries = 0; tries < max_tries; ++tries) {
+		const std::uint64_t end = load(ring.end), position = load(ring.pos), last_time = load(ring.last_time);
+		const std::uint64_t discarded = load(ring.discarded), closed = load(ring.closed);
+		if (closed != card_->area(cpu).reader.read[level]) { // it was closed meanwhile
+			if (!take_closed(cpu, level, closed))
+				return false;
+			continue;
+		}
+		const std::uint64_t start = end - EDC_BLOCK_SIZE;
+		if (end == 0 || position <= start + EDC_BLOCK_HEADER || position > end) {
+			if (discarded != offered_[stream].discarded)
+				sink_->lose(stream);
+			return true;
+		}
+		if (position == offered_[stream].position)
+			return true;
+		order_loads();
+		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy;
+		std::memcpy(copy.data(), card_->memory(cpu) + start, position - start);
+		auto *header = reinterpret_cast<edc_block *>(copy.data());
+		header->content_size = (position - start) * 8;
+		header->timestamp_end = std::max<std::uint64_t>(last_time, header->timestamp_begin);
+		if (!offer(stream, copy.data()))
+			return false;
+		offered_[stream].position = position;
+		return true;
+	}
+	return false;
+}
+
+bool Drain::show_control()
+{
+	bool is_offered = true;
+	if (shown_)
+		shown_->show([&](const std::byte *block) { is_offered = offer(0, block); });
+	return is_offered;
+}
+
+// Blocks that wait for the pool may be the recorder's own that the sink lacks.
+void Drain::advance_sink()
+{
+	push_pending();
+	if (std::ranges::any_of(pending_, &OwnBlock::to_sink) || pending_.size() > max_pending)
+		return;
+	if (!show_control())
+		complete_before_ = std::min(complete_before_, offered_[0].end_time);
+	horizon_ = std::max(horizon_, complete_before_);
+	is_behind_ = !sink_->advance(horizon_);
+}
+
+void Drain::finish_sink(const std::function<void()> &finish)
+{
+	for (bool is_done = false; !is_done;) {
+		push_pending();
+		const bool is_offered = std::ranges::none_of(pending_, &OwnBlock::to_sink) && show_control();
+		if (pending_.size() > max_pending)
+			std::this_thread::sleep_for(1ms);
+		else
+			is_done = sink_->advance(is_offered ? ~std::uint64_t(0) : horizon_) && is_offered;
+	}
+	finish();
 }
 
 // Returns the fill of the ring in thousandths, rounded up.
 unsigned Drain::drain_ring(unsigned cpu, unsigned level)
 {
 	const edc_ring &ring = card_->area(cpu).level[level].ring;
-	__u64 &taken = card_->area(cpu).reader.read[level];
 	const std::uint64_t closed = __atomic_load_n(&ring.closed, __ATOMIC_ACQUIRE);
-	const std::uint64_t waiting = closed - taken;
+	const std::uint64_t waiting = closed - card_->area(cpu).reader.read[level];
+	const bool is_complete = take_closed(cpu, level, closed) && (!sink_ || show_open_block(cpu, level));
+	if (!is_complete && sink_)
+		complete_before_ =
+		    std::min(complete_before_, offered_[static_cast<StreamNumber>(ring.stream_instance_id)].end_time);
+	return static_cast<unsigned>((waiting * 1000 + ring.blocks - 1) / ring.blocks);
+}
+
+// False: there is no space, and blocks wait in the ring.
+bool Drain::take_closed(unsigned cpu, unsigned level, std::uint64_t closed)
+{
+	const edc_ring &ring = card_->area(cpu).level[level].ring;
+	__u64 &taken = card_->area(cpu).reader.read[level];
 	for (std::uint64_t read = taken; read < closed; ++read) {
 		const std::byte *block = card_->memory(cpu) + ring.first + read % ring.blocks * EDC_BLOCK_SIZE;
-		if (!push(static_cast<StreamNumber>(ring.stream_instance_id), block)) {
-			stalled_ = true; // the pool is full: the block waits in the ring
-			break;
+		if (!give(static_cast<StreamNumber>(ring.stream_instance_id), block)) {
+			stalled_ = true;
+			return false;
 		}
 		__atomic_store_n(&taken, read + 1, __ATOMIC_RELEASE);
 	}
-	return static_cast<unsigned>((waiting * 1000 + ring.blocks - 1) / ring.blocks);
+	return true;
 }
 
 void Drain::push_or_wait(StreamNumber stream, const std::byte *block)
 {
-	while (!push(stream, block)) {
+	while (!give(stream, block)) {
 		pool_.wake();
+		if (sink_)
+			advance_sink();
 		std::this_thread::sleep_for(1ms);
 	}
 }
@@ -280,7 +464,7 @@ bool Drain::kernel_blocks_left() const
 	return false;
 }
 
-void Drain::drain_rest(const std::function<void()> &at_end)
+void Drain::drain_rest(const std::function<void()> &at_end, const std::function<void()> &finish_sink)
 {
 	for (;;) {
 		drain_all(true);
@@ -295,6 +479,8 @@ void Drain::drain_rest(const std::function<void()> &at_end)
 	if (at_end)
 		at_end();
 	control_.flush();
+	if (sink_)
+		this->finish_sink(finish_sink);
 	while (!pending_.empty()) {
 		push_pending();
 		std::this_thread::sleep_for(1ms);

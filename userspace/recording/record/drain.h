@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "block_sink.h"
 #include "blocks.h"
 #include "clock.h"
 #include "control_stream.h"
@@ -36,6 +37,10 @@ public:
 	// How a user ring's new stream gets its number.
 	void set_make_stream(card::UserCard::MakeStream make) { make_stream_ = std::move(make); }
 
+	// Offers every block to the sink, too; without `writes_tokens` those of the rings to it alone. `names`: of the
+	// streams that there are. Before start() and look().
+	void set_sink(BlockSink &sink, std::vector<std::string> names, bool writes_tokens);
+
 	// Called with each clock snapshot, in its thread, before it is written.
 	void set_before_sync(std::function<void(const Sync &)> call) { before_sync_ = std::move(call); }
 
@@ -46,11 +51,15 @@ public:
 	void look() { drain_all(); }
 
 	// After the probes are detached: closed blocks, open ones, and an empty block that reports the last losses.
-	// `at_end` is called before the control stream ends.
-	void drain_rest(const std::function<void()> &at_end = {});
+	// `at_end` is called before the control stream ends, `finish_sink` when the sink has got everything.
+	void drain_rest(const std::function<void()> &at_end = {}, const std::function<void()> &finish_sink = {});
 
-	// A finished block of the control stream. Never lost: it is kept until the pool has a free block.
-	void push_control(const std::byte *block);
+	// A finished block of one of the recorder's own streams: for the writer, for the sink, or both. Never lost: it
+	// is kept until the pool has a free block.
+	void push_own(StreamNumber stream, const std::byte *block, bool to_writer, bool to_sink);
+	void push_control(const std::byte *block) { push_own(0, block, true, sink_ && writes_tokens_); }
+	// The stream that the sink gets as the recorder's: its open block is shown to it.
+	void set_shown(const ControlStream &stream) { shown_ = &stream; }
 
 	// Take a clock snapshot, write it to the control stream and steer.
 	void sync();
@@ -67,23 +76,50 @@ private:
 	bool half_full() const;
 	void push_pending();
 	bool push(StreamNumber stream, const std::byte *block, std::uint32_t left_over = 0);
+	bool give(StreamNumber stream, const std::byte *block, std::uint32_t left_over = 0);
+	bool offer(StreamNumber stream, const std::byte *block);
+	StreamNumber make_stream(const std::string &name);
 	unsigned drain_all(bool last = false);
 	bool kernel_blocks_left() const;
 	unsigned drain_ring(unsigned cpu, unsigned level);
 	void drain_open_block(unsigned cpu, unsigned level);
 	void push_or_wait(StreamNumber stream, const std::byte *block);
+	bool take_closed(unsigned cpu, unsigned level, std::uint64_t closed);
+	std::uint64_t time_without_probes() const;
+	bool show_open_block(unsigned cpu, unsigned level);
+	bool show_control();
+	void advance_sink();
+	void finish_sink(const std::function<void()> &finish);
 
 	card::BpfCard *card_;
 	card::UserCard *users_;
 	card::UserCard::MakeStream make_stream_;
-	card::UserCard::Push push_user_;
+	card::UserCard::Push push_user_, show_user_; // show_user_: with a sink only
 	std::function<void(const Sync &)> before_sync_, every_;
 	std::chrono::nanoseconds interval_{0}; // of every_
 	BlockPool &pool_;
 	ControlStream &control_;
 	ClockSteering &steering_;
 	Failure &failure_;
-	std::deque<std::array<std::byte, EDC_BLOCK_SIZE>> pending_;
+	struct OwnBlock {
+		StreamNumber stream;
+		bool to_writer, to_sink;
+		std::array<std::byte, EDC_BLOCK_SIZE> block;
+	};
+	std::deque<OwnBlock> pending_;
+	// What the sink was offered of a stream.
+	struct Offered {
+		std::uint64_t end_time = 0, discarded = 0; // of the newest block
+		std::uint64_t position = 0;                // in its ring
+	};
+	BlockSink *sink_ = nullptr;
+	bool writes_tokens_ = true;
+	const ControlStream *shown_ = nullptr;
+	std::vector<std::string> names_;    // of streams; with a sink only, as are all of these
+	std::vector<Offered> offered_;      // by stream
+	std::uint64_t complete_before_ = 0; // what is older was offered in this pass
+	std::uint64_t horizon_ = 0;         // what is older was offered
+	bool is_behind_ = false;            // the sink has more to do
 	std::atomic<unsigned> worst_fill_{0};
 	Fd wakeup_;            // an eventfd: to stop, or to drain at once
 	bool stalled_ = false; // the last pass found no free pool block for a block of the kernel

@@ -74,6 +74,22 @@ std::uint64_t cpu_time_ns()
 	return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
+std::vector<std::uint32_t> online_cpus()
+{
+	std::vector<std::uint32_t> cpus;
+	const auto configured = static_cast<std::uint32_t>(::get_nprocs_conf());
+	const std::string online = read_text("/sys/devices/system/cpu/online"); // "0-3,6"
+	for (std::size_t at = 0; at < online.size() && online[at] >= '0' && online[at] <= '9';) {
+		char *end;
+		const auto first = static_cast<std::uint32_t>(std::strtoul(online.c_str() + at, &end, 10));
+		const auto last = *end == '-' ? static_cast<std::uint32_t>(std::strtoul(end + 1, &end, 10)) : first;
+		for (std::uint32_t cpu = first; cpu <= std::min(last, configured - 1); ++cpu)
+			cpus.push_back(cpu);
+		at = static_cast<std::size_t>(end - online.c_str()) + (*end == ',');
+	}
+	return cpus;
+}
+
 std::vector<std::string> stream_names(const card::BpfCard *card)
 {
 	std::vector<std::string> names{"recorder"};
@@ -129,6 +145,8 @@ private:
 	void find_programs();
 	void start_streams();
 	void write_tasks(bool at_end);
+	void start_states();
+	void end_states();
 	void wait_for_end();
 	void end_recording();
 	void calibrate_again();
@@ -158,6 +176,9 @@ private:
 	Failure failure_;
 	std::unique_ptr<BlockPool> pool_;
 	std::unique_ptr<ControlStream> control_;
+	std::unique_ptr<ControlStream> states_; // what --states writes
+	std::unique_ptr<ControlStream> listed_; // the list of threads, if only --states needs it
+	std::vector<std::uint32_t> online_;
 	std::unique_ptr<Drain> drain_;
 	std::unique_ptr<Writer> writer_;
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
@@ -337,7 +358,8 @@ std::string Recording::Parts::description(const std::vector<card::UserClass> &cl
 		return of_all;
 	};
 	return metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names(),
-			names(request.counts), names(request.times));
+			names(request.counts), names(request.times),
+			options_.states ? options_.states->state_names() : std::vector<std::string>());
 }
 
 std::shared_ptr<const EventMatcher> Recording::Parts::make_matcher(const std::vector<card::UserClass> &classes) const
@@ -410,8 +432,11 @@ void Recording::Parts::write_description()
 // Runs in the user card's thread whenever there are new classes. The writer reports a full disk.
 void Recording::Parts::describe_again(const std::vector<card::UserClass> &classes)
 {
+	const std::string text = description(classes);
+	if (options_.states)
+		options_.states->describe(text);
 	try {
-		replace_file(result_.directory + "/metadata", description(classes), 0600);
+		replace_file(result_.directory + "/metadata", text, 0600);
 	} catch (const Error &) {
 	}
 }
@@ -423,8 +448,22 @@ void Recording::Parts::start_streams()
 	control_ =
 	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
 	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_, failure_);
-	writer_ = std::make_unique<Writer>(result_.directory, stream_names(card_.get()),
-					   users_ ? card::max_own_streams + cpus : 0, *pool_, failure_);
+	std::vector<std::string> names = stream_names(card_.get());
+	if (options_.states) {
+		const auto number = static_cast<StreamNumber>(names.size());
+		names.emplace_back("states");
+		states_ = std::make_unique<ControlStream>(
+		    uuid_, [this, number](const std::byte *block) { drain_->push_own(number, block, true, false); },
+		    number);
+		drain_->set_sink(*options_.states, names, options_.writes_tokens);
+	}
+	if (!options_.writes_tokens)
+		listed_ = std::make_unique<ControlStream>(
+		    uuid_, [this](const std::byte *block) { drain_->push_own(0, block, false, true); });
+	if (options_.states)
+		drain_->set_shown(listed_ ? *listed_ : *control_);
+	writer_ = std::make_unique<Writer>(result_.directory, names, users_ ? card::max_own_streams + cpus : 0, *pool_,
+					   failure_);
 	if (stacks_)
 		drain_->set_before_sync([this](const Sync &sync) { write_mappings(sync); });
 	if (options_.matching && options_.matching->every_ns)
@@ -446,16 +485,45 @@ void Recording::Parts::write_tasks(bool at_end)
 {
 	if (!card_ || (options_.matching && !options_.matching->request.keeps_tokens))
 		return;
+	ControlStream &to = listed_ ? *listed_ : *control_;
 	const std::vector<edc_task> tasks = card_->list_tasks();
 	for (const edc_task &task : tasks) {
-		control_->thread_state(task, at_end);
-		control_->thread_counts(task, at_end);
+		to.thread_state(task, at_end);
+		to.thread_counts(task, at_end);
 	}
 	if (!card::in_first_pid_namespace())
 		return; // /proc has other numbers
 	for (const edc_task &task :
 	     tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering()))
-		control_->thread_state(task, at_end);
+		to.thread_state(task, at_end);
+}
+
+void Recording::Parts::start_states()
+{
+	if (!options_.states)
+		return;
+	if (card_)
+		online_ = online_cpus();
+	file_.states(*options_.states, online_, nullptr);
+	LiveStart start;
+	start.description = description(users_ ? users_->classes() : std::vector<card::UserClass>());
+	start.recording = file_.text();
+	start.begin_time = steering_->first().time;
+	start.has_more_classes = users_ != nullptr;
+	start.written = states_.get();
+	options_.states->start(start);
+	if (!options_.writes_tokens)
+		file_.no_tokens();
+}
+
+// Everything was offered.
+void Recording::Parts::end_states()
+{
+	const LiveEnd end = options_.states->finish();
+	states_->flush();
+	file_.states(*options_.states, online_, &end);
+	for (const std::string &doubt : end.doubts)
+		tell(doubt);
 }
 
 Progress Recording::Parts::progress() const
@@ -517,6 +585,8 @@ void Recording::Parts::end_recording()
 	drain_->sync();
 	const Sync end = steering_->last();
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
+	if (options_.states)
+		options_.states->set_window_end(end.time);
 	if (card_)
 		card_->detach();
 	drain_->sync(); // no token is later than this one
@@ -524,7 +594,7 @@ void Recording::Parts::end_recording()
 		file_.skew("end", measure_tsc_skew());
 	if (card_)
 		cgroups_.collect();
-	drain_->drain_rest([this] { write_counts(steering_->last()); });
+	drain_->drain_rest([this] { write_counts(steering_->last()); }, [this] { end_states(); });
 	writer_->finish();
 	if (failure_.reported())
 		fail(failure_.text());
@@ -541,7 +611,8 @@ void Recording::Parts::end_recording()
 		file_.counts(request.counts, counts());
 		file_.times(request.times, event_times(request.times.size(), card_.get()));
 	}
-	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(), control_->tokens());
+	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(),
+		       control_->tokens() + (states_ ? states_->tokens() : 0));
 	calibrate_again();
 	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
 	try {
@@ -668,6 +739,7 @@ void Recording::Parts::start_parts()
 		file_.counting(*options_.counting);
 		file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
 	}
+	start_states();
 	write_description();
 	file_.write(result_.directory);
 	cgroups_.write(result_.directory);
@@ -680,6 +752,8 @@ void Recording::Parts::start_parts()
 		file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
 	write_tasks(false);
 	drain_->look();
+	if (listed_)
+		listed_->flush();
 	control_->flush();
 	drain_->start();
 	if (options_.budget) {

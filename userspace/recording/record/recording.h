@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "block_sink.h"
 #include "counting.h"
 #include "matching.h"
 #include "recording/card/stack_probes.h"
@@ -32,6 +33,8 @@ struct Options {
 	std::uint64_t sample_every_ns = 0; // all CPUs at once; 0: never
 	std::optional<double> duration_s;
 	std::optional<Matching> matching;   // --filter, --count
+	std::shared_ptr<BlockSink> states;  // --states; null: none
+	bool writes_tokens = true;          // else, with `states`, those of the kernel and of programs are only read
 	std::vector<int> pids;              // -p PID,...: these and their descendants
 	bool only_command = false;          // -p cmd
 	std::optional<Counting> counting;   // -m

@@ -111,6 +111,16 @@ void RecordingFile::matching(const MatcherRequest &request, const EventMatcher &
 	filter["none"] = none;
 }
 
+void RecordingFile::states(const BlockSink &states, const std::vector<std::uint32_t> &cpus, const LiveEnd *end)
+{
+	auto &json = json_["states"] = {
+	    {"name", states.tree_name()}, {"tree", states.tree_text()}, {"cpus", cpus}, {"begin", start_.time}};
+	if (!end)
+		return;
+	json["end"] = end->time;
+	json["late"] = end->late;
+}
+
 void RecordingFile::judgements(const std::map<unsigned, double> &times)
 {
 	for (const auto &[id, ns] : times)
@@ -427,9 +437,14 @@ void RecordingFile::end(const std::string &reason, std::optional<int> command_ex
 		json_["state"] = "complete";
 }
 
+std::string RecordingFile::text() const
+{
+	return json_dump(json_, 1) + "\n";
+}
+
 void RecordingFile::write(const std::string &directory) const
 {
-	replace_file(directory + "/.monitor/recording.json", json_dump(json_, 1) + "\n", 0600);
+	replace_file(directory + "/.monitor/recording.json", text(), 0600);
 }
 
 } // namespace monitor::record

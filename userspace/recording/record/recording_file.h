@@ -36,6 +36,11 @@ public:
 	// `command_pid` 0: no command.
 	// May be called again, when more classes are known.
 	void matching(const MatcherRequest &request, const EventMatcher &matcher);
+	// Of record --states. `end`: null before the recording ends.
+	void states(const BlockSink &states, const std::vector<std::uint32_t> &cpus, const LiveEnd *end);
+	// Tokens are recorded, but not written.
+	void no_tokens() { json_["tokens"] = false; }
+	std::string text() const;
 	// ns by class id.
 	void judgements(const std::map<unsigned, double> &times);
 	// Counts and times are of what happened between these snapshots.

@@ -238,10 +238,10 @@ void UserCard::arrived() const
 		on_arrival_();
 }
 
-unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &push)
+unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &push, const Push &show)
 {
 	const std::lock_guard guard(lock_);
-	return drain_.pass(last, make_stream, push);
+	return drain_.pass(last, make_stream, push, show);
 }
 
 // In drain().

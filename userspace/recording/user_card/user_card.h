@@ -53,7 +53,9 @@ public:
 	// in thousandths rounded up.
 	using MakeStream = UserDrain::MakeStream;
 	using Push = UserDrain::Push;
-	unsigned drain(bool last, const MakeStream &make_stream, const Push &push);
+	unsigned drain(bool last, const MakeStream &make_stream, const Push &push, const Push &show = {});
+	// Drain thread: all events before this time were pushed or shown by the last drain().
+	std::uint64_t complete_before() const { return drain_.complete_before(); }
 
 	// Drain thread: whether there are processes whose bells cannot be heard.
 	bool must_poll() const { return drain_.must_poll(); }

@@ -59,21 +59,22 @@ void UserDrain::start(std::uint64_t ticks_per_second)
 }
 
 // The first process changes from pass to pass, so that none uses up what others may have.
-unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &push)
+unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &push, const Push &show)
 {
 	const std::uint64_t before_look = read_tsc();
 	processes_.begin_pass(before_look);
 	bells_.begin(before_look);
 	merged_streams_.resize(processes_.cpus());
 	complete_before_.assign(merged_streams_.size(), last ? ~0ull : before_look - commit_ticks);
+	all_complete_before_ = last ? ~0ull : before_look - commit_ticks;
 	waiting_bytes_ = waiting_bytes();
-	Pass pass{last, last ? ~0ull : max_blocks_of_pass, make_stream, push};
+	Pass pass{last, last ? ~0ull : max_blocks_of_pass, make_stream, push, show};
 	unsigned worst = 0;
 	++first_process_;
 	const auto &all = processes_.all();
 	for (std::size_t i = 0; i < all.size(); ++i)
 		worst = std::max(worst, drain_process(*all[(first_process_ + i) % all.size()], pass));
-	pack_merged(last, before_look, push);
+	pack_merged(last, before_look, push, show);
 	processes_.remove_done();
 	bells_.end();
 	return worst;
@@ -104,16 +105,23 @@ unsigned UserDrain::drain_process(UserProcess &process, Pass &pass)
 	return worst;
 }
 
-void UserDrain::pack_merged(bool last, std::uint64_t before_look, const Push &push)
+void UserDrain::pack_merged(bool last, std::uint64_t before_look, const Push &push, const Push &show)
 {
+	const auto pack = [&](MergedStream &stream, std::uint64_t complete_before) {
+		stream.pack(complete_before, last, push);
+		if (show)
+			all_complete_before_ = std::min(all_complete_before_, stream.show(complete_before, show));
+	};
 	for (std::size_t cpu = 0; cpu < merged_streams_.size(); ++cpu)
 		if (merged_streams_[cpu])
-			merged_streams_[cpu]->pack(complete_before_[cpu], last, push);
+			pack(*merged_streams_[cpu], complete_before_[cpu]);
 	std::uint64_t shared_before = before_look;
 	for (const auto &process : processes_.all())
 		shared_before = std::min(shared_before, process->shared_ring->complete_before());
+	if (!last)
+		all_complete_before_ = std::min(all_complete_before_, shared_before - commit_ticks);
 	if (shared_)
-		shared_->pack(last ? ~0ull : shared_before - commit_ticks, last, push);
+		pack(*shared_, last ? ~0ull : shared_before - commit_ticks);
 }
 
 std::size_t UserDrain::waiting_bytes() const
@@ -151,13 +159,17 @@ unsigned UserDrain::drain_ring(const UserProcess &process, UserRing &ring, bool 
 	const Look look = look_at(process, ring);
 	while (ring.taken != look.closed) {
 		const std::uint64_t damaged_before = damaged_;
-		if (left == 0 || !take(process, ring, 0, pass))
-			return look.fill; // no space: the block waits in the ring
+		if (left == 0 || !take(process, ring, 0, pass)) { // no space: the block waits in the ring
+			all_complete_before_ = std::min(all_complete_before_, ring.info.last_time);
+			return look.fill;
+		}
 		--left;
 		if (damaged_ != damaged_before)
 			ring.taken = look.closed; // the same writer wrote the rest, and it is not worth the time
 		ring.give_back();
 	}
+	if (!over && pass.show && look.open_bytes > EDC_BLOCK_HEADER)
+		show_open_block(process, ring, look.open_bytes, pass);
 	ring.done = over && (look.open_bytes == 0 || take(process, ring, look.open_bytes, pass)) &&
 		    report_last_loss(ring, pass.push);
 	return look.fill;
@@ -282,18 +294,37 @@ std::function<void()> UserDrain::learning(const UserProcess &process) const
 	};
 }
 
+void UserDrain::make_stream_of(const UserProcess &process, UserRing &ring, const MakeStream &make_stream) const
+{
+	if (std::exchange(ring.has_stream, true))
+		return;
+	ring.info.stream = make_stream(
+	    process.card == 1 ? fmt::format("user_{}_cpu{}", process.pid, ring.info.cpu)
+			      : fmt::format("user_{}_card{}_cpu{}", process.pid, process.card, ring.info.cpu));
+}
+
+// The block will be taken from the ring later, checked again from its start. One without events need not be.
+void UserDrain::show_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes,
+				const Pass &pass)
+{
+	Block block = copy_of_next(process, ring);
+	make_stream_of(process, ring, pass.make_stream);
+	UserRingInfo info = info_of(ring);
+	validate_user_block(block.bytes, content_bytes, read_tsc() + max_clock_skew_ticks, classes_.words(false), info);
+	const std::uint64_t left_out = filter_.strip(block.bytes, classes_.words(false));
+	if (info.tokens - ring.info.tokens == left_out)
+		return;
+	if (!pass.show(static_cast<std::uint32_t>(info.stream), block.bytes))
+		all_complete_before_ = std::min(all_complete_before_, ring.info.last_time);
+}
+
 // `content_bytes` 0: the block is closed, its header says how full it is.
 bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes, const Pass &pass)
 {
 	Block block = copy_of_next(process, ring);
 	if (content_bytes == 0)
 		content_bytes = block.content();
-	if (!ring.has_stream) {
-		ring.info.stream = pass.make_stream(
-		    process.card == 1 ? fmt::format("user_{}_cpu{}", process.pid, ring.info.cpu)
-				      : fmt::format("user_{}_card{}_cpu{}", process.pid, process.card, ring.info.cpu));
-		ring.has_stream = true;
-	}
+	make_stream_of(process, ring, pass.make_stream);
 	UserRingInfo info = info_of(ring);
 	const char *wrong = validate_user_block(block.bytes, content_bytes, read_tsc() + max_clock_skew_ticks,
 						classes_.words(false), info);

@@ -43,8 +43,11 @@ public:
 	void stop() { bells_.stop(); }
 
 	// Takes every closed block; with `last` the open ones too. Returns the highest fill of any ring, in thousandths
-	// rounded up.
-	unsigned pass(bool last, const MakeStream &make_stream, const Push &push);
+	// rounded up. `show`, if there is one, gets each block that is still open, as far as it is written; it returns
+	// false if it must get the block again.
+	unsigned pass(bool last, const MakeStream &make_stream, const Push &push, const Push &show = {});
+	// All events before this time were pushed or shown by the last pass.
+	std::uint64_t complete_before() const { return all_complete_before_; }
 
 	// Whether there are processes whose bells cannot be heard.
 	bool must_poll() const { return bells_.must_poll(); }
@@ -58,7 +61,7 @@ private:
 		const bool last;
 		std::uint64_t left; // blocks that may be taken
 		const MakeStream &make_stream;
-		const Push &push;
+		const Push &push, &show;
 	};
 
 	unsigned drain_process(UserProcess &process, Pass &pass);
@@ -66,6 +69,7 @@ private:
 	// Rings with their own streams:
 	unsigned drain_ring(const UserProcess &process, UserRing &ring, bool over, std::uint64_t &left,
 			    const Pass &pass);
+	void show_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes, const Pass &pass);
 	bool take(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes, const Pass &pass);
 	bool report_last_loss(UserRing &ring, const Push &push);
 
@@ -74,7 +78,8 @@ private:
 	void merge_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes,
 			 const std::function<void()> &learn);
 	unsigned drain_shared_ring(UserProcess &process, bool over, const MakeStream &make_stream);
-	void pack_merged(bool last, std::uint64_t before_look, const Push &push);
+	void pack_merged(bool last, std::uint64_t before_look, const Push &push, const Push &show);
+	void make_stream_of(const UserProcess &process, UserRing &ring, const MakeStream &make_stream) const;
 	std::size_t waiting_bytes() const;
 
 	Look look_at(const UserProcess &process, UserRing &ring);
@@ -92,11 +97,12 @@ private:
 	std::size_t waiting_bytes_ = 0;      // that wait to be packed
 	std::vector<std::unique_ptr<MergedStream>> merged_streams_; // by CPU
 	std::vector<std::uint64_t> complete_before_;                // by CPU: earlier events are complete in this pass
-	std::unique_ptr<MergedStream> shared_;                      // of all shared rings
-	std::uint64_t tokens_ = 0;                                  // that were taken, without `thread` tokens
-	std::uint64_t refused_ = 0;                                 // of refused classes
-	std::uint64_t damaged_ = 0;                                 // blocks with an error in them
-	std::string damage_;                                        // the first error, and whose it was
+	std::uint64_t all_complete_before_ = 0;
+	std::unique_ptr<MergedStream> shared_; // of all shared rings
+	std::uint64_t tokens_ = 0;             // that were taken, without `thread` tokens
+	std::uint64_t refused_ = 0;            // of refused classes
+	std::uint64_t damaged_ = 0;            // blocks with an error in them
+	std::string damage_;                   // the first error, and whose it was
 	BellWatch bells_;
 };
 

@@ -121,6 +121,19 @@ bool MergedStream::pack(std::uint64_t horizon, bool flush, const Push &push)
 	return room;
 }
 
+std::uint64_t MergedStream::show(std::uint64_t horizon, const Push &show) const
+{
+	if (!at_)
+		return stalled_ ? info_.last_time : horizon;
+	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy = block_;
+	auto *header = reinterpret_cast<edc_block *>(copy.data());
+	header->content_size = at_ * 8;
+	header->timestamp_end = info_.last_time;
+	if (!show(static_cast<std::uint32_t>(info_.stream), copy.data()))
+		return begin_;
+	return stalled_ ? info_.last_time : horizon;
+}
+
 // Keeps only the words of records that still wait.
 void MergedStream::forget_words()
 {

@@ -40,6 +40,10 @@ public:
 	// failed for a block, which waits for the next call.
 	bool pack(std::uint64_t horizon, bool flush, const Push &push);
 
+	// Shows the block that is not full yet, closed there. Returns up to when all events were pushed or shown, if
+	// those before `horizon` were packed.
+	std::uint64_t show(std::uint64_t horizon, const Push &show) const;
+
 	// Events of refused classes since the last call.
 	std::uint64_t take_refused() { return std::exchange(refused_, 0); }
 	// The last pack() could not push a block: adding more fills memory.

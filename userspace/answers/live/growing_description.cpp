@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "growing_description.h"
+
+#include "base/error.h"
+#include "reading/ctf/interpret.h"
+
+namespace monitor::live {
+
+std::shared_ptr<trace::Description> read_tokens(const std::string &text)
+{
+	auto made = std::make_shared<trace::Description>();
+	std::string why;
+	const auto read = trace::read_description(text, why);
+	if (!read)
+		throw Error("the description of the events cannot be read: " + why);
+	made->uuid = read->uuid;
+	made->has_uuid = read->has_uuid;
+	made->clock = read->clock;
+	made->clocks = read->clocks;
+	made->env = read->env;
+	for (const auto &cls : read->classes())
+		made->add_token(*cls);
+	return made;
+}
+
+bool add_classes(trace::Description &description, const std::string &later_text)
+{
+	const auto later = read_tokens(later_text);
+	bool any = false;
+	for (const auto &cls : later->classes())
+		if (!description.by_id(cls->id))
+			any |= description.add_token(*cls);
+	return any;
+}
+
+} // namespace monitor::live

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The states of a tree while a recording runs (record --states): from its blocks in memory to run lengths.
+//
+//     drain.cpp -> take() -> LiveStreams -> Evaluator -> run() -> ControlStream: state_subject, state_run
+//
+// The readers are those that read a trace from files, so the run lengths are the same. Made by tools/monitor; all but
+// describe() are called in the thread that drains the rings, and by the main thread before and after that. Next in the
+// flow: reading/states/recorded_runs.h.
+// Invariants: a subject is written before its first run; its runs begin with the trace and follow each other without a
+// gap.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reading/events/live_streams.h"
+#include "reading/states/evaluator.h"
+#include "reading/states/tree.h"
+#include "recording/record/block_sink.h"
+
+namespace monitor::live {
+
+class LiveStates final : public record::BlockSink, private states::RunSink {
+public:
+	explicit LiveStates(states::Tree tree);
+	~LiveStates() override;
+
+	const std::vector<std::string> &state_names() const override { return state_names_; }
+	const std::string &tree_name() const override { return tree_.name(); }
+	const std::string &tree_text() const override { return tree_.text(); }
+
+	void start(const record::LiveStart &start) override;
+	void describe(const std::string &description) override;
+	bool take(record::StreamNumber stream, const std::string &name, const std::byte *block) override;
+	void lose(record::StreamNumber stream) override;
+	bool advance(std::uint64_t time) override;
+	void set_window_end(std::uint64_t time) override;
+	record::LiveEnd finish() override;
+
+private:
+	struct Visitor;
+
+	void run(const states::Run &run) override;
+	void write(const states::Run &run);
+	void write_subject(std::uint32_t number);
+	void add_described();
+
+	const states::Tree tree_;
+	std::vector<std::string> state_names_;
+	record::ControlStream *written_ = nullptr;
+	std::shared_ptr<trace::Description> description_;
+	std::optional<trace::LiveStreams> streams_;
+	std::unique_ptr<states::Evaluator> evaluator_;
+	std::vector<states::Run> early_; // before there is an evaluator
+	std::uint32_t subjects_ = 0;     // that were written
+	std::uint64_t now_ = 0;          // time of the event being passed on
+	record::LiveEnd end_;
+	std::string why_stopped_;               // a sentence: a program declared what the tree cannot be used with
+	std::atomic<bool> is_described_{false}; // described_ is new
+	std::mutex lock_;                       // of described_
+	std::string described_;
+};
+
+} // namespace monitor::live

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "recorded_runs.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.h"
+#include "monitor/card.h"
+#include "reading/events/field_ref.h"
+#include "reading/events/pull.h"
+
+namespace monitor::states {
+namespace {
+
+// They are in a stream of their own.
+bool has_runs(const trace::Stream &stream)
+{
+	return stream.info().is_recorder() && stream.info().name == "states";
+}
+
+struct SubjectFields {
+	trace::FieldRef flags, subject, cpu, pid, tgid, cgroup, cpu_ticks, comm;
+
+	explicit SubjectFields(const trace::EventClass &cls)
+	    : flags(cls, "flags"), subject(cls, "subject"), cpu(cls, "cpu"), pid(cls, "pid"), tgid(cls, "tgid"),
+	      cgroup(cls, "cgroup"), cpu_ticks(cls, "cpu_ticks"), comm(cls, "comm")
+	{
+	}
+};
+
+} // namespace
+
+Tree recorded_tree(const analyze::RecordingInfo &info)
+{
+	if (!info.states)
+		throw Error("this trace has no run lengths of its own, which record --states writes: name a tree with "
+			    "--tree");
+	return parse_tree(info.states->tree, info.states->name);
+}
+
+RecordedRuns::RecordedRuns(trace::Trace &trace, const analyze::RecordingInfo &info, trace::TimeRange range,
+			   const Selected &selected)
+    : trace_(trace), tree_(recorded_tree(info)), whole_{info.states->begin, info.states->end.value_or(trace.end_time())}
+{
+	whole_.to = std::max(whole_.from, whole_.to);
+	begin_ = std::clamp(range.from, whole_.from, whole_.to);
+	end_ = range.to < whole_.to ? std::max(begin_, range.to + 1) : whole_.to;
+	read_subjects(selected);
+}
+
+// The last token of each counts.
+void RecordedRuns::read_subjects(const Selected &selected)
+{
+	trace::Pull pull(trace_, {}, has_runs);
+	for (auto item = pull.next(); item != trace::Cursor::Item::end; item = pull.next()) {
+		if (item != trace::Cursor::Item::event || pull.event().cls->id != EDC_ID_STATE_SUBJECT)
+			continue;
+		const trace::Event &event = pull.event();
+		const SubjectFields fields(*event.cls);
+		Subject &subject = recorded_[fields.subject.get<std::uint32_t>(event)];
+		subject.cpu = fields.cpu.get<std::uint32_t>(event);
+		subject.cgroup = fields.cgroup.get(event);
+		analyze::Thread &thread = subject.thread;
+		thread.tid = fields.pid.get<std::int32_t>(event);
+		thread.tgid = fields.tgid.get<std::int32_t>(event);
+		thread.name = fields.comm.get<std::string_view>(event);
+		thread.so_far.cpu = fields.cpu_ticks.get(event);
+		thread.in_tree = fields.flags.get(event) & EDC_SUBJECT_IN_COMMAND;
+	}
+	for (const auto &[number, subject] : recorded_) {
+		if (selected && !selected(subject))
+			continue;
+		Place &place = places_[number];
+		place.number = static_cast<std::uint32_t>(shown_.size());
+		place.until = whole_.from;
+		shown_.push_back({subject.cpu, tree_.subject() == states::Subject::thread ? &subject.thread : nullptr});
+	}
+}
+
+void RecordedRuns::read(RunSink &sink)
+{
+	trace::Pull pull(trace_, {}, has_runs);
+	for (auto item = pull.next(); item != trace::Cursor::Item::end; item = pull.next()) {
+		if (item == trace::Cursor::Item::gap)
+			break; // where the runs that follow begin is not known
+		const trace::Event &event = pull.event();
+		if (event.cls->id != EDC_ID_STATE_RUN && event.cls->id != EDC_ID_STATE_LONG_RUN)
+			continue;
+		const auto found = places_.find(trace::FieldRef(*event.cls, "subject").get<std::uint32_t>(event));
+		if (found != places_.end())
+			add(found->second, trace::FieldRef(*event.cls, "state").get<State>(event),
+			    trace::FieldRef(*event.cls, "ticks").get(event), sink);
+	}
+	for (auto &[number, place] : places_) {
+		if (place.until < whole_.to)
+			add(place, tree_.unknown(), whole_.to - place.until, sink);
+		pass_on(place, sink);
+	}
+}
+
+void RecordedRuns::add(Place &place, State state, std::uint64_t ticks, RunSink &sink)
+{
+	state = std::min(state, tree_.unknown());
+	const std::uint64_t from = place.until, to = from + std::min(ticks, whole_.to - from);
+	place.until = to;
+	if (place.last && place.last->state == state) {
+		place.last->to = to;
+		return;
+	}
+	pass_on(place, sink);
+	place.last = Run{place.number, state, from, to};
+}
+
+// As Evaluator::emit().
+void RecordedRuns::pass_on(Place &place, RunSink &sink) const
+{
+	if (!place.last)
+		return;
+	Run run = *place.last;
+	place.last.reset();
+	const bool is_outside_begin = run.from<begin_, is_outside_end = run.from> end_, is_empty = run.from == run.to;
+	run.from = std::clamp(run.from, begin_, end_);
+	run.to = std::clamp(run.to, run.from, end_);
+	if (is_empty ? !is_outside_begin && !is_outside_end : run.from != run.to)
+		sink.run(run);
+}
+
+} // namespace monitor::states
