@@ -47,9 +47,10 @@
 	CLASS(9, STATE_SUBJECT, state_subject, state_subject, control, 6,                                              \
 	      (A, u16, flags)(F, u32, subject)(F, u32, cpu)(F, s32, pid)(F, s32, tgid)(F, u64, cgroup)(                \
 		  F, u64, cpu_ticks)(F, comm, comm))                                                                   \
-	CLASS(10, STATE_RUN, state_run, state_run, control, 1, (A, tree_state, state)(F, u32, subject)(F, u32, ticks)) \
+	CLASS(10, STATE_RUN, state_run, state_run, control, 1,                                                         \
+	      (A, tree_state, state)(F, u32, subject)(F, u32, duration))                                               \
 	CLASS(11, STATE_LONG_RUN, state_long_run, state_run, control, 2,                                               \
-	      (A, tree_state, state)(F, u32, subject)(F, u32, reserved)(F, u64, ticks))
+	      (A, tree_state, state)(F, u32, subject)(F, u32, reserved)(F, u64, duration))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \

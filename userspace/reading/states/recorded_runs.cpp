@@ -89,7 +89,7 @@ void RecordedRuns::read(RunSink &sink)
 		const auto found = places_.find(trace::FieldRef(*event.cls, "subject").get<std::uint32_t>(event));
 		if (found != places_.end())
 			add(found->second, trace::FieldRef(*event.cls, "state").get<State>(event),
-			    trace::FieldRef(*event.cls, "ticks").get(event), sink);
+			    trace::FieldRef(*event.cls, "duration").get(event), sink);
 	}
 	for (auto &[number, place] : places_) {
 		if (place.until < whole_.to)
