@@ -68,6 +68,7 @@ expect "runqueue" stat second --table runq
 expect "runqueue runs" stat second --table run
 expect "cpu" stat --by c
 expect "cpu" states --tree c
+expect "cpu" record --states c
 expect "request runs" states --tree r
 expect "--json" states second --j
 expect "" states second --match ""

@@ -83,7 +83,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(cd "$share/tables" 2> /dev/null && compgen -G '*.table' | sed 's/\.table$//' | grep -v '^\(syscalls\|offcpu\)$' | grep "^$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
-	states:--tree)
+	states:--tree | record:--states)
 		local IFS=$'\n' path share=$MONITOR_SHARE
 		path=$(command -v "$program") && share=${share:-${path%/*}/../share/monitor}
 		[[ -d $share/states ]] || share=/usr/share/monitor

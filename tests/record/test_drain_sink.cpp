@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// The drain thread with a sink (record --states): what it is offered of rings that the test fills.
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "fake_card.h"
+#include "monitor/token.h"
+#include "recording/record/drain.h"
+
+namespace test_drain_sink {
+
+using namespace monitor::record;
+using monitor::card::BpfCard;
+
+namespace {
+
+constexpr unsigned cpus = 2;
+constexpr std::uint64_t ring_blocks = 64;
+
+// Keeps the words of each stream's blocks; a block that is offered again replaces itself.
+class Sink : public BlockSink {
+public:
+	const std::vector<std::string> &state_names() const override { return none_; }
+	const std::string &tree_name() const override { return text_; }
+	const std::string &tree_text() const override { return text_; }
+	void start(const LiveStart &) override {}
+	void describe(const std::string &) override {}
+	bool take(StreamNumber stream, const std::string &name, const std::byte *block) override
+	{
+		if (refuses)
+			return false;
+		edc_block header;
+		std::memcpy(&header, block, sizeof header);
+		names[stream] = name;
+		std::vector<std::uint64_t> &words = blocks[stream][header.packet_seq_num];
+		words.clear();
+		for (std::uint64_t at = EDC_BLOCK_HEADER; stream && at < header.content_size / 8; at += 16)
+			std::memcpy(&words.emplace_back(), block + at + 8, 8);
+		return true;
+	}
+	void lose(StreamNumber stream) override { ++losses[stream]; }
+	bool advance(std::uint64_t time) override
+	{
+		horizon = time;
+		return true;
+	}
+	void set_window_end(std::uint64_t) override {}
+	LiveEnd finish() override { return {}; }
+
+	std::vector<std::uint64_t> words(StreamNumber stream)
+	{
+		std::vector<std::uint64_t> all;
+		for (const auto &[number, words] : blocks[stream])
+			all.insert(all.end(), words.begin(), words.end());
+		return all;
+	}
+
+	bool refuses = false;
+	std::map<StreamNumber, std::map<std::uint64_t, std::vector<std::uint64_t>>> blocks;
+	std::map<StreamNumber, std::string> names;
+	std::map<StreamNumber, unsigned> losses;
+	std::uint64_t horizon = 0;
+
+private:
+	std::vector<std::string> none_;
+	std::string text_;
+};
+
+struct Draining {
+	BpfCard card{fake::options(cpus, ring_blocks)};
+	edc_clock clock{};
+	ClockSteering steering{clock, true};
+	BlockPool pool{256};
+	Failure failure;
+	ControlStream control{card.uuid(), [this](const std::byte *block) { drain.push_control(block); }};
+	Drain drain{&card, nullptr, pool, control, steering, failure};
+	Sink sink;
+	std::uint64_t posted = 0;
+
+	explicit Draining(bool writes_tokens)
+	{
+		steering.start(1);
+		std::vector<std::string> names{"recorder"};
+		for (unsigned ring = 0; ring < cpus * card.rings(); ++ring)
+			names.push_back("ring" + std::to_string(ring));
+		drain.set_sink(sink, names, writes_tokens);
+		drain.set_shown(control);
+	}
+
+	bool post() { return fake::post(card, 0, 0, posted, posted) && ++posted; }
+	void post(unsigned count)
+	{
+		for (unsigned i = 0; i < count; ++i)
+			REQUIRE(post());
+	}
+	edc_ring &ring() const { return card.area(0).level[0].ring; }
+	StreamNumber stream() const { return static_cast<StreamNumber>(ring().stream_instance_id); }
+	std::uint64_t read() const { return card.area(0).reader.read[0]; }
+	std::size_t written()
+	{
+		std::size_t count = 0;
+		for (PooledBlock block; pool.next(block); ++count)
+			pool.give_back(block.index);
+		return count;
+	}
+};
+
+std::vector<std::uint64_t> numbers(std::uint64_t count)
+{
+	std::vector<std::uint64_t> all(count);
+	for (std::uint64_t i = 0; i < count; ++i)
+		all[i] = i;
+	return all;
+}
+
+} // namespace
+
+TEST_CASE("drain: a sink is offered what is in a ring, its open block too, and all of it once more when it is closed")
+{
+	Draining it(true);
+	for (int i = 0; i < 2000; ++i) {
+		it.post(1 + i % 7);
+		it.drain.look();
+		REQUIRE(it.sink.words(it.stream()).size() == it.posted);
+		it.written();
+	}
+	CHECK(it.sink.words(it.stream()) == numbers(it.posted));
+	CHECK(it.sink.blocks[it.stream()].size() == it.ring().opened);
+	CHECK(it.sink.names[it.stream()] == "ring0");
+	CHECK(it.sink.losses.empty());
+}
+
+TEST_CASE("drain: without tokens the writer gets none, the sink all")
+{
+	Draining it(false);
+	it.post(20 * fake::records_in_block + 3);
+	it.drain.look();
+	CHECK(it.written() == 0);
+	CHECK(it.read() == 20);
+	CHECK(it.sink.words(it.stream()) == numbers(it.posted));
+}
+
+TEST_CASE("drain: what a sink has no memory for waits in the ring, and what is older is not said to be complete")
+{
+	Draining it(true);
+	it.drain.look();
+	const std::uint64_t horizon = it.sink.horizon;
+	CHECK(horizon > 0);
+	it.sink.refuses = true;
+	it.post(5 * fake::records_in_block);
+	it.drain.look();
+	CHECK(it.read() == 0);
+	CHECK(it.written() == 0);
+	CHECK(it.sink.horizon == horizon);
+	it.sink.refuses = false;
+	it.drain.look();
+	CHECK(it.read() == it.ring().closed);
+	CHECK(it.sink.words(it.stream()) == numbers(it.posted));
+	CHECK(it.sink.horizon > horizon);
+}
+
+TEST_CASE("drain: while a probe is in progress nothing later is said to be complete")
+{
+	Draining it(true);
+	it.drain.look();
+	const std::uint64_t horizon = it.sink.horizon;
+	it.card.area(1).depth = 1;
+	it.drain.look();
+	CHECK(it.sink.horizon == horizon);
+	it.card.area(1).depth = 0;
+	it.drain.look();
+	CHECK(it.sink.horizon > horizon);
+}
+
+TEST_CASE("drain: a sink learns of a loss before the next block is opened")
+{
+	Draining it(true);
+	while (it.post()) {
+	}
+	it.drain.look();
+	CHECK(it.sink.losses[it.stream()] == 1);
+	it.post(1); // its block says what was lost
+	it.drain.look();
+	CHECK(it.sink.losses[it.stream()] == 1);
+	CHECK(it.sink.words(it.stream()) == numbers(it.posted));
+}
+
+TEST_CASE("drain: the recorder's own events are shown before their block is full")
+{
+	Draining it(true);
+	it.drain.sync();
+	it.drain.look();
+	CHECK(it.sink.blocks[0].size() == 1);
+	CHECK(it.written() == 0);
+	it.drain.drain_rest({}, [] {});
+	CHECK(it.sink.blocks[0].size() == 1);
+	CHECK(it.written() == 1);
+}
+
+} // namespace test_drain_sink
