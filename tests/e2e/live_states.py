@@ -82,7 +82,7 @@ def red(trace):
 	wrong = trace.copy("wrong")
 	file = wrong.directory / "states"
 	data = bytearray(file.read_bytes())
-	at = next(at for at in range(96, 4096, 8) if data[at] | (data[at + 1] & 0xF) << 8 == 9)  # the first state_run
+	at = next(at for at in range(96, 4096, 8) if data[at] | (data[at + 1] & 0xF) << 8 == 10)  # the first state_run
 	data[at + 12] ^= 1  # ticks
 	file.write_bytes(data)
 	e2e.equal("what is red", wrong.check(), {"states"})
@@ -148,7 +148,7 @@ def errors():
 			(("--states", later), "compares `time`, which cannot be done while recording"),
 			(("--states", wrong), 'wrong.tree, line 2: filter, column 1: no event of this trace has a field "preev_pid". Did you mean prev_pid'),
 			(("--states", "cpu", "-e", "syscall", "--user-only", "--user"), "mode follows from sched_switch, which this trace lacks"),
-			(("--no-tokens",), "--no-tokens leaves only counts and states: add --count NAME=EXPRESSION or --states TREE"),
+			(("--no-tokens",), "--no-tokens leaves only counts, times and states: add --count NAME=EXPRESSION, --time or --states TREE"),
 			(("--states", "cpu", "--no-tokens", "-m", "cpu"), "-m records tokens: leave out --no-tokens")):
 		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "none", *options, "-d", "1", exit_code=125)
 		e2e.expect(sentence in done.stderr, f"{options}: {done.stderr}")

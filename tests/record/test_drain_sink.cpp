@@ -200,4 +200,20 @@ TEST_CASE("drain: the recorder's own events are shown before their block is full
 	CHECK(it.written() == 1);
 }
 
+TEST_CASE("drain: the recorder's own blocks wait for a sink that is not started yet")
+{
+	Draining it(true);
+	it.sink.refuses = true;
+	for (int i = 0; i < 300; ++i)
+		it.drain.sync();
+	it.drain.look();
+	CHECK(it.sink.blocks[0].empty());
+	it.sink.refuses = false;
+	it.drain.look();
+	REQUIRE(it.sink.blocks[0].size() > 1);
+	CHECK(it.sink.blocks[0].rbegin()->first - it.sink.blocks[0].begin()->first + 1 == it.sink.blocks[0].size());
+	it.drain.drain_rest({}, [] {});
+	CHECK(it.written() == it.sink.blocks[0].size());
+}
+
 } // namespace test_drain_sink

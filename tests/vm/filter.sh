@@ -3,7 +3,7 @@
 # shellcheck shell=dash
 #
 # Run in the guest by guest.sh, and by module.sh as `filter.sh module`: record --filter keeps what `list --filter` shows,
-# and counts the rest; --count and --time are what was done. Needs beside it: monitor, getppid and, with the module loaded, poster.ko.
+# and counts the rest; --count and --time are what was done, --states what the tokens say. Needs beside it: monitor, getppid and, with the module loaded, poster.ko.
 card=${1:-bpf}
 events=${EVENTS:-20000}
 
@@ -48,6 +48,12 @@ for tokens in "" --no-tokens; do
 	echo "filter.sh: --card $card $tokens: $made calls made, $timed timed; $(grep -c 'the time .* were timed' /tmp/check.out) times witnessed"
 	[ "$timed" -ge "$made" ] && [ "$timed" -le $((made + 10)) ] || fail "$timed calls were timed, not $made: $(cat /tmp/filter.out)"
 done
+# States that the recorder classifies: those that the tokens have, which `check` compares.
+printf 'of thread\nrunning: state == "running"\nready: state == "ready"\nblocked: state == "blocked"\n' > /tmp/thread.tree
+./monitor record --no-calibration --force --card "$card" -e sched,syscall -o /tmp/filter --states /tmp/thread.tree -- ./getppid 2 3000 > /tmp/filter.out 2>&1 ||
+	fail "record --states: $(cat /tmp/filter.out)"
+./monitor check /tmp/filter > /tmp/check.out || fail "check of states: $(cat /tmp/check.out)"
+grep '^ok.*run lengths' /tmp/check.out || fail "states were not compared: $(cat /tmp/check.out)"
 # The deepest probes: a stack at what was judged, counted and timed.
 if [ "$card" != module ]; then
 	./monitor record --no-calibration --force --card "$card" --stacks -o /tmp/filter --filter 'ret < 0 or name == "sched_waking"' --count 'failed=ret < 0' \

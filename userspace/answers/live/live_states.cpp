@@ -94,6 +94,8 @@ void LiveStates::add_described()
 
 bool LiveStates::take(record::StreamNumber stream, const std::string &name, const std::byte *block)
 {
+	if (!streams_)
+		return false; // before start()
 	return !why_stopped_.empty() || streams_->take(stream, name, trace::LiveStreams::Packet(block, EDC_BLOCK_SIZE));
 }
 

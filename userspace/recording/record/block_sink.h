@@ -48,7 +48,7 @@ public:
 	virtual void describe(const std::string &description) = 0;
 
 	// A block: as far as it is written, if it is the stream's newest one; it may be offered again, also unchanged.
-	// False: there is no memory for it now. Then it is to be offered again.
+	// False: there is no memory for it now, or start() was not called yet. Then it is to be offered again.
 	virtual bool take(StreamNumber stream, const std::string &name, const std::byte *block) = 0;
 	// Events were discarded after the stream's newest block.
 	virtual void lose(StreamNumber stream) = 0;
