@@ -3,7 +3,7 @@
  * What becomes of an event: whether it is kept (record --filter), the counts that it belongs to (--count), and what it
  * starts or ends (--time). Included by post.bpf.h, between a probe and its ring.
  *
- *     keeps() -- its class is decided as a whole --> kept or not
+ *     keeps() -- its class is decided as a whole --> kept or not, counted or not
  *        \-- else --> is_judged_kept() -> judge(): matcher.h, then timing.h
  *
  * What is looked at is written into the level's area, not to the stack, whose frames are shared with those of stacks.
@@ -125,10 +125,15 @@ INLINE void note_words(struct edc_cpu *cpu, __u32 ring_index, const __u64 *words
 INLINE bool keeps(struct edc_cpu *cpu, __u32 ring_index, __u64 *time, __u32 id, __u32 arg, const __u64 *words,
 		  __u32 count)
 {
-	__u8 decision = decisions[(id - EDC_ID_KERNEL_FIRST) & (EDC_CARD_CLASSES - 1)];
+	__u16 whole = decisions[(id - EDC_ID_KERNEL_FIRST) & (EDC_CARD_CLASSES - 1)], decision = whole & 0xff;
 
-	if (decision != EDC_MATCH_ASK || !READ(judging))
-		return decision == EDC_MATCH_KEEP || !READ(judging);
+	if (!READ(judging))
+		return 1;
+	if (decision != EDC_MATCH_ASK) {
+		if (whole >> 8)
+			cpu->level[ring_index].count[((whole >> 8) - 1) & (EDC_MATCH_COUNTS - 1)]++;
+		return decision == EDC_MATCH_KEEP;
+	}
 	note_words(cpu, ring_index, words, count);
 	if (!is_judged_kept(cpu, ring_index, *time, id | arg << 16))
 		return 0;

@@ -29,8 +29,8 @@
 /* Set by the loader before the program is verified, constants to the verifier. */
 const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a block or a record may start */
 const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
-/* By class: edc_match_class.whole. A probe whose events are all kept has no code for judging them. */
-const volatile __u8 decisions[EDC_CARD_CLASSES] = {};
+/* By class: edc_match_class.in_probe. A probe whose events are all kept has no code for judging them. */
+const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
 const volatile __u8 timing = 0;          /* `matcher` also says what is timed: --time */
 const volatile __u8 posts_to_module = 0; /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};

@@ -39,6 +39,9 @@
 #define EDC_MATCH_ASK 1  /* those that match a pattern of `keeping` */
 #define EDC_MATCH_NONE 2 /* none */
 
+/* For a class that is decided as a whole: its events also count, as this number. */
+#define EDC_MATCH_COUNTS_ALL(number, decision) ((decision) | ((number) + 1) << 8)
+
 struct edc_match_class {
 	__u32 whole; /* EDC_MATCH_ASK: look at each event; else what becomes of all, which are neither counted nor timed
 		      */
@@ -51,8 +54,8 @@ struct edc_match_class {
 	__u32 words;        /* words of each row that are in use */
 	__u32 first_target; /* in edc_matcher.target: of pattern 0 */
 	__u32 timed;        /* all events of the class are starts of these times (bits 0 to 15), or ends (16 to 31) */
-	__u32 pad;
-	__u64 counted;                   /* bits of counts: all events of the class count */
+	__u32 in_probe;     /* `whole`; EDC_MATCH_COUNTS_ALL() if one count of all events is everything else there is */
+	__u64 counted;      /* bits of counts: all events of the class count */
 	__u64 patterns[EDC_MATCH_WORDS]; /* of this class */
 	__u64 keeping[EDC_MATCH_WORDS];  /* of these, the filter's; the others are of counts */
 };

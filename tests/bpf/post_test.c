@@ -305,6 +305,14 @@ static void the_matcher_decides_and_counts(void)
 	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_KEEP;
 	POST(CLASS, EDC_FILTER_NONE, 5);
 	EXPECT(counted(level(0)->filtered), 1);
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_COUNTS_ALL(63, EDC_MATCH_NONE);
+	POST(CLASS, EDC_FILTER_NONE, 5);
+	EXPECT(level(0)->count[63], 1);
+	EXPECT(counted(level(0)->filtered), 2);
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_COUNTS_ALL(0, EDC_MATCH_KEEP);
+	POST(CLASS, EDC_FILTER_NONE, 5);
+	EXPECT(level(0)->count[0], 1);
+	EXPECT(counted(level(0)->filtered), 2);
 	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_ASK;
 	*cls = (struct edc_match_class){.whole = EDC_MATCH_ASK,
 					.decision = EDC_MATCH_ASK,
@@ -326,18 +334,18 @@ static void the_matcher_decides_and_counts(void)
 	matcher.row[5][0] = 1;
 	POST(CLASS, EDC_FILTER_NONE, 3);
 	POST(CLASS, EDC_FILTER_NONE, 900);
-	EXPECT(counted(level(0)->filtered), 1);
-	POST(CLASS, EDC_FILTER_NONE, 2);
 	EXPECT(counted(level(0)->filtered), 2);
+	POST(CLASS, EDC_FILTER_NONE, 2);
+	EXPECT(counted(level(0)->filtered), 3);
 	comm = "seventh";
 	POST(CLASS, EDC_FILTER_NONE, 3);
-	EXPECT(counted(level(0)->filtered), 3);
-	EXPECT(counted(level(0)->seen), 7);
+	EXPECT(counted(level(0)->filtered), 4);
+	EXPECT(counted(level(0)->seen), 9);
 	EXPECT(level(0)->count[7], 4);
-	EXPECT(token_at(0, 4), 0);
+	EXPECT(token_at(0, 5), 0);
 	judging = 0;
 	POST(CLASS, EDC_FILTER_NONE, 2);
-	EXPECT(counted(level(0)->filtered), 3);
+	EXPECT(counted(level(0)->filtered), 4);
 	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_KEEP;
 }
 

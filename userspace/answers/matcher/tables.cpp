@@ -180,6 +180,10 @@ void Tables::add(unsigned slot, const OfClass &of_class)
 	cls.timed = of_class.timed;
 	cls.asks = !patterns.empty();
 	cls.whole = cls.asks || cls.counted || cls.timed ? EDC_MATCH_ASK : cls.decision;
+	const bool only_counts = std::has_single_bit(cls.counted) && !cls.asks && !cls.timed;
+	cls.in_probe = only_counts
+			   ? EDC_MATCH_COUNTS_ALL(static_cast<unsigned>(std::countr_zero(cls.counted)), cls.decision)
+			   : cls.whole;
 	cls.words = static_cast<unsigned>((patterns.size() + 63) / 64);
 	for (std::size_t i = 0; i < patterns.size(); ++i) {
 		cls.patterns[i / 64] |= std::uint64_t(1) << i % 64;

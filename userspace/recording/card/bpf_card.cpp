@@ -160,7 +160,7 @@ void BpfCard::configure()
 	skeleton_->rodata->posts_to_module = module_ != nullptr;
 	skeleton_->rodata->filtering = options_.filtering;
 	skeleton_->rodata->timing = options_.times != 0;
-	std::ranges::copy(options_.decisions, const_cast<__u8 *>(skeleton_->rodata->decisions));
+	std::ranges::copy(options_.decisions, const_cast<__u16 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
 	bpf_map__set_max_entries(skeleton_->maps.begun, std::max(module_ ? 0 : options_.times, 1u));

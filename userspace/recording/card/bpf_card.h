@@ -44,8 +44,8 @@ struct CardOptions {
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
 	bool filtering = false;            // only processes that are traced
 	bool matching = false;             // set_matcher() decides what is kept, from attach() to detach()
-	// By class, from EDC_ID_KERNEL_FIRST: edc_match_class.whole of that matcher.
-	std::array<std::uint8_t, EDC_CARD_CLASSES> decisions{};
+	// By class, from EDC_ID_KERNEL_FIRST: edc_match_class.in_probe of that matcher.
+	std::array<std::uint16_t, EDC_CARD_CLASSES> decisions{};
 	unsigned times = 0;       // how many times it has
 	bool keeps_tokens = true; // else only classes of which set_matcher() counts events are attached
 	unsigned cpus = 1;        // possible CPUs

@@ -155,7 +155,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 		card.times = static_cast<unsigned>(options.matching->request.times.size());
 	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr)
 		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
-			card.decisions[slot] = static_cast<std::uint8_t>(tables->cls[slot].whole);
+			card.decisions[slot] = static_cast<std::uint16_t>(tables->cls[slot].in_probe);
 	card.keeps_tokens = !options.matching || options.matching->request.keeps_tokens;
 	card.module = takes_module(options, card.families);
 	card.sample_every_ns = options.sample_every_ns;
