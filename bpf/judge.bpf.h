@@ -4,7 +4,7 @@
  * starts or ends (--time). Included by post.bpf.h, between a probe and its ring.
  *
  *     keeps() -- its class is decided as a whole --> kept or not, counted or not
- *        \-- else --> is_judged_kept() -> judge(): matcher.h, then timing.h
+ *        \-- else --> is_judged_kept(): matcher.h, then timing.h
  *
  * What is looked at is written into the level's area, not to the stack, whose frames are shared with those of stacks.
  */
@@ -55,12 +55,20 @@ static __attribute__((noinline, unused)) void time_all(struct edc_cpu *cpu, __u3
 	}
 }
 
-/* Whether the event whose values were noted is kept; counts and times it. A function of its own: for the frames. */
-static __attribute__((noinline, unused)) bool judge(struct edc_cpu *cpu, __u32 ring_index, __u32 slot)
+static __attribute__((noinline, unused)) int match_apart(__u32 slot, __u64 *value, __u64 *hit)
 {
-	if (!cpu || ring_index >= EDC_CARD_RINGS)
-		return 1;
+	return edc_match(&matcher, slot, value, hit);
+}
 
+static __attribute__((noinline, unused)) __u32 count_apart(const struct edc_match_class *cls, const __u64 *hit,
+							   __u64 *count)
+{
+	return edc_match_count(&matcher, cls, hit, count);
+}
+
+/* Whether the event whose values were noted is kept; counts and times it. `small`: with small frames. */
+INLINE bool judge(bool small, struct edc_cpu *cpu, __u32 ring_index, __u32 slot)
+{
 	const struct edc_match_class *cls = &matcher.cls[slot & (EDC_CARD_CLASSES - 1)];
 	struct edc_level *level = &cpu->level[ring_index];
 	bool is_kept = cls->decision == EDC_MATCH_KEEP;
@@ -68,8 +76,10 @@ static __attribute__((noinline, unused)) bool judge(struct edc_cpu *cpu, __u32 r
 
 	if (cls->counted)
 		edc_match_count_all(cls->counted, level->count);
-	if (cls->asks && edc_match(&matcher, slot, level->value, level->hit)) {
-		times |= edc_match_count(&matcher, cls, level->hit, level->count);
+	if (cls->asks && (small ? match_apart(slot, level->value, level->hit)
+				: edc_match(&matcher, slot, level->value, level->hit))) {
+		times |= small ? count_apart(cls, level->hit, level->count)
+			       : edc_match_count(&matcher, cls, level->hit, level->count);
 		is_kept = edc_match_keeps(cls, level->hit);
 	}
 	if (timing && times)
@@ -77,12 +87,13 @@ static __attribute__((noinline, unused)) bool judge(struct edc_cpu *cpu, __u32 r
 	return is_kept;
 }
 
-/*
- * Judges an event, whose words were noted by note_words(). `event` is id and argument: a BPF function has at most five
- * arguments. The token's time, or 0, is then in EDC_VALUE_TIME. A function of its own: the frames of a probe that takes
- * a stack leave little room. Global, so that it is verified once for a program, not for each way to it.
- */
-__attribute__((noinline)) int is_judged_kept(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 event)
+static __attribute__((noinline, unused)) bool judge_apart(struct edc_cpu *cpu, __u32 ring_index, __u32 slot)
+{
+	return !cpu || ring_index >= EDC_CARD_RINGS || judge(1, cpu, ring_index, slot);
+}
+
+/* `event` is id and argument: a BPF function has at most five arguments. */
+INLINE int fetch_and_judge(bool small, struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 event)
 {
 	__u32 slot = (event & 0xffff) - EDC_ID_KERNEL_FIRST, wanted;
 	__u64 *value;
@@ -101,17 +112,35 @@ __attribute__((noinline)) int is_judged_kept(struct edc_cpu *cpu, __u32 ring_ind
 	}
 	value[EDC_VALUE_TIME] = time;
 	value[EDC_VALUE_ARGUMENT] = event >> 16;
-	value[EDC_VALUE_CPU] = bpf_get_smp_processor_id();
-	value[EDC_VALUE_LEVEL] = ring_index;
+	if (small || wanted & (1 << EDC_VALUE_CPU | 1 << EDC_VALUE_LEVEL)) {
+		value[EDC_VALUE_CPU] = bpf_get_smp_processor_id();
+		value[EDC_VALUE_LEVEL] = ring_index;
+	}
 	if (wanted & (1 << EDC_VALUE_TID | EDC_VALUE_NAMES))
-		value[EDC_VALUE_TID] = (__u32)bpf_get_current_pid_tgid();
+		value[EDC_VALUE_TID] = small ? (__u32)bpf_get_current_pid_tgid() : (__u32)current_thread();
 	if (wanted & EDC_VALUE_NAMES) {
 		if (value[EDC_VALUE_TID])
 			bpf_get_current_comm(&value[EDC_VALUE_NAME], 16);
 		else
 			edc_name_idle(&value[EDC_VALUE_NAME]);
 	}
-	return judge(cpu, ring_index, slot);
+	return small ? judge_apart(cpu, ring_index, slot) : judge(0, cpu, ring_index, slot);
+}
+
+/*
+ * Judges an event, whose words were noted by note_words(). The token's time, or 0, is then in EDC_VALUE_TIME. Global,
+ * so that it is verified once for a program, not for each way to it. Without calls: where the kernel guards returns
+ * against speculation, each takes as long as a comparison of two values.
+ */
+__attribute__((noinline)) int is_judged_kept(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 event)
+{
+	return fetch_and_judge(0, cpu, ring_index, time, event);
+}
+
+/* The same in probes that may be preempted: none of its functions has a large frame, see reset.bpf.c. */
+__attribute__((noinline)) int is_judged_kept_in_slot(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 event)
+{
+	return fetch_and_judge(1, cpu, ring_index, time, event);
 }
 
 /* In the caller, where the words may still be registers. Those that the event does not have are of another one. */
@@ -122,8 +151,8 @@ INLINE void note_words(struct edc_cpu *cpu, __u32 ring_index, const __u64 *words
 }
 
 /* Sets `time`, which is 0 or the event's, if it was needed. With a constant id most of it is not there. */
-INLINE bool keeps(struct edc_cpu *cpu, __u32 ring_index, __u64 *time, __u32 id, __u32 arg, const __u64 *words,
-		  __u32 count)
+INLINE bool keeps(bool in_slot, struct edc_cpu *cpu, __u32 ring_index, __u64 *time, __u32 id, __u32 arg,
+		  const __u64 *words, __u32 count)
 {
 	__u16 whole = decisions[(id - EDC_ID_KERNEL_FIRST) & (EDC_CARD_CLASSES - 1)], decision = whole & 0xff;
 
@@ -135,7 +164,7 @@ INLINE bool keeps(struct edc_cpu *cpu, __u32 ring_index, __u64 *time, __u32 id, 
 		return decision == EDC_MATCH_KEEP;
 	}
 	note_words(cpu, ring_index, words, count);
-	if (!is_judged_kept(cpu, ring_index, *time, id | arg << 16))
+	if (!(in_slot ? is_judged_kept_in_slot : is_judged_kept)(cpu, ring_index, *time, id | arg << 16))
 		return 0;
 	*time = cpu->level[ring_index].value[EDC_VALUE_TIME];
 	return 1;

@@ -239,6 +239,14 @@ INLINE void set_traced(__u32 process, bool selected)
 		__sync_fetch_and_and(bits, ~bit);
 }
 
+/* Not by a helper, which is a call. */
+INLINE __s32 current_thread(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+	return task->pid;
+}
+
 INLINE __u32 current_process(void)
 {
 	return bpf_get_current_pid_tgid() >> 32;
@@ -268,7 +276,7 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 	barrier();
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
-		if (passes_filter(target) && (!judged || keeps(cpu, depth, &time, id, arg, words, count))) {
+		if (passes_filter(target) && (!judged || keeps(0, cpu, depth, &time, id, arg, words, count))) {
 			write_token(cpu, depth, time, id, arg, words, count);
 			if (stacks_on && has_stack(id, arg))
 				write_stack_of_event(depth, READ(cpu->level[depth].ring.last_time), id);

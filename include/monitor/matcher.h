@@ -122,8 +122,8 @@ EDC_MATCH_INLINE void edc_match_texts(__u64 *value, __u32 texts, __u32 starts)
 	}
 }
 
-EDC_MATCH_PART const __u64 *edc_match_row(const struct edc_matcher *matcher, const struct edc_match_dimension *of,
-					  __u64 key)
+EDC_MATCH_INLINE const __u64 *edc_match_row(const struct edc_matcher *matcher, const struct edc_match_dimension *of,
+					    __u64 key)
 {
 	__u64 number = key;
 
@@ -145,22 +145,23 @@ EDC_MATCH_PART const __u64 *edc_match_row(const struct edc_matcher *matcher, con
 }
 
 /*
- * Which patterns match an event of the class in `slot`, as bits in `hit`; returns whether there is any. `value` is
- * indexed by EDC_VALUE_*, and its texts are changed.
+ * Which patterns match an event of the class in `slot`, as bits in the class's words of `hit`; returns whether there is
+ * any. `value` is indexed by EDC_VALUE_*, and its texts are changed.
  */
-EDC_MATCH_PART int edc_match(const struct edc_matcher *matcher, __u32 slot, __u64 *value, __u64 *hit)
+EDC_MATCH_INLINE int edc_match(const struct edc_matcher *matcher, __u32 slot, __u64 *value, __u64 *hit)
 {
 	const struct edc_match_class *cls = &matcher->cls[slot & (EDC_CARD_CLASSES - 1)];
+	__u64 any = cls->patterns[0];
 
-	hit[0] = cls->patterns[0];
-	for (__u32 word = 1; word < EDC_MATCH_WORDS; word++)
-		hit[word] = cls->patterns[word];
+	hit[0] = any;
+	if (cls->words > 1)
+		for (__u32 word = 1; word < EDC_MATCH_WORDS; word++)
+			any |= hit[word] = cls->patterns[word];
 	if (cls->texts)
 		edc_match_texts(value, cls->texts, cls->text_starts);
 	for (__u32 i = 0; i < EDC_MATCH_VALUES_USED; i++) {
 		const struct edc_match_dimension *of;
 		const __u64 *row;
-		__u64 any;
 
 		if (i >= cls->dimensions)
 			break;
@@ -174,7 +175,7 @@ EDC_MATCH_PART int edc_match(const struct edc_matcher *matcher, __u32 slot, __u6
 		if (!any)
 			return 0;
 	}
-	return (hit[0] | hit[1] | hit[2] | hit[3]) != 0;
+	return any != 0;
 }
 
 /* Whether an event of the class is kept, after edc_match() or, if the class asks nothing, without it. */
@@ -184,7 +185,7 @@ EDC_MATCH_INLINE int edc_match_keeps(const struct edc_match_class *cls, const __
 
 	if (cls->decision != EDC_MATCH_ASK)
 		return cls->decision == EDC_MATCH_KEEP;
-	for (__u32 word = 0; word < EDC_MATCH_WORDS; word++)
+	for (__u32 word = 0; word < EDC_MATCH_WORDS && word < cls->words; word++)
 		any |= hit[word] & cls->keeping[word];
 	return any != 0;
 }
@@ -193,12 +194,12 @@ EDC_MATCH_INLINE int edc_match_keeps(const struct edc_match_class *cls, const __
  * Adds 1 to the counts of the patterns that were hit, and returns the times of which it is a start or an end, as in
  * edc_match_class.timed. A count or a time has at most one of the patterns that an event matches.
  */
-EDC_MATCH_PART __u32 edc_match_count(const struct edc_matcher *matcher, const struct edc_match_class *cls,
-				     const __u64 *hit, __u64 *count)
+EDC_MATCH_INLINE __u32 edc_match_count(const struct edc_matcher *matcher, const struct edc_match_class *cls,
+				       const __u64 *hit, __u64 *count)
 {
 	__u32 timed = 0;
 
-	for (__u32 word = 0; word < EDC_MATCH_WORDS; word++) {
+	for (__u32 word = 0; word < EDC_MATCH_WORDS && word < cls->words; word++) {
 		__u64 bits = hit[word] & ~cls->keeping[word];
 
 		for (__u32 i = 0; i < 64 && bits; i++) {

@@ -63,6 +63,13 @@ __u64 bpf_get_current_pid_tgid(void)
 	return 7ull << 32 | 7;
 }
 
+void *bpf_get_current_task_btf(void)
+{
+	static struct task_struct task = {.pid = 7, .tgid = 7};
+
+	return &task;
+}
+
 /* For stacks, which this test does not take. */
 long bpf_get_task_stack(void *task, void *to, __u32 bytes, __u64 flags)
 {

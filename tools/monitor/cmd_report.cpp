@@ -419,7 +419,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		return trace.problems().empty() ? 0 : 1;
 	}
 	const report::UsageOptions options = usage_options(arguments, trace, info, machine.kinds());
-	const report::Table cpus = report::cpu_table(machine, clock, info);
+	const report::Table cpus = report::cpu_table(machine, clock, info, options.recorded);
 	const bool by_cpu =
 	    options.grouping.by == report::GroupBy::cpu && !folds.totals && !folds.segments && !folds.stacks;
 	report::Table table = folds.totals

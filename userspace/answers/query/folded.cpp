@@ -84,6 +84,7 @@ std::vector<Value> Folded::row_of(const analyze::Machine &machine, const analyze
 	const auto ns = [&](std::uint64_t ticks) { return thread.hidden ? Value() : count(clock.to_ns(ticks)); };
 	const analyze::Recorded recorded = analyze::recorded(context_.trace, context_.info, machine.kinds());
 	const analyze::Usage &usage = thread.usage;
+	const auto in = [&](Mode mode) { return recorded.knows(usage, mode) ? ns(usage[mode]) : Value(); };
 	const bool one = !thread.filtered && !thread.hidden; // else it is not known completely
 	return {std::int64_t(thread.tid),
 		std::int64_t(thread.tgid),
@@ -95,10 +96,10 @@ std::vector<Value> Folded::row_of(const analyze::Machine &machine, const analyze
 		std::int64_t(thread.hidden),
 		thread.born ? Value(context_.time_ns(thread.born)) : Value(),
 		ns(usage.cpu()),
-		ns(usage[Mode::user]),
-		ns(usage[Mode::kernel]),
-		ns(usage[Mode::irq]),
-		ns(usage[Mode::softirq]),
+		in(Mode::user),
+		in(Mode::kernel),
+		in(Mode::irq),
+		in(Mode::softirq),
 		ns(usage[Mode::unattributed]),
 		ns(usage[Mode::unknown]),
 		recorded.wakings && one ? ns(usage.waiting) : Value(),

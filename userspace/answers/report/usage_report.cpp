@@ -122,7 +122,7 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 			row.push_back(bounds[i] ? Cell(std::max(*bounds[i], clock.to_ns(usage.cpu()))) : Cell());
 		row.push_back(percent(usage.cpu(), window));
 		for (const auto &[mode, names] : mode_columns)
-			row.push_back(percent(usage[mode], usage.cpu()));
+			row.push_back(options.recorded.knows(usage, mode) ? percent(usage[mode], usage.cpu()) : Cell());
 		const bool other = grouping.rows()[i].other;
 		const auto if_known = [other](bool recorded, const Cell &cell) {
 			return recorded && !other ? cell : Cell();
@@ -140,7 +140,8 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 	return table;
 }
 
-Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, const analyze::RecordingInfo &info)
+Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, const analyze::RecordingInfo &info,
+		const analyze::Recorded &recorded)
 {
 	Table table;
 	table.columns = {{"cpu", "CPU", Unit::count}, {"idle_percent", "idle%", Unit::percent}};
@@ -153,7 +154,7 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 			continue;
 		std::vector<Cell> row = {static_cast<std::uint64_t>(cpu.number), percent(cpu.idle, window)};
 		for (const auto &[mode, names] : mode_columns)
-			row.push_back(percent(cpu.usage[mode], window));
+			row.push_back(recorded.knows(cpu.usage, mode) ? percent(cpu.usage[mode], window) : Cell());
 		Cell steal;
 		if (machine.is_whole() && info.start_counts && info.end_counts &&
 		    cpu.number < info.start_counts->steal_ns.size() && cpu.number < info.end_counts->steal_ns.size())

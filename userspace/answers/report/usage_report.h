@@ -20,6 +20,7 @@ struct UsageOptions {
 Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, const UsageOptions &options);
 
 // A row per CPU: where its time went, idle and steal included.
-Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, const analyze::RecordingInfo &info);
+Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, const analyze::RecordingInfo &info,
+		const analyze::Recorded &recorded);
 
 } // namespace monitor::report

@@ -7,22 +7,42 @@
 #include "event_kinds.h"
 #include "reading/events/trace.h"
 #include "recording_info.h"
+#include "thread.h"
 
 namespace monitor::analyze {
 
 struct Recorded {
-	bool wakings = true, migrations = true, calls = true, faults = true;
+	bool wakings = true, migrations = true, calls = true, faults = true, interrupts = true, softirqs = true;
+
+	// Time in interrupts that were not recorded is in the mode that they interrupted; time of which it is not known
+	// whether it is user or kernel is unattributed.
+	bool knows(const Usage &usage, Mode mode) const
+	{
+		switch (mode) {
+		case Mode::irq:
+			return interrupts;
+		case Mode::softirq:
+			return softirqs;
+		case Mode::user:
+		case Mode::kernel:
+			return usage[mode] || !usage[Mode::unattributed];
+		default:
+			return true;
+		}
+	}
 };
 
 inline Recorded recorded(const trace::Trace &trace, const RecordingInfo &info, const EventKinds &kinds)
 {
 	if (trace.is_generic_ctf())
-		return {kinds.has(Kind::sched_waking), kinds.has(Kind::sched_migrate_task), kinds.has(Kind::sys_enter),
-			kinds.has(Kind::minor_fault)};
+		return {kinds.has(Kind::sched_waking),    kinds.has(Kind::sched_migrate_task),
+			kinds.has(Kind::sys_enter),       kinds.has(Kind::minor_fault),
+			kinds.has(Kind::interrupt_entry), kinds.has(Kind::interrupt_entry)};
 	if (!info.present)
 		return {};
-	return {info.has_program("sched_waking"), info.has_program("sched_migrate_task"), info.has_program("sys_enter"),
-		info.has_program("minor_fault")};
+	return {info.has_program("sched_waking"),      info.has_program("sched_migrate_task"),
+		info.has_program("sys_enter"),         info.has_program("minor_fault"),
+		info.has_program("irq_handler_entry"), info.has_program("softirq_entry")};
 }
 
 } // namespace monitor::analyze
