@@ -51,7 +51,8 @@ static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 st
 
 		if ((!decisions[EDC_ID_FUNCTION_ENTRY - EDC_ID_KERNEL_FIRST] &&
 		     !decisions[EDC_ID_FUNCTION_EXIT - EDC_ID_KERNEL_FIRST]) ||
-		    keeps(1, cpu, EDC_CARD_LEVELS + slot, &time, id, id_and_number >> ARG_SHIFT, cpu->slot[slot].words, 1))
+		    keeps(1, cpu, EDC_CARD_LEVELS + slot, &time, id, id_and_number >> ARG_SHIFT, cpu->slot[slot].words,
+			  1))
 			write_in_slot(cpu, slot, time ? time : now(), id_and_number, 1);
 		else
 			reject_in_slot(cpu, slot, id);

@@ -42,8 +42,16 @@ def counts_are_those_of_the_tokens():
 	file = wrong.directory / ".monitor" / "recording.json"
 	said = json.loads(file.read_text())
 	said["counts"][0]["count"] += 1
+	said["counts"][0]["by_cpu"][0] += 1
 	file.write_text(json.dumps(said))
 	e2e.equal("what is red", wrong.check(), {"counts"})
+	# What is no number, or not the sum of its parts, is not shown as one.
+	for damage in ("many", 7):
+		said["counts"][0]["count"] = damage
+		file.write_text(json.dumps(said))
+		e2e.equal(f"what is red with {damage}", wrong.check(), {"counts"})
+		refused = e2e.run(e2e.monitor, "report", wrong.directory, "counts", exit_code=1).stderr
+		e2e.expect("in .monitor/recording.json is damaged, so its numbers are unknown" in refused, refused)
 
 
 def without_tokens():

@@ -53,6 +53,9 @@ def times_are_those_of_the_tokens():
 		said["times"][0][what] += value
 		file.write_text(json.dumps(said))
 		e2e.equal(f"what is red with another {what}", wrong.check(), {"times"})
+	said["times"][0]["ends"] = None
+	file.write_text(json.dumps(said))
+	e2e.equal("what is red without a number", wrong.check(), {"times"})
 
 
 def without_tokens():

@@ -79,6 +79,12 @@ void check_counts(trace::Trace &trace, const analyze::RecordingInfo &info, std::
 	check_times(trace, info, why_not, statements);
 	for (const TokensOfCount &one : all) {
 		const std::string name = printable(one.count.name);
+		if (one.count.is_damaged) {
+			statements.push_back(
+			    {"counts", analyze::Verdict::fails,
+			     fmt::format("the count {}: its numbers in recording.json are damaged", name)});
+			continue;
+		}
 		if (!one.filter || one.filter->needs_threads()) {
 			const std::string why = !why_not.empty() ? why_not
 						: one.filter

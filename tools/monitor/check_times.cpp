@@ -105,6 +105,9 @@ void pair_tokens(trace::Trace &trace, std::vector<TokensOfTime> &all)
 analyze::Statement statement_of(const TokensOfTime &one, const std::string &why_not)
 {
 	const std::string name = printable(one.time.name);
+	if (one.time.is_damaged)
+		return {"times", analyze::Verdict::fails,
+			fmt::format("the time {}: its numbers in recording.json are damaged", name)};
 	std::string why = why_not;
 	if (why.empty() && !one.pairs)
 		why = "no event has the names of its expressions";

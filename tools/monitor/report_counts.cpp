@@ -49,6 +49,14 @@ void print_json(const std::vector<report::Table> &tables, const ReportArguments 
 	fmt::print("}}\n");
 }
 
+[[noreturn]] void throw_damaged(const char *what, const std::string &name)
+{
+	throw Error(
+	    fmt::format("the {} {} in .monitor/recording.json is damaged, so its numbers are unknown; `monitor check` "
+			"lists what else is wrong",
+			what, printable(name)));
+}
+
 } // namespace
 
 void report_counts(const ReportArguments &arguments, trace::Trace &trace, const analyze::RecordingInfo &info)
@@ -59,6 +67,12 @@ void report_counts(const ReportArguments &arguments, trace::Trace &trace, const 
 				  "'NAME=START .. END per tid'"
 				: "this recording was not completed, so its totals are unknown; the tables `count` and "
 				  "`timed` of `monitor query` have what it recorded with --every");
+	for (const analyze::EventCount &count : info.counts)
+		if (count.is_damaged)
+			throw_damaged("count", count.name);
+	for (const analyze::EventTime &time : info.times)
+		if (time.is_damaged)
+			throw_damaged("time", time.name);
 	if (!arguments.selection.is_all())
 		throw Error("counts are those of the whole recording: leave out the selection");
 	std::vector<report::Table> tables = tables_of(arguments, trace, info);

@@ -238,6 +238,9 @@ void parse_times(const Json &times, RecordingInfo &info)
 		added.replaced = number(member(time, "replaced"));
 		added.forgotten = number(member(time, "forgotten"));
 		added.ends = number(member(time, "ends"));
+		for (const char *name :
+		     {"number", "total", "shortest", "longest", "starts", "replaced", "forgotten", "ends"})
+			added.is_damaged = added.is_damaged || !member(time, name).is_number_unsigned();
 		if (const Json &buckets = member(time, "buckets"); buckets.is_array())
 			for (const Json &bucket : buckets)
 				if (bucket.is_array() && bucket.size() == 2 && number(bucket[0]) < EDC_TIMED_BUCKETS)
@@ -287,6 +290,10 @@ void parse_counts(const Json &json, RecordingInfo &info)
 			if (const Json &by_cpu = member(count, "by_cpu"); by_cpu.is_array())
 				for (const Json &cpu : by_cpu)
 					added.by_cpu.push_back(number(cpu));
+			std::uint64_t sum = added.of_programs;
+			for (const std::uint64_t part : added.by_cpu)
+				sum += part;
+			added.is_damaged = !member(count, "count").is_number_unsigned() || sum != added.count;
 		}
 	parse_times(member(json, "times"), info);
 	const Json &stacks = member(json, "stacks");

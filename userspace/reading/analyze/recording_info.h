@@ -87,6 +87,7 @@ struct EventCount {
 	std::string name, expression;
 	std::uint64_t count = 0, of_programs = 0; // the latter is part of the former
 	std::vector<std::uint64_t> by_cpu;
+	bool is_damaged = false; // some of these are no numbers, or not the parts of `count`
 };
 
 // What record --time timed. Durations in ticks of the trace's clock.
@@ -100,6 +101,7 @@ struct EventTime {
 	std::uint64_t starts = 0, replaced = 0, forgotten = 0, ends = 0; // as in edc_timed (monitor/timing.h)
 	std::map<unsigned, std::uint64_t> buckets;
 	std::vector<OfCpu> by_cpu; // where they ended
+	bool is_damaged = false;   // some of these are no numbers
 
 	// Starts without an end when the recording ended.
 	std::uint64_t open() const
