@@ -50,6 +50,17 @@ END
 		01234567890123456789 > "$corpus/seed_described"
 	printf 'x > 2\0event { name = "e"; id = 0; fields := struct { s64_t x; }; };\0' > "$corpus/seed_empty"
 fi
+if [ "$name" = fuzz_matcher ]; then
+	i=0
+	while IFS=';' read -r kept counted; do
+		printf '%s\0%s' "$kept" "$counted" > "$corpus/seed_$((i += 1))"
+	done << 'END'
+name == "call" and ret < 0;u in {3..9, 12} or comm == "make" and tid > 3
+not (small > -3 and u != 18446744073709551615) or cpu == 1;address & 15 == 3 and s < -9223372036854775807
+comm ~ "make*" or thread == "server" and level == 2;state == "S" or time >= 1s
+worker >= 2 or n < 0;other in {"a".."b"} and not has(ret)
+END
+fi
 if [ "$name" = fuzz_rules ]; then
 	{
 		cat << 'END'
