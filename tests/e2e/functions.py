@@ -53,6 +53,22 @@ def every_way_out():
 	e2e.equal("rows of SQL", sql.split()[-1], str(told["recur"]))
 
 
+def decided_in_the_kernel():
+	"""Calls that --filter keeps, --count counts and --time measures, in probes that may be preempted."""
+	entry, leave = ('name == "function_%s" and function == "by_tail" and tid > 1' % edge for edge in ("entry", "exit"))
+	trace = e2e.record_undisturbed("decided", "--no-calibration", "--functions", "by_*,recur", "--filter", entry, "--count", f"tails={entry}",
+	                               "--count", 'all=name == "function_entry"', "--time", f"calls={entry} .. {leave} per tid",
+	                               command=(LOAD, THREADS, ROUNDS))
+	told = json.loads(trace.output)
+	said = json.loads(e2e.run(e2e.monitor, "report", "--json", trace.directory, "counts").stdout)
+	counts = {row["name"]: row["count"] for row in said["rows"]}
+	e2e.equal("counts", counts, {"tails": told["by_tail"], "all": sum(told[name] for name in told if name.startswith("by_") or name == "recur")})
+	e2e.equal("times", (said["times"][0]["number"], said["times"][0]["open"]), (told["by_tail"], 0))
+	functions = [event["event"] for event in trace.events() if event["event"].startswith("function_")]
+	e2e.equal("kept", functions, ["function_entry"] * told["by_tail"])
+	trace.expect_true()
+
+
 def cost_is_said():
 	done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "cost", "--functions", "by_return", "--", LOAD, 1, 5)
 	found = re.search(r"1 function with \d uprobes \(a call takes (\d+) to (\d+) ns longer\)", done.stderr)
@@ -187,4 +203,4 @@ def damaged_programs():
 e2e.need_recording()
 if not os.path.exists(LOAD):
 	e2e.skip("functions are recorded on x86-64 only")
-e2e.main(every_way_out, cost_is_said, stripped, shared_library, running_process, listed, refused, names_of_cpp, budget, damaged_programs)
+e2e.main(every_way_out, decided_in_the_kernel, cost_is_said, stripped, shared_library, running_process, listed, refused, names_of_cpp, budget, damaged_programs)

@@ -57,7 +57,7 @@ if [ "$name" = fuzz_matcher ]; then
 	done << 'END'
 name == "call" and ret < 0;u in {3..9, 12} or comm == "make" and tid > 3
 not (small > -3 and u != 18446744073709551615) or cpu == 1;address & 15 == 3 and s < -9223372036854775807
-comm ~ "make*" or thread == "server" and level == 2;state == "S" or time >= 1s
+comm ~ "make*" or thread == "server";u == 3 or time >= 1s
 worker >= 2 or n < 0;other in {"a".."b"} and not has(ret)
 END
 fi
