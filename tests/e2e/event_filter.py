@@ -112,6 +112,8 @@ def reports_say_what_is_missing():
 	for command in (("states", "--tree", "thread"), ("states", "--tree", "cpu"), ("check", "--rules", "kernel")):
 		done = e2e.run(e2e.monitor, command[0], trace.directory, *command[1:], exit_code=1)
 		e2e.expect("--filter left out" in done.stderr, f"{command}: {done.stderr}")
+	stat = e2e.run(e2e.monitor, "stat", trace.directory)
+	e2e.expect("the recording's --filter left out events" in stat.stderr, stat.stderr)
 	blocked = e2e.run(e2e.monitor, "query", "--csv", trace.directory, "SELECT count(*) FROM activities WHERE kind = 'blocked'").stdout
 	e2e.equal("blocked, without wakings", blocked.split()[-1], "0")
 	row = trace.rows(process="workload")[0]

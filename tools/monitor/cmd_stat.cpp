@@ -322,6 +322,9 @@ int run_stat(const StatArguments &arguments)
 		print_counts(trace, arguments, question);
 	else
 		print_frequencies(trace, arguments, question);
+	if (analyze::recording_of(trace).has_partial())
+		print_note("the recording's --filter left out events (`monitor info` shows it): these figures are of "
+			   "those that it kept\n");
 	print_problems(trace.problems());
 	return trace.problems().empty() ? 0 : 1;
 }
