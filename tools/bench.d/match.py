@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What deciding in the kernel costs: a system call whose two events are recorded, filtered or counted by `monitor record`,
-all in turn in every round, beside bpftrace's count() on the same tracepoints, and empty probes: attaching alone is the
-floor, and more than half of what a token costs on some machines."""
+"""What deciding in the kernel costs: a system call whose two events are recorded, filtered, counted or timed by `monitor
+record`, all in turn in every round, beside bpftrace's count() and hist() on the same tracepoints, and empty probes:
+attaching alone is the floor, and more than half of what a token costs on some machines."""
 import contextlib
 import random
 import subprocess
@@ -29,6 +29,8 @@ WAYS = {
 	"rejected by 500 patterns": ("--filter", patterns(500)),
 	"counted by class": ("--no-tokens", "--count", 'a=name == "sys_enter"', "--count", 'b=name == "sys_exit"'),
 	"counted by fields": ("--no-tokens", "--count", 'a=id == "getppid" and tid > 0', "--count", "b=ret > 0 and tid > 0"),
+	"counted by one field": ("--no-tokens", "--count", 'a=id == "getppid"', "--count", "b=ret > 0"),
+	"timed": ("--no-tokens", "--time", 't=name == "sys_enter" and id == "getppid" .. name == "sys_exit" per tid'),
 }
 
 
@@ -56,6 +58,9 @@ def bench(context):
 	found["bpftrace count(), by fields"] = lambda: bpftrace(
 		"tracepoint:raw_syscalls:sys_enter /args->id == 110 && tid > 0/ { @a = count(); } "
 		"tracepoint:raw_syscalls:sys_exit /args->ret > 0 && tid > 0/ { @b = count(); }")
+	found["bpftrace hist()"] = lambda: bpftrace(
+		"tracepoint:raw_syscalls:sys_enter /args->id == 110/ { @s[tid] = nsecs; } "
+		"tracepoint:raw_syscalls:sys_exit /@s[tid]/ { @t = hist(nsecs - @s[tid]); delete(@s[tid]); }")
 	added = {name: [] for name in found}
 	shuffle = random.Random(1)
 	for _ in range(context.rounds_or(11)):
@@ -73,11 +78,12 @@ def bench(context):
 		[[name, *Spread(values).cells(), f"{ratios(values, tokens).mid:.2f}"] for name, values in added.items()])
 	for name, below, limit in (("all kept", "tokens", 1.1), ("rejected by 500 patterns", "rejected by a pattern", 2),
 		("counted by class", "tokens", 0.8), ("rejected as a class", "tokens", 0.8),
-		("counted by class", "bpftrace count()", 1), ("counted by fields", "bpftrace count(), by fields", 1)):
+		("counted by class", "bpftrace count()", 1), ("counted by fields", "bpftrace count(), by fields", 1),
+		("timed", "bpftrace hist()", 1)):
 		spread = ratios(added[name], added[below])
 		result.bar(f"{name} / {below}", spread.mid, limit, spread=spread)
 	above = lambda name: [value - floor for value, floor in zip(added[name], added["empty probes"])]
-	for name, limit in (("counted by class", 0.4), ("counted by fields", 0.8)):
+	for name, limit in (("counted by class", 0.4), ("counted by one field", 0.8), ("counted by fields", 0.8)):
 		spread = ratios(above(name), above("tokens"))
 		result.bar(f"{name} / tokens, both above empty probes", spread.mid, limit, spread=spread)
 	result.figures = {name: Spread(values).json() for name, values in added.items()}
