@@ -33,12 +33,14 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/function_budget.cpp
   ${CMAKE_CURRENT_LIST_DIR}/failure.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_counts.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/matched_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/proc_tasks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ratio_pairs.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorded_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording_file.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/state_streams.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_choice.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_reads.cpp

@@ -27,9 +27,8 @@
 #include "directory.h"
 #include "drain.h"
 #include "ending.h"
-#include "event_counts.h"
-#include "event_times.h"
 #include "kernel_counts.h"
+#include "matched_events.h"
 #include "metadata.h"
 #include "monitor/function_table.h"
 #include "proc_tasks.h"
@@ -43,6 +42,7 @@
 #include "recording/user_card/user_card.h"
 #include "recording/user_card/user_search.h"
 #include "recording_file.h"
+#include "state_streams.h"
 #include "user.h"
 #include "writer.h"
 
@@ -72,22 +72,6 @@ std::uint64_t cpu_time_ns()
 		       static_cast<std::uint64_t>(t.tv_usec) * 1000u;
 	};
 	return ns(usage.ru_utime) + ns(usage.ru_stime);
-}
-
-std::vector<std::uint32_t> online_cpus()
-{
-	std::vector<std::uint32_t> cpus;
-	const auto configured = static_cast<std::uint32_t>(::get_nprocs_conf());
-	const std::string online = read_text("/sys/devices/system/cpu/online"); // "0-3,6"
-	for (std::size_t at = 0; at < online.size() && online[at] >= '0' && online[at] <= '9';) {
-		char *end;
-		const auto first = static_cast<std::uint32_t>(std::strtoul(online.c_str() + at, &end, 10));
-		const auto last = *end == '-' ? static_cast<std::uint32_t>(std::strtoul(end + 1, &end, 10)) : first;
-		for (std::uint32_t cpu = first; cpu <= std::min(last, configured - 1); ++cpu)
-			cpus.push_back(cpu);
-		at = static_cast<std::size_t>(end - online.c_str()) + (*end == ',');
-	}
-	return cpus;
 }
 
 std::vector<std::string> stream_names(const card::BpfCard *card)
@@ -124,12 +108,8 @@ private:
 	void open_user_card();
 	void find_functions();
 	std::string description(const std::vector<card::UserClass> &classes) const;
-	void expect_decidable();
-	std::shared_ptr<const EventMatcher> make_matcher(const std::vector<card::UserClass> &classes) const;
-	void match_events();
-	void tell_of_matching();
-	std::vector<EventCount> counts() const;
-	void write_counts(const Sync &sync);
+	void prepare_matching();
+	void start_matching();
 	std::vector<std::string> environment_of_command() const;
 	void calibrate();
 	void tell(const std::string &note) const;
@@ -145,8 +125,6 @@ private:
 	void find_programs();
 	void start_streams();
 	void write_tasks(bool at_end);
-	void start_states();
-	void end_states();
 	void wait_for_end();
 	void end_recording();
 	void calibrate_again();
@@ -164,6 +142,7 @@ private:
 	Buffers buffers_;
 	std::unique_ptr<Command> command_;
 	RecordedFunctions functions_;
+	std::unique_ptr<MatchedEvents> matched_; // --filter, --count, --time
 	std::unique_ptr<card::BpfCard> card_;
 	card::CalibrationOptions calibration_;
 	std::unique_ptr<card::UserCard> users_;
@@ -176,16 +155,11 @@ private:
 	Failure failure_;
 	std::unique_ptr<BlockPool> pool_;
 	std::unique_ptr<ControlStream> control_;
-	std::unique_ptr<ControlStream> states_; // what --states writes
-	std::unique_ptr<ControlStream> listed_; // the list of threads, if only --states needs it
-	std::vector<std::uint32_t> online_;
 	std::unique_ptr<Drain> drain_;
+	std::unique_ptr<StateStreams> states_; // --states
 	std::unique_ptr<Writer> writer_;
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
-	std::vector<std::string> needed_families_;
-	std::shared_ptr<const EventMatcher> decidable_; // of the kernel's events, before the clock is known
-	Sync counted_since_;                            // what is counted happened after this
 	bool dropped_ = false;
 };
 
@@ -214,7 +188,7 @@ void Recording::Parts::open_user_card()
 	if (options_.budget)
 		options.functions = EDC_MAX_FUNCTIONS;
 	if (options_.matching)
-		options.make_matcher = [this](const auto &classes) { return make_matcher(classes); };
+		options.make_matcher = [this](const auto &classes) { return matched_->make(classes); };
 	users_ = std::make_unique<card::UserCard>(options);
 }
 
@@ -240,8 +214,7 @@ void Recording::Parts::measure_clock()
 	start_clock(own_clock_);
 	settle_clock();
 	file_.no_card();
-	if (options_.matching)
-		match_events();
+	start_matching();
 }
 
 void Recording::Parts::find_functions()
@@ -291,7 +264,9 @@ void Recording::Parts::load_card()
 	const auto cpus = static_cast<unsigned>(::get_nprocs_conf());
 	if (options_.counting)
 		counters_ = std::make_unique<Counters>(options_.counting->selection, cpus);
-	card::CardOptions options = card_options(options_, cpus, uuid_, needed_families_, decidable_.get());
+	card::CardOptions options =
+	    matched_ ? card_options(options_, cpus, uuid_, matched_->needed_families(), &matched_->decidable())
+		     : card_options(options_, cpus, uuid_);
 	options.functions = functions_.found().functions;
 	options.leaves_functions_out = options_.budget.has_value();
 	buffers_ = divide_buffers(options_.buffer_bytes, cpus, options.rings());
@@ -313,8 +288,7 @@ void Recording::Parts::load_card()
 	settle_clock();
 	file_.misses("start", card_->misses());
 	card_->prepare_task_passes(2);
-	if (options_.matching)
-		match_events();
+	start_matching();
 	card_->attach(test.tp);
 	if (options_.only_command)
 		card_->trace_process(command_->pid());
@@ -362,64 +336,23 @@ std::string Recording::Parts::description(const std::vector<card::UserClass> &cl
 			options_.states ? options_.states->state_names() : std::vector<std::string>());
 }
 
-std::shared_ptr<const EventMatcher> Recording::Parts::make_matcher(const std::vector<card::UserClass> &classes) const
-{
-	return options_.matching->make(description(classes), steering_ ? steering_->first().time : 0,
-				       users_ != nullptr);
-}
-
 // Before anything slow or visible is done.
-void Recording::Parts::expect_decidable()
-{
-	decidable_ = make_matcher({});
-	for (const std::string &doubt : decidable_->doubts)
-		tell(doubt + " It may be one of a program's events.");
-	needed_families_ = needed_families(options_, *decidable_);
-	for (const std::string &family : needed_families_)
-		tell(
-		    fmt::format("the family {} is recorded too, because the expressions are about its events", family));
-}
-
-// The clock is known now: `time` is compared in its ticks.
-void Recording::Parts::match_events()
-{
-	clock_ = describe_clock(*steering_);
-	const auto matcher = make_matcher({});
-	counted_since_ = read_sync(steering_->invariant_tsc());
-	if (card_)
-		card_->set_matcher(*matcher);
-	if (card_ && options_.calibrates)
-		file_.judgements(card_->time_judgements(*matcher));
-	file_.matching(options_.matching->request, *matcher);
-}
-
-std::vector<EventCount> Recording::Parts::counts() const
-{
-	const std::size_t counts = options_.matching ? options_.matching->request.counts.size() : 0;
-	return event_counts(counts, card_.get(), users_.get());
-}
-
-void Recording::Parts::write_counts(const Sync &sync)
+void Recording::Parts::prepare_matching()
 {
 	if (!options_.matching)
 		return;
-	const std::vector<EventCount> now = counts();
-	for (std::size_t i = 0; i < now.size(); ++i)
-		control_->count(i, now[i].total(), sync.time);
-	const std::vector<EventTime> timed = event_times(options_.matching->request.times.size(), card_.get());
-	for (std::size_t i = 0; i < timed.size(); ++i)
-		control_->timed(i, timed[i], sync.time);
+	matched_ = std::make_unique<MatchedEvents>(
+	    options_, [this](const auto &classes) { return description(classes); },
+	    [this](const std::string &note) { tell(note); });
+	matched_->expect_decidable(users_ != nullptr);
 }
 
-// All classes are known now, and so is what the expression means for each.
-void Recording::Parts::tell_of_matching()
+void Recording::Parts::start_matching()
 {
-	const auto matcher = make_matcher(users_ ? users_->classes() : std::vector<card::UserClass>());
-	file_.matching(options_.matching->request, *matcher);
-	for (const std::string &doubt : matcher->doubts)
-		tell(doubt + " Nor has any of the programs'.");
-	for (const std::string &note : matcher->notes)
-		tell(note);
+	if (!matched_)
+		return;
+	clock_ = describe_clock(*steering_);
+	matched_->start(card_.get(), *steering_, file_);
 }
 
 void Recording::Parts::write_description()
@@ -449,26 +382,16 @@ void Recording::Parts::start_streams()
 	    std::make_unique<ControlStream>(uuid_, [this](const std::byte *block) { drain_->push_control(block); });
 	drain_ = std::make_unique<Drain>(card_.get(), users_.get(), *pool_, *control_, *steering_, failure_);
 	std::vector<std::string> names = stream_names(card_.get());
-	if (options_.states) {
-		const auto number = static_cast<StreamNumber>(names.size());
-		names.emplace_back("states");
-		states_ = std::make_unique<ControlStream>(
-		    uuid_, [this, number](const std::byte *block) { drain_->push_own(number, block, true, false); },
-		    number);
-		drain_->set_sink(*options_.states, names, options_.writes_tokens);
-	}
-	if (!options_.writes_tokens)
-		listed_ = std::make_unique<ControlStream>(
-		    uuid_, [this](const std::byte *block) { drain_->push_own(0, block, false, true); });
 	if (options_.states)
-		drain_->set_shown(listed_ ? *listed_ : *control_);
+		states_ = std::make_unique<StateStreams>(options_, uuid_, *drain_, *control_, names);
 	writer_ = std::make_unique<Writer>(result_.directory, names, users_ ? card::max_own_streams + cpus : 0, *pool_,
 					   failure_);
 	if (stacks_)
 		drain_->set_before_sync([this](const Sync &sync) { write_mappings(sync); });
-	if (options_.matching && options_.matching->every_ns)
-		drain_->set_every(std::chrono::nanoseconds(options_.matching->every_ns),
-				  [this](const Sync &sync) { write_counts(sync); });
+	if (matched_ && options_.matching->every_ns)
+		drain_->set_every(std::chrono::nanoseconds(options_.matching->every_ns), [this](const Sync &sync) {
+			matched_->write(*control_, sync, card_.get(), users_.get());
+		});
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
 
@@ -485,7 +408,8 @@ void Recording::Parts::write_tasks(bool at_end)
 {
 	if (!card_ || (options_.matching && !options_.matching->request.keeps_tokens))
 		return;
-	ControlStream &to = listed_ ? *listed_ : *control_;
+	ControlStream *const listed = states_ ? states_->list_of_threads() : nullptr;
+	ControlStream &to = listed ? *listed : *control_;
 	const std::vector<edc_task> tasks = card_->list_tasks();
 	for (const edc_task &task : tasks) {
 		to.thread_state(task, at_end);
@@ -496,34 +420,6 @@ void Recording::Parts::write_tasks(bool at_end)
 	for (const edc_task &task :
 	     tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering()))
 		to.thread_state(task, at_end);
-}
-
-void Recording::Parts::start_states()
-{
-	if (!options_.states)
-		return;
-	if (card_)
-		online_ = online_cpus();
-	file_.states(*options_.states, online_, nullptr);
-	LiveStart start;
-	start.description = description(users_ ? users_->classes() : std::vector<card::UserClass>());
-	start.recording = file_.text();
-	start.begin_time = steering_->first().time;
-	start.has_more_classes = users_ != nullptr;
-	start.written = states_.get();
-	options_.states->start(start);
-	if (!options_.writes_tokens)
-		file_.no_tokens();
-}
-
-// Everything was offered.
-void Recording::Parts::end_states()
-{
-	const LiveEnd end = options_.states->finish();
-	states_->flush();
-	file_.states(*options_.states, online_, &end);
-	for (const std::string &doubt : end.doubts)
-		tell(doubt);
 }
 
 Progress Recording::Parts::progress() const
@@ -585,8 +481,8 @@ void Recording::Parts::end_recording()
 	drain_->sync();
 	const Sync end = steering_->last();
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
-	if (options_.states)
-		options_.states->set_window_end(end.time);
+	if (states_)
+		states_->set_window_end(end.time);
 	if (card_)
 		card_->detach();
 	drain_->sync(); // no token is later than this one
@@ -594,7 +490,12 @@ void Recording::Parts::end_recording()
 		file_.skew("end", measure_tsc_skew());
 	if (card_)
 		cgroups_.collect();
-	drain_->drain_rest([this] { write_counts(steering_->last()); }, [this] { end_states(); });
+	drain_->drain_rest(
+	    [this] {
+		    if (matched_)
+			    matched_->write(*control_, steering_->last(), card_.get(), users_.get());
+	    },
+	    [this] { states_->end(file_, [this](const std::string &note) { tell(note); }); });
 	writer_->finish();
 	if (failure_.reported())
 		fail(failure_.text());
@@ -604,13 +505,8 @@ void Recording::Parts::end_recording()
 		file_.stacks(options_.stacks, card_->stack_memory(), stacks_->counts());
 	if (users_)
 		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
-	if (options_.matching) {
-		tell_of_matching();
-		const MatcherRequest &request = options_.matching->request;
-		file_.counted(counted_since_, end);
-		file_.counts(request.counts, counts());
-		file_.times(request.times, event_times(request.times.size(), card_.get()));
-	}
+	if (matched_)
+		matched_->end(end, card_.get(), users_.get(), file_);
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(),
 		       control_->tokens() + (states_ ? states_->tokens() : 0));
 	calibrate_again();
@@ -709,8 +605,7 @@ void Recording::Parts::start_parts()
 	open_user_card();
 	if (!options_.functions.empty())
 		find_functions();
-	if (options_.matching)
-		expect_decidable();
+	prepare_matching();
 	if (!options_.command.empty())
 		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());
 	if (!options_.user_only)
@@ -739,7 +634,11 @@ void Recording::Parts::start_parts()
 		file_.counting(*options_.counting);
 		file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
 	}
-	start_states();
+	if (states_)
+		states_->start({.description = description(users_ ? users_->classes() : std::vector<card::UserClass>()),
+				.begin_time = steering_->first().time,
+				.has_more_classes = users_ != nullptr},
+			       card_ != nullptr, file_);
 	write_description();
 	file_.write(result_.directory);
 	cgroups_.write(result_.directory);
@@ -752,8 +651,8 @@ void Recording::Parts::start_parts()
 		file_.kernel_counts("start", read_kernel_counts(steering_->invariant_tsc()));
 	write_tasks(false);
 	drain_->look();
-	if (listed_)
-		listed_->flush();
+	if (states_ && states_->list_of_threads())
+		states_->list_of_threads()->flush();
 	control_->flush();
 	drain_->start();
 	if (options_.budget) {
