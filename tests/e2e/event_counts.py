@@ -75,6 +75,16 @@ def without_tokens():
 	e2e.expect(str(counts["calls"]) in rows, f"SQL: {rows}")
 
 
+def counts_of_what_other_probes_post():
+	"""What a thread did is posted by the switch away from it."""
+	for tokens in ((), ("--no-tokens",)):
+		trace = e2e.record("exits", "--force", "--no-calibration", "-p", "cmd", *tokens, *options_of({"counts": 'name == "thread_counts"', "exits": 'name == "sched_process_exit"'}),
+		                   command=("sh", "-c", "for i in 1 2 3 4 5; do /bin/true; done"))
+		counts = counts_of(trace)
+		e2e.equal(f"{tokens}: threads that ended", counts["counts"], counts["exits"])
+		e2e.expect(counts["exits"] >= 5, f"{tokens}: {counts}")
+
+
 def of_programs():
 	counts = {"before": 'name == "before"', "few": "number < 10", "odd": 'name == "after" and low & 1 == 1'}
 	for name, environment, verb in (("own", os.environ, "order"), ("shared", {**os.environ, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}, "order")):
@@ -104,6 +114,7 @@ def what_it_refuses():
 	                          (("--count", "a=ret <"), "column"), (("--count", "a=ret + 1 < 0"), "the kernel compares"),
 	                          (("--count", "a=ret < 0", "--count", "a=ret > 0"), "two of this name"),
 	                          (tuple(word for i in range(65) for word in ("--count", f"c{i}=ret == {i}")), "can be 64 counts"),
+	                          (("--count", 'a=thread == "\udcff"'), "not UTF-8"),
 	                          (("--no-tokens",), "add --count"), (("--no-tokens", "--count", "a=ret < 0", "--stacks"), "--stacks records tokens"),
 	                          (("--no-tokens", "--count", "a=ret < 0", "--filter", "ret < 0"), "leave out --filter"),
 	                          (("--count", "a=ret < 0", "--every", "1us"), "every 1ms"),
@@ -120,9 +131,11 @@ def what_it_refuses():
 	trace = e2e.record("block", "--force", "--no-tokens", "--count", 'io=name == "block_rq_issue"', command=("true",))
 	e2e.expect("the family block is recorded too" in trace.errors, trace.errors)
 	e2e.equal("families", trace.recording()["programs"], ["block_rq_issue"])
+	trace = e2e.record("short", "--force", "--no-tokens", "--count", 'a=name == "sys_exit" and id == "close"', command=("true",))
+	e2e.expect("most events of sys_exit have no id" in trace.errors, trace.errors)
 	trace = e2e.record("none", "--force", command=("true",))
 	e2e.expect("--count NAME=EXPRESSION" in e2e.run(e2e.monitor, "report", trace.directory, "counts", exit_code=1).stderr, "no hint")
 
 
 e2e.need_recording()
-e2e.main(counts_are_those_of_the_tokens, without_tokens, of_programs, with_a_filter, what_it_refuses)
+e2e.main(counts_are_those_of_the_tokens, without_tokens, counts_of_what_other_probes_post, of_programs, with_a_filter, what_it_refuses)

@@ -125,6 +125,12 @@ def reports_say_what_is_missing():
 	e2e.expect({"sched_switch", "softirq_entry", "softirq_exit"} <= names and "sys_exit" not in names, f"events: {names}")
 
 
+def samples_that_were_left_out():
+	trace = e2e.record("samples", "--force", "--no-calibration", "--sample-every", "2ms", "--filter", 'doing == "user"', command=("sleep", "0.2"))
+	refused = e2e.run(e2e.monitor, "report", trace.directory, "samples", exit_code=1).stderr
+	e2e.expect("left out samples" in refused, refused)
+
+
 def what_it_would_keep():
 	said = json.loads(e2e.run(e2e.monitor, "filter", "--json", "--explain", 'id == "fsync" and thread ~ "db*"').stdout)
 	decisions = {(row["name"], row["id"]): row for row in said["classes"]}
@@ -139,4 +145,4 @@ def what_it_would_keep():
 
 e2e.need_recording()
 e2e.main(what_it_would_keep, what_it_cannot_decide, calls_are_those_of_the_list, user_events, names_of_programs,
-         reports_say_what_is_missing)
+         reports_say_what_is_missing, samples_that_were_left_out)

@@ -97,7 +97,7 @@ def what_it_refuses():
 	directory = e2e.work / "refused"
 	for options, sentence in ((("--time", "ret < 0 .. ret > 0"), "give it a name"), (("--time", "a=ret < 0"), "then .."), (("--time", "a= .. ret > 0"), "then .."),
 	                          (("--time", "a=ret < .. ret > 0"), "--time a, start, column"), (("--time", "a=ret < 0 .. ret + 1 > 0"), "--time a, end"),
-	                          (("--time", "a=ret < 0 .. ret > 0 per"), "column"), (("--time", "a=ret < 0 .. ret > 0 per a b"), "after `per` follows"),
+	                          (("--time", "a=ret < 0 .. ret > 0 per"), "after `per` follows a key"), (("--time", "a=ret < 0 .. ret > 0 per a b"), "after `per` follows"),
 	                          (("--time", "a=ret < 0 .. ret > 0 per nr_bytes"), "has no number nr_bytes"), (("--time", "a=ret < 0 .. ret > 0 per comm"), "has no number comm"),
 	                          (("--time", "a=ret < 0 .. ret > 0", "--time", "a=ret < 0 .. ret > 0"), "two of this name"),
 	                          (tuple(word for i in range(17) for word in ("--time", f"c{i}=ret == {i} .. ret == 5")), "can be 16 times"),

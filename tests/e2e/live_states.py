@@ -52,10 +52,10 @@ def own_tree(name, text):
 def recorders_runs_are_those_of_the_tokens():
 	own = own_tree("own", 'of thread\nnap: activity == "nap"\n\tasleep: state == "blocked"\njob: outer_activity == "job"\n'
 	               'runs: state == "running"\n')
-	machine = own_tree("machine", "of machine\nfull: idle == 0\nhalf: running > 0\nnone: running == 0\n")
+	machine = own_tree("machine", 'of machine\nswitch: name == "sched_switch"\nfull: idle == 0\nhalf: running > 0\nnone: running == 0\n')
 	events = own_tree("events", 'of cpu\nopens: name == "sys_enter" and id == "openat"\nenters: name == "sys_enter"\n'
 	                  'switches: name == "sched_switch"\nnap: name == "nap_begin"\n')
-	for tree, least in (("cpu", 1000), ("thread", 1000), ("request", 1000), (own, 200), (machine, 10), (events, 1000)):
+	for tree, least in (("cpu", 1000), ("thread", 1000), ("request", 1000), (own, 200), (machine, 100), (events, 1000)):
 		trace = e2e.record("live", "--force", "--no-calibration", "--states", tree, command=(load, 50, 20))
 		runs = expect_equal(trace, tree)
 		e2e.expect(runs > least, f"{tree}: only {runs} runs")
@@ -118,6 +118,16 @@ def without_tokens():
 	e2e.expect(found["blocked/sleep"]["runs"] >= 50 and found["running"]["time_ns"] > 0, f"{found}")
 	lengths = {sum(run[3] for run in runs) for runs in by_subject(rows(trace, "--runs")).values()}
 	e2e.equal("lengths of the threads' runs", len(lengths), 1)
+	wrong = trace.copy("times")
+	said = json.loads((wrong.directory / ".monitor" / "recording.json").read_text())
+	for begin in (65535, None):
+		said["states"]["begin"] = begin
+		(wrong.directory / ".monitor" / "recording.json").write_text(json.dumps(said))
+		e2e.expect("are damaged" in e2e.run(e2e.monitor, "states", wrong.directory, exit_code=1).stderr, f"begin {begin}")
+	cut = trace.copy("cut")
+	with open(cut.directory / "states", "r+b") as file:
+		file.truncate(4096)
+	e2e.expect("are not in the files of this trace" in e2e.run(e2e.monitor, "states", cut.directory).stderr, "nothing said of packets that are missing")
 	for command, sentence in ((("states", trace.directory, "--tree", "cpu"), "only the run lengths of its tree thread: leave out --tree"),
 	                          (("report", trace.directory), "only run lengths of states: use `monitor states DIR`")):
 		wrong = e2e.run(e2e.monitor, *command, exit_code=1).stderr
@@ -143,10 +153,14 @@ def killed():
 def errors():
 	later = own_tree("later", "of cpu\na: time > 1s\n")
 	wrong = own_tree("wrong", "of cpu\na: preev_pid == 1\n")
+	label = own_tree("label", 'of thread\na: call == "fsynk"\n')
+	number = own_tree("number", 'of thread\na: process == "load"\n')
 	for options, sentence in (
 			(("--states", "cpus"), "unknown tree cpus; expected a file, or one of: cpu, request, thread"),
 			(("--states", later), "compares `time`, which cannot be done while recording"),
 			(("--states", wrong), 'wrong.tree, line 2: filter, column 1: no event of this trace has a field "preev_pid". Did you mean prev_pid'),
+			(("--states", label), 'no label of call is "fsynk". Did you mean fsync?'),
+			(("--states", number), "process is a number without labels"),
 			(("--states", "cpu", "-e", "syscall", "--user-only", "--user"), "mode follows from sched_switch, which this trace lacks"),
 			(("--no-tokens",), "--no-tokens leaves only counts, times and states: add --count NAME=EXPRESSION, --time or --states TREE"),
 			(("--states", "cpu", "--no-tokens", "-m", "cpu"), "-m records tokens: leave out --no-tokens")):

@@ -89,8 +89,10 @@ void print_json(const FilterArguments &arguments, const EventMatcher &matcher)
 							? nlohmann::ordered_json(cost_ns(matcher, cls.id))
 							: nlohmann::ordered_json(nullptr);
 	}
-	const nlohmann::ordered_json all = {
-	    {"expression", arguments.expression}, {"classes", std::move(classes)}, {"doubts", matcher.doubts}};
+	const nlohmann::ordered_json all = {{"expression", arguments.expression},
+					    {"classes", std::move(classes)},
+					    {"doubts", matcher.doubts},
+					    {"hints", matcher.hints}};
 	fmt::print("{}\n", json_dump(all, 1));
 }
 
@@ -121,6 +123,8 @@ void print_decisions(const EventMatcher &matcher)
 	for (const auto &[decision, what] : lines)
 		if (!names[decision].empty())
 			fmt::print("{}:\n  {}\n", what, names[decision]);
+	for (const std::string &hint : matcher.hints)
+		fmt::print("\n{}\n", printable(hint));
 	for (const std::string &doubt : matcher.doubts)
 		fmt::print("\n{} It may be one of a program's events.\n", printable(doubt));
 }

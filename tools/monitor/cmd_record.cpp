@@ -275,7 +275,9 @@ void parse_states(RecordArguments &arguments)
 {
 	if (arguments.states.empty())
 		return;
-	arguments.options.states = std::make_shared<live::LiveStates>(states::load_tree(arguments.states));
+	states::Tree tree = states::load_tree(arguments.states);
+	expect_utf8("the tree " + printable(arguments.states), tree.text());
+	arguments.options.states = std::make_shared<live::LiveStates>(std::move(tree));
 	arguments.options.writes_tokens = !arguments.no_tokens;
 }
 
@@ -344,6 +346,8 @@ void print_summary(const record::Result &result)
 			print_note(
 			    fmt::format("\n{}", report::to_text(report::times_table(trace, info), terminal_width())) +
 			    report::times_notes(info));
+		if (!info.counts.empty() || !info.times.empty())
+			print_note(report::counted_text(info));
 	} catch (const Error &error) {
 		print_error(std::string("the recording cannot be read: ") + error.what());
 	}

@@ -363,12 +363,20 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	}
 	if (!info.has_tokens && info.states)
 		throw Error(
-		    "this recording has no events (--no-tokens), only run lengths of states: use `monitor states DIR`");
+		    info.counts.empty() && info.times.empty()
+			? "this recording has no events (--no-tokens), only run lengths of states: use `monitor "
+			  "states DIR`"
+			: "this recording has no events (--no-tokens), only counts and run lengths of states: use "
+			  "`monitor report DIR counts` and `monitor states DIR`");
 	if (!info.has_tokens)
 		throw Error("this recording has no events (--no-tokens), only counts: use `monitor report DIR counts`");
 	if (info.card == "user" && !arguments.is(What::activities))
 		throw Error("this trace has only programs' own events (--user-only), none of the kernel's: use "
 			    "`monitor report DIR activities`, or monitor list");
+	if (arguments.is(What::samples) && info.partial.contains("sample"))
+		throw Error(
+		    "the recording's --filter left out samples, from which this table is made; `monitor list` shows "
+		    "those that it kept");
 	analyze::Machine machine(trace, info, arguments.selection.scope(trace, info));
 	if (trace.is_generic_ctf() && !trace.is_empty() && !machine.kinds().has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
@@ -396,15 +404,13 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		folds.counters->finish(machine);
 	if (folds.samples)
 		folds.samples->finish();
-	if (folds.samples && info.partial.contains("sample"))
-		throw Error(
-		    "the recording's --filter left out samples, from which this table is made; `monitor list` shows "
-		    "those that it kept");
 	if (folds.samples && folds.samples->rounds() == 0 && arguments.selection.is_all())
 		throw Error("this recording has no samples of what the CPUs were doing: record with --sample-every");
 
 	if (folds.stacks && !folds.stacks->any())
-		throw Error("this recording has no stacks: record with --stacks");
+		throw Error(info.filter_expression.empty() || !info.attached("stack_sample")
+				? "this recording has no stacks: record with --stacks"
+				: "this recording has no stacks: its --filter kept no event that one is taken at");
 	std::optional<NamedStacks> stacks;
 	const report::CallTree *tree = nullptr;
 	const report::StackBy by = stacks_by(arguments.by_is_chosen ? arguments.by : "", info);

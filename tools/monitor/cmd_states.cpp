@@ -23,6 +23,7 @@
 #include "open.h"
 #include "problems.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/events/pull.h"
 #include "reading/states/automaton.h"
 #include "reading/states/evaluator.h"
 #include "reading/states/pattern.h"
@@ -192,6 +193,15 @@ Source read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 	return {recorded->subjects(), recorded->window_end() - recorded->window_begin()};
 }
 
+std::uint64_t tokens_of_recorder(trace::Trace &trace)
+{
+	std::uint64_t tokens = 0;
+	trace::Pull pull(trace, {}, [](const trace::Stream &stream) { return stream.info().is_recorder(); });
+	for (auto item = pull.next(); item != trace::Cursor::Item::end; item = pull.next())
+		tokens += item == trace::Cursor::Item::event;
+	return tokens;
+}
+
 int run_states(const StatesArguments &arguments)
 {
 	std::optional<states::Tree> named;
@@ -218,8 +228,19 @@ int run_states(const StatesArguments &arguments)
 					   format_of(arguments)};
 	totals.finish();
 	if (source.subjects.empty())
+		print_note(recorded && arguments.selection.is_all()
+			       ? fmt::format("monitor: this trace has no run lengths of any {}\n",
+					     subject_name(tree.subject()))
+			       : fmt::format("monitor: no {} of this trace matches the options\n",
+					     subject_name(tree.subject())));
+	if (recorded && !info.complete)
 		print_note(
-		    fmt::format("monitor: no {} of this trace matches the options\n", subject_name(tree.subject())));
+		    "monitor: this trace is incomplete: the recording was killed or its disk was full; the last states "
+		    "are missing, and so are threads that were new\n");
+	else if (recorded && info.control_tokens && tokens_of_recorder(trace) < *info.control_tokens)
+		print_note("monitor: run lengths that were recorded are not in the files of this trace: parts of it "
+			   "were removed "
+			   "or damaged; `monitor check` says which\n");
 	if (automaton)
 		print_matches(list, *automaton, context, arguments);
 	else if (arguments.runs)

@@ -68,6 +68,9 @@ std::size_t find_outside(const std::string &text, std::string_view what)
 // Takes " per KEY" off the end.
 void take_keys(const std::string &option, NamedTime &time)
 {
+	if (time.end.ends_with(" per"))
+		throw Error(
+		    fmt::format("{}: after `per` follows a key: tid, cpu, or a number that both events have", option));
 	const std::size_t per = find_outside(time.end, " per ");
 	if (per == std::string::npos)
 		return;
@@ -86,8 +89,23 @@ void take_keys(const std::string &option, NamedTime &time)
 
 } // namespace
 
+void expect_utf8(const std::string &option, const std::string &text)
+{
+	if (!is_utf8(text))
+		throw Error(fmt::format(
+		    "{} has bytes that are not UTF-8, which the recording cannot keep: write such a byte as "
+		    "\\xff, with its two hexadecimal digits",
+		    option));
+}
+
 record::Matching matching(const MatcherRequest &request)
 {
+	if (request.filter)
+		expect_utf8("--filter", *request.filter);
+	for (const NamedExpression &count : request.counts)
+		expect_utf8("--count " + printable(count.name), count.expression);
+	for (const NamedTime &time : request.times)
+		expect_utf8("--time " + printable(time.name), time.start + time.end);
 	record::Matching made;
 	made.request = request;
 	made.make = [request](const std::string &text, std::uint64_t begin_time,

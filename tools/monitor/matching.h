@@ -10,6 +10,9 @@
 
 namespace monitor {
 
+// Expressions and trees are kept in the recording, in JSON. Throws Error.
+void expect_utf8(const std::string &what, const std::string &text);
+
 record::Matching matching(const MatcherRequest &request);
 
 // "NAME=EXPRESSION" of each --count. Throws Error.

@@ -11,12 +11,22 @@
 namespace monitor {
 namespace {
 
-void arrange(report::Table &table, const ReportArguments &arguments)
+// Sorts the tables that have the column; if none has, throws what the last one says.
+void arrange(std::vector<report::Table> &tables, const ReportArguments &arguments)
 {
-	if (!arguments.sort.empty())
-		table.sort_by(table.column(arguments.sort));
-	if (arguments.top)
-		table.keep_top(arguments.top);
+	bool is_sorted = arguments.sort.empty();
+	for (report::Table &table : tables) {
+		try {
+			if (!arguments.sort.empty())
+				table.sort_by(table.column(arguments.sort));
+			is_sorted = true;
+		} catch (const Error &) {
+			if (!is_sorted && &table == &tables.back())
+				throw;
+		}
+		if (arguments.top)
+			table.keep_top(arguments.top);
+	}
 }
 
 // One table of all, by time; else one of counts and one of times.
@@ -46,7 +56,7 @@ void print_json(const std::vector<report::Table> &tables, const ReportArguments 
 		fmt::print(", \"times\": {}", report::times_json(trace, info));
 	else if (!info.times.empty() && arguments.by == "cpu")
 		fmt::print(", \"times\": {}", report::to_json(tables.back()));
-	fmt::print("}}\n");
+	fmt::print(", \"counted_ns\": {}}}\n", info.counted_ns ? std::to_string(info.counted_ns) : "null");
 }
 
 [[noreturn]] void throw_damaged(const char *what, const std::string &name)
@@ -62,7 +72,8 @@ void print_json(const std::vector<report::Table> &tables, const ReportArguments 
 void report_counts(const ReportArguments &arguments, trace::Trace &trace, const analyze::RecordingInfo &info)
 {
 	if (info.counts.empty() && info.times.empty())
-		throw Error(info.complete
+		throw Error(!info.present ? "only a recording has counts: name one, not several that were merged"
+			    : info.complete
 				? "this recording counted nothing: record with --count NAME=EXPRESSION or --time "
 				  "'NAME=START .. END per tid'"
 				: "this recording was not completed, so its totals are unknown; the tables `count` and "
@@ -76,8 +87,7 @@ void report_counts(const ReportArguments &arguments, trace::Trace &trace, const 
 	if (!arguments.selection.is_all())
 		throw Error("counts are those of the whole recording: leave out the selection");
 	std::vector<report::Table> tables = tables_of(arguments, trace, info);
-	for (report::Table &table : tables)
-		arrange(table, arguments);
+	arrange(tables, arguments);
 	if (arguments.json) {
 		print_json(tables, arguments, trace, info);
 		return;
@@ -89,10 +99,7 @@ void report_counts(const ReportArguments &arguments, trace::Trace &trace, const 
 		return;
 	if (!info.times.empty())
 		fmt::print("{}", report::times_notes(info));
-	fmt::print("counted for {}{}\n", report::duration_text(static_cast<double>(info.counted_ns)),
-		   info.too_deep() ? fmt::format("; {} events in too many nested probes were lost, and are in no count",
-						 info.too_deep())
-				   : "");
+	fmt::print("{}", report::counted_text(info));
 }
 
 } // namespace monitor

@@ -57,6 +57,17 @@ char *put_beyond_ascii(char *out, std::string_view &text, bool json)
 
 } // namespace
 
+bool is_utf8(std::string_view text)
+{
+	while (!text.empty()) {
+		const std::size_t length = static_cast<unsigned char>(text.front()) < 0x80 ? 1 : utf8_length(text);
+		if (!length)
+			return false;
+		text.remove_prefix(length);
+	}
+	return true;
+}
+
 char *put_escaped(char *out, std::string_view text, Escape how)
 {
 	const bool json = how == Escape::json || how == Escape::dumped;

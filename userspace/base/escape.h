@@ -32,6 +32,9 @@ inline constexpr std::size_t max_escaped_chars = 6;
 char *put_escaped(char *out, std::string_view text, Escape how);
 std::string escaped(std::string_view text, Escape how);
 
+// Text that JSON can hold.
+bool is_utf8(std::string_view text);
+
 // For one line, and for several.
 inline std::string printable(std::string_view text)
 {

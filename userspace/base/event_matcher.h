@@ -89,6 +89,7 @@ public:
 	std::vector<Class> classes;      // all, in the order of the description
 	std::vector<std::string> doubts; // sentences: names that no class has so far
 	std::vector<std::string> notes;  // sentences: classes for which nothing could be decided
+	std::vector<std::string> hints;  // sentences: events that an expression may mean, and leaves out
 
 private:
 	std::array<std::unique_ptr<edc_matcher>, (EDC_ID_LAST + 1) / EDC_CARD_CLASSES> tables_;

@@ -93,6 +93,8 @@ public:
 				    request_.counts[i].name, found_[i].uncounted));
 		for (std::size_t i = 0; i < request_.times.size(); ++i)
 			expect_both(request_.times[i], found_[EDC_TARGET_STARTS + i], found_[EDC_TARGET_ENDS + i]);
+		for (const Asked &asked : asked_)
+			look_for_left_out(asked);
 		if (const auto kernel = tables_.find(EventMatcher::group_of(EDC_ID_KERNEL_FIRST));
 		    kernel != tables_.end())
 			made_->used = kernel->second.used();
@@ -119,6 +121,40 @@ private:
 						      time.name, what)
 					: fmt::format("--time {}: {}, which {} it, has no number {}", time.name,
 						      found->keyless, what, *key));
+	}
+
+	static bool is_of(const Class &cls, unsigned target)
+	{
+		if (target == Tables::keeps)
+			return cls.decision != EDC_MATCH_NONE && !cls.is_always_kept;
+		return target < EDC_TARGET_STARTS ? cls.counts >> target & 1
+						  : cls.times >> (target - EDC_TARGET_STARTS) & 1;
+	}
+
+	// A short form of an event lacks fields of the long one, as sys_exit the number of its call. An expression that
+	// is true only for long forms of one event may mean all of them.
+	void look_for_left_out(const Asked &asked)
+	{
+		const trace::EventClass *taken = nullptr;
+		for (const auto &cls : description_.classes())
+			if (is_of(made_->classes[cls->index], asked.target)) {
+				if (taken && taken->name != cls->name)
+					return;
+				taken = cls.get();
+			}
+		for (const auto &other : description_.classes())
+			for (const std::string &name : asked.filter.names())
+				if (taken && other->name == taken->name && taken->find(name) && !other->find(name) &&
+				    !is_of(made_->classes[other->index], asked.target)) {
+					made_->hints.push_back(fmt::format(
+					    "{}: most events of {} have no {}, so the expression is not true for "
+					    "them{}",
+					    option_of(asked.target), taken->name, name,
+					    taken->name == "sys_exit" ? ": leave it out at the exit, which ends the "
+									"call that its thread entered."
+								      : "."));
+					return;
+				}
 	}
 
 	Class decide(const trace::EventClass &cls)

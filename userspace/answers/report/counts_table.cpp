@@ -79,6 +79,19 @@ private:
 
 } // namespace
 
+std::string counted_text(const RecordingInfo &info)
+{
+	std::string text = info.counted_ns ? "counted for " + duration_text(static_cast<double>(info.counted_ns))
+					   : std::string("for how long was counted is unknown");
+	if (info.counted_ns > info.wall_ns)
+		text += fmt::format(": from when the probes were attached, {} before the recording began",
+				    duration_text(static_cast<double>(info.counted_ns - info.wall_ns)));
+	if (info.too_deep())
+		text += fmt::format("; {} events in too many nested probes were lost, and are in no count",
+				    info.too_deep());
+	return text + '\n';
+}
+
 Table counts_table(const RecordingInfo &info)
 {
 	Table table;

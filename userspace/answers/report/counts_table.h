@@ -9,6 +9,9 @@
 
 namespace monitor::report {
 
+// Below the tables: for how long was counted, and what is in no count.
+std::string counted_text(const analyze::RecordingInfo &info);
+
 // count, count per second of the recording, expression
 Table counts_table(const analyze::RecordingInfo &info);
 // One row for each CPU, and one for the events of programs if there were any.

@@ -126,10 +126,17 @@ void judge_hidden(const Machine &machine, std::vector<Statement> &statements)
 			 machine.hidden_threads(), example->tgid, machine.leader(*example).name)});
 }
 
-void judge_streams(const trace::Trace &trace, std::vector<Statement> &statements)
+// `torn`: of the recorder's own streams, of which nothing is ever lost, one that lacks packets; "": none.
+void judge_streams(const trace::Trace &trace, const std::string &torn, std::vector<Statement> &statements)
 {
 	const auto &problems = trace.problems();
-	if (problems.empty())
+	if (!torn.empty())
+		statements.push_back(
+		    {"streams", Verdict::fails,
+		     fmt::format(
+			 "packets of the stream {} are missing or out of sequence: the recorder loses none of its own",
+			 torn)});
+	else if (problems.empty())
 		statements.push_back(
 		    {"streams", Verdict::holds,
 		     fmt::format("{} streams are whole: packets in sequence, times sorted", trace.streams().size())});
@@ -141,7 +148,8 @@ void judge_streams(const trace::Trace &trace, std::vector<Statement> &statements
 		     fmt::format("and {} more problems of this kind", problems.total() - problems.kept().size())});
 }
 
-void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
+void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const std::string &torn,
+		     std::vector<Statement> &statements)
 {
 	if (!info.present)
 		statements.push_back(
@@ -152,7 +160,7 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, std::
 				      info.complete
 					  ? "the recording was completed (" + info.end_reason + ")"
 					  : "the recording is incomplete: it was killed, or its disk was full"});
-	judge_streams(trace, statements);
+	judge_streams(trace, torn, statements);
 }
 
 // For each counter, threads, idle and unknown must add up to what the recorder read from the start to the end.
@@ -225,7 +233,7 @@ std::vector<Statement> check_generic_ctf(trace::Trace &trace)
 	    },
 	    [&](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t lost) { losses.add(lost); });
 	std::vector<Statement> statements;
-	judge_streams(trace, statements);
+	judge_streams(trace, "", statements);
 	statements.push_back(judge_generic_ctf_losses(trace, events, own, losses));
 	statements.push_back(
 	    {"recording", Verdict::not_checked,
@@ -290,6 +298,7 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 		counters.emplace(trace.description(), *info.counters);
 		machine.add(*counters);
 	}
+	std::string torn;
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
@@ -303,6 +312,8 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    conservation.gap(stream, lost);
+		    if (stream.is_recorder())
+			    torn = stream.name;
 		    machine.gap(stream, from, to);
 		    user_times.gap(stream);
 	    });
@@ -311,8 +322,8 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 		counters->finish(machine);
 
 	std::vector<Statement> statements;
-	judge_wholeness(trace, info, statements);
-	conservation.judge(info, machine.hidden_threads() > 0, statements);
+	judge_wholeness(trace, info, torn, statements);
+	conservation.judge(info, machine.hidden_threads() > 0 || !info.has_tokens, statements);
 	judge_kernel_figures(totals, kernel, info, info.complete && info.lost() == 0 && machine.gaps() == 0,
 			     statements);
 	judge_witness(info, clock, statements);

@@ -40,14 +40,16 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 	judge_user(info, statements);
 	for (const auto &[event, fired] : info.fault_counts) {
 		const std::uint64_t seen = seen_of(info, event);
-		// What a hidden thread does leaves no token.
+		// What a hidden thread does leaves no token; and without tokens there is no list of threads.
 		const Verdict verdict = seen == fired            ? Verdict::holds
 					: hidden && seen < fired ? Verdict::not_checked
 								 : Verdict::fails;
 		statements.push_back(
 		    {"fired_" + event, verdict,
 		     fmt::format("{}: the kernel fired it {} times, the probe saw {}{}", event, fired, seen,
-				 verdict == Verdict::not_checked ? "; those of hidden threads are missing" : "")});
+				 verdict != Verdict::not_checked ? ""
+				 : info.has_tokens               ? "; those of hidden threads are missing"
+						   : "; those of threads that the kernel hides are missing")});
 	}
 }
 

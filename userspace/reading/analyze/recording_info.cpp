@@ -219,6 +219,20 @@ void parse_budget(const Json &json, RecordingInfo &info)
 			     real(member(function, "percent"))});
 }
 
+// Whether the parts of a time fit together.
+bool are_of_one(const EventTime &time)
+{
+	std::uint64_t in_buckets = 0, on_cpus = 0, total = 0;
+	for (const auto &[bucket, number] : time.buckets)
+		in_buckets += number;
+	for (const EventTime::OfCpu &cpu : time.by_cpu) {
+		on_cpus += cpu.number;
+		total += cpu.total;
+	}
+	return in_buckets == time.number && on_cpus == time.number && total == time.total &&
+	       time.shortest <= time.longest && (time.number || !time.total);
+}
+
 void parse_times(const Json &times, RecordingInfo &info)
 {
 	if (!times.is_array())
@@ -248,6 +262,7 @@ void parse_times(const Json &times, RecordingInfo &info)
 		if (const Json &by_cpu = member(time, "by_cpu"); by_cpu.is_array())
 			for (const Json &cpu : by_cpu)
 				added.by_cpu.push_back({number(member(cpu, "number")), number(member(cpu, "total"))});
+		added.is_damaged = added.is_damaged || !are_of_one(added);
 	}
 }
 

@@ -89,6 +89,8 @@ Threads::Role Threads::role_of_token(const EventClass &cls)
 		role.name = FieldRef(cls, "newcomm");
 	} else if (cls.name == "thread") {
 		role.kind = Kind::writer;
+	} else if (cls.name == "thread_counts") {
+		role.kind = Kind::in_switch; // of a thread that ended
 	} else if (cls.name == "sys_enter" || cls.name == "sys_exit" || cls.name == "page_fault_user" ||
 		   cls.name == "minor_fault" || cls.name == "major_fault") {
 		role.kind = Kind::of_running;

@@ -54,7 +54,7 @@ public:
 			return before_user(event, role);
 		if (role.kind == Kind::sched_switch) {
 			running = {role.first_pid.get<std::int32_t>(event), false, true};
-		} else if (event.opens_packet() && !running.is_sure) {
+		} else if (event.opens_packet() && !running.is_sure && role.kind != Kind::in_switch) {
 			running = {event.packet_tid(), false, false};
 		} else if (running.hidden && role.kind == Kind::of_running) {
 			running = {}; // its switch-out was not seen
@@ -64,8 +64,9 @@ public:
 
 	void after(const Event &event)
 	{
-		if (roles_[event.cls->index].kind != Kind::none && roles_[event.cls->index].kind != Kind::of_running)
-			learn(event, roles_[event.cls->index]);
+		const Role &role = roles_[event.cls->index];
+		if (role.kind != Kind::none && role.kind != Kind::of_running && role.kind != Kind::in_switch)
+			learn(event, role);
 	}
 
 	void gap(const StreamInfo &stream)
@@ -113,7 +114,17 @@ public:
 	}
 
 private:
-	enum class Kind : std::uint8_t { none, sched_switch, name, exec, state, of_running, writer, context };
+	enum class Kind : std::uint8_t {
+		none,
+		sched_switch,
+		name,
+		exec,
+		state,
+		of_running,
+		in_switch,
+		writer,
+		context
+	};
 	struct Role {
 		Kind kind = Kind::none;
 		// first_pid: the thread that the event is about; second_pid: the other one of a switch or an exec

@@ -102,7 +102,7 @@ private:
 	bool is_unknown(const Expression &value) const
 	{
 		if (value.kind == Kind::name)
-			return doubts_ && !is_of_every_event(value) &&
+			return doubts_ && !is_of_every_event(value) && !find(value, known_) &&
 			       std::none_of(classes_.begin(), classes_.end(), [&](const trace::EventClass *cls) {
 				       return cls->find(value.text) != nullptr;
 			       });

@@ -44,10 +44,12 @@ void Filter::find_uses(const Expression &expression, const KnownNames &known)
 	if (expression.kind != Expression::Kind::name)
 		return;
 	const KnownName *found = find(expression, known);
-	if (found && found->lacking.empty())
+	if (found && found->lacking.empty()) {
 		used_.push_back(found->name);
-	else
-		uses_event_ = true;
+		return;
+	}
+	uses_event_ = true;
+	names_.push_back(expression.text);
 }
 
 bool Filter::uses_known(std::string_view name) const

@@ -43,6 +43,8 @@ public:
 	// Whether the expression uses this name of `known`, and whether it uses anything else: the event.
 	bool uses_known(std::string_view name) const;
 	bool uses_event() const { return uses_event_; }
+	// Names of the event in the expression.
+	const std::vector<std::string> &names() const { return names_; }
 
 	// An event of the description. Without `running` the event has neither `tid` nor `thread`.
 	bool matches(const trace::Event &event, const Running &running = {}) const
@@ -54,8 +56,8 @@ private:
 	void find_uses(const Expression &expression, const KnownNames &known);
 
 	std::unique_ptr<const Expression> condition_;
-	std::vector<Program> programs_; // by class index
-	std::vector<std::string> used_; // of `known`
+	std::vector<Program> programs_;         // by class index
+	std::vector<std::string> used_, names_; // of `known`; of the event
 	bool needs_threads_ = false, needs_names_ = false, uses_time_ = false, uses_event_ = false;
 };
 

@@ -42,7 +42,11 @@ RecordedRuns::RecordedRuns(trace::Trace &trace, const analyze::RecordingInfo &in
 			   const Selected &selected)
     : trace_(trace), tree_(recorded_tree(info)), whole_{info.states->begin, info.states->end.value_or(trace.end_time())}
 {
-	whole_.to = std::max(whole_.from, whole_.to);
+	const analyze::RecordedStates &said = *info.states;
+	if (said.begin != info.start_time.value_or(said.begin) || said.end != info.end_time || whole_.to < whole_.from)
+		throw Error(
+		    "the times of the run lengths in .monitor/recording.json are damaged; `monitor check` lists what "
+		    "else is wrong");
 	begin_ = std::clamp(range.from, whole_.from, whole_.to);
 	end_ = range.to < whole_.to ? std::max(begin_, range.to + 1) : whole_.to;
 	read_subjects(selected);

@@ -93,6 +93,8 @@ std::string lacking(Known known, const std::string &name, Subject subject, const
 	const bool is_activity = known == Known::activity || known == Known::outer_activity;
 	const bool is_derived = known == Known::state || known == Known::mode || known == Known::call ||
 				known == Known::blocked_on || is_activity;
+	if (recorded.without_tokens)
+		return fmt::format("{} follows from events, and this recording has none (--no-tokens)", name);
 	if (is_derived && recorded.partial)
 		return fmt::format(
 		    "{} follows from events of which the recording's --filter left out some: use fields of the "
@@ -129,6 +131,7 @@ Recorded recorded(const analyze::Source &source, const analyze::RecordingInfo &i
 	found.switches = has("sched_switch", analyze::Kind::sched_switch);
 	found.wakings = has("sched_waking", analyze::Kind::sched_waking);
 	found.partial = info.has_partial();
+	found.without_tokens = !info.has_tokens && !source.is_running;
 	found.calls = has("sys_enter", analyze::Kind::sys_enter) && has("sys_exit", analyze::Kind::sys_exit);
 	std::vector<std::string_view> begun, ended;
 	for (const auto &cls : source.description.classes()) {

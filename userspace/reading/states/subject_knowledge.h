@@ -36,6 +36,7 @@ enum class Known : std::uint8_t {
 // What of it a trace can have.
 struct Recorded {
 	bool switches = false, wakings = false, calls = false;
+	bool without_tokens = false;
 	bool partial = false;                         // record --filter left out events that the fold needs
 	bool user_events = false, activities = false; // of programs
 };

@@ -236,8 +236,8 @@ void BpfCard::set_matcher(const EventMatcher &matcher)
 	if (const edc_matcher *tables = matcher.kernel_tables())
 		skeleton_->data_matcher->matcher = *tables;
 	for (const EventMatcher::Class &cls : matcher.classes)
-		if (cls.is_counted())
-			counted_.insert(cls.name);
+		if (cls.is_counted()) // what a thread did is posted by the switch away from it, when it has ended
+			counted_.insert(cls.name == "thread_counts" ? "sched_switch" : cls.name);
 }
 
 std::map<unsigned, double> BpfCard::time_judgements(const EventMatcher &matcher)

@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <sstream>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +35,23 @@ void set_environment_of(const User &user)
 	::setenv("SHELL", user.shell.c_str(), 1);
 }
 
+// What execvp() will find, looked for before anything is recorded: each attempt to execute is a system call that
+// failed.
+std::string found_in_path(const std::string &name)
+{
+	const char *path = std::getenv("PATH");
+	if (!path || name.find('/') != std::string::npos)
+		return "";
+	std::istringstream directories(path);
+	for (std::string directory; std::getline(directories, directory, ':');) {
+		const std::string file = (directory.empty() ? "." : directory) + '/' + name;
+		struct stat found;
+		if (::access(file.c_str(), X_OK) == 0 && ::stat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode))
+			return file;
+	}
+	return "";
+}
+
 [[noreturn]] void run_child(const std::vector<std::string> &arguments, const User &user, int start, int status)
 {
 	std::vector<char *> argv;
@@ -45,6 +64,7 @@ void set_environment_of(const User &user)
 	::sigprocmask(SIG_SETMASK, &none, nullptr);
 	for (const int number : {SIGPIPE, SIGXFSZ}) // the recorder ignores them
 		::signal(number, SIG_DFL);
+	const std::string file = found_in_path(arguments[0]);
 	char byte;
 	if (::read(start, &byte, 1) != 1)
 		::_exit(0); // the recorder gave up before the start
@@ -53,7 +73,9 @@ void set_environment_of(const User &user)
 		error = errno;
 	} else {
 		set_environment_of(user);
-		::execvp(argv[0], argv.data());
+		if (!file.empty())
+			::execv(file.c_str(), argv.data());
+		::execvp(argv[0], argv.data()); // a script without #!, or what this user may not execute
 		error = errno;
 	}
 	if (::write(status, &error, sizeof error) < 0)

@@ -27,6 +27,8 @@ void MatchedEvents::expect_decidable(bool with_programs)
 	decidable_ = make({});
 	for (const std::string &doubt : decidable_->doubts)
 		tell_(doubt + " It may be one of a program's events.");
+	for (const std::string &hint : decidable_->hints)
+		tell_(hint);
 	needed_families_ = record::needed_families(options_, *decidable_);
 	for (const std::string &family : needed_families_)
 		tell_(
