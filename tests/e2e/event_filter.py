@@ -119,6 +119,7 @@ def reports_say_what_is_missing():
 	row = trace.rows(process="workload")[0]
 	e2e.equal("system calls, of which only some were recorded", row["syscalls"], None)
 	e2e.equal("waiting time, without wakings", row["waiting_ns"], None)
+	e2e.equal("modes of which only some events were recorded", [row[f"{mode}_percent"] for mode in ("user", "kernel", "irq")], [None] * 3)
 	e2e.expect(row["cpu_ns"] > 0, f"the CPU time is known: {row}")
 	e2e.equal("calls of getppid", len(trace.events("--filter", 'id == "getppid"')), 1000)
 	names = {event["event"] for event in trace.events()}

@@ -124,6 +124,12 @@ def without_tokens():
 		said["states"]["begin"] = begin
 		(wrong.directory / ".monitor" / "recording.json").write_text(json.dumps(said))
 		e2e.expect("are damaged" in e2e.run(e2e.monitor, "states", wrong.directory, exit_code=1).stderr, f"begin {begin}")
+		e2e.equal(f"what is red with begin {begin}", wrong.check(), {"states"})
+	torn = trace.copy("torn")
+	with open(torn.directory / "states", "r+b") as file:
+		file.seek(2 * 4096 + 64)  # the sequence number of a packet
+		file.write(bytes(8))
+	e2e.expect("streams" in torn.check(), "a stream that is out of sequence")
 	cut = trace.copy("cut")
 	with open(cut.directory / "states", "r+b") as file:
 		file.truncate(4096)

@@ -2,6 +2,7 @@
 #include "fake_card.h"
 
 #include <cstring>
+#include <numeric>
 
 #include "monitor/block.h"
 #include "monitor/card.h"
@@ -94,6 +95,13 @@ void fill_block(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time,
 	const std::uint64_t closed = card.area(cpu).level[level].ring.closed;
 	while (card.area(cpu).level[level].ring.closed == closed && post(card, cpu, level, time, word))
 		;
+}
+
+std::vector<std::uint64_t> numbers(std::uint64_t count)
+{
+	std::vector<std::uint64_t> all(count);
+	std::iota(all.begin(), all.end(), std::uint64_t{0});
+	return all;
 }
 
 } // namespace fake

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "recording/card/bpf_card.h"
 
@@ -15,6 +16,9 @@ monitor::card::CardOptions options(unsigned cpus, std::uint64_t blocks_per_cpu);
 bool post(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word);
 // So many that a whole block is filled, and the first of the next one.
 void fill_block(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word);
+
+// 0, 1, 2 ...: the words of tokens that were posted one after the other.
+std::vector<std::uint64_t> numbers(std::uint64_t count);
 
 inline constexpr unsigned records_in_block = (EDC_BLOCK_SIZE - EDC_BLOCK_HEADER) / 16;
 

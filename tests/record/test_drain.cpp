@@ -80,14 +80,6 @@ struct Draining {
 	std::uint64_t read(unsigned cpu, unsigned level) const { return card.area(cpu).reader.read[level]; }
 };
 
-std::vector<std::uint64_t> numbers(std::uint64_t count)
-{
-	std::vector<std::uint64_t> all(count);
-	for (std::uint64_t i = 0; i < count; ++i)
-		all[i] = i;
-	return all;
-}
-
 } // namespace
 
 TEST_CASE("drain: closed blocks of every ring are taken once, in order, over the ring's end; the open one stays")
@@ -111,7 +103,7 @@ TEST_CASE("drain: closed blocks of every ring are taken once, in order, over the
 			CHECK(blocks[i].header.packet_seq_num == i);
 			CHECK(blocks[i].header.magic == EDC_BLOCK_MAGIC);
 		}
-		CHECK(it.taker.words(it.stream(cpu, 0)) == numbers(it.closed(cpu, 0) * fake::records_in_block));
+		CHECK(it.taker.words(it.stream(cpu, 0)) == fake::numbers(it.closed(cpu, 0) * fake::records_in_block));
 	}
 	CHECK(it.taker.streams[it.stream(1, 3)].size() == it.closed(1, 3));
 	CHECK(it.taker.streams.count(it.stream(0, 3)) == 0);
@@ -137,7 +129,7 @@ TEST_CASE("drain: what the pool has no room for waits in its ring, and only what
 	}
 	it.taker.take_all();
 	CHECK(it.read(0, 0) == it.closed(0, 0));
-	CHECK(it.taker.words(it.stream(0, 0)) == numbers(it.closed(0, 0) * fake::records_in_block));
+	CHECK(it.taker.words(it.stream(0, 0)) == fake::numbers(it.closed(0, 0) * fake::records_in_block));
 	CHECK(it.card.area(0).level[0].ring.discarded == refused);
 }
 
@@ -152,14 +144,14 @@ TEST_CASE("drain: at the end the open blocks come, and what was refused last is 
 		fake::post(it.card, 1, 2, 1000 + i, i);
 	it.drain.drain_rest();
 	it.taker.take_all();
-	CHECK(it.taker.words(it.stream(0, 0)) == numbers(posted));
+	CHECK(it.taker.words(it.stream(0, 0)) == fake::numbers(posted));
 	const Taken &last = it.taker.streams[it.stream(0, 0)].back();
 	CHECK(last.words.empty());
 	CHECK(last.header.events_discarded == 2);
 	CHECK(last.header.packet_seq_num == it.card.area(0).level[0].ring.opened);
 	CHECK(last.header.timestamp_begin >= posted);
 	REQUIRE(it.taker.streams[it.stream(1, 2)].size() == 1);
-	CHECK(it.taker.words(it.stream(1, 2)) == numbers(10));
+	CHECK(it.taker.words(it.stream(1, 2)) == fake::numbers(10));
 	CHECK(it.taker.streams[it.stream(1, 2)].back().header.timestamp_end == 1009);
 	CHECK(it.taker.streams.count(it.stream(1, 1)) == 0);
 }

@@ -108,14 +108,6 @@ struct Draining {
 	}
 };
 
-std::vector<std::uint64_t> numbers(std::uint64_t count)
-{
-	std::vector<std::uint64_t> all(count);
-	for (std::uint64_t i = 0; i < count; ++i)
-		all[i] = i;
-	return all;
-}
-
 } // namespace
 
 TEST_CASE("drain: a sink is offered what is in a ring, its open block too, and all of it once more when it is closed")
@@ -127,7 +119,7 @@ TEST_CASE("drain: a sink is offered what is in a ring, its open block too, and a
 		REQUIRE(it.sink.words(it.stream()).size() == it.posted);
 		it.written();
 	}
-	CHECK(it.sink.words(it.stream()) == numbers(it.posted));
+	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
 	CHECK(it.sink.blocks[it.stream()].size() == it.ring().opened);
 	CHECK(it.sink.names[it.stream()] == "ring0");
 	CHECK(it.sink.losses.empty());
@@ -140,7 +132,7 @@ TEST_CASE("drain: without tokens the writer gets none, the sink all")
 	it.drain.look();
 	CHECK(it.written() == 0);
 	CHECK(it.read() == 20);
-	CHECK(it.sink.words(it.stream()) == numbers(it.posted));
+	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
 }
 
 TEST_CASE("drain: what a sink has no memory for waits in the ring, and what is older is not said to be complete")
@@ -158,7 +150,7 @@ TEST_CASE("drain: what a sink has no memory for waits in the ring, and what is o
 	it.sink.refuses = false;
 	it.drain.look();
 	CHECK(it.read() == it.ring().closed);
-	CHECK(it.sink.words(it.stream()) == numbers(it.posted));
+	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
 	CHECK(it.sink.horizon > horizon);
 }
 
@@ -185,7 +177,7 @@ TEST_CASE("drain: a sink learns of a loss before the next block is opened")
 	it.post(1); // its block says what was lost
 	it.drain.look();
 	CHECK(it.sink.losses[it.stream()] == 1);
-	CHECK(it.sink.words(it.stream()) == numbers(it.posted));
+	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
 }
 
 TEST_CASE("drain: the recorder's own events are shown before their block is full")

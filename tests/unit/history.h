@@ -26,6 +26,9 @@ inline const std::string events =
 			 "u16_t compat; s32_t pid; s32_t old_pid; text_t comm[16];") +
     samples::event_block(EDC_ID_CGROUP_ATTACH_TASK, "cgroup_attach_task",
 			 "u16_t threadgroup; s32_t pid; s32_t dst_level; u64_t dst_id;") +
+    samples::event_block(EDC_ID_EXIT_COUNTS, "thread_counts",
+			 "u16_t when; s32_t pid; s32_t tgid; u64_t nvcsw; u64_t nivcsw; u64_t sum_exec_runtime; u64_t "
+			 "min_flt; u64_t maj_flt;") +
     samples::event_block(EDC_ID_IRQ_HANDLER_ENTRY, "irq_handler_entry", "u16_t irq;") +
     samples::event_block(EDC_ID_IRQ_HANDLER_EXIT, "irq_handler_exit", "u16_t irq;") +
     samples::event_block(EDC_ID_SOFTIRQ_ENTRY, "softirq_entry", "u16_t vec;") +

@@ -339,6 +339,24 @@ TEST_CASE("machine: what runs where a hidden thread was switched in is unknown u
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 80-100 by -1"});
 }
 
+TEST_CASE("machine: a packet that a dead thread's counts open does not say who runs")
+{
+	History history;
+	history.lists(5, 9, sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
+	history.lists(6, 7, running, EDC_NO_SYSCALL, 0);
+	history.lists(7, 8, sleeping, EDC_NO_SYSCALL, 0);
+	history.switches(0, 20, 0, running, 7);
+	history.switches(0, 40, 7, dead, 9);
+	history.cpu(0).open(41).tid = 7; // within the switch
+	history.cpu(0).post(41, EDC_ID_EXIT_COUNTS, 2, {pair(7, 7), 1, 0, 20, 0, 0});
+	history.posts(0, 60, EDC_ID_SYS_EXIT, 0);
+	history.switches(0, 80, 8, sleeping, 0);
+	Folded folded(history, 0, 100);
+	CHECK(folded.thread(7).usage.cpu() == 20);
+	for (const std::string &told : folded.recorder.told)
+		CHECK_FALSE(told.starts_with("contradiction"));
+}
+
 TEST_CASE("machine: where the kernel hides threads, one that is neither listed nor seen being created is hidden")
 {
 	const auto fold = [](std::uint32_t flags) {

@@ -114,6 +114,11 @@ void check_states(trace::Trace &trace, const analyze::RecordingInfo &info, std::
 {
 	if (!info.states)
 		return;
+	if (info.states->is_damaged) {
+		statements.push_back(
+		    {"states", analyze::Verdict::fails, "the times of the run lengths in recording.json are damaged"});
+		return;
+	}
 	const std::string why = why_not_comparable(trace, info);
 	const auto not_witnessed = [&](const std::string &reason) {
 		statements.push_back({"states", analyze::Verdict::not_witnessed,

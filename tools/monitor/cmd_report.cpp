@@ -361,7 +361,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		print_problems(trace.problems());
 		return trace.problems().empty() ? 0 : 1;
 	}
-	if (!info.has_tokens && info.states)
+	if (info.has_only_states())
 		throw Error(
 		    info.counts.empty() && info.times.empty()
 			? "this recording has no events (--no-tokens), only run lengths of states: use `monitor "

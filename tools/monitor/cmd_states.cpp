@@ -168,7 +168,7 @@ Source read_runs(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 		 std::optional<states::RecordedRuns> &recorded)
 {
 	if (!arguments.tree.empty()) {
-		if (info.states && !info.has_tokens)
+		if (info.has_only_states())
 			throw Error(
 			    fmt::format("this recording has no events, only the run lengths of its tree {}: leave "
 					"out --tree",

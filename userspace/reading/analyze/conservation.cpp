@@ -55,7 +55,7 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 
 void Conservation::judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const
 {
-	if (!info.has_tokens && info.states) {
+	if (info.has_only_states()) {
 		const auto sum = [&](auto member) {
 			return std::accumulate(info.classes.begin(), info.classes.end(), std::uint64_t{0},
 					       [&](std::uint64_t so_far, const ClassCounts &counts) {
@@ -121,9 +121,9 @@ void Conservation::judge_user(const RecordingInfo &info, std::vector<Statement> 
 	const bool is_equal = user.tokens == user_tokens_ && user.discarded == user_discarded_;
 	statements.push_back(
 	    {"user_events",
-	     !info.has_tokens && info.states ? Verdict::not_witnessed
-	     : is_equal                      ? Verdict::holds
-					     : Verdict::fails,
+	     info.has_only_states() ? Verdict::not_witnessed
+	     : is_equal             ? Verdict::holds
+				    : Verdict::fails,
 	     fmt::format(
 		 "{} events of {} instrumented processes were read, {} are in blocks; {} were discarded by full "
 		 "rings, the streams report {}; {} occurred before there were rings{}",
@@ -176,9 +176,9 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 	}
 	const bool placed = discarded_ == refused && !uncounted_;
 	statements.push_back({"losses_placed",
-			      !info.has_tokens && info.states ? Verdict::not_witnessed
-			      : placed                        ? Verdict::holds
-							      : Verdict::fails,
+			      info.has_only_states() ? Verdict::not_witnessed
+			      : placed               ? Verdict::holds
+						     : Verdict::fails,
 			      fmt::format("{} tokens were discarded by full rings, the streams report {} in {} gaps{}",
 					  refused, discarded_, gaps_, uncounted_ ? ", some uncounted" : "")});
 	if (refused + too_deep)

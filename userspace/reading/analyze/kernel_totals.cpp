@@ -185,7 +185,7 @@ void KernelTotals::judge_interrupts(bool hidden, std::vector<Statement> &stateme
 	}
 	const std::uint64_t kernel = end.interrupts - start.interrupts;
 	// A shared line runs several handlers, a vector may have none; the rows are read a little later. A TLB
-	// shootdown is a function call, and 7.3 counts it as both (6.18 takes it out of the calls).
+	// shootdown is a function call, and 7.3.4 counts it as both.
 	statements.push_back(compare(
 	    "interrupts",
 	    fmt::format("interrupts: /proc/stat counts {}, the tokens {} to {}, and {} on lines without a probe; {} "

@@ -190,8 +190,9 @@ CalibratedCosts calibrated_costs(const Json &json)
 	return costs;
 }
 
-std::optional<RecordedStates> recorded_states(const Json &json)
+std::optional<RecordedStates> recorded_states(const Json &recording)
 {
+	const Json &json = member(recording, "states");
 	if (!json.is_object())
 		return {};
 	RecordedStates states;
@@ -203,6 +204,9 @@ std::optional<RecordedStates> recorded_states(const Json &json)
 	states.begin = number(member(json, "begin"));
 	states.end = optional_number(member(json, "end"));
 	states.late = number(member(json, "late"));
+	const auto start = optional_number(member(member(recording, "start"), "time"));
+	const auto end = optional_number(member(member(recording, "end"), "time"));
+	states.is_damaged = states.begin != start || states.end != end || states.end.value_or(~0ull) < states.begin;
 	return states;
 }
 
@@ -352,7 +356,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 				     number(member(claim, "early")), flag(member(claim, "possible"))});
 	}
 	info.counters = counters_info(member(json, "counters"));
-	info.states = recorded_states(member(json, "states"));
+	info.states = recorded_states(json);
 	info.preflight_missing = number(member(member(json, "start_test"), "missing"));
 }
 

@@ -120,6 +120,7 @@ struct RecordedStates {
 	std::uint64_t begin = 0;            // the time that the run lengths cover
 	std::optional<std::uint64_t> end{}; // none: the recording was not completed
 	std::uint64_t late = 0;             // events that came too late to be classified in the order of time
+	bool is_damaged = false;            // begin and end are not those of the recording
 };
 
 struct RecordingInfo {
@@ -139,6 +140,8 @@ struct RecordingInfo {
 	std::set<std::string> partial;
 	bool has_tokens = true; // false: record --no-tokens
 	std::optional<RecordedStates> states;
+	// record --states --no-tokens: events were read, and not written.
+	bool has_only_states() const { return !has_tokens && states; }
 	std::vector<EventCount> counts;
 	std::vector<EventTime> times;
 	std::uint64_t counted_ns = 0;               // how long, from the attachment of the first probe

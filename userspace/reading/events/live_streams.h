@@ -77,8 +77,8 @@ private:
 		std::optional<Cursor> cursor;
 		bool has_grown = false;
 		bool is_losing = false;      // after the newest packet
-		bool has_open_gap = false;   // which was passed on,
-		std::uint64_t gap_after = 0; // when there were so many packets
+		bool has_open_gap = false;   // a gap was passed on of which the end is not known
+		std::uint64_t gap_after = 0; // count() of the packets before it
 	};
 
 	template <class Visitor> void read_new(Visitor &visitor);

@@ -42,8 +42,7 @@ RecordedRuns::RecordedRuns(trace::Trace &trace, const analyze::RecordingInfo &in
 			   const Selected &selected)
     : trace_(trace), tree_(recorded_tree(info)), whole_{info.states->begin, info.states->end.value_or(trace.end_time())}
 {
-	const analyze::RecordedStates &said = *info.states;
-	if (said.begin != info.start_time.value_or(said.begin) || said.end != info.end_time || whole_.to < whole_.from)
+	if (info.states->is_damaged)
 		throw Error(
 		    "the times of the run lengths in .monitor/recording.json are damaged; `monitor check` lists what "
 		    "else is wrong");

@@ -20,7 +20,6 @@ struct LiveStart {
 	std::string description;          // TSDL of all classes known so far
 	std::string recording;            // .monitor/recording.json
 	std::uint64_t begin_time = 0;     // of the trace
-	std::vector<std::uint32_t> cpus;  // online
 	bool has_more_classes = false;    // programs may declare some
 	ControlStream *written = nullptr; // for what the sink writes
 };
