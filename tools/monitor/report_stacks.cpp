@@ -86,6 +86,11 @@ report::StackBy stacks_by(const std::string &name, const analyze::RecordingInfo 
 		if (is_known && !was_recorded(by, info))
 			throw Error(fmt::format("this recording has no stacks --by {}; it has: {}", name,
 						fmt::join(recorded, ", ")));
+		const bool is_of_waits = by == report::StackBy::offcpu || by == report::StackBy::wait;
+		if (const std::string names = info.partial_of({"sched_waking"}); is_of_waits && !names.empty())
+			throw Error(fmt::format("the recording's --filter left out events of {}, which end the times "
+						"of --by {}",
+						names, name));
 		return by;
 	}
 	return recorded.empty() ? report::StackBy::cpu : stacks_by(recorded.front(), info);

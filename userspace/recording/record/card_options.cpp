@@ -81,43 +81,49 @@ std::vector<std::string> chosen_families(const Options &options)
 	return names;
 }
 
-std::vector<std::string> needed_families(const Options &options, const EventMatcher &matcher)
+std::vector<std::string> needed_families(const Options &options, const EventMatcher &matcher,
+					 const std::function<void(const std::string &)> &doubt)
 {
-	const std::vector<std::string> recorded = chosen_families(options);
+	const std::vector<std::string> recorded =
+	    options.user_only ? std::vector<std::string>() : chosen_families(options);
 	const auto is_in = [](const std::vector<std::string> &all, const std::string &name) {
 		return std::ranges::find(all, name) != all.end();
 	};
 	// An event of a program may have any field.
 	const bool may_be_of_programs = !options.command.empty() || options.everyone;
 	std::vector<std::string> needed;
-	if (options.user_only)
-		return needed;
 	const auto need = [&](const std::string &what, const auto &is_about) {
 		std::vector<std::string> families;
 		for (const EventMatcher::Class &cls : matcher.classes) {
 			const std::string family = card::family_of(cls.name);
 			if (!is_about(cls))
 				continue;
-			if (family.empty() || is_in(recorded, family) || EDC_ALWAYS_KEPT(cls.id))
+			if (family.empty() || is_in(recorded, family) ||
+			    (EDC_ALWAYS_KEPT(cls.id) && !options.user_only))
 				return; // of a program, or recorded
 			families.push_back(family);
 		}
 		for (const std::string &family : families) {
 			const auto known = std::ranges::find(card::families(), family, &card::Family::name);
-			if (options.user_only)
-				throw Error(
-				    fmt::format("{}: its events are the kernel's: leave out --user-only", what));
+			if (options.user_only) {
+				doubt(what + ": the kernel's events that it is about are not recorded: leave out "
+					     "--user-only, unless programs have such events");
+				return;
+			}
 			if (!options.families.empty())
 				throw Error(fmt::format(
 				    "{}: its events are of the family {}, which is not recorded: add it to -e", what,
 				    family));
-			if (!known->by_default && family != "block" && may_be_of_programs)
-				continue;
-			if (!known->by_default && family != "block")
-				throw Error(fmt::format(
+			if (!known->by_default && family != "block") {
+				const std::string text = fmt::format(
 				    "{}: events of the family {} are recorded by --sample-every, --stacks or "
 				    "--functions",
-				    what, family));
+				    what, family);
+				if (!may_be_of_programs)
+					throw Error(text);
+				doubt(text + ", which is not given; programs may have such events");
+				continue;
+			}
 			if (!is_in(needed, family))
 				needed.push_back(family);
 		}

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 
 #include "recording.h"
 #include "recording/card/bpf_card.h"
@@ -15,8 +16,10 @@ namespace monitor::record {
 std::vector<std::string> chosen_families(const Options &options);
 
 // Families of the events that a filter or a count is about, if none of those that are recorded has any of its events: a
-// count of 0 would not be true. Throws Error if -e leaves them out, or another option records them.
-std::vector<std::string> needed_families(const Options &options, const EventMatcher &matcher);
+// count of 0 would not be true. Throws Error if -e leaves them out, or another option records them; where only programs
+// may have such events, `doubt` is told a sentence.
+std::vector<std::string> needed_families(const Options &options, const EventMatcher &matcher,
+					 const std::function<void(const std::string &)> &doubt);
 
 // `needed`: by needed_families(). `matcher`: nullptr: all events are kept.
 card::CardOptions card_options(const Options &options, unsigned cpus, const std::array<std::uint8_t, 16> &uuid,

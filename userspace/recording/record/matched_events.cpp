@@ -29,7 +29,7 @@ void MatchedEvents::expect_decidable(bool with_programs)
 		tell_(doubt + " It may be one of a program's events.");
 	for (const std::string &hint : decidable_->hints)
 		tell_(hint);
-	needed_families_ = record::needed_families(options_, *decidable_);
+	needed_families_ = record::needed_families(options_, *decidable_, tell_);
 	for (const std::string &family : needed_families_)
 		tell_(
 		    fmt::format("the family {} is recorded too, because the expressions are about its events", family));
