@@ -66,9 +66,9 @@ fi
 posted() { # OUTPUT [OPTION...]
 	output=$1
 	shift
+	rm -rf /tmp/filter
 	./monitor record --no-calibration --force --card module --buffer 64M -e sched -o /tmp/filter "$@" > /tmp/filter.out 2>&1 &
 	recorder=$!
-	rm -rf /tmp/filter
 	for wait in $(seq 100); do
 		[ -s /tmp/filter/metadata ] && break
 		usleep 100000
