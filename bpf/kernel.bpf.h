@@ -62,6 +62,7 @@ struct task_struct {
 	int exit_state;
 	__s32 pid;
 	__s32 tgid;
+	__u64 start_time;
 	struct task_struct *real_parent;
 	unsigned long nvcsw;
 	unsigned long nivcsw;

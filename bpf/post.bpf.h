@@ -32,6 +32,7 @@ const volatile __u8 filtering = 0;                /* -p: only processes in `trac
 /* By class: edc_match_class.in_probe. A probe whose events are all kept has no code for judging them. */
 const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
 const volatile __u8 timing = 0;          /* `matcher` also says what is timed: --time */
+const volatile __u8 overwriting = 0;     /* a flight recorder: the newest blocks are kept, ring.h */
 const volatile __u8 posts_to_module = 0; /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
@@ -122,6 +123,18 @@ static __attribute__((noinline)) void ring_bell(void)
 	bpf_ringbuf_output(&bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
 }
 
+/* Blocks before this one of a flight recorder's ring are free. */
+static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __u32 ring_index)
+{
+	__u32 first = 0;
+	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
+
+	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS)
+		return 0;
+	return edc_ring_limit(&cpu->level[ring_index].ring, READ(cpu->reader.read[ring_index]),
+			      READ(holder->reader.hold));
+}
+
 /* Close the open block, if any, and open the next one. Returns the offset of its first token, 0 if none is free. */
 static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
 {
@@ -141,7 +154,8 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 rin
 		ring->end = 0;
 		__sync_lock_test_and_set(&ring->closed, ring->opened); /* full barrier: the block before the count */
 	}
-	waiting = ring->opened - READ(cpu->reader.read[ring_index]);
+	waiting =
+	    ring->opened - (overwriting ? overwriting_limit(cpu, ring_index) : READ(cpu->reader.read[ring_index]));
 	if (waiting == ring->blocks / 2)
 		ring_bell();
 	if (waiting >= ring->blocks)
@@ -169,6 +183,21 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 rin
 	return start + EDC_BLOCK_HEADER;
 }
 
+/* The same in a flight recorder's ring: the first record of the block says how many tokens were before it. */
+static __attribute__((noinline)) __u64 open_counted_block(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
+{
+	__u64 pos = open_block(cpu, ring_index, time);
+	struct edc_ring *ring;
+
+	if (!pos || pos > last_start + EDC_BLOCK_HEADER || !cpu || ring_index >= EDC_CARD_RINGS)
+		return 0;
+	ring = &cpu->level[ring_index].ring;
+	edc_block_counts((void *)cpu + pos, ring, time);
+	pos += EDC_BLOCK_COUNTS_BYTES;
+	WRITE(ring->pos, pos);
+	return pos;
+}
+
 /* Returns the offset for a token and `count` words; 0: ring full. The token's time is the ring's last_time. */
 INLINE __u64 reserve(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 count)
 {
@@ -180,7 +209,7 @@ INLINE __u64 reserve(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 co
 		ring->clamped++;
 	}
 	if (pos + 8 + 8 * count > ring->end || time - ring->begin_time >= EDC_BLOCK_MAX_TICKS) {
-		pos = open_block(cpu, ring_index, time);
+		pos = overwriting ? open_counted_block(cpu, ring_index, time) : open_block(cpu, ring_index, time);
 		if (!pos)
 			return 0;
 	}
@@ -199,6 +228,8 @@ INLINE void commit(struct edc_cpu *cpu, __u32 ring_index, __u64 pos, __u32 id, _
 	WRITE(record[0], edc_token(id, EDC_MODE_KERNEL, ring->last_time, arg));
 	for (__u32 i = 0; i < count; i++)
 		WRITE(record[1 + i], words[i]);
+	if (overwriting)
+		ring->tokens++;
 	WRITE(ring->pos, pos + 8 + 8 * count); /* commits */
 }
 

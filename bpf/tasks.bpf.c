@@ -55,6 +55,7 @@ int list_tasks(struct bpf_iter__task *context)
 	record.min_flt = task->min_flt;
 	record.maj_flt = task->maj_flt;
 	record.nr_migrations = task->se.nr_migrations;
+	record.start_ns = task->start_time;
 	record.time = now();
 	bpf_seq_write(context->meta->seq, &record, sizeof(record));
 	return 0;

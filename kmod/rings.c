@@ -42,6 +42,7 @@ static struct irq_work bell = IRQ_WORK_INIT(wake_recorder);
 static u64 area_bytes;
 static u8 trace_uuid[16];
 static u32 ring_blocks[EDC_CARD_LEVELS];
+static bool overwriting; /* a flight recorder's rings */
 
 static void close_block(struct edc_cpu *cpu, struct edc_ring *ring)
 {
@@ -49,6 +50,14 @@ static void close_block(struct edc_cpu *cpu, struct edc_ring *ring)
 	WRITE_ONCE(ring->end, 0);
 	smp_store_release(&ring->closed, ring->opened); /* the reader sees the whole block */
 	smp_mb();					/* it sees `closed`, or we see its new `read` */
+}
+
+/* Blocks before this one are free. */
+static u64 limit_of(struct edc_cpu *cpu, struct edc_ring *ring, u32 level)
+{
+	u64 read = READ_ONCE(cpu->reader.read[level]);
+
+	return overwriting ? edc_ring_limit(ring, read, READ_ONCE(per_cpu(edc_owned, 0)->reader.hold)) : read;
 }
 
 /* Returns the offset of the first token, 0 if no block is free. */
@@ -61,7 +70,7 @@ static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 	if (ring->end)
 		close_block(cpu, ring);
 	/* The control dependency keeps the next lap's tokens after the reader's copy. */
-	waiting = ring->opened - READ_ONCE(cpu->reader.read[level]);
+	waiting = ring->opened - limit_of(cpu, ring, level);
 	if (waiting == ring->blocks / 2)
 		irq_work_queue(&bell);
 	if (waiting >= ring->blocks)
@@ -80,8 +89,12 @@ static noinline u64 open_block(struct edc_cpu *cpu, u32 level, u64 time)
 	ring->opened++;
 	ring->begin_time = time;
 	WRITE_ONCE(ring->pos, start + EDC_BLOCK_HEADER);
+	if (overwriting) {
+		edc_block_counts((void *)(block + 1), ring, time);
+		WRITE_ONCE(ring->pos, ring->pos + EDC_BLOCK_COUNTS_BYTES);
+	}
 	WRITE_ONCE(ring->end, start + EDC_BLOCK_SIZE);
-	return start + EDC_BLOCK_HEADER;
+	return ring->pos;
 }
 
 /* Returns the offset for a token and `count` words; 0: ring full. The token's time is the ring's last_time. */
@@ -126,6 +139,7 @@ static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, 
 	WRITE_ONCE(record[0], edc_token(id, EDC_MODE_KERNEL, at->ring.last_time, arg));
 	for (i = 0; i < count; i++)
 		WRITE_ONCE(record[1 + i], words[i]);
+	at->ring.tokens++;
 	WRITE_ONCE(at->ring.pos, pos + 8 + 8 * count); /* commits */
 }
 
@@ -214,7 +228,7 @@ static bool fits(const struct edc_device_create *wanted)
 			return false;
 		bytes += (u64)wanted->blocks[level] * EDC_BLOCK_SIZE;
 	}
-	return bytes == wanted->area_bytes && wanted->filtering <= 1 && !wanted->reserved;
+	return bytes == wanted->area_bytes && wanted->filtering <= 1 && wanted->overwriting <= 1;
 }
 
 int edc_rings_create(const struct edc_device_create *wanted)
@@ -226,6 +240,7 @@ int edc_rings_create(const struct edc_device_create *wanted)
 	if (wanted->area_bytes >> PAGE_SHIFT > totalram_pages() / 2 / num_possible_cpus())
 		return -ENOMEM; /* half of the machine's memory is more than a ring needs */
 	area_bytes = wanted->area_bytes;
+	overwriting = wanted->overwriting;
 	memcpy(trace_uuid, wanted->uuid, sizeof(trace_uuid));
 	memcpy(ring_blocks, wanted->blocks, sizeof(ring_blocks));
 	if (wanted->filtering && edc_filter_create())

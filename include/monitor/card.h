@@ -25,7 +25,10 @@
 #include "timing.h"
 #include "token.h"
 
-/* Classes of the recorder's own stream. */
+/*
+ * Classes of the recorder's own stream, and two that describe others: `thread` in user rings, and in those of a flight
+ * recorder block_tokens, the first record of each block.
+ */
 #define EDC_CONTROL_CLASSES(CLASS)                                                                                     \
 	CLASS(1, SYNC, sync, sync, control, 4,                                                                         \
 	      (A, u16, cpu)(F, u64, monotonic)(F, u64, realtime)(F, u64, tai)(F, u64, width))                          \
@@ -50,7 +53,8 @@
 	CLASS(10, STATE_RUN, state_run, state_run, control, 1,                                                         \
 	      (A, tree_state, state)(F, u32, subject)(F, u32, duration))                                               \
 	CLASS(11, STATE_LONG_RUN, state_long_run, state_run, control, 2,                                               \
-	      (A, tree_state, state)(F, u32, subject)(F, u32, reserved)(F, u64, duration))
+	      (A, tree_state, state)(F, u32, subject)(F, u32, reserved)(F, u64, duration))                             \
+	CLASS(12, BLOCK_TOKENS, block_tokens, block_tokens, control, 1, (A, u16, reserved)(F, u64, tokens))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -209,6 +213,8 @@ enum edc_id {
 #define EDC_THREAD_FILTERED 4 /* not selected by -p: shown as `other` */
 /* thread_state.flags: written at the end of the recording (names of threads whose own tokens were lost) */
 #define EDC_THREAD_AT_END 8
+/* thread_state.flags: as it was later, when a flight recorder was asked for a snapshot that begins at this time */
+#define EDC_THREAD_LATER 32
 /* thread_state.flags: the kernel hides this thread from BPF; its own events are missing, its counts unknown */
 #define EDC_THREAD_HIDDEN 16
 
@@ -275,7 +281,9 @@ struct edc_reader {
 	__u64 read[EDC_CARD_RINGS]; /* blocks consumed so far, per ring */
 	__u64 pad[4];
 	__u32 stopped; /* the recording is over, post nothing */
-	__u32 pad2[991];
+	__u32 pad2[15];
+	__u64 hold; /* CPU 0's only, in a flight recorder: number of the hold of all rings, 0: they run (ring.h) */
+	__u64 pad3[487];
 };
 
 /* All PIDs and TIDs are below this (the kernel's PID_MAX_LIMIT). */
@@ -302,6 +310,7 @@ struct edc_cpu {
 
 EDC_ASSERT(sizeof(struct edc_reader) == EDC_BLOCK_SIZE);
 EDC_ASSERT(__builtin_offsetof(struct edc_reader, stopped) == 128);
+EDC_ASSERT(__builtin_offsetof(struct edc_reader, hold) == 192);
 EDC_ASSERT(sizeof(struct edc_cpu) <= EDC_CPU_HEADER);
 
 /*
@@ -343,8 +352,9 @@ struct edc_task {
 	__s32 prio;
 	char comm[16];
 	__u64 cgroup, nvcsw, nivcsw, sum_exec_runtime, min_flt, maj_flt, nr_migrations;
+	__u64 start_ns; /* when it was created, monotonic */
 };
 
-EDC_ASSERT(sizeof(struct edc_task) == 112);
+EDC_ASSERT(sizeof(struct edc_task) == 120);
 
 #endif

@@ -21,7 +21,7 @@
 #include "matcher.h"
 #include "user_device.h"
 
-#define EDC_DEVICE_VERSION 9
+#define EDC_DEVICE_VERSION 10
 
 struct edc_device_classes {
 	__u64 bits[EDC_CARD_CLASSES / 64];
@@ -40,7 +40,7 @@ struct edc_device_create {
 	__u64 area_bytes;                /* per CPU: EDC_CPU_HEADER and the blocks */
 	__u32 blocks[EDC_CARD_LEVELS];   /* per ring; together they fill the area */
 	__u32 filtering;                 /* 1: only processes that EDC_DEVICE_TRACE adds, and their children */
-	__u32 reserved;                  /* 0 */
+	__u32 overwriting;               /* 1: a flight recorder's rings (ring.h) */
 	__u8 counters[EDC_COUNTER_SETS]; /* number of values in each set; 0: no such set */
 };
 

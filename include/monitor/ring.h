@@ -18,9 +18,18 @@
  * counted in `discarded`. The header of the next block opened carries that count, so a loss can be located in time. If
  * exactly half of the blocks are waiting, the writer wakes the reader, once each time that number is reached.
  *
+ * A flight recorder's ring overwrites: while nothing holds it all blocks are free, and the oldest is opened next. A
+ * hold, a number that the writer reads when it opens a block, makes the ring one like any other, in which the newest
+ * edc_ring_kept() blocks wait for the reader. The reader sets `read` to 0 before each hold, and then takes blocks from
+ * closed + 2 - edc_ring_kept() on, `closed` being read after the hold was set: the writer may open one block before it
+ * sees the hold. It may copy a block at any time, and has a whole one if afterwards closed < number + blocks: the
+ * writer opens block number + blocks in its place only after it closed the one before.
+ *
  * Litmus text (x86 cannot show an error here; reviewed for weaker machines):
  *   writer: W(records) W(content_size) RMW_full(closed)   reader: R_acq(closed) R(records) W_rel(read)
  *   writer: R(read) --control dependency--> W(records)    so no record of the next lap overtakes the reader's copy.
+ *   flight: writer: RMW_full(closed) W(records of block n + blocks)   reader: R(copy of block n) F_acq R(closed)
+ *     so a reader that copied any of the new records sees closed >= n + blocks.
  *   writer: W(closed) MB R(read)                          reader: W(read) MB R(closed), then it sleeps
  *     so either the reader sees that half of the blocks are waiting, or the writer sees the new `read`.
  *
@@ -82,8 +91,18 @@ struct edc_ring {
 	__u64 blocks; /* number of blocks */
 	__u64 next;   /* writer's: index of the block to open next */
 	__u64 stream_instance_id;
-	__u64 pad[4];
+	/* the writer's, in a flight recorder */
+	__u64 tokens;    /* tokens written so far, without those that begin blocks (EDC_ID_BLOCK_TOKENS) */
+	__u64 held;      /* number of the hold that the writer has seen last */
+	__u64 held_from; /* blocks before this one are free while it lasts */
+	__u64 pad;
 } __attribute__((aligned(64)));
+
+/* How many of the newest blocks a hold keeps: the rest is room for what happens until the reader comes. */
+static inline __attribute__((always_inline)) __u64 edc_ring_kept(__u64 blocks)
+{
+	return blocks - (blocks >= 8 ? blocks / 8 : 1);
+}
 
 #ifdef __cplusplus
 #define EDC_ASSERT(condition) static_assert(condition, #condition)

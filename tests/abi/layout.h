@@ -40,20 +40,23 @@
 	FIELD(VALUE, edc_block, tid)                \
 	FIELD(VALUE, edc_block, process)
 
-#define RING_LAYOUT(VALUE)                 \
-	SIZE(VALUE, edc_ring)              \
-	FIELD(VALUE, edc_ring, pos)        \
-	FIELD(VALUE, edc_ring, end)        \
-	FIELD(VALUE, edc_ring, begin_time) \
-	FIELD(VALUE, edc_ring, last_time)  \
-	FIELD(VALUE, edc_ring, opened)     \
-	FIELD(VALUE, edc_ring, closed)     \
-	FIELD(VALUE, edc_ring, discarded)  \
-	FIELD(VALUE, edc_ring, clamped)    \
-	FIELD(VALUE, edc_ring, first)      \
-	FIELD(VALUE, edc_ring, blocks)     \
-	FIELD(VALUE, edc_ring, next)       \
-	FIELD(VALUE, edc_ring, stream_instance_id)
+#define RING_LAYOUT(VALUE)                         \
+	SIZE(VALUE, edc_ring)                      \
+	FIELD(VALUE, edc_ring, pos)                \
+	FIELD(VALUE, edc_ring, end)                \
+	FIELD(VALUE, edc_ring, begin_time)         \
+	FIELD(VALUE, edc_ring, last_time)          \
+	FIELD(VALUE, edc_ring, opened)             \
+	FIELD(VALUE, edc_ring, closed)             \
+	FIELD(VALUE, edc_ring, discarded)          \
+	FIELD(VALUE, edc_ring, clamped)            \
+	FIELD(VALUE, edc_ring, first)              \
+	FIELD(VALUE, edc_ring, blocks)             \
+	FIELD(VALUE, edc_ring, next)               \
+	FIELD(VALUE, edc_ring, stream_instance_id) \
+	FIELD(VALUE, edc_ring, tokens)             \
+	FIELD(VALUE, edc_ring, held)               \
+	FIELD(VALUE, edc_ring, held_from)
 
 #define CARD_LAYOUT(VALUE)                       \
 	SIZE(VALUE, edc_level)                   \
@@ -67,6 +70,7 @@
 	SIZE(VALUE, edc_reader)                  \
 	FIELD(VALUE, edc_reader, read)           \
 	FIELD(VALUE, edc_reader, stopped)        \
+	FIELD(VALUE, edc_reader, hold)           \
 	SIZE(VALUE, edc_cpu)                     \
 	FIELD(VALUE, edc_cpu, reader)            \
 	FIELD(VALUE, edc_cpu, depth)             \
@@ -97,7 +101,8 @@
 	FIELD(VALUE, edc_task, sum_exec_runtime) \
 	FIELD(VALUE, edc_task, min_flt)          \
 	FIELD(VALUE, edc_task, maj_flt)          \
-	FIELD(VALUE, edc_task, nr_migrations)
+	FIELD(VALUE, edc_task, nr_migrations)    \
+	FIELD(VALUE, edc_task, start_ns)
 
 #define RATIO_LAYOUT(VALUE)                  \
 	SIZE(VALUE, edc_ratio)               \

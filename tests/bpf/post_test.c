@@ -246,6 +246,71 @@ static void a_full_ring_refuses_and_counts(void)
 	EXPECT(edc_token_arg(token_at(0, 0)), 9);
 }
 
+/* The oldest block goes, nothing is refused, and each block says how many tokens were before it. */
+static void a_flight_recorder_overwrites(void)
+{
+	const __u64 in_block = (EDC_BLOCK_SIZE - EDC_BLOCK_HEADER - EDC_BLOCK_COUNTS_BYTES) / 8;
+	const struct edc_block *first = (void *)(area.bytes + EDC_CPU_HEADER);
+	const struct edc_block *second = (void *)(area.bytes + EDC_CPU_HEADER + EDC_BLOCK_SIZE);
+
+	start();
+	overwriting = 1;
+	for (__u64 i = 0; i < 2 * BLOCKS * in_block + 1; i++)
+		POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(counted(level(0)->discarded), 0);
+	EXPECT(bells, 0);
+	EXPECT(level(0)->ring.tokens, 2 * BLOCKS * in_block + 1);
+	EXPECT(first->packet_seq_num, 2 * BLOCKS);
+	EXPECT(edc_token_id(token_at(0, 0)), EDC_ID_BLOCK_TOKENS);
+	EXPECT(token_at(0, 1), 2 * BLOCKS * in_block);
+	EXPECT(edc_token_id(token_at(0, 2)), CLASS);
+	EXPECT(second->packet_seq_num, 2 * BLOCKS - 1);
+	EXPECT(second->content_size, EDC_BLOCK_SIZE * 8);
+	EXPECT(token_at(1, 1), (2 * BLOCKS - 1) * in_block);
+	overwriting = 0;
+}
+
+/* Held, a ring keeps its newest blocks until they are read; released, it overwrites again. */
+static void a_hold_keeps_the_newest_blocks(void)
+{
+	const __u64 in_block = (EDC_BLOCK_SIZE - EDC_BLOCK_HEADER - EDC_BLOCK_COUNTS_BYTES) / 8;
+	struct edc_ring *ring = &level(0)->ring;
+
+	EXPECT(edc_ring_kept(2), 1);
+	EXPECT(edc_ring_kept(8), 7);
+	EXPECT(edc_ring_kept(4096), 3584);
+	start();
+	overwriting = 1;
+	for (__u64 i = 0; i < 6 * in_block; i++)
+		POST(CLASS, EDC_FILTER_CURRENT, 0);
+	area.cpu.reader.hold = 1;
+	EXPECT(ring->opened, 6);
+	for (__u64 i = 0; i < in_block; i++)
+		POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(ring->held, 1);
+	EXPECT(ring->held_from, 5); /* the newest of those before */
+	EXPECT(counted(level(0)->discarded), 0);
+	for (int i = 0; i < 7; i++)
+		POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(counted(level(0)->discarded), 7);
+	EXPECT(ring->closed, 7);
+	area.cpu.reader.read[0] = 6;
+	POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(ring->opened, 8);
+	EXPECT(ring->held_from, 5); /* once for each hold */
+	area.cpu.reader.hold = 0;
+	area.cpu.reader.read[0] = 0;
+	for (__u64 i = 0; i < 3 * in_block; i++)
+		POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(counted(level(0)->discarded), 7);
+	EXPECT(ring->opened, 11);
+	area.cpu.reader.hold = 2;
+	for (__u64 i = 0; i < in_block; i++)
+		POST(CLASS, EDC_FILTER_CURRENT, 0);
+	EXPECT(ring->held_from, 10);
+	overwriting = 0;
+}
+
 static void a_token_far_from_its_blocks_begin_opens_another(void)
 {
 	start();
@@ -405,6 +470,8 @@ int main(void)
 	a_token_is_counted_stored_and_committed();
 	a_time_that_steps_back_is_moved_up_and_counted();
 	a_full_ring_refuses_and_counts();
+	a_flight_recorder_overwrites();
+	a_hold_keeps_the_newest_blocks();
 	a_token_far_from_its_blocks_begin_opens_another();
 	nested_probes_have_rings_of_their_own();
 	the_filter_keeps_and_counts();

@@ -83,9 +83,9 @@ BpfCard::BpfCard(const CardOptions &options) : options_(options)
 		throw Error("this kernel has no type information (/sys/kernel/btf/vmlinux), which the BPF card needs; "
 			    "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y (all stock distribution kernels are)");
 	if (options_.module)
-		module_ = std::make_unique<ModuleCard>(options_.uuid, options_.cpus,
-						       blocks_by_ring(options_.blocks_per_cpu, false),
-						       options_.filtering, options_.counters_in_set);
+		module_ = std::make_unique<ModuleCard>(
+		    options_.uuid, options_.cpus, blocks_by_ring(options_.blocks_per_cpu, false), options_.filtering,
+		    options_.overwriting, options_.counters_in_set);
 	skeleton_ = card__open();
 	if (!skeleton_)
 		throw Error(errno, "cannot open the BPF card: " + why_refused());
@@ -159,6 +159,7 @@ void BpfCard::configure()
 	skeleton_->rodata->last_start = area_bytes_ - EDC_BLOCK_SIZE;
 	skeleton_->rodata->posts_to_module = module_ != nullptr;
 	skeleton_->rodata->filtering = options_.filtering;
+	skeleton_->rodata->overwriting = options_.overwriting && !module_;
 	skeleton_->rodata->timing = options_.times != 0;
 	std::ranges::copy(options_.decisions, const_cast<__u16 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());

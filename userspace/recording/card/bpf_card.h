@@ -43,6 +43,7 @@ struct CardOptions {
 	bool module = false;               // rings and most probes are the kernel module's (module_card.h)
 	std::vector<std::string> families; // of card.h; the identity of threads is always recorded
 	bool filtering = false;            // only processes that are traced
+	bool overwriting = false;          // a flight recorder's rings (ring.h)
 	bool matching = false;             // set_matcher() decides what is kept, from attach() to detach()
 	// By class, from EDC_ID_KERNEL_FIRST: edc_match_class.in_probe of that matcher.
 	std::array<std::uint16_t, EDC_CARD_CLASSES> decisions{};

@@ -46,7 +46,7 @@ std::string why_no_module()
 }
 
 ModuleCard::ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
-		       const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering,
+		       const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering, bool overwriting,
 		       const std::vector<unsigned> &counters_in_set)
 {
 	if (const std::string why = why_no_module(); !why.empty())
@@ -56,6 +56,7 @@ ModuleCard::ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
 	edc_device_create wanted{};
 	std::memcpy(wanted.uuid, uuid.data(), uuid.size());
 	wanted.filtering = filtering;
+	wanted.overwriting = overwriting;
 	std::ranges::copy(counters_in_set, wanted.counters);
 	for (unsigned level = 0; level < EDC_CARD_LEVELS; ++level)
 		wanted.blocks[level] = static_cast<__u32>(blocks[level]);

@@ -22,9 +22,10 @@ std::string why_no_module();
 class ModuleCard {
 public:
 	// `blocks`: blocks by ring, of each CPU. `filtering`: only processes of trace() and their children.
-	// `counters_in_set`: for what programs post through its kfuncs. Throws Error if the module rejects the request.
+	// `overwriting`: a flight recorder. `counters_in_set`: for what programs post through its kfuncs. Throws Error
+	// if the module rejects the request.
 	ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
-		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering,
+		   const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering, bool overwriting,
 		   const std::vector<unsigned> &counters_in_set);
 
 	// Whether the module probes this class on this kernel.

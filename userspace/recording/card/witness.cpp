@@ -77,6 +77,7 @@ std::array<unsigned, 1 << EDC_ID_BITS> payload_words()
 {
 	std::array<unsigned, 1 << EDC_ID_BITS> words;
 	words.fill(unknown_words);
+	words[EDC_ID_BLOCK_TOKENS] = 1;
 	for (const ClassRow &row : kernel_classes())
 		words[row.id] = row.words;
 	return words;
