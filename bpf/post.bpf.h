@@ -129,10 +129,13 @@ static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __
 	__u32 first = 0;
 	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
 
+	__u64 hold;
+
 	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS)
 		return 0;
-	return edc_ring_limit(&cpu->level[ring_index].ring, READ(cpu->reader.read[ring_index]),
-			      READ(holder->reader.hold));
+	hold = READ(holder->reader.hold); /* before `read`, which then is of this hold */
+	barrier();
+	return edc_ring_limit(&cpu->level[ring_index].ring, READ(cpu->reader.read[ring_index]), hold);
 }
 
 /* Close the open block, if any, and open the next one. Returns the offset of its first token, 0 if none is free. */

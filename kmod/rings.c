@@ -55,9 +55,12 @@ static void close_block(struct edc_cpu *cpu, struct edc_ring *ring)
 /* Blocks before this one are free. */
 static u64 limit_of(struct edc_cpu *cpu, struct edc_ring *ring, u32 level)
 {
-	u64 read = READ_ONCE(cpu->reader.read[level]);
+	u64 hold;
 
-	return overwriting ? edc_ring_limit(ring, read, READ_ONCE(per_cpu(edc_owned, 0)->reader.hold)) : read;
+	if (!overwriting)
+		return READ_ONCE(cpu->reader.read[level]);
+	hold = smp_load_acquire(&per_cpu(edc_owned, 0)->reader.hold); /* `read` then is of this hold */
+	return edc_ring_limit(ring, READ_ONCE(cpu->reader.read[level]), hold);
 }
 
 /* Returns the offset of the first token, 0 if no block is free. */

@@ -90,6 +90,41 @@ bool post(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::
 	return true;
 }
 
+bool post_in_flight(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word,
+		    const std::uint64_t *hold)
+{
+	edc_ring &ring = card.area(cpu).level[level].ring;
+	std::byte *memory = card.memory(cpu);
+	if (ring.pos + 16 > ring.end) {
+		if (ring.end) {
+			edc_block_closed(reinterpret_cast<edc_block *>(memory + ring.end - EDC_BLOCK_SIZE), &ring);
+			__atomic_store_n(&ring.end, 0, __ATOMIC_RELAXED);
+			__atomic_exchange_n(&ring.closed, ring.opened, __ATOMIC_SEQ_CST);
+		}
+		const __u64 seen = hold ? *hold : __atomic_load_n(&card.area(0).reader.hold, __ATOMIC_ACQUIRE);
+		const __u64 read = __atomic_load_n(&card.area(cpu).reader.read[level], __ATOMIC_ACQUIRE);
+		if (ring.opened - edc_ring_limit(&ring, read, seen) >= ring.blocks) {
+			++ring.discarded;
+			return false;
+		}
+		const std::uint64_t start = ring.first + ring.opened % ring.blocks * EDC_BLOCK_SIZE;
+		auto *block = reinterpret_cast<edc_block *>(memory + start);
+		edc_block_opened(block, &ring, time, level);
+		block->magic = EDC_BLOCK_MAGIC;
+		edc_block_counts(reinterpret_cast<__u64 *>(memory + start + EDC_BLOCK_HEADER), &ring, time);
+		++ring.opened;
+		ring.begin_time = time;
+		__atomic_store_n(&ring.pos, start + EDC_BLOCK_HEADER + EDC_BLOCK_COUNTS_BYTES, __ATOMIC_RELEASE);
+		__atomic_store_n(&ring.end, start + EDC_BLOCK_SIZE, __ATOMIC_RELEASE);
+	}
+	const std::uint64_t record[] = {edc_token(EDC_ID_SCHED_WAKING, EDC_MODE_KERNEL, time, word & 0xffff), word};
+	std::memcpy(memory + ring.pos, record, sizeof record);
+	++ring.tokens;
+	__atomic_store_n(&ring.last_time, time, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring.pos, ring.pos + sizeof record, __ATOMIC_RELEASE);
+	return true;
+}
+
 void fill_block(BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word)
 {
 	const std::uint64_t closed = card.area(cpu).level[level].ring.closed;

@@ -14,6 +14,10 @@ monitor::card::CardOptions options(unsigned cpus, std::uint64_t blocks_per_cpu);
 
 // Posts tokens as a probe does (bpf/post.bpf.h), each with one payload word. False: it was refused.
 bool post(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word);
+// The same in a flight recorder's ring, which overwrites; of a writer that sees this hold (0: none), or else the
+// card's.
+bool post_in_flight(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word,
+		    const std::uint64_t *hold = nullptr);
 // So many that a whole block is filled, and the first of the next one.
 void fill_block(monitor::card::BpfCard &card, unsigned cpu, unsigned level, std::uint64_t time, std::uint64_t word);
 

@@ -3,6 +3,7 @@
 // unwind tables of instructions as compilers write them.
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <map>
 
 #include "recording/stacks/address_spaces.h"

@@ -130,7 +130,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
-		record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;
@@ -181,6 +181,7 @@ _monitor() {
 		_monitor_traces
 		;;
 	list | stat | states | query | info | check) _monitor_traces ;;
+	snapshot) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	tdl)
 		if [[ $previous == tdl ]]; then
 			COMPREPLY=($(compgen -W "check show compile" -- "$cur"))

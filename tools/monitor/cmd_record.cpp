@@ -47,7 +47,9 @@ struct RecordArguments {
 	std::string stacks, stacks_on, functions, budget;
 	std::optional<std::string> filter;
 	std::vector<std::string> counts, times;
-	std::string states; // the tree
+	std::string states;                // the tree
+	std::optional<std::string> flight; // "": of the default size
+	unsigned snapshots = 0;
 	bool no_tokens = false;
 	std::optional<unsigned> rate_hz;
 	bool no_calibration = false;
@@ -281,6 +283,41 @@ void parse_states(RecordArguments &arguments)
 	arguments.options.writes_tokens = !arguments.no_tokens;
 }
 
+// --flight is the size of the rings, or how much of the past a snapshot has.
+void parse_flight(RecordArguments &arguments)
+{
+	if (!arguments.flight) {
+		if (arguments.snapshots)
+			throw Error("--snapshots are those of a flight recorder: add --flight");
+		return;
+	}
+	record::Options &options = arguments.options;
+	const auto refuse = [](bool is_given, const char *option, const char *why) {
+		if (is_given)
+			throw Error(fmt::format("{} {}: leave it out, or --flight", option, why));
+	};
+	refuse(options.user_only, "--user-only", "has no kernel events, which a flight recorder keeps");
+	refuse(options.stacks.any(), "--stacks", "describes each stack once, which a flight recorder would overwrite");
+	refuse(options.states != nullptr, "--states", "is written while it is recorded");
+	refuse(options.matching &&
+		   (!options.matching->request.counts.empty() || !options.matching->request.times.empty()),
+	       "--count or --time", "counts all that happens, not what a snapshot has");
+	refuse(options.max_bytes.has_value(), "--max-size", "is of one trace");
+	refuse(options.budget.has_value(), "--budget", "leaves out functions while they are recorded");
+	refuse(options.counting && options.counting->format != record::RatioFormat::exact, "--ratio-format",
+	       "has ratios of parts that may be overwritten");
+	record::FlightOptions &flight = options.flight.emplace();
+	flight.snapshots = arguments.snapshots;
+	if (arguments.flight->empty())
+		return;
+	if (arguments.flight->ends_with('s')) {
+		flight.before_ns = parse_duration(*arguments.flight, "--flight");
+		return;
+	}
+	refuse(options.buffer_bytes.has_value(), "--buffer", "is the size of the rings, as --flight SIZE is");
+	options.buffer_bytes = parse_size(*arguments.flight, "--flight");
+}
+
 std::string recorded_text(const record::Options &options)
 {
 	if (options.user_only)
@@ -310,6 +347,13 @@ std::string end_text(const record::Options &options)
 
 void show_start(const record::Options &options, const std::string &directory)
 {
+	if (options.flight) {
+		print_note(fmt::format("monitor: flight recorder of {} until {}; nothing is written before a snapshot: "
+				       "monitor snapshot {}, or kill -USR1 {}\n",
+				       recorded_text(options), end_text(options).substr(6), printable(directory),
+				       ::getpid()));
+		return;
+	}
 	print_note(fmt::format("monitor: recording {} into {} {}\n", recorded_text(options), printable(directory),
 			       end_text(options)));
 }
@@ -375,13 +419,14 @@ int run_record(RecordArguments &arguments)
 	if (!arguments.max_size.empty())
 		arguments.options.max_bytes = parse_size(arguments.max_size, "--max-size");
 	arguments.options.calibrates = !arguments.no_calibration;
+	parse_flight(arguments);
 	const bool terminal = ::isatty(STDERR_FILENO);
-	record::Listener listener{
-	    [&](const std::string &directory) { show_start(arguments.options, directory); },
-	    {},
-	    [](const std::string &note) { print_note(fmt::format("monitor: {}\n", printable(note))); }};
+	record::Listener listener;
+	listener.on_start = [&](const std::string &directory) { show_start(arguments.options, directory); };
+	listener.on_note = [](const std::string &note) { print_note(fmt::format("monitor: {}\n", printable(note))); };
 	if (terminal)
 		listener.on_progress = show_progress;
+	listener.on_snapshot = listener.on_note;
 	const record::Result result = [&] {
 		record::Recording recording(arguments.options, listener);
 		recording.start();
@@ -394,7 +439,11 @@ int run_record(RecordArguments &arguments)
 				       std::strerror(result.exec_error)));
 		return *result.command_exit;
 	}
-	print_summary(result);
+	if (arguments.options.flight)
+		print_note(fmt::format("monitor: {}; {} snapshots in {}\n", result.end_reason, result.snapshots,
+				       printable(result.directory)));
+	else
+		print_summary(result);
 	if (result.failed)
 		return exit_monitor_failed;
 	return result.command_exit.value_or(0);
@@ -450,6 +499,16 @@ void add_record(CLI::App &app, int &exit_code)
 			 "also record which states of a tree, a file or a shipped one, the CPUs, threads or the "
 			 "machine are in, and for how long, for `monitor states DIR`")
 	    ->option_text("TREE");
+	record
+	    ->add_option("--flight", arguments->flight,
+			 "flight recorder: keep only the newest events, in memory, and write them when `monitor "
+			 "snapshot` or SIGUSR1 asks for it; rings of SIZE in total, such as 256M, or snapshots of "
+			 "the last TIME, such as 10s")
+	    ->option_text("[SIZE|TIME]")
+	    ->expected(0, 1);
+	record->add_option("--snapshots", arguments->snapshots, "with --flight: end after so many snapshots")
+	    ->option_text("N")
+	    ->check(CLI::Range(1u, 1'000'000u));
 	record->add_flag("--no-tokens", arguments->no_tokens, "with --count, --time or --states: record no events");
 	record
 	    ->add_option("-m,--measure", arguments->measurements,

@@ -34,6 +34,11 @@ void add_events(CLI::App &app, int &)
 	left_out(app, "events");
 }
 
+void add_snapshot(CLI::App &app, int &)
+{
+	left_out(app, "snapshot");
+}
+
 void add_filter(CLI::App &app, int &)
 {
 	left_out(app, "filter");

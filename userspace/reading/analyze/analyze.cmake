@@ -8,6 +8,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/counter_fold.cpp
   ${CMAKE_CURRENT_LIST_DIR}/counters_info.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_kinds.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/flight_check.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_comparison.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_totals.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine.cpp

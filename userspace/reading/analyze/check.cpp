@@ -10,6 +10,7 @@
 #include "clock_check.h"
 #include "conservation.h"
 #include "counter_fold.h"
+#include "flight_check.h"
 #include "kernel_comparison.h"
 #include "kernel_totals.h"
 #include "machine.h"
@@ -247,6 +248,9 @@ void judge_kernel_figures(const KernelTotals &totals, const KernelComparison &th
 	if (info.card == "user")
 		statements.push_back(
 		    {"kernel_figures", Verdict::not_checked, "kernel events were not recorded, nothing to compare"});
+	else if (info.flight)
+		statements.push_back({"kernel_figures", Verdict::not_checked,
+				      "a snapshot has a part of what the kernel counts while a flight recorder runs"});
 	else if (!info.start_counts || !info.end_counts)
 		statements.push_back(
 		    {"kernel_figures", info.complete ? Verdict::fails : Verdict::not_checked,
@@ -292,6 +296,9 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	KernelTotals totals(trace.description(), machine.kinds(), info);
 	UserTimes user_times(machine);
 	machine.add(user_times);
+	std::optional<FlightCheck> flight;
+	if (info.flight)
+		flight.emplace(trace.description());
 	ClockBound bound(trace.description(), info);
 	std::optional<CounterFold> counters;
 	if (info.counters && (!info.counters->sets.empty() || info.counters->ratio_bits)) {
@@ -303,6 +310,8 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    conservation.event(event);
+		    if (flight)
+			    flight->event(event);
 		    user_times.event(event);
 		    machine.event(event);
 		    kernel.event(event);
@@ -324,6 +333,8 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 	std::vector<Statement> statements;
 	judge_wholeness(trace, info, torn, statements);
 	conservation.judge(info, machine.hidden_threads() > 0 || !info.has_tokens, statements);
+	if (flight && info.complete)
+		flight->judge(info, statements);
 	judge_kernel_figures(totals, kernel, info, info.complete && info.lost() == 0 && machine.gaps() == 0,
 			     statements);
 	judge_witness(info, clock, statements);

@@ -34,7 +34,10 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 		     "conservation cannot be checked: the recording was not completed and left no counts"});
 		return;
 	}
-	judge_classes(info, statements);
+	if (info.flight)
+		judge_snapshot(info, statements);
+	else
+		judge_classes(info, statements);
 	judge_control(info, statements);
 	judge_losses(info, statements);
 	judge_user(info, statements);
@@ -98,6 +101,24 @@ void Conservation::judge_classes(const RecordingInfo &info, std::vector<Statemen
 		    {"conservation", Verdict::holds,
 		     fmt::format("{} events seen = {} tokens in blocks + {} lost + {} filtered out, in each class",
 				 seen, in_blocks, lost, filtered)});
+}
+
+// Of a flight recorder: what its rings discarded is known by ring, not by class.
+void Conservation::judge_snapshot(const RecordingInfo &info, std::vector<Statement> &statements) const
+{
+	std::uint64_t copied = 0, found = 0;
+	std::string wrong;
+	for (const ClassCounts &counts : info.classes) {
+		copied += counts.seen;
+		if (tokens_[counts.id & 4095] != counts.seen)
+			wrong = fmt::format("; of {} ({}) {} and {}", counts.name, counts.id, counts.seen,
+					    tokens_[counts.id & 4095]);
+	}
+	for (std::size_t id = first_kernel_id; id < tokens_.size(); ++id)
+		found += tokens_[id];
+	statements.push_back(
+	    {"conservation", wrong.empty() && copied == found ? Verdict::holds : Verdict::fails,
+	     fmt::format("{} tokens were copied from the rings, {} are in blocks{}", copied, found, wrong)});
 }
 
 void Conservation::judge_control(const RecordingInfo &info, std::vector<Statement> &statements) const
@@ -169,7 +190,7 @@ void Conservation::judge_claims(const UserInfo &user, std::vector<Statement> &st
 
 void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const
 {
-	std::uint64_t refused = 0, too_deep = 0;
+	std::uint64_t refused = info.flight ? info.flight->discarded : 0, too_deep = 0;
 	for (const ClassCounts &counts : info.classes) {
 		refused += counts.discarded;
 		too_deep += counts.too_deep;

@@ -41,6 +41,7 @@ public:
 
 private:
 	void judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const;
+	void judge_snapshot(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_control(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_user(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	static void judge_claims(const UserInfo &user, std::vector<Statement> &statements);

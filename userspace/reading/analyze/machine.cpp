@@ -439,7 +439,7 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 	const Thread *parent = find(thread.parent);
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
 		thread.in_tree = true;
-	if (!(flags & EDC_THREAD_AT_END) && !is_known(thread))
+	if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !is_known(thread))
 		on_state_at_start(kind, event, thread, flags);
 }
 

@@ -31,6 +31,25 @@ std::optional<KernelCounts> kernel_counts(const Json &value)
 	return counts;
 }
 
+std::optional<FlightInfo> flight_info(const Json &value)
+{
+	if (!value.is_object())
+		return {};
+	FlightInfo flight;
+	flight.snapshot = number(member(value, "snapshot"));
+	flight.why = text(member(value, "why"));
+	flight.asked = number(member(value, "asked"));
+	flight.held_ns = number(member(value, "held_ns"));
+	flight.discarded = number(member(value, "discarded"));
+	flight.overwritten = number(member(value, "overwritten"));
+	flight.torn_blocks = number(member(value, "torn_blocks"));
+	flight.is_settled = flag(member(value, "settled"));
+	if (const Json &since = member(value, "since"); since.is_array())
+		for (const Json &time : since)
+			flight.since.push_back(number(time));
+	return flight;
+}
+
 std::vector<ClassCounts> class_counts(const Json &value)
 {
 	std::vector<ClassCounts> all;
@@ -357,6 +376,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	}
 	info.counters = counters_info(member(json, "counters"));
 	info.states = recorded_states(json);
+	info.flight = flight_info(member(json, "flight"));
 	info.preflight_missing = number(member(member(json, "start_test"), "missing"));
 }
 
@@ -425,7 +445,7 @@ std::uint64_t RecordingInfo::tokens() const
 
 std::uint64_t RecordingInfo::lost() const
 {
-	std::uint64_t sum = 0;
+	std::uint64_t sum = flight ? flight->discarded : 0;
 	for (const ClassCounts &counts : classes)
 		sum += counts.lost();
 	return sum;

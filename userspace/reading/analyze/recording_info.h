@@ -123,6 +123,17 @@ struct RecordedStates {
 	bool is_damaged = false;            // begin and end are not those of the recording
 };
 
+// A snapshot of record --flight.
+struct FlightInfo {
+	std::uint64_t snapshot = 0;                                    // number
+	std::string why;                                               // by what it was asked for
+	std::uint64_t asked = 0;                                       // trace time
+	std::uint64_t held_ns = 0;                                     // how long nothing was overwritten
+	std::uint64_t discarded = 0, overwritten = 0, torn_blocks = 0; // tokens, in and before it; blocks
+	bool is_settled = true;                                        // no probe was in progress at its end
+	std::vector<std::uint64_t> since;                              // by CPU: from when on all its events are there
+};
+
 struct RecordingInfo {
 	bool present = false;  // a recording.json was present and readable
 	bool complete = false; // the recording ended cleanly
@@ -140,6 +151,7 @@ struct RecordingInfo {
 	std::set<std::string> partial;
 	bool has_tokens = true; // false: record --no-tokens
 	std::optional<RecordedStates> states;
+	std::optional<FlightInfo> flight;
 	// record --states --no-tokens: events were read, and not written.
 	bool has_only_states() const { return !has_tokens && states; }
 	std::vector<EventCount> counts;

@@ -50,6 +50,14 @@ std::vector<fs::path> trace_directories(const fs::path &root)
 	}
 	if (error)
 		throw Error(error.value(), "cannot list " + root.string());
+	const bool is_flight = fs::exists(root / ".monitor" / "flight.json", error); // of record --flight
+	if (is_flight && found.empty())
+		throw Error(root.string() +
+			    " is a flight recorder's, and has no snapshot: take one with `monitor snapshot`");
+	if (is_flight && found.size() > 1)
+		throw Error(root.string() + " has " + std::to_string(found.size()) +
+			    " snapshots of a flight recorder, which overlap: name one, such as " +
+			    std::max_element(found.begin(), found.end())->string());
 	if (found.empty())
 		throw Error(root.string() + " is not a trace (no file `metadata` in it or below it)" + remedy);
 	std::sort(found.begin(), found.end());

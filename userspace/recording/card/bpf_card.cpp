@@ -627,10 +627,15 @@ void BpfCard::prepare_task_passes(unsigned passes)
 std::vector<edc_task> BpfCard::list_tasks()
 {
 	std::vector<edc_task> tasks;
-	if (task_passes_.empty())
+	Fd pass;
+	if (!task_passes_.empty()) {
+		pass = std::move(task_passes_.back());
+		task_passes_.pop_back();
+	} else if (!iterator_links_.empty()) {
+		pass = Fd(bpf_iter_create(bpf_link__fd(iterator_links_.back().get())));
+	}
+	if (!pass)
 		return tasks;
-	Fd pass = std::move(task_passes_.back());
-	task_passes_.pop_back();
 	std::vector<std::byte> bytes(1 << 16);
 	std::size_t kept = 0;
 	for (ssize_t n; (n = ::read(pass.get(), bytes.data() + kept, bytes.size() - kept)) > 0;) {

@@ -123,6 +123,7 @@ public:
 	void reset();
 
 	unsigned cpus() const { return options_.cpus; }
+	const std::vector<unsigned> &counters_in_set() const { return options_.counters_in_set; }
 	const std::vector<ResetEvent> &resets() const { return options_.resets; }
 	unsigned rings() const { return options_.rings(); }
 	bool is_module() const { return module_ != nullptr; }
@@ -145,7 +146,8 @@ public:
 
 	// Opens the file descriptors for this many passes over all threads, while the process has the privilege.
 	void prepare_task_passes(unsigned passes);
-	// Reads one prepared pass.
+	// Reads one prepared pass; after these a new one, which kernels from 5.19 on open without the privilege. Empty:
+	// there is none.
 	std::vector<edc_task> list_tasks();
 
 	// Select processes with all their descendants (-p), or one whose children follow it; or deselect one.

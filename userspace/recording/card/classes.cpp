@@ -41,6 +41,24 @@ std::span<const ClassRow> kernel_classes()
 	return rows;
 }
 
+PayloadWords payload_words(const std::vector<unsigned> &counters_in_set)
+{
+	PayloadWords all;
+	all.fill(unknown_words);
+#define CLASS(id, IDENT, ident, name, family, words, fields) all[id] = words;
+	EDC_CONTROL_CLASSES(CLASS)
+	EDC_KERNEL_CLASSES(CLASS)
+#undef CLASS
+	for (std::size_t set = 0; set < counters_in_set.size(); ++set) {
+		const auto words = static_cast<std::uint8_t>(counters_in_set[set]);
+		all[EDC_ID_COUNTERS + set] = words;
+		all[EDC_ID_COUNTERS_SCALED + set] = words + 2;
+	}
+	if (!counters_in_set.empty())
+		all[EDC_ID_COUNTERS_RESET] = 0;
+	return all;
+}
+
 std::string family_of(std::string_view name)
 {
 	for (const ClassRow &row : rows)

@@ -2,9 +2,14 @@
 // The table of include/monitor/card.h as data: ids, names, families. Used by the record side and by `monitor events`.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "monitor/token.h"
 
 namespace monitor::card {
 
@@ -23,6 +28,12 @@ struct ClassRow {
 
 // Every kernel class, by ascending id.
 std::span<const ClassRow> kernel_classes();
+
+// Payload words of the records in the recorder's and the kernel's streams, by class id; `unknown_words`: of the others.
+using PayloadWords = std::array<std::uint8_t, 1 << EDC_ID_BITS>;
+inline constexpr std::uint8_t unknown_words = 255;
+// `counters_in_set`: as counts, not ratios.
+PayloadWords payload_words(const std::vector<unsigned> &counters_in_set = {});
 
 // "" if the name is not a class.
 std::string family_of(std::string_view name);

@@ -25,7 +25,6 @@ namespace {
 constexpr std::size_t calls_per_cpu = 1000; // if one in 64 is lost, that is 15 of them
 constexpr int max_tries = 30;               // until no other thread ran on the CPU during the calls
 constexpr int clock_reads = 20;
-constexpr unsigned unknown_words = ~0u;
 
 struct Bracket {
 	std::uint64_t before = 0, after = 0;
@@ -71,16 +70,6 @@ std::uint64_t clock_error(const edc_clock &clock)
 		--number; // published ahead
 	const std::uint64_t theirs = edc_clock_at(&clock.set[number % EDC_CLOCK_SETS], ns);
 	return (theirs > time ? theirs - time : time - theirs) + width;
-}
-
-std::array<unsigned, 1 << EDC_ID_BITS> payload_words()
-{
-	std::array<unsigned, 1 << EDC_ID_BITS> words;
-	words.fill(unknown_words);
-	words[EDC_ID_BLOCK_TOKENS] = 1;
-	for (const ClassRow &row : kernel_classes())
-		words[row.id] = row.words;
-	return words;
 }
 
 // How far a token's 32 bits of time are outside the bracket.

@@ -14,6 +14,12 @@ namespace monitor::record {
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
+constexpr std::uint64_t max_blocks_of_a_cpu = 256 * mib / EDC_BLOCK_SIZE;
+
+std::uint64_t min_blocks_of_a_cpu(unsigned rings)
+{
+	return card::min_blocks_of_a_ring * (rings + 1);
+}
 
 } // namespace
 
@@ -31,12 +37,30 @@ Buffers divide_buffers(std::optional<std::uint64_t> total_bytes, unsigned cpus, 
 	Buffers buffers;
 	buffers.blocks_per_cpu = rings / cpus / EDC_BLOCK_SIZE;
 	buffers.pool_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(pool / EDC_BLOCK_SIZE, 1u << 24));
-	constexpr std::uint64_t max_blocks = 256 * mib / EDC_BLOCK_SIZE;
-	const std::uint64_t min_blocks = card::min_blocks_of_a_ring * (rings_per_cpu + 1);
+	const std::uint64_t min_blocks = min_blocks_of_a_cpu(rings_per_cpu);
 	if (buffers.blocks_per_cpu < min_blocks || buffers.pool_blocks < 16)
 		throw Error(fmt::format("--buffer is too small for {} CPUs; at least {} KiB are needed", cpus,
 					std::max<std::uint64_t>(min_blocks * cpus * 3, 24) * EDC_BLOCK_SIZE / 1024));
-	buffers.blocks_per_cpu = std::min(buffers.blocks_per_cpu, max_blocks);
+	buffers.blocks_per_cpu = std::min(buffers.blocks_per_cpu, max_blocks_of_a_cpu);
+	return buffers;
+}
+
+// A hold leaves an eighth of a ring for what happens until its thread runs. The disk may stall: the rings then discard,
+// and the past that they keep is safe.
+Buffers divide_flight_buffers(std::optional<std::uint64_t> rings_bytes, unsigned cpus, unsigned rings_per_cpu)
+{
+	const std::uint64_t rings = rings_bytes.value_or(std::clamp<std::uint64_t>(512 / cpus, 2, 32) * mib * cpus);
+	Buffers buffers;
+	buffers.blocks_per_cpu = rings / cpus / EDC_BLOCK_SIZE;
+	const std::uint64_t min_blocks = min_blocks_of_a_cpu(rings_per_cpu);
+	if (buffers.blocks_per_cpu < min_blocks)
+		throw Error(fmt::format("--flight {} KiB is too small for {} CPUs; at least {} KiB are needed",
+					rings / 1024, cpus, min_blocks * cpus * EDC_BLOCK_SIZE / 1024));
+	if (buffers.blocks_per_cpu > max_blocks_of_a_cpu)
+		throw Error(fmt::format("--flight {} MiB is too large for {} CPUs: a CPU's rings have at most 256 MiB",
+					rings / mib, cpus));
+	buffers.pool_blocks =
+	    static_cast<std::uint32_t>(std::clamp<std::uint64_t>(rings / 4, 4 * mib, 64 * mib) / EDC_BLOCK_SIZE);
 	return buffers;
 }
 

@@ -156,6 +156,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card.families = chosen_families(options);
 	card.families.insert(card.families.end(), needed.begin(), needed.end());
 	card.filtering = options.filtering();
+	card.overwriting = options.flight.has_value();
 	card.matching = options.matching.has_value();
 	if (options.matching)
 		card.times = static_cast<unsigned>(options.matching->request.times.size());

@@ -72,6 +72,11 @@ void ControlStream::post(std::uint32_t id, std::uint64_t time, std::uint32_t arg
 	++tokens_;
 }
 
+void ControlStream::repeat(std::uint64_t token, std::span<const std::uint64_t> words, std::uint64_t time)
+{
+	post(edc_token_id(token), time, edc_token_arg(token), words);
+}
+
 void ControlStream::sync(const Sync &sync)
 {
 	const std::uint64_t words[] = {sync.monotonic_ns, sync.realtime_ns, sync.tai_ns, sync.width_ticks};

@@ -49,6 +49,9 @@ public:
 	// `now`: when it is written; `time`: when it happened.
 	void mapping(const stacks::MappingChange &change, std::uint64_t now, std::uint64_t time);
 
+	// A record of another block, as it is.
+	void repeat(std::uint64_t token, std::span<const std::uint64_t> words, std::uint64_t time);
+
 	// Pass the open block to the sink.
 	void flush();
 	// Pass a copy of the open block, closed there, to another sink.

@@ -58,16 +58,18 @@ bool Ending::handle_signals(Command *command)
 }
 
 std::string Ending::wait(Command *command, const Failure &failure, int look_ms,
-			 const std::function<std::string()> &look)
+			 const std::function<std::string()> &look, const std::vector<int> &more)
 {
 	start_timer();
 	for (;;) {
-		pollfd fds[] = {{signals_.fd(), POLLIN, 0},
-				{timer_.get(), POLLIN, 0},
-				{command ? command->pidfd() : -1, POLLIN, 0},
-				{failure.fd(), POLLIN, 0},
-				{stop_.get(), POLLIN, 0}};
-		::poll(fds, std::size(fds), look_ms);
+		std::vector<pollfd> fds = {{signals_.fd(), POLLIN, 0},
+					   {timer_.get(), POLLIN, 0},
+					   {command ? command->pidfd() : -1, POLLIN, 0},
+					   {failure.fd(), POLLIN, 0},
+					   {stop_.get(), POLLIN, 0}};
+		for (const int fd : more)
+			fds.push_back({fd, POLLIN, 0});
+		::poll(fds.data(), fds.size(), look_ms);
 		if (fds[0].revents && handle_signals(command))
 			return signal_reason_;
 		if (command && command->poll())

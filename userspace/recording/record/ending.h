@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/fd.h"
 #include "command.h"
@@ -30,8 +31,9 @@ public:
 
 	// Why the recording ends, when it does. Calls look() at least every `look_ms` milliseconds (-1: only when
 	// something happens); it returns why the recording must end, or "". `command` may be null.
+	// `more`: descriptors at which something happens, too.
 	std::string wait(Command *command, const Failure &failure, int look_ms,
-			 const std::function<std::string()> &look);
+			 const std::function<std::string()> &look, const std::vector<int> &more = {});
 	// Whether wait() returned because of stop() or the duration, so that the command must end, too.
 	bool ends_command() const { return ends_command_; }
 	// Until the command has ended, too.

@@ -30,6 +30,9 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ending.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_counts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/event_times.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/flight.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/flight_recorder.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/flight_rings.cpp
   ${CMAKE_CURRENT_LIST_DIR}/function_budget.cpp
   ${CMAKE_CURRENT_LIST_DIR}/failure.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_counts.cpp
@@ -40,6 +43,8 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/recorded_functions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording_file.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/snapshot.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/snapshot_requests.cpp
   ${CMAKE_CURRENT_LIST_DIR}/state_streams.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_choice.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user.cpp

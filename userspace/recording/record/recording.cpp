@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <random>
 #include <utility>
@@ -27,6 +28,8 @@
 #include "directory.h"
 #include "drain.h"
 #include "ending.h"
+#include "flight.h"
+#include "flight_recorder.h"
 #include "kernel_counts.h"
 #include "matched_events.h"
 #include "metadata.h"
@@ -104,6 +107,7 @@ private:
 	void stop_threads();
 	void expect_possible() const;
 	void start_parts();
+	void start_recording();
 	void make_directory();
 	void open_user_card();
 	void find_functions();
@@ -124,6 +128,10 @@ private:
 	void describe_again(const std::vector<card::UserClass> &classes);
 	void find_programs();
 	void start_streams();
+	void start_flight();
+	std::vector<edc_task> threads_of_snapshot();
+	void wait_for_end_of_flight();
+	void end_flight();
 	void write_tasks(bool at_end);
 	void wait_for_end();
 	void end_recording();
@@ -158,6 +166,10 @@ private:
 	std::unique_ptr<Drain> drain_;
 	std::unique_ptr<StateStreams> states_; // --states
 	std::unique_ptr<Writer> writer_;
+	card::PayloadWords words_; // --flight, from here on
+	std::unique_ptr<SnapshotRequests> requests_;
+	std::unique_ptr<FlightRecorder> flight_recorder_;
+	std::unique_ptr<Flight> flight_;
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
 	bool dropped_ = false;
@@ -269,7 +281,8 @@ void Recording::Parts::load_card()
 		     : card_options(options_, cpus, uuid_);
 	options.functions = functions_.found().functions;
 	options.leaves_functions_out = options_.budget.has_value();
-	buffers_ = divide_buffers(options_.buffer_bytes, cpus, options.rings());
+	buffers_ = options_.flight ? divide_flight_buffers(options_.buffer_bytes, cpus, options.rings())
+				   : divide_buffers(options_.buffer_bytes, cpus, options.rings());
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
 	card_ = std::make_unique<card::BpfCard>(options);
 	if (counters_)
@@ -365,6 +378,8 @@ void Recording::Parts::write_description()
 // Runs in the user card's thread whenever there are new classes. The writer reports a full disk.
 void Recording::Parts::describe_again(const std::vector<card::UserClass> &classes)
 {
+	if (flight_)
+		return; // each snapshot describes what it knows
 	const std::string text = description(classes);
 	if (options_.states)
 		options_.states->describe(text);
@@ -393,6 +408,88 @@ void Recording::Parts::start_streams()
 			matched_->write(*control_, sync, card_.get(), users_.get());
 		});
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
+}
+
+// Of the card in use; what a snapshot writes is beneath the flight's directory.
+void Recording::Parts::start_flight()
+{
+	const std::vector<std::string> names = stream_names(card_.get());
+	words_ = card::payload_words(card_->counters_in_set());
+	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
+	const std::uint64_t kept_bytes = std::uint64_t(buffers_.pool_blocks) * EDC_BLOCK_SIZE;
+	flight_recorder_ = std::make_unique<FlightRecorder>(*card_, users_.get(), *steering_, failure_, uuid_,
+							    names.size(), kept_bytes, words_);
+	flight_recorder_->control().sync(steering_->first());
+	flight_recorder_->sync();
+	// From here on every probe is attached.
+	file_.start(steering_->last());
+	if (counters_)
+		file_.counting(*options_.counting);
+	FlightParts parts;
+	parts.options = *options_.flight;
+	parts.directory = result_.directory;
+	parts.kernel_streams = names;
+	const std::size_t user_streams =
+	    users_ ? card::max_own_streams + static_cast<std::size_t>(::get_nprocs_conf()) : 0;
+	parts.max_user_streams = user_streams;
+	parts.description = [this](const ClockDescription &clock) {
+		clock_ = clock;
+		return description(users_ ? users_->classes() : std::vector<card::UserClass>());
+	};
+	parts.threads = [this] { return threads_of_snapshot(); };
+	parts.write_names = [this](const std::string &directory) {
+		cgroups_.collect();
+		cgroups_.write(directory);
+	};
+	parts.on_snapshot = [this](const std::string &sentence) {
+		if (listener_.on_snapshot)
+			listener_.on_snapshot(sentence);
+	};
+	flight_ = std::make_unique<Flight>(std::move(parts), *flight_recorder_, *requests_, *pool_, *card_, words_,
+					   file_, *steering_);
+	cpu_before_ns_ = cpu_time_ns();
+	if (users_)
+		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
+			      spare_files(names.size() + user_streams + other_files), [](const auto &) {});
+	for (const edc_task &task : threads_of_snapshot())
+		flight_recorder_->control().thread_state(task, false);
+	flight_recorder_->control().flush();
+	flight_recorder_->start(steering_->last().time);
+}
+
+std::vector<edc_task> Recording::Parts::threads_of_snapshot()
+{
+	std::vector<edc_task> tasks = card_->list_tasks();
+	if (card::in_first_pid_namespace()) {
+		const std::vector<edc_task> hidden =
+		    tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering());
+		tasks.insert(tasks.end(), hidden.begin(), hidden.end());
+	}
+	return tasks;
+}
+
+void Recording::Parts::wait_for_end_of_flight()
+{
+	result_.end_reason = ending_.wait(
+	    command_.get(), failure_, -1,
+	    [&]() -> std::string {
+		    if (failure_.reported()) {
+			    result_.failed = true;
+			    return failure_.text();
+		    }
+		    return flight_->serve();
+	    },
+	    flight_->fds());
+}
+
+void Recording::Parts::end_flight()
+{
+	flight_->end(result_.end_reason, failure_);
+	flight_recorder_->stop();
+	if (users_)
+		users_->stop();
+	card_->detach();
+	result_.snapshots = flight_->snapshots();
 }
 
 // Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
@@ -560,6 +657,8 @@ void Recording::Parts::stop_threads()
 		stacks_->stop();
 	if (drain_)
 		drain_->stop();
+	if (flight_recorder_)
+		flight_recorder_->stop();
 }
 
 void Recording::Parts::expect_possible() const
@@ -590,6 +689,8 @@ void Recording::Parts::start()
 		if (writer_)
 			writer_->finish();
 		drain_.reset();
+		flight_.reset();
+		flight_recorder_.reset();
 		users_.reset();
 		command_.reset();
 		std::optional<AsUser> as; // never remove as root what a user's path names
@@ -602,6 +703,9 @@ void Recording::Parts::start()
 
 void Recording::Parts::start_parts()
 {
+	if (options_.flight)
+		requests_ = std::make_unique<SnapshotRequests>(user_.uid,
+							       std::filesystem::absolute(result_.directory).string());
 	open_user_card();
 	if (!options_.functions.empty())
 		find_functions();
@@ -625,6 +729,20 @@ void Recording::Parts::start_parts()
 	dropped_ = true;
 	if (stacks_)
 		stacks_->start(result_.directory + "/.monitor");
+	if (options_.flight)
+		start_flight();
+	else
+		start_recording();
+	if (command_)
+		result_.exec_error = command_->go();
+	if (!result_.exec_error)
+		remove_replaced_trace(result_.directory);
+	if (listener_.on_start && !result_.exec_error)
+		listener_.on_start(result_.directory);
+}
+
+void Recording::Parts::start_recording()
+{
 	start_streams();
 	control_->sync(steering_->first());
 	drain_->sync();
@@ -634,11 +752,13 @@ void Recording::Parts::start_parts()
 		file_.counting(*options_.counting);
 		file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
 	}
-	if (states_)
-		states_->start({.description = description(users_ ? users_->classes() : std::vector<card::UserClass>()),
-				.begin_time = steering_->first().time,
-				.has_more_classes = users_ != nullptr},
-			       card_ != nullptr, file_);
+	if (states_) {
+		LiveStart start;
+		start.description = description(users_ ? users_->classes() : std::vector<card::UserClass>());
+		start.begin_time = steering_->first().time;
+		start.has_more_classes = users_ != nullptr;
+		states_->start(start, card_ != nullptr, file_);
+	}
 	write_description();
 	file_.write(result_.directory);
 	cgroups_.write(result_.directory);
@@ -659,27 +779,27 @@ void Recording::Parts::start_parts()
 		functions_.start_budget(*options_.budget, *card_, users_.get());
 		file_.budget(*options_.budget);
 	}
-	if (command_)
-		result_.exec_error = command_->go();
-	if (!result_.exec_error)
-		remove_replaced_trace(result_.directory);
-	if (listener_.on_start && !result_.exec_error)
-		listener_.on_start(result_.directory);
 }
 
 Result Recording::Parts::wait()
 {
 	if (result_.exec_error) {
-		drain_->stop();
+		stop_threads();
 		if (card_)
 			card_->detach();
-		writer_->finish();
+		if (writer_)
+			writer_->finish();
 		remove_trace_directory(result_.directory);
 		result_.command_exit = command_->wait();
 		return result_;
 	}
-	wait_for_end();
-	end_recording();
+	if (flight_) {
+		wait_for_end_of_flight();
+		end_flight();
+	} else {
+		wait_for_end();
+		end_recording();
+	}
 	release_command();
 	if (command_)
 		result_.command_exit = command_->poll();

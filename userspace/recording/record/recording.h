@@ -25,6 +25,12 @@
 
 namespace monitor::record {
 
+// --flight: nothing is written until a snapshot is wanted. The size of the rings is Options::buffer_bytes.
+struct FlightOptions {
+	std::optional<std::uint64_t> before_ns; // of the past, in a snapshot; none: all that the rings have
+	unsigned snapshots = 0;                 // end after so many; 0: never
+};
+
 struct Options {
 	std::string output; // empty: named by date and command
 	bool force = false;
@@ -49,6 +55,8 @@ struct Options {
 	std::string note;
 	std::vector<std::string> command;
 
+	std::optional<FlightOptions> flight; // --flight
+
 	bool filtering() const { return only_command || !pids.empty(); }
 };
 
@@ -63,6 +71,7 @@ struct Result {
 	std::optional<int> command_exit; // the command's exit code, 128 + signal
 	int exec_error = 0;              // errno when the command could not be started: nothing was recorded
 	bool failed = false;             // the recording ended early because the trace could not be written
+	std::uint64_t snapshots = 0;     // that a flight recorder took
 };
 
 // Each may be empty.
@@ -70,6 +79,7 @@ struct Listener {
 	std::function<void(const std::string &directory)> on_start; // every probe is attached, the command starts
 	std::function<void(const Progress &)> on_progress;          // twice a second
 	std::function<void(const std::string &)> on_note;           // what was chosen, before the start
+	std::function<void(const std::string &)> on_snapshot;       // a flight recorder took one: a sentence
 };
 
 class Recording {

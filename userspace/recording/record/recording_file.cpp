@@ -428,6 +428,62 @@ void RecordingFile::recorder(std::uint64_t cpu_ns, const Sync &last, const Write
 	object_in(json_, "end")["realtime_ns"] = last.realtime_ns;
 }
 
+void RecordingFile::snapshot(const SnapshotAccount &account, const Writer &writer)
+{
+	auto &classes = json_["classes"] = nlohmann::ordered_json::array();
+	const auto add = [&](unsigned id, const char *name, const char *family) {
+		if (const std::uint64_t tokens = account.tokens_by_class[id])
+			classes.push_back({{"id", id},
+					   {"name", name},
+					   {"family", family},
+					   {"seen", tokens},
+					   {"refused", 0},
+					   {"too_deep", 0},
+					   {"filtered", 0}});
+	};
+	for (const card::ClassRow &row : card::kernel_classes())
+		add(row.id, row.name, row.family);
+	for (unsigned id = EDC_ID_COUNTERS; id < EDC_ID_COUNTERS_SCALED + EDC_COUNTER_SETS; ++id)
+		add(id, "counters", "counters");
+	add(EDC_ID_COUNTERS_RESET, "counters_reset", "reset");
+	auto rings = nlohmann::ordered_json::array(), since = nlohmann::ordered_json::array();
+	std::vector<std::uint64_t> lost(account.since.size());
+	std::uint64_t torn = 0;
+	for (const RingPart &ring : account.rings) {
+		lost.at(ring.cpu) += ring.discarded;
+		torn += ring.torn;
+		if (ring.begin_time)
+			rings.push_back({{"cpu", ring.cpu},
+					 {"level", ring.level},
+					 {"first_block", ring.first},
+					 {"overwritten", ring.overwritten},
+					 {"discarded", ring.discarded},
+					 {"torn_blocks", ring.torn}});
+	}
+	json_["lost_by_cpu"] = lost;
+	json_["clamped"] = 0;
+	json_["flight"] = {{"snapshot", account.number},
+			   {"why", account.request.why},
+			   {"asked", account.asked.time},
+			   {"before_ns", nullptr},
+			   {"after_ns", account.request.after_ns},
+			   {"held_ns", account.held_ns},
+			   {"settled", account.settled},
+			   {"discarded", account.discarded()},
+			   {"overwritten", account.overwritten()},
+			   {"torn_blocks", torn},
+			   {"overwritten_blocks_of_programs", account.overwritten_blocks},
+			   {"since", account.since},
+			   {"rings", rings}};
+	if (account.request.before_ns)
+		json_["flight"]["before_ns"] = *account.request.before_ns;
+	json_["recorder"] = {{"cpu_ns", account.cpu_ns},      {"wall_ns", account.wall_ns},
+			     {"bytes", writer.bytes()},       {"dropped_blocks", writer.dropped_blocks()},
+			     {"worst_ring_fill_permille", 0}, {"control_tokens", account.control_tokens()}};
+	json_["start"] = {{"time", account.from}};
+	json_["end"] = {{"time", account.end.time}, {"realtime_ns", account.end.realtime_ns}};
+}
+
 void RecordingFile::end(const std::string &reason, std::optional<int> command_exit, bool complete)
 {
 	json_["end_reason"] = reason;

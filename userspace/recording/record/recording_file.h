@@ -27,6 +27,7 @@
 #include "recording/functions/function_search.h"
 #include "recording/stacks/stack_recorder.h"
 #include "recording/user_card/user_card.h"
+#include "snapshot.h"
 #include "writer.h"
 
 namespace monitor::record {
@@ -73,6 +74,8 @@ public:
 	void user_card(const card::UserCounts &counts, std::uint64_t not_searched);
 	void recorder(std::uint64_t cpu_ns, const Sync &last, const Writer &writer, unsigned worst_fill,
 		      std::uint64_t control_tokens);
+	// Of a flight recorder, instead of what is counted from the start to the end.
+	void snapshot(const SnapshotAccount &account, const Writer &writer);
 	void end(const std::string &reason, std::optional<int> command_exit, bool complete);
 
 	void write(const std::string &directory) const;

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""record --flight and monitor snapshot: nothing is written before a snapshot; each is a whole trace of its own, with what
+happened before it was asked for, at full speed too; what was overwritten is counted; requests that are none are refused."""
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+import e2e
+
+ALMOST_NOTHING = ("-e", "sched,syscall")
+MAIN_LOAD = (e2e.workload, "getppid", 1 << 50)
+
+
+class Flight(e2e.Recorder):
+	def wait_until_recording(self):
+		deadline = time.monotonic() + 60
+		while time.monotonic() < deadline and self.process.poll() is None:
+			if self.snapshots() == 0 and "pid" in self.state():
+				return self
+			time.sleep(0.01)
+		self.process.kill()
+		raise TimeoutError(f"the flight recorder does not begin: {self.process.communicate()[1]}")
+
+	def state(self):
+		try:
+			return json.loads((self.directory / ".monitor" / "flight.json").read_text())
+		except FileNotFoundError:
+			return {}
+
+	def snapshots(self):
+		return self.state().get("snapshots", 0)
+
+	def ask(self, *options, exit_code=0):
+		done = e2e.run(e2e.monitor, "snapshot", "--json", *options, self.process.pid, exit_code=exit_code)
+		if exit_code:
+			return done.stderr
+		reply = json.loads(done.stdout)
+		trace = e2e.Trace(reply["directory"])
+		trace.reply = reply
+		return trace
+
+	def wait_for(self, snapshots):
+		deadline = time.monotonic() + 30
+		while self.snapshots() < snapshots and time.monotonic() < deadline:
+			time.sleep(0.01)
+		e2e.equal("snapshots", self.snapshots(), snapshots)
+
+
+def files(directory):
+	return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
+
+
+def written(process):
+	text = open(f"/proc/{process.pid}/io", encoding="ascii").read()
+	return int(text.split("\nwrite_bytes: ")[1].split()[0])
+
+
+def statement(trace, name):
+	return [s for s in trace.statements if s["id"] == name]
+
+
+def snapshots_by_hand():
+	flight = Flight("by_hand", "--flight", *ALMOST_NOTHING).wait_until_recording()
+	before = written(flight.process)
+	counted = e2e.run(e2e.workload, "getppid", 3000)
+	time.sleep(1)
+	e2e.equal("files before a snapshot", files(flight.directory), [".monitor/flight.json"])
+	e2e.equal("bytes written before a snapshot", written(flight.process), before)
+	first = flight.ask()
+	e2e.equal("its directory", os.path.realpath(first.directory), os.path.realpath(flight.directory / "001"))
+	first.expect_true()
+	calls = e2e.values(counted.stdout)
+	made = first.events("--event", "sys_enter", "--filter", f'id == "getppid" and tid == {calls["pid"]}')
+	e2e.equal("calls of a program that ended before the snapshot", len(made), 3000)
+	rows = first.rows("syscalls", call="getppid")
+	e2e.expect(sum(row["count"] for row in rows) >= 3000, f"report has {rows}")
+	e2e.equal("what it says of itself", statement(first, "kernel_figures")[0]["verdict"], "not checked")
+	e2e.equal("whole", first.summary()["complete"], True)
+	flight.send(signal.SIGUSR1)
+	flight.wait_for(2)
+	second = e2e.Trace(flight.directory / "002")
+	second.expect_true()
+	again = second.events("--event", "sys_enter", "--filter", f'id == "getppid" and tid == {calls["pid"]}')
+	e2e.equal("the same calls in the next snapshot", [e["wall_ns"] for e in again] if "wall_ns" in again[0] else len(again),
+	          [e["wall_ns"] for e in made] if "wall_ns" in made[0] else len(made))
+	third = flight.ask("--before", "300ms", "--after", "200ms")
+	third.expect_true()
+	e2e.expect(0.25 < third.reply["before_s"] < 0.31 and 0.19 < third.reply["after_s"] < 2, f"it has {third.reply}")
+	e2e.equal("calls that were too early", third.rows("syscalls", call="getppid"), [])
+	# a directory is found, too, and the only recorder
+	for which in (flight.directory, *(() if others() else ("",))):
+		done = e2e.run(e2e.monitor, "snapshot", *((which,) if which else ()))
+		e2e.expect("events" in done.stdout and "discarded" in done.stdout, done.stdout)
+	if shutil.which("babeltrace2"):
+		read = e2e.run("babeltrace2", first.directory)
+		e2e.equal("babeltrace2's events", len(read.stdout.splitlines()), len(e2e.run(e2e.monitor, "list", first.directory).stdout.splitlines()))
+		e2e.equal("babeltrace2's complaints", read.stderr, "")
+	named = [e for e in first.events("--event", "thread_state") if e["fields"]["flags"] & 32]
+	e2e.expect(any(e["fields"]["pid"] == flight.process.pid for e in named), "the threads there are, are not listed")
+	trace = flight.end()
+	e2e.expect("snapshots in" in trace.errors, trace.errors)
+	e2e.equal("over", flight.state()["over"], True)
+
+
+def others():
+	lines = open("/proc/net/unix", encoding="ascii").read()
+	return lines.count("@monitor-flight-") > 1
+
+
+def at_full_speed():
+	"""Rings that come round many times a second: whole snapshots, and the moment itself is in them."""
+	flight = Flight("speed", "--flight", "4M", *ALMOST_NOTHING).wait_until_recording()
+	with e2e.getppid_on_every_cpu():
+		time.sleep(0.5)
+		for number in range(4):
+			trace = flight.ask()
+			red = trace.check()
+			e2e.expect(red <= {"misses"} if number else not red, f"snapshot {number}: red is {red}: {trace.statements}")
+			blocks = statement(trace, "flight_blocks")[0]
+			e2e.expect(blocks["verdict"] == "ok" and " 0 before" not in blocks["text"], blocks)
+			e2e.expect(trace.reply["before_s"] > 0.001, trace.reply)
+			asked = trace.recording()["flight"]["asked"]
+			e2e.expect(trace.recording()["start"]["time"] < asked <= trace.recording()["end"]["time"], "the moment is not in it")
+	flight.end()
+	# A block that is taken out of its middle, and one that is repeated, are noticed.
+	copy = trace.copy("cut")
+	ring = max(copy.directory.glob("kernel_cpu?"), key=lambda path: path.stat().st_size)
+	data = ring.read_bytes()
+	middle = len(data) // 8192 * 4096
+	ring.write_bytes(data[:middle] + data[middle + 4096:])
+	red = copy.check()
+	e2e.expect({"flight_blocks", "conservation"} <= red, f"a missing block: red is {red}")
+	# A token that another one replaces, of the same length, in the blocks and in the counts: only the ring's own count is left.
+	copy = trace.copy("fewer")
+	ring = max(copy.directory.glob("kernel_cpu?"), key=lambda path: path.stat().st_size)
+	data = bytearray(ring.read_bytes())
+	at = 4096 + 96 + 8  # of the second block: how many tokens were before it
+	data[at:at + 8] = (int.from_bytes(data[at:at + 8], "little") + 1).to_bytes(8, "little")
+	ring.write_bytes(data)
+	e2e.expect("flight_blocks" in copy.check(), "a count that is one too high is not noticed")
+
+
+def ends():
+	flight = Flight("number", "--flight", "8M", "--snapshots", 2, *ALMOST_NOTHING).wait_until_recording()
+	flight.ask()
+	flight.ask()
+	trace = flight.end(number=None)
+	e2e.expect("all of its snapshots were taken" in trace.errors, trace.errors)
+	# With its command, whose exit code it has; a snapshot that was to go on longer is cut short.
+	flight = Flight("command", "--flight", "8M", *ALMOST_NOTHING, command=("sh", "-c", "sleep 1.5; exit 7")).wait_until_recording()
+	asked = subprocess.Popen([e2e.monitor, "snapshot", "--json", "--after", "100s", str(flight.process.pid)],
+	                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	flight.end(number=None, exit_code=7)
+	output, errors = asked.communicate(timeout=20)
+	e2e.expect(asked.returncode == 0, errors)
+	e2e.expect(json.loads(output)["after_s"] < 50, output)
+	e2e.Trace(flight.directory / "001").expect_true()
+	# Killed while it holds its rings: what was written can be read, and says so.
+	flight = Flight("killed", "--flight", "8M", *ALMOST_NOTHING).wait_until_recording()
+	asked = subprocess.Popen([e2e.monitor, "snapshot", "--after", "100s", str(flight.process.pid)], stderr=subprocess.PIPE, text=True)
+	while not (flight.directory / "001" / ".monitor" / "recording.json").exists():
+		time.sleep(0.01)
+	time.sleep(0.3)
+	flight.send(signal.SIGKILL)
+	flight.end(number=None, exit_code=-signal.SIGKILL)
+	errors = asked.communicate(timeout=20)[1]
+	e2e.expect(asked.returncode == 1 and "ended before" in errors, errors)
+	killed = e2e.Trace(flight.directory / "001")
+	e2e.expect("complete" in killed.check(), "a killed snapshot is complete")
+	e2e.run(e2e.monitor, "list", killed.directory)
+
+
+def full_disk():
+	"""The snapshot is incomplete and says so; the flight goes on, and the next one is whole."""
+	script = f"""mount -t tmpfs -o size=200k none {e2e.work}/small
+		{e2e.monitor} record --no-calibration --flight 8M -e sched,syscall -o {e2e.work}/small/flight & recorder=$!
+		until [ -s {e2e.work}/small/flight/.monitor/flight.json ]; do sleep 0.05; done
+		{e2e.workload} getppid 100000
+		{e2e.monitor} snapshot $recorder; echo "first $?"
+		{e2e.monitor} check {e2e.work}/small/flight/001 | grep -c FAILS
+		rm -rf {e2e.work}/small/flight/001
+		mount -o remount,size=100M {e2e.work}/small
+		{e2e.monitor} snapshot $recorder; echo "second $?"
+		kill -INT $recorder; wait $recorder; echo "recorder $?"
+		{e2e.monitor} check {e2e.work}/small/flight/002 > {e2e.work}/small.check; echo "check $?" """
+	(e2e.work / "small").mkdir()
+	done = e2e.run(*e2e.own_mounts(), "sh", "-c", script, exit_code=None)
+	for wanted in ("first 1", "second 0", "recorder 0", "check 0"):
+		e2e.expect(wanted in done.stdout, f"no '{wanted}': {done.stdout}{done.stderr}")
+	e2e.expect("No space left" in done.stderr and "is incomplete" in done.stderr, done.stderr)
+
+
+def events_of_programs():
+	"""They are in memory when the snapshot is asked for, also what is in an open block."""
+	user_load = os.path.join(e2e.programs, "user_load")
+	flight = Flight("programs", "--flight", "8M", "-e", "sched", command=(user_load, "pause", 500),
+	                stdin=subprocess.PIPE).wait_until_recording()
+	time.sleep(0.5)
+	first = flight.ask()
+	first.expect_true()
+	e2e.equal("events of the program", len(first.events("--filter", "mode == \"user\" and not (name == \"thread\")")), 500)
+	flight.process.stdin.close()
+	flight.process.stdin = None
+	flight.end(number=None)
+
+
+def refusals():
+	flight = Flight("refusing", "--flight", "8M", *ALMOST_NOTHING).wait_until_recording()
+	for options, sentence in ((("--before", "soon"), "not a duration"), (("--after", "0"), "not a duration")):
+		done = e2e.run(e2e.monitor, "snapshot", *options, flight.process.pid, exit_code=1)
+		e2e.expect(sentence in done.stderr, done.stderr)
+	for which, sentence in ((1, "not a flight recorder"), (e2e.work, "no flight recorder that runs has the directory"), ("/nowhere", "does not exist")):
+		done = e2e.run(e2e.monitor, "snapshot", which, exit_code=1)
+		e2e.expect(sentence in done.stderr, done.stderr)
+	address = f"\0monitor-flight-{flight.process.pid}"
+	for packet in (b"{", b"[]", b"\xff" * 60000, b'{"before_ns": -1}', b'{"after_ns": 1e300}', b'{"before_ns": "x"}', b"[" * 50000):
+		with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as caller:
+			caller.settimeout(10)
+			caller.connect(address)
+			caller.send(packet)
+			e2e.expect("not understood" in caller.recv(4096).decode(), packet[:20])
+	with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:  # goes without a word
+		silent.connect(address)
+	script = f"import socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect('\\0' + {address[1:]!r}); s.settimeout(10); print(s.recv(4096).decode())"
+	if e2e.others_may_enter("a request of another user"):
+		other = e2e.run("/usr/bin/python3", "-c", script, user=65534, group=65534, extra_groups=[], exit_code=None)
+		e2e.expect("answers root and its own user only" in other.stdout, other.stdout + other.stderr)
+	flight.ask().expect_true()
+	flight.end()
+	for options, sentence in ((("--flight", "--stacks"), "--stacks"), (("--flight", "--count", "a=ret < 0"), "--count"),
+	                          (("--flight", "--states", "cpu"), "--states"), (("--flight", "1k"), "too small"),
+	                          (("--flight", "--max-size", "1M"), "--max-size"), (("--snapshots", 1), "add --flight"),
+	                          (("--flight", "8M", "--buffer", "8M"), "--buffer"), (("--flight", "1000T"), "too large")):
+		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "refused", *options, "-d", "1", exit_code=125)
+		e2e.expect(sentence in done.stderr, f"{options}: {done.stderr}")
+		e2e.expect(not (e2e.work / "refused").exists(), f"{options}: it left a directory")
+	done = e2e.run(e2e.monitor, "report", e2e.work / "by_hand", exit_code=1)
+	e2e.expect("snapshots of a flight recorder, which overlap" in done.stderr, done.stderr)
+	shutil.rmtree(flight.directory / "001")
+	done = e2e.run(e2e.monitor, "report", flight.directory, exit_code=1)
+	e2e.expect("has no snapshot" in done.stderr, done.stderr)
+
+
+def another_recording_beside_it():
+	"""Both are whole: each has its own probes and rings."""
+	flight = Flight("beside", "--flight", "8M", *ALMOST_NOTHING).wait_until_recording()
+	other = e2e.record("other", "--force", command=(e2e.workload, "getppid", 2000))
+	other.expect_true()
+	trace = flight.ask()
+	trace.expect_true()
+	pid = e2e.values(other.output)["pid"]
+	calls = f'id == "getppid" and tid == {pid}'
+	e2e.equal("calls in the recording", len(other.events("--event", "sys_enter", "--filter", calls)), 2000)
+	e2e.equal("calls in the snapshot", len(trace.events("--event", "sys_enter", "--filter", calls)), 2000)
+	flight.end()
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.main(snapshots_by_hand, at_full_speed, ends, full_disk, events_of_programs, refusals, another_recording_beside_it)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// `monitor snapshot`: asks a flight recorder (record --flight) for what it has kept, and waits until that is written.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "commands.h"
+#include "duration.h"
+#include "recording/record/snapshot_requests.h"
+
+namespace monitor {
+namespace {
+
+struct SnapshotArguments {
+	std::string which, before, after;
+	bool json = false;
+};
+
+// The recorder of a directory, however it is written.
+int recorder_of(const std::string &directory)
+{
+	struct stat wanted;
+	if (::stat(directory.c_str(), &wanted) < 0)
+		throw Error(fmt::format("{} does not exist: name the directory of a flight recorder, or its process",
+					directory));
+	for (const int pid : record::flight_recorders()) {
+		struct stat found;
+		const std::string of_pid = record::flight_directory(pid);
+		if (!of_pid.empty() && ::stat(of_pid.c_str(), &found) == 0 && found.st_ino == wanted.st_ino &&
+		    found.st_dev == wanted.st_dev)
+			return pid;
+	}
+	throw Error(fmt::format("no flight recorder that runs has the directory {}: start one with `monitor record "
+				"--flight`, or name its process",
+				directory));
+}
+
+int only_recorder()
+{
+	const std::vector<int> all = record::flight_recorders();
+	if (all.empty())
+		throw Error("no flight recorder runs here: start one with `monitor record --flight`");
+	if (all.size() > 1)
+		throw Error(fmt::format("{} flight recorders run here: name the process of one, {}, or its directory",
+					all.size(), fmt::join(all, " or ")));
+	return all.front();
+}
+
+int chosen_recorder(const std::string &which)
+{
+	if (which.empty())
+		return only_recorder();
+	const bool is_number = std::ranges::all_of(which, [](unsigned char c) { return std::isdigit(c); });
+	return is_number && which.size() < 9 ? std::atoi(which.c_str()) : recorder_of(which);
+}
+
+int run_snapshot(const SnapshotArguments &arguments)
+{
+	record::SnapshotRequest request;
+	if (!arguments.before.empty())
+		request.before_ns = parse_duration(arguments.before, "--before");
+	if (!arguments.after.empty())
+		request.after_ns = parse_duration(arguments.after, "--after");
+	const std::string reply = record::ask_for_snapshot(chosen_recorder(arguments.which), request);
+	auto json = parse_json<nlohmann::ordered_json>(reply);
+	if (!json.is_object())
+		throw Error("the flight recorder's answer is not understood: use its version of monitor");
+	if (json.contains("error") && json["error"].is_string())
+		throw Error(json["error"].get<std::string>());
+	const std::string text = json.value("text", "");
+	json.erase("text");
+	if (arguments.json)
+		fmt::print("{}\n", json_dump(json, 1));
+	else
+		fmt::print("{}\n", printable(text));
+	return 0;
+}
+
+} // namespace
+
+void add_snapshot(CLI::App &app, int &exit_code)
+{
+	CLI::App *snapshot = app.add_subcommand("snapshot", "write what a flight recorder has kept (record --flight)");
+	auto arguments = std::make_shared<SnapshotArguments>();
+	snapshot->add_option("which", arguments->which, "directory or process of the recorder (default: the only one)")
+	    ->option_text("DIR|PID");
+	snapshot
+	    ->add_option("--before", arguments->before,
+			 "how much of the past, such as 5s (default: as the recorder says)")
+	    ->option_text("TIME");
+	snapshot->add_option("--after", arguments->after, "for how long to go on, such as 500ms (default: not at all)")
+	    ->option_text("TIME");
+	snapshot->add_flag("--json", arguments->json, "JSON instead of text");
+	snapshot->footer("It waits until the snapshot is written, a trace directory in that of the recorder.\n"
+			 "Examples:\n"
+			 "  sudo monitor snapshot\n"
+			 "  sudo monitor snapshot --before 5s --after 1s /var/tmp/flight\n"
+			 "  sudo monitor snapshot 1234 --json");
+	snapshot->callback([arguments, &exit_code] { exit_code = run_snapshot(*arguments); });
+}
+
+} // namespace monitor

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "flight.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/json.h"
+
+namespace monitor::record {
+
+Flight::Flight(FlightParts parts, FlightRecorder &recorder, SnapshotRequests &requests, BlockPool &pool,
+	       const card::BpfCard &card, const card::PayloadWords &words, const RecordingFile &file,
+	       const ClockSteering &steering)
+    : parts_(std::move(parts)), recorder_(recorder), requests_(requests), pool_(pool), card_(card), words_(words),
+      file_(file), start_clock_(describe_clock(steering)), frequency_hz_(steering.frequency_hz())
+{
+	write(false);
+}
+
+double Flight::seconds(std::uint64_t from, std::uint64_t to) const
+{
+	return static_cast<double>(to - std::min(from, to)) / frequency_hz_;
+}
+
+void Flight::write(bool is_over) const
+{
+	const nlohmann::ordered_json json = {
+	    {"version", 1}, {"pid", ::getpid()}, {"over", is_over}, {"snapshots", finished_}};
+	replace_file(parts_.directory + "/.monitor/flight.json", json_dump(json, 1) + "\n", 0600);
+}
+
+std::string Flight::serve()
+{
+	for (SnapshotRequests::Asked &asked : requests_.take()) {
+		const auto is_signal = [](const SnapshotRequests::Asked &other) { return !other.caller; };
+		if (is_signal(asked) && std::ranges::any_of(waiting_, is_signal))
+			continue;
+		waiting_.push_back(std::move(asked));
+	}
+	if (current_ && recorder_.is_read())
+		finish();
+	if (parts_.options.snapshots && finished_ >= parts_.options.snapshots)
+		return "all of its snapshots were taken";
+	while (!current_ && !waiting_.empty()) {
+		SnapshotRequests::Asked next = std::move(waiting_.front());
+		waiting_.pop_front();
+		begin(std::move(next));
+	}
+	return "";
+}
+
+void Flight::begin(SnapshotRequests::Asked asked)
+{
+	caller_ = std::move(asked.caller);
+	SnapshotAccount account;
+	account.number = ++begun_;
+	account.request = std::move(asked.request);
+	if (!account.request.before_ns)
+		account.request.before_ns = parts_.options.before_ns;
+	try {
+		current_ = std::make_unique<Snapshot>(fmt::format("{}/{:03}", parts_.directory, account.number),
+						      parts_.kernel_streams, parts_.max_user_streams, pool_, words_,
+						      std::move(account));
+	} catch (const Error &error) {
+		SnapshotRequests::answer(caller_, json_dump(nlohmann::json{{"error", error.what()}}));
+		parts_.on_snapshot(error.what());
+		caller_.reset();
+		return;
+	}
+	recorder_.begin(*current_);
+	recorder_.give_threads(parts_.threads());
+	try { // also if the recorder should be killed
+		replace_file(current_->directory() + "/metadata", parts_.description(start_clock_), 0600);
+		file_.write(current_->directory());
+	} catch (const Error &) { // finish() tries again and says why
+	}
+}
+
+RecordingFile Flight::file_of(const Snapshot &snapshot, bool is_complete) const
+{
+	RecordingFile file = file_;
+	file.misses("end", card_.misses());
+	file.snapshot(snapshot.account(), snapshot.writer());
+	file.end(fmt::format("snapshot {} of a flight recorder, by {}", snapshot.account().number,
+			     snapshot.account().request.why),
+		 std::nullopt, is_complete);
+	return file;
+}
+
+// What it reaches back to, and what it lacks.
+std::string Flight::sentence(const Snapshot &snapshot) const
+{
+	const SnapshotAccount &account = snapshot.account();
+	std::string text =
+	    fmt::format("{}: {} events, {:.1f} MB, from {:.3f} s before to {:.3f} s after it was asked for by {}",
+			snapshot.directory(), account.kernel_tokens(),
+			static_cast<double>(snapshot.writer().bytes()) / 1e6, seconds(account.from, account.asked.time),
+			seconds(account.asked.time, account.end.time), account.request.why);
+	if (account.request.before_ns &&
+	    seconds(account.from, account.asked.time) * 1e9 < 0.99 * static_cast<double>(*account.request.before_ns)) {
+		const auto latest = std::ranges::max_element(account.since);
+		if (latest != account.since.end() && *latest == account.from)
+			text += fmt::format(
+			    "; the rings of CPU {} reach no further back than that (a larger one: --flight SIZE)",
+			    latest - account.since.begin());
+	}
+	text += fmt::format("; {} discarded, nothing was overwritten for {:.1f} ms", account.discarded(),
+			    static_cast<double>(account.held_ns) / 1e6);
+	return text;
+}
+
+void Flight::finish()
+{
+	std::string error = current_->finish();
+	try {
+		parts_.write_names(current_->directory());
+		replace_file(current_->directory() + "/metadata", parts_.description(current_->account().clock), 0600);
+		file_of(*current_, error.empty()).write(current_->directory());
+	} catch (const Error &failed) {
+		if (error.empty())
+			error = failed.what();
+	}
+	const SnapshotAccount &account = current_->account();
+	nlohmann::ordered_json reply = {{"directory", current_->directory()},
+					{"events", account.kernel_tokens()},
+					{"bytes", current_->writer().bytes()},
+					{"before_s", seconds(account.from, account.asked.time)},
+					{"after_s", seconds(account.asked.time, account.end.time)},
+					{"discarded", account.discarded()},
+					{"held_ms", static_cast<double>(account.held_ns) / 1e6}};
+	if (!error.empty())
+		reply = {{"error", fmt::format("the snapshot {} is incomplete: {}", current_->directory(), error)}};
+	reply["text"] = sentence(*current_);
+	SnapshotRequests::answer(caller_, json_dump(reply));
+	parts_.on_snapshot(error.empty() ? sentence(*current_) : reply["error"].get<std::string>());
+	caller_.reset();
+	current_.reset();
+	++finished_;
+	try {
+		write(false);
+	} catch (const Error &) { // a full disk does not end the flight
+	}
+}
+
+void Flight::end(const std::string &reason, const Failure &failure)
+{
+	recorder_.cut_short();
+	while (current_ && !failure.reported()) {
+		pollfd fds[] = {{recorder_.fd(), POLLIN, 0}, {failure.fd(), POLLIN, 0}};
+		::poll(fds, std::size(fds), -1);
+		if (recorder_.is_read())
+			finish();
+	}
+	const std::string refusal =
+	    json_dump(nlohmann::json{{"error", "the flight recorder ended before it took the snapshot: " + reason}});
+	SnapshotRequests::answer(caller_, refusal);
+	for (const SnapshotRequests::Asked &asked : waiting_)
+		SnapshotRequests::answer(asked.caller, refusal);
+	waiting_.clear();
+	try {
+		write(true);
+	} catch (const Error &) { // as above
+	}
+}
+
+} // namespace monitor::record

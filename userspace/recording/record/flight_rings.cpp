@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "flight_rings.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "monitor/block.h"
+
+#if !defined(__x86_64__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace monitor::record {
+namespace {
+
+std::uint64_t load(const __u64 &word)
+{
+	return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+}
+
+edc_block header_of(const std::byte *block)
+{
+	edc_block header;
+	std::memcpy(&header, block, sizeof header);
+	return header;
+}
+
+} // namespace
+
+FlightRings::FlightRings(card::BpfCard &card) : card_(card)
+{
+	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+		for (unsigned level = 0; level < card_.rings(); ++level)
+			parts_.push_back({.cpu = cpu, .level = level});
+	places_.resize(parts_.size());
+}
+
+const edc_ring &FlightRings::ring(std::size_t i) const
+{
+	return card_.area(parts_[i].cpu).level[parts_[i].level].ring;
+}
+
+const std::byte *FlightRings::block(std::size_t i, std::uint64_t number) const
+{
+	return card_.memory(parts_[i].cpu) + ring(i).first + number % ring(i).blocks * EDC_BLOCK_SIZE;
+}
+
+// Between a store of ours and a load of ours, or between two loads of what a writer stored in that order. x86 needs an
+// instruction for the former only; elsewhere the kernel makes every CPU pass a barrier.
+void FlightRings::order() const
+{
+	std::atomic_thread_fence(std::memory_order_seq_cst);
+#if !defined(__x86_64__)
+	::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+#endif
+}
+
+void FlightRings::hold(std::uint64_t from_time)
+{
+	__atomic_store_n(&card_.area(0).reader.hold, ++holds_, __ATOMIC_SEQ_CST);
+	order();
+	for (std::size_t i = 0; i < parts_.size(); ++i) {
+		const std::uint64_t closed = load(ring(i).closed), kept = edc_ring_kept(ring(i).blocks);
+		const std::uint64_t oldest = closed + 2 > kept ? closed + 2 - kept : 0;
+		std::uint64_t first = oldest, after = std::max(closed, first);
+		while (first < after) { // they are sorted by time
+			const std::uint64_t middle = first + (after - first) / 2;
+			if (header_of(block(i, middle)).timestamp_end < from_time)
+				first = middle + 1;
+			else
+				after = middle;
+		}
+		parts_[i] = {.cpu = parts_[i].cpu, .level = parts_[i].level, .first = first};
+		places_[i] = {};
+		places_[i].next = first;
+		if (first < closed)
+			parts_[i].begin_time = header_of(block(i, first)).timestamp_begin;
+		else if (load(ring(i).end))
+			parts_[i].begin_time = load(ring(i).begin_time);
+		if (oldest > 0 && first == oldest)
+			parts_[i].complete_since = parts_[i].begin_time;
+	}
+}
+
+// As if the recording had begun with the first block of the ring.
+bool FlightRings::pass_on(std::size_t i, std::byte *copy, const Push &push)
+{
+	auto *header = reinterpret_cast<edc_block *>(copy);
+	Place &place = places_[i];
+	if (!place.has_first) {
+		place.has_first = true;
+		place.first_sequence = header->packet_seq_num;
+		place.first_discarded = header->events_discarded;
+		if (parts_[i].first != header->packet_seq_num) // those before it were torn
+			parts_[i].complete_since = header->timestamp_begin;
+		parts_[i].first = header->packet_seq_num;
+		parts_[i].begin_time = header->timestamp_begin;
+		std::memcpy(&parts_[i].overwritten, copy + EDC_BLOCK_HEADER + 8, 8);
+	}
+	place.last_discarded = header->events_discarded;
+	place.next_sequence = header->packet_seq_num + 1;
+	header->packet_seq_num -= place.first_sequence;
+	header->events_discarded -= place.first_discarded;
+	parts_[i].discarded = header->events_discarded;
+	return push(static_cast<StreamNumber>(ring(i).stream_instance_id), copy);
+}
+
+// Whether a block that was just copied has not been overwritten before. If its place is the next one to be opened, the
+// hold keeps the writer from it; what comes first of a new block is that it has no magic.
+bool FlightRings::is_whole(std::size_t i, std::uint64_t number) const
+{
+	const std::uint64_t closed = load(ring(i).closed), overtaken_at = number + ring(i).blocks;
+	const auto *header = reinterpret_cast<const edc_block *>(block(i, number));
+	return closed < overtaken_at ||
+	       (closed == overtaken_at && __atomic_load_n(&header->magic, __ATOMIC_ACQUIRE) == EDC_BLOCK_MAGIC &&
+		__atomic_load_n(&header->packet_seq_num, __ATOMIC_ACQUIRE) == number);
+}
+
+bool FlightRings::take_until(std::size_t i, std::uint64_t end, const Push &push)
+{
+	__u64 &read = card_.area(parts_[i].cpu).reader.read[parts_[i].level];
+	for (std::uint64_t &number = places_[i].next; number < end; ++number) {
+		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy;
+		std::memcpy(copy.data(), block(i, number), copy.size());
+		std::atomic_thread_fence(std::memory_order_acquire);
+		if (!is_whole(i, number) || header_of(copy.data()).packet_seq_num != number)
+			++parts_[i].torn;
+		else if (!pass_on(i, copy.data(), push))
+			return false;
+		__atomic_store_n(&read, number + 1, __ATOMIC_RELEASE);
+	}
+	return true;
+}
+
+bool FlightRings::take(const Push &push)
+{
+	bool is_all = true;
+	for (std::size_t i = 0; i < parts_.size(); ++i)
+		is_all = take_until(i, load(ring(i).closed), push) && is_all;
+	return is_all;
+}
+
+bool FlightRings::mark_end()
+{
+	constexpr int max_tries = 100'000;
+	bool is_complete = true;
+	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
+		const edc_cpu &area = card_.area(cpu);
+		int tries = 0;
+		while (__atomic_load_n(&area.depth, __ATOMIC_ACQUIRE) != 0 && ++tries < max_tries)
+			;
+		is_complete = is_complete && tries < max_tries;
+	}
+	for (std::size_t i = 0; i < parts_.size(); ++i)
+		places_[i].end = load(ring(i).closed);
+	return is_complete;
+}
+
+// The block that was open at the end, as far as it is written. The hold keeps it in its place.
+bool FlightRings::take_open(std::size_t i, const Push &push)
+{
+	const edc_ring &of = ring(i);
+	const std::uint64_t number = places_[i].end;
+	const std::uint64_t end = load(of.end), position = load(of.pos), last_time = load(of.last_time);
+	if (load(of.closed) > number)
+		return take_until(i, number + 1, push); // it was closed meanwhile
+	const std::uint64_t start = end - EDC_BLOCK_SIZE;
+	if (end == 0 || position <= start + EDC_BLOCK_HEADER + EDC_BLOCK_COUNTS_BYTES || position > end)
+		return true; // none is open, or it has no token
+	order();
+	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy{};
+	std::memcpy(copy.data(), card_.memory(parts_[i].cpu) + start, position - start);
+	if (load(of.closed) > number)
+		return take_until(i, number + 1, push);
+	auto *header = reinterpret_cast<edc_block *>(copy.data());
+	header->content_size = (position - start) * 8;
+	header->timestamp_end = std::max<std::uint64_t>(last_time, header->timestamp_begin);
+	return pass_on(i, copy.data(), push);
+}
+
+// What the ring refused after its last block.
+bool FlightRings::report_last_loss(std::size_t i, const Push &push)
+{
+	const edc_ring &of = ring(i);
+	const std::uint64_t discarded = load(of.discarded);
+	Place &place = places_[i];
+	if (!place.has_first || discarded == place.last_discarded || load(of.end))
+		return true;
+	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy{};
+	auto *header = reinterpret_cast<edc_block *>(copy.data());
+	header->magic = EDC_BLOCK_MAGIC;
+	std::memcpy(header->uuid, card_.uuid().data(), sizeof header->uuid);
+	header->stream_instance_id = of.stream_instance_id;
+	header->timestamp_begin = header->timestamp_end = load(of.last_time);
+	header->content_size = EDC_BLOCK_HEADER * 8;
+	header->packet_size = EDC_BLOCK_SIZE * 8;
+	header->packet_seq_num = place.next_sequence;
+	header->events_discarded = discarded;
+	header->cpu_id = parts_[i].cpu;
+	header->level = parts_[i].level;
+	return pass_on(i, copy.data(), push);
+}
+
+bool FlightRings::take_rest(const Push &push)
+{
+	for (std::size_t i = 0; i < parts_.size(); ++i) {
+		Place &place = places_[i];
+		if (place.is_done)
+			continue;
+		if (!take_until(i, place.end, push) || !take_open(i, push) || !report_last_loss(i, push))
+			return false;
+		place.is_done = true;
+	}
+	return true;
+}
+
+// `read` starts from 0 at each hold, and no writer that sees the next one may see it as it was.
+void FlightRings::release()
+{
+	__atomic_store_n(&card_.area(0).reader.hold, 0, __ATOMIC_SEQ_CST);
+	order();
+	for (const RingPart &part : parts_)
+		__atomic_store_n(&card_.area(part.cpu).reader.read[part.level], 0, __ATOMIC_SEQ_CST);
+	order();
+}
+
+std::uint64_t FlightRings::complete_since(unsigned cpu) const
+{
+	std::uint64_t since = 0;
+	for (const RingPart &part : parts_)
+		if (part.cpu == cpu)
+			since = std::max(since, part.complete_since);
+	return since;
+}
+
+std::uint64_t FlightRings::oldest_time() const
+{
+	std::uint64_t oldest = ~std::uint64_t(0);
+	for (std::size_t i = 0; i < parts_.size(); ++i) {
+		const std::uint64_t opened = load(ring(i).closed), blocks = ring(i).blocks;
+		if (opened == 0)
+			continue;
+		const std::uint64_t first =
+		    opened > blocks ? opened + 1 - blocks : 0; // it may just go; then it is later
+		oldest = std::min<std::uint64_t>(oldest, header_of(block(i, first)).timestamp_begin);
+	}
+	return oldest;
+}
+
+} // namespace monitor::record

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What a flight recorder keeps of the streams whose rings only discard, the recorder's own and the programs': the
+// newest blocks, in bounded memory. Used by flight_recorder.cpp, in its thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+
+#include "blocks.h"
+
+namespace monitor::record {
+
+class KeptBlocks {
+public:
+	explicit KeptBlocks(std::uint64_t max_bytes) : max_blocks_(max_bytes / EDC_BLOCK_SIZE) {}
+
+	// The oldest goes if there is no room.
+	void keep(StreamNumber stream, const std::byte *block)
+	{
+		if (blocks_.size() >= max_blocks_) {
+			blocks_.pop_front();
+			++overwritten_;
+		}
+		Kept &kept = blocks_.emplace_back();
+		kept.stream = stream;
+		std::memcpy(kept.bytes.data(), block, EDC_BLOCK_SIZE);
+	}
+
+	// Those that ended before this time are not needed any more.
+	void forget_before(std::uint64_t time)
+	{
+		while (!blocks_.empty() && blocks_.front().header().timestamp_end < time)
+			blocks_.pop_front();
+	}
+
+	// Calls visit(stream, block) for each that ended at this time or later, the oldest first.
+	template <class Visit> void visit_from(std::uint64_t time, Visit &&visit) const
+	{
+		for (const Kept &kept : blocks_)
+			if (kept.header().timestamp_end >= time)
+				visit(kept.stream, kept.bytes.data());
+	}
+
+	std::uint64_t overwritten() const { return overwritten_; } // blocks, for lack of room
+	bool is_empty() const { return blocks_.empty(); }
+
+private:
+	struct Kept {
+		StreamNumber stream = 0;
+		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> bytes;
+
+		edc_block header() const
+		{
+			edc_block copy;
+			std::memcpy(&copy, bytes.data(), sizeof copy);
+			return copy;
+		}
+	};
+
+	std::uint64_t max_blocks_, overwritten_ = 0;
+	std::deque<Kept> blocks_;
+};
+
+} // namespace monitor::record

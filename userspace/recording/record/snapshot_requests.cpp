@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "snapshot_requests.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr int max_waiting = 16;
+constexpr std::size_t max_callers = 64, max_packet = 65536;
+constexpr std::string_view prefix = "monitor-flight-";
+constexpr std::uint64_t max_ns = 1'000'000'000'000'000; // 11 days
+
+struct Address {
+	sockaddr_un name{};
+	socklen_t length = 0;
+
+	explicit Address(int pid)
+	{
+		name.sun_family = AF_UNIX;
+		const std::string text = fmt::format("{}{}", prefix, pid);
+		text.copy(name.sun_path + 1, sizeof name.sun_path - 2);
+		length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+	}
+	const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&name); }
+};
+
+Fd seqpacket(int flags)
+{
+	return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+}
+
+std::string talk(const Fd &with, const std::string &packet)
+{
+	std::string reply(max_packet, '\0');
+	ssize_t n = ::send(with.get(), packet.data(), packet.size(), MSG_NOSIGNAL);
+	if (n >= 0)
+		do
+			n = ::recv(with.get(), reply.data(), reply.size(), 0);
+		while (n < 0 && errno == EINTR);
+	reply.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+	return reply;
+}
+
+} // namespace
+
+SnapshotRequests::SnapshotRequests(uid_t user, std::string directory)
+    : user_(user), directory_(std::move(directory)), poll_(::epoll_create1(EPOLL_CLOEXEC)),
+      listener_(seqpacket(SOCK_NONBLOCK))
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	::sigprocmask(SIG_BLOCK, &set, &before_);
+	signal_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+	const Address own(::getpid());
+	const auto watch = [&](int fd) {
+		epoll_event event{};
+		event.events = EPOLLIN;
+		return ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+	};
+	if (!poll_ || !signal_ || !listener_ || ::bind(listener_.get(), own.get(), own.length) < 0 ||
+	    ::listen(listener_.get(), max_waiting) < 0 || !watch(signal_.get()) || !watch(listener_.get())) {
+		const int error = errno;
+		::sigprocmask(SIG_SETMASK, &before_, nullptr);
+		throw Error(error, "cannot listen for requests of snapshots");
+	}
+}
+
+SnapshotRequests::~SnapshotRequests()
+{
+	::sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void SnapshotRequests::accept_callers()
+{
+	for (;;) {
+		Fd caller(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+		if (!caller)
+			return;
+		ucred who{};
+		socklen_t size = sizeof who;
+		if (::getsockopt(caller.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 ||
+		    (who.uid != 0 && who.uid != user_)) {
+			answer(caller, R"({"error": "this flight recorder answers root and its own user only"})");
+			continue;
+		}
+		epoll_event event{};
+		event.events = EPOLLIN;
+		if (callers_.size() < max_callers && ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, caller.get(), &event) == 0)
+			callers_.push_back(std::move(caller));
+	}
+}
+
+// False: there is none yet.
+bool SnapshotRequests::read_request(const Fd &caller, std::vector<Asked> &to) const
+{
+	std::string packet(max_packet, '\0');
+	const ssize_t n = ::recv(caller.get(), packet.data(), packet.size(), 0);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	packet.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+	if (packet.empty())
+		return true; // it is gone
+	const nlohmann::json json = parse_json(packet);
+	const auto is_duration = [&](const char *name) {
+		return !json.contains(name) || (json[name].is_number_unsigned() && json[name] <= max_ns);
+	};
+	if (!json.is_object() || !is_duration("before_ns") || !is_duration("after_ns")) {
+		answer(caller, R"({"error": "the request is not understood; use the same version of monitor"})");
+		return true;
+	}
+	if (json.contains("ask")) {
+		answer(caller, json_dump(nlohmann::json{{"directory", directory_}}));
+		return true;
+	}
+	Asked asked;
+	if (json.contains("before_ns"))
+		asked.request.before_ns = json["before_ns"].get<std::uint64_t>();
+	if (json.contains("after_ns"))
+		asked.request.after_ns = json["after_ns"].get<std::uint64_t>();
+	asked.request.why = "monitor snapshot";
+	asked.caller = Fd(::dup(caller.get()));
+	to.push_back(std::move(asked));
+	return true;
+}
+
+std::vector<SnapshotRequests::Asked> SnapshotRequests::take()
+{
+	std::vector<Asked> asked;
+	bool has_signal = false;
+	for (signalfd_siginfo info; ::read(signal_.get(), &info, sizeof info) == sizeof info;)
+		has_signal = true;
+	if (has_signal)
+		asked.push_back({{{}, 0, "SIGUSR1"}, {}});
+	accept_callers();
+	std::erase_if(callers_, [&](const Fd &caller) { return read_request(caller, asked); });
+	return asked;
+}
+
+void SnapshotRequests::answer(const Fd &caller, const std::string &json)
+{
+	if (caller)
+		::send(caller.get(), json.data(), json.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+std::vector<int> flight_recorders()
+{
+	std::vector<int> pids;
+	std::istringstream lines(read_text("/proc/net/unix"));
+	for (std::string line; std::getline(lines, line);) {
+		const std::size_t at = line.find(" @" + std::string(prefix));
+		if (at == std::string::npos)
+			continue;
+		const int pid = std::atoi(line.c_str() + at + 2 + prefix.size());
+		if (pid > 0 && std::ranges::find(pids, pid) == pids.end())
+			pids.push_back(pid);
+	}
+	return pids;
+}
+
+namespace {
+
+Fd connect_to(int pid)
+{
+	Fd fd = seqpacket(0);
+	const Address address(pid);
+	if (!fd || ::connect(fd.get(), address.get(), address.length) < 0)
+		return {};
+	// Whoever listens under this name must be that process: anybody can choose a name.
+	ucred who{};
+	socklen_t size = sizeof who;
+	if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 || who.pid != pid)
+		return {};
+	return fd;
+}
+
+} // namespace
+
+std::string flight_directory(int pid)
+{
+	const Fd fd = connect_to(pid);
+	if (!fd)
+		return "";
+	timeval patience{5, 0};
+	::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	const nlohmann::json reply = parse_json(talk(fd, R"({"ask": "directory"})"));
+	return reply.is_object() && reply.contains("directory") && reply["directory"].is_string()
+		   ? reply["directory"].get<std::string>()
+		   : "";
+}
+
+std::string ask_for_snapshot(int pid, const SnapshotRequest &request)
+{
+	const Fd fd = connect_to(pid);
+	if (!fd)
+		throw Error(
+		    fmt::format("process {} is not a flight recorder: start one with `monitor record --flight`", pid));
+	nlohmann::json json = {{"after_ns", request.after_ns}};
+	if (request.before_ns)
+		json["before_ns"] = *request.before_ns;
+	const std::string reply = talk(fd, json_dump(json));
+	if (reply.empty())
+		throw Error(fmt::format("the flight recorder, process {}, ended before it took the snapshot", pid));
+	return reply;
+}
+
+} // namespace monitor::record

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// How a flight recorder is asked for a snapshot: by SIGUSR1, or by `monitor snapshot` through a socket in the abstract
+// namespace, whose name has the recorder's process. One packet of JSON each way:
+//
+//     {"before_ns": 5000000000, "after_ns": 0}             both optional
+//     {"directory": "/path/001", "events": 12345, ...}     or {"error": "a sentence"}
+//
+// SnapshotRequests is the recorder's end, used by flight.cpp in the main thread; ask_for_snapshot() is the other one.
+// The recorder answers root and the user whose recording it is. What arrives is untrusted.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/fd.h"
+#include "snapshot.h"
+
+namespace monitor::record {
+
+class SnapshotRequests {
+public:
+	// SIGUSR1 is blocked in every thread created later. `directory`: the flight's, absolute. Throws Error.
+	SnapshotRequests(uid_t user, std::string directory);
+	~SnapshotRequests();
+
+	struct Asked {
+		SnapshotRequest request;
+		Fd caller; // none: a signal
+	};
+
+	// Readable if there may be something.
+	int fd() const { return poll_.get(); }
+	// What has been asked for since.
+	std::vector<Asked> take();
+	// `json`: one line. The caller may be gone.
+	static void answer(const Fd &caller, const std::string &json);
+
+private:
+	void accept_callers();
+	bool read_request(const Fd &caller, std::vector<Asked> &to) const;
+
+	uid_t user_;
+	std::string directory_;
+	sigset_t before_;
+	Fd poll_, signal_, listener_;
+	std::vector<Fd> callers_; // that have not sent a request yet
+};
+
+// The processes of the flight recorders of this machine (network namespace).
+std::vector<int> flight_recorders();
+
+// The directory of a flight recorder; "" if the process is none, or refuses.
+std::string flight_directory(int pid);
+
+// Asks and waits for the answer: JSON. Throws Error.
+std::string ask_for_snapshot(int pid, const SnapshotRequest &request);
+
+} // namespace monitor::record
