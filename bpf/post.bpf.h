@@ -123,6 +123,9 @@ static __attribute__((noinline)) void ring_bell(void)
 	bpf_ringbuf_output(&bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
 }
 
+/* Keeps a check of a value that the compiler knows from all callers, for the verifier may not. */
+#define FORGET(value) asm volatile("" : "+r"(value))
+
 /* Blocks before this one of a flight recorder's ring are free. */
 static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __u32 ring_index)
 {
@@ -131,6 +134,7 @@ static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __
 
 	__u64 hold;
 
+	FORGET(ring_index);
 	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS)
 		return 0;
 	hold = READ(holder->reader.hold); /* before `read`, which then is of this hold */
@@ -141,6 +145,7 @@ static __attribute__((noinline)) __u64 overwriting_limit(struct edc_cpu *cpu, __
 /* Close the open block, if any, and open the next one. Returns the offset of its first token, 0 if none is free. */
 static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
 {
+	FORGET(ring_index);
 	if (!cpu || ring_index >= EDC_CARD_RINGS)
 		return 0;
 
@@ -192,6 +197,7 @@ static __attribute__((noinline)) __u64 open_counted_block(struct edc_cpu *cpu, _
 	__u64 pos = open_block(cpu, ring_index, time);
 	struct edc_ring *ring;
 
+	FORGET(ring_index);
 	if (!pos || pos > last_start + EDC_BLOCK_HEADER || !cpu || ring_index >= EDC_CARD_RINGS)
 		return 0;
 	ring = &cpu->level[ring_index].ring;

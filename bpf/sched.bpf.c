@@ -98,6 +98,11 @@ INLINE int on_exit(void)
 
 	if (stacks_on && group_dead)
 		end_space();
+	if (overwriting) { /* what named it before may be overwritten */
+		struct edc_comm comm = comm_of_current();
+
+		return post_sched_process_exit_named(group_dead, (__s32)id, (__s32)(id >> 32), &comm);
+	}
 	return post_sched_process_exit(group_dead, (__s32)id, (__s32)(id >> 32));
 }
 

@@ -259,6 +259,11 @@ int edc_rings_create(const struct edc_device_create *wanted)
 	return 0;
 }
 
+bool edc_rings_overwrite(void)
+{
+	return overwriting;
+}
+
 void *edc_rings_area(unsigned int cpu)
 {
 	return per_cpu(edc_owned, cpu);

@@ -67,7 +67,15 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct 
 
 static void on_exit(void *data, struct task_struct *task)
 {
-	post_sched_process_exit(atomic_read(&task->signal->live) == 0, task->pid, task->tgid);
+	const bool group_dead = atomic_read(&task->signal->live) == 0;
+
+	if (edc_rings_overwrite()) { /* what named it before may be overwritten */
+		struct edc_comm comm = comm_of(task->comm);
+
+		post_sched_process_exit_named(group_dead, task->pid, task->tgid, &comm);
+		return;
+	}
+	post_sched_process_exit(group_dead, task->pid, task->tgid);
 }
 
 static void on_rename(void *data, struct task_struct *task, const char *name)

@@ -77,6 +77,8 @@
 		  F, u64, min_flt)(F, u64, maj_flt)(F, u64, nr_migrations))                                            \
 	CLASS(264, CGROUP_ATTACH_TASK, cgroup_attach_task, cgroup_attach_task, sched, 2,                               \
 	      (A, u16, threadgroup)(F, s32, pid)(F, s32, dst_level)(F, u64, dst_id))                                   \
+	CLASS(265, SCHED_PROCESS_EXIT_NAMED, sched_process_exit_named, sched_process_exit, sched, 3,                   \
+	      (A, u16, group_dead)(F, s32, pid)(F, s32, tgid)(F, comm, comm))                                          \
 	CLASS(280, IRQ_HANDLER_ENTRY, irq_handler_entry, irq_handler_entry, irq, 0, (A, u16, irq))                     \
 	CLASS(281, IRQ_HANDLER_EXIT, irq_handler_exit, irq_handler_exit, irq, 0, (A, u16, irq))                        \
 	CLASS(282, SOFTIRQ_ENTRY, softirq_entry, softirq_entry, irq, 0, (A, softirq, vec))                             \

@@ -229,6 +229,9 @@ void hold_under_load(std::uint64_t wanted_blocks)
 		for (std::size_t i = 0; i < before.size(); ++i)
 			before[i] = writers.posted[i].load(std::memory_order_acquire);
 		rings.hold(0);
+		std::array<std::uint64_t, cpus * levels_used> after; // this thread may have slept in between
+		for (std::size_t k = 0; k < after.size(); ++k)
+			after[k] = writers.posted[k].load(std::memory_order_acquire);
 		Taken taken;
 		for (std::uint64_t pass = 0; pass < holds % 4; ++pass)
 			rings.take(taken.push());
@@ -242,7 +245,7 @@ void hold_under_load(std::uint64_t wanted_blocks)
 			const Stream &stream =
 			    taken.streams[stream_of(card, static_cast<unsigned>(i / levels_used), i % levels_used)];
 			taken_blocks += stream.blocks;
-			late += before[i] && !(stream.first < before[i] && before[i] <= stream.next);
+			late += before[i] && !(stream.first < after[i] && before[i] <= stream.next);
 		}
 		for (const RingPart &part : rings.parts())
 			torn += part.torn;

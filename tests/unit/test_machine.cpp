@@ -192,6 +192,34 @@ TEST_CASE("machine: the first packet tells who runs before any switch does")
 	CHECK(folded.machine.cpus()[0].usage[Mode::unknown] == 20);
 }
 
+TEST_CASE("machine: of a snapshot the first token of a thread says what it did from the start")
+{
+	History history;
+	for (const std::int32_t tid : {7, 8, 9})
+		history.lists(0, tid, sleeping, 0, EDC_THREAD_LATER);
+	history.lists(0, 10, running, 0, EDC_THREAD_LATER);
+	history.lists(0, 11, sleeping, 0, EDC_THREAD_LATER | EDC_THREAD_HIDDEN);
+	history.wakes(0, 50, 9); // before its rings are complete
+	history.wakes(0, 300, 7);
+	history.switches(0, 400, 0, running, 7);
+	history.switches(0, 500, 7, sleeping, 8);
+	history.switches(0, 700, 8, running, 0);
+	const Folded folded(history, 100, 1000);
+	CHECK(folded.thread(7).usage.blocked == 200 + 500);
+	CHECK(folded.thread(7).usage.waiting == 100);
+	CHECK(folded.thread(8).usage.waiting == 400 + 300);
+	CHECK(folded.thread(8).usage.blocked == 0);
+	CHECK(folded.thread(9).usage.blocked == 900);
+	CHECK(folded.thread(10).usage.waiting == 900);
+	CHECK(folded.thread(11).usage.blocked == 0); // what it did left no tokens
+	History lossy;
+	lossy.lists(0, 7, sleeping, 0, EDC_THREAD_LATER);
+	lossy.switches(0, 200, 0, running, 0);
+	lossy.cpu(0).open(300, 5);
+	lossy.wakes(0, 400, 7);
+	CHECK(Folded(lossy, 100, 1000).thread(7).usage.blocked == 0); // its first token may be lost
+}
+
 TEST_CASE("machine: a killed recording ends with its last token")
 {
 	History history;

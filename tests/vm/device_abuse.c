@@ -36,7 +36,7 @@ static void refuse_creations(int device)
 	wanted.filtering = 2;
 	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a filter that there is not");
 	wanted = usual();
-	wanted.reserved = 1;
+	wanted.overwriting = 2;
 	call(device, EDC_DEVICE_CREATE, &wanted, EINVAL, "a reserved word");
 	wanted = usual();
 	wanted.counters[7] = EDC_COUNTERS_IN_SET + 1;

@@ -20,7 +20,7 @@ const Row rows[] = {
     {"sched_migrate_task", Kind::sched_migrate_task, {"pid|tid", "|dest_cpu", "|orig_cpu"}},
     {"sched_wakeup_new", Kind::sched_wakeup_new, {"pid", "tgid", "parent_pid", "comm"}},
     {"sched_process_exec", Kind::sched_process_exec, {"pid", "old_pid", "comm"}},
-    {"sched_process_exit", Kind::sched_process_exit, {"pid|tid"}},
+    {"sched_process_exit", Kind::sched_process_exit, {"pid|tid", "|tgid", "|comm"}},
     {"task_rename", Kind::task_rename, {"pid", "newcomm"}},
     {"perf_comm", Kind::task_rename, {"|tid", "|comm"}},
     {"thread_counts",

@@ -22,6 +22,7 @@ Machine::Machine(const Source &source, const RecordingInfo &info, Scope scope)
       filtering_(info.filtering()), complete_(info.complete)
 {
 	if (info.present) {
+		wakings_recorded_ = info.has_program("sched_waking");
 		calls_bracketed_ = info.has_program("sys_enter") && info.has_program("sys_exit");
 		interrupts_recorded_ = info.has_program("irq_handler_entry") && info.has_program("softirq_entry");
 		user_bracketed_ =
@@ -138,6 +139,18 @@ std::unordered_set<const Thread *> Machine::that_ran() const
 std::uint64_t Machine::hidden_threads() const
 {
 	return static_cast<std::uint64_t>(std::ranges::count_if(threads_, &Thread::hidden));
+}
+
+// Of a snapshot's thread that was listed when it was asked for: it was in this state since its begin, as its first
+// token says, or that there is none.
+void Machine::was_since_begin(Thread &thread, State state)
+{
+	if (!thread.later || epoch_ != 1 || is_known(thread))
+		return;
+	thread.later.reset();
+	renew(thread);
+	thread.state = state;
+	thread.since = first_;
 }
 
 // What was known before a loss no longer holds.
@@ -339,6 +352,8 @@ void Machine::identity(const EventKind &kind, const trace::Event &event)
 		return on_born(kind, event);
 	case Kind::sched_process_exec:
 		return on_exec(kind, event);
+	case Kind::sched_process_exit:
+		return on_exit(kind, event);
 	case Kind::task_rename:
 		get(kind.field[0].get<std::int32_t>(event)).name = kind.field[1].get<std::string_view>(event);
 		return;
@@ -384,6 +399,19 @@ void Machine::on_born(const EventKind &kind, const trace::Event &event)
 	thread.ring = Ring::kernel; // until it first returns to user mode
 	thread.state = State::runnable;
 	thread.since = event.time;
+}
+
+// In a flight recorder's snapshot it may be the only token that names the thread.
+void Machine::on_exit(const EventKind &kind, const trace::Event &event)
+{
+	if (!kind.field[2])
+		return;
+	Thread &thread = get(kind.field[0].get<std::int32_t>(event));
+	if (!thread.name.empty())
+		return;
+	thread.tgid = kind.field[1].get<std::int32_t>(event);
+	thread.name = kind.field[2].get<std::string_view>(event);
+	thread.introduced = true;
 }
 
 void Machine::on_cgroup(const EventKind &kind, const trace::Event &event)
@@ -439,7 +467,9 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 	const Thread *parent = find(thread.parent);
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
 		thread.in_tree = true;
-	if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !is_known(thread))
+	if ((flags & EDC_THREAD_LATER) && !thread.hidden && wakings_recorded_ && !thread.filtered)
+		thread.later = kind.field[0].get<std::uint32_t>(event);
+	else if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !is_known(thread))
 		on_state_at_start(kind, event, thread, flags);
 }
 

@@ -188,6 +188,7 @@ private:
 	Thread &idle(Cpu &cpu);
 	Thread &runner(Cpu &cpu, std::int32_t tid);
 	Cpu &cpu(std::uint32_t number);
+	void was_since_begin(Thread &thread, State state);
 	void renew(Thread &thread);
 	void forget_ring(Thread &thread) const;
 
@@ -208,6 +209,7 @@ private:
 	void on_exec(const EventKind &kind, const trace::Event &event);
 	void exchange_numbers(Thread &one, Thread &other);
 	void on_thread_state(const EventKind &kind, const trace::Event &event);
+	void on_exit(const EventKind &kind, const trace::Event &event);
 	void on_cgroup(const EventKind &kind, const trace::Event &event);
 	void on_counts(const EventKind &kind, const trace::Event &event);
 	void on_state_at_start(const EventKind &kind, const trace::Event &event, Thread &thread, std::uint32_t flags);
@@ -257,6 +259,7 @@ private:
 	std::uint64_t call_edge_ = 0, fault_edge_ = 0;
 	std::uint32_t epoch_ = 1;
 	std::int64_t command_pid_ = 0;
+	bool wakings_recorded_ = false;
 	bool calls_bracketed_ = true; // system calls are in the trace
 	bool user_bracketed_ = true;  // and faults are too
 	bool filtering_ = false;

@@ -47,6 +47,7 @@ bool may_have_exchanged(const Thread &ran, const Thread &left)
 // The first token since the start or a loss that says which thread has been running here.
 void Machine::on_found(Thread &thread, Cpu &cpu)
 {
+	thread.later.reset();
 	renew(thread);
 	forget_ring(thread); // its tokens until now could not be attributed to it
 	if (thread.tid != 0)
@@ -209,6 +210,7 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	// Every thread is in the list at the start or has a creation token, except hidden threads.
 	if (hides_threads_ && !filtering_ && epoch_ == 1 && thread.tid != 0 && !thread.introduced)
 		thread.hidden = true;
+	was_since_begin(thread, State::runnable);
 	renew(thread);
 	if (thread.state == State::runnable) {
 		waited(thread, std::max(thread.since, first_), time);
@@ -240,6 +242,8 @@ Waker Machine::waker_on(const Cpu &cpu) const
 
 void Machine::on_waking(Thread &thread, const Cpu &cpu, std::uint64_t time)
 {
+	if (is_followed(time))
+		was_since_begin(thread, State::blocked);
 	if (!is_known(thread))
 		renew(thread);
 	if (thread.state == State::running) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,8 @@ struct Thread : Doing {
 	// holds.
 	CgroupMove cgroup, process_cgroup;
 	std::uint64_t born = 0; // trace time; 0: before the recording
+	// As it was at the end of a flight recorder's snapshot, until a token says what it does.
+	std::optional<std::uint32_t> later{};
 	Usage usage;
 	SoFar so_far;
 };

@@ -84,6 +84,8 @@ Threads::Role Threads::role_of_token(const EventClass &cls)
 	} else if (cls.name == "sched_process_exec") {
 		role.kind = Kind::exec;
 		role.second_pid = FieldRef(cls, "old_pid");
+	} else if (cls.name == "sched_process_exit" && role.name) {
+		role.kind = Kind::name;
 	} else if (cls.name == "task_rename") {
 		role.kind = Kind::name;
 		role.name = FieldRef(cls, "newcomm");
