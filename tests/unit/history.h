@@ -86,11 +86,14 @@ struct History {
 	bool has_list = false;
 };
 
-inline monitor::analyze::RecordingInfo make_info(std::uint64_t begin, std::uint64_t end, bool complete, bool filtering)
+inline monitor::analyze::RecordingInfo make_info(std::uint64_t begin, std::uint64_t end, bool complete, bool filtering,
+						 bool is_snapshot = false)
 {
 	monitor::analyze::RecordingInfo info;
 	info.filter_command = filtering;
 	info.present = true;
+	if (is_snapshot)
+		info.flight.emplace();
 	info.complete = complete;
 	info.start_time = begin;
 	if (complete)

@@ -41,9 +41,10 @@ struct Recorder : analyze::Observer {
 };
 
 struct Folded {
-	Folded(History &history, std::uint64_t begin, std::uint64_t end, bool complete = true, bool filtering = false)
-	    : info(make_info(begin, end, complete, filtering)), trace(samples::trace(history.all(), events)),
-	      machine(trace, info)
+	Folded(History &history, std::uint64_t begin, std::uint64_t end, bool complete = true, bool filtering = false,
+	       bool is_snapshot = false)
+	    : info(make_info(begin, end, complete, filtering, is_snapshot)),
+	      trace(samples::trace(history.all(), events)), machine(trace, info)
 	{
 		machine.add(recorder);
 		fold(trace, machine);
@@ -212,6 +213,14 @@ TEST_CASE("machine: of a snapshot the first token of a thread says what it did f
 	CHECK(folded.thread(9).usage.blocked == 900);
 	CHECK(folded.thread(10).usage.waiting == 900);
 	CHECK(folded.thread(11).usage.blocked == 0); // what it did left no tokens
+	History older;                               // a list from before the snapshot says who ran then
+	older.lists(10, 7, running, 0, EDC_THREAD_RUNNING);
+	older.posts(0, 150, EDC_ID_SYS_ENTER, 1);
+	older.switches(0, 200, 8, sleeping, 0);
+	Folded of_snapshot(older, 100, 1000, true, false, true);
+	for (const std::string &told : of_snapshot.recorder.told)
+		CHECK(told.find("contradiction") == std::string::npos);
+	CHECK(of_snapshot.thread(7).usage.cpu() == 0);
 	History lossy;
 	lossy.lists(0, 7, sleeping, 0, EDC_THREAD_LATER);
 	lossy.switches(0, 200, 0, running, 0);

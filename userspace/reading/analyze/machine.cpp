@@ -22,6 +22,7 @@ Machine::Machine(const Source &source, const RecordingInfo &info, Scope scope)
       filtering_(info.filtering()), complete_(info.complete)
 {
 	if (info.present) {
+		is_snapshot_ = info.flight.has_value();
 		wakings_recorded_ = info.has_program("sched_waking");
 		calls_bracketed_ = info.has_program("sys_enter") && info.has_program("sys_exit");
 		interrupts_recorded_ = info.has_program("irq_handler_entry") && info.has_program("softirq_entry");
@@ -469,7 +470,9 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 		thread.in_tree = true;
 	if ((flags & EDC_THREAD_LATER) && !thread.hidden && wakings_recorded_ && !thread.filtered)
 		thread.later = kind.field[0].get<std::uint32_t>(event);
-	else if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !is_known(thread))
+	// In a snapshot there may be a list that was made long before it.
+	else if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !is_known(thread) &&
+		 (!is_snapshot_ || event.time >= first_))
 		on_state_at_start(kind, event, thread, flags);
 }
 

@@ -208,7 +208,8 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 	    cpus_[thread.cpu].current == &thread && thread.cpu != cpu.number)
 		contradict(Contradiction::on_two_cpus, time, cpu, thread);
 	// Every thread is in the list at the start or has a creation token, except hidden threads.
-	if (hides_threads_ && !filtering_ && epoch_ == 1 && thread.tid != 0 && !thread.introduced)
+	// But in a flight recorder's snapshot not one that ended before the list was made.
+	if (hides_threads_ && !filtering_ && !is_snapshot_ && epoch_ == 1 && thread.tid != 0 && !thread.introduced)
 		thread.hidden = true;
 	was_since_begin(thread, State::runnable);
 	renew(thread);

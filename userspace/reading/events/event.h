@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "monitor/ring.h"
+#include "monitor/block.h"
 #include "monitor/token.h"
 #include "reading/ctf/description.h"
 
@@ -74,7 +74,17 @@ struct Event {
 	// The process that wrote the packet, in streams of user cards.
 	std::uint32_t packet_process() const { return load<std::uint32_t>(packet + offsetof(edc_block, process)); }
 	// The packet's first event: packet_tid() is running.
-	bool opens_packet() const { return is_token() && data == packet + EDC_BLOCK_HEADER; }
+	// The first of its packet; a flight recorder's begin with a record of their own, which is none of the thread's.
+	bool opens_packet() const
+	{
+		if (!is_token())
+			return false;
+		const std::byte *first = packet + EDC_BLOCK_HEADER;
+		if (data != first && data != first + EDC_BLOCK_COUNTS_BYTES)
+			return false;
+		const bool is_counted = edc_token_id(load<std::uint64_t>(first)) == EDC_ID_BLOCK_TOKENS;
+		return data == first + (is_counted ? EDC_BLOCK_COUNTS_BYTES : 0);
+	}
 	// Not for tokens.
 	View view() const { return {packet, end_bits, slots}; }
 };

@@ -162,14 +162,20 @@ bool FlightRings::mark_end()
 // The block that was open at the end, as far as it is written. The hold keeps it in its place.
 bool FlightRings::take_open(std::size_t i, const Push &push)
 {
+	constexpr int max_tries = 1'000'000;
 	const edc_ring &of = ring(i);
 	const std::uint64_t number = places_[i].end;
-	const std::uint64_t end = load(of.end), position = load(of.pos), last_time = load(of.last_time);
-	if (load(of.closed) > number)
-		return take_until(i, number + 1, push); // it was closed meanwhile
+	std::uint64_t end = 0, position = 0, last_time = 0;
+	for (int tries = 0; end == 0 && tries < max_tries; ++tries) {
+		end = load(of.end), position = load(of.pos), last_time = load(of.last_time);
+		if (load(of.closed) > number)
+			return take_until(i, number + 1, push); // it was closed meanwhile
+		if (end == 0 && load(of.opened) <= number)
+			return true; // none is open: else the writer is between two stores
+	}
 	const std::uint64_t start = end - EDC_BLOCK_SIZE;
 	if (end == 0 || position <= start + EDC_BLOCK_HEADER + EDC_BLOCK_COUNTS_BYTES || position > end)
-		return true; // none is open, or it has no token
+		return true; // it has no token
 	order();
 	alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> copy{};
 	std::memcpy(copy.data(), card_.memory(parts_[i].cpu) + start, position - start);
