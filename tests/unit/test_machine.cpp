@@ -215,6 +215,7 @@ TEST_CASE("machine: of a snapshot the first token of a thread says what it did f
 	CHECK(folded.thread(11).usage.blocked == 0); // what it did left no tokens
 	History older;                               // a list from before the snapshot says who ran then
 	older.lists(10, 7, running, 0, EDC_THREAD_RUNNING);
+	older.cpu(0).header().tid = 8;
 	older.posts(0, 150, EDC_ID_SYS_ENTER, 1);
 	older.switches(0, 200, 8, sleeping, 0);
 	Folded of_snapshot(older, 100, 1000, true, false, true);
