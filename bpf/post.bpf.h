@@ -191,14 +191,17 @@ static __attribute__((noinline)) __u64 open_block(struct edc_cpu *cpu, __u32 rin
 	return start + EDC_BLOCK_HEADER;
 }
 
-/* The same in a flight recorder's ring: the first record of the block says how many tokens were before it. */
-static __attribute__((noinline)) __u64 open_counted_block(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
+/*
+ * Writes the first record of a block that was just opened at `pos`, in a flight recorder's ring: how many tokens were
+ * before it. Returns the offset of the next one. Not within open_block(), for the stack of all calls is limited.
+ */
+static __attribute__((noinline)) __u64 count_tokens(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u64 pos)
 {
-	__u64 pos = open_block(cpu, ring_index, time);
 	struct edc_ring *ring;
 
 	FORGET(ring_index);
-	if (!pos || pos > last_start + EDC_BLOCK_HEADER || !cpu || ring_index >= EDC_CARD_RINGS)
+	FORGET(pos);
+	if (!cpu || ring_index >= EDC_CARD_RINGS || pos > last_start + EDC_BLOCK_HEADER)
 		return 0;
 	ring = &cpu->level[ring_index].ring;
 	edc_block_counts((void *)cpu + pos, ring, time);
@@ -218,7 +221,9 @@ INLINE __u64 reserve(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 co
 		ring->clamped++;
 	}
 	if (pos + 8 + 8 * count > ring->end || time - ring->begin_time >= EDC_BLOCK_MAX_TICKS) {
-		pos = overwriting ? open_counted_block(cpu, ring_index, time) : open_block(cpu, ring_index, time);
+		pos = open_block(cpu, ring_index, time);
+		if (overwriting && pos)
+			pos = count_tokens(cpu, ring_index, time, pos);
 		if (!pos)
 			return 0;
 	}
