@@ -260,7 +260,7 @@ private:
 	std::uint32_t epoch_ = 1;
 	std::int64_t command_pid_ = 0;
 	bool wakings_recorded_ = false;
-	bool is_snapshot_ = false; // of a flight recorder
+	bool is_snapshot_ = false;    // of a flight recorder
 	bool calls_bracketed_ = true; // system calls are in the trace
 	bool user_bracketed_ = true;  // and faults are too
 	bool filtering_ = false;
