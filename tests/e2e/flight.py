@@ -175,6 +175,52 @@ def ends():
 	e2e.run(e2e.monitor, "list", killed.directory)
 
 
+def asked_at_the_end():
+	"""A program that asks as it dies; and signals after the end, which end nothing."""
+	command = ("sh", "-c", "kill -USR1 $PPID; exit 3")
+	flight = Flight("dying", "--flight", "8M", *ALMOST_NOTHING, command=command)
+	flight.end(number=None, exit_code=3)
+	e2e.equal("snapshots", flight.snapshots(), 1)
+	e2e.Trace(flight.directory / "001").expect_true()
+	command = ("sh", "-c", "sleep 0.5; kill -USR1 $PPID; sleep 1; kill -USR1 $PPID; exit 7")
+	flight = Flight("late", "--flight", "8M", "--snapshots", 1, *ALMOST_NOTHING, command=command)
+	trace = flight.end(number=None, exit_code=7)
+	e2e.expect("all of its snapshots were taken; 1 snapshots" in trace.errors, trace.errors)
+
+
+def requests_in_turn():
+	"""One that waits for another has the past from before it was made; one whose caller has gone is cut short."""
+	flight = Flight("turn", "--flight", "8M", *ALMOST_NOTHING).wait_until_recording()
+	first = subprocess.Popen([e2e.monitor, "snapshot", "--after", "1500ms", str(flight.process.pid)], stdout=subprocess.DEVNULL)
+	time.sleep(0.5)
+	counted = e2e.values(e2e.run(e2e.workload, "getppid", 500).stdout)
+	trace = flight.ask("--before", "400ms")
+	first.wait()
+	e2e.equal("its directory", trace.directory.name, "002")
+	calls = trace.events("--event", "sys_enter", "--filter", f'id == "getppid" and tid == {counted["pid"]}')
+	e2e.equal("calls from before the request", len(calls), 500)
+	e2e.expect(trace.reply["after_s"] > 0.3, f"it waited, but has {trace.reply}")
+	gone = subprocess.Popen([e2e.monitor, "snapshot", "--after", "100s", str(flight.process.pid)])
+	time.sleep(0.5)
+	gone.kill()
+	gone.wait()
+	flight.wait_for(3)
+	e2e.expect(json.loads((flight.directory / "003/.monitor/recording.json").read_text())["recorder"]["wall_ns"] < 20e9, "it is not cut short")
+	flight.end()
+
+
+def forced():
+	"""A directory of snapshots is emptied as a trace is, and never that of a recorder that runs."""
+	flight = Flight("forced", "--flight", "8M", *ALMOST_NOTHING).wait_until_recording()
+	flight.ask()
+	done = e2e.run(e2e.monitor, "record", "--force", "-o", flight.directory, "-d", "0.1", exit_code=125)
+	e2e.expect("is used by a flight recorder" in done.stderr, done.stderr)
+	flight.end()
+	for _ in range(3):
+		done = e2e.run(e2e.monitor, "record", "--no-calibration", "--force", "--flight", "8M", "-o", flight.directory, "--", "sh", "-c", "kill -USR1 $PPID")
+		e2e.equal("what is there", sorted(path.name for path in flight.directory.iterdir()), [".monitor", "001"])
+
+
 def full_disk():
 	"""The snapshot is incomplete and says so; the flight goes on, and the next one is whole."""
 	script = f"""mount -t tmpfs -o size=200k none {e2e.work}/small
@@ -207,6 +253,12 @@ def events_of_programs():
 	flight.process.stdin.close()
 	flight.process.stdin = None
 	flight.end(number=None)
+	# While they post: what is open at the end is not there twice.
+	flight = Flight("posting", "--flight", "8M", "-e", "sched", command=(user_load, "stress", 4_000_000, 1000)).wait_until_recording()
+	for _ in range(3):
+		if flight.process.poll() is None:
+			flight.ask("--before", "50ms").expect_true()
+	flight.end(number=None)
 
 
 def refusals():
@@ -226,7 +278,10 @@ def refusals():
 			e2e.expect("not understood" in caller.recv(4096).decode(), packet[:20])
 	with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as silent:  # goes without a word
 		silent.connect(address)
-	script = f"import socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect('\\0' + {address[1:]!r}); s.settimeout(10); print(s.recv(4096).decode())"
+	if e2e.others_may_enter("a request of another user by monitor"):
+		other = e2e.run(e2e.monitor, "snapshot", flight.process.pid, user=65534, group=65534, extra_groups=[], exit_code=1)
+		e2e.expect("answers root and its own user only" in other.stderr, other.stderr)
+	script = f"import socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect('\\0' + {address[1:]!r}); s.settimeout(10); s.send(b\'{{}}\'); print(s.recv(4096).decode())"
 	if e2e.others_may_enter("a request of another user"):
 		other = e2e.run("/usr/bin/python3", "-c", script, user=65534, group=65534, extra_groups=[], exit_code=None)
 		e2e.expect("answers root and its own user only" in other.stdout, other.stdout + other.stderr)
@@ -262,4 +317,4 @@ def another_recording_beside_it():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(snapshots_by_hand, at_full_speed, ends, full_disk, events_of_programs, refusals, another_recording_beside_it)
+	e2e.main(snapshots_by_hand, at_full_speed, ends, asked_at_the_end, requests_in_turn, forced, full_disk, events_of_programs, refusals, another_recording_beside_it)

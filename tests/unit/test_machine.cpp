@@ -204,16 +204,18 @@ TEST_CASE("machine: of a snapshot the first token of a thread says what it did f
 	history.wakes(0, 300, 7);
 	history.switches(0, 400, 0, running, 7);
 	history.switches(0, 500, 7, sleeping, 8);
+	history.wakes(0, 600, 12);
 	history.switches(0, 700, 8, running, 0);
-	const Folded folded(history, 100, 1000);
+	const Folded folded(history, 100, 1000, true, false, true);
 	CHECK(folded.thread(7).usage.blocked == 200 + 500);
 	CHECK(folded.thread(7).usage.waiting == 100);
 	CHECK(folded.thread(8).usage.waiting == 400 + 300);
 	CHECK(folded.thread(8).usage.blocked == 0);
 	CHECK(folded.thread(9).usage.blocked == 900);
-	CHECK(folded.thread(10).usage.waiting == 900);
-	CHECK(folded.thread(11).usage.blocked == 0); // what it did left no tokens
-	History older;                               // a list from before the snapshot says who ran then
+	CHECK(folded.thread(10).usage.waiting == 0);   // it may have been woken after the end
+	CHECK(folded.thread(12).usage.blocked == 500); // it had ended when they were listed
+	CHECK(folded.thread(11).usage.blocked == 0);   // what it did left no tokens
+	History older;                                 // a list from before the snapshot says who ran then
 	older.lists(10, 7, running, 0, EDC_THREAD_RUNNING);
 	older.cpu(0).header().tid = 8;
 	older.posts(0, 150, EDC_ID_SYS_ENTER, 1);
@@ -227,7 +229,7 @@ TEST_CASE("machine: of a snapshot the first token of a thread says what it did f
 	lossy.switches(0, 200, 0, running, 0);
 	lossy.cpu(0).open(300, 5);
 	lossy.wakes(0, 400, 7);
-	CHECK(Folded(lossy, 100, 1000).thread(7).usage.blocked == 0); // its first token may be lost
+	CHECK(Folded(lossy, 100, 1000, true, false, true).thread(7).usage.blocked == 0); // its first token may be lost
 }
 
 TEST_CASE("machine: a killed recording ends with its last token")

@@ -315,7 +315,13 @@ void parse_flight(RecordArguments &arguments)
 		return;
 	}
 	refuse(options.buffer_bytes.has_value(), "--buffer", "is the size of the rings, as --flight SIZE is");
-	options.buffer_bytes = parse_size(*arguments.flight, "--flight");
+	try {
+		options.buffer_bytes = parse_size(*arguments.flight, "--flight");
+	} catch (const Error &) {
+		throw Error(
+		    fmt::format("--flight: '{}' is neither a size, such as 256M, nor a time, such as 10s or 500ms",
+				*arguments.flight));
+	}
 }
 
 std::string recorded_text(const record::Options &options)
@@ -440,8 +446,10 @@ int run_record(RecordArguments &arguments)
 		return *result.command_exit;
 	}
 	if (arguments.options.flight)
-		print_note(fmt::format("monitor: {}; {} snapshots in {}\n", result.end_reason, result.snapshots,
-				       printable(result.directory)));
+		print_note(
+		    fmt::format("monitor: {}; {} snapshots in {}{}\n", result.end_reason, result.snapshots,
+				printable(result.directory),
+				result.incomplete ? fmt::format(", {} more are incomplete", result.incomplete) : ""));
 	else
 		print_summary(result);
 	if (result.failed)

@@ -142,13 +142,13 @@ std::uint64_t Machine::hidden_threads() const
 	return static_cast<std::uint64_t>(std::ranges::count_if(threads_, &Thread::hidden));
 }
 
-// Of a snapshot's thread that was listed when it was asked for: it was in this state since its begin, as its first
-// token says, or that there is none.
+// Of a snapshot's thread without a token so far: it was in this state since the begin, as its first token says, or that
+// there is none. One that was created later has a token of that.
 void Machine::was_since_begin(Thread &thread, State state)
 {
-	if (!thread.later || epoch_ != 1 || is_known(thread))
+	if (!is_snapshot_ || !wakings_recorded_ || epoch_ != 1 || thread.epoch != 0 || thread.born != 0 ||
+	    thread.tid == 0 || thread.hidden || thread.filtered)
 		return;
-	thread.later.reset();
 	renew(thread);
 	thread.state = state;
 	thread.since = first_;
@@ -408,6 +408,7 @@ void Machine::on_exit(const EventKind &kind, const trace::Event &event)
 	if (!kind.field[2])
 		return;
 	Thread &thread = get(kind.field[0].get<std::int32_t>(event));
+	thread.filtered = false; // of others this is not recorded
 	if (!thread.name.empty())
 		return;
 	thread.tgid = kind.field[1].get<std::int32_t>(event);
@@ -468,8 +469,9 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 	const Thread *parent = find(thread.parent);
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
 		thread.in_tree = true;
-	if ((flags & EDC_THREAD_LATER) && !thread.hidden && wakings_recorded_ && !thread.filtered)
-		thread.later = kind.field[0].get<std::uint32_t>(event);
+	if (flags & EDC_THREAD_LATER)
+		thread.blocked_later = kind.field[0].get<std::uint32_t>(event) != 0 &&
+				       kind.field[0].get<std::uint32_t>(event) != EDC_STATE_PREEMPTED;
 	// In a snapshot there may be a list that was made long before it.
 	else if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !is_known(thread) &&
 		 (!is_snapshot_ || event.time >= first_))

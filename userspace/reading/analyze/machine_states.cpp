@@ -47,7 +47,6 @@ bool may_have_exchanged(const Thread &ran, const Thread &left)
 // The first token since the start or a loss that says which thread has been running here.
 void Machine::on_found(Thread &thread, Cpu &cpu)
 {
-	thread.later.reset();
 	renew(thread);
 	forget_ring(thread); // its tokens until now could not be attributed to it
 	if (thread.tid != 0)

@@ -138,10 +138,8 @@ void Machine::finish()
 		add_unknown_runner(cpu, cpu.before_first.within);
 	}
 	for (Thread &thread : threads_) {
-		if (thread.later)
-			was_since_begin(thread, thread.later == 0 || thread.later == EDC_STATE_PREEMPTED
-						    ? State::runnable
-						    : State::blocked);
+		if (thread.blocked_later)
+			was_since_begin(thread, State::blocked);
 		if (!is_known(thread) || thread.since > last_)
 			continue;
 		if (thread.state == State::runnable)

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,9 +89,8 @@ struct Thread : Doing {
 	// Where its own tokens put it, and, if it is the leader, where its whole process was moved; the later one
 	// holds.
 	CgroupMove cgroup, process_cgroup;
-	std::uint64_t born = 0; // trace time; 0: before the recording
-	// As it was at the end of a flight recorder's snapshot, until a token says what it does.
-	std::optional<std::uint32_t> later{};
+	std::uint64_t born = 0;     // trace time; 0: before the recording
+	bool blocked_later = false; // when a flight recorder's snapshot was asked for
 	Usage usage;
 	SoFar so_far;
 };

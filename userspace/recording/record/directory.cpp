@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json.h"
+#include "snapshot_requests.h"
 
 namespace monitor::record {
 namespace fs = std::filesystem;
@@ -69,6 +71,33 @@ void rename_in(const std::string &path, const std::string &from, const std::stri
 		throw Error(errno, "cannot set the trace in " + path + " aside");
 }
 
+// A file, or a snapshot of a flight recorder.
+void remove_replaced(const std::string &path)
+{
+	std::error_code ignored;
+	if (fs::is_directory(fs::symlink_status(path, ignored))) {
+		remove_files(path);
+		::rmdir(path.c_str());
+	} else {
+		fs::remove(path, ignored);
+	}
+}
+
+// Throws Error if a flight recorder writes its snapshots there.
+void expect_no_flight(const std::string &path)
+{
+	const nlohmann::json flight = parse_json(read_text(path + "/.monitor/flight.json"));
+	if (!flight.is_object() || !flight.contains("pid") || !flight["pid"].is_number_integer())
+		return;
+	const int pid = flight["pid"].get<int>();
+	struct stat here, there;
+	const std::string used = flight_directory(pid);
+	if (!used.empty() && ::stat(used.c_str(), &there) == 0 && ::stat(path.c_str(), &here) == 0 &&
+	    here.st_ino == there.st_ino && here.st_dev == there.st_dev)
+		throw Error(fmt::format("{} is used by a flight recorder, process {}; use another directory with -o",
+					path, pid));
+}
+
 // .monitor goes last and comes back first: while it is set aside, everything is, wherever the recorder was killed.
 void set_aside(const std::string &path)
 {
@@ -91,7 +120,7 @@ void bring_back(const std::string &path)
 	for (const std::string &name : names_in(path, true)) {
 		const std::string before = name.substr(replaced.size());
 		if (fs::exists(fs::path(path) / before, ignored)) // killed while it removed what had been replaced
-			fs::remove(fs::path(path) / name, ignored);
+			remove_replaced(path + '/' + name);
 		else
 			rename_in(path, name, before);
 	}
@@ -120,6 +149,7 @@ void make_trace_directory(const std::string &path, bool force)
 		if (!force)
 			throw Error(path +
 				    " exists and is never overwritten; use another directory with -o, or add --force");
+		expect_no_flight(path);
 		bring_back(path); // of a recorder that was killed before its recording started
 		if (!is_trace_or_empty(path))
 			throw Error(
@@ -143,7 +173,7 @@ void remove_replaced_trace(const std::string &path)
 	remove_files(own);
 	fs::remove(own, ignored);
 	for (const std::string &name : names_in(path, true))
-		fs::remove(fs::path(path) / name, ignored);
+		remove_replaced(path + '/' + name);
 }
 
 void remove_trace_directory(const std::string &path)

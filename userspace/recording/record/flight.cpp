@@ -13,6 +13,11 @@
 #include "base/json.h"
 
 namespace monitor::record {
+namespace {
+
+constexpr std::size_t max_requests = 16; // that wait
+
+} // namespace
 
 Flight::Flight(FlightParts parts, FlightRecorder &recorder, SnapshotRequests &requests, BlockPool &pool,
 	       const card::BpfCard &card, const card::PayloadWords &words, const RecordingFile &file,
@@ -41,8 +46,16 @@ std::string Flight::serve()
 		const auto is_signal = [](const SnapshotRequests::Asked &other) { return !other.caller; };
 		if (is_signal(asked) && std::ranges::any_of(waiting_, is_signal))
 			continue;
+		if (waiting_.size() >= max_requests) {
+			SnapshotRequests::answer(asked.caller, R"({"error": "too many requests wait already"})");
+			continue;
+		}
 		waiting_.push_back(std::move(asked));
 	}
+	if (current_ && requests_.is_gone(caller_))
+		recorder_.cut_short();
+	std::erase_if(waiting_,
+		      [this](const SnapshotRequests::Asked &asked) { return requests_.is_gone(asked.caller); });
 	if (current_ && recorder_.is_read())
 		finish();
 	if (parts_.options.snapshots && finished_ >= parts_.options.snapshots)
@@ -61,24 +74,30 @@ void Flight::begin(SnapshotRequests::Asked asked)
 	SnapshotAccount account;
 	account.number = ++begun_;
 	account.request = std::move(asked.request);
+	account.asked = asked.at;
 	if (!account.request.before_ns)
 		account.request.before_ns = parts_.options.before_ns;
 	try {
 		current_ = std::make_unique<Snapshot>(fmt::format("{}/{:03}", parts_.directory, account.number),
 						      parts_.kernel_streams, parts_.max_user_streams, pool_, words_,
 						      std::move(account));
-	} catch (const Error &error) {
+	} catch (const std::exception &error) {
 		SnapshotRequests::answer(caller_, json_dump(nlohmann::json{{"error", error.what()}}));
 		parts_.on_snapshot(error.what());
 		caller_.reset();
 		return;
 	}
 	recorder_.begin(*current_);
-	recorder_.give_threads(parts_.threads());
+	std::vector<edc_task> threads;
+	try {
+		threads = parts_.threads();
+	} catch (const std::exception &) { // their names are missing then
+	}
+	recorder_.give_threads(std::move(threads));
 	try { // also if the recorder should be killed
 		replace_file(current_->directory() + "/metadata", parts_.description(start_clock_), 0600);
 		file_.write(current_->directory());
-	} catch (const Error &) { // finish() tries again and says why
+	} catch (const std::exception &) { // finish() tries again and says why
 	}
 }
 
@@ -102,14 +121,18 @@ std::string Flight::sentence(const Snapshot &snapshot) const
 			snapshot.directory(), account.kernel_tokens(),
 			static_cast<double>(snapshot.writer().bytes()) / 1e6, seconds(account.from, account.asked.time),
 			seconds(account.asked.time, account.end.time), account.request.why);
-	if (account.request.before_ns &&
-	    seconds(account.from, account.asked.time) * 1e9 < 0.99 * static_cast<double>(*account.request.before_ns)) {
-		const auto latest = std::ranges::max_element(account.since);
-		if (latest != account.since.end() && *latest == account.from)
-			text += fmt::format(
-			    "; the rings of CPU {} reach no further back than that (a larger one: --flight SIZE)",
-			    latest - account.since.begin());
-	}
+	const bool is_short = account.request.before_ns && seconds(account.from, account.asked.time) * 1e9 <
+							       0.99 * static_cast<double>(*account.request.before_ns);
+	const auto latest = std::ranges::max_element(account.since);
+	if (is_short && account.from <= account.begin)
+		text += "; the recorder did not run before that";
+	else if (is_short && latest != account.since.end() && *latest == account.from)
+		text +=
+		    fmt::format("; the rings of CPU {} reach no further back than that (a larger one: --flight SIZE)",
+				latest - account.since.begin());
+	if (account.programs_since > account.from)
+		text += fmt::format("; events of programs only from {:.3f} s before, older ones were overwritten",
+				    seconds(account.programs_since, account.asked.time));
 	text += fmt::format("; {} discarded, nothing was overwritten for {:.1f} ms", account.discarded(),
 			    static_cast<double>(account.held_ns) / 1e6);
 	return text;
@@ -122,7 +145,7 @@ void Flight::finish()
 		parts_.write_names(current_->directory());
 		replace_file(current_->directory() + "/metadata", parts_.description(current_->account().clock), 0600);
 		file_of(*current_, error.empty()).write(current_->directory());
-	} catch (const Error &failed) {
+	} catch (const std::exception &failed) {
 		if (error.empty())
 			error = failed.what();
 	}
@@ -141,7 +164,7 @@ void Flight::finish()
 	parts_.on_snapshot(error.empty() ? sentence(*current_) : reply["error"].get<std::string>());
 	caller_.reset();
 	current_.reset();
-	++finished_;
+	++(error.empty() ? finished_ : failed_);
 	try {
 		write(false);
 	} catch (const Error &) { // a full disk does not end the flight
@@ -150,12 +173,13 @@ void Flight::finish()
 
 void Flight::end(const std::string &reason, const Failure &failure)
 {
-	recorder_.cut_short();
-	while (current_ && !failure.reported()) {
+	for (;;) { // what was asked for until now
+		if (failure.reported() || !serve().empty() || (!current_ && waiting_.empty()))
+			break;
+		if (current_)
+			recorder_.cut_short();
 		pollfd fds[] = {{recorder_.fd(), POLLIN, 0}, {failure.fd(), POLLIN, 0}};
 		::poll(fds, std::size(fds), -1);
-		if (recorder_.is_read())
-			finish();
 	}
 	const std::string refusal =
 	    json_dump(nlohmann::json{{"error", "the flight recorder ended before it took the snapshot: " + reason}});

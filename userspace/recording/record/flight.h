@@ -50,6 +50,7 @@ public:
 	void end(const std::string &reason, const Failure &failure);
 
 	std::uint64_t snapshots() const { return finished_; }
+	std::uint64_t incomplete() const { return failed_; }
 	// .monitor/flight.json.
 	void write(bool is_over) const;
 
@@ -71,7 +72,7 @@ private:
 	std::deque<SnapshotRequests::Asked> waiting_;
 	std::unique_ptr<Snapshot> current_;
 	Fd caller_; // of the current one
-	unsigned begun_ = 0, finished_ = 0;
+	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
 	double frequency_hz_;
 };
 

@@ -19,10 +19,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto flight_sync_interval = 100ms;
-constexpr auto flight_user_look = 40ms;       // while there are programs whose bell cannot be heard
-constexpr auto busy_look = 1ms;               // while a snapshot waits for time or room
-constexpr std::uint64_t own_bytes = 16 << 20; // of the recorder's: 11 hours of clock snapshots
-constexpr double kept_longer_ns = 3e8;        // than the oldest block of a ring: the clocks before it
+constexpr auto flight_user_look = 40ms;        // while there are programs whose bell cannot be heard
+constexpr auto busy_look = 1ms;                // while a snapshot waits for time or room
+constexpr std::uint64_t own_bytes = 16 << 20;  // of the recorder's: 11 hours of clock snapshots
+constexpr std::size_t max_cpu_times = 1 << 20; // 29 hours
+constexpr double kept_longer_ns = 3e8;         // than the oldest block of a ring: the clocks before it
 
 } // namespace
 
@@ -67,6 +68,8 @@ void FlightRecorder::sync()
 	steering_.update(sync);
 	control_.sync(steering_, sync);
 	cpu_time_.emplace_back(sync.time, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	if (cpu_time_.size() > max_cpu_times)
+		cpu_time_.pop_front();
 }
 
 void FlightRecorder::run()
@@ -134,12 +137,13 @@ void FlightRecorder::forget()
 void FlightRecorder::begin(Snapshot &snapshot)
 {
 	SnapshotAccount &account = snapshot.account();
-	account.asked = read_sync(steering_.invariant_tsc());
+	account.begin = begin_time_;
+	is_cut_short_.store(false, std::memory_order_release);
 	std::uint64_t from = 0;
 	if (account.request.before_ns)
 		from = account.asked.time -
 		       std::min(
-			   account.asked.time - begin_time_,
+			   account.asked.time - std::min(account.asked.time, begin_time_),
 			   static_cast<std::uint64_t>(static_cast<double>(*account.request.before_ns) * ticks_in_ns_));
 	held_at_ = Clock::now();
 	rings_.hold(from);
@@ -197,6 +201,7 @@ bool FlightRecorder::step()
 			add_own(shown_, stream, block, true);
 			return true;
 		});
+		kept_at_end_ = of_programs_.number(); // what is drained later has been shown
 		phase_.store(Phase::rest, std::memory_order_release);
 		return true;
 	}
@@ -273,7 +278,7 @@ void FlightRecorder::add_threads(ControlStream &to, std::uint64_t time) const
 // What the recorder said from this time on.
 void FlightRecorder::repeat_own(ControlStream &to, std::uint64_t from) const
 {
-	own_.visit_from(from, [&](StreamNumber, const std::byte *block) {
+	own_.visit_from(from, own_.number(), [&](StreamNumber, const std::byte *block) {
 		edc_block header;
 		std::memcpy(&header, block, sizeof header);
 		for (std::uint64_t at = EDC_BLOCK_HEADER; at + 8 <= header.content_size / 8;) {
@@ -308,12 +313,14 @@ void FlightRecorder::collect_own()
 	add_threads(control, from);
 	repeat_own(control, from);
 	control.flush();
-	of_programs_.visit_from(
-	    first, [&](StreamNumber stream, const std::byte *block) { add_own(to_write_, stream, block, true); });
+	of_programs_.visit_from(first, kept_at_end_, [&](StreamNumber stream, const std::byte *block) {
+		add_own(to_write_, stream, block, true);
+	});
 	to_write_.insert(to_write_.end(), shown_.begin(), shown_.end());
 	number_own();
 	snapshot_->add_streams(user_streams_);
-	account.overwritten_blocks = of_programs_.overwritten() + own_.overwritten();
+	account.overwritten_blocks = of_programs_.overwritten();
+	account.programs_since = of_programs_.overwritten_until();
 	const auto cpu_ns_at = [&](std::uint64_t time) {
 		const auto after =
 		    std::upper_bound(cpu_time_.begin(), cpu_time_.end(), std::pair(time, ~std::uint64_t(0)));

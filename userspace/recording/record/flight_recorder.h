@@ -100,6 +100,7 @@ private:
 	// The thread's:
 	std::vector<OwnBlock> shown_, to_write_; // shown_: of programs, still open
 	std::size_t written_ = 0;
+	std::uint64_t kept_at_end_ = 0; // blocks of programs
 
 	Fd wakeup_, read_;
 	std::atomic<bool> stopping_{false}, is_cut_short_{false};

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/clock_ns.h"
 #include "monitor/block.h"
 
 #if !defined(__x86_64__)
@@ -54,7 +55,8 @@ void FlightRings::order() const
 {
 	std::atomic_thread_fence(std::memory_order_seq_cst);
 #if !defined(__x86_64__)
-	::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
+		::usleep(10'000); // refused under nohz_full: far longer than a store takes to be seen
 #endif
 }
 
@@ -73,7 +75,9 @@ void FlightRings::hold(std::uint64_t from_time)
 			else
 				after = middle;
 		}
-		parts_[i] = {.cpu = parts_[i].cpu, .level = parts_[i].level, .first = first};
+		RingPart &part = parts_[i]; // cpu and level stay: the other thread reads them
+		part.overwritten = part.begin_time = part.complete_since = part.discarded = part.torn = 0;
+		part.first = first;
 		places_[i] = {};
 		places_[i].next = first;
 		if (first < closed)
@@ -146,7 +150,11 @@ bool FlightRings::take(const Push &push)
 bool FlightRings::mark_end()
 {
 	constexpr int max_tries = 100'000;
+	constexpr std::uint64_t seen_after_ns = 2000; // that a probe is in progress: a store takes far less
 	bool is_complete = true;
+	order();
+	for (const std::uint64_t since = clock_ns(CLOCK_MONOTONIC); clock_ns(CLOCK_MONOTONIC) - since < seen_after_ns;)
+		;
 	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
 		const edc_cpu &area = card_.area(cpu);
 		int tries = 0;
@@ -154,6 +162,7 @@ bool FlightRings::mark_end()
 			;
 		is_complete = is_complete && tries < max_tries;
 	}
+	order();
 	for (std::size_t i = 0; i < parts_.size(); ++i)
 		places_[i].end = load(ring(i).closed);
 	return is_complete;
@@ -216,7 +225,10 @@ bool FlightRings::take_rest(const Push &push)
 		Place &place = places_[i];
 		if (place.is_done)
 			continue;
-		if (!take_until(i, place.end, push) || !take_open(i, push) || !report_last_loss(i, push))
+		if (!place.has_open && (!take_until(i, place.end, push) || !take_open(i, push)))
+			return false;
+		place.has_open = true;
+		if (!report_last_loss(i, push))
 			return false;
 		place.is_done = true;
 	}
@@ -246,11 +258,14 @@ std::uint64_t FlightRings::oldest_time() const
 {
 	std::uint64_t oldest = ~std::uint64_t(0);
 	for (std::size_t i = 0; i < parts_.size(); ++i) {
-		const std::uint64_t opened = load(ring(i).closed), blocks = ring(i).blocks;
-		if (opened == 0)
+		const std::uint64_t closed = load(ring(i).closed), kept = edc_ring_kept(ring(i).blocks);
+		if (closed == 0) {
+			if (load(ring(i).opened))
+				oldest = std::min<std::uint64_t>(oldest, load(ring(i).begin_time));
 			continue;
-		const std::uint64_t first =
-		    opened > blocks ? opened + 1 - blocks : 0; // it may just go; then it is later
+		}
+		// The first that a hold would keep: the writer is far from it.
+		const std::uint64_t first = std::min(closed + 2 > kept ? closed + 2 - kept : 0, closed - 1);
 		oldest = std::min<std::uint64_t>(oldest, header_of(block(i, first)).timestamp_begin);
 	}
 	return oldest;

@@ -50,14 +50,14 @@ public:
 	const std::vector<RingPart> &parts() const { return parts_; }
 	// Since when all events of the CPU are in its rings; 0: all that were wanted.
 	std::uint64_t complete_since(unsigned cpu) const;
-	// The time of the oldest block that any ring has.
+	// The time of the oldest block that a hold would keep.
 	std::uint64_t oldest_time() const;
 
 private:
 	struct Place {
 		std::uint64_t next = 0, end = 0; // numbers of blocks: to take next, and the one that is open at the end
 		std::uint64_t first_sequence = 0, first_discarded = 0, last_discarded = 0, next_sequence = 0;
-		bool has_first = false, is_done = false;
+		bool has_first = false, has_open = false, is_done = false;
 	};
 
 	const edc_ring &ring(std::size_t i) const;

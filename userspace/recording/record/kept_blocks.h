@@ -3,6 +3,7 @@
 // newest blocks, in bounded memory. Used by flight_recorder.cpp, in its thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -20,10 +21,13 @@ public:
 	void keep(StreamNumber stream, const std::byte *block)
 	{
 		if (blocks_.size() >= max_blocks_) {
+			overwritten_until_ =
+			    std::max<std::uint64_t>(overwritten_until_, blocks_.front().header().timestamp_end);
 			blocks_.pop_front();
 			++overwritten_;
 		}
 		Kept &kept = blocks_.emplace_back();
+		kept.number = ++kept_;
 		kept.stream = stream;
 		std::memcpy(kept.bytes.data(), block, EDC_BLOCK_SIZE);
 	}
@@ -35,19 +39,23 @@ public:
 			blocks_.pop_front();
 	}
 
-	// Calls visit(stream, block) for each that ended at this time or later, the oldest first.
-	template <class Visit> void visit_from(std::uint64_t time, Visit &&visit) const
+	// How many were kept so far.
+	std::uint64_t number() const { return kept_; }
+	// Calls visit(stream, block) for each that ended at this time or later, the oldest first; of those that were
+	// kept until there were `number`.
+	template <class Visit> void visit_from(std::uint64_t time, std::uint64_t number, Visit &&visit) const
 	{
 		for (const Kept &kept : blocks_)
-			if (kept.header().timestamp_end >= time)
+			if (kept.number <= number && kept.header().timestamp_end >= time)
 				visit(kept.stream, kept.bytes.data());
 	}
 
-	std::uint64_t overwritten() const { return overwritten_; } // blocks, for lack of room
-	bool is_empty() const { return blocks_.empty(); }
+	std::uint64_t overwritten() const { return overwritten_; }             // blocks, for lack of room
+	std::uint64_t overwritten_until() const { return overwritten_until_; } // the end of the latest of them
 
 private:
 	struct Kept {
+		std::uint64_t number = 0;
 		StreamNumber stream = 0;
 		alignas(8) std::array<std::byte, EDC_BLOCK_SIZE> bytes;
 
@@ -59,7 +67,7 @@ private:
 		}
 	};
 
-	std::uint64_t max_blocks_, overwritten_ = 0;
+	std::uint64_t max_blocks_, kept_ = 0, overwritten_ = 0, overwritten_until_ = 0;
 	std::deque<Kept> blocks_;
 };
 

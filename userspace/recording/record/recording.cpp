@@ -399,8 +399,8 @@ void Recording::Parts::start_streams()
 	std::vector<std::string> names = stream_names(card_.get());
 	if (options_.states)
 		states_ = std::make_unique<StateStreams>(options_, uuid_, *drain_, *control_, names);
-	writer_ = std::make_unique<Writer>(result_.directory, names, users_ ? card::max_own_streams + cpus : 0, *pool_,
-					   failure_);
+	writer_ =
+	    std::make_unique<Writer>(result_.directory, names, users_ ? card::max_streams(cpus) : 0, *pool_, failure_);
 	if (stacks_)
 		drain_->set_before_sync([this](const Sync &sync) { write_mappings(sync); });
 	if (matched_ && options_.matching->every_ns)
@@ -429,8 +429,7 @@ void Recording::Parts::start_flight()
 	parts.options = *options_.flight;
 	parts.directory = result_.directory;
 	parts.kernel_streams = names;
-	const std::size_t user_streams =
-	    users_ ? card::max_own_streams + static_cast<std::size_t>(::get_nprocs_conf()) : 0;
+	const std::size_t user_streams = users_ ? card::max_streams(static_cast<std::size_t>(::get_nprocs_conf())) : 0;
 	parts.max_user_streams = user_streams;
 	parts.description = [this](const ClockDescription &clock) {
 		clock_ = clock;
@@ -490,6 +489,7 @@ void Recording::Parts::end_flight()
 		users_->stop();
 	card_->detach();
 	result_.snapshots = flight_->snapshots();
+	result_.incomplete = flight_->incomplete();
 }
 
 // Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
@@ -704,8 +704,8 @@ void Recording::Parts::start()
 void Recording::Parts::start_parts()
 {
 	if (options_.flight)
-		requests_ = std::make_unique<SnapshotRequests>(user_.uid,
-							       std::filesystem::absolute(result_.directory).string());
+		requests_ = std::make_unique<SnapshotRequests>(
+		    user_.uid, std::filesystem::absolute(result_.directory).string(), card::has_invariant_tsc());
 	open_user_card();
 	if (!options_.functions.empty())
 		find_functions();

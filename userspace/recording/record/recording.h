@@ -71,7 +71,8 @@ struct Result {
 	std::optional<int> command_exit; // the command's exit code, 128 + signal
 	int exec_error = 0;              // errno when the command could not be started: nothing was recorded
 	bool failed = false;             // the recording ended early because the trace could not be written
-	std::uint64_t snapshots = 0;     // that a flight recorder took
+	std::uint64_t snapshots = 0;     // that a flight recorder took,
+	std::uint64_t incomplete = 0;    // and those that could not be written
 };
 
 // Each may be empty.

@@ -430,6 +430,7 @@ void RecordingFile::recorder(std::uint64_t cpu_ns, const Sync &last, const Write
 
 void RecordingFile::snapshot(const SnapshotAccount &account, const Writer &writer)
 {
+	json_["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
 	auto &classes = json_["classes"] = nlohmann::ordered_json::array();
 	const auto add = [&](unsigned id, const char *name, const char *family) {
 		if (const std::uint64_t tokens = account.tokens_by_class[id])
@@ -472,6 +473,7 @@ void RecordingFile::snapshot(const SnapshotAccount &account, const Writer &write
 			   {"discarded", account.discarded()},
 			   {"overwritten", account.overwritten()},
 			   {"torn_blocks", torn},
+			   {"programs_since", account.programs_since},
 			   {"overwritten_blocks_of_programs", account.overwritten_blocks},
 			   {"since", account.since},
 			   {"rings", rings}};

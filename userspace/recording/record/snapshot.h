@@ -34,6 +34,8 @@ struct SnapshotAccount {
 	unsigned number = 0;
 	SnapshotRequest request;
 	Sync asked, end;                  // when it was asked for, and until when it is complete
+	std::uint64_t begin = 0;          // of the recording
+	std::uint64_t programs_since = 0; // events of programs that are older were overwritten
 	std::uint64_t from = 0;           // since when it is complete on all CPUs
 	std::vector<std::uint64_t> since; // by CPU
 	std::vector<RingPart> rings;

@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -49,20 +50,20 @@ Fd seqpacket(int flags)
 std::string talk(const Fd &with, const std::string &packet)
 {
 	std::string reply(max_packet, '\0');
-	ssize_t n = ::send(with.get(), packet.data(), packet.size(), MSG_NOSIGNAL);
-	if (n >= 0)
-		do
-			n = ::recv(with.get(), reply.data(), reply.size(), 0);
-		while (n < 0 && errno == EINTR);
+	::send(with.get(), packet.data(), packet.size(), MSG_NOSIGNAL); // it may have answered and closed already
+	ssize_t n;
+	do
+		n = ::recv(with.get(), reply.data(), reply.size(), 0);
+	while (n < 0 && errno == EINTR);
 	reply.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
 	return reply;
 }
 
 } // namespace
 
-SnapshotRequests::SnapshotRequests(uid_t user, std::string directory)
+SnapshotRequests::SnapshotRequests(uid_t user, std::string directory, bool invariant_tsc)
     : user_(user), directory_(std::move(directory)), poll_(::epoll_create1(EPOLL_CLOEXEC)),
-      listener_(seqpacket(SOCK_NONBLOCK))
+      listener_(seqpacket(SOCK_NONBLOCK)), invariant_tsc_(invariant_tsc)
 {
 	sigset_t set;
 	sigemptyset(&set);
@@ -83,8 +84,10 @@ SnapshotRequests::SnapshotRequests(uid_t user, std::string directory)
 	}
 }
 
+// What comes too late must not end the process.
 SnapshotRequests::~SnapshotRequests()
 {
+	::signal(SIGUSR1, SIG_IGN);
 	::sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
@@ -96,38 +99,40 @@ void SnapshotRequests::accept_callers()
 			return;
 		ucred who{};
 		socklen_t size = sizeof who;
-		if (::getsockopt(caller.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 ||
-		    (who.uid != 0 && who.uid != user_)) {
-			answer(caller, R"({"error": "this flight recorder answers root and its own user only"})");
-			continue;
-		}
+		const bool is_known = ::getsockopt(caller.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
+		if (callers_.size() >= max_callers)
+			callers_.erase(callers_.begin()); // the one that has been silent for longest
 		epoll_event event{};
 		event.events = EPOLLIN;
-		if (callers_.size() < max_callers && ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, caller.get(), &event) == 0)
-			callers_.push_back(std::move(caller));
+		if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, caller.get(), &event) == 0)
+			callers_.push_back({std::move(caller), is_known && (who.uid == 0 || who.uid == user_)});
 	}
 }
 
 // False: there is none yet.
-bool SnapshotRequests::read_request(const Fd &caller, std::vector<Asked> &to) const
+bool SnapshotRequests::read_request(Caller &caller, std::vector<Asked> &to) const
 {
 	std::string packet(max_packet, '\0');
-	const ssize_t n = ::recv(caller.get(), packet.data(), packet.size(), 0);
+	const ssize_t n = ::recv(caller.fd.get(), packet.data(), packet.size(), 0);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	packet.resize(static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
 	if (packet.empty())
 		return true; // it is gone
+	const auto refuse = [&](const char *why) {
+		answer(caller.fd, json_dump(nlohmann::json{{"error", why}}));
+		return true;
+	};
+	if (!caller.is_allowed)
+		return refuse("this flight recorder answers root and its own user only: use sudo");
 	const nlohmann::json json = parse_json(packet);
 	const auto is_duration = [&](const char *name) {
 		return !json.contains(name) || (json[name].is_number_unsigned() && json[name] <= max_ns);
 	};
-	if (!json.is_object() || !is_duration("before_ns") || !is_duration("after_ns")) {
-		answer(caller, R"({"error": "the request is not understood; use the same version of monitor"})");
-		return true;
-	}
+	if (!json.is_object() || !is_duration("before_ns") || !is_duration("after_ns"))
+		return refuse("the request is not understood; use the same version of monitor");
 	if (json.contains("ask")) {
-		answer(caller, json_dump(nlohmann::json{{"directory", directory_}}));
+		answer(caller.fd, json_dump(nlohmann::json{{"directory", directory_}}));
 		return true;
 	}
 	Asked asked;
@@ -136,8 +141,21 @@ bool SnapshotRequests::read_request(const Fd &caller, std::vector<Asked> &to) co
 	if (json.contains("after_ns"))
 		asked.request.after_ns = json["after_ns"].get<std::uint64_t>();
 	asked.request.why = "monitor snapshot";
-	asked.caller = Fd(::dup(caller.get()));
+	asked.at = read_sync(invariant_tsc_);
+	epoll_event event{};
+	event.events = EPOLLRDHUP; // from now on only whether it goes away
+	::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, caller.fd.get(), &event);
+	asked.caller = std::move(caller.fd);
 	to.push_back(std::move(asked));
+	return true;
+}
+
+bool SnapshotRequests::is_gone(const Fd &caller) const
+{
+	char byte;
+	if (!caller || ::recv(caller.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+		return false;
+	::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, caller.get(), nullptr);
 	return true;
 }
 
@@ -148,9 +166,9 @@ std::vector<SnapshotRequests::Asked> SnapshotRequests::take()
 	for (signalfd_siginfo info; ::read(signal_.get(), &info, sizeof info) == sizeof info;)
 		has_signal = true;
 	if (has_signal)
-		asked.push_back({{{}, 0, "SIGUSR1"}, {}});
+		asked.push_back({{{}, 0, "SIGUSR1"}, {}, read_sync(invariant_tsc_)});
 	accept_callers();
-	std::erase_if(callers_, [&](const Fd &caller) { return read_request(caller, asked); });
+	std::erase_if(callers_, [&](Caller &caller) { return read_request(caller, asked); });
 	return asked;
 }
 
@@ -177,10 +195,12 @@ std::vector<int> flight_recorders()
 
 namespace {
 
-Fd connect_to(int pid)
+Fd connect_to(int pid, uid_t *owner = nullptr)
 {
 	Fd fd = seqpacket(0);
 	const Address address(pid);
+	const timeval patience{5, 0}; // with one that does not accept
+	::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 	if (!fd || ::connect(fd.get(), address.get(), address.length) < 0)
 		return {};
 	// Whoever listens under this name must be that process: anybody can choose a name.
@@ -188,6 +208,8 @@ Fd connect_to(int pid)
 	socklen_t size = sizeof who;
 	if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 || who.pid != pid)
 		return {};
+	if (owner)
+		*owner = who.uid;
 	return fd;
 }
 
@@ -195,15 +217,18 @@ Fd connect_to(int pid)
 
 std::string flight_directory(int pid)
 {
-	const Fd fd = connect_to(pid);
+	uid_t owner = 0;
+	const Fd fd = connect_to(pid, &owner);
 	if (!fd)
 		return "";
-	timeval patience{5, 0};
+	const timeval patience{5, 0};
 	::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 	const nlohmann::json reply = parse_json(talk(fd, R"({"ask": "directory"})"));
-	return reply.is_object() && reply.contains("directory") && reply["directory"].is_string()
-		   ? reply["directory"].get<std::string>()
-		   : "";
+	if (!reply.is_object() || !reply.contains("directory") || !reply["directory"].is_string())
+		return "";
+	const auto directory = reply["directory"].get<std::string>();
+	struct stat status;
+	return ::stat(directory.c_str(), &status) == 0 && status.st_uid == owner ? directory : "";
 }
 
 std::string ask_for_snapshot(int pid, const SnapshotRequest &request)

@@ -24,12 +24,13 @@ namespace monitor::record {
 class SnapshotRequests {
 public:
 	// SIGUSR1 is blocked in every thread created later. `directory`: the flight's, absolute. Throws Error.
-	SnapshotRequests(uid_t user, std::string directory);
+	SnapshotRequests(uid_t user, std::string directory, bool invariant_tsc);
 	~SnapshotRequests();
 
 	struct Asked {
 		SnapshotRequest request;
 		Fd caller; // none: a signal
+		Sync at;   // when it was read here
 	};
 
 	// Readable if there may be something.
@@ -38,22 +39,29 @@ public:
 	std::vector<Asked> take();
 	// `json`: one line. The caller may be gone.
 	static void answer(const Fd &caller, const std::string &json);
+	// Whether the one who asked is gone, which also makes fd() readable; it is not watched any more then.
+	bool is_gone(const Fd &caller) const;
 
 private:
 	void accept_callers();
-	bool read_request(const Fd &caller, std::vector<Asked> &to) const;
+	struct Caller {
+		Fd fd;
+		bool is_allowed;
+	};
+	bool read_request(Caller &caller, std::vector<Asked> &to) const;
 
 	uid_t user_;
 	std::string directory_;
 	sigset_t before_;
 	Fd poll_, signal_, listener_;
-	std::vector<Fd> callers_; // that have not sent a request yet
+	bool invariant_tsc_;
+	std::vector<Caller> callers_; // that have not sent a request yet
 };
 
 // The processes of the flight recorders of this machine (network namespace).
 std::vector<int> flight_recorders();
 
-// The directory of a flight recorder; "" if the process is none, or refuses.
+// The directory of a flight recorder, which belongs to the user it runs as; "" if the process is none, or refuses.
 std::string flight_directory(int pid);
 
 // Asks and waits for the answer: JSON. Throws Error.

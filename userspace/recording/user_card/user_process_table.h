@@ -28,6 +28,11 @@ namespace monitor::card {
 
 // Rings that have their own stream; those of later processes are merged, one stream per CPU.
 inline constexpr std::size_t max_own_streams = 64;
+// With those of merged rings, one for each CPU, and that of shared rings.
+constexpr std::size_t max_streams(std::size_t cpus)
+{
+	return max_own_streams + cpus + 1;
+}
 
 class ProcessTable {
 public:
