@@ -77,6 +77,8 @@ def snapshots_by_hand():
 	calls = e2e.values(counted.stdout)
 	made = first.events("--event", "sys_enter", "--filter", f'id == "getppid" and tid == {calls["pid"]}')
 	e2e.equal("calls of a program that ended before the snapshot", len(made), 3000)
+	told = e2e.run(e2e.monitor, "info", first.directory).stdout
+	e2e.expect("reaches" in told and "CPU 0 " in told and "0 tokens were overwritten" in told, told)
 	rows = first.rows("syscalls", call="getppid")
 	e2e.expect(sum(row["count"] for row in rows) >= 3000, f"report has {rows}")
 	e2e.equal("what it says of itself", statement(first, "kernel_figures")[0]["verdict"], "not checked")

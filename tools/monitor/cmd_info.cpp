@@ -102,7 +102,32 @@ void print_generic_ctf(const trace::Trace &trace, const report::Summary &summary
 	fmt::print("\n{}\n{}\n", report::to_text(classes), report::summary_text(summary));
 }
 
-void print_text(const analyze::RecordingInfo &info, const report::Summary &summary, const report::Table &classes)
+// How far back a flight recorder's snapshot reaches, by CPU.
+std::string reach_text(const analyze::FlightInfo &flight, const trace::Clock &clock)
+{
+	constexpr std::size_t most = 16;
+	std::string text;
+	for (std::size_t cpu = 0; cpu < std::min(flight.since.size(), most); ++cpu) {
+		const std::uint64_t ago = flight.asked - std::min(flight.asked, flight.since[cpu]);
+		text += fmt::format("{}CPU {} {}", text.empty() ? "" : ", ", cpu,
+				    report::duration_text(static_cast<double>(clock.to_ns(ago))));
+	}
+	if (flight.since.size() > most)
+		text += fmt::format(", and {} more CPUs", flight.since.size() - most);
+	return text + " before it was asked for";
+}
+
+void print_snapshot(const analyze::FlightInfo &flight, const trace::Clock &clock)
+{
+	print_line("reaches", reach_text(flight, clock));
+	print_line("before it", fmt::format("{} tokens were overwritten", report::count_text(flight.overwritten)));
+	print_line("held", fmt::format("{}, in which {} events were discarded",
+				       report::duration_text(static_cast<double>(flight.held_ns)),
+				       report::count_text(flight.discarded)));
+}
+
+void print_text(const analyze::RecordingInfo &info, const report::Summary &summary, const report::Table &classes,
+		const trace::Clock &clock)
 {
 	std::string families;
 	for (const std::string &family : info.families)
@@ -119,6 +144,8 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 	print_line("card", info.card + (info.attach.empty() ? "" : ", attached by " + info.attach));
 	print_line("note", info.note);
 	print_line("end", info.complete ? info.end_reason : "incomplete: killed, or the disk was full");
+	if (info.flight)
+		print_snapshot(*info.flight, clock);
 	print_line("duration", report::duration_text(summary.wall_ns));
 	print_line("size", fmt::format("{} in streams{}, headers included",
 				       report::bytes_text(static_cast<double>(summary.bytes)),
@@ -159,7 +186,7 @@ int run_info(const InfoArguments &arguments)
 	} else if (trace.is_generic_ctf()) {
 		print_generic_ctf(trace, summary, classes);
 	} else {
-		print_text(info, summary, classes);
+		print_text(info, summary, classes, trace.description().clock);
 	}
 	print_problems(trace.problems());
 	return trace.problems().empty() ? 0 : 1;

@@ -227,7 +227,8 @@ bool FlightRecorder::step()
 		if (!snapshot_->take(next.stream, next.bytes.data(), next.is_user))
 			return false;
 	}
-	to_write_.clear();
+	to_write_ = {}; // its memory, too
+	shown_ = {};
 	phase_.store(Phase::idle, std::memory_order_release);
 	::eventfd_write(read_.get(), 1);
 	return false;
