@@ -18,11 +18,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto flight_sync_interval = 100ms;
+constexpr auto flight_sync_interval = 200ms;
 constexpr auto flight_user_look = 40ms;        // while there are programs whose bell cannot be heard
 constexpr auto busy_look = 1ms;                // while a snapshot waits for time or room
-constexpr std::uint64_t own_bytes = 16 << 20;  // of the recorder's: 11 hours of clock snapshots
-constexpr std::size_t max_cpu_times = 1 << 20; // 29 hours
+constexpr std::uint64_t own_bytes = 16 << 20;  // of the recorder's: 22 hours of clock snapshots
+constexpr std::size_t max_cpu_times = 1 << 20; // 2 days
 constexpr double kept_longer_ns = 3e8;         // than the oldest block of a ring: the clocks before it
 
 } // namespace
