@@ -77,13 +77,17 @@ void FlightCheck::judge(const RecordingInfo &info, std::vector<Statement> &state
 		    {"flight_torn", Verdict::holds,
 		     fmt::format("{} blocks were overwritten while they were copied, and are not in the snapshot",
 				 flight.torn_blocks)});
+	if (!flight.is_settled)
+		statements.push_back({"flight_end", Verdict::not_checked,
+				      "a probe was in progress when the snapshot ended, and its event may be missing"});
 	if (user_events_)
 		statements.push_back(
 		    {"flight_programs", Verdict::not_checked,
-		     fmt::format(
-			 "{} events of programs are in the snapshot: how many of theirs were overwritten is not "
-			 "counted",
-			 user_events_)});
+		     fmt::format("{} events of programs are in the snapshot{}; their number is not compared",
+				 user_events_,
+				 flight.programs_since > info.start_time.value_or(0)
+				     ? ", of a part of its time only: older ones were overwritten"
+				     : "")});
 }
 
 } // namespace monitor::analyze

@@ -36,13 +36,12 @@ std::optional<FlightInfo> flight_info(const Json &value)
 	if (!value.is_object())
 		return {};
 	FlightInfo flight;
-	flight.snapshot = number(member(value, "snapshot"));
-	flight.why = text(member(value, "why"));
 	flight.asked = number(member(value, "asked"));
 	flight.held_ns = number(member(value, "held_ns"));
 	flight.discarded = number(member(value, "discarded"));
 	flight.overwritten = number(member(value, "overwritten"));
 	flight.torn_blocks = number(member(value, "torn_blocks"));
+	flight.programs_since = number(member(value, "programs_since"));
 	flight.is_settled = flag(member(value, "settled"));
 	if (const Json &since = member(value, "since"); since.is_array())
 		for (const Json &time : since)

@@ -123,15 +123,14 @@ struct RecordedStates {
 	bool is_damaged = false;            // begin and end are not those of the recording
 };
 
-// A snapshot of record --flight.
+// A snapshot of record --flight. Times of the trace.
 struct FlightInfo {
-	std::uint64_t snapshot = 0;                                    // number
-	std::string why;                                               // by what it was asked for
-	std::uint64_t asked = 0;                                       // trace time
+	std::uint64_t asked = 0;                                       // when it was requested
 	std::uint64_t held_ns = 0;                                     // how long nothing was overwritten
 	std::uint64_t discarded = 0, overwritten = 0, torn_blocks = 0; // tokens, in and before it; blocks
-	bool is_settled = true;                                        // no probe was in progress at its end
-	std::vector<std::uint64_t> since;                              // by CPU: from when on all its events are there
+	std::uint64_t programs_since = 0; // events of programs that are older were overwritten
+	bool is_settled = true;           // no probe was in progress at its end
+	std::vector<std::uint64_t> since; // by CPU: from when on all its events are there
 };
 
 struct RecordingInfo {
