@@ -130,6 +130,10 @@ def samples_that_were_left_out():
 	trace = e2e.record("samples", "--force", "--no-calibration", "--sample-every", "2ms", "--filter", 'doing == "user"', command=("sleep", "0.2"))
 	refused = e2e.run(e2e.monitor, "report", trace.directory, "samples", exit_code=1).stderr
 	e2e.expect("left out samples" in refused, refused)
+	# What ends blocked times was left out: stacks of these would be an empty table.
+	trace = e2e.record("stacks", "--force", "--no-calibration", "--stacks", "--filter", 'name == "sched_switch"', command=("sleep", "0.2"))
+	refused = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "offcpu", exit_code=1).stderr
+	e2e.expect("left out events of sched_waking" in refused, refused)
 
 
 def what_it_would_keep():

@@ -216,7 +216,7 @@ struct Writers {
 	}
 };
 
-// Holds while four writers run on the CPUs there are, until they have written so many blocks.
+// Holds the rings again and again while four writers run, until they have written this number of blocks.
 void hold_under_load(std::uint64_t wanted_blocks)
 {
 	BpfCard card(fake::options(cpus, 4 * ring_blocks));

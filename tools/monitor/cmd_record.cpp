@@ -514,7 +514,7 @@ void add_record(CLI::App &app, int &exit_code)
 			 "the last TIME, such as 10s")
 	    ->option_text("[SIZE|TIME]")
 	    ->expected(0, 1);
-	record->add_option("--snapshots", arguments->snapshots, "with --flight: end after so many snapshots")
+	record->add_option("--snapshots", arguments->snapshots, "with --flight: end after N snapshots")
 	    ->option_text("N")
 	    ->check(CLI::Range(1u, 1'000'000u));
 	record->add_flag("--no-tokens", arguments->no_tokens, "with --count, --time or --states: record no events");

@@ -19,13 +19,25 @@ constexpr std::size_t max_requests = 16; // that wait
 
 } // namespace
 
-Flight::Flight(FlightParts parts, FlightRecorder &recorder, SnapshotRequests &requests, BlockPool &pool,
-	       const card::BpfCard &card, const card::PayloadWords &words, const RecordingFile &file,
-	       const ClockSteering &steering)
-    : parts_(std::move(parts)), recorder_(recorder), requests_(requests), pool_(pool), card_(card), words_(words),
-      file_(file), start_clock_(describe_clock(steering)), frequency_hz_(steering.frequency_hz())
+Flight::Flight(FlightParts parts)
+    : parts_(std::move(parts)), start_clock_(describe_clock(parts_.steering)),
+      frequency_hz_(parts_.steering.frequency_hz()), words_(card::payload_words(parts_.card.counters_in_set())),
+      pool_(parts_.pool_blocks),
+      recorder_(parts_.card, parts_.users, parts_.steering, parts_.failure, parts_.uuid, parts_.kernel_streams.size(),
+		std::uint64_t(parts_.pool_blocks) * EDC_BLOCK_SIZE, words_)
 {
+	recorder_.control().sync(parts_.steering.first());
+	recorder_.sync();
 	write(false);
+}
+
+void Flight::start()
+{
+	const std::uint64_t begin_time = parts_.steering.last().time;
+	for (const edc_task &thread : parts_.threads())
+		recorder_.control().thread_state(thread, false);
+	recorder_.control().flush();
+	recorder_.start(begin_time);
 }
 
 double Flight::seconds(std::uint64_t from, std::uint64_t to) const
@@ -42,7 +54,7 @@ void Flight::write(bool is_over) const
 
 std::string Flight::serve()
 {
-	for (SnapshotRequests::Asked &asked : requests_.take()) {
+	for (SnapshotRequests::Asked &asked : parts_.requests.take()) {
 		const auto is_signal = [](const SnapshotRequests::Asked &other) { return !other.caller; };
 		if (is_signal(asked) && std::ranges::any_of(waiting_, is_signal))
 			continue;
@@ -52,10 +64,10 @@ std::string Flight::serve()
 		}
 		waiting_.push_back(std::move(asked));
 	}
-	if (current_ && requests_.is_gone(caller_))
+	if (current_ && parts_.requests.is_gone(caller_))
 		recorder_.cut_short();
 	std::erase_if(waiting_,
-		      [this](const SnapshotRequests::Asked &asked) { return requests_.is_gone(asked.caller); });
+		      [this](const SnapshotRequests::Asked &asked) { return parts_.requests.is_gone(asked.caller); });
 	if (current_ && recorder_.is_read())
 		finish();
 	if (parts_.options.snapshots && finished_ >= parts_.options.snapshots)
@@ -96,15 +108,15 @@ void Flight::begin(SnapshotRequests::Asked asked)
 	recorder_.give_threads(std::move(threads));
 	try { // also if the recorder should be killed
 		replace_file(current_->directory() + "/metadata", parts_.description(start_clock_), 0600);
-		file_.write(current_->directory());
+		parts_.file.write(current_->directory());
 	} catch (const std::exception &) { // finish() tries again and says why
 	}
 }
 
 RecordingFile Flight::file_of(const Snapshot &snapshot, bool is_complete) const
 {
-	RecordingFile file = file_;
-	file.misses("end", card_.misses());
+	RecordingFile file = parts_.file;
+	file.misses("end", parts_.card.misses());
 	file.snapshot(snapshot.account(), snapshot.writer());
 	file.end(fmt::format("snapshot {} of a flight recorder, by {}", snapshot.account().number,
 			     snapshot.account().request.why),
@@ -171,8 +183,9 @@ void Flight::finish()
 	}
 }
 
-void Flight::end(const std::string &reason, const Failure &failure)
+void Flight::end(const std::string &reason)
 {
+	const Failure &failure = parts_.failure;
 	for (;;) { // what was asked for until now
 		if (failure.reported() || !serve().empty() || (!current_ && waiting_.empty()))
 			break;
@@ -187,6 +200,7 @@ void Flight::end(const std::string &reason, const Failure &failure)
 	for (const SnapshotRequests::Asked &asked : waiting_)
 		SnapshotRequests::answer(asked.caller, refusal);
 	waiting_.clear();
+	recorder_.stop();
 	try {
 		write(true);
 	} catch (const Error &) { // as above

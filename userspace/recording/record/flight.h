@@ -21,14 +21,20 @@
 
 namespace monitor::record {
 
-// What a snapshot needs of the recording that it is part of.
+// What a flight recorder needs of the recording that it is part of. The references must outlive it.
 struct FlightParts {
 	FlightOptions options;
-	std::string directory; // of the flight
-	std::vector<std::string> kernel_streams;
+	std::string directory;
+	std::vector<std::string> kernel_streams; // of all rings, after the recorder's own
 	std::size_t max_user_streams = 0;
-	std::uint32_t pool_blocks = 0;
-	std::uint64_t kept_bytes = 0;
+	std::uint32_t pool_blocks = 0; // for the writers of snapshots; as many are kept of programs
+	card::BpfCard &card;
+	card::UserCard *users;
+	ClockSteering &steering;
+	Failure &failure;
+	SnapshotRequests &requests;
+	const RecordingFile &file; // what is known of the recording
+	std::array<std::uint8_t, 16> uuid;
 	std::function<std::string(const ClockDescription &)> description; // TSDL
 	std::function<std::vector<edc_task>()> threads;                   // that there are
 	std::function<void(const std::string &)> write_names;             // of cgroups, into a directory
@@ -37,24 +43,25 @@ struct FlightParts {
 
 class Flight {
 public:
-	// `file`: what is known of the recording. The references must outlive this. Throws Error.
-	Flight(FlightParts parts, FlightRecorder &recorder, SnapshotRequests &requests, BlockPool &pool,
-	       const card::BpfCard &card, const card::PayloadWords &words, const RecordingFile &file,
-	       const ClockSteering &steering);
+	// Every probe is attached. Throws Error.
+	explicit Flight(FlightParts parts);
 
+	// From now on the newest blocks of programs are kept, too.
+	void start();
 	// Call it when one of these is readable.
-	std::vector<int> fds() const { return {requests_.fd(), recorder_.fd()}; }
+	std::vector<int> fds() const { return {parts_.requests.fd(), recorder_.fd()}; }
 	// Begins and finishes snapshots. Returns why the recording ends, or "".
 	std::string serve();
-	// The recording ends: waits for a snapshot that has begun, and refuses the others.
-	void end(const std::string &reason, const Failure &failure);
+	// The recording ends: what was asked for before is still served, ending now. Nothing is read any more then.
+	void end(const std::string &reason);
+	// In any case before the cards are destroyed.
+	void stop() { recorder_.stop(); }
 
 	std::uint64_t snapshots() const { return finished_; }
 	std::uint64_t incomplete() const { return failed_; }
-	// .monitor/flight.json.
-	void write(bool is_over) const;
 
 private:
+	void write(bool is_over) const;
 	void begin(SnapshotRequests::Asked asked);
 	void finish();
 	RecordingFile file_of(const Snapshot &snapshot, bool is_complete) const;
@@ -62,18 +69,15 @@ private:
 	double seconds(std::uint64_t from, std::uint64_t to) const;
 
 	FlightParts parts_;
-	FlightRecorder &recorder_;
-	SnapshotRequests &requests_;
-	BlockPool &pool_;
-	const card::BpfCard &card_;
-	const card::PayloadWords &words_;
-	const RecordingFile &file_;
 	const ClockDescription start_clock_;
+	const double frequency_hz_;
+	const card::PayloadWords words_;
+	BlockPool pool_;
 	std::deque<SnapshotRequests::Asked> waiting_;
 	std::unique_ptr<Snapshot> current_;
 	Fd caller_; // of the current one
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
-	double frequency_hz_;
+	FlightRecorder recorder_; // last: its thread uses the current snapshot
 };
 
 } // namespace monitor::record

@@ -29,7 +29,6 @@
 #include "drain.h"
 #include "ending.h"
 #include "flight.h"
-#include "flight_recorder.h"
 #include "kernel_counts.h"
 #include "matched_events.h"
 #include "metadata.h"
@@ -129,8 +128,8 @@ private:
 	void find_programs();
 	void start_streams();
 	void start_flight();
-	std::vector<edc_task> threads_of_snapshot();
-	void wait_for_end_of_flight();
+	std::vector<edc_task> threads();
+	std::vector<card::UserClass> user_classes() const;
 	void end_flight();
 	void write_tasks(bool at_end);
 	void wait_for_end();
@@ -166,9 +165,7 @@ private:
 	std::unique_ptr<Drain> drain_;
 	std::unique_ptr<StateStreams> states_; // --states
 	std::unique_ptr<Writer> writer_;
-	card::PayloadWords words_; // --flight, from here on
-	std::unique_ptr<SnapshotRequests> requests_;
-	std::unique_ptr<FlightRecorder> flight_recorder_;
+	std::unique_ptr<SnapshotRequests> requests_; // --flight
 	std::unique_ptr<Flight> flight_;
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
@@ -371,8 +368,7 @@ void Recording::Parts::start_matching()
 void Recording::Parts::write_description()
 {
 	clock_ = describe_clock(*steering_);
-	replace_file(result_.directory + "/metadata",
-		     description(users_ ? users_->classes() : std::vector<card::UserClass>()), 0600);
+	replace_file(result_.directory + "/metadata", description(user_classes()), 0600);
 }
 
 // Runs in the user card's thread whenever there are new classes. The writer reports a full disk.
@@ -410,86 +406,63 @@ void Recording::Parts::start_streams()
 	drain_->set_make_stream([this](const std::string &name) { return writer_->add_stream(name); });
 }
 
-// Of the card in use; what a snapshot writes is beneath the flight's directory.
 void Recording::Parts::start_flight()
 {
 	const std::vector<std::string> names = stream_names(card_.get());
-	words_ = card::payload_words(card_->counters_in_set());
-	pool_ = std::make_unique<BlockPool>(buffers_.pool_blocks);
-	const std::uint64_t kept_bytes = std::uint64_t(buffers_.pool_blocks) * EDC_BLOCK_SIZE;
-	flight_recorder_ = std::make_unique<FlightRecorder>(*card_, users_.get(), *steering_, failure_, uuid_,
-							    names.size(), kept_bytes, words_);
-	flight_recorder_->control().sync(steering_->first());
-	flight_recorder_->sync();
-	// From here on every probe is attached.
+	const std::size_t user_streams = users_ ? card::max_streams(card_->cpus()) : 0;
+	FlightParts parts{.options = *options_.flight,
+			  .directory = result_.directory,
+			  .kernel_streams = names,
+			  .max_user_streams = user_streams,
+			  .pool_blocks = buffers_.pool_blocks,
+			  .card = *card_,
+			  .users = users_.get(),
+			  .steering = *steering_,
+			  .failure = failure_,
+			  .requests = *requests_,
+			  .file = file_,
+			  .uuid = uuid_,
+			  .description =
+			      [this](const ClockDescription &clock) {
+				      clock_ = clock;
+				      return description(user_classes());
+			      },
+			  .threads = [this] { return threads(); },
+			  .write_names =
+			      [this](const std::string &directory) {
+				      cgroups_.collect();
+				      cgroups_.write(directory);
+			      },
+			  .on_snapshot =
+			      [this](const std::string &sentence) {
+				      if (listener_.on_snapshot)
+					      listener_.on_snapshot(sentence);
+			      }};
+	flight_ = std::make_unique<Flight>(std::move(parts));
 	file_.start(steering_->last());
 	if (counters_)
 		file_.counting(*options_.counting);
-	FlightParts parts;
-	parts.options = *options_.flight;
-	parts.directory = result_.directory;
-	parts.kernel_streams = names;
-	const std::size_t user_streams = users_ ? card::max_streams(static_cast<std::size_t>(::get_nprocs_conf())) : 0;
-	parts.max_user_streams = user_streams;
-	parts.description = [this](const ClockDescription &clock) {
-		clock_ = clock;
-		return description(users_ ? users_->classes() : std::vector<card::UserClass>());
-	};
-	parts.threads = [this] { return threads_of_snapshot(); };
-	parts.write_names = [this](const std::string &directory) {
-		cgroups_.collect();
-		cgroups_.write(directory);
-	};
-	parts.on_snapshot = [this](const std::string &sentence) {
-		if (listener_.on_snapshot)
-			listener_.on_snapshot(sentence);
-	};
-	flight_ = std::make_unique<Flight>(std::move(parts), *flight_recorder_, *requests_, *pool_, *card_, words_,
-					   file_, *steering_);
-	cpu_before_ns_ = cpu_time_ns();
 	if (users_)
 		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
 			      spare_files(names.size() + user_streams + other_files), [](const auto &) {});
-	for (const edc_task &task : threads_of_snapshot())
-		flight_recorder_->control().thread_state(task, false);
-	flight_recorder_->control().flush();
-	flight_recorder_->start(steering_->last().time);
+	flight_->start();
 }
 
-std::vector<edc_task> Recording::Parts::threads_of_snapshot()
+// All that there are; those that the kernel hides from BPF have a flag.
+std::vector<edc_task> Recording::Parts::threads()
 {
 	std::vector<edc_task> tasks = card_->list_tasks();
-	if (card::in_first_pid_namespace()) {
-		const std::vector<edc_task> hidden =
-		    tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering());
-		tasks.insert(tasks.end(), hidden.begin(), hidden.end());
-	}
+	if (!card::in_first_pid_namespace())
+		return tasks; // /proc has other numbers
+	const std::vector<edc_task> hidden =
+	    tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering());
+	tasks.insert(tasks.end(), hidden.begin(), hidden.end());
 	return tasks;
 }
 
-void Recording::Parts::wait_for_end_of_flight()
+std::vector<card::UserClass> Recording::Parts::user_classes() const
 {
-	result_.end_reason = ending_.wait(
-	    command_.get(), failure_, -1,
-	    [&]() -> std::string {
-		    if (failure_.reported()) {
-			    result_.failed = true;
-			    return failure_.text();
-		    }
-		    return flight_->serve();
-	    },
-	    flight_->fds());
-}
-
-void Recording::Parts::end_flight()
-{
-	flight_->end(result_.end_reason, failure_);
-	flight_recorder_->stop();
-	if (users_)
-		users_->stop();
-	card_->detach();
-	result_.snapshots = flight_->snapshots();
-	result_.incomplete = flight_->incomplete();
+	return users_ ? users_->classes() : std::vector<card::UserClass>();
 }
 
 // Finds programs that already run. Most are found in a moment; on a machine with very many, some are found later.
@@ -507,16 +480,11 @@ void Recording::Parts::write_tasks(bool at_end)
 		return;
 	ControlStream *const listed = states_ ? states_->list_of_threads() : nullptr;
 	ControlStream &to = listed ? *listed : *control_;
-	const std::vector<edc_task> tasks = card_->list_tasks();
-	for (const edc_task &task : tasks) {
+	for (const edc_task &task : threads()) {
 		to.thread_state(task, at_end);
-		to.thread_counts(task, at_end);
+		if (!(task.flags & EDC_THREAD_HIDDEN)) // else they are unknown
+			to.thread_counts(task, at_end);
 	}
-	if (!card::in_first_pid_namespace())
-		return; // /proc has other numbers
-	for (const edc_task &task :
-	     tasks_only_in_proc(tasks, read_sync(steering_->invariant_tsc()).time, options_.filtering()))
-		to.thread_state(task, at_end);
 }
 
 Progress Recording::Parts::progress() const
@@ -542,13 +510,19 @@ Progress Recording::Parts::progress() const
 
 void Recording::Parts::wait_for_end()
 {
-	const int look_ms = options_.max_bytes ? 20 : functions_.has_budget() ? 50 : listener_.on_progress ? 500 : -1;
+	const int look_ms = flight_                   ? -1
+			    : options_.max_bytes      ? 20
+			    : functions_.has_budget() ? 50
+			    : listener_.on_progress   ? 500
+						      : -1;
 	auto next_progress = std::chrono::steady_clock::now();
-	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, [&]() -> std::string {
+	const auto look = [&]() -> std::string {
 		if (failure_.reported()) {
 			result_.failed = true;
 			return failure_.text();
 		}
+		if (flight_)
+			return flight_->serve();
 		if (functions_.has_budget())
 			keep_budget();
 		if (options_.max_bytes && writer_->bytes() >= *options_.max_bytes)
@@ -558,7 +532,19 @@ void Recording::Parts::wait_for_end()
 			next_progress += std::chrono::milliseconds(500);
 		}
 		return "";
-	});
+	};
+	result_.end_reason =
+	    ending_.wait(command_.get(), failure_, look_ms, look, flight_ ? flight_->fds() : std::vector<int>());
+}
+
+void Recording::Parts::end_flight()
+{
+	flight_->end(result_.end_reason);
+	if (users_)
+		users_->stop();
+	card_->detach();
+	result_.snapshots = flight_->snapshots();
+	result_.incomplete = flight_->incomplete();
 }
 
 void Recording::Parts::end_recording()
@@ -657,8 +643,8 @@ void Recording::Parts::stop_threads()
 		stacks_->stop();
 	if (drain_)
 		drain_->stop();
-	if (flight_recorder_)
-		flight_recorder_->stop();
+	if (flight_)
+		flight_->stop();
 }
 
 void Recording::Parts::expect_possible() const
@@ -690,7 +676,6 @@ void Recording::Parts::start()
 			writer_->finish();
 		drain_.reset();
 		flight_.reset();
-		flight_recorder_.reset();
 		users_.reset();
 		command_.reset();
 		std::optional<AsUser> as; // never remove as root what a user's path names
@@ -754,7 +739,7 @@ void Recording::Parts::start_recording()
 	}
 	if (states_) {
 		LiveStart start;
-		start.description = description(users_ ? users_->classes() : std::vector<card::UserClass>());
+		start.description = description(user_classes());
 		start.begin_time = steering_->first().time;
 		start.has_more_classes = users_ != nullptr;
 		states_->start(start, card_ != nullptr, file_);
@@ -793,13 +778,11 @@ Result Recording::Parts::wait()
 		result_.command_exit = command_->wait();
 		return result_;
 	}
-	if (flight_) {
-		wait_for_end_of_flight();
+	wait_for_end();
+	if (flight_)
 		end_flight();
-	} else {
-		wait_for_end();
+	else
 		end_recording();
-	}
 	release_command();
 	if (command_)
 		result_.command_exit = command_->poll();

@@ -28,7 +28,7 @@ namespace monitor::record {
 // --flight: nothing is written until a snapshot is wanted. The size of the rings is Options::buffer_bytes.
 struct FlightOptions {
 	std::optional<std::uint64_t> before_ns; // of the past, in a snapshot; none: all that the rings have
-	unsigned snapshots = 0;                 // end after so many; 0: never
+	unsigned snapshots = 0;                 // end after this number; 0: never
 };
 
 struct Options {
