@@ -56,6 +56,8 @@ static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 st
 			write_in_slot(cpu, slot, time ? time : now(), id_and_number, 1);
 		else
 			reject_in_slot(cpu, slot, id);
+		if (triggering && cpu->level[EDC_CARD_LEVELS + slot].fires)
+			fire_all(cpu, EDC_CARD_LEVELS + slot, id_and_number);
 		barrier();
 		WRITE(cpu->slot[slot].taken, 0);
 		return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What becomes of an event: whether it is kept (record --filter), the counts that it belongs to (--count), and what it
- * starts or ends (--time). Included by post.bpf.h, between a probe and its ring.
+ * What becomes of an event: whether it is kept (record --filter), the counts that it belongs to (--count), what it
+ * starts or ends (--time), and which triggers it fires (--trigger). Included by post.bpf.h, between a probe and its
+ * ring.
  *
  *     keeps() -- its class is decided as a whole --> kept or not, counted or not
- *        \-- else --> is_judged_kept(): matcher.h, then timing.h
+ *        \-- else --> is_judged_kept(): matcher.h, then timing.h and trigger.h; fire.bpf.h after its token
  *
  * What is looked at is written into the level's area, not to the stack, whose frames are shared with those of stacks.
  */
@@ -43,7 +44,49 @@ __attribute__((noinline)) int time_event(struct edc_cpu *cpu, __u32 ring_index, 
 	return 0;
 }
 
-/* `times`: bits as in edc_match_class.timed. Ends first: an event may end one and start the next. */
+/* What each trigger remembers. The loader sets how many there are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct edc_trigger_state);
+} trigger_states SEC(".maps");
+
+/* The event is this input of a trigger: 2 * its number, or one more. Returns whether it fires. */
+__attribute__((noinline)) int step_trigger(struct edc_cpu *cpu, __u32 ring_index, __u32 slot, __u32 input)
+{
+	__u32 number = input / 2;
+	const struct edc_trigger *trigger = &matcher.trigger[number & (EDC_TRIGGERS - 1)];
+	struct edc_trigger_state *state = bpf_map_lookup_elem(&trigger_states, &number);
+
+	if (!cpu || ring_index >= EDC_CARD_RINGS)
+		return 0;
+
+	const __u64 *value = cpu->level[ring_index].value;
+	struct edc_fired *fired = &cpu->level[ring_index].fired[number & (EDC_TRIGGERS - 1)];
+
+	fired->key = edc_match_key_of(&matcher, EDC_FIRST_INPUT + input, slot, value);
+	return edc_trigger_step(trigger, state, input & 1, fired->key, value[EDC_VALUE_TIME], &fired->began,
+				&cpu->firings.forgotten);
+}
+
+/* The second inputs first: an event may be both. Returns whether any fires. */
+static __attribute__((noinline, unused)) bool step_all(struct edc_cpu *cpu, __u32 ring_index, __u32 slot, __u32 inputs)
+{
+	const __u32 seconds = 0xaaaaaaaa;
+
+	for (__u32 i = 0; i < EDC_TRIGGER_INPUTS && inputs; i++) {
+		__u32 of = edc_lowest_bit(inputs & seconds ? inputs & seconds : inputs) & (EDC_TRIGGER_INPUTS - 1);
+
+		inputs &= ~(1u << of);
+		if (step_trigger(cpu, ring_index, slot, of))
+			cpu->level[ring_index].fires |= 1 << of / 2;
+	}
+	return cpu->level[ring_index].fires;
+}
+
+/* `times`: bits as in edc_match_class.belongs. Ends first: an event may end one and start the next. */
 static __attribute__((noinline, unused)) void time_all(struct edc_cpu *cpu, __u32 ring_index, __u32 slot, __u32 times)
 {
 	for (__u32 i = 0; i < 2 * EDC_TIMES && times; i++) {
@@ -60,7 +103,7 @@ static __attribute__((noinline, unused)) int match_apart(__u32 slot, __u64 *valu
 	return edc_match(&matcher, slot, value, hit);
 }
 
-static __attribute__((noinline, unused)) __u32 count_apart(const struct edc_match_class *cls, const __u64 *hit,
+static __attribute__((noinline, unused)) __u64 count_apart(const struct edc_match_class *cls, const __u64 *hit,
 							   __u64 *count)
 {
 	return edc_match_count(&matcher, cls, hit, count);
@@ -72,18 +115,20 @@ INLINE bool judge(bool small, struct edc_cpu *cpu, __u32 ring_index, __u32 slot)
 	const struct edc_match_class *cls = &matcher.cls[slot & (EDC_CARD_CLASSES - 1)];
 	struct edc_level *level = &cpu->level[ring_index];
 	bool is_kept = cls->decision == EDC_MATCH_KEEP;
-	__u32 times = cls->timed;
+	__u64 belongs = cls->belongs;
 
 	if (cls->counted)
 		edc_match_count_all(cls->counted, level->count);
 	if (cls->asks && (small ? match_apart(slot, level->value, level->hit)
 				: edc_match(&matcher, slot, level->value, level->hit))) {
-		times |= small ? count_apart(cls, level->hit, level->count)
-			       : edc_match_count(&matcher, cls, level->hit, level->count);
+		belongs |= small ? count_apart(cls, level->hit, level->count)
+				 : edc_match_count(&matcher, cls, level->hit, level->count);
 		is_kept = edc_match_keeps(cls, level->hit);
 	}
-	if (timing && times)
-		time_all(cpu, ring_index, slot, times);
+	if (timing && (__u32)belongs)
+		time_all(cpu, ring_index, slot, (__u32)belongs);
+	if (triggering && belongs >> EDC_FIRST_INPUT)
+		is_kept |= step_all(cpu, ring_index, slot, belongs >> EDC_FIRST_INPUT); /* why it fires is recorded */
 	return is_kept;
 }
 
@@ -100,6 +145,7 @@ INLINE int fetch_and_judge(bool small, struct edc_cpu *cpu, __u32 ring_index, __
 
 	if (!cpu || slot >= EDC_CARD_CLASSES || ring_index >= EDC_CARD_RINGS)
 		return 0;
+	FORGET(ring_index); /* addresses are made of it after the check, not before */
 	value = cpu->level[ring_index].value;
 	wanted = READ(matcher.cls[slot].wanted);
 	if (wanted & 1 << EDC_VALUE_TIME) { /* as the token will have it */

@@ -32,6 +32,7 @@ const volatile __u8 filtering = 0;                /* -p: only processes in `trac
 /* By class: edc_match_class.in_probe. A probe whose events are all kept has no code for judging them. */
 const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
 const volatile __u8 timing = 0;          /* `matcher` also says what is timed: --time */
+const volatile __u8 triggering = 0;      /* `matcher` also has triggers */
 const volatile __u8 overwriting = 0;     /* a flight recorder: the newest blocks are kept, ring.h */
 const volatile __u8 posts_to_module = 0; /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
@@ -50,6 +51,12 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, EDC_BLOCK_SIZE);
 } bell SEC(".maps");
+
+/* The same for firings of triggers: trigger.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, EDC_BLOCK_SIZE);
+} firing_bell SEC(".maps");
 
 /*
  * Processes that -p selects, a bit for each PID: a thread that execs takes over another thread's TID, but the PID of
@@ -121,6 +128,11 @@ INLINE __u64 now(void)
 static __attribute__((noinline)) void ring_bell(void)
 {
 	bpf_ringbuf_output(&bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
+}
+
+static __attribute__((noinline, unused)) void ring_firing_bell(void)
+{
+	bpf_ringbuf_output(&firing_bell, (void *)uuid, 8, BPF_RB_FORCE_WAKEUP);
 }
 
 /* Keeps a check of a value that the compiler knows from all callers, for the verifier may not. */
@@ -233,6 +245,15 @@ INLINE __u64 reserve(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32 co
 	return pos;
 }
 
+/* For a token that is not written by a probe itself: its payload is three words. */
+static __attribute__((noinline, unused)) __u64 reserve_apart(struct edc_cpu *cpu, __u32 ring_index, __u64 time)
+{
+	FORGET(ring_index);
+	if (!cpu || ring_index >= EDC_CARD_RINGS)
+		return 0;
+	return reserve(cpu, ring_index, time, 3);
+}
+
 INLINE void commit(struct edc_cpu *cpu, __u32 ring_index, __u64 pos, __u32 id, __u32 arg, const __u64 *words,
 		   __u32 count)
 {
@@ -303,6 +324,7 @@ INLINE bool passes_filter(__s32 target)
 	       (target > 0 && is_traced(target));
 }
 
+#include "fire.bpf.h"
 #include "judge.bpf.h"
 #include "stack.bpf.h"
 
@@ -328,6 +350,8 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 		} else {
 			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;
 		}
+		if (judged && triggering && cpu->level[depth].fires)
+			fire_all(cpu, depth, id | arg << 16);
 	} else {
 		__sync_fetch_and_add(&cpu->too_deep[id - EDC_ID_KERNEL_FIRST], 1);
 	}

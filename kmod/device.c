@@ -39,6 +39,7 @@ union argument {
 	struct edc_device_faults faults;
 	u64 sample_every_ns;
 	struct edc_device_matcher matcher;
+	struct edc_device_overdue overdue;
 	s32 process;
 	struct edc_device_hello hello;
 	struct edc_device_class class;
@@ -129,6 +130,8 @@ static int execute(struct file *file, unsigned int command, union argument *argu
 		return 0;
 	case EDC_DEVICE_MATCH:
 		return edc_match_set(&argument->matcher);
+	case EDC_DEVICE_OVERDUE:
+		return edc_triggers_overdue(&argument->overdue);
 	case EDC_DEVICE_SAMPLE:
 		return argument->sample_every_ns ? edc_sample_every(argument->sample_every_ns) : edc_sample_once();
 	default:
@@ -146,7 +149,8 @@ static bool is_command(unsigned int command)
 {
 	static const unsigned int commands[] = { EDC_DEVICE_INFO,   EDC_DEVICE_CREATE, EDC_DEVICE_ATTACH,
 						 EDC_DEVICE_DETACH, EDC_DEVICE_RESET,  EDC_DEVICE_FAULTS,
-						 EDC_DEVICE_SAMPLE, EDC_DEVICE_MATCH,  EDC_DEVICE_TRACE };
+						 EDC_DEVICE_SAMPLE, EDC_DEVICE_MATCH,  EDC_DEVICE_OVERDUE,
+						 EDC_DEVICE_TRACE };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(commands); i++)

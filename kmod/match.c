@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The matcher of record --filter, --count and --time (include/monitor/matcher.h, timing.h): tables that the recorder
- * made, and the judgement of an event. Posters use them with preemption disabled, so a grace period ends the use of
- * those that were replaced. Nothing in them is trusted: the matcher masks every index.
+ * The matcher of record --filter, --count, --time and --trigger (include/monitor/matcher.h, timing.h, trigger.h):
+ * tables that the recorder made, and the judgement of an event. Posters use them with preemption disabled, so a grace
+ * period ends the use of those that were replaced. Nothing in them is trusted: the matcher masks every index.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -20,6 +20,49 @@ struct edc_matcher *edc_matching;
 /* The starts that wait for an end, of each time. Its life is longer than that of the tables: see edc_match_set(). */
 static struct edc_begun *begun;
 static u32 times_begun;
+
+/* What triggers remember: likewise. */
+static struct edc_trigger_state *states;
+static u32 triggers;
+
+/* The event is an input of these triggers. Returns whether any fires. */
+static noinline bool step_triggers(const struct edc_matcher *matcher, struct edc_cpu *cpu, struct edc_level *at,
+				   u32 slot, u32 inputs)
+{
+	const u32 seconds = 0xaaaaaaaa; /* first: an event may be both */
+
+	while (inputs) {
+		const u32 of = edc_lowest_bit(inputs & seconds ?: inputs), number = of / 2;
+		struct edc_fired *fired = &at->fired[number];
+
+		inputs &= ~(1u << of);
+		if (number >= triggers)
+			continue;
+		fired->key = edc_match_key_of(matcher, EDC_FIRST_INPUT + of, slot, at->value);
+		if (edc_trigger_step(&matcher->trigger[number], &states[number], of & 1, fired->key,
+				     at->value[EDC_VALUE_TIME], &fired->began, &cpu->firings.forgotten))
+			at->fires |= 1u << number;
+	}
+	return at->fires;
+}
+
+int edc_triggers_overdue(struct edc_device_overdue *overdue)
+{
+	u32 i, found = 0;
+
+	if (overdue->trigger >= triggers)
+		return -EINVAL;
+	for (i = 0; i < EDC_BEGUN && found < EDC_DEVICE_OVERDUE_MAX; i++) {
+		struct edc_begun_entry *entry = &states[overdue->trigger].begun.entry[i];
+		struct edc_begun_entry *to = &overdue->entry[found];
+
+		to->begin = edc_begun_overdue(entry, overdue->before, &to->key);
+		if (to->begin)
+			found++;
+	}
+	overdue->found = found;
+	return 0;
+}
 
 static void time_event(const struct edc_matcher *matcher, struct edc_cpu *cpu, const u64 *value, u32 slot, u32 times)
 {
@@ -57,7 +100,8 @@ bool edc_judge(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level
 	const struct edc_match_class *cls = &matcher->cls[slot];
 	struct edc_level *at = &cpu->level[level];
 	u64 *value = at->value;
-	u32 times = cls->timed, i;
+	u64 belongs = cls->belongs;
+	u32 i;
 	bool kept = cls->decision == EDC_MATCH_KEEP;
 
 	if (cls->whole != EDC_MATCH_ASK)
@@ -79,35 +123,43 @@ bool edc_judge(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level
 			edc_name_idle(&value[EDC_VALUE_NAME]);
 	}
 	if (cls->asks && edc_match(matcher, slot, value, at->hit)) {
-		times |= edc_match_count(matcher, cls, at->hit, at->count);
+		belongs |= edc_match_count(matcher, cls, at->hit, at->count);
 		kept = edc_match_keeps(cls, at->hit);
 	}
-	time_event(matcher, cpu, value, slot, times);
+	time_event(matcher, cpu, value, slot, (u32)belongs);
+	if (belongs >> EDC_FIRST_INPUT)
+		kept |= step_triggers(matcher, cpu, at, slot,
+				      belongs >> EDC_FIRST_INPUT); /* why it fires is recorded */
 	return kept;
 }
 
 /*
- * Starts are forgotten when a matcher is set, and when the last one is removed. Not by a reset: no probe is attached
- * then, and the recorder sets the matcher anew before it attaches them.
+ * Starts, and what triggers remember, are forgotten when a matcher is set, and when the last one is removed. Not by a
+ * reset: no probe is attached then, and the recorder sets the matcher anew before it attaches them.
  */
 int edc_match_set(const struct edc_device_matcher *wanted)
 {
 	struct edc_matcher *made = NULL, *before = edc_matching;
 
-	if (wanted->times > EDC_TIMES || (wanted->bytes && wanted->bytes != sizeof(*made)))
+	if (wanted->times > EDC_TIMES || wanted->triggers > EDC_TRIGGERS ||
+	    (wanted->bytes && wanted->bytes != sizeof(*made)))
 		return -EINVAL;
 	smp_store_release(&edc_matching, NULL);
 	synchronize_rcu();
 	vfree(before);
 	vfree(begun);
+	vfree(states);
 	begun = NULL;
-	times_begun = 0;
+	states = NULL;
+	times_begun = triggers = 0;
 	if (!wanted->bytes)
 		return 0;
 	made = vmalloc(sizeof(*made));
 	if (wanted->times)
 		begun = vzalloc(array_size(wanted->times, sizeof(*begun)));
-	if (!made || (wanted->times && !begun)) {
+	if (wanted->triggers)
+		states = vzalloc(array_size(wanted->triggers, sizeof(*states)));
+	if (!made || (wanted->times && !begun) || (wanted->triggers && !states)) {
 		vfree(made);
 		return -ENOMEM;
 	}
@@ -116,6 +168,7 @@ int edc_match_set(const struct edc_device_matcher *wanted)
 		return -EFAULT;
 	}
 	times_begun = wanted->times;
+	triggers = wanted->triggers;
 	smp_store_release(&edc_matching, made); /* posters see the tables filled */
 	return 0;
 }

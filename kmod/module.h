@@ -85,13 +85,21 @@ void edc_filter_clear(void);
 void edc_filter_end(void);
 void edc_filter_free(void);
 
-/* match.c: the events that --filter keeps, --count counts and --time times. Set by the device, under its lock. */
-extern struct edc_matcher *edc_matching; /* NULL: all are kept, none is counted or timed */
+/*
+ * match.c: the events that --filter keeps, --count counts and --time times, and those that --trigger waits for. Set by
+ * the device, under its lock.
+ */
+extern struct edc_matcher *edc_matching; /* NULL: all are kept, and nothing else becomes of them */
 
-/* Counts and times an event; whether it is kept. Sets `time` if it was needed. Called with preemption disabled. */
+/*
+ * Counts and times an event, and sets the bits of the triggers that it fires in the level's `fires`; whether it is
+ * kept. Sets `time` if it was needed. Called with preemption disabled.
+ */
 bool edc_judge(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level, u32 id, u32 arg, const u64 *words,
 	       u32 count, u64 *time);
 int edc_match_set(const struct edc_device_matcher *wanted);
+/* Under the device's lock. -EINVAL: no such trigger. */
+int edc_triggers_overdue(struct edc_device_overdue *overdue);
 
 /* probes.c: the tracepoint probes of all families, by class. */
 

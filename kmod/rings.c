@@ -34,10 +34,18 @@ static bool rung;
 static void wake_recorder(struct irq_work *unused)
 {
 	WRITE_ONCE(rung, true);
-	wake_up_interruptible(&listeners);
+	wake_up_interruptible_poll(&listeners, EPOLLIN | EPOLLRDNORM);
 }
 
 static struct irq_work bell = IRQ_WORK_INIT(wake_recorder);
+
+/* The same for firings of triggers, for whoever polls for EPOLLPRI. */
+static void wake_for_firings(struct irq_work *unused)
+{
+	wake_up_interruptible_poll(&listeners, EPOLLPRI);
+}
+
+static struct irq_work firing_bell = IRQ_WORK_INIT(wake_for_firings);
 
 static u64 area_bytes;
 static u8 trace_uuid[16];
@@ -119,20 +127,14 @@ static __always_inline u64 reserve(struct edc_cpu *cpu, u32 level, u64 time, u32
 	return pos;
 }
 
-static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, s32 target, u32 arg, const u64 *words,
-					u32 count)
+static __always_inline void store_token(struct edc_cpu *cpu, u32 level, u32 id, u32 arg, const u64 *words, u32 count,
+					u64 time)
 {
-	const struct edc_matcher *matcher = READ_ONCE(edc_matching);
 	struct edc_level *at = &cpu->level[level];
-	u64 pos, time = 0, *record;
+	u64 pos, *record;
 	u32 i;
 
-	at->seen[id - EDC_ID_KERNEL_FIRST]++;
-	if (!edc_filter_passes(target) || (matcher && !edc_judge(matcher, cpu, level, id, arg, words, count, &time))) {
-		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
-		return;
-	}
-	pos = reserve(cpu, level, time ?: get_cycles(), count);
+	pos = reserve(cpu, level, time, count);
 	if (!pos) {
 		at->discarded[id - EDC_ID_KERNEL_FIRST]++;
 		at->ring.discarded++;
@@ -144,6 +146,65 @@ static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, 
 		WRITE_ONCE(record[1 + i], words[i]);
 	at->ring.tokens++;
 	WRITE_ONCE(at->ring.pos, pos + 8 + 8 * count); /* commits */
+}
+
+/* One trigger, because of the event in the level's values: as in bpf/fire.bpf.h. */
+static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level, u32 event, u32 number)
+{
+	const u32 acts = matcher->trigger[number].acts;
+	struct edc_level *at = &cpu->level[level];
+	struct edc_firing *entry;
+	u64 before;
+
+	__sync_fetch_and_add(&cpu->firings.fired[number], 1); /* a probe may interrupt this one */
+	at->payload[0] = (event & 0xffff) | (u64)current->pid << 32;
+	at->payload[1] = at->fired[number].began;
+	at->payload[2] = at->fired[number].key;
+	at->seen[EDC_ID_TRIGGER_FIRED - EDC_ID_KERNEL_FIRST]++;
+	store_token(cpu, level, EDC_ID_TRIGGER_FIRED, number, at->payload, 3, at->value[EDC_VALUE_TIME]);
+	/* The time is a number that no hold before had. */
+	if (acts & EDC_ACT_HOLD && overwriting &&
+	    !cmpxchg(&per_cpu(edc_owned, 0)->reader.hold, 0, at->value[EDC_VALUE_TIME]))
+		number |= EDC_FIRING_HELD;
+	if (!(acts & EDC_ACT_TELL) || READ_ONCE(cpu->firings.count) - READ_ONCE(cpu->reader.firings) >= EDC_FIRINGS)
+		return;
+	before = __sync_fetch_and_add(&cpu->firings.count, 1);
+	entry = &cpu->firings.entry[before % EDC_FIRINGS];
+	WRITE_ONCE(entry->number, 0);
+	barrier();
+	entry->time = at->value[EDC_VALUE_TIME];
+	entry->began = at->payload[1];
+	entry->key = at->payload[2];
+	entry->event = event;
+	entry->trigger = number;
+	entry->tid = current->pid;
+	entry->tgid = current->tgid;
+	memcpy(entry->words, &at->value[EDC_VALUE_WORD], sizeof(entry->words));
+	smp_store_release(&entry->number, before + 1);
+	smp_mb(); /* it sees the entry, or we see what it took */
+	if (READ_ONCE(cpu->reader.firings) == before)
+		irq_work_queue(&firing_bell);
+}
+
+static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, s32 target, u32 arg, const u64 *words,
+					u32 count)
+{
+	const struct edc_matcher *matcher = READ_ONCE(edc_matching);
+	struct edc_level *at = &cpu->level[level];
+	u64 time = 0;
+
+	at->seen[id - EDC_ID_KERNEL_FIRST]++;
+	at->fires = 0;
+	if (edc_filter_passes(target) && (!matcher || edc_judge(matcher, cpu, level, id, arg, words, count, &time)))
+		store_token(cpu, level, id, arg, words, count, time ?: get_cycles());
+	else
+		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
+	while (at->fires) {
+		const u32 number = edc_lowest_bit(at->fires);
+
+		at->fires &= at->fires - 1;
+		fire(matcher, cpu, level, id | (u16)arg << 16, number);
+	}
 }
 
 void edc_post_words(u32 id, s32 target, u32 arg, const u64 *words, u32 count)
@@ -214,6 +275,7 @@ void edc_rings_free(void)
 	edc_filter_end();
 	unpublish();
 	irq_work_sync(&bell);
+	irq_work_sync(&firing_bell);
 	edc_filter_free();
 	for_each_possible_cpu(cpu) {
 		vfree(per_cpu(edc_owned, cpu));
@@ -274,10 +336,30 @@ u64 edc_rings_area_bytes(void)
 	return area_bytes;
 }
 
+/* Whether a trigger has fired that the recorder has not taken. */
+static bool has_firings(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct edc_cpu *area = per_cpu(edc_owned, cpu);
+
+		if (area && READ_ONCE(area->firings.count) != READ_ONCE(area->reader.firings))
+			return true;
+	}
+	return false;
+}
+
 __poll_t edc_rings_poll(struct file *file, struct poll_table_struct *wait)
 {
+	__poll_t events = 0;
+
 	poll_wait(file, &listeners, wait);
-	return READ_ONCE(rung) ? EPOLLIN | EPOLLRDNORM : 0;
+	if (READ_ONCE(rung))
+		events |= EPOLLIN | EPOLLRDNORM;
+	if (poll_requested_events(wait) & EPOLLPRI && has_firings())
+		events |= EPOLLPRI;
+	return events;
 }
 
 /* Like the read() of an eventfd: it also clears the bell. */

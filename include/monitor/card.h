@@ -15,8 +15,8 @@
  *
  * Ids: 1 to 255 the recorder's own, 256 to 511 the kernel's cards (EDC_CARD_CLASSES), 1024 to 4095 programs'. Of the
  * kernel's: 256 sched, 280 irq, 320 syscall, 324 counters, 340 fault, 344 ratios and resets, 360 power, 370 block, 380
- * sample, 384 stack, 400 function; reserved for filters, counts and times 416 to 431, triggers 432 to 447. 448 to 511
- * are free.
+ * sample, 384 stack, 400 function; 432 triggers; reserved for filters, counts and times 416 to 431. 448 to 511 are
+ * free.
  */
 #ifndef MONITOR_CARD_H
 #define MONITOR_CARD_H
@@ -24,6 +24,7 @@
 #include "ring.h"
 #include "timing.h"
 #include "token.h"
+#include "trigger.h"
 
 /*
  * Classes of the recorder's own stream, and two that describe others: `thread` in user rings, and in those of a flight
@@ -54,7 +55,9 @@
 	      (A, tree_state, state)(F, u32, subject)(F, u32, duration))                                               \
 	CLASS(11, STATE_LONG_RUN, state_long_run, state_run, control, 2,                                               \
 	      (A, tree_state, state)(F, u32, subject)(F, u32, reserved)(F, u64, duration))                             \
-	CLASS(12, BLOCK_TOKENS, block_tokens, block_tokens, control, 1, (A, u16, reserved)(F, u64, tokens))
+	CLASS(12, BLOCK_TOKENS, block_tokens, block_tokens, control, 1, (A, u16, reserved)(F, u64, tokens))            \
+	CLASS(13, RECORDER_FIRED, recorder_fired, trigger_fired, control, 3,                                           \
+	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -121,7 +124,9 @@
 	CLASS(400, FUNCTION_ENTRY, function_entry, function_entry, function, 1,                                        \
 	      (A, function, function)(F, x64, stack_pointer))                                                          \
 	CLASS(401, FUNCTION_EXIT, function_exit, function_exit, function, 1,                                           \
-	      (A, function, function)(F, x64, stack_pointer))
+	      (A, function, function)(F, x64, stack_pointer))                                                          \
+	CLASS(432, TRIGGER_FIRED, trigger_fired, trigger_fired, trigger, 3,                                            \
+	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key))
 
 /* Sizes of the kinds in bits. `comm` is 16 bytes of text, NUL-padded. */
 #define EDC_KIND_BITS_abi 4
@@ -140,6 +145,7 @@
 #define EDC_KIND_BITS_taken_at 16
 #define EDC_KIND_BITS_time_name 16
 #define EDC_KIND_BITS_tree_state 16
+#define EDC_KIND_BITS_trigger_name 16
 #define EDC_KIND_BITS_u12 12
 #define EDC_KIND_BITS_u16 16
 #define EDC_KIND_BITS_u4 4
@@ -266,6 +272,9 @@ struct edc_level {
 	__u64 value[EDC_MATCH_VALUES]; /* the probe's: of the event that is being judged, */
 	__u64 hit[EDC_MATCH_WORDS];    /* and the patterns that it matches */
 	__u64 count[EDC_MATCH_COUNTS]; /* events of each --count */
+	__u64 fires;                   /* bits of the triggers that the event fires, */
+	__u64 payload[3];              /* and the payload of the token of one of them */
+	struct edc_fired fired[EDC_TRIGGERS];
 	__u64 seen[EDC_CARD_CLASSES];
 	__u64 discarded[EDC_CARD_CLASSES];
 	__u64 filtered[EDC_CARD_CLASSES];
@@ -285,7 +294,9 @@ struct edc_reader {
 	__u32 stopped; /* the recording is over, post nothing */
 	__u32 pad2[15];
 	__u64 hold; /* CPU 0's only, in a flight recorder: number of the hold of all rings, 0: they run (ring.h) */
-	__u64 pad3[487];
+	__u64 pad3[7];
+	__u64 firings; /* taken so far: trigger.h */
+	__u64 pad4[479];
 };
 
 /* All PIDs and TIDs are below this (the kernel's PID_MAX_LIMIT). */
@@ -306,6 +317,7 @@ struct edc_cpu {
 	__u64 ratio_last[2 * EDC_RATIO_PAIRS]; /* the probes': counts at the last `ratios` token */
 	__u64 ratio_known;                     /* ratio_last is valid */
 	struct edc_timed timed[EDC_TIMES];     /* record --time */
+	struct edc_firings firings;            /* record --trigger */
 };
 
 #define EDC_CPU_HEADER 163840

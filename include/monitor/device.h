@@ -7,7 +7,8 @@
  * as described in card.h: struct edc_cpu and its blocks. The areas are mapped at CPU * area size: the first page,
  * struct edc_reader, is readable and writable, the rest read-only. Closing the last descriptor and mapping ends all.
  *
- * poll() reports that a ring was found half full since the last read(), which returns a __u64, like an eventfd.
+ * poll() reports that a ring was found half full since the last read(), which returns a __u64, like an eventfd; and as
+ * POLLPRI, if that is asked for, that firings of triggers wait (trigger.h).
  *
  * Classes are selected by a bitmap of EDC_CARD_CLASSES bits: bit ID - EDC_ID_KERNEL_FIRST.
  */
@@ -21,7 +22,7 @@
 #include "matcher.h"
 #include "user_device.h"
 
-#define EDC_DEVICE_VERSION 10
+#define EDC_DEVICE_VERSION 11
 
 struct edc_device_classes {
 	__u64 bits[EDC_CARD_CLASSES / 64];
@@ -54,7 +55,17 @@ struct edc_device_faults {
 struct edc_device_matcher {
 	__u64 address;
 	__u64 bytes; /* its size; 0: none, all events are kept */
-	__u64 times; /* how many it has */
+	__u32 times; /* how many it has */
+	__u32 triggers;
+};
+
+/* First inputs of an EDC_TRIGGER_MISSING that were not followed in time. They are taken: each is returned once. */
+#define EDC_DEVICE_OVERDUE_MAX 15
+struct edc_device_overdue {
+	__u32 trigger; /* its number */
+	__u32 found;   /* returned: how many. As many as there is room for: ask again */
+	__u64 before;  /* those from before this time */
+	struct edc_begun_entry entry[EDC_DEVICE_OVERDUE_MAX];
 };
 
 #define EDC_DEVICE_INFO _IOR('E', 0x40, struct edc_device_info)
@@ -76,6 +87,8 @@ struct edc_device_matcher {
 /* From now on only events that this matcher keeps are posted. EINVAL: another size, or too many times. ENOMEM. EFAULT.
  */
 #define EDC_DEVICE_MATCH _IOW('E', 0x47, struct edc_device_matcher)
+/* EINVAL: there is no such trigger. */
+#define EDC_DEVICE_OVERDUE _IOWR('E', 0x48, struct edc_device_overdue)
 /* The process with this PID, a __s32, is traced from now on; with -PID no longer. */
 #define EDC_DEVICE_TRACE _IOW('E', 0x4a, __s32)
 
@@ -96,5 +109,6 @@ static inline void edc_device_add(struct edc_device_classes *classes, __u32 id)
 EDC_ASSERT(sizeof(struct edc_device_info) == 48);
 EDC_ASSERT(sizeof(struct edc_device_create) == 56);
 EDC_ASSERT(sizeof(struct edc_device_matcher) == 24);
+EDC_ASSERT(sizeof(struct edc_device_overdue) == 256);
 
 #endif

@@ -27,9 +27,15 @@
 #define EDC_MATCH_ROWS 8192
 #define EDC_MATCH_TARGETS 8192
 
-/* What a pattern is for, if not for the filter: a count, by number, or the starts or ends of a time (timing.h). */
+/*
+ * What a pattern is for, if not for the filter: a count, by number, the starts or ends of a time (timing.h), or the
+ * inputs of triggers (trigger.h). Those but the counts are also bits, from EDC_TARGET_STARTS on.
+ */
 #define EDC_TARGET_STARTS EDC_MATCH_COUNTS
 #define EDC_TARGET_ENDS (EDC_TARGET_STARTS + EDC_TIMES)
+#define EDC_TARGET_INPUTS (EDC_TARGET_ENDS + EDC_TIMES)
+#define EDC_TARGETS (EDC_TARGET_INPUTS + EDC_TRIGGER_INPUTS)
+#define EDC_FIRST_INPUT (EDC_TARGET_INPUTS - EDC_TARGET_STARTS) /* as a bit */
 
 #define EDC_MATCH_STEPS 10   /* of a search: at most 1023 bounds of a dimension */
 #define EDC_MATCH_DIRECT 512 /* a dimension whose last bound is at most this needs no search */
@@ -53,9 +59,10 @@ struct edc_match_class {
 	__u32 first, dimensions;
 	__u32 words;        /* words of each row that are in use */
 	__u32 first_target; /* in edc_matcher.target: of pattern 0 */
-	__u32 timed;        /* all events of the class are starts of these times (bits 0 to 15), or ends (16 to 31) */
 	__u32 in_probe;     /* `whole`; EDC_MATCH_COUNTS_ALL() if one count of all events is everything else there is */
-	__u64 counted;      /* bits of counts: all events of the class count */
+	__u32 pad;
+	__u64 counted; /* bits of counts: all events of the class count */
+	__u64 belongs; /* bits from EDC_TARGET_STARTS on: all of its events are starts, ends or inputs of these */
 	__u64 patterns[EDC_MATCH_WORDS]; /* of this class */
 	__u64 keeping[EDC_MATCH_WORDS];  /* of these, the filter's; the others are of counts */
 };
@@ -75,11 +82,12 @@ struct edc_match_key {
 
 struct edc_matcher {
 	struct edc_match_class cls[EDC_CARD_CLASSES];
-	struct edc_match_key key[2 * EDC_TIMES][EDC_CARD_CLASSES]; /* of starts, then of ends; by slot */
+	struct edc_match_key key[EDC_TARGETS - EDC_TARGET_STARTS][EDC_CARD_CLASSES]; /* by slot */
 	struct edc_match_dimension dimension[EDC_MATCH_DIMENSIONS];
 	__u64 bound[EDC_MATCH_BOUNDS]; /* of each dimension: where its intervals 1, 2, ... begin; then ~0 */
 	__u64 row[EDC_MATCH_ROWS][EDC_MATCH_WORDS];
 	__u8 target[EDC_MATCH_TARGETS]; /* of each pattern: EDC_TARGET_* */
+	struct edc_trigger trigger[EDC_TRIGGERS];
 	__u64 zero; /* 0, which the verifier does not know: from a constant it would follow all 2^10 ways of a search */
 };
 
@@ -191,13 +199,13 @@ EDC_MATCH_INLINE int edc_match_keeps(const struct edc_match_class *cls, const __
 }
 
 /*
- * Adds 1 to the counts of the patterns that were hit, and returns the times of which it is a start or an end, as in
- * edc_match_class.timed. A count or a time has at most one of the patterns that an event matches.
+ * Adds 1 to the counts of the patterns that were hit, and returns what else it belongs to, as in
+ * edc_match_class.belongs. Each target has at most one of the patterns that an event matches.
  */
-EDC_MATCH_INLINE __u32 edc_match_count(const struct edc_matcher *matcher, const struct edc_match_class *cls,
+EDC_MATCH_INLINE __u64 edc_match_count(const struct edc_matcher *matcher, const struct edc_match_class *cls,
 				       const __u64 *hit, __u64 *count)
 {
-	__u32 timed = 0;
+	__u64 belongs = 0;
 
 	for (__u32 word = 0; word < EDC_MATCH_WORDS && word < cls->words; word++) {
 		__u64 bits = hit[word] & ~cls->keeping[word];
@@ -205,14 +213,14 @@ EDC_MATCH_INLINE __u32 edc_match_count(const struct edc_matcher *matcher, const 
 		for (__u32 i = 0; i < 64 && bits; i++) {
 			__u32 pattern = 64 * word + edc_lowest_bit(bits);
 			__u32 target = matcher->target[(cls->first_target + pattern) & (EDC_MATCH_TARGETS - 1)];
-			__u32 is_timed = target >= EDC_TARGET_STARTS;
+			__u64 is_other = target >= EDC_TARGET_STARTS;
 
-			timed |= is_timed << ((target - EDC_TARGET_STARTS) & 31);
-			count[target & (EDC_MATCH_COUNTS - 1)] += 1 - is_timed;
+			belongs |= is_other << ((target - EDC_TARGET_STARTS) & 63);
+			count[target & (EDC_MATCH_COUNTS - 1)] += 1 - is_other;
 			bits &= bits - 1;
 		}
 	}
-	return timed;
+	return belongs;
 }
 
 /* The same for those that all events of the class belong to. */
@@ -224,10 +232,11 @@ EDC_MATCH_PART void edc_match_count_all(__u64 counted, __u64 *count)
 	}
 }
 
-/* `of`: the number of a time, for its ends plus EDC_TIMES. */
+/* `of`: a bit, as in edc_match_class.belongs. */
 EDC_MATCH_INLINE __u64 edc_match_key_of(const struct edc_matcher *matcher, __u32 of, __u32 slot, const __u64 *value)
 {
-	const struct edc_match_key *key = &matcher->key[of & (2 * EDC_TIMES - 1)][slot & (EDC_CARD_CLASSES - 1)];
+	const struct edc_match_key *key =
+	    &matcher->key[of & (EDC_TARGETS - EDC_TARGET_STARTS - 1)][slot & (EDC_CARD_CLASSES - 1)];
 	__u32 bits = key->bits;
 	__u64 number, sign;
 
@@ -260,9 +269,9 @@ EDC_MATCH_INLINE void edc_name_idle(__u64 *name)
 EDC_ASSERT(EDC_MATCH_WORDS == 4);
 EDC_ASSERT(EDC_MATCH_VALUES == 16);
 EDC_ASSERT(EDC_MATCH_COUNTS <= 64);
-EDC_ASSERT(sizeof(struct edc_match_class) == 120);
+EDC_ASSERT(sizeof(struct edc_match_class) == 128);
 EDC_ASSERT(sizeof(struct edc_match_key) == 4);
-EDC_ASSERT(EDC_TIMES == 16); /* starts and ends are the bits of 32 */
+EDC_ASSERT(EDC_TARGETS - EDC_TARGET_STARTS == 64); /* as bits */
 EDC_ASSERT(sizeof(struct edc_match_dimension) == 40);
 EDC_ASSERT((EDC_MATCH_DIMENSIONS & (EDC_MATCH_DIMENSIONS - 1)) == 0);
 EDC_ASSERT((EDC_MATCH_BOUNDS & (EDC_MATCH_BOUNDS - 1)) == 0);

@@ -64,6 +64,9 @@
 	FIELD(VALUE, edc_level, value)           \
 	FIELD(VALUE, edc_level, hit)             \
 	FIELD(VALUE, edc_level, count)           \
+	FIELD(VALUE, edc_level, fires)           \
+	FIELD(VALUE, edc_level, payload)         \
+	FIELD(VALUE, edc_level, fired)           \
 	FIELD(VALUE, edc_level, seen)            \
 	FIELD(VALUE, edc_level, discarded)       \
 	FIELD(VALUE, edc_level, filtered)        \
@@ -71,11 +74,13 @@
 	FIELD(VALUE, edc_reader, read)           \
 	FIELD(VALUE, edc_reader, stopped)        \
 	FIELD(VALUE, edc_reader, hold)           \
+	FIELD(VALUE, edc_reader, firings)        \
 	SIZE(VALUE, edc_cpu)                     \
 	FIELD(VALUE, edc_cpu, reader)            \
 	FIELD(VALUE, edc_cpu, depth)             \
 	FIELD(VALUE, edc_cpu, too_deep)          \
 	FIELD(VALUE, edc_cpu, level)             \
+	FIELD(VALUE, edc_cpu, firings)           \
 	SIZE(VALUE, edc_clock_set)               \
 	FIELD(VALUE, edc_clock_set, from_ns)     \
 	FIELD(VALUE, edc_clock_set, base)        \
@@ -167,8 +172,9 @@
 	FIELD(VALUE, edc_match_class, dimensions)      \
 	FIELD(VALUE, edc_match_class, words)           \
 	FIELD(VALUE, edc_match_class, first_target)    \
-	FIELD(VALUE, edc_match_class, timed)           \
+	FIELD(VALUE, edc_match_class, in_probe)        \
 	FIELD(VALUE, edc_match_class, counted)         \
+	FIELD(VALUE, edc_match_class, belongs)         \
 	FIELD(VALUE, edc_match_class, patterns)        \
 	FIELD(VALUE, edc_match_class, keeping)         \
 	SIZE(VALUE, edc_match_dimension)               \
@@ -192,6 +198,7 @@
 	FIELD(VALUE, edc_matcher, bound)               \
 	FIELD(VALUE, edc_matcher, row)                 \
 	FIELD(VALUE, edc_matcher, target)              \
+	FIELD(VALUE, edc_matcher, trigger)             \
 	FIELD(VALUE, edc_matcher, zero)                \
 	SIZE(VALUE, edc_matcher_trial)                 \
 	FIELD(VALUE, edc_matcher_trial, slot)          \
@@ -204,6 +211,42 @@
 	FIELD(VALUE, edc_device_matcher, address)      \
 	FIELD(VALUE, edc_device_matcher, bytes)        \
 	FIELD(VALUE, edc_device_matcher, times)        \
+	FIELD(VALUE, edc_device_matcher, triggers)     \
+	SIZE(VALUE, edc_device_overdue)                \
+	FIELD(VALUE, edc_device_overdue, trigger)      \
+	FIELD(VALUE, edc_device_overdue, found)        \
+	FIELD(VALUE, edc_device_overdue, before)       \
+	FIELD(VALUE, edc_device_overdue, entry)        \
+	SIZE(VALUE, edc_trigger)                       \
+	FIELD(VALUE, edc_trigger, kind)                \
+	FIELD(VALUE, edc_trigger, acts)                \
+	FIELD(VALUE, edc_trigger, within)              \
+	FIELD(VALUE, edc_trigger, times)               \
+	SIZE(VALUE, edc_window)                        \
+	FIELD(VALUE, edc_window, used)                 \
+	FIELD(VALUE, edc_window, key)                  \
+	FIELD(VALUE, edc_window, count)                \
+	FIELD(VALUE, edc_window, from)                 \
+	FIELD(VALUE, edc_window, time)                 \
+	SIZE(VALUE, edc_trigger_state)                 \
+	SIZE(VALUE, edc_fired)                         \
+	FIELD(VALUE, edc_fired, began)                 \
+	FIELD(VALUE, edc_fired, key)                   \
+	SIZE(VALUE, edc_firing)                        \
+	FIELD(VALUE, edc_firing, number)               \
+	FIELD(VALUE, edc_firing, time)                 \
+	FIELD(VALUE, edc_firing, began)                \
+	FIELD(VALUE, edc_firing, key)                  \
+	FIELD(VALUE, edc_firing, event)                \
+	FIELD(VALUE, edc_firing, trigger)              \
+	FIELD(VALUE, edc_firing, tid)                  \
+	FIELD(VALUE, edc_firing, tgid)                 \
+	FIELD(VALUE, edc_firing, words)                \
+	SIZE(VALUE, edc_firings)                       \
+	FIELD(VALUE, edc_firings, count)               \
+	FIELD(VALUE, edc_firings, forgotten)           \
+	FIELD(VALUE, edc_firings, fired)               \
+	FIELD(VALUE, edc_firings, entry)               \
 	SIZE(VALUE, edc_timed)                         \
 	FIELD(VALUE, edc_timed, sum)                   \
 	FIELD(VALUE, edc_timed, longest)               \

@@ -39,12 +39,15 @@ static union {
 static __u64 ns;
 static __u64 traced_words[1];
 static struct edc_begun starts;
+static struct edc_trigger_state states;
 static int failures;
 
 void *bpf_map_lookup_elem(void *map, void *key)
 {
 	if (map == (void *)&begun)
 		return &starts;
+	if (map == (void *)&trigger_states)
+		return *(__u32 *)key < EDC_TRIGGERS ? (void *)&states : 0;
 	return map == (void *)&rings ? (void *)&area : *(__u32 *)key == 0 ? traced_words : 0;
 }
 
@@ -432,7 +435,7 @@ static void an_event_ends_a_time_and_starts_the_next(void)
 	timing = 1;
 	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_ASK;
 	*cls = (struct edc_match_class){
-	    .whole = EDC_MATCH_ASK, .timed = 1 | 1 << EDC_TIMES, .wanted = 1 << EDC_VALUE_TIME};
+	    .whole = EDC_MATCH_ASK, .belongs = 1 | 1 << EDC_TIMES, .wanted = 1 << EDC_VALUE_TIME};
 	matcher.key[0][CLASS - EDC_ID_KERNEL_FIRST] = (struct edc_match_key){EDC_VALUE_WORD, 0, 32, 1};
 	matcher.key[EDC_TIMES][CLASS - EDC_ID_KERNEL_FIRST] = (struct edc_match_key){EDC_VALUE_WORD, 0, 32, 1};
 	ns = 1000;
@@ -452,6 +455,105 @@ static void an_event_ends_a_time_and_starts_the_next(void)
 	timing = 0;
 	*cls = (struct edc_match_class){};
 	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_KEEP;
+}
+
+/* All events of the class are the first input of trigger 0, which holds the rings and tells the recorder. */
+static void wait_for_events(__u32 kind)
+{
+	struct edc_match_class *cls = &matcher.cls[CLASS - EDC_ID_KERNEL_FIRST];
+
+	start();
+	judging = 1;
+	triggering = 1;
+	overwriting = 1;
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_ASK;
+	memset(&states, 0, sizeof(states));
+	*cls = (struct edc_match_class){.whole = EDC_MATCH_ASK,
+					.decision = EDC_MATCH_NONE,
+					.belongs = 1ull << EDC_FIRST_INPUT,
+					.wanted = 1 << EDC_VALUE_TIME};
+	matcher.trigger[0] =
+	    (struct edc_trigger){.kind = kind, .acts = EDC_ACT_HOLD | EDC_ACT_TELL, .within = TICKS(1000), .times = 3};
+}
+
+static void wait_for_nothing(void)
+{
+	judging = triggering = overwriting = 0;
+	matcher.cls[CLASS - EDC_ID_KERNEL_FIRST] = (struct edc_match_class){};
+	matcher.trigger[0] = (struct edc_trigger){};
+	decisions[CLASS - EDC_ID_KERNEL_FIRST] = EDC_MATCH_KEEP;
+}
+
+/* The filter keeps no event, but those that fire are recorded, each with a token of the firing after it. */
+static void a_trigger_fires_holds_and_tells(void)
+{
+	const struct edc_firing *entry = area.cpu.firings.entry;
+
+	wait_for_events(EDC_TRIGGER_EVENT);
+	POST(CLASS, EDC_FILTER_NONE, 9, 0x1234);
+	EXPECT(edc_token_id(token_at(0, 2)), CLASS); /* after the two words of block_tokens */
+	EXPECT(edc_token_id(token_at(0, 4)), EDC_ID_TRIGGER_FIRED);
+	EXPECT(edc_token_arg(token_at(0, 4)), 0);
+	EXPECT(token_at(0, 5), CLASS | 7ull << 32);
+	EXPECT(counted(level(0)->seen), 1);
+	EXPECT(level(0)->seen[EDC_ID_TRIGGER_FIRED - EDC_ID_KERNEL_FIRST], 1);
+	EXPECT(counted(level(0)->filtered), 0);
+	EXPECT(area.cpu.reader.hold, TICKS(40500));
+	EXPECT(area.cpu.firings.count, 1);
+	EXPECT(area.cpu.firings.fired[0], 1);
+	EXPECT(entry[0].number, 1);
+	EXPECT(entry[0].time, TICKS(40500));
+	EXPECT(entry[0].event, CLASS | 9 << 16);
+	EXPECT(entry[0].trigger, EDC_FIRING_HELD);
+	EXPECT(entry[0].tid, 7);
+	EXPECT(entry[0].words[0], 0x1234);
+	EXPECT(bells, 1);
+	POST(CLASS, EDC_FILTER_NONE, 9, 0x1234); /* the rings are held already, and the bell has rung */
+	EXPECT(entry[1].trigger, 0);
+	EXPECT(bells, 1);
+	area.cpu.reader.firings = 2;
+	POST(CLASS, EDC_FILTER_NONE, 9, 0x1234);
+	EXPECT(bells, 2);
+	wait_for_nothing();
+}
+
+static void a_trigger_does_not_hold_what_is_not_armed(void)
+{
+	wait_for_events(EDC_TRIGGER_EVENT);
+	area.cpu.reader.hold = EDC_HOLD_UNARMED;
+	POST(CLASS, EDC_FILTER_NONE, 9, 1);
+	EXPECT(area.cpu.reader.hold, EDC_HOLD_UNARMED);
+	EXPECT(area.cpu.firings.entry[0].trigger, 0);
+	wait_for_nothing();
+}
+
+static void firings_for_which_there_is_no_room_are_counted(void)
+{
+	wait_for_events(EDC_TRIGGER_EVENT);
+	for (int i = 0; i < EDC_FIRINGS + 5; i++)
+		POST(CLASS, EDC_FILTER_NONE, 9, i);
+	EXPECT(area.cpu.firings.fired[0], EDC_FIRINGS + 5);
+	EXPECT(area.cpu.firings.count, EDC_FIRINGS);
+	EXPECT(area.cpu.firings.entry[0].words[0], 0);
+	EXPECT(area.cpu.firings.entry[EDC_FIRINGS - 1].words[0], EDC_FIRINGS - 1);
+	wait_for_nothing();
+}
+
+static void the_third_event_in_time_fires(void)
+{
+	wait_for_events(EDC_TRIGGER_TIMES);
+	for (int i = 0; i < 2; i++)
+		POST(CLASS, EDC_FILTER_NONE, 9, 1);
+	EXPECT(area.cpu.firings.fired[0], 0);
+	EXPECT(counted(level(0)->filtered), 2); /* they have not fired */
+	publish(41);
+	publish(42);
+	ns += 2000; /* too late for these two */
+	for (int i = 0; i < 3; i++)
+		POST(CLASS, EDC_FILTER_NONE, 9, 1);
+	EXPECT(area.cpu.firings.fired[0], 1);
+	EXPECT(area.cpu.firings.entry[0].began, TICKS(42500));
+	wait_for_nothing();
 }
 
 static void a_recording_that_is_over_posts_nothing(void)
@@ -477,6 +579,10 @@ int main(void)
 	the_filter_keeps_and_counts();
 	the_matcher_decides_and_counts();
 	an_event_ends_a_time_and_starts_the_next();
+	a_trigger_fires_holds_and_tells();
+	a_trigger_does_not_hold_what_is_not_armed();
+	firings_for_which_there_is_no_room_are_counted();
+	the_third_event_in_time_fires();
 	a_recording_that_is_over_posts_nothing();
 	return failures != 0;
 }

@@ -147,6 +147,21 @@ def at_full_speed():
 	e2e.expect("flight_blocks" in copy.check(), "a count that is one too high is not noticed")
 
 
+def a_program_that_took_another_ones_place():
+	"""Its name at the start of a snapshot, whose blocks on this CPU no longer have the event that changed it."""
+	flight = Flight("replaced", "--flight", "16M", *ALMOST_NOTHING, command=("sh", "-c", "exec sleep 3")).wait_until_recording()
+	time.sleep(0.2)
+	with e2e.getppid_on_every_cpu():
+		time.sleep(0.8)
+	snapshot = flight.ask("--before", "300ms")
+	sleeping = snapshot.rows("cpu", "--by", "thread", thread="sleep")
+	states = [e for e in snapshot.events("--event", "thread_state") if e["fields"]["comm"] == "monitor"]
+	children = [e for e in states if e["fields"]["ppid"] == flight.process.pid and e["fields"]["pid"] != flight.process.pid]
+	e2e.equal("names of before the exec", [e["fields"]["pid"] for e in children], [])
+	e2e.expect(sleeping or any(e["fields"]["comm"] == "sleep" for e in snapshot.events("--event", "thread_state")), "nobody is called sleep")
+	flight.end(number=None)
+
+
 def ends():
 	flight = Flight("number", "--flight", "8M", "--snapshots", 2, *ALMOST_NOTHING).wait_until_recording()
 	flight.ask()
@@ -319,4 +334,4 @@ def another_recording_beside_it():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(snapshots_by_hand, at_full_speed, ends, asked_at_the_end, requests_in_turn, forced, full_disk, events_of_programs, refusals, another_recording_beside_it)
+	e2e.main(snapshots_by_hand, at_full_speed, a_program_that_took_another_ones_place, ends, asked_at_the_end, requests_in_turn, forced, full_disk, events_of_programs, refusals, another_recording_beside_it)

@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	random.is_in_order = true;
 	std::uint64_t judged = 0, kept = 0, timed = 0, differences = 0;
 	for (long i = 0; i < expressions; ++i) {
-		MatcherRequest request{random.expression(), {}, {random_time(random)}, true};
+		MatcherRequest request{random.expression(), {}, {random_time(random)}, true, {}};
 		std::vector<filter::Filter> filters;
 		filters.emplace_back(*request.filter, *random.description, RandomFilters::begin_time);
 		for (int n = 0; n < counts; ++n) {

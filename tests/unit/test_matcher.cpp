@@ -17,7 +17,8 @@ namespace {
 std::unique_ptr<EventMatcher> made(const RandomFilters &random, const std::string &expression,
 				   bool more_classes = false)
 {
-	return make_matcher({expression, {}, {}, true}, *random.description, RandomFilters::begin_time, more_classes);
+	return make_matcher({expression, {}, {}, true, {}}, *random.description, RandomFilters::begin_time,
+			    more_classes);
 }
 
 unsigned decision(const EventMatcher &matcher, unsigned id)
@@ -100,7 +101,7 @@ TEST_CASE("matcher: counts random expressions on random events as filters do")
 	RandomFilters random(17);
 	std::uint64_t counted = 0;
 	for (int i = 0; i < 300; ++i) {
-		monitor::MatcherRequest request{{}, {}, {}, i % 2 == 0};
+		monitor::MatcherRequest request{{}, {}, {}, i % 2 == 0, {}};
 		std::vector<monitor::filter::Filter> filters;
 		for (int n = 0; n < 6; ++n) {
 			request.counts.push_back({"count", random.expression()});
@@ -133,7 +134,7 @@ TEST_CASE("matcher: without tokens, and with counts, no class is kept for others
 {
 	const RandomFilters random(1);
 	const monitor::MatcherRequest request{
-	    {}, {{"renames", "name == \"task_rename\""}, {"all", "cpu >= 0"}}, {}, false};
+	    {}, {{"renames", "name == \"task_rename\""}, {"all", "cpu >= 0"}}, {}, false, {}};
 	const auto matcher = make_matcher(request, *random.description, RandomFilters::begin_time, false);
 	CHECK(decision(*matcher, 262) == EDC_MATCH_NONE);
 	CHECK(decision(*matcher, 350) == EDC_MATCH_NONE);
@@ -176,7 +177,7 @@ TEST_CASE("matcher: each of many alternatives of a filter and of a count is foun
 	for (int i = 0; i < 120; ++i)
 		expression +=
 		    (i ? " or u == " : "u == ") + std::to_string(1000 + 3 * i) + " and s > " + std::to_string(i);
-	const monitor::MatcherRequest request{expression, {{"all", expression}}, {}, true};
+	const monitor::MatcherRequest request{expression, {{"all", expression}}, {}, true, {}};
 	const auto matcher = make_matcher(request, *random.description, RandomFilters::begin_time, false);
 	REQUIRE(matcher->kernel_tables()->cls[350 - 256].words == 4);
 	std::uint64_t counts[EDC_MATCH_COUNTS] = {};

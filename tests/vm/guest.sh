@@ -8,7 +8,7 @@ mkdir -p /tmp/share/tables /tmp/share/groups
 cp ./*.table /tmp/share/tables
 cp ./*.group /tmp/share/groups
 export MONITOR_SHARE=/tmp/share
-scripts="getppid.sh filter.sh flight.sh stacks.sh functions.sh user.sh counters.sh"
+scripts="getppid.sh filter.sh flight.sh triggers.sh stacks.sh functions.sh user.sh counters.sh"
 # Emulation takes its time: the module's two scripts run in different kernels, and on arm64, where the module is the same C,
 # not at all. The whole matrix runs both everywhere, but programs' rings, which have nothing to do with preemption, once.
 if grep -q matrix=all /proc/cmdline; then

@@ -88,6 +88,7 @@ record bpf $families --no-calibration
 card_is bpf
 sh ./filter.sh module || exit 1
 sh ./flight.sh module || exit 1
+sh ./triggers.sh module || exit 1
 
 # -p: the command's processes or a running one's, and nobody else's, as the card of the kernel's own programs has it.
 if [ -f /sys/kernel/btf/monitor_edc ]; then

@@ -3,13 +3,11 @@
 // recording; with --explain also by which values, and what deciding costs here. Exit code 1: it cannot be decided.
 #include <algorithm>
 #include <map>
-#include <random>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "answers/report/table.h"
-#include "base/clock_ns.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
@@ -34,30 +32,6 @@ const char *decision_of(const Class &cls)
 	       : cls.decision == EDC_MATCH_KEEP ? "all"
 	       : cls.decision == EDC_MATCH_NONE ? "none"
 						: "part";
-}
-
-// What the judgement of an event of this class takes, in ns: the median of some rounds of events with random values.
-// It is the same code in the kernel, which also fetches the values.
-double cost_ns(const EventMatcher &matcher, unsigned id)
-{
-	constexpr int rounds = 15, events = 4000;
-	std::mt19937_64 random(1);
-	std::vector<double> ns;
-	std::vector<std::array<std::uint64_t, EDC_MATCH_VALUES>> values(events);
-	for (auto &event : values)
-		for (std::uint64_t &value : event)
-			value = random() >> random() % 64;
-	std::uint64_t kept = 0, counts[EDC_MATCH_COUNTS] = {};
-	for (int round = 0; round < rounds; ++round) {
-		auto of_round = values;
-		const std::uint64_t start = clock_ns(CLOCK_MONOTONIC);
-		for (auto &event : of_round)
-			kept += matcher.judge(id, event.data(), counts);
-		ns.push_back(static_cast<double>(clock_ns(CLOCK_MONOTONIC) - start) / events);
-	}
-	asm volatile("" : : "r"(kept));
-	std::ranges::nth_element(ns, ns.begin() + rounds / 2);
-	return ns[rounds / 2];
 }
 
 bool is_shown(const Class &cls)
@@ -86,7 +60,7 @@ void print_json(const FilterArguments &arguments, const EventMatcher &matcher)
 				   {"patterns", cls.patterns}});
 		if (arguments.explains)
 			classes.back()["cost_ns"] = cls.decision == EDC_MATCH_ASK
-							? nlohmann::ordered_json(cost_ns(matcher, cls.id))
+							? nlohmann::ordered_json(judgement_ns(matcher, cls.id))
 							: nlohmann::ordered_json(nullptr);
 	}
 	const nlohmann::ordered_json all = {{"expression", arguments.expression},
@@ -143,8 +117,8 @@ void print_costs(const EventMatcher &matcher)
 		std::string values;
 		for (const std::string &value : cls.values)
 			values += (values.empty() ? "" : ", ") + value;
-		table.rows.push_back(
-		    {cls.name, std::uint64_t(cls.id), values, std::uint64_t(cls.patterns), cost_ns(matcher, cls.id)});
+		table.rows.push_back({cls.name, std::uint64_t(cls.id), values, std::uint64_t(cls.patterns),
+				      judgement_ns(matcher, cls.id)});
 	}
 	if (table.rows.empty())
 		return fmt::print("\nEvery class is decided as a whole, which costs nothing that can be measured.\n");
@@ -156,7 +130,7 @@ void print_costs(const EventMatcher &matcher)
 int run_filter(const FilterArguments &arguments)
 {
 	const auto matcher =
-	    matching({arguments.expression, {}, {}, true}).make(record::metadata({}, {}, {}, {}), 0, true);
+	    matching({arguments.expression, {}, {}, true, {}}).make(record::metadata({}, {}, {}, {}), 0, true);
 	if (arguments.json) {
 		print_json(arguments, *matcher);
 		return 0;

@@ -12,6 +12,8 @@
 #include "answers/report/summary.h"
 #include "answers/report/table.h"
 #include "answers/report/times_table.h"
+#include "answers/report/triggers_table.h"
+#include "answers/trigger/trigger_text.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
@@ -46,7 +48,7 @@ struct RecordArguments {
 						       max_size;
 	std::string stacks, stacks_on, functions, budget;
 	std::optional<std::string> filter;
-	std::vector<std::string> counts, times;
+	std::vector<std::string> counts, times, triggers, trigger_files;
 	std::string states;                // the tree
 	std::optional<std::string> flight; // "": of the default size
 	unsigned snapshots = 0;
@@ -98,6 +100,8 @@ void parse_families(RecordArguments &arguments)
 			throw Error("-e: use --sample-every TIME for samples, in addition to -e");
 		if (name == "stack")
 			throw Error("-e: use --stacks for stacks, in addition to -e");
+		if (name == "trigger")
+			throw Error("-e: use --trigger for triggers, in addition to -e");
 		if (name == "function")
 			throw Error("-e: use --functions for functions, in addition to -e");
 		bool known = false;
@@ -242,12 +246,24 @@ void parse_functions(RecordArguments &arguments)
 	arguments.options.budget = parse_percent(arguments.budget) / 100;
 }
 
+std::vector<NamedTrigger> triggers_of(const RecordArguments &arguments)
+{
+	std::vector<std::string> texts;
+	for (const std::string &file : arguments.trigger_files)
+		for (const std::string &text : trigger_texts(file))
+			texts.push_back(text);
+	texts.insert(texts.end(), arguments.triggers.begin(), arguments.triggers.end());
+	return trigger::parse_triggers(texts);
+}
+
 void parse_matching(RecordArguments &arguments)
 {
 	const bool has_states = !arguments.states.empty();
 	// For states the tokens are recorded, though they may not be written.
 	MatcherRequest request{arguments.filter, parse_counts(arguments.counts), parse_times(arguments.times),
-			       has_states || !arguments.no_tokens};
+			       has_states || !arguments.no_tokens, triggers_of(arguments)};
+	if (arguments.options.user_only && !request.triggers.empty())
+		throw Error("--trigger is for the kernel's events: leave out --user-only");
 	if (arguments.options.user_only && !request.times.empty())
 		throw Error("--time is of the kernel's events: leave out --user-only");
 	const bool counts = !request.counts.empty() || !request.times.empty();
@@ -263,7 +279,12 @@ void parse_matching(RecordArguments &arguments)
 	needs_tokens(!arguments.measurements.empty(), "-m");
 	needs_tokens(!arguments.functions.empty(), "--functions");
 	needs_tokens(arguments.options.stacks.any(), "--stacks");
-	if (!request.filter && !counts)
+	needs_tokens(!request.triggers.empty(), "--trigger");
+	for (const NamedTrigger &trigger : request.triggers)
+		if (trigger.takes_snapshot() && !arguments.flight)
+			throw Error(fmt::format("--trigger {}: snapshots are those of a flight recorder: add --flight",
+						trigger.name));
+	if (!request.filter && !counts && request.triggers.empty())
 		return;
 	const bool has_series = counts && !arguments.every.empty();
 	arguments.options.matching = matching(request);
@@ -398,6 +419,7 @@ void print_summary(const record::Result &result)
 			    report::times_notes(info));
 		if (!info.counts.empty() || !info.times.empty())
 			print_note(report::counted_text(info));
+		print_note(report::triggers_notes(info));
 	} catch (const Error &error) {
 		print_error(std::string("the recording cannot be read: ") + error.what());
 	}
@@ -446,10 +468,12 @@ int run_record(RecordArguments &arguments)
 		return *result.command_exit;
 	}
 	if (arguments.options.flight)
-		print_note(
-		    fmt::format("monitor: {}; {} snapshots in {}{}\n", result.end_reason, result.snapshots,
-				printable(result.directory),
-				result.incomplete ? fmt::format(", {} more are incomplete", result.incomplete) : ""));
+		print_note(fmt::format(
+		    "monitor: {}; {} snapshots in {}{}{}\n", result.end_reason, result.snapshots,
+		    printable(result.directory),
+		    result.incomplete ? fmt::format(", {} more are incomplete", result.incomplete) : "",
+		    result.left_out ? fmt::format("; triggers fired {} times more while one was taken", result.left_out)
+				    : ""));
 	else
 		print_summary(result);
 	if (result.failed)
@@ -501,6 +525,16 @@ void add_record(CLI::App &app, int &exit_code)
 			 "for `report DIR counts` and a table at the end; KEY: tid, cpu, or a number that both have, "
 			 "such as pid=next_pid; up to 16 times")
 	    ->option_text("'NAME=START .. END [per KEY]'")
+	    ->allow_extra_args(false);
+	record
+	    ->add_option(
+		"--trigger", arguments->triggers,
+		"when something happens, do something: snapshot (with --flight), mark, end, run, signal; see `monitor "
+		"trigger --help` and monitor-record(1); up to 16 times")
+	    ->option_text("'[NAME:] WHEN => DO[, DO...]'")
+	    ->allow_extra_args(false);
+	record->add_option("--triggers", arguments->trigger_files, "the triggers in this file")
+	    ->option_text("FILE")
 	    ->allow_extra_args(false);
 	record
 	    ->add_option("--states", arguments->states,

@@ -38,6 +38,7 @@
 #include "report_arguments.h"
 #include "report_counts.h"
 #include "report_stacks.h"
+#include "report_triggers.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -358,6 +359,11 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	if (arguments.is(What::counts)) {
 		report_counts(arguments, trace, info);
+		print_problems(trace.problems());
+		return trace.problems().empty() ? 0 : 1;
+	}
+	if (arguments.is(What::triggers)) {
+		report_triggers(arguments, trace, info);
 		print_problems(trace.problems());
 		return trace.problems().empty() ? 0 : 1;
 	}

@@ -26,5 +26,6 @@ void add_doctor(CLI::App &app, int &exit_code);
 void add_events(CLI::App &app, int &exit_code);
 void add_filter(CLI::App &app, int &exit_code);
 void add_snapshot(CLI::App &app, int &exit_code);
+void add_trigger(CLI::App &app, int &exit_code);
 
 } // namespace monitor

@@ -39,6 +39,11 @@ void add_snapshot(CLI::App &app, int &)
 	left_out(app, "snapshot");
 }
 
+void add_trigger(CLI::App &app, int &)
+{
+	left_out(app, "trigger");
+}
+
 void add_filter(CLI::App &app, int &)
 {
 	left_out(app, "filter");

@@ -2,11 +2,17 @@
 #include "matching.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <fstream>
+#include <random>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "answers/matcher/expression_matcher.h"
+#include "answers/trigger/trigger_text.h"
+#include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "reading/ctf/interpret.h"
@@ -104,6 +110,8 @@ record::Matching matching(const MatcherRequest &request)
 		expect_utf8("--filter", *request.filter);
 	for (const NamedExpression &count : request.counts)
 		expect_utf8("--count " + printable(count.name), count.expression);
+	for (const NamedTrigger &trigger : request.triggers)
+		expect_utf8("--trigger " + printable(trigger.name), trigger.when + trigger.what);
 	for (const NamedTime &time : request.times)
 		expect_utf8("--time " + printable(time.name), time.start + time.end);
 	record::Matching made;
@@ -117,6 +125,28 @@ record::Matching matching(const MatcherRequest &request)
 		return matcher::make_matcher(request, *description, begin_time, more_classes);
 	};
 	return made;
+}
+
+double judgement_ns(const EventMatcher &matcher, unsigned id)
+{
+	constexpr int rounds = 15, events = 4000;
+	std::mt19937_64 random(1);
+	std::vector<double> ns;
+	std::vector<std::array<std::uint64_t, EDC_MATCH_VALUES>> values(events);
+	for (auto &event : values)
+		for (std::uint64_t &value : event)
+			value = random() >> random() % 64;
+	std::uint64_t kept = 0, counts[EDC_MATCH_COUNTS] = {};
+	for (int round = 0; round < rounds; ++round) {
+		auto of_round = values;
+		const std::uint64_t start = clock_ns(CLOCK_MONOTONIC);
+		for (auto &event : of_round)
+			kept += matcher.judge(id, event.data(), counts);
+		ns.push_back(static_cast<double>(clock_ns(CLOCK_MONOTONIC) - start) / events);
+	}
+	asm volatile("" : : "r"(kept));
+	std::ranges::nth_element(ns, ns.begin() + rounds / 2);
+	return ns[rounds / 2];
 }
 
 std::vector<NamedExpression> parse_counts(const std::vector<std::string> &counts)
@@ -155,6 +185,24 @@ std::vector<NamedTime> parse_times(const std::vector<std::string> &times)
 	if (parsed.size() > EDC_TIMES)
 		throw Error(fmt::format("--time: there can be {} times, not {}", EDC_TIMES, parsed.size()));
 	return parsed;
+}
+
+std::vector<std::string> trigger_texts(const std::string &untrusted_file_or_text)
+{
+	constexpr std::size_t max_bytes = 1 << 20;
+	if (untrusted_file_or_text.find("=>") != std::string::npos)
+		return {untrusted_file_or_text};
+	std::ifstream file(untrusted_file_or_text);
+	std::string text(max_bytes + 1, '\0');
+	file.read(text.data(), static_cast<std::streamsize>(text.size()));
+	text.resize(static_cast<std::size_t>(file.gcount()));
+	if (!file.is_open() || file.bad() || (text.empty() && !file.eof()))
+		throw Error(
+		    fmt::format("'{}' is neither a file of triggers that can be read, nor a trigger, WHEN => DO",
+				printable(untrusted_file_or_text)));
+	if (text.size() > max_bytes)
+		throw Error(printable(untrusted_file_or_text) + " is too large for a file of triggers: more than 1 MB");
+	return trigger::texts_in(text);
 }
 
 } // namespace monitor

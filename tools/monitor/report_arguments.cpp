@@ -29,6 +29,7 @@ const Report reports[] = {
      "where in programs and the kernel: functions and calls (`record --stacks`)",
      {"cpu", "offcpu", "wait", "fault", "other"}},
     {"counts", What::counts, "what `record --count` counted and --time timed", {"count", "cpu", "time"}},
+    {"triggers", What::triggers, "when the triggers of `record --trigger` fired, and why", {}},
     {"help", What::help, "this list", {}},
 };
 
@@ -177,7 +178,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->excludes("--top");
 	command.footer(
 	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples, counts,\n"
-	    "stacks; `help` describes them. A directory of such a name is written ./cpu.\n"
+	    "stacks, triggers; `help` describes them. A directory of such a name is written ./cpu.\n"
 	    "CPU%: of one CPU. user% to unkn%: parts of the row's CPU time. unattr: kernel or user, no token shows\n"
 	    "which; unkn: after a loss or before the first token. waiting: runnable but not running.\n"
 	    "Examples:\n"

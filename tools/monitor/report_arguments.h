@@ -14,7 +14,19 @@
 
 namespace monitor {
 
-enum class What : std::uint8_t { cpu, syscalls, offcpu, activities, ratios, segments, samples, stacks, counts, help };
+enum class What : std::uint8_t {
+	cpu,
+	syscalls,
+	offcpu,
+	activities,
+	ratios,
+	segments,
+	samples,
+	stacks,
+	counts,
+	triggers,
+	help
+};
 
 struct Report {
 	const char *name;

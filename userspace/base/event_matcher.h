@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a recording decides of each event: whether it is kept (record --filter), which counts it belongs to (--count),
-// and what it starts or ends (--time). The expressions, and the matcher's tables that are made of them for all classes
-// of a recording.
+// what it starts or ends (--time), and of which triggers it is an input (--trigger). The expressions, and the matcher's
+// tables that are made of them for all classes of a recording.
 //
 // Made by answers/matcher/; used by recording/, which cannot read expressions, and there by the cards and the drain.
 #pragma once
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "monitor/matcher.h"
+#include "trigger.h"
 
 namespace monitor {
 
@@ -32,6 +33,7 @@ struct MatcherRequest {
 	std::vector<NamedExpression> counts; // at most EDC_MATCH_COUNTS
 	std::vector<NamedTime> times;        // at most EDC_TIMES
 	bool keeps_tokens = true;            // else no event is, not even those that others need
+	std::vector<NamedTrigger> triggers;  // at most EDC_TRIGGERS
 };
 
 class EventMatcher {
@@ -43,11 +45,11 @@ public:
 		unsigned decision = EDC_MATCH_KEEP;
 		bool is_always_kept = false;     // because other tokens cannot be understood without it
 		std::uint64_t counts = 0;        // bits of those that some of its events belong to
-		std::uint32_t times = 0;         // of which some are starts or ends: as in edc_match_class.timed
+		std::uint64_t belongs = 0;       // to which some do, as in edc_match_class
 		std::vector<std::string> values; // that it looks at, and
 		unsigned patterns = 0;           // how many there are
 
-		bool is_counted() const { return counts || times; }
+		bool is_counted() const { return counts || belongs; }
 	};
 
 	// Classes by id: kernel_tables() has those of the cards, in the slots of card.h.

@@ -34,25 +34,9 @@ struct Asked {
 	const std::string &text;
 	filter::Filter filter;
 
-	bool is_of_time() const { return target != Tables::keeps && target >= EDC_TARGET_STARTS; }
+	bool is_of_time() const { return target >= EDC_TARGET_STARTS && target < EDC_TARGET_INPUTS; }
+	bool is_of_trigger() const { return target >= EDC_TARGET_INPUTS && target < EDC_TARGETS; }
 };
-
-filter::Expression name_expression(const std::string &name)
-{
-	filter::Expression made;
-	made.kind = filter::Expression::Kind::name;
-	made.text = name == "thread" ? "tid" : name;
-	return made;
-}
-
-// Whether a start and an end can have it in common: a number of an event that the kernel sees.
-bool is_key(const filter::Resolved &resolved)
-{
-	using From = filter::Source::From;
-	const From from = resolved.source.from;
-	return resolved.type == filter::Type::number &&
-	       (from == From::field || from == From::cpu || from == From::level || from == From::tid);
-}
 
 class Maker {
 public:
@@ -78,6 +62,12 @@ public:
 			ask(EDC_TARGET_STARTS + i, request.times[i].start);
 			ask(EDC_TARGET_ENDS + i, request.times[i].end);
 		}
+		for (unsigned i = 0; i < request.triggers.size(); ++i) {
+			if (!request.triggers[i].first.empty())
+				ask(EDC_TARGET_INPUTS + 2 * i, request.triggers[i].first);
+			if (!request.triggers[i].second.empty())
+				ask(EDC_TARGET_INPUTS + 2 * i + 1, request.triggers[i].second);
+		}
 	}
 
 	std::unique_ptr<EventMatcher> made()
@@ -93,6 +83,8 @@ public:
 				    request_.counts[i].name, found_[i].uncounted));
 		for (std::size_t i = 0; i < request_.times.size(); ++i)
 			expect_both(request_.times[i], found_[EDC_TARGET_STARTS + i], found_[EDC_TARGET_ENDS + i]);
+		for (std::size_t i = 0; i < request_.triggers.size(); ++i)
+			set_trigger(i);
 		for (const Asked &asked : asked_)
 			look_for_left_out(asked);
 		if (const auto kernel = tables_.find(EventMatcher::group_of(EDC_ID_KERNEL_FIRST));
@@ -123,12 +115,39 @@ private:
 						      found->keyless, what, *key));
 	}
 
+	void set_trigger(std::size_t i)
+	{
+		const NamedTrigger &trigger = request_.triggers[i];
+		for (const unsigned input : {0u, 1u}) {
+			const Found &found = found_[EDC_TARGET_INPUTS + 2 * i + input];
+			if (found.any || (input ? trigger.second : trigger.first).empty())
+				continue;
+			const std::string option = "--trigger " + trigger.name;
+			if (!found.uncounted.empty())
+				throw Error(fmt::format("{}: tokens of {} belong to other events: they fire nothing",
+							option, found.uncounted));
+			if (!found.keyless.empty())
+				throw Error(fmt::format("{}: {}, which it waits for, has no number {}", option,
+							found.keyless, input ? trigger.second_key : trigger.first_key));
+			throw Error(fmt::format("{}: no event of the kernel is one that it waits for", option));
+		}
+		edc_trigger made{};
+		made.kind = trigger.kind;
+		made.within = description_.clock.to_ticks(trigger.within_ns);
+		made.times = trigger.times;
+		for (const TriggerAct &act : trigger.acts)
+			made.acts |= act.kind == TriggerAct::Kind::snapshot ? EDC_ACT_HOLD | EDC_ACT_TELL
+				     : act.kind != TriggerAct::Kind::mark   ? EDC_ACT_TELL
+									    : 0;
+		tables_of(EDC_ID_KERNEL_FIRST).set_trigger(i, made);
+	}
+
 	static bool is_of(const Class &cls, unsigned target)
 	{
 		if (target == Tables::keeps)
 			return cls.decision != EDC_MATCH_NONE && !cls.is_always_kept;
 		return target < EDC_TARGET_STARTS ? cls.counts >> target & 1
-						  : cls.times >> (target - EDC_TARGET_STARTS) & 1;
+						  : cls.belongs >> (target - EDC_TARGET_STARTS) & 1;
 	}
 
 	// A short form of an event lacks fields of the long one, as sys_exit the number of its call. An expression that
@@ -176,12 +195,12 @@ private:
 			tables_of(made.id).add(EventMatcher::slot_of(made.id), decided);
 		made.decision = decided.decision;
 		made.counts = decided.counted;
-		made.times = decided.timed;
+		made.belongs = decided.belongs;
 		for (const Tables::Pattern &pattern : decided.patterns)
 			if (pattern.target < EDC_TARGET_STARTS)
 				made.counts |= std::uint64_t(1) << pattern.target;
 			else if (pattern.target != Tables::keeps)
-				made.times |= 1u << (pattern.target - EDC_TARGET_STARTS);
+				made.belongs |= std::uint64_t(1) << (pattern.target - EDC_TARGET_STARTS);
 		made.patterns = static_cast<unsigned>(decided.patterns.size());
 		made.values = names_of(decided.patterns);
 		return made;
@@ -207,10 +226,11 @@ private:
 	void add(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel, Tables::OfClass &decided)
 	{
 		const bool keeps = asked.target == Tables::keeps;
-		if (asked.is_of_time() && !is_of_kernel)
+		const bool is_of_time = asked.is_of_time() || asked.is_of_trigger();
+		if (is_of_time && !is_of_kernel)
 			return; // the rings of programs are read one after the other, not in the order of time
 		const std::vector<filter::Product> products = products_of(asked, cls, is_of_kernel);
-		if (asked.is_of_time() && !products.empty() && !add_key(asked.target, cls, decided))
+		if (is_of_time && !products.empty() && !add_key(asked.target, cls, decided))
 			return;
 		const bool is_all = products.size() == 1 && products[0].empty();
 		if (!keeps && !products.empty()) {
@@ -223,8 +243,8 @@ private:
 		}
 		if (keeps)
 			decided.decision = products.empty() ? EDC_MATCH_NONE : is_all ? EDC_MATCH_KEEP : EDC_MATCH_ASK;
-		else if (is_all && asked.is_of_time())
-			decided.timed |= 1u << (asked.target - EDC_TARGET_STARTS);
+		else if (is_all && is_of_time)
+			decided.belongs |= std::uint64_t(1) << (asked.target - EDC_TARGET_STARTS);
 		else if (is_all)
 			decided.counted |= std::uint64_t(1) << asked.target;
 		for (const filter::Product &product : products)
@@ -237,19 +257,31 @@ private:
 		return request_.times[(target - EDC_TARGET_STARTS) % EDC_TIMES];
 	}
 
-	// False: the class has no such number, so its events neither start nor end anything.
+	const NamedTrigger &trigger_of(unsigned target) const
+	{
+		return request_.triggers[(target - EDC_TARGET_INPUTS) / 2];
+	}
+
+	const std::string &key_of(unsigned target) const
+	{
+		if (target >= EDC_TARGET_INPUTS)
+			return (target - EDC_TARGET_INPUTS) % 2 ? trigger_of(target).second_key
+								: trigger_of(target).first_key;
+		return target >= EDC_TARGET_ENDS ? time_of(target).end_key : time_of(target).start_key;
+	}
+
+	// False: the class has no such number, so its events are none of these.
 	bool add_key(unsigned target, const trace::EventClass &cls, Tables::OfClass &decided)
 	{
-		const std::string &name =
-		    target >= EDC_TARGET_ENDS ? time_of(target).end_key : time_of(target).start_key;
+		const std::string &name = key_of(target);
 		if (name.empty())
 			return true;
-		const filter::Resolved resolved = filter::resolve(name_expression(name), cls);
-		if (is_key(resolved))
+		const filter::Resolved resolved = filter::resolve(filter::key_name(name), cls);
+		if (filter::is_key(resolved))
 			decided.keys.emplace(target, resolved.source);
 		else
 			found_[target].keyless = cls.name;
-		return is_key(resolved);
+		return filter::is_key(resolved);
 	}
 
 	std::string option_of(unsigned target) const
@@ -258,6 +290,8 @@ private:
 			return "filter";
 		if (target < EDC_TARGET_STARTS)
 			return "--count " + request_.counts[target].name;
+		if (target >= EDC_TARGET_INPUTS)
+			return "--trigger " + trigger_of(target).name;
 		return fmt::format("--time {}, {}", time_of(target).name, target >= EDC_TARGET_ENDS ? "end" : "start");
 	}
 
@@ -300,7 +334,7 @@ private:
 	bool more_classes_;
 	std::unique_ptr<EventMatcher> made_;
 	std::vector<Asked> asked_;
-	std::array<Found, EDC_TARGET_ENDS + EDC_TIMES> found_{}; // by target
+	std::array<Found, EDC_TARGETS> found_{}; // by target
 	std::map<unsigned, Tables> tables_;
 };
 

@@ -177,10 +177,10 @@ void Tables::add(unsigned slot, const OfClass &of_class)
 	edc_match_class &cls = matcher_.cls[slot];
 	cls.decision = of_class.decision;
 	cls.counted = of_class.counted;
-	cls.timed = of_class.timed;
+	cls.belongs = of_class.belongs;
 	cls.asks = !patterns.empty();
-	cls.whole = cls.asks || cls.counted || cls.timed ? EDC_MATCH_ASK : cls.decision;
-	const bool only_counts = std::has_single_bit(cls.counted) && !cls.asks && !cls.timed;
+	cls.whole = cls.asks || cls.counted || cls.belongs ? EDC_MATCH_ASK : cls.decision;
+	const bool only_counts = std::has_single_bit(cls.counted) && !cls.asks && !cls.belongs;
 	cls.in_probe = only_counts
 			   ? EDC_MATCH_COUNTS_ALL(static_cast<unsigned>(std::countr_zero(cls.counted)), cls.decision)
 			   : cls.whole;

@@ -35,20 +35,22 @@ public:
 	struct OfClass {
 		unsigned decision = EDC_MATCH_KEEP;
 		std::uint64_t counted = 0;
-		std::uint32_t timed = 0;
+		std::uint64_t belongs = 0;
 		std::vector<Pattern> patterns;
-		// By target, of starts and ends: the source of the number that they have in common.
+		// By target, of starts, ends and inputs of triggers: the source of the number that they have in common.
 		std::map<unsigned, filter::Source> keys;
 
+		// Starts, ends, or inputs of triggers.
 		bool has_times() const
 		{
-			return timed || std::ranges::any_of(patterns, [](const Pattern &pattern) {
+			return belongs || std::ranges::any_of(patterns, [](const Pattern &pattern) {
 				       return pattern.target != keeps && pattern.target >= EDC_TARGET_STARTS;
 			       });
 		}
-		bool is_plain() const { return decision == EDC_MATCH_KEEP && !counted && !timed && patterns.empty(); }
+		bool is_plain() const { return decision == EDC_MATCH_KEEP && !counted && !belongs && patterns.empty(); }
 	};
 
+	void set_trigger(std::size_t number, const edc_trigger &trigger) { matcher_.trigger[number] = trigger; }
 	// Throws Error: there is no room.
 	void add(unsigned slot, const OfClass &of_class);
 

@@ -51,6 +51,8 @@ std::string cell_text(const Cell &cell, Unit unit)
 	switch (unit) {
 	case Unit::nanoseconds:
 		return duration_text(number_of(cell));
+	case Unit::instant:
+		return fmt::format("{:.9f}", number_of(cell) / 1e9);
 	case Unit::percent:
 		return fmt::format("{:.1f}", number_of(cell));
 	case Unit::ratio:

@@ -288,6 +288,23 @@ void parse_times(const Json &times, RecordingInfo &info)
 	}
 }
 
+void parse_triggers(const Json &json, RecordingInfo &info)
+{
+	if (const Json &triggers = member(json, "triggers"); triggers.is_array())
+		for (const Json &trigger : triggers) {
+			const Json &reaction = member(trigger, "reaction_ns"), &runs = member(trigger, "runs"),
+				   &signals = member(trigger, "signals");
+			info.triggers.push_back(
+			    {text(member(trigger, "name")), text(member(trigger, "when")), text(member(trigger, "do")),
+			     optional_number(member(trigger, "fired")), optional_number(member(trigger, "told")),
+			     optional_number(member(reaction, "median")), optional_number(member(reaction, "p99")),
+			     optional_number(member(reaction, "max")), optional_number(member(runs, "started")),
+			     optional_number(member(runs, "failed")), optional_number(member(runs, "left_out")),
+			     optional_number(member(signals, "sent")), optional_number(member(signals, "refused"))});
+		}
+	info.triggers_forgotten = number(member(json, "triggers_forgotten"));
+}
+
 void parse_counts(const Json &json, RecordingInfo &info)
 {
 	info.start_time = optional_number(member(member(json, "start"), "time"));
@@ -332,6 +349,7 @@ void parse_counts(const Json &json, RecordingInfo &info)
 				sum += part;
 			added.is_damaged = !member(count, "count").is_number_unsigned() || sum != added.count;
 		}
+	parse_triggers(json, info);
 	parse_times(member(json, "times"), info);
 	const Json &stacks = member(json, "stacks");
 	for (const auto &[kind, counts] : member(stacks, "at").items())

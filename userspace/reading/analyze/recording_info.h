@@ -82,6 +82,14 @@ struct FunctionLeftOut {
 	double percent = 0; // of the CPU time used
 };
 
+// What became of a trigger; in a snapshot until it was written.
+struct TriggerInfo {
+	std::string name, when, what;
+	std::optional<std::uint64_t> fired, told; // told: the recorder learned of it in time
+	std::optional<std::uint64_t> reaction_median_ns, reaction_p99_ns, reaction_max_ns;
+	std::optional<std::uint64_t> runs, runs_failed, runs_left_out, signals, signals_refused;
+};
+
 // What record --count counted.
 struct EventCount {
 	std::string name, expression;
@@ -154,6 +162,8 @@ struct RecordingInfo {
 	// record --states --no-tokens: events were read, and not written.
 	bool has_only_states() const { return !has_tokens && states; }
 	std::vector<EventCount> counts;
+	std::vector<TriggerInfo> triggers; // record --trigger
+	std::uint64_t triggers_forgotten = 0;
 	std::vector<EventTime> times;
 	std::uint64_t counted_ns = 0;               // how long, from the attachment of the first probe
 	std::optional<std::uint64_t> counted_since; // trace time

@@ -128,6 +128,22 @@ Resolved resolve(const Expression &name, const trace::EventClass &cls, const Kno
 	return made;
 }
 
+Expression key_name(const std::string &name)
+{
+	Expression made;
+	made.kind = Expression::Kind::name;
+	made.text = name == "thread" ? "tid" : name;
+	return made;
+}
+
+bool is_key(const Resolved &resolved)
+{
+	using From = Source::From;
+	const From from = resolved.source.from;
+	return resolved.type == Type::number &&
+	       (from == From::field || from == From::cpu || from == From::level || from == From::tid);
+}
+
 std::string name_of(const Source &source)
 {
 	for (const Property &property : properties)

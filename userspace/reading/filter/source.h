@@ -117,6 +117,10 @@ Resolved resolve(const Expression &name, const trace::EventClass &cls, const Kno
 // The one that the name means; nullptr: none of them.
 const KnownName *find(const Expression &name, const KnownNames &known);
 
+// A key, by which events belong together: `thread` stands for tid. Whether it is a number of events of the kernel.
+Expression key_name(const std::string &name);
+bool is_key(const Resolved &resolved);
+
 // The name in expressions.
 std::string name_of(const Source &source);
 // Whether the name is a property of every event, rather than a field.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <linux/membarrier.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -117,14 +118,23 @@ void BpfCard::map_rings()
 		traced_ = map(skeleton_->maps.traced, EDC_PROCESS_NUMBERS / 8, "the filter");
 	if (options_.times)
 		begun_ = map(skeleton_->maps.begun, options_.times * sizeof(edc_begun), "what is timed");
+	if (options_.triggers)
+		trigger_states_ = map(skeleton_->maps.trigger_states, options_.triggers * sizeof(edc_trigger_state),
+				      "what triggers remember");
 }
 
 void BpfCard::open_bell()
 {
-	const auto ignore = [](void *, void *, std::size_t) { return 0; };
-	bell_.reset(ring_buffer__new(bpf_map__fd(skeleton_->maps.bell), ignore, nullptr, nullptr));
-	if (!bell_)
-		throw Error(errno, "cannot map the bell of the rings");
+	const auto open = [](const bpf_map *map) {
+		const auto ignore = [](void *, void *, std::size_t) { return 0; };
+		ring_buffer *bell = ring_buffer__new(bpf_map__fd(map), ignore, nullptr, nullptr);
+		if (!bell)
+			throw Error(errno, "cannot map the bell of the rings");
+		return bell;
+	};
+	bell_.reset(open(skeleton_->maps.bell));
+	if (options_.triggers)
+		firing_bell_.reset(open(skeleton_->maps.firing_bell));
 }
 
 int BpfCard::bell() const
@@ -140,14 +150,48 @@ void BpfCard::heard()
 		ring_buffer__consume(bell_.get());
 }
 
+int BpfCard::firing_bell() const
+{
+	return module_ ? module_->bell() : ring_buffer__epoll_fd(firing_bell_.get());
+}
+
+short BpfCard::firing_events() const
+{
+	return module_ ? POLLPRI : POLLIN;
+}
+
+// The module's poll() looks at edc_reader.firings.
+void BpfCard::heard_firings()
+{
+	if (!module_)
+		ring_buffer__consume(firing_bell_.get());
+}
+
+std::vector<edc_begun_entry> BpfCard::take_overdue(unsigned trigger, std::uint64_t before)
+{
+	if (module_)
+		return module_->take_overdue(trigger, before);
+	std::vector<edc_begun_entry> overdue;
+	auto *state = reinterpret_cast<edc_trigger_state *>(trigger_states_.data()) + trigger;
+	for (edc_begun_entry &entry : state->begun.entry) {
+		edc_begun_entry taken{};
+		taken.begin = edc_begun_overdue(&entry, before, &taken.key);
+		if (taken.begin)
+			overdue.push_back(taken);
+	}
+	return overdue;
+}
+
 BpfCard::~BpfCard()
 {
 	links_.clear();
 	iterator_links_.clear();
 	areas_ = {};
 	bell_.reset();
+	firing_bell_.reset();
 	traced_ = {};
 	begun_ = {};
+	trigger_states_ = {};
 	if (skeleton_)
 		card__destroy(skeleton_);
 }
@@ -161,10 +205,12 @@ void BpfCard::configure()
 	skeleton_->rodata->filtering = options_.filtering;
 	skeleton_->rodata->overwriting = options_.overwriting && !module_;
 	skeleton_->rodata->timing = options_.times != 0;
+	skeleton_->rodata->triggering = options_.triggers != 0;
 	std::ranges::copy(options_.decisions, const_cast<__u16 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
 	bpf_map__set_max_entries(skeleton_->maps.begun, std::max(module_ ? 0 : options_.times, 1u));
+	bpf_map__set_max_entries(skeleton_->maps.trigger_states, std::max(module_ ? 0 : options_.triggers, 1u));
 	if (!module_)
 		bpf_map__set_value_size(skeleton_->maps.rings, static_cast<__u32>(area_bytes_));
 	if (options_.filtering)
@@ -246,7 +292,7 @@ std::map<unsigned, double> BpfCard::time_judgements(const EventMatcher &matcher)
 	constexpr int runs = 5; // the fastest: an interrupt only adds
 	std::map<unsigned, double> times;
 	for (const EventMatcher::Class &cls : matcher.classes) {
-		if (module_ || (cls.patterns == 0 && cls.times == 0) ||
+		if (module_ || (cls.patterns == 0 && cls.belongs == 0) ||
 		    EventMatcher::group_of(cls.id) != EventMatcher::group_of(EDC_ID_KERNEL_FIRST))
 			continue;
 		for (int run = 0; run < runs; ++run) {
@@ -276,7 +322,7 @@ void BpfCard::judge(bool on)
 	if (!options_.matching)
 		return;
 	if (module_)
-		module_->match(on ? &skeleton_->data_matcher->matcher : nullptr, options_.times);
+		module_->match(on ? &skeleton_->data_matcher->matcher : nullptr, options_.times, options_.triggers);
 	skeleton_->bss->judging = on;
 }
 
@@ -545,12 +591,21 @@ void BpfCard::wait_for_probes() const
 
 void BpfCard::reset()
 {
+	empty();
+	if (options_.overwriting) // no trigger can hold the rings before the recorder expects it
+		area(0).reader.hold = EDC_HOLD_UNARMED;
+}
+
+void BpfCard::empty()
+{
 	if (module_)
 		return module_->reset();
 	if (options_.filtering)
 		std::memset(traced_.data(), 0, traced_.size());
 	if (options_.times)
 		std::memset(begun_.data(), 0, begun_.size());
+	if (options_.triggers)
+		std::memset(trigger_states_.data(), 0, trigger_states_.size());
 	if (stacks_)
 		stacks_->reset();
 	const auto blocks = blocks_by_ring(options_.blocks_per_cpu, rings() > EDC_CARD_LEVELS);

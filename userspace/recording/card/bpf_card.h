@@ -48,6 +48,7 @@ struct CardOptions {
 	// By class, from EDC_ID_KERNEL_FIRST: edc_match_class.in_probe of that matcher.
 	std::array<std::uint16_t, EDC_CARD_CLASSES> decisions{};
 	unsigned times = 0;       // how many times it has
+	unsigned triggers = 0;    // and triggers
 	bool keeps_tokens = true; // else only classes of which set_matcher() counts events are attached
 	unsigned cpus = 1;        // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
@@ -139,6 +140,12 @@ public:
 	// Readable if a ring became half full since the last heard().
 	int bell() const;
 	void heard();
+	// The same for firings of triggers (edc_firings); poll() for these events. With CardOptions::triggers only.
+	int firing_bell() const;
+	short firing_events() const;
+	void heard_firings();
+	// First events of a trigger from before this time, that were not followed by a second one. Each is taken once.
+	std::vector<edc_begun_entry> take_overdue(unsigned trigger, std::uint64_t before);
 
 	std::vector<ProgramMisses> misses() const;
 	// Since the last attach; final after detach().
@@ -177,6 +184,7 @@ private:
 	void configure_counters();
 	void map_rings();
 	void open_bell();
+	void empty();
 	bool is_of_module(const std::string &event) const;
 	void wait_for_probes() const;
 	void attach_counters_of(const std::string &name);
@@ -199,8 +207,10 @@ private:
 	std::uint64_t area_bytes_ = 0;
 	Mapping areas_;
 	std::unique_ptr<ring_buffer, BellDeleter> bell_; // of the rings in areas_
-	Mapping traced_;                                 // one bit per process, if options_.filtering
-	Mapping begun_;                                  // an edc_begun for each of options_.times
+	std::unique_ptr<ring_buffer, BellDeleter> firing_bell_;
+	Mapping traced_;         // one bit per process, if options_.filtering
+	Mapping begun_;          // an edc_begun for each of options_.times
+	Mapping trigger_states_; // an edc_trigger_state for each of options_.triggers
 	std::vector<Link> links_;
 	std::vector<FaultEvent> fault_events_;
 	std::vector<FaultCount> final_fault_counts_;

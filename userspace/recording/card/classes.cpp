@@ -6,9 +6,9 @@
 namespace monitor::card {
 namespace {
 
-#define A(kind, name) {#kind, #name},
-#define B(kind, name) {#kind, #name},
-#define F(kind, name) {#kind, #name},
+#define A(kind, name) {#kind, #name, EDC_KIND_BITS_##kind},
+#define B(kind, name) {#kind, #name, EDC_KIND_BITS_##kind},
+#define F(kind, name) {#kind, #name, EDC_KIND_BITS_##kind},
 #define CLASS(id, IDENT, ident, name, family, words, fields) constexpr ClassField fields_##id[] = {EDC_FIELDS(fields)};
 EDC_KERNEL_CLASSES(CLASS)
 #undef CLASS

@@ -16,6 +16,7 @@ namespace monitor::card {
 struct ClassField {
 	const char *kind;
 	const char *name;
+	unsigned bits;
 };
 
 struct ClassRow {

@@ -120,11 +120,28 @@ void ModuleCard::trace(int process, bool is_traced)
 		throw Error(errno, "the module cannot select a process");
 }
 
-void ModuleCard::match(const edc_matcher *tables, unsigned times)
+void ModuleCard::match(const edc_matcher *tables, unsigned times, unsigned triggers)
 {
-	const edc_device_matcher wanted{reinterpret_cast<std::uintptr_t>(tables), tables ? sizeof *tables : 0, times};
+	const edc_device_matcher wanted{reinterpret_cast<std::uintptr_t>(tables), tables ? sizeof *tables : 0, times,
+					triggers};
 	if (::ioctl(device_.get(), EDC_DEVICE_MATCH, &wanted) < 0)
 		throw Error(errno, "the module cannot filter events");
+}
+
+std::vector<edc_begun_entry> ModuleCard::take_overdue(unsigned trigger, std::uint64_t before) const
+{
+	std::vector<edc_begun_entry> all;
+	edc_device_overdue overdue{};
+	do {
+		overdue.trigger = trigger;
+		overdue.before = before;
+		overdue.found = 0;
+		if (::ioctl(device_.get(), EDC_DEVICE_OVERDUE, &overdue) < 0)
+			break;
+		all.insert(all.end(), overdue.entry,
+			   overdue.entry + std::min<__u32>(overdue.found, EDC_DEVICE_OVERDUE_MAX));
+	} while (overdue.found >= EDC_DEVICE_OVERDUE_MAX && all.size() < EDC_BEGUN);
+	return all;
 }
 
 void ModuleCard::heard() const

@@ -35,8 +35,11 @@ public:
 	void attach(const std::vector<std::string> &names);
 	void detach();
 	void trace(int process, bool is_traced);
-	// From now on only events that these tables keep are posted; nullptr: all are. `times`: how many they have.
-	void match(const edc_matcher *tables, unsigned times);
+	// From now on only events that these tables keep are posted; nullptr: all are. `times`, `triggers`: how many
+	// they have.
+	void match(const edc_matcher *tables, unsigned times, unsigned triggers);
+	// As in BpfCard.
+	std::vector<edc_begun_entry> take_overdue(unsigned trigger, std::uint64_t before) const;
 	// Readable if a ring was found half full since the last heard().
 	int bell() const { return device_.get(); }
 	void heard() const;

@@ -90,9 +90,9 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 		return std::ranges::find(all, name) != all.end();
 	};
 	// An event of a program may have any field.
-	const bool may_be_of_programs = !options.command.empty() || options.everyone;
+	const bool has_programs = !options.command.empty() || options.everyone;
 	std::vector<std::string> needed;
-	const auto need = [&](const std::string &what, const auto &is_about) {
+	const auto need = [&](const std::string &what, const auto &is_about, bool may_be_of_programs) {
 		std::vector<std::string> families;
 		for (const EventMatcher::Class &cls : matcher.classes) {
 			const std::string family = card::family_of(cls.name);
@@ -136,16 +136,26 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 		throw Error("--sample-every: with --no-tokens samples are only counted, but none of the counts is of "
 			    "samples: add for example --count 'idle=name == \"sample\" and doing == \"idle\"'");
 	if (request.filter)
-		need("--filter", [](const EventMatcher::Class &cls) {
-			return cls.decision != EDC_MATCH_NONE && !cls.is_always_kept;
-		});
+		need(
+		    "--filter",
+		    [](const EventMatcher::Class &cls) {
+			    return cls.decision != EDC_MATCH_NONE && !cls.is_always_kept;
+		    },
+		    has_programs);
 	for (std::size_t i = 0; i < request.counts.size(); ++i)
-		need("--count " + request.counts[i].name,
-		     [i](const EventMatcher::Class &cls) { return cls.counts >> i & 1; });
+		need(
+		    "--count " + request.counts[i].name,
+		    [i](const EventMatcher::Class &cls) { return cls.counts >> i & 1; }, has_programs);
 	for (std::size_t i = 0; i < request.times.size(); ++i)
 		for (const std::size_t bit : {i, EDC_TIMES + i})
-			need("--time " + request.times[i].name,
-			     [bit](const EventMatcher::Class &cls) { return cls.times >> bit & 1; });
+			need(
+			    "--time " + request.times[i].name,
+			    [bit](const EventMatcher::Class &cls) { return cls.belongs >> bit & 1; }, false);
+	for (std::size_t i = 0; i < request.triggers.size(); ++i)
+		for (const std::size_t bit : {EDC_FIRST_INPUT + 2 * i, EDC_FIRST_INPUT + 2 * i + 1})
+			need(
+			    "--trigger " + request.triggers[i].name,
+			    [bit](const EventMatcher::Class &cls) { return cls.belongs >> bit & 1; }, false);
 	return needed;
 }
 
@@ -160,6 +170,8 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card.matching = options.matching.has_value();
 	if (options.matching)
 		card.times = static_cast<unsigned>(options.matching->request.times.size());
+	if (options.matching)
+		card.triggers = static_cast<unsigned>(options.matching->request.triggers.size());
 	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr)
 		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
 			card.decisions[slot] = static_cast<std::uint16_t>(tables->cls[slot].in_probe);

@@ -25,16 +25,6 @@ std::pair<Fd, Fd> make_pipe()
 	return {Fd(ends[0]), Fd(ends[1])};
 }
 
-void set_environment_of(const User &user)
-{
-	if (!user.differs)
-		return;
-	::setenv("HOME", user.home.c_str(), 1);
-	::setenv("USER", user.name.c_str(), 1);
-	::setenv("LOGNAME", user.name.c_str(), 1);
-	::setenv("SHELL", user.shell.c_str(), 1);
-}
-
 // What execvp() will find, looked for before anything is recorded: each attempt to execute is a system call that fails.
 // Only for the user who looks: another one may be let into other directories.
 std::string found_in_path(const std::string &name)

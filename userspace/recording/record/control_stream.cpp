@@ -98,6 +98,13 @@ void ControlStream::clock_set(std::uint64_t number, const edc_clock_set &set, st
 	post(EDC_ID_CLOCK_SET, time, static_cast<std::uint32_t>(number), words);
 }
 
+void ControlStream::fired(std::size_t trigger, std::int32_t tid, std::uint64_t began, std::uint64_t key,
+			  std::uint64_t time)
+{
+	const std::uint64_t words[] = {pair(0, static_cast<std::uint32_t>(tid)), began, key}; // by no event
+	post(EDC_ID_RECORDER_FIRED, time, static_cast<std::uint32_t>(trigger), words);
+}
+
 void ControlStream::count(std::size_t number, std::uint64_t total, std::uint64_t time)
 {
 	post(EDC_ID_COUNT, time, static_cast<std::uint32_t>(number), {&total, 1});

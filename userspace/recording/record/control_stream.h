@@ -40,6 +40,8 @@ public:
 	void thread_state(const edc_task &task, bool at_end);
 	void thread_counts(const edc_task &task, bool at_end);
 	// The total of a --count so far.
+	// A trigger that no probe fires; times in ticks.
+	void fired(std::size_t trigger, std::int32_t tid, std::uint64_t began, std::uint64_t key, std::uint64_t time);
 	void count(std::size_t number, std::uint64_t total, std::uint64_t time);
 	// The result of a --time so far.
 	void timed(std::size_t number, const EventTime &result, std::uint64_t time);

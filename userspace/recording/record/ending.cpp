@@ -58,7 +58,7 @@ bool Ending::handle_signals(Command *command)
 }
 
 std::string Ending::wait(Command *command, const Failure &failure, int look_ms,
-			 const std::function<std::string()> &look, const std::vector<int> &more)
+			 const std::function<std::string()> &look, const std::vector<pollfd> &more)
 {
 	start_timer();
 	for (;;) {
@@ -67,8 +67,7 @@ std::string Ending::wait(Command *command, const Failure &failure, int look_ms,
 					   {command ? command->pidfd() : -1, POLLIN, 0},
 					   {failure.fd(), POLLIN, 0},
 					   {stop_.get(), POLLIN, 0}};
-		for (const int fd : more)
-			fds.push_back({fd, POLLIN, 0});
+		fds.insert(fds.end(), more.begin(), more.end());
 		::poll(fds.data(), fds.size(), look_ms);
 		if (fds[0].revents && handle_signals(command))
 			return signal_reason_;

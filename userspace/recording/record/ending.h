@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <poll.h>
+
 #include "base/fd.h"
 #include "command.h"
 #include "failure.h"
@@ -33,7 +35,7 @@ public:
 	// something happens); it returns why the recording must end, or "". `command` may be null.
 	// `more`: descriptors at which something happens, too.
 	std::string wait(Command *command, const Failure &failure, int look_ms,
-			 const std::function<std::string()> &look, const std::vector<int> &more = {});
+			 const std::function<std::string()> &look, const std::vector<pollfd> &more = {});
 	// Whether wait() returned because of stop() or the duration, so that the command must end, too.
 	bool ends_command() const { return ends_command_; }
 	// Until the command has ended, too.

@@ -24,7 +24,7 @@ Flight::Flight(FlightParts parts)
       frequency_hz_(parts_.steering.frequency_hz()), words_(card::payload_words(parts_.card.counters_in_set())),
       pool_(parts_.pool_blocks),
       recorder_(parts_.card, parts_.users, parts_.steering, parts_.failure, parts_.uuid, parts_.kernel_streams.size(),
-		std::uint64_t(parts_.pool_blocks) * EDC_BLOCK_SIZE, words_)
+		std::uint64_t(parts_.pool_blocks) * EDC_BLOCK_SIZE, words_, parts_.write_fired)
 {
 	recorder_.control().sync(parts_.steering.first());
 	recorder_.sync();
@@ -38,6 +38,30 @@ void Flight::start()
 		recorder_.control().thread_state(thread, false);
 	recorder_.control().flush();
 	recorder_.start(begin_time);
+	arm();
+}
+
+// Whether a trigger may hold the rings: the next snapshot is its own.
+void Flight::arm()
+{
+	if (!current_ && waiting_.empty() && end_reason_.empty() &&
+	    !(parts_.options.snapshots && finished_ >= parts_.options.snapshots))
+		recorder_.arm();
+}
+
+void Flight::fired(const Firing &firing, const NamedTrigger &trigger)
+{
+	if (trigger.ends())
+		end_reason_ = fmt::format("the trigger {} fired", trigger.name);
+	if (!trigger.takes_snapshot())
+		return;
+	if (current_ || (!firing.held && !firing.by_recorder)) {
+		++left_out_; // another one is being taken
+		return;
+	}
+	for (const TriggerAct &act : trigger.acts)
+		if (act.kind == TriggerAct::Kind::snapshot)
+			return begin({{act.before_ns, act.after_ns, "the trigger " + trigger.name}, {}, firing.at});
 }
 
 double Flight::seconds(std::uint64_t from, std::uint64_t to) const
@@ -72,11 +96,16 @@ std::string Flight::serve()
 		finish();
 	if (parts_.options.snapshots && finished_ >= parts_.options.snapshots)
 		return "all of its snapshots were taken";
+	if (!end_reason_.empty() && !current_ && waiting_.empty())
+		return end_reason_;
 	while (!current_ && !waiting_.empty()) {
 		SnapshotRequests::Asked next = std::move(waiting_.front());
 		waiting_.pop_front();
 		begin(std::move(next));
 	}
+	if (!current_ && recorder_.is_held()) // by one of more firings at once than the recorder learned of
+		begin({{{}, 0, "a trigger"}, {}, read_sync(parts_.steering.invariant_tsc())});
+	arm();
 	return "";
 }
 
@@ -97,6 +126,8 @@ void Flight::begin(SnapshotRequests::Asked asked)
 		SnapshotRequests::answer(caller_, json_dump(nlohmann::json{{"error", error.what()}}));
 		parts_.on_snapshot(error.what());
 		caller_.reset();
+		if (recorder_.is_held())
+			recorder_.release();
 		return;
 	}
 	recorder_.begin(*current_);
@@ -118,6 +149,7 @@ RecordingFile Flight::file_of(const Snapshot &snapshot, bool is_complete) const
 	RecordingFile file = parts_.file;
 	file.misses("end", parts_.card.misses());
 	file.snapshot(snapshot.account(), snapshot.writer());
+	parts_.add_triggers(file);
 	file.end(fmt::format("snapshot {} of a flight recorder, by {}", snapshot.account().number,
 			     snapshot.account().request.why),
 		 std::nullopt, is_complete);
@@ -177,6 +209,7 @@ void Flight::finish()
 	caller_.reset();
 	current_.reset();
 	++(error.empty() ? finished_ : failed_);
+	arm(); // before others see that it is finished
 	try {
 		write(false);
 	} catch (const Error &) { // a full disk does not end the flight

@@ -18,6 +18,7 @@
 #include "recording_file.h"
 #include "snapshot.h"
 #include "snapshot_requests.h"
+#include "triggers.h"
 
 namespace monitor::record {
 
@@ -37,8 +38,10 @@ struct FlightParts {
 	std::array<std::uint8_t, 16> uuid;
 	std::function<std::string(const ClockDescription &)> description; // TSDL
 	std::function<std::vector<edc_task>()> threads;                   // that there are
-	std::function<void(const std::string &)> write_names;             // of cgroups, into a directory
-	std::function<void(const std::string &)> on_snapshot;             // a sentence
+	std::function<void(ControlStream &)> write_fired;     // tokens of triggers; in the thread that reads the rings
+	std::function<void(RecordingFile &)> add_triggers;    // what became of them so far
+	std::function<void(const std::string &)> write_names; // of cgroups, into a directory
+	std::function<void(const std::string &)> on_snapshot; // a sentence
 };
 
 class Flight {
@@ -48,8 +51,11 @@ public:
 
 	// From now on the newest blocks of programs are kept, too.
 	void start();
+	// A trigger has fired: if it held the rings, a snapshot begins; if it ends the recording, serve() says so when
+	// no snapshot is in progress.
+	void fired(const Firing &firing, const NamedTrigger &trigger);
 	// Call it when one of these is readable.
-	std::vector<int> fds() const { return {parts_.requests.fd(), recorder_.fd()}; }
+	std::vector<pollfd> fds() const { return {{parts_.requests.fd(), POLLIN, 0}, {recorder_.fd(), POLLIN, 0}}; }
 	// Begins and finishes snapshots. Returns why the recording ends, or "".
 	std::string serve();
 	// The recording ends: what was asked for before is still served, ending now. Nothing is read any more then.
@@ -59,10 +65,12 @@ public:
 
 	std::uint64_t snapshots() const { return finished_; }
 	std::uint64_t incomplete() const { return failed_; }
+	std::uint64_t left_out() const { return left_out_; }
 
 private:
 	void write(bool is_over) const;
 	void begin(SnapshotRequests::Asked asked);
+	void arm();
 	void finish();
 	RecordingFile file_of(const Snapshot &snapshot, bool is_complete) const;
 	std::string sentence(const Snapshot &snapshot) const;
@@ -75,7 +83,9 @@ private:
 	BlockPool pool_;
 	std::deque<SnapshotRequests::Asked> waiting_;
 	std::unique_ptr<Snapshot> current_;
-	Fd caller_; // of the current one
+	Fd caller_;                  // of the current one
+	std::string end_reason_;     // once a trigger ends the recording
+	std::uint64_t left_out_ = 0; // snapshots of triggers that fired while another one was taken
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
 	FlightRecorder recorder_; // last: its thread uses the current snapshot
 };

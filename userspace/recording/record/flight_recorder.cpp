@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -29,10 +31,11 @@ constexpr double kept_longer_ns = 3e8;         // than the oldest block of a rin
 
 FlightRecorder::FlightRecorder(card::BpfCard &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
 			       const std::array<std::uint8_t, 16> &uuid, std::size_t kernel_streams,
-			       std::uint64_t kept_bytes, const card::PayloadWords &words)
+			       std::uint64_t kept_bytes, const card::PayloadWords &words,
+			       std::function<void(ControlStream &)> before_sync)
     : card_(card), users_(users), steering_(steering), failure_(failure), uuid_(uuid), kernel_streams_(kernel_streams),
-      words_(words), ticks_in_ns_(steering.frequency_hz() / 1e9), own_(own_bytes), of_programs_(kept_bytes),
-      control_(uuid, [this](const std::byte *block) { own_.keep(0, block); }), rings_(card),
+      words_(words), ticks_in_ns_(steering.frequency_hz() / 1e9), before_sync_(std::move(before_sync)), own_(own_bytes),
+      of_programs_(kept_bytes), control_(uuid, [this](const std::byte *block) { own_.keep(0, block); }), rings_(card),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), read_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
 	if (!wakeup_ || !read_)
@@ -66,6 +69,7 @@ void FlightRecorder::sync()
 {
 	const Sync sync = read_sync(steering_.invariant_tsc());
 	steering_.update(sync);
+	before_sync_(control_);
 	control_.sync(steering_, sync);
 	cpu_time_.emplace_back(sync.time, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	if (cpu_time_.size() > max_cpu_times)
@@ -276,9 +280,13 @@ void FlightRecorder::add_threads(ControlStream &to, std::uint64_t time) const
 	}
 }
 
-// What the recorder said from this time on.
+// What the recorder said from this time on; but of the threads there are only what add_threads() says: the events that
+// changed their names since may be overwritten.
 void FlightRecorder::repeat_own(ControlStream &to, std::uint64_t from) const
 {
+	std::set<std::int32_t> known;
+	for (const edc_task &thread : threads_)
+		known.insert(thread.pid);
 	own_.visit_from(from, own_.number(), [&](StreamNumber, const std::byte *block) {
 		edc_block header;
 		std::memcpy(&header, block, sizeof header);
@@ -292,7 +300,9 @@ void FlightRecorder::repeat_own(ControlStream &to, std::uint64_t from) const
 			const std::uint64_t time =
 			    header.timestamp_begin +
 			    static_cast<std::uint32_t>(edc_token_time(record[0]) - header.timestamp_begin);
-			if (time >= from)
+			const bool is_known = edc_token_id(record[0]) == EDC_ID_THREAD_STATE &&
+					      known.contains(static_cast<std::int32_t>(record[1]));
+			if (time >= from && !is_known)
 				to.repeat(record[0], std::span(record).subspan(1, words), time);
 			at += 8 * (1 + words);
 		}

@@ -35,7 +35,7 @@ public:
 	// `kernel_streams`: how many have fixed numbers. `kept_bytes`: memory for blocks of programs. Throws Error.
 	FlightRecorder(card::BpfCard &card, card::UserCard *users, ClockSteering &steering, Failure &failure,
 		       const std::array<std::uint8_t, 16> &uuid, std::size_t kernel_streams, std::uint64_t kept_bytes,
-		       const card::PayloadWords &words);
+		       const card::PayloadWords &words, std::function<void(ControlStream &)> before_sync);
 	~FlightRecorder() { stop(); }
 
 	void start(std::uint64_t begin_time);
@@ -50,6 +50,12 @@ public:
 	// Whether the snapshot has been read completely; fd() becomes readable then.
 	bool is_read();
 	int fd() const { return read_.get(); }
+	// Triggers may hold the rings from now on, until the next hold. Not while a snapshot is read.
+	void arm() { rings_.arm(); }
+	// Whether one does.
+	bool is_held() const { return rings_.is_held(); }
+	// Nothing is read of them this time.
+	void release() { rings_.release(); }
 
 	// Only while the thread does not run: what the recorder itself says.
 	ControlStream &control() { return control_; }
@@ -84,6 +90,7 @@ private:
 	std::size_t kernel_streams_;
 	const card::PayloadWords &words_;
 	const double ticks_in_ns_;
+	std::function<void(ControlStream &)> before_sync_; // writes what else the recorder has to say
 	std::uint64_t begin_time_ = 0;
 	KeptBlocks own_, of_programs_;
 	ControlStream control_;

@@ -22,6 +22,11 @@ std::uint64_t load(const __u64 &word)
 	return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
 }
 
+bool is_hold(std::uint64_t hold)
+{
+	return hold != 0 && hold != EDC_HOLD_UNARMED;
+}
+
 edc_block header_of(const std::byte *block)
 {
 	edc_block header;
@@ -62,7 +67,12 @@ void FlightRings::order() const
 
 void FlightRings::hold(std::uint64_t from_time)
 {
-	__atomic_store_n(&card_.area(0).reader.hold, ++holds_, __ATOMIC_SEQ_CST);
+	__u64 &held = card_.area(0).reader.hold;
+	__u64 before = load(held);
+	++holds_; // a trigger's is its time, which is far larger
+	while (!is_hold(before) &&
+	       !__atomic_compare_exchange_n(&held, &before, holds_, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
 	order();
 	for (std::size_t i = 0; i < parts_.size(); ++i) {
 		const std::uint64_t closed = load(ring(i).closed), kept = edc_ring_kept(ring(i).blocks);
@@ -238,11 +248,22 @@ bool FlightRings::take_rest(const Push &push)
 // `read` starts from 0 at each hold, and no writer that sees the next one may see it as it was.
 void FlightRings::release()
 {
-	__atomic_store_n(&card_.area(0).reader.hold, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&card_.area(0).reader.hold, EDC_HOLD_UNARMED, __ATOMIC_SEQ_CST);
 	order();
 	for (const RingPart &part : parts_)
 		__atomic_store_n(&card_.area(part.cpu).reader.read[part.level], 0, __ATOMIC_SEQ_CST);
 	order();
+}
+
+void FlightRings::arm()
+{
+	__u64 unarmed = EDC_HOLD_UNARMED;
+	__atomic_compare_exchange_n(&card_.area(0).reader.hold, &unarmed, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+bool FlightRings::is_held() const
+{
+	return is_hold(load(card_.area(0).reader.hold));
 }
 
 std::uint64_t FlightRings::complete_since(unsigned cpu) const

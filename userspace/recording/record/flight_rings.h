@@ -34,8 +34,8 @@ public:
 
 	explicit FlightRings(card::BpfCard &card);
 
-	// From now on nothing is overwritten: the rings keep their newest blocks, and discard once they are full. Only
-	// blocks that end at `from_time` or later are wanted.
+	// From now on, or since a trigger fired, nothing is overwritten: the rings keep their newest blocks, and
+	// discard once they are full. Only blocks that end at `from_time` or later are wanted.
 	void hold(std::uint64_t from_time);
 	// Passes on closed blocks. False: there was no room.
 	bool take(const Push &push);
@@ -44,8 +44,11 @@ public:
 	bool mark_end();
 	// What was written until then, also of blocks that are still open. False: there was no room; call it again.
 	bool take_rest(const Push &push);
-	// Lets the rings run on.
+	// Lets the rings run on. No trigger can hold them before arm().
 	void release();
+	void arm();
+	// Whether a trigger holds them.
+	bool is_held() const;
 
 	const std::vector<RingPart> &parts() const { return parts_; }
 	// Since when all events of the CPU are in its rings; 0: all that were wanted.

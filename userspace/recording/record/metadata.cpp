@@ -231,7 +231,8 @@ std::string uuid_text(const std::array<std::uint8_t, 16> &uuid)
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
 		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes,
 		     const std::vector<std::string> &functions, const std::vector<std::string> &counts,
-		     const std::vector<std::string> &times, const std::vector<std::string> &states)
+		     const std::vector<std::string> &times, const std::vector<std::string> &triggers,
+		     const std::vector<std::string> &states)
 {
 	std::string text = "/* CTF 1.8 */\n";
 	text += fmt::format(
@@ -243,6 +244,7 @@ std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescri
 	text += enum_of_names(functions, "function_t");
 	text += enum_of_names(counts, "count_name_t");
 	text += enum_of_names(times, "time_name_t");
+	text += enum_of_names(triggers, "trigger_name_t");
 	text += enum_of_names(states, "tree_state_t");
 	text += fmt::format("\ntrace {{\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"{}\";\n\tbyte_order = {};\n"
 			    "\tpacket.header := struct {{\n\t\theader_x32 magic;\n\t\tuuid_byte uuid[16];\n"

@@ -29,7 +29,8 @@ ClockDescription describe_clock(const ClockSteering &steering);
 std::string metadata(const std::array<std::uint8_t, 16> &uuid, const ClockDescription &clock,
 		     const std::vector<CounterClass> &counter_classes, const std::vector<card::UserClass> &user_classes,
 		     const std::vector<std::string> &functions = {}, const std::vector<std::string> &counts = {},
-		     const std::vector<std::string> &times = {}, const std::vector<std::string> &states = {});
+		     const std::vector<std::string> &times = {}, const std::vector<std::string> &triggers = {},
+		     const std::vector<std::string> &states = {});
 
 std::string uuid_text(const std::array<std::uint8_t, 16> &uuid);
 

@@ -47,6 +47,9 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/snapshot_requests.cpp
   ${CMAKE_CURRENT_LIST_DIR}/state_streams.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stack_choice.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trigger_acts.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/trigger_runner.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/triggers.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_reads.cpp
   ${CMAKE_CURRENT_LIST_DIR}/writer.cpp

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <utility>
@@ -45,6 +46,8 @@
 #include "recording/user_card/user_search.h"
 #include "recording_file.h"
 #include "state_streams.h"
+#include "trigger_acts.h"
+#include "triggers.h"
 #include "user.h"
 #include "writer.h"
 
@@ -131,6 +134,8 @@ private:
 	std::vector<edc_task> threads();
 	std::vector<card::UserClass> user_classes() const;
 	void end_flight();
+	std::string act();
+	void add_triggers(RecordingFile &file) const;
 	void write_tasks(bool at_end);
 	void wait_for_end();
 	void end_recording();
@@ -167,6 +172,8 @@ private:
 	std::unique_ptr<Writer> writer_;
 	std::unique_ptr<SnapshotRequests> requests_; // --flight
 	std::unique_ptr<Flight> flight_;
+	std::unique_ptr<Triggers> triggers_; // --trigger
+	std::unique_ptr<TriggerActs> acts_;
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
 	bool dropped_ = false;
@@ -305,6 +312,10 @@ void Recording::Parts::load_card()
 	if (!options_.pids.empty())
 		card_->select(options_.pids);
 	file_.card(*card_, options.families);
+	if (options.triggers)
+		triggers_ = std::make_unique<Triggers>(options_.matching->request.triggers, *card_, *steering_,
+						       read_sync(steering_->invariant_tsc()));
+	add_triggers(file_);
 }
 
 void Recording::Parts::prepare_stacks()
@@ -342,7 +353,7 @@ std::string Recording::Parts::description(const std::vector<card::UserClass> &cl
 		return of_all;
 	};
 	return metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names(),
-			names(request.counts), names(request.times),
+			names(request.counts), names(request.times), names(request.triggers),
 			options_.states ? options_.states->state_names() : std::vector<std::string>());
 }
 
@@ -397,8 +408,12 @@ void Recording::Parts::start_streams()
 		states_ = std::make_unique<StateStreams>(options_, uuid_, *drain_, *control_, names);
 	writer_ =
 	    std::make_unique<Writer>(result_.directory, names, users_ ? card::max_streams(cpus) : 0, *pool_, failure_);
-	if (stacks_)
-		drain_->set_before_sync([this](const Sync &sync) { write_mappings(sync); });
+	drain_->set_before_sync([this](const Sync &sync) {
+		if (stacks_)
+			write_mappings(sync);
+		if (triggers_)
+			triggers_->write(*control_);
+	});
 	if (matched_ && options_.matching->every_ns)
 		drain_->set_every(std::chrono::nanoseconds(options_.matching->every_ns), [this](const Sync &sync) {
 			matched_->write(*control_, sync, card_.get(), users_.get());
@@ -428,6 +443,12 @@ void Recording::Parts::start_flight()
 				      return description(user_classes());
 			      },
 			  .threads = [this] { return threads(); },
+			  .write_fired =
+			      [this](ControlStream &to) {
+				      if (triggers_)
+					      triggers_->write(to);
+			      },
+			  .add_triggers = [this](RecordingFile &file) { add_triggers(file); },
 			  .write_names =
 			      [this](const std::string &directory) {
 				      cgroups_.collect();
@@ -508,6 +529,29 @@ Progress Recording::Parts::progress() const
 	return now;
 }
 
+// What triggers that fired have the recorder do. Returns why the recording ends, or "".
+std::string Recording::Parts::act()
+{
+	std::string end;
+	acts_->collect();
+	for (const Firing &firing : triggers_->take()) {
+		const NamedTrigger &trigger = triggers_->of(firing);
+		acts_->act(firing);
+		if (flight_)
+			flight_->fired(firing, trigger);
+		else if (trigger.ends() && end.empty())
+			end = fmt::format("the trigger {} fired", trigger.name);
+	}
+	return end;
+}
+
+void Recording::Parts::add_triggers(RecordingFile &file) const
+{
+	if (triggers_)
+		file.triggers(options_.matching->request.triggers, triggers_->accounts(), acts_->accounts(),
+			      triggers_->forgotten());
+}
+
 void Recording::Parts::wait_for_end()
 {
 	const int look_ms = flight_                   ? -1
@@ -521,6 +565,9 @@ void Recording::Parts::wait_for_end()
 			result_.failed = true;
 			return failure_.text();
 		}
+		if (triggers_)
+			if (std::string end = act(); !end.empty())
+				return end;
 		if (flight_)
 			return flight_->serve();
 		if (functions_.has_budget())
@@ -533,8 +580,12 @@ void Recording::Parts::wait_for_end()
 		}
 		return "";
 	};
-	result_.end_reason =
-	    ending_.wait(command_.get(), failure_, look_ms, look, flight_ ? flight_->fds() : std::vector<int>());
+	std::vector<pollfd> fds = flight_ ? flight_->fds() : std::vector<pollfd>();
+	if (triggers_) {
+		std::ranges::copy(triggers_->fds(), std::back_inserter(fds));
+		fds.push_back({acts_->fd(), POLLIN, 0});
+	}
+	result_.end_reason = ending_.wait(command_.get(), failure_, look_ms, look, fds);
 }
 
 void Recording::Parts::end_flight()
@@ -545,6 +596,7 @@ void Recording::Parts::end_flight()
 	card_->detach();
 	result_.snapshots = flight_->snapshots();
 	result_.incomplete = flight_->incomplete();
+	result_.left_out = flight_->left_out();
 }
 
 void Recording::Parts::end_recording()
@@ -590,6 +642,9 @@ void Recording::Parts::end_recording()
 		file_.user_card(users_->counts(), search_ ? search_->missed() : 0);
 	if (matched_)
 		matched_->end(end, card_.get(), users_.get(), file_);
+	if (triggers_)
+		act();
+	add_triggers(file_);
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(),
 		       control_->tokens() + (states_ ? states_->tokens() : 0));
 	calibrate_again();
@@ -695,6 +750,9 @@ void Recording::Parts::start_parts()
 	if (!options_.functions.empty())
 		find_functions();
 	prepare_matching();
+	if (matched_)
+		acts_ = std::make_unique<TriggerActs>(options_.matching->request.triggers,
+						      std::filesystem::absolute(result_.directory).string(), user_);
 	if (!options_.command.empty())
 		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());
 	if (!options_.user_only)

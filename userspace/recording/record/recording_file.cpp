@@ -169,6 +169,35 @@ void RecordingFile::times(const std::vector<NamedTime> &times, const std::vector
 	}
 }
 
+void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const std::vector<TriggerAccount> &accounts,
+			     const std::vector<ActAccount> &acts, std::uint64_t forgotten)
+{
+	auto all = nlohmann::ordered_json::array();
+	for (std::size_t i = 0; i < triggers.size(); ++i) {
+		auto &json = all.emplace_back(nlohmann::ordered_json{
+		    {"name", triggers[i].name}, {"when", triggers[i].when}, {"do", triggers[i].what}});
+		if (i >= accounts.size())
+			continue;
+		json["fired"] = accounts[i].fired;
+		json["told"] = accounts[i].told;
+		if (triggers[i].does(TriggerAct::Kind::run))
+			json["runs"] = {{"started", acts[i].runs},
+					{"failed", acts[i].runs_failed},
+					{"left_out", acts[i].runs_left_out}};
+		if (triggers[i].does(TriggerAct::Kind::signal))
+			json["signals"] = {{"sent", acts[i].signals}, {"refused", acts[i].signals_refused}};
+		std::vector<std::uint64_t> reactions = accounts[i].reaction_ns;
+		if (reactions.empty())
+			continue;
+		std::ranges::sort(reactions);
+		json["reaction_ns"] = {{"median", reactions[reactions.size() / 2]},
+				       {"p99", reactions[reactions.size() * 99 / 100]},
+				       {"max", reactions.back()}};
+	}
+	json_["triggers"] = all;
+	json_["triggers_forgotten"] = forgotten;
+}
+
 void RecordingFile::preflight(const card::Preflight &test)
 {
 	json_["attach"] = test.tp ? "tp" : "tp_btf";

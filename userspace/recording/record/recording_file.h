@@ -28,6 +28,7 @@
 #include "recording/stacks/stack_recorder.h"
 #include "recording/user_card/user_card.h"
 #include "snapshot.h"
+#include "triggers.h"
 #include "writer.h"
 
 namespace monitor::record {
@@ -47,6 +48,9 @@ public:
 	// Counts and times are of what happened between these snapshots.
 	void counted(const Sync &since, const Sync &until);
 	void counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted);
+	// What they are, and what became of them; no accounts: nothing yet.
+	void triggers(const std::vector<NamedTrigger> &triggers, const std::vector<TriggerAccount> &accounts,
+		      const std::vector<ActAccount> &acts, std::uint64_t forgotten);
 	void times(const std::vector<NamedTime> &times, const std::vector<EventTime> &timed);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);

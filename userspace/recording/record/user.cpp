@@ -68,6 +68,16 @@ bool become(const User &user)
 	       ::setresuid(user.uid, user.uid, user.uid) == 0;
 }
 
+void set_environment_of(const User &user)
+{
+	if (!user.differs)
+		return;
+	::setenv("HOME", user.home.c_str(), 1);
+	::setenv("USER", user.name.c_str(), 1);
+	::setenv("LOGNAME", user.name.c_str(), 1);
+	::setenv("SHELL", user.shell.c_str(), 1);
+}
+
 AsUser::AsUser(const User &user) : active_(user.differs)
 {
 	if (!active_)

@@ -25,6 +25,9 @@ User invoking_user();
 // Becomes the user permanently: ids and groups. False on failure; errno says why.
 bool become(const User &user);
 
+// HOME and the like, for a process that became the user.
+void set_environment_of(const User &user);
+
 // Acts as the user for its lifetime: what it creates belongs to that user, and that user's rights apply. Throws Error.
 class AsUser {
 public:

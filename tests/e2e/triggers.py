@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""record --trigger: each kind fires when it must, as the events of the same trace say, evaluated by `monitor trigger`; a
+snapshot has what fired; commands run and signals arrive as the user's, and what was left out is counted."""
+import json
+import os
+import pwd
+import subprocess
+import sys
+import time
+
+import e2e
+from flight import Flight, files
+
+WORK = """
+import os, time
+for i in range(3): time.sleep(0.01)
+for i in range(23): os.getppid()
+time.sleep(0.3)
+"""
+OF_WORK = 'thread == "worker" and '
+KINDS = f"""# of a program that sleeps and calls
+slow: {OF_WORK}name == "sys_enter" and id == "clock_nanosleep"
+	then name == "sys_exit" within 200ms per tid => mark
+often: {OF_WORK}name == "sys_enter" and id == "getppid" 5 times within 100ms per tid => mark
+each: {OF_WORK}name == "sys_enter" and id == "getppid" => mark 'a call'
+woken: name == "sched_waking" as w then name == "sched_switch" and next_pid == w.pid within 50us => mark
+stuck: {OF_WORK}name == "sys_enter" and id == "clock_nanosleep" not followed by name == "sys_exit" within 100ms
+	per tid => mark
+begin: at start => mark
+tick: every 50ms => mark
+"""
+
+
+def worker():
+	"""The work, as a program of a name of its own."""
+	path = e2e.work / "worker.py"
+	path.write_text("import ctypes\nctypes.CDLL(None).prctl(15, b'worker')\n" + WORK)
+	return sys.executable, path
+
+
+def rehearsal(triggers, trace, exit_code=0):
+	done = e2e.run(e2e.monitor, "trigger", "--json", triggers, trace.directory, exit_code=exit_code)
+	return json.loads(done.stdout)
+
+
+def firings(trace, name):
+	return trace.rows("triggers", trigger=name)
+
+
+def the_kinds():
+	file = e2e.work / "kinds.triggers"
+	file.write_text(KINDS)
+	trace = e2e.record("kinds", "--triggers", file, command=worker())
+	trace.expect_true()
+	e2e.equal("slow", len(firings(trace, "slow")), 3)
+	e2e.equal("often", len(firings(trace, "often")), 4)
+	e2e.equal("each", len(firings(trace, "each")), 23)
+	e2e.equal("stuck", len(firings(trace, "stuck")), 1)
+	e2e.equal("begin", len(firings(trace, "begin")), 1)
+	e2e.expect(6 <= len(firings(trace, "tick")) <= 60, f"tick: {len(firings(trace, 'tick'))}")
+	e2e.expect(len(firings(trace, "woken")) > 0, "nobody was woken")
+	slow = firings(trace, "slow")[0]
+	e2e.expect(slow["cause"].startswith("sys_exit ret=0") and 9e6 < slow["since_ns"] < 2e8 and slow["thread"] == "worker",
+	           f"slow: {slow}")
+	e2e.equal("the key is the thread", int(slow["key"]), slow["tid"])
+	stuck = firings(trace, "stuck")[0]
+	e2e.expect(stuck["cause"] is None and 1e8 <= stuck["since_ns"] < 2.5e8 and stuck["tid"] == slow["tid"], f"stuck: {stuck}")
+	each = firings(trace, "each")[0]
+	e2e.expect(each["cause"].startswith("sys_enter id=getppid"), f"each: {each}")
+	for trigger in trace.recording()["triggers"]:
+		e2e.equal(f"{trigger['name']}: tokens and count", len(firings(trace, trigger["name"])), trigger["fired"])
+	again = rehearsal(file, trace)
+	for trigger in again["triggers"]:
+		e2e.equal(f"{trigger['name']} on the trace", trigger["recording"], "same")
+	late = next(row for row in again["rows"] if row["trigger"] == "stuck")
+	e2e.expect(0 <= stuck["time_ns"] - late["time_ns"] < 1e8, f"stuck was due at {late['time_ns']}, noticed at {stuck['time_ns']}")
+	# One that fires at other events is told.
+	file.write_text(KINDS.replace("5 times", "4 times"))
+	done = rehearsal(file, trace)
+	e2e.equal("another trigger of the name", [t["recording"] for t in done["triggers"] if t["name"] == "often"], ["no such trigger"])
+
+
+def a_recording_that_lies():
+	"""A token of a firing that the events do not have."""
+	trace = e2e.Trace(e2e.work / "kinds").copy("lies")
+	file = e2e.work / "kinds.triggers"
+	file.write_text(KINDS)
+	changed = 0
+	for stream in trace.directory.glob("kernel_*"):
+		data = bytearray(stream.read_bytes())
+		for at in range(0, len(data) - 8, 8):
+			token = int.from_bytes(data[at:at + 8], "little")
+			cause = int.from_bytes(data[at + 8:at + 12], "little")
+			if not changed and at % 4096 >= 96 and token & 0xfff == 432 and token >> 48 < 7 and cause in (320, 322):
+				data[at + 16:at + 24] = (12345).to_bytes(8, "little")  # `began`
+				changed += 1
+		stream.write_bytes(data)
+	e2e.equal("changed", changed, 1)
+	done = rehearsal(file, trace, exit_code=1)
+	e2e.expect(any("other events" in t["recording"] for t in done["triggers"]), f"not noticed: {done['triggers']}")
+
+
+def what_fires_is_recorded():
+	"""The filter keeps nothing of it, and the whole machine is busy: the events that fire are there, each once."""
+	with e2e.getppid_on_every_cpu():
+		trace = e2e.record("filtered", "--filter", 'name == "cpu_idle"', "-e", "sched,syscall,power",
+		                   "--trigger", 'often: name == "sys_enter" and id == "getppid" 50 times within 1s per cpu => mark', "-d", "1")
+	trace.expect_true()
+	fired = trace.recording()["triggers"][0]["fired"]
+	e2e.expect(fired > 1000, f"fired only {fired} times")
+	tokens = len(trace.events("--event", "trigger_fired"))
+	lost = sum(c["refused"] + c["too_deep"] for c in trace.recording()["classes"])
+	e2e.equal("tokens of firings", tokens, fired) if lost == 0 else e2e.expect(tokens <= fired, "more tokens than firings")
+	if lost == 0:
+		e2e.equal("events that fired", len(trace.events("--event", "sys_enter")), fired)
+
+
+def a_snapshot_of_what_fired():
+	condition = f'{OF_WORK}name == "sys_enter" and id == "clock_nanosleep" not followed by name == "sys_exit" within 100ms per tid'
+	flight = Flight("flown", "--flight", "16M", "--trigger", f"stuck: {condition} => snapshot before 500ms after 100ms",
+	                "--trigger", f'call: {OF_WORK}name == "sys_enter" and id == "getppid" => snapshot before 1s',
+	                "--snapshots", "2").wait_until_recording()
+	time.sleep(0.7)
+	e2e.equal("files before it fires", files(flight.directory), [".monitor/flight.json"])
+	e2e.run(*worker())
+	flight.process.wait(timeout=30)
+	call, stuck = (e2e.Trace(flight.directory / number) for number in ("001", "002"))
+	for trace, name in ((call, "call"), (stuck, "stuck")):
+		trace.expect_true()
+		e2e.equal("why", trace.recording()["flight"]["why"], f"the trigger {name}")
+	first = firings(call, "call")
+	e2e.expect(len(first) == 23, f"the call and what followed at once: {len(first)}")
+	asked = call.recording()["flight"]["asked"]
+	tokens = [e for e in call.events("--event", "trigger_fired")]
+	e2e.expect(tokens and "sys_enter id=getppid" in first[0]["cause"], f"{first[:1]}")
+	span = stuck.summary()["wall_ns"]
+	e2e.expect(5.9e8 <= span < 9e8 and asked > 0, f"of 500 ms before and 100 ms after it spans {span}")
+	e2e.equal("stuck", len(firings(stuck, "stuck")), 1)
+	slept = stuck.events("--event", "sys_enter", "--filter", 'id == "clock_nanosleep" and thread == "worker"')
+	e2e.expect(slept, "the call that did not return is not in the snapshot")
+
+
+def at_full_speed():
+	"""Rings that come round many times a second: the event that fired, and the token of it, are in every snapshot."""
+	with e2e.getppid_on_every_cpu():
+		flight = Flight("speed", "--flight", "2M", "-e", "sched,syscall", "--trigger",
+		                'rare: name == "sys_enter" and id == "getpgid" => snapshot', "--snapshots", "20").wait_until_recording()
+		for number in range(1, 21):
+			os.getpgid(0)
+			flight.wait_for(number) if number < 20 else flight.process.wait(timeout=30)
+	for number in range(1, 21):
+		trace = e2e.Trace(flight.directory / f"{number:03}")
+		rows = [row for row in firings(trace, "rare") if row["tid"] == os.getpid()]
+		e2e.expect(len(rows) >= 1 and all("id=getpgid" in (row["cause"] or "") for row in rows), f"{number}: {rows}")
+		if number % 10 == 0:
+			trace.expect_true()
+
+
+def the_end_by_a_trigger():
+	before = time.monotonic()
+	trace = e2e.record("ended", "-e", "sched,syscall", "-d", "60", "--trigger",
+	                   f'{OF_WORK}name == "sys_enter" and id == "getppid" => end', command=worker())
+	e2e.expect(time.monotonic() - before < 30, "it did not end")
+	e2e.expect("the trigger trigger1 fired" in trace.errors, trace.errors)
+	e2e.equal("reason", trace.recording()["end_reason"], "the trigger trigger1 fired")
+	flight = Flight("ended_flight", "--flight", "4M", "-e", "sched,syscall", "--trigger",
+	                f'last: {OF_WORK}name == "sys_enter" and id == "getppid" => snapshot after 200ms, end').wait_until_recording()
+	e2e.run(*worker())
+	flight.process.wait(timeout=30)
+	snapshot = e2e.Trace(flight.directory / "001")
+	snapshot.expect_true()
+	e2e.expect(snapshot.recording()["flight"]["after_ns"] == 200_000_000, "the end cut it short")
+
+
+def commands_and_signals():
+	user = pwd.getpwnam("nobody")
+	directory = e2e.work / "as_nobody"
+	directory.mkdir()
+	os.chown(directory, user.pw_uid, user.pw_gid)
+	e2e.others_may_enter(directory)
+	script = directory / "calls.py"
+	script.write_text("import ctypes, os, signal, time\nctypes.CDLL(None).prctl(15, b'worker')\nn = 0\n"
+	                  "def count(*unused):\n\tglobal n\n\tn += 1\nsignal.signal(signal.SIGUSR2, count)\n"
+	                  "for i in range(4):\n\tos.getppid()\n\ttime.sleep(0.2)\nprint(f'signals={n} pid={os.getpid()}')\n")
+	environment = dict(os.environ, SUDO_UID=str(user.pw_uid), SUDO_GID=str(user.pw_gid))
+	trace = directory / "trace"
+	done = e2e.run(e2e.monitor, "record", "-o", trace, "--no-calibration", "-p", "cmd", "--trigger",
+	               f'call: {OF_WORK}name == "sys_enter" and id == "getppid" => '
+	               f'run "(id -u; env; sleep 0.05) > {directory}/ran.$MONITOR_TID; exit 3" 3 per minute, signal SIGUSR2',
+	               "--trigger", f'slow: {OF_WORK}name == "sys_enter" and id == "getppid" => run "sleep 0.5"',
+	               "--", "/usr/bin/python3", script, env=environment, cwd="/")
+	said = e2e.values(done.stdout)
+	e2e.equal("signals", said["signals"], 4)
+	told = {t["name"]: t for t in json.loads((trace / ".monitor" / "recording.json").read_text())["triggers"]}
+	e2e.equal("signals that were sent", told["call"]["signals"], {"sent": 4, "refused": 0})
+	runs = [told[name]["runs"] for name in ("call", "slow")]
+	e2e.equal("commands started or left out", [r["started"] + r["left_out"] for r in runs], [4, 4])
+	e2e.expect(runs[0]["started"] >= 1 and runs[0]["failed"] >= 1, f"{runs}")
+	e2e.equal("one at a time: only when the other was left out", runs[1]["started"], 1)
+	ran = (directory / f"ran.{said['pid']}").read_text().splitlines()
+	e2e.equal("the user", ran[0], str(user.pw_uid))
+	for line in ("MONITOR_TRIGGER=call", "MONITOR_EVENT=sys_enter", f"MONITOR_PID={said['pid']}", "MONITOR_FIELD_id=110"
+	             if os.uname().machine == "x86_64" else "MONITOR_TRIGGER=call", f"MONITOR_DIRECTORY={trace}"):
+		e2e.expect(line in ran, f"the command's environment lacks {line}: {ran}")
+	# A process of somebody else's.
+	other = subprocess.Popen([sys.executable, "-c", "import os, time\nfor i in range(100):\n\tos.getppid()\n\ttime.sleep(0.1)"])
+	done = e2e.run(e2e.monitor, "record", "--force", "-o", trace, "--no-calibration", "-d", "0.5", "--trigger",
+	               f'call: name == "sys_enter" and id == "getppid" and tid == {other.pid} => signal KILL', env=environment, cwd="/")
+	e2e.equal("root's process lives", other.poll(), None)
+	other.kill()
+	other.wait()
+	told = json.loads((trace / ".monitor" / "recording.json").read_text())["triggers"][0]
+	e2e.expect(told["signals"]["sent"] == 0 and told["signals"]["refused"] > 0, f"{told}")
+
+
+def what_cannot_be():
+	for trigger, why in (
+	    ('name == "sys_enter" => snapshot', "add --flight"),
+	    ('name == "sys_enter"', "says not what is done"),
+	    ('name == "nothing" => mark', "no event of the kernel"),
+	    ('name == => mark', "column"),
+	    ('name == "sys_enter" then name == "sys_exit" per nothing => mark', "has no number nothing"),
+	    ('name == "function_entry" => mark', "--functions"),
+	    ('name == "counters" => mark', "--trigger trigger1")):
+		trace = e2e.record("refused", "--trigger", trigger, command=("true",), exit_code=125)
+		e2e.expect(why in trace.errors and not (e2e.work / "refused").exists(), f"{trigger}: {trace.errors}")
+	for file, why in (("/does/not/exist", "neither a file"), (e2e.work, "neither a file"), ("/dev/null", "no trigger")):
+		done = e2e.run(e2e.monitor, "trigger", file, exit_code=None)
+		e2e.expect(done.returncode == 1 and why in done.stderr, f"{file}: {done.stderr}")
+	binary = e2e.work / "binary"
+	binary.write_bytes(bytes(range(256)) * 100)
+	done = e2e.run(e2e.monitor, "trigger", binary, exit_code=1)
+	e2e.expect(done.stderr.startswith("monitor: ") and done.stderr.count("\n") <= 3, done.stderr)
+	done = e2e.run(e2e.monitor, "trigger", "--explain", 'x: name == "sched_switch" and next_pid == 5 => mark')
+	e2e.expect("next_pid" in done.stdout and "ns per event" in done.stdout, done.stdout)
+
+
+e2e.need_recording()
+e2e.main(the_kinds, a_recording_that_lies, what_fires_is_recorded, a_snapshot_of_what_fired, at_full_speed, the_end_by_a_trigger,
+         commands_and_signals, what_cannot_be)

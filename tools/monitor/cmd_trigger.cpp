@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// `monitor trigger FILE [DIR]`: checks triggers without recording, with --explain says which events they look at and
+// what that costs here, and with a trace what they would have done in it. Exit code 1: they are wrong, or the recording
+// had the same triggers and they fired otherwise.
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "answers/report/table.h"
+#include "answers/report/triggers_table.h"
+#include "answers/trigger/rehearsal.h"
+#include "answers/trigger/trigger_text.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "commands.h"
+#include "matching.h"
+#include "number_of_rows.h"
+#include "open.h"
+#include "problems.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/events/merge.h"
+#include "recording/record/metadata.h"
+#include "terminal.h"
+
+namespace monitor {
+namespace {
+
+using trigger::Fired;
+
+struct TriggerArguments {
+	std::string triggers, directory;
+	bool explains = false, json = false;
+	std::size_t top = rows_in_text;
+};
+
+std::string number_text(std::size_t number, const char *what)
+{
+	return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+void explain(const std::vector<NamedTrigger> &triggers, const EventMatcher &matcher)
+{
+	report::Table table;
+	table.columns = {{"trigger", "trigger", report::Unit::text},
+			 {"input", "event", report::Unit::text},
+			 {"class", "class", report::Unit::text},
+			 {"values", "decided by", report::Unit::text},
+			 {"cost_ns", "ns per event", report::Unit::ratio}};
+	for (std::size_t input = 0; input < 2 * triggers.size(); ++input)
+		for (const EventMatcher::Class &cls : matcher.classes) {
+			if (!(cls.belongs >> (EDC_FIRST_INPUT + input) & 1))
+				continue;
+			std::string values;
+			for (const std::string &value : cls.values)
+				values += (values.empty() ? "" : ", ") + value;
+			table.rows.push_back({triggers[input / 2].name, std::string(input % 2 ? "second" : "first"),
+					      cls.name, values.empty() ? "all of them" : values,
+					      judgement_ns(matcher, cls.id)});
+		}
+	fmt::print("\n{}\nns per event: of this class, here and now, whether or not it fires; a firing stores a token "
+		   "besides. "
+		   "Events of\nother classes take no longer than without triggers.\n",
+		   report::to_text(table, terminal_width()));
+}
+
+void print_triggers(const std::vector<NamedTrigger> &triggers, const EventMatcher &matcher,
+		    const TriggerArguments &arguments)
+{
+	if (arguments.json) {
+		auto all = nlohmann::ordered_json::array();
+		for (std::size_t i = 0; i < triggers.size(); ++i) {
+			auto classes = nlohmann::ordered_json::array();
+			for (const EventMatcher::Class &cls : matcher.classes)
+				for (const std::size_t input : {2 * i, 2 * i + 1})
+					if (cls.belongs >> (EDC_FIRST_INPUT + input) & 1) {
+						classes.push_back({{"name", cls.name},
+								   {"event", input % 2 ? "second" : "first"},
+								   {"values", cls.values}});
+						if (arguments.explains)
+							classes.back()["cost_ns"] = judgement_ns(matcher, cls.id);
+					}
+			all.push_back({{"name", triggers[i].name},
+				       {"when", triggers[i].when},
+				       {"do", triggers[i].what},
+				       {"classes", classes}});
+		}
+		return fmt::print("{}\n", json_dump(all, 1));
+	}
+	for (const NamedTrigger &trigger : triggers)
+		fmt::print("{}: {}\n    => {}\n", trigger.name, printable(trigger.when), printable(trigger.what));
+	for (const std::string &hint : matcher.hints)
+		fmt::print("\n{}\n", printable(hint));
+	for (const std::string &doubt : matcher.doubts)
+		fmt::print("\n{}\n", printable(doubt));
+	if (arguments.explains)
+		explain(triggers, matcher);
+}
+
+// Where the two lists differ, as a sentence; "" if they do not. Those of missing events are noticed later than they are
+// due, so only their number and causes are compared.
+std::string difference(const std::vector<Fired> &here, const std::vector<Fired> &recorded)
+{
+	if (here.size() != recorded.size())
+		return fmt::format("the recording has {}", number_text(recorded.size(), "firing"));
+	std::size_t others = 0;
+	for (std::size_t i = 0; i < here.size(); ++i)
+		others += here[i].began != recorded[i].began || here[i].key != recorded[i].key ||
+			  here[i].cause != recorded[i].cause || (here[i].cause && here[i].time != recorded[i].time);
+	return others ? fmt::format("{} of them at other events than in the recording", others) : "";
+}
+
+int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &arguments)
+{
+	trace::Trace trace = open_trace({arguments.directory}, "");
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	trigger::Rehearsal rehearsal(triggers, trace);
+	trigger::RecordedFirings recorded(trace);
+	trace::Threads threads(trace);
+	std::vector<report::FiringRow> rows;
+	std::uint64_t lost = 0;
+	const auto add_rows = [&](const trace::Event *cause) {
+		for (std::size_t i = rows.size(); i < rehearsal.firings().size(); ++i) {
+			const Fired &fired = rehearsal.firings()[i];
+			const auto *thread = fired.tid < 0 ? nullptr : threads.name(fired.tid, 0);
+			rows.push_back({fired, triggers[fired.trigger].name,
+					thread ? std::string(thread->view()) : std::string(),
+					cause && fired.cause ? report::event_text(*cause) : std::string()});
+		}
+	};
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    const std::int64_t running = threads.before(event);
+		    rehearsal.event(event, {running, &threads});
+		    recorded.event(event);
+		    add_rows(&event);
+		    threads.after(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) {
+		    threads.gap(stream);
+		    ++lost;
+	    });
+	rehearsal.end(trace.end_time());
+	add_rows(nullptr);
+	int exit_code = trace.problems().empty() ? 0 : 1;
+	auto comparisons = nlohmann::ordered_json::array();
+	std::string notes;
+	for (std::size_t i = 0; i < triggers.size(); ++i) {
+		const auto of = [](const std::vector<Fired> &all, std::size_t number) {
+			std::vector<Fired> some;
+			std::ranges::copy_if(all, std::back_inserter(some),
+					     [&](const Fired &fired) { return fired.trigger == number; });
+			return some;
+		};
+		const auto here = of(rehearsal.firings(), i);
+		if (triggers[i].first.empty()) {
+			notes += fmt::format("{}: fires by the clock, not by events\n", triggers[i].name);
+			continue;
+		}
+		notes += fmt::format("{}: {}", triggers[i].name, number_text(here.size(), "firing"));
+		const auto same = std::ranges::find_if(info.triggers, [&](const analyze::TriggerInfo &other) {
+			return other.name == triggers[i].name && other.when == triggers[i].when;
+		});
+		std::string differs;
+		if (same != info.triggers.end()) {
+			differs = difference(
+			    here, of(recorded.firings(), static_cast<std::size_t>(same - info.triggers.begin())));
+			notes += differs.empty() ? ", the same as in the recording" : "; " + differs;
+			exit_code |= differs.empty() ? 0 : 1;
+		}
+		notes += "\n";
+		comparisons.push_back({{"name", triggers[i].name},
+				       {"firings", here.size()},
+				       {"recording", same == info.triggers.end() ? "no such trigger"
+						     : differs.empty()           ? "same"
+										 : differs}});
+	}
+	if (rehearsal.forgotten())
+		notes += fmt::format("{} first events were forgotten, because too many waited for a second one\n",
+				     rehearsal.forgotten());
+	if (lost)
+		notes += "events were lost: triggers may have seen others than this trace has\n";
+	if (!info.filter_expression.empty())
+		notes += "the recording's --filter left out events: triggers saw others than this trace has\n";
+	report::Table table = report::triggers_table(rows, trace);
+	if (arguments.json) {
+		fmt::print("{{\"rows\": {},\n\"triggers\": {}}}\n", report::to_json(table), json_dump(comparisons));
+	} else {
+		if (arguments.top)
+			table.keep_top(arguments.top);
+		if (!rows.empty())
+			fmt::print("{}\n", report::to_text(table, terminal_width()));
+		fmt::print("{}", notes);
+	}
+	print_problems(trace.problems());
+	return exit_code;
+}
+
+int run_trigger(const TriggerArguments &arguments)
+{
+	const std::vector<NamedTrigger> triggers = trigger::parse_triggers(trigger_texts(arguments.triggers));
+	if (triggers.empty())
+		throw Error(arguments.triggers + " has no trigger");
+	MatcherRequest request;
+	request.triggers = triggers;
+	const auto matcher = matching(request).make(record::metadata({}, {}, {}, {}), 0, false);
+	if (!arguments.directory.empty())
+		return rehearse(triggers, arguments);
+	print_triggers(triggers, *matcher, arguments);
+	return 0;
+}
+
+} // namespace
+
+void add_trigger(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand(
+	    "trigger", "check triggers for `record --trigger`, or see what they would have done in a trace");
+	auto arguments = std::make_shared<TriggerArguments>();
+	command->add_option("triggers", arguments->triggers, "a file of triggers, or one trigger")
+	    ->option_text("FILE|TRIGGER")
+	    ->required();
+	command->add_option("trace", arguments->directory, "a trace: run the triggers on it")->option_text("DIR");
+	command->add_flag("--explain", arguments->explains,
+			  "also the events that they look at, and what that costs on this machine");
+	command->add_option("--top", arguments->top, "print at most N firings (0: all; default: 40)")
+	    ->option_text("N")
+	    ->check(number_of_rows);
+	command->add_flag("--json", arguments->json, "as JSON");
+	command->footer("Examples:\n"
+			"  monitor trigger 'late: name == \"sched_waking\" as a then name == \"sched_switch\" and\n"
+			"      next_pid == a.pid within 1s => mark' DIR\n"
+			"  monitor trigger --explain stalls.triggers\n"
+			"  monitor trigger stalls.triggers DIR");
+	command->callback([arguments, &exit_code] { exit_code = run_trigger(*arguments); });
+}
+
+} // namespace monitor

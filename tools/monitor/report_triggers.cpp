@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "report_triggers.h"
+
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "reading/events/merge.h"
+#include "terminal.h"
+
+namespace monitor {
+namespace {
+
+// The last event of each stream: that of a firing is before it in its stream, at the same time.
+class LastEvents {
+public:
+	void note(const trace::Event &event)
+	{
+		if (!event.is_token() || event.cls->size_bytes > max_bytes)
+			return;
+		Last &last = last_[event.stream->index];
+		last.event = event;
+		std::memcpy(last.bytes.data(), event.data, event.cls->size_bytes);
+	}
+
+	// "": it is not there.
+	std::string cause_of(const trace::Event &firing, std::uint32_t id) const
+	{
+		const auto found = last_.find(firing.stream->index);
+		if (found == last_.end() || found->second.event.time != firing.time ||
+		    found->second.event.cls->id != id)
+			return "";
+		trace::Event event = found->second.event;
+		event.data = found->second.bytes.data();
+		return report::event_text(event);
+	}
+
+private:
+	static constexpr std::size_t max_bytes = 128;
+	struct Last {
+		trace::Event event;
+		std::array<std::byte, max_bytes + 8> bytes{}; // a field is read as eight bytes
+	};
+	std::map<std::uint32_t, Last> last_; // by stream
+};
+
+} // namespace
+
+void report_triggers(const ReportArguments &arguments, trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	if (info.triggers.empty())
+		throw Error(info.present ? "this recording had no triggers: record with --trigger 'WHEN => DO', or run "
+					   "triggers on it: monitor trigger FILE DIR"
+					 : "only a recording has triggers: name one, not several that were merged");
+	const trace::TimeRange asked = arguments.selection.range(trace, {0, trace.end_time()});
+	const trace::EventSelection selected = arguments.selection.events(trace);
+	trigger::RecordedFirings recorded(trace);
+	trace::Threads threads(trace);
+	LastEvents last;
+	std::vector<report::FiringRow> rows;
+	std::size_t known = 0;
+	trace::merge(
+	    trace, {0, asked.to},
+	    [&](const trace::Event &event) {
+		    const std::int64_t running = threads.before(event);
+		    recorded.event(event);
+		    if (recorded.firings().size() == known) {
+			    last.note(event);
+		    } else {
+			    ++known;
+			    const trigger::Fired &fired = recorded.firings().back();
+			    const auto *thread = threads.name(fired.tid, event.stream->machine);
+			    if (event.time >= asked.from && selected.includes(event, running))
+				    rows.push_back({fired, recorded.name(fired.trigger),
+						    thread ? std::string(thread->view()) : "",
+						    last.cause_of(event, fired.cause)});
+		    }
+		    threads.after(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) { threads.gap(stream); });
+	report::Table table = report::triggers_table(rows, trace);
+	if (!arguments.sort.empty())
+		table.sort_by(table.column(arguments.sort));
+	if (arguments.top)
+		table.keep_top(arguments.top);
+	if (arguments.json)
+		return fmt::print("{{\"rows\": {},\n\"triggers\": {}}}\n", report::to_json(table),
+				  report::triggers_json(info));
+	if (arguments.csv)
+		return fmt::print("{}", report::to_csv(table));
+	if (rows.empty())
+		fmt::print("no trigger fired in what this trace has\n\n");
+	else
+		fmt::print("{}\n", report::to_text(table, terminal_width()));
+	fmt::print("{}", report::triggers_notes(info));
+}
+
+} // namespace monitor

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "triggers_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "reading/events/field_ref.h"
+
+namespace monitor::report {
+
+std::string event_text(const trace::Event &event)
+{
+	std::string text = event.cls->name;
+	for (const trace::Field &field : event.cls->fields) {
+		const trace::FieldRef value(*event.cls, field);
+		if (const std::string *label = value.label(event))
+			text += fmt::format(" {}={}", field.name, *label);
+		else if (field.kind == trace::FieldKind::signed_integer)
+			text += fmt::format(" {}={}", field.name, value.get<std::int64_t>(event));
+		else if (field.is_integer() && field.base == 16)
+			text += fmt::format(" {}={:#x}", field.name, value.get(event));
+		else if (field.is_integer())
+			text += fmt::format(" {}={}", field.name, value.get(event));
+		else
+			text += fmt::format(" {}={}", field.name, readable(value.get<std::string_view>(event)));
+	}
+	return text;
+}
+
+Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &trace)
+{
+	Table table;
+	table.columns = {{"time_ns", "time", Unit::instant},
+			 {"trigger", "trigger", Unit::text},
+			 {"cpu", "CPU", Unit::count},
+			 {"tid", "tid", Unit::count},
+			 {"thread", "thread", Unit::text},
+			 {"cause", "cause", Unit::text},
+			 {"since_ns", "since", Unit::nanoseconds},
+			 {"key", "key", Unit::text}};
+	const trace::Clock &clock = trace.description().clock;
+	for (const FiringRow &row : rows) {
+		const trigger::Fired &fired = row.fired;
+		auto &cells = table.rows.emplace_back();
+		cells.emplace_back(static_cast<double>(
+		    clock.to_ns(fired.time - std::min<std::uint64_t>(fired.time, trace.begin_time()))));
+		cells.emplace_back(row.name);
+		cells.push_back(fired.cpu == EDC_CPU_UNKNOWN ? Cell() : Cell(std::uint64_t(fired.cpu)));
+		cells.push_back(fired.tid < 0 ? Cell() : Cell(static_cast<std::uint64_t>(fired.tid)));
+		cells.push_back(row.thread.empty() ? Cell() : Cell(row.thread));
+		cells.push_back(row.cause.empty() ? Cell() : Cell(row.cause));
+		cells.push_back(
+		    fired.began ? Cell(static_cast<double>(clock.to_ns(fired.time - std::min(fired.time, fired.began))))
+				: Cell());
+		cells.push_back(fired.key ? Cell(std::to_string(static_cast<std::int64_t>(fired.key))) : Cell());
+	}
+	return table;
+}
+
+std::string triggers_notes(const analyze::RecordingInfo &info)
+{
+	std::string text;
+	for (const analyze::TriggerInfo &trigger : info.triggers) {
+		text += fmt::format("{}: {} => {}\n", printable(trigger.name), printable(trigger.when),
+				    printable(trigger.what));
+		if (!trigger.fired) {
+			text += "  how often it fired is unknown: the recording was not completed\n";
+			continue;
+		}
+		text +=
+		    fmt::format("  fired {} {}", count_text(*trigger.fired), *trigger.fired == 1 ? "time" : "times");
+		if (trigger.reaction_median_ns && trigger.reaction_p99_ns && trigger.reaction_max_ns)
+			text += fmt::format("; the recorder knew after {} (median; 99 % {}, at most {})",
+					    duration_text(static_cast<double>(*trigger.reaction_median_ns)),
+					    duration_text(static_cast<double>(*trigger.reaction_p99_ns)),
+					    duration_text(static_cast<double>(*trigger.reaction_max_ns)));
+		if (trigger.told.value_or(0) && *trigger.told < *trigger.fired)
+			text += fmt::format("; of {} it learned too late or not at all",
+					    count_text(*trigger.fired - *trigger.told));
+		if (trigger.runs)
+			text += fmt::format("; its command ran {} times, failed {}, was left out {}",
+					    count_text(*trigger.runs), count_text(trigger.runs_failed.value_or(0)),
+					    count_text(trigger.runs_left_out.value_or(0)));
+		if (trigger.signals)
+			text += fmt::format("; {} signals were sent, {} refused", count_text(*trigger.signals),
+					    count_text(trigger.signals_refused.value_or(0)));
+		text += "\n";
+	}
+	if (info.triggers_forgotten)
+		text += fmt::format("{} first events were forgotten, because too many waited for a second one\n",
+				    count_text(info.triggers_forgotten));
+	return text;
+}
+
+std::string triggers_json(const analyze::RecordingInfo &info)
+{
+	auto all = nlohmann::ordered_json::array();
+	const auto number = [](const std::optional<std::uint64_t> &value) {
+		return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+	};
+	for (const analyze::TriggerInfo &trigger : info.triggers)
+		all.push_back({{"name", trigger.name},
+			       {"when", trigger.when},
+			       {"do", trigger.what},
+			       {"fired", number(trigger.fired)},
+			       {"told", number(trigger.told)},
+			       {"reaction_median_ns", number(trigger.reaction_median_ns)},
+			       {"reaction_p99_ns", number(trigger.reaction_p99_ns)},
+			       {"reaction_max_ns", number(trigger.reaction_max_ns)},
+			       {"runs", number(trigger.runs)},
+			       {"runs_failed", number(trigger.runs_failed)},
+			       {"runs_left_out", number(trigger.runs_left_out)},
+			       {"signals", number(trigger.signals)},
+			       {"signals_refused", number(trigger.signals_refused)}});
+	return json_dump(all);
+}
+
+} // namespace monitor::report

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "rehearsal.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "monitor/card.h"
+#include "monitor/matcher.h"
+
+namespace monitor::trigger {
+
+Rehearsal::Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Trace &trace)
+    : trace_(trace), triggers_(triggers.size())
+{
+	for (std::size_t i = 0; i < triggers.size(); ++i) {
+		Trigger &to = triggers_[i];
+		to.made.kind = triggers[i].kind;
+		to.made.within = trace.description().clock.to_ticks(triggers[i].within_ns);
+		to.made.times = triggers[i].times;
+		try {
+			if (!triggers[i].first.empty())
+				prepare(to.inputs[0], triggers[i].first, triggers[i].first_key);
+			if (!triggers[i].second.empty())
+				prepare(to.inputs[1], triggers[i].second, triggers[i].second_key);
+		} catch (const Error &error) {
+			throw Error(fmt::format("trigger {}: {}", triggers[i].name, error.what()));
+		}
+	}
+}
+
+void Rehearsal::prepare(Input &input, const std::string &condition, const std::string &key)
+{
+	input.filter.emplace(condition, trace_.description(), trace_.begin_time());
+	const auto &classes = trace_.description().classes();
+	input.has_key = !key.empty();
+	input.keys.resize(classes.size());
+	if (!input.has_key)
+		return;
+	for (const auto &cls : classes) {
+		const filter::Resolved resolved = filter::resolve(filter::key_name(key), *cls);
+		if (filter::is_key(resolved))
+			input.keys[cls->index] = resolved.source;
+	}
+}
+
+void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &event, const filter::Running &running)
+{
+	Trigger &trigger = triggers_[number];
+	const Input &of = trigger.inputs[input];
+	const std::uint32_t cls = event.cls->index;
+	if (!of.filter || (of.has_key && !of.keys[cls]) || !of.filter->can_match(*event.cls) ||
+	    !of.filter->matches(event, running))
+		return;
+	Fired fired{number, event.time, event.cpu(), running.tid, static_cast<std::uint32_t>(event.cls->id)};
+	__u64 began = 0, key = 0;
+	if (std::uint64_t bits = 0; of.has_key && of.keys[cls]->bits(event, running, bits))
+		key = bits;
+	const bool is_new =
+	    trigger.made.kind == EDC_TRIGGER_MISSING && !input && !edc_begun_has(&trigger.state->begun, key);
+	const bool fires =
+	    edc_trigger_step(&trigger.made, trigger.state.get(), input, key, event.time, &began, &forgotten_);
+	if (is_new)
+		trigger.waiting.emplace_back(event.time, key);
+	fired.began = began;
+	fired.key = key;
+	if (fires)
+		firings_.push_back(fired);
+}
+
+void Rehearsal::event(const trace::Event &event, const filter::Running &running)
+{
+	if (event.cls->domain != trace::Domain::kernel || event.cls->id == EDC_ID_TRIGGER_FIRED ||
+	    EDC_NEVER_COUNTED(event.cls->id))
+		return;
+	expire(event.time);
+	for (std::size_t i = 0; i < triggers_.size(); ++i)
+		for (const unsigned input : {1u, 0u}) // an event may be both
+			step(i, input, event, running);
+}
+
+void Rehearsal::expire(std::uint64_t time)
+{
+	for (std::size_t i = 0; i < triggers_.size(); ++i) {
+		Trigger &trigger = triggers_[i];
+		while (!trigger.waiting.empty() && time > trigger.waiting.front().first &&
+		       time - trigger.waiting.front().first > trigger.made.within) {
+			const auto [began, key] = trigger.waiting.front();
+			trigger.waiting.pop_front();
+			for (__u32 near = 0; near < EDC_BEGUN_NEAR; ++near) {
+				edc_begun_entry *entry = edc_begun_near(&trigger.state->begun, key, near);
+				__u64 taken = 0;
+				if (entry->begin != began || entry->key != key ||
+				    !edc_begun_overdue(entry, began + 1, &taken))
+					continue;
+				firings_.push_back({i, began + trigger.made.within, EDC_CPU_UNKNOWN,
+						    trace::Threads::unknown, 0, began, key});
+				break;
+			}
+		}
+	}
+}
+
+RecordedFirings::RecordedFirings(const trace::Trace &trace)
+{
+	for (const trace::EventClass *cls : trace.description().find("trigger_fired"))
+		classes_.push_back(
+		    {cls, {*cls, "trigger"}, {*cls, "cause"}, {*cls, "tid"}, {*cls, "began"}, {*cls, "key"}});
+}
+
+void RecordedFirings::event(const trace::Event &event)
+{
+	for (const Fields &fields : classes_)
+		if (fields.cls == event.cls)
+			firings_.push_back({fields.trigger.get<std::size_t>(event), event.time, event.cpu(),
+					    fields.tid.get<std::int64_t>(event), fields.cause.get<std::uint32_t>(event),
+					    fields.began.get(event), fields.key.get(event)});
+}
+
+std::string RecordedFirings::name(std::size_t trigger) const
+{
+	for (const Fields &fields : classes_)
+		if (const trace::Field *field = fields.trigger.field(); field && field->labels)
+			if (const std::string *label = field->labels->find(trigger))
+				return *label;
+	return fmt::format("{}", trigger);
+}
+
+} // namespace monitor::trigger

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// A trigger (record --trigger): what it waits for, and what is done when that happens. Made from text by
+// answers/trigger/; used by answers/matcher/, which makes tables of its conditions (include/monitor/trigger.h), and by
+// recording/, which acts.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace monitor {
+
+struct TriggerAct {
+	enum class Kind { snapshot, mark, end, run, signal };
+
+	Kind kind = Kind::mark;
+	std::string text;                       // mark; run: the command
+	unsigned number = 0;                    // run: how often per minute at most; signal: which
+	std::optional<std::uint64_t> before_ns; // snapshot; none: all of the past that there is
+	std::uint64_t after_ns = 0;
+};
+
+struct NamedTrigger {
+	std::string name;
+	unsigned kind = 0;                 // EDC_TRIGGER_*
+	std::string first, second;         // expressions (FDL)
+	std::string first_key, second_key; // numbers that the events have in common; "": none
+	std::uint64_t within_ns = 0;       // 0: for ever
+	unsigned times = 0;
+	std::vector<TriggerAct> acts;
+	std::string when, what; // as it was written: what it waits for, and what is done
+
+	bool does(TriggerAct::Kind kind) const
+	{
+		return std::ranges::any_of(acts, [kind](const TriggerAct &act) { return act.kind == kind; });
+	}
+	bool takes_snapshot() const { return does(TriggerAct::Kind::snapshot); }
+	bool ends() const { return does(TriggerAct::Kind::end); }
+};
+
+} // namespace monitor

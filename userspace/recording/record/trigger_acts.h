@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Commands and signals of triggers that fired (--trigger '... => run CMD, signal SIG'): who is told what, how often,
+// and what became of it. Used by recording.cpp in the main thread; trigger_runner.cpp does it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trigger_runner.h"
+#include "triggers.h"
+
+namespace monitor::record {
+
+class TriggerActs {
+public:
+	// Before the privileges are dropped. Throws Error.
+	TriggerActs(const std::vector<NamedTrigger> &triggers, std::string directory, const User &user);
+
+	void act(const Firing &firing);
+	// -1: there is nothing to run. If it is readable, call collect().
+	int fd() const { return runner_ ? runner_->fd() : -1; }
+	void collect();
+	// By trigger.
+	const std::vector<ActAccount> &accounts() const { return accounts_; }
+
+private:
+	std::vector<std::string> environment(const Firing &firing) const;
+	bool is_too_often(std::uint32_t command, const Firing &firing);
+
+	const std::vector<NamedTrigger> &triggers_;
+	const std::string directory_;
+	std::unique_ptr<TriggerRunner> runner_; // null: no trigger needs it
+	std::vector<std::size_t> trigger_of_;   // of each command
+	std::vector<unsigned> per_minute_;      // likewise
+	std::vector<std::deque<std::uint64_t>> started_ns_;
+	std::vector<ActAccount> accounts_;
+};
+
+// "NAME=VALUE" of each field of the event that fired, in the order of its class.
+std::vector<std::string> fields_of(const edc_firing &firing);
+
+} // namespace monitor::record

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "triggers.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+#include "base/error.h"
+
+namespace monitor::record {
+namespace {
+
+constexpr std::size_t max_reactions = 4096; // of each trigger
+constexpr std::uint64_t never = ~std::uint64_t(0);
+
+// How often to look for events that were not followed in time: what is missing is noticed this much too late at most.
+std::uint64_t look_every_ns(const NamedTrigger &trigger)
+{
+	return std::clamp<std::uint64_t>(trigger.within_ns / 8, 10'000'000, 1'000'000'000);
+}
+
+} // namespace
+
+Triggers::Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &card, const ClockSteering &steering,
+		   const Sync &since)
+    : triggers_(triggers), card_(card), invariant_tsc_(steering.invariant_tsc()),
+      frequency_hz_(steering.frequency_hz()), timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
+      told_(triggers.size())
+{
+	if (!timer_)
+		throw Error(errno, "cannot watch the time");
+	for (const NamedTrigger &trigger : triggers_)
+		next_look_ns_.push_back(trigger.kind == EDC_TRIGGER_START   ? since.monotonic_ns
+					: trigger.kind == EDC_TRIGGER_EVERY ? since.monotonic_ns + trigger.within_ns
+					: trigger.kind == EDC_TRIGGER_MISSING
+					    ? since.monotonic_ns + look_every_ns(trigger)
+					    : never);
+	set_timer(*std::ranges::min_element(next_look_ns_));
+}
+
+void Triggers::set_timer(std::uint64_t monotonic_ns) const
+{
+	if (monotonic_ns == never)
+		return;
+	itimerspec when{};
+	when.it_value.tv_sec = static_cast<time_t>(monotonic_ns / 1'000'000'000);
+	when.it_value.tv_nsec = static_cast<long>(monotonic_ns % 1'000'000'000);
+	::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+}
+
+void Triggers::fire(std::size_t trigger, std::uint64_t began, std::uint64_t key, const Sync &at,
+		    std::vector<Firing> &to)
+{
+	Firing firing;
+	firing.trigger = static_cast<unsigned>(trigger);
+	firing.by_recorder = true;
+	firing.at = at;
+	firing.noted.began = began;
+	firing.noted.key = key;
+	const std::string &key_name = triggers_[trigger].first_key;
+	const bool is_thread = key_name == "tid" || key_name == "thread" || key_name == "pid";
+	firing.noted.tid = is_thread ? static_cast<std::int32_t>(key) : -1;
+	firing.noted.tgid = -1;
+	to.push_back(firing);
+	told_[trigger].fired++;
+	const std::lock_guard guard(lock_);
+	to_write_.push_back(firing);
+}
+
+// What fires because time passes.
+void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
+{
+	eventfd_t times;
+	::eventfd_read(timer_.get(), &times);
+	for (std::size_t i = 0; i < triggers_.size(); ++i) {
+		const NamedTrigger &trigger = triggers_[i];
+		if (now.monotonic_ns < next_look_ns_[i])
+			continue;
+		switch (trigger.kind) {
+		case EDC_TRIGGER_START:
+			fire(i, 0, 0, now, to);
+			next_look_ns_[i] = never;
+			break;
+		case EDC_TRIGGER_EVERY: // one that is late by more than its time leaves some out
+			fire(i, 0, 0, now, to);
+			next_look_ns_[i] +=
+			    ((now.monotonic_ns - next_look_ns_[i]) / trigger.within_ns + 1) * trigger.within_ns;
+			break;
+		default: {
+			const auto within =
+			    static_cast<std::uint64_t>(static_cast<double>(trigger.within_ns) * frequency_hz_ / 1e9);
+			for (const edc_begun_entry &missed :
+			     card_.take_overdue(static_cast<unsigned>(i), now.time - std::min(now.time, within)))
+				fire(i, missed.begin, missed.key, now, to);
+			next_look_ns_[i] = now.monotonic_ns + look_every_ns(trigger);
+		}
+		}
+	}
+	set_timer(*std::ranges::min_element(next_look_ns_));
+}
+
+void Triggers::write(ControlStream &to)
+{
+	const std::lock_guard guard(lock_);
+	for (const Firing &firing : to_write_)
+		to.fired(firing.trigger, firing.noted.tid, firing.noted.began, firing.noted.key, firing.at.time);
+	to_write_.clear();
+}
+
+// A moment ago, on all clocks.
+Sync Triggers::at(std::uint64_t time, const Sync &now) const
+{
+	const std::uint64_t ticks = now.time - std::min(now.time, time);
+	const auto ns = static_cast<std::uint64_t>(static_cast<double>(ticks) * 1e9 / frequency_hz_);
+	Sync then = now;
+	then.time = time;
+	then.monotonic_ns -= ns;
+	then.realtime_ns -= ns;
+	then.tai_ns -= ns;
+	return then;
+}
+
+// A copy is whole if its entry's number is the same before and after.
+void Triggers::take_from(unsigned cpu, const Sync &now, std::vector<Firing> &to)
+{
+	const edc_firings &firings = card_.area(cpu).firings;
+	__u64 &taken = card_.area(cpu).reader.firings;
+	const std::uint64_t count = __atomic_load_n(&firings.count, __ATOMIC_SEQ_CST);
+	if (count == taken)
+		return;
+	for (std::uint64_t number = std::max<std::uint64_t>(taken, count - std::min<std::uint64_t>(count, EDC_FIRINGS));
+	     number < count; ++number) {
+		const edc_firing &entry = firings.entry[number % EDC_FIRINGS];
+		const auto is_there = [&] { return __atomic_load_n(&entry.number, __ATOMIC_ACQUIRE) == number + 1; };
+		Firing firing;
+		firing.cpu = cpu;
+		for (int tries = 0; tries < 1000 && !is_there(); ++tries) // it is being written
+			;
+		if (!is_there())
+			continue;
+		std::memcpy(&firing.noted, &entry, sizeof entry);
+		std::atomic_thread_fence(std::memory_order_acquire);
+		firing.trigger = firing.noted.trigger & (EDC_TRIGGERS - 1);
+		if (!is_there() || firing.trigger >= triggers_.size())
+			continue;
+		firing.held = firing.noted.trigger & EDC_FIRING_HELD;
+		firing.at = at(firing.noted.time, now);
+		to.push_back(firing);
+	}
+	__atomic_store_n(&taken, count, __ATOMIC_SEQ_CST);
+}
+
+std::vector<Firing> Triggers::take()
+{
+	card_.heard_firings();
+	const Sync now = read_sync(invariant_tsc_);
+	std::vector<Firing> firings;
+	look_at_time(now, firings);
+	for (bool is_more = true; is_more;) { // what fires before a probe can see what was taken rings no bell
+		is_more = false;
+		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
+			const std::size_t before = firings.size();
+			take_from(cpu, now, firings);
+			is_more = is_more || firings.size() > before;
+		}
+		if (firings.size() > std::size_t(64) * EDC_FIRINGS)
+			break; // faster than they can be taken: the bell rings again
+	}
+	std::ranges::stable_sort(firings, {}, [](const Firing &firing) { return firing.at.time; });
+	for (const Firing &firing : firings) {
+		TriggerAccount &account = told_[firing.trigger];
+		account.told++;
+		if (firing.by_recorder)
+			continue;
+		const std::uint64_t reaction = now.monotonic_ns - std::min(now.monotonic_ns, firing.at.monotonic_ns);
+		if (account.reaction_ns.size() < max_reactions)
+			account.reaction_ns.push_back(reaction);
+		else
+			account.reaction_ns[next_reaction_[firing.trigger]++ % max_reactions] = reaction;
+	}
+	return firings;
+}
+
+std::vector<TriggerAccount> Triggers::accounts() const
+{
+	std::vector<TriggerAccount> all = told_;
+	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+		for (std::size_t i = 0; i < all.size(); ++i)
+			all[i].fired += __atomic_load_n(&card_.area(cpu).firings.fired[i], __ATOMIC_RELAXED);
+	return all;
+}
+
+std::uint64_t Triggers::forgotten() const
+{
+	std::uint64_t sum = 0;
+	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+		sum += __atomic_load_n(&card_.area(cpu).firings.forgotten, __ATOMIC_RELAXED);
+	return sum;
+}
+
+} // namespace monitor::record

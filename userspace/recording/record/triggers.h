@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The recorder's part of triggers (record --trigger): learns from the cards which fired, in the main thread, and keeps
+// account of them. What is then done is up to flight.cpp (snapshots) and recording.cpp.
+//
+//     probe: edc_firings of its CPU, bell -> poll() in ending.cpp -> take() -> snapshot, end
+//     what no event fires: a timer ---------------------------------/   \-> write(), in the thread that writes tokens
+//
+// A probe never waits for the recorder: of firings for which there is no room only the number is known.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include <poll.h>
+
+#include "base/fd.h"
+#include "base/trigger.h"
+#include "clock.h"
+#include "control_stream.h"
+#include "monitor/trigger.h"
+#include "recording/card/bpf_card.h"
+
+namespace monitor::record {
+
+struct Firing {
+	unsigned trigger = 0; // its number
+	unsigned cpu = 0;
+	bool held = false;        // it began the hold of a flight recorder's rings
+	bool by_recorder = false; // by no event
+	Sync at;                  // when it fired
+	edc_firing noted{};
+};
+
+struct TriggerAccount {
+	std::uint64_t fired = 0;
+	std::uint64_t told = 0;                 // of these, what the recorder learned of
+	std::vector<std::uint64_t> reaction_ns; // how long that took: of the newest ones
+};
+
+// What was done as the user.
+struct ActAccount {
+	std::uint64_t runs = 0, runs_failed = 0, runs_left_out = 0; // left out: one was running, or too often
+	std::uint64_t signals = 0, signals_refused = 0;
+};
+
+class Triggers {
+public:
+	// The references must outlive it. `since`: when the probes were attached. Throws Error.
+	Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &card, const ClockSteering &steering,
+		 const Sync &since);
+
+	// Call take() when one of these is readable.
+	std::vector<pollfd> fds() const
+	{
+		return {{card_.firing_bell(), card_.firing_events(), 0}, {timer_.get(), POLLIN, 0}};
+	}
+	// What has fired since the last call, in the order of time.
+	std::vector<Firing> take();
+	// Tokens of what the recorder fired since the last call. Any one thread.
+	void write(ControlStream &to);
+
+	const NamedTrigger &of(const Firing &firing) const { return triggers_[firing.trigger]; }
+	// By trigger.
+	std::vector<TriggerAccount> accounts() const;
+	// First events that a trigger had no room to remember.
+	std::uint64_t forgotten() const;
+
+private:
+	void take_from(unsigned cpu, const Sync &now, std::vector<Firing> &to);
+	Sync at(std::uint64_t time, const Sync &now) const;
+
+	void look_at_time(const Sync &now, std::vector<Firing> &to);
+	void fire(std::size_t trigger, std::uint64_t began, std::uint64_t key, const Sync &at, std::vector<Firing> &to);
+	void set_timer(std::uint64_t monotonic_ns) const;
+
+	const std::vector<NamedTrigger> &triggers_;
+	card::BpfCard &card_;
+	const bool invariant_tsc_;
+	const double frequency_hz_;
+	Fd timer_;
+	std::vector<std::uint64_t> next_look_ns_; // by trigger, monotonic: when to look at the time; ~0: never
+	std::mutex lock_;                         // of:
+	std::vector<Firing> to_write_;
+	std::vector<TriggerAccount> told_;
+	std::array<std::size_t, EDC_TRIGGERS> next_reaction_{};
+};
+
+} // namespace monitor::record
