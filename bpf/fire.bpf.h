@@ -22,9 +22,8 @@ static __attribute__((noinline, unused)) bool hold_rings(__u64 time)
 	       __sync_val_compare_and_swap(&holder->reader.hold, 0, time) == 0;
 }
 
-/* Notes the firing for the recorder. `event`: id and argument; `trigger`: number and flags. */
-static __attribute__((noinline, unused)) int tell_recorder(struct edc_cpu *cpu, __u32 ring_index, __u32 event,
-							   __u32 trigger)
+/* Notes the firing for the recorder. `trigger`: number and flags. */
+static __attribute__((noinline, unused)) int tell_recorder(struct edc_cpu *cpu, __u32 ring_index, __u32 trigger)
 {
 	__u32 number = trigger & (EDC_TRIGGERS - 1);
 	__u64 before, thread;
@@ -46,7 +45,7 @@ static __attribute__((noinline, unused)) int tell_recorder(struct edc_cpu *cpu, 
 	entry->time = level->value[EDC_VALUE_TIME];
 	entry->began = level->fired[number].began;
 	entry->key = level->fired[number].key;
-	entry->event = event;
+	entry->event = (__u32)level->event;
 	entry->trigger = trigger;
 	entry->tid = (__s32)thread;
 	entry->tgid = (__s32)(thread >> 32);
@@ -63,20 +62,20 @@ static __attribute__((noinline, unused)) int tell_recorder(struct edc_cpu *cpu, 
  * One trigger, because of the event in `value`. Global, so that it is verified once; then an argument would be an area
  * without its blocks.
  */
-__attribute__((noinline)) int fire(__u32 ring_index, __u32 event, __u32 number)
+__attribute__((noinline)) int fire(__u32 ring_index, __u32 number)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id(), acts;
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
 	__u64 pos;
 
-	if (!cpu || ring_index >= EDC_CARD_RINGS || number >= EDC_TRIGGERS)
-		return 0;
+	if (posts_to_module || !cpu || ring_index >= EDC_CARD_RINGS || number >= EDC_TRIGGERS)
+		return 0; /* the module's areas are larger than the one that these programs have */
 
 	struct edc_level *level = &cpu->level[ring_index];
 
 	acts = READ(matcher.trigger[number].acts);
 	__sync_fetch_and_add(&cpu->firings.fired[number], 1);
-	level->payload[0] = (event & 0xffff) | bpf_get_current_pid_tgid() << 32;
+	level->payload[0] = (level->event & 0xffff) | bpf_get_current_pid_tgid() << 32;
 	level->payload[1] = level->fired[number].began;
 	level->payload[2] = level->fired[number].key;
 	level->seen[EDC_ID_TRIGGER_FIRED - EDC_ID_KERNEL_FIRST]++;
@@ -88,12 +87,12 @@ __attribute__((noinline)) int fire(__u32 ring_index, __u32 event, __u32 number)
 	if (acts & EDC_ACT_HOLD && hold_rings(level->value[EDC_VALUE_TIME]))
 		number |= EDC_FIRING_HELD;
 	if (acts & EDC_ACT_TELL)
-		tell_recorder(cpu, ring_index, event, number);
+		tell_recorder(cpu, ring_index, number);
 	return 0;
 }
 
 /* After the event's token, or, if it has none, where it would be. */
-static __attribute__((noinline, unused)) void fire_all(struct edc_cpu *cpu, __u32 ring_index, __u32 event)
+static __attribute__((noinline, unused)) void fire_all(struct edc_cpu *cpu, __u32 ring_index)
 {
 	FORGET(ring_index);
 	if (!cpu || ring_index >= EDC_CARD_RINGS)
@@ -104,7 +103,7 @@ static __attribute__((noinline, unused)) void fire_all(struct edc_cpu *cpu, __u3
 		if (!fires)
 			break;
 		cpu->level[ring_index].fires = fires & (fires - 1);
-		fire(ring_index, event, edc_lowest_bit(fires) & (EDC_TRIGGERS - 1));
+		fire(ring_index, edc_lowest_bit(fires) & (EDC_TRIGGERS - 1));
 	}
 }
 

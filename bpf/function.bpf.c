@@ -57,7 +57,7 @@ static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 st
 		else
 			reject_in_slot(cpu, slot, id);
 		if (triggering && cpu->level[EDC_CARD_LEVELS + slot].fires)
-			fire_all(cpu, EDC_CARD_LEVELS + slot, id_and_number);
+			fire_all(cpu, EDC_CARD_LEVELS + slot);
 		barrier();
 		WRITE(cpu->slot[slot].taken, 0);
 		return 0;

@@ -328,7 +328,12 @@ INLINE bool passes_filter(__s32 target)
 #include "judge.bpf.h"
 #include "stack.bpf.h"
 
-/* `judged`: not all of them are kept. `target`: the process that it is about, or EDC_FILTER_*; see kernel_events.h. */
+#define JUDGED(id) (decisions[(id)-EDC_ID_KERNEL_FIRST] != EDC_MATCH_KEEP)
+
+/*
+ * `judged`: not all of them are kept; it is asked for again where keeping it would need a place on the stack. `target`:
+ * the process that it is about, or EDC_FILTER_*; see kernel_events.h.
+ */
 INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, const __u64 *words, __u32 count)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id();
@@ -350,8 +355,8 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 		} else {
 			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;
 		}
-		if (judged && triggering && cpu->level[depth].fires)
-			fire_all(cpu, depth, id | arg << 16);
+		if (triggering && JUDGED(id) && cpu->level[depth].fires)
+			fire_all(cpu, depth);
 	} else {
 		__sync_fetch_and_add(&cpu->too_deep[id - EDC_ID_KERNEL_FIRST], 1);
 	}
@@ -366,7 +371,6 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
  * classes the module does not probe: programs of other types must not even name a kfunc, or the kernel rejects them
  * while the module is loaded. EDC_PACK() declares `arg_` and `words_`; `words` is how many there are.
  */
-#define JUDGED(id) (decisions[(id)-EDC_ID_KERNEL_FIRST] != EDC_MATCH_KEEP)
 #define POST_FUNCTIONS(id, IDENT, ident, name, family, words, fields)                                            \
 	INLINE int post_##ident(EDC_PARAMETERS(fields))                                                          \
 	{                                                                                                        \

@@ -22,7 +22,8 @@
 #include "user_recorder.h"
 
 static DEFINE_MUTEX(card_lock); /* protects all that follows, and probes and rings as a whole */
-static struct file *owner;	/* the file that has the card */
+static struct file *owner;	/* the file that has the card, */
+static pid_t owner_pid;		/* and the process that created it */
 
 static void detach_all(void)
 {
@@ -50,7 +51,7 @@ static void tell(struct edc_device_info *info)
 	memset(info, 0, sizeof(*info));
 	info->version = EDC_DEVICE_VERSION;
 	info->cpus = nr_cpu_ids;
-	info->in_use = owner != NULL;
+	info->in_use = owner ? owner_pid : 0;
 	info->refused = edc_programs_refused();
 	edc_probes_available(&info->classes);
 	edc_faults_available(&info->classes);
@@ -66,9 +67,11 @@ static int create(struct file *file, const struct edc_device_create *wanted)
 	if (owner)
 		return -EBUSY;
 	error = edc_kfuncs_describe(wanted->counters) ?: edc_rings_create(wanted);
-	if (!error)
-		WRITE_ONCE(owner, file);
-	return error;
+	if (error)
+		return error;
+	owner_pid = task_tgid_nr(current);
+	WRITE_ONCE(owner, file);
+	return 0;
 }
 
 static struct edc_device_classes attached(void)

@@ -108,6 +108,7 @@ bool edc_judge(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level
 		return cls->whole == EDC_MATCH_KEEP;
 	if (cls->counted)
 		edc_match_count_all(cls->counted, at->count);
+	at->event = id | (u32)(u16)arg << 16;
 	value[EDC_VALUE_ARGUMENT] = (u16)arg;
 	for (i = 0; i < count && i < EDC_MAX_WORDS; i++)
 		value[EDC_VALUE_WORD + i] = words[i];

@@ -149,7 +149,7 @@ static __always_inline void store_token(struct edc_cpu *cpu, u32 level, u32 id, 
 }
 
 /* One trigger, because of the event in the level's values: as in bpf/fire.bpf.h. */
-static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level, u32 event, u32 number)
+static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level, u32 number)
 {
 	const u32 acts = matcher->trigger[number].acts;
 	struct edc_level *at = &cpu->level[level];
@@ -157,7 +157,7 @@ static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu
 	u64 before;
 
 	__sync_fetch_and_add(&cpu->firings.fired[number], 1); /* a probe may interrupt this one */
-	at->payload[0] = (event & 0xffff) | (u64)current->pid << 32;
+	at->payload[0] = (at->event & 0xffff) | (u64)current->pid << 32;
 	at->payload[1] = at->fired[number].began;
 	at->payload[2] = at->fired[number].key;
 	at->seen[EDC_ID_TRIGGER_FIRED - EDC_ID_KERNEL_FIRST]++;
@@ -175,7 +175,7 @@ static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu
 	entry->time = at->value[EDC_VALUE_TIME];
 	entry->began = at->payload[1];
 	entry->key = at->payload[2];
-	entry->event = event;
+	entry->event = at->event;
 	entry->trigger = number;
 	entry->tid = current->pid;
 	entry->tgid = current->tgid;
@@ -203,7 +203,7 @@ static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, 
 		const u32 number = edc_lowest_bit(at->fires);
 
 		at->fires &= at->fires - 1;
-		fire(matcher, cpu, level, id | (u16)arg << 16, number);
+		fire(matcher, cpu, level, number);
 	}
 }
 

@@ -272,7 +272,8 @@ struct edc_level {
 	__u64 value[EDC_MATCH_VALUES]; /* the probe's: of the event that is being judged, */
 	__u64 hit[EDC_MATCH_WORDS];    /* and the patterns that it matches */
 	__u64 count[EDC_MATCH_COUNTS]; /* events of each --count */
-	__u64 fires;                   /* bits of the triggers that the event fires, */
+	__u64 event;                   /* its class and argument, as in edc_firing, if it has to be judged */
+	__u64 fires;                   /* bits of the triggers that it fires, */
 	__u64 payload[3];              /* and the payload of the token of one of them */
 	struct edc_fired fired[EDC_TRIGGERS];
 	__u64 seen[EDC_CARD_CLASSES];

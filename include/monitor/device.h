@@ -31,7 +31,7 @@ struct edc_device_classes {
 struct edc_device_info {
 	__u32 version;
 	__u32 cpus;    /* possible CPUs; the areas are numbered by CPU */
-	__u32 in_use;  /* a recorder has the card */
+	__u32 in_use;  /* the process of the recorder that has the card; 0: none */
 	__u32 refused; /* requests for rings (user_device.h) that got no memory since the module was loaded */
 	struct edc_device_classes classes; /* that this kernel has and the module probes */
 };

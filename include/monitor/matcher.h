@@ -249,15 +249,17 @@ EDC_MATCH_INLINE __u64 edc_match_key_of(const struct edc_matcher *matcher, __u32
 
 /*
  * Whether all events of a kernel class are kept because others cannot be understood without them: which threads run and
- * their names, and what belongs to another token (readings of counters, stacks).
+ * their names, and what belongs to another token (readings of counters, stacks, firings of triggers).
  */
-#define EDC_ALWAYS_KEPT(id)                                                                                         \
-	(((id) <= EDC_ID_CGROUP_ATTACH_TASK && (id) != EDC_ID_SCHED_WAKING && (id) != EDC_ID_SCHED_MIGRATE_TASK) || \
-	 ((id) >= EDC_ID_COUNTERS && (id) < EDC_ID_COUNTERS_SCALED + EDC_COUNTER_SETS) || (id) == EDC_ID_RATIOS ||  \
-	 (id) == EDC_ID_COUNTERS_RESET || ((id) >= EDC_ID_STACK_SAMPLE && (id) <= EDC_ID_STACK_END))
+#define EDC_ALWAYS_KEPT(id)                                                                                        \
+	(((id) <= EDC_ID_SCHED_PROCESS_EXIT_NAMED && (id) != EDC_ID_SCHED_WAKING &&                                \
+	  (id) != EDC_ID_SCHED_MIGRATE_TASK) ||                                                                    \
+	 ((id) >= EDC_ID_COUNTERS && (id) < EDC_ID_COUNTERS_SCALED + EDC_COUNTER_SETS) || (id) == EDC_ID_RATIOS || \
+	 (id) == EDC_ID_COUNTERS_RESET || ((id) >= EDC_ID_STACK_SAMPLE && (id) <= EDC_ID_STACK_END) ||             \
+	 (id) == EDC_ID_TRIGGER_FIRED)
 
 /* These are posted past the matcher: they belong to other tokens. */
-#define EDC_NEVER_COUNTED(id) (EDC_ALWAYS_KEPT(id) && (id) > EDC_ID_CGROUP_ATTACH_TASK)
+#define EDC_NEVER_COUNTED(id) (EDC_ALWAYS_KEPT(id) && (id) > EDC_ID_SCHED_PROCESS_EXIT_NAMED)
 
 /* Thread 0 of every CPU, as readers name it. */
 EDC_MATCH_INLINE void edc_name_idle(__u64 *name)

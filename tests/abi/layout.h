@@ -64,6 +64,7 @@
 	FIELD(VALUE, edc_level, value)           \
 	FIELD(VALUE, edc_level, hit)             \
 	FIELD(VALUE, edc_level, count)           \
+	FIELD(VALUE, edc_level, event)           \
 	FIELD(VALUE, edc_level, fires)           \
 	FIELD(VALUE, edc_level, payload)         \
 	FIELD(VALUE, edc_level, fired)           \

@@ -50,6 +50,16 @@ END
 		01234567890123456789 > "$corpus/seed_described"
 	printf 'x > 2\0event { name = "e"; id = 0; fields := struct { s64_t x; }; };\0' > "$corpus/seed_empty"
 fi
+if [ "$name" = fuzz_trigger ]; then
+	cat > "$corpus/seed_1" << 'END'
+late: name == "a" and id == "b" not followed by c == 1 within 10ms per tid=pid => snapshot before 1s after 2ms, end # x
+w: a == 1 as w then b == w.c and d == 2 within 1s => mark 'x, y', run "z" 3 per minute, signal USR1
+e == 1 3 times within 5us per cpu
+	=> mark
+every 2s => mark
+at start => run 'x'
+END
+fi
 if [ "$name" = fuzz_matcher ]; then
 	i=0
 	while IFS=';' read -r kept counted; do

@@ -136,6 +136,8 @@ void print_text(const analyze::RecordingInfo &info, const report::Summary &summa
 	print_line("exit code", info.command_exit ? std::to_string(*info.command_exit) : "");
 	print_line("selection", selection_text(info));
 	print_line("filter", info.filter_expression);
+	for (const analyze::TriggerInfo &trigger : info.triggers)
+		print_line("trigger", fmt::format("{}: {} => {}", trigger.name, trigger.when, trigger.what));
 	print_line("events", families);
 	print_line("date", info.date);
 	print_line("user", info.user);

@@ -128,7 +128,8 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 			const auto *thread = fired.tid < 0 ? nullptr : threads.name(fired.tid, 0);
 			rows.push_back({fired, triggers[fired.trigger].name,
 					thread ? std::string(thread->view()) : std::string(),
-					cause && fired.cause ? report::event_text(*cause) : std::string()});
+					cause && fired.cause ? report::event_text(*cause) : std::string(),
+					!triggers[fired.trigger].first_key.empty()});
 		}
 	};
 	trace::merge(

@@ -75,7 +75,9 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 			    if (event.time >= asked.from && selected.includes(event, running))
 				    rows.push_back({fired, recorded.name(fired.trigger),
 						    thread ? std::string(thread->view()) : "",
-						    last.cause_of(event, fired.cause)});
+						    last.cause_of(event, fired.cause),
+						    fired.trigger < info.triggers.size() &&
+							!info.triggers[fired.trigger].key.empty()});
 		    }
 		    threads.after(event);
 	    },

@@ -57,7 +57,7 @@ Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &tra
 		cells.push_back(
 		    fired.began ? Cell(static_cast<double>(clock.to_ns(fired.time - std::min(fired.time, fired.began))))
 				: Cell());
-		cells.push_back(fired.key ? Cell(std::to_string(static_cast<std::int64_t>(fired.key))) : Cell());
+		cells.push_back(row.has_key ? Cell(std::to_string(static_cast<std::int64_t>(fired.key))) : Cell());
 	}
 	return table;
 }

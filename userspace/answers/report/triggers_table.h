@@ -19,6 +19,7 @@ struct FiringRow {
 	std::string name;   // of the trigger
 	std::string thread; // its name; "": unknown
 	std::string cause;  // the event as text; "": unknown
+	bool has_key = false;
 };
 
 // "sys_enter id=fsync abi=x86_64"

@@ -70,8 +70,7 @@ void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &eve
 
 void Rehearsal::event(const trace::Event &event, const filter::Running &running)
 {
-	if (event.cls->domain != trace::Domain::kernel || event.cls->id == EDC_ID_TRIGGER_FIRED ||
-	    EDC_NEVER_COUNTED(event.cls->id))
+	if (event.cls->domain != trace::Domain::kernel || EDC_NEVER_COUNTED(event.cls->id))
 		return;
 	expire(event.time);
 	for (std::size_t i = 0; i < triggers_.size(); ++i)

@@ -294,13 +294,21 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 		for (const Json &trigger : triggers) {
 			const Json &reaction = member(trigger, "reaction_ns"), &runs = member(trigger, "runs"),
 				   &signals = member(trigger, "signals");
-			info.triggers.push_back(
-			    {text(member(trigger, "name")), text(member(trigger, "when")), text(member(trigger, "do")),
-			     optional_number(member(trigger, "fired")), optional_number(member(trigger, "told")),
-			     optional_number(member(reaction, "median")), optional_number(member(reaction, "p99")),
-			     optional_number(member(reaction, "max")), optional_number(member(runs, "started")),
-			     optional_number(member(runs, "failed")), optional_number(member(runs, "left_out")),
-			     optional_number(member(signals, "sent")), optional_number(member(signals, "refused"))});
+			TriggerInfo &added = info.triggers.emplace_back();
+			added.name = text(member(trigger, "name"));
+			added.when = text(member(trigger, "when"));
+			added.what = text(member(trigger, "do"));
+			added.key = text(member(trigger, "key"));
+			added.fired = optional_number(member(trigger, "fired"));
+			added.told = optional_number(member(trigger, "told"));
+			added.reaction_median_ns = optional_number(member(reaction, "median"));
+			added.reaction_p99_ns = optional_number(member(reaction, "p99"));
+			added.reaction_max_ns = optional_number(member(reaction, "max"));
+			added.runs = optional_number(member(runs, "started"));
+			added.runs_failed = optional_number(member(runs, "failed"));
+			added.runs_left_out = optional_number(member(runs, "left_out"));
+			added.signals = optional_number(member(signals, "sent"));
+			added.signals_refused = optional_number(member(signals, "refused"));
 		}
 	info.triggers_forgotten = number(member(json, "triggers_forgotten"));
 }

@@ -41,7 +41,7 @@ std::string why_no_module()
 		return fmt::format("the loaded module monitor_edc has another version ({}, not {}): rebuild it",
 				   info.version, EDC_DEVICE_VERSION);
 	if (info.in_use)
-		return "another recording uses the module's card";
+		return fmt::format("another recording uses the module's card: process {}", info.in_use);
 	return "";
 }
 

@@ -174,8 +174,10 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const st
 {
 	auto all = nlohmann::ordered_json::array();
 	for (std::size_t i = 0; i < triggers.size(); ++i) {
-		auto &json = all.emplace_back(nlohmann::ordered_json{
-		    {"name", triggers[i].name}, {"when", triggers[i].when}, {"do", triggers[i].what}});
+		auto &json = all.emplace_back(nlohmann::ordered_json{{"name", triggers[i].name},
+								     {"when", triggers[i].when},
+								     {"do", triggers[i].what},
+								     {"key", triggers[i].first_key}});
 		if (i >= accounts.size())
 			continue;
 		json["fired"] = accounts[i].fired;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::size_t max_reactions = 4096; // of each trigger
 constexpr std::uint64_t never = ~std::uint64_t(0);
+constexpr auto busy_pause = std::chrono::milliseconds(1);
 
 // How often to look for events that were not followed in time: what is missing is noticed this much too late at most.
 std::uint64_t look_every_ns(const NamedTrigger &trigger)
@@ -155,6 +158,8 @@ void Triggers::take_from(unsigned cpu, const Sync &now, std::vector<Firing> &to)
 
 std::vector<Firing> Triggers::take()
 {
+	if (was_busy_) // what fires all the time must not wake the recorder all the time
+		std::this_thread::sleep_for(busy_pause);
 	card_.heard_firings();
 	const Sync now = read_sync(invariant_tsc_);
 	std::vector<Firing> firings;
@@ -169,6 +174,7 @@ std::vector<Firing> Triggers::take()
 		if (firings.size() > std::size_t(64) * EDC_FIRINGS)
 			break; // faster than they can be taken: the bell rings again
 	}
+	was_busy_ = firings.size() >= EDC_FIRINGS;
 	std::ranges::stable_sort(firings, {}, [](const Firing &firing) { return firing.at.time; });
 	for (const Firing &firing : firings) {
 		TriggerAccount &account = told_[firing.trigger];

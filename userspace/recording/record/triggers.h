@@ -83,6 +83,7 @@ private:
 	std::vector<std::uint64_t> next_look_ns_; // by trigger, monotonic: when to look at the time; ~0: never
 	std::mutex lock_;                         // of:
 	std::vector<Firing> to_write_;
+	bool was_busy_ = false;
 	std::vector<TriggerAccount> told_;
 	std::array<std::size_t, EDC_TRIGGERS> next_reaction_{};
 };
