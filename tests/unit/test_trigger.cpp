@@ -133,9 +133,11 @@ TEST_CASE("trigger: what is not understood is refused with a sentence")
 				 "a == 1 => signal NONE",
 				 "a == 1 as w then b == 1 => end",
 				 "a == 1 as w then x == w.y or b == 1 => end",
-				 "a == 1 as w then x == w.y and z == w.z => end"}) {
+				 "a == 1 as w then x == w.y and z == w.z => end",
+				 "a == 1 followed by b == 1 => end",
+				 "every 1s => signal USR1"}) {
 		CAPTURE(text);
-		CHECK(refused(text).starts_with("--trigger "));
+		CHECK(refused(text).starts_with("trigger "));
 	}
 	CHECK_THROWS_AS(monitor::trigger::parse_triggers({"x: a == 1 => end", "x: a == 2 => end"}), monitor::Error);
 	CHECK_THROWS_AS(monitor::trigger::parse_triggers(std::vector<std::string>(EDC_TRIGGERS + 1, "a == 1 => end")),

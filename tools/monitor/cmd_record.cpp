@@ -282,7 +282,7 @@ void parse_matching(RecordArguments &arguments)
 	needs_tokens(!request.triggers.empty(), "--trigger");
 	for (const NamedTrigger &trigger : request.triggers)
 		if (trigger.takes_snapshot() && !arguments.flight)
-			throw Error(fmt::format("--trigger {}: snapshots are those of a flight recorder: add --flight",
+			throw Error(fmt::format("trigger {}: snapshots are those of a flight recorder: add --flight",
 						trigger.name));
 	if (!request.filter && !counts && request.triggers.empty())
 		return;
@@ -425,6 +425,19 @@ void print_summary(const record::Result &result)
 	}
 }
 
+void print_flight_summary(const record::Result &result)
+{
+	print_note(fmt::format(
+	    "monitor: {}; {} {} in {}{}{}\n", result.end_reason, result.snapshots,
+	    result.snapshots == 1 ? "snapshot" : "snapshots", printable(result.directory),
+	    result.incomplete ? fmt::format(", {} more are incomplete", result.incomplete) : "",
+	    result.left_out
+		? fmt::format("; {} of triggers came while one was taken",
+			      result.left_out == 1 ? "1 firing" : fmt::format("{} firings", result.left_out))
+		: ""));
+	print_note(report::triggers_notes(analyze::parse_recording(result.triggers)));
+}
+
 int run_record(RecordArguments &arguments)
 {
 	parse_families(arguments);
@@ -468,12 +481,7 @@ int run_record(RecordArguments &arguments)
 		return *result.command_exit;
 	}
 	if (arguments.options.flight)
-		print_note(fmt::format(
-		    "monitor: {}; {} snapshots in {}{}{}\n", result.end_reason, result.snapshots,
-		    printable(result.directory),
-		    result.incomplete ? fmt::format(", {} more are incomplete", result.incomplete) : "",
-		    result.left_out ? fmt::format("; triggers fired {} times more while one was taken", result.left_out)
-				    : ""));
+		print_flight_summary(result);
 	else
 		print_summary(result);
 	if (result.failed)

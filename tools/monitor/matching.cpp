@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -111,7 +113,7 @@ record::Matching matching(const MatcherRequest &request)
 	for (const NamedExpression &count : request.counts)
 		expect_utf8("--count " + printable(count.name), count.expression);
 	for (const NamedTrigger &trigger : request.triggers)
-		expect_utf8("--trigger " + printable(trigger.name), trigger.when + trigger.what);
+		expect_utf8("trigger " + printable(trigger.name), trigger.when + trigger.what);
 	for (const NamedTime &time : request.times)
 		expect_utf8("--time " + printable(time.name), time.start + time.end);
 	record::Matching made;
@@ -192,14 +194,14 @@ std::vector<std::string> trigger_texts(const std::string &untrusted_file_or_text
 	constexpr std::size_t max_bytes = 1 << 20;
 	if (untrusted_file_or_text.find("=>") != std::string::npos)
 		return {untrusted_file_or_text};
+	errno = 0;
 	std::ifstream file(untrusted_file_or_text);
 	std::string text(max_bytes + 1, '\0');
 	file.read(text.data(), static_cast<std::streamsize>(text.size()));
 	text.resize(static_cast<std::size_t>(file.gcount()));
 	if (!file.is_open() || file.bad() || (text.empty() && !file.eof()))
-		throw Error(
-		    fmt::format("'{}' is neither a file of triggers that can be read, nor a trigger, WHEN => DO",
-				printable(untrusted_file_or_text)));
+		throw Error(fmt::format("{}: this file of triggers cannot be read: {}",
+					printable(untrusted_file_or_text), std::strerror(errno ? errno : EISDIR)));
 	if (text.size() > max_bytes)
 		throw Error(printable(untrusted_file_or_text) + " is too large for a file of triggers: more than 1 MB");
 	return trigger::texts_in(text);

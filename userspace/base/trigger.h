@@ -36,6 +36,12 @@ struct NamedTrigger {
 	{
 		return std::ranges::any_of(acts, [kind](const TriggerAct &act) { return act.kind == kind; });
 	}
+	// Whether the recorder has to learn of each firing.
+	bool needs_recorder() const
+	{
+		return std::ranges::any_of(acts,
+					   [](const TriggerAct &act) { return act.kind != TriggerAct::Kind::mark; });
+	}
 	bool takes_snapshot() const { return does(TriggerAct::Kind::snapshot); }
 	bool ends() const { return does(TriggerAct::Kind::end); }
 };

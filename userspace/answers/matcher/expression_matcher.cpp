@@ -122,14 +122,14 @@ private:
 			const Found &found = found_[EDC_TARGET_INPUTS + 2 * i + input];
 			if (found.any || (input ? trigger.second : trigger.first).empty())
 				continue;
-			const std::string option = "--trigger " + trigger.name;
+			const std::string option = "trigger " + trigger.name;
 			if (!found.uncounted.empty())
 				throw Error(fmt::format("{}: tokens of {} belong to other events: they fire nothing",
 							option, found.uncounted));
 			if (!found.keyless.empty())
 				throw Error(fmt::format("{}: {}, which it waits for, has no number {}", option,
 							found.keyless, input ? trigger.second_key : trigger.first_key));
-			throw Error(fmt::format("{}: no event of the kernel is one that it waits for", option));
+			throw Error(fmt::format("{}: none of the kernel's events is one that it waits for", option));
 		}
 		edc_trigger made{};
 		made.kind = trigger.kind;
@@ -291,7 +291,7 @@ private:
 		if (target < EDC_TARGET_STARTS)
 			return "--count " + request_.counts[target].name;
 		if (target >= EDC_TARGET_INPUTS)
-			return "--trigger " + trigger_of(target).name;
+			return "trigger " + trigger_of(target).name;
 		return fmt::format("--time {}, {}", time_of(target).name, target >= EDC_TARGET_ENDS ? "end" : "start");
 	}
 

@@ -65,6 +65,9 @@ Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &tra
 std::string triggers_notes(const analyze::RecordingInfo &info)
 {
 	std::string text;
+	const auto times = [](std::uint64_t number) {
+		return number == 1 ? std::string("once") : count_text(number) + " times";
+	};
 	for (const analyze::TriggerInfo &trigger : info.triggers) {
 		text += fmt::format("{}: {} => {}\n", printable(trigger.name), printable(trigger.when),
 				    printable(trigger.what));
@@ -72,22 +75,23 @@ std::string triggers_notes(const analyze::RecordingInfo &info)
 			text += "  how often it fired is unknown: the recording was not completed\n";
 			continue;
 		}
-		text +=
-		    fmt::format("  fired {} {}", count_text(*trigger.fired), *trigger.fired == 1 ? "time" : "times");
+		text += *trigger.fired ? "  fired " + times(*trigger.fired) : std::string("  did not fire");
 		if (trigger.reaction_median_ns && trigger.reaction_p99_ns && trigger.reaction_max_ns)
 			text += fmt::format("; the recorder knew after {} (median; 99 % {}, at most {})",
 					    duration_text(static_cast<double>(*trigger.reaction_median_ns)),
 					    duration_text(static_cast<double>(*trigger.reaction_p99_ns)),
 					    duration_text(static_cast<double>(*trigger.reaction_max_ns)));
-		if (trigger.told.value_or(0) && *trigger.told < *trigger.fired)
-			text += fmt::format("; of {} it learned too late or not at all",
+		if (trigger.told && *trigger.told < *trigger.fired)
+			text += fmt::format("; the recorder did not learn of {} of these, which came too fast",
 					    count_text(*trigger.fired - *trigger.told));
-		if (trigger.runs)
-			text += fmt::format("; its command ran {} times, failed {}, was left out {}",
-					    count_text(*trigger.runs), count_text(trigger.runs_failed.value_or(0)),
-					    count_text(trigger.runs_left_out.value_or(0)));
-		if (trigger.signals)
-			text += fmt::format("; {} signals were sent, {} refused", count_text(*trigger.signals),
+		if (trigger.runs && (*trigger.runs || trigger.runs_left_out.value_or(0)))
+			text += fmt::format(
+			    "; commands: {} started, {} failed, {} still running at the end, {} left out "
+			    "because one was running or too many had been started",
+			    count_text(*trigger.runs), count_text(trigger.runs_failed.value_or(0)),
+			    count_text(trigger.running.value_or(0)), count_text(trigger.runs_left_out.value_or(0)));
+		if (trigger.signals && (*trigger.signals || trigger.signals_refused.value_or(0)))
+			text += fmt::format("; signals: {} sent, {} refused", count_text(*trigger.signals),
 					    count_text(trigger.signals_refused.value_or(0)));
 		text += "\n";
 	}
@@ -114,6 +118,7 @@ std::string triggers_json(const analyze::RecordingInfo &info)
 			       {"reaction_max_ns", number(trigger.reaction_max_ns)},
 			       {"runs", number(trigger.runs)},
 			       {"runs_failed", number(trigger.runs_failed)},
+			       {"runs_running", number(trigger.running)},
 			       {"runs_left_out", number(trigger.runs_left_out)},
 			       {"signals", number(trigger.signals)},
 			       {"signals_refused", number(trigger.signals_refused)}});

@@ -49,8 +49,12 @@ void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &eve
 	Trigger &trigger = triggers_[number];
 	const Input &of = trigger.inputs[input];
 	const std::uint32_t cls = event.cls->index;
-	if (!of.filter || (of.has_key && !of.keys[cls]) || !of.filter->can_match(*event.cls) ||
-	    !of.filter->matches(event, running))
+	if (!of.filter || (of.has_key && !of.keys[cls]) || !of.filter->can_match(*event.cls))
+		return;
+	const bool needs_thread =
+	    of.filter->needs_threads() || (of.has_key && of.keys[cls]->from == filter::Source::From::tid);
+	unnamed_ += needs_thread && running.tid == trace::Threads::unknown;
+	if (!of.filter->matches(event, running))
 		return;
 	Fired fired{number, event.time, event.cpu(), running.tid, static_cast<std::uint32_t>(event.cls->id)};
 	__u64 began = 0, key = 0;

@@ -47,6 +47,8 @@ public:
 	const std::vector<Fired> &firings() const { return firings_; }
 	// First events that there was no room to remember.
 	std::uint64_t forgotten() const { return forgotten_; }
+	// Events that cannot be judged, because the trace does not say in which thread they happened.
+	std::uint64_t unnamed() const { return unnamed_; }
 
 private:
 	struct Input {
@@ -70,6 +72,7 @@ private:
 	std::vector<Trigger> triggers_;
 	std::vector<Fired> firings_;
 	__u64 forgotten_ = 0;
+	std::uint64_t unnamed_ = 0;
 };
 
 // What the cards and the recorder say fired.

@@ -31,7 +31,7 @@ bool is_letter(char c)
 
 bool is_blank(char c)
 {
-	return c == ' ' || c == '\t' || c == '\n';
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 // In one line.
@@ -140,7 +140,8 @@ std::uint64_t duration(const std::string &option, const std::string &text)
 		if (error == std::errc() && std::string_view(unit, text.data() + text.size()) == name &&
 		    value * factor >= 1 && value * factor <= max_ns)
 			return static_cast<std::uint64_t>(std::llround(value * factor));
-	throw Error(fmt::format("{}: '{}' is not a time, such as 20ms", option, printable(text)));
+	throw Error(
+	    fmt::format("{}: '{}' is not a time, such as 20ms or 1.5s (ns, us, ms, s)", option, printable(text)));
 }
 
 class Parser {
@@ -148,7 +149,7 @@ public:
 	Parser(const std::string &text, std::size_t number) : text_(joined(text))
 	{
 		made_.name = fmt::format("trigger{}", number);
-		option_ = "--trigger " + made_.name;
+		option_ = "trigger " + made_.name;
 	}
 
 	NamedTrigger parse()
@@ -156,8 +157,8 @@ public:
 		const Found arrow = find(text_, "=>");
 		if (!arrow)
 			fail(fmt::format(
-			    "'{}' says not what is done: write WHEN => DO, as in 'name == \"sys_enter\" and "
-			    "id == \"fsync\" => snapshot'",
+			    "there is no => in '{}': write WHEN => DO, as in 'name == \"sys_enter\" and id == "
+			    "\"fsync\" => snapshot'",
 			    printable(trimmed(text_))));
 		std::string when = text_.substr(0, arrow.at);
 		if (const Found colon = find(when, ":")) {
@@ -167,7 +168,7 @@ public:
 				    "'{}' is not a name: it begins with a letter and has letters, digits, _ and - "
 				    "only",
 				    printable(made_.name)));
-			option_ = "--trigger " + made_.name;
+			option_ = "trigger " + made_.name;
 			when = when.substr(colon.end);
 		}
 		made_.when = trimmed(when);
@@ -178,13 +179,15 @@ public:
 			made_.kind = EDC_TRIGGER_EVERY;
 			made_.within_ns = duration(option_, trimmed(made_.when.substr(every.end)));
 			if (made_.within_ns < min_every_ns)
-				fail("`every T` fires each 1ms at the most");
+				fail("`every T`: T is 1ms or more");
 		} else {
 			take_per(when);
 			take_condition(when);
 		}
 		for (const std::string &part : split(made_.what))
 			made_.acts.push_back(act(part));
+		if (made_.first.empty() && made_.does(TriggerAct::Kind::signal))
+			fail("`signal` is for the process of an event, and this trigger has no event");
 		return made_;
 	}
 
@@ -224,6 +227,8 @@ private:
 
 	void take_condition(std::string &when)
 	{
+		if (find(when, "followed by") && !find(when, "not followed by"))
+			fail("write `A then B`, or `A not followed by B within T`");
 		const Found missing = find(when, "not followed by"), then = find(when, "then"),
 			    within = find_last(when, "within");
 		if (within) {
@@ -265,7 +270,7 @@ private:
 		unsigned times = 0;
 		std::from_chars(condition.data() + digits, condition.data() + condition.size(), times);
 		if (times < 2 || times > EDC_MAX_TIMES)
-			fail(fmt::format("before `times` stands a number from 2 to {}", EDC_MAX_TIMES));
+			fail(fmt::format("write a number from 2 to {} before `times`", EDC_MAX_TIMES));
 		made_.times = times;
 		made_.first = trimmed(condition.substr(0, digits));
 	}
@@ -307,7 +312,8 @@ private:
 			made_.second_key = left;
 		}
 		if (!is_joined || find(rest, name + "."))
-			fail(fmt::format("`as {0}` is for a number that both events have: ... and FIELD == {0}.FIELD",
+			fail(fmt::format("after `as {0}` the second condition names a number that both events have: "
+					 "... and FIELD == {0}.FIELD",
 					 name));
 		made_.second = rest;
 	}
@@ -357,7 +363,7 @@ private:
 			made.number = signal_number(rest);
 		} else {
 			fail(fmt::format(
-			    "'{}' is nothing that can be done, which is: snapshot [before T] [after T], mark TEXT, "
+			    "'{}' is not something to do; there is: snapshot [before T] [after T], mark TEXT, "
 			    "end, run 'CMD' [N per minute], signal SIG",
 			    printable(text)));
 		}
@@ -393,7 +399,7 @@ private:
 		for (int known = 1; known < NSIG; ++known)
 			if (const char *abbreviation = ::sigabbrev_np(known); abbreviation && name == abbreviation)
 				return static_cast<unsigned>(known);
-		fail(fmt::format("signal '{}' is none: write for example signal SIGUSR1", printable(text)));
+		fail(fmt::format("there is no signal '{}': write for example signal SIGUSR1", printable(text)));
 	}
 
 	void take_window(std::string rest, TriggerAct &to) const
@@ -427,11 +433,11 @@ std::vector<NamedTrigger> parse_triggers(const std::vector<std::string> &untrust
 	for (const std::string &text : untrusted_texts) {
 		NamedTrigger made = Parser(text, triggers.size() + 1).parse();
 		if (std::ranges::find(triggers, made.name, &NamedTrigger::name) != triggers.end())
-			throw Error(fmt::format("--trigger {}: there are two of this name", made.name));
+			throw Error(fmt::format("two triggers are called {}", made.name));
 		triggers.push_back(std::move(made));
 	}
 	if (triggers.size() > EDC_TRIGGERS)
-		throw Error(fmt::format("--trigger: there can be {} triggers, not {}", EDC_TRIGGERS, triggers.size()));
+		throw Error(fmt::format("there can be {} triggers, not {}", EDC_TRIGGERS, triggers.size()));
 	return triggers;
 }
 

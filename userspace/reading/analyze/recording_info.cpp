@@ -306,10 +306,12 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 			added.reaction_max_ns = optional_number(member(reaction, "max"));
 			added.runs = optional_number(member(runs, "started"));
 			added.runs_failed = optional_number(member(runs, "failed"));
+			added.running = optional_number(member(runs, "running"));
 			added.runs_left_out = optional_number(member(runs, "left_out"));
 			added.signals = optional_number(member(signals, "sent"));
 			added.signals_refused = optional_number(member(signals, "refused"));
 		}
+	info.triggers_until = optional_number(member(json, "triggers_until"));
 	info.triggers_forgotten = number(member(json, "triggers_forgotten"));
 }
 

@@ -105,7 +105,7 @@ bool is_of_tracepoint(const ClassRow &row)
 {
 	const std::string_view name = row.name, family = row.family;
 	return name.find("_fault") == std::string_view::npos && name != "thread_counts" && family != "sample" &&
-	       family != "stack" && family != "function";
+	       family != "stack" && family != "function" && family != "trigger";
 }
 
 PreflightCheck tracepoints()

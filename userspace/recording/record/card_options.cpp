@@ -154,7 +154,7 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 	for (std::size_t i = 0; i < request.triggers.size(); ++i)
 		for (const std::size_t bit : {EDC_FIRST_INPUT + 2 * i, EDC_FIRST_INPUT + 2 * i + 1})
 			need(
-			    "--trigger " + request.triggers[i].name,
+			    "trigger " + request.triggers[i].name,
 			    [bit](const EventMatcher::Class &cls) { return cls.belongs >> bit & 1; }, false);
 	return needed;
 }

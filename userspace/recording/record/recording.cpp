@@ -134,7 +134,7 @@ private:
 	std::vector<edc_task> threads();
 	std::vector<card::UserClass> user_classes() const;
 	void end_flight();
-	std::string act();
+	void act();
 	void add_triggers(RecordingFile &file) const;
 	void write_tasks(bool at_end);
 	void wait_for_end();
@@ -174,6 +174,7 @@ private:
 	std::unique_ptr<Flight> flight_;
 	std::unique_ptr<Triggers> triggers_; // --trigger
 	std::unique_ptr<TriggerActs> acts_;
+	std::string ended_by_; // "": no trigger
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
 	bool dropped_ = false;
@@ -529,27 +530,24 @@ Progress Recording::Parts::progress() const
 	return now;
 }
 
-// What triggers that fired have the recorder do. Returns why the recording ends, or "".
-std::string Recording::Parts::act()
+// What triggers that fired have the recorder do.
+void Recording::Parts::act()
 {
-	std::string end;
 	acts_->collect();
 	for (const Firing &firing : triggers_->take()) {
 		const NamedTrigger &trigger = triggers_->of(firing);
 		acts_->act(firing);
 		if (flight_)
 			flight_->fired(firing, trigger);
-		else if (trigger.ends() && end.empty())
-			end = fmt::format("the trigger {} fired", trigger.name);
+		else if (trigger.ends() && ended_by_.empty())
+			ended_by_ = fmt::format("the trigger {} fired", trigger.name);
 	}
-	return end;
 }
 
 void Recording::Parts::add_triggers(RecordingFile &file) const
 {
 	if (triggers_)
-		file.triggers(options_.matching->request.triggers, triggers_->accounts(), acts_->accounts(),
-			      triggers_->forgotten());
+		file.triggers(options_.matching->request.triggers, *triggers_, acts_->accounts());
 }
 
 void Recording::Parts::wait_for_end()
@@ -566,8 +564,9 @@ void Recording::Parts::wait_for_end()
 			return failure_.text();
 		}
 		if (triggers_)
-			if (std::string end = act(); !end.empty())
-				return end;
+			act();
+		if (!ended_by_.empty())
+			return ended_by_;
 		if (flight_)
 			return flight_->serve();
 		if (functions_.has_budget())
@@ -590,7 +589,12 @@ void Recording::Parts::wait_for_end()
 
 void Recording::Parts::end_flight()
 {
+	if (triggers_)
+		act();
 	flight_->end(result_.end_reason);
+	RecordingFile file = file_;
+	add_triggers(file);
+	result_.triggers = file.text();
 	if (users_)
 		users_->stop();
 	card_->detach();
@@ -603,6 +607,11 @@ void Recording::Parts::end_recording()
 {
 	drain_->stop();
 	drain_->look();
+	if (triggers_) { // the recorder's later tokens are of later times
+		act();
+		triggers_->write(*control_);
+		triggers_->stop();
+	}
 	if (users_)
 		users_->stop();
 	if (stacks_)
@@ -776,6 +785,8 @@ void Recording::Parts::start_parts()
 		start_flight();
 	else
 		start_recording();
+	if (triggers_)
+		act(); // at start
 	if (command_)
 		result_.exec_error = command_->go();
 	if (!result_.exec_error)

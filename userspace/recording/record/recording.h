@@ -73,6 +73,7 @@ struct Result {
 	bool failed = false;             // the recording ended early because the trace could not be written
 	std::uint64_t snapshots = 0;     // that a flight recorder took,
 	std::uint64_t incomplete = 0;    // and those that could not be written
+	std::string triggers;            // of a flight recorder: what became of them, as in recording.json
 	std::uint64_t left_out = 0;      // firings of triggers while another snapshot was taken
 };
 

@@ -169,22 +169,23 @@ void RecordingFile::times(const std::vector<NamedTime> &times, const std::vector
 	}
 }
 
-void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const std::vector<TriggerAccount> &accounts,
-			     const std::vector<ActAccount> &acts, std::uint64_t forgotten)
+void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Triggers &fired,
+			     const std::vector<ActAccount> &acts)
 {
 	auto all = nlohmann::ordered_json::array();
+	const std::vector<TriggerAccount> accounts = fired.accounts();
 	for (std::size_t i = 0; i < triggers.size(); ++i) {
 		auto &json = all.emplace_back(nlohmann::ordered_json{{"name", triggers[i].name},
 								     {"when", triggers[i].when},
 								     {"do", triggers[i].what},
-								     {"key", triggers[i].first_key}});
-		if (i >= accounts.size())
-			continue;
-		json["fired"] = accounts[i].fired;
-		json["told"] = accounts[i].told;
+								     {"key", triggers[i].first_key},
+								     {"fired", accounts[i].fired}});
+		if (triggers[i].needs_recorder())
+			json["told"] = accounts[i].told;
 		if (triggers[i].does(TriggerAct::Kind::run))
 			json["runs"] = {{"started", acts[i].runs},
 					{"failed", acts[i].runs_failed},
+					{"running", acts[i].running},
 					{"left_out", acts[i].runs_left_out}};
 		if (triggers[i].does(TriggerAct::Kind::signal))
 			json["signals"] = {{"sent", acts[i].signals}, {"refused", acts[i].signals_refused}};
@@ -197,7 +198,8 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const st
 				       {"max", reactions.back()}};
 	}
 	json_["triggers"] = all;
-	json_["triggers_forgotten"] = forgotten;
+	json_["triggers_forgotten"] = fired.forgotten();
+	json_["triggers_until"] = fired.looked_until();
 }
 
 void RecordingFile::preflight(const card::Preflight &test)

@@ -48,9 +48,9 @@ public:
 	// Counts and times are of what happened between these snapshots.
 	void counted(const Sync &since, const Sync &until);
 	void counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted);
-	// What they are, and what became of them; no accounts: nothing yet.
-	void triggers(const std::vector<NamedTrigger> &triggers, const std::vector<TriggerAccount> &accounts,
-		      const std::vector<ActAccount> &acts, std::uint64_t forgotten);
+	// What they are, and what became of them so far.
+	void triggers(const std::vector<NamedTrigger> &triggers, const Triggers &fired,
+		      const std::vector<ActAccount> &acts);
 	void times(const std::vector<NamedTime> &times, const std::vector<EventTime> &timed);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);

@@ -80,8 +80,9 @@ std::vector<std::string> TriggerActs::environment(const Firing &firing) const
 	std::vector<std::string> all = {"MONITOR_TRIGGER=" + triggers_[firing.trigger].name,
 					"MONITOR_DIRECTORY=" + directory_,
 					fmt::format("MONITOR_TIME={}.{:09}", firing.at.realtime_ns / 1'000'000'000,
-						    firing.at.realtime_ns % 1'000'000'000),
-					fmt::format("MONITOR_KEY={}", static_cast<std::int64_t>(noted.key))};
+						    firing.at.realtime_ns % 1'000'000'000)};
+	if (!triggers_[firing.trigger].first_key.empty())
+		all.push_back(fmt::format("MONITOR_KEY={}", static_cast<std::int64_t>(noted.key)));
 	if (noted.tid >= 0)
 		all.push_back(fmt::format("MONITOR_TID={}", noted.tid));
 	if (firing.by_recorder)
@@ -127,6 +128,7 @@ void TriggerActs::act(const Firing &firing)
 		}
 		started_ns_[command].push_back(firing.at.monotonic_ns);
 		++account.runs;
+		account.running = 1;
 	}
 }
 
@@ -134,9 +136,13 @@ void TriggerActs::collect()
 {
 	if (!runner_)
 		return;
-	for (const TriggerRunner::Ended &ended : runner_->take_ended())
-		if (ended.command < trigger_of_.size() && ended.status != 0)
-			++accounts_[trigger_of_[ended.command]].runs_failed;
+	for (const TriggerRunner::Ended &ended : runner_->take_ended()) {
+		if (ended.command >= trigger_of_.size())
+			continue;
+		ActAccount &account = accounts_[trigger_of_[ended.command]];
+		account.running = 0;
+		account.runs_failed += ended.status != 0;
+	}
 }
 
 } // namespace monitor::record

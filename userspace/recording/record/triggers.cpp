@@ -78,6 +78,9 @@ void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
 {
 	eventfd_t times;
 	::eventfd_read(timer_.get(), &times);
+	if (is_over_)
+		return;
+	looked_until_ = now.time;
 	for (std::size_t i = 0; i < triggers_.size(); ++i) {
 		const NamedTrigger &trigger = triggers_[i];
 		if (now.monotonic_ns < next_look_ns_[i])

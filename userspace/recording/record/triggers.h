@@ -42,6 +42,7 @@ struct TriggerAccount {
 // What was done as the user.
 struct ActAccount {
 	std::uint64_t runs = 0, runs_failed = 0, runs_left_out = 0; // left out: one was running, or too often
+	std::uint64_t running = 0;                                  // that have not ended
 	std::uint64_t signals = 0, signals_refused = 0;
 };
 
@@ -60,6 +61,10 @@ public:
 	std::vector<Firing> take();
 	// Tokens of what the recorder fired since the last call. Any one thread.
 	void write(ControlStream &to);
+	// From now on nothing fires because time passes. take() has been called just before.
+	void stop() { is_over_ = true; }
+	// When the recorder looked at the time last, by the trace clock: what was missing then has fired.
+	std::uint64_t looked_until() const { return looked_until_; }
 
 	const NamedTrigger &of(const Firing &firing) const { return triggers_[firing.trigger]; }
 	// By trigger.
@@ -83,7 +88,8 @@ private:
 	std::vector<std::uint64_t> next_look_ns_; // by trigger, monotonic: when to look at the time; ~0: never
 	std::mutex lock_;                         // of:
 	std::vector<Firing> to_write_;
-	bool was_busy_ = false;
+	bool was_busy_ = false, is_over_ = false;
+	std::uint64_t looked_until_ = 0;
 	std::vector<TriggerAccount> told_;
 	std::array<std::size_t, EDC_TRIGGERS> next_reaction_{};
 };
