@@ -102,7 +102,7 @@ struct edc_firings {
 #define EDC_HOLD_UNARMED (1ull << 63)
 
 /* Whether a start with this key is there. */
-EDC_TIMING_PART int edc_begun_has(struct edc_begun *begun, __u64 key)
+EDC_MATCH_INLINE int edc_begun_has(struct edc_begun *begun, __u64 key)
 {
 	if (!begun)
 		return 0;
@@ -216,13 +216,18 @@ EDC_MATCH_INLINE int edc_trigger_step(const struct edc_trigger *trigger, struct 
 	if (trigger->kind == EDC_TRIGGER_TIMES)
 		return edc_window_step(state, edc_window_of(state, key, time, forgotten), trigger, time, began);
 	if (!second) {
-		if (trigger->kind == EDC_TRIGGER_MISSING && edc_begun_has(&state->begun, key))
-			return 0; /* it is the first that must be followed in time */
-		if (trigger->kind == EDC_TRIGGER_THEN)
-			edc_begun_take(&state->begun, key);
+		begin = edc_begun_take(&state->begun, key);
+		if (trigger->kind == EDC_TRIGGER_MISSING && begin) {
+			/* the oldest one must be followed in time; if it was not, and nobody has noticed yet, this one
+			 * must */
+			if (time > begin && time - begin > trigger->within)
+				*began = begin;
+			else
+				time = begin;
+		}
 		if (edc_begun_add(&state->begun, key, time))
 			__sync_fetch_and_add(forgotten, 1);
-		return 0;
+		return *began != 0;
 	}
 	begin = edc_begun_take(&state->begun, key);
 	if (!begin)

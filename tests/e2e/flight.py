@@ -202,7 +202,7 @@ def asked_at_the_end():
 	command = ("sh", "-c", "sleep 0.5; kill -USR1 $PPID; sleep 1; kill -USR1 $PPID; exit 7")
 	flight = Flight("late", "--flight", "8M", "--snapshots", 1, *ALMOST_NOTHING, command=command)
 	trace = flight.end(number=None, exit_code=7)
-	e2e.expect("all of its snapshots were taken; 1 snapshots" in trace.errors, trace.errors)
+	e2e.expect("all of its snapshots were taken; 1 snapshot" in trace.errors, trace.errors)
 
 
 def requests_in_turn():

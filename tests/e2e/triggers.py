@@ -5,6 +5,7 @@ snapshot has what fired; commands run and signals arrive as the user's, and what
 import json
 import os
 import pwd
+import shutil
 import subprocess
 import sys
 import time
@@ -44,6 +45,11 @@ def rehearsal(triggers, trace, exit_code=0):
 	return json.loads(done.stdout)
 
 
+def agree(trigger):
+	"""The recording and its events; a thread that the kernel hides makes others unknown to the latter."""
+	e2e.expect(trigger["same"] or "in which thread" in (trigger["lacking"] or ""), f"on the trace: {trigger}")
+
+
 def firings(trace, name):
 	return trace.rows("triggers", trigger=name)
 
@@ -73,7 +79,7 @@ def the_kinds():
 	again = rehearsal(file, trace)
 	for trigger in again["triggers"]:
 		by_clock = trigger["name"] in ("begin", "tick")
-		e2e.equal(f"{trigger['name']} on the trace", trigger["same"], None if by_clock else True)
+		agree(trigger) if not by_clock else e2e.equal(trigger["name"], trigger["same"], None)
 	late = next(row for row in again["rows"] if row["trigger"] == "stuck")
 	e2e.expect(0 <= stuck["time_ns"] - late["time_ns"] < 1e8, f"stuck was due at {late['time_ns']}, noticed at {stuck['time_ns']}")
 	# One that fires at other events is told.
@@ -215,6 +221,48 @@ def commands_and_signals():
 	e2e.expect(told["signals"]["sent"] == 0 and told["signals"]["refused"] > 0, f"{told}")
 
 
+def the_runner_is_stopped_or_killed():
+	"""By whoever may: the recorder goes on, and ends."""
+	for signal in ("STOP", "KILL"):
+		before = time.monotonic()
+		trace = e2e.record("stopped", "--force", "-d", "1.2", "--trigger", f'a: at start => run "kill -{signal} $PPID"',
+		                   "--trigger", f'call: {OF_WORK}name == "sys_enter" and id == "getppid" => signal CONT, run "true"',
+		                   "--trigger", "b: every 200ms => run 'true'", command=worker())
+		e2e.expect(time.monotonic() - before < 10, f"after SIG{signal} of its process the recorder took {time.monotonic() - before:.1f} s")
+		told = {t["name"]: t for t in trace.recording()["triggers"]}
+		e2e.equal(f"SIG{signal}: signals", told["call"]["signals"], {"sent": 0, "refused": told["call"]["told"]})
+		e2e.expect(trace.summary()["recorder_cpu_ns"] < 5e8 if "recorder_cpu_ns" in trace.summary() else True, "it used a CPU")
+
+
+def a_rare_one_beside_a_frequent_one():
+	script = "import os\nwhile True:\n\tfor i in range(150): os.getppid()\n\tos.getpgid(0)\n"
+	before = time.monotonic()
+	e2e.record("rare", "-e", "sched,syscall", "-d", "30", "--trigger", 'a: name == "sys_enter" and id == "getppid" => run "true"',
+	           "--trigger", 'b: name == "sys_enter" and id == "getpgid" => end', command=("timeout", "4", sys.executable, "-c", script),
+	           exit_code=None)
+	e2e.expect(time.monotonic() - before < 25 and json.loads((e2e.work / "rare" / ".monitor" / "recording.json").read_text())["end_reason"]
+	           == "the trigger b fired", "a frequent trigger kept another one from ending the recording")
+
+
+def each_that_is_missing():
+	"""Events that come shortly after the one before them was due: none is left out."""
+	script = "import ctypes, os, time\nctypes.CDLL(None).prctl(15, b'worker')\nfor i in range(40):\n\tos.getppid()\n\ttime.sleep(0.021)\ntime.sleep(0.1)\n"
+	trigger = f'm: {OF_WORK}name == "sys_enter" and id == "getppid" not followed by name == "sys_enter" and id == "getpgid" within 20ms per tid => mark'
+	trace = e2e.record("missing", "-e", "sched,syscall", "--trigger", trigger, command=(sys.executable, "-c", script))
+	e2e.equal("missing", trace.recording()["triggers"][0]["fired"], 40)
+	agree(rehearsal(trigger, trace)["triggers"][0])
+
+
+def a_snapshot_that_cannot_be_written():
+	flight = Flight("gone", "--flight", "4M", "-e", "sched,syscall", "--trigger",
+	                'a: name == "sys_enter" and id == "getppid" => snapshot', "-d", "2.5").wait_until_recording()
+	shutil.rmtree(flight.directory)
+	with e2e.getppid_on_every_cpu():
+		flight.process.wait(timeout=30)
+	errors = flight.process.stderr.read()
+	e2e.expect(1 <= errors.count("cannot") <= 5, f"{errors.count('cannot')} errors in 2.5 s: {errors[:500]}")
+
+
 def what_cannot_be():
 	for trigger, why in (
 	    ('name == "sys_enter" => snapshot', "add --flight"),
@@ -239,4 +287,5 @@ def what_cannot_be():
 
 e2e.need_recording()
 e2e.main(the_kinds, a_recording_that_lies, what_fires_is_recorded, a_snapshot_of_what_fired, at_full_speed, the_end_by_a_trigger,
-         commands_and_signals, what_cannot_be)
+         commands_and_signals, the_runner_is_stopped_or_killed, a_rare_one_beside_a_frequent_one, each_that_is_missing,
+         a_snapshot_that_cannot_be_written, what_cannot_be)

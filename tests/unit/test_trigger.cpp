@@ -135,6 +135,7 @@ TEST_CASE("trigger: what is not understood is refused with a sentence")
 				 "a == 1 as w then x == w.y or b == 1 => end",
 				 "a == 1 as w then x == w.y and z == w.z => end",
 				 "a == 1 followed by b == 1 => end",
+				 "a == 1 => mark don't, end",
 				 "every 1s => signal USR1"}) {
 		CAPTURE(text);
 		CHECK(refused(text).starts_with("trigger "));
@@ -184,6 +185,12 @@ TEST_CASE("trigger: a second event that is missing")
 	CHECK(!missing.step(1, 5, 110));
 	missing.step(0, 5, 200);
 	CHECK(missing.step(1, 5, 211)); // too late, and nobody had looked
+	missing.step(0, 5, 220);
+	CHECK(missing.step(0, 5, 231)); // the next one comes before anybody had looked
+	CHECK(missing.began == 220);
+	CHECK(!missing.step(0, 5, 241));
+	CHECK(missing.step(1, 5, 242));
+	CHECK(missing.began == 231);
 	missing.step(0, 7, 300);
 	unsigned overdue = 0;
 	for (const std::uint64_t before : {300u, 301u, 301u})

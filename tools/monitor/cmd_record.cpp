@@ -432,7 +432,7 @@ void print_flight_summary(const record::Result &result)
 	    result.snapshots == 1 ? "snapshot" : "snapshots", printable(result.directory),
 	    result.incomplete ? fmt::format(", {} more are incomplete", result.incomplete) : "",
 	    result.left_out
-		? fmt::format("; {} of triggers came while one was taken",
+		? fmt::format("; {} of triggers took none, because one was being taken or could not be written",
 			      result.left_out == 1 ? "1 firing" : fmt::format("{} firings", result.left_out))
 		: ""));
 	print_note(report::triggers_notes(analyze::parse_recording(result.triggers)));

@@ -210,11 +210,13 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 				notes += ", which is no contradiction: " + lacking;
 		}
 		notes += "\n";
-		comparisons.push_back({{"name", triggers[i].name},
-				       {"firings", here.size()},
-				       {"same", same == info.triggers.end() ? nlohmann::ordered_json(nullptr)
-									    : nlohmann::ordered_json(differs.empty())},
-				       {"difference", differs}});
+		comparisons.push_back(
+		    {{"name", triggers[i].name},
+		     {"firings", here.size()},
+		     {"same", same == info.triggers.end() ? nlohmann::ordered_json(nullptr)
+							  : nlohmann::ordered_json(differs.empty())},
+		     {"difference", differs},
+		     {"lacking", lacking.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(lacking)}});
 	}
 	if (rehearsal.forgotten())
 		notes += fmt::format("{} first events were forgotten, because too many waited for a second one\n",

@@ -76,6 +76,8 @@ std::string triggers_notes(const analyze::RecordingInfo &info)
 			continue;
 		}
 		text += *trigger.fired ? "  fired " + times(*trigger.fired) : std::string("  did not fire");
+		if (info.flight)
+			text += " since the flight recorder started";
 		if (trigger.reaction_median_ns && trigger.reaction_p99_ns && trigger.reaction_max_ns)
 			text += fmt::format("; the recorder knew after {} (median; 99 % {}, at most {})",
 					    duration_text(static_cast<double>(*trigger.reaction_median_ns)),

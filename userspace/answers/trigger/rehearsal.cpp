@@ -58,8 +58,11 @@ void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &eve
 		return;
 	Fired fired{number, event.time, event.cpu(), running.tid, static_cast<std::uint32_t>(event.cls->id)};
 	__u64 began = 0, key = 0;
-	if (std::uint64_t bits = 0; of.has_key && of.keys[cls]->bits(event, running, bits))
+	if (std::uint64_t bits = 0; of.has_key) {
+		if (!of.keys[cls]->bits(event, running, bits))
+			return; // it is counted as unnamed
 		key = bits;
+	}
 	const bool is_new =
 	    trigger.made.kind == EDC_TRIGGER_MISSING && !input && !edc_begun_has(&trigger.state->begun, key);
 	const bool fires =

@@ -22,6 +22,7 @@ namespace {
 constexpr double max_ns = 1e15; // 11 days
 constexpr std::uint64_t min_every_ns = 1'000'000;
 constexpr unsigned usual_per_minute = 10, max_per_minute = 600; // of run
+constexpr std::size_t max_bytes = 16384;                        // of a trigger
 constexpr std::size_t max_name = 60;                            // what a description can hold, and a terminal show
 
 bool is_letter(char c)
@@ -90,6 +91,21 @@ std::vector<bool> outside(std::string_view text)
 	return is_outside;
 }
 
+bool has_open_quote(std::string_view text)
+{
+	char quote = 0;
+	for (std::size_t at = 0; at < text.size(); ++at) {
+		const char c = text[at];
+		if (quote && c == '\\')
+			++at;
+		else if (quote)
+			quote = c == quote ? 0 : quote;
+		else if (c == '"' || c == '\'' || c == '`')
+			quote = c;
+	}
+	return quote != 0;
+}
+
 // Where `what` is outside of quotes and parentheses; npos: nowhere. Words are whole ones, with any space between them.
 struct Found {
 	std::size_t at = std::string::npos, end = std::string::npos;
@@ -154,6 +170,11 @@ public:
 
 	NamedTrigger parse()
 	{
+		if (text_.size() > max_bytes)
+			fail(fmt::format("it is longer than {} bytes", max_bytes));
+		if (has_open_quote(text_))
+			fail(
+			    "a quoted text does not end: a \" or ' is missing, or the text that has one is not quoted");
 		const Found arrow = find(text_, "=>");
 		if (!arrow)
 			fail(fmt::format(
@@ -429,6 +450,8 @@ private:
 
 std::vector<NamedTrigger> parse_triggers(const std::vector<std::string> &untrusted_texts)
 {
+	if (untrusted_texts.size() > EDC_TRIGGERS)
+		throw Error(fmt::format("there can be {} triggers, not {}", EDC_TRIGGERS, untrusted_texts.size()));
 	std::vector<NamedTrigger> triggers;
 	for (const std::string &text : untrusted_texts) {
 		NamedTrigger made = Parser(text, triggers.size() + 1).parse();
@@ -436,8 +459,6 @@ std::vector<NamedTrigger> parse_triggers(const std::vector<std::string> &untrust
 			throw Error(fmt::format("two triggers are called {}", made.name));
 		triggers.push_back(std::move(made));
 	}
-	if (triggers.size() > EDC_TRIGGERS)
-		throw Error(fmt::format("there can be {} triggers, not {}", EDC_TRIGGERS, triggers.size()));
 	return triggers;
 }
 

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/json.h"
@@ -44,9 +45,16 @@ void Flight::start()
 // Whether a trigger may hold the rings: the next snapshot is its own.
 void Flight::arm()
 {
-	if (!current_ && waiting_.empty() && end_reason_.empty() &&
+	if (!current_ && waiting_.empty() && end_reason_.empty() && clock_ns(CLOCK_MONOTONIC) >= rest_until_ns_ &&
 	    !(parts_.options.snapshots && finished_ >= parts_.options.snapshots))
 		recorder_.arm();
+}
+
+// A disk that is full, or a directory that is gone, is not tried again at once.
+void Flight::note_result(bool is_written)
+{
+	rest_ns_ = is_written ? 0 : std::clamp<std::uint64_t>(2 * rest_ns_, 1'000'000'000, 60'000'000'000);
+	rest_until_ns_ = clock_ns(CLOCK_MONOTONIC) + rest_ns_;
 }
 
 void Flight::fired(const Firing &firing, const NamedTrigger &trigger)
@@ -56,7 +64,7 @@ void Flight::fired(const Firing &firing, const NamedTrigger &trigger)
 	if (!trigger.takes_snapshot())
 		return;
 	if (current_ || (!firing.held && !firing.by_recorder)) {
-		++left_out_; // another one is being taken
+		left_out_ += !firing.is_unnoted; // another one is being taken, or none can be written now
 		return;
 	}
 	for (const TriggerAct &act : trigger.acts)
@@ -103,8 +111,17 @@ std::string Flight::serve()
 		waiting_.pop_front();
 		begin(std::move(next));
 	}
-	if (!current_ && recorder_.is_held()) // by one of more firings at once than the recorder learned of
-		begin({{{}, 0, "a trigger"}, {}, read_sync(parts_.steering.invariant_tsc())});
+	if (!current_ && recorder_.is_held()) { // by one of more firings at once than there is room to note
+		SnapshotRequest request{{}, 0, "a trigger"};
+		unsigned possible = 0;
+		for (const NamedTrigger &trigger : parts_.triggers)
+			for (const TriggerAct &act : trigger.acts)
+				if (act.kind == TriggerAct::Kind::snapshot && ++possible == 1)
+					request = {act.before_ns, act.after_ns, "the trigger " + trigger.name};
+		if (possible != 1)
+			request = {{}, 0, "a trigger"};
+		begin({request, {}, read_sync(parts_.steering.invariant_tsc())});
+	}
 	arm();
 	return "";
 }
@@ -128,6 +145,7 @@ void Flight::begin(SnapshotRequests::Asked asked)
 		caller_.reset();
 		if (recorder_.is_held())
 			recorder_.release();
+		note_result(false);
 		return;
 	}
 	recorder_.begin(*current_);
@@ -209,6 +227,7 @@ void Flight::finish()
 	caller_.reset();
 	current_.reset();
 	++(error.empty() ? finished_ : failed_);
+	note_result(error.empty());
 	arm(); // before others see that it is finished
 	try {
 		write(false);

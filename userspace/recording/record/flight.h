@@ -38,7 +38,8 @@ struct FlightParts {
 	std::array<std::uint8_t, 16> uuid;
 	std::function<std::string(const ClockDescription &)> description; // TSDL
 	std::function<std::vector<edc_task>()> threads;                   // that there are
-	std::function<void(ControlStream &)> write_fired;     // tokens of triggers; in the thread that reads the rings
+	std::function<void(ControlStream &)> write_fired; // tokens of triggers; in the thread that reads the rings
+	std::vector<NamedTrigger> triggers;
 	std::function<void(RecordingFile &)> add_triggers;    // what became of them so far
 	std::function<void(const std::string &)> write_names; // of cgroups, into a directory
 	std::function<void(const std::string &)> on_snapshot; // a sentence
@@ -71,6 +72,7 @@ private:
 	void write(bool is_over) const;
 	void begin(SnapshotRequests::Asked asked);
 	void arm();
+	void note_result(bool is_written);
 	void finish();
 	RecordingFile file_of(const Snapshot &snapshot, bool is_complete) const;
 	std::string sentence(const Snapshot &snapshot) const;
@@ -83,9 +85,10 @@ private:
 	BlockPool pool_;
 	std::deque<SnapshotRequests::Asked> waiting_;
 	std::unique_ptr<Snapshot> current_;
-	Fd caller_;                  // of the current one
-	std::string end_reason_;     // once a trigger ends the recording
-	std::uint64_t left_out_ = 0; // snapshots of triggers that fired while another one was taken
+	Fd caller_;                                     // of the current one
+	std::string end_reason_;                        // once a trigger ends the recording
+	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // triggers take no snapshot until then, after one that failed
+	std::uint64_t left_out_ = 0;                    // snapshots of triggers that fired while another one was taken
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;
 	FlightRecorder recorder_; // last: its thread uses the current snapshot
 };

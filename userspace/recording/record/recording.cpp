@@ -449,6 +449,8 @@ void Recording::Parts::start_flight()
 				      if (triggers_)
 					      triggers_->write(to);
 			      },
+			  .triggers =
+			      options_.matching ? options_.matching->request.triggers : std::vector<NamedTrigger>(),
 			  .add_triggers = [this](RecordingFile &file) { add_triggers(file); },
 			  .write_names =
 			      [this](const std::string &directory) {
@@ -536,7 +538,8 @@ void Recording::Parts::act()
 	acts_->collect();
 	for (const Firing &firing : triggers_->take()) {
 		const NamedTrigger &trigger = triggers_->of(firing);
-		acts_->act(firing);
+		if (!firing.is_unnoted)
+			acts_->act(firing);
 		if (flight_)
 			flight_->fired(firing, trigger);
 		else if (trigger.ends() && ended_by_.empty())
@@ -552,7 +555,8 @@ void Recording::Parts::add_triggers(RecordingFile &file) const
 
 void Recording::Parts::wait_for_end()
 {
-	const int look_ms = flight_                   ? -1
+	const int look_ms = flight_ && triggers_      ? 1000
+			    : flight_                 ? -1
 			    : options_.max_bytes      ? 20
 			    : functions_.has_budget() ? 50
 			    : listener_.on_progress   ? 500

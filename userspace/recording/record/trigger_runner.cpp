@@ -10,10 +10,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +75,10 @@ TriggerRunner::TriggerRunner(std::vector<std::string> commands, const User &user
 		requests_ = std::move(requests);
 		answers_ = std::move(answers);
 		::fcntl(answers_.get(), F_SETFL, O_NONBLOCK);
+		// Whoever may signal the process can stop it; the recorder must not stop with it.
+		const timeval patience{0, 200'000};
+		::setsockopt(requests_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+		::setsockopt(requests_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 		return;
 	}
 	const int high[] = {::fcntl(their_requests.get(), F_DUPFD_CLOEXEC, first_fd + 2),
@@ -90,9 +96,20 @@ TriggerRunner::TriggerRunner(std::vector<std::string> commands, const User &user
 
 TriggerRunner::~TriggerRunner()
 {
-	requests_ = {}; // it ends then
-	while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR)
-		;
+	requests_ = {}; // it ends then, unless it was stopped
+	for (int tries = 0; tries < 100 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++tries) {
+		if (tries == 50)
+			::kill(pid_, SIGKILL);
+		::usleep(2000);
+	}
+}
+
+// What it has not done will not be done. Its end of the answers must not make poll() return for ever.
+void TriggerRunner::give_up()
+{
+	is_lost_ = true;
+	const Fd silent(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	::dup3(silent.get(), answers_.get(), O_CLOEXEC);
 }
 
 void TriggerRunner::serve(const std::vector<std::string> &commands, int requests, int answers)
@@ -138,14 +155,14 @@ void TriggerRunner::serve(const std::vector<std::string> &commands, int requests
 
 bool TriggerRunner::run(std::uint32_t command, const std::vector<std::string> &environment)
 {
-	if (is_running_)
+	if (is_running_ || is_lost_)
 		return false;
 	Request request;
-	request.command = command;
+	request.command = running_ = command;
 	std::size_t used = 0;
 	for (const std::string &entry : environment) {
 		if (used + entry.size() + 2 > request.environment.size())
-			break;
+			continue;
 		std::memcpy(request.environment.data() + used, entry.c_str(), entry.size() + 1);
 		used += entry.size() + 1;
 	}
@@ -160,16 +177,29 @@ bool TriggerRunner::signal(pid_t process, int number)
 	request.process = process;
 	request.number = number;
 	std::int32_t error = ESRCH;
-	return process > 0 && ::send(requests_.get(), &request, sizeof request, MSG_NOSIGNAL) == sizeof request &&
-	       ::recv(requests_.get(), &error, sizeof error, 0) == sizeof error && error == 0;
+	if (is_lost_ || process <= 0 || process == pid_)
+		return false;
+	if (::send(requests_.get(), &request, sizeof request, MSG_NOSIGNAL) == sizeof request &&
+	    ::recv(requests_.get(), &error, sizeof error, 0) == sizeof error)
+		return error == 0;
+	give_up();
+	return false;
 }
 
 std::vector<TriggerRunner::Ended> TriggerRunner::take_ended()
 {
 	std::vector<Ended> all;
-	for (Ended ended; ::recv(answers_.get(), &ended, sizeof ended, 0) == sizeof ended;) {
+	Ended ended;
+	ssize_t n = 0;
+	while (!is_lost_ && (n = ::recv(answers_.get(), &ended, sizeof ended, 0)) == sizeof ended) {
 		all.push_back(ended);
 		is_running_ = false;
+	}
+	if (!is_lost_ && n == 0) { // it was killed
+		if (is_running_)
+			all.push_back({running_, 128 + SIGKILL});
+		is_running_ = false;
+		give_up();
 	}
 	return all;
 }

@@ -31,9 +31,10 @@ public:
 		int status;            // 0: it succeeded
 	};
 
-	// Runs a command with these additions to its environment, NAME=VALUE each. False: one is running.
+	// Runs a command with these additions to its environment, NAME=VALUE each. False: one is running, or the
+	// process is not there any more, or does not answer.
 	bool run(std::uint32_t command, const std::vector<std::string> &environment);
-	// False: it was refused, or there is no such process.
+	// False: it was refused, or there is no such process, or as above. This process is never signalled.
 	bool signal(pid_t process, int number);
 	// Readable if a command has ended.
 	int fd() const { return answers_.get(); }
@@ -44,7 +45,10 @@ private:
 	[[noreturn]] static void serve(const std::vector<std::string> &commands, int requests, int answers);
 
 	Fd requests_, answers_;
-	bool is_running_ = false;
+	void give_up();
+
+	bool is_running_ = false, is_lost_ = false;
+	std::uint32_t running_ = 0;
 	pid_t pid_ = 0;
 };
 

@@ -31,7 +31,7 @@ Triggers::Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &car
 		   const Sync &since)
     : triggers_(triggers), card_(card), invariant_tsc_(steering.invariant_tsc()),
       frequency_hz_(steering.frequency_hz()), timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      told_(triggers.size())
+      told_(triggers.size()), seen_fired_(triggers.size())
 {
 	if (!timer_)
 		throw Error(errno, "cannot watch the time");
@@ -108,6 +108,25 @@ void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
 	set_timer(*std::ranges::min_element(next_look_ns_));
 }
 
+// Triggers of which no firing was noted, because others took all the room. Once for as many as there were.
+void Triggers::find_unnoted(const Sync &now, std::vector<Firing> &to)
+{
+	const std::vector<TriggerAccount> all = accounts();
+	const std::size_t noted = to.size();
+	for (std::size_t i = 0; i < all.size(); ++i) {
+		const bool has_fired = all[i].fired > seen_fired_[i] && triggers_[i].needs_recorder();
+		const auto is_of_it = [i](const Firing &firing) { return firing.trigger == i; };
+		seen_fired_[i] = all[i].fired;
+		if (!has_fired || std::any_of(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(noted), is_of_it))
+			continue;
+		Firing firing;
+		firing.trigger = static_cast<unsigned>(i);
+		firing.is_unnoted = true;
+		firing.at = now;
+		to.push_back(firing);
+	}
+}
+
 void Triggers::write(ControlStream &to)
 {
 	const std::lock_guard guard(lock_);
@@ -177,10 +196,13 @@ std::vector<Firing> Triggers::take()
 		if (firings.size() > std::size_t(64) * EDC_FIRINGS)
 			break; // faster than they can be taken: the bell rings again
 	}
+	find_unnoted(now, firings);
 	was_busy_ = firings.size() >= EDC_FIRINGS;
 	std::ranges::stable_sort(firings, {}, [](const Firing &firing) { return firing.at.time; });
 	for (const Firing &firing : firings) {
 		TriggerAccount &account = told_[firing.trigger];
+		if (firing.is_unnoted)
+			continue;
 		account.told++;
 		if (firing.by_recorder)
 			continue;

@@ -29,6 +29,7 @@ struct Firing {
 	unsigned cpu = 0;
 	bool held = false;        // it began the hold of a flight recorder's rings
 	bool by_recorder = false; // by no event
+	bool is_unnoted = false;  // there was no room for it: only that it fired is known
 	Sync at;                  // when it fired
 	edc_firing noted{};
 };
@@ -76,6 +77,7 @@ private:
 	void take_from(unsigned cpu, const Sync &now, std::vector<Firing> &to);
 	Sync at(std::uint64_t time, const Sync &now) const;
 
+	void find_unnoted(const Sync &now, std::vector<Firing> &to);
 	void look_at_time(const Sync &now, std::vector<Firing> &to);
 	void fire(std::size_t trigger, std::uint64_t began, std::uint64_t key, const Sync &at, std::vector<Firing> &to);
 	void set_timer(std::uint64_t monotonic_ns) const;
@@ -91,6 +93,7 @@ private:
 	bool was_busy_ = false, is_over_ = false;
 	std::uint64_t looked_until_ = 0;
 	std::vector<TriggerAccount> told_;
+	std::vector<std::uint64_t> seen_fired_; // by trigger: at the last look
 	std::array<std::size_t, EDC_TRIGGERS> next_reaction_{};
 };
 
