@@ -263,6 +263,18 @@ def a_snapshot_that_cannot_be_written():
 	e2e.expect(1 <= errors.count("cannot") <= 5, f"{errors.count('cannot')} errors in 2.5 s: {errors[:500]}")
 
 
+def the_end_of_a_flight_whose_trigger_fires_all_the_time():
+	with e2e.getppid_on_every_cpu():
+		flight = Flight("hot", "--flight", "4M", "-e", "sched,syscall", "--trigger",
+		                'a: name == "sys_enter" and id == "getppid" => snapshot').wait_until_recording()
+		while flight.snapshots() < 2:
+			time.sleep(0.01)
+		before = time.monotonic()
+		flight.end()
+	e2e.expect(time.monotonic() - before < 10, f"it took {time.monotonic() - before:.1f} s to end")
+	e2e.Trace(flight.directory / "001").expect_true()
+
+
 def what_cannot_be():
 	for trigger, why in (
 	    ('name == "sys_enter" => snapshot', "add --flight"),
@@ -288,4 +300,4 @@ def what_cannot_be():
 e2e.need_recording()
 e2e.main(the_kinds, a_recording_that_lies, what_fires_is_recorded, a_snapshot_of_what_fired, at_full_speed, the_end_by_a_trigger,
          commands_and_signals, the_runner_is_stopped_or_killed, a_rare_one_beside_a_frequent_one, each_that_is_missing,
-         a_snapshot_that_cannot_be_written, what_cannot_be)
+         a_snapshot_that_cannot_be_written, the_end_of_a_flight_whose_trigger_fires_all_the_time, what_cannot_be)

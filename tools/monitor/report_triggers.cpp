@@ -7,18 +7,21 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "monitor/matcher.h"
 #include "reading/events/merge.h"
 #include "terminal.h"
 
 namespace monitor {
 namespace {
 
-// The last event of each stream: that of a firing is before it in its stream, at the same time.
+// The last event of each stream: that of a firing is before it in its stream, at the same time. Between them are only
+// tokens that belong to others: the first one of a block, and those of a stack.
 class LastEvents {
 public:
 	void note(const trace::Event &event)
 	{
-		if (!event.is_token() || event.cls->size_bytes > max_bytes)
+		if (!event.is_token() || event.cls->size_bytes > max_bytes || event.is_control() ||
+		    EDC_NEVER_COUNTED(event.cls->id))
 			return;
 		Last &last = last_[event.stream->index];
 		last.event = event;

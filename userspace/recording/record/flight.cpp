@@ -238,7 +238,9 @@ void Flight::finish()
 void Flight::end(const std::string &reason)
 {
 	const Failure &failure = parts_.failure;
-	for (;;) { // what was asked for until now
+	if (end_reason_.empty())
+		end_reason_ = reason; // triggers take no more snapshots
+	for (;;) {                    // what was asked for until now
 		if (failure.reported() || !serve().empty() || (!current_ && waiting_.empty()))
 			break;
 		if (current_)

@@ -86,7 +86,7 @@ private:
 	std::deque<SnapshotRequests::Asked> waiting_;
 	std::unique_ptr<Snapshot> current_;
 	Fd caller_;                                     // of the current one
-	std::string end_reason_;                        // once a trigger ends the recording
+	std::string end_reason_;                        // why the recording ends, once that is known
 	std::uint64_t rest_until_ns_ = 0, rest_ns_ = 0; // triggers take no snapshot until then, after one that failed
 	std::uint64_t left_out_ = 0;                    // snapshots of triggers that fired while another one was taken
 	unsigned begun_ = 0, finished_ = 0, failed_ = 0;

@@ -111,12 +111,12 @@ void Triggers::look_at_time(const Sync &now, std::vector<Firing> &to)
 // Triggers of which no firing was noted, because others took all the room. Once for as many as there were.
 void Triggers::find_unnoted(const Sync &now, std::vector<Firing> &to)
 {
-	const std::vector<TriggerAccount> all = accounts();
 	const std::size_t noted = to.size();
-	for (std::size_t i = 0; i < all.size(); ++i) {
-		const bool has_fired = all[i].fired > seen_fired_[i] && triggers_[i].needs_recorder();
+	for (std::size_t i = 0; i < triggers_.size(); ++i) {
+		const std::uint64_t now_fired = fired(i);
+		const bool has_fired = now_fired > seen_fired_[i] && triggers_[i].needs_recorder();
 		const auto is_of_it = [i](const Firing &firing) { return firing.trigger == i; };
-		seen_fired_[i] = all[i].fired;
+		seen_fired_[i] = now_fired;
 		if (!has_fired || std::any_of(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(noted), is_of_it))
 			continue;
 		Firing firing;
@@ -218,10 +218,18 @@ std::vector<Firing> Triggers::take()
 std::vector<TriggerAccount> Triggers::accounts() const
 {
 	std::vector<TriggerAccount> all = told_;
-	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
-		for (std::size_t i = 0; i < all.size(); ++i)
-			all[i].fired += __atomic_load_n(&card_.area(cpu).firings.fired[i], __ATOMIC_RELAXED);
+	for (std::size_t i = 0; i < all.size(); ++i)
+		all[i].fired = fired(i);
 	return all;
+}
+
+// By probes and by the recorder.
+std::uint64_t Triggers::fired(std::size_t trigger) const
+{
+	std::uint64_t sum = told_[trigger].fired;
+	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+		sum += __atomic_load_n(&card_.area(cpu).firings.fired[trigger], __ATOMIC_RELAXED);
+	return sum;
 }
 
 std::uint64_t Triggers::forgotten() const

@@ -77,6 +77,7 @@ private:
 	void take_from(unsigned cpu, const Sync &now, std::vector<Firing> &to);
 	Sync at(std::uint64_t time, const Sync &now) const;
 
+	std::uint64_t fired(std::size_t trigger) const;
 	void find_unnoted(const Sync &now, std::vector<Firing> &to);
 	void look_at_time(const Sync &now, std::vector<Firing> &to);
 	void fire(std::size_t trigger, std::uint64_t began, std::uint64_t key, const Sync &at, std::vector<Firing> &to);
