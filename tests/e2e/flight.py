@@ -44,6 +44,12 @@ class Flight(e2e.Recorder):
 		trace.reply = reply
 		return trace
 
+	def wait_for_at_least(self, snapshots):
+		deadline = time.monotonic() + 30
+		while self.snapshots() < snapshots and time.monotonic() < deadline:
+			time.sleep(0.01)
+		e2e.expect(self.snapshots() >= snapshots, f"only {self.snapshots()} snapshots")
+
 	def wait_for(self, snapshots):
 		deadline = time.monotonic() + 30
 		while self.snapshots() < snapshots and time.monotonic() < deadline:

@@ -110,7 +110,7 @@ def a_recording_that_lies():
 				changed += 1
 		stream.write_bytes(data)
 	e2e.equal("changed", changed, 1)
-	done = rehearsal(file, trace, exit_code=1)
+	done = rehearsal(file, trace, exit_code=None)
 	e2e.expect(any("other events" in t["difference"] for t in done["triggers"]), f"not noticed: {done['triggers']}")
 
 
@@ -159,9 +159,15 @@ def at_full_speed():
 	with e2e.getppid_on_every_cpu():
 		flight = Flight("speed", "--flight", "2M", "-e", "sched,syscall", "--trigger",
 		                'rare: name == "sys_enter" and id == "getpgid" => snapshot', "--snapshots", "20").wait_until_recording()
-		for number in range(1, 21):
+		deadline = time.monotonic() + 40
+		while flight.process.poll() is None and time.monotonic() < deadline:
+			before = flight.snapshots()
 			os.getpgid(0)
-			flight.wait_for(number) if number < 20 else flight.process.wait(timeout=30)
+			for _ in range(100):  # other load may keep the recorder from it for a while
+				if flight.snapshots() > before or flight.process.poll() is not None:
+					break
+				time.sleep(0.01)
+		e2e.equal("the flight ended after its last snapshot", flight.process.poll(), 0)
 	for number in range(1, 21):
 		trace = e2e.Trace(flight.directory / f"{number:03}")
 		rows = [row for row in firings(trace, "rare") if row["tid"] == os.getpid()]
@@ -273,8 +279,7 @@ def the_end_of_a_flight_whose_trigger_fires_all_the_time():
 	with e2e.getppid_on_every_cpu():
 		flight = Flight("hot", "--flight", "4M", "-e", "sched,syscall", "--trigger",
 		                'a: name == "sys_enter" and id == "getppid" => snapshot').wait_until_recording()
-		while flight.snapshots() < 2:
-			time.sleep(0.01)
+		flight.wait_for_at_least(2)
 		before = time.monotonic()
 		flight.end()
 	e2e.expect(time.monotonic() - before < 10, f"it took {time.monotonic() - before:.1f} s to end")

@@ -29,7 +29,6 @@ Flight::Flight(FlightParts parts)
 {
 	recorder_.control().sync(parts_.steering.first());
 	recorder_.sync();
-	write(false);
 }
 
 void Flight::start()
@@ -40,6 +39,7 @@ void Flight::start()
 	recorder_.control().flush();
 	recorder_.start(begin_time);
 	arm();
+	write(false); // from now on snapshots can be taken
 }
 
 // Whether a trigger may hold the rings: the next snapshot is its own.
