@@ -194,12 +194,11 @@ static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, 
 	u64 time = 0;
 
 	at->seen[id - EDC_ID_KERNEL_FIRST]++;
-	at->fires = 0;
 	if (edc_filter_passes(target) && (!matcher || edc_judge(matcher, cpu, level, id, arg, words, count, &time)))
 		store_token(cpu, level, id, arg, words, count, time ?: get_cycles());
 	else
 		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
-	while (at->fires) {
+	while (matcher && at->fires) {
 		const u32 number = edc_lowest_bit(at->fires);
 
 		at->fires &= at->fires - 1;

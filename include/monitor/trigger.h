@@ -72,7 +72,7 @@ struct edc_fired {
 struct edc_firing {
 	__u64 number;  /* of the CPU's firings, from 1; written last */
 	__u64 time;    /* of the event */
-	__u64 began;   /* time of the first input, or of the first of so many events; 0: none */
+	__u64 began;   /* time of the first input, or of the first of `times` events; 0: none */
 	__u64 key;     /* what the trigger's events have in common; 0: nothing */
 	__u32 event;   /* id of its class, and above 16 bits its argument */
 	__u32 trigger; /* number, and EDC_FIRING_HELD */
@@ -100,21 +100,6 @@ struct edc_firings {
 
 /* edc_reader.hold: the rings run, and no probe may hold them now. */
 #define EDC_HOLD_UNARMED (1ull << 63)
-
-/* Whether a start with this key is there. */
-EDC_MATCH_INLINE int edc_begun_has(struct edc_begun *begun, __u64 key)
-{
-	if (!begun)
-		return 0;
-	EDC_TIMING_LOOP
-	for (__u32 i = 0; i < EDC_BEGUN_NEAR; i++) {
-		struct edc_begun_entry *entry = edc_begun_near(begun, key, i);
-
-		if (EDC_TIMING_READ(entry->begin) > EDC_BEGUN_TAKEN && EDC_TIMING_READ(entry->key) == key)
-			return 1;
-	}
-	return 0;
-}
 
 /* Takes a start from before this time, if the entry has one. Returns its time, or 0; sets `key`. */
 static inline __u64 edc_begun_overdue(struct edc_begun_entry *entry, __u64 before, __u64 *key)
@@ -192,7 +177,9 @@ EDC_TIMING_PART int edc_window_step(struct edc_trigger_state *state, __u32 numbe
 	if (kept >= EDC_WINDOW_TIMES)
 		return 0;
 	first = __sync_lock_test_and_set(&window->time[kept], time);
-	if (event + 1 < EDC_TIMING_READ(window->from) + trigger->times || time - first > trigger->within)
+	if (event + 1 < EDC_TIMING_READ(window->from) + trigger->times)
+		return 0;
+	if (time > first && time - first > trigger->within) /* another CPU's may be of a later time */
 		return 0;
 	*(volatile __u64 *)&window->from = event + 1;
 	*began = first;
@@ -218,8 +205,7 @@ EDC_MATCH_INLINE int edc_trigger_step(const struct edc_trigger *trigger, struct 
 	if (!second) {
 		begin = edc_begun_take(&state->begun, key);
 		if (trigger->kind == EDC_TRIGGER_MISSING && begin) {
-			/* the oldest one must be followed in time; if it was not, and nobody has noticed yet, this one
-			 * must */
+			/* The oldest must be followed in time; this one, if nobody noticed that it was not. */
 			if (time > begin && time - begin > trigger->within)
 				*began = begin;
 			else

@@ -112,8 +112,11 @@ def a_recording_that_lies():
 				changed += 1
 		stream.write_bytes(data)
 	e2e.equal("changed", changed, 1)
-	done = rehearsal(file, trace, exit_code=None)
-	e2e.expect(any("other events" in t["difference"] for t in done["triggers"]), f"not noticed: {done['triggers']}")
+	run = e2e.run(e2e.monitor, "trigger", "--json", file, trace.directory, exit_code=None)
+	done = json.loads(run.stdout)
+	lacking = done["triggers"][0]["lacking"]
+	e2e.equal("exit code", run.returncode, 0 if lacking else 1)
+	e2e.expect(any("other events" in (t["difference"] or "") for t in done["triggers"]), f"not noticed: {done['triggers']}")
 
 
 def what_fires_is_recorded():
@@ -241,6 +244,14 @@ def as_a_user(user, directory):
 	e2e.expect(told["signals"]["sent"] == 0 and told["signals"]["refused"] > 0, f"{told}")
 
 
+def the_name_in_a_command():
+	"""A condition on a text does not change what the command sees of it."""
+	told = e2e.work / "name"
+	e2e.record("named", "-e", "sched", "--trigger", f'x: name == "sched_process_exec" and comm == "sleep" => run "echo $MONITOR_FIELD_comm > {told}"',
+	           command=("sleep", "0.5"))
+	e2e.equal("the name", told.read_text(), "sleep\n")
+
+
 def the_runner_is_stopped_or_killed():
 	"""By whoever may: the recorder goes on, and ends."""
 	for signal in ("STOP", "KILL"):
@@ -318,5 +329,5 @@ def what_cannot_be():
 
 e2e.need_recording()
 e2e.main(the_kinds, a_recording_that_lies, what_fires_is_recorded, a_snapshot_of_what_fired, at_full_speed, the_end_by_a_trigger,
-         commands_and_signals, the_runner_is_stopped_or_killed, a_rare_one_beside_a_frequent_one, each_that_is_missing,
+         commands_and_signals, the_name_in_a_command, the_runner_is_stopped_or_killed, a_rare_one_beside_a_frequent_one, each_that_is_missing,
          a_snapshot_that_cannot_be_written, the_end_of_a_flight_whose_trigger_fires_all_the_time, what_cannot_be)

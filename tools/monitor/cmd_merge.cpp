@@ -12,11 +12,11 @@
 
 #include "answers/collection/collection.h"
 #include "answers/collection/messages.h"
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/suggestions.h"
 #include "commands.h"
-#include "duration.h"
 #include "open.h"
 #include "problems.h"
 #include "reading/analyze/recording_info.h"

@@ -19,12 +19,12 @@
 #include "answers/report/stacks_table.h"
 #include "answers/report/summary.h"
 #include "answers/report/usage_report.h"
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/suggestions.h"
 #include "base/text.h"
 #include "commands.h"
-#include "duration.h"
 #include "open.h"
 #include "problems.h"
 #include "reading/activities/table.h"
@@ -109,8 +109,7 @@ void print_text(const report::Table &table, const std::string &below, const repo
 	fmt::print("{} recorded on {}\n\n{}", report::duration_text(summary.wall_ns),
 		   info.host.empty() ? "?" : printable(info.host),
 		   loss_warning(summary) + report::to_text(table, terminal_width()));
-	if (hidden)
-		fmt::print("... and {} more; --top 0 shows all\n", hidden);
+	fmt::print("{}", report::more_rows_text(hidden));
 	fmt::print("{}{}", below.empty() ? "" : "\n", below);
 	if (with_cpus)
 		fmt::print("\n{}", report::to_text(cpus, terminal_width()));

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "commands.h"
-#include "duration.h"
 #include "recording/record/snapshot_requests.h"
 
 namespace monitor {

@@ -103,8 +103,8 @@ void print_table(report::Table table, const StatArguments &arguments, const char
 		fmt::print("{}\n", report::to_json(table));
 	else
 		fmt::print("{}", arguments.csv ? report::to_csv(table) : report::to_text(table, terminal_width()));
-	if (hidden && is_text(arguments))
-		fmt::print("... and {} more; --top 0 shows all\n", hidden);
+	if (is_text(arguments))
+		fmt::print("{}", report::more_rows_text(hidden));
 }
 
 // What the figures leave out: printed after text; JSON and CSV are for programs, so there it is on standard error.

@@ -115,8 +115,8 @@ void print_totals(const run_lengths::Totals &totals, const run_lengths::Context 
 		return;
 	}
 	print_table(table, context.format);
-	if (hidden && is_text)
-		fmt::print("... and {} more; --top 0 shows all\n", hidden);
+	if (is_text)
+		fmt::print("{}", report::more_rows_text(hidden));
 	if (!is_text)
 		return;
 	fmt::print("\n{}percentiles are within 0.8 %\n", run_lengths::summary(totals, context));
@@ -129,8 +129,8 @@ void print_runs(const run_lengths::RunList &list, const run_lengths::Context &co
 {
 	std::size_t left_out = 0;
 	print_table(runs_table(list, context, max_rows_of(arguments, rows_in_text), left_out), context.format);
-	if (left_out && context.format == report::Format::text)
-		fmt::print("... and {} more; --top 0 shows all\n", left_out);
+	if (context.format == report::Format::text)
+		fmt::print("{}", report::more_rows_text(left_out));
 }
 
 void print_matches(const run_lengths::RunList &list, const states::Automaton &automaton,
@@ -150,8 +150,7 @@ void print_matches(const run_lengths::RunList &list, const states::Automaton &au
 		print_table(table, context.format);
 	if (!is_text)
 		return;
-	if (most < matches.all.size())
-		fmt::print("... and {} more; --top 0 shows all\n", matches.all.size() - most);
+	fmt::print("{}", report::more_rows_text(matches.all.size() - std::min(most, matches.all.size())));
 	fmt::print("{}{}{}", matches.all.empty() ? "" : "\n", matches_summary(matches, list, context),
 		   report::histograms_text(histogram, {}, &context.clock, 1));
 }

@@ -3,8 +3,6 @@
 // what that costs here, and with a trace what they would have done in it. Exit code 1: they are wrong, or the recording
 // had the same triggers and they fired otherwise.
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -140,6 +138,62 @@ std::string what_is_missing(const analyze::RecordingInfo &info, std::uint64_t ga
 	return "";
 }
 
+struct Comparison {
+	nlohmann::ordered_json json = nlohmann::ordered_json::array();
+	std::string text; // lines
+	bool contradicts = false;
+};
+
+std::vector<Fired> of_trigger(const std::vector<Fired> &all, std::size_t number)
+{
+	std::vector<Fired> some;
+	std::ranges::copy_if(all, std::back_inserter(some),
+			     [number](const Fired &fired) { return fired.trigger == number; });
+	return some;
+}
+
+// Each trigger's firings here with those of the recording, if it had the same trigger.
+Comparison compare(const std::vector<NamedTrigger> &triggers, const std::vector<Fired> &firings,
+		   const analyze::RecordingInfo &info, const std::vector<Fired> &recorded, const std::string &lacking)
+{
+	Comparison made;
+	for (std::size_t i = 0; i < triggers.size(); ++i) {
+		const NamedTrigger &trigger = triggers[i];
+		auto &json = made.json.emplace_back(nlohmann::ordered_json{{"name", trigger.name},
+									   {"firings", nullptr},
+									   {"same", nullptr},
+									   {"difference", nullptr},
+									   {"lacking", nullptr}});
+		if (!lacking.empty())
+			json["lacking"] = lacking;
+		if (trigger.first.empty()) {
+			made.text += trigger.name + ": fires by the clock, not by events\n";
+			continue;
+		}
+		const std::vector<Fired> here = of_trigger(firings, i);
+		json["firings"] = here.size();
+		made.text += fmt::format("{}: {}", trigger.name, number_text(here.size(), "firing"));
+		const auto same = std::ranges::find_if(info.triggers, [&](const analyze::TriggerInfo &other) {
+			return other.name == trigger.name && other.when == trigger.when;
+		});
+		if (same != info.triggers.end()) {
+			const auto number = static_cast<std::size_t>(same - info.triggers.begin());
+			const std::string differs = difference(trigger, here, of_trigger(recorded, number));
+			json["same"] = differs.empty();
+			if (!differs.empty())
+				json["difference"] = differs;
+			made.contradicts = made.contradicts || (!differs.empty() && lacking.empty());
+			made.text += differs.empty()   ? ", the same as in the recording"
+				     : lacking.empty() ? "; " + differs
+						       : "; " + differs + ", which is no contradiction";
+		}
+		made.text += "\n";
+	}
+	if (!lacking.empty())
+		made.text += lacking + "\n";
+	return made;
+}
+
 int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &arguments)
 {
 	trace::Trace trace = open_trace({arguments.directory}, "");
@@ -148,7 +202,7 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 	trigger::RecordedFirings recorded(trace);
 	trace::Threads threads(trace);
 	std::vector<report::FiringRow> rows;
-	std::uint64_t lost = 0;
+	std::uint64_t gaps = 0;
 	const auto add_rows = [&](const trace::Event *cause) {
 		for (std::size_t i = rows.size(); i < rehearsal.firings().size(); ++i) {
 			const Fired &fired = rehearsal.firings()[i];
@@ -170,75 +224,28 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) {
 		    threads.gap(stream);
-		    ++lost;
+		    ++gaps;
 	    });
 	rehearsal.end(info.triggers_until.value_or(trace.end_time()));
 	add_rows(nullptr);
-	int exit_code = trace.problems().empty() ? 0 : 1;
-	const std::string lacking = what_is_missing(info, lost, rehearsal.unnamed());
-	auto comparisons = nlohmann::ordered_json::array();
-	std::string notes;
-	for (std::size_t i = 0; i < triggers.size(); ++i) {
-		const auto of = [](const std::vector<Fired> &all, std::size_t number) {
-			std::vector<Fired> some;
-			std::ranges::copy_if(all, std::back_inserter(some),
-					     [&](const Fired &fired) { return fired.trigger == number; });
-			return some;
-		};
-		const auto here = of(rehearsal.firings(), i);
-		if (triggers[i].first.empty()) {
-			notes += fmt::format("{}: fires by the clock, not by events\n", triggers[i].name);
-			comparisons.push_back({{"name", triggers[i].name},
-					       {"firings", nullptr},
-					       {"same", nullptr},
-					       {"difference", "fires by the clock, not by events"}});
-			continue;
-		}
-		notes += fmt::format("{}: {}", triggers[i].name, number_text(here.size(), "firing"));
-		const auto same = std::ranges::find_if(info.triggers, [&](const analyze::TriggerInfo &other) {
-			return other.name == triggers[i].name && other.when == triggers[i].when;
-		});
-		std::string differs = "the recording has no such trigger";
-		if (same != info.triggers.end()) {
-			differs =
-			    difference(triggers[i], here,
-				       of(recorded.firings(), static_cast<std::size_t>(same - info.triggers.begin())));
-			notes += differs.empty() ? ", the same as in the recording" : "; " + differs;
-			if (!differs.empty() && lacking.empty())
-				exit_code = 1;
-			else if (!differs.empty())
-				notes += ", which is no contradiction: " + lacking;
-		}
-		notes += "\n";
-		comparisons.push_back(
-		    {{"name", triggers[i].name},
-		     {"firings", here.size()},
-		     {"same", same == info.triggers.end() ? nlohmann::ordered_json(nullptr)
-							  : nlohmann::ordered_json(differs.empty())},
-		     {"difference", differs},
-		     {"lacking", lacking.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(lacking)}});
-	}
-	if (rehearsal.forgotten())
-		notes += fmt::format("{} first events were forgotten, because too many waited for a second one\n",
-				     rehearsal.forgotten());
-	if (!lacking.empty() && notes.find(lacking) == std::string::npos)
-		notes += lacking + "\n";
+	const Comparison comparison = compare(triggers, rehearsal.firings(), info, recorded.firings(),
+					      what_is_missing(info, gaps, rehearsal.unnamed()));
 	report::Table table = report::triggers_table(rows, trace);
 	if (arguments.json) {
-		fmt::print("{{\"rows\": {},\n\"triggers\": {}}}\n", report::to_json(table), json_dump(comparisons));
+		fmt::print("{{\"rows\": {},\n\"triggers\": {}}}\n", report::to_json(table), json_dump(comparison.json));
 	} else {
 		if (arguments.top)
 			table.keep_top(arguments.top);
 		if (!rows.empty())
-			fmt::print("{}", report::to_text(table, terminal_width()));
-		if (rows.size() > table.rows.size())
-			fmt::print("... and {} more; --top 0 shows all\n", rows.size() - table.rows.size());
-		if (!rows.empty())
-			fmt::print("\n");
-		fmt::print("{}", notes);
+			fmt::print("{}{}\n", report::to_text(table, terminal_width()),
+				   report::more_rows_text(rows.size() - table.rows.size()));
+		fmt::print("{}", comparison.text);
+		if (rehearsal.forgotten())
+			fmt::print("{} first events were forgotten, because too many waited for a second one\n",
+				   rehearsal.forgotten());
 	}
 	print_problems(trace.problems());
-	return exit_code;
+	return comparison.contradicts || !trace.problems().empty() ? 1 : 0;
 }
 
 int run_trigger(const TriggerArguments &arguments)

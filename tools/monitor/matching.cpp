@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -17,6 +16,7 @@
 #include "base/clock_ns.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/quoting.h"
 #include "reading/ctf/interpret.h"
 
 namespace monitor {
@@ -47,29 +47,13 @@ void expect_new(const auto &names, const std::string &name, const char *option)
 		throw Error(fmt::format("{} {}: there are two of this name", option, name));
 }
 
-std::string trimmed(const std::string &text)
-{
-	const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
-	return first == std::string::npos ? "" : text.substr(first, last - first + 1);
-}
-
-// Where these characters are, outside of quoted texts and of { }; npos: nowhere.
+// Where these characters are, outside of quotes and brackets; npos: nowhere.
 std::size_t find_outside(const std::string &text, std::string_view what)
 {
-	char quote = 0;
-	int depth = 0;
-	for (std::size_t at = 0; at < text.size(); ++at) {
-		const char c = text[at];
-		if (quote && c == '\\')
-			++at;
-		else if (quote)
-			quote = c == quote ? 0 : quote;
-		else if (c == '"' || c == '\'')
-			quote = c;
-		else if (depth == 0 && text.compare(at, what.size(), what) == 0)
+	const Outside outside = outside_of(text);
+	for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+		if (outside.is_at[at])
 			return at;
-		depth += quote ? 0 : (c == '{') - (c == '}');
-	}
 	return std::string::npos;
 }
 

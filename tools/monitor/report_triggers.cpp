@@ -99,9 +99,7 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 		fmt::print("no trigger fired in what this trace has\n\n");
 	else
 		fmt::print("{}{}\n", report::to_text(table, terminal_width()),
-			   rows.size() > table.rows.size()
-			       ? fmt::format("... and {} more; --top 0 shows all\n", rows.size() - table.rows.size())
-			       : "");
+			   report::more_rows_text(rows.size() - table.rows.size()));
 	fmt::print("{}", report::triggers_notes(info));
 }
 

@@ -228,6 +228,11 @@ std::string to_json(const Table &table)
 	return json_dump(rows, 1);
 }
 
+std::string more_rows_text(std::size_t hidden)
+{
+	return hidden ? fmt::format("... and {} more; --top 0 shows all\n", hidden) : "";
+}
+
 std::string duration_text(double ns)
 {
 	if (ns >= 1e9)

@@ -52,6 +52,9 @@ std::string csv_text(std::string_view text);
 // A column's name: quoted only if necessary.
 std::string csv_name(const std::string &name);
 
+// The line below a table of which this many rows are hidden; "" if all are.
+std::string more_rows_text(std::size_t hidden);
+
 // "1.234 s", "12.3 ms", "45.6 us", "789 ns"
 std::string duration_text(double ns);
 // "12,345,678"

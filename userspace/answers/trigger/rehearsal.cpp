@@ -9,6 +9,18 @@
 #include "monitor/matcher.h"
 
 namespace monitor::trigger {
+namespace {
+
+// The first event of a key that waits for a second one; nullptr: there is none.
+edc_begun_entry *find_waiting(edc_begun &begun, std::uint64_t key)
+{
+	for (__u32 i = 0; i < EDC_BEGUN_NEAR; ++i)
+		if (edc_begun_entry *entry = edc_begun_near(&begun, key, i); entry->begin && entry->key == key)
+			return entry;
+	return nullptr;
+}
+
+} // namespace
 
 Rehearsal::Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Trace &trace)
     : trace_(trace), triggers_(triggers.size())
@@ -64,7 +76,7 @@ void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &eve
 		key = bits;
 	}
 	const bool is_new =
-	    trigger.made.kind == EDC_TRIGGER_MISSING && !input && !edc_begun_has(&trigger.state->begun, key);
+	    trigger.made.kind == EDC_TRIGGER_MISSING && !input && !find_waiting(trigger.state->begun, key);
 	const bool fires =
 	    edc_trigger_step(&trigger.made, trigger.state.get(), input, key, event.time, &began, &forgotten_);
 	if (is_new)
@@ -93,16 +105,12 @@ void Rehearsal::expire(std::uint64_t time)
 		       time - trigger.waiting.front().first > trigger.made.within) {
 			const auto [began, key] = trigger.waiting.front();
 			trigger.waiting.pop_front();
-			for (__u32 near = 0; near < EDC_BEGUN_NEAR; ++near) {
-				edc_begun_entry *entry = edc_begun_near(&trigger.state->begun, key, near);
-				__u64 taken = 0;
-				if (entry->begin != began || entry->key != key ||
-				    !edc_begun_overdue(entry, began + 1, &taken))
-					continue;
-				firings_.push_back({i, began + trigger.made.within, EDC_CPU_UNKNOWN,
-						    trace::Threads::unknown, 0, began, key});
-				break;
-			}
+			edc_begun_entry *entry = find_waiting(trigger.state->begun, key);
+			if (!entry || entry->begin != began)
+				continue; // it was followed
+			entry->begin = 0;
+			firings_.push_back(
+			    {i, began + trigger.made.within, EDC_CPU_UNKNOWN, trace::Threads::unknown, 0, began, key});
 		}
 	}
 }

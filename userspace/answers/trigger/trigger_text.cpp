@@ -4,22 +4,21 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cmath>
 #include <csignal>
 #include <cstring>
-#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/quoting.h"
 #include "monitor/trigger.h"
 
 namespace monitor::trigger {
 namespace {
 
-constexpr double max_ns = 1e15; // 11 days
 constexpr std::uint64_t min_every_ns = 1'000'000;
 constexpr unsigned usual_per_minute = 10, max_per_minute = 600; // of run
 constexpr std::size_t max_bytes = 16384;                        // of a trigger
@@ -51,59 +50,10 @@ std::string joined(std::string_view text)
 	return line;
 }
 
-std::string trimmed(std::string_view text)
-{
-	while (!text.empty() && is_blank(text.front()))
-		text.remove_prefix(1);
-	while (!text.empty() && is_blank(text.back()))
-		text.remove_suffix(1);
-	return std::string(text);
-}
-
 bool is_name(std::string_view text)
 {
 	return !text.empty() && text.size() <= max_name && !std::isdigit(static_cast<unsigned char>(text[0])) &&
 	       std::ranges::all_of(text, [](char c) { return is_letter(c) || c == '-'; });
-}
-
-// Which bytes are in no quoted text and in no parentheses.
-std::vector<bool> outside(std::string_view text)
-{
-	std::vector<bool> is_outside(text.size());
-	char quote = 0;
-	int depth = 0;
-	for (std::size_t at = 0; at < text.size(); ++at) {
-		const char c = text[at];
-		if (quote && c == '\\') {
-			++at;
-			continue;
-		}
-		if (quote) {
-			quote = c == quote ? 0 : quote;
-			continue;
-		}
-		if (c == '"' || c == '\'' || c == '`')
-			quote = c;
-		depth -= (c == ')' || c == '}') && depth > 0;
-		is_outside[at] = !quote && depth == 0;
-		depth += c == '(' || c == '{';
-	}
-	return is_outside;
-}
-
-bool has_open_quote(std::string_view text)
-{
-	char quote = 0;
-	for (std::size_t at = 0; at < text.size(); ++at) {
-		const char c = text[at];
-		if (quote && c == '\\')
-			++at;
-		else if (quote)
-			quote = c == quote ? 0 : quote;
-		else if (c == '"' || c == '\'' || c == '`')
-			quote = c;
-	}
-	return quote != 0;
 }
 
 // Where `what` is outside of quotes and parentheses; npos: nowhere. Words are whole ones, with any space between them.
@@ -115,10 +65,10 @@ struct Found {
 
 Found find(std::string_view text, std::string_view what, std::size_t from = 0)
 {
-	const std::vector<bool> is_outside = outside(text);
+	const Outside outside = outside_of(text);
 	const bool is_word = is_letter(what[0]);
 	for (std::size_t at = from; at < text.size(); ++at) {
-		if (!is_outside[at] || (is_word && at > 0 && (is_letter(text[at - 1]) || text[at - 1] == '.')))
+		if (!outside.is_at[at] || (is_word && at > 0 && (is_letter(text[at - 1]) || text[at - 1] == '.')))
 			continue;
 		std::size_t end = at, next = 0;
 		while (next < what.size() && end < text.size()) {
@@ -147,19 +97,6 @@ Found find_last(std::string_view text, std::string_view what)
 	return last;
 }
 
-std::uint64_t duration(const std::string &option, const std::string &text)
-{
-	const std::pair<std::string_view, double> units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	double value = 0;
-	const auto [unit, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-	for (const auto &[name, factor] : units)
-		if (error == std::errc() && std::string_view(unit, text.data() + text.size()) == name &&
-		    value * factor >= 1 && value * factor <= max_ns)
-			return static_cast<std::uint64_t>(std::llround(value * factor));
-	throw Error(
-	    fmt::format("{}: '{}' is not a time, such as 20ms or 1.5s (ns, us, ms, s)", option, printable(text)));
-}
-
 class Parser {
 public:
 	Parser(const std::string &text, std::size_t number) : text_(joined(text))
@@ -172,7 +109,7 @@ public:
 	{
 		if (text_.size() > max_bytes)
 			fail(fmt::format("it is longer than {} bytes", max_bytes));
-		if (has_open_quote(text_))
+		if (outside_of(text_).has_open_quote)
 			fail(
 			    "a quoted text does not end: a \" or ' is missing, or the text that has one is not quoted");
 		const Found arrow = find(text_, "=>");
@@ -198,7 +135,7 @@ public:
 			made_.kind = EDC_TRIGGER_START;
 		} else if (const Found every = find(made_.when, "every"); every && every.at == 0) {
 			made_.kind = EDC_TRIGGER_EVERY;
-			made_.within_ns = duration(option_, trimmed(made_.when.substr(every.end)));
+			made_.within_ns = parse_duration(trimmed(made_.when.substr(every.end)), option_.c_str());
 			if (made_.within_ns < min_every_ns)
 				fail("`every T`: T is 1ms or more");
 		} else {
@@ -227,7 +164,7 @@ private:
 		return parts;
 	}
 
-	// Takes " per KEY" off the end, and then or before it " within T".
+	// Takes " per KEY" off the end.
 	void take_per(std::string &when)
 	{
 		const Found per = find_last(when, "per");
@@ -253,7 +190,7 @@ private:
 		const Found missing = find(when, "not followed by"), then = find(when, "then"),
 			    within = find_last(when, "within");
 		if (within) {
-			made_.within_ns = duration(option_, trimmed(when.substr(within.end)));
+			made_.within_ns = parse_duration(trimmed(when.substr(within.end)), option_.c_str());
 			when.resize(within.at);
 		}
 		if (missing) {
@@ -432,7 +369,7 @@ private:
 			const std::size_t end = std::min(rest.find_first_of(" \t\n"), rest.size());
 			if (word != "before" && word != "after")
 				fail(fmt::format("snapshot [before T] [after T]: '{}' is neither", printable(word)));
-			const std::uint64_t ns = duration(option_, rest.substr(0, end));
+			const std::uint64_t ns = parse_duration(rest.substr(0, end), option_.c_str());
 			if (word == "before")
 				to.before_ns = ns;
 			else

@@ -314,8 +314,9 @@ void Recording::Parts::load_card()
 		card_->select(options_.pids);
 	file_.card(*card_, options.families);
 	if (options.triggers)
-		triggers_ = std::make_unique<Triggers>(options_.matching->request.triggers, *card_, *steering_,
-						       read_sync(steering_->invariant_tsc()));
+		triggers_ =
+		    std::make_unique<Triggers>(options_.matching->request.triggers, *card_, matched_->decidable(),
+					       *steering_, read_sync(steering_->invariant_tsc()));
 	add_triggers(file_);
 }
 

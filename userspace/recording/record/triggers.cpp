@@ -27,9 +27,9 @@ std::uint64_t look_every_ns(const NamedTrigger &trigger)
 
 } // namespace
 
-Triggers::Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &card, const ClockSteering &steering,
-		   const Sync &since)
-    : triggers_(triggers), card_(card), invariant_tsc_(steering.invariant_tsc()),
+Triggers::Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &card, const EventMatcher &matcher,
+		   const ClockSteering &steering, const Sync &since)
+    : triggers_(triggers), card_(card), tables_(matcher.kernel_tables()), invariant_tsc_(steering.invariant_tsc()),
       frequency_hz_(steering.frequency_hz()), timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
       told_(triggers.size()), seen_fired_(triggers.size())
 {
@@ -148,8 +148,18 @@ Sync Triggers::at(std::uint64_t time, const Sync &now) const
 	return then;
 }
 
+// A judged event's texts are numbers that can be compared (edc_match_texts()).
+void Triggers::restore_texts(edc_firing &noted) const
+{
+	const unsigned slot = EventMatcher::slot_of(noted.event & 0xffff);
+	const edc_match_class &cls = tables_->cls[slot];
+	for (unsigned i = 0; i < std::size(noted.words); ++i)
+		if (cls.asks && cls.texts >> (EDC_VALUE_WORD + i) & 1)
+			noted.words[i] = __builtin_bswap64(noted.words[i]);
+}
+
 // A copy is whole if its entry's number is the same before and after.
-void Triggers::take_from(unsigned cpu, const Sync &now, std::vector<Firing> &to)
+void Triggers::take_from(unsigned cpu, std::vector<Firing> &to)
 {
 	const edc_firings &firings = card_.area(cpu).firings;
 	__u64 &taken = card_.area(cpu).reader.firings;
@@ -172,7 +182,7 @@ void Triggers::take_from(unsigned cpu, const Sync &now, std::vector<Firing> &to)
 		if (!is_there() || firing.trigger >= triggers_.size())
 			continue;
 		firing.held = firing.noted.trigger & EDC_FIRING_HELD;
-		firing.at = at(firing.noted.time, now);
+		restore_texts(firing.noted);
 		to.push_back(firing);
 	}
 	__atomic_store_n(&taken, count, __ATOMIC_SEQ_CST);
@@ -183,36 +193,38 @@ std::vector<Firing> Triggers::take()
 	if (was_busy_) // what fires all the time must not wake the recorder all the time
 		std::this_thread::sleep_for(busy_pause);
 	card_.heard_firings();
-	const Sync now = read_sync(invariant_tsc_);
+	Sync now = read_sync(invariant_tsc_);
 	std::vector<Firing> firings;
 	look_at_time(now, firings);
-	for (bool is_more = true; is_more;) { // what fires before a probe can see what was taken rings no bell
-		is_more = false;
-		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
-			const std::size_t before = firings.size();
-			take_from(cpu, now, firings);
-			is_more = is_more || firings.size() > before;
+	// Again while there is more: what fires before a probe can see what was taken rings no bell.
+	for (std::size_t known = ~std::size_t(0); known != firings.size();) {
+		known = firings.size();
+		for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
+			take_from(cpu, firings);
+		now = read_sync(invariant_tsc_);
+		for (std::size_t i = known; i < firings.size(); ++i) {
+			firings[i].at = at(firings[i].noted.time, now);
+			note_reaction(firings[i], now);
 		}
 		if (firings.size() > std::size_t(64) * EDC_FIRINGS)
 			break; // faster than they can be taken: the bell rings again
 	}
+	for (const Firing &firing : firings)
+		told_[firing.trigger].told++;
 	find_unnoted(now, firings);
 	was_busy_ = firings.size() >= EDC_FIRINGS;
 	std::ranges::stable_sort(firings, {}, [](const Firing &firing) { return firing.at.time; });
-	for (const Firing &firing : firings) {
-		TriggerAccount &account = told_[firing.trigger];
-		if (firing.is_unnoted)
-			continue;
-		account.told++;
-		if (firing.by_recorder)
-			continue;
-		const std::uint64_t reaction = now.monotonic_ns - std::min(now.monotonic_ns, firing.at.monotonic_ns);
-		if (account.reaction_ns.size() < max_reactions)
-			account.reaction_ns.push_back(reaction);
-		else
-			account.reaction_ns[next_reaction_[firing.trigger]++ % max_reactions] = reaction;
-	}
 	return firings;
+}
+
+void Triggers::note_reaction(const Firing &firing, const Sync &now)
+{
+	std::vector<std::uint64_t> &all = told_[firing.trigger].reaction_ns;
+	const std::uint64_t reaction = now.monotonic_ns - firing.at.monotonic_ns;
+	if (all.size() < max_reactions)
+		all.push_back(reaction);
+	else
+		all[next_reaction_[firing.trigger]++ % max_reactions] = reaction;
 }
 
 std::vector<TriggerAccount> Triggers::accounts() const

@@ -50,8 +50,8 @@ struct ActAccount {
 class Triggers {
 public:
 	// The references must outlive it. `since`: when the probes were attached. Throws Error.
-	Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &card, const ClockSteering &steering,
-		 const Sync &since);
+	Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &card, const EventMatcher &matcher,
+		 const ClockSteering &steering, const Sync &since);
 
 	// Call take() when one of these is readable.
 	std::vector<pollfd> fds() const
@@ -74,7 +74,9 @@ public:
 	std::uint64_t forgotten() const;
 
 private:
-	void take_from(unsigned cpu, const Sync &now, std::vector<Firing> &to);
+	void take_from(unsigned cpu, std::vector<Firing> &to);
+	void restore_texts(edc_firing &noted) const;
+	void note_reaction(const Firing &firing, const Sync &now);
 	Sync at(std::uint64_t time, const Sync &now) const;
 
 	std::uint64_t fired(std::size_t trigger) const;
@@ -85,6 +87,7 @@ private:
 
 	const std::vector<NamedTrigger> &triggers_;
 	card::BpfCard &card_;
+	const edc_matcher *tables_;
 	const bool invariant_tsc_;
 	const double frequency_hz_;
 	Fd timer_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Durations as given in options. Used by the subcommands.
+// Durations as given in options and triggers.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
+#include "error.h"
 
 namespace monitor {
 
