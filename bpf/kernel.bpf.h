@@ -150,16 +150,6 @@ struct trace_event_raw_sys_exit {
 	long ret;
 } CORE;
 
-struct trace_event_raw_exceptions {
-	unsigned long address;
-	unsigned long error_code;
-} CORE;
-
-struct trace_event_raw_x86_exceptions { /* its name before 6.17 */
-	unsigned long address;
-	unsigned long error_code;
-} CORE;
-
 struct trace_event_raw_sched_process_exec {
 	__s32 pid;
 	__s32 old_pid;
