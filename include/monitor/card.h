@@ -57,7 +57,9 @@
 	      (A, tree_state, state)(F, u32, subject)(F, u32, reserved)(F, u64, duration))                             \
 	CLASS(12, BLOCK_TOKENS, block_tokens, block_tokens, control, 1, (A, u16, reserved)(F, u64, tokens))            \
 	CLASS(13, RECORDER_FIRED, recorder_fired, trigger_fired, control, 3,                                           \
-	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key))
+	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key))                      \
+	CLASS(14, PROGRAM_FIRED, program_fired, trigger_fired, control, 4,                                             \
+	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key)(F, u64, at))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \

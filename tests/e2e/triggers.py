@@ -305,15 +305,64 @@ def the_end_of_a_flight_whose_trigger_fires_all_the_time():
 	is_sound(e2e.Trace(flight.directory / "001"))
 
 
+def events_of_programs():
+	"""Of threads that move between the rings of the CPUs: in the order of time, as the trace has them."""
+	file = e2e.work / "programs.triggers"
+	file.write_text("""tenth: name == "step" 10 times within 1s per tid => mark
+handled: name == "signalled" then name == "step" within 1s per thread=thread => mark
+next: name == "step" and number & 15 == 3 then name == "step" per cpu => mark
+alone: name == "signalled" not followed by name == "step" and number > 1000000000 within 100us per cpu => mark
+call: name == "sys_enter" and id == "getppid" => mark
+never: name == "no_such_event" => mark
+""".replace(" per thread=thread", " per tid"))
+	user_load = os.path.join(e2e.programs, "user_load")
+	trace = e2e.record("programs", "-e", "sched,syscall", "--triggers", file, command=(user_load, "stress", 200000, 20))
+	e2e.expect("never: none of the kernel's events" in trace.errors, trace.errors)
+	is_sound(trace)
+	told = {t["name"]: t for t in trace.recording()["triggers"]}
+	e2e.equal("lost", trace.recording()["user_card"]["discarded"], 0)
+	e2e.equal("each tenth", told["tenth"]["fired"], 4 * 5000)
+	done = rehearsal(file, trace)["triggers"]
+	for trigger in done:
+		agree(trigger)
+	fired = {t["name"]: t["firings"] for t in done}
+	e2e.expect(all(fired[name] > 10 for name in ("handled", "next", "alone")) and fired["never"] == 0, f"{fired}")
+	rows = firings(trace, "next")
+	e2e.equal("rows", len(rows), fired["next"])
+	e2e.expect(all(row["cause"].startswith("step thread=") and row["cpu"] is not None for row in rows), f"{rows[:2]}")
+	# At once, though nothing fills the ring; with the fields.
+	ran = e2e.work / "ran"
+	e2e.record("at_once", "--force", "-e", "sched", "--trigger", f'posted: name == "posted" and low == 49 => run "env > {ran}", end',
+	           command=("sh", "-c", f"sleep 1.5 | exec {user_load} pause 50"), exit_code=None)
+	trace = e2e.Trace(e2e.work / "at_once")
+	e2e.equal("why it ended", trace.recording()["end_reason"], "the trigger posted fired")
+	posted = trace.recording()["triggers"][0]
+	e2e.expect(posted["reaction_ns"]["max"] < 5e8, f"the recorder knew late: {posted}")
+	told = ran.read_text().splitlines()
+	for line in ("MONITOR_EVENT=posted", "MONITOR_FIELD_low=49", "MONITOR_TRIGGER=posted"):
+		e2e.expect(line in told, f"the command's environment lacks {line}: {told}")
+	# Of a flight recorder.
+	flight = Flight("by_program", "--flight", "8M", "-e", "sched", "--snapshots", "1", "--trigger", 'posted: name == "posted" and low == 49 3 times within 60s per tid => snapshot before 5s',
+	                command=(user_load, "pause", 50), stdin=subprocess.PIPE).wait_until_recording()
+	time.sleep(0.3)
+	e2e.equal("snapshots before it fires", flight.snapshots(), 0)
+	flight.process.stdin.close()
+	flight.process.stdin = None
+	flight.end(number=None, exit_code=None)
+	snapshot = e2e.Trace(flight.directory / "001")
+	is_sound(snapshot)
+	e2e.equal("the event that fired", len(snapshot.events("--filter", 'name == "posted" and low == 49')), 3)
+	e2e.expect("posted low=49" in firings(snapshot, "posted")[0]["cause"], f"{firings(snapshot, 'posted')}")
+
+
 def what_cannot_be():
 	for trigger, why in (
 	    ('name == "sys_enter" => snapshot', "add --flight"),
 	    ('name == "sys_enter"', "there is no =>"),
-	    ('name == "nothing" => mark', "none of the kernel"),
+	    ('name == "sched_switch" then name == "nothing" => mark', "one of its two events is the kernel's"),
 	    ('name == => mark', "column"),
 	    ('name == "sys_enter" then name == "sys_exit" per nothing => mark', "has no number nothing"),
-	    ('name == "function_entry" => mark', "--functions"),
-	    ('name == "counters" => mark', "trigger trigger1")):
+	    ('name == "function_entry" => mark', "--functions")):
 		trace = e2e.record("refused", "--trigger", trigger, command=("true",), exit_code=125)
 		e2e.expect(why in trace.errors and not (e2e.work / "refused").exists(), f"{trigger}: {trace.errors}")
 	for file, why in (("/does/not/exist", "No such file"), (e2e.work, "Is a directory"), ("/dev/null", "no trigger")):
@@ -330,4 +379,5 @@ def what_cannot_be():
 e2e.need_recording()
 e2e.main(the_kinds, a_recording_that_lies, what_fires_is_recorded, a_snapshot_of_what_fired, at_full_speed, the_end_by_a_trigger,
          commands_and_signals, the_name_in_a_command, the_runner_is_stopped_or_killed, a_rare_one_beside_a_frequent_one, each_that_is_missing,
-         a_snapshot_that_cannot_be_written, the_end_of_a_flight_whose_trigger_fires_all_the_time, what_cannot_be)
+         a_snapshot_that_cannot_be_written, the_end_of_a_flight_whose_trigger_fires_all_the_time,
+         events_of_programs, what_cannot_be)

@@ -364,7 +364,7 @@ TEST_CASE("user filter: what is not kept leaves the block, and is counted when t
 	CHECK(filter.rejected().at(1024) == 2);
 	CHECK(filter.strip(block.bytes.data(), some_words()) == 2);
 	CHECK(filter.rejected().at(1024) == 2);
-	filter.count();
+	filter.count(0);
 	CHECK(filter.rejected().at(1024) == 4);
 	CHECK(filter.rejected().size() == 1);
 	CHECK(filter.counts()[5] == 6); // three events of the class, judged twice
@@ -372,6 +372,42 @@ TEST_CASE("user filter: what is not kept leaves the block, and is counted when t
 	CHECK(content == EDC_BLOCK_HEADER + 16 + 8 + 64 + 16); // both threads stay
 	CHECK(edc_token_time(word_at(block.bytes.data(), EDC_BLOCK_HEADER + 16)) == 130);
 	CHECK(filter.strip(block.bytes.data(), some_words()) == 0);
+}
+
+TEST_CASE("user filter: a trigger sees each event once, before its block is full and after it")
+{
+	const auto make = [](const std::vector<UserClass> &) {
+		auto made = std::make_shared<monitor::EventMatcher>();
+		made->make_tables(monitor::EventMatcher::group_of(EDC_ID_KERNEL_FIRST)).trigger[0].kind =
+		    EDC_TRIGGER_EVENT;
+		made->make_tables(monitor::EventMatcher::group_of(1024)).cls[0].belongs = std::uint64_t(1)
+											  << EDC_FIRST_INPUT;
+		return made;
+	};
+	UserFilter filter(make);
+	filter.set(filter.make({}));
+	Block block(100);
+	block.post(1024, 110).post(EDC_ID_THREAD, 120, {78}).post(1024, 130);
+	UserRingInfo info = some_info();
+	const std::uint64_t looked = block.at;
+	Block open = block;
+	REQUIRE(validate_user_block(open.bytes.data(), open.at, now, some_words(), info) == nullptr);
+	filter.look(open.bytes.data(), some_words(), EDC_BLOCK_HEADER);
+	filter.triggers().step(1000);
+	const auto fired = filter.triggers().take_fired();
+	REQUIRE(fired.size() == 2);
+	CHECK(fired[0].event->at.tid == 77);
+	CHECK(fired[1].event->at.tid == 78);
+	CHECK(fired[1].event->at.process == 700);
+	block.post(1024, 140);
+	info = some_info();
+	REQUIRE(validate_user_block(block.bytes.data(), block.at, now, some_words(), info) == nullptr);
+	filter.strip(block.bytes.data(), some_words());
+	filter.strip(block.bytes.data(), some_words()); // there was no room for it the first time
+	filter.count(looked);
+	filter.triggers().step(1000);
+	CHECK(filter.triggers().take_fired().size() == 1);
+	CHECK(filter.triggers().forgotten() == 0);
 }
 
 TEST_CASE("merged stream: events of a class that nobody understands are counted and left out")

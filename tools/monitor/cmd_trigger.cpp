@@ -198,7 +198,8 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 {
 	trace::Trace trace = open_trace({arguments.directory}, "");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	trigger::Rehearsal rehearsal(triggers, trace);
+	std::vector<std::string> doubts; // that its own triggers had
+	trigger::Rehearsal rehearsal(triggers, trace, info.triggers.empty() ? nullptr : &doubts);
 	trigger::RecordedFirings recorded(trace);
 	trace::Threads threads(trace);
 	std::vector<report::FiringRow> rows;
@@ -226,7 +227,8 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 		    threads.gap(stream);
 		    ++gaps;
 	    });
-	rehearsal.end(info.triggers_until.value_or(trace.end_time()));
+	rehearsal.end(info.triggers_until.value_or(trace.end_time()),
+		      info.program_triggers_until.value_or(trace.end_time()));
 	add_rows(nullptr);
 	const Comparison comparison = compare(triggers, rehearsal.firings(), info, recorded.firings(),
 					      what_is_missing(info, gaps, rehearsal.unnamed()));
@@ -240,6 +242,8 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 			fmt::print("{}{}\n", report::to_text(table, terminal_width()),
 				   report::more_rows_text(rows.size() - table.rows.size()));
 		fmt::print("{}", comparison.text);
+		for (const std::string &doubt : doubts)
+			fmt::print("{}\n", printable(doubt));
 		if (rehearsal.forgotten())
 			fmt::print("{} first events were forgotten, because too many waited for a second one\n",
 				   rehearsal.forgotten());
@@ -255,7 +259,7 @@ int run_trigger(const TriggerArguments &arguments)
 		throw Error(arguments.triggers + " has no trigger");
 	MatcherRequest request;
 	request.triggers = triggers;
-	const auto matcher = matching(request).make(record::metadata({}, {}, {}, {}), 0, false);
+	const auto matcher = matching(request).make(record::metadata({}, {}, {}, {}), 0, true);
 	if (!arguments.directory.empty())
 		return rehearse(triggers, arguments);
 	print_triggers(triggers, *matcher, arguments);

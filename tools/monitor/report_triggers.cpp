@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "report_triggers.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,6 +53,40 @@ private:
 	std::map<std::uint32_t, Last> last_; // by stream
 };
 
+// Events of programs are found to fire some time after they happened: which ones did, and then what they are.
+class ProgramCauses {
+public:
+	explicit ProgramCauses(trace::Trace &trace)
+	{
+		trigger::RecordedFirings recorded(trace);
+		trace::merge(
+		    trace, {0, trace.end_time()}, [&](const trace::Event &event) { recorded.event(event); },
+		    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
+		for (const trigger::Fired &fired : recorded.firings())
+			if (fired.cause && fired.noticed != fired.time)
+				causes_[{fired.time, fired.cause, fired.tid}];
+	}
+
+	void note(const trace::Event &event, std::int64_t tid)
+	{
+		if (event.cls->domain != trace::Domain::user)
+			return;
+		const auto found = causes_.find({event.time, static_cast<std::uint32_t>(event.cls->id), tid});
+		if (found != causes_.end())
+			found->second = {report::event_text(event), event.cpu()};
+	}
+
+	// "" and no CPU: it is not there.
+	std::pair<std::string, std::uint32_t> cause_of(const trigger::Fired &fired) const
+	{
+		const auto found = causes_.find({fired.time, fired.cause, fired.tid});
+		return found == causes_.end() ? std::pair(std::string(), EDC_CPU_UNKNOWN) : found->second;
+	}
+
+private:
+	std::map<std::tuple<std::uint64_t, std::uint32_t, std::int64_t>, std::pair<std::string, std::uint32_t>> causes_;
+};
+
 } // namespace
 
 void report_triggers(const ReportArguments &arguments, trace::Trace &trace, const analyze::RecordingInfo &info)
@@ -62,6 +100,9 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 	trigger::RecordedFirings recorded(trace);
 	trace::Threads threads(trace);
 	LastEvents last;
+	std::optional<ProgramCauses> of_programs;
+	if (std::ranges::any_of(info.triggers, [](const auto &trigger) { return trigger.by_programs > 0; }))
+		of_programs.emplace(trace);
 	std::vector<report::FiringRow> rows;
 	std::size_t known = 0;
 	trace::merge(
@@ -69,16 +110,20 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 	    [&](const trace::Event &event) {
 		    const std::int64_t running = threads.before(event);
 		    recorded.event(event);
+		    if (of_programs)
+			    of_programs->note(event, running);
 		    if (recorded.firings().size() == known) {
 			    last.note(event);
 		    } else {
 			    ++known;
-			    const trigger::Fired &fired = recorded.firings().back();
+			    trigger::Fired fired = recorded.firings().back();
+			    std::string cause = last.cause_of(event, fired.cause);
+			    if (of_programs && cause.empty())
+				    std::tie(cause, fired.cpu) = of_programs->cause_of(fired);
 			    const auto *thread = threads.name(fired.tid, event.stream->machine);
 			    if (event.time >= asked.from && selected.includes(event, running))
 				    rows.push_back({fired, recorded.name(fired.trigger),
-						    thread ? std::string(thread->view()) : "",
-						    last.cause_of(event, fired.cause),
+						    thread ? std::string(thread->view()) : "", cause,
 						    fired.trigger < info.triggers.size() &&
 							!info.triggers[fired.trigger].key.empty()});
 		    }

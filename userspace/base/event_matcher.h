@@ -67,9 +67,9 @@ public:
 		return *tables_[group];
 	}
 
-	// Whether an event of a program is kept; it is added to its counts. `value` has what the class wants; its texts
-	// are changed.
-	bool judge(unsigned id, std::uint64_t *value, std::uint64_t *count) const
+	// Whether an event of a program is kept; it is added to its counts, and to what else it belongs to, as in
+	// edc_match_class. `value` has what the class wants; its texts are changed.
+	bool judge(unsigned id, std::uint64_t *value, std::uint64_t *count, std::uint64_t *belongs = nullptr) const
 	{
 		const edc_matcher *tables = tables_[group_of(id)].get();
 		if (!tables)
@@ -77,9 +77,12 @@ public:
 		const edc_match_class &cls = tables->cls[slot_of(id)];
 		__u64 hit[EDC_MATCH_WORDS] = {};
 		auto *counts = reinterpret_cast<__u64 *>(count);
+		std::uint64_t to = cls.belongs;
 		edc_match_count_all(cls.counted, counts);
 		if (cls.asks && edc_match(tables, slot_of(id), reinterpret_cast<__u64 *>(value), hit))
-			edc_match_count(tables, &cls, hit, counts);
+			to |= edc_match_count(tables, &cls, hit, counts);
+		if (belongs)
+			*belongs |= to;
 		return edc_match_keeps(&cls, hit);
 	}
 

@@ -96,7 +96,7 @@ public:
 private:
 	// Which classes a count or a time has events of.
 	struct Found {
-		bool any = false;
+		bool any = false, of_kernel = false;
 		std::string uncounted;
 		std::string keyless; // events without the number that they should have in common
 	};
@@ -118,19 +118,32 @@ private:
 	void set_trigger(std::size_t i)
 	{
 		const NamedTrigger &trigger = request_.triggers[i];
+		const std::string option = "trigger " + trigger.name;
+		bool of_kernel[2] = {};
 		for (const unsigned input : {0u, 1u}) {
 			const Found &found = found_[EDC_TARGET_INPUTS + 2 * i + input];
-			if (found.any || (input ? trigger.second : trigger.first).empty())
+			of_kernel[input] = found.of_kernel;
+			if (found.any || (input ? trigger.second : trigger.first).empty() || has_programs_classes())
 				continue;
-			const std::string option = "trigger " + trigger.name;
 			if (!found.uncounted.empty())
 				throw Error(fmt::format("{}: tokens of {} belong to other events: they fire nothing",
 							option, found.uncounted));
 			if (!found.keyless.empty())
 				throw Error(fmt::format("{}: {}, which it waits for, has no number {}", option,
 							found.keyless, input ? trigger.second_key : trigger.first_key));
-			throw Error(fmt::format("{}: none of the kernel's events is one that it waits for", option));
+			if (!more_classes_)
+				throw Error(
+				    fmt::format("{}: none of the kernel's events is one that it waits for", option));
 		}
+		if (!trigger.second.empty() && of_kernel[0] != of_kernel[1] && !has_programs_classes())
+			throw Error(
+			    fmt::format("{}: one of its two events is the kernel's, the other is not: events of "
+					"programs are met later, when the recorder reads their rings",
+					option));
+		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes())
+			made_->hints.push_back(fmt::format("{}: none of the kernel's events is one that it waits for, "
+							   "so it waits for programs' events.",
+							   option));
 		edc_trigger made{};
 		made.kind = trigger.kind;
 		made.within = description_.clock.to_ticks(trigger.within_ns);
@@ -140,6 +153,14 @@ private:
 				     : act.kind != TriggerAct::Kind::mark   ? EDC_ACT_TELL
 									    : 0;
 		tables_of(EDC_ID_KERNEL_FIRST).set_trigger(i, made);
+	}
+
+	// Then it is too late to refuse.
+	bool has_programs_classes() const
+	{
+		return more_classes_ && std::ranges::any_of(description_.classes(), [](const auto &cls) {
+			       return cls->domain == trace::Domain::user;
+		       });
 	}
 
 	static bool is_of(const Class &cls, unsigned target)
@@ -227,7 +248,7 @@ private:
 	{
 		const bool keeps = asked.target == Tables::keeps;
 		const bool is_of_time = asked.is_of_time() || asked.is_of_trigger();
-		if (is_of_time && !is_of_kernel)
+		if (asked.is_of_time() && !is_of_kernel)
 			return; // the rings of programs are read one after the other, not in the order of time
 		const std::vector<filter::Product> products = products_of(asked, cls, is_of_kernel);
 		if (is_of_time && !products.empty() && !add_key(asked.target, cls, decided))
@@ -240,6 +261,7 @@ private:
 				return;
 			}
 			found.any = true;
+			found.of_kernel |= is_of_kernel;
 		}
 		if (keeps)
 			decided.decision = products.empty() ? EDC_MATCH_NONE : is_all ? EDC_MATCH_KEEP : EDC_MATCH_ASK;

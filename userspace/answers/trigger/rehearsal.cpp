@@ -22,7 +22,8 @@ edc_begun_entry *find_waiting(edc_begun &begun, std::uint64_t key)
 
 } // namespace
 
-Rehearsal::Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Trace &trace)
+Rehearsal::Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Trace &trace,
+		     std::vector<std::string> *doubts)
     : trace_(trace), triggers_(triggers.size())
 {
 	for (std::size_t i = 0; i < triggers.size(); ++i) {
@@ -32,18 +33,19 @@ Rehearsal::Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Tra
 		to.made.times = triggers[i].times;
 		try {
 			if (!triggers[i].first.empty())
-				prepare(to.inputs[0], triggers[i].first, triggers[i].first_key);
+				prepare(to.inputs[0], triggers[i].first, triggers[i].first_key, doubts);
 			if (!triggers[i].second.empty())
-				prepare(to.inputs[1], triggers[i].second, triggers[i].second_key);
+				prepare(to.inputs[1], triggers[i].second, triggers[i].second_key, doubts);
 		} catch (const Error &error) {
 			throw Error(fmt::format("trigger {}: {}", triggers[i].name, error.what()));
 		}
 	}
 }
 
-void Rehearsal::prepare(Input &input, const std::string &condition, const std::string &key)
+void Rehearsal::prepare(Input &input, const std::string &condition, const std::string &key,
+			std::vector<std::string> *doubts)
 {
-	input.filter.emplace(condition, trace_.description(), trace_.begin_time());
+	input.filter.emplace(condition, trace_.description(), trace_.begin_time(), filter::KnownNames{}, doubts);
 	const auto &classes = trace_.description().classes();
 	input.has_key = !key.empty();
 	input.keys.resize(classes.size());
@@ -68,7 +70,8 @@ void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &eve
 	unnamed_ += needs_thread && running.tid == trace::Threads::unknown;
 	if (!of.filter->matches(event, running))
 		return;
-	Fired fired{number, event.time, event.cpu(), running.tid, static_cast<std::uint32_t>(event.cls->id)};
+	Remembered &remembered = trigger.remembered[event.cls->domain == trace::Domain::user ? of_programs : of_kernel];
+	Fired fired{number, event.time, 0, event.cpu(), running.tid, static_cast<std::uint32_t>(event.cls->id)};
 	__u64 began = 0, key = 0;
 	if (std::uint64_t bits = 0; of.has_key) {
 		if (!of.keys[cls]->bits(event, running, bits))
@@ -76,11 +79,11 @@ void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &eve
 		key = bits;
 	}
 	const bool is_new =
-	    trigger.made.kind == EDC_TRIGGER_MISSING && !input && !find_waiting(trigger.state->begun, key);
+	    trigger.made.kind == EDC_TRIGGER_MISSING && !input && !find_waiting(remembered.state->begun, key);
 	const bool fires =
-	    edc_trigger_step(&trigger.made, trigger.state.get(), input, key, event.time, &began, &forgotten_);
+	    edc_trigger_step(&trigger.made, remembered.state.get(), input, key, event.time, &began, &forgotten_);
 	if (is_new)
-		trigger.waiting.emplace_back(event.time, key);
+		remembered.waiting.emplace_back(event.time, key);
 	fired.began = began;
 	fired.key = key;
 	if (fires)
@@ -89,28 +92,30 @@ void Rehearsal::step(std::size_t number, unsigned input, const trace::Event &eve
 
 void Rehearsal::event(const trace::Event &event, const filter::Running &running)
 {
-	if (event.cls->domain != trace::Domain::kernel || EDC_NEVER_COUNTED(event.cls->id))
+	const bool is_user = event.cls->domain == trace::Domain::user;
+	if (!is_user && (event.cls->domain != trace::Domain::kernel || EDC_NEVER_COUNTED(event.cls->id)))
 		return;
-	expire(event.time);
+	expire(event.time, is_user ? of_programs : of_kernel);
 	for (std::size_t i = 0; i < triggers_.size(); ++i)
 		for (const unsigned input : {1u, 0u}) // an event may be both
 			step(i, input, event, running);
 }
 
-void Rehearsal::expire(std::uint64_t time)
+void Rehearsal::expire(std::uint64_t time, Side side)
 {
 	for (std::size_t i = 0; i < triggers_.size(); ++i) {
 		Trigger &trigger = triggers_[i];
-		while (!trigger.waiting.empty() && time > trigger.waiting.front().first &&
-		       time - trigger.waiting.front().first > trigger.made.within) {
-			const auto [began, key] = trigger.waiting.front();
-			trigger.waiting.pop_front();
-			edc_begun_entry *entry = find_waiting(trigger.state->begun, key);
+		Remembered &remembered = trigger.remembered[side];
+		while (!remembered.waiting.empty() && time > remembered.waiting.front().first &&
+		       time - remembered.waiting.front().first > trigger.made.within) {
+			const auto [began, key] = remembered.waiting.front();
+			remembered.waiting.pop_front();
+			edc_begun_entry *entry = find_waiting(remembered.state->begun, key);
 			if (!entry || entry->begin != began)
 				continue; // it was followed
 			entry->begin = 0;
-			firings_.push_back(
-			    {i, began + trigger.made.within, EDC_CPU_UNKNOWN, trace::Threads::unknown, 0, began, key});
+			firings_.push_back({i, began + trigger.made.within, 0, EDC_CPU_UNKNOWN, trace::Threads::unknown,
+					    0, began, key});
 		}
 	}
 }
@@ -118,17 +123,24 @@ void Rehearsal::expire(std::uint64_t time)
 RecordedFirings::RecordedFirings(const trace::Trace &trace)
 {
 	for (const trace::EventClass *cls : trace.description().find("trigger_fired"))
-		classes_.push_back(
-		    {cls, {*cls, "trigger"}, {*cls, "cause"}, {*cls, "tid"}, {*cls, "began"}, {*cls, "key"}});
+		classes_.push_back({cls,
+				    {*cls, "trigger"},
+				    {*cls, "cause"},
+				    {*cls, "tid"},
+				    {*cls, "began"},
+				    {*cls, "key"},
+				    {*cls, "at"}});
 }
 
 void RecordedFirings::event(const trace::Event &event)
 {
 	for (const Fields &fields : classes_)
 		if (fields.cls == event.cls)
-			firings_.push_back({fields.trigger.get<std::size_t>(event), event.time, event.cpu(),
-					    fields.tid.get<std::int64_t>(event), fields.cause.get<std::uint32_t>(event),
-					    fields.began.get(event), fields.key.get(event)});
+			firings_.push_back({fields.trigger.get<std::size_t>(event),
+					    fields.at.field() ? fields.at.get(event) : event.time, event.time,
+					    event.cpu(), fields.tid.get<std::int64_t>(event),
+					    fields.cause.get<std::uint32_t>(event), fields.began.get(event),
+					    fields.key.get(event)});
 }
 
 std::string RecordedFirings::name(std::size_t trigger) const

@@ -26,8 +26,9 @@
 namespace monitor::trigger {
 
 struct Fired {
-	std::size_t trigger = 0; // its number
-	std::uint64_t time = 0;
+	std::size_t trigger = 0;             // its number
+	std::uint64_t time = 0;              // of the event
+	std::uint64_t noticed = 0;           // of the token; 0: there is none
 	std::uint32_t cpu = EDC_CPU_UNKNOWN; // where the event was posted
 	std::int64_t tid = trace::Threads::unknown;
 	std::uint32_t cause = 0;          // id of the event's class; 0: none, it was missing
@@ -36,13 +37,18 @@ struct Fired {
 
 class Rehearsal {
 public:
-	// Throws Refusal: a condition is wrong. The trace must outlive it.
-	Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Trace &trace);
+	// Throws Refusal: a condition is wrong. The trace must outlive it. `doubts`: as of filter::Filter.
+	Rehearsal(const std::vector<NamedTrigger> &triggers, const trace::Trace &trace,
+		  std::vector<std::string> *doubts = nullptr);
 
 	// Each event of the trace, in the order of time.
 	void event(const trace::Event &event, const filter::Running &running);
 	// Up to here it is complete.
-	void end(std::uint64_t time) { expire(time); }
+	void end(std::uint64_t time, std::uint64_t programs_time)
+	{
+		expire(time, of_kernel);
+		expire(programs_time, of_programs);
+	}
 
 	const std::vector<Fired> &firings() const { return firings_; }
 	// First events that there was no room to remember.
@@ -56,17 +62,24 @@ private:
 		bool has_key = false;                            // else it is always 0
 		std::vector<std::optional<filter::Source>> keys; // by class; none: its events are no inputs
 	};
-	struct Trigger {
-		edc_trigger made{};
-		Input inputs[2];
+	// The kernel's events and those of programs meet nowhere: the ones are judged by probes, the others by the
+	// recorder.
+	enum Side { of_kernel, of_programs };
+	struct Remembered {
 		std::unique_ptr<edc_trigger_state> state = std::make_unique<edc_trigger_state>();
 		std::deque<std::pair<std::uint64_t, std::uint64_t>>
 		    waiting; // time and key of first events, to be missed
 	};
+	struct Trigger {
+		edc_trigger made{};
+		Input inputs[2];
+		Remembered remembered[2]; // by side
+	};
 
-	void prepare(Input &input, const std::string &condition, const std::string &key);
+	void prepare(Input &input, const std::string &condition, const std::string &key,
+		     std::vector<std::string> *doubts);
 	void step(std::size_t number, unsigned input, const trace::Event &event, const filter::Running &running);
-	void expire(std::uint64_t time);
+	void expire(std::uint64_t time, Side side);
 
 	const trace::Trace &trace_;
 	std::vector<Trigger> triggers_;
@@ -88,7 +101,7 @@ public:
 private:
 	struct Fields {
 		const trace::EventClass *cls;
-		trace::FieldRef trigger, cause, tid, began, key;
+		trace::FieldRef trigger, cause, tid, began, key, at;
 	};
 	std::vector<Fields> classes_;
 	std::vector<Fired> firings_;

@@ -300,6 +300,7 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 			added.what = text(member(trigger, "do"));
 			added.key = text(member(trigger, "key"));
 			added.fired = optional_number(member(trigger, "fired"));
+			added.by_programs = number(member(trigger, "by_programs"));
 			added.told = optional_number(member(trigger, "told"));
 			added.reaction_median_ns = optional_number(member(reaction, "median"));
 			added.reaction_p99_ns = optional_number(member(reaction, "p99"));
@@ -312,6 +313,7 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 			added.signals_refused = optional_number(member(signals, "refused"));
 		}
 	info.triggers_until = optional_number(member(json, "triggers_until"));
+	info.program_triggers_until = optional_number(member(json, "program_triggers_until"));
 	info.triggers_forgotten = number(member(json, "triggers_forgotten"));
 }
 

@@ -87,6 +87,7 @@ struct TriggerInfo {
 	std::string name, when, what;
 	std::string key;                          // the number that its events have in common; "": none
 	std::optional<std::uint64_t> fired, told; // told: the recorder learned of it in time
+	std::uint64_t by_programs = 0;            // of these, by events of programs
 	std::optional<std::uint64_t> reaction_median_ns, reaction_p99_ns, reaction_max_ns;
 	std::optional<std::uint64_t> runs, runs_failed, running, runs_left_out, signals, signals_refused;
 };
@@ -165,7 +166,8 @@ struct RecordingInfo {
 	std::vector<EventCount> counts;
 	std::vector<TriggerInfo> triggers; // record --trigger
 	std::uint64_t triggers_forgotten = 0;
-	std::optional<std::uint64_t> triggers_until; // the recorder noticed what was missing until then, a trace time
+	// The recorder noticed what was missing until then, as trace times: of the kernel's events, and of programs'.
+	std::optional<std::uint64_t> triggers_until, program_triggers_until;
 	std::vector<EventTime> times;
 	std::uint64_t counted_ns = 0;               // how long, from the attachment of the first probe
 	std::optional<std::uint64_t> counted_since; // trace time

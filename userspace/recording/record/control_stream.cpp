@@ -105,6 +105,13 @@ void ControlStream::fired(std::size_t trigger, std::int32_t tid, std::uint64_t b
 	post(EDC_ID_RECORDER_FIRED, time, static_cast<std::uint32_t>(trigger), words);
 }
 
+void ControlStream::fired_by_program(std::size_t trigger, const edc_firing &noted, std::uint64_t time)
+{
+	const std::uint64_t words[] = {pair(noted.event & 0xffff, static_cast<std::uint32_t>(noted.tid)), noted.began,
+				       noted.key, noted.time};
+	post(EDC_ID_PROGRAM_FIRED, time, static_cast<std::uint32_t>(trigger), words);
+}
+
 void ControlStream::count(std::size_t number, std::uint64_t total, std::uint64_t time)
 {
 	post(EDC_ID_COUNT, time, static_cast<std::uint32_t>(number), {&total, 1});

@@ -39,9 +39,11 @@ public:
 	void sync(ClockSteering &steering, const Sync &sync);
 	void thread_state(const edc_task &task, bool at_end);
 	void thread_counts(const edc_task &task, bool at_end);
-	// The total of a --count so far.
-	// A trigger that no probe fires; times in ticks.
+	// A trigger that no event fires; times in ticks.
 	void fired(std::size_t trigger, std::int32_t tid, std::uint64_t began, std::uint64_t key, std::uint64_t time);
+	// One that an event of a program fired; `time`: when that was noticed.
+	void fired_by_program(std::size_t trigger, const edc_firing &noted, std::uint64_t time);
+	// The total of a --count so far.
 	void count(std::size_t number, std::uint64_t total, std::uint64_t time);
 	// The result of a --time so far.
 	void timed(std::size_t number, const EventTime &result, std::uint64_t time);

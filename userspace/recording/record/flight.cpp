@@ -63,7 +63,7 @@ void Flight::fired(const Firing &firing, const NamedTrigger &trigger)
 		end_reason_ = fmt::format("the trigger {} fired", trigger.name);
 	if (!trigger.takes_snapshot())
 		return;
-	if (current_ || (!firing.held && !firing.by_recorder)) {
+	if (current_ || (!firing.held && firing.by == Firing::By::probe)) {
 		left_out_ += !firing.is_unnoted; // another one is being taken, or none can be written now
 		return;
 	}

@@ -61,6 +61,8 @@ public:
 	std::string serve();
 	// The recording ends: what was asked for before is still served, ending now. Nothing is read any more then.
 	void end(const std::string &reason);
+	// What programs have posted so far can make triggers fire.
+	void look_at_programs() { recorder_.look_at_programs(); }
 	// In any case before the cards are destroyed.
 	void stop() { recorder_.stop(); }
 

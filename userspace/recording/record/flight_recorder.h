@@ -40,6 +40,8 @@ public:
 
 	void start(std::uint64_t begin_time);
 	void stop();
+	// What programs have posted is read before this returns, so triggers have seen it.
+	void look_at_programs();
 
 	// Holds the rings at once, and reads them into the snapshot. Not before the previous one was read.
 	void begin(Snapshot &snapshot);
@@ -111,6 +113,7 @@ private:
 
 	Fd wakeup_, read_;
 	std::atomic<bool> stopping_{false}, is_cut_short_{false};
+	std::atomic<unsigned> looks_asked_{0}, looks_{0};
 	std::thread thread_;
 };
 

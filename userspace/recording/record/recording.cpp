@@ -317,6 +317,8 @@ void Recording::Parts::load_card()
 		triggers_ =
 		    std::make_unique<Triggers>(options_.matching->request.triggers, *card_, matched_->decidable(),
 					       *steering_, read_sync(steering_->invariant_tsc()));
+	if (triggers_ && users_)
+		users_->set_on_fired([this](const auto &fired) { triggers_->add(fired); });
 	add_triggers(file_);
 }
 
@@ -551,7 +553,8 @@ void Recording::Parts::act()
 void Recording::Parts::add_triggers(RecordingFile &file) const
 {
 	if (triggers_)
-		file.triggers(options_.matching->request.triggers, *triggers_, acts_->accounts());
+		file.triggers(options_.matching->request.triggers, *triggers_, acts_->accounts(),
+			      users_ ? std::optional(users_->counts()) : std::nullopt);
 }
 
 void Recording::Parts::wait_for_end()
@@ -594,8 +597,10 @@ void Recording::Parts::wait_for_end()
 
 void Recording::Parts::end_flight()
 {
-	if (triggers_)
+	if (triggers_) {
+		flight_->look_at_programs();
 		act();
+	}
 	flight_->end(result_.end_reason);
 	RecordingFile file = file_;
 	add_triggers(file);
@@ -643,6 +648,8 @@ void Recording::Parts::end_recording()
 	    [this] {
 		    if (matched_)
 			    matched_->write(*control_, steering_->last(), card_.get(), users_.get());
+		    if (triggers_)
+			    triggers_->write(*control_, steering_->last().time);
 	    },
 	    [this] { states_->end(file_, [this](const std::string &note) { tell(note); }); });
 	writer_->finish();
@@ -766,7 +773,13 @@ void Recording::Parts::start_parts()
 	prepare_matching();
 	if (matched_)
 		acts_ = std::make_unique<TriggerActs>(options_.matching->request.triggers,
-						      std::filesystem::absolute(result_.directory).string(), user_);
+						      std::filesystem::absolute(result_.directory).string(), user_,
+						      [this](unsigned id) -> std::optional<card::UserClass> {
+							      for (const card::UserClass &of : user_classes())
+								      if (of.id == id)
+									      return of;
+							      return std::nullopt;
+						      });
 	if (!options_.command.empty())
 		command_ = std::make_unique<Command>(options_.command, user_, environment_of_command());
 	if (!options_.user_only)

@@ -170,7 +170,7 @@ void RecordingFile::times(const std::vector<NamedTime> &times, const std::vector
 }
 
 void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Triggers &fired,
-			     const std::vector<ActAccount> &acts)
+			     const std::vector<ActAccount> &acts, const std::optional<card::UserCounts> &users)
 {
 	auto all = nlohmann::ordered_json::array();
 	const std::vector<TriggerAccount> accounts = fired.accounts();
@@ -180,6 +180,8 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Tr
 								     {"do", triggers[i].what},
 								     {"key", triggers[i].first_key},
 								     {"fired", accounts[i].fired}});
+		if (accounts[i].by_programs)
+			json["by_programs"] = accounts[i].by_programs;
 		if (triggers[i].needs_recorder())
 			json["told"] = accounts[i].told;
 		if (triggers[i].does(TriggerAct::Kind::run))
@@ -198,8 +200,10 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Tr
 				       {"max", reactions.back()}};
 	}
 	json_["triggers"] = all;
-	json_["triggers_forgotten"] = fired.forgotten();
+	json_["triggers_forgotten"] = fired.forgotten() + (users ? users->forgotten : 0);
 	json_["triggers_until"] = fired.looked_until();
+	if (users)
+		json_["program_triggers_until"] = users->missed_until;
 }
 
 void RecordingFile::preflight(const card::Preflight &test)

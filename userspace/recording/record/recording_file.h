@@ -50,7 +50,7 @@ public:
 	void counts(const std::vector<NamedExpression> &counts, const std::vector<EventCount> &counted);
 	// What they are, and what became of them so far.
 	void triggers(const std::vector<NamedTrigger> &triggers, const Triggers &fired,
-		      const std::vector<ActAccount> &acts);
+		      const std::vector<ActAccount> &acts, const std::optional<card::UserCounts> &users);
 	void times(const std::vector<NamedTime> &times, const std::vector<EventTime> &timed);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);

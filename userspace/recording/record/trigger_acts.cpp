@@ -55,8 +55,40 @@ std::vector<std::string> fields_of(const edc_firing &firing)
 	return all;
 }
 
-TriggerActs::TriggerActs(const std::vector<NamedTrigger> &triggers, std::string directory, const User &user)
-    : triggers_(triggers), directory_(std::move(directory)), accounts_(triggers.size())
+std::vector<std::string> fields_of(const edc_firing &firing, const card::UserClass &of)
+{
+	std::vector<std::string> all;
+	const auto add = [&all](const card::UserField &field, std::uint64_t bits) {
+		const auto label = std::ranges::find(field.labels, bits, [](const auto &pair) { return pair.second; });
+		const unsigned width = std::stoul(
+		    field.kind.find_first_of("0123456789") == std::string::npos ? "64" : field.kind.substr(1));
+		all.push_back(fmt::format("{}={}", field.name,
+					  label != field.labels.end()
+					      ? label->first
+					      : text_of({field.name.c_str(), field.kind.c_str(), width}, bits)));
+	};
+	add(of.argument, firing.event >> 16);
+	unsigned at = 0; // words
+	for (const card::UserField &field : of.payload) {
+		const unsigned words = field.words();
+		if (at + words > std::size(firing.words))
+			break;
+		if (field.is_text()) {
+			std::string text(reinterpret_cast<const char *>(firing.words + at), words * 8);
+			text.resize(std::min(text.size(), text.find('\0')));
+			all.push_back(field.name + "=" + text);
+		} else {
+			add(field, firing.words[at]);
+		}
+		at += words;
+	}
+	return all;
+}
+
+TriggerActs::TriggerActs(const std::vector<NamedTrigger> &triggers, std::string directory, const User &user,
+			 UserClassOf user_class)
+    : triggers_(triggers), directory_(std::move(directory)), user_class_(std::move(user_class)),
+      accounts_(triggers.size())
 {
 	std::vector<std::string> commands;
 	bool signals = false;
@@ -85,16 +117,27 @@ std::vector<std::string> TriggerActs::environment(const Firing &firing) const
 		all.push_back(fmt::format("MONITOR_KEY={}", static_cast<std::int64_t>(noted.key)));
 	if (noted.tid >= 0)
 		all.push_back(fmt::format("MONITOR_TID={}", noted.tid));
-	if (firing.by_recorder)
+	if (firing.by == Firing::By::clock || !noted.event)
 		return all;
 	all.push_back(fmt::format("MONITOR_PID={}", noted.tgid));
-	all.push_back(fmt::format("MONITOR_CPU={}", firing.cpu));
+	if (firing.cpu != EDC_CPU_UNKNOWN)
+		all.push_back(fmt::format("MONITOR_CPU={}", firing.cpu));
+	const auto add_fields = [&all](const std::vector<std::string> &fields) {
+		for (const std::string &field : fields)
+			all.push_back("MONITOR_FIELD_" + field);
+	};
+	if (firing.by == Firing::By::program) {
+		if (const auto of = user_class_(noted.event & 0xffff)) {
+			all.push_back("MONITOR_EVENT=" + of->name);
+			add_fields(fields_of(noted, *of));
+		}
+		return all;
+	}
 	const auto rows = card::kernel_classes();
 	const auto row = std::ranges::find(rows, noted.event & 0xffff, &card::ClassRow::id);
 	if (row != rows.end())
 		all.push_back(fmt::format("MONITOR_EVENT={}", row->name));
-	for (const std::string &field : fields_of(noted))
-		all.push_back("MONITOR_FIELD_" + field);
+	add_fields(fields_of(noted));
 	return all;
 }
 

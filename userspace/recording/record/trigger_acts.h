@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "recording/user_card/user_classes.h"
 #include "trigger_runner.h"
 #include "triggers.h"
 
@@ -17,8 +20,12 @@ namespace monitor::record {
 
 class TriggerActs {
 public:
+	// A class of events that a program declared; none: there is no such class.
+	using UserClassOf = std::function<std::optional<card::UserClass>(unsigned id)>;
+
 	// Before the privileges are dropped. Throws Error.
-	TriggerActs(const std::vector<NamedTrigger> &triggers, std::string directory, const User &user);
+	TriggerActs(const std::vector<NamedTrigger> &triggers, std::string directory, const User &user,
+		    UserClassOf user_class);
 
 	void act(const Firing &firing);
 	// -1: there is nothing to run. If it is readable, call collect().
@@ -33,6 +40,7 @@ private:
 
 	const std::vector<NamedTrigger> &triggers_;
 	const std::string directory_;
+	const UserClassOf user_class_;
 	std::unique_ptr<TriggerRunner> runner_; // null: no trigger needs it
 	std::vector<std::size_t> trigger_of_;   // of each command
 	std::vector<unsigned> per_minute_;      // likewise
@@ -42,5 +50,6 @@ private:
 
 // "NAME=VALUE" of each field of the event that fired, in the order of its class.
 std::vector<std::string> fields_of(const edc_firing &firing);
+std::vector<std::string> fields_of(const edc_firing &firing, const card::UserClass &of);
 
 } // namespace monitor::record

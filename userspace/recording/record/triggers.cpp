@@ -18,11 +18,30 @@ namespace {
 constexpr std::size_t max_reactions = 4096; // of each trigger
 constexpr std::uint64_t never = ~std::uint64_t(0);
 constexpr auto busy_pause = std::chrono::milliseconds(1);
+constexpr std::size_t max_from_programs = 65536; // firings of which the recorder has not learned; the rest is counted
 
 // How often to look for events that were not followed in time: what is missing is noticed this much too late at most.
 std::uint64_t look_every_ns(const NamedTrigger &trigger)
 {
 	return std::clamp<std::uint64_t>(trigger.within_ns / 8, 10'000'000, 1'000'000'000);
+}
+
+edc_firing noted(const card::ProgramFiring &fired)
+{
+	edc_firing noted{};
+	noted.time = fired.time;
+	noted.began = fired.began;
+	noted.key = fired.key;
+	noted.trigger = fired.trigger;
+	noted.tid = noted.tgid = -1;
+	if (!fired.event)
+		return noted;
+	const auto &record = fired.event->record;
+	noted.event = edc_token_id(record[0]) | static_cast<std::uint32_t>(edc_token_arg(record[0])) << 16;
+	noted.tid = static_cast<std::int32_t>(fired.event->at.tid);
+	noted.tgid = static_cast<std::int32_t>(fired.event->at.process);
+	std::copy(record.begin() + 1, record.end(), noted.words);
+	return noted;
 }
 
 } // namespace
@@ -31,9 +50,10 @@ Triggers::Triggers(const std::vector<NamedTrigger> &triggers, card::BpfCard &car
 		   const ClockSteering &steering, const Sync &since)
     : triggers_(triggers), card_(card), tables_(matcher.kernel_tables()), invariant_tsc_(steering.invariant_tsc()),
       frequency_hz_(steering.frequency_hz()), timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
+      program_bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), fired_by_programs_(triggers.size()),
       told_(triggers.size()), seen_fired_(triggers.size())
 {
-	if (!timer_)
+	if (!timer_ || !program_bell_)
 		throw Error(errno, "cannot watch the time");
 	for (const NamedTrigger &trigger : triggers_)
 		next_look_ns_.push_back(trigger.kind == EDC_TRIGGER_START   ? since.monotonic_ns
@@ -59,7 +79,7 @@ void Triggers::fire(std::size_t trigger, std::uint64_t began, std::uint64_t key,
 {
 	Firing firing;
 	firing.trigger = static_cast<unsigned>(trigger);
-	firing.by_recorder = true;
+	firing.by = Firing::By::clock;
 	firing.at = at;
 	firing.noted.began = began;
 	firing.noted.key = key;
@@ -127,12 +147,50 @@ void Triggers::find_unnoted(const Sync &now, std::vector<Firing> &to)
 	}
 }
 
-void Triggers::write(ControlStream &to)
+void Triggers::write(ControlStream &to, std::uint64_t latest)
 {
 	const std::lock_guard guard(lock_);
-	for (const Firing &firing : to_write_)
-		to.fired(firing.trigger, firing.noted.tid, firing.noted.began, firing.noted.key, firing.at.time);
+	for (const Firing &firing : to_write_) {
+		const std::uint64_t time = std::min(firing.at.time, latest);
+		if (firing.by == Firing::By::program)
+			to.fired_by_program(firing.trigger, firing.noted, time);
+		else
+			to.fired(firing.trigger, firing.noted.tid, firing.noted.began, firing.noted.key, time);
+	}
 	to_write_.clear();
+}
+
+void Triggers::add(const std::vector<card::ProgramFiring> &fired)
+{
+	const Sync now = read_sync(invariant_tsc_);
+	const std::lock_guard guard(lock_);
+	for (const card::ProgramFiring &one : fired) {
+		Firing firing;
+		firing.trigger = one.trigger;
+		if (firing.trigger >= triggers_.size())
+			continue;
+		++fired_by_programs_[firing.trigger];
+		if (from_programs_.size() >= max_from_programs || to_write_.size() >= max_from_programs)
+			continue;
+		firing.by = Firing::By::program;
+		firing.noted = noted(one);
+		if (one.event)
+			firing.cpu = one.event->at.cpu;
+		firing.at = now;
+		to_write_.push_back(firing);
+		firing.at = at(one.time, now);
+		from_programs_.push_back(firing);
+	}
+	::eventfd_write(program_bell_.get(), 1);
+}
+
+void Triggers::take_from_programs(std::vector<Firing> &to)
+{
+	eventfd_t times;
+	::eventfd_read(program_bell_.get(), &times);
+	const std::lock_guard guard(lock_);
+	to.insert(to.end(), from_programs_.begin(), from_programs_.end());
+	from_programs_.clear();
 }
 
 // A moment ago, on all clocks.
@@ -196,6 +254,10 @@ std::vector<Firing> Triggers::take()
 	Sync now = read_sync(invariant_tsc_);
 	std::vector<Firing> firings;
 	look_at_time(now, firings);
+	const std::size_t by_clock = firings.size();
+	take_from_programs(firings);
+	for (std::size_t i = by_clock; i < firings.size(); ++i)
+		note_reaction(firings[i], now);
 	// Again while there is more: what fires before a probe can see what was taken rings no bell.
 	for (std::size_t known = ~std::size_t(0); known != firings.size();) {
 		known = firings.size();
@@ -230,18 +292,22 @@ void Triggers::note_reaction(const Firing &firing, const Sync &now)
 std::vector<TriggerAccount> Triggers::accounts() const
 {
 	std::vector<TriggerAccount> all = told_;
-	for (std::size_t i = 0; i < all.size(); ++i)
+	for (std::size_t i = 0; i < all.size(); ++i) {
 		all[i].fired = fired(i);
+		const std::lock_guard guard(lock_);
+		all[i].by_programs = fired_by_programs_[i];
+	}
 	return all;
 }
 
-// By probes and by the recorder.
+// By all.
 std::uint64_t Triggers::fired(std::size_t trigger) const
 {
 	std::uint64_t sum = told_[trigger].fired;
 	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu)
 		sum += __atomic_load_n(&card_.area(cpu).firings.fired[trigger], __ATOMIC_RELAXED);
-	return sum;
+	const std::lock_guard guard(lock_);
+	return sum + fired_by_programs_[trigger];
 }
 
 std::uint64_t Triggers::forgotten() const

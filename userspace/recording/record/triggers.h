@@ -4,6 +4,7 @@
 //
 //     probe: edc_firings of its CPU, bell -> poll() in ending.cpp -> take() -> snapshot, end
 //     what no event fires: a timer ---------------------------------/   \-> write(), in the thread that writes tokens
+//     events of programs: the drain -> add(), bell -----------------/
 //
 // A probe never waits for the recorder: of firings for which there is no room only the number is known.
 #pragma once
@@ -21,22 +22,26 @@
 #include "control_stream.h"
 #include "monitor/trigger.h"
 #include "recording/card/bpf_card.h"
+#include "recording/user_card/user_triggers.h"
 
 namespace monitor::record {
 
 struct Firing {
+	enum class By { probe, clock, program };
+
 	unsigned trigger = 0; // its number
-	unsigned cpu = 0;
-	bool held = false;        // it began the hold of a flight recorder's rings
-	bool by_recorder = false; // by no event
-	bool is_unnoted = false;  // there was no room for it: only that it fired is known
-	Sync at;                  // when it fired
+	unsigned cpu = EDC_CPU_UNKNOWN;
+	By by = By::probe;       // who noticed; clock: there is no event
+	bool held = false;       // it began the hold of a flight recorder's rings
+	bool is_unnoted = false; // there was no room for it: only that it fired is known
+	Sync at;                 // when it fired
 	edc_firing noted{};
 };
 
 struct TriggerAccount {
 	std::uint64_t fired = 0;
-	std::uint64_t told = 0;                 // of these, what the recorder learned of
+	std::uint64_t by_programs = 0;          // of these, by events of programs
+	std::uint64_t told = 0;                 // likewise what the recorder learned of
 	std::vector<std::uint64_t> reaction_ns; // how long that took: of the newest ones
 };
 
@@ -56,12 +61,16 @@ public:
 	// Call take() when one of these is readable.
 	std::vector<pollfd> fds() const
 	{
-		return {{card_.firing_bell(), card_.firing_events(), 0}, {timer_.get(), POLLIN, 0}};
+		return {{card_.firing_bell(), card_.firing_events(), 0},
+			{timer_.get(), POLLIN, 0},
+			{program_bell_.get(), POLLIN, 0}};
 	}
 	// What has fired since the last call, in the order of time.
 	std::vector<Firing> take();
-	// Tokens of what the recorder fired since the last call. Any one thread.
-	void write(ControlStream &to);
+	// What events of programs made fire. Any one thread.
+	void add(const std::vector<card::ProgramFiring> &fired);
+	// Tokens of what no probe fired since the last call. Any one thread. `latest`: time of the last token.
+	void write(ControlStream &to, std::uint64_t latest = ~std::uint64_t(0));
 	// From now on nothing fires because time passes. take() has been called just before.
 	void stop() { is_over_ = true; }
 	// When the recorder looked at the time last, by the trace clock: what was missing then has fired.
@@ -82,6 +91,7 @@ private:
 	std::uint64_t fired(std::size_t trigger) const;
 	void find_unnoted(const Sync &now, std::vector<Firing> &to);
 	void look_at_time(const Sync &now, std::vector<Firing> &to);
+	void take_from_programs(std::vector<Firing> &to);
 	void fire(std::size_t trigger, std::uint64_t began, std::uint64_t key, const Sync &at, std::vector<Firing> &to);
 	void set_timer(std::uint64_t monotonic_ns) const;
 
@@ -90,10 +100,11 @@ private:
 	const edc_matcher *tables_;
 	const bool invariant_tsc_;
 	const double frequency_hz_;
-	Fd timer_;
+	Fd timer_, program_bell_;
 	std::vector<std::uint64_t> next_look_ns_; // by trigger, monotonic: when to look at the time; ~0: never
-	std::mutex lock_;                         // of:
-	std::vector<Firing> to_write_;
+	mutable std::mutex lock_;                 // of:
+	std::vector<Firing> to_write_, from_programs_;
+	std::vector<std::uint64_t> fired_by_programs_; // by trigger
 	bool was_busy_ = false, is_over_ = false;
 	std::uint64_t looked_until_ = 0;
 	std::vector<TriggerAccount> told_;

@@ -188,6 +188,8 @@ void UserCard::describe()
 		if (filter_.filters() && classes_.all().size() == known.size())
 			filter_.set(matcher); // else learn_classes() was faster, or there are more to describe
 		classes_.set_described(known.size());
+		if (filter_.triggers().wait())
+			arrived(); // from now on the drain looks often
 	}
 	for (const Answer &answer : answers_)
 		send_answer(answer.caller.get(), answer.welcome, answer.ids, answer.memory.get());
@@ -240,8 +242,23 @@ void UserCard::arrived() const
 
 unsigned UserCard::drain(bool last, const MakeStream &make_stream, const Push &push, const Push &show)
 {
+	unsigned worst = 0;
+	std::vector<ProgramFiring> fired;
+	{
+		const std::lock_guard guard(lock_);
+		worst = drain_.pass(last, make_stream, push, show);
+		filter_.triggers().step(drain_.complete_before());
+		fired = filter_.triggers().take_fired();
+	}
+	if (!fired.empty() && on_fired_)
+		on_fired_(fired);
+	return worst;
+}
+
+bool UserCard::triggers_wait() const
+{
 	const std::lock_guard guard(lock_);
-	return drain_.pass(last, make_stream, push, show);
+	return filter_.triggers().wait();
 }
 
 // In drain().
@@ -292,6 +309,8 @@ UserCounts UserCard::counts() const
 	classes_.add_counts(now);
 	for (const auto &[id, count] : filter_.rejected())
 		now.filtered_by_id.emplace_back(id, count);
+	now.missed_until = filter_.triggers().missed_until();
+	now.forgotten = filter_.triggers().forgotten();
 	now.matched.assign(filter_.counts().begin(), filter_.counts().end());
 	return now;
 }

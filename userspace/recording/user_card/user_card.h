@@ -54,11 +54,18 @@ public:
 	using MakeStream = UserDrain::MakeStream;
 	using Push = UserDrain::Push;
 	unsigned drain(bool last, const MakeStream &make_stream, const Push &push, const Push &show = {});
+	// Called in the drain thread when events of programs made triggers fire.
+	void set_on_fired(std::function<void(const std::vector<ProgramFiring> &)> on_fired)
+	{
+		on_fired_ = std::move(on_fired);
+	}
 	// Drain thread: all events before this time were pushed or shown by the last drain().
 	std::uint64_t complete_before() const { return drain_.complete_before(); }
 
 	// Drain thread: whether there are processes whose bells cannot be heard.
 	bool must_poll() const { return drain_.must_poll(); }
+	// Drain thread: whether programs may post what a trigger waits for; they ring no bell for that.
+	bool triggers_wait() const;
 
 	// After the last drain(): whether all rings are empty.
 	bool all_taken() const;
@@ -100,6 +107,7 @@ private:
 	Fd stop_, described_late_;           // the second: the drain thread met new classes
 	std::function<void(const std::vector<UserClass> &)> on_class_;
 	std::function<void()> on_arrival_;
+	std::function<void(const std::vector<ProgramFiring> &)> on_fired_;
 	std::vector<Fd> callers_;                       // from here to listen_at_: the card's thread only
 	std::vector<Answer> answers_;                   // that wait for the description of their classes
 	bool undescribed_ = false;                      // there are classes that the description lacks

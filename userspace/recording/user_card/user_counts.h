@@ -36,9 +36,11 @@ struct UserCounts {
 	std::uint64_t damaged = 0; // blocks with an error in them
 	std::uint64_t classes = 0, classes_refused = 0;
 	std::vector<std::pair<std::uint32_t, std::uint64_t>> filtered_by_id; // left out by --filter
-	std::vector<std::uint64_t> matched;                                  // by --count
-	std::string damage;                                                  // the first error, and whose it was
-	std::string why_refused;                                             // the first class
+	std::uint64_t forgotten = 0;                                         // first events of triggers
+	std::uint64_t missed_until = 0;     // for triggers, what was missing then was noticed
+	std::vector<std::uint64_t> matched; // by --count
+	std::string damage;                 // the first error, and whose it was
+	std::string why_refused;            // the first class
 
 	// A process has a claim for each of its cards.
 	void add(const UserClaim &added);

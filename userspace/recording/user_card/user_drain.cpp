@@ -17,7 +17,8 @@ constexpr std::uint64_t commit_ticks = 100'000;
 
 // What one pass takes at most: whatever a process does, kernel rings are drained again soon.
 constexpr std::uint64_t max_blocks_of_process = 2048, max_blocks_of_pass = 8192;
-constexpr std::size_t max_waiting_bytes = 32 << 20; // of events that wait to be merged, in all streams together
+constexpr std::uint64_t max_blocks_with_triggers = 1024; // events are kept until all earlier ones are known
+constexpr std::size_t max_waiting_bytes = 32 << 20;      // of events that wait to be merged, in all streams together
 
 struct alignas(8) Block {
 	std::byte bytes[EDC_BLOCK_SIZE];
@@ -68,7 +69,11 @@ unsigned UserDrain::pass(bool last, const MakeStream &make_stream, const Push &p
 	complete_before_.assign(merged_streams_.size(), last ? ~0ull : before_look - commit_ticks);
 	all_complete_before_ = last ? ~0ull : before_look - commit_ticks;
 	waiting_bytes_ = waiting_bytes();
-	Pass pass{last, last ? ~0ull : max_blocks_of_pass, make_stream, push, show};
+	Pass pass{last,
+		  last                        ? ~0ull
+		  : filter_.triggers().wait() ? max_blocks_with_triggers
+					      : max_blocks_of_pass,
+		  make_stream, push, show};
 	unsigned worst = 0;
 	++first_process_;
 	const auto &all = processes_.all();
@@ -142,7 +147,7 @@ UserDrain::Look UserDrain::look_at(const UserProcess &process, UserRing &ring)
 	if (waiting > process.blocks) {
 		damage(process, "a ring's position jumped");
 		ring.taken = closed;
-		ring.merged_bytes = EDC_BLOCK_HEADER;
+		ring.merged_bytes = ring.looked_bytes = EDC_BLOCK_HEADER;
 		ring.give_back();
 		return {closed, 0, 0};
 	}
@@ -168,6 +173,8 @@ unsigned UserDrain::drain_ring(const UserProcess &process, UserRing &ring, bool 
 			ring.taken = look.closed; // the same writer wrote the rest, and it is not worth the time
 		ring.give_back();
 	}
+	if (!over && filter_.triggers().wait() && look.open_bytes > ring.looked_bytes)
+		look_at_open_block(process, ring, look.open_bytes);
 	if (!over && pass.show && look.open_bytes > EDC_BLOCK_HEADER)
 		show_open_block(process, ring, look.open_bytes, pass);
 	ring.done = over && (look.open_bytes == 0 || take(process, ring, look.open_bytes, pass)) &&
@@ -262,7 +269,10 @@ unsigned UserDrain::drain_shared_ring(UserProcess &process, bool over, const Mak
 		if (process.tids_unusable)
 			record.tid = static_cast<std::uint32_t>(process.pid);
 		MergedStream &merged = stream();
-		if (!filter_.keeps(record.word, record.words - 1, {EDC_CPU_UNKNOWN, record.tid, record.time}))
+		PostedEvent event{{EDC_CPU_UNKNOWN, record.tid, static_cast<std::uint32_t>(process.pid), record.time},
+				  {}};
+		std::copy_n(record.word, record.words, event.record.begin());
+		if (!filter_.keeps(event))
 			return;
 		merged.add(record, static_cast<std::uint32_t>(process.pid));
 		++tokens_;
@@ -318,6 +328,16 @@ void UserDrain::show_open_block(const UserProcess &process, UserRing &ring, std:
 		all_complete_before_ = std::min(all_complete_before_, ring.info.last_time);
 }
 
+// What triggers wait for must not wait until the block is full.
+void UserDrain::look_at_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes)
+{
+	Block block = copy_of_next(process, ring);
+	UserRingInfo info = info_of(ring);
+	validate_user_block(block.bytes, content_bytes, read_tsc() + max_clock_skew_ticks, classes_.words(false), info);
+	filter_.look(block.bytes, classes_.words(false), ring.looked_bytes);
+	ring.looked_bytes = content_bytes;
+}
+
 // `content_bytes` 0: the block is closed, its header says how full it is.
 bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes, const Pass &pass)
 {
@@ -341,11 +361,12 @@ bool UserDrain::take(const UserProcess &process, UserRing &ring, std::uint64_t c
 		damage(process, wrong);
 	if (is_pushed || left_out) { // else there was no event in it
 		functions_.count(block.bytes);
-		filter_.count();
+		filter_.count(ring.looked_bytes);
 		tokens_ += info.tokens - ring.info.tokens - left_out;
 		ring.info = info;
 		ring.info.sequence += is_pushed;
 	}
+	ring.looked_bytes = EDC_BLOCK_HEADER;
 	ring.taken = (ring.taken + 1) & EDC_USER_BLOCK_MASK;
 	return true;
 }

@@ -70,6 +70,7 @@ private:
 	unsigned drain_ring(const UserProcess &process, UserRing &ring, bool over, std::uint64_t &left,
 			    const Pass &pass);
 	void show_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes, const Pass &pass);
+	void look_at_open_block(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes);
 	bool take(const UserProcess &process, UserRing &ring, std::uint64_t content_bytes, const Pass &pass);
 	bool report_last_loss(UserRing &ring, const Push &push);
 

@@ -9,66 +9,101 @@
 
 namespace monitor::card {
 
-bool UserFilter::judge(const std::uint64_t *record, std::uint32_t payload_words, const PostedAt &at,
-		       Counts &counts) const
+namespace {
+
+// Each record of a validated block: call(event, payload words, byte that it begins at).
+template <typename Call> void for_each_record(const std::byte *block, const WordsById &words, const Call &call)
 {
-	std::uint64_t value[EDC_MATCH_VALUES] = {};
-	value[EDC_VALUE_ARGUMENT] = edc_token_arg(record[0]);
-	std::copy_n(record + 1, std::min<std::uint32_t>(payload_words, EDC_MAX_WORDS), value + EDC_VALUE_WORD);
-	value[EDC_VALUE_CPU] = at.cpu;
-	value[EDC_VALUE_LEVEL] = EDC_LEVEL_USER;
-	value[EDC_VALUE_TID] = at.tid;
-	value[EDC_VALUE_TIME] = at.time;
-	return matcher_->judge(edc_token_id(record[0]), value, counts.data());
+	edc_block header;
+	std::memcpy(&header, block, sizeof header);
+	PostedEvent event{{header.cpu_id, header.tid, header.process, header.timestamp_begin}, {}};
+	for (std::uint64_t from = EDC_BLOCK_HEADER; from < header.content_size / 8;) {
+		event.record[0] = word_at(block, from);
+		const std::uint32_t id = edc_token_id(event.record[0]), payload = words_of(words, id);
+		std::memcpy(event.record.data(), block + from, 8 + 8u * payload);
+		event.at.time += edc_token_time(event.record[0]) - static_cast<std::uint32_t>(event.at.time);
+		if (id == EDC_ID_THREAD)
+			event.at.tid = static_cast<std::uint32_t>(event.record[1]);
+		call(event, payload, from);
+		from += 8 + 8u * payload;
+	}
 }
 
-bool UserFilter::keeps(const std::uint64_t *record, std::uint32_t payload_words, const PostedAt &at)
+} // namespace
+
+bool UserFilter::judge(const PostedEvent &event, Counts &counts, std::uint32_t &inputs) const
 {
-	if (!matcher_ || judge(record, payload_words, at, counts_))
+	auto value = event.values();
+	std::uint64_t belongs = 0;
+	const bool is_kept = matcher_->judge(edc_token_id(event.record[0]), value.data(), counts.data(), &belongs);
+	inputs = static_cast<std::uint32_t>(belongs >> EDC_FIRST_INPUT);
+	return is_kept;
+}
+
+bool UserFilter::keeps(const PostedEvent &event)
+{
+	if (!matcher_)
 		return true;
-	++rejected_[edc_token_id(record[0])];
-	return false;
+	std::uint32_t inputs = 0;
+	const bool is_kept = judge(event, counts_, inputs);
+	if (inputs)
+		triggers_.note(event, inputs);
+	if (!is_kept)
+		++rejected_[edc_token_id(event.record[0])];
+	return is_kept;
 }
 
 std::uint64_t UserFilter::strip(std::byte *block, const WordsById &words)
 {
 	stripped_.clear();
 	counted_.fill(0);
+	inputs_.clear();
 	if (!matcher_)
 		return 0;
+	std::uint64_t to = EDC_BLOCK_HEADER;
+	for_each_record(block, words, [&](const PostedEvent &event, std::uint32_t payload, std::uint64_t place) {
+		const std::uint32_t id = edc_token_id(event.record[0]);
+		std::uint32_t inputs = 0;
+		const bool is_kept = id == EDC_ID_THREAD || judge(event, counted_, inputs);
+		if (inputs)
+			inputs_.push_back({place, inputs, event});
+		if (!is_kept) {
+			stripped_.push_back(id);
+			return;
+		}
+		std::memcpy(block + to, event.record.data(), 8 + 8u * payload);
+		to += 8 + 8u * payload;
+	});
 	edc_block header;
 	std::memcpy(&header, block, sizeof header);
-	PostedAt at{header.cpu_id, header.tid, header.timestamp_begin};
-	std::uint64_t to = EDC_BLOCK_HEADER;
-	for (std::uint64_t from = EDC_BLOCK_HEADER; from < header.content_size / 8;) {
-		std::uint64_t record[1 + EDC_MAX_WORDS];
-		record[0] = word_at(block, from);
-		const std::uint32_t id = edc_token_id(record[0]), payload = words_of(words, id);
-		const std::size_t bytes = 8 + 8u * payload;
-		std::memcpy(record, block + from, bytes);
-		at.time += edc_token_time(record[0]) - static_cast<std::uint32_t>(at.time);
-		from += bytes;
-		if (id == EDC_ID_THREAD) {
-			at.tid = static_cast<std::uint32_t>(record[1]);
-		} else if (!judge(record, payload, at, counted_)) {
-			stripped_.push_back(id);
-			continue;
-		}
-		std::memcpy(block + to, record, bytes);
-		to += bytes;
-	}
 	header.content_size = to * 8;
 	std::memcpy(block, &header, sizeof header);
 	return stripped_.size();
 }
 
-void UserFilter::count()
+void UserFilter::count(std::uint64_t from)
 {
 	for (const std::uint32_t id : stripped_)
 		++rejected_[id];
 	stripped_.clear();
 	for (std::size_t i = 0; i < counts_.size(); ++i)
 		counts_[i] += std::exchange(counted_[i], 0);
+	for (const Input &input : inputs_)
+		if (input.place >= from)
+			triggers_.note(input.event, input.inputs);
+	inputs_.clear();
+}
+
+void UserFilter::look(const std::byte *block, const WordsById &words, std::uint64_t from)
+{
+	Counts uncounted{};
+	for_each_record(block, words, [&](const PostedEvent &event, std::uint32_t, std::uint64_t place) {
+		std::uint32_t inputs = 0;
+		if (place >= from && edc_token_id(event.record[0]) != EDC_ID_THREAD)
+			judge(event, uncounted, inputs);
+		if (inputs)
+			triggers_.note(event, inputs);
+	});
 }
 
 } // namespace monitor::card

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which events of programs a recording keeps (record --filter) and counts (--count): programs post all of theirs, the
-// drain leaves out those that the matcher rejects, and counts them by class. Called by user_drain.cpp, on what was
-// validated; under the lock of the card. Invariant: `thread` tokens, without which no event names its thread, are kept.
+// Which events of programs a recording keeps (record --filter) and counts (--count), and which its triggers wait for:
+// programs post all of theirs, the drain leaves out those that the matcher rejects, and counts them by class. Called by
+// user_drain.cpp, on what was validated; under the lock of the card. Invariant: `thread` tokens, without which no event
+// names its thread, are kept.
 #pragma once
 
 #include <array>
@@ -10,22 +11,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/event_matcher.h"
 #include "user_block.h"
 #include "user_classes.h"
+#include "user_triggers.h"
 
 namespace monitor::card {
 
 // The matcher for all classes that programs have declared so far.
 using MakeMatcher = std::function<std::shared_ptr<const EventMatcher>(const std::vector<UserClass> &)>;
-
-// Where an event was posted.
-struct PostedAt {
-	std::uint32_t cpu = EDC_CPU_UNKNOWN, tid = 0;
-	std::uint64_t time = 0;
-};
 
 class UserFilter {
 public:
@@ -38,21 +35,30 @@ public:
 	bool filters() const { return static_cast<bool>(make_); }
 	// Not under the lock: it may take a while.
 	std::shared_ptr<const EventMatcher> make(const std::vector<UserClass> &classes) const { return make_(classes); }
-	void set(std::shared_ptr<const EventMatcher> matcher) { matcher_ = std::move(matcher); }
+	void set(std::shared_ptr<const EventMatcher> matcher)
+	{
+		matcher_ = std::move(matcher);
+		triggers_.set(matcher_);
+	}
+	UserTriggers &triggers() { return triggers_; }
+	const UserTriggers &triggers() const { return triggers_; }
 
-	// `record`: a token and its payload. It is counted.
-	bool keeps(const std::uint64_t *record, std::uint32_t payload_words, const PostedAt &at);
+	// It is counted.
+	bool keeps(const PostedEvent &event);
 
 	// Leaves out of a validated block what is not kept. Returns how many; all is counted by count() only.
 	std::uint64_t strip(std::byte *block, const WordsById &words);
-	// Counts what the last strip() judged.
-	void count();
+	// Counts what the last strip() judged. What is before byte `from` has been looked at.
+	void count(std::uint64_t from);
+	// A validated block that is not taken yet: triggers do not wait for that. From byte `from` on.
+	void look(const std::byte *block, const WordsById &words, std::uint64_t from);
 
 	const std::map<std::uint32_t, std::uint64_t> &rejected() const { return rejected_; } // by id
 	const Counts &counts() const { return counts_; }
 
 private:
-	bool judge(const std::uint64_t *record, std::uint32_t payload_words, const PostedAt &at, Counts &counts) const;
+	// `inputs`: of which triggers it is an input, as in UserTriggers::note().
+	bool judge(const PostedEvent &event, Counts &counts, std::uint32_t &inputs) const;
 
 	MakeMatcher make_;
 	std::shared_ptr<const EventMatcher> matcher_; // null: there are no classes yet
@@ -61,6 +67,13 @@ private:
 	// Of the last strip():
 	std::vector<std::uint32_t> stripped_; // ids
 	Counts counted_{};
+	struct Input {
+		std::uint64_t place; // the byte of the block that it begins at
+		std::uint32_t inputs;
+		PostedEvent event;
+	};
+	std::vector<Input> inputs_;
+	UserTriggers triggers_;
 };
 
 } // namespace monitor::card

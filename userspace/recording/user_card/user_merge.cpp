@@ -25,11 +25,11 @@ std::uint64_t MergedStream::add(const std::byte *block, std::uint64_t from, cons
 		} else if (at >= from && words[id] & refused_class) {
 			++refused_;
 		} else if (at >= from) {
-			std::uint64_t record[1 + EDC_MAX_WORDS];
-			std::memcpy(record, block + at, 8 + 8u * count);
-			if (!filter || filter->keeps(record, count, {header.cpu_id, tid, time})) {
+			PostedEvent event{{header.cpu_id, tid, header.process, time}, {}};
+			std::memcpy(event.record.data(), block + at, 8 + 8u * count);
+			if (!filter || filter->keeps(event)) {
 				waiting_.push_back({time, tid, header.process, words_.size(), 1 + count});
-				words_.insert(words_.end(), record, record + 1 + count);
+				words_.insert(words_.end(), event.record.data(), event.record.data() + 1 + count);
 			}
 		}
 		at += 8 + 8u * count;

@@ -25,6 +25,7 @@ struct UserRing {
 	UserRingInfo info;
 	std::uint64_t taken = 0;                       // blocks so far, as the writers number them
 	std::uint64_t merged_bytes = EDC_BLOCK_HEADER; // bytes of the next block that are already merged
+	std::uint64_t looked_bytes = EDC_BLOCK_HEADER; // likewise that triggers have seen
 	std::uint64_t discarded_before = 0;            // before the recording
 	bool has_stream = false;
 	bool done = false; // its writers have ended and all is taken
