@@ -22,6 +22,38 @@ static __attribute__((noinline, unused)) bool hold_rings(__u64 time)
 	       __sync_val_compare_and_swap(&holder->reader.hold, 0, time) == 0;
 }
 
+/* Storing stops, or goes on; then a token tells of the pause. */
+static __attribute__((noinline, unused)) int stop_or_start(struct edc_cpu *cpu, __u32 ring_index, __u32 acts)
+{
+	__u32 first = 0;
+	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
+	__u64 since, time, pos;
+
+	FORGET(ring_index);
+	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS)
+		return 0;
+
+	struct edc_level *level = &cpu->level[ring_index];
+
+	time = level->value[EDC_VALUE_TIME];
+	if (acts & EDC_ACT_STOP)
+		return edc_pause(&holder->reader.paused, time);
+	since = edc_resume(&holder->reader.paused);
+	if (!since)
+		return 0;
+	level->payload[0] = since;
+	level->payload[1] = time > since ? time - since : 0; /* two CPUs' events can have changed places */
+	__sync_fetch_and_add(&cpu->firings.pauses, 1);
+	__sync_fetch_and_add(&cpu->firings.paused, level->payload[1]);
+	level->seen[EDC_ID_PAUSED - EDC_ID_KERNEL_FIRST]++;
+	pos = reserve_apart(cpu, ring_index, time);
+	if (pos && pos <= last_start)
+		commit(cpu, ring_index, pos, EDC_ID_PAUSED, 0, level->payload, 2);
+	else
+		discard(cpu, ring_index, EDC_ID_PAUSED);
+	return 0;
+}
+
 /* Notes the firing for the recorder. `trigger`: number and flags. */
 static __attribute__((noinline, unused)) int tell_recorder(struct edc_cpu *cpu, __u32 ring_index, __u32 trigger)
 {
@@ -86,6 +118,8 @@ __attribute__((noinline)) int fire(__u32 ring_index, __u32 number)
 		discard(cpu, ring_index, EDC_ID_TRIGGER_FIRED);
 	if (acts & EDC_ACT_HOLD && hold_rings(level->value[EDC_VALUE_TIME]))
 		number |= EDC_FIRING_HELD;
+	if (pausing && acts & (EDC_ACT_STOP | EDC_ACT_START))
+		stop_or_start(cpu, ring_index, acts);
 	if (acts & EDC_ACT_TELL)
 		tell_recorder(cpu, ring_index, number);
 	return 0;

@@ -34,6 +34,12 @@ INLINE void reject_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id)
 	cpu->level[EDC_CARD_LEVELS + slot].filtered[id - EDC_ID_KERNEL_FIRST]++;
 }
 
+INLINE void leave_out_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id)
+{
+	cpu->level[EDC_CARD_LEVELS + slot].seen[id - EDC_ID_KERNEL_FIRST]++;
+	leave_out(cpu, EDC_CARD_LEVELS + slot, id);
+}
+
 static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 stack_pointer)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id(), id = id_and_number & ((1 << ARG_SHIFT) - 1);
@@ -52,9 +58,12 @@ static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 st
 		if ((!decisions[EDC_ID_FUNCTION_ENTRY - EDC_ID_KERNEL_FIRST] &&
 		     !decisions[EDC_ID_FUNCTION_EXIT - EDC_ID_KERNEL_FIRST]) ||
 		    keeps(1, cpu, EDC_CARD_LEVELS + slot, &time, id, id_and_number >> ARG_SHIFT, cpu->slot[slot].words,
-			  1))
-			write_in_slot(cpu, slot, time ? time : now(), id_and_number, 1);
-		else
+			  1)) {
+			if (pausing && !cpu->level[EDC_CARD_LEVELS + slot].fires && is_paused())
+				leave_out_in_slot(cpu, slot, id);
+			else
+				write_in_slot(cpu, slot, time ? time : now(), id_and_number, 1);
+		} else
 			reject_in_slot(cpu, slot, id);
 		if (triggering && cpu->level[EDC_CARD_LEVELS + slot].fires)
 			fire_all(cpu, EDC_CARD_LEVELS + slot);

@@ -33,6 +33,7 @@ const volatile __u8 filtering = 0;                /* -p: only processes in `trac
 const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
 const volatile __u8 timing = 0;          /* `matcher` also says what is timed: --time */
 const volatile __u8 triggering = 0;      /* `matcher` also has triggers */
+const volatile __u8 pausing = 0;         /* some of which stop storing */
 const volatile __u8 overwriting = 0;     /* a flight recorder: the newest blocks are kept, ring.h */
 const volatile __u8 posts_to_module = 0; /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
@@ -286,6 +287,23 @@ INLINE void write_token(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32
 		discard(cpu, ring_index, id);
 }
 
+/* Whether a trigger has stopped storing. */
+static __attribute__((noinline, unused)) bool is_paused(void)
+{
+	__u32 first = 0;
+	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
+
+	return holder && READ(holder->reader.paused);
+}
+
+/* A reader sees the gap where it is: what is stored next opens a block. */
+INLINE void leave_out(struct edc_cpu *cpu, __u32 ring_index, __u32 id)
+{
+	cpu->level[ring_index].paused[id - EDC_ID_KERNEL_FIRST]++;
+	cpu->level[ring_index].ring.discarded++;
+	cpu->level[ring_index].ring.begin_time = cpu->level[ring_index].ring.last_time - EDC_BLOCK_MAX_TICKS;
+}
+
 INLINE bool is_traced(__u32 process)
 {
 	__u32 word = process / 64;
@@ -349,9 +367,13 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
 		if (passes_filter(target) && (!judged || keeps(0, cpu, depth, &time, id, arg, words, count))) {
-			write_token(cpu, depth, time, id, arg, words, count);
-			if (stacks_on && has_stack(id, arg))
-				write_stack_of_event(depth, READ(cpu->level[depth].ring.last_time), id);
+			if (pausing && !(JUDGED(id) && cpu->level[depth].fires) && is_paused()) {
+				leave_out(cpu, depth, id);
+			} else {
+				write_token(cpu, depth, time, id, arg, words, count);
+				if (stacks_on && has_stack(id, arg))
+					write_stack_of_event(depth, READ(cpu->level[depth].ring.last_time), id);
+			}
 		} else {
 			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;
 		}

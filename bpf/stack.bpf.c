@@ -23,6 +23,9 @@ int stack_sample(struct bpf_perf_event_data *context)
 	barrier();
 	if (depth >= EDC_CARD_LEVELS) {
 		__sync_fetch_and_add(&cpu->too_deep[EDC_ID_STACK_SAMPLE - EDC_ID_KERNEL_FIRST], 1);
+	} else if (pausing && is_paused()) {
+		cpu->level[depth].seen[EDC_ID_STACK_SAMPLE - EDC_ID_KERNEL_FIRST]++;
+		leave_out(cpu, depth, EDC_ID_STACK_SAMPLE);
 	} else if (!filtering || is_traced(current_process())) {
 		write_stack(cpu, depth, now(), EDC_STACK_AT_TIMER, context, INTERRUPTED_USER(context));
 		if (own)

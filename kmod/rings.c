@@ -148,6 +148,36 @@ static __always_inline void store_token(struct edc_cpu *cpu, u32 level, u32 id, 
 	WRITE_ONCE(at->ring.pos, pos + 8 + 8 * count); /* commits */
 }
 
+/* Storing is stopped. A reader sees the gap where it is: what is stored next opens a block. */
+static void leave_out(struct edc_level *at, u32 id)
+{
+	at->paused[id - EDC_ID_KERNEL_FIRST]++;
+	at->ring.discarded++;
+	at->ring.begin_time = at->ring.last_time - EDC_BLOCK_MAX_TICKS;
+}
+
+/* Storing stops, or goes on; then a token tells of the pause. */
+static void stop_or_start(struct edc_cpu *cpu, u32 level, u32 acts)
+{
+	u64 *paused = &per_cpu(edc_owned, 0)->reader.paused;
+	struct edc_level *at = &cpu->level[level];
+	const u64 time = at->value[EDC_VALUE_TIME];
+
+	if (acts & EDC_ACT_STOP) {
+		edc_pause(paused, time);
+		return;
+	}
+	at->payload[0] = edc_resume(paused);
+	if (!at->payload[0])
+		return;
+	at->payload[1] =
+		time > at->payload[0] ? time - at->payload[0] : 0; /* two CPUs' events can have changed places */
+	__sync_fetch_and_add(&cpu->firings.pauses, 1);
+	__sync_fetch_and_add(&cpu->firings.paused, at->payload[1]);
+	at->seen[EDC_ID_PAUSED - EDC_ID_KERNEL_FIRST]++;
+	store_token(cpu, level, EDC_ID_PAUSED, 0, at->payload, 2, time);
+}
+
 /* One trigger, because of the event in the level's values: as in bpf/fire.bpf.h. */
 static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu, u32 level, u32 number)
 {
@@ -166,6 +196,8 @@ static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu
 	if (acts & EDC_ACT_HOLD && overwriting &&
 	    !cmpxchg(&per_cpu(edc_owned, 0)->reader.hold, 0, at->value[EDC_VALUE_TIME]))
 		number |= EDC_FIRING_HELD;
+	if (acts & (EDC_ACT_STOP | EDC_ACT_START))
+		stop_or_start(cpu, level, acts);
 	if (!(acts & EDC_ACT_TELL) || READ_ONCE(cpu->firings.count) - READ_ONCE(cpu->reader.firings) >= EDC_FIRINGS)
 		return;
 	before = __sync_fetch_and_add(&cpu->firings.count, 1);
@@ -194,10 +226,12 @@ static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, 
 	u64 time = 0;
 
 	at->seen[id - EDC_ID_KERNEL_FIRST]++;
-	if (edc_filter_passes(target) && (!matcher || edc_judge(matcher, cpu, level, id, arg, words, count, &time)))
-		store_token(cpu, level, id, arg, words, count, time ?: get_cycles());
-	else
+	if (!edc_filter_passes(target) || (matcher && !edc_judge(matcher, cpu, level, id, arg, words, count, &time)))
 		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
+	else if (matcher && !at->fires && READ_ONCE(per_cpu(edc_owned, 0)->reader.paused))
+		leave_out(at, id);
+	else
+		store_token(cpu, level, id, arg, words, count, time ?: get_cycles());
 	while (matcher && at->fires) {
 		const u32 number = edc_lowest_bit(at->fires);
 

@@ -59,7 +59,9 @@
 	CLASS(13, RECORDER_FIRED, recorder_fired, trigger_fired, control, 3,                                           \
 	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key))                      \
 	CLASS(14, PROGRAM_FIRED, program_fired, trigger_fired, control, 4,                                             \
-	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key)(F, u64, at))
+	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key)(F, u64, at))          \
+	CLASS(15, RECORDER_PAUSED, recorder_paused, paused, control, 2,                                                \
+	      (A, u16, reserved)(F, u64, since)(F, u64, duration))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -128,7 +130,8 @@
 	CLASS(401, FUNCTION_EXIT, function_exit, function_exit, function, 1,                                           \
 	      (A, function, function)(F, x64, stack_pointer))                                                          \
 	CLASS(432, TRIGGER_FIRED, trigger_fired, trigger_fired, trigger, 3,                                            \
-	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key))
+	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key))                      \
+	CLASS(433, PAUSED, paused, paused, trigger, 2, (A, u16, reserved)(F, u64, since)(F, u64, duration))
 
 /* Sizes of the kinds in bits. `comm` is 16 bytes of text, NUL-padded. */
 #define EDC_KIND_BITS_abi 4
@@ -268,7 +271,7 @@ enum edc_id {
 #define EDC_MATCH_WORDS (EDC_MATCH_PATTERNS / 64)
 #define EDC_MATCH_COUNTS 64 /* record --count */
 
-/* Counts of each class at one level: seen = written + discarded + filtered, where written is the tokens in blocks. */
+/* Counts of each class at one level: seen = written + discarded + filtered + paused; written: the tokens in blocks. */
 struct edc_level {
 	struct edc_ring ring;
 	__u64 value[EDC_MATCH_VALUES]; /* the probe's: of the event that is being judged, */
@@ -281,6 +284,7 @@ struct edc_level {
 	__u64 seen[EDC_CARD_CLASSES];
 	__u64 discarded[EDC_CARD_CLASSES];
 	__u64 filtered[EDC_CARD_CLASSES];
+	__u64 paused[EDC_CARD_CLASSES]; /* also counted in ring.discarded */
 };
 
 /* A slot and what its owner reads there: a program that may be preempted has little stack (bpf/reset.bpf.c). */
@@ -299,7 +303,9 @@ struct edc_reader {
 	__u64 hold; /* CPU 0's only, in a flight recorder: number of the hold of all rings, 0: they run (ring.h) */
 	__u64 pad3[7];
 	__u64 firings; /* taken so far: trigger.h */
-	__u64 pad4[479];
+	__u64 pad4[7];
+	__u64 paused; /* CPU 0's only: since when events are not stored, because a trigger stopped that; 0: they are */
+	__u64 pad5[471];
 };
 
 /* All PIDs and TIDs are below this (the kernel's PID_MAX_LIMIT). */
@@ -323,11 +329,12 @@ struct edc_cpu {
 	struct edc_firings firings;            /* record --trigger */
 };
 
-#define EDC_CPU_HEADER 163840
+#define EDC_CPU_HEADER 188416
 
 EDC_ASSERT(sizeof(struct edc_reader) == EDC_BLOCK_SIZE);
 EDC_ASSERT(__builtin_offsetof(struct edc_reader, stopped) == 128);
 EDC_ASSERT(__builtin_offsetof(struct edc_reader, hold) == 192);
+EDC_ASSERT(__builtin_offsetof(struct edc_reader, paused) == 320);
 EDC_ASSERT(sizeof(struct edc_cpu) <= EDC_CPU_HEADER);
 
 /*

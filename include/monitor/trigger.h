@@ -29,8 +29,10 @@
 #define EDC_TRIGGER_START 6
 
 /* What a probe does when it fires, besides the token. */
-#define EDC_ACT_HOLD 1 /* hold the rings of a flight recorder, if nothing holds them */
-#define EDC_ACT_TELL 2 /* tell the recorder at once */
+#define EDC_ACT_HOLD 1  /* hold the rings of a flight recorder, if nothing holds them */
+#define EDC_ACT_TELL 2  /* tell the recorder at once */
+#define EDC_ACT_STOP 4  /* from now on no event is stored, but what fires */
+#define EDC_ACT_START 8 /* from now on all are again */
 
 struct edc_trigger {
 	__u32 kind; /* 0: there is none */
@@ -93,13 +95,27 @@ struct edc_firing {
 struct edc_firings {
 	__u64 count;     /* numbers given so far */
 	__u64 forgotten; /* first inputs or windows for which there was no room */
-	__u64 pad[6];
+	__u64 pauses;    /* that probes on this CPU ended */
+	__u64 paused;    /* their ticks */
+	__u64 pad[4];
 	__u64 fired[EDC_TRIGGERS]; /* how often each did */
 	struct edc_firing entry[EDC_FIRINGS];
 };
 
 /* edc_reader.hold: the rings run, and no probe may hold them now. */
 #define EDC_HOLD_UNARMED (1ull << 63)
+
+/* `paused`: of edc_reader. Returns whether this event began the pause. */
+EDC_MATCH_INLINE int edc_pause(__u64 *paused, __u64 time)
+{
+	return !EDC_TIMING_READ(*paused) && __sync_val_compare_and_swap(paused, 0, time) == 0;
+}
+
+/* Returns when the pause that this ends began; 0: there was none. */
+EDC_MATCH_INLINE __u64 edc_resume(__u64 *paused)
+{
+	return EDC_TIMING_READ(*paused) ? __sync_lock_test_and_set(paused, 0) : 0;
+}
 
 /* Takes a start from before this time, if the entry has one. Returns its time, or 0; sets `key`. */
 static inline __u64 edc_begun_overdue(struct edc_begun_entry *entry, __u64 before, __u64 *key)

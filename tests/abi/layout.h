@@ -71,11 +71,13 @@
 	FIELD(VALUE, edc_level, seen)            \
 	FIELD(VALUE, edc_level, discarded)       \
 	FIELD(VALUE, edc_level, filtered)        \
+	FIELD(VALUE, edc_level, paused)          \
 	SIZE(VALUE, edc_reader)                  \
 	FIELD(VALUE, edc_reader, read)           \
 	FIELD(VALUE, edc_reader, stopped)        \
 	FIELD(VALUE, edc_reader, hold)           \
 	FIELD(VALUE, edc_reader, firings)        \
+	FIELD(VALUE, edc_reader, paused)         \
 	SIZE(VALUE, edc_cpu)                     \
 	FIELD(VALUE, edc_cpu, reader)            \
 	FIELD(VALUE, edc_cpu, depth)             \
@@ -246,6 +248,8 @@
 	SIZE(VALUE, edc_firings)                       \
 	FIELD(VALUE, edc_firings, count)               \
 	FIELD(VALUE, edc_firings, forgotten)           \
+	FIELD(VALUE, edc_firings, pauses)              \
+	FIELD(VALUE, edc_firings, paused)              \
 	FIELD(VALUE, edc_firings, fired)               \
 	FIELD(VALUE, edc_firings, entry)               \
 	SIZE(VALUE, edc_timed)                         \

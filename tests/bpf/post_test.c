@@ -556,6 +556,46 @@ static void the_third_event_in_time_fires(void)
 	wait_for_nothing();
 }
 
+/* What fires is stored all the same; the first token after the pause opens a block, which tells the reader of the gap.
+ */
+static void a_pause_stores_nothing_and_counts(void)
+{
+	const __u32 other = CLASS + 1; /* not judged */
+
+	wait_for_events(EDC_TRIGGER_EVENT);
+	overwriting = 0;
+	pausing = 1;
+	matcher.trigger[0].acts = EDC_ACT_STOP;
+	POST(CLASS, EDC_FILTER_NONE, 9, 1);
+	EXPECT(area.cpu.reader.paused, TICKS(40500));
+	EXPECT(edc_token_id(token_at(0, 0)), CLASS);
+	EXPECT(edc_token_id(token_at(0, 2)), EDC_ID_TRIGGER_FIRED);
+	POST(other, EDC_FILTER_NONE, 9);
+	POST(other, EDC_FILTER_NONE, 9);
+	EXPECT(level(0)->seen[other - EDC_ID_KERNEL_FIRST], 2);
+	EXPECT(level(0)->paused[other - EDC_ID_KERNEL_FIRST], 2);
+	EXPECT(level(0)->ring.discarded, 2);
+	EXPECT(level(0)->ring.opened, 1);
+	matcher.trigger[0].acts = EDC_ACT_START;
+	publish(41);
+	publish(42);
+	ns += 1000;
+	POST(CLASS, EDC_FILTER_NONE, 9, 1);
+	EXPECT(level(0)->ring.opened, 2);
+	EXPECT(area.cpu.reader.paused, 0);
+	EXPECT(area.cpu.firings.pauses, 1);
+	EXPECT(area.cpu.firings.paused, TICKS(41500) - TICKS(40500));
+	EXPECT(level(0)->seen[EDC_ID_PAUSED - EDC_ID_KERNEL_FIRST], 1);
+	POST(other, EDC_FILTER_NONE, 9);
+	POST(CLASS, EDC_FILTER_NONE, 9, 1); /* there is no pause to end */
+	EXPECT(area.cpu.firings.pauses, 1);
+	EXPECT(level(0)->ring.opened, 2);
+	EXPECT(level(0)->paused[other - EDC_ID_KERNEL_FIRST], 2);
+	EXPECT(counted(level(0)->filtered), 0);
+	pausing = 0;
+	wait_for_nothing();
+}
+
 static void a_recording_that_is_over_posts_nothing(void)
 {
 	start();
@@ -583,6 +623,7 @@ int main(void)
 	a_trigger_does_not_hold_what_is_not_armed();
 	firings_for_which_there_is_no_room_are_counted();
 	the_third_event_in_time_fires();
+	a_pause_stores_nothing_and_counts();
 	a_recording_that_is_over_posts_nothing();
 	return failures != 0;
 }

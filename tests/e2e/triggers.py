@@ -355,12 +355,51 @@ never: name == "no_such_event" => mark
 	e2e.expect("posted low=49" in firings(snapshot, "posted")[0]["cause"], f"{firings(snapshot, 'posted')}")
 
 
+def pauses():
+	"""Nothing is stored between stop and start; what was seen meanwhile is counted, and no report makes time of it."""
+	work = e2e.work / "pausing.py"
+	work.write_text("import os, subprocess, time\nfor i in range(1000): os.getppid()\n"
+	                "child = subprocess.Popen(['sleep', '1.5'])\ntime.sleep(0.3)\nos.getpgid(0)\nfor i in range(500): os.getppid()\ntime.sleep(0.2)\n"
+	                "os.getsid(0)\nfor i in range(300): os.getppid()\ntime.sleep(0.2)\nprint(f'child={child.pid}')\n")
+	called = 'name == "sys_enter" and id == '
+	for card in ("--card", "bpf"), ():
+		trace = e2e.record("pausing", "--force", *card, "--trigger", "begin: at start => stop", "--trigger", f'on: {called}"getpgid" => start',
+		                  "--trigger", f'off: {called}"getsid" => stop', command=(sys.executable, work))
+		is_sound(trace)
+		said = [s["text"] for s in trace.statements if s["id"] == "pauses"]
+		e2e.expect(said and said[0].startswith("2 pauses") and "just as long" in said[0], f"{said}")
+		mine = trace.events("--event", "sys_enter", "--filter", 'id == "getppid"')
+		e2e.equal("calls that are stored", len(mine), 500)
+		pauses = trace.events("--event", "paused")
+		e2e.equal("pauses", len(pauses), 2)
+		told = trace.summary()
+		e2e.expect(told["pauses"] == 2 and told["paused"] > 1300 and 0.45e9 < told["paused_ns"] < 3e9 and told["lost"] == 0, f"{told}")
+		e2e.equal("those of classes", sum(c.get("paused", 0) for c in trace.recording()["classes"]), told["paused"])
+		child = int(trace.output.split("child=")[1].split()[0])
+		names = [e for e in trace.events("--event", "thread_state") if e["fields"]["pid"] == child]
+		e2e.expect(names and any("sleep" in str(e["fields"]["comm"]) for e in names), "the child that was born in the pause has no name")
+		for row in trace.report()["cpus"]:
+			e2e.expect(row["unknown_percent"] > 15, f"the time of pauses is not unknown: {row}")
+	# The recorder's own, and one that lasts to the end; the account of a pause that is not true is noticed.
+	trace = e2e.record("paused_by_clock", "--force", "-e", "sched", "-d", "1", "--trigger", "a: at start => stop", "--trigger", "b: every 300ms => start")
+	is_sound(trace)
+	e2e.equal("pauses", trace.summary()["pauses"], 1)
+	lies = trace.copy("pause_lies")
+	file = lies.directory / ".monitor" / "recording.json"
+	recording = json.loads(file.read_text())
+	recording["pauses"]["ticks"] += 1
+	file.write_text(json.dumps(recording))
+	e2e.expect("pauses" in lies.check(), "another length of the pauses is not noticed")
+
+
 def what_cannot_be():
 	for trigger, why in (
 	    ('name == "sys_enter" => snapshot', "add --flight"),
 	    ('name == "sys_enter"', "there is no =>"),
 	    ('name == "sched_switch" then name == "nothing" => mark', "one of its two events is the kernel's"),
 	    ('name == => mark', "column"),
+	    ('name == "sys_enter" => start', "no trigger stops"),
+	    ('name == "sys_enter" => start, stop', "two triggers"),
 	    ('name == "sys_enter" then name == "sys_exit" per nothing => mark', "has no number nothing"),
 	    ('name == "function_entry" => mark', "--functions")):
 		trace = e2e.record("refused", "--trigger", trigger, command=("true",), exit_code=125)
@@ -380,4 +419,4 @@ e2e.need_recording()
 e2e.main(the_kinds, a_recording_that_lies, what_fires_is_recorded, a_snapshot_of_what_fired, at_full_speed, the_end_by_a_trigger,
          commands_and_signals, the_name_in_a_command, the_runner_is_stopped_or_killed, a_rare_one_beside_a_frequent_one, each_that_is_missing,
          a_snapshot_that_cannot_be_written, the_end_of_a_flight_whose_trigger_fires_all_the_time,
-         events_of_programs, what_cannot_be)
+         events_of_programs, pauses, what_cannot_be)

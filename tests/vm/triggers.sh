@@ -26,6 +26,12 @@ for kind in often call woken asleep; do
 	grep "^$kind: [1-9][0-9]* firing.*the same" /tmp/triggers.out || fail "$kind: $(cat /tmp/triggers.out)"
 done
 rm -rf /tmp/triggered
+./monitor record --no-calibration --card "$card" -e sched,syscall --trigger 'at start => stop' --trigger 'on: name == "sys_enter" and id == "getppid" 50 times within 60s per tid => start' \
+	--trigger 'off: name == "sys_enter" and id == "getppid" 60 times within 60s per tid => stop' -o /tmp/triggered -- ./getppid 1 3000 > /tmp/triggers.out 2>&1 ||
+	fail "pauses: $(cat /tmp/triggers.out)"
+./monitor check /tmp/triggered > /tmp/check.out || fail "check with pauses: $(cat /tmp/check.out)"
+grep '^ok.* pauses in which nothing was stored' /tmp/check.out || fail "pauses: $(cat /tmp/check.out)"
+rm -rf /tmp/triggered
 ./monitor record --no-calibration --card "$card" -e sched,syscall --flight 2M --snapshots 3 -o /tmp/triggered \
 	--trigger 'last: name == "sys_enter" and id == "getppid" 60 times within 60s per tid => snapshot' > /tmp/triggers.out 2>&1 &
 recorder=$!

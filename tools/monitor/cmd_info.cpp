@@ -35,19 +35,25 @@ report::Table class_table(const trace::Trace &trace, const std::vector<std::uint
 	table.columns = {{"event", "event", report::Unit::text},    {"id", "id", report::Unit::count},
 			 {"tokens", "tokens", report::Unit::count}, {"bytes", "bytes", report::Unit::count},
 			 {"lost", "lost", report::Unit::count},     {"filtered", "filtered", report::Unit::count}};
+	if (info.pauses)
+		table.columns.push_back({"paused", "paused", report::Unit::count});
 	for (const auto &cls : trace.description().classes()) {
-		report::Cell lost, filtered;
+		report::Cell lost, filtered, paused;
 		bool counted = false;
 		for (const analyze::ClassCounts &counts : info.classes) {
 			if (counts.id != cls->id)
 				continue;
 			lost = counts.lost();
 			filtered = counts.filtered;
+			paused = counts.paused;
 			counted = true;
 		}
-		if (tokens[cls->index] || counted)
-			table.rows.push_back({cls->name, cls->id, tokens[cls->index],
-					      tokens[cls->index] * cls->size_bytes, lost, filtered});
+		if (!tokens[cls->index] && !counted)
+			continue;
+		table.rows.push_back(
+		    {cls->name, cls->id, tokens[cls->index], tokens[cls->index] * cls->size_bytes, lost, filtered});
+		if (info.pauses)
+			table.rows.back().push_back(paused);
 	}
 	table.sort_by(2);
 	return table;

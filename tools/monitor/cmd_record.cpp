@@ -246,6 +246,30 @@ void parse_functions(RecordArguments &arguments)
 	arguments.options.budget = parse_percent(arguments.budget) / 100;
 }
 
+void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArguments &arguments)
+{
+	const bool any_stops = std::ranges::any_of(triggers, &NamedTrigger::stops);
+	for (const NamedTrigger &trigger : triggers) {
+		const auto refuse = [&trigger](const std::string &why) {
+			throw Error(fmt::format("trigger {}: {}", trigger.name, why));
+		};
+		if (trigger.takes_snapshot() && !arguments.flight)
+			refuse("snapshots are those of a flight recorder: add --flight");
+		if (trigger.starts() && trigger.stops())
+			refuse("start and stop are of two triggers");
+		if (trigger.starts() && !any_stops)
+			refuse("there is nothing to start, because no trigger stops: add one with => stop, for example "
+			       "'at "
+			       "start => stop'");
+		if (trigger.stops() && arguments.flight)
+			refuse("a flight recorder writes only snapshots: leave out stop");
+		if (trigger.stops() && !arguments.states.empty())
+			refuse("--states must see all events: leave out stop");
+		if (trigger.stops() && !arguments.reset_on.empty())
+			refuse("--reset-on stores its readings in pauses, too: leave out stop");
+	}
+}
+
 std::vector<NamedTrigger> triggers_of(const RecordArguments &arguments)
 {
 	std::vector<std::string> texts;
@@ -280,10 +304,7 @@ void parse_matching(RecordArguments &arguments)
 	needs_tokens(!arguments.functions.empty(), "--functions");
 	needs_tokens(arguments.options.stacks.any(), "--stacks");
 	needs_tokens(!request.triggers.empty(), "--trigger");
-	for (const NamedTrigger &trigger : request.triggers)
-		if (trigger.takes_snapshot() && !arguments.flight)
-			throw Error(fmt::format("trigger {}: snapshots are those of a flight recorder: add --flight",
-						trigger.name));
+	expect_possible(request.triggers, arguments);
 	if (!request.filter && !counts && request.triggers.empty())
 		return;
 	const bool has_series = counts && !arguments.every.empty();

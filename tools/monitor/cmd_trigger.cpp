@@ -130,6 +130,8 @@ std::string what_is_missing(const analyze::RecordingInfo &info, std::uint64_t ga
 		return "a snapshot begins in the middle: what was before it is not known";
 	if (!info.filter_expression.empty())
 		return "the recording's --filter left out events that its triggers saw";
+	if (info.pauses && !info.lost())
+		return "triggers paused the recording: what they saw meanwhile is not stored";
 	if (gaps || info.lost())
 		return "events were lost that its triggers saw";
 	if (unnamed)

@@ -13,7 +13,7 @@
 namespace monitor {
 
 struct TriggerAct {
-	enum class Kind { snapshot, mark, end, run, signal };
+	enum class Kind { snapshot, mark, start, stop, end, run, signal };
 
 	Kind kind = Kind::mark;
 	std::string text;                       // mark; run: the command
@@ -39,11 +39,14 @@ struct NamedTrigger {
 	// Whether the recorder has to learn of each firing.
 	bool needs_recorder() const
 	{
-		return std::ranges::any_of(acts,
-					   [](const TriggerAct &act) { return act.kind != TriggerAct::Kind::mark; });
+		return std::ranges::any_of(acts, [](const TriggerAct &act) {
+			return act.kind != TriggerAct::Kind::mark && act.kind != TriggerAct::Kind::stop;
+		});
 	}
 	bool takes_snapshot() const { return does(TriggerAct::Kind::snapshot); }
 	bool ends() const { return does(TriggerAct::Kind::end); }
+	bool starts() const { return does(TriggerAct::Kind::start); }
+	bool stops() const { return does(TriggerAct::Kind::stop); }
 };
 
 } // namespace monitor

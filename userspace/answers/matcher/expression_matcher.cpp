@@ -149,9 +149,12 @@ private:
 		made.within = description_.clock.to_ticks(trigger.within_ns);
 		made.times = trigger.times;
 		for (const TriggerAct &act : trigger.acts)
-			made.acts |= act.kind == TriggerAct::Kind::snapshot ? EDC_ACT_HOLD | EDC_ACT_TELL
-				     : act.kind != TriggerAct::Kind::mark   ? EDC_ACT_TELL
-									    : 0;
+			made.acts |= act.kind == TriggerAct::Kind::snapshot ? EDC_ACT_HOLD
+				     : act.kind == TriggerAct::Kind::start  ? EDC_ACT_START
+				     : act.kind == TriggerAct::Kind::stop   ? EDC_ACT_STOP
+									    : 0u;
+		if (trigger.needs_recorder())
+			made.acts |= EDC_ACT_TELL;
 		tables_of(EDC_ID_KERNEL_FIRST).set_trigger(i, made);
 	}
 

@@ -120,6 +120,10 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 		if (info.user_card)
 			summary.claimed_lost = info.user_card->discarded + info.user_card->early;
 		summary.misses = info.misses();
+		summary.pauses = info.pauses;
+		summary.paused = info.paused();
+		if (info.pauses)
+			summary.paused_ns = static_cast<double>(clock.to_ns(info.paused_ticks));
 		summary.recorder_cpu_ns = static_cast<double>(info.recorder_cpu_ns);
 		summary.probes = analyze::probe_cost(info);
 	}
@@ -176,6 +180,10 @@ std::string summary_text(const Summary &summary)
 		    fmt::format("\n{} tokens that were recorded are not in the files of this trace: parts of it were "
 				"removed or damaged; `monitor check` says which",
 				count_text(summary.missing));
+	if (summary.paused_ns)
+		text += fmt::format("\npaused {} by triggers, {} in all: {} events were not stored",
+				    summary.pauses == 1 ? "once" : count_text(summary.pauses) + " times",
+				    duration_text(*summary.paused_ns), count_text(summary.paused));
 	if (summary.misses.value_or(0))
 		text += fmt::format(
 		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
@@ -193,6 +201,9 @@ std::string summary_json(const Summary &summary)
 				       {"lost", or_null(summary.lost)},
 				       {"missing", summary.missing},
 				       {"misses", or_null(summary.misses)},
+				       {"pauses", summary.pauses},
+				       {"paused", summary.paused},
+				       {"paused_ns", or_null(summary.paused_ns)},
 				       {"clock_bound_ns", or_null(summary.clock_bound_ns)},
 				       {"bytes", summary.bytes},
 				       {"wall_ns", summary.wall_ns},

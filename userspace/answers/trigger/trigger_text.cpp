@@ -313,6 +313,8 @@ private:
 			made.text = unquoted(rest);
 		} else if (word == "end" && rest.empty()) {
 			made.kind = TriggerAct::Kind::end;
+		} else if ((word == "start" || word == "stop") && rest.empty()) {
+			made.kind = word == "start" ? TriggerAct::Kind::start : TriggerAct::Kind::stop;
 		} else if (word == "run") {
 			made.kind = TriggerAct::Kind::run;
 			take_command(rest, made);
@@ -322,7 +324,7 @@ private:
 		} else {
 			fail(fmt::format(
 			    "'{}' is not something to do; there is: snapshot [before T] [after T], mark TEXT, "
-			    "end, run 'CMD' [N per minute], signal SIG",
+			    "start, stop, end, run 'CMD' [N per minute], signal SIG",
 			    printable(text)));
 		}
 		return made;

@@ -258,7 +258,8 @@ void judge_kernel_figures(const KernelTotals &totals, const KernelComparison &th
 	else if (!lossless)
 		statements.push_back(
 		    {"kernel_figures", Verdict::not_checked,
-		     "tokens were lost, so their number is not compared with the kernel's own figures"});
+		     fmt::format("tokens were {}, so their number is not compared with the kernel's own figures",
+				 info.paused() && !info.lost() ? "not stored in pauses" : "lost")});
 	else {
 		totals.judge(threads.any_hidden(), statements);
 		threads.judge(statements);

@@ -70,7 +70,7 @@ void Conservation::judge_classes(const RecordingInfo &info, std::vector<Statemen
 						  sum(&ClassCounts::written), sum(&ClassCounts::lost))});
 		return;
 	}
-	std::uint64_t seen = 0, lost = 0, filtered = 0, in_blocks = 0;
+	std::uint64_t seen = 0, lost = 0, filtered = 0, paused = 0, in_blocks = 0;
 	bool all = true;
 	std::vector<bool> counted(tokens_.size());
 	for (const ClassCounts &counts : info.classes) {
@@ -79,15 +79,17 @@ void Conservation::judge_classes(const RecordingInfo &info, std::vector<Statemen
 		seen += counts.seen;
 		lost += counts.lost();
 		filtered += counts.filtered;
+		paused += counts.paused;
 		in_blocks += found;
 		if (found == counts.written())
 			continue;
 		all = false;
 		statements.push_back(
 		    {"conservation", Verdict::fails,
-		     fmt::format("{} ({}): {} seen, but {} in blocks + {} discarded + {} nested too deep + {} filtered",
+		     fmt::format("{} ({}): {} seen, but {} in blocks + {} discarded + {} nested too deep + {} filtered "
+				 "+ {} not stored in pauses",
 				 counts.name, counts.id, counts.seen, found, counts.discarded, counts.too_deep,
-				 counts.filtered)});
+				 counts.filtered, counts.paused)});
 	}
 	for (unsigned id = first_kernel_id; id < tokens_.size(); ++id)
 		if (tokens_[id] && !counted[id]) {
@@ -99,8 +101,9 @@ void Conservation::judge_classes(const RecordingInfo &info, std::vector<Statemen
 	if (all)
 		statements.push_back(
 		    {"conservation", Verdict::holds,
-		     fmt::format("{} events seen = {} tokens in blocks + {} lost + {} filtered out, in each class",
-				 seen, in_blocks, lost, filtered)});
+		     fmt::format("{} events seen = {} tokens in blocks + {} lost + {} filtered out{}, in each class",
+				 seen, in_blocks, lost, filtered,
+				 paused ? fmt::format(" + {} not stored in pauses", paused) : "")});
 }
 
 // Of a flight recorder: what its rings discarded is known by ring, not by class.
@@ -195,13 +198,22 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 		refused += counts.discarded;
 		too_deep += counts.too_deep;
 	}
-	const bool placed = discarded_ == refused && !uncounted_;
-	statements.push_back({"losses_placed",
-			      info.has_only_states() ? Verdict::not_witnessed
-			      : placed               ? Verdict::holds
-						     : Verdict::fails,
-			      fmt::format("{} tokens were discarded by full rings, the streams report {} in {} gaps{}",
-					  refused, discarded_, gaps_, uncounted_ ? ", some uncounted" : "")});
+	const std::uint64_t paused = info.paused();
+	const bool placed = discarded_ == refused + paused && !uncounted_;
+	statements.push_back(
+	    {"losses_placed",
+	     info.has_only_states() ? Verdict::not_witnessed
+	     : placed               ? Verdict::holds
+				    : Verdict::fails,
+	     fmt::format("{} tokens were discarded by full rings{}, the streams report {} in {} gaps{}", refused,
+			 paused ? fmt::format(" and {} not stored in pauses", paused) : "", discarded_, gaps_,
+			 uncounted_ ? ", some uncounted" : "")});
+	if (info.pauses || pauses_)
+		statements.push_back(
+		    {"pauses",
+		     pauses_ == info.pauses && paused_ticks_ == info.paused_ticks ? Verdict::holds : Verdict::fails,
+		     fmt::format("{} pauses in which nothing was stored; the tokens tell of {}, {} as long in all",
+				 info.pauses, pauses_, paused_ticks_ == info.paused_ticks ? "just" : "not")});
 	if (refused + too_deep)
 		statements.push_back(
 		    {"losses", Verdict::holds,

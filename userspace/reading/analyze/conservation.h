@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "reading/events/event.h"
+#include "reading/events/field_ref.h"
 
 namespace monitor::analyze {
 
@@ -21,6 +22,11 @@ public:
 			user_tokens_ += !event.is_control();
 		else if (event.is_token())
 			++tokens_[event.cls->id];
+		if (!event.stream->is_user() && event.is_token() &&
+		    (event.cls->id == EDC_ID_PAUSED || event.cls->id == EDC_ID_RECORDER_PAUSED)) {
+			++pauses_;
+			paused_ticks_ += trace::FieldRef(*event.cls, "duration").get(event);
+		}
 	}
 	void gap(const trace::StreamInfo &stream, std::uint64_t discarded)
 	{
@@ -49,6 +55,7 @@ private:
 
 	std::vector<std::uint64_t> tokens_; // by class id
 	std::uint64_t gaps_ = 0, discarded_ = 0;
+	std::uint64_t pauses_ = 0, paused_ticks_ = 0;
 	std::uint64_t user_tokens_ = 0, user_discarded_ = 0;
 	bool uncounted_ = false;
 };

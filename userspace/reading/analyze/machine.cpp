@@ -470,7 +470,7 @@ void Machine::on_thread_state(const EventKind &kind, const trace::Event &event)
 	if ((command_pid_ && (tid == command_pid_ || thread.tgid == command_pid_)) || (parent && parent->in_tree))
 		thread.in_tree = true;
 	if (flags & EDC_THREAD_LATER)
-		thread.blocked_later = kind.field[0].get<std::uint32_t>(event) != 0 &&
+		thread.blocked_later = is_snapshot_ && kind.field[0].get<std::uint32_t>(event) != 0 &&
 				       kind.field[0].get<std::uint32_t>(event) != EDC_STATE_PREEMPTED;
 	// In a snapshot there may be a list that was made long before it.
 	else if (!(flags & (EDC_THREAD_AT_END | EDC_THREAD_LATER)) && !is_known(thread) &&

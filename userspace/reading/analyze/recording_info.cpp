@@ -63,6 +63,7 @@ std::vector<ClassCounts> class_counts(const Json &value)
 		counts.discarded = number(member(item, "refused"));
 		counts.too_deep = number(member(item, "too_deep"));
 		counts.filtered = number(member(item, "filtered"));
+		counts.paused = number(member(item, "paused"));
 		all.push_back(counts);
 	}
 	return all;
@@ -314,6 +315,8 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 		}
 	info.triggers_until = optional_number(member(json, "triggers_until"));
 	info.program_triggers_until = optional_number(member(json, "program_triggers_until"));
+	info.pauses = number(member(member(json, "pauses"), "number"));
+	info.paused_ticks = number(member(member(json, "pauses"), "ticks"));
 	info.triggers_forgotten = number(member(json, "triggers_forgotten"));
 }
 
@@ -477,6 +480,14 @@ std::uint64_t RecordingInfo::lost() const
 	std::uint64_t sum = flight ? flight->discarded : 0;
 	for (const ClassCounts &counts : classes)
 		sum += counts.lost();
+	return sum;
+}
+
+std::uint64_t RecordingInfo::paused() const
+{
+	std::uint64_t sum = 0;
+	for (const ClassCounts &counts : classes)
+		sum += counts.paused;
 	return sum;
 }
 

@@ -21,10 +21,10 @@ namespace monitor::analyze {
 struct ClassCounts {
 	unsigned id = 0;
 	std::string name, family;
-	std::uint64_t seen = 0, discarded = 0, too_deep = 0, filtered = 0;
+	std::uint64_t seen = 0, discarded = 0, too_deep = 0, filtered = 0, paused = 0;
 
 	std::uint64_t lost() const { return discarded + too_deep; }
-	std::uint64_t written() const { return seen - discarded - too_deep - filtered; }
+	std::uint64_t written() const { return seen - discarded - too_deep - filtered - paused; }
 };
 
 // The kernel's own figures at one moment, read between the trace times `before` and `after`.
@@ -166,6 +166,7 @@ struct RecordingInfo {
 	std::vector<EventCount> counts;
 	std::vector<TriggerInfo> triggers; // record --trigger
 	std::uint64_t triggers_forgotten = 0;
+	std::uint64_t pauses = 0, paused_ticks = 0; // because of triggers
 	// The recorder noticed what was missing until then, as trace times: of the kernel's events, and of programs'.
 	std::optional<std::uint64_t> triggers_until, program_triggers_until;
 	std::vector<EventTime> times;
@@ -212,6 +213,7 @@ struct RecordingInfo {
 	std::uint64_t tokens() const;
 	std::uint64_t lost() const; // as the recorder counted it
 	std::uint64_t too_deep() const;
+	std::uint64_t paused() const; // not stored, because a trigger had stopped that
 	std::uint64_t misses() const;
 	std::string command_line() const;
 	std::string short_command() const; // of at most 80 characters

@@ -167,6 +167,21 @@ void BpfCard::heard_firings()
 		ring_buffer__consume(firing_bell_.get());
 }
 
+bool BpfCard::pause(std::uint64_t time)
+{
+	return edc_pause(&area(0).reader.paused, time);
+}
+
+std::uint64_t BpfCard::paused_since() const
+{
+	return __atomic_load_n(&area(0).reader.paused, __ATOMIC_RELAXED);
+}
+
+std::uint64_t BpfCard::resume()
+{
+	return edc_resume(&area(0).reader.paused);
+}
+
 std::vector<edc_begun_entry> BpfCard::take_overdue(unsigned trigger, std::uint64_t before)
 {
 	if (module_)
@@ -206,6 +221,7 @@ void BpfCard::configure()
 	skeleton_->rodata->overwriting = options_.overwriting && !module_;
 	skeleton_->rodata->timing = options_.times != 0;
 	skeleton_->rodata->triggering = options_.triggers != 0;
+	skeleton_->rodata->pausing = options_.pausing;
 	std::ranges::copy(options_.decisions, const_cast<__u16 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
@@ -683,11 +699,11 @@ std::vector<edc_task> BpfCard::list_tasks()
 {
 	std::vector<edc_task> tasks;
 	Fd pass;
-	if (!task_passes_.empty()) {
+	if (!iterator_links_.empty())
+		pass = Fd(bpf_iter_create(bpf_link__fd(iterator_links_.back().get())));
+	if (!pass && !task_passes_.empty()) { // prepared before privileges were dropped
 		pass = std::move(task_passes_.back());
 		task_passes_.pop_back();
-	} else if (!iterator_links_.empty()) {
-		pass = Fd(bpf_iter_create(bpf_link__fd(iterator_links_.back().get())));
 	}
 	if (!pass)
 		return tasks;

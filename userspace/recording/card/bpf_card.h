@@ -49,6 +49,7 @@ struct CardOptions {
 	std::array<std::uint16_t, EDC_CARD_CLASSES> decisions{};
 	unsigned times = 0;       // how many times it has
 	unsigned triggers = 0;    // and triggers
+	bool pausing = false;     // of which some stop storing
 	bool keeps_tokens = true; // else only classes of which set_matcher() counts events are attached
 	unsigned cpus = 1;        // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
@@ -146,6 +147,10 @@ public:
 	void heard_firings();
 	// First events of a trigger from before this time, that were not followed by a second one. Each is taken once.
 	std::vector<edc_begun_entry> take_overdue(unsigned trigger, std::uint64_t before);
+	// As probes do. pause(): whether that began one, resume(): when the one that it ended began, 0: none.
+	bool pause(std::uint64_t time);
+	std::uint64_t resume();
+	std::uint64_t paused_since() const; // 0: it is not paused
 
 	std::vector<ProgramMisses> misses() const;
 	// Since the last attach; final after detach().

@@ -172,6 +172,9 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 		card.times = static_cast<unsigned>(options.matching->request.times.size());
 	if (options.matching)
 		card.triggers = static_cast<unsigned>(options.matching->request.triggers.size());
+	if (options.matching)
+		card.pausing = std::ranges::any_of(options.matching->request.triggers,
+						   [](const NamedTrigger &trigger) { return trigger.stops(); });
 	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr)
 		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
 			card.decisions[slot] = static_cast<std::uint16_t>(tables->cls[slot].in_probe);

@@ -112,6 +112,12 @@ void ControlStream::fired_by_program(std::size_t trigger, const edc_firing &note
 	post(EDC_ID_PROGRAM_FIRED, time, static_cast<std::uint32_t>(trigger), words);
 }
 
+void ControlStream::paused(std::uint64_t since, std::uint64_t duration, std::uint64_t time)
+{
+	const std::uint64_t words[] = {since, duration};
+	post(EDC_ID_RECORDER_PAUSED, time, 0, words);
+}
+
 void ControlStream::count(std::size_t number, std::uint64_t total, std::uint64_t time)
 {
 	post(EDC_ID_COUNT, time, static_cast<std::uint32_t>(number), {&total, 1});

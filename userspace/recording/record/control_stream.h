@@ -43,6 +43,8 @@ public:
 	void fired(std::size_t trigger, std::int32_t tid, std::uint64_t began, std::uint64_t key, std::uint64_t time);
 	// One that an event of a program fired; `time`: when that was noticed.
 	void fired_by_program(std::size_t trigger, const edc_firing &noted, std::uint64_t time);
+	// A pause that no probe ended; times and duration in ticks.
+	void paused(std::uint64_t since, std::uint64_t duration, std::uint64_t time);
 	// The total of a --count so far.
 	void count(std::size_t number, std::uint64_t total, std::uint64_t time);
 	// The result of a --time so far.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <utility>
 
@@ -135,6 +136,8 @@ private:
 	std::vector<card::UserClass> user_classes() const;
 	void end_flight();
 	void act();
+	void list_after_pause();
+	void write_listed();
 	void add_triggers(RecordingFile &file) const;
 	void write_tasks(bool at_end);
 	void wait_for_end();
@@ -174,7 +177,10 @@ private:
 	std::unique_ptr<Flight> flight_;
 	std::unique_ptr<Triggers> triggers_; // --trigger
 	std::unique_ptr<TriggerActs> acts_;
-	std::string ended_by_; // "": no trigger
+	std::string ended_by_;     // "": no trigger
+	std::uint64_t pauses_ = 0; // after which threads were listed
+	std::mutex listed_lock_;   // of:
+	std::vector<edc_task> listed_;
 	std::array<std::uint8_t, 16> uuid_ = random_uuid();
 	std::uint64_t cpu_before_ns_ = 0;
 	bool dropped_ = false;
@@ -417,6 +423,7 @@ void Recording::Parts::start_streams()
 			write_mappings(sync);
 		if (triggers_)
 			triggers_->write(*control_);
+		write_listed();
 	});
 	if (matched_ && options_.matching->every_ns)
 		drain_->set_every(std::chrono::nanoseconds(options_.matching->every_ns), [this](const Sync &sync) {
@@ -535,10 +542,35 @@ Progress Recording::Parts::progress() const
 	return now;
 }
 
+// Threads that were created while nothing was stored have no names: after each pause those there are are listed again.
+void Recording::Parts::list_after_pause()
+{
+	const std::uint64_t pauses = triggers_->pauses().number;
+	if (pauses == pauses_ || !drain_)
+		return;
+	const std::lock_guard guard(listed_lock_);
+	if (!listed_.empty())
+		return; // the next time: at most one list for each time that the drain writes
+	pauses_ = pauses;
+	listed_ = threads();
+}
+
+// In the drain thread.
+void Recording::Parts::write_listed()
+{
+	const std::lock_guard guard(listed_lock_);
+	for (edc_task &thread : listed_) {
+		thread.flags |= EDC_THREAD_LATER; // its state is that of this moment only
+		control_->thread_state(thread, false);
+	}
+	listed_.clear();
+}
+
 // What triggers that fired have the recorder do.
 void Recording::Parts::act()
 {
 	acts_->collect();
+	list_after_pause();
 	for (const Firing &firing : triggers_->take()) {
 		const NamedTrigger &trigger = triggers_->of(firing);
 		if (!firing.is_unnoted)
@@ -635,6 +667,8 @@ void Recording::Parts::end_recording()
 	drain_->sync();
 	const Sync end = steering_->last();
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
+	if (triggers_)
+		triggers_->end_pause(end);
 	if (states_)
 		states_->set_window_end(end.time);
 	if (card_)

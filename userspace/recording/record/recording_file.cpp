@@ -42,7 +42,7 @@ std::uint64_t lost_on(const edc_cpu &area)
 nlohmann::ordered_json class_counts(const card::BpfCard &card, const card::ClassRow &row)
 {
 	const unsigned slot = row.id - EDC_ID_KERNEL_FIRST;
-	std::uint64_t seen = 0, refused = 0, filtered = 0, too_deep = 0;
+	std::uint64_t seen = 0, refused = 0, filtered = 0, paused = 0, too_deep = 0;
 	for (unsigned cpu = 0; cpu < card.cpus(); ++cpu) {
 		const edc_cpu &area = card.area(cpu);
 		too_deep += area.too_deep[slot];
@@ -50,10 +50,15 @@ nlohmann::ordered_json class_counts(const card::BpfCard &card, const card::Class
 			seen += level.seen[slot];
 			refused += level.discarded[slot];
 			filtered += level.filtered[slot];
+			paused += level.paused[slot];
 		}
 	}
-	return {{"id", row.id},       {"name", row.name},     {"family", row.family}, {"seen", seen + too_deep},
-		{"refused", refused}, {"too_deep", too_deep}, {"filtered", filtered}};
+	nlohmann::ordered_json json = {
+	    {"id", row.id},       {"name", row.name},     {"family", row.family}, {"seen", seen + too_deep},
+	    {"refused", refused}, {"too_deep", too_deep}, {"filtered", filtered}};
+	if (paused)
+		json["paused"] = paused;
+	return json;
 }
 
 // The object of this name in another one, created if there is none. By itself the library creates one from nothing in
@@ -202,6 +207,9 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Tr
 	json_["triggers"] = all;
 	json_["triggers_forgotten"] = fired.forgotten() + (users ? users->forgotten : 0);
 	json_["triggers_until"] = fired.looked_until();
+	const PauseAccount pauses = fired.pauses();
+	if (pauses.number)
+		json_["pauses"] = {{"number", pauses.number}, {"ticks", pauses.ticks}};
 	if (users)
 		json_["program_triggers_until"] = users->missed_until;
 }

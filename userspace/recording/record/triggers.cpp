@@ -87,10 +87,48 @@ void Triggers::fire(std::size_t trigger, std::uint64_t began, std::uint64_t key,
 	const bool is_thread = key_name == "tid" || key_name == "thread" || key_name == "pid";
 	firing.noted.tid = is_thread ? static_cast<std::int32_t>(key) : -1;
 	firing.noted.tgid = -1;
-	to.push_back(firing);
 	told_[trigger].fired++;
 	const std::lock_guard guard(lock_);
+	stop_or_start(firing, at.time);
+	to.push_back(firing);
 	to_write_.push_back(firing);
+}
+
+// As probes do. Under the lock.
+void Triggers::stop_or_start(Firing &firing, std::uint64_t time)
+{
+	if (triggers_[firing.trigger].stops())
+		card_.pause(time);
+	if (!triggers_[firing.trigger].starts())
+		return;
+	firing.paused = card_.resume();
+	ended_.number += firing.paused != 0;
+	ended_.ticks += firing.paused ? time - std::min(time, firing.paused) : 0;
+}
+
+void Triggers::end_pause(const Sync &end)
+{
+	const std::lock_guard guard(lock_);
+	Firing ended;
+	ended.trigger = EDC_TRIGGERS; // none: it has a token of the pause only
+	ended.at = end;
+	ended.paused = card_.resume();
+	if (!ended.paused)
+		return;
+	++ended_.number;
+	ended_.ticks += end.time - std::min(end.time, ended.paused);
+	to_write_.push_back(ended);
+}
+
+PauseAccount Triggers::pauses() const
+{
+	const std::lock_guard guard(lock_);
+	PauseAccount all = ended_;
+	for (unsigned cpu = 0; cpu < card_.cpus(); ++cpu) {
+		all.number += __atomic_load_n(&card_.area(cpu).firings.pauses, __ATOMIC_RELAXED);
+		all.ticks += __atomic_load_n(&card_.area(cpu).firings.paused, __ATOMIC_RELAXED);
+	}
+	return all;
 }
 
 // What fires because time passes.
@@ -154,8 +192,10 @@ void Triggers::write(ControlStream &to, std::uint64_t latest)
 		const std::uint64_t time = std::min(firing.at.time, latest);
 		if (firing.by == Firing::By::program)
 			to.fired_by_program(firing.trigger, firing.noted, time);
-		else
+		else if (firing.trigger < triggers_.size())
 			to.fired(firing.trigger, firing.noted.tid, firing.noted.began, firing.noted.key, time);
+		if (firing.paused)
+			to.paused(firing.paused, firing.at.time - std::min(firing.at.time, firing.paused), time);
 	}
 	to_write_.clear();
 }
@@ -177,6 +217,7 @@ void Triggers::add(const std::vector<card::ProgramFiring> &fired)
 		if (one.event)
 			firing.cpu = one.event->at.cpu;
 		firing.at = now;
+		stop_or_start(firing, now.time);
 		to_write_.push_back(firing);
 		firing.at = at(one.time, now);
 		from_programs_.push_back(firing);

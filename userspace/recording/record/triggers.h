@@ -31,10 +31,11 @@ struct Firing {
 
 	unsigned trigger = 0; // its number
 	unsigned cpu = EDC_CPU_UNKNOWN;
-	By by = By::probe;       // who noticed; clock: there is no event
-	bool held = false;       // it began the hold of a flight recorder's rings
-	bool is_unnoted = false; // there was no room for it: only that it fired is known
-	Sync at;                 // when it fired
+	By by = By::probe;        // who noticed; clock: there is no event
+	bool held = false;        // it began the hold of a flight recorder's rings
+	bool is_unnoted = false;  // there was no room for it: only that it fired is known
+	Sync at;                  // when it fired
+	std::uint64_t paused = 0; // by the recorder: the pause that it ended began then
 	edc_firing noted{};
 };
 
@@ -43,6 +44,11 @@ struct TriggerAccount {
 	std::uint64_t by_programs = 0;          // of these, by events of programs
 	std::uint64_t told = 0;                 // likewise what the recorder learned of
 	std::vector<std::uint64_t> reaction_ns; // how long that took: of the newest ones
+};
+
+// When events were not stored, because of triggers.
+struct PauseAccount {
+	std::uint64_t number = 0, ticks = 0; // of those that ended
 };
 
 // What was done as the user.
@@ -71,6 +77,9 @@ public:
 	void add(const std::vector<card::ProgramFiring> &fired);
 	// Tokens of what no probe fired since the last call. Any one thread. `latest`: time of the last token.
 	void write(ControlStream &to, std::uint64_t latest = ~std::uint64_t(0));
+	// A pause that lasts until the end of the recording ends here.
+	void end_pause(const Sync &end);
+	PauseAccount pauses() const;
 	// From now on nothing fires because time passes. take() has been called just before.
 	void stop() { is_over_ = true; }
 	// When the recorder looked at the time last, by the trace clock: what was missing then has fired.
@@ -90,6 +99,7 @@ private:
 
 	std::uint64_t fired(std::size_t trigger) const;
 	void find_unnoted(const Sync &now, std::vector<Firing> &to);
+	void stop_or_start(Firing &firing, std::uint64_t time);
 	void look_at_time(const Sync &now, std::vector<Firing> &to);
 	void take_from_programs(std::vector<Firing> &to);
 	void fire(std::size_t trigger, std::uint64_t began, std::uint64_t key, const Sync &at, std::vector<Firing> &to);
@@ -105,6 +115,7 @@ private:
 	mutable std::mutex lock_;                 // of:
 	std::vector<Firing> to_write_, from_programs_;
 	std::vector<std::uint64_t> fired_by_programs_; // by trigger
+	PauseAccount ended_;                           // not by probes
 	bool was_busy_ = false, is_over_ = false;
 	std::uint64_t looked_until_ = 0;
 	std::vector<TriggerAccount> told_;
