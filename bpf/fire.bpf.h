@@ -54,6 +54,43 @@ static __attribute__((noinline, unused)) int stop_or_start(struct edc_cpu *cpu, 
 	return 0;
 }
 
+/*
+ * If it is to sample: what this CPU does, as its part of a sample of all; the recorder has the others answer. At most
+ * once in a tick, for each sample interrupts all CPUs. Sets the level's `sample`.
+ */
+static __attribute__((noinline, unused)) int begin_sample(struct edc_cpu *cpu, __u32 ring_index, __u32 acts)
+{
+	__u32 first = 0;
+	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
+	__u64 pos, thread = bpf_get_current_pid_tgid();
+
+	FORGET(ring_index);
+	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS)
+		return 0;
+
+	struct edc_level *level = &cpu->level[ring_index];
+	__u64 tick = bpf_jiffies64(), before = READ(holder->reader.sampled_in);
+
+	level->sample = 0;
+	if (!(acts & EDC_ACT_SAMPLE))
+		return 0;
+	if (tick == before || __sync_val_compare_and_swap(&holder->reader.sampled_in, before, tick) != before) {
+		__sync_fetch_and_add(&cpu->firings.unsampled, 1);
+		return 0;
+	}
+	level->sample = __sync_fetch_and_add(&holder->reader.sampled, 1) + 1;
+	level->payload[0] = thread; /* tid, and above it tgid */
+	level->payload[1] = level->sample;
+	level->seen[EDC_ID_SAMPLE - EDC_ID_KERNEL_FIRST]++;
+	pos = reserve_apart(cpu, ring_index, level->value[EDC_VALUE_TIME]);
+	if (pos && pos <= last_start)
+		commit(cpu, ring_index, pos, EDC_ID_SAMPLE, (__u32)thread ? EDC_DOING_KERNEL : EDC_DOING_IDLE,
+		       level->payload, 2);
+	else
+		discard(cpu, ring_index, EDC_ID_SAMPLE);
+	return 0;
+}
+
 /* Notes the firing for the recorder. `trigger`: number and flags. */
 static __attribute__((noinline, unused)) int tell_recorder(struct edc_cpu *cpu, __u32 ring_index, __u32 trigger)
 {
@@ -78,6 +115,7 @@ static __attribute__((noinline, unused)) int tell_recorder(struct edc_cpu *cpu, 
 	entry->began = level->fired[number].began;
 	entry->key = level->fired[number].key;
 	entry->event = (__u32)level->event;
+	entry->sample = level->sample;
 	entry->trigger = trigger;
 	entry->tid = (__s32)thread;
 	entry->tgid = (__s32)(thread >> 32);
@@ -118,6 +156,8 @@ __attribute__((noinline)) int fire(__u32 ring_index, __u32 number)
 		discard(cpu, ring_index, EDC_ID_TRIGGER_FIRED);
 	if (acts & EDC_ACT_HOLD && hold_rings(level->value[EDC_VALUE_TIME]))
 		number |= EDC_FIRING_HELD;
+	if (sampling)
+		begin_sample(cpu, ring_index, acts);
 	if (pausing && acts & (EDC_ACT_STOP | EDC_ACT_START))
 		stop_or_start(cpu, ring_index, acts);
 	if (acts & EDC_ACT_TELL)

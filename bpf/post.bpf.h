@@ -34,6 +34,7 @@ const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
 const volatile __u8 timing = 0;          /* `matcher` also says what is timed: --time */
 const volatile __u8 triggering = 0;      /* `matcher` also has triggers */
 const volatile __u8 pausing = 0;         /* some of which stop storing */
+const volatile __u8 sampling = 0;        /* some of which sample all CPUs */
 const volatile __u8 overwriting = 0;     /* a flight recorder: the newest blocks are kept, ring.h */
 const volatile __u8 posts_to_module = 0; /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};

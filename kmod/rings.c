@@ -156,6 +156,15 @@ static void leave_out(struct edc_level *at, u32 id)
 	at->ring.begin_time = at->ring.last_time - EDC_BLOCK_MAX_TICKS;
 }
 
+/* At most once in a tick: each sample interrupts all CPUs. */
+static bool sample_all(void)
+{
+	static unsigned long sampled;
+	const unsigned long now = jiffies, before = READ_ONCE(sampled);
+
+	return before != now && cmpxchg(&sampled, before, now) == before && !edc_sample_once();
+}
+
 /* Storing stops, or goes on; then a token tells of the pause. */
 static void stop_or_start(struct edc_cpu *cpu, u32 level, u32 acts)
 {
@@ -196,6 +205,9 @@ static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu
 	if (acts & EDC_ACT_HOLD && overwriting &&
 	    !cmpxchg(&per_cpu(edc_owned, 0)->reader.hold, 0, at->value[EDC_VALUE_TIME]))
 		number |= EDC_FIRING_HELD;
+	at->sample = acts & EDC_ACT_SAMPLE && sample_all();
+	if (acts & EDC_ACT_SAMPLE && !at->sample)
+		__sync_fetch_and_add(&cpu->firings.unsampled, 1);
 	if (acts & (EDC_ACT_STOP | EDC_ACT_START))
 		stop_or_start(cpu, level, acts);
 	if (!(acts & EDC_ACT_TELL) || READ_ONCE(cpu->firings.count) - READ_ONCE(cpu->reader.firings) >= EDC_FIRINGS)
@@ -209,6 +221,7 @@ static noinline void fire(const struct edc_matcher *matcher, struct edc_cpu *cpu
 	entry->key = at->payload[2];
 	entry->event = at->event;
 	entry->trigger = number;
+	entry->sample = at->sample;
 	entry->tid = current->pid;
 	entry->tgid = current->tgid;
 	memcpy(entry->words, &at->value[EDC_VALUE_WORD], sizeof(entry->words));

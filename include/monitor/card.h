@@ -281,6 +281,7 @@ struct edc_level {
 	__u64 fires;                   /* bits of the triggers that it fires, */
 	__u64 payload[3];              /* and the payload of the token of one of them */
 	struct edc_fired fired[EDC_TRIGGERS];
+	__u64 sample; /* number of the one that a firing began; 0: none */
 	__u64 seen[EDC_CARD_CLASSES];
 	__u64 discarded[EDC_CARD_CLASSES];
 	__u64 filtered[EDC_CARD_CLASSES];
@@ -304,8 +305,10 @@ struct edc_reader {
 	__u64 pad3[7];
 	__u64 firings; /* taken so far: trigger.h */
 	__u64 pad4[7];
-	__u64 paused; /* CPU 0's only: since when events are not stored, because a trigger stopped that; 0: they are */
-	__u64 pad5[471];
+	__u64 paused;  /* CPU 0's only: since when events are not stored, because a trigger stopped that; 0: they are */
+	__u64 sampled; /* CPU 0's only: the number of the last sample of all CPUs by a trigger */
+	__u64 sampled_in; /* likewise the tick in which a probe began it */
+	__u64 pad5[469];
 };
 
 /* All PIDs and TIDs are below this (the kernel's PID_MAX_LIMIT). */

@@ -29,10 +29,11 @@
 #define EDC_TRIGGER_START 6
 
 /* What a probe does when it fires, besides the token. */
-#define EDC_ACT_HOLD 1  /* hold the rings of a flight recorder, if nothing holds them */
-#define EDC_ACT_TELL 2  /* tell the recorder at once */
-#define EDC_ACT_STOP 4  /* from now on no event is stored, but what fires */
-#define EDC_ACT_START 8 /* from now on all are again */
+#define EDC_ACT_HOLD 1    /* hold the rings of a flight recorder, if nothing holds them */
+#define EDC_ACT_TELL 2    /* tell the recorder at once */
+#define EDC_ACT_STOP 4    /* from now on no event is stored, but what fires */
+#define EDC_ACT_START 8   /* from now on all are again */
+#define EDC_ACT_SAMPLE 16 /* a sample of all CPUs: this one's here, the others' by whoever can interrupt them */
 
 struct edc_trigger {
 	__u32 kind; /* 0: there is none */
@@ -80,7 +81,8 @@ struct edc_firing {
 	__u32 trigger; /* number, and EDC_FIRING_HELD */
 	__s32 tid, tgid;
 	__u64 words[7]; /* the event's payload; texts as edc_match_texts() leaves them if its class asks */
-	__u64 pad[3];
+	__u64 sample;   /* number of the sample of all CPUs that it began, 1 with the module; 0: none */
+	__u64 pad[2];
 };
 
 #define EDC_FIRING_HELD 0x100 /* it began the hold of the rings */
@@ -97,7 +99,8 @@ struct edc_firings {
 	__u64 forgotten; /* first inputs or windows for which there was no room */
 	__u64 pauses;    /* that probes on this CPU ended */
 	__u64 paused;    /* their ticks */
-	__u64 pad[4];
+	__u64 unsampled; /* that began none, because another one was in the same tick */
+	__u64 pad[3];
 	__u64 fired[EDC_TRIGGERS]; /* how often each did */
 	struct edc_firing entry[EDC_FIRINGS];
 };

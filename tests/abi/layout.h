@@ -68,6 +68,7 @@
 	FIELD(VALUE, edc_level, fires)           \
 	FIELD(VALUE, edc_level, payload)         \
 	FIELD(VALUE, edc_level, fired)           \
+	FIELD(VALUE, edc_level, sample)          \
 	FIELD(VALUE, edc_level, seen)            \
 	FIELD(VALUE, edc_level, discarded)       \
 	FIELD(VALUE, edc_level, filtered)        \
@@ -78,6 +79,8 @@
 	FIELD(VALUE, edc_reader, hold)           \
 	FIELD(VALUE, edc_reader, firings)        \
 	FIELD(VALUE, edc_reader, paused)         \
+	FIELD(VALUE, edc_reader, sampled)        \
+	FIELD(VALUE, edc_reader, sampled_in)     \
 	SIZE(VALUE, edc_cpu)                     \
 	FIELD(VALUE, edc_cpu, reader)            \
 	FIELD(VALUE, edc_cpu, depth)             \
@@ -245,11 +248,13 @@
 	FIELD(VALUE, edc_firing, tid)                  \
 	FIELD(VALUE, edc_firing, tgid)                 \
 	FIELD(VALUE, edc_firing, words)                \
+	FIELD(VALUE, edc_firing, sample)               \
 	SIZE(VALUE, edc_firings)                       \
 	FIELD(VALUE, edc_firings, count)               \
 	FIELD(VALUE, edc_firings, forgotten)           \
 	FIELD(VALUE, edc_firings, pauses)              \
 	FIELD(VALUE, edc_firings, paused)              \
+	FIELD(VALUE, edc_firings, unsampled)           \
 	FIELD(VALUE, edc_firings, fired)               \
 	FIELD(VALUE, edc_firings, entry)               \
 	SIZE(VALUE, edc_timed)                         \

@@ -92,6 +92,13 @@ long bpf_get_current_comm(void *name, __u32 bytes)
 	return 0;
 }
 
+static __u64 tick = 100;
+
+__u64 bpf_jiffies64(void)
+{
+	return tick;
+}
+
 static int bells;
 
 long bpf_ringbuf_output(void *ring, void *data, __u64 size, __u64 flags)
@@ -556,6 +563,31 @@ static void the_third_event_in_time_fires(void)
 	wait_for_nothing();
 }
 
+static void a_sample_is_begun_once_in_a_tick(void)
+{
+	wait_for_events(EDC_TRIGGER_EVENT);
+	overwriting = 0;
+	sampling = 1;
+	matcher.trigger[0].acts = EDC_ACT_SAMPLE | EDC_ACT_TELL;
+	for (int i = 0; i < 3; i++) {
+		tick += i == 2;
+		POST(CLASS, EDC_FILTER_NONE, 9, 1);
+	}
+	EXPECT(area.cpu.firings.fired[0], 3);
+	EXPECT(area.cpu.firings.unsampled, 1);
+	EXPECT(area.cpu.reader.sampled, 2);
+	EXPECT(area.cpu.firings.entry[0].sample, 1);
+	EXPECT(area.cpu.firings.entry[1].sample, 0);
+	EXPECT(area.cpu.firings.entry[2].sample, 2);
+	EXPECT(level(0)->seen[EDC_ID_SAMPLE - EDC_ID_KERNEL_FIRST], 2);
+	EXPECT(edc_token_id(token_at(0, 6)), EDC_ID_SAMPLE); /* after the event and its firing */
+	EXPECT(edc_token_arg(token_at(0, 6)), EDC_DOING_KERNEL);
+	EXPECT(token_at(0, 7), 7ull << 32 | 7);
+	EXPECT(token_at(0, 8), 1);
+	sampling = 0;
+	wait_for_nothing();
+}
+
 /* What fires is stored all the same; the first token after the pause opens a block, which tells the reader of the gap.
  */
 static void a_pause_stores_nothing_and_counts(void)
@@ -623,6 +655,7 @@ int main(void)
 	a_trigger_does_not_hold_what_is_not_armed();
 	firings_for_which_there_is_no_room_are_counted();
 	the_third_event_in_time_fires();
+	a_sample_is_begun_once_in_a_tick();
 	a_pause_stores_nothing_and_counts();
 	a_recording_that_is_over_posts_nothing();
 	return failures != 0;

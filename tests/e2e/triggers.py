@@ -355,6 +355,47 @@ never: name == "no_such_event" => mark
 	e2e.expect("posted low=49" in firings(snapshot, "posted")[0]["cause"], f"{firings(snapshot, 'posted')}")
 
 
+def samples_of_all_cpus():
+	"""When a trigger fires: what each CPU does then, the one where it fired as part of the firing."""
+	first, last = e2e.cpus()[0], e2e.cpus()[-1]
+	script = "import os, time\nfor i in range(60):\n\tos.getpgid(0)\n\ttime.sleep(0.01)\nfor i in range(200): os.getpgid(0)\n"
+	loop = subprocess.Popen(["taskset", "-c", str(last), sys.executable, "-c", "while True: pass"])
+	try:
+		trace = e2e.record("sampled", "--force", "--card", "bpf", "-m", "faults=page-faults", "-e", "sched,syscall", "--trigger",
+		                   'asked: name == "sys_enter" and id == "getpgid" => sample', "--trigger", "clock: every 100ms => sample",
+		                   command=("taskset", "-c", str(first), sys.executable, "-c", script))
+	finally:
+		loop.kill()
+		loop.wait()
+	is_sound(trace)
+	told = {t["name"]: t for t in trace.recording()["triggers"]}
+	asked = told["asked"]
+	e2e.equal("fired", asked["fired"], 260)
+	e2e.equal("samples or the reason", asked["samples"]["taken"] + asked["samples"]["left_out"], asked["told"])
+	e2e.expect(asked["samples"]["taken"] >= 40 and told["clock"]["samples"]["taken"] >= 3 and trace.recording()["unsampled"] > 150, f"{told}")
+	samples = trace.events("--event", "sample")
+	numbers = {}
+	for event in samples:
+		numbers.setdefault(event["fields"]["number"], []).append(event)
+	for number, round_ in numbers.items():
+		e2e.equal(f"CPUs in sample {number}", len({e["cpu"] for e in round_}), len(round_))
+	e2e.equal("numbers", sorted(numbers), list(range(1, len(numbers) + 1)))
+	whole = [r for r in numbers.values() if len(r) == len(e2e.cpus())]
+	e2e.expect(len(whole) >= 40, f"{len(whole)} of {len(numbers)} samples are whole")
+	fired = {(e["time_ns"], e["cpu"]) for e in trace.events("--event", "trigger_fired") if e["fields"]["trigger"] == "asked"}
+	own = sum((e["time_ns"], e["cpu"]) in fired for e in samples)
+	e2e.equal("parts of the firings' own CPUs, and none", own + trace.recording()["unsampled"], 260)
+	if first != last:
+		there = [e for r in whole for e in r if e["cpu"] == last]
+		e2e.expect(sum(e["fields"]["pid"] == loop.pid and e["fields"]["doing"] == "user" for e in there) > 0.5 * len(there),
+		           f"a loop is not seen where it runs: {there[:3]}")
+		rows = firings(trace, "asked")
+		e2e.expect(sum(row["spread_ns"] is not None for row in rows) >= 40, f"{rows[:3]}")
+	e2e.expect("samples of all CPUs" in e2e.run(e2e.monitor, "report", trace.directory, "triggers").stdout, "report triggers says nothing of samples")
+	answer = json.loads(e2e.run(e2e.monitor, "report", "--json", trace.directory, "samples").stdout)
+	e2e.equal("whole samples by report", answer["samples"]["complete"], len(whole))
+
+
 def pauses():
 	"""Nothing is stored between stop and start; what was seen meanwhile is counted, and no report makes time of it."""
 	work = e2e.work / "pausing.py"
@@ -399,6 +440,7 @@ def what_cannot_be():
 	    ('name == "sched_switch" then name == "nothing" => mark', "one of its two events is the kernel's"),
 	    ('name == => mark', "column"),
 	    ('name == "sys_enter" => start', "no trigger stops"),
+	    ('name == "sys_enter" => sample it', "is not something to do"),
 	    ('name == "sys_enter" => start, stop', "two triggers"),
 	    ('name == "sys_enter" then name == "sys_exit" per nothing => mark', "has no number nothing"),
 	    ('name == "function_entry" => mark', "--functions")):
@@ -419,4 +461,4 @@ e2e.need_recording()
 e2e.main(the_kinds, a_recording_that_lies, what_fires_is_recorded, a_snapshot_of_what_fired, at_full_speed, the_end_by_a_trigger,
          commands_and_signals, the_name_in_a_command, the_runner_is_stopped_or_killed, a_rare_one_beside_a_frequent_one, each_that_is_missing,
          a_snapshot_that_cannot_be_written, the_end_of_a_flight_whose_trigger_fires_all_the_time,
-         events_of_programs, pauses, what_cannot_be)
+         events_of_programs, samples_of_all_cpus, pauses, what_cannot_be)

@@ -32,6 +32,11 @@ rm -rf /tmp/triggered
 ./monitor check /tmp/triggered > /tmp/check.out || fail "check with pauses: $(cat /tmp/check.out)"
 grep '^ok.* pauses in which nothing was stored' /tmp/check.out || fail "pauses: $(cat /tmp/check.out)"
 rm -rf /tmp/triggered
+./monitor record --no-calibration --card "$card" -e sched,syscall --trigger 'g: name == "sys_enter" and id == "getppid" 50 times within 60s per tid => sample' \
+	--trigger 'c: every 100ms => sample' -o /tmp/triggered -- sh -c './getppid 1 300; /bin/busybox sleep 1' > /tmp/triggers.out 2>&1 || fail "samples: $(cat /tmp/triggers.out)"
+./monitor check /tmp/triggered > /tmp/check.out || fail "check with samples: $(cat /tmp/check.out)"
+./monitor report /tmp/triggered samples | grep 'samples, .* of them of all CPUs' || fail "samples: $(./monitor report /tmp/triggered samples) $(cat /tmp/triggers.out)"
+rm -rf /tmp/triggered
 ./monitor record --no-calibration --card "$card" -e sched,syscall --flight 2M --snapshots 3 -o /tmp/triggered \
 	--trigger 'last: name == "sys_enter" and id == "getppid" 60 times within 60s per tid => snapshot' > /tmp/triggers.out 2>&1 &
 recorder=$!

@@ -261,6 +261,8 @@ void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArgu
 			refuse("there is nothing to start, because no trigger stops: add one with => stop, for example "
 			       "'at "
 			       "start => stop'");
+		if (trigger.samples() && !arguments.sample_every.empty())
+			refuse("--sample-every numbers its samples itself: leave it out, or sample");
 		if (trigger.stops() && arguments.flight)
 			refuse("a flight recorder writes only snapshots: leave out stop");
 		if (trigger.stops() && !arguments.states.empty())

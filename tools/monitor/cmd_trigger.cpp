@@ -213,7 +213,7 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 			rows.push_back({fired, triggers[fired.trigger].name,
 					thread ? std::string(thread->view()) : std::string(),
 					cause && fired.cause ? report::event_text(*cause) : std::string(),
-					!triggers[fired.trigger].first_key.empty()});
+					!triggers[fired.trigger].first_key.empty(), std::nullopt});
 		}
 	};
 	trace::merge(

@@ -87,6 +87,51 @@ private:
 	std::map<std::tuple<std::uint64_t, std::uint32_t, std::int64_t>, std::pair<std::string, std::uint32_t>> causes_;
 };
 
+// Samples of all CPUs, and which firing took each: that of the newest one that has none yet. A probe's own part follows
+// its firing at once.
+class SamplesOfFirings {
+public:
+	explicit SamplesOfFirings(const trace::Description &description)
+	{
+		for (const trace::EventClass *cls : description.find("sample"))
+			if (cls->domain == trace::Domain::kernel)
+				numbers_.emplace_back(cls, trace::FieldRef(*cls, "number"));
+	}
+
+	void fired(std::size_t row) { newest_ = row; }
+
+	void note(const trace::Event &event)
+	{
+		for (const auto &[cls, number] : numbers_) {
+			if (cls != event.cls)
+				continue;
+			const auto [found, is_new] = rounds_.try_emplace(number.get(event));
+			Round &round = found->second;
+			if (is_new)
+				round = {event.time, event.time, 0, std::exchange(newest_, none)};
+			round.last = std::max(round.last, event.time);
+			++round.cpus;
+		}
+	}
+
+	void set(std::vector<report::FiringRow> &rows) const
+	{
+		for (const auto &[number, round] : rounds_)
+			if (round.row < rows.size() && round.cpus > 1)
+				rows[round.row].spread = round.last - round.first;
+	}
+
+private:
+	static constexpr std::size_t none = ~std::size_t(0);
+	struct Round {
+		std::uint64_t first = 0, last = 0, cpus = 0;
+		std::size_t row = none;
+	};
+	std::vector<std::pair<const trace::EventClass *, trace::FieldRef>> numbers_;
+	std::map<std::uint64_t, Round> rounds_;
+	std::size_t newest_ = none;
+};
+
 } // namespace
 
 void report_triggers(const ReportArguments &arguments, trace::Trace &trace, const analyze::RecordingInfo &info)
@@ -100,6 +145,7 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 	trigger::RecordedFirings recorded(trace);
 	trace::Threads threads(trace);
 	LastEvents last;
+	SamplesOfFirings samples(trace.description());
 	std::optional<ProgramCauses> of_programs;
 	if (std::ranges::any_of(info.triggers, [](const auto &trigger) { return trigger.by_programs > 0; }))
 		of_programs.emplace(trace);
@@ -110,6 +156,7 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 	    [&](const trace::Event &event) {
 		    const std::int64_t running = threads.before(event);
 		    recorded.event(event);
+		    samples.note(event);
 		    if (of_programs)
 			    of_programs->note(event, running);
 		    if (recorded.firings().size() == known) {
@@ -121,15 +168,19 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 			    if (of_programs && cause.empty())
 				    std::tie(cause, fired.cpu) = of_programs->cause_of(fired);
 			    const auto *thread = threads.name(fired.tid, event.stream->machine);
+			    const auto *of =
+				fired.trigger < info.triggers.size() ? &info.triggers[fired.trigger] : nullptr;
+			    if (of && of->samples)
+				    samples.fired(rows.size());
 			    if (event.time >= asked.from && selected.includes(event, running))
 				    rows.push_back({fired, recorded.name(fired.trigger),
 						    thread ? std::string(thread->view()) : "", cause,
-						    fired.trigger < info.triggers.size() &&
-							!info.triggers[fired.trigger].key.empty()});
+						    of && !of->key.empty(), std::nullopt});
 		    }
 		    threads.after(event);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t, std::uint64_t, std::uint64_t) { threads.gap(stream); });
+	samples.set(rows);
 	report::Table table = report::triggers_table(rows, trace);
 	if (!arguments.sort.empty())
 		table.sort_by(table.column(arguments.sort));

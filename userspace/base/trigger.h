@@ -13,7 +13,7 @@
 namespace monitor {
 
 struct TriggerAct {
-	enum class Kind { snapshot, mark, start, stop, end, run, signal };
+	enum class Kind { snapshot, mark, start, stop, sample, end, run, signal };
 
 	Kind kind = Kind::mark;
 	std::string text;                       // mark; run: the command
@@ -45,6 +45,7 @@ struct NamedTrigger {
 	}
 	bool takes_snapshot() const { return does(TriggerAct::Kind::snapshot); }
 	bool ends() const { return does(TriggerAct::Kind::end); }
+	bool samples() const { return does(TriggerAct::Kind::sample); }
 	bool starts() const { return does(TriggerAct::Kind::start); }
 	bool stops() const { return does(TriggerAct::Kind::stop); }
 };

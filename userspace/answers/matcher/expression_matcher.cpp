@@ -152,6 +152,7 @@ private:
 			made.acts |= act.kind == TriggerAct::Kind::snapshot ? EDC_ACT_HOLD
 				     : act.kind == TriggerAct::Kind::start  ? EDC_ACT_START
 				     : act.kind == TriggerAct::Kind::stop   ? EDC_ACT_STOP
+				     : act.kind == TriggerAct::Kind::sample ? EDC_ACT_SAMPLE
 									    : 0u;
 		if (trigger.needs_recorder())
 			made.acts |= EDC_ACT_TELL;

@@ -43,6 +43,9 @@ Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &tra
 			 {"cause", "cause", Unit::text},
 			 {"since_ns", "since", Unit::nanoseconds},
 			 {"key", "key", Unit::text}};
+	const bool any_samples = std::ranges::any_of(rows, [](const FiringRow &row) { return row.spread.has_value(); });
+	if (any_samples)
+		table.columns.push_back({"spread_ns", "spread of sample", Unit::nanoseconds});
 	const trace::Clock &clock = trace.description().clock;
 	for (const FiringRow &row : rows) {
 		const trigger::Fired &fired = row.fired;
@@ -58,6 +61,8 @@ Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &tra
 		    fired.began ? Cell(static_cast<double>(clock.to_ns(fired.time - std::min(fired.time, fired.began))))
 				: Cell());
 		cells.push_back(row.has_key ? Cell(std::to_string(static_cast<std::int64_t>(fired.key))) : Cell());
+		if (any_samples)
+			cells.push_back(row.spread ? Cell(static_cast<double>(clock.to_ns(*row.spread))) : Cell());
 	}
 	return table;
 }
@@ -86,6 +91,11 @@ std::string triggers_notes(const analyze::RecordingInfo &info)
 		if (trigger.told && *trigger.told < *trigger.fired)
 			text += fmt::format("; the recorder did not learn of {} of these, which came too fast",
 					    count_text(*trigger.fired - *trigger.told));
+		if (trigger.samples && (*trigger.samples || trigger.samples_left_out.value_or(0)))
+			text += fmt::format(
+			    "; {} samples of all CPUs (monitor report DIR samples), {} left out because they were "
+			    "asked for too soon after the one before",
+			    count_text(*trigger.samples), count_text(trigger.samples_left_out.value_or(0)));
 		if (trigger.runs && (*trigger.runs || trigger.runs_left_out.value_or(0)))
 			text += fmt::format(
 			    "; commands: {} started, {} failed, {} still running at the end, {} left out "
@@ -118,6 +128,8 @@ std::string triggers_json(const analyze::RecordingInfo &info)
 			       {"reaction_median_ns", number(trigger.reaction_median_ns)},
 			       {"reaction_p99_ns", number(trigger.reaction_p99_ns)},
 			       {"reaction_max_ns", number(trigger.reaction_max_ns)},
+			       {"samples", number(trigger.samples)},
+			       {"samples_left_out", number(trigger.samples_left_out)},
 			       {"runs", number(trigger.runs)},
 			       {"runs_failed", number(trigger.runs_failed)},
 			       {"runs_running", number(trigger.running)},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct FiringRow {
 	std::string thread; // its name; "": unknown
 	std::string cause;  // the event as text; "": unknown
 	bool has_key = false;
+	std::optional<std::uint64_t>
+	    spread; // ticks from the first CPU's part of the sample that it took to the last one's
 };
 
 // "sys_enter id=fsync abi=x86_64"

@@ -315,6 +315,8 @@ private:
 			made.kind = TriggerAct::Kind::end;
 		} else if ((word == "start" || word == "stop") && rest.empty()) {
 			made.kind = word == "start" ? TriggerAct::Kind::start : TriggerAct::Kind::stop;
+		} else if (word == "sample" && rest.empty()) {
+			made.kind = TriggerAct::Kind::sample;
 		} else if (word == "run") {
 			made.kind = TriggerAct::Kind::run;
 			take_command(rest, made);
@@ -324,7 +326,7 @@ private:
 		} else {
 			fail(fmt::format(
 			    "'{}' is not something to do; there is: snapshot [before T] [after T], mark TEXT, "
-			    "start, stop, end, run 'CMD' [N per minute], signal SIG",
+			    "start, stop, sample, end, run 'CMD' [N per minute], signal SIG",
 			    printable(text)));
 		}
 		return made;

@@ -301,6 +301,8 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 			added.what = text(member(trigger, "do"));
 			added.key = text(member(trigger, "key"));
 			added.fired = optional_number(member(trigger, "fired"));
+			added.samples = optional_number(member(member(trigger, "samples"), "taken"));
+			added.samples_left_out = optional_number(member(member(trigger, "samples"), "left_out"));
 			added.by_programs = number(member(trigger, "by_programs"));
 			added.told = optional_number(member(trigger, "told"));
 			added.reaction_median_ns = optional_number(member(reaction, "median"));

@@ -85,9 +85,10 @@ struct FunctionLeftOut {
 // What became of a trigger; in a snapshot until it was written.
 struct TriggerInfo {
 	std::string name, when, what;
-	std::string key;                          // the number that its events have in common; "": none
-	std::optional<std::uint64_t> fired, told; // told: the recorder learned of it in time
-	std::uint64_t by_programs = 0;            // of these, by events of programs
+	std::string key;                                        // the number that its events have in common; "": none
+	std::optional<std::uint64_t> fired, told;               // told: the recorder learned of it in time
+	std::uint64_t by_programs = 0;                          // of these, by events of programs
+	std::optional<std::uint64_t> samples, samples_left_out; // of all CPUs
 	std::optional<std::uint64_t> reaction_median_ns, reaction_p99_ns, reaction_max_ns;
 	std::optional<std::uint64_t> runs, runs_failed, running, runs_left_out, signals, signals_refused;
 };

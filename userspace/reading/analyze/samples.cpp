@@ -12,7 +12,7 @@ namespace monitor::analyze {
 SampleFold::SampleFold(const Machine &machine) : machine_(machine)
 {
 	if (!machine.kinds().has(Kind::sample))
-		throw Error("this recording has no samples: record with --sample-every");
+		throw Error("this recording has no samples: record with --sample-every, or --trigger '... => sample'");
 }
 
 void Spreads::add(std::uint64_t ticks)

@@ -167,6 +167,31 @@ void BpfCard::heard_firings()
 		ring_buffer__consume(firing_bell_.get());
 }
 
+bool BpfCard::sample_all(std::uint32_t began_on, std::uint64_t number)
+{
+	if (module_)
+		return began_on != EDC_CPU_UNKNOWN || module_->sample_once();
+	if (began_on == EDC_CPU_UNKNOWN)
+		number = __sync_fetch_and_add(&area(0).reader.sampled, 1) + 1;
+	for (__u32 cpu = 0; cpu < options_.cpus; ++cpu) {
+		__u64 arguments[] = {number, cpu == began_on};
+		LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = arguments, .ctx_size_in = sizeof arguments,
+			    .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+		if (cpu != began_on || !options_.counters_in_set.empty())
+			bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.sample_here),
+					       &run); // not if it is offline
+	}
+	return true;
+}
+
+std::uint64_t BpfCard::unsampled() const
+{
+	std::uint64_t sum = 0;
+	for (unsigned cpu = 0; cpu < cpus(); ++cpu)
+		sum += __atomic_load_n(&area(cpu).firings.unsampled, __ATOMIC_RELAXED);
+	return sum;
+}
+
 bool BpfCard::pause(std::uint64_t time)
 {
 	return edc_pause(&area(0).reader.paused, time);
@@ -222,6 +247,7 @@ void BpfCard::configure()
 	skeleton_->rodata->timing = options_.times != 0;
 	skeleton_->rodata->triggering = options_.triggers != 0;
 	skeleton_->rodata->pausing = options_.pausing;
+	skeleton_->rodata->sampling = options_.sampling && !module_;
 	std::ranges::copy(options_.decisions, const_cast<__u16 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
@@ -236,6 +262,10 @@ void BpfCard::configure()
 	{
 		const std::string name = bpf_program__name(program);
 		const std::string event = class_of(name);
+		if (program == skeleton_->progs.sample_here) {
+			bpf_program__set_autoload(program, options_.sampling && !module_);
+			continue;
+		}
 		if (is_stack_timer(program) || (event == "sample" && !is_counters(name)))
 			continue;
 		if (program == skeleton_->progs.judge_values) {
@@ -374,8 +404,8 @@ void BpfCard::attach(bool tp)
 	    skeleton_->obj) if (bpf_program__autoload(program) && !is_iterator(program) &&
 				!is_tp_program(bpf_program__name(program)) &&
 				!is_counters(bpf_program__name(program)) && !is_reset(bpf_program__name(program)) &&
-				!is_function(bpf_program__name(program)) && program != skeleton_->progs.judge_values)
-	    names.push_back(bpf_program__name(program));
+				!is_function(bpf_program__name(program)) && program != skeleton_->progs.judge_values &&
+				program != skeleton_->progs.sample_here) names.push_back(bpf_program__name(program));
 	if (!options_.keeps_tokens)
 		std::erase_if(names, [this](const std::string &name) {
 			const bool follows_children = options_.filtering && name == "sched_wakeup_new"; // -p
@@ -395,9 +425,9 @@ void BpfCard::attach(bool tp)
 	const auto is_sample = [](const std::string &name) { return class_of(name) == "sample"; };
 	if (std::ranges::none_of(attached_, is_sample))
 		return; // or they are neither kept nor counted
-	if (module_)
+	if (module_ && options_.sample_every_ns)
 		module_->sample_every(options_.sample_every_ns);
-	else
+	else if (!module_)
 		samples_->start();
 }
 

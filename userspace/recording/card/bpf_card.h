@@ -50,6 +50,7 @@ struct CardOptions {
 	unsigned times = 0;       // how many times it has
 	unsigned triggers = 0;    // and triggers
 	bool pausing = false;     // of which some stop storing
+	bool sampling = false;    // and some sample all CPUs
 	bool keeps_tokens = true; // else only classes of which set_matcher() counts events are attached
 	unsigned cpus = 1;        // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
@@ -151,6 +152,11 @@ public:
 	bool pause(std::uint64_t time);
 	std::uint64_t resume();
 	std::uint64_t paused_since() const; // 0: it is not paused
+	// What all CPUs do, each posts as a `sample`. `began_on`: whose token with this number a probe posted; or
+	// EDC_CPU_UNKNOWN, and 0 for the next number. With the module, which has numbers of its own, the probe has them
+	// all posted. False: it could not be taken.
+	bool sample_all(std::uint32_t began_on, std::uint64_t number);
+	std::uint64_t unsampled() const; // samples that probes could not take
 
 	std::vector<ProgramMisses> misses() const;
 	// Since the last attach; final after detach().

@@ -164,6 +164,12 @@ void ModuleCard::sample_every(std::uint64_t ns)
 		throw Error(errno, "the module cannot sample at this period");
 }
 
+bool ModuleCard::sample_once() const
+{
+	__u64 once = 0;
+	return ::ioctl(device_.get(), EDC_DEVICE_SAMPLE, &once) == 0;
+}
+
 edc_device_faults ModuleCard::faults() const
 {
 	edc_device_faults counts{};

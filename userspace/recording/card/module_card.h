@@ -47,6 +47,8 @@ public:
 	void reset();
 	// Every CPU posts a `sample` at this interval, until detach(). The class must be attached.
 	void sample_every(std::uint64_t ns);
+	// Once, now. False: the one before is in progress.
+	bool sample_once() const;
 	// The kernel's own counts since attach().
 	edc_device_faults faults() const;
 

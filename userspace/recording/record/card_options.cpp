@@ -71,7 +71,8 @@ std::vector<std::string> chosen_families(const Options &options)
 		for (const card::Family &family : card::families())
 			if (family.by_default)
 				names.push_back(family.name);
-	if (options.sample_every_ns)
+	if (options.sample_every_ns ||
+	    (options.matching && std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::samples)))
 		names.push_back("sample");
 	for (const std::string &family : families_of(options.stacks))
 		if (std::ranges::find(names, family) == names.end())
@@ -173,8 +174,9 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	if (options.matching)
 		card.triggers = static_cast<unsigned>(options.matching->request.triggers.size());
 	if (options.matching)
-		card.pausing = std::ranges::any_of(options.matching->request.triggers,
-						   [](const NamedTrigger &trigger) { return trigger.stops(); });
+		card.pausing = std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::stops);
+	if (options.matching)
+		card.sampling = std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::samples);
 	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr)
 		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
 			card.decisions[slot] = static_cast<std::uint16_t>(tables->cls[slot].in_probe);

@@ -189,6 +189,8 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Tr
 			json["by_programs"] = accounts[i].by_programs;
 		if (triggers[i].needs_recorder())
 			json["told"] = accounts[i].told;
+		if (triggers[i].samples())
+			json["samples"] = {{"taken", accounts[i].samples}, {"left_out", accounts[i].samples_left_out}};
 		if (triggers[i].does(TriggerAct::Kind::run))
 			json["runs"] = {{"started", acts[i].runs},
 					{"failed", acts[i].runs_failed},
@@ -207,6 +209,8 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Tr
 	json_["triggers"] = all;
 	json_["triggers_forgotten"] = fired.forgotten() + (users ? users->forgotten : 0);
 	json_["triggers_until"] = fired.looked_until();
+	if (const std::uint64_t unsampled = fired.unsampled())
+		json_["unsampled"] = unsampled;
 	const PauseAccount pauses = fired.pauses();
 	if (pauses.number)
 		json_["pauses"] = {{"number", pauses.number}, {"ticks", pauses.ticks}};

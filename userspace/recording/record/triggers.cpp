@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t max_reactions = 4096; // of each trigger
 constexpr std::uint64_t never = ~std::uint64_t(0);
 constexpr auto busy_pause = std::chrono::milliseconds(1);
+constexpr std::uint64_t min_sample_interval_ns = 1'000'000; // each sample interrupts all CPUs
 constexpr std::size_t max_from_programs = 65536; // firings of which the recorder has not learned; the rest is counted
 
 // How often to look for events that were not followed in time: what is missing is noticed this much too late at most.
@@ -287,6 +288,24 @@ void Triggers::take_from(unsigned cpu, std::vector<Firing> &to)
 	__atomic_store_n(&taken, count, __ATOMIC_SEQ_CST);
 }
 
+// At once: the sooner, the more the CPUs still do what they did when it fired.
+void Triggers::sample(const std::vector<Firing> &firings)
+{
+	for (const Firing &firing : firings) {
+		if (!triggers_[firing.trigger].samples() || firing.is_unnoted)
+			continue;
+		const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+		const bool is_by_probe = firing.by == Firing::By::probe;
+		const bool is_due =
+		    is_by_probe ? firing.noted.sample != 0 : now - sampled_ns_ >= min_sample_interval_ns;
+		const bool is_taken =
+		    is_due && card_.sample_all(is_by_probe ? firing.cpu : EDC_CPU_UNKNOWN, firing.noted.sample);
+		if (is_taken)
+			sampled_ns_ = now;
+		++(is_taken ? told_[firing.trigger].samples : told_[firing.trigger].samples_left_out);
+	}
+}
+
 std::vector<Firing> Triggers::take()
 {
 	if (was_busy_) // what fires all the time must not wake the recorder all the time
@@ -312,6 +331,7 @@ std::vector<Firing> Triggers::take()
 		if (firings.size() > std::size_t(64) * EDC_FIRINGS)
 			break; // faster than they can be taken: the bell rings again
 	}
+	sample(firings);
 	for (const Firing &firing : firings)
 		told_[firing.trigger].told++;
 	find_unnoted(now, firings);

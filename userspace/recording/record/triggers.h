@@ -42,6 +42,8 @@ struct Firing {
 struct TriggerAccount {
 	std::uint64_t fired = 0;
 	std::uint64_t by_programs = 0;          // of these, by events of programs
+	std::uint64_t samples = 0;              // of all CPUs that were taken
+	std::uint64_t samples_left_out = 0;     // too soon after the one before
 	std::uint64_t told = 0;                 // likewise what the recorder learned of
 	std::vector<std::uint64_t> reaction_ns; // how long that took: of the newest ones
 };
@@ -80,6 +82,7 @@ public:
 	// A pause that lasts until the end of the recording ends here.
 	void end_pause(const Sync &end);
 	PauseAccount pauses() const;
+	std::uint64_t unsampled() const { return card_.unsampled(); }
 	// From now on nothing fires because time passes. take() has been called just before.
 	void stop() { is_over_ = true; }
 	// When the recorder looked at the time last, by the trace clock: what was missing then has fired.
@@ -98,6 +101,7 @@ private:
 	Sync at(std::uint64_t time, const Sync &now) const;
 
 	std::uint64_t fired(std::size_t trigger) const;
+	void sample(const std::vector<Firing> &firings);
 	void find_unnoted(const Sync &now, std::vector<Firing> &to);
 	void stop_or_start(Firing &firing, std::uint64_t time);
 	void look_at_time(const Sync &now, std::vector<Firing> &to);
@@ -116,6 +120,7 @@ private:
 	std::vector<Firing> to_write_, from_programs_;
 	std::vector<std::uint64_t> fired_by_programs_; // by trigger
 	PauseAccount ended_;                           // not by probes
+	std::uint64_t sampled_ns_ = 0;                 // monotonic: the last sample of all CPUs
 	bool was_busy_ = false, is_over_ = false;
 	std::uint64_t looked_until_ = 0;
 	std::vector<TriggerAccount> told_;

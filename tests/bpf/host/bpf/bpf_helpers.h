@@ -15,6 +15,7 @@ void *bpf_map_lookup_elem(void *map, void *key);
 __u64 bpf_ktime_get_ns(void);
 __u32 bpf_get_smp_processor_id(void);
 __u64 bpf_get_current_pid_tgid(void);
+__u64 bpf_jiffies64(void);
 void *bpf_get_current_task_btf(void);
 long bpf_get_current_comm(void *name, __u32 bytes);
 long bpf_get_task_stack(void *task, void *to, __u32 bytes, __u64 flags);
