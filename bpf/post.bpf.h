@@ -372,7 +372,8 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 				leave_out(cpu, depth, id);
 			} else {
 				write_token(cpu, depth, time, id, arg, words, count);
-				if (stacks_on && has_stack(id, arg))
+				if (stacks_on &&
+				    (has_stack(id, arg) || (JUDGED(id) && fires_stack(READ(cpu->level[depth].fires)))))
 					write_stack_of_event(depth, READ(cpu->level[depth].ring.last_time), id);
 			}
 		} else {

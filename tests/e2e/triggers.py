@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import subprocess
 import sys
@@ -396,6 +397,22 @@ def samples_of_all_cpus():
 	e2e.equal("whole samples by report", answer["samples"]["complete"], len(whole))
 
 
+def a_stack_of_what_fired():
+	"""Of events that fire, and of no others of their class."""
+	script = "import os, time\nfor i in range(20):\n\tos.getpgid(0)\n\tos.getsid(0)\n\ttime.sleep(0.005)\n"
+	trace = e2e.record("stacks", "--force", "--stacks=exec", "-e", "sched,syscall", "--trigger", 'g: name == "sys_enter" and id == "getpgid" => stack',
+	                   "--trigger", 'h: name == "sys_enter" and id == "getsid" => mark', command=(sys.executable, "-c", script))
+	is_sound(trace)
+	at = [event for event in trace.events("--event", "stack_sample") if event["fields"]["at"] == "sys_enter"]
+	fired = {(e["time_ns"], e["cpu"]) for e in trace.events("--event", "sys_enter", "--filter", 'id == "getpgid"')}
+	e2e.equal("stacks", len(at), 20)
+	e2e.expect(all((e["time_ns"], e["cpu"]) in fired for e in at), f"stacks of other events: {at[:3]}")
+	e2e.expect(all(int(str(e["fields"]["user_stack"]), 0) for e in at), f"{at[:1]}")
+	rows = firings(trace, "g")
+	e2e.expect(len(rows) == 20 and all("getpgid" in row["cause"] for row in rows), f"{rows[:2]}")
+	e2e.expect(re.search("getpgid", e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "other").stdout), "the program's call is in no stack")
+
+
 def pauses():
 	"""Nothing is stored between stop and start; what was seen meanwhile is counted, and no report makes time of it."""
 	work = e2e.work / "pausing.py"
@@ -441,6 +458,7 @@ def what_cannot_be():
 	    ('name == => mark', "column"),
 	    ('name == "sys_enter" => start', "no trigger stops"),
 	    ('name == "sys_enter" => sample it', "is not something to do"),
+	    ('name == "sys_enter" => stack', "add --stacks"),
 	    ('name == "sys_enter" => start, stop', "two triggers"),
 	    ('name == "sys_enter" then name == "sys_exit" per nothing => mark', "has no number nothing"),
 	    ('name == "function_entry" => mark', "--functions")):
@@ -461,4 +479,4 @@ e2e.need_recording()
 e2e.main(the_kinds, a_recording_that_lies, what_fires_is_recorded, a_snapshot_of_what_fired, at_full_speed, the_end_by_a_trigger,
          commands_and_signals, the_name_in_a_command, the_runner_is_stopped_or_killed, a_rare_one_beside_a_frequent_one, each_that_is_missing,
          a_snapshot_that_cannot_be_written, the_end_of_a_flight_whose_trigger_fires_all_the_time,
-         events_of_programs, samples_of_all_cpus, pauses, what_cannot_be)
+         events_of_programs, samples_of_all_cpus, a_stack_of_what_fired, pauses, what_cannot_be)

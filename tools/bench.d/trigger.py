@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Triggers: what events cost that one waits for, and others, beside the same recording without, in turn in every round; how
-soon after an event the recorder knows, on an idle machine and a busy one; and that the moment is in each snapshot."""
+soon after an event the recorder knows, on an idle machine and a busy one; that the moment is in each snapshot; how soon after
+the event all rings are frozen; and how far apart the parts of a sample of all CPUs are."""
 import json
 import os
+import pathlib
 import random
+import re
 import shutil
+import struct
 import subprocess
 import time
 
@@ -14,6 +18,7 @@ from kernel import Load
 from lib import Result, Spread, ratios, run, spawn, stop, trace_check
 
 TITLE = "trigger: waiting for events, W1 (getppid); from an event to the recorder"
+BLOCK = 4096
 RARE = 'rare: name == "sys_enter" and id == "getpgid" => snapshot'
 WAYS = {
 	"without": (),
@@ -50,8 +55,7 @@ def costs(context, result):
 def latencies(context, result, busy):
 	"""From the event to the recorder's main thread, in ns, one firing at a time; each in its snapshot."""
 	count, directory = context.scale(200, 3), context.path("latency")
-	loads = [spawn(context.workload("getppid-for", cpu, context.scale(120, 3)), stdout=subprocess.DEVNULL)
-		for cpu in sorted(os.sched_getaffinity(0)) if busy]
+	loads = loads_of(context, busy)
 	told, missing, red = [], 0, 0
 	try:
 		with flight(context, directory, "8M", "--force", "-e", "sched,syscall", "--trigger", RARE):
@@ -78,7 +82,79 @@ def latencies(context, result, busy):
 	return {key: told[key] for key in ("reaction_median_ns", "reaction_p99_ns", "reaction_max_ns", "fired", "told")}
 
 
+def loads_of(context, busy):
+	return [spawn(context.workload("getppid-for", cpu, context.scale(120, 3)), stdout=subprocess.DEVNULL)
+		for cpu in sorted(os.sched_getaffinity(0)) if busy]
+
+
+def blocks_until(directory, time_of_event):
+	"""By CPU: how many blocks of its first ring begin before the event, and how long one took on average, in ticks."""
+	found = {}
+	for file in pathlib.Path(directory).glob("kernel_cpu*"):
+		data = file.read_bytes()
+		begins = []
+		for at in range(0, len(data), BLOCK):
+			begin, = struct.unpack_from("<Q", data, at + 32)
+			cpu, level = struct.unpack_from("<II", data, at + 80)
+			if level == 0:
+				begins.append(begin)
+		before = [begin for begin in begins if begin <= time_of_event]
+		if len(before) > 1:
+			found[cpu] = len(before), (before[-1] - before[0]) / (len(before) - 1)
+	return found
+
+
+def freezes(context, result):
+	"""While every CPU stores as fast as it can: how many blocks each overwrote between the event and its own freeze."""
+	count, directory = context.scale(100, 3), context.path("freeze")
+	loads, kept, hertz = loads_of(context, True), [], 0
+	try:
+		with flight(context, directory, "8M", "--force", "-e", "syscall", "--trigger", RARE):
+			for number in range(1, count + 1):
+				time.sleep(0.1)  # the rings are full again
+				os.getpgid(0)
+				deadline = time.monotonic() + 20
+				while json.loads(open(f"{directory}/.monitor/flight.json").read())["snapshots"] < number and time.monotonic() < deadline:
+					time.sleep(0.002)
+				snapshot = f"{directory}/{number:03}"
+				recording = json.loads(open(f"{snapshot}/.monitor/recording.json").read())
+				hertz = int(re.search(r"freq = (\d+)", open(f"{snapshot}/metadata").read()).group(1))
+				kept.append(blocks_until(snapshot, recording["flight"]["asked"]))
+				shutil.rmtree(snapshot)
+	finally:
+		for load in loads:
+			stop(load)
+	most = {cpu: max(found[cpu][0] for found in kept if cpu in found) for cpu in kept[0]}
+	missing = sorted(most[cpu] - blocks for found in kept for cpu, (blocks, _) in found.items())
+	worst = sorted(max((most[cpu] - blocks) * ticks for cpu, (blocks, ticks) in found.items()) * 1e6 / hertz for found in kept if found)
+	at = lambda values, share: values[min(int(len(values) * share), len(values) - 1)]
+	result.table(["until a CPU's ring is frozen", "median", "99 %", "max"],
+		[["blocks overwritten since the event", *(str(at(missing, share)) for share in (0.5, 0.99, 1))],
+		 ["us, the last CPU of each snapshot", *(f"{at(worst, share):.1f}" for share in (0.5, 0.99, 1))]])
+	result.bar("blocks overwritten between the event and the freeze, at most", missing[-1], 1, digits=0)
+	return {"blocks": missing, "us": worst, "of": most}
+
+
+def spreads(context, result, busy):
+	"""From the probe's own part of a sample of all CPUs to the last CPU's."""
+	directory, loads = context.path("spread"), loads_of(context, busy)
+	try:
+		script = f"import os, time\nfor i in range({context.scale(400, 5)}):\n\tos.getpgid(0)\n\ttime.sleep(0.011)\n"
+		run([context.monitor, "record", "--force", "--no-calibration", "-o", directory, "-e", "sched,syscall", "--trigger",
+			'name == "sys_enter" and id == "getpgid" and thread == "python3" => sample', "--", "python3", "-c", script])
+	finally:
+		for load in loads:
+			stop(load)
+	rows = json.loads(run([context.monitor, "report", directory, "triggers", "--json"]))["rows"]
+	found = sorted(row["spread_ns"] / 1000 for row in rows if row.get("spread_ns") is not None)
+	at = lambda share: found[min(int(len(found) * share), len(found) - 1)]
+	result.table(["spread of a sample, " + ("busy" if busy else "idle"), "median", "99 %", "max", "whole samples"],
+		[["us from the first CPU's part to the last one's", *(f"{at(share):.1f}" for share in (0.5, 0.99, 1)), f"{len(found)} of {len(rows)}"]])
+	return {"us": found, "fired": len(rows)}
+
+
 def bench(context):
 	result = Result(TITLE)
-	result.figures = {"costs": costs(context, result), "idle": latencies(context, result, False), "busy": latencies(context, result, True)}
+	result.figures = {"costs": costs(context, result), "idle": latencies(context, result, False), "busy": latencies(context, result, True),
+		"freeze": freezes(context, result), "spread idle": spreads(context, result, False), "spread busy": spreads(context, result, True)}
 	return result

@@ -261,6 +261,10 @@ void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArgu
 			refuse("there is nothing to start, because no trigger stops: add one with => stop, for example "
 			       "'at "
 			       "start => stop'");
+		if (trigger.does(TriggerAct::Kind::stack) && !arguments.options.stacks.any())
+			refuse("stack needs what tells a program's callers: add --stacks");
+		if (trigger.does(TriggerAct::Kind::stack) && trigger.first.empty())
+			refuse("there is no thread whose stack could be taken when it fires by the clock: use sample");
 		if (trigger.samples() && !arguments.sample_every.empty())
 			refuse("--sample-every numbers its samples itself: leave it out, or sample");
 		if (trigger.stops() && arguments.flight)

@@ -13,7 +13,7 @@
 namespace monitor {
 
 struct TriggerAct {
-	enum class Kind { snapshot, mark, start, stop, sample, end, run, signal };
+	enum class Kind { snapshot, mark, start, stop, sample, stack, end, run, signal };
 
 	Kind kind = Kind::mark;
 	std::string text;                       // mark; run: the command
@@ -40,7 +40,8 @@ struct NamedTrigger {
 	bool needs_recorder() const
 	{
 		return std::ranges::any_of(acts, [](const TriggerAct &act) {
-			return act.kind != TriggerAct::Kind::mark && act.kind != TriggerAct::Kind::stop;
+			return act.kind != TriggerAct::Kind::mark && act.kind != TriggerAct::Kind::stop &&
+			       act.kind != TriggerAct::Kind::stack;
 		});
 	}
 	bool takes_snapshot() const { return does(TriggerAct::Kind::snapshot); }

@@ -315,6 +315,8 @@ private:
 			made.kind = TriggerAct::Kind::end;
 		} else if ((word == "start" || word == "stop") && rest.empty()) {
 			made.kind = word == "start" ? TriggerAct::Kind::start : TriggerAct::Kind::stop;
+		} else if (word == "stack" && rest.empty()) {
+			made.kind = TriggerAct::Kind::stack;
 		} else if (word == "sample" && rest.empty()) {
 			made.kind = TriggerAct::Kind::sample;
 		} else if (word == "run") {
@@ -326,7 +328,7 @@ private:
 		} else {
 			fail(fmt::format(
 			    "'{}' is not something to do; there is: snapshot [before T] [after T], mark TEXT, "
-			    "start, stop, sample, end, run 'CMD' [N per minute], signal SIG",
+			    "start, stop, sample, stack, end, run 'CMD' [N per minute], signal SIG",
 			    printable(text)));
 		}
 		return made;

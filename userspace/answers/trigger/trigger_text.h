@@ -8,7 +8,7 @@
 //            CONDITION not followed by CONDITION within T [per KEY]
 //            CONDITION N times within T                   [per KEY]
 //            every T | at start
-//     DO     snapshot [before T] [after T] | mark [TEXT] | start | stop | sample | end
+//     DO     snapshot [before T] [after T] | mark [TEXT] | start | stop | sample | stack | end
 //            run 'CMD' [N per minute] | signal SIG
 //
 // A CONDITION is an expression as for `list --filter` (FDL). KEY is a number that the events have in common: tid, cpu,

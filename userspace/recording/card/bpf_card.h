@@ -47,12 +47,13 @@ struct CardOptions {
 	bool matching = false;             // set_matcher() decides what is kept, from attach() to detach()
 	// By class, from EDC_ID_KERNEL_FIRST: edc_match_class.in_probe of that matcher.
 	std::array<std::uint16_t, EDC_CARD_CLASSES> decisions{};
-	unsigned times = 0;       // how many times it has
-	unsigned triggers = 0;    // and triggers
-	bool pausing = false;     // of which some stop storing
-	bool sampling = false;    // and some sample all CPUs
-	bool keeps_tokens = true; // else only classes of which set_matcher() counts events are attached
-	unsigned cpus = 1;        // possible CPUs
+	unsigned times = 0;          // how many times it has
+	unsigned triggers = 0;       // and triggers
+	bool pausing = false;        // of which some stop storing
+	bool sampling = false;       // and some sample all CPUs
+	unsigned stack_triggers = 0; // and these take a stack: bits
+	bool keeps_tokens = true;    // else only classes of which set_matcher() counts events are attached
+	unsigned cpus = 1;           // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
 	std::array<std::uint8_t, 16> uuid{};
 	std::vector<unsigned> counters_in_set; // record -m

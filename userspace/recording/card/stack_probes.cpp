@@ -80,12 +80,14 @@ void StackProbes::configure()
 	auto *at = const_cast<__u8 *>(skeleton_->rodata->stacks_at);
 	auto *kinds = const_cast<__u8 *>(skeleton_->rodata->stack_kinds);
 	std::set<std::uint8_t> used_kinds;
+	if (options_.at_triggers)
+		used_kinds.insert(EDC_STACK_KIND_OTHER);
 	for (const ClassRow &row : kernel_classes()) {
+		kinds[row.id - EDC_ID_KERNEL_FIRST] = kind_of(row.name);
 		if (std::ranges::find(options_.events, row.name) == options_.events.end())
 			continue;
 		const bool some = std::string_view(row.name) == "sys_enter" && !options_.calls.empty();
 		at[row.id - EDC_ID_KERNEL_FIRST] = some ? some_calls : every_event;
-		kinds[row.id - EDC_ID_KERNEL_FIRST] = kind_of(row.name);
 		used_kinds.insert(kind_of(row.name));
 	}
 	if (!used_kinds.empty())

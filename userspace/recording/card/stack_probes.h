@@ -24,6 +24,7 @@ struct StackOptions {
 	unsigned timer_hz = 0;           // samples of each CPU; 0: none
 	std::vector<std::string> events; // classes (names in card.h) at which a stack is taken
 	std::vector<unsigned> calls;     // of sys_enter only these; empty: all
+	bool at_triggers = false;        // and where one fires that asks for it
 	bool any() const { return timer_hz || !events.empty(); }
 };
 

@@ -177,6 +177,9 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 		card.pausing = std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::stops);
 	if (options.matching)
 		card.sampling = std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::samples);
+	for (unsigned i = 0; i < card.triggers; ++i)
+		card.stack_triggers |= unsigned{options.matching->request.triggers[i].does(TriggerAct::Kind::stack)}
+				       << i;
 	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr)
 		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
 			card.decisions[slot] = static_cast<std::uint16_t>(tables->cls[slot].in_probe);
@@ -185,6 +188,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card.sample_every_ns = options.sample_every_ns;
 	card.cpus = cpus;
 	card.stacks = options.stacks;
+	card.stacks.at_triggers = card.stack_triggers != 0;
 	card.uuid = uuid;
 	if (options.counting)
 		choose_counters(*options.counting, card);
