@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -120,6 +121,7 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 		if (info.user_card)
 			summary.claimed_lost = info.user_card->discarded + info.user_card->early;
 		summary.misses = info.misses();
+		summary.other_recorders = info.other_recorders;
 		summary.pauses = info.pauses;
 		summary.paused = info.paused();
 		if (info.pauses)
@@ -180,6 +182,10 @@ std::string summary_text(const Summary &summary)
 		    fmt::format("\n{} tokens that were recorded are not in the files of this trace: parts of it were "
 				"removed or damaged; `monitor check` says which",
 				count_text(summary.missing));
+	if (!summary.other_recorders.empty())
+		text += fmt::format("\nanother recording ran too ({} {}): what its probes cost is not in these figures",
+				    summary.other_recorders.size() == 1 ? "process" : "processes",
+				    fmt::join(summary.other_recorders, ", "));
 	if (summary.paused_ns)
 		text += fmt::format("\npaused {} by triggers, {} in all: {} events were not stored",
 				    summary.pauses == 1 ? "once" : count_text(summary.pauses) + " times",
@@ -201,6 +207,7 @@ std::string summary_json(const Summary &summary)
 				       {"lost", or_null(summary.lost)},
 				       {"missing", summary.missing},
 				       {"misses", or_null(summary.misses)},
+				       {"other_recorders", summary.other_recorders},
 				       {"pauses", summary.pauses},
 				       {"paused", summary.paused},
 				       {"paused_ns", or_null(summary.paused_ns)},

@@ -317,6 +317,9 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 		}
 	info.triggers_until = optional_number(member(json, "triggers_until"));
 	info.program_triggers_until = optional_number(member(json, "program_triggers_until"));
+	if (const Json &others = member(json, "other_recorders"); others.is_array())
+		for (const Json &other : others)
+			info.other_recorders.push_back(static_cast<std::int64_t>(number(other)));
 	info.pauses = number(member(member(json, "pauses"), "number"));
 	info.paused_ticks = number(member(member(json, "pauses"), "ticks"));
 	info.triggers_forgotten = number(member(json, "triggers_forgotten"));

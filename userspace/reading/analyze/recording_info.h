@@ -167,6 +167,7 @@ struct RecordingInfo {
 	std::vector<EventCount> counts;
 	std::vector<TriggerInfo> triggers; // record --trigger
 	std::uint64_t triggers_forgotten = 0;
+	std::vector<std::int64_t> other_recorders;  // PIDs of those that ran at the start or the end
 	std::uint64_t pauses = 0, paused_ticks = 0; // because of triggers
 	// The recorder noticed what was missing until then, as trace times: of the kernel's events, and of programs'.
 	std::optional<std::uint64_t> triggers_until, program_triggers_until;

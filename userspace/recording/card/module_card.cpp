@@ -45,6 +45,13 @@ std::string why_no_module()
 	return "";
 }
 
+pid_t holder_of_module()
+{
+	const Fd device(::open(EDC_DEVICE, O_RDWR | O_CLOEXEC));
+	const edc_device_info info = device ? info_of(device.get()) : edc_device_info{};
+	return info.version == EDC_DEVICE_VERSION ? static_cast<pid_t>(info.in_use) : 0;
+}
+
 ModuleCard::ModuleCard(const std::array<std::uint8_t, 16> &uuid, unsigned cpus,
 		       const std::array<std::uint64_t, EDC_CARD_RINGS> &blocks, bool filtering, bool overwriting,
 		       const std::vector<unsigned> &counters_in_set)

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "base/fd.h"
 #include "monitor/device.h"
 
@@ -18,6 +20,9 @@ namespace monitor::card {
 
 // Why there is no module to record with, as the end of a sentence with the remedy; "" if there is one.
 std::string why_no_module();
+
+// The process that records with it; 0: none, or there is no module.
+pid_t holder_of_module();
 
 class ModuleCard {
 public:

@@ -17,6 +17,7 @@
 #include "classes.h"
 #include "kernel_features.h"
 #include "module_card.h"
+#include "recorders.h"
 
 extern "C" __attribute__((weak)) const unsigned int __rseq_size;
 
@@ -270,6 +271,29 @@ bool has_invariant_tsc()
 #endif
 }
 
+PreflightCheck recorders()
+{
+	const std::vector<Recorder> all = other_recorders();
+	if (all.empty())
+		return {"recordings", "none runs", CheckState::good,
+			"several can run at once, each with its own probes", ""};
+	std::string text;
+	std::uint64_t sum = 0;
+	bool is_known = true;
+	for (const Recorder &one : all) {
+		text += fmt::format("{}process {}: {}", text.empty() ? "" : ", ", one.pid,
+				    one.map_bytes ? fmt::format("{:.1f} MB", static_cast<double>(*one.map_bytes) / 1e6)
+						  : "memory unknown");
+		sum += one.map_bytes.value_or(0);
+		is_known &= one.map_bytes.has_value();
+	}
+	return {"recordings", text, CheckState::good,
+		fmt::format("{} run, with {} of kernel memory in all; events cost time in the probes of each",
+			    all.size(),
+			    is_known ? fmt::format("{:.1f} MB", static_cast<double>(sum) / 1e6) : "an unknown amount"),
+		""};
+}
+
 std::vector<PreflightCheck> preflight_checks()
 {
 	return {kernel(),
@@ -287,6 +311,7 @@ std::vector<PreflightCheck> preflight_checks()
 		pmu(),
 		restartable_sequences(),
 		module(),
+		recorders(),
 		limits()};
 }
 

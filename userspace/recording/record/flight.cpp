@@ -168,6 +168,7 @@ RecordingFile Flight::file_of(const Snapshot &snapshot, bool is_complete) const
 	file.misses("end", parts_.card.misses());
 	file.snapshot(snapshot.account(), snapshot.writer());
 	parts_.add_triggers(file);
+	file.other_recorders(card::other_recorders());
 	file.end(fmt::format("snapshot {} of a flight recorder, by {}", snapshot.account().number,
 			     snapshot.account().request.why),
 		 std::nullopt, is_complete);

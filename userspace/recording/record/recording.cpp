@@ -177,6 +177,7 @@ private:
 	std::unique_ptr<Flight> flight_;
 	std::unique_ptr<Triggers> triggers_; // --trigger
 	std::unique_ptr<TriggerActs> acts_;
+	Fd announcement_;
 	std::string ended_by_;     // "": no trigger
 	std::uint64_t pauses_ = 0; // after which threads were listed
 	std::mutex listed_lock_;   // of:
@@ -213,6 +214,14 @@ void Recording::Parts::open_user_card()
 	if (options_.matching)
 		options.make_matcher = [this](const auto &classes) { return matched_->make(classes); };
 	users_ = std::make_unique<card::UserCard>(options);
+	if (!users_->holder())
+		return;
+	const std::string who =
+	    fmt::format("process {} already records the events of all instrumented programs", users_->holder());
+	if (options_.user_only && options_.command.empty())
+		throw Error(who + "; only one process can");
+	tell(who + (options_.command.empty() ? ": this recording does without them"
+					     : ": this recording has those of its own command only"));
 }
 
 void Recording::Parts::start_clock(edc_clock &clock)
@@ -295,6 +304,8 @@ void Recording::Parts::load_card()
 	buffers_ = options_.flight ? divide_flight_buffers(options_.buffer_bytes, cpus, options.rings())
 				   : divide_buffers(options_.buffer_bytes, cpus, options.rings());
 	options.blocks_per_cpu = buffers_.blocks_per_cpu;
+	if (const pid_t holder = options.module || options_.card == "bpf" ? 0 : card::holder_of_module())
+		tell(fmt::format("process {} uses the kernel module: this recording uses the BPF card", holder));
 	card_ = std::make_unique<card::BpfCard>(options);
 	if (counters_)
 		counters_->give_to(*card_);
@@ -703,6 +714,7 @@ void Recording::Parts::end_recording()
 	file_.recorder(cpu_ns, end, *writer_, drain_->worst_fill(),
 		       control_->tokens() + (states_ ? states_->tokens() : 0));
 	calibrate_again();
+	file_.other_recorders(card::other_recorders());
 	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
 	try {
 		write_description();
@@ -801,6 +813,8 @@ void Recording::Parts::start_parts()
 	if (options_.flight)
 		requests_ = std::make_unique<SnapshotRequests>(
 		    user_.uid, std::filesystem::absolute(result_.directory).string(), card::has_invariant_tsc());
+	announcement_ = card::announce_recorder();
+	file_.other_recorders(card::other_recorders());
 	open_user_card();
 	if (!options_.functions.empty())
 		find_functions();
@@ -823,7 +837,7 @@ void Recording::Parts::start_parts()
 		measure_clock();
 	else
 		load_card();
-	if (options_.everyone)
+	if (options_.everyone && !(users_ && users_->holder()))
 		find_programs();
 	if (options_.stacks.any())
 		prepare_stacks();

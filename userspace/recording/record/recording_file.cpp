@@ -218,6 +218,15 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Tr
 		json_["program_triggers_until"] = users->missed_until;
 }
 
+void RecordingFile::other_recorders(const std::vector<card::Recorder> &others)
+{
+	for (const card::Recorder &other : others) {
+		nlohmann::ordered_json &all = json_["other_recorders"];
+		if (std::find(all.begin(), all.end(), other.pid) == all.end())
+			all.push_back(other.pid);
+	}
+}
+
 void RecordingFile::preflight(const card::Preflight &test)
 {
 	json_["attach"] = test.tp ? "tp" : "tp_btf";

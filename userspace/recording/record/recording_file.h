@@ -23,6 +23,7 @@
 #include "recording/card/bpf_card.h"
 #include "recording/card/calibration.h"
 #include "recording/card/preflight.h"
+#include "recording/card/recorders.h"
 #include "recording/card/witness.h"
 #include "recording/functions/function_search.h"
 #include "recording/stacks/stack_recorder.h"
@@ -51,6 +52,8 @@ public:
 	// What they are, and what became of them so far.
 	void triggers(const std::vector<NamedTrigger> &triggers, const Triggers &fired,
 		      const std::vector<ActAccount> &acts, const std::optional<card::UserCounts> &users);
+	// The others that ran at the start or the end.
+	void other_recorders(const std::vector<card::Recorder> &others);
 	void times(const std::vector<NamedTime> &times, const std::vector<EventTime> &timed);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);

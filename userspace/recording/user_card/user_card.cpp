@@ -37,17 +37,17 @@ std::string random_name()
 } // namespace
 
 UserCard::UserCard(const UserCardOptions &options)
-    : options_(options), name_(random_name()), module_(options.device ? UserModule::open() : nullptr),
-      stop_(::eventfd(0, EFD_CLOEXEC)), described_late_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      classes_(module_.get(), options.counters.size()), processes_(options_, module_.get()),
-      functions_(options.functions, classes_), filter_(options.make_matcher),
+    : options_(options), holder_(options.everyone ? holder_of_programs() : 0), name_(random_name()),
+      module_(options.device && !holder_ ? UserModule::open() : nullptr), stop_(::eventfd(0, EFD_CLOEXEC)),
+      described_late_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), classes_(module_.get(), options.counters.size()),
+      processes_(options_, module_.get()), functions_(options.functions, classes_), filter_(options.make_matcher),
       drain_(
 	  processes_, classes_, functions_, filter_, [this] { learn_classes(); }, [this] { arrived(); })
 {
 	if (!stop_ || !described_late_)
 		throw Error(errno, "cannot serve instrumented programs");
 	listeners_.push_back(listen_on(name_));
-	if (options_.everyone)
+	if (options_.everyone && !holder_)
 		listeners_.push_back(listen_for_everyone());
 }
 

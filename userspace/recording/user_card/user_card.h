@@ -32,10 +32,13 @@ namespace monitor::card {
 
 class UserCard {
 public:
-	// Opens a listening socket with its own name, and with `everyone` the well-known one. Throws Error.
+	// Opens a listening socket with its own name, and with `everyone` the well-known one, unless another recorder
+	// has it: then it gets the events of its own command only. Throws Error.
 	explicit UserCard(const UserCardOptions &options);
 	~UserCard();
 
+	// The process that gets the events of all other programs instead; 0: none.
+	pid_t holder() const { return holder_; }
 	// For EDC_ENVIRONMENT of the command.
 	const std::string &socket_name() const { return name_; }
 
@@ -101,6 +104,7 @@ private:
 	void arrived() const;
 
 	const UserCardOptions options_;
+	const pid_t holder_;
 	std::string name_;
 	std::vector<Fd> listeners_;
 	std::unique_ptr<UserModule> module_; // null: none

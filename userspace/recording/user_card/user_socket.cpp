@@ -17,9 +17,19 @@ namespace {
 
 constexpr int max_waiting = 1024; // callers that are not accepted yet
 
-// The process that listens at the well-known path; 0 if none.
-pid_t listener_at(const sockaddr_un &address)
+sockaddr_un well_known_address()
 {
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	std::strncpy(address.sun_path, EDC_SOCKET_PATH, sizeof address.sun_path - 1);
+	return address;
+}
+
+} // namespace
+
+pid_t holder_of_programs()
+{
+	const sockaddr_un address = well_known_address();
 	const Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	ucred who{};
 	socklen_t size = sizeof who;
@@ -28,8 +38,6 @@ pid_t listener_at(const sockaddr_un &address)
 		return 0;
 	return who.pid;
 }
-
-} // namespace
 
 Fd listen_on(const std::string &name)
 {
@@ -47,16 +55,14 @@ Fd listen_on(const std::string &name)
 // The path outlives the recorder, which has no right to remove it by then: the next one does.
 Fd listen_for_everyone()
 {
-	sockaddr_un address{};
-	address.sun_family = AF_UNIX;
-	std::strncpy(address.sun_path, EDC_SOCKET_PATH, sizeof address.sun_path - 1);
-	if (const pid_t other = listener_at(address))
+	const sockaddr_un address = well_known_address();
+	if (const pid_t other = holder_of_programs())
 		throw Error(fmt::format(
 		    "process {} already records the events of all instrumented programs; only one process can", other));
 	::mkdir("/run/monitor", 0755);
 	::unlink(address.sun_path);
 	Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-	if (!fd || ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address), sizeof address) < 0 ||
+	if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) < 0 ||
 	    ::chmod(address.sun_path, 0666) < 0 || ::listen(fd.get(), max_waiting) < 0)
 		throw Error(errno, "cannot listen at " EDC_SOCKET_PATH);
 	return fd;

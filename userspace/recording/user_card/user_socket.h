@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "base/fd.h"
 #include "monitor/user_ring.h"
 
@@ -15,7 +17,10 @@ namespace monitor::card {
 // Listens at an abstract name (unix(7)), for the children of the recorder. Throws Error.
 Fd listen_on(const std::string &name);
 
-// Listens at EDC_SOCKET_PATH, for every process of the machine; one recorder at a time. Needs root. Throws Error.
+// The process that listens at EDC_SOCKET_PATH; 0 if none.
+pid_t holder_of_programs();
+
+// Listens there, for every process of the machine; one recorder at a time. Needs root. Throws Error.
 Fd listen_for_everyone();
 
 // `memory` -1: none. False if the peer does not accept it.

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "recorders.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace monitor::card {
+namespace {
+
+constexpr std::string_view prefix = "monitor-recorder-";
+
+// Anybody can choose a name: it is believed of a program that is called like this one.
+bool is_recorder(pid_t pid)
+{
+	return pid > 0 && pid != ::getpid() && read_text(fmt::format("/proc/{}/comm", pid)).starts_with("monitor");
+}
+
+// The kernel says of each map how much memory it takes, in the process's list of open files.
+std::optional<std::uint64_t> map_bytes_of(pid_t pid)
+{
+	std::error_code error;
+	std::filesystem::directory_iterator file(fmt::format("/proc/{}/fdinfo", pid), error);
+	std::uint64_t sum = 0;
+	for (; !error && file != std::filesystem::directory_iterator(); file.increment(error)) {
+		const std::string text = read_text(file->path().string());
+		constexpr std::string_view field = "memlock:\t";
+		if (const std::size_t at = text.find(field);
+		    at != std::string::npos && text.find("map_id:") != std::string::npos)
+			sum += std::strtoull(text.c_str() + at + field.size(), nullptr, 10);
+	}
+	return error ? std::nullopt : std::optional(sum);
+}
+
+} // namespace
+
+Fd announce_recorder()
+{
+	Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	const std::string name = fmt::format("{}{}", prefix, ::getpid());
+	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
+	if (fd && ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address),
+			 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) < 0)
+		fd.reset(); // others do not learn of this one
+	return fd;
+}
+
+std::vector<Recorder> other_recorders()
+{
+	std::vector<Recorder> all;
+	std::istringstream lines(read_text("/proc/net/unix"));
+	const std::string before = " @" + std::string(prefix);
+	for (std::string line; std::getline(lines, line);) {
+		const std::size_t at = line.find(before);
+		const pid_t pid = at == std::string::npos ? 0 : std::atoi(line.c_str() + at + before.size());
+		if (is_recorder(pid) && std::ranges::find(all, pid, &Recorder::pid) == all.end())
+			all.push_back({pid, map_bytes_of(pid)});
+	}
+	std::ranges::sort(all, {}, &Recorder::pid);
+	return all;
+}
+
+} // namespace monitor::card
