@@ -34,6 +34,7 @@ const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
 const volatile __u8 timing = 0;          /* `matcher` also says what is timed: --time */
 const volatile __u8 triggering = 0;      /* `matcher` also has triggers */
 const volatile __u8 pausing = 0;         /* some of which stop storing */
+const volatile __u32 start_triggers = 0; /* and these start it again, a bit for each */
 const volatile __u8 sampling = 0;        /* some of which sample all CPUs */
 const volatile __u8 overwriting = 0;     /* a flight recorder: the newest blocks are kept, ring.h */
 const volatile __u8 posts_to_module = 0; /* the rings belong to the kernel module: kernel_post.h */
@@ -297,12 +298,32 @@ static __attribute__((noinline, unused)) bool is_paused(void)
 	return holder && READ(holder->reader.paused);
 }
 
-/* A reader sees the gap where it is: what is stored next opens a block. */
+/* What is stored next opens a block, so a reader sees a gap there. */
+INLINE void end_block(struct edc_cpu *cpu, __u32 ring_index)
+{
+	cpu->level[ring_index].ring.begin_time = cpu->level[ring_index].ring.last_time - EDC_BLOCK_MAX_TICKS;
+}
+
+/*
+ * An event that is not stored in a pause. There is a gap before what is stored next, which may be a firing in the
+ * pause; further firings do not need one, for they say nothing of what the CPU does. Another one is before the next
+ * event.
+ */
 INLINE void leave_out(struct edc_cpu *cpu, __u32 ring_index, __u32 id)
 {
 	cpu->level[ring_index].paused[id - EDC_ID_KERNEL_FIRST]++;
 	cpu->level[ring_index].ring.discarded++;
-	cpu->level[ring_index].ring.begin_time = cpu->level[ring_index].ring.last_time - EDC_BLOCK_MAX_TICKS;
+	if (!cpu->level[ring_index].in_pause)
+		end_block(cpu, ring_index);
+	cpu->level[ring_index].in_pause = 1;
+}
+
+/* An event is stored, maybe after a pause. */
+INLINE void leave_pause(struct edc_cpu *cpu, __u32 ring_index)
+{
+	if (cpu->level[ring_index].in_pause)
+		end_block(cpu, ring_index);
+	cpu->level[ring_index].in_pause = 0;
 }
 
 INLINE bool is_traced(__u32 process)
@@ -368,9 +389,11 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
 		if (passes_filter(target) && (!judged || keeps(0, cpu, depth, &time, id, arg, words, count))) {
-			if (pausing && !(JUDGED(id) && cpu->level[depth].fires) && is_paused()) {
+			if (pausing && !(JUDGED(id) && cpu->level[depth].fires & start_triggers) && is_paused()) {
 				leave_out(cpu, depth, id);
 			} else {
+				if (pausing)
+					leave_pause(cpu, depth);
 				write_token(cpu, depth, time, id, arg, words, count);
 				if (stacks_on &&
 				    (has_stack(id, arg) || (JUDGED(id) && fires_stack(READ(cpu->level[depth].fires)))))

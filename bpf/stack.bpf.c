@@ -27,6 +27,8 @@ int stack_sample(struct bpf_perf_event_data *context)
 		cpu->level[depth].seen[EDC_ID_STACK_SAMPLE - EDC_ID_KERNEL_FIRST]++;
 		leave_out(cpu, depth, EDC_ID_STACK_SAMPLE);
 	} else if (!filtering || is_traced(current_process())) {
+		if (pausing)
+			leave_pause(cpu, depth);
 		write_stack(cpu, depth, now(), EDC_STACK_AT_TIMER, context, INTERRUPTED_USER(context));
 		if (own)
 			own->timer_taken++;

@@ -148,12 +148,38 @@ static __always_inline void store_token(struct edc_cpu *cpu, u32 level, u32 id, 
 	WRITE_ONCE(at->ring.pos, pos + 8 + 8 * count); /* commits */
 }
 
-/* Storing is stopped. A reader sees the gap where it is: what is stored next opens a block. */
+/* What is stored next opens a block, so a reader sees a gap there. */
+static void end_block(struct edc_ring *ring)
+{
+	ring->begin_time = ring->last_time - EDC_BLOCK_MAX_TICKS;
+}
+
+/* Storing is stopped: as in bpf/post.bpf.h. */
 static void leave_out(struct edc_level *at, u32 id)
 {
 	at->paused[id - EDC_ID_KERNEL_FIRST]++;
 	at->ring.discarded++;
-	at->ring.begin_time = at->ring.last_time - EDC_BLOCK_MAX_TICKS;
+	if (!at->in_pause)
+		end_block(&at->ring);
+	at->in_pause = 1;
+}
+
+static bool fires_start(const struct edc_matcher *matcher, u64 fires)
+{
+	for (; fires; fires &= fires - 1)
+		if (matcher->trigger[edc_lowest_bit(fires) & (EDC_TRIGGERS - 1)].acts & EDC_ACT_START)
+			return true;
+	return false;
+}
+
+static bool is_left_out(const struct edc_matcher *matcher, struct edc_level *at)
+{
+	if (READ_ONCE(per_cpu(edc_owned, 0)->reader.paused) && !fires_start(matcher, at->fires))
+		return true;
+	if (at->in_pause)
+		end_block(&at->ring);
+	at->in_pause = 0;
+	return false;
 }
 
 /* At most once in a tick: each sample interrupts all CPUs. */
@@ -241,7 +267,7 @@ static __always_inline void write_token(struct edc_cpu *cpu, u32 level, u32 id, 
 	at->seen[id - EDC_ID_KERNEL_FIRST]++;
 	if (!edc_filter_passes(target) || (matcher && !edc_judge(matcher, cpu, level, id, arg, words, count, &time)))
 		at->filtered[id - EDC_ID_KERNEL_FIRST]++;
-	else if (matcher && !at->fires && READ_ONCE(per_cpu(edc_owned, 0)->reader.paused))
+	else if (matcher && is_left_out(matcher, at))
 		leave_out(at, id);
 	else
 		store_token(cpu, level, id, arg, words, count, time ?: get_cycles());

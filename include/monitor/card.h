@@ -281,7 +281,8 @@ struct edc_level {
 	__u64 fires;                   /* bits of the triggers that it fires, */
 	__u64 payload[3];              /* and the payload of the token of one of them */
 	struct edc_fired fired[EDC_TRIGGERS];
-	__u64 sample; /* number of the one that a firing began; 0: none */
+	__u64 sample;   /* number of the one that a firing began; 0: none */
+	__u64 in_pause; /* events were left out since the last one that was stored */
 	__u64 seen[EDC_CARD_CLASSES];
 	__u64 discarded[EDC_CARD_CLASSES];
 	__u64 filtered[EDC_CARD_CLASSES];

@@ -597,6 +597,7 @@ static void a_pause_stores_nothing_and_counts(void)
 	wait_for_events(EDC_TRIGGER_EVENT);
 	overwriting = 0;
 	pausing = 1;
+	start_triggers = 0;
 	matcher.trigger[0].acts = EDC_ACT_STOP;
 	POST(CLASS, EDC_FILTER_NONE, 9, 1);
 	EXPECT(area.cpu.reader.paused, TICKS(40500));
@@ -608,12 +609,21 @@ static void a_pause_stores_nothing_and_counts(void)
 	EXPECT(level(0)->paused[other - EDC_ID_KERNEL_FIRST], 2);
 	EXPECT(level(0)->ring.discarded, 2);
 	EXPECT(level(0)->ring.opened, 1);
+	POST(CLASS, EDC_FILTER_NONE, 9, 1); /* what fires in a pause leaves its firing, after a gap */
+	POST(other, EDC_FILTER_NONE, 9);
+	POST(CLASS, EDC_FILTER_NONE, 9, 1); /* and the next one in the same block */
+	EXPECT(area.cpu.firings.fired[0], 3);
+	EXPECT(level(0)->paused[CLASS - EDC_ID_KERNEL_FIRST], 2);
+	EXPECT(level(0)->seen[EDC_ID_TRIGGER_FIRED - EDC_ID_KERNEL_FIRST], 3);
+	EXPECT(level(0)->ring.opened, 2);
 	matcher.trigger[0].acts = EDC_ACT_START;
+	start_triggers = 1;
+	area.cpu.reader.read[0] = level(0)->ring.closed;
 	publish(41);
 	publish(42);
 	ns += 1000;
 	POST(CLASS, EDC_FILTER_NONE, 9, 1);
-	EXPECT(level(0)->ring.opened, 2);
+	EXPECT(level(0)->ring.opened, 3);
 	EXPECT(area.cpu.reader.paused, 0);
 	EXPECT(area.cpu.firings.pauses, 1);
 	EXPECT(area.cpu.firings.paused, TICKS(41500) - TICKS(40500));
@@ -621,8 +631,8 @@ static void a_pause_stores_nothing_and_counts(void)
 	POST(other, EDC_FILTER_NONE, 9);
 	POST(CLASS, EDC_FILTER_NONE, 9, 1); /* there is no pause to end */
 	EXPECT(area.cpu.firings.pauses, 1);
-	EXPECT(level(0)->ring.opened, 2);
-	EXPECT(level(0)->paused[other - EDC_ID_KERNEL_FIRST], 2);
+	EXPECT(level(0)->ring.opened, 3);
+	EXPECT(level(0)->paused[other - EDC_ID_KERNEL_FIRST], 3);
 	EXPECT(counted(level(0)->filtered), 0);
 	pausing = 0;
 	wait_for_nothing();

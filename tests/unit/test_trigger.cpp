@@ -140,9 +140,11 @@ TEST_CASE("trigger: what is not understood is refused with a sentence")
 		CAPTURE(text);
 		CHECK(refused(text).starts_with("trigger "));
 	}
-	CHECK_THROWS_AS(monitor::trigger::parse_triggers({"x: a == 1 => end", "x: a == 2 => end"}), monitor::Error);
-	CHECK_THROWS_AS(monitor::trigger::parse_triggers(std::vector<std::string>(EDC_TRIGGERS + 1, "a == 1 => end")),
-			monitor::Error);
+	CHECK_THROWS_AS(
+	    monitor::trigger::parse_triggers({std::string("x: a == 1 => end"), std::string("x: a == 2 => end")}),
+	    monitor::Error);
+	const std::vector<monitor::trigger::TriggerText> too_many(EDC_TRIGGERS + 1, {"a == 1 => end", ""});
+	CHECK_THROWS_AS(monitor::trigger::parse_triggers(too_many), monitor::Error);
 }
 
 TEST_CASE("trigger: a file has comments and long triggers")
@@ -155,6 +157,12 @@ TEST_CASE("trigger: a file has comments and long triggers")
 	CHECK(triggers[1].when == "b == 1");
 	CHECK(triggers[1].what == "mark , end");
 	CHECK(triggers[1].acts.size() == 2);
+	const auto of_file =
+	    monitor::trigger::texts_in("# first\n\nx: a == 1 => end\ny: b == 1\n\t=> jump", "some.file");
+	REQUIRE(of_file.size() == 2);
+	CHECK(of_file[0].where == "some.file:3");
+	CHECK_THROWS_WITH(monitor::trigger::parse_triggers(of_file),
+			  Catch::Matchers::StartsWith("some.file:4: trigger y: 'jump' is not something to do"));
 }
 
 TEST_CASE("trigger: a second event after the first, with its key, in time")

@@ -32,6 +32,8 @@ std::string why_no_witness(const trace::Trace &trace, const analyze::RecordingIn
 		return "the recording was not completed";
 	if (!info.has_tokens || !info.filter_expression.empty())
 		return "not all events were recorded";
+	if (info.pauses)
+		return "triggers paused the recording";
 	if (info.lost() || (info.user_card && info.user_card->discarded + info.user_card->early) ||
 	    !trace.problems().empty())
 		return "events were lost";

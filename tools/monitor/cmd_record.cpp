@@ -251,7 +251,7 @@ void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArgu
 	const bool any_stops = std::ranges::any_of(triggers, &NamedTrigger::stops);
 	for (const NamedTrigger &trigger : triggers) {
 		const auto refuse = [&trigger](const std::string &why) {
-			throw Error(fmt::format("trigger {}: {}", trigger.name, why));
+			throw Error(fmt::format("{}: {}", trigger.title(), why));
 		};
 		if (trigger.takes_snapshot() && !arguments.flight)
 			refuse("snapshots are those of a flight recorder: add --flight");
@@ -278,9 +278,9 @@ void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArgu
 
 std::vector<NamedTrigger> triggers_of(const RecordArguments &arguments)
 {
-	std::vector<std::string> texts;
+	std::vector<trigger::TriggerText> texts;
 	for (const std::string &file : arguments.trigger_files)
-		for (const std::string &text : trigger_texts(file))
+		for (const trigger::TriggerText &text : trigger_texts(file))
 			texts.push_back(text);
 	texts.insert(texts.end(), arguments.triggers.begin(), arguments.triggers.end());
 	return trigger::parse_triggers(texts);
@@ -293,7 +293,7 @@ void parse_matching(RecordArguments &arguments)
 	MatcherRequest request{arguments.filter, parse_counts(arguments.counts), parse_times(arguments.times),
 			       has_states || !arguments.no_tokens, triggers_of(arguments)};
 	if (arguments.options.user_only && !request.triggers.empty())
-		throw Error("--trigger is for the kernel's events: leave out --user-only");
+		throw Error("--trigger needs the probes of the kernel's events: leave out --user-only");
 	if (arguments.options.user_only && !request.times.empty())
 		throw Error("--time is of the kernel's events: leave out --user-only");
 	const bool counts = !request.counts.empty() || !request.times.empty();

@@ -130,6 +130,8 @@ std::string what_is_missing(const analyze::RecordingInfo &info, std::uint64_t ga
 		return "a snapshot begins in the middle: what was before it is not known";
 	if (!info.filter_expression.empty())
 		return "the recording's --filter left out events that its triggers saw";
+	if (info.triggers_without_token)
+		return "not every firing has a token in this trace: too many came at once";
 	if (info.pauses && !info.lost())
 		return "triggers paused the recording: what they saw meanwhile is not stored";
 	if (gaps || info.lost())
@@ -210,10 +212,10 @@ int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &
 		for (std::size_t i = rows.size(); i < rehearsal.firings().size(); ++i) {
 			const Fired &fired = rehearsal.firings()[i];
 			const auto *thread = fired.tid < 0 ? nullptr : threads.name(fired.tid, 0);
-			rows.push_back({fired, triggers[fired.trigger].name,
-					thread ? std::string(thread->view()) : std::string(),
-					cause && fired.cause ? report::event_text(*cause) : std::string(),
-					!triggers[fired.trigger].first_key.empty(), std::nullopt});
+			rows.push_back(
+			    {fired, triggers[fired.trigger].name, thread ? std::string(thread->view()) : std::string(),
+			     cause && fired.cause ? report::event_text(*cause) : std::string(),
+			     !triggers[fired.trigger].first_key.empty(), triggers[fired.trigger].mark(), std::nullopt});
 		}
 	};
 	trace::merge(

@@ -173,11 +173,11 @@ std::vector<NamedTime> parse_times(const std::vector<std::string> &times)
 	return parsed;
 }
 
-std::vector<std::string> trigger_texts(const std::string &untrusted_file_or_text)
+std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_file_or_text)
 {
 	constexpr std::size_t max_bytes = 1 << 20;
 	if (untrusted_file_or_text.find("=>") != std::string::npos)
-		return {untrusted_file_or_text};
+		return {trigger::TriggerText(untrusted_file_or_text)};
 	errno = 0;
 	std::ifstream file(untrusted_file_or_text);
 	std::string text(max_bytes + 1, '\0');
@@ -188,7 +188,7 @@ std::vector<std::string> trigger_texts(const std::string &untrusted_file_or_text
 					printable(untrusted_file_or_text), std::strerror(errno ? errno : EISDIR)));
 	if (text.size() > max_bytes)
 		throw Error(printable(untrusted_file_or_text) + " is too large for a file of triggers: more than 1 MB");
-	return trigger::texts_in(text);
+	return trigger::texts_in(text, printable(untrusted_file_or_text));
 }
 
 } // namespace monitor

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/trigger/trigger_text.h"
 #include "recording/record/matching.h"
 
 namespace monitor {
@@ -26,6 +27,6 @@ std::vector<NamedTime> parse_times(const std::vector<std::string> &times);
 double judgement_ns(const EventMatcher &matcher, unsigned id);
 
 // The texts of triggers: what a file has, or the one that is given. Throws Error.
-std::vector<std::string> trigger_texts(const std::string &untrusted_file_or_text);
+std::vector<trigger::TriggerText> trigger_texts(const std::string &untrusted_file_or_text);
 
 } // namespace monitor

@@ -175,7 +175,7 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 			    if (event.time >= asked.from && selected.includes(event, running))
 				    rows.push_back({fired, recorded.name(fired.trigger),
 						    thread ? std::string(thread->view()) : "", cause,
-						    of && !of->key.empty(), std::nullopt});
+						    of && !of->key.empty(), of ? of->mark : "", std::nullopt});
 		    }
 		    threads.after(event);
 	    },

@@ -31,7 +31,18 @@ struct NamedTrigger {
 	unsigned times = 0;
 	std::vector<TriggerAct> acts;
 	std::string when, what; // as it was written: what it waits for, and what is done
+	std::string where;      // "FILE:LINE"; "": it is of no file
 
+	// For messages about it.
+	std::string title() const { return (where.empty() ? "" : where + ": ") + "trigger " + name; }
+	// What is for the reader: the TEXT of mark.
+	std::string mark() const
+	{
+		for (const TriggerAct &act : acts)
+			if (act.kind == TriggerAct::Kind::mark)
+				return act.text;
+		return "";
+	}
 	bool does(TriggerAct::Kind kind) const
 	{
 		return std::ranges::any_of(acts, [kind](const TriggerAct &act) { return act.kind == kind; });

@@ -118,7 +118,7 @@ private:
 	void set_trigger(std::size_t i)
 	{
 		const NamedTrigger &trigger = request_.triggers[i];
-		const std::string option = "trigger " + trigger.name;
+		const std::string option = trigger.title();
 		bool of_kernel[2] = {};
 		for (const unsigned input : {0u, 1u}) {
 			const Found &found = found_[EDC_TARGET_INPUTS + 2 * i + input];
@@ -140,7 +140,10 @@ private:
 			    fmt::format("{}: one of its two events is the kernel's, the other is not: events of "
 					"programs are met later, when the recorder reads their rings",
 					option));
-		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes())
+		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() &&
+		    trigger.does(TriggerAct::Kind::stack))
+			throw Error(option + ": it waits for programs' events, at which no stack is taken");
+		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() && made_->doubts.empty())
 			made_->hints.push_back(fmt::format("{}: none of the kernel's events is one that it waits for, "
 							   "so it waits for programs' events.",
 							   option));
@@ -213,7 +216,7 @@ private:
 		Tables::OfClass decided;
 		for (const Asked &asked : asked_)
 			if (!made.is_always_kept || asked.target != Tables::keeps)
-				add(asked, cls, is_of_kernel, decided);
+				add_if_possible(asked, cls, is_of_kernel, decided);
 		if (!request_.keeps_tokens)
 			decided.decision = EDC_MATCH_NONE;
 		if (!decided.is_plain())
@@ -231,17 +234,36 @@ private:
 		return made;
 	}
 
-	// A program may declare a class for which an expression cannot be decided, when it is too late to refuse.
+	// A program may declare a class for which an expression cannot be decided, when it is too late to refuse. The
+	// other expressions are decided all the same.
+	void add_if_possible(const Asked &asked, const trace::EventClass &cls, bool is_of_kernel,
+			     Tables::OfClass &decided)
+	{
+		if (is_of_kernel || !more_classes_)
+			return add(asked, cls, is_of_kernel, decided);
+		try {
+			add(asked, cls, is_of_kernel, decided);
+		} catch (const Refusal &refusal) {
+			made_->notes.push_back(fmt::format("{}: events of {} {}: {}.", option_of(asked.target),
+							   cls.name, what_is_done_without(asked), refusal.sentence()));
+		}
+	}
+
+	static const char *what_is_done_without(const Asked &asked)
+	{
+		return asked.target == Tables::keeps ? "are all kept"
+		       : asked.is_of_trigger()       ? "fire nothing"
+						     : "are not counted";
+	}
+
+	// The tables may be full.
 	Class decide_if_possible(const trace::EventClass &cls)
 	{
 		try {
 			return decide(cls);
-		} catch (const Refusal &refusal) {
-			made_->notes.push_back(
-			    fmt::format("events of {} are kept and not counted: {}.", cls.name, refusal.sentence()));
 		} catch (const Error &error) {
-			made_->notes.push_back(
-			    fmt::format("events of {} are kept and not counted: {}.", cls.name, error.what()));
+			made_->notes.push_back(fmt::format("events of {} are kept, not counted, and fire nothing: {}.",
+							   cls.name, error.what()));
 		}
 		const auto id = static_cast<unsigned>(cls.id);
 		made_->make_tables(EventMatcher::group_of(id)).cls[EventMatcher::slot_of(id)] = {};
@@ -317,7 +339,7 @@ private:
 		if (target < EDC_TARGET_STARTS)
 			return "--count " + request_.counts[target].name;
 		if (target >= EDC_TARGET_INPUTS)
-			return "trigger " + trigger_of(target).name;
+			return trigger_of(target).title();
 		return fmt::format("--time {}, {}", time_of(target).name, target >= EDC_TARGET_ENDS ? "end" : "start");
 	}
 

@@ -43,6 +43,9 @@ Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &tra
 			 {"cause", "cause", Unit::text},
 			 {"since_ns", "since", Unit::nanoseconds},
 			 {"key", "key", Unit::text}};
+	const bool any_marks = std::ranges::any_of(rows, [](const FiringRow &row) { return !row.mark.empty(); });
+	if (any_marks)
+		table.columns.push_back({"mark", "mark", Unit::text});
 	const bool any_samples = std::ranges::any_of(rows, [](const FiringRow &row) { return row.spread.has_value(); });
 	if (any_samples)
 		table.columns.push_back({"spread_ns", "spread of sample", Unit::nanoseconds});
@@ -61,6 +64,8 @@ Table triggers_table(const std::vector<FiringRow> &rows, const trace::Trace &tra
 		    fired.began ? Cell(static_cast<double>(clock.to_ns(fired.time - std::min(fired.time, fired.began))))
 				: Cell());
 		cells.push_back(row.has_key ? Cell(std::to_string(static_cast<std::int64_t>(fired.key))) : Cell());
+		if (any_marks)
+			cells.push_back(row.mark.empty() ? Cell() : Cell(row.mark));
 		if (any_samples)
 			cells.push_back(row.spread ? Cell(static_cast<double>(clock.to_ns(*row.spread))) : Cell());
 	}
@@ -76,7 +81,7 @@ std::string triggers_notes(const analyze::RecordingInfo &info)
 	for (const analyze::TriggerInfo &trigger : info.triggers) {
 		text += fmt::format("{}: {} => {}\n", printable(trigger.name), printable(trigger.when),
 				    printable(trigger.what));
-		if (!trigger.fired) {
+		if (!trigger.fired || (!info.complete && !info.flight)) {
 			text += "  how often it fired is unknown: the recording was not completed\n";
 			continue;
 		}
@@ -107,6 +112,9 @@ std::string triggers_notes(const analyze::RecordingInfo &info)
 					    count_text(trigger.signals_refused.value_or(0)));
 		text += "\n";
 	}
+	if (info.triggers_without_token)
+		text += fmt::format("{} firings by events of programs have no token: too many came at once\n",
+				    count_text(info.triggers_without_token));
 	if (info.triggers_forgotten)
 		text += fmt::format("{} first events were forgotten, because too many waited for a second one\n",
 				    count_text(info.triggers_forgotten));

@@ -21,6 +21,7 @@ struct FiringRow {
 	std::string thread; // its name; "": unknown
 	std::string cause;  // the event as text; "": unknown
 	bool has_key = false;
+	std::string mark; // the TEXT of its mark
 	std::optional<std::uint64_t>
 	    spread; // ticks from the first CPU's part of the sample that it took to the last one's
 };

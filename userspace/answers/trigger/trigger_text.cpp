@@ -99,10 +99,11 @@ Found find_last(std::string_view text, std::string_view what)
 
 class Parser {
 public:
-	Parser(const std::string &text, std::size_t number) : text_(joined(text))
+	Parser(const TriggerText &text, std::size_t number) : text_(joined(text.text))
 	{
 		made_.name = fmt::format("trigger{}", number);
-		option_ = "trigger " + made_.name;
+		made_.where = text.where;
+		option_ = made_.title();
 	}
 
 	NamedTrigger parse()
@@ -126,7 +127,7 @@ public:
 				    "'{}' is not a name: it begins with a letter and has letters, digits, _ and - "
 				    "only",
 				    printable(made_.name)));
-			option_ = "trigger " + made_.name;
+			option_ = made_.title();
 			when = when.substr(colon.end);
 		}
 		made_.when = trimmed(when);
@@ -391,36 +392,37 @@ private:
 
 } // namespace
 
-std::vector<NamedTrigger> parse_triggers(const std::vector<std::string> &untrusted_texts)
+std::vector<NamedTrigger> parse_triggers(const std::vector<TriggerText> &untrusted_texts)
 {
 	if (untrusted_texts.size() > EDC_TRIGGERS)
 		throw Error(fmt::format("there can be {} triggers, not {}", EDC_TRIGGERS, untrusted_texts.size()));
 	std::vector<NamedTrigger> triggers;
-	for (const std::string &text : untrusted_texts) {
+	for (const TriggerText &text : untrusted_texts) {
 		NamedTrigger made = Parser(text, triggers.size() + 1).parse();
 		if (std::ranges::find(triggers, made.name, &NamedTrigger::name) != triggers.end())
-			throw Error(fmt::format("two triggers are called {}", made.name));
+			throw Error(fmt::format("{}: another trigger has this name", made.title()));
 		triggers.push_back(std::move(made));
 	}
 	return triggers;
 }
 
-std::vector<std::string> texts_in(const std::string &untrusted_file)
+std::vector<TriggerText> texts_in(const std::string &untrusted_file, const std::string &file_name)
 {
-	std::vector<std::string> texts;
-	std::size_t from = 0;
+	std::vector<TriggerText> texts;
+	std::size_t from = 0, number = 0;
 	while (from < untrusted_file.size()) {
 		const std::size_t end = std::min(untrusted_file.find('\n', from), untrusted_file.size());
 		std::string line = untrusted_file.substr(from, end - from);
 		from = end + 1;
+		++number;
 		if (const Found comment = find(line, "#"))
 			line.resize(comment.at);
 		if (trimmed(line).empty())
 			continue;
 		if (is_blank(line[0]) && !texts.empty())
-			texts.back() += '\n' + line;
+			texts.back().text += '\n' + line;
 		else
-			texts.push_back(line);
+			texts.emplace_back(line, file_name.empty() ? "" : fmt::format("{}:{}", file_name, number));
 	}
 	return texts;
 }

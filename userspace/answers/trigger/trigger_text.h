@@ -17,16 +17,27 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/trigger.h"
 
 namespace monitor::trigger {
 
+struct TriggerText {
+	TriggerText(std::string its_text, std::string its_place = "")
+	    : text(std::move(its_text)), where(std::move(its_place))
+	{
+	}
+
+	std::string text;
+	std::string where; // "FILE:LINE"; "": it is of no file
+};
+
 // Triggers without a name are called trigger1, trigger2, ... by their place. Throws Error.
-std::vector<NamedTrigger> parse_triggers(const std::vector<std::string> &untrusted_texts);
+std::vector<NamedTrigger> parse_triggers(const std::vector<TriggerText> &untrusted_texts);
 
 // The texts in a file: a trigger begins in the first column and goes on in lines that do not; # begins a comment.
-std::vector<std::string> texts_in(const std::string &untrusted_file);
+std::vector<TriggerText> texts_in(const std::string &untrusted_file, const std::string &file_name = "");
 
 } // namespace monitor::trigger

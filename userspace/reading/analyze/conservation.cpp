@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "conservation.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -21,6 +22,27 @@ std::uint64_t seen_of(const RecordingInfo &info, const std::string &name)
 
 } // namespace
 
+void Conservation::trigger_event(const trace::Event &event)
+{
+	switch (event.cls->id) {
+	case EDC_ID_PAUSED:
+	case EDC_ID_RECORDER_PAUSED:
+		++pauses_;
+		paused_ticks_ += trace::FieldRef(*event.cls, "duration").get(event);
+		break;
+	case EDC_ID_TRIGGER_FIRED:
+	case EDC_ID_RECORDER_FIRED:
+	case EDC_ID_PROGRAM_FIRED: {
+		const auto number = trace::FieldRef(*event.cls, "trigger").get<std::size_t>(event);
+		firings_.resize(std::max(firings_.size(), number + 1)); // a number of 16 bits
+		++firings_[number];
+		break;
+	}
+	default:
+		break;
+	}
+}
+
 std::uint64_t Conservation::total() const
 {
 	return std::accumulate(tokens_.begin(), tokens_.end(), std::uint64_t{0});
@@ -40,6 +62,7 @@ void Conservation::judge(const RecordingInfo &info, bool hidden, std::vector<Sta
 		judge_classes(info, statements);
 	judge_control(info, statements);
 	judge_losses(info, statements);
+	judge_triggers(info, statements);
 	judge_user(info, statements);
 	for (const auto &[event, fired] : info.fault_counts) {
 		const std::uint64_t seen = seen_of(info, event);
@@ -191,6 +214,32 @@ void Conservation::judge_claims(const UserInfo &user, std::vector<Statement> &st
 						  user.discarded + user.early, text)});
 }
 
+void Conservation::judge_triggers(const RecordingInfo &info, std::vector<Statement> &statements) const
+{
+	if (info.pauses || pauses_)
+		statements.push_back(
+		    {"pauses",
+		     pauses_ == info.pauses && paused_ticks_ == info.paused_ticks ? Verdict::holds : Verdict::fails,
+		     fmt::format("{} pauses in which nothing was stored; the tokens tell of {}, {} as long in all",
+				 info.pauses, pauses_, paused_ticks_ == info.paused_ticks ? "just" : "not")});
+	if ((info.triggers.empty() && firings_.empty()) || info.flight || info.has_only_states())
+		return; // a snapshot has a part of them
+	std::uint64_t fired = 0, tokens = 0, lost = info.triggers_without_token;
+	bool holds = firings_.size() <= info.triggers.size();
+	for (std::size_t i = 0; i < info.triggers.size(); ++i) {
+		const std::uint64_t found = i < firings_.size() ? firings_[i] : 0;
+		fired += info.triggers[i].fired.value_or(0);
+		tokens += found;
+		holds &= info.triggers[i].fired && found <= *info.triggers[i].fired;
+	}
+	for (const ClassCounts &counts : info.classes)
+		if (counts.id == EDC_ID_TRIGGER_FIRED)
+			lost += counts.lost();
+	statements.push_back({"triggers", holds && fired == tokens + lost ? Verdict::holds : Verdict::fails,
+			      fmt::format("{} triggers fired {} times = {} tokens + {} that have none or were lost",
+					  info.triggers.size(), fired, tokens, lost)});
+}
+
 void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const
 {
 	std::uint64_t refused = info.flight ? info.flight->discarded : 0, too_deep = 0;
@@ -208,12 +257,6 @@ void Conservation::judge_losses(const RecordingInfo &info, std::vector<Statement
 	     fmt::format("{} tokens were discarded by full rings{}, the streams report {} in {} gaps{}", refused,
 			 paused ? fmt::format(" and {} not stored in pauses", paused) : "", discarded_, gaps_,
 			 uncounted_ ? ", some uncounted" : "")});
-	if (info.pauses || pauses_)
-		statements.push_back(
-		    {"pauses",
-		     pauses_ == info.pauses && paused_ticks_ == info.paused_ticks ? Verdict::holds : Verdict::fails,
-		     fmt::format("{} pauses in which nothing was stored; the tokens tell of {}, {} as long in all",
-				 info.pauses, pauses_, paused_ticks_ == info.paused_ticks ? "just" : "not")});
 	if (refused + too_deep)
 		statements.push_back(
 		    {"losses", Verdict::holds,

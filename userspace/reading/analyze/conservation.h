@@ -22,11 +22,8 @@ public:
 			user_tokens_ += !event.is_control();
 		else if (event.is_token())
 			++tokens_[event.cls->id];
-		if (!event.stream->is_user() && event.is_token() &&
-		    (event.cls->id == EDC_ID_PAUSED || event.cls->id == EDC_ID_RECORDER_PAUSED)) {
-			++pauses_;
-			paused_ticks_ += trace::FieldRef(*event.cls, "duration").get(event);
-		}
+		if (!event.stream->is_user() && event.is_token())
+			trigger_event(event);
 	}
 	void gap(const trace::StreamInfo &stream, std::uint64_t discarded)
 	{
@@ -46,15 +43,18 @@ public:
 	void judge(const RecordingInfo &info, bool hidden, std::vector<Statement> &statements) const;
 
 private:
+	void trigger_event(const trace::Event &event);
 	void judge_classes(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_snapshot(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_control(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_user(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	static void judge_claims(const UserInfo &user, std::vector<Statement> &statements);
+	void judge_triggers(const RecordingInfo &info, std::vector<Statement> &statements) const;
 	void judge_losses(const RecordingInfo &info, std::vector<Statement> &statements) const;
 
 	std::vector<std::uint64_t> tokens_; // by class id
 	std::uint64_t gaps_ = 0, discarded_ = 0;
+	std::vector<std::uint64_t> firings_; // by number of the trigger
 	std::uint64_t pauses_ = 0, paused_ticks_ = 0;
 	std::uint64_t user_tokens_ = 0, user_discarded_ = 0;
 	bool uncounted_ = false;

@@ -104,7 +104,7 @@ void Machine::on_switch(const EventKind &kind, const trace::Event &event, Cpu &c
 	if (!cpu.interrupts.empty() && cpu.interrupts_known && complete_)
 		contradict(Contradiction::interrupts_unpaired, event.time, cpu, prev);
 	cpu.interrupts.clear();
-	cpu.interrupts_known = true;
+	cpu.interrupts_known = event.time >= cpu.gap_until; // the ring of nested probes may still have a gap here
 	cpu.current_listed = false;
 	cpu.user_ticks = {};
 	switch_out(prev, state, event.time, cpu);

@@ -300,6 +300,7 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 			added.when = text(member(trigger, "when"));
 			added.what = text(member(trigger, "do"));
 			added.key = text(member(trigger, "key"));
+			added.mark = text(member(trigger, "mark"));
 			added.fired = optional_number(member(trigger, "fired"));
 			added.samples = optional_number(member(member(trigger, "samples"), "taken"));
 			added.samples_left_out = optional_number(member(member(trigger, "samples"), "left_out"));
@@ -320,6 +321,7 @@ void parse_triggers(const Json &json, RecordingInfo &info)
 	if (const Json &others = member(json, "other_recorders"); others.is_array())
 		for (const Json &other : others)
 			info.other_recorders.push_back(static_cast<std::int64_t>(number(other)));
+	info.triggers_without_token = number(member(json, "triggers_without_token"));
 	info.pauses = number(member(member(json, "pauses"), "number"));
 	info.paused_ticks = number(member(member(json, "pauses"), "ticks"));
 	info.triggers_forgotten = number(member(json, "triggers_forgotten"));

@@ -86,6 +86,7 @@ struct FunctionLeftOut {
 struct TriggerInfo {
 	std::string name, when, what;
 	std::string key;                                        // the number that its events have in common; "": none
+	std::string mark;                                       // the TEXT of its mark
 	std::optional<std::uint64_t> fired, told;               // told: the recorder learned of it in time
 	std::uint64_t by_programs = 0;                          // of these, by events of programs
 	std::optional<std::uint64_t> samples, samples_left_out; // of all CPUs
@@ -168,6 +169,7 @@ struct RecordingInfo {
 	std::vector<TriggerInfo> triggers; // record --trigger
 	std::uint64_t triggers_forgotten = 0;
 	std::vector<std::int64_t> other_recorders;  // PIDs of those that ran at the start or the end
+	std::uint64_t triggers_without_token = 0;   // firings of which only the number is known
 	std::uint64_t pauses = 0, paused_ticks = 0; // because of triggers
 	// The recorder noticed what was missing until then, as trace times: of the kernel's events, and of programs'.
 	std::optional<std::uint64_t> triggers_until, program_triggers_until;

@@ -249,6 +249,7 @@ void BpfCard::configure()
 	skeleton_->rodata->pausing = options_.pausing;
 	skeleton_->rodata->sampling = options_.sampling && !module_;
 	skeleton_->rodata->stack_triggers = options_.stack_triggers;
+	skeleton_->rodata->start_triggers = options_.start_triggers;
 	std::ranges::copy(options_.decisions, const_cast<__u16 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);

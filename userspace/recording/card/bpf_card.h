@@ -51,6 +51,7 @@ struct CardOptions {
 	unsigned triggers = 0;       // and triggers
 	bool pausing = false;        // of which some stop storing
 	bool sampling = false;       // and some sample all CPUs
+	unsigned start_triggers = 0; // and these start it again: bits
 	unsigned stack_triggers = 0; // and these take a stack: bits
 	bool keeps_tokens = true;    // else only classes of which set_matcher() counts events are attached
 	unsigned cpus = 1;           // possible CPUs

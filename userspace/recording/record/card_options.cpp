@@ -155,7 +155,7 @@ std::vector<std::string> needed_families(const Options &options, const EventMatc
 	for (std::size_t i = 0; i < request.triggers.size(); ++i)
 		for (const std::size_t bit : {EDC_FIRST_INPUT + 2 * i, EDC_FIRST_INPUT + 2 * i + 1})
 			need(
-			    "trigger " + request.triggers[i].name,
+			    request.triggers[i].title(),
 			    [bit](const EventMatcher::Class &cls) { return cls.belongs >> bit & 1; }, false);
 	return needed;
 }
@@ -177,6 +177,8 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 		card.pausing = std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::stops);
 	if (options.matching)
 		card.sampling = std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::samples);
+	for (unsigned i = 0; i < card.triggers; ++i)
+		card.start_triggers |= unsigned{options.matching->request.triggers[i].starts()} << i;
 	for (unsigned i = 0; i < card.triggers; ++i)
 		card.stack_triggers |= unsigned{options.matching->request.triggers[i].does(TriggerAct::Kind::stack)}
 				       << i;

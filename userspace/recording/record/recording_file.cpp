@@ -185,6 +185,8 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Tr
 								     {"do", triggers[i].what},
 								     {"key", triggers[i].first_key},
 								     {"fired", accounts[i].fired}});
+		if (const std::string mark = triggers[i].mark(); !mark.empty())
+			json["mark"] = mark;
 		if (accounts[i].by_programs)
 			json["by_programs"] = accounts[i].by_programs;
 		if (triggers[i].needs_recorder())
@@ -208,6 +210,8 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Tr
 	}
 	json_["triggers"] = all;
 	json_["triggers_forgotten"] = fired.forgotten() + (users ? users->forgotten : 0);
+	if (const std::uint64_t without_token = fired.without_token())
+		json_["triggers_without_token"] = without_token;
 	json_["triggers_until"] = fired.looked_until();
 	if (const std::uint64_t unsampled = fired.unsampled())
 		json_["unsampled"] = unsampled;

@@ -9,6 +9,7 @@
 
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -17,7 +18,9 @@ namespace {
 
 constexpr std::size_t max_reactions = 4096; // of each trigger
 constexpr std::uint64_t never = ~std::uint64_t(0);
-constexpr auto busy_pause = std::chrono::milliseconds(1);
+// From one look to the next: what fires all the time must not wake the recorder all the time. Longer if only its own
+// system calls fire.
+constexpr std::uint64_t min_pause_ns = 1'000'000, max_pause_ns = 10'000'000;
 constexpr std::uint64_t min_sample_interval_ns = 1'000'000; // each sample interrupts all CPUs
 constexpr std::size_t max_from_programs = 65536; // firings of which the recorder has not learned; the rest is counted
 
@@ -211,8 +214,10 @@ void Triggers::add(const std::vector<card::ProgramFiring> &fired)
 		if (firing.trigger >= triggers_.size())
 			continue;
 		++fired_by_programs_[firing.trigger];
-		if (from_programs_.size() >= max_from_programs || to_write_.size() >= max_from_programs)
+		if (from_programs_.size() >= max_from_programs || to_write_.size() >= max_from_programs) {
+			++without_token_;
 			continue;
+		}
 		firing.by = Firing::By::program;
 		firing.noted = noted(one);
 		if (one.event)
@@ -308,8 +313,10 @@ void Triggers::sample(const std::vector<Firing> &firings)
 
 std::vector<Firing> Triggers::take()
 {
-	if (was_busy_) // what fires all the time must not wake the recorder all the time
-		std::this_thread::sleep_for(busy_pause);
+	const std::uint64_t since_ns = clock_ns(CLOCK_MONOTONIC) - looked_ns_;
+	if (since_ns < pause_ns_)
+		std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns_ - since_ns));
+	looked_ns_ = clock_ns(CLOCK_MONOTONIC);
 	card_.heard_firings();
 	Sync now = read_sync(invariant_tsc_);
 	std::vector<Firing> firings;
@@ -335,7 +342,10 @@ std::vector<Firing> Triggers::take()
 	for (const Firing &firing : firings)
 		told_[firing.trigger].told++;
 	find_unnoted(now, firings);
-	was_busy_ = firings.size() >= EDC_FIRINGS;
+	const bool is_own = !firings.empty() && std::ranges::all_of(firings, [](const Firing &firing) {
+		return firing.by == Firing::By::probe && firing.noted.tgid == ::getpid();
+	});
+	pause_ns_ = is_own ? std::min(2 * pause_ns_, max_pause_ns) : min_pause_ns;
 	std::ranges::stable_sort(firings, {}, [](const Firing &firing) { return firing.at.time; });
 	return firings;
 }

@@ -83,6 +83,12 @@ public:
 	void end_pause(const Sync &end);
 	PauseAccount pauses() const;
 	std::uint64_t unsampled() const { return card_.unsampled(); }
+	// Firings by events of programs, too many at once, of which only the number is known.
+	std::uint64_t without_token() const
+	{
+		const std::lock_guard guard(lock_);
+		return without_token_;
+	}
 	// From now on nothing fires because time passes. take() has been called just before.
 	void stop() { is_over_ = true; }
 	// When the recorder looked at the time last, by the trace clock: what was missing then has fired.
@@ -119,9 +125,11 @@ private:
 	mutable std::mutex lock_;                 // of:
 	std::vector<Firing> to_write_, from_programs_;
 	std::vector<std::uint64_t> fired_by_programs_; // by trigger
-	PauseAccount ended_;                           // not by probes
-	std::uint64_t sampled_ns_ = 0;                 // monotonic: the last sample of all CPUs
-	bool was_busy_ = false, is_over_ = false;
+	std::uint64_t without_token_ = 0;
+	PauseAccount ended_;                                 // not by probes
+	std::uint64_t sampled_ns_ = 0;                       // monotonic: the last sample of all CPUs
+	std::uint64_t looked_ns_ = 0, pause_ns_ = 1'000'000; // monotonic; before the next look
+	bool is_over_ = false;
 	std::uint64_t looked_until_ = 0;
 	std::vector<TriggerAccount> told_;
 	std::vector<std::uint64_t> seen_fired_; // by trigger: at the last look
