@@ -34,19 +34,6 @@ INLINE void reject_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id)
 	cpu->level[EDC_CARD_LEVELS + slot].filtered[id - EDC_ID_KERNEL_FIRST]++;
 }
 
-INLINE void leave_out_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 id)
-{
-	cpu->level[EDC_CARD_LEVELS + slot].seen[id - EDC_ID_KERNEL_FIRST]++;
-	leave_out(cpu, EDC_CARD_LEVELS + slot, id);
-}
-
-INLINE void write_after_pause(struct edc_cpu *cpu, __u32 slot, __u64 time, __u32 id_and_number, __u32 count)
-{
-	if (pausing)
-		leave_pause(cpu, EDC_CARD_LEVELS + slot);
-	write_in_slot(cpu, slot, time, id_and_number, count);
-}
-
 static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 stack_pointer)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id(), id = id_and_number & ((1 << ARG_SHIFT) - 1);
@@ -62,16 +49,16 @@ static __attribute__((noinline)) int post_function(__u32 id_and_number, __u64 st
 
 		__u64 time = 0;
 
-		if ((!decisions[EDC_ID_FUNCTION_ENTRY - EDC_ID_KERNEL_FIRST] &&
-		     !decisions[EDC_ID_FUNCTION_EXIT - EDC_ID_KERNEL_FIRST]) ||
-		    keeps(1, cpu, EDC_CARD_LEVELS + slot, &time, id, id_and_number >> ARG_SHIFT, cpu->slot[slot].words,
-			  1)) {
-			if (pausing && !(cpu->level[EDC_CARD_LEVELS + slot].fires & start_triggers) && is_paused())
-				leave_out_in_slot(cpu, slot, id);
-			else
-				write_after_pause(cpu, slot, time ? time : now(), id_and_number, 1);
-		} else
+		if ((decisions[EDC_ID_FUNCTION_ENTRY - EDC_ID_KERNEL_FIRST] ||
+		     decisions[EDC_ID_FUNCTION_EXIT - EDC_ID_KERNEL_FIRST]) &&
+		    !keeps(1, cpu, EDC_CARD_LEVELS + slot, &time, id, id_and_number >> ARG_SHIFT, cpu->slot[slot].words,
+			   1))
 			reject_in_slot(cpu, slot, id);
+		else if (pausing && leaves_out(cpu, EDC_CARD_LEVELS + slot, id,
+					       cpu->level[EDC_CARD_LEVELS + slot].fires & start_triggers))
+			cpu->level[EDC_CARD_LEVELS + slot].seen[id - EDC_ID_KERNEL_FIRST]++;
+		else
+			write_in_slot(cpu, slot, time ? time : now(), id_and_number, 1);
 		if (triggering && cpu->level[EDC_CARD_LEVELS + slot].fires)
 			fire_all(cpu, EDC_CARD_LEVELS + slot);
 		barrier();

@@ -289,15 +289,6 @@ INLINE void write_token(struct edc_cpu *cpu, __u32 ring_index, __u64 time, __u32
 		discard(cpu, ring_index, id);
 }
 
-/* Whether a trigger has stopped storing. */
-static __attribute__((noinline, unused)) bool is_paused(void)
-{
-	__u32 first = 0;
-	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
-
-	return holder && READ(holder->reader.paused);
-}
-
 /* What is stored next opens a block, so a reader sees a gap there. */
 INLINE void end_block(struct edc_cpu *cpu, __u32 ring_index)
 {
@@ -305,25 +296,30 @@ INLINE void end_block(struct edc_cpu *cpu, __u32 ring_index)
 }
 
 /*
- * An event that is not stored in a pause. There is a gap before what is stored next, which may be a firing in the
- * pause; further firings do not need one, for they say nothing of what the CPU does. Another one is before the next
- * event.
+ * Whether an event is not stored, because a trigger has stopped that; it is counted then. There is a gap before what is
+ * stored next, which may be a firing in the pause; further firings need none, for they say nothing of what the CPU
+ * does. Another one is before the next event. `starts`: the event ends the pause.
  */
-INLINE void leave_out(struct edc_cpu *cpu, __u32 ring_index, __u32 id)
+static __attribute__((noinline, unused)) bool leaves_out(struct edc_cpu *cpu, __u32 ring_index, __u32 id, bool starts)
 {
-	cpu->level[ring_index].paused[id - EDC_ID_KERNEL_FIRST]++;
-	cpu->level[ring_index].ring.discarded++;
-	if (!cpu->level[ring_index].in_pause)
-		end_block(cpu, ring_index);
-	cpu->level[ring_index].in_pause = 1;
-}
+	__u32 first = 0, slot = id - EDC_ID_KERNEL_FIRST;
+	struct edc_cpu *holder = bpf_map_lookup_elem(&rings, &first);
 
-/* An event is stored, maybe after a pause. */
-INLINE void leave_pause(struct edc_cpu *cpu, __u32 ring_index)
-{
+	FORGET(ring_index);
+	if (!cpu || !holder || ring_index >= EDC_CARD_RINGS || slot >= EDC_CARD_CLASSES)
+		return 0;
+	if (READ(holder->reader.paused) && !starts) {
+		cpu->level[ring_index].paused[slot]++;
+		cpu->level[ring_index].ring.discarded++;
+		if (!cpu->level[ring_index].in_pause)
+			end_block(cpu, ring_index);
+		cpu->level[ring_index].in_pause = 1;
+		return 1;
+	}
 	if (cpu->level[ring_index].in_pause)
 		end_block(cpu, ring_index);
 	cpu->level[ring_index].in_pause = 0;
+	return 0;
 }
 
 INLINE bool is_traced(__u32 process)
@@ -369,6 +365,8 @@ INLINE bool passes_filter(__s32 target)
 #include "stack.bpf.h"
 
 #define JUDGED(id) (decisions[(id)-EDC_ID_KERNEL_FIRST] != EDC_MATCH_KEEP)
+/* Nothing, if the caller knows that they are not. */
+#define MAY_FIRE(judged, id) (!(__builtin_constant_p(judged) && !(judged)) && JUDGED(id))
 
 /*
  * `judged`: not all of them are kept; it is asked for again where keeping it would need a place on the stack. `target`:
@@ -389,20 +387,17 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 	if (depth < EDC_CARD_LEVELS) {
 		cpu->level[depth].seen[id - EDC_ID_KERNEL_FIRST]++;
 		if (passes_filter(target) && (!judged || keeps(0, cpu, depth, &time, id, arg, words, count))) {
-			if (pausing && !(JUDGED(id) && cpu->level[depth].fires & start_triggers) && is_paused()) {
-				leave_out(cpu, depth, id);
-			} else {
-				if (pausing)
-					leave_pause(cpu, depth);
+			if (!pausing || !leaves_out(cpu, depth, id,
+						    MAY_FIRE(judged, id) && cpu->level[depth].fires & start_triggers)) {
 				write_token(cpu, depth, time, id, arg, words, count);
-				if (stacks_on &&
-				    (has_stack(id, arg) || (JUDGED(id) && fires_stack(READ(cpu->level[depth].fires)))))
+				if (stacks_on && (has_stack(id, arg) ||
+						  (MAY_FIRE(judged, id) && fires_stack(READ(cpu->level[depth].fires)))))
 					write_stack_of_event(depth, READ(cpu->level[depth].ring.last_time), id);
 			}
 		} else {
 			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;
 		}
-		if (triggering && JUDGED(id) && cpu->level[depth].fires)
+		if (triggering && MAY_FIRE(judged, id) && cpu->level[depth].fires)
 			fire_all(cpu, depth);
 	} else {
 		__sync_fetch_and_add(&cpu->too_deep[id - EDC_ID_KERNEL_FIRST], 1);

@@ -108,9 +108,11 @@ void print_table(report::Table table, const StatArguments &arguments, const char
 }
 
 // What the figures leave out: printed after text; JSON and CSV are for programs, so there it is on standard error.
-void print_below(const StatArguments &arguments, const trace::Losses &losses, std::uint64_t left_out, bool percentiles)
+void print_below(const trace::Trace &trace, const StatArguments &arguments, const trace::Losses &losses,
+		 std::uint64_t left_out, bool percentiles)
 {
 	std::FILE *const out = is_text(arguments) ? stdout : stderr;
+	const std::uint64_t paused = losses.gaps ? analyze::recording_of(trace).paused() : 0;
 	if (left_out)
 		fmt::print(out,
 			   "{} events are in no row, as there are more than {} rows: use --filter or fewer names\n",
@@ -118,9 +120,13 @@ void print_below(const StatArguments &arguments, const trace::Losses &losses, st
 	if (percentiles && is_text(arguments))
 		fmt::print("percentiles are within 0.8 %\n");
 	if (losses.gaps)
-		fmt::print(out, "{} events are lost{}: counts are too small, and nothing is measured across a loss\n",
+		fmt::print(out, "{} events are {}{}: counts are too small, and nothing is measured across a {}\n",
 			   losses.all_counted ? report::count_text(losses.lost) : "an unknown number of",
-			   losses.all_counted ? "" : " (in " + std::to_string(losses.gaps) + " places)");
+			   paused == 0             ? "lost"
+			   : paused == losses.lost ? "not stored in pauses"
+						   : "lost or not stored in pauses",
+			   losses.all_counted ? "" : " (in " + std::to_string(losses.gaps) + " places)",
+			   paused && paused == losses.lost ? "pause" : "loss");
 }
 
 // A table with its histograms. `ticks`: the values are ticks of this clock.
@@ -160,7 +166,7 @@ void print_counts(trace::Trace &trace, const StatArguments &arguments, const Que
 	const auto found = survey(trace, question, [&names] { return Counts(names); });
 	print_table(report::counts_table(found.fold, trace.description(), wall_ns(trace, question.range)), arguments,
 		    "count");
-	print_below(arguments, found.losses, 0, false);
+	print_below(trace, arguments, found.losses, 0, false);
 }
 
 void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Question &question)
@@ -176,7 +182,7 @@ void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Ques
 					     wall_ns(trace, question.range)),
 		   arguments.histogram ? found.fold.between(trace.description()) : Rows(), found.threads,
 		   &trace.description().clock, arguments);
-	print_below(arguments, found.losses, found.fold.left_out(), true);
+	print_below(trace, arguments, found.losses, found.fold.left_out(), true);
 }
 
 void print_values(trace::Trace &trace, const StatArguments &arguments, Question &question)
@@ -189,7 +195,7 @@ void print_values(trace::Trace &trace, const StatArguments &arguments, Question 
 	const Rows &rows = found.fold.rows();
 	print_rows(report::values_table(rows, arguments.value, by.names(), found.threads), rows, found.threads, nullptr,
 		   arguments);
-	print_below(arguments, found.losses, rows.left_out(), true);
+	print_below(trace, arguments, found.losses, rows.left_out(), true);
 }
 
 Table table_of(const StatArguments &arguments)
@@ -307,7 +313,7 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 	(arguments.json  ? print_json(table, all, found.threads, clock, arguments)
 	 : arguments.csv ? print_csv(all, found.threads, clock, arguments)
 			 : print_text(table, all, found.threads, clock, arguments));
-	print_below(arguments, found.losses, 0, true);
+	print_below(trace, arguments, found.losses, 0, true);
 }
 
 int run_stat(const StatArguments &arguments)
