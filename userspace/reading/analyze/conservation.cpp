@@ -33,8 +33,9 @@ void Conservation::trigger_event(const trace::Event &event)
 	case EDC_ID_TRIGGER_FIRED:
 	case EDC_ID_RECORDER_FIRED:
 	case EDC_ID_PROGRAM_FIRED: {
-		const auto number = trace::FieldRef(*event.cls, "trigger").get<std::size_t>(event);
-		firings_.resize(std::max(firings_.size(), number + 1)); // a number of 16 bits
+		const std::size_t number =
+		    trace::FieldRef(*event.cls, "trigger").get<std::uint16_t>(event); // untrusted
+		firings_.resize(std::max(firings_.size(), number + 1));
 		++firings_[number];
 		break;
 	}
