@@ -166,12 +166,15 @@ def without_privilege():
 
 
 def everyone():
-	"""--user: programs that run already are found, programs that start later find it; a second one is refused."""
+	"""--user: programs that run already are found, programs that start later find it; a second one goes on without them."""
 	running = subprocess.Popen([load, "pause", "1000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 	running.stdout.readline()
 	recorder = e2e.Recorder("everyone", "--user", "-e", "sched").wait_until_recording()
-	second = e2e.run(e2e.monitor, "record", "--user", "-o", e2e.work / "second", "-d", 1, exit_code=125)
-	e2e.expect(str(recorder.process.pid) in second.stderr, f"the second recorder's complaint: {second.stderr}")
+	second = e2e.run(e2e.monitor, "record", "--user", "--user-only", "-o", e2e.work / "second", "-d", 1, exit_code=125)
+	e2e.expect(f"process {recorder.process.pid} already records" in second.stderr, f"the second recorder's complaint: {second.stderr}")
+	second = e2e.record("second", "--user", "-e", "sched", "-d", "0.2")
+	e2e.expect(f"process {recorder.process.pid} already records the events of all instrumented programs: this recording does without them" in second.errors,
+	           second.errors)
 	later = e2e.values(e2e.run(load, "order", 500).stdout)["posted"]
 	running.stdin.close()
 	said = e2e.values(running.stdout.read())["posted"]

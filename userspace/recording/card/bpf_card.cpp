@@ -197,11 +197,6 @@ bool BpfCard::pause(std::uint64_t time)
 	return edc_pause(&area(0).reader.paused, time);
 }
 
-std::uint64_t BpfCard::paused_since() const
-{
-	return __atomic_load_n(&area(0).reader.paused, __ATOMIC_RELAXED);
-}
-
 std::uint64_t BpfCard::resume()
 {
 	return edc_resume(&area(0).reader.paused);

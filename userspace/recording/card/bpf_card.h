@@ -153,7 +153,6 @@ public:
 	// As probes do. pause(): whether that began one, resume(): when the one that it ended began, 0: none.
 	bool pause(std::uint64_t time);
 	std::uint64_t resume();
-	std::uint64_t paused_since() const; // 0: it is not paused
 	// What all CPUs do, each posts as a `sample`. `began_on`: whose token with this number a probe posted; or
 	// EDC_CPU_UNKNOWN, and 0 for the next number. With the module, which has numbers of its own, the probe has them
 	// all posted. False: it could not be taken.

@@ -13,15 +13,27 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 namespace monitor::card {
 namespace {
 
 constexpr std::string_view prefix = "monitor-recorder-";
 
+// "" if it cannot be read: what is told of others is never needed.
+std::string text_of(const std::string &path)
+{
+	try {
+		return read_text(path);
+	} catch (const Error &) {
+		return "";
+	}
+}
+
 // Anybody can choose a name: it is believed of a program that is called like this one.
 bool is_recorder(pid_t pid)
 {
-	return pid > 0 && pid != ::getpid() && read_text(fmt::format("/proc/{}/comm", pid)).starts_with("monitor");
+	return pid > 0 && pid != ::getpid() && text_of(fmt::format("/proc/{}/comm", pid)).starts_with("monitor");
 }
 
 // The kernel says of each map how much memory it takes, in the process's list of open files.
@@ -31,7 +43,7 @@ std::optional<std::uint64_t> map_bytes_of(pid_t pid)
 	std::filesystem::directory_iterator file(fmt::format("/proc/{}/fdinfo", pid), error);
 	std::uint64_t sum = 0;
 	for (; !error && file != std::filesystem::directory_iterator(); file.increment(error)) {
-		const std::string text = read_text(file->path().string());
+		const std::string text = text_of(file->path().string());
 		constexpr std::string_view field = "memlock:\t";
 		if (const std::size_t at = text.find(field);
 		    at != std::string::npos && text.find("map_id:") != std::string::npos)
@@ -58,7 +70,7 @@ Fd announce_recorder()
 std::vector<Recorder> other_recorders()
 {
 	std::vector<Recorder> all;
-	std::istringstream lines(read_text("/proc/net/unix"));
+	std::istringstream lines(text_of("/proc/net/unix"));
 	const std::string before = " @" + std::string(prefix);
 	for (std::string line; std::getline(lines, line);) {
 		const std::size_t at = line.find(before);

@@ -793,6 +793,7 @@ void Recording::Parts::start()
 		start_parts();
 	} catch (...) {
 		// Removing the directory needs descriptors, which may be what was missing.
+		announcement_.reset();
 		stop_threads();
 		if (writer_)
 			writer_->finish();
