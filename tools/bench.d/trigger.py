@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Triggers: what events cost that one waits for, and others, beside the same recording without, in turn in every round; how
-soon after an event the recorder knows, on an idle machine and a busy one; that the moment is in each snapshot; how soon after
-the event all rings are frozen; and how far apart the parts of a sample of all CPUs are."""
+soon after an event the recorder knows, on an idle machine and a busy one; that the moment is in each snapshot; how much of
+the past a snapshot lacks because the recorder came later than the event; and how far apart the parts of a sample of all CPUs are."""
 import json
 import os
 import pathlib
@@ -105,13 +105,14 @@ def blocks_until(directory, time_of_event):
 
 
 def freezes(context, result):
-	"""While every CPU stores as fast as it can: how many blocks each overwrote between the event and its own freeze."""
-	count, directory = context.scale(100, 3), context.path("freeze")
+	"""While every CPU stores as fast as it can: how many of the oldest blocks a snapshot lacks because the recorder came some time
+	after the probe had held the rings. It takes seven eighths of the blocks, counted back from when it looks."""
+	count, directory = context.scale(60, 3), context.path("freeze")
 	loads, kept, hertz = loads_of(context, True), [], 0
 	try:
 		with flight(context, directory, "8M", "--force", "-e", "syscall", "--trigger", RARE):
 			for number in range(1, count + 1):
-				time.sleep(0.1)  # the rings are full again
+				time.sleep(0.6)  # the rings are full again
 				os.getpgid(0)
 				deadline = time.monotonic() + 20
 				while json.loads(open(f"{directory}/.monitor/flight.json").read())["snapshots"] < number and time.monotonic() < deadline:
@@ -128,10 +129,9 @@ def freezes(context, result):
 	missing = sorted(most[cpu] - blocks for found in kept for cpu, (blocks, _) in found.items())
 	worst = sorted(max((most[cpu] - blocks) * ticks for cpu, (blocks, ticks) in found.items()) * 1e6 / hertz for found in kept if found)
 	at = lambda values, share: values[min(int(len(values) * share), len(values) - 1)]
-	result.table(["until a CPU's ring is frozen", "median", "99 %", "max"],
-		[["blocks overwritten since the event", *(str(at(missing, share)) for share in (0.5, 0.99, 1))],
-		 ["us, the last CPU of each snapshot", *(f"{at(worst, share):.1f}" for share in (0.5, 0.99, 1))]])
-	result.bar("blocks overwritten between the event and the freeze, at most", missing[-1], 1, digits=0)
+	result.table(["the past that a snapshot lacks", "median", "99 %", "max"],
+		[["blocks of a CPU", *(str(at(missing, share)) for share in (0.5, 0.99, 1))],
+		 ["us, of the worst CPU", *(f"{at(worst, share):.1f}" for share in (0.5, 0.99, 1))]])
 	return {"blocks": missing, "us": worst, "of": most}
 
 
