@@ -22,7 +22,7 @@ static __attribute__((noinline, unused)) bool hold_rings(__u64 time)
 	       __sync_val_compare_and_swap(&holder->reader.hold, 0, time) == 0;
 }
 
-/* Storing stops, or goes on; then a token tells of the pause. */
+/* Stops storing, or resumes it and posts the length of the pause. */
 static __attribute__((noinline, unused)) int stop_or_start(struct edc_cpu *cpu, __u32 ring_index, __u32 acts)
 {
 	__u32 first = 0;

@@ -191,7 +191,7 @@ static bool sample_all(void)
 	return before != now && cmpxchg(&sampled, before, now) == before && !edc_sample_once();
 }
 
-/* Storing stops, or goes on; then a token tells of the pause. */
+/* Stops storing, or resumes it and posts the length of the pause. */
 static void stop_or_start(struct edc_cpu *cpu, u32 level, u32 acts)
 {
 	u64 *paused = &per_cpu(edc_owned, 0)->reader.paused;

@@ -31,7 +31,7 @@
 /* What a probe does when it fires, besides the token. */
 #define EDC_ACT_HOLD 1    /* hold the rings of a flight recorder, if nothing holds them */
 #define EDC_ACT_TELL 2    /* tell the recorder at once */
-#define EDC_ACT_STOP 4    /* from now on no event is stored, but what fires */
+#define EDC_ACT_STOP 4    /* from now on no event is stored, only tokens of firings */
 #define EDC_ACT_START 8   /* from now on all are again */
 #define EDC_ACT_SAMPLE 16 /* a sample of all CPUs: this one's here, the others' by whoever can interrupt them */
 

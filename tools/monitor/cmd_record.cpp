@@ -258,9 +258,8 @@ void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArgu
 		if (trigger.starts() && trigger.stops())
 			refuse("start and stop are of two triggers");
 		if (trigger.starts() && !any_stops)
-			refuse("there is nothing to start, because no trigger stops: add one with => stop, for example "
-			       "'at "
-			       "start => stop'");
+			refuse("no trigger stops, so there is nothing to start: add one with => stop, such as "
+			       "'at start => stop'");
 		if (trigger.does(TriggerAct::Kind::stack) && !arguments.options.stacks.any())
 			refuse("stack needs what tells a program's callers: add --stacks");
 		if (trigger.does(TriggerAct::Kind::stack) && trigger.first.empty())
@@ -562,10 +561,10 @@ void add_record(CLI::App &app, int &exit_code)
 	    ->option_text("'NAME=START .. END [per KEY]'")
 	    ->allow_extra_args(false);
 	record
-	    ->add_option(
-		"--trigger", arguments->triggers,
-		"when something happens, do something: snapshot (with --flight), mark, end, run, signal; see `monitor "
-		"trigger --help` and monitor-record(1); up to 16 times")
+	    ->add_option("--trigger", arguments->triggers,
+			 "when something happens, do something: snapshot (with --flight), mark, start, stop, sample, "
+			 "stack, end, run, "
+			 "signal; see monitor-trigger(1); up to 16 times")
 	    ->option_text("'[NAME:] WHEN => DO[, DO...]'")
 	    ->allow_extra_args(false);
 	record->add_option("--triggers", arguments->trigger_files, "the triggers in this file")

@@ -33,7 +33,7 @@ struct Summary {
 	std::uint64_t missing = 0; // tokens that were written, and are not in the files: what is lost is unknown
 	std::uint64_t calls_of_unknown = 0;     // system calls that are in no row
 	std::uint64_t functions_of_unknown = 0; // entries and exits of functions that are in no row
-	std::uint64_t pauses = 0, paused = 0;   // triggers stopped storing so often; events that were not stored then
+	std::uint64_t pauses = 0, paused = 0;   // how often triggers paused the recording; events not stored meanwhile
 	std::vector<std::int64_t> other_recorders; // PIDs of those that ran at its start or end
 	std::optional<double> paused_ns;           // how long in all
 	std::uint64_t bytes = 0;                   // of the streams

@@ -273,19 +273,20 @@ bool has_invariant_tsc()
 
 PreflightCheck recorders()
 {
-	const std::vector<Recorder> all = other_recorders();
+	const std::vector<pid_t> all = other_recorders();
 	if (all.empty())
 		return {"recordings", "none runs", CheckState::good,
 			"several can run at once, each with its own probes", ""};
 	std::string text;
 	std::uint64_t sum = 0;
 	bool is_known = true;
-	for (const Recorder &one : all) {
-		text += fmt::format("{}process {}: {}", text.empty() ? "" : ", ", one.pid,
-				    one.map_bytes ? fmt::format("{:.1f} MB", static_cast<double>(*one.map_bytes) / 1e6)
-						  : "memory unknown");
-		sum += one.map_bytes.value_or(0);
-		is_known &= one.map_bytes.has_value();
+	for (const pid_t pid : all) {
+		const std::optional<std::uint64_t> bytes = map_bytes_of(pid);
+		text +=
+		    fmt::format("{}process {}: {}", text.empty() ? "" : ", ", pid,
+				bytes ? fmt::format("{:.1f} MB", static_cast<double>(*bytes) / 1e6) : "memory unknown");
+		sum += bytes.value_or(0);
+		is_known &= bytes.has_value();
 	}
 	return {"recordings", text, CheckState::good,
 		fmt::format("{} run, with {} of kernel memory in all; events cost time in the probes of each",

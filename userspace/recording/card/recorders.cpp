@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
-#include <string_view>
+#include <string>
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -33,7 +33,30 @@ std::string text_of(const std::string &path)
 // Anybody can choose a name: it is believed of a program that is called like this one.
 bool is_recorder(pid_t pid)
 {
-	return pid > 0 && pid != ::getpid() && text_of(fmt::format("/proc/{}/comm", pid)).starts_with("monitor");
+	return pid != ::getpid() && text_of(fmt::format("/proc/{}/comm", pid)).starts_with("monitor");
+}
+
+} // namespace
+
+Fd announce_recorder()
+{
+	Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	const std::string name = fmt::format("{}{}", prefix, ::getpid());
+	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
+	if (fd && ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address),
+			 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) < 0)
+		fd.reset(); // others do not learn of this one
+	return fd;
+}
+
+std::vector<pid_t> other_recorders()
+{
+	std::vector<pid_t> pids = pids_in_socket_names(prefix);
+	std::erase_if(pids, [](pid_t pid) { return !is_recorder(pid); });
+	std::ranges::sort(pids);
+	return pids;
 }
 
 // The kernel says of each map how much memory it takes, in the process's list of open files.
@@ -52,34 +75,18 @@ std::optional<std::uint64_t> map_bytes_of(pid_t pid)
 	return error ? std::nullopt : std::optional(sum);
 }
 
-} // namespace
-
-Fd announce_recorder()
+std::vector<pid_t> pids_in_socket_names(std::string_view of)
 {
-	Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-	sockaddr_un address{};
-	address.sun_family = AF_UNIX;
-	const std::string name = fmt::format("{}{}", prefix, ::getpid());
-	name.copy(address.sun_path + 1, sizeof address.sun_path - 2);
-	if (fd && ::bind(fd.get(), reinterpret_cast<sockaddr *>(&address),
-			 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) < 0)
-		fd.reset(); // others do not learn of this one
-	return fd;
-}
-
-std::vector<Recorder> other_recorders()
-{
-	std::vector<Recorder> all;
+	std::vector<pid_t> pids;
 	std::istringstream lines(text_of("/proc/net/unix"));
-	const std::string before = " @" + std::string(prefix);
+	const std::string before = fmt::format(" @{}", of);
 	for (std::string line; std::getline(lines, line);) {
 		const std::size_t at = line.find(before);
 		const pid_t pid = at == std::string::npos ? 0 : std::atoi(line.c_str() + at + before.size());
-		if (is_recorder(pid) && std::ranges::find(all, pid, &Recorder::pid) == all.end())
-			all.push_back({pid, map_bytes_of(pid)});
+		if (pid > 0 && std::ranges::find(pids, pid) == pids.end())
+			pids.push_back(pid);
 	}
-	std::ranges::sort(all, {}, &Recorder::pid);
-	return all;
+	return pids;
 }
 
 } // namespace monitor::card

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -14,14 +14,15 @@
 
 namespace monitor::card {
 
-struct Recorder {
-	pid_t pid = 0;
-	std::optional<std::uint64_t> map_bytes; // of its BPF maps, rings included; none: not to be known by this user
-};
-
 // To be kept while recording.
 Fd announce_recorder();
-// All others in this network namespace, by PID.
-std::vector<Recorder> other_recorders();
+// All others in this network namespace, in order.
+std::vector<pid_t> other_recorders();
+// Of a recorder's BPF maps, rings included; none: not to be known by this user.
+std::optional<std::uint64_t> map_bytes_of(pid_t pid);
+
+// The numbers in the names of the sockets PREFIXnumber of unix(7) in the abstract namespace, each once. Anybody can
+// choose such a name.
+std::vector<pid_t> pids_in_socket_names(std::string_view prefix);
 
 } // namespace monitor::card

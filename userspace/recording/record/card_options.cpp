@@ -169,19 +169,17 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 	card.filtering = options.filtering();
 	card.overwriting = options.flight.has_value();
 	card.matching = options.matching.has_value();
-	if (options.matching)
-		card.times = static_cast<unsigned>(options.matching->request.times.size());
-	if (options.matching)
-		card.triggers = static_cast<unsigned>(options.matching->request.triggers.size());
-	if (options.matching)
-		card.pausing = std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::stops);
-	if (options.matching)
-		card.sampling = std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::samples);
-	for (unsigned i = 0; i < card.triggers; ++i)
-		card.start_triggers |= unsigned{options.matching->request.triggers[i].starts()} << i;
-	for (unsigned i = 0; i < card.triggers; ++i)
-		card.stack_triggers |= unsigned{options.matching->request.triggers[i].does(TriggerAct::Kind::stack)}
-				       << i;
+	if (options.matching) {
+		const MatcherRequest &request = options.matching->request;
+		card.times = static_cast<unsigned>(request.times.size());
+		card.triggers = static_cast<unsigned>(request.triggers.size());
+		card.pausing = std::ranges::any_of(request.triggers, &NamedTrigger::stops);
+		card.sampling = std::ranges::any_of(request.triggers, &NamedTrigger::samples);
+		for (unsigned i = 0; i < card.triggers; ++i) {
+			card.start_triggers |= unsigned{request.triggers[i].starts()} << i;
+			card.stack_triggers |= unsigned{request.triggers[i].does(TriggerAct::Kind::stack)} << i;
+		}
+	}
 	if (const edc_matcher *tables = matcher ? matcher->kernel_tables() : nullptr)
 		for (std::size_t slot = 0; slot < card.decisions.size(); ++slot)
 			card.decisions[slot] = static_cast<std::uint16_t>(tables->cls[slot].in_probe);

@@ -222,12 +222,12 @@ void RecordingFile::triggers(const std::vector<NamedTrigger> &triggers, const Tr
 		json_["program_triggers_until"] = users->missed_until;
 }
 
-void RecordingFile::other_recorders(const std::vector<card::Recorder> &others)
+void RecordingFile::other_recorders(const std::vector<pid_t> &others)
 {
-	for (const card::Recorder &other : others) {
+	for (const pid_t other : others) {
 		nlohmann::ordered_json &all = json_["other_recorders"];
-		if (std::find(all.begin(), all.end(), other.pid) == all.end())
-			all.push_back(other.pid);
+		if (std::find(all.begin(), all.end(), other) == all.end())
+			all.push_back(other);
 	}
 }
 

@@ -53,7 +53,7 @@ public:
 	void triggers(const std::vector<NamedTrigger> &triggers, const Triggers &fired,
 		      const std::vector<ActAccount> &acts, const std::optional<card::UserCounts> &users);
 	// The others that ran at the start or the end.
-	void other_recorders(const std::vector<card::Recorder> &others);
+	void other_recorders(const std::vector<pid_t> &others);
 	void times(const std::vector<NamedTime> &times, const std::vector<EventTime> &timed);
 	void recording(const Options &options, int command_pid, const std::string &user,
 		       const std::array<std::uint8_t, 16> &uuid);

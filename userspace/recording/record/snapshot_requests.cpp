@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstddef>
 #include <cstring>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "recording/card/recorders.h"
 
 namespace monitor::record {
 namespace {
@@ -180,17 +180,7 @@ void SnapshotRequests::answer(const Fd &caller, const std::string &json)
 
 std::vector<int> flight_recorders()
 {
-	std::vector<int> pids;
-	std::istringstream lines(read_text("/proc/net/unix"));
-	for (std::string line; std::getline(lines, line);) {
-		const std::size_t at = line.find(" @" + std::string(prefix));
-		if (at == std::string::npos)
-			continue;
-		const int pid = std::atoi(line.c_str() + at + 2 + prefix.size());
-		if (pid > 0 && std::ranges::find(pids, pid) == pids.end())
-			pids.push_back(pid);
-	}
-	return pids;
+	return card::pids_in_socket_names(prefix);
 }
 
 namespace {
