@@ -31,13 +31,15 @@ const volatile __u64 last_start = EDC_CPU_HEADER; /* highest offset at which a b
 const volatile __u8 filtering = 0;                /* -p: only processes in `traced` */
 /* By class: edc_match_class.in_probe. A probe whose events are all kept has no code for judging them. */
 const volatile __u16 decisions[EDC_CARD_CLASSES] = {};
-const volatile __u8 timing = 0;          /* `matcher` also says what is timed: --time */
-const volatile __u8 triggering = 0;      /* `matcher` also has triggers */
-const volatile __u8 pausing = 0;         /* some of which stop storing */
-const volatile __u32 start_triggers = 0; /* and these start it again, a bit for each */
-const volatile __u8 sampling = 0;        /* some of which sample all CPUs */
-const volatile __u8 overwriting = 0;     /* a flight recorder: the newest blocks are kept, ring.h */
-const volatile __u8 posts_to_module = 0; /* the rings belong to the kernel module: kernel_post.h */
+const volatile __u8 timing = 0;               /* `matcher` also says what is timed: --time */
+const volatile __u8 triggering = 0;           /* `matcher` also has triggers */
+const volatile __u8 pausing = 0;              /* some of which stop storing */
+const volatile __u32 start_triggers = 0;      /* and these start it again, a bit for each */
+const volatile __u32 reading_triggers = 0;    /* and these read the counters */
+const volatile __u32 first_trigger_reset = 0; /* the numbers of their resets follow those of --reset-on */
+const volatile __u8 sampling = 0;             /* some of which sample all CPUs */
+const volatile __u8 overwriting = 0;          /* a flight recorder: the newest blocks are kept, ring.h */
+const volatile __u8 posts_to_module = 0;      /* the rings belong to the kernel module: kernel_post.h */
 const volatile __u32 uuid[4] = {};
 
 /* One value per CPU: struct edc_cpu, then its blocks. The recorder maps it. */
@@ -367,6 +369,8 @@ INLINE bool passes_filter(__s32 target)
 #define JUDGED(id) (decisions[(id)-EDC_ID_KERNEL_FIRST] != EDC_MATCH_KEEP)
 /* Nothing, if the caller knows that they are not. */
 #define MAY_FIRE(judged, id) (!(__builtin_constant_p(judged) && !(judged)) && JUDGED(id))
+/* Counters are read at each switch anyway, and its probe has no stack left. */
+#define MAY_READ(id) ((id) != EDC_ID_SCHED_SWITCH && (id) != EDC_ID_THREAD_COUNTS)
 
 /*
  * `judged`: not all of them are kept; it is asked for again where keeping it would need a place on the stack. `target`:
@@ -397,8 +401,13 @@ INLINE int post(bool judged, __u64 time, __u32 id, __s32 target, __u32 arg, cons
 		} else {
 			cpu->level[depth].filtered[id - EDC_ID_KERNEL_FIRST]++;
 		}
-		if (triggering && MAY_FIRE(judged, id) && cpu->level[depth].fires)
+		if (triggering && MAY_FIRE(judged, id) && cpu->level[depth].fires) {
+			__u64 due = MAY_READ(id) ? cpu->level[depth].fires & reading_triggers : 0;
+
 			fire_all(cpu, depth);
+			if (MAY_READ(id))
+				read_for(due);
+		}
 	} else {
 		__sync_fetch_and_add(&cpu->too_deep[id - EDC_ID_KERNEL_FIRST], 1);
 	}

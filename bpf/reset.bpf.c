@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Selective reset (record --reset-on), as in REMS: at an event that the user chooses the counters are read, which
- * closes a segment, and a token marks the start of the next one. Nothing is set to zero, since others read them too.
+ * Selective reset (record --reset-on, and triggers that read or reset), as in REMS: at an event that the user chooses
+ * the counters are read, which closes a segment, and a token marks the start of the next one. Nothing is set to zero,
+ * since others read them too.
  * Included by card.bpf.c; attached by userspace/recording/card/bpf_card.cpp. Next in the flow:
  * reading/analyze/segments.cpp.
  *
@@ -71,8 +72,9 @@ static __attribute__((noinline)) int post_set_in_slot(struct edc_cpu *cpu, __u32
 }
 
 /*
- * Posts all sets and the reset itself, all within one period without another reading; else returns 0, to be tried
- * again. Sets that were posted by then remain: each is a valid reading, so the next one counts from there.
+ * Posts all sets and, unless it is NO_RESET, the reset itself, all within one period without another reading; else
+ * returns 0, to be tried again. Sets that were posted by then remain: each is a valid reading, so the next one counts
+ * from there.
  */
 static __attribute__((noinline)) int post_reset_in_slot(struct edc_cpu *cpu, __u32 slot, __u32 event)
 {
@@ -92,18 +94,19 @@ static __attribute__((noinline)) int post_reset_in_slot(struct edc_cpu *cpu, __u
 
 	if (READ(cpu->readings) != generation)
 		return 0;
-	return write_in_slot(cpu, slot, time, EDC_ID_COUNTERS_RESET | event << ARG_SHIFT, 0);
+	return event == NO_RESET || write_in_slot(cpu, slot, time, EDC_ID_COUNTERS_RESET | event << ARG_SHIFT, 0);
 }
 
 #define RESET_TRIES 4 /* bounds the loop for the verifier; a reset that fails as often is lost, and counted */
 
-static __attribute__((noinline)) int post_reset(__u32 event)
+/* Global, so that it is verified once, and not in each probe. */
+__attribute__((noinline)) int post_reset(__u32 event)
 {
 	__u32 cpu_id = bpf_get_smp_processor_id();
 	struct edc_cpu *cpu = bpf_map_lookup_elem(&rings, &cpu_id);
 	bool done = 0;
 
-	if (!cpu || READ(cpu->reader.stopped) || (filtering && !is_traced(current_process())))
+	if (!counters_reset || !cpu || READ(cpu->reader.stopped))
 		return 0;
 	for (__u32 slot = 0; slot < EDC_CARD_SLOTS; slot++) {
 		if (__sync_lock_test_and_set(&cpu->slot[slot].taken, 1))
@@ -115,8 +118,15 @@ static __attribute__((noinline)) int post_reset(__u32 event)
 		break;
 	}
 	if (!done) /* no slot was free, or the thread was preempted at each try */
-		__sync_fetch_and_add(&cpu->too_deep[EDC_ID_COUNTERS_RESET - EDC_ID_KERNEL_FIRST], 1);
+		__sync_fetch_and_add(
+		    &cpu->too_deep[(event == NO_RESET ? EDC_ID_COUNTERS : EDC_ID_COUNTERS_RESET) - EDC_ID_KERNEL_FIRST],
+		    1);
 	return 0;
+}
+
+INLINE int reset_on(__u32 event)
+{
+	return filtering && !is_traced(current_process()) ? 0 : post_reset(event);
 }
 
 /* Tracepoint k of those requested is event k; a uprobe has its event's number as its cookie. */
@@ -124,7 +134,7 @@ static __attribute__((noinline)) int post_reset(__u32 event)
 	SEC("?raw_tp")                             \
 	int reset_at_tracepoint_##k(void *context) \
 	{                                          \
-		return post_reset(k);              \
+		return reset_on(k);                \
 	}
 
 RESET_ON(0)
@@ -137,5 +147,5 @@ EDC_ASSERT(EDC_RESET_TRACEPOINTS == 4);
 SEC("?uprobe")
 int reset_at_uprobe(struct pt_regs *context)
 {
-	return post_reset((__u32)bpf_get_attach_cookie(context));
+	return reset_on((__u32)bpf_get_attach_cookie(context));
 }

@@ -22,9 +22,10 @@
  * hold, a number that the writer reads when it opens a block, makes the ring one like any other, in which the newest
  * edc_ring_kept() blocks wait for the reader. The reader sets `read` to 0 before each hold, and then takes blocks from
  * closed + 2 - edc_ring_kept() on, `closed` being read after the hold was set: the writer may open one block before it
- * sees the hold. It may copy a block at any time, and has a whole one if afterwards closed < number + blocks: the
- * writer opens block number + blocks in its place only after it closed the one before. A held writer closes that one
- * and opens none: then the magic in the block's place still stands.
+ * sees the hold. From `held_from` on, which is further back, if the writer has seen the hold. It may copy a block at
+ * any time, and has a whole one if afterwards closed < number + blocks: the writer opens block number + blocks in its
+ * place only after it closed the one before. A held writer closes that one and opens none: then the magic in the
+ * block's place still stands.
  *
  * Litmus text (x86 cannot show an error here; reviewed for weaker machines):
  *   writer: W(records) W(content_size) RMW_full(closed)   reader: R_acq(closed) R(records) W_rel(read)

@@ -21,6 +21,15 @@ static void on_read(void)
 #define const
 #include "post.bpf.h"
 
+static __u32 resets_made, last_reset;
+
+int post_reset(__u32 event)
+{
+	resets_made++;
+	last_reset = event;
+	return 0;
+}
+
 #define BLOCKS 2
 #define CLASS EDC_ID_SCHED_WAKING
 
@@ -563,6 +572,32 @@ static void the_third_event_in_time_fires(void)
 	wait_for_nothing();
 }
 
+/* Each firing trigger's own: a reading, or a reset with its number after those of --reset-on. */
+static void triggers_read_the_counters(void)
+{
+	const __u32 other = CLASS + 1; /* not judged */
+
+	wait_for_events(EDC_TRIGGER_EVENT);
+	reading_triggers = 1;
+	first_trigger_reset = 2;
+	matcher.trigger[0].acts = EDC_ACT_RESET;
+	matcher.trigger[0].reset = 3;
+	POST(CLASS, EDC_FILTER_NONE, 9, 1);
+	EXPECT(resets_made, 1);
+	EXPECT(last_reset, 5);
+	POST(other, EDC_FILTER_NONE, 9);
+	EXPECT(resets_made, 1);
+	matcher.trigger[0].acts = EDC_ACT_READ;
+	POST(CLASS, EDC_FILTER_NONE, 9, 1);
+	EXPECT(resets_made, 2);
+	EXPECT(last_reset, NO_RESET);
+	reading_triggers = 2; /* not this one */
+	POST(CLASS, EDC_FILTER_NONE, 9, 1);
+	EXPECT(resets_made, 2);
+	reading_triggers = 0;
+	wait_for_nothing();
+}
+
 static void a_sample_is_begun_once_in_a_tick(void)
 {
 	wait_for_events(EDC_TRIGGER_EVENT);
@@ -665,6 +700,7 @@ int main(void)
 	a_trigger_does_not_hold_what_is_not_armed();
 	firings_for_which_there_is_no_room_are_counted();
 	the_third_event_in_time_fires();
+	triggers_read_the_counters();
 	a_sample_is_begun_once_in_a_tick();
 	a_pause_stores_nothing_and_counts();
 	a_recording_that_is_over_posts_nothing();

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Segments (record --reset-on): a load whose page faults from one call of a function to the next are known."""
+"""Segments (record --reset-on, triggers that reset): a load whose page faults from one call of a function to the next are known."""
 import os
 import shutil
 import subprocess
+import sys
 
 import e2e
 
@@ -63,6 +64,39 @@ def selected():
 	e2e.equal("segments", [(row["from"], row["count"]) for row in rows], [(STEP, 499)])
 
 
+def by_triggers():
+	"""The same load's system calls: a segment begins only where a condition holds, and readings begin none."""
+	script = ("import mmap, os\nfor i in range(300):\n\tos.getppid()\n\tos.getpgid(0)\n\tm = mmap.mmap(-1, 4096 * 3)\n"
+	          "\tm[0] = m[4096] = m[8192] = 1\n\tos.getsid(0)\n\tos.getpgid(i % 2 * os.getpid())\n")
+	trace = e2e.record("by_triggers", "--force", "-m", "faults=page-faults", "-e", "sched,syscall,fault", "-p", "cmd", "--reset-on", "sched_process_exit",
+	                   "--trigger", 'begin: name == "sys_enter" and id == "getppid" => reset', "--trigger", 'end: name == "sys_enter" and id == "getsid" => reset, mark',
+	                   "--trigger", 'seen: name == "sys_enter" and id == "getpgid" => read', command=(sys.executable, "-c", script))
+	trace.expect_true()
+	rows = {(row["from"], row["to"]): row for row in segments(trace)}
+	e2e.equal("segments", (rows["begin", "end"]["count"], rows["end", "begin"]["count"]), (300, 299))
+	# What Python itself touches for the first time between two calls is rare.
+	e2e.expect(900 <= rows["begin", "end"]["faults"] < 1000, f"faults from begin to end: {rows['begin', 'end']['faults']}, 900 were made")
+	e2e.expect(("end", "sched_process_exit") in rows, f"the event of --reset-on is missing: {list(rows)}")
+	fired = {trigger["name"]: trigger["fired"] for trigger in trace.recording()["triggers"]}
+	e2e.equal("firings", fired, {"begin": 300, "end": 300, "seen": 600})
+	resets = next(one for one in trace.recording()["classes"] if one["name"] == "counters_reset")
+	e2e.equal("resets", (resets["seen"] >= 601, resets["too_deep"]), (True, 0))
+	readings = sum(one["seen"] for one in trace.recording()["classes"] if one["name"] == "counters")
+	e2e.expect(readings >= 1200 + 1, f"{readings} readings for 1200 firings")
+
+
+def at_functions():
+	"""Functions are probed where a thread may be preempted."""
+	trace = e2e.undisturbed(lambda: e2e.record("functions", "--force", "-m", "faults=page-faults", "-e", "sched", "-p", "cmd", "--functions", f"{load}:step",
+	                                           "--trigger", 'in: name == "function_entry" => reset', "--trigger", 'out: name == "function_exit" => reset',
+	                                           command=(load, 4, 500)),
+	                        lambda trace: {row["tid"] for row in trace.rows("--by", "thread", recorded=True)})
+	trace.expect_true()
+	row = next(row for row in segments(trace) if (row["from"], row["to"]) == ("in", "out"))
+	e2e.equal("calls", row["count"], 2000)
+	e2e.expect(0 <= row["faults"] - PAGES * 2000 < 100, f"faults in calls: {row['faults']}")
+
+
 def errors():
 	# A kernel that does not show its events is believed.
 	shown = any(os.path.exists(f"/sys/kernel/{where}/events") for where in ("tracing", "debug/tracing"))
@@ -83,6 +117,15 @@ def errors():
 		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "refused", *options, "--", "true", exit_code=None)
 		shutil.rmtree(e2e.work / "refused", ignore_errors=True)
 		e2e.expect(done.returncode == 125 and part in done.stderr, f"{options}: {done.returncode}: {done.stderr}")
+	fires = 'name == "sys_enter" => reset'
+	for options, part in ((("--trigger", fires), "-m"), (("-m", "software", "--ratio-format", "rems16", "--trigger", fires), "--ratio-format"),
+	                      (("-m", "software", "--trigger", "every 1s => read"), "use sample"),
+	                      (("-m", "software", "--trigger", 'name == "sys_enter" not followed by name == "sys_exit" within 1s => read'), "use sample"),
+	                      (("-m", "software", "--trigger", 'name == "sched_switch" => reset'), "every switch anyway"),
+	                      (("-m", "software", "--trigger", fires, "--trigger", 'name == "sys_exit" => stop'), "leave out stop")):
+		done = e2e.run(e2e.monitor, "record", "-o", e2e.work / "refused", *options, "--", "true", exit_code=None)
+		shutil.rmtree(e2e.work / "refused", ignore_errors=True)
+		e2e.expect(done.returncode == 125 and part in done.stderr, f"{options}: {done.returncode}: {done.stderr}")
 	plain = e2e.record("plain", "--force", "-m", "software", command=("true",))
 	refused = e2e.run(e2e.monitor, "report", plain.directory, "segments", exit_code=1)
 	e2e.expect("--reset-on" in refused.stderr, f"a report whose events were not recorded: {refused.stderr}")
@@ -90,4 +133,4 @@ def errors():
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(exact, selected, errors)
+	e2e.main(exact, selected, by_triggers, at_functions, errors)

@@ -144,6 +144,27 @@ TEST_CASE("a hold keeps what is newest, and the ring goes on")
 	CHECK(same.streams[stream_of(card, 0, 0)].first == again.streams[stream_of(card, 0, 0)].first);
 }
 
+TEST_CASE("a trigger's hold keeps the past from when it began, however late the recorder comes")
+{
+	BpfCard card(fake::options(cpus, ring_blocks));
+	FlightRings rings(card);
+	const std::uint64_t blocks = card.area(0).level[0].ring.blocks, kept = edc_ring_kept(blocks);
+	REQUIRE(blocks - kept > 4);                          // room for what comes meanwhile
+	const std::uint64_t held_at = 3 * blocks * in_block; // the next token opens a block
+	post_many(card, 0, held_at);
+	card.area(0).reader.hold = 12'345;
+	post_many(card, held_at, held_at + 4 * in_block);
+	rings.hold(0);
+	Taken taken;
+	REQUIRE(rings.mark_end());
+	REQUIRE(rings.take_rest(taken.push()));
+	const Stream &stream = taken.streams[stream_of(card, 0, 0)];
+	CHECK(taken.wrong().empty());
+	CHECK(stream.first == held_at - kept * in_block);
+	CHECK(stream.next == held_at + 4 * in_block);
+	CHECK(rings.parts().front().torn == 0);
+}
+
 TEST_CASE("blocks that ended before the wanted time are left out")
 {
 	BpfCard card(fake::options(cpus, ring_blocks));

@@ -48,6 +48,12 @@ echo "counters.sh: $calls segments with $faults page faults"
 [ "${faults%.*}" -ge $((24 * steps)) ] && [ "${faults%.*}" -lt $((24 * steps + 100)) ] ||
 	fail "$faults page faults in them, not $((24 * steps)): $(cat /tmp/segments.csv)"
 options=
+echo 'called: name == "sys_enter" and id == "getppid" => reset' > /tmp/resets
+./monitor record --no-calibration --force -o $trace -e sched,syscall -m faults=page-faults --triggers /tmp/resets -- ./getppid 1 1000 > /tmp/counted.out 2>&1 ||
+	fail "a trigger that resets: $(cat /tmp/counted.out)"
+./monitor check $trace > /tmp/check.out || fail "a trigger that resets: $(cat /tmp/check.out)"
+calls=$(./monitor report --csv $trace segments | grep '"called","called"' | cut -d , -f 6)
+[ "$calls" = 999 ] || fail "a trigger that resets: $calls segments, not 999"
 
 if ! ls /sys/bus/event_source/devices | grep -q 'armv8\|^cpu$'; then
 	record cpu,cache ./getppid 2 1000

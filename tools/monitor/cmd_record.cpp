@@ -270,8 +270,18 @@ void expect_possible(const std::vector<NamedTrigger> &triggers, const RecordArgu
 			refuse("a flight recorder writes only snapshots: leave out stop");
 		if (trigger.stops() && !arguments.states.empty())
 			refuse("--states must see all events: leave out stop");
-		if (trigger.stops() && !arguments.reset_on.empty())
-			refuse("--reset-on stores its readings in pauses, too: leave out stop");
+		if (trigger.stops() &&
+		    (!arguments.reset_on.empty() || std::ranges::any_of(triggers, &NamedTrigger::reads)))
+			refuse("--reset-on, read and reset store their readings in pauses, too: leave out stop");
+		if (!trigger.reads())
+			continue;
+		if (!arguments.options.counting)
+			refuse("read and reset are of counters: choose some with -m, such as -m cpu");
+		if (arguments.options.counting->format != record::RatioFormat::exact)
+			refuse("read and reset need exact counts: leave out --ratio-format");
+		if (trigger.first.empty() || trigger.kind == EDC_TRIGGER_MISSING)
+			refuse("read and reset are of the CPU where an event fires: use sample, which also reads the "
+			       "counters of all");
 	}
 }
 
@@ -310,6 +320,9 @@ void parse_matching(RecordArguments &arguments)
 	needs_tokens(arguments.options.stacks.any(), "--stacks");
 	needs_tokens(!request.triggers.empty(), "--trigger");
 	expect_possible(request.triggers, arguments);
+	for (const NamedTrigger &trigger : request.triggers)
+		if (trigger.resets())
+			arguments.options.counting->reset_triggers.push_back(trigger.name);
 	if (!request.filter && !counts && request.triggers.empty())
 		return;
 	const bool has_series = counts && !arguments.every.empty();
@@ -563,8 +576,7 @@ void add_record(CLI::App &app, int &exit_code)
 	record
 	    ->add_option("--trigger", arguments->triggers,
 			 "when something happens, do something: snapshot (with --flight), mark, start, stop, sample, "
-			 "stack, end, run, "
-			 "signal; see monitor-trigger(1); up to 16 times")
+			 "read, reset, stack, end, run, signal; see monitor-trigger(1); up to 16 times")
 	    ->option_text("'[NAME:] WHEN => DO[, DO...]'")
 	    ->allow_extra_args(false);
 	record->add_option("--triggers", arguments->trigger_files, "the triggers in this file")

@@ -13,7 +13,7 @@
 namespace monitor {
 
 struct TriggerAct {
-	enum class Kind { snapshot, mark, start, stop, sample, stack, end, run, signal };
+	enum class Kind { snapshot, mark, start, stop, sample, read, reset, stack, end, run, signal };
 
 	Kind kind = Kind::mark;
 	std::string text;                       // mark; run: the command
@@ -51,13 +51,23 @@ struct NamedTrigger {
 	bool needs_recorder() const
 	{
 		return std::ranges::any_of(acts, [](const TriggerAct &act) {
-			return act.kind != TriggerAct::Kind::mark && act.kind != TriggerAct::Kind::stop &&
-			       act.kind != TriggerAct::Kind::stack;
+			switch (act.kind) {
+			case TriggerAct::Kind::mark:
+			case TriggerAct::Kind::stop:
+			case TriggerAct::Kind::read:
+			case TriggerAct::Kind::reset:
+			case TriggerAct::Kind::stack:
+				return false;
+			default:
+				return true;
+			}
 		});
 	}
 	bool takes_snapshot() const { return does(TriggerAct::Kind::snapshot); }
 	bool ends() const { return does(TriggerAct::Kind::end); }
 	bool samples() const { return does(TriggerAct::Kind::sample); }
+	bool resets() const { return does(TriggerAct::Kind::reset); }
+	bool reads() const { return resets() || does(TriggerAct::Kind::read); }
 	bool starts() const { return does(TriggerAct::Kind::start); }
 	bool stops() const { return does(TriggerAct::Kind::stop); }
 };

@@ -96,7 +96,7 @@ public:
 private:
 	// Which classes a count or a time has events of.
 	struct Found {
-		bool any = false, of_kernel = false;
+		bool any = false, of_kernel = false, of_switches = false;
 		std::string uncounted;
 		std::string keyless; // events without the number that they should have in common
 	};
@@ -143,6 +143,14 @@ private:
 		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() &&
 		    trigger.does(TriggerAct::Kind::stack))
 			throw Error(option + ": it waits for programs' events, at which no stack is taken");
+		const bool fires_at_second = trigger.kind == EDC_TRIGGER_THEN;
+		if (trigger.reads() && found_[EDC_TARGET_INPUTS + 2 * i + fires_at_second].of_switches)
+			throw Error(option + ": the counters are read at every switch anyway: leave switches out by "
+					     "`and name != \"sched_switch\"`");
+		if (trigger.reads() && !of_kernel[0] && !has_programs_classes())
+			throw Error(option +
+				    ": it waits for programs' events, at which programs themselves read counters: "
+				    "monitor report DIR activities");
 		if (!trigger.first.empty() && !of_kernel[0] && !has_programs_classes() && made_->doubts.empty())
 			made_->hints.push_back(fmt::format("{}: none of the kernel's events is one that it waits for, "
 							   "so it waits for programs' events.",
@@ -156,9 +164,13 @@ private:
 				     : act.kind == TriggerAct::Kind::start  ? EDC_ACT_START
 				     : act.kind == TriggerAct::Kind::stop   ? EDC_ACT_STOP
 				     : act.kind == TriggerAct::Kind::sample ? EDC_ACT_SAMPLE
+				     : act.kind == TriggerAct::Kind::read   ? EDC_ACT_READ
+				     : act.kind == TriggerAct::Kind::reset  ? EDC_ACT_RESET
 									    : 0u;
 		if (trigger.needs_recorder())
 			made.acts |= EDC_ACT_TELL;
+		if (trigger.resets())
+			made.reset = resets_++;
 		tables_of(EDC_ID_KERNEL_FIRST).set_trigger(i, made);
 	}
 
@@ -288,6 +300,7 @@ private:
 			}
 			found.any = true;
 			found.of_kernel |= is_of_kernel;
+			found.of_switches |= cls.id == EDC_ID_SCHED_SWITCH;
 		}
 		if (keeps)
 			decided.decision = products.empty() ? EDC_MATCH_NONE : is_all ? EDC_MATCH_KEEP : EDC_MATCH_ASK;
@@ -384,6 +397,7 @@ private:
 	std::vector<Asked> asked_;
 	std::array<Found, EDC_TARGETS> found_{}; // by target
 	std::map<unsigned, Tables> tables_;
+	unsigned resets_ = 0; // triggers that reset counters, so far
 };
 
 } // namespace

@@ -58,7 +58,7 @@ std::string segments_text(const analyze::SegmentFold &fold, const analyze::Recor
 {
 	std::string text;
 	if (fold.resets() == 0)
-		return "no event of --reset-on occurred\n";
+		return "nothing reset the counters\n";
 	if (fold.rows().empty())
 		text = fmt::format("{} resets, but no two in succession: use --by cpu to show what was counted between "
 				   "those of different threads\n",

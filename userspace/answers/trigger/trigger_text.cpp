@@ -320,6 +320,10 @@ private:
 			made.kind = TriggerAct::Kind::stack;
 		} else if (word == "sample" && rest.empty()) {
 			made.kind = TriggerAct::Kind::sample;
+		} else if (word == "read" && rest.empty()) {
+			made.kind = TriggerAct::Kind::read;
+		} else if (word == "reset" && rest.empty()) {
+			made.kind = TriggerAct::Kind::reset;
 		} else if (word == "run") {
 			made.kind = TriggerAct::Kind::run;
 			take_command(rest, made);
@@ -329,7 +333,7 @@ private:
 		} else {
 			fail(fmt::format(
 			    "'{}' is not something to do; there is: snapshot [before T] [after T], mark TEXT, "
-			    "start, stop, sample, stack, end, run 'CMD' [N per minute], signal SIG",
+			    "start, stop, sample, read, reset, stack, end, run 'CMD' [N per minute], signal SIG",
 			    printable(text)));
 		}
 		return made;

@@ -59,7 +59,7 @@ struct CountersInfo {
 	std::vector<CounterReading> start, end;
 	unsigned user_id = 0; // the event class by which programs report the first set's counts at boundaries; 0: none
 	std::string user_refused;        // why there is none
-	std::vector<std::string> resets; // the events of --reset-on, by number
+	std::vector<std::string> resets; // by number: the events of --reset-on, then triggers
 };
 
 // Empty if there is no such member.

@@ -19,7 +19,8 @@ SegmentFold::SegmentFold(SegmentBy by, const trace::Description &description, co
 			reset_ = trace::FieldRef(*cls, "at");
 		}
 	if (id_ == 0 || counters_.info().resets.empty())
-		throw Error("this recording has no segments: record with -m and --reset-on EVENT");
+		throw Error(
+		    "this recording has no segments: record with -m and --reset-on EVENT, or a trigger that resets");
 }
 
 // The owner of a row. Its segments are those of single threads, or of the CPU.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The segment fold: what was counted from one selective reset (record --reset-on) to the next one of the same thread,
-// wherever it ran in between and without what others ran, or of the same CPU, whatever ran there. Fed by Machine as an
-// Observer, after the CounterFold; read by answers/report/segments_table.cpp.
+// The segment fold: what was counted from one selective reset (record --reset-on, or a trigger) to the next one of the
+// same thread, wherever it ran in between and without what others ran, or of the same CPU, whatever ran there. Fed by
+// Machine as an Observer, after the CounterFold; read by answers/report/segments_table.cpp.
 //
 // A segment that spans a loss is in no row: a reset within it may have been lost.
 #pragma once

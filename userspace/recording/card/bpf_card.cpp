@@ -245,6 +245,8 @@ void BpfCard::configure()
 	skeleton_->rodata->sampling = options_.sampling && !module_;
 	skeleton_->rodata->stack_triggers = options_.stack_triggers;
 	skeleton_->rodata->start_triggers = options_.start_triggers;
+	skeleton_->rodata->reading_triggers = options_.reading_triggers;
+	skeleton_->rodata->first_trigger_reset = static_cast<__u32>(options_.resets.size());
 	std::ranges::copy(options_.decisions, const_cast<__u16 *>(skeleton_->rodata->decisions));
 	std::memcpy(const_cast<__u32 *>(skeleton_->rodata->uuid), options_.uuid.data(), options_.uuid.size());
 	bpf_map__set_max_entries(skeleton_->maps.rings, module_ ? 1 : options_.cpus);
@@ -303,11 +305,11 @@ void BpfCard::configure_counters()
 		const_cast<__u32 *>(skeleton_->rodata->counters_in_set)[set] = sets[set];
 	skeleton_->rodata->counter_cpus = options_.cpus;
 	skeleton_->rodata->counters_every_ns = options_.counters_every_ns;
-	skeleton_->rodata->counters_reset = !options_.resets.empty();
+	skeleton_->rodata->counters_reset = options_.reads_apart();
 	for (std::size_t i = 0; i < options_.resets.size(); ++i)
-		bpf_program__set_autoload(
-		    bpf_object__find_program_by_name(skeleton_->obj, reset_program(options_.resets[i], i).c_str()),
-		    true);
+		bpf_program__set_autoload(reset_program_of(i), true);
+	if (options_.reads_apart())
+		bpf_program__set_autoload(trial_reset(), true);
 	const auto &pairs = options_.ratios.pairs;
 	skeleton_->rodata->ratio_bits = options_.ratios.bits;
 	skeleton_->rodata->ratio_pairs = static_cast<__u32>(pairs.size());
@@ -457,13 +459,21 @@ Estimate BpfCard::time_sample()
 	return sample;
 }
 
+bpf_program *BpfCard::reset_program_of(std::size_t number) const
+{
+	return bpf_object__find_program_by_name(skeleton_->obj, reset_program(options_.resets[number], number).c_str());
+}
+
+bpf_program *BpfCard::trial_reset() const
+{
+	return resets_at_function() ? skeleton_->progs.reset_at_uprobe : skeleton_->progs.reset_at_tracepoint_0;
+}
+
 bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offset)
 {
-	bpf_program *reset =
-	    bpf_object__find_program_by_name(skeleton_->obj, reset_program(options_.resets.back(), 0).c_str());
-	Link link(options_.resets.back().tracepoint.empty()
-		      ? bpf_program__attach_uprobe(reset, false, ::getpid(), program.c_str(), offset)
-		      : bpf_program__attach_raw_tracepoint(reset, "sys_enter"));
+	Link link(resets_at_function()
+		      ? bpf_program__attach_uprobe(trial_reset(), false, ::getpid(), program.c_str(), offset)
+		      : bpf_program__attach_raw_tracepoint(trial_reset(), "sys_enter"));
 	if (!link)
 		return false;
 	links_.push_back(std::move(link));
@@ -473,8 +483,7 @@ bool BpfCard::attach_trial_reset(const std::string &program, std::uint64_t offse
 void BpfCard::attach_reset(std::size_t number)
 {
 	const ResetEvent &event = options_.resets[number];
-	bpf_program *program = bpf_object__find_program_by_name(skeleton_->obj, reset_program(event, number).c_str());
-	Link link(attach_reset_event(program, event, number));
+	Link link(attach_reset_event(reset_program_of(number), event, number));
 	if (!link)
 		throw Error(errno, fmt::format("--reset-on {}: cannot attach a probe ({})", event.name, why_refused()));
 	links_.push_back(std::move(link));

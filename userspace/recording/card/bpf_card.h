@@ -47,14 +47,15 @@ struct CardOptions {
 	bool matching = false;             // set_matcher() decides what is kept, from attach() to detach()
 	// By class, from EDC_ID_KERNEL_FIRST: edc_match_class.in_probe of that matcher.
 	std::array<std::uint16_t, EDC_CARD_CLASSES> decisions{};
-	unsigned times = 0;          // how many times it has
-	unsigned triggers = 0;       // and triggers
-	bool pausing = false;        // of which some stop storing
-	bool sampling = false;       // and some sample all CPUs
-	unsigned start_triggers = 0; // and these start it again: bits
-	unsigned stack_triggers = 0; // and these take a stack: bits
-	bool keeps_tokens = true;    // else only classes of which set_matcher() counts events are attached
-	unsigned cpus = 1;           // possible CPUs
+	unsigned times = 0;            // how many times it has
+	unsigned triggers = 0;         // and triggers
+	bool pausing = false;          // of which some stop storing
+	bool sampling = false;         // and some sample all CPUs
+	unsigned start_triggers = 0;   // and these start it again: bits
+	unsigned stack_triggers = 0;   // and these take a stack: bits
+	unsigned reading_triggers = 0; // and these read the counters: bits
+	bool keeps_tokens = true;      // else only classes of which set_matcher() counts events are attached
+	unsigned cpus = 1;             // possible CPUs
 	std::uint64_t blocks_per_cpu = 0;
 	std::array<std::uint8_t, 16> uuid{};
 	std::vector<unsigned> counters_in_set; // record -m
@@ -68,8 +69,10 @@ struct CardOptions {
 
 	bool has_probed_functions() const { return std::ranges::any_of(functions, &Function::is_probed); }
 
-	// Rings of each CPU: the levels, and with probes that may be preempted the slots.
-	unsigned rings() const { return resets.empty() && !has_probed_functions() ? EDC_CARD_LEVELS : EDC_CARD_RINGS; }
+	// Counters are not only read where it is the turn of a switch, a timer or a sample (bpf/reset.bpf.c).
+	bool reads_apart() const { return !resets.empty() || reading_triggers; }
+	// Rings of each CPU: the levels, and with probes that may be preempted or that read apart the slots.
+	unsigned rings() const { return reads_apart() || has_probed_functions() ? EDC_CARD_RINGS : EDC_CARD_LEVELS; }
 };
 
 // How often the kernel refused to run a program because it was already running on that CPU.
@@ -97,8 +100,8 @@ public:
 	void attach_only(bool tp, const std::vector<std::string> &names);
 	void attach_more(bool tp, const std::vector<std::string> &names);
 
-	// For the calibration of --reset-on: attaches one of its events at an offset in a program's file, or at system
-	// call entry.
+	// For the calibration of resets: attaches one at an offset in a program's file, if there are some at functions,
+	// or at system call entry.
 	bool attach_trial_reset(const std::string &program, std::uint64_t offset);
 
 	// How often the probes of each function were hit so far, with leaves_functions_out.
@@ -130,6 +133,11 @@ public:
 	unsigned cpus() const { return options_.cpus; }
 	const std::vector<unsigned> &counters_in_set() const { return options_.counters_in_set; }
 	const std::vector<ResetEvent> &resets() const { return options_.resets; }
+	bool reads_apart() const { return options_.reads_apart(); }
+	bool resets_at_function() const
+	{
+		return !options_.resets.empty() && options_.resets.back().tracepoint.empty();
+	}
 	unsigned rings() const { return options_.rings(); }
 	bool is_module() const { return module_ != nullptr; }
 	const std::array<std::uint8_t, 16> &uuid() const { return options_.uuid; }
@@ -202,6 +210,8 @@ private:
 	void attach_counters_of(const std::string &name);
 	bool try_attach(bpf_program *program);
 	void attach_program(bpf_program *program);
+	bpf_program *reset_program_of(std::size_t number) const;
+	bpf_program *trial_reset() const;
 	void attach_reset(std::size_t number);
 	void open_fault_events(const std::string &name);
 	void attach_fault_event(bpf_program *program, const std::string &name);

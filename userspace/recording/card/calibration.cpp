@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 using Names = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto max_calibration_time = 300ms;
+constexpr auto max_time_of_each = 100ms; // workload
 constexpr std::size_t max_rounds = 22;
 
 // Where a reset is tried: nothing else calls it. It starts as most functions do, with an instruction that the kernel
@@ -119,17 +119,17 @@ public:
 	{
 		if (options.filtering)
 			works_.push_back(&rejected_);
-		if (options.probes && !card.resets().empty())
+		if (options.probes && card.reads_apart())
 			works_.push_back(&reset_);
 	}
 
 	// Off, on, off and so on, until there are enough rounds or the time is over.
 	Calibration run()
 	{
-		const auto end = Clock::now() + max_calibration_time;
+		const auto end = Clock::now() + max_time_of_each * works_.size();
 		while (sched_.rounds.size() < max_rounds && Clock::now() < end)
 			some_rounds();
-		if (!reset_is_at_function()) // then it was measured on top of the system call probes
+		if (!card_.resets_at_function()) // then it was measured on top of the system call probes
 			for (std::size_t i = 0; i < reset_.rounds.size(); ++i)
 				reset_.rounds[i].before = reset_.rounds[i].after = syscall_.rounds[i].with;
 		Calibration result;
@@ -191,11 +191,6 @@ private:
 			card_.trace_process(::getpid(), is_traced);
 	}
 
-	bool reset_is_at_function() const
-	{
-		return !card_.resets().empty() && card_.resets().back().tracepoint.empty();
-	}
-
 	// A probe that finds its ring full has another cost.
 	void free_rings()
 	{
@@ -230,7 +225,7 @@ private:
 	Work fault_{"fault", {"page_fault_user", "minor_fault"}, 1, [this] { return faults_.time(); }};
 	Work rejected_{"rejected", {"sys_enter", "sys_exit"}, 1, time_calls};
 	Work syscall_{"syscall", {"sys_enter", "sys_exit"}, 1, time_calls};
-	Work reset_{"reset", {}, 1, reset_is_at_function() ? time_resets : time_calls};
+	Work reset_{"reset", {}, 1, card_.resets_at_function() ? time_resets : time_calls};
 	std::vector<Work *> works_{&sched_, &fault_, &syscall_};
 	const Names others_ = {"sched_switch", "sched_waking", "page_fault_user", "minor_fault"};
 	std::future<void> grace_period_;

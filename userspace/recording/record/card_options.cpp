@@ -37,9 +37,12 @@ std::string why_not_module(const Options &options, const std::vector<std::string
 		return why;
 	if (!card::has_invariant_tsc())
 		return "this machine has no time stamp counter of constant rate, which the module needs";
-	if (options.counting && (options.counting->every_ns || !options.counting->resets.empty() ||
+	if (options.counting && (options.counting->every_ns || !options.counting->reset_names().empty() ||
 				 options.counting->format != RatioFormat::exact))
-		return "it reads counters only at switches; for --every, --reset-on and --ratio-format use --card bpf";
+		return "it reads counters only at switches; for --every, --reset-on, triggers that reset and "
+		       "--ratio-format use --card bpf";
+	if (options.matching && std::ranges::any_of(options.matching->request.triggers, &NamedTrigger::reads))
+		return "it reads counters only at switches; for triggers that read use --card bpf";
 	if (!options.functions.empty())
 		return "functions are probed by the BPF card";
 	if (options.stacks.any())
@@ -177,6 +180,7 @@ card::CardOptions card_options(const Options &options, unsigned cpus, const std:
 		card.sampling = std::ranges::any_of(request.triggers, &NamedTrigger::samples);
 		for (unsigned i = 0; i < card.triggers; ++i) {
 			card.start_triggers |= unsigned{request.triggers[i].starts()} << i;
+			card.reading_triggers |= unsigned{request.triggers[i].reads()} << i;
 			card.stack_triggers |= unsigned{request.triggers[i].does(TriggerAct::Kind::stack)} << i;
 		}
 	}

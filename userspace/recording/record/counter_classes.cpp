@@ -68,15 +68,6 @@ Json terms_json(const pmu::Selection &selection, const std::vector<pmu::Term> &t
 	return all;
 }
 
-std::vector<std::string> names_of(const std::vector<card::ResetEvent> &resets)
-{
-	std::vector<std::string> names;
-	names.reserve(resets.size());
-	for (const card::ResetEvent &event : resets)
-		names.push_back(event.name);
-	return names;
-}
-
 const char *text_of(pmu::Per per)
 {
 	switch (per) {
@@ -119,9 +110,8 @@ std::vector<CounterClass> counter_classes(const std::optional<Counting> &countin
 	}
 	if (!counting->user_reads.counters.empty())
 		classes.push_back({EDC_ID_USER_COUNTERS, "user_counters", "u64", "", {}, classes.front().fields});
-	if (!counting->resets.empty())
-		classes.push_back(
-		    {EDC_ID_COUNTERS_RESET, "counters_reset", "u16", "at", names_of(counting->resets), {}});
+	if (!counting->reset_names().empty())
+		classes.push_back({EDC_ID_COUNTERS_RESET, "counters_reset", "u16", "at", counting->reset_names(), {}});
 	return classes;
 }
 
@@ -165,7 +155,7 @@ Json counters_json(const Counting &counting)
 		{"ratio_bits", bits_of(counting.format)},
 		{"ratios", ratios},
 		{"notes", selection.notes},
-		{"resets", names_of(counting.resets)}};
+		{"resets", counting.reset_names()}};
 }
 
 Json readings_json(const std::vector<CounterReading> &readings)

@@ -23,9 +23,20 @@ struct UserReads {
 struct Counting {
 	pmu::Selection selection;
 	RatioFormat format = RatioFormat::exact;
-	std::uint64_t every_ns = 0;           // also read them at an interrupt if no switch occurred for this long
-	std::vector<card::ResetEvent> resets; // also read them there, and start a new segment
-	UserReads user_reads;                 // determined once: the description must not change during a recording
+	std::uint64_t every_ns = 0;              // also read them at an interrupt if no switch occurred for this long
+	std::vector<card::ResetEvent> resets;    // also read them there, and start a new segment
+	std::vector<std::string> reset_triggers; // their names: they start one, too
+	UserReads user_reads;                    // determined once: the description must not change during a recording
+
+	// What starts a new segment, by number.
+	std::vector<std::string> reset_names() const
+	{
+		std::vector<std::string> names;
+		for (const card::ResetEvent &event : resets)
+			names.push_back(event.name);
+		names.insert(names.end(), reset_triggers.begin(), reset_triggers.end());
+		return names;
+	}
 };
 
 } // namespace monitor::record

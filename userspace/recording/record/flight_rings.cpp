@@ -65,6 +65,19 @@ void FlightRings::order() const
 #endif
 }
 
+// The number of the first block that a hold keeps. A writer that has seen it says from where on it keeps them; one that
+// has not keeps at least so many before the block that it may open meanwhile.
+std::uint64_t FlightRings::oldest_kept(std::size_t i, std::uint64_t hold, std::uint64_t closed) const
+{
+	const edc_ring &of = ring(i);
+	const std::uint64_t kept = edc_ring_kept(of.blocks), least = closed + 2 > kept ? closed + 2 - kept : 0;
+	if (load(of.held) != hold)
+		return least;
+	const std::uint64_t from = load(of.held_from);
+	const bool is_of_hold = from + of.blocks >= closed; // else it is that of the hold before: a weakly ordered CPU
+	return is_of_hold ? std::min(from, least) : least;
+}
+
 void FlightRings::hold(std::uint64_t from_time)
 {
 	__u64 &held = card_.area(0).reader.hold;
@@ -74,9 +87,9 @@ void FlightRings::hold(std::uint64_t from_time)
 	       !__atomic_compare_exchange_n(&held, &before, holds_, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		;
 	order();
+	const std::uint64_t hold = load(held);
 	for (std::size_t i = 0; i < parts_.size(); ++i) {
-		const std::uint64_t closed = load(ring(i).closed), kept = edc_ring_kept(ring(i).blocks);
-		const std::uint64_t oldest = closed + 2 > kept ? closed + 2 - kept : 0;
+		const std::uint64_t closed = load(ring(i).closed), oldest = oldest_kept(i, hold, closed);
 		std::uint64_t first = oldest, after = std::max(closed, first);
 		while (first < after) { // they are sorted by time
 			const std::uint64_t middle = first + (after - first) / 2;

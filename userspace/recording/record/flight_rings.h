@@ -66,6 +66,7 @@ private:
 	const edc_ring &ring(std::size_t i) const;
 	const std::byte *block(std::size_t i, std::uint64_t number) const;
 	bool is_whole(std::size_t i, std::uint64_t number) const;
+	std::uint64_t oldest_kept(std::size_t i, std::uint64_t hold, std::uint64_t closed) const;
 	bool take_until(std::size_t i, std::uint64_t end, const Push &push);
 	bool take_open(std::size_t i, const Push &push);
 	bool report_last_loss(std::size_t i, const Push &push);
