@@ -265,6 +265,35 @@ def full_disk():
 	e2e.expect("No space left" in done.stderr and "is incomplete" in done.stderr, done.stderr)
 
 
+def a_stalled_disk():
+	"""The rings are held when a snapshot is asked for, not when the disk answers: the past is kept, what has no room is counted."""
+	script = f"""truncate -s 100M {e2e.work}/disk && mkfs.ext4 -q {e2e.work}/disk && mkdir {e2e.work}/mounted && mount -o loop {e2e.work}/disk {e2e.work}/mounted || exit 9
+		{e2e.monitor} record --no-calibration --flight 8M -e sched,syscall -o {e2e.work}/mounted/flight & recorder=$!
+		until [ -s {e2e.work}/mounted/flight/.monitor/flight.json ]; do sleep 0.05; done
+		{e2e.workload} getppid 3000
+		fsfreeze -f {e2e.work}/mounted || echo "freeze $?"
+		(sleep 1; fsfreeze -u {e2e.work}/mounted) &
+		{e2e.monitor} snapshot --json $recorder > {e2e.work}/stalled.json & asked=$!
+		sleep 0.2
+		{e2e.workload} getppid 1000000 > {e2e.work}/meanwhile
+		wait $asked; echo "first $?"
+		{e2e.monitor} snapshot $recorder; echo "second $?"
+		kill -INT $recorder; wait $recorder; echo "recorder $?"
+		for i in 001 002; do {e2e.monitor} check {e2e.work}/mounted/flight/$i > {e2e.work}/stalled.check$i; echo "check $?"; done
+		cp -r {e2e.work}/mounted/flight/001 {e2e.work}/stalled
+		umount {e2e.work}/mounted"""
+	done = e2e.run(*e2e.own_mounts(), "sh", "-c", script, exit_code=None)
+	if done.returncode == 9:
+		return e2e.leave_out("a disk that stalls", f"no file system can be mounted from a file: {done.stderr.strip()}")
+	for wanted in ("first 0", "second 0", "recorder 0", "check 0\ncheck 0"):
+		e2e.expect(wanted in done.stdout, f"no '{wanted}': {done.stdout}{done.stderr}")
+	reply = json.loads((e2e.work / "stalled.json").read_text())
+	e2e.expect(reply["held_ms"] > 700 and reply["discarded"] > 100_000 and reply["before_s"] > 0, f"it did not stall: {reply}")
+	calls = e2e.values(done.stdout)
+	made = e2e.Trace(e2e.work / "stalled").events("--event", "sys_enter", "--filter", f'id == "getppid" and tid == {calls["pid"]}')
+	e2e.equal("calls before the stall", len(made), 3000)
+
+
 def events_of_programs():
 	"""They are in memory when the snapshot is asked for, also what is in an open block."""
 	user_load = os.path.join(e2e.programs, "user_load")
@@ -340,10 +369,12 @@ def another_recording_beside_it():
 	pid = e2e.values(other.output)["pid"]
 	calls = f'id == "getppid" and tid == {pid}'
 	e2e.equal("calls in the recording", len(other.events("--event", "sys_enter", "--filter", calls)), 2000)
+	named = [e for e in trace.events("--event", "task_rename") if e["fields"]["newcomm"] == "monitor-test"]
+	e2e.expect(named, "the snapshot does not mark the other's start test")
 	e2e.equal("calls in the snapshot", len(trace.events("--event", "sys_enter", "--filter", calls)), 2000)
 	flight.end()
 
 
 if __name__ == "__main__":
 	e2e.need_recording()
-	e2e.main(snapshots_by_hand, at_full_speed, a_program_that_took_another_ones_place, ends, asked_at_the_end, requests_in_turn, forced, full_disk, events_of_programs, refusals, another_recording_beside_it)
+	e2e.main(snapshots_by_hand, at_full_speed, a_program_that_took_another_ones_place, ends, asked_at_the_end, requests_in_turn, forced, full_disk, a_stalled_disk, events_of_programs, refusals, another_recording_beside_it)

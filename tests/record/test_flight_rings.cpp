@@ -22,11 +22,13 @@ namespace {
 
 constexpr unsigned cpus = 2, levels_used = 2;
 constexpr std::uint64_t ring_blocks = 96;
+constexpr std::uint64_t end_time = 1'000'000'000'000;
 constexpr unsigned in_block = (EDC_BLOCK_SIZE - EDC_BLOCK_HEADER - EDC_BLOCK_COUNTS_BYTES) / 16;
 
 // What one hold gave of a ring: the words of its tokens must follow each other, except where its headers tell losses.
 struct Stream {
 	std::uint64_t blocks = 0, first = 0, next = 0, told = 0, begin = 0;
+	std::uint64_t lost_until = 0; // of a loss that no token follows
 	std::string wrong;
 
 	void expect(bool holds, const char *what)
@@ -47,6 +49,7 @@ struct Stream {
 		told = header.events_discarded;
 		if (bytes > EDC_BLOCK_SIZE || bytes <= EDC_BLOCK_HEADER) {
 			next += lost;
+			lost_until = header.timestamp_begin;
 			return;
 		}
 		std::uint64_t record[2];
@@ -113,10 +116,10 @@ TEST_CASE("a hold keeps what is newest, and the ring goes on")
 	const std::uint64_t blocks = card.area(0).level[0].ring.blocks;
 	const std::uint64_t posted = 3 * blocks * in_block + 7;
 	post_many(card, 0, posted);
-	rings.hold(0);
+	rings.begin(0);
 	Taken taken;
 	REQUIRE(rings.mark_end());
-	REQUIRE(rings.take_rest(taken.push()));
+	REQUIRE(rings.take_rest(end_time, taken.push()));
 	rings.release();
 	const Stream &stream = taken.streams[stream_of(card, 0, 0)];
 	CHECK(taken.wrong().empty());
@@ -130,17 +133,17 @@ TEST_CASE("a hold keeps what is newest, and the ring goes on")
 	CHECK(rings.complete_since(1) == 0);
 	CHECK(rings.oldest_time() <= part.begin_time);
 	post_many(card, posted, posted + 2 * blocks * in_block); // nothing is refused any more
-	rings.hold(0);
+	rings.begin(0);
 	Taken again;
 	REQUIRE(rings.mark_end());
-	REQUIRE(rings.take_rest(again.push()));
+	REQUIRE(rings.take_rest(end_time, again.push()));
 	CHECK(again.wrong().empty());
 	CHECK(again.streams[stream_of(card, 0, 0)].next == posted + 2 * blocks * in_block);
 	rings.release();
-	rings.hold(0);
+	rings.begin(0);
 	Taken same; // what one snapshot has, the next one may have, too
 	REQUIRE(rings.mark_end());
-	REQUIRE(rings.take_rest(same.push()));
+	REQUIRE(rings.take_rest(end_time, same.push()));
 	CHECK(same.streams[stream_of(card, 0, 0)].first == again.streams[stream_of(card, 0, 0)].first);
 }
 
@@ -154,10 +157,11 @@ TEST_CASE("a trigger's hold keeps the past from when it began, however late the 
 	post_many(card, 0, held_at);
 	card.area(0).reader.hold = 12'345;
 	post_many(card, held_at, held_at + 4 * in_block);
-	rings.hold(0);
+	CHECK(rings.oldest_time() == 10 * (held_at - kept * in_block)); // what goes with it is kept, too
+	rings.begin(0);
 	Taken taken;
 	REQUIRE(rings.mark_end());
-	REQUIRE(rings.take_rest(taken.push()));
+	REQUIRE(rings.take_rest(end_time, taken.push()));
 	const Stream &stream = taken.streams[stream_of(card, 0, 0)];
 	CHECK(taken.wrong().empty());
 	CHECK(stream.first == held_at - kept * in_block);
@@ -170,10 +174,10 @@ TEST_CASE("blocks that ended before the wanted time are left out")
 	BpfCard card(fake::options(cpus, ring_blocks));
 	FlightRings rings(card);
 	post_many(card, 0, 20 * in_block);
-	rings.hold(10 * (12 * in_block + 3));
+	rings.begin(10 * (12 * in_block + 3));
 	Taken taken;
 	REQUIRE(rings.mark_end());
-	REQUIRE(rings.take_rest(taken.push()));
+	REQUIRE(rings.take_rest(end_time, taken.push()));
 	CHECK(taken.streams[stream_of(card, 0, 0)].first == 12 * in_block);
 	CHECK(rings.complete_since(0) == 0); // nothing that was wanted is missing
 }
@@ -184,7 +188,7 @@ TEST_CASE("without room the rest waits, and what does not fit meanwhile is told"
 	FlightRings rings(card);
 	const std::uint64_t blocks = card.area(0).level[0].ring.blocks;
 	post_many(card, 0, 2 * blocks * in_block);
-	rings.hold(0);
+	rings.begin(0);
 	Taken taken;
 	taken.room = 3;
 	CHECK_FALSE(rings.take(taken.push()));
@@ -192,13 +196,14 @@ TEST_CASE("without room the rest waits, and what does not fit meanwhile is told"
 	for (; refused < 5; ++word)
 		refused += !fake::post_in_flight(card, 0, 0, 10 * word, word);
 	REQUIRE(rings.mark_end());
-	CHECK_FALSE(rings.take_rest(taken.push()));
+	CHECK_FALSE(rings.take_rest(end_time, taken.push()));
 	taken.room = ~std::uint64_t(0);
-	REQUIRE(rings.take_rest(taken.push()));
+	REQUIRE(rings.take_rest(end_time, taken.push()));
 	rings.release();
 	CHECK(taken.wrong().empty());
 	CHECK(taken.streams[stream_of(card, 0, 0)].next == word);
 	CHECK(rings.parts().front().discarded == 5);
+	CHECK(taken.streams[stream_of(card, 0, 0)].lost_until == end_time); // nothing is known of the time since
 	CHECK(rings.parts().front().torn == 0);
 }
 
@@ -249,7 +254,7 @@ void hold_under_load(std::uint64_t wanted_blocks)
 		std::array<std::uint64_t, cpus * levels_used> before;
 		for (std::size_t i = 0; i < before.size(); ++i)
 			before[i] = writers.posted[i].load(std::memory_order_acquire);
-		rings.hold(0);
+		rings.begin(0);
 		std::array<std::uint64_t, cpus * levels_used> after; // this thread may have slept in between
 		for (std::size_t k = 0; k < after.size(); ++k)
 			after[k] = writers.posted[k].load(std::memory_order_acquire);
@@ -257,7 +262,7 @@ void hold_under_load(std::uint64_t wanted_blocks)
 		for (std::uint64_t pass = 0; pass < holds % 4; ++pass)
 			rings.take(taken.push());
 		rings.mark_end();
-		REQUIRE(rings.take_rest(taken.push()));
+		REQUIRE(rings.take_rest(end_time, taken.push()));
 		rings.release();
 		const std::string wrong = taken.wrong();
 		INFO(wrong << " at hold " << holds);
@@ -297,7 +302,7 @@ TEST_CASE("a block that its writer comes round to is dropped, never torn")
 	Writers writers(card, &no_hold);
 	std::uint64_t torn = 0, whole = 0;
 	while (writers.blocks() < 300'000) {
-		rings.hold(0);
+		rings.begin(0);
 		std::string wrong;
 		const auto push = [&](StreamNumber, const std::byte *block) {
 			Stream alone;

@@ -80,29 +80,38 @@ void ClockBound::join(unsigned number, const edc_clock_set &set)
 void ClockBound::close_interval(const Sync &next)
 {
 	const std::uint64_t ticks = next.time - last_.time;
-	std::uint64_t worst = 0;
+	const long double slope =
+	    static_cast<long double>(ticks) / static_cast<long double>(next.monotonic_ns - last_.monotonic_ns);
+	const auto true_time_at = [&](std::uint64_t ns) {
+		return last_.time +
+		       static_cast<std::uint64_t>(slope * static_cast<long double>(ns - last_.monotonic_ns));
+	};
+	std::uint64_t worst = 0, from = last_.time;
 	const auto look = [&](std::uint64_t ns, std::uint64_t true_time) {
 		const std::int64_t error = error_at(ns, true_time);
 		worst =
 		    std::max(worst, error < 0 ? -static_cast<std::uint64_t>(error) : static_cast<std::uint64_t>(error));
 	};
 	if (!sets_.empty()) {
-		look(last_.monotonic_ns, last_.time);
+		// A flight recorder's snapshot lacks the set before the first one that it has.
+		const std::uint64_t first_ns = sets_.front().from_ns;
+		if (first_ns >= next.monotonic_ns)
+			return;
+		if (last_.monotonic_ns < first_ns)
+			from = true_time_at(first_ns);
+		else
+			look(last_.monotonic_ns, last_.time);
 		look(next.monotonic_ns, next.time);
-		const long double slope =
-		    static_cast<long double>(ticks) / static_cast<long double>(next.monotonic_ns - last_.monotonic_ns);
 		for (const edc_clock_set &set : sets_)
 			if (set.from_ns > last_.monotonic_ns && set.from_ns < next.monotonic_ns)
-				look(set.from_ns, last_.time + static_cast<std::uint64_t>(
-								   slope * static_cast<long double>(
-									       set.from_ns - last_.monotonic_ns)));
+				look(set.from_ns, true_time_at(set.from_ns));
 		// Only the newest sets can still apply.
 		if (sets_.size() > 4)
 			sets_.erase(sets_.begin(), sets_.end() - 4);
 	}
 	if (next.time >= begin_ && last_.time <= end_)
 		intervals_.push_back(
-		    {last_.time, next.time, worst + std::max(last_.width, next.width) + skew_ + ticks / slope_parts});
+		    {from, next.time, worst + std::max(last_.width, next.width) + skew_ + ticks / slope_parts});
 }
 
 std::uint64_t ClockBound::largest() const

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +47,7 @@ inline void run_trial(int cpu, const std::function<void()> &trial)
 	std::exception_ptr failure;
 	std::jthread([&] {
 		pin_to(static_cast<unsigned>(cpu));
+		::prctl(PR_SET_NAME, "monitor-test"); // to be recognised in the recordings of others
 		::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -20); // over soon, even on a loaded machine
 		try {
 			trial();

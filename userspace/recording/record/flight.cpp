@@ -128,6 +128,7 @@ std::string Flight::serve()
 
 void Flight::begin(SnapshotRequests::Asked asked)
 {
+	recorder_.hold(); // the disk may stall
 	caller_ = std::move(asked.caller);
 	SnapshotAccount account;
 	account.number = ++begun_;
@@ -143,8 +144,7 @@ void Flight::begin(SnapshotRequests::Asked asked)
 		SnapshotRequests::answer(caller_, json_dump(nlohmann::json{{"error", error.what()}}));
 		parts_.on_snapshot(error.what());
 		caller_.reset();
-		if (recorder_.is_held())
-			recorder_.release();
+		recorder_.release();
 		note_result(false);
 		return;
 	}

@@ -27,7 +27,7 @@ constexpr auto flight_trigger_look = 10ms;     // while programs may post what a
 constexpr auto busy_look = 1ms;                // while a snapshot waits for time or room
 constexpr std::uint64_t own_bytes = 16 << 20;  // of the recorder's: 22 hours of clock snapshots
 constexpr std::size_t max_cpu_times = 1 << 20; // 2 days
-constexpr double kept_longer_ns = 3e8;         // than the oldest block of a ring: the clocks before it
+constexpr double kept_longer_ns = 1e9;         // than the oldest block of a ring: the clocks before it
 
 } // namespace
 
@@ -155,6 +155,12 @@ void FlightRecorder::forget()
 		cpu_time_.pop_front();
 }
 
+void FlightRecorder::hold()
+{
+	held_at_ = Clock::now();
+	rings_.hold();
+}
+
 void FlightRecorder::begin(Snapshot &snapshot)
 {
 	SnapshotAccount &account = snapshot.account();
@@ -166,8 +172,7 @@ void FlightRecorder::begin(Snapshot &snapshot)
 		       std::min(
 			   account.asked.time - std::min(account.asked.time, begin_time_),
 			   static_cast<std::uint64_t>(static_cast<double>(*account.request.before_ns) * ticks_in_ns_));
-	held_at_ = Clock::now();
-	rings_.hold(from);
+	rings_.begin(from);
 	account.from = std::max(from, begin_time_);
 	snapshot_ = &snapshot;
 	has_threads_ = false;
@@ -227,7 +232,7 @@ bool FlightRecorder::step()
 		return true;
 	}
 	case Phase::rest:
-		if (!rings_.take_rest(take))
+		if (!rings_.take_rest(read_sync(steering_.invariant_tsc()).time, take))
 			return false;
 		end_hold();
 		phase_.store(Phase::threads, std::memory_order_release);

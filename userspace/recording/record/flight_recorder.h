@@ -43,7 +43,9 @@ public:
 	// What programs have posted is read before this returns, so triggers have seen it.
 	void look_at_programs();
 
-	// Holds the rings at once, and reads them into the snapshot. Not before the previous one was read.
+	// Holds the rings at once. Not before the previous snapshot was read.
+	void hold();
+	// After that, reads them into the snapshot.
 	void begin(Snapshot &snapshot);
 	// The threads there are, listed after begin().
 	void give_threads(std::vector<edc_task> threads);

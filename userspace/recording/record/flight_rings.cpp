@@ -71,14 +71,14 @@ std::uint64_t FlightRings::oldest_kept(std::size_t i, std::uint64_t hold, std::u
 {
 	const edc_ring &of = ring(i);
 	const std::uint64_t kept = edc_ring_kept(of.blocks), least = closed + 2 > kept ? closed + 2 - kept : 0;
-	if (load(of.held) != hold)
+	if (!is_hold(hold) || load(of.held) != hold)
 		return least;
 	const std::uint64_t from = load(of.held_from);
 	const bool is_of_hold = from + of.blocks >= closed; // else it is that of the hold before: a weakly ordered CPU
 	return is_of_hold ? std::min(from, least) : least;
 }
 
-void FlightRings::hold(std::uint64_t from_time)
+void FlightRings::hold()
 {
 	__u64 &held = card_.area(0).reader.hold;
 	__u64 before = load(held);
@@ -86,8 +86,13 @@ void FlightRings::hold(std::uint64_t from_time)
 	while (!is_hold(before) &&
 	       !__atomic_compare_exchange_n(&held, &before, holds_, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		;
+}
+
+void FlightRings::begin(std::uint64_t from_time)
+{
+	hold();
 	order();
-	const std::uint64_t hold = load(held);
+	const std::uint64_t hold = load(card_.area(0).reader.hold);
 	for (std::size_t i = 0; i < parts_.size(); ++i) {
 		const std::uint64_t closed = load(ring(i).closed), oldest = oldest_kept(i, hold, closed);
 		std::uint64_t first = oldest, after = std::max(closed, first);
@@ -220,7 +225,7 @@ bool FlightRings::take_open(std::size_t i, const Push &push)
 }
 
 // What the ring refused after its last block.
-bool FlightRings::report_last_loss(std::size_t i, const Push &push)
+bool FlightRings::report_last_loss(std::size_t i, std::uint64_t now, const Push &push)
 {
 	const edc_ring &of = ring(i);
 	const std::uint64_t discarded = load(of.discarded);
@@ -232,7 +237,7 @@ bool FlightRings::report_last_loss(std::size_t i, const Push &push)
 	header->magic = EDC_BLOCK_MAGIC;
 	std::memcpy(header->uuid, card_.uuid().data(), sizeof header->uuid);
 	header->stream_instance_id = of.stream_instance_id;
-	header->timestamp_begin = header->timestamp_end = load(of.last_time);
+	header->timestamp_begin = header->timestamp_end = std::max<std::uint64_t>(now, load(of.last_time));
 	header->content_size = EDC_BLOCK_HEADER * 8;
 	header->packet_size = EDC_BLOCK_SIZE * 8;
 	header->packet_seq_num = place.next_sequence;
@@ -242,7 +247,7 @@ bool FlightRings::report_last_loss(std::size_t i, const Push &push)
 	return pass_on(i, copy.data(), push);
 }
 
-bool FlightRings::take_rest(const Push &push)
+bool FlightRings::take_rest(std::uint64_t now, const Push &push)
 {
 	for (std::size_t i = 0; i < parts_.size(); ++i) {
 		Place &place = places_[i];
@@ -251,7 +256,7 @@ bool FlightRings::take_rest(const Push &push)
 		if (!place.has_open && (!take_until(i, place.end, push) || !take_open(i, push)))
 			return false;
 		place.has_open = true;
-		if (!report_last_loss(i, push))
+		if (!report_last_loss(i, now, push))
 			return false;
 		place.is_done = true;
 	}
@@ -291,15 +296,16 @@ std::uint64_t FlightRings::complete_since(unsigned cpu) const
 std::uint64_t FlightRings::oldest_time() const
 {
 	std::uint64_t oldest = ~std::uint64_t(0);
+	const std::uint64_t hold = load(card_.area(0).reader.hold);
 	for (std::size_t i = 0; i < parts_.size(); ++i) {
-		const std::uint64_t closed = load(ring(i).closed), kept = edc_ring_kept(ring(i).blocks);
+		const std::uint64_t closed = load(ring(i).closed);
 		if (closed == 0) {
 			if (load(ring(i).opened))
 				oldest = std::min<std::uint64_t>(oldest, load(ring(i).begin_time));
 			continue;
 		}
-		// The first that a hold would keep: the writer is far from it.
-		const std::uint64_t first = std::min(closed + 2 > kept ? closed + 2 - kept : 0, closed - 1);
+		// The writer is far from it.
+		const std::uint64_t first = std::min(oldest_kept(i, hold, closed), closed - 1);
 		oldest = std::min<std::uint64_t>(oldest, header_of(block(i, first)).timestamp_begin);
 	}
 	return oldest;

@@ -35,15 +35,18 @@ public:
 	explicit FlightRings(card::BpfCard &card);
 
 	// From now on, or since a trigger fired, nothing is overwritten: the rings keep their newest blocks, and
-	// discard once they are full. Only blocks that end at `from_time` or later are wanted.
-	void hold(std::uint64_t from_time);
+	// discard once they are full.
+	void hold();
+	// The same, and what is taken begins: only blocks that end at `from_time` or later are wanted.
+	void begin(std::uint64_t from_time);
 	// Passes on closed blocks. False: there was no room.
 	bool take(const Push &push);
 	// Everything before now has been stored when this returns: what follows it need not be taken. False: a probe
 	// has been in progress for too long.
 	bool mark_end();
 	// What was written until then, also of blocks that are still open. False: there was no room; call it again.
-	bool take_rest(const Push &push);
+	// `now`: the time until which a ring that is full has lost its events.
+	bool take_rest(std::uint64_t now, const Push &push);
 	// Lets the rings run on. No trigger can hold them before arm().
 	void release();
 	void arm();
@@ -53,7 +56,7 @@ public:
 	const std::vector<RingPart> &parts() const { return parts_; }
 	// Since when all events of the CPU are in its rings; 0: all that were wanted.
 	std::uint64_t complete_since(unsigned cpu) const;
-	// The time of the oldest block that a hold would keep.
+	// The time of the oldest block that a hold keeps, or would keep.
 	std::uint64_t oldest_time() const;
 
 private:
@@ -69,7 +72,7 @@ private:
 	std::uint64_t oldest_kept(std::size_t i, std::uint64_t hold, std::uint64_t closed) const;
 	bool take_until(std::size_t i, std::uint64_t end, const Push &push);
 	bool take_open(std::size_t i, const Push &push);
-	bool report_last_loss(std::size_t i, const Push &push);
+	bool report_last_loss(std::size_t i, std::uint64_t now, const Push &push);
 	bool pass_on(std::size_t i, std::byte *copy, const Push &push);
 	void order() const;
 
