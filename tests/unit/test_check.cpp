@@ -403,6 +403,21 @@ TEST_CASE("check: the clock judges")
 	CHECK(steered_back(3'600'000'000, "clock").starts_with("FAILS"));
 }
 
+TEST_CASE("check: a snapshot may begin before the first clock set that it has")
+{
+	const auto said = [](std::uint64_t base) {
+		CheckedHistory history;
+		history.sync(1'000'000, 1'000'000); // the set that held here was forgotten
+		history.set(7, 4'000'000, base, 2); // 2 / 2^32 too fast
+		history.sync(101'000'000, 101'000'000);
+		history.sync(201'000'000, 201'000'000);
+		return history.said("clock");
+	};
+	CHECK(said(4'000'000).starts_with("ok 3 sync events; clock bound at most "));
+	CHECK(said(4'000'000).find("of 2 intervals") != std::string::npos);
+	CHECK(said(4'020'000).starts_with("FAILS"));
+}
+
 TEST_CASE("check: clock sets that step, or are missing")
 {
 	const auto said = [](unsigned number, std::uint64_t base) {
