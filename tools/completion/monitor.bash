@@ -180,7 +180,7 @@ _monitor() {
 		_monitor_reports
 		_monitor_traces
 		;;
-	list | stat | states | query | info | check) _monitor_traces ;;
+	list | stat | states | query | info | check | view) _monitor_traces ;;
 	snapshot) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	tdl)
 		if [[ $previous == tdl ]]; then

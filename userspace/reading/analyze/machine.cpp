@@ -228,6 +228,8 @@ void Machine::set_last(std::uint64_t time)
 void Machine::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 {
 	account(lost, from);
+	add_unknown_runner(lost, lost.before_first.within); // who is found after the loss need not have run before it
+	lost.before_first = {};
 	if (to == open_end)
 		++lost.open_gaps;
 	else
@@ -494,6 +496,7 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 		ran(thread, cpu, Mode::unknown, cpu.before_first);
 		cpu.usage[Mode::unknown] += cpu.before_first.within;
 		cpu.before_first = {};
+		tell_found(cpu, thread);
 		cpu.user_ticks = {};
 		cpu.current = &thread;
 		cpu.current_listed = true;

@@ -117,6 +117,30 @@ public:
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
 };
 
+// How a CPU spent a time that the scope includes. `thread` null: unknown who had it.
+struct Stretch {
+	std::uint64_t from = 0, to = 0;
+	const Thread *thread = nullptr;
+	Mode mode = Mode::unknown;
+	bool is_idle = false; // the idle thread's, without interrupts
+};
+
+// Gets each stretch as the times of CPUs and threads are added up, those of a CPU in order: what is told here sums up to
+// them. For pictures (answers/view/).
+class TimeObserver {
+public:
+	virtual ~TimeObserver() = default;
+	virtual void spent(const Cpu &, const Stretch &) = 0;
+	// This thread had the CPU in the stretches without a thread so far.
+	virtual void found(const Cpu &, const Thread &) = 0;
+	// Of the last stretches of the CPU so many ticks in one mode turned out to be in the other.
+	virtual void moved(const Cpu &, Mode from, Mode to, std::uint64_t ticks) = 0;
+	// A thread was ready and had no CPU.
+	virtual void waited(const Thread &, std::uint64_t from, std::uint64_t to) = 0;
+	// A stretch of a loss: nobody will be found to have had the CPU.
+	virtual void lost(const Cpu &, std::uint64_t from, std::uint64_t to) = 0;
+};
+
 class Machine {
 public:
 	Machine(const Source &source, const RecordingInfo &info, Scope scope = {});
@@ -136,6 +160,7 @@ public:
 	void set_last(std::uint64_t time);
 
 	void add(Observer &observer) { observers_.push_back(&observer); }
+	void add(TimeObserver &observer) { time_observers_.push_back(&observer); }
 
 	void event(const trace::Event &event);
 	// `to`: open_end if that is not known yet; gap_ended() comes before the first event that is not older.
@@ -198,6 +223,11 @@ private:
 	void account(Cpu &cpu, std::uint64_t time);
 	Ticks ticks(std::uint64_t from, std::uint64_t to) const;
 	static void add_unknown_runner(Cpu &cpu, std::uint64_t ticks);
+	void tell_lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to) const;
+	void tell_spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode mode, bool is_idle) const;
+	void tell_found(const Cpu &cpu, const Thread &thread) const;
+	void tell_moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks) const;
+	void fault_never_completed(Thread &thread, Cpu &cpu) const;
 	static void ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks);
 	void waited(Thread &thread, std::uint64_t from, std::uint64_t to) const;
 	bool is_followed(std::uint64_t time) const { return time >= first_ && time <= last_; }
@@ -234,6 +264,7 @@ private:
 
 	EventKinds kinds_;
 	std::vector<Observer *> observers_;
+	std::vector<TimeObserver *> time_observers_;
 	std::deque<Thread> threads_;
 	std::vector<Thread *> by_tid_;
 	std::vector<Thread *> idle_; // by CPU

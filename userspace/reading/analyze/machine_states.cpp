@@ -23,19 +23,6 @@ StackSample::At stack_at(const std::string *name)
 	return name->starts_with("page_fault_") ? StackSample::At::fault : StackSample::At::other;
 }
 
-// For the time from a fault's entry, without a completion, to a token that shows the thread elsewhere: when it returned
-// to user mode is unknown.
-void fault_never_completed(Thread &thread, Cpu &cpu)
-{
-	if (cpu.selected) {
-		thread.usage[Mode::kernel] -= std::min(cpu.fault_ticks, thread.usage[Mode::kernel]);
-		thread.usage[Mode::unattributed] += cpu.fault_ticks;
-	}
-	cpu.usage[Mode::kernel] -= std::min(cpu.fault_ticks, cpu.usage[Mode::kernel]);
-	cpu.usage[Mode::unattributed] += cpu.fault_ticks;
-	cpu.fault_ticks = 0;
-}
-
 // See exchange_numbers(): one of the two is the first of their process.
 bool may_have_exchanged(const Thread &ran, const Thread &left)
 {
@@ -53,6 +40,7 @@ void Machine::on_found(Thread &thread, Cpu &cpu)
 		ran(thread, cpu, Mode::unknown, cpu.before_first);
 	(thread.tid == 0 ? cpu.idle : cpu.usage[Mode::unknown]) += cpu.before_first.within;
 	cpu.before_first = {};
+	tell_found(cpu, thread);
 	cpu.user_ticks = {};
 	thread.state = State::running;
 	thread.cpu = cpu.number;

@@ -61,8 +61,43 @@ void Machine::ran(Thread &thread, const Cpu &cpu, Mode mode, const Ticks &ticks)
 void Machine::waited(Thread &thread, std::uint64_t from, std::uint64_t to) const
 {
 	const Ticks waited = ticks(from, std::max(from, to));
+	if (waited.within)
+		for (TimeObserver *observer : time_observers_)
+			observer->waited(thread, std::max(from, begin_), std::min(to, end_));
 	thread.usage.waiting += waited.within;
 	thread.so_far.waiting += waited.all();
+}
+
+void Machine::tell_lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to) const
+{
+	from = std::max(from, begin_);
+	to = std::min(to, end_);
+	if (from >= to)
+		return;
+	for (TimeObserver *observer : time_observers_)
+		observer->lost(cpu, from, to);
+}
+
+void Machine::tell_spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode mode, bool is_idle) const
+{
+	from = std::max(from, begin_);
+	to = std::min(to, end_);
+	if (from >= to)
+		return;
+	for (TimeObserver *observer : time_observers_)
+		observer->spent(cpu, {from, to, cpu.current, mode, is_idle});
+}
+
+void Machine::tell_found(const Cpu &cpu, const Thread &thread) const
+{
+	for (TimeObserver *observer : time_observers_)
+		observer->found(cpu, thread);
+}
+
+void Machine::tell_moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks) const
+{
+	for (TimeObserver *observer : time_observers_)
+		observer->moved(cpu, from, to, ticks);
 }
 
 void Machine::account(Cpu &cpu, std::uint64_t time)
@@ -74,15 +109,18 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 	if (cpu.gap_until > from) {
 		const std::uint64_t until = std::min(time, cpu.gap_until);
 		add_unknown_runner(cpu, ticks(from, until).within);
+		tell_lost(cpu, from, until);
 		from = until;
 	}
 	const Ticks passed = ticks(from, time);
 	if (!cpu.current) {
 		cpu.before_first += passed;
+		tell_spent(cpu, from, time, Mode::unknown, false);
 		return;
 	}
 	Thread &thread = *cpu.current;
 	const Mode mode = mode_on(cpu);
+	tell_spent(cpu, from, time, mode, thread.tid == 0 && mode == Mode::kernel);
 	if (cpu.interrupts.empty() && thread.ring == Ring::fault)
 		cpu.fault_ticks += passed.within;
 	if (thread.tid == 0 && mode == Mode::kernel) {
@@ -98,6 +136,21 @@ void Machine::account(Cpu &cpu, std::uint64_t time)
 		cpu.user_ticks += passed;
 }
 
+// For the time from a fault's entry, without a completion, to a token that shows the thread elsewhere: when it returned
+// to user mode is unknown.
+void Machine::fault_never_completed(Thread &thread, Cpu &cpu) const
+{
+	const std::uint64_t of_cpu = std::min(cpu.fault_ticks, cpu.usage[Mode::kernel]);
+	if (cpu.selected) {
+		thread.usage[Mode::kernel] -= std::min(cpu.fault_ticks, thread.usage[Mode::kernel]);
+		thread.usage[Mode::unattributed] += cpu.fault_ticks;
+	}
+	cpu.usage[Mode::kernel] -= of_cpu;
+	cpu.usage[Mode::unattributed] += cpu.fault_ticks;
+	tell_moved(cpu, Mode::kernel, Mode::unattributed, of_cpu);
+	cpu.fault_ticks = 0;
+}
+
 // The kernel's path from the last exit to user mode, and from there to this entry's token, is outside all brackets: it
 // is not user time.
 void Machine::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) const
@@ -105,6 +158,7 @@ void Machine::take_edge(Thread &thread, Cpu &cpu, std::uint64_t edge_ticks) cons
 	const std::uint64_t edge = cpu.user_ticks.within_last(edge_ticks);
 	cpu.usage[Mode::user] -= edge;
 	cpu.usage[Mode::unattributed] += edge;
+	tell_moved(cpu, Mode::user, Mode::unattributed, edge);
 	if (cpu.selected && thread.usage[Mode::user] >= edge) {
 		thread.usage[Mode::user] -= edge;
 		thread.usage[Mode::unattributed] += edge;
@@ -133,6 +187,7 @@ void Machine::finish()
 			account(cpu, last_);
 		} else if (cpu.accounted < last_) { // killed: what followed its last token was not written
 			add_unknown_runner(cpu, ticks(cpu.accounted, last_).within);
+			tell_lost(cpu, cpu.accounted, last_);
 			cpu.accounted = last_;
 		}
 		add_unknown_runner(cpu, cpu.before_first.within);

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""monitor view: the server's answers compared with `monitor report`, who is refused, and the written page."""
+import base64
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import urllib.parse
+import zlib
+
+import e2e
+
+
+class View:
+	"""The server of a trace."""
+
+	def __init__(self, directory, *options):
+		self.process = subprocess.Popen([e2e.monitor, "view", "--no-browser", *options, str(directory)], stdout=subprocess.PIPE,
+		                                stderr=subprocess.PIPE, text=True)
+		self.address = self.process.stdout.readline().strip()
+		where = urllib.parse.urlsplit(self.address)
+		self.port, self.path = where.port, where.path
+
+	def get(self, what, host=None, path=None, method="GET"):
+		connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+		connection.request(method, (self.path if path is None else path) + what, headers={"Host": host} if host else {})
+		response = connection.getresponse()
+		return response.status, dict(response.getheaders()), response.read()
+
+	def json(self, what):
+		status, _, body = self.get(what)
+		e2e.equal(f"status of {what}", status, 200)
+		return json.loads(body)
+
+	def slices(self, level, lanes, begin=0, end=2**40):
+		status, _, body = self.get(f"slices?level={level}&from={begin}&to={end}&lanes={lanes}")
+		e2e.equal(f"status of {lanes} at level {level}", status, 200)
+		return split(body)
+
+	def end(self):
+		self.process.send_signal(signal.SIGINT)
+		errors = self.process.communicate(timeout=20)[1]
+		e2e.equal("exit code after Ctrl-C", self.process.returncode, 0)
+		return errors
+
+
+def split(body):
+	lanes, at = [], 0
+	while at < len(body):
+		(number,) = struct.unpack_from("<I", body, at)
+		lanes.append([struct.unpack_from("<IIIIQ", body, at + 4 + 24 * i) for i in range(number)])
+		at += 4 + 24 * number
+	return lanes
+
+
+def some_trace(name):
+	return e2e.record(name, "--force", "-e", "sched,syscall,irq,fault", command=("sh", "-c", "for i in 1 2 3 4 5 6; do ls / > /dev/null; sleep 0.02; done"))
+
+
+def sums_are_those_of_report():
+	trace = some_trace("sums")
+	view = View(trace.directory)
+	about = view.json("about")
+	nanoseconds = 1e9 / about["frequency_hz"]
+	rows = {(row["thread"], row["tid"]): row for row in trace.rows("--by", "thread", "--top", "0")}
+	shown = {(t["name"], t["tid"]): t for t in about["threads"] if t["tid"]}
+	compared = 0
+	for key, row in rows.items():
+		if key not in shown:
+			e2e.equal(f"time of {key}, which has no lane", (row["cpu_ns"], row["waiting_ns"] or 0), (0, 0))
+			continue
+		e2e.expect(abs(shown[key]["ran"] * nanoseconds - row["cpu_ns"]) <= 1, f"{key} ran {shown[key]['ran'] * nanoseconds} ns, report has {row['cpu_ns']}")
+		e2e.expect(abs(shown[key]["waited"] * nanoseconds - row["waiting_ns"]) <= 1, f"{key} waited")
+		compared += 1
+	e2e.expect(compared > 5, f"only {compared} threads were compared")
+	numbers = range(len(about["threads"]))
+	lanes = ",".join(f"r{i},w{i}" for i in numbers)
+	for level in range(about["first_level"], about["levels"]):
+		tiles = view.slices(level, lanes)
+		e2e.equal(f"time of all threads at level {level}", [sum(s[4] for s in lane) for lane in tiles],
+		          [about["threads"][i][kind] for i in numbers for kind in ("ran", "waited")])
+		e2e.equal(f"time of all CPUs at level {level}", [sum(s[4] for s in lane) for lane in view.slices(level, "c*")], [cpu["busy"] for cpu in about["cpus"]])
+	# A tile has what reaches into it, and no more.
+	level = about["first_level"] + 4
+	whole = view.slices(level, "c0")[0]
+	middle = whole[len(whole) // 2][0]
+	e2e.equal("a part of a lane", view.slices(level, "c0", middle, middle + 8)[0], [s for s in whole if s[0] < middle + 8 and s[0] + s[1] > middle])
+	kinds = len(about["modes"])
+	status, _, body = view.get(f"modes?from=0&to={about['ticks']}&bins=1")
+	shares = struct.unpack(f"<{len(body) // 4}f", body)
+	cpus = json.loads(e2e.run(e2e.monitor, "report", "--json", trace.directory).stdout)["cpus"]
+	for place, cpu in enumerate(cpus):
+		of = dict(zip(about["modes"], shares[place * kinds:(place + 1) * kinds]))
+		e2e.expect(abs(sum(of.values()) - 1) < 1e-4, f"shares of CPU {place}: {of}")
+		for mode, column in (("user", "user_percent"), ("kernel", "kernel_percent"), ("idle", "idle_percent")):
+			e2e.expect(abs(100 * of[mode] - cpu[column]) < 0.02, f"{mode} of CPU {place}: {100 * of[mode]}, report has {cpu[column]}")
+	# A window's table is that of report --from --to.
+	begin, end = about["ticks"] // 4, about["ticks"] // 2
+	table = view.json(f"table?from={begin}&to={end}&by=process")
+	e2e.expect(table["rows"] and table["columns"][0]["key"] == "recorded", f"{table['columns']}")
+	answer = json.loads(e2e.run(e2e.monitor, "report", "--json", "--top", "0", trace.directory).stdout)
+	whole = view.json(f"table?from=0&to={about['ticks']}&by=process")
+	keys = [column["key"] for column in whole["columns"]]
+	of_report = {row["pid"]: row["cpu_ns"] for row in answer["rows"]}
+	for row in whole["rows"]:
+		pid, cpu_ns = row[keys.index("pid")], row[keys.index("cpu_ns")]
+		e2e.equal(f"CPU time of process {pid}", cpu_ns, of_report[pid])
+	part = sum(row[keys.index("cpu_ns")] for row in table["rows"])
+	e2e.expect(0 < part < sum(row["cpu_ns"] for row in answer["rows"]), f"a part of the time has {part} ns")
+	e2e.equal("its command", about["command"].startswith("sh -c for i in"), True)
+	e2e.expect("for you alone" in view.end(), "it does not say whose address it is")
+
+
+def who_is_refused():
+	trace = some_trace("refused")
+	view = View(trace.directory)
+	e2e.expect(re.fullmatch(r"http://127\.0\.0\.1:\d+/[0-9a-f]{32}/", view.address), view.address)
+	status, headers, body = view.get("")
+	e2e.equal("the page", (status, body[:15]), (200, b"<!doctype html>"))
+	e2e.expect("default-src 'none'" in headers["Content-Security-Policy"] and "unsafe" not in headers["Content-Security-Policy"], f"{headers}")
+	for name in re.findall(rb'(?:src|href)="([^"]+)"', body):
+		e2e.equal(f"{name}", view.get(name.decode())[0], 200)
+	for what, expected in (("nothing", 404), ("table?from=x&to=1&by=process", 400), ("table?from=0&to=1&by=nothing", 400), ("slices?level=99&from=0&to=1&lanes=c0", 400),
+	                       ("slices?level=0&from=0&to=1&lanes=c9999", 400), ("modes?from=0&to=1&bins=99999999", 400), ("about?%zz", 400), ("../about", 404)):
+		e2e.equal(what, view.get(what)[0], expected)
+	for path in ("/", "/about", "/" + "0" * 32 + "/", "/" + "0" * 31 + "/", view.path[:-1] + "x/about"):
+		status, _, body = view.get("", path=path)
+		e2e.equal(f"without the secret: {path}", status, 403)
+	for host in ("evil.example", "evil.example:80", f"127.0.0.1.evil.example:{view.port}", "127.0.0.1", ""):
+		e2e.equal(f"host {host}", view.get("about", host=host or " ")[0] in (400, 403), True)
+	e2e.equal("POST", view.get("about", method="POST")[0], 405)
+	# Another address of this machine has no server.
+	e2e.equal("the loopback only", listens_elsewhere(view.port), False)
+	silent = [socket.create_connection(("127.0.0.1", view.port)) for _ in range(20)]
+	slow = socket.create_connection(("127.0.0.1", view.port))
+	slow.send(b"GET /")
+	for raw in (b"\0" * 1000, b"GET / HTTP/1.1\r\n" + b"A: " + b"b" * 100_000 + b"\r\n\r\n", b"GET " + b"/" * 100_000 + b" HTTP/1.1\r\n\r\n", b"\r\n\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"):
+		with socket.create_connection(("127.0.0.1", view.port)) as broken:
+			broken.settimeout(20)
+			try:
+				broken.sendall(raw)
+				e2e.expect(not broken.recv(4096).startswith(b"HTTP/1.1 200"), f"answered: {raw[:20]}")
+			except OSError:
+				pass
+	begin = time.monotonic()
+	e2e.equal("an answer beside all these", view.get("about")[0], 200)
+	e2e.expect(time.monotonic() - begin < 5, "silent clients hold up others")
+	for one in (*silent, slow):
+		one.close()
+	view.end()
+
+
+def listens_elsewhere(port):
+	with open("/proc/net/tcp", encoding="ascii") as listing:
+		rows = [line.split() for line in listing][1:]
+	return any(row[1].endswith(f":{port:04X}") and row[3] == "0A" and row[1][:8] != "0100007F" for row in rows)
+
+
+def a_written_page():
+	"""Whole in itself: its modules are in it, its data says what report says, and no name can break out of it."""
+	script = "import ctypes\nprctl = ctypes.CDLL(None).prctl\nfor name in (b'</script><b>', b'\"><svg onload', b'\\xff\\xfe\\x01\\x1b[31m', b'\\xe2\\x80\\xaeright'):\n\tprctl(15, name)\n\tfor i in range(20000): pass\n"
+	trace = e2e.record("hostile", "--force", "-e", "sched,syscall", command=(sys.executable, "-c", script))
+	page = e2e.work / "page.html"
+	done = e2e.run(e2e.monitor, "view", trace.directory, "-o", page)
+	e2e.expect("written" in done.stderr, done.stderr)
+	text = page.read_text()
+	e2e.expect("</script><b>" not in text and "onload" not in text, "a thread's name is in the page as it is")
+	e2e.equal("parts that are not in it", re.findall(r'(?:src|href)="(?!data:)[^"]*"', text), [])
+	data = json.loads(zlib.decompress(base64.b64decode(re.search(r'id="embedded">([^<]*)<', text).group(1))))
+	about = data["about"]
+	first = about["first_level"]
+	lanes = split(zlib.decompress(base64.b64decode(data["slices"][str(first)])))
+	e2e.equal("lanes", len(lanes), len(data["lanes"]))
+	e2e.equal("time of the CPUs", [sum(s[4] for s in lane) for lane in lanes[:len(about["cpus"])]], [cpu["busy"] for cpu in about["cpus"]])
+	keys = [column["key"] for column in data["tables"]["process"]["columns"]]
+	e2e.equal("the table", sum(row[keys.index("cpu_ns")] for row in data["tables"]["process"]["rows"]), sum(row["cpu_ns"] for row in trace.rows("--top", "0")))
+	modules = [base64.b64decode(part).decode() for part in re.findall(r"data:text/javascript;base64,([A-Za-z0-9+/=]+)", text)]
+	e2e.equal("main module", len(modules), 1)
+	e2e.equal("imports that are left", re.findall(r"from '(?!data:)[^']*'", modules[0]), [])
+
+
+def what_cannot_be_shown():
+	for arguments, part in ((("/does/not/exist",), "/does/not/exist"), ((str(e2e.work),), ""), (("--port", "99999", "x"), "--port")):
+		done = e2e.run(e2e.monitor, "view", *arguments, exit_code=None)
+		e2e.expect(done.returncode in (1, 2) and part in done.stderr and done.stderr.startswith("monitor: "), f"{arguments}: {done.stderr}")
+	trace = some_trace("twice")
+	first = View(trace.directory)
+	done = e2e.run(e2e.monitor, "view", "--port", first.port, trace.directory, exit_code=1)
+	e2e.expect(f"cannot listen on 127.0.0.1:{first.port}" in done.stderr, done.stderr)
+	first.end()
+	done = e2e.run(e2e.monitor, "view", trace.directory, "-o", "/does/not/exist/page.html", exit_code=1)
+	e2e.expect("cannot write" in done.stderr, done.stderr)
+
+
+e2e.need_recording()
+e2e.main(sums_are_those_of_report, who_is_refused, a_written_page, what_cannot_be_shown)

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// The picture of a trace: what its levels of detail keep, and that its sums are those of the fold.
+#include <map>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "answers/view/lane.h"
+#include "answers/view/tile.h"
+#include "answers/view/timeline.h"
+#include "history.h"
+#include "reading/analyze/machine.h"
+
+namespace test_view {
+
+using namespace monitor;
+using view::Lane;
+using view::Slice;
+
+namespace {
+
+constexpr std::uint64_t base = 256;
+
+std::uint64_t busy(const Lane &lane, unsigned level)
+{
+	std::uint64_t sum = 0;
+	for (const Slice &slice : lane.slices(level))
+		sum += slice.busy;
+	return sum;
+}
+
+std::uint64_t count(const Lane &lane, unsigned level)
+{
+	std::uint64_t sum = 0;
+	for (const Slice &slice : lane.slices(level))
+		sum += slice.count;
+	return sum;
+}
+
+} // namespace
+
+TEST_CASE("view: every level of a lane has all of its time, in order, about one slice in each bin")
+{
+	std::mt19937 random(7);
+	for (int round = 0; round < 50; ++round) {
+		Lane lane(base);
+		std::uint64_t time = random() % 1000, sum = 0, slices = 0;
+		for (int i = 0; i < 2000; ++i) {
+			const std::uint64_t length = 1 + (std::uint64_t(1) << random() % 16) + random() % 100;
+			time += random() % 3 ? 0 : random() % 5000;
+			lane.add(time, time + length, static_cast<std::uint32_t>(i % 2 + 2 * (random() % 3)));
+			time += length;
+			sum += length;
+			++slices;
+		}
+		lane.finish();
+		CHECK(lane.busy() == sum);
+		for (unsigned level = 0; level < view::levels; ++level) {
+			CHECK(busy(lane, level) == sum);
+			CHECK(count(lane, level) == count(lane, 0));
+			std::uint64_t end = 0;
+			bool in_order = true;
+			for (const Slice &slice : lane.slices(level)) {
+				in_order &= slice.bins >= 1 && std::uint64_t(slice.bin) + 1 >= end && slice.bin + slice.bins >= end;
+				end = std::uint64_t(slice.bin) + slice.bins;
+			}
+			CHECK(in_order);
+			CHECK(lane.slices(level).size() <= 2 * (time / (base << 2 * level) + 1));
+		}
+		CHECK(count(lane, 0) <= slices); // neighbours of one key are one slice
+	}
+}
+
+TEST_CASE("view: a slice at least a bin wide stays as it is, shorter ones become whose most of them is")
+{
+	Lane lane(base);
+	lane.add(0, 1000, 1);      // exact at level 0
+	lane.add(1024, 1034, 2);   // three short ones in bin 4
+	lane.add(1034, 1134, 3);
+	lane.add(1134, 1140, 2);
+	lane.add(1140, 1150, 2);   // continues it
+	lane.add(2000, 2100, 4);   // in bins 7 and 8
+	lane.add(2050, 2060, 5);   // overlaps what was added before: dropped
+	lane.finish();
+	const auto level = lane.slices(0);
+	REQUIRE(level.size() == 4);
+	CHECK((level[0].bin == 0 && level[0].bins == 3 && level[0].key == 1 && level[0].count == 1 && level[0].busy == 1000));
+	CHECK((level[1].bin == 4 && level[1].bins == 1 && level[1].key == 3 && level[1].count == 3 && level[1].busy == 126));
+	CHECK((level[2].bin == 7 && level[2].key == 4 && level[2].count == 1 && level[2].busy == 48));
+	CHECK((level[3].bin == 8 && level[3].key == 4 && level[3].count == 0 && level[3].busy == 52));
+	const auto coarse = lane.slices(2); // bins of 4096 ticks
+	REQUIRE(coarse.size() == 1);
+	CHECK((coarse[0].key == 1 && coarse[0].busy == 1226 && coarse[0].count == 5));
+	CHECK(lane.slices(0, 4, 8).size() == 2);
+	CHECK(lane.slices(0, 2, 3).size() == 1); // reaches in
+	CHECK(lane.slices(0, 3, 4).empty());
+}
+
+TEST_CASE("view: levels that are given up leave the others")
+{
+	Lane lane(base);
+	for (std::uint64_t time = 0; time < 1'000'000; time += 500)
+		lane.add(time, time + 300, static_cast<std::uint32_t>(time));
+	lane.drop_below(2);
+	for (std::uint64_t time = 1'000'000; time < 2'000'000; time += 500)
+		lane.add(time, time + 300, static_cast<std::uint32_t>(time));
+	lane.finish();
+	CHECK(lane.slices(0).empty());
+	CHECK(lane.slices(1).empty());
+	CHECK(busy(lane, 2) == 4000 * 300);
+	CHECK(busy(lane, 9) == 4000 * 300);
+}
+
+TEST_CASE("view: a picture's sums are those of the fold")
+{
+	std::mt19937 random(11);
+	for (int round = 0; round < 300; ++round) {
+		// Random switches put a thread on two CPUs at a time, which a lane cannot show.
+		const unsigned cpus = 1 + static_cast<unsigned>(round % 2);
+		std::uint64_t time = 0;
+		history::History history = history::random_history(random, time, cpus);
+		trace::Trace trace = samples::trace(history.all(), history::events);
+		const analyze::RecordingInfo info = history::make_info(5, time + 10, round % 3 != 0, false);
+		analyze::Machine machine(trace, info);
+		view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, round % 5 ? 1 << 20 : 1);
+		machine.add(timeline);
+		analyze::fold(trace, machine);
+		timeline.finish(machine);
+		std::map<std::pair<std::int32_t, std::int32_t>, const view::ThreadLanes *> lanes;
+		std::uint64_t of_lanes = 0, of_threads = 0;
+		for (const view::ThreadLanes &thread : timeline.threads()) {
+			of_lanes += thread.runs.busy();
+			for (unsigned level = timeline.first_level(); level < view::levels; ++level)
+				CHECK(busy(thread.runs, level) == thread.runs.busy());
+		}
+		for (const analyze::Thread &thread : machine.threads()) {
+			of_threads += thread.usage.cpu();
+			for (const view::ThreadLanes &shown : timeline.threads())
+				if (shown.tid == thread.tid && thread.tid != 0 && cpus == 1) {
+					INFO("thread " << thread.tid << " in round " << round);
+					CHECK(shown.runs.busy() == thread.usage.cpu());
+					CHECK(shown.waits.busy() == thread.usage.waiting);
+				}
+		}
+		if (cpus == 1)
+			CHECK(of_lanes == of_threads);
+		for (const analyze::Cpu &cpu : machine.cpus())
+			for (const view::CpuLane &lane : timeline.cpus()) {
+				if (lane.number != cpu.number)
+					continue;
+				std::array<std::uint64_t, view::picture_modes> sums{};
+				for (const auto &bin : lane.modes)
+					for (std::size_t mode = 0; mode < sums.size(); ++mode)
+						sums[mode] += bin[mode];
+				for (std::size_t mode = 0; mode < analyze::modes; ++mode) {
+					INFO("mode " << mode << " of CPU " << cpu.number << " in round " << round);
+					CHECK(sums[mode] == cpu.usage[static_cast<analyze::Mode>(mode)]);
+				}
+				CHECK(sums[view::mode_idle] == cpu.idle);
+			}
+	}
+}
+
+TEST_CASE("view: tiles refuse what a picture does not have")
+{
+	view::Timeline timeline(0, 1'000'000, 1, 1 << 20);
+	for (const char *lanes : {"c0", "r0", "w1", "x0", "c", "c-1", "c0x", ",", "c99999999999999999999"})
+		CHECK_THROWS(view::slices_tile(timeline, 0, 0, 10, lanes));
+	CHECK(view::slices_tile(timeline, 0, 0, 10, "c*").empty());
+	CHECK_THROWS(view::slices_tile(timeline, view::levels, 0, 10, "c*"));
+	CHECK_THROWS(view::modes_tile(timeline, 10, 10, 1));
+	CHECK_THROWS(view::modes_tile(timeline, 0, 10, 0));
+	CHECK_THROWS(view::modes_tile(timeline, 0, 10, 1'000'000));
+	CHECK(view::modes_tile(timeline, 0, ~std::uint64_t(0), 10).empty());
+}
+
+} // namespace test_view

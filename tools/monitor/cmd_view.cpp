@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// `monitor view`: a trace in the browser, by a server on this machine or as a file. answers/view/ makes the picture and
+// the page.
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "answers/view/view.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "commands.h"
+#include "open.h"
+#include "problems.h"
+
+namespace monitor {
+namespace {
+
+constexpr std::size_t max_written_bytes = 8u << 20;
+
+struct ViewArguments {
+	std::vector<std::string> directories;
+	std::string output;
+	std::uint16_t port = 0;
+	bool no_browser = false;
+};
+
+// A file that only its user can read sends the browser to the address: on a command line every user would see it.
+class RedirectFile {
+public:
+	explicit RedirectFile(const std::string &address)
+	{
+		const char *runtime = std::getenv("XDG_RUNTIME_DIR");
+		path_ = fmt::format("{}/monitor-view-XXXXXX.html", runtime ? runtime : "/tmp");
+		const Fd file(::mkostemps(path_.data(), 5, O_CLOEXEC)); // mode 0600
+		const std::string text =
+		    fmt::format("<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={}\"><title>monitor view</title>\n", address);
+		if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+			throw Error(errno, "cannot write " + path_);
+	}
+	~RedirectFile() { ::unlink(path_.c_str()); }
+	RedirectFile(const RedirectFile &) = delete;
+	RedirectFile &operator=(const RedirectFile &) = delete;
+
+	const std::string &path() const { return path_; }
+
+private:
+	std::string path_;
+};
+
+bool has_desktop()
+{
+	return ::geteuid() != 0 && (std::getenv("DISPLAY") || std::getenv("WAYLAND_DISPLAY"));
+}
+
+// Whether a browser was started.
+bool open_browser(const std::string &path)
+{
+	const pid_t child = ::fork();
+	if (child == 0) {
+		::execlp("xdg-open", "xdg-open", path.c_str(), nullptr);
+		::_exit(127);
+	}
+	int status = 0;
+	return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void write_page(const view::Picture &picture, const std::string &path)
+{
+	const view::WrittenPage page = view::written_page(picture, max_written_bytes);
+	std::ofstream file(path, std::ios::binary | std::ios::trunc);
+	file << page.html;
+	file.close();
+	if (!file)
+		throw Error(errno, "cannot write " + printable(path));
+	print_note(fmt::format("monitor: {} written, {:.1f} MB{}{}\n", printable(path), static_cast<double>(page.html.size()) / 1e6,
+			       page.left_out.empty() ? "" : "; ", page.left_out));
+}
+
+void serve(const view::Picture &picture, const ViewArguments &arguments)
+{
+	HttpServer server(arguments.port, HttpServer::make_secret(),
+			  [&picture](const HttpRequest &request) { return view::answer(picture, request); });
+	sigset_t ends;
+	sigemptyset(&ends);
+	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+		sigaddset(&ends, signal);
+	::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+	std::jthread waits([&] {
+		int signal = 0;
+		::sigwait(&ends, &signal);
+		server.stop();
+	});
+	std::optional<RedirectFile> redirect;
+	if (!arguments.no_browser && has_desktop()) {
+		redirect.emplace(server.address());
+		if (!open_browser(redirect->path()))
+			redirect.reset();
+	}
+	fmt::print("{}\n", server.address());
+	print_note(fmt::format("monitor: {} until Ctrl-C; the address is for you alone\n",
+			       redirect ? "the browser shows the trace" : "open this address in a browser of this machine;"));
+	std::fflush(stdout);
+	server.run();
+}
+
+int run_view(const ViewArguments &arguments)
+{
+	trace::Trace trace = open_trace(arguments.directories);
+	print_problems(trace.problems());
+	const bool is_damaged = !trace.problems().empty();
+	const view::Picture picture(arguments.directories, std::move(trace));
+	if (arguments.output.empty())
+		serve(picture, arguments);
+	else
+		write_page(picture, arguments.output);
+	return is_damaged ? 1 : 0;
+}
+
+} // namespace
+
+void add_view(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("view", "look at a trace in a browser");
+	auto arguments = std::make_shared<ViewArguments>();
+	command->add_option("trace", arguments->directories, "a trace directory")->required()->option_text("DIR")->expected(1);
+	command
+	    ->add_option("-o,--output", arguments->output,
+			 "write the page with its data into this file, to send it to someone, and end")
+	    ->option_text("FILE.html");
+	command->add_option("--port", arguments->port, "listen on this port (default: one that is free)")->option_text("N");
+	command->add_flag("--no-browser", arguments->no_browser, "only print the address");
+	command->footer("The page is served on 127.0.0.1 only, at an address that nobody can guess, until Ctrl-C.\n"
+			"Exit code: 0, or 1 if parts of the trace are damaged.\n"
+			"Examples:\n"
+			"  monitor view DIR\n"
+			"  monitor view DIR -o picture.html\n"
+			"  ssh -L 8080:127.0.0.1:8080 HOST monitor view --port 8080 DIR");
+	command->callback([arguments, &exit_code] { exit_code = run_view(*arguments); });
+}
+
+} // namespace monitor

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// The lanes of the window: which thread each CPU ran, or where each thread ran and when it waited for a CPU. Drawn as a whole
+// for each frame, from about one slice a pixel and lane. What is still on its way is drawn from a coarser level: never blank
+// where something is.
+import {colour, faint, hatched, ink, paletteSize, paper, place, unknownKey, waitColour} from './colours.js';
+import {words} from './source.js';
+import {duration, moment} from './text.js';
+
+const label = 150, axisHeight = 18, laneHeight = 20, gap = 3;
+const tileBins = 1024, keptTiles = 400, maxThreads = 40;
+
+// Parts of lanes by level, the least recently used of which are forgotten.
+class Tiles {
+	constructor(source, changed) {
+		this.source = source;
+		this.changed = changed;
+		this.cache = new Map();
+		this.loading = 0;
+	}
+	// An array of slices for each lane; undefined: on its way.
+	get(lanes, level, number) {
+		const key = `${lanes}/${level}/${number}`, tile = this.cache.get(key);
+		if (tile) {
+			this.cache.delete(key);
+			this.cache.set(key, tile);
+		} else if (!this.cache.has(key)) {
+			this.cache.set(key, null);
+			++this.loading;
+			this.source.slices(level, number * tileBins, (number + 1) * tileBins, lanes)
+				.then(slices => this.cache.set(key, slices), () => this.cache.delete(key))
+				.finally(() => {
+					--this.loading;
+					this.changed();
+				});
+			for (const [old, value] of this.cache) {
+				if (this.cache.size <= keptTiles)
+					break;
+				if (value)
+					this.cache.delete(old);
+			}
+		}
+		return tile ?? undefined;
+	}
+	known(lanes, level, number) {
+		return this.cache.get(`${lanes}/${level}/${number}`) ?? undefined;
+	}
+}
+
+export class Lanes {
+	constructor(canvas, source, changed) {
+		this.canvas = canvas;
+		this.source = source;
+		this.tiles = new Tiles(source, changed);
+		this.window = {from: 0, to: source.about.ticks};
+		this.byTime = source.about.threads.map((_, place) => place).sort((a, b) => source.about.threads[b].ran - source.about.threads[a].ran);
+		this.found = null; // places of threads; null: all
+		this.show('cpus');
+	}
+	// 'cpus' or 'threads'
+	show(what) {
+		this.what = what;
+		const {cpus, threads} = this.source.about;
+		if (what === 'cpus') {
+			this.rows = cpus.map(({cpu}) => ({title: `CPU ${cpu}`}));
+			this.lanes = 'c*';
+			this.perRow = 1;
+		} else {
+			const places = this.byTime.filter(place => this.found?.has(place) ?? true).slice(0, maxThreads);
+			this.rows = places.map(place => ({title: this.threadTitle(place), thread: threads[place]}));
+			this.lanes = places.flatMap(place => [`r${place}`, `w${place}`]).join(',');
+			this.perRow = 2;
+		}
+		this.resize();
+	}
+	find(text) {
+		const wanted = text.trim().toLowerCase();
+		this.found = wanted === '' ? null : new Set(this.source.about.threads.flatMap(({name, tid, pid}, place) =>
+			name.toLowerCase().includes(wanted) || String(tid) === wanted || String(pid) === wanted ? [place] : []));
+		this.show(this.what);
+	}
+	threadTitle(place) {
+		const thread = this.source.about.threads[place];
+		return thread ? `${thread.name || '?'} ${thread.tid}` : 'unknown';
+	}
+	resize() {
+		const scale = devicePixelRatio;
+		this.width = this.canvas.clientWidth;
+		this.label = Math.min(label, this.width / 3);
+		this.height = axisHeight + Math.max(1, this.rows.length) * (laneHeight + gap);
+		this.canvas.style.height = `${this.height}px`;
+		this.canvas.width = this.width * scale;
+		this.canvas.height = this.height * scale;
+		this.context = this.canvas.getContext('2d', {alpha: false});
+		this.context.setTransform(scale, 0, 0, scale, 0, 0);
+	}
+	get span() {
+		return this.window.to - this.window.from;
+	}
+	x(ticks) {
+		return this.label + (ticks - this.window.from) / this.span * (this.width - this.label);
+	}
+	ticks(x) {
+		return this.window.from + (x - this.label) / (this.width - this.label) * this.span;
+	}
+	get level() {
+		return this.source.level(this.span / (this.width - this.label));
+	}
+	// Calls visit(slices of the lanes, width of a bin, first bin, end) for parts that together are the window.
+	visible(visit) {
+		const {about} = this.source;
+		if (this.lanes === '')
+			return;
+		const level = this.level, width = this.source.width(level), ticks = width * tileBins;
+		for (let number = Math.floor(this.window.from / ticks); number * ticks < Math.min(this.window.to, about.ticks); ++number) {
+			let tile = this.tiles.get(this.lanes, level, number), at = level, n = number;
+			while (!tile && at + 1 < about.levels) {
+				n = Math.floor(n / 4);
+				tile = this.tiles.known(this.lanes, ++at, n);
+			}
+			if (tile)
+				visit(tile, this.source.width(at), number * ticks / this.source.width(at), (number + 1) * ticks / this.source.width(at));
+		}
+	}
+	draw() {
+		const context = this.context;
+		context.fillStyle = paper();
+		context.fillRect(0, 0, this.width, this.height);
+		this.drawn = 0;
+		const byColour = Array.from({length: paletteSize}, () => []), unknown = [], waits = [], faded = [], texts = [];
+		const ticksOfPixel = this.span / (this.width - this.label);
+		this.visible((tile, width, from, to) => {
+			for (let lane = 0; lane < tile.length; ++lane) {
+				const slices = tile[lane], row = Math.floor(lane / this.perRow), isWait = this.perRow === 2 && lane % 2 === 1;
+				const top = axisHeight + row * (laneHeight + gap);
+				for (let i = 0; i < slices.length; i += words) {
+					const begin = Math.max(slices[i], from), end = Math.min(slices[i] + slices[i + 1], to);
+					const left = Math.max(this.label, this.x(begin * width)), right = Math.min(this.width, this.x(end * width));
+					if (end <= begin || right <= this.label || left >= this.width)
+						continue;
+					const key = slices[i + 2], busy = slices[i + 4] + slices[i + 5] * 2 ** 32;
+					const share = Math.min(1, busy / (slices[i + 1] * width)), height = Math.max(1, (laneHeight - 2) * (isWait ? 0.35 : share));
+					const box = [left, top + laneHeight - height, Math.max(right - left, 0.6), height];
+					++this.drawn;
+					const isFaded = this.what === 'cpus' && this.found && !this.found.has(key);
+					(isWait ? waits : key === unknownKey ? unknown : isFaded ? faded : byColour[place(this.what === 'cpus' ? key : key + 1)]).push(box);
+					if (!isWait && right - left > 50 && key !== unknownKey && slices[i + 3] === 1)
+						texts.push([left + 3, top + laneHeight / 2 + 4, right - left - 6, this.what === 'cpus' ? this.threadTitle(key) : `CPU ${key}`]);
+				}
+			}
+		});
+		const fill = (boxes, style) => {
+			context.fillStyle = style;
+			for (const [left, top, width, height] of boxes)
+				context.fillRect(left, top, width, height);
+		};
+		byColour.forEach((boxes, i) => fill(boxes, colour(i)));
+		fill(faded, faint());
+		fill(waits, waitColour);
+		fill(unknown, hatched(context));
+		context.font = '11px system-ui';
+		context.fillStyle = '#000';
+		for (const [left, base, width, text] of texts)
+			context.fillText(text.slice(0, Math.floor(width / 6)), left, base);
+		this.axis(context, ticksOfPixel);
+		if (this.marked) {
+			context.fillStyle = '#0072b244';
+			context.fillRect(this.marked[0], 0, this.marked[1] - this.marked[0], this.height);
+		}
+	}
+	axis(context, ticksOfPixel) {
+		context.fillStyle = paper();
+		context.fillRect(0, 0, this.label, this.height);
+		context.fillStyle = ink();
+		this.rows.forEach(({title}, row) =>
+			context.fillText(title.slice(0, Math.floor(this.label / 6.5)), 0, axisHeight + row * (laneHeight + gap) + laneHeight / 2 + 4));
+		if (this.rows.length === 0)
+			context.fillText('no thread is found', 0, axisHeight + 14);
+		const nsPerTick = this.source.nsPerTick, goal = ticksOfPixel * 110 * nsPerTick;
+		const step = [1, 2, 5, 10].map(times => times * 10 ** Math.floor(Math.log10(goal))).find(step => step >= goal);
+		for (let ns = Math.ceil(this.window.from * nsPerTick / step) * step; ns < this.window.to * nsPerTick; ns += step) {
+			const x = this.x(ns / nsPerTick);
+			context.fillStyle = faint();
+			context.fillRect(x, 0, 1, this.height);
+			context.fillStyle = ink();
+			context.fillText(moment(ns, step), x + 3, 11);
+		}
+	}
+	// What is at a place of the canvas, in words.
+	under(x, y) {
+		const row = Math.floor((y - axisHeight) / (laneHeight + gap));
+		if (x < this.label || row < 0 || row >= this.rows.length)
+			return '';
+		let text = '';
+		const at = this.ticks(x), nsPerTick = this.source.nsPerTick;
+		this.visible((tile, width, from, to) => {
+			for (let part = 0; part < this.perRow; ++part) {
+				const slices = tile[row * this.perRow + part] ?? [];
+				for (let i = 0; i < slices.length; i += words) {
+					if (at < Math.max(slices[i], from) * width || at >= Math.min(slices[i] + slices[i + 1], to) * width)
+						continue;
+					const busy = (slices[i + 4] + slices[i + 5] * 2 ** 32) * nsPerTick, exact = slices[i + 3] === 1;
+					const who = part === 1 ? 'waits for a CPU' : slices[i + 2] === unknownKey ? 'unknown: events were lost, or none has shown yet who runs'
+						: this.what === 'cpus' ? this.threadTitle(slices[i + 2]) : `on CPU ${slices[i + 2]}`;
+					text += `${text ? '; ' : ''}${who}, ${exact ? duration(busy) : `most of ${slices[i + 3]} times, ${duration(busy)} of ${duration(width * nsPerTick)}`}`;
+				}
+			}
+		});
+		return `${this.rows[row].title} at ${moment(at * nsPerTick, this.span / this.width * nsPerTick)}: ${text || (this.what === 'cpus' ? 'idle' : 'neither runs nor waits for a CPU')}`;
+	}
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// The page of `monitor view`: puts its parts together. The window, what the lanes show and the table's rows are in the
+// address behind #.
+import {hatched, modeColours, modeNames, waitColour} from './colours.js';
+import {drawKiviat} from './kiviat.js';
+import {Lanes} from './lanes.js';
+import {Overview} from './overview.js';
+import {open} from './source.js';
+import {Table} from './table.js';
+import {count, duration, moment} from './text.js';
+
+const element = id => document.getElementById(id);
+const source = await open(), {about} = source;
+const minSpan = 20 * about.base_ticks, tableDelay = 250;
+const tableBy = ['process', 'thread', 'command', 'cgroup', 'cpu'];
+
+const lanes = new Lanes(element('lanes'), source, () => { dirty = true; });
+const overview = new Overview(element('overview'), source, setWindow);
+const table = new Table(element('table'));
+let dirty = true, by = 'process', tableTimer, tableNumber = 0;
+const drawTimes = [];
+
+function tellTrust() {
+	const {summary} = about;
+	element('command').textContent = about.command || about.directory;
+	document.title = `${about.command || about.directory} - monitor view`;
+	element('origin').textContent = [about.host, about.kernel, about.date, duration(about.ticks * source.nsPerTick), `${about.cpus.length} CPUs`]
+		.filter(text => text).join(' · ');
+	const say = (text, isBad) => {
+		const span = document.createElement('span');
+		span.textContent = text;
+		span.className = isBad ? 'bad' : '';
+		element('trust').append(span);
+	};
+	say(`${count(summary.tokens)} events`);
+	say(summary.lost === null ? 'lost: unknown' : `${count(summary.lost)} lost`, summary.lost > 0);
+	if (!summary.complete)
+		say('incomplete: the recording was killed or its disk was full', true);
+	if (summary.paused_ns)
+		say(`paused by triggers for ${duration(summary.paused_ns)}`, true);
+	say(summary.clock_bound_ns === null ? 'clock bound: unknown' : `clock bound ${summary.clock_bound_ns} ns`);
+	say(summary.recorder_cpu_ns === null ? 'cost of the recorder: unknown' : `recorder ${duration(summary.recorder_cpu_ns)}`);
+	say(summary.probes_cpu_ns_low === null ? 'cost of the probes: unknown'
+		: `probes ${duration(summary.probes_cpu_ns_low)} to ${duration(summary.probes_cpu_ns_high)}`);
+	if (summary.hidden_threads)
+		say(`${summary.hidden_threads} threads hidden by the kernel`);
+	element('summary').textContent = about.summary_text;
+	if (about.left_out)
+		say(about.left_out, true);
+}
+
+function legend() {
+	const entries = [...about.modes.filter(mode => mode !== 'idle').map(mode => [modeNames[mode], modeColours[mode]]), ['waits for a CPU', waitColour]];
+	element('legend').append(...entries.map(([name, colour]) => {
+		const item = document.createElement('li'), swatch = document.createElement('canvas'), context = swatch.getContext('2d');
+		swatch.width = 14;
+		swatch.height = 12;
+		context.fillStyle = colour ?? hatched(context);
+		context.fillRect(0, 0, 14, 12);
+		item.append(swatch, name);
+		return item;
+	}));
+}
+
+function setWindow(from, to) {
+	const span = Math.min(about.ticks, Math.max(to - from, Math.min(minSpan, about.ticks)));
+	const begin = Math.min(Math.max(0, from), about.ticks - span);
+	lanes.window = {from: begin, to: begin + span};
+	overview.show(lanes.window);
+	element('window').textContent = `${moment(begin * source.nsPerTick, span * source.nsPerTick / 100)}, ${duration(span * source.nsPerTick)} long`;
+	dirty = true;
+	clearTimeout(tableTimer);
+	tableTimer = setTimeout(settled, tableDelay);
+}
+
+function zoom(factor, at = (lanes.window.from + lanes.window.to) / 2) {
+	const {from, to} = lanes.window;
+	setWindow(at - (at - from) * factor, at + (to - at) * factor);
+}
+
+function move(part) {
+	setWindow(lanes.window.from + lanes.span * part, lanes.window.to + lanes.span * part);
+}
+
+// When the window has not changed for a while: the address, and what is read for it.
+async function settled() {
+	const from = Math.round(lanes.window.from), to = Math.round(lanes.window.to), number = ++tableNumber;
+	history.replaceState(null, '', `#from=${from}&to=${to}&lanes=${lanes.what}&by=${by}`);
+	const shares = await source.modes(from, to, 1), kinds = about.modes.length;
+	const mean = name => about.cpus.reduce((sum, _, cpu) => sum + shares[cpu * kinds + about.modes.indexOf(name)], 0) / about.cpus.length;
+	element('table-state').textContent = 'reading...';
+	let found = null, why = 'this page has only the whole recording\'s table: press 0';
+	try {
+		found = await source.table(from, to, by);
+	} catch (error) {
+		why = error.message;
+	}
+	if (number !== tableNumber)
+		return; // the window is another one by now
+	element('table-state').textContent = found ? '' : why;
+	element('table').hidden = !found;
+	const axes = [['user', mean('user')], ['kernel', mean('kernel')], ['interrupts', mean('irq') + mean('softirq')],
+		['user or kernel', mean('unattributed')], ['unknown', mean('unknown')], ['idle', mean('idle')]];
+	drawKiviat(element('kiviat'), axes.map(([name, share]) => ({name, share})));
+	if (found)
+		table.show(found);
+}
+
+function showLanes(what) {
+	lanes.show(what);
+	for (const name of ['cpus', 'threads'])
+		element(`lanes-${name}`).ariaPressed = String(what === name);
+	element('lanes').setAttribute('aria-label', what === 'cpus' ? 'which thread each CPU ran' : 'where each thread ran, and when it waited for a CPU');
+	dirty = true;
+	tableTimer ??= setTimeout(settled, tableDelay);
+}
+
+function showBy(what) {
+	by = what;
+	for (const button of element('by').children)
+		button.ariaPressed = String(button.textContent === what);
+	settled();
+}
+
+function find(text) {
+	lanes.find(text);
+	table.find(text);
+	dirty = true;
+}
+
+function listen() {
+	const canvas = element('lanes');
+	let held = null;
+	canvas.addEventListener('wheel', event => {
+		event.preventDefault();
+		zoom(event.deltaY > 0 ? 1.25 : 0.8, lanes.ticks(event.offsetX));
+	}, {passive: false});
+	canvas.addEventListener('pointerdown', event => {
+		canvas.setPointerCapture(event.pointerId);
+		held = {x: event.offsetX, from: lanes.window.from, to: lanes.window.to, marks: event.shiftKey};
+	});
+	canvas.addEventListener('pointermove', event => {
+		if (!held) {
+			element('under').textContent = lanes.under(event.offsetX, event.offsetY);
+		} else if (held.marks) {
+			lanes.marked = [Math.min(held.x, event.offsetX), Math.max(held.x, event.offsetX)];
+			dirty = true;
+		} else {
+			const shift = (held.x - event.offsetX) / (lanes.width - lanes.label) * (held.to - held.from);
+			setWindow(held.from + shift, held.to + shift);
+		}
+	});
+	canvas.addEventListener('pointerup', () => {
+		if (lanes.marked && lanes.marked[1] - lanes.marked[0] > 3)
+			setWindow(lanes.ticks(lanes.marked[0]), lanes.ticks(lanes.marked[1]));
+		held = lanes.marked = null;
+		dirty = true;
+	});
+	const keys = {
+		w: () => zoom(0.7), s: () => zoom(1 / 0.7), a: () => move(-0.25), d: () => move(0.25), 0: () => setWindow(0, about.ticks),
+		c: () => showLanes('cpus'), t: () => showLanes('threads'), '/': () => element('search').focus(), '?': () => element('help').showModal(),
+	};
+	addEventListener('keydown', event => {
+		if (event.target.tagName === 'INPUT') {
+			if (event.key === 'Escape')
+				event.target.blur();
+			return;
+		}
+		if (event.ctrlKey || event.altKey || event.metaKey || !keys[event.key])
+			return;
+		event.preventDefault();
+		keys[event.key]();
+	});
+	const buttons = {'zoom-in': keys.w, 'zoom-out': keys.s, left: keys.a, right: keys.d, whole: keys[0], 'lanes-cpus': keys.c, 'lanes-threads': keys.t, 'help-button': keys['?']};
+	for (const [id, act] of Object.entries(buttons))
+		element(id).addEventListener('click', act);
+	element('search').addEventListener('input', event => find(event.target.value));
+	for (const name of tableBy) {
+		const button = document.createElement('button');
+		button.textContent = name;
+		button.addEventListener('click', () => showBy(name));
+		element('by').append(button);
+	}
+	const redraw = () => {
+		lanes.resize();
+		overview.resize();
+		dirty = true;
+	};
+	addEventListener('resize', redraw);
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+}
+
+function frame() {
+	if (dirty) {
+		dirty = false;
+		const begin = performance.now();
+		lanes.draw();
+		drawTimes.push(performance.now() - begin);
+		if (drawTimes.length > 1000)
+			drawTimes.shift();
+	}
+	requestAnimationFrame(frame);
+}
+
+tellTrust();
+legend();
+listen();
+const wanted = new URLSearchParams(location.hash.slice(1));
+const number = (name, otherwise) => wanted.has(name) && Number.isFinite(Number(wanted.get(name))) ? Number(wanted.get(name)) : otherwise;
+showLanes(wanted.get('lanes') === 'threads' ? 'threads' : 'cpus');
+setWindow(number('from', 0), number('to', about.ticks));
+await overview.resize();
+showBy(tableBy.includes(wanted.get('by')) ? wanted.get('by') : 'process');
+requestAnimationFrame(frame);
+// For tests: whether all that the window needs is there, and how long drawing took.
+globalThis.monitorView = {lanes, setWindow, drawTimes, isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === ''};

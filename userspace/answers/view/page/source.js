@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Where the page's data comes from: from `monitor view` while it runs, or out of the page itself (monitor view -o).
+//
+//     about                          what the picture is
+//     slices(level, from, to, lanes) for each lane a Uint32Array: 6 words a slice {bin, bins, key, count, busy low, high}
+//     modes(from, to, bins)          Float32Array: for each CPU, bins x about.modes.length shares
+//     table(from, to, by)            {columns, rows}, or null: not in a written page
+//     level(ticks)                   the level whose bins are at most so wide, if there is one
+
+export const words = 6;
+
+class Source {
+	constructor(about) {
+		this.about = about;
+		this.nsPerTick = 1e9 / about.frequency_hz;
+	}
+	width(level) {
+		return this.about.base_ticks * 4 ** level;
+	}
+	level(ticks) {
+		let level = this.about.first_level;
+		while (level + 1 < this.about.levels && this.width(level + 1) <= ticks)
+			++level;
+		return level;
+	}
+}
+
+function split(buffer) {
+	const all = new Uint32Array(buffer), lanes = [];
+	for (let at = 0; at < all.length;) {
+		const end = at + 1 + all[at] * words;
+		lanes.push(all.subarray(at + 1, end));
+		at = end;
+	}
+	return lanes;
+}
+
+class Served extends Source {
+	static async open() {
+		return new Served(await (await Served.get('about')).json());
+	}
+	static async get(what) {
+		const response = await fetch(what);
+		if (!response.ok)
+			throw new Error((await response.text()).trim());
+		return response;
+	}
+	async slices(level, from, to, lanes) {
+		return split(await (await Served.get(`slices?level=${level}&from=${from}&to=${to}&lanes=${lanes}`)).arrayBuffer());
+	}
+	async modes(from, to, bins) {
+		return new Float32Array(await (await Served.get(`modes?from=${from}&to=${to}&bins=${bins}`)).arrayBuffer());
+	}
+	async table(from, to, by) {
+		return (await Served.get(`table?from=${from}&to=${to}&by=${by}`)).json();
+	}
+}
+
+async function inflated(base64) {
+	const raw = Uint8Array.from(atob(base64), character => character.charCodeAt(0));
+	return new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream('deflate'))).arrayBuffer();
+}
+
+class Embedded extends Source {
+	static async open(text) {
+		return new Embedded(JSON.parse(new TextDecoder().decode(await inflated(text))));
+	}
+	constructor(data) {
+		super(data.about);
+		this.data = data;
+		this.whole = {};
+	}
+	async slices(level, from, to, lanes) {
+		const all = await (this.whole[level] ??= inflated(this.data.slices[level]).then(split));
+		const places = lanes === 'c*' ? this.about.cpus.map((_, place) => `c${place}`) : lanes.split(',');
+		return places.map(name => {
+			const slices = all[this.data.lanes.indexOf(name)] ?? new Uint32Array();
+			return slices.subarray(words * first(slices, at => slices[at] + slices[at + 1] > from), words * first(slices, at => slices[at] >= to));
+		});
+	}
+	async modes(from, to, bins) {
+		this.shares ??= new Float32Array(await inflated(this.data.modes));
+		const kinds = this.about.modes.length, own = this.data.mode_bins, result = new Float32Array(this.about.cpus.length * bins * kinds);
+		for (let cpu = 0; cpu < this.about.cpus.length; ++cpu)
+			for (let bin = 0; bin < bins; ++bin) {
+				const at = Math.min(own - 1, Math.floor((from + (to - from) * (bin + 0.5) / bins) / this.about.ticks * own));
+				for (let kind = 0; kind < kinds; ++kind)
+					result[(cpu * bins + bin) * kinds + kind] = this.shares[(cpu * own + at) * kinds + kind];
+			}
+		return result;
+	}
+	async table(from, to, by) {
+		return from === 0 && to === this.about.ticks ? this.data.tables[by] : null;
+	}
+}
+
+// The number of the first slice that this holds for: they are in order.
+function first(slices, holds) {
+	let low = 0, high = slices.length / words;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (holds(middle * words))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+export async function open() {
+	const embedded = document.getElementById('embedded');
+	return embedded ? Embedded.open(embedded.textContent.trim()) : Served.open();
+}

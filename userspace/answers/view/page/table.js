@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// A table of the window, as `monitor report` gives it; a click on a heading sorts.
+import {cell} from './text.js';
+
+export class Table {
+	constructor(element) {
+		this.element = element;
+		this.sort = null; // {key, down}
+		this.found = null;
+	}
+	show(table) {
+		this.table = table;
+		this.draw();
+	}
+	find(text) {
+		this.found = text.trim().toLowerCase();
+		if (this.table)
+			this.draw();
+	}
+	draw() {
+		const {columns, rows} = this.table, shown = columns.filter(({unit, key}) => !(unit === 'flag' && key !== 'recorded'));
+		const index = key => columns.findIndex(column => column.key === key);
+		let sorted = rows;
+		if (this.sort && index(this.sort.key) >= 0) {
+			const at = index(this.sort.key), sign = this.sort.down ? -1 : 1;
+			sorted = [...rows].sort((a, b) => sign * (typeof a[at] === 'string' || typeof b[at] === 'string'
+				? String(a[at]).localeCompare(String(b[at])) : (a[at] ?? -1) - (b[at] ?? -1)));
+		}
+		const head = document.createElement('tr');
+		for (const {key, title, unit} of shown) {
+			const heading = document.createElement('th'), button = document.createElement('button');
+			heading.scope = 'col';
+			heading.className = unit === 'text' ? 'text' : '';
+			if (this.sort?.key === key)
+				heading.ariaSort = this.sort.down ? 'descending' : 'ascending';
+			button.textContent = title || (unit === 'flag' ? '*' : key);
+			if (unit === 'flag')
+				button.title = 'of the recorded command';
+			button.addEventListener('click', () => {
+				this.sort = {key, down: this.sort?.key === key ? !this.sort.down : unit !== 'text'};
+				this.draw();
+			});
+			heading.append(button);
+			head.append(heading);
+		}
+		const body = sorted.slice(0, 500).map(row => {
+			const line = document.createElement('tr');
+			if (this.found)
+				line.className = row.some(value => typeof value === 'string' && value.toLowerCase().includes(this.found) || String(value) === this.found) ? 'found' : 'faded';
+			for (const {key, unit} of shown) {
+				const data = document.createElement('td');
+				data.textContent = cell(row[index(key)], unit);
+				data.className = unit === 'text' ? 'text' : '';
+				line.append(data);
+			}
+			return line;
+		});
+		const caption = document.createElement('caption');
+		caption.textContent = rows.length > 500 ? `500 of ${rows.length} rows` : '';
+		this.element.replaceChildren(caption, head, ...body);
+	}
+}

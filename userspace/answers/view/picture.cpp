@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "picture.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "answers/report/summary.h"
+#include "answers/report/usage_report.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "reading/analyze/clock_bound.h"
+#include "reading/analyze/recorded.h"
+
+namespace monitor::view {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::map<std::string, report::GroupBy> groupings = {{"process", report::GroupBy::process},
+							  {"thread", report::GroupBy::thread},
+							  {"command", report::GroupBy::command},
+							  {"cgroup", report::GroupBy::cgroup}};
+
+const char *unit_text(report::Unit unit)
+{
+	switch (unit) {
+	case report::Unit::count:
+		return "count";
+	case report::Unit::ratio:
+		return "ratio";
+	case report::Unit::nanoseconds:
+		return "ns";
+	case report::Unit::instant:
+		return "instant";
+	case report::Unit::percent:
+		return "percent";
+	case report::Unit::flag:
+		return "flag";
+	default:
+		return "text";
+	}
+}
+
+Json table_json(const report::Table &table)
+{
+	Json columns = Json::array(), rows = Json::array();
+	for (const report::Column &column : table.columns)
+		columns.push_back({{"key", column.key}, {"title", column.title}, {"unit", unit_text(column.unit)}});
+	for (const auto &row : table.rows) {
+		Json cells = Json::array();
+		for (const report::Cell &cell : row)
+			std::visit(
+			    [&](const auto &value) {
+				    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>)
+					    cells.push_back(nullptr);
+				    else
+					    cells.push_back(value);
+			    },
+			    cell);
+		rows.push_back(std::move(cells));
+	}
+	return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
+}
+
+void expect_picture(const trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	if (info.has_only_states() || !info.has_tokens)
+		throw Error("this recording has no events (--no-tokens), so there is nothing to look at");
+	if (info.card == "user")
+		throw Error("this trace has only programs' own events (--user-only): use `monitor report DIR "
+			    "activities`, or monitor list");
+	if (trace.is_empty())
+		throw Error("this trace is empty: nothing was recorded");
+}
+
+} // namespace
+
+Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace) : directories_(directories)
+{
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	expect_picture(trace, info);
+	analyze::Machine machine(trace, info);
+	if (!machine.kinds().has(analyze::Kind::sched_switch))
+		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
+			    "monitor info counts its events, monitor list prints them");
+	timeline_ = std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info.cpus, max_slice_bytes);
+	machine.add(*timeline_);
+	analyze::ClockBound bound(trace.description(), info);
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    machine.event(event);
+		    if (event.stream->is_recorder())
+			    bound.event(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    machine.gap(stream, from, to);
+	    });
+	machine.finish();
+	timeline_->finish(machine);
+	tell_about(trace, info, machine, bound);
+}
+
+void Picture::tell_about(trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::Machine &machine,
+			 const analyze::ClockBound &bound)
+{
+	const trace::Clock &clock = trace.description().clock;
+	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
+	summary.hidden_threads = machine.hidden_threads();
+	Json cpus = Json::array(), threads = Json::array();
+	for (const CpuLane &cpu : timeline_->cpus())
+		cpus.push_back({{"cpu", cpu.number}, {"busy", cpu.threads.busy()}});
+	for (const ThreadLanes &thread : timeline_->threads())
+		threads.push_back({{"tid", thread.tid},
+				   {"pid", thread.tgid},
+				   {"name", thread.tid == 0 ? "idle thread, interrupted" : thread.name},
+				   {"recorded", thread.in_tree},
+				   {"ran", thread.runs.busy()},
+				   {"waited", thread.waits.busy()}});
+	about_ = {{"version", 1},
+		  {"directory", directories_.front()},
+		  {"command", info.short_command()},
+		  {"host", info.host},
+		  {"kernel", info.kernel},
+		  {"date", info.date},
+		  {"summary", parse_json<Json>(report::summary_json(summary))},
+		  {"summary_text", report::summary_text(summary)},
+		  {"frequency_hz", clock.frequency_hz},
+		  {"begin_ns", clock.to_ns(timeline_->begin() - std::min(timeline_->begin(), trace.begin_time()))},
+		  {"wall_begin_ns", clock.wall_ns(timeline_->begin())},
+		  {"ticks", timeline_->ticks()},
+		  {"base_ticks", timeline_->base_ticks()},
+		  {"levels", levels},
+		  {"first_level", timeline_->first_level()},
+		  {"modes", {"user", "kernel", "irq", "softirq", "unattributed", "unknown", "idle"}},
+		  {"cpus", std::move(cpus)},
+		  {"threads", std::move(threads)}};
+	static_assert(picture_modes == 7);
+}
+
+Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by) const
+{
+	const auto grouping = groupings.find(by);
+	if (grouping == groupings.end() && by != "cpu")
+		throw Error(fmt::format("there is no table by {}: use process, thread, command, cgroup or cpu", by));
+	trace::Trace trace = trace::Trace::open(directories_);
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	analyze::Scope scope;
+	scope.range = {timeline_->begin() + from_ticks, timeline_->begin() + std::min(to_ticks, timeline_->ticks())};
+	analyze::Machine machine(trace, info, scope);
+	fold(trace, machine);
+	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
+	if (by == "cpu")
+		return table_json(report::cpu_table(machine, trace.description().clock, info, recorded));
+	report::UsageOptions options;
+	options.grouping.by = grouping->second;
+	options.grouping.filtering = info.filtering();
+	options.recorded = recorded;
+	options.with_sleepers = false;
+	return table_json(report::usage_table(machine, trace.description().clock, options));
+}
+
+} // namespace monitor::view

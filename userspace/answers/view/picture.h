@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// A trace as the page of `monitor view` wants it: what it is and how far it can be trusted, its lanes and modes in parts,
+// and tables of a part of the time. All times that the page sees are ticks since the picture's begin.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "reading/analyze/recording_info.h"
+#include "reading/events/trace.h"
+#include "timeline.h"
+
+namespace monitor::analyze {
+class ClockBound;
+}
+
+namespace monitor::view {
+
+// Bytes for the slices of all lanes.
+constexpr std::size_t max_slice_bytes = 200u << 20;
+
+class Picture {
+public:
+	// Reads the whole trace. Throws Error: it has no picture.
+	explicit Picture(const std::vector<std::string> &directories, trace::Trace trace);
+
+	// What the page has to know first: an object.
+	const nlohmann::ordered_json &about() const { return about_; }
+	const Timeline &timeline() const { return *timeline_; }
+
+	// Who had the CPUs in a part of the time, as `monitor report --from --to`: {columns: [{key, title, unit}], rows}.
+	// `by`: process, thread, command, cgroup or cpu. Throws Error. Any thread; reads the trace again.
+	nlohmann::ordered_json table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by) const;
+
+private:
+	void tell_about(trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::Machine &machine,
+			const analyze::ClockBound &bound);
+
+	std::vector<std::string> directories_;
+	std::unique_ptr<Timeline> timeline_;
+	nlohmann::ordered_json about_;
+};
+
+} // namespace monitor::view

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "timeline.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace monitor::view {
+namespace {
+
+using analyze::Cpu;
+using analyze::Mode;
+using analyze::Stretch;
+using analyze::Thread;
+
+constexpr std::uint64_t min_base_ticks = 256;
+constexpr std::uint64_t max_bins = std::uint64_t(1) << 31; // of level 0: slices have 32 bits for one
+constexpr std::uint64_t max_mode_cells = 4'000'000;        // of all CPUs
+constexpr std::uint64_t min_mode_bins = 1024, max_mode_bins = 16384;
+constexpr std::size_t adds_between_looks = 1 << 16; // at how much memory the slices take
+
+} // namespace
+
+Timeline::Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes)
+    : begin_(begin), ticks_(std::max(end, begin + 1) - begin),
+      base_ticks_(std::max(min_base_ticks, std::bit_ceil(ticks_ / max_bins + 1))), max_bytes_(max_bytes)
+{
+	const std::uint64_t bins = std::clamp(max_mode_cells / (std::max<std::size_t>(cpus, 1) * picture_modes),
+					      min_mode_bins, max_mode_bins);
+	mode_bin_ticks_ = ticks_ / bins + 1;
+}
+
+CpuLane &Timeline::lane_of(const Cpu &cpu)
+{
+	const auto [found, is_new] = cpu_places_.try_emplace(cpu.number, cpus_.size());
+	if (is_new) {
+		cpus_.push_back({cpu.number, Lane(base_ticks_), {}});
+		cpus_.back().modes.resize(ticks_ / mode_bin_ticks_ + 1);
+		unfound_.emplace_back();
+	}
+	return cpus_[found->second];
+}
+
+std::uint32_t Timeline::place_of(const Thread &thread)
+{
+	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
+	if (is_new) {
+		threads_.push_back({thread.tid, thread.tgid, {}, false, Lane(base_ticks_), Lane(base_ticks_)});
+		threads_.back().runs.drop_below(first_level_);
+		threads_.back().waits.drop_below(first_level_);
+	}
+	return found->second;
+}
+
+void Timeline::add_mode(CpuLane &lane, std::size_t mode, std::uint64_t from, std::uint64_t to) const
+{
+	while (from < to) {
+		const std::uint64_t bin = from / mode_bin_ticks_, end = std::min((bin + 1) * mode_bin_ticks_, to);
+		lane.modes[bin][mode] += end - from;
+		from = end;
+	}
+}
+
+void Timeline::had(CpuLane &lane, const Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	const std::uint32_t place = place_of(thread);
+	lane.threads.add(from, to, place);
+	threads_[place].runs.add(from, to, lane.number);
+	if (++adds_ % adds_between_looks == 0)
+		keep_within();
+}
+
+void Timeline::spent(const Cpu &cpu, const Stretch &stretch)
+{
+	CpuLane &lane = lane_of(cpu);
+	const std::uint64_t from = stretch.from - begin_, to = stretch.to - begin_;
+	add_mode(lane, stretch.is_idle ? mode_idle : static_cast<std::size_t>(stretch.mode), from, to);
+	if (!stretch.thread)
+		unfound_[cpu_places_[cpu.number]].push_back({from, to});
+	else if (stretch.thread->hidden) // another thread may have had it
+		lane.threads.add(from, to, key_unknown);
+	else if (stretch.thread->tid != 0 || !stretch.is_idle)
+		had(lane, *stretch.thread, from, to);
+}
+
+void Timeline::found(const Cpu &cpu, const Thread &thread)
+{
+	CpuLane &lane = lane_of(cpu);
+	for (const Interval &interval : unfound_[cpu_places_[cpu.number]])
+		if (thread.tid != 0) {
+			had(lane, thread, interval.from, interval.to);
+		} else {
+			for (std::uint64_t at = interval.from; at < interval.to;) {
+				const std::uint64_t bin = at / mode_bin_ticks_,
+						    end = std::min((bin + 1) * mode_bin_ticks_, interval.to);
+				lane.modes[bin][static_cast<std::size_t>(Mode::unknown)] -= end - at;
+				lane.modes[bin][mode_idle] += end - at;
+				at = end;
+			}
+		}
+	unfound_[cpu_places_[cpu.number]].clear();
+}
+
+// They were the last ones, so they are taken from the last bins.
+void Timeline::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
+{
+	CpuLane &lane = lane_of(cpu);
+	const std::uint64_t until = std::clamp(cpu.accounted, begin_, begin_ + ticks_) - begin_;
+	for (std::size_t bin = until / mode_bin_ticks_ + 1; ticks && bin-- > 0;) {
+		auto &modes = lane.modes[bin];
+		const std::uint64_t part = std::min(ticks, modes[static_cast<std::size_t>(from)]);
+		modes[static_cast<std::size_t>(from)] -= part;
+		modes[static_cast<std::size_t>(to)] += part;
+		ticks -= part;
+	}
+}
+
+void Timeline::waited(const Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	threads_[place_of(thread)].waits.add(from - begin_, to - begin_, 0);
+}
+
+void Timeline::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
+{
+	CpuLane &lane = lane_of(cpu);
+	leave_unfound(cpu_places_[cpu.number]);
+	add_mode(lane, static_cast<std::size_t>(Mode::unknown), from - begin_, to - begin_);
+	lane.threads.add(from - begin_, to - begin_, key_unknown);
+}
+
+// Nobody was found.
+void Timeline::leave_unfound(std::size_t cpu)
+{
+	for (const Interval &interval : unfound_[cpu])
+		cpus_[cpu].threads.add(interval.from, interval.to, key_unknown);
+	unfound_[cpu].clear();
+}
+
+void Timeline::keep_within()
+{
+	std::size_t bytes = 0;
+	for (const CpuLane &cpu : cpus_)
+		bytes += cpu.threads.bytes();
+	for (const ThreadLanes &thread : threads_)
+		bytes += thread.runs.bytes() + thread.waits.bytes();
+	if (bytes <= max_bytes_ || first_level_ + 1 >= levels)
+		return;
+	++first_level_;
+	for (CpuLane &cpu : cpus_)
+		cpu.threads.drop_below(first_level_);
+	for (ThreadLanes &thread : threads_) {
+		thread.runs.drop_below(first_level_);
+		thread.waits.drop_below(first_level_);
+	}
+}
+
+void Timeline::finish(const analyze::Machine &machine)
+{
+	for (std::size_t cpu = 0; cpu < cpus_.size(); ++cpu) {
+		leave_unfound(cpu);
+		cpus_[cpu].threads.finish();
+	}
+	std::ranges::sort(cpus_, {}, &CpuLane::number);
+	for (const Thread &thread : machine.threads()) {
+		const auto place = places_.find(&thread);
+		if (place == places_.end())
+			continue;
+		ThreadLanes &lanes = threads_[place->second];
+		lanes.tid = thread.tid;
+		lanes.tgid = thread.tgid;
+		lanes.name = thread.name;
+		lanes.in_tree = thread.in_tree;
+		lanes.runs.finish();
+		lanes.waits.finish();
+	}
+	for (ThreadLanes &lanes : threads_) { // of the idle threads, which take interrupts
+		lanes.runs.finish();
+		lanes.waits.finish();
+	}
+	keep_within();
+}
+
+} // namespace monitor::view

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The picture of a trace: which thread each CPU ran, where each thread ran and when it waited for a CPU, and in which
+// mode the CPUs were. Made from the fold (reading/analyze/machine.h), so its sums are those of `monitor report`. Next in
+// the flow: tile.cpp and page_data.cpp, which the page draws.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lane.h"
+#include "reading/analyze/machine.h"
+
+namespace monitor::view {
+
+// How a CPU's time is spent in a picture: the modes of the fold, and idle.
+constexpr std::size_t mode_idle = analyze::modes;
+constexpr std::size_t picture_modes = analyze::modes + 1;
+
+// Keys of a CPU's lane that are no thread.
+constexpr std::uint32_t key_unknown = 0xffffffff;
+
+struct ThreadLanes {
+	std::int32_t tid = 0, tgid = 0;
+	std::string name;
+	bool in_tree = false;
+	Lane runs;  // the key is the CPU
+	Lane waits; // for a CPU
+};
+
+struct CpuLane {
+	std::uint32_t number = 0;
+	Lane threads; // the key is the place of the thread's lanes, or key_unknown; nothing: idle
+	// Of each bin of Timeline::mode_bin_ticks() the ticks in each mode.
+	std::vector<std::array<std::uint64_t, picture_modes>> modes;
+};
+
+class Timeline final : public analyze::TimeObserver {
+public:
+	// From `begin` to `end`, ticks of the trace's clock. `max_bytes`: of the slices; fine levels are given up for it.
+	Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes);
+
+	void spent(const analyze::Cpu &cpu, const analyze::Stretch &stretch) override;
+	void found(const analyze::Cpu &cpu, const analyze::Thread &thread) override;
+	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
+	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
+	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
+	// After the fold's own.
+	void finish(const analyze::Machine &machine);
+
+	const std::vector<CpuLane> &cpus() const { return cpus_; }
+	const std::vector<ThreadLanes> &threads() const { return threads_; }
+	std::uint64_t begin() const { return begin_; }
+	std::uint64_t ticks() const { return ticks_; }
+	std::uint64_t base_ticks() const { return base_ticks_; }
+	std::uint64_t mode_bin_ticks() const { return mode_bin_ticks_; }
+	// The finest level of which all slices were kept.
+	unsigned first_level() const { return first_level_; }
+
+private:
+	struct Interval {
+		std::uint64_t from, to;
+	};
+
+	CpuLane &lane_of(const analyze::Cpu &cpu);
+	std::uint32_t place_of(const analyze::Thread &thread);
+	void add_mode(CpuLane &lane, std::size_t mode, std::uint64_t from, std::uint64_t to) const;
+	void had(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
+	void leave_unfound(std::size_t cpu);
+	void keep_within();
+
+	std::uint64_t begin_, ticks_, base_ticks_, mode_bin_ticks_;
+	std::size_t max_bytes_, adds_ = 0;
+	unsigned first_level_ = 0;
+	std::vector<CpuLane> cpus_;
+	std::vector<ThreadLanes> threads_;
+	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
+	std::unordered_map<std::uint32_t, std::size_t> cpu_places_;
+	std::vector<std::vector<Interval>> unfound_; // by CPU: it is not known yet who had it
+};
+
+} // namespace monitor::view

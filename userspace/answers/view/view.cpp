@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "view.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "page_files.h"
+#include "tile.h"
+
+namespace monitor::view {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr unsigned written_mode_bins = 2048;
+constexpr std::size_t written_threads = 40;
+
+template <class Number> Number number(const HttpRequest &request, const std::string &name)
+{
+	const auto found = request.query.find(name);
+	const std::string text = found == request.query.end() ? "" : found->second;
+	Number value{};
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+	if (error != std::errc() || end != text.data() + text.size())
+		throw Error(fmt::format("{} is no number", name));
+	return value;
+}
+
+std::string text_of(const HttpRequest &request, const std::string &name)
+{
+	const auto found = request.query.find(name);
+	return found == request.query.end() ? "" : found->second;
+}
+
+std::string answer_with(const Picture &picture, const HttpRequest &request)
+{
+	if (request.path == "/slices")
+		return slices_tile(picture.timeline(), number<unsigned>(request, "level"), number<std::uint64_t>(request, "from"),
+				   number<std::uint64_t>(request, "to"), text_of(request, "lanes"));
+	if (request.path == "/modes")
+		return modes_tile(picture.timeline(), number<std::uint64_t>(request, "from"), number<std::uint64_t>(request, "to"),
+				  number<unsigned>(request, "bins"));
+	if (request.path == "/table")
+		return json_dump(picture.table(number<std::uint64_t>(request, "from"), number<std::uint64_t>(request, "to"),
+					       text_of(request, "by")));
+	return json_dump(picture.about());
+}
+
+std::string base64(std::string_view bytes)
+{
+	constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	std::string text;
+	text.reserve((bytes.size() + 2) / 3 * 4);
+	for (std::size_t i = 0; i < bytes.size(); i += 3) {
+		std::uint32_t bits = 0;
+		for (std::size_t k = 0; k < 3; ++k)
+			bits = bits << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+		for (std::size_t k = 0; k < 4; ++k)
+			text += i + k <= bytes.size() ? digits[bits >> (18 - 6 * k) & 63] : '=';
+	}
+	return text;
+}
+
+std::string deflated(std::string_view bytes)
+{
+	uLongf size = ::compressBound(static_cast<uLong>(bytes.size()));
+	std::string made(size, '\0');
+	if (::compress2(reinterpret_cast<Bytef *>(made.data()), &size, reinterpret_cast<const Bytef *>(bytes.data()),
+			static_cast<uLong>(bytes.size()), Z_BEST_COMPRESSION) != Z_OK)
+		throw Error("the page's data cannot be compressed: there is no memory left");
+	made.resize(size);
+	return made;
+}
+
+void replace_all(std::string &text, const std::string &from, const std::string &to)
+{
+	for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+		text.replace(at, from.size(), to);
+}
+
+// Modules in the order in which they use each other, each with those before it in their places as data.
+std::string with_modules(std::string html)
+{
+	std::map<std::string, std::string> urls;
+	for (const PageFile &file : page_files) {
+		if (!file.name.ends_with(".js"))
+			continue;
+		std::string text(file.text);
+		for (const auto &[name, url] : urls)
+			replace_all(text, "'./" + name + "'", "'" + url + "'");
+		urls[std::string(file.name)] = "data:text/javascript;base64," + base64(text);
+	}
+	replace_all(html, "src=\"main.js\"", "src=\"" + urls.at("main.js") + "\"");
+	return html;
+}
+
+} // namespace
+
+HttpResponse answer(const Picture &picture, const HttpRequest &request)
+{
+	for (const PageFile &file : page_files)
+		if (request.path == fmt::format("/{}", file.name) || (request.path == "/" && file.name == "index.html"))
+			return {200, std::string(file.type), std::string(file.text)};
+	const bool is_data = request.path == "/slices" || request.path == "/modes";
+	if (!is_data && request.path != "/table" && request.path != "/about")
+		return {404, "text/plain; charset=utf-8", "there is no such page\n"};
+	try {
+		return {200, is_data ? "application/octet-stream" : "application/json", answer_with(picture, request)};
+	} catch (const std::exception &error) {
+		return {400, "text/plain; charset=utf-8", fmt::format("{}\n", error.what())};
+	}
+}
+
+WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
+{
+	const Timeline &timeline = picture.timeline();
+	std::vector<std::size_t> threads(timeline.threads().size());
+	std::iota(threads.begin(), threads.end(), std::size_t{0});
+	std::ranges::sort(threads, std::ranges::greater(), [&](std::size_t place) { return timeline.threads()[place].runs.busy(); });
+	threads.resize(std::min(threads.size(), written_threads));
+	Json lanes = Json::array();
+	std::string names;
+	const auto add_lane = [&](const std::string &name) {
+		lanes.push_back(name);
+		names += (names.empty() ? "" : ",") + name;
+	};
+	for (std::size_t cpu = 0; cpu < timeline.cpus().size(); ++cpu)
+		add_lane(fmt::format("c{}", cpu));
+	for (const std::size_t place : threads) {
+		add_lane(fmt::format("r{}", place));
+		add_lane(fmt::format("w{}", place));
+	}
+	Json data = {{"about", picture.about()},
+		     {"lanes", std::move(lanes)},
+		     {"mode_bins", written_mode_bins},
+		     {"modes", base64(deflated(modes_tile(timeline, 0, timeline.ticks(), written_mode_bins)))},
+		     {"slices", Json::object()},
+		     {"tables", Json::object()}};
+	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
+		data["tables"][by] = picture.table(0, timeline.ticks(), by);
+	unsigned first = levels;
+	for (std::size_t bytes = 0; first > timeline.first_level(); --first) {
+		const std::string slices = base64(deflated(slices_tile(timeline, first - 1, 0, ~std::uint64_t(0), names)));
+		if ((bytes += slices.size()) > max_bytes && first < levels)
+			break;
+		data["slices"][std::to_string(first - 1)] = slices;
+	}
+	WrittenPage page;
+	if (first > timeline.first_level())
+		page.left_out = fmt::format("times below {:.0f} us are summed up in this page: the server has all",
+					    static_cast<double>(timeline.base_ticks() << (2 * first)) /
+						picture.about()["frequency_hz"].get<double>() * 1e6);
+	if (threads.size() < timeline.threads().size())
+		page.left_out += fmt::format("{}lanes of the {} of {} threads that ran longest", page.left_out.empty() ? "" : "; ",
+					     threads.size(), timeline.threads().size());
+	data["about"]["first_level"] = first;
+	data["about"]["left_out"] = page.left_out;
+	for (const PageFile &file : page_files)
+		if (file.name == "index.html")
+			page.html = file.text;
+	for (const PageFile &file : page_files)
+		if (file.name == "view.css")
+			replace_all(page.html, "<link rel=\"stylesheet\" href=\"view.css\">",
+				    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src data:; "
+				    "style-src 'unsafe-inline'\">\n<style>\n" +
+					std::string(file.text) + "</style>");
+	page.html = with_modules(std::move(page.html));
+	// Text that no name in the trace can end: base64.
+	replace_all(page.html, "<script type=\"module\"",
+		    "<script type=\"text/plain\" id=\"embedded\">" + base64(deflated(json_dump(data))) +
+			"</script>\n<script type=\"module\"");
+	return page;
+}
+
+} // namespace monitor::view

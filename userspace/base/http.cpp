@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "http.h"
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility> // before Boost 1.74, whose asio/awaitable.hpp needs it
+#include <vector>
+
+#include <sys/random.h>
+
+#include <boost/asio.hpp>
+#include <boost/beast.hpp>
+#include <fmt/format.h>
+
+#include "error.h"
+
+namespace monitor {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using namespace std::chrono_literals;
+using asio::ip::tcp;
+
+constexpr unsigned threads = 4; // a slow answer must not hold up the others
+constexpr std::size_t max_connections = 64;
+constexpr std::uint32_t max_header_bytes = 8 << 10;
+constexpr auto max_read_time = 10s;   // from the first byte of a request to its last
+constexpr auto max_idle_time = 60s;   // until the next request
+constexpr auto max_write_time = 60s;
+
+std::optional<std::string> decoded(std::string_view text)
+{
+	std::string result;
+	for (std::size_t i = 0; i < text.size(); ++i) {
+		if (text[i] != '%') {
+			result += text[i] == '+' ? ' ' : text[i];
+			continue;
+		}
+		const auto digit = [&](std::size_t at) {
+			const char c = at < text.size() ? text[at] : '?';
+			return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+		};
+		const int high = digit(i + 1), low = digit(i + 2);
+		if (high < 0 || low < 0)
+			return {};
+		result += static_cast<char>(high * 16 + low);
+		i += 2;
+	}
+	return result;
+}
+
+// Takes as long for any text of that length.
+bool is_same(std::string_view one, std::string_view other)
+{
+	if (one.size() != other.size())
+		return false;
+	unsigned different = 0;
+	for (std::size_t i = 0; i < one.size(); ++i)
+		different |= static_cast<unsigned>(static_cast<unsigned char>(one[i]) ^ static_cast<unsigned char>(other[i]));
+	return different == 0;
+}
+
+HttpResponse refusal(http::status status, const std::string &why)
+{
+	return {static_cast<unsigned>(status), "text/plain; charset=utf-8", why + "\n"};
+}
+
+} // namespace
+
+struct HttpServer::Parts {
+	std::string secret;
+	Answer answer;
+	asio::io_context io{threads};
+	tcp::acceptor acceptor{io};
+	std::uint16_t port = 0;
+	std::atomic<std::size_t> connections{0};
+
+	HttpResponse respond(const http::request<http::empty_body> &request) const
+	{
+		const std::string_view host(request[http::field::host].data(), request[http::field::host].size());
+		if (host != fmt::format("127.0.0.1:{}", port) && host != fmt::format("localhost:{}", port))
+			return refusal(http::status::forbidden, "this server is for this machine only");
+		if (request.method() != http::verb::get)
+			return refusal(http::status::method_not_allowed, "only GET is answered");
+		std::string_view target(request.target().data(), request.target().size());
+		const std::string begin = secret.empty() ? "" : "/" + secret;
+		if (target.size() < begin.size() || !is_same(target.substr(0, begin.size()), begin) ||
+		    target.substr(begin.size(), 1) != "/")
+			return refusal(http::status::forbidden, "the address is not complete: use the one that was printed");
+		target.remove_prefix(begin.size());
+		HttpRequest asked;
+		const std::size_t mark = std::min(target.find('?'), target.size());
+		asked.path = target.substr(0, mark);
+		for (target.remove_prefix(std::min(mark + 1, target.size())); !target.empty();) {
+			const std::string_view pair = target.substr(0, target.find('&'));
+			target.remove_prefix(std::min(pair.size() + 1, target.size()));
+			const std::size_t equals = std::min(pair.find('='), pair.size());
+			const auto name = decoded(pair.substr(0, equals)), value = decoded(pair.substr(std::min(equals + 1, pair.size())));
+			if (!name || !value)
+				return refusal(http::status::bad_request, "the query is not encoded as it should be");
+			asked.query[*name] = *value;
+		}
+		try {
+			return answer(asked);
+		} catch (const std::exception &error) {
+			return refusal(http::status::internal_server_error, error.what());
+		}
+	}
+
+	asio::awaitable<void> serve(tcp::socket socket)
+	{
+		struct Count {
+			std::atomic<std::size_t> &of;
+			~Count() { --of; }
+		} const count{connections};
+		beast::tcp_stream stream(std::move(socket));
+		beast::flat_buffer buffer;
+		try {
+			stream.socket().set_option(tcp::no_delay(true));
+			for (bool is_first = true;; is_first = false) {
+				http::request_parser<http::empty_body> parser;
+				parser.header_limit(max_header_bytes);
+				stream.expires_after(is_first ? std::chrono::seconds(max_read_time) : max_idle_time);
+				if (buffer.size() == 0) {
+					const std::size_t bytes = co_await stream.async_read_some(buffer.prepare(max_header_bytes), asio::use_awaitable);
+					buffer.commit(bytes);
+				}
+				stream.expires_after(max_read_time);
+				co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
+				const http::request<http::empty_body> request = parser.release();
+				HttpResponse made = respond(request);
+				http::response<http::string_body> response(static_cast<http::status>(made.status), request.version());
+				response.set(http::field::content_type, made.type);
+				response.set(http::field::cache_control, "no-store");
+				response.set("Content-Security-Policy",
+					     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+					     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+				response.set("Cross-Origin-Resource-Policy", "same-origin");
+				response.set("X-Content-Type-Options", "nosniff");
+				response.set("Referrer-Policy", "no-referrer"); // the address has the secret
+				response.keep_alive(request.keep_alive());
+				response.body() = std::move(made.body);
+				response.prepare_payload();
+				stream.expires_after(max_write_time);
+				co_await http::async_write(stream, response, asio::use_awaitable);
+				if (response.need_eof())
+					break;
+			}
+		} catch (const std::exception &) { // it went away, or took too long, or speaks something else
+		}
+		beast::error_code none;
+		stream.socket().shutdown(tcp::socket::shutdown_both, none);
+	}
+
+	asio::awaitable<void> accept()
+	{
+		for (;;) {
+			beast::error_code error;
+			tcp::socket socket = co_await acceptor.async_accept(asio::make_strand(io), asio::redirect_error(asio::use_awaitable, error));
+			if (error == asio::error::operation_aborted)
+				co_return;
+			if (error) { // no descriptors are left: others end in time
+				asio::steady_timer timer(io, 100ms);
+				co_await timer.async_wait(asio::use_awaitable);
+				continue;
+			}
+			if (++connections > max_connections) {
+				--connections;
+				continue; // closed
+			}
+			const auto executor = socket.get_executor();
+			asio::co_spawn(executor, serve(std::move(socket)), asio::detached);
+		}
+	}
+};
+
+HttpServer::HttpServer(std::uint16_t port, std::string secret, Answer answer) : parts_(std::make_unique<Parts>())
+{
+	parts_->secret = std::move(secret);
+	parts_->answer = std::move(answer);
+	try {
+		const tcp::endpoint at(asio::ip::address_v4::loopback(), port);
+		parts_->acceptor.open(at.protocol());
+		parts_->acceptor.set_option(tcp::acceptor::reuse_address(true));
+		parts_->acceptor.bind(at);
+		parts_->acceptor.listen();
+		parts_->port = parts_->acceptor.local_endpoint().port();
+	} catch (const boost::system::system_error &error) {
+		throw Error(error.code().value(), fmt::format("cannot listen on 127.0.0.1:{}", port));
+	}
+}
+
+HttpServer::~HttpServer() = default;
+
+std::string HttpServer::address() const
+{
+	return fmt::format("http://127.0.0.1:{}/{}", parts_->port, parts_->secret.empty() ? "" : parts_->secret + "/");
+}
+
+void HttpServer::run()
+{
+	asio::co_spawn(parts_->io, parts_->accept(), asio::detached);
+	std::vector<std::jthread> others;
+	for (unsigned i = 1; i < threads; ++i)
+		others.emplace_back([this] { parts_->io.run(); });
+	parts_->io.run();
+}
+
+void HttpServer::stop()
+{
+	parts_->io.stop();
+}
+
+std::string HttpServer::make_secret()
+{
+	std::array<unsigned char, 16> random{};
+	if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+		throw Error(errno, "no random numbers for an address that nobody can guess");
+	std::string text;
+	for (const unsigned char byte : random)
+		text += fmt::format("{:02x}", byte);
+	return text;
+}
+
+} // namespace monitor

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A small HTTP server for this machine's own browser or scraper (`monitor view`): answers GET on 127.0.0.1 and on no other
+// address. Whoever asks must name that address as its host, or a page of the internet whose name resolves to it could
+// read the answers (DNS rebinding), and know the secret in the path, which other users of the machine do not. Requests
+// are untrusted: what is slow, large or malformed is refused and disturbs no other one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace monitor {
+
+struct HttpRequest {
+	std::string path;                         // behind the secret: "/tile"
+	std::map<std::string, std::string> query; // decoded
+};
+
+struct HttpResponse {
+	unsigned status = 200;
+	std::string type, body; // "text/html; charset=utf-8"
+};
+
+class HttpServer {
+public:
+	// Called by several threads. What it throws is answered as status 500.
+	using Answer = std::function<HttpResponse(const HttpRequest &)>;
+
+	// `port` 0: any that is free. `secret`: "" for none. Throws Error.
+	HttpServer(std::uint16_t port, std::string secret, Answer answer);
+	~HttpServer();
+
+	// "http://127.0.0.1:PORT/SECRET/"
+	std::string address() const;
+	// Returns when stop() is called.
+	void run();
+	// From any thread, or a signal's handler in one.
+	void stop();
+
+	// 128 random bits as text.
+	static std::string make_secret();
+
+private:
+	struct Parts;
+	std::unique_ptr<Parts> parts_;
+};
+
+} // namespace monitor
