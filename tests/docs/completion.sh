@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record snapshot trigger report list query stat states info pack merge check tdl doctor events filter" ""
+expect "record snapshot trigger report view list query stat states info pack merge check tdl doctor events filter" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b

@@ -61,7 +61,8 @@ TEST_CASE("view: every level of a lane has all of its time, in order, about one 
 			std::uint64_t end = 0;
 			bool in_order = true;
 			for (const Slice &slice : lane.slices(level)) {
-				in_order &= slice.bins >= 1 && std::uint64_t(slice.bin) + 1 >= end && slice.bin + slice.bins >= end;
+				in_order &= slice.bins >= 1 && std::uint64_t(slice.bin) + 1 >= end &&
+					    slice.bin + slice.bins >= end;
 				end = std::uint64_t(slice.bin) + slice.bins;
 			}
 			CHECK(in_order);
@@ -74,18 +75,20 @@ TEST_CASE("view: every level of a lane has all of its time, in order, about one 
 TEST_CASE("view: a slice at least a bin wide stays as it is, shorter ones become whose most of them is")
 {
 	Lane lane(base);
-	lane.add(0, 1000, 1);      // exact at level 0
-	lane.add(1024, 1034, 2);   // three short ones in bin 4
+	lane.add(0, 1000, 1);    // exact at level 0
+	lane.add(1024, 1034, 2); // three short ones in bin 4
 	lane.add(1034, 1134, 3);
 	lane.add(1134, 1140, 2);
-	lane.add(1140, 1150, 2);   // continues it
-	lane.add(2000, 2100, 4);   // in bins 7 and 8
-	lane.add(2050, 2060, 5);   // overlaps what was added before: dropped
+	lane.add(1140, 1150, 2); // continues it
+	lane.add(2000, 2100, 4); // in bins 7 and 8
+	lane.add(2050, 2060, 5); // overlaps what was added before: dropped
 	lane.finish();
 	const auto level = lane.slices(0);
 	REQUIRE(level.size() == 4);
-	CHECK((level[0].bin == 0 && level[0].bins == 3 && level[0].key == 1 && level[0].count == 1 && level[0].busy == 1000));
-	CHECK((level[1].bin == 4 && level[1].bins == 1 && level[1].key == 3 && level[1].count == 3 && level[1].busy == 126));
+	CHECK((level[0].bin == 0 && level[0].bins == 3 && level[0].key == 1 && level[0].count == 1 &&
+	       level[0].busy == 1000));
+	CHECK((level[1].bin == 4 && level[1].bins == 1 && level[1].key == 3 && level[1].count == 3 &&
+	       level[1].busy == 126));
 	CHECK((level[2].bin == 7 && level[2].key == 4 && level[2].count == 1 && level[2].busy == 48));
 	CHECK((level[3].bin == 8 && level[3].key == 4 && level[3].count == 0 && level[3].busy == 52));
 	const auto coarse = lane.slices(2); // bins of 4096 ticks

@@ -47,8 +47,9 @@ public:
 		const char *runtime = std::getenv("XDG_RUNTIME_DIR");
 		path_ = fmt::format("{}/monitor-view-XXXXXX.html", runtime ? runtime : "/tmp");
 		const Fd file(::mkostemps(path_.data(), 5, O_CLOEXEC)); // mode 0600
-		const std::string text =
-		    fmt::format("<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={}\"><title>monitor view</title>\n", address);
+		const std::string text = fmt::format(
+		    "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={}\"><title>monitor view</title>\n",
+		    address);
 		if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
 			throw Error(errno, "cannot write " + path_);
 	}
@@ -87,8 +88,9 @@ void write_page(const view::Picture &picture, const std::string &path)
 	file.close();
 	if (!file)
 		throw Error(errno, "cannot write " + printable(path));
-	print_note(fmt::format("monitor: {} written, {:.1f} MB{}{}\n", printable(path), static_cast<double>(page.html.size()) / 1e6,
-			       page.left_out.empty() ? "" : "; ", page.left_out));
+	print_note(fmt::format("monitor: {} written, {:.1f} MB{}{}\n", printable(path),
+			       static_cast<double>(page.html.size()) / 1e6, page.left_out.empty() ? "" : "; ",
+			       page.left_out));
 }
 
 void serve(const view::Picture &picture, const ViewArguments &arguments)
@@ -112,8 +114,9 @@ void serve(const view::Picture &picture, const ViewArguments &arguments)
 			redirect.reset();
 	}
 	fmt::print("{}\n", server.address());
-	print_note(fmt::format("monitor: {} until Ctrl-C; the address is for you alone\n",
-			       redirect ? "the browser shows the trace" : "open this address in a browser of this machine;"));
+	print_note(
+	    fmt::format("monitor: {} until Ctrl-C; the address is for you alone\n",
+			redirect ? "the browser shows the trace" : "open this address in a browser of this machine;"));
 	std::fflush(stdout);
 	server.run();
 }
@@ -137,12 +140,16 @@ void add_view(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("view", "look at a trace in a browser");
 	auto arguments = std::make_shared<ViewArguments>();
-	command->add_option("trace", arguments->directories, "a trace directory")->required()->option_text("DIR")->expected(1);
+	command->add_option("trace", arguments->directories, "a trace directory")
+	    ->required()
+	    ->option_text("DIR")
+	    ->expected(1);
 	command
 	    ->add_option("-o,--output", arguments->output,
 			 "write the page with its data into this file, to send it to someone, and end")
 	    ->option_text("FILE.html");
-	command->add_option("--port", arguments->port, "listen on this port (default: one that is free)")->option_text("N");
+	command->add_option("--port", arguments->port, "listen on this port (default: one that is free)")
+	    ->option_text("N");
 	command->add_flag("--no-browser", arguments->no_browser, "only print the address");
 	command->footer("The page is served on 127.0.0.1 only, at an address that nobody can guess, until Ctrl-C.\n"
 			"Exit code: 0, or 1 if parts of the trace are damaged.\n"

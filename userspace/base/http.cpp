@@ -28,8 +28,8 @@ using asio::ip::tcp;
 constexpr unsigned threads = 4; // a slow answer must not hold up the others
 constexpr std::size_t max_connections = 64;
 constexpr std::uint32_t max_header_bytes = 8 << 10;
-constexpr auto max_read_time = 10s;   // from the first byte of a request to its last
-constexpr auto max_idle_time = 60s;   // until the next request
+constexpr auto max_read_time = 10s; // from the first byte of a request to its last
+constexpr auto max_idle_time = 60s; // until the next request
 constexpr auto max_write_time = 60s;
 
 std::optional<std::string> decoded(std::string_view text)
@@ -42,7 +42,10 @@ std::optional<std::string> decoded(std::string_view text)
 		}
 		const auto digit = [&](std::size_t at) {
 			const char c = at < text.size() ? text[at] : '?';
-			return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+			return c >= '0' && c <= '9'   ? c - '0'
+			       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+			       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+						      : -1;
 		};
 		const int high = digit(i + 1), low = digit(i + 2);
 		if (high < 0 || low < 0)
@@ -60,7 +63,8 @@ bool is_same(std::string_view one, std::string_view other)
 		return false;
 	unsigned different = 0;
 	for (std::size_t i = 0; i < one.size(); ++i)
-		different |= static_cast<unsigned>(static_cast<unsigned char>(one[i]) ^ static_cast<unsigned char>(other[i]));
+		different |=
+		    static_cast<unsigned>(static_cast<unsigned char>(one[i]) ^ static_cast<unsigned char>(other[i]));
 	return different == 0;
 }
 
@@ -90,7 +94,8 @@ struct HttpServer::Parts {
 		const std::string begin = secret.empty() ? "" : "/" + secret;
 		if (target.size() < begin.size() || !is_same(target.substr(0, begin.size()), begin) ||
 		    target.substr(begin.size(), 1) != "/")
-			return refusal(http::status::forbidden, "the address is not complete: use the one that was printed");
+			return refusal(http::status::forbidden,
+				       "the address is not complete: use the one that was printed");
 		target.remove_prefix(begin.size());
 		HttpRequest asked;
 		const std::size_t mark = std::min(target.find('?'), target.size());
@@ -99,7 +104,8 @@ struct HttpServer::Parts {
 			const std::string_view pair = target.substr(0, target.find('&'));
 			target.remove_prefix(std::min(pair.size() + 1, target.size()));
 			const std::size_t equals = std::min(pair.find('='), pair.size());
-			const auto name = decoded(pair.substr(0, equals)), value = decoded(pair.substr(std::min(equals + 1, pair.size())));
+			const auto name = decoded(pair.substr(0, equals)),
+				   value = decoded(pair.substr(std::min(equals + 1, pair.size())));
 			if (!name || !value)
 				return refusal(http::status::bad_request, "the query is not encoded as it should be");
 			asked.query[*name] = *value;
@@ -126,18 +132,21 @@ struct HttpServer::Parts {
 				parser.header_limit(max_header_bytes);
 				stream.expires_after(is_first ? std::chrono::seconds(max_read_time) : max_idle_time);
 				if (buffer.size() == 0) {
-					const std::size_t bytes = co_await stream.async_read_some(buffer.prepare(max_header_bytes), asio::use_awaitable);
+					const std::size_t bytes = co_await stream.async_read_some(
+					    buffer.prepare(max_header_bytes), asio::use_awaitable);
 					buffer.commit(bytes);
 				}
 				stream.expires_after(max_read_time);
 				co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
 				const http::request<http::empty_body> request = parser.release();
 				HttpResponse made = respond(request);
-				http::response<http::string_body> response(static_cast<http::status>(made.status), request.version());
+				http::response<http::string_body> response(static_cast<http::status>(made.status),
+									   request.version());
 				response.set(http::field::content_type, made.type);
 				response.set(http::field::cache_control, "no-store");
 				response.set("Content-Security-Policy",
-					     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+					     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src "
+					     "'self'; img-src 'self' data:; "
 					     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
 				response.set("Cross-Origin-Resource-Policy", "same-origin");
 				response.set("X-Content-Type-Options", "nosniff");
@@ -160,7 +169,8 @@ struct HttpServer::Parts {
 	{
 		for (;;) {
 			beast::error_code error;
-			tcp::socket socket = co_await acceptor.async_accept(asio::make_strand(io), asio::redirect_error(asio::use_awaitable, error));
+			tcp::socket socket = co_await acceptor.async_accept(
+			    asio::make_strand(io), asio::redirect_error(asio::use_awaitable, error));
 			if (error == asio::error::operation_aborted)
 				co_return;
 			if (error) { // no descriptors are left: others end in time

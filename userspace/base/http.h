@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A small HTTP server for this machine's own browser or scraper (`monitor view`): answers GET on 127.0.0.1 and on no other
-// address. Whoever asks must name that address as its host, or a page of the internet whose name resolves to it could
-// read the answers (DNS rebinding), and know the secret in the path, which other users of the machine do not. Requests
-// are untrusted: what is slow, large or malformed is refused and disturbs no other one.
+// A small HTTP server for this machine's own browser or scraper (`monitor view`): answers GET on 127.0.0.1 and on no
+// other address. Whoever asks must name that address as its host, or a page of the internet whose name resolves to it
+// could read the answers (DNS rebinding), and know the secret in the path, which other users of the machine do not.
+// Requests are untrusted: what is slow, large or malformed is refused and disturbs no other one.
 #pragma once
 
 #include <cstdint>

@@ -34,8 +34,8 @@ void Lane::put(unsigned level, std::uint64_t from, std::uint64_t to, std::uint32
 	close(level);
 	if (level >= first_)
 		levels_[level].push_back({static_cast<std::uint32_t>(bin),
-					  static_cast<std::uint32_t>(std::max<std::uint64_t>(to / bin_ticks - bin, 1)), key,
-					  1, to - from});
+					  static_cast<std::uint32_t>(std::max<std::uint64_t>(to / bin_ticks - bin, 1)),
+					  key, 1, to - from});
 	if (level + 1 < levels)
 		put(level + 1, from, to, key);
 }
@@ -85,7 +85,7 @@ void Lane::drop_below(unsigned level)
 {
 	first_ = std::max(first_, level);
 	for (unsigned i = 0; i < first_; ++i)
-		levels_[i] = {};
+		levels_[i] = std::vector<Slice>(); // its memory, too
 }
 
 std::span<const Slice> Lane::slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin) const
@@ -93,8 +93,8 @@ std::span<const Slice> Lane::slices(unsigned level, std::uint64_t from_bin, std:
 	const std::vector<Slice> &all = levels_[level];
 	const auto first = std::ranges::partition_point(
 	    all, [from_bin](const Slice &slice) { return std::uint64_t(slice.bin) + slice.bins <= from_bin; });
-	const auto end = std::partition_point(first, all.end(),
-					      [to_bin](const Slice &slice) { return slice.bin < to_bin; });
+	const auto end =
+	    std::partition_point(first, all.end(), [to_bin](const Slice &slice) { return slice.bin < to_bin; });
 	return {first, end};
 }
 

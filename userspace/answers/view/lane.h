@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A lane of a picture at several levels of detail: who had it, when. Each level is four times as coarse as the one
-// before. A slice at least one bin of a level wide stands there as it is; shorter ones become one slice for each bin: whose
-// most of it was, how much of it was used, how many there were. So a window of a lane needs about as many slices as it has
-// bins, at whatever level, and a picture about one for each pixel. Filled by timeline.cpp in the order of time; tile.cpp
-// passes parts on.
-// Invariant: the busy ticks of every level sum up to those that were added.
+// before. A slice at least one bin of a level wide stands there as it is; shorter ones become one slice for each bin:
+// whose most of it was, how much of it was used, how many there were. So a window of a lane needs about as many slices
+// as it has bins, at whatever level, and a picture about one for each pixel. Filled by timeline.cpp in the order of
+// time; tile.cpp passes parts on. Invariant: the busy ticks of every level sum up to those that were added.
 #pragma once
 
 #include <array>

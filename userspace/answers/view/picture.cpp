@@ -84,7 +84,8 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 	if (!machine.kinds().has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 			    "monitor info counts its events, monitor list prints them");
-	timeline_ = std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info.cpus, max_slice_bytes);
+	timeline_ =
+	    std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info.cpus, max_slice_bytes);
 	machine.add(*timeline_);
 	analyze::ClockBound bound(trace.description(), info);
 	trace::merge(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trace as the page of `monitor view` wants it: what it is and how far it can be trusted, its lanes and modes in parts,
-// and tables of a part of the time. All times that the page sees are ticks since the picture's begin.
+// A trace as the page of `monitor view` wants it: what it is and how far it can be trusted, its lanes and modes in
+// parts, and tables of a part of the time. All times that the page sees are ticks since the picture's begin.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ public:
 	const nlohmann::ordered_json &about() const { return about_; }
 	const Timeline &timeline() const { return *timeline_; }
 
-	// Who had the CPUs in a part of the time, as `monitor report --from --to`: {columns: [{key, title, unit}], rows}.
-	// `by`: process, thread, command, cgroup or cpu. Throws Error. Any thread; reads the trace again.
+	// Who had the CPUs in a part of the time, as `monitor report --from --to`: {columns: [{key, title, unit}],
+	// rows}. `by`: process, thread, command, cgroup or cpu. Throws Error. Any thread; reads the trace again.
 	nlohmann::ordered_json table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by) const;
 
 private:

@@ -27,8 +27,9 @@ void append(std::string &to, std::span<const Slice> slices)
 {
 	append(to, static_cast<std::uint32_t>(slices.size()));
 	for (const Slice &slice : slices)
-		for (const std::uint32_t word : {slice.bin, slice.bins, slice.key, slice.count,
-						 static_cast<std::uint32_t>(slice.busy), static_cast<std::uint32_t>(slice.busy >> 32)})
+		for (const std::uint32_t word :
+		     {slice.bin, slice.bins, slice.key, slice.count, static_cast<std::uint32_t>(slice.busy),
+		      static_cast<std::uint32_t>(slice.busy >> 32)})
 			append(to, word);
 }
 
@@ -86,9 +87,11 @@ std::string modes_tile(const Timeline &timeline, std::uint64_t from_ticks, std::
 		for (unsigned bin = 0; bin < bins; ++bin) {
 			const double from = static_cast<double>(from_ticks) + bin * wide, to = from + wide;
 			std::array<double, picture_modes> sums{};
-			for (auto i = static_cast<std::size_t>(from / own); i < cpu.modes.size() && static_cast<double>(i) * own < to; ++i) {
+			for (auto i = static_cast<std::size_t>(from / own);
+			     i < cpu.modes.size() && static_cast<double>(i) * own < to; ++i) {
 				const double begin = static_cast<double>(i) * own;
-				const double part = (std::min(to, begin + ticks_of(i)) - std::max(from, begin)) / ticks_of(i);
+				const double part =
+				    (std::min(to, begin + ticks_of(i)) - std::max(from, begin)) / ticks_of(i);
 				for (std::size_t mode = 0; mode < picture_modes && part > 0; ++mode)
 					sums[mode] += part * static_cast<double>(cpu.modes[i][mode]);
 			}

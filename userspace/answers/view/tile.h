@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Parts of a picture in the bytes that the page reads: little endian, as every machine is that has a browser.
 //
-//     slices: for each lane, in the order asked for: u32 number; then number x {u32 bin, bins, key, count, busy low, high}
-//     modes:  for each CPU, in the order of `about`: bins x {f32 share of the bin in each of about.modes}
+//     slices: for each lane, in the order asked for: u32 number; then number x {u32 bin, bins, key, count, busy low,
+//     high} modes:  for each CPU, in the order of `about`: bins x {f32 share of the bin in each of about.modes}
 #pragma once
 
 #include <cstdint>

@@ -16,6 +16,7 @@ constexpr std::uint64_t min_base_ticks = 256;
 constexpr std::uint64_t max_bins = std::uint64_t(1) << 31; // of level 0: slices have 32 bits for one
 constexpr std::uint64_t max_mode_cells = 4'000'000;        // of all CPUs
 constexpr std::uint64_t min_mode_bins = 1024, max_mode_bins = 16384;
+constexpr std::uint32_t no_index = ~std::uint32_t(0);
 constexpr std::size_t adds_between_looks = 1 << 16; // at how much memory the slices take
 
 } // namespace
@@ -24,20 +25,21 @@ Timeline::Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std
     : begin_(begin), ticks_(std::max(end, begin + 1) - begin),
       base_ticks_(std::max(min_base_ticks, std::bit_ceil(ticks_ / max_bins + 1))), max_bytes_(max_bytes)
 {
-	const std::uint64_t bins = std::clamp(max_mode_cells / (std::max<std::size_t>(cpus, 1) * picture_modes),
-					      min_mode_bins, max_mode_bins);
+	const std::uint64_t bins =
+	    std::clamp(max_mode_cells / (std::max<std::size_t>(cpus, 1) * picture_modes), min_mode_bins, max_mode_bins);
 	mode_bin_ticks_ = ticks_ / bins + 1;
 }
 
-CpuLane &Timeline::lane_of(const Cpu &cpu)
+std::size_t Timeline::index_of(const Cpu &cpu)
 {
-	const auto [found, is_new] = cpu_places_.try_emplace(cpu.number, cpus_.size());
-	if (is_new) {
-		cpus_.push_back({cpu.number, Lane(base_ticks_), {}});
-		cpus_.back().modes.resize(ticks_ / mode_bin_ticks_ + 1);
-		unfound_.emplace_back();
-	}
-	return cpus_[found->second];
+	if (cpu.number < cpu_index_.size() && cpu_index_[cpu.number] != no_index)
+		return cpu_index_[cpu.number];
+	cpu_index_.resize(std::max<std::size_t>(cpu_index_.size(), cpu.number + std::size_t{1}), no_index);
+	cpu_index_[cpu.number] = static_cast<std::uint32_t>(cpus_.size());
+	cpus_.push_back({cpu.number, Lane(base_ticks_), {}});
+	cpus_.back().modes.resize(ticks_ / mode_bin_ticks_ + 1);
+	unfound_.emplace_back();
+	return cpu_index_[cpu.number];
 }
 
 std::uint32_t Timeline::place_of(const Thread &thread)
@@ -51,31 +53,45 @@ std::uint32_t Timeline::place_of(const Thread &thread)
 	return found->second;
 }
 
-void Timeline::add_mode(CpuLane &lane, std::size_t mode, std::uint64_t from, std::uint64_t to) const
+// Calls add(bin, ticks) for the parts of a time that are in one bin of modes.
+template <class Add> void Timeline::each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const
 {
+	if (from - lane.bin_begin >= mode_bin_ticks_) { // also if it is earlier
+		lane.bin = from / mode_bin_ticks_;
+		lane.bin_begin = lane.bin * mode_bin_ticks_;
+	}
 	while (from < to) {
-		const std::uint64_t bin = from / mode_bin_ticks_, end = std::min((bin + 1) * mode_bin_ticks_, to);
-		lane.modes[bin][mode] += end - from;
+		const std::uint64_t end = std::min(lane.bin_begin + mode_bin_ticks_, to);
+		add(lane.modes[lane.bin], end - from);
 		from = end;
+		if (from == lane.bin_begin + mode_bin_ticks_) {
+			++lane.bin;
+			lane.bin_begin = from;
+		}
 	}
 }
 
 void Timeline::had(CpuLane &lane, const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
-	const std::uint32_t place = place_of(thread);
-	lane.threads.add(from, to, place);
-	threads_[place].runs.add(from, to, lane.number);
+	if (lane.thread != &thread) {
+		lane.thread = &thread;
+		lane.place = place_of(thread);
+	}
+	lane.threads.add(from, to, lane.place);
+	threads_[lane.place].runs.add(from, to, lane.number);
 	if (++adds_ % adds_between_looks == 0)
 		keep_within();
 }
 
 void Timeline::spent(const Cpu &cpu, const Stretch &stretch)
 {
-	CpuLane &lane = lane_of(cpu);
+	const std::size_t index = index_of(cpu);
+	CpuLane &lane = cpus_[index];
 	const std::uint64_t from = stretch.from - begin_, to = stretch.to - begin_;
-	add_mode(lane, stretch.is_idle ? mode_idle : static_cast<std::size_t>(stretch.mode), from, to);
+	const std::size_t mode = stretch.is_idle ? mode_idle : static_cast<std::size_t>(stretch.mode);
+	each_bin(lane, from, to, [mode](auto &bin, std::uint64_t ticks) { bin[mode] += ticks; });
 	if (!stretch.thread)
-		unfound_[cpu_places_[cpu.number]].push_back({from, to});
+		unfound_[index].push_back({from, to});
 	else if (stretch.thread->hidden) // another thread may have had it
 		lane.threads.add(from, to, key_unknown);
 	else if (stretch.thread->tid != 0 || !stretch.is_idle)
@@ -84,26 +100,22 @@ void Timeline::spent(const Cpu &cpu, const Stretch &stretch)
 
 void Timeline::found(const Cpu &cpu, const Thread &thread)
 {
-	CpuLane &lane = lane_of(cpu);
-	for (const Interval &interval : unfound_[cpu_places_[cpu.number]])
-		if (thread.tid != 0) {
-			had(lane, thread, interval.from, interval.to);
-		} else {
-			for (std::uint64_t at = interval.from; at < interval.to;) {
-				const std::uint64_t bin = at / mode_bin_ticks_,
-						    end = std::min((bin + 1) * mode_bin_ticks_, interval.to);
-				lane.modes[bin][static_cast<std::size_t>(Mode::unknown)] -= end - at;
-				lane.modes[bin][mode_idle] += end - at;
-				at = end;
-			}
-		}
-	unfound_[cpu_places_[cpu.number]].clear();
+	const std::size_t index = index_of(cpu);
+	for (const Interval &interval : unfound_[index])
+		if (thread.tid != 0)
+			had(cpus_[index], thread, interval.from, interval.to);
+		else
+			each_bin(cpus_[index], interval.from, interval.to, [](auto &bin, std::uint64_t ticks) {
+				bin[static_cast<std::size_t>(Mode::unknown)] -= ticks;
+				bin[mode_idle] += ticks;
+			});
+	unfound_[index].clear();
 }
 
 // They were the last ones, so they are taken from the last bins.
 void Timeline::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
 {
-	CpuLane &lane = lane_of(cpu);
+	CpuLane &lane = cpus_[index_of(cpu)];
 	const std::uint64_t until = std::clamp(cpu.accounted, begin_, begin_ + ticks_) - begin_;
 	for (std::size_t bin = until / mode_bin_ticks_ + 1; ticks && bin-- > 0;) {
 		auto &modes = lane.modes[bin];
@@ -121,10 +133,11 @@ void Timeline::waited(const Thread &thread, std::uint64_t from, std::uint64_t to
 
 void Timeline::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
 {
-	CpuLane &lane = lane_of(cpu);
-	leave_unfound(cpu_places_[cpu.number]);
-	add_mode(lane, static_cast<std::size_t>(Mode::unknown), from - begin_, to - begin_);
-	lane.threads.add(from - begin_, to - begin_, key_unknown);
+	const std::size_t index = index_of(cpu);
+	leave_unfound(index);
+	each_bin(cpus_[index], from - begin_, to - begin_,
+		 [](auto &bin, std::uint64_t ticks) { bin[static_cast<std::size_t>(Mode::unknown)] += ticks; });
+	cpus_[index].threads.add(from - begin_, to - begin_, key_unknown);
 }
 
 // Nobody was found.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The picture of a trace: which thread each CPU ran, where each thread ran and when it waited for a CPU, and in which
-// mode the CPUs were. Made from the fold (reading/analyze/machine.h), so its sums are those of `monitor report`. Next in
-// the flow: tile.cpp and page_data.cpp, which the page draws.
+// mode the CPUs were. Made from the fold (reading/analyze/machine.h), so its sums are those of `monitor report`. Next
+// in the flow: tile.cpp and page_data.cpp, which the page draws.
 #pragma once
 
 #include <array>
@@ -36,11 +36,16 @@ struct CpuLane {
 	Lane threads; // the key is the place of the thread's lanes, or key_unknown; nothing: idle
 	// Of each bin of Timeline::mode_bin_ticks() the ticks in each mode.
 	std::vector<std::array<std::uint64_t, picture_modes>> modes;
+	// The last stretch's: the next one is often in the same bin, and of the same thread.
+	std::uint64_t bin = 0, bin_begin = 0;
+	const analyze::Thread *thread = nullptr;
+	std::uint32_t place = 0;
 };
 
 class Timeline final : public analyze::TimeObserver {
 public:
-	// From `begin` to `end`, ticks of the trace's clock. `max_bytes`: of the slices; fine levels are given up for it.
+	// From `begin` to `end`, ticks of the trace's clock. `max_bytes`: of the slices; fine levels are given up for
+	// it.
 	Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes);
 
 	void spent(const analyze::Cpu &cpu, const analyze::Stretch &stretch) override;
@@ -65,9 +70,9 @@ private:
 		std::uint64_t from, to;
 	};
 
-	CpuLane &lane_of(const analyze::Cpu &cpu);
+	std::size_t index_of(const analyze::Cpu &cpu);
 	std::uint32_t place_of(const analyze::Thread &thread);
-	void add_mode(CpuLane &lane, std::size_t mode, std::uint64_t from, std::uint64_t to) const;
+	template <class Add> void each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const;
 	void had(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
 	void leave_unfound(std::size_t cpu);
 	void keep_within();
@@ -78,7 +83,7 @@ private:
 	std::vector<CpuLane> cpus_;
 	std::vector<ThreadLanes> threads_;
 	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
-	std::unordered_map<std::uint32_t, std::size_t> cpu_places_;
+	std::vector<std::uint32_t> cpu_index_;       // by CPU number
 	std::vector<std::vector<Interval>> unfound_; // by CPU: it is not known yet who had it
 };
 

@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr unsigned written_mode_bins = 2048;
 constexpr std::size_t written_threads = 40;
+constexpr std::size_t usual_ratio = 8; // by which slices are compressed, at the most
 
 template <class Number> Number number(const HttpRequest &request, const std::string &name)
 {
@@ -29,7 +30,7 @@ template <class Number> Number number(const HttpRequest &request, const std::str
 	Number value{};
 	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
 	if (error != std::errc() || end != text.data() + text.size())
-		throw Error(fmt::format("{} is no number", name));
+		throw Error(fmt::format("{} has to be a number", name));
 	return value;
 }
 
@@ -42,14 +43,15 @@ std::string text_of(const HttpRequest &request, const std::string &name)
 std::string answer_with(const Picture &picture, const HttpRequest &request)
 {
 	if (request.path == "/slices")
-		return slices_tile(picture.timeline(), number<unsigned>(request, "level"), number<std::uint64_t>(request, "from"),
-				   number<std::uint64_t>(request, "to"), text_of(request, "lanes"));
+		return slices_tile(picture.timeline(), number<unsigned>(request, "level"),
+				   number<std::uint64_t>(request, "from"), number<std::uint64_t>(request, "to"),
+				   text_of(request, "lanes"));
 	if (request.path == "/modes")
-		return modes_tile(picture.timeline(), number<std::uint64_t>(request, "from"), number<std::uint64_t>(request, "to"),
-				  number<unsigned>(request, "bins"));
+		return modes_tile(picture.timeline(), number<std::uint64_t>(request, "from"),
+				  number<std::uint64_t>(request, "to"), number<unsigned>(request, "bins"));
 	if (request.path == "/table")
-		return json_dump(picture.table(number<std::uint64_t>(request, "from"), number<std::uint64_t>(request, "to"),
-					       text_of(request, "by")));
+		return json_dump(picture.table(number<std::uint64_t>(request, "from"),
+					       number<std::uint64_t>(request, "to"), text_of(request, "by")));
 	return json_dump(picture.about());
 }
 
@@ -73,7 +75,7 @@ std::string deflated(std::string_view bytes)
 	uLongf size = ::compressBound(static_cast<uLong>(bytes.size()));
 	std::string made(size, '\0');
 	if (::compress2(reinterpret_cast<Bytef *>(made.data()), &size, reinterpret_cast<const Bytef *>(bytes.data()),
-			static_cast<uLong>(bytes.size()), Z_BEST_COMPRESSION) != Z_OK)
+			static_cast<uLong>(bytes.size()), Z_DEFAULT_COMPRESSION) != Z_OK)
 		throw Error("the page's data cannot be compressed: there is no memory left");
 	made.resize(size);
 	return made;
@@ -123,7 +125,8 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 	const Timeline &timeline = picture.timeline();
 	std::vector<std::size_t> threads(timeline.threads().size());
 	std::iota(threads.begin(), threads.end(), std::size_t{0});
-	std::ranges::sort(threads, std::ranges::greater(), [&](std::size_t place) { return timeline.threads()[place].runs.busy(); });
+	std::ranges::sort(threads, std::ranges::greater(),
+			  [&](std::size_t place) { return timeline.threads()[place].runs.busy(); });
 	threads.resize(std::min(threads.size(), written_threads));
 	Json lanes = Json::array();
 	std::string names;
@@ -147,7 +150,10 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 		data["tables"][by] = picture.table(0, timeline.ticks(), by);
 	unsigned first = levels;
 	for (std::size_t bytes = 0; first > timeline.first_level(); --first) {
-		const std::string slices = base64(deflated(slices_tile(timeline, first - 1, 0, ~std::uint64_t(0), names)));
+		const std::string tile = slices_tile(timeline, first - 1, 0, ~std::uint64_t(0), names);
+		if (tile.size() > max_bytes * usual_ratio && first < levels)
+			break;
+		const std::string slices = base64(deflated(tile));
 		if ((bytes += slices.size()) > max_bytes && first < levels)
 			break;
 		data["slices"][std::to_string(first - 1)] = slices;
@@ -158,8 +164,9 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 					    static_cast<double>(timeline.base_ticks() << (2 * first)) /
 						picture.about()["frequency_hz"].get<double>() * 1e6);
 	if (threads.size() < timeline.threads().size())
-		page.left_out += fmt::format("{}lanes of the {} of {} threads that ran longest", page.left_out.empty() ? "" : "; ",
-					     threads.size(), timeline.threads().size());
+		page.left_out +=
+		    fmt::format("{}lanes of the {} of {} threads that ran longest", page.left_out.empty() ? "" : "; ",
+				threads.size(), timeline.threads().size());
 	data["about"]["first_level"] = first;
 	data["about"]["left_out"] = page.left_out;
 	for (const PageFile &file : page_files)
@@ -168,8 +175,9 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 	for (const PageFile &file : page_files)
 		if (file.name == "view.css")
 			replace_all(page.html, "<link rel=\"stylesheet\" href=\"view.css\">",
-				    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src data:; "
-				    "style-src 'unsafe-inline'\">\n<style>\n" +
+				    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+				    "script-src data:; "
+				    "style-src 'unsafe-inline'; img-src data:\">\n<style>\n" +
 					std::string(file.text) + "</style>");
 	page.html = with_modules(std::move(page.html));
 	// Text that no name in the trace can end: base64.

@@ -125,8 +125,8 @@ struct Stretch {
 	bool is_idle = false; // the idle thread's, without interrupts
 };
 
-// Gets each stretch as the times of CPUs and threads are added up, those of a CPU in order: what is told here sums up to
-// them. For pictures (answers/view/).
+// Gets each stretch as the times of CPUs and threads are added up, those of a CPU in order: what is told here sums up
+// to them. For pictures (answers/view/).
 class TimeObserver {
 public:
 	virtual ~TimeObserver() = default;

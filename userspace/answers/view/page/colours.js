@@ -6,6 +6,7 @@ export const modeColours = {user: '#0072b2', kernel: '#e69f00', irq: '#cc79a7', 
 export const modeNames = {
 	user: 'user', kernel: 'kernel', irq: 'interrupt', softirq: 'softirq', unattributed: 'user or kernel', unknown: 'unknown', idle: 'idle',
 };
+export const runColour = '#009e73'; // of a thread, in whatever mode
 export const waitColour = '#f0e442';
 export const unknownKey = 0xffffffff;
 

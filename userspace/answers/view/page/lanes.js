@@ -2,7 +2,7 @@
 // The lanes of the window: which thread each CPU ran, or where each thread ran and when it waited for a CPU. Drawn as a whole
 // for each frame, from about one slice a pixel and lane. What is still on its way is drawn from a coarser level: never blank
 // where something is.
-import {colour, faint, hatched, ink, paletteSize, paper, place, unknownKey, waitColour} from './colours.js';
+import {colour, faint, hatched, ink, paletteSize, paper, place, runColour, unknownKey, waitColour} from './colours.js';
 import {words} from './source.js';
 import {duration, moment} from './text.js';
 
@@ -126,8 +126,9 @@ export class Lanes {
 		context.fillStyle = paper();
 		context.fillRect(0, 0, this.width, this.height);
 		this.drawn = 0;
-		const byColour = Array.from({length: paletteSize}, () => []), unknown = [], waits = [], faded = [], texts = [];
 		const ticksOfPixel = this.span / (this.width - this.label);
+		this.grid(context, ticksOfPixel);
+		const runs = [], byColour = Array.from({length: paletteSize}, () => []), unknown = [], waits = [], faded = [], texts = [];
 		this.visible((tile, width, from, to) => {
 			for (let lane = 0; lane < tile.length; ++lane) {
 				const slices = tile[lane], row = Math.floor(lane / this.perRow), isWait = this.perRow === 2 && lane % 2 === 1;
@@ -142,8 +143,8 @@ export class Lanes {
 					const box = [left, top + laneHeight - height, Math.max(right - left, 0.6), height];
 					++this.drawn;
 					const isFaded = this.what === 'cpus' && this.found && !this.found.has(key);
-					(isWait ? waits : key === unknownKey ? unknown : isFaded ? faded : byColour[place(this.what === 'cpus' ? key : key + 1)]).push(box);
-					if (!isWait && right - left > 50 && key !== unknownKey && slices[i + 3] === 1)
+					(isWait ? waits : this.what === 'threads' ? runs : key === unknownKey ? unknown : isFaded ? faded : byColour[place(key)]).push(box);
+					if (!isWait && right - left > 50 && key !== unknownKey && slices[i + 3] === 1 && !isFaded)
 						texts.push([left + 3, top + laneHeight / 2 + 4, right - left - 6, this.what === 'cpus' ? this.threadTitle(key) : `CPU ${key}`]);
 				}
 			}
@@ -154,20 +155,21 @@ export class Lanes {
 				context.fillRect(left, top, width, height);
 		};
 		byColour.forEach((boxes, i) => fill(boxes, colour(i)));
+		fill(runs, runColour);
 		fill(faded, faint());
 		fill(waits, waitColour);
 		fill(unknown, hatched(context));
 		context.font = '11px system-ui';
-		context.fillStyle = '#000';
+		context.fillStyle = this.what === 'threads' ? '#fff' : '#000';
 		for (const [left, base, width, text] of texts)
 			context.fillText(text.slice(0, Math.floor(width / 6)), left, base);
-		this.axis(context, ticksOfPixel);
+		this.titles(context);
 		if (this.marked) {
 			context.fillStyle = '#0072b244';
 			context.fillRect(this.marked[0], 0, this.marked[1] - this.marked[0], this.height);
 		}
 	}
-	axis(context, ticksOfPixel) {
+	titles(context) {
 		context.fillStyle = paper();
 		context.fillRect(0, 0, this.label, this.height);
 		context.fillStyle = ink();
@@ -175,6 +177,9 @@ export class Lanes {
 			context.fillText(title.slice(0, Math.floor(this.label / 6.5)), 0, axisHeight + row * (laneHeight + gap) + laneHeight / 2 + 4));
 		if (this.rows.length === 0)
 			context.fillText('no thread is found', 0, axisHeight + 14);
+	}
+	grid(context, ticksOfPixel) {
+		context.font = '11px system-ui';
 		const nsPerTick = this.source.nsPerTick, goal = ticksOfPixel * 110 * nsPerTick;
 		const step = [1, 2, 5, 10].map(times => times * 10 ** Math.floor(Math.log10(goal))).find(step => step >= goal);
 		for (let ns = Math.ceil(this.window.from * nsPerTick / step) * step; ns < this.window.to * nsPerTick; ns += step) {

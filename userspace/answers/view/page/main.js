@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page of `monitor view`: puts its parts together. The window, what the lanes show and the table's rows are in the
 // address behind #.
-import {hatched, modeColours, modeNames, waitColour} from './colours.js';
+import {hatched, modeColours, modeNames, runColour, waitColour} from './colours.js';
 import {drawKiviat} from './kiviat.js';
 import {Lanes} from './lanes.js';
 import {Overview} from './overview.js';
@@ -50,7 +50,7 @@ function tellTrust() {
 }
 
 function legend() {
-	const entries = [...about.modes.filter(mode => mode !== 'idle').map(mode => [modeNames[mode], modeColours[mode]]), ['waits for a CPU', waitColour]];
+	const entries = [...about.modes.filter(mode => mode !== 'idle').map(mode => [modeNames[mode], modeColours[mode]]), ['a thread runs', runColour], ['waits for a CPU', waitColour]];
 	element('legend').append(...entries.map(([name, colour]) => {
 		const item = document.createElement('li'), swatch = document.createElement('canvas'), context = swatch.getContext('2d');
 		swatch.width = 14;

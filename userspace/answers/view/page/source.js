@@ -81,11 +81,15 @@ class Embedded extends Source {
 	async modes(from, to, bins) {
 		this.shares ??= new Float32Array(await inflated(this.data.modes));
 		const kinds = this.about.modes.length, own = this.data.mode_bins, result = new Float32Array(this.about.cpus.length * bins * kinds);
+		const wide = (to - from) / this.about.ticks * own / bins; // in bins of its own
 		for (let cpu = 0; cpu < this.about.cpus.length; ++cpu)
 			for (let bin = 0; bin < bins; ++bin) {
-				const at = Math.min(own - 1, Math.floor((from + (to - from) * (bin + 0.5) / bins) / this.about.ticks * own));
-				for (let kind = 0; kind < kinds; ++kind)
-					result[(cpu * bins + bin) * kinds + kind] = this.shares[(cpu * own + at) * kinds + kind];
+				const begin = from / this.about.ticks * own + bin * wide, end = begin + wide;
+				for (let at = Math.floor(begin); at < Math.min(end, own); ++at) {
+					const part = (Math.min(end, at + 1) - Math.max(begin, at)) / wide;
+					for (let kind = 0; kind < kinds; ++kind)
+						result[(cpu * bins + bin) * kinds + kind] += part * this.shares[(cpu * own + at) * kinds + kind];
+				}
 			}
 		return result;
 	}

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The page of monitor view in a browser: what it shows, and what keys and mouse do."""
+import json
+import signal
+import subprocess
+import sys
+
+import browser
+import e2e
+
+READY = "globalThis.monitorView?.isReady()"
+WINDOW = "[monitorView.lanes.window.from, monitorView.lanes.window.to]"
+HOSTILE = [b"</script><b>", b'"><svg onload', b"\xff\xfe\x01\x1b[31m", "\u202eright-to-left".encode()[:15]]
+
+
+def record():
+	script = f"import ctypes, os, time\nprctl = ctypes.CDLL(None).prctl\nfor name in {HOSTILE!r}:\n\tprctl(15, name)\n\tfor i in range(20000): os.getppid()\n\ttime.sleep(0.01)\n"
+	return e2e.record("pictured", "--force", "-e", "sched,syscall,irq,fault", command=(sys.executable, "-c", script))
+
+
+class Served:
+	def __init__(self, trace, *size, **look):
+		self.server = subprocess.Popen([e2e.monitor, "view", "--no-browser", trace.directory], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+		self.address = self.server.stdout.readline().strip()
+		self.page = browser.Browser(*size, **look)
+		self.page.open(self.address)
+		self.page.wait(READY)
+
+	def span(self):
+		begin, end = self.page.run(WINDOW)
+		return end - begin
+
+	def end(self):
+		e2e.equal("what the page complains about", self.page.complaints, [])
+		self.page.close()
+		self.server.send_signal(signal.SIGINT)
+		self.server.wait(20)
+
+
+def rows(page):
+	return page.run("[...document.querySelectorAll('#table tr')].map(row => [...row.children].map(cell => cell.textContent))")[1:]
+
+
+def what_it_shows():
+	trace = record()
+	served = Served(trace)
+	page = served.page
+	text = page.run("document.querySelector('header').textContent")
+	summary = trace.summary()
+	for part in (f"{summary['tokens']:,} events", f"{summary['lost']} lost", f"clock bound {summary['clock_bound_ns']} ns"):
+		e2e.expect(part in text, f"'{part}' is not in the header: {text}")
+	ours = [row for row in rows(page) if row[0] == "*"]
+	e2e.expect(ours and ours[0][1] and "svg" not in page.run("document.querySelector('#table').innerHTML").replace("svg onload", ""), f"{ours}")
+	e2e.equal("elements made of names", page.run("document.querySelectorAll('b, svg:not(#kiviat)').length"), 0)
+	total = page.run("monitorView.lanes.source.about.ticks")
+	e2e.equal("the window at first", page.run(WINDOW), [0, total])
+	# Each CPU's strip has something, and so have the lanes.
+	e2e.expect(page.run("monitorView.lanes.drawn") > 5, "nothing is drawn")
+	page.key("t")
+	page.wait(f"{READY} && monitorView.lanes.what === 'threads'")
+	titles = page.run("monitorView.lanes.rows.map(row => row.title)")
+	e2e.expect(any("onload" in title for title in titles) or any("right" in title for title in titles), f"{titles}")
+	e2e.equal("order of threads", page.run("monitorView.lanes.rows.map(row => row.thread.ran)"),
+	          sorted(page.run("monitorView.lanes.rows.map(row => row.thread.ran)"), reverse=True))
+	for by, column in (("thread", "tid"), ("cpu", "CPU"), ("process", "pid")):
+		page.run(f"[...document.querySelectorAll('#by button')].find(button => button.textContent === '{by}').click()")
+		page.wait(f"{READY} && [...document.querySelectorAll('#table th')].some(cell => cell.textContent === '{column}')")
+	served.end()
+
+
+def keys_and_mouse():
+	trace = record()
+	served = Served(trace)
+	page = served.page
+	whole = served.span()
+	page.key("w")
+	page.key("w")
+	e2e.expect(0.48 < served.span() / whole < 0.50, f"w, w: {served.span() / whole}")
+	before = page.run(WINDOW)
+	page.key("d")
+	after = page.run(WINDOW)
+	e2e.expect(after[0] > before[0] and abs((after[1] - after[0]) - (before[1] - before[0])) < 2, f"d: {before} to {after}")
+	page.key("a")
+	page.key("s")
+	page.key("0")
+	e2e.equal("0", page.run(WINDOW), [0, whole])
+	page.wait(READY)
+	x, y, width, height = page.place("#lanes")
+	left, top = x - width / 2, y - height / 2
+	page.drag((left + width * 0.5, top + 30), (left + width * 0.7, top + 30), shift=True)
+	e2e.expect(0.1 < served.span() / whole < 0.35, f"shift and drag: {served.span() / whole}")
+	span, begin = served.span(), page.run(WINDOW)[0]
+	page.drag((left + width * 0.7, top + 30), (left + width * 0.5, top + 30))
+	e2e.expect(page.run(WINDOW)[0] > begin and abs(served.span() - span) < 2, "dragging does not move")
+	page.mouse("mouseWheel", left + width * 0.5, top + 30, deltaX=0, deltaY=-100)
+	page.wait(f"monitorView.lanes.window.to - monitorView.lanes.window.from < {span}")
+	page.wait(READY)
+	page.mouse("mouseMoved", left + width * 0.6, top + 30)
+	e2e.expect(page.run("document.querySelector('#under').textContent").startswith("CPU 0 at "), "nothing is said of what is under the mouse")
+	page.wait("location.hash.includes(`from=${Math.round(monitorView.lanes.window.from)}&`)")
+	link, there = page.run("location.href"), page.run(WINDOW)
+	x, y, width, height = page.place("#overview")
+	page.drag((x - width / 4, y), (x + width / 4, y))
+	e2e.expect(0.4 < served.span() / whole < 0.6, f"dragging in the overview: {served.span() / whole}")
+	page.open("about:blank")
+	page.open(link)
+	page.wait(READY)
+	again = page.run(WINDOW)
+	e2e.expect(max(abs(again[i] - there[i]) for i in (0, 1)) <= 1, f"a link leads to {again}, not {there}")
+	page.key("/")
+	page.type("no such thread")
+	page.key("Escape")
+	page.key("t")
+	e2e.equal("lanes of nobody", page.run("monitorView.lanes.rows.length"), 0)
+	page.key("?")
+	e2e.equal("help", page.run("document.querySelector('#help').open"), True)
+	page.key("Escape")
+	# Frames while zooming in and out. Whether they are smooth is measured by tools/bench view.
+	drawn = page.run("(async () => { for (let i = 0; i < 60; ++i) { await new Promise(requestAnimationFrame); const l = monitorView.lanes, c = l.source.about.ticks / 3; "
+	                 "const f = i < 30 ? 0.9 : 1 / 0.9; monitorView.setWindow(c - (c - l.window.from) * f, c + (l.window.to - c) * f); } return monitorView.drawTimes.length; })()")
+	e2e.expect(drawn > 30, f"{drawn} frames")
+	served.end()
+
+
+def a_written_page():
+	"""Opened as a file, on a telephone, in the dark: nothing is fetched, and nothing sticks out."""
+	trace = record()
+	file = e2e.work / "written.html"
+	e2e.run(e2e.monitor, "view", trace.directory, "-o", file)
+	page = browser.Browser(390, 844, dark=True)
+	page.size(390, 844, mobile=True)
+	page.open(f"file://{file}")
+	page.wait(READY)
+	e2e.expect(page.run("document.scrollingElement.scrollWidth") <= 390, "the page is wider than the screen")
+	e2e.equal("its ground is dark", page.run("getComputedStyle(document.body).backgroundColor"), "rgb(20, 23, 28)")
+	e2e.equal("what it fetched", page.run("performance.getEntriesByType('resource').filter(entry => !entry.name.startsWith('data:')).map(entry => entry.name)"), [])
+	summary = json.loads(e2e.run(e2e.monitor, "report", "--json", trace.directory).stdout)
+	names = page.run("[...document.querySelectorAll('#table tr')].slice(1, 4).map(row => Number(row.children[2].textContent))")
+	e2e.equal("the processes that used most", names, [row["pid"] for row in summary["rows"][:3]])
+	page.key("w")
+	page.wait("monitorView.lanes.drawn >= 0 && document.querySelector('#table-state').textContent.includes('whole recording')")
+	page.key("0")
+	page.wait(READY)
+	e2e.equal("what the page complains about", page.complaints, [])
+	page.close()
+
+
+e2e.need_recording()
+if browser.why_none():
+	e2e.skip(browser.why_none())
+e2e.main(what_it_shows, keys_and_mouse, a_written_page)
