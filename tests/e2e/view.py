@@ -27,6 +27,9 @@ class View:
 		self.address = self.process.stdout.readline().strip()
 		where = urllib.parse.urlsplit(self.address)
 		self.port, self.path = where.port, where.path
+		deadline = time.monotonic() + 60
+		while "reading" in self.json("about") and time.monotonic() < deadline:
+			time.sleep(0.02)
 
 	def get(self, what, host=None, path=None, method="GET"):
 		connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)

@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "answers/view/loading.h"
 #include "answers/view/view.h"
 #include "base/error.h"
 #include "base/escape.h"
@@ -93,15 +94,16 @@ void write_page(const view::Picture &picture, const std::string &path)
 			       page.left_out));
 }
 
-void serve(const view::Picture &picture, const ViewArguments &arguments)
+void serve(trace::Trace trace, const ViewArguments &arguments)
 {
-	HttpServer server(arguments.port, HttpServer::make_secret(),
-			  [&picture](const HttpRequest &request) { return view::answer(picture, request); });
 	sigset_t ends;
 	sigemptyset(&ends);
 	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
 		sigaddset(&ends, signal);
-	::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+	::pthread_sigmask(SIG_BLOCK, &ends, nullptr); // also in all threads that follow
+	const view::Loading loading(arguments.directories, std::move(trace));
+	HttpServer server(arguments.port, HttpServer::make_secret(),
+			  [&loading](const HttpRequest &request) { return loading.answer(request); });
 	std::jthread waits([&] {
 		int signal = 0;
 		::sigwait(&ends, &signal);
@@ -126,11 +128,11 @@ int run_view(const ViewArguments &arguments)
 	trace::Trace trace = open_trace(arguments.directories);
 	print_problems(trace.problems());
 	const bool is_damaged = !trace.problems().empty();
-	const view::Picture picture(arguments.directories, std::move(trace));
+	view::expect_picture(trace);
 	if (arguments.output.empty())
-		serve(picture, arguments);
+		serve(std::move(trace), arguments);
 	else
-		write_page(picture, arguments.output);
+		write_page(view::Picture(arguments.directories, std::move(trace)), arguments.output);
 	return is_damaged ? 1 : 0;
 }
 

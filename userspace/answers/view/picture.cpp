@@ -22,6 +22,8 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 							  {"command", report::GroupBy::command},
 							  {"cgroup", report::GroupBy::cgroup}};
 
+constexpr std::uint64_t events_between_progress = 1 << 18;
+
 const char *unit_text(report::Unit unit)
 {
 	switch (unit) {
@@ -63,8 +65,11 @@ Json table_json(const report::Table &table)
 	return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
 
-void expect_picture(const trace::Trace &trace, const analyze::RecordingInfo &info)
+} // namespace
+
+void expect_picture(const trace::Trace &trace)
 {
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	if (info.has_only_states() || !info.has_tokens)
 		throw Error("this recording has no events (--no-tokens), so there is nothing to look at");
 	if (info.card == "user")
@@ -72,28 +77,29 @@ void expect_picture(const trace::Trace &trace, const analyze::RecordingInfo &inf
 			    "activities`, or monitor list");
 	if (trace.is_empty())
 		throw Error("this trace is empty: nothing was recorded");
-}
-
-} // namespace
-
-Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace) : directories_(directories)
-{
-	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	expect_picture(trace, info);
-	analyze::Machine machine(trace, info);
-	if (!machine.kinds().has(analyze::Kind::sched_switch))
+	if (!analyze::EventKinds(trace.description()).has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 			    "monitor info counts its events, monitor list prints them");
+}
+
+Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress)
+    : directories_(directories)
+{
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	analyze::Machine machine(trace, info);
 	timeline_ =
 	    std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info.cpus, max_slice_bytes);
 	machine.add(*timeline_);
 	analyze::ClockBound bound(trace.description(), info);
+	std::uint64_t events = 0;
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    machine.event(event);
 		    if (event.stream->is_recorder())
 			    bound.event(event);
+		    if (progress && ++events % events_between_progress == 0)
+			    progress(*timeline_, timeline_->part_before(event.time));
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
 		    machine.gap(stream, from, to);
@@ -134,10 +140,9 @@ void Picture::tell_about(trace::Trace &trace, const analyze::RecordingInfo &info
 		  {"base_ticks", timeline_->base_ticks()},
 		  {"levels", levels},
 		  {"first_level", timeline_->first_level()},
-		  {"modes", {"user", "kernel", "irq", "softirq", "unattributed", "unknown", "idle"}},
+		  {"modes", mode_names()},
 		  {"cpus", std::move(cpus)},
 		  {"threads", std::move(threads)}};
-	static_assert(picture_modes == 7);
 }
 
 Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by) const

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,10 +24,16 @@ namespace monitor::view {
 // Bytes for the slices of all lanes.
 constexpr std::size_t max_slice_bytes = 200u << 20;
 
+// Throws Error: the trace has no picture.
+void expect_picture(const trace::Trace &trace);
+
 class Picture {
 public:
-	// Reads the whole trace. Throws Error: it has no picture.
-	explicit Picture(const std::vector<std::string> &directories, trace::Trace trace);
+	// What there is so far, and which part of the trace it is: called now and then.
+	using Progress = std::function<void(const Timeline &, double)>;
+
+	// Reads the whole trace. Throws Error.
+	Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress = {});
 
 	// What the page has to know first: an object.
 	const nlohmann::ordered_json &about() const { return about_; }

@@ -148,6 +148,16 @@ void Timeline::leave_unfound(std::size_t cpu)
 	unfound_[cpu].clear();
 }
 
+Timeline Timeline::modes_only() const
+{
+	Timeline made(begin_, begin_ + ticks_, 1, 0);
+	made.mode_bin_ticks_ = mode_bin_ticks_;
+	for (const CpuLane &cpu : cpus_)
+		made.cpus_.push_back({cpu.number, Lane(base_ticks_), cpu.modes});
+	std::ranges::sort(made.cpus_, {}, &CpuLane::number);
+	return made;
+}
+
 void Timeline::keep_within()
 {
 	std::size_t bytes = 0;

@@ -4,6 +4,7 @@
 // in the flow: tile.cpp and page_data.cpp, which the page draws.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,13 @@ namespace monitor::view {
 // How a CPU's time is spent in a picture: the modes of the fold, and idle.
 constexpr std::size_t mode_idle = analyze::modes;
 constexpr std::size_t picture_modes = analyze::modes + 1;
+
+// In their order.
+inline std::vector<std::string> mode_names()
+{
+	static_assert(picture_modes == 7);
+	return {"user", "kernel", "irq", "softirq", "unattributed", "unknown", "idle"};
+}
 
 // Keys of a CPU's lane that are no thread.
 constexpr std::uint32_t key_unknown = 0xffffffff;
@@ -56,12 +64,21 @@ public:
 	// After the fold's own.
 	void finish(const analyze::Machine &machine);
 
+	// The same without lanes: of all CPUs the modes so far.
+	Timeline modes_only() const;
+
 	const std::vector<CpuLane> &cpus() const { return cpus_; }
 	const std::vector<ThreadLanes> &threads() const { return threads_; }
 	std::uint64_t begin() const { return begin_; }
 	std::uint64_t ticks() const { return ticks_; }
 	std::uint64_t base_ticks() const { return base_ticks_; }
 	std::uint64_t mode_bin_ticks() const { return mode_bin_ticks_; }
+	// From 0 to 1: which part of it is before this time of the trace's clock.
+	double part_before(std::uint64_t time) const
+	{
+		return static_cast<double>(std::clamp(time, begin_, begin_ + ticks_) - begin_) /
+		       static_cast<double>(ticks_);
+	}
 	// The finest level of which all slices were kept.
 	unsigned first_level() const { return first_level_; }
 

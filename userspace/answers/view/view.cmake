@@ -22,6 +22,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/page_files.cpp.in ${CMAKE_CURRENT_BINAR
 
 add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/lane.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/loading.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tile.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timeline.cpp

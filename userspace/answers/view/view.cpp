@@ -40,19 +40,14 @@ std::string text_of(const HttpRequest &request, const std::string &name)
 	return found == request.query.end() ? "" : found->second;
 }
 
-std::string answer_with(const Picture &picture, const HttpRequest &request)
+// What is wrong with a request is in the answer.
+template <class Make> HttpResponse answered(const char *type, const Make &make)
 {
-	if (request.path == "/slices")
-		return slices_tile(picture.timeline(), number<unsigned>(request, "level"),
-				   number<std::uint64_t>(request, "from"), number<std::uint64_t>(request, "to"),
-				   text_of(request, "lanes"));
-	if (request.path == "/modes")
-		return modes_tile(picture.timeline(), number<std::uint64_t>(request, "from"),
-				  number<std::uint64_t>(request, "to"), number<unsigned>(request, "bins"));
-	if (request.path == "/table")
-		return json_dump(picture.table(number<std::uint64_t>(request, "from"),
-					       number<std::uint64_t>(request, "to"), text_of(request, "by")));
-	return json_dump(picture.about());
+	try {
+		return {200, type, make()};
+	} catch (const std::exception &error) {
+		return {400, "text/plain; charset=utf-8", fmt::format("{}\n", error.what())};
+	}
 }
 
 std::string base64(std::string_view bytes)
@@ -105,19 +100,40 @@ std::string with_modules(std::string html)
 
 } // namespace
 
-HttpResponse answer(const Picture &picture, const HttpRequest &request)
+HttpResponse page_file(const std::string &path)
 {
 	for (const PageFile &file : page_files)
-		if (request.path == fmt::format("/{}", file.name) || (request.path == "/" && file.name == "index.html"))
+		if (path == fmt::format("/{}", file.name) || (path == "/" && file.name == "index.html"))
 			return {200, std::string(file.type), std::string(file.text)};
-	const bool is_data = request.path == "/slices" || request.path == "/modes";
-	if (!is_data && request.path != "/table" && request.path != "/about")
-		return {404, "text/plain; charset=utf-8", "there is no such page\n"};
-	try {
-		return {200, is_data ? "application/octet-stream" : "application/json", answer_with(picture, request)};
-	} catch (const std::exception &error) {
-		return {400, "text/plain; charset=utf-8", fmt::format("{}\n", error.what())};
-	}
+	return {404, "text/plain; charset=utf-8", "there is no such page\n"};
+}
+
+HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request)
+{
+	return answered("application/octet-stream", [&] {
+		return modes_tile(timeline, number<std::uint64_t>(request, "from"),
+				  number<std::uint64_t>(request, "to"), number<unsigned>(request, "bins"));
+	});
+}
+
+HttpResponse answer(const Picture &picture, const HttpRequest &request)
+{
+	if (request.path == "/slices")
+		return answered("application/octet-stream", [&] {
+			return slices_tile(picture.timeline(), number<unsigned>(request, "level"),
+					   number<std::uint64_t>(request, "from"), number<std::uint64_t>(request, "to"),
+					   text_of(request, "lanes"));
+		});
+	if (request.path == "/modes")
+		return modes_answer(picture.timeline(), request);
+	if (request.path == "/table")
+		return answered("application/json", [&] {
+			return json_dump(picture.table(number<std::uint64_t>(request, "from"),
+						       number<std::uint64_t>(request, "to"), text_of(request, "by")));
+		});
+	if (request.path == "/about")
+		return answered("application/json", [&] { return json_dump(picture.about()); });
+	return page_file(request.path);
 }
 
 WrittenPage written_page(const Picture &picture, std::size_t max_bytes)

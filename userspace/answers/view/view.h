@@ -18,6 +18,9 @@
 namespace monitor::view {
 
 HttpResponse answer(const Picture &picture, const HttpRequest &request);
+// Parts of that, for a picture that is not whole yet (loading.h).
+HttpResponse page_file(const std::string &path);
+HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request);
 
 // `left_out`: what finds no room, in words; "": nothing.
 struct WrittenPage {

@@ -10,7 +10,12 @@ import {Table} from './table.js';
 import {count, duration, moment} from './text.js';
 
 const element = id => document.getElementById(id);
-const source = await open(), {about} = source;
+const source = await open(source => {
+	element('trust').textContent = `reading the trace: ${Math.round(source.about.reading * 100)} %`;
+	if (source.about.cpus.length)
+		new Overview(element('overview'), source, () => {}).resize();
+}), {about} = source;
+element('trust').textContent = '';
 const minSpan = 20 * about.base_ticks, tableDelay = 250;
 const tableBy = ['process', 'thread', 'command', 'cgroup', 'cpu'];
 

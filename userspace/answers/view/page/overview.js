@@ -11,9 +11,9 @@ export class Overview {
 		this.source = source;
 		this.setWindow = setWindow;
 		this.window = {from: 0, to: source.about.ticks};
-		canvas.addEventListener('pointerdown', event => this.begin(event));
-		canvas.addEventListener('pointermove', event => this.drag(event));
-		canvas.addEventListener('pointerup', () => this.end());
+		canvas.onpointerdown = event => this.begin(event); // those of an earlier one are over
+		canvas.onpointermove = event => this.drag(event);
+		canvas.onpointerup = () => this.end();
 	}
 	async resize() {
 		const {about} = this.source, scale = devicePixelRatio;

@@ -36,8 +36,15 @@ function split(buffer) {
 }
 
 class Served extends Source {
-	static async open() {
-		return new Served(await (await Served.get('about')).json());
+	// Calls `early` with a source of what there is, about.reading of the whole, while the trace is being read.
+	static async open(early) {
+		for (;;) {
+			const about = await (await Served.get('about')).json();
+			if (about.reading === undefined)
+				return new Served(about);
+			early(new Served(about));
+			await new Promise(resolve => setTimeout(resolve, 100));
+		}
 	}
 	static async get(what) {
 		const response = await fetch(what);
@@ -111,7 +118,7 @@ function first(slices, holds) {
 	return low;
 }
 
-export async function open() {
+export async function open(early) {
 	const embedded = document.getElementById('embedded');
-	return embedded ? Embedded.open(embedded.textContent.trim()) : Served.open();
+	return embedded ? Embedded.open(embedded.textContent.trim()) : Served.open(early);
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "loading.h"
+
+#include <charconv>
+
+#include "base/json.h"
+#include "tile.h"
+#include "view.h"
+
+namespace monitor::view {
+namespace {
+
+class Stopped : public std::exception {};
+
+} // namespace
+
+Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace)
+    : frequency_hz_(static_cast<double>(trace.description().clock.frequency_hz)),
+      reads_([this, directories, read = std::move(trace)](const std::stop_token &stop) mutable {
+	      try {
+		      auto made = std::make_shared<const Picture>(directories, std::move(read),
+								  [&](const Timeline &so_far, double part) {
+									  if (stop.stop_requested())
+										  throw Stopped();
+									  note(so_far, part);
+								  });
+		      const std::lock_guard guard(lock_);
+		      picture_ = std::move(made);
+	      } catch (const Stopped &) { // nobody looks any more
+	      } catch (const std::exception &error) {
+		      const std::lock_guard guard(lock_);
+		      failed_ = error.what();
+	      }
+      })
+{
+}
+
+void Loading::note(const Timeline &so_far, double part)
+{
+	auto modes = std::make_shared<const Timeline>(so_far.modes_only());
+	const std::lock_guard guard(lock_);
+	so_far_ = std::move(modes);
+	part_ = part;
+}
+
+HttpResponse Loading::answer(const HttpRequest &request) const
+{
+	std::shared_ptr<const Picture> picture;
+	{
+		const std::lock_guard guard(lock_);
+		picture = picture_;
+	}
+	const bool is_data = request.path == "/slices" || request.path == "/modes" || request.path == "/table" ||
+			     request.path == "/about";
+	if (picture)
+		return view::answer(*picture, request);
+	return is_data ? answer_early(request) : page_file(request.path);
+}
+
+HttpResponse Loading::answer_early(const HttpRequest &request) const
+{
+	std::shared_ptr<const Timeline> so_far;
+	double part = 0;
+	{
+		const std::lock_guard guard(lock_);
+		if (!failed_.empty())
+			return {500, "text/plain; charset=utf-8", failed_ + "\n"};
+		so_far = so_far_;
+		part = part_;
+	}
+	if (request.path == "/about") {
+		nlohmann::ordered_json cpus = nlohmann::ordered_json::array();
+		for (std::size_t i = 0; so_far && i < so_far->cpus().size(); ++i)
+			cpus.push_back({{"cpu", so_far->cpus()[i].number}});
+		const nlohmann::ordered_json about = {{"reading", part},
+						      {"frequency_hz", frequency_hz_},
+						      {"ticks", so_far ? so_far->ticks() : 1},
+						      {"modes", mode_names()},
+						      {"cpus", std::move(cpus)}};
+		return {200, "application/json", json_dump(about)};
+	}
+	if (request.path == "/modes" && so_far)
+		return modes_answer(*so_far, request);
+	return {503, "text/plain; charset=utf-8", "the trace is still being read\n"};
+}
+
+} // namespace monitor::view

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// A picture while its trace is still being read, in a thread of its own: the page shows the modes so far, and all of it
+// as soon as it is there. What is asked for too early is answered by status 503.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/http.h"
+#include "picture.h"
+
+namespace monitor::view {
+
+class Loading {
+public:
+	// The trace has a picture.
+	Loading(const std::vector<std::string> &directories, trace::Trace trace);
+
+	// Any thread.
+	HttpResponse answer(const HttpRequest &request) const;
+
+private:
+	void note(const Timeline &so_far, double part);
+	HttpResponse answer_early(const HttpRequest &request) const;
+
+	mutable std::mutex lock_; // of:
+	std::shared_ptr<const Timeline> so_far_;
+	double part_ = 0;
+	std::shared_ptr<const Picture> picture_;
+	std::string failed_;
+	double frequency_hz_;
+	std::jthread reads_;
+};
+
+} // namespace monitor::view
