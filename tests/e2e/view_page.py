@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The page of monitor view in a browser: what it shows, and what keys and mouse do."""
+import atexit
 import json
 import signal
 import subprocess
@@ -22,6 +23,7 @@ def record():
 class Served:
 	def __init__(self, trace, *size, **look):
 		self.server = subprocess.Popen([e2e.monitor, "view", "--no-browser", trace.directory], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+		atexit.register(self.server.kill)
 		self.address = self.server.stdout.readline().strip()
 		self.page = browser.Browser(*size, **look)
 		self.page.open(self.address)
