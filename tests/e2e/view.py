@@ -164,6 +164,48 @@ def who_is_refused():
 	view.end()
 
 
+WAITING = """import os, time
+there, here = os.pipe(), os.pipe()
+if os.fork() == 0:
+	for i in range(5):
+		os.read(there[0], 1)
+		time.sleep(0.03)
+		os.write(here[1], b"x")
+	os._exit(0)
+for i in range(5):
+	os.write(there[1], b"x")
+	os.read(here[0], 1)
+print(f"pid={os.getpid()}")
+"""
+
+
+def a_story():
+	"""Who waits for whom: the parent sleeps in read(), its child wakes it; the child itself slept and a timer woke it."""
+	trace = e2e.record("story", "--force", "-e", "sched,syscall,irq", command=(sys.executable, "-c", WAITING))
+	view = View(trace.directory)
+	about = view.json("about")
+	nanoseconds = 1e9 / about["frequency_hz"]
+	parent = e2e.values(trace.output)["pid"]
+	story = view.json(f"story?from=0&to={about['ticks']}&tid={parent}")
+	waits = [row for row in story["rows"] if row["what"] == "sleeps" and row["call"] == "read" and (row["to"] - row["from"]) * nanoseconds > 25e6]
+	e2e.equal("times that it waited in read", len(waits), 5)
+	(child,) = {row["waker_tid"] for row in waits}
+	e2e.expect(child not in (parent, None), f"woken by {child}")
+	cause = view.json(f"story?from={waits[2]['from']}&to={waits[2]['to']}&tid={child}")
+	slept = [row for row in cause["rows"] if row["what"] == "sleeps" and row["call"] == "clock_nanosleep"]
+	e2e.expect(len(slept) == 1 and slept[0]["waker_tid"] is None and slept[0]["waker"], f"{cause['rows']}")
+	e2e.expect(abs((slept[0]["to"] - slept[0]["from"]) * nanoseconds - 30e6) < 5e6, f"{slept}")
+	# All of it is what report has of this thread.
+	row = next(row for row in trace.rows("--by", "thread", "--top", "0") if row["tid"] == parent)
+	sums = {what: sum(part["to"] - part["from"] for part in story["rows"] if part["what"] == what) * nanoseconds for what in ("runs", "waits", "sleeps")}
+	e2e.expect(story["left_out"] == 0 and abs(sums["runs"] - row["cpu_ns"]) < 1000, f"it ran {sums['runs']} ns, report has {row['cpu_ns']}")
+	e2e.expect(abs(sums["waits"] - row["waiting_ns"]) < 1000, f"it waited {sums['waits']} ns, report has {row['waiting_ns']}")
+	e2e.expect(abs(sums["sleeps"] - row["blocked_ns"]) < 1000, f"it slept {sums['sleeps']} ns, report has {row['blocked_ns']}")
+	e2e.equal("nobody's story", view.json(f"story?from=0&to={about['ticks']}&tid=4194303")["rows"], [])
+	e2e.equal("no story", view.get("story?from=0&to=1&tid=x")[0], 400)
+	view.end()
+
+
 def listens_elsewhere(port):
 	with open("/proc/net/tcp", encoding="ascii") as listing:
 		rows = [line.split() for line in listing][1:]
@@ -208,4 +250,4 @@ def what_cannot_be_shown():
 
 
 e2e.need_recording()
-e2e.main(sums_are_those_of_report, who_is_refused, a_written_page, what_cannot_be_shown)
+e2e.main(sums_are_those_of_report, a_story, who_is_refused, a_written_page, what_cannot_be_shown)

@@ -125,6 +125,33 @@ def keys_and_mouse():
 	served.end()
 
 
+def back_to_the_cause():
+	"""A click on a thread tells its story; a click on who woke it, that one's."""
+	trace = e2e.record("caused", "--force", "-e", "sched,syscall,irq", command=("sh", "-c", "for i in 1 2 3; do sleep 0.05; done"))
+	served = Served(trace)
+	page = served.page
+	page.key("t")
+	page.key("/")
+	page.type("sh")
+	page.key("Escape")
+	page.wait(f"{READY} && monitorView.lanes.rows.length > 0")
+	row = page.run("monitorView.lanes.rows.findIndex(row => row.thread.name === 'sh' && row.thread.recorded)")
+	tid = page.run(f"monitorView.lanes.rows[{row}].thread.tid")
+	x, y, width, height = page.place("#lanes")
+	page.click(x, y - height / 2 + 18 + row * 23 + 10)
+	page.wait(f"{READY} && monitorView.story.tid === {tid} && monitorView.story.rows.length > 0")
+	e2e.expect(page.run("document.querySelector('#story-title').textContent").startswith(f"What sh {tid} did"), "no title")
+	cells = page.run("[...document.querySelectorAll('#story-table tr')].map(row => [...row.children].map(cell => cell.textContent))")
+	woken = [row for row in cells if row[1] == "sleeps" and row[3] == "wait4"]
+	e2e.expect(len(woken) >= 3 and all("sleep " in row[4] for row in woken), f"{cells}")
+	page.run("[...document.querySelectorAll('#story-table button')].find(button => button.textContent.startsWith('sleep ')).click()")
+	page.wait(f"{READY} && document.querySelector('#story-title').textContent.startsWith('What sleep ')")
+	e2e.expect(any("nanosleep" in row for row in page.run("[...document.querySelectorAll('#story-table td')].map(cell => cell.textContent)")), "sleep does not sleep")
+	page.key("Escape")
+	e2e.equal("closed", page.run("document.querySelector('#story').hidden"), True)
+	served.end()
+
+
 def a_written_page():
 	"""Opened as a file, on a telephone, in the dark: nothing is fetched, and nothing sticks out."""
 	trace = record()
@@ -151,4 +178,4 @@ def a_written_page():
 e2e.need_recording()
 if browser.why_none():
 	e2e.skip(browser.why_none())
-e2e.main(what_it_shows, keys_and_mouse, a_written_page)
+e2e.main(what_it_shows, keys_and_mouse, back_to_the_cause, a_written_page)

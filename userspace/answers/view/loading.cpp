@@ -51,7 +51,7 @@ HttpResponse Loading::answer(const HttpRequest &request) const
 		picture = picture_;
 	}
 	const bool is_data = request.path == "/slices" || request.path == "/modes" || request.path == "/table" ||
-			     request.path == "/about";
+			     request.path == "/story" || request.path == "/about";
 	if (picture)
 		return view::answer(*picture, request);
 	return is_data ? answer_early(request) : page_file(request.path);

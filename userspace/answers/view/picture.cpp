@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/recorded.h"
+#include "story.h"
 
 namespace monitor::view {
 namespace {
@@ -153,7 +154,7 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	trace::Trace trace = trace::Trace::open(directories_);
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
-	scope.range = {timeline_->begin() + from_ticks, timeline_->begin() + std::min(to_ticks, timeline_->ticks())};
+	scope.range = range_of(from_ticks, to_ticks);
 	analyze::Machine machine(trace, info, scope);
 	fold(trace, machine);
 	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
@@ -165,6 +166,20 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	options.recorded = recorded;
 	options.with_sleepers = false;
 	return table_json(report::usage_table(machine, trace.description().clock, options));
+}
+
+Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::int32_t tid) const
+{
+	trace::Trace trace = trace::Trace::open(directories_);
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	analyze::Scope scope;
+	scope.range = range_of(from_ticks, to_ticks);
+	analyze::Machine machine(trace, info, scope);
+	Story story(machine, tid, timeline_->begin());
+	machine.add(static_cast<analyze::Observer &>(story));
+	machine.add(static_cast<analyze::TimeObserver &>(story));
+	fold(trace, machine);
+	return story.told();
 }
 
 } // namespace monitor::view

@@ -43,7 +43,14 @@ public:
 	// rows}. `by`: process, thread, command, cgroup or cpu. Throws Error. Any thread; reads the trace again.
 	nlohmann::ordered_json table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by) const;
 
+	// What a thread did then (story.h). Any thread; reads the trace again.
+	nlohmann::ordered_json story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::int32_t tid) const;
+
 private:
+	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const
+	{
+		return {timeline_->begin() + from_ticks, timeline_->begin() + std::min(to_ticks, timeline_->ticks())};
+	}
 	void tell_about(trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::Machine &machine,
 			const analyze::ClockBound &bound);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The picture of a trace, as a page that a browser draws.
-set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js table.js kiviat.js main.js)
+set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js table.js story.js kiviat.js main.js)
 set(page_texts "")
 set(page_rows "")
 foreach(name ${page_names})
@@ -24,6 +24,7 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/lane.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loading.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/story.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tile.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timeline.cpp
   ${CMAKE_CURRENT_LIST_DIR}/view.cpp

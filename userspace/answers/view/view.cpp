@@ -131,6 +131,12 @@ HttpResponse answer(const Picture &picture, const HttpRequest &request)
 			return json_dump(picture.table(number<std::uint64_t>(request, "from"),
 						       number<std::uint64_t>(request, "to"), text_of(request, "by")));
 		});
+	if (request.path == "/story")
+		return answered("application/json", [&] {
+			return json_dump(picture.story(number<std::uint64_t>(request, "from"),
+						       number<std::uint64_t>(request, "to"),
+						       number<std::int32_t>(request, "tid")));
+		});
 	if (request.path == "/about")
 		return answered("application/json", [&] { return json_dump(picture.about()); });
 	return page_file(request.path);

@@ -6,6 +6,7 @@
 //              /slices    ?level=&from=&to=&lanes=   tile.h
 //              /modes     ?from=&to=&bins=           tile.h
 //              /table     ?from=&to=&by=             Picture::table()
+//              /story     ?from=&to=&tid=            Picture::story()
 //     written: the same page with its data in it, as far as max_bytes allow
 #pragma once
 

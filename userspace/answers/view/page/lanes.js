@@ -163,11 +163,53 @@ export class Lanes {
 		context.fillStyle = this.what === 'threads' ? '#fff' : '#000';
 		for (const [left, base, width, text] of texts)
 			context.fillText(text.slice(0, Math.floor(width / 6)), left, base);
+		this.arrows(context);
 		this.titles(context);
 		if (this.marked) {
 			context.fillStyle = '#0072b244';
 			context.fillRect(this.marked[0], 0, this.marked[1] - this.marked[0], this.height);
 		}
+	}
+	// From who woke the thread of the story to it.
+	arrows(context) {
+		const {story} = this;
+		if (!story?.rows.length || this.what !== 'threads')
+			return;
+		const middle = tid => {
+			const row = this.rows.findIndex(({thread}) => thread?.tid === tid);
+			return row < 0 ? undefined : axisHeight + row * (laneHeight + gap) + laneHeight / 2;
+		};
+		context.strokeStyle = context.fillStyle = ink();
+		for (const {what, to, waker_tid: waker} of story.rows) {
+			const begin = middle(waker), end = middle(story.tid), x = this.x(to);
+			if (what !== 'sleeps' || begin === undefined || end === undefined || x < this.label || x > this.width)
+				continue;
+			const tip = end > begin ? -4 : 4;
+			context.beginPath();
+			context.moveTo(x, begin);
+			context.lineTo(x, end);
+			context.lineTo(x - 3, end + tip);
+			context.moveTo(x, end);
+			context.lineTo(x + 3, end + tip);
+			context.stroke();
+		}
+	}
+	// The number of the thread at a place of the canvas.
+	threadAt(x, y) {
+		const row = Math.floor((y - axisHeight) / (laneHeight + gap));
+		if (row < 0 || row >= this.rows.length)
+			return undefined;
+		if (this.what === 'threads')
+			return this.rows[row].thread.tid;
+		let tid;
+		const at = this.ticks(x), near = this.span / (this.width - this.label) * 2;
+		this.visible((tile, width, from, to) => {
+			const slices = tile[row] ?? [];
+			for (let i = 0; i < slices.length; i += words)
+				if (slices[i + 2] !== unknownKey && at + near >= Math.max(slices[i], from) * width && at - near < Math.min(slices[i] + slices[i + 1], to) * width)
+					tid = this.source.about.threads[slices[i + 2]]?.tid;
+		});
+		return tid;
 	}
 	titles(context) {
 		context.fillStyle = paper();

@@ -6,6 +6,7 @@ import {drawKiviat} from './kiviat.js';
 import {Lanes} from './lanes.js';
 import {Overview} from './overview.js';
 import {open} from './source.js';
+import {Story} from './story.js';
 import {Table} from './table.js';
 import {count, duration, moment} from './text.js';
 
@@ -22,6 +23,10 @@ const tableBy = ['process', 'thread', 'command', 'cgroup', 'cpu'];
 const lanes = new Lanes(element('lanes'), source, () => { dirty = true; });
 const overview = new Overview(element('overview'), source, setWindow);
 const table = new Table(element('table'));
+const story = lanes.story = new Story(source, (tid, ticks) => {
+	setWindow(ticks - lanes.span / 2, ticks + lanes.span / 2);
+	story.show(tid, lanes.window);
+}, () => { dirty = true; });
 let dirty = true, by = 'process', tableTimer, tableNumber = 0;
 const drawTimes = [];
 
@@ -91,6 +96,8 @@ function move(part) {
 async function settled() {
 	const from = Math.round(lanes.window.from), to = Math.round(lanes.window.to), number = ++tableNumber;
 	history.replaceState(null, '', `#from=${from}&to=${to}&lanes=${lanes.what}&by=${by}`);
+	if (story.tid !== undefined)
+		story.show(story.tid, lanes.window);
 	const shares = await source.modes(from, to, 1), kinds = about.modes.length;
 	const mean = name => about.cpus.reduce((sum, _, cpu) => sum + shares[cpu * kinds + about.modes.indexOf(name)], 0) / about.cpus.length;
 	element('table-state').textContent = 'reading...';
@@ -155,7 +162,10 @@ function listen() {
 			setWindow(held.from + shift, held.to + shift);
 		}
 	});
-	canvas.addEventListener('pointerup', () => {
+	canvas.addEventListener('pointerup', event => {
+		const tid = held && Math.abs(event.offsetX - held.x) < 3 ? lanes.threadAt(event.offsetX, event.offsetY) : undefined;
+		if (tid)
+			story.show(tid, lanes.window);
 		if (lanes.marked && lanes.marked[1] - lanes.marked[0] > 3)
 			setWindow(lanes.ticks(lanes.marked[0]), lanes.ticks(lanes.marked[1]));
 		held = lanes.marked = null;
@@ -171,6 +181,8 @@ function listen() {
 				event.target.blur();
 			return;
 		}
+		if (event.key === 'Escape')
+			story.close();
 		if (event.ctrlKey || event.altKey || event.metaKey || !keys[event.key])
 			return;
 		event.preventDefault();
@@ -218,4 +230,5 @@ await overview.resize();
 showBy(tableBy.includes(wanted.get('by')) ? wanted.get('by') : 'process');
 requestAnimationFrame(frame);
 // For tests: whether all that the window needs is there, and how long drawing took.
-globalThis.monitorView = {lanes, setWindow, drawTimes, isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === ''};
+globalThis.monitorView = {lanes, setWindow, drawTimes, story,
+	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...'};

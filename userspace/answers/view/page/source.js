@@ -5,6 +5,7 @@
 //     slices(level, from, to, lanes) for each lane a Uint32Array: 6 words a slice {bin, bins, key, count, busy low, high}
 //     modes(from, to, bins)          Float32Array: for each CPU, bins x about.modes.length shares
 //     table(from, to, by)            {columns, rows}, or null: not in a written page
+//     story(from, to, tid)           what a thread did: {name, tid, rows, left_out}, or null
 //     level(ticks)                   the level whose bins are at most so wide, if there is one
 
 export const words = 6;
@@ -61,6 +62,9 @@ class Served extends Source {
 	async table(from, to, by) {
 		return (await Served.get(`table?from=${from}&to=${to}&by=${by}`)).json();
 	}
+	async story(from, to, tid) {
+		return (await Served.get(`story?from=${from}&to=${to}&tid=${tid}`)).json();
+	}
 }
 
 async function inflated(base64) {
@@ -102,6 +106,9 @@ class Embedded extends Source {
 	}
 	async table(from, to, by) {
 		return from === 0 && to === this.about.ticks ? this.data.tables[by] : null;
+	}
+	async story() {
+		return null;
 	}
 }
 
