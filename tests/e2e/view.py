@@ -121,6 +121,12 @@ def sums_are_those_of_report():
 		e2e.equal(f"CPU time of process {pid}", cpu_ns, of_report[pid])
 	part = sum(row[keys.index("cpu_ns")] or 0 for row in table["rows"])
 	e2e.expect(0 < part < sum(row["cpu_ns"] or 0 for row in answer["rows"]), f"a part of the time has {part} ns")
+	for by, report in (("calls", "syscalls"), ("sleeps", "offcpu")):
+		table = view.json(f"table?from=0&to={about['ticks']}&by={by}")
+		names = [column["key"] for column in table["columns"]]
+		theirs = json.loads(e2e.run(e2e.monitor, "report", "--json", "--top", "0", trace.directory, report).stdout)["rows"]
+		e2e.equal(f"rows of {by}", sorted((row[names.index("total_ns")], row[names.index("count")]) for row in table["rows"]),
+		          sorted((row["total_ns"], row["count"]) for row in theirs))
 	e2e.equal("its command", about["command"].startswith("sh -c for i in"), True)
 	e2e.expect("for you alone" in view.end(), "it does not say whose address it is")
 

@@ -65,6 +65,15 @@ def what_it_shows():
 	e2e.expect(any("onload" in title for title in titles) or any("right" in title for title in titles), f"{titles}")
 	e2e.equal("order of threads", page.run("monitorView.lanes.rows.map(row => row.thread.ran)"),
 	          sorted(page.run("monitorView.lanes.rows.map(row => row.thread.ran)"), reverse=True))
+	# The command below the table prints the same.
+	page.run("monitorView.setWindow(monitorView.lanes.source.about.ticks * 0.5, monitorView.lanes.source.about.ticks)")
+	page.wait(f"{READY} && document.querySelector('#as-command').textContent.includes('--from')")
+	page.wait(READY)
+	command = page.run("document.querySelector('#as-command').textContent")
+	e2e.expect(command.startswith(f"monitor report {trace.directory} --from 0."), command)
+	printed = json.loads(e2e.run(e2e.monitor, *command.split()[1:], "--json").stdout)["rows"]
+	shown = {row[2] for row in rows(page)[:3]}
+	e2e.expect(shown <= {str(row["pid"]) for row in printed[:5]}, f"{shown} of {printed[:3]}")
 	for by, column in (("thread", "tid"), ("cpu", "CPU"), ("process", "pid")):
 		page.run(f"[...document.querySelectorAll('#by button')].find(button => button.textContent === '{by}').click()")
 		page.wait(f"{READY} && [...document.querySelectorAll('#table th')].some(cell => cell.textContent === '{column}')")

@@ -59,26 +59,12 @@ constexpr double min_share = 0.01; // of the total, to be printed
 // What a table cannot show because it was not recorded: an error if nothing remains, otherwise a note.
 void expect_recorded(const analyze::RecordingInfo &info, activities::Source source)
 {
-	if (!info.present)
+	const bool is_of_calls = source == activities::Source::system_call;
+	if (const std::string why = report::why_no_states(info, is_of_calls); !why.empty())
+		throw Error(why);
+	if (!info.present || is_of_calls)
 		return;
-	const bool calls = info.has_program("sys_enter") && info.has_program("sys_exit");
-	const auto expect_all = [&](std::initializer_list<const char *> events) {
-		if (const std::string names = info.partial_of(events); !names.empty())
-			throw Error(fmt::format(
-			    "the recording's --filter left out events of {}, from which this table is made; "
-			    "`monitor list` and `monitor stat` show those that it kept",
-			    names));
-	};
-	if (source == activities::Source::system_call) {
-		expect_all({"sys_enter", "sys_exit"});
-		if (!calls)
-			throw Error("this recording has no system calls: record the family syscall");
-		return;
-	}
-	expect_all({"sched_waking"});
-	if (!info.has_program("sched_waking"))
-		throw Error("this recording does not show what was waited for: record the family sched");
-	if (!calls)
+	if (!info.has_program("sys_enter") || !info.has_program("sys_exit"))
 		print_note("monitor: system calls were not recorded, so the calls are unknown\n");
 	if (!info.has_program("irq_handler_entry") || !info.has_program("softirq_entry"))
 		print_note("monitor: interrupts were not recorded, so the wakers are unknown\n");

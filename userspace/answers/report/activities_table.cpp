@@ -88,6 +88,23 @@ void add_shares(const activities::Span &total, const KnownShares &known, std::ve
 
 } // namespace
 
+std::string why_no_states(const analyze::RecordingInfo &info, bool of_calls)
+{
+	if (!info.present)
+		return "";
+	const std::string names =
+	    of_calls ? info.partial_of({"sys_enter", "sys_exit"}) : info.partial_of({"sched_waking"});
+	if (!names.empty())
+		return fmt::format("the recording's --filter left out events of {}, from which this table is made; "
+				   "`monitor list` and `monitor stat` show those that it kept",
+				   names);
+	if (of_calls && (!info.has_program("sys_enter") || !info.has_program("sys_exit")))
+		return "this recording has no system calls: record the family syscall";
+	if (!of_calls && !info.has_program("sched_waking"))
+		return "this recording does not show what was waited for: record the family sched";
+	return "";
+}
+
 KnownShares known_shares(const analyze::RecordingInfo &info)
 {
 	const bool switches = !info.present || info.has_program("sched_switch");

@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "answers/report/activities_table.h"
 #include "answers/report/summary.h"
 #include "answers/report/usage_report.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "reading/activities/table.h"
+#include "reading/activities/totals.h"
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/recorded.h"
 #include "story.h"
@@ -148,24 +151,40 @@ void Picture::tell_about(trace::Trace &trace, const analyze::RecordingInfo &info
 
 Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by) const
 {
+	const bool is_of_states = by == "calls" || by == "sleeps";
 	const auto grouping = groupings.find(by);
-	if (grouping == groupings.end() && by != "cpu")
-		throw Error(fmt::format("there is no table by {}: use process, thread, command, cgroup or cpu", by));
+	if (grouping == groupings.end() && by != "cpu" && !is_of_states)
+		throw Error(fmt::format(
+		    "there is no table by {}: use process, thread, command, cgroup, cpu, calls or sleeps", by));
 	trace::Trace trace = trace::Trace::open(directories_);
+	const trace::Clock &clock = trace.description().clock;
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
 	analyze::Machine machine(trace, info, scope);
+	if (is_of_states) {
+		const std::string why = report::why_no_states(info, by == "calls");
+		if (!why.empty())
+			throw Error(why);
+		const activities::Table shipped = activities::load_shipped_table(by == "calls" ? "syscalls" : "offcpu");
+		activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
+		activities::Totals totals(activities::grouping_of(shipped.activities.front()), machine, tracker);
+		tracker.add(totals);
+		machine.add(tracker);
+		fold(trace, machine);
+		tracker.finish();
+		return table_json(report::activities_table(totals, clock, report::known_shares(info)));
+	}
 	fold(trace, machine);
 	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
 	if (by == "cpu")
-		return table_json(report::cpu_table(machine, trace.description().clock, info, recorded));
+		return table_json(report::cpu_table(machine, clock, info, recorded));
 	report::UsageOptions options;
 	options.grouping.by = grouping->second;
 	options.grouping.filtering = info.filtering();
 	options.recorded = recorded;
 	options.with_sleepers = false;
-	return table_json(report::usage_table(machine, trace.description().clock, options));
+	return table_json(report::usage_table(machine, clock, options));
 }
 
 Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::int32_t tid) const

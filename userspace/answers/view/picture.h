@@ -40,7 +40,8 @@ public:
 	const Timeline &timeline() const { return *timeline_; }
 
 	// Who had the CPUs in a part of the time, as `monitor report --from --to`: {columns: [{key, title, unit}],
-	// rows}. `by`: process, thread, command, cgroup or cpu. Throws Error. Any thread; reads the trace again.
+	// rows}. `by`: process, thread, command, cgroup or cpu; calls: which system calls took how long;
+	// sleeps: what threads slept in, and who woke them. Throws Error. Any thread; reads the trace again.
 	nlohmann::ordered_json table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by) const;
 
 	// What a thread did then (story.h). Any thread; reads the trace again.

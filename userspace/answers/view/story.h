@@ -42,7 +42,7 @@ private:
 		std::uint64_t from, to;
 		std::uint32_t cpu = 0, call = 0;
 		std::uint64_t user = 0, kernel = 0, interrupts = 0;
-		analyze::Waker waker;
+		analyze::Waker waker = {};
 	};
 
 	bool is_full();

@@ -168,8 +168,12 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 		     {"modes", base64(deflated(modes_tile(timeline, 0, timeline.ticks(), written_mode_bins)))},
 		     {"slices", Json::object()},
 		     {"tables", Json::object()}};
-	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
-		data["tables"][by] = picture.table(0, timeline.ticks(), by);
+	for (const char *by : {"process", "thread", "command", "cgroup", "cpu", "calls", "sleeps"})
+		try {
+			data["tables"][by] = picture.table(0, timeline.ticks(), by);
+		} catch (const Error &) { // it was not recorded
+			data["tables"][by] = nullptr;
+		}
 	unsigned first = levels;
 	for (std::size_t bytes = 0; first > timeline.first_level(); --first) {
 		const std::string tile = slices_tile(timeline, first - 1, 0, ~std::uint64_t(0), names);

@@ -18,7 +18,8 @@ const source = await open(source => {
 }), {about} = source;
 element('trust').textContent = '';
 const minSpan = 20 * about.base_ticks, tableDelay = 250;
-const tableBy = ['process', 'thread', 'command', 'cgroup', 'cpu'];
+const tableBy = ['process', 'thread', 'command', 'cgroup', 'cpu', 'calls', 'sleeps'];
+const tableTitles = {calls: 'System calls that ended in this window', sleeps: 'What threads slept in, and who woke them'};
 
 const lanes = new Lanes(element('lanes'), source, () => { dirty = true; });
 const overview = new Overview(element('overview'), source, setWindow);
@@ -92,16 +93,26 @@ function move(part) {
 	setWindow(lanes.window.from + lanes.span * part, lanes.window.to + lanes.span * part);
 }
 
+// What prints the table in a terminal.
+function asCommand(from, to) {
+	const time = ticks => ((about.begin_ns + ticks * source.nsPerTick) / 1e9).toFixed(9);
+	const quoted = /^[\w./-]+$/.test(about.directory) ? about.directory : `'${about.directory.replaceAll("'", `'\\''`)}'`;
+	const part = from === 0 && to === about.ticks ? '' : ` --from ${time(from)} --to ${time(to)}`;
+	const what = {calls: ' syscalls', sleeps: ' offcpu', process: ''}[by] ?? ` --by ${by}`;
+	return `monitor report ${quoted}${what}${part}`;
+}
+
 // When the window has not changed for a while: the address, and what is read for it.
 async function settled() {
 	const from = Math.round(lanes.window.from), to = Math.round(lanes.window.to), number = ++tableNumber;
+	element('as-command').textContent = asCommand(from, to);
 	history.replaceState(null, '', `#from=${from}&to=${to}&lanes=${lanes.what}&by=${by}`);
 	if (story.tid !== undefined)
 		story.show(story.tid, lanes.window);
 	const shares = await source.modes(from, to, 1), kinds = about.modes.length;
 	const mean = name => about.cpus.reduce((sum, _, cpu) => sum + shares[cpu * kinds + about.modes.indexOf(name)], 0) / about.cpus.length;
 	element('table-state').textContent = 'reading...';
-	let found = null, why = 'this page has only the whole recording\'s table: press 0';
+	let found = null, why = from === 0 && to === about.ticks ? 'this was not recorded' : 'this page has only the whole recording\'s table: press 0';
 	try {
 		found = await source.table(from, to, by);
 	} catch (error) {
@@ -129,6 +140,7 @@ function showLanes(what) {
 
 function showBy(what) {
 	by = what;
+	element('table-title').textContent = tableTitles[what] ?? 'Who had the CPUs in this window';
 	for (const button of element('by').children)
 		button.ariaPressed = String(button.textContent === what);
 	settled();
