@@ -41,11 +41,11 @@ MAY = {
     "answers/trigger": {"base", "reading/events", "reading/filter"},
     "answers/report": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/symbols", "reading/activities",
                        "answers/statistics", "answers/trigger"},
-    "answers/view": {"base", "reading/events", "reading/analyze", "reading/activities", "answers/report"},
     "answers/run_lengths": {"base", "reading/activities", "reading/states", "answers/report"},
     "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
     "answers/live": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/states", "recording/record"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},
+    "answers/view": {"base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
 }
 # Recording and reading share only what is below them, include/monitor and the trace.
 SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base", "reading"},

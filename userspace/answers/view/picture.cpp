@@ -8,6 +8,7 @@
 #include "answers/report/activities_table.h"
 #include "answers/report/summary.h"
 #include "answers/report/usage_report.h"
+#include "answers/selection/thread_selection.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "reading/activities/table.h"
@@ -69,6 +70,24 @@ Json table_json(const report::Table &table)
 	return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
 
+// Who had the CPUs, by `by`: one of the groupings, or cpu.
+Json usage_json(const analyze::Machine &machine, const trace::Trace &trace, const analyze::RecordingInfo &info,
+		const std::string &by)
+{
+	const trace::Clock &clock = trace.description().clock;
+	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
+	if (by == "cpu")
+		return table_json(report::cpu_table(machine, clock, info, recorded));
+	report::UsageOptions options;
+	options.grouping.by = groupings.at(by);
+	options.grouping.filtering = info.filtering();
+	if (by == "cgroup")
+		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
+	options.recorded = recorded;
+	options.with_sleepers = false;
+	return table_json(report::usage_table(machine, clock, options));
+}
+
 } // namespace
 
 void expect_picture(const trace::Trace &trace)
@@ -110,6 +129,8 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 	    });
 	machine.finish();
 	timeline_->finish(machine);
+	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
+		whole_.emplace(by, usage_json(machine, trace, info, by));
 	tell_about(trace, info, machine, bound);
 }
 
@@ -156,8 +177,10 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	if (grouping == groupings.end() && by != "cpu" && !is_of_states)
 		throw Error(fmt::format(
 		    "there is no table by {}: use process, thread, command, cgroup, cpu, calls or sleeps", by));
+	if (const auto whole = whole_.find(by);
+	    whole != whole_.end() && from_ticks == 0 && to_ticks >= timeline_->ticks())
+		return whole->second;
 	trace::Trace trace = trace::Trace::open(directories_);
-	const trace::Clock &clock = trace.description().clock;
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
@@ -173,18 +196,11 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 		machine.add(tracker);
 		fold(trace, machine);
 		tracker.finish();
-		return table_json(report::activities_table(totals, clock, report::known_shares(info)));
+		return table_json(
+		    report::activities_table(totals, trace.description().clock, report::known_shares(info)));
 	}
 	fold(trace, machine);
-	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
-	if (by == "cpu")
-		return table_json(report::cpu_table(machine, clock, info, recorded));
-	report::UsageOptions options;
-	options.grouping.by = grouping->second;
-	options.grouping.filtering = info.filtering();
-	options.recorded = recorded;
-	options.with_sleepers = false;
-	return table_json(report::usage_table(machine, clock, options));
+	return usage_json(machine, trace, info, by);
 }
 
 Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::int32_t tid) const

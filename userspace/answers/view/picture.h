@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,6 +59,7 @@ private:
 	std::vector<std::string> directories_;
 	std::unique_ptr<Timeline> timeline_;
 	nlohmann::ordered_json about_;
+	std::map<std::string, nlohmann::ordered_json> whole_; // tables of all the time
 };
 
 } // namespace monitor::view
