@@ -110,17 +110,16 @@ def sums_are_those_of_report():
 			e2e.expect(abs(100 * of[mode] - cpu[column]) < 0.02, f"{mode} of CPU {place}: {100 * of[mode]}, report has {cpu[column]}")
 	# A window's table is that of report --from --to.
 	begin, end = about["ticks"] // 4, about["ticks"] // 2
-	table = view.json(f"table?from={begin}&to={end}&by=process")
-	e2e.expect(table["rows"] and table["columns"][0]["key"] == "recorded", f"{table['columns']}")
-	answer = json.loads(e2e.run(e2e.monitor, "report", "--json", "--top", "0", trace.directory).stdout)
-	whole = view.json(f"table?from=0&to={about['ticks']}&by=process")
-	keys = [column["key"] for column in whole["columns"]]
-	of_report = {row["pid"]: row["cpu_ns"] for row in answer["rows"]}
-	for row in whole["rows"]:
-		pid, cpu_ns = row[keys.index("pid")], row[keys.index("cpu_ns")]
-		e2e.equal(f"CPU time of process {pid}", cpu_ns, of_report[pid])
-	part = sum(row[keys.index("cpu_ns")] or 0 for row in table["rows"])
-	e2e.expect(0 < part < sum(row["cpu_ns"] or 0 for row in answer["rows"]), f"a part of the time has {part} ns")
+	times = [f"{(about['begin_ns'] + ticks * nanoseconds) / 1e9:.9f}" for ticks in (begin, end)]
+	for by in ("process", "thread"):
+		table = view.json(f"table?from={begin}&to={end}&by={by}")
+		keys = [column["key"] for column in table["columns"]]
+		number = "pid" if by == "process" else "tid"
+		theirs = json.loads(e2e.run(e2e.monitor, "report", "--json", "--top", "0", "--by", by, "--from", times[0], "--to", times[1], trace.directory).stdout)["rows"]
+		theirs = {row[number]: row["cpu_ns"] for row in theirs if row["cpu_ns"]}
+		ours = {row[keys.index(number)]: row[keys.index("cpu_ns")] for row in table["rows"] if row[keys.index("cpu_ns")]}
+		e2e.expect(len(ours) > 3 and ours.keys() == theirs.keys() and max(abs(ours[n] - theirs[n]) for n in ours) < 10,
+		           f"by {by}, from {times[0]} to {times[1]}: {ours}, report has {theirs}")
 	for by, report in (("calls", "syscalls"), ("sleeps", "offcpu")):
 		table = view.json(f"table?from=0&to={about['ticks']}&by={by}")
 		names = [column["key"] for column in table["columns"]]
@@ -143,6 +142,9 @@ def who_is_refused():
 	for what, expected in (("nothing", 404), ("table?from=x&to=1&by=process", 400), ("table?from=0&to=1&by=nothing", 400), ("slices?level=99&from=0&to=1&lanes=c0", 400),
 	                       ("slices?level=0&from=0&to=1&lanes=c9999", 400), ("modes?from=0&to=1&bins=99999999", 400), ("about?%zz", 400), ("../about", 404)):
 		e2e.equal(what, view.get(what)[0], expected)
+	e2e.equal("too much at once", view.get("slices?level=0&from=0&to=9999999999&lanes=" + ",".join(["c0"] * 1000))[0] in (200, 400), True)
+	for bounds in ("from=5&to=5", "from=18446744073709551614&to=18446744073709551615", "from=9&to=3"):
+		e2e.equal(bounds, view.get(f"table?{bounds}&by=cpu")[0], 400)
 	for path in ("/", "/about", "/" + "0" * 32 + "/", "/" + "0" * 31 + "/", view.path[:-1] + "x/about"):
 		status, _, body = view.get("", path=path)
 		e2e.equal(f"without the secret: {path}", status, 403)
@@ -151,7 +153,9 @@ def who_is_refused():
 	e2e.equal("POST", view.get("about", method="POST")[0], 405)
 	# Another address of this machine has no server.
 	e2e.equal("the loopback only", listens_elsewhere(view.port), False)
-	silent = [socket.create_connection(("127.0.0.1", view.port)) for _ in range(20)]
+	silent = [socket.create_connection(("127.0.0.1", view.port)) for _ in range(150)]
+	for one in silent[::2]:
+		one.sendall(b"GET / HTTP/1.1\r\n\r\n")
 	slow = socket.create_connection(("127.0.0.1", view.port))
 	slow.send(b"GET /")
 	for raw in (b"\0" * 1000, b"GET / HTTP/1.1\r\n" + b"A: " + b"b" * 100_000 + b"\r\n\r\n", b"GET " + b"/" * 100_000 + b" HTTP/1.1\r\n\r\n", b"\r\n\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"):
@@ -192,12 +196,14 @@ def a_story():
 	about = view.json("about")
 	nanoseconds = 1e9 / about["frequency_hz"]
 	parent = e2e.values(trace.output)["pid"]
-	story = view.json(f"story?from=0&to={about['ticks']}&tid={parent}")
+	number = {t["tid"]: t["number"] for t in about["threads"]}
+	story = view.json(f"story?from=0&to={about['ticks']}&thread={number[parent]}")
 	waits = [row for row in story["rows"] if row["what"] == "sleeps" and row["call"] == "read" and (row["to"] - row["from"]) * nanoseconds > 25e6]
 	e2e.equal("times that it waited in read", len(waits), 5)
 	(child,) = {row["waker_tid"] for row in waits}
 	e2e.expect(child not in (parent, None), f"woken by {child}")
-	cause = view.json(f"story?from={waits[2]['from']}&to={waits[2]['to']}&tid={child}")
+	e2e.equal("its number", {row["waker_thread"] for row in waits}, {number[child]})
+	cause = view.json(f"story?from={waits[2]['from']}&to={waits[2]['to']}&thread={number[child]}")
 	slept = [row for row in cause["rows"] if row["what"] == "sleeps" and row["call"] == "clock_nanosleep"]
 	e2e.expect(len(slept) == 1 and slept[0]["waker_tid"] is None and slept[0]["waker"], f"{cause['rows']}")
 	e2e.expect(abs((slept[0]["to"] - slept[0]["from"]) * nanoseconds - 30e6) < 5e6, f"{slept}")
@@ -207,8 +213,12 @@ def a_story():
 	e2e.expect(story["left_out"] == 0 and abs(sums["runs"] - row["cpu_ns"]) < 1000, f"it ran {sums['runs']} ns, report has {row['cpu_ns']}")
 	e2e.expect(abs(sums["waits"] - row["waiting_ns"]) < 1000, f"it waited {sums['waits']} ns, report has {row['waiting_ns']}")
 	e2e.expect(abs(sums["sleeps"] - row["blocked_ns"]) < 1000, f"it slept {sums['sleeps']} ns, report has {row['blocked_ns']}")
-	e2e.equal("nobody's story", view.json(f"story?from=0&to={about['ticks']}&tid=4194303")["rows"], [])
-	e2e.equal("no story", view.get("story?from=0&to=1&tid=x")[0], 400)
+	e2e.equal("nobody's story", view.json(f"story?from=0&to={about['ticks']}&thread=4194303")["rows"], [])
+	e2e.equal("no story", view.get("story?from=0&to=1&thread=x")[0], 400)
+	# One that sleeps through the window, and wakes up after it.
+	middle = (waits[2]["from"] + waits[2]["to"]) // 2
+	asleep = view.json(f"story?from={middle - 1000}&to={middle + 1000}&thread={number[parent]}")["rows"]
+	e2e.equal("asleep all the time", [(row["what"], row["call"], row["is_over"], row["to"] - row["from"]) for row in asleep], [("sleeps", "read", False, 2000)])
 	view.end()
 
 
@@ -241,6 +251,43 @@ def a_written_page():
 	e2e.equal("imports that are left", re.findall(r"from '(?!data:)[^']*'", modules[0]), [])
 
 
+def damaged_and_replaced():
+	"""What was left out is told, and parts of two recordings are not mixed."""
+	trace = some_trace("damaged")
+	whole = View(trace.directory)
+	copy = trace.copy("damaged_copy")
+	stream = max((path for path in copy.directory.glob("kernel_cpu?")), key=lambda path: path.stat().st_size)
+	data = bytearray(stream.read_bytes())
+	data[4096 * 3:4096 * 3 + 8] = b"\xff" * 8
+	stream.write_bytes(data)
+	view = View(copy.directory)
+	e2e.equal("damaged packets", view.json("about")["problems"], 1)
+	view.process.send_signal(signal.SIGINT)
+	errors = view.process.communicate(timeout=20)[1]
+	e2e.expect(view.process.returncode == 1 and stream.name in errors, f"{view.process.returncode}: {errors}")
+	done = e2e.run(e2e.monitor, "view", copy.directory, "-o", e2e.work / "damaged.html", exit_code=1)
+	e2e.expect(stream.name in done.stderr, done.stderr)
+	recording = trace.copy("nonsense")
+	path = recording.directory / ".monitor" / "recording.json"
+	for begin, end in ((0, 2**64 - 1), (2**64 - 1, 0), (5, 5)):
+		data = json.loads(path.read_text())
+		data["start"]["time"], data["end"]["time"] = begin, end
+		path.write_text(json.dumps(data))
+		done = e2e.run(e2e.monitor, "view", recording.directory, "-o", e2e.work / "nonsense.html", exit_code=1)
+		e2e.expect("recording.json damaged?" in done.stderr, f"from {begin} to {end}: {done.stderr}")
+	many = trace.copy("many_cpus")
+	stream = many.directory / "kernel_cpu0"
+	data = bytearray(stream.read_bytes())
+	data[80:84] = struct.pack("<I", 8000)
+	stream.write_bytes(data)
+	e2e.run("sh", "-c", f"ulimit -v 3000000; {e2e.monitor} view {many.directory} -o {e2e.work}/many.html", exit_code=None)
+	e2e.expect((e2e.work / "many.html").exists(), "a picture of 8000 CPUs takes too much memory")
+	e2e.record("damaged", "--force", "-e", "sched,syscall,irq,fault", command=("sleep", "0.1"))
+	status, _, body = whole.get("table?from=0&to=1000&by=process")
+	e2e.expect(status == 400 and b"another trace" in body, body)
+	whole.end()
+
+
 def what_cannot_be_shown():
 	(e2e.work / "empty").mkdir()
 	for arguments, part in ((("/does/not/exist",), "/does/not/exist"), ((e2e.work / "empty",), ""), (("--port", "99999", "x"), "--port")):
@@ -256,4 +303,4 @@ def what_cannot_be_shown():
 
 
 e2e.need_recording()
-e2e.main(sums_are_those_of_report, a_story, who_is_refused, a_written_page, what_cannot_be_shown)
+e2e.main(sums_are_those_of_report, a_story, who_is_refused, a_written_page, damaged_and_replaced, what_cannot_be_shown)

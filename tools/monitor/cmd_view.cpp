@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -13,8 +14,7 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
+#include <spawn.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -69,16 +69,22 @@ bool has_desktop()
 	return ::geteuid() != 0 && (std::getenv("DISPLAY") || std::getenv("WAYLAND_DISPLAY"));
 }
 
-// Whether a browser was started.
-bool open_browser(const std::string &path)
+// Does not wait: it may run for as long as the page is open.
+void open_browser(const std::string &path)
 {
-	const pid_t child = ::fork();
-	if (child == 0) {
-		::execlp("xdg-open", "xdg-open", path.c_str(), nullptr);
-		::_exit(127);
-	}
-	int status = 0;
-	return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	sigemptyset(&none);
+	::posix_spawnattr_init(&attributes);
+	::posix_spawnattr_setsigmask(&attributes, &none);
+	::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	std::string program = "xdg-open", argument = path;
+	char *arguments[] = {program.data(), argument.data(), nullptr};
+	pid_t child = 0;
+	if (const int error = ::posix_spawnp(&child, "xdg-open", nullptr, &attributes, arguments, environ))
+		print_note(fmt::format("monitor: cannot start a browser ({}): open the address yourself\n",
+				       std::strerror(error)));
+	::posix_spawnattr_destroy(&attributes);
 }
 
 void write_page(const view::Picture &picture, const std::string &path)
@@ -94,46 +100,60 @@ void write_page(const view::Picture &picture, const std::string &path)
 			       page.left_out));
 }
 
-void serve(trace::Trace trace, const ViewArguments &arguments)
+int exit_code_of(const view::Picture &picture)
+{
+	print_problems(picture.problems());
+	return picture.problems().empty() ? 0 : 1;
+}
+
+// Returns the exit code.
+int serve(trace::Trace trace, const ViewArguments &arguments)
 {
 	sigset_t ends;
 	sigemptyset(&ends);
 	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
 		sigaddset(&ends, signal);
 	::pthread_sigmask(SIG_BLOCK, &ends, nullptr); // also in all threads that follow
-	const view::Loading loading(arguments.directories, std::move(trace));
+	view::Loading loading(arguments.directories, std::move(trace));
 	HttpServer server(arguments.port, HttpServer::make_secret(),
 			  [&loading](const HttpRequest &request) { return loading.answer(request); });
-	std::jthread waits([&] {
-		int signal = 0;
-		::sigwait(&ends, &signal);
-		server.stop();
-	});
 	std::optional<RedirectFile> redirect;
-	if (!arguments.no_browser && has_desktop()) {
-		redirect.emplace(server.address());
-		if (!open_browser(redirect->path()))
-			redirect.reset();
-	}
+	if (!arguments.no_browser && has_desktop())
+		try {
+			redirect.emplace(server.address());
+		} catch (const Error &error) { // the address will do
+			print_note(fmt::format("monitor: {}\n", error.what()));
+		}
 	fmt::print("{}\n", server.address());
+	if (std::fflush(stdout) != 0)
+		throw Error(errno, "cannot print the address");
 	print_note(
 	    fmt::format("monitor: {} until Ctrl-C; the address is for you alone\n",
-			redirect ? "the browser shows the trace" : "open this address in a browser of this machine;"));
-	std::fflush(stdout);
+			redirect ? "a browser shows the trace" : "open this address in a browser of this machine;"));
+	if (redirect)
+		open_browser(redirect->path());
+	const std::jthread waits([&] {
+		int signal = 0;
+		::sigwait(&ends, &signal);
+		loading.stop();
+		server.stop();
+	});
 	server.run();
+	if (!loading.failed().empty())
+		throw Error(loading.failed());
+	const std::shared_ptr<const view::Picture> picture = loading.picture();
+	return picture ? exit_code_of(*picture) : 0;
 }
 
 int run_view(const ViewArguments &arguments)
 {
 	trace::Trace trace = open_trace(arguments.directories);
-	print_problems(trace.problems());
-	const bool is_damaged = !trace.problems().empty();
 	view::expect_picture(trace);
 	if (arguments.output.empty())
-		serve(std::move(trace), arguments);
-	else
-		write_page(view::Picture(arguments.directories, std::move(trace)), arguments.output);
-	return is_damaged ? 1 : 0;
+		return serve(std::move(trace), arguments);
+	const view::Picture picture(arguments.directories, std::move(trace));
+	write_page(picture, arguments.output);
+	return exit_code_of(picture);
 }
 
 } // namespace

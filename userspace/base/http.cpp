@@ -2,7 +2,11 @@
 #include "http.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <list>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility> // before Boost 1.74, whose asio/awaitable.hpp needs it
@@ -25,8 +29,8 @@ namespace http = beast::http;
 using namespace std::chrono_literals;
 using asio::ip::tcp;
 
-constexpr unsigned threads = 4; // a slow answer must not hold up the others
-constexpr std::size_t max_connections = 64;
+constexpr unsigned threads = 4;                                  // a slow answer must not hold up the others
+constexpr std::size_t max_connections = 256, max_strangers = 64; // these have not shown the secret
 constexpr std::uint32_t max_header_bytes = 8 << 10;
 constexpr auto max_read_time = 10s; // from the first byte of a request to its last
 constexpr auto max_idle_time = 60s; // until the next request
@@ -82,11 +86,15 @@ struct HttpServer::Parts {
 	tcp::acceptor acceptor{io};
 	std::uint16_t port = 0;
 	std::atomic<std::size_t> connections{0};
+	std::mutex lock;
+	std::list<std::shared_ptr<beast::tcp_stream>> strangers; // in the order in which they came
 
 	HttpResponse respond(const http::request<http::empty_body> &request) const
 	{
 		const std::string_view host(request[http::field::host].data(), request[http::field::host].size());
-		if (host != fmt::format("127.0.0.1:{}", port) && host != fmt::format("localhost:{}", port))
+		const bool is_us =
+		    host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
+		if (request.count(http::field::host) != 1 || !is_us)
 			return refusal(http::status::forbidden, "this server is for this machine only");
 		if (request.method() != http::verb::get)
 			return refusal(http::status::method_not_allowed, "only GET is answered");
@@ -117,13 +125,29 @@ struct HttpServer::Parts {
 		}
 	}
 
-	asio::awaitable<void> serve(tcp::socket socket)
+	// Who has not shown that he knows the secret makes room for others: the oldest one goes.
+	void enter(const std::shared_ptr<beast::tcp_stream> &stream)
+	{
+		const std::lock_guard guard(lock);
+		strangers.push_back(stream);
+		if (strangers.size() <= max_strangers)
+			return;
+		asio::post(strangers.front()->get_executor(), [oldest = strangers.front()] { oldest->close(); });
+		strangers.pop_front();
+	}
+	void leave(const std::shared_ptr<beast::tcp_stream> &stream)
+	{
+		const std::lock_guard guard(lock);
+		strangers.remove(stream);
+	}
+
+	asio::awaitable<void> serve(std::shared_ptr<beast::tcp_stream> kept)
 	{
 		struct Count {
 			std::atomic<std::size_t> &of;
 			~Count() { --of; }
 		} const count{connections};
-		beast::tcp_stream stream(std::move(socket));
+		beast::tcp_stream &stream = *kept;
 		beast::flat_buffer buffer;
 		try {
 			stream.socket().set_option(tcp::no_delay(true));
@@ -151,7 +175,10 @@ struct HttpServer::Parts {
 				response.set("Cross-Origin-Resource-Policy", "same-origin");
 				response.set("X-Content-Type-Options", "nosniff");
 				response.set("Referrer-Policy", "no-referrer"); // the address has the secret
-				response.keep_alive(request.keep_alive());
+				const bool is_refused = made.status == 403;
+				response.keep_alive(request.keep_alive() && !is_refused);
+				if (!is_refused)
+					leave(kept);
 				response.body() = std::move(made.body);
 				response.prepare_payload();
 				stream.expires_after(max_write_time);
@@ -161,6 +188,7 @@ struct HttpServer::Parts {
 			}
 		} catch (const std::exception &) { // it went away, or took too long, or speaks something else
 		}
+		leave(kept);
 		beast::error_code none;
 		stream.socket().shutdown(tcp::socket::shutdown_both, none);
 	}
@@ -182,8 +210,9 @@ struct HttpServer::Parts {
 				--connections;
 				continue; // closed
 			}
-			const auto executor = socket.get_executor();
-			asio::co_spawn(executor, serve(std::move(socket)), asio::detached);
+			const auto stream = std::make_shared<beast::tcp_stream>(std::move(socket));
+			enter(stream);
+			asio::co_spawn(stream->get_executor(), serve(stream), asio::detached);
 		}
 	}
 };

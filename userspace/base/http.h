@@ -36,7 +36,7 @@ public:
 	std::string address() const;
 	// Returns when stop() is called.
 	void run();
-	// From any thread, or a signal's handler in one.
+	// From any thread.
 	void stop();
 
 	// 128 random bits as text.

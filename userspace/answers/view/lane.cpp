@@ -20,22 +20,17 @@ void Lane::add(std::uint64_t from, std::uint64_t to, std::uint32_t key)
 	from_ = from, to_ = to, key_ = key;
 }
 
-// A slice as it is, or, if it is shorter than a bin, the parts of it that are in one.
+// A slice as it is, or, if it is shorter than a bin, whole in the bin that its middle is in: it may reach a little
+// beyond.
 void Lane::put(unsigned level, std::uint64_t from, std::uint64_t to, std::uint32_t key)
 {
 	const std::uint64_t bin_ticks = width(level), bin = from / bin_ticks;
-	if (to - from < bin_ticks) {
-		const std::uint64_t middle = std::min((bin + 1) * bin_ticks, to);
-		merge(level, bin, middle - from, middle - from, key, 1);
-		if (middle < to)
-			merge(level, bin + 1, to - middle, to - middle, key, 0); // it is one slice, not two
-		return;
-	}
+	if (to - from < bin_ticks)
+		return merge(level, (from + (to - from) / 2) / bin_ticks, to - from, to - from, key, 1);
 	close(level);
 	if (level >= first_)
 		levels_[level].push_back({static_cast<std::uint32_t>(bin),
-					  static_cast<std::uint32_t>(std::max<std::uint64_t>(to / bin_ticks - bin, 1)),
-					  key, 1, to - from});
+					  static_cast<std::uint32_t>(to / bin_ticks - bin), key, 1, to - from});
 	if (level + 1 < levels)
 		put(level + 1, from, to, key);
 }

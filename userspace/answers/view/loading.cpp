@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "loading.h"
 
-#include <charconv>
-
 #include "base/json.h"
-#include "tile.h"
-#include "view.h"
 
 namespace monitor::view {
 namespace {
@@ -43,17 +39,25 @@ void Loading::note(const Timeline &so_far, double part)
 	part_ = part;
 }
 
-HttpResponse Loading::answer(const HttpRequest &request) const
+std::string Loading::failed() const
 {
-	std::shared_ptr<const Picture> picture;
-	{
-		const std::lock_guard guard(lock_);
-		picture = picture_;
-	}
+	const std::lock_guard guard(lock_);
+	return failed_;
+}
+
+std::shared_ptr<const Picture> Loading::picture() const
+{
+	const std::lock_guard guard(lock_);
+	return picture_;
+}
+
+HttpResponse Loading::answer(const HttpRequest &request)
+{
+	const std::shared_ptr<const Picture> picture = this->picture();
 	const bool is_data = request.path == "/slices" || request.path == "/modes" || request.path == "/table" ||
 			     request.path == "/story" || request.path == "/about";
 	if (picture)
-		return view::answer(*picture, request);
+		return view::answer(*picture, wanted_, request);
 	return is_data ? answer_early(request) : page_file(request.path);
 }
 

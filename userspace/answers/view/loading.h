@@ -3,7 +3,6 @@
 // as soon as it is there. What is asked for too early is answered by status 503.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "base/http.h"
 #include "picture.h"
+#include "view.h"
 
 namespace monitor::view {
 
@@ -21,7 +21,13 @@ public:
 	Loading(const std::vector<std::string> &directories, trace::Trace trace);
 
 	// Any thread.
-	HttpResponse answer(const HttpRequest &request) const;
+	HttpResponse answer(const HttpRequest &request);
+	// Nobody asks any more: what is being read for an answer is given up.
+	void stop() { wanted_.stop(); }
+	// What went wrong while it was read, in words; "": nothing, or it has not been read.
+	std::string failed() const;
+	// Null: it has not been read.
+	std::shared_ptr<const Picture> picture() const;
 
 private:
 	void note(const Timeline &so_far, double part);
@@ -33,6 +39,7 @@ private:
 	std::shared_ptr<const Picture> picture_;
 	std::string failed_;
 	double frequency_hz_;
+	Wanted wanted_;
 	std::jthread reads_;
 };
 

@@ -27,6 +27,7 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 							  {"command", report::GroupBy::command},
 							  {"cgroup", report::GroupBy::cgroup}};
 
+constexpr std::uint64_t max_ticks = std::uint64_t(1) << 56, max_time = std::uint64_t(1) << 62; // untrusted
 constexpr std::uint64_t events_between_progress = 1 << 18;
 
 const char *unit_text(report::Unit unit)
@@ -70,6 +71,23 @@ Json table_json(const report::Table &table)
 	return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
 
+// As fold(), but it may be stopped.
+void fold_until(const Picture::IsOver &is_over, trace::Trace &trace, analyze::Machine &machine)
+{
+	std::uint64_t events = 0;
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    machine.event(event);
+		    if (++events % events_between_progress == 0 && is_over && is_over())
+			    throw Error("this was asked for again, or is not wanted any more");
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    machine.gap(stream, from, to);
+	    });
+	machine.finish();
+}
+
 // Who had the CPUs, by `by`: one of the groupings, or cpu.
 Json usage_json(const analyze::Machine &machine, const trace::Trace &trace, const analyze::RecordingInfo &info,
 		const std::string &by)
@@ -100,21 +118,29 @@ void expect_picture(const trace::Trace &trace)
 			    "activities`, or monitor list");
 	if (trace.is_empty())
 		throw Error("this trace is empty: nothing was recorded");
+	if (trace.machines().size() > 1)
+		throw Error("monitor view shows one trace; these are several: name the directory of one");
 	if (!analyze::EventKinds(trace.description()).has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 			    "monitor info counts its events, monitor list prints them");
 }
 
 Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress)
-    : directories_(directories)
+    : directories_(directories), recording_(trace.recording_json()), trace_begin_(trace.begin_time()),
+      trace_end_(trace.end_time())
 {
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Machine machine(trace, info);
+	if (machine.window_end() <= machine.window_begin() ||
+	    machine.window_end() - machine.window_begin() > max_ticks || machine.window_end() > max_time)
+		throw Error("the begin and the end of this recording cannot be those of its events: is "
+			    ".monitor/recording.json damaged?");
 	timeline_ =
 	    std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info.cpus, max_slice_bytes);
 	machine.add(*timeline_);
 	analyze::ClockBound bound(trace.description(), info);
 	std::uint64_t events = 0;
+	trace::Losses losses;
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
@@ -124,34 +150,42 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 		    if (progress && ++events % events_between_progress == 0)
 			    progress(*timeline_, timeline_->part_before(event.time));
 	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    machine.gap(stream, from, to);
+		    losses.add(lost);
 	    });
 	machine.finish();
 	timeline_->finish(machine);
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
 		whole_.emplace(by, usage_json(machine, trace, info, by));
-	tell_about(trace, info, machine, bound);
+	problems_ = trace.problems();
+	tell_about(trace, info, machine, bound, losses.total_lost());
 }
 
 void Picture::tell_about(trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::Machine &machine,
-			 const analyze::ClockBound &bound)
+			 const analyze::ClockBound &bound, std::optional<std::uint64_t> lost_of_generic)
 {
 	const trace::Clock &clock = trace.description().clock;
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
+	summary.calls_of_unknown = machine.calls_of_unknown();
+	summary.functions_of_unknown = machine.functions_of_unknown();
+	if (trace.is_generic_ctf())
+		summary.lost = lost_of_generic;
+	if (!problems_.empty())
+		summary.lost.reset(); // events in damaged parts were not counted
 	Json cpus = Json::array(), threads = Json::array();
 	for (const CpuLane &cpu : timeline_->cpus())
 		cpus.push_back({{"cpu", cpu.number}, {"busy", cpu.threads.busy()}});
 	for (const ThreadLanes &thread : timeline_->threads())
-		threads.push_back({{"tid", thread.tid},
+		threads.push_back({{"number", thread.number},
+				   {"tid", thread.tid},
 				   {"pid", thread.tgid},
 				   {"name", thread.tid == 0 ? "idle thread, interrupted" : thread.name},
 				   {"recorded", thread.in_tree},
 				   {"ran", thread.runs.busy()},
 				   {"waited", thread.waits.busy()}});
-	about_ = {{"version", 1},
-		  {"directory", directories_.front()},
+	about_ = {{"directory", directories_.front()},
 		  {"command", info.short_command()},
 		  {"host", info.host},
 		  {"kernel", info.kernel},
@@ -160,27 +194,57 @@ void Picture::tell_about(trace::Trace &trace, const analyze::RecordingInfo &info
 		  {"summary_text", report::summary_text(summary)},
 		  {"frequency_hz", clock.frequency_hz},
 		  {"begin_ns", clock.to_ns(timeline_->begin() - std::min(timeline_->begin(), trace.begin_time()))},
-		  {"wall_begin_ns", clock.wall_ns(timeline_->begin())},
 		  {"ticks", timeline_->ticks()},
 		  {"base_ticks", timeline_->base_ticks()},
 		  {"levels", levels},
 		  {"first_level", timeline_->first_level()},
 		  {"modes", mode_names()},
+		  {"problems", problems_.total()},
+		  {"left_out",
+		   timeline_->first_level() == 0
+		       ? ""
+		       : fmt::format(
+			     "what is shorter than {:.1f} us is summed up, for there is more of it than "
+			     "the memory for it holds",
+			     static_cast<double>(clock.to_ns(timeline_->base_ticks() << 2 * timeline_->first_level())) /
+				 1e3)},
 		  {"cpus", std::move(cpus)},
 		  {"threads", std::move(threads)}};
 }
 
-Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by) const
+trace::TimeRange Picture::range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const
+{
+	if (from_ticks >= std::min(to_ticks, timeline_->ticks()))
+		throw Error("this picture has no such part");
+	trace::TimeRange range; // all: also what is at its very end
+	if (from_ticks > 0)
+		range.from = timeline_->begin() + from_ticks;
+	if (to_ticks < timeline_->ticks())
+		range.to = timeline_->begin() + to_ticks - 1;
+	return range;
+}
+
+// Its parts must be of the same trace.
+trace::Trace Picture::open_again() const
+{
+	trace::Trace trace = trace::Trace::open(directories_);
+	if (trace.recording_json() != recording_ || trace.begin_time() != trace_begin_ ||
+	    trace.end_time() != trace_end_)
+		throw Error("another trace has taken the place of this one: start monitor view again");
+	return trace;
+}
+
+Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by,
+		    const IsOver &is_over) const
 {
 	const bool is_of_states = by == "calls" || by == "sleeps";
-	const auto grouping = groupings.find(by);
-	if (grouping == groupings.end() && by != "cpu" && !is_of_states)
+	if (!groupings.contains(by) && by != "cpu" && !is_of_states)
 		throw Error(fmt::format(
 		    "there is no table by {}: use process, thread, command, cgroup, cpu, calls or sleeps", by));
 	if (const auto whole = whole_.find(by);
 	    whole != whole_.end() && from_ticks == 0 && to_ticks >= timeline_->ticks())
 		return whole->second;
-	trace::Trace trace = trace::Trace::open(directories_);
+	trace::Trace trace = open_again();
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
@@ -194,26 +258,25 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 		activities::Totals totals(activities::grouping_of(shipped.activities.front()), machine, tracker);
 		tracker.add(totals);
 		machine.add(tracker);
-		fold(trace, machine);
+		fold_until(is_over, trace, machine);
 		tracker.finish();
 		return table_json(
 		    report::activities_table(totals, trace.description().clock, report::known_shares(info)));
 	}
-	fold(trace, machine);
+	fold_until(is_over, trace, machine);
 	return usage_json(machine, trace, info, by);
 }
 
-Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::int32_t tid) const
+Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_t thread, const IsOver &is_over) const
 {
-	trace::Trace trace = trace::Trace::open(directories_);
+	trace::Trace trace = open_again();
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::Scope scope;
 	scope.range = range_of(from_ticks, to_ticks);
 	analyze::Machine machine(trace, info, scope);
-	Story story(machine, tid, timeline_->begin());
-	machine.add(static_cast<analyze::Observer &>(story));
-	machine.add(static_cast<analyze::TimeObserver &>(story));
-	fold(trace, machine);
+	Story story(machine, thread, timeline_->begin());
+	machine.add(story);
+	fold_until(is_over, trace, machine);
 	return story.told();
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,25 +41,32 @@ public:
 	const nlohmann::ordered_json &about() const { return about_; }
 	const Timeline &timeline() const { return *timeline_; }
 
-	// Who had the CPUs in a part of the time, as `monitor report --from --to`: {columns: [{key, title, unit}],
-	// rows}. `by`: process, thread, command, cgroup or cpu; calls: which system calls took how long;
-	// sleeps: what threads slept in, and who woke them. Throws Error. Any thread; reads the trace again.
-	nlohmann::ordered_json table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by) const;
+	// Damaged packets, which were left out.
+	const trace::Problems &problems() const { return problems_; }
 
-	// What a thread did then (story.h). Any thread; reads the trace again.
-	nlohmann::ordered_json story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::int32_t tid) const;
+	// Whether what is being read is no longer wanted: asked now and then.
+	using IsOver = std::function<bool()>;
+	// Who had the CPUs in a part of the time, as `monitor report --from --to`: {columns: [{key, title, unit}],
+	// rows}. `by`: process, thread, command, cgroup or cpu; calls: which system calls took how long; sleeps: what
+	// threads slept in, and who woke them. Throws Error. Any thread; reads the trace again.
+	nlohmann::ordered_json table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by,
+				     const IsOver &is_over = {}) const;
+	// What a thread did then (story.h). `thread`: as in about().threads. Likewise.
+	nlohmann::ordered_json story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_t thread,
+				     const IsOver &is_over = {}) const;
 
 private:
-	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const
-	{
-		return {timeline_->begin() + from_ticks, timeline_->begin() + std::min(to_ticks, timeline_->ticks())};
-	}
+	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const;
+	trace::Trace open_again() const;
 	void tell_about(trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::Machine &machine,
-			const analyze::ClockBound &bound);
+			const analyze::ClockBound &bound, std::optional<std::uint64_t> lost_of_generic);
 
 	std::vector<std::string> directories_;
 	std::unique_ptr<Timeline> timeline_;
 	nlohmann::ordered_json about_;
+	trace::Problems problems_;
+	std::string recording_; // of the trace that was read: another one may take its place
+	std::uint64_t trace_begin_ = 0, trace_end_ = 0;
 	std::map<std::string, nlohmann::ordered_json> whole_; // tables of all the time
 };
 

@@ -2,66 +2,116 @@
 #include "story.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "timeline.h"
 
 namespace monitor::view {
 
+using analyze::Cpu;
 using analyze::Mode;
+using analyze::Stretch;
+using analyze::Thread;
 using Json = nlohmann::ordered_json;
 
-bool Story::is_full()
+bool Story::is_ours(const Thread &thread) const
 {
-	left_out_ += rows_.size() >= max_rows;
-	return rows_.size() >= max_rows;
+	return thread_ < machine_.threads().size() && &machine_.threads()[thread_] == &thread;
+}
+
+void Story::add(Row row)
+{
+	if (rows_.size() < max_rows)
+		rows_.push_back(std::move(row));
+	else
+		++left_out_;
 }
 
 // The same run, as long as nothing is between.
-void Story::spent(const analyze::Cpu &cpu, const analyze::Stretch &stretch)
+void Story::run(std::uint32_t cpu, std::uint64_t from, std::uint64_t to, Mode mode)
 {
-	if (!stretch.thread || stretch.thread->tid != tid_ || stretch.is_idle)
+	const bool continues = last_run_.what == Row::What::runs && last_run_.cpu == cpu && last_run_.to == from;
+	if (!continues) {
+		last_run_ = {Row::What::runs, from, to, cpu};
+		last_run_kept_ = rows_.size() < max_rows;
+		add(last_run_);
+	}
+	last_run_.to = to;
+	if (!last_run_kept_)
 		return;
-	const bool continues = !rows_.empty() && rows_.back().what == Row::What::runs &&
-			       rows_.back().cpu == cpu.number && rows_.back().to == stretch.from;
-	if (!continues && is_full())
-		return;
-	if (!continues)
-		rows_.push_back({Row::What::runs, stretch.from, stretch.to, cpu.number});
-	Row &run = rows_.back();
-	const std::uint64_t ticks = stretch.to - stretch.from;
-	run.to = stretch.to;
-	run.user += stretch.mode == Mode::user ? ticks : 0;
-	run.kernel += stretch.mode == Mode::kernel ? ticks : 0;
-	run.interrupts += stretch.mode == Mode::irq || stretch.mode == Mode::softirq ? ticks : 0;
+	const auto kept = std::ranges::find(rows_.rbegin(), rows_.rend(), Row::What::runs, &Row::what);
+	kept->to = to;
+	kept->modes[static_cast<std::size_t>(mode)] += to - from;
 }
 
-void Story::waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to)
+void Story::spent(const Cpu &cpu, const Stretch &stretch)
 {
-	if (thread.tid == tid_ && !is_full())
-		rows_.push_back({Row::What::waits, from, to});
+	if (!stretch.thread)
+		unfound_.push_back({cpu.number, stretch.from, stretch.to});
+	else if (is_ours(*stretch.thread) && !stretch.is_idle)
+		run(cpu.number, stretch.from, stretch.to, stretch.mode);
 }
 
-void Story::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker)
+void Story::found(const Cpu &cpu, const Thread &thread)
 {
-	if (thread.tid != tid_ || is_full())
+	for (const Unfound &unfound : unfound_)
+		if (unfound.cpu == cpu.number && is_ours(thread))
+			run(cpu.number, unfound.from, unfound.to, Mode::unknown);
+	std::erase_if(unfound_, [&](const Unfound &unfound) { return unfound.cpu == cpu.number; });
+}
+
+void Story::lost(const Cpu &cpu, std::uint64_t, std::uint64_t)
+{
+	std::erase_if(unfound_, [&](const Unfound &unfound) { return unfound.cpu == cpu.number; });
+}
+
+// Of what runs there, if it is this thread.
+void Story::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
+{
+	if (!cpu.current || !is_ours(*cpu.current) || !last_run_kept_)
 		return;
-	rows_.push_back({Row::What::sleeps, std::max(from, begin_), to, 0, thread.syscall, 0, 0, 0, waker});
+	const auto kept = std::ranges::find(rows_.rbegin(), rows_.rend(), Row::What::runs, &Row::what);
+	const std::uint64_t part = std::min(ticks, kept->modes[static_cast<std::size_t>(from)]);
+	kept->modes[static_cast<std::size_t>(from)] -= part;
+	kept->modes[static_cast<std::size_t>(to)] += part;
+}
+
+void Story::waited(const Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	if (is_ours(thread))
+		add({Row::What::waits, from, to});
+}
+
+void Story::slept(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker, bool is_over)
+{
+	if (is_ours(thread))
+		add({Row::What::sleeps, from, to, 0, thread.syscall, {}, waker, is_over});
 }
 
 Json Story::told() const
 {
 	std::vector<Row> rows = rows_;
 	std::ranges::stable_sort(rows, {}, &Row::from);
+	std::unordered_map<const Thread *, std::size_t> numbers;
+	for (const Thread &thread : machine_.threads())
+		numbers.emplace(&thread, numbers.size());
 	Json told = Json::array();
 	for (const Row &row : rows) {
 		const char *names[] = {"runs", "waits", "sleeps"};
 		Json one = {
 		    {"from", row.from - begin_}, {"to", row.to - begin_}, {"what", names[static_cast<int>(row.what)]}};
-		if (row.what == Row::What::runs)
-			one.update({{"cpu", row.cpu},
-				    {"user", row.user},
-				    {"kernel", row.kernel},
-				    {"interrupts", row.interrupts}});
+		if (row.what == Row::What::runs) {
+			one["cpu"] = row.cpu;
+			for (std::size_t mode = 0; mode < analyze::modes; ++mode)
+				one["modes"][mode_names()[mode]] = row.modes[mode];
+		}
 		if (row.what == Row::What::sleeps) {
-			one.update({{"call", nullptr}, {"waker", nullptr}, {"waker_tid", nullptr}});
+			one.update({{"call", nullptr},
+				    {"waker", nullptr},
+				    {"waker_tid", nullptr},
+				    {"waker_thread", nullptr},
+				    {"is_over", row.is_over}});
 			if (row.call != EDC_NO_SYSCALL)
 				one["call"] = machine_.kinds().syscall_label(row.call);
 			if (row.waker.interrupt >= 0) {
@@ -70,16 +120,20 @@ Json Story::told() const
 			} else if (row.waker.thread) {
 				one["waker"] = row.waker.thread->name;
 				one["waker_tid"] = row.waker.thread->tid;
+				if (const auto number = numbers.find(row.waker.thread); number != numbers.end())
+					one["waker_thread"] = number->second;
 			}
 		}
 		told.push_back(std::move(one));
 	}
-	const analyze::Thread *thread = machine_.thread(tid_);
-	return {{"tid", tid_},
-		{"pid", thread ? Json(thread->tgid) : Json(nullptr)},
-		{"name", thread ? thread->name : ""},
-		{"rows", std::move(told)},
-		{"left_out", left_out_}};
+	Json story = {{"tid", nullptr}, {"pid", nullptr}, {"name", ""}};
+	if (thread_ < machine_.threads().size()) {
+		const Thread &thread = machine_.threads()[thread_];
+		story = {{"tid", thread.tid}, {"pid", thread.tgid}, {"name", thread.name}};
+	}
+	story["rows"] = std::move(told);
+	story["left_out"] = left_out_;
+	return story;
 }
 
 } // namespace monitor::view

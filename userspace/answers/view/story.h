@@ -3,8 +3,9 @@
 // and who woke it. Whoever woke it has a story too: going from one to the next leads to the cause of a delay.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -13,27 +14,28 @@
 
 namespace monitor::view {
 
-class Story final : public analyze::Observer, public analyze::TimeObserver {
+class Story final : public analyze::TimeObserver {
 public:
 	static constexpr std::size_t max_rows = 1000;
 
-	// Fed by this machine; times are told as ticks since `begin`.
-	Story(const analyze::Machine &machine, std::int32_t tid, std::uint64_t begin)
-	    : machine_(machine), tid_(tid), begin_(begin)
+	// Of the thread at this place of Machine::threads(), fed by this machine; times are told as ticks since
+	// `begin`.
+	Story(const analyze::Machine &machine, std::size_t thread, std::uint64_t begin)
+	    : machine_(machine), thread_(thread), begin_(begin)
 	{
 	}
 
 	void spent(const analyze::Cpu &cpu, const analyze::Stretch &stretch) override;
+	void found(const analyze::Cpu &cpu, const analyze::Thread &thread) override;
+	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
-	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
-		     const analyze::Waker &waker) override;
-	void found(const analyze::Cpu &, const analyze::Thread &) override {}
-	void moved(const analyze::Cpu &, analyze::Mode, analyze::Mode, std::uint64_t) override {}
-	void lost(const analyze::Cpu &, std::uint64_t, std::uint64_t) override {}
+	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
+	void slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
+		   bool is_over) override;
 
 	// {tid, pid, name, rows: [{from, to, what: runs | waits | sleeps, ...}], left_out}. Of `runs`: cpu, and its
-	// ticks in user and kernel mode and in interrupts; of `sleeps`: call, waker, waker_tid, what is not known being
-	// null.
+	// ticks by mode; of `sleeps`: call, waker, waker_tid and waker_thread, what is not known being null; and
+	// whether it is over.
 	nlohmann::ordered_json told() const;
 
 private:
@@ -41,16 +43,26 @@ private:
 		enum class What { runs, waits, sleeps } what;
 		std::uint64_t from, to;
 		std::uint32_t cpu = 0, call = 0;
-		std::uint64_t user = 0, kernel = 0, interrupts = 0;
+		std::array<std::uint64_t, analyze::modes> modes{};
 		analyze::Waker waker = {};
+		bool is_over = true;
+	};
+	struct Unfound {
+		std::uint32_t cpu;
+		std::uint64_t from, to;
 	};
 
-	bool is_full();
+	bool is_ours(const analyze::Thread &thread) const;
+	void run(std::uint32_t cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode);
+	void add(Row row);
 
 	const analyze::Machine &machine_;
-	std::int32_t tid_;
+	std::size_t thread_;
 	std::uint64_t begin_, left_out_ = 0;
-	std::vector<Row> rows_; // in the order in which they ended
+	std::vector<Row> rows_;                // in the order in which they ended
+	Row last_run_{Row::What::waits, 0, 0}; // also if it was left out
+	bool last_run_kept_ = false;
+	std::vector<Unfound> unfound_;
 };
 
 } // namespace monitor::view

@@ -15,7 +15,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::size_t max_lanes_at_once = 1024;
+constexpr std::size_t slice_bytes = 24;
 constexpr unsigned max_mode_bins_at_once = 8192;
 
 template <class Value> void append(std::string &to, const Value &value)
@@ -51,22 +51,26 @@ const Lane &lane_of(const Timeline &timeline, std::string_view name)
 } // namespace
 
 std::string slices_tile(const Timeline &timeline, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
-			std::string_view lanes)
+			std::string_view lanes, std::size_t max_bytes)
 {
 	if (level >= levels || level < timeline.first_level())
 		throw Error(fmt::format("this picture has levels {} to {}", timeline.first_level(), levels - 1));
 	std::string tile;
+	const auto add = [&](const Lane &lane) {
+		const std::span<const Slice> slices = lane.slices(level, from_bin, to_bin);
+		if (tile.size() + slices.size() * slice_bytes > max_bytes)
+			throw Error("this is too much at once: ask for a part of it");
+		append(tile, slices);
+	};
 	if (lanes == "c*") {
 		for (const CpuLane &cpu : timeline.cpus())
-			append(tile, cpu.threads.slices(level, from_bin, to_bin));
+			add(cpu.threads);
 		return tile;
 	}
-	for (std::size_t number = 0; !lanes.empty(); ++number) {
-		if (number == max_lanes_at_once)
-			throw Error(fmt::format("more than {} lanes at once", max_lanes_at_once));
+	while (!lanes.empty()) {
 		const std::string_view name = lanes.substr(0, lanes.find(','));
 		lanes.remove_prefix(std::min(name.size() + 1, lanes.size()));
-		append(tile, lane_of(timeline, name).slices(level, from_bin, to_bin));
+		add(lane_of(timeline, name));
 	}
 	return tile;
 }

@@ -14,9 +14,10 @@
 namespace monitor::view {
 
 // Of these lanes the slices of a level that reach into these bins. `lanes`: "c0,r12,w12": the CPU at place 0, the runs
-// and the waits of the thread at place 12; "c*": of all CPUs. Throws Error: there is no such lane or level.
+// and the waits of the thread at place 12; "c*": of all CPUs. Throws Error: there is no such lane or level,
+// or it would be more than `max_bytes`.
 std::string slices_tile(const Timeline &timeline, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
-			std::string_view lanes);
+			std::string_view lanes, std::size_t max_bytes);
 std::string modes_tile(const Timeline &timeline, std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned bins);
 
 } // namespace monitor::view

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace monitor::view {
 namespace {
@@ -15,7 +16,7 @@ using analyze::Thread;
 constexpr std::uint64_t min_base_ticks = 256;
 constexpr std::uint64_t max_bins = std::uint64_t(1) << 31; // of level 0: slices have 32 bits for one
 constexpr std::uint64_t max_mode_cells = 4'000'000;        // of all CPUs
-constexpr std::uint64_t min_mode_bins = 1024, max_mode_bins = 16384;
+constexpr std::uint64_t min_mode_bins = 256, max_mode_bins = 16384;
 constexpr std::uint32_t no_index = ~std::uint32_t(0);
 constexpr std::size_t adds_between_looks = 1 << 16; // at how much memory the slices take
 
@@ -37,6 +38,9 @@ std::size_t Timeline::index_of(const Cpu &cpu)
 	cpu_index_.resize(std::max<std::size_t>(cpu_index_.size(), cpu.number + std::size_t{1}), no_index);
 	cpu_index_[cpu.number] = static_cast<std::uint32_t>(cpus_.size());
 	cpus_.push_back({cpu.number, Lane(base_ticks_), {}});
+	while ((ticks_ / mode_bin_ticks_ + 1) * cpus_.size() * picture_modes > max_mode_cells &&
+	       ticks_ / mode_bin_ticks_ > min_mode_bins)
+		coarsen_modes(); // there are more than the recording said
 	cpus_.back().modes.resize(ticks_ / mode_bin_ticks_ + 1);
 	unfound_.emplace_back();
 	return cpu_index_[cpu.number];
@@ -46,11 +50,26 @@ std::uint32_t Timeline::place_of(const Thread &thread)
 {
 	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
 	if (is_new) {
-		threads_.push_back({thread.tid, thread.tgid, {}, false, Lane(base_ticks_), Lane(base_ticks_)});
+		threads_.push_back({thread.tid, thread.tgid, 0, {}, false, Lane(base_ticks_), Lane(base_ticks_)});
 		threads_.back().runs.drop_below(first_level_);
 		threads_.back().waits.drop_below(first_level_);
 	}
 	return found->second;
+}
+
+void Timeline::coarsen_modes()
+{
+	mode_bin_ticks_ *= 2;
+	for (CpuLane &cpu : cpus_) {
+		for (std::size_t bin = 0; bin < cpu.modes.size(); ++bin)
+			for (std::size_t mode = 0; mode < picture_modes; ++mode) {
+				const std::uint64_t ticks = std::exchange(cpu.modes[bin][mode], 0);
+				cpu.modes[bin / 2][mode] += ticks;
+			}
+		cpu.modes.resize(std::min<std::size_t>(cpu.modes.size(), ticks_ / mode_bin_ticks_ + 1));
+		cpu.modes.shrink_to_fit();
+		cpu.bin = cpu.bin_begin = 0;
+	}
 }
 
 // Calls add(bin, ticks) for the parts of a time that are in one bin of modes.
@@ -160,19 +179,22 @@ Timeline Timeline::modes_only() const
 
 void Timeline::keep_within()
 {
-	std::size_t bytes = 0;
-	for (const CpuLane &cpu : cpus_)
-		bytes += cpu.threads.bytes();
-	for (const ThreadLanes &thread : threads_)
-		bytes += thread.runs.bytes() + thread.waits.bytes();
-	if (bytes <= max_bytes_ || first_level_ + 1 >= levels)
-		return;
-	++first_level_;
-	for (CpuLane &cpu : cpus_)
-		cpu.threads.drop_below(first_level_);
-	for (ThreadLanes &thread : threads_) {
-		thread.runs.drop_below(first_level_);
-		thread.waits.drop_below(first_level_);
+	const auto bytes = [this] {
+		std::size_t sum = threads_.size() * sizeof(ThreadLanes);
+		for (const CpuLane &cpu : cpus_)
+			sum += cpu.threads.bytes();
+		for (const ThreadLanes &thread : threads_)
+			sum += thread.runs.bytes() + thread.waits.bytes();
+		return sum;
+	};
+	while (first_level_ + 1 < levels && bytes() > max_bytes_) {
+		++first_level_;
+		for (CpuLane &cpu : cpus_)
+			cpu.threads.drop_below(first_level_);
+		for (ThreadLanes &thread : threads_) {
+			thread.runs.drop_below(first_level_);
+			thread.waits.drop_below(first_level_);
+		}
 	}
 }
 
@@ -183,19 +205,18 @@ void Timeline::finish(const analyze::Machine &machine)
 		cpus_[cpu].threads.finish();
 	}
 	std::ranges::sort(cpus_, {}, &CpuLane::number);
+	std::size_t number = 0;
 	for (const Thread &thread : machine.threads()) {
 		const auto place = places_.find(&thread);
+		++number;
 		if (place == places_.end())
 			continue;
 		ThreadLanes &lanes = threads_[place->second];
 		lanes.tid = thread.tid;
 		lanes.tgid = thread.tgid;
+		lanes.number = number - 1;
 		lanes.name = thread.name;
 		lanes.in_tree = thread.in_tree;
-		lanes.runs.finish();
-		lanes.waits.finish();
-	}
-	for (ThreadLanes &lanes : threads_) { // of the idle threads, which take interrupts
 		lanes.runs.finish();
 		lanes.waits.finish();
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The picture of a trace: which thread each CPU ran, where each thread ran and when it waited for a CPU, and in which
 // mode the CPUs were. Made from the fold (reading/analyze/machine.h), so its sums are those of `monitor report`. Next
-// in the flow: tile.cpp and page_data.cpp, which the page draws.
+// in the flow: tile.cpp, for the page.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +33,7 @@ constexpr std::uint32_t key_unknown = 0xffffffff;
 
 struct ThreadLanes {
 	std::int32_t tid = 0, tgid = 0;
+	std::size_t number = 0; // its place in Machine::threads(): numbers of threads are used again
 	std::string name;
 	bool in_tree = false;
 	Lane runs;  // the key is the CPU
@@ -61,6 +62,7 @@ public:
 	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
+	void slept(const analyze::Thread &, std::uint64_t, std::uint64_t, const analyze::Waker &, bool) override {}
 	// After the fold's own.
 	void finish(const analyze::Machine &machine);
 
@@ -91,6 +93,7 @@ private:
 	std::uint32_t place_of(const analyze::Thread &thread);
 	template <class Add> void each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const;
 	void had(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
+	void coarsen_modes();
 	void leave_unfound(std::size_t cpu);
 	void keep_within();
 

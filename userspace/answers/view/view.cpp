@@ -20,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr unsigned written_mode_bins = 2048;
+constexpr std::size_t max_answer_bytes = 32u << 20;
 constexpr std::size_t written_threads = 40;
 constexpr std::size_t usual_ratio = 8; // by which slices are compressed, at the most
 
@@ -116,26 +117,38 @@ HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request)
 	});
 }
 
-HttpResponse answer(const Picture &picture, const HttpRequest &request)
+Picture::IsOver Wanted::next(const HttpRequest &request)
+{
+	const std::lock_guard guard(lock_);
+	if (newest_.size() >= max_pages)
+		newest_.clear();
+	auto &newest = newest_[request.path + " " + text_of(request, "page")];
+	if (!newest)
+		newest = std::make_shared<std::atomic<std::uint64_t>>(0);
+	return [this, newest, mine = ++*newest] { return is_over_ || *newest != mine; };
+}
+
+HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &request)
 {
 	if (request.path == "/slices")
 		return answered("application/octet-stream", [&] {
 			return slices_tile(picture.timeline(), number<unsigned>(request, "level"),
 					   number<std::uint64_t>(request, "from"), number<std::uint64_t>(request, "to"),
-					   text_of(request, "lanes"));
+					   text_of(request, "lanes"), max_answer_bytes);
 		});
 	if (request.path == "/modes")
 		return modes_answer(picture.timeline(), request);
 	if (request.path == "/table")
 		return answered("application/json", [&] {
 			return json_dump(picture.table(number<std::uint64_t>(request, "from"),
-						       number<std::uint64_t>(request, "to"), text_of(request, "by")));
+						       number<std::uint64_t>(request, "to"), text_of(request, "by"),
+						       wanted.next(request)));
 		});
 	if (request.path == "/story")
 		return answered("application/json", [&] {
 			return json_dump(picture.story(number<std::uint64_t>(request, "from"),
 						       number<std::uint64_t>(request, "to"),
-						       number<std::int32_t>(request, "tid")));
+						       number<std::size_t>(request, "thread"), wanted.next(request)));
 		});
 	if (request.path == "/about")
 		return answered("application/json", [&] { return json_dump(picture.about()); });
@@ -176,7 +189,7 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 		}
 	unsigned first = levels;
 	for (std::size_t bytes = 0; first > timeline.first_level(); --first) {
-		const std::string tile = slices_tile(timeline, first - 1, 0, ~std::uint64_t(0), names);
+		const std::string tile = slices_tile(timeline, first - 1, 0, ~std::uint64_t(0), names, ~std::size_t(0));
 		if (tile.size() > max_bytes * usual_ratio && first < levels)
 			break;
 		const std::string slices = base64(deflated(tile));
@@ -184,11 +197,12 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 			break;
 		data["slices"][std::to_string(first - 1)] = slices;
 	}
-	WrittenPage page;
+	WrittenPage page{{}, picture.about()["left_out"]};
 	if (first > timeline.first_level())
-		page.left_out = fmt::format("times below {:.0f} us are summed up in this page: the server has all",
-					    static_cast<double>(timeline.base_ticks() << (2 * first)) /
-						picture.about()["frequency_hz"].get<double>() * 1e6);
+		page.left_out =
+		    fmt::format("what is shorter than {:.0f} us is summed up in this page: the server has more",
+				static_cast<double>(timeline.base_ticks() << (2 * first)) /
+				    picture.about()["frequency_hz"].get<double>() * 1e6);
 	if (threads.size() < timeline.threads().size())
 		page.left_out +=
 		    fmt::format("{}lanes of the {} of {} threads that ran longest", page.left_out.empty() ? "" : "; ",

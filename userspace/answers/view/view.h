@@ -5,12 +5,17 @@
 //              /about     Picture::about()
 //              /slices    ?level=&from=&to=&lanes=   tile.h
 //              /modes     ?from=&to=&bins=           tile.h
-//              /table     ?from=&to=&by=             Picture::table()
-//              /story     ?from=&to=&tid=            Picture::story()
+//              /table     ?from=&to=&by=&page=       Picture::table()
+//              /story     ?from=&to=&thread=&page=   Picture::story()
 //     written: the same page with its data in it, as far as max_bytes allow
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 
 #include "base/http.h"
@@ -18,7 +23,23 @@
 
 namespace monitor::view {
 
-HttpResponse answer(const Picture &picture, const HttpRequest &request);
+// What each page wants last: when it asks for another table or story, the one before is not read to its end.
+class Wanted {
+public:
+	// Whether the answer to this request is no longer wanted.
+	Picture::IsOver next(const HttpRequest &request);
+	// From now on nothing is.
+	void stop() { is_over_ = true; }
+
+private:
+	static constexpr std::size_t max_pages = 1000;
+
+	std::mutex lock_;
+	std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> newest_; // by path and page
+	std::atomic<bool> is_over_{false};
+};
+
+HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &request);
 // Parts of that, for a picture that is not whole yet (loading.h).
 HttpResponse page_file(const std::string &path);
 HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request);

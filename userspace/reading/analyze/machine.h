@@ -137,8 +137,10 @@ public:
 	virtual void moved(const Cpu &, Mode from, Mode to, std::uint64_t ticks) = 0;
 	// A thread was ready and had no CPU.
 	virtual void waited(const Thread &, std::uint64_t from, std::uint64_t to) = 0;
-	// A stretch of a loss: nobody will be found to have had the CPU.
+	// A stretch of a loss, which may be empty: nobody will be found to have had the CPU in it or before it.
 	virtual void lost(const Cpu &, std::uint64_t from, std::uint64_t to) = 0;
+	// A thread slept; `is_over`: until it was woken then, else it still sleeps.
+	virtual void slept(const Thread &, std::uint64_t from, std::uint64_t to, const Waker &, bool is_over) = 0;
 };
 
 class Machine {
@@ -277,7 +279,7 @@ private:
 	Scope scope_;
 	std::uint64_t first_ = 0, last_ = 0; // all probes were attached
 	std::uint64_t begin_ = 0, end_ = 0;  // of the window
-	bool is_counting_ = false;
+	bool is_counting_ = false, is_finishing_ = false;
 	std::uint64_t tokens_ = 0, gaps_ = 0, lossy_until_ = 0, cgroup_moves_ = 0, calls_of_unknown_ = 0,
 		      functions_of_unknown_ = 0;
 	struct StreamEnd {

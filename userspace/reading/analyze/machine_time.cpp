@@ -174,6 +174,10 @@ void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker
 	const Ticks asleep = ticks(from, time);
 	thread.usage.blocked += asleep.within;
 	thread.so_far.blocked += asleep.all();
+	if (asleep.within)
+		for (TimeObserver *observer : time_observers_)
+			observer->slept(thread, std::max(from, begin_), std::min(time, end_), waker,
+					time <= end_ && !is_finishing_);
 	if (thread.selected && !thread.filtered && scope_.includes_time(time))
 		for (Observer *observer : observers_)
 			observer->blocked(thread, from, time, waker);
@@ -182,6 +186,7 @@ void Machine::end_blocked(Thread &thread, std::uint64_t time, const Waker &waker
 void Machine::finish()
 {
 	is_counting_ = scope_.includes_time(last_);
+	is_finishing_ = true;
 	for (Cpu &cpu : cpus_) {
 		if (complete_) {
 			account(cpu, last_);

@@ -16,6 +16,7 @@ class Tiles {
 		this.changed = changed;
 		this.cache = new Map();
 		this.loading = 0;
+		this.failed = ''; // why the last one did not come
 	}
 	// An array of slices for each lane; undefined: on its way.
 	get(lanes, level, number) {
@@ -27,7 +28,13 @@ class Tiles {
 			this.cache.set(key, null);
 			++this.loading;
 			this.source.slices(level, number * tileBins, (number + 1) * tileBins, lanes)
-				.then(slices => this.cache.set(key, slices), () => this.cache.delete(key))
+				.then(slices => {
+					this.cache.set(key, slices);
+					this.failed = '';
+				}, error => { // asked for again, but not in every frame
+					this.failed = error.message;
+					setTimeout(() => this.cache.delete(key), 2000);
+				})
 				.finally(() => {
 					--this.loading;
 					this.changed();
@@ -175,13 +182,13 @@ export class Lanes {
 		const {story} = this;
 		if (!story?.rows.length || this.what !== 'threads')
 			return;
-		const middle = tid => {
-			const row = this.rows.findIndex(({thread}) => thread?.tid === tid);
+		const middle = thread => {
+			const row = this.rows.findIndex(({thread: shown}) => shown?.number === thread);
 			return row < 0 ? undefined : axisHeight + row * (laneHeight + gap) + laneHeight / 2;
 		};
 		context.strokeStyle = context.fillStyle = ink();
-		for (const {what, to, waker_tid: waker} of story.rows) {
-			const begin = middle(waker), end = middle(story.tid), x = this.x(to);
+		for (const {what, to, waker_thread: waker} of story.rows) {
+			const begin = middle(waker), end = middle(story.thread), x = this.x(to);
 			if (what !== 'sleeps' || begin === undefined || end === undefined || x < this.label || x > this.width)
 				continue;
 			const tip = end > begin ? -4 : 4;
@@ -194,22 +201,36 @@ export class Lanes {
 			context.stroke();
 		}
 	}
-	// The number of the thread at a place of the canvas.
+	// Calls visit(slice's place in slices, slices, width of a bin, part of the row) for those of a row that are at most so far
+	// from a moment, and the distance.
+	near(row, at, ticks, visit) {
+		this.visible((tile, width, from, to) => {
+			for (let part = 0; part < this.perRow; ++part) {
+				const slices = tile[row * this.perRow + part] ?? [];
+				for (let i = 0; i < slices.length; i += words) {
+					const begin = Math.max(slices[i], from) * width, end = Math.min(slices[i] + slices[i + 1], to) * width;
+					const distance = Math.max(begin - at, at - end, 0);
+					if (begin < end && distance <= ticks)
+						visit(slices, i, width, part, distance);
+				}
+			}
+		});
+	}
+	// The number of the thread at a place of the canvas, or of the nearest one that is a few pixels beside.
 	threadAt(x, y) {
 		const row = Math.floor((y - axisHeight) / (laneHeight + gap));
 		if (row < 0 || row >= this.rows.length)
 			return undefined;
 		if (this.what === 'threads')
-			return this.rows[row].thread.tid;
-		let tid;
-		const at = this.ticks(x), near = this.span / (this.width - this.label) * 2;
-		this.visible((tile, width, from, to) => {
-			const slices = tile[row] ?? [];
-			for (let i = 0; i < slices.length; i += words)
-				if (slices[i + 2] !== unknownKey && at + near >= Math.max(slices[i], from) * width && at - near < Math.min(slices[i] + slices[i + 1], to) * width)
-					tid = this.source.about.threads[slices[i + 2]]?.tid;
+			return this.rows[row].thread.number;
+		let nearest = Infinity, number;
+		this.near(row, this.ticks(x), this.span / (this.width - this.label) * 3, (slices, i, width, part, distance) => {
+			if (slices[i + 2] === unknownKey || distance >= nearest)
+				return;
+			nearest = distance;
+			number = this.source.about.threads[slices[i + 2]]?.number;
 		});
-		return tid;
+		return number;
 	}
 	titles(context) {
 		context.fillStyle = paper();
@@ -222,10 +243,10 @@ export class Lanes {
 	}
 	grid(context, ticksOfPixel) {
 		context.font = '11px system-ui';
-		const nsPerTick = this.source.nsPerTick, goal = ticksOfPixel * 110 * nsPerTick;
+		const {nsPerTick, beginNs} = this.source, goal = ticksOfPixel * 110 * nsPerTick;
 		const step = [1, 2, 5, 10].map(times => times * 10 ** Math.floor(Math.log10(goal))).find(step => step >= goal);
-		for (let ns = Math.ceil(this.window.from * nsPerTick / step) * step; ns < this.window.to * nsPerTick; ns += step) {
-			const x = this.x(ns / nsPerTick);
+		for (let ns = Math.ceil(this.source.ns(this.window.from) / step) * step; ns < this.source.ns(this.window.to); ns += step) {
+			const x = this.x((ns - beginNs) / nsPerTick);
 			context.fillStyle = faint();
 			context.fillRect(x, 0, 1, this.height);
 			context.fillStyle = ink();
@@ -239,19 +260,12 @@ export class Lanes {
 			return '';
 		let text = '';
 		const at = this.ticks(x), nsPerTick = this.source.nsPerTick;
-		this.visible((tile, width, from, to) => {
-			for (let part = 0; part < this.perRow; ++part) {
-				const slices = tile[row * this.perRow + part] ?? [];
-				for (let i = 0; i < slices.length; i += words) {
-					if (at < Math.max(slices[i], from) * width || at >= Math.min(slices[i] + slices[i + 1], to) * width)
-						continue;
-					const busy = (slices[i + 4] + slices[i + 5] * 2 ** 32) * nsPerTick, exact = slices[i + 3] === 1;
-					const who = part === 1 ? 'waits for a CPU' : slices[i + 2] === unknownKey ? 'unknown: events were lost, or none has shown yet who runs'
-						: this.what === 'cpus' ? this.threadTitle(slices[i + 2]) : `on CPU ${slices[i + 2]}`;
-					text += `${text ? '; ' : ''}${who}, ${exact ? duration(busy) : `most of ${slices[i + 3]} times, ${duration(busy)} of ${duration(width * nsPerTick)}`}`;
-				}
-			}
+		this.near(row, at, 0, (slices, i, width, part) => {
+			const busy = (slices[i + 4] + slices[i + 5] * 2 ** 32) * nsPerTick, exact = slices[i + 3] === 1;
+			const who = part === 1 ? 'waits for a CPU' : slices[i + 2] === unknownKey ? 'unknown: events were lost, or none has shown yet who runs'
+				: this.what === 'cpus' ? this.threadTitle(slices[i + 2]) : `on CPU ${slices[i + 2]}`;
+			text += `${text ? '; ' : ''}${who}, ${exact ? duration(busy) : `most of ${slices[i + 3]} times, ${duration(busy)} in ${duration(width * nsPerTick)}`}`;
 		});
-		return `${this.rows[row].title} at ${moment(at * nsPerTick, this.span / this.width * nsPerTick)}: ${text || (this.what === 'cpus' ? 'idle' : 'neither runs nor waits for a CPU')}`;
+		return `${this.rows[row].title} at ${moment(this.source.ns(at), this.span / this.width * nsPerTick)}: ${text || (this.what === 'cpus' ? 'idle' : 'neither runs nor waits for a CPU')}`;
 	}
 }

@@ -15,18 +15,22 @@ const source = await open(source => {
 	element('trust').textContent = `reading the trace: ${Math.round(source.about.reading * 100)} %`;
 	if (source.about.cpus.length)
 		new Overview(element('overview'), source, () => {}).resize();
+}).catch(error => {
+	element('trust').textContent = `there is nothing to see: ${error.message}`;
+	element('trust').className = 'bad';
+	throw error;
 }), {about} = source;
 element('trust').textContent = '';
-const minSpan = 20 * about.base_ticks, tableDelay = 250;
+const minSpan = 20 * source.width(about.first_level), tableDelay = 250;
 const tableBy = ['process', 'thread', 'command', 'cgroup', 'cpu', 'calls', 'sleeps'];
 const tableTitles = {calls: 'System calls that ended in this window', sleeps: 'What threads slept in, and who woke them'};
 
 const lanes = new Lanes(element('lanes'), source, () => { dirty = true; });
 const overview = new Overview(element('overview'), source, setWindow);
 const table = new Table(element('table'));
-const story = lanes.story = new Story(source, (tid, ticks) => {
+const story = lanes.story = new Story(source, (thread, ticks) => {
 	setWindow(ticks - lanes.span / 2, ticks + lanes.span / 2);
-	story.show(tid, lanes.window);
+	story.show(thread, lanes.window);
 }, () => { dirty = true; });
 let dirty = true, by = 'process', tableTimer, tableNumber = 0;
 const drawTimes = [];
@@ -45,6 +49,8 @@ function tellTrust() {
 	};
 	say(`${count(summary.tokens)} events`);
 	say(summary.lost === null ? 'lost: unknown' : `${count(summary.lost)} lost`, summary.lost > 0);
+	if (about.problems)
+		say(`${about.problems} damaged packets were left out`, true);
 	if (!summary.complete)
 		say('incomplete: the recording was killed or its disk was full', true);
 	if (summary.paused_ns)
@@ -78,8 +84,15 @@ function setWindow(from, to) {
 	const begin = Math.min(Math.max(0, from), about.ticks - span);
 	lanes.window = {from: begin, to: begin + span};
 	overview.show(lanes.window);
-	element('window').textContent = `${moment(begin * source.nsPerTick, span * source.nsPerTick / 100)}, ${duration(span * source.nsPerTick)} long`;
+	element('window').textContent = `${moment(source.ns(begin), span * source.nsPerTick / 100)}, ${duration(span * source.nsPerTick)} long`;
 	dirty = true;
+	settleSoon();
+}
+
+// What is shown for a window is that of the one before until then, and says so.
+function settleSoon() {
+	++tableNumber;
+	element('table-state').textContent = 'reading...';
 	clearTimeout(tableTimer);
 	tableTimer = setTimeout(settled, tableDelay);
 }
@@ -95,7 +108,7 @@ function move(part) {
 
 // What prints the table in a terminal.
 function asCommand(from, to) {
-	const time = ticks => ((about.begin_ns + ticks * source.nsPerTick) / 1e9).toFixed(9);
+	const time = ticks => (source.ns(ticks) / 1e9).toFixed(9);
 	const quoted = /^[\w./-]+$/.test(about.directory) ? about.directory : `'${about.directory.replaceAll("'", `'\\''`)}'`;
 	const part = from === 0 && to === about.ticks ? '' : ` --from ${time(from)} --to ${time(to)}`;
 	const what = {calls: ' syscalls', sleeps: ' offcpu', process: ''}[by] ?? ` --by ${by}`;
@@ -104,29 +117,32 @@ function asCommand(from, to) {
 
 // When the window has not changed for a while: the address, and what is read for it.
 async function settled() {
-	const from = Math.round(lanes.window.from), to = Math.round(lanes.window.to), number = ++tableNumber;
-	element('as-command').textContent = asCommand(from, to);
+	const from = Math.round(lanes.window.from), to = Math.round(lanes.window.to), number = ++tableNumber, isAll = from === 0 && to === about.ticks;
 	history.replaceState(null, '', `#from=${from}&to=${to}&lanes=${lanes.what}&by=${by}`);
-	if (story.tid !== undefined)
-		story.show(story.tid, lanes.window);
-	const shares = await source.modes(from, to, 1), kinds = about.modes.length;
-	const mean = name => about.cpus.reduce((sum, _, cpu) => sum + shares[cpu * kinds + about.modes.indexOf(name)], 0) / about.cpus.length;
-	element('table-state').textContent = 'reading...';
-	let found = null, why = from === 0 && to === about.ticks ? 'this was not recorded' : 'this page has only the whole recording\'s table: press 0';
+	if (story.thread !== undefined)
+		story.show(story.thread, lanes.window);
+	let found = null, shares, why = isAll ? 'this was not recorded' : 'this page has only the whole recording\'s table: press 0';
 	try {
+		shares = await source.modes(from, to, 1);
 		found = await source.table(from, to, by);
 	} catch (error) {
 		why = error.message;
 	}
 	if (number !== tableNumber)
 		return; // the window is another one by now
+	element('as-command').textContent = asCommand(from, to);
 	element('table-state').textContent = found ? '' : why;
 	element('table').hidden = !found;
+	element('kiviat').style.visibility = shares ? 'visible' : 'hidden';
+	if (found)
+		table.show(found);
+	if (!shares)
+		return;
+	const kinds = about.modes.length;
+	const mean = name => about.cpus.reduce((sum, _, cpu) => sum + shares[cpu * kinds + about.modes.indexOf(name)], 0) / about.cpus.length;
 	const axes = [['user', mean('user')], ['kernel', mean('kernel')], ['interrupts', mean('irq') + mean('softirq')],
 		['user or kernel', mean('unattributed')], ['unknown', mean('unknown')], ['idle', mean('idle')]];
 	drawKiviat(element('kiviat'), axes.map(([name, share]) => ({name, share})));
-	if (found)
-		table.show(found);
 }
 
 function showLanes(what) {
@@ -135,7 +151,7 @@ function showLanes(what) {
 		element(`lanes-${name}`).ariaPressed = String(what === name);
 	element('lanes').setAttribute('aria-label', what === 'cpus' ? 'which thread each CPU ran' : 'where each thread ran, and when it waited for a CPU');
 	dirty = true;
-	tableTimer ??= setTimeout(settled, tableDelay);
+	settleSoon();
 }
 
 function showBy(what) {
@@ -143,7 +159,7 @@ function showBy(what) {
 	element('table-title').textContent = tableTitles[what] ?? 'Who had the CPUs in this window';
 	for (const button of element('by').children)
 		button.ariaPressed = String(button.textContent === what);
-	settled();
+	settleSoon();
 }
 
 function find(text) {
@@ -175,9 +191,9 @@ function listen() {
 		}
 	});
 	canvas.addEventListener('pointerup', event => {
-		const tid = held && Math.abs(event.offsetX - held.x) < 3 ? lanes.threadAt(event.offsetX, event.offsetY) : undefined;
-		if (tid)
-			story.show(tid, lanes.window);
+		const thread = held && Math.abs(event.offsetX - held.x) < 3 ? lanes.threadAt(event.offsetX, event.offsetY) : undefined;
+		if (thread !== undefined)
+			story.show(thread, lanes.window);
 		if (lanes.marked && lanes.marked[1] - lanes.marked[0] > 3)
 			setWindow(lanes.ticks(lanes.marked[0]), lanes.ticks(lanes.marked[1]));
 		held = lanes.marked = null;
@@ -224,6 +240,8 @@ function frame() {
 		dirty = false;
 		const begin = performance.now();
 		lanes.draw();
+		if (lanes.tiles.failed)
+			element('under').textContent = `the server does not answer: ${lanes.tiles.failed}`;
 		drawTimes.push(performance.now() - begin);
 		if (drawTimes.length > 1000)
 			drawTimes.shift();
@@ -234,12 +252,18 @@ function frame() {
 tellTrust();
 legend();
 listen();
-const wanted = new URLSearchParams(location.hash.slice(1));
-const number = (name, otherwise) => wanted.has(name) && Number.isFinite(Number(wanted.get(name))) ? Number(wanted.get(name)) : otherwise;
-showLanes(wanted.get('lanes') === 'threads' ? 'threads' : 'cpus');
-setWindow(number('from', 0), number('to', about.ticks));
+// What the address says.
+function follow() {
+	const wanted = new URLSearchParams(location.hash.slice(1));
+	const number = (name, otherwise) => wanted.has(name) && Number.isFinite(Number(wanted.get(name))) ? Number(wanted.get(name)) : otherwise;
+	showLanes(wanted.get('lanes') === 'threads' ? 'threads' : 'cpus');
+	showBy(tableBy.includes(wanted.get('by')) ? wanted.get('by') : 'process');
+	setWindow(number('from', 0), number('to', about.ticks));
+}
+
+addEventListener('hashchange', follow);
+follow();
 await overview.resize();
-showBy(tableBy.includes(wanted.get('by')) ? wanted.get('by') : 'process');
 requestAnimationFrame(frame);
 // For tests: whether all that the window needs is there, and how long drawing took.
 globalThis.monitorView = {lanes, setWindow, drawTimes, story,

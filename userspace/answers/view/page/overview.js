@@ -19,7 +19,7 @@ export class Overview {
 		const {about} = this.source, scale = devicePixelRatio;
 		this.width = this.canvas.clientWidth;
 		this.height = Math.min(about.cpus.length, 64) * (rowHeight + gap);
-		this.rowHeight = this.height / about.cpus.length - gap;
+		this.rowHeight = Math.max(0.5, this.height / about.cpus.length - gap);
 		this.canvas.style.height = `${this.height}px`;
 		this.canvas.width = this.width * scale;
 		this.canvas.height = this.height * scale;

@@ -5,7 +5,7 @@
 //     slices(level, from, to, lanes) for each lane a Uint32Array: 6 words a slice {bin, bins, key, count, busy low, high}
 //     modes(from, to, bins)          Float32Array: for each CPU, bins x about.modes.length shares
 //     table(from, to, by)            {columns, rows}, or null: not in a written page
-//     story(from, to, tid)           what a thread did: {name, tid, rows, left_out}, or null
+//     story(from, to, thread)        what the thread of this number in about.threads did: {name, tid, rows, left_out}, or null
 //     level(ticks)                   the level whose bins are at most so wide, if there is one
 
 export const words = 6;
@@ -14,9 +14,14 @@ class Source {
 	constructor(about) {
 		this.about = about;
 		this.nsPerTick = 1e9 / about.frequency_hz;
+		this.beginNs = about.begin_ns ?? 0; // of the picture, since the start of the trace, as `monitor list` counts
 	}
 	width(level) {
 		return this.about.base_ticks * 4 ** level;
+	}
+	// A moment of the picture in ns since the start of the trace.
+	ns(ticks) {
+		return this.beginNs + ticks * this.nsPerTick;
 	}
 	level(ticks) {
 		let level = this.about.first_level;
@@ -59,11 +64,15 @@ class Served extends Source {
 	async modes(from, to, bins) {
 		return new Float32Array(await (await Served.get(`modes?from=${from}&to=${to}&bins=${bins}`)).arrayBuffer());
 	}
+	// The server gives up what it reads for a table or a story when this page asks for another one.
 	async table(from, to, by) {
-		return (await Served.get(`table?from=${from}&to=${to}&by=${by}`)).json();
+		return (await Served.get(`table?from=${from}&to=${to}&by=${by}&page=${this.page}`)).json();
 	}
-	async story(from, to, tid) {
-		return (await Served.get(`story?from=${from}&to=${to}&tid=${tid}`)).json();
+	async story(from, to, thread) {
+		return (await Served.get(`story?from=${from}&to=${to}&thread=${thread}&page=${this.page}`)).json();
+	}
+	get page() {
+		return this.number ??= Math.floor(Math.random() * 2 ** 48);
 	}
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What one thread did in the window, row by row. Who woke it leads to that thread's story, around the moment of waking: so
 // one goes back to what a delay began with.
+import {modeNames} from './colours.js';
 import {duration, moment} from './text.js';
 
 const element = id => document.getElementById(id);
 const names = {runs: 'runs', waits: 'waits for a CPU', sleeps: 'sleeps'};
 
 export class Story {
-	// `go(tid, ticks)` shows another thread's, around a moment. `changed`: there is another one, or none.
+	// `go(thread, ticks)` shows another thread's, around a moment. `changed`: there is another one, or none.
 	constructor(source, go, changed) {
 		this.source = source;
 		this.go = go;
@@ -18,27 +19,29 @@ export class Story {
 	}
 	close() {
 		++this.number;
-		this.tid = undefined;
+		this.thread = undefined;
 		this.rows = [];
 		element('story').hidden = true;
 		this.changed();
 	}
-	async show(tid, window) {
+	// `thread`: its number in about.threads.
+	async show(thread, window) {
 		const number = ++this.number, from = Math.floor(window.from), to = Math.ceil(window.to);
-		this.tid = tid;
+		this.thread = thread;
 		element('story').hidden = false;
-		element('story-title').textContent = `Thread ${tid}`;
+		element('story-title').textContent = 'What a thread did in this window';
 		element('story-state').textContent = 'reading...';
 		let story = null, why = 'stories are told by monitor view while it serves, not by a written page';
 		try {
-			story = await this.source.story(from, to, tid);
+			story = await this.source.story(from, to, thread);
 		} catch (error) {
 			why = error.message;
 		}
 		if (number !== this.number)
 			return;
 		this.rows = story?.rows ?? [];
-		element('story-title').textContent = story ? `What ${story.name || '?'} ${tid} did in this window` : `Thread ${tid}`;
+		if (story)
+			element('story-title').textContent = `What ${story.name || '?'} ${story.tid} did in this window`;
 		element('story-state').textContent = !story ? why : story.left_out ? `and ${story.left_out} times more: zoom in`
 			: this.rows.length ? '' : 'it neither ran nor waited, nor was it woken';
 		this.draw();
@@ -55,10 +58,9 @@ export class Story {
 		}
 		const lines = this.rows.map(row => {
 			const line = document.createElement('tr'), ticks = row.to - row.from;
-			const share = part => `${Math.round(part / ticks * 100)} %`;
-			const where = row.what === 'runs' ? `CPU ${row.cpu}: user ${share(row.user)}, kernel ${share(row.kernel)}${row.interrupts ? `, interrupts ${share(row.interrupts)}` : ''}`
-				: row.what === 'sleeps' ? row.call ?? 'call unknown' : '';
-			for (const [text, isText] of [[moment(row.from * nsPerTick, 1), false], [names[row.what], true], [duration(ticks * nsPerTick), false], [where, true]]) {
+			const shares = () => Object.entries(row.modes).filter(([, part]) => part > 0).map(([mode, part]) => `${modeNames[mode]} ${Math.round(part / ticks * 100)} %`);
+			const where = row.what === 'runs' ? `CPU ${row.cpu}: ${shares().join(', ')}` : row.what === 'sleeps' ? row.call ?? 'call unknown' : '';
+			for (const [text, isText] of [[moment(this.source.ns(row.from), 1), false], [names[row.what], true], [duration(ticks * nsPerTick), false], [where, true]]) {
 				const cell = document.createElement('td');
 				cell.textContent = text;
 				cell.className = isText ? 'text' : '';
@@ -66,13 +68,13 @@ export class Story {
 			}
 			const cell = document.createElement('td');
 			cell.className = 'text';
-			if (row.what === 'sleeps' && row.waker_tid) {
+			if (row.what === 'sleeps' && row.waker_thread !== null) {
 				const button = document.createElement('button');
 				button.textContent = `${row.waker || '?'} ${row.waker_tid}`;
-				button.addEventListener('click', () => this.go(row.waker_tid, row.to));
+				button.addEventListener('click', () => this.go(row.waker_thread, row.to));
 				cell.append(button);
 			} else if (row.what === 'sleeps') {
-				cell.textContent = row.waker ?? 'unknown';
+				cell.textContent = row.is_over ? row.waker ?? 'unknown' : 'nobody yet';
 			}
 			line.append(cell);
 			return line;

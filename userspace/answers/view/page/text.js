@@ -20,7 +20,7 @@ export function count(number) {
 	return number.toLocaleString('en-US');
 }
 
-// A cell of a table: {text, value to sort by}.
+// The text of a cell of a table.
 export function cell(value, unit) {
 	if (value === null)
 		return '-';
