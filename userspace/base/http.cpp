@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <utility> // before Boost 1.74, whose asio/awaitable.hpp needs it
+#include <utility> // before Boost 1.74, which needs it
 #include <vector>
 
 #include <sys/random.h>
@@ -80,142 +80,185 @@ HttpResponse refusal(http::status status, const std::string &why)
 } // namespace
 
 struct HttpServer::Parts {
+	class Connection;
+
 	std::string secret;
 	Answer answer;
+	std::mutex lock; // of `connections` and `strangers`; before `io`, with which connections end
+	std::size_t connections = 0;
 	asio::io_context io{threads};
 	tcp::acceptor acceptor{io};
+	asio::steady_timer pause{io};
 	std::uint16_t port = 0;
-	std::atomic<std::size_t> connections{0};
-	std::mutex lock;
-	std::list<std::shared_ptr<beast::tcp_stream>> strangers; // in the order in which they came
+	std::list<std::weak_ptr<Connection>> strangers; // have not shown the secret, in the order in which they came
 
-	HttpResponse respond(const http::request<http::empty_body> &request) const
-	{
-		const std::string_view host(request[http::field::host].data(), request[http::field::host].size());
-		const bool is_us =
-		    host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
-		if (request.count(http::field::host) != 1 || !is_us)
-			return refusal(http::status::forbidden, "this server is for this machine only");
-		if (request.method() != http::verb::get)
-			return refusal(http::status::method_not_allowed, "only GET is answered");
-		std::string_view target(request.target().data(), request.target().size());
-		const std::string begin = secret.empty() ? "" : "/" + secret;
-		if (target.size() < begin.size() || !is_same(target.substr(0, begin.size()), begin) ||
-		    target.substr(begin.size(), 1) != "/")
-			return refusal(http::status::forbidden,
-				       "the address is not complete: use the one that was printed");
-		target.remove_prefix(begin.size());
-		HttpRequest asked;
-		const std::size_t mark = std::min(target.find('?'), target.size());
-		asked.path = target.substr(0, mark);
-		for (target.remove_prefix(std::min(mark + 1, target.size())); !target.empty();) {
-			const std::string_view pair = target.substr(0, target.find('&'));
-			target.remove_prefix(std::min(pair.size() + 1, target.size()));
-			const std::size_t equals = std::min(pair.find('='), pair.size());
-			const auto name = decoded(pair.substr(0, equals)),
-				   value = decoded(pair.substr(std::min(equals + 1, pair.size())));
-			if (!name || !value)
-				return refusal(http::status::bad_request, "the query is not encoded as it should be");
-			asked.query[*name] = *value;
-		}
-		try {
-			return answer(asked);
-		} catch (const std::exception &error) {
-			return refusal(http::status::internal_server_error, error.what());
-		}
-	}
-
-	// Who has not shown that he knows the secret makes room for others: the oldest one goes.
-	void enter(const std::shared_ptr<beast::tcp_stream> &stream)
-	{
-		const std::lock_guard guard(lock);
-		strangers.push_back(stream);
-		if (strangers.size() <= max_strangers)
-			return;
-		asio::post(strangers.front()->get_executor(), [oldest = strangers.front()] { oldest->close(); });
-		strangers.pop_front();
-	}
-	void leave(const std::shared_ptr<beast::tcp_stream> &stream)
-	{
-		const std::lock_guard guard(lock);
-		strangers.remove(stream);
-	}
-
-	asio::awaitable<void> serve(std::shared_ptr<beast::tcp_stream> kept)
-	{
-		struct Count {
-			std::atomic<std::size_t> &of;
-			~Count() { --of; }
-		} const count{connections};
-		beast::tcp_stream &stream = *kept;
-		beast::flat_buffer buffer;
-		try {
-			stream.socket().set_option(tcp::no_delay(true));
-			for (bool is_first = true;; is_first = false) {
-				http::request_parser<http::empty_body> parser;
-				parser.header_limit(max_header_bytes);
-				stream.expires_after(is_first ? std::chrono::seconds(max_read_time) : max_idle_time);
-				if (buffer.size() == 0) {
-					const std::size_t bytes = co_await stream.async_read_some(
-					    buffer.prepare(max_header_bytes), asio::use_awaitable);
-					buffer.commit(bytes);
-				}
-				stream.expires_after(max_read_time);
-				co_await http::async_read(stream, buffer, parser, asio::use_awaitable);
-				const http::request<http::empty_body> request = parser.release();
-				HttpResponse made = respond(request);
-				http::response<http::string_body> response(static_cast<http::status>(made.status),
-									   request.version());
-				response.set(http::field::content_type, made.type);
-				response.set(http::field::cache_control, "no-store");
-				response.set("Content-Security-Policy",
-					     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src "
-					     "'self'; img-src 'self' data:; "
-					     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-				response.set("Cross-Origin-Resource-Policy", "same-origin");
-				response.set("X-Content-Type-Options", "nosniff");
-				response.set("Referrer-Policy", "no-referrer"); // the address has the secret
-				const bool is_refused = made.status == 403;
-				response.keep_alive(request.keep_alive() && !is_refused);
-				if (!is_refused)
-					leave(kept);
-				response.body() = std::move(made.body);
-				response.prepare_payload();
-				stream.expires_after(max_write_time);
-				co_await http::async_write(stream, response, asio::use_awaitable);
-				if (response.need_eof())
-					break;
-			}
-		} catch (const std::exception &) { // it went away, or took too long, or speaks something else
-		}
-		leave(kept);
-		beast::error_code none;
-		stream.socket().shutdown(tcp::socket::shutdown_both, none);
-	}
-
-	asio::awaitable<void> accept()
-	{
-		for (;;) {
-			beast::error_code error;
-			tcp::socket socket = co_await acceptor.async_accept(
-			    asio::make_strand(io), asio::redirect_error(asio::use_awaitable, error));
-			if (error == asio::error::operation_aborted)
-				co_return;
-			if (error) { // no descriptors are left: others end in time
-				asio::steady_timer timer(io, 100ms);
-				co_await timer.async_wait(asio::use_awaitable);
-				continue;
-			}
-			if (++connections > max_connections) {
-				--connections;
-				continue; // closed
-			}
-			const auto stream = std::make_shared<beast::tcp_stream>(std::move(socket));
-			enter(stream);
-			asio::co_spawn(stream->get_executor(), serve(stream), asio::detached);
-		}
-	}
+	HttpResponse respond(const http::request<http::empty_body> &request) const;
+	void accept();
+	void enter(const std::shared_ptr<Connection> &connection);
 };
+
+// Reads a request, answers it, and so on. Keeps itself as long as there is something to wait for.
+class HttpServer::Parts::Connection : public std::enable_shared_from_this<Connection> {
+public:
+	Connection(Parts &parts, tcp::socket socket) : parts_(parts), stream_(std::move(socket)) {}
+	~Connection()
+	{
+		const std::lock_guard guard(parts_.lock);
+		--parts_.connections;
+	}
+
+	void start()
+	{
+		beast::error_code none;
+		stream_.socket().set_option(tcp::no_delay(true), none);
+		wait_for_request(max_read_time);
+	}
+	// By any thread.
+	void end()
+	{
+		asio::post(stream_.get_executor(), [self = shared_from_this()] { self->stream_.close(); });
+	}
+	bool is_stranger() const { return is_stranger_; }
+
+private:
+	void wait_for_request(std::chrono::seconds time)
+	{
+		parser_.emplace();
+		parser_->header_limit(max_header_bytes);
+		if (buffer_.size() > 0)
+			return read();
+		stream_.expires_after(time);
+		stream_.async_read_some(buffer_.prepare(max_header_bytes),
+					[self = shared_from_this()](beast::error_code error, std::size_t bytes) {
+						self->buffer_.commit(bytes);
+						if (!error)
+							self->read();
+					});
+	}
+	void read()
+	{
+		stream_.expires_after(max_read_time);
+		http::async_read(stream_, buffer_, *parser_,
+				 [self = shared_from_this()](beast::error_code error, std::size_t) {
+					 if (!error)
+						 self->write();
+				 });
+	}
+	void write()
+	{
+		const http::request<http::empty_body> request = parser_->release();
+		HttpResponse made = parts_.respond(request);
+		const bool is_refused = made.status == static_cast<unsigned>(http::status::forbidden);
+		is_stranger_ = is_stranger_ && is_refused;
+		response_ = {static_cast<http::status>(made.status), request.version()};
+		response_.set(http::field::content_type, made.type);
+		response_.set(http::field::cache_control, "no-store");
+		response_.set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; "
+							 "connect-src 'self'; img-src 'self' data:; "
+							 "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+		response_.set("Cross-Origin-Resource-Policy", "same-origin");
+		response_.set("X-Content-Type-Options", "nosniff");
+		response_.set("Referrer-Policy", "no-referrer"); // the address has the secret
+		response_.keep_alive(request.keep_alive() && !is_refused);
+		response_.body() = std::move(made.body);
+		response_.prepare_payload();
+		stream_.expires_after(max_write_time);
+		http::async_write(stream_, response_,
+				  [self = shared_from_this()](beast::error_code error, std::size_t) {
+					  if (!error && !self->response_.need_eof())
+						  return self->wait_for_request(max_idle_time);
+					  beast::error_code none;
+					  self->stream_.socket().shutdown(tcp::socket::shutdown_both, none);
+				  });
+	}
+
+	Parts &parts_;
+	beast::tcp_stream stream_;
+	beast::flat_buffer buffer_;
+	std::optional<http::request_parser<http::empty_body>> parser_;
+	http::response<http::string_body> response_;
+	std::atomic<bool> is_stranger_{true};
+};
+
+HttpResponse HttpServer::Parts::respond(const http::request<http::empty_body> &request) const
+{
+	const std::string_view host(request[http::field::host].data(), request[http::field::host].size());
+	const bool is_us = host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
+	if (request.count(http::field::host) != 1 || !is_us)
+		return refusal(http::status::forbidden, "this server is for this machine only");
+	if (request.method() != http::verb::get)
+		return refusal(http::status::method_not_allowed, "only GET is answered");
+	std::string_view target(request.target().data(), request.target().size());
+	const std::string begin = secret.empty() ? "" : "/" + secret;
+	if (target.size() < begin.size() || !is_same(target.substr(0, begin.size()), begin) ||
+	    target.substr(begin.size(), 1) != "/")
+		return refusal(http::status::forbidden, "the address is not complete: use the one that was printed");
+	target.remove_prefix(begin.size());
+	HttpRequest asked;
+	const std::size_t mark = std::min(target.find('?'), target.size());
+	asked.path = target.substr(0, mark);
+	for (target.remove_prefix(std::min(mark + 1, target.size())); !target.empty();) {
+		const std::string_view pair = target.substr(0, target.find('&'));
+		target.remove_prefix(std::min(pair.size() + 1, target.size()));
+		const std::size_t equals = std::min(pair.find('='), pair.size());
+		const auto name = decoded(pair.substr(0, equals)),
+			   value = decoded(pair.substr(std::min(equals + 1, pair.size())));
+		if (!name || !value)
+			return refusal(http::status::bad_request, "the query is not encoded as it should be");
+		asked.query[*name] = *value;
+	}
+	try {
+		return answer(asked);
+	} catch (const std::exception &error) {
+		return refusal(http::status::internal_server_error, error.what());
+	}
+}
+
+// Who has not shown that he knows the secret makes room for others: the oldest one goes.
+void HttpServer::Parts::enter(const std::shared_ptr<Connection> &connection)
+{
+	std::vector<std::shared_ptr<Connection>> held; // until the lock is open: the last to hold one ends it
+	const std::lock_guard guard(lock);
+	strangers.remove_if([&held](const std::weak_ptr<Connection> &one) {
+		held.push_back(one.lock());
+		return !held.back() || !held.back()->is_stranger();
+	});
+	strangers.push_back(connection);
+	if (strangers.size() <= max_strangers)
+		return;
+	held.push_back(strangers.front().lock());
+	strangers.pop_front();
+	if (held.back())
+		held.back()->end();
+}
+
+void HttpServer::Parts::accept()
+{
+	acceptor.async_accept(asio::make_strand(io), [this](beast::error_code error, tcp::socket socket) {
+		if (error == asio::error::operation_aborted)
+			return;
+		if (error) { // no descriptors are left: others end in time
+			pause.expires_after(100ms);
+			pause.async_wait([this](beast::error_code over) {
+				if (!over)
+					accept();
+			});
+			return;
+		}
+		bool is_full = false;
+		{
+			const std::lock_guard guard(lock);
+			is_full = connections >= max_connections;
+			connections += !is_full;
+		}
+		if (!is_full) { // else it is closed
+			const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+			enter(connection);
+			connection->start();
+		}
+		accept();
+	});
+}
 
 HttpServer::HttpServer(std::uint16_t port, std::string secret, Answer answer) : parts_(std::make_unique<Parts>())
 {
@@ -242,7 +285,7 @@ std::string HttpServer::address() const
 
 void HttpServer::run()
 {
-	asio::co_spawn(parts_->io, parts_->accept(), asio::detached);
+	parts_->accept();
 	std::vector<std::jthread> others;
 	for (unsigned i = 1; i < threads; ++i)
 		others.emplace_back([this] { parts_->io.run(); });

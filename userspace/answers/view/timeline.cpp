@@ -109,8 +109,11 @@ void Timeline::spent(const Cpu &cpu, const Stretch &stretch)
 	const std::uint64_t from = stretch.from - begin_, to = stretch.to - begin_;
 	const std::size_t mode = stretch.is_idle ? mode_idle : static_cast<std::size_t>(stretch.mode);
 	each_bin(lane, from, to, [mode](auto &bin, std::uint64_t ticks) { bin[mode] += ticks; });
-	if (!stretch.thread)
-		unfound_[index].push_back({from, to});
+	std::vector<Interval> &unfound = unfound_[index];
+	if (!stretch.thread && !unfound.empty() && unfound.back().to == from)
+		unfound.back().to = to;
+	else if (!stretch.thread)
+		unfound.push_back({from, to});
 	else if (stretch.thread->hidden) // another thread may have had it
 		lane.threads.add(from, to, key_unknown);
 	else if (stretch.thread->tid != 0 || !stretch.is_idle)
