@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Debian's Chromium without a window, driven by its DevTools protocol: opens pages, presses keys, moves the mouse, and
 collects what a page complains about."""
+import atexit
 import base64
 import json
 import pathlib
@@ -34,6 +35,7 @@ class Browser:
 		    ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--no-proxy-server", "--no-first-run", "--disable-background-networking",
 		     "--disable-dev-shm-usage", "--remote-debugging-port=0", "--remote-allow-origins=*", f"--user-data-dir={self.home}",
 		     f"--window-size={width},{height}", "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+		atexit.register(self.process.kill)  # also if the test fails
 		port_file = pathlib.Path(self.home) / "DevToolsActivePort"
 		deadline = time.monotonic() + 60
 		while not (port_file.exists() and port_file.read_text().count("\n")):

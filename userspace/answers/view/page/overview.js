@@ -25,12 +25,15 @@ export class Overview {
 		this.canvas.height = this.height * scale;
 		this.bins = Math.max(1, Math.floor(this.width - label));
 		this.shares = await this.source.modes(0, about.ticks, this.bins);
+		this.drawStrips();
 		this.draw();
 	}
-	draw() {
-		if (!this.shares)
-			return;
-		const context = this.canvas.getContext('2d'), {about} = this.source, scale = devicePixelRatio;
+	// Once: a window that moves changes nothing of them.
+	drawStrips() {
+		this.strips = document.createElement('canvas');
+		this.strips.width = this.canvas.width;
+		this.strips.height = this.canvas.height;
+		const context = this.strips.getContext('2d'), {about} = this.source, scale = devicePixelRatio;
 		context.setTransform(scale, 0, 0, scale, 0, 0);
 		context.fillStyle = paper();
 		context.fillRect(0, 0, this.width, this.height);
@@ -58,6 +61,14 @@ export class Overview {
 				}
 			});
 		});
+	}
+	draw() {
+		if (!this.strips)
+			return;
+		const context = this.canvas.getContext('2d'), scale = devicePixelRatio;
+		context.setTransform(1, 0, 0, 1, 0, 0);
+		context.drawImage(this.strips, 0, 0);
+		context.setTransform(scale, 0, 0, scale, 0, 0);
 		const from = this.x(this.window.from), to = Math.max(this.x(this.window.to), from + 2);
 		context.fillStyle = dark() ? '#0008' : '#fffa';
 		context.fillRect(label, 0, from - label, this.height);
