@@ -121,7 +121,9 @@ TEST_CASE("view: a picture's sums are those of the fold")
 		std::uint64_t time = 0;
 		history::History history = history::random_history(random, time, cpus);
 		trace::Trace trace = samples::trace(history.all(), history::events);
-		const analyze::RecordingInfo info = history::make_info(5, time + 10, round % 3 != 0, false);
+		analyze::RecordingInfo info = history::make_info(5, time + 10, round % 3 != 0, false);
+		info.cost_ns["call_edge"] = 3; // outside the tokens of a call, and of a fault
+		info.cost_ns["fault_edge"] = 2;
 		analyze::Machine machine(trace, info);
 		view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, round % 5 ? 1 << 20 : 1);
 		machine.add(timeline);
