@@ -142,7 +142,6 @@ def who_is_refused():
 	for what, expected in (("nothing", 404), ("table?from=x&to=1&by=process", 400), ("table?from=0&to=1&by=nothing", 400), ("slices?level=99&from=0&to=1&lanes=c0", 400),
 	                       ("slices?level=0&from=0&to=1&lanes=c9999", 400), ("modes?from=0&to=1&bins=99999999", 400), ("about?%zz", 400), ("../about", 404)):
 		e2e.equal(what, view.get(what)[0], expected)
-	e2e.equal("too much at once", view.get("slices?level=0&from=0&to=9999999999&lanes=" + ",".join(["c0"] * 1000))[0] in (200, 400), True)
 	for bounds in ("from=5&to=5", "from=18446744073709551614&to=18446744073709551615", "from=9&to=3"):
 		e2e.equal(bounds, view.get(f"table?{bounds}&by=cpu")[0], 400)
 	for path in ("/", "/about", "/" + "0" * 32 + "/", "/" + "0" * 31 + "/", view.path[:-1] + "x/about"):

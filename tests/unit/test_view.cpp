@@ -146,6 +146,14 @@ TEST_CASE("view: a picture's sums are those of the fold")
 		}
 		if (cpus == 1)
 			CHECK(of_lanes == of_threads);
+		const auto all = [&](std::size_t max_bytes) {
+			return view::slices_tile(timeline, timeline.first_level(), 0, ~std::uint64_t(0), "c*",
+						 max_bytes);
+		};
+		const std::size_t bytes = all(1 << 20).size();
+		CHECK(all(bytes).size() == bytes);
+		if (bytes > 4 * timeline.cpus().size()) // there are slices
+			CHECK_THROWS(all(23));
 		for (const analyze::Cpu &cpu : machine.cpus())
 			for (const view::CpuLane &lane : timeline.cpus()) {
 				if (lane.number != cpu.number)

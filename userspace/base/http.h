@@ -14,7 +14,7 @@
 namespace monitor {
 
 struct HttpRequest {
-	std::string path;                         // behind the secret: "/tile"
+	std::string path;                         // without the secret: "/about"
 	std::map<std::string, std::string> query; // decoded
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A lane of a picture at several levels of detail: who had it, when. Each level is four times as coarse as the one
-// before. A slice at least one bin of a level wide stands there as it is; shorter ones become one slice for each bin:
-// whose most of it was, how much of it was used, how many there were. So a window of a lane needs about as many slices
-// as it has bins, at whatever level, and a picture about one for each pixel. Filled by timeline.cpp in the order of
-// time; tile.cpp passes parts on. Invariant: the busy ticks of every level sum up to those that were added.
+// A lane of a picture at several levels of detail: who had it, and when. The bins of each level are four times as wide
+// as those of the level before. A level keeps a slice that is at least one bin wide as it is. It merges the shorter
+// slices of a bin into one, with the key that had most of the time, the busy ticks, and the number of slices. So a
+// window of N bins has about N slices at any level, and a picture needs about one slice per pixel. Filled by
+// timeline.cpp in the order of time; read by tile.cpp.
+// Invariant: the busy ticks of every level sum up to those that were added.
 #pragma once
 
 #include <array>

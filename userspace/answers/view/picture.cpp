@@ -71,21 +71,31 @@ Json table_json(const report::Table &table)
 	return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
 }
 
-// As fold(), but it may be stopped.
-void fold_until(const Picture::IsOver &is_over, trace::Trace &trace, analyze::Machine &machine)
+// As fold(); each(event) is called after each event. Returns what was lost.
+template <class Each> trace::Losses fold_with(trace::Trace &trace, analyze::Machine &machine, const Each &each)
 {
-	std::uint64_t events = 0;
+	trace::Losses losses;
 	trace::merge(
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    machine.event(event);
-		    if (++events % events_between_progress == 0 && is_over && is_over())
-			    throw Error("this was asked for again, or is not wanted any more");
+		    each(event);
 	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    machine.gap(stream, from, to);
+		    losses.add(lost);
 	    });
 	machine.finish();
+	return losses;
+}
+
+void fold_until(const Picture::IsOver &is_over, trace::Trace &trace, analyze::Machine &machine)
+{
+	std::uint64_t events = 0;
+	fold_with(trace, machine, [&](const trace::Event &) {
+		if (++events % events_between_progress == 0 && is_over && is_over())
+			throw Error("this was asked for again, or is not wanted any more");
+	});
 }
 
 // Who had the CPUs, by `by`: one of the groupings, or cpu.
@@ -140,21 +150,12 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 	machine.add(*timeline_);
 	analyze::ClockBound bound(trace.description(), info);
 	std::uint64_t events = 0;
-	trace::Losses losses;
-	trace::merge(
-	    trace, {},
-	    [&](const trace::Event &event) {
-		    machine.event(event);
-		    if (event.stream->is_recorder())
-			    bound.event(event);
-		    if (progress && ++events % events_between_progress == 0)
-			    progress(*timeline_, timeline_->part_before(event.time));
-	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
-		    machine.gap(stream, from, to);
-		    losses.add(lost);
-	    });
-	machine.finish();
+	const trace::Losses losses = fold_with(trace, machine, [&](const trace::Event &event) {
+		if (event.stream->is_recorder())
+			bound.event(event);
+		if (progress && ++events % events_between_progress == 0)
+			progress(*timeline_, timeline_->part_before(event.time));
+	});
 	timeline_->finish(machine);
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
 		whole_.emplace(by, usage_json(machine, trace, info, by));

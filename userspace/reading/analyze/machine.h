@@ -133,7 +133,7 @@ public:
 	virtual void spent(const Cpu &, const Stretch &) = 0;
 	// This thread had the CPU in the stretches without a thread so far.
 	virtual void found(const Cpu &, const Thread &) = 0;
-	// Of the last stretches of the CPU so many ticks in one mode turned out to be in the other.
+	// The last `ticks` that the CPU spent in mode `from` turned out to be in mode `to`.
 	virtual void moved(const Cpu &, Mode from, Mode to, std::uint64_t ticks) = 0;
 	// A thread was ready and had no CPU.
 	virtual void waited(const Thread &, std::uint64_t from, std::uint64_t to) = 0;

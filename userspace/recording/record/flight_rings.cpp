@@ -65,8 +65,8 @@ void FlightRings::order() const
 #endif
 }
 
-// The number of the first block that a hold keeps. A writer that has seen it says from where on it keeps them; one that
-// has not keeps at least so many before the block that it may open meanwhile.
+// The number of the first block that a hold keeps. A writer that has seen the hold has published this number in
+// `held_from`. One that has not may open one more block before it does: assume that.
 std::uint64_t FlightRings::oldest_kept(std::size_t i, std::uint64_t hold, std::uint64_t closed) const
 {
 	const edc_ring &of = ring(i);

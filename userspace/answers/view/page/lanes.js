@@ -201,8 +201,8 @@ export class Lanes {
 			context.stroke();
 		}
 	}
-	// Calls visit(slice's place in slices, slices, width of a bin, part of the row) for those of a row that are at most so far
-	// from a moment, and the distance.
+	// Calls visit(slices, index, width of a bin, part of the row, distance) for the slices of a row that are within `ticks` of
+	// the time `at`.
 	near(row, at, ticks, visit) {
 		this.visible((tile, width, from, to) => {
 			for (let part = 0; part < this.perRow; ++part) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The page of `monitor view`: puts its parts together. The window, what the lanes show and the table's rows are in the
-// address behind #.
+// The page of `monitor view`: puts its parts together. The fragment of the address (#...) holds the window, what the lanes
+// show, and what the table is by.
 import {hatched, modeColours, modeNames, runColour, waitColour} from './colours.js';
 import {drawKiviat} from './kiviat.js';
 import {Lanes} from './lanes.js';

@@ -6,7 +6,7 @@
 //     modes(from, to, bins)          Float32Array: for each CPU, bins x about.modes.length shares
 //     table(from, to, by)            {columns, rows}, or null: not in a written page
 //     story(from, to, thread)        what the thread of this number in about.threads did: {name, tid, rows, left_out}, or null
-//     level(ticks)                   the level whose bins are at most so wide, if there is one
+//     level(ticks)                   the coarsest level whose bins are at most `ticks` wide, else the finest
 
 export const words = 6;
 

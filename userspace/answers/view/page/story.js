@@ -31,7 +31,7 @@ export class Story {
 		element('story').hidden = false;
 		element('story-title').textContent = 'What a thread did in this window';
 		element('story-state').textContent = 'reading...';
-		let story = null, why = 'stories are told by monitor view while it serves, not by a written page';
+		let story = null, why = 'a written page has no stories: run monitor view DIR';
 		try {
 			story = await this.source.story(from, to, thread);
 		} catch (error) {

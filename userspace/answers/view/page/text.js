@@ -10,7 +10,7 @@ export function duration(ns) {
 	return `${value.toFixed(unit === 'ns' ? 0 : Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0)} ${unit}`;
 }
 
-// A moment in ns since the start, with as many digits as a step of so many ns needs.
+// A time in ns since the start of the trace, with the digits that tell times `step` ns apart from each other.
 export function moment(ns, step) {
 	const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(step, 1)))));
 	return `${(ns / 1e9).toFixed(digits)} s`;
