@@ -19,9 +19,10 @@ MAIN_LOAD = (e2e.workload, "getppid", 1 << 50)
 
 class Flight(e2e.Recorder):
 	def wait_until_recording(self):
+		"""Until the state of the flight is there. A trigger that fires all the time may have taken snapshots before it is seen."""
 		deadline = time.monotonic() + 60
 		while time.monotonic() < deadline and self.process.poll() is None:
-			if self.snapshots() == 0 and "pid" in self.state():
+			if self.state().get("pid") == self.process.pid:
 				return self
 			time.sleep(0.01)
 		self.process.kill()
