@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The picture of a trace: what its levels of detail keep, and that its sums are those of the fold.
+#include <array>
+#include <cstring>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "answers/view/lane.h"
 #include "answers/view/tile.h"
@@ -168,6 +173,152 @@ TEST_CASE("view: a picture's sums are those of the fold")
 				}
 				CHECK(sums[view::mode_idle] == cpu.idle);
 			}
+	}
+}
+
+namespace {
+
+// Two CPUs switch between six threads, in packets of a few tokens. Who runs where at the end of each packet is in the
+// next.
+history::History some_schedule(std::mt19937 &random, std::uint64_t &time)
+{
+	const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
+	history::History history;
+	history.cpu(1);
+	constexpr std::int32_t tids = 6;
+	std::array<std::int32_t, 2> runs{};
+	std::array<bool, tids + 1> is_ready{};
+	for (int i = 0; i < 3000; ++i) {
+		time += 1 + below(i % 100 < 90 ? 1500 : 200'000);
+		const std::uint32_t cpu = below(2);
+		if (i % 20 == 19)
+			for (const std::uint32_t each : {0u, 1u})
+				history.cpu(each).open(time).tid = static_cast<std::uint32_t>(runs[each]);
+		const auto woken = static_cast<std::int32_t>(1 + below(tids));
+		if (below(2) && !is_ready[static_cast<std::size_t>(woken)] && woken != runs[0] && woken != runs[1]) {
+			history.wakes(cpu, time, woken);
+			is_ready[static_cast<std::size_t>(woken)] = true;
+			continue;
+		}
+		std::int32_t next = 0;
+		for (std::int32_t tid = 1; tid <= tids; ++tid)
+			if (is_ready[static_cast<std::size_t>(tid)] && (next == 0 || below(2)))
+				next = tid;
+		if (next == runs[cpu])
+			continue;
+		const bool is_preempted = runs[cpu] != 0 && below(2);
+		history.switches(cpu, time, runs[cpu], is_preempted ? history::running : history::sleeping, next);
+		is_ready[static_cast<std::size_t>(next)] = false;
+		if (runs[cpu] != 0)
+			is_ready[static_cast<std::size_t>(runs[cpu])] = is_preempted;
+		runs[cpu] = next;
+	}
+	return history;
+}
+
+using Tile = std::vector<std::vector<Slice>>;
+
+Tile split(const std::string &bytes)
+{
+	Tile lanes;
+	std::size_t at = 0;
+	const auto word = [&] {
+		std::uint32_t value = 0;
+		std::memcpy(&value, bytes.data() + at, sizeof value);
+		at += sizeof value;
+		return value;
+	};
+	while (at < bytes.size()) {
+		lanes.emplace_back(word());
+		for (Slice &slice : lanes.back()) {
+			slice = {word(), word(), word(), word(), 0};
+			const std::uint64_t low = word();
+			slice.busy = low | std::uint64_t(word()) << 32;
+		}
+	}
+	return lanes;
+}
+
+// Of the bins from `from` to `to` who is in them; a slice that reaches beyond them counts within.
+std::vector<std::uint32_t> by_bin(const std::vector<Slice> &slices, std::uint64_t from, std::uint64_t to)
+{
+	constexpr std::uint32_t nobody = ~std::uint32_t(0) - 1;
+	std::vector<std::uint32_t> bins(to - from, nobody);
+	for (const Slice &slice : slices)
+		for (std::uint64_t bin = std::max<std::uint64_t>(slice.bin, from);
+		     bin < std::min<std::uint64_t>(to, std::uint64_t(slice.bin) + slice.bins); ++bin)
+			bins[bin - from] = slice.key;
+	return bins;
+}
+
+} // namespace
+
+TEST_CASE("view: a part that is read again has what a picture of all of it would have")
+{
+	std::mt19937 random(17);
+	for (int round = 0; round < 20; ++round) {
+		std::uint64_t time = 1000;
+		history::History history = some_schedule(random, time);
+		const trace::Trace trace = samples::trace(history.all(), history::events);
+		const analyze::RecordingInfo info = history::make_info(0, time + 10, true, false);
+		const auto picture = [&](std::uint64_t bins) {
+			analyze::Machine machine(trace, info);
+			view::Timeline timeline(machine.window_begin(), machine.window_end(), 2, 1 << 24, bins);
+			machine.add(timeline);
+			trace::Problems problems;
+			trace::merge(
+			    trace, problems, {}, [&](const trace::Event &event) { machine.event(event); },
+			    [](const trace::StreamInfo &, std::uint64_t, std::uint64_t, std::uint64_t) {});
+			machine.finish();
+			timeline.finish(machine);
+			return timeline;
+		};
+		const view::Timeline kept = picture(64);
+		REQUIRE(kept.first_level() >= 4);
+		std::vector<view::Timeline> finer; // by their first level
+		for (unsigned level = 0; level < kept.first_level(); ++level) {
+			finer.push_back(picture(kept.ticks() / (base << 2 * level)));
+			REQUIRE(finer.back().first_level() == level);
+			REQUIRE(finer.back().threads().size() == kept.threads().size());
+		}
+		std::string lanes = "c0,c1", waits;
+		for (std::size_t i = 0; i < kept.threads().size(); ++i) {
+			lanes += fmt::format(",r{}", i);
+			waits += fmt::format("{}w{}", i ? "," : "", i);
+		}
+		for (int part = 0; part < 30; ++part) {
+			const auto level = static_cast<unsigned>(random() % kept.first_level());
+			const view::Timeline &all = finer[level];
+			const std::uint64_t bins = all.ticks() / (base << 2 * level) + 1, from = random() % bins;
+			const std::uint64_t to = std::min(bins, from + 2 + random() % 1000);
+			INFO("round " << round << ", level " << level << ", bins " << from << " to " << to);
+			const view::Window window(trace, info, kept, level, from, to, 1 << 24, {});
+			const auto tiles = [&](const std::string &names) {
+				return std::pair(split(slices_tile(kept, window, level, from, to, names, 1 << 24)),
+						 split(slices_tile(all, level, from, to, names, 1 << 24)));
+			};
+			const auto [here, there] = tiles(lanes);
+			REQUIRE(here.size() == there.size());
+			for (std::size_t lane = 0; lane < here.size(); ++lane) {
+				INFO("lane " << lane);
+				// What reaches over an edge may be shorter here, so another one may have most of that
+				// bin.
+				if (to - from > 2)
+					CHECK(by_bin(here[lane], from + 1, to - 1) ==
+					      by_bin(there[lane], from + 1, to - 1));
+			}
+			const auto [waits_here, waits_there] = tiles(waits);
+			for (std::size_t lane = 0; lane < waits_here.size(); ++lane) {
+				const auto ours = by_bin(waits_here[lane], from, to),
+					   theirs = by_bin(waits_there[lane], from, to);
+				std::size_t differ = 0;
+				for (std::size_t bin = 1; bin + 1 < ours.size(); ++bin)
+					differ += ours[bin] != theirs[bin];
+				INFO("waits of lane " << lane);
+				CHECK(differ <= 1); // where one that began before ends
+			}
+		}
+		CHECK_THROWS(view::Window(trace, info, kept, 0, 0, ~std::uint64_t(0), 1, {}));
 	}
 }
 

@@ -16,7 +16,7 @@ void Lane::add(std::uint64_t from, std::uint64_t to, std::uint32_t key)
 		return;
 	}
 	if (from_ != to_)
-		put(0, from_, to_, key_);
+		put(first_, from_, to_, key_);
 	from_ = from, to_ = to, key_ = key;
 }
 
@@ -28,9 +28,8 @@ void Lane::put(unsigned level, std::uint64_t from, std::uint64_t to, std::uint32
 	if (to - from < bin_ticks)
 		return merge(level, (from + (to - from) / 2) / bin_ticks, to - from, to - from, key, 1);
 	close(level);
-	if (level >= first_)
-		levels_[level].push_back({static_cast<std::uint32_t>(bin),
-					  static_cast<std::uint32_t>(to / bin_ticks - bin), key, 1, to - from});
+	levels_[level].push_back(
+	    {static_cast<std::uint32_t>(bin), static_cast<std::uint32_t>(to / bin_ticks - bin), key, 1, to - from});
 	if (level + 1 < levels)
 		put(level + 1, from, to, key);
 }
@@ -60,9 +59,8 @@ void Lane::close(unsigned level)
 	const Open open = open_[level];
 	if (!open.is_open)
 		return;
-	open_[level] = {};
-	if (level >= first_)
-		levels_[level].push_back({static_cast<std::uint32_t>(open.bin), 1, open.key, open.count, open.busy});
+	open_[level].is_open = false;
+	levels_[level].push_back({static_cast<std::uint32_t>(open.bin), 1, open.key, open.count, open.busy});
 	if (level + 1 < levels)
 		merge(level + 1, open.bin / 4, open.busy, open.weight, open.key, open.count);
 }
@@ -70,17 +68,18 @@ void Lane::close(unsigned level)
 void Lane::finish()
 {
 	if (from_ != to_)
-		put(0, from_, to_, key_);
+		put(first_, from_, to_, key_);
 	from_ = to_;
-	for (unsigned level = 0; level < levels; ++level)
+	for (unsigned level = first_; level < levels; ++level)
 		close(level);
 }
 
 void Lane::drop_below(unsigned level)
 {
-	first_ = std::max(first_, level);
-	for (unsigned i = 0; i < first_; ++i)
-		levels_[i] = std::vector<Slice>(); // its memory, too
+	for (; first_ < level; ++first_) {
+		close(first_);                          // to the next level
+		levels_[first_] = std::vector<Slice>(); // its memory, too
+	}
 }
 
 std::span<const Slice> Lane::slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin) const

@@ -33,7 +33,7 @@ public:
 	void add(std::uint64_t from, std::uint64_t to, std::uint32_t key);
 	// Nothing is added any more.
 	void finish();
-	// Levels below this one are not kept.
+	// Levels below this one are not kept: at once, or when there is more than memory for it.
 	void drop_below(unsigned level);
 
 	// Those that reach into these bins.

@@ -16,6 +16,7 @@
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/recorded.h"
 #include "story.h"
+#include "tile.h"
 
 namespace monitor::view {
 namespace {
@@ -89,7 +90,7 @@ template <class Each> trace::Losses fold_with(trace::Trace &trace, analyze::Mach
 	return losses;
 }
 
-void fold_until(const Picture::IsOver &is_over, trace::Trace &trace, analyze::Machine &machine)
+void fold_until(const IsOver &is_over, trace::Trace &trace, analyze::Machine &machine)
 {
 	std::uint64_t events = 0;
 	fold_with(trace, machine, [&](const trace::Event &) {
@@ -136,21 +137,19 @@ void expect_picture(const trace::Trace &trace)
 }
 
 Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress)
-    : directories_(directories), recording_(trace.recording_json()), trace_begin_(trace.begin_time()),
-      trace_end_(trace.end_time())
+    : directories_(directories), trace_(std::move(trace)), info_(analyze::recording_of(trace_))
 {
-	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	analyze::Machine machine(trace, info);
+	analyze::Machine machine(trace_, info_);
 	if (machine.window_end() <= machine.window_begin() ||
 	    machine.window_end() - machine.window_begin() > max_ticks || machine.window_end() > max_time)
 		throw Error("the begin and the end of this recording cannot be those of its events: is "
 			    ".monitor/recording.json damaged?");
 	timeline_ =
-	    std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info.cpus, max_slice_bytes);
+	    std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info_.cpus, max_slice_bytes);
 	machine.add(*timeline_);
-	analyze::ClockBound bound(trace.description(), info);
+	analyze::ClockBound bound(trace_.description(), info_);
 	std::uint64_t events = 0;
-	const trace::Losses losses = fold_with(trace, machine, [&](const trace::Event &event) {
+	const trace::Losses losses = fold_with(trace_, machine, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
 		if (progress && ++events % events_between_progress == 0)
@@ -158,22 +157,21 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 	});
 	timeline_->finish(machine);
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
-		whole_.emplace(by, usage_json(machine, trace, info, by));
-	problems_ = trace.problems();
-	tell_about(trace, info, machine, bound, losses.total_lost());
+		whole_.emplace(by, usage_json(machine, trace_, info_, by));
+	tell_about(machine, bound, losses.total_lost());
 }
 
-void Picture::tell_about(trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::Machine &machine,
-			 const analyze::ClockBound &bound, std::optional<std::uint64_t> lost_of_generic)
+void Picture::tell_about(const analyze::Machine &machine, const analyze::ClockBound &bound,
+			 std::optional<std::uint64_t> lost_of_generic)
 {
-	const trace::Clock &clock = trace.description().clock;
-	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
+	const trace::Clock &clock = trace_.description().clock;
+	report::Summary summary = report::summarize(trace_, info_, bound, machine.tokens());
 	summary.hidden_threads = machine.hidden_threads();
 	summary.calls_of_unknown = machine.calls_of_unknown();
 	summary.functions_of_unknown = machine.functions_of_unknown();
-	if (trace.is_generic_ctf())
+	if (trace_.is_generic_ctf())
 		summary.lost = lost_of_generic;
-	if (!problems_.empty())
+	if (!problems().empty())
 		summary.lost.reset(); // events in damaged parts were not counted
 	Json cpus = Json::array(), threads = Json::array();
 	for (const CpuLane &cpu : timeline_->cpus())
@@ -187,28 +185,21 @@ void Picture::tell_about(trace::Trace &trace, const analyze::RecordingInfo &info
 				   {"ran", thread.runs.busy()},
 				   {"waited", thread.waits.busy()}});
 	about_ = {{"directory", directories_.front()},
-		  {"command", info.short_command()},
-		  {"host", info.host},
-		  {"kernel", info.kernel},
-		  {"date", info.date},
+		  {"command", info_.short_command()},
+		  {"host", info_.host},
+		  {"kernel", info_.kernel},
+		  {"date", info_.date},
 		  {"summary", parse_json<Json>(report::summary_json(summary))},
 		  {"summary_text", report::summary_text(summary)},
 		  {"frequency_hz", clock.frequency_hz},
-		  {"begin_ns", clock.to_ns(timeline_->begin() - std::min(timeline_->begin(), trace.begin_time()))},
+		  {"begin_ns", clock.to_ns(timeline_->begin() - std::min(timeline_->begin(), trace_.begin_time()))},
 		  {"ticks", timeline_->ticks()},
 		  {"base_ticks", timeline_->base_ticks()},
 		  {"levels", levels},
-		  {"first_level", timeline_->first_level()},
+		  {"first_level", 0},
 		  {"modes", mode_names()},
-		  {"problems", problems_.total()},
-		  {"left_out",
-		   timeline_->first_level() == 0
-		       ? ""
-		       : fmt::format(
-			     "what is shorter than {:.1f} us is summed up, for there is more of it than "
-			     "the memory for it holds",
-			     static_cast<double>(clock.to_ns(timeline_->base_ticks() << 2 * timeline_->first_level())) /
-				 1e3)},
+		  {"problems", problems().total()},
+		  {"left_out", ""},
 		  {"cpus", std::move(cpus)},
 		  {"threads", std::move(threads)}};
 }
@@ -229,10 +220,19 @@ trace::TimeRange Picture::range_of(std::uint64_t from_ticks, std::uint64_t to_ti
 trace::Trace Picture::open_again() const
 {
 	trace::Trace trace = trace::Trace::open(directories_);
-	if (trace.recording_json() != recording_ || trace.begin_time() != trace_begin_ ||
-	    trace.end_time() != trace_end_)
+	if (trace.recording_json() != trace_.recording_json() || trace.begin_time() != trace_.begin_time() ||
+	    trace.end_time() != trace_.end_time())
 		throw Error("another trace has taken the place of this one: start monitor view again");
 	return trace;
+}
+
+std::string Picture::slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin, std::string_view lanes,
+			    const IsOver &is_over) const
+{
+	if (level >= timeline_->first_level())
+		return slices_tile(*timeline_, level, from_bin, to_bin, lanes, max_answer_bytes);
+	const Window window(trace_, info_, *timeline_, level, from_bin, to_bin, max_window_bytes, is_over);
+	return slices_tile(*timeline_, window, level, from_bin, to_bin, lanes, max_answer_bytes);
 }
 
 Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by,

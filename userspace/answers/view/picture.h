@@ -16,6 +16,7 @@
 #include "reading/analyze/recording_info.h"
 #include "reading/events/trace.h"
 #include "timeline.h"
+#include "window.h"
 
 namespace monitor::analyze {
 class ClockBound;
@@ -24,7 +25,8 @@ class ClockBound;
 namespace monitor::view {
 
 // Bytes for the slices of all lanes.
-constexpr std::size_t max_slice_bytes = 200u << 20;
+constexpr std::size_t max_slice_bytes = 200u << 20, max_window_bytes = 64u << 20;
+constexpr std::size_t max_answer_bytes = 32u << 20; // of slices at once
 
 // Throws Error: the trace has no picture.
 void expect_picture(const trace::Trace &trace);
@@ -42,10 +44,12 @@ public:
 	const Timeline &timeline() const { return *timeline_; }
 
 	// Damaged packets, which were left out.
-	const trace::Problems &problems() const { return problems_; }
+	const trace::Problems &problems() const { return trace_.problems(); }
 
-	// Whether what is being read is no longer wanted: asked now and then.
-	using IsOver = std::function<bool()>;
+	// Slices of lanes (tile.h) at any level: of those that the picture does not keep, the part is read again.
+	// Throws Error. Any thread.
+	std::string slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin, std::string_view lanes,
+			   const IsOver &is_over) const;
 	// Who had the CPUs in a part of the time, as `monitor report --from --to`: {columns: [{key, title, unit}],
 	// rows}. `by`: process, thread, command, cgroup or cpu; calls: which system calls took how long; sleeps: what
 	// threads slept in, and who woke them. Throws Error. Any thread; reads the trace again.
@@ -58,15 +62,14 @@ public:
 private:
 	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const;
 	trace::Trace open_again() const;
-	void tell_about(trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::Machine &machine,
-			const analyze::ClockBound &bound, std::optional<std::uint64_t> lost_of_generic);
+	void tell_about(const analyze::Machine &machine, const analyze::ClockBound &bound,
+			std::optional<std::uint64_t> lost_of_generic);
 
 	std::vector<std::string> directories_;
+	trace::Trace trace_; // as it was read
+	analyze::RecordingInfo info_;
 	std::unique_ptr<Timeline> timeline_;
 	nlohmann::ordered_json about_;
-	trace::Problems problems_;
-	std::string recording_; // of the trace that was read: another one may take its place
-	std::uint64_t trace_begin_ = 0, trace_end_ = 0;
 	std::map<std::string, nlohmann::ordered_json> whole_; // tables of all the time
 };
 

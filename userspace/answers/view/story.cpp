@@ -11,7 +11,6 @@ namespace monitor::view {
 
 using analyze::Cpu;
 using analyze::Mode;
-using analyze::Stretch;
 using analyze::Thread;
 using Json = nlohmann::ordered_json;
 
@@ -45,12 +44,12 @@ void Story::run(std::uint32_t cpu, std::uint64_t from, std::uint64_t to, Mode mo
 	kept->modes[static_cast<std::size_t>(mode)] += to - from;
 }
 
-void Story::spent(const Cpu &cpu, const Stretch &stretch)
+void Story::spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode mode, bool is_idle)
 {
-	if (!stretch.thread)
-		unfound_.push_back({cpu.number, stretch.from, stretch.to});
-	else if (is_ours(*stretch.thread) && !stretch.is_idle)
-		run(cpu.number, stretch.from, stretch.to, stretch.mode);
+	if (!cpu.current)
+		unfound_.push_back({cpu.number, from, to});
+	else if (is_ours(*cpu.current) && !is_idle)
+		run(cpu.number, from, to, mode);
 }
 
 void Story::found(const Cpu &cpu, const Thread &thread)

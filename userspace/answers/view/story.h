@@ -25,7 +25,8 @@ public:
 	{
 	}
 
-	void spent(const analyze::Cpu &cpu, const analyze::Stretch &stretch) override;
+	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
+		   bool is_idle) override;
 	void found(const analyze::Cpu &cpu, const analyze::Thread &thread) override;
 	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;

@@ -23,8 +23,10 @@ template <class Value> void append(std::string &to, const Value &value)
 	to.append(reinterpret_cast<const char *>(&value), sizeof value);
 }
 
-void append(std::string &to, std::span<const Slice> slices)
+void append(std::string &to, std::span<const Slice> slices, std::size_t max_bytes)
 {
+	if (to.size() + slices.size() * slice_bytes > max_bytes)
+		throw Error("this is too much at once: ask for a part of it");
 	append(to, static_cast<std::uint32_t>(slices.size()));
 	for (const Slice &slice : slices)
 		for (const std::uint32_t word :
@@ -33,19 +35,27 @@ void append(std::string &to, std::span<const Slice> slices)
 			append(to, word);
 }
 
-const Lane &lane_of(const Timeline &timeline, std::string_view name)
+// Calls visit(kind, place) for each of these lanes: c, r or w, and its place.
+template <class Visit> void each_lane(const Timeline &timeline, std::string_view lanes, const Visit &visit)
 {
-	std::size_t place = 0;
-	const char kind = name.empty() ? '?' : name[0];
-	const auto [end, error] = std::from_chars(name.data() + !name.empty(), name.data() + name.size(), place);
-	const bool is_number = error == std::errc() && end == name.data() + name.size();
-	if (is_number && kind == 'c' && place < timeline.cpus().size())
-		return timeline.cpus()[place].threads;
-	if (is_number && kind == 'r' && place < timeline.threads().size())
-		return timeline.threads()[place].runs;
-	if (is_number && kind == 'w' && place < timeline.threads().size())
-		return timeline.threads()[place].waits;
-	throw Error("this picture has no such lane");
+	for (std::size_t cpu = 0; lanes == "c*" && cpu < timeline.cpus().size(); ++cpu)
+		visit('c', cpu);
+	if (lanes == "c*")
+		return;
+	while (!lanes.empty()) {
+		const std::string_view name = lanes.substr(0, lanes.find(','));
+		lanes.remove_prefix(std::min(name.size() + 1, lanes.size()));
+		std::size_t place = 0;
+		const char kind = name.empty() ? '?' : name[0];
+		const auto [end, error] =
+		    std::from_chars(name.data() + !name.empty(), name.data() + name.size(), place);
+		const std::size_t places = kind == 'c'                  ? timeline.cpus().size()
+					   : kind == 'r' || kind == 'w' ? timeline.threads().size()
+									: 0;
+		if (error != std::errc() || end != name.data() + name.size() || place >= places)
+			throw Error("this picture has no such lane");
+		visit(kind, place);
+	}
 }
 
 } // namespace
@@ -56,22 +66,31 @@ std::string slices_tile(const Timeline &timeline, unsigned level, std::uint64_t 
 	if (level >= levels || level < timeline.first_level())
 		throw Error(fmt::format("this picture has levels {} to {}", timeline.first_level(), levels - 1));
 	std::string tile;
-	const auto add = [&](const Lane &lane) {
-		const std::span<const Slice> slices = lane.slices(level, from_bin, to_bin);
-		if (tile.size() + slices.size() * slice_bytes > max_bytes)
-			throw Error("this is too much at once: ask for a part of it");
-		append(tile, slices);
-	};
-	if (lanes == "c*") {
-		for (const CpuLane &cpu : timeline.cpus())
-			add(cpu.threads);
-		return tile;
-	}
-	while (!lanes.empty()) {
-		const std::string_view name = lanes.substr(0, lanes.find(','));
-		lanes.remove_prefix(std::min(name.size() + 1, lanes.size()));
-		add(lane_of(timeline, name));
-	}
+	each_lane(timeline, lanes, [&](char kind, std::size_t place) {
+		const Lane &lane = kind == 'c'   ? timeline.cpus()[place].threads
+				   : kind == 'r' ? timeline.threads()[place].runs
+						 : timeline.threads()[place].waits;
+		append(tile, lane.slices(level, from_bin, to_bin), max_bytes);
+	});
+	return tile;
+}
+
+std::string slices_tile(const Timeline &timeline, const Window &window, unsigned level, std::uint64_t from_bin,
+			std::uint64_t to_bin, std::string_view lanes, std::size_t max_bytes)
+{
+	std::string tile;
+	each_lane(timeline, lanes, [&](char kind, std::size_t place) {
+		std::vector<Slice> slices;
+		if (kind == 'w') {
+			slices = window.waits(place);
+		} else if (const Lane *lane = kind == 'c' ? window.cpu(place) : window.runs(place)) {
+			const auto found = lane->slices(level, from_bin, to_bin);
+			slices.assign(found.begin(), found.end());
+			for (Slice &slice : slices)
+				slice.key = kind == 'c' ? window.key_of(slice.key) : slice.key;
+		}
+		append(tile, slices, max_bytes);
+	});
 	return tile;
 }
 

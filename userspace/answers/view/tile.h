@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "timeline.h"
+#include "window.h"
 
 namespace monitor::view {
 
@@ -18,6 +19,9 @@ namespace monitor::view {
 // or it would be more than `max_bytes`.
 std::string slices_tile(const Timeline &timeline, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
 			std::string_view lanes, std::size_t max_bytes);
+// Likewise, of a level that the picture does not keep.
+std::string slices_tile(const Timeline &timeline, const Window &window, unsigned level, std::uint64_t from_bin,
+			std::uint64_t to_bin, std::string_view lanes, std::size_t max_bytes);
 std::string modes_tile(const Timeline &timeline, std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned bins);
 
 } // namespace monitor::view

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace monitor::view {
@@ -10,50 +12,62 @@ namespace {
 
 using analyze::Cpu;
 using analyze::Mode;
-using analyze::Stretch;
 using analyze::Thread;
 
 constexpr std::uint64_t min_base_ticks = 256;
 constexpr std::uint64_t max_bins = std::uint64_t(1) << 31; // of level 0: slices have 32 bits for one
 constexpr std::uint64_t max_mode_cells = 4'000'000;        // of all CPUs
 constexpr std::uint64_t min_mode_bins = 256, max_mode_bins = 16384;
-constexpr std::uint32_t no_index = ~std::uint32_t(0);
 constexpr std::size_t adds_between_looks = 1 << 16; // at how much memory the slices take
 
 } // namespace
 
-Timeline::Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes)
+Timeline::Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes, std::uint64_t bins)
     : begin_(begin), ticks_(std::max(end, begin + 1) - begin),
       base_ticks_(std::max(min_base_ticks, std::bit_ceil(ticks_ / max_bins + 1))), max_bytes_(max_bytes)
 {
-	const std::uint64_t bins =
+	while (first_level_ + 1 < levels && ticks_ / (base_ticks_ << 2 * first_level_) > bins)
+		++first_level_;
+	const std::uint64_t mode_bins =
 	    std::clamp(max_mode_cells / (std::max<std::size_t>(cpus, 1) * picture_modes), min_mode_bins, max_mode_bins);
-	mode_bin_ticks_ = ticks_ / bins + 1;
+	mode_bin_ticks_ = ticks_ / mode_bins + 1;
 }
 
-std::size_t Timeline::index_of(const Cpu &cpu)
+Timeline::Timeline(const Timeline &whole, unsigned first_level, std::size_t max_bytes)
+    : begin_(whole.begin_), ticks_(whole.ticks_), base_ticks_(whole.base_ticks_), mode_bin_ticks_(0),
+      max_bytes_(max_bytes), first_level_(first_level)
 {
-	if (cpu.number < cpu_index_.size() && cpu_index_[cpu.number] != no_index)
-		return cpu_index_[cpu.number];
-	cpu_index_.resize(std::max<std::size_t>(cpu_index_.size(), cpu.number + std::size_t{1}), no_index);
-	cpu_index_[cpu.number] = static_cast<std::uint32_t>(cpus_.size());
-	cpus_.push_back({cpu.number, Lane(base_ticks_), {}});
+}
+
+std::size_t Timeline::add_cpu(std::uint32_t number)
+{
+	cpu_index_.resize(std::max<std::size_t>(cpu_index_.size(), number + std::size_t{1}), no_place);
+	cpu_index_[number] = static_cast<std::uint32_t>(cpus_.size());
+	cpus_.push_back({number, Lane(base_ticks_), {}});
+	cpus_.back().threads.drop_below(first_level_);
+	unfound_.emplace_back();
+	if (mode_bin_ticks_ == 0)
+		return cpu_index_[number];
 	while ((ticks_ / mode_bin_ticks_ + 1) * cpus_.size() * picture_modes > max_mode_cells &&
 	       ticks_ / mode_bin_ticks_ > min_mode_bins)
 		coarsen_modes(); // there are more than the recording said
 	cpus_.back().modes.resize(ticks_ / mode_bin_ticks_ + 1);
-	unfound_.emplace_back();
-	return cpu_index_[cpu.number];
+	return cpu_index_[number];
 }
 
-std::uint32_t Timeline::place_of(const Thread &thread)
+std::uint32_t Timeline::place_of(const Thread &thread, std::uint32_t cpu, std::uint64_t ticks)
 {
+	auto &recent = recent_[static_cast<std::uint32_t>(thread.tid) % recent_.size()];
+	if (recent.first == &thread)
+		return recent.second;
 	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
 	if (is_new) {
-		threads_.push_back({thread.tid, thread.tgid, 0, {}, false, Lane(base_ticks_), Lane(base_ticks_)});
+		threads_.push_back(
+		    {thread.tid, thread.tgid, 0, ticks, cpu, {}, false, Lane(base_ticks_), Lane(base_ticks_)});
 		threads_.back().runs.drop_below(first_level_);
 		threads_.back().waits.drop_below(first_level_);
 	}
+	recent = {&thread, found->second};
 	return found->second;
 }
 
@@ -68,13 +82,16 @@ void Timeline::coarsen_modes()
 			}
 		cpu.modes.resize(std::min<std::size_t>(cpu.modes.size(), ticks_ / mode_bin_ticks_ + 1));
 		cpu.modes.shrink_to_fit();
-		cpu.bin = cpu.bin_begin = 0;
+		cpu.bin /= 2;
+		cpu.bin_begin = cpu.bin * mode_bin_ticks_;
 	}
 }
 
 // Calls add(bin, ticks) for the parts of a time that are in one bin of modes.
 template <class Add> void Timeline::each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const
 {
+	if (mode_bin_ticks_ == 0)
+		return;
 	if (from - lane.bin_begin >= mode_bin_ticks_) { // also if it is earlier
 		lane.bin = from / mode_bin_ticks_;
 		lane.bin_begin = lane.bin * mode_bin_ticks_;
@@ -94,7 +111,7 @@ void Timeline::had(CpuLane &lane, const Thread &thread, std::uint64_t from, std:
 {
 	if (lane.thread != &thread) {
 		lane.thread = &thread;
-		lane.place = place_of(thread);
+		lane.place = place_of(thread, lane.number, from);
 	}
 	lane.threads.add(from, to, lane.place);
 	threads_[lane.place].runs.add(from, to, lane.number);
@@ -102,22 +119,24 @@ void Timeline::had(CpuLane &lane, const Thread &thread, std::uint64_t from, std:
 		keep_within();
 }
 
-void Timeline::spent(const Cpu &cpu, const Stretch &stretch)
+void Timeline::spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode in_mode, bool is_idle)
 {
 	const std::size_t index = index_of(cpu);
 	CpuLane &lane = cpus_[index];
-	const std::uint64_t from = stretch.from - begin_, to = stretch.to - begin_;
-	const std::size_t mode = stretch.is_idle ? mode_idle : static_cast<std::size_t>(stretch.mode);
+	const Thread *thread = cpu.current;
+	from -= begin_;
+	to -= begin_;
+	const std::size_t mode = is_idle ? mode_idle : static_cast<std::size_t>(in_mode);
 	each_bin(lane, from, to, [mode](auto &bin, std::uint64_t ticks) { bin[mode] += ticks; });
 	std::vector<Interval> &unfound = unfound_[index];
-	if (!stretch.thread && !unfound.empty() && unfound.back().to == from)
+	if (!thread && !unfound.empty() && unfound.back().to == from)
 		unfound.back().to = to;
-	else if (!stretch.thread)
+	else if (!thread)
 		unfound.push_back({from, to});
-	else if (stretch.thread->hidden) // another thread may have had it
+	else if (thread->hidden) // another thread may have had it
 		lane.threads.add(from, to, key_unknown);
-	else if (stretch.thread->tid != 0 || !stretch.is_idle)
-		had(lane, *stretch.thread, from, to);
+	else if (thread->tid != 0 || !is_idle)
+		had(lane, *thread, from, to);
 }
 
 void Timeline::found(const Cpu &cpu, const Thread &thread)
@@ -138,8 +157,7 @@ void Timeline::found(const Cpu &cpu, const Thread &thread)
 void Timeline::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
 {
 	CpuLane &lane = cpus_[index_of(cpu)];
-	const std::uint64_t until = std::clamp(cpu.accounted, begin_, begin_ + ticks_) - begin_;
-	for (std::size_t bin = until / mode_bin_ticks_ + 1; ticks && bin-- > 0;) {
+	for (std::size_t bin = std::min<std::size_t>(lane.bin + 1, lane.modes.size()); ticks && bin-- > 0;) {
 		auto &modes = lane.modes[bin];
 		const std::uint64_t part = std::min(ticks, modes[static_cast<std::size_t>(from)]);
 		modes[static_cast<std::size_t>(from)] -= part;
@@ -150,7 +168,7 @@ void Timeline::moved(const Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
 
 void Timeline::waited(const Thread &thread, std::uint64_t from, std::uint64_t to)
 {
-	threads_[place_of(thread)].waits.add(from - begin_, to - begin_, 0);
+	threads_[place_of(thread, thread.cpu, from - begin_)].waits.add(from - begin_, to - begin_, 0);
 }
 
 void Timeline::lost(const Cpu &cpu, std::uint64_t from, std::uint64_t to)
@@ -223,7 +241,28 @@ void Timeline::finish(const analyze::Machine &machine)
 		lanes.runs.finish();
 		lanes.waits.finish();
 	}
+	by_tid_.resize(threads_.size());
+	std::iota(by_tid_.begin(), by_tid_.end(), std::uint32_t{0});
+	std::ranges::sort(by_tid_, {}, [this](std::uint32_t place) {
+		const ThreadLanes &thread = threads_[place];
+		return std::tuple(thread.tid, thread.tid == 0 ? thread.cpu : 0, thread.first);
+	});
 	keep_within();
+}
+
+std::uint32_t Timeline::find(std::int32_t tid, std::uint32_t cpu, std::uint64_t ticks) const
+{
+	const std::uint32_t of_cpu = tid == 0 ? cpu : 0;
+	const auto is_same = [&](std::uint32_t place) {
+		return threads_[place].tid == tid && (tid != 0 || threads_[place].cpu == of_cpu);
+	};
+	auto after = std::ranges::upper_bound(by_tid_, std::tuple(tid, of_cpu, ticks), {}, [this](std::uint32_t place) {
+		const ThreadLanes &thread = threads_[place];
+		return std::tuple(thread.tid, thread.tid == 0 ? thread.cpu : 0, thread.first);
+	});
+	if (after != by_tid_.begin() && is_same(*std::prev(after)))
+		return *std::prev(after);
+	return after != by_tid_.end() && is_same(*after) ? *after : no_place;
 }
 
 } // namespace monitor::view

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "lane.h"
@@ -33,7 +34,9 @@ constexpr std::uint32_t key_unknown = 0xffffffff;
 
 struct ThreadLanes {
 	std::int32_t tid = 0, tgid = 0;
-	std::size_t number = 0; // its place in Machine::threads(): numbers of threads are used again
+	std::size_t number = 0;  // its place in Machine::threads(): numbers of threads are used again
+	std::uint64_t first = 0; // ticks: what is in its lanes begins then
+	std::uint32_t cpu = 0;   // of the idle thread: each CPU has one
 	std::string name;
 	bool in_tree = false;
 	Lane runs;  // the key is the CPU
@@ -53,11 +56,18 @@ struct CpuLane {
 
 class Timeline final : public analyze::TimeObserver {
 public:
-	// From `begin` to `end`, ticks of the trace's clock. `max_bytes`: of the slices; fine levels are given up for
-	// it.
-	Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes);
+	// Bins of the finest level, about: what is finer is read again when it is asked for (window.h).
+	static constexpr std::uint64_t usual_bins = 1 << 18;
 
-	void spent(const analyze::Cpu &cpu, const analyze::Stretch &stretch) override;
+	// From `begin` to `end`, ticks of the trace's clock. `max_bytes`: of the slices; further levels are given up
+	// for it.
+	Timeline(std::uint64_t begin, std::uint64_t end, std::size_t cpus, std::size_t max_bytes,
+		 std::uint64_t bins = usual_bins);
+	// For a part of another one: from this level on, without modes.
+	Timeline(const Timeline &whole, unsigned first_level, std::size_t max_bytes);
+
+	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
+		   bool is_idle) override;
 	void found(const analyze::Cpu &cpu, const analyze::Thread &thread) override;
 	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
@@ -81,6 +91,10 @@ public:
 		return static_cast<double>(std::clamp(time, begin_, begin_ + ticks_) - begin_) /
 		       static_cast<double>(ticks_);
 	}
+	// The lanes of a thread, by its number, and of several those that began last at this time; of an idle thread
+	// those of this CPU. no_place: there are none.
+	static constexpr std::uint32_t no_place = ~std::uint32_t(0);
+	std::uint32_t find(std::int32_t tid, std::uint32_t cpu, std::uint64_t ticks) const;
 	// The finest level of which all slices were kept.
 	unsigned first_level() const { return first_level_; }
 
@@ -89,8 +103,13 @@ private:
 		std::uint64_t from, to;
 	};
 
-	std::size_t index_of(const analyze::Cpu &cpu);
-	std::uint32_t place_of(const analyze::Thread &thread);
+	std::size_t index_of(const analyze::Cpu &cpu)
+	{
+		return cpu.number < cpu_index_.size() && cpu_index_[cpu.number] != no_place ? cpu_index_[cpu.number]
+											    : add_cpu(cpu.number);
+	}
+	std::size_t add_cpu(std::uint32_t number);
+	std::uint32_t place_of(const analyze::Thread &thread, std::uint32_t cpu, std::uint64_t ticks);
 	template <class Add> void each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const;
 	void had(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
 	void coarsen_modes();
@@ -103,6 +122,9 @@ private:
 	std::vector<CpuLane> cpus_;
 	std::vector<ThreadLanes> threads_;
 	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
+	// Of the threads looked for last, by number.
+	std::array<std::pair<const analyze::Thread *, std::uint32_t>, 1024> recent_{};
+	std::vector<std::uint32_t> by_tid_;          // places, by number, CPU if it is idle, and first
 	std::vector<std::uint32_t> cpu_index_;       // by CPU number
 	std::vector<std::vector<Interval>> unfound_; // by CPU: it is not known yet who had it
 };

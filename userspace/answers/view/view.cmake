@@ -28,5 +28,6 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/tile.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timeline.cpp
   ${CMAKE_CURRENT_LIST_DIR}/view.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/window.cpp
   ${CMAKE_CURRENT_BINARY_DIR}/view/page_files.cpp)
 target_link_libraries(monitor_view PUBLIC monitor_report monitor_selection PRIVATE z) # by name: also into a static program

@@ -20,7 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr unsigned written_mode_bins = 2048;
-constexpr std::size_t max_answer_bytes = 32u << 20;
 constexpr std::size_t written_threads = 40;
 constexpr std::size_t usual_ratio = 8; // by which slices are compressed, at the most
 
@@ -117,7 +116,7 @@ HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request)
 	});
 }
 
-Picture::IsOver Wanted::next(const HttpRequest &request)
+IsOver Wanted::next(const HttpRequest &request)
 {
 	const std::lock_guard guard(lock_);
 	if (newest_.size() >= max_pages)
@@ -132,9 +131,9 @@ HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &r
 {
 	if (request.path == "/slices")
 		return answered("application/octet-stream", [&] {
-			return slices_tile(picture.timeline(), number<unsigned>(request, "level"),
-					   number<std::uint64_t>(request, "from"), number<std::uint64_t>(request, "to"),
-					   text_of(request, "lanes"), max_answer_bytes);
+			return picture.slices(
+			    number<unsigned>(request, "level"), number<std::uint64_t>(request, "from"),
+			    number<std::uint64_t>(request, "to"), text_of(request, "lanes"), wanted.until_stop());
 		});
 	if (request.path == "/modes")
 		return modes_answer(picture.timeline(), request);
@@ -197,8 +196,8 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 			break;
 		data["slices"][std::to_string(first - 1)] = slices;
 	}
-	WrittenPage page{{}, picture.about()["left_out"]};
-	if (first > timeline.first_level())
+	WrittenPage page;
+	if (first > 0)
 		page.left_out =
 		    fmt::format("what is shorter than {:.0f} us is summed up in this page: the server has more",
 				static_cast<double>(timeline.base_ticks() << (2 * first)) /

@@ -27,7 +27,12 @@ namespace monitor::view {
 class Wanted {
 public:
 	// Whether the answer to this request is no longer wanted.
-	Picture::IsOver next(const HttpRequest &request);
+	IsOver next(const HttpRequest &request);
+	// Of what a page may want several of at once.
+	IsOver until_stop() const
+	{
+		return [this] { return is_over_.load(); };
+	}
 	// From now on nothing is.
 	void stop() { is_over_ = true; }
 

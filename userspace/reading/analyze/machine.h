@@ -117,20 +117,13 @@ public:
 	virtual void contradiction(Contradiction, std::uint64_t /*time*/, std::uint32_t /*cpu*/, const Thread &) {}
 };
 
-// How a CPU spent a time that the scope includes. `thread` null: unknown who had it.
-struct Stretch {
-	std::uint64_t from = 0, to = 0;
-	const Thread *thread = nullptr;
-	Mode mode = Mode::unknown;
-	bool is_idle = false; // the idle thread's, without interrupts
-};
-
-// Gets each stretch as the times of CPUs and threads are added up, those of a CPU in order: what is told here sums up
+// Gets each time as the times of CPUs and threads are added up, those of a CPU in order: what is told here sums up
 // to them. For pictures (answers/view/).
 class TimeObserver {
 public:
 	virtual ~TimeObserver() = default;
-	virtual void spent(const Cpu &, const Stretch &) = 0;
+	// By the CPU's current thread; null: who had it is unknown. `is_idle`: the idle thread's, without interrupts.
+	virtual void spent(const Cpu &, std::uint64_t from, std::uint64_t to, Mode mode, bool is_idle) = 0;
 	// This thread had the CPU in the stretches without a thread so far.
 	virtual void found(const Cpu &, const Thread &) = 0;
 	// The last `ticks` that the CPU spent in mode `from` turned out to be in mode `to`.

@@ -85,7 +85,7 @@ void Machine::tell_spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, M
 	if (from >= to)
 		return;
 	for (TimeObserver *observer : time_observers_)
-		observer->spent(cpu, {from, to, cpu.current, mode, is_idle});
+		observer->spent(cpu, from, to, mode, is_idle);
 }
 
 void Machine::tell_found(const Cpu &cpu, const Thread &thread) const
