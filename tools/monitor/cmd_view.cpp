@@ -37,7 +37,7 @@ struct ViewArguments {
 	std::vector<std::string> directories;
 	std::string output;
 	std::uint16_t port = 0;
-	bool no_browser = false;
+	bool no_browser = false, no_cache = false;
 };
 
 // A file that only its user can read sends the browser to the address: on a command line every user would see it.
@@ -114,7 +114,7 @@ int serve(trace::Trace trace, const ViewArguments &arguments)
 	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
 		sigaddset(&ends, signal);
 	::pthread_sigmask(SIG_BLOCK, &ends, nullptr); // also in all threads that follow
-	view::Loading loading(arguments.directories, std::move(trace));
+	view::Loading loading(arguments.directories, std::move(trace), !arguments.no_cache);
 	HttpServer server(arguments.port, HttpServer::make_secret(),
 			  [&loading](const HttpRequest &request) { return loading.answer(request); });
 	std::optional<RedirectFile> redirect;
@@ -151,7 +151,7 @@ int run_view(const ViewArguments &arguments)
 	view::expect_picture(trace);
 	if (arguments.output.empty())
 		return serve(std::move(trace), arguments);
-	const view::Picture picture(arguments.directories, std::move(trace));
+	const view::Picture picture(arguments.directories, std::move(trace), {}, !arguments.no_cache);
 	write_page(picture, arguments.output);
 	return exit_code_of(picture);
 }
@@ -173,6 +173,7 @@ void add_view(CLI::App &app, int &exit_code)
 	command->add_option("--port", arguments->port, "listen on this port (default: one that is free)")
 	    ->option_text("N");
 	command->add_flag("--no-browser", arguments->no_browser, "only print the address");
+	command->add_flag("--no-cache", arguments->no_cache, "read all of the trace again, and keep nothing of it");
 	command->footer("The page is served on 127.0.0.1 only, at an address that nobody can guess, until Ctrl-C.\n"
 			"Exit code: 0, or 1 if parts of the trace are damaged.\n"
 			"Examples:\n"

@@ -3,7 +3,24 @@
 
 #include <algorithm>
 
+#include "kept_bytes.h"
+
 namespace monitor::view {
+
+Lane::Lane(std::uint64_t base_ticks, KeptReader &reader)
+    : base_ticks_(base_ticks), first_(reader.number<std::uint32_t>()), busy_(reader.number<std::uint64_t>())
+{
+	for (unsigned level = first_; level < levels; ++level)
+		levels_[level] = reader.array<Slice>();
+}
+
+void Lane::keep(KeptWriter &writer) const
+{
+	writer.number(std::uint32_t{first_});
+	writer.number(busy_);
+	for (unsigned level = first_; level < levels; ++level)
+		writer.array(levels_[level]);
+}
 
 void Lane::add(std::uint64_t from, std::uint64_t to, std::uint32_t key)
 {

@@ -15,6 +15,9 @@
 
 namespace monitor::view {
 
+class KeptReader;
+class KeptWriter;
+
 struct Slice {
 	std::uint32_t bin = 0, bins = 0; // of its level, since the start
 	std::uint32_t key = 0;           // whose it is, or whose most of it is
@@ -28,6 +31,9 @@ class Lane {
 public:
 	// `base_ticks`: a bin of level 0. The times of add() are ticks since the start of the picture.
 	explicit Lane(std::uint64_t base_ticks) : base_ticks_(base_ticks) {}
+	// As it was kept, after finish().
+	Lane(std::uint64_t base_ticks, KeptReader &reader);
+	void keep(KeptWriter &writer) const;
 
 	// Times are not before those added before; where they are, the lane keeps what it had.
 	void add(std::uint64_t from, std::uint64_t to, std::uint32_t key);

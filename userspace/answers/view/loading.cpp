@@ -10,16 +10,18 @@ class Stopped : public std::exception {};
 
 } // namespace
 
-Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace)
+Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache)
     : frequency_hz_(static_cast<double>(trace.description().clock.frequency_hz)),
-      reads_([this, directories, read = std::move(trace)](const std::stop_token &stop) mutable {
+      reads_([this, directories, use_cache, read = std::move(trace)](const std::stop_token &stop) mutable {
 	      try {
-		      auto made = std::make_shared<const Picture>(directories, std::move(read),
-								  [&](const Timeline &so_far, double part) {
-									  if (stop.stop_requested())
-										  throw Stopped();
-									  note(so_far, part);
-								  });
+		      auto made = std::make_shared<const Picture>(
+			  directories, std::move(read),
+			  [&](const Timeline &so_far, double part) {
+				  if (stop.stop_requested())
+					  throw Stopped();
+				  note(so_far, part);
+			  },
+			  use_cache);
 		      const std::lock_guard guard(lock_);
 		      picture_ = std::move(made);
 	      } catch (const Stopped &) { // nobody looks any more

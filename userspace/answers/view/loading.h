@@ -18,7 +18,7 @@ namespace monitor::view {
 class Loading {
 public:
 	// The trace has a picture.
-	Loading(const std::vector<std::string> &directories, trace::Trace trace);
+	Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache);
 
 	// Any thread.
 	HttpResponse answer(const HttpRequest &request);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "picture.h"
 
+#include <chrono>
 #include <map>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "answers/selection/thread_selection.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "picture_cache.h"
 #include "reading/activities/table.h"
 #include "reading/activities/totals.h"
 #include "reading/analyze/clock_bound.h"
@@ -30,6 +32,7 @@ const std::map<std::string, report::GroupBy> groupings = {{"process", report::Gr
 
 constexpr std::uint64_t max_ticks = std::uint64_t(1) << 56, max_time = std::uint64_t(1) << 62; // untrusted
 constexpr std::uint64_t events_between_progress = 1 << 18;
+constexpr std::chrono::seconds worth_keeping(1); // what took longer to read
 
 const char *unit_text(report::Unit unit)
 {
@@ -136,8 +139,31 @@ void expect_picture(const trace::Trace &trace)
 			    "monitor info counts its events, monitor list prints them");
 }
 
-Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress)
+Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress,
+		 bool use_cache)
     : directories_(directories), trace_(std::move(trace)), info_(analyze::recording_of(trace_))
+{
+	const PictureCache cache(directories, trace_);
+	if (use_cache)
+		if (auto kept = cache.find()) {
+			const Json text = parse_json<Json>(kept->text);
+			about_ = text.at("about");
+			for (const auto &[by, table] : text.at("tables").items())
+				whole_.emplace(by, table);
+			timeline_ = std::move(kept->timeline);
+			return;
+		}
+	const auto start = std::chrono::steady_clock::now();
+	read(progress);
+	if (!use_cache || !problems().empty() || std::chrono::steady_clock::now() - start < worth_keeping)
+		return;
+	Json text = {{"about", about_}, {"tables", Json::object()}};
+	for (const auto &[by, table] : whole_)
+		text["tables"][by] = table;
+	cache.keep(*timeline_, json_dump(text));
+}
+
+void Picture::read(const Progress &progress)
 {
 	analyze::Machine machine(trace_, info_);
 	if (machine.window_end() <= machine.window_begin() ||

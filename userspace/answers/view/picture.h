@@ -25,7 +25,7 @@ class ClockBound;
 namespace monitor::view {
 
 // Bytes for the slices of all lanes.
-constexpr std::size_t max_slice_bytes = 200u << 20, max_window_bytes = 64u << 20;
+constexpr std::size_t max_slice_bytes = 96u << 20, max_window_bytes = 64u << 20;
 constexpr std::size_t max_answer_bytes = 32u << 20; // of slices at once
 
 // Throws Error: the trace has no picture.
@@ -36,8 +36,9 @@ public:
 	// What there is so far, and which part of the trace it is: called now and then.
 	using Progress = std::function<void(const Timeline &, double)>;
 
-	// Reads the whole trace. Throws Error.
-	Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress = {});
+	// Reads the whole trace, or what was kept of it (picture_cache.h). Throws Error.
+	Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress = {},
+		bool use_cache = true);
 
 	// What the page has to know first: an object.
 	const nlohmann::ordered_json &about() const { return about_; }
@@ -62,6 +63,7 @@ public:
 private:
 	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const;
 	trace::Trace open_again() const;
+	void read(const Progress &progress);
 	void tell_about(const analyze::Machine &machine, const analyze::ClockBound &bound,
 			std::optional<std::uint64_t> lost_of_generic);
 

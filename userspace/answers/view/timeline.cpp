@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "kept_bytes.h"
+
 namespace monitor::view {
 namespace {
 
@@ -37,6 +39,58 @@ Timeline::Timeline(const Timeline &whole, unsigned first_level, std::size_t max_
     : begin_(whole.begin_), ticks_(whole.ticks_), base_ticks_(whole.base_ticks_), mode_bin_ticks_(0),
       max_bytes_(max_bytes), first_level_(first_level)
 {
+}
+
+Timeline::Timeline(KeptReader &reader)
+    : begin_(reader.number<std::uint64_t>()), ticks_(reader.number<std::uint64_t>()),
+      base_ticks_(reader.number<std::uint64_t>()), mode_bin_ticks_(reader.number<std::uint64_t>()),
+      max_bytes_(reader.number<std::uint64_t>()), first_level_(reader.number<std::uint32_t>())
+{
+	for (auto cpus = reader.number<std::uint64_t>(); cpus-- > 0;) {
+		const auto number = reader.number<std::uint32_t>();
+		Lane lane(base_ticks_, reader);
+		cpus_.push_back({number, std::move(lane), reader.array<std::array<std::uint64_t, picture_modes>>()});
+	}
+	for (auto threads = reader.number<std::uint64_t>(); threads-- > 0;) {
+		ThreadLanes thread;
+		thread.tid = reader.number<std::int32_t>();
+		thread.tgid = reader.number<std::int32_t>();
+		thread.number = reader.number<std::uint64_t>();
+		thread.first = reader.number<std::uint64_t>();
+		thread.cpu = reader.number<std::uint32_t>();
+		thread.name = reader.text();
+		thread.in_tree = reader.number<std::uint8_t>() != 0;
+		thread.runs = Lane(base_ticks_, reader);
+		thread.waits = Lane(base_ticks_, reader);
+		threads_.push_back(std::move(thread));
+	}
+	sort_by_tid();
+}
+
+void Timeline::keep(KeptWriter &writer) const
+{
+	for (const std::uint64_t number :
+	     {begin_, ticks_, base_ticks_, mode_bin_ticks_, static_cast<std::uint64_t>(max_bytes_)})
+		writer.number(number);
+	writer.number(std::uint32_t{first_level_});
+	writer.number(static_cast<std::uint64_t>(cpus_.size()));
+	for (const CpuLane &cpu : cpus_) {
+		writer.number(cpu.number);
+		cpu.threads.keep(writer);
+		writer.array(cpu.modes);
+	}
+	writer.number(static_cast<std::uint64_t>(threads_.size()));
+	for (const ThreadLanes &thread : threads_) {
+		writer.number(thread.tid);
+		writer.number(thread.tgid);
+		writer.number(static_cast<std::uint64_t>(thread.number));
+		writer.number(thread.first);
+		writer.number(thread.cpu);
+		writer.text(thread.name);
+		writer.number(static_cast<std::uint8_t>(thread.in_tree));
+		thread.runs.keep(writer);
+		thread.waits.keep(writer);
+	}
 }
 
 std::size_t Timeline::add_cpu(std::uint32_t number)
@@ -241,13 +295,18 @@ void Timeline::finish(const analyze::Machine &machine)
 		lanes.runs.finish();
 		lanes.waits.finish();
 	}
+	sort_by_tid();
+	keep_within();
+}
+
+void Timeline::sort_by_tid()
+{
 	by_tid_.resize(threads_.size());
 	std::iota(by_tid_.begin(), by_tid_.end(), std::uint32_t{0});
 	std::ranges::sort(by_tid_, {}, [this](std::uint32_t place) {
 		const ThreadLanes &thread = threads_[place];
 		return std::tuple(thread.tid, thread.tid == 0 ? thread.cpu : 0, thread.first);
 	});
-	keep_within();
 }
 
 std::uint32_t Timeline::find(std::int32_t tid, std::uint32_t cpu, std::uint64_t ticks) const

@@ -39,8 +39,8 @@ struct ThreadLanes {
 	std::uint32_t cpu = 0;   // of the idle thread: each CPU has one
 	std::string name;
 	bool in_tree = false;
-	Lane runs;  // the key is the CPU
-	Lane waits; // for a CPU
+	Lane runs{0};  // the key is the CPU
+	Lane waits{0}; // for a CPU
 };
 
 struct CpuLane {
@@ -65,6 +65,10 @@ public:
 		 std::uint64_t bins = usual_bins);
 	// For a part of another one: from this level on, without modes.
 	Timeline(const Timeline &whole, unsigned first_level, std::size_t max_bytes);
+
+	// As it was kept (picture_cache.h), after finish().
+	explicit Timeline(KeptReader &reader);
+	void keep(KeptWriter &writer) const;
 
 	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
 		   bool is_idle) override;
@@ -113,6 +117,7 @@ private:
 	template <class Add> void each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const;
 	void had(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
 	void coarsen_modes();
+	void sort_by_tid();
 	void leave_unfound(std::size_t cpu);
 	void keep_within();
 

@@ -42,6 +42,8 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
 		    machine.gap(stream, from, to);
 	    });
+	for (const auto &stream : trace.streams()) // parts all over the trace must not have all of it in memory
+		stream->release_bytes(stream->bytes(), stream->bytes() + stream->whole_bytes());
 	if (is_given_up)
 		throw Error("this is not wanted any more");
 	machine.finish();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Kept pictures: they are those that were read, of this very trace, and damage is noticed.
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "answers/view/picture_cache.h"
+#include "answers/view/tile.h"
+#include "history.h"
+#include "poet_samples.h"
+#include "reading/analyze/machine.h"
+
+namespace test_picture_cache {
+
+using namespace monitor;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string all_of(const view::Timeline &timeline)
+{
+	std::string lanes = "c0";
+	for (std::size_t i = 0; i < timeline.threads().size(); ++i)
+		lanes += ",r" + std::to_string(i) + ",w" + std::to_string(i);
+	std::string bytes = view::modes_tile(timeline, 0, timeline.ticks(), 100);
+	for (unsigned level = timeline.first_level(); level < view::levels; ++level)
+		bytes += view::slices_tile(timeline, level, 0, ~std::uint64_t(0), lanes, 1 << 24);
+	for (const view::ThreadLanes &thread : timeline.threads())
+		bytes += std::to_string(thread.number) + thread.name +
+			 std::to_string(timeline.find(thread.tid, thread.cpu, thread.first));
+	return bytes;
+}
+
+} // namespace
+
+TEST_CASE("view: a kept picture is the one that was read, and of this trace only")
+{
+	std::mt19937 random(3);
+	std::uint64_t time = 0;
+	history::History history = history::random_history(random, time, 1);
+	poet_samples::Directory directory(history.all(), history::events);
+	const fs::path cache = fs::path(directory.path()) / "cache";
+	::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+	const std::vector<std::string> directories = {directory.path()};
+	trace::Trace trace = trace::Trace::open(directories);
+	const analyze::RecordingInfo info = history::make_info(5, time + 10, true, false);
+	analyze::Machine machine(trace, info);
+	view::Timeline timeline(machine.window_begin(), machine.window_end(), 1, 1 << 20);
+	machine.add(timeline);
+	analyze::fold(trace, machine);
+	timeline.finish(machine);
+
+	const view::PictureCache empty(directories, trace);
+	CHECK_FALSE(empty.find());
+	empty.keep(timeline, "its text");
+	const auto kept = view::PictureCache(directories, trace).find();
+	REQUIRE(kept);
+	CHECK(kept->text == "its text");
+	CHECK(all_of(*kept->timeline) == all_of(timeline));
+	CHECK(kept->timeline->begin() == timeline.begin());
+
+	const fs::path file = fs::directory_iterator(cache / "monitor" / "pictures")->path();
+	CHECK((fs::status(file).permissions() & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);
+	const auto size = fs::file_size(file);
+	for (const auto at : {std::uintmax_t(3), std::uintmax_t(20), size / 2, size - 1}) { // one bit anywhere
+		INFO("byte " << at);
+		const auto flip = [&] {
+			std::fstream bytes(file, std::ios::binary | std::ios::in | std::ios::out);
+			bytes.seekg(static_cast<std::streamoff>(at));
+			const int byte = bytes.get();
+			bytes.seekp(static_cast<std::streamoff>(at));
+			bytes.put(static_cast<char>(byte ^ 4));
+		};
+		flip();
+		CHECK_FALSE(view::PictureCache(directories, trace).find());
+		flip();
+		CHECK(view::PictureCache(directories, trace).find());
+	}
+	fs::resize_file(file, size / 3);
+	CHECK_FALSE(view::PictureCache(directories, trace).find());
+
+	empty.keep(timeline, "its text");
+	CHECK(view::PictureCache(directories, trace).find());
+	fs::last_write_time(fs::path(directory.path()) / "s0",
+			    fs::file_time_type::clock::now() + std::chrono::seconds(9));
+	CHECK_FALSE(view::PictureCache(directories, trace).find()); // the file may have been replaced
+	::unsetenv("XDG_CACHE_HOME");
+}
+
+} // namespace test_picture_cache

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "picture_cache.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/mapped_file.h"
+#include "kept_bytes.h"
+
+namespace monitor::view {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view format = "monitor picture 1\n"; // changes with what is kept
+
+std::string place()
+{
+	const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+	if (cache && cache[0] == '/')
+		return fmt::format("{}/monitor/pictures", cache);
+	return home && home[0] == '/' ? fmt::format("{}/.cache/monitor/pictures", home) : "";
+}
+
+std::string identity(const std::vector<std::string> &directories, const trace::Trace &trace)
+{
+	std::string text;
+	for (const std::string &directory : directories) {
+		std::error_code error;
+		text += fs::absolute(directory, error).lexically_normal().string() + '\n';
+	}
+	text += trace.recording_json();
+	for (const auto &stream : trace.streams()) {
+		struct stat status {};
+		const std::string path = trace.directory() + "/" + stream->info().name;
+		if (::stat(path.c_str(), &status) != 0)
+			return ""; // it has no files of its own
+		text += fmt::format("\n{} {} {}.{:09}", stream->info().name, status.st_size, status.st_mtim.tv_sec,
+				    status.st_mtim.tv_nsec);
+	}
+	return text;
+}
+
+std::uint32_t checksum(std::string_view bytes)
+{
+	return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()));
+}
+
+} // namespace
+
+PictureCache::PictureCache(const std::vector<std::string> &directories, const trace::Trace &trace)
+    : identity_(identity(directories, trace)), directory_(place())
+{
+	if (!identity_.empty() && !directory_.empty())
+		path_ = fmt::format("{}/{:016x}", directory_, std::hash<std::string>{}(identity_));
+}
+
+std::optional<PictureCache::Kept> PictureCache::find() const
+{
+	struct stat status {};
+	if (path_.empty() || ::lstat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
+	    status.st_uid != ::geteuid())
+		return std::nullopt;
+	try {
+		const MappedFile file(path_);
+		std::string_view bytes(reinterpret_cast<const char *>(file.data()), file.size());
+		if (!bytes.starts_with(format))
+			return std::nullopt;
+		KeptReader reader(bytes.substr(format.size()));
+		if (reader.number<std::uint32_t>() != checksum(reader.rest()) || reader.text() != identity_)
+			return std::nullopt;
+		Kept kept;
+		kept.text = reader.text();
+		kept.timeline = std::make_unique<Timeline>(reader);
+		::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0);
+		return kept;
+	} catch (const Error &) {
+		return std::nullopt;
+	}
+}
+
+void PictureCache::keep(const Timeline &timeline, const std::string &text) const
+{
+	std::error_code error;
+	fs::create_directories(directory_, error);
+	if (path_.empty() || error)
+		return;
+	KeptWriter writer;
+	writer.text(identity_);
+	writer.text(text);
+	timeline.keep(writer);
+	KeptWriter head;
+	head.number(checksum(writer.bytes()));
+	const std::string written = fmt::format("{}.{}", path_, ::getpid());
+	const Fd file(::open(written.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+	if (!file)
+		return;
+	const auto write = [&file](std::string_view bytes) {
+		while (!bytes.empty()) {
+			const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
+			if (count <= 0)
+				return false;
+			bytes.remove_prefix(static_cast<std::size_t>(count));
+		}
+		return true;
+	};
+	if (!write(format) || !write(head.bytes()) || !write(writer.bytes()) ||
+	    ::rename(written.c_str(), path_.c_str()) != 0)
+		::unlink(written.c_str());
+	remove_oldest();
+}
+
+void PictureCache::remove_oldest() const
+{
+	struct File {
+		fs::path path;
+		fs::file_time_type used;
+		std::uintmax_t bytes;
+	};
+	std::vector<File> files;
+	std::error_code error;
+	for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
+		std::error_code why;
+		if (at->is_regular_file(why))
+			files.push_back({at->path(), at->last_write_time(why), at->file_size(why)});
+	}
+	std::ranges::sort(files, std::ranges::greater(), &File::used);
+	std::uintmax_t kept = 0;
+	for (const File &file : files)
+		if ((kept += file.bytes) > max_kept_bytes)
+			fs::remove(file.path, error);
+}
+
+} // namespace monitor::view
