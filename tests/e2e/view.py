@@ -94,6 +94,13 @@ def sums_are_those_of_report():
 		e2e.equal(f"time of all threads at level {level}", [sum(s[4] for s in lane) for lane in tiles],
 		          [about["threads"][i][kind] for i in numbers for kind in ("ran", "waited")])
 		e2e.equal(f"time of all CPUs at level {level}", [sum(s[4] for s in lane) for lane in view.slices(level, "c*")], [cpu["busy"] for cpu in about["cpus"]])
+	for by, letter in (("process", "p"), ("command", "m"), ("cgroup", "g")):
+		groups = about["groups"][by]
+		e2e.equal(f"threads in groups by {by}", sorted(place for group in groups for place in group["threads"]), [i for i in numbers if about["threads"][i]["tid"]])
+		for level in (0, about["levels"] // 2):
+			tiles = view.slices(level, ",".join(f"{letter}{i}" for i in range(len(groups))))
+			e2e.equal(f"time of groups by {by} at level {level}", [sum(s[4] for s in lane) for lane in tiles],
+			          [sum(about["threads"][place]["ran"] for place in group["threads"]) for group in groups])
 	# A tile has what reaches into it, and no more.
 	level = about["first_level"] + 4
 	whole = view.slices(level, "c0")[0]
@@ -126,8 +133,39 @@ def sums_are_those_of_report():
 		theirs = json.loads(e2e.run(e2e.monitor, "report", "--json", "--top", "0", trace.directory, report).stdout)["rows"]
 		e2e.equal(f"rows of {by}", sorted((row[names.index("total_ns")], row[names.index("count")]) for row in table["rows"]),
 		          sorted((row["total_ns"], row["count"]) for row in theirs))
+	each_time(view, about)
 	e2e.equal("its command", about["command"].startswith("sh -c for i in"), True)
 	e2e.expect("for you alone" in view.end(), "it does not say whose address it is")
+
+
+def each_time(view, about):
+	"""What a row of a table is about, each time: as often, as long, and the longest is where it was."""
+	end = about["ticks"]
+	nanoseconds = 1e9 / about["frequency_hz"]
+	for of, columns in (("calls", ("pid", "call")), ("sleeps", ("tid", "call"))):
+		table = view.json(f"table?from=0&to={end}&by={of}")
+		keys = [column["key"] for column in table["columns"]]
+		rows = [dict(zip(keys, row)) for row in table["rows"]][:3]
+		for row in rows:
+			same = [other for other in (dict(zip(keys, line)) for line in table["rows"]) if all(other[key] == row[key] for key in columns)]
+			asked = f"cases?from=0&to={end}&of={of}" + "".join(f"&{key}={urllib.parse.quote(str(row[key]))}" for key in columns)
+			found = view.json(asked)
+			e2e.equal(f"how often: {asked}", found["count"], sum(other["count"] for other in same))
+			e2e.equal("times in the bars", sum(bar[2] for bar in found["bars"]), found["count"])
+			e2e.expect(abs(found["total"] * nanoseconds - sum(other["total_ns"] for other in same)) <= len(same), f"{asked}: {found['total'] * nanoseconds} ns in all, the table has {row}")
+			lengths = [one["to"] - one["from"] for one in found["longest"]]
+			e2e.expect(lengths == sorted(lengths, reverse=True) and abs(lengths[0] * nanoseconds - max(other["max_ns"] for other in same)) <= 1, f"{asked}: longest {lengths[:3]}, the table has {row}")
+			low, high, times = found["bars"][-1]
+			part = view.json(f"{asked}&min={low}&max={high}")
+			e2e.equal("those of the last bar", (part["count"], part["longest"][0], part["bars"]), (times, found["longest"][0], found["bars"]))
+	table = view.json(f"table?from=0&to={end}&by=process")
+	keys = [column["key"] for column in table["columns"]]
+	for row in [dict(zip(keys, row)) for row in table["rows"] if row[keys.index("waiting_ns")]][:3]:
+		found = view.json(f"cases?from=0&to={end}&of=waits&pid={row['pid']}")
+		e2e.expect(abs(found["total"] * nanoseconds - row["waiting_ns"]) <= 1, f"waits of {row['pid']}: {found['total'] * nanoseconds} ns, the table has {row['waiting_ns']}")
+	e2e.expect(table["threads"]["waiting"] > 0 and table["threads"]["blocked"] > 0, f"{table['threads']}")
+	for wrong in ("", "&of=", "&of=threads", "&of=calls&pid=x", "&of=waits&min=-1"):
+		e2e.equal(f"answer to cases{wrong}", view.get(f"cases?from=0&to={end}{wrong}")[0], 400)
 
 
 def who_is_refused():

@@ -54,7 +54,7 @@ def what_it_shows():
 		e2e.expect(part in text, f"'{part}' is not in the header: {text}")
 	ours = [row for row in rows(page) if row[0] == "*"]
 	e2e.expect(ours and ours[0][1] and "svg" not in page.run("document.querySelector('#table').innerHTML").replace("svg onload", ""), f"{ours}")
-	e2e.equal("elements made of names", page.run("document.querySelectorAll('b, svg:not(#kiviat)').length"), 0)
+	e2e.equal("elements made of names", page.run("document.querySelectorAll('b, svg:not(#kiviat, #cases-bars)').length"), 0)
 	total = page.run("monitorView.lanes.source.about.ticks")
 	e2e.equal("the window at first", page.run(WINDOW), [0, total])
 	# Each CPU's strip has something, and so have the lanes.
@@ -70,7 +70,7 @@ def what_it_shows():
 	page.wait(f"{READY} && document.querySelector('#as-command').textContent.includes('--from')")
 	page.wait(READY)
 	command = page.run("document.querySelector('#as-command').textContent")
-	e2e.expect(command.startswith(f"monitor report {trace.directory} --from 0."), command)
+	e2e.expect(command.startswith(f"monitor report {trace.directory} --from "), command)
 	printed = json.loads(e2e.run(e2e.monitor, *command.split()[1:], "--json").stdout)["rows"]
 	def text(ns):
 		return page.run(f"import(document.querySelector('script[type=module]').src.replace('main.js', 'text.js')).then(text => text.duration({ns}))")
@@ -140,6 +140,35 @@ def keys_and_mouse():
 	served.end()
 
 
+def to_the_longest():
+	"""From a table's number to its histogram, to the longest of one bar, to that place in the lanes; and lanes of groups."""
+	trace = e2e.record("longest", "--force", "-e", "sched,syscall", command=("sh", "-c", "for i in 1 2 3 4; do sleep 0.01; done; sleep 0.2"))
+	served = Served(trace)
+	page = served.page
+	page.key("p")
+	page.wait(f"{READY} && monitorView.lanes.what === 'processes'")
+	shell = page.run("monitorView.lanes.rows.findIndex(row => row.title.startsWith('sh '))")
+	e2e.expect(page.run("monitorView.lanes.drawn") > 5 and shell >= 0, "no process is drawn")
+	x, y, width, height = page.place("#lanes")
+	page.click(x, y - height / 2 + 18 + 23 * shell + 10)
+	page.wait(f"{READY} && monitorView.lanes.what === 'threads'")
+	e2e.expect(all(title.startswith("sh ") for title in page.run("monitorView.lanes.rows.map(row => row.title)")), "a click on a process does not lead to its threads")
+	page.run("[...document.querySelectorAll('#by button')].find(button => button.textContent === 'sleeps').click()")
+	page.wait(f"{READY} && [...document.querySelectorAll('#table th')].some(cell => cell.textContent === 'waker')")
+	page.run("[...document.querySelectorAll('#table tr')].find(row => [...row.children].some(cell => cell.textContent === 'sleep')).querySelector('td button').click()")
+	page.wait(f"{READY} && document.querySelectorAll('#cases-table tr').length > 1")
+	e2e.expect(page.run("document.querySelector('#cases-title').textContent").startswith("sleeps of sleep "), "another row's times")
+	page.run("[...document.querySelectorAll('#cases-bars rect')].at(-1).dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))")
+	page.wait(f"{READY} && !document.querySelector('#cases-all').hidden")
+	page.run("document.querySelector('#cases-table td button').click()")
+	page.wait(f"{READY} && !document.querySelector('#story').hidden && monitorView.story.rows.length")
+	longest = page.run("Math.max(...monitorView.story.rows.filter(row => row.what === 'sleeps').map(row => row.to - row.from)) / monitorView.lanes.span")
+	e2e.expect(0.4 < longest < 0.9, f"the longest sleep has {longest} of the window: half of it, unless the recording ends")
+	page.key("Escape")
+	e2e.equal("closed", page.run("[document.querySelector('#story').hidden, document.querySelector('#cases').hidden]"), [True, True])
+	served.end()
+
+
 def back_to_the_cause():
 	"""A click on a thread tells its story; a click on who woke it, that one's."""
 	trace = e2e.record("caused", "--force", "-e", "sched,syscall,irq", command=("sh", "-c", "for i in 1 2 3; do sleep 0.05; done"))
@@ -193,4 +222,4 @@ def a_written_page():
 e2e.need_recording()
 if browser.why_none():
 	e2e.skip(browser.why_none())
-e2e.main(what_it_shows, keys_and_mouse, back_to_the_cause, a_written_page)
+e2e.main(what_it_shows, keys_and_mouse, to_the_longest, back_to_the_cause, a_written_page)

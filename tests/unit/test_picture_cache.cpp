@@ -26,7 +26,7 @@ std::string all_of(const view::Timeline &timeline)
 		lanes += ",r" + std::to_string(i) + ",w" + std::to_string(i);
 	std::string bytes = view::modes_tile(timeline, 0, timeline.ticks(), 100);
 	for (unsigned level = timeline.first_level(); level < view::levels; ++level)
-		bytes += view::slices_tile(timeline, level, 0, ~std::uint64_t(0), lanes, 1 << 24);
+		bytes += view::slices_tile({timeline}, level, 0, ~std::uint64_t(0), lanes, 1 << 24);
 	for (const view::ThreadLanes &thread : timeline.threads())
 		bytes += std::to_string(thread.number) + thread.name +
 			 std::to_string(timeline.find(thread.tid, thread.cpu, thread.first));

@@ -152,7 +152,7 @@ TEST_CASE("view: a picture's sums are those of the fold")
 		if (cpus == 1)
 			CHECK(of_lanes == of_threads);
 		const auto all = [&](std::size_t max_bytes) {
-			return view::slices_tile(timeline, timeline.first_level(), 0, ~std::uint64_t(0), "c*",
+			return view::slices_tile({timeline}, timeline.first_level(), 0, ~std::uint64_t(0), "c*",
 						 max_bytes);
 		};
 		const std::size_t bytes = all(1 << 20).size();
@@ -294,8 +294,9 @@ TEST_CASE("view: a part that is read again has what a picture of all of it would
 			INFO("round " << round << ", level " << level << ", bins " << from << " to " << to);
 			const view::Window window(trace, info, kept, level, from, to, 1 << 24, {});
 			const auto tiles = [&](const std::string &names) {
-				return std::pair(split(slices_tile(kept, window, level, from, to, names, 1 << 24)),
-						 split(slices_tile(all, level, from, to, names, 1 << 24)));
+				return std::pair(
+				    split(view::slices_tile({kept, nullptr, &window}, level, from, to, names, 1 << 24)),
+				    split(view::slices_tile({all}, level, from, to, names, 1 << 24)));
 			};
 			const auto [here, there] = tiles(lanes);
 			REQUIRE(here.size() == there.size());
@@ -326,9 +327,9 @@ TEST_CASE("view: tiles refuse what a picture does not have")
 {
 	view::Timeline timeline(0, 1'000'000, 1, 1 << 20);
 	for (const char *lanes : {"c0", "r0", "w1", "x0", "c", "c-1", "c0x", ",", "c99999999999999999999"})
-		CHECK_THROWS(view::slices_tile(timeline, 0, 0, 10, lanes, 1 << 20));
-	CHECK(view::slices_tile(timeline, 0, 0, 10, "c*", 1 << 20).empty());
-	CHECK_THROWS(view::slices_tile(timeline, view::levels, 0, 10, "c*", 1 << 20));
+		CHECK_THROWS(view::slices_tile({timeline}, 0, 0, 10, lanes, 1 << 20));
+	CHECK(view::slices_tile({timeline}, 0, 0, 10, "c*", 1 << 20).empty());
+	CHECK_THROWS(view::slices_tile({timeline}, view::levels, 0, 10, "c*", 1 << 20));
 	CHECK_THROWS(view::modes_tile(timeline, 10, 10, 1));
 	CHECK_THROWS(view::modes_tile(timeline, 0, 10, 0));
 	CHECK_THROWS(view::modes_tile(timeline, 0, 10, 1'000'000));

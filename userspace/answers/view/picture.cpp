@@ -103,13 +103,34 @@ void fold_until(const IsOver &is_over, trace::Trace &trace, analyze::Machine &ma
 }
 
 // Who had the CPUs, by `by`: one of the groupings, or cpu.
+// What the threads that ran did with the part: ticks; null: it was not recorded.
+Json threads_json(const analyze::Machine &machine, const analyze::RecordingInfo &info)
+{
+	std::uint64_t ran = 0, waiting = 0, blocked = 0;
+	for (const analyze::Thread &thread : machine.threads()) {
+		if (thread.tid == 0 || thread.usage.cpu() == 0)
+			continue;
+		ran += thread.usage.cpu();
+		waiting += thread.usage.waiting;
+		blocked += thread.usage.blocked;
+	}
+	if (!report::known_shares(info).waiting)
+		return {{"ran", ran}, {"waiting", nullptr}, {"blocked", nullptr}};
+	return {{"ran", ran}, {"waiting", waiting}, {"blocked", blocked}};
+}
+
 Json usage_json(const analyze::Machine &machine, const trace::Trace &trace, const analyze::RecordingInfo &info,
 		const std::string &by)
 {
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
+	const auto with_threads = [&](const report::Table &table) {
+		Json made = table_json(table);
+		made["threads"] = threads_json(machine, info);
+		return made;
+	};
 	if (by == "cpu")
-		return table_json(report::cpu_table(machine, clock, info, recorded));
+		return with_threads(report::cpu_table(machine, clock, info, recorded));
 	report::UsageOptions options;
 	options.grouping.by = groupings.at(by);
 	options.grouping.filtering = info.filtering();
@@ -117,7 +138,7 @@ Json usage_json(const analyze::Machine &machine, const trace::Trace &trace, cons
 		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
 	options.recorded = recorded;
 	options.with_sleepers = false;
-	return table_json(report::usage_table(machine, clock, options));
+	return with_threads(report::usage_table(machine, clock, options));
 }
 
 } // namespace
@@ -151,6 +172,7 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 			for (const auto &[by, table] : text.at("tables").items())
 				whole_.emplace(by, table);
 			timeline_ = std::move(kept->timeline);
+			groups_ = Groups(about_.at("groups"), timeline_->threads().size());
 			return;
 		}
 	const auto start = std::chrono::steady_clock::now();
@@ -182,6 +204,7 @@ void Picture::read(const Progress &progress)
 			progress(*timeline_, timeline_->part_before(event.time));
 	});
 	timeline_->finish(machine);
+	groups_ = Groups(*timeline_, selection::cgroup_paths(trace_.directory()));
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
 		whole_.emplace(by, usage_json(machine, trace_, info_, by));
 	tell_about(machine, bound, losses.total_lost());
@@ -227,7 +250,8 @@ void Picture::tell_about(const analyze::Machine &machine, const analyze::ClockBo
 		  {"problems", problems().total()},
 		  {"left_out", ""},
 		  {"cpus", std::move(cpus)},
-		  {"threads", std::move(threads)}};
+		  {"threads", std::move(threads)},
+		  {"groups", groups_.json(*timeline_)}};
 }
 
 trace::TimeRange Picture::range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const
@@ -256,9 +280,9 @@ std::string Picture::slices(unsigned level, std::uint64_t from_bin, std::uint64_
 			    const IsOver &is_over) const
 {
 	if (level >= timeline_->first_level())
-		return slices_tile(*timeline_, level, from_bin, to_bin, lanes, max_answer_bytes);
+		return slices_tile({*timeline_, &groups_}, level, from_bin, to_bin, lanes, max_answer_bytes);
 	const Window window(trace_, info_, *timeline_, level, from_bin, to_bin, max_window_bytes, is_over);
-	return slices_tile(*timeline_, window, level, from_bin, to_bin, lanes, max_answer_bytes);
+	return slices_tile({*timeline_, &groups_, &window}, level, from_bin, to_bin, lanes, max_answer_bytes);
 }
 
 Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by,
@@ -277,9 +301,7 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	scope.range = range_of(from_ticks, to_ticks);
 	analyze::Machine machine(trace, info, scope);
 	if (is_of_states) {
-		const std::string why = report::why_no_states(info, by == "calls");
-		if (!why.empty())
-			throw Error(why);
+		expect_states(by == "calls");
 		const activities::Table shipped = activities::load_shipped_table(by == "calls" ? "syscalls" : "offcpu");
 		activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
 		activities::Totals totals(activities::grouping_of(shipped.activities.front()), machine, tracker);
@@ -292,6 +314,30 @@ Json Picture::table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std:
 	}
 	fold_until(is_over, trace, machine);
 	return usage_json(machine, trace, info, by);
+}
+
+void Picture::expect_states(bool of_calls) const
+{
+	if (const std::string why = report::why_no_states(info_, of_calls); !why.empty())
+		throw Error(why);
+}
+
+Json Picture::cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const CasesWanted &wanted,
+		    const IsOver &is_over) const
+{
+	expect_states(wanted.of == CasesWanted::Of::calls);
+	trace::Trace trace = open_again();
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	analyze::Scope scope;
+	scope.range = range_of(from_ticks, to_ticks);
+	analyze::Machine machine(trace, info, scope);
+	Cases cases(machine, wanted, timeline_->begin());
+	activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
+	tracker.add(cases);
+	machine.add(tracker);
+	machine.add(static_cast<analyze::TimeObserver &>(cases));
+	fold_until(is_over, trace, machine);
+	return cases.told();
 }
 
 Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_t thread, const IsOver &is_over) const

@@ -13,6 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cases.h"
+#include "groups.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/trace.h"
 #include "timeline.h"
@@ -43,6 +45,7 @@ public:
 	// What the page has to know first: an object.
 	const nlohmann::ordered_json &about() const { return about_; }
 	const Timeline &timeline() const { return *timeline_; }
+	const Groups &groups() const { return groups_; }
 
 	// Damaged packets, which were left out.
 	const trace::Problems &problems() const { return trace_.problems(); }
@@ -56,11 +59,16 @@ public:
 	// threads slept in, and who woke them. Throws Error. Any thread; reads the trace again.
 	nlohmann::ordered_json table(std::uint64_t from_ticks, std::uint64_t to_ticks, const std::string &by,
 				     const IsOver &is_over = {}) const;
+	// How long what the rows are about took each time, and the longest (cases.h). Likewise.
+	nlohmann::ordered_json cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const CasesWanted &wanted,
+				     const IsOver &is_over = {}) const;
 	// What a thread did then (story.h). `thread`: as in about().threads. Likewise.
 	nlohmann::ordered_json story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_t thread,
 				     const IsOver &is_over = {}) const;
 
 private:
+	// Throws Error: it cannot be known from this recording.
+	void expect_states(bool of_calls) const;
 	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const;
 	trace::Trace open_again() const;
 	void read(const Progress &progress);
@@ -71,6 +79,7 @@ private:
 	trace::Trace trace_; // as it was read
 	analyze::RecordingInfo info_;
 	std::unique_ptr<Timeline> timeline_;
+	Groups groups_;
 	nlohmann::ordered_json about_;
 	std::map<std::string, nlohmann::ordered_json> whole_; // tables of all the time
 };

@@ -35,62 +35,82 @@ void append(std::string &to, std::span<const Slice> slices, std::size_t max_byte
 			append(to, word);
 }
 
-// Calls visit(kind, place) for each of these lanes: c, r or w, and its place.
-template <class Visit> void each_lane(const Timeline &timeline, std::string_view lanes, const Visit &visit)
+struct LaneName {
+	char kind = 'c';
+	std::size_t place = 0;
+};
+
+constexpr std::string_view group_kinds = "pmg"; // in the order of Groups::By
+
+// "c*", or names of lanes. Throws Error: there is no such lane.
+std::vector<LaneName> lanes_of(const Shown &shown, std::string_view text)
 {
-	for (std::size_t cpu = 0; lanes == "c*" && cpu < timeline.cpus().size(); ++cpu)
-		visit('c', cpu);
-	if (lanes == "c*")
-		return;
-	while (!lanes.empty()) {
-		const std::string_view name = lanes.substr(0, lanes.find(','));
-		lanes.remove_prefix(std::min(name.size() + 1, lanes.size()));
-		std::size_t place = 0;
+	std::vector<LaneName> lanes;
+	if (text == "c*")
+		for (std::size_t cpu = 0; cpu < shown.timeline.cpus().size(); ++cpu)
+			lanes.push_back({'c', cpu});
+	while (text != "c*" && !text.empty()) {
+		const std::string_view name = text.substr(0, text.find(','));
+		text.remove_prefix(std::min(name.size() + 1, text.size()));
+		std::size_t place = 0, places = 0;
 		const char kind = name.empty() ? '?' : name[0];
+		if (kind == 'c')
+			places = shown.timeline.cpus().size();
+		else if (kind == 'r' || kind == 'w')
+			places = shown.timeline.threads().size();
+		else if (const auto by = group_kinds.find(kind); by != std::string_view::npos && shown.groups)
+			places = shown.groups->by(static_cast<Groups::By>(by)).size();
 		const auto [end, error] =
 		    std::from_chars(name.data() + !name.empty(), name.data() + name.size(), place);
-		const std::size_t places = kind == 'c'                  ? timeline.cpus().size()
-					   : kind == 'r' || kind == 'w' ? timeline.threads().size()
-									: 0;
 		if (error != std::errc() || end != name.data() + name.size() || place >= places)
 			throw Error("this picture has no such lane");
-		visit(kind, place);
+		lanes.push_back({kind, place});
 	}
+	return lanes;
+}
+
+// Those of one CPU or thread, from the picture or from what was read again of it.
+std::vector<Slice> slices_of(const Shown &shown, LaneName name, unsigned level, std::uint64_t from_bin,
+			     std::uint64_t to_bin)
+{
+	const auto copied = [&](const Lane *lane) {
+		const auto slices = lane ? lane->slices(level, from_bin, to_bin) : std::span<const Slice>();
+		return std::vector(slices.begin(), slices.end());
+	};
+	const Timeline &timeline = shown.timeline;
+	if (!shown.window)
+		return copied(name.kind == 'c'   ? &timeline.cpus()[name.place].threads
+			      : name.kind == 'r' ? &timeline.threads()[name.place].runs
+						 : &timeline.threads()[name.place].waits);
+	if (name.kind == 'w')
+		return shown.window->waits(name.place);
+	if (name.kind == 'r')
+		return copied(shown.window->runs(name.place));
+	std::vector<Slice> slices = copied(shown.window->cpu(name.place));
+	for (Slice &slice : slices)
+		slice.key = shown.window->key_of(slice.key);
+	return slices;
 }
 
 } // namespace
 
-std::string slices_tile(const Timeline &timeline, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
+std::string slices_tile(const Shown &shown, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
 			std::string_view lanes, std::size_t max_bytes)
 {
-	if (level >= levels || level < timeline.first_level())
-		throw Error(fmt::format("this picture has levels {} to {}", timeline.first_level(), levels - 1));
+	if (level >= levels || (level < shown.timeline.first_level() && !shown.window))
+		throw Error(fmt::format("this picture has levels {} to {}", shown.timeline.first_level(), levels - 1));
 	std::string tile;
-	each_lane(timeline, lanes, [&](char kind, std::size_t place) {
-		const Lane &lane = kind == 'c'   ? timeline.cpus()[place].threads
-				   : kind == 'r' ? timeline.threads()[place].runs
-						 : timeline.threads()[place].waits;
-		append(tile, lane.slices(level, from_bin, to_bin), max_bytes);
-	});
-	return tile;
-}
-
-std::string slices_tile(const Timeline &timeline, const Window &window, unsigned level, std::uint64_t from_bin,
-			std::uint64_t to_bin, std::string_view lanes, std::size_t max_bytes)
-{
-	std::string tile;
-	each_lane(timeline, lanes, [&](char kind, std::size_t place) {
-		std::vector<Slice> slices;
-		if (kind == 'w') {
-			slices = window.waits(place);
-		} else if (const Lane *lane = kind == 'c' ? window.cpu(place) : window.runs(place)) {
-			const auto found = lane->slices(level, from_bin, to_bin);
-			slices.assign(found.begin(), found.end());
-			for (Slice &slice : slices)
-				slice.key = kind == 'c' ? window.key_of(slice.key) : slice.key;
+	for (const LaneName &name : lanes_of(shown, lanes)) {
+		const auto by = group_kinds.find(name.kind);
+		if (by == std::string_view::npos) {
+			append(tile, slices_of(shown, name, level, from_bin, to_bin), max_bytes);
+			continue;
 		}
-		append(tile, slices, max_bytes);
-	});
+		std::vector<std::vector<Slice>> of_threads;
+		for (const std::uint32_t place : shown.groups->by(static_cast<Groups::By>(by))[name.place].threads)
+			of_threads.push_back(slices_of(shown, {'r', place}, level, from_bin, to_bin));
+		append(tile, summed({of_threads.begin(), of_threads.end()}, from_bin, to_bin), max_bytes);
+	}
 	return tile;
 }
 

@@ -117,7 +117,7 @@ std::uint32_t Timeline::place_of(const Thread &thread, std::uint32_t cpu, std::u
 	const auto [found, is_new] = places_.try_emplace(&thread, static_cast<std::uint32_t>(threads_.size()));
 	if (is_new) {
 		threads_.push_back(
-		    {thread.tid, thread.tgid, 0, ticks, cpu, {}, false, Lane(base_ticks_), Lane(base_ticks_)});
+		    {thread.tid, thread.tgid, 0, ticks, cpu, {}, false, 0, Lane(base_ticks_), Lane(base_ticks_)});
 		threads_.back().runs.drop_below(first_level_);
 		threads_.back().waits.drop_below(first_level_);
 	}
@@ -292,6 +292,7 @@ void Timeline::finish(const analyze::Machine &machine)
 		lanes.number = number - 1;
 		lanes.name = thread.name;
 		lanes.in_tree = thread.in_tree;
+		lanes.cgroup = machine.cgroup_of(thread);
 		lanes.runs.finish();
 		lanes.waits.finish();
 	}

@@ -39,8 +39,9 @@ struct ThreadLanes {
 	std::uint32_t cpu = 0;   // of the idle thread: each CPU has one
 	std::string name;
 	bool in_tree = false;
-	Lane runs{0};  // the key is the CPU
-	Lane waits{0}; // for a CPU
+	std::uint64_t cgroup = 0; // its ID at the end; 0: unknown
+	Lane runs{0};             // the key is the CPU
+	Lane waits{0};            // for a CPU
 };
 
 struct CpuLane {
@@ -76,7 +77,6 @@ public:
 	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
 	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
-	void slept(const analyze::Thread &, std::uint64_t, std::uint64_t, const analyze::Waker &, bool) override {}
 	// After the fold's own.
 	void finish(const analyze::Machine &machine);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The picture of a trace, as a page that a browser draws.
-set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js table.js story.js kiviat.js main.js)
+set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js table.js cases.js story.js kiviat.js main.js)
 set(page_texts "")
 set(page_rows "")
 foreach(name ${page_names})
@@ -21,6 +21,8 @@ endforeach()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/page_files.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/view/page_files.cpp @ONLY)
 
 add_library(monitor_view STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/cases.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
   ${CMAKE_CURRENT_LIST_DIR}/lane.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loading.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture.cpp

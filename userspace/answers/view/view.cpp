@@ -20,8 +20,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr unsigned written_mode_bins = 2048;
-constexpr std::size_t written_threads = 40;
-constexpr std::size_t usual_ratio = 8; // by which slices are compressed, at the most
+constexpr std::size_t written_threads = 40, written_groups = 10; // of each kind
+constexpr std::size_t usual_ratio = 8;                           // by which slices are compressed, at the most
 
 template <class Number> Number number(const HttpRequest &request, const std::string &name)
 {
@@ -38,6 +38,29 @@ std::string text_of(const HttpRequest &request, const std::string &name)
 {
 	const auto found = request.query.find(name);
 	return found == request.query.end() ? "" : found->second;
+}
+
+CasesWanted cases_of(const HttpRequest &request)
+{
+	const std::map<std::string, CasesWanted::Of> kinds = {
+	    {"calls", CasesWanted::Of::calls}, {"sleeps", CasesWanted::Of::sleeps}, {"waits", CasesWanted::Of::waits}};
+	const auto has = [&](const char *name) { return request.query.contains(name); };
+	const auto of = kinds.find(text_of(request, "of"));
+	if (of == kinds.end())
+		throw Error("there are cases of calls, sleeps and waits");
+	CasesWanted wanted;
+	wanted.of = of->second;
+	if (has("pid"))
+		wanted.pid = number<std::int32_t>(request, "pid");
+	if (has("tid"))
+		wanted.tid = number<std::int32_t>(request, "tid");
+	if (has("call"))
+		wanted.call = text_of(request, "call");
+	if (has("min"))
+		wanted.min_ticks = number<std::uint64_t>(request, "min");
+	if (has("max"))
+		wanted.max_ticks = number<std::uint64_t>(request, "max");
+	return wanted;
 }
 
 // What is wrong with a request is in the answer.
@@ -143,6 +166,12 @@ HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &r
 						       number<std::uint64_t>(request, "to"), text_of(request, "by"),
 						       wanted.next(request)));
 		});
+	if (request.path == "/cases")
+		return answered("application/json", [&] {
+			return json_dump(picture.cases(number<std::uint64_t>(request, "from"),
+						       number<std::uint64_t>(request, "to"), cases_of(request),
+						       wanted.next(request)));
+		});
 	if (request.path == "/story")
 		return answered("application/json", [&] {
 			return json_dump(picture.story(number<std::uint64_t>(request, "from"),
@@ -174,6 +203,10 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 		add_lane(fmt::format("r{}", place));
 		add_lane(fmt::format("w{}", place));
 	}
+	for (std::size_t by = 0; by < Groups::names.size(); ++by)
+		for (std::size_t i = 0;
+		     i < std::min(written_groups, picture.groups().by(static_cast<Groups::By>(by)).size()); ++i)
+			add_lane(fmt::format("{}{}", "pmg"[by], i));
 	Json data = {{"about", picture.about()},
 		     {"lanes", std::move(lanes)},
 		     {"mode_bins", written_mode_bins},
@@ -188,7 +221,8 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 		}
 	unsigned first = levels;
 	for (std::size_t bytes = 0; first > timeline.first_level(); --first) {
-		const std::string tile = slices_tile(timeline, first - 1, 0, ~std::uint64_t(0), names, ~std::size_t(0));
+		const std::string tile =
+		    slices_tile({timeline, &picture.groups()}, first - 1, 0, ~std::uint64_t(0), names, ~std::size_t(0));
 		if (tile.size() > max_bytes * usual_ratio && first < levels)
 			break;
 		const std::string slices = base64(deflated(tile));

@@ -123,17 +123,20 @@ class TimeObserver {
 public:
 	virtual ~TimeObserver() = default;
 	// By the CPU's current thread; null: who had it is unknown. `is_idle`: the idle thread's, without interrupts.
-	virtual void spent(const Cpu &, std::uint64_t from, std::uint64_t to, Mode mode, bool is_idle) = 0;
+	virtual void spent(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/, Mode, bool /*is_idle*/) {}
 	// This thread had the CPU in the stretches without a thread so far.
-	virtual void found(const Cpu &, const Thread &) = 0;
+	virtual void found(const Cpu &, const Thread &) {}
 	// The last `ticks` that the CPU spent in mode `from` turned out to be in mode `to`.
-	virtual void moved(const Cpu &, Mode from, Mode to, std::uint64_t ticks) = 0;
+	virtual void moved(const Cpu &, Mode /*from*/, Mode /*to*/, std::uint64_t /*ticks*/) {}
 	// A thread was ready and had no CPU.
-	virtual void waited(const Thread &, std::uint64_t from, std::uint64_t to) = 0;
+	virtual void waited(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// A stretch of a loss, which may be empty: nobody will be found to have had the CPU in it or before it.
-	virtual void lost(const Cpu &, std::uint64_t from, std::uint64_t to) = 0;
+	virtual void lost(const Cpu &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// A thread slept; `is_over`: until it was woken then, else it still sleeps.
-	virtual void slept(const Thread &, std::uint64_t from, std::uint64_t to, const Waker &, bool is_over) = 0;
+	virtual void slept(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &,
+			   bool /*is_over*/)
+	{
+	}
 };
 
 class Machine {

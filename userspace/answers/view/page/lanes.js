@@ -8,6 +8,8 @@ import {duration, moment} from './text.js';
 
 const label = 150, axisHeight = 18, laneHeight = 20, gap = 3;
 const tileBins = 1024, keptTiles = 400, maxThreads = 40;
+// Lanes of groups of threads: how about.groups calls them, and the first letter of their lanes.
+export const groupKinds = {processes: {by: 'process', letter: 'p'}, commands: {by: 'command', letter: 'm'}, cgroups: {by: 'cgroup', letter: 'g'}};
 
 // Parts of lanes by level, the least recently used of which are forgotten.
 class Tiles {
@@ -63,19 +65,24 @@ export class Lanes {
 		this.found = null; // places of threads; null: all
 		this.show('cpus');
 	}
-	// 'cpus' or 'threads'
-	show(what) {
+	// cpus, threads, or one of groupKinds. `only`: threads of these places.
+	show(what, only = null) {
 		this.what = what;
-		const {cpus, threads} = this.source.about;
+		this.only = only;
+		const {cpus, threads, groups} = this.source.about, kind = groupKinds[what];
+		this.perRow = what === 'threads' ? 2 : 1;
 		if (what === 'cpus') {
-			this.rows = cpus.map(({cpu}) => ({title: `CPU ${cpu}`}));
+			this.rows = cpus.map(({cpu}) => ({title: `CPU ${cpu}`, parallel: 1}));
 			this.lanes = 'c*';
-			this.perRow = 1;
+		} else if (kind) {
+			const shown = groups[kind.by].map((group, place) => ({group, lane: `${kind.letter}${place}`}))
+				.filter(({group, lane}) => this.source.has(lane) && group.ran > 0 && (!this.found || group.threads.some(place => this.found.has(place)))).slice(0, maxThreads);
+			this.rows = shown.map(({group}) => ({title: group.pid ? `${group.name || '?'} ${group.pid}` : group.name || '?', group, parallel: Math.min(group.threads.length, cpus.length)}));
+			this.lanes = shown.map(({lane}) => lane).join(',');
 		} else {
-			const places = this.byTime.filter(place => this.found?.has(place) ?? true).slice(0, maxThreads);
-			this.rows = places.map(place => ({title: this.threadTitle(place), thread: threads[place]}));
+			const places = this.byTime.filter(place => (this.found?.has(place) ?? true) && (only?.has(place) ?? true)).slice(0, maxThreads);
+			this.rows = places.map(place => ({title: this.threadTitle(place), thread: threads[place], parallel: 1}));
 			this.lanes = places.flatMap(place => [`r${place}`, `w${place}`]).join(',');
-			this.perRow = 2;
 		}
 		this.resize();
 	}
@@ -83,7 +90,7 @@ export class Lanes {
 		const wanted = text.trim().toLowerCase();
 		this.found = wanted === '' ? null : new Set(this.source.about.threads.flatMap(({name, tid, pid}, place) =>
 			name.toLowerCase().includes(wanted) || String(tid) === wanted || String(pid) === wanted ? [place] : []));
-		this.show(this.what);
+		this.show(this.what, this.only);
 	}
 	threadTitle(place) {
 		const thread = this.source.about.threads[place];
@@ -146,12 +153,12 @@ export class Lanes {
 					if (end <= begin || right <= this.label || left >= this.width)
 						continue;
 					const key = slices[i + 2], busy = slices[i + 4] + slices[i + 5] * 2 ** 32;
-					const share = Math.min(1, busy / (slices[i + 1] * width)), height = Math.max(1, (laneHeight - 2) * (isWait ? 0.35 : share));
+					const share = Math.min(1, busy / (slices[i + 1] * width * this.rows[row].parallel)), height = Math.max(1, (laneHeight - 2) * (isWait ? 0.35 : share));
 					const box = [left, top + laneHeight - height, Math.max(right - left, 0.6), height];
 					++this.drawn;
 					const isFaded = this.what === 'cpus' && this.found && !this.found.has(key);
-					(isWait ? waits : this.what === 'threads' ? runs : key === unknownKey ? unknown : isFaded ? faded : byColour[place(key)]).push(box);
-					if (!isWait && right - left > 50 && key !== unknownKey && slices[i + 3] === 1 && !isFaded)
+					(isWait ? waits : this.what !== 'cpus' ? runs : key === unknownKey ? unknown : isFaded ? faded : byColour[place(key)]).push(box);
+					if (!isWait && !this.rows[row].group && right - left > 50 && key !== unknownKey && slices[i + 3] === 1 && !isFaded)
 						texts.push([left + 3, top + laneHeight / 2 + 4, right - left - 6, this.what === 'cpus' ? this.threadTitle(key) : `CPU ${key}`]);
 				}
 			}
@@ -221,8 +228,8 @@ export class Lanes {
 		const row = Math.floor((y - axisHeight) / (laneHeight + gap));
 		if (row < 0 || row >= this.rows.length)
 			return undefined;
-		if (this.what === 'threads')
-			return this.rows[row].thread.number;
+		if (this.what !== 'cpus')
+			return this.rows[row].thread?.number;
 		let nearest = Infinity, number;
 		this.near(row, this.ticks(x), this.span / (this.width - this.label) * 3, (slices, i, width, part, distance) => {
 			if (slices[i + 2] === unknownKey || distance >= nearest)
@@ -231,6 +238,10 @@ export class Lanes {
 			number = this.source.about.threads[slices[i + 2]]?.number;
 		});
 		return number;
+	}
+	// The group of threads whose row this is, or undefined.
+	groupAt(y) {
+		return this.rows[Math.floor((y - axisHeight) / (laneHeight + gap))]?.group;
 	}
 	titles(context) {
 		context.fillStyle = paper();
@@ -259,13 +270,17 @@ export class Lanes {
 		if (x < this.label || row < 0 || row >= this.rows.length)
 			return '';
 		let text = '';
-		const at = this.ticks(x), nsPerTick = this.source.nsPerTick;
+		const at = this.ticks(x), nsPerTick = this.source.nsPerTick, {group} = this.rows[row];
 		this.near(row, at, 0, (slices, i, width, part) => {
 			const busy = (slices[i + 4] + slices[i + 5] * 2 ** 32) * nsPerTick, exact = slices[i + 3] === 1;
+			if (group) {
+				text += `${duration(busy)} of CPU time in ${duration(slices[i + 1] * width * nsPerTick)}`;
+				return;
+			}
 			const who = part === 1 ? 'waits for a CPU' : slices[i + 2] === unknownKey ? 'unknown: events were lost, or none has shown yet who runs'
 				: this.what === 'cpus' ? this.threadTitle(slices[i + 2]) : `on CPU ${slices[i + 2]}`;
 			text += `${text ? '; ' : ''}${who}, ${exact ? duration(busy) : `most of ${slices[i + 3]} times, ${duration(busy)} in ${duration(width * nsPerTick)}`}`;
 		});
-		return `${this.rows[row].title} at ${moment(this.source.ns(at), this.span / this.width * nsPerTick)}: ${text || (this.what === 'cpus' ? 'idle' : 'neither runs nor waits for a CPU')}`;
+		return `${this.rows[row].title} at ${moment(this.source.ns(at), this.span / this.width * nsPerTick)}: ${text || (this.what === 'cpus' ? 'idle' : group ? `none of its ${group.threads.length} threads runs` : 'neither runs nor waits for a CPU')}`;
 	}
 }

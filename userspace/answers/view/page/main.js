@@ -2,8 +2,9 @@
 // The page of `monitor view`: puts its parts together. The fragment of the address (#...) holds the window, what the lanes
 // show, and what the table is by.
 import {hatched, modeColours, modeNames, runColour, waitColour} from './colours.js';
+import {Cases} from './cases.js';
 import {drawKiviat} from './kiviat.js';
-import {Lanes} from './lanes.js';
+import {Lanes, groupKinds} from './lanes.js';
 import {Overview} from './overview.js';
 import {open} from './source.js';
 import {Story} from './story.js';
@@ -27,11 +28,17 @@ const tableTitles = {calls: 'System calls that ended in this window', sleeps: 'W
 
 const lanes = new Lanes(element('lanes'), source, () => { dirty = true; });
 const overview = new Overview(element('overview'), source, setWindow);
-const table = new Table(element('table'));
+const table = new Table(element('table'), leadOf);
 const story = lanes.story = new Story(source, (thread, ticks) => {
 	setWindow(ticks - lanes.span / 2, ticks + lanes.span / 2);
 	story.show(thread, lanes.window);
 }, () => { dirty = true; });
+const cases = new Cases(source, ({from, to, thread}) => {
+	const span = Math.max(to - from, minSpan / 4);
+	setWindow(from - span / 2, to + span / 2);
+	showLanes('threads');
+	story.show(thread, lanes.window);
+});
 let dirty = true, by = 'process', tableTimer, tableNumber = 0;
 const drawTimes = [];
 
@@ -142,14 +149,33 @@ async function settled() {
 	const mean = name => about.cpus.reduce((sum, _, cpu) => sum + shares[cpu * kinds + about.modes.indexOf(name)], 0) / about.cpus.length;
 	const axes = [['user', mean('user')], ['kernel', mean('kernel')], ['interrupts', mean('irq') + mean('softirq')],
 		['user or kernel', mean('unattributed')], ['unknown', mean('unknown')], ['idle', mean('idle')]];
+	if (found?.threads && found.threads.waiting !== null) {
+		const {ran, waiting, blocked} = found.threads, share = (part, whole) => whole ? part / whole : 0;
+		axes.splice(3, 0, ['waiting', share(waiting, ran + waiting)], ['blocked', share(blocked, ran + waiting + blocked)]);
+	}
 	drawKiviat(element('kiviat'), axes.map(([name, share]) => ({name, share})));
 }
 
-function showLanes(what) {
-	lanes.show(what);
-	for (const name of ['cpus', 'threads'])
+// Which times a row of the table is about, and which of its numbers leads to them.
+function leadOf(columns, row) {
+	const value = key => row[columns.findIndex(column => column.key === key)] ?? undefined;
+	const name = [value('process') ?? value('thread'), value('pid') ?? value('tid')].filter(text => text !== undefined).join(' ');
+	const wanted = {pid: value('pid'), tid: value('tid'), call: value('call')};
+	if (by === 'calls' || by === 'sleeps')
+		return {key: 'max_ns', act: () => cases.show({of: by, ...wanted}, by === 'calls' ? `${wanted.call} of ${name}` : `sleeps of ${name} in ${wanted.call}`, lanes.window)};
+	if (by === 'process' || by === 'thread')
+		return {key: 'waiting_ns', act: () => cases.show({of: 'waits', pid: by === 'process' ? wanted.pid : undefined, tid: wanted.tid}, `waits of ${name} for a CPU`, lanes.window)};
+	return null;
+}
+
+const lanesNames = ['cpus', 'threads', ...Object.keys(groupKinds)];
+const lanesTexts = {cpus: 'which thread each CPU ran', threads: 'where each thread ran, and when it waited for a CPU'};
+
+function showLanes(what, only) {
+	lanes.show(what, only);
+	for (const name of lanesNames)
 		element(`lanes-${name}`).ariaPressed = String(what === name);
-	element('lanes').setAttribute('aria-label', what === 'cpus' ? 'which thread each CPU ran' : 'where each thread ran, and when it waited for a CPU');
+	element('lanes').setAttribute('aria-label', lanesTexts[what] ?? 'how much of the CPUs each group of threads had');
 	dirty = true;
 	settleSoon();
 }
@@ -192,8 +218,11 @@ function listen() {
 	});
 	canvas.addEventListener('pointerup', event => {
 		const thread = held && Math.abs(event.offsetX - held.x) < 3 ? lanes.threadAt(event.offsetX, event.offsetY) : undefined;
+		const group = held && !held.marks && Math.abs(event.offsetX - held.x) < 3 ? lanes.groupAt(event.offsetY) : undefined;
 		if (thread !== undefined)
 			story.show(thread, lanes.window);
+		if (group)
+			showLanes('threads', new Set(group.threads));
 		if (lanes.marked && lanes.marked[1] - lanes.marked[0] > 3)
 			setWindow(lanes.ticks(lanes.marked[0]), lanes.ticks(lanes.marked[1]));
 		held = lanes.marked = null;
@@ -201,7 +230,7 @@ function listen() {
 	});
 	const keys = {
 		w: () => zoom(0.7), s: () => zoom(1 / 0.7), a: () => move(-0.25), d: () => move(0.25), 0: () => setWindow(0, about.ticks),
-		c: () => showLanes('cpus'), t: () => showLanes('threads'), '/': () => element('search').focus(), '?': () => element('help').showModal(),
+		c: () => showLanes('cpus'), t: () => showLanes('threads'), p: () => showLanes('processes'), '/': () => element('search').focus(), '?': () => element('help').showModal(),
 	};
 	addEventListener('keydown', event => {
 		if (event.target.tagName === 'INPUT') {
@@ -210,13 +239,13 @@ function listen() {
 			return;
 		}
 		if (event.key === 'Escape')
-			story.close();
+			[story, cases].forEach(part => part.close());
 		if (event.ctrlKey || event.altKey || event.metaKey || !keys[event.key])
 			return;
 		event.preventDefault();
 		keys[event.key]();
 	});
-	const buttons = {'zoom-in': keys.w, 'zoom-out': keys.s, left: keys.a, right: keys.d, whole: keys[0], 'lanes-cpus': keys.c, 'lanes-threads': keys.t, 'help-button': keys['?']};
+	const buttons = {'zoom-in': keys.w, 'zoom-out': keys.s, left: keys.a, right: keys.d, whole: keys[0], 'lanes-cpus': keys.c, 'lanes-threads': keys.t, 'lanes-processes': keys.p, 'lanes-commands': () => showLanes('commands'), 'lanes-cgroups': () => showLanes('cgroups'), 'help-button': keys['?']};
 	for (const [id, act] of Object.entries(buttons))
 		element(id).addEventListener('click', act);
 	element('search').addEventListener('input', event => find(event.target.value));
@@ -256,7 +285,7 @@ listen();
 function follow() {
 	const wanted = new URLSearchParams(location.hash.slice(1));
 	const number = (name, otherwise) => wanted.has(name) && Number.isFinite(Number(wanted.get(name))) ? Number(wanted.get(name)) : otherwise;
-	showLanes(wanted.get('lanes') === 'threads' ? 'threads' : 'cpus');
+	showLanes(lanesNames.includes(wanted.get('lanes')) ? wanted.get('lanes') : 'cpus');
 	showBy(tableBy.includes(wanted.get('by')) ? wanted.get('by') : 'process');
 	setWindow(number('from', 0), number('to', about.ticks));
 }
@@ -266,5 +295,5 @@ follow();
 await overview.resize();
 requestAnimationFrame(frame);
 // For tests: whether all that the window needs is there, and how long drawing took.
-globalThis.monitorView = {lanes, setWindow, drawTimes, story,
-	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...'};
+globalThis.monitorView = {lanes, setWindow, drawTimes, story, cases,
+	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...' && element('cases-state').textContent !== 'reading...'};

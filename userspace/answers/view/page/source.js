@@ -5,7 +5,9 @@
 //     slices(level, from, to, lanes) for each lane a Uint32Array: 6 words a slice {bin, bins, key, count, busy low, high}
 //     modes(from, to, bins)          Float32Array: for each CPU, bins x about.modes.length shares
 //     table(from, to, by)            {columns, rows}, or null: not in a written page
+//     cases(from, to, wanted)        how long it took each time, and the longest (cases.h); wanted: {of, pid, tid, call, min, max}; or null
 //     story(from, to, thread)        what the thread of this number in about.threads did: {name, tid, rows, left_out}, or null
+//     has(lane)                      whether there is such a lane
 //     level(ticks)                   the coarsest level whose bins are at most `ticks` wide, else the finest
 
 export const words = 6;
@@ -22,6 +24,9 @@ class Source {
 	// A moment of the picture in ns since the start of the trace.
 	ns(ticks) {
 		return this.beginNs + ticks * this.nsPerTick;
+	}
+	has() {
+		return true;
 	}
 	level(ticks) {
 		let level = this.about.first_level;
@@ -71,6 +76,10 @@ class Served extends Source {
 	async story(from, to, thread) {
 		return (await Served.get(`story?from=${from}&to=${to}&thread=${thread}&page=${this.page}`)).json();
 	}
+	async cases(from, to, wanted) {
+		const query = Object.entries(wanted).filter(([, value]) => value !== undefined).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join('');
+		return (await Served.get(`cases?from=${from}&to=${to}${query}&page=${this.page}`)).json();
+	}
 	get page() {
 		return this.number ??= Math.floor(Math.random() * 2 ** 48);
 	}
@@ -116,7 +125,13 @@ class Embedded extends Source {
 	async table(from, to, by) {
 		return from === 0 && to === this.about.ticks ? this.data.tables[by] : null;
 	}
+	has(lane) {
+		return this.data.lanes.includes(lane);
+	}
 	async story() {
+		return null;
+	}
+	async cases() {
 		return null;
 	}
 }

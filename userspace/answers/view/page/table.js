@@ -3,8 +3,10 @@
 import {cell} from './text.js';
 
 export class Table {
-	constructor(element) {
+	// `lead(columns, row)`: {key, act}: the cell of that column is a button for it; or null.
+	constructor(element, lead = () => null) {
 		this.element = element;
+		this.lead = lead;
 		this.sort = null; // {key, down}
 		this.found = null;
 	}
@@ -47,9 +49,18 @@ export class Table {
 			const line = document.createElement('tr');
 			if (this.found)
 				line.className = row.some(value => typeof value === 'string' && value.toLowerCase().includes(this.found) || String(value) === this.found) ? 'found' : 'faded';
+			const lead = this.lead(columns, row);
 			for (const {key, unit} of shown) {
 				const data = document.createElement('td');
-				data.textContent = cell(row[index(key)], unit);
+				if (lead?.key === key && row[index(key)]) {
+					const button = document.createElement('button');
+					button.textContent = cell(row[index(key)], unit);
+					button.title = 'each time, and the longest';
+					button.addEventListener('click', lead.act);
+					data.append(button);
+				} else {
+					data.textContent = cell(row[index(key)], unit);
+				}
 				data.className = unit === 'text' ? 'text' : '';
 				line.append(data);
 			}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// How long something took each time in a part of the trace, and the times that took longest: system calls, sleeps, or
+// waits for a CPU. A table's row leads to them, and each of them to its place in the lanes. Fed by a fold with a scope
+// (picture.cpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/histogram.h"
+#include "reading/activities/tracker.h"
+#include "reading/analyze/machine.h"
+
+namespace monitor::view {
+
+// Which of them.
+struct CasesWanted {
+	enum class Of { calls, sleeps, waits } of = Of::waits;
+	std::optional<std::int32_t> pid, tid;
+	std::optional<std::string> call; // as EventKinds::syscall_label() names it; of sleeps also "-": in none
+	std::uint64_t min_ticks = 0, max_ticks = ~std::uint64_t(0);
+};
+
+class Cases final : public activities::Observer, public analyze::TimeObserver {
+public:
+	static constexpr std::size_t max_longest = 20;
+
+	// `begin`: of the picture, which the answer's times count from.
+	Cases(const analyze::Machine &machine, CasesWanted wanted, std::uint64_t begin)
+	    : machine_(machine), wanted_(std::move(wanted)), begin_(begin)
+	{
+	}
+
+	void finished(const activities::Finished &activity) override;
+	void waited(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override;
+
+	// {count, total, bars: [[from, to, count]], longest: [{from, to, thread, tid, pid, name, call}]}, in ticks; the
+	// longest first. `thread` is its place in Machine::threads().
+	nlohmann::ordered_json told() const;
+
+private:
+	struct Case {
+		std::uint64_t from, to;
+		const analyze::Thread *thread;
+		std::uint32_t call;
+	};
+
+	void add(const Case &found);
+
+	const analyze::Machine &machine_;
+	CasesWanted wanted_;
+	std::uint64_t begin_, count_ = 0, total_ = 0;
+	Histogram histogram_;
+	std::vector<Case> longest_; // a heap, the shortest first
+};
+
+} // namespace monitor::view
