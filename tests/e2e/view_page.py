@@ -146,13 +146,16 @@ def to_the_longest():
 	served = Served(trace)
 	page = served.page
 	page.key("p")
+	page.key("/")
+	page.type("sleep")
+	page.key("Escape")
 	page.wait(f"{READY} && monitorView.lanes.what === 'processes'")
-	shell = page.run("monitorView.lanes.rows.findIndex(row => row.title.startsWith('sh '))")
-	e2e.expect(page.run("monitorView.lanes.drawn") > 5 and shell >= 0, "no process is drawn")
+	shell = page.run("monitorView.lanes.rows.findIndex(row => row.title.startsWith('sleep '))")
+	e2e.expect(page.run("monitorView.lanes.drawn") > 0 and shell >= 0, "no process is drawn")
 	x, y, width, height = page.place("#lanes")
 	page.click(x, y - height / 2 + 18 + 23 * shell + 10)
 	page.wait(f"{READY} && monitorView.lanes.what === 'threads'")
-	e2e.expect(all(title.startswith("sh ") for title in page.run("monitorView.lanes.rows.map(row => row.title)")), "a click on a process does not lead to its threads")
+	e2e.expect(all(title.startswith("sleep ") for title in page.run("monitorView.lanes.rows.map(row => row.title)")), "a click on a process does not lead to its threads")
 	page.run("[...document.querySelectorAll('#by button')].find(button => button.textContent === 'sleeps').click()")
 	page.wait(f"{READY} && [...document.querySelectorAll('#table th')].some(cell => cell.textContent === 'waker')")
 	page.run("[...document.querySelectorAll('#table tr')].find(row => [...row.children].some(cell => cell.textContent === 'sleep')).querySelector('td button').click()")
@@ -166,6 +169,28 @@ def to_the_longest():
 	e2e.expect(0.4 < longest < 0.9, f"the longest sleep has {longest} of the window: half of it, unless the recording ends")
 	page.key("Escape")
 	e2e.equal("closed", page.run("[document.querySelector('#story').hidden, document.querySelector('#cases').hidden]"), [True, True])
+	served.end()
+
+
+def stacks_of_the_window():
+	load = "import os\ndef spins():\n\tfor i in range(3000000): pass\nspins()\n"
+	trace = e2e.record("stacked", "--force", "-e", "sched", "--stacks", "cpu", command=(sys.executable, "-c", load))
+	served = Served(trace)
+	page = served.page
+	page.run("monitorView.setWindow(0, monitorView.lanes.source.about.ticks)")
+	page.wait(READY)
+	page.key("f")
+	page.wait(f"{READY} && document.querySelector('#stacks-frame').contentDocument?.querySelectorAll('#rows tr').length > 0", 60)
+	taken = page.run("JSON.parse(document.querySelector('#stacks-frame').contentDocument.querySelector('#data').textContent).graphs[0]")
+	e2e.equal("its kind", taken["by"], "cpu")
+	theirs = sum(row["self"] for row in json.loads(e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "cpu", "--json", "--top", "0").stdout)["rows"])
+	e2e.equal("stacks that were taken", taken["total"][0], theirs)
+	page.run("monitorView.setWindow(monitorView.lanes.source.about.ticks * 0.5, monitorView.lanes.source.about.ticks)")
+	page.wait("document.querySelector('#stacks-state').textContent === 'reading...'")
+	page.wait(f"{READY} && document.querySelector('#stacks-frame').contentDocument?.querySelectorAll('#rows tr').length > 0", 60)
+	part = page.run("JSON.parse(document.querySelector('#stacks-frame').contentDocument.querySelector('#data').textContent).graphs[0].total[0]")
+	e2e.expect(0 < part < theirs, f"{part} of {theirs} stacks in the second half")
+	page.key("f")
 	served.end()
 
 
@@ -222,4 +247,4 @@ def a_written_page():
 e2e.need_recording()
 if browser.why_none():
 	e2e.skip(browser.why_none())
-e2e.main(what_it_shows, keys_and_mouse, to_the_longest, back_to_the_cause, a_written_page)
+e2e.main(what_it_shows, keys_and_mouse, to_the_longest, stacks_of_the_window, back_to_the_cause, a_written_page)

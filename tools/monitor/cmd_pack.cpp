@@ -38,7 +38,7 @@ int run_pack(const PackArguments &arguments)
 	replace_file(directory + "frames", text, 0600);
 	if (of.info.complete)
 		::unlink((directory + "kallsyms").c_str()); // all that is needed of it is in frames
-	of.stacks->tell_missing();
+	print_missing(of.stacks->symbolizer());
 	print_problems(of.trace.problems());
 	fmt::print("{}: the names of {} addresses are in the trace now, {} kB\n", printable(arguments.directory),
 		   found.in_files.size() + found.made.size(), (text.size() + 999) / 1000);

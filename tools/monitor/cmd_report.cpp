@@ -408,7 +408,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	if (folds.stacks) {
 		stacks.emplace(directory, clock, info, machine, *folds.stacks, symbol_options(arguments));
 		tree = &stacks->tree(by);
-		stacks->tell_missing();
+		print_missing(stacks->symbolizer());
 	}
 	if (tree && arguments.folded) {
 		fmt::print("{}", report::folded_text(*tree, clock, by));

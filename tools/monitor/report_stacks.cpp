@@ -39,32 +39,6 @@ void add_notes(const FoldedStacks &of, std::vector<std::string> &notes)
 		notes.push_back(fmt::format("{} events of {} were lost", *lost, of.trace.directory()));
 }
 
-symbols::SymbolOptions with_times(symbols::SymbolOptions options, const trace::Clock &clock,
-				  const analyze::RecordingInfo &info, const analyze::StackFold &fold)
-{
-	if (info.end_time)
-		options.end_ns = clock.wall_ns(*info.end_time);
-	options.ticks_of = [&clock, &fold](std::uint64_t monotonic_ns) { return fold.time_of(monotonic_ns, clock); };
-	return options;
-}
-
-bool was_recorded(report::StackBy by, const analyze::RecordingInfo &info)
-{
-	const auto has = [&](const char *kind) { return info.stacks_at.contains(kind); };
-	switch (by) {
-	case report::StackBy::cpu:
-		return info.stack_timer_hz != 0;
-	case report::StackBy::offcpu:
-	case report::StackBy::wait:
-		return has("switch");
-	case report::StackBy::fault:
-		return has("fault");
-	case report::StackBy::other:
-		break;
-	}
-	return has("waking") || has("other");
-}
-
 // Without stacks of wakers, waits are shown if they are asked for: they say little more than offcpu.
 bool is_worth_showing(report::StackBy by, const FoldedStacks &of, bool is_chosen)
 {
@@ -77,13 +51,13 @@ report::StackBy stacks_by(const std::string &name, const analyze::RecordingInfo 
 {
 	std::vector<std::string> recorded;
 	for (const auto &[kind, by] : stack_groupings)
-		if (was_recorded(by, info))
+		if (report::was_recorded(by, info))
 			recorded.push_back(kind);
 	const bool is_known = info.stack_timer_hz || !info.stacks_at.empty(); // not if the recorder was killed
 	for (const auto &[known, by] : stack_groupings) {
 		if (known != name)
 			continue;
-		if (is_known && !was_recorded(by, info))
+		if (is_known && !report::was_recorded(by, info))
 			throw Error(fmt::format("this recording has no stacks --by {}; it has: {}", name,
 						fmt::join(recorded, ", ")));
 		const bool is_of_waits = by == report::StackBy::offcpu || by == report::StackBy::wait;
@@ -122,35 +96,18 @@ FoldedStacks::FoldedStacks(const std::string &directory, const std::string &tdl,
 	stacks = std::make_unique<NamedStacks>(directory, clock(), info, machine, fold, std::move(options));
 }
 
-NamedStacks::NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,
-			 const analyze::Machine &machine, const analyze::StackFold &fold,
-			 symbols::SymbolOptions options)
-    : machine_(machine), fold_(fold), symbolizer_(directory, with_times(std::move(options), clock, info, fold))
+void print_missing(const symbols::Symbolizer &symbolizer)
 {
-	for (const analyze::MappingToken &token : fold.mappings())
-		symbolizer_.code().add(token);
-	symbolizer_.code().finish();
-}
-
-const report::CallTree &NamedStacks::tree(report::StackBy by)
-{
-	const auto known = trees_.find(by);
-	return known != trees_.end() ? known->second
-				     : trees_.try_emplace(by, machine_, fold_, symbolizer_, by).first->second;
-}
-
-void NamedStacks::tell_missing() const
-{
-	const std::vector<std::string> &missing = symbolizer_.missing();
+	const std::vector<std::string> &missing = symbolizer.missing();
 	for (const std::string &path : std::set<std::string>(missing.begin(), missing.end()))
 		print_note(fmt::format("monitor: {} is gone or another file now; its functions have no names\n",
 				       printable(path)));
-	for (const std::string &path : symbolizer_.foreign())
+	for (const std::string &path : symbolizer.foreign())
 		print_note(
 		    fmt::format("monitor: {} belongs to another user, so its names were not used: as root, chown "
 				"it to root if you trust it\n",
 				printable(path)));
-	for (const std::string &path : symbolizer_.damaged())
+	for (const std::string &path : symbolizer.damaged())
 		print_note(fmt::format("monitor: the debug information of {} cannot be read; what was inlined and "
 				       "lines are missing\n",
 				       printable(path)));
@@ -180,7 +137,7 @@ int write_flame_page(const ReportArguments &arguments)
 	int exit_code = 0;
 	for (const std::unique_ptr<FoldedStacks> &each : traces) {
 		add_notes(*each, page.notes);
-		each->stacks->tell_missing();
+		print_missing(each->stacks->symbolizer());
 		print_problems(each->trace.problems());
 		if (!each->trace.problems().empty())
 			exit_code = 1;

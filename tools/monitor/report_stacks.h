@@ -2,12 +2,11 @@
 // The stacks of a trace with their names, and flame graphs of them as a page. Used by cmd_report.cpp and cmd_pack.cpp.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "answers/report/call_tree.h"
+#include "answers/report/named_stacks.h"
 #include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/analyze/stacks.h"
@@ -18,37 +17,15 @@
 
 namespace monitor {
 
-// What --by calls them.
-inline const std::vector<std::pair<std::string, report::StackBy>> stack_groupings = {
-    {"cpu", report::StackBy::cpu},
-    {"offcpu", report::StackBy::offcpu},
-    {"wait", report::StackBy::wait},
-    {"fault", report::StackBy::fault},
-    {"other", report::StackBy::other}};
+using report::NamedStacks;
+using report::stack_groupings;
+
 // Anything else is the first that was recorded. Throws Error, what is there instead, if stacks of that kind were not.
 report::StackBy stacks_by(const std::string &name, const analyze::RecordingInfo &info);
 
 symbols::SymbolOptions symbol_options(const ReportArguments &arguments);
-
-// The stacks of a trace with their names. What it is made of must outlive it.
-class NamedStacks {
-public:
-	NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,
-		    const analyze::Machine &machine, const analyze::StackFold &fold, symbols::SymbolOptions options);
-	NamedStacks(const NamedStacks &) = delete;
-
-	// Made when it is first asked for.
-	const report::CallTree &tree(report::StackBy by);
-	const symbols::Symbolizer &symbolizer() const { return symbolizer_; }
-	// On standard error: files whose functions have no names.
-	void tell_missing() const;
-
-private:
-	const analyze::Machine &machine_;
-	const analyze::StackFold &fold_;
-	symbols::Symbolizer symbolizer_;
-	std::map<report::StackBy, report::CallTree> trees_;
-};
+// On standard error: files whose functions have no names.
+void print_missing(const symbols::Symbolizer &symbolizer);
 
 // A trace that was read for its stacks alone.
 struct FoldedStacks {

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/json.h"
 #include "flame_graph_page.h"
 
@@ -94,7 +96,47 @@ std::string for_script(const std::string &json)
 	return text;
 }
 
+// What is between these two, without them.
+std::string_view between(std::string_view begin, std::string_view end)
+{
+	const std::string_view page = flame_graph_page;
+	const std::size_t from = page.find(begin) + begin.size();
+	return page.substr(from, page.find(end, from) - from);
+}
+
+constexpr std::string_view policy_begin = "<meta http-equiv=\"Content-Security-Policy\"";
+// Both as they stand in the page: the script's data is in another element.
+constexpr std::string_view style_begin = "<style>\n", style_end = "</style>", script_begin = "<script>\n",
+			   script_end = "</script>";
+
+void replace(std::string &text, std::string_view from, const std::string &to)
+{
+	text.replace(text.find(from), from.size(), to);
+}
+
 } // namespace
+
+std::string_view flame_style()
+{
+	return between(style_begin, style_end);
+}
+
+std::string_view flame_script()
+{
+	return between(script_begin, script_end);
+}
+
+std::string linked_flame_page(const FlamePage &page)
+{
+	std::string text = flame_page(page);
+	replace(text, fmt::format("{}{}\">\n", policy_begin, between(policy_begin, "\">\n")),
+		""); // the server has its own
+	replace(text, fmt::format("{}{}{}", style_begin, flame_style(), style_end),
+		"<link rel=\"stylesheet\" href=\"flame.css\">");
+	replace(text, fmt::format("{}{}{}", script_begin, flame_script(), script_end),
+		"<script src=\"flame.js\"></script>");
+	return text;
+}
 
 std::string flame_page(const FlamePage &page)
 {
@@ -108,8 +150,8 @@ std::string flame_page(const FlamePage &page)
 		names[number] = name;
 	data["names"] = names;
 	std::string text(flame_graph_page);
-	const std::size_t at = text.find(mark);
-	return text.replace(at, mark.size(), for_script(json_dump(data)));
+	replace(text, mark, for_script(json_dump(data)));
+	return text;
 }
 
 } // namespace monitor::report

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "call_tree.h"
@@ -30,5 +31,10 @@ struct FlamePage {
 };
 
 std::string flame_page(const FlamePage &page);
+
+// The same in parts, for a server that allows no script within a page: it loads flame.css and flame.js.
+std::string linked_flame_page(const FlamePage &page);
+std::string_view flame_style();
+std::string_view flame_script();
 
 } // namespace monitor::report

@@ -10,6 +10,7 @@ add_library(monitor_report STATIC
   ${CMAKE_CURRENT_LIST_DIR}/grouping.cpp
   ${CMAKE_CURRENT_LIST_DIR}/idle_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measurements_table.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/named_stacks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/row_writer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samples_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/segments_table.cpp

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "answers/report/activities_table.h"
+#include "answers/report/flame_graph.h"
+#include "answers/report/named_stacks.h"
 #include "answers/report/summary.h"
 #include "answers/report/usage_report.h"
 #include "answers/selection/thread_selection.h"
@@ -251,6 +253,7 @@ void Picture::tell_about(const analyze::Machine &machine, const analyze::ClockBo
 		  {"left_out", ""},
 		  {"cpus", std::move(cpus)},
 		  {"threads", std::move(threads)},
+		  {"has_stacks", info_.stack_timer_hz != 0 || !info_.stacks_at.empty()},
 		  {"groups", groups_.json(*timeline_)}};
 }
 
@@ -338,6 +341,34 @@ Json Picture::cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const Case
 	machine.add(static_cast<analyze::TimeObserver &>(cases));
 	fold_until(is_over, trace, machine);
 	return cases.told();
+}
+
+std::string Picture::flame_page(std::uint64_t from_ticks, std::uint64_t to_ticks, const IsOver &is_over) const
+{
+	trace::Trace trace = open_again();
+	analyze::Scope scope;
+	scope.range = range_of(from_ticks, to_ticks);
+	analyze::Machine machine(trace, info_, scope);
+	analyze::StackFold fold;
+	machine.add(fold);
+	fold_until(is_over, trace, machine);
+	if (!fold.any())
+		throw Error("this recording has no stacks: record with --stacks");
+	const trace::Clock &clock = trace.description().clock;
+	report::NamedStacks stacks(directories_.front(), clock, info_, machine, fold, {});
+	const auto seconds = [&](std::uint64_t ticks) {
+		return static_cast<double>(about_["begin_ns"].get<std::uint64_t>() + clock.to_ns(ticks)) / 1e9;
+	};
+	report::FlamePage page;
+	page.title = fmt::format("{}, {:.6f} s to {:.6f} s", about_["command"].get<std::string>(), seconds(from_ticks),
+				 seconds(std::min(to_ticks, timeline_->ticks())));
+	for (const auto &[name, by] : report::stack_groupings)
+		if (report::was_recorded(by, info_) && stacks.tree(by).total() > 0 &&
+		    (by != report::StackBy::wait || fold.has_wakers()))
+			page.graphs.push_back({name, report::is_time(by), &stacks.tree(by), nullptr, &clock, nullptr});
+	if (page.graphs.empty())
+		throw Error("no stack was taken in this window");
+	return report::linked_flame_page(page);
 }
 
 Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_t thread, const IsOver &is_over) const

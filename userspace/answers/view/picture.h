@@ -62,6 +62,8 @@ public:
 	// How long what the rows are about took each time, and the longest (cases.h). Likewise.
 	nlohmann::ordered_json cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const CasesWanted &wanted,
 				     const IsOver &is_over = {}) const;
+	// Flame graphs of the stacks that were taken then, as a page (answers/report/flame_graph.h). Likewise.
+	std::string flame_page(std::uint64_t from_ticks, std::uint64_t to_ticks, const IsOver &is_over = {}) const;
 	// What a thread did then (story.h). `thread`: as in about().threads. Likewise.
 	nlohmann::ordered_json story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_t thread,
 				     const IsOver &is_over = {}) const;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "answers/report/flame_graph.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "page_files.h"
@@ -128,6 +129,10 @@ HttpResponse page_file(const std::string &path)
 	for (const PageFile &file : page_files)
 		if (path == fmt::format("/{}", file.name) || (path == "/" && file.name == "index.html"))
 			return {200, std::string(file.type), std::string(file.text)};
+	if (path == "/flame.css")
+		return {200, "text/css; charset=utf-8", std::string(report::flame_style())};
+	if (path == "/flame.js")
+		return {200, "text/javascript; charset=utf-8", std::string(report::flame_script())};
 	return {404, "text/plain; charset=utf-8", "there is no such page\n"};
 }
 
@@ -171,6 +176,11 @@ HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &r
 			return json_dump(picture.cases(number<std::uint64_t>(request, "from"),
 						       number<std::uint64_t>(request, "to"), cases_of(request),
 						       wanted.next(request)));
+		});
+	if (request.path == "/flame")
+		return answered("text/html; charset=utf-8", [&] {
+			return picture.flame_page(number<std::uint64_t>(request, "from"),
+						  number<std::uint64_t>(request, "to"), wanted.next(request));
 		});
 	if (request.path == "/story")
 		return answered("application/json", [&] {

@@ -128,6 +128,8 @@ async function settled() {
 	history.replaceState(null, '', `#from=${from}&to=${to}&lanes=${lanes.what}&by=${by}`);
 	if (story.thread !== undefined)
 		story.show(story.thread, lanes.window);
+	if (!element('stacks').hidden)
+		loadStacks(from, to);
 	let found = null, shares, why = isAll ? 'this was not recorded' : 'this page has only the whole recording\'s table: press 0';
 	try {
 		shares = await source.modes(from, to, 1);
@@ -180,6 +182,21 @@ function showLanes(what, only) {
 	settleSoon();
 }
 
+// The frame is a page of its own: it zooms and searches within the stacks.
+function loadStacks(from, to) {
+	element('stacks-state').textContent = 'reading...';
+	element('stacks-frame').src = source.stacks(from, to);
+}
+
+function showStacks(isShown) {
+	if (element('stacks-button').hidden)
+		return;
+	element('stacks').hidden = !isShown;
+	element('stacks-button').ariaPressed = String(isShown);
+	if (isShown)
+		loadStacks(Math.round(lanes.window.from), Math.round(lanes.window.to));
+}
+
 function showBy(what) {
 	by = what;
 	element('table-title').textContent = tableTitles[what] ?? 'Who had the CPUs in this window';
@@ -230,7 +247,7 @@ function listen() {
 	});
 	const keys = {
 		w: () => zoom(0.7), s: () => zoom(1 / 0.7), a: () => move(-0.25), d: () => move(0.25), 0: () => setWindow(0, about.ticks),
-		c: () => showLanes('cpus'), t: () => showLanes('threads'), p: () => showLanes('processes'), '/': () => element('search').focus(), '?': () => element('help').showModal(),
+		c: () => showLanes('cpus'), t: () => showLanes('threads'), p: () => showLanes('processes'), f: () => showStacks(element('stacks').hidden), '/': () => element('search').focus(), '?': () => element('help').showModal(),
 	};
 	addEventListener('keydown', event => {
 		if (event.target.tagName === 'INPUT') {
@@ -245,7 +262,7 @@ function listen() {
 		event.preventDefault();
 		keys[event.key]();
 	});
-	const buttons = {'zoom-in': keys.w, 'zoom-out': keys.s, left: keys.a, right: keys.d, whole: keys[0], 'lanes-cpus': keys.c, 'lanes-threads': keys.t, 'lanes-processes': keys.p, 'lanes-commands': () => showLanes('commands'), 'lanes-cgroups': () => showLanes('cgroups'), 'help-button': keys['?']};
+	const buttons = {'zoom-in': keys.w, 'zoom-out': keys.s, left: keys.a, right: keys.d, whole: keys[0], 'lanes-cpus': keys.c, 'lanes-threads': keys.t, 'lanes-processes': keys.p, 'stacks-button': keys.f, 'stacks-close': () => showStacks(false), 'lanes-commands': () => showLanes('commands'), 'lanes-cgroups': () => showLanes('cgroups'), 'help-button': keys['?']};
 	for (const [id, act] of Object.entries(buttons))
 		element(id).addEventListener('click', act);
 	element('search').addEventListener('input', event => find(event.target.value));
@@ -255,6 +272,8 @@ function listen() {
 		button.addEventListener('click', () => showBy(name));
 		element('by').append(button);
 	}
+	element('stacks-button').hidden = !about.has_stacks || source.stacks(0, 0) === null;
+	element('stacks-frame').addEventListener('load', () => { element('stacks-state').textContent = ''; });
 	const redraw = () => {
 		lanes.resize();
 		overview.resize();
@@ -296,4 +315,5 @@ await overview.resize();
 requestAnimationFrame(frame);
 // For tests: whether all that the window needs is there, and how long drawing took.
 globalThis.monitorView = {lanes, setWindow, drawTimes, story, cases,
-	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...' && element('cases-state').textContent !== 'reading...'};
+	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...' && element('cases-state').textContent !== 'reading...'
+		&& (element('stacks').hidden || element('stacks-state').textContent !== 'reading...')};

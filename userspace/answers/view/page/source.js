@@ -6,6 +6,7 @@
 //     modes(from, to, bins)          Float32Array: for each CPU, bins x about.modes.length shares
 //     table(from, to, by)            {columns, rows}, or null: not in a written page
 //     cases(from, to, wanted)        how long it took each time, and the longest (cases.h); wanted: {of, pid, tid, call, min, max}; or null
+//     stacks(from, to)               the address of a page with flame graphs of the stacks taken then; or null
 //     story(from, to, thread)        what the thread of this number in about.threads did: {name, tid, rows, left_out}, or null
 //     has(lane)                      whether there is such a lane
 //     level(ticks)                   the coarsest level whose bins are at most `ticks` wide, else the finest
@@ -73,6 +74,9 @@ class Served extends Source {
 	async table(from, to, by) {
 		return (await Served.get(`table?from=${from}&to=${to}&by=${by}&page=${this.page}`)).json();
 	}
+	stacks(from, to) {
+		return `flame?from=${from}&to=${to}&page=${this.page}`;
+	}
 	async story(from, to, thread) {
 		return (await Served.get(`story?from=${from}&to=${to}&thread=${thread}&page=${this.page}`)).json();
 	}
@@ -132,6 +136,9 @@ class Embedded extends Source {
 		return null;
 	}
 	async cases() {
+		return null;
+	}
+	stacks() {
 		return null;
 	}
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "named_stacks.h"
+
+namespace monitor::report {
+namespace {
+
+symbols::SymbolOptions stacks_with_times(symbols::SymbolOptions options, const trace::Clock &clock,
+					 const analyze::RecordingInfo &info, const analyze::StackFold &fold)
+{
+	if (info.end_time)
+		options.end_ns = clock.wall_ns(*info.end_time);
+	options.ticks_of = [&clock, &fold](std::uint64_t monotonic_ns) { return fold.time_of(monotonic_ns, clock); };
+	return options;
+}
+
+} // namespace
+
+bool was_recorded(StackBy by, const analyze::RecordingInfo &info)
+{
+	const auto has = [&](const char *kind) { return info.stacks_at.contains(kind); };
+	switch (by) {
+	case StackBy::cpu:
+		return info.stack_timer_hz != 0;
+	case StackBy::offcpu:
+	case StackBy::wait:
+		return has("switch");
+	case StackBy::fault:
+		return has("fault");
+	case StackBy::other:
+		break;
+	}
+	return has("waking") || has("other");
+}
+
+NamedStacks::NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,
+			 const analyze::Machine &machine, const analyze::StackFold &fold,
+			 symbols::SymbolOptions options)
+    : machine_(machine), fold_(fold), symbolizer_(directory, stacks_with_times(std::move(options), clock, info, fold))
+{
+	for (const analyze::MappingToken &token : fold.mappings())
+		symbolizer_.code().add(token);
+	symbolizer_.code().finish();
+}
+
+const CallTree &NamedStacks::tree(StackBy by)
+{
+	const auto known = trees_.find(by);
+	return known != trees_.end() ? known->second
+				     : trees_.try_emplace(by, machine_, fold_, symbolizer_, by).first->second;
+}
+
+} // namespace monitor::report

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The stacks of a trace with their names, as call trees. Made from StackFold after the fold, by whoever shows them:
+// reports, flame graphs, exports, the picture.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "call_tree.h"
+#include "reading/analyze/machine.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/analyze/stacks.h"
+#include "reading/symbols/symbolizer.h"
+
+namespace monitor::report {
+
+// What --by calls them.
+inline const std::vector<std::pair<std::string, StackBy>> stack_groupings = {{"cpu", StackBy::cpu},
+									     {"offcpu", StackBy::offcpu},
+									     {"wait", StackBy::wait},
+									     {"fault", StackBy::fault},
+									     {"other", StackBy::other}};
+// Whether stacks of that kind were taken.
+bool was_recorded(StackBy by, const analyze::RecordingInfo &info);
+
+// The stacks of a trace with their names. What it is made of must outlive it.
+class NamedStacks {
+public:
+	NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,
+		    const analyze::Machine &machine, const analyze::StackFold &fold, symbols::SymbolOptions options);
+	NamedStacks(const NamedStacks &) = delete;
+
+	// Made when it is first asked for.
+	const CallTree &tree(StackBy by);
+	const symbols::Symbolizer &symbolizer() const { return symbolizer_; }
+
+private:
+	const analyze::Machine &machine_;
+	const analyze::StackFold &fold_;
+	symbols::Symbolizer symbolizer_;
+	std::map<StackBy, CallTree> trees_;
+};
+
+} // namespace monitor::report
