@@ -138,6 +138,30 @@ def sums_are_those_of_report():
 	e2e.expect("for you alone" in view.end(), "it does not say whose address it is")
 
 
+def what_was_counted():
+	"""The lines' parts add up to what `report ratios` has, by time and for the whole; other recordings have none."""
+	trace = e2e.record("counted", "--force", "-e", "sched", "-m", "faults=page-faults,clock=cpu-clock", "--every", "10ms", command=(
+		sys.executable, "-c", "import time\nfor i in range(20):\n\tbytearray(1 << 22)\n\ttime.sleep(0.005)"))
+	view = View(trace.directory)
+	about = view.json("about")
+	e2e.equal("counters", about["has_counters"], True)
+	theirs = trace.report("ratios", "--by", "cpu")["rows"]
+	lines = view.json(f"lines?from=0&to={about['ticks']}&bins=20")
+	keys = [column["key"] for column in lines["columns"]]
+	for name in ("faults", "clock"):
+		whole = lines["whole"][keys.index(name)]
+		e2e.equal(f"{name} of all parts", sum(row[keys.index(name)] or 0 for row in lines["rows"]), whole)
+		e2e.equal(name, whole, sum(row[name] for row in theirs))
+	e2e.expect(lines["whole"][keys.index("faults")] > 2000, f"the load made no faults: {lines['whole']}")
+	numbers = [row[0] for row in lines["rows"]]
+	e2e.expect(numbers == sorted(set(numbers)) and numbers[-1] < 20 and len(numbers) > 10, f"parts {numbers}")
+	half = view.json(f"lines?from={about['ticks'] // 2}&to={about['ticks']}&bins=4")
+	e2e.expect(0 < half["whole"][keys.index("clock")] < lines["whole"][keys.index("clock")], f"{half['whole']}")
+	for wrong in ("bins=0", "bins=5000", "bins=-1", ""):
+		e2e.equal(f"answer to {wrong}", view.get(f"lines?from=0&to={about['ticks']}&{wrong}")[0], 400)
+	view.end()
+
+
 def each_time(view, about):
 	"""What a row of a table is about, each time: as often, as long, and the longest is where it was."""
 	end = about["ticks"]
@@ -340,4 +364,4 @@ def what_cannot_be_shown():
 
 
 e2e.need_recording()
-e2e.main(sums_are_those_of_report, a_story, who_is_refused, a_written_page, damaged_and_replaced, what_cannot_be_shown)
+e2e.main(sums_are_those_of_report, what_was_counted, a_story, who_is_refused, a_written_page, damaged_and_replaced, what_cannot_be_shown)

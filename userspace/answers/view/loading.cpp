@@ -58,7 +58,7 @@ HttpResponse Loading::answer(const HttpRequest &request)
 	const std::shared_ptr<const Picture> picture = this->picture();
 	const bool is_data = request.path == "/slices" || request.path == "/modes" || request.path == "/table" ||
 			     request.path == "/story" || request.path == "/cases" || request.path == "/flame" ||
-			     request.path == "/about";
+			     request.path == "/lines" || request.path == "/about";
 	if (picture)
 		return view::answer(*picture, wanted_, request);
 	return is_data ? answer_early(request) : page_file(request.path);

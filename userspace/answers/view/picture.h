@@ -64,6 +64,11 @@ public:
 				     const IsOver &is_over = {}) const;
 	// Flame graphs of the stacks that were taken then, as a page (answers/report/flame_graph.h). Likewise.
 	std::string flame_page(std::uint64_t from_ticks, std::uint64_t to_ticks, const IsOver &is_over = {}) const;
+	// What was counted then, in so many parts of the time: {columns, rows, whole, every}; of a row the first cell
+	// is its part's number, parts without a reading are missing. `whole`: a row of all the time; `every`: ticks of
+	// a part. Likewise.
+	nlohmann::ordered_json lines(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned bins,
+				     const IsOver &is_over = {}) const;
 	// What a thread did then (story.h). `thread`: as in about().threads. Likewise.
 	nlohmann::ordered_json story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_t thread,
 				     const IsOver &is_over = {}) const;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The picture of a trace, as a page that a browser draws.
-set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js table.js cases.js story.js kiviat.js main.js)
+set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js lines.js table.js cases.js story.js kiviat.js main.js)
 set(page_texts "")
 set(page_rows "")
 foreach(name ${page_names})
@@ -27,7 +27,9 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/loading.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture_cache.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/picture_parts.cpp
   ${CMAKE_CURRENT_LIST_DIR}/story.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/tables.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tile.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timeline.cpp
   ${CMAKE_CURRENT_LIST_DIR}/view.cpp

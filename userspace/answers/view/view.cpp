@@ -182,6 +182,12 @@ HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &r
 			return picture.flame_page(number<std::uint64_t>(request, "from"),
 						  number<std::uint64_t>(request, "to"), wanted.next(request));
 		});
+	if (request.path == "/lines")
+		return answered("application/json", [&] {
+			return json_dump(picture.lines(number<std::uint64_t>(request, "from"),
+						       number<std::uint64_t>(request, "to"),
+						       number<unsigned>(request, "bins"), wanted.next(request)));
+		});
 	if (request.path == "/story")
 		return answered("application/json", [&] {
 			return json_dump(picture.story(number<std::uint64_t>(request, "from"),

@@ -8,6 +8,7 @@
 //              /table     ?from=&to=&by=&page=       Picture::table()
 //              /cases     ?from=&to=&of=&page=, and as far as known &pid=&tid=&call=&min=&max=   Picture::cases()
 //              /flame     ?from=&to=&page=           Picture::flame_page()
+//              /lines     ?from=&to=&bins=&page=     Picture::lines()
 //              /story     ?from=&to=&thread=&page=   Picture::story()
 //     written: the same page with its data in it, as far as max_bytes allow
 #pragma once

@@ -5,6 +5,7 @@ import {hatched, modeColours, modeNames, runColour, waitColour} from './colours.
 import {Cases} from './cases.js';
 import {drawKiviat} from './kiviat.js';
 import {Lanes, groupKinds} from './lanes.js';
+import {Lines} from './lines.js';
 import {Overview} from './overview.js';
 import {open} from './source.js';
 import {Story} from './story.js';
@@ -27,6 +28,8 @@ const tableBy = ['process', 'thread', 'command', 'cgroup', 'cpu', 'calls', 'slee
 const tableTitles = {calls: 'System calls that ended in this window', sleeps: 'What threads slept in, and who woke them'};
 
 const lanes = new Lanes(element('lanes'), source, () => { dirty = true; });
+const lines = about.has_counters ? new Lines(element('lines'), source, lanes) : null;
+element('lines').hidden = !lines;
 const overview = new Overview(element('overview'), source, setWindow);
 const table = new Table(element('table'), leadOf);
 const story = lanes.story = new Story(source, (thread, ticks) => {
@@ -134,6 +137,7 @@ async function settled() {
 	try {
 		shares = await source.modes(from, to, 1);
 		found = await source.table(from, to, by);
+		await lines?.show({from, to});
 	} catch (error) {
 		why = error.message;
 	}
@@ -155,6 +159,9 @@ async function settled() {
 		const {ran, waiting, blocked} = found.threads, share = (part, whole) => whole ? part / whole : 0;
 		axes.splice(3, 0, ['waiting', share(waiting, ran + waiting)], ['blocked', share(blocked, ran + waiting + blocked)]);
 	}
+	for (const {title, mean, isRatio} of lines?.shown ?? [])
+		if (isRatio && mean !== null && mean <= 1)
+			axes.push([title, mean]);
 	drawKiviat(element('kiviat'), axes.map(([name, share]) => ({name, share})));
 }
 
@@ -277,6 +284,7 @@ function listen() {
 	const redraw = () => {
 		lanes.resize();
 		overview.resize();
+		lines?.draw();
 		dirty = true;
 	};
 	addEventListener('resize', redraw);
@@ -314,6 +322,6 @@ follow();
 await overview.resize();
 requestAnimationFrame(frame);
 // For tests: whether all that the window needs is there, and how long drawing took.
-globalThis.monitorView = {lanes, setWindow, drawTimes, story, cases,
+globalThis.monitorView = {lanes, lines, setWindow, drawTimes, story, cases,
 	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...' && element('cases-state').textContent !== 'reading...'
 		&& (element('stacks').hidden || element('stacks-state').textContent !== 'reading...')};

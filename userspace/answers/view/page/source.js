@@ -7,6 +7,7 @@
 //     table(from, to, by)            {columns, rows}, or null: not in a written page
 //     cases(from, to, wanted)        how long it took each time, and the longest (cases.h); wanted: {of, pid, tid, call, min, max}; or null
 //     stacks(from, to)               the address of a page with flame graphs of the stacks taken then; or null
+//     lines(from, to, bins)          what was counted: {columns, rows, whole, every}; or null
 //     story(from, to, thread)        what the thread of this number in about.threads did: {name, tid, rows, left_out}, or null
 //     has(lane)                      whether there is such a lane
 //     level(ticks)                   the coarsest level whose bins are at most `ticks` wide, else the finest
@@ -74,6 +75,9 @@ class Served extends Source {
 	async table(from, to, by) {
 		return (await Served.get(`table?from=${from}&to=${to}&by=${by}&page=${this.page}`)).json();
 	}
+	async lines(from, to, bins) {
+		return (await Served.get(`lines?from=${from}&to=${to}&bins=${bins}&page=${this.page}`)).json();
+	}
 	stacks(from, to) {
 		return `flame?from=${from}&to=${to}&page=${this.page}`;
 	}
@@ -139,6 +143,9 @@ class Embedded extends Source {
 		return null;
 	}
 	stacks() {
+		return null;
+	}
+	async lines() {
 		return null;
 	}
 }

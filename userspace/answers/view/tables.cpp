@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "tables.h"
+
+#include <map>
+
+#include "answers/report/activities_table.h"
+#include "answers/report/usage_report.h"
+#include "answers/selection/thread_selection.h"
+#include "reading/analyze/recorded.h"
+
+namespace monitor::view {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::map<std::string, report::GroupBy> groupings = {{"process", report::GroupBy::process},
+							  {"thread", report::GroupBy::thread},
+							  {"command", report::GroupBy::command},
+							  {"cgroup", report::GroupBy::cgroup}};
+
+const char *unit_text(report::Unit unit)
+{
+	switch (unit) {
+	case report::Unit::count:
+		return "count";
+	case report::Unit::ratio:
+		return "ratio";
+	case report::Unit::nanoseconds:
+		return "ns";
+	case report::Unit::instant:
+		return "instant";
+	case report::Unit::percent:
+		return "percent";
+	case report::Unit::flag:
+		return "flag";
+	default:
+		return "text";
+	}
+}
+
+// What the threads that ran did with the part: ticks; null: it was not recorded.
+Json threads_json(const analyze::Machine &machine, const analyze::RecordingInfo &info)
+{
+	std::uint64_t ran = 0, waiting = 0, blocked = 0;
+	for (const analyze::Thread &thread : machine.threads()) {
+		if (thread.tid == 0 || thread.usage.cpu() == 0)
+			continue;
+		ran += thread.usage.cpu();
+		waiting += thread.usage.waiting;
+		blocked += thread.usage.blocked;
+	}
+	if (!report::known_shares(info).waiting)
+		return {{"ran", ran}, {"waiting", nullptr}, {"blocked", nullptr}};
+	return {{"ran", ran}, {"waiting", waiting}, {"blocked", blocked}};
+}
+
+} // namespace
+
+Json table_json(const report::Table &table)
+{
+	Json columns = Json::array(), rows = Json::array();
+	for (const report::Column &column : table.columns)
+		columns.push_back({{"key", column.key}, {"title", column.title}, {"unit", unit_text(column.unit)}});
+	for (const auto &row : table.rows) {
+		Json cells = Json::array();
+		for (const report::Cell &cell : row)
+			std::visit(
+			    [&](const auto &value) {
+				    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>)
+					    cells.push_back(nullptr);
+				    else
+					    cells.push_back(value);
+			    },
+			    cell);
+		rows.push_back(std::move(cells));
+	}
+	return {{"columns", std::move(columns)}, {"rows", std::move(rows)}};
+}
+
+bool is_usage(const std::string &by)
+{
+	return groupings.contains(by) || by == "cpu";
+}
+
+Json usage_json(const analyze::Machine &machine, const trace::Trace &trace, const analyze::RecordingInfo &info,
+		const std::string &by)
+{
+	const trace::Clock &clock = trace.description().clock;
+	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
+	const auto with_threads = [&](const report::Table &table) {
+		Json made = table_json(table);
+		made["threads"] = threads_json(machine, info);
+		return made;
+	};
+	if (by == "cpu")
+		return with_threads(report::cpu_table(machine, clock, info, recorded));
+	report::UsageOptions options;
+	options.grouping.by = groupings.at(by);
+	options.grouping.filtering = info.filtering();
+	if (by == "cgroup")
+		options.grouping.cgroup_paths = selection::cgroup_paths(trace.directory());
+	options.recorded = recorded;
+	options.with_sleepers = false;
+	return with_threads(report::usage_table(machine, clock, options));
+}
+
+} // namespace monitor::view
