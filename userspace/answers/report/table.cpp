@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,6 +52,8 @@ std::string cell_text(const Cell &cell, Unit unit)
 	switch (unit) {
 	case Unit::nanoseconds:
 		return duration_text(number_of(cell));
+	case Unit::difference:
+		return (number_of(cell) < 0 ? "-" : "+") + duration_text(std::abs(number_of(cell)));
 	case Unit::instant:
 		return fmt::format("{:.9f}", number_of(cell) / 1e9);
 	case Unit::percent:

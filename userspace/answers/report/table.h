@@ -12,8 +12,8 @@
 
 namespace monitor::report {
 
-// instant: a time of the trace, in ns since it began, as `monitor list` prints it.
-enum class Unit { text, count, ratio, nanoseconds, instant, percent, flag };
+// instant: a time of the trace, in ns since it began, as `monitor list` prints it. difference: of two times, in ns.
+enum class Unit { text, count, ratio, nanoseconds, difference, instant, percent, flag };
 
 struct Column {
 	std::string key;   // in JSON and CSV, with the unit: "cpu_ns"
