@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record snapshot trigger report view list query stat states info pack merge check tdl doctor events filter" ""
+expect "record snapshot trigger report diff view list query stat states info pack merge check tdl doctor events filter" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
@@ -67,6 +67,9 @@ export MONITOR_SHARE=$share
 expect "runqueue" stat second --table runq
 expect "runqueue runs" stat second --table run
 expect "cpu" stat --by c
+expect "cpu calls" diff --by c
+expect "cpu,calls" diff --by cpu,c
+expect "second" diff runs/first s
 expect "cpu" states --tree c
 expect "cpu" record --states c
 expect "request runs" states --tree r

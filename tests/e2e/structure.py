@@ -42,6 +42,7 @@ MAY = {
     "answers/report": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/symbols", "reading/activities",
                        "answers/statistics", "answers/trigger"},
     "answers/run_lengths": {"base", "reading/activities", "reading/states", "answers/report"},
+    "answers/diff": {"base", "reading/events", "reading/analyze", "reading/activities", "answers/report"},
     "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
     "answers/live": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/states", "recording/record"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},

@@ -93,6 +93,9 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	report:--by)
 		COMPREPLY=($(compgen -W "$("$program" report --help | sed -n 's/.*--by .*{\(.*\)}.*/\1/p' | tr , ' ')" -- "$cur"))
 		;;
+	diff:--by)
+		_monitor_list cpu calls waits activities stacks
+		;;
 	stat:--by | stat:--key)
 		_monitor_list name cpu thread process tid mode level stream
 		;;
@@ -128,7 +131,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(compgen -W $'kernel\nuser' -- "$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
-	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | states:--match | states:--top | \
+	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
 		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
@@ -180,7 +183,7 @@ _monitor() {
 		_monitor_reports
 		_monitor_traces
 		;;
-	list | stat | states | query | info | check | view) _monitor_traces ;;
+	diff | list | stat | states | query | info | check | view) _monitor_traces ;;
 	snapshot) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	tdl)
 		if [[ $previous == tdl ]]; then

@@ -28,5 +28,6 @@ void add_filter(CLI::App &app, int &exit_code);
 void add_snapshot(CLI::App &app, int &exit_code);
 void add_trigger(CLI::App &app, int &exit_code);
 void add_view(CLI::App &app, int &exit_code);
+void add_diff(CLI::App &app, int &exit_code);
 
 } // namespace monitor

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""monitor diff: a doubled call is named first; the sums are those of `monitor report`; windows, repetitions, what is not
+known, and bad input."""
+import collections
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+
+import e2e
+
+e2e.calibrated = True  # else the way into a call is user time
+
+
+def diff(*arguments, exit_code=0):
+	return json.loads(e2e.run(e2e.monitor, "diff", "--json", *arguments, exit_code=exit_code).stdout)
+
+
+def text_of(*arguments):
+	return e2e.run(e2e.monitor, "diff", *arguments).stdout
+
+
+def refused(sentence, *arguments, exit_code=1):
+	done = e2e.run(e2e.monitor, "diff", *arguments, exit_code=exit_code)
+	e2e.expect(sentence in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, f"{arguments}: {done.stderr}{done.stdout}")
+
+
+def find(result, **where):
+	return [row for row in result["rows"] if all(row[key] == value for key, value in where.items())]
+
+
+def getppid(name, calls, *options):
+	return e2e.record_workload(name, "getppid", calls, *options)
+
+
+def a_doubled_call_is_first():
+	"""Unless something else on the machine took the CPU meanwhile: then that wait may be longer."""
+	for _ in range(5):
+		once, twice = getppid("once", 150_000), getppid("twice", 300_000)
+		result = diff(once.directory, twice.directory)
+		first = result["rows"][0]
+		if first["what"] == "getppid":
+			break
+	e2e.equal("the first row", (first["kind"], first["command"], first["thread"], first["what"], first["recorded"]), ("calls", "workload", "workload", "getppid", True))
+	e2e.equal("its counts", (first["before_count"], first["after_count"]), (150_000, 300_000))
+	e2e.expect(1.5 < first["ratio"] < 3 and first["share_percent"] > 50, f"{first}")
+	back = diff(twice.directory, once.directory)["rows"][0]
+	e2e.equal("the other way round", (back["what"], back["difference_ns"]), ("getppid", -first["difference_ns"]))
+	text = text_of(once.directory, twice.directory)
+	line = next(line for line in text.splitlines() if line.startswith("*") and " getppid " in line)
+	e2e.expect("150,000 -> 300,000" in line, line)
+	e2e.expect("no significance is claimed" in text and "4 of each side can test 1 row" in text, text)
+	same = diff(once.directory, once.directory)
+	e2e.equal("differences of a recording from itself", {row["difference_ns"] for row in same["rows"]}, {0})
+	e2e.expect("nothing differs" in text_of(once.directory, once.directory), "of itself")
+
+
+# Threads, pipes, sleeps, calls with errors, page faults: something in every kind of row.
+BUSY = """import os, threading, time
+def work():
+	for i in range(30):
+		os.path.exists("/none")
+		sum(range(2000))
+		time.sleep(0.001)
+threads = [threading.Thread(target=work) for i in range(3)]
+for thread in threads:
+	thread.start()
+for thread in threads:
+	thread.join()
+for i in range(20):
+	os.spawnlp(os.P_WAIT, "true", "true")
+"""
+
+
+def sums_are_those_of_report():
+	trace = e2e.record("busy", "--force", command=(sys.executable, "-c", BUSY))
+	result = diff(trace.directory, trace.directory, "--by", "cpu,calls,waits", "--top", "0")
+	by_command = {}
+	for row in result["rows"]:
+		of = by_command.setdefault("kworker" if row["command"].startswith("kworker") else row["command"], collections.Counter())
+		of["cpu"] += row["before_ns"] if row["kind"] in ("cpu", "calls") else 0
+		of["waiting"] += row["before_ns"] if row["what"] == "for a CPU" else 0
+		of["blocked"] += row["before_ns"] if row["kind"] == "waits" and row["what"] != "for a CPU" else 0
+		if row["kind"] == "cpu":
+			of[row["what"]] += row["before_ns"]
+	theirs = {}
+	for row in trace.rows("--by", "command", "--top", "0"):
+		of = theirs.setdefault("kworker" if row["command"].startswith("kworker/") else row["command"], collections.Counter())
+		for key in ("cpu", "waiting", "blocked") if row["recorded"] else ("cpu", "waiting"):  # others have threads that only slept
+			of[key] += row[f"{key}_ns"] or 0
+		for mode in ("user", "irq", "softirq", "unknown"):
+			of[mode] += (row["cpu_ns"] or 0) * (row[f"{mode}_percent"] or 0) / 100
+	compared = 0
+	for command, of in theirs.items():
+		if command.endswith(" (hidden)") or of["cpu"] == 0:
+			continue
+		ours = by_command.get(command, collections.Counter())
+		for key, name in (("cpu", "cpu"), ("waiting", "waiting"), *((("blocked", "blocked"),) if of["blocked"] else ()), ("user", "user"), ("irq", "interrupts"), ("softirq", "softirqs"), ("unknown", "unknown")):
+			e2e.expect(abs(ours[name] - of[key]) < 100, f"{key} of {command}: {ours[name]}, report has {of[key]}")
+			compared += of[key] > 0
+	e2e.expect(compared > 20, f"only {compared} sums were compared")
+	counts = collections.Counter()
+	for row in find(result, kind="calls"):
+		counts[(row["command"], row["what"])] += row["before_count"]
+	reported = collections.Counter()
+	for row in trace.rows("syscalls", "--top", "0"):
+		reported[(row["process"], row["call"])] += row["count"]
+	e2e.equal("calls", {key: number for key, number in counts.items() if number}, dict(reported))
+	# A sleep that the command's own thread ended is not in the ranking: its parent waits for each `true`.
+	own = find(result, recorded=True, what="in wait4, woken by its own")
+	e2e.expect(len(own) == 1 and own[0]["before_count"] >= 15 and not own[0]["leads"], f"{own}")
+	e2e.expect(not find(diff(trace.directory, trace.directory), what="in wait4, woken by its own"), "it is in the default ranking")
+	slept = sum(row["before_ns"] for row in find(result, recorded=True, what="in clock_nanosleep", leads=True))
+	e2e.expect(slept > 3 * 30 * 1e6, f"slept {slept} ns in all")
+	return trace
+
+
+def windows():
+	trace = e2e.Trace(e2e.work / "busy")
+	whole = trace.report()["summary"]["window"]
+	bounds = [whole["begin_ns"] + (whole["end_ns"] - whole["begin_ns"]) * part // 3 for part in (0, 1, 2)]
+	first, second = (f"{trace.directory}@{a}ns..{b}ns" for a, b in zip(bounds, bounds[1:]))
+	result = diff(first, second, "--by", "cpu,calls", "--top", "0")
+	for side, (begin, end) in (("before", bounds[:2]), ("after", bounds[1:])):
+		report = trace.rows("--by", "command", "--top", "0", "--from", f"{begin}ns", "--to", f"{end}ns", command="python3")
+		ours = sum(row[f"{side}_ns"] for row in find(result, command="python3"))
+		e2e.expect(abs(ours - sum(row["cpu_ns"] for row in report)) < 100, f"{side}: {ours}, report has {report}")
+	e2e.expect(text_of(f"{trace.directory}@..{bounds[1]}ns", f"{trace.directory}@{bounds[1]}ns.."), "windows with one bound")
+	refused("outside of what was recorded", f"{trace.directory}@500s..600s", second)
+	refused("ends before it starts", f"{trace.directory}@2s..1s", second)
+	refused("is not a time", f"{trace.directory}@x..1s", second)
+	refused("a window has two bounds", f"{trace.directory}@..", second)
+	refused("a window has two bounds", f"{trace.directory}@1s", second)
+
+
+def p_by_counting(before, after):
+	"""Mann-Whitney's U, pair by pair, in every division."""
+	values = before + after
+	def distance(chosen):
+		rest = [i for i in range(len(values)) if i not in chosen]
+		return abs(sum((values[i] > values[j]) + (values[i] == values[j]) / 2 for i in chosen for j in rest) - len(before) * len(after) / 2)
+	seen = distance(range(len(before)))
+	divisions = list(itertools.combinations(range(len(values)), len(before)))
+	return sum(distance(chosen) >= seen for chosen in divisions) / len(divisions)
+
+
+def repetitions():
+	"""Four of each side can show one row. Sides that have both runs differ in nothing."""
+	names = []
+	for number in range(4):
+		names += [str(getppid(f"{side}{number}", calls, "--no-calibration").directory) for side, calls in (("a", 20_000), ("b", 40_000))]
+	before, after = names[::2], names[1::2]
+	for by in ((), ("--by", "calls")):
+		result = diff(",".join(before), ",".join(after), *by)
+		tested = [row for row in result["rows"] if row["p"] is not None]
+		e2e.equal("tested rows", (len(tested), result["tests"]["tested"]), (1, 1))
+		e2e.expect(abs(tested[0]["p"] - p_by_counting(tested[0]["before_each_ns"], tested[0]["after_each_ns"])) < 1e-9, f"{tested}")
+		if tested[0]["significant"]:
+			e2e.equal("the first row", result["rows"][0]["what"], tested[0]["what"])
+	row = tested[0]
+	e2e.equal("of calls", (row["what"], row["before_count"], row["after_count"], row["significant"]), ("getppid", 20_000, 40_000, True))
+	e2e.expect(abs(row["p"] - 2 / 70) < 1e-9 and row["corrected_p"] == row["p"], f"{row}")
+	ordered = sorted(row["before_each_ns"])
+	e2e.equal("median", row["before_ns"], (ordered[1] + ordered[2]) / 2)
+	e2e.expect("significant below 0.05: 1 row" in text_of(",".join(before), ",".join(after), "--by", "calls"), "text")
+	mixed = before[:2] + after[:2], before[2:] + after[2:]
+	e2e.equal("claims where both sides have both", diff(",".join(mixed[0]), ",".join(mixed[1]), "--by", "calls")["tests"]["significant"], 0)
+	fewer = diff(",".join(before[:3]), ",".join(after))
+	e2e.equal("with three", (fewer["tests"]["tested"], [row for row in fewer["rows"] if row["p"] is not None]), (0, []))
+	refused("is given twice", ",".join([before[0], before[0]]), after[0])
+
+
+def what_is_not_known():
+	trace, some = e2e.Trace(e2e.work / "a0"), getppid("some", 20_000, "--no-calibration", "-e", "sched,irq,fault")
+	result = diff(trace.directory, some.directory)
+	rows = find(result, kind="calls", what="getppid")
+	e2e.equal("calls that were not recorded", [(row["before_count"], row["after_ns"], row["difference_ns"], row["leads"]) for row in rows], [(20_000, None, None, False)])
+	e2e.equal("the first row", result["rows"][0]["what"] in ("all modes", "for a CPU"), True)
+	e2e.equal("user time", [row["after_ns"] for row in find(result, command="workload", what="user")], [None])
+	e2e.expect(any("different events" in note for note in result["notes"]), f"{result['notes']}")
+	text = text_of(trace.directory, some.directory, "--top", "0")
+	e2e.expect("different events" in text and any(line.rstrip().endswith("20,000 -> -") for line in text.splitlines()), text)
+	# Killed: what is in no row may have happened.
+	killed = trace.copy("killed")
+	path = killed.directory / ".monitor" / "recording.json"
+	recording = json.loads(path.read_text())
+	recording["state"] = "incomplete"
+	path.write_text(json.dumps(recording))
+	e2e.expect("incomplete" in text_of(trace.directory, killed.directory), "it does not say that the recording is incomplete")
+	busy = e2e.work / "busy"
+	rows = find(diff(busy, killed.directory, "--by", "calls"), command="python3", what="clock_nanosleep")
+	e2e.equal("a call that a killed recording does not have", [row["after_ns"] for row in rows], [None])
+	rows = find(diff(busy, trace.directory, "--by", "calls"), command="python3", what="clock_nanosleep")
+	e2e.equal("a call that a whole recording does not have", [(row["after_ns"], row["after_count"]) for row in rows], [(0, 0)])
+	# Only the command was recorded: others are not compared.
+	alone = getppid("alone", 20_000, "--no-calibration", "-p", "cmd")
+	result = diff(trace.directory, alone.directory)
+	e2e.equal("rows of others", [row for row in result["rows"] if not row["recorded"]], [])
+	e2e.expect(find(result, what="getppid") and any("different processes" in note for note in result["notes"]), f"{result['notes']}")
+
+
+def bad_input():
+	good = e2e.work / "a0"
+	empty = e2e.work / "empty"
+	empty.mkdir()
+	refused("there is no directory", e2e.work / "none", good)
+	refused("has an empty name", f"{good},", good)
+	refused("has an empty name", "", good)
+	refused("empty", good, empty)
+	refused("--by", good, good, "--by", "everything", exit_code=2)
+	refused("not a number of rows", good, good, "--top", "-1", exit_code=2)
+	refused("required", good, exit_code=2)
+	done = subprocess.run([e2e.monitor, "diff", f"{e2e.work}/x\x1b[31m\n", good], capture_output=True, check=False)
+	e2e.expect(done.returncode == 1 and b"\x1b" not in done.stderr and done.stderr.count(b"\n") <= 2, f"{done.stderr}")
+	counts = e2e.record("counts", "--force", "--no-tokens", "--count", "n=name == \"sys_enter\"", command=("true",))
+	refused("has no events (--no-tokens)", good, counts.directory)
+	with_comma = e2e.work / "a,b@1s..2s"
+	shutil.copytree(good, with_comma)
+	e2e.expect("nothing differs" in text_of(with_comma, good), "a directory with a comma")
+	# Names of threads are anything.
+	script = "import ctypes\nfor name in (b'\\x1b[31m', b'\\xff\\xfe,\"', b'= 1'):\n\tctypes.CDLL(None).prctl(15, name)\n\tfor i in range(20000): pass\n"
+	hostile = e2e.record("hostile", "--force", "--no-calibration", command=(sys.executable, "-c", script))
+	for option in ("--csv", "--json", "--top=0"):
+		output = subprocess.run([e2e.monitor, "diff", option, hostile.directory, good], capture_output=True, check=True).stdout
+		e2e.expect(not any(byte < 32 and byte not in (9, 10) for byte in output), f"{option}: {output[:500]}")
+	damaged = e2e.Trace(good).copy("damaged")
+	stream = max(damaged.directory.glob("kernel_cpu?"), key=lambda path: path.stat().st_size)
+	data = bytearray(stream.read_bytes())
+	data[4096 * 2:4096 * 2 + 8] = b"\xff" * 8
+	stream.write_bytes(data)
+	done = e2e.run(e2e.monitor, "diff", good, damaged.directory, exit_code=1)
+	e2e.expect("1 packets damaged" in done.stdout and stream.name in done.stderr, f"{done.stdout[:500]}{done.stderr}")
+
+
+e2e.need_recording()
+e2e.main(a_doubled_call_is_first, sums_are_those_of_report, windows, repetitions, what_is_not_known, bad_input)

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// monitor diff: the test and its correction against all divisions counted one by one and published values; rows by
+// name, what is not known, the ranking, and the sums of a fold against those of the Machine.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "answers/diff/call_times.h"
+#include "answers/diff/comparison.h"
+#include "answers/diff/comparison_table.h"
+#include "answers/diff/measure.h"
+#include "answers/diff/significance.h"
+#include "history.h"
+#include "reading/analyze/check.h"
+
+namespace test_diff {
+
+using namespace monitor;
+using diff::Item;
+using diff::Kind;
+using diff::Measured;
+using diff::RowKey;
+
+namespace {
+
+// U counted pair by pair, in every division of the values: nothing of the ranks in significance.cpp.
+double p_by_counting(const std::vector<double> &before, const std::vector<double> &after)
+{
+	std::vector<double> all = before;
+	all.insert(all.end(), after.begin(), after.end());
+	std::vector<char> is_before(all.size());
+	std::fill(is_before.begin(), is_before.begin() + static_cast<std::ptrdiff_t>(before.size()), 1);
+	const double middle = static_cast<double>(before.size() * after.size()) / 2;
+	const auto distance = [&] {
+		double u = 0;
+		for (std::size_t i = 0; i < all.size(); ++i)
+			for (std::size_t j = 0; j < all.size(); ++j)
+				if (is_before[i] && !is_before[j])
+					u += all[i] > all[j] ? 1 : all[i] == all[j] ? 0.5 : 0;
+		return std::abs(u - middle);
+	};
+	const double seen = distance();
+	double ways = 0, as_far = 0;
+	std::ranges::sort(is_before);
+	do {
+		++ways;
+		as_far += distance() >= seen;
+	} while (std::ranges::next_permutation(is_before).found);
+	return as_far / ways;
+}
+
+RowKey user(const std::string &command)
+{
+	return {Item::user, true, command, command, ""};
+}
+
+RowKey call(const std::string &command, const std::string &name)
+{
+	return {Item::in_call, true, command, command, name};
+}
+
+Measured measured(std::map<RowKey, diff::Amount> rows)
+{
+	Measured one;
+	one.name = "one";
+	one.has_activities = one.has_stacks = true;
+	one.rows = std::move(rows);
+	return one;
+}
+
+const diff::Row *find(const diff::Comparison &comparison, const RowKey &key)
+{
+	for (const diff::Ranking &ranking : comparison.rankings)
+		for (const diff::Row &row : ranking.rows)
+			if (row.key == key)
+				return &row;
+	return nullptr;
+}
+
+// Repetitions of which `changed` takes 1000 and the others about 1000 ns, `other` more but always about the same.
+std::vector<Measured> repetitions(std::mt19937 &random, std::size_t number, std::uint64_t changed)
+{
+	std::vector<Measured> all;
+	for (std::size_t i = 0; i < number; ++i)
+		all.push_back(measured({{user("changed"), {changed + random() % 100, {}, true}},
+					{user("other"), {9000 + random() % 50, {}, true}},
+					{user("small"), {random() % 9, {}, true}}}));
+	return all;
+}
+
+} // namespace
+
+TEST_CASE("diff: p is the share of the divisions that are as far apart")
+{
+	std::mt19937 random(7);
+	for (int round = 0; round < 200; ++round) {
+		std::vector<double> before(1 + random() % 5), after(1 + random() % 5);
+		for (std::vector<double> *side : {&before, &after})
+			for (double &value : *side)
+				value = static_cast<double>(random() % 6); // many are equal
+		CHECK(diff::mann_whitney(before, after) == Approx(p_by_counting(before, after)));
+	}
+}
+
+TEST_CASE("diff: p as published")
+{
+	// Two-sided, from tables of U: n = m = 5 with U = 2 has 0.032 (2 x 4/252), with U = 0 0.0079.
+	CHECK(diff::mann_whitney(std::vector<double>{1, 2, 3, 4, 7}, std::vector<double>{5, 6, 8, 9, 10}) ==
+	      Approx(8.0 / 252));
+	CHECK(diff::mann_whitney(std::vector<double>{1, 2, 3, 4, 5}, std::vector<double>{6, 7, 8, 9, 10}) ==
+	      Approx(2.0 / 252));
+	CHECK(diff::mann_whitney(std::vector<double>{1, 2, 3, 4}, std::vector<double>{5, 6, 7, 8}) == Approx(2.0 / 70));
+	CHECK(diff::mann_whitney(std::vector<double>{3, 3, 3, 3}, std::vector<double>{3, 3, 3, 3}) == 1);
+	// Without ties by the recurrence of U's distribution. Above the limit it is the normal approximation.
+	std::vector<double> before, after;
+	for (int i = 0; i < 30; ++i) {
+		before.push_back(i * 2);
+		after.push_back(i * 2 + 11);
+	}
+	const double approximate = diff::mann_whitney(before, after);
+	before.resize(25);
+	after.resize(25);
+	for (int i = 0; i < 25; ++i)
+		after[static_cast<std::size_t>(i)] = i * 2 + 11;
+	CHECK(approximate == Approx(0.02633196).margin(0.001));
+	CHECK(diff::mann_whitney(before, after) == Approx(0.016982216353));
+	CHECK(diff::mann_whitney(std::vector<double>(40, 1.0), std::vector<double>(40, 1.0)) == 1);
+}
+
+TEST_CASE("diff: Holm's correction, and what repetitions can show")
+{
+	const std::vector<double> corrected = diff::holm(std::vector<double>{0.01, 0.04, 0.03, 0.005});
+	CHECK(corrected[3] == Approx(0.02));
+	CHECK(corrected[0] == Approx(0.03));
+	CHECK(corrected[2] == Approx(0.06));
+	CHECK(corrected[1] == Approx(0.06)); // not below the one before it
+	CHECK(diff::holm(std::vector<double>{0.9, 0.8})[0] == 1);
+	CHECK(diff::min_p(4, 4) == Approx(2.0 / 70));
+	CHECK(diff::min_p(5, 6) == Approx(2.0 / 462));
+	CHECK(diff::max_tested_rows(3, 9) == 0);
+	CHECK(diff::max_tested_rows(4, 4) == 1);
+	CHECK(diff::max_tested_rows(5, 5) == 6);
+	CHECK(diff::max_tested_rows(6, 6) == 23);
+	CHECK(diff::repetitions_for(0) == 4);
+	CHECK(diff::repetitions_for(1) == 4);
+	CHECK(diff::repetitions_for(2) == 5);
+	CHECK(diff::repetitions_for(24) == 7);
+}
+
+TEST_CASE("diff: of all divisions of the same repetitions, no more than the level claim a change")
+{
+	std::mt19937 random(11);
+	const std::vector<Measured> all = repetitions(random, 10, 1000);
+	std::vector<char> is_before(10);
+	std::fill(is_before.begin(), is_before.begin() + 5, 1);
+	std::ranges::sort(is_before);
+	int divisions = 0, claims = 0;
+	do {
+		std::vector<Measured> sides[2];
+		for (std::size_t i = 0; i < all.size(); ++i)
+			sides[is_before[i] ? 1 : 0].push_back(all[i]);
+		++divisions;
+		claims += diff::compare(sides[1], sides[0], diff::Ours::command, {}).tests.significant > 0;
+	} while (std::ranges::next_permutation(is_before).found);
+	CHECK(divisions == 252);
+	CHECK(claims <= 252 * diff::significance_level);
+	CHECK(claims > 0); // it is no test that never claims
+}
+
+TEST_CASE("diff: four repetitions show the row that changed, three show none")
+{
+	std::mt19937 random(3);
+	const std::vector<Measured> before = repetitions(random, 4, 1000), after = repetitions(random, 4, 2000);
+	const diff::Comparison comparison = diff::compare(before, after, diff::Ours::command, {});
+	const diff::Row &first = comparison.rankings.front().rows.front();
+	CHECK(first.key == user("changed"));
+	CHECK(first.is_significant());
+	CHECK(first.corrected_p.value() == Approx(2.0 / 70));
+	CHECK(comparison.tests.tested == 1);
+	CHECK(comparison.tests.significant == 1);
+	CHECK_FALSE(find(comparison, user("other"))->corrected_p.has_value());
+	const std::vector<Measured> three(after.begin(), after.begin() + 3);
+	const diff::Comparison fewer = diff::compare(before, three, diff::Ours::command, {});
+	CHECK(fewer.tests.tested == 0);
+	CHECK_FALSE(fewer.rankings.front().rows.front().p.has_value());
+	const std::string text = diff::comparison_text({{before, "", "", ""}, {three, "", "", ""}, fewer, {}}, 20, 0);
+	CHECK(text.find("no significance is claimed") != std::string::npos);
+	CHECK(text.find("4 of each side can test 1 row") != std::string::npos);
+}
+
+TEST_CASE("diff: the largest difference is first, whatever its sign; equal ones by name")
+{
+	const Measured before = measured({{user("a"), {500, {}, true}},
+					  {user("b"), {100, {}, true}},
+					  {user("c"), {100, {}, true}},
+					  {{Item::asleep, true, "d", "d", ""}, {100, 1, false}}}),
+		       after = measured({{user("a"), {300, {}, true}},
+					 {user("b"), {150, {}, true}},
+					 {user("c"), {150, {}, true}},
+					 {{Item::asleep, true, "d", "d", ""}, {9000, 1, false}}});
+	const diff::Comparison comparison = diff::compare({before}, {after}, diff::Ours::command, {});
+	const std::vector<diff::Row> &rows = comparison.rankings.front().rows;
+	REQUIRE(rows.size() == 3); // what does not lead is left out
+	CHECK(rows[0].key.command == "a");
+	CHECK(rows[0].time_ns.difference() == -200.0);
+	CHECK(rows[0].time_ns.ratio() == 0.6);
+	CHECK(rows[0].share == Approx(200.0 / 300 * 100));
+	CHECK(rows[1].key.command == "b");
+	CHECK(rows[2].key.command == "c");
+	const diff::Comparison waits = diff::compare({before}, {after}, diff::Ours::command, {Kind::waits});
+	REQUIRE(waits.rankings.front().rows.size() == 1);
+	CHECK_FALSE(waits.rankings.front().rows.front().share.has_value());
+}
+
+TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was recorded")
+{
+	const Measured before = measured({{call("a", "read"), {500, 5, true}}, {user("a"), {50, {}, true}}});
+	Measured after = measured({{user("a"), {50, {}, true}}});
+	const auto read_after = [&] {
+		return find(diff::compare({before}, {after}, diff::Ours::command, {Kind::calls}), call("a", "read"))
+		    ->time_ns.after;
+	};
+	CHECK(read_after() == 0.0);
+	after.is_whole = false;
+	CHECK_FALSE(read_after().has_value());
+	after.is_whole = true;
+	after.recorded.calls = false;
+	CHECK_FALSE(read_after().has_value());
+	// One repetition that does not know makes the side unknown, and nothing is tested.
+	std::vector<Measured> mixed(4, before);
+	mixed[2].recorded.calls = false;
+	const diff::Comparison comparison =
+	    diff::compare(std::vector(4, before), mixed, diff::Ours::command, {Kind::calls});
+	CHECK_FALSE(find(comparison, call("a", "read"))->time_ns.after.has_value());
+	CHECK(comparison.tests.tested == 0);
+}
+
+TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the Machine has it")
+{
+	for (unsigned seed = 0; seed < 100; ++seed) {
+		std::mt19937 random(seed);
+		std::uint64_t time = 10;
+		history::History history = history::random_history(random, time);
+		trace::Trace trace = samples::trace(history.all(), history::events);
+		analyze::RecordingInfo info = history::make_info(10, time, true, false);
+		info.calibration.emplace();
+		analyze::Machine machine(trace, info);
+		diff::CallTimes times(diff::Ours::nobody, 0);
+		machine.add(static_cast<analyze::Observer &>(times));
+		machine.add(static_cast<analyze::TimeObserver &>(times));
+		analyze::fold(trace, machine);
+		for (const analyze::Thread &thread : machine.threads()) {
+			const diff::CallTimes::OfThread *of = times.find(thread);
+			if (!of || thread.tid == 0)
+				continue;
+			std::uint64_t kernel = of->faults.kernel, slept = 0;
+			for (const auto &[number, part] : of->calls)
+				kernel += part.kernel;
+			for (const auto &[key, part] : of->sleeps)
+				slept += part.ticks;
+			INFO("seed " << seed << ", thread " << thread.tid);
+			CHECK(kernel <= thread.usage[analyze::Mode::kernel]);
+			CHECK(slept == thread.usage.blocked);
+		}
+	}
+}
+
+} // namespace test_diff

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "call_times.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace monitor::diff {
+
+using analyze::Mode;
+using analyze::Ring;
+using analyze::Thread;
+
+bool is_ours(const Thread &thread, Ours ours)
+{
+	return ours == Ours::command ? thread.in_tree : ours == Ours::selected && !thread.filtered;
+}
+
+void CallTimes::system_call(const Thread &thread, std::uint32_t number, std::uint64_t, std::uint64_t, std::int64_t)
+{
+	++threads_[&thread].calls[number].count;
+}
+
+void CallTimes::spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode mode, bool)
+{
+	if (!cpu.current || cpu.current->tid == 0)
+		return;
+	const Thread &thread = *cpu.current;
+	const bool in_call = thread.ring == Ring::system_call && thread.syscall != EDC_NO_SYSCALL;
+	if (!in_call && thread.ring != Ring::fault)
+		return;
+	OfThread &of = threads_[&thread];
+	OfCall &part = in_call ? of.calls[thread.syscall] : of.faults;
+	part.path += std::exchange(of.open_path, 0);
+	if (mode == Mode::kernel)
+		part.kernel += to - from;
+}
+
+void CallTimes::moved(const analyze::Cpu &cpu, Mode from, Mode to, std::uint64_t ticks)
+{
+	if (!cpu.current || cpu.current->tid == 0 || to != Mode::unattributed)
+		return;
+	OfThread &of = threads_[cpu.current];
+	if (from == Mode::kernel) // a fault that was never completed
+		of.faults.kernel -= std::min(ticks, of.faults.kernel);
+	else if (from == Mode::user && cpu.current->usage[Mode::user] >= ticks) // else the Machine leaves it there
+		of.open_path += ticks;
+}
+
+// The recorder creates the command's process, which then waits until all probes are attached.
+CallTimes::EndedBy CallTimes::ended_by(const Thread &thread, const analyze::Waker &waker) const
+{
+	if (!waker.thread || waker.interrupt >= 0)
+		return EndedBy::other;
+	if (thread.tid == command_pid_ && !waker.thread->in_tree && waker.thread->tgid == thread.parent)
+		return EndedBy::recorder;
+	return is_ours(thread, ours_) && is_ours(*waker.thread, ours_) ? EndedBy::own : EndedBy::other;
+}
+
+void CallTimes::slept(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker, bool)
+{
+	const EndedBy by = ended_by(thread, waker);
+	if (by == EndedBy::recorder)
+		command_start_ = to;
+	OfSleep &sleep = threads_[&thread].sleeps[{thread.syscall, by}];
+	sleep.ticks += to - from;
+	++sleep.count;
+}
+
+const CallTimes::OfThread *CallTimes::find(const Thread &thread) const
+{
+	const auto found = threads_.find(&thread);
+	return found == threads_.end() ? nullptr : &found->second;
+}
+
+} // namespace monitor::diff

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// How each thread's kernel time and its sleeps divide among system calls and page faults. Added to a Machine by
+// measure.cpp, which takes the sums of all modes from the Machine itself.
+//
+// The kernel's path into a call and out of the one before it is outside all brackets, so it is unattributed
+// (Documentation/how-time-is-attributed.md). Here it is counted with the call, or the fault, that it leads to: a call
+// that is made twice as often takes twice of both.
+// Invariant: of a thread, the parts never exceed the Machine's time in the same mode.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+
+#include "reading/analyze/machine.h"
+#include "rows.h"
+
+namespace monitor::diff {
+
+// By -p or the recorded command.
+bool is_ours(const analyze::Thread &thread, Ours ours);
+
+class CallTimes : public analyze::Observer, public analyze::TimeObserver {
+public:
+	struct OfCall {
+		std::uint64_t kernel = 0, path = 0, count = 0; // path: into it, unattributed
+	};
+	struct OfSleep {
+		std::uint64_t ticks = 0, count = 0;
+	};
+	enum class EndedBy : std::uint8_t { other, own, recorder }; // own: another thread of ours
+	struct SleepKey {
+		std::uint32_t call = 0;
+		EndedBy ended_by = EndedBy::other;
+
+		auto operator<=>(const SleepKey &) const = default;
+	};
+	struct OfThread {
+		std::map<std::uint32_t, OfCall> calls;
+		std::map<SleepKey, OfSleep> sleeps;
+		OfCall faults;
+		std::uint64_t open_path = 0; // into what the next stretch shows
+	};
+
+	// `command_pid`: the recorded command's; 0: none.
+	CallTimes(Ours ours, std::int64_t command_pid) : ours_(ours), command_pid_(command_pid) {}
+
+	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t, std::uint64_t,
+			 std::int64_t) override;
+	void spent(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to, analyze::Mode mode,
+		   bool is_idle) override;
+	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
+	void slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
+		   bool is_over) override;
+	void found(const analyze::Cpu &, const analyze::Thread &) override {}
+	void waited(const analyze::Thread &, std::uint64_t, std::uint64_t) override {}
+	void lost(const analyze::Cpu &, std::uint64_t, std::uint64_t) override {}
+
+	// When the recorder let the command go; 0: that is not in the window.
+	std::uint64_t command_start() const { return command_start_; }
+	// nullptr: it has none.
+	const OfThread *find(const analyze::Thread &thread) const;
+
+private:
+	EndedBy ended_by(const analyze::Thread &thread, const analyze::Waker &waker) const;
+
+	Ours ours_;
+	std::int64_t command_pid_;
+	std::uint64_t command_start_ = 0;
+	std::unordered_map<const analyze::Thread *, OfThread> threads_;
+};
+
+} // namespace monitor::diff

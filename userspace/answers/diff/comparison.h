@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Matches the rows of both sides, and ranks them by what explains most of the change. Called by cmd_diff.cpp with what
+// measure.h made; printed by comparison_table.h.
+//
+// Of several repetitions, a side's value is the median. In a ranking no row has time of another one, so that shares of
+// the sum make sense. The first has the time of the recorded command's threads: on a CPU, by mode and by call, waiting
+// for one, asleep. The others' CPU time follows, and once more the same time by activities and by functions.
+//
+// A few repetitions can only show a change in a few rows. Those with the widest gap between two groups of values, of as
+// many as each side has, are tested, whichever side these values are on: as the choice does not look at the sides, the
+// tests stay valid.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rows.h"
+
+namespace monitor::diff {
+
+// Of one thing on both sides. Empty: not known.
+struct Change {
+	std::optional<double> before, after;
+
+	std::optional<double> difference() const;
+	std::optional<double> ratio() const;
+};
+
+struct Row {
+	RowKey key;
+	bool leads = false;
+	Change time_ns, count;
+	std::vector<std::optional<double>> before_ns, after_ns; // of each repetition
+	std::optional<double> share;                            // of all differences of its ranking, in percent
+	bool is_tested = false;
+	std::optional<double> p, corrected_p;
+
+	bool is_significant() const;
+};
+
+struct Ranking {
+	enum class Of : std::uint8_t { time, others, activities, functions } of = Of::time;
+	std::vector<Row> rows; // the significant ones first, then by descending size of the difference
+};
+
+struct Tests {
+	std::size_t before = 0, after = 0; // repetitions
+	std::size_t candidates = 0;        // rows that have a value in all of them
+	std::size_t tested = 0, significant = 0;
+	bool is_possible() const;
+};
+
+struct Comparison {
+	Change elapsed_ns, cpu_ns, command_cpu_ns;
+	std::vector<Ranking> rankings;
+	Tests tests; // of the first ranking
+};
+
+// `chosen`: empty for all, and then only rows that lead are ranked; else also the others, and in one ranking with them
+// those of other processes than the recorded command's.
+Comparison compare(const std::vector<Measured> &before, const std::vector<Measured> &after, Ours ours,
+		   const std::set<Kind> &chosen);
+
+} // namespace monitor::diff

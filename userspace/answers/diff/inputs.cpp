@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// What the recordings of a comparison have in common, and what they have not: see measure.h.
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "measure.h"
+#include "reading/analyze/event_kinds.h"
+
+namespace monitor::diff {
+namespace {
+
+using analyze::RecordingInfo;
+
+bool same_modes(const analyze::Recorded &a, const analyze::Recorded &b)
+{
+	return a.calls == b.calls && a.faults == b.faults && a.interrupts == b.interrupts && a.softirqs == b.softirqs;
+}
+
+std::string joined(std::vector<std::string> names)
+{
+	std::ranges::sort(names);
+	std::string text;
+	for (const std::string &name : names)
+		text += (text.empty() ? "" : ", ") + name;
+	return text.empty() ? "none" : text;
+}
+
+std::string selected_text(const RecordingInfo &info)
+{
+	if (info.filter_command)
+		return "-p cmd";
+	return info.filter_pids.empty() ? "the whole machine" : "-p with process IDs";
+}
+
+struct Property {
+	const char *name;
+	std::function<std::string(const RecordingInfo &)> of;
+};
+
+const Property properties[] = {
+    {"events", [](const RecordingInfo &info) { return joined(info.families); }},
+    {"processes", selected_text},
+    {"--filter",
+     [](const RecordingInfo &info) { return info.filter_expression.empty() ? "none" : info.filter_expression; }},
+    {"kernels", [](const RecordingInfo &info) { return info.kernel; }},
+    {"hosts", [](const RecordingInfo &info) { return info.host; }},
+    {"numbers of CPUs", [](const RecordingInfo &info) { return std::to_string(info.cpus); }},
+    {"cards", [](const RecordingInfo &info) { return info.card; }},
+};
+
+} // namespace
+
+Input input_of(const trace::Trace &trace, const Part &part)
+{
+	const std::string name = part.text();
+	Input input{part, analyze::recording_of(trace), {}};
+	if (!input.info.has_tokens || input.info.has_only_states())
+		throw Error(name + " has no events (--no-tokens), so there is nothing to compare");
+	if (input.info.card == "user")
+		throw Error(name + " has only programs' own events (--user-only): it does not show who used the CPUs");
+	if (trace.is_empty())
+		throw Error(name + " is empty: nothing was recorded");
+	if (trace.machines().size() > 1)
+		throw Error(name + " is of several machines: compare the recordings of one");
+	const analyze::EventKinds all(trace.description());
+	if (!all.has(analyze::Kind::sched_switch))
+		throw Error(name + " has no sched_switch events of a kernel, so it does not show who used the CPUs");
+	if (input.info.partial.contains("sched_switch"))
+		throw Error(name +
+			    ": the recording's --filter left out sched_switch events, so it does not show who used "
+			    "the CPUs");
+	input.recorded = analyze::recorded(trace, input.info, all);
+	return input;
+}
+
+Plan plan_of(const std::vector<Input> &inputs)
+{
+	Plan plan;
+	const auto is_of_command = [](const Input &input) { return input.info.command_pid != 0; };
+	const auto is_of_processes = [](const Input &input) { return input.info.filtering(); };
+	if (std::ranges::all_of(inputs, is_of_command))
+		plan.ours = Ours::command;
+	else if (std::ranges::all_of(inputs, is_of_processes))
+		plan.ours = Ours::selected;
+	const Input &first = inputs.front();
+	for (const Input &input : inputs) {
+		plan.same_modes &= same_modes(input.recorded, first.recorded);
+		plan.same_processes &= input.info.filtering() == first.info.filtering();
+		if (!plan.same_processes && plan.ours == Ours::nobody)
+			throw Error(
+			    fmt::format("one of {} and {} was recorded with -p, and not both with a command: they have "
+					"no rows in common",
+					first.part.text(), input.part.text()));
+	}
+	return plan;
+}
+
+std::vector<std::string> differences(const std::vector<Input> &inputs)
+{
+	std::vector<std::string> sentences;
+	for (const Property &property : properties) {
+		const std::string first = property.of(inputs.front().info);
+		for (const Input &input : inputs)
+			if (const std::string other = property.of(input.info); other != first) {
+				sentences.push_back(fmt::format("different {}: {} has {}, {} has {}", property.name,
+								printable(inputs.front().part.text()), printable(first),
+								printable(input.part.text()), printable(other)));
+				break;
+			}
+	}
+	return sentences;
+}
+
+} // namespace monitor::diff

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "measure.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "answers/report/call_tree.h"
+#include "base/error.h"
+#include "call_times.h"
+#include "reading/activities/totals.h"
+#include "reading/activities/tracker.h"
+#include "reading/analyze/clock_bound.h"
+#include "reading/events/merge.h"
+
+namespace monitor::diff {
+namespace {
+
+using analyze::Mode;
+using analyze::Thread;
+
+constexpr std::uint64_t events_between_progress = 1 << 18;
+
+// Times in ticks until all threads of a row are added.
+using Rows = std::map<RowKey, Amount>;
+
+void add(Rows &rows, RowKey key, std::uint64_t ticks, bool leads, std::optional<std::uint64_t> count = {})
+{
+	if (ticks == 0 && count.value_or(0) == 0)
+		return;
+	Amount &amount = rows[std::move(key)];
+	amount.time_ns += ticks;
+	amount.leads = leads;
+	if (count)
+		amount.count = amount.count.value_or(0) + *count;
+}
+
+std::uint64_t less(std::uint64_t from, std::uint64_t part)
+{
+	return from - std::min(from, part);
+}
+
+std::string or_unknown(const std::string &name)
+{
+	return name.empty() ? "?" : name;
+}
+
+// The kernel runs any of its work in any kworker: which one is an accident.
+std::string name_of_thread(const Thread &thread)
+{
+	return thread.is_kernel && thread.name.starts_with("kworker/") ? "kworker" : or_unknown(thread.name);
+}
+
+RowKey key_of(const analyze::Machine &machine, const analyze::RecordingInfo &info, const Plan &plan,
+	      const Thread &thread)
+{
+	if (info.filtering() && thread.filtered)
+		return {Item::user, false, "other", "other", ""};
+	return {Item::user, is_ours(thread, plan.ours), name_of_thread(machine.leader(thread)), name_of_thread(thread),
+		""};
+}
+
+std::string call_name(const analyze::Machine &machine, std::uint32_t call)
+{
+	if (call == EDC_NO_SYSCALL)
+		return "";
+	const std::string label = machine.kinds().syscall_label(call);
+	return label.empty() ? fmt::format("call {}", call) : label;
+}
+
+Item item_of(CallTimes::EndedBy by)
+{
+	using EndedBy = CallTimes::EndedBy;
+	return by == EndedBy::own ? Item::asleep_for_own : by == EndedBy::recorder ? Item::before_start : Item::asleep;
+}
+
+class ThreadRows {
+public:
+	ThreadRows(const analyze::Machine &machine, const Plan &plan, const analyze::Recorded &recorded, Rows &rows)
+	    : machine_(machine), plan_(plan), recorded_(recorded), rows_(rows)
+	{
+	}
+
+	void add_cpu(RowKey key, const Thread &thread, const CallTimes::OfThread &of)
+	{
+		const auto put = [&](Item item, std::uint64_t ticks, const std::string &name = "",
+				     std::optional<std::uint64_t> count = {}) {
+			key.item = item;
+			key.name = name;
+			add(rows_, key, ticks, item == Item::cpu_time || plan_.same_modes, count);
+		};
+		std::uint64_t kernel = thread.usage[Mode::kernel], unattributed = thread.usage[Mode::unattributed];
+		const auto take = [](std::uint64_t &from, std::uint64_t ticks) {
+			const std::uint64_t taken = std::min(from, ticks);
+			from -= taken;
+			return taken;
+		};
+		for (const auto &[call, part] : of.calls) {
+			const std::uint64_t ticks = take(kernel, part.kernel) + take(unattributed, part.path);
+			put(Item::in_call, ticks, call_name(machine_, call), part.count);
+		}
+		put(Item::faults, take(kernel, of.faults.kernel) + take(unattributed, of.faults.path));
+		put(Item::kernel, kernel);
+		put(Item::user, thread.usage[Mode::user]);
+		put(Item::irq, thread.usage[Mode::irq]);
+		put(Item::softirq, thread.usage[Mode::softirq]);
+		put(Item::unattributed, unattributed);
+		put(Item::unknown, thread.usage[Mode::unknown]);
+		if (!plan_.same_modes)
+			put(Item::cpu_time, thread.usage.cpu());
+	}
+
+	void add_waits(RowKey key, const Thread &thread, const CallTimes::OfThread &of)
+	{
+		if (!recorded_.wakings)
+			return;
+		key.item = Item::ready;
+		add(rows_, key, thread.usage.waiting, key.of_command || plan_.ours == Ours::nobody);
+		for (const auto &[sleep, part] : of.sleeps) {
+			const CallTimes::EndedBy by = sleep.ended_by;
+			const bool leads = key.of_command && by == CallTimes::EndedBy::other && plan_.same_modes;
+			key.item = item_of(by);
+			key.name = call_name(machine_, sleep.call);
+			add(rows_, key, part.ticks, leads, part.count);
+		}
+	}
+
+private:
+	const analyze::Machine &machine_;
+	const Plan &plan_;
+	const analyze::Recorded &recorded_;
+	Rows &rows_;
+};
+
+void add_threads(Measured &measured, Rows &rows, const analyze::Machine &machine, const analyze::RecordingInfo &info,
+		 const trace::Clock &clock, const Plan &plan, const CallTimes &times)
+{
+	ThreadRows thread_rows(machine, plan, measured.recorded, rows);
+	const std::unordered_set<const Thread *> ran = machine.that_ran();
+	std::uint64_t cpu = 0, of_command = 0;
+	for (const Thread &thread : machine.threads()) {
+		if (thread.tid == 0 || (thread.hidden && thread.has_run) || !ran.contains(&thread))
+			continue;
+		const RowKey key = key_of(machine, info, plan, thread);
+		cpu += thread.usage.cpu();
+		if (!key.of_command && !plan.same_processes)
+			continue;
+		const CallTimes::OfThread *of = times.find(thread);
+		thread_rows.add_cpu(key, thread, of ? *of : CallTimes::OfThread());
+		if (!(info.filtering() && thread.filtered))
+			thread_rows.add_waits(key, thread, of ? *of : CallTimes::OfThread());
+		of_command += key.of_command ? thread.usage.cpu() : 0;
+	}
+	measured.cpu_ns = clock.to_ns(cpu);
+	measured.command_cpu_ns = clock.to_ns(of_command);
+	std::uint64_t unknown = 0;
+	for (const analyze::Cpu &each : machine.cpus())
+		unknown += each.usage[Mode::unknown];
+	measured.unknown_ns = clock.to_ns(unknown);
+}
+
+void add_activities(Rows &rows, const activities::Totals &totals)
+{
+	for (const activities::TotalsRow &row : totals.rows()) {
+		const RowKey key{Item::activity, row.in_tree, or_unknown(row.parts[1].text), "", row.parts[0].text};
+		add(rows, key, row.exclusive, true, row.count);
+	}
+}
+
+// A sample stands for the time from one to the next.
+void add_functions(std::map<RowKey, Amount> &rows, const report::CallTree &tree, unsigned hz)
+{
+	std::vector<std::pair<std::uint32_t, std::uint32_t>> open; // nodes with their process
+	for (const std::uint32_t process : tree.nodes()[0].children)
+		open.emplace_back(process, process);
+	while (!open.empty()) {
+		const auto [place, process] = open.back();
+		open.pop_back();
+		const report::CallNode &node = tree.nodes()[place];
+		for (const std::uint32_t child : node.children)
+			open.emplace_back(child, process);
+		if (node.self == 0)
+			continue;
+		Amount &amount = rows[{Item::function, false, tree.name(tree.nodes()[process]).function, "",
+				       tree.name(node).function}];
+		amount.leads = true;
+		amount.count = amount.count.value_or(0) + node.self;
+		amount.time_ns = *amount.count * 1'000'000'000 / hz;
+	}
+}
+
+void summarize(Measured &measured, trace::Trace &trace, const analyze::RecordingInfo &info,
+	       const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses)
+{
+	report::Summary &summary = measured.summary;
+	summary = report::summarize(trace, info, bound, machine.tokens());
+	summary.hidden_threads = machine.hidden_threads();
+	summary.calls_of_unknown = machine.calls_of_unknown();
+	summary.functions_of_unknown = machine.functions_of_unknown();
+	if (trace.is_generic_ctf())
+		summary.lost = losses.total_lost();
+	measured.damaged_packets = trace.problems().total();
+	if (measured.damaged_packets)
+		summary.lost.reset(); // events in damaged parts were not counted
+	summary.window = report::window_of(machine, trace);
+	measured.is_whole = (summary.complete || trace.is_generic_ctf()) && summary.lost == 0u &&
+			    summary.misses.value_or(0) == 0 && machine.gaps() == 0;
+}
+
+} // namespace
+
+Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &options)
+{
+	const Plan &plan = options.plan;
+	const trace::Clock &clock = trace.description().clock;
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	analyze::Scope scope;
+	scope.range = range_of(part, trace, analyze::window_of(trace, info));
+	analyze::Machine machine(trace, info, scope);
+	CallTimes times(plan.ours, info.command_pid);
+	machine.add(static_cast<analyze::Observer &>(times));
+	machine.add(static_cast<analyze::TimeObserver &>(times));
+	activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
+	activities::Totals totals(
+	    {activities::Source::program, {activities::Label::activity, activities::Label::process}}, machine, tracker);
+	const bool has_activities = plan.with_activities && !tracker.names().empty();
+	tracker.add(totals);
+	if (has_activities)
+		machine.add(tracker);
+	analyze::StackFold stacks;
+	const bool has_stacks = plan.with_stacks && options.name_stacks && info.stack_timer_hz != 0;
+	if (has_stacks)
+		machine.add(stacks);
+	analyze::ClockBound bound(trace.description(), info);
+	trace::Losses losses;
+	std::uint64_t events = 0;
+	const auto begin = static_cast<double>(trace.begin_time()),
+		   length = std::max(static_cast<double>(trace.end_time()) - begin, 1.0);
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    machine.event(event);
+		    if (event.stream->is_recorder())
+			    bound.event(event);
+		    if (options.progress && ++events % events_between_progress == 0)
+			    options.progress((static_cast<double>(event.time) - begin) / length);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
+		    machine.gap(stream, from, to);
+		    losses.add(lost);
+	    });
+	machine.finish();
+	tracker.finish();
+
+	Measured measured;
+	measured.name = part.text();
+	measured.recorded = analyze::recorded(trace, info, machine.kinds());
+	measured.has_activities = has_activities;
+	measured.has_stacks = has_stacks;
+	measured.elapsed_ns =
+	    clock.to_ns(less(machine.window_end(), std::max(machine.window_begin(), times.command_start())));
+	Rows rows;
+	add_threads(measured, rows, machine, info, clock, plan, times);
+	if (has_activities)
+		add_activities(rows, totals);
+	for (auto &[key, amount] : rows)
+		amount.time_ns = clock.to_ns(amount.time_ns);
+	if (has_stacks)
+		options.name_stacks(info, clock, machine, stacks, [&](const report::CallTree &tree) {
+			add_functions(rows, tree, info.stack_timer_hz);
+		});
+	measured.rows = std::move(rows);
+	summarize(measured, trace, info, machine, bound, losses);
+	return measured;
+}
+
+} // namespace monitor::diff

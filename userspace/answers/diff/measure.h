@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Folds one repetition into rows. Called by cmd_diff.cpp for one after the other; next: comparison.h.
+//
+// The sums are those of `monitor report` in the same window: CPU time and waiting of the report cpu, calls as many as
+// in the report syscalls, sleeps as its column `blocked`, functions as in the report stacks.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "reading/analyze/machine.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/analyze/stacks.h"
+#include "rows.h"
+#include "side.h"
+
+namespace monitor::report {
+class CallTree;
+}
+
+namespace monitor::diff {
+
+// A recording whose threads can be compared, and how it was made.
+struct Input {
+	Part part;
+	analyze::RecordingInfo info;
+	analyze::Recorded recorded;
+};
+
+// Throws Error: its threads are not known.
+Input input_of(const trace::Trace &trace, const Part &part);
+
+// What leads, and how the recordings differ: sentences. Throws Error: they have nothing in common.
+Plan plan_of(const std::vector<Input> &inputs);
+std::vector<std::string> differences(const std::vector<Input> &inputs);
+
+// Makes the tree of the stacks on the CPU, and passes it on.
+using WithTree = std::function<void(const report::CallTree &)>;
+using NameStacks = std::function<void(const analyze::RecordingInfo &, const trace::Clock &, const analyze::Machine &,
+				      const analyze::StackFold &, const WithTree &)>;
+
+struct MeasureOptions {
+	Plan plan;
+	NameStacks name_stacks;                      // empty: functions are left out
+	std::function<void(double part)> progress{}; // called now and then
+};
+
+// Reads all of the trace. Throws Error.
+Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &options);
+
+} // namespace monitor::diff

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// What is compared: rows of one repetition, by what they are of. Filled by measure.cpp, matched by comparison.cpp.
+//
+// Rows are matched by the names of command and thread, never by numbers: these differ from run to run. A row that
+// *leads* has a part of the threads' time that no other leading row has: CPU time by mode and by system call; and, of
+// the recorded command, time in which a thread waited for a CPU or slept. A sleep that another thread of the command
+// ended does not lead, because what that thread did meanwhile has rows of its own; neither does the command's sleep
+// until the recorder let it go. Activities, without those inside
+// them, and functions are the same time once more, named by the program: they lead in rankings of their own.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "answers/report/summary.h"
+#include "reading/analyze/recorded.h"
+
+namespace monitor::diff {
+
+// What --by selects.
+enum class Kind : std::uint8_t { cpu, calls, waits, activities, stacks };
+constexpr std::size_t kinds = 5;
+const char *name_of(Kind kind);
+
+enum class Item : std::uint8_t {
+	user,
+	kernel, // outside of system calls and page faults
+	faults, // in page faults, and on the way into them
+	irq,
+	softirq,
+	unattributed, // as in reports, but without what is on the way into calls and faults
+	unknown,
+	cpu_time,       // all of these and the calls, where recordings do not have the same modes
+	in_call,        // CPU time in a system call, and unattributed time on the way into it
+	ready,          // waiting for a CPU
+	asleep,         // in a system call, or not
+	asleep_for_own, // the same, ended by another thread of the recorded command
+	before_start,   // the same, of the command until the recorder let it go
+	activity,
+	function, // on the CPU, by samples
+};
+Kind kind_of(Item item);
+
+struct RowKey {
+	Item item = Item::user;
+	bool of_command = false; // of the recorded command
+	std::string command, thread;
+	std::string name; // of the call, the activity or the function
+
+	auto operator<=>(const RowKey &) const = default;
+	std::string what() const;
+};
+
+struct Amount {
+	std::uint64_t time_ns = 0;
+	std::optional<std::uint64_t> count;
+	bool leads = false;
+};
+
+// Whose waiting and sleeping leads.
+enum class Ours : std::uint8_t {
+	command,  // the recorded command's and its descendants'
+	selected, // that of the processes of record -p
+	nobody,   // neither was given: everybody's waiting for a CPU leads, sleeping does not
+};
+
+// What one fold of all must know of the others.
+struct Plan {
+	Ours ours = Ours::nobody;
+	bool same_modes = true;     // else CPU time leads as a whole
+	bool same_processes = true; // else only the recorded command's are compared
+	bool with_activities = true, with_stacks = true;
+};
+
+// One repetition, folded.
+struct Measured {
+	std::string name; // as the user gave it
+	report::Summary summary;
+	std::uint64_t elapsed_ns = 0;                 // of the window, from when the recorder let the command go
+	std::uint64_t cpu_ns = 0, command_cpu_ns = 0; // without idle threads
+	std::uint64_t unknown_ns = 0;                 // of CPUs
+	std::uint64_t damaged_packets = 0;
+	analyze::Recorded recorded;
+	bool has_activities = false, has_stacks = false;
+	bool is_whole = true; // no event is missing: what is in no row did not happen
+	std::map<RowKey, Amount> rows;
+
+	// Its time for this row; nullptr: not known, as it was not recorded, or as events are missing.
+	const Amount *find(const RowKey &key) const;
+};
+
+} // namespace monitor::diff
