@@ -214,6 +214,10 @@ TEST_CASE("diff: the largest difference is first, whatever its sign; equal ones 
 	const diff::Comparison waits = diff::compare({before}, {after}, diff::Ours::command, {Kind::waits});
 	REQUIRE(waits.rankings.front().rows.size() == 1);
 	CHECK_FALSE(waits.rankings.front().rows.front().share.has_value());
+	const diff::Comparison both = diff::compare({before}, {after}, diff::Ours::command, {Kind::cpu, Kind::waits});
+	REQUIRE(both.rankings.front().rows.size() == 4);
+	CHECK(both.rankings.front().rows.front().key.command == "d");
+	CHECK(find(both, user("a"))->share == Approx(200.0 / 300 * 100));
 }
 
 TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was recorded")
@@ -230,9 +234,13 @@ TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was re
 	after.is_whole = true;
 	after.recorded.calls = false;
 	CHECK_FALSE(read_after().has_value());
+	after.recorded.calls = true;
+	after.hidden_commands = {"a"};
+	CHECK_FALSE(read_after().has_value());
 	// One repetition that does not know makes the side unknown, and nothing is tested.
 	std::vector<Measured> mixed(4, before);
 	mixed[2].recorded.calls = false;
+	mixed[2].rows.clear();
 	const diff::Comparison comparison =
 	    diff::compare(std::vector(4, before), mixed, diff::Ours::command, {Kind::calls});
 	CHECK_FALSE(find(comparison, call("a", "read"))->time_ns.after.has_value());
@@ -249,7 +257,7 @@ TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the Machine 
 		analyze::RecordingInfo info = history::make_info(10, time, true, false);
 		info.calibration.emplace();
 		analyze::Machine machine(trace, info);
-		diff::CallTimes times(diff::Ours::nobody, 0);
+		diff::CallTimes times(diff::Ours::nobody, info);
 		machine.add(static_cast<analyze::Observer &>(times));
 		machine.add(static_cast<analyze::TimeObserver &>(times));
 		analyze::fold(trace, machine);

@@ -10,10 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "answers/diff/comparison_table.h"
-#include "answers/diff/measure.h"
-#include "answers/diff/side.h"
-#include "base/error.h"
+#include "answers/diff/recordings.h"
 #include "base/escape.h"
 #include "commands.h"
 #include "number_of_rows.h"
@@ -56,23 +53,16 @@ public:
 	}
 	ReadingLine(const ReadingLine &) = delete;
 
-	void start(const std::string &name)
-	{
-		name_ = name;
-		++number_;
-		show(0);
-	}
-	void show(double part) const
+	void show(const diff::Part &part, std::size_t number, double done) const
 	{
 		if (is_shown_)
-			print_note(fmt::format("\rmonitor: reading {} ({} of {}), {:.0f} %\033[K", printable(name_),
-					       number_, all_, part * 100));
+			print_note(fmt::format("\rmonitor: reading {} ({} of {}), {:.0f} %\033[K",
+					       printable(part.text()), number + 1, all_, done * 100));
 	}
 
 private:
-	std::size_t all_, number_ = 0;
+	std::size_t all_;
 	bool is_shown_;
-	std::string name_;
 };
 
 diff::NameStacks namer(const std::string &directory)
@@ -85,62 +75,40 @@ diff::NameStacks namer(const std::string &directory)
 	    };
 }
 
-// Reads each repetition; returns whether all of it could be read.
-bool measure_side(const std::vector<diff::Part> &parts, const diff::Plan &plan, ReadingLine &line,
-		  diff::PrintedSide &side)
-{
-	bool is_good = true;
-	for (const diff::Part &part : parts) {
-		trace::Trace trace = open_trace({part.directory});
-		line.start(part.text());
-		side.repetitions.push_back(
-		    diff::measure(trace, part, {plan, namer(part.directory), [&](double done) { line.show(done); }}));
-		is_good &= trace.problems().empty();
-		print_problems(trace.problems());
-	}
-	return is_good;
-}
-
-void describe(const analyze::RecordingInfo &info, diff::PrintedSide &side)
-{
-	side.command = info.short_command();
-	side.host = info.host;
-	side.kernel = info.kernel;
-}
-
-int run_diff(const DiffArguments &arguments)
+diff::Printed read_and_compare(const DiffArguments &arguments)
 {
 	const std::vector<diff::Part> before = diff::parse_side(arguments.before),
 				      after = diff::parse_side(arguments.after);
-	std::vector<diff::Input> inputs;
-	for (const std::vector<diff::Part> *side : {&before, &after})
-		for (const diff::Part &part : *side)
-			inputs.push_back(diff::input_of(trace::Trace::open(part.directory), part));
-	diff::Printed printed;
-	describe(inputs.front().info, printed.before);
-	describe(inputs[before.size()].info, printed.after);
-	printed.notes = diff::differences(inputs);
-	const std::set<diff::Kind> chosen = chosen_kinds(arguments.by);
-	const auto is_chosen = [&](diff::Kind kind) { return chosen.empty() || chosen.contains(kind); };
-	diff::Plan plan = diff::plan_of(inputs);
-	plan.with_activities = is_chosen(diff::Kind::activities);
-	plan.with_stacks = is_chosen(diff::Kind::stacks);
-	bool is_good = true;
-	{
-		ReadingLine line(inputs.size());
-		is_good &= measure_side(before, plan, line, printed.before);
-		is_good &= measure_side(after, plan, line, printed.after);
-	}
-	printed.comparison = diff::compare(printed.before.repetitions, printed.after.repetitions, plan.ours, chosen);
-	const std::size_t all = ~std::size_t(0);
-	const std::size_t top = arguments.top ? arguments.top : all;
+	const ReadingLine line(before.size() + after.size());
+	diff::ReadingOptions options;
+	options.chosen = chosen_kinds(arguments.by);
+	options.open = [](const std::string &directory) { return open_trace({directory}); };
+	options.name_stacks = namer;
+	options.progress = [&](const diff::Part &part, std::size_t number, double done) {
+		line.show(part, number, done);
+	};
+	return diff::compare_recordings(before, after, options);
+}
+
+// Returns the exit code.
+int run_diff(const DiffArguments &arguments)
+{
+	const diff::Printed printed = read_and_compare(arguments);
+	const std::size_t top = arguments.top ? arguments.top : ~std::size_t(0);
 	if (arguments.json)
 		fmt::print("{}", diff::comparison_json(printed, top));
 	else if (arguments.csv)
 		fmt::print("{}", diff::comparison_csv(printed, top));
 	else
 		fmt::print("{}", diff::comparison_text(printed, top, terminal_width()));
-	return is_good ? 0 : 1;
+	int exit_code = 0;
+	for (const diff::PrintedSide *side : {&printed.before, &printed.after})
+		for (const diff::Measured &each : side->repetitions) {
+			print_problems(each.problems);
+			if (!each.problems.empty())
+				exit_code = 1;
+		}
+	return exit_code;
 }
 
 } // namespace

@@ -46,21 +46,28 @@ void CallTimes::moved(const analyze::Cpu &cpu, Mode from, Mode to, std::uint64_t
 		of.open_path += ticks;
 }
 
-// The recorder creates the command's process, which then waits until all probes are attached.
+// The recorder creates the command's process, which waits until all probes are attached. That it then wakes the process
+// is not recorded with -p.
+bool CallTimes::is_before_start(const Thread &thread, std::uint64_t from, const analyze::Waker &waker) const
+{
+	if (thread.tid != info_.command_pid)
+		return false;
+	const bool since_before = !info_.flight && info_.start_time && from <= *info_.start_time;
+	return since_before || (waker.thread && !waker.thread->in_tree && waker.thread->tgid == thread.parent);
+}
+
 CallTimes::EndedBy CallTimes::ended_by(const Thread &thread, const analyze::Waker &waker) const
 {
-	if (!waker.thread || waker.interrupt >= 0)
-		return EndedBy::other;
-	if (thread.tid == command_pid_ && !waker.thread->in_tree && waker.thread->tgid == thread.parent)
-		return EndedBy::recorder;
-	return is_ours(thread, ours_) && is_ours(*waker.thread, ours_) ? EndedBy::own : EndedBy::other;
+	const bool by_thread = waker.thread && waker.interrupt < 0;
+	return by_thread && is_ours(thread, ours_) && is_ours(*waker.thread, ours_) ? EndedBy::own : EndedBy::other;
 }
 
 void CallTimes::slept(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker, bool)
 {
-	const EndedBy by = ended_by(thread, waker);
-	if (by == EndedBy::recorder)
+	const bool is_early = is_before_start(thread, from, waker);
+	if (is_early)
 		command_start_ = to;
+	const EndedBy by = is_early ? EndedBy::recorder : ended_by(thread, waker);
 	OfSleep &sleep = threads_[&thread].sleeps[{thread.syscall, by}];
 	sleep.ticks += to - from;
 	++sleep.count;

@@ -42,8 +42,7 @@ public:
 		std::uint64_t open_path = 0; // into what the next stretch shows
 	};
 
-	// `command_pid`: the recorded command's; 0: none.
-	CallTimes(Ours ours, std::int64_t command_pid) : ours_(ours), command_pid_(command_pid) {}
+	CallTimes(Ours ours, const analyze::RecordingInfo &info) : ours_(ours), info_(info) {}
 
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t, std::uint64_t,
 			 std::int64_t) override;
@@ -62,10 +61,11 @@ public:
 	const OfThread *find(const analyze::Thread &thread) const;
 
 private:
+	bool is_before_start(const analyze::Thread &thread, std::uint64_t from, const analyze::Waker &waker) const;
 	EndedBy ended_by(const analyze::Thread &thread, const analyze::Waker &waker) const;
 
 	Ours ours_;
-	std::int64_t command_pid_;
+	const analyze::RecordingInfo &info_;
 	std::uint64_t command_start_ = 0;
 	std::unordered_map<const analyze::Thread *, OfThread> threads_;
 };

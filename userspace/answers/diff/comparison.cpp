@@ -186,6 +186,7 @@ Comparison compare(const std::vector<Measured> &before, const std::vector<Measur
 		   const std::set<Kind> &chosen)
 {
 	Comparison result;
+	result.ours = chosen.empty() ? ours : Ours::nobody;
 	result.elapsed_ns =
 	    change_of(before, after, [](const Measured &in) { return static_cast<double>(in.elapsed_ns); });
 	result.cpu_ns = change_of(before, after, [](const Measured &in) { return static_cast<double>(in.cpu_ns); });
@@ -198,7 +199,7 @@ Comparison compare(const std::vector<Measured> &before, const std::vector<Measur
 		Row row = row_of(key, before, after);
 		if (chosen.empty() && !row.leads && row.time_ns.difference())
 			continue;
-		const Ranking::Of of = ranking_of(key, chosen.empty() && ours != Ours::nobody);
+		const Ranking::Of of = ranking_of(key, result.ours != Ours::nobody);
 		rankings[of].of = of;
 		rankings[of].rows.push_back(std::move(row));
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matches the rows of both sides, and ranks them by what explains most of the change. Called by cmd_diff.cpp with what
-// measure.h made; printed by comparison_table.h.
+// Matches the rows of both sides, and ranks them by what explains most of the change. Called by recordings.cpp with
+// what measure.h made; printed by comparison_table.h.
 //
 // Of several repetitions, a side's value is the median. In a ranking no row has time of another one, so that shares of
 // the sum make sense. The first has the time of the recorded command's threads: on a CPU, by mode and by call, waiting
@@ -54,6 +54,7 @@ struct Tests {
 };
 
 struct Comparison {
+	Ours ours = Ours::nobody; // whose threads are in the first ranking; nobody: all are
 	Change elapsed_ns, cpu_ns, command_cpu_ns;
 	std::vector<Ranking> rankings;
 	Tests tests; // of the first ranking

@@ -149,9 +149,9 @@ std::string span_text(const std::vector<Measured> &repetitions)
 {
 	const auto [shortest, longest] = std::ranges::minmax_element(repetitions, {}, &Measured::elapsed_ns);
 	const std::string least = report::duration_text(static_cast<double>(shortest->elapsed_ns));
-	return repetitions.size() == 1 ? least
-				       : fmt::format("{} repetitions, {} to {}", repetitions.size(), least,
-						     report::duration_text(static_cast<double>(longest->elapsed_ns)));
+	return repetitions.size() == 1
+		   ? least
+		   : fmt::format("{} to {}", least, report::duration_text(static_cast<double>(longest->elapsed_ns)));
 }
 
 // What is missing in a repetition, "" if nothing.
@@ -167,10 +167,10 @@ std::string missing_text(const Measured &in)
 		add(fmt::format("{} events lost", report::count_text(*in.summary.lost)));
 	if (in.summary.misses.value_or(0))
 		add(fmt::format("{} events missed by the probes", report::count_text(*in.summary.misses)));
-	if (in.damaged_packets)
-		add(fmt::format("{} packets damaged", in.damaged_packets));
+	if (!in.problems.empty())
+		add(fmt::format("{} packets damaged", in.problems.total()));
 	if (text.empty() && !in.is_whole)
-		add("a gap");
+		add("events are missing: a gap, or left out by --filter or a budget");
 	return text;
 }
 
@@ -184,8 +184,10 @@ std::string side_text(const char *name, const PrintedSide &side)
 			missing +=
 			    fmt::format("; {}{}", side.repetitions.size() > 1 ? printable(each.name) + ": " : "", what);
 	}
-	return fmt::format("{} {}: {} on {}, kernel {}; {}unknown time {}{}{}\n", name,
-			   side.command.empty() ? printable(side.repetitions.front().name) : printable(side.command),
+	const std::string first = printable(side.repetitions.front().name);
+	return fmt::format("{} {}{}{}: {} on {}, kernel {}; {}unknown time {}{}{}\n", name, first,
+			   side.repetitions.size() > 1 ? fmt::format(" and {} more", side.repetitions.size() - 1) : "",
+			   side.command.empty() ? "" : " (" + printable(side.command) + ")",
 			   span_text(side.repetitions), side.host.empty() ? "?" : printable(side.host),
 			   side.kernel.empty() ? "?" : printable(side.kernel), missing.empty() ? "lost 0, " : "",
 			   side.repetitions.size() > 1 ? "up to " : "", report::duration_text(unknown), missing);
@@ -219,7 +221,7 @@ std::string totals_text(const Comparison &comparison)
 	return report::to_text(table);
 }
 
-const char *title_of(const Ranking &ranking)
+const char *title_of(const Ranking &ranking, Ours ours)
 {
 	switch (ranking.of) {
 	case Ranking::Of::others:
@@ -229,7 +231,9 @@ const char *title_of(const Ranking &ranking)
 	case Ranking::Of::functions:
 		return "CPU time by function, from samples of stacks:\n";
 	default:
-		return "";
+		return ours == Ours::command    ? "time of the recorded command:\n"
+		       : ours == Ours::selected ? "time of the selected processes:\n"
+						: "";
 	}
 }
 
@@ -279,7 +283,7 @@ Json side_json(const PrintedSide &side)
 				       {"cpu_ns", each.cpu_ns},
 				       {"command_cpu_ns", each.command_cpu_ns},
 				       {"unknown_ns", each.unknown_ns},
-				       {"damaged_packets", each.damaged_packets},
+				       {"damaged_packets", each.problems.total()},
 				       {"is_whole", each.is_whole},
 				       {"summary", parse_json<Json>(report::summary_json(each.summary))}});
 	return json;
@@ -298,7 +302,7 @@ std::string comparison_text(const Printed &printed, std::size_t max_rows, std::s
 		const bool is_first = &ranking == comparison.rankings.data();
 		if (ranking.rows.empty() && !is_first)
 			continue;
-		text += fmt::format("\n{}{}", title_of(ranking),
+		text += fmt::format("\n{}{}", title_of(ranking, comparison.ours),
 				    ranking_text(ranking, comparison.tests, is_first, max_rows, max_width));
 		if (is_first)
 			text += "\n" + tests_text(comparison.tests);

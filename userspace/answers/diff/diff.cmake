@@ -6,6 +6,7 @@ add_library(monitor_diff STATIC
   ${CMAKE_CURRENT_LIST_DIR}/comparison_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/inputs.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measure.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/recordings.cpp
   ${CMAKE_CURRENT_LIST_DIR}/rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/side.cpp
   ${CMAKE_CURRENT_LIST_DIR}/significance.cpp)

@@ -2,6 +2,8 @@
 // What the recordings of a comparison have in common, and what they have not: see measure.h.
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -52,6 +54,43 @@ const Property properties[] = {
     {"cards", [](const RecordingInfo &info) { return info.card; }},
 };
 
+constexpr const char *edge_names[] = {"call_edge", "fault_edge"};
+
+double edge_of(const RecordingInfo &info, const char *name)
+{
+	const auto cost = info.cost_ns.find(name);
+	return cost == info.cost_ns.end() ? 0 : cost->second;
+}
+
+// The median. 0 where one does not have it: then the path is in user time for all. nullopt: those of several machines
+// or kernels may differ.
+std::optional<double> edge_of_all(const char *name, const std::vector<Input> &inputs, bool same_modes)
+{
+	std::vector<double> all;
+	bool is_one_machine = true;
+	for (const Input &input : inputs) {
+		const RecordingInfo &first = inputs.front().info;
+		all.push_back(edge_of(input.info, name));
+		is_one_machine &= input.info.kernel == first.kernel && input.info.host == first.host;
+	}
+	std::ranges::sort(all);
+	if (all.front() <= 0 || !same_modes)
+		return 0;
+	return is_one_machine ? std::optional(all[all.size() / 2]) : std::nullopt;
+}
+
+// Of one side.
+void add_different_commands(std::span<const Input> side, std::vector<std::string> &sentences)
+{
+	for (const Input &input : side)
+		if (input.info.command != side.front().info.command) {
+			sentences.push_back(fmt::format("{} and {} are repetitions of different commands",
+							printable(side.front().part.text()),
+							printable(input.part.text())));
+			return;
+		}
+}
+
 } // namespace
 
 Input input_of(const trace::Trace &trace, const Part &part)
@@ -96,10 +135,13 @@ Plan plan_of(const std::vector<Input> &inputs)
 					"no rows in common",
 					first.part.text(), input.part.text()));
 	}
+	for (const char *name : edge_names)
+		if (const std::optional<double> ns = edge_of_all(name, inputs, plan.same_modes))
+			plan.edges_ns[name] = *ns;
 	return plan;
 }
 
-std::vector<std::string> differences(const std::vector<Input> &inputs)
+std::vector<std::string> differences(const std::vector<Input> &inputs, std::size_t before)
 {
 	std::vector<std::string> sentences;
 	for (const Property &property : properties) {
@@ -112,6 +154,11 @@ std::vector<std::string> differences(const std::vector<Input> &inputs)
 				break;
 			}
 	}
+	add_different_commands(std::span(inputs).first(before), sentences);
+	add_different_commands(std::span(inputs).subspan(before), sentences);
+	const auto is_calibrated = [](const Input &input) { return edge_of(input.info, edge_names[0]) > 0; };
+	if (std::ranges::any_of(inputs, is_calibrated) && !std::ranges::all_of(inputs, is_calibrated))
+		sentences.emplace_back("not all were calibrated: the way into system calls counts as user time");
 	return sentences;
 }
 

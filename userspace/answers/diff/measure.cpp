@@ -140,6 +140,8 @@ void add_threads(Measured &measured, Rows &rows, const analyze::Machine &machine
 	const std::unordered_set<const Thread *> ran = machine.that_ran();
 	std::uint64_t cpu = 0, of_command = 0;
 	for (const Thread &thread : machine.threads()) {
+		if (thread.hidden && thread.has_run)
+			measured.hidden_commands.insert(or_unknown(machine.leader(thread).name));
 		if (thread.tid == 0 || (thread.hidden && thread.has_run) || !ran.contains(&thread))
 			continue;
 		const RowKey key = key_of(machine, info, plan, thread);
@@ -160,11 +162,13 @@ void add_threads(Measured &measured, Rows &rows, const analyze::Machine &machine
 	measured.unknown_ns = clock.to_ns(unknown);
 }
 
-void add_activities(Rows &rows, const activities::Totals &totals)
+void add_activities(Rows &rows, const activities::Totals &totals, const Plan &plan)
 {
 	for (const activities::TotalsRow &row : totals.rows()) {
-		const RowKey key{Item::activity, row.in_tree, or_unknown(row.parts[1].text), "", row.parts[0].text};
-		add(rows, key, row.exclusive, true, row.count);
+		const bool of_command = plan.ours == Ours::command && row.in_tree;
+		if (of_command || plan.same_processes)
+			add(rows, {Item::activity, of_command, or_unknown(row.parts[1].text), "", row.parts[0].text},
+			    row.exclusive, true, row.count);
 	}
 }
 
@@ -200,39 +204,18 @@ void summarize(Measured &measured, trace::Trace &trace, const analyze::Recording
 	summary.functions_of_unknown = machine.functions_of_unknown();
 	if (trace.is_generic_ctf())
 		summary.lost = losses.total_lost();
-	measured.damaged_packets = trace.problems().total();
-	if (measured.damaged_packets)
+	measured.problems = trace.problems();
+	if (!measured.problems.empty())
 		summary.lost.reset(); // events in damaged parts were not counted
 	summary.window = report::window_of(machine, trace);
 	measured.is_whole = (summary.complete || trace.is_generic_ctf()) && summary.lost == 0u &&
-			    summary.misses.value_or(0) == 0 && machine.gaps() == 0;
+			    summary.misses.value_or(0) == 0 && summary.claimed_lost.value_or(0) == 0 &&
+			    machine.gaps() == 0 && !info.has_partial() && info.functions_left_out.empty();
 }
 
-} // namespace
-
-Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &options)
+trace::Losses fold_all(trace::Trace &trace, analyze::Machine &machine, analyze::ClockBound &bound,
+		       const std::function<void(double)> &progress)
 {
-	const Plan &plan = options.plan;
-	const trace::Clock &clock = trace.description().clock;
-	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	analyze::Scope scope;
-	scope.range = range_of(part, trace, analyze::window_of(trace, info));
-	analyze::Machine machine(trace, info, scope);
-	CallTimes times(plan.ours, info.command_pid);
-	machine.add(static_cast<analyze::Observer &>(times));
-	machine.add(static_cast<analyze::TimeObserver &>(times));
-	activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
-	activities::Totals totals(
-	    {activities::Source::program, {activities::Label::activity, activities::Label::process}}, machine, tracker);
-	const bool has_activities = plan.with_activities && !tracker.names().empty();
-	tracker.add(totals);
-	if (has_activities)
-		machine.add(tracker);
-	analyze::StackFold stacks;
-	const bool has_stacks = plan.with_stacks && options.name_stacks && info.stack_timer_hz != 0;
-	if (has_stacks)
-		machine.add(stacks);
-	analyze::ClockBound bound(trace.description(), info);
 	trace::Losses losses;
 	std::uint64_t events = 0;
 	const auto begin = static_cast<double>(trace.begin_time()),
@@ -243,13 +226,45 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 		    machine.event(event);
 		    if (event.stream->is_recorder())
 			    bound.event(event);
-		    if (options.progress && ++events % events_between_progress == 0)
-			    options.progress((static_cast<double>(event.time) - begin) / length);
+		    if (progress && ++events % events_between_progress == 0)
+			    progress((static_cast<double>(event.time) - begin) / length);
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    machine.gap(stream, from, to);
 		    losses.add(lost);
 	    });
+	return losses;
+}
+
+} // namespace
+
+Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &options)
+{
+	const Plan &plan = options.plan;
+	const trace::Clock &clock = trace.description().clock;
+	analyze::RecordingInfo info = analyze::recording_of(trace);
+	for (const auto &[name, ns] : plan.edges_ns)
+		info.cost_ns[name] = ns;
+	analyze::Scope scope;
+	scope.range = range_of(part, trace, analyze::window_of(trace, info));
+	analyze::Machine machine(trace, info, scope);
+	CallTimes times(plan.ours, info);
+	machine.add(static_cast<analyze::Observer &>(times));
+	machine.add(static_cast<analyze::TimeObserver &>(times));
+	activities::Tracker tracker(analyze::source_of(trace, info), machine, {});
+	activities::Totals totals(
+	    {activities::Source::program, {activities::Label::activity, activities::Label::process}}, machine, tracker);
+	const bool has_activities = plan.with_activities && !tracker.names().empty();
+	tracker.add(totals);
+	if (has_activities)
+		machine.add(tracker);
+	analyze::StackFold stacks;
+	const bool has_stacks =
+	    plan.with_stacks && plan.same_processes && options.name_stacks && info.stack_timer_hz != 0;
+	if (has_stacks)
+		machine.add(stacks);
+	analyze::ClockBound bound(trace.description(), info);
+	const trace::Losses losses = fold_all(trace, machine, bound, options.progress);
 	machine.finish();
 	tracker.finish();
 
@@ -263,7 +278,7 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	Rows rows;
 	add_threads(measured, rows, machine, info, clock, plan, times);
 	if (has_activities)
-		add_activities(rows, totals);
+		add_activities(rows, totals, plan);
 	for (auto &[key, amount] : rows)
 		amount.time_ns = clock.to_ns(amount.time_ns);
 	if (has_stacks)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Folds one repetition into rows. Called by cmd_diff.cpp for one after the other; next: comparison.h.
+// Folds one repetition into rows. Called by recordings.cpp for one after the other; next: comparison.h.
 //
 // The sums are those of `monitor report` in the same window: CPU time and waiting of the report cpu, calls as many as
 // in the report syscalls, sleeps as its column `blocked`, functions as in the report stacks.
@@ -32,7 +32,7 @@ Input input_of(const trace::Trace &trace, const Part &part);
 
 // What leads, and how the recordings differ: sentences. Throws Error: they have nothing in common.
 Plan plan_of(const std::vector<Input> &inputs);
-std::vector<std::string> differences(const std::vector<Input> &inputs);
+std::vector<std::string> differences(const std::vector<Input> &inputs, std::size_t before); // as many are of BEFORE
 
 // Makes the tree of the stacks on the CPU, and passes it on.
 using WithTree = std::function<void(const report::CallTree &)>;

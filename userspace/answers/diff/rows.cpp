@@ -92,13 +92,13 @@ std::string RowKey::what() const
 
 const Amount *Measured::find(const RowKey &key) const
 {
-	static const Amount none, none_at_all{0, 0, false};
-	if (!was_recorded(*this, key.item))
-		return nullptr;
+	static const Amount no_time, no_times{0, 0, false};
 	if (const auto found = rows.find(key); found != rows.end())
 		return &found->second;
+	if (!is_whole || !was_recorded(*this, key.item) || hidden_commands.contains(key.command))
+		return nullptr;
 	const bool is_counted = kind_of(key.item) != Kind::cpu && key.item != Item::ready;
-	return !is_whole ? nullptr : is_counted ? &none_at_all : &none;
+	return is_counted ? &no_times : &no_time;
 }
 
 } // namespace monitor::diff

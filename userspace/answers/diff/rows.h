@@ -13,10 +13,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "answers/report/summary.h"
 #include "reading/analyze/recorded.h"
+#include "reading/events/problem.h"
 
 namespace monitor::diff {
 
@@ -72,6 +74,9 @@ struct Plan {
 	Ours ours = Ours::nobody;
 	bool same_modes = true;     // else CPU time leads as a whole
 	bool same_processes = true; // else only the recorded command's are compared
+	// Of the kernel's path into calls and faults, by name in RecordingInfo::cost_ns: the same for all recordings,
+	// so that a calibration that came out otherwise is no difference of the programs.
+	std::map<std::string, double> edges_ns;
 	bool with_activities = true, with_stacks = true;
 };
 
@@ -82,10 +87,11 @@ struct Measured {
 	std::uint64_t elapsed_ns = 0;                 // of the window, from when the recorder let the command go
 	std::uint64_t cpu_ns = 0, command_cpu_ns = 0; // without idle threads
 	std::uint64_t unknown_ns = 0;                 // of CPUs
-	std::uint64_t damaged_packets = 0;
+	trace::Problems problems;
 	analyze::Recorded recorded;
 	bool has_activities = false, has_stacks = false;
-	bool is_whole = true; // no event is missing: what is in no row did not happen
+	bool is_whole = true;                  // no event is missing: what is in no row did not happen
+	std::set<std::string> hidden_commands; // of which the kernel hides threads that ran
 	std::map<RowKey, Amount> rows;
 
 	// Its time for this row; nullptr: not known, as it was not recorded, or as events are missing.

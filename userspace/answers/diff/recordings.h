@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Reads the recordings of both sides, one after the other, and compares them. Called by cmd_diff.cpp.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "comparison_table.h"
+#include "measure.h"
+#include "side.h"
+
+namespace monitor::diff {
+
+struct ReadingOptions {
+	std::set<Kind> chosen; // empty: all, see compare()
+	// Opens a directory; may warn about it.
+	std::function<trace::Trace(const std::string &directory)> open = [](const std::string &directory) {
+		return trace::Trace::open(directory);
+	};
+	// Of a directory; empty: functions are left out.
+	std::function<NameStacks(const std::string &directory)> name_stacks{};
+	// What is being read, the how manieth it is, and which part of it was read.
+	std::function<void(const Part &, std::size_t, double)> progress{};
+};
+
+// Throws Error.
+Printed compare_recordings(const std::vector<Part> &before, const std::vector<Part> &after,
+			   const ReadingOptions &options);
+
+} // namespace monitor::diff
