@@ -249,13 +249,14 @@ TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was re
 
 TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the Machine has it")
 {
+	std::uint64_t paths = 0;
 	for (unsigned seed = 0; seed < 100; ++seed) {
 		std::mt19937 random(seed);
 		std::uint64_t time = 10;
 		history::History history = history::random_history(random, time);
 		trace::Trace trace = samples::trace(history.all(), history::events);
 		analyze::RecordingInfo info = history::make_info(10, time, true, false);
-		info.calibration.emplace();
+		info.cost_ns["call_edge"] = info.cost_ns["fault_edge"] = 3;
 		analyze::Machine machine(trace, info);
 		diff::CallTimes times(diff::Ours::nobody, info);
 		machine.add(static_cast<analyze::Observer &>(times));
@@ -265,16 +266,21 @@ TEST_CASE("diff: calls and modes are all of a thread's CPU time, as the Machine 
 			const diff::CallTimes::OfThread *of = times.find(thread);
 			if (!of || thread.tid == 0)
 				continue;
-			std::uint64_t kernel = of->faults.kernel, slept = 0;
-			for (const auto &[number, part] : of->calls)
+			std::uint64_t kernel = of->faults.kernel, path = of->faults.path + of->open_path, slept = 0;
+			for (const auto &[number, part] : of->calls) {
 				kernel += part.kernel;
+				path += part.path;
+			}
 			for (const auto &[key, part] : of->sleeps)
 				slept += part.ticks;
 			INFO("seed " << seed << ", thread " << thread.tid);
 			CHECK(kernel <= thread.usage[analyze::Mode::kernel]);
+			CHECK(path <= thread.usage[analyze::Mode::unattributed]);
+			paths += path;
 			CHECK(slept == thread.usage.blocked);
 		}
 	}
+	CHECK(paths > 0);
 }
 
 } // namespace test_diff
