@@ -187,6 +187,7 @@ Comparison compare(const std::vector<Measured> &before, const std::vector<Measur
 {
 	Comparison result;
 	result.ours = chosen.empty() ? ours : Ours::nobody;
+	result.is_of_selected = ours == Ours::selected;
 	result.elapsed_ns =
 	    change_of(before, after, [](const Measured &in) { return static_cast<double>(in.elapsed_ns); });
 	result.cpu_ns = change_of(before, after, [](const Measured &in) { return static_cast<double>(in.cpu_ns); });

@@ -56,6 +56,7 @@ struct Tests {
 struct Comparison {
 	Ours ours = Ours::nobody; // whose threads are in the first ranking; nobody: all are
 	Change elapsed_ns, cpu_ns, command_cpu_ns;
+	bool is_of_selected = false; // command_cpu_ns is that of the processes of record -p
 	std::vector<Ranking> rankings;
 	Tests tests; // of the first ranking
 };

@@ -201,7 +201,8 @@ struct Total {
 std::vector<Total> totals_of(const Comparison &comparison)
 {
 	return {{"elapsed", "elapsed", &comparison.elapsed_ns},
-		{"command_cpu", "CPU time of the command", &comparison.command_cpu_ns},
+		{"command_cpu", comparison.is_of_selected ? "CPU time of the selected" : "CPU time of the command",
+		 &comparison.command_cpu_ns},
 		{"cpu", "CPU time of all", &comparison.cpu_ns}};
 }
 

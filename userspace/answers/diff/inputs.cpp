@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -129,11 +130,14 @@ Plan plan_of(const std::vector<Input> &inputs)
 	for (const Input &input : inputs) {
 		plan.same_modes &= same_modes(input.recorded, first.recorded);
 		plan.same_processes &= input.info.filtering() == first.info.filtering();
-		if (!plan.same_processes && plan.ours == Ours::nobody)
-			throw Error(
-			    fmt::format("one of {} and {} was recorded with -p, and not both with a command: they have "
-					"no rows in common",
-					first.part.text(), input.part.text()));
+		if (!plan.same_processes && plan.ours == Ours::nobody) {
+			const auto &[with, without] =
+			    first.info.filtering() ? std::tie(first, input) : std::tie(input, first);
+			throw Error(fmt::format(
+			    "{} was recorded with -p, {} was not, and not both with a command: they have no "
+			    "rows in common",
+			    with.part.text(), without.part.text()));
+		}
 	}
 	for (const char *name : edge_names)
 		if (const std::optional<double> ns = edge_of_all(name, inputs, plan.same_modes))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "recordings.h"
 
+#include <algorithm>
+
 namespace monitor::diff {
 namespace {
 
@@ -47,9 +49,11 @@ Printed compare_recordings(const std::vector<Part> &before, const std::vector<Pa
 		    {plan, options.name_stacks ? options.name_stacks(part.directory) : NameStacks(), progress}));
 	}
 	printed.comparison = compare(printed.before.repetitions, printed.after.repetitions, plan.ours, options.chosen);
-	if (plan.ours == Ours::nobody && is_longer(printed.comparison.elapsed_ns))
-		printed.notes.emplace_back("the sides last differently, and no command was recorded: what runs all the "
-					   "time differs by that");
+	const bool is_of_command = plan.ours == Ours::command && std::ranges::none_of(inputs, [](const Input &input) {
+					   return input.part.is_window();
+				   });
+	if (!is_of_command && is_longer(printed.comparison.elapsed_ns))
+		printed.notes.emplace_back("the sides last differently: what runs all the time differs by that");
 	return printed;
 }
 

@@ -21,7 +21,7 @@ struct ReadingOptions {
 	};
 	// Of a directory; empty: functions are left out.
 	std::function<NameStacks(const std::string &directory)> name_stacks{};
-	// What is being read, the how manieth it is, and which part of it was read.
+	// What is being read, its place among all, and how much of it was read, up to 1.
 	std::function<void(const Part &, std::size_t, double)> progress{};
 };
 
