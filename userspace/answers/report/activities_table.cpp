@@ -119,6 +119,7 @@ Table activities_table(const activities::Totals &totals, const trace::Clock &clo
 	table.columns = {{"recorded", "", Unit::flag}};
 	add_label_columns(grouping, table.columns);
 	add_columns(totals, table.columns);
+	table.figure = {"total_ns", grouping.source == Source::program ? "unknown_percent" : ""};
 	if (counters && counters->user_id)
 		table.columns.push_back({"counted", "counted", Unit::text});
 	if (counters)

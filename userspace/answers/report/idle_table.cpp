@@ -56,6 +56,7 @@ Table idle_table(const analyze::SampleFold &fold, const analyze::Machine &machin
 			 {"time_idle_percent", "time%", Unit::percent},
 			 {"unknown_percent", "unkn%", Unit::percent},
 			 {"agrees", "agrees", Unit::text}};
+	table.figure = {"sampled_idle_percent", ""};
 	const bool has_times = machine.kinds().has(analyze::Kind::sched_switch);
 	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
 	for (const analyze::Cpu &cpu : machine.cpus()) {

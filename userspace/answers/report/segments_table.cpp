@@ -40,6 +40,7 @@ Table segments_table(const analyze::SegmentFold &fold, const analyze::CountersIn
 {
 	Table table;
 	table.columns = columns_by(fold.by());
+	table.figure = {"total_ns", ""};
 	add_measurement_columns(info, table.columns);
 	for (const analyze::SegmentRow &segment : fold.rows()) {
 		std::vector<Cell> row = {segment.in_tree, segment.from, segment.to};

@@ -89,6 +89,7 @@ Table stacks_table(const CallTree &tree, const trace::Clock &clock, StackBy by)
 			 {is_time(by) ? "total_ns" : "total", "total", unit},
 			 {"module", "module", Unit::text},
 			 {"function", "function", Unit::text}};
+	table.figure = {table.columns[2].key, ""};
 	if (tree.has_lines())
 		table.columns.push_back({"line", "line", Unit::text});
 	for (const CallTree::Function &function : tree.functions()) {

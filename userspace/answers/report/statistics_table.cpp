@@ -226,6 +226,7 @@ Table pairs_table(const activities::Rows &rows, const std::vector<std::string> &
 	add_by(table, columns);
 	table.columns.push_back({"count", "count", Unit::count});
 	table.columns.push_back({"total_ns", "total", Unit::nanoseconds});
+	table.figure = {"total_ns", ""};
 	add_shape_columns(table, "_ns", Unit::nanoseconds);
 	for (const activities::Row *found : ordered(rows, threads)) {
 		std::vector<Cell> row = by_cells(found->cells, columns, threads);
@@ -317,27 +318,50 @@ std::string unpaired_json(const activities::Pairs &pairs)
 						{"in_no_row", pairs.rows().left_out()}});
 }
 
-std::string histograms_text(const activities::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
-			    std::size_t max_rows)
+std::vector<Bins> bins_of(const activities::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
+			  std::size_t max_rows)
 {
-	constexpr std::size_t bar_width = 50;
 	const auto shown = [&](std::int64_t value) {
 		if (ticks)
 			return duration_text(ns_of(static_cast<double>(value), *ticks));
 		const auto bits = static_cast<std::uint64_t>(value);
 		return value < 0 ? '-' + count_text(0 - bits) : count_text(bits);
 	};
-	std::string text;
+	constexpr std::int64_t max_doubled = std::int64_t(1) << 61;
+	std::vector<Bins> all;
 	for (const activities::Row *row : largest(rows, threads, max_rows)) {
-		std::uint64_t most = 1;
-		visit_powers(row->values, [&](auto, auto, std::uint64_t count) { most = std::max(most, count); });
-		text += fmt::format("\n{}\n", printable(text_of(row->cells, threads)));
+		Bins &made = all.emplace_back();
+		made.row = printable(text_of(row->cells, threads));
+		std::int64_t next = 0; // the least value above those that were visited
 		visit_powers(row->values, [&](std::int64_t first, std::int64_t last, std::uint64_t count) {
-			const auto bar = static_cast<std::size_t>(
-			    static_cast<double>(count) / static_cast<double>(most) * static_cast<double>(bar_width));
-			text += fmt::format("{:>12} .. {:<12} {:>12} {}\n", shown(first), shown(last),
-					    count_text(count), std::string(std::max<std::size_t>(bar, 1), '#'));
+			for (; next > 0 && next < first; next *= 2)
+				made.bins.push_back({shown(next), shown(2 * next - 1), 0});
+			next = last < max_doubled ? last + 1 : 0;
+			made.bins.push_back({shown(first), shown(last), count});
 		});
+	}
+	return all;
+}
+
+std::string histograms_text(const activities::Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
+			    std::size_t max_rows)
+{
+	constexpr std::size_t bar_width = 50;
+	std::string text;
+	for (const Bins &row : bins_of(rows, threads, ticks, max_rows)) {
+		std::uint64_t most = 1;
+		for (const Bin &bin : row.bins)
+			most = std::max(most, bin.count);
+		text += fmt::format("\n{}\n", row.row);
+		for (const Bin &bin : row.bins) {
+			if (bin.count == 0)
+				continue;
+			const auto bar =
+			    static_cast<std::size_t>(static_cast<double>(bin.count) / static_cast<double>(most) *
+						     static_cast<double>(bar_width));
+			text += fmt::format("{:>12} .. {:<12} {:>12} {}\n", bin.first, bin.last, count_text(bin.count),
+					    std::string(std::max<std::size_t>(bar, 1), '#'));
+		}
 	}
 	return text;
 }

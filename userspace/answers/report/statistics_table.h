@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "answers/statistics/folds.h"
+#include "bins.h"
 #include "reading/activities/pairs.h"
 #include "reading/ctf/description.h"
 #include "table.h"
@@ -32,8 +33,10 @@ Table joined(const std::vector<std::pair<std::string, Table>> &parts);
 std::string unpaired_text(const activities::Pairs &pairs);
 std::string unpaired_json(const activities::Pairs &pairs);
 
-// One bar for each power of two, for the rows with the most values. `ticks`: values are ticks of this clock; otherwise
-// plain numbers.
+// By powers of two, of the rows with the most values. `ticks`: values are ticks of this clock; otherwise plain numbers.
+std::vector<Bins> bins_of(const activities::Rows &rows, const activities::ThreadTable &threads,
+			  const trace::Clock *ticks, std::size_t max_rows);
+// A bar for each.
 std::string histograms_text(const activities::Rows &rows, const activities::ThreadTable &threads,
 			    const trace::Clock *ticks, std::size_t max_rows);
 // For each row {"row": [...], "buckets": [{"first", "last", "count"}]}, in ns or plain.

@@ -21,17 +21,6 @@ bool same(const std::string &a, const std::string &b)
 				  [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-double number_of(const Cell &cell)
-{
-	if (const auto *count = std::get_if<std::uint64_t>(&cell))
-		return static_cast<double>(*count);
-	if (const auto *value = std::get_if<double>(&cell))
-		return *value;
-	if (const auto *flag = std::get_if<bool>(&cell))
-		return *flag;
-	return -1;
-}
-
 // At least three digits: "0.853", "12.4", "7.61 M".
 std::string ratio_text(double value)
 {
@@ -41,32 +30,6 @@ std::string ratio_text(double value)
 			return fmt::format("{:.{}f}{}", shown, size >= 100 ? 0 : size >= 10 ? 1 : 2, name);
 		}
 	return fmt::format("{:.3f}", value);
-}
-
-std::string cell_text(const Cell &cell, Unit unit)
-{
-	if (std::holds_alternative<std::monostate>(cell))
-		return "-";
-	if (const auto *text = std::get_if<std::string>(&cell))
-		return printable(*text);
-	switch (unit) {
-	case Unit::nanoseconds:
-		return duration_text(number_of(cell));
-	case Unit::difference:
-		return (number_of(cell) < 0 ? "-" : "+") + duration_text(std::abs(number_of(cell)));
-	case Unit::instant:
-		return fmt::format("{:.9f}", number_of(cell) / 1e9);
-	case Unit::percent:
-		return fmt::format("{:.1f}", number_of(cell));
-	case Unit::ratio:
-		return ratio_text(number_of(cell));
-	case Unit::flag:
-		return number_of(cell) > 0 ? "*" : "";
-	case Unit::count:
-	case Unit::text:
-		break;
-	}
-	return fmt::format("{:.0f}", number_of(cell));
 }
 
 std::string csv_of(const Cell &cell)
@@ -115,6 +78,44 @@ nlohmann::ordered_json json_of(const Cell &cell)
 
 } // namespace
 
+std::optional<double> number_of(const Cell &cell)
+{
+	if (const auto *count = std::get_if<std::uint64_t>(&cell))
+		return static_cast<double>(*count);
+	if (const auto *value = std::get_if<double>(&cell))
+		return *value;
+	if (const auto *flag = std::get_if<bool>(&cell))
+		return *flag;
+	return {};
+}
+
+std::string cell_text(const Cell &cell, Unit unit)
+{
+	if (std::holds_alternative<std::monostate>(cell))
+		return "-";
+	if (const auto *text = std::get_if<std::string>(&cell))
+		return printable(*text);
+	const double number = *number_of(cell);
+	switch (unit) {
+	case Unit::nanoseconds:
+		return duration_text(number);
+	case Unit::difference:
+		return (number < 0 ? "-" : "+") + duration_text(std::abs(number));
+	case Unit::instant:
+		return fmt::format("{:.9f}", number / 1e9);
+	case Unit::percent:
+		return fmt::format("{:.1f}", number);
+	case Unit::ratio:
+		return ratio_text(number);
+	case Unit::flag:
+		return number > 0 ? "*" : "";
+	case Unit::count:
+	case Unit::text:
+		break;
+	}
+	return fmt::format("{:.0f}", number);
+}
+
 std::size_t width_of(const std::string &text)
 {
 	return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
@@ -152,7 +153,7 @@ void Table::sort_by(std::size_t column)
 {
 	std::ranges::stable_sort(rows, [column](const auto &a, const auto &b) {
 		const auto *x = std::get_if<std::string>(&a[column]), *y = std::get_if<std::string>(&b[column]);
-		return x && y ? *x < *y : number_of(a[column]) > number_of(b[column]);
+		return x && y ? *x < *y : number_of(a[column]).value_or(-1) > number_of(b[column]).value_or(-1);
 	});
 }
 

@@ -23,9 +23,16 @@ struct Column {
 
 using Cell = std::variant<std::monostate, std::string, std::uint64_t, double, bool>;
 
+// What is drawn of a table (answers/plot/).
+struct Figure {
+	std::string key;           // of a column; "": the first one of figures
+	std::string unknown_share; // the column with the percentage of it that is unknown; "": none
+};
+
 struct Table {
 	std::vector<Column> columns;
 	std::vector<std::vector<Cell>> rows;
+	Figure figure{};
 
 	// Column by key or title, ignoring case; throws Error naming the available columns.
 	std::size_t column(const std::string &name) const;
@@ -35,6 +42,10 @@ struct Table {
 };
 
 enum class Format { text, json, csv };
+
+// A cell as text prints it, and as a number; empty: it is none.
+std::string cell_text(const Cell &cell, Unit unit);
+std::optional<double> number_of(const Cell &cell);
 
 // `max_width`: of a line, in characters; as long as all columns of text have some left, the widest are cut. 0: any.
 std::string to_text(const Table &table, std::size_t max_width = 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -95,6 +96,26 @@ Table times_by_cpu(const trace::Trace &trace, const RecordingInfo &info)
 		}
 	}
 	return table;
+}
+
+std::vector<Bins> times_bins(const trace::Trace &trace, const RecordingInfo &info)
+{
+	constexpr unsigned per_power = 8; // buckets, as edc_timed_bucket_first() makes them
+	const auto shown = [&](unsigned bucket) { return duration_text(ns_of(edc_timed_bucket_first(bucket), trace)); };
+	std::vector<Bins> all;
+	for (const EventTime &time : info.times) {
+		Bins &made = all.emplace_back();
+		made.row = printable(time.name);
+		std::map<unsigned, std::uint64_t> powers;
+		for (const auto &[bucket, number] : time.buckets)
+			powers[bucket / per_power] += number;
+		std::erase_if(powers, [](const auto &of_power) { return of_power.second == 0; });
+		if (powers.empty())
+			continue;
+		for (unsigned power = powers.begin()->first; power <= powers.rbegin()->first; ++power)
+			made.bins.push_back({shown(power * per_power), shown((power + 1) * per_power), powers[power]});
+	}
+	return all;
 }
 
 std::string times_notes(const RecordingInfo &info)

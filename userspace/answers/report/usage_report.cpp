@@ -109,6 +109,7 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 	});
 	std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return usages[i].cpu(); });
 	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
+	table.figure = {"cpu_ns", "unknown_percent"};
 	for (const std::size_t i : order) {
 		const Usage &usage = usages[i];
 		std::vector<Cell> row = grouping.cells(grouping.rows()[i]);
@@ -148,6 +149,7 @@ Table cpu_table(const analyze::Machine &machine, const trace::Clock &clock, cons
 	for (const auto &[mode, names] : mode_columns)
 		table.columns.push_back({names.first, names.second, Unit::percent});
 	table.columns.push_back({"steal_percent", "steal%", Unit::percent});
+	table.figure = {"idle_percent", "unknown_percent"};
 	const std::uint64_t window = machine.window_end() - std::min(machine.window_begin(), machine.window_end());
 	for (const analyze::Cpu &cpu : machine.cpus()) {
 		if (!cpu.selected)
