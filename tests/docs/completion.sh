@@ -43,6 +43,8 @@ expect "--json" info --j
 expect "-h --help -q --quiet --json --rules --tdl --violations" check -
 expect "kernel" check --rules k
 expect "thread" report --by th
+expect "--plot" report second --pl
+expect "runs" report second --svg ru
 expect "cgroup command count cpu" report --by c
 expect "thread" report --by = th
 expect "argument cgroup command count cpu fault offcpu other process thread time wait" report --by =

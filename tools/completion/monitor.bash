@@ -90,6 +90,11 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(cd "$share/states" 2> /dev/null && compgen -G '*.tree' | sed 's/\.tree$//' | grep "^$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
+	*:--svg)
+		local IFS=$'\n'
+		COMPREPLY=($(compgen -f -- "$cur"))
+		compopt -o filenames 2> /dev/null || true
+		;;
 	report:--by)
 		COMPREPLY=($(compgen -W "$("$program" report --help | sed -n 's/.*--by .*{\(.*\)}.*/\1/p' | tr , ' ')" -- "$cur"))
 		;;

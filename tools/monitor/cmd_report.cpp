@@ -86,15 +86,20 @@ std::string loss_warning(const report::Summary &summary)
 				 share * 100);
 }
 
-void print_text(const report::Table &table, const std::string &below, const report::Table &cpus, bool with_cpus,
+// The table, or a picture of it.
+std::string table_text(const report::Table &table, const std::vector<plot::Chart> &charts, bool is_drawn)
+{
+	return is_drawn ? plot_text(charts) : report::to_text(table, terminal_width());
+}
+
+void print_text(const std::string &table, const std::string &below, const report::Table &cpus, bool with_cpus,
 		std::size_t hidden, const analyze::RecordingInfo &info, const report::Summary &summary,
 		std::size_t problems)
 {
 	if (!info.command.empty())
 		fmt::print("command: {} (its processes are marked *), ", printable(info.short_command()));
 	fmt::print("{} recorded on {}\n\n{}", report::duration_text(summary.wall_ns),
-		   info.host.empty() ? "?" : printable(info.host),
-		   loss_warning(summary) + report::to_text(table, terminal_width()));
+		   info.host.empty() ? "?" : printable(info.host), loss_warning(summary) + table);
 	fmt::print("{}", report::more_rows_text(hidden));
 	fmt::print("{}{}", below.empty() ? "" : "\n", below);
 	if (with_cpus)
@@ -336,6 +341,20 @@ void print_csv(report::Table table, OfSeveral &of)
 	fmt::print("{}", std::exchange(of.head, head) == head ? text.substr(head.size()) : text);
 }
 
+// Series need all rows: each is a moment.
+std::vector<plot::Chart> charts_of(const ReportArguments &arguments, const report::Table &table, std::size_t max_bars)
+{
+	if (!arguments.plot.is_asked())
+		return {};
+	plot::Choice choice{fmt::format("report {}", arguments.report->name), arguments.sort, max_bars};
+	if (arguments.top)
+		choice.max_series = arguments.top;
+	std::vector<plot::Chart> charts = {plot::chart_of(table, choice)};
+	if (!arguments.plot.file.empty())
+		write_svg(charts, arguments.plot.file);
+	return charts;
+}
+
 // Returns the exit code.
 int report_one(const ReportArguments &arguments, const std::string &directory, OfSeveral &of)
 {
@@ -436,6 +455,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		print_note("monitor: nothing in this trace matches the options\n");
 	const bool text = !arguments.json && !arguments.csv;
 	const std::size_t keep = arguments.top ? arguments.top : text ? rows_in_text : table.rows.size();
+	const std::vector<plot::Chart> charts = charts_of(arguments, table, keep);
 	const std::size_t hidden = table.rows.size() - std::min(table.rows.size(), keep);
 	table.keep_top(keep);
 	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
@@ -461,7 +481,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	} else {
 		const bool of_its_own =
 		    folds.counters && !folds.totals && !folds.segments && !arguments.is(What::ratios);
-		print_text(table,
+		print_text(table_text(table, charts, arguments.plot.in_text),
 			   below_text(arguments, folds, info, clock) +
 			       (tree ? below_stacks(*tree, clock, info, by) : "") +
 			       (of_its_own ? ratios_text(ratios.table, keep, ratios.how) : ratios.how),

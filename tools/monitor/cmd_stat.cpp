@@ -19,6 +19,7 @@
 #include "commands.h"
 #include "number_of_rows.h"
 #include "open.h"
+#include "plots.h"
 #include "problems.h"
 #include "reading/activities/table.h"
 #include "reading/analyze/recording_info.h"
@@ -32,11 +33,14 @@ namespace {
 using namespace activities;
 using namespace statistics;
 
+using Charts = std::vector<plot::Chart>;
+
 struct StatArguments {
 	std::vector<std::string> directories;
 	std::string tdl;
 	std::string by, table, start, end, key, value, sort;
 	Selection selection;
+	PlotArguments plot;
 	bool nested = false, counts = false, histogram = false, json = false, csv = false;
 	std::optional<std::size_t> top; // 0: all
 	unsigned threads = 0;
@@ -95,16 +99,42 @@ std::size_t prepare(report::Table &table, const StatArguments &arguments, const 
 	return before - table.rows.size();
 }
 
+// The chart of a table that prepare() has sorted.
+plot::Chart chart_of(const report::Table &table, const StatArguments &arguments, const std::string &row = "")
+{
+	return plot::chart_of(table, {row.empty() ? "stat" : "stat " + row, arguments.sort});
+}
+
 // A table on standard output, in the requested format.
-void print_table(report::Table table, const StatArguments &arguments, const char *sorted_by)
+void print_table(report::Table table, const StatArguments &arguments, const char *sorted_by, Charts &charts)
 {
 	const std::size_t hidden = prepare(table, arguments, sorted_by);
-	if (arguments.json)
+	if (arguments.plot.is_asked())
+		charts.push_back(chart_of(table, arguments));
+	if (arguments.plot.in_text)
+		fmt::print("{}", plot_text({charts.back()}));
+	else if (arguments.json)
 		fmt::print("{}\n", report::to_json(table));
 	else
 		fmt::print("{}", arguments.csv ? report::to_csv(table) : report::to_text(table, terminal_width()));
 	if (is_text(arguments))
 		fmt::print("{}", report::more_rows_text(hidden));
+}
+
+// Below the table of the same rows.
+void print_histograms(const Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
+		      const StatArguments &arguments, Charts &charts)
+{
+	const std::size_t most = max_rows_of(arguments, histograms_in_text);
+	const std::size_t before = charts.size();
+	if (arguments.plot.is_asked())
+		for (const report::Bins &bins : report::bins_of(rows, threads, ticks, most))
+			charts.push_back(plot::chart_of(bins, "stat"));
+	if (arguments.plot.in_text)
+		fmt::print("\n{}",
+			   plot_text(Charts(charts.begin() + static_cast<std::ptrdiff_t>(before), charts.end())));
+	else if (is_text(arguments))
+		fmt::print("{}", report::histograms_text(rows, threads, ticks, most));
 }
 
 // What the figures leave out: printed after text; JSON and CSV are for programs, so there it is on standard error.
@@ -131,18 +161,19 @@ void print_below(const trace::Trace &trace, const StatArguments &arguments, cons
 
 // A table with its histograms. `ticks`: the values are ticks of this clock.
 void print_rows(report::Table table, const Rows &rows, const ThreadTable &threads, const trace::Clock *ticks,
-		const StatArguments &arguments)
+		const StatArguments &arguments, Charts &charts)
 {
 	if (arguments.json && arguments.histogram) {
 		prepare(table, arguments, "count");
+		if (arguments.plot.is_asked())
+			charts.push_back(chart_of(table, arguments));
 		fmt::print("{{\"rows\": {}, \"histograms\": {}}}\n", report::to_json(table),
 			   report::histograms_json(rows, threads, ticks));
-		return;
+	} else {
+		print_table(std::move(table), arguments, "count", charts);
 	}
-	print_table(std::move(table), arguments, "count");
 	if (arguments.histogram)
-		fmt::print("{}",
-			   report::histograms_text(rows, threads, ticks, max_rows_of(arguments, histograms_in_text)));
+		print_histograms(rows, threads, ticks, arguments, charts);
 }
 
 // Finds which thread belongs to which process: all that the trace says about it.
@@ -160,16 +191,16 @@ ThreadTable threads_of(trace::Trace &trace, const Question &question)
 	return survey(trace, all, [] { return Nothing(); }).threads;
 }
 
-void print_counts(trace::Trace &trace, const StatArguments &arguments, const Question &question)
+void print_counts(trace::Trace &trace, const StatArguments &arguments, const Question &question, Charts &charts)
 {
 	const Names names(trace.description());
 	const auto found = survey(trace, question, [&names] { return Counts(names); });
 	print_table(report::counts_table(found.fold, trace.description(), wall_ns(trace, question.range)), arguments,
-		    "count");
+		    "count", charts);
 	print_below(trace, arguments, found.losses, 0, false);
 }
 
-void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Question &question)
+void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Question &question, Charts &charts)
 {
 	Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
 	question.needs_threads = by.needs_threads();
@@ -181,11 +212,11 @@ void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Ques
 	print_rows(report::frequencies_table(found.fold, trace.description(), by.names(), found.threads,
 					     wall_ns(trace, question.range)),
 		   arguments.histogram ? found.fold.between(trace.description()) : Rows(), found.threads,
-		   &trace.description().clock, arguments);
+		   &trace.description().clock, arguments, charts);
 	print_below(trace, arguments, found.losses, found.fold.left_out(), true);
 }
 
-void print_values(trace::Trace &trace, const StatArguments &arguments, Question &question)
+void print_values(trace::Trace &trace, const StatArguments &arguments, Question &question, Charts &charts)
 {
 	const Keys by(split_names(arguments.by, "--by"), trace.description(), trace.begin_time(), "--by");
 	const Keys value({arguments.value}, trace.description(), trace.begin_time(), "--value", Keys::Takes::integers);
@@ -194,7 +225,7 @@ void print_values(trace::Trace &trace, const StatArguments &arguments, Question 
 	found.fold.rows().join_processes(found.threads);
 	const Rows &rows = found.fold.rows();
 	print_rows(report::values_table(rows, arguments.value, by.names(), found.threads), rows, found.threads, nullptr,
-		   arguments);
+		   arguments, charts);
 	print_below(trace, arguments, found.losses, rows.left_out(), true);
 }
 
@@ -245,12 +276,16 @@ report::Table table_of(const Pairs &pairs, const ThreadTable &threads, const tra
 }
 
 void print_json(const Table &table, const std::vector<Pairs> &all, const ThreadTable &threads,
-		const trace::Clock &clock, const StatArguments &arguments)
+		const trace::Clock &clock, const StatArguments &arguments, Charts &charts)
 {
 	fmt::print("{{\"activities\": [");
 	for (const Pairs &pairs : all) {
 		report::Table rows = table_of(pairs, threads, clock);
 		prepare(rows, arguments, "total_ns");
+		if (arguments.plot.is_asked())
+			charts.push_back(chart_of(rows, arguments, pairs.definition().name));
+		if (arguments.histogram)
+			print_histograms(pairs.rows(), threads, &clock, arguments, charts);
 		fmt::print("{}{{\"activity\": {}, \"rows\": {}, \"unpaired\": {}", &pairs == all.data() ? "" : ",\n",
 			   json_text(pairs.definition().name), report::to_json(rows), report::unpaired_json(pairs));
 		if (arguments.histogram)
@@ -263,12 +298,14 @@ void print_json(const Table &table, const std::vector<Pairs> &all, const ThreadT
 }
 
 void print_csv(const std::vector<Pairs> &all, const ThreadTable &threads, const trace::Clock &clock,
-	       const StatArguments &arguments)
+	       const StatArguments &arguments, Charts &charts)
 {
 	std::vector<std::pair<std::string, report::Table>> parts;
 	for (const Pairs &pairs : all) {
 		parts.emplace_back(pairs.definition().name, table_of(pairs, threads, clock));
 		prepare(parts.back().second, arguments, "total_ns");
+		if (arguments.plot.is_asked())
+			charts.push_back(chart_of(parts.back().second, arguments, pairs.definition().name));
 		if (const std::string unpaired = report::unpaired_text(pairs); !unpaired.empty())
 			print_note(fmt::format("{}: not measured: {}\n", printable(pairs.definition().name), unpaired));
 	}
@@ -276,24 +313,23 @@ void print_csv(const std::vector<Pairs> &all, const ThreadTable &threads, const 
 }
 
 void print_text(const Table &table, const std::vector<Pairs> &all, const ThreadTable &threads,
-		const trace::Clock &clock, const StatArguments &arguments)
+		const trace::Clock &clock, const StatArguments &arguments, Charts &charts)
 {
 	if (!table.title.empty())
 		fmt::print("{}\n\n", printable(table.title));
 	for (const Pairs &pairs : all) {
 		if (all.size() > 1)
 			fmt::print("{}{}:\n", &pairs == all.data() ? "" : "\n", printable(pairs.definition().name));
-		print_table(table_of(pairs, threads, clock), arguments, "total_ns");
+		print_table(table_of(pairs, threads, clock), arguments, "total_ns", charts);
 		if (arguments.histogram)
-			fmt::print("{}", report::histograms_text(pairs.rows(), threads, &clock,
-								 max_rows_of(arguments, histograms_in_text)));
+			print_histograms(pairs.rows(), threads, &clock, arguments, charts);
 		if (const std::string unpaired = report::unpaired_text(pairs); !unpaired.empty())
 			fmt::print("not measured: {}\n", unpaired);
 	}
 	print_ratios(table, all, false);
 }
 
-void print_activities(trace::Trace &trace, const StatArguments &arguments, Question &question)
+void print_activities(trace::Trace &trace, const StatArguments &arguments, Question &question, Charts &charts)
 {
 	const Table table = table_of(arguments);
 	std::vector<Definition> definitions;
@@ -310,9 +346,9 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 	const trace::Clock &clock = trace.description().clock;
 	for (Pairs &pairs : all)
 		pairs.rows().join_processes(found.threads);
-	(arguments.json  ? print_json(table, all, found.threads, clock, arguments)
-	 : arguments.csv ? print_csv(all, found.threads, clock, arguments)
-			 : print_text(table, all, found.threads, clock, arguments));
+	(arguments.json  ? print_json(table, all, found.threads, clock, arguments, charts)
+	 : arguments.csv ? print_csv(all, found.threads, clock, arguments, charts)
+			 : print_text(table, all, found.threads, clock, arguments, charts));
 	print_below(trace, arguments, found.losses, 0, true);
 }
 
@@ -320,14 +356,17 @@ int run_stat(const StatArguments &arguments)
 {
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	Question question = question_of(arguments, trace);
+	Charts charts;
 	if (!arguments.table.empty() || !arguments.start.empty() || !arguments.end.empty())
-		print_activities(trace, arguments, question);
+		print_activities(trace, arguments, question, charts);
 	else if (!arguments.value.empty())
-		print_values(trace, arguments, question);
+		print_values(trace, arguments, question, charts);
 	else if (arguments.counts)
-		print_counts(trace, arguments, question);
+		print_counts(trace, arguments, question, charts);
 	else
-		print_frequencies(trace, arguments, question);
+		print_frequencies(trace, arguments, question, charts);
+	if (!arguments.plot.file.empty())
+		write_svg(charts, arguments.plot.file);
 	if (analyze::recording_of(trace).has_partial())
 		print_note("the recording's --filter left out events (`monitor info` shows it): these figures are of "
 			   "those that it kept\n");
@@ -391,8 +430,10 @@ void add_options(CLI::App &command, StatArguments &arguments)
 	command.add_option("--threads", arguments.threads, "read on N CPUs (default: all)")
 	    ->check(CLI::Range(1u, 1024u))
 	    ->option_text("N");
-	command.add_flag("--json", arguments.json, "print JSON instead of text");
+	add_plot_options(command, arguments.plot);
+	command.add_flag("--json", arguments.json, "print JSON instead of text")->excludes("--plot");
 	command.add_flag("--csv", arguments.csv, "print CSV instead of text")
+	    ->excludes("--plot")
 	    ->excludes("--json")
 	    ->excludes("--histogram");
 }
@@ -410,7 +451,7 @@ void add_stat(CLI::App &app, int &exit_code)
 	    "Examples:\n"
 	    "  monitor stat DIR\n"
 	    "  monitor stat DIR --by process --filter 'name == \"page_fault_user\"'\n"
-	    "  monitor stat DIR --table runqueue --histogram\n"
+	    "  monitor stat DIR --table runqueue --histogram --plot\n"
 	    "  monitor stat DIR --start 'name == \"sys_enter\"' --end 'name == \"sys_exit\"' --key tid --by id\n"
 	    "  monitor stat DIR --value nr_bytes --by op");
 	command->callback([arguments, &exit_code] { exit_code = run_stat(*arguments); });

@@ -85,6 +85,10 @@ void expect_fitting(ReportArguments &arguments)
 		throw CLI::ValidationError("-o: a flame graph shows one trace, or compares two");
 	if (!arguments.every.empty() && !arguments.is(What::ratios))
 		throw CLI::ValidationError("--every needs the report ratios");
+	if (!arguments.plot.file.empty() && arguments.words.size() > 1)
+		throw CLI::ValidationError("--svg draws one trace: name one");
+	if (!arguments.plot.file.empty() && arguments.folded)
+		throw CLI::ValidationError("--folded is not drawn: leave out --svg");
 	expect_meaningful(arguments);
 	arguments.by_is_chosen = !arguments.by.empty();
 	if (arguments.by.empty()) {
@@ -165,6 +169,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 			 "of stacks: tell lines of the source apart, where there is debug information");
 	command.add_flag("--idle", arguments.idle,
 			 "of samples: print how much of each CPU was idle, by count of samples and by time");
+	add_plot_options(command, arguments.plot)->excludes("--json")->excludes("--csv")->excludes("--folded");
 	add_debug_directories(command, arguments.debug_directories);
 	command
 	    .add_option("-o,--output", arguments.output,
@@ -175,7 +180,9 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    ->excludes("--csv")
 	    ->excludes("--folded")
 	    ->excludes("--sort")
-	    ->excludes("--top");
+	    ->excludes("--top")
+	    ->excludes("--plot")
+	    ->excludes("--svg");
 	command.footer(
 	    "WHAT is the report: cpu (default), syscalls, offcpu, activities, ratios, segments, samples, counts,\n"
 	    "stacks, triggers; `help` describes them. A directory of such a name is written ./cpu.\n"
@@ -185,6 +192,7 @@ void add_report_options(CLI::App &command, ReportArguments &arguments)
 	    "  monitor report DIR\n"
 	    "  monitor report DIR --by thread --sort waiting --top 10\n"
 	    "  monitor report DIR syscalls --json\n"
+	    "  monitor report DIR --plot --svg cpu.svg\n"
 	    "  monitor report DIR ratios --by command --csv\n"
 	    "  monitor report DIR segments --by thread\n"
 	    "  monitor report DIR activities --by thread\n"

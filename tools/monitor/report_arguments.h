@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "plots.h"
 #include "selection.h"
 
 namespace monitor {
@@ -41,6 +42,7 @@ struct ReportArguments {
 	std::string by, sort, every, output;
 	std::vector<std::string> debug_directories;
 	Selection selection;
+	PlotArguments plot;
 	const Report *report = nullptr;
 	bool json = false, csv = false, folded = false, lines = false, idle = false, by_is_chosen = false;
 	std::size_t top = 0;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "report_counts.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "answers/report/counts_table.h"
 #include "answers/report/times_table.h"
 #include "base/error.h"
+#include "base/escape.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -59,6 +62,27 @@ void print_json(const std::vector<report::Table> &tables, const ReportArguments 
 	fmt::print(", \"counted_ns\": {}}}\n", info.counted_ns ? std::to_string(info.counted_ns) : "null");
 }
 
+// One of each table, and the distribution of each time.
+std::vector<plot::Chart> charts_of(const ReportArguments &arguments, std::vector<report::Table> tables,
+				   const trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	if (!arguments.plot.is_asked())
+		return {};
+	if (arguments.by != "time")
+		arrange(tables, arguments);
+	std::vector<plot::Chart> charts;
+	for (const report::Table &table : tables) {
+		const bool has_column = std::ranges::any_of(table.columns, [&](const report::Column &column) {
+			return column.key == arguments.sort || column.title == arguments.sort;
+		});
+		charts.push_back(plot::chart_of(table, {"report counts", has_column ? arguments.sort : ""}));
+	}
+	if (arguments.by == "count")
+		for (const report::Bins &bins : report::times_bins(trace, info))
+			charts.push_back(plot::chart_of(bins, "report counts"));
+	return charts;
+}
+
 [[noreturn]] void throw_damaged(const char *what, const std::string &name)
 {
 	throw Error(
@@ -87,12 +111,17 @@ void report_counts(const ReportArguments &arguments, trace::Trace &trace, const 
 	if (!arguments.selection.is_all())
 		throw Error("counts are those of the whole recording: leave out the selection");
 	std::vector<report::Table> tables = tables_of(arguments, trace, info);
+	const std::vector<plot::Chart> charts = charts_of(arguments, tables, trace, info);
 	arrange(tables, arguments);
+	if (!arguments.plot.file.empty())
+		write_svg(charts, arguments.plot.file);
 	if (arguments.json) {
 		print_json(tables, arguments, trace, info);
 		return;
 	}
-	for (std::size_t i = 0; i < tables.size(); ++i)
+	if (arguments.plot.in_text)
+		fmt::print("{}", plot_text(charts));
+	for (std::size_t i = 0; i < tables.size() && !arguments.plot.in_text; ++i)
 		fmt::print("{}{}", i ? "\n" : "",
 			   arguments.csv ? report::to_csv(tables[i]) : report::to_text(tables[i], terminal_width()));
 	if (arguments.csv)

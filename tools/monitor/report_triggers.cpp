@@ -140,6 +140,9 @@ void report_triggers(const ReportArguments &arguments, trace::Trace &trace, cons
 		throw Error(info.present ? "this recording had no triggers: record with --trigger 'WHEN => DO', or run "
 					   "triggers on it: monitor trigger FILE DIR"
 					 : "only a recording has triggers: name one, not several that were merged");
+	if (arguments.plot.is_asked())
+		throw Error(
+		    "the report triggers lists moments, so there is nothing to draw: leave out --plot and --svg");
 	const trace::TimeRange asked = arguments.selection.range(trace, {0, trace.end_time()});
 	const trace::EventSelection selected = arguments.selection.events(trace);
 	trigger::RecordedFirings recorded(trace);

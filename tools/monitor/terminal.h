@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How wide standard output is, for what is printed in columns.
+// What standard output is: how wide, and whether it shows Unicode. For what is printed in columns or drawn.
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
+#include <string>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,6 +16,18 @@ inline std::size_t terminal_width()
 {
 	winsize size{};
 	return ::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+// By the locale's name: the locale itself may not be installed.
+inline bool locale_is_utf8()
+{
+	for (const char *variable : {"LC_ALL", "LC_CTYPE", "LANG"})
+		if (const char *value = std::getenv(variable); value && *value) {
+			const std::string name = value;
+			return name.find("UTF-8") != std::string::npos || name.find("utf8") != std::string::npos ||
+			       name.find("utf-8") != std::string::npos || name.find("UTF8") != std::string::npos;
+		}
+	return false;
 }
 
 } // namespace monitor

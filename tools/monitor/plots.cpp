@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "plots.h"
+
+#include <span>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "answers/plot/svg.h"
+#include "answers/plot/text.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "problems.h"
+#include "terminal.h"
+
+namespace monitor {
+
+CLI::Option *add_plot_options(CLI::App &command, PlotArguments &arguments)
+{
+	command.add_option("--svg", arguments.file, "draw the figures into this file, too, as a picture")
+	    ->option_text("FILE");
+	return command.add_flag("--plot", arguments.in_text, "draw the figures of the table instead of printing them");
+}
+
+std::string plot_text(const std::vector<plot::Chart> &charts)
+{
+	constexpr std::size_t usual_width = 80;
+	const std::size_t width = terminal_width();
+	std::string text;
+	for (const plot::Chart &chart : charts)
+		text +=
+		    (text.empty() ? "" : "\n") + plot::to_text(chart, {width ? width : usual_width, locale_is_utf8()});
+	return text;
+}
+
+void write_svg(const std::vector<plot::Chart> &charts, const std::string &file)
+{
+	const std::string svg = plot::to_svg(charts);
+	write_all(open_file(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644).get(), std::as_bytes(std::span(svg)),
+		  file);
+	print_note(fmt::format("monitor: {} written\n", printable(file)));
+}
+
+} // namespace monitor

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// --plot and --svg of the subcommands that print tables: a picture of the rows in the place of the table, or in a file
+// beside it. answers/plot/ draws.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "answers/plot/from_table.h"
+
+namespace monitor {
+
+struct PlotArguments {
+	bool in_text = false; // --plot
+	std::string file;     // --svg
+
+	bool is_asked() const { return in_text || !file.empty(); }
+};
+
+// --plot does not go with options that print something else than text: the caller excludes them.
+CLI::Option *add_plot_options(CLI::App &command, PlotArguments &arguments);
+
+// As wide as the terminal, or 80 characters; Unicode if the locale has it.
+std::string plot_text(const std::vector<plot::Chart> &charts);
+// Throws Error.
+void write_svg(const std::vector<plot::Chart> &charts, const std::string &file);
+
+} // namespace monitor
