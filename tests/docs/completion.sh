@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record snapshot trigger report diff view list query stat states info pack merge check tdl doctor events filter" ""
+expect "record snapshot trigger report diff view list query stat states archive info pack merge check tdl doctor events filter" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
@@ -80,6 +80,16 @@ expect "" states second --match ""
 expect "runs/first" states runs/
 expect "pcap" list second --tdl pc
 expect "check compile" tdl c
+expect "add" archive a
+expect "find figures" archive f
+expect "second" archive add s
+expect "--figure" archive history --f
+mkdir -p .store/web/first/one .store/web/second
+: > .store/web/first/one/measurement.json
+export MONITOR_ARCHIVE=.store
+expect "web/" archive list w
+expect "web/first/ web/second/" archive compare web/first/one web/
+expect "web/first/one" archive show web/first/
 expect "utmp" tdl show ut
 expect "runs/first" stat runs/
 if ! "$monitor" query --help | grep -q "left out"; then

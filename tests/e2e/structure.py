@@ -42,6 +42,8 @@ MAY = {
     "answers/report": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/symbols", "reading/activities",
                        "answers/statistics", "answers/trigger"},
     "answers/plot": {"base", "answers/report"},
+    "answers/archive": {"base", "reading/events", "reading/filter", "reading/analyze", "reading/activities", "answers/report",
+                        "answers/plot"},
     "answers/run_lengths": {"base", "reading/activities", "reading/states", "answers/report"},
     "answers/diff": {"base", "reading/events", "reading/analyze", "reading/activities", "answers/report"},
     "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},

@@ -60,9 +60,43 @@ _monitor_descriptions() {
 	compopt -o filenames 2> /dev/null || true
 }
 
+# Adds names in the archive: folders, with a slash at the end unless they are measurements.
+_monitor_archive_names() {
+	local IFS=$'\n' archive=${MONITOR_ARCHIVE:-${XDG_DATA_HOME:-$HOME/.local/share}/monitor/archive} i name
+	for ((i = 1; i + 1 < ${#COMP_WORDS[@]}; ++i)); do
+		[[ ${COMP_WORDS[i]} != --archive ]] || archive=${COMP_WORDS[i + 1]}
+	done
+	for name in $(cd "$archive" 2> /dev/null && compgen -d -- "$cur"); do
+		[[ -e $archive/$name/measurement.json ]] && COMPREPLY+=("$name") || COMPREPLY+=("$name/")
+	done
+	compopt -o filenames 2> /dev/null || true
+	[[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace 2> /dev/null
+	return 0
+}
+
+# `monitor archive VERB ...`
+_monitor_archive() {
+	local verb="" place=0 i
+	for ((i = 2; i < COMP_CWORD; ++i)); do
+		[[ ${COMP_WORDS[i]} != --archive ]] || { i=$((i + 1)) && continue; }
+		[[ ${COMP_WORDS[i]} != -* ]] || continue
+		[[ -n $verb ]] && place=$((place + 1)) || verb=${COMP_WORDS[i]}
+	done
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "$("$program" archive $verb --help 2> /dev/null |
+			sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr , ' ') --archive" -- "$cur"))
+	elif [[ -z $verb ]]; then
+		COMPREPLY=($(compgen -W "$("$program" archive --help 2> /dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')" -- "$cur"))
+	elif [[ $verb == add && $place -eq 0 ]]; then
+		_monitor_traces
+	elif [[ $verb != find ]]; then
+		_monitor_archive_names
+	fi
+}
+
 _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is completed
 	case $1:$2 in
-	record:-o | record:--output)
+	record:-o | record:--output | archive:--archive)
 		local IFS=$'\n'
 		COMPREPLY=($(compgen -d -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
@@ -136,7 +170,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(compgen -W $'kernel\nuser' -- "$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
-	check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
+	archive:--note | archive:--figure | archive:--remove | check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
 		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
@@ -178,6 +212,7 @@ _monitor() {
 		done
 	fi
 	_monitor_value "$subcommand" "$previous" && return
+	[[ $subcommand != archive ]] || { _monitor_archive && return; }
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "$("$program" "$subcommand" --help 2> /dev/null |
 			sed -n '/^Options:/,/^$/s/^  \(-[^ ]*\).*/\1/p' | tr , ' ')" -- "$cur"))

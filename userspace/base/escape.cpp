@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "escape.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace monitor {
@@ -98,6 +99,9 @@ char *put_escaped(char *out, std::string_view text, Escape how)
 
 std::string escaped(std::string_view text, Escape how)
 {
+	const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7f; });
+	if (is_plain && how != Escape::quoted && how != Escape::json) // nearly all are
+		return std::string(text);
 	std::string made(text.size() * max_escaped_chars, '\0');
 	made.resize(static_cast<std::size_t>(put_escaped(made.data(), text, how) - made.data()));
 	return made;

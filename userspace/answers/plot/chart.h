@@ -36,7 +36,8 @@ struct Chart {
 	std::string figure; // what the axis of the values shows
 	report::Unit unit = report::Unit::count;
 	std::vector<Bar> bars;      // also those of a histogram
-	std::vector<double> times;  // of series: ns, ascending
+	std::vector<double> times;  // of series: where each value is, ascending
+	std::string begin, end;     // the first and the last of these in words
 	std::vector<Series> series; // those of one figure have one scale
 	bool has_one_scale = true;
 	std::size_t left_out = 0; // series

@@ -176,6 +176,10 @@ Chart series_of(const Table &table, std::size_t from, std::size_t column, const 
 		place = chart.times.size();
 		chart.times.push_back(time);
 	}
+	if (!places.empty()) {
+		chart.begin = report::duration_text(places.begin()->first);
+		chart.end = report::duration_text(places.rbegin()->first);
+	}
 	std::map<std::string, std::size_t> by_label;
 	for (const auto &row : table.rows)
 		for (const std::size_t i : drawn) {

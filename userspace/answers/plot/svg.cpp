@@ -216,10 +216,8 @@ void draw_series(Picture &picture, const Chart &chart)
 		picture.bottom += panel_height + 8;
 	}
 	if (!chart.times.empty()) {
-		picture.body += text_at(across.from, picture.bottom + 10, report::duration_text(chart.times.front()),
-					Anchor::start, "small");
-		picture.body += text_at(across.to, picture.bottom + 10, report::duration_text(chart.times.back()),
-					Anchor::end, "small");
+		picture.body += text_at(across.from, picture.bottom + 10, chart.begin, Anchor::start, "small");
+		picture.body += text_at(across.to, picture.bottom + 10, chart.end, Anchor::end, "small");
 		picture.bottom += 20;
 	}
 	if (has_unknown)

@@ -171,11 +171,9 @@ std::string series_text(const Chart &chart, const Look &look)
 			"\n" + rows_text(columns, rows, look);
 	}
 	if (!chart.times.empty()) {
-		const std::string first = report::duration_text(chart.times.front()),
-				  last = report::duration_text(chart.times.back());
-		text += "  " + first +
-			padded(last, std::max(drawn, width_of(first) + width_of(last) + 1) - width_of(first), true) +
-			"\n";
+		const std::size_t begin = width_of(chart.begin);
+		const std::size_t columns = std::max(drawn, begin + width_of(chart.end) + 1) - begin;
+		text += "  " + chart.begin + padded(chart.end, columns, true) + "\n";
 	}
 	if (per_column > 1)
 		text += fmt::format("each column is the largest of {} values\n", per_column);

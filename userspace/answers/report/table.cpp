@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -189,20 +190,21 @@ std::string to_text(const Table &table, std::size_t max_width)
 	if (max_width)
 		fit(widths, table.columns, max_width);
 	std::string out;
-	const auto line = [&](const auto &text_of) {
-		std::string one;
+	const auto line = [&](const std::vector<std::string> &cells) {
 		for (std::size_t i = 0; i < widths.size(); ++i) {
-			const std::string text = cut_text(text_of(i), widths[i]);
-			const std::string pad(widths[i] - std::min(widths[i], width_of(text)), ' ');
+			const std::string text = cut_text(cells[i], widths[i]);
+			const std::size_t pad = widths[i] - std::min(widths[i], width_of(text));
 			const bool left = table.columns[i].unit == Unit::text || table.columns[i].unit == Unit::flag;
-			one += (i ? "  " : "") + (left ? text + pad : pad + text);
+			out.append(i ? 2 : 0, ' ').append(left ? 0 : pad, ' ').append(text).append(left ? pad : 0, ' ');
 		}
-		one.erase(one.find_last_not_of(' ') + 1);
-		out += one + "\n";
+		out.erase(out.find_last_not_of(' ') + 1);
+		out += '\n';
 	};
-	line([&](std::size_t i) { return table.columns[i].title; });
+	std::vector<std::string> titles;
+	std::ranges::transform(table.columns, std::back_inserter(titles), &Column::title);
+	line(titles);
 	for (const auto &row : texts)
-		line([&](std::size_t i) { return row[i]; });
+		line(row);
 	return out;
 }
 

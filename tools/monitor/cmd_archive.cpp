@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+// `monitor archive`: recordings kept as projects, experiments and measurements, found again and compared over runs.
+// answers/archive/ does the work.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answers/archive/adding.h"
+#include "answers/archive/condition.h"
+#include "answers/archive/folder.h"
+#include "answers/archive/listing.h"
+#include "answers/archive/name.h"
+#include "answers/archive/tables.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/text.h"
+#include "commands.h"
+#include "plots.h"
+#include "problems.h"
+#include "terminal.h"
+
+namespace monitor {
+namespace {
+
+using report::Format;
+
+struct ArchiveArguments {
+	std::string archive, directory, name, second, text, note;
+	std::vector<std::string> figures, removed;
+	PlotArguments plot;
+	bool json = false, csv = false, move = false, link = false;
+
+	Format format() const { return json ? Format::json : csv ? Format::csv : Format::text; }
+};
+
+void print_answer(const report::Table &table, Format format)
+{
+	if (format == Format::json)
+		fmt::print("{}\n", report::to_json(table));
+	else
+		fmt::print("{}",
+			   format == Format::csv ? report::to_csv(table) : report::to_text(table, terminal_width()));
+}
+
+// Returns the exit code.
+int print_sentences(const std::vector<std::string> &sentences)
+{
+	for (const std::string &sentence : sentences)
+		print_error(sentence);
+	return sentences.empty() ? 0 : 1;
+}
+
+std::vector<archive::Figure> figures_of(const std::vector<std::string> &texts)
+{
+	std::vector<archive::Figure> figures;
+	for (const std::string &text : texts) {
+		archive::Figure figure = archive::parse_figure(text);
+		if (std::ranges::none_of(figures, [&](const auto &other) { return other.text() == figure.text(); }))
+			figures.push_back(std::move(figure));
+	}
+	return figures;
+}
+
+// As asked for, or those chosen for these projects; `elapsed` if there are none.
+std::vector<archive::Figure> figures_of(const ArchiveArguments &arguments, const std::vector<std::string> &names)
+{
+	std::vector<std::string> texts = arguments.figures;
+	for (const std::string &name : names)
+		if (arguments.figures.empty())
+			for (const std::string &text :
+			     archive::read_group(arguments.archive + "/" + archive::levels_of(name).front(),
+						 archive::project_file)
+				 .figures)
+				texts.push_back(text);
+	if (texts.empty())
+		texts.emplace_back("elapsed");
+	return figures_of(texts);
+}
+
+// Reading traces may take long: says how far it is.
+std::vector<std::string> complete_all(std::vector<archive::Entry> &entries, const ArchiveArguments &arguments,
+				      const std::vector<archive::Figure> &figures)
+{
+	const bool shows_progress = ::isatty(STDERR_FILENO) && entries.size() > 1;
+	std::vector<std::string> problems;
+	for (std::size_t i = 0; i < entries.size(); ++i) {
+		if (shows_progress)
+			print_note(fmt::format("\r{} of {}", i + 1, entries.size()));
+		for (std::string &problem : archive::complete(entries[i], arguments.archive, figures))
+			problems.push_back(std::move(problem));
+	}
+	if (shows_progress)
+		print_note("\r\x1b[K");
+	return problems;
+}
+
+int run_add(const ArchiveArguments &arguments)
+{
+	const archive::Transfer transfer = arguments.move   ? archive::Transfer::move
+					   : arguments.link ? archive::Transfer::link
+							    : archive::Transfer::copy;
+	const archive::Added added =
+	    archive::add(arguments.archive, arguments.directory, arguments.name, arguments.note, transfer);
+	for (const std::string &note : added.notes)
+		print_error(note);
+	fmt::print("{}\n", archive::trace_of(arguments.archive, added.entry.name));
+	return 0;
+}
+
+int run_list(const ArchiveArguments &arguments)
+{
+	const archive::Listing listing = archive::list(arguments.archive, arguments.name);
+	print_answer(archive::list_table(listing.entries, arguments.archive, arguments.format()), arguments.format());
+	return print_sentences(listing.problems);
+}
+
+int run_find(const ArchiveArguments &arguments)
+{
+	const archive::Condition condition(arguments.text);
+	archive::Listing listing = archive::list(arguments.archive, arguments.name);
+	const std::vector<std::string> problems =
+	    complete_all(listing.entries, arguments, figures_of(condition.figures()));
+	std::erase_if(listing.entries, [&](const archive::Entry &entry) { return !condition.matches(entry); });
+	print_answer(archive::list_table(listing.entries, arguments.archive, arguments.format()), arguments.format());
+	return std::max(print_sentences(listing.problems), print_sentences(problems));
+}
+
+// Of a name in the archive. Throws Error if there is nothing of it.
+std::string folder_of(const ArchiveArguments &arguments)
+{
+	const std::string folder =
+	    fmt::format("{}/{}", arguments.archive, fmt::join(archive::levels_of(arguments.name), "/"));
+	struct stat status {};
+	if (::stat(folder.c_str(), &status) < 0)
+		throw Error(fmt::format("there is no {} in the archive {}; `monitor archive list` shows what there is",
+					printable(arguments.name), printable(arguments.archive)));
+	return folder;
+}
+
+const char *file_of_group(const ArchiveArguments &arguments)
+{
+	return archive::levels_of(arguments.name).size() == 1 ? archive::project_file : archive::experiment_file;
+}
+
+int run_show(const ArchiveArguments &arguments)
+{
+	const std::string folder = folder_of(arguments);
+	if (archive::is_measurement(folder)) {
+		const archive::Entry entry = archive::read_entry(arguments.archive, arguments.name);
+		fmt::print("{}",
+			   arguments.json ? archive::to_json(entry) : archive::entry_text(entry, arguments.archive));
+		return 0;
+	}
+	if (arguments.json)
+		throw Error(printable(arguments.name) +
+			    " is not a measurement; `monitor archive list --json` has those that are in it");
+	const archive::Group group = archive::read_group(folder, file_of_group(arguments));
+	const std::string figures = fmt::format("{}", fmt::join(group.figures, "; "));
+	fmt::print("{}\nnote: {}\nfigures: {}\n\n", printable(arguments.name),
+		   group.note.empty() ? "-" : printable(group.note), figures.empty() ? "-" : printable(figures));
+	return run_list(arguments);
+}
+
+int run_note(const ArchiveArguments &arguments)
+{
+	const std::string folder = folder_of(arguments);
+	if (archive::is_measurement(folder)) {
+		archive::set_note(folder, arguments.text);
+		return 0;
+	}
+	const Fd lock = archive::lock_folder(folder);
+	archive::Group group = archive::read_group(folder, file_of_group(arguments));
+	group.note = arguments.text;
+	archive::write_group(folder, file_of_group(arguments), group);
+	return 0;
+}
+
+int run_figures(const ArchiveArguments &arguments)
+{
+	if (const auto levels = archive::levels_of(arguments.name); levels.size() != 1)
+		throw Error("figures are chosen for a project: monitor archive figures " + readable(levels.front()));
+	const std::string folder = folder_of(arguments);
+	const Fd lock = archive::lock_folder(folder);
+	archive::Group group = archive::read_group(folder, archive::project_file);
+	for (const archive::Figure &figure : figures_of(arguments.figures))
+		if (std::ranges::find(group.figures, figure.text()) == group.figures.end())
+			group.figures.push_back(figure.text());
+	for (const archive::Figure &figure : figures_of(arguments.removed))
+		if (std::erase(group.figures, figure.text()) == 0)
+			throw Error(fmt::format("{} is not among the figures of {}", printable(figure.text()),
+						printable(arguments.name)));
+	if (!arguments.figures.empty() || !arguments.removed.empty())
+		archive::write_group(folder, archive::project_file, group);
+	for (const std::string &figure : group.figures)
+		fmt::print("{}\n", printable(figure));
+	return 0;
+}
+
+int run_history(const ArchiveArguments &arguments)
+{
+	archive::Listing listing = archive::list(arguments.archive, arguments.name);
+	const std::vector<archive::Figure> figures = figures_of(arguments, {arguments.name});
+	const std::vector<std::string> problems = complete_all(listing.entries, arguments, figures);
+	std::vector<plot::Chart> charts;
+	if (arguments.plot.is_asked())
+		for (const archive::Figure &figure : figures)
+			charts.push_back(archive::history_chart(listing.entries, figure, arguments.name));
+	if (arguments.plot.in_text)
+		fmt::print("{}", plot_text(charts));
+	else
+		print_answer(archive::history_table(listing.entries, figures), arguments.format());
+	if (!arguments.plot.file.empty())
+		write_svg(charts, arguments.plot.file);
+	if (arguments.format() == Format::text)
+		fmt::print("{}", archive::history_note(listing.entries));
+	return std::max(print_sentences(listing.problems), print_sentences(problems));
+}
+
+// In quotes for a shell.
+std::string shell_word(const std::string &word)
+{
+	std::string quoted = "'";
+	for (const char c : printable(word))
+		quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+	return quoted + "'";
+}
+
+int run_compare(const ArchiveArguments &arguments)
+{
+	std::vector<archive::Entry> entries = {archive::read_entry(arguments.archive, arguments.name),
+					       archive::read_entry(arguments.archive, arguments.second)};
+	const std::vector<archive::Figure> figures = figures_of(arguments, {arguments.name, arguments.second});
+	const std::vector<std::string> problems = complete_all(entries, arguments, figures);
+	print_answer(archive::comparison_table(entries[0], entries[1], figures, arguments.format()),
+		     arguments.format());
+	if (arguments.format() == Format::text)
+		fmt::print("{}\nwhat else changed: monitor diff {} {}\n", archive::history_note(entries),
+			   shell_word(archive::trace_of(arguments.archive, entries[0].name)),
+			   shell_word(archive::trace_of(arguments.archive, entries[1].name)));
+	return print_sentences(problems);
+}
+
+void add_formats(CLI::App &verb, ArchiveArguments &arguments)
+{
+	verb.add_flag("--json", arguments.json, "print JSON instead of text");
+	verb.add_flag("--csv", arguments.csv, "print CSV instead of text")->excludes("--json");
+}
+
+void add_figures(CLI::App &verb, ArchiveArguments &arguments, const char *help)
+{
+	verb.add_option("--figure", arguments.figures, help)->option_text("FIGURE")->allow_extra_args(false);
+}
+
+// The verbs that change the archive.
+void add_writing_verbs(
+    const std::function<CLI::App *(const char *, const char *, int (*)(const ArchiveArguments &))> &verb,
+    ArchiveArguments &arguments)
+{
+	CLI::App *add = verb("add", "add a trace as a measurement", run_add);
+	add->add_option("trace", arguments.directory, "a trace directory")->required()->option_text("DIR");
+	add->add_option("name", arguments.name, "PROJECT/EXPERIMENT/NAME: what it is called")
+	    ->required()
+	    ->option_text("NAME");
+	add->add_option("--note", arguments.note, "say what is special about it")->option_text("TEXT");
+	add->add_flag("--move", arguments.move, "remove the original when the measurement is there");
+	add->add_flag("--link", arguments.link, "refer to the original instead of copying it")->excludes("--move");
+	add->footer("Example:\n  monitor archive add DIR 'web/more workers/run 1' --note '8 workers'");
+	CLI::App *note = verb("note", "replace the note of a measurement, an experiment or a project", run_note);
+	note->add_option("name", arguments.name, "what it is about")->required()->option_text("NAME");
+	note->add_option("text", arguments.text, "the note")->required()->option_text("TEXT");
+	CLI::App *figures = verb("figures", "choose the figures of a project", run_figures);
+	figures->add_option("name", arguments.name, "the project")->required()->option_text("PROJECT");
+	add_figures(*figures, arguments, "add this figure");
+	figures->add_option("--remove", arguments.removed, "remove this figure")
+	    ->option_text("FIGURE")
+	    ->allow_extra_args(false);
+	figures->footer(
+	    "A figure is: elapsed; cpu of COMMAND; or p50, p90, p99, min, mean, max, total or count of CALL.\n"
+	    "Example:\n  monitor archive figures web --figure 'p99 of fsync' --figure 'cpu of nginx'");
+}
+
+void add_reading_verbs(
+    const std::function<CLI::App *(const char *, const char *, int (*)(const ArchiveArguments &))> &verb,
+    ArchiveArguments &arguments)
+{
+	CLI::App *list = verb("list", "list measurements, by date", run_list);
+	list->add_option("name", arguments.name, "those of this project or experiment")->option_text("NAME");
+	add_formats(*list, arguments);
+	CLI::App *show = verb("show", "show what is known of a measurement, an experiment or a project", run_show);
+	show->add_option("name", arguments.name, "which one")->required()->option_text("NAME");
+	show->add_flag("--json", arguments.json, "print JSON instead of text: of a measurement");
+	CLI::App *find = verb("find", "list the measurements for which a condition is true", run_find);
+	find->add_option("condition", arguments.text,
+			 "a condition in FDL over name, note, date, user, host, kernel, command ...")
+	    ->required()
+	    ->option_text("EXPR");
+	add_formats(*find, arguments);
+	find->footer("Examples:\n  monitor archive find 'command ~ \"*pgbench*\" and date > 2026-11-01'\n"
+		     "  monitor archive find '`p99 of fsync` > 20ms'");
+	CLI::App *history =
+	    verb("history", "show figures over the measurements of a project or an experiment", run_history);
+	history->add_option("name", arguments.name, "which one")->required()->option_text("NAME");
+	add_figures(*history, arguments, "show this figure (default: those of the project)");
+	CLI::Option *plot = add_plot_options(*history, arguments.plot);
+	add_formats(*history, arguments);
+	plot->excludes("--json")->excludes("--csv");
+	history->footer("Example:\n  monitor archive history web --figure 'p99 of fsync' --plot");
+	CLI::App *compare = verb("compare", "compare the figures of two measurements", run_compare);
+	compare->add_option("first", arguments.name, "the one that is compared with")->required()->option_text("NAME");
+	compare->add_option("second", arguments.second, "the other one")->required()->option_text("NAME");
+	add_figures(*compare, arguments, "compare this figure (default: those of the projects)");
+	add_formats(*compare, arguments);
+}
+
+} // namespace
+
+void add_archive(CLI::App &app, int &exit_code)
+{
+	auto arguments = std::make_shared<ArchiveArguments>();
+	CLI::App *command =
+	    app.add_subcommand("archive", "keep recordings as measurements of projects; the history of a figure");
+	command
+	    ->add_option(
+		"--archive", arguments->archive,
+		"the folder of the archive (default: MONITOR_ARCHIVE, else monitor/archive in XDG_DATA_HOME or "
+		"~/.local/share)")
+	    ->option_text("DIR");
+	const auto verb = [&](const char *name, const char *help, int (*run)(const ArchiveArguments &)) {
+		CLI::App *added = command->add_subcommand(name, help);
+		added->fallthrough();
+		added->callback([arguments, run, &exit_code] {
+			arguments->archive = archive::archive_directory(arguments->archive);
+			exit_code = run(*arguments);
+		});
+		return added;
+	};
+	add_writing_verbs(verb, *arguments);
+	add_reading_verbs(verb, *arguments);
+	command->require_subcommand(1);
+	command->footer(
+	    "Measurements are plain folders: moving, copying or removing them with other tools breaks nothing.\n"
+	    "Exit code: 0, or 1 if some measurements are damaged.\n"
+	    "Examples:\n"
+	    "  monitor archive add DIR web/baseline/run1\n"
+	    "  monitor archive list web\n"
+	    "  monitor archive figures web --figure 'p99 of fsync'\n"
+	    "  monitor archive history web --plot\n"
+	    "  monitor archive compare web/baseline/run1 web/baseline/run2");
+}
+
+} // namespace monitor

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#include "adding.h"
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "folder.h"
+#include "name.h"
+
+namespace monitor::archive {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The rest of a file whose end need not be known. By reference where the file system can.
+void copy_bytes(const Fd &from, const Fd &to, const std::string &path)
+{
+	for (;;) {
+		const ssize_t copied = ::copy_file_range(from.get(), nullptr, to.get(), nullptr, SSIZE_MAX / 2, 0);
+		if (copied == 0)
+			return;
+		if (copied < 0)
+			break; // not between these file systems: by hand
+	}
+	std::vector<std::byte> buffer(1 << 20);
+	for (;;) {
+		const ssize_t got = ::read(from.get(), buffer.data(), buffer.size());
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			throw Error(errno, "cannot read " + printable(path));
+		if (got == 0)
+			return;
+		write_all(to.get(), std::span(buffer).first(static_cast<std::size_t>(got)), path);
+	}
+}
+
+void copy_file(const std::string &from, const std::string &to)
+{
+	struct stat status {};
+	const Fd source = open_regular(from, status);
+	const Fd target = open_file(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0777);
+	copy_bytes(source, target, to);
+	if (::fsync(target.get()) < 0)
+		throw Error(errno, "cannot write " + printable(to));
+}
+
+void link_or_copy_file(const std::string &from, const std::string &to)
+{
+	if (::link(from.c_str(), to.c_str()) < 0)
+		copy_file(from, to); // another file system, or one without hard links
+}
+
+void copy_trace(const std::string &from, const std::string &to, Transfer transfer)
+{
+	if (::mkdir(to.c_str(), 0777) < 0)
+		throw Error(errno, "cannot create " + printable(to));
+	for (const fs::directory_entry &each : fs::directory_iterator(from)) {
+		const std::string name = each.path().filename(), source = from + "/" + name, target = to + "/" + name;
+		const fs::file_status status = each.symlink_status();
+		if (fs::is_directory(status))
+			copy_trace(source, target, transfer);
+		else if (!fs::is_regular_file(status))
+			throw Error(printable(source) +
+				    " is neither a file nor a directory, so this cannot be copied as a trace");
+		else if (transfer == Transfer::move)
+			link_or_copy_file(source, target);
+		else
+			copy_file(source, target);
+	}
+}
+
+// The folder in which a measurement is made. Locked, so that it is known to be in use; removed unless it was renamed.
+class Making {
+public:
+	explicit Making(const std::string &parent)
+	{
+		for (int tries = 0; tries < 100 && !lock_; ++tries) {
+			std::string path = parent + "/" + adding_prefix + "XXXXXX";
+			if (!::mkdtemp(path.data()))
+				throw Error(errno, "cannot create a folder in " + printable(parent));
+			Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+			struct stat status {};
+			// Another `add` may have taken it for left over before it was locked.
+			if (!fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) < 0 || ::fstat(fd.get(), &status) < 0 ||
+			    status.st_nlink == 0)
+				continue;
+			path_ = path;
+			lock_ = std::move(fd);
+		}
+		if (!lock_)
+			throw Error("cannot create a folder in " + printable(parent));
+		const mode_t mask = ::umask(0);
+		::umask(mask);
+		::fchmod(lock_.get(), 0777 & ~mask);
+	}
+	~Making()
+	{
+		std::error_code ignored;
+		if (!is_renamed_)
+			fs::remove_all(path_, ignored);
+	}
+	Making(const Making &) = delete;
+	Making &operator=(const Making &) = delete;
+
+	const std::string &path() const { return path_; }
+
+	// False: there is something of this name.
+	bool rename_to(const std::string &target)
+	{
+		int failed = ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE);
+		if (failed && (errno == EINVAL || errno == ENOSYS)) // this file system replaces empty folders only
+			failed = ::rename(path_.c_str(), target.c_str());
+		if (failed && (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR))
+			return false;
+		if (failed)
+			throw Error(errno, "cannot rename " + printable(path_) + " to " + printable(target));
+		is_renamed_ = true;
+		return true;
+	}
+
+private:
+	std::string path_;
+	Fd lock_;
+	bool is_renamed_ = false;
+};
+
+// What killed writers left in this folder.
+void remove_left_over(const std::string &parent)
+{
+	std::error_code ignored;
+	for (const fs::directory_entry &each : fs::directory_iterator(parent, ignored)) {
+		if (!each.path().filename().string().starts_with(adding_prefix))
+			continue;
+		const Fd fd(::open(each.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+		if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0)
+			fs::remove_all(each.path(), ignored);
+	}
+}
+
+// The folder that the measurement will be in. No part of it is a measurement, also not one that was added meanwhile.
+std::string make_parents(const std::string &archive, const std::vector<std::string> &levels)
+{
+	std::error_code failed;
+	fs::create_directories(archive, failed);
+	if (failed)
+		throw Error(failed.value(), "cannot create the archive " + printable(archive));
+	std::string path = archive;
+	for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+		path += "/" + levels[i];
+		if (::mkdir(path.c_str(), 0777) < 0 && errno != EEXIST)
+			throw Error(errno, "cannot create " + printable(path));
+		if (is_measurement(path))
+			throw Error(fmt::format(
+			    "{} is a measurement, so there can be none in it: choose another name",
+			    printable(fmt::format(
+				"{}",
+				fmt::join(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i) + 1, "/")))));
+	}
+	return path;
+}
+
+[[noreturn]] void throw_taken(const std::string &name)
+{
+	throw Error(fmt::format(
+	    "there is something called {} in the archive already: choose another name, or remove it", printable(name)));
+}
+
+void add_figures(const std::string &folder, const std::string &trace, Added &added)
+{
+	std::vector<Figure> figures;
+	for (const std::string &text : read_group(folder, project_file).figures)
+		try {
+			figures.push_back(parse_figure(text));
+		} catch (const Error &error) { // of another version: this one is unknown, the measurement is not
+			added.notes.emplace_back(error.what());
+		}
+	if (figures.empty())
+		return;
+	const Measured measured = measure(trace, figures);
+	if (measured.problems.empty())
+		added.entry.figures = measured.values;
+	for (const std::string &problem : measured.problems)
+		added.notes.push_back(problem);
+}
+
+void sync_folder(const std::string &path)
+{
+	if (const Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); fd)
+		::fsync(fd.get());
+}
+
+Added add_unchecked(const std::string &archive, const std::string &directory, const std::string &name,
+		    const std::string &note, Transfer transfer)
+{
+	const std::vector<std::string> levels = levels_of_measurement(name);
+	const std::string full_name = fmt::format("{}", fmt::join(levels, "/"));
+	if (!fs::is_directory(directory))
+		throw Error(printable(directory) + " is not a directory: only a trace directory can be added");
+	Added added;
+	{
+		trace::Trace trace = trace::Trace::open(directory);
+		added.entry = facts_of(trace);
+	}
+	added.entry.name = full_name;
+	if (!note.empty())
+		added.entry.note = note;
+	if (!added.entry.complete)
+		added.notes.emplace_back(
+		    "this recording was not completed, or is of another tracer: what it lost is unknown");
+	const std::string parent = make_parents(archive, levels), target = parent + "/" + levels.back();
+	if (::access(target.c_str(), F_OK) == 0)
+		throw_taken(full_name);
+	remove_left_over(parent);
+	Making making(parent);
+	const std::string trace_path = making.path() + "/" + trace_folder;
+	if (transfer == Transfer::link)
+		fs::create_directory_symlink(fs::canonical(directory), trace_path);
+	else
+		copy_trace(directory, trace_path, transfer);
+	add_figures(archive + "/" + levels.front(), trace_path, added);
+	replace_in_folder(making.path(), measurement_file, to_json(added.entry));
+	if (!making.rename_to(target))
+		throw_taken(full_name);
+	sync_folder(parent);
+	if (transfer == Transfer::move) {
+		std::error_code failed;
+		fs::remove_all(directory, failed);
+		if (failed)
+			added.notes.push_back(
+			    fmt::format("{} is in the archive, and could not be removed from where it was: {}",
+					printable(directory), failed.message()));
+	}
+	return added;
+}
+
+} // namespace
+
+Added add(const std::string &archive, const std::string &directory, const std::string &name, const std::string &note,
+	  Transfer transfer)
+{
+	try {
+		return add_unchecked(archive, directory, name, note, transfer);
+	} catch (const fs::filesystem_error &error) {
+		throw Error(error.code().value(), "cannot read or write " + printable(error.path1().string()));
+	}
+}
+
+} // namespace monitor::archive

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+#include "condition.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/refusal.h"
+#include "base/scanner.h"
+#include "base/suggestions.h"
+#include "base/text.h"
+#include "figure.h"
+#include "reading/filter/parser.h"
+#include "reading/filter/text_match.h"
+
+namespace monitor::archive {
+namespace {
+
+using filter::Expression;
+using filter::Relation;
+using Kind = Expression::Kind;
+
+constexpr std::string_view texts[] = {"name",  "project", "experiment", "measurement", "note",   "date",
+				      "added", "user",    "host",       "kernel",      "command"};
+constexpr std::string_view numbers[] = {"elapsed", "tokens", "lost", "bytes", "complete"};
+
+bool contains(const auto &names, const std::string &name)
+{
+	return std::ranges::find(names, name) != std::end(names);
+}
+
+bool is_date(const std::string &name)
+{
+	return name == "date" || name == "added";
+}
+
+// "2026", "2026-11", "2026-11-01", "2026-11-01T10:30": 4 to 19 characters; 0: none is here.
+std::size_t date_length(std::string_view text)
+{
+	constexpr std::string_view shape = "dddd-dd-ddTdd:dd:dd";
+	std::size_t length = 0;
+	while (length < std::min(shape.size(), text.size()) &&
+	       (shape[length] == 'd' ? is_digit(text[length]) : text[length] == shape[length]))
+		++length;
+	constexpr std::size_t lengths[] = {19, 16, 13, 10, 7};
+	const auto *fits = std::ranges::find_if(lengths, [&](std::size_t each) { return each <= length; });
+	return fits == std::end(lengths) ? 0 : *fits;
+}
+
+// Puts dates in quotes, as FDL has none: without them they would be subtractions.
+std::string with_quoted_dates(const std::string &text)
+{
+	std::string made;
+	char quote = 0;
+	for (std::size_t at = 0; at < text.size();) {
+		const bool begins = at == 0 || !(is_letter(text[at - 1]) || is_digit(text[at - 1]));
+		const std::size_t length = begins && !quote ? date_length(std::string_view(text).substr(at)) : 0;
+		if (length) {
+			made += '"' + text.substr(at, length) + '"';
+			at += length;
+			continue;
+		}
+		if (quote && text[at] == '\\' && at + 1 < text.size())
+			made += text[at++];
+		else if (text[at] == quote)
+			quote = 0;
+		else if (!quote && (text[at] == '"' || text[at] == '`'))
+			quote = text[at];
+		made += text[at++];
+	}
+	return made;
+}
+
+std::optional<std::string> text_of(const std::string &name, const Entry &entry)
+{
+	const auto known = [](const std::string &text) { return text.empty() ? std::nullopt : std::optional(text); };
+	const std::size_t first = entry.name.find('/'), last = entry.name.rfind('/');
+	if (name == "name")
+		return entry.name;
+	if (name == "project")
+		return entry.name.substr(0, first);
+	if (name == "measurement")
+		return entry.name.substr(last == std::string::npos ? 0 : last + 1);
+	if (name == "experiment")
+		return first == last ? std::nullopt : std::optional(entry.name.substr(first + 1, last - first - 1));
+	return known(name == "note"     ? entry.note
+		     : name == "date"   ? entry.date
+		     : name == "added"  ? entry.added
+		     : name == "user"   ? entry.user
+		     : name == "host"   ? entry.host
+		     : name == "kernel" ? entry.kernel
+					: entry.command);
+}
+
+std::optional<double> number_of(const std::string &name, const Entry &entry)
+{
+	const auto real = [](const std::optional<std::uint64_t> &number) {
+		return number ? std::optional(static_cast<double>(*number)) : std::nullopt;
+	};
+	if (name == "elapsed")
+		return entry.elapsed_ns;
+	if (name == "tokens")
+		return real(entry.tokens);
+	if (name == "lost")
+		return real(entry.lost);
+	if (name == "bytes")
+		return real(entry.bytes);
+	if (name == "complete")
+		return entry.complete ? 1 : 0;
+	const auto figure = entry.figures.find(name);
+	return figure == entry.figures.end() ? std::nullopt : figure->second;
+}
+
+bool compare(Relation relation, double a, double b)
+{
+	switch (relation) {
+	case Relation::equal:
+		return a == b;
+	case Relation::not_equal:
+		return a != b;
+	case Relation::less:
+		return a < b;
+	case Relation::less_equal:
+		return a <= b;
+	case Relation::greater:
+		return a > b;
+	case Relation::greater_equal:
+		return a >= b;
+	}
+	return false;
+}
+
+bool takes_number(const Expression &condition, double value)
+{
+	if (condition.kind == Kind::comparison)
+		return compare(condition.relation, value, condition.children[1].number.real());
+	const bool is_in =
+	    std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
+		    return each.kind == Kind::range
+			       ? value >= each.children[0].number.real() && value <= each.children[1].number.real()
+			       : value == each.number.real();
+	    });
+	return is_in == (condition.relation == Relation::equal);
+}
+
+// As exact as the constant is: of the date only as many characters are looked at.
+bool takes_date(const Expression &condition, const std::string &date)
+{
+	if (condition.kind == Kind::comparison)
+		return filter::compare_texts(condition.relation, date.substr(0, condition.children[1].text.size()),
+					     condition.children[1].text);
+	const bool is_in =
+	    std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
+		    const auto cut = [&](const Expression &to) { return date.substr(0, to.text.size()); };
+		    if (each.kind == Kind::range)
+			    return cut(each.children[0]) >= each.children[0].text &&
+				   cut(each.children[1]) <= each.children[1].text;
+		    return cut(each) == each.text;
+	    });
+	return is_in == (condition.relation == Relation::equal);
+}
+
+bool takes_text(const Expression &condition, const std::string &text)
+{
+	const bool is_negated = condition.relation == Relation::not_equal;
+	return filter::takes_text(condition, text) != is_negated;
+}
+
+[[noreturn]] void fail(std::string_view text, const Expression &at, const std::string &sentence)
+{
+	throw Refusal("find", text, at.at, sentence);
+}
+
+bool is_time(const std::string &name)
+{
+	return name == "elapsed" ||
+	       (name.find(' ') != std::string::npos && parse_figure(name).unit() == report::Unit::nanoseconds);
+}
+
+// 5 would mean 5 ns, which is never intended.
+void expect_unit(const Expression &constant, std::string_view text)
+{
+	if (constant.kind == Kind::number && !constant.number.has_unit && constant.number.real() != 0)
+		fail(text, constant, "a time needs a unit: ns, us, ms or s");
+	for (const Expression &end : constant.children)
+		expect_unit(end, text);
+}
+
+bool has_text(const Expression &constant)
+{
+	return constant.kind == Kind::text || (constant.kind == Kind::range && constant.children[0].kind == Kind::text);
+}
+
+} // namespace
+
+Condition::Condition(const std::string &untrusted_text)
+{
+	const std::string text = with_quoted_dates(untrusted_text);
+	condition_ = filter::parse(text);
+	check(condition_, text);
+}
+
+void Condition::check(Expression &condition, std::string_view text)
+{
+	std::vector<Expression> &children = condition.children;
+	if (condition.kind >= Kind::negation) {
+		for (Expression &child : children)
+			check(child, text);
+		return;
+	}
+	if (children[0].kind != Kind::name)
+		fail(text, children[0], "only names can be compared here, not what is computed from them");
+	check_name(children[0], text);
+	const std::string &name = children[0].text;
+	const bool is_text = contains(texts, name);
+	for (std::size_t i = 1; i < children.size(); ++i) {
+		if (!children[i].is_constant() && children[i].kind != Kind::range)
+			fail(text, children[i], "compare it with a string, a number or a date");
+		if (is_date(name) && !has_text(children[i]))
+			fail(text, children[i], "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
+		if (has_text(children[i]) != is_text)
+			fail(text, children[i],
+			     is_text ? fmt::format("{} is a text: compare it with a string in double quotes",
+						   readable(name))
+				     : fmt::format("{} is a number: compare it with a number", readable(name)));
+		if (is_date(name) && condition.kind != Kind::glob && children[i].kind == Kind::text &&
+		    date_length(children[i].text) != children[i].text.size())
+			fail(text, children[i], "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
+		if (is_time(name))
+			expect_unit(children[i], text);
+	}
+}
+
+// A name that is none of an entry's own is a figure.
+void Condition::check_name(Expression &name, std::string_view text)
+{
+	if (contains(texts, name.text) || contains(numbers, name.text))
+		return;
+	if (name.text.find(' ') != std::string::npos) {
+		name.text = parse_figure(name.text).text();
+		figures_.push_back(name.text);
+		return;
+	}
+	std::vector<std::string> all(std::begin(texts), std::end(texts));
+	all.insert(all.end(), std::begin(numbers), std::end(numbers));
+	fail(text, name,
+	     fmt::format("a measurement has no {}; it has {}, and figures such as `p99 of fsync` in backquotes.{}",
+			 readable(name.text), fmt::join(all, ", "), suggestions(name.text, all)));
+}
+
+bool Condition::holds(const Expression &condition, const Entry &entry) const
+{
+	const std::vector<Expression> &children = condition.children;
+	const auto each_holds = [&](const Expression &child) { return holds(child, entry); };
+	switch (condition.kind) {
+	case Kind::negation:
+		return !holds(children[0], entry);
+	case Kind::conjunction:
+		return std::ranges::all_of(children, each_holds);
+	case Kind::disjunction:
+		return std::ranges::any_of(children, each_holds);
+	default:
+		break;
+	}
+	const std::string &name = children[0].text;
+	if (contains(texts, name)) {
+		const auto value = text_of(name, entry);
+		if (!value || condition.kind == Kind::has)
+			return value.has_value();
+		return is_date(name) && condition.kind != Kind::glob ? takes_date(condition, *value)
+								     : takes_text(condition, *value);
+	}
+	const auto value = number_of(name, entry);
+	return value && (condition.kind == Kind::has || takes_number(condition, *value));
+}
+
+} // namespace monitor::archive

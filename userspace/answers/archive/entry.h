@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What the archive knows of one measurement, without opening its trace: measurement.json; and of a project:
+// project.json.
+//
+// The facts are those that the recording itself wrote. Untrusted: the files may have been edited, or copied in part.
+// Invariant: what the trace does not say is an empty optional or text, never a guess.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reading/events/trace.h"
+
+namespace monitor::archive {
+
+inline constexpr int format_version = 1; // of these files
+
+struct Entry {
+	std::string name; // "project/experiment/measurement", from the folders
+	std::string note, added;
+	std::string date, user, host, kernel, command; // of the recording; "": unknown
+	bool complete = false;                         // false: it was killed, or is of another tracer
+	std::optional<double> elapsed_ns;              // how long was recorded
+	std::optional<std::uint64_t> tokens, lost, bytes;
+	std::map<std::string, std::optional<double>> figures; // that were computed; empty: this trace does not have it
+};
+
+// Of a trace, without name, note and figures.
+Entry facts_of(trace::Trace &trace);
+
+std::string to_json(const Entry &entry);
+// Null: it is damaged.
+std::unique_ptr<Entry> parse_entry(const std::string &untrusted_json);
+
+// Change a measurement's file, and leave everything else in it as it is. Throw Error.
+void set_note(const std::string &folder, const std::string &note);
+void keep_figures(const std::string &folder, const std::map<std::string, std::optional<double>> &figures);
+
+// Seconds since 1970 of a date as recordings have it, "2026-11-26T03:45:08+0100"; nullopt: it is none.
+std::optional<std::int64_t> seconds_of(const std::string &date);
+
+// Of a project or an experiment; without a file both are empty.
+struct Group {
+	std::string note;
+	std::vector<std::string> figures;
+};
+
+// Throws Error if the file is damaged.
+Group read_group(const std::string &folder, const char *file);
+void write_group(const std::string &folder, const char *file, const Group &group);
+
+} // namespace monitor::archive

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Figures: numbers with a name, the same for every measurement of a project.
+//
+//     elapsed                 how long was recorded
+//     cpu of COMMAND          CPU time of the processes of that name, as `monitor report --by command` has it
+//     STATISTIC of CALL       of the durations of a system call: p50, p90, p99, min, mean, max, total, count
+//
+// One pass over a trace gives all of them. Called when a measurement is added, and by `monitor archive history` and
+// `compare` for those that a measurement does not have yet.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "answers/report/table.h"
+
+namespace monitor::archive {
+
+struct Figure {
+	enum class Kind : std::uint8_t { elapsed, cpu, calls } kind = Kind::elapsed;
+	std::string statistic, subject; // of calls: "p99", "fsync"; of cpu: the command
+
+	std::string text() const; // "p99 of fsync"
+	report::Unit unit() const;
+};
+
+// Also with `sys_enter_` before a call. Throws Error that says what figures there are.
+Figure parse_figure(const std::string &text);
+
+struct Measured {
+	std::map<std::string, std::optional<double>> values; // by text(); empty: this trace does not have it
+	std::vector<std::string> problems;                   // sentences: parts that could not be read
+};
+
+// Of a trace directory. ns, or a number. Throws Error.
+Measured measure(const std::string &directory, const std::vector<Figure> &figures);
+
+} // namespace monitor::archive

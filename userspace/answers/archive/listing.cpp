@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#include "listing.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "folder.h"
+#include "name.h"
+
+namespace monitor::archive {
+namespace {
+
+constexpr std::size_t min_names_per_thread = 64, no_folder = ~std::size_t(0);
+
+struct Folder {
+	dev_t device = 0;
+	ino_t inode = 0;
+	std::size_t above = no_folder;
+	std::vector<std::string> names; // of what is in it, as paths from the archive
+};
+
+// What one path is.
+struct Found {
+	std::string path;
+	std::size_t above = no_folder;
+	enum class Kind : std::uint8_t { nothing, folder, entry, damaged } kind = Kind::nothing;
+	std::unique_ptr<Entry> entry;
+	std::optional<std::int64_t> seconds; // of its date
+	Folder folder;
+	std::string why;
+};
+
+struct CloseDirectory {
+	void operator()(DIR *directory) const { ::closedir(directory); }
+};
+
+std::string errno_text(int number)
+{
+	return std::strerror(number);
+}
+
+// The text of a small regular file; false: `why`. One read gives all that such a file has; a pipe does not block it.
+bool read_small(int fd, std::string &text, std::string &why)
+{
+	char bytes[max_measurement_bytes];
+	ssize_t got;
+	do
+		got = ::read(fd, bytes, sizeof bytes);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		why = errno_text(errno);
+	else if (static_cast<std::size_t>(got) == sizeof bytes)
+		why = "it is too large";
+	else
+		text.assign(bytes, static_cast<std::size_t>(got));
+	return why.empty();
+}
+
+void set_damaged(Found &found, const std::string &why)
+{
+	found.kind = Found::Kind::damaged;
+	found.why = why;
+}
+
+// `name`: its path, from the open folder.
+void read_names(int folder, const std::string &name, Found &found)
+{
+	const int fd = ::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOTDIR || errno == ENOENT)) // a file, or removed meanwhile
+		return;
+	const std::unique_ptr<DIR, CloseDirectory> directory(fd < 0 ? nullptr : ::fdopendir(fd));
+	struct stat status {};
+	if (!directory || ::fstat(fd, &status) < 0)
+		return set_damaged(found, errno_text(errno));
+	found.kind = Found::Kind::folder;
+	found.folder = {status.st_dev, status.st_ino, found.above, {}};
+	while (const dirent *each = ::readdir(directory.get()))
+		if (each->d_name[0] != '.' &&
+		    (each->d_type == DT_DIR || each->d_type == DT_LNK || each->d_type == DT_UNKNOWN))
+			found.folder.names.push_back((found.path.empty() ? "" : found.path + "/") + each->d_name);
+}
+
+// A measurement is what has a measurement.json; else it is a folder of others.
+void look(int folder, const std::string &name, Found &found, std::string &text)
+{
+	const Fd file(::openat(folder, (name + "/" + measurement_file).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+	if (!file && errno == ENOENT)
+		return read_names(folder, name, found);
+	if (!file && errno == ENOTDIR)
+		return;
+	if (!file)
+		return set_damaged(found, errno_text(errno));
+	if (!read_small(file.get(), text, found.why))
+		return set_damaged(found, found.why);
+	found.entry = parse_entry(text);
+	if (!found.entry)
+		return set_damaged(found, fmt::format("its {} is damaged", measurement_file));
+	if (::faccessat(folder, (name + "/" + trace_folder).c_str(), F_OK, 0) < 0)
+		return set_damaged(found, "its trace is missing");
+	found.kind = Found::Kind::entry;
+	found.entry->name = found.path;
+	found.seconds = seconds_of(found.entry->date);
+}
+
+void look_at_all(int root, std::vector<Found> &all)
+{
+	const std::size_t cpus = std::max(std::thread::hardware_concurrency(), 1u);
+	const std::size_t threads = std::min(cpus, all.size() / min_names_per_thread + 1);
+	std::atomic<std::size_t> next = 0;
+	const auto work = [&] {
+		std::string text;
+		std::size_t above = no_folder;
+		Fd folder; // above: its names are found faster from there
+		for (std::size_t i; (i = next++) < all.size();) {
+			const std::size_t slash = all[i].path.rfind('/');
+			if (slash == std::string::npos) {
+				look(root, all[i].path, all[i], text);
+				continue;
+			}
+			if (above != all[i].above)
+				folder = Fd(::openat(root, all[i].path.substr(0, slash).c_str(),
+						     O_PATH | O_DIRECTORY | O_CLOEXEC));
+			above = all[i].above;
+			if (folder)
+				look(folder.get(), all[i].path.substr(slash + 1), all[i], text);
+			else
+				set_damaged(all[i], errno_text(errno));
+		}
+	};
+	std::vector<std::jthread> others;
+	for (std::size_t i = 1; i < threads; ++i)
+		others.emplace_back(work);
+	work();
+}
+
+// A symbolic link may lead back to a folder above.
+bool is_above_itself(const Folder &folder, const std::vector<Folder> &folders)
+{
+	for (std::size_t i = folder.above; i != no_folder; i = folders[i].above)
+		if (folders[i].device == folder.device && folders[i].inode == folder.inode)
+			return true;
+	return false;
+}
+
+// One level of folders after the other: all measurements and problems below a folder.
+std::vector<Found> walk(int root, const std::string &path)
+{
+	std::vector<Found> level(1), kept;
+	std::vector<Folder> folders;
+	level[0].path = path;
+	read_names(root, path.empty() ? "." : path, level[0]);
+	for (std::size_t depth = 0; depth <= max_levels && !level.empty(); ++depth) {
+		std::vector<Found> below;
+		for (Found &found : level) {
+			if (found.kind == Found::Kind::folder && !is_above_itself(found.folder, folders)) {
+				for (std::string &name : found.folder.names)
+					below.emplace_back(Found{std::move(name), folders.size(), {}, {}, {}, {}, {}});
+				folders.push_back(std::move(found.folder));
+			} else if (found.kind == Found::Kind::entry || found.kind == Found::Kind::damaged) {
+				kept.push_back(std::move(found));
+			}
+		}
+		look_at_all(root, below);
+		level = std::move(below);
+	}
+	return kept;
+}
+
+} // namespace
+
+Listing list(const std::string &archive, const std::string &name)
+{
+	Listing listing;
+	std::string path;
+	if (!name.empty())
+		path = fmt::format("{}", fmt::join(levels_of(name), "/"));
+	const Fd root(::open(archive.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	if (!root && errno == ENOENT)
+		throw Error(
+		    fmt::format("there is no archive {}: `monitor archive add DIR PROJECT/EXPERIMENT/NAME` makes it",
+				printable(archive)));
+	if (!root)
+		throw Error(errno, "cannot open " + printable(archive));
+	std::vector<Found> all(1);
+	if (path.empty()) {
+		all = walk(root.get(), "");
+	} else {
+		std::string text;
+		all[0].path = path;
+		look(root.get(), path, all[0], text);
+		if (all[0].kind == Found::Kind::nothing)
+			throw Error(
+			    fmt::format("there is no {} in the archive {}", printable(path), printable(archive)));
+		if (all[0].kind == Found::Kind::folder)
+			all = walk(root.get(), path);
+	}
+	std::ranges::sort(all, [](const Found &a, const Found &b) {
+		return a.seconds != b.seconds ? a.seconds < b.seconds : a.path < b.path;
+	});
+	for (Found &found : all)
+		if (found.kind == Found::Kind::entry)
+			listing.entries.push_back(std::move(*found.entry));
+		else
+			listing.problems.push_back(
+			    fmt::format("{} cannot be read: {}", printable(found.path), found.why));
+	return listing;
+}
+
+Entry read_entry(const std::string &archive, const std::string &name)
+{
+	Found found;
+	found.path = fmt::format("{}", fmt::join(levels_of(name), "/"));
+	std::string text;
+	if (const Fd root(::open(archive.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); root)
+		look(root.get(), found.path, found, text);
+	if (found.kind == Found::Kind::damaged)
+		throw Error(fmt::format("{} cannot be read: {}", printable(found.path), found.why));
+	if (found.kind != Found::Kind::entry)
+		throw Error(fmt::format(
+		    "there is no measurement {} in the archive {}; `monitor archive list` shows what there is",
+		    printable(found.path), printable(archive)));
+	return std::move(*found.entry);
+}
+
+std::string trace_of(const std::string &archive, const std::string &name)
+{
+	return archive + "/" + name + "/" + trace_folder;
+}
+
+} // namespace monitor::archive
