@@ -35,12 +35,15 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record snapshot trigger report diff view list query stat states archive info pack merge check tdl doctor events filter" ""
+expect "record snapshot trigger report diff view convert list query stat states archive info pack merge check tdl doctor events filter" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
 expect "--json" info --j
 expect "-h --help -q --quiet --json --rules --tdl --violations" check -
+expect "perfetto pprof" convert second --to p
+expect "offcpu other" convert second --by o
+expect "second" convert s
 expect "kernel" check --rules k
 expect "thread" report --by th
 expect "--plot" report second --pl

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A build without the record side and without SQLite: it builds without libbpf, clang and bpftool, reads a trace like the
-# full build, and says of `record` and `query` why it cannot. Called by hand, a minute: offline_build.sh [BUILD]. BUILD (default:
+# A build without the record side, SQLite and protozero: it builds without libbpf, clang and bpftool, reads a trace like the
+# full build, and says of `record`, `query` and `convert` why it cannot. Called by hand, a minute: offline_build.sh [BUILD]. BUILD (default:
 # build) has the full build and its tests; the other is kept there, so that only the first run takes its time.
 set -euo pipefail
 build=$(realpath "${1:-build}")
@@ -22,7 +22,7 @@ for name in clang clang-14 bpftool llvm-strip; do
 done
 rm -f "$work/called"
 export PATH=$work/tools:$PATH
-cmake -S "$source" -B "$work/build" -G Ninja -DMONITOR_RECORD=OFF -DMONITOR_QUERY=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
+cmake -S "$source" -B "$work/build" -G Ninja -DMONITOR_RECORD=OFF -DMONITOR_QUERY=OFF -DMONITOR_PROTOBUF=OFF -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Debug \
 	-DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=20 > "$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; fail "cmake"; }
 ninja -C "$work/build" monitor > "$work/ninja.log" 2>&1 || { tail -50 "$work/ninja.log"; fail "the build"; }
 [ ! -e "$work/called" ] || fail "$(cat "$work/called")"
@@ -50,4 +50,9 @@ status=0
 "$monitor" query "$trace" "SELECT 1" > "$work/out" 2> "$work/errors" || status=$?
 [ $status -ne 0 ] && grep -q "^monitor: this build has no .monitor query." "$work/errors" ||
 	fail "query without SQLite says: $(cat "$work/errors")"
+status=0
+"$monitor" convert "$trace" --to perfetto -o "$work/out" 2> "$work/errors" || status=$?
+[ $status -ne 0 ] && grep -q "^monitor: this build has no .monitor convert --to perfetto." "$work/errors" ||
+	fail "convert without protozero says: $(cat "$work/errors")"
+"$monitor" convert "$trace" --to speedscope -o "$work/out" 2> "$work/errors" || fail "convert to speedscope: $(cat "$work/errors")"
 echo "the offline build reads what the full build reads"

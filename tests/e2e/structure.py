@@ -49,6 +49,8 @@ MAY = {
     "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
     "answers/live": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/states", "recording/record"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},
+    "answers/export": {"base", "reading/ctf", "reading/events", "reading/symbols", "reading/activities", "reading/analyze",
+                       "answers/collection", "answers/report"},
     "answers/view": {"base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
 }
 # Recording and reading share only what is below them, include/monitor and the trace.

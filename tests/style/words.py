@@ -15,7 +15,7 @@ WORDS = [
 	(r"\b(most|least)_[a-z]+\b", "max_, min_", CODE),
 	(r"\bclassic_|\bis_classic\b", "tp_: a program of type tracepoint", r"^(bpf|userspace/recording)/"),
 	(r"\bKEEP_(ALWAYS|BY_CURRENT)\b", "EDC_FILTER_*: filter target", r"^(bpf|kmod)/"),
-	(r"(?<!time )\bslices?\b", "time partition (the scheduler has time slices)", r"^(userspace/(?!answers/view/)|Documentation/(?!man/monitor-view))"),
+	(r"(?<!time )\bslices?\b", "time partition (the scheduler has time slices)", r"^(userspace/(?!answers/view/)|Documentation/(?!man/monitor-view|man/monitor-convert|converting))"),
 	(r"\bborders?\b", "boundary", None),
 	(r"\blanes?\b", "slot, slot ring", r"^(bpf|kmod|include|userspace/recording)/"),
 	(r"(?<!\")\bbirths?\b", "thread creation (a key of recording.json has the old word)", r"^(bpf|kmod|include|userspace|tools)/"),

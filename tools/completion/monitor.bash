@@ -124,6 +124,17 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(cd "$share/states" 2> /dev/null && compgen -G '*.tree' | sed 's/\.tree$//' | grep "^$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
+	convert:--to)
+		COMPREPLY=($(compgen -W "perfetto lttng speedscope folded pprof" -- "$cur"))
+		;;
+	convert:--by)
+		COMPREPLY=($(compgen -W "cpu offcpu wait fault other" -- "$cur"))
+		;;
+	convert:-o | convert:--output)
+		local IFS=$'\n'
+		COMPREPLY=($(compgen -f -- "$cur"))
+		compopt -o filenames 2> /dev/null || true
+		;;
 	*:--svg)
 		local IFS=$'\n'
 		COMPREPLY=($(compgen -f -- "$cur"))
@@ -172,7 +183,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	archive:--note | archive:--figure | archive:--remove | check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
-		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;
@@ -223,7 +234,7 @@ _monitor() {
 		_monitor_reports
 		_monitor_traces
 		;;
-	diff | list | stat | states | query | info | check | view) _monitor_traces ;;
+	diff | list | stat | states | query | info | check | view | convert) _monitor_traces ;;
 	snapshot) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	tdl)
 		if [[ $previous == tdl ]]; then

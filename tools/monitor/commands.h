@@ -21,6 +21,7 @@ void add_merge(CLI::App &app, int &exit_code);
 void add_tdl(CLI::App &app, int &exit_code);
 void add_stat(CLI::App &app, int &exit_code);
 void add_states(CLI::App &app, int &exit_code);
+void add_convert(CLI::App &app, int &exit_code);
 void add_check(CLI::App &app, int &exit_code);
 void add_doctor(CLI::App &app, int &exit_code);
 void add_events(CLI::App &app, int &exit_code);

@@ -18,7 +18,7 @@ bool Selection::is_all() const
 
 trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRange &whole) const
 {
-	const trace::TimeRange range = trace::parse_range(from, to, trace);
+	const trace::TimeRange range = trace::parse_range(from, to, trace, end_option);
 	const bool is_late = !from.empty() && range.from > whole.to, is_early = !to.empty() && range.to < whole.from;
 	if (!is_late && !is_early)
 		return range;
@@ -27,7 +27,7 @@ trace::TimeRange Selection::range(const trace::Trace &trace, const trace::TimeRa
 		return report::duration_text(static_cast<double>(trace.description().clock.to_ns(ticks)));
 	};
 	throw Error(fmt::format("{} {} is outside of what was recorded, which is from {} to {}",
-				is_late ? "--from" : "--to", is_late ? from : to, since_begin(whole.from),
+				is_late ? "--from" : end_option, is_late ? from : to, since_begin(whole.from),
 				since_begin(whole.to)));
 }
 
@@ -62,7 +62,7 @@ void add_selection(CLI::App &command, Selection &selection, const std::string &w
 	    .add_option("--from", selection.from,
 			"start here: 1.5 or 1500ms from the start of the trace, or a local time")
 	    ->option_text("TIME");
-	command.add_option("--to", selection.to, "stop here")->option_text("TIME");
+	command.add_option(selection.end_option, selection.to, "stop here")->option_text("TIME");
 	add_list(command, "--cpu", selection.cpus, what + " these CPUs", "N,...");
 	add_list(command, "--pid", selection.threads.pids, what + " these processes", "PID,...");
 	add_list(command, "--tid", selection.threads.tids, what + " these threads", "TID,...");

@@ -24,6 +24,7 @@ namespace monitor {
 
 struct Selection {
 	std::string from, to;
+	const char *end_option = "--to"; // of the command line, for `to`
 	std::vector<std::uint32_t> cpus;
 	selection::ThreadSelection threads;
 	std::optional<std::string> filter; // FDL

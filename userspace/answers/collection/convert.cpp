@@ -80,7 +80,7 @@ private:
 			take(event, true);
 			id = id_of(*event.cls, {true, ""});
 		}
-		packets_.add(id, event.time, event.cpu(), bits_);
+		packets_.add(id, event.time, event.cpu(), bits_.bytes(), bits_.unused_bits());
 	}
 
 	void take(const trace::Event &event, bool is_open)

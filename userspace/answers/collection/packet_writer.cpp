@@ -53,11 +53,12 @@ void PacketWriter::close()
 	++sequence_;
 }
 
-void PacketWriter::add(std::uint32_t id, std::uint64_t time, std::uint32_t cpu, const EventBits &bits)
+void PacketWriter::add(std::uint32_t id, std::uint64_t time, std::uint32_t cpu, std::span<const std::byte> fields,
+		       std::uint32_t unused_bits)
 {
 	if (gap_)
 		pass_gap(time);
-	const std::size_t size_bytes = event_head_bytes + bits.bytes().size();
+	const std::size_t size_bytes = event_head_bytes + fields.size();
 	if (packet_.size() > head_bytes_ && (packet_.size() + size_bytes > max_packet_bytes || cpu != cpu_)) {
 		close();
 		open(time);
@@ -69,8 +70,8 @@ void PacketWriter::add(std::uint32_t id, std::uint64_t time, std::uint32_t cpu, 
 	packet_.resize(at + event_head_bytes);
 	put(at, id);
 	put(at, time);
-	packet_.insert(packet_.end(), bits.bytes().begin(), bits.bytes().end());
-	unused_bits_ = bits.unused_bits();
+	packet_.insert(packet_.end(), fields.begin(), fields.end());
+	unused_bits_ = unused_bits;
 }
 
 void PacketWriter::add_gap(const trace::Gap &gap)

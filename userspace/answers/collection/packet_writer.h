@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The stream file of a converted trace: events in packets of about a MiB, as TsdlText (tsdl_text.h) describes them.
 //
-// Used by convert() (convert.h). A packet is in memory until it is full; one that is larger holds a single event. A
-// loss is recorded between two packets: counted events in events_discarded, others as a missing packet_seq_num.
-// Invariant: times of packets and events never step back.
+// Used by convert() (convert.h) and answers/export/lttng.cpp. A packet is in memory until it is full; one that is
+// larger holds a single event. A loss is recorded between two packets: counted events in events_discarded, others as a
+// missing packet_seq_num. Invariant: times of packets and events never step back.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
-#include "event_bits.h"
+#include "monitor/ring.h"
 #include "reading/events/gap.h"
 #include "tsdl_text.h"
 
@@ -26,7 +27,9 @@ public:
 	// Creates the file. Throws Error, like all functions here.
 	PacketWriter(const std::string &path, const Uuid &uuid, bool has_cpu, std::uint64_t begin_time);
 
-	void add(std::uint32_t id, std::uint64_t time, std::uint32_t cpu, const EventBits &bits);
+	// `unused_bits` of the last byte.
+	void add(std::uint32_t id, std::uint64_t time, std::uint32_t cpu, std::span<const std::byte> fields,
+		 std::uint32_t unused_bits);
 	void add_gap(const trace::Gap &gap);
 	// Writes the rest.
 	void finish(std::uint64_t end_time);

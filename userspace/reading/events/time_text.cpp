@@ -106,15 +106,15 @@ std::uint64_t parse_time(const std::string &text, const char *option, const Span
 		    "HH:MM:SS\"");
 }
 
-TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace)
+TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace, const char *end_option)
 {
 	TimeRange range;
 	if (!from.empty())
 		range.from = parse_time(from, "--from", trace, false);
 	if (!to.empty())
-		range.to = parse_time(to, "--to", trace, true);
+		range.to = parse_time(to, end_option, trace, true);
 	if (range.from > range.to)
-		throw Error("--from " + from + " is later than --to " + to);
+		throw Error("--from " + from + " is later than " + end_option + (" " + to));
 	return range;
 }
 

@@ -30,7 +30,9 @@ inline std::uint64_t parse_time(const std::string &text, const char *option, con
 	return parse_time(text, option, {trace.description().clock, trace.begin_time(), trace.end_time()}, last);
 }
 
-// The range that --from and --to give, each "" if absent. Throws Error, also if nothing is between them.
-TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace);
+// The range that --from and --to give, each "" if absent; `end_option` is what a command calls the latter. Throws
+// Error, also if nothing is between them.
+TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace,
+		      const char *end_option = "--to");
 
 } // namespace monitor::trace

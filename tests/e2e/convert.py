@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""monitor convert: the files are decoded here, by babeltrace2 and by lttng-analyses, and compared with `monitor report` and
+`query`. Perfetto's own trace processor: perfetto.py, which is called by hand.
+"""
+import collections
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import e2e
+from protobuf import Perfetto, first, message, packed
+
+LOAD = "for i in 1 2 3 4 5 6; do ls -R /usr/lib/python3 > /dev/null; sleep 0.02; done; find /usr/share/doc | sort | tail -1"
+# A thread whose name no format may print as it is.
+HOSTILE = b"\xff\x1b[2J;\n\"<\\x"
+HOSTILE_LOAD = f"""
+import ctypes, threading, time
+def sleeper():
+	ctypes.CDLL(None).prctl(15, {HOSTILE!r}, 0, 0, 0)
+	for _ in range(20):
+		time.sleep(0.001)
+thread = threading.Thread(target=sleeper)
+thread.start()
+thread.join()
+"""
+
+
+def convert(trace, to, *options, name=None, exit_code=0):
+	path = e2e.work / f"{trace.directory.name}.{name or to}"
+	if path.is_dir():
+		shutil.rmtree(path)
+	done = e2e.run(e2e.monitor, "convert", trace.directory, "--to", to, "-o", path, *options, exit_code=exit_code)
+	return path, done.stderr
+
+
+def close(what, is_, should, ns):
+	e2e.expect(abs(is_ - should) <= ns, f"{what}: {is_}, not {should}")
+
+
+def cpu_times_agree(what, trace, sums, ns):
+	"""Those of threads with a name of their own in the report, which leaves out what never ran."""
+	compared = 0
+	for row in trace.rows("--by", "thread", "--top", "0"):
+		if row["cpu_ns"] is None or row["tid"] == 0:
+			continue  # the kernel hides it
+		close(f"{what}: CPU time of {row['thread']} ({row['tid']})", sums.get(row["tid"], 0), row["cpu_ns"], ns)
+		compared += 1
+	e2e.expect(compared > 3, f"{what}: only {compared} threads were compared")
+
+
+def report_calls(trace, *part):
+	"""By call: how many, and how long together."""
+	counts, times = collections.Counter(), collections.Counter()
+	for row in trace.rows("syscalls", "--top", "0", *part):
+		counts[row["call"]] += row["count"]
+		times[row["call"]] += row["total_ns"]
+	return counts, times
+
+
+def query(trace, sql):
+	return json.loads(e2e.run(e2e.monitor, "query", "--json", trace.directory, sql).stdout)
+
+
+def window(trace, *part):
+	of = trace.report(*part)["summary"]["window"]
+	return of["begin_ns"], of["end_ns"]
+
+
+def load(name, *options):
+	return e2e.record(name, "--force", "-e", "sched,syscall,irq,fault", *options, command=("sh", "-c", LOAD))
+
+
+def perfetto_is_the_report():
+	trace = load("perfetto")
+	path, errors = convert(trace, "perfetto", "--flows")
+	e2e.expect(re.search(r"written, [\d.]+ MB, \d+ events", errors), errors)
+	perfetto = Perfetto(path)
+	cpu_times_agree("perfetto", trace, perfetto.cpu_ns(), 2000)
+	counts, times = report_calls(trace)
+	found, spent = perfetto.calls()
+	e2e.equal("number of calls", sum(found.values()), sum(counts.values()))
+	e2e.equal("calls of each", sorted(found.values()), sorted(counts.values()))
+	close("time in calls", sum(spent.values()), sum(times.values()), 2 * sum(counts.values()))
+	woken = query(trace, "SELECT count(*) AS n FROM activities WHERE kind = 'blocked' AND waker_tid IS NOT NULL")[0]["n"]
+	flows = [event for _, event in perfetto.tracks if event[47]]
+	e2e.equal("flows", len(flows), woken)
+	e2e.expect(woken > 10, f"only {woken} wake-ups by threads")
+	ends = {event[48][0] for _, event in perfetto.tracks if event[48]}
+	e2e.expect(ends <= {event[47][0] for event in flows} and len(ends) >= woken * 0.8, f"{len(ends)} of {woken} flows end")
+	e2e.equal("losses", (perfetto.lossy, set(perfetto.overrun.values())), (set(), {0}))
+	begin, end = window(trace)
+	by_kind = collections.Counter(kind for _, _, kind, _ in perfetto.events)
+	for kinds, event in ((("softirq_in",), "softirq_entry"), (("softirq_out",), "softirq_exit"), (("exec",), "sched_process_exec"),
+	                     (("exit",), "sched_process_exit"), (("newtask",), "sched_wakeup_new"), (("rename",), "task_rename")):
+		listed = query(trace, f"SELECT count(*) AS n FROM events WHERE name = '{event}' AND time_ns BETWEEN {begin} AND {end}")[0]["n"]
+		e2e.equal(f"number of {event}", sum(by_kind[kind] for kind in kinds), listed)
+	e2e.expect(by_kind["irq_in"] > 0 and by_kind["generic"] > 100, f"events: {by_kind}")
+	for row in trace.rows("--by", "thread"):
+		e2e.expect(row["tid"] in perfetto.threads or row["tid"] == 0 or
+		           any(kind == "newtask" and event[1] == row["tid"] for _, _, kind, event in perfetto.events),
+		           f"thread {row['tid']} ({row['thread']}) is neither listed nor created")
+	e2e.expect(len(perfetto.clocks) > 2 and {1, 3, 5} <= set(perfetto.clocks[-1]), f"clocks: {perfetto.clocks}")
+
+
+def parts_are_the_report():
+	"""--from, --until and --cpu."""
+	trace = e2e.Trace(e2e.work / "perfetto")
+	path, _ = convert(trace, "perfetto", "--from", "200ms", "--until", "260ms", "--cpu", "0", name="part")
+	perfetto = Perfetto(path)
+	e2e.equal("CPUs", {cpu for _, cpu, _, _ in perfetto.events}, {0})
+	begin, end = perfetto.bounds()
+	close("its length", end - begin, 60_000_000, 10)
+	e2e.expect(all(begin <= ns <= end for ns, _, _, _ in perfetto.events), "an event is outside of the part")
+	sums = perfetto.cpu_ns()
+	for row in trace.rows("--by", "thread", "--top", "0", "--from", "200ms", "--to", "260ms", "--cpu", "0"):
+		if row["cpu_ns"] is not None and row["tid"]:
+			close(f"CPU time of {row['thread']} in the part", sums.get(row["tid"], 0), row["cpu_ns"], 2000)
+	piped = subprocess.run([e2e.monitor, "convert", trace.directory, "--to", "perfetto", "-o", "-", "--from", "200ms", "--until", "260ms", "--cpu", "0"],
+	                       capture_output=True, check=False)
+	e2e.equal("standard output has the same", piped.stdout, path.read_bytes())
+
+
+def lttng_is_the_report():
+	trace = e2e.Trace(e2e.work / "perfetto")
+	path, _ = convert(trace, "lttng")
+	done = e2e.run("babeltrace2", path)
+	e2e.equal("babeltrace2's complaints", done.stderr, "")
+	events = collections.Counter(re.findall(r"^\[[^]]*\] \(\S+\) \S+ (\w+): ", done.stdout, re.M))
+	counts, _ = report_calls(trace)
+	for call, count in counts.items():
+		entries, exits = events[f"syscall_entry_{call}"], events[f"syscall_exit_{call}"]
+		e2e.expect(count <= min(entries, exits) and max(entries, exits) <= count + 60, f"{call}: {entries} entries, {exits} exits, {count} calls")
+	e2e.expect(events["lttng_statedump_process_state"] > 10 and events["sched_wakeup"] == events["sched_waking"], f"{events}")
+	again, _ = convert(trace, "lttng", exit_code=None)
+	e2e.expect(again.exists(), "converted again")
+	refused = e2e.run(e2e.monitor, "convert", trace.directory, "--to", "lttng", "-o", path, exit_code=1)
+	e2e.expect("is not an empty directory" in refused.stderr and (path / "kernel" / "metadata").exists(), refused.stderr)
+
+
+def lttng_tables(name, kernel, *options):
+	"""By class of table, the rows as plain values."""
+	done = e2e.run(f"lttng-{name}-mi", *options, kernel)
+	found = collections.defaultdict(list)
+	for table in json.loads(done.stdout)["results"]:
+		kind = table["class"]
+		found[kind if isinstance(kind, str) else kind["title"]] += table["data"]
+	return found
+
+
+def analyses_of_lttng_are_the_report():
+	if not shutil.which("lttng-cputop-mi"):
+		return e2e.leave_out("lttng-analyses", "it is not installed")
+	trace = e2e.Trace(e2e.work / "perfetto")
+	part = ("--from", "200ms", "--to", "280ms")  # these programs are slow
+	path, _ = convert(trace, "lttng", "--from", "200ms", "--until", "280ms", name="part.lttng")
+	kernel = path / "kernel"
+	begin, end = window(trace, *part)
+	hidden = {event["fields"]["pid"] for event in trace.events("--event", "thread_state") if event["fields"]["flags"] & 16}
+	usage = {row[0]["tid"]: row[3]["value"] for row in lttng_tables("cputop", kernel, "--limit", "10000")["per-process"]}
+	# Where it begins and where the next thread does is not in a stream.
+	unclear = sum(usage.get(tid, 0) for tid in hidden)
+	compared = 0
+	for row in trace.rows("--by", "thread", "--top", "0", *part):
+		if not row["cpu_ns"] or row["tid"] == 0 or row["tid"] in hidden or row["cpu_ns"] < (end - begin) / 100:
+			continue
+		share = row["cpu_ns"] / (end - begin)
+		e2e.expect(abs(usage.get(row["tid"], 0) - share) < 0.01 + unclear, f"lttng-cputop: {row['thread']} has {usage.get(row['tid'])}, report {share}")
+		compared += 1
+	e2e.expect(compared > 3, f"lttng-cputop: only {compared} threads were compared")
+	counts, times = report_calls(trace, *part)
+	found, spent = collections.Counter(), collections.Counter()
+	for title, rows in lttng_tables("syscallstats", kernel).items():
+		for row in rows if "System call statistics" in title else ():
+			if len(row) < 4:
+				continue
+			found[row[0]["name"]] += row[1]["value"]
+			spent[row[0]["name"]] += row[1]["value"] * row[3]["value"]
+	for call, count in counts.items():
+		close(f"lttng-syscallstats: number of {call}", found[call], count, max(3, count / 200))
+		if count > 100:
+			close(f"lttng-syscallstats: time in {call}", spent[call], times[call], times[call] / 50)
+	waits = [row[1]["value"] - row[0]["value"] for row in lttng_tables("schedtop", kernel, "--limit", "10000")["top"]]
+	e2e.expect(len(waits) > 5, f"lttng-schedtop has {len(waits)} rows")
+
+
+def losses_are_marked():
+	"""A buffer that is too small: what was lost is said, and what ran then is unknown, not somebody."""
+	with e2e.getppid_on_every_cpu():
+		trace = e2e.record("lossy", "--force", "--buffer", "256K", "-d", "0.15", "-e", "sched,syscall,irq")
+	lost = trace.summary()["lost"]
+	e2e.expect(lost > 1000, f"only {lost} events were lost")
+	path, errors = convert(trace, "perfetto")
+	e2e.expect("that the recording lost, which are marked" in errors, errors)
+	perfetto = Perfetto(path)
+	overrun = sum(value for (phase, _), value in perfetto.overrun.items() if phase == 2)
+	e2e.expect(perfetto.lossy and 0 < overrun <= lost, f"{overrun} of {lost} lost events on CPUs {perfetto.lossy}")
+	sums = perfetto.cpu_ns()
+	cpu_times_agree("with losses", trace, sums, 20_000)
+	unknown = [tid for tid in sums if tid > 4194304]
+	e2e.expect(len(unknown) == 1 and sums[unknown[0]] > 0, f"no time is unknown: {sums}")
+	path, _ = convert(trace, "lttng")
+	done = e2e.run("babeltrace2", path)
+	said = re.findall(r"Tracer discarded (\d+) events", done.stderr)
+	e2e.equal("babeltrace2's lost events", sum(map(int, said)), overrun)
+
+
+def killed_recordings_are_converted():
+	recorder = e2e.Recorder("killed", "-e", "sched,syscall,irq").wait_until_recording()
+	subprocess.run(["ls", "-R", "/usr/lib/python3"], stdout=subprocess.DEVNULL, check=True)
+	time.sleep(0.1)
+	recorder.end(signal.SIGKILL, exit_code=None)
+	trace = e2e.Trace(e2e.work / "killed")
+	for to in ("perfetto", "lttng", "folded"):
+		_, errors = convert(trace, to)
+		e2e.expect("the recording was not completed" in errors, errors)
+	cpu_times_agree("killed", trace, Perfetto(e2e.work / "killed.perfetto").cpu_ns(), 20_000)
+
+
+def hostile_names():
+	trace = e2e.record("hostile", "--force", command=(sys.executable, "-c", HOSTILE_LOAD))
+	path, _ = convert(trace, "perfetto")
+	perfetto = Perfetto(path)
+	names = [*perfetto.names.values(), *perfetto.strings]
+	e2e.expect(any(b"[2J" in name for name in names), "the name is missing")
+	for name in names:
+		name.decode()
+	path, _ = convert(trace, "lttng")
+	done = e2e.run("babeltrace2", path)
+	e2e.equal("babeltrace2's complaints", done.stderr, "")
+	path, _ = convert(trace, "folded")
+	text = path.read_bytes()
+	lines = [line for line in text.splitlines() if b"[2J" in line]
+	e2e.expect(lines and b"\x1b" not in text and all(re.fullmatch(rb"[^;]+(;[^;]+)+ \d+", line) for line in lines), f"folded: {lines}")
+	path, _ = convert(trace, "speedscope")
+	e2e.expect(any("[2J" in frame["name"] for frame in json.loads(path.read_text())["shared"]["frames"]), "speedscope has no such frame")
+	path, _ = convert(trace, "pprof")
+	e2e.expect(any(b"[2J" in text for text in message(gzip.decompress(path.read_bytes()))[6]), "pprof has no such string")
+
+
+def stack_sums(profile):
+	"""A speedscope profile as a sum for each stack of names."""
+	return sum(profile["weights"]), len(profile["samples"])
+
+
+def stacks_are_the_report():
+	trace = e2e.record("stacks", "--force", "--stacks=cpu,offcpu,wake", command=(os.path.join(e2e.programs, "stack_load"),))
+	folded = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "cpu", "--folded").stdout
+	path, _ = convert(trace, "folded")
+	e2e.equal("folded", sorted(path.read_text().splitlines()), sorted(folded.splitlines()))
+	path, errors = convert(trace, "speedscope")
+	speedscope = json.loads(path.read_text())
+	e2e.expect({"cpu", "offcpu"} <= {profile["name"] for profile in speedscope["profiles"]}, errors)
+	frames = speedscope["shared"]["frames"]
+	for profile in speedscope["profiles"]:
+		stacks = trace.report("stacks", "--by", profile["name"])["stacks"]
+		is_time = profile["unit"] == "nanoseconds"
+		total = stacks["total_ns" if is_time else "total"]
+		close(f"sum of {profile['name']}", sum(profile["weights"]), total, len(profile["samples"]) if is_time else 0)
+		e2e.equal(f"end of {profile['name']}", profile["endValue"], sum(profile["weights"]))
+		e2e.expect(all(0 <= frame < len(frames) for sample in profile["samples"] for frame in sample), "a frame has no name")
+	path, _ = convert(trace, "pprof", "--by", "cpu")
+	pprof = message(gzip.decompress(path.read_bytes()))
+	texts = pprof[6]
+	functions = {function[1][0]: texts[function[2][0]].decode() for function in map(message, pprof[5])}
+	places = {place[1][0]: functions[message(place[4][0])[1][0]] for place in map(message, pprof[4])}
+	sums = collections.Counter()
+	for sample in map(message, pprof[2]):
+		stack = [places[number] for number in packed(sample[1])]
+		sums[";".join(reversed(stack))] += packed(sample[2])[0]
+	e2e.equal("pprof", sorted(f"{stack} {value}" for stack, value in sums.items()), sorted(folded.splitlines()))
+	e2e.equal("types", [tuple(texts[kind[n][0]].decode() for n in (1, 2)) for kind in map(message, pprof[1])],
+	          [("samples", "count"), ("cpu", "nanoseconds")])
+
+
+def waits_without_stacks():
+	trace = e2e.Trace(e2e.work / "perfetto")
+	path, _ = convert(trace, "folded", name="waits")
+	total = sum(int(line.rsplit(" ", 1)[1]) for line in path.read_text().splitlines())
+	blocked = sum(row["total_ns"] for row in trace.rows("offcpu", "--top", "0"))
+	close("time blocked in us", total, blocked / 1000, len(path.read_text().splitlines()))
+	sh = [line for line in path.read_text().splitlines() if re.match(r"sh;(wait4|vfork);\[woken by ", line)]
+	e2e.expect(sh, path.read_text())
+
+
+def programs_events():
+	"""Activities are slices of their threads, and other events instants."""
+	trace = e2e.record("program", "--force", command=(os.path.join(e2e.programs, "activity_load"), "nested"))
+	path, _ = convert(trace, "perfetto")
+	rows = trace.rows("activities", "--top", "0")
+	perfetto = Perfetto(path)
+	names = collections.Counter(event[23][0].decode() for _, event in perfetto.tracks if first(event, 9) == 1)
+	counts = collections.Counter()
+	for row in rows:
+		counts[row["activity"]] += row["count"]
+	e2e.expect(sum(counts.values()) > 0, "there are no activities")
+	for name, count in counts.items():
+		e2e.expect(names[name] >= count, f"{name}: {names[name]} slices, {count} activities")
+	e2e.equal("ends", sum(first(event, 9) == 2 for _, event in perfetto.tracks), sum(names.values()))
+
+
+def wrong_arguments():
+	trace = e2e.Trace(e2e.work / "perfetto")
+	for words, sentence in (((), "--to"), (("--to", "csv"), "csv"), (("--to", "folded", "--flows"), "--flows needs --to perfetto"),
+	                        (("--to", "perfetto", "--by", "cpu"), "are for stacks"), (("--to", "lttng", "--pid", "1"), "--until"),
+	                        (("--to", "lttng", "-o", "-"), "not standard output"), (("--to", "perfetto", "-o", ""), "empty")):
+		done = e2e.run(e2e.monitor, "convert", trace.directory, *words, exit_code=2)
+		e2e.expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"{words}: {done.stderr}")
+	for words, sentence in (((trace.directory, "--to", "pprof", "--by", "cpu"), "has no stacks: record with --stacks"),
+	                        ((trace.directory, "--to", "perfetto", "-o", "/nowhere/x"), "cannot open /nowhere/x"),
+	                        ((trace.directory, "--to", "lttng", "-o", "/dev/null"), "is not an empty directory"),
+	                        ((trace.directory, "--to", "perfetto", "-o", "/dev/full"), "cannot write /dev/full"),
+	                        ((trace.directory, "--to", "perfetto", "--from", "3600", "-o", "/dev/null"), "--from 3600 is outside"),
+	                        (("/nowhere", "--to", "perfetto"), "/nowhere"), (("/tmp", "--to", "folded", "-o", "/dev/null"), "")):
+		done = e2e.run(e2e.monitor, "convert", *words, exit_code=1)
+		e2e.expect(sentence in done.stderr, f"{words}: {done.stderr}")
+
+
+if __name__ == "__main__":
+	e2e.need_recording()
+	e2e.need_program("babeltrace2")
+	e2e.main(perfetto_is_the_report, parts_are_the_report, lttng_is_the_report, analyses_of_lttng_are_the_report,
+	         losses_are_marked, killed_recordings_are_converted, hostile_names, stacks_are_the_report, waits_without_stacks,
+	         programs_events, wrong_arguments)

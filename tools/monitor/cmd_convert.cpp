@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// `monitor convert`: a trace in the format of another tool. answers/export/ writes the formats.
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "answers/export/lttng.h"
+#include "answers/export/perfetto.h"
+#include "answers/export/pprof.h"
+#include "answers/export/profile.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "commands.h"
+#include "open.h"
+#include "problems.h"
+#include "report_arguments.h"
+#include "report_stacks.h"
+#include "selection.h"
+#include "tdl_option.h"
+
+namespace monitor {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Target : std::uint8_t { perfetto, lttng, speedscope, folded, pprof };
+
+struct TargetInfo {
+	Target format;
+	const char *suffix; // of the file that is written beside the trace
+	bool is_events;     // of the whole machine, else stacks
+	bool is_binary;
+};
+
+const std::map<std::string, TargetInfo> formats = {
+    {"perfetto", {Target::perfetto, ".perfetto-trace", true, true}},
+    {"lttng", {Target::lttng, ".lttng", true, true}},
+    {"speedscope", {Target::speedscope, ".speedscope.json", false, false}},
+    {"folded", {Target::folded, ".folded", false, false}},
+    {"pprof", {Target::pprof, ".pb.gz", false, true}}};
+
+struct ConvertArguments {
+	std::vector<std::string> directories;
+	std::string tdl, to, output, by;
+	std::vector<std::string> debug_directories;
+	Selection selection;
+	bool flows = false, lines = false;
+
+	const TargetInfo &format() const { return formats.at(to); }
+};
+
+std::vector<std::string> format_names()
+{
+	return {"perfetto", "lttng", "speedscope", "folded", "pprof"};
+}
+
+// Options that have no meaning for a format are errors.
+void expect_options(const ConvertArguments &arguments)
+{
+	const TargetInfo &format = arguments.format();
+	if (arguments.flows && format.format != Target::perfetto)
+		throw CLI::ValidationError("--flows needs --to perfetto");
+	if (format.is_events && (!arguments.by.empty() || arguments.lines || !arguments.debug_directories.empty()))
+		throw CLI::ValidationError("--by, --lines and --debug-dir are for stacks: --to speedscope, folded or "
+					   "pprof");
+	if (format.is_events && !arguments.selection.threads.is_all())
+		throw CLI::ValidationError(fmt::format("--to {} has all threads of the machine: select a part by "
+						       "--from, --until and --cpu",
+						       arguments.to));
+	if (format.format == Target::lttng && arguments.output == "-")
+		throw CLI::ValidationError("--to lttng writes a directory, not standard output");
+	if (format.is_binary && arguments.output == "-" && ::isatty(STDOUT_FILENO))
+		throw CLI::ValidationError("-o -: standard output is a terminal, and this format is not text");
+}
+
+// Beside the trace, with its name.
+std::string default_output(const ConvertArguments &arguments)
+{
+	fs::path path = fs::path(arguments.directories.front()).lexically_normal();
+	if (!path.has_filename())
+		path = path.parent_path();
+	if (path.filename() == "." || path.filename() == "..")
+		path = fs::canonical(path);
+	return path.string() + arguments.format().suffix;
+}
+
+std::string size_text(std::uint64_t bytes)
+{
+	return bytes < 1'000'000 ? fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3)
+				 : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string output_name(const std::string &path)
+{
+	return path == "-" ? "standard output" : printable(path);
+}
+
+// What is not in it, in one line.
+std::string missing_text(const exporting::Converted &converted)
+{
+	std::vector<std::string> parts;
+	if (!converted.left_out.empty()) {
+		constexpr std::size_t max_named = 6;
+		std::vector<std::string> names;
+		std::uint64_t sum = 0;
+		for (const auto &[name, count] : converted.left_out) {
+			sum += count;
+			if (names.size() < max_named)
+				names.push_back(fmt::format("{} {}", count, printable(name)));
+		}
+		parts.push_back(fmt::format("{} events that the format has no place for ({}{})", sum,
+					    fmt::join(names, ", "),
+					    converted.left_out.size() > max_named ? ", ..." : ""));
+	}
+	if (converted.outside)
+		parts.push_back(fmt::format("{} outside of the options or of the time when all probes were attached",
+					    converted.outside));
+	if (const trace::Losses &losses = converted.losses; losses.gaps)
+		parts.push_back(losses.total_lost()
+				    ? fmt::format("{} that the recording lost, which are marked", losses.lost)
+				    : std::string("an unknown number that the recording lost, which are marked"));
+	return parts.empty() ? "" : fmt::format("; not in it: {}", fmt::join(parts, "; "));
+}
+
+void tell_incomplete(const analyze::RecordingInfo &info)
+{
+	if (info.present && !info.complete)
+		print_note("monitor: the recording was not completed: its last events are missing\n");
+}
+
+int convert_events(const ConvertArguments &arguments, const std::string &path)
+{
+	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	const analyze::Scope scope = arguments.selection.scope(trace, info);
+	exporting::Converted converted;
+	if (arguments.format().format == Target::lttng) {
+		converted = exporting::write_lttng(trace, info, scope, path);
+	} else {
+		exporting::Output output(path);
+		converted = exporting::write_perfetto(trace, info, {scope, arguments.flows}, output);
+	}
+	print_note(fmt::format("monitor: {} written, {}, {} events{}\n", output_name(path),
+			       size_text(converted.size_bytes), converted.events, missing_text(converted)));
+	tell_incomplete(info);
+	print_problems(trace.problems());
+	return trace.problems().empty() ? 0 : 1;
+}
+
+// A trace that was read for its stacks, or for what its threads waited for.
+class StacksOrWaits {
+public:
+	explicit StacksOrWaits(const ConvertArguments &arguments)
+	    : trace_(open_trace(arguments.directories, arguments.tdl)), info_(analyze::recording_of(trace_)),
+	      machine_(trace_, info_, arguments.selection.scope(trace_, info_))
+	{
+		machine_.add(stacks_);
+		machine_.add(waits_);
+		trace::merge(
+		    trace_, {}, [&](const trace::Event &event) { machine_.event(event); },
+		    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
+			    machine_.gap(stream, from, to);
+			    losses_.add(lost);
+		    });
+		machine_.finish();
+		if (stacks_.any())
+			find_stacks(arguments);
+		else if (arguments.by.empty() || arguments.by == "offcpu")
+			profiles_.push_back(waits_.profile(machine_, clock()));
+		else
+			throw Error(printable(arguments.directories.front()) +
+				    " has no stacks: record with --stacks, or convert what threads waited for: "
+				    "--by offcpu");
+	}
+
+	// At least one.
+	const std::vector<exporting::Profile> &profiles() const { return profiles_; }
+	const trace::Trace &trace() const { return trace_; }
+	const trace::Losses &losses() const { return losses_; }
+	const analyze::RecordingInfo &info() const { return info_; }
+
+	exporting::ProfileOrigin origin() const
+	{
+		return {fmt::format("{} on {}{}{}", info_.command.empty() ? "the machine" : info_.short_command(),
+				    info_.host.empty() ? "?" : info_.host, info_.note.empty() ? "" : ": ", info_.note),
+			clock().wall_ns(machine_.window_begin()),
+			clock().to_ns(machine_.window_end() - machine_.window_begin()), info_.stack_timer_hz};
+	}
+
+private:
+	const trace::Clock &clock() const { return trace_.description().clock; }
+
+	void find_stacks(const ConvertArguments &arguments)
+	{
+		symbols::SymbolOptions options;
+		options.debug_directories = arguments.debug_directories;
+		options.lines = arguments.lines;
+		NamedStacks named(arguments.directories.front(), clock(), info_, machine_, stacks_, std::move(options));
+		const bool takes_several = arguments.format().format == Target::speedscope && arguments.by.empty();
+		const report::StackBy chosen = stacks_by(arguments.by, info_);
+		for (const auto &[name, by] : stack_groupings)
+			if (by == chosen || (takes_several && named.tree(by).total() > 0))
+				profiles_.push_back(exporting::profile_of(named.tree(by), clock(), by, name));
+		print_missing(named.symbolizer());
+	}
+
+	trace::Trace trace_;
+	analyze::RecordingInfo info_;
+	analyze::Machine machine_;
+	analyze::StackFold stacks_;
+	exporting::WaitFold waits_;
+	trace::Losses losses_;
+	std::vector<exporting::Profile> profiles_;
+};
+
+int convert_stacks(const ConvertArguments &arguments, const std::string &path)
+{
+	const StacksOrWaits from(arguments);
+	exporting::Output output(path);
+	const exporting::Profile &first = from.profiles().front();
+	if (arguments.format().format == Target::folded)
+		exporting::write_folded(first, output);
+	else if (arguments.format().format == Target::pprof)
+		exporting::write_pprof(first, from.origin(), output);
+	else
+		exporting::write_speedscope(from.profiles(), from.origin(), output);
+	std::vector<std::string> names;
+	for (const exporting::Profile &profile : from.profiles())
+		names.push_back(fmt::format("{} stacks of {}", profile.stacks.size(), profile.name));
+	const std::string lost = missing_text({0, 0, 0, {}, from.losses()});
+	print_note(fmt::format("monitor: {} written, {}, {}{}\n", output_name(path), size_text(output.size_bytes()),
+			       fmt::join(names, ", "), lost));
+	tell_incomplete(from.info());
+	print_problems(from.trace().problems());
+	return from.trace().problems().empty() ? 0 : 1;
+}
+
+// Returns the exit code.
+int run_convert(const ConvertArguments &arguments)
+{
+	expect_options(arguments);
+	const std::string path = arguments.output.empty() ? default_output(arguments) : arguments.output;
+	return arguments.format().is_events ? convert_events(arguments, path) : convert_stacks(arguments, path);
+}
+
+} // namespace
+
+void add_convert(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("convert", "write a trace in the format of another tool");
+	auto arguments = std::make_shared<ConvertArguments>();
+	command->add_option("trace", arguments->directories, "a trace directory")
+	    ->required()
+	    ->option_text("DIR")
+	    ->expected(1);
+	command
+	    ->add_option("--to", arguments->to,
+			 "the format: perfetto, lttng; of stacks, or else of what threads waited for: speedscope, "
+			 "folded, pprof")
+	    ->required()
+	    ->check(CLI::IsMember(format_names()));
+	command
+	    ->add_option("-o,--output", arguments->output,
+			 "write to this file, or directory (lttng); - is standard output (default: beside DIR)")
+	    ->option_text("FILE");
+	command->add_flag("--flows", arguments->flows, "perfetto: an arrow from each thread that wakes another");
+	command
+	    ->add_option("--by", arguments->by,
+			 "of stacks: those on the cpu, offcpu (blocked), wait (blocked, and by whom it was ended), at "
+			 "a fault or other events (default: the first that was recorded; speedscope: all)")
+	    ->check(CLI::IsMember({"cpu", "offcpu", "wait", "fault", "other"}));
+	command->add_flag("--lines", arguments->lines,
+			  "of stacks: tell lines of the source apart, where there is debug information");
+	add_debug_directories(*command, arguments->debug_directories);
+	add_tdl_option(*command, arguments->tdl);
+	arguments->selection.end_option = "--until"; // --to is the format
+	add_selection(*command, arguments->selection, "convert only");
+	command->footer(
+	    "Exit code: 0, or 1 if parts of the trace are damaged.\n"
+	    "Examples:\n"
+	    "  monitor convert DIR --to perfetto            then open DIR.perfetto-trace in ui.perfetto.dev\n"
+	    "  monitor convert DIR --to lttng -o OUT        then lttng-cputop OUT, babeltrace2 OUT\n"
+	    "  monitor convert DIR --to folded -o - | flamegraph.pl > flame.svg");
+	command->callback([arguments, &exit_code] { exit_code = run_convert(*arguments); });
+}
+
+} // namespace monitor

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What became of a trace's events in another format. Filled by perfetto.cpp and lttng.cpp, printed by cmd_convert.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "kernel_feed.h"
+#include "reading/analyze/recording_info.h"
+#include "reading/events/gap.h"
+
+namespace monitor::exporting {
+
+struct Converted {
+	std::uint64_t events = 0;  // written, without the list of threads
+	std::uint64_t outside = 0; // of the options, or of the time in which all probes were attached
+	std::uint64_t size_bytes = 0;
+	LeftOut left_out; // what the format has no place for
+	trace::Losses losses;
+};
+
+} // namespace monitor::exporting

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# Traces and stacks in the formats of other tools. Without protozero, those in protocol buffers are left out.
+if(MONITOR_PROTOBUF)
+  find_path(PROTOZERO_INCLUDE protozero/pbf_writer.hpp)
+  if(NOT PROTOZERO_INCLUDE)
+    message(WARNING "without protozero (libprotozero-dev) `monitor convert` has no --to perfetto and --to pprof")
+    set(MONITOR_PROTOBUF OFF)
+  endif()
+endif()
+set(export_files kernel_feed output lttng lttng_events profile speedscope)
+if(MONITOR_PROTOBUF)
+  list(APPEND export_files perfetto perfetto_ftrace perfetto_packets perfetto_tracks pprof)
+else()
+  list(APPEND export_files protobuf_left_out)
+endif()
+list(TRANSFORM export_files PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+list(TRANSFORM export_files APPEND .cpp)
+add_library(monitor_export STATIC ${export_files})
+if(MONITOR_PROTOBUF)
+  target_include_directories(monitor_export SYSTEM PRIVATE ${PROTOZERO_INCLUDE})
+endif()
+target_link_libraries(monitor_export PUBLIC monitor_report monitor_collection PRIVATE z) # by name: also into a static program

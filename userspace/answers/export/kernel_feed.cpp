@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "kernel_feed.h"
+
+#include <algorithm>
+
+namespace monitor::exporting {
+
+using analyze::EventKind;
+using analyze::Kind;
+
+KernelFeed::KernelFeed(const trace::Trace &trace, analyze::Machine &machine, KernelTarget &target)
+    : description_(trace.description()), machine_(machine), target_(target), extra_(description_.classes().size()),
+      left_out_by_class_(description_.classes().size())
+{
+	for (const auto &cls : description_.classes())
+		extra_[cls->index] = {trace::FieldRef(*cls, "prio"), trace::FieldRef(*cls, "target_cpu"),
+				      trace::FieldRef(*cls, "realtime")};
+	machine.add(static_cast<analyze::Observer &>(*this));
+}
+
+KernelFeed::Shown &KernelFeed::shown(std::uint32_t cpu)
+{
+	while (shown_.size() <= cpu) {
+		idle_names_.push_back("swapper/" + std::to_string(shown_.size()));
+		shown_.push_back({Task::unknown, machine_.window_begin()});
+	}
+	return shown_[cpu];
+}
+
+Task KernelFeed::task(const analyze::Thread *thread, std::uint32_t cpu)
+{
+	if (!thread)
+		return {};
+	shown(cpu);
+	return thread->tid == 0 ? Task{0, idle_names_[cpu]} : Task{thread->tid, thread->name};
+}
+
+Task KernelFeed::task(std::int32_t tid, std::uint32_t cpu)
+{
+	shown(cpu);
+	if (tid == 0)
+		return {0, idle_names_[cpu]};
+	const analyze::Thread *thread = machine_.thread(tid);
+	return {tid, thread ? std::string_view(thread->name) : std::string_view()};
+}
+
+bool KernelFeed::is_selected(std::uint64_t time, std::uint32_t cpu) const
+{
+	return time >= machine_.window_begin() && time <= machine_.window_end() && machine_.scope().includes_cpu(cpu);
+}
+
+At KernelFeed::at_of(const trace::Event &event)
+{
+	const analyze::Cpu &cpu = machine_.cpus()[event.cpu()];
+	At at{event.time, cpu.number, task(cpu.current, cpu.number), false, false};
+	for (const std::uint32_t each : cpu.interrupts)
+		(machine_.kinds().is_softirq(each >> 16) ? at.in_softirq : at.in_irq) = true;
+	return at;
+}
+
+// What the fold found out about the CPU's thread without a switch.
+void KernelFeed::follow(const At &at)
+{
+	Shown &known = shown(at.cpu);
+	if (known.tid == at.task.tid)
+		return;
+	if (at.task.tid == Task::unknown)
+		target_.unknown(at.time, at.cpu);
+	else
+		target_.runs(at, known.tid == Task::unknown ? std::min(known.since, at.time) : at.time);
+	known = {at.task.tid, at.time};
+}
+
+// Called by the fold, also where the streams of a killed recording end.
+void KernelFeed::lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to)
+{
+	Shown &known = shown(cpu.number);
+	if (known.tid != Task::unknown && is_selected(from, cpu.number))
+		target_.unknown(from, cpu.number);
+	known = {Task::unknown, std::max(to, machine_.window_begin())};
+}
+
+void KernelFeed::gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost)
+{
+	machine_.gap(stream, from, to);
+	losses_.add(lost);
+	if (!stream.has_cpu() || stream.is_user() || !machine_.scope().includes_cpu(stream.cpu))
+		return;
+	if (to < machine_.window_begin() || from > machine_.window_end())
+		return;
+	target_.lost(stream.cpu, {std::max(from, machine_.window_begin()), std::min(to, machine_.window_end()), lost});
+}
+
+// All that are known when the first event comes; others are created later, or listed.
+void KernelFeed::list_threads(std::uint64_t time)
+{
+	is_listed_ = true;
+	for (const analyze::Thread &thread : machine_.threads())
+		if (thread.tid != 0)
+			target_.thread(time, thread);
+}
+
+void KernelFeed::of_recorder(const trace::Event &event, const EventKind &kind)
+{
+	machine_.event(event);
+	if (kind.kind == Kind::sync)
+		target_.clocks(event.time, kind.field[0].get(event), extra_[event.cls->index].realtime.get(event));
+	if (kind.kind != Kind::thread_state || !is_listed_)
+		return;
+	const analyze::Thread *thread = machine_.thread(kind.field[1].get<std::int32_t>(event));
+	if (!thread)
+		return;
+	target_.thread(event.time, *thread);
+	// A CPU may have no other token.
+	const auto cpu = kind.field[4].get<std::uint32_t>(event);
+	if (cpu < machine_.cpus().size() && machine_.cpus()[cpu].current == thread && is_selected(event.time, cpu))
+		follow({event.time, cpu, task(thread, cpu), false, false});
+}
+
+void KernelFeed::event(const trace::Event &event)
+{
+	const EventKind &kind = machine_.kinds()[*event.cls];
+	if (event.stream->is_recorder())
+		return of_recorder(event, kind);
+	if (event.stream->is_user() || !event.has_cpu() || event.cls->domain == trace::Domain::user)
+		return machine_.event(event);
+	std::uint32_t call = EDC_NO_SYSCALL;
+	if (event.cpu() < machine_.cpus().size())
+		if (const analyze::Thread *runs = machine_.cpus()[event.cpu()].current;
+		    runs && machine_.is_known(*runs))
+			call = runs->syscall;
+	if (kind.kind == Kind::task_rename)
+		old_name_ = task(kind.field[0].get<std::int32_t>(event), 0).name;
+	machine_.event(event);
+	if (event.is_control())
+		return;
+	if (event.cpu() >= machine_.cpus().size() || !is_selected(event.time, event.cpu())) {
+		++outside_;
+		return;
+	}
+	if (!is_listed_)
+		list_threads(event.time);
+	At at = at_of(event);
+	if (kind.kind == Kind::sched_switch) {
+		pass_switch(event, kind, at);
+	} else {
+		follow(at);
+		if (!pass_on(event, kind, at, call)) {
+			++left_out_by_class_[event.cls->index];
+			return;
+		}
+	}
+	++events_;
+}
+
+void KernelFeed::pass_switch(const trace::Event &event, const EventKind &kind, At at)
+{
+	at.task = task(kind.field[1].get<std::int32_t>(event), at.cpu);
+	follow(at);
+	const Task next = task(kind.field[2].get<std::int32_t>(event), at.cpu);
+	target_.sched_switch(at, kind.field[0].get<std::int64_t>(event), next);
+	shown(at.cpu) = {next.tid, at.time};
+}
+
+// A call of a thread that no token names is nobody's.
+bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, const At &at, std::uint32_t call)
+{
+	if (at.task.tid <= 0)
+		return false;
+	if (kind.kind == Kind::sys_enter) {
+		target_.sys_enter(at, kind.field[0].get<std::uint32_t>(event));
+		return true;
+	}
+	const std::uint32_t number = kind.field[1].is_in(event) ? kind.field[1].get<std::uint32_t>(event) : call;
+	if (number == EDC_NO_SYSCALL)
+		return false;
+	target_.sys_exit(at, number, kind.field[0].get<std::int64_t>(event));
+	return true;
+}
+
+bool KernelFeed::pass_thread(const trace::Event &event, const EventKind &kind, const At &at)
+{
+	const Extra &extra = extra_[event.cls->index];
+	const auto tid = kind.field[0].get<std::int32_t>(event);
+	const Task who = task(tid, at.cpu);
+	const std::int32_t prio = extra.prio ? extra.prio.get<std::int32_t>(event) : -1;
+	switch (kind.kind) {
+	case Kind::sched_waking:
+		target_.sched_waking(at, who, prio, extra.target_cpu.get<std::uint32_t>(event));
+		return true;
+	case Kind::sched_wakeup_new:
+		target_.created(at,
+				{who, kind.field[1].get<std::int32_t>(event), kind.field[2].get<std::int32_t>(event),
+				 prio, extra.target_cpu.get<std::uint32_t>(event)});
+		return true;
+	case Kind::sched_process_exec:
+		target_.executed(at, who, kind.field[1].get<std::int32_t>(event));
+		return true;
+	case Kind::sched_process_exit:
+		target_.exited(at, who, kind.field[1].get<std::int32_t>(event));
+		return true;
+	case Kind::task_rename:
+		target_.renamed(at, who, old_name_);
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const At &at, std::uint32_t call)
+{
+	switch (kind.kind) {
+	case Kind::sys_enter:
+	case Kind::sys_exit:
+		return pass_call(event, kind, at, call);
+	case Kind::interrupt_entry:
+	case Kind::interrupt_exit:
+	case Kind::timer_entry: {
+		const auto number = kind.field[0].get<std::uint32_t>(event);
+		const bool is_entry = kind.kind != Kind::interrupt_exit;
+		if (machine_.kinds().is_softirq(kind.interrupt))
+			target_.softirq(at, is_entry, number);
+		else
+			target_.irq(at, is_entry, machine_.kinds().interrupt_name(kind.interrupt), number);
+		return true;
+	}
+	case Kind::other:
+	case Kind::sched_migrate_task:
+	case Kind::page_fault_user:
+	case Kind::page_fault_kernel:
+	case Kind::minor_fault:
+	case Kind::major_fault:
+	case Kind::cgroup_attach_task:
+		return target_.other(at, event);
+	case Kind::counters: // of the observers
+		return true;
+	default:
+		return pass_thread(event, kind, at);
+	}
+}
+
+void KernelFeed::finish(bool is_complete)
+{
+	for (const analyze::Cpu &cpu : machine_.cpus())
+		if (!is_complete && shown(cpu.number).tid != Task::unknown && cpu.accounted < machine_.window_end())
+			target_.unknown(std::max(cpu.accounted, machine_.window_begin()), cpu.number);
+}
+
+LeftOut KernelFeed::left_out() const
+{
+	LeftOut names;
+	for (const auto &cls : description_.classes())
+		if (left_out_by_class_[cls->index])
+			names[cls->name] += left_out_by_class_[cls->index];
+	return names;
+}
+
+} // namespace monitor::exporting

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The classes of events of a converted LTTng trace: they get their numbers as they first occur, and are described at
+// the end. Used by lttng.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answers/collection/tsdl_text.h"
+
+namespace monitor::exporting::lttng {
+
+enum class Type : std::uint8_t { s32, u32, s64, u64, text };
+
+struct FieldType {
+	std::string name;
+	Type type;
+};
+
+class Classes {
+public:
+	explicit Classes(collection::TsdlText &text) : text_(text) {}
+
+	// The number of the class of this name; `fields` describes it if it is new.
+	std::uint32_t id(const std::string &name, std::span<const FieldType> fields);
+	// The fields that lttng-analyses needs of the entry of a system call.
+	static std::span<const FieldType> call_fields(const std::string &call);
+
+private:
+	collection::TsdlText &text_;
+	std::map<std::string, std::uint32_t, std::less<>> ids_;
+};
+
+// The fields of one event, as their bytes.
+class Fields {
+public:
+	void clear() { bytes_.clear(); }
+	template <class T> Fields &number(T value)
+	{
+		const std::size_t at = bytes_.size();
+		bytes_.resize(at + sizeof value);
+		std::memcpy(bytes_.data() + at, &value, sizeof value);
+		return *this;
+	}
+	// Up to its first NUL.
+	Fields &text(std::string_view text)
+	{
+		text = text.substr(0, text.find('\0'));
+		const auto *from = reinterpret_cast<const std::byte *>(text.data());
+		bytes_.insert(bytes_.end(), from, from + text.size());
+		bytes_.push_back(std::byte(0));
+		return *this;
+	}
+	std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+	std::vector<std::byte> bytes_;
+};
+
+} // namespace monitor::exporting::lttng

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "perfetto.h"
+
+#include <fmt/format.h>
+
+#include "perfetto_ftrace.h"
+#include "perfetto_packets.h"
+#include "perfetto_tracks.h"
+#include "reading/activities/tracker.h"
+#include "reading/events/merge.h"
+
+namespace monitor::exporting {
+namespace {
+
+using perfetto::PacketStream;
+using perfetto::pbf_writer;
+using perfetto::utf8;
+
+// Perfetto names system calls by the machine, and reads states of threads by the kernel's version.
+void write_system(PacketStream &packets, const analyze::RecordingInfo &info)
+{
+	packets.packet(perfetto::Sequence::ftrace, [&](pbf_writer &body) {
+		pbf_writer system(body, perfetto::packet_system);
+		{
+			pbf_writer utsname(system, 1);
+			utsname.add_string(1, "Linux");
+			utsname.add_string(3, utf8(info.kernel.empty() ? "unknown" : info.kernel));
+			utsname.add_string(4, utf8(info.machine.empty() ? "unknown" : info.machine));
+		}
+		system.add_string(4, "monitor");
+		if (info.cpus)
+			system.add_uint32(8, static_cast<std::uint32_t>(info.cpus));
+	});
+	packets.packet(perfetto::Sequence::ftrace, [&](pbf_writer &body) {
+		pbf_writer config(body, perfetto::packet_config);
+		config.add_string(
+		    22,
+		    utf8(fmt::format("{} on {}{}{}", info.command.empty() ? "the machine" : info.short_command(),
+				     info.host.empty() ? "?" : info.host, info.note.empty() ? "" : ": ", info.note)));
+	});
+}
+
+} // namespace
+
+Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info, const PerfettoOptions &options,
+			 Output &output)
+{
+	const trace::Clock &clock = trace.description().clock;
+	const analyze::Source source = analyze::source_of(trace, info);
+	analyze::Machine machine(source, info, options.scope);
+	activities::Tracker tracker(source, machine, {});
+	PacketStream packets(output, clock);
+	perfetto::Tracks tracks(packets, trace.description(), info, machine, tracker, options.flows);
+	perfetto::FtraceBundles bundles(packets, options.flows ? &tracks : nullptr);
+	KernelFeed feed(trace, machine, bundles);
+	tracker.add(tracks);
+	machine.add(tracker);
+	machine.add(static_cast<analyze::Observer &>(tracks));
+
+	write_system(packets, info);
+	tracks.bound(machine.window_begin(), machine.window_end());
+	const std::uint64_t begin = trace.begin_time();
+	bundles.clocks(begin, std::nullopt, static_cast<std::uint64_t>(clock.wall_ns(begin)));
+	trace::merge(
+	    trace, {}, [&](const trace::Event &event) { feed.event(event); },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
+		    feed.gap(stream, from, to, lost);
+	    });
+	feed.finish(info.complete || !info.present);
+	machine.finish();
+	tracker.finish();
+	bundles.finish();
+	output.finish();
+	return {feed.events() + tracks.events(), feed.outside(), output.size_bytes(), feed.left_out(), feed.losses()};
+}
+
+} // namespace monitor::exporting

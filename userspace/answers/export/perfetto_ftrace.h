@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Kernel events as Perfetto has them from ftrace: bundles of a CPU, with switches and wake-ups in its compact form. Its
+// own views and tables are made from them. Used by perfetto.cpp, fed by KernelFeed.
+//
+// A CPU's thread that turns out without a switch, at the start and after a loss, is a switch that ftrace did not have;
+// it makes Perfetto's times those of `monitor report`. While it is unknown, the CPU runs a thread [unknown].
+// Invariant: what is in memory is at most one bundle per CPU.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "kernel_feed.h"
+#include "perfetto_packets.h"
+
+namespace monitor::exporting::perfetto {
+
+class Tracks;
+
+class FtraceBundles : public KernelTarget {
+public:
+	// `flows`: gets to know which threads run; may be null.
+	FtraceBundles(PacketStream &packets, Tracks *flows) : packets_(packets), flows_(flows) {}
+
+	void thread(std::uint64_t time, const analyze::Thread &thread) override;
+	void runs(const At &at, std::uint64_t since) override;
+	void unknown(std::uint64_t time, std::uint32_t cpu) override;
+	void lost(std::uint32_t cpu, const trace::Gap &gap) override;
+	void sched_switch(const At &at, std::int64_t state, const Task &next) override;
+	void sched_waking(const At &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu) override;
+	void created(const At &at, const NewThread &thread) override;
+	void executed(const At &at, const Task &task, std::int32_t old_tid) override;
+	void exited(const At &at, const Task &task, std::int32_t tgid) override;
+	void renamed(const At &at, const Task &task, std::string_view old_name) override;
+	void softirq(const At &at, bool is_entry, std::uint32_t number) override;
+	void irq(const At &at, bool is_entry, const std::string &name, std::uint32_t number) override;
+	void sys_enter(const At &at, std::uint32_t number) override;
+	void sys_exit(const At &at, std::uint32_t number, std::int64_t result) override;
+	bool other(const At &at, const trace::Event &event) override;
+	void clocks(std::uint64_t time, std::optional<std::uint64_t> monotonic_ns, std::uint64_t realtime_ns) override;
+
+	// Writes the rest, and what was lost.
+	void finish();
+
+private:
+	// Parallel lists of Perfetto's compact form; times as differences.
+	struct Switches {
+		std::vector<std::uint64_t> times;
+		std::vector<std::int64_t> states;
+		std::vector<std::int32_t> tids, prios;
+		std::vector<std::uint32_t> names;
+		std::uint64_t last_ns = 0;
+	};
+	struct Wakings {
+		std::vector<std::uint64_t> times;
+		std::vector<std::int32_t> tids, cpus, prios;
+		std::vector<std::uint32_t> names, flags;
+		std::uint64_t last_ns = 0;
+	};
+	struct Bundle {
+		std::string events;
+		Switches switches;
+		Wakings wakings;
+		std::vector<std::string> names;
+		std::unordered_map<std::int32_t, std::uint32_t> name_of; // by TID: place in names
+		std::size_t count = 0;
+		bool has_loss = false; // before it
+	};
+	struct OfCpu {
+		Bundle bundle;
+		std::int32_t runs = Task::unknown; // what Perfetto believes
+		std::string name;                  // of that
+		bool is_compact = false;           // the next switch may be
+		std::uint64_t lost = 0;
+	};
+
+	OfCpu &of(std::uint32_t cpu);
+	template <class Fill> void add(std::uint64_t time, std::uint32_t cpu, const Task &task, Tag tag, Fill &&fill);
+	void add_switch(std::uint64_t time, std::uint32_t cpu, const Task &prev, std::int64_t state, const Task &next);
+	std::uint32_t name_in(Bundle &bundle, const Task &task);
+	void count(std::uint32_t cpu);
+	void flush(std::uint32_t cpu);
+	void write_stats(unsigned phase);
+
+	PacketStream &packets_;
+	Tracks *flows_;
+	std::vector<OfCpu> cpus_;
+	std::unordered_set<std::int32_t> processes_; // that the list has named
+};
+
+} // namespace monitor::exporting::perfetto

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "perfetto_tracks.h"
+
+#include <algorithm>
+
+#include "monitor/ratio.h"
+
+namespace monitor::exporting::perfetto {
+namespace {
+
+constexpr unsigned slice_begin = 1, slice_end = 2, instant = 3, counter_value = 4;
+// Of a track event, and of a track's description.
+constexpr Tag event_annotation = 4, event_type = 9, event_track = 11, event_category = 22, event_name = 23,
+	      event_count = 30, event_real_count = 44, event_flow = 47, event_last_flow = 48;
+constexpr Tag track_uuid = 1, track_name = 2, track_thread = 4, track_counter = 8;
+constexpr Tag annotation_unsigned = 3, annotation_signed = 4, annotation_text = 6, annotation_name = 10;
+
+// The code of a ratio as its value. False: there is none.
+bool decode(std::uint32_t code, unsigned bits, bool is_inverse, double &value)
+{
+	const edc_ratio ratio = edc_ratio_decode(code, bits);
+	const std::uint64_t above = is_inverse ? ratio.denominator : ratio.numerator,
+			    below = is_inverse ? ratio.numerator : ratio.denominator;
+	if (ratio.flags & (EDC_RATIO_INVALID | EDC_RATIO_NONE | EDC_RATIO_OVER) || below == 0)
+		return false;
+	value = static_cast<double>(above) / static_cast<double>(below);
+	return true;
+}
+
+} // namespace
+
+Tracks::Tracks(PacketStream &packets, const trace::Description &description, const analyze::RecordingInfo &info,
+	       const analyze::Machine &machine, const activities::Tracker &tracker, bool with_flows)
+    : packets_(packets), machine_(machine), tracker_(tracker), with_flows_(with_flows),
+      counters_(description.classes().size()), is_shown_(description.classes().size())
+{
+	if (info.counters)
+		find_counters(description, *info.counters);
+	find_events(description, info);
+}
+
+void Tracks::count_by(const trace::EventClass &cls, const analyze::CountersInfo &info,
+		      const analyze::CounterSetInfo &set)
+{
+	for (std::size_t i = set.first; i < std::min(set.first + set.count, info.counters.size()); ++i)
+		if (const analyze::CounterInfo &counter = info.counters[i]; cls.find(counter.field))
+			counters_[cls.index].push_back(
+			    {counter.name, counter.unit, trace::FieldRef(cls, counter.field), 0, false});
+}
+
+void Tracks::find_counters(const trace::Description &description, const analyze::CountersInfo &info)
+{
+	for (const auto &cls : description.classes()) {
+		if (cls->domain == trace::Domain::user)
+			continue;
+		for (const analyze::CounterSetInfo &set : info.sets)
+			if (cls->id == set.id || cls->id == set.scaled_id)
+				count_by(*cls, info, set);
+		for (const analyze::Measurement &measurement : info.measurements)
+			if (info.ratio_bits && cls->id == info.ratio_id && measurement.ratio &&
+			    *measurement.ratio < info.ratios.size()) {
+				const analyze::RatioInfo &ratio = info.ratios[*measurement.ratio];
+				counters_[cls->index].push_back({measurement.name, measurement.unit,
+								 trace::FieldRef(*cls, ratio.field), info.ratio_bits,
+								 ratio.inverse});
+			}
+	}
+}
+
+// Starts and ends of activities are passed on by the tracker.
+void Tracks::find_events(const trace::Description &description, const analyze::RecordingInfo &info)
+{
+	const std::set<std::string> names(tracker_.names().begin(), tracker_.names().end());
+	for (const auto &cls : description.classes()) {
+		if (cls->domain != trace::Domain::user || (info.counters && cls->id == info.counters->user_id))
+			continue;
+		const std::string &name = cls->name;
+		const std::size_t suffix = name.ends_with("_begin") ? 6 : name.ends_with("_end") ? 4 : 0;
+		is_shown_[cls->index] = suffix == 0 || !names.contains(name.substr(0, name.size() - suffix));
+	}
+}
+
+std::uint64_t Tracks::track_of(const analyze::Thread &thread)
+{
+	const auto [found, is_new] = thread_tracks_.try_emplace(&thread, next_track_);
+	if (!is_new)
+		return found->second;
+	packets_.packet(Sequence::tracks, [&](pbf_writer &body) {
+		pbf_writer track(body, packet_track);
+		track.add_uint64(track_uuid, next_track_);
+		pbf_writer of(track, track_thread);
+		of.add_int32(1, thread.tgid);
+		of.add_int32(2, thread.tid);
+	});
+	return next_track_++;
+}
+
+std::uint64_t Tracks::track_of(const analyze::Cpu &cpu, const Counter &counter)
+{
+	const std::string name = utf8(counter.name) + " of CPU " + std::to_string(cpu.number);
+	const auto [found, is_new] = counter_tracks_.try_emplace(name, next_track_);
+	if (!is_new)
+		return found->second;
+	packets_.packet(Sequence::tracks, [&](pbf_writer &body) {
+		pbf_writer track(body, packet_track);
+		track.add_uint64(track_uuid, next_track_);
+		track.add_string(track_name, name);
+		pbf_writer of(track, track_counter);
+		of.add_string(6, utf8(counter.unit.empty() ? "1" : counter.unit));
+	});
+	return next_track_++;
+}
+
+template <class Fill> void Tracks::add(std::uint64_t time, std::uint64_t track, unsigned type, Fill &&fill)
+{
+	packets_.packet_at(time, Sequence::tracks, [&](pbf_writer &body) {
+		pbf_writer event(body, packet_track_event);
+		event.add_uint32(event_type, type);
+		event.add_uint64(event_track, track);
+		fill(event);
+	});
+}
+
+void Tracks::bound(std::uint64_t begin, std::uint64_t end)
+{
+	const std::uint64_t uuid = next_track_++;
+	packets_.packet(Sequence::tracks, [&](pbf_writer &body) {
+		pbf_writer track(body, packet_track);
+		track.add_uint64(track_uuid, uuid);
+		track.add_string(track_name, "monitor");
+	});
+	for (const auto &[time, name] :
+	     {std::pair(begin, "start of the recording"), std::pair(end, "end of the recording")})
+		add(time, uuid, instant, [&, text = name](pbf_writer &event) { event.add_string(event_name, text); });
+}
+
+void Tracks::finished(const activities::Finished &activity)
+{
+	if (activity.source != activities::Source::program)
+		return;
+	const std::uint64_t track = track_of(activity.thread);
+	add(activity.begin, track, slice_begin, [&](pbf_writer &event) {
+		event.add_string(event_category, "activity");
+		event.add_string(event_name, utf8(tracker_.names()[activity.number]));
+		if (!activity.argument || !activity.argument->is_there)
+			return;
+		pbf_writer annotation(event, event_annotation);
+		annotation.add_string(annotation_name, "argument");
+		if (const std::string text = activity.argument->text(); text.empty())
+			annotation.add_uint64(annotation_unsigned, activity.argument->number);
+		else
+			annotation.add_string(annotation_text, utf8(text));
+	});
+	add(activity.end, track, slice_end, [](pbf_writer &) {});
+	events_ += 2;
+}
+
+void Tracks::annotate(pbf_writer &event, const trace::Event &from)
+{
+	for (const trace::Field &field : from.cls->fields) {
+		const trace::FieldRef ref(*from.cls, field);
+		pbf_writer annotation(event, event_annotation);
+		annotation.add_string(annotation_name, utf8(field.name));
+		if (const std::string *label = ref.label(from))
+			annotation.add_string(annotation_text, utf8(*label));
+		else if (field.kind == trace::FieldKind::text)
+			annotation.add_string(annotation_text, utf8(ref.get<std::string_view>(from)));
+		else if (field.kind == trace::FieldKind::signed_integer)
+			annotation.add_int64(annotation_signed, ref.get<std::int64_t>(from));
+		else
+			annotation.add_uint64(annotation_unsigned, ref.get(from));
+	}
+}
+
+void Tracks::user_event(const analyze::Thread &thread, const trace::Event &event)
+{
+	if (!is_shown_[event.cls->index] || !machine_.is_counting())
+		return;
+	add(event.time, track_of(thread), instant, [&](pbf_writer &body) {
+		body.add_string(event_category, "program");
+		body.add_string(event_name, utf8(event.cls->name));
+		annotate(body, event);
+	});
+	++events_;
+}
+
+void Tracks::counters(const analyze::Cpu &cpu, const trace::Event &event)
+{
+	if (!machine_.is_counting())
+		return;
+	for (const Counter &counter : counters_[event.cls->index]) {
+		double ratio = 0;
+		if (counter.ratio_bits &&
+		    !decode(counter.field.get<std::uint32_t>(event), counter.ratio_bits, counter.is_inverse, ratio))
+			continue;
+		add(event.time, track_of(cpu, counter), counter_value, [&](pbf_writer &body) {
+			if (counter.ratio_bits)
+				body.add_double(event_real_count, ratio);
+			else
+				body.add_int64(event_count, counter.field.get<std::int64_t>(event));
+		});
+	}
+	++events_;
+}
+
+void Tracks::blocked(const analyze::Thread &thread, std::uint64_t, std::uint64_t to, const analyze::Waker &waker)
+{
+	woken_.erase(thread.tid);
+	if (!with_flows_ || waker.interrupt >= 0 || !waker.thread)
+		return;
+	const std::uint64_t flow = next_flow_++;
+	add(to, track_of(*waker.thread), instant, [&](pbf_writer &event) {
+		event.add_string(event_category, "wake-up");
+		event.add_string(event_name, "wakes " + utf8(thread.name));
+		event.add_fixed64(event_flow, flow);
+	});
+	woken_[thread.tid] = flow;
+}
+
+void Tracks::exchanged(const analyze::Thread &one, const analyze::Thread &other)
+{
+	std::swap(woken_[one.tid], woken_[other.tid]);
+}
+
+void Tracks::runs(std::uint64_t time, std::int32_t tid)
+{
+	const auto found = woken_.find(tid);
+	const analyze::Thread *thread = machine_.thread(tid);
+	if (found == woken_.end() || found->second == 0 || !thread)
+		return;
+	add(time, track_of(*thread), instant, [&](pbf_writer &event) {
+		event.add_string(event_category, "wake-up");
+		event.add_string(event_name, "woken");
+		event.add_fixed64(event_last_flow, found->second);
+	});
+	woken_.erase(found);
+}
+
+} // namespace monitor::exporting::perfetto

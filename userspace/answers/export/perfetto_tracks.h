@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// What ftrace has no event for, as Perfetto's track events: activities and events of programs on the tracks of their
+// threads, counters on tracks of their CPUs, wake-ups as arrows. Used by perfetto.cpp, fed by Machine and Tracker.
+//
+// An activity is written when it has ended, its start then, too: Perfetto sorts by time. Only those with both ends are.
+#pragma once
+
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "perfetto_packets.h"
+#include "reading/activities/tracker.h"
+#include "reading/analyze/counters_info.h"
+#include "reading/analyze/machine.h"
+
+namespace monitor::exporting::perfetto {
+
+class Tracks : public analyze::Observer, public activities::Observer {
+public:
+	Tracks(PacketStream &packets, const trace::Description &description, const analyze::RecordingInfo &info,
+	       const analyze::Machine &machine, const activities::Tracker &tracker, bool with_flows);
+
+	void finished(const activities::Finished &activity) override;
+	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
+	void counters(const analyze::Cpu &cpu, const trace::Event &event) override;
+	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
+		     const analyze::Waker &waker) override;
+	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
+
+	// What the trace covers: Perfetto takes it from the events that there are.
+	void bound(std::uint64_t begin, std::uint64_t end);
+	// A thread got a CPU.
+	void runs(std::uint64_t time, std::int32_t tid);
+
+	std::uint64_t events() const { return events_; } // of programs and counters
+
+private:
+	struct Counter { // of a class of events
+		std::string name, unit;
+		trace::FieldRef field;
+		unsigned ratio_bits = 0; // the field is a ratio's code; 0: it is a count
+		bool is_inverse = false;
+	};
+
+	void find_counters(const trace::Description &description, const analyze::CountersInfo &info);
+	void find_events(const trace::Description &description, const analyze::RecordingInfo &info);
+	void count_by(const trace::EventClass &cls, const analyze::CountersInfo &info,
+		      const analyze::CounterSetInfo &set);
+	std::uint64_t track_of(const analyze::Thread &thread);
+	std::uint64_t track_of(const analyze::Cpu &cpu, const Counter &counter);
+	template <class Fill> void add(std::uint64_t time, std::uint64_t track, unsigned type, Fill &&fill);
+	static void annotate(pbf_writer &event, const trace::Event &from);
+
+	PacketStream &packets_;
+	const analyze::Machine &machine_;
+	const activities::Tracker &tracker_;
+	bool with_flows_;
+	std::vector<std::vector<Counter>> counters_; // by class index
+	std::vector<bool> is_shown_;                 // by class index: an event of programs that stands for itself
+	std::unordered_map<const analyze::Thread *, std::uint64_t> thread_tracks_;
+	std::unordered_map<std::string, std::uint64_t> counter_tracks_;
+	std::unordered_map<std::int32_t, std::uint64_t> woken_; // by TID: the arrow that leads to it
+	std::uint64_t next_track_ = 1, next_flow_ = 1, events_ = 0;
+};
+
+} // namespace monitor::exporting::perfetto

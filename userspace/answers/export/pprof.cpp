@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "pprof.h"
+
+#include <map>
+#include <string_view>
+
+#include <protozero/pbf_writer.hpp>
+#include <zlib.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+
+namespace monitor::exporting {
+namespace {
+
+using protozero::pbf_writer;
+
+// Numbers of fields: of the profile, then of its messages.
+constexpr protozero::pbf_tag_type sample_type = 1, sample = 2, mapping = 3, location = 4, function = 5,
+				  string_table = 6, time_nanos = 9, duration_nanos = 10, period_type = 11, period = 12,
+				  comment = 13;
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+class PprofWriter {
+public:
+	PprofWriter(const Profile &profile, const ProfileOrigin &origin)
+	    : profile_(profile),
+	      period_ns_(!profile.is_time && profile.name == "cpu" && origin.timer_hz ? second_ns / origin.timer_hz : 0)
+	{
+		number(""); // is the first string
+		add_types();
+		for (const Profile::Stack &stack : profile.stacks)
+			add_stack(stack);
+		for (std::uint32_t i = 0; i < profile.frames.size(); ++i)
+			add_frame(i, profile.frames[i]);
+		writer_.add_int64(time_nanos, origin.begin_ns);
+		writer_.add_int64(duration_nanos, static_cast<std::int64_t>(origin.duration_ns));
+		writer_.add_int64(comment, number(origin.title));
+		for (const std::string &text : strings_)
+			writer_.add_string(string_table, text);
+	}
+
+	const std::string &bytes() const { return bytes_; }
+
+private:
+	std::int64_t number(std::string_view text)
+	{
+		std::string valid = is_utf8(text) ? std::string(text) : printable(text);
+		const auto [found, is_new] = numbers_.try_emplace(valid, static_cast<std::int64_t>(strings_.size()));
+		if (is_new)
+			strings_.push_back(std::move(valid));
+		return found->second;
+	}
+
+	void add_type(protozero::pbf_tag_type tag, std::string_view type, std::string_view unit)
+	{
+		pbf_writer message(writer_, tag);
+		message.add_int64(1, number(type));
+		message.add_int64(2, number(unit));
+	}
+
+	// The time of samples is what pprof shows; their number comes first.
+	void add_types()
+	{
+		add_type(sample_type, profile_.is_time ? profile_.name : "samples",
+			 profile_.is_time ? "nanoseconds" : "count");
+		if (period_ns_ == 0)
+			return;
+		add_type(sample_type, "cpu", "nanoseconds");
+		add_type(period_type, "cpu", "nanoseconds");
+		writer_.add_int64(period, static_cast<std::int64_t>(period_ns_));
+	}
+
+	void add_stack(const Profile::Stack &stack)
+	{
+		std::vector<std::uint64_t> locations; // the innermost first
+		for (std::size_t i = stack.frames.size(); i-- > 0;)
+			locations.push_back(stack.frames[i] + 1);
+		std::vector<std::int64_t> values = {static_cast<std::int64_t>(stack.value)};
+		if (period_ns_)
+			values.push_back(static_cast<std::int64_t>(stack.value * period_ns_));
+		pbf_writer message(writer_, sample);
+		message.add_packed_uint64(1, locations.begin(), locations.end());
+		message.add_packed_int64(2, values.begin(), values.end());
+	}
+
+	// A frame is a function, and the one place in it.
+	void add_frame(std::uint32_t index, const symbols::FrameName &frame)
+	{
+		const std::uint64_t id = index + std::uint64_t(1), in = mapping_of(frame);
+		const std::size_t colon = frame.line.rfind(':');
+		std::int64_t line = 0;
+		if (colon != std::string::npos)
+			line = std::atoll(frame.line.c_str() + colon + 1);
+		{
+			pbf_writer message(writer_, location);
+			message.add_uint64(1, id);
+			if (in)
+				message.add_uint64(2, in);
+			pbf_writer place(message, 4);
+			place.add_uint64(1, id);
+			if (line)
+				place.add_int64(2, line);
+		}
+		pbf_writer message(writer_, function);
+		message.add_uint64(1, id);
+		message.add_int64(2, number(frame.function));
+		message.add_int64(3, number(frame.function));
+		if (colon != std::string::npos)
+			message.add_int64(4, number(frame.line.substr(0, colon)));
+	}
+
+	std::uint64_t mapping_of(const symbols::FrameName &frame)
+	{
+		if (frame.module.empty())
+			return 0;
+		const std::string file = frame.is_kernel ? "[kernel " + frame.module + "]" : frame.module;
+		const auto [found, is_new] = mappings_.try_emplace(file, mappings_.size() + 1);
+		if (is_new) {
+			pbf_writer message(writer_, mapping);
+			message.add_uint64(1, found->second);
+			message.add_int64(5, number(file));
+			message.add_bool(7, true); // it has functions
+		}
+		return found->second;
+	}
+
+	const Profile &profile_;
+	std::uint64_t period_ns_; // of the timer that took the samples; 0: none
+	std::string bytes_;
+	pbf_writer writer_{bytes_};
+	std::map<std::string, std::int64_t> numbers_;
+	std::vector<std::string> strings_;
+	std::map<std::string, std::uint64_t> mappings_;
+};
+
+std::string gzip(const std::string &bytes)
+{
+	constexpr int gzip_format = 15 + 16, memory_level = 8;
+	z_stream stream{};
+	if (::deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_format, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+		throw Error("cannot compress the profile: zlib has no memory");
+	std::string packed(::deflateBound(&stream, bytes.size()), '\0');
+	stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(bytes.data()));
+	stream.avail_in = static_cast<uInt>(bytes.size());
+	stream.next_out = reinterpret_cast<Bytef *>(packed.data());
+	stream.avail_out = static_cast<uInt>(packed.size());
+	const int done = ::deflate(&stream, Z_FINISH);
+	packed.resize(stream.total_out);
+	::deflateEnd(&stream);
+	if (done != Z_STREAM_END)
+		throw Error("cannot compress the profile: it is too large");
+	return packed;
+}
+
+} // namespace
+
+void write_pprof(const Profile &profile, const ProfileOrigin &origin, Output &output)
+{
+	output.append(gzip(PprofWriter(profile, origin).bytes()));
+	output.finish();
+}
+
+} // namespace monitor::exporting
