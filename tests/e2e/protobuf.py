@@ -75,6 +75,8 @@ class Perfetto:
 		self.events.sort(key=lambda event: event[0])
 
 	def packet(self, packet):
+		if (packet[8] or packet[1]) and not self.clocks:
+			raise ValueError("a packet with a time comes before the clocks: Perfetto takes another clock for the trace's")
 		for bundle in packet[1]:
 			self.bundle(message(bundle))
 		for tree in packet[2]:

@@ -58,9 +58,10 @@ Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info
 	machine.add(static_cast<analyze::Observer &>(tracks));
 
 	write_system(packets, info);
-	tracks.bound(machine.window_begin(), machine.window_end());
 	const std::uint64_t begin = trace.begin_time();
 	bundles.clocks(begin, std::nullopt, static_cast<std::uint64_t>(clock.wall_ns(begin)));
+	tracks.bound(machine.window_begin(),
+		     machine.window_end()); // after the first of the clocks, which makes it the trace's
 	trace::merge(
 	    trace, {}, [&](const trace::Event &event) { feed.event(event); },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
