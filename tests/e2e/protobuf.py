@@ -94,12 +94,10 @@ class Perfetto:
 			self.descriptions[track[1][0]] = track
 
 	def bundle(self, bundle):
+		# At equal times what is compact comes first, as Perfetto takes it.
 		cpu = bundle[1][0]
 		if first(bundle, 3):
 			self.lossy.add(cpu)
-		for event in map(message, bundle[2]):
-			(number, body), = [(n, v[0]) for n, v in event.items() if n > 2]
-			self.events.append((event[1][0], cpu, self.KINDS.get(number, number), {"who": event[2][0], **{n: v[0] for n, v in message(body).items()}}))
 		for compact in map(message, bundle[4]):
 			names = compact[5]
 			self.strings += names
@@ -111,6 +109,9 @@ class Perfetto:
 			for apart, tid, name, flags in zip(*(packed(compact[n]) for n in (7, 8, 11, 12)), strict=True):
 				ns += apart
 				self.events.append((ns, cpu, "waking", {2: tid, 1: names[name], "flags": flags}))
+		for event in map(message, bundle[2]):
+			(number, body), = [(n, v[0]) for n, v in event.items() if n > 2]
+			self.events.append((event[1][0], cpu, self.KINDS.get(number, number), {"who": event[2][0], **{n: v[0] for n, v in message(body).items()}}))
 
 	def bounds(self):
 		"""Start and end of the recording: the instants of the first track."""

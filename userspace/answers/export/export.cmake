@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: MIT
 # Traces and stacks in the formats of other tools. Without protozero, those in protocol buffers are left out.
-if(MONITOR_PROTOBUF)
-  find_path(PROTOZERO_INCLUDE protozero/pbf_writer.hpp)
-  if(NOT PROTOZERO_INCLUDE)
-    message(WARNING "without protozero (libprotozero-dev) `monitor convert` has no --to perfetto and --to pprof")
-    set(MONITOR_PROTOBUF OFF)
-  endif()
-endif()
 set(export_files kernel_feed output lttng lttng_events profile speedscope)
 if(MONITOR_PROTOBUF)
   list(APPEND export_files perfetto perfetto_ftrace perfetto_packets perfetto_tracks pprof)
