@@ -73,6 +73,12 @@ def window(trace, *part):
 	return of["begin_ns"], of["end_ns"]
 
 
+def part_of(trace, length_ms):
+	"""Some time of the recording, as the start and the end in seconds."""
+	begin = window(trace)[0] + 20_000_000
+	return f"{begin / 1e9:.9f}", f"{(begin + length_ms * 1_000_000) / 1e9:.9f}"
+
+
 def load(name, *options):
 	return e2e.record(name, "--force", "-e", "sched,syscall,irq,fault", *options, command=("sh", "-c", LOAD))
 
@@ -112,17 +118,18 @@ def perfetto_is_the_report():
 def parts_are_the_report():
 	"""--from, --until and --cpu."""
 	trace = e2e.Trace(e2e.work / "perfetto")
-	path, _ = convert(trace, "perfetto", "--from", "200ms", "--until", "260ms", "--cpu", "0", name="part")
+	start, stop = part_of(trace, 60)
+	path, _ = convert(trace, "perfetto", "--from", start, "--until", stop, "--cpu", "0", name="part")
 	perfetto = Perfetto(path)
 	e2e.equal("CPUs", {cpu for _, cpu, _, _ in perfetto.events}, {0})
 	begin, end = perfetto.bounds()
 	close("its length", end - begin, 60_000_000, 10)
 	e2e.expect(all(begin <= ns <= end for ns, _, _, _ in perfetto.events), "an event is outside of the part")
 	sums = perfetto.cpu_ns()
-	for row in trace.rows("--by", "thread", "--top", "0", "--from", "200ms", "--to", "260ms", "--cpu", "0"):
+	for row in trace.rows("--by", "thread", "--top", "0", "--from", start, "--to", stop, "--cpu", "0"):
 		if row["cpu_ns"] is not None and row["tid"]:
 			close(f"CPU time of {row['thread']} in the part", sums.get(row["tid"], 0), row["cpu_ns"], 2000)
-	piped = subprocess.run([e2e.monitor, "convert", trace.directory, "--to", "perfetto", "-o", "-", "--from", "200ms", "--until", "260ms", "--cpu", "0"],
+	piped = subprocess.run([e2e.monitor, "convert", trace.directory, "--to", "perfetto", "-o", "-", "--from", start, "--until", stop, "--cpu", "0"],
 	                       capture_output=True, check=False)
 	e2e.equal("standard output has the same", piped.stdout, path.read_bytes())
 
@@ -158,8 +165,9 @@ def analyses_of_lttng_are_the_report():
 	if not shutil.which("lttng-cputop-mi"):
 		return e2e.leave_out("lttng-analyses", "it is not installed")
 	trace = e2e.Trace(e2e.work / "perfetto")
-	part = ("--from", "200ms", "--to", "280ms")  # these programs are slow
-	path, _ = convert(trace, "lttng", "--from", "200ms", "--until", "280ms", name="part.lttng")
+	start, stop = part_of(trace, 80)  # these programs are slow
+	part = ("--from", start, "--to", stop)
+	path, _ = convert(trace, "lttng", "--from", start, "--until", stop, name="part.lttng")
 	kernel = path / "kernel"
 	begin, end = window(trace, *part)
 	hidden = {event["fields"]["pid"] for event in trace.events("--event", "thread_state") if event["fields"]["flags"] & 16}
