@@ -124,7 +124,7 @@ Decoded decode(const std::string &file)
 		if (const std::string_view event = bytes_in(packet.bytes, 11);
 		    bytes_in(event, 23).starts_with("start of"))
 			decoded.begin = integer_in(packet.bytes, 8);
-		else if (bytes_in(event, 23).starts_with("end of"))
+		else if (bytes_in(event, 23).ends_with("of the recording"))
 			decoded.end = integer_in(packet.bytes, 8);
 		if (const std::string_view stats = bytes_in(packet.bytes, 34); integer_in(stats, 1) == 2)
 			decoded.lost = integer_in(bytes_in(stats, 2), 3);

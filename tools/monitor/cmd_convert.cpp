@@ -170,6 +170,10 @@ public:
 		machine_.finish();
 		if (stacks_.any())
 			find_stacks(arguments);
+		else if (info_.present && !info_.has_program("sched_waking"))
+			throw Error(printable(arguments.directories.front()) +
+				    " has neither stacks nor all wake-ups, so what threads waited for is not known: "
+				    "record with --stacks, or -e sched");
 		else if (arguments.by.empty() || arguments.by == "offcpu")
 			profiles_.push_back(waits_.profile(machine_, clock()));
 		else
@@ -284,7 +288,7 @@ void add_convert(CLI::App &app, int &exit_code)
 	    "Exit code: 0, or 1 if parts of the trace are damaged.\n"
 	    "Examples:\n"
 	    "  monitor convert DIR --to perfetto            then open DIR.perfetto-trace in ui.perfetto.dev\n"
-	    "  monitor convert DIR --to lttng -o OUT        then lttng-cputop OUT, babeltrace2 OUT\n"
+	    "  monitor convert DIR --to lttng -o OUT        then lttng-cputop OUT/kernel, babeltrace2 OUT\n"
 	    "  monitor convert DIR --to folded -o - | flamegraph.pl > flame.svg");
 	command->callback([arguments, &exit_code] { exit_code = run_convert(*arguments); });
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -129,7 +130,7 @@ private:
 	KernelTarget &target_;
 	std::vector<Extra> extra_;                     // by class index
 	std::vector<Shown> shown_;                     // by CPU
-	std::vector<std::string> idle_names_;          // by CPU
+	std::deque<std::string> idle_names_;           // by CPU
 	std::vector<std::uint64_t> left_out_by_class_; // by class index
 	std::string old_name_;
 	std::uint64_t events_ = 0, outside_ = 0;

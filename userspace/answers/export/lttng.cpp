@@ -40,10 +40,10 @@ const FieldType irq_exit_fields[] = {{"irq", Type::s32}, {"ret", Type::s32}};
 const FieldType vector_fields[] = {{"vector", Type::s32}};
 const FieldType softirq_fields[] = {{"vec", Type::u32}};
 const FieldType result_fields[] = {{"ret", Type::s64}};
-const FieldType state_fields[] = {
-    {"tid", Type::s32},    {"vtid", Type::s32},     {"pid", Type::s32},  {"vpid", Type::s32}, {"ppid", Type::s32},
-    {"vppid", Type::s32},  {"name", Type::text},    {"type", Type::s32}, {"mode", Type::s32}, {"submode", Type::s32},
-    {"status", Type::s32}, {"ns_level", Type::s32}, {"cpu", Type::u32}};
+const FieldType state_fields[] = {{"tid", Type::s32},     {"vtid", Type::s32},   {"pid", Type::s32},
+				  {"vpid", Type::s32},    {"ppid", Type::s32},   {"vppid", Type::s32},
+				  {"name", Type::text},   {"type", Type::s32},   {"mode", Type::s32},
+				  {"submode", Type::s32}, {"status", Type::s32}, {"ns_level", Type::s32}};
 
 collection::Uuid make_uuid()
 {
@@ -109,7 +109,7 @@ public:
 		fields_.number(thread.tid).number(thread.tid).number(thread.tgid).number(thread.tgid);
 		fields_.number(thread.parent).number(thread.parent).text(thread.name);
 		fields_.number(std::int32_t(thread.is_kernel)).number(mode_unknown).number(submode_unknown);
-		fields_.number(status_of(thread)).number(std::int32_t(0)).number(thread.cpu);
+		fields_.number(status_of(thread)).number(std::int32_t(0));
 		add(time, 0, classes_.id("lttng_statedump_process_state", state_fields));
 	}
 	// At the start, after a loss, and after a thread that the kernel hides. A stream's times cannot step back to

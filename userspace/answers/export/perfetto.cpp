@@ -60,19 +60,24 @@ Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info
 	write_system(packets, info);
 	const std::uint64_t begin = trace.begin_time();
 	bundles.clocks(begin, std::nullopt, static_cast<std::uint64_t>(clock.wall_ns(begin)));
-	tracks.bound(machine.window_begin(),
-		     machine.window_end()); // after the first of the clocks, which makes it the trace's
+	const bool is_complete = info.complete || !info.present;
+	// After the first of the clocks, which makes it the trace's.
+	tracks.bound(machine.window_begin(), machine.window_end(), is_complete);
 	trace::merge(
 	    trace, {}, [&](const trace::Event &event) { feed.event(event); },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    feed.gap(stream, from, to, lost);
 	    });
-	feed.finish(info.complete || !info.present);
+	feed.finish(is_complete);
 	machine.finish();
 	tracker.finish();
 	bundles.finish();
 	output.finish();
-	return {feed.events() + tracks.events(), feed.outside(), output.size_bytes(), feed.left_out(), feed.losses()};
+	Converted converted = {feed.events() + tracks.events(), feed.outside(), output.size_bytes(), feed.left_out(),
+			       feed.losses()};
+	if (const std::uint64_t unpaired = tracker.unpaired().begins + tracker.unpaired().ends)
+		converted.left_out["starts or ends of activities without the other"] = unpaired;
+	return converted;
 }
 
 } // namespace monitor::exporting

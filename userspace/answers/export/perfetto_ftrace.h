@@ -9,7 +9,6 @@
 
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "kernel_feed.h"
@@ -87,7 +86,6 @@ private:
 	PacketStream &packets_;
 	Tracks *flows_;
 	std::vector<OfCpu> cpus_;
-	std::unordered_set<std::int32_t> processes_; // that the list has named
 };
 
 } // namespace monitor::exporting::perfetto

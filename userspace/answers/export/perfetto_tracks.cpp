@@ -15,13 +15,13 @@ constexpr Tag event_annotation = 4, event_type = 9, event_track = 11, event_cate
 constexpr Tag track_uuid = 1, track_name = 2, track_thread = 4, track_counter = 8;
 constexpr Tag annotation_unsigned = 3, annotation_signed = 4, annotation_text = 6, annotation_name = 10;
 
-// The code of a ratio as its value. False: there is none.
+// The code of a ratio as its value. False: there is none, or only a bound is known.
 bool decode(std::uint32_t code, unsigned bits, bool is_inverse, double &value)
 {
 	const edc_ratio ratio = edc_ratio_decode(code, bits);
 	const std::uint64_t above = is_inverse ? ratio.denominator : ratio.numerator,
 			    below = is_inverse ? ratio.numerator : ratio.denominator;
-	if (ratio.flags & (EDC_RATIO_INVALID | EDC_RATIO_NONE | EDC_RATIO_OVER) || below == 0)
+	if (ratio.flags & (EDC_RATIO_INVALID | EDC_RATIO_NONE | EDC_RATIO_OVER | EDC_RATIO_BELOW) || below == 0)
 		return false;
 	value = static_cast<double>(above) / static_cast<double>(below);
 	return true;
@@ -45,7 +45,7 @@ void Tracks::count_by(const trace::EventClass &cls, const analyze::CountersInfo 
 	for (std::size_t i = set.first; i < std::min(set.first + set.count, info.counters.size()); ++i)
 		if (const analyze::CounterInfo &counter = info.counters[i]; cls.find(counter.field))
 			counters_[cls.index].push_back(
-			    {counter.name, counter.unit, trace::FieldRef(cls, counter.field), 0, false});
+			    {i, counter.name, counter.unit, trace::FieldRef(cls, counter.field), 0, false});
 }
 
 void Tracks::find_counters(const trace::Description &description, const analyze::CountersInfo &info)
@@ -60,7 +60,7 @@ void Tracks::find_counters(const trace::Description &description, const analyze:
 			if (info.ratio_bits && cls->id == info.ratio_id && measurement.ratio &&
 			    *measurement.ratio < info.ratios.size()) {
 				const analyze::RatioInfo &ratio = info.ratios[*measurement.ratio];
-				counters_[cls->index].push_back({measurement.name, measurement.unit,
+				counters_[cls->index].push_back({*measurement.ratio, measurement.name, measurement.unit,
 								 trace::FieldRef(*cls, ratio.field), info.ratio_bits,
 								 ratio.inverse});
 			}
@@ -97,14 +97,13 @@ std::uint64_t Tracks::track_of(const analyze::Thread &thread)
 
 std::uint64_t Tracks::track_of(const analyze::Cpu &cpu, const Counter &counter)
 {
-	const std::string name = utf8(counter.name) + " of CPU " + std::to_string(cpu.number);
-	const auto [found, is_new] = counter_tracks_.try_emplace(name, next_track_);
+	const auto [found, is_new] = counter_tracks_.try_emplace({counter.number, cpu.number}, next_track_);
 	if (!is_new)
 		return found->second;
 	packets_.packet(Sequence::tracks, [&](pbf_writer &body) {
 		pbf_writer track(body, packet_track);
 		track.add_uint64(track_uuid, next_track_);
-		track.add_string(track_name, name);
+		track.add_string(track_name, utf8(counter.name) + " of CPU " + std::to_string(cpu.number));
 		pbf_writer of(track, track_counter);
 		of.add_string(6, utf8(counter.unit.empty() ? "1" : counter.unit));
 	});
@@ -121,7 +120,7 @@ template <class Fill> void Tracks::add(std::uint64_t time, std::uint64_t track, 
 	});
 }
 
-void Tracks::bound(std::uint64_t begin, std::uint64_t end)
+void Tracks::bound(std::uint64_t begin, std::uint64_t end, bool is_complete)
 {
 	const std::uint64_t uuid = next_track_++;
 	packets_.packet(Sequence::tracks, [&](pbf_writer &body) {
@@ -129,9 +128,11 @@ void Tracks::bound(std::uint64_t begin, std::uint64_t end)
 		track.add_uint64(track_uuid, uuid);
 		track.add_string(track_name, "monitor");
 	});
-	for (const auto &[time, name] :
-	     {std::pair(begin, "start of the recording"), std::pair(end, "end of the recording")})
-		add(time, uuid, instant, [&, text = name](pbf_writer &event) { event.add_string(event_name, text); });
+	const auto mark = [&](std::uint64_t time, const char *name) {
+		add(time, uuid, instant, [&](pbf_writer &event) { event.add_string(event_name, name); });
+	};
+	mark(begin, "start of the recording");
+	mark(end, is_complete ? "end of the recording" : "killed: end of what is left of the recording");
 }
 
 void Tracks::finished(const activities::Finished &activity)
@@ -195,7 +196,7 @@ void Tracks::counters(const analyze::Cpu &cpu, const trace::Event &event)
 			continue;
 		add(event.time, track_of(cpu, counter), counter_value, [&](pbf_writer &body) {
 			if (counter.ratio_bits)
-				body.add_double(event_real_count, ratio);
+				body.add_double(event_real_count, counter.unit == "%" ? 100 * ratio : ratio);
 			else
 				body.add_int64(event_count, counter.field.get<std::int64_t>(event));
 		});

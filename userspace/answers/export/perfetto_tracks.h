@@ -5,9 +5,11 @@
 // An activity is written when it has ended, its start then, too: Perfetto sorts by time. Only those with both ends are.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "perfetto_packets.h"
@@ -30,14 +32,15 @@ public:
 	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
 
 	// What the trace covers: Perfetto takes it from the events that there are.
-	void bound(std::uint64_t begin, std::uint64_t end);
+	void bound(std::uint64_t begin, std::uint64_t end, bool is_complete);
 	// A thread got a CPU.
 	void runs(std::uint64_t time, std::int32_t tid);
 
 	std::uint64_t events() const { return events_; } // of programs and counters
 
 private:
-	struct Counter { // of a class of events
+	struct Counter {                // of a class of events
+		std::size_t number = 0; // the same in all classes
 		std::string name, unit;
 		trace::FieldRef field;
 		unsigned ratio_bits = 0; // the field is a ratio's code; 0: it is a count
@@ -60,7 +63,7 @@ private:
 	std::vector<std::vector<Counter>> counters_; // by class index
 	std::vector<bool> is_shown_;                 // by class index: an event of programs that stands for itself
 	std::unordered_map<const analyze::Thread *, std::uint64_t> thread_tracks_;
-	std::unordered_map<std::string, std::uint64_t> counter_tracks_;
+	std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t> counter_tracks_; // by counter and CPU
 	std::unordered_map<std::int32_t, std::uint64_t> woken_; // by TID: the arrow that leads to it
 	std::uint64_t next_track_ = 1, next_flow_ = 1, events_ = 0;
 };

@@ -10,25 +10,6 @@
 namespace monitor::exporting {
 namespace {
 
-// Numbers frames by their text.
-class Frames {
-public:
-	explicit Frames(Profile &profile) : profile_(profile) {}
-
-	std::uint32_t number(const std::string &function)
-	{
-		const auto [found, is_new] =
-		    numbers_.try_emplace(function, static_cast<std::uint32_t>(profile_.frames.size()));
-		if (is_new)
-			profile_.frames.push_back({function, "", "", false});
-		return found->second;
-	}
-
-private:
-	Profile &profile_;
-	std::map<std::string, std::uint32_t> numbers_;
-};
-
 std::string waker_text(const analyze::Machine &machine, const analyze::Thread *waker, std::int32_t interrupt,
 		       std::uint32_t number)
 {
@@ -91,24 +72,33 @@ Profile WaitFold::profile(const analyze::Machine &machine, const trace::Clock &c
 	Profile profile;
 	profile.name = "offcpu";
 	profile.is_time = true;
-	Frames frames(profile);
-	std::map<std::vector<std::uint32_t>, std::uint64_t> sums;
+	std::map<std::vector<std::string>, std::uint64_t> sums; // sorted: the same from run to run
 	const std::unordered_set<const analyze::Thread *> ran = machine.that_ran();
 	for (const auto &[key, ticks] : ticks_) {
 		if (!ran.contains(key.thread))
 			continue;
 		const std::string &process = machine.leader(*key.thread).name;
-		std::vector<std::uint32_t> path = {frames.number(process.empty() ? "?" : process)};
+		std::vector<std::string> path = {process.empty() ? "?" : process};
 		if (!key.thread->name.empty() && key.thread->name != process)
-			path.push_back(frames.number(key.thread->name));
-		path.push_back(frames.number(key.call == EDC_NO_SYSCALL ? "[in no system call]"
-									: machine.kinds().syscall_label(key.call)));
-		path.push_back(frames.number(waker_text(machine, key.waker, key.interrupt, key.number)));
+			path.push_back(key.thread->name);
+		path.push_back(key.call == EDC_NO_SYSCALL ? "[in no system call]"
+							  : machine.kinds().syscall_label(key.call));
+		path.push_back(waker_text(machine, key.waker, key.interrupt, key.number));
 		sums[std::move(path)] += ticks;
 	}
-	for (const auto &[path, ticks] : sums)
-		if (const std::uint64_t ns = clock.to_ns(ticks))
-			profile.stacks.push_back({path, ns});
+	std::map<std::string, std::uint32_t> numbers;
+	for (const auto &[path, ticks] : sums) {
+		Profile::Stack stack{{}, clock.to_ns(ticks)};
+		for (const std::string &name : path) {
+			const auto [found, is_new] =
+			    numbers.try_emplace(name, static_cast<std::uint32_t>(profile.frames.size()));
+			if (is_new)
+				profile.frames.push_back({name, "", "", false});
+			stack.frames.push_back(found->second);
+		}
+		if (stack.value)
+			profile.stacks.push_back(std::move(stack));
+	}
 	return profile;
 }
 
