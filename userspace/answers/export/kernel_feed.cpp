@@ -124,11 +124,7 @@ void KernelFeed::event(const trace::Event &event)
 		return of_recorder(event, kind);
 	if (event.stream->is_user() || !event.has_cpu() || event.cls->domain == trace::Domain::user)
 		return machine_.event(event);
-	std::uint32_t call = EDC_NO_SYSCALL;
-	if (event.cpu() < machine_.cpus().size())
-		if (const analyze::Thread *runs = machine_.cpus()[event.cpu()].current;
-		    runs && machine_.is_known(*runs))
-			call = runs->syscall;
+	const std::uint32_t call = before(event);
 	if (kind.kind == Kind::task_rename)
 		old_name_ = task(kind.field[0].get<std::int32_t>(event), 0).name;
 	machine_.event(event);
@@ -151,6 +147,18 @@ void KernelFeed::event(const trace::Event &event)
 		}
 	}
 	++events_;
+}
+
+// What the event may end: the time of the thread that ran until it, and the call that this thread is in.
+std::uint32_t KernelFeed::before(const trace::Event &event)
+{
+	const std::uint32_t cpu = event.cpu();
+	const analyze::Thread *runs = cpu < machine_.cpus().size() ? machine_.cpus()[cpu].current : nullptr;
+	if (!runs)
+		return EDC_NO_SYSCALL;
+	if (shown(cpu).tid == Task::unknown && is_selected(event.time, cpu))
+		follow({event.time, cpu, task(runs, cpu), false, false});
+	return machine_.is_known(*runs) ? runs->syscall : EDC_NO_SYSCALL;
 }
 
 void KernelFeed::pass_switch(const trace::Event &event, const EventKind &kind, At at)

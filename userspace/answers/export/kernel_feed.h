@@ -120,6 +120,7 @@ private:
 	void of_recorder(const trace::Event &event, const analyze::EventKind &kind);
 	void list_threads(std::uint64_t time);
 	void follow(const At &at);
+	std::uint32_t before(const trace::Event &event);
 	void pass_switch(const trace::Event &event, const analyze::EventKind &kind, At at);
 	bool pass_call(const trace::Event &event, const analyze::EventKind &kind, const At &at, std::uint32_t call);
 	bool pass_thread(const trace::Event &event, const analyze::EventKind &kind, const At &at);
