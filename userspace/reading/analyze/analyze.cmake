@@ -12,6 +12,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/kernel_comparison.cpp
   ${CMAKE_CURRENT_LIST_DIR}/kernel_totals.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/machine_copy.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_states.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_time.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measure.cpp

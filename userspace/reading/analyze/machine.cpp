@@ -258,11 +258,16 @@ void Machine::end_streams(std::uint64_t time)
 	next_end_ = ends_.empty() ? ~0ull : ends_.back().time;
 }
 
+void Machine::pass(std::uint64_t time)
+{
+	if (time > next_end_)
+		end_streams(time);
+}
+
 void Machine::event(const trace::Event &event)
 {
 	tokens_ += !event.is_control();
-	if (event.time > next_end_)
-		end_streams(event.time);
+	pass(event.time);
 	const EventKind &kind = kinds_[*event.cls];
 	if (event.stream->is_user())
 		return on_user(kind, event);

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -147,6 +148,12 @@ public:
 	{
 	}
 
+	// The same fold at the same point, without the observers: to go back to (answers/play/). What was told of
+	// threads is the original's: a copy has threads of its own, at the same places of threads().
+	std::unique_ptr<Machine> copy() const;
+	// Memory of a copy, about.
+	std::size_t copy_bytes() const;
+
 	// A stream that the source did not have yet; its index follows those of the others.
 	void add_stream(const trace::StreamInfo &stream);
 
@@ -166,6 +173,8 @@ public:
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
 	void gap_ended(const trace::StreamInfo &stream, std::uint64_t to);
 	void finish();
+	// All before this time was fed: streams of a killed recording that end before it have ended.
+	void pass(std::uint64_t time);
 
 	const std::deque<Thread> &threads() const { return threads_; }
 	const std::vector<Cpu> &cpus() const { return cpus_; }
@@ -205,6 +214,8 @@ public:
 	std::uint64_t cgroup_of(const Thread &thread) const;
 
 private:
+	Machine(const Machine &) = default; // for copy(): the pointers are still the original's
+
 	Thread *find(std::int32_t tid) const;
 	Thread &get(std::int32_t tid);
 	Thread &fresh(std::int32_t tid);
