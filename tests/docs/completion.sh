@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record snapshot trigger report diff view convert list query stat states archive info pack merge check tdl doctor events filter" ""
+expect "record snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
@@ -81,6 +81,10 @@ expect "request runs" states --tree r
 expect "--json" states second --j
 expect "" states second --match ""
 expect "runs/first" states runs/
+expect "pipeline plain" play --layout p
+expect "--frame --frames" play --f
+expect "1/10000 1/100000" play second --speed 1/10000
+expect "second" play s
 expect "pcap" list second --tdl pc
 expect "check compile" tdl c
 expect "add" archive a

@@ -49,6 +49,7 @@ MAY = {
     "answers/query": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "reading/activities"},
     "answers/live": {"base", "reading/ctf", "reading/events", "reading/analyze", "reading/states", "recording/record"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},
+    "answers/play": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "answers/report"},
     "answers/export": {"base", "reading/ctf", "reading/events", "reading/symbols", "reading/activities", "reading/analyze",
                        "answers/collection", "answers/report"},
     "answers/view": {"base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},

@@ -124,6 +124,16 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(cd "$share/states" 2> /dev/null && compgen -G '*.tree' | sed 's/\.tree$//' | grep "^$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
+	play:--layout)
+		local IFS=$'\n' path share=$MONITOR_SHARE
+		path=$(command -v "$program") && share=${share:-${path%/*}/../share/monitor}
+		[[ -d $share/layouts ]] || share=/usr/share/monitor
+		COMPREPLY=($(cd "$share/layouts" 2> /dev/null && compgen -G '*.layout' | sed 's/\.layout$//' | grep "^$cur") $(compgen -f -- "$cur"))
+		compopt -o filenames 2> /dev/null || true
+		;;
+	play:--speed)
+		COMPREPLY=($(compgen -W "1 1/10 1/100 1/1000 1/10000 1/100000" -- "$cur"))
+		;;
 	convert:--to)
 		COMPREPLY=($(compgen -W "perfetto lttng speedscope folded pprof" -- "$cur"))
 		;;
@@ -183,7 +193,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	archive:--note | archive:--figure | archive:--remove | check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
-		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;
@@ -234,7 +244,7 @@ _monitor() {
 		_monitor_reports
 		_monitor_traces
 		;;
-	diff | list | stat | states | query | info | check | view | convert) _monitor_traces ;;
+	diff | list | stat | states | query | info | check | view | play | convert) _monitor_traces ;;
 	snapshot) COMPREPLY=($(compgen -d -- "$cur")) ;;
 	tdl)
 		if [[ $previous == tdl ]]; then

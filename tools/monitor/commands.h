@@ -28,6 +28,7 @@ void add_events(CLI::App &app, int &exit_code);
 void add_filter(CLI::App &app, int &exit_code);
 void add_snapshot(CLI::App &app, int &exit_code);
 void add_trigger(CLI::App &app, int &exit_code);
+void add_play(CLI::App &app, int &exit_code);
 void add_archive(CLI::App &app, int &exit_code);
 void add_view(CLI::App &app, int &exit_code);
 void add_diff(CLI::App &app, int &exit_code);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// `monitor play`: a trace as an animation in the terminal, or frames of it as text. answers/play/ makes the frames.
+#include <algorithm>
+#include <chrono>
+#include <clocale>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <langinfo.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "answers/play/play.h"
+#include "answers/play/screen.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "commands.h"
+#include "open.h"
+#include "problems.h"
+#include "reading/events/time_text.h"
+
+namespace monitor {
+namespace {
+
+constexpr std::uint64_t events_between_progress = 1 << 18;
+constexpr unsigned max_frames = 1'000'000;
+
+struct PlayArguments {
+	std::string directory, speed = "1/100", at, layout, size = "80x24";
+	unsigned frames = 0;
+	bool frame = false;
+};
+
+bool has_utf8()
+{
+	std::setlocale(LC_CTYPE, "");
+	return std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
+}
+
+struct Size {
+	unsigned columns = 0, rows = 0;
+};
+
+Size parse_size(const std::string &text)
+{
+	Size size;
+	char rest = 0;
+	if (std::sscanf(text.c_str(), "%4ux%4u%c", &size.columns, &size.rows, &rest) != 2 ||
+	    size.columns < play::min_columns || size.rows < play::min_rows || size.columns > play::Cells::max_columns ||
+	    size.rows > play::Cells::max_rows)
+		throw Error(fmt::format("--size: '{}' is not columns x rows from {}x{} to {}x{}, such as 80x24",
+					printable(text), play::min_columns, play::min_rows, play::Cells::max_columns,
+					play::Cells::max_rows));
+	return size;
+}
+
+// How far a long move has come, as long as somebody sees it.
+class FramesProgress {
+public:
+	void show(double part)
+	{
+		const auto now = std::chrono::steady_clock::now();
+		if (!is_seen_ || now < next_)
+			return;
+		next_ = now + std::chrono::milliseconds(200);
+		is_shown_ = true;
+		print_note(fmt::format("\rreading, at {:.0f} % of the trace ", part * 100));
+	}
+	void remove()
+	{
+		if (is_shown_)
+			print_note("\r\033[K");
+		is_shown_ = false;
+	}
+
+private:
+	bool is_seen_ = ::isatty(STDERR_FILENO) != 0, is_shown_ = false;
+	std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+};
+
+void print_frames(play::Player &player, const play::View &view, const PlayArguments &arguments, bool is_utf8)
+{
+	const Size size = parse_size(arguments.size);
+	FramesProgress line;
+	for (unsigned frame = 0; frame < std::max(arguments.frames, 1u); ++frame) {
+		if (frame > 0 && player.is_at_end())
+			break;
+		if (frame > 0)
+			player.go_on();
+		while (!player.work(events_between_progress))
+			line.show(player.part());
+		line.remove();
+		const play::Shown shown = play::draw(player.scene(), view, size.rows, size.columns, is_utf8);
+		fmt::print("{}{}", frame ? "\n" : "", shown.cells.as_text());
+		if (std::ferror(stdout))
+			break;
+	}
+}
+
+std::string title_of(const PlayArguments &arguments, const analyze::RecordingInfo &info)
+{
+	const bool is_incomplete = info.present && !info.complete;
+	return arguments.directory + (is_incomplete ? " (incomplete: its recording was killed)" : "");
+}
+
+// Returns the exit code.
+int run_play(const PlayArguments &arguments)
+{
+	const bool prints = arguments.frame || arguments.frames > 0;
+	if (!prints && !::isatty(STDOUT_FILENO))
+		throw Error(
+		    "the animation needs a terminal, and standard output is not one: --frame prints a frame as text");
+	const play::Speed speed = play::Speed::parse(arguments.speed);
+	std::optional<play::Layout> layout;
+	if (!arguments.layout.empty())
+		layout = play::load_layout(arguments.layout);
+	trace::Trace trace = open_trace({arguments.directory});
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	play::expect_scenes(trace, info);
+	play::Player player(trace, info);
+	const std::uint64_t time =
+	    arguments.at.empty() ? player.begin() : trace::parse_time(arguments.at, "--at", trace, false);
+	if (time < trace.begin_time() || time > std::max(trace.end_time(), player.end()))
+		throw Error(
+		    fmt::format("--at {}: the trace ends at {:.9f} s", printable(arguments.at),
+				static_cast<double>(player.clock().to_ns(player.end() - trace.begin_time())) / 1e9));
+	play::View view;
+	view.clock = &player.clock();
+	view.trace_begin = trace.begin_time();
+	view.begin = player.begin();
+	view.end = player.end();
+	view.title = title_of(arguments, info);
+	view.speed = speed.text();
+	view.layout = layout ? &*layout : nullptr;
+	const bool is_utf8 = has_utf8();
+	int signal = 0;
+	if (prints) {
+		player.go_to(time, player.clock().to_ticks(speed.step_ns()));
+		print_frames(player, view, arguments, is_utf8);
+	} else {
+		play::Play play(player, view, speed, time, is_utf8);
+		signal = play::show_on_screen(play);
+	}
+	print_problems(trace.problems());
+	return signal ? 128 + signal : trace.problems().empty() ? 0 : 1;
+}
+
+} // namespace
+
+void add_play(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("play", "play a trace as an animation in the terminal");
+	auto arguments = std::make_shared<PlayArguments>();
+	command->add_option("trace", arguments->directory, "a trace directory")->required()->option_text("DIR");
+	command
+	    ->add_option("--speed", arguments->speed,
+			 "seconds of the trace in each second: 1/100 (default), 1/100000, 10")
+	    ->option_text("SPEED");
+	command->add_option("--at", arguments->at, "start at this time, as --from of monitor report")
+	    ->option_text("TIME");
+	command
+	    ->add_option("--layout", arguments->layout,
+			 "draw threads where this file says, with arrows between them; or a shipped one: pipeline")
+	    ->option_text("FILE");
+	command->add_flag("--frame", arguments->frame, "print one frame as text, without a terminal");
+	command->add_option("--frames", arguments->frames, "print this many frames as text, a step apart")
+	    ->option_text("N")
+	    ->check(CLI::Range(1u, max_frames));
+	command->add_option("--size", arguments->size, "of frames that are printed, as columns x rows (default: 80x24)")
+	    ->option_text("SIZE");
+	command->footer(
+	    "Space runs it, + and - change the speed, left and right step, n and p go from event to event of a\n"
+	    "thread, / finds one, ? shows all keys, q quits. A step is the part of the trace that passes in 1/25 s.\n"
+	    "What is unknown, such as while events were lost, is drawn as ?.\n"
+	    "Exit code: 0, 1 if parts of the trace are damaged, 128 and its number after a signal.\n"
+	    "Examples:\n"
+	    "  monitor play DIR\n"
+	    "  monitor play DIR --at 1.5 --speed 1/10000\n"
+	    "  monitor play DIR --layout pipeline\n"
+	    "  monitor play DIR --at 1.5 --frame");
+	command->callback([arguments, &exit_code] { exit_code = run_play(*arguments); });
+}
+
+} // namespace monitor

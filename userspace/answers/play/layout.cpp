@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "layout.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/data_files.h"
+#include "base/error.h"
+#include "base/fd.h"
+#include "base/keyed_lines.h"
+#include "base/suggestions.h"
+#include "base/text.h"
+#include "reading/filter/text_match.h"
+
+namespace monitor::play {
+namespace {
+
+const std::vector<std::string> words = {"box", "thread", "process", "at", "arrow"};
+
+class Parser {
+public:
+	Parser(std::string_view text, const std::string &name) : name_(name), lines_(text, name, "box: producer") {}
+
+	Layout parse()
+	{
+		while (lines_.next())
+			take(lines_.word(), lines_.value());
+		if (layout_.boxes.empty())
+			throw Error(fmt::format("{}: it has no box; add one, such as `box: producer` and below it "
+						"`process: cat`",
+						name_));
+		expect_apart();
+		for (const Box &box : layout_.boxes)
+			if (box.threads.empty() && box.processes.empty())
+				throw Error(
+				    fmt::format("{}: the box {} has no threads: add `thread:` or `process:` and a "
+						"pattern of names below it",
+						name_, readable(box.name)));
+		for (std::size_t i = 0; i < arrow_texts_.size(); ++i)
+			layout_.arrows.push_back(arrow(arrow_texts_[i].text, arrow_texts_[i].where));
+		return std::move(layout_);
+	}
+
+private:
+	struct ArrowText {
+		std::string text, where;
+	};
+
+	[[noreturn]] void refuse(const std::string &sentence) const { throw Error(lines_.where() + ": " + sentence); }
+
+	void take(const std::string &word, const std::string &value)
+	{
+		if (std::ranges::find(words, word) == words.end())
+			refuse(fmt::format("{} is not a keyword of layouts; these are {}.{}", readable(word),
+					   fmt::join(words, ", "), suggestions(word, words)));
+		if (value.empty())
+			refuse(fmt::format("nothing follows `{}:`", word));
+		if (word == "box")
+			return start_box(value);
+		if (word == "arrow") { // of boxes that may follow
+			if (arrow_texts_.size() == Layout::max_arrows)
+				refuse(fmt::format("more than {} arrows are not supported", Layout::max_arrows));
+			arrow_texts_.push_back({value, lines_.where()});
+			return;
+		}
+		if (layout_.boxes.empty())
+			refuse(fmt::format("`{}:` belongs below a `box:`", word));
+		if (word == "at")
+			return put_at(value);
+		(word == "thread" ? layout_.boxes.back().threads : layout_.boxes.back().processes).push_back(value);
+	}
+
+	// To the right of the last one, unless an `at:` follows.
+	void start_box(const std::string &name)
+	{
+		if (layout_.boxes.size() == Layout::max_boxes)
+			refuse(fmt::format("more than {} boxes are not supported", Layout::max_boxes));
+		if (find(name))
+			refuse(fmt::format("there are two boxes {}: give one of them another name", readable(name)));
+		Box box;
+		box.name = name;
+		box.row = layout_.boxes.empty() ? 1 : layout_.boxes.back().row;
+		box.column = layout_.boxes.empty() ? 1 : layout_.boxes.back().column + 1;
+		layout_.boxes.push_back(std::move(box));
+		places_.push_back(lines_.where());
+	}
+
+	void put_at(const std::string &value)
+	{
+		Box &box = layout_.boxes.back();
+		const char *at = value.data(), *const end = at + value.size();
+		const auto row = std::from_chars(at, end, box.row);
+		at = row.ptr;
+		while (at != end && (*at == ' ' || *at == '\t'))
+			++at;
+		const auto column = std::from_chars(at, end, box.column);
+		if (row.ec != std::errc() || column.ec != std::errc() || column.ptr != end)
+			refuse(fmt::format("{} is not a row and a column, such as `at: 1 2`", readable(value)));
+		places_.back() = lines_.where();
+	}
+
+	// Called when all are placed: an `at:` may have moved a box out of another one's way.
+	void expect_apart() const
+	{
+		std::map<std::pair<unsigned, unsigned>, const Box *> taken;
+		for (std::size_t i = 0; i < layout_.boxes.size(); ++i) {
+			const Box &box = layout_.boxes[i];
+			if (box.row < 1 || box.column < 1 || box.row > Layout::max_row ||
+			    box.column > Layout::max_column)
+				throw Error(fmt::format("{}: rows are from 1 to {}, and columns from 1 to {}",
+							places_[i], Layout::max_row, Layout::max_column));
+			const auto [other, is_free] = taken.try_emplace({box.row, box.column}, &box);
+			if (!is_free)
+				throw Error(
+				    fmt::format("{}: row {}, column {} has the box {} already; write `at:` with "
+						"another row or column",
+						places_[i], box.row, box.column, readable(other->second->name)));
+		}
+	}
+
+	std::optional<std::size_t> find(std::string_view name) const
+	{
+		const auto found = std::ranges::find(layout_.boxes, name, &Box::name);
+		if (found == layout_.boxes.end())
+			return {};
+		return static_cast<std::size_t>(found - layout_.boxes.begin());
+	}
+
+	std::size_t box_called(const std::string &name, const std::string &where) const
+	{
+		if (const auto found = find(name))
+			return *found;
+		std::vector<std::string> names;
+		for (const Box &box : layout_.boxes)
+			names.push_back(readable(box.name));
+		throw Error(fmt::format("{}: there is no box {}; the boxes are {}.{}", where, readable(name),
+					fmt::join(names, ", "), suggestions(name, names)));
+	}
+
+	// "FROM -> TO", "FROM -> TO by EVENT"
+	Arrow arrow(const std::string &text, const std::string &where) const
+	{
+		const std::string_view all = text;
+		const std::size_t sign = all.find("->");
+		if (sign == std::string_view::npos)
+			throw Error(
+			    fmt::format("{}: {} is not an arrow such as `producer -> filter`", where, readable(text)));
+		std::string_view to = all.substr(sign + 2);
+		Arrow made;
+		made.from = box_called(trimmed(all.substr(0, sign)), where);
+		if (const std::size_t by = to.rfind(" by "); by != std::string_view::npos && !find(trimmed(to))) {
+			made.event = trimmed(to.substr(by + 4));
+			to = to.substr(0, by);
+		}
+		made.to = box_called(trimmed(to), where);
+		if (made.from == made.to)
+			throw Error(fmt::format("{}: an arrow goes from one box to another one", where));
+		return made;
+	}
+
+	const std::string &name_;
+	KeyedLines lines_;
+	Layout layout_;
+	std::vector<ArrowText> arrow_texts_;
+	std::vector<std::string> places_; // of each box the line that places it
+};
+
+} // namespace
+
+bool Box::has(const std::string &thread, const std::string &process) const
+{
+	const auto matches = [](const std::vector<std::string> &patterns, const std::string &name) {
+		return std::ranges::any_of(
+		    patterns, [&](const std::string &pattern) { return filter::matches_glob(pattern, name); });
+	};
+	return matches(threads, thread) || matches(processes, process);
+}
+
+std::optional<std::size_t> Layout::box_of(const std::string &thread, const std::string &process) const
+{
+	for (std::size_t i = 0; i < boxes.size(); ++i)
+		if (boxes[i].has(thread, process))
+			return i;
+	return {};
+}
+
+unsigned Layout::rows() const
+{
+	return boxes.empty() ? 0 : std::ranges::max(boxes, {}, &Box::row).row;
+}
+
+unsigned Layout::columns() const
+{
+	return boxes.empty() ? 0 : std::ranges::max(boxes, {}, &Box::column).column;
+}
+
+Layout parse_layout(const std::string &untrusted_text, const std::string &name)
+{
+	return Parser(untrusted_text, name).parse();
+}
+
+Layout load_layout(const std::string &name_or_file)
+{
+	const std::string path = file_or_share(name_or_file, "layouts", "layout");
+	if (path.empty())
+		throw Error(fmt::format("there is no layout {}; name a file, or one of: {}", readable(name_or_file),
+					fmt::join(share_names("layouts", "layout"), ", ")));
+	return parse_layout(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
+}
+
+} // namespace monitor::play

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// A layout with the state of its threads: boxes, and arrows along which messages move. Arrows between neighbours are
+// drawn; the others are listed below the boxes, and what has no space is counted.
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "picture.h"
+
+namespace monitor::play {
+namespace {
+
+using analyze::State;
+
+constexpr unsigned box_rows = 4, gap_rows = 2, min_gap_columns = 8, min_box_columns = 14, max_box_columns = 30;
+constexpr unsigned travel_steps = 12; // of a message, from one box to the other
+
+struct Size {
+	unsigned box = 0, gap = 0;      // columns
+	unsigned rows = 0, columns = 0; // that are shown, of boxes
+};
+
+// Where the messages of an arrow are, from 0 to 1, and how many there were in the past that is shown.
+struct Traffic {
+	std::vector<double> on_the_way;
+	std::size_t count = 0;
+	bool is_at_least = false;
+
+	std::string text() const { return fmt::format("{}{}", count, is_at_least ? "+" : ""); }
+};
+
+Size size_of(const Layout &layout, unsigned rows, unsigned columns)
+{
+	Size size;
+	size.columns = std::min(layout.columns(), (columns + min_gap_columns) / (min_box_columns + min_gap_columns));
+	size.rows = std::min(layout.rows(), (rows + gap_rows) / (box_rows + gap_rows));
+	if (size.columns == 0)
+		return size;
+	const unsigned gaps = size.columns - 1;
+	size.box = std::clamp((columns - gaps * min_gap_columns) / size.columns, min_box_columns, max_box_columns);
+	size.gap = gaps ? std::clamp((columns - size.columns * size.box) / gaps, min_gap_columns, 20u) : 0;
+	return size;
+}
+
+bool is_shown(const Box &box, const Size &size)
+{
+	return box.row <= size.rows && box.column <= size.columns;
+}
+
+std::vector<std::vector<const SceneThread *>> threads_by_box(const Scene &scene, const Layout &layout)
+{
+	std::vector<std::vector<const SceneThread *>> threads(layout.boxes.size());
+	for (const SceneThread &thread : scene.threads)
+		if (thread.state != State::dead)
+			if (const auto box = layout.box_of(thread.name, thread.process))
+				threads[*box].push_back(&thread);
+	return threads;
+}
+
+std::size_t count_of(const std::vector<const SceneThread *> &threads, State state)
+{
+	return static_cast<std::size_t>(std::ranges::count(threads, state, &SceneThread::state));
+}
+
+// "1 run, 2 ready, 3 sleep"
+std::string states_text(const std::vector<const SceneThread *> &threads)
+{
+	struct Named {
+		State state;
+		const char *word;
+	};
+	std::string text;
+	for (const auto &[state, word] : {Named{State::running, "run"}, Named{State::runnable, "ready"},
+					  Named{State::blocked, "sleep"}, Named{State::unknown, "?"}})
+		if (const std::size_t count = count_of(threads, state))
+			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
+	return text;
+}
+
+void draw_box(Cells &cells, unsigned top, unsigned left, unsigned width, const Box &box,
+	      const std::vector<const SceneThread *> &threads, const Scene &scene, const View &view)
+{
+	const bool runs = count_of(threads, State::running), waits = count_of(threads, State::runnable);
+	Look look;
+	look.is_bold = runs;
+	look.colour = runs ? Colour::green : waits ? Colour::yellow : Colour::plain;
+	const unsigned right = left + width - 1, bottom = top + box_rows - 1;
+	for (const unsigned row : {top, bottom})
+		cells.line(row, left, width, U'─', look);
+	for (const unsigned column : {left, right})
+		for (unsigned row = top + 1; row < bottom; ++row)
+			cells.symbol(row, column, U'│', look);
+	cells.symbol(top, left, U'┌', look);
+	cells.symbol(top, right, U'┐', look);
+	cells.symbol(bottom, left, U'└', look);
+	cells.symbol(bottom, right, U'┘', look);
+	cells.text(top, left + 2, box.name, look, width - 4);
+	const bool is_one = threads.size() == 1;
+	const std::string who = threads.empty() ? "no thread"
+				: is_one        ? fmt::format("{} {}", threads[0]->name, threads[0]->tid)
+						: fmt::format("{} threads", threads.size());
+	const Look of_one = is_one ? look_of_thread(threads[0]->tid, view) : Look{};
+	cells.text(top + 1, left + 2, who, of_one, width - 4);
+	cells.text(top + 2, left + 2, is_one ? doing_text(*threads[0], scene, view) : states_text(threads), {},
+		   width - 4);
+}
+
+void add(Traffic &traffic, const Scene &scene, std::uint64_t time)
+{
+	const std::uint64_t age = scene.time - std::min(scene.time, time);
+	const double steps = static_cast<double>(age) / static_cast<double>(scene.step);
+	if (steps >= past_steps)
+		return;
+	++traffic.count;
+	if (steps < travel_steps)
+		traffic.on_the_way.push_back(steps / travel_steps);
+}
+
+Traffic traffic_of(const Arrow &arrow, const Scene &scene, const Layout &layout)
+{
+	const auto is_in = [&](const Party &party, std::size_t box) {
+		return party.tid >= 0 && layout.box_of(party.thread, party.process) == box;
+	};
+	Traffic traffic;
+	if (arrow.event.empty()) {
+		for (const WakeUp &wake_up : scene.wake_ups)
+			if (is_in(wake_up.waker, arrow.from) && is_in(wake_up.wakee, arrow.to))
+				add(traffic, scene, wake_up.time);
+	} else {
+		for (const Posted &posted : scene.posted)
+			if (posted.event == arrow.event && is_in(posted.by, arrow.from))
+				add(traffic, scene, posted.time);
+	}
+	// Older ones were not kept.
+	const auto reaches_back = [&](const auto &kept) {
+		return kept.size() < Recent::max_kept || static_cast<double>(scene.time - kept.back().time) >=
+							     static_cast<double>(scene.step) * past_steps;
+	};
+	traffic.is_at_least = arrow.event.empty() ? !reaches_back(scene.wake_ups) : !reaches_back(scene.posted);
+	return traffic;
+}
+
+// To the right neighbour in the second row of the boxes, to the left one in the third.
+void draw_across(Cells &cells, unsigned top, unsigned left, unsigned length, bool is_right, const Traffic &traffic)
+{
+	const unsigned row = top + (is_right ? 1 : 2);
+	const Look look = {Colour::plain, false, true};
+	cells.line(row, left, length, U'─', look);
+	cells.symbol(row, is_right ? left + length - 1 : left, is_right ? U'→' : U'←', look);
+	for (const double at : traffic.on_the_way) {
+		const auto place = static_cast<unsigned>(at * (length - 1));
+		cells.symbol(row, is_right ? left + place : left + length - 1 - place, U'●', {Colour::cyan, true});
+	}
+	const std::string count = traffic.text();
+	const auto width = static_cast<unsigned>(std::min<std::size_t>(count.size(), length));
+	cells.text(is_right ? top : top + 3, left + (length - width) / 2, count, {}, length);
+}
+
+void draw_down(Cells &cells, unsigned top, unsigned column, bool is_down, const Traffic &traffic)
+{
+	const Look look = {Colour::plain, false, true};
+	for (unsigned row = 0; row < gap_rows; ++row)
+		cells.symbol(top + row, column, U'│', look);
+	cells.symbol(is_down ? top + gap_rows - 1 : top, column, is_down ? U'↓' : U'↑', look);
+	for (const double at : traffic.on_the_way) {
+		const auto place = static_cast<unsigned>(at * gap_rows);
+		cells.symbol(is_down ? top + place : top + gap_rows - 1 - place, column, U'●', {Colour::cyan, true});
+	}
+	cells.text(top, column + 2, traffic.text(), {}, 6);
+}
+
+// False: they are not neighbours, or not shown.
+bool draw_arrow(Cells &cells, unsigned top, const Size &size, const Box &from, const Box &to, const Traffic &traffic)
+{
+	if (!is_shown(from, size) || !is_shown(to, size))
+		return false;
+	const unsigned row = std::min(from.row, to.row), column = std::min(from.column, to.column);
+	const unsigned y = top + (row - 1) * (box_rows + gap_rows), x = (column - 1) * (size.box + size.gap);
+	if (from.row == to.row && std::max(from.column, to.column) == column + 1)
+		draw_across(cells, y, x + size.box, size.gap, from.column < to.column, traffic);
+	else if (from.column == to.column && std::max(from.row, to.row) == row + 1)
+		draw_down(cells, y + box_rows, x + (from.row < to.row ? 3 : size.box - 10), from.row < to.row, traffic);
+	else
+		return false;
+	return true;
+}
+
+} // namespace
+
+unsigned draw_layout(Cells &cells, unsigned top, unsigned rows, const Scene &scene, const View &view)
+{
+	const Layout &layout = *view.layout;
+	// A row below the boxes for what is not drawn.
+	const Size size = size_of(layout, rows - std::min(rows, 1u), cells.columns());
+	const auto threads = threads_by_box(scene, layout);
+	std::size_t hidden = 0;
+	for (std::size_t i = 0; i < layout.boxes.size(); ++i) {
+		const Box &box = layout.boxes[i];
+		if (is_shown(box, size))
+			draw_box(cells, top + (box.row - 1) * (box_rows + gap_rows),
+				 (box.column - 1) * (size.box + size.gap), size.box, box, threads[i], scene, view);
+		hidden += !is_shown(box, size);
+	}
+	std::vector<std::string> listed;
+	if (hidden)
+		listed.push_back(fmt::format("{} boxes need a larger terminal", hidden));
+	for (const Arrow &arrow : layout.arrows) {
+		const Box &from = layout.boxes[arrow.from], &to = layout.boxes[arrow.to];
+		const Traffic traffic = traffic_of(arrow, scene, layout);
+		if (!draw_arrow(cells, top, size, from, to, traffic))
+			listed.push_back(fmt::format("{} -> {}: {}", from.name, to.name, traffic.text()));
+	}
+	unsigned row = top + (size.rows ? size.rows * (box_rows + gap_rows) - gap_rows : 0);
+	const unsigned end = top + rows;
+	for (std::size_t i = 0; i < listed.size() && row < end; ++i, ++row) {
+		const bool is_last = row + 1 == end && i + 1 < listed.size();
+		cells.text(row, 1, is_last ? fmt::format("{} lines more are not shown", listed.size() - i) : listed[i]);
+	}
+	return row;
+}
+
+} // namespace monitor::play

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Draws a scene: a row for each CPU with its past, the threads or a layout of them, and the newest wake-ups. The result
+// is the same for the same input, so that tests compare it as text. Next in the flow: screen.h, or standard output.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cells.h"
+#include "layout.h"
+#include "reading/ctf/description.h"
+#include "scene.h"
+
+namespace monitor::play {
+
+constexpr unsigned min_rows = 10, min_columns = 40;
+
+// How it is shown.
+struct View {
+	const trace::Clock *clock = nullptr;
+	std::uint64_t trace_begin = 0;    // times are shown since then, as --at takes them
+	std::uint64_t begin = 0, end = 0; // of what can be shown
+	std::string title, speed;
+	const char *state = "";             // "paused"
+	std::string note;                   // in the last row
+	const Layout *layout = nullptr;     // instead of the list of threads
+	std::optional<std::int32_t> marked; // thread
+	std::optional<std::uint32_t> marked_cpu;
+	std::uint32_t first_cpu = 0; // the CPUs before it are scrolled away
+};
+
+struct Shown {
+	Cells cells;
+	unsigned cpus = 0;                 // rows of CPUs
+	std::vector<std::int32_t> threads; // listed, from above
+};
+
+Shown draw(const Scene &scene, const View &view, unsigned rows, unsigned columns, bool is_utf8);
+
+// Parts, for the files that draw.
+Look look_of_thread(std::int32_t tid, const View &view);
+std::string since_begin_text(std::uint64_t time, const View &view);
+// What a thread does, such as "sleeps in read for 1.2 ms".
+std::string doing_text(const SceneThread &thread, const Scene &scene, const View &view);
+// Draws the layout into these rows, at most; returns the row after it.
+unsigned draw_layout(Cells &cells, unsigned top, unsigned rows, const Scene &scene, const View &view);
+
+} // namespace monitor::play

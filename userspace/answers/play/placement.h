@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Whose run queue a thread that waits for a CPU is in: the CPU that the last token about it names. Fed by player.cpp
+// with each event, beside the fold (reading/analyze/machine.h), which only follows where threads run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "reading/analyze/machine.h"
+#include "reading/events/field_ref.h"
+
+namespace monitor::play {
+
+class Placement {
+public:
+	explicit Placement(const trace::Description &description);
+
+	void event(const trace::Event &event);
+	// See Machine::exchange_numbers().
+	void exchange(std::int32_t one, std::int32_t other) { std::swap(place(one), place(other)); }
+
+	// Empty: no token has named one.
+	std::optional<std::uint32_t> cpu_of(std::int32_t tid) const;
+	std::size_t bytes() const { return cpus_.size() * sizeof cpus_[0]; }
+	// Whether the event names this thread.
+	bool is_about(const trace::Event &event, std::int32_t tid) const;
+
+private:
+	struct Fields {
+		bool is_switch = false;
+		trace::FieldRef tid, other, cpu; // other: the second thread of a switch
+	};
+	static constexpr std::uint16_t nowhere = 0xffff;
+
+	std::uint16_t &place(std::int32_t tid);
+
+	std::vector<Fields> fields_;      // by class index
+	std::vector<std::uint16_t> cpus_; // by thread
+};
+
+} // namespace monitor::play

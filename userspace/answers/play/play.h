@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// An animation that is being looked at: what keys do, what the clock on the wall does, and the frame to show now. Knows
+// no terminal: screen.h shows it on one and passes keys on; tests press keys themselves. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "picture.h"
+#include "player.h"
+#include "speed.h"
+
+namespace monitor::play {
+
+struct Key {
+	enum class What : std::uint8_t {
+		character,
+		left,
+		right,
+		up,
+		down,
+		page_up,
+		page_down,
+		home,
+		end,
+		tab,
+		enter,
+		escape,
+		backspace,
+	} what = What::character;
+	char32_t character = 0;
+};
+
+class Play {
+public:
+	// `view`: the clock, the layout, what does not change; they and the player must outlive it. Starts paused, at
+	// this time.
+	Play(Player &player, View view, Speed speed, std::uint64_t time, bool is_utf8);
+
+	// False: quit.
+	bool press(const Key &key);
+	// A frame's time has passed.
+	void tick();
+	// Handles some events; true: there is more to do at once.
+	bool work();
+	bool is_working() const { return player_.is_working(); }
+	bool is_paused() const { return is_paused_; }
+
+	Cells draw(unsigned rows, unsigned columns);
+
+private:
+	static constexpr std::uint64_t events_at_once = 20000;
+
+	bool press_character(char32_t character);
+	void press_in_search(const Key &key);
+	void set_speed(Speed speed);
+	void step_back();
+	void find(bool is_forwards);
+	void move_mark(int by);
+	void scroll(int by);
+	void mark_next(const std::string &wanted);
+	void take_scene();
+	std::string note() const;
+	Cells draw_help(unsigned rows, unsigned columns) const;
+
+	Player &player_;
+	View view_;
+	Speed speed_;
+	bool is_utf8_, is_paused_ = true, is_late_ = false, has_help_ = false, is_searching_ = false,
+		       has_cpu_focus_ = false;
+	Scene scene_;                            // the last one whose move is done
+	std::string typed_, searched_, message_; // searched_: the last one that was entered
+	unsigned cpus_shown_ = 1;
+	std::vector<std::int32_t> threads_shown_;
+	bool was_finding_ = false;
+};
+
+} // namespace monitor::play

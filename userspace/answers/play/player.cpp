@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+#include "player.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace monitor::play {
+namespace {
+
+using Item = trace::Cursor::Item;
+
+constexpr std::uint64_t max_time = std::uint64_t(1) << 62; // untrusted
+
+} // namespace
+
+void expect_scenes(const trace::Trace &trace, const analyze::RecordingInfo &info)
+{
+	if (info.has_only_states() || !info.has_tokens)
+		throw Error("this recording has no events (--no-tokens), so there is nothing to play");
+	if (info.card == "user")
+		throw Error(
+		    "this trace has only programs' own events (--user-only), which do not show who used the CPUs: use "
+		    "`monitor report DIR activities`, or monitor list");
+	if (trace.is_empty())
+		throw Error("this trace is empty: nothing was recorded");
+	if (trace.machines().size() > 1)
+		throw Error("monitor play shows one trace; these are several: name the directory of one");
+	if (!analyze::EventKinds(trace.description()).has(analyze::Kind::sched_switch))
+		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
+			    "monitor info counts its events, monitor list prints them");
+}
+
+Player::Player(trace::Trace &trace, const analyze::RecordingInfo &info, std::uint64_t spacing_events)
+    : trace_(trace), info_(info), checkpoints_(spacing_events)
+{
+	restart(nullptr);
+	if (end() <= begin() || end() > max_time)
+		throw Error("the begin and the end of this recording cannot be those of its events: is "
+			    ".monitor/recording.json damaged?");
+	recorded_ = analyze::recorded(trace, info, machine_->kinds());
+	time_ = search_from_ = begin();
+}
+
+// Null: from the start of the trace.
+void Player::restart(const Checkpoint *checkpoint)
+{
+	if (checkpoint) {
+		machine_ = checkpoint->machine->copy();
+		placement_ = std::make_unique<Placement>(checkpoint->placement);
+		recent_ = std::make_unique<Recent>(checkpoint->recent);
+	} else {
+		machine_ = std::make_unique<analyze::Machine>(trace_, info_);
+		placement_ = std::make_unique<Placement>(trace_.description());
+		recent_ = std::make_unique<Recent>();
+	}
+	recent_->watch(*machine_, *placement_);
+	since_checkpoint_ = 0;
+	pull_from(checkpoint ? checkpoint->time : 0);
+}
+
+void Player::pull_from(std::uint64_t time)
+{
+	pull_ =
+	    std::make_unique<trace::Pull>(trace_, trace::TimeRange{time}, [](const trace::Stream &) { return true; });
+	item_ = pull_->next();
+	while (item_ == Item::gap && pull_->time() < time) // it began before, and is in the checkpoint
+		item_ = pull_->next();
+	folded_to_ = time > 0 ? time - 1 : 0;
+}
+
+// The fold has come no further than `time`, and as near to it as is known how.
+void Player::start_from(std::uint64_t time)
+{
+	const Checkpoint *checkpoint = checkpoints_.before(time);
+	const bool is_ahead = folded_to_ > time;
+	if (is_ahead || (checkpoint && checkpoint->time > folded_to_))
+		restart(checkpoint);
+}
+
+void Player::go_to(std::uint64_t time, std::uint64_t step_ticks)
+{
+	target_ = std::clamp(time, begin(), end());
+	step_ = std::max<std::uint64_t>(step_ticks, 1);
+	const std::uint64_t steps = std::min<std::uint64_t>(past_steps - 1, (target_ - begin()) / step_);
+	next_sample_ = target_ - steps * step_;
+	past_.clear();
+	start_from(next_sample_);
+	doing_ = Doing::going;
+}
+
+void Player::go_on()
+{
+	if (doing_ != Doing::nothing)
+		return;
+	target_ = end() - time_ < step_ ? end() : time_ + step_;
+	next_sample_ = target_;
+	doing_ = Doing::going;
+}
+
+void Player::find_next(std::optional<std::int32_t> tid)
+{
+	give_up();
+	wanted_ = tid;
+	has_found_ = has_found_none_ = false;
+	doing_ = Doing::finding_next;
+}
+
+void Player::find_previous(std::optional<std::int32_t> tid)
+{
+	give_up();
+	wanted_ = tid;
+	has_found_ = has_found_none_ = false;
+	search_to_ = time_;
+	doing_ = Doing::finding_previous;
+	go_back_to_find();
+}
+
+// Looks between the last checkpoint before what it has looked through and there.
+void Player::go_back_to_find()
+{
+	const Checkpoint *checkpoint = search_to_ > 0 ? checkpoints_.before(search_to_ - 1) : nullptr;
+	search_from_ = checkpoint ? checkpoint->time : 0;
+	restart(checkpoint);
+}
+
+void Player::give_up()
+{
+	if (doing_ == Doing::nothing)
+		return;
+	doing_ = Doing::nothing;
+	time_ = std::clamp(folded_to_, begin(), end());
+	while (item_ != Item::end && pull_->time() <= time_) { // of the same moment, or before the recording's begin
+		fold_item();
+		item_ = pull_->next();
+	}
+	pass_to(time_);
+	past_.clear();
+	sample();
+}
+
+double Player::part() const
+{
+	const std::uint64_t at = std::clamp(folded_to_, begin(), end());
+	return static_cast<double>(at - begin()) / static_cast<double>(end() - begin());
+}
+
+// Whether the item that is about to be folded, or was, is about the wanted thread.
+bool Player::concerns() const
+{
+	const trace::Event &event = pull_->event();
+	if (event.is_control() || event.stream->is_recorder())
+		return false;
+	if (!wanted_ || placement_->is_about(event, *wanted_))
+		return true;
+	if (event.stream->is_user())
+		return !recent_->posted().empty() && recent_->posted().back().time == event.time &&
+		       recent_->posted().back().by.tid == *wanted_;
+	const std::vector<analyze::Cpu> &cpus = machine_->cpus();
+	return event.cpu() < cpus.size() && cpus[event.cpu()].current && cpus[event.cpu()].current->tid == *wanted_;
+}
+
+void Player::fold_item()
+{
+	const std::uint64_t time = pull_->time();
+	if (time > folded_to_ && checkpoints_.wants(since_checkpoint_, time)) {
+		machine_->pass(time - 1);
+		checkpoints_.add(time, *machine_, *placement_, *recent_);
+		since_checkpoint_ = 0;
+	}
+	if (item_ == Item::gap) {
+		machine_->gap(pull_->stream(), pull_->gap().from_time, pull_->gap().to_time);
+	} else {
+		placement_->event(pull_->event());
+		machine_->event(pull_->event());
+	}
+	folded_to_ = std::max(folded_to_, time);
+	++since_checkpoint_;
+}
+
+// The state at the time of a sample.
+void Player::pass_to(std::uint64_t time)
+{
+	machine_->pass(time);
+	folded_to_ = std::max(folded_to_, time);
+}
+
+void Player::sample()
+{
+	past_.resize(machine_->cpus().size());
+	for (std::size_t cpu = 0; cpu < past_.size(); ++cpu) {
+		std::vector<PastStep> &past = past_[cpu];
+		if (past.size() == past_steps)
+			past.erase(past.begin());
+		past.push_back(now_on(*machine_, machine_->cpus()[cpu]));
+	}
+}
+
+// One item, or the end of a step. False: it is where it was to go.
+bool Player::step_going()
+{
+	if (item_ != Item::end && pull_->time() <= next_sample_) {
+		fold_item();
+		item_ = pull_->next();
+		return true;
+	}
+	pass_to(next_sample_);
+	sample();
+	if (next_sample_ == target_) {
+		time_ = target_;
+		return false;
+	}
+	next_sample_ = target_ - next_sample_ < step_ ? target_ : next_sample_ + step_;
+	return true;
+}
+
+// One item. False: there is nothing left to look through.
+bool Player::step_finding()
+{
+	const bool is_forwards = doing_ == Doing::finding_next;
+	if (item_ == Item::end || pull_->time() > end() || (!is_forwards && pull_->time() >= search_to_))
+		return false;
+	const std::uint64_t time = pull_->time();
+	const bool is_within = time >= begin() && (!is_forwards || time > time_);
+	const bool is_event = item_ == Item::event;
+	bool concerned = is_within && is_event && concerns();
+	fold_item();
+	concerned = concerned || (is_within && is_event && concerns());
+	item_ = pull_->next();
+	if (concerned) {
+		has_found_ = true;
+		found_at_ = time;
+	}
+	return !(is_forwards && concerned);
+}
+
+void Player::found()
+{
+	if (has_found_)
+		return go_to(found_at_, step_);
+	if (doing_ == Doing::finding_previous && search_from_ > begin()) {
+		search_to_ = search_from_;
+		return go_back_to_find();
+	}
+	has_found_none_ = true;
+	go_to(time_, step_);
+}
+
+bool Player::work(std::uint64_t events)
+{
+	for (std::uint64_t i = 0; i < events && doing_ != Doing::nothing; ++i) {
+		if (doing_ == Doing::going) {
+			if (!step_going())
+				doing_ = Doing::nothing;
+		} else if (!step_finding()) {
+			found();
+		}
+	}
+	return doing_ == Doing::nothing;
+}
+
+Scene Player::scene() const
+{
+	Scene scene = scene_of(*machine_, *placement_, *recent_, time_);
+	scene.step = step_;
+	for (std::size_t cpu = 0; cpu < std::min(past_.size(), scene.cpus.size()); ++cpu)
+		scene.cpus[cpu].past = past_[cpu];
+	scene.wakings_are_known = recorded_.wakings;
+	return scene;
+}
+
+} // namespace monitor::play

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The newest wake-ups and the newest events of programs: what moved between threads just before a moment. An observer
+// of the fold; read by scene.cpp. Names are those that the threads had then.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "placement.h"
+#include "reading/analyze/machine.h"
+
+namespace monitor::play {
+
+struct Party {
+	std::int32_t tid = -1;       // -1: not a thread, or unknown
+	std::string thread, process; // names; of an interrupt: its label
+
+	bool is_known() const { return tid >= 0 || !thread.empty(); }
+};
+
+// A thread slept and was woken.
+struct WakeUp {
+	std::uint64_t time = 0, slept = 0; // ticks
+	Party waker, wakee;
+	std::string call; // that it slept in; "": none, or unknown
+};
+
+// A program posted an event of its own.
+struct Posted {
+	std::uint64_t time = 0;
+	Party by;
+	std::string event;
+};
+
+class Recent final : public analyze::Observer {
+public:
+	static constexpr std::size_t max_kept = 512; // of each
+
+	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
+		     const analyze::Waker &waker) override;
+	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
+	void exchanged(const analyze::Thread &one, const analyze::Thread &other) override;
+
+	// Observes this machine from here on, and tells `placement` of exchanged numbers; both must outlive it or the
+	// next call.
+	void watch(analyze::Machine &machine, Placement &placement);
+
+	const std::deque<WakeUp> &wake_ups() const { return wake_ups_; } // the newest last
+	const std::deque<Posted> &posted() const { return posted_; }
+
+private:
+	const analyze::Machine *machine_ = nullptr;
+	Placement *placement_ = nullptr;
+	std::deque<WakeUp> wake_ups_;
+	std::deque<Posted> posted_;
+};
+
+// What a thread is called in a frame: of those that `record -p` did not select, only switches were recorded.
+std::string name_of(const analyze::Thread &thread);
+
+} // namespace monitor::play

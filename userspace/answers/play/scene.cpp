@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "scene.h"
+
+#include <algorithm>
+
+namespace monitor::play {
+namespace {
+
+using analyze::Mode;
+using analyze::State;
+
+// Another thread may have taken the CPU from a hidden one unseen.
+bool is_runner_known(const analyze::Cpu &cpu)
+{
+	return cpu.current && !cpu.current->hidden;
+}
+
+bool is_idle(const analyze::Machine &machine, const analyze::Cpu &cpu)
+{
+	return cpu.current->tid == 0 && machine.mode_on(cpu) == Mode::kernel;
+}
+
+SceneThread thread_of(const analyze::Machine &machine, const Placement &placement, const analyze::Thread &thread)
+{
+	SceneThread made;
+	made.tid = thread.tid;
+	made.tgid = thread.tgid;
+	made.name = name_of(thread);
+	made.process = name_of(machine.leader(thread));
+	made.is_hidden = thread.hidden;
+	if (!machine.is_known(thread) || thread.hidden)
+		return made;
+	made.state = thread.state;
+	made.since = thread.since;
+	if (thread.state == State::running)
+		made.cpu = thread.cpu;
+	else if (thread.state == State::runnable)
+		made.cpu = placement.cpu_of(thread.tid);
+	if (thread.syscall != EDC_NO_SYSCALL && thread.state != State::dead)
+		made.call = machine.kinds().syscall_label(thread.syscall);
+	return made;
+}
+
+SceneCpu cpu_of(const analyze::Machine &machine, const analyze::Cpu &cpu, std::uint64_t time)
+{
+	SceneCpu made;
+	made.number = cpu.number;
+	made.is_in_loss = time < cpu.gap_until;
+	if (!is_runner_known(cpu))
+		return made;
+	made.what = is_idle(machine, cpu) ? SceneCpu::What::idle : SceneCpu::What::thread;
+	made.tid = cpu.current->tid;
+	made.name = name_of(*cpu.current);
+	made.mode = machine.mode_on(cpu);
+	if (!cpu.interrupts.empty())
+		made.interrupt =
+		    machine.kinds().interrupt_label(cpu.interrupts.back() >> 16, cpu.interrupts.back() & 0xffff);
+	if (cpu.current->syscall != EDC_NO_SYSCALL)
+		made.call = machine.kinds().syscall_label(cpu.current->syscall);
+	return made;
+}
+
+void fill_run_queues(Scene &scene)
+{
+	std::vector<const SceneThread *> ready;
+	for (const SceneThread &thread : scene.threads)
+		if (thread.state == State::runnable)
+			ready.push_back(&thread);
+	std::ranges::stable_sort(ready, {}, &SceneThread::since);
+	for (const SceneThread *thread : ready)
+		(thread->cpu && *thread->cpu < scene.cpus.size() ? scene.cpus[*thread->cpu].ready : scene.unplaced)
+		    .push_back(thread->name);
+}
+
+} // namespace
+
+const SceneThread *Scene::find(std::int32_t tid) const
+{
+	const auto found = std::ranges::lower_bound(threads, tid, {}, &SceneThread::tid);
+	return found != threads.end() && found->tid == tid ? &*found : nullptr;
+}
+
+PastStep now_on(const analyze::Machine &machine, const analyze::Cpu &cpu)
+{
+	if (!is_runner_known(cpu))
+		return {};
+	if (is_idle(machine, cpu))
+		return {0, '.'};
+	if (cpu.current->tid == 0)
+		return {0, '!'}; // an interrupt while idle
+	const char first = name_of(*cpu.current).front();
+	const bool is_clear = first > ' ' && first < 0x7f && first != '.' && first != '!' && first != '?';
+	return {cpu.current->tid, is_clear ? first : '#'};
+}
+
+Scene scene_of(const analyze::Machine &machine, const Placement &placement, const Recent &recent, std::uint64_t time)
+{
+	Scene scene;
+	scene.time = time;
+	for (const analyze::Cpu &cpu : machine.cpus())
+		scene.cpus.push_back(cpu_of(machine, cpu, time));
+	for (const analyze::Thread &thread : machine.threads())
+		if (thread.tid != 0 && machine.thread(thread.tid) == &thread) // its number was not used again
+			scene.threads.push_back(thread_of(machine, placement, thread));
+	std::ranges::sort(scene.threads, {}, &SceneThread::tid);
+	fill_run_queues(scene);
+	scene.wake_ups.assign(recent.wake_ups().rbegin(), recent.wake_ups().rend());
+	scene.posted.assign(recent.posted().rbegin(), recent.posted().rend());
+	return scene;
+}
+
+} // namespace monitor::play

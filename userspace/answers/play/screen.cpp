@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Signals only set a flag, which the loop looks at: a handler could not restore the terminal safely.
+#include "screen.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include <poll.h>
+#include <unistd.h>
+
+#define NCURSES_NOMACROS 1
+#define NCURSES_WIDECHAR 1
+#include <ncurses.h>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+
+namespace monitor::play {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto frame_time = std::chrono::nanoseconds(frame_ns);
+constexpr auto max_wait = std::chrono::milliseconds(200); // then signals are looked at
+
+volatile std::sig_atomic_t ending_signal = 0;
+
+void note_signal(int signal)
+{
+	ending_signal = signal;
+}
+
+// Before ncurses installs its own, which it does where there is none.
+class EndingSignals {
+public:
+	EndingSignals()
+	{
+		struct sigaction action {};
+		action.sa_handler = note_signal; // without SA_RESTART: waiting for a key ends
+		for (std::size_t i = 0; i < std::size(signals); ++i)
+			::sigaction(signals[i], &action, &before_[i]);
+	}
+	~EndingSignals()
+	{
+		for (std::size_t i = 0; i < std::size(signals); ++i)
+			::sigaction(signals[i], &before_[i], nullptr);
+	}
+	EndingSignals(const EndingSignals &) = delete;
+	EndingSignals &operator=(const EndingSignals &) = delete;
+
+private:
+	static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction before_[std::size(signals)];
+};
+
+class Screen {
+public:
+	Screen()
+	{
+		if (!::isatty(STDIN_FILENO))
+			throw Error(
+			    "keys are read from standard input, which is not a terminal; --frame prints a frame "
+			    "as text");
+		screen_ = ::newterm(nullptr, stdout, stdin);
+		if (!screen_) {
+			const char *type = std::getenv("TERM");
+			throw Error(
+			    fmt::format("the terminal type TERM={} is not known here: set TERM to one that is, such "
+					"as xterm, or use --frame",
+					printable(type ? type : "")));
+		}
+		::cbreak();
+		::noecho();
+		::nonl();
+		::keypad(stdscr, TRUE);
+		::set_escdelay(25);
+		::curs_set(0);
+		if (::has_colors() && ::start_color() == OK) {
+			::use_default_colors();
+			has_colours_ = true;
+			for (short colour = 1; colour < static_cast<short>(colours); ++colour) // in ncurses' order
+				has_colours_ = ::init_pair(colour, colour, -1) == OK && has_colours_;
+		}
+	}
+	~Screen()
+	{
+		::endwin();
+		::delscreen(screen_);
+	}
+	Screen(const Screen &) = delete;
+	Screen &operator=(const Screen &) = delete;
+
+	void show(const Cells &cells)
+	{
+		::erase();
+		for (unsigned row = 0; row < cells.rows(); ++row)
+			for (unsigned column = 0; column < cells.columns(); ++column)
+				if (const Cell &cell = cells.at(row, column); cell != Cell{})
+					put(row, column, cell);
+		::refresh();
+	}
+	static unsigned rows() { return static_cast<unsigned>(std::max(LINES, 1)); }
+	static unsigned columns() { return static_cast<unsigned>(std::max(COLS, 1)); }
+
+	struct Input {
+		std::optional<Key> key;
+		bool is_new_size = false;
+		bool is_gone = false; // the terminal
+	};
+	static Input wait(std::chrono::milliseconds at_most)
+	{
+		::timeout(static_cast<int>(at_most.count()));
+		wint_t code = 0;
+		const int got = ::get_wch(&code);
+		Input input;
+		if (got == KEY_CODE_YES && code == KEY_RESIZE)
+			input.is_new_size = true;
+		else if (got != ERR)
+			input.key = key_of(code, got == KEY_CODE_YES);
+		else
+			input.is_gone = is_hung_up();
+		return input;
+	}
+
+private:
+	void put(unsigned row, unsigned column, const Cell &cell) const
+	{
+		attr_t attributes = A_NORMAL;
+		attributes |= cell.look.is_bold ? A_BOLD : A_NORMAL;
+		attributes |= cell.look.is_dim ? A_DIM : A_NORMAL;
+		attributes |= cell.look.is_reverse ? A_REVERSE : A_NORMAL;
+		const wchar_t text[] = {static_cast<wchar_t>(cell.character), 0};
+		cchar_t character;
+		::setcchar(&character, text, attributes, has_colours_ ? static_cast<short>(cell.look.colour) : short(0),
+			   nullptr);
+		::mvadd_wch(static_cast<int>(row), static_cast<int>(column), &character);
+	}
+
+	static bool is_hung_up()
+	{
+		pollfd input = {STDIN_FILENO, POLLIN, 0};
+		return ::poll(&input, 1, 0) == 1 && (input.revents & (POLLHUP | POLLERR | POLLNVAL));
+	}
+
+	static std::optional<Key> key_of(wint_t code, bool is_function_key)
+	{
+		using What = Key::What;
+		constexpr std::pair<wint_t, What> function_keys[] = {
+		    {KEY_LEFT, What::left},          {KEY_RIGHT, What::right},   {KEY_UP, What::up},
+		    {KEY_DOWN, What::down},          {KEY_PPAGE, What::page_up}, {KEY_NPAGE, What::page_down},
+		    {KEY_HOME, What::home},          {KEY_END, What::end},       {KEY_ENTER, What::enter},
+		    {KEY_BACKSPACE, What::backspace}};
+		constexpr std::pair<wint_t, What> characters[] = {{'\t', What::tab},      {'\r', What::enter},
+								  {'\n', What::enter},    {27, What::escape},
+								  {127, What::backspace}, {8, What::backspace}};
+		for (const auto &[each, what] : function_keys)
+			if (is_function_key && each == code)
+				return Key{what};
+		if (is_function_key)
+			return {};
+		for (const auto &[each, what] : characters)
+			if (each == code)
+				return Key{what};
+		return Key{What::character, static_cast<char32_t>(code)};
+	}
+
+	SCREEN *screen_ = nullptr;
+	bool has_colours_ = false;
+};
+
+// Between frames: what is left to read, for a moment; then the keys.
+Screen::Input work_or_wait(Play &play, Clock::time_point next_frame)
+{
+	const auto until = std::min(next_frame, Clock::now() + frame_time);
+	while (play.work())
+		if (Clock::now() >= until)
+			return Screen::wait(std::chrono::milliseconds(0));
+	const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_frame - Clock::now());
+	return Screen::wait(play.is_paused() ? max_wait : std::clamp(left, std::chrono::milliseconds(0), max_wait));
+}
+
+} // namespace
+
+int show_on_screen(Play &play)
+{
+	ending_signal = 0;
+	const EndingSignals signals;
+	Screen screen;
+	auto next_frame = Clock::now() + frame_time;
+	bool is_changed = true;
+	while (ending_signal == 0) {
+		if (is_changed)
+			screen.show(play.draw(Screen::rows(), Screen::columns()));
+		const bool was_working = play.is_working();
+		const Screen::Input input = work_or_wait(play, next_frame);
+		if (input.is_gone || (input.key && !play.press(*input.key)))
+			break;
+		is_changed = input.key || input.is_new_size || was_working;
+		if (Clock::now() >= next_frame) {
+			is_changed |= !play.is_paused();
+			play.tick();
+			next_frame = Clock::now() + frame_time;
+		}
+	}
+	return ending_signal;
+}
+
+} // namespace monitor::play
