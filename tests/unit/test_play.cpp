@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: MIT
+// The animation of a trace: scenes are those of the fold however they are reached, frames as text, and what keys do.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "answers/play/play.h"
+#include "history.h"
+
+namespace test_play {
+
+using namespace monitor;
+using play::Key;
+using play::Player;
+
+namespace {
+
+constexpr std::uint64_t any_number = ~std::uint64_t(0);
+
+play::View view_of(const Player &player, const trace::Trace &trace)
+{
+	play::View view;
+	view.clock = &player.clock();
+	view.trace_begin = trace.begin_time();
+	view.begin = player.begin();
+	view.end = player.end();
+	view.title = "DIR";
+	view.speed = "1/100";
+	return view;
+}
+
+std::string frame(const Player &player, const trace::Trace &trace, unsigned rows = 16, unsigned columns = 80)
+{
+	return play::draw(player.scene(), view_of(player, trace), rows, columns, true).cells.as_text();
+}
+
+void creates(history::History &history, std::uint64_t time, std::int32_t tid, std::int32_t parent, const char *name,
+	     unsigned cpu = 0)
+{
+	std::uint64_t words[2] = {};
+	std::strncpy(reinterpret_cast<char *>(words), name, sizeof words);
+	history.cpu(0).post(time, EDC_ID_SCHED_WAKEUP_NEW, cpu,
+			    {history::pair(tid, tid), history::pair(parent, 120), words[0], words[1]});
+}
+
+// A pipe between two threads, a third one that only computes, and a loss on CPU 1 from 700 to 800.
+history::History pipe_history(const char *third = "burner")
+{
+	history::History history;
+	history.cpu(1);
+	creates(history, 10, 7, 1, "writer");
+	creates(history, 20, 8, 1, "reader", 1);
+	creates(history, 30, 9, 1, third);
+	history.switches(0, 40, 0, 0, 7);
+	history.switches(1, 50, 0, 0, 8);
+	history.posts(1, 60, EDC_ID_SYS_ENTER, 0);
+	history.switches(1, 100, 8, history::sleeping, 0);
+	history.wakes(0, 200, 8);
+	history.switches(1, 220, 0, 0, 8);
+	history.posts(1, 230, EDC_ID_SYS_EXIT, 1);
+	history.switches(0, 300, 7, history::running, 9);
+	history.posts(0, 350, EDC_ID_SOFTIRQ_ENTRY, 1);
+	history.posts(0, 360, EDC_ID_SOFTIRQ_EXIT, 1);
+	history.cpu(1).post(700, EDC_ID_SYS_EXIT, 0);
+	history.cpu(1).open(800, 5);
+	history.switches(1, 850, 8, history::sleeping, 0);
+	history.switches(0, 900, 9, history::running, 7);
+	history.posts(1, 1000, EDC_ID_SOFTIRQ_ENTRY, 1);
+	return history;
+}
+
+struct Played {
+	explicit Played(history::History made, std::uint64_t end = 1000, bool complete = true,
+			std::uint64_t spacing = Player::usual_spacing)
+	    : history(std::move(made)), trace(samples::trace(history.all(), history::events)),
+	      info(history::make_info(5, end, complete, false)), player(trace, info, spacing)
+	{
+	}
+	void go(std::uint64_t time, std::uint64_t step = 10)
+	{
+		player.go_to(time, step);
+		while (!player.work(3))
+			;
+	}
+	void wait()
+	{
+		while (!player.work(3))
+			;
+	}
+
+	history::History history;
+	trace::Trace trace;
+	analyze::RecordingInfo info;
+	Player player;
+};
+
+std::string of_cpu(const play::Scene &scene, std::size_t cpu)
+{
+	using What = play::SceneCpu::What;
+	const play::SceneCpu &at = scene.cpus[cpu];
+	return at.what == What::unknown ? "?" : at.what == What::idle ? "idle" : at.name;
+}
+
+} // namespace
+
+TEST_CASE("play: a copy of the fold goes on as the original does")
+{
+	std::mt19937 random(3);
+	for (int round = 0; round < 100; ++round) {
+		std::uint64_t time = 0;
+		history::History history = history::random_history(random, time);
+		trace::Trace trace = samples::trace(history.all(), history::events);
+		const analyze::RecordingInfo info = history::make_info(5, time + 10, round % 3 != 0, false);
+		analyze::Machine whole(trace, info);
+		analyze::fold(trace, whole);
+		std::unique_ptr<analyze::Machine> machine = std::make_unique<analyze::Machine>(trace, info);
+		std::uint64_t events = 0;
+		trace::merge(
+		    trace, {},
+		    [&](const trace::Event &event) {
+			    if (++events % 16 == 0)
+				    machine = machine->copy(); // and the original is gone
+			    machine->event(event);
+		    },
+		    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+			    machine->gap(stream, from, to);
+		    });
+		machine->finish();
+		REQUIRE(machine->threads().size() == whole.threads().size());
+		for (std::size_t i = 0; i < whole.threads().size(); ++i) {
+			CHECK(machine->threads()[i].usage.ticks == whole.threads()[i].usage.ticks);
+			CHECK(machine->threads()[i].usage.waiting == whole.threads()[i].usage.waiting);
+			CHECK(machine->threads()[i].usage.blocked == whole.threads()[i].usage.blocked);
+		}
+		for (std::size_t i = 0; i < whole.cpus().size(); ++i)
+			CHECK(machine->cpus()[i].usage.ticks == whole.cpus()[i].usage.ticks);
+	}
+}
+
+TEST_CASE("play: a scene has who runs, waits and sleeps, and who woke whom")
+{
+	Played played(pipe_history());
+	played.go(250);
+	const play::Scene scene = played.player.scene();
+	CHECK(of_cpu(scene, 0) == "writer");
+	CHECK(of_cpu(scene, 1) == "reader");
+	CHECK(scene.cpus[0].ready == std::vector<std::string>{"burner"});
+	CHECK(scene.find(9)->state == analyze::State::runnable);
+	CHECK(scene.find(9)->since == 30);
+	CHECK(!scene.find(10));
+	REQUIRE(scene.wake_ups.size() == 1);
+	CHECK(scene.wake_ups[0].waker.tid == 7);
+	CHECK(scene.wake_ups[0].wakee.tid == 8);
+	CHECK((scene.wake_ups[0].time == 200 && scene.wake_ups[0].slept == 100));
+	CHECK(scene.wake_ups[0].call == "syscall_0");
+	played.go(150);
+	CHECK(of_cpu(played.player.scene(), 1) == "idle");
+	CHECK(played.player.scene().find(8)->state == analyze::State::blocked);
+	CHECK(played.player.scene().wake_ups.empty());
+	played.go(355);
+	CHECK(played.player.scene().cpus[0].mode == analyze::Mode::softirq);
+	CHECK(played.player.scene().cpus[0].ready == std::vector<std::string>{"writer"});
+}
+
+TEST_CASE("play: what a loss hides is unknown, never idle")
+{
+	Played played(pipe_history());
+	for (const std::uint64_t time : {750, 799}) {
+		played.go(time);
+		CHECK(of_cpu(played.player.scene(), 1) == "?");
+		CHECK(played.player.scene().cpus[1].is_in_loss);
+		CHECK(played.player.scene().cpus[1].past.back().tid == -1);
+		CHECK(played.player.scene().find(8)->state == analyze::State::unknown);
+		CHECK(of_cpu(played.player.scene(), 0) == "burner");
+	}
+	played.go(860);
+	CHECK(of_cpu(played.player.scene(), 1) == "idle");
+	played.go(690);
+	CHECK(of_cpu(played.player.scene(), 1) == "reader");
+}
+
+TEST_CASE("play: a killed recording's CPU is unknown after its last token")
+{
+	history::History history = pipe_history();
+	Played played(std::move(history), 1000, false);
+	played.go(1000);
+	CHECK(of_cpu(played.player.scene(), 0) == "?"); // its last token is at 900
+	CHECK(of_cpu(played.player.scene(), 1) != "?");
+	played.go(900);
+	CHECK(of_cpu(played.player.scene(), 0) == "writer");
+}
+
+TEST_CASE("play: a scene does not depend on the way to it")
+{
+	std::mt19937 random(17);
+	for (int round = 0; round < 60; ++round) {
+		std::uint64_t end = 0;
+		const history::History history = history::random_history(random, end);
+		const bool complete = round % 3 != 0;
+		Played wandering(history, end + 10, complete, 1 + random() % 30);
+		for (int move = 0; move < 12; ++move) {
+			const std::uint64_t time = random() % (end + 20), step = 1 + random() % 40;
+			switch (random() % 5) {
+			case 0:
+				wandering.player.find_next(static_cast<std::int32_t>(1 + random() % 4));
+				break;
+			case 1:
+				wandering.player.find_previous({});
+				break;
+			case 2:
+				wandering.player.go_on();
+				break;
+			case 3:
+				wandering.player.go_to(time, step);
+				wandering.player.work(random() % 100);
+				wandering.player.give_up();
+				break;
+			default:
+				wandering.player.go_to(time, step);
+			}
+			wandering.wait();
+			Played straight(history, end + 10, complete, any_number);
+			straight.go(wandering.player.time(), wandering.player.step());
+			play::Scene one = wandering.player.scene(), other = straight.player.scene();
+			const auto text = [&](play::Scene &scene) {
+				for (play::SceneCpu &cpu : scene.cpus) // steps that a loss of patience left out
+					cpu.past.erase(cpu.past.begin(), cpu.past.end() - 1);
+				play::View view = view_of(straight.player, straight.trace);
+				return play::draw(scene, view, 24, 80, true).cells.as_text();
+			};
+			INFO("round " << round << ", move " << move);
+			CHECK(text(one) == text(other));
+			if (text(one) != text(other))
+				return;
+		}
+	}
+}
+
+TEST_CASE("play: the past of a scene does not depend on the way to it, either")
+{
+	Played played(pipe_history(), 1000, true, 4);
+	Played straight(pipe_history());
+	for (const std::uint64_t time : {900, 500, 1000, 300, 40}) {
+		played.go(time, 20);
+		straight.go(time, 20);
+		CHECK(frame(played.player, played.trace) == frame(straight.player, straight.trace));
+	}
+	played.go(900, 20);
+	played.player.go_on();
+	played.wait();
+	straight.go(920, 20);
+	CHECK(frame(played.player, played.trace) == frame(straight.player, straight.trace));
+}
+
+TEST_CASE("play: going back into a loss, and between events of one moment")
+{
+	history::History lossy;
+	lossy.cpu(1);
+	lossy.switches(0, 40, 0, 0, 7);
+	lossy.switches(1, 50, 0, 0, 8);
+	lossy.switches(0, 1200, 7, history::sleeping, 9); // CPU 1 is lost from 50 to 3000
+	lossy.switches(0, 2400, 9, history::sleeping, 0);
+	lossy.wakes(0, 2800, 7);
+	lossy.cpu(1).open(3000, 5);
+	lossy.switches(1, 3100, 8, history::sleeping, 0);
+	Played played(lossy, 5000, true, 1); // a checkpoint at each event
+	for (const std::uint64_t time : {5000, 2900, 2500, 2900, 1300}) {
+		Played straight(lossy, 5000, true, any_number);
+		played.go(time, 1);
+		straight.go(time, 1);
+		CHECK(frame(played.player, played.trace) == frame(straight.player, straight.trace));
+	}
+	CHECK(played.player.scene().find(7)->state == analyze::State::blocked);
+	CHECK(of_cpu(played.player.scene(), 1) == "?");
+
+	history::History pairs;
+	pairs.switches(0, 40, 0, 0, 7);
+	for (std::uint64_t time = 100; time < 200; time += 10) { // an interrupt of no length
+		pairs.posts(0, time, EDC_ID_SOFTIRQ_ENTRY, 1);
+		pairs.posts(0, time, EDC_ID_SOFTIRQ_EXIT, 1);
+	}
+	for (std::uint64_t spacing = 1; spacing < 8; ++spacing) {
+		Played back(pairs, 1000, true, spacing);
+		for (std::uint64_t time = 195; time > 100; time -= 10) {
+			back.go(1000);
+			back.go(time, 1);
+			CHECK(back.player.scene().cpus[0].interrupt.empty());
+		}
+	}
+}
+
+TEST_CASE("play: next and previous go through the events of a thread")
+{
+	Played played(pipe_history(), 1000, true, 4);
+	played.go(5);
+	std::vector<std::uint64_t> times;
+	for (played.player.find_next(8); played.player.work(1000); played.player.find_next(8)) {
+		if (played.player.has_found_none())
+			break;
+		times.push_back(played.player.time());
+	}
+	const std::vector<std::uint64_t> expected = {20, 50, 60, 100, 200, 220, 230, 700, 850};
+	CHECK(times == expected);
+	CHECK(played.player.time() == 850);
+	played.go(1000);
+	times.clear();
+	for (played.player.find_previous(8); played.player.work(1000); played.player.find_previous(8)) {
+		if (played.player.has_found_none())
+			break;
+		times.push_back(played.player.time());
+	}
+	std::ranges::reverse(times);
+	CHECK(times == expected);
+	played.player.find_previous({});
+	played.wait();
+	CHECK(played.player.time() == 10);
+}
+
+TEST_CASE("play: a frame as text")
+{
+	Played played(pipe_history());
+	played.go(420, 20);
+	CHECK("\n" + frame(played.player, played.trace) == R"(
+monitor play DIR                       0.000000420 of 0.000001000 s  speed 1/100
+────────────────────────────────●───────────────────────────────────────────────
+ CPU 30 steps of 20 ns              now                        ready
+   0          ·wwwwwwwwwwwwwbbbbbbb burner 9 kernel            writer
+   1          ??rr······rrrrrrrrrrr reader 8 user
+ threads
+       7 writer             ready on CPU 0 for 120 ns
+       8 reader             runs on CPU 1
+       9 burner             runs on CPU 0
+
+
+
+ messages the newest wake-ups, and events of programs
+ 0.000000200  writer 7 wakes reader 8, which slept 100 ns in syscall_0
+
+
+)");
+	played.go(810, 20);
+	CHECK("\n" + frame(played.player, played.trace, 12, 60) == R"(
+monitor play DIR   0.000000810 of 0.000001000 s  speed 1/100
+───────────────────────────────────────────────●────────────
+ CPU 10 steps … now                        ready
+   0 bbbbbbbbbb burner 9 kernel
+   1 rrrr?????? ?
+ threads
+       7 writer             ?
+       8 reader             ?
+       9 burner             runs on CPU 0
+ messages the newest wake-ups, and events of programs
+ 0.000000200  writer 7 wakes reader 8, which slept 100 ns i…
+
+)");
+}
+
+namespace {
+
+// An animation and somebody at its keys.
+struct Looked : Played {
+	explicit Looked(history::History made)
+	    : Played(std::move(made)), play(player, view_of(player, trace), play::Speed::parse("1/1000000"), 5, true)
+	{
+		settle();
+	}
+	void settle()
+	{
+		while (play.work())
+			;
+	}
+	bool press(char32_t character)
+	{
+		const bool goes_on = play.press({Key::What::character, character});
+		settle();
+		return goes_on;
+	}
+	void press(Key::What what)
+	{
+		CHECK(play.press({what}));
+		settle();
+	}
+	void type(const char *text)
+	{
+		for (; *text; ++text)
+			press(static_cast<char32_t>(*text));
+	}
+	std::string shown(unsigned rows = 16) { return play.draw(rows, 80).as_text(); }
+	bool shows(const std::string &text) { return shown().find(text) != std::string::npos; }
+
+	play::Play play;
+};
+
+} // namespace
+
+TEST_CASE("play: keys run it, step, and change the speed")
+{
+	Looked looked(pipe_history());
+	CHECK(looked.shows("0.000000005 of 0.000001000 s  speed 1/1000000  paused"));
+	CHECK(looked.play.is_paused());
+	looked.play.tick();
+	CHECK(looked.player.time() == 5);
+	looked.press(' ');
+	for (int i = 0; i < 3; ++i) {
+		looked.play.tick();
+		looked.settle();
+	}
+	CHECK(looked.player.time() == 125);
+	CHECK(!looked.shows("paused"));
+	looked.press(' ');
+	looked.press('+');
+	CHECK(looked.shows("speed 1/500000"));
+	looked.press(Key::What::right);
+	CHECK(looked.player.time() == 205);
+	looked.press(Key::What::left);
+	looked.press(Key::What::left);
+	CHECK(looked.player.time() == 45);
+	looked.press(Key::What::left);
+	CHECK(looked.player.time() == 5); // its begin
+	looked.press('-');
+	looked.press('-');
+	CHECK(looked.shows("speed 1/2000000"));
+	looked.press(Key::What::end);
+	CHECK(looked.player.time() == 1000);
+	looked.press(' ');
+	looked.play.tick();
+	CHECK(looked.play.is_paused());
+	CHECK(looked.shows("the end of the recording"));
+	looked.press(Key::What::home);
+	CHECK(looked.player.time() == 5);
+	CHECK(!looked.press('q'));
+}
+
+TEST_CASE("play: keys find a thread and follow it")
+{
+	Looked looked(pipe_history());
+	looked.press(Key::What::end);
+	looked.type("/eader");
+	CHECK(looked.shows("thread: eader_"));
+	looked.press(Key::What::backspace);
+	looked.press(Key::What::enter);
+	CHECK(looked.shows(">      8 reader"));
+	looked.press('p');
+	CHECK(looked.player.time() == 850);
+	looked.press('p');
+	CHECK(looked.player.time() == 700);
+	looked.press('n');
+	CHECK(looked.player.time() == 850);
+	looked.press('n');
+	CHECK(looked.player.time() == 850);
+	CHECK(looked.shows("thread 8 has no event in that direction"));
+	looked.press(Key::What::down);
+	CHECK(looked.shows(">      9 burner"));
+	looked.press(Key::What::up);
+	looked.press(Key::What::up);
+	CHECK(looked.shows(">      7 writer"));
+	looked.type("/nobody");
+	looked.press(Key::What::enter);
+	CHECK(looked.shows("no thread has nobody in its name"));
+	looked.type("/9");
+	looked.press(Key::What::enter);
+	CHECK(looked.shows(">      9 burner"));
+	looked.type("/er"); // all three: the next after the last one is the first
+	looked.press(Key::What::enter);
+	CHECK(looked.shows(">      7 writer"));
+	looked.type("/");
+	looked.press(Key::What::enter); // the same again
+	CHECK(looked.shows(">      8 reader"));
+	looked.press(Key::What::escape);
+	CHECK(!looked.shows(">"));
+	looked.press('?');
+	CHECK(looked.shows("the next, the previous event"));
+	looked.press('q'); // leaves the help only
+	CHECK(looked.shows("monitor play"));
+}
+
+TEST_CASE("play: CPUs and threads that have no space are counted, and scroll")
+{
+	history::History history;
+	history.streams.reserve(40);
+	history.cpu(29);
+	for (std::int32_t tid = 100; tid < 150; ++tid)
+		creates(history, 10 + static_cast<unsigned>(tid), tid, 1, "one");
+	Looked looked(std::move(history));
+	looked.press(Key::What::end);
+	CHECK(looked.shows("CPU 0 to 3 of 30"));
+	CHECK(looked.shows("threads the 4 last active of 50"));
+	looked.press(Key::What::page_down);
+	CHECK(looked.shows("CPU 4 to 7 of 30"));
+	looked.press(Key::What::tab);
+	for (int i = 0; i < 100; ++i)
+		looked.press(Key::What::down);
+	CHECK(looked.shows("CPU 26 to 29 of 30"));
+	for (int i = 0; i < 28; ++i)
+		looked.press(Key::What::up);
+	CHECK(looked.shows("CPU 1 to 4 of 30"));
+	for (const unsigned rows : {1u, 5u, 9u, 10u, 100u})
+		CHECK(std::ranges::count(looked.shown(rows), '\n') == rows);
+	CHECK(looked.shown(9).starts_with("40x10 at least"));
+}
+
+} // namespace test_play
