@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A build without the record side, SQLite and SQLite and ncurses:protozero: it builds without libbpf, clang and bpftool, reads a trace like the
+# A build without the record side, SQLite, ncurses and protozero: it builds without libbpf, clang and bpftool, reads a trace like the
 # full build, and says of `record`, `query` and `convert` why it cannot. Called by hand, a minute: offline_build.sh [BUILD]. BUILD (default:
 # build) has the full build and its tests; the other is kept there, so that only the first run takes its time.
 set -euo pipefail

@@ -24,6 +24,7 @@
 #include "commands.h"
 #include "plots.h"
 #include "problems.h"
+#include "progress_line.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -88,16 +89,13 @@ std::vector<archive::Figure> figures_of(const ArchiveArguments &arguments, const
 std::vector<std::string> complete_all(std::vector<archive::Entry> &entries, const ArchiveArguments &arguments,
 				      const std::vector<archive::Figure> &figures)
 {
-	const bool shows_progress = ::isatty(STDERR_FILENO) && entries.size() > 1;
+	ProgressLine line;
 	std::vector<std::string> problems;
 	for (std::size_t i = 0; i < entries.size(); ++i) {
-		if (shows_progress)
-			print_note(fmt::format("\r{} of {}", i + 1, entries.size()));
+		line.show(fmt::format("monitor: reading {} of {}", i + 1, entries.size()));
 		for (std::string &problem : archive::complete(entries[i], arguments.archive, figures))
 			problems.push_back(std::move(problem));
 	}
-	if (shows_progress)
-		print_note("\r\x1b[K");
 	return problems;
 }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "answers/diff/recordings.h"
 #include "base/escape.h"
@@ -16,6 +15,7 @@
 #include "number_of_rows.h"
 #include "open.h"
 #include "problems.h"
+#include "progress_line.h"
 #include "report_stacks.h"
 #include "terminal.h"
 
@@ -42,29 +42,6 @@ std::set<diff::Kind> chosen_kinds(const std::vector<std::string> &names)
 	return chosen;
 }
 
-// A line that is written over, if a person looks at standard error.
-class ReadingLine {
-public:
-	explicit ReadingLine(std::size_t all) : all_(all), is_shown_(::isatty(STDERR_FILENO) != 0) {}
-	~ReadingLine()
-	{
-		if (is_shown_)
-			print_note("\r\033[K");
-	}
-	ReadingLine(const ReadingLine &) = delete;
-
-	void show(const diff::Part &part, std::size_t number, double done) const
-	{
-		if (is_shown_)
-			print_note(fmt::format("\rmonitor: reading {} ({} of {}), {:.0f} %\033[K",
-					       printable(part.text()), number + 1, all_, done * 100));
-	}
-
-private:
-	std::size_t all_;
-	bool is_shown_;
-};
-
 diff::NameStacks namer(const std::string &directory)
 {
 	return
@@ -79,13 +56,15 @@ diff::Printed read_and_compare(const DiffArguments &arguments)
 {
 	const std::vector<diff::Part> before = diff::parse_side(arguments.before),
 				      after = diff::parse_side(arguments.after);
-	const ReadingLine line(before.size() + after.size());
+	ProgressLine line;
+	const std::size_t all = before.size() + after.size();
 	diff::ReadingOptions options;
 	options.chosen = chosen_kinds(arguments.by);
 	options.open = [](const std::string &directory) { return open_trace({directory}); };
 	options.name_stacks = namer;
 	options.progress = [&](const diff::Part &part, std::size_t number, double done) {
-		line.show(part, number, done);
+		line.show(fmt::format("monitor: reading {} ({} of {}), {:.0f} %", printable(part.text()), number + 1,
+				      all, done * 100));
 	};
 	return diff::compare_recordings(before, after, options);
 }

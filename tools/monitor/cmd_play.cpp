@@ -20,6 +20,7 @@
 #include "commands.h"
 #include "open.h"
 #include "problems.h"
+#include "progress_line.h"
 #include "reading/events/time_text.h"
 
 namespace monitor {
@@ -57,42 +58,18 @@ Size parse_size(const std::string &text)
 	return size;
 }
 
-// How far a long move has come, as long as somebody sees it.
-class FramesProgress {
-public:
-	void show(double part)
-	{
-		const auto now = std::chrono::steady_clock::now();
-		if (!is_seen_ || now < next_)
-			return;
-		next_ = now + std::chrono::milliseconds(200);
-		is_shown_ = true;
-		print_note(fmt::format("\rreading, at {:.0f} % of the trace ", part * 100));
-	}
-	void remove()
-	{
-		if (is_shown_)
-			print_note("\r\033[K");
-		is_shown_ = false;
-	}
-
-private:
-	bool is_seen_ = ::isatty(STDERR_FILENO) != 0, is_shown_ = false;
-	std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
-};
-
 void print_frames(play::Player &player, const play::View &view, const PlayArguments &arguments, bool is_utf8)
 {
 	const Size size = parse_size(arguments.size);
-	FramesProgress line;
+	ProgressLine line;
 	for (unsigned frame = 0; frame < std::max(arguments.frames, 1u); ++frame) {
 		if (frame > 0 && player.is_at_end())
 			break;
 		if (frame > 0)
 			player.go_on();
 		while (!player.work(events_between_progress))
-			line.show(player.part());
-		line.remove();
+			line.show(fmt::format("monitor: reading, at {:.0f} % of the trace", player.part() * 100));
+		line.clear();
 		const play::Shown shown = play::draw(player.scene(), view, size.rows, size.columns, is_utf8);
 		fmt::print("{}{}", frame ? "\n" : "", shown.cells.as_text());
 		if (std::ferror(stdout))

@@ -51,9 +51,6 @@ public:
 	void moved(const analyze::Cpu &cpu, analyze::Mode from, analyze::Mode to, std::uint64_t ticks) override;
 	void slept(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker,
 		   bool is_over) override;
-	void found(const analyze::Cpu &, const analyze::Thread &) override {}
-	void waited(const analyze::Thread &, std::uint64_t, std::uint64_t) override {}
-	void lost(const analyze::Cpu &, std::uint64_t, std::uint64_t) override {}
 
 	// When the recorder let the command go; 0: that is not in the window.
 	std::uint64_t command_start() const { return command_start_; }
