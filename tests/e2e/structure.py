@@ -52,7 +52,7 @@ MAY = {
     "answers/play": {"base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "answers/report"},
     "answers/export": {"base", "reading/ctf", "reading/events", "reading/symbols", "reading/activities", "reading/analyze",
                        "answers/collection", "answers/report"},
-    "answers/view": {"base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
+    "answers/view": {"answers/diff", "base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
 }
 # Recording and reading share only what is below them, include/monitor and the trace.
 SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base", "reading"},

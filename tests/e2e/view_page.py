@@ -21,8 +21,9 @@ def record():
 
 
 class Served:
-	def __init__(self, trace, *size, **look):
-		self.server = subprocess.Popen([e2e.monitor, "view", "--no-browser", trace.directory], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+	def __init__(self, trace, *size, second=None, **look):
+		directories = [trace.directory, *([second.directory] if second else [])]
+		self.server = subprocess.Popen([e2e.monitor, "view", "--no-browser", *directories], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 		atexit.register(self.server.kill)
 		self.address = self.server.stdout.readline().strip()
 		self.page = browser.Browser(*size, **look)
@@ -172,6 +173,32 @@ def to_the_longest():
 	served.end()
 
 
+def compared():
+	"""Two traces below each other, and what changed is what diff says."""
+	script = "import os, sys\nfor i in range(int(sys.argv[1])): os.getppid()"
+	traces = [e2e.record(name, "--force", "-e", "sched,syscall", command=(sys.executable, "-c", script, times)) for name, times in (("before", 20000), ("after", 80000))]
+	served = Served(traces[0], second=traces[1])
+	page = served.page
+	page.wait(f"{READY} && monitorView.compare", 60)
+	e2e.equal("aligned at", page.run("document.querySelector('#align').value"), "command")
+	first, second = ("monitorView.lanes", "monitorView.compare.lanes")
+	def of_command(lanes):
+		return page.run(f"(() => {{ const {{source, window}} = {lanes}; return (Math.min(...source.about.threads.filter(t => t.recorded).map(t => t.first)) - window.from) * source.nsPerTick; }})()")
+	e2e.expect(abs(of_command(first) - of_command(second)) < 1000, f"the commands start {of_command(first)} and {of_command(second)} ns into the windows")
+	e2e.expect(page.run(f"{second}.drawn") > 5, "nothing is drawn of the second one")
+	page.wait(f"{READY} && document.querySelectorAll('#second-table tr').length > 3", 60)
+	shown = page.run("[...document.querySelectorAll('#second-table tr')].slice(1).map(row => [...row.children].map(cell => cell.textContent))")
+	told = json.loads(e2e.run(e2e.monitor, "diff", traces[0].directory, traces[1].directory, "--json").stdout)["rows"]
+	e2e.equal("what changed", [row[:4] for row in shown[:3]], [[row[key] for key in ("kind", "command", "thread", "what")] for row in told if row["leads"]][:3])
+	e2e.expect(["calls", "getppid"] in [[row[0], row[3]] for row in shown[:3]], f"{shown[:3]}")
+	page.key("w")
+	page.wait(f"{READY} && document.querySelectorAll('#second-table tr').length > 1", 60)
+	e2e.expect(abs(of_command(first) - of_command(second)) < 1000, "zooming moves the second one elsewhere")
+	status, text = page.run("fetch('second/about').then(async answer => [answer.status, (await answer.json()).directory])")
+	e2e.expect(status == 200 and text.endswith("after"), f"{status} {text}")
+	served.end()
+
+
 def stacks_of_the_window():
 	load = "import os\ndef spins():\n\tfor i in range(3000000): pass\nspins()\n"
 	trace = e2e.record("stacked", "--force", "-e", "sched", "--stacks", "cpu", command=(sys.executable, "-c", load))
@@ -247,4 +274,4 @@ def a_written_page():
 e2e.need_recording()
 if browser.why_none():
 	e2e.skip(browser.why_none())
-e2e.main(what_it_shows, keys_and_mouse, to_the_longest, stacks_of_the_window, back_to_the_cause, a_written_page)
+e2e.main(what_it_shows, keys_and_mouse, to_the_longest, compared, stacks_of_the_window, back_to_the_cause, a_written_page)

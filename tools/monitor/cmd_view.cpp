@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include "answers/view/compared.h"
 #include "answers/view/loading.h"
 #include "answers/view/view.h"
 #include "base/error.h"
@@ -106,17 +108,14 @@ int exit_code_of(const view::Picture &picture)
 	return picture.problems().empty() ? 0 : 1;
 }
 
-// Returns the exit code.
-int serve(trace::Trace trace, const ViewArguments &arguments)
+// Returns when it is interrupted.
+void serve(const ViewArguments &arguments, const HttpServer::Answer &answer, const std::function<void()> &stop)
 {
 	sigset_t ends;
 	sigemptyset(&ends);
 	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
 		sigaddset(&ends, signal);
-	::pthread_sigmask(SIG_BLOCK, &ends, nullptr); // also in all threads that follow
-	view::Loading loading(arguments.directories, std::move(trace), !arguments.no_cache);
-	HttpServer server(arguments.port, HttpServer::make_secret(),
-			  [&loading](const HttpRequest &request) { return loading.answer(request); });
+	HttpServer server(arguments.port, HttpServer::make_secret(), answer);
 	std::optional<RedirectFile> redirect;
 	if (!arguments.no_browser && has_desktop())
 		try {
@@ -135,25 +134,57 @@ int serve(trace::Trace trace, const ViewArguments &arguments)
 	const std::jthread waits([&] {
 		int signal = 0;
 		::sigwait(&ends, &signal);
-		loading.stop();
+		stop();
 		server.stop();
 	});
 	server.run();
-	if (!loading.failed().empty())
-		throw Error(loading.failed());
-	const std::shared_ptr<const view::Picture> picture = loading.picture();
-	return picture ? exit_code_of(*picture) : 0;
+}
+
+// A picture, or two, while they are read. Returns the exit code.
+template <class Shown> int show(const ViewArguments &arguments, Shown &shown)
+{
+	serve(
+	    arguments, [&shown](const HttpRequest &request) { return shown.answer(request); },
+	    [&shown] { shown.stop(); });
+	if (!shown.failed().empty())
+		throw Error(shown.failed());
+	int exit_code = 0;
+	for (const std::shared_ptr<const view::Picture> &picture : shown.pictures())
+		exit_code |= picture ? exit_code_of(*picture) : 0;
+	return exit_code;
+}
+
+trace::Trace open_for_picture(const std::string &directory)
+{
+	trace::Trace trace = open_trace({directory});
+	view::expect_picture(trace);
+	return trace;
 }
 
 int run_view(const ViewArguments &arguments)
 {
-	trace::Trace trace = open_trace(arguments.directories);
-	view::expect_picture(trace);
-	if (arguments.output.empty())
-		return serve(std::move(trace), arguments);
-	const view::Picture picture(arguments.directories, std::move(trace), {}, !arguments.no_cache);
-	write_page(picture, arguments.output);
-	return exit_code_of(picture);
+	const std::vector<std::string> &directories = arguments.directories;
+	if (directories.size() > 1 && !arguments.output.empty())
+		throw Error("-o writes a page of one trace: name one directory");
+	trace::Trace trace = open_for_picture(directories.front());
+	if (!arguments.output.empty()) {
+		const view::Picture picture(directories, std::move(trace), {}, !arguments.no_cache);
+		write_page(picture, arguments.output);
+		return exit_code_of(picture);
+	}
+	sigset_t ends; // in this thread and all that follow: serve() waits for them
+	sigemptyset(&ends);
+	for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+		sigaddset(&ends, signal);
+	::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+	if (directories.size() == 1) {
+		view::Loading loading(directories, std::move(trace), !arguments.no_cache);
+		return show(arguments, loading);
+	}
+	trace::Trace second = open_for_picture(directories.back());
+	view::Compared compared({directories.front(), std::move(trace)}, {directories.back(), std::move(second)},
+				!arguments.no_cache);
+	return show(arguments, compared);
 }
 
 } // namespace
@@ -162,10 +193,10 @@ void add_view(CLI::App &app, int &exit_code)
 {
 	CLI::App *command = app.add_subcommand("view", "look at a trace in a browser");
 	auto arguments = std::make_shared<ViewArguments>();
-	command->add_option("trace", arguments->directories, "a trace directory")
+	command->add_option("trace", arguments->directories, "a trace directory, or two to compare")
 	    ->required()
-	    ->option_text("DIR")
-	    ->expected(1);
+	    ->option_text("DIR [DIR2]")
+	    ->expected(1, 2);
 	command
 	    ->add_option("-o,--output", arguments->output,
 			 "write the page with its data into this file, to send it to someone, and end")
@@ -178,6 +209,7 @@ void add_view(CLI::App &app, int &exit_code)
 			"Exit code: 0, or 1 if parts of the trace are damaged.\n"
 			"Examples:\n"
 			"  monitor view DIR\n"
+			"  monitor view BEFORE AFTER\n"
 			"  monitor view DIR -o picture.html\n"
 			"  ssh -L 8080:127.0.0.1:8080 HOST monitor view --port 8080 DIR");
 	command->callback([arguments, &exit_code] { exit_code = run_view(*arguments); });

@@ -10,8 +10,8 @@ class Stopped : public std::exception {};
 
 } // namespace
 
-Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache)
-    : frequency_hz_(static_cast<double>(trace.description().clock.frequency_hz)),
+Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache, bool has_second)
+    : frequency_hz_(static_cast<double>(trace.description().clock.frequency_hz)), has_second_(has_second),
       reads_([this, directories, use_cache, read = std::move(trace)](const std::stop_token &stop) mutable {
 	      try {
 		      auto made = std::make_shared<const Picture>(
@@ -59,6 +59,11 @@ HttpResponse Loading::answer(const HttpRequest &request)
 	const bool is_data = request.path == "/slices" || request.path == "/modes" || request.path == "/table" ||
 			     request.path == "/story" || request.path == "/cases" || request.path == "/flame" ||
 			     request.path == "/lines" || request.path == "/about";
+	if (picture && has_second_ && request.path == "/about") {
+		nlohmann::ordered_json about = picture->about();
+		about["has_second"] = true;
+		return {200, "application/json", json_dump(about)};
+	}
 	if (picture)
 		return view::answer(*picture, wanted_, request);
 	return is_data ? answer_early(request) : page_file(request.path);

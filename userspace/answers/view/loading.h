@@ -3,6 +3,7 @@
 // as soon as it is there. What is asked for too early is answered by status 503.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,7 +19,9 @@ namespace monitor::view {
 class Loading {
 public:
 	// The trace has a picture.
-	Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache);
+	// `has_second`: the page shows another trace, too (compared.h).
+	Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache,
+		bool has_second = false);
 
 	// Any thread.
 	HttpResponse answer(const HttpRequest &request);
@@ -28,6 +31,7 @@ public:
 	std::string failed() const;
 	// Null: it has not been read.
 	std::shared_ptr<const Picture> picture() const;
+	std::array<std::shared_ptr<const Picture>, 1> pictures() const { return {picture()}; }
 
 private:
 	void note(const Timeline &so_far, double part);
@@ -39,6 +43,7 @@ private:
 	std::shared_ptr<const Picture> picture_;
 	std::string failed_;
 	double frequency_hz_;
+	bool has_second_;
 	Wanted wanted_;
 	std::jthread reads_;
 };

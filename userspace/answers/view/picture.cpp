@@ -131,6 +131,7 @@ void Picture::tell_about(const analyze::Machine &machine, const analyze::ClockBo
 				   {"pid", thread.tgid},
 				   {"name", thread.tid == 0 ? "idle thread, interrupted" : thread.name},
 				   {"recorded", thread.in_tree},
+				   {"first", thread.first},
 				   {"ran", thread.runs.busy()},
 				   {"waited", thread.waits.busy()}});
 	about_ = {{"directory", directories_.front()},

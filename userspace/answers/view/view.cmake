@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The picture of a trace, as a page that a browser draws.
-set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js lines.js table.js cases.js story.js kiviat.js main.js)
+set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js lines.js table.js cases.js story.js kiviat.js compare.js main.js)
 set(page_texts "")
 set(page_rows "")
 foreach(name ${page_names})
@@ -22,6 +22,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/page_files.cpp.in ${CMAKE_CURRENT_BINAR
 
 add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/cases.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/compared.cpp
   ${CMAKE_CURRENT_LIST_DIR}/groups.cpp
   ${CMAKE_CURRENT_LIST_DIR}/lane.cpp
   ${CMAKE_CURRENT_LIST_DIR}/loading.cpp
@@ -35,4 +36,4 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/view.cpp
   ${CMAKE_CURRENT_LIST_DIR}/window.cpp
   ${CMAKE_CURRENT_BINARY_DIR}/view/page_files.cpp)
-target_link_libraries(monitor_view PUBLIC monitor_report monitor_selection PRIVATE z) # by name: also into a static program
+target_link_libraries(monitor_view PUBLIC monitor_diff monitor_report monitor_selection PRIVATE z) # by name: also into a static program

@@ -2,7 +2,6 @@
 #include "view.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <numeric>
 
@@ -24,17 +23,6 @@ constexpr unsigned written_mode_bins = 2048;
 constexpr std::size_t written_threads = 40, written_groups = 10; // of each kind
 constexpr std::size_t usual_ratio = 8;                           // by which slices are compressed, at the most
 
-template <class Number> Number number(const HttpRequest &request, const std::string &name)
-{
-	const auto found = request.query.find(name);
-	const std::string text = found == request.query.end() ? "" : found->second;
-	Number value{};
-	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-	if (error != std::errc() || end != text.data() + text.size())
-		throw Error(fmt::format("{} has to be a number", name));
-	return value;
-}
-
 std::string text_of(const HttpRequest &request, const std::string &name)
 {
 	const auto found = request.query.find(name);
@@ -52,26 +40,16 @@ CasesWanted cases_of(const HttpRequest &request)
 	CasesWanted wanted;
 	wanted.of = of->second;
 	if (has("pid"))
-		wanted.pid = number<std::int32_t>(request, "pid");
+		wanted.pid = number_of<std::int32_t>(request, "pid");
 	if (has("tid"))
-		wanted.tid = number<std::int32_t>(request, "tid");
+		wanted.tid = number_of<std::int32_t>(request, "tid");
 	if (has("call"))
 		wanted.call = text_of(request, "call");
 	if (has("min"))
-		wanted.min_ticks = number<std::uint64_t>(request, "min");
+		wanted.min_ticks = number_of<std::uint64_t>(request, "min");
 	if (has("max"))
-		wanted.max_ticks = number<std::uint64_t>(request, "max");
+		wanted.max_ticks = number_of<std::uint64_t>(request, "max");
 	return wanted;
-}
-
-// What is wrong with a request is in the answer.
-template <class Make> HttpResponse answered(const char *type, const Make &make)
-{
-	try {
-		return {200, type, make()};
-	} catch (const std::exception &error) {
-		return {400, "text/plain; charset=utf-8", fmt::format("{}\n", error.what())};
-	}
 }
 
 std::string base64(std::string_view bytes)
@@ -139,8 +117,8 @@ HttpResponse page_file(const std::string &path)
 HttpResponse modes_answer(const Timeline &timeline, const HttpRequest &request)
 {
 	return answered("application/octet-stream", [&] {
-		return modes_tile(timeline, number<std::uint64_t>(request, "from"),
-				  number<std::uint64_t>(request, "to"), number<unsigned>(request, "bins"));
+		return modes_tile(timeline, number_of<std::uint64_t>(request, "from"),
+				  number_of<std::uint64_t>(request, "to"), number_of<unsigned>(request, "bins"));
 	});
 }
 
@@ -160,39 +138,39 @@ HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &r
 	if (request.path == "/slices")
 		return answered("application/octet-stream", [&] {
 			return picture.slices(
-			    number<unsigned>(request, "level"), number<std::uint64_t>(request, "from"),
-			    number<std::uint64_t>(request, "to"), text_of(request, "lanes"), wanted.until_stop());
+			    number_of<unsigned>(request, "level"), number_of<std::uint64_t>(request, "from"),
+			    number_of<std::uint64_t>(request, "to"), text_of(request, "lanes"), wanted.until_stop());
 		});
 	if (request.path == "/modes")
 		return modes_answer(picture.timeline(), request);
 	if (request.path == "/table")
 		return answered("application/json", [&] {
-			return json_dump(picture.table(number<std::uint64_t>(request, "from"),
-						       number<std::uint64_t>(request, "to"), text_of(request, "by"),
+			return json_dump(picture.table(number_of<std::uint64_t>(request, "from"),
+						       number_of<std::uint64_t>(request, "to"), text_of(request, "by"),
 						       wanted.next(request)));
 		});
 	if (request.path == "/cases")
 		return answered("application/json", [&] {
-			return json_dump(picture.cases(number<std::uint64_t>(request, "from"),
-						       number<std::uint64_t>(request, "to"), cases_of(request),
+			return json_dump(picture.cases(number_of<std::uint64_t>(request, "from"),
+						       number_of<std::uint64_t>(request, "to"), cases_of(request),
 						       wanted.next(request)));
 		});
 	if (request.path == "/flame")
 		return answered("text/html; charset=utf-8", [&] {
-			return picture.flame_page(number<std::uint64_t>(request, "from"),
-						  number<std::uint64_t>(request, "to"), wanted.next(request));
+			return picture.flame_page(number_of<std::uint64_t>(request, "from"),
+						  number_of<std::uint64_t>(request, "to"), wanted.next(request));
 		});
 	if (request.path == "/lines")
 		return answered("application/json", [&] {
-			return json_dump(picture.lines(number<std::uint64_t>(request, "from"),
-						       number<std::uint64_t>(request, "to"),
-						       number<unsigned>(request, "bins"), wanted.next(request)));
+			return json_dump(picture.lines(number_of<std::uint64_t>(request, "from"),
+						       number_of<std::uint64_t>(request, "to"),
+						       number_of<unsigned>(request, "bins"), wanted.next(request)));
 		});
 	if (request.path == "/story")
 		return answered("application/json", [&] {
-			return json_dump(picture.story(number<std::uint64_t>(request, "from"),
-						       number<std::uint64_t>(request, "to"),
-						       number<std::size_t>(request, "thread"), wanted.next(request)));
+			return json_dump(picture.story(
+			    number_of<std::uint64_t>(request, "from"), number_of<std::uint64_t>(request, "to"),
+			    number_of<std::size_t>(request, "thread"), wanted.next(request)));
 		});
 	if (request.path == "/about")
 		return answered("application/json", [&] { return json_dump(picture.about()); });

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <atomic>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,6 +22,9 @@
 #include <mutex>
 #include <string>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "base/http.h"
 #include "picture.h"
 
@@ -46,6 +50,28 @@ private:
 	std::map<std::string, std::shared_ptr<std::atomic<std::uint64_t>>> newest_; // by path and page
 	std::atomic<bool> is_over_{false};
 };
+
+// A number of the request's. Throws Error.
+template <class Number> Number number_of(const HttpRequest &request, const std::string &name)
+{
+	const auto found = request.query.find(name);
+	const std::string text = found == request.query.end() ? "" : found->second;
+	Number value{};
+	const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+	if (error != std::errc() || end != text.data() + text.size())
+		throw Error(fmt::format("{} has to be a number", name));
+	return value;
+}
+
+// What make() returns; what is wrong with the request is in the answer.
+template <class Make> HttpResponse answered(const char *type, const Make &make)
+{
+	try {
+		return {200, type, make()};
+	} catch (const std::exception &error) {
+		return {400, "text/plain; charset=utf-8", fmt::format("{}\n", error.what())};
+	}
+}
 
 HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &request);
 // Parts of that, for a picture that is not whole yet (loading.h).

@@ -125,7 +125,7 @@ export class Lanes {
 		if (this.lanes === '')
 			return;
 		const level = this.level, width = this.source.width(level), ticks = width * tileBins;
-		for (let number = Math.floor(this.window.from / ticks); number * ticks < Math.min(this.window.to, about.ticks); ++number) {
+		for (let number = Math.max(0, Math.floor(this.window.from / ticks)); number * ticks < Math.min(this.window.to, about.ticks); ++number) {
 			let tile = this.tiles.get(this.lanes, level, number), at = level, n = number;
 			while (!tile && at + 1 < about.levels) {
 				n = Math.floor(n / 4);

@@ -3,6 +3,7 @@
 // show, and what the table is by.
 import {hatched, modeColours, modeNames, runColour, waitColour} from './colours.js';
 import {Cases} from './cases.js';
+import {Compare} from './compare.js';
 import {drawKiviat} from './kiviat.js';
 import {Lanes, groupKinds} from './lanes.js';
 import {Lines} from './lines.js';
@@ -42,6 +43,7 @@ const cases = new Cases(source, ({from, to, thread}) => {
 	showLanes('threads');
 	story.show(thread, lanes.window);
 });
+let compare = null, pointer = null;
 let dirty = true, by = 'process', tableTimer, tableNumber = 0;
 const drawTimes = [];
 
@@ -133,6 +135,7 @@ async function settled() {
 		story.show(story.thread, lanes.window);
 	if (!element('stacks').hidden)
 		loadStacks(from, to);
+	compare?.settled();
 	let found = null, shares, why = isAll ? 'this was not recorded' : 'this page has only the whole recording\'s table: press 0';
 	try {
 		shares = await source.modes(from, to, 1);
@@ -182,6 +185,7 @@ const lanesTexts = {cpus: 'which thread each CPU ran', threads: 'where each thre
 
 function showLanes(what, only) {
 	lanes.show(what, only);
+	compare?.show(what);
 	for (const name of lanesNames)
 		element(`lanes-${name}`).ariaPressed = String(what === name);
 	element('lanes').setAttribute('aria-label', lanesTexts[what] ?? 'how much of the CPUs each group of threads had');
@@ -214,6 +218,7 @@ function showBy(what) {
 
 function find(text) {
 	lanes.find(text);
+	compare?.find(text);
 	table.find(text);
 	dirty = true;
 }
@@ -252,7 +257,17 @@ function listen() {
 		held = lanes.marked = null;
 		dirty = true;
 	});
+	for (const [place, id] of ['lanes', 'second-lanes'].entries())
+		element(id).addEventListener('pointermove', event => { pointer = {place, x: event.offsetX}; });
 	const keys = {
+		m: () => {
+			if (!compare || !pointer)
+				return;
+			compare.marks[pointer.place] = (pointer.place === 0 ? lanes : compare.lanes).ticks(pointer.x);
+			element('align').value = 'marks';
+			dirty = true;
+			settleSoon();
+		},
 		w: () => zoom(0.7), s: () => zoom(1 / 0.7), a: () => move(-0.25), d: () => move(0.25), 0: () => setWindow(0, about.ticks),
 		c: () => showLanes('cpus'), t: () => showLanes('threads'), p: () => showLanes('processes'), f: () => showStacks(element('stacks').hidden), '/': () => element('search').focus(), '?': () => element('help').showModal(),
 	};
@@ -283,6 +298,7 @@ function listen() {
 	element('stacks-frame').addEventListener('load', () => { element('stacks-state').textContent = ''; });
 	const redraw = () => {
 		lanes.resize();
+		compare?.resize();
 		overview.resize();
 		lines?.draw();
 		dirty = true;
@@ -296,6 +312,7 @@ function frame() {
 		dirty = false;
 		const begin = performance.now();
 		lanes.draw();
+		compare?.follow();
 		if (lanes.tiles.failed)
 			element('under').textContent = `the server does not answer: ${lanes.tiles.failed}`;
 		drawTimes.push(performance.now() - begin);
@@ -321,7 +338,24 @@ addEventListener('hashchange', follow);
 follow();
 await overview.resize();
 requestAnimationFrame(frame);
+if (about.has_second) {
+	const note = document.createElement('span');
+	note.textContent = 'the second trace is being read...';
+	element('trust').append(note);
+	try {
+		compare = await Compare.open(lanes, () => { dirty = true; }, () => {
+			dirty = true;
+			settleSoon();
+		});
+		note.remove();
+		showLanes(lanes.what);
+	} catch (error) {
+		note.textContent = `the second trace: ${error.message}`;
+		note.className = 'bad';
+	}
+}
 // For tests: whether all that the window needs is there, and how long drawing took.
-globalThis.monitorView = {lanes, lines, setWindow, drawTimes, story, cases,
+globalThis.monitorView = {lanes, lines, get compare() { return compare; }, setWindow, drawTimes, story, cases,
 	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...' && element('cases-state').textContent !== 'reading...'
+		&& (!compare || element('second-state').textContent !== 'reading...' && compare.lanes.tiles.loading === 0)
 		&& (element('stacks').hidden || element('stacks-state').textContent !== 'reading...')};

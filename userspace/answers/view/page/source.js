@@ -48,16 +48,24 @@ function split(buffer) {
 	return lanes;
 }
 
-class Served extends Source {
+export class Served extends Source {
 	// Calls `early` with a source of what there is, about.reading of the whole, while the trace is being read.
-	static async open(early) {
+	static async open(early, base = '') {
 		for (;;) {
-			const about = await (await Served.get('about')).json();
+			const about = await (await Served.get(`${base}about`)).json();
 			if (about.reading === undefined)
-				return new Served(about);
-			early(new Served(about));
+				return new Served(about, base);
+			early(new Served(about, base));
 			await new Promise(resolve => setTimeout(resolve, 100));
 		}
+	}
+	// `base`: before the paths of a second trace.
+	constructor(about, base) {
+		super(about);
+		this.base = base;
+	}
+	async diff(from, to, secondFrom, secondTo) {
+		return (await Served.get(`diff?from=${from}&to=${to}&second_from=${secondFrom}&second_to=${secondTo}&page=${this.page}`)).json();
 	}
 	static async get(what) {
 		const response = await fetch(what);
@@ -66,10 +74,10 @@ class Served extends Source {
 		return response;
 	}
 	async slices(level, from, to, lanes) {
-		return split(await (await Served.get(`slices?level=${level}&from=${from}&to=${to}&lanes=${lanes}`)).arrayBuffer());
+		return split(await (await Served.get(`${this.base}slices?level=${level}&from=${from}&to=${to}&lanes=${lanes}`)).arrayBuffer());
 	}
 	async modes(from, to, bins) {
-		return new Float32Array(await (await Served.get(`modes?from=${from}&to=${to}&bins=${bins}`)).arrayBuffer());
+		return new Float32Array(await (await Served.get(`${this.base}modes?from=${from}&to=${to}&bins=${bins}`)).arrayBuffer());
 	}
 	// The server gives up what it reads for a table or a story when this page asks for another one.
 	async table(from, to, by) {
