@@ -90,7 +90,7 @@ void Picture::read(const Progress &progress)
 	analyze::Machine machine(trace_, info_);
 	if (machine.window_end() <= machine.window_begin() ||
 	    machine.window_end() - machine.window_begin() > max_ticks || machine.window_end() > max_time)
-		throw Error("the begin and the end of this recording cannot be those of its events: is "
+		throw Error("the start and the end of this recording cannot be those of its events: is "
 			    ".monitor/recording.json damaged?");
 	timeline_ =
 	    std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info_.cpus, max_slice_bytes);

@@ -46,7 +46,7 @@ export class Cases {
 		if (number !== this.number)
 			return;
 		const {nsPerTick} = this.source;
-		element('cases-state').textContent = !found ? why : `${count(found.count)} times, ${duration(found.total * nsPerTick)} in all`
+		element('cases-state').textContent = !found ? why : `${found.count === 1 ? 'once' : `${count(found.count)} times`}, ${duration(found.total * nsPerTick)} in all`
 			+ (wanted.min === undefined ? '' : ` (those of ${duration(wanted.min * nsPerTick)} to ${duration(wanted.max * nsPerTick)})`);
 		element('cases-all').hidden = wanted.min === undefined;
 		this.bars(found?.bars ?? []);

@@ -35,13 +35,13 @@ const overview = new Overview(element('overview'), source, setWindow);
 const table = new Table(element('table'), leadOf);
 const story = lanes.story = new Story(source, (thread, ticks) => {
 	setWindow(ticks - lanes.span / 2, ticks + lanes.span / 2);
-	story.show(thread, lanes.window);
+	story.show(thread, lanes.window, ticks - 1);
 }, () => { dirty = true; });
 const cases = new Cases(source, ({from, to, thread}) => {
 	const span = Math.max(to - from, minSpan / 4);
 	setWindow(from - span / 2, to + span / 2);
 	showLanes('threads');
-	story.show(thread, lanes.window);
+	story.show(thread, lanes.window, (from + to) / 2);
 });
 let compare = null, pointer = null;
 let dirty = true, by = 'process', tableTimer, tableNumber = 0;

@@ -24,9 +24,10 @@ export class Story {
 		element('story').hidden = true;
 		this.changed();
 	}
-	// `thread`: its number in about.threads.
-	async show(thread, window) {
+	// `thread`: its number in about.threads. `at`: the row of this time is marked, and scrolled to.
+	async show(thread, window, at) {
 		const number = ++this.number, from = Math.floor(window.from), to = Math.ceil(window.to);
+		this.at = thread === this.thread && at === undefined ? this.at : at;
 		this.thread = thread;
 		element('story').hidden = false;
 		element('story-title').textContent = 'What a thread did in this window';
@@ -80,5 +81,10 @@ export class Story {
 			return line;
 		});
 		element('story-table').replaceChildren(head, ...lines);
+		const marked = lines[this.rows.findIndex(({from, to}) => from <= this.at && this.at <= to)];
+		if (marked) {
+			marked.className = 'found';
+			marked.scrollIntoView({block: 'nearest'});
+		}
 	}
 }
