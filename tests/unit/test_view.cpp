@@ -184,16 +184,27 @@ history::History some_schedule(std::mt19937 &random, std::uint64_t &time)
 {
 	const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
 	history::History history;
+	history.streams.reserve(4);
 	history.cpu(1);
+	for (const std::uint32_t cpu : {0u, 1u}) {
+		history.streams.emplace_back(cpu, 1);
+		history.streams.back().open(0);
+	}
 	constexpr std::int32_t tids = 6;
 	std::array<std::int32_t, 2> runs{};
 	std::array<bool, tids + 1> is_ready{};
 	for (int i = 0; i < 3000; ++i) {
 		time += 1 + below(i % 100 < 90 ? 1500 : 200'000);
 		const std::uint32_t cpu = below(2);
-		if (i % 20 == 19)
-			for (const std::uint32_t each : {0u, 1u})
-				history.cpu(each).open(time).tid = static_cast<std::uint32_t>(runs[each]);
+		if (below(4) == 0)
+			history.cpu(cpu).open(time).tid = static_cast<std::uint32_t>(runs[cpu]);
+		samples::StreamWriter &nested = history.streams[2 + cpu];
+		if (below(200) == 0)
+			nested.open(time).tid = static_cast<std::uint32_t>(runs[cpu]);
+		if (below(8) == 0) {
+			nested.post(time, EDC_ID_MINOR_FAULT, 0);
+			continue;
+		}
 		const auto woken = static_cast<std::int32_t>(1 + below(tids));
 		if (below(2) && !is_ready[static_cast<std::size_t>(woken)] && woken != runs[0] && woken != runs[1]) {
 			history.wakes(cpu, time, woken);

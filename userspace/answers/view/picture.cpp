@@ -69,6 +69,7 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 		if (auto kept = cache.find()) {
 			const Json text = parse_json<Json>(kept->text);
 			about_ = text.at("about");
+			about_["directory"] = directories_.front(); // it may be called from elsewhere
 			for (const auto &[by, table] : text.at("tables").items())
 				whole_.emplace(by, table);
 			timeline_ = std::move(kept->timeline);

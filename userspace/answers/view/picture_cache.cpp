@@ -34,6 +34,15 @@ std::string place()
 	return home && home[0] == '/' ? fmt::format("{}/.cache/monitor/pictures", home) : "";
 }
 
+// The size and the time of a file, if there is one.
+std::optional<std::string> state_of(const std::string &path)
+{
+	struct stat status {};
+	if (::stat(path.c_str(), &status) != 0)
+		return std::nullopt;
+	return fmt::format("\n{} {} {}.{:09}", path, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
 std::string identity(const std::vector<std::string> &directories, const trace::Trace &trace)
 {
 	std::string text;
@@ -42,13 +51,17 @@ std::string identity(const std::vector<std::string> &directories, const trace::T
 		text += fs::absolute(directory, error).lexically_normal().string() + '\n';
 	}
 	text += trace.recording_json();
-	for (const auto &stream : trace.streams()) {
-		struct stat status {};
-		const std::string path = trace.directory() + "/" + stream->info().name;
-		if (::stat(path.c_str(), &status) != 0)
+	std::vector<std::string> names = {"metadata"};
+	for (const auto &stream : trace.streams())
+		names.push_back(stream->info().name);
+	// A program that was built again may read it otherwise.
+	for (const std::string &path : {std::string("/proc/self/exe"), trace.directory() + "/.monitor/cgroups"})
+		text += state_of(path).value_or("\nnone");
+	for (const std::string &name : names) {
+		const std::optional<std::string> state = state_of(trace.directory() + "/" + name);
+		if (!state)
 			return ""; // it has no files of its own
-		text += fmt::format("\n{} {} {}.{:09}", stream->info().name, status.st_size, status.st_mtim.tv_sec,
-				    status.st_mtim.tv_nsec);
+		text += *state;
 	}
 	return text;
 }

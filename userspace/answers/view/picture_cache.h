@@ -4,8 +4,8 @@
 //     $XDG_CACHE_HOME/monitor/pictures/HASH, or ~/.cache/monitor/pictures/HASH
 //
 // A file has what it is the picture of: the path, what the recording says of itself, and the size and time of each
-// stream. If any of these differ, or its checksum does, it is not used. The files used last are kept, up to
-// max_kept_bytes. Only the user's own files are read.
+// stream, of the description and of this program. If any of these differ, or its checksum does, it is not used. The
+// files used last are kept, up to max_kept_bytes. Only the user's own files are read.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 #include "window.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "reading/analyze/machine.h"
@@ -20,35 +21,45 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
       timeline_(whole, level, max_bytes)
 {
 	const std::uint64_t bin_ticks = whole.base_ticks() << 2 * level;
+	const std::uint64_t kept_ticks = whole.base_ticks() << 2 * whole.first_level();
+	const std::uint64_t from = whole.begin() + from_bin_ * bin_ticks;
 	analyze::Scope scope;
-	scope.range = {whole.begin() + from_bin_ * bin_ticks, whole.begin() + to_bin_ * bin_ticks - 1};
+	scope.range = {from - std::min(from, kept_ticks), whole.begin() + to_bin_ * bin_ticks - 1};
 	if (from_bin_ >= to_bin_)
 		return;
 	analyze::Machine machine(trace, info, scope);
 	machine.add(timeline_);
 	trace::Problems problems; // were told when the whole was read
 	std::uint64_t events = 0;
-	bool is_given_up = false;
+	bool is_given_up = false, is_in_lead = true;
 	const auto on_event = [&](const trace::Event &event) {
+		if (std::exchange(is_in_lead, false))
+			machine.forget_others();
 		machine.event(event);
-		is_given_up = ++events % events_between_questions == 0 && is_over && is_over();
+		is_given_up = ++events % events_between_questions == 0 &&
+			      ((is_over && is_over()) || timeline_.first_level() > level);
 		return !is_given_up;
 	};
-	// A wait that began before is found if it is shorter than a bin that the picture keeps; others it has exactly.
-	const std::uint64_t kept_ticks = whole.base_ticks() << 2 * whole.first_level();
-	const trace::TimeRange read = {scope.range.from - std::min(scope.range.from, kept_ticks), scope.range.to};
-	trace::merge_from(
-	    trace, read, problems, [&](const trace::Event &event) { machine.event(event); }, on_event,
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-		    machine.gap(stream, from, to);
-	    });
+	// Before the part each stream starts with a packet of its own, which shows who ran there: of level 0, because
+	// the packets of others may be much older. A wait that began before the part is found if it is shorter than a
+	// bin that the picture keeps; others it has exactly.
+	const auto on_lead = [&](const trace::Event &event) {
+		if (event.stream->level == 0)
+			machine.event(event);
+	};
+	trace::merge_from(trace, scope.range, problems, on_lead, on_event,
+			  [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+				  machine.gap(stream, from, to);
+			  });
 	for (const auto &stream : trace.streams()) // parts all over the trace must not have all of it in memory
 		stream->release_bytes(stream->bytes(), stream->bytes() + stream->whole_bytes());
+	if (timeline_.first_level() > level)
+		throw Error("this is too much at once: ask for a part of it");
 	if (is_given_up)
 		throw Error("this is not wanted any more");
 	machine.finish();
 	timeline_.finish(machine);
-	if (timeline_.first_level() > level)
+	if (timeline_.first_level() > level) // what was still open
 		throw Error("this is too much at once: ask for a part of it");
 	for (const ThreadLanes &thread : timeline_.threads()) {
 		const std::uint32_t place = whole.find(thread.tid, thread.cpu, thread.first);
@@ -81,23 +92,26 @@ std::vector<Slice> Window::waits(std::size_t place) const
 {
 	std::vector<Slice> waits;
 	const ThreadLanes *found = thread(place);
-	// Where it ran first the wait was over; the picture's bins are too wide for that.
+	// What it did first shows that the wait was over; the picture's bins are too wide for that.
 	std::uint64_t until = to_bin_;
-	if (found && !found->runs.slices(level_).empty())
-		until = found->runs.slices(level_).front().bin;
-	if (found && !found->waits.slices(level_).empty())
-		until = std::min<std::uint64_t>(until, found->waits.slices(level_).front().bin);
+	if (found)
+		for (const Lane *lane : {&found->runs, &found->waits})
+			if (!lane->slices(level_).empty())
+				until = std::min<std::uint64_t>(until, lane->slices(level_).front().bin);
 	const unsigned kept = whole_.first_level();
 	const std::uint64_t bin_ticks = whole_.base_ticks() << 2 * level_, kept_ticks = whole_.base_ticks() << 2 * kept;
-	const std::uint64_t at = from_bin_ * bin_ticks / kept_ticks;
-	for (const Slice &slice : whole_.threads()[place].waits.slices(kept, at, at + 1)) {
-		const std::uint64_t end =
-		    std::min((std::uint64_t(slice.bin) + slice.bins) * kept_ticks / bin_ticks + 1, until);
-		if (slice.count != 1 || slice.busy < kept_ticks ||
-		    (slice.bin + std::uint64_t{1}) * kept_ticks > from_bin_ * bin_ticks || end <= from_bin_)
+	const std::uint64_t from = from_bin_ * bin_ticks, at = from / kept_ticks;
+	// A slice of more than a bin ends within the bin after its last one.
+	for (const Slice &slice :
+	     whole_.threads()[place].waits.slices(kept, at - std::min<std::uint64_t>(at, 1), at + 1)) {
+		const std::uint64_t begin = slice.bin * kept_ticks,
+				    after = begin + (slice.bins + std::uint64_t{1}) * kept_ticks;
+		const std::uint64_t end = std::min((after + bin_ticks - 1) / bin_ticks, until);
+		if (slice.count != 1 || slice.busy < kept_ticks || begin + kept_ticks > from || end <= from_bin_)
 			continue;
 		waits.push_back({static_cast<std::uint32_t>(from_bin_), static_cast<std::uint32_t>(end - from_bin_), 0,
 				 1, (end - from_bin_) * bin_ticks});
+		break;
 	}
 	if (found) {
 		const auto own = found->waits.slices(level_, from_bin_, to_bin_);

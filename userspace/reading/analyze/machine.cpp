@@ -241,13 +241,18 @@ void Machine::lose(Cpu &lost, std::uint64_t from, std::uint64_t to)
 	lost.current = nullptr;
 	lost.interrupts.clear();
 	lost.interrupts_known = false;
-	// Only what runs on the other CPUs remains known.
-	++epoch_;
-	for (Cpu &other : cpus_)
-		if (&other != &lost && other.current && other.current->epoch == epoch_ - 1)
-			other.current->epoch = epoch_;
+	forget_others();
 	for (Observer *observer : observers_)
 		observer->lost(lost, from, to);
+}
+
+// Only what runs on a CPU remains known.
+void Machine::forget_others()
+{
+	++epoch_;
+	for (const Cpu &cpu : cpus_)
+		if (cpu.current && cpu.current->epoch == epoch_ - 1)
+			cpu.current->epoch = epoch_;
 }
 
 // The streams of a killed recording end at different times: after its end a CPU is as unknown as after a loss.

@@ -172,6 +172,8 @@ public:
 	static constexpr std::uint64_t open_end = ~std::uint64_t(0);
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to);
 	void gap_ended(const trace::StreamInfo &stream, std::uint64_t to);
+	// What is known of threads that do not run may be wrong: tokens of some CPUs were not fed.
+	void forget_others();
 	void finish();
 	// All before this time was fed: streams of a killed recording that end before it have ended.
 	void pass(std::uint64_t time);
