@@ -184,7 +184,7 @@ history::History some_schedule(std::mt19937 &random, std::uint64_t &time)
 {
 	const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
 	history::History history;
-	history.streams.reserve(4);
+	history.streams.reserve(5);
 	history.cpu(1);
 	for (const std::uint32_t cpu : {0u, 1u}) {
 		history.streams.emplace_back(cpu, 1);
@@ -193,6 +193,9 @@ history::History some_schedule(std::mt19937 &random, std::uint64_t &time)
 	constexpr std::int32_t tids = 6;
 	std::array<std::int32_t, 2> runs{};
 	std::array<bool, tids + 1> is_ready{};
+	is_ready[tids] = true; // as the list of threads says, which is old in every part
+	for (std::int32_t tid = 1; tid <= tids; ++tid)
+		history.lists(time, tid, tid == tids ? history::running : history::sleeping, EDC_NO_SYSCALL, 0);
 	for (int i = 0; i < 3000; ++i) {
 		time += 1 + below(i % 100 < 90 ? 1500 : 200'000);
 		const std::uint32_t cpu = below(2);

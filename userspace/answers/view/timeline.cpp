@@ -64,6 +64,7 @@ Timeline::Timeline(KeptReader &reader)
 		thread.waits = Lane(base_ticks_, reader);
 		threads_.push_back(std::move(thread));
 	}
+	hidden_ = reader.array<std::int32_t>();
 	sort_by_tid();
 }
 
@@ -91,6 +92,7 @@ void Timeline::keep(KeptWriter &writer) const
 		thread.runs.keep(writer);
 		thread.waits.keep(writer);
 	}
+	writer.array(hidden_);
 }
 
 std::size_t Timeline::add_cpu(std::uint32_t number)
@@ -173,6 +175,14 @@ void Timeline::had(CpuLane &lane, const Thread &thread, std::uint64_t from, std:
 		keep_within();
 }
 
+// Another thread may have had it.
+void Timeline::had_hidden(CpuLane &lane, const Thread &thread, std::uint64_t from, std::uint64_t to)
+{
+	lane.threads.add(from, to, key_unknown);
+	if (std::ranges::find(hidden_, thread.tid) == hidden_.end())
+		hidden_.push_back(thread.tid);
+}
+
 void Timeline::spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode in_mode, bool is_idle)
 {
 	const std::size_t index = index_of(cpu);
@@ -187,8 +197,8 @@ void Timeline::spent(const Cpu &cpu, std::uint64_t from, std::uint64_t to, Mode 
 		unfound.back().to = to;
 	else if (!thread)
 		unfound.push_back({from, to});
-	else if (thread->hidden) // another thread may have had it
-		lane.threads.add(from, to, key_unknown);
+	else if (thread->hidden)
+		had_hidden(lane, *thread, from, to);
 	else if (thread->tid != 0 || !is_idle)
 		had(lane, *thread, from, to);
 }

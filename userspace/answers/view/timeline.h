@@ -99,6 +99,8 @@ public:
 	// those of this CPU. no_place: there are none.
 	static constexpr std::uint32_t no_place = ~std::uint32_t(0);
 	std::uint32_t find(std::int32_t tid, std::uint32_t cpu, std::uint64_t ticks) const;
+	// The numbers of threads that the kernel hides, of those that ran.
+	const std::vector<std::int32_t> &hidden() const { return hidden_; }
 	// The finest level of which all slices were kept.
 	unsigned first_level() const { return first_level_; }
 
@@ -116,6 +118,7 @@ private:
 	std::uint32_t place_of(const analyze::Thread &thread, std::uint32_t cpu, std::uint64_t ticks);
 	template <class Add> void each_bin(CpuLane &lane, std::uint64_t from, std::uint64_t to, const Add &add) const;
 	void had(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
+	void had_hidden(CpuLane &lane, const analyze::Thread &thread, std::uint64_t from, std::uint64_t to);
 	void coarsen_modes();
 	void sort_by_tid();
 	void leave_unfound(std::size_t cpu);
@@ -129,6 +132,7 @@ private:
 	std::unordered_map<const analyze::Thread *, std::uint32_t> places_;
 	// Of the threads looked for last, by number.
 	std::array<std::pair<const analyze::Thread *, std::uint32_t>, 1024> recent_{};
+	std::vector<std::int32_t> hidden_;
 	std::vector<std::uint32_t> by_tid_;          // places, by number, CPU if it is idle, and first
 	std::vector<std::uint32_t> cpu_index_;       // by CPU number
 	std::vector<std::vector<Interval>> unfound_; // by CPU: it is not known yet who had it

@@ -29,6 +29,8 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 		return;
 	analyze::Machine machine(trace, info, scope);
 	machine.add(timeline_);
+	for (const std::int32_t tid : whole.hidden())
+		machine.hide(tid);
 	trace::Problems problems; // were told when the whole was read
 	std::uint64_t events = 0;
 	bool is_given_up = false, is_in_lead = true;
@@ -44,7 +46,7 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 	// the packets of others may be much older. A wait that began before the part is found if it is shorter than a
 	// bin that the picture keeps; others it has exactly.
 	const auto on_lead = [&](const trace::Event &event) {
-		if (event.stream->level == 0)
+		if (event.stream->level == 0 && !event.stream->is_recorder()) // whose list of threads may be old, too
 			machine.event(event);
 	};
 	trace::merge_from(trace, scope.range, problems, on_lead, on_event,
@@ -57,6 +59,9 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 		throw Error("this is too much at once: ask for a part of it");
 	if (is_given_up)
 		throw Error("this is not wanted any more");
+	if (is_in_lead)
+		machine.forget_others();
+	machine.end_at(scope.range.to + 1);
 	machine.finish();
 	timeline_.finish(machine);
 	if (timeline_.first_level() > level) // what was still open

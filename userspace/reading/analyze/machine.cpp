@@ -269,6 +269,18 @@ void Machine::pass(std::uint64_t time)
 		end_streams(time);
 }
 
+void Machine::end_at(std::uint64_t time)
+{
+	pass(time);
+	for (Cpu &cpu : cpus_)
+		account(cpu, time);
+}
+
+void Machine::hide(std::int32_t tid)
+{
+	get(tid).hidden = true;
+}
+
 void Machine::event(const trace::Event &event)
 {
 	tokens_ += !event.is_control();

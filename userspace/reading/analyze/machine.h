@@ -177,6 +177,10 @@ public:
 	void finish();
 	// All before this time was fed: streams of a killed recording that end before it have ended.
 	void pass(std::uint64_t time);
+	// All up to this time was fed, and nothing later will be: what runs ran until then, in a killed recording, too.
+	void end_at(std::uint64_t time);
+	// The kernel hides this thread, which the list of threads would say if it was fed.
+	void hide(std::int32_t tid);
 
 	const std::deque<Thread> &threads() const { return threads_; }
 	const std::vector<Cpu> &cpus() const { return cpus_; }
