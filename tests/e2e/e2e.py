@@ -16,6 +16,7 @@ import traceback
 
 monitor, programs, _work = (os.path.abspath(argument) for argument in sys.argv[1:4])
 work = pathlib.Path(_work)
+os.environ["XDG_CACHE_HOME"] = str(work / "cache")  # pictures that are kept (monitor view)
 workload = os.path.join(programs, "workload")
 failures = 0
 # Recordings of a test have no calibration, which takes longer than most of them, unless the test says so.

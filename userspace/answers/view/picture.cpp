@@ -65,6 +65,7 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
     : directories_(directories), trace_(std::move(trace)), info_(analyze::recording_of(trace_))
 {
 	const PictureCache cache(directories, trace_);
+	identity_ = cache.identity();
 	if (use_cache)
 		if (auto kept = cache.find()) {
 			const Json text = parse_json<Json>(kept->text);

@@ -85,6 +85,7 @@ private:
 	std::vector<std::string> directories_;
 	trace::Trace trace_; // as it was read
 	analyze::RecordingInfo info_;
+	std::string identity_; // of its files (picture_cache.h)
 	std::unique_ptr<Timeline> timeline_;
 	Groups groups_;
 	nlohmann::ordered_json about_;

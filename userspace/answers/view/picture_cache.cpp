@@ -43,7 +43,7 @@ std::optional<std::string> state_of(const std::string &path)
 	return fmt::format("\n{} {} {}.{:09}", path, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-std::string identity(const std::vector<std::string> &directories, const trace::Trace &trace)
+std::string identity_of(const std::vector<std::string> &directories, const trace::Trace &trace)
 {
 	std::string text;
 	for (const std::string &directory : directories) {
@@ -74,7 +74,7 @@ std::uint32_t checksum(std::string_view bytes)
 } // namespace
 
 PictureCache::PictureCache(const std::vector<std::string> &directories, const trace::Trace &trace)
-    : identity_(identity(directories, trace)), directory_(place())
+    : identity_(identity_of(directories, trace)), directory_(place())
 {
 	if (!identity_.empty() && !directory_.empty())
 		path_ = fmt::format("{}/{:016x}", directory_, std::hash<std::string>{}(identity_));

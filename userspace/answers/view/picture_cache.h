@@ -26,6 +26,9 @@ public:
 	// Of this trace. Without a place for it nothing is kept, and nothing found.
 	PictureCache(const std::vector<std::string> &directories, const trace::Trace &trace);
 
+	// What the trace is: another text if any of it has changed; "": it has no files of its own.
+	const std::string &identity() const { return identity_; }
+
 	struct Kept {
 		std::unique_ptr<Timeline> timeline;
 		std::string text; // JSON, of picture.cpp

@@ -8,6 +8,7 @@
 #include "answers/report/named_stacks.h"
 #include "base/error.h"
 #include "picture.h"
+#include "picture_cache.h"
 #include "reading/activities/table.h"
 #include "reading/activities/totals.h"
 #include "reading/analyze/counter_fold.h"
@@ -57,8 +58,8 @@ trace::Trace Picture::open_again() const
 {
 	trace::Trace trace = trace::Trace::open(directories_);
 	if (trace.recording_json() != trace_.recording_json() || trace.begin_time() != trace_.begin_time() ||
-	    trace.end_time() != trace_.end_time())
-		throw Error("another trace has taken the place of this one: start monitor view again");
+	    trace.end_time() != trace_.end_time() || PictureCache(directories_, trace).identity() != identity_)
+		throw Error("the trace has changed since this picture was made: start monitor view again");
 	return trace;
 }
 

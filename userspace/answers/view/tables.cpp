@@ -33,9 +33,12 @@ const char *unit_text(report::Unit unit)
 		return "percent";
 	case report::Unit::flag:
 		return "flag";
-	default:
-		return "text";
+	case report::Unit::difference:
+		return "difference";
+	case report::Unit::text:
+		break;
 	}
+	return "text";
 }
 
 // What the threads that ran did with the part: ticks; null: it was not recorded.

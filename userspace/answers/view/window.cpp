@@ -55,6 +55,8 @@ Window::Window(const trace::Trace &trace, const analyze::RecordingInfo &info, co
 			  });
 	for (const auto &stream : trace.streams()) // parts all over the trace must not have all of it in memory
 		stream->release_bytes(stream->bytes(), stream->bytes() + stream->whole_bytes());
+	if (trace.problems().empty() && !problems.empty())
+		throw Error("the trace has changed since this picture was made: start monitor view again");
 	if (timeline_.first_level() > level)
 		throw Error("this is too much at once: ask for a part of it");
 	if (is_given_up)

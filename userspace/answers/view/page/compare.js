@@ -9,7 +9,7 @@ import {moment} from './text.js';
 
 const element = id => document.getElementById(id);
 const columns = [['kind', 'text'], ['command', 'text'], ['thread', 'text'], ['what', 'text'], ['before_ns', 'ns', 'before'], ['after_ns', 'ns', 'after'],
-	['difference_ns', 'ns', 'difference'], ['ratio', 'ratio'], ['share_percent', 'percent', 'share %']].map(([key, unit, title = key]) => ({key, unit, title}));
+	['difference_ns', 'difference', 'difference'], ['ratio', 'ratio'], ['share_percent', 'percent', 'share %']].map(([key, unit, title = key]) => ({key, unit, title}));
 
 export class Compare {
 	// `redraw`: something has arrived; `settle`: the windows are others.

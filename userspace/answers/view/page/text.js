@@ -27,6 +27,8 @@ export function cell(value, unit) {
 	switch (unit) {
 	case 'ns':
 		return duration(value);
+	case 'difference':
+		return `${value < 0 ? '-' : '+'}${duration(Math.abs(value))}`;
 	case 'instant':
 		return moment(value, 1);
 	case 'percent':
