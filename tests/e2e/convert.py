@@ -133,6 +133,7 @@ def parts_are_the_report():
 	piped = subprocess.run([e2e.monitor, "convert", trace.directory, "--to", "perfetto", "-o", "-", "--from", start, "--until", stop, "--cpu", "0"],
 	                       capture_output=True, check=False)
 	e2e.equal("standard output has the same", piped.stdout, path.read_bytes())
+	e2e.expect(b"written" not in piped.stderr and b"not selected, or recorded while" in piped.stderr, piped.stderr)
 
 
 def lttng_is_the_report():
@@ -283,7 +284,8 @@ def stacks_are_the_report():
 
 def waits_without_stacks():
 	trace = e2e.Trace(e2e.work / "perfetto")
-	path, _ = convert(trace, "folded", name="waits")
+	path, errors = convert(trace, "folded", name="waits")
+	e2e.expect(re.search(r"written, [\d.]+ kB, \d+ kinds of sleeps", errors), errors)
 	total = sum(int(line.rsplit(" ", 1)[1]) for line in path.read_text().splitlines())
 	blocked = sum(row["total_ns"] for row in trace.rows("offcpu", "--top", "0"))
 	close("time blocked in us", total, blocked / 1000, len(path.read_text().splitlines()))
@@ -344,6 +346,7 @@ def wrong_arguments():
 		done = e2e.run(e2e.monitor, "convert", trace.directory, *words, exit_code=2)
 		e2e.expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"{words}: {done.stderr}")
 	for words, sentence in (((trace.directory, "--to", "pprof", "--by", "cpu"), "has no stacks: record with --stacks"),
+	                        ((trace.directory, "--to", "speedscope", "--by", "wait"), "and who woke them: --by offcpu"),
 	                        ((trace.directory, "--to", "perfetto", "-o", "/nowhere/x"), "cannot open /nowhere/x"),
 	                        ((trace.directory, "--to", "lttng", "-o", "/dev/null"), "is not an empty directory"),
 	                        ((trace.directory, "--to", "perfetto", "-o", "/dev/full"), "cannot write /dev/full"),

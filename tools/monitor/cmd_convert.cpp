@@ -95,12 +95,7 @@ std::string size_text(std::uint64_t bytes)
 				 : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-std::string output_name(const std::string &path)
-{
-	return path == "-" ? "standard output" : printable(path);
-}
-
-// What is not in it, in one line.
+// What is not in it, "" if nothing.
 std::string missing_text(const exporting::Converted &converted)
 {
 	std::vector<std::string> parts;
@@ -118,13 +113,23 @@ std::string missing_text(const exporting::Converted &converted)
 					    converted.left_out.size() > max_named ? ", ..." : ""));
 	}
 	if (converted.outside)
-		parts.push_back(fmt::format("{} outside of the options or of the time when all probes were attached",
-					    converted.outside));
+		parts.push_back(
+		    fmt::format("{} not selected, or recorded while not all probes were attached", converted.outside));
 	if (const trace::Losses &losses = converted.losses; losses.gaps)
 		parts.push_back(losses.total_lost()
 				    ? fmt::format("{} that the recording lost, which are marked", losses.lost)
 				    : std::string("an unknown number that the recording lost, which are marked"));
-	return parts.empty() ? "" : fmt::format("; not in it: {}", fmt::join(parts, "; "));
+	return parts.empty() ? "" : fmt::format("not in it: {}", fmt::join(parts, "; "));
+}
+
+// In one line. Standard output: only what is not in it.
+void print_written(const std::string &path, std::uint64_t bytes, const std::string &what, const std::string &missing)
+{
+	if (path != "-")
+		print_note(fmt::format("monitor: {} written, {}, {}{}{}\n", printable(path), size_text(bytes), what,
+				       missing.empty() ? "" : "; ", missing));
+	else if (!missing.empty())
+		print_note(fmt::format("monitor: {}\n", missing));
 }
 
 void tell_incomplete(const analyze::RecordingInfo &info)
@@ -145,8 +150,7 @@ int convert_events(const ConvertArguments &arguments, const std::string &path)
 		exporting::Output output(path);
 		converted = exporting::write_perfetto(trace, info, {scope, arguments.flows}, output);
 	}
-	print_note(fmt::format("monitor: {} written, {}, {} events{}\n", output_name(path),
-			       size_text(converted.size_bytes), converted.events, missing_text(converted)));
+	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events), missing_text(converted));
 	tell_incomplete(info);
 	print_problems(trace.problems());
 	return trace.problems().empty() ? 0 : 1;
@@ -178,12 +182,13 @@ public:
 			profiles_.push_back(waits_.profile(machine_, clock()));
 		else
 			throw Error(printable(arguments.directories.front()) +
-				    " has no stacks: record with --stacks, or convert what threads waited for: "
-				    "--by offcpu");
+				    " has no stacks: record with --stacks, or convert what threads waited for and who "
+				    "woke them: --by offcpu");
 	}
 
 	// At least one.
 	const std::vector<exporting::Profile> &profiles() const { return profiles_; }
+	bool has_stacks() const { return stacks_.any(); }
 	const trace::Trace &trace() const { return trace_; }
 	const trace::Losses &losses() const { return losses_; }
 	const analyze::RecordingInfo &info() const { return info_; }
@@ -235,10 +240,10 @@ int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 		exporting::write_speedscope(from.profiles(), from.origin(), output);
 	std::vector<std::string> names;
 	for (const exporting::Profile &profile : from.profiles())
-		names.push_back(fmt::format("{} stacks of {}", profile.stacks.size(), profile.name));
-	const std::string lost = missing_text({0, 0, 0, {}, from.losses()});
-	print_note(fmt::format("monitor: {} written, {}, {}{}\n", output_name(path), size_text(output.size_bytes()),
-			       fmt::join(names, ", "), lost));
+		names.push_back(from.has_stacks() ? fmt::format("{} stacks of {}", profile.stacks.size(), profile.name)
+						  : fmt::format("{} kinds of sleeps", profile.stacks.size()));
+	print_written(path, output.size_bytes(), fmt::format("{}", fmt::join(names, ", ")),
+		      missing_text({0, 0, 0, {}, from.losses()}));
 	tell_incomplete(from.info());
 	print_problems(from.trace().problems());
 	return from.trace().problems().empty() ? 0 : 1;
@@ -283,7 +288,7 @@ void add_convert(CLI::App &app, int &exit_code)
 	add_debug_directories(*command, arguments->debug_directories);
 	add_tdl_option(*command, arguments->tdl);
 	arguments->selection.end_option = "--until"; // --to is the format
-	add_selection(*command, arguments->selection, "convert only");
+	add_selection(*command, arguments->selection, "convert only", "of stacks: convert only");
 	command->footer(
 	    "Exit code: 0, or 1 if parts of the trace are damaged.\n"
 	    "Examples:\n"

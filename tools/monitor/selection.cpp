@@ -56,21 +56,22 @@ analyze::Scope Selection::scope(const trace::Trace &trace, const analyze::Record
 	return scope;
 }
 
-void add_selection(CLI::App &command, Selection &selection, const std::string &what)
+void add_selection(CLI::App &command, Selection &selection, const std::string &what, const std::string &of_threads)
 {
+	const std::string threads = of_threads.empty() ? what : of_threads;
 	command
 	    .add_option("--from", selection.from,
 			"start here: 1.5 or 1500ms from the start of the trace, or a local time")
 	    ->option_text("TIME");
 	command.add_option(selection.end_option, selection.to, "stop here")->option_text("TIME");
 	add_list(command, "--cpu", selection.cpus, what + " these CPUs", "N,...");
-	add_list(command, "--pid", selection.threads.pids, what + " these processes", "PID,...");
-	add_list(command, "--tid", selection.threads.tids, what + " these threads", "TID,...");
-	add_list(command, "--comm", selection.threads.comms, what + " threads with these names, such as 'cc*'",
+	add_list(command, "--pid", selection.threads.pids, threads + " these processes", "PID,...");
+	add_list(command, "--tid", selection.threads.tids, threads + " these threads", "TID,...");
+	add_list(command, "--comm", selection.threads.comms, threads + " threads with these names, such as 'cc*'",
 		 "NAME,...");
-	add_list(command, "--cgroup", selection.threads.cgroups, what + " threads in or below these cgroups",
+	add_list(command, "--cgroup", selection.threads.cgroups, threads + " threads in or below these cgroups",
 		 "PATH|ID,...");
-	command.add_flag("--command", selection.threads.command, what + " the recorded command and its descendants");
+	command.add_flag("--command", selection.threads.command, threads + " the recorded command and its descendants");
 }
 
 void add_event_filter(CLI::App &command, Selection &selection, const std::string &what)

@@ -38,8 +38,9 @@ struct Selection {
 	analyze::Scope scope(const trace::Trace &trace, const analyze::RecordingInfo &info) const;
 };
 
-// `what` the help says before each of them: "print only events of".
-void add_selection(CLI::App &command, Selection &selection, const std::string &what);
+// `what` the help says before each of them: "print only events of"; `of_threads` before those of threads, "": the same.
+void add_selection(CLI::App &command, Selection &selection, const std::string &what,
+		   const std::string &of_threads = "");
 // Also --filter.
 void add_event_filter(CLI::App &command, Selection &selection, const std::string &what);
 
