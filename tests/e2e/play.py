@@ -380,7 +380,7 @@ def complaints():
 	for arguments, says in (
 			((e2e.work / "missing", "--frame"), "missing"), ((empty, "--frame"), "empty"), ((foreign, "--frame"), "foreign"),
 			((users.directory, "--frame"), "programs' own events"), ((trace.directory,), "--frame prints a frame as text"),
-			((trace.directory, "--frame", "--at", "1e9"), "--at"), ((trace.directory, "--frame", "--at", "99999999"), "ends at"),
+			((trace.directory, "--frame", "--at", "1e9"), "--at"), ((trace.directory, "--frame", "--at", "99999999"), "ends at"), ((trace.directory, "--frame", "--at", "0"), "starts at"),
 			((trace.directory, "--frame", "--at", "99999999999999999999"), "--at"), ((trace.directory, "--frame", "--speed", "0"), "1/100"),
 			((trace.directory, "--frame", "--speed", "fast"), "1/100"), ((trace.directory, "--frame", "--size", "9x9"), "40x10"),
 			((trace.directory, "--frame", "--size", "80x24x"), "80x24"), ((trace.directory, "--frame", "--layout", "none"), "pipeline"),
@@ -391,6 +391,10 @@ def complaints():
 		lines = done.stderr.splitlines()
 		e2e.expect(done.returncode in (1, 2) and len(lines) == 1 and lines[0].startswith("monitor: ") and says in lines[0] and not done.stdout,
 		           f"{arguments}: {done.returncode}, {done.stderr!r}, {done.stdout[:200]!r}")
+	done = e2e.run(e2e.monitor, "play", trace.directory, "--frame", "--layout", "none", exit_code=1, env=dict(UTF8, MONITOR_SHARE=str(empty)))
+	e2e.expect(f"no layouts are installed in {empty}/layouts (MONITOR_SHARE)" in done.stderr, done.stderr)
+	first = frame(trace.directory)
+	e2e.expect(re.search(r" idle|\S \d+ \w", first[first.index("\n CPU "):first.index("\n threads")].split("\n", 2)[2]), f"the first frame knows no CPU:\n{first}")
 	frames = e2e.run(e2e.monitor, "play", trace.directory, "--frames", 5, "--speed", "1/100000").stdout.split("\n\n" + "monitor play")
 	e2e.equal("frames", len(frames), 5)
 	done = e2e.run("sh", "-c", f"'{e2e.monitor}' play '{trace.directory}' --frames 1000000 --speed 1/10000000 | head -c 1000 > /dev/null", timeout=20)

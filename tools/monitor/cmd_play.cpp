@@ -83,6 +83,25 @@ std::string title_of(const PlayArguments &arguments, const analyze::RecordingInf
 	return arguments.directory + (is_incomplete ? " (incomplete: its recording was killed)" : "");
 }
 
+// In ticks. Throws Error: it is not within the recording.
+std::uint64_t start_time(const PlayArguments &arguments, const trace::Trace &trace, play::Player &player)
+{
+	if (arguments.at.empty())
+		return player.find_known();
+	const std::uint64_t time = trace::parse_time(arguments.at, "--at", trace, false);
+	const auto seconds = [&](std::uint64_t at) {
+		return static_cast<double>(player.clock().to_ns(at - std::min(at, trace.begin_time()))) / 1e9;
+	};
+	const std::uint64_t rounding = player.clock().to_ticks(1) + 1; // of a time that is printed with all its digits
+	if (time + rounding < player.begin())
+		throw Error(fmt::format("--at {}: the recording starts at {:.9f} s", printable(arguments.at),
+					seconds(player.begin())));
+	if (time > std::max(trace.end_time(), player.end()))
+		throw Error(fmt::format("--at {}: the recording ends at {:.9f} s", printable(arguments.at),
+					seconds(player.end())));
+	return time;
+}
+
 // Returns the exit code.
 int run_play(const PlayArguments &arguments)
 {
@@ -98,12 +117,7 @@ int run_play(const PlayArguments &arguments)
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	play::expect_scenes(trace, info);
 	play::Player player(trace, info);
-	const std::uint64_t time =
-	    arguments.at.empty() ? player.begin() : trace::parse_time(arguments.at, "--at", trace, false);
-	if (time < trace.begin_time() || time > std::max(trace.end_time(), player.end()))
-		throw Error(
-		    fmt::format("--at {}: the trace ends at {:.9f} s", printable(arguments.at),
-				static_cast<double>(player.clock().to_ns(player.end() - trace.begin_time())) / 1e9));
+	const std::uint64_t time = start_time(arguments, trace, player);
 	play::View view;
 	view.clock = &player.clock();
 	view.trace_begin = trace.begin_time();
@@ -149,7 +163,7 @@ void add_play(CLI::App &app, int &exit_code)
 	command->add_option("--size", arguments->size, "of frames that are printed, as columns x rows (default: 80x24)")
 	    ->option_text("SIZE");
 	command->footer(
-	    "Space runs it, + and - change the speed, left and right step, n and p go from event to event of a\n"
+	    "Space starts it, + and - change the speed, left and right step, n and p go from event to event of a\n"
 	    "thread, / finds one, ? shows all keys, q quits. A step is the part of the trace that passes in 1/25 s.\n"
 	    "What is unknown, such as while events were lost, is drawn as ?.\n"
 	    "Exit code: 0, 1 if parts of the trace are damaged, 128 and its number after a signal.\n"

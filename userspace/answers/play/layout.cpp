@@ -11,6 +11,7 @@
 
 #include "base/data_files.h"
 #include "base/error.h"
+#include "base/escape.h"
 #include "base/fd.h"
 #include "base/keyed_lines.h"
 #include "base/suggestions.h"
@@ -207,9 +208,14 @@ Layout parse_layout(const std::string &untrusted_text, const std::string &name)
 Layout load_layout(const std::string &name_or_file)
 {
 	const std::string path = file_or_share(name_or_file, "layouts", "layout");
-	if (path.empty())
-		throw Error(fmt::format("there is no layout {}; name a file, or one of: {}", readable(name_or_file),
-					fmt::join(share_names("layouts", "layout"), ", ")));
+	if (path.empty()) {
+		const std::vector<std::string> shipped = share_names("layouts", "layout");
+		throw Error(fmt::format("there is no layout {}; {}", readable(name_or_file),
+					shipped.empty()
+					    ? fmt::format("no layouts are installed in {} (MONITOR_SHARE): name a file",
+							  printable(share_path("layouts")))
+					    : fmt::format("name a file, or one of: {}", fmt::join(shipped, ", "))));
+	}
 	return parse_layout(read_text(path, KeyedLines::max_text_bytes + 1), name_or_file);
 }
 

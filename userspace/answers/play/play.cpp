@@ -15,14 +15,14 @@ constexpr const char *keys = "space run  + - speed  left right step  n p event  
 constexpr const char *help[] = {
     "space        run, or pause",
     "+ -          faster, slower: 1/100 is a hundredth of a second in each second",
-    "left right   a step back, a step on",
-    "home end     the begin, the end of the recording",
-    "n p          the next, the previous event: of the marked thread, else of any",
-    "/            mark a thread: a part of its name, or its number; / and enter: the next",
+    "left right   a step back, a step forward",
+    "home end     go to the start or the end of the recording",
+    "n p          the next, the previous event: of the marked thread, otherwise of any",
+    "/            mark a thread by part of its name or by its ID; empty: the next match",
     "up down      mark the thread above or below, or the CPU",
     "tab          up and down are for CPUs, or for threads",
     "page up/down scroll the CPUs",
-    "escape       stop a search or a long move where it is; else no mark",
+    "escape       stop a search or a long move where it is; otherwise remove the mark",
     "?            this help",
     "q            quit",
     "",
@@ -136,7 +136,7 @@ void Play::mark_next(const std::string &wanted)
 			next = thread.tid;
 	}
 	if (!first)
-		message_ = fmt::format("no thread has {} in its name, or is number {}, until now", wanted, wanted);
+		message_ = fmt::format("no thread has {} in its name, or the ID {}, so far", wanted, wanted);
 	else
 		view_.marked = next ? next : first;
 }

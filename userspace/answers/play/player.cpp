@@ -36,10 +36,29 @@ Player::Player(trace::Trace &trace, const analyze::RecordingInfo &info, std::uin
 {
 	restart(nullptr);
 	if (end() <= begin() || end() > max_time)
-		throw Error("the begin and the end of this recording cannot be those of its events: is "
+		throw Error("the start and the end of this recording cannot be those of its events: is "
 			    ".monitor/recording.json damaged?");
 	recorded_ = analyze::recorded(trace, info, machine_->kinds());
 	time_ = search_from_ = begin();
+}
+
+std::uint64_t Player::find_known(std::uint64_t max_events)
+{
+	const auto is_known = [&](const analyze::Cpu &cpu) { return now_on(*machine_, cpu).tid >= 0; };
+	std::uint64_t known_at = begin();
+	std::ptrdiff_t max_known = 0;
+	for (; max_events && item_ != Item::end && pull_->time() <= end(); --max_events) {
+		fold_item();
+		item_ = pull_->next();
+		const std::ptrdiff_t known = std::ranges::count_if(machine_->cpus(), is_known);
+		if (folded_to_ < begin() || known <= max_known)
+			continue;
+		max_known = known;
+		known_at = folded_to_;
+		if (known == std::ssize(machine_->cpus()))
+			break;
+	}
+	return known_at;
 }
 
 // Null: from the start of the trace.

@@ -40,7 +40,11 @@ public:
 	std::uint64_t time() const { return time_; }
 	std::uint64_t step() const { return step_; }
 
-	// Each of these gives up what it was doing. Times outside of the recording are its begin or end.
+	// The first moment at which what runs is known of as many CPUs as it ever is within this many events; begin()
+	// if of none. Before anything else is asked for.
+	std::uint64_t find_known(std::uint64_t max_events = usual_spacing);
+
+	// Each of these gives up what it was doing. Times outside of the recording are its start or end.
 	void go_to(std::uint64_t time, std::uint64_t step_ticks);
 	// One step on, or as far as the recording goes.
 	void go_on();
