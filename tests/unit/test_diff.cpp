@@ -188,8 +188,8 @@ TEST_CASE("diff: four repetitions show the row that changed, three show none")
 	CHECK(fewer.tests.tested == 0);
 	CHECK_FALSE(fewer.rankings.front().rows.front().p.has_value());
 	const std::string text = diff::comparison_text({{before, "", "", ""}, {three, "", "", ""}, fewer, {}}, 20, 0);
-	CHECK(text.find("no significance is claimed") != std::string::npos);
-	CHECK(text.find("4 of each side can test 1 row") != std::string::npos);
+	CHECK(text.find("significance not tested: give at least 4 repetitions of each side") != std::string::npos);
+	CHECK(text.find("4 can test 1 row, 5 can test 6, 6 can test 23.") != std::string::npos);
 }
 
 TEST_CASE("diff: the largest difference is first, whatever its sign; equal ones by name")
@@ -218,6 +218,20 @@ TEST_CASE("diff: the largest difference is first, whatever its sign; equal ones 
 	REQUIRE(both.rankings.front().rows.size() == 4);
 	CHECK(both.rankings.front().rows.front().key.command == "d");
 	CHECK(find(both, user("a"))->share == Approx(200.0 / 300 * 100));
+}
+
+TEST_CASE("diff: a call that does not return has a time and no count")
+{
+	const Measured before =
+			   measured({{call("a", "exit_group"), {500, 0, true}}, {call("a", "read"), {0, 0, true}}}),
+		       after = measured({{call("a", "exit_group"), {900, 0, true}}, {call("a", "read"), {5, 1, true}}});
+	const diff::Comparison comparison = diff::compare({before}, {after}, diff::Ours::command, {});
+	CHECK_FALSE(find(comparison, call("a", "exit_group"))->count.before.has_value());
+	CHECK(find(comparison, call("a", "read"))->count.before == 0.0);
+	const std::string text =
+	    diff::comparison_text({{{before}, "", "", ""}, {{after}, "", "", ""}, comparison, {}}, 20, 0);
+	const std::size_t row = text.find("exit_group");
+	CHECK(text.substr(row, text.find('\n', row) - row).ends_with(" -"));
 }
 
 TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was recorded")

@@ -119,9 +119,10 @@ void add_diff(CLI::App &app, int &exit_code)
 			  "print JSON: {before, after, notes, totals, rows, tests}, times in ns");
 	command->add_flag("--csv", arguments->csv, "print comma-separated values, times in ns")->excludes("--json");
 	command->footer(
-	    "Rows are matched by the names of command and thread. The first ranking has no time twice: CPU\n"
-	    "time by mode and by system call, and of the recorded command (*) waiting and sleeping.\n"
-	    "share%: of the sizes of all differences. -: not known. p needs at least 4 repetitions of each.\n"
+	    "Rows are matched by the names of command and thread. In the first ranking each time is counted once:\n"
+	    "CPU time by mode and by system call, and of the recorded command (*) waiting and sleeping.\n"
+	    "share%: the row's part of the sum of all absolute differences. -: not known.\n"
+	    "p needs at least 4 repetitions of each side.\n"
 	    "Exit code: 0, or 1 if parts of a trace are damaged.\n"
 	    "Examples:\n"
 	    "  monitor diff OLD NEW\n"

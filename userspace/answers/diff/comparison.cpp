@@ -51,7 +51,9 @@ Row row_of(const RowKey &key, const std::vector<Measured> &before, const std::ve
 	};
 	const auto count = [&](const Measured &in) -> std::optional<double> {
 		const Amount *amount = in.find(key);
-		return amount && amount->count ? std::optional(static_cast<double>(*amount->count)) : std::nullopt;
+		const bool is_open = amount && amount->count == 0 && amount->time_ns > 0; // it has not returned
+		return amount && amount->count && !is_open ? std::optional(static_cast<double>(*amount->count))
+							   : std::nullopt;
 	};
 	Row row;
 	row.key = key;

@@ -39,9 +39,10 @@ std::string p_text(const Row &row)
 }
 
 // "200000", or what it was and what it is.
-std::string count_text(const Change &count)
+std::string count_text(const Row &row)
 {
-	if (!count.before && !count.after)
+	const Change &count = row.count;
+	if (!count.before && !count.after && !is_counted(row.key.item))
 		return "";
 	const auto text = [](const std::optional<double> &value) {
 		return value ? report::count_text(static_cast<std::uint64_t>(std::llround(*value))) : "-";
@@ -99,7 +100,7 @@ std::string ranking_text(const Ranking &ranking, const Tests &tests, bool is_tes
 		std::vector<Cell> line = cells(row);
 		if (with_p)
 			line.emplace_back(p_text(row));
-		line.emplace_back(count_text(row.count));
+		line.emplace_back(count_text(row));
 		table.rows.push_back(std::move(line));
 	}
 	const std::size_t all = table.rows.size();
@@ -115,33 +116,34 @@ std::string rows_text(std::size_t rows)
 	return rows == 1 ? "1 row" : fmt::format("{} rows", rows);
 }
 
-// "4 of each side can test 1 row, 5 can test 6 rows, 6 can test 23 rows"
+// "4 can test 1 row, 5 can test 6, 6 can test 23"
 std::string reach_text()
 {
 	std::string text;
 	for (std::size_t each = min_repetitions; each < min_repetitions + 3; ++each)
-		text += fmt::format("{} can test {}",
-				    text.empty() ? fmt::format("{} of each side", each) : fmt::format(", {}", each),
-				    rows_text(max_tested_rows(each, each)));
+		text += text.empty() ? fmt::format("{} can test {}", each, rows_text(max_tested_rows(each, each)))
+				     : fmt::format(", {} can test {}", each, max_tested_rows(each, each));
 	return text;
 }
 
 std::string tests_text(const Tests &tests)
 {
 	if (!tests.is_possible())
-		return fmt::format("no significance is claimed: that takes repetitions, A1,A2,A3,A4 B1,B2,B3,B4; {}\n",
-				   reach_text());
+		return fmt::format("significance not tested: give at least {} repetitions of each side "
+				   "(A1,A2,A3,A4 B1,B2,B3,B4). {}.\n",
+				   min_repetitions, reach_text());
 	if (tests.candidates == 0)
-		return "no significance is claimed: no row is known in all repetitions\n";
+		return "significance not tested: no row is known in all repetitions\n";
 	std::string text =
-	    fmt::format("p: Mann-Whitney's test of the {} into two groups most clearly, corrected by Holm; "
+	    fmt::format("p: Mann-Whitney test of the {}most clearly separated row{}, with Holm's correction; "
 			"significant below {}: {}\n",
-			tests.tested == 1 ? "row that falls" : rows_text(tests.tested) + " that fall",
+			tests.tested == 1 ? "" : fmt::format("{} ", tests.tested), tests.tested == 1 ? "" : "s",
 			significance_level, tests.significant ? rows_text(tests.significant) : "none");
 	if (tests.tested < tests.candidates)
-		text += fmt::format("{} and {} repetitions can show no more ({}); for all {} rows it takes {}\n",
-				    tests.before, tests.after, reach_text(), tests.candidates,
-				    repetitions_for(tests.candidates));
+		text += fmt::format(
+		    "{} and {} repetitions cannot test more (of each side, {}); to test all {} rows takes {} of each "
+		    "side\n",
+		    tests.before, tests.after, reach_text(), tests.candidates, repetitions_for(tests.candidates));
 	return text;
 }
 

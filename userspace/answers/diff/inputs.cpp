@@ -162,7 +162,7 @@ std::vector<std::string> differences(const std::vector<Input> &inputs, std::size
 	add_different_commands(std::span(inputs).subspan(before), sentences);
 	const auto is_calibrated = [](const Input &input) { return edge_of(input.info, edge_names[0]) > 0; };
 	if (std::ranges::any_of(inputs, is_calibrated) && !std::ranges::all_of(inputs, is_calibrated))
-		sentences.emplace_back("not all were calibrated: the way into system calls counts as user time");
+		sentences.emplace_back("not all were calibrated: the path into system calls counts as user time");
 	return sentences;
 }
 

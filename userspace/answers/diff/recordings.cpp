@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/escape.h"
+
 namespace monitor::diff {
 namespace {
 
@@ -16,6 +20,34 @@ bool is_longer(const Change &elapsed)
 {
 	const double ratio = elapsed.ratio().value_or(1);
 	return ratio < 0.98 || ratio > 1.02;
+}
+
+// As the kernel calls the recorded command's first thread.
+std::string program_of(const analyze::RecordingInfo &info)
+{
+	constexpr std::size_t max_bytes = 15;
+	const std::string path = info.command.empty() ? "" : info.command.front();
+	return path.substr(path.rfind('/') + 1).substr(0, max_bytes);
+}
+
+bool has_rows_of(const PrintedSide &side, const std::string &command)
+{
+	return std::ranges::any_of(side.repetitions, [&](const Measured &each) {
+		return std::ranges::any_of(
+		    each.rows, [&](const auto &row) { return row.first.of_command && row.first.command == command; });
+	});
+}
+
+// Of programs with different names, whose rows have no partners; "" if that is not so.
+std::string unmatched_text(const Printed &printed, const std::string &before, const std::string &after)
+{
+	const auto only_in = [](const PrintedSide &side, const PrintedSide &other, const std::string &command) {
+		return has_rows_of(side, command) && !has_rows_of(other, command);
+	};
+	if (!only_in(printed.before, printed.after, before) || !only_in(printed.after, printed.before, after))
+		return "";
+	return fmt::format("the commands differ: rows are matched by name, so those of {} and {} are not matched",
+			   printable(before), printable(after));
 }
 
 } // namespace
@@ -49,11 +81,16 @@ Printed compare_recordings(const std::vector<Part> &before, const std::vector<Pa
 		    {plan, options.name_stacks ? options.name_stacks(part.directory) : NameStacks(), progress}));
 	}
 	printed.comparison = compare(printed.before.repetitions, printed.after.repetitions, plan.ours, options.chosen);
+	if (const std::string unmatched =
+		unmatched_text(printed, program_of(inputs.front().info), program_of(inputs[before.size()].info));
+	    !unmatched.empty())
+		printed.notes.push_back(unmatched);
 	const bool is_of_command = plan.ours == Ours::command && std::ranges::none_of(inputs, [](const Input &input) {
 					   return input.part.is_window();
 				   });
 	if (!is_of_command && is_longer(printed.comparison.elapsed_ns))
-		printed.notes.emplace_back("the sides last differently: what runs all the time differs by that");
+		printed.notes.emplace_back("the two sides have different lengths; the time of anything that runs "
+					   "throughout differs accordingly");
 	return printed;
 }
 

@@ -58,6 +58,11 @@ Kind kind_of(Item item)
 	}
 }
 
+bool is_counted(Item item)
+{
+	return kind_of(item) != Kind::cpu && item != Item::ready;
+}
+
 std::string RowKey::what() const
 {
 	switch (item) {
@@ -97,8 +102,7 @@ const Amount *Measured::find(const RowKey &key) const
 		return &found->second;
 	if (!is_whole || !was_recorded(*this, key.item) || hidden_commands.contains(key.command))
 		return nullptr;
-	const bool is_counted = kind_of(key.item) != Kind::cpu && key.item != Item::ready;
-	return is_counted ? &no_times : &no_time;
+	return is_counted(key.item) ? &no_times : &no_time;
 }
 
 } // namespace monitor::diff

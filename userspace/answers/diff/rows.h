@@ -45,6 +45,7 @@ enum class Item : std::uint8_t {
 	function, // on the CPU, by samples
 };
 Kind kind_of(Item item);
+bool is_counted(Item item); // it has a number of times, else only a time
 
 struct RowKey {
 	Item item = Item::user;
