@@ -90,6 +90,7 @@ def figures_are_those_of_report_and_stat():
 	kept = json.loads(run("show", "db/base/3", "--json").stdout)["figures"]
 	e2e.equal("computed when it was added", kept["p99 of fsync"], rows[0]["p99 of fsync"])
 	e2e.equal("one figure once", len(kept), len(chosen))
+	e2e.equal("elapsed once", run("show", "db/base/3").stdout.count("\nelapsed "), 1)
 	e2e.equal("nothing is said", added.stderr, "")
 
 
@@ -100,6 +101,10 @@ def unknown_is_not_zero():
 	e2e.equal("without system calls", (row["count of fsync"], row["p99 of fsync"], row["cpu of nobody"]), (None, None, None))
 	row = answer("history", "db/base/3", "--figure", "count of swapoff", "--figure", "p99 of swapoff")[0]
 	e2e.equal("without any such call", (row["count of swapoff"], row["p99 of swapoff"]), (0, None))
+	done = run("history", "db", "--figure", "count of reed", "--json", exit_code=1)
+	e2e.equal("of a call that does not exist", {row["count of reed"] for row in json.loads(done.stdout)}, {None})
+	e2e.equal("what is said of it", done.stderr, "monitor: no measurement has calls named reed\n")
+	e2e.expect("reed" not in (archive / "db/base/3/measurement.json").read_text(), "it is kept")
 	text = run("history", "db", "--figure", "p99 of fsync", "--plot", env=dict(os.environ, LC_ALL="C")).stdout
 	lines = {line.split(",")[0]: line for line in text.splitlines()}
 	e2e.expect(lines["db/blind/1"].endswith("unknown") and lines["db/base/3"].endswith("#"), text)
@@ -145,7 +150,7 @@ def many_writers_at_once():
 	done = [(writer.communicate(timeout=60), writer.returncode) for writer in writers]
 	e2e.equal("writers that succeeded", sorted(code for _, code in done), [0] + [1] * 19)
 	for (_, errors), code in done:
-		e2e.expect(code == 0 or "there is something called race/e/one in the archive already" in errors, errors)
+		e2e.expect(code == 0 or "race/e/one already exists in the archive" in errors, errors)
 	e2e.equal("what is there", os.listdir(archive / "race" / "e"), ["one"])
 	e2e.equal("the copy is whole", json.loads(e2e.run(e2e.monitor, "report", "--json", archive / "race/e/one/trace").stdout)["rows"], trace.report()["rows"])
 	# A measurement, and others below it: whichever is first, no measurement is within another one.
@@ -257,6 +262,7 @@ def bad_input():
 	refused("is not a figure", "history", "db", "--figure", "p98 of fsync")
 	refused("is not among the figures", "figures", "db", "--remove", "p99 of read")
 	refused("find, column 1", "find", 'comand == "x"')
+	refused("find, column 8", "find", "lost ==")
 	refused("the value is empty", "add", trace.directory, "a/b", "--note", "", exit_code=2)
 	refused("excludes", "history", "db", "--plot", "--json", exit_code=2)
 	done = e2e.run(e2e.monitor, "archive", "list", "--archive", e2e.work / "no archive", exit_code=1)

@@ -85,7 +85,7 @@ std::vector<archive::Figure> figures_of(const ArchiveArguments &arguments, const
 	return figures_of(texts);
 }
 
-// Reading traces may take long: says how far it is.
+// Reading traces may take long: says how far it is. Returns sentences about what is not known.
 std::vector<std::string> complete_all(std::vector<archive::Entry> &entries, const ArchiveArguments &arguments,
 				      const std::vector<archive::Figure> &figures)
 {
@@ -96,7 +96,7 @@ std::vector<std::string> complete_all(std::vector<archive::Entry> &entries, cons
 		for (std::string &problem : archive::complete(entries[i], arguments.archive, figures))
 			problems.push_back(std::move(problem));
 	}
-	return problems;
+	return problems.empty() ? archive::missing_calls(entries, figures) : problems;
 }
 
 int run_add(const ArchiveArguments &arguments)
@@ -256,6 +256,16 @@ void add_figures(CLI::App &verb, ArchiveArguments &arguments, const char *help)
 	verb.add_option("--figure", arguments.figures, help)->option_text("FIGURE")->allow_extra_args(false);
 }
 
+// Before a verb or after it.
+void add_directory(CLI::App &command, ArchiveArguments &arguments)
+{
+	command
+	    .add_option("--archive", arguments.archive,
+			"the folder of the archive (default: MONITOR_ARCHIVE, else monitor/archive in XDG_DATA_HOME or "
+			"~/.local/share)")
+	    ->option_text("DIR");
+}
+
 // The verbs that change the archive.
 void add_writing_verbs(
     const std::function<CLI::App *(const char *, const char *, int (*)(const ArchiveArguments &))> &verb,
@@ -263,16 +273,19 @@ void add_writing_verbs(
 {
 	CLI::App *add = verb("add", "add a trace as a measurement", run_add);
 	add->add_option("trace", arguments.directory, "a trace directory")->required()->option_text("DIR");
-	add->add_option("name", arguments.name, "PROJECT/EXPERIMENT/NAME: what it is called")
+	add->add_option("name", arguments.name, "what it is called")
 	    ->required()
-	    ->option_text("NAME");
+	    ->option_text("PROJECT/EXPERIMENT/MEASUREMENT");
 	add->add_option("--note", arguments.note, "say what is special about it")->option_text("TEXT");
-	add->add_flag("--move", arguments.move, "remove the original when the measurement is there");
+	add->add_flag("--move", arguments.move, "remove the original when the measurement is complete");
 	add->add_flag("--link", arguments.link, "refer to the original instead of copying it")->excludes("--move");
-	add->footer("Example:\n  monitor archive add DIR 'web/more workers/run 1' --note '8 workers'");
+	add->footer("Examples:\n  monitor archive add DIR 'web/more workers/run 1' --note '8 workers'\n"
+		    "  monitor archive add DIR web/baseline/run1 --move");
 	CLI::App *note = verb("note", "replace the note of a measurement, an experiment or a project", run_note);
 	note->add_option("name", arguments.name, "what it is about")->required()->option_text("NAME");
 	note->add_option("text", arguments.text, "the note")->required()->option_text("TEXT");
+	note->footer("Examples:\n  monitor archive note 'web/more workers/run 1' '8 workers'\n"
+		     "  monitor archive note web 'the front end'");
 	CLI::App *figures = verb("figures", "choose the figures of a project", run_figures);
 	figures->add_option("name", arguments.name, "the project")->required()->option_text("PROJECT");
 	add_figures(*figures, arguments, "add this figure");
@@ -280,7 +293,8 @@ void add_writing_verbs(
 	    ->option_text("FIGURE")
 	    ->allow_extra_args(false);
 	figures->footer(
-	    "A figure is: elapsed; cpu of COMMAND; or p50, p90, p99, min, mean, max, total or count of CALL.\n"
+	    "A figure is: elapsed; cpu of COMMAND; or p50, p90, p99, min, mean, max, total or count of CALL,\n"
+	    "of the whole machine.\n"
 	    "Example:\n  monitor archive figures web --figure 'p99 of fsync' --figure 'cpu of nginx'");
 }
 
@@ -291,9 +305,11 @@ void add_reading_verbs(
 	CLI::App *list = verb("list", "list measurements, by date", run_list);
 	list->add_option("name", arguments.name, "those of this project or experiment")->option_text("NAME");
 	add_formats(*list, arguments);
+	list->footer("Examples:\n  monitor archive list\n  monitor archive list web --json");
 	CLI::App *show = verb("show", "show what is known of a measurement, an experiment or a project", run_show);
 	show->add_option("name", arguments.name, "which one")->required()->option_text("NAME");
 	show->add_flag("--json", arguments.json, "print JSON instead of text: of a measurement");
+	show->footer("Examples:\n  monitor archive show web\n  monitor archive show 'web/more workers/run 1'");
 	CLI::App *find = verb("find", "list the measurements for which a condition is true", run_find);
 	find->add_option("condition", arguments.text,
 			 "a condition in FDL over name, note, date, user, host, kernel, command ...")
@@ -315,6 +331,8 @@ void add_reading_verbs(
 	compare->add_option("second", arguments.second, "the other one")->required()->option_text("NAME");
 	add_figures(*compare, arguments, "compare this figure (default: those of the projects)");
 	add_formats(*compare, arguments);
+	compare->footer(
+	    "Example:\n  monitor archive compare web/baseline/run1 'web/more workers/run 1' --figure 'p99 of fsync'");
 }
 
 } // namespace
@@ -324,15 +342,10 @@ void add_archive(CLI::App &app, int &exit_code)
 	auto arguments = std::make_shared<ArchiveArguments>();
 	CLI::App *command =
 	    app.add_subcommand("archive", "keep recordings as measurements of projects; the history of a figure");
-	command
-	    ->add_option(
-		"--archive", arguments->archive,
-		"the folder of the archive (default: MONITOR_ARCHIVE, else monitor/archive in XDG_DATA_HOME or "
-		"~/.local/share)")
-	    ->option_text("DIR");
+	add_directory(*command, *arguments);
 	const auto verb = [&](const char *name, const char *help, int (*run)(const ArchiveArguments &)) {
 		CLI::App *added = command->add_subcommand(name, help);
-		added->fallthrough();
+		add_directory(*added, *arguments);
 		added->callback([arguments, run, &exit_code] {
 			arguments->archive = archive::archive_directory(arguments->archive);
 			exit_code = run(*arguments);

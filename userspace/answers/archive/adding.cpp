@@ -178,8 +178,7 @@ std::string make_parents(const std::string &archive, const std::vector<std::stri
 
 [[noreturn]] void throw_taken(const std::string &name)
 {
-	throw Error(fmt::format(
-	    "there is something called {} in the archive already: choose another name, or remove it", printable(name)));
+	throw Error(fmt::format("{} already exists in the archive: choose another name or remove it", printable(name)));
 }
 
 void add_figures(const std::string &folder, const std::string &trace, Added &added)

@@ -198,7 +198,11 @@ bool has_text(const Expression &constant)
 Condition::Condition(const std::string &untrusted_text)
 {
 	const std::string text = with_quoted_dates(untrusted_text);
-	condition_ = filter::parse(text);
+	try {
+		condition_ = filter::parse(text);
+	} catch (const Refusal &refusal) { // of this expression
+		throw Refusal("find", text, refusal.position().offset, refusal.sentence());
+	}
 	check(condition_, text);
 }
 

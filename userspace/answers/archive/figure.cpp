@@ -77,6 +77,18 @@ std::optional<double> cpu_of(const std::string &command, const report::Table &by
 	return {};
 }
 
+// By the names in the trace; without these any name may be that of a call.
+bool is_call(const std::string &name, const trace::Description &description, const analyze::EventKinds &kinds)
+{
+	for (const auto &cls : description.classes()) {
+		const trace::Field *id = kinds[*cls].kind == analyze::Kind::sys_enter ? cls->find("id") : nullptr;
+		if (id && id->labels)
+			return std::ranges::any_of(id->labels->labels(),
+						   [&](const auto &label) { return label.text == name; });
+	}
+	return true;
+}
+
 bool any(const std::vector<Figure> &figures, Figure::Kind kind)
 {
 	return std::ranges::any_of(figures, [kind](const Figure &figure) { return figure.kind == kind; });
@@ -147,6 +159,9 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	const bool has_calls = info.has_tokens && recorded.calls && (!info.present || info.has_program("sys_exit"));
 	Measured measured;
 	for (const Figure &figure : figures) {
+		if (figure.kind == Figure::Kind::calls && has_calls &&
+		    !is_call(figure.subject, trace.description(), machine.kinds()))
+			continue;
 		auto &value = measured.values[figure.text()];
 		if (figure.kind == Figure::Kind::elapsed && wall_ns > 0)
 			value = wall_ns;

@@ -3,7 +3,8 @@
 //
 //     elapsed                 how long was recorded
 //     cpu of COMMAND          CPU time of the processes of that name, as `monitor report --by command` has it
-//     STATISTIC of CALL       of the durations of a system call: p50, p90, p99, min, mean, max, total, count
+//     STATISTIC of CALL       of the durations of a system call on the whole machine: p50, p90, p99, min, mean, max,
+//                             total, count
 //
 // One pass over a trace gives all of them. Called when a measurement is added, and by `monitor archive history` and
 // `compare` for those that a measurement does not have yet.
@@ -31,8 +32,9 @@ struct Figure {
 Figure parse_figure(const std::string &text);
 
 struct Measured {
-	std::map<std::string, std::optional<double>> values; // by text(); empty: this trace does not have it
-	std::vector<std::string> problems;                   // sentences: parts that could not be read
+	// By text(). Empty: this trace does not have it. Without one: its kernel has no call of this name.
+	std::map<std::string, std::optional<double>> values;
+	std::vector<std::string> problems; // sentences: parts that could not be read
 };
 
 // Of a trace directory. ns, or a number. Throws Error.

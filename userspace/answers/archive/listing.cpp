@@ -192,9 +192,9 @@ Listing list(const std::string &archive, const std::string &name)
 		path = fmt::format("{}", fmt::join(levels_of(name), "/"));
 	const Fd root(::open(archive.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (!root && errno == ENOENT)
-		throw Error(
-		    fmt::format("there is no archive {}: `monitor archive add DIR PROJECT/EXPERIMENT/NAME` makes it",
-				printable(archive)));
+		throw Error(fmt::format(
+		    "there is no archive {}: `monitor archive add DIR PROJECT/EXPERIMENT/MEASUREMENT` makes it",
+		    printable(archive)));
 	if (!root)
 		throw Error(errno, "cannot open " + printable(archive));
 	std::vector<Found> all(1);

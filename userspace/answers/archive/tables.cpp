@@ -213,6 +213,8 @@ std::string entry_text(const Entry &entry, const std::string &archive)
 	add("complete", entry.complete ? "yes" : "no");
 	for (const auto &[name, value] : entry.figures)
 		try {
+			if (parse_figure(name).kind == Figure::Kind::elapsed) // it is above
+				continue;
 			add(name, value ? report::cell_text(*value, parse_figure(name).unit()) : "unknown");
 		} catch (const Error &) { // of another version: what it means is not known
 			add(name, value ? fmt::format("{}", *value) : "unknown");
@@ -242,6 +244,19 @@ std::vector<std::string> complete(Entry &entry, const std::string &archive, cons
 	} catch (const Error &) { // an archive of somebody else's: the figures are right, and computed again next time
 	}
 	return {};
+}
+
+std::vector<std::string> missing_calls(const std::vector<Entry> &entries, const std::vector<Figure> &figures)
+{
+	std::vector<std::string> sentences;
+	for (const Figure &figure : figures) {
+		const auto has_value = [&](const Entry &entry) { return value_of(entry, figure).has_value(); };
+		const auto has_no_call = [&](const Entry &entry) { return !entry.figures.contains(figure.text()); };
+		if (figure.kind == Figure::Kind::calls && std::ranges::none_of(entries, has_value) &&
+		    std::ranges::any_of(entries, has_no_call))
+			sentences.push_back("no measurement has calls named " + figure.subject);
+	}
+	return sentences;
 }
 
 } // namespace monitor::archive

@@ -36,4 +36,7 @@ std::string entry_text(const Entry &entry, const std::string &archive);
 // Returns sentences about what could not be computed.
 std::vector<std::string> complete(Entry &entry, const std::string &archive, const std::vector<Figure> &figures);
 
+// "no measurement has calls named reed": of each figure that is not known of any, because there is no such call.
+std::vector<std::string> missing_calls(const std::vector<Entry> &entries, const std::vector<Figure> &figures);
+
 } // namespace monitor::archive
