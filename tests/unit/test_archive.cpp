@@ -3,6 +3,8 @@
 // and folders that are moved, damaged or lead in circles.
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -217,11 +219,31 @@ TEST_CASE("archive: what is unknown is neither equal nor different")
 
 TEST_CASE("archive: conditions that mean nothing are refused")
 {
-	for (const std::string text :
-	     {"", "command", "comand == \"x\"", "command == 3", "tokens == \"x\"", "date > 5", "date > \"soon\"",
-	      "elapsed > 5", "`p99 of fsync` > 5", "`p98 of fsync` > 5ms", "elapsed + 1 > 2s", "elapsed == tokens",
-	      "tokens > 2026-11-01", "date > 2026-11-01 and", "(date > 2026-11-01"})
+	for (const std::string text : {"",
+				       "command",
+				       "comand == \"x\"",
+				       "command == 3",
+				       "tokens == \"x\"",
+				       "date > 5",
+				       "date > \"soon\"",
+				       "elapsed > 5",
+				       "`p99 of fsync` > 5",
+				       "`p98 of fsync` > 5ms",
+				       "elapsed + 1 > 2s",
+				       "elapsed == tokens",
+				       "tokens > 2026-11-01",
+				       "date > 2026-11-01 and",
+				       "(date > 2026-11-01",
+				       "date == 2026-13",
+				       "date == 2026-00-01",
+				       "date > 2026-02-30",
+				       "date < 2025-02-29",
+				       "date == 2026-11-01T24",
+				       "date == 2026-11-01T10:60",
+				       "date in {2026-01-01..2026-01-32}"})
 		CHECK_THROWS_AS(Condition(text), Error);
+	for (const std::string text : {"date > 2024-02-29", "date == 2026-12-31T23:59:60", "date == 2026-12"})
+		CHECK_NOTHROW(Condition(text));
 }
 
 TEST_CASE("archive: figures by their texts")
@@ -288,6 +310,22 @@ TEST_CASE("archive: a change leaves what it does not know")
 	CHECK_THROWS_AS(archive::set_note(folder.path() + "/p/1", "x"), Error);
 }
 
+TEST_CASE("archive: what could not be read again is not written")
+{
+	const Folder folder;
+	folder.add("p/1");
+	std::map<std::string, std::optional<double>> figures;
+	for (int i = 0; i < 500; ++i)
+		figures["cpu of " + std::string(180, 'x') + std::to_string(i)] = i;
+	CHECK_THROWS_AS(archive::keep_figures(folder.path() + "/p/1", figures), Error);
+	CHECK_THROWS_AS(archive::set_note(folder.path() + "/p/1", std::string(archive::max_note_bytes + 1, 'x')),
+			Error);
+	archive::set_note(folder.path() + "/p/1", std::string(archive::max_note_bytes, '\x01'));
+	const Entry entry = archive::read_entry(folder.path(), "p/1");
+	CHECK(entry.figures.size() == 2);
+	CHECK(entry.note.size() == archive::max_note_bytes);
+}
+
 TEST_CASE("archive: the history of a figure is bars, or a series if there are many")
 {
 	std::vector<Entry> entries(40, some_entry());
@@ -316,6 +354,10 @@ TEST_CASE("archive: links that lead back, and damaged measurements, do not hide 
 	fs::create_directories(folder.path() + "/p/e/folder/" + archive::measurement_file);
 	fs::create_directory_symlink("..", folder.path() + "/p/e/back");
 	fs::create_directory_symlink("nowhere", folder.path() + "/p/e/broken");
+	for (const char *name : {"a", "b", "c", "d", "f", "g"}) { // many ways to the same folders
+		fs::create_directory_symlink(".", folder.path() + "/p/" + name);
+		fs::create_directory_symlink("../e", folder.path() + "/p/e/" + name);
+	}
 	const archive::Listing listing = archive::list(folder.path(), "");
 	CHECK(names(listing) == std::vector<std::string>{"p/e/good"});
 	REQUIRE(listing.problems.size() == 3);

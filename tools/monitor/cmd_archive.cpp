@@ -2,6 +2,7 @@
 // `monitor archive`: recordings kept as projects, experiments and measurements, found again and compared over runs.
 // answers/archive/ does the work.
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,7 +10,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "answers/archive/adding.h"
@@ -25,6 +25,7 @@
 #include "plots.h"
 #include "problems.h"
 #include "progress_line.h"
+#include "recording/card/recorders.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -101,6 +102,9 @@ std::vector<std::string> complete_all(std::vector<archive::Entry> &entries, cons
 
 int run_add(const ArchiveArguments &arguments)
 {
+	if (const auto recorder = card::recorder_of(arguments.directory))
+		throw Error(fmt::format("{} is still being recorded by process {}: stop it first",
+					printable(arguments.directory), *recorder));
 	const archive::Transfer transfer = arguments.move   ? archive::Transfer::move
 					   : arguments.link ? archive::Transfer::link
 							    : archive::Transfer::copy;
@@ -135,8 +139,9 @@ std::string folder_of(const ArchiveArguments &arguments)
 {
 	const std::string folder =
 	    fmt::format("{}/{}", arguments.archive, fmt::join(archive::levels_of(arguments.name), "/"));
-	struct stat status {};
-	if (::stat(folder.c_str(), &status) < 0)
+	if (::access(folder.c_str(), X_OK) < 0 && errno == EACCES)
+		throw Error(errno, "cannot read " + printable(folder));
+	if (::access(folder.c_str(), F_OK) < 0)
 		throw Error(fmt::format("there is no {} in the archive {}; `monitor archive list` shows what there is",
 					printable(arguments.name), printable(arguments.archive)));
 	return folder;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "adding.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -67,9 +68,24 @@ void link_or_copy_file(const std::string &from, const std::string &to)
 		copy_file(from, to); // another file system, or one without hard links
 }
 
+void sync_folder(const std::string &path)
+{
+	if (::fsync(open_file(path, O_RDONLY | O_DIRECTORY).get()) < 0)
+		throw Error(errno, "cannot write " + printable(path));
+}
+
+mode_t mode_of(const std::string &path)
+{
+	struct stat status {};
+	if (::stat(path.c_str(), &status) < 0)
+		throw Error(errno, "cannot read " + printable(path));
+	return status.st_mode & 0777;
+}
+
+// As private as the original.
 void copy_trace(const std::string &from, const std::string &to, Transfer transfer)
 {
-	if (::mkdir(to.c_str(), 0777) < 0)
+	if (::mkdir(to.c_str(), mode_of(from) | S_IRWXU) < 0)
 		throw Error(errno, "cannot create " + printable(to));
 	for (const fs::directory_entry &each : fs::directory_iterator(from)) {
 		const std::string name = each.path().filename(), source = from + "/" + name, target = to + "/" + name;
@@ -84,12 +100,13 @@ void copy_trace(const std::string &from, const std::string &to, Transfer transfe
 		else
 			copy_file(source, target);
 	}
+	sync_folder(to);
 }
 
 // The folder in which a measurement is made. Locked, so that it is known to be in use; removed unless it was renamed.
 class Making {
 public:
-	explicit Making(const std::string &parent)
+	Making(const std::string &parent, mode_t mode)
 	{
 		for (int tries = 0; tries < 100 && !lock_; ++tries) {
 			std::string path = parent + "/" + adding_prefix + "XXXXXX";
@@ -108,7 +125,7 @@ public:
 			throw Error("cannot create a folder in " + printable(parent));
 		const mode_t mask = ::umask(0);
 		::umask(mask);
-		::fchmod(lock_.get(), 0777 & ~mask);
+		::fchmod(lock_.get(), (mode | S_IRWXU) & ~mask);
 	}
 	~Making()
 	{
@@ -193,16 +210,66 @@ void add_figures(const std::string &folder, const std::string &trace, Added &add
 	if (figures.empty())
 		return;
 	const Measured measured = measure(trace, figures);
-	if (measured.problems.empty())
+	if (measured.problems.empty() && measured.is_final)
 		added.entry.figures = measured.values;
+	if (to_json(added.entry).size() >= max_measurement_bytes) {
+		added.entry.figures.clear();
+		added.notes.emplace_back("the project has more figures than a measurement can keep: they are computed "
+					 "each time");
+	}
 	for (const std::string &problem : measured.problems)
 		added.notes.push_back(problem);
 }
 
-void sync_folder(const std::string &path)
+bool is_within(const fs::path &path, const fs::path &folder)
 {
-	if (const Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); fd)
-		::fsync(fd.get());
+	return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+// Copying a folder into itself does not end, and what is in the archive is not moved by adding it.
+void expect_apart(const std::string &archive, const std::string &directory, Transfer transfer)
+{
+	const fs::path trace = fs::canonical(directory), folder = fs::weakly_canonical(archive);
+	if (is_within(folder, trace))
+		throw Error(fmt::format("the archive {} is in the trace {}: choose another archive", printable(archive),
+					printable(directory)));
+	if (transfer == Transfer::move && is_within(trace, folder))
+		throw Error(fmt::format("{} is in the archive {} already: move it with mv", printable(directory),
+					printable(archive)));
+	if (transfer == Transfer::move &&
+	    fs::is_symlink(directory.substr(0, std::max<std::size_t>(directory.find_last_not_of('/') + 1, 1))))
+		throw Error(fmt::format("{} is a symbolic link: to move the trace, name {}", printable(directory),
+					printable(trace.string())));
+}
+
+// The folders that make_parents() may have made, and `existing`, which was there before.
+void sync_parents(const std::string &parent, const fs::path &existing)
+{
+	for (fs::path folder = fs::canonical(parent);; folder = folder.parent_path()) {
+		if (::access(folder.c_str(), R_OK) < 0) // cannot have been made here
+			return;
+		sync_folder(folder);
+		if (folder == existing || !folder.has_relative_path())
+			return;
+	}
+}
+
+fs::path existing_part(const std::string &path)
+{
+	fs::path existing = fs::weakly_canonical(fs::absolute(path));
+	while (!fs::exists(existing))
+		existing = existing.parent_path();
+	return existing;
+}
+
+void remove_original(const std::string &directory, Added &added)
+{
+	std::error_code failed;
+	fs::remove_all(directory, failed);
+	if (failed)
+		added.notes.push_back(
+		    fmt::format("{} is in the archive, and could not be removed from where it was: {}",
+				printable(directory), failed.message()));
 }
 
 Added add_unchecked(const std::string &archive, const std::string &directory, const std::string &name,
@@ -212,6 +279,8 @@ Added add_unchecked(const std::string &archive, const std::string &directory, co
 	const std::string full_name = fmt::format("{}", fmt::join(levels, "/"));
 	if (!fs::is_directory(directory))
 		throw Error(printable(directory) + " is not a directory: only a trace directory can be added");
+	expect_note(note);
+	expect_apart(archive, directory, transfer);
 	Added added;
 	{
 		trace::Trace trace = trace::Trace::open(directory);
@@ -223,29 +292,26 @@ Added add_unchecked(const std::string &archive, const std::string &directory, co
 	if (!added.entry.complete)
 		added.notes.emplace_back(
 		    "this recording was not completed, or is of another tracer: what it lost is unknown");
+	const fs::path existing = existing_part(archive);
 	const std::string parent = make_parents(archive, levels), target = parent + "/" + levels.back();
 	if (::access(target.c_str(), F_OK) == 0)
 		throw_taken(full_name);
 	remove_left_over(parent);
-	Making making(parent);
+	Making making(parent, mode_of(directory));
 	const std::string trace_path = making.path() + "/" + trace_folder;
 	if (transfer == Transfer::link)
 		fs::create_directory_symlink(fs::canonical(directory), trace_path);
 	else
 		copy_trace(directory, trace_path, transfer);
 	add_figures(archive + "/" + levels.front(), trace_path, added);
-	replace_in_folder(making.path(), measurement_file, to_json(added.entry));
+	replace_in_folder(making.path(), measurement_file, to_json(added.entry), max_measurement_bytes);
+	sync_folder(making.path());
+	sync_parents(parent, existing);
 	if (!making.rename_to(target))
 		throw_taken(full_name);
 	sync_folder(parent);
-	if (transfer == Transfer::move) {
-		std::error_code failed;
-		fs::remove_all(directory, failed);
-		if (failed)
-			added.notes.push_back(
-			    fmt::format("{} is in the archive, and could not be removed from where it was: {}",
-					printable(directory), failed.message()));
-	}
+	if (transfer == Transfer::move)
+		remove_original(directory, added);
 	return added;
 }
 

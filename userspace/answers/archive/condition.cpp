@@ -2,6 +2,7 @@
 #include "condition.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include <fmt/format.h>
@@ -47,6 +48,18 @@ std::size_t date_length(std::string_view text)
 	constexpr std::size_t lengths[] = {19, 16, 13, 10, 7};
 	const auto *fits = std::ranges::find_if(lengths, [&](std::size_t each) { return each <= length; });
 	return fits == std::end(lengths) ? 0 : *fits;
+}
+
+// Of this shape: whether there is such a moment. As exact as it is written.
+bool is_moment(std::string_view date)
+{
+	const auto part = [date](std::size_t at, int otherwise) {
+		return at < date.size() ? (date[at] - '0') * 10 + (date[at + 1] - '0') : otherwise;
+	};
+	const std::chrono::year year(part(0, 0) * 100 + part(2, 0));
+	const std::chrono::month month(static_cast<unsigned>(part(5, 1)));
+	return (year / month / static_cast<unsigned>(part(8, 1))).ok() && part(11, 0) < 24 && part(14, 0) < 60 &&
+	       part(17, 0) <= 60;
 }
 
 // Puts dates in quotes, as FDL has none: without them they would be subtractions.
@@ -188,6 +201,16 @@ void expect_unit(const Expression &constant, std::string_view text)
 		expect_unit(end, text);
 }
 
+void expect_date(const Expression &constant, std::string_view text)
+{
+	if (constant.kind == Kind::text && date_length(constant.text) != constant.text.size())
+		fail(text, constant, "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
+	if (constant.kind == Kind::text && !is_moment(constant.text))
+		fail(text, constant, "there is no such date");
+	for (const Expression &end : constant.children)
+		expect_date(end, text);
+}
+
 bool has_text(const Expression &constant)
 {
 	return constant.kind == Kind::text || (constant.kind == Kind::range && constant.children[0].kind == Kind::text);
@@ -229,9 +252,8 @@ void Condition::check(Expression &condition, std::string_view text)
 			     is_text ? fmt::format("{} is a text: compare it with a string in double quotes",
 						   readable(name))
 				     : fmt::format("{} is a number: compare it with a number", readable(name)));
-		if (is_date(name) && condition.kind != Kind::glob && children[i].kind == Kind::text &&
-		    date_length(children[i].text) != children[i].text.size())
-			fail(text, children[i], "a date is written 2026-11-01, 2026-11 or 2026-11-01T10:30");
+		if (is_date(name) && condition.kind != Kind::glob)
+			expect_date(children[i], text);
 		if (is_time(name))
 			expect_unit(children[i], text);
 	}

@@ -2,6 +2,7 @@
 #include "entry.h"
 
 #include <ctime>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -15,7 +16,9 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "folder.h"
+#include "reading/analyze/clock_bound.h"
 #include "reading/analyze/recording_info.h"
+#include "reading/events/merge.h"
 
 namespace monitor::archive {
 namespace {
@@ -38,6 +41,18 @@ bool take(const Json &json, const char *key, std::string &text)
 	return found->is_string();
 }
 
+// Of a recording: untrusted. No character is cut in two.
+std::string cut(const std::string &text, std::size_t max_bytes)
+{
+	if (text.size() <= max_bytes)
+		return text;
+	constexpr std::string_view mark = "...";
+	std::size_t end = max_bytes - mark.size();
+	while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+		--end;
+	return text.substr(0, end).append(mark);
+}
+
 std::string now()
 {
 	return fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
@@ -48,21 +63,26 @@ std::string now()
 Entry facts_of(trace::Trace &trace)
 {
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	const report::Summary summary = report::summarize(trace, info);
+	std::uint64_t tokens = 0;
+	trace::merge(trace, {}, [&](const trace::Event &event) { tokens += !event.is_control(); });
+	const report::Summary summary =
+	    report::summarize(trace, info, analyze::ClockBound(trace.description(), info), tokens);
+	constexpr std::size_t max_command_bytes = 4096, max_name_bytes = 256;
 	Entry entry;
 	entry.added = now();
-	entry.date = info.date;
-	entry.user = info.user;
-	entry.host = info.host;
-	entry.kernel = info.kernel;
-	entry.command = info.command_line();
-	entry.note = info.note;
+	entry.date = cut(info.date, max_name_bytes);
+	entry.user = cut(info.user, max_name_bytes);
+	entry.host = cut(info.host, max_name_bytes);
+	entry.kernel = cut(info.kernel, max_name_bytes);
+	entry.command = cut(info.command_line(), max_command_bytes);
+	entry.note = cut(info.note, max_note_bytes);
 	entry.complete = summary.complete;
 	if (summary.wall_ns > 0)
 		entry.elapsed_ns = summary.wall_ns;
 	if (info.present)
 		entry.tokens = summary.tokens;
-	entry.lost = summary.lost;
+	if (trace.problems().empty()) // events in damaged parts were not counted
+		entry.lost = summary.lost;
 	entry.bytes = summary.bytes;
 	return entry;
 }
@@ -99,13 +119,20 @@ template <class Change> void change_measurement(const std::string &folder, const
 		throw Error(printable(folder) + "/" + measurement_file + " is damaged, so it cannot be changed");
 	Json json = parse_json<Json>(text);
 	change(json);
-	replace_in_folder(folder, measurement_file, json_dump(json, 1) + "\n");
+	replace_in_folder(folder, measurement_file, json_dump(json, 1) + "\n", max_measurement_bytes);
 }
 
 } // namespace
 
+void expect_note(const std::string &note)
+{
+	if (note.size() > max_note_bytes)
+		throw Error(fmt::format("the note has {} bytes; a note has at most {}", note.size(), max_note_bytes));
+}
+
 void set_note(const std::string &folder, const std::string &note)
 {
+	expect_note(note);
 	change_measurement(folder, [&](Json &json) { json["note"] = note; });
 }
 
@@ -129,12 +156,11 @@ std::optional<std::int64_t> seconds_of(const std::string &date)
 
 Group read_group(const std::string &folder, const char *file)
 {
-	constexpr std::size_t max_bytes = 1 << 20;
 	Group group;
 	const std::string path = folder + "/" + file;
 	if (::access(path.c_str(), F_OK) < 0)
 		return group;
-	const Json json = parse_json<Json>(read_file(path, max_bytes));
+	const Json json = parse_json<Json>(read_file(path, max_group_bytes));
 	bool good =
 	    json.is_object() && json.value("version", Json()) == format_version && take(json, "note", group.note);
 	if (good && json.contains("figures")) {
@@ -152,8 +178,9 @@ Group read_group(const std::string &folder, const char *file)
 
 void write_group(const std::string &folder, const char *file, const Group &group)
 {
+	expect_note(group.note);
 	const Json json = {{"version", format_version}, {"note", group.note}, {"figures", group.figures}};
-	replace_in_folder(folder, file, json_dump(json, 1) + "\n");
+	replace_in_folder(folder, file, json_dump(json, 1) + "\n", max_group_bytes);
 }
 
 } // namespace monitor::archive

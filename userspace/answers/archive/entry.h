@@ -22,19 +22,23 @@ inline constexpr int format_version = 1; // of these files
 struct Entry {
 	std::string name; // "project/experiment/measurement", from the folders
 	std::string note, added;
-	std::string date, user, host, kernel, command; // of the recording; "": unknown
-	bool complete = false;                         // false: it was killed, or is of another tracer
-	std::optional<double> elapsed_ns;              // how long was recorded
-	std::optional<std::uint64_t> tokens, lost, bytes;
+	std::string date, user, host, kernel, command;        // of the recording; "": unknown
+	bool complete = false;                                // false: it was killed, or is of another tracer
+	std::optional<double> elapsed_ns;                     // how long was recorded
+	std::optional<std::uint64_t> tokens, lost, bytes;     // lost: unknown, too, if parts of the trace are damaged
 	std::map<std::string, std::optional<double>> figures; // that were computed; empty: this trace does not have it
 };
 
-// Of a trace, without name, note and figures.
+// Of a trace, without name and figures: reads all of it, as only that shows damage. Long texts end with `...`.
 Entry facts_of(trace::Trace &trace);
 
 std::string to_json(const Entry &entry);
 // Null: it is damaged.
 std::unique_ptr<Entry> parse_entry(const std::string &untrusted_json);
+
+// A longer one could not be read again. Throws Error.
+inline constexpr std::size_t max_note_bytes = 4096;
+void expect_note(const std::string &note);
 
 // Change a measurement's file, and leave everything else in it as it is. Throw Error.
 void set_note(const std::string &folder, const std::string &note);

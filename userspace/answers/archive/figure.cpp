@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "reading/activities/distribution.h"
 #include "reading/activities/tracker.h"
+#include "reading/analyze/clock_bound.h"
 #include "reading/analyze/machine.h"
 #include "reading/analyze/recorded.h"
 #include "reading/events/trace.h"
@@ -144,7 +145,12 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	machine.add(tracker);
 	if (any(figures, Figure::Kind::cpu) || any(figures, Figure::Kind::calls))
 		analyze::fold(trace, machine);
-	const double wall_ns = report::summarize(trace, info).wall_ns;
+	const report::Summary summary =
+	    report::summarize(trace, info, analyze::ClockBound(trace.description(), info), machine.tokens());
+	const double wall_ns = summary.wall_ns;
+	// Else a call that is not there may have been made.
+	const bool is_whole = summary.complete && summary.lost == 0u && summary.misses.value_or(0) == 0 &&
+			      machine.gaps() == 0 && trace.problems().empty() && !info.has_partial();
 	const trace::Clock &clock = trace.description().clock;
 	const analyze::Recorded recorded = analyze::recorded(trace, info, machine.kinds());
 	const bool has_switches = info.has_tokens && machine.kinds().has(analyze::Kind::sched_switch) &&
@@ -158,6 +164,7 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 	}
 	const bool has_calls = info.has_tokens && recorded.calls && (!info.present || info.has_program("sys_exit"));
 	Measured measured;
+	measured.is_final = info.complete || trace.is_generic_ctf();
 	for (const Figure &figure : figures) {
 		if (figure.kind == Figure::Kind::calls && has_calls &&
 		    !is_call(figure.subject, trace.description(), machine.kinds()))
@@ -167,8 +174,11 @@ Measured measure(const std::string &directory, const std::vector<Figure> &figure
 			value = wall_ns;
 		if (figure.kind == Figure::Kind::cpu && has_switches)
 			value = cpu_of(figure.subject, by_command);
-		if (figure.kind == Figure::Kind::calls && has_calls)
-			value = statistic_of(durations.of(figure.subject, machine.kinds()), figure.statistic, clock);
+		if (figure.kind == Figure::Kind::calls && has_calls) {
+			const Distribution of_call = durations.of(figure.subject, machine.kinds());
+			if (of_call.count() > 0 || is_whole)
+				value = statistic_of(of_call, figure.statistic, clock);
+		}
 	}
 	if (!trace.problems().empty())
 		measured.problems.push_back(

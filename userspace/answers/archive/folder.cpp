@@ -6,6 +6,7 @@
 #include <span>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,8 +30,15 @@ Fd lock_folder(const std::string &folder)
 	return fd;
 }
 
-void replace_in_folder(const std::string &folder, const std::string &file, const std::string &text)
+void replace_in_folder(const std::string &folder, const std::string &file, const std::string &text,
+		       std::size_t max_bytes)
 {
+	if (text.size() >= max_bytes)
+		throw Error(fmt::format("{} would have {} bytes, so it could not be read again: it was not changed",
+					printable(folder + "/" + file), text.size()));
+	struct stat status {};
+	if (::stat(folder.c_str(), &status) < 0)
+		throw Error(errno, "cannot write in " + printable(folder));
 	std::string temporary = folder + "/.writing-XXXXXX";
 	const Fd fd(::mkostemp(temporary.data(), O_CLOEXEC));
 	if (!fd)
@@ -39,7 +47,7 @@ void replace_in_folder(const std::string &folder, const std::string &file, const
 		const mode_t mask = ::umask(0);
 		::umask(mask);
 		write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
-		if (::fchmod(fd.get(), 0666 & ~mask) < 0 || ::fsync(fd.get()) < 0 ||
+		if (::fchmod(fd.get(), 0666 & ~mask & status.st_mode) < 0 || ::fsync(fd.get()) < 0 ||
 		    ::rename(temporary.c_str(), (folder + "/" + file).c_str()) < 0)
 			throw Error(errno, "cannot write " + printable(folder + "/" + file));
 	} catch (const Error &) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -27,12 +28,12 @@ namespace monitor::archive {
 namespace {
 
 constexpr std::size_t min_names_per_thread = 64, no_folder = ~std::size_t(0);
+constexpr std::size_t max_folders = 1 << 16; // that are no measurements
 
 struct Folder {
 	dev_t device = 0;
 	ino_t inode = 0;
-	std::size_t above = no_folder;
-	std::vector<std::string> names; // of what is in it, as paths from the archive
+	std::vector<std::string> names, links; // of what is in it, as paths from the archive
 };
 
 // What one path is.
@@ -89,11 +90,12 @@ void read_names(int folder, const std::string &name, Found &found)
 	if (!directory || ::fstat(fd, &status) < 0)
 		return set_damaged(found, errno_text(errno));
 	found.kind = Found::Kind::folder;
-	found.folder = {status.st_dev, status.st_ino, found.above, {}};
+	found.folder = {status.st_dev, status.st_ino, {}, {}};
 	while (const dirent *each = ::readdir(directory.get()))
 		if (each->d_name[0] != '.' &&
 		    (each->d_type == DT_DIR || each->d_type == DT_LNK || each->d_type == DT_UNKNOWN))
-			found.folder.names.push_back((found.path.empty() ? "" : found.path + "/") + each->d_name);
+			(each->d_type == DT_LNK ? found.folder.links : found.folder.names)
+			    .push_back((found.path.empty() ? "" : found.path + "/") + each->d_name);
 }
 
 // A measurement is what has a measurement.json; else it is a folder of others.
@@ -149,38 +151,58 @@ void look_at_all(int root, std::vector<Found> &all)
 	work();
 }
 
-// A symbolic link may lead back to a folder above.
-bool is_above_itself(const Folder &folder, const std::vector<Folder> &folders)
-{
-	for (std::size_t i = folder.above; i != no_folder; i = folders[i].above)
-		if (folders[i].device == folder.device && folders[i].inode == folder.inode)
-			return true;
-	return false;
-}
+// All measurements and problems below a folder.
+class Walk {
+public:
+	explicit Walk(int root) : root_(root) {}
 
-// One level of folders after the other: all measurements and problems below a folder.
-std::vector<Found> walk(int root, const std::string &path)
-{
-	std::vector<Found> level(1), kept;
-	std::vector<Folder> folders;
-	level[0].path = path;
-	read_names(root, path.empty() ? "." : path, level[0]);
-	for (std::size_t depth = 0; depth <= max_levels && !level.empty(); ++depth) {
-		std::vector<Found> below;
-		for (Found &found : level) {
-			if (found.kind == Found::Kind::folder && !is_above_itself(found.folder, folders)) {
-				for (std::string &name : found.folder.names)
-					below.emplace_back(Found{std::move(name), folders.size(), {}, {}, {}, {}, {}});
-				folders.push_back(std::move(found.folder));
-			} else if (found.kind == Found::Kind::entry || found.kind == Found::Kind::damaged) {
-				kept.push_back(std::move(found));
-			}
+	// One level of folders after the other. Symbolic links come last, as they may lead to what is here anyway.
+	std::vector<Found> from(const std::string &path)
+	{
+		std::vector<Found> level(1);
+		level[0].path = path;
+		read_names(root_, path.empty() ? "." : path, level[0]);
+		while (!level.empty()) {
+			for (Found &found : level)
+				take(found);
+			level = std::exchange(below_.empty() ? links_ : below_, {});
+			look_at_all(root_, level);
 		}
-		look_at_all(root, below);
-		level = std::move(below);
+		return std::move(kept_);
 	}
-	return kept;
-}
+
+private:
+	void take(Found &found)
+	{
+		const auto leave_out = [&](const std::string &why) {
+			set_damaged(found, why);
+			kept_.push_back(std::move(found));
+		};
+		if (found.kind == Found::Kind::entry || found.kind == Found::Kind::damaged)
+			kept_.push_back(std::move(found));
+		if (found.kind != Found::Kind::folder || (found.folder.names.empty() && found.folder.links.empty()))
+			return;
+		if (std::ranges::count(found.path, '/') + 1 >= static_cast<std::ptrdiff_t>(max_levels))
+			return leave_out(fmt::format("what is in it has more than {} levels", max_levels));
+		if (folders_.contains({found.folder.device, found.folder.inode}))
+			return;
+		if (folders_.size() == max_folders)
+			return std::exchange(is_full_, true)
+				   ? void()
+				   : leave_out(fmt::format("there are more than {} folders; others are left out, too",
+							   max_folders));
+		for (auto [names, found_names] :
+		     {std::pair(&below_, &found.folder.names), std::pair(&links_, &found.folder.links)})
+			for (std::string &name : *found_names)
+				names->emplace_back(Found{std::move(name), folders_.size(), {}, {}, {}, {}, {}});
+		folders_.emplace(found.folder.device, found.folder.inode);
+	}
+
+	int root_;
+	std::set<std::pair<dev_t, ino_t>> folders_; // that were visited: a link may lead back
+	std::vector<Found> below_, links_, kept_;
+	bool is_full_ = false;
+};
 
 } // namespace
 
@@ -199,7 +221,7 @@ Listing list(const std::string &archive, const std::string &name)
 		throw Error(errno, "cannot open " + printable(archive));
 	std::vector<Found> all(1);
 	if (path.empty()) {
-		all = walk(root.get(), "");
+		all = Walk(root.get()).from("");
 	} else {
 		std::string text;
 		all[0].path = path;
@@ -208,7 +230,7 @@ Listing list(const std::string &archive, const std::string &name)
 			throw Error(
 			    fmt::format("there is no {} in the archive {}", printable(path), printable(archive)));
 		if (all[0].kind == Found::Kind::folder)
-			all = walk(root.get(), path);
+			all = Walk(root.get()).from(path);
 	}
 	std::ranges::sort(all, [](const Found &a, const Found &b) {
 		return a.seconds != b.seconds ? a.seconds < b.seconds : a.path < b.path;
@@ -227,8 +249,11 @@ Entry read_entry(const std::string &archive, const std::string &name)
 	Found found;
 	found.path = fmt::format("{}", fmt::join(levels_of(name), "/"));
 	std::string text;
-	if (const Fd root(::open(archive.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); root)
+	const Fd root(::open(archive.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	if (root)
 		look(root.get(), found.path, found, text);
+	else if (errno != ENOENT)
+		throw Error(errno, "cannot open " + printable(archive));
 	if (found.kind == Found::Kind::damaged)
 		throw Error(fmt::format("{} cannot be read: {}", printable(found.path), found.why));
 	if (found.kind != Found::Kind::entry)

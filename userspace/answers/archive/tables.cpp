@@ -237,11 +237,11 @@ std::vector<std::string> complete(Entry &entry, const std::string &archive, cons
 		return {fmt::format("{}: its figures are unknown: {}", printable(entry.name), error.what())};
 	}
 	entry.figures.insert(measured.values.begin(), measured.values.end());
-	if (!measured.problems.empty())
+	if (!measured.problems.empty() || !measured.is_final)
 		return measured.problems; // computed anew each time, so that this is said each time
 	try {
 		keep_figures(archive + "/" + entry.name, measured.values);
-	} catch (const Error &) { // an archive of somebody else's: the figures are right, and computed again next time
+	} catch (const Error &) { // somebody else's archive, or too many: they are right, and computed again next time
 	}
 	return {};
 }

@@ -59,6 +59,23 @@ std::vector<pid_t> other_recorders()
 	return pids;
 }
 
+std::optional<pid_t> recorder_of(const std::string &directory)
+{
+	namespace fs = std::filesystem;
+	std::error_code error;
+	const fs::path wanted = fs::canonical(directory, error);
+	for (const pid_t pid : error ? std::vector<pid_t>() : other_recorders()) {
+		fs::directory_iterator file(fmt::format("/proc/{}/fd", pid), error);
+		for (; !error && file != fs::directory_iterator(); file.increment(error)) {
+			std::error_code closed;
+			const fs::path path = fs::read_symlink(*file, closed);
+			if (!closed && (path == wanted || path.parent_path() == wanted))
+				return pid;
+		}
+	}
+	return {};
+}
+
 // The kernel says of each map how much memory it takes, in the process's list of open files.
 std::optional<std::uint64_t> map_bytes_of(pid_t pid)
 {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace monitor::card {
 Fd announce_recorder();
 // All others in this network namespace, in order.
 std::vector<pid_t> other_recorders();
+// The one that writes files of this directory, or has it open; none, or not to be known by this user.
+std::optional<pid_t> recorder_of(const std::string &directory);
 // Of a recorder's BPF maps, rings included; none: not to be known by this user.
 std::optional<std::uint64_t> map_bytes_of(pid_t pid);
 
