@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/escape.h"
@@ -97,7 +98,14 @@ void add_different_commands(std::span<const Input> side, std::vector<std::string
 Input input_of(const trace::Trace &trace, const Part &part)
 {
 	const std::string name = part.text();
-	Input input{part, analyze::recording_of(trace), {}};
+	Input input{part, analyze::recording_of(trace), {}, {}, 0, 0, {}, trace.description().clock.to_ticks(2)};
+	if (const trace::Description &description = trace.description(); description.has_uuid)
+		input.identity.assign(description.uuid.begin(), description.uuid.end());
+	struct stat status {};
+	if (::stat(part.directory.c_str(), &status) == 0) {
+		input.device = status.st_dev;
+		input.inode = status.st_ino;
+	}
 	if (!input.info.has_tokens || input.info.has_only_states())
 		throw Error(name + " has no events (--no-tokens), so there is nothing to compare");
 	if (input.info.card == "user")
@@ -114,7 +122,25 @@ Input input_of(const trace::Trace &trace, const Part &part)
 			    ": the recording's --filter left out sched_switch events, so it does not show who used "
 			    "the CPUs");
 	input.recorded = analyze::recorded(trace, input.info, all);
+	const trace::TimeRange whole = analyze::window_of(trace, input.info), chosen = range_of(part, trace, whole);
+	input.range = {std::max(whole.from, chosen.from), std::min(whole.to, chosen.to)};
 	return input;
+}
+
+void expect_repetitions(std::span<const Input> side)
+{
+	for (std::size_t i = 0; i < side.size(); ++i)
+		for (std::size_t k = 0; k < i; ++k) {
+			const Input &a = side[k], &b = side[i];
+			const bool is_same = (!a.identity.empty() && a.identity == b.identity) ||
+					     (a.inode != 0 && a.inode == b.inode && a.device == b.device);
+			const std::uint64_t from = std::max(a.range.from, b.range.from);
+			const std::uint64_t to = std::min(a.range.to, b.range.to);
+			if (is_same && from + a.slack < to)
+				throw Error(fmt::format("{} and {} are of the same time of one recording: each "
+							"repetition is a recording, or a window, of its own",
+							a.part.text(), b.part.text()));
+		}
 }
 
 Plan plan_of(const std::vector<Input> &inputs)

@@ -6,7 +6,11 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 #include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
@@ -25,10 +29,18 @@ struct Input {
 	Part part;
 	analyze::RecordingInfo info;
 	analyze::Recorded recorded;
+	std::string identity; // equal for copies of one recording; "": not known
+	dev_t device = 0;     // of the directory
+	ino_t inode = 0;
+	trace::TimeRange range;  // of the recording
+	std::uint64_t slack = 0; // ticks by which windows next to each other may overlap
 };
 
 // Throws Error: its threads are not known.
 Input input_of(const trace::Trace &trace, const Part &part);
+
+// Of one side. Throws Error: two are of the same time of the same recording, so they are no repetitions.
+void expect_repetitions(std::span<const Input> side);
 
 // What leads, and how the recordings differ: sentences. Throws Error: they have nothing in common.
 Plan plan_of(const std::vector<Input> &inputs);

@@ -2,6 +2,7 @@
 #include "recordings.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,8 @@ Printed compare_recordings(const std::vector<Part> &before, const std::vector<Pa
 	for (const std::vector<Part> *side : {&before, &after})
 		for (const Part &part : *side)
 			inputs.push_back(input_of(trace::Trace::open(part.directory), part));
+	expect_repetitions(std::span(inputs).first(before.size()));
+	expect_repetitions(std::span(inputs).subspan(before.size()));
 	const auto is_chosen = [&](Kind kind) { return options.chosen.empty() || options.chosen.contains(kind); };
 	Plan plan = plan_of(inputs);
 	plan.with_activities = is_chosen(Kind::activities);
