@@ -7,6 +7,7 @@ plots.py MONITOR PROGRAMS WORK
 import json
 import os
 import re
+import shutil
 import xml.etree.ElementTree
 
 import e2e
@@ -128,6 +129,43 @@ def unknown_is_said():
 	e2e.expect(lines and all(line.endswith("unknown") for line in lines), text)
 
 
+def losses_are_in_the_picture():
+	"""The picture says what the text says."""
+	killed = trace.copy("killed")
+	path = killed.directory / ".monitor/recording.json"
+	path.write_text(json.dumps({**trace.recording(), "state": "incomplete"}))
+	file = e2e.work / "killed.svg"
+	said = lambda: " ".join(text.text or "" for text in picture(file).iter(SVG + "text"))
+	for command in (("report", killed.directory), ("report", killed.directory, "--json"), ("stat", killed.directory), ("stat", killed.directory, "--csv")):
+		done = e2e.run(e2e.monitor, *command, "--svg", file)
+		e2e.expect("this trace is incomplete" in said() and ("lost unknown" in said() or command[0] == "stat"), f"{command}: {said()}")
+		e2e.expect("this trace is incomplete" in done.stdout + done.stderr or "--json" in command, f"{command}: {done.stdout[-300:]}{done.stderr}")
+	e2e.run(e2e.monitor, "report", trace.directory, "--svg", file)
+	e2e.expect("tokens, lost 0" in said() and "incomplete" not in said(), said())
+	archive = e2e.work / "archive"
+	e2e.run(e2e.monitor, "archive", "add", killed.directory, "a/b/c", "--archive", archive)
+	e2e.run(e2e.monitor, "archive", "history", "a", "--svg", file, "--archive", archive)
+	e2e.expect("1 of 1 recordings lost events" in said(), said())
+	values = archive / "a/b/c/measurement.json"
+	for number in (1.5e308, -1.5e308, 5e-324):
+		shutil.copytree(archive / "a/b/c", archive / f"a/b/{number}", symlinks=True)
+		(archive / f"a/b/{number}/measurement.json").write_text(json.dumps({**json.loads(values.read_text()), "figures": {"p99 of read": number}}))
+	e2e.run(e2e.monitor, "archive", "history", "a", "--figure", "p99 of read", "--plot", "--svg", file, "--archive", archive, timeout=20)
+	e2e.expect("nan" not in file.read_text() and "inf" not in file.read_text(), "the picture has places that are no numbers")
+
+
+def a_full_disk_keeps_the_old_picture():
+	disk = e2e.work / "disk"
+	disk.mkdir()
+	script = ("mount -t tmpfs -o size=16k tmpfs \"$1\" || exit 9; echo old > \"$1/x.svg\"; head -c 8000 /dev/zero > \"$1/fill\";"
+	          " \"$2\" report \"$3\" --svg \"$1/x.svg\" > /dev/null; code=$?; cat \"$1/x.svg\"; ls \"$1\"; exit $code")
+	done = e2e.run(*e2e.own_mounts(), "sh", "-c", script, "sh", disk, e2e.monitor, trace.directory, exit_code=None)
+	if done.returncode == 9:
+		return e2e.leave_out("a full disk", done.stderr)
+	e2e.equal("the old one", (done.returncode, done.stdout), (1, "old\nfill\nx.svg\n"))
+	e2e.expect("No space left" in done.stderr, done.stderr)
+
+
 def refused():
 	nowhere = e2e.work / "missing" / "file.svg"
 	for options, words, code in (
@@ -151,5 +189,5 @@ def hostile_names():
 
 
 if __name__ == "__main__":
-	e2e.main(record, bars_are_those_of_json, picture_is_that_of_json, unicode_and_ascii, another_column, distributions, series, unknown_is_said,
-	         refused, hostile_names)
+	e2e.main(record, bars_are_those_of_json, picture_is_that_of_json, unicode_and_ascii, another_column, distributions, series, unknown_is_said, losses_are_in_the_picture,
+	         a_full_disk_keeps_the_old_picture, refused, hostile_names)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Charts of tables: which column is drawn, how long the bars are, with Unicode and without, and that SVG is well-formed
 // whatever the names are.
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -218,6 +221,24 @@ TEST_CASE("plot: ticks are round numbers within the scale")
 			CHECK(ticks.size() <= most);
 			CHECK(ticks.back() <= high * 1.000001);
 		}
+	constexpr double most = std::numeric_limits<double>::max(), least = std::numeric_limits<double>::denorm_min();
+	for (const auto &values : {std::vector<std::optional<double>>{-most, most},
+				   {-1.5e308, 1.5e308},
+				   {0, most},
+				   {-most, 0},
+				   {least},
+				   {-least, least},
+				   {1e-300, 1e308}}) {
+		const plot::Scale scale = plot::scale_of({"", Unit::count, values});
+		const auto ticks = plot::ticks_of(scale, 8);
+		CHECK(!ticks.empty());
+		CHECK(ticks.size() <= 9);
+		for (const double tick : ticks)
+			CHECK((std::isfinite(tick) && tick >= scale.low && tick <= scale.high));
+		for (const auto &value : values)
+			CHECK((scale.share(*value) >= 0 && scale.share(*value) <= 1));
+	}
+	CHECK(plot::Scale{-most, most}.share(0) == 0.5);
 	CHECK(plot::tick_text(2.5e6, Unit::nanoseconds) == "2.5 ms");
 	CHECK(plot::tick_text(40'000, Unit::count) == "40 k");
 	CHECK(plot::tick_text(75, Unit::percent) == "75 %");
@@ -233,7 +254,7 @@ TEST_CASE("plot: SVG is well-formed whatever the names are")
 	series.kind = Chart::Kind::series;
 	series.times = {0, 1, 2};
 	series.series = {{"</svg>", Unit::count, {1, std::nullopt, 2}}};
-	const std::string svg = plot::to_svg({bars, series, Chart()});
+	const std::string svg = plot::to_svg({bars, series, Chart()}, "");
 	CHECK(is_well_formed(svg));
 	CHECK(svg.find("<script") == std::string::npos);
 	CHECK(svg.find("\xef\xbf\xbf") == std::string::npos);
@@ -242,6 +263,17 @@ TEST_CASE("plot: SVG is well-formed whatever the names are")
 	CHECK(count(svg, "<rect class=\"unknown\"") == 2); // of one bar, and a moment
 	CHECK(svg.find("prefers-color-scheme: dark") != std::string::npos);
 	CHECK_FALSE(is_well_formed("<a><b></a>")); // the check can fail
+}
+
+TEST_CASE("plot: notes are in the picture, in lines that fit")
+{
+	const std::string word(80, 'w');
+	const std::string svg = plot::to_svg({Chart()}, "lost 3\n\n" + word + " " + word + " <x>\n");
+	CHECK(is_well_formed(svg));
+	CHECK(svg.find(">lost 3<") != std::string::npos);
+	CHECK(count(svg, ">" + word) == 2);
+	CHECK(count(svg, " &lt;x&gt;<") == 1);
+	CHECK(plot::to_svg({Chart()}, std::string(1000, 'x')).find(std::string(1000, 'x')) != std::string::npos);
 }
 
 TEST_CASE("plot: a distribution, with its ranges")

@@ -220,7 +220,7 @@ int run_history(const ArchiveArguments &arguments)
 	else
 		print_answer(archive::history_table(listing.entries, figures), arguments.format());
 	if (!arguments.plot.file.empty())
-		write_svg(charts, arguments.plot.file);
+		write_svg(charts, arguments.plot.file, archive::history_note(listing.entries));
 	if (arguments.format() == Format::text)
 		fmt::print("{}", archive::history_note(listing.entries));
 	return std::max(print_sentences(listing.problems), print_sentences(problems));

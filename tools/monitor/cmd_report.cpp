@@ -86,6 +86,11 @@ std::string loss_warning(const report::Summary &summary)
 				 share * 100);
 }
 
+std::string damage_text(std::size_t problems)
+{
+	return problems ? fmt::format("\n{} packets of this trace are damaged and were left out", problems) : "";
+}
+
 // The table, or a picture of it.
 std::string table_text(const report::Table &table, const std::vector<plot::Chart> &charts, bool is_drawn)
 {
@@ -104,9 +109,7 @@ void print_text(const std::string &table, const std::string &below, const report
 	fmt::print("{}{}", below.empty() ? "" : "\n", below);
 	if (with_cpus)
 		fmt::print("\n{}", report::to_text(cpus, terminal_width()));
-	if (problems)
-		fmt::print("\n{} packets of this trace are damaged and were left out", problems);
-	fmt::print("\n{}\n", report::summary_text(summary));
+	fmt::print("{}\n{}\n", damage_text(problems), report::summary_text(summary));
 }
 
 // Printed after the times.
@@ -349,10 +352,7 @@ std::vector<plot::Chart> charts_of(const ReportArguments &arguments, const repor
 	plot::Choice choice{fmt::format("report {}", arguments.report->name), arguments.sort, max_bars};
 	if (arguments.top)
 		choice.max_series = arguments.top;
-	std::vector<plot::Chart> charts = {plot::chart_of(table, choice)};
-	if (!arguments.plot.file.empty())
-		write_svg(charts, arguments.plot.file);
-	return charts;
+	return {plot::chart_of(table, choice)};
 }
 
 // Returns the exit code.
@@ -469,6 +469,10 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	summary.window = report::window_of(machine, trace);
 	if (trace.is_generic_ctf())
 		summary.lost = losses.total_lost();
+	if (!arguments.plot.file.empty())
+		write_svg(charts, arguments.plot.file,
+			  loss_warning(summary) + damage_text(trace.problems().total()) + "\n" +
+			      report::summary_text(summary));
 	if (arguments.json) {
 		const std::string measured = folds.counters ? fmt::format("\"ratios\": {},\n\"measurements\": {},\n",
 									  report::to_json(ratios.table), ratios.how)

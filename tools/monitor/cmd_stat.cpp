@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "answers/report/statistics_table.h"
+#include "answers/report/summary.h"
 #include "answers/statistics/survey.h"
 #include "base/error.h"
 #include "base/escape.h"
@@ -137,26 +138,41 @@ void print_histograms(const Rows &rows, const ThreadTable &threads, const trace:
 		fmt::print("{}", report::histograms_text(rows, threads, ticks, most));
 }
 
-// What the figures leave out: printed after text; JSON and CSV are for programs, so there it is on standard error.
-void print_below(const trace::Trace &trace, const StatArguments &arguments, const trace::Losses &losses,
-		 std::uint64_t left_out, bool percentiles)
+// What the figures leave out, in lines.
+std::string left_out_text(const trace::Trace &trace, const trace::Losses &losses, std::uint64_t left_out)
 {
-	std::FILE *const out = is_text(arguments) ? stdout : stderr;
-	const std::uint64_t paused = losses.gaps ? analyze::recording_of(trace).paused() : 0;
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	const std::uint64_t paused = losses.gaps ? info.paused() : 0;
+	std::string text;
 	if (left_out)
-		fmt::print(out,
-			   "{} events are in no row, as there are more than {} rows: use --filter or fewer names\n",
-			   report::count_text(left_out), Rows::max_rows);
+		text += fmt::format(
+		    "{} events are in no row, as there are more than {} rows: use --filter or fewer names\n",
+		    report::count_text(left_out), Rows::max_rows);
+	if (losses.gaps)
+		text += fmt::format("{} events are {}{}: counts are too small, and nothing is measured across a {}\n",
+				    losses.all_counted ? report::count_text(losses.lost) : "an unknown number of",
+				    paused == 0             ? "lost"
+				    : paused == losses.lost ? "not stored in pauses"
+							    : "lost or not stored in pauses",
+				    losses.all_counted ? "" : " (in " + std::to_string(losses.gaps) + " places)",
+				    paused && paused == losses.lost ? "pause" : "loss");
+	if (info.present && !info.complete)
+		text += fmt::format("{}\n", report::incomplete_text);
+	if (const std::size_t damaged = trace.problems().total())
+		text += fmt::format("{} packets of this trace are damaged and were left out\n", damaged);
+	return text;
+}
+
+// Printed after text; JSON and CSV are for programs, so there it is on standard error.
+void print_below(const trace::Trace &trace, const StatArguments &arguments, const trace::Losses &losses,
+		 std::uint64_t left_out, bool percentiles, const Charts &charts)
+{
+	const std::string text = left_out_text(trace, losses, left_out);
 	if (percentiles && is_text(arguments))
 		fmt::print("percentiles are within 0.8 %\n");
-	if (losses.gaps)
-		fmt::print(out, "{} events are {}{}: counts are too small, and nothing is measured across a {}\n",
-			   losses.all_counted ? report::count_text(losses.lost) : "an unknown number of",
-			   paused == 0             ? "lost"
-			   : paused == losses.lost ? "not stored in pauses"
-						   : "lost or not stored in pauses",
-			   losses.all_counted ? "" : " (in " + std::to_string(losses.gaps) + " places)",
-			   paused && paused == losses.lost ? "pause" : "loss");
+	fmt::print(is_text(arguments) ? stdout : stderr, "{}", text);
+	if (!arguments.plot.file.empty())
+		write_svg(charts, arguments.plot.file, text);
 }
 
 // A table with its histograms. `ticks`: the values are ticks of this clock.
@@ -197,7 +213,7 @@ void print_counts(trace::Trace &trace, const StatArguments &arguments, const Que
 	const auto found = survey(trace, question, [&names] { return Counts(names); });
 	print_table(report::counts_table(found.fold, trace.description(), wall_ns(trace, question.range)), arguments,
 		    "count", charts);
-	print_below(trace, arguments, found.losses, 0, false);
+	print_below(trace, arguments, found.losses, 0, false, charts);
 }
 
 void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Question &question, Charts &charts)
@@ -213,7 +229,7 @@ void print_frequencies(trace::Trace &trace, const StatArguments &arguments, Ques
 					     wall_ns(trace, question.range)),
 		   arguments.histogram ? found.fold.between(trace.description()) : Rows(), found.threads,
 		   &trace.description().clock, arguments, charts);
-	print_below(trace, arguments, found.losses, found.fold.left_out(), true);
+	print_below(trace, arguments, found.losses, found.fold.left_out(), true, charts);
 }
 
 void print_values(trace::Trace &trace, const StatArguments &arguments, Question &question, Charts &charts)
@@ -226,7 +242,7 @@ void print_values(trace::Trace &trace, const StatArguments &arguments, Question 
 	const Rows &rows = found.fold.rows();
 	print_rows(report::values_table(rows, arguments.value, by.names(), found.threads), rows, found.threads, nullptr,
 		   arguments, charts);
-	print_below(trace, arguments, found.losses, rows.left_out(), true);
+	print_below(trace, arguments, found.losses, rows.left_out(), true, charts);
 }
 
 Table table_of(const StatArguments &arguments)
@@ -349,7 +365,7 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 	(arguments.json  ? print_json(table, all, found.threads, clock, arguments, charts)
 	 : arguments.csv ? print_csv(all, found.threads, clock, arguments, charts)
 			 : print_text(table, all, found.threads, clock, arguments, charts));
-	print_below(trace, arguments, found.losses, 0, true);
+	print_below(trace, arguments, found.losses, 0, true, charts);
 }
 
 int run_stat(const StatArguments &arguments)
@@ -365,8 +381,6 @@ int run_stat(const StatArguments &arguments)
 		print_counts(trace, arguments, question, charts);
 	else
 		print_frequencies(trace, arguments, question, charts);
-	if (!arguments.plot.file.empty())
-		write_svg(charts, arguments.plot.file);
 	if (analyze::recording_of(trace).has_partial())
 		print_note("the recording's --filter left out events (`monitor info` shows it): these figures are of "
 			   "those that it kept\n");

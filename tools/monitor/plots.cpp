@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plots.h"
 
+#include <filesystem>
 #include <span>
 
 #include <fcntl.h>
@@ -33,11 +34,17 @@ std::string plot_text(const std::vector<plot::Chart> &charts)
 	return text;
 }
 
-void write_svg(const std::vector<plot::Chart> &charts, const std::string &file)
+void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, const std::string &notes)
 {
-	const std::string svg = plot::to_svg(charts);
-	write_all(open_file(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644).get(), std::as_bytes(std::span(svg)),
-		  file);
+	const std::string svg = plot::to_svg(charts, notes);
+	std::error_code unknown;
+	const std::filesystem::file_status status = std::filesystem::status(file, unknown);
+	if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) // a pipe or a terminal
+		write_all(open_file(file, O_WRONLY | O_CLOEXEC).get(), std::as_bytes(std::span(svg)), file);
+	else if (std::filesystem::exists(status)) // not the symbolic link to it
+		replace_file(std::filesystem::canonical(file), svg, static_cast<unsigned>(status.permissions()) & 0777);
+	else
+		replace_file(file, svg, 0644);
 	print_note(fmt::format("monitor: {} written\n", printable(file)));
 }
 

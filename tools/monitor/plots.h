@@ -24,7 +24,8 @@ CLI::Option *add_plot_options(CLI::App &command, PlotArguments &arguments);
 
 // As wide as the terminal, or 80 characters; Unicode if the locale has it.
 std::string plot_text(const std::vector<plot::Chart> &charts);
+// `notes`: what the text says of losses and of what is unknown, in lines. A file that is there is replaced as a whole.
 // Throws Error.
-void write_svg(const std::vector<plot::Chart> &charts, const std::string &file);
+void write_svg(const std::vector<plot::Chart> &charts, const std::string &file, const std::string &notes);
 
 } // namespace monitor

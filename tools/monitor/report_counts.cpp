@@ -114,7 +114,8 @@ void report_counts(const ReportArguments &arguments, trace::Trace &trace, const 
 	const std::vector<plot::Chart> charts = charts_of(arguments, tables, trace, info);
 	arrange(tables, arguments);
 	if (!arguments.plot.file.empty())
-		write_svg(charts, arguments.plot.file);
+		write_svg(charts, arguments.plot.file,
+			  (info.times.empty() ? "" : report::times_notes(info)) + report::counted_text(info));
 	if (arguments.json) {
 		print_json(tables, arguments, trace, info);
 		return;

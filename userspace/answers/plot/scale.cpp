@@ -20,7 +20,8 @@ void include(Scale &scale, double value)
 
 Scale not_empty(Scale scale)
 {
-	if (scale.low == scale.high)
+	constexpr double shortest = 1e-300; // shorter ones cannot be divided
+	if (scale.high - scale.low < shortest)
 		scale.high = 1;
 	return scale;
 }
@@ -54,9 +55,9 @@ Scale joined(const Scale &a, const Scale &b)
 
 std::vector<double> ticks_of(const Scale &scale, std::size_t max_ticks)
 {
-	const double width = scale.high - scale.low;
-	const auto fits = [&](double step) { return width / step < static_cast<double>(max_ticks); };
-	double step = std::pow(10, std::floor(std::log10(width)) - 1);
+	const double half_width = scale.high / 2 - scale.low / 2;
+	const auto fits = [&](double step) { return half_width / step * 2 < static_cast<double>(max_ticks); };
+	double step = std::pow(10, std::floor(std::log10(half_width) + std::log10(2)) - 1);
 	for (const double factor : {2.0, 2.5, 2.0}) { // 1, 2, 5, 10
 		if (fits(step))
 			break;
@@ -68,7 +69,8 @@ std::vector<double> ticks_of(const Scale &scale, std::size_t max_ticks)
 		step *= factor;
 	}
 	std::vector<double> ticks;
-	for (double number = std::ceil(scale.low / step); number * step <= scale.high * (1 + 1e-9); ++number)
+	const double last = std::floor(scale.high / step * (1 + 1e-9));
+	for (double number = std::ceil(scale.low / step); number <= last; ++number)
 		ticks.push_back(number * step);
 	return ticks;
 }

@@ -2,6 +2,7 @@
 // The scale of an axis: which values it covers, and round numbers on it. Used by text.cpp and svg.cpp.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,13 @@
 
 namespace monitor::plot {
 
-// Invariant: low <= 0 <= high, low < high.
+// Invariant: low <= 0 <= high, low < high, all finite. They may be as far apart as doubles can be, so that their
+// difference is none.
 struct Scale {
 	double low = 0, high = 1;
 
-	double share(double value) const { return (value - low) / (high - low); }
+	// From 0 to 1.
+	double share(double value) const { return std::clamp((value / 2 - low / 2) / (high / 2 - low / 2), 0.0, 1.0); }
 };
 
 // Of all values of the bars, or of one series; both include 0, so that lengths can be compared.

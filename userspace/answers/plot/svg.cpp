@@ -226,9 +226,29 @@ void draw_series(Picture &picture, const Chart &chart)
 		picture.note(fmt::format("{} more series are left out", chart.left_out));
 }
 
+// A line that is too long for the picture goes on below, where it has a blank.
+void draw_notes(Picture &picture, const std::string &notes)
+{
+	constexpr std::size_t max_bytes = 150;
+	for (std::size_t at = 0; at < notes.size();) {
+		const std::size_t line_end = std::min(notes.find('\n', at), notes.size());
+		std::size_t end = line_end;
+		if (end - at > max_bytes) {
+			const std::size_t blank = notes.rfind(' ', at + max_bytes);
+			end =
+			    blank == std::string::npos || blank <= at ? std::min(notes.find(' ', at), line_end) : blank;
+		}
+		if (end > at)
+			picture.note(notes.substr(at, end - at));
+		at = end + 1;
+	}
+	if (!notes.empty())
+		picture.bottom += margin;
+}
+
 } // namespace
 
-std::string to_svg(const std::vector<Chart> &charts)
+std::string to_svg(const std::vector<Chart> &charts, const std::string &notes)
 {
 	Picture picture;
 	for (const Chart &chart : charts) {
@@ -239,6 +259,7 @@ std::string to_svg(const std::vector<Chart> &charts)
 			draw_bars(picture, chart);
 		picture.bottom += margin;
 	}
+	draw_notes(picture, notes);
 	return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
 			   "viewBox=\"0 0 {:.0f} {:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\" role=\"img\" "
 			   "style=\"color-scheme: light dark\">\n{}{}{}</svg>\n",

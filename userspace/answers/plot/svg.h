@@ -13,7 +13,7 @@
 
 namespace monitor::plot {
 
-// Below one another.
-std::string to_svg(const std::vector<Chart> &charts);
+// Below one another; then the notes: what is lost or unknown, in lines.
+std::string to_svg(const std::vector<Chart> &charts, const std::string &notes);
 
 } // namespace monitor::plot

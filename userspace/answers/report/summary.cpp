@@ -195,8 +195,7 @@ std::string summary_text(const Summary &summary)
 		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
 		    count_text(*summary.misses));
 	if (!summary.complete)
-		text += "\nthis trace is incomplete: the recording was killed or its disk was full; its last packets "
-			"are missing";
+		text += fmt::format("\n{}", incomplete_text);
 	return text;
 }
 
