@@ -165,35 +165,135 @@ def many_writers_at_once():
 def killed():
 	"""At any moment: nothing half-done is listed, the original is whole, and the next one cleans up."""
 	big = trace.copy("big")
-	for part in range(6):
-		with open(big.directory / f"more{part}", "wb") as file:
-			file.write(os.urandom(4 << 20))
-	left, whole, folder = 0, 0, archive / "killed/e"
-	is_adding = lambda folder: folder.exists() and any(name.startswith(".adding-") for name in os.listdir(folder))
-	for turn in range(12):
-		run("add", other.directory, f"killed/e/tidy{turn}")  # removes what the one before left
-		shutil.rmtree(folder / f"tidy{turn}")
-		writer = subprocess.Popen([e2e.monitor, "archive", "add", big.directory, f"killed/e/{turn}", "--move", "--archive", archive] if turn % 2 else
-		                          [e2e.monitor, "archive", "add", big.directory, f"killed/e/{turn}", "--archive", archive],
-		                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-		while writer.poll() is None and not is_adding(folder):
-			pass
-		time.sleep(0.002 * (turn // 2))
-		writer.send_signal(signal.SIGKILL)
+	files = len(os.listdir(big.directory)) + 1
+	with open(big.directory / "more", "wb") as file:  # of nothing, which takes long to copy
+		file.write(b"x")
+		file.truncate(40 << 30)
+	folder = archive / "killed/e"
+	adding = lambda: [name for name in os.listdir(folder) if name.startswith(".adding-")] if folder.exists() else []
+	for move in ((), ("--move",)):
+		command = [e2e.monitor, "archive", "add", big.directory, "killed/e/1", *move, "--archive", archive]
+		if move:  # hard links take no time: stop it before it renames
+			if not shutil.which("strace"):
+				continue
+			command = ["strace", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=30000000:when=1", *command]
+		writer = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+		end = time.monotonic() + 20
+		while not adding() and writer.poll() is None and time.monotonic() < end:
+			time.sleep(0.001)
+		e2e.equal("it is at work", writer.poll(), None)
+		os.killpg(writer.pid, signal.SIGKILL)
 		writer.wait()
-		there = sorted(os.listdir(folder)) if folder.exists() else []
-		left += sum(name.startswith(".adding-") for name in there)
-		for name in there:
-			if not name.startswith("."):
-				whole += 1
-				e2e.equal("a measurement is whole", len(os.listdir(folder / name / "trace")), len(os.listdir(trace.directory)) + 6)
-				shutil.rmtree(folder / name)
-		if len(os.listdir(big.directory) if big.directory.exists() else []) < len(os.listdir(trace.directory)) + 6:
-			e2e.expect(turn % 2 and whole, "the original was touched")
-			break
-	e2e.expect(left > 0, "no writer was killed while it was working")
-	add("killed/e/after")
-	e2e.equal("after the next one", os.listdir(archive / "killed/e"), ["after"])
+		e2e.equal("what is there", (os.listdir(folder), len(adding())), (adding(), 1))
+		e2e.equal("what is listed", [name for name in names() if name.startswith("killed")], [])
+		e2e.equal("the original", len(os.listdir(big.directory)), files)
+		add("killed/e/after")
+		e2e.equal("after the next one", os.listdir(folder), ["after"])
+		shutil.rmtree(folder / "after")
+	shutil.rmtree(big.directory)
+
+
+def what_is_not_known():
+	"""Of a killed, a lossy and a damaged recording: a call that is not there may have been made."""
+	killed, damaged = trace.copy("incomplete"), trace.copy("damaged stream")
+	path = killed.directory / ".monitor/recording.json"
+	path.write_text(json.dumps({**trace.recording(), "state": "incomplete"}))
+	stream = max(damaged.directory.glob("kernel_cpu?"), key=lambda each: each.stat().st_size)
+	with open(stream, "r+b") as file:
+		file.seek(4096 * 2)
+		file.write(b"\xff" * 8)
+	for name, of in (("killed", killed), ("damaged", damaged)):
+		add(f"unknown/e/{name}", of.directory)
+		e2e.equal(f"lost of {name}", answer("list", f"unknown/e/{name}")[0]["lost"], None)
+		code = 1 if name == "damaged" else 0
+		row = answer("history", f"unknown/e/{name}", "--figure", "count of swapoff", "--figure", "total of swapoff", "--figure", "elapsed", exit_code=code)[0]
+		e2e.equal(f"calls of {name}", (row["count of swapoff"], row["total of swapoff"]), (None, None))
+		e2e.expect(row["elapsed"] > 0, row)
+		e2e.equal(f"kept of {name}", json.loads(run("show", f"unknown/e/{name}", "--json").stdout)["figures"], {})
+	shutil.rmtree(archive / "unknown")
+
+
+def still_recording():
+	directory = e2e.work / "running"
+	recorder = subprocess.Popen([e2e.monitor, "record", "--force", "--no-calibration", "-e", "sched", "-o", directory, "--", "sleep", "60"],
+	                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	try:
+		end = time.monotonic() + 20
+		while not (directory / "metadata").exists() and time.monotonic() < end:
+			time.sleep(0.01)
+		refused("stop it first", "add", directory, "running/e/1")
+		refused("stop it first", "add", str(directory) + "/", "running/e/1", "--move")
+	finally:
+		recorder.send_signal(signal.SIGINT)
+		recorder.wait(30)
+	e2e.equal("nothing was written", (archive / "running").exists(), False)
+	add("running/e/1", directory)
+	shutil.rmtree(archive / "running")
+
+
+def never_too_large():
+	"""What is written can be read again."""
+	long = trace.copy("long")
+	path = long.directory / ".monitor/recording.json"
+	path.write_text(json.dumps({**trace.recording(), "command": ["echo", "\u20ac\x01" * 40000], "note": "n" * 70000}))
+	add("large/e/1", long.directory)
+	row = answer("list", "large")[0]
+	e2e.expect(row["command"].startswith("echo ") and row["command"].endswith("...") and len(row["command"].encode()) <= 4096, row["command"][-20:])
+	e2e.equal("the note", row["note"], "n" * 4093 + "...")
+	refused("a note has at most 4096", "add", trace.directory, "large/e/2", "--note", "x" * 5000)
+	refused("a note has at most 4096", "note", "large/e/1", "x" * 5000)
+	refused("a note has at most 4096", "note", "large", "x" * 5000)
+	e2e.equal("what is there", os.listdir(archive / "large/e"), ["1"])
+	figures = [word for i in range(500) for word in ("--figure", f"cpu of {i:0190}")]
+	e2e.equal("figures", len(answer("history", "large", *figures)[0]), 503)
+	e2e.equal("it can be read", names("large"), ["large/e/1"])
+	run("figures", "large", *figures)
+	e2e.expect("more figures than a measurement can keep" in add("large/e/3").stderr, "not said")
+	e2e.equal("it can be read, too", names("large"), ["large/e/1", "large/e/3"])
+	shutil.rmtree(archive / "large")
+
+
+def private_and_apart():
+	"""Modes are kept; an archive in a trace, a trace in the archive and links are not moved."""
+	private = trace.copy("private")
+	for path in (private.directory, private.directory / ".monitor"):
+		path.chmod(0o700)
+	for path in private.directory.iterdir():
+		if path.is_file():
+			path.chmod(0o600)
+	for kind in ((), ("--move",)):
+		add("apart/e/1", private.directory, *kind)
+		folder = archive / "apart/e/1"
+		modes = {str(path.relative_to(folder)): path.stat().st_mode & 0o077 for path in [folder, *folder.rglob("*")] if ".monitor/" not in str(path)}
+		e2e.equal("open to others", {name: mode for name, mode in modes.items() if mode}, {})
+		if not kind:
+			shutil.rmtree(folder)
+	here = archive / "apart/e/1/trace"
+	refused("is in the archive", "add", here, "apart/e/2", "--move")
+	done = e2e.run(e2e.monitor, "archive", "add", here, "a/b", "--archive", here / "archive", exit_code=1)
+	e2e.expect("is in the trace" in done.stderr and not (here / "archive").exists(), done.stderr)
+	link = e2e.work / "link"
+	link.symlink_to(trace.directory)
+	refused("is a symbolic link: to move the trace, name", "add", link, "apart/e/2", "--move")
+	refused("is a symbolic link", "add", f"{link}/", "apart/e/2", "--move")
+	e2e.equal("what is there", (link.exists(), os.listdir(archive / "apart/e")), (True, ["1"]))
+	add("apart/e/2", link)
+	shutil.rmtree(archive / "apart")
+
+
+def links():
+	"""Each folder is visited once; what lies too deep is said."""
+	add("links/e/1")
+	for name in ("a", "b", "c", "d"):
+		(archive / "links" / name).symlink_to(".")
+		(archive / "links/e" / name).symlink_to("..")
+	e2e.equal("listed", run("list", "links", "--json", timeout=20).stdout.count('"name"'), 1)
+	deep = archive / "links/2/3/4/5/6/7/8"
+	deep.mkdir(parents=True)
+	shutil.copytree(archive / "links/e/1", deep / "9")
+	done = run("list", "links", exit_code=1)
+	e2e.expect("links/2/3/4/5/6/7/8" in done.stderr and "more than 8 levels" in done.stderr, done.stderr)
+	shutil.rmtree(archive / "links")
 
 
 def other_tools():
@@ -233,8 +333,10 @@ def damaged():
 
 def hostile():
 	outside = e2e.work / "outside"
-	for name in ("..", "a/../../outside/x", "/etc/x", "a//b", "a", "", "a/\x1b[31mred", "a/b\nc", "a/.b", "a/" + "x" * 300, "a/b/project.json", "a/" * 9 + "b"):
-		refused("", "add", trace.directory, name, exit_code=1)
+	for name, why in (("..", "begins with a dot"), ("a/../../outside/x", "begins with a dot"), ("/etc/x", "is empty"), ("a//b", "is empty"), ("a", "names a project"),
+	                  ("", "is empty"), ("a/\x1b[31mred", "control characters"), ("a/b\nc", "control characters"), ("a/.b", "begins with a dot"),
+	                  ("a/" + "x" * 300, "longer than"), ("a/b/project.json", "a file of the archive"), ("a/" * 9 + "b", "more than 8 parts")):
+		refused(why, "add", trace.directory, name)
 	e2e.equal("written elsewhere", outside.exists(), False)
 	add("'; rm -rf $HOME #/$(reboot)/\"quoted\" \\ back")
 	e2e.expect("'; rm -rf $HOME #/$(reboot)/\"quoted\" \\ back" in names(), names())
@@ -250,7 +352,7 @@ def hostile():
 
 def bad_input():
 	refused("is not a directory", "add", e2e.work / "nothing", "a/b")
-	refused("", "add", e2e.work, "a/b")
+	refused("is in the trace", "add", e2e.work, "a/b")
 	refused("already", "add", trace.directory, "race/e/one")
 	refused("is a measurement", "add", trace.directory, "race/e/one/below")
 	refused("there is no", "list", "nothing")
@@ -262,6 +364,8 @@ def bad_input():
 	refused("is not a figure", "history", "db", "--figure", "p98 of fsync")
 	refused("is not among the figures", "figures", "db", "--remove", "p99 of read")
 	refused("find, column 1", "find", 'comand == "x"')
+	refused("there is no such date", "find", "date == 2026-13")
+	refused("there is no such date", "find", "date in {2026-02-01..2026-02-30}")
 	refused("find, column 8", "find", "lost ==")
 	refused("the value is empty", "add", trace.directory, "a/b", "--note", "", exit_code=2)
 	refused("excludes", "history", "db", "--plot", "--json", exit_code=2)
@@ -277,4 +381,5 @@ def bad_input():
 
 if __name__ == "__main__":
 	e2e.main(record, facts_are_those_of_the_trace, figures_are_those_of_report_and_stat, unknown_is_not_zero, find_and_compare, move_and_link,
-	         many_writers_at_once, killed, other_tools, damaged, hostile, bad_input)
+	         many_writers_at_once, killed, what_is_not_known, still_recording, never_too_large, private_and_apart,
+	         links, other_tools, damaged, hostile, bad_input)
