@@ -44,7 +44,7 @@ def record():
 	global trace, other
 	e2e.need_recording()
 	shutil.rmtree(archive, ignore_errors=True)
-	trace = e2e.record("trace", "--force", "-e", "sched,syscall", "--note", "from the recording", command=("sh", "-c", SYNCS), cwd=e2e.work)
+	trace = e2e.record("trace", "--force", "-e", "sched,syscall", "-p", "cmd", "--note", "from the recording", command=("sh", "-c", SYNCS), cwd=e2e.work)
 	other = e2e.record("other", "--force", "-e", "sched", command=("sleep", "0.05"))
 
 
