@@ -84,6 +84,16 @@ def load(name, *options):
 	return e2e.record(name, "--force", "-e", "sched,syscall,irq,fault", *options, command=("sh", "-c", LOAD))
 
 
+def hidden_threads(trace):
+	return {event["fields"]["pid"] for event in trace.events("--event", "thread_state") if event["fields"]["flags"] & 16}
+
+
+def accounted_for(errors):
+	"""Events that were written, and those that were not."""
+	match = re.search(r", (\d+) events(?:; not in it: (.*))?$", errors, re.M)
+	return int(match[1]) + sum(map(int, re.findall(r"(?:^|; )(\d+) (?:events that|outside)", match[2] or "")))
+
+
 def perfetto_is_the_report():
 	trace = load("perfetto")
 	path, errors = convert(trace, "perfetto", "--flows")
@@ -127,6 +137,8 @@ def parts_are_the_report():
 	close("its length", end - begin, 60_000_000, 10)
 	e2e.expect(all(begin <= ns <= end for ns, _, _, _ in perfetto.events), "an event is outside of the part")
 	sums = perfetto.cpu_ns()
+	unlike_the_report = hidden_threads(trace) & sums.keys()
+	e2e.expect(not unlike_the_report, f"hidden threads have CPU time: {unlike_the_report}")
 	for row in trace.rows("--by", "thread", "--top", "0", "--from", start, "--to", stop, "--cpu", "0"):
 		if row["cpu_ns"] is not None and row["tid"]:
 			close(f"CPU time of {row['thread']} in the part", sums.get(row["tid"], 0), row["cpu_ns"], 2000)
@@ -141,6 +153,12 @@ def lttng_is_the_report():
 	path, _ = convert(trace, "lttng")
 	done = e2e.run("babeltrace2", path)
 	e2e.equal("babeltrace2's complaints", done.stderr, "")
+	twice = e2e.work / "twice.lttng"
+	e2e.run(e2e.monitor, "convert", path, "--to", "lttng", "-o", twice)
+	again = e2e.run("babeltrace2", "--no-delta", twice)
+	e2e.equal("babeltrace2's complaints of the second", again.stderr, "")
+	waking = r"sched_wakeup: .*\btid = (\d+), prio = (-?\d+), target_cpu = (\d+)"
+	e2e.equal("wake-ups of the second", re.findall(waking, again.stdout), re.findall(waking, done.stdout))
 	events = collections.Counter(re.findall(r"^\[[^]]*\] \(\S+\) \S+ (\w+): ", done.stdout, re.M))
 	counts, _ = report_calls(trace)
 	for call, count in counts.items():
@@ -170,10 +188,10 @@ def analyses_of_lttng_are_the_report():
 	path, _ = convert(trace, "lttng", "--from", start, "--until", stop, name="part.lttng")
 	kernel = path / "kernel"
 	begin, end = window(trace, *part)
-	hidden = {event["fields"]["pid"] for event in trace.events("--event", "thread_state") if event["fields"]["flags"] & 16}
+	hidden = hidden_threads(trace)
 	usage = {row[0]["tid"]: row[3]["value"] for row in lttng_tables("cputop", kernel, "--limit", "10000")["per-process"]}
 	# Where it begins and where the next thread does is not in a stream, nor what ran before a CPU's first event.
-	unclear = sum(usage.get(tid, 0) for tid in hidden)
+	unclear = sum(usage.get(tid, 0) for tid in hidden | {-1})
 	compared = 0
 	for row in trace.rows("--by", "thread", "--top", "0", *part):
 		if not row["cpu_ns"] or row["tid"] == 0 or row["tid"] in hidden or row["cpu_ns"] < (end - begin) / 100:
@@ -206,6 +224,8 @@ def losses_are_marked():
 	e2e.expect(lost > 1000, f"only {lost} events were lost")
 	path, errors = convert(trace, "perfetto")
 	e2e.expect("that the recording lost, which are marked" in errors, errors)
+	_, errors = convert(trace, "folded")
+	e2e.expect("that the recording lost, which are not marked" in errors, errors)
 	perfetto = Perfetto(path)
 	overrun = sum(value for (phase, _), value in perfetto.overrun.items() if phase == 2)
 	e2e.expect(perfetto.lossy and 0 < overrun <= lost, f"{overrun} of {lost} lost events on CPUs {perfetto.lossy}")
@@ -319,7 +339,10 @@ def programs_events():
 def counters():
 	"""Counts and ratios are tracks of their CPUs, with the values of the tokens."""
 	trace = e2e.record("counted", "--force", "-e", "sched", "-m", "faults=page-faults / context-switches", command=("ls", "-R", "/usr/lib/python3"))
-	path, _ = convert(trace, "perfetto")
+	path, errors = convert(trace, "perfetto")
+	_, of_lttng = convert(trace, "lttng")
+	e2e.equal("events accounted for", accounted_for(errors), accounted_for(of_lttng))
+	e2e.expect(re.search(r"\d+ counters", of_lttng), of_lttng)
 	perfetto = Perfetto(path)
 	names = {uuid: first(track, 2, b"").decode() for uuid, track in perfetto.descriptions.items() if track[8]}
 	begin, end = window(trace)
@@ -342,12 +365,17 @@ def wrong_arguments():
 	empty.mkdir()
 	for words, sentence in (((), "--to"), (("--to", "csv"), "csv"), (("--to", "folded", "--flows"), "--flows needs --to perfetto"),
 	                        (("--to", "perfetto", "--by", "cpu"), "are for stacks"), (("--to", "lttng", "--pid", "1"), "--until"),
-	                        (("--to", "lttng", "-o", "-"), "not standard output"), (("--to", "perfetto", "-o", ""), "empty")):
+	                        (("--to", "lttng", "-o", "-"), "not standard output"), (("--to", "perfetto", "-o", ""), "empty"),
+	                        (("--to", "folded", "--cpu", "0", "-o", "/dev/null"), "is on no CPU")):
 		done = e2e.run(e2e.monitor, "convert", trace.directory, *words, exit_code=2)
 		e2e.expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"{words}: {done.stderr}")
 	for words, sentence in (((trace.directory, "--to", "pprof", "--by", "cpu"), "has no stacks: record with --stacks"),
 	                        ((trace.directory, "--to", "speedscope", "--by", "wait"), "and who woke them: --by offcpu"),
 	                        ((trace.directory, "--to", "perfetto", "-o", "/nowhere/x"), "cannot open /nowhere/x"),
+	                        ((trace.directory, "--to", "folded", "-o", next(trace.directory.glob("kernel_cpu*"))), "is in the trace"),
+	                        ((trace.directory, "--to", "lttng", "-o", "/etc/passwd/x"), "cannot create /etc/passwd/x: Not a directory"),
+	                        ((trace.directory, "--to", "folded", "--pid", "999999", "-o", "/dev/null"), "nothing in this trace matches"),
+	                        ((trace.directory, "--to", "perfetto", "--cpu", "99", "-o", "/dev/null"), "nothing in this trace matches"),
 	                        ((trace.directory, "--to", "lttng", "-o", "/dev/null"), "is not an empty directory"),
 	                        ((trace.directory, "--to", "perfetto", "-o", "/dev/full"), "cannot write /dev/full"),
 	                        ((trace.directory, "--to", "perfetto", "--from", "3600", "-o", "/dev/null"), "--from 3600 is outside"),

@@ -169,6 +169,38 @@ history::History consistent_history(std::mt19937 &random, std::uint64_t &time)
 	return history;
 }
 
+// What can be in a converted trace.
+std::uint64_t events_in(trace::Trace &trace)
+{
+	std::uint64_t events = 0;
+	trace::merge(trace, {},
+		     [&](const trace::Event &event) { events += !event.is_control() && !event.stream->is_recorder(); });
+	return events;
+}
+
+std::uint64_t accounted_for(const exporting::Converted &converted)
+{
+	std::uint64_t sum = converted.events + converted.outside;
+	for (const auto &[name, count] : converted.left_out)
+		sum += count;
+	return sum;
+}
+
+// Events with their times and numbers.
+std::vector<std::string> shown_events(trace::Trace &trace)
+{
+	std::vector<std::string> events;
+	trace::merge(trace, {}, [&](const trace::Event &event) {
+		if (event.cls->name == "sched_switch") // there are more where a thread became known without one
+			return;
+		std::string text = std::to_string(event.time) + " " + event.cls->name;
+		for (const trace::Field &field : event.cls->fields)
+			text += " " + std::to_string(trace::FieldRef(*event.cls, field).get<std::int64_t>(event));
+		events.push_back(std::move(text));
+	});
+	return events;
+}
+
 class Directory {
 public:
 	Directory() : path_(std::filesystem::temp_directory_path() / ("test_export" + std::to_string(::getpid())))
@@ -211,6 +243,7 @@ TEST_CASE("export: times on the CPU in Perfetto's switches are those of the fold
 		const exporting::Converted converted = exporting::write_perfetto(again, info, {scope, true}, output);
 		const Decoded decoded = decode(directory.read("trace"));
 		CHECK(converted.size_bytes == directory.read("trace").size());
+		CHECK(accounted_for(converted) == events_in(again));
 		CHECK(decoded.begin == machine.window_begin());
 		CHECK(decoded.end == machine.window_end());
 		std::map<std::uint64_t, std::uint64_t> sums;
@@ -265,7 +298,81 @@ TEST_CASE("export: a trace of LTTng has the events, times and losses of the orig
 		CHECK(last <= time);
 		CHECK_THROWS(exporting::write_lttng(trace, info, {}, to));
 		CHECK(std::filesystem::exists(to + "/kernel/metadata"));
+		CHECK(accounted_for(converted) == events_in(trace));
+		exporting::write_lttng(read, {}, {}, to + "again");
+		trace::Trace again = trace::Trace::open(to + "again");
+		CHECK(shown_events(again) == shown_events(read));
+		CHECK(again.problems().empty());
 	}
+}
+
+TEST_CASE("export: a thread that the kernel hides is unknown in Perfetto, and only until the next is found")
+{
+	const Directory directory;
+	history::History history;
+	history.lists(5, 9, history::sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
+	history.lists(6, 7, history::sleeping, EDC_NO_SYSCALL, 0);
+	history.switches(0, 100, 0, 0, 7);
+	history.switches(0, 200, 7, history::sleeping, 9);
+	history.cpu(0).open(500).tid = 7; // the switch away from 9 is hidden
+	history.posts(0, 500, EDC_ID_SYS_ENTER, 1);
+	history.switches(0, 600, 7, history::sleeping, 0);
+	trace::Trace trace = samples::trace(history.all(), history::events);
+	const analyze::RecordingInfo info = history::make_info(5, 1000, true, false);
+	exporting::Output output(directory.file("trace"));
+	exporting::write_perfetto(trace, info, {}, output);
+	std::map<std::uint64_t, std::uint64_t> next;
+	for (const Switched &each : decode(directory.read("trace")).switches)
+		next[each.time] = each.next;
+	CHECK(next[100] == 7);
+	CHECK(next[200] == std::uint64_t(analyze::largest_tid) + 1); // [unknown]
+	CHECK(next[500] == 7);
+	CHECK(next[600] == 0);
+}
+
+TEST_CASE("export: what a CPU runs is known without an event of the part")
+{
+	const Directory directory;
+	for (const bool has_later : {false, true}) {
+		history::History history;
+		history.cpu(1);
+		history.switches(0, 100, 0, 0, 7);
+		history.switches(1, 110, 0, 0, 8);
+		history.posts(0, 500, EDC_ID_SOFTIRQ_ENTRY, 1);
+		history.switches(0, 900, 7, history::sleeping, 0);
+		if (has_later)
+			history.switches(1, 950, 8, history::sleeping, 0);
+		trace::Trace trace = samples::trace(history.all(), history::events);
+		const analyze::RecordingInfo info = history::make_info(5, 1000, true, false);
+		analyze::Scope scope;
+		scope.range = {400, 600};
+		scope.cpus = {1};
+		exporting::Output output(directory.file("trace"));
+		exporting::write_perfetto(trace, info, {scope, false}, output);
+		INFO("has_later " << has_later);
+		const Decoded decoded = decode(directory.read("trace"));
+		CHECK(decoded.begin == 400);
+		REQUIRE(decoded.switches.size() == 1);
+		CHECK(decoded.switches[0].time == 400);
+		CHECK(decoded.switches[0].next == 8);
+	}
+}
+
+TEST_CASE("export: a file keeps its content until it is written")
+{
+	const Directory directory;
+	const std::string path = directory.file("file");
+	std::ofstream(path) << "before";
+	{
+		exporting::Output failed(path);
+		failed.append("half");
+	}
+	CHECK(directory.read("file") == "before");
+	exporting::Output one(path);
+	one.append("after");
+	one.finish();
+	CHECK(directory.read("file") == "after");
+	CHECK(std::distance(std::filesystem::directory_iterator(directory.file("")), {}) == 1);
 }
 
 TEST_CASE("export: names in folded lines cannot be taken for separators")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `monitor convert`: a trace in the format of another tool. answers/export/ writes the formats.
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "base/escape.h"
 #include "commands.h"
 #include "open.h"
+#include "output_path.h"
 #include "problems.h"
 #include "report_arguments.h"
 #include "report_stacks.h"
@@ -96,7 +98,7 @@ std::string size_text(std::uint64_t bytes)
 }
 
 // What is not in it, "" if nothing.
-std::string missing_text(const exporting::Converted &converted)
+std::string missing_text(const exporting::Converted &converted, bool marks_losses)
 {
 	std::vector<std::string> parts;
 	if (!converted.left_out.empty()) {
@@ -116,9 +118,10 @@ std::string missing_text(const exporting::Converted &converted)
 		parts.push_back(
 		    fmt::format("{} not selected, or recorded while not all probes were attached", converted.outside));
 	if (const trace::Losses &losses = converted.losses; losses.gaps)
-		parts.push_back(losses.total_lost()
-				    ? fmt::format("{} that the recording lost, which are marked", losses.lost)
-				    : std::string("an unknown number that the recording lost, which are marked"));
+		parts.push_back(
+		    fmt::format("{} that the recording lost, {}",
+				losses.total_lost() ? std::to_string(losses.lost) : std::string("an unknown number"),
+				marks_losses ? "which are marked" : "which are not marked: the format cannot"));
 	return parts.empty() ? "" : fmt::format("not in it: {}", fmt::join(parts, "; "));
 }
 
@@ -138,11 +141,22 @@ void tell_incomplete(const analyze::RecordingInfo &info)
 		print_note("monitor: the recording was not completed: its last events are missing\n");
 }
 
+// Nothing of the trace is what the options ask for.
+Error nothing_matches()
+{
+	return Error("nothing in this trace matches the options");
+}
+
 int convert_events(const ConvertArguments &arguments, const std::string &path)
 {
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	const analyze::Scope scope = arguments.selection.scope(trace, info);
+	const auto is_included = [&](const std::unique_ptr<trace::Stream> &stream) {
+		return stream->info().has_cpu() && scope.includes_cpu(stream->info().cpu);
+	};
+	if (!scope.cpus.empty() && std::ranges::none_of(trace.streams(), is_included))
+		throw nothing_matches();
 	exporting::Converted converted;
 	if (arguments.format().format == Target::lttng) {
 		converted = exporting::write_lttng(trace, info, scope, path);
@@ -150,7 +164,7 @@ int convert_events(const ConvertArguments &arguments, const std::string &path)
 		exporting::Output output(path);
 		converted = exporting::write_perfetto(trace, info, {scope, arguments.flows}, output);
 	}
-	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events), missing_text(converted));
+	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events), missing_text(converted, true));
 	tell_incomplete(info);
 	print_problems(trace.problems());
 	return trace.problems().empty() ? 0 : 1;
@@ -179,7 +193,7 @@ public:
 				    " has neither stacks nor all wake-ups, so what threads waited for is not known: "
 				    "record with --stacks, or -e sched");
 		else if (arguments.by.empty() || arguments.by == "offcpu")
-			profiles_.push_back(waits_.profile(machine_, clock()));
+			find_waits(arguments);
 		else
 			throw Error(printable(arguments.directories.front()) +
 				    " has no stacks: record with --stacks, or convert what threads waited for and who "
@@ -203,6 +217,15 @@ public:
 
 private:
 	const trace::Clock &clock() const { return trace_.description().clock; }
+
+	void find_waits(const ConvertArguments &arguments)
+	{
+		if (!arguments.selection.cpus.empty())
+			throw CLI::ValidationError(
+			    "--cpu: a thread that is blocked is on no CPU, so what threads waited for can only be "
+			    "limited to times and threads");
+		profiles_.push_back(waits_.profile(machine_, clock()));
+	}
 
 	void find_stacks(const ConvertArguments &arguments)
 	{
@@ -230,6 +253,9 @@ private:
 int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 {
 	const StacksOrWaits from(arguments);
+	const auto is_empty = [](const exporting::Profile &profile) { return profile.stacks.empty(); };
+	if (!arguments.selection.is_all() && std::ranges::all_of(from.profiles(), is_empty))
+		throw nothing_matches();
 	exporting::Output output(path);
 	const exporting::Profile &first = from.profiles().front();
 	if (arguments.format().format == Target::folded)
@@ -243,7 +269,7 @@ int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 		names.push_back(from.has_stacks() ? fmt::format("{} stacks of {}", profile.stacks.size(), profile.name)
 						  : fmt::format("{} kinds of sleeps", profile.stacks.size()));
 	print_written(path, output.size_bytes(), fmt::format("{}", fmt::join(names, ", ")),
-		      missing_text({0, 0, 0, {}, from.losses()}));
+		      missing_text({0, 0, 0, {}, from.losses()}, false));
 	tell_incomplete(from.info());
 	print_problems(from.trace().problems());
 	return from.trace().problems().empty() ? 0 : 1;
@@ -254,6 +280,7 @@ int run_convert(const ConvertArguments &arguments)
 {
 	expect_options(arguments);
 	const std::string path = arguments.output.empty() ? default_output(arguments) : arguments.output;
+	expect_outside(path, arguments.directories);
 	return arguments.format().is_events ? convert_events(arguments, path) : convert_stacks(arguments, path);
 }
 

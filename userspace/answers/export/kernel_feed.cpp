@@ -44,6 +44,12 @@ Task KernelFeed::task(std::int32_t tid, std::uint32_t cpu)
 	return {tid, thread ? std::string_view(thread->name) : std::string_view()};
 }
 
+// Where a thread that the kernel hides from the probes ends is unknown, so what runs there is, too.
+Task KernelFeed::running(const analyze::Thread *thread, std::uint32_t cpu)
+{
+	return thread && thread->hidden ? Task{} : task(thread, cpu);
+}
+
 bool KernelFeed::is_selected(std::uint64_t time, std::uint32_t cpu) const
 {
 	return time >= machine_.window_begin() && time <= machine_.window_end() && machine_.scope().includes_cpu(cpu);
@@ -52,7 +58,7 @@ bool KernelFeed::is_selected(std::uint64_t time, std::uint32_t cpu) const
 At KernelFeed::at_of(const trace::Event &event)
 {
 	const analyze::Cpu &cpu = machine_.cpus()[event.cpu()];
-	At at{event.time, cpu.number, task(cpu.current, cpu.number), false, false};
+	At at{event.time, cpu.number, running(cpu.current, cpu.number), false, false};
 	for (const std::uint32_t each : cpu.interrupts)
 		(machine_.kinds().is_softirq(each >> 16) ? at.in_softirq : at.in_irq) = true;
 	return at;
@@ -69,6 +75,18 @@ void KernelFeed::follow(const At &at)
 	else
 		target_.runs(at, known.tid == Task::unknown ? std::min(known.since, at.time) : at.time);
 	known = {at.task.tid, at.time};
+}
+
+// Nothing of the selected part has shown what the CPU ran, but what is before or after it does.
+void KernelFeed::follow_to_end(std::uint32_t cpu, std::uint64_t time, const Task &runs)
+{
+	const std::uint64_t end = std::min(time, machine_.window_end());
+	if (runs.tid == Task::unknown || shown(cpu).tid != Task::unknown || shown(cpu).since >= end ||
+	    !is_selected(end, cpu))
+		return;
+	if (!is_listed_)
+		list_threads(machine_.window_begin());
+	follow({end, cpu, runs, false, false});
 }
 
 // Called by the fold, also where the streams of a killed recording end.
@@ -114,7 +132,7 @@ void KernelFeed::of_recorder(const trace::Event &event, const EventKind &kind)
 	// A CPU may have no other token.
 	const auto cpu = kind.field[4].get<std::uint32_t>(event);
 	if (cpu < machine_.cpus().size() && machine_.cpus()[cpu].current == thread && is_selected(event.time, cpu))
-		follow({event.time, cpu, task(thread, cpu), false, false});
+		follow({event.time, cpu, running(thread, cpu), false, false});
 }
 
 void KernelFeed::event(const trace::Event &event)
@@ -122,8 +140,14 @@ void KernelFeed::event(const trace::Event &event)
 	const EventKind &kind = machine_.kinds()[*event.cls];
 	if (event.stream->is_recorder())
 		return of_recorder(event, kind);
-	if (event.stream->is_user() || !event.has_cpu() || event.cls->domain == trace::Domain::user)
+	if (event.stream->is_user() || event.cls->domain == trace::Domain::user) {
+		of_programs_ += !event.is_control();
 		return machine_.event(event);
+	}
+	if (!event.has_cpu()) {
+		left_out_by_class_[event.cls->index] += !event.is_control();
+		return machine_.event(event);
+	}
 	const std::uint32_t call = before(event);
 	if (kind.kind == Kind::task_rename)
 		old_name_ = task(kind.field[0].get<std::int32_t>(event), 0).name;
@@ -132,6 +156,15 @@ void KernelFeed::event(const trace::Event &event)
 		return;
 	if (event.cpu() >= machine_.cpus().size() || !is_selected(event.time, event.cpu())) {
 		++outside_;
+		if (event.time > machine_.window_end() && event.cpu() < machine_.cpus().size())
+			follow_to_end(event.cpu(), event.time,
+				      kind.kind == Kind::sched_switch
+					  ? task(kind.field[1].get<std::int32_t>(event), event.cpu())
+					  : running(machine_.cpus()[event.cpu()].current, event.cpu()));
+		return;
+	}
+	if (kind.kind == Kind::counters) {
+		++readings_;
 		return;
 	}
 	if (!is_listed_)
@@ -156,8 +189,12 @@ std::uint32_t KernelFeed::before(const trace::Event &event)
 	const analyze::Thread *runs = cpu < machine_.cpus().size() ? machine_.cpus()[cpu].current : nullptr;
 	if (!runs)
 		return EDC_NO_SYSCALL;
+	if (runs->hidden) // the time until now is its
+		shown(cpu).since = std::max(event.time, machine_.window_begin());
+	if (event.time > machine_.window_end())
+		follow_to_end(cpu, event.time, running(runs, cpu));
 	if (shown(cpu).tid == Task::unknown && is_selected(event.time, cpu))
-		follow({event.time, cpu, task(runs, cpu), false, false});
+		follow({event.time, cpu, running(runs, cpu), false, false});
 	return machine_.is_known(*runs) ? runs->syscall : EDC_NO_SYSCALL;
 }
 
@@ -165,7 +202,9 @@ void KernelFeed::pass_switch(const trace::Event &event, const EventKind &kind, A
 {
 	at.task = task(kind.field[1].get<std::int32_t>(event), at.cpu);
 	follow(at);
-	const Task next = task(kind.field[2].get<std::int32_t>(event), at.cpu);
+	const auto tid = kind.field[2].get<std::int32_t>(event);
+	const analyze::Thread *thread = tid ? machine_.thread(tid) : nullptr;
+	const Task next = thread && thread->hidden ? Task{} : task(tid, at.cpu);
 	target_.sched_switch(at, kind.field[0].get<std::int64_t>(event), next);
 	shown(at.cpu) = {next.tid, at.time};
 }
@@ -240,8 +279,6 @@ bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const
 	case Kind::major_fault:
 	case Kind::cgroup_attach_task:
 		return target_.other(at, event);
-	case Kind::counters: // of the observers
-		return true;
 	default:
 		return pass_thread(event, kind, at);
 	}
@@ -249,9 +286,12 @@ bool KernelFeed::pass_on(const trace::Event &event, const EventKind &kind, const
 
 void KernelFeed::finish(bool is_complete)
 {
-	for (const analyze::Cpu &cpu : machine_.cpus())
+	for (const analyze::Cpu &cpu : machine_.cpus()) {
+		follow_to_end(cpu.number, is_complete ? machine_.window_end() : cpu.accounted,
+			      running(cpu.current, cpu.number));
 		if (!is_complete && shown(cpu.number).tid != Task::unknown && cpu.accounted < machine_.window_end())
 			target_.unknown(std::max(cpu.accounted, machine_.window_begin()), cpu.number);
+	}
 }
 
 LeftOut KernelFeed::left_out() const

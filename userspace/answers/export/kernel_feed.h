@@ -99,6 +99,9 @@ public:
 	// Passed on, without the list of threads.
 	std::uint64_t events() const { return events_; }
 	LeftOut left_out() const;
+	// Readings of counters, of the selected part: observers of the fold may write them.
+	std::uint64_t readings() const { return readings_; }
+	std::uint64_t of_programs() const { return of_programs_; }
 	std::uint64_t outside() const { return outside_; } // events while not all probes were attached, or not selected
 	const trace::Losses &losses() const { return losses_; }
 
@@ -117,9 +120,11 @@ private:
 	At at_of(const trace::Event &event);
 	Task task(const analyze::Thread *thread, std::uint32_t cpu);
 	Task task(std::int32_t tid, std::uint32_t cpu);
+	Task running(const analyze::Thread *thread, std::uint32_t cpu);
 	void of_recorder(const trace::Event &event, const analyze::EventKind &kind);
 	void list_threads(std::uint64_t time);
 	void follow(const At &at);
+	void follow_to_end(std::uint32_t cpu, std::uint64_t time, const Task &runs);
 	std::uint32_t before(const trace::Event &event);
 	void pass_switch(const trace::Event &event, const analyze::EventKind &kind, At at);
 	bool pass_call(const trace::Event &event, const analyze::EventKind &kind, const At &at, std::uint32_t call);
@@ -134,7 +139,7 @@ private:
 	std::deque<std::string> idle_names_;           // by CPU
 	std::vector<std::uint64_t> left_out_by_class_; // by class index
 	std::string old_name_;
-	std::uint64_t events_ = 0, outside_ = 0;
+	std::uint64_t events_ = 0, outside_ = 0, readings_ = 0, of_programs_ = 0;
 	bool is_listed_ = false;
 	trace::Losses losses_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lttng.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -102,6 +103,10 @@ public:
 	      text_(trace.description().clock, uuid_, environment(info), true), classes_(text_), calls_(EDC_NO_SYSCALL),
 	      other_ids_(trace.description().classes().size())
 	{
+		for (const auto &cls : trace.description().classes()) {
+			has_wakeups_ |= cls->name == "sched_wakeup";
+			has_forks_ |= cls->name == "sched_process_fork";
+		}
 	}
 
 	void thread(std::uint64_t time, const analyze::Thread &thread) override
@@ -125,27 +130,32 @@ public:
 	void sched_switch(const At &at, std::int64_t state, const Task &next) override
 	{
 		fields_.text(at.task.name).number(at.task.tid).number(unknown_prio).number(state);
-		fields_.text(next.name).number(next.tid).number(unknown_prio);
+		fields_.text(next.tid == Task::unknown ? "[unknown]" : next.name).number(next.tid);
+		fields_.number(unknown_prio);
 		add(at, switch_id_);
 		if (at.cpu >= running_.size())
 			running_.resize(at.cpu + std::size_t(1));
-		running_[at.cpu] = {next.tid, std::string(next.name)};
+		running_[at.cpu] = {next.tid, next.tid == Task::unknown ? "[unknown]" : std::string(next.name)};
 	}
-	// A wake-up is complete at once, for readers that look at sched_wakeup only.
+	// A wake-up is complete at once, for readers that look at sched_wakeup only; not if the trace has its own.
 	void sched_waking(const At &at, const Task &woken, std::int32_t prio, std::uint32_t target_cpu) override
 	{
 		for (const std::uint32_t id : {waking_id_, wakeup_id_}) {
+			if (id == wakeup_id_ && has_wakeups_)
+				break;
 			fields_.text(woken.name).number(woken.tid).number(prio).number(target_cpu);
 			add(at, id);
 		}
 	}
 	void created(const At &at, const NewThread &thread) override
 	{
-		const analyze::Thread *parent = machine_.thread(thread.parent_tid);
-		fields_.text(parent ? parent->name : "").number(thread.parent_tid);
-		fields_.number(parent ? parent->tgid : thread.parent_tid);
-		fields_.text(thread.task.name).number(thread.task.tid).number(thread.tgid);
-		add(at, classes_.id("sched_process_fork", fork_fields));
+		if (!has_forks_) {
+			const analyze::Thread *parent = machine_.thread(thread.parent_tid);
+			fields_.text(parent ? parent->name : "").number(thread.parent_tid);
+			fields_.number(parent ? parent->tgid : thread.parent_tid);
+			fields_.text(thread.task.name).number(thread.task.tid).number(thread.tgid);
+			add(at, classes_.id("sched_process_fork", fork_fields));
+		}
 		fields_.text(thread.task.name).number(thread.task.tid).number(thread.prio).number(thread.target_cpu);
 		add(at, classes_.id("sched_wakeup_new", waking_fields));
 	}
@@ -242,6 +252,7 @@ private:
 
 	const analyze::Machine &machine_;
 	std::string directory_;
+	bool has_wakeups_ = false, has_forks_ = false; // the trace's own
 	collection::Uuid uuid_;
 	collection::TsdlText text_;
 	lttng::Classes classes_;
@@ -260,33 +271,41 @@ private:
 };
 
 // Under its own name with its own fields, but for those that LTTng calls otherwise. Block requests are not taken:
-// LTTng's have fields that were not recorded.
+// LTTng's have fields that were not recorded. Nor are
+// those with lists.
 bool LttngWriter::other(const At &at, const trace::Event &event)
 {
 	const trace::EventClass &cls = *event.cls;
-	if (cls.name.starts_with("block_"))
+	const auto is_list = [](const trace::Field &field) { return field.kind == trace::FieldKind::list; };
+	if (cls.name.starts_with("block_") || std::ranges::any_of(cls.fields, is_list))
 		return false;
 	std::optional<std::uint32_t> &id = other_ids_[cls.index];
 	std::vector<FieldType> types;
 	for (const trace::Field &field : cls.fields) {
 		const bool is_signed = field.kind == trace::FieldKind::signed_integer;
-		const bool is_text = field.kind == trace::FieldKind::text;
+		const bool is_text = field.kind == trace::FieldKind::text,
+			   is_real = field.kind == trace::FieldKind::real;
 		const std::string name = cls.name == "sched_migrate_task" && field.name == "pid" ? "tid" : field.name;
 		if (!id)
-			types.push_back({name, is_text ? Type::text : is_signed ? Type::s64 : Type::u64});
+			types.push_back({name, is_text     ? Type::text
+					       : is_real   ? Type::real
+					       : is_signed ? Type::s64
+							   : Type::u64});
 		const trace::FieldRef ref(cls, field);
 		if (is_text)
 			fields_.text(ref.get<std::string_view>(event));
+		else if (is_real)
+			fields_.number(ref.get<double>(event));
 		else
 			fields_.number(ref.get(event));
 	}
-	if (cls.name == "sched_migrate_task") { // lttng-analyses asks for a name
+	if (cls.name == "sched_migrate_task" && !cls.find("comm")) { // lttng-analyses asks for a name
 		const analyze::Thread *thread = machine_.thread(trace::FieldRef(cls, "pid").get<std::int32_t>(event));
 		types.push_back({"comm", Type::text});
 		fields_.text(thread ? thread->name : "");
 	}
 	if (!id)
-		id = classes_.id(cls.name.starts_with("cpu_") ? "power_" + cls.name : cls.name, types);
+		id = classes_.add(cls.name.starts_with("cpu_") ? "power_" + cls.name : cls.name, types);
 	add(at, *id);
 	return true;
 }
@@ -302,7 +321,7 @@ void convert_all(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 	    trace, {},
 	    [&](const trace::Event &event) {
 		    feed.event(event);
-		    of_programs[event.cls->index] += event.cls->domain == trace::Domain::user;
+		    of_programs[event.cls->index] += event.cls->domain == trace::Domain::user && !event.is_control();
 	    },
 	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
 		    feed.gap(stream, from, to, lost);
@@ -314,6 +333,8 @@ void convert_all(trace::Trace &trace, const analyze::RecordingInfo &info, const 
 	for (const fs::directory_entry &file : fs::directory_iterator(directory))
 		size_bytes += file.file_size();
 	converted = {feed.events(), feed.outside(), size_bytes, feed.left_out(), feed.losses()};
+	if (feed.readings())
+		converted.left_out["counters"] = feed.readings();
 	for (const auto &cls : trace.description().classes())
 		if (of_programs[cls->index])
 			converted.left_out[cls->name] += of_programs[cls->index];
@@ -330,8 +351,10 @@ Converted write_lttng(trace::Trace &trace, const analyze::RecordingInfo &info, c
 		throw Error(directory + " exists and is not an empty directory; name another one with -o");
 	const std::string kernel = directory + "/kernel"; // readers look for this name
 	Converted converted;
+	fs::create_directories(kernel, error);
+	if (error)
+		throw Error(error.value(), "cannot create " + directory);
 	try {
-		fs::create_directories(kernel);
 		convert_all(trace, info, scope, kernel, converted);
 	} catch (...) {
 		fs::remove_all(kernel, error);

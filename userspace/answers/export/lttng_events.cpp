@@ -17,6 +17,8 @@ FieldClass field_class(Type type)
 		made.is_text = true;
 		return made;
 	}
+	if (type == Type::real)
+		made.kind = FieldClass::Kind::floating_point;
 	made.is_signed = type == Type::s32 || type == Type::s64;
 	made.size_bits = type == Type::s32 || type == Type::u32 ? 32 : 64;
 	return made;
@@ -48,9 +50,12 @@ const std::vector<CallFields> call_fields_table = {
 
 std::uint32_t Classes::id(const std::string &name, std::span<const FieldType> fields)
 {
-	const auto [found, is_new] = ids_.try_emplace(name, static_cast<std::uint32_t>(ids_.size()));
-	if (!is_new)
-		return found->second;
+	const auto [found, is_new] = ids_.try_emplace(name, next_);
+	return is_new ? add(name, fields) : found->second;
+}
+
+std::uint32_t Classes::add(const std::string &name, std::span<const FieldType> fields)
+{
 	trace::EventClass cls;
 	cls.name = name;
 	cls.payload.kind = FieldClass::Kind::structure;
@@ -60,8 +65,8 @@ std::uint32_t Classes::id(const std::string &name, std::span<const FieldType> fi
 		member.type = field_class(field.type);
 		cls.payload.members.push_back(std::move(member));
 	}
-	text_.add_event(found->second, cls, {});
-	return found->second;
+	text_.add_event(next_, cls, {});
+	return next_++;
 }
 
 std::span<const FieldType> Classes::call_fields(const std::string &call)

@@ -16,7 +16,7 @@
 
 namespace monitor::exporting::lttng {
 
-enum class Type : std::uint8_t { s32, u32, s64, u64, text };
+enum class Type : std::uint8_t { s32, u32, s64, u64, real, text };
 
 struct FieldType {
 	std::string name;
@@ -29,11 +29,14 @@ public:
 
 	// The number of the class of this name; `fields` describes it if it is new.
 	std::uint32_t id(const std::string &name, std::span<const FieldType> fields);
+	// The number of a class of its own, even if there is another one of this name, with other fields.
+	std::uint32_t add(const std::string &name, std::span<const FieldType> fields);
 	// The fields that lttng-analyses needs of the entry of a system call.
 	static std::span<const FieldType> call_fields(const std::string &call);
 
 private:
 	collection::TsdlText &text_;
+	std::uint32_t next_ = 0;
 	std::map<std::string, std::uint32_t, std::less<>> ids_;
 };
 

@@ -1,18 +1,42 @@
 // SPDX-License-Identifier: MIT
 #include "output.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
 #include <span>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 namespace monitor::exporting {
 
 Output::Output(const std::string &path) : path_(path)
 {
-	if (!is_standard())
-		file_ = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	namespace fs = std::filesystem;
 	buffer_.reserve(buffer_bytes);
+	if (is_standard())
+		return;
+	std::error_code error;
+	const fs::file_status there = fs::status(path, error);
+	if (fs::exists(there) && !fs::is_regular_file(there)) { // a pipe, a device
+		file_ = open_file(path, O_WRONLY | O_TRUNC);
+		return;
+	}
+	target_ = fs::exists(there) ? fs::canonical(path, error).string() : path; // a link stays one
+	const std::string temporary = target_ + "." + std::to_string(::getpid()) + ".new";
+	file_ = Fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+	if (!file_)
+		throw Error(errno, "cannot open " + path);
+	temporary_ = temporary;
+}
+
+Output::~Output()
+{
+	if (!temporary_.empty())
+		::unlink(temporary_.c_str());
 }
 
 void Output::append(std::string_view bytes)
@@ -33,6 +57,11 @@ void Output::flush()
 void Output::finish()
 {
 	flush();
+	if (temporary_.empty())
+		return;
+	if (::rename(temporary_.c_str(), target_.c_str()) < 0)
+		throw Error(errno, "cannot write " + path_);
+	temporary_.clear();
 }
 
 } // namespace monitor::exporting

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A file, or standard output, that is written in large pieces: what all converters write to.
 //
+// A regular file is written under another name beside it, and gets its name in finish(): a conversion that fails leaves
+// what was there, and two at a time do not mix.
 // Invariant: what was appended is in the file after finish(); an error while writing is an Error with its path.
 #pragma once
 
@@ -17,6 +19,9 @@ class Output {
 public:
 	// "-": standard output. An existing file is overwritten. Throws Error, like all functions here.
 	explicit Output(const std::string &path);
+	~Output();
+	Output(const Output &) = delete;
+	Output &operator=(const Output &) = delete;
 
 	void append(std::string_view bytes);
 	void finish();
@@ -31,6 +36,7 @@ private:
 	void flush();
 
 	std::string path_;
+	std::string target_, temporary_; // "": it is written in place
 	Fd file_;
 	std::string buffer_;
 	std::uint64_t size_bytes_ = 0;

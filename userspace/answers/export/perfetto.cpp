@@ -77,6 +77,12 @@ Converted write_perfetto(trace::Trace &trace, const analyze::RecordingInfo &info
 			       feed.losses()};
 	if (const std::uint64_t unpaired = tracker.unpaired().begins + tracker.unpaired().ends)
 		converted.left_out["starts or ends of activities without the other"] = unpaired;
+	if (feed.readings() > tracks.readings())
+		converted.left_out["readings of counters without a value"] = feed.readings() - tracks.readings();
+	const std::uint64_t of_programs =
+	    tracks.events() - tracks.readings() + tracker.unpaired().begins + tracker.unpaired().ends;
+	if (feed.of_programs() > of_programs)
+		converted.left_out["other events of programs"] = feed.of_programs() - of_programs;
 	return converted;
 }
 

@@ -135,10 +135,11 @@ std::uint32_t FtraceBundles::name_in(Bundle &bundle, const Task &task)
 	return found->second;
 }
 
-void FtraceBundles::sched_switch(const At &at, std::int64_t state, const Task &next)
+void FtraceBundles::sched_switch(const At &at, std::int64_t state, const Task &to)
 {
+	const Task next = shown_task(to);
 	OfCpu &cpu = of(at.cpu);
-	if (flows_ && next.tid != 0)
+	if (flows_ && to.tid > 0)
 		flows_->runs(at.time, next.tid);
 	if (!cpu.is_compact) {
 		add_switch(at.time, at.cpu, at.task, state, next);
@@ -154,8 +155,8 @@ void FtraceBundles::sched_switch(const At &at, std::int64_t state, const Task &n
 		count(at.cpu);
 	}
 	OfCpu &now = of(at.cpu);
-	now.runs = next.tid;
-	now.name = next.name;
+	now.runs = to.tid;
+	now.name = to.name;
 	now.is_compact = true;
 }
 

@@ -189,11 +189,13 @@ void Tracks::counters(const analyze::Cpu &cpu, const trace::Event &event)
 {
 	if (!machine_.is_counting())
 		return;
+	bool is_written = false;
 	for (const Counter &counter : counters_[event.cls->index]) {
 		double ratio = 0;
 		if (counter.ratio_bits &&
 		    !decode(counter.field.get<std::uint32_t>(event), counter.ratio_bits, counter.is_inverse, ratio))
 			continue;
+		is_written = true;
 		add(event.time, track_of(cpu, counter), counter_value, [&](pbf_writer &body) {
 			if (counter.ratio_bits)
 				body.add_double(event_real_count, counter.unit == "%" ? 100 * ratio : ratio);
@@ -201,7 +203,8 @@ void Tracks::counters(const analyze::Cpu &cpu, const trace::Event &event)
 				body.add_int64(event_count, counter.field.get<std::int64_t>(event));
 		});
 	}
-	++events_;
+	events_ += is_written;
+	readings_ += is_written;
 }
 
 void Tracks::blocked(const analyze::Thread &thread, std::uint64_t, std::uint64_t to, const analyze::Waker &waker)

@@ -36,7 +36,8 @@ public:
 	// A thread got a CPU.
 	void runs(std::uint64_t time, std::int32_t tid);
 
-	std::uint64_t events() const { return events_; } // of programs and counters
+	std::uint64_t events() const { return events_; }     // of programs and counters
+	std::uint64_t readings() const { return readings_; } // those of counters
 
 private:
 	struct Counter {                // of a class of events
@@ -65,7 +66,7 @@ private:
 	std::unordered_map<const analyze::Thread *, std::uint64_t> thread_tracks_;
 	std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t> counter_tracks_; // by counter and CPU
 	std::unordered_map<std::int32_t, std::uint64_t> woken_; // by TID: the arrow that leads to it
-	std::uint64_t next_track_ = 1, next_flow_ = 1, events_ = 0;
+	std::uint64_t next_track_ = 1, next_flow_ = 1, events_ = 0, readings_ = 0;
 };
 
 } // namespace monitor::exporting::perfetto

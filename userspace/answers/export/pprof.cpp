@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pprof.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -142,11 +143,20 @@ std::string gzip(const std::string &bytes)
 		throw Error("cannot compress the profile: zlib has no memory");
 	std::string packed(::deflateBound(&stream, bytes.size()), '\0');
 	stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(bytes.data()));
-	stream.avail_in = static_cast<uInt>(bytes.size());
 	stream.next_out = reinterpret_cast<Bytef *>(packed.data());
-	stream.avail_out = static_cast<uInt>(packed.size());
-	const int done = ::deflate(&stream, Z_FINISH);
-	packed.resize(stream.total_out);
+	std::size_t left_in = bytes.size(), left_out = packed.size();
+	int done = Z_OK;
+	while (done == Z_OK) { // zlib's sizes have 32 bits
+		constexpr std::size_t piece_bytes = 1u << 30;
+		const auto in = static_cast<uInt>(std::min(left_in, piece_bytes));
+		const auto out = static_cast<uInt>(std::min(left_out, piece_bytes));
+		stream.avail_in = in;
+		stream.avail_out = out;
+		done = ::deflate(&stream, in == left_in ? Z_FINISH : Z_NO_FLUSH);
+		left_in -= in - stream.avail_in;
+		left_out -= out - stream.avail_out;
+	}
+	packed.resize(packed.size() - left_out);
 	::deflateEnd(&stream);
 	if (done != Z_STREAM_END)
 		throw Error("cannot compress the profile: it is too large");
