@@ -7,7 +7,6 @@ import bisect
 import fcntl
 import functools
 import os
-import pty
 import random
 import re
 import select
@@ -120,6 +119,17 @@ def frames_are_those_of_the_events():
 		e2e.expect(not is_ or rows[is_]["cpu_ns"] > 0, f"report has no time of thread {is_}, which runs on CPU {cpu} at {seconds(at)}")
 
 
+def frames_include_the_event_at_their_time():
+	"""With a time as monitor list prints it, in whole ns of a finer clock."""
+	trace = pingpong()
+	switches = Switches(trace)
+	events = [event for event in trace.events("--event", "sched_switch")
+	          if event["time_ns"] >= switches.started and event["fields"]["next_pid"] in switches.known]
+	for event in events[:20]:
+		text = cpus_of(frame(trace.directory, "--at", seconds(event["time_ns"]), "--size", "150x60"), 150)
+		e2e.equal(f"CPU {event['cpu']} at its switch", text[event["cpu"]], event["fields"]["next_pid"])
+
+
 def messages_are_wake_ups_of_the_trace():
 	trace = pingpong()
 	wakings = {(event["time_ns"], event["fields"]["pid"]): event["pid"] for event in trace.events("--event", "sched_waking")}
@@ -185,12 +195,14 @@ class Terminal:
 		self.screen = pyte.Screen(columns, rows)
 		self.stream = pyte.ByteStream(self.screen)
 		self.output, self.code = b"", None
-		self.process, self.master = pty.fork()
+		self.master, slave = os.openpty()
+		self.set_size(rows, columns)
+		self.process = os.fork()
 		if self.process == 0:
-			time.sleep(0.05)  # the size is set
+			os.login_tty(slave)
 			os.environ.update(TERM=term, LC_ALL=locale)
 			os.execv(e2e.monitor, [e2e.monitor, "play", *map(str, arguments)])
-		self.set_size(rows, columns)
+		os.close(slave)
 		self.before = termios.tcgetattr(self.master)
 
 	def set_size(self, rows, columns):
@@ -302,7 +314,7 @@ def it_leaves_the_terminal_as_it_was():
 	if not has_screen():
 		return
 	trace = pingpong()
-	for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+	for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
 		terminal = Terminal(trace.directory)
 		terminal.shows("^ threads")
 		os.kill(terminal.process, number)
@@ -311,6 +323,22 @@ def it_leaves_the_terminal_as_it_was():
 	terminal.press(" ", "speed 1/100$")
 	os.write(terminal.master, b"\x03")
 	terminal.end("after Ctrl-C", 130)
+	# A second signal ends it when the terminal takes no output, and the loop waits for it.
+	terminal = Terminal(trace.directory)
+	terminal.shows("^ threads")
+	for rows, columns in ((100, 300), (99, 299), (100, 300)):
+		terminal.set_size(rows, columns)
+		time.sleep(0.3)
+	for _ in range(2):
+		os.kill(terminal.process, signal.SIGTERM)
+		time.sleep(0.3)
+	pid, status = os.waitpid(terminal.process, os.WNOHANG)
+	if e2e.expect(pid, "it goes on after two signals"):
+		e2e.expect(os.waitstatus_to_exitcode(status) in (-signal.SIGTERM, 128 + signal.SIGTERM), f"ended by {status}")
+	else:
+		os.kill(terminal.process, signal.SIGKILL)
+		os.waitpid(terminal.process, 0)
+	os.close(terminal.master)
 	terminal = Terminal(trace.directory, term="vt100", locale="C")
 	terminal.shows("^ threads")
 	os.write(terminal.master, b"q")
@@ -405,5 +433,5 @@ if __name__ == "__main__":
 	e2e.need_recording()
 	if not shutil.which("tr"):
 		e2e.skip("there is no tr")
-	e2e.main(frames_are_those_of_the_events, messages_are_wake_ups_of_the_trace, pipeline, programs_post_messages, in_a_terminal,
+	e2e.main(frames_are_those_of_the_events, frames_include_the_event_at_their_time, messages_are_wake_ups_of_the_trace, pipeline, programs_post_messages, in_a_terminal,
 	         it_leaves_the_terminal_as_it_was, hostile_names, incomplete_and_damaged, complaints)

@@ -434,6 +434,27 @@ TEST_CASE("play: keys run it, step, and change the speed")
 	CHECK(!looked.press('q'));
 }
 
+TEST_CASE("play: a key that comes during a move counts from where the move leads")
+{
+	Looked looked(pipe_history());
+	CHECK(looked.play.press({Key::What::end}));
+	CHECK(looked.play.press({Key::What::character, '+'}));
+	looked.settle();
+	CHECK(looked.player.time() == 1000);
+	CHECK(looked.play.press({Key::What::left}));
+	CHECK(looked.play.press({Key::What::left}));
+	looked.settle();
+	CHECK(looked.player.time() == 1000 - 2 * looked.player.step());
+}
+
+TEST_CASE("play: a recording without all switches is refused")
+{
+	Played played(pipe_history());
+	CHECK_NOTHROW(play::expect_scenes(played.trace, played.info));
+	played.info.partial.insert("sched_switch");
+	CHECK_THROWS_WITH(play::expect_scenes(played.trace, played.info), Catch::Contains("--filter"));
+}
+
 TEST_CASE("play: keys find a thread and follow it")
 {
 	Looked looked(pipe_history());

@@ -73,12 +73,12 @@ void Play::tick()
 void Play::set_speed(Speed speed)
 {
 	speed_ = speed;
-	player_.go_to(player_.time(), player_.clock().to_ticks(speed_.step_ns()));
+	player_.go_to(player_.target(), player_.clock().to_ticks(speed_.step_ns()));
 }
 
 void Play::step_back()
 {
-	const std::uint64_t step = player_.step(), time = player_.time();
+	const std::uint64_t step = player_.step(), time = player_.target();
 	player_.go_to(time - std::min(time, step), step);
 }
 

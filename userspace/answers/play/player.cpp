@@ -29,6 +29,9 @@ void expect_scenes(const trace::Trace &trace, const analyze::RecordingInfo &info
 	if (!analyze::EventKinds(trace.description()).has(analyze::Kind::sched_switch))
 		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
 			    "monitor info counts its events, monitor list prints them");
+	if (info.partial.contains("sched_switch"))
+		throw Error("the recording's --filter left out sched_switch events, so it does not show who used the "
+			    "CPUs; monitor list prints its events");
 }
 
 Player::Player(trace::Trace &trace, const analyze::RecordingInfo &info, std::uint64_t spacing_events)

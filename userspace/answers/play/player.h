@@ -39,6 +39,8 @@ public:
 	const trace::Clock &clock() const { return trace_.description().clock; }
 	std::uint64_t time() const { return time_; }
 	std::uint64_t step() const { return step_; }
+	// Where a move that has not been done leads to, else time().
+	std::uint64_t target() const { return doing_ == Doing::going ? target_ : time_; }
 
 	// The first moment at which what runs is known of as many CPUs as it ever is within this many events; begin()
 	// if of none. Before anything else is asked for.

@@ -31,9 +31,14 @@ constexpr auto max_wait = std::chrono::milliseconds(200); // then signals are lo
 
 volatile std::sig_atomic_t ending_signal = 0;
 
+constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+// A second one ends the program at once: the loop may wait for a terminal that takes no output.
 void note_signal(int signal)
 {
 	ending_signal = signal;
+	for (const int each : ending_signals)
+		::signal(each, SIG_DFL);
 }
 
 // Before ncurses installs its own, which it does where there is none.
@@ -43,20 +48,19 @@ public:
 	{
 		struct sigaction action {};
 		action.sa_handler = note_signal; // without SA_RESTART: waiting for a key ends
-		for (std::size_t i = 0; i < std::size(signals); ++i)
-			::sigaction(signals[i], &action, &before_[i]);
+		for (std::size_t i = 0; i < std::size(ending_signals); ++i)
+			::sigaction(ending_signals[i], &action, &before_[i]);
 	}
 	~EndingSignals()
 	{
-		for (std::size_t i = 0; i < std::size(signals); ++i)
-			::sigaction(signals[i], &before_[i], nullptr);
+		for (std::size_t i = 0; i < std::size(ending_signals); ++i)
+			::sigaction(ending_signals[i], &before_[i], nullptr);
 	}
 	EndingSignals(const EndingSignals &) = delete;
 	EndingSignals &operator=(const EndingSignals &) = delete;
 
 private:
-	static constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction before_[std::size(signals)];
+	struct sigaction before_[std::size(ending_signals)];
 };
 
 class Screen {
@@ -205,7 +209,9 @@ int show_on_screen(Play &play)
 		if (Clock::now() >= next_frame) {
 			is_changed |= !play.is_paused();
 			play.tick();
-			next_frame = Clock::now() + frame_time;
+			next_frame += frame_time;
+			if (Clock::now() > next_frame)
+				next_frame = Clock::now() + frame_time;
 		}
 	}
 	return ending_signal;
