@@ -164,7 +164,8 @@ int convert_events(const ConvertArguments &arguments, const std::string &path)
 		exporting::Output output(path);
 		converted = exporting::write_perfetto(trace, info, {scope, arguments.flows}, output);
 	}
-	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events), missing_text(converted, true));
+	print_written(path, converted.size_bytes, fmt::format("{} events", converted.events),
+		      missing_text(converted, true));
 	tell_incomplete(info);
 	print_problems(trace.problems());
 	return trace.problems().empty() ? 0 : 1;

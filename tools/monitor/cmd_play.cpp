@@ -88,7 +88,9 @@ std::uint64_t start_time(const PlayArguments &arguments, const trace::Trace &tra
 {
 	if (arguments.at.empty())
 		return player.find_known();
-	const std::uint64_t time = trace::parse_time(arguments.at, "--at", trace, false);
+	// Of the ticks of that nanosecond the last one: an event that is listed with this time has happened then.
+	const std::uint64_t time = trace::parse_time(arguments.at, "--at", trace, true),
+			    first = trace::parse_time(arguments.at, "--at", trace, false);
 	const auto seconds = [&](std::uint64_t at) {
 		return static_cast<double>(player.clock().to_ns(at - std::min(at, trace.begin_time()))) / 1e9;
 	};
@@ -96,7 +98,7 @@ std::uint64_t start_time(const PlayArguments &arguments, const trace::Trace &tra
 	if (time + rounding < player.begin())
 		throw Error(fmt::format("--at {}: the recording starts at {:.9f} s", printable(arguments.at),
 					seconds(player.begin())));
-	if (time > std::max(trace.end_time(), player.end()))
+	if (first > std::max(trace.end_time(), player.end()))
 		throw Error(fmt::format("--at {}: the recording ends at {:.9f} s", printable(arguments.at),
 					seconds(player.end())));
 	return time;

@@ -28,6 +28,7 @@
 #include "base/fd.h"
 #include "commands.h"
 #include "open.h"
+#include "output_path.h"
 #include "problems.h"
 
 namespace monitor {
@@ -166,6 +167,8 @@ int run_view(const ViewArguments &arguments)
 	const std::vector<std::string> &directories = arguments.directories;
 	if (directories.size() > 1 && !arguments.output.empty())
 		throw Error("-o writes a page of one trace: name one directory");
+	if (!arguments.output.empty())
+		expect_outside(arguments.output, directories);
 	trace::Trace trace = open_for_picture(directories.front());
 	if (!arguments.output.empty()) {
 		const view::Picture picture(directories, std::move(trace), {}, !arguments.no_cache);

@@ -35,7 +35,7 @@ struct Measured {
 	// By text(). Empty: this trace does not have it. Without one: its kernel has no call of this name.
 	std::map<std::string, std::optional<double>> values;
 	std::vector<std::string> problems; // sentences: parts that could not be read
-	bool is_final = true;                                // false: the recording may go on, so this is not kept
+	bool is_final = true;              // false: the recording may go on, so this is not kept
 };
 
 // Of a trace directory. ns, or a number. Throws Error.
