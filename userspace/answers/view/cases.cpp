@@ -11,19 +11,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr unsigned bars_per_power = 4;
+constexpr unsigned bar_bits = 2; // 4 bars for each power of two
 
-// The bar that a value is in, and where it begins: bars_per_power of them for each power of two.
-std::uint64_t bar_begin(std::uint64_t value)
+// The width of a value's bar, as a power of two.
+unsigned shift_of(std::uint64_t value)
 {
 	const auto power = static_cast<unsigned>(std::bit_width(value));
-	return power <= 3 ? value : value >> (power - 3) << (power - 3);
+	return power > bar_bits + 1 ? power - bar_bits - 1 : 0;
+}
+
+// Where the bar of a value begins, and where the bar that begins there ends.
+std::uint64_t bar_begin(std::uint64_t value)
+{
+	return value >> shift_of(value) << shift_of(value);
 }
 
 std::uint64_t bar_end(std::uint64_t begin)
 {
-	const auto power = static_cast<unsigned>(std::bit_width(begin));
-	return begin + (power <= 3 ? 1 : std::uint64_t(1) << (power - 3));
+	return begin + (std::uint64_t(1) << shift_of(begin));
 }
 
 } // namespace
