@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Kept pictures: they are those that were read, of this very trace, and damage is noticed.
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include <catch2/catch.hpp>
 
+#include "answers/view/picture.h"
 #include "answers/view/picture_cache.h"
 #include "answers/view/tile.h"
 #include "history.h"
@@ -33,6 +35,15 @@ std::string all_of(const view::Timeline &timeline)
 	return bytes;
 }
 
+// Where pictures are kept, as long as it lives.
+class CacheHome {
+public:
+	explicit CacheHome(const fs::path &path) { ::setenv("XDG_CACHE_HOME", path.c_str(), 1); }
+	~CacheHome() { ::unsetenv("XDG_CACHE_HOME"); }
+	CacheHome(const CacheHome &) = delete;
+	CacheHome &operator=(const CacheHome &) = delete;
+};
+
 } // namespace
 
 TEST_CASE("view: a kept picture is the one that was read, and of this trace only")
@@ -42,7 +53,7 @@ TEST_CASE("view: a kept picture is the one that was read, and of this trace only
 	history::History history = history::random_history(random, time, 1);
 	poet_samples::Directory directory(history.all(), history::events);
 	const fs::path cache = fs::path(directory.path()) / "cache";
-	::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+	const CacheHome home(cache);
 	const std::vector<std::string> directories = {directory.path()};
 	trace::Trace trace = trace::Trace::open(directories);
 	const analyze::RecordingInfo info = history::make_info(5, time + 10, true, false);
@@ -86,7 +97,36 @@ TEST_CASE("view: a kept picture is the one that was read, and of this trace only
 	fs::last_write_time(fs::path(directory.path()) / "s0",
 			    fs::file_time_type::clock::now() + std::chrono::seconds(9));
 	CHECK_FALSE(view::PictureCache(directories, trace).find()); // the file may have been replaced
-	::unsetenv("XDG_CACHE_HOME");
+}
+
+TEST_CASE("view: a picture is made from what was kept, and is the same")
+{
+	std::mt19937 random(5);
+	std::uint64_t time = 0;
+	history::History history = history::random_history(random, time, 1);
+	poet_samples::Directory directory(history.all(), history::events);
+	const CacheHome home(fs::path(directory.path()) / "cache");
+	const std::vector<std::string> directories = {directory.path()};
+	const auto picture = [&](std::chrono::milliseconds after) {
+		return view::Picture(directories, trace::Trace::open(directories), {}, {true, after});
+	};
+	const view::Picture not_kept = picture(std::chrono::hours(1));
+	CHECK_FALSE(view::PictureCache(directories, trace::Trace::open(directories)).find());
+	const view::Picture read = picture(std::chrono::milliseconds(0));
+	const view::PictureCache cache(directories, trace::Trace::open(directories));
+	const auto kept = cache.find();
+	REQUIRE(kept);
+	const view::Picture again = picture(std::chrono::milliseconds(0));
+	CHECK(again.about() == read.about());
+	CHECK(all_of(again.timeline()) == all_of(read.timeline()));
+	CHECK(again.groups().json(again.timeline()) == read.groups().json(read.timeline()));
+	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
+		CHECK(again.table(0, ~std::uint64_t(0), by) == read.table(0, ~std::uint64_t(0), by));
+	std::string forged = kept->text;
+	const std::string known = "\"host\":\"\"";
+	REQUIRE(forged.find(known) != std::string::npos);
+	cache.keep(*kept->timeline, forged.replace(forged.find(known), known.size(), "\"host\":\"kept\""));
+	CHECK(picture(std::chrono::milliseconds(0)).about()["host"] == "kept");
 }
 
 } // namespace test_picture_cache

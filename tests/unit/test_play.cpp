@@ -9,6 +9,7 @@
 
 #include "answers/play/play.h"
 #include "history.h"
+#include "reading/analyze/scheduling.h"
 
 namespace test_play {
 
@@ -450,9 +451,9 @@ TEST_CASE("play: a key that comes during a move counts from where the move leads
 TEST_CASE("play: a recording without all switches is refused")
 {
 	Played played(pipe_history());
-	CHECK_NOTHROW(play::expect_scenes(played.trace, played.info));
+	CHECK_NOTHROW(analyze::expect_scheduling(played.trace, played.info));
 	played.info.partial.insert("sched_switch");
-	CHECK_THROWS_WITH(play::expect_scenes(played.trace, played.info), Catch::Contains("--filter"));
+	CHECK_THROWS_WITH(analyze::expect_scheduling(played.trace, played.info), Catch::Contains("--filter"));
 }
 
 TEST_CASE("play: keys find a thread and follow it")

@@ -199,17 +199,18 @@ history::History some_schedule(std::mt19937 &random, std::uint64_t &time)
 	for (int i = 0; i < 3000; ++i) {
 		time += 1 + below(i % 100 < 90 ? 1500 : 200'000);
 		const std::uint32_t cpu = below(2);
-		if (below(4) == 0)
-			history.cpu(cpu).open(time).tid = static_cast<std::uint32_t>(runs[cpu]);
 		samples::StreamWriter &nested = history.streams[2 + cpu];
-		if (below(200) == 0)
-			nested.open(time).tid = static_cast<std::uint32_t>(runs[cpu]);
 		if (below(8) == 0) {
+			if (below(25) == 0)
+				nested.open(time).tid = static_cast<std::uint32_t>(runs[cpu]);
 			nested.post(time, EDC_ID_MINOR_FAULT, 0);
 			continue;
 		}
+		const bool opens = below(4) == 0; // a packet has a token at least
 		const auto woken = static_cast<std::int32_t>(1 + below(tids));
 		if (below(2) && !is_ready[static_cast<std::size_t>(woken)] && woken != runs[0] && woken != runs[1]) {
+			if (opens)
+				history.cpu(cpu).open(time).tid = static_cast<std::uint32_t>(runs[cpu]);
 			history.wakes(cpu, time, woken);
 			is_ready[static_cast<std::size_t>(woken)] = true;
 			continue;
@@ -221,6 +222,8 @@ history::History some_schedule(std::mt19937 &random, std::uint64_t &time)
 		if (next == runs[cpu])
 			continue;
 		const bool is_preempted = runs[cpu] != 0 && below(2);
+		if (opens)
+			history.cpu(cpu).open(time).tid = static_cast<std::uint32_t>(runs[cpu]);
 		history.switches(cpu, time, runs[cpu], is_preempted ? history::running : history::sleeping, next);
 		is_ready[static_cast<std::size_t>(next)] = false;
 		if (runs[cpu] != 0)
@@ -287,8 +290,8 @@ TEST_CASE("view: a part that is read again has what a picture of all of it would
 			timeline.finish(machine);
 			return timeline;
 		};
-		const view::Timeline kept = picture(64);
-		REQUIRE(kept.first_level() >= 4);
+		const view::Timeline kept = picture(1024); // many waits are longer than its bins
+		REQUIRE(kept.first_level() >= 2);
 		std::vector<view::Timeline> finer; // by their first level
 		for (unsigned level = 0; level < kept.first_level(); ++level) {
 			finer.push_back(picture(kept.ticks() / (base << 2 * level)));

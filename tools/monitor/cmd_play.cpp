@@ -21,6 +21,7 @@
 #include "open.h"
 #include "problems.h"
 #include "progress_line.h"
+#include "reading/analyze/scheduling.h"
 #include "reading/events/time_text.h"
 
 namespace monitor {
@@ -117,7 +118,7 @@ int run_play(const PlayArguments &arguments)
 		layout = play::load_layout(arguments.layout);
 	trace::Trace trace = open_trace({arguments.directory});
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	play::expect_scenes(trace, info);
+	analyze::expect_scheduling(trace, info);
 	play::Player player(trace, info);
 	const std::uint64_t time = start_time(arguments, trace, player);
 	play::View view;

@@ -458,17 +458,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	const std::vector<plot::Chart> charts = charts_of(arguments, table, keep);
 	const std::size_t hidden = table.rows.size() - std::min(table.rows.size(), keep);
 	table.keep_top(keep);
-	report::Summary summary = report::summarize(trace, info, bound, machine.tokens());
-	summary.hidden_threads = machine.hidden_threads();
-	if (!machine.scope().threads) {
-		summary.calls_of_unknown = machine.calls_of_unknown();
-		summary.functions_of_unknown = machine.functions_of_unknown();
-	}
-	if (!trace.problems().empty())
-		summary.lost.reset(); // events in damaged parts were not counted
-	summary.window = report::window_of(machine, trace);
-	if (trace.is_generic_ctf())
-		summary.lost = losses.total_lost();
+	const report::Summary summary = report::summarize(trace, info, bound, machine, losses);
 	if (!arguments.plot.file.empty())
 		write_svg(charts, arguments.plot.file,
 			  loss_warning(summary) + damage_text(trace.problems().total()) + "\n" +

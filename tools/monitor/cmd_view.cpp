@@ -30,6 +30,7 @@
 #include "open.h"
 #include "output_path.h"
 #include "problems.h"
+#include "reading/analyze/scheduling.h"
 
 namespace monitor {
 namespace {
@@ -158,7 +159,7 @@ template <class Shown> int show(const ViewArguments &arguments, Shown &shown)
 trace::Trace open_for_picture(const std::string &directory)
 {
 	trace::Trace trace = open_trace({directory});
-	view::expect_picture(trace);
+	analyze::expect_scheduling(trace, analyze::recording_of(trace));
 	return trace;
 }
 
@@ -171,7 +172,7 @@ int run_view(const ViewArguments &arguments)
 		expect_outside(arguments.output, directories);
 	trace::Trace trace = open_for_picture(directories.front());
 	if (!arguments.output.empty()) {
-		const view::Picture picture(directories, std::move(trace), {}, !arguments.no_cache);
+		const view::Picture picture(directories, std::move(trace), {}, {!arguments.no_cache});
 		write_page(picture, arguments.output);
 		return exit_code_of(picture);
 	}

@@ -37,7 +37,7 @@ bool is_date(const std::string &name)
 	return name == "date" || name == "added";
 }
 
-// "2026", "2026-11", "2026-11-01", "2026-11-01T10:30": 4 to 19 characters; 0: none is here.
+// "2026-11", "2026-11-01", "2026-11-01T10:30": 7 to 19 characters; 0: none is here.
 std::size_t date_length(std::string_view text)
 {
 	constexpr std::string_view shape = "dddd-dd-ddTdd:dd:dd";
@@ -126,29 +126,10 @@ std::optional<double> number_of(const std::string &name, const Entry &entry)
 	return figure == entry.figures.end() ? std::nullopt : figure->second;
 }
 
-bool compare(Relation relation, double a, double b)
-{
-	switch (relation) {
-	case Relation::equal:
-		return a == b;
-	case Relation::not_equal:
-		return a != b;
-	case Relation::less:
-		return a < b;
-	case Relation::less_equal:
-		return a <= b;
-	case Relation::greater:
-		return a > b;
-	case Relation::greater_equal:
-		return a >= b;
-	}
-	return false;
-}
-
 bool takes_number(const Expression &condition, double value)
 {
 	if (condition.kind == Kind::comparison)
-		return compare(condition.relation, value, condition.children[1].number.real());
+		return filter::holds(condition.relation, value, condition.children[1].number.real());
 	const bool is_in =
 	    std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
 		    return each.kind == Kind::range
@@ -162,8 +143,8 @@ bool takes_number(const Expression &condition, double value)
 bool takes_date(const Expression &condition, const std::string &date)
 {
 	if (condition.kind == Kind::comparison)
-		return filter::compare_texts(condition.relation, date.substr(0, condition.children[1].text.size()),
-					     condition.children[1].text);
+		return filter::holds<std::string_view>(
+		    condition.relation, date.substr(0, condition.children[1].text.size()), condition.children[1].text);
 	const bool is_in =
 	    std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
 		    const auto cut = [&](const Expression &to) { return date.substr(0, to.text.size()); };

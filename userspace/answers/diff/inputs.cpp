@@ -13,6 +13,7 @@
 #include "base/escape.h"
 #include "measure.h"
 #include "reading/analyze/event_kinds.h"
+#include "reading/analyze/scheduling.h"
 
 namespace monitor::diff {
 namespace {
@@ -106,22 +107,8 @@ Input input_of(const trace::Trace &trace, const Part &part)
 		input.device = status.st_dev;
 		input.inode = status.st_ino;
 	}
-	if (!input.info.has_tokens || input.info.has_only_states())
-		throw Error(name + " has no events (--no-tokens), so there is nothing to compare");
-	if (input.info.card == "user")
-		throw Error(name + " has only programs' own events (--user-only): it does not show who used the CPUs");
-	if (trace.is_empty())
-		throw Error(name + " is empty: nothing was recorded");
-	if (trace.machines().size() > 1)
-		throw Error(name + " is of several machines: compare the recordings of one");
-	const analyze::EventKinds all(trace.description());
-	if (!all.has(analyze::Kind::sched_switch))
-		throw Error(name + " has no sched_switch events of a kernel, so it does not show who used the CPUs");
-	if (input.info.partial.contains("sched_switch"))
-		throw Error(name +
-			    ": the recording's --filter left out sched_switch events, so it does not show who used "
-			    "the CPUs");
-	input.recorded = analyze::recorded(trace, input.info, all);
+	analyze::expect_scheduling(trace, input.info, name);
+	input.recorded = analyze::recorded(trace, input.info, analyze::EventKinds(trace.description()));
 	const trace::TimeRange whole = analyze::window_of(trace, input.info), chosen = range_of(part, trace, whole);
 	input.range = {std::max(whole.from, chosen.from), std::min(whole.to, chosen.to)};
 	return input;

@@ -197,17 +197,8 @@ void add_functions(std::map<RowKey, Amount> &rows, const report::CallTree &tree,
 void summarize(Measured &measured, trace::Trace &trace, const analyze::RecordingInfo &info,
 	       const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses)
 {
-	report::Summary &summary = measured.summary;
-	summary = report::summarize(trace, info, bound, machine.tokens());
-	summary.hidden_threads = machine.hidden_threads();
-	summary.calls_of_unknown = machine.calls_of_unknown();
-	summary.functions_of_unknown = machine.functions_of_unknown();
-	if (trace.is_generic_ctf())
-		summary.lost = losses.total_lost();
+	const report::Summary &summary = measured.summary = report::summarize(trace, info, bound, machine, losses);
 	measured.problems = trace.problems();
-	if (!measured.problems.empty())
-		summary.lost.reset(); // events in damaged parts were not counted
-	summary.window = report::window_of(machine, trace);
 	measured.is_whole = (summary.complete || trace.is_generic_ctf()) && summary.lost == 0u &&
 			    summary.misses.value_or(0) == 0 && summary.claimed_lost.value_or(0) == 0 &&
 			    machine.gaps() == 0 && !info.has_partial() && info.functions_left_out.empty();

@@ -3,44 +3,20 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "reading/analyze/scheduling.h"
 
 namespace monitor::play {
 namespace {
 
 using Item = trace::Cursor::Item;
 
-constexpr std::uint64_t max_time = std::uint64_t(1) << 62; // untrusted
-
 } // namespace
-
-void expect_scenes(const trace::Trace &trace, const analyze::RecordingInfo &info)
-{
-	if (info.has_only_states() || !info.has_tokens)
-		throw Error("this recording has no events (--no-tokens), so there is nothing to play");
-	if (info.card == "user")
-		throw Error(
-		    "this trace has only programs' own events (--user-only), which do not show who used the CPUs: use "
-		    "`monitor report DIR activities`, or monitor list");
-	if (trace.is_empty())
-		throw Error("this trace is empty: nothing was recorded");
-	if (trace.machines().size() > 1)
-		throw Error("monitor play shows one trace; these are several: name the directory of one");
-	if (!analyze::EventKinds(trace.description()).has(analyze::Kind::sched_switch))
-		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
-			    "monitor info counts its events, monitor list prints them");
-	if (info.partial.contains("sched_switch"))
-		throw Error("the recording's --filter left out sched_switch events, so it does not show who used the "
-			    "CPUs; monitor list prints its events");
-}
 
 Player::Player(trace::Trace &trace, const analyze::RecordingInfo &info, std::uint64_t spacing_events)
     : trace_(trace), info_(info), checkpoints_(spacing_events)
 {
 	restart(nullptr);
-	if (end() <= begin() || end() > max_time)
-		throw Error("the start and the end of this recording cannot be those of its events: is "
-			    ".monitor/recording.json damaged?");
+	analyze::expect_window(begin(), end());
 	recorded_ = analyze::recorded(trace, info, machine_->kinds());
 	time_ = search_from_ = begin();
 }

@@ -21,9 +21,6 @@
 
 namespace monitor::play {
 
-// Throws Error if the trace does not show which threads its CPUs ran.
-void expect_scenes(const trace::Trace &trace, const analyze::RecordingInfo &info);
-
 class Player {
 public:
 	static constexpr std::uint64_t usual_spacing = 1u << 20; // events between checkpoints

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "named_stacks.h"
 
+#include <algorithm>
+
 namespace monitor::report {
 namespace {
 
@@ -17,6 +19,8 @@ symbols::SymbolOptions stacks_with_times(symbols::SymbolOptions options, const t
 
 bool was_recorded(StackBy by, const analyze::RecordingInfo &info)
 {
+	if (!info.complete && info.stack_timer_hz == 0 && info.stacks_at.empty())
+		return true; // it could not say so
 	const auto has = [&](const char *kind) { return info.stacks_at.contains(kind); };
 	switch (by) {
 	case StackBy::cpu:
@@ -30,6 +34,12 @@ bool was_recorded(StackBy by, const analyze::RecordingInfo &info)
 		break;
 	}
 	return has("waking") || has("other");
+}
+
+bool has_stacks(const analyze::RecordingInfo &info)
+{
+	return std::ranges::any_of(stack_groupings,
+				   [&](const auto &grouping) { return was_recorded(grouping.second, info); });
 }
 
 NamedStacks::NamedStacks(const std::string &directory, const trace::Clock &clock, const analyze::RecordingInfo &info,

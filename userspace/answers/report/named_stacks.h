@@ -22,8 +22,9 @@ inline const std::vector<std::pair<std::string, StackBy>> stack_groupings = {{"c
 									     {"wait", StackBy::wait},
 									     {"fault", StackBy::fault},
 									     {"other", StackBy::other}};
-// Whether stacks of that kind were taken.
+// Whether stacks of that kind were taken, and any; of a killed recording they may have been.
 bool was_recorded(StackBy by, const analyze::RecordingInfo &info);
+bool has_stacks(const analyze::RecordingInfo &info);
 
 // The stacks of a trace with their names. What it is made of must outlive it.
 class NamedStacks {

@@ -132,6 +132,23 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	return summary;
 }
 
+Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
+		  const analyze::Machine &machine, const trace::Losses &losses)
+{
+	Summary summary = summarize(trace, info, bound, machine.tokens());
+	summary.hidden_threads = machine.hidden_threads();
+	if (!machine.scope().threads) {
+		summary.calls_of_unknown = machine.calls_of_unknown();
+		summary.functions_of_unknown = machine.functions_of_unknown();
+	}
+	if (trace.is_generic_ctf())
+		summary.lost = losses.total_lost();
+	if (!trace.problems().empty())
+		summary.lost.reset(); // events in damaged parts were not counted
+	summary.window = window_of(machine, trace);
+	return summary;
+}
+
 Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 {
 	analyze::ClockBound bound(trace.description(), info);

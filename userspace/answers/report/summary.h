@@ -50,6 +50,10 @@ struct Summary {
 Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
 		  std::uint64_t tokens);
 
+// After a fold of the whole trace: with what was hidden, what is in no row, and the window.
+Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info, const analyze::ClockBound &bound,
+		  const analyze::Machine &machine, const trace::Losses &losses);
+
 // The same without reading more than the recorder's stream: tokens as the probes counted them.
 Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info);
 

@@ -78,14 +78,14 @@ void Cases::waited(const analyze::Thread &thread, std::uint64_t from, std::uint6
 	add({from, to, &thread, EDC_NO_SYSCALL});
 }
 
-Json Cases::told() const
+Json Cases::json() const
 {
 	std::map<std::uint64_t, std::uint64_t> bars;
 	histogram_.visit(
 	    [&](std::uint64_t first, std::uint64_t, std::uint64_t count) { bars[bar_begin(first)] += count; });
-	Json told = {{"count", count_}, {"total", total_}, {"bars", Json::array()}, {"longest", Json::array()}};
+	Json made = {{"count", count_}, {"total", total_}, {"bars", Json::array()}, {"longest", Json::array()}};
 	for (const auto &[begin, count] : bars)
-		told["bars"].push_back({begin, bar_end(begin), count});
+		made["bars"].push_back({begin, bar_end(begin), count});
 	std::unordered_map<const analyze::Thread *, std::size_t> numbers;
 	for (const analyze::Thread &thread : machine_.threads())
 		numbers.emplace(&thread, numbers.size());
@@ -95,7 +95,7 @@ Json Cases::told() const
 		Json call = nullptr;
 		if (one.call != EDC_NO_SYSCALL)
 			call = machine_.kinds().syscall_label(one.call);
-		told["longest"].push_back({{"from", one.from - std::min(one.from, begin_)},
+		made["longest"].push_back({{"from", one.from - std::min(one.from, begin_)},
 					   {"to", one.to - std::min(one.to, begin_)},
 					   {"thread", numbers.at(one.thread)},
 					   {"tid", one.thread->tid},
@@ -103,7 +103,7 @@ Json Cases::told() const
 					   {"name", one.thread->name},
 					   {"call", call}});
 	}
-	return told;
+	return made;
 }
 
 } // namespace monitor::view

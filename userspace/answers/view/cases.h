@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How long something took each time in a part of the trace, and the times that took longest: system calls, sleeps, or
-// waits for a CPU. A table's row leads to them, and each of them to its place in the lanes. Fed by a fold with a scope
-// (picture.cpp).
+// waits for a CPU; waits are cut at the edges of the part. A table's row leads to them, and each of them to its place
+// in the lanes. Fed by a fold with a scope (picture.cpp).
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ public:
 
 	// {count, total, bars: [[from, to, count]], longest: [{from, to, thread, tid, pid, name, call}]}, in ticks; the
 	// longest first. `thread` is its place in Machine::threads().
-	nlohmann::ordered_json told() const;
+	nlohmann::ordered_json json() const;
 
 private:
 	struct Case {

@@ -30,7 +30,7 @@ public:
 	Groups() = default;
 	// `cgroups`: the path of each cgroup, by its ID.
 	Groups(const Timeline &timeline, const std::map<std::uint64_t, std::string> &cgroups);
-	// As json() wrote it, for a picture of so many threads. Throws Error.
+	// From what json() returned, for a picture with this number of threads. Throws Error.
 	Groups(const nlohmann::ordered_json &json, std::size_t threads);
 	// {process: [{name, pid, ran, threads}], ...}, those that ran longest first, as the groups themselves.
 	nlohmann::ordered_json json(const Timeline &timeline) const;

@@ -21,7 +21,7 @@ Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace
 					  throw Stopped();
 				  note(so_far, part);
 			  },
-			  use_cache);
+			  Keeping{use_cache});
 		      const std::lock_guard guard(lock_);
 		      picture_ = std::move(made);
 	      } catch (const Stopped &) { // nobody looks any more
@@ -56,9 +56,6 @@ std::shared_ptr<const Picture> Loading::picture() const
 HttpResponse Loading::answer(const HttpRequest &request)
 {
 	const std::shared_ptr<const Picture> picture = this->picture();
-	const bool is_data = request.path == "/slices" || request.path == "/modes" || request.path == "/table" ||
-			     request.path == "/story" || request.path == "/cases" || request.path == "/flame" ||
-			     request.path == "/lines" || request.path == "/about";
 	if (picture && has_second_ && request.path == "/about") {
 		nlohmann::ordered_json about = picture->about();
 		about["has_second"] = true;
@@ -66,7 +63,8 @@ HttpResponse Loading::answer(const HttpRequest &request)
 	}
 	if (picture)
 		return view::answer(*picture, wanted_, request);
-	return is_data ? answer_early(request) : page_file(request.path);
+	HttpResponse page = page_file(request.path);
+	return page.status == 200 ? page : answer_early(request);
 }
 
 HttpResponse Loading::answer_early(const HttpRequest &request) const

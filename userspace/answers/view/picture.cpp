@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "answers/report/named_stacks.h"
 #include "answers/report/summary.h"
 #include "answers/selection/thread_selection.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "picture_cache.h"
 #include "reading/analyze/clock_bound.h"
+#include "reading/analyze/scheduling.h"
 #include "tables.h"
 #include "tile.h"
 
@@ -19,9 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t max_ticks = std::uint64_t(1) << 56, max_time = std::uint64_t(1) << 62; // untrusted
 constexpr std::uint64_t events_between_progress = 1 << 18;
-constexpr std::chrono::seconds worth_keeping(1); // what took longer to read
 
 // As fold(); each(event) is called after each event. Returns what was lost.
 template <class Each> trace::Losses fold_with(trace::Trace &trace, analyze::Machine &machine, const Each &each)
@@ -43,30 +43,13 @@ template <class Each> trace::Losses fold_with(trace::Trace &trace, analyze::Mach
 
 } // namespace
 
-void expect_picture(const trace::Trace &trace)
-{
-	const analyze::RecordingInfo info = analyze::recording_of(trace);
-	if (info.has_only_states() || !info.has_tokens)
-		throw Error("this recording has no events (--no-tokens), so there is nothing to look at");
-	if (info.card == "user")
-		throw Error("this trace has only programs' own events (--user-only): use `monitor report DIR "
-			    "activities`, or monitor list");
-	if (trace.is_empty())
-		throw Error("this trace is empty: nothing was recorded");
-	if (trace.machines().size() > 1)
-		throw Error("monitor view shows one trace; these are several: name the directory of one");
-	if (!analyze::EventKinds(trace.description()).has(analyze::Kind::sched_switch))
-		throw Error("this trace has no sched_switch events of a kernel, so it does not show who used the CPUs; "
-			    "monitor info counts its events, monitor list prints them");
-}
-
 Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress,
-		 bool use_cache)
+		 const Keeping &keeping)
     : directories_(directories), trace_(std::move(trace)), info_(analyze::recording_of(trace_))
 {
 	const PictureCache cache(directories, trace_);
 	identity_ = cache.identity();
-	if (use_cache)
+	if (keeping.is_on)
 		if (auto kept = cache.find()) {
 			const Json text = parse_json<Json>(kept->text);
 			about_ = text.at("about");
@@ -79,7 +62,7 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 		}
 	const auto start = std::chrono::steady_clock::now();
 	read(progress);
-	if (!use_cache || !problems().empty() || std::chrono::steady_clock::now() - start < worth_keeping)
+	if (!keeping.is_on || !problems().empty() || std::chrono::steady_clock::now() - start < keeping.after)
 		return;
 	Json text = {{"about", about_}, {"tables", Json::object()}};
 	for (const auto &[by, table] : whole_)
@@ -90,10 +73,7 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 void Picture::read(const Progress &progress)
 {
 	analyze::Machine machine(trace_, info_);
-	if (machine.window_end() <= machine.window_begin() ||
-	    machine.window_end() - machine.window_begin() > max_ticks || machine.window_end() > max_time)
-		throw Error("the start and the end of this recording cannot be those of its events: is "
-			    ".monitor/recording.json damaged?");
+	analyze::expect_window(machine.window_begin(), machine.window_end());
 	timeline_ =
 	    std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info_.cpus, max_slice_bytes);
 	machine.add(*timeline_);
@@ -109,21 +89,13 @@ void Picture::read(const Progress &progress)
 	groups_ = Groups(*timeline_, selection::cgroup_paths(trace_.directory()));
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
 		whole_.emplace(by, usage_json(machine, trace_, info_, by));
-	tell_about(machine, bound, losses.total_lost());
+	describe(machine, bound, losses);
 }
 
-void Picture::tell_about(const analyze::Machine &machine, const analyze::ClockBound &bound,
-			 std::optional<std::uint64_t> lost_of_generic)
+void Picture::describe(const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses)
 {
 	const trace::Clock &clock = trace_.description().clock;
-	report::Summary summary = report::summarize(trace_, info_, bound, machine.tokens());
-	summary.hidden_threads = machine.hidden_threads();
-	summary.calls_of_unknown = machine.calls_of_unknown();
-	summary.functions_of_unknown = machine.functions_of_unknown();
-	if (trace_.is_generic_ctf())
-		summary.lost = lost_of_generic;
-	if (!problems().empty())
-		summary.lost.reset(); // events in damaged parts were not counted
+	const report::Summary summary = report::summarize(trace_, info_, bound, machine, losses);
 	Json cpus = Json::array(), threads = Json::array();
 	for (const CpuLane &cpu : timeline_->cpus())
 		cpus.push_back({{"cpu", cpu.number}, {"busy", cpu.threads.busy()}});
@@ -155,7 +127,7 @@ void Picture::tell_about(const analyze::Machine &machine, const analyze::ClockBo
 		  {"cpus", std::move(cpus)},
 		  {"threads", std::move(threads)},
 		  {"has_counters", info_.counters.has_value()},
-		  {"has_stacks", info_.stack_timer_hz != 0 || !info_.stacks_at.empty()},
+		  {"has_stacks", report::has_stacks(info_)},
 		  {"groups", groups_.json(*timeline_)}};
 }
 

@@ -3,6 +3,7 @@
 // parts, and tables of a part of the time. All times that the page sees are ticks since the picture's begin.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,8 +31,11 @@ namespace monitor::view {
 constexpr std::size_t max_slice_bytes = 96u << 20, max_window_bytes = 64u << 20;
 constexpr std::size_t max_answer_bytes = 32u << 20; // of slices at once
 
-// Throws Error: the trace has no picture.
-void expect_picture(const trace::Trace &trace);
+// Whether pictures are kept (picture_cache.h): those of traces that take longer to read.
+struct Keeping {
+	bool is_on = true;
+	std::chrono::milliseconds after = std::chrono::seconds(1);
+};
 
 class Picture {
 public:
@@ -40,7 +44,7 @@ public:
 
 	// Reads the whole trace, or what was kept of it (picture_cache.h). Throws Error.
 	Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress = {},
-		bool use_cache = true);
+		const Keeping &keeping = {});
 
 	// What the page has to know first: an object.
 	const nlohmann::ordered_json &about() const { return about_; }
@@ -64,9 +68,9 @@ public:
 				     const IsOver &is_over = {}) const;
 	// Flame graphs of the stacks that were taken then, as a page (answers/report/flame_graph.h). Likewise.
 	std::string flame_page(std::uint64_t from_ticks, std::uint64_t to_ticks, const IsOver &is_over = {}) const;
-	// What was counted then, in so many parts of the time: {columns, rows, whole, every}; of a row the first cell
-	// is its part's number, parts without a reading are missing. `whole`: a row of all the time; `every`: ticks of
-	// a part. Likewise.
+	// What was counted then, by parts of the time, `bins` of them: {columns, rows, whole, every}; of a row the
+	// first cell is its part's number, parts without a reading are missing. `whole`: a row of all the time;
+	// `every`: ticks of a part. Likewise.
 	nlohmann::ordered_json lines(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned bins,
 				     const IsOver &is_over = {}) const;
 	// What a thread did then (story.h). `thread`: as in about().threads. Likewise.
@@ -79,8 +83,7 @@ private:
 	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const;
 	trace::Trace open_again() const;
 	void read(const Progress &progress);
-	void tell_about(const analyze::Machine &machine, const analyze::ClockBound &bound,
-			std::optional<std::uint64_t> lost_of_generic);
+	void describe(const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses);
 
 	std::vector<std::string> directories_;
 	trace::Trace trace_; // as it was read

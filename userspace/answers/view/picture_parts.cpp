@@ -115,7 +115,7 @@ Json Picture::cases(std::uint64_t from_ticks, std::uint64_t to_ticks, const Case
 	machine.add(tracker);
 	machine.add(static_cast<analyze::TimeObserver &>(cases));
 	fold_until(is_over, trace, machine);
-	return cases.told();
+	return cases.json();
 }
 
 std::string Picture::flame_page(std::uint64_t from_ticks, std::uint64_t to_ticks, const IsOver &is_over) const
@@ -156,7 +156,7 @@ Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_
 	Story story(machine, thread, timeline_->begin());
 	machine.add(story);
 	fold_until(is_over, trace, machine);
-	return story.told();
+	return story.json();
 }
 
 // All CPUs together: readings of one of them would leave gaps where it did not switch.

@@ -88,7 +88,7 @@ void Story::slept(const Thread &thread, std::uint64_t from, std::uint64_t to, co
 		add({Row::What::sleeps, from, to, 0, thread.syscall, {}, waker, is_over});
 }
 
-Json Story::told() const
+Json Story::json() const
 {
 	std::vector<Row> rows = rows_;
 	std::ranges::stable_sort(rows, {}, &Row::from);

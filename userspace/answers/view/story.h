@@ -37,7 +37,7 @@ public:
 	// {tid, pid, name, rows: [{from, to, what: runs | waits | sleeps, ...}], left_out}. Of `runs`: cpu, and its
 	// ticks by mode; of `sleeps`: call, waker, waker_tid and waker_thread, what is not known being null; and
 	// whether it is over.
-	nlohmann::ordered_json told() const;
+	nlohmann::ordered_json json() const;
 
 private:
 	struct Row {

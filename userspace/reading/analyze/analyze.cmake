@@ -19,6 +19,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/probe_cost.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording_info.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samples.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/scheduling.cpp
   ${CMAKE_CURRENT_LIST_DIR}/segments.cpp
   ${CMAKE_CURRENT_LIST_DIR}/source.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stacks.cpp

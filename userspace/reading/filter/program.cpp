@@ -101,7 +101,7 @@ bool Program::holds_otherwise(const Test &test, const trace::Event &event, const
 		return test.source.text(event, running, text) && takes_text(*test.condition, text) != test.negated;
 	case Test::Kind::texts:
 		return test.source.text(event, running, text) && steps[test.first].source.text(event, running, other) &&
-		       compare_texts(test.relation, text, other);
+		       filter::holds<std::string_view>(test.relation, text, other);
 	case Test::Kind::real:
 		return test.source.field.is_in(event) &&
 		       takes_real(*test.condition, test.source.field.get<double>(event)) != test.negated;

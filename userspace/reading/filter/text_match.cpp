@@ -69,25 +69,6 @@ bool matches_glob(std::string_view pattern, std::string_view text)
 	return at == pattern.size();
 }
 
-bool compare_texts(Relation relation, std::string_view a, std::string_view b)
-{
-	switch (relation) {
-	case Relation::equal:
-		return a == b;
-	case Relation::not_equal:
-		return a != b;
-	case Relation::less:
-		return a < b;
-	case Relation::less_equal:
-		return a <= b;
-	case Relation::greater:
-		return a > b;
-	case Relation::greater_equal:
-		return a >= b;
-	}
-	return false;
-}
-
 bool takes_text(const Expression &condition, std::string_view text)
 {
 	const Expression &constant = condition.children[1];
@@ -96,7 +77,7 @@ bool takes_text(const Expression &condition, std::string_view text)
 	if (condition.kind == Kind::comparison) {
 		const bool negated = condition.relation == Relation::not_equal;
 		return constant.kind == Kind::text &&
-		       compare_texts(negated ? Relation::equal : condition.relation, text, constant.text);
+		       holds<std::string_view>(negated ? Relation::equal : condition.relation, text, constant.text);
 	}
 	return std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &element) {
 		if (element.kind == Kind::range)

@@ -15,8 +15,25 @@ namespace monitor::filter {
 // \ the next one literally.
 bool matches_glob(std::string_view pattern, std::string_view text);
 
-// Whether this relation holds between two texts.
-bool compare_texts(Relation relation, std::string_view a, std::string_view b);
+// Whether this relation holds between two values, texts or numbers.
+template <class Value> bool holds(Relation relation, const Value &a, const Value &b)
+{
+	switch (relation) {
+	case Relation::equal:
+		return a == b;
+	case Relation::not_equal:
+		return a != b;
+	case Relation::less:
+		return a < b;
+	case Relation::less_equal:
+		return a <= b;
+	case Relation::greater:
+		return a > b;
+	case Relation::greater_equal:
+		return a >= b;
+	}
+	return false;
+}
 
 // Whether a comparison, glob or set accepts this text as its left side; numbers among its constants accept none. != ,
 // !~ and `not in` are treated as == , ~ and `in`: the caller negates.
