@@ -100,12 +100,17 @@ def shared_library():
 
 
 def running_process():
-	with subprocess.Popen([LOAD, "2", str(ROUNDS), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-		recorder = e2e.Recorder("running", "-p", process.pid, "--functions", "by_*,callee").wait_until_recording()
-		told = json.loads(process.communicate("\n")[0])
-	trace = recorder.end()
+	def attached():
+		with subprocess.Popen([LOAD, "2", str(ROUNDS), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+			recorder = e2e.Recorder("running", "-p", process.pid, "--functions", "by_*,callee").wait_until_recording()
+			told = process.communicate("\n")[0]
+		trace = recorder.end()
+		trace.pid, trace.told = process.pid, json.loads(told)
+		return trace
+
+	trace = e2e.undisturbed(attached, lambda trace: trace.family({trace.pid}))
 	expect_whole(trace)
-	expect_counts(trace, told, ("by_return", "by_tail", "callee", "by_throw"))
+	expect_counts(trace, trace.told, ("by_return", "by_tail", "callee", "by_throw"))
 
 
 def refused():
