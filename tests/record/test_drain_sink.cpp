@@ -23,9 +23,6 @@ constexpr std::uint64_t ring_blocks = 64;
 // Keeps the words of each stream's blocks; a block that is offered again replaces itself.
 class Sink : public BlockSink {
 public:
-	const std::vector<std::string> &state_names() const override { return none_; }
-	const std::string &tree_name() const override { return text_; }
-	const std::string &tree_text() const override { return text_; }
 	void start(const LiveStart &) override {}
 	void describe(const std::string &) override {}
 	bool take(StreamNumber stream, const std::string &name, const std::byte *block) override
@@ -63,10 +60,6 @@ public:
 	std::map<StreamNumber, std::string> names;
 	std::map<StreamNumber, unsigned> losses;
 	std::uint64_t horizon = 0;
-
-private:
-	std::vector<std::string> none_;
-	std::string text_;
 };
 
 struct Draining {
@@ -80,13 +73,13 @@ struct Draining {
 	Sink sink;
 	std::uint64_t posted = 0;
 
-	explicit Draining(bool writes_tokens)
+	explicit Draining(Drain::Written written)
 	{
 		steering.start(1);
 		std::vector<std::string> names{"recorder"};
 		for (unsigned ring = 0; ring < cpus * card.rings(); ++ring)
 			names.push_back("ring" + std::to_string(ring));
-		drain.set_sink(sink, names, writes_tokens);
+		drain.set_sink(sink, names, written);
 		drain.set_shown(control);
 	}
 
@@ -112,7 +105,7 @@ struct Draining {
 
 TEST_CASE("drain: a sink is offered what is in a ring, its open block too, and all of it once more when it is closed")
 {
-	Draining it(true);
+	Draining it(Drain::Written::all);
 	for (int i = 0; i < 2000; ++i) {
 		it.post(1 + i % 7);
 		it.drain.look();
@@ -127,7 +120,7 @@ TEST_CASE("drain: a sink is offered what is in a ring, its open block too, and a
 
 TEST_CASE("drain: without tokens the writer gets none, the sink all")
 {
-	Draining it(false);
+	Draining it(Drain::Written::own);
 	it.post(20 * fake::records_in_block + 3);
 	it.drain.look();
 	CHECK(it.written() == 0);
@@ -135,9 +128,22 @@ TEST_CASE("drain: without tokens the writer gets none, the sink all")
 	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
 }
 
+TEST_CASE("drain: without a trace the sink gets all, the recorder's own too, and the writer nothing")
+{
+	Draining it(Drain::Written::nothing);
+	for (int i = 0; i < 300; ++i)
+		it.drain.sync();
+	it.post(2 * fake::records_in_block + 3);
+	it.drain.look();
+	CHECK(it.sink.words(it.stream()) == fake::numbers(it.posted));
+	CHECK(it.sink.blocks[0].size() > 1);
+	it.drain.drain_rest({}, [] {});
+	CHECK(it.written() == 0);
+}
+
 TEST_CASE("drain: what a sink has no memory for waits in the ring, and what is older is not said to be complete")
 {
-	Draining it(true);
+	Draining it(Drain::Written::all);
 	it.drain.look();
 	const std::uint64_t horizon = it.sink.horizon;
 	CHECK(horizon > 0);
@@ -156,7 +162,7 @@ TEST_CASE("drain: what a sink has no memory for waits in the ring, and what is o
 
 TEST_CASE("drain: while a probe is in progress nothing later is said to be complete")
 {
-	Draining it(true);
+	Draining it(Drain::Written::all);
 	it.drain.look();
 	const std::uint64_t horizon = it.sink.horizon;
 	it.card.area(1).depth = 1;
@@ -169,7 +175,7 @@ TEST_CASE("drain: while a probe is in progress nothing later is said to be compl
 
 TEST_CASE("drain: a sink learns of a loss before the next block is opened")
 {
-	Draining it(true);
+	Draining it(Drain::Written::all);
 	while (it.post()) {
 	}
 	it.drain.look();
@@ -182,7 +188,7 @@ TEST_CASE("drain: a sink learns of a loss before the next block is opened")
 
 TEST_CASE("drain: the recorder's own events are shown before their block is full")
 {
-	Draining it(true);
+	Draining it(Drain::Written::all);
 	it.drain.sync();
 	it.drain.look();
 	CHECK(it.sink.blocks[0].size() == 1);
@@ -194,7 +200,7 @@ TEST_CASE("drain: the recorder's own events are shown before their block is full
 
 TEST_CASE("drain: the recorder's own blocks wait for a sink that is not started yet")
 {
-	Draining it(true);
+	Draining it(Drain::Written::all);
 	it.sink.refuses = true;
 	for (int i = 0; i < 300; ++i)
 		it.drain.sync();

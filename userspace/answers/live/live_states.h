@@ -24,7 +24,7 @@
 
 namespace monitor::live {
 
-class LiveStates final : public record::BlockSink, private states::RunSink {
+class LiveStates final : public record::StateSink, private states::RunSink {
 public:
 	explicit LiveStates(states::Tree tree);
 	~LiveStates() override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who gets the blocks of a running recording besides the disk: `record --states`. The drain thread offers it every
-// block, also those that are still written, and says up to when it has offered all that happened.
+// Who gets the blocks of a running recording besides the disk, or in its place: `record --states` and `monitor top`.
+// The drain thread offers it every block, also those that are still written, and says up to when it has offered all that
+// happened.
 //
 // Made by answers/live/, because the record side cannot read events; started by recording.cpp, called by drain.cpp and
 // recording.cpp, in one thread at a time unless said otherwise. What it writes goes back into the recording.
@@ -21,7 +22,8 @@ struct LiveStart {
 	std::string recording;            // .monitor/recording.json
 	std::uint64_t begin_time = 0;     // of the trace
 	bool has_more_classes = false;    // programs may declare some
-	ControlStream *written = nullptr; // for what the sink writes
+	std::vector<std::uint32_t> cpus;  // that are online; none: the kernel's events are not recorded
+	ControlStream *written = nullptr; // for what a StateSink writes
 };
 
 // At the end.
@@ -34,12 +36,6 @@ struct LiveEnd {
 class BlockSink {
 public:
 	virtual ~BlockSink() = default;
-
-	// The names of the states, by number, for the description.
-	virtual const std::vector<std::string> &state_names() const = 0;
-	// The name of the tree's file, and its text.
-	virtual const std::string &tree_name() const = 0;
-	virtual const std::string &tree_text() const = 0;
 
 	// Throws Error: what is recorded does not suffice.
 	virtual void start(const LiveStart &start) = 0;
@@ -58,6 +54,16 @@ public:
 	virtual void set_window_end(std::uint64_t time) = 0;
 	// Everything has been offered.
 	virtual LiveEnd finish() = 0;
+};
+
+// Classifies states, and writes them (state_streams.h).
+class StateSink : public BlockSink {
+public:
+	// The names of the states, by number, for the description.
+	virtual const std::vector<std::string> &state_names() const = 0;
+	// The name of the tree's file, and its text.
+	virtual const std::string &tree_name() const = 0;
+	virtual const std::string &tree_text() const = 0;
 };
 
 } // namespace monitor::record

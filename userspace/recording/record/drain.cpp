@@ -189,7 +189,7 @@ bool Drain::give(StreamNumber stream, const std::byte *block, std::uint32_t left
 {
 	if (sink_ && !offer(stream, block))
 		return false;
-	return !writes_tokens_ || push(stream, block, left_over);
+	return written_ != Written::all || push(stream, block, left_over);
 }
 
 bool Drain::offer(StreamNumber stream, const std::byte *block)
@@ -204,12 +204,12 @@ bool Drain::offer(StreamNumber stream, const std::byte *block)
 	return true;
 }
 
-void Drain::set_sink(BlockSink &sink, std::vector<std::string> names, bool writes_tokens)
+void Drain::set_sink(BlockSink &sink, std::vector<std::string> names, Written written)
 {
 	sink_ = &sink;
 	names_ = std::move(names);
 	offered_.resize(names_.size());
-	writes_tokens_ = writes_tokens;
+	written_ = written;
 	show_user_ = [this](std::uint32_t stream, const std::byte *block) { return offer(stream, block); };
 }
 

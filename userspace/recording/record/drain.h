@@ -37,9 +37,11 @@ public:
 	// How a user ring's new stream gets its number.
 	void set_make_stream(card::UserCard::MakeStream make) { make_stream_ = std::move(make); }
 
-	// Offers every block to the sink, too; without `writes_tokens` those of the rings to it alone. `names`: of the
-	// streams that there are. Before start() and look().
-	void set_sink(BlockSink &sink, std::vector<std::string> names, bool writes_tokens);
+	// What is written besides being offered to the sink. `own`: the recorder's own stream, which the sink does not
+	// get then.
+	enum class Written : std::uint8_t { all, own, nothing };
+	// Offers every block to the sink, too. `names`: of the streams that there are. Before start() and look().
+	void set_sink(BlockSink &sink, std::vector<std::string> names, Written written);
 
 	// Called with each clock snapshot, in its thread, before it is written.
 	void set_before_sync(std::function<void(const Sync &)> call) { before_sync_ = std::move(call); }
@@ -57,7 +59,10 @@ public:
 	// A finished block of one of the recorder's own streams: for the writer, for the sink, or both. Never lost: it
 	// is kept until the pool has a free block.
 	void push_own(StreamNumber stream, const std::byte *block, bool to_writer, bool to_sink);
-	void push_control(const std::byte *block) { push_own(0, block, true, sink_ && writes_tokens_); }
+	void push_control(const std::byte *block)
+	{
+		push_own(0, block, written_ != Written::nothing, sink_ && written_ != Written::own);
+	}
 	// The stream that the sink gets as the recorder's: its open block is shown to it.
 	void set_shown(const ControlStream &stream) { shown_ = &stream; }
 
@@ -113,7 +118,7 @@ private:
 		std::uint64_t position = 0;                // in its ring
 	};
 	BlockSink *sink_ = nullptr;
-	bool writes_tokens_ = true;
+	Written written_ = Written::all;
 	const ControlStream *shown_ = nullptr;
 	std::vector<std::string> names_;    // of streams; with a sink only, as are all of these
 	std::vector<Offered> offered_;      // by stream

@@ -35,6 +35,7 @@
 #include "matched_events.h"
 #include "metadata.h"
 #include "monitor/function_table.h"
+#include "online_cpus.h"
 #include "proc_tasks.h"
 #include "recorded_functions.h"
 #include "recording/card/bpf_card.h"
@@ -107,6 +108,7 @@ public:
 	void stop(const std::string &reason) { ending_.stop(reason); }
 
 private:
+	BlockSink *sink() const { return options_.states ? options_.states.get() : options_.live.get(); }
 	void stop_threads();
 	void expect_possible() const;
 	void start_parts();
@@ -409,8 +411,8 @@ void Recording::Parts::describe_again(const std::vector<card::UserClass> &classe
 	if (flight_)
 		return; // each snapshot describes what it knows
 	const std::string text = description(classes);
-	if (options_.states)
-		options_.states->describe(text);
+	if (BlockSink *const sink = this->sink())
+		sink->describe(text);
 	try {
 		replace_file(result_.directory + "/metadata", text, 0600);
 	} catch (const Error &) {
@@ -427,6 +429,11 @@ void Recording::Parts::start_streams()
 	std::vector<std::string> names = stream_names(card_.get());
 	if (options_.states)
 		states_ = std::make_unique<StateStreams>(options_, uuid_, *drain_, *control_, names);
+	if (options_.live) {
+		drain_->set_sink(*options_.live, names,
+				 options_.keeps_trace ? Drain::Written::all : Drain::Written::nothing);
+		drain_->set_shown(*control_);
+	}
 	writer_ =
 	    std::make_unique<Writer>(result_.directory, names, users_ ? card::max_streams(cpus) : 0, *pool_, failure_);
 	drain_->set_before_sync([this](const Sync &sync) {
@@ -680,8 +687,8 @@ void Recording::Parts::end_recording()
 	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
 	if (triggers_)
 		triggers_->end_pause(end);
-	if (states_)
-		states_->set_window_end(end.time);
+	if (BlockSink *const sink = this->sink())
+		sink->set_window_end(end.time);
 	if (card_)
 		card_->detach();
 	drain_->sync(); // no token is later than this one
@@ -696,7 +703,12 @@ void Recording::Parts::end_recording()
 		    if (triggers_)
 			    triggers_->write(*control_, steering_->last().time);
 	    },
-	    [this] { states_->end(file_, [this](const std::string &note) { tell(note); }); });
+	    [this] {
+		    if (states_)
+			    states_->end(file_, [this](const std::string &note) { tell(note); });
+		    else
+			    options_.live->finish();
+	    });
 	writer_->finish();
 	if (failure_.reported())
 		fail(failure_.text());
@@ -717,6 +729,8 @@ void Recording::Parts::end_recording()
 	file_.other_recorders(card::other_recorders());
 	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
 	try {
+		if (!options_.keeps_trace)
+			return remove_trace_directory(result_.directory);
 		write_description();
 		cgroups_.write(result_.directory);
 		file_.write(result_.directory);
@@ -873,12 +887,19 @@ void Recording::Parts::start_recording()
 		file_.counting(*options_.counting);
 		file_.counter_readings("start", counters_->read(false, steering_->invariant_tsc()));
 	}
-	if (states_) {
+	if (sink()) {
 		LiveStart start;
 		start.description = description(user_classes());
 		start.begin_time = steering_->first().time;
 		start.has_more_classes = users_ != nullptr;
-		states_->start(start, card_ != nullptr, file_);
+		if (card_)
+			start.cpus = online_cpus();
+		if (states_) {
+			states_->start(start, file_);
+		} else {
+			start.recording = file_.text();
+			options_.live->start(start);
+		}
 	}
 	write_description();
 	file_.write(result_.directory);

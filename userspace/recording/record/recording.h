@@ -39,8 +39,10 @@ struct Options {
 	std::uint64_t sample_every_ns = 0; // all CPUs at once; 0: never
 	std::optional<double> duration_s;
 	std::optional<Matching> matching;   // --filter, --count
-	std::shared_ptr<BlockSink> states;  // --states; null: none
+	std::shared_ptr<StateSink> states;  // --states; null: none
 	bool writes_tokens = true;          // else, with `states`, those of the kernel and of programs are only read
+	std::shared_ptr<BlockSink> live;    // who else gets all events; null: nobody. Not with `states`.
+	bool keeps_trace = true;            // else, with `live`, nothing is written, and Result::directory is gone
 	std::vector<int> pids;              // -p PID,...: these and their descendants
 	bool only_command = false;          // -p cmd
 	std::optional<Counting> counting;   // -m

@@ -116,7 +116,7 @@ void RecordingFile::matching(const MatcherRequest &request, const EventMatcher &
 	filter["none"] = none;
 }
 
-void RecordingFile::states(const BlockSink &states, const std::vector<std::uint32_t> &cpus, const LiveEnd *end)
+void RecordingFile::states(const StateSink &states, const std::vector<std::uint32_t> &cpus, const LiveEnd *end)
 {
 	auto &json = json_["states"] = {
 	    {"name", states.tree_name()}, {"tree", states.tree_text()}, {"cpus", cpus}, {"begin", start_.time}};

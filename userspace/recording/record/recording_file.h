@@ -40,7 +40,7 @@ public:
 	// May be called again, when more classes are known.
 	void matching(const MatcherRequest &request, const EventMatcher &matcher);
 	// Of record --states. `end`: null before the recording ends.
-	void states(const BlockSink &states, const std::vector<std::uint32_t> &cpus, const LiveEnd *end);
+	void states(const StateSink &states, const std::vector<std::uint32_t> &cpus, const LiveEnd *end);
 	// Tokens are recorded, but not written.
 	void no_tokens() { json_["tokens"] = false; }
 	std::string text() const;

@@ -30,7 +30,7 @@ public:
 	ControlStream *list_of_threads() { return listed_.get(); }
 
 	// `start`: what is recorded; its `recording` and `written` are set here. Throws Error: that does not suffice.
-	void start(LiveStart start, bool has_card, RecordingFile &file);
+	void start(LiveStart start, RecordingFile &file);
 	void set_window_end(std::uint64_t time) { options_.states->set_window_end(time); }
 	// Everything was offered. `tell`: a sentence for the user.
 	void end(RecordingFile &file, const std::function<void(const std::string &)> &tell);
