@@ -15,6 +15,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/machine_copy.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_states.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_time.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/machine_windows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measure.cpp
   ${CMAKE_CURRENT_LIST_DIR}/probe_cost.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recording_info.cpp

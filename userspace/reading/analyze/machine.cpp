@@ -93,10 +93,12 @@ Thread &Machine::fresh(std::int32_t tid)
 	const auto place = static_cast<std::size_t>(tid);
 	if (place >= by_tid_.size())
 		by_tid_.resize(std::max(place + 1, by_tid_.size() * 2));
-	Thread &thread = threads_.emplace_back();
+	Thread &thread = free_.empty() ? threads_.emplace_back() : threads_[free_.back()];
+	thread.selected = scope_.includes_thread(free_.empty() ? threads_.size() - 1 : free_.back());
+	if (!free_.empty())
+		free_.pop_back();
 	thread.tid = thread.tgid = tid;
 	thread.filtered = filtering_;
-	thread.selected = scope_.includes_thread(threads_.size() - 1);
 	by_tid_[place] = &thread;
 	return thread;
 }

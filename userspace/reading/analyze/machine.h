@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -179,6 +180,14 @@ public:
 	void pass(std::uint64_t time);
 	// All up to this time was fed, and nothing later will be: what runs ran until then, in a killed recording, too.
 	void end_at(std::uint64_t time);
+	// A window ends before `time`: all before it was fed, and nothing else. The usages are then those of a
+	// recording that ended there, in a scope from the end of the window before. They start anew with the next one.
+	// Not with a range in the scope, nor with observers of times.
+	void end_window(std::uint64_t time);
+	void begin_window();
+	// Between the two: gives up threads that have ended, which observers must not know any more. `is_gone`: of
+	// threads of which a loss may have taken the end.
+	void forget(const std::function<bool(const Thread &)> &is_gone);
 	// The kernel hides this thread, which the list of threads would say if it was fed.
 	void hide(std::int32_t tid);
 
@@ -281,6 +290,7 @@ private:
 	std::vector<Observer *> observers_;
 	std::vector<TimeObserver *> time_observers_;
 	std::deque<Thread> threads_;
+	std::vector<std::uint32_t> free_; // places in threads_ of those that were given up
 	std::vector<Thread *> by_tid_;
 	std::vector<Thread *> idle_; // by CPU
 	std::vector<Cpu> cpus_;

@@ -45,6 +45,12 @@ struct Ticks {
 		after += other.after;
 		return *this;
 	}
+	// A scope has ended: what was within is before the next one.
+	void leave()
+	{
+		before += within;
+		within = 0;
+	}
 	// How many of its last ticks are within the scope.
 	std::uint64_t within_last(std::uint64_t ticks) const
 	{

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Windows of a fold that goes on (Machine::end_window): each has what a recording that ended there has, and threads
+// that have ended leave it.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "history.h"
+#include "reading/analyze/machine.h"
+
+namespace test_windows {
+
+using namespace monitor;
+using namespace history;
+using analyze::Machine;
+
+namespace {
+
+std::vector<std::uint64_t> figures(const analyze::Usage &usage)
+{
+	std::vector<std::uint64_t> all(usage.ticks.begin(), usage.ticks.end());
+	for (const std::uint64_t figure : {usage.waiting, usage.blocked, usage.voluntary, usage.involuntary,
+					   usage.migrations, usage.syscalls, usage.minor_faults, usage.major_faults})
+		all.push_back(figure);
+	return all;
+}
+
+struct Figures {
+	std::map<std::int32_t, std::vector<std::uint64_t>> threads; // by number; all zero: left out
+	std::vector<std::vector<std::uint64_t>> cpus;
+
+	bool operator==(const Figures &) const = default;
+};
+
+Figures figures(const Machine &machine)
+{
+	Figures all;
+	for (const analyze::Thread &thread : machine.threads()) {
+		std::vector<std::uint64_t> of = figures(thread.usage);
+		if (std::ranges::count(of, 0u) == static_cast<std::ptrdiff_t>(of.size()))
+			continue;
+		std::vector<std::uint64_t> &sum = all.threads[thread.tid];
+		sum.resize(of.size());
+		std::ranges::transform(sum, of, sum.begin(), std::plus());
+	}
+	for (const analyze::Cpu &cpu : machine.cpus()) {
+		std::vector<std::uint64_t> of = figures(cpu.usage);
+		of.push_back(machine.idle_ticks(cpu));
+		of.push_back(cpu.runner_unknown);
+		all.cpus.push_back(std::move(of));
+	}
+	return all;
+}
+
+analyze::RecordingInfo info_until(std::uint64_t begin, std::uint64_t end)
+{
+	analyze::RecordingInfo info = make_info(begin, end, true, false);
+	info.cost_ns = {{"call_edge", 7}, {"fault_edge", 3}};
+	return info;
+}
+
+// Those before `time`, to a fold of which the recording ends there.
+Figures cut_off(trace::Trace &trace, std::uint64_t begin, std::uint64_t from, std::uint64_t time)
+{
+	Machine machine(trace, info_until(begin, time), {{from, time - 1}, {}, {}});
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    if (event.time < time)
+			    machine.event(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t gap_from, std::uint64_t to, std::uint64_t) {
+		    if (gap_from < time)
+			    machine.gap(stream, gap_from, to);
+	    });
+	machine.finish();
+	return figures(machine);
+}
+
+// Feeds all, and calls at_end(cut) at the end of each window.
+template <class AtEnd>
+void feed(trace::Trace &trace, Machine &machine, const std::vector<std::uint64_t> &cuts, AtEnd at_end)
+{
+	std::size_t next = 0;
+	const auto pass = [&](std::uint64_t time) {
+		for (; next < cuts.size() && time >= cuts[next]; ++next) {
+			machine.end_window(cuts[next]);
+			at_end(cuts[next]);
+			machine.begin_window();
+		}
+	};
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    pass(event.time);
+		    machine.event(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
+		    pass(from);
+		    machine.gap(stream, from, to);
+	    });
+	pass(~std::uint64_t(0));
+}
+
+std::vector<std::uint64_t> random_cuts(std::mt19937 &random, std::uint64_t begin, std::uint64_t end)
+{
+	std::vector<std::uint64_t> cuts;
+	for (std::size_t count = 1 + random() % 8; cuts.size() < count;)
+		cuts.push_back(begin + 1 + random() % (end - begin + 20));
+	std::ranges::sort(cuts);
+	cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+	return cuts;
+}
+
+} // namespace
+
+TEST_CASE("windows: each has what a recording that ended there has")
+{
+	std::mt19937 random(1987);
+	for (int round = 0; round < 200; ++round) {
+		std::uint64_t time = 0;
+		History history = random_history(random, time);
+		if (round % 2)
+			history.lists(random() % 30, static_cast<std::int32_t>(random() % 5), random() % 2,
+				      EDC_NO_SYSCALL, random() % 4 ? 0 : EDC_THREAD_RUNNING);
+		trace::Trace trace = samples::trace(history.all(), events);
+		const std::uint64_t begin = random() % 40;
+		Machine machine(trace, info_until(begin, ~std::uint64_t(0)));
+		std::uint64_t from = begin;
+		feed(trace, machine, random_cuts(random, begin, time), [&](std::uint64_t cut) {
+			INFO("round " << round << ", from " << from << " to " << cut);
+			CHECK(machine.window_begin() == from);
+			CHECK(machine.window_end() == cut);
+			const Figures live = figures(machine), witness = cut_off(trace, begin, from, cut);
+			CHECK(live.threads == witness.threads);
+			CHECK(live.cpus == witness.cpus);
+			for (const analyze::Cpu &cpu : machine.cpus())
+				CHECK(cpu.usage.cpu() + cpu.idle == cut - from);
+			from = cut;
+		});
+	}
+}
+
+TEST_CASE("windows: threads that have ended leave the fold, and nothing else changes")
+{
+	std::mt19937 random(7);
+	std::uint64_t time = 10;
+	History history;
+	std::int32_t number = 100;
+	// A process of two threads, of which the first one ends before the other.
+	const auto born = [&](std::int32_t tid, std::int32_t tgid) {
+		history.cpu(0).post(time += 5, EDC_ID_SCHED_WAKEUP_NEW, 0,
+				    {pair(tid, tgid), pair(1, 120), 0x61 + static_cast<std::uint64_t>(tid), 0});
+	};
+	for (int i = 0; i < 300; ++i, number = 100 + (number - 98) % 40) {
+		if (i % 10 == 9)
+			history.cpu(0).open(time, 0);
+		born(number, number);
+		born(number + 1, number);
+		for (const std::int32_t tid : {number, number + 1}) {
+			history.switches(0, time += 10, 0, running, tid);
+			history.posts(0, time += 10, EDC_ID_SYS_ENTER, 1);
+			history.posts(0, time += random() % 10, EDC_ID_SYS_EXIT);
+			history.switches(0, time += 10, tid, dead, 0);
+		}
+	}
+	trace::Trace trace = samples::trace(history.all(), events);
+	std::vector<std::uint64_t> cuts;
+	for (std::uint64_t cut = 37; cut < time; cut += 211)
+		cuts.push_back(cut);
+	std::vector<Figures> kept, forgotten;
+	const analyze::RecordingInfo info = info_until(0, ~std::uint64_t(0));
+	Machine all(trace, info), some(trace, info);
+	feed(trace, all, cuts, [&](std::uint64_t) { kept.push_back(figures(all)); });
+	std::size_t most = 0;
+	feed(trace, some, cuts, [&](std::uint64_t) {
+		forgotten.push_back(figures(some));
+		for (const analyze::Thread &thread : some.threads())
+			if (thread.selected && thread.tid >= 100)
+				CHECK(some.leader(thread).tid == thread.tgid); // it has a name as long as it is needed
+		some.forget([](const analyze::Thread &) { return false; });
+		most = std::max(most, some.threads().size());
+	});
+	CHECK(kept == forgotten);
+	CHECK(all.threads().size() > 600);
+	CHECK(most < 20);
+}
+
+TEST_CASE("windows: a thread whose end was lost is forgotten when it is said to be gone")
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	history.switches(0, 200, 7, sleeping, 8);
+	history.cpu(0).open(300, 5);
+	history.switches(0, 400, 0, running, 9);
+	trace::Trace trace = samples::trace(history.all(), events);
+	Machine machine(trace, info_until(50, ~std::uint64_t(0)));
+	std::vector<std::int32_t> asked;
+	const auto is_gone = [&](const analyze::Thread &thread) {
+		asked.push_back(thread.tid);
+		return thread.tid == 7;
+	};
+	feed(trace, machine, {250, 500}, [&](std::uint64_t) {
+		machine.forget(is_gone);
+	});
+	CHECK(asked == std::vector<std::int32_t>{7, 8, 8}); // after the loss; 9 runs
+	CHECK(machine.thread(7) == nullptr);
+	CHECK(machine.thread(8) != nullptr);
+}
+
+} // namespace test_windows

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Windows of a fold that goes on, one after the other: of a recording that is still running (answers/live/).
+#include <algorithm>
+#include <unordered_set>
+
+#include "machine.h"
+
+namespace monitor::analyze {
+
+void Machine::end_window(std::uint64_t time)
+{
+	end_ = std::max(time, begin_);
+	for (Cpu &cpu : cpus_) {
+		account(cpu, end_);
+		add_unknown_runner(cpu, cpu.before_first.within);
+	}
+	for (Thread &thread : threads_) {
+		if (!is_known(thread))
+			continue;
+		const Ticks since = ticks(std::max(thread.since, first_), std::max(thread.since, end_));
+		if (thread.state == State::runnable)
+			thread.usage.waiting += since.within;
+		else if (thread.state == State::blocked)
+			thread.usage.blocked += since.within;
+	}
+}
+
+void Machine::begin_window()
+{
+	begin_ = end_;
+	end_ = last_;
+	for (Cpu &cpu : cpus_) {
+		cpu.usage = {};
+		cpu.idle = cpu.runner_unknown = cpu.fault_ticks = 0;
+		cpu.user_ticks.leave();
+		cpu.before_first.leave();
+	}
+	for (Thread &thread : threads_)
+		thread.usage = {};
+	calls_of_unknown_ = functions_of_unknown_ = 0;
+}
+
+void Machine::forget(const std::function<bool(const Thread &)> &is_gone)
+{
+	std::unordered_set<std::int32_t> processes; // that still have a thread
+	std::unordered_set<const Thread *> kept;
+	for (const Cpu &cpu : cpus_)
+		kept.insert(cpu.current);
+	const auto has_ended = [&](const Thread &thread) {
+		return thread.tid != 0 && !kept.contains(&thread) &&
+		       (thread.state == State::dead || (!is_known(thread) && is_gone(thread)));
+	};
+	std::vector<std::uint32_t> ended;
+	for (std::uint32_t place = 0; place < threads_.size(); ++place) {
+		if (has_ended(threads_[place]))
+			ended.push_back(place);
+		else
+			processes.insert(threads_[place].tgid);
+	}
+	for (const std::uint32_t place : ended) {
+		Thread &thread = threads_[place];
+		if (thread.tid == thread.tgid && processes.contains(thread.tgid))
+			continue; // its name is that of the process
+		const auto number = static_cast<std::size_t>(thread.tid);
+		if (number < by_tid_.size() && by_tid_[number] == &thread)
+			by_tid_[number] = nullptr;
+		thread = {};
+		thread.selected = false;
+		free_.push_back(place);
+	}
+}
+
+} // namespace monitor::analyze
