@@ -401,7 +401,7 @@ TEST_CASE("play: keys run it, step, and change the speed")
 {
 	Looked looked(pipe_history());
 	CHECK(looked.shows("0.000000005 of 0.000001000 s  speed 1/1000000  paused"));
-	CHECK(looked.play.is_paused());
+	CHECK(looked.play.is_still());
 	looked.play.tick();
 	CHECK(looked.player.time() == 5);
 	looked.press(' ');
@@ -428,7 +428,7 @@ TEST_CASE("play: keys run it, step, and change the speed")
 	CHECK(looked.player.time() == 1000);
 	looked.press(' ');
 	looked.play.tick();
-	CHECK(looked.play.is_paused());
+	CHECK(looked.play.is_still());
 	CHECK(looked.shows("the end of the recording"));
 	looked.press(Key::What::home);
 	CHECK(looked.player.time() == 5);

@@ -150,7 +150,7 @@ TEST_CASE("play: every cell is one column wide")
 		for (unsigned i = 0; i < random() % 12; ++i)
 			text += static_cast<char>(random());
 		Cells line(1, 200, true);
-		CHECK(line.text(0, 0, text) == play::width_of(text, true));
+		CHECK(line.text(0, 0, text) == terminal::width_of(text, true));
 		bool are_narrow = true;
 		for (unsigned column = 0; column < 200; ++column) {
 			const char32_t c = line.at(0, column).character;

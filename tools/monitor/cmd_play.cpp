@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include "answers/play/play.h"
-#include "answers/play/screen.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
@@ -51,11 +50,11 @@ Size parse_size(const std::string &text)
 	Size size;
 	char rest = 0;
 	if (std::sscanf(text.c_str(), "%4ux%4u%c", &size.columns, &size.rows, &rest) != 2 ||
-	    size.columns < play::min_columns || size.rows < play::min_rows || size.columns > play::Cells::max_columns ||
-	    size.rows > play::Cells::max_rows)
+	    size.columns < play::min_columns || size.rows < play::min_rows ||
+	    size.columns > terminal::Cells::max_columns || size.rows > terminal::Cells::max_rows)
 		throw Error(fmt::format("--size: '{}' is not columns x rows from {}x{} to {}x{}, such as 80x24",
-					printable(text), play::min_columns, play::min_rows, play::Cells::max_columns,
-					play::Cells::max_rows));
+					printable(text), play::min_columns, play::min_rows,
+					terminal::Cells::max_columns, terminal::Cells::max_rows));
 	return size;
 }
 
@@ -136,7 +135,8 @@ int run_play(const PlayArguments &arguments)
 		print_frames(player, view, arguments, is_utf8);
 	} else {
 		play::Play play(player, view, speed, time, is_utf8);
-		signal = play::show_on_screen(play);
+		signal =
+		    terminal::show(play, std::chrono::nanoseconds(play::frame_ns), "--frame prints a frame as text");
 	}
 	print_problems(trace.problems());
 	return signal ? 128 + signal : trace.problems().empty() ? 0 : 1;

@@ -220,7 +220,7 @@ void draw_messages(Cells &cells, unsigned row, unsigned rows, const Scene &scene
 Look look_of_thread(std::int32_t tid, const View &view)
 {
 	Look look;
-	look.colour = static_cast<Colour>(1 + static_cast<unsigned>(tid) % (colours - 1));
+	look.colour = static_cast<Colour>(1 + static_cast<unsigned>(tid) % (terminal::colours - 1));
 	look.is_bold = look.is_reverse = view.marked == tid;
 	return look;
 }

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Draws a scene: a row for each CPU with its past, the threads or a layout of them, and the newest wake-ups. The result
-// is the same for the same input, so that tests compare it as text. Next in the flow: screen.h, or standard output.
+// is the same for the same input, so that tests compare it as text. Next in the flow: answers/terminal/screen.h, or
+// standard output.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "cells.h"
+#include "answers/terminal/cells.h"
 #include "layout.h"
 #include "reading/ctf/description.h"
 #include "scene.h"
 
 namespace monitor::play {
+
+using terminal::Cells;
+using terminal::Colour;
+using terminal::Look;
 
 constexpr unsigned min_rows = 10, min_columns = 40;
 

@@ -57,17 +57,18 @@ bool Play::work()
 	return player_.is_working();
 }
 
-void Play::tick()
+bool Play::tick()
 {
 	is_late_ = !is_paused_ && player_.is_working();
-	if (is_paused_ || is_late_)
-		return;
-	if (player_.is_at_end()) {
+	if (is_paused_)
+		return false;
+	if (!is_late_ && player_.is_at_end()) {
 		is_paused_ = true;
 		message_ = "the end of the recording";
-		return;
+	} else if (!is_late_) {
+		player_.go_on();
 	}
-	player_.go_on();
+	return true;
 }
 
 void Play::set_speed(Speed speed)
@@ -157,7 +158,7 @@ void Play::press_in_search(const Key &key)
 		if (!typed_.empty())
 			typed_.pop_back();
 	} else if (key.what == Key::What::character && key.character >= ' ' && typed_.size() < 64) {
-		append_utf8(typed_, key.character);
+		terminal::append_utf8(typed_, key.character);
 	}
 }
 

@@ -1,53 +1,35 @@
 // SPDX-License-Identifier: MIT
-// An animation that is being looked at: what keys do, what the clock on the wall does, and the frame to show now. Knows
-// no terminal: screen.h shows it on one and passes keys on; tests press keys themselves. One thread.
+// An animation that is being looked at: what keys do, what the clock on the wall does, and the frame to show now.
+// Shown by answers/terminal/screen.h.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "answers/terminal/screen.h"
 #include "picture.h"
 #include "player.h"
 #include "speed.h"
 
 namespace monitor::play {
 
-struct Key {
-	enum class What : std::uint8_t {
-		character,
-		left,
-		right,
-		up,
-		down,
-		page_up,
-		page_down,
-		home,
-		end,
-		tab,
-		enter,
-		escape,
-		backspace,
-	} what = What::character;
-	char32_t character = 0;
-};
+using terminal::Cells;
+using terminal::Key;
 
-class Play {
+class Play final : public terminal::Showing {
 public:
 	// `view`: the clock, the layout, what does not change; they and the player must outlive it. Starts paused, at
 	// this time.
 	Play(Player &player, View view, Speed speed, std::uint64_t time, bool is_utf8);
 
-	// False: quit.
-	bool press(const Key &key);
-	// A frame's time has passed.
-	void tick();
-	// Handles some events; true: there is more to do at once.
-	bool work();
-	bool is_working() const { return player_.is_working(); }
-	bool is_paused() const { return is_paused_; }
-
-	Cells draw(unsigned rows, unsigned columns);
+	bool press(const Key &key) override;
+	bool tick() override;
+	// Handles some events.
+	bool work() override;
+	bool is_working() const override { return player_.is_working(); }
+	bool is_still() const override { return is_paused_; }
+	Cells draw(unsigned rows, unsigned columns) override;
 
 private:
 	static constexpr std::uint64_t events_at_once = 20000;

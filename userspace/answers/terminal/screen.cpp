@@ -21,12 +21,11 @@
 #include "base/error.h"
 #include "base/escape.h"
 
-namespace monitor::play {
+namespace monitor::terminal {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto frame_time = std::chrono::nanoseconds(frame_ns);
 constexpr auto max_wait = std::chrono::milliseconds(200); // then signals are looked at
 
 volatile std::sig_atomic_t ending_signal = 0;
@@ -65,19 +64,16 @@ private:
 
 class Screen {
 public:
-	Screen()
+	explicit Screen(const std::string &instead)
 	{
 		if (!::isatty(STDIN_FILENO))
-			throw Error(
-			    "keys are read from standard input, which is not a terminal; --frame prints a frame "
-			    "as text");
+			throw Error("keys are read from standard input, which is not a terminal; " + instead);
 		screen_ = ::newterm(nullptr, stdout, stdin);
 		if (!screen_) {
 			const char *type = std::getenv("TERM");
-			throw Error(
-			    fmt::format("the terminal type TERM={} is not known here: set TERM to one that is, such "
-					"as xterm, or use --frame",
-					printable(type ? type : "")));
+			throw Error(fmt::format(
+			    "the terminal type TERM={} is not known here: set TERM to one that is, such as xterm; {}",
+			    printable(type ? type : ""), instead));
 		}
 		::cbreak();
 		::noecho();
@@ -179,36 +175,34 @@ private:
 };
 
 // Between frames: what is left to read, for a moment; then the keys.
-Screen::Input work_or_wait(Play &play, Clock::time_point next_frame)
+Screen::Input work_or_wait(Showing &showing, Clock::time_point next_frame)
 {
-	const auto until = std::min(next_frame, Clock::now() + frame_time);
-	while (play.work())
-		if (Clock::now() >= until)
+	while (showing.work())
+		if (Clock::now() >= next_frame)
 			return Screen::wait(std::chrono::milliseconds(0));
 	const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_frame - Clock::now());
-	return Screen::wait(play.is_paused() ? max_wait : std::clamp(left, std::chrono::milliseconds(0), max_wait));
+	return Screen::wait(showing.is_still() ? max_wait : std::clamp(left, std::chrono::milliseconds(0), max_wait));
 }
 
 } // namespace
 
-int show_on_screen(Play &play)
+int show(Showing &showing, std::chrono::nanoseconds frame_time, const std::string &instead)
 {
 	ending_signal = 0;
 	const EndingSignals signals;
-	Screen screen;
+	Screen screen(instead);
 	auto next_frame = Clock::now() + frame_time;
 	bool is_changed = true;
-	while (ending_signal == 0) {
+	while (ending_signal == 0 && !showing.is_over()) {
 		if (is_changed)
-			screen.show(play.draw(Screen::rows(), Screen::columns()));
-		const bool was_working = play.is_working();
-		const Screen::Input input = work_or_wait(play, next_frame);
-		if (input.is_gone || (input.key && !play.press(*input.key)))
+			screen.show(showing.draw(Screen::rows(), Screen::columns()));
+		const bool was_working = showing.is_working();
+		const Screen::Input input = work_or_wait(showing, next_frame);
+		if (input.is_gone || (input.key && !showing.press(*input.key)))
 			break;
 		is_changed = input.key || input.is_new_size || was_working;
 		if (Clock::now() >= next_frame) {
-			is_changed |= !play.is_paused();
-			play.tick();
+			is_changed |= showing.tick();
 			next_frame += frame_time;
 			if (Clock::now() > next_frame)
 				next_frame = Clock::now() + frame_time;
@@ -217,4 +211,4 @@ int show_on_screen(Play &play)
 	return ending_signal;
 }
 
-} // namespace monitor::play
+} // namespace monitor::terminal

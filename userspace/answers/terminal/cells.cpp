@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace monitor::play {
+namespace monitor::terminal {
 namespace {
 
 // Letters of one column that run from left to right and do not combine: Latin, Greek, Cyrillic.
@@ -133,4 +133,4 @@ std::string Cells::as_text() const
 	return text;
 }
 
-} // namespace monitor::play
+} // namespace monitor::terminal

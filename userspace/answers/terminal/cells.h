@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a frame of an animation is drawn into: rows and columns of characters with a colour. Drawn by
-// machine_picture.cpp and layout_picture.cpp; printed as text by `monitor play --frame`, and shown by screen.cpp.
+// What is shown in a terminal: rows and columns of characters with a colour. Drawn by answers/play/ and answers/live/;
+// printed as text, and shown by screen.cpp.
 //
 // Names of threads can be any bytes. Invariant: each cell is one column wide on every terminal: control characters,
 // wide ones, combining ones and scripts that run from right to left are escaped.
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace monitor::play {
+namespace monitor::terminal {
 
 enum class Colour : std::uint8_t { plain, red, green, yellow, blue, magenta, cyan };
 constexpr unsigned colours = 7;
@@ -63,4 +63,4 @@ private:
 unsigned width_of(std::string_view untrusted_text, bool is_utf8);
 void append_utf8(std::string &text, char32_t character);
 
-} // namespace monitor::play
+} // namespace monitor::terminal
