@@ -23,7 +23,7 @@
 #include "monitor/device.h"
 #include "problems.h"
 #include "reading/events/trace.h"
-#include "recording/card/classes.h"
+#include "record_options.h"
 #include "recording/pmu/selection.h"
 #include "recording/record/recording.h"
 #include "recording/record/stack_choice.h"
@@ -36,7 +36,6 @@ namespace {
 constexpr unsigned usual_rate_hz = 999; // what programs do each millisecond they do at other times
 constexpr double max_s = 1e9;           // 31 years
 constexpr std::uint64_t min_series_ns = 1'000'000;
-constexpr int exit_monitor_failed = 125; // as timeout(1): 126 not executable, 127 not found
 
 const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", record::RatioFormat::exact},
 								  {"rems16", record::RatioFormat::rems16},
@@ -57,75 +56,6 @@ struct RecordArguments {
 	bool no_calibration = false;
 };
 
-std::vector<std::string> split(const std::string &list)
-{
-	std::vector<std::string> parts;
-	for (std::size_t at = 0; at <= list.size();) {
-		const std::size_t comma = std::min(list.find(',', at), list.size());
-		parts.push_back(list.substr(at, comma - at));
-		at = comma + 1;
-	}
-	return parts;
-}
-
-// "64M", "1G", "4096": bytes. Throws Error.
-std::uint64_t parse_size(const std::string &text, const char *option)
-{
-	std::size_t used = 0;
-	double value = -1;
-	try {
-		value = std::stod(text, &used);
-	} catch (const std::exception &) {
-	}
-	std::string unit = text.substr(std::min(used, text.size()));
-	if (unit.ends_with("iB"))
-		unit.resize(unit.size() - 2);
-	else if (unit.ends_with("B"))
-		unit.resize(unit.size() - 1);
-	const std::size_t power =
-	    unit.empty() ? 0 : std::string("kmgt").find(static_cast<char>(std::tolower(unit[0]))) + 1;
-	if (!(value > 0) || unit.size() > 1 || (!unit.empty() && power == 0) || value > 1e15)
-		throw Error(fmt::format("{}: '{}' is not a size, such as 64M", option, text));
-	for (std::size_t i = 0; i < power; ++i)
-		value *= 1024;
-	return static_cast<std::uint64_t>(value);
-}
-
-void parse_families(RecordArguments &arguments)
-{
-	if (arguments.families.empty())
-		return;
-	for (const std::string &name : split(arguments.families)) {
-		if (name == "sample")
-			throw Error("-e: use --sample-every TIME for samples, in addition to -e");
-		if (name == "stack")
-			throw Error("-e: use --stacks for stacks, in addition to -e");
-		if (name == "trigger")
-			throw Error("-e: use --trigger for triggers, in addition to -e");
-		if (name == "function")
-			throw Error("-e: use --functions for functions, in addition to -e");
-		bool known = false;
-		std::string all;
-		for (const card::Family &family : card::families()) {
-			known |= name == family.name;
-			all += all.empty() ? family.name : std::string(", ") + family.name;
-		}
-		if (!known)
-			throw Error(fmt::format("-e: unknown event family '{}'; the families are {}", name, all));
-		std::vector<std::string> &chosen = arguments.options.families;
-		if (std::ranges::find(chosen, name) == chosen.end())
-			chosen.push_back(name);
-	}
-}
-
-// The process that a thread belongs to, from /proc; 0: there is no such thread.
-long process_of(long tid)
-{
-	const std::string status = read_text(fmt::format("/proc/{}/status", tid));
-	const std::size_t at = status.find("\nTgid:");
-	return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + 6, nullptr, 10);
-}
-
 void parse_selection(RecordArguments &arguments)
 {
 	if (arguments.selection.empty())
@@ -137,16 +67,7 @@ void parse_selection(RecordArguments &arguments)
 			arguments.options.only_command = true;
 			continue;
 		}
-		char *end;
-		const long pid = std::strtol(item.c_str(), &end, 10);
-		if (item.empty() || *end || pid <= 0 || pid > 4194304)
-			throw Error(fmt::format("-p: '{}' is neither a process id nor 'cmd'", item));
-		const long process = process_of(pid);
-		if (process == 0)
-			throw Error(fmt::format("-p: process {} does not exist or has exited", pid));
-		if (process != pid)
-			throw Error(fmt::format("-p: {} is a thread of process {}; use -p {}", pid, process, process));
-		arguments.options.pids.push_back(static_cast<int>(pid));
+		arguments.options.pids.push_back(parse_process(item, "neither a process id nor 'cmd'"));
 	}
 }
 
@@ -376,7 +297,7 @@ void parse_flight(RecordArguments &arguments)
 	}
 	refuse(options.buffer_bytes.has_value(), "--buffer", "is the size of the rings, as --flight SIZE is");
 	try {
-		options.buffer_bytes = parse_size(*arguments.flight, "--flight");
+		options.buffer_bytes = parse_bytes(*arguments.flight, "--flight");
 	} catch (const Error &) {
 		throw Error(
 		    fmt::format("--flight: '{}' is neither a size, such as 256M, nor a time, such as 10s or 500ms",
@@ -479,7 +400,7 @@ void print_flight_summary(const record::Result &result)
 
 int run_record(RecordArguments &arguments)
 {
-	parse_families(arguments);
+	arguments.options.families = parse_families(arguments.families);
 	parse_selection(arguments);
 	parse_measurements(arguments);
 	parse_stacks(arguments);
@@ -495,9 +416,9 @@ int run_record(RecordArguments &arguments)
 		    "--user-only records the command's events, or with --user those of all programs: add -- CMD ... "
 		    "or --user");
 	if (!arguments.buffer.empty())
-		arguments.options.buffer_bytes = parse_size(arguments.buffer, "--buffer");
+		arguments.options.buffer_bytes = parse_bytes(arguments.buffer, "--buffer");
 	if (!arguments.max_size.empty())
-		arguments.options.max_bytes = parse_size(arguments.max_size, "--max-size");
+		arguments.options.max_bytes = parse_bytes(arguments.max_size, "--max-size");
 	arguments.options.calibrates = !arguments.no_calibration;
 	parse_flight(arguments);
 	const bool terminal = ::isatty(STDERR_FILENO);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "record_options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "recording/card/classes.h"
+
+namespace monitor {
+namespace {
+
+// The process that a thread belongs to, from /proc; 0: there is no such thread.
+long process_of(long tid)
+{
+	const std::string status = read_text(fmt::format("/proc/{}/status", tid));
+	const std::size_t at = status.find("\nTgid:");
+	return at == std::string::npos ? 0 : std::strtol(status.c_str() + at + 6, nullptr, 10);
+}
+
+} // namespace
+
+std::vector<std::string> split(const std::string &list)
+{
+	std::vector<std::string> parts;
+	for (std::size_t at = 0; at <= list.size();) {
+		const std::size_t comma = std::min(list.find(',', at), list.size());
+		parts.push_back(list.substr(at, comma - at));
+		at = comma + 1;
+	}
+	return parts;
+}
+
+std::uint64_t parse_bytes(const std::string &text, const char *option)
+{
+	std::size_t used = 0;
+	double value = -1;
+	try {
+		value = std::stod(text, &used);
+	} catch (const std::exception &) {
+	}
+	std::string unit = text.substr(std::min(used, text.size()));
+	if (unit.ends_with("iB"))
+		unit.resize(unit.size() - 2);
+	else if (unit.ends_with("B"))
+		unit.resize(unit.size() - 1);
+	const std::size_t power =
+	    unit.empty() ? 0 : std::string("kmgt").find(static_cast<char>(std::tolower(unit[0]))) + 1;
+	if (!(value > 0) || unit.size() > 1 || (!unit.empty() && power == 0) || value > 1e15)
+		throw Error(fmt::format("{}: '{}' is not a size, such as 64M", option, text));
+	for (std::size_t i = 0; i < power; ++i)
+		value *= 1024;
+	return static_cast<std::uint64_t>(value);
+}
+
+std::vector<std::string> parse_families(const std::string &text)
+{
+	std::vector<std::string> chosen;
+	if (text.empty())
+		return chosen;
+	for (const std::string &name : split(text)) {
+		if (name == "sample")
+			throw Error("-e: use --sample-every TIME for samples, in addition to -e");
+		if (name == "stack")
+			throw Error("-e: use --stacks for stacks, in addition to -e");
+		if (name == "trigger")
+			throw Error("-e: use --trigger for triggers, in addition to -e");
+		if (name == "function")
+			throw Error("-e: use --functions for functions, in addition to -e");
+		bool known = false;
+		std::string all;
+		for (const card::Family &family : card::families()) {
+			known |= name == family.name;
+			all += all.empty() ? family.name : std::string(", ") + family.name;
+		}
+		if (!known)
+			throw Error(fmt::format("-e: unknown event family '{}'; the families are {}", name, all));
+		if (std::ranges::find(chosen, name) == chosen.end())
+			chosen.push_back(name);
+	}
+	return chosen;
+}
+
+int parse_process(const std::string &item, const char *or_what)
+{
+	char *end;
+	const long pid = std::strtol(item.c_str(), &end, 10);
+	if (item.empty() || *end || pid <= 0 || pid > 4194304)
+		throw Error(fmt::format("-p: '{}' is {}", item, or_what));
+	const long process = process_of(pid);
+	if (process == 0)
+		throw Error(fmt::format("-p: process {} does not exist or has exited", pid));
+	if (process != pid)
+		throw Error(fmt::format("-p: {} is a thread of process {}; use -p {}", pid, process, process));
+	return static_cast<int>(pid);
+}
+
+} // namespace monitor
