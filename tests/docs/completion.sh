@@ -35,7 +35,7 @@ expect() {
 recording=yes
 "$monitor" events > /dev/null 2>&1 || recording=
 
-expect "record snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter" ""
+expect "record top snapshot trigger report diff view play convert list query stat states archive info pack merge check tdl doctor events filter" ""
 expect "record report" re
 expect "--help" --h
 expect "--by" report --b
@@ -83,6 +83,9 @@ expect "" states second --match ""
 expect "runs/first" states runs/
 expect "pipeline plain" play --layout p
 expect "--frame --frames" play --f
+expect "process" top --by p
+expect "--batch --buffer --by" top --b
+expect "auto" top --card a
 expect "1/10000 1/100000" play second --speed 1/10000
 expect "second" play s
 expect "pcap" list second --tdl pc

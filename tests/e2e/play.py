@@ -4,25 +4,17 @@
 emulator (pyte) shows, keys, a new size, the ends that leave the terminal as it was, and names made to break it.
 """
 import bisect
-import fcntl
 import functools
 import os
 import random
 import re
-import select
 import shutil
 import signal
-import struct
 import sys
-import termios
 import time
 
 import e2e
-
-try:
-	import pyte
-except ImportError:
-	pyte = None
+import terminal as terminals
 
 SEED = random.randrange(1 << 32)
 UTF8 = dict(os.environ, LC_ALL="C.UTF-8")
@@ -188,87 +180,16 @@ def programs_post_messages():
 	e2e.expect(re.search(r"activity_load \d+ posts ", text), f"no event of the program in\n{text}")
 
 
-class Terminal:
-	"""`monitor play` in a terminal of this size; shows what is on it."""
-
-	def __init__(self, *arguments, rows=24, columns=80, term="xterm-256color", locale="C.UTF-8"):
-		self.screen = pyte.Screen(columns, rows)
-		self.stream = pyte.ByteStream(self.screen)
-		self.output, self.code = b"", None
-		self.master, slave = os.openpty()
-		self.set_size(rows, columns)
-		self.process = os.fork()
-		if self.process == 0:
-			os.login_tty(slave)
-			os.environ.update(TERM=term, LC_ALL=locale)
-			os.execv(e2e.monitor, [e2e.monitor, "play", *map(str, arguments)])
-		os.close(slave)
-		self.before = termios.tcgetattr(self.master)
-
-	def set_size(self, rows, columns):
-		fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-		self.screen.resize(rows, columns)
-
-	def read(self, wait=0.02):
-		until = time.monotonic() + 10 * wait
-		while time.monotonic() < until and select.select([self.master], [], [], wait)[0]:
-			try:
-				data = os.read(self.master, 1 << 16)
-			except OSError:
-				return False
-			self.output += data
-			self.stream.feed(data)
-		return True
-
-	def text(self):
-		return "\n".join(row.rstrip() for row in self.screen.display)
-
-	def shows(self, pattern, timeout=10):
-		deadline = time.monotonic() + timeout
-		while time.monotonic() < deadline:
-			self.read()
-			if re.search(pattern, self.text(), re.M):
-				return True
-		return e2e.expect(False, f"the terminal never shows {pattern}:\n{self.text()}")
-
-	def press(self, keys, shows):
-		os.write(self.master, keys if isinstance(keys, bytes) else keys.encode())
-		return self.shows(shows)
+class Terminal(terminals.Terminal):
+	def __init__(self, *arguments, **options):
+		super().__init__("play", *arguments, **options)
 
 	def time(self):
 		return float(re.search(r"([\d.]+) of ", self.screen.display[0])[1])
 
-	def wait(self):
-		"""Reads until it has ended, as it waits for its output to be read."""
-		deadline = time.monotonic() + 10
-		while self.code is None and time.monotonic() < deadline:
-			self.read()
-			pid, status = os.waitpid(self.process, os.WNOHANG)
-			self.code = os.waitstatus_to_exitcode(status) if pid else None
-		if self.code is None:
-			os.kill(self.process, signal.SIGKILL)
-			os.waitpid(self.process, 0)
-		self.read()
-		return self.code
-
-	def end(self, what, exit_code):
-		e2e.equal(f"exit code {what}", self.wait(), exit_code)
-		e2e.equal(f"settings of the terminal {what}", termios.tcgetattr(self.master), self.before)
-		e2e.expect(b"\x1b[?1049l" in self.output, f"{what}: the other screen is not left")
-		shown, hidden = self.output.rfind(b"\x1b[?25h"), self.output.rfind(b"\x1b[?25l")
-		e2e.expect(shown > hidden, f"{what}: the cursor remains hidden")
-		os.close(self.master)
-
-
-def has_screen():
-	if not pyte:
-		e2e.leave_out("the terminal", "python3-pyte is not installed")
-		return False
-	return True
-
 
 def in_a_terminal():
-	if not has_screen():
+	if not terminals.has_screen():
 		return
 	trace = pingpong()
 	at = seconds(Switches(trace).moments(1)[0])
@@ -311,7 +232,7 @@ def in_a_terminal():
 
 
 def it_leaves_the_terminal_as_it_was():
-	if not has_screen():
+	if not terminals.has_screen():
 		return
 	trace = pingpong()
 	for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
@@ -366,7 +287,7 @@ def hostile_names():
 				e2e.expect(LETTERS.fullmatch(line) and len(line) <= 80, f"the line {line!r}")
 	for part in (r"\x1b[2J", r"\u{4e2d}", r"\u{5e9}", r"\u{202e}", r"\xff\xfe", r"a\x0ab"):
 		e2e.expect(part in seen, f"no frame has {part}")
-	if has_screen():
+	if terminals.has_screen():
 		at = seconds(renames[10]["time_ns"] + 1000)
 		terminal = Terminal(trace.directory, "--at", at)
 		terminal.shows("q quit")

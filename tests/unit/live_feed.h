@@ -53,7 +53,7 @@ public:
 
 	// Offers what was written until `time`; what there is no memory for is offered again at the next call. Returns
 	// whether all was taken.
-	bool offer(LiveStreams &live, std::uint64_t time)
+	template <class Live> bool offer(Live &live, std::uint64_t time)
 	{
 		bool all = true;
 		for (std::uint32_t i = 0; i < streams_.size(); ++i)
@@ -62,7 +62,7 @@ public:
 	}
 
 private:
-	bool offer_stream(LiveStreams &live, std::uint32_t number, std::uint64_t time)
+	template <class Live> bool offer_stream(Live &live, std::uint32_t number, std::uint64_t time)
 	{
 		const std::string name = "s" + std::to_string(number);
 		const std::span<std::byte> bytes = streams_[number];

@@ -2,83 +2,20 @@
 // Windows of a fold that goes on (Machine::end_window): each has what a recording that ended there has, and threads
 // that have ended leave it.
 #include <algorithm>
-#include <map>
 #include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "history.h"
-#include "reading/analyze/machine.h"
+#include "window_figures.h"
 
 namespace test_windows {
 
 using namespace monitor;
 using namespace history;
-using analyze::Machine;
+using namespace windows;
 
 namespace {
-
-std::vector<std::uint64_t> figures(const analyze::Usage &usage)
-{
-	std::vector<std::uint64_t> all(usage.ticks.begin(), usage.ticks.end());
-	for (const std::uint64_t figure : {usage.waiting, usage.blocked, usage.voluntary, usage.involuntary,
-					   usage.migrations, usage.syscalls, usage.minor_faults, usage.major_faults})
-		all.push_back(figure);
-	return all;
-}
-
-struct Figures {
-	std::map<std::int32_t, std::vector<std::uint64_t>> threads; // by number; all zero: left out
-	std::vector<std::vector<std::uint64_t>> cpus;
-
-	bool operator==(const Figures &) const = default;
-};
-
-Figures figures(const Machine &machine)
-{
-	Figures all;
-	for (const analyze::Thread &thread : machine.threads()) {
-		std::vector<std::uint64_t> of = figures(thread.usage);
-		if (std::ranges::count(of, 0u) == static_cast<std::ptrdiff_t>(of.size()))
-			continue;
-		std::vector<std::uint64_t> &sum = all.threads[thread.tid];
-		sum.resize(of.size());
-		std::ranges::transform(sum, of, sum.begin(), std::plus());
-	}
-	for (const analyze::Cpu &cpu : machine.cpus()) {
-		std::vector<std::uint64_t> of = figures(cpu.usage);
-		of.push_back(machine.idle_ticks(cpu));
-		of.push_back(cpu.runner_unknown);
-		all.cpus.push_back(std::move(of));
-	}
-	return all;
-}
-
-analyze::RecordingInfo info_until(std::uint64_t begin, std::uint64_t end)
-{
-	analyze::RecordingInfo info = make_info(begin, end, true, false);
-	info.cost_ns = {{"call_edge", 7}, {"fault_edge", 3}};
-	return info;
-}
-
-// Those before `time`, to a fold of which the recording ends there.
-Figures cut_off(trace::Trace &trace, std::uint64_t begin, std::uint64_t from, std::uint64_t time)
-{
-	Machine machine(trace, info_until(begin, time), {{from, time - 1}, {}, {}});
-	trace::merge(
-	    trace, {},
-	    [&](const trace::Event &event) {
-		    if (event.time < time)
-			    machine.event(event);
-	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t gap_from, std::uint64_t to, std::uint64_t) {
-		    if (gap_from < time)
-			    machine.gap(stream, gap_from, to);
-	    });
-	machine.finish();
-	return figures(machine);
-}
 
 // Feeds all, and calls at_end(cut) at the end of each window.
 template <class AtEnd>
@@ -105,16 +42,6 @@ void feed(trace::Trace &trace, Machine &machine, const std::vector<std::uint64_t
 	pass(~std::uint64_t(0));
 }
 
-std::vector<std::uint64_t> random_cuts(std::mt19937 &random, std::uint64_t begin, std::uint64_t end)
-{
-	std::vector<std::uint64_t> cuts;
-	for (std::size_t count = 1 + random() % 8; cuts.size() < count;)
-		cuts.push_back(begin + 1 + random() % (end - begin + 20));
-	std::ranges::sort(cuts);
-	cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-	return cuts;
-}
-
 } // namespace
 
 TEST_CASE("windows: each has what a recording that ended there has")
@@ -134,7 +61,8 @@ TEST_CASE("windows: each has what a recording that ended there has")
 			INFO("round " << round << ", from " << from << " to " << cut);
 			CHECK(machine.window_begin() == from);
 			CHECK(machine.window_end() == cut);
-			const Figures live = figures(machine), witness = cut_off(trace, begin, from, cut);
+			const Figures live = figures(machine),
+				      witness = cut_off(trace, info_until(begin, cut), from, cut);
 			CHECK(live.threads == witness.threads);
 			CHECK(live.cpus == witness.cpus);
 			for (const analyze::Cpu &cpu : machine.cpus())
@@ -203,9 +131,7 @@ TEST_CASE("windows: a thread whose end was lost is forgotten when it is said to 
 		asked.push_back(thread.tid);
 		return thread.tid == 7;
 	};
-	feed(trace, machine, {250, 500}, [&](std::uint64_t) {
-		machine.forget(is_gone);
-	});
+	feed(trace, machine, {250, 500}, [&](std::uint64_t) { machine.forget(is_gone); });
 	CHECK(asked == std::vector<std::int32_t>{7, 8, 8}); // after the loss; 9 runs
 	CHECK(machine.thread(7) == nullptr);
 	CHECK(machine.thread(8) != nullptr);

@@ -101,11 +101,17 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(compgen -d -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
-	record:-e | record:--events)
+	record:-e | record:--events | top:-e)
 		_monitor_list $("$program" events 2> /dev/null | sed -n '/^sample/d; /^stack/d; /^function/d; s/^\([a-z]\{1,\}\)\( (.*)\)\{0,1\}:.*/\1/p')
 		;;
 	record:-m | record:--measure)
 		_monitor_list $("$program" events --groups 2> /dev/null | sed -n 's/^\([a-z]\{1,\}\): .*/\1/p')
+		;;
+	top:-p)
+		_monitor_list $(cd /proc && compgen -G '[0-9]*')
+		;;
+	top:--by)
+		COMPREPLY=($(compgen -W "process thread command cgroup" -- "$cur"))
 		;;
 	record:-p | record:--pid)
 		_monitor_list cmd $(cd /proc && compgen -G '[0-9]*')
@@ -140,7 +146,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	convert:--by)
 		COMPREPLY=($(compgen -W "cpu offcpu wait fault other" -- "$cur"))
 		;;
-	convert:-o | convert:--output)
+	convert:-o | convert:--output | top:-o)
 		local IFS=$'\n'
 		COMPREPLY=($(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
@@ -180,7 +186,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 	record:--stacks-on)
 		_monitor_list $(_monitor_event_names)
 		;;
-	record:--card)
+	record:--card | top:--card)
 		COMPREPLY=($(compgen -W "auto bpf module" -- "$cur"))
 		;;
 	*:--tdl)
@@ -193,7 +199,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		;;
 	archive:--note | archive:--figure | archive:--remove | check:--violations | record:-d | record:--duration | record:--buffer | record:--max-size | record:--note | report:--top | diff:--top | states:--match | states:--top | \
 		stat:--filter | stat:--start | stat:--end | stat:--value | stat:--top | stat:--threads | list:--filter | query:--filter | \
-		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
+		record:--flight | record:--snapshots | snapshot:--before | snapshot:--after | play:--at | play:--frames | play:--size | top:-d | top:--delay | top:-n | top:--top | top:--buffer | record:--sample-every | record:--rate | record:--functions | record:--budget | *:--from | *:--to | *:--until | *:--cpu | *:--pid | *:--tid | *:--comm | *:--cgroup) ;;
 	*)
 		return 1
 		;;

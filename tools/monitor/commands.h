@@ -12,6 +12,7 @@ namespace monitor {
 inline constexpr std::size_t rows_in_text = 40; // of a table, unless --top gives another number
 
 void add_record(CLI::App &app, int &exit_code);
+void add_top(CLI::App &app, int &exit_code);
 void add_report(CLI::App &app, int &exit_code);
 void add_list(CLI::App &app, int &exit_code);
 void add_query(CLI::App &app, int &exit_code);

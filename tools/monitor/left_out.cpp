@@ -24,6 +24,11 @@ void add_record(CLI::App &app, int &)
 	left_out(app, "record");
 }
 
+void add_top(CLI::App &app, int &)
+{
+	left_out(app, "top");
+}
+
 void add_doctor(CLI::App &app, int &)
 {
 	left_out(app, "doctor");

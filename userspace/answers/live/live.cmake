@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 # What a recording computes from its events while it runs: needs both the record side and the readers.
 add_library(monitor_live STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/details.cpp
   ${CMAKE_CURRENT_LIST_DIR}/growing_description.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/live_states.cpp)
-target_link_libraries(monitor_live PUBLIC monitor_states PRIVATE monitor_record compiled_fmt)
+  ${CMAKE_CURRENT_LIST_DIR}/live_events.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/live_fold.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/live_states.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/refresh.cpp)
+target_link_libraries(monitor_live PUBLIC monitor_states monitor_report PRIVATE monitor_record compiled_fmt)

@@ -2,23 +2,13 @@
 #include "live_states.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "growing_description.h"
-#include "reading/analyze/recording_info.h"
 
 namespace monitor::live {
-namespace {
-
-constexpr std::size_t max_packets = 8192;          // 32 MiB: what a burst may be ahead of the classification
-constexpr std::chrono::milliseconds at_a_time(20); // then the rings are drained again
-
-} // namespace
-
 struct LiveStates::Visitor {
 	LiveStates &to;
 
@@ -47,61 +37,32 @@ void LiveStates::start(const record::LiveStart &start)
 {
 	written_ = start.written;
 	now_ = start.begin_time;
-	description_ = read_tokens(start.description);
-	analyze::RecordingInfo info = analyze::parse_recording(start.recording);
-	info.complete = true; // it is the end that tells
-	analyze::Source source{*description_, {info.start_time.value_or(start.begin_time)}, {}, false, {}, {}};
-	source.functions_left_out = info.functions_left_out;
-	source.partial = info.partial;
-	source.is_running = true;
-	source.has_more_classes = start.has_more_classes;
-	streams_.emplace(description_, start.begin_time, max_packets);
+	events_.start(start);
 	states::RunSink &sink = *this;
-	evaluator_ = std::make_unique<states::Evaluator>(tree_, source, info, start.begin_time, source.window,
-							 analyze::Scope{}, sink);
+	evaluator_ = std::make_unique<states::Evaluator>(tree_, events_.source(), events_.info(), start.begin_time,
+							 events_.source().window, analyze::Scope{}, sink);
 	for (const states::Run &run : std::exchange(early_, {}))
 		write(run);
 }
 
-void LiveStates::describe(const std::string &description)
-{
-	const std::lock_guard guard(lock_);
-	described_ = description;
-	is_described_.store(true, std::memory_order_release);
-}
-
 void LiveStates::add_described()
 {
-	if (!is_described_.exchange(false, std::memory_order_acquire))
-		return;
-	std::string text;
-	{
-		const std::lock_guard guard(lock_);
-		text = std::exchange(described_, {});
-	}
-	if (text.empty() || !add_classes(*description_, text))
+	if (!events_.has_new_classes())
 		return;
 	try {
 		evaluator_->add_classes();
 	} catch (const Error &error) {
-		why_stopped_ =
-		    fmt::format("the states are unknown from {:.3f} s on: {}",
-				static_cast<double>(description_->clock.to_ns(now_ - evaluator_->window_begin())) / 1e9,
-				error.what());
+		why_stopped_ = fmt::format(
+		    "the states are unknown from {:.3f} s on: {}",
+		    static_cast<double>(events_.description().clock.to_ns(now_ - evaluator_->window_begin())) / 1e9,
+		    error.what());
 		evaluator_->lose_rest(now_);
 	}
 }
 
 bool LiveStates::take(record::StreamNumber stream, const std::string &name, const std::byte *block)
 {
-	if (!streams_)
-		return false; // before start()
-	return !why_stopped_.empty() || streams_->take(stream, name, trace::LiveStreams::Packet(block, EDC_BLOCK_SIZE));
-}
-
-void LiveStates::lose(record::StreamNumber stream)
-{
-	streams_->lose(stream);
+	return !why_stopped_.empty() || events_.take(stream, name, block);
 }
 
 bool LiveStates::advance(std::uint64_t time)
@@ -110,7 +71,7 @@ bool LiveStates::advance(std::uint64_t time)
 	if (!why_stopped_.empty())
 		return true;
 	Visitor visitor{*this};
-	return streams_->advance(time, visitor, trace::LiveStreams::Clock::now() + at_a_time);
+	return events_.advance(time, visitor);
 }
 
 void LiveStates::set_window_end(std::uint64_t time)
@@ -123,7 +84,7 @@ record::LiveEnd LiveStates::finish()
 {
 	while (!advance(~std::uint64_t(0))) {
 	}
-	end_.late = streams_->late();
+	end_.late = events_.late();
 	evaluator_->finish();
 	// Names, cgroups and CPU times may have changed.
 	for (std::uint32_t number = 0; number < subjects_; ++number)

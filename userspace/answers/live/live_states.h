@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The states of a tree while a recording runs (record --states): from its blocks in memory to run lengths.
 //
-//     drain.cpp -> take() -> LiveStreams -> Evaluator -> run() -> ControlStream: state_subject, state_run
+//     drain.cpp -> take() -> LiveEvents -> Evaluator -> run() -> ControlStream: state_subject, state_run
 //
 // The readers are those that read a trace from files, so the run lengths are the same. Made by tools/monitor; all but
 // describe() are called in the thread that drains the rings, and by the main thread before and after that. Next in the
@@ -10,14 +10,11 @@
 // gap.
 #pragma once
 
-#include <atomic>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "reading/events/live_streams.h"
+#include "live_events.h"
 #include "reading/states/evaluator.h"
 #include "reading/states/tree.h"
 #include "recording/record/block_sink.h"
@@ -34,9 +31,9 @@ public:
 	const std::string &tree_text() const override { return tree_.text(); }
 
 	void start(const record::LiveStart &start) override;
-	void describe(const std::string &description) override;
+	void describe(const std::string &description) override { events_.describe(description); }
 	bool take(record::StreamNumber stream, const std::string &name, const std::byte *block) override;
-	void lose(record::StreamNumber stream) override;
+	void lose(record::StreamNumber stream) override { events_.lose(stream); }
 	bool advance(std::uint64_t time) override;
 	void set_window_end(std::uint64_t time) override;
 	record::LiveEnd finish() override;
@@ -52,17 +49,13 @@ private:
 	const states::Tree tree_;
 	std::vector<std::string> state_names_;
 	record::ControlStream *written_ = nullptr;
-	std::shared_ptr<trace::Description> description_;
-	std::optional<trace::LiveStreams> streams_;
+	LiveEvents events_;
 	std::unique_ptr<states::Evaluator> evaluator_;
 	std::vector<states::Run> early_; // before there is an evaluator
 	std::uint32_t subjects_ = 0;     // that were written
 	std::uint64_t now_ = 0;          // time of the event being passed on
 	record::LiveEnd end_;
-	std::string why_stopped_;               // a sentence: a program declared what the tree cannot be used with
-	std::atomic<bool> is_described_{false}; // described_ is new
-	std::mutex lock_;                       // of described_
-	std::string described_;
+	std::string why_stopped_; // a sentence: a program declared what the tree cannot be used with
 };
 
 } // namespace monitor::live

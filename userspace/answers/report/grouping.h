@@ -37,6 +37,7 @@ public:
 
 	// Index into rows(); adds a row if needed.
 	std::size_t row_of(const analyze::Thread &thread);
+	std::string cgroup_path(std::uint64_t id) const;
 	const std::vector<Row> &rows() const { return rows_; }
 
 	// The head of a table, and of one of its rows.
@@ -47,7 +48,6 @@ private:
 	std::size_t keyed(const void *key, const std::string &name, std::int32_t pid);
 	std::size_t named(const std::string &name, bool other = false);
 	std::size_t find(const analyze::Thread &thread);
-	std::string cgroup_path(std::uint64_t id) const;
 	bool of_one() const { return options_.by == GroupBy::process || options_.by == GroupBy::thread; }
 
 	const analyze::Machine &machine_;

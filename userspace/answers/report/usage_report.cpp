@@ -76,7 +76,7 @@ Table usage_table(const analyze::Machine &machine, const trace::Clock &clock, co
 	std::vector<Usage> usages;
 	std::vector<std::optional<std::uint64_t>> bounds; // of CPU time, where tokens were lost
 	for (const Thread &thread : machine.threads()) {
-		if (thread.tid == 0 || !thread.selected)
+		if (thread.tid == 0 || !thread.selected || (options.only && !options.only(thread)))
 			continue;
 		const std::size_t row = grouping.row_of(thread);
 		usages.resize(std::max(usages.size(), row + 1));

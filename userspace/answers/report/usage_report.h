@@ -3,6 +3,8 @@
 // Called by cmd_report.cpp.
 #pragma once
 
+#include <functional>
+
 #include "grouping.h"
 #include "reading/analyze/machine.h"
 #include "reading/analyze/recorded.h"
@@ -13,7 +15,8 @@ namespace monitor::report {
 struct UsageOptions {
 	GroupingOptions grouping;
 	analyze::Recorded recorded;
-	bool with_sleepers = true; // also rows that only waited, slept or were moved
+	bool with_sleepers = true;                           // also rows that only waited, slept or were moved
+	std::function<bool(const analyze::Thread &)> only{}; // empty: all threads
 };
 
 // Sorted by CPU time; idle time and threads that did nothing are left out.

@@ -32,17 +32,21 @@ struct Recorded {
 	}
 };
 
+// Of a recording of this monitor.
+inline Recorded recorded(const RecordingInfo &info)
+{
+	return {info.has_program("sched_waking"),      info.has_program("sched_migrate_task"),
+		info.has_program("sys_enter"),         info.has_program("minor_fault"),
+		info.has_program("irq_handler_entry"), info.has_program("softirq_entry")};
+}
+
 inline Recorded recorded(const trace::Trace &trace, const RecordingInfo &info, const EventKinds &kinds)
 {
 	if (trace.is_generic_ctf())
 		return {kinds.has(Kind::sched_waking),    kinds.has(Kind::sched_migrate_task),
 			kinds.has(Kind::sys_enter),       kinds.has(Kind::minor_fault),
 			kinds.has(Kind::interrupt_entry), kinds.has(Kind::interrupt_entry)};
-	if (!info.present)
-		return {};
-	return {info.has_program("sched_waking"),      info.has_program("sched_migrate_task"),
-		info.has_program("sys_enter"),         info.has_program("minor_fault"),
-		info.has_program("irq_handler_entry"), info.has_program("softirq_entry")};
+	return info.present ? recorded(info) : Recorded();
 }
 
 } // namespace monitor::analyze

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Who gets the blocks of a running recording besides the disk, or in its place: `record --states` and `monitor top`.
-// The drain thread offers it every block, also those that are still written, and says up to when it has offered all that
-// happened.
+// The drain thread offers it every block, also those that are still written, and says up to when it has offered all
+// that happened.
 //
 // Made by answers/live/, because the record side cannot read events; started by recording.cpp, called by drain.cpp and
 // recording.cpp, in one thread at a time unless said otherwise. What it writes goes back into the recording.

@@ -889,6 +889,7 @@ void Recording::Parts::start_recording()
 	}
 	if (sink()) {
 		LiveStart start;
+		clock_ = describe_clock(*steering_);
 		start.description = description(user_classes());
 		start.begin_time = steering_->first().time;
 		start.has_more_classes = users_ != nullptr;

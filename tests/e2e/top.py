@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""monitor top: its figures compared with those of a trace of the same events, what it keeps and leaves, its screen."""
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import e2e
+import terminal as terminals
+
+COUNTS = ("voluntary", "involuntary", "migrations", "syscalls", "minor_faults", "major_faults")
+# What runs besides the test: threads that sleep, wake each other, fork, fault and call.
+LOAD = """
+import os, threading, time
+end = time.monotonic() + %f
+def pipes():
+	a, b = os.pipe(), os.pipe()
+	if os.fork() == 0:
+		while os.read(a[0], 1): os.write(b[1], b"x")
+		os._exit(0)
+	while time.monotonic() < end:
+		os.write(a[1], b"x"); os.read(b[0], 1)
+def sleeps():
+	while time.monotonic() < end: time.sleep(0.003)
+def forks():
+	while time.monotonic() < end:
+		if (child := os.fork()) == 0: os._exit(0)
+		os.waitpid(child, 0)
+def faults():
+	while time.monotonic() < end: bytearray(1 << 22)
+threads = [threading.Thread(target=each, daemon=True) for each in (sleeps, faults)]
+for thread in threads: thread.start()
+if os.fork() == 0:
+	pipes(); os._exit(0)
+forks()
+"""
+
+
+def load(seconds):
+	return subprocess.Popen([sys.executable, "-c", LOAD % seconds], start_new_session=True)
+
+
+def end(process):
+	os.killpg(process.pid, signal.SIGKILL)
+	process.wait()
+
+
+def lines(*options, **more):
+	done = e2e.run(e2e.monitor, "top", "--json", "--no-calibration", *options, **more)
+	return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def left_behind():
+	return glob.glob(os.path.join(os.environ.get("TMPDIR", "/tmp"), "monitor-top-*"))
+
+
+def seconds(ns):
+	return f"{ns // 10**9}.{ns % 10**9:09}"
+
+
+def as_of_the_trace():
+	"""Each refresh has what a report of that window of the trace has, for each grouping."""
+	directory = e2e.work / "kept"
+	for by in ("process", "thread", "command", "cgroup"):
+		other = load(3)
+		try:
+			refreshes = lines("--by", by, "-d", "400ms", "-n", 4, "-o", directory, "--force")
+		finally:
+			end(other)
+		trace = e2e.Trace(directory)
+		trace.expect_true()
+		e2e.equal("refreshes", [each["number"] for each in refreshes], [1, 2, 3, 4])
+		hz = int(re.search(r"freq = (\d+)", (directory / "metadata").read_text(errors="replace"))[1])
+		first = trace.events("--event", "sched_switch")[0]
+		begin = first["ticks"] - first["time_ns"] * hz / 1e9
+		for each in refreshes:
+			if not e2e.expect(each["whole"] and each["late"] == 0, f"{by}: {each['number']} is not whole"):
+				continue
+			# By the clock's frequency as the end of the recording knows it.
+			window = [round((each[edge] - begin) * 1e9 / hz) for edge in ("begin_ticks", "end_ticks")]
+			rows = trace.report("--by", by, "--top", 0, "--from", seconds(window[0]), "--to", seconds(window[1] - 1))["rows"]
+			what = f"{by}, refresh {each['number']}"
+			if by in ("process", "thread"):
+				same_rows(what, each["rows"], rows, "pid" if by == "process" else "tid", hidden(trace))
+			else: # by names, which the trace has as they were at its end
+				sums = [[sum(row[name] or 0 for row in of) for name in COUNTS] for of in (each["rows"], rows)]
+				e2e.equal(f"{what}: sums of counts", *sums)
+
+
+def hidden(trace):
+	"""Threads that the kernel hides, and their processes: that they are is known late."""
+	listed = [event["fields"] for event in trace.events("--event", "thread_state") if event["fields"]["flags"] & 16]
+	return {fields[name] for fields in listed for name in ("pid", "tgid")}
+
+
+def same_rows(what, live, offline, number, left_out):
+	def keyed(rows): # numbers are used again
+		kept = {}
+		for row in rows:
+			if row[number] not in left_out and row["cpu_ns"] is not None:
+				kept.setdefault(row[number], []).append(row)
+		return kept
+	live, offline = keyed(live), keyed(offline)
+	times, wrong = 0, []
+	e2e.equal(f"{what}: rows", sorted(live), sorted(offline))
+	for key in live.keys() & offline.keys():
+		for a, b in zip(*(sorted(of[key], key=lambda row: row["cpu_ns"]) for of in (live, offline))):
+			e2e.equal(f"{what}: counts of {key}", [a[name] for name in COUNTS], [b[name] for name in COUNTS])
+			for name in ("cpu_ns", "waiting_ns", "blocked_ns"):
+				# The clock's frequency was estimated anew since; and a window's edges are ticks, not nanoseconds.
+				if (a[name] is None) != (b[name] is None) or abs((a[name] or 0) - (b[name] or 0)) > 1e-4 * (b[name] or 0) + 100:
+					wrong.append((name, key, a[name], b[name]))
+				times += 1
+	# A sleep that a hidden thread ends has no token of that: until the sleeper runs, it seems to go on.
+	waits = [each for each in wrong if each[0] != "cpu_ns"] if left_out else []
+	e2e.expect(len(wrong) == len(waits) <= 0.01 * times, f"{what}: {wrong}")
+
+
+def without_a_trace():
+	"""Nothing is left, whatever ends it; the windows follow each other; the times of each CPU are its window."""
+	before = set(left_behind())
+	other = load(3)
+	try:
+		refreshes = lines("-d", "300ms", "-n", 5)
+	finally:
+		end(other)
+	for one, following in zip(refreshes, refreshes[1:]):
+		e2e.equal("the next window", following["begin_ticks"], one["end_ticks"])
+	for each in refreshes:
+		e2e.expect(abs(each["end_ns"] - each["begin_ns"] - 300_000_000) <= 2, f"{each['begin_ns']} to {each['end_ns']}")
+		for cpu in each["cpus"]:
+			known = sum(value for key, value in cpu.items() if key.endswith("_percent") and value is not None)
+			e2e.expect(abs(known - 100) < 0.01, f"times of a CPU: {cpu}")
+		e2e.equal("CPUs", [cpu["cpu"] for cpu in each["cpus"]][:len(e2e.cpus())], e2e.cpus())
+	e2e.expect(sum(row["voluntary"] for each in refreshes for row in each["rows"] if row["process"].startswith("python")) > 100, "the load is not seen")
+	for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+		process = subprocess.Popen([e2e.monitor, "top", "--json", "-d", "100ms"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+		process.stdout.readline()
+		process.send_signal(number)
+		errors = process.communicate(timeout=20)[1]
+		e2e.equal(f"exit code and errors after {number.name}", (process.returncode, errors), (0, ""))
+	done = e2e.run("sh", "-c", f"'{e2e.monitor}' top --json -d 100ms | head -n 2 > /dev/null", timeout=30)
+	e2e.equal("errors when the reader closes the pipe", done.stderr, "")
+	e2e.equal("left behind", set(left_behind()) - before, set())
+
+
+def threads_that_have_ended():
+	"""They leave the fold, and memory does not grow."""
+	process = subprocess.Popen([e2e.monitor, "top", "--json", "--no-calibration", "-d", "500ms", "-e", "sched"], stdout=subprocess.PIPE, text=True)
+	def memory():
+		return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{process.pid}/status").read())[1])
+	try:
+		json.loads(process.stdout.readline())
+		forked, sizes, threads = 0, [], []
+		while len(sizes) < 8:
+			for _ in range(400):
+				os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+				forked += 1
+			refresh = json.loads(process.stdout.readline())
+			threads.append(refresh["machine"]["threads"])
+			sizes.append(memory())
+	finally:
+		process.send_signal(signal.SIGINT)
+		process.communicate(timeout=20)
+	e2e.expect(max(threads) < min(threads) + 300, f"threads after {forked} have ended: {threads}")
+	# Bursts are kept in memory, up to 32 MiB.
+	e2e.expect(sizes[-1] - sizes[0] < 32 << 10, f"memory in kB after {forked} threads have ended: {sizes}")
+
+
+def as_text():
+	done = e2e.run(e2e.monitor, "top", "--batch", "-n", 2, "-d", "300ms", "--top", 3)
+	e2e.equal("refreshes", len(re.findall(r"^\d\d:\d\d:\d\d, 0\.3 s: CPUs [\d.]+ % busy", done.stdout, re.M)), 2)
+	e2e.equal("rows and what is left out", len(re.findall(r"^\.\.\. and \d+ more", done.stdout, re.M)), 2)
+	e2e.expect(re.search(r"^cost: recorder [\d.]+ %, probes ([\d.]+ to|up to) [\d.]+ % of one CPU; lost 0$", done.stdout, re.M) or
+	           "probes unknown (" in done.stdout, done.stdout[-300:])
+	only = lines("-n", 1, "-d", "300ms", "-p", os.getpid())[0]
+	e2e.expect({row["process"] for row in only["rows"]} - {"other"} != set() and len(only["rows"]) < 5, f"-p: {only['rows']}")
+	cheap = lines("-n", 1, "-d", "300ms", "-e", "sched")[0]
+	e2e.equal("calls that were not recorded", (cheap["machine"]["syscalls"], cheap["rows"][0]["syscalls"]), (None, None))
+
+
+def on_a_screen():
+	if not terminals.has_screen():
+		return
+	other = load(30)
+	try:
+		screen = terminals.Terminal("top", "-d", "300ms", "--no-calibration", rows=30, columns=110)
+		screen.shows(r"^ +PID PROCESS +CPU%")
+		screen.shows(r"^ +\d+ python3?[\d.]* +\d+\.\d")
+		screen.press("/", "^/_")
+		screen.press("pytho", "^/pytho_")
+		screen.press("\r", r"rows with 'pytho'")
+		screen.press("\r", r"^threads of python[\d.]* \(\d+\)")
+		screen.shows(r"^ +TID THREAD.*\n +\d+ py")
+		screen.press("\r", r"^Calls of the chosen row")
+		screen.press("\x1b", r"^threads of python")
+		screen.press("\x1b", r"^ +PID PROCESS")
+		screen.press("g", "CGROUP")
+		screen.press("u", r"^ +CPU +idle%")
+		screen.press("?", "hold still, or go on")
+		screen.press("\x1b", r"^CPUs")
+		for rows, columns in ((5, 20), (1, 1), (40, 200), (24, 80)):
+			screen.set_size(rows, columns)
+			time.sleep(0.4)
+			screen.read()
+		screen.press("p", r"^ +PID PROCESS")
+		os.write(screen.master, b"q")
+		screen.end("after q", 0)
+		for number in (signal.SIGTERM, signal.SIGINT):
+			screen = terminals.Terminal("top", "-d", "300ms", "--no-calibration")
+			screen.shows(r"^ +PID PROCESS")
+			os.kill(screen.process, number)
+			screen.end(f"after {number.name}", 0)
+	finally:
+		end(other)
+
+
+def complaints():
+	for arguments, says in ((("--batch", "-d", "1"), "-d: '1' is not a duration"), (("--batch", "-d", "1ms"), "100ms"), ((), "--batch prints the same"),
+	                        (("--batch", "-p", "99999999"), "no process id"), (("--batch", "-e", "nothing"), "unknown event family"),
+	                        (("--batch", "-n", "0"), "-n"), (("--batch", "--by", "mood"), "--by"), (("--batch", "--buffer", "much"), "--buffer"),
+	                        (("--batch", "-o", "/dev/null/x"), "/dev/null/x")):
+		done = e2e.run(e2e.monitor, "top", *arguments, exit_code=None, timeout=20)
+		e2e.expect(done.returncode and len(done.stderr.splitlines()) == 1 and says in done.stderr and not done.stdout,
+		           f"{arguments}: {done.returncode}, {done.stderr!r}, {done.stdout[:200]!r}")
+	if os.geteuid() == 0:
+		done = e2e.run("setpriv", "--reuid=65534", "--clear-groups", e2e.monitor, "top", "--batch", "-n", 1, exit_code=None)
+		e2e.expect(done.returncode and "needs root" in done.stderr, done.stderr)
+
+
+e2e.need_recording()
+e2e.main(as_of_the_trace, without_a_trace, threads_that_have_ended, as_text, on_a_screen, complaints)

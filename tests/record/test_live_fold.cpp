@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// The windows of a fold whose blocks come while they are written (answers/live/): each as a recording of the same
+// events that ended there.
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "answers/live/refresh.h"
+#include "live_feed.h"
+#include "window_figures.h"
+
+namespace test_live_fold {
+
+using namespace windows;
+using live::LiveFold;
+
+namespace {
+
+// live_feed.h offers packets.
+struct Taker {
+	LiveFold &fold;
+
+	bool take(std::uint32_t number, const std::string &name, trace::LiveStreams::Packet packet)
+	{
+		return fold.take(number, name, packet.data());
+	}
+	void lose(std::uint32_t number) { fold.lose(number); }
+};
+
+record::LiveStart start_at(std::uint64_t begin)
+{
+	record::LiveStart start;
+	start.description = samples::description_text(events);
+	start.recording =
+	    fmt::format(R"({{"start": {{"time": {}}}, "programs": ["sched_waking", "sys_enter", "sys_exit",
+		"page_fault_user", "minor_fault", "sched_switch", "irq_handler_entry", "softirq_entry"]}})",
+			begin);
+	start.cpus = {0, 1};
+	return start;
+}
+
+// What was written until then, in passes of random lengths; then the end.
+void feed_all(LiveFold &fold, History &history, const trace::Description &description, std::uint64_t end,
+	      std::mt19937 &random)
+{
+	Taker taker{fold};
+	live_feed::Feed feed(history.all(), description);
+	for (std::uint64_t now = 0; now < end; now += 1 + random() % 200) {
+		REQUIRE(feed.offer(taker, now));
+		REQUIRE(fold.advance(now));
+	}
+	fold.set_window_end(end);
+	REQUIRE(feed.offer(taker, ~std::uint64_t(0)));
+	const record::LiveEnd told = fold.finish();
+	CHECK(told.time == end);
+	CHECK(told.late == 0);
+}
+
+} // namespace
+
+TEST_CASE("live fold: windows of blocks in memory are those of recordings that end there")
+{
+	std::mt19937 random(60);
+	std::size_t windows = 0;
+	for (int round = 0; round < 200; ++round) {
+		std::uint64_t time = 100;
+		History history = random_history(random, time);
+		if (round % 2)
+			history.lists(random() % 30, static_cast<std::int32_t>(random() % 5), random() % 2,
+				      EDC_NO_SYSCALL, random() % 4 ? 0 : EDC_THREAD_RUNNING);
+		trace::Trace trace = samples::trace(history.all(), events);
+		const std::uint64_t begin = 60 + random() % 80;
+		std::uint64_t from = begin, last = 0;
+		LiveFold *made = nullptr;
+		LiveFold fold(90 + random() % 400, [&] {
+			const Machine &machine = made->machine();
+			CHECK(machine.window_begin() == from);
+			const std::uint64_t to = machine.window_end();
+			INFO("round " << round << ", from " << from << " to " << to);
+			const Figures live = figures(machine),
+				      witness = cut_off(trace, make_info(begin, to, true, false), from, to);
+			CHECK(live.threads == witness.threads);
+			CHECK(live.cpus == witness.cpus);
+			from = last = to;
+			++windows;
+		});
+		made = &fold;
+		fold.start(start_at(begin));
+		feed_all(fold, history, trace.description(), time + 10, random);
+		CHECK(last == time + 10);
+	}
+	CHECK(windows > 1000);
+}
+
+TEST_CASE("live fold: counts of events, and a loss, are of the window that they are in")
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	history.posts(0, 110, EDC_ID_SYS_EXIT);
+	history.posts(0, 199, EDC_ID_SYS_ENTER, 39);
+	history.posts(0, 200, EDC_ID_SYS_EXIT);
+	history.posts(0, 290, EDC_ID_SYS_ENTER, 39);
+	history.cpu(0).open(350, 5);
+	history.switches(0, 360, 0, running, 7);
+	history.posts(0, 370, EDC_ID_SYS_EXIT);
+	history.posts(0, 450, EDC_ID_SYS_ENTER, 39);
+	std::vector<std::string> told;
+	LiveFold *made = nullptr;
+	LiveFold fold(100, [&] {
+		told.push_back(fmt::format("{}: {} calls of {} events{}", made->machine().window_end(),
+					   made->count("sys_enter"), made->count(),
+					   made->has_losses() ? ", lossy" : ""));
+	});
+	made = &fold;
+	fold.start(start_at(100));
+	std::mt19937 random(1);
+	feed_all(fold, history, *samples::description(events), 500, random);
+	CHECK(told == std::vector<std::string>{"200: 1 calls of 3 events", "300: 1 calls of 2 events, lossy",
+					       "400: 0 calls of 2 events, lossy", "500: 1 calls of 1 events"});
+}
+
+TEST_CASE("live fold: details are of what is followed, from the next window on")
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	for (std::uint64_t at = 110; at < 500; at += 20) {
+		history.posts(0, at, EDC_ID_SYS_ENTER, at < 300 ? 39 : 40);
+		history.posts(0, at + 5, EDC_ID_SYS_EXIT);
+	}
+	history.switches(0, 500, 7, sleeping, 8);
+	history.wakes(0, 550, 7);
+	history.switches(0, 560, 8, sleeping, 7);
+	live::Refreshes refreshes(100);
+	refreshes.keep_all();
+	live::Wanted wanted;
+	wanted.followed = 7;
+	refreshes.want(wanted);
+	refreshes.fold()->start(start_at(100));
+	std::mt19937 random(1);
+	feed_all(*refreshes.fold(), history, *samples::description(events), 600, random);
+	std::vector<std::string> told;
+	for (std::uint64_t seen = 0; const auto refresh = refreshes.next(seen, std::chrono::milliseconds(0));
+	     seen = refresh->number)
+		for (const report::Table *table : {&refresh->calls, &refresh->sleeps})
+			for (const auto &row : table->rows) {
+				std::string text = fmt::format("{}:", refresh->number);
+				for (std::size_t i = 0; i < row.size(); ++i)
+					text += " " + report::cell_text(row[i], table->columns[i].unit);
+				told.push_back(text);
+			}
+	CHECK(told == std::vector<std::string>{"2: syscall_39 5 0 25 ns 5 ns 5 ns", "3: syscall_40 5 0 25 ns 5 ns 5 ns",
+					       "4: syscall_40 5 0 25 ns 5 ns 5 ns",
+					       "5: no call thread 8 1 50 ns 50 ns"});
+}
+
+} // namespace test_live_fold

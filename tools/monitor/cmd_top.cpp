@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// `monitor top`: what the machine does now. A recording of which nothing is written, its windows (answers/live/) and
+// what shows them (answers/top/).
+#include <atomic>
+#include <chrono>
+#include <clocale>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "answers/live/refresh.h"
+#include "answers/selection/thread_selection.h"
+#include "answers/top/text.h"
+#include "answers/top/top.h"
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "commands.h"
+#include "number_of_rows.h"
+#include "problems.h"
+#include "record_options.h"
+#include "recording/record/recording.h"
+#include "terminal.h"
+
+namespace monitor {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t min_window_ns = 100'000'000, max_window_ns = 86'400'000'000'000;
+constexpr auto frame_time = 50ms;
+
+const std::map<std::string, report::GroupBy> rows_by = {{"process", report::GroupBy::process},
+							{"thread", report::GroupBy::thread},
+							{"command", report::GroupBy::command},
+							{"cgroup", report::GroupBy::cgroup}};
+
+struct TopArguments {
+	std::string delay = "1s", families, selection, card = "auto", buffer, output, by = "process";
+	std::uint64_t refreshes = 0; // 0: until it is ended
+	std::size_t rows = rows_in_text;
+	bool batch = false, json = false, no_calibration = false, force = false;
+};
+
+std::string unused_directory()
+{
+	const char *const directory = std::getenv("TMPDIR");
+	std::random_device random;
+	return fmt::format("{}/monitor-top-{}-{:08x}", directory && *directory ? directory : "/tmp", ::getpid(),
+			   random());
+}
+
+record::Options options_of(const TopArguments &arguments)
+{
+	record::Options options;
+	options.keeps_trace = !arguments.output.empty();
+	options.output = options.keeps_trace ? arguments.output : unused_directory();
+	options.force = arguments.force;
+	options.families = parse_families(arguments.families);
+	options.card = arguments.card;
+	options.calibrates = !arguments.no_calibration;
+	if (!arguments.selection.empty())
+		for (const std::string &item : split(arguments.selection))
+			options.pids.push_back(parse_process(item, "no process id"));
+	if (!arguments.buffer.empty())
+		options.buffer_bytes = parse_bytes(arguments.buffer, "--buffer");
+	return options;
+}
+
+// A recording that goes on in a thread of its own.
+class Running {
+public:
+	Running(record::Options options, std::function<void()> on_end)
+	    : recording_(std::move(options),
+			 {.on_start = [this](const std::string &directory) { directory_ = directory; },
+			  .on_progress = [this](const record::Progress &now) { lost_ = now.lost; },
+			  .on_note = [](const std::string &note) { print_error(note); },
+			  .on_snapshot = {}}),
+	      on_end_(std::move(on_end))
+	{
+		recording_.start();
+		waits_ = std::thread([this] {
+			try {
+				result_ = recording_.wait();
+			} catch (const std::exception &error) {
+				result_.failed = true;
+				result_.end_reason = sentence_of(error);
+			}
+			is_over_ = true;
+			on_end_();
+		});
+	}
+	~Running() { stop(); }
+	Running(const Running &) = delete;
+	Running &operator=(const Running &) = delete;
+
+	void stop()
+	{
+		recording_.stop("it was quit");
+		if (waits_.joinable())
+			waits_.join();
+	}
+	// Of the trace; after the start.
+	const std::string &directory() const { return directory_; }
+	top::Status status() const { return {lost_, is_over_}; }
+	// After stop().
+	const record::Result &result() const { return result_; }
+
+private:
+	record::Recording recording_;
+	std::function<void()> on_end_;
+	std::string directory_;
+	std::atomic<std::uint64_t> lost_{0};
+	std::atomic<bool> is_over_{false};
+	record::Result result_;
+	std::thread waits_;
+};
+
+// Until the recording ends, or as many as were wanted.
+void print_refreshes(live::Refreshes &refreshes, const Running &running, const TopArguments &arguments)
+{
+	std::uint64_t seen = 0;
+	while (!running.status().is_over && (arguments.refreshes == 0 || seen < arguments.refreshes)) {
+		const auto refresh = refreshes.next(seen, 200ms);
+		if (!refresh)
+			continue;
+		const top::Status status = running.status();
+		const std::string text =
+		    arguments.json
+			? top::refresh_json(*refresh, status) + "\n"
+			: (seen ? "\n" : "") + top::refresh_text(*refresh, status, arguments.rows, terminal_width());
+		seen = refresh->number;
+		if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+			break; // main() says why
+	}
+}
+
+std::string host_and_kernel()
+{
+	std::string host = read_text("/proc/sys/kernel/hostname"), kernel = read_text("/proc/sys/kernel/osrelease");
+	for (std::string *text : {&host, &kernel})
+		text->resize(std::min(text->find('\n'), text->size()));
+	return host + ", Linux " + kernel;
+}
+
+int show_on_screen(live::Refreshes &refreshes, const Running &running, const TopArguments &arguments,
+		   const live::Wanted &wanted)
+{
+	std::setlocale(LC_CTYPE, "");
+	std::uint64_t shown = 0;
+	top::Top top({.next =
+			  [&](std::uint64_t seen) {
+				  auto newest = refreshes.next(seen, 0ms);
+				  if (newest)
+					  shown = newest->number;
+				  return shown > arguments.refreshes && arguments.refreshes ? nullptr : newest;
+			  },
+		      .want = [&](const live::Wanted &now) { refreshes.want(now); },
+		      .status =
+			  [&] {
+				  top::Status status = running.status();
+				  status.is_over |= arguments.refreshes && shown > arguments.refreshes;
+				  return status;
+			  }},
+		     fmt::format("monitor top - {}, each {}{}", host_and_kernel(), arguments.delay,
+				 arguments.selection.empty() ? "" : ", of process " + arguments.selection),
+		     wanted, locale_is_utf8());
+	return terminal::show(top, frame_time, "--batch prints the same as text");
+}
+
+// Returns the exit code.
+int run_top(TopArguments &arguments)
+{
+	const std::uint64_t window_ns = parse_duration(arguments.delay, "-d");
+	if (window_ns < min_window_ns || window_ns > max_window_ns)
+		throw Error(
+		    fmt::format("-d {}: figures are made from each 100ms to each day", printable(arguments.delay)));
+	const bool prints = arguments.batch || arguments.json;
+	if (!prints && !::isatty(STDOUT_FILENO))
+		throw Error(
+		    "the screen needs a terminal, and standard output is not one: --batch prints the same as text");
+	live::Refreshes refreshes(window_ns);
+	if (prints)
+		refreshes.keep_all();
+	record::Options options = options_of(arguments);
+	options.live = refreshes.fold();
+	live::Wanted wanted;
+	wanted.by = rows_by.at(arguments.by);
+	refreshes.want(wanted);
+	Running running(options, [] {});
+	wanted.paths = std::make_shared<const live::CgroupPaths>(selection::cgroup_paths(running.directory()));
+	refreshes.want(wanted);
+	int signal = 0;
+	if (prints)
+		print_refreshes(refreshes, running, arguments);
+	else
+		signal = show_on_screen(refreshes, running, arguments, wanted);
+	running.stop();
+	if (running.result().failed) {
+		print_error(running.result().end_reason);
+		return exit_monitor_failed;
+	}
+	if (options.keeps_trace)
+		print_note(fmt::format("monitor: the trace is in {}\n", printable(running.directory())));
+	return signal ? 128 + signal : 0;
+}
+
+} // namespace
+
+void add_top(CLI::App &app, int &exit_code)
+{
+	CLI::App *command = app.add_subcommand("top", "show what the machine does now");
+	auto arguments = std::make_shared<TopArguments>();
+	command->add_option("-d,--delay", arguments->delay, "figures are of this much time each (default: 1s)")
+	    ->option_text("TIME");
+	command->add_option("-n", arguments->refreshes, "end after this many of them")
+	    ->option_text("N")
+	    ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t(0)));
+	command->add_flag("--batch", arguments->batch, "print them as text, one after the other");
+	command->add_flag("--json", arguments->json, "print each as a line of JSON");
+	command->add_option("--by", arguments->by, "a row for each process (default), thread, command or cgroup")
+	    ->check(CLI::IsMember({"process", "thread", "command", "cgroup"}));
+	command->add_option("--top", arguments->rows, "rows of text with --batch (default: 40; 0: all)")
+	    ->option_text("N")
+	    ->check(number_of_rows);
+	command->add_option("-p", arguments->selection, "only these processes and their descendants")
+	    ->option_text("PID,...");
+	command->add_option("-e", arguments->families, "event families, as of monitor record")
+	    ->option_text("FAMILY,...");
+	command->add_option("--card", arguments->card, "bpf, module; auto: as of monitor record")
+	    ->check(CLI::IsMember({"auto", "bpf", "module"}));
+	command->add_option("--buffer", arguments->buffer, "memory for the rings, as of monitor record")
+	    ->option_text("SIZE");
+	command->add_option("-o", arguments->output, "record the trace, too, into this directory")->option_text("DIR");
+	command->add_flag("--force", arguments->force, "with -o: replace a trace that is there");
+	command->add_flag("--no-calibration", arguments->no_calibration, "do not measure what an event costs");
+	command->footer(
+	    "Figures are exact: each switch, call and fault is counted. Nothing is written without -o.\n"
+	    "Keys: enter shows what a row is made of, escape goes back, p t c g u choose processes, threads,\n"
+	    "commands, cgroups or CPUs, d shows calls and sleeps of a row, / finds, < > sort, space holds still,\n"
+	    "? shows all keys, q quits. What is not known is -, never 0.\n"
+	    "Exit code: 0, 125 if the recording failed.\n"
+	    "Examples:\n"
+	    "  sudo monitor top\n"
+	    "  sudo monitor top --by cgroup -d 5s\n"
+	    "  sudo monitor top --batch -n 3 --top 10\n"
+	    "  sudo monitor top --json -p 1234\n"
+	    "  sudo monitor top -e sched              without system calls and faults: it costs least");
+	command->callback([arguments, &exit_code] { exit_code = run_top(*arguments); });
+}
+
+} // namespace monitor

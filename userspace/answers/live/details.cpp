@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "details.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace monitor::live {
+namespace {
+
+constexpr std::int64_t largest_errno = 4095;
+
+std::string name_of(const analyze::Thread &thread)
+{
+	return thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
+}
+
+} // namespace
+
+void Details::follow(std::int32_t process, std::int32_t thread)
+{
+	if (std::exchange(process_, process) != process || std::exchange(thread_, thread) != thread)
+		clear();
+}
+
+void Details::clear()
+{
+	calls_.clear();
+	sleeps_.clear();
+}
+
+bool Details::is_followed(const analyze::Thread &thread) const
+{
+	return process_ != 0 && thread.tgid == process_ && (thread_ == 0 || thread.tid == thread_);
+}
+
+std::string Details::call_name(std::uint32_t call) const
+{
+	if (call == EDC_NO_SYSCALL)
+		return "no call";
+	return machine_.kinds().syscall_label(call);
+}
+
+std::string Details::waker_name(const analyze::Waker &waker) const
+{
+	if (waker.interrupt >= 0)
+		return machine_.kinds().interrupt_label(static_cast<std::uint32_t>(waker.interrupt), waker.number);
+	return waker.thread ? name_of(*waker.thread) : "unknown";
+}
+
+void Details::add(Totals &totals, std::pair<std::string, std::string> key, std::uint64_t ticks, bool has_failed)
+{
+	auto place = totals.find(key);
+	if (place == totals.end() && totals.size() >= max_rows)
+		key = {"other", ""};
+	Total &total = place == totals.end() ? totals[std::move(key)] : place->second;
+	++total.count;
+	total.ticks += ticks;
+	total.longest = std::max(total.longest, ticks);
+	total.failed += has_failed;
+}
+
+void Details::system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			  std::int64_t result)
+{
+	if (is_followed(thread))
+		add(calls_, {call_name(number), ""}, end - begin, result < 0 && result >= -largest_errno);
+}
+
+void Details::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker)
+{
+	if (is_followed(thread))
+		add(sleeps_, {call_name(thread.syscall), waker_name(waker)}, to - from, false);
+}
+
+report::Table Details::calls(const trace::Clock &clock) const
+{
+	using report::Unit;
+	report::Table table;
+	table.columns = {{"call", "call", Unit::text},           {"count", "count", Unit::count},
+			 {"failed", "failed", Unit::count},      {"total_ns", "total", Unit::nanoseconds},
+			 {"mean_ns", "mean", Unit::nanoseconds}, {"longest_ns", "longest", Unit::nanoseconds}};
+	for (const auto &[key, total] : calls_)
+		table.rows.push_back({key.first, total.count, total.failed, clock.to_ns(total.ticks),
+				      clock.to_ns(total.ticks / total.count), clock.to_ns(total.longest)});
+	table.sort_by(3);
+	return table;
+}
+
+report::Table Details::sleeps(const trace::Clock &clock) const
+{
+	using report::Unit;
+	report::Table table;
+	table.columns = {{"call", "slept in", Unit::text},
+			 {"waker", "woken by", Unit::text},
+			 {"count", "count", Unit::count},
+			 {"total_ns", "total", Unit::nanoseconds},
+			 {"longest_ns", "longest", Unit::nanoseconds}};
+	for (const auto &[key, total] : sleeps_)
+		table.rows.push_back(
+		    {key.first, key.second, total.count, clock.to_ns(total.ticks), clock.to_ns(total.longest)});
+	table.sort_by(3);
+	return table;
+}
+
+} // namespace monitor::live

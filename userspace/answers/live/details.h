@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What some threads did, in a window of a fold: the system calls that ended in it, and what ended their sleeps. Filled
+// from LiveFold's machine; read by refresh.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "answers/report/table.h"
+#include "reading/analyze/machine.h"
+
+namespace monitor::live {
+
+class Details final : public analyze::Observer {
+public:
+	explicit Details(const analyze::Machine &machine) : machine_(machine) {}
+
+	// Of these threads from here on: of this process, or of this thread of it alone; 0: of none.
+	void follow(std::int32_t process, std::int32_t thread);
+	// The longest in all first.
+	report::Table calls(const trace::Clock &clock) const;
+	// By the call in which they slept and who ended it.
+	report::Table sleeps(const trace::Clock &clock) const;
+	void clear();
+
+private:
+	// What finds no room is counted here together.
+	static constexpr std::size_t max_rows = 4096;
+
+	struct Total {
+		std::uint64_t count = 0, ticks = 0, longest = 0, failed = 0;
+	};
+	using Totals = std::map<std::pair<std::string, std::string>, Total>;
+
+	static void add(Totals &totals, std::pair<std::string, std::string> key, std::uint64_t ticks, bool has_failed);
+	bool is_followed(const analyze::Thread &thread) const;
+	std::string call_name(std::uint32_t call) const;
+	std::string waker_name(const analyze::Waker &waker) const;
+
+	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			 std::int64_t result) override;
+	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
+		     const analyze::Waker &waker) override;
+
+	const analyze::Machine &machine_;
+	std::int32_t process_ = 0, thread_ = 0;
+	Totals calls_, sleeps_;
+};
+
+} // namespace monitor::live

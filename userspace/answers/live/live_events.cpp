@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "live_events.h"
+
+#include <utility>
+
+#include "growing_description.h"
+
+namespace monitor::live {
+namespace {
+
+constexpr std::size_t max_packets = 8192; // 32 MiB: what a burst may be ahead of what is done with it
+
+} // namespace
+
+void LiveEvents::start(const record::LiveStart &start)
+{
+	description_ = read_tokens(start.description);
+	info_ = analyze::parse_recording(start.recording);
+	info_.complete = true; // it is the end that tells
+	source_.emplace(
+	    analyze::Source{*description_, {info_.start_time.value_or(start.begin_time)}, {}, false, {}, {}});
+	source_->functions_left_out = info_.functions_left_out;
+	source_->partial = info_.partial;
+	source_->is_running = true;
+	source_->has_more_classes = start.has_more_classes;
+	streams_.emplace(description_, start.begin_time, max_packets);
+}
+
+void LiveEvents::describe(const std::string &description)
+{
+	const std::lock_guard guard(lock_);
+	described_ = description;
+	is_described_.store(true, std::memory_order_release);
+}
+
+bool LiveEvents::has_new_classes()
+{
+	if (!is_described_.exchange(false, std::memory_order_acquire))
+		return false;
+	std::string text;
+	{
+		const std::lock_guard guard(lock_);
+		text = std::exchange(described_, {});
+	}
+	return !text.empty() && add_classes(*description_, text);
+}
+
+bool LiveEvents::take(record::StreamNumber stream, const std::string &name, const std::byte *block)
+{
+	return streams_ && // after start()
+	       streams_->take(stream, name, trace::LiveStreams::Packet(block, EDC_BLOCK_SIZE));
+}
+
+} // namespace monitor::live

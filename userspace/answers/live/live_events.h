@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The events of a running recording, in the order of time, from its blocks in memory: what the sinks of this folder
+// share (live_states.h, live_fold.h).
+//
+// Called in the thread that drains the rings, describe() in any.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "reading/analyze/recording_info.h"
+#include "reading/analyze/source.h"
+#include "reading/events/live_streams.h"
+#include "recording/record/block_sink.h"
+
+namespace monitor::live {
+
+class LiveEvents {
+public:
+	// Throws Error.
+	void start(const record::LiveStart &start);
+	const analyze::Source &source() const { return *source_; }
+	const analyze::RecordingInfo &info() const { return info_; }
+	const trace::Description &description() const { return *description_; }
+
+	void describe(const std::string &description);
+	// Whether the description has further classes since the last call. Throws Error.
+	bool has_new_classes();
+
+	// As of record::BlockSink.
+	bool take(record::StreamNumber stream, const std::string &name, const std::byte *block);
+	void lose(record::StreamNumber stream) { streams_->lose(stream); }
+	// Passes on what is older than `time`, for a while: see LiveStreams::advance(). False: there is more.
+	template <class Visitor> bool advance(std::uint64_t time, Visitor &visitor)
+	{
+		return streams_->advance(time, visitor, trace::LiveStreams::Clock::now() + at_a_time);
+	}
+	std::uint64_t late() const { return streams_->late(); }
+
+private:
+	static constexpr std::chrono::milliseconds at_a_time{20}; // then the rings are drained again
+
+	std::shared_ptr<trace::Description> description_;
+	analyze::RecordingInfo info_;
+	std::optional<analyze::Source> source_;
+	std::optional<trace::LiveStreams> streams_;
+	std::atomic<bool> is_described_{false}; // described_ is new
+	std::mutex lock_;                       // of described_
+	std::string described_;
+};
+
+} // namespace monitor::live

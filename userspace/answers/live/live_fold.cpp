@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "live_fold.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "recording/card/classes.h"
+
+namespace monitor::live {
+namespace {
+
+// Those of other users, too: the signal 0 is sent to nobody.
+bool is_gone(const analyze::Thread &thread)
+{
+	return ::kill(thread.tid, 0) < 0 && errno == ESRCH;
+}
+
+} // namespace
+
+struct LiveFold::Visitor {
+	LiveFold &to;
+
+	void stream(const trace::StreamInfo &info) { to.machine_->add_stream(info); }
+	void event(const trace::Event &event)
+	{
+		const std::size_t index = event.cls->index;
+		if (index >= to.class_counts_.size())
+			to.class_counts_.resize(index + 1);
+		to.class_counts_[index] += !event.is_control();
+		to.machine_->event(event);
+	}
+	void gap(const trace::StreamInfo &info, std::uint64_t from, std::uint64_t until)
+	{
+		to.has_losses_ = true;
+		to.machine_->gap(info, from, until);
+	}
+	void gap_ended(const trace::StreamInfo &info, std::uint64_t until)
+	{
+		to.has_losses_ = true;
+		to.machine_->gap_ended(info, until);
+	}
+};
+
+LiveFold::LiveFold(std::uint64_t window_ns, std::function<void()> on_window)
+    : window_ns_(window_ns), on_window_(std::move(on_window))
+{
+}
+
+void LiveFold::start(const record::LiveStart &start)
+{
+	events_.start(start);
+	begin_time_ = start.begin_time;
+	machine_.emplace(events_.source(), events_.info());
+	for (const std::uint32_t cpu : start.cpus)
+		machine_->add_cpu(cpu);
+	window_ticks_ = std::max<std::uint64_t>(clock().to_ticks(window_ns_), 1);
+	next_end_ = events_.source().window.from + window_ticks_;
+	if (on_start_)
+		on_start_();
+}
+
+bool LiveFold::advance(std::uint64_t time)
+{
+	if (events_.has_new_classes())
+		machine_->add_classes(events_.description());
+	Visitor visitor{*this};
+	for (;;) {
+		const std::uint64_t until = end_ ? time : std::min(time, next_end_);
+		if (!events_.advance(until, visitor))
+			return false;
+		if (end_ || time < next_end_)
+			return true;
+		end_window(next_end_);
+		next_end_ += window_ticks_;
+	}
+}
+
+void LiveFold::end_window(std::uint64_t time)
+{
+	machine_->end_window(time);
+	on_window_();
+	machine_->forget(is_gone);
+	machine_->begin_window();
+	std::ranges::fill(class_counts_, 0);
+	const auto is_lost = [this](const analyze::Cpu &cpu) { return cpu.gap_until > machine_->window_begin(); };
+	has_losses_ = std::ranges::any_of(machine_->cpus(), is_lost);
+}
+
+void LiveFold::set_window_end(std::uint64_t time)
+{
+	end_ = time;
+	machine_->set_last(time);
+}
+
+record::LiveEnd LiveFold::finish()
+{
+	while (!advance(~std::uint64_t(0))) {
+	}
+	if (*end_ > machine_->window_begin())
+		end_window(*end_);
+	return {*end_, late(), {}};
+}
+
+std::uint64_t LiveFold::count(const std::string &name) const
+{
+	std::uint64_t sum = 0;
+	for (const auto &cls : events_.description().classes())
+		if (cls->name == name && cls->index < class_counts_.size())
+			sum += class_counts_[cls->index];
+	return sum;
+}
+
+std::uint64_t LiveFold::count() const
+{
+	std::uint64_t sum = 0;
+	for (const std::uint64_t count : class_counts_)
+		sum += count;
+	return sum;
+}
+
+analyze::ProbeCost LiveFold::probe_cost() const
+{
+	analyze::RecordingInfo counted;
+	counted.calibration = info().calibration;
+	for (const auto &cls : events_.description().classes()) {
+		const std::uint64_t seen = cls->index < class_counts_.size() ? class_counts_[cls->index] : 0;
+		if (const std::string family = card::family_of(cls->name); !family.empty() && seen)
+			counted.classes.push_back({.id = 0, .name = cls->name, .family = family, .seen = seen});
+	}
+	return analyze::probe_cost(counted);
+}
+
+} // namespace monitor::live

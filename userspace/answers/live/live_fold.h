@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// The fold of a recording while it runs (`monitor top`): from its blocks in memory to one window after the other.
+//
+//     drain.cpp -> take() -> LiveEvents -> Machine -> on_window(): refresh.cpp
+//
+// All of it runs in the thread that drains the rings; describe() in any.
+// Invariants: a window has what `monitor report` has of a recording that ended there; windows follow each other without
+// a hole; what the fold keeps does not grow with time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "live_events.h"
+#include "reading/analyze/machine.h"
+#include "reading/analyze/probe_cost.h"
+
+namespace monitor::live {
+
+class LiveFold final : public record::BlockSink {
+public:
+	// `on_window`: a window has ended.
+	LiveFold(std::uint64_t window_ns, std::function<void()> on_window);
+
+	const analyze::Machine &machine() const { return *machine_; }
+	const trace::Clock &clock() const { return events_.description().clock; }
+	const analyze::RecordingInfo &info() const { return events_.info(); }
+	std::uint64_t begin_time() const { return begin_time_; } // of the trace
+	// From start() on.
+	void add(analyze::Observer &observer) { machine_->add(observer); }
+
+	// Of the window that has ended: events of the classes with this name, and of all but the recorder's own.
+	std::uint64_t count(const std::string &name) const;
+	std::uint64_t count() const;
+	// By the calibration at the start.
+	analyze::ProbeCost probe_cost() const;
+	// Something was lost in it, so that its figures are lower bounds, and some time is unknown.
+	bool has_losses() const { return has_losses_; }
+	// Since the start: events that came too late to be taken in the order of time.
+	std::uint64_t late() const { return events_.late(); }
+
+	void set_on_start(std::function<void()> call) { on_start_ = std::move(call); }
+
+	// record::BlockSink
+	void start(const record::LiveStart &start) override;
+	void describe(const std::string &description) override { events_.describe(description); }
+	bool take(record::StreamNumber stream, const std::string &name, const std::byte *block) override
+	{
+		return events_.take(stream, name, block);
+	}
+	void lose(record::StreamNumber stream) override { events_.lose(stream); }
+	bool advance(std::uint64_t time) override;
+	void set_window_end(std::uint64_t time) override;
+	record::LiveEnd finish() override;
+
+private:
+	struct Visitor;
+
+	void end_window(std::uint64_t time);
+
+	const std::uint64_t window_ns_;
+	const std::function<void()> on_window_;
+	std::function<void()> on_start_;
+	LiveEvents events_;
+	std::optional<analyze::Machine> machine_;
+	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
+	std::uint64_t next_end_ = 0;              // of the window that has begun
+	std::optional<std::uint64_t> end_;        // of the recording
+	std::vector<std::uint64_t> class_counts_; // of the window, by the class's index
+	bool has_losses_ = false;
+};
+
+} // namespace monitor::live

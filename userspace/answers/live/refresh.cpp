@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "refresh.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <sys/resource.h>
+
+#include "answers/report/usage_report.h"
+
+namespace monitor::live {
+namespace {
+
+constexpr std::size_t max_kept = 1024; // what nobody takes: the oldest are given up
+
+std::uint64_t own_cpu_ns()
+{
+	rusage usage;
+	::getrusage(RUSAGE_SELF, &usage);
+	const auto ns = [](const timeval &time) {
+		return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+		       static_cast<std::uint64_t>(time.tv_usec) * 1000u;
+	};
+	return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+MachineTotals totals_of(const LiveFold &fold)
+{
+	const analyze::Machine &machine = fold.machine();
+	MachineTotals totals;
+	totals.window = machine.window_end() - machine.window_begin();
+	for (const analyze::Cpu &cpu : machine.cpus()) {
+		totals.usage += cpu.usage;
+		totals.idle += cpu.idle;
+	}
+	for (const analyze::Thread &thread : machine.threads()) {
+		if (thread.tid == 0 || thread.state == analyze::State::dead)
+			continue;
+		++totals.threads;
+		totals.usage.waiting += thread.usage.waiting;
+		if (!machine.is_known(thread))
+			++totals.unknown;
+		else
+			++(thread.state == analyze::State::running    ? totals.running
+			   : thread.state == analyze::State::runnable ? totals.ready
+								      : totals.blocked);
+	}
+	totals.switches = fold.count("sched_switch");
+	totals.wakings = fold.count("sched_waking");
+	totals.calls = fold.count("sys_enter");
+	totals.faults = fold.count("page_fault_user") + fold.count("page_fault_kernel");
+	totals.interrupts = fold.count("irq_handler_entry") + fold.count("local_timer_entry");
+	totals.events = fold.count();
+	return totals;
+}
+
+} // namespace
+
+Refreshes::Refreshes(std::uint64_t window_ns) : fold_(std::make_shared<LiveFold>(window_ns, [this] { make(); }))
+{
+	fold_->set_on_start([this] {
+		details_.emplace(fold_->machine());
+		fold_->add(*details_);
+		recorder_ns_ = own_cpu_ns();
+	});
+}
+
+void Refreshes::want(const Wanted &wanted)
+{
+	const std::lock_guard guard(lock_);
+	wanted_ = wanted;
+}
+
+void Refreshes::make()
+{
+	Wanted wanted;
+	{
+		const std::lock_guard guard(lock_);
+		wanted = wanted_;
+	}
+	const analyze::Machine &machine = fold_->machine();
+	const trace::Clock &clock = fold_->clock();
+	auto made = std::make_shared<Refresh>();
+	made->number = ++number_;
+	made->begin_ns = clock.to_ns(machine.window_begin() - fold_->begin_time());
+	made->end_ns = clock.to_ns(machine.window_end() - fold_->begin_time());
+	made->begin_ticks = machine.window_begin();
+	made->end_ticks = machine.window_end();
+	made->end_wall_ns = clock.wall_ns(machine.window_end());
+	made->wanted = wanted;
+	made->recorded = analyze::recorded(fold_->info());
+	report::UsageOptions options;
+	options.recorded = made->recorded;
+	options.grouping.filtering = fold_->info().filtering();
+	options.grouping.by = wanted.by;
+	if (wanted.paths)
+		options.grouping.cgroup_paths = *wanted.paths;
+	report::GroupingOptions by_cgroup = options.grouping;
+	by_cgroup.by = report::GroupBy::cgroup;
+	const report::Grouping cgroups(machine, by_cgroup);
+	options.only = [&](const analyze::Thread &thread) {
+		const std::uint64_t cgroup = machine.cgroup_of(thread);
+		made->has_unnamed_cgroups |= cgroup != 0 && !by_cgroup.cgroup_paths.contains(cgroup);
+		return (wanted.process == 0 || thread.tgid == wanted.process) &&
+		       (!wanted.command || machine.leader(thread).name == *wanted.command) &&
+		       (!wanted.cgroup || cgroups.cgroup_path(cgroup) == *wanted.cgroup);
+	};
+	made->rows = report::usage_table(machine, clock, options);
+	made->cpus = report::cpu_table(machine, clock, fold_->info(), made->recorded);
+	made->calls = details_->calls(clock);
+	made->sleeps = details_->sleeps(clock);
+	details_->clear();
+	details_->follow(wanted.followed, wanted.thread);
+	made->totals = totals_of(*fold_);
+	made->has_losses = fold_->has_losses();
+	made->late = fold_->late();
+	const std::uint64_t recorder_ns = own_cpu_ns();
+	made->recorder_ns = recorder_ns - std::exchange(recorder_ns_, recorder_ns);
+	made->probes = fold_->probe_cost();
+	{
+		const std::lock_guard guard(lock_);
+		if (!keeps_all_ || newest_.size() >= max_kept)
+			newest_.clear();
+		newest_.push_back(std::move(made));
+	}
+	made_.notify_one();
+}
+
+std::shared_ptr<const Refresh> Refreshes::next(std::uint64_t seen, std::chrono::milliseconds at_most)
+{
+	std::unique_lock guard(lock_);
+	made_.wait_for(guard, at_most, [&] { return !newest_.empty() && newest_.back()->number > seen; });
+	while (!newest_.empty() && newest_.front()->number <= seen)
+		newest_.pop_front();
+	if (newest_.empty())
+		return nullptr;
+	std::shared_ptr<const Refresh> taken = newest_.front();
+	newest_.pop_front();
+	return taken;
+}
+
+} // namespace monitor::live

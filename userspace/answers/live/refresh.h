@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// What `monitor top` shows of one window, and which of all that could be shown is wanted. Made in the thread that
+// drains the rings, when a window ends; handed to the thread that shows it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "answers/report/grouping.h"
+#include "answers/report/table.h"
+#include "details.h"
+#include "live_fold.h"
+#include "reading/analyze/recorded.h"
+
+namespace monitor::live {
+
+using CgroupPaths = std::map<std::uint64_t, std::string>;
+
+// Which rows, and of what: from the machine over a cgroup or a command to a process and a thread.
+struct Wanted {
+	report::GroupBy by = report::GroupBy::process;
+	std::optional<std::string> cgroup, command; // only those of it
+	std::int32_t process = 0;                   // only its threads; 0: all
+	std::int32_t followed = 0, thread = 0;    // the process, and the thread of it, of which the details are wanted
+	std::shared_ptr<const CgroupPaths> paths; // null: none are known
+
+	bool operator==(const Wanted &) const = default;
+};
+
+// How the time of all CPUs was spent, in ticks, and what happened.
+struct MachineTotals {
+	analyze::Usage usage;
+	std::uint64_t idle = 0, window = 0; // `window`: ticks of one CPU
+	std::uint64_t switches = 0, wakings = 0, calls = 0, faults = 0, interrupts = 0, events = 0;
+	std::size_t threads = 0, running = 0, ready = 0, blocked = 0, unknown = 0;
+};
+
+struct Refresh {
+	std::uint64_t number = 0;                     // from 1
+	std::uint64_t begin_ns = 0, end_ns = 0;       // since the begin of the trace
+	std::uint64_t begin_ticks = 0, end_ticks = 0; // of its clock
+	std::int64_t end_wall_ns = 0;                 // since the epoch
+	Wanted wanted;
+	report::Table rows, cpus;
+	report::Table calls, sleeps; // of what is followed
+	MachineTotals totals;
+	analyze::Recorded recorded;
+	bool has_losses = false;
+	std::uint64_t late = 0;
+	std::uint64_t recorder_ns = 0; // CPU time of all of this process
+	analyze::ProbeCost probes;
+	bool has_unnamed_cgroups = false;
+};
+
+// One window after the other, from the thread that makes them to the one that shows them, which may miss some.
+class Refreshes {
+public:
+	explicit Refreshes(std::uint64_t window_ns);
+
+	const std::shared_ptr<LiveFold> &fold() const { return fold_; }
+	// For the next window.
+	void want(const Wanted &wanted);
+	// The newest one after number `seen`; null: there is none, after this time.
+	std::shared_ptr<const Refresh> next(std::uint64_t seen, std::chrono::milliseconds at_most);
+	// All of them are kept until they are taken by next(), which then gives the oldest: nothing is missed.
+	void keep_all() { keeps_all_ = true; }
+
+private:
+	void make();
+
+	const std::shared_ptr<LiveFold> fold_;
+	std::optional<Details> details_;
+	std::uint64_t number_ = 0, recorder_ns_ = 0;
+	bool keeps_all_ = false;
+	std::mutex lock_; // of:
+	std::condition_variable made_;
+	Wanted wanted_;
+	std::deque<std::shared_ptr<const Refresh>> newest_;
+};
+
+} // namespace monitor::live

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The figures that `monitor top` shows of a row, from the columns of the report (answers/report/usage_report.h). Used
+// by picture.cpp and text.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "answers/live/refresh.h"
+
+namespace monitor::top {
+
+using live::Refresh;
+
+using Row = std::vector<report::Cell>;
+
+struct FigureColumn {
+	enum class Kind : std::uint8_t { percent, rate, change, history } kind = Kind::percent;
+	const char *title = "";
+	unsigned width = 6;
+	// In per cent, or a second; empty: not known. Of change and history: CPU%.
+	std::optional<double> (*value)(const Refresh &, const Row &) = nullptr;
+
+	std::string text(const std::optional<double> &of) const;
+};
+
+// The most important first.
+std::span<const FigureColumn> figure_columns();
+
+std::string name_of_row(const Row &row);
+// Its PID or TID; empty: it has none.
+std::optional<std::uint64_t> number_of_row(const report::Table &table, const Row &row);
+// The same in each refresh.
+std::string key_of_row(const report::Table &table, const Row &row);
+std::optional<double> cpu_percent(const report::Table &table, const Row &row);
+
+// "14:03:12", where the window ended.
+std::string time_text(const Refresh &refresh);
+// "12.3k"
+std::string short_count(double count);
+// "cost: recorder 0.35 %, probes 0.80 to 0.92 % of one CPU"
+std::string cost_text(const Refresh &refresh, double wall_ns);
+
+} // namespace monitor::top

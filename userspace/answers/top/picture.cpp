@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// What `monitor top` draws (top.h).
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "columns.h"
+#include "top.h"
+
+namespace monitor::top {
+namespace {
+
+using terminal::Cells;
+using terminal::Colour;
+using terminal::Look;
+
+constexpr Look heading = {Colour::plain, true}, faint = {Colour::plain, false, true},
+	       titles = {Colour::plain, false, false, true};
+
+constexpr const char *help[] = {
+    "up down      choose a row; page up, page down, home, end",
+    "enter        what is in it: processes of a cgroup, threads of a process, calls of a thread",
+    "escape       back to what it is in",
+    "p t c g u    processes, threads, commands, cgroups, CPUs",
+    "d            what the chosen row calls and what ends its sleeps",
+    "/            only rows whose name has this",
+    "< >          sort by the column to the left, to the right; r: the other way round",
+    "space        hold still, or go on",
+    "? h          this help",
+    "q            quit",
+    "",
+    "Of a row: CPU%, how it changed, and its history; its time by mode in per cent of its CPU time;",
+    "time in which its threads were ready without a CPU, and slept, in per cent of the time that has",
+    "passed; switches, calls, faults and migrations a second. - is not known, never 0.",
+};
+
+std::string rate_text(std::uint64_t count, double seconds)
+{
+	return seconds > 0 ? short_count(static_cast<double>(count) / seconds) : "-";
+}
+
+} // namespace
+
+std::u32string Top::sparkline(const History *history, std::size_t length, double full) const
+{
+	constexpr std::u32string_view steps = U" ▁▂▃▄▅▆▇█", ascii = U" ..::==##";
+	std::u32string line(length, U' ');
+	const std::size_t count = history ? std::min(history->values.size(), length) : 0;
+	for (std::size_t i = 0; i < count; ++i) {
+		const double part =
+		    std::clamp(history->values[history->values.size() - count + i] / full, 0.0, 1.0) * 8;
+		line[length - count + i] = (is_utf8_ ? steps : ascii)[static_cast<std::size_t>(std::ceil(part))];
+	}
+	return line;
+}
+
+// Returns the row after it.
+unsigned Top::draw_machine(Cells &cells) const
+{
+	unsigned row = 0;
+	cells.text(row, 0, title_, heading);
+	const std::string state = (is_paused_ ? "held " : "") + (refresh_ ? time_text(*refresh_) : "");
+	const auto width = static_cast<unsigned>(std::min<std::size_t>(state.size(), cells.columns()));
+	cells.text(row++, cells.columns() - width, state, is_paused_ ? titles : Look{});
+	if (!refresh_) {
+		cells.text(row, 0, "waiting for the first figures");
+		return row + 2;
+	}
+	const MachineTotals &totals = refresh_->totals;
+	const double all = static_cast<double>(totals.usage.cpu() + totals.idle);
+	const auto percent = [&](std::uint64_t ticks) { return all > 0 ? static_cast<double>(ticks) / all * 100 : 0; };
+	unsigned column = cells.text(row, 0, "CPU ", heading);
+	const unsigned bar = std::min(30u, cells.columns() / 4);
+	struct Part {
+		analyze::Mode mode;
+		const char *name;
+		Colour colour;
+	};
+	constexpr Part parts[] = {{analyze::Mode::user, "user", Colour::green},
+				  {analyze::Mode::kernel, "kernel", Colour::red},
+				  {analyze::Mode::irq, "irq", Colour::magenta},
+				  {analyze::Mode::softirq, "softirq", Colour::blue},
+				  {analyze::Mode::unattributed, "unattributed", Colour::yellow},
+				  {analyze::Mode::unknown, "unknown", Colour::cyan}};
+	double sum = 0;
+	unsigned drawn = 0;
+	for (const Part &part : parts) {
+		sum += percent(totals.usage[part.mode]);
+		for (; drawn < static_cast<unsigned>(std::lround(sum / 100 * bar)); ++drawn)
+			cells.symbol(row, column + drawn, part.mode == analyze::Mode::unknown ? U'?' : U'|',
+				     {part.colour});
+	}
+	cells.line(row, column + drawn, bar - std::min(bar, drawn), U'·', faint);
+	column += bar + 1;
+	for (const Part &part : parts) {
+		const double value = percent(totals.usage[part.mode]);
+		const bool is_special = part.mode == analyze::Mode::unattributed || part.mode == analyze::Mode::unknown;
+		if (is_special && totals.usage[part.mode] == 0)
+			continue;
+		const bool is_known = refresh_->recorded.knows(totals.usage, part.mode);
+		column = cells.text(row, column, fmt::format("{} ", part.name), {part.colour});
+		column = cells.text(row, column, is_known ? fmt::format("{:.1f}  ", value) : "-  ");
+	}
+	cells.text(row, column,
+		   fmt::format("idle {:.1f} % of {} CPUs", percent(totals.idle), refresh_->cpus.rows.size()));
+	++row;
+	const double seconds = static_cast<double>(refresh_->end_ns - refresh_->begin_ns) / 1e9;
+	const auto each = [&](bool is_recorded, std::uint64_t count) {
+		return is_recorded ? rate_text(count, seconds) : std::string("-");
+	};
+	column = cells.text(row, 0, "busy ", heading);
+	for (const char32_t step : sparkline(&busy_, std::min<std::size_t>(history_length, bar), 100))
+		cells.symbol(row, column++, step, {Colour::green});
+	cells.text(row, column + 1,
+		   fmt::format("a second: {} switches, {} wakings, {} calls, {} faults, {} interrupts",
+			       rate_text(totals.switches, seconds), each(refresh_->recorded.wakings, totals.wakings),
+			       each(refresh_->recorded.calls, totals.calls),
+			       each(refresh_->recorded.faults, totals.faults),
+			       each(refresh_->recorded.interrupts, totals.interrupts)));
+	++row;
+	cells.text(row++, 0,
+		   fmt::format("{} threads: {} run, {} wait for a CPU, {} sleep{}", totals.threads, totals.running,
+			       totals.ready, totals.blocked,
+			       totals.unknown ? fmt::format(", {} unknown", totals.unknown) : ""));
+	return row;
+}
+
+void Top::draw_table(Cells &cells, unsigned top, unsigned bottom, const report::Table &table, const char *title) const
+{
+	if (top >= bottom)
+		return;
+	cells.text(top, 0, title, heading);
+	std::vector<unsigned> widths;
+	for (std::size_t i = 0; i < table.columns.size(); ++i) {
+		unsigned width = terminal::width_of(table.columns[i].title, is_utf8_);
+		for (const auto &row : table.rows)
+			width = std::max(
+			    width, terminal::width_of(report::cell_text(row[i], table.columns[i].unit), is_utf8_));
+		widths.push_back(std::min(width, 40u));
+	}
+	const auto write = [&](unsigned row, std::size_t i, unsigned column, const std::string &text, Look look) {
+		const bool is_text = table.columns[i].unit == report::Unit::text;
+		const unsigned width = std::min(terminal::width_of(text, is_utf8_), widths[i]);
+		cells.text(row, is_text ? column : column + widths[i] - width, text, look, widths[i]);
+	};
+	unsigned column = 1;
+	for (std::size_t i = 0; i < table.columns.size(); column += widths[i++] + 2) {
+		write(top + 1, i, column, table.columns[i].title, faint);
+		for (unsigned n = 0; n < table.rows.size() && top + 2 + n < bottom; ++n)
+			write(top + 2 + n, i, column, report::cell_text(table.rows[n][i], table.columns[i].unit), {});
+	}
+	if (table.rows.empty() && top + 2 < bottom)
+		cells.text(top + 2, 1, "none in this time", faint);
+}
+
+void Top::draw_rows(Cells &cells, unsigned top, unsigned bottom)
+{
+	const bool is_there = refresh_ && refresh_->wanted.by == levels_.back().wanted.by &&
+			      refresh_->wanted.process == levels_.back().wanted.process;
+	const report::GroupBy by = levels_.back().wanted.by;
+	const bool has_number = by == report::GroupBy::process || by == report::GroupBy::thread;
+	constexpr unsigned number_width = 8, min_name = 12, max_name = 40;
+	const unsigned left = has_number ? number_width : 0;
+	std::vector<const FigureColumn *> shown;
+	unsigned used = left + min_name;
+	for (const FigureColumn &column : figure_columns())
+		if (used + column.width + 1 <= cells.columns()) {
+			shown.push_back(&column);
+			used += column.width + 1;
+		}
+	const unsigned name_width = std::min(min_name + cells.columns() - std::min(cells.columns(), used), max_name);
+	cells.line(top, 0, cells.columns(), U' ', titles);
+	if (has_number)
+		cells.text(top, 0, fmt::format("{:>{}}", by == report::GroupBy::thread ? "TID" : "PID", left - 1),
+			   titles);
+	constexpr const char *names[] = {"PROCESS", "THREAD", "CPU", "COMMAND", "CGROUP"};
+	cells.text(top, left, names[static_cast<std::size_t>(by)], titles);
+	unsigned at = left + name_width + 1;
+	for (const FigureColumn *column : shown) {
+		const bool is_sorted = column == &figure_columns()[sorted_by_];
+		cells.text(top, at, fmt::format("{:>{}}", column->title, column->width),
+			   {is_sorted ? Colour::green : Colour::plain, is_sorted, false, true});
+		at += column->width + 1;
+	}
+	page_ = bottom > top + 1 ? bottom - top - 1 : 1;
+	if (!is_there) {
+		cells.text(top + 1, 0, refresh_ ? "with the next figures" : "", faint);
+		return;
+	}
+	const std::size_t chosen = selected();
+	const std::size_t first = chosen >= page_ ? chosen - page_ + 1 : 0;
+	for (std::size_t place = first; place < order_.size() && top + 1 + place - first < bottom; ++place) {
+		const auto row = static_cast<unsigned>(top + 1 + place - first);
+		const std::vector<report::Cell> &of = refresh_->rows.rows[order_[place]];
+		const Look look = {Colour::plain, false, false, place == chosen};
+		if (place == chosen)
+			cells.line(row, 0, cells.columns(), U' ', look);
+		if (const auto number = number_of_row(refresh_->rows, of); has_number && number)
+			cells.text(row, 0, fmt::format("{:>{}}", *number, left - 1), look);
+		cells.text(row, left, name_of_row(of), look, name_width);
+		const auto found = histories_.find(key_of_row(refresh_->rows, of));
+		const History *history = found == histories_.end() ? nullptr : &found->second;
+		at = left + name_width + 1;
+		for (const FigureColumn *column : shown) {
+			if (column->kind == FigureColumn::Kind::history) {
+				unsigned step_at = at;
+				for (const char32_t step : sparkline(history, column->width, 100))
+					cells.symbol(row, step_at++, step, look);
+			} else if (column->kind == FigureColumn::Kind::change) {
+				const std::size_t count = history ? history->values.size() : 0;
+				const double change =
+				    count > 1 ? history->values[count - 1] - history->values[count - 2] : 0;
+				if (std::abs(change) >= 0.1)
+					cells.text(row, at, fmt::format("{:>+{}.1f}", change, column->width), look);
+			} else {
+				const std::string text = column->text(column->value(*refresh_, of));
+				cells.text(row, at, fmt::format("{:>{}}", text, column->width), look, column->width);
+			}
+			at += column->width + 1;
+		}
+	}
+}
+
+void Top::draw_footer(Cells &cells, unsigned row) const
+{
+	if (is_searching_) {
+		cells.text(row, 0, "/" + searched_ + "_", heading);
+		return;
+	}
+	if (!refresh_)
+		return;
+	const double wall_ns = static_cast<double>(refresh_->end_ns - refresh_->begin_ns);
+	unsigned column = cells.text(row, 0, cost_text(*refresh_, wall_ns));
+	column = cells.text(row, column, fmt::format("; lost {}", short_count(static_cast<double>(status_.lost))),
+			    refresh_->has_losses ? Look{Colour::red, true} : Look{});
+	if (refresh_->has_losses)
+		column = cells.text(row, column, ": counts are lower bounds, some time is unknown", {Colour::red});
+	if (refresh_->late)
+		column =
+		    cells.text(row, column, fmt::format("; {} events came too late", refresh_->late), {Colour::red});
+	cells.text(row, column, "; ? help", faint);
+}
+
+Cells Top::draw(unsigned rows, unsigned columns)
+{
+	Cells cells(rows, columns, is_utf8_);
+	if (has_help_) {
+		cells.text(0, 0, title_, heading);
+		for (unsigned i = 0; i < std::size(help); ++i)
+			cells.text(i + 2, 1, help[i]);
+		return cells;
+	}
+	unsigned top = draw_machine(cells);
+	const unsigned bottom = rows > 1 ? rows - 1 : rows;
+	std::string what = levels_.back().title;
+	if (!searched_.empty())
+		what += fmt::format("{}rows with '{}'", what.empty() ? "" : "; ", searched_);
+	if (!what.empty())
+		cells.text(top++, 0, what, heading);
+	if (refresh_ && has_cpus_) {
+		draw_table(cells, top + 1, bottom, refresh_->cpus, "CPUs");
+	} else if (refresh_ && has_details_ && bottom > top) {
+		const unsigned half = top + std::max((bottom - top) / 3, 3u);
+		draw_rows(cells, top, std::min(half, bottom));
+		const bool is_there = refresh_->wanted.followed == levels_.back().wanted.followed &&
+				      refresh_->wanted.thread == levels_.back().wanted.thread;
+		const unsigned middle = half + 1 + (bottom - std::min(bottom, half + 1)) / 2;
+		draw_table(cells, half + 1, std::min(middle, bottom), is_there ? refresh_->calls : report::Table(),
+			   "Calls of the chosen row that ended in this time");
+		draw_table(cells, middle, bottom, is_there ? refresh_->sleeps : report::Table(),
+			   "Its sleeps that ended, and who ended them");
+	} else if (bottom > top) {
+		draw_rows(cells, top, bottom);
+	}
+	if (rows > 0)
+		draw_footer(cells, rows - 1);
+	return cells;
+}
+
+} // namespace monitor::top

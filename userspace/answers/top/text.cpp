@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "text.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "columns.h"
+
+namespace monitor::top {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json rows_json(const report::Table &table)
+{
+	return Json::parse(report::to_json(table));
+}
+
+Json or_null(bool is_known, std::uint64_t value)
+{
+	return is_known ? Json(value) : Json(nullptr);
+}
+
+} // namespace
+
+std::string refresh_text(const Refresh &refresh, const Status &status, std::size_t max_rows, std::size_t max_width)
+{
+	const double wall_ns = static_cast<double>(refresh.end_ns - refresh.begin_ns), seconds = wall_ns / 1e9;
+	const MachineTotals &totals = refresh.totals;
+	const double all = static_cast<double>(totals.usage.cpu() + totals.idle);
+	const auto each = [&](bool is_recorded, std::uint64_t count) {
+		return is_recorded && seconds > 0 ? short_count(static_cast<double>(count) / seconds) : "-";
+	};
+	std::string text =
+	    fmt::format("{}, {:.1f} s: CPUs {:.1f} % busy; a second: {} switches, {} calls, {} faults; "
+			"{} threads: {} run, {} wait for a CPU\n",
+			time_text(refresh), seconds, all > 0 ? static_cast<double>(totals.usage.cpu()) / all * 100 : 0,
+			each(true, totals.switches), each(refresh.recorded.calls, totals.calls),
+			each(refresh.recorded.faults, totals.faults), totals.threads, totals.running, totals.ready);
+	report::Table rows = refresh.rows;
+	const std::size_t count = rows.rows.size();
+	if (max_rows)
+		rows.keep_top(max_rows);
+	text += report::to_text(rows, max_width);
+	if (count > rows.rows.size())
+		text += report::more_rows_text(count - rows.rows.size());
+	text += fmt::format("{}; lost {}{}\n", cost_text(refresh, wall_ns), status.lost,
+			    refresh.has_losses ? ": counts are lower bounds, some time is unknown" : "");
+	return text;
+}
+
+std::string refresh_json(const Refresh &refresh, const Status &status)
+{
+	const MachineTotals &totals = refresh.totals;
+	const auto known = [](const std::optional<double> &value) { return value ? Json(*value) : Json(nullptr); };
+	const Json line = {{"number", refresh.number},
+			   {"begin_ns", refresh.begin_ns},
+			   {"end_ns", refresh.end_ns},
+			   {"begin_ticks", refresh.begin_ticks},
+			   {"end_ticks", refresh.end_ticks},
+			   {"end_unix_ns", refresh.end_wall_ns},
+			   {"whole", !refresh.has_losses},
+			   {"lost", status.lost},
+			   {"late", refresh.late},
+			   {"machine",
+			    {{"switches", totals.switches},
+			     {"wakings", or_null(refresh.recorded.wakings, totals.wakings)},
+			     {"syscalls", or_null(refresh.recorded.calls, totals.calls)},
+			     {"faults", or_null(refresh.recorded.faults, totals.faults)},
+			     {"interrupts", or_null(refresh.recorded.interrupts, totals.interrupts)},
+			     {"events", totals.events},
+			     {"threads", totals.threads},
+			     {"running", totals.running},
+			     {"ready", totals.ready},
+			     {"blocked", totals.blocked},
+			     {"unknown", totals.unknown}}},
+			   {"cpus", rows_json(refresh.cpus)},
+			   {"rows", rows_json(refresh.rows)},
+			   {"cost",
+			    {{"recorder_ns", refresh.recorder_ns},
+			     {"probes_ns_low", known(refresh.probes.low_ns)},
+			     {"probes_ns_high", known(refresh.probes.high_ns)}}}};
+	return json_dump(line);
+}
+
+} // namespace monitor::top

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# What `monitor top` shows of the windows of a recording that runs.
+add_library(monitor_top STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/columns.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/picture.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/text.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/top.cpp)
+target_link_libraries(monitor_top PUBLIC monitor_live monitor_terminal PRIVATE compiled_fmt)

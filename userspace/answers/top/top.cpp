@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+#include "top.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "columns.h"
+
+namespace monitor::top {
+namespace {
+
+using terminal::Key;
+
+bool contains(const std::string &text, const std::string &part)
+{
+	const auto equal = [](char a, char b) {
+		return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+	};
+	return std::search(text.begin(), text.end(), part.begin(), part.end(), equal) != text.end() || part.empty();
+}
+
+} // namespace
+
+Top::Top(Source source, std::string title, Wanted wanted, bool is_utf8)
+    : source_(std::move(source)), title_(std::move(title)), is_utf8_(is_utf8)
+{
+	levels_.push_back({std::move(wanted), ""});
+	want();
+}
+
+void Top::want()
+{
+	Wanted &wanted = levels_.back().wanted;
+	wanted.followed = wanted.thread = 0;
+	const std::size_t place = selected();
+	if (has_details_ && refresh_ && place < order_.size()) {
+		const std::vector<report::Cell> &row = refresh_->rows.rows[order_[place]];
+		const auto number = static_cast<std::int32_t>(number_of_row(refresh_->rows, row).value_or(0));
+		wanted.followed = wanted.process ? wanted.process : number;
+		wanted.thread = wanted.by == report::GroupBy::thread ? number : 0;
+	}
+	source_.want(wanted);
+}
+
+bool Top::tick()
+{
+	const Status before = std::exchange(status_, source_.status());
+	const auto newest = source_.next(refresh_ ? refresh_->number : 0);
+	if (newest && !is_paused_)
+		take(newest);
+	return newest || before.lost != status_.lost;
+}
+
+void Top::take(std::shared_ptr<const Refresh> refresh)
+{
+	const bool is_same = refresh_ && refresh_->wanted.by == refresh->wanted.by &&
+			     refresh_->wanted.process == refresh->wanted.process;
+	refresh_ = std::move(refresh);
+	if (!is_same)
+		histories_.clear();
+	const auto add = [&](History &history, double percent) {
+		history.values.push_back(percent);
+		if (history.values.size() > history_length)
+			history.values.pop_front();
+		history.number = refresh_->number;
+	};
+	for (const auto &row : refresh_->rows.rows)
+		add(histories_[key_of_row(refresh_->rows, row)], cpu_percent(refresh_->rows, row).value_or(0));
+	std::erase_if(histories_, [&](const auto &each) { return each.second.number != refresh_->number; });
+	const MachineTotals &totals = refresh_->totals;
+	const double all = static_cast<double>(totals.usage.cpu() + totals.idle);
+	add(busy_, all > 0 ? static_cast<double>(totals.usage.cpu()) / all * 100 : 0);
+	order_rows();
+}
+
+void Top::order_rows()
+{
+	order_.clear();
+	for (std::size_t i = 0; i < refresh_->rows.rows.size(); ++i)
+		if (contains(name_of_row(refresh_->rows.rows[i]), searched_))
+			order_.push_back(i);
+	const FigureColumn &column = figure_columns()[sorted_by_];
+	std::vector<std::optional<double>> values(refresh_->rows.rows.size());
+	for (const std::size_t i : order_)
+		values[i] = column.value(*refresh_, refresh_->rows.rows[i]);
+	std::ranges::stable_sort(order_, [&](std::size_t a, std::size_t b) {
+		const double left = values[a].value_or(-1), right = values[b].value_or(-1);
+		return is_reversed_ ? left < right : left > right;
+	});
+}
+
+// Its place in order_.
+std::size_t Top::selected() const
+{
+	if (!refresh_ || selected_.empty())
+		return 0;
+	for (std::size_t place = 0; place < order_.size(); ++place)
+		if (key_of_row(refresh_->rows, refresh_->rows.rows[order_[place]]) == selected_)
+			return place;
+	return 0;
+}
+
+void Top::move(int by)
+{
+	if (!refresh_ || order_.empty())
+		return;
+	const auto last = static_cast<int>(order_.size()) - 1;
+	const int place = std::clamp(static_cast<int>(selected()) + std::clamp(by, -last - 1, last + 1), 0, last);
+	selected_ = key_of_row(refresh_->rows, refresh_->rows.rows[order_[static_cast<std::size_t>(place)]]);
+	want();
+}
+
+void Top::show(Level level)
+{
+	levels_.push_back(std::move(level));
+	selected_.clear();
+	searched_.clear();
+	want();
+}
+
+void Top::go_in()
+{
+	const std::size_t place = selected();
+	if (!refresh_ || place >= order_.size())
+		return;
+	if (refresh_->wanted.by != levels_.back().wanted.by)
+		return; // what was asked for is not there yet
+	const std::vector<report::Cell> &row = refresh_->rows.rows[order_[place]];
+	const std::string name = name_of_row(row);
+	Wanted wanted = levels_.back().wanted;
+	switch (wanted.by) {
+	case report::GroupBy::cgroup:
+		wanted.cgroup = name;
+		wanted.by = report::GroupBy::process;
+		return show({wanted, "processes of the cgroup " + name});
+	case report::GroupBy::command:
+		wanted.command = name;
+		wanted.by = report::GroupBy::process;
+		return show({wanted, "processes of the command " + name});
+	case report::GroupBy::process:
+		wanted.process = static_cast<std::int32_t>(number_of_row(refresh_->rows, row).value_or(0));
+		if (wanted.process == 0)
+			return;
+		wanted.by = report::GroupBy::thread;
+		return show({wanted, fmt::format("threads of {} ({})", name, wanted.process)});
+	default:
+		has_details_ = true;
+		selected_ = key_of_row(refresh_->rows, row);
+		want();
+	}
+}
+
+// False: there is nothing to go back to.
+bool Top::go_back()
+{
+	for (bool *const shown : {&has_help_, &has_cpus_, &has_details_})
+		if (std::exchange(*shown, false)) {
+			want();
+			return true;
+		}
+	if (!searched_.empty()) {
+		searched_.clear();
+		if (refresh_)
+			order_rows();
+		return true;
+	}
+	if (levels_.size() == 1)
+		return false;
+	levels_.pop_back();
+	selected_.clear();
+	want();
+	return true;
+}
+
+bool Top::press_in_search(const Key &key)
+{
+	if (key.what == Key::What::escape)
+		searched_.clear();
+	if (key.what == Key::What::escape || key.what == Key::What::enter)
+		is_searching_ = false;
+	else if (key.what == Key::What::backspace && !searched_.empty())
+		searched_.pop_back();
+	else if (key.what == Key::What::character && key.character >= ' ' && searched_.size() < 64)
+		terminal::append_utf8(searched_, key.character);
+	if (refresh_)
+		order_rows();
+	return true;
+}
+
+bool Top::press_character(char32_t character)
+{
+	const auto by = [this](report::GroupBy grouping) {
+		levels_.resize(1);
+		levels_[0] = {{grouping, {}, {}, 0, 0, 0, levels_[0].wanted.paths}, ""};
+		has_cpus_ = has_details_ = false;
+		selected_.clear();
+		want();
+	};
+	const auto sort = [this](std::size_t column) {
+		sorted_by_ = column % figure_columns().size();
+		if (refresh_)
+			order_rows();
+	};
+	switch (character) {
+	case 'q':
+	case 3: // Ctrl-C, where the terminal does not make a signal of it
+		return false;
+	case ' ':
+		is_paused_ = !is_paused_;
+		return true;
+	case '?':
+	case 'h':
+		has_help_ = !has_help_;
+		return true;
+	case '/':
+		is_searching_ = true;
+		return true;
+	case 'p':
+		by(report::GroupBy::process);
+		return true;
+	case 't':
+	case 'H':
+		by(report::GroupBy::thread);
+		return true;
+	case 'c':
+		by(report::GroupBy::command);
+		return true;
+	case 'g':
+		by(report::GroupBy::cgroup);
+		return true;
+	case 'u':
+		has_cpus_ = !has_cpus_;
+		return true;
+	case 'd':
+		has_details_ = !has_details_;
+		want();
+		return true;
+	case '<':
+		sort(sorted_by_ + figure_columns().size() - 1);
+		return true;
+	case '>':
+		sort(sorted_by_ + 1);
+		return true;
+	case 'r':
+		is_reversed_ = !is_reversed_;
+		sort(sorted_by_);
+		return true;
+	default:
+		return true;
+	}
+}
+
+bool Top::press(const Key &key)
+{
+	if (is_searching_)
+		return press_in_search(key);
+	switch (key.what) {
+	case Key::What::character:
+		return press_character(key.character);
+	case Key::What::up:
+		move(-1);
+		return true;
+	case Key::What::down:
+		move(1);
+		return true;
+	case Key::What::page_up:
+		move(-static_cast<int>(page_));
+		return true;
+	case Key::What::page_down:
+		move(static_cast<int>(page_));
+		return true;
+	case Key::What::home:
+		selected_.clear();
+		want();
+		return true;
+	case Key::What::end:
+		move(static_cast<int>(order_.size()));
+		return true;
+	case Key::What::enter:
+	case Key::What::right:
+		go_in();
+		return true;
+	case Key::What::escape:
+	case Key::What::left:
+	case Key::What::backspace:
+		go_back();
+		return true;
+	default:
+		return true;
+	}
+}
+
+} // namespace monitor::top

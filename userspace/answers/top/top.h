@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// `monitor top` on a screen: what keys do (top.cpp) and what is drawn of the newest refresh (picture.cpp). Shown by
+// answers/terminal/screen.h, which passes keys on; tests press keys themselves.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "answers/live/refresh.h"
+#include "answers/terminal/screen.h"
+
+namespace monitor::top {
+
+using live::MachineTotals;
+using live::Refresh;
+using live::Wanted;
+
+// What is known besides refreshes.
+struct Status {
+	std::uint64_t lost = 0; // events, since the start
+	bool is_over = false;   // the recording has ended
+};
+
+class Top final : public terminal::Showing {
+public:
+	struct Source {
+		// The newest one after this number; null: there is none.
+		std::function<std::shared_ptr<const Refresh>(std::uint64_t seen)> next;
+		std::function<void(const Wanted &)> want;
+		std::function<Status()> status;
+	};
+
+	// `title`: of the first line.
+	Top(Source source, std::string title, Wanted wanted, bool is_utf8);
+
+	terminal::Cells draw(unsigned rows, unsigned columns) override;
+	bool press(const terminal::Key &key) override;
+	bool tick() override;
+	bool is_over() const override { return status_.is_over; }
+
+private:
+	static constexpr std::size_t history_length = 60;
+
+	struct Level {
+		Wanted wanted;
+		std::string title; // "threads of nginx (1234)"
+	};
+	struct History {
+		std::deque<double> values; // in per cent, the newest last
+		std::uint64_t number = 0;  // of the refresh that it was in last
+	};
+
+	void take(std::shared_ptr<const Refresh> refresh);
+	void order_rows();
+	void show(Level level);
+	void want();
+	void go_in();
+	bool go_back();
+	void move(int by);
+	bool press_character(char32_t character);
+	bool press_in_search(const terminal::Key &key);
+	std::size_t selected() const;
+
+	unsigned draw_machine(terminal::Cells &cells) const;
+	void draw_rows(terminal::Cells &cells, unsigned top, unsigned bottom);
+	void draw_table(terminal::Cells &cells, unsigned top, unsigned bottom, const report::Table &table,
+			const char *title) const;
+	void draw_footer(terminal::Cells &cells, unsigned row) const;
+	std::u32string sparkline(const History *history, std::size_t length, double full) const;
+
+	const Source source_;
+	const std::string title_;
+	const bool is_utf8_;
+	std::shared_ptr<const Refresh> refresh_;
+	std::vector<Level> levels_; // the last one is shown
+	Status status_;
+	std::map<std::string, History> histories_; // by row
+	History busy_;
+	std::vector<std::size_t> order_; // of the rows that are shown
+	std::string selected_;           // its key
+	std::size_t sorted_by_ = 0;      // in figure_columns()
+	bool is_reversed_ = false, is_paused_ = false, has_help_ = false, has_cpus_ = false, has_details_ = false,
+	     is_searching_ = false;
+	std::string searched_;
+	unsigned page_ = 10; // rows of the last drawing
+};
+
+} // namespace monitor::top
