@@ -134,6 +134,7 @@ def sums_are_those_of_report():
 		e2e.equal(f"rows of {by}", sorted((row[names.index("total_ns")], row[names.index("count")]) for row in table["rows"]),
 		          sorted((row["total_ns"], row["count"]) for row in theirs))
 	each_time(view, about)
+	e2e.equal("activities of programs that mark none", about["activities"]["kinds"], [])
 	e2e.equal("its command", about["command"].startswith("sh -c for i in"), True)
 	e2e.expect("for you alone" in view.end(), "it does not say whose address it is")
 
@@ -160,6 +161,45 @@ def what_was_counted():
 	for wrong in ("bins=0", "bins=5000", "bins=-1", ""):
 		e2e.equal(f"answer to {wrong}", view.get(f"lines?from=0&to={about['ticks']}&{wrong}")[0], 400)
 	view.end()
+
+
+def of_activities():
+	"""Their lanes have the report's times at every level; what has no partner is told."""
+	if os.uname().machine != "x86_64":
+		return  # the user card is for x86-64
+	load = os.path.join(e2e.programs, "activity_load")
+	trace = e2e.record("marked", "--force", "-e", "sched", command=(load, 30, 4))
+	view = View(trace.directory)
+	about = view.json("about")
+	nanoseconds = 1e9 / about["frequency_hz"]
+	kinds = about["activities"]["kinds"]
+	rows = {row["activity"]: row for row in trace.rows("activities")}
+	e2e.equal("activities", sorted((kind["name"], kind["pid"], kind["count"]) for kind in kinds), sorted((row["activity"], row["pid"], row["count"]) for row in rows.values()))
+	e2e.expect(len(kinds) == 6 and [kind["total"] for kind in kinds] == sorted((kind["total"] for kind in kinds), reverse=True), f"{kinds}")
+	report = trace.report("activities")["unpaired"]
+	e2e.equal("unpaired", {key: about["activities"][key] for key in report}, report)
+	for place, kind in enumerate(kinds):
+		row = rows[kind["name"]]
+		for key, column in (("total", "total_ns"), ("longest", "max_ns")):
+			e2e.expect(abs(kind[key] * nanoseconds - row[column]) <= 1, f"{key} of {kind['name']}: {kind[key] * nanoseconds}, report has {row[column]}")
+		sums = [sum(s[4] for s in view.slices(level, f"a{place}")[0]) for level in range(about["levels"])]
+		e2e.equal(f"time of {kind['name']} at every level", sums, [kind["total"]] * about["levels"])
+		e2e.equal(f"processes of {kind['name']}", {about["threads"][thread]["pid"] for thread in kind["threads"]}, {row["pid"]})
+	jobs = next(place for place, kind in enumerate(kinds) if kind["name"] == "job")
+	e2e.equal("threads with jobs", len(kinds[jobs]["threads"]), 4)
+	deepest = max(s[4] / (s[1] * about["base_ticks"]) for s in view.slices(0, f"a{jobs}")[0] if s[1] > 3)
+	e2e.expect(2 <= round(deepest) <= 4, f"4 threads that sleep in jobs at once: {deepest} are open")
+	e2e.equal("a lane too many", view.get("slices?level=0&from=0&to=1&lanes=a6")[0], 400)
+	view.end()
+	page = e2e.work / "marked.html"
+	e2e.run(e2e.monitor, "view", trace.directory, "-o", page)
+	data = embedded(page.read_text())
+	lanes = split(zlib.decompress(base64.b64decode(data["slices"][str(data["about"]["first_level"])])))
+	e2e.equal("lanes of the written page", [sum(s[4] for s in lanes[data["lanes"].index(f"a{place}")]) for place in range(6)], [kind["total"] for kind in kinds])
+
+
+def embedded(text):
+	return json.loads(zlib.decompress(base64.b64decode(re.search(r'id="embedded">([^<]*)<', text).group(1))))
 
 
 def each_time(view, about):
@@ -300,7 +340,7 @@ def a_written_page():
 	text = page.read_text()
 	e2e.expect("</script><b>" not in text and "onload" not in text, "a thread's name is in the page as it is")
 	e2e.equal("parts that are not in it", re.findall(r'(?:src|href)="(?!data:)[^"]*"', text), [])
-	data = json.loads(zlib.decompress(base64.b64decode(re.search(r'id="embedded">([^<]*)<', text).group(1))))
+	data = embedded(text)
 	about = data["about"]
 	first = about["first_level"]
 	lanes = split(zlib.decompress(base64.b64decode(data["slices"][str(first)])))
@@ -373,4 +413,4 @@ def what_cannot_be_shown():
 
 
 e2e.need_recording()
-e2e.main(sums_are_those_of_report, what_was_counted, a_story, who_is_refused, a_written_page, damaged_and_replaced, what_cannot_be_shown)
+e2e.main(sums_are_those_of_report, of_activities, what_was_counted, a_story, who_is_refused, a_written_page, damaged_and_replaced, what_cannot_be_shown)

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "activity_history.h"
 #include "answers/view/picture.h"
 #include "answers/view/picture_cache.h"
 #include "answers/view/tile.h"
@@ -65,7 +66,7 @@ TEST_CASE("view: a kept picture is the one that was read, and of this trace only
 
 	const view::PictureCache empty(directories, trace);
 	CHECK_FALSE(empty.find());
-	empty.keep(timeline, "its text");
+	empty.keep(timeline, {}, "its text");
 	const auto kept = view::PictureCache(directories, trace).find();
 	REQUIRE(kept);
 	CHECK(kept->text == "its text");
@@ -92,7 +93,7 @@ TEST_CASE("view: a kept picture is the one that was read, and of this trace only
 	fs::resize_file(file, size / 3);
 	CHECK_FALSE(view::PictureCache(directories, trace).find());
 
-	empty.keep(timeline, "its text");
+	empty.keep(timeline, {}, "its text");
 	CHECK(view::PictureCache(directories, trace).find());
 	fs::last_write_time(fs::path(directory.path()) / "s0",
 			    fs::file_time_type::clock::now() + std::chrono::seconds(9));
@@ -125,8 +126,33 @@ TEST_CASE("view: a picture is made from what was kept, and is the same")
 	std::string forged = kept->text;
 	const std::string known = "\"host\":\"\"";
 	REQUIRE(forged.find(known) != std::string::npos);
-	cache.keep(*kept->timeline, forged.replace(forged.find(known), known.size(), "\"host\":\"kept\""));
+	cache.keep(*kept->timeline, kept->activities,
+		   forged.replace(forged.find(known), known.size(), "\"host\":\"kept\""));
 	CHECK(picture(std::chrono::milliseconds(0)).about()["host"] == "kept");
+}
+
+TEST_CASE("view: a kept picture has its lanes of activities")
+{
+	activity_history::History history;
+	history.switches(10, 0, 0, 7);
+	for (std::uint64_t time = 1000; time < 500'000; time += 3000) {
+		history.posts(time, activity_history::a_begin);
+		history.posts(time + 1000, activity_history::a_end);
+	}
+	poet_samples::Directory directory(history.streams, activity_history::events);
+	const CacheHome home(fs::path(directory.path()) / "cache");
+	const auto lanes = [&] {
+		const view::Picture picture({directory.path()}, trace::Trace::open({directory.path()}), {},
+					    {true, std::chrono::milliseconds(0)});
+		std::string bytes = picture.activities().json().dump();
+		for (unsigned level = 0; level < view::levels; ++level)
+			bytes += picture.slices(level, 0, ~std::uint64_t(0), "a0", {});
+		return bytes;
+	};
+	const std::string read = lanes();
+	CHECK(read.find("\"count\":167") != std::string::npos);
+	REQUIRE(view::PictureCache({directory.path()}, trace::Trace::open({directory.path()})).find());
+	CHECK(lanes() == read);
 }
 
 } // namespace test_picture_cache

@@ -81,25 +81,24 @@ Json Groups::json(const Timeline &timeline) const
 	return json;
 }
 
-std::vector<Slice> summed(const std::vector<std::span<const Slice>> &lanes, std::uint64_t from_bin,
-			  std::uint64_t to_bin)
+std::vector<Slice> summed(const std::vector<LanePart> &lanes, std::uint64_t from_bin, std::uint64_t to_bin)
 {
 	std::uint64_t last = from_bin;
-	for (const auto &lane : lanes)
-		if (!lane.empty())
-			last = std::max(last, std::uint64_t(lane.back().bin) + lane.back().bins);
+	for (const auto &[slices, key] : lanes)
+		if (!slices.empty())
+			last = std::max(last, std::uint64_t(slices.back().bin) + slices.back().bins);
 	to_bin = std::min(to_bin, last);
 	if (from_bin >= to_bin)
 		return {};
 	if (to_bin - from_bin > max_summed_bins)
 		throw Error("this is too much at once: ask for a part of it");
 	struct Bin {
-		std::uint64_t busy = 0;
-		std::uint32_t count = 0;
+		std::uint64_t busy = 0, most = 0; // `most`: of the key
+		std::uint32_t count = 0, key = 0;
 	};
 	std::vector<Bin> bins(to_bin - from_bin);
-	for (const auto &lane : lanes)
-		for (const Slice &slice : lane) {
+	for (const auto &[slices, key] : lanes)
+		for (const Slice &slice : slices) {
 			// A long one is spread over its bins; what is left of the division is in the last ones.
 			const std::uint64_t begin = std::max<std::uint64_t>(slice.bin, from_bin);
 			const std::uint64_t end =
@@ -107,7 +106,12 @@ std::vector<Slice> summed(const std::vector<std::span<const Slice>> &lanes, std:
 			const std::uint64_t each = slice.busy / slice.bins, rest = slice.busy % slice.bins;
 			for (std::uint64_t bin = begin; bin < end; ++bin) {
 				const bool has_more = bin - slice.bin >= slice.bins - rest;
-				bins[bin - from_bin].busy += each + (has_more ? 1 : 0);
+				Bin &sum = bins[bin - from_bin];
+				sum.busy += each + (has_more ? 1 : 0);
+				if (each >= sum.most) {
+					sum.most = each;
+					sum.key = key;
+				}
 			}
 			if (begin < end)
 				bins[begin - from_bin].count += slice.count;
@@ -117,12 +121,12 @@ std::vector<Slice> summed(const std::vector<std::span<const Slice>> &lanes, std:
 		if (bins[i].busy == 0)
 			continue;
 		const auto bin = static_cast<std::uint32_t>(from_bin + i);
-		if (!made.empty() && made.back().bin + made.back().bins == bin &&
+		if (!made.empty() && made.back().bin + made.back().bins == bin && bins[i].key == made.back().key &&
 		    bins[i].busy * made.back().bins == made.back().busy && bins[i].count == 0) {
 			++made.back().bins;
 			made.back().busy += bins[i].busy;
 		} else {
-			made.push_back({bin, 1, 0, bins[i].count, bins[i].busy});
+			made.push_back({bin, 1, bins[i].key, bins[i].count, bins[i].busy});
 		}
 	}
 	return made;

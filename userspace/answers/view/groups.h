@@ -41,9 +41,14 @@ private:
 	std::array<std::vector<Group>, names.size()> groups_;
 };
 
-// The slices of several lanes as one: the ticks of each bin from `from_bin` to before `to_bin` together. Throws Error:
-// those are too many.
-std::vector<Slice> summed(const std::vector<std::span<const Slice>> &lanes, std::uint64_t from_bin,
-			  std::uint64_t to_bin);
+// Slices of a lane, and the key that they have in a sum.
+struct LanePart {
+	std::span<const Slice> slices;
+	std::uint32_t key = 0;
+};
+
+// Several lanes as one: the ticks of each bin from `from_bin` to before `to_bin` together, and the key that has most of
+// them. Throws Error: those are too many.
+std::vector<Slice> summed(const std::vector<LanePart> &lanes, std::uint64_t from_bin, std::uint64_t to_bin);
 
 } // namespace monitor::view

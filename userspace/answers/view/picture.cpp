@@ -58,6 +58,7 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 				whole_.emplace(by, table);
 			timeline_ = std::move(kept->timeline);
 			groups_ = Groups(about_.at("groups"), timeline_->threads().size());
+			activities_ = std::move(kept->activities);
 			return;
 		}
 	const auto start = std::chrono::steady_clock::now();
@@ -67,7 +68,7 @@ Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace
 	Json text = {{"about", about_}, {"tables", Json::object()}};
 	for (const auto &[by, table] : whole_)
 		text["tables"][by] = table;
-	cache.keep(*timeline_, json_dump(text));
+	cache.keep(*timeline_, activities_, json_dump(text));
 }
 
 void Picture::read(const Progress &progress)
@@ -77,6 +78,11 @@ void Picture::read(const Progress &progress)
 	timeline_ =
 	    std::make_unique<Timeline>(machine.window_begin(), machine.window_end(), info_.cpus, max_slice_bytes);
 	machine.add(*timeline_);
+	activities::Tracker tracker(analyze::source_of(trace_, info_), machine, {});
+	ActivityFold opened(machine, tracker, *timeline_);
+	tracker.add(opened);
+	if (!tracker.names().empty())
+		machine.add(tracker);
 	analyze::ClockBound bound(trace_.description(), info_);
 	std::uint64_t events = 0;
 	const trace::Losses losses = fold_with(trace_, machine, [&](const trace::Event &event) {
@@ -86,6 +92,8 @@ void Picture::read(const Progress &progress)
 			progress(*timeline_, timeline_->part_before(event.time));
 	});
 	timeline_->finish(machine);
+	tracker.finish();
+	activities_ = opened.finish();
 	groups_ = Groups(*timeline_, selection::cgroup_paths(trace_.directory()));
 	for (const char *by : {"process", "thread", "command", "cgroup", "cpu"})
 		whole_.emplace(by, usage_json(machine, trace_, info_, by));
@@ -128,14 +136,16 @@ void Picture::describe(const analyze::Machine &machine, const analyze::ClockBoun
 		  {"threads", std::move(threads)},
 		  {"has_counters", info_.counters.has_value()},
 		  {"has_stacks", report::has_stacks(info_)},
-		  {"groups", groups_.json(*timeline_)}};
+		  {"groups", groups_.json(*timeline_)},
+		  {"activities", activities_.json()}};
 }
 
 std::string Picture::slices(unsigned level, std::uint64_t from_bin, std::uint64_t to_bin, std::string_view lanes,
 			    const IsOver &is_over) const
 {
-	if (level >= timeline_->first_level())
-		return slices_tile({*timeline_, &groups_}, level, from_bin, to_bin, lanes, max_answer_bytes);
+	if (level >= timeline_->first_level() || lanes.starts_with('a'))
+		return slices_tile({*timeline_, &groups_, nullptr, &activities_}, level, from_bin, to_bin, lanes,
+				   max_answer_bytes);
 	const Window window(trace_, info_, *timeline_, level, from_bin, to_bin, max_window_bytes, is_over);
 	return slices_tile({*timeline_, &groups_, &window}, level, from_bin, to_bin, lanes, max_answer_bytes);
 }

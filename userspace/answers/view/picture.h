@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "activity_lanes.h"
 #include "cases.h"
 #include "groups.h"
 #include "reading/analyze/recording_info.h"
@@ -50,6 +51,7 @@ public:
 	const nlohmann::ordered_json &about() const { return about_; }
 	const Timeline &timeline() const { return *timeline_; }
 	const Groups &groups() const { return groups_; }
+	const ActivityLanes &activities() const { return activities_; }
 
 	// Damaged packets, which were left out.
 	const trace::Problems &problems() const { return trace_.problems(); }
@@ -91,6 +93,7 @@ private:
 	std::string identity_; // of its files (picture_cache.h)
 	std::unique_ptr<Timeline> timeline_;
 	Groups groups_;
+	ActivityLanes activities_;
 	nlohmann::ordered_json about_;
 	std::map<std::string, nlohmann::ordered_json> whole_; // tables of all the time
 };

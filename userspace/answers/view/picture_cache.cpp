@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view format = "monitor picture 1\n"; // changes with what is kept
+constexpr std::string_view format = "monitor picture 2\n"; // changes with what is kept
 
 std::string place()
 {
@@ -97,6 +97,7 @@ std::optional<PictureCache::Kept> PictureCache::find() const
 		Kept kept;
 		kept.text = reader.text();
 		kept.timeline = std::make_unique<Timeline>(reader);
+		kept.activities = ActivityLanes(*kept.timeline, reader);
 		::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0);
 		return kept;
 	} catch (const Error &) {
@@ -104,7 +105,7 @@ std::optional<PictureCache::Kept> PictureCache::find() const
 	}
 }
 
-void PictureCache::keep(const Timeline &timeline, const std::string &text) const
+void PictureCache::keep(const Timeline &timeline, const ActivityLanes &activities, const std::string &text) const
 {
 	std::error_code error;
 	fs::create_directories(directory_, error);
@@ -114,6 +115,7 @@ void PictureCache::keep(const Timeline &timeline, const std::string &text) const
 	writer.text(identity_);
 	writer.text(text);
 	timeline.keep(writer);
+	activities.keep(writer);
 	KeptWriter head;
 	head.number(checksum(writer.bytes()));
 	const std::string written = fmt::format("{}.{}", path_, ::getpid());

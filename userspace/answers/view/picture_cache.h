@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "activity_lanes.h"
 #include "reading/events/trace.h"
 #include "timeline.h"
 
@@ -31,11 +32,12 @@ public:
 
 	struct Kept {
 		std::unique_ptr<Timeline> timeline;
+		ActivityLanes activities;
 		std::string text; // JSON, of picture.cpp
 	};
 	std::optional<Kept> find() const;
 	// Does nothing if it cannot be written: it is only a cache.
-	void keep(const Timeline &timeline, const std::string &text) const;
+	void keep(const Timeline &timeline, const ActivityLanes &activities, const std::string &text) const;
 
 private:
 	void remove_oldest() const;

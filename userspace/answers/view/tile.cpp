@@ -58,6 +58,8 @@ std::vector<LaneName> lanes_of(const Shown &shown, std::string_view text)
 			places = shown.timeline.cpus().size();
 		else if (kind == 'r' || kind == 'w')
 			places = shown.timeline.threads().size();
+		else if (kind == 'a' && shown.activities)
+			places = shown.activities->kinds().size();
 		else if (const auto by = group_kinds.find(kind); by != std::string_view::npos && shown.groups)
 			places = shown.groups->by(static_cast<Groups::By>(by)).size();
 		const auto [end, error] =
@@ -97,10 +99,17 @@ std::vector<Slice> slices_of(const Shown &shown, LaneName name, unsigned level, 
 std::string slices_tile(const Shown &shown, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
 			std::string_view lanes, std::size_t max_bytes)
 {
-	if (level >= levels || (level < shown.timeline.first_level() && !shown.window))
+	const bool is_kept = level >= shown.timeline.first_level() || shown.window;
+	const std::vector<LaneName> names = lanes_of(shown, lanes);
+	if (level >= levels ||
+	    (!is_kept && std::ranges::any_of(names, [](const LaneName &name) { return name.kind != 'a'; })))
 		throw Error(fmt::format("this picture has levels {} to {}", shown.timeline.first_level(), levels - 1));
 	std::string tile;
-	for (const LaneName &name : lanes_of(shown, lanes)) {
+	for (const LaneName &name : names) {
+		if (name.kind == 'a') {
+			append(tile, shown.activities->slices(name.place, level, from_bin, to_bin), max_bytes);
+			continue;
+		}
 		const auto by = group_kinds.find(name.kind);
 		if (by == std::string_view::npos) {
 			append(tile, slices_of(shown, name, level, from_bin, to_bin), max_bytes);
@@ -109,7 +118,10 @@ std::string slices_tile(const Shown &shown, unsigned level, std::uint64_t from_b
 		std::vector<std::vector<Slice>> of_threads;
 		for (const std::uint32_t place : shown.groups->by(static_cast<Groups::By>(by))[name.place].threads)
 			of_threads.push_back(slices_of(shown, {'r', place}, level, from_bin, to_bin));
-		append(tile, summed({of_threads.begin(), of_threads.end()}, from_bin, to_bin), max_bytes);
+		std::vector<LanePart> parts;
+		for (const std::vector<Slice> &slices : of_threads)
+			parts.push_back({slices});
+		append(tile, summed(parts, from_bin, to_bin), max_bytes);
 	}
 	return tile;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "activity_lanes.h"
 #include "groups.h"
 #include "timeline.h"
 #include "window.h"
@@ -20,12 +21,13 @@ struct Shown {
 	const Timeline &timeline;
 	const Groups *groups = nullptr; // else there are no lanes of groups
 	const Window *window = nullptr; // of the level, if the picture does not keep it
+	const ActivityLanes *activities = nullptr;
 };
 
 // Of these lanes the slices of a level that reach into these bins. `lanes`: "c0,r12,w12": the CPU at place 0, the runs
 // and the waits of the thread at place 12; p3, m3, g3: of all threads of the process, the command, the cgroup at place
-// 3 of its groups; "c*": of all CPUs. Throws Error: there is no such lane or level, or it would be more than
-// `max_bytes`.
+// 3 of its groups; a3: of the activity at place 3; "c*": of all CPUs. Throws Error: there is no such lane or level, or
+// it would be more than `max_bytes`.
 std::string slices_tile(const Shown &shown, unsigned level, std::uint64_t from_bin, std::uint64_t to_bin,
 			std::string_view lanes, std::size_t max_bytes);
 std::string modes_tile(const Timeline &timeline, std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned bins);

@@ -21,6 +21,7 @@ endforeach()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/page_files.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/view/page_files.cpp @ONLY)
 
 add_library(monitor_view STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/activity_lanes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cases.cpp
   ${CMAKE_CURRENT_LIST_DIR}/compared.cpp
   ${CMAKE_CURRENT_LIST_DIR}/groups.cpp

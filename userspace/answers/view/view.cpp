@@ -201,6 +201,8 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 		for (std::size_t i = 0;
 		     i < std::min(written_groups, picture.groups().by(static_cast<Groups::By>(by)).size()); ++i)
 			add_lane(fmt::format("{}{}", "pmg"[by], i));
+	for (std::size_t i = 0; i < std::min(written_threads, picture.activities().kinds().size()); ++i)
+		add_lane(fmt::format("a{}", i));
 	Json data = {{"about", picture.about()},
 		     {"lanes", std::move(lanes)},
 		     {"mode_bins", written_mode_bins},
@@ -215,8 +217,8 @@ WrittenPage written_page(const Picture &picture, std::size_t max_bytes)
 		}
 	unsigned first = levels;
 	for (std::size_t bytes = 0; first > timeline.first_level(); --first) {
-		const std::string tile =
-		    slices_tile({timeline, &picture.groups()}, first - 1, 0, ~std::uint64_t(0), names, ~std::size_t(0));
+		const std::string tile = slices_tile({timeline, &picture.groups(), nullptr, &picture.activities()},
+						     first - 1, 0, ~std::uint64_t(0), names, ~std::size_t(0));
 		if (tile.size() > max_bytes * usual_ratio && first < levels)
 			break;
 		const std::string slices = base64(deflated(tile));

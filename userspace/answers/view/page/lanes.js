@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The lanes of the window: which thread each CPU ran, or where each thread ran and when it waited for a CPU. Drawn as a whole
-// for each frame, from about one slice a pixel and lane. What is still on its way is drawn from a coarser level: never blank
+// The lanes of the window: which thread each CPU ran, where each thread ran and when it waited for a CPU, or when activities
+// were open. Drawn as a whole for each frame, from about one slice a pixel and lane. What is still on its way is drawn from a coarser level: never blank
 // where something is.
 import {colour, faint, hatched, ink, paletteSize, paper, place, runColour, unknownKey, waitColour} from './colours.js';
 import {words} from './source.js';
-import {duration, moment} from './text.js';
+import {count, duration, moment} from './text.js';
 
 const label = 150, axisHeight = 18, laneHeight = 20, gap = 3;
-const tileBins = 1024, keptTiles = 400, maxThreads = 40;
+const tileBins = 1024, keptTiles = 400, maxRows = 40;
 // Lanes of groups of threads: how about.groups calls them, and the first letter of their lanes.
 export const groupKinds = {processes: {by: 'process', letter: 'p'}, commands: {by: 'command', letter: 'm'}, cgroups: {by: 'cgroup', letter: 'g'}};
 
@@ -63,31 +63,38 @@ export class Lanes {
 		this.window = {from: 0, to: source.about.ticks};
 		this.byTime = source.about.threads.map((_, place) => place).sort((a, b) => source.about.threads[b].ran - source.about.threads[a].ran);
 		this.found = null; // places of threads; null: all
+		this.wanted = ''; // the text that is searched for
 		this.show('cpus');
 	}
-	// cpus, threads, or one of groupKinds. `only`: threads of these places.
+	// cpus, threads, activities, or one of groupKinds. `only`: threads of these places.
 	show(what, only = null) {
 		this.what = what;
 		this.only = only;
-		const {cpus, threads, groups} = this.source.about, kind = groupKinds[what];
+		const {cpus, threads, groups, activities} = this.source.about, kind = groupKinds[what];
 		this.perRow = what === 'threads' ? 2 : 1;
 		if (what === 'cpus') {
 			this.rows = cpus.map(({cpu}) => ({title: `CPU ${cpu}`, parallel: 1}));
 			this.lanes = 'c*';
+		} else if (what === 'activities') {
+			const isFound = activity => !this.found || activity.name.toLowerCase().includes(this.wanted) || activity.threads.some(place => this.found.has(place));
+			const shown = activities.kinds.map((activity, place) => ({activity, lane: `a${place}`}))
+				.filter(({activity, lane}) => this.source.has(lane) && isFound(activity)).slice(0, maxRows);
+			this.rows = shown.map(({activity}) => ({title: `${activity.name} of ${activity.pid} ${activity.process || '?'}`, activity, parallel: 1}));
+			this.lanes = shown.map(({lane}) => lane).join(',');
 		} else if (kind) {
 			const shown = groups[kind.by].map((group, place) => ({group, lane: `${kind.letter}${place}`}))
-				.filter(({group, lane}) => this.source.has(lane) && group.ran > 0 && (!this.found || group.threads.some(place => this.found.has(place)))).slice(0, maxThreads);
+				.filter(({group, lane}) => this.source.has(lane) && group.ran > 0 && (!this.found || group.threads.some(place => this.found.has(place)))).slice(0, maxRows);
 			this.rows = shown.map(({group}) => ({title: group.pid ? `${group.name || '?'} ${group.pid}` : group.name || '?', group, parallel: Math.min(group.threads.length, cpus.length)}));
 			this.lanes = shown.map(({lane}) => lane).join(',');
 		} else {
-			const places = this.byTime.filter(place => (this.found?.has(place) ?? true) && (only?.has(place) ?? true)).slice(0, maxThreads);
+			const places = this.byTime.filter(place => (this.found?.has(place) ?? true) && (only?.has(place) ?? true)).slice(0, maxRows);
 			this.rows = places.map(place => ({title: this.threadTitle(place), thread: threads[place], parallel: 1}));
 			this.lanes = places.flatMap(place => [`r${place}`, `w${place}`]).join(',');
 		}
 		this.resize();
 	}
 	find(text) {
-		const wanted = text.trim().toLowerCase();
+		const wanted = this.wanted = text.trim().toLowerCase();
 		this.found = wanted === '' ? null : new Set(this.source.about.threads.flatMap(({name, tid, pid}, place) =>
 			name.toLowerCase().includes(wanted) || String(tid) === wanted || String(pid) === wanted ? [place] : []));
 		this.show(this.what, this.only);
@@ -95,6 +102,10 @@ export class Lanes {
 	threadTitle(place) {
 		const thread = this.source.about.threads[place];
 		return thread ? `${thread.name || '?'} ${thread.tid}` : 'unknown';
+	}
+	// Whether the keys of slices are places of threads.
+	get hasThreads() {
+		return this.what === 'cpus' || this.what === 'activities';
 	}
 	resize() {
 		const scale = devicePixelRatio;
@@ -135,6 +146,23 @@ export class Lanes {
 				visit(tile, this.source.width(at), number * ticks / this.source.width(at), (number + 1) * ticks / this.source.width(at));
 		}
 	}
+	// How many activities are open at once in the window, at the most: a lane is as high as that. Slices of a few bins may be
+	// longer than these.
+	fitActivities() {
+		for (const row of this.rows)
+			row.parallel = 1;
+		this.visible((tile, width, from, to) => tile.forEach((slices, row) => {
+			const {activity} = this.rows[row];
+			for (let i = 0; i < slices.length; i += words) {
+				const open = this.busy(slices, i) / (slices[i + 1] * width);
+				if (slices[i] < to && slices[i] + slices[i + 1] > from)
+					this.rows[row].parallel = Math.min(activity.threads.length, Math.max(this.rows[row].parallel, slices[i + 1] < 3 ? Math.floor(open) : Math.round(open)));
+			}
+		}));
+	}
+	busy(slices, i) {
+		return slices[i + 4] + slices[i + 5] * 2 ** 32;
+	}
 	draw() {
 		const context = this.context;
 		context.fillStyle = paper();
@@ -142,6 +170,8 @@ export class Lanes {
 		this.drawn = 0;
 		const ticksOfPixel = this.span / (this.width - this.label);
 		this.grid(context, ticksOfPixel);
+		if (this.what === 'activities')
+			this.fitActivities();
 		const runs = [], byColour = Array.from({length: paletteSize}, () => []), unknown = [], waits = [], faded = [], texts = [];
 		this.visible((tile, width, from, to) => {
 			for (let lane = 0; lane < tile.length; ++lane) {
@@ -152,14 +182,14 @@ export class Lanes {
 					const left = Math.max(this.label, this.x(begin * width)), right = Math.min(this.width, this.x(end * width));
 					if (end <= begin || right <= this.label || left >= this.width)
 						continue;
-					const key = slices[i + 2], busy = slices[i + 4] + slices[i + 5] * 2 ** 32;
+					const key = slices[i + 2], busy = this.busy(slices, i), {activity} = this.rows[row];
 					const share = Math.min(1, busy / (slices[i + 1] * width * this.rows[row].parallel)), height = Math.max(1, (laneHeight - 2) * (isWait ? 0.35 : share));
 					const box = [left, top + laneHeight - height, Math.max(right - left, 0.6), height];
 					++this.drawn;
 					const isFaded = this.what === 'cpus' && this.found && !this.found.has(key);
-					(isWait ? waits : this.what !== 'cpus' ? runs : key === unknownKey ? unknown : isFaded ? faded : byColour[place(key)]).push(box);
+					(isWait ? waits : !this.hasThreads ? runs : key === unknownKey ? unknown : isFaded ? faded : byColour[place(key)]).push(box);
 					if (!isWait && !this.rows[row].group && right - left > 50 && key !== unknownKey && slices[i + 3] === 1 && !isFaded)
-						texts.push([left + 3, top + laneHeight / 2 + 4, right - left - 6, this.what === 'cpus' ? this.threadTitle(key) : `CPU ${key}`]);
+						texts.push([left + 3, top + laneHeight / 2 + 4, right - left - 6, activity?.threads.length === 1 ? duration(busy * this.source.nsPerTick) : this.hasThreads ? this.threadTitle(key) : `CPU ${key}`]);
 				}
 			}
 		});
@@ -228,7 +258,7 @@ export class Lanes {
 		const row = Math.floor((y - axisHeight) / (laneHeight + gap));
 		if (row < 0 || row >= this.rows.length)
 			return undefined;
-		if (this.what !== 'cpus')
+		if (!this.hasThreads)
 			return this.rows[row].thread?.number;
 		let nearest = Infinity, number;
 		this.near(row, this.ticks(x), this.span / (this.width - this.label) * 3, (slices, i, width, part, distance) => {
@@ -250,7 +280,7 @@ export class Lanes {
 		this.rows.forEach(({title}, row) =>
 			context.fillText(title.slice(0, Math.floor(this.label / 6.5)), 0, axisHeight + row * (laneHeight + gap) + laneHeight / 2 + 4));
 		if (this.rows.length === 0)
-			context.fillText('no thread is found', 0, axisHeight + 14);
+			context.fillText(this.what === 'activities' ? 'no activity is found' : 'no thread is found', 0, axisHeight + 14);
 	}
 	grid(context, ticksOfPixel) {
 		context.font = '11px system-ui';
@@ -270,17 +300,24 @@ export class Lanes {
 		if (x < this.label || row < 0 || row >= this.rows.length)
 			return '';
 		let text = '';
-		const at = this.ticks(x), nsPerTick = this.source.nsPerTick, {group} = this.rows[row];
+		const at = this.ticks(x), nsPerTick = this.source.nsPerTick, {group, activity} = this.rows[row];
 		this.near(row, at, 0, (slices, i, width, part) => {
-			const busy = (slices[i + 4] + slices[i + 5] * 2 ** 32) * nsPerTick, exact = slices[i + 3] === 1;
+			const busy = this.busy(slices, i) * nsPerTick, exact = slices[i + 3] === 1, long = slices[i + 1] * width * nsPerTick;
 			if (group) {
-				text += `${duration(busy)} of CPU time in ${duration(slices[i + 1] * width * nsPerTick)}`;
+				text += `${duration(busy)} of CPU time in ${duration(long)}`;
+				return;
+			}
+			if (activity) {
+				const who = this.threadTitle(slices[i + 2]), began = slices[i + 3] ? `${count(slices[i + 3])} began` : 'began before', open = busy / long;
+				text += `${text ? '; ' : ''}${exact && activity.threads.length === 1 ? `${duration(busy)} by ${who}` : `${open.toFixed(1)} open at once in ${duration(long)}, ${began}, ${open > 1.05 ? `by ${who} and others` : `most of it by ${who}`}`}`;
 				return;
 			}
 			const who = part === 1 ? 'waits for a CPU' : slices[i + 2] === unknownKey ? 'unknown: events were lost, or none has shown yet who runs'
 				: this.what === 'cpus' ? this.threadTitle(slices[i + 2]) : `on CPU ${slices[i + 2]}`;
 			text += `${text ? '; ' : ''}${who}, ${exact ? duration(busy) : `most of ${slices[i + 3]} times, ${duration(busy)} in ${duration(width * nsPerTick)}`}`;
 		});
+		if (activity)
+			text = `${text || 'none is known to be open'} (in the whole recording ${count(activity.count)} times, ${duration(activity.total * nsPerTick)} in all, the longest ${duration(activity.longest * nsPerTick)})`;
 		return `${this.rows[row].title} at ${moment(this.source.ns(at), this.span / this.width * nsPerTick)}: ${text || (this.what === 'cpus' ? 'idle' : group ? `none of its ${group.threads.length} threads runs` : 'neither runs nor waits for a CPU')}`;
 	}
 }

@@ -11,7 +11,7 @@ import {Overview} from './overview.js';
 import {open} from './source.js';
 import {Story} from './story.js';
 import {Table} from './table.js';
-import {count, duration, moment} from './text.js';
+import {count, duration, moment, quoted} from './text.js';
 
 const element = id => document.getElementById(id);
 const source = await open(source => {
@@ -121,10 +121,9 @@ function move(part) {
 // What prints the table in a terminal.
 function asCommand(from, to) {
 	const time = ticks => (source.ns(ticks) / 1e9).toFixed(9);
-	const quoted = /^[\w./-]+$/.test(about.directory) ? about.directory : `'${about.directory.replaceAll("'", `'\\''`)}'`;
 	const part = from === 0 && to === about.ticks ? '' : ` --from ${time(from)} --to ${time(to)}`;
 	const what = {calls: ' syscalls', sleeps: ' offcpu', process: ''}[by] ?? ` --by ${by}`;
-	return `monitor report ${quoted}${what}${part}`;
+	return `monitor report ${quoted(about.directory)}${what}${part}`;
 }
 
 // When the window has not changed for a while: the address, and what is read for it.
@@ -180,14 +179,26 @@ function leadOf(columns, row) {
 	return null;
 }
 
-const lanesNames = ['cpus', 'threads', ...Object.keys(groupKinds)];
-const lanesTexts = {cpus: 'which thread each CPU ran', threads: 'where each thread ran, and when it waited for a CPU'};
+const {activities} = about, hasActivities = activities.kinds.length > 0;
+const lanesNames = ['cpus', 'threads', ...Object.keys(groupKinds), ...(hasActivities ? ['activities'] : [])];
+const lanesTexts = {cpus: 'which thread each CPU ran', threads: 'where each thread ran, and when it waited for a CPU', activities: 'when each activity of each process was open, and how many at once'};
+
+// What is in no lane.
+function activitiesNote() {
+	const {begins, ends, left_out: leftOut} = activities, notes = [];
+	if (begins || ends)
+		notes.push(`${count(begins)} begins without an end, ${count(ends)} ends without a begin: how long is unknown, they are in no lane`);
+	if (leftOut)
+		notes.push(`${count(leftOut)} activities are in no lane, as there would be too many`);
+	return notes.join('; ');
+}
 
 function showLanes(what, only) {
 	lanes.show(what, only);
 	compare?.show(what);
 	for (const name of lanesNames)
 		element(`lanes-${name}`).ariaPressed = String(what === name);
+	element('lanes-note').textContent = what === 'activities' ? activitiesNote() : '';
 	element('lanes').setAttribute('aria-label', lanesTexts[what] ?? 'how much of the CPUs each group of threads had');
 	dirty = true;
 	settleSoon();
@@ -249,7 +260,7 @@ function listen() {
 		const thread = held && Math.abs(event.offsetX - held.x) < 3 ? lanes.threadAt(event.offsetX, event.offsetY) : undefined;
 		const group = held && !held.marks && Math.abs(event.offsetX - held.x) < 3 ? lanes.groupAt(event.offsetY) : undefined;
 		if (thread !== undefined)
-			story.show(thread, lanes.window);
+			story.show(thread, lanes.window, lanes.ticks(event.offsetX));
 		if (group)
 			showLanes('threads', new Set(group.threads));
 		if (lanes.marked && lanes.marked[1] - lanes.marked[0] > 3)
@@ -269,7 +280,7 @@ function listen() {
 			settleSoon();
 		},
 		w: () => zoom(0.7), s: () => zoom(1 / 0.7), a: () => move(-0.25), d: () => move(0.25), 0: () => setWindow(0, about.ticks),
-		c: () => showLanes('cpus'), t: () => showLanes('threads'), p: () => showLanes('processes'), f: () => showStacks(element('stacks').hidden), '/': () => element('search').focus(), '?': () => element('help').showModal(),
+		c: () => showLanes('cpus'), t: () => showLanes('threads'), p: () => showLanes('processes'), v: () => hasActivities && showLanes('activities'), f: () => showStacks(element('stacks').hidden), '/': () => element('search').focus(), '?': () => element('help').showModal(),
 	};
 	addEventListener('keydown', event => {
 		if (event.target.tagName === 'INPUT') {
@@ -284,7 +295,7 @@ function listen() {
 		event.preventDefault();
 		keys[event.key]();
 	});
-	const buttons = {'zoom-in': keys.w, 'zoom-out': keys.s, left: keys.a, right: keys.d, whole: keys[0], 'lanes-cpus': keys.c, 'lanes-threads': keys.t, 'lanes-processes': keys.p, 'stacks-button': keys.f, 'stacks-close': () => showStacks(false), 'lanes-commands': () => showLanes('commands'), 'lanes-cgroups': () => showLanes('cgroups'), 'help-button': keys['?']};
+	const buttons = {'zoom-in': keys.w, 'zoom-out': keys.s, left: keys.a, right: keys.d, whole: keys[0], 'lanes-cpus': keys.c, 'lanes-threads': keys.t, 'lanes-processes': keys.p, 'lanes-activities': keys.v, 'stacks-button': keys.f, 'stacks-close': () => showStacks(false), 'lanes-commands': () => showLanes('commands'), 'lanes-cgroups': () => showLanes('cgroups'), 'help-button': keys['?']};
 	for (const [id, act] of Object.entries(buttons))
 		element(id).addEventListener('click', act);
 	element('search').addEventListener('input', event => find(event.target.value));
@@ -294,6 +305,7 @@ function listen() {
 		button.addEventListener('click', () => showBy(name));
 		element('by').append(button);
 	}
+	element('lanes-activities').hidden = !hasActivities;
 	element('stacks-button').hidden = !about.has_stacks || source.stacks(0, 0) === null;
 	element('stacks-frame').addEventListener('load', () => { element('stacks-state').textContent = ''; });
 	const redraw = () => {

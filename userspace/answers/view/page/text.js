@@ -20,6 +20,11 @@ export function count(number) {
 	return number.toLocaleString('en-US');
 }
 
+// A word of a shell's command.
+export function quoted(text) {
+	return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 // The text of a cell of a table.
 export function cell(value, unit) {
 	if (value === null)

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "activity_lanes.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "groups.h"
+#include "kept_bytes.h"
+
+namespace monitor::view {
+namespace {
+
+using activities::Finished;
+using analyze::Thread;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t lanes_between_looks = 1 << 14; // at how much memory they take
+
+} // namespace
+
+ActivityLanes::ActivityLanes(const Timeline &timeline, KeptReader &reader)
+    : first_level_(reader.number<std::uint32_t>()), begins_(reader.number<std::uint64_t>()),
+      ends_(reader.number<std::uint64_t>()), left_out_(reader.number<std::uint64_t>())
+{
+	for (auto kinds = reader.number<std::uint64_t>(); kinds-- > 0;) {
+		ActivityKind kind{reader.text(), reader.text(), reader.number<std::int32_t>()};
+		kind.count = reader.number<std::uint64_t>();
+		kind.longest = reader.number<std::uint64_t>();
+		kind.total = reader.number<std::uint64_t>();
+		for (auto threads = reader.number<std::uint64_t>(); threads-- > 0;) {
+			const auto place = reader.number<std::uint32_t>();
+			kind.threads.push_back({place, Lane(timeline.base_ticks(), reader)});
+		}
+		kinds_.push_back(std::move(kind));
+	}
+}
+
+void ActivityLanes::keep(KeptWriter &writer) const
+{
+	writer.number(std::uint32_t{first_level_});
+	for (const std::uint64_t number : {begins_, ends_, left_out_, static_cast<std::uint64_t>(kinds_.size())})
+		writer.number(number);
+	for (const ActivityKind &kind : kinds_) {
+		writer.text(kind.name);
+		writer.text(kind.process);
+		writer.number(kind.pid);
+		for (const std::uint64_t number :
+		     {kind.count, kind.longest, kind.total, static_cast<std::uint64_t>(kind.threads.size())})
+			writer.number(number);
+		for (const ActivityThread &thread : kind.threads) {
+			writer.number(thread.place);
+			thread.lane.keep(writer);
+		}
+	}
+}
+
+std::vector<Slice> ActivityLanes::slices(std::size_t kind, unsigned level, std::uint64_t from_bin,
+					 std::uint64_t to_bin) const
+{
+	const unsigned shift = 2 * (first_level_ - std::min(level, first_level_));
+	from_bin >>= shift;
+	to_bin = (to_bin >> shift) + ((to_bin & ((std::uint64_t{1} << shift) - 1)) != 0);
+	std::vector<LanePart> parts;
+	for (const ActivityThread &thread : kinds_[kind].threads)
+		if (const auto own = thread.lane.slices(std::max(level, first_level_), from_bin, to_bin); !own.empty())
+			parts.push_back({own, thread.place});
+	std::vector<Slice> made;
+	if (parts.size() != 1)
+		made = summed(parts, from_bin, to_bin);
+	else
+		for (Slice slice : parts.front().slices) {
+			slice.key = parts.front().key;
+			made.push_back(slice);
+		}
+	for (Slice &slice : made) {
+		slice.bin <<= shift;
+		slice.bins <<= shift;
+	}
+	return made;
+}
+
+Json ActivityLanes::json() const
+{
+	Json kinds = Json::array();
+	for (const ActivityKind &kind : kinds_) {
+		Json threads = Json::array();
+		for (const ActivityThread &thread : kind.threads)
+			threads.push_back(thread.place);
+		kinds.push_back({{"name", kind.name},
+				 {"process", kind.process},
+				 {"pid", kind.pid},
+				 {"count", kind.count},
+				 {"total", kind.total},
+				 {"longest", kind.longest},
+				 {"threads", std::move(threads)}});
+	}
+	return {{"kinds", std::move(kinds)}, {"begins", begins_}, {"ends", ends_}, {"left_out", left_out_}};
+}
+
+ActivityFold::ThreadLane *ActivityFold::lane_of(const Finished &activity)
+{
+	const Thread *const leader = &machine_.leader(activity.thread);
+	const bool is_known = leader->tid == leader->tgid || activity.thread.tgid <= 0;
+	const std::tuple process(is_known ? leader : nullptr, is_known ? leader->tid : activity.thread.tgid,
+				 activity.number);
+	auto kind = kinds_.find(process);
+	const auto found = kind == kinds_.end() ? places_.end() : places_.find({&activity.thread, kind->second});
+	if (found != places_.end())
+		return &lanes_[found->second];
+	if (lanes_.size() >= max_lanes)
+		return nullptr;
+	if (kind == kinds_.end()) {
+		kind = kinds_.emplace(process, made_.kinds_.size()).first;
+		made_.kinds_.push_back({tracker_.names()[activity.number], {}, std::get<1>(process)});
+		leaders_.push_back(is_known ? leader : nullptr);
+	}
+	places_.emplace(std::pair(&activity.thread, kind->second), lanes_.size());
+	lanes_.push_back({kind->second, &activity.thread, Lane(timeline_.base_ticks()), {}});
+	lanes_.back().lane.drop_below(made_.first_level_);
+	return &lanes_.back();
+}
+
+// The keys tell neighbours apart: each is one.
+void ActivityFold::add(ThreadLane &lane, Interval interval)
+{
+	made_.kinds_[lane.kind].total += interval.to - interval.from;
+	const auto ticks = [&](std::uint64_t time) {
+		return std::clamp(time, timeline_.begin(), timeline_.begin() + timeline_.ticks()) - timeline_.begin();
+	};
+	lane.lane.add(ticks(interval.from), ticks(interval.to), lane.added++ & 1);
+	if (++adds_ % lanes_between_looks == 0)
+		keep_within();
+}
+
+// Those that began then or later.
+void ActivityFold::release(Nested &nested, std::uint64_t from)
+{
+	while (!nested.held.empty() && nested.held.back().from >= from) {
+		nested.held.pop_back();
+		--held_;
+	}
+}
+
+void ActivityFold::finished(const Finished &activity)
+{
+	if (activity.source != activities::Source::program)
+		return;
+	ThreadLane *const lane = lane_of(activity);
+	if (!lane) {
+		++made_.left_out_;
+		return;
+	}
+	ActivityKind &kind = made_.kinds_[lane->kind];
+	++kind.count;
+	kind.longest = std::max(kind.longest, activity.end - activity.begin);
+	const auto inside = nested_.find({&activity.thread, activity.number});
+	if (inside != nested_.end())
+		release(inside->second, activity.is_nested ? activity.begin : 0);
+	if (!activity.is_nested) {
+		if (inside != nested_.end())
+			nested_.erase(inside);
+		return add(*lane, {activity.begin, activity.end});
+	}
+	Nested &nested = nested_[{&activity.thread, activity.number}];
+	if (held_ >= max_held) {
+		++nested.not_held;
+		return;
+	}
+	nested.held.push_back({activity.begin, activity.end});
+	++held_;
+}
+
+void ActivityFold::not_nested(const Finished &inner)
+{
+	const auto found = nested_.find({&inner.thread, inner.number});
+	ThreadLane *const lane = lane_of(inner);
+	if (found == nested_.end() || !lane)
+		return;
+	for (const Interval &interval : found->second.held)
+		add(*lane, interval);
+	made_.left_out_ += found->second.not_held;
+	release(found->second, 0);
+	nested_.erase(found);
+}
+
+void ActivityFold::keep_within()
+{
+	const auto bytes = [this] {
+		std::size_t sum = lanes_.size() * sizeof(ThreadLane);
+		for (const ThreadLane &lane : lanes_)
+			sum += lane.lane.bytes();
+		return sum;
+	};
+	while (made_.first_level_ + 1 < levels && bytes() > max_bytes_) {
+		++made_.first_level_;
+		for (ThreadLane &lane : lanes_)
+			lane.lane.drop_below(made_.first_level_);
+	}
+}
+
+ActivityLanes ActivityFold::finish()
+{
+	for (ThreadLane &lane : lanes_)
+		lane.lane.finish();
+	keep_within();
+	std::unordered_map<const Thread *, std::uint32_t> places;
+	for (std::uint32_t place = 0; place < timeline_.threads().size(); ++place)
+		places.emplace(&machine_.threads()[timeline_.threads()[place].number], place);
+	for (ThreadLane &lane : lanes_) {
+		const auto place = places.find(lane.thread);
+		made_.kinds_[lane.kind].threads.push_back(
+		    {place == places.end() ? key_unknown : place->second, std::move(lane.lane)});
+	}
+	for (std::size_t kind = 0; kind < leaders_.size(); ++kind)
+		if (leaders_[kind])
+			made_.kinds_[kind].process = leaders_[kind]->name;
+	std::ranges::stable_sort(made_.kinds_, std::ranges::greater(), &ActivityKind::total);
+	made_.begins_ = tracker_.unpaired().begins;
+	made_.ends_ = tracker_.unpaired().ends;
+	return std::move(made_);
+}
+
+} // namespace monitor::view
