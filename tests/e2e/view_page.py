@@ -3,6 +3,7 @@
 """The page of monitor view in a browser: what it shows, and what keys and mouse do."""
 import atexit
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -250,6 +251,110 @@ def back_to_the_cause():
 	served.end()
 
 
+def what_is_copied():
+	"""The command that is copied beside a story lists what the page tells of the window, and of a marked time; the link leads back."""
+	trace = e2e.record("copied it's", "--force", "-e", "sched,syscall", command=("sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.02; done"))
+	served = Served(trace)
+	page = served.page
+	page.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+	page.call("Emulation.setFocusEmulationEnabled", enabled=True)
+
+	def copied(what):
+		page.wait(READY)
+		page.run(f"document.querySelector('#story-copy-{what}').scrollIntoView()")
+		x, y, _, _ = page.place(f"#story-copy-{what}")
+		page.click(x, y)
+		page.wait("document.querySelector('#story-copied').textContent === 'copied'")
+		return page.run("navigator.clipboard.readText()")
+
+	def listed(command):
+		begin, _, rest = command.partition(" query ")
+		return json.loads(e2e.run("sh", "-c", f"{e2e.monitor} query --json {rest}").stdout) if begin == "monitor" else command
+
+	page.run("(() => { const {ticks} = monitorView.lanes.source.about; monitorView.setWindow(ticks * 0.3, ticks * 0.7); })()")
+	page.key("t")
+	page.key("/")
+	page.type("sh")
+	page.key("Escape")
+	page.wait(f"{READY} && monitorView.lanes.rows.length > 0")
+	row = page.run("monitorView.lanes.rows.findIndex(row => row.thread.name === 'sh' && row.thread.recorded)")
+	tid = page.run(f"monitorView.lanes.rows[{row}].thread.tid")
+	x, y, _, height = page.place("#lanes")
+	page.click(x, y - height / 2 + 18 + row * 23 + 10)
+	page.wait(f"{READY} && monitorView.story.rows.length > 0")
+	e2e.equal("a slice that is clicked is marked", page.run("document.querySelector('#story-where').textContent"), "in the marked time")
+	page.run("document.querySelector('#story-table button[aria-pressed=true]').click()")
+	events = listed(copied("query"))
+	told = page.run("monitorView.story.rows.filter(row => row.what === 'runs' && row.to < Math.ceil(monitorView.lanes.window.to)).length")
+	e2e.equal("switches of a thread that ran", sum(event["name"] == "sched_switch" for event in events), told)
+	page.run("[...document.querySelectorAll('#by button')].find(button => button.textContent === 'calls').click()")
+	page.wait(f"{READY} && document.querySelector('#table-title').textContent.startsWith('System calls')")
+	keys = page.run("[...document.querySelectorAll('#table th')].map(cell => cell.textContent)")
+	calls = sum(int(line[keys.index("count")]) for line in rows(page) if line[keys.index("pid")] == str(tid))
+	e2e.expect(calls > 5, f"the load has no calls: {rows(page)}")
+	e2e.equal("system calls that ended", sum(event["name"] == "sys_exit" for event in events), calls)
+	# Of one time that it ran: what it did until it was switched away.
+	place = page.run("monitorView.story.rows.findIndex((row, at) => at > 0 && row.what === 'runs' && row.to < monitorView.lanes.window.to)")
+	page.run(f"document.querySelectorAll('#story-table tr')[{place + 1}].querySelector('button').click()")
+	part = listed(copied("query"))
+	ends = page.run(f"[monitorView.story.rows[{place}].from, monitorView.story.rows[{place}].to].map(ticks => monitorView.lanes.source.ns(ticks) / 1e9)")
+	e2e.expect(0 < len(part) < len(events) and all(ends[0] - 1e-8 < event["time"] < ends[1] + 1e-8 for event in part), f"from {ends}: {part}")
+	e2e.equal("how it ends", [event["name"] for event in part if event["name"] == "sched_switch"], [part[-1]["name"]])
+	link, marked = copied("link"), page.run("monitorView.story.marked")
+	page.open("about:blank")
+	page.open(link)
+	page.wait(f"{READY} && monitorView.story.rows.length > 0")
+	e2e.equal("the link leads to", page.run("[document.querySelector('#story-title').textContent, monitorView.story.marked, monitorView.lanes.what]"),
+	          [f"What sh {tid} did in this window", marked, "threads"])
+	served.end()
+
+
+def activities():
+	"""Lanes of activities: how often and how long, and the thread of a slice; offered only if there are some."""
+	if os.uname().machine != "x86_64":
+		return  # the user card is for x86-64
+	trace = e2e.record("marked", "--force", "-e", "sched", command=(os.path.join(e2e.programs, "activity_load"), 20, 2))
+	served = Served(trace)
+	page = served.page
+	e2e.equal("offered", page.run("document.querySelector('#lanes-activities').hidden"), False)
+	page.key("v")
+	page.wait(f"{READY} && monitorView.lanes.drawn > 5")
+	names = page.run("monitorView.lanes.rows.map(row => row.activity.name)")
+	e2e.equal("lanes", sorted(names), sorted(row["activity"] for row in trace.rows("activities")))
+	e2e.expect(page.run("document.querySelector('#lanes-note').textContent").startswith("1 begins without an end, 2 ends without a begin"), "nothing is said of those")
+	e2e.expect(page.run("location.hash").find("lanes=activities") > 0 or page.run(f"{READY}"), "it is not in the address")
+	spin, job = names.index("spin"), names.index("job")
+	# Spins follow each other in one thread; four threads have their jobs at once.
+	page.run(f"(async () => {{ const {{source}} = monitorView.lanes, [slices] = await source.slices(0, 0, 2 ** 31, monitorView.lanes.lanes.split(',')[{spin}]); monitorView.setWindow(slices[0] * source.width(0), (slices[0] + slices[1]) * source.width(0)); }})()")
+	page.wait(READY)
+	x, y, _, height = page.place("#lanes")
+	def at(row):
+		return y - height / 2 + 18 + row * 23 + 10
+	page.mouse("mouseMoved", x, at(spin))
+	under = page.run("document.querySelector('#under').textContent")
+	e2e.expect(under.startswith("spin of ") and " by activity_load " in under and "in the whole recording 2 times" in under, under)
+	page.click(x, at(spin))
+	page.wait(f"{READY} && !document.querySelector('#story').hidden && monitorView.story.rows.length > 0")
+	e2e.equal("whose spin", page.run("document.querySelector('#story-title').textContent"), f"What activity_load {trace.rows('activities')[0]['pid']} did in this window")
+	page.key("Escape")
+	page.run(f"(async () => {{ const {{source}} = monitorView.lanes, [slices] = await source.slices(4, 0, 2 ** 31, monitorView.lanes.lanes.split(',')[{job}]); monitorView.setWindow(slices[0] * source.width(4), slices.at(-6) * source.width(4)); }})()")
+	page.wait(READY)
+	e2e.expect(page.run(f"monitorView.lanes.rows[{job}].parallel") in (2, 3, 4), "the jobs of four threads are not at once")
+	page.click(x, at(job))
+	page.wait(f"{READY} && monitorView.story.thread !== undefined")
+	e2e.expect(page.run(f"monitorView.lanes.rows[{job}].activity.threads.some(place => monitorView.lanes.source.about.threads[place].number === monitorView.story.thread)"), "another thread's story")
+	page.key("/")
+	page.type("spin")
+	page.key("Escape")
+	e2e.equal("found", page.run("monitorView.lanes.rows.map(row => row.activity.name)"), ["spin"])
+	served.end()
+	served = Served(record())
+	page = served.page
+	page.key("v")
+	e2e.equal("of programs that mark none", page.run("[document.querySelector('#lanes-activities').hidden, monitorView.lanes.what]"), [True, "cpus"])
+	served.end()
+
+
 def a_written_page():
 	"""Opened as a file, on a telephone, in the dark: nothing is fetched, and nothing sticks out."""
 	trace = record()
@@ -276,4 +381,4 @@ def a_written_page():
 e2e.need_recording()
 if browser.why_none():
 	e2e.skip(browser.why_none())
-e2e.main(what_it_shows, keys_and_mouse, to_the_longest, compared, stacks_of_the_window, back_to_the_cause, a_written_page)
+e2e.main(what_it_shows, keys_and_mouse, to_the_longest, compared, stacks_of_the_window, back_to_the_cause, what_is_copied, activities, a_written_page)

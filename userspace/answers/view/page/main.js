@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The page of `monitor view`: puts its parts together. The fragment of the address (#...) holds the window, what the lanes
-// show, and what the table is by.
+// show, what the table is by, and whose story is told.
 import {hatched, modeColours, modeNames, runColour, waitColour} from './colours.js';
 import {Cases} from './cases.js';
 import {Compare} from './compare.js';
@@ -36,7 +36,10 @@ const table = new Table(element('table'), leadOf);
 const story = lanes.story = new Story(source, (thread, ticks) => {
 	setWindow(ticks - lanes.span / 2, ticks + lanes.span / 2);
 	story.show(thread, lanes.window, ticks - 1);
-}, () => { dirty = true; });
+}, () => {
+	dirty = true;
+	tellAddress();
+});
 const cases = new Cases(source, ({from, to, thread}) => {
 	const span = Math.max(to - from, minSpan / 4);
 	setWindow(from - span / 2, to + span / 2);
@@ -126,10 +129,16 @@ function asCommand(from, to) {
 	return `monitor report ${quoted(about.directory)}${what}${part}`;
 }
 
+// The address leads back to what is shown.
+function tellAddress() {
+	const told = story.thread === undefined ? '' : `&thread=${story.thread}${story.at === undefined ? '' : `&at=${Math.round(story.at)}`}`;
+	history.replaceState(null, '', `#from=${Math.round(lanes.window.from)}&to=${Math.round(lanes.window.to)}&lanes=${lanes.what}&by=${by}${told}`);
+}
+
 // When the window has not changed for a while: the address, and what is read for it.
 async function settled() {
 	const from = Math.round(lanes.window.from), to = Math.round(lanes.window.to), number = ++tableNumber, isAll = from === 0 && to === about.ticks;
-	history.replaceState(null, '', `#from=${from}&to=${to}&lanes=${lanes.what}&by=${by}`);
+	tellAddress();
 	if (story.thread !== undefined)
 		story.show(story.thread, lanes.window);
 	if (!element('stacks').hidden)
@@ -344,6 +353,10 @@ function follow() {
 	showLanes(lanesNames.includes(wanted.get('lanes')) ? wanted.get('lanes') : 'cpus');
 	showBy(tableBy.includes(wanted.get('by')) ? wanted.get('by') : 'process');
 	setWindow(number('from', 0), number('to', about.ticks));
+	if (wanted.has('thread'))
+		story.show(number('thread', -1), lanes.window, number('at', undefined));
+	else
+		story.close();
 }
 
 addEventListener('hashchange', follow);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What one thread did in the window, row by row. Who woke it leads to that thread's story, around the moment of waking: so
-// one goes back to what a delay began with.
+// one goes back to what a delay began with. A row can be marked: the command below the rows then lists the thread's events of
+// that time, else those of the window.
 import {modeNames} from './colours.js';
-import {duration, moment} from './text.js';
+import {duration, moment, quoted} from './text.js';
 
 const element = id => document.getElementById(id);
 const names = {runs: 'runs', waits: 'waits for a CPU', sleeps: 'sleeps'};
@@ -16,6 +17,8 @@ export class Story {
 		this.rows = [];
 		this.number = 0;
 		element('story-close').addEventListener('click', () => this.close());
+		for (const [id, text] of [['story-copy-query', () => this.asQuery()], ['story-copy-link', () => location.href]])
+			element(id).addEventListener('click', () => this.copy(text()));
 	}
 	close() {
 		++this.number;
@@ -28,7 +31,10 @@ export class Story {
 	async show(thread, window, at) {
 		const number = ++this.number, from = Math.floor(window.from), to = Math.ceil(window.to);
 		this.at = thread === this.thread && at === undefined ? this.at : at;
+		if (thread !== this.thread)
+			this.rows = [];
 		this.thread = thread;
+		this.window = {from, to};
 		element('story').hidden = false;
 		element('story-title').textContent = 'What a thread did in this window';
 		element('story-state').textContent = 'reading...';
@@ -48,6 +54,28 @@ export class Story {
 		this.draw();
 		this.changed();
 	}
+	get marked() {
+		return this.rows.findIndex(({from, to}) => from <= this.at && this.at <= to);
+	}
+	mark(at) {
+		this.at = at;
+		this.draw();
+		this.changed();
+	}
+	// What lists the thread's events in the marked time, both ends included, or in the window.
+	asQuery() {
+		const {source} = this, row = this.rows[this.marked], tid = source.about.threads.find(({number}) => number === this.thread)?.tid;
+		const [from, to] = row ? [Math.floor(source.ns(row.from)), Math.ceil(source.ns(row.to))] : [Math.floor(source.ns(this.window.from)), Math.ceil(source.ns(this.window.to)) - 1];
+		return tid === undefined ? '' : `monitor query ${quoted(source.about.directory)} "SELECT time, cpu, name, fields FROM events WHERE tid = ${tid} AND time_ns BETWEEN ${from} AND ${to}"`;
+	}
+	async copy(text) {
+		try {
+			await navigator.clipboard.writeText(text);
+			element('story-copied').textContent = 'copied';
+		} catch { // the browser does not let it
+			element('story-copied').textContent = `copy it yourself: ${text}`;
+		}
+	}
 	draw() {
 		const {nsPerTick} = this.source, head = document.createElement('tr');
 		for (const title of ['at', 'what', 'for', 'where', 'woken by']) {
@@ -57,11 +85,19 @@ export class Story {
 			heading.textContent = title;
 			head.append(heading);
 		}
-		const lines = this.rows.map(row => {
+		const {marked} = this;
+		const lines = this.rows.map((row, place) => {
 			const line = document.createElement('tr'), ticks = row.to - row.from;
 			const shares = () => Object.entries(row.modes).filter(([, part]) => part > 0).map(([mode, part]) => `${modeNames[mode]} ${Math.round(part / ticks * 100)} %`);
 			const where = row.what === 'runs' ? `CPU ${row.cpu}: ${shares().join(', ')}` : row.what === 'sleeps' ? row.call ?? 'call unknown' : '';
-			for (const [text, isText] of [[moment(this.source.ns(row.from), 1), false], [names[row.what], true], [duration(ticks * nsPerTick), false], [where, true]]) {
+			const at = document.createElement('td'), mark = document.createElement('button');
+			mark.textContent = moment(this.source.ns(row.from), 1);
+			mark.title = 'mark this time';
+			mark.ariaPressed = String(place === marked);
+			mark.addEventListener('click', () => this.mark(place === marked ? undefined : (row.from + row.to) / 2));
+			at.append(mark);
+			line.append(at);
+			for (const [text, isText] of [[names[row.what], true], [duration(ticks * nsPerTick), false], [where, true]]) {
 				const cell = document.createElement('td');
 				cell.textContent = text;
 				cell.className = isText ? 'text' : '';
@@ -81,10 +117,12 @@ export class Story {
 			return line;
 		});
 		element('story-table').replaceChildren(head, ...lines);
-		const marked = lines[this.rows.findIndex(({from, to}) => from <= this.at && this.at <= to)];
-		if (marked) {
-			marked.className = 'found';
-			marked.scrollIntoView({block: 'nearest'});
-		}
+		element('story-where').textContent = marked < 0 ? 'in this window' : 'in the marked time';
+		element('story-as-query').textContent = this.asQuery();
+		element('story-copied').textContent = '';
+		if (marked < 0)
+			return;
+		lines[marked].className = 'found';
+		lines[marked].scrollIntoView({block: 'nearest'});
 	}
 }
