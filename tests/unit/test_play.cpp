@@ -148,7 +148,7 @@ TEST_CASE("play: a scene has who runs, waits and sleeps, and who woke whom")
 	const play::Scene scene = played.player.scene();
 	CHECK(of_cpu(scene, 0) == "writer");
 	CHECK(of_cpu(scene, 1) == "reader");
-	CHECK(scene.cpus[0].ready == std::vector<std::string>{"burner"});
+	CHECK(scene.cpus[0].ready == std::vector<std::int32_t>{9});
 	CHECK(scene.find(9)->state == analyze::State::runnable);
 	CHECK(scene.find(9)->since == 30);
 	CHECK(!scene.find(10));
@@ -163,7 +163,7 @@ TEST_CASE("play: a scene has who runs, waits and sleeps, and who woke whom")
 	CHECK(played.player.scene().wake_ups.empty());
 	played.go(355);
 	CHECK(played.player.scene().cpus[0].mode == analyze::Mode::softirq);
-	CHECK(played.player.scene().cpus[0].ready == std::vector<std::string>{"writer"});
+	CHECK(played.player.scene().cpus[0].ready == std::vector<std::int32_t>{7});
 }
 
 TEST_CASE("play: what a loss hides is unknown, never idle")

@@ -6,28 +6,17 @@
 
 #include <fmt/format.h>
 
+#include "layout_scene.h"
 #include "picture.h"
 
 namespace monitor::play {
 namespace {
 
-using analyze::State;
-
 constexpr unsigned box_rows = 4, gap_rows = 2, min_gap_columns = 8, min_box_columns = 14, max_box_columns = 30;
-constexpr unsigned travel_steps = 12; // of a message, from one box to the other
 
 struct Size {
 	unsigned box = 0, gap = 0;      // columns
 	unsigned rows = 0, columns = 0; // that are shown, of boxes
-};
-
-// Where the messages of an arrow are, from 0 to 1, and how many there were in the past that is shown.
-struct Traffic {
-	std::vector<double> on_the_way;
-	std::size_t count = 0;
-	bool is_at_least = false;
-
-	std::string text() const { return fmt::format("{}{}", count, is_at_least ? "+" : ""); }
 };
 
 Size size_of(const Layout &layout, unsigned rows, unsigned columns)
@@ -48,43 +37,12 @@ bool is_shown(const Box &box, const Size &size)
 	return box.row <= size.rows && box.column <= size.columns;
 }
 
-std::vector<std::vector<const SceneThread *>> threads_by_box(const Scene &scene, const Layout &layout)
+void draw_box(Cells &cells, unsigned top, unsigned left, unsigned width, const std::string &name, const BoxScene &box,
+	      const View &view)
 {
-	std::vector<std::vector<const SceneThread *>> threads(layout.boxes.size());
-	for (const SceneThread &thread : scene.threads)
-		if (thread.state != State::dead)
-			if (const auto box = layout.box_of(thread.name, thread.process))
-				threads[*box].push_back(&thread);
-	return threads;
-}
-
-std::size_t count_of(const std::vector<const SceneThread *> &threads, State state)
-{
-	return static_cast<std::size_t>(std::ranges::count(threads, state, &SceneThread::state));
-}
-
-// "1 run, 2 ready, 3 sleep"
-std::string states_text(const std::vector<const SceneThread *> &threads)
-{
-	struct Named {
-		State state;
-		const char *word;
-	};
-	std::string text;
-	for (const auto &[state, word] : {Named{State::running, "run"}, Named{State::runnable, "ready"},
-					  Named{State::blocked, "sleep"}, Named{State::unknown, "?"}})
-		if (const std::size_t count = count_of(threads, state))
-			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, word);
-	return text;
-}
-
-void draw_box(Cells &cells, unsigned top, unsigned left, unsigned width, const Box &box,
-	      const std::vector<const SceneThread *> &threads, const Scene &scene, const View &view)
-{
-	const bool runs = count_of(threads, State::running), waits = count_of(threads, State::runnable);
 	Look look;
-	look.is_bold = runs;
-	look.colour = runs ? Colour::green : waits ? Colour::yellow : Colour::plain;
+	look.is_bold = box.runs;
+	look.colour = box.runs ? Colour::green : box.waits ? Colour::yellow : Colour::plain;
 	const unsigned right = left + width - 1, bottom = top + box_rows - 1;
 	for (const unsigned row : {top, bottom})
 		cells.line(row, left, width, U'─', look);
@@ -95,50 +53,9 @@ void draw_box(Cells &cells, unsigned top, unsigned left, unsigned width, const B
 	cells.symbol(top, right, U'┐', look);
 	cells.symbol(bottom, left, U'└', look);
 	cells.symbol(bottom, right, U'┘', look);
-	cells.text(top, left + 2, box.name, look, width - 4);
-	const bool is_one = threads.size() == 1;
-	const std::string who = threads.empty() ? "no thread"
-				: is_one        ? fmt::format("{} {}", threads[0]->name, threads[0]->tid)
-						: fmt::format("{} threads", threads.size());
-	const Look of_one = is_one ? look_of_thread(threads[0]->tid, view) : Look{};
-	cells.text(top + 1, left + 2, who, of_one, width - 4);
-	cells.text(top + 2, left + 2, is_one ? doing_text(*threads[0], scene, view) : states_text(threads), {},
-		   width - 4);
-}
-
-void add(Traffic &traffic, const Scene &scene, std::uint64_t time)
-{
-	const std::uint64_t age = scene.time - std::min(scene.time, time);
-	const double steps = static_cast<double>(age) / static_cast<double>(scene.step);
-	if (steps >= past_steps)
-		return;
-	++traffic.count;
-	if (steps < travel_steps)
-		traffic.on_the_way.push_back(steps / travel_steps);
-}
-
-Traffic traffic_of(const Arrow &arrow, const Scene &scene, const Layout &layout)
-{
-	const auto is_in = [&](const Party &party, std::size_t box) {
-		return party.tid >= 0 && layout.box_of(party.thread, party.process) == box;
-	};
-	Traffic traffic;
-	if (arrow.event.empty()) {
-		for (const WakeUp &wake_up : scene.wake_ups)
-			if (is_in(wake_up.waker, arrow.from) && is_in(wake_up.wakee, arrow.to))
-				add(traffic, scene, wake_up.time);
-	} else {
-		for (const Posted &posted : scene.posted)
-			if (posted.event == arrow.event && is_in(posted.by, arrow.from))
-				add(traffic, scene, posted.time);
-	}
-	// Older ones were not kept.
-	const auto reaches_back = [&](const auto &kept) {
-		return kept.size() < Recent::max_kept || static_cast<double>(scene.time - kept.back().time) >=
-							     static_cast<double>(scene.step) * past_steps;
-	};
-	traffic.is_at_least = arrow.event.empty() ? !reaches_back(scene.wake_ups) : !reaches_back(scene.posted);
-	return traffic;
+	cells.text(top, left + 2, name, look, width - 4);
+	cells.text(top + 1, left + 2, box.who, box.only ? look_of_thread(box.only->tid, view) : Look{}, width - 4);
+	cells.text(top + 2, left + 2, box.doing, {}, width - 4);
 }
 
 // To the right neighbour in the second row of the boxes, to the left one in the third.
@@ -193,13 +110,13 @@ unsigned draw_layout(Cells &cells, unsigned top, unsigned rows, const Scene &sce
 	const Layout &layout = *view.layout;
 	// A row below the boxes for what is not drawn.
 	const Size size = size_of(layout, rows - std::min(rows, 1u), cells.columns());
-	const auto threads = threads_by_box(scene, layout);
+	const std::vector<BoxScene> boxes = boxes_of(scene, view);
 	std::size_t hidden = 0;
 	for (std::size_t i = 0; i < layout.boxes.size(); ++i) {
 		const Box &box = layout.boxes[i];
 		if (is_shown(box, size))
 			draw_box(cells, top + (box.row - 1) * (box_rows + gap_rows),
-				 (box.column - 1) * (size.box + size.gap), size.box, box, threads[i], scene, view);
+				 (box.column - 1) * (size.box + size.gap), size.box, box.name, boxes[i], view);
 		hidden += !is_shown(box, size);
 	}
 	std::vector<std::string> listed;

@@ -43,25 +43,6 @@ void draw_place(Cells &cells, const Scene &scene, const View &view)
 	cells.symbol(1, static_cast<unsigned>(part * (cells.columns() - 1)), U'●', heading);
 }
 
-std::string mode_text(const SceneCpu &cpu)
-{
-	if (!cpu.interrupt.empty())
-		return cpu.interrupt;
-	switch (cpu.mode) {
-	case Mode::user:
-		return "user";
-	case Mode::kernel:
-	case Mode::irq:
-	case Mode::softirq:
-		return cpu.call.empty() ? "kernel" : "in " + cpu.call;
-	case Mode::unattributed:
-		return cpu.call.empty() ? "user or kernel" : "in " + cpu.call;
-	case Mode::unknown:
-		break;
-	}
-	return "mode ?";
-}
-
 std::string now_text(const SceneCpu &cpu)
 {
 	switch (cpu.what) {
@@ -90,12 +71,12 @@ void draw_past(Cells &cells, unsigned row, unsigned column, unsigned width, cons
 	}
 }
 
-std::string ready_text(const std::vector<std::string> &ready)
+std::string ready_text(const std::vector<std::int32_t> &ready, const Scene &scene)
 {
 	constexpr std::size_t max_named = 3;
 	std::string text;
 	for (std::size_t i = 0; i < std::min(ready.size(), max_named); ++i)
-		text += (i ? " " : "") + ready[i];
+		text += (i ? " " : "") + scene.find(ready[i])->name;
 	return ready.size() > max_named ? fmt::format("{}: {} ...", ready.size(), text) : text;
 }
 
@@ -120,7 +101,7 @@ unsigned draw_cpus(Cells &cells, unsigned row, unsigned rows, const Scene &scene
 		draw_past(cells, row, 5, past, cpu, view);
 		const bool is_thread = cpu.what == SceneCpu::What::thread && cpu.tid != 0;
 		cells.text(row, now_at, now_text(cpu), is_thread ? look_of_thread(cpu.tid, view) : faint, now_columns);
-		cells.text(row, ready_at, ready_text(cpu.ready));
+		cells.text(row, ready_at, ready_text(cpu.ready, scene));
 	}
 	return row;
 }
@@ -159,7 +140,7 @@ void draw_threads(Cells &cells, unsigned row, unsigned rows, const Scene &scene,
 	if (all > threads.size())
 		cells.text(row, after + 1, fmt::format("the {} last active of {}", threads.size(), all), faint);
 	if (!scene.unplaced.empty())
-		cells.text(row, 40, "ready, where is unknown: " + ready_text(scene.unplaced), faint);
+		cells.text(row, 40, "ready, where is unknown: " + ready_text(scene.unplaced, scene), faint);
 	++row;
 	for (const SceneThread *thread : threads) {
 		const Look look = look_of_thread(thread->tid, view);
@@ -177,29 +158,6 @@ std::string party_text(const Party &party)
 	if (!party.is_known())
 		return "?";
 	return party.tid < 0 ? party.thread : fmt::format("{} {}", party.thread, party.tid);
-}
-
-struct Message {
-	std::uint64_t time;
-	std::string text;
-};
-
-std::vector<Message> messages_of(const Scene &scene, const View &view, std::size_t count)
-{
-	std::vector<Message> messages;
-	for (std::size_t i = 0; i < std::min(count, scene.wake_ups.size()); ++i) {
-		const WakeUp &wake_up = scene.wake_ups[i];
-		messages.push_back(
-		    {wake_up.time, fmt::format("{} wakes {}, which slept {}{}{}", party_text(wake_up.waker),
-					       party_text(wake_up.wakee), ticks_text(wake_up.slept, view),
-					       wake_up.call.empty() ? "" : " in ", wake_up.call)});
-	}
-	for (std::size_t i = 0; i < std::min(count, scene.posted.size()); ++i)
-		messages.push_back({scene.posted[i].time,
-				    fmt::format("{} posts {}", party_text(scene.posted[i].by), scene.posted[i].event)});
-	std::ranges::stable_sort(messages, std::greater<>(), &Message::time);
-	messages.resize(std::min(count, messages.size()));
-	return messages;
 }
 
 void draw_messages(Cells &cells, unsigned row, unsigned rows, const Scene &scene, const View &view)
@@ -249,6 +207,43 @@ std::string doing_text(const SceneThread &thread, const Scene &scene, const View
 		break;
 	}
 	return thread.is_hidden ? "? the kernel hides it" : "?";
+}
+
+std::string mode_text(const SceneCpu &cpu)
+{
+	if (!cpu.interrupt.empty())
+		return cpu.interrupt;
+	switch (cpu.mode) {
+	case Mode::user:
+		return "user";
+	case Mode::kernel:
+	case Mode::irq:
+	case Mode::softirq:
+		return cpu.call.empty() ? "kernel" : "in " + cpu.call;
+	case Mode::unattributed:
+		return cpu.call.empty() ? "user or kernel" : "in " + cpu.call;
+	case Mode::unknown:
+		break;
+	}
+	return "mode ?";
+}
+
+std::vector<Message> messages_of(const Scene &scene, const View &view, std::size_t count)
+{
+	std::vector<Message> messages;
+	for (std::size_t i = 0; i < std::min(count, scene.wake_ups.size()); ++i) {
+		const WakeUp &wake_up = scene.wake_ups[i];
+		messages.push_back(
+		    {wake_up.time, fmt::format("{} wakes {}, which slept {}{}{}", party_text(wake_up.waker),
+					       party_text(wake_up.wakee), ticks_text(wake_up.slept, view),
+					       wake_up.call.empty() ? "" : " in ", wake_up.call)});
+	}
+	for (std::size_t i = 0; i < std::min(count, scene.posted.size()); ++i)
+		messages.push_back({scene.posted[i].time,
+				    fmt::format("{} posts {}", party_text(scene.posted[i].by), scene.posted[i].event)});
+	std::ranges::stable_sort(messages, std::greater<>(), &Message::time);
+	messages.resize(std::min(count, messages.size()));
+	return messages;
 }
 
 Shown draw(const Scene &scene, const View &view, unsigned rows, unsigned columns, bool is_utf8)

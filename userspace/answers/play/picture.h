@@ -48,6 +48,14 @@ Look look_of_thread(std::int32_t tid, const View &view);
 std::string since_begin_text(std::uint64_t time, const View &view);
 // What a thread does, such as "sleeps in read for 1.2 ms".
 std::string doing_text(const SceneThread &thread, const Scene &scene, const View &view);
+// The mode or the call that a CPU's thread runs in.
+std::string mode_text(const SceneCpu &cpu);
+struct Message {
+	std::uint64_t time;
+	std::string text;
+};
+// The newest wake-ups and events of programs, the newest first.
+std::vector<Message> messages_of(const Scene &scene, const View &view, std::size_t count);
 // Draws the layout into these rows, at most; returns the row after it.
 unsigned draw_layout(Cells &cells, unsigned top, unsigned rows, const Scene &scene, const View &view);
 

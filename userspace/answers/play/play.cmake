@@ -4,6 +4,7 @@ add_library(monitor_play STATIC
   ${CMAKE_CURRENT_LIST_DIR}/checkpoints.cpp
   ${CMAKE_CURRENT_LIST_DIR}/layout.cpp
   ${CMAKE_CURRENT_LIST_DIR}/layout_picture.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/layout_scene.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_picture.cpp
   ${CMAKE_CURRENT_LIST_DIR}/placement.cpp
   ${CMAKE_CURRENT_LIST_DIR}/play.cpp

@@ -76,11 +76,11 @@ void Player::start_from(std::uint64_t time)
 		restart(checkpoint);
 }
 
-void Player::go_to(std::uint64_t time, std::uint64_t step_ticks)
+void Player::go_to(std::uint64_t time, std::uint64_t step_ticks, unsigned past)
 {
 	target_ = std::clamp(time, begin(), end());
 	step_ = std::max<std::uint64_t>(step_ticks, 1);
-	const std::uint64_t steps = std::min<std::uint64_t>(past_steps - 1, (target_ - begin()) / step_);
+	const std::uint64_t steps = std::min<std::uint64_t>(past - 1, (target_ - begin()) / step_);
 	next_sample_ = target_ - steps * step_;
 	past_.clear();
 	start_from(next_sample_);

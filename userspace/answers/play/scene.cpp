@@ -69,7 +69,7 @@ void fill_run_queues(Scene &scene)
 	std::ranges::stable_sort(ready, {}, &SceneThread::since);
 	for (const SceneThread *thread : ready)
 		(thread->cpu && *thread->cpu < scene.cpus.size() ? scene.cpus[*thread->cpu].ready : scene.unplaced)
-		    .push_back(thread->name);
+		    .push_back(thread->tid);
 }
 
 } // namespace

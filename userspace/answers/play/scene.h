@@ -41,20 +41,20 @@ struct SceneCpu {
 	std::int32_t tid = -1;
 	std::string name; // of the thread
 	analyze::Mode mode = analyze::Mode::unknown;
-	std::string interrupt;          // that it handles; "": none
-	std::string call;               // the system call that the thread runs in
-	std::vector<std::string> ready; // names of the threads in its run queue, the longest waiting first
-	std::vector<PastStep> past;     // the oldest first; the last step is the scene's own moment
+	std::string interrupt;           // that it handles; "": none
+	std::string call;                // the system call that the thread runs in
+	std::vector<std::int32_t> ready; // the threads in its run queue, the longest waiting first
+	std::vector<PastStep> past;      // the oldest first; the last step is the scene's own moment
 };
 
 struct Scene {
 	std::uint64_t time = 0, step = 0; // ticks
 	std::vector<SceneCpu> cpus;
-	std::vector<SceneThread> threads;  // by tid, without idle threads
-	std::vector<std::string> unplaced; // ready, in the run queue of an unknown CPU
-	std::vector<WakeUp> wake_ups;      // the newest first
-	std::vector<Posted> posted;        // the newest first
-	bool wakings_are_known = true;     // they were recorded
+	std::vector<SceneThread> threads;   // by tid, without idle threads
+	std::vector<std::int32_t> unplaced; // ready, in the run queue of an unknown CPU
+	std::vector<WakeUp> wake_ups;       // the newest first
+	std::vector<Posted> posted;         // the newest first
+	bool wakings_are_known = true;      // they were recorded
 
 	const SceneThread *find(std::int32_t tid) const;
 };
