@@ -82,6 +82,7 @@ expect "--json" states second --j
 expect "" states second --match ""
 expect "runs/first" states runs/
 expect "pipeline plain" play --layout p
+expect "pipeline plain" view --layout p
 expect "--frame --frames" play --f
 expect "process" top --by p
 expect "--batch --buffer --by" top --b

@@ -55,7 +55,7 @@ MAY = {
     "answers/play": {"answers/terminal", "base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "answers/report"},
     "answers/export": {"base", "reading/ctf", "reading/events", "reading/symbols", "reading/activities", "reading/analyze",
                        "answers/collection", "answers/report"},
-    "answers/view": {"answers/diff", "base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
+    "answers/view": {"answers/diff", "answers/play", "base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
 }
 # Recording and reading share only what is below them, include/monitor and the trace.
 SIDES = {"base": {"base"}, "recording": {"base", "recording"}, "reading": {"base", "reading"},

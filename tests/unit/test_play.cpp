@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The animation of a trace: scenes are those of the fold however they are reached, frames as text, and what keys do.
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <random>
 
@@ -9,6 +8,7 @@
 
 #include "answers/play/play.h"
 #include "history.h"
+#include "pipe_history.h"
 #include "reading/analyze/scheduling.h"
 
 namespace test_play {
@@ -36,41 +36,6 @@ play::View view_of(const Player &player, const trace::Trace &trace)
 std::string frame(const Player &player, const trace::Trace &trace, unsigned rows = 16, unsigned columns = 80)
 {
 	return play::draw(player.scene(), view_of(player, trace), rows, columns, true).cells.as_text();
-}
-
-void creates(history::History &history, std::uint64_t time, std::int32_t tid, std::int32_t parent, const char *name,
-	     unsigned cpu = 0)
-{
-	std::uint64_t words[2] = {};
-	std::strncpy(reinterpret_cast<char *>(words), name, sizeof words);
-	history.cpu(0).post(time, EDC_ID_SCHED_WAKEUP_NEW, cpu,
-			    {history::pair(tid, tid), history::pair(parent, 120), words[0], words[1]});
-}
-
-// A pipe between two threads, a third one that only computes, and a loss on CPU 1 from 700 to 800.
-history::History pipe_history(const char *third = "burner")
-{
-	history::History history;
-	history.cpu(1);
-	creates(history, 10, 7, 1, "writer");
-	creates(history, 20, 8, 1, "reader", 1);
-	creates(history, 30, 9, 1, third);
-	history.switches(0, 40, 0, 0, 7);
-	history.switches(1, 50, 0, 0, 8);
-	history.posts(1, 60, EDC_ID_SYS_ENTER, 0);
-	history.switches(1, 100, 8, history::sleeping, 0);
-	history.wakes(0, 200, 8);
-	history.switches(1, 220, 0, 0, 8);
-	history.posts(1, 230, EDC_ID_SYS_EXIT, 1);
-	history.switches(0, 300, 7, history::running, 9);
-	history.posts(0, 350, EDC_ID_SOFTIRQ_ENTRY, 1);
-	history.posts(0, 360, EDC_ID_SOFTIRQ_EXIT, 1);
-	history.cpu(1).post(700, EDC_ID_SYS_EXIT, 0);
-	history.cpu(1).open(800, 5);
-	history.switches(1, 850, 8, history::sleeping, 0);
-	history.switches(0, 900, 9, history::running, 7);
-	history.posts(1, 1000, EDC_ID_SOFTIRQ_ENTRY, 1);
-	return history;
 }
 
 struct Played {
@@ -143,7 +108,7 @@ TEST_CASE("play: a copy of the fold goes on as the original does")
 
 TEST_CASE("play: a scene has who runs, waits and sleeps, and who woke whom")
 {
-	Played played(pipe_history());
+	Played played(history::pipe_history());
 	played.go(250);
 	const play::Scene scene = played.player.scene();
 	CHECK(of_cpu(scene, 0) == "writer");
@@ -168,7 +133,7 @@ TEST_CASE("play: a scene has who runs, waits and sleeps, and who woke whom")
 
 TEST_CASE("play: what a loss hides is unknown, never idle")
 {
-	Played played(pipe_history());
+	Played played(history::pipe_history());
 	for (const std::uint64_t time : {750, 799}) {
 		played.go(time);
 		CHECK(of_cpu(played.player.scene(), 1) == "?");
@@ -185,7 +150,7 @@ TEST_CASE("play: what a loss hides is unknown, never idle")
 
 TEST_CASE("play: a killed recording's CPU is unknown after its last token")
 {
-	history::History history = pipe_history();
+	history::History history = history::pipe_history();
 	Played played(std::move(history), 1000, false);
 	played.go(1000);
 	CHECK(of_cpu(played.player.scene(), 0) == "?"); // its last token is at 900
@@ -242,8 +207,8 @@ TEST_CASE("play: a scene does not depend on the way to it")
 
 TEST_CASE("play: the past of a scene does not depend on the way to it, either")
 {
-	Played played(pipe_history(), 1000, true, 4);
-	Played straight(pipe_history());
+	Played played(history::pipe_history(), 1000, true, 4);
+	Played straight(history::pipe_history());
 	for (const std::uint64_t time : {900, 500, 1000, 300, 40}) {
 		played.go(time, 20);
 		straight.go(time, 20);
@@ -295,7 +260,7 @@ TEST_CASE("play: going back into a loss, and between events of one moment")
 
 TEST_CASE("play: next and previous go through the events of a thread")
 {
-	Played played(pipe_history(), 1000, true, 4);
+	Played played(history::pipe_history(), 1000, true, 4);
 	played.go(5);
 	std::vector<std::uint64_t> times;
 	for (played.player.find_next(8); played.player.work(1000); played.player.find_next(8)) {
@@ -322,7 +287,7 @@ TEST_CASE("play: next and previous go through the events of a thread")
 
 TEST_CASE("play: a frame as text")
 {
-	Played played(pipe_history());
+	Played played(history::pipe_history());
 	played.go(420, 20);
 	CHECK("\n" + frame(played.player, played.trace) == R"(
 monitor play DIR                       0.000000420 of 0.000001000 s  speed 1/100
@@ -399,7 +364,7 @@ struct Looked : Played {
 
 TEST_CASE("play: keys run it, step, and change the speed")
 {
-	Looked looked(pipe_history());
+	Looked looked(history::pipe_history());
 	CHECK(looked.shows("0.000000005 of 0.000001000 s  speed 1/1000000  paused"));
 	CHECK(looked.play.is_still());
 	looked.play.tick();
@@ -437,7 +402,7 @@ TEST_CASE("play: keys run it, step, and change the speed")
 
 TEST_CASE("play: a key that comes during a move counts from where the move leads")
 {
-	Looked looked(pipe_history());
+	Looked looked(history::pipe_history());
 	CHECK(looked.play.press({Key::What::end}));
 	CHECK(looked.play.press({Key::What::character, '+'}));
 	looked.settle();
@@ -450,7 +415,7 @@ TEST_CASE("play: a key that comes during a move counts from where the move leads
 
 TEST_CASE("play: a recording without all switches is refused")
 {
-	Played played(pipe_history());
+	Played played(history::pipe_history());
 	CHECK_NOTHROW(analyze::expect_scheduling(played.trace, played.info));
 	played.info.partial.insert("sched_switch");
 	CHECK_THROWS_WITH(analyze::expect_scheduling(played.trace, played.info), Catch::Contains("--filter"));
@@ -458,7 +423,7 @@ TEST_CASE("play: a recording without all switches is refused")
 
 TEST_CASE("play: keys find a thread and follow it")
 {
-	Looked looked(pipe_history());
+	Looked looked(history::pipe_history());
 	looked.press(Key::What::end);
 	looked.type("/eader");
 	CHECK(looked.shows("thread: eader_"));
@@ -505,7 +470,7 @@ TEST_CASE("play: CPUs and threads that have no space are counted, and scroll")
 	history.streams.reserve(40);
 	history.cpu(29);
 	for (std::int32_t tid = 100; tid < 150; ++tid)
-		creates(history, 10 + static_cast<unsigned>(tid), tid, 1, "one");
+		history::creates(history, 10 + static_cast<unsigned>(tid), tid, 1, "one");
 	Looked looked(std::move(history));
 	looked.press(Key::What::end);
 	CHECK(looked.shows("CPU 0 to 3 of 30"));

@@ -130,7 +130,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(cd "$share/states" 2> /dev/null && compgen -G '*.tree' | sed 's/\.tree$//' | grep "^$cur") $(compgen -f -- "$cur"))
 		compopt -o filenames 2> /dev/null || true
 		;;
-	play:--layout)
+	play:--layout | view:--layout)
 		local IFS=$'\n' path share=$MONITOR_SHARE
 		path=$(command -v "$program") && share=${share:-${path%/*}/../share/monitor}
 		[[ -d $share/layouts ]] || share=/usr/share/monitor

@@ -39,7 +39,7 @@ constexpr std::size_t max_written_bytes = 8u << 20;
 
 struct ViewArguments {
 	std::vector<std::string> directories;
-	std::string output;
+	std::string output, layout;
 	std::uint16_t port = 0;
 	bool no_browser = false, no_cache = false;
 };
@@ -166,10 +166,16 @@ trace::Trace open_for_picture(const std::string &directory)
 int run_view(const ViewArguments &arguments)
 {
 	const std::vector<std::string> &directories = arguments.directories;
+	if (!arguments.layout.empty() && !arguments.output.empty())
+		throw Error(
+		    "--layout is for the animation, which a page that -o writes does not have: omit one of them");
 	if (directories.size() > 1 && !arguments.output.empty())
 		throw Error("-o writes a page of one trace: name one directory");
 	if (!arguments.output.empty())
 		expect_outside(arguments.output, directories);
+	std::optional<play::Layout> layout;
+	if (!arguments.layout.empty())
+		layout = play::load_layout(arguments.layout);
 	trace::Trace trace = open_for_picture(directories.front());
 	if (!arguments.output.empty()) {
 		const view::Picture picture(directories, std::move(trace), {}, {!arguments.no_cache});
@@ -182,12 +188,12 @@ int run_view(const ViewArguments &arguments)
 		sigaddset(&ends, signal);
 	::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 	if (directories.size() == 1) {
-		view::Loading loading(directories, std::move(trace), !arguments.no_cache);
+		view::Loading loading(directories, std::move(trace), !arguments.no_cache, std::move(layout));
 		return show(arguments, loading);
 	}
 	trace::Trace second = open_for_picture(directories.back());
 	view::Compared compared({directories.front(), std::move(trace)}, {directories.back(), std::move(second)},
-				!arguments.no_cache);
+				!arguments.no_cache, std::move(layout));
 	return show(arguments, compared);
 }
 
@@ -205,6 +211,11 @@ void add_view(CLI::App &app, int &exit_code)
 	    ->add_option("-o,--output", arguments->output,
 			 "write the page with its data into this file, to send it to someone, and end")
 	    ->option_text("FILE.html");
+	command
+	    ->add_option(
+		"--layout", arguments->layout,
+		"of the animation (key P): threads where this file says, with arrows; or a shipped one: pipeline")
+	    ->option_text("FILE");
 	command->add_option("--port", arguments->port, "listen on this port (default: one that is free)")
 	    ->option_text("N");
 	command->add_flag("--no-browser", arguments->no_browser, "only print the address");
@@ -214,6 +225,7 @@ void add_view(CLI::App &app, int &exit_code)
 			"Examples:\n"
 			"  monitor view DIR\n"
 			"  monitor view BEFORE AFTER\n"
+			"  monitor view DIR --layout pipeline\n"
 			"  monitor view DIR -o picture.html\n"
 			"  ssh -L 8080:127.0.0.1:8080 HOST monitor view --port 8080 DIR");
 	command->callback([arguments, &exit_code] { exit_code = run_view(*arguments); });

@@ -33,10 +33,10 @@ diff::Part part_of(const std::string &directory, const Picture &picture, std::ui
 
 } // namespace
 
-Compared::Compared(Side before, Side after, bool use_cache)
+Compared::Compared(Side before, Side after, bool use_cache, std::optional<play::Layout> layout)
     : directories_{before.directory, after.directory},
-      before_({before.directory}, std::move(before.trace), use_cache, true),
-      after_({after.directory}, std::move(after.trace), use_cache)
+      before_({before.directory}, std::move(before.trace), use_cache, std::move(layout), true),
+      after_({after.directory}, std::move(after.trace), use_cache, {})
 {
 }
 

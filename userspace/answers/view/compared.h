@@ -22,7 +22,7 @@ public:
 	};
 
 	// Both have a picture.
-	Compared(Side before, Side after, bool use_cache);
+	Compared(Side before, Side after, bool use_cache, std::optional<play::Layout> layout);
 
 	// Any thread.
 	HttpResponse answer(const HttpRequest &request);

@@ -10,9 +10,11 @@ class Stopped : public std::exception {};
 
 } // namespace
 
-Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache, bool has_second)
+Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache,
+		 std::optional<play::Layout> layout, bool has_second)
     : frequency_hz_(static_cast<double>(trace.description().clock.frequency_hz)), has_second_(has_second),
-      reads_([this, directories, use_cache, read = std::move(trace)](const std::stop_token &stop) mutable {
+      reads_([this, directories, use_cache, read = std::move(trace),
+	      layout = std::move(layout)](const std::stop_token &stop) mutable {
 	      try {
 		      auto made = std::make_shared<const Picture>(
 			  directories, std::move(read),
@@ -21,7 +23,7 @@ Loading::Loading(const std::vector<std::string> &directories, trace::Trace trace
 					  throw Stopped();
 				  note(so_far, part);
 			  },
-			  Keeping{use_cache});
+			  Keeping{use_cache}, std::move(layout));
 		      const std::lock_guard guard(lock_);
 		      picture_ = std::move(made);
 	      } catch (const Stopped &) { // nobody looks any more

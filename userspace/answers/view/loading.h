@@ -21,7 +21,7 @@ public:
 	// The trace has a picture.
 	// `has_second`: the page shows another trace, too (compared.h).
 	Loading(const std::vector<std::string> &directories, trace::Trace trace, bool use_cache,
-		bool has_second = false);
+		std::optional<play::Layout> layout, bool has_second = false);
 
 	// Any thread.
 	HttpResponse answer(const HttpRequest &request);

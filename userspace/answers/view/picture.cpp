@@ -13,6 +13,7 @@
 #include "picture_cache.h"
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/scheduling.h"
+#include "scene_json.h"
 #include "tables.h"
 #include "tile.h"
 
@@ -44,10 +45,21 @@ template <class Each> trace::Losses fold_with(trace::Trace &trace, analyze::Mach
 } // namespace
 
 Picture::Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress,
-		 const Keeping &keeping)
-    : directories_(directories), trace_(std::move(trace)), info_(analyze::recording_of(trace_))
+		 const Keeping &keeping, std::optional<play::Layout> layout)
+    : directories_(directories), trace_(std::move(trace)), info_(analyze::recording_of(trace_)),
+      scenes_(
+	  [this] {
+		  return Scenes::Opened{open_again(), info_};
+	  },
+	  std::move(layout))
 {
-	const PictureCache cache(directories, trace_);
+	read_or_find(progress, keeping);
+	about_["layout"] = scenes_.layout() ? layout_json(*scenes_.layout()) : Json();
+}
+
+void Picture::read_or_find(const Progress &progress, const Keeping &keeping)
+{
+	const PictureCache cache(directories_, trace_);
 	identity_ = cache.identity();
 	if (keeping.is_on)
 		if (auto kept = cache.find()) {

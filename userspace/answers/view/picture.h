@@ -19,6 +19,7 @@
 #include "groups.h"
 #include "reading/analyze/recording_info.h"
 #include "reading/events/trace.h"
+#include "scenes.h"
 #include "timeline.h"
 #include "window.h"
 
@@ -43,9 +44,9 @@ public:
 	// What there is so far, and which part of the trace it is: called now and then.
 	using Progress = std::function<void(const Timeline &, double)>;
 
-	// Reads the whole trace, or what was kept of it (picture_cache.h). Throws Error.
+	// Reads the whole trace, or what was kept of it (picture_cache.h). `layout`: of the animation. Throws Error.
 	Picture(const std::vector<std::string> &directories, trace::Trace trace, const Progress &progress = {},
-		const Keeping &keeping = {});
+		const Keeping &keeping = {}, std::optional<play::Layout> layout = {});
 
 	// What the page has to know first: an object.
 	const nlohmann::ordered_json &about() const { return about_; }
@@ -78,12 +79,16 @@ public:
 	// What a thread did then (story.h). `thread`: as in about().threads. Likewise.
 	nlohmann::ordered_json story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_t thread,
 				     const IsOver &is_over = {}) const;
+	// Moments of it (scenes.h). Likewise, but from where the last ones were.
+	nlohmann::ordered_json scenes(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned steps,
+				      const IsOver &is_over = {}) const;
 
 private:
 	// Throws Error: it cannot be known from this recording.
 	void expect_states(bool of_calls) const;
 	trace::TimeRange range_of(std::uint64_t from_ticks, std::uint64_t to_ticks) const;
 	trace::Trace open_again() const;
+	void read_or_find(const Progress &progress, const Keeping &keeping);
 	void read(const Progress &progress);
 	void describe(const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses);
 
@@ -96,6 +101,7 @@ private:
 	ActivityLanes activities_;
 	nlohmann::ordered_json about_;
 	std::map<std::string, nlohmann::ordered_json> whole_; // tables of all the time
+	mutable Scenes scenes_;
 };
 
 } // namespace monitor::view

@@ -159,6 +159,11 @@ Json Picture::story(std::uint64_t from_ticks, std::uint64_t to_ticks, std::size_
 	return story.json();
 }
 
+Json Picture::scenes(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned steps, const IsOver &is_over) const
+{
+	return scenes_.answer(from_ticks, to_ticks, steps, is_over);
+}
+
 // All CPUs together: readings of one of them would leave gaps where it did not switch.
 Json Picture::lines(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned bins, const IsOver &is_over) const
 {

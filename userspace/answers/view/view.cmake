@@ -30,6 +30,8 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/picture.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture_cache.cpp
   ${CMAKE_CURRENT_LIST_DIR}/picture_parts.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/scene_json.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/scenes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/story.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tables.cpp
   ${CMAKE_CURRENT_LIST_DIR}/tile.cpp
@@ -37,4 +39,4 @@ add_library(monitor_view STATIC
   ${CMAKE_CURRENT_LIST_DIR}/view.cpp
   ${CMAKE_CURRENT_LIST_DIR}/window.cpp
   ${CMAKE_CURRENT_BINARY_DIR}/view/page_files.cpp)
-target_link_libraries(monitor_view PUBLIC monitor_diff monitor_report monitor_selection PRIVATE z) # by name: also into a static program
+target_link_libraries(monitor_view PUBLIC monitor_diff monitor_play monitor_report monitor_selection PRIVATE z) # by name: also into a static program

@@ -172,6 +172,12 @@ HttpResponse answer(const Picture &picture, Wanted &wanted, const HttpRequest &r
 			    number_of<std::uint64_t>(request, "from"), number_of<std::uint64_t>(request, "to"),
 			    number_of<std::size_t>(request, "thread"), wanted.next(request)));
 		});
+	if (request.path == "/scenes")
+		return answered("application/json", [&] {
+			return json_dump(picture.scenes(number_of<std::uint64_t>(request, "from"),
+							number_of<std::uint64_t>(request, "to"),
+							number_of<unsigned>(request, "steps"), wanted.next(request)));
+		});
 	if (request.path == "/about")
 		return answered("application/json", [&] { return json_dump(picture.about()); });
 	return page_file(request.path);

@@ -10,6 +10,7 @@
 //              /flame     ?from=&to=&page=           Picture::flame_page()
 //              /lines     ?from=&to=&bins=&page=     Picture::lines()
 //              /story     ?from=&to=&thread=&page=   Picture::story()
+//              /scenes    ?from=&to=&steps=&page=    Picture::scenes()
 //     written: the same page with its data in it, as far as max_bytes allow
 #pragma once
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "scenes.h"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "answers/play/picture.h"
+#include "base/error.h"
+#include "scene_json.h"
+
+namespace monitor::view {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t events_between_scene_looks = 1 << 17;
+constexpr std::chrono::milliseconds between_tries(20);
+
+void expect_wanted(const IsOver &is_over)
+{
+	if (is_over && is_over())
+		throw Error("this was asked for again, or is not wanted any more");
+}
+
+} // namespace
+
+Scenes::Scenes(Open open, std::optional<play::Layout> layout) : open_(std::move(open)), layout_(std::move(layout)) {}
+
+Json Scenes::answer(std::uint64_t from_ticks, std::uint64_t to_ticks, unsigned steps, const IsOver &is_over)
+{
+	if (steps > max_steps)
+		throw Error(fmt::format("there are at most {} scenes in one answer", max_steps));
+	if (steps == 0)
+		return Json::array();
+	std::unique_lock lock(lock_, std::defer_lock);
+	while (!lock.try_lock_for(between_tries))
+		expect_wanted(is_over);
+	if (!playing_)
+		playing_.emplace(open_());
+	const play::Player &player = playing_->player;
+	const std::uint64_t ticks = player.end() - player.begin();
+	if (from_ticks > std::min(to_ticks, ticks))
+		throw Error("this picture has no such part");
+	play::View view;
+	view.clock = &player.clock();
+	view.trace_begin = playing_->of.trace.begin_time();
+	view.layout = layout_ ? &*layout_ : nullptr;
+	const std::uint64_t step = std::max<std::uint64_t>(1, (to_ticks - from_ticks) / steps);
+	Json scenes = Json::array();
+	for (std::uint64_t at = from_ticks; at <= ticks; at += step) {
+		go_to(player.begin() + at, step, is_over);
+		scenes.push_back(scene_json(player.scene(), view, player.begin()));
+		if (scenes.size() == steps || step > ticks - at)
+			break;
+	}
+	return scenes;
+}
+
+void Scenes::go_to(std::uint64_t time, std::uint64_t step, const IsOver &is_over)
+{
+	play::Player &player = playing_->player;
+	try {
+		player.go_to(time, step, 1);
+		while (!player.work(events_between_scene_looks))
+			if (is_over && is_over()) {
+				player.give_up();
+				break;
+			}
+	} catch (...) { // the fold may have a part of an event only
+		playing_.reset();
+		throw;
+	}
+	expect_wanted(is_over);
+}
+
+} // namespace monitor::view
