@@ -242,7 +242,8 @@ def who_is_refused():
 	for name in re.findall(rb'(?:src|href)="(?!data:)([^"]+)"', body):
 		e2e.equal(f"{name}", view.get(name.decode())[0], 200)
 	for what, expected in (("nothing", 404), ("table?from=x&to=1&by=process", 400), ("table?from=0&to=1&by=nothing", 400), ("slices?level=99&from=0&to=1&lanes=c0", 400),
-	                       ("slices?level=0&from=0&to=1&lanes=c9999", 400), ("modes?from=0&to=1&bins=99999999", 400), ("about?%zz", 400), ("../about", 404)):
+	                       ("slices?level=0&from=0&to=1&lanes=c9999", 400), ("modes?from=0&to=1&bins=99999999", 400), ("scenes?from=0&to=9&steps=61", 400), ("scenes?from=9&to=0&steps=1", 400),
+	                       ("scenes?from=0&to=9&steps=x", 400), ("scenes?from=18446744073709551614&to=18446744073709551615&steps=1", 400), ("about?%zz", 400), ("../about", 404)):
 		e2e.equal(what, view.get(what)[0], expected)
 	for bounds in ("from=5&to=5", "from=18446744073709551614&to=18446744073709551615", "from=9&to=3"):
 		e2e.equal(bounds, view.get(f"table?{bounds}&by=cpu")[0], 400)

@@ -22,9 +22,9 @@ def record():
 
 
 class Served:
-	def __init__(self, trace, *size, second=None, **look):
+	def __init__(self, trace, *size, second=None, options=(), **look):
 		directories = [trace.directory, *([second.directory] if second else [])]
-		self.server = subprocess.Popen([e2e.monitor, "view", "--no-browser", *directories], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+		self.server = subprocess.Popen([e2e.monitor, "view", "--no-browser", *options, *directories], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 		atexit.register(self.server.kill)
 		self.address = self.server.stdout.readline().strip()
 		self.page = browser.Browser(*size, **look)
@@ -378,7 +378,8 @@ def a_written_page():
 	page.close()
 
 
-e2e.need_recording()
-if browser.why_none():
-	e2e.skip(browser.why_none())
-e2e.main(what_it_shows, keys_and_mouse, to_the_longest, compared, stacks_of_the_window, back_to_the_cause, what_is_copied, activities, a_written_page)
+if __name__ == "__main__":
+	e2e.need_recording()
+	if browser.why_none():
+		e2e.skip(browser.why_none())
+	e2e.main(what_it_shows, keys_and_mouse, to_the_longest, compared, stacks_of_the_window, back_to_the_cause, what_is_copied, activities, a_written_page)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The picture of a trace, as a page that a browser draws.
-set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js lines.js table.js cases.js story.js kiviat.js compare.js main.js)
+set(page_names index.html view.css text.js source.js colours.js overview.js lanes.js lines.js table.js cases.js story.js kiviat.js compare.js stage.js scenes.js main.js)
 set(page_texts "")
 set(page_rows "")
 foreach(name ${page_names})

@@ -8,6 +8,7 @@ import {drawKiviat} from './kiviat.js';
 import {Lanes, groupKinds} from './lanes.js';
 import {Lines} from './lines.js';
 import {Overview} from './overview.js';
+import {Scenes} from './scenes.js';
 import {open} from './source.js';
 import {Story} from './story.js';
 import {Table} from './table.js';
@@ -46,6 +47,7 @@ const cases = new Cases(source, ({from, to, thread}) => {
 	showLanes('threads');
 	story.show(thread, lanes.window, (from + to) / 2);
 });
+const scenes = new Scenes(lanes);
 let compare = null, pointer = null;
 let dirty = true, by = 'process', tableTimer, tableNumber = 0;
 const drawTimes = [];
@@ -143,6 +145,7 @@ async function settled() {
 		story.show(story.thread, lanes.window);
 	if (!element('stacks').hidden)
 		loadStacks(from, to);
+	scenes.follow();
 	compare?.settled();
 	let found = null, shares, why = isAll ? 'this was not recorded' : 'this page has only the whole recording\'s table: press 0';
 	try {
@@ -228,6 +231,14 @@ function showStacks(isShown) {
 		loadStacks(Math.round(lanes.window.from), Math.round(lanes.window.to));
 }
 
+// From where the mouse is in the lanes, else from the window's begin.
+function showScenes(isPointed) {
+	if (scenes.isOpen)
+		scenes.close();
+	else
+		scenes.open(isPointed && pointer?.place === 0 && element('lanes').matches(':hover') ? Math.max(lanes.window.from, lanes.ticks(pointer.x)) : lanes.window.from);
+}
+
 function showBy(what) {
 	by = what;
 	element('table-title').textContent = tableTitles[what] ?? 'Who had the CPUs in this window';
@@ -289,22 +300,23 @@ function listen() {
 			settleSoon();
 		},
 		w: () => zoom(0.7), s: () => zoom(1 / 0.7), a: () => move(-0.25), d: () => move(0.25), 0: () => setWindow(0, about.ticks),
-		c: () => showLanes('cpus'), t: () => showLanes('threads'), p: () => showLanes('processes'), v: () => hasActivities && showLanes('activities'), f: () => showStacks(element('stacks').hidden), '/': () => element('search').focus(), '?': () => element('help').showModal(),
+		c: () => showLanes('cpus'), t: () => showLanes('threads'), p: () => showLanes('processes'), v: () => hasActivities && showLanes('activities'), f: () => showStacks(element('stacks').hidden), P: () => showScenes(true), '/': () => element('search').focus(), '?': () => element('help').showModal(),
 	};
 	addEventListener('keydown', event => {
-		if (event.target.tagName === 'INPUT') {
+		if (event.target.tagName === 'INPUT' && event.target.type !== 'range') {
 			if (event.key === 'Escape')
 				event.target.blur();
 			return;
 		}
 		if (event.key === 'Escape')
-			[story, cases].forEach(part => part.close());
-		if (event.ctrlKey || event.altKey || event.metaKey || !keys[event.key])
+			[story, cases, scenes].forEach(part => part.close());
+		const act = keys[event.key] ?? (scenes.isOpen ? scenes.keys[event.key] : undefined);
+		if (event.ctrlKey || event.altKey || event.metaKey || !act || (event.key === ' ' && event.target.tagName === 'BUTTON'))
 			return;
 		event.preventDefault();
-		keys[event.key]();
+		act();
 	});
-	const buttons = {'zoom-in': keys.w, 'zoom-out': keys.s, left: keys.a, right: keys.d, whole: keys[0], 'lanes-cpus': keys.c, 'lanes-threads': keys.t, 'lanes-processes': keys.p, 'lanes-activities': keys.v, 'stacks-button': keys.f, 'stacks-close': () => showStacks(false), 'lanes-commands': () => showLanes('commands'), 'lanes-cgroups': () => showLanes('cgroups'), 'help-button': keys['?']};
+	const buttons = {'zoom-in': keys.w, 'zoom-out': keys.s, left: keys.a, right: keys.d, whole: keys[0], 'lanes-cpus': keys.c, 'lanes-threads': keys.t, 'lanes-processes': keys.p, 'lanes-activities': keys.v, 'stacks-button': keys.f, 'stacks-close': () => showStacks(false), 'scenes-button': () => showScenes(false), 'lanes-commands': () => showLanes('commands'), 'lanes-cgroups': () => showLanes('cgroups'), 'help-button': keys['?']};
 	for (const [id, act] of Object.entries(buttons))
 		element(id).addEventListener('click', act);
 	element('search').addEventListener('input', event => find(event.target.value));
@@ -322,13 +334,15 @@ function listen() {
 		compare?.resize();
 		overview.resize();
 		lines?.draw();
+		scenes.resize();
 		dirty = true;
 	};
 	addEventListener('resize', redraw);
 	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
 }
 
-function frame() {
+function frame(now) {
+	scenes.frame(now);
 	if (dirty) {
 		dirty = false;
 		const begin = performance.now();
@@ -380,7 +394,7 @@ if (about.has_second) {
 	}
 }
 // For tests: whether all that the window needs is there, and how long drawing took.
-globalThis.monitorView = {lanes, lines, get compare() { return compare; }, setWindow, drawTimes, story, cases,
-	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...' && element('cases-state').textContent !== 'reading...'
+globalThis.monitorView = {lanes, lines, get compare() { return compare; }, setWindow, drawTimes, story, cases, scenes,
+	isReady: () => lanes.tiles.loading === 0 && !dirty && element('table-state').textContent === '' && element('story-state').textContent !== 'reading...' && element('cases-state').textContent !== 'reading...' && element('scenes-state').textContent !== 'reading...'
 		&& (!compare || element('second-state').textContent !== 'reading...' && compare.lanes.tiles.loading === 0)
 		&& (element('stacks').hidden || element('stacks-state').textContent !== 'reading...')};

@@ -9,6 +9,7 @@
 //     stacks(from, to)               the address of a page with flame graphs of the stacks taken then; or null
 //     lines(from, to, bins)          what was counted: {columns, rows, whole, every}; or null
 //     story(from, to, thread)        what the thread of this number in about.threads did: {name, tid, rows, left_out}, or null
+//     scenes(from, to, steps, signal) moments, (to - from) / steps apart (scene_json.h), until the signal; not in a written page
 //     has(lane)                      whether there is such a lane
 //     level(ticks)                   the coarsest level whose bins are at most `ticks` wide, else the finest
 
@@ -67,8 +68,8 @@ export class Served extends Source {
 	async diff(from, to, secondFrom, secondTo) {
 		return (await Served.get(`diff?from=${from}&to=${to}&second_from=${secondFrom}&second_to=${secondTo}&page=${this.page}`)).json();
 	}
-	static async get(what) {
-		const response = await fetch(what);
+	static async get(what, signal) {
+		const response = await fetch(what, {signal});
 		if (!response.ok)
 			throw new Error((await response.text()).trim());
 		return response;
@@ -95,6 +96,9 @@ export class Served extends Source {
 	async cases(from, to, wanted) {
 		const query = Object.entries(wanted).filter(([, value]) => value !== undefined).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join('');
 		return (await Served.get(`cases?from=${from}&to=${to}${query}&page=${this.page}`)).json();
+	}
+	async scenes(from, to, steps, signal) {
+		return (await Served.get(`${this.base}scenes?from=${from}&to=${to}&steps=${steps}&page=${this.page}`, signal)).json();
 	}
 	get page() {
 		return this.number ??= Math.floor(Math.random() * 2 ** 48);

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The animation in the page of monitor view: its scenes are those of monitor play, and what keys and the scrubber do."""
+import re
+import shutil
+
+import browser
+import e2e
+import play
+import view_page
+
+SCENE = "!document.querySelector('#scenes').hidden && document.querySelector('#scenes-state').textContent === '' && monitorView.scenes.shown"
+# By CPU what is drawn: who is in its box, and who in its run queue, by name.
+DRAWN = """(() => {
+	const {stage, shown} = monitorView.scenes, tokens = [...stage.tokens.values()];
+	return shown.cpus.map(({cpu, what, waiting}, number) => {
+		const box = stage.cpuAt(number), inside = ({to}) => to.x === box.x && to.y === box.y;
+		return {cpu, what, waiting, runs: tokens.filter(token => token.kind === 'running' && inside(token)).map(({tid}) => tid),
+			queue: tokens.filter(token => token.kind === 'ready' && token.cpu === cpu).sort((a, b) => a.to.x - b.to.x).map(({thread}) => thread.name)};
+	});
+})()"""
+TIME = "monitorView.scenes.shown?.time"
+
+
+def ticks_of(page, ns):
+	return page.run(f"Math.round(({ns} - monitorView.lanes.source.beginNs) / monitorView.lanes.source.nsPerTick)")
+
+
+def seek(page, ticks):
+	page.run(f"(() => {{ const slider = document.querySelector('#scenes-at'); slider.value = {ticks}; slider.dispatchEvent(new Event('input')); }})()")
+	page.wait(f"{SCENE} && {TIME} === {ticks}")
+
+
+def queues_of(text):
+	"""By CPU the last column of a frame that is 150 columns wide."""
+	lines = text.splitlines()
+	start = next(i for i, line in enumerate(lines) if line.startswith(" CPU"))
+	return {int(line[:5]): line[93:].strip() for line in lines[start + 1:] if re.match(r" *\d+ ", line[:5])}
+
+
+def compare(page, trace, ns, exit_code=0):
+	"""The scene that is drawn with the frame of monitor play at this time. Returns how many CPUs had a thread, and how
+	many waited."""
+	text = play.frame(trace.directory, "--at", play.seconds(ns), "--size", "150x60", exit_code=exit_code)
+	runs, queues, busy, waiting = play.cpus_of(text, 150), queues_of(text), 0, 0
+	for drawn in page.run(DRAWN):
+		is_ = drawn["runs"][0] if drawn["runs"] else None if drawn["what"] == "unknown" else 0
+		e2e.equal(f"CPU {drawn['cpu']} at {play.seconds(ns)}", is_, runs[drawn["cpu"]])
+		queue = " ".join(drawn["queue"][:3])
+		e2e.equal(f"the run queue of CPU {drawn['cpu']} at {play.seconds(ns)}",
+		          f"{drawn['waiting']}: {queue} ..." if drawn["waiting"] > 3 else queue, queues[drawn["cpu"]])
+		busy += bool(is_)
+		waiting += drawn["waiting"]
+	return busy, waiting
+
+
+def scenes_are_those_of_play():
+	trace = e2e.record("queues", "--force", command=("sh", "-c", f"for i in 1 2 3 4 5; do {e2e.workload} pingpong 3000 & done; wait"))
+	switches = play.Switches(trace)
+	print(f"seed {play.SEED}")
+	served = view_page.Served(trace)
+	page = served.page
+	page.key("P")
+	page.wait(SCENE)
+	e2e.equal("where it begins", page.run(TIME), 0)
+	busy = waiting = 0
+	for at in switches.moments(10):
+		seek(page, ticks_of(page, at))
+		counts = compare(page, trace, at)
+		busy, waiting = busy + counts[0], waiting + counts[1]
+		x = page.run("monitorView.lanes.x(monitorView.scenes.shown.time)")
+		page.wait(f"Math.abs(document.querySelector('#moment').getBoundingClientRect().x - document.querySelector('#lanes').getBoundingClientRect().x - {x}) < 1.5")
+		command = page.run("document.querySelector('#scenes-command').textContent")
+		e2e.expect(abs(float(command.split()[-1]) * 1e9 - at) < 2, f"{command}, not {at}")
+	e2e.expect(busy > 5 and waiting > 5, f"{busy} CPUs were busy, {waiting} threads waited")
+	# The scrubber itself, and scenes that were asked for ahead.
+	x, y, width, height = page.place("#scenes-at")
+	page.click(x, y)
+	total = page.run("monitorView.lanes.source.about.ticks")
+	page.wait(f"{SCENE} && Math.abs({TIME} / {total} - 0.5) < 0.05")
+	for _ in range(3):
+		page.key("-")
+		page.wait(SCENE)
+	for key, expected in (*((".", 1),) * 5, *((",", -1),) * 8):
+		before, step = page.run(f"[{TIME}, monitorView.scenes.step]")
+		page.key(key)
+		page.wait(f"{SCENE} && {TIME} === {before + expected * step}")
+	one = page.run(f"fetch(`scenes?from=${{{TIME}}}&to=${{{TIME} + monitorView.scenes.step}}&steps=1`).then(answer => answer.json())")[0]
+	e2e.equal("the same scene alone", page.run("monitorView.scenes.shown"), one)
+	served.end()
+
+
+def unknown_is_hatched():
+	"""Where events were lost, and never elsewhere."""
+	trace = play.pingpong().copy("damaged")
+	stream = max(trace.directory.glob("kernel_cpu*"), key=lambda path: path.stat().st_size)
+	data = bytearray(stream.read_bytes())
+	begin, end = (len(data) * part // 10 // 4096 * 4096 for part in (4, 6))
+	data[begin:end] = bytes(end - begin)
+	stream.write_bytes(data)
+	served = view_page.Served(trace)
+	page = served.page
+	page.key("P")
+	page.wait(SCENE)
+	lost = page.run("(async () => { const {source} = monitorView.lanes, {ticks} = source.about, found = []; for (let i = 0; i < 10; ++i) "
+	                "found.push(...(await source.scenes(Math.floor(ticks * i / 10), Math.floor(ticks * (i + 1) / 10), 60)).filter(({cpus}) => cpus.some(({lost}) => lost)).map(({time}) => time)); return found; })()")
+	if not e2e.expect(len(lost) > 10, f"{len(lost)} moments of 600 are in the loss"):
+		return
+	seek(page, lost[len(lost) // 2])
+	ns = page.run(f"Math.floor(monitorView.lanes.source.ns({TIME}))")
+	compare(page, trace, ns, exit_code=1)
+	colours = """monitorView.scenes.shown.cpus.map(({what}, number) => {
+		const {stage} = monitorView.scenes, {x, y, width} = stage.cpuAt(number); // below its text
+		return [what, new Set(new Uint32Array(stage.context.getImageData(x + width - 40, y + 30, 36, 7).data.buffer)).size];
+	})"""
+	page.run("new Promise(resolve => setTimeout(resolve, 300))")
+	for what, number in page.run(colours):
+		e2e.expect(number > 1 if what == "unknown" else number == 1, f"{number} colours where the CPU is {what}")
+	e2e.expect(any(what == "unknown" for what, _ in page.run(colours)), "no CPU is unknown")
+	served.end()
+
+
+def it_runs():
+	trace = play.pingpong()
+	at = play.Switches(trace).moments(1)[0]
+	served = view_page.Served(trace)
+	page = served.page
+	start = ticks_of(page, at)
+	span = page.run("Math.round(2e6 / monitorView.lanes.source.nsPerTick)")
+	page.run(f"monitorView.setWindow({start}, {start + span})")
+	page.wait(view_page.READY)
+	# From where the mouse is.
+	x, y, width, height = page.place("#lanes")
+	label = page.run("monitorView.lanes.label")
+	page.mouse("mouseMoved", x - width / 2 + label + (width - label) / 4, y)
+	page.key("P")
+	page.wait(SCENE)
+	begin = page.run(TIME)
+	e2e.expect(abs(begin - start - span / 4) < span / 50, f"it begins {begin - start} ticks after {span} ticks' begin")
+	e2e.expect(page.run("document.querySelector('#scenes-speed').textContent").startswith("1/10000 of real time"), "its speed")
+	page.key(" ")
+	page.wait(f"{TIME} > {begin}")
+	page.wait("[...monitorView.scenes.stage.tokens.values()].some(token => token.since > 0 && token.from.x !== token.to.x)")
+	page.wait("monitorView.scenes.stage.arrows.length > 0")
+	page.wait("document.querySelectorAll('#scenes-messages li').length === 8")
+	page.key(" ")
+	e2e.equal("paused", page.run("monitorView.scenes.isRunning"), False)
+	stays = page.run(TIME)
+	page.run("new Promise(resolve => setTimeout(resolve, 200))")
+	e2e.equal("where it stays", page.run(TIME), stays)
+	e2e.expect("CPU 0: " in page.run("document.querySelector('#stage').ariaLabel"), "it has no words")
+	page.key("+")
+	e2e.expect(page.run("document.querySelector('#scenes-speed').textContent").startswith("1/5000 "), "+")
+	page.wait(SCENE)
+	e2e.equal("where it is after +", page.run(TIME), stays)
+	for _ in range(6):
+		page.key("+")
+	page.key(" ")
+	page.wait(f"!monitorView.scenes.isRunning && {TIME} > {start + span} - 2 * monitorView.scenes.step", 20)  # to its end
+	page.key(" ")  # and from its begin again
+	page.wait(f"{TIME} < {start + span / 2}")
+	page.key("P")
+	e2e.equal("closed", page.run("[document.querySelector('#scenes').hidden, document.querySelector('#moment').hidden, monitorView.scenes.isRunning]"), [True, True, False])
+	# With less motion: nothing is between its places.
+	page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+	page.key("P")
+	page.key(" ")
+	page.wait(f"{SCENE} && monitorView.scenes.index > 2")
+	e2e.expect(page.run("[...monitorView.scenes.stage.tokens.values()].every(({from, to}) => from.x === to.x && from.y === to.y)"), "threads move")
+	page.key("Escape")
+	page.wait("document.querySelector('#scenes').hidden")
+	served.end()
+
+
+def hostile_names():
+	trace = view_page.record()
+	served = view_page.Served(trace)
+	page = served.page
+	page.key("P")
+	page.wait(SCENE)
+	total, seen = page.run("monitorView.lanes.source.about.ticks"), set()
+	for part in range(1, 20):
+		seek(page, total * part // 20)
+		seen.update(page.run("monitorView.scenes.shown.threads.map(thread => thread.name)"))
+		seen.update(page.run("[...document.querySelectorAll('#scenes-messages li')].map(line => line.textContent)"))
+		e2e.equal("elements made of names", page.run("document.querySelectorAll('#scenes b, #scenes svg, #scenes li *, #scenes output *').length"), 0)
+	e2e.expect(any(name in text for text in seen for name in ("</script><b>", '"><svg onload')), f"no hostile name was seen: {seen}")
+	served.end()
+
+
+def with_a_layout():
+	trace = e2e.record("pipeline", "--force", command=("sh", "-c", "timeout 0.3 yes | tr y n | wc -c"))
+	ends = [event["time_ns"] for event in trace.events("--event", "sched_switch") if event["comm"] == "tr"]
+	at = ends[len(ends) // 2] + 20
+	served = view_page.Served(trace, options=("--layout", "pipeline"))
+	page = served.page
+	page.key("P")
+	page.wait(SCENE)
+	page.run("document.querySelector('#scenes-at').focus()")
+	while page.run("document.querySelector('#scenes-speed').textContent") != "1/1000 of real time":
+		page.key("-")
+	seek(page, ticks_of(page, at))
+	text = play.frame(trace.directory, "--layout", "pipeline", "--at", play.seconds(at), "--speed", "1/1000", "--size", "120x30")
+	rows = text.splitlines()
+	box = next(i for i, row in enumerate(rows) if "┌─producer─" in row)
+	theirs = [re.findall(r" (\d+\+?) ", rows[row]) for row in (box, box + 3)]
+	arrows = page.run("monitorView.lanes.source.about.layout.arrows.map(({from, to}, i) => [from, to, monitorView.scenes.shown.arrows[i].count])")
+	e2e.equal("messages to the right", [count for begin, end, count in arrows if end > begin], theirs[0])
+	e2e.equal("messages to the left", [count for begin, end, count in arrows if end < begin], theirs[1])
+	e2e.expect(any(count != "0" for *_, count in arrows), f"{arrows}")
+	for name, who in zip(("producer", "filter", "consumer"), page.run("monitorView.scenes.shown.boxes.map(box => box.who)")):
+		e2e.expect(f"│ {who}" in text, f"{name}: {who} is not in\n{text}")
+	boxes = page.run("monitorView.scenes.stage.boxes")
+	e2e.expect(boxes[0]["y"] == boxes[2]["y"] and boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"] and boxes[1]["x"] + boxes[1]["width"] < boxes[2]["x"], f"{boxes}")
+	e2e.expect(page.run("[...monitorView.scenes.stage.tokens.values()].filter(token => token.kind === 'sleeping').every(({to, thread}) => "
+	                    "{ const {x, y, width, height} = monitorView.scenes.stage.boxes[thread.box]; return to.x > x && to.x + to.width < x + width && to.y > y && to.y + to.height < y + height; })"),
+	           "a thread sleeps outside of its box")
+	served.end()
+	for options, says in ((("--layout", "none"), "pipeline"), (("--layout", "pipeline", "-o", e2e.work / "page.html"), "--layout")):
+		done = e2e.run(e2e.monitor, "view", trace.directory, *options, exit_code=1)
+		e2e.expect(says in done.stderr and done.stderr.count("\n") == 1, f"{options}: {done.stderr}")
+
+
+def a_written_page_has_none():
+	trace = play.pingpong()
+	file = e2e.work / "written.html"
+	e2e.run(e2e.monitor, "view", trace.directory, "-o", file)
+	page = browser.Browser()
+	page.open(f"file://{file}")
+	page.wait(view_page.READY)
+	page.key("P")
+	page.wait("document.querySelector('#scenes-state').textContent.includes('run monitor view DIR')")
+	page.key(" ")
+	page.key(".")
+	e2e.equal("its parts", page.run("[...document.querySelectorAll('#scenes .playing')].every(part => part.hidden)"), True)
+	e2e.equal("what the page complains about", page.complaints, [])
+	page.close()
+
+
+e2e.need_recording()
+if browser.why_none() or not shutil.which("tr"):
+	e2e.skip(browser.why_none() or "there is no tr")
+e2e.main(scenes_are_those_of_play, unknown_is_hatched, it_runs, hostile_names, with_a_layout, a_written_page_has_none)
