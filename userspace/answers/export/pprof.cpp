@@ -115,7 +115,9 @@ private:
 	{
 		if (frame.module.empty())
 			return 0;
-		const std::string file = frame.is_kernel ? "[kernel " + frame.module + "]" : frame.module;
+		// What is no file is in brackets; the name of a kernel module has some.
+		const std::string file =
+		    frame.is_kernel && !frame.module.starts_with('[') ? "[" + frame.module + "]" : frame.module;
 		const auto [found, is_new] = mappings_.try_emplace(file, mappings_.size() + 1);
 		if (is_new) {
 			pbf_writer message(writer_, mapping);

@@ -29,7 +29,7 @@ nlohmann::ordered_json frame_json(const symbols::FrameName &frame)
 {
 	nlohmann::ordered_json json = {{"name", frame.text()}};
 	if (!frame.module.empty())
-		json["file"] = frame.is_kernel ? "kernel " + frame.module : frame.module;
+		json["file"] = frame.module;
 	return json;
 }
 
