@@ -309,25 +309,30 @@ TEST_CASE("export: a trace of LTTng has the events, times and losses of the orig
 TEST_CASE("export: a thread that the kernel hides is unknown in Perfetto, and only until the next is found")
 {
 	const Directory directory;
-	history::History history;
-	history.lists(5, 9, history::sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
-	history.lists(6, 7, history::sleeping, EDC_NO_SYSCALL, 0);
-	history.switches(0, 100, 0, 0, 7);
-	history.switches(0, 200, 7, history::sleeping, 9);
-	history.cpu(0).open(500).tid = 7; // the switch away from 9 is hidden
-	history.posts(0, 500, EDC_ID_SYS_ENTER, 1);
-	history.switches(0, 600, 7, history::sleeping, 0);
-	trace::Trace trace = samples::trace(history.all(), history::events);
-	const analyze::RecordingInfo info = history::make_info(5, 1000, true, false);
-	exporting::Output output(directory.file("trace"));
-	exporting::write_perfetto(trace, info, {}, output);
-	std::map<std::uint64_t, std::uint64_t> next;
-	for (const Switched &each : decode(directory.read("trace")).switches)
-		next[each.time] = each.next;
-	CHECK(next[100] == 7);
-	CHECK(next[200] == std::uint64_t(analyze::largest_tid) + 1); // [unknown]
-	CHECK(next[500] == 7);
-	CHECK(next[600] == 0);
+	for (const std::uint64_t listed : {5, 300, 700}) {
+		history::History history;
+		history.lists(listed, 9, history::sleeping, EDC_NO_SYSCALL, EDC_THREAD_HIDDEN);
+		history.lists(listed + 1, 7, history::sleeping, EDC_NO_SYSCALL, 0);
+		history.switches(0, 100, 0, 0, 7);
+		history.wakes(0, 150, 9);
+		history.switches(0, 200, 7, history::sleeping, 9);
+		history.cpu(0).open(500).tid = 7; // the switch away from 9 is hidden
+		history.posts(0, 500, EDC_ID_SYS_ENTER, 1);
+		history.switches(0, 600, 7, history::sleeping, 0);
+		trace::Trace trace = samples::trace(history.all(), history::events);
+		const analyze::RecordingInfo info = history::make_info(5, 1000, true, false);
+		exporting::Output output(directory.file("trace"));
+		const exporting::Converted converted = exporting::write_perfetto(trace, info, {}, output);
+		std::map<std::uint64_t, std::uint64_t> next;
+		for (const Switched &each : decode(directory.read("trace")).switches)
+			next[each.time] = each.next;
+		CAPTURE(listed);
+		CHECK(next[100] == 7);
+		CHECK(next[200] == std::uint64_t(analyze::largest_tid) + 1); // [unknown]
+		CHECK(next[500] == 7);
+		CHECK(next[600] == 0);
+		CHECK(converted.left_out == exporting::LeftOut{{"sched_waking", 1}}); // nor is it known to wait
+	}
 }
 
 TEST_CASE("export: what a CPU runs is known without an event of the part")

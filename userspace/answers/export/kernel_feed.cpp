@@ -3,12 +3,14 @@
 
 #include <algorithm>
 
+#include "reading/events/pull.h"
+
 namespace monitor::exporting {
 
 using analyze::EventKind;
 using analyze::Kind;
 
-KernelFeed::KernelFeed(const trace::Trace &trace, analyze::Machine &machine, KernelTarget &target)
+KernelFeed::KernelFeed(trace::Trace &trace, analyze::Machine &machine, KernelTarget &target)
     : description_(trace.description()), machine_(machine), target_(target), extra_(description_.classes().size()),
       left_out_by_class_(description_.classes().size())
 {
@@ -16,6 +18,25 @@ KernelFeed::KernelFeed(const trace::Trace &trace, analyze::Machine &machine, Ker
 		extra_[cls->index] = {trace::FieldRef(*cls, "prio"), trace::FieldRef(*cls, "target_cpu"),
 				      trace::FieldRef(*cls, "realtime")};
 	machine.add(static_cast<analyze::Observer &>(*this));
+	hide_threads(trace);
+}
+
+// A number that was first listed for another thread is not hidden from the start.
+void KernelFeed::hide_threads(trace::Trace &trace)
+{
+	std::map<std::int32_t, bool> is_hidden;
+	trace::Pull pull(trace, {}, [](const trace::Stream &stream) { return stream.info().is_recorder(); });
+	for (auto item = pull.next(); item != trace::Cursor::Item::end; item = pull.next()) {
+		if (item != trace::Cursor::Item::event)
+			continue;
+		const EventKind &kind = machine_.kinds()[*pull.event().cls];
+		if (kind.kind == Kind::thread_state)
+			is_hidden.try_emplace(kind.field[1].get<std::int32_t>(pull.event()),
+					      kind.field[8].get<std::uint32_t>(pull.event()) & EDC_THREAD_HIDDEN);
+	}
+	for (const auto &[tid, hidden] : is_hidden)
+		if (hidden)
+			machine_.hide(tid);
 }
 
 KernelFeed::Shown &KernelFeed::shown(std::uint32_t cpu)
@@ -114,7 +135,7 @@ void KernelFeed::list_threads(std::uint64_t time)
 {
 	is_listed_ = true;
 	for (const analyze::Thread &thread : machine_.threads())
-		if (thread.tid != 0)
+		if (thread.tid != 0 && !(thread.hidden && thread.name.empty()))
 			target_.thread(time, thread);
 }
 
@@ -233,6 +254,8 @@ bool KernelFeed::pass_thread(const trace::Event &event, const EventKind &kind, c
 	const std::int32_t prio = extra.prio ? extra.prio.get<std::int32_t>(event) : -1;
 	switch (kind.kind) {
 	case Kind::sched_waking:
+		if (const analyze::Thread *woken = machine_.thread(tid); woken && woken->hidden)
+			return false; // nothing would end its wait for a CPU
 		target_.sched_waking(at, who, prio, extra.target_cpu.get<std::uint32_t>(event));
 		return true;
 	case Kind::sched_wakeup_new:

@@ -86,8 +86,9 @@ public:
 
 class KernelFeed : private analyze::Observer {
 public:
-	// The machine must outlive it.
-	KernelFeed(const trace::Trace &trace, analyze::Machine &machine, KernelTarget &target);
+	// The machine must outlive it. Reads the recorder's own streams: which threads the kernel hides may be listed
+	// long after they run.
+	KernelFeed(trace::Trace &trace, analyze::Machine &machine, KernelTarget &target);
 
 	void event(const trace::Event &event);
 	void gap(const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost);
@@ -114,6 +115,7 @@ private:
 		std::uint64_t since = 0;
 	};
 
+	void hide_threads(trace::Trace &trace);
 	void lost(const analyze::Cpu &cpu, std::uint64_t from, std::uint64_t to) override;
 	Shown &shown(std::uint32_t cpu);
 	bool is_selected(std::uint64_t time, std::uint32_t cpu) const;
