@@ -53,7 +53,7 @@ MAY = {
     "answers/terminal": {"base"},
     "answers/top": {"base", "answers/live", "answers/terminal"},
     "answers/play": {"answers/terminal", "base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "answers/report"},
-    "answers/export": {"base", "reading/ctf", "reading/events", "reading/symbols", "reading/activities", "reading/analyze",
+    "answers/export": {"base", "reading/ctf", "reading/events", "reading/activities", "reading/analyze",
                        "answers/collection", "answers/report"},
     "answers/view": {"answers/diff", "answers/play", "base", "reading/events", "reading/analyze", "reading/activities", "answers/report", "answers/selection"},
 }

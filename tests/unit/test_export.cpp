@@ -12,7 +12,7 @@
 
 #include "answers/export/lttng.h"
 #include "answers/export/perfetto.h"
-#include "answers/export/profile.h"
+#include "answers/report/profile.h"
 #include "history.h"
 #include "reading/analyze/machine.h"
 
@@ -382,19 +382,14 @@ TEST_CASE("export: a file keeps its content until it is written")
 
 TEST_CASE("export: names in folded lines cannot be taken for separators")
 {
-	const Directory directory;
-	exporting::Profile profile;
+	report::Profile profile;
 	profile.name = "cpu";
 	profile.frames = {{"a;b\nc\x1b", "", "", false}, {"d 7", "", "", false}};
 	profile.stacks = {{{0, 1}, 3}, {{1}, 0}};
-	exporting::Output output(directory.file("folded"));
-	exporting::write_folded(profile, output);
-	CHECK(directory.read("folded") == "a:b c\\x1b;d 7 3\n");
+	CHECK(report::folded_text(profile) == "a:b c\\x1b;d 7 3\n");
 	profile.is_time = true;
 	profile.stacks = {{{1}, 1499}, {{0}, 499}};
-	exporting::Output times(directory.file("times"));
-	exporting::write_folded(profile, times);
-	CHECK(directory.read("times") == "d 7 1\n");
+	CHECK(report::folded_text(profile) == "d 7 1\n");
 }
 
 } // namespace test_export

@@ -13,7 +13,9 @@
 #include "answers/export/lttng.h"
 #include "answers/export/perfetto.h"
 #include "answers/export/pprof.h"
-#include "answers/export/profile.h"
+#include "answers/export/speedscope.h"
+#include "answers/export/wait_fold.h"
+#include "answers/report/profile.h"
 #include "base/error.h"
 #include "base/escape.h"
 #include "commands.h"
@@ -202,7 +204,7 @@ public:
 	}
 
 	// At least one.
-	const std::vector<exporting::Profile> &profiles() const { return profiles_; }
+	const std::vector<report::Profile> &profiles() const { return profiles_; }
 	bool has_stacks() const { return stacks_.any(); }
 	const trace::Trace &trace() const { return trace_; }
 	const trace::Losses &losses() const { return losses_; }
@@ -238,7 +240,7 @@ private:
 		const report::StackBy chosen = stacks_by(arguments.by, info_);
 		for (const auto &[name, by] : stack_groupings)
 			if (by == chosen || (takes_several && named.tree(by).total() > 0))
-				profiles_.push_back(exporting::profile_of(named.tree(by), clock(), by, name));
+				profiles_.push_back(report::profile_of(named.tree(by), clock(), by, name));
 		print_missing(named.symbolizer());
 	}
 
@@ -248,25 +250,26 @@ private:
 	analyze::StackFold stacks_;
 	exporting::WaitFold waits_;
 	trace::Losses losses_;
-	std::vector<exporting::Profile> profiles_;
+	std::vector<report::Profile> profiles_;
 };
 
 int convert_stacks(const ConvertArguments &arguments, const std::string &path)
 {
 	const StacksOrWaits from(arguments);
-	const auto is_empty = [](const exporting::Profile &profile) { return profile.stacks.empty(); };
+	const auto is_empty = [](const report::Profile &profile) { return profile.stacks.empty(); };
 	if (!arguments.selection.is_all() && std::ranges::all_of(from.profiles(), is_empty))
 		throw nothing_matches();
 	exporting::Output output(path);
-	const exporting::Profile &first = from.profiles().front();
+	const report::Profile &first = from.profiles().front();
 	if (arguments.format().format == Target::folded)
-		exporting::write_folded(first, output);
+		output.append(report::folded_text(first));
 	else if (arguments.format().format == Target::pprof)
 		exporting::write_pprof(first, from.origin(), output);
 	else
 		exporting::write_speedscope(from.profiles(), from.origin(), output);
+	output.finish();
 	std::vector<std::string> names;
-	for (const exporting::Profile &profile : from.profiles())
+	for (const report::Profile &profile : from.profiles())
 		names.push_back(from.has_stacks() ? fmt::format("{} stacks of {}", profile.stacks.size(), profile.name)
 						  : fmt::format("{} kinds of sleeps", profile.stacks.size()));
 	print_written(path, output.size_bytes(), fmt::format("{}", fmt::join(names, ", ")),

@@ -14,6 +14,7 @@
 #include "answers/report/activities_table.h"
 #include "answers/report/idle_table.h"
 #include "answers/report/measurements_table.h"
+#include "answers/report/profile.h"
 #include "answers/report/samples_table.h"
 #include "answers/report/segments_table.h"
 #include "answers/report/stacks_table.h"
@@ -430,7 +431,7 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		print_missing(stacks->symbolizer());
 	}
 	if (tree && arguments.folded) {
-		fmt::print("{}", report::folded_text(*tree, clock, by));
+		fmt::print("{}", report::folded_text(report::profile_of(*tree, clock, by, "")));
 		print_problems(trace.problems());
 		return trace.problems().empty() ? 0 : 1;
 	}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Traces and stacks in the formats of other tools. Without protozero, those in protocol buffers are left out.
-set(export_files kernel_feed output lttng lttng_events profile speedscope)
+set(export_files kernel_feed output lttng lttng_events speedscope wait_fold)
 if(MONITOR_PROTOBUF)
   list(APPEND export_files perfetto perfetto_ftrace perfetto_packets perfetto_tracks pprof)
 else()

@@ -24,13 +24,13 @@ constexpr std::uint64_t second_ns = 1'000'000'000;
 
 class PprofWriter {
 public:
-	PprofWriter(const Profile &profile, const ProfileOrigin &origin)
+	PprofWriter(const report::Profile &profile, const ProfileOrigin &origin)
 	    : profile_(profile),
 	      period_ns_(!profile.is_time && profile.name == "cpu" && origin.timer_hz ? second_ns / origin.timer_hz : 0)
 	{
 		number(""); // is the first string
 		add_types();
-		for (const Profile::Stack &stack : profile.stacks)
+		for (const report::Profile::Stack &stack : profile.stacks)
 			add_stack(stack);
 		for (std::uint32_t i = 0; i < profile.frames.size(); ++i)
 			add_frame(i, profile.frames[i]);
@@ -72,7 +72,7 @@ private:
 		writer_.add_int64(period, static_cast<std::int64_t>(period_ns_));
 	}
 
-	void add_stack(const Profile::Stack &stack)
+	void add_stack(const report::Profile::Stack &stack)
 	{
 		std::vector<std::uint64_t> locations; // the innermost first
 		for (std::size_t i = stack.frames.size(); i-- > 0;)
@@ -128,7 +128,7 @@ private:
 		return found->second;
 	}
 
-	const Profile &profile_;
+	const report::Profile &profile_;
 	std::uint64_t period_ns_; // of the timer that took the samples; 0: none
 	std::string bytes_;
 	pbf_writer writer_{bytes_};
@@ -167,10 +167,9 @@ std::string gzip(const std::string &bytes)
 
 } // namespace
 
-void write_pprof(const Profile &profile, const ProfileOrigin &origin, Output &output)
+void write_pprof(const report::Profile &profile, const ProfileOrigin &origin, Output &output)
 {
 	output.append(gzip(PprofWriter(profile, origin).bytes()));
-	output.finish();
 }
 
 } // namespace monitor::exporting

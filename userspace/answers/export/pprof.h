@@ -2,12 +2,13 @@
 // Stacks as a profile.proto of pprof, compressed by gzip. Called by `monitor convert`.
 #pragma once
 
+#include "answers/report/profile.h"
 #include "output.h"
-#include "profile.h"
+#include "speedscope.h"
 
 namespace monitor::exporting {
 
 // Throws Error.
-void write_pprof(const Profile &profile, const ProfileOrigin &origin, Output &output);
+void write_pprof(const report::Profile &profile, const ProfileOrigin &origin, Output &output);
 
 } // namespace monitor::exporting

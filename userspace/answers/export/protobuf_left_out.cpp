@@ -20,7 +20,7 @@ Converted write_perfetto(trace::Trace &, const analyze::RecordingInfo &, const P
 	say_left_out("perfetto");
 }
 
-void write_pprof(const Profile &, const ProfileOrigin &, Output &)
+void write_pprof(const report::Profile &, const ProfileOrigin &, Output &)
 {
 	say_left_out("pprof");
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "speedscope.h"
+
 #include "base/json.h"
-#include "profile.h"
 
 namespace monitor::exporting {
 namespace {
 
 // Frames of all profiles are numbered together.
-nlohmann::ordered_json profile_json(const Profile &profile, std::size_t first_frame)
+nlohmann::ordered_json profile_json(const report::Profile &profile, std::size_t first_frame)
 {
 	auto samples = nlohmann::ordered_json::array(), weights = nlohmann::ordered_json::array();
-	for (const Profile::Stack &stack : profile.stacks) {
+	for (const report::Profile::Stack &stack : profile.stacks) {
 		auto frames = nlohmann::ordered_json::array();
 		for (const std::uint32_t frame : stack.frames)
 			frames.push_back(first_frame + frame);
@@ -35,10 +36,10 @@ nlohmann::ordered_json frame_json(const symbols::FrameName &frame)
 
 } // namespace
 
-void write_speedscope(const std::vector<Profile> &profiles, const ProfileOrigin &origin, Output &output)
+void write_speedscope(const std::vector<report::Profile> &profiles, const ProfileOrigin &origin, Output &output)
 {
 	auto frames = nlohmann::ordered_json::array(), all = nlohmann::ordered_json::array();
-	for (const Profile &profile : profiles) {
+	for (const report::Profile &profile : profiles) {
 		all.push_back(profile_json(profile, frames.size()));
 		for (const symbols::FrameName &frame : profile.frames)
 			frames.push_back(frame_json(frame));
@@ -51,7 +52,6 @@ void write_speedscope(const std::vector<Profile> &profiles, const ProfileOrigin 
 					     {"profiles", std::move(all)}};
 	output.append(json_dump(file));
 	output.append("\n");
-	output.finish();
 }
 
 } // namespace monitor::exporting

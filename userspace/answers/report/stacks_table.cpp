@@ -30,14 +30,6 @@ std::string amount_text(std::uint64_t value, const trace::Clock &clock, StackBy 
 	return is_time(by) ? duration_text(static_cast<double>(clock.to_ns(value))) : count_text(value);
 }
 
-// Both are separators in the folded form.
-std::string folded_name(std::string name)
-{
-	std::ranges::replace(name, ';', ':');
-	std::ranges::replace(name, '\n', ' ');
-	return printable(name);
-}
-
 // Of the whole recording.
 analyze::RecordingInfo::StackCounts counts_of(const analyze::RecordingInfo &info, StackBy by)
 {
@@ -169,23 +161,6 @@ std::string stacks_json(const CallTree &tree, const trace::Clock &clock, const a
 	    {"without_stack_percent", percent_of(tree.without_stack(), tree.total())},
 	    {"blocked_since_before_percent", percent_of(tree.since_before(), tree.total())}}
 	    .dump();
-}
-
-std::string folded_text(const CallTree &tree, const trace::Clock &clock, StackBy by)
-{
-	std::string text;
-	const auto print = [&](const auto &self, std::uint32_t number, const std::string &before) -> void {
-		const CallNode &node = tree.nodes()[number];
-		const std::string here = before + (before.empty() ? "" : ";") + folded_name(tree.name(node).text());
-		const std::uint64_t value = is_time(by) ? (clock.to_ns(node.self) + 500) / 1000 : node.self;
-		if (value)
-			text += fmt::format("{} {}\n", here, value);
-		for (const std::uint32_t child : node.children)
-			self(self, child, here);
-	};
-	for (const std::uint32_t process : tree.nodes()[0].children)
-		print(print, process, "");
-	return text;
 }
 
 } // namespace monitor::report

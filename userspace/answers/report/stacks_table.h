@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Answers "where in the program": the functions of a call tree by what was spent in them, the tree itself, and folded
-// stacks (a line for each, as flamegraph.pl and speedscope read them). Called by cmd_report.cpp.
+// Answers "where in the program": the functions of a call tree by what was spent in them, and the tree itself. Called
+// by cmd_report.cpp.
 #pragma once
 
 #include <string>
@@ -24,8 +24,5 @@ std::string calls_text(const CallTree &tree, const trace::Clock &clock, StackBy 
 std::string stacks_text(const CallTree &tree, const analyze::RecordingInfo &info, StackBy by);
 std::string stacks_json(const CallTree &tree, const trace::Clock &clock, const analyze::RecordingInfo &info,
 			StackBy by);
-
-// "process;function;function COUNT", of offcpu in microseconds, rounded.
-std::string folded_text(const CallTree &tree, const trace::Clock &clock, StackBy by);
 
 } // namespace monitor::report

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What threads waited for, as stacks, of recordings that have none: who slept, in which system call, and who woke it.
+// Called by `monitor convert`. Invariant: the sums are those of the fold, but for times rounded to ns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "answers/report/profile.h"
+#include "reading/analyze/machine.h"
+#include "reading/ctf/clock.h"
+
+namespace monitor::exporting {
+
+// Fed by Machine.
+class WaitFold : public analyze::Observer {
+public:
+	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
+		     const analyze::Waker &waker) override;
+
+	// After Machine::finish(). Of threads that ran, as in `monitor report DIR offcpu`.
+	report::Profile profile(const analyze::Machine &machine, const trace::Clock &clock) const;
+
+private:
+	struct Key {
+		const analyze::Thread *thread;
+		std::uint32_t call;
+		const analyze::Thread *waker;
+		std::int32_t interrupt;
+		std::uint32_t number;
+
+		auto operator<=>(const Key &) const = default;
+	};
+	std::map<Key, std::uint64_t> ticks_;
+};
+
+} // namespace monitor::exporting
