@@ -73,6 +73,7 @@ expect "runqueue" stat second --table runq
 expect "runqueue runs" stat second --table run
 expect "cpu" stat --by c
 expect "cpu calls" diff --by c
+expect "stacks sleeps" diff --by s
 expect "cpu,calls" diff --by cpu,c
 expect "second" diff runs/first s
 expect "cpu" states --tree c

@@ -165,15 +165,62 @@ def a_slower_loop_is_first():
 	first = find(result, leads=True, recorded=True, kind="cpu")[0]
 	e2e.equal("the first row of CPU time", (first["command"], first["what"]), ("python3", "user"))
 	e2e.expect(first["ratio"] > 1.5 and first["difference_ns"] > 50e6, f"{first}")
-	functions = find(result, kind="stacks", command="python3")
+	functions = find(result, kind="functions", command="python3")
 	for side, trace in (("before", short), ("after", long)):
 		report = trace.report("stacks", "--by", "cpu", "--comm", "python3")
 		ours = sum(row[f"{side}_count"] for row in functions)
 		e2e.equal(f"samples {side}", ours, sum(row["self"] for row in report["rows"]))
 	e2e.expect("CPU time by function" in text_of(short.directory, long.directory), "no functions in the text")
-	e2e.equal("kinds that were not chosen", {row["kind"] for row in diff(short.directory, long.directory, "--by", "stacks")["rows"]}, {"stacks"})
+	e2e.equal("kinds that were not chosen", {row["kind"] for row in diff(short.directory, long.directory, "--by", "functions")["rows"]}, {"functions"})
+	for side, trace in (("before", short), ("after", long)):
+		counts = collections.Counter()
+		for row in find(result, kind="stacks"):
+			counts[f"{row['command']};{row['what']}"] += row[f"{side}_count"]
+		folded = e2e.run(e2e.monitor, "report", trace.directory, "stacks", "--by", "cpu", "--folded").stdout
+		e2e.equal(f"whole stacks {side}", sorted(f"{stack} {count:.0f}" for stack, count in counts.items() if count), sorted(folded.splitlines()))
 	without = e2e.work / "once"
-	e2e.equal("functions of a recording without stacks", {row["before_ns"] for row in find(diff(without, long.directory), kind="stacks")}, {None})
+	e2e.equal("functions of a recording without stacks", {row["before_ns"] for row in find(diff(without, long.directory), kind="functions")}, {None})
+	e2e.equal("its stacks", {(row["before_ns"], row["before_count"]) for row in find(diff(without, long.directory), kind="stacks")}, {(None, None)})
+
+
+# Sleeps in two functions: one of them as often as it is told.
+SLEEPS = """#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+__attribute__((noinline)) void loads(int times) { while (times-- > 0) { usleep(3000); __asm__ volatile(""); } }
+__attribute__((noinline)) void stores(int times) { while (times-- > 0) { usleep(3000); __asm__ volatile(""); } }
+int main(int count, char **words)
+{
+	struct timespec at, start; /* the recorder learns the program's code meanwhile */
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do clock_gettime(CLOCK_MONOTONIC, &at); while ((at.tv_sec - start.tv_sec) * 1e9 + at.tv_nsec - start.tv_nsec < 2e8);
+	for (int i = 0; i < 10; ++i) { loads(3); stores(atoi(words[count - 1])); }
+	return 0;
+}
+"""
+
+
+def the_stack_that_sleeps_longer_is_first():
+	if not shutil.which("gcc"):
+		return e2e.leave_out("whole stacks", "gcc is not installed")
+	program = e2e.work / "sleeps"
+	subprocess.run(["gcc", "-xc", "-", "-O1", "-o", program], input=SLEEPS, text=True, check=True)
+	few, many = (e2e.record(name, "--force", "--no-calibration", "--stacks=cpu,offcpu", command=(program, stores)) for name, stores in (("stores2", 2), ("stores4", 4)))
+	result = diff(few.directory, many.directory)
+	first = find(result, kind="sleeps")[0]
+	frames = first["what"].split(";")
+	e2e.expect(first["recorded"] and first["command"] == "sleeps" and frames[0] == "_start" and "stores" in frames and "loads" not in frames, f"{first}")
+	e2e.expect(1.5 < first["ratio"] < 3 and first["difference_ns"] > 15 * 3e6, f"{first}")
+	# The sums are those of the waits, whichever way they are divided.
+	for side in ("before", "after"):
+		stacks, waits = (sum(row[f"{side}_ns"] for row in find(result, leads=True, recorded=True, kind=kind) if row["what"] != "for a CPU") for kind in ("sleeps", "waits"))
+		e2e.expect(abs(stacks - waits) < 1000 and stacks > 100e6, f"{stacks} ns asleep by stack {side}, {waits} by call")
+	text = text_of(few.directory, many.directory)
+	line = text[text.index("time asleep by whole stack"):].splitlines()[2]
+	e2e.expect(";stores;" in line and "__libc_start" not in line and "..." in line, text)
+	csv = e2e.run(e2e.monitor, "diff", "--csv", few.directory, many.directory).stdout
+	e2e.expect(first["what"] in csv, f"{csv}")
+	e2e.equal("of itself", {row["difference_ns"] for row in diff(few.directory, few.directory, "--by", "stacks,sleeps")["rows"]}, {0})
 
 
 def activities_without_those_inside():
@@ -313,4 +360,4 @@ def bad_input():
 
 
 e2e.need_recording()
-e2e.main(a_doubled_call_is_first, a_slower_loop_is_first, activities_without_those_inside, sums_are_those_of_report, windows, repetitions, other_names_are_not_matched, what_is_not_known, bad_input)
+e2e.main(a_doubled_call_is_first, a_slower_loop_is_first, the_stack_that_sleeps_longer_is_first, activities_without_those_inside, sums_are_those_of_report, windows, repetitions, other_names_are_not_matched, what_is_not_known, bad_input)

@@ -67,7 +67,7 @@ Measured measured(std::map<RowKey, diff::Amount> rows)
 {
 	Measured one;
 	one.name = "one";
-	one.has_activities = one.has_stacks = true;
+	one.has_activities = one.has_samples = one.has_sleep_stacks = true;
 	one.rows = std::move(rows);
 	return one;
 }
@@ -232,6 +232,31 @@ TEST_CASE("diff: a call that does not return has a time and no count")
 	    diff::comparison_text({{{before}, "", "", ""}, {{after}, "", "", ""}, comparison, {}}, 20, 0);
 	const std::size_t row = text.find("exit_group");
 	CHECK(text.substr(row, text.find('\n', row) - row).ends_with(" -"));
+}
+
+TEST_CASE("diff: a stack is matched by its frames, and printed by the innermost ones")
+{
+	const auto sleeps = [](const std::string &name, std::size_t program_frames) {
+		return RowKey{Item::sleep_stack, true, "a", "", name, program_frames};
+	};
+	CHECK(sleeps("b;c", 2).short_what() == "b;c");
+	CHECK(sleeps("b;c;k", 2).short_what() == "b;c;k");
+	CHECK(sleeps("b;c;k;l;m", 2).short_what() == "b;c;...;m");
+	CHECK(sleeps("b;c;d;e;f;g;k;l", 6).short_what() == "...;c;d;e;f;g;...;l");
+	CHECK(sleeps("k;l;m;n;o;p", 0).short_what() == "...;l;m;n;o;p"); // of a thread of the kernel
+	CHECK(sleeps("b;c;k;l;m", 2).what() == "b;c;k;l;m");
+	const Measured before = measured({{sleeps("b;c", 1), {500, {}, true}}, {sleeps("b;d", 1), {500, {}, true}}});
+	Measured after = measured({{sleeps("b;c", 1), {900, {}, true}}});
+	const diff::Comparison comparison = diff::compare({before}, {after}, diff::Ours::command, {});
+	REQUIRE(comparison.rankings.front().of == diff::Ranking::Of::sleeps);
+	CHECK(comparison.rankings.front().rows.front().key == sleeps("b;d", 1));
+	CHECK(find(comparison, sleeps("b;c", 1))->time_ns.difference() == 400.0);
+	const std::string text =
+	    diff::comparison_text({{{before}, "", "", ""}, {{after}, "", "", ""}, comparison, {}}, 20, 0);
+	CHECK(text.find("time asleep by whole stack:\n") != std::string::npos);
+	after.has_sleep_stacks = false;
+	CHECK_FALSE(find(diff::compare({before}, {after}, diff::Ours::command, {}), sleeps("b;d", 1))
+			->time_ns.after.has_value());
 }
 
 TEST_CASE("diff: what is in no row is 0 only if nothing is missing and it was recorded")

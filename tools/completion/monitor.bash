@@ -160,7 +160,7 @@ _monitor_value() { # SUBCOMMAND OPTION: 0 if the option takes a value, which is 
 		COMPREPLY=($(compgen -W "$("$program" report --help | sed -n 's/.*--by .*{\(.*\)}.*/\1/p' | tr , ' ')" -- "$cur"))
 		;;
 	diff:--by)
-		_monitor_list cpu calls waits activities stacks
+		_monitor_list cpu calls waits activities functions stacks sleeps
 		;;
 	stat:--by | stat:--key)
 		_monitor_list name cpu thread process tid mode level stream

@@ -16,7 +16,6 @@
 #include "open.h"
 #include "problems.h"
 #include "progress_line.h"
-#include "report_stacks.h"
 #include "terminal.h"
 
 namespace monitor {
@@ -31,25 +30,21 @@ struct DiffArguments {
 
 constexpr std::size_t default_rows = 20; // of each ranking, in text
 
-const std::vector<std::string> kind_names = {"cpu", "calls", "waits", "activities", "stacks"};
+std::vector<std::string> kind_names()
+{
+	std::vector<std::string> names;
+	for (std::size_t i = 0; i < diff::kinds; ++i)
+		names.emplace_back(diff::name_of(static_cast<diff::Kind>(i)));
+	return names;
+}
 
 std::set<diff::Kind> chosen_kinds(const std::vector<std::string> &names)
 {
 	std::set<diff::Kind> chosen;
-	for (std::size_t i = 0; i < kind_names.size(); ++i)
-		if (std::ranges::find(names, kind_names[i]) != names.end())
+	for (std::size_t i = 0; i < diff::kinds; ++i)
+		if (std::ranges::find(names, diff::name_of(static_cast<diff::Kind>(i))) != names.end())
 			chosen.insert(static_cast<diff::Kind>(i));
 	return chosen;
-}
-
-diff::NameStacks namer(const std::string &directory)
-{
-	return
-	    [directory](const analyze::RecordingInfo &info, const trace::Clock &clock, const analyze::Machine &machine,
-			const analyze::StackFold &fold, const diff::WithTree &with_tree) {
-		    NamedStacks stacks(directory, clock, info, machine, fold, {});
-		    with_tree(stacks.tree(report::StackBy::cpu));
-	    };
 }
 
 diff::Printed read_and_compare(const DiffArguments &arguments)
@@ -61,7 +56,6 @@ diff::Printed read_and_compare(const DiffArguments &arguments)
 	diff::ReadingOptions options;
 	options.chosen = chosen_kinds(arguments.by);
 	options.open = [](const std::string &directory) { return open_trace({directory}); };
-	options.name_stacks = namer;
 	options.progress = [&](const diff::Part &part, std::size_t number, double done) {
 		line.show(fmt::format("monitor: reading {} ({} of {}), {:.0f} %", printable(part.text()), number + 1,
 				      all, done * 100));
@@ -106,11 +100,11 @@ void add_diff(CLI::App &app, int &exit_code)
 	    ->option_text("AFTER");
 	command
 	    ->add_option("--by", arguments->by,
-			 "show only these rows, and all of them: cpu, calls, waits, activities, stacks")
+			 fmt::format("show only these rows, and all of them: {}", fmt::join(kind_names(), ", ")))
 	    ->delimiter(',')
 	    ->allow_extra_args(false)
 	    ->option_text("KIND,...")
-	    ->check(CLI::IsMember(kind_names));
+	    ->check(CLI::IsMember(kind_names()));
 	command
 	    ->add_option("--top", arguments->top, "print at most N rows of each ranking (0: all; default in text: 20)")
 	    ->option_text("N")

@@ -56,18 +56,19 @@ bool CallTimes::is_before_start(const Thread &thread, std::uint64_t from, const 
 	return since_before || (waker.thread && !waker.thread->in_tree && waker.thread->tgid == thread.parent);
 }
 
-CallTimes::EndedBy CallTimes::ended_by(const Thread &thread, const analyze::Waker &waker) const
+CallTimes::EndedBy CallTimes::ended_by(const Thread &thread, std::uint64_t from, const analyze::Waker &waker) const
 {
+	if (is_before_start(thread, from, waker))
+		return EndedBy::recorder;
 	const bool by_thread = waker.thread && waker.interrupt < 0;
 	return by_thread && is_ours(thread, ours_) && is_ours(*waker.thread, ours_) ? EndedBy::own : EndedBy::other;
 }
 
 void CallTimes::slept(const Thread &thread, std::uint64_t from, std::uint64_t to, const analyze::Waker &waker, bool)
 {
-	const bool is_early = is_before_start(thread, from, waker);
-	if (is_early)
+	const EndedBy by = ended_by(thread, from, waker);
+	if (by == EndedBy::recorder)
 		command_start_ = to;
-	const EndedBy by = is_early ? EndedBy::recorder : ended_by(thread, waker);
 	OfSleep &sleep = threads_[&thread].sleeps[{thread.syscall, by}];
 	sleep.ticks += to - from;
 	++sleep.count;

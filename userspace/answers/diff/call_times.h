@@ -54,12 +54,13 @@ public:
 
 	// When the recorder let the command go; 0: that is not in the window.
 	std::uint64_t command_start() const { return command_start_; }
+	// Who ended a sleep that began at `from`.
+	EndedBy ended_by(const analyze::Thread &thread, std::uint64_t from, const analyze::Waker &waker) const;
 	// nullptr: it has none.
 	const OfThread *find(const analyze::Thread &thread) const;
 
 private:
 	bool is_before_start(const analyze::Thread &thread, std::uint64_t from, const analyze::Waker &waker) const;
-	EndedBy ended_by(const analyze::Thread &thread, const analyze::Waker &waker) const;
 
 	Ours ours_;
 	const analyze::RecordingInfo &info_;

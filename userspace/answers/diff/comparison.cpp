@@ -155,8 +155,12 @@ Ranking::Of ranking_of(const RowKey &key, bool with_others_apart)
 	switch (kind_of(key.item)) {
 	case Kind::activities:
 		return Ranking::Of::activities;
-	case Kind::stacks:
+	case Kind::functions:
 		return Ranking::Of::functions;
+	case Kind::stacks:
+		return Ranking::Of::stacks;
+	case Kind::sleeps:
+		return Ranking::Of::sleeps;
 	default:
 		return with_others_apart && !key.of_command ? Ranking::Of::others : Ranking::Of::time;
 	}

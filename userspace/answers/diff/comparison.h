@@ -4,7 +4,8 @@
 //
 // Of several repetitions, a side's value is the median. In a ranking no row has time of another one, so that shares of
 // the sum make sense. The first has the time of the recorded command's threads: on a CPU, by mode and by call, waiting
-// for one, asleep. The others' CPU time follows, and once more the same time by activities and by functions.
+// for one, asleep. The others' CPU time follows, and once more the same time by activities, by functions and by whole
+// stacks.
 //
 // A few repetitions can only show a change in a few rows. Those with the widest gap between two groups of values, of as
 // many as each side has, are tested, whichever side these values are on: as the choice does not look at the sides, the
@@ -42,7 +43,7 @@ struct Row {
 };
 
 struct Ranking {
-	enum class Of : std::uint8_t { time, others, activities, functions } of = Of::time;
+	enum class Of : std::uint8_t { time, others, activities, functions, stacks, sleeps } of = Of::time;
 	std::vector<Row> rows; // the significant ones first, then by descending size of the difference
 };
 

@@ -68,14 +68,14 @@ std::vector<Column> columns(bool with_p)
 	return all;
 }
 
-std::vector<Cell> cells(const Row &row)
+std::vector<Cell> cells(const Row &row, const std::string &what)
 {
 	const RowKey &key = row.key;
 	return {key.of_command,
 		std::string(name_of(kind_of(key.item))),
 		key.command,
 		key.thread,
-		key.what(),
+		what,
 		cell(row.time_ns.before),
 		cell(row.time_ns.after),
 		cell(row.time_ns.difference()),
@@ -97,7 +97,7 @@ std::string ranking_text(const Ranking &ranking, const Tests &tests, bool is_tes
 	for (const Row &row : ranking.rows) {
 		if (!is_changed(row))
 			continue;
-		std::vector<Cell> line = cells(row);
+		std::vector<Cell> line = cells(row, row.key.short_what());
 		if (with_p)
 			line.emplace_back(p_text(row));
 		line.emplace_back(count_text(row));
@@ -233,6 +233,10 @@ const char *title_of(const Ranking &ranking, Ours ours)
 		return "by the programs' own activities, without those inside them:\n";
 	case Ranking::Of::functions:
 		return "CPU time by function, from samples of stacks:\n";
+	case Ranking::Of::stacks:
+		return "CPU time by whole stack, from samples:\n";
+	case Ranking::Of::sleeps:
+		return "time asleep by whole stack:\n";
 	default:
 		return ours == Ours::command    ? "time of the recorded command:\n"
 		       : ours == Ours::selected ? "time of the selected processes:\n"
@@ -325,7 +329,7 @@ std::string comparison_csv(const Printed &printed, std::size_t max_rows)
 	for (const Ranking &ranking : printed.comparison.rankings)
 		for (std::size_t i = 0; i < std::min(max_rows, ranking.rows.size()); ++i) {
 			const Row &row = ranking.rows[i];
-			std::vector<Cell> line = cells(row);
+			std::vector<Cell> line = cells(row, row.key.what());
 			line.emplace_back(row.leads);
 			for (const std::optional<double> &value :
 			     {row.count.before, row.count.after, row.p, row.corrected_p})

@@ -9,5 +9,6 @@ add_library(monitor_diff STATIC
   ${CMAKE_CURRENT_LIST_DIR}/recordings.cpp
   ${CMAKE_CURRENT_LIST_DIR}/rows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/side.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/significance.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/significance.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/stack_rows.cpp)
 target_link_libraries(monitor_diff PUBLIC monitor_report)

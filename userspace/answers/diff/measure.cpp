@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "answers/report/call_tree.h"
 #include "base/error.h"
 #include "call_times.h"
 #include "reading/activities/totals.h"
 #include "reading/activities/tracker.h"
 #include "reading/analyze/clock_bound.h"
 #include "reading/events/merge.h"
+#include "stack_rows.h"
 
 namespace monitor::diff {
 namespace {
@@ -23,8 +23,6 @@ using analyze::Thread;
 constexpr std::uint64_t events_between_progress = 1 << 18;
 
 // Times in ticks until all threads of a row are added.
-using Rows = std::map<RowKey, Amount>;
-
 void add(Rows &rows, RowKey key, std::uint64_t ticks, bool leads, std::optional<std::uint64_t> count = {})
 {
 	if (ticks == 0 && count.value_or(0) == 0)
@@ -172,28 +170,6 @@ void add_activities(Rows &rows, const activities::Totals &totals, const Plan &pl
 	}
 }
 
-// A sample stands for the time from one to the next.
-void add_functions(std::map<RowKey, Amount> &rows, const report::CallTree &tree, unsigned hz)
-{
-	std::vector<std::pair<std::uint32_t, std::uint32_t>> open; // nodes with their process
-	for (const std::uint32_t process : tree.nodes()[0].children)
-		open.emplace_back(process, process);
-	while (!open.empty()) {
-		const auto [place, process] = open.back();
-		open.pop_back();
-		const report::CallNode &node = tree.nodes()[place];
-		for (const std::uint32_t child : node.children)
-			open.emplace_back(child, process);
-		if (node.self == 0)
-			continue;
-		Amount &amount = rows[{Item::function, false, tree.name(tree.nodes()[process]).function, "",
-				       tree.name(node).function}];
-		amount.leads = true;
-		amount.count = amount.count.value_or(0) + node.self;
-		amount.time_ns = *amount.count * 1'000'000'000 / hz;
-	}
-}
-
 void summarize(Measured &measured, trace::Trace &trace, const analyze::RecordingInfo &info,
 	       const analyze::Machine &machine, const analyze::ClockBound &bound, const trace::Losses &losses)
 {
@@ -250,9 +226,8 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	if (has_activities)
 		machine.add(tracker);
 	analyze::StackFold stacks;
-	const bool has_stacks =
-	    plan.with_stacks && plan.same_processes && options.name_stacks && info.stack_timer_hz != 0;
-	if (has_stacks)
+	const bool with_stacks = plan.with_stacks && plan.same_processes;
+	if (with_stacks)
 		machine.add(stacks);
 	analyze::ClockBound bound(trace.description(), info);
 	const trace::Losses losses = fold_all(trace, machine, bound, options.progress);
@@ -263,7 +238,9 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	measured.name = part.text();
 	measured.recorded = analyze::recorded(trace, info, machine.kinds());
 	measured.has_activities = has_activities;
-	measured.has_stacks = has_stacks;
+	measured.has_samples = with_stacks && info.stack_timer_hz != 0;
+	measured.has_sleep_stacks = with_stacks && stacks.any() && measured.recorded.wakings &&
+				    report::was_recorded(report::StackBy::offcpu, info);
 	measured.elapsed_ns =
 	    clock.to_ns(less(machine.window_end(), std::max(machine.window_begin(), times.command_start())));
 	Rows rows;
@@ -272,10 +249,13 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 		add_activities(rows, totals, plan);
 	for (auto &[key, amount] : rows)
 		amount.time_ns = clock.to_ns(amount.time_ns);
-	if (has_stacks)
-		options.name_stacks(info, clock, machine, stacks, [&](const report::CallTree &tree) {
-			add_functions(rows, tree, info.stack_timer_hz);
-		});
+	if (measured.has_samples || measured.has_sleep_stacks) {
+		report::NamedStacks named(part.directory, clock, info, machine, stacks, {});
+		if (measured.has_samples)
+			add_samples(rows, named, clock, plan.ours, info.stack_timer_hz);
+		if (measured.has_sleep_stacks)
+			add_sleeps(rows, named, clock, plan.ours, times);
+	}
 	measured.rows = std::move(rows);
 	summarize(measured, trace, info, machine, bound, losses);
 	return measured;

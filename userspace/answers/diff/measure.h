@@ -2,7 +2,7 @@
 // Folds one repetition into rows. Called by recordings.cpp for one after the other; next: comparison.h.
 //
 // The sums are those of `monitor report` in the same window: CPU time and waiting of the report cpu, calls as many as
-// in the report syscalls, sleeps as its column `blocked`, functions as in the report stacks.
+// in the report syscalls, sleeps as its column `blocked`, functions and stacks as in the report stacks.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,8 @@
 
 #include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
-#include "reading/analyze/stacks.h"
 #include "rows.h"
 #include "side.h"
-
-namespace monitor::report {
-class CallTree;
-}
 
 namespace monitor::diff {
 
@@ -46,14 +41,8 @@ void expect_repetitions(std::span<const Input> side);
 Plan plan_of(const std::vector<Input> &inputs);
 std::vector<std::string> differences(const std::vector<Input> &inputs, std::size_t before); // as many are of BEFORE
 
-// Makes the tree of the stacks on the CPU, and passes it on.
-using WithTree = std::function<void(const report::CallTree &)>;
-using NameStacks = std::function<void(const analyze::RecordingInfo &, const trace::Clock &, const analyze::Machine &,
-				      const analyze::StackFold &, const WithTree &)>;
-
 struct MeasureOptions {
 	Plan plan;
-	NameStacks name_stacks;                      // empty: functions are left out
 	std::function<void(double part)> progress{}; // called now and then
 };
 

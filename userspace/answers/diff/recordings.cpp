@@ -65,7 +65,8 @@ Printed compare_recordings(const std::vector<Part> &before, const std::vector<Pa
 	const auto is_chosen = [&](Kind kind) { return options.chosen.empty() || options.chosen.contains(kind); };
 	Plan plan = plan_of(inputs);
 	plan.with_activities = is_chosen(Kind::activities);
-	plan.with_stacks = is_chosen(Kind::stacks);
+	plan.with_stacks =
+	    options.with_stacks && (is_chosen(Kind::functions) || is_chosen(Kind::stacks) || is_chosen(Kind::sleeps));
 	Printed printed;
 	printed.before = described(inputs.front().info);
 	printed.after = described(inputs[before.size()].info);
@@ -79,9 +80,7 @@ Printed compare_recordings(const std::vector<Part> &before, const std::vector<Pa
 		progress(0);
 		trace::Trace trace = options.open(part.directory);
 		PrintedSide &side = i < before.size() ? printed.before : printed.after;
-		side.repetitions.push_back(measure(
-		    trace, part,
-		    {plan, options.name_stacks ? options.name_stacks(part.directory) : NameStacks(), progress}));
+		side.repetitions.push_back(measure(trace, part, {plan, progress}));
 	}
 	printed.comparison = compare(printed.before.repetitions, printed.after.repetitions, plan.ours, options.chosen);
 	if (const std::string unmatched =

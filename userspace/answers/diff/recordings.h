@@ -19,8 +19,7 @@ struct ReadingOptions {
 	std::function<trace::Trace(const std::string &directory)> open = [](const std::string &directory) {
 		return trace::Trace::open(directory);
 	};
-	// Of a directory; empty: functions are left out.
-	std::function<NameStacks(const std::string &directory)> name_stacks{};
+	bool with_stacks = true; // to name them takes files that the trace does not have
 	// What is being read, its place among all, and how much of it was read, up to 1.
 	std::function<void(const Part &, std::size_t, double)> progress{};
 };

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "rows.h"
 
+#include <algorithm>
+#include <ranges>
+#include <string_view>
+#include <vector>
+
 namespace monitor::diff {
 namespace {
+
+constexpr const char *woken_by_own = ", woken by its own";
 
 bool was_recorded(const Measured &in, Item item)
 {
@@ -25,7 +32,11 @@ bool was_recorded(const Measured &in, Item item)
 	case Item::activity:
 		return in.has_activities;
 	case Item::function:
-		return in.has_stacks;
+	case Item::stack:
+		return in.has_samples;
+	case Item::sleep_stack:
+	case Item::sleep_stack_for_own:
+		return in.has_sleep_stacks;
 	default:
 		return true;
 	}
@@ -35,7 +46,7 @@ bool was_recorded(const Measured &in, Item item)
 
 const char *name_of(Kind kind)
 {
-	constexpr const char *names[kinds] = {"cpu", "calls", "waits", "activities", "stacks"};
+	constexpr const char *names[kinds] = {"cpu", "calls", "waits", "activities", "functions", "stacks", "sleeps"};
 	return names[static_cast<std::size_t>(kind)];
 }
 
@@ -52,7 +63,12 @@ Kind kind_of(Item item)
 	case Item::activity:
 		return Kind::activities;
 	case Item::function:
+		return Kind::functions;
+	case Item::stack:
 		return Kind::stacks;
+	case Item::sleep_stack:
+	case Item::sleep_stack_for_own:
+		return Kind::sleeps;
 	default:
 		return Kind::cpu;
 	}
@@ -60,7 +76,8 @@ Kind kind_of(Item item)
 
 bool is_counted(Item item)
 {
-	return kind_of(item) != Kind::cpu && item != Item::ready;
+	const Kind kind = kind_of(item);
+	return kind != Kind::cpu && kind != Kind::sleeps && item != Item::ready;
 }
 
 std::string RowKey::what() const
@@ -89,10 +106,34 @@ std::string RowKey::what() const
 	case Item::before_start:
 		return "before it was started";
 	case Item::asleep_for_own:
-		return (name.empty() ? "asleep" : "in " + name) + ", woken by its own";
+		return (name.empty() ? "asleep" : "in " + name) + woken_by_own;
+	case Item::sleep_stack_for_own:
+		return name + woken_by_own;
 	default:
 		return name;
 	}
+}
+
+// The innermost of the program's, and the kernel's last, which says what it waits for: the way there is the call's.
+std::string RowKey::short_what() const
+{
+	constexpr std::size_t max_shown = 5;
+	const Kind kind = kind_of(item);
+	if (kind != Kind::stacks && kind != Kind::sleeps)
+		return what();
+	std::vector<std::string_view> frames;
+	for (const auto &frame : std::views::split(name, ';'))
+		frames.emplace_back(frame.begin(), frame.end());
+	const std::size_t in_program = program_frames > 0 ? program_frames : frames.size();
+	const std::size_t first = in_program - std::min(in_program, max_shown);
+	std::string text = first > 0 ? "..." : "";
+	const auto add = [&](std::string_view frame) { text.append(text.empty() ? "" : ";").append(frame); };
+	std::for_each(frames.begin() + first, frames.begin() + in_program, add);
+	if (in_program + 1 < frames.size())
+		add("...");
+	if (in_program < frames.size())
+		add(frames.back());
+	return item == Item::sleep_stack_for_own ? text + woken_by_own : text;
 }
 
 const Amount *Measured::find(const RowKey &key) const

@@ -6,7 +6,8 @@
 // the recorded command, time in which a thread waited for a CPU or slept. A sleep that another thread of the command
 // ended does not lead, because what that thread did meanwhile has rows of its own; neither does the command's sleep
 // until the recorder let it go. Activities, without those inside
-// them, and functions are the same time once more, named by the program: they lead in rankings of their own.
+// them, functions and whole stacks are the same time once more, named by the program: they lead in rankings of their
+// own.
 #pragma once
 
 #include <compare>
@@ -23,8 +24,8 @@
 namespace monitor::diff {
 
 // What --by selects.
-enum class Kind : std::uint8_t { cpu, calls, waits, activities, stacks };
-constexpr std::size_t kinds = 5;
+enum class Kind : std::uint8_t { cpu, calls, waits, activities, functions, stacks, sleeps };
+constexpr std::size_t kinds = 7;
 const char *name_of(Kind kind);
 
 enum class Item : std::uint8_t {
@@ -42,7 +43,10 @@ enum class Item : std::uint8_t {
 	asleep_for_own, // the same, ended by another thread of the recorded command
 	before_start,   // the same, of the command until the recorder let it go
 	activity,
-	function, // on the CPU, by samples
+	function,            // on the CPU, by samples
+	stack,               // the same, with all that called it
+	sleep_stack,         // asleep, by where
+	sleep_stack_for_own, // the same, ended by another thread of the recorded command
 };
 Kind kind_of(Item item);
 bool is_counted(Item item); // it has a number of times, else only a time
@@ -51,10 +55,12 @@ struct RowKey {
 	Item item = Item::user;
 	bool of_command = false; // of the recorded command
 	std::string command, thread;
-	std::string name; // of the call, the activity or the function
+	std::string name;               // of the call, the activity or the function; of a stack its frames, folded
+	std::size_t program_frames = 0; // of a stack; the kernel's follow
 
 	auto operator<=>(const RowKey &) const = default;
 	std::string what() const;
+	std::string short_what() const; // of a stack the frames that say most
 };
 
 struct Amount {
@@ -62,6 +68,8 @@ struct Amount {
 	std::optional<std::uint64_t> count;
 	bool leads = false;
 };
+
+using Rows = std::map<RowKey, Amount>;
 
 // Whose waiting and sleeping leads.
 enum class Ours : std::uint8_t {
@@ -90,10 +98,10 @@ struct Measured {
 	std::uint64_t unknown_ns = 0;                 // of CPUs
 	trace::Problems problems;
 	analyze::Recorded recorded;
-	bool has_activities = false, has_stacks = false;
+	bool has_activities = false, has_samples = false, has_sleep_stacks = false;
 	bool is_whole = true;                  // no event is missing: what is in no row did not happen
 	std::set<std::string> hidden_commands; // of which the kernel hides threads that ran
-	std::map<RowKey, Amount> rows;
+	Rows rows;
 
 	// Its time for this row; nullptr: not known, as it was not recorded, or as events are missing.
 	const Amount *find(const RowKey &key) const;

@@ -58,12 +58,13 @@ bool is_of(StackBy by, analyze::StackSample::At at)
 } // namespace
 
 CallTree::CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
-		   StackBy by)
+		   StackBy by, const Includes &includes)
     : symbolizer_(symbolizer), by_(by), nodes_(1)
 {
 	const std::unordered_set<const analyze::Thread *> ran = machine.that_ran();
 	for (const auto &[key, value] : fold.values())
-		if (is_of(by, key.at) && (!is_time(by) || ran.contains(key.thread)))
+		if (is_of(by, key.at) && (!is_time(by) || ran.contains(key.thread)) &&
+		    (!includes || includes(key, value)))
 			add(key, value, is_time(by) ? value.blocked : value.count, machine, fold);
 	sum_up();
 }

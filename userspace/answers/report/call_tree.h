@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,9 +40,11 @@ class CallTree {
 public:
 	static constexpr std::size_t max_depth = 1000; // of a stack; of a waker's once more
 
-	// Nodes[0] is the root; processes are below it.
+	using Includes = std::function<bool(const analyze::StackFold::Key &, const analyze::StackFold::Value &)>;
+
+	// Nodes[0] is the root; processes are below it. Without `includes` all are in it.
 	CallTree(const analyze::Machine &machine, const analyze::StackFold &fold, symbols::Symbolizer &symbolizer,
-		 StackBy by);
+		 StackBy by, const Includes &includes = {});
 
 	const std::vector<CallNode> &nodes() const { return nodes_; }
 	const symbols::FrameName &name(symbols::Name name) const { return symbolizer_.names()[name]; }

@@ -59,4 +59,9 @@ const CallTree &NamedStacks::tree(StackBy by)
 				     : trees_.try_emplace(by, machine_, fold_, symbolizer_, by).first->second;
 }
 
+CallTree NamedStacks::tree(StackBy by, const CallTree::Includes &includes)
+{
+	return CallTree(machine_, fold_, symbolizer_, by, includes);
+}
+
 } // namespace monitor::report

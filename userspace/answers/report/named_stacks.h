@@ -35,6 +35,8 @@ public:
 
 	// Made when it is first asked for.
 	const CallTree &tree(StackBy by);
+	// Of some of them.
+	CallTree tree(StackBy by, const CallTree::Includes &includes);
 	const symbols::Symbolizer &symbolizer() const { return symbolizer_; }
 
 private:

@@ -74,6 +74,7 @@ HttpResponse Compared::diff(const HttpRequest &request)
 		const auto number = [&](const char *name) { return number_of<std::uint64_t>(request, name); };
 		const IsOver is_over = wanted_.next(request);
 		diff::ReadingOptions options;
+		options.with_stacks = false; // the page has flame graphs
 		options.progress = [&](const diff::Part &, std::size_t, double) {
 			if (is_over())
 				throw Error("this was asked for again, or is not wanted any more");

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "stack_rows.h"
+
+#include <span>
+#include <utility>
+
+#include "answers/report/profile.h"
+
+namespace monitor::diff {
+namespace {
+
+using analyze::StackFold;
+
+// Calls visit(key, innermost function, value) for each stack of a tree; `key` has the item and whose it is.
+template <class Visit> void each_stack(const report::Profile &profile, RowKey key, Visit &&visit)
+{
+	std::vector<std::string> names;
+	for (const symbols::FrameName &frame : profile.frames)
+		names.push_back(report::folded_frame(frame.text()));
+	for (const report::Profile::Stack &stack : profile.stacks) {
+		key.command = profile.frames[stack.frames.front()].function;
+		key.name.clear();
+		key.program_frames = 0;
+		for (const std::uint32_t frame : std::span(stack.frames).subspan(1)) {
+			key.name += (key.name.empty() ? "" : ";") + names[frame];
+			key.program_frames += !profile.frames[frame].is_kernel;
+		}
+		visit(key, profile.frames[stack.frames.back()].function, stack.value);
+	}
+}
+
+} // namespace
+
+void add_samples(Rows &rows, report::NamedStacks &stacks, const trace::Clock &clock, Ours ours, unsigned hz)
+{
+	const auto add = [&](const RowKey &key, std::uint64_t samples) {
+		Amount &amount = rows[key];
+		amount.leads = true;
+		amount.count = amount.count.value_or(0) + samples;
+		amount.time_ns = *amount.count * 1'000'000'000 / hz;
+	};
+	for (const bool is_ours_too : {true, false}) {
+		const report::CallTree tree =
+		    stacks.tree(report::StackBy::cpu, [&](const StackFold::Key &key, const StackFold::Value &) {
+			    return is_ours(*key.thread, ours) == is_ours_too;
+		    });
+		each_stack(report::profile_of(tree, clock, report::StackBy::cpu, ""),
+			   {Item::stack, is_ours_too, "", "", ""},
+			   [&](const RowKey &key, const std::string &function, std::uint64_t samples) {
+				   add(key, samples);
+				   add({Item::function, false, key.command, "", function}, samples);
+			   });
+	}
+}
+
+void add_sleeps(Rows &rows, report::NamedStacks &stacks, const trace::Clock &clock, Ours ours, const CallTimes &times)
+{
+	using EndedBy = CallTimes::EndedBy;
+	const auto add = [&](Item item, bool of_command, EndedBy ended_by) {
+		const report::CallTree tree =
+		    stacks.tree(report::StackBy::offcpu, [&](const StackFold::Key &key, const StackFold::Value &value) {
+			    return is_ours(*key.thread, ours) == of_command &&
+				   times.ended_by(*key.thread, value.time, key.waker) == ended_by;
+		    });
+		each_stack(report::profile_of(tree, clock, report::StackBy::offcpu, ""), {item, of_command, "", "", ""},
+			   [&](const RowKey &key, const std::string &, std::uint64_t ns) {
+				   Amount &amount = rows[key];
+				   amount.leads = of_command && ended_by == EndedBy::other;
+				   amount.time_ns += ns;
+			   });
+	};
+	add(Item::sleep_stack, true, EndedBy::other);
+	add(Item::sleep_stack_for_own, true, EndedBy::own);
+	add(Item::sleep_stack, false, EndedBy::other);
+}
+
+} // namespace monitor::diff
