@@ -182,13 +182,7 @@ public:
 	{
 		machine_.add(stacks_);
 		machine_.add(waits_);
-		trace::merge(
-		    trace_, {}, [&](const trace::Event &event) { machine_.event(event); },
-		    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
-			    machine_.gap(stream, from, to);
-			    losses_.add(lost);
-		    });
-		machine_.finish();
+		losses_ = analyze::fold(trace_, machine_);
 		if (stacks_.any())
 			find_stacks(arguments);
 		else if (info_.present && !info_.has_program("sched_waking"))

@@ -32,6 +32,7 @@
 #include "reading/activities/totals.h"
 #include "reading/analyze/clock_bound.h"
 #include "reading/analyze/counter_fold.h"
+#include "reading/analyze/fold.h"
 #include "reading/analyze/machine.h"
 #include "reading/analyze/samples.h"
 #include "reading/analyze/segments.h"
@@ -395,20 +396,11 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 	analyze::ClockBound bound(trace.description(), info);
 	const std::uint64_t every_ticks =
 	    arguments.every.empty() ? 0 : clock.to_ticks(parse_duration(arguments.every, "--every"));
-	trace::Losses losses;
 	const Folds folds = make_folds(arguments, trace, info, machine, every_ticks);
-	trace::merge(
-	    trace, {},
-	    [&](const trace::Event &event) {
-		    machine.event(event);
-		    if (event.stream->is_recorder())
-			    bound.event(event);
-	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
-		    machine.gap(stream, from, to);
-		    losses.add(lost);
-	    });
-	machine.finish();
+	const trace::Losses losses = analyze::fold(trace, machine, [&](const trace::Event &event) {
+		if (event.stream->is_recorder())
+			bound.event(event);
+	});
 	if (folds.tracker)
 		folds.tracker->finish();
 	if (folds.counters)

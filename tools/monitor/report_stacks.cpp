@@ -16,7 +16,6 @@
 #include "base/fd.h"
 #include "open.h"
 #include "problems.h"
-#include "reading/events/merge.h"
 #include "reading/events/trace.h"
 
 namespace monitor {
@@ -84,13 +83,7 @@ FoldedStacks::FoldedStacks(const std::string &directory, const std::string &tdl,
       machine(trace, info, selection.scope(trace, info))
 {
 	machine.add(fold);
-	trace::merge(
-	    trace, {}, [&](const trace::Event &event) { machine.event(event); },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
-		    machine.gap(stream, from, to);
-		    losses.add(lost);
-	    });
-	machine.finish();
+	losses = analyze::fold(trace, machine);
 	if (!fold.any())
 		throw Error(fmt::format("{} has no stacks: record with --stacks", directory));
 	stacks = std::make_unique<NamedStacks>(directory, clock(), info, machine, fold, std::move(options));

@@ -11,7 +11,7 @@
 #include "reading/activities/totals.h"
 #include "reading/activities/tracker.h"
 #include "reading/analyze/clock_bound.h"
-#include "reading/events/merge.h"
+#include "reading/analyze/fold.h"
 #include "stack_rows.h"
 
 namespace monitor::diff {
@@ -19,8 +19,6 @@ namespace {
 
 using analyze::Mode;
 using analyze::Thread;
-
-constexpr std::uint64_t events_between_progress = 1 << 18;
 
 // Times in ticks until all threads of a row are added.
 void add(Rows &rows, RowKey key, std::uint64_t ticks, bool leads, std::optional<std::uint64_t> count = {})
@@ -180,29 +178,6 @@ void summarize(Measured &measured, trace::Trace &trace, const analyze::Recording
 			    machine.gaps() == 0 && !info.has_partial() && info.functions_left_out.empty();
 }
 
-trace::Losses fold_all(trace::Trace &trace, analyze::Machine &machine, analyze::ClockBound &bound,
-		       const std::function<void(double)> &progress)
-{
-	trace::Losses losses;
-	std::uint64_t events = 0;
-	const auto begin = static_cast<double>(trace.begin_time()),
-		   length = std::max(static_cast<double>(trace.end_time()) - begin, 1.0);
-	trace::merge(
-	    trace, {},
-	    [&](const trace::Event &event) {
-		    machine.event(event);
-		    if (event.stream->is_recorder())
-			    bound.event(event);
-		    if (progress && ++events % events_between_progress == 0)
-			    progress((static_cast<double>(event.time) - begin) / length);
-	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
-		    machine.gap(stream, from, to);
-		    losses.add(lost);
-	    });
-	return losses;
-}
-
 } // namespace
 
 Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &options)
@@ -230,8 +205,15 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	if (with_stacks)
 		machine.add(stacks);
 	analyze::ClockBound bound(trace.description(), info);
-	const trace::Losses losses = fold_all(trace, machine, bound, options.progress);
-	machine.finish();
+	analyze::NowAndThen now_and_then;
+	const auto begin = static_cast<double>(trace.begin_time()),
+		   length = std::max(static_cast<double>(trace.end_time()) - begin, 1.0);
+	const trace::Losses losses = analyze::fold(trace, machine, [&](const trace::Event &event) {
+		if (event.stream->is_recorder())
+			bound.event(event);
+		if (options.progress && now_and_then.is_due())
+			options.progress((static_cast<double>(event.time) - begin) / length);
+	});
 	tracker.finish();
 
 	Measured measured;

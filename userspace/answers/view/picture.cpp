@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "picture_cache.h"
 #include "reading/analyze/clock_bound.h"
+#include "reading/analyze/fold.h"
 #include "reading/analyze/scheduling.h"
 #include "scene_json.h"
 #include "tables.h"
@@ -21,26 +22,6 @@ namespace monitor::view {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::uint64_t events_between_progress = 1 << 18;
-
-// As fold(); each(event) is called after each event. Returns what was lost.
-template <class Each> trace::Losses fold_with(trace::Trace &trace, analyze::Machine &machine, const Each &each)
-{
-	trace::Losses losses;
-	trace::merge(
-	    trace, {},
-	    [&](const trace::Event &event) {
-		    machine.event(event);
-		    each(event);
-	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t lost) {
-		    machine.gap(stream, from, to);
-		    losses.add(lost);
-	    });
-	machine.finish();
-	return losses;
-}
 
 } // namespace
 
@@ -96,11 +77,11 @@ void Picture::read(const Progress &progress)
 	if (!tracker.names().empty())
 		machine.add(tracker);
 	analyze::ClockBound bound(trace_.description(), info_);
-	std::uint64_t events = 0;
-	const trace::Losses losses = fold_with(trace_, machine, [&](const trace::Event &event) {
+	analyze::NowAndThen now_and_then;
+	const trace::Losses losses = analyze::fold(trace_, machine, [&](const trace::Event &event) {
 		if (event.stream->is_recorder())
 			bound.event(event);
-		if (progress && ++events % events_between_progress == 0)
+		if (progress && now_and_then.is_due())
 			progress(*timeline_, timeline_->part_before(event.time));
 	});
 	timeline_->finish(machine);

@@ -12,6 +12,7 @@
 #include "reading/activities/table.h"
 #include "reading/activities/totals.h"
 #include "reading/analyze/counter_fold.h"
+#include "reading/analyze/fold.h"
 #include "story.h"
 #include "tables.h"
 
@@ -20,23 +21,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t events_between_looks = 1 << 18;
 constexpr unsigned max_line_bins = 4096;
 
 void fold_until(const IsOver &is_over, trace::Trace &trace, analyze::Machine &machine)
 {
-	std::uint64_t events = 0;
-	trace::merge(
-	    trace, {},
-	    [&](const trace::Event &event) {
-		    machine.event(event);
-		    if (++events % events_between_looks == 0 && is_over && is_over())
-			    throw Error("this was asked for again, or is not wanted any more");
-	    },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-		    machine.gap(stream, from, to);
-	    });
-	machine.finish();
+	analyze::NowAndThen now_and_then;
+	analyze::fold(trace, machine, [&](const trace::Event &) {
+		if (now_and_then.is_due() && is_over && is_over())
+			throw Error("this was asked for again, or is not wanted any more");
+	});
 }
 
 } // namespace

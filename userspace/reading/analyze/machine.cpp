@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "fold.h"
 
 namespace monitor::analyze {
 namespace {
@@ -536,14 +537,9 @@ void Machine::on_state_at_start(const EventKind &kind, const trace::Event &event
 	}
 }
 
-void fold(trace::Trace &trace, Machine &machine)
+trace::Losses fold(trace::Trace &trace, Machine &machine)
 {
-	trace::merge(
-	    trace, {}, [&](const trace::Event &event) { machine.event(event); },
-	    [&](const trace::StreamInfo &stream, std::uint64_t from, std::uint64_t to, std::uint64_t) {
-		    machine.gap(stream, from, to);
-	    });
-	machine.finish();
+	return fold(trace, machine, [](const trace::Event &) {});
 }
 
 } // namespace monitor::analyze

@@ -25,6 +25,7 @@
 
 #include "event_kinds.h"
 #include "mapping_token.h"
+#include "reading/events/gap.h"
 #include "reading/events/merge.h"
 #include "reading/events/trace.h"
 #include "recording_info.h"
@@ -325,7 +326,7 @@ private:
 	bool hides_threads_ = false; // the kernel, some of them
 };
 
-// Feeds a whole trace.
-void fold(trace::Trace &trace, Machine &machine);
+// Feeds a whole trace. Returns what was lost.
+trace::Losses fold(trace::Trace &trace, Machine &machine);
 
 } // namespace monitor::analyze
