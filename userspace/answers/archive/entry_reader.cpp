@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // parse_entry(): a list reads the small files of thousands of measurements, so no tree of JSON is made of each. Those
 // without an escape in them, which are nearly all, are not even copied character by character, as the library does.
+// PlainJson saves 5 to 7 of 84 to 94 ms, the medians of finding and listing 10,000 measurements (tools/bench archive);
+// the bar is 100 ms.
 #include <algorithm>
 #include <charconv>
 #include <string_view>
