@@ -240,7 +240,8 @@ bool KernelFeed::pass_call(const trace::Event &event, const EventKind &kind, con
 		return true;
 	}
 	const std::uint32_t number = kind.field[1].is_in(event) ? kind.field[1].get<std::uint32_t>(event) : call;
-	if (number == EDC_NO_SYSCALL)
+	// The end of a call of which the start was nobody's would end another one.
+	if (number == EDC_NO_SYSCALL || (call != EDC_NO_SYSCALL && number != call))
 		return false;
 	target_.sys_exit(at, number, kind.field[0].get<std::int64_t>(event));
 	return true;

@@ -296,7 +296,9 @@ void Machine::on_sys_exit(const EventKind &kind, const trace::Event &event, Cpu 
 		return;
 	Thread &thread = *cpu.current;
 	const auto result = kind.field[0].get<std::int64_t>(event);
-	if (thread.ring == Ring::system_call && thread.syscall_known && is_counting_ && thread.selected)
+	// The entry of another call: between the two, tokens were not attributed to this thread.
+	const bool is_other = kind.field[1].is_in(event) && kind.field[1].get<std::uint32_t>(event) != thread.syscall;
+	if (thread.ring == Ring::system_call && thread.syscall_known && !is_other && is_counting_ && thread.selected)
 		for (Observer *observer : observers_)
 			observer->system_call(thread, thread.syscall, thread.syscall_since, event.time, result);
 	else if (thread.ring == Ring::user && result >= 0)
