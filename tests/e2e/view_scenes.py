@@ -123,7 +123,8 @@ def unknown_is_hatched():
 
 def it_runs():
 	trace = play.pingpong()
-	at = play.Switches(trace).moments(1)[0]
+	switches = play.Switches(trace)
+	at = max(switches.moments(50), key=lambda at: sum(at < time < at + 2e6 for time in switches.all)) # much moves then
 	served = view_page.Served(trace)
 	page = served.page
 	start = ticks_of(page, at)
@@ -138,7 +139,10 @@ def it_runs():
 	page.wait(SCENE)
 	begin = page.run(TIME)
 	e2e.expect(abs(begin - start - span / 4) < span / 50, f"it begins {begin - start} ticks after {span} ticks' begin")
-	e2e.expect(page.run("document.querySelector('#scenes-speed').textContent").startswith("1/10000 of real time"), "its speed")
+	def speed():
+		return int(re.match(r"1/(\d+) of real time", page.run("document.querySelector('#scenes-speed').textContent"))[1])
+	slow = speed()
+	e2e.expect(1000 <= slow <= 100_000, f"its speed is 1/{slow}")
 	page.key(" ")
 	page.wait(f"{TIME} > {begin}")
 	page.wait("[...monitorView.scenes.stage.tokens.values()].some(token => token.since > 0 && token.from.x !== token.to.x)")
@@ -151,7 +155,7 @@ def it_runs():
 	e2e.equal("where it stays", page.run(TIME), stays)
 	e2e.expect("CPU 0: " in page.run("document.querySelector('#stage').ariaLabel"), "it has no words")
 	page.key("+")
-	e2e.expect(page.run("document.querySelector('#scenes-speed').textContent").startswith("1/5000 "), "+")
+	e2e.expect(slow / 2.5 <= speed() <= slow / 2, f"1/{slow} is 1/{speed()} after +")
 	page.wait(SCENE)
 	e2e.equal("where it is after +", page.run(TIME), stays)
 	for _ in range(6):
