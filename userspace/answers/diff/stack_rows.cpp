@@ -19,6 +19,8 @@ template <class Visit> void each_stack(const report::Profile &profile, RowKey ke
 		names.push_back(report::folded_frame(frame.text()));
 	for (const report::Profile::Stack &stack : profile.stacks) {
 		key.command = profile.frames[stack.frames.front()].function;
+		if (key.command.starts_with("kworker/"))
+			key.command = "kworker"; // as in the rows of threads
 		key.name.clear();
 		key.program_frames = 0;
 		for (const std::uint32_t frame : std::span(stack.frames).subspan(1)) {
