@@ -144,7 +144,8 @@ TEST_CASE("live fold: details are of what is followed, from the next window on")
 	feed_all(*refreshes.fold(), history, *samples::description(events), 600, random);
 	std::vector<std::string> told;
 	for (std::uint64_t seen = 0; const auto refresh = refreshes.next(seen, std::chrono::milliseconds(0));
-	     seen = refresh->number)
+	     seen = refresh->number) {
+		CHECK(refresh->followed == (refresh->number == 1 ? 0 : 7));
 		for (const report::Table *table : {&refresh->calls, &refresh->sleeps})
 			for (const auto &row : table->rows) {
 				std::string text = fmt::format("{}:", refresh->number);
@@ -152,6 +153,7 @@ TEST_CASE("live fold: details are of what is followed, from the next window on")
 					text += " " + report::cell_text(row[i], table->columns[i].unit);
 				told.push_back(text);
 			}
+	}
 	CHECK(told == std::vector<std::string>{"2: syscall_39 5 0 25 ns 5 ns 5 ns", "3: syscall_40 5 0 25 ns 5 ns 5 ns",
 					       "4: syscall_40 5 0 25 ns 5 ns 5 ns",
 					       "5: no call thread 8 1 50 ns 50 ns"});

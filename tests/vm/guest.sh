@@ -8,16 +8,20 @@ mkdir -p /tmp/share/tables /tmp/share/groups
 cp ./*.table /tmp/share/tables
 cp ./*.group /tmp/share/groups
 export MONITOR_SHARE=/tmp/share
-scripts="getppid.sh filter.sh flight.sh triggers.sh stacks.sh functions.sh user.sh counters.sh"
+scripts="getppid.sh flight.sh stacks.sh functions.sh top.sh user.sh counters.sh"
+decided="filter.sh triggers.sh" # the probes that are largest for a verifier
 # Emulation takes its time: the module's two scripts run in different kernels, and on arm64, where the module is the same C,
-# not at all. The whole matrix runs both everywhere, but programs' rings, which have nothing to do with preemption, once.
+# not at all; what is decided in the kernel runs in one guest of each kernel. The whole matrix runs all everywhere, but
+# programs' rings, which have nothing to do with preemption, once.
 if grep -q matrix=all /proc/cmdline; then
-	scripts="$scripts module.sh"
+	scripts="$scripts $decided module.sh"
 	grep -q preempt= /proc/cmdline || scripts="$scripts user_device.sh"
-elif [ "$(uname -m)" != aarch64 ]; then
-	case $(uname -r) in
-	6.1.*) scripts="$scripts module.sh" ;;
-	*) scripts="$scripts user_device.sh" ;;
+else
+	case $(uname -m)-$(uname -r) in
+	aarch64-*) scripts="$scripts $decided" ;;
+	*-6.1.*) scripts="$scripts $decided module.sh" ;;
+	*-6.12.*) scripts="$scripts user_device.sh" ;; # decided: on arm64
+	*) scripts="$scripts $decided user_device.sh" ;;
 	esac
 fi
 for script in $scripts; do

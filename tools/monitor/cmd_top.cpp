@@ -22,10 +22,12 @@
 #include "base/error.h"
 #include "base/escape.h"
 #include "base/fd.h"
+#include "base/sentence.h"
 #include "commands.h"
 #include "number_of_rows.h"
 #include "problems.h"
 #include "record_options.h"
+#include "recording/record/cgroup_names.h"
 #include "recording/record/recording.h"
 #include "terminal.h"
 
@@ -77,13 +79,12 @@ record::Options options_of(const TopArguments &arguments)
 // A recording that goes on in a thread of its own.
 class Running {
 public:
-	Running(record::Options options, std::function<void()> on_end)
+	explicit Running(record::Options options)
 	    : recording_(std::move(options),
 			 {.on_start = [this](const std::string &directory) { directory_ = directory; },
 			  .on_progress = [this](const record::Progress &now) { lost_ = now.lost; },
 			  .on_note = [](const std::string &note) { print_error(note); },
-			  .on_snapshot = {}}),
-	      on_end_(std::move(on_end))
+			  .on_snapshot = {}})
 	{
 		recording_.start();
 		waits_ = std::thread([this] {
@@ -94,7 +95,6 @@ public:
 				result_.end_reason = sentence_of(error);
 			}
 			is_over_ = true;
-			on_end_();
 		});
 	}
 	~Running() { stop(); }
@@ -115,7 +115,7 @@ public:
 
 private:
 	record::Recording recording_;
-	std::function<void()> on_end_;
+
 	std::string directory_;
 	std::atomic<std::uint64_t> lost_{0};
 	std::atomic<bool> is_over_{false};
@@ -123,8 +123,38 @@ private:
 	std::thread waits_;
 };
 
+// Names cgroups, and again those that were made since, which takes a while where there are many.
+class CgroupNaming {
+public:
+	CgroupNaming(live::Refreshes &refreshes, live::CgroupPaths paths)
+	    : refreshes_(refreshes), next_look_(Clock::now() + between_looks), paths_(std::move(paths))
+	{
+		refreshes_.name_cgroups(paths_);
+	}
+
+	void look_at(const live::Refresh &refresh)
+	{
+		if (!refresh.has_unnamed_cgroups || Clock::now() < next_look_)
+			return;
+		record::CgroupNames names;
+		names.collect();
+		paths_.insert(names.paths().begin(), names.paths().end()); // those that are gone keep theirs
+		refreshes_.name_cgroups(paths_);
+		next_look_ = Clock::now() + between_looks;
+	}
+
+private:
+	using Clock = std::chrono::steady_clock;
+	static constexpr auto between_looks = 10s;
+
+	live::Refreshes &refreshes_;
+	Clock::time_point next_look_;
+	live::CgroupPaths paths_;
+};
+
 // Until the recording ends, or as many as were wanted.
-void print_refreshes(live::Refreshes &refreshes, const Running &running, const TopArguments &arguments)
+void print_refreshes(live::Refreshes &refreshes, const Running &running, CgroupNaming &naming,
+		     const TopArguments &arguments)
 {
 	std::uint64_t seen = 0;
 	while (!running.status().is_over && (arguments.refreshes == 0 || seen < arguments.refreshes)) {
@@ -137,6 +167,7 @@ void print_refreshes(live::Refreshes &refreshes, const Running &running, const T
 			? top::refresh_json(*refresh, status) + "\n"
 			: (seen ? "\n" : "") + top::refresh_text(*refresh, status, arguments.rows, terminal_width());
 		seen = refresh->number;
+		naming.look_at(*refresh);
 		if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
 			break; // main() says why
 	}
@@ -150,16 +181,18 @@ std::string host_and_kernel()
 	return host + ", Linux " + kernel;
 }
 
-int show_on_screen(live::Refreshes &refreshes, const Running &running, const TopArguments &arguments,
-		   const live::Wanted &wanted)
+int show_on_screen(live::Refreshes &refreshes, const Running &running, CgroupNaming &naming,
+		   const TopArguments &arguments, const live::Wanted &wanted)
 {
 	std::setlocale(LC_CTYPE, "");
 	std::uint64_t shown = 0;
 	top::Top top({.next =
 			  [&](std::uint64_t seen) {
 				  auto newest = refreshes.next(seen, 0ms);
-				  if (newest)
+				  if (newest) {
 					  shown = newest->number;
+					  naming.look_at(*newest);
+				  }
 				  return shown > arguments.refreshes && arguments.refreshes ? nullptr : newest;
 			  },
 		      .want = [&](const live::Wanted &now) { refreshes.want(now); },
@@ -194,14 +227,13 @@ int run_top(TopArguments &arguments)
 	live::Wanted wanted;
 	wanted.by = rows_by.at(arguments.by);
 	refreshes.want(wanted);
-	Running running(options, [] {});
-	wanted.paths = std::make_shared<const live::CgroupPaths>(selection::cgroup_paths(running.directory()));
-	refreshes.want(wanted);
+	Running running(options);
+	CgroupNaming naming(refreshes, selection::cgroup_paths(running.directory()));
 	int signal = 0;
 	if (prints)
-		print_refreshes(refreshes, running, arguments);
+		print_refreshes(refreshes, running, naming, arguments);
 	else
-		signal = show_on_screen(refreshes, running, arguments, wanted);
+		signal = show_on_screen(refreshes, running, naming, arguments, wanted);
 	running.stop();
 	if (running.result().failed) {
 		print_error(running.result().end_reason);

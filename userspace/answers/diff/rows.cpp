@@ -2,7 +2,6 @@
 #include "rows.h"
 
 #include <algorithm>
-#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -122,8 +121,11 @@ std::string RowKey::short_what() const
 	if (kind != Kind::stacks && kind != Kind::sleeps)
 		return what();
 	std::vector<std::string_view> frames;
-	for (const auto &frame : std::views::split(name, ';'))
-		frames.emplace_back(frame.begin(), frame.end());
+	for (std::string_view rest = name; !rest.empty();) {
+		const std::size_t end = std::min(rest.find(';'), rest.size());
+		frames.push_back(rest.substr(0, end));
+		rest.remove_prefix(std::min(end + 1, rest.size()));
+	}
 	const std::size_t in_program = program_frames > 0 ? program_frames : frames.size();
 	const std::size_t first = in_program - std::min(in_program, max_shown);
 	std::string text = first > 0 ? "..." : "";

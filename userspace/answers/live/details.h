@@ -19,6 +19,8 @@ public:
 
 	// Of these threads from here on: of this process, or of this thread of it alone; 0: of none.
 	void follow(std::int32_t process, std::int32_t thread);
+	std::int32_t process() const { return process_; }
+	std::int32_t thread() const { return thread_; }
 	// The longest in all first.
 	report::Table calls(const trace::Clock &clock) const;
 	// By the call in which they slept and who ended it.

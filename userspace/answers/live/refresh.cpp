@@ -71,12 +71,21 @@ void Refreshes::want(const Wanted &wanted)
 	wanted_ = wanted;
 }
 
+void Refreshes::name_cgroups(CgroupPaths paths)
+{
+	auto named = std::make_shared<const CgroupPaths>(std::move(paths));
+	const std::lock_guard guard(lock_);
+	paths_ = std::move(named);
+}
+
 void Refreshes::make()
 {
 	Wanted wanted;
+	std::shared_ptr<const CgroupPaths> paths;
 	{
 		const std::lock_guard guard(lock_);
 		wanted = wanted_;
+		paths = paths_;
 	}
 	const analyze::Machine &machine = fold_->machine();
 	const trace::Clock &clock = fold_->clock();
@@ -93,8 +102,7 @@ void Refreshes::make()
 	options.recorded = made->recorded;
 	options.grouping.filtering = fold_->info().filtering();
 	options.grouping.by = wanted.by;
-	if (wanted.paths)
-		options.grouping.cgroup_paths = *wanted.paths;
+	options.grouping.cgroup_paths = *paths;
 	report::GroupingOptions by_cgroup = options.grouping;
 	by_cgroup.by = report::GroupBy::cgroup;
 	const report::Grouping cgroups(machine, by_cgroup);
@@ -109,6 +117,8 @@ void Refreshes::make()
 	made->cpus = report::cpu_table(machine, clock, fold_->info(), made->recorded);
 	made->calls = details_->calls(clock);
 	made->sleeps = details_->sleeps(clock);
+	made->followed = details_->process();
+	made->followed_thread = details_->thread();
 	details_->clear();
 	details_->follow(wanted.followed, wanted.thread);
 	made->totals = totals_of(*fold_);
@@ -117,6 +127,7 @@ void Refreshes::make()
 	const std::uint64_t recorder_ns = own_cpu_ns();
 	made->recorder_ns = recorder_ns - std::exchange(recorder_ns_, recorder_ns);
 	made->probes = fold_->probe_cost();
+	made->other_recorders = fold_->info().other_recorders;
 	{
 		const std::lock_guard guard(lock_);
 		if (!keeps_all_ || newest_.size() >= max_kept)

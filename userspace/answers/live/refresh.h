@@ -28,8 +28,7 @@ struct Wanted {
 	report::GroupBy by = report::GroupBy::process;
 	std::optional<std::string> cgroup, command; // only those of it
 	std::int32_t process = 0;                   // only its threads; 0: all
-	std::int32_t followed = 0, thread = 0;    // the process, and the thread of it, of which the details are wanted
-	std::shared_ptr<const CgroupPaths> paths; // null: none are known
+	std::int32_t followed = 0, thread = 0; // the process, and the thread of it, of which the details are wanted
 
 	bool operator==(const Wanted &) const = default;
 };
@@ -49,13 +48,15 @@ struct Refresh {
 	std::int64_t end_wall_ns = 0;                 // since the epoch
 	Wanted wanted;
 	report::Table rows, cpus;
-	report::Table calls, sleeps; // of what is followed
+	report::Table calls, sleeps; // of what was followed:
+	std::int32_t followed = 0, followed_thread = 0;
 	MachineTotals totals;
 	analyze::Recorded recorded;
 	bool has_losses = false;
 	std::uint64_t late = 0;
 	std::uint64_t recorder_ns = 0; // CPU time of all of this process
 	analyze::ProbeCost probes;
+	std::vector<std::int64_t> other_recorders; // PIDs of those that ran at the start: their probes are costs, too
 	bool has_unnamed_cgroups = false;
 };
 
@@ -67,6 +68,7 @@ public:
 	const std::shared_ptr<LiveFold> &fold() const { return fold_; }
 	// For the next window.
 	void want(const Wanted &wanted);
+	void name_cgroups(CgroupPaths paths);
 	// The newest one after number `seen`; null: there is none, after this time.
 	std::shared_ptr<const Refresh> next(std::uint64_t seen, std::chrono::milliseconds at_most);
 	// All of them are kept until they are taken by next(), which then gives the oldest: nothing is missed.
@@ -82,6 +84,7 @@ private:
 	std::mutex lock_; // of:
 	std::condition_variable made_;
 	Wanted wanted_;
+	std::shared_ptr<const CgroupPaths> paths_ = std::make_shared<const CgroupPaths>();
 	std::deque<std::shared_ptr<const Refresh>> newest_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace monitor::top {
 namespace {
@@ -131,10 +132,15 @@ std::string cost_text(const Refresh &refresh, double wall_ns)
 	std::string text = fmt::format("cost: recorder {:.2f} %", share(static_cast<double>(refresh.recorder_ns)));
 	const analyze::ProbeCost &probes = refresh.probes;
 	if (!probes.low_ns)
-		return text + fmt::format(" of one CPU, probes unknown ({})", probes.why_unknown);
-	return text + (*probes.low_ns > 0 ? fmt::format(", probes {:.2f} to {:.2f} % of one CPU", share(*probes.low_ns),
-							share(*probes.high_ns))
-					  : fmt::format(", probes up to {:.2f} % of one CPU", share(*probes.high_ns)));
+		text += fmt::format(" of one CPU, probes unknown ({})", probes.why_unknown);
+	else if (*probes.low_ns > 0)
+		text += fmt::format(", probes {:.2f} to {:.2f} % of one CPU", share(*probes.low_ns),
+				    share(*probes.high_ns));
+	else
+		text += fmt::format(", probes up to {:.2f} % of one CPU", share(*probes.high_ns));
+	if (!refresh.other_recorders.empty())
+		text += fmt::format(", and what the recorders {} cost", fmt::join(refresh.other_recorders, ", "));
+	return text;
 }
 
 } // namespace monitor::top

@@ -264,8 +264,8 @@ Cells Top::draw(unsigned rows, unsigned columns)
 	} else if (refresh_ && has_details_ && bottom > top) {
 		const unsigned half = top + std::max((bottom - top) / 3, 3u);
 		draw_rows(cells, top, std::min(half, bottom));
-		const bool is_there = refresh_->wanted.followed == levels_.back().wanted.followed &&
-				      refresh_->wanted.thread == levels_.back().wanted.thread;
+		const bool is_there = refresh_->followed == levels_.back().wanted.followed &&
+				      refresh_->followed_thread == levels_.back().wanted.thread;
 		const unsigned middle = half + 1 + (bottom - std::min(bottom, half + 1)) / 2;
 		draw_table(cells, half + 1, std::min(middle, bottom), is_there ? refresh_->calls : report::Table(),
 			   "Calls of the chosen row that ended in this time");

@@ -77,6 +77,7 @@ std::string refresh_json(const Refresh &refresh, const Status &status)
 			     {"unknown", totals.unknown}}},
 			   {"cpus", rows_json(refresh.cpus)},
 			   {"rows", rows_json(refresh.rows)},
+			   {"other_recorders", refresh.other_recorders},
 			   {"cost",
 			    {{"recorder_ns", refresh.recorder_ns},
 			     {"probes_ns_low", known(refresh.probes.low_ns)},

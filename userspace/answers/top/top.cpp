@@ -194,7 +194,7 @@ bool Top::press_character(char32_t character)
 {
 	const auto by = [this](report::GroupBy grouping) {
 		levels_.resize(1);
-		levels_[0] = {{grouping, {}, {}, 0, 0, 0, levels_[0].wanted.paths}, ""};
+		levels_[0] = {{grouping, {}, {}, 0, 0, 0}, ""};
 		has_cpus_ = has_details_ = false;
 		selected_.clear();
 		want();

@@ -103,8 +103,7 @@ Json scene_json(const play::Scene &scene, const play::View &view, std::uint64_t 
 	Json unplaced = first_of(scene.unplaced, max_queued, shown);
 	Json sleeping = first_of(sleeping_of(scene, view.layout), view.layout ? max_boxed : max_sleeping, shown);
 	std::ranges::sort(shown);
-	const auto twice = std::ranges::unique(shown);
-	shown.erase(twice.begin(), twice.end());
+	shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
 	for (const std::int32_t tid : shown)
 		if (const play::SceneThread *thread = scene.find(tid))
 			threads.push_back(thread_json(*thread, scene, view));

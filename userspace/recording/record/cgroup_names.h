@@ -15,6 +15,9 @@ public:
 	// Walk the mounted v2 hierarchy and remember every group that exists now.
 	void collect();
 
+	// By id, within the mount.
+	const std::map<std::uint64_t, std::string> &paths() const { return paths_; }
+
 	// Write .monitor/names of this trace directory.
 	void write(const std::string &directory) const;
 
