@@ -12,8 +12,8 @@ namespace monitor::top {
 
 // `max_rows`: of the table, 0: all. `max_width`: of a line, 0: any.
 std::string refresh_text(const Refresh &refresh, const Status &status, std::size_t max_rows, std::size_t max_width);
-// One line, without its end: {"number", "begin_ns", "end_ns", "begin_ticks", "end_ticks", "end_unix_ns", "whole", "lost",
-// "late", "machine", "cpus", "rows", "other_recorders", "cost"}.
+// One line, without its end: {"number", "begin_ns", "end_ns", "begin_ticks", "end_ticks", "end_unix_ns", "whole",
+// "lost", "late", "machine", "cpus", "rows", "other_recorders", "cost"}.
 std::string refresh_json(const Refresh &refresh, const Status &status);
 
 } // namespace monitor::top
