@@ -224,17 +224,22 @@ def stacks_of_the_window():
 	served.end()
 
 
+def row_of(page, name):
+	"""Searches a thread of the command in the lanes; its place there."""
+	page.key("t")
+	page.key("/")
+	page.type(name)
+	page.key("Escape")
+	page.wait(f"{READY} && monitorView.lanes.rows.length > 0")
+	return page.run(f"monitorView.lanes.rows.findIndex(row => row.thread.name === '{name}' && row.thread.recorded)")
+
+
 def back_to_the_cause():
 	"""A click on a thread tells its story; a click on who woke it, that one's."""
 	trace = e2e.record("caused", "--force", "-e", "sched,syscall,irq", command=("sh", "-c", "for i in 1 2 3; do sleep 0.05; done"))
 	served = Served(trace)
 	page = served.page
-	page.key("t")
-	page.key("/")
-	page.type("sh")
-	page.key("Escape")
-	page.wait(f"{READY} && monitorView.lanes.rows.length > 0")
-	row = page.run("monitorView.lanes.rows.findIndex(row => row.thread.name === 'sh' && row.thread.recorded)")
+	row = row_of(page, "sh")
 	tid, number = page.run(f"[monitorView.lanes.rows[{row}].thread.tid, monitorView.lanes.rows[{row}].thread.number]")
 	x, y, width, height = page.place("#lanes")
 	page.click(x, y - height / 2 + 18 + row * 23 + 10)
@@ -252,7 +257,7 @@ def back_to_the_cause():
 
 
 def what_is_copied():
-	"""The command that is copied beside a story lists what the page tells of the window, and of a marked time; the link leads back."""
+	"""The copied command prints the events that the story shows, of the window and of a marked row; the copied link restores the view."""
 	trace = e2e.record("copied it's", "--force", "-e", "sched,syscall", command=("sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.02; done"))
 	served = Served(trace)
 	page = served.page
@@ -272,12 +277,7 @@ def what_is_copied():
 		return json.loads(e2e.run("sh", "-c", f"{e2e.monitor} query --json {rest}").stdout) if begin == "monitor" else command
 
 	page.run("(() => { const {ticks} = monitorView.lanes.source.about; monitorView.setWindow(ticks * 0.3, ticks * 0.7); })()")
-	page.key("t")
-	page.key("/")
-	page.type("sh")
-	page.key("Escape")
-	page.wait(f"{READY} && monitorView.lanes.rows.length > 0")
-	row = page.run("monitorView.lanes.rows.findIndex(row => row.thread.name === 'sh' && row.thread.recorded)")
+	row = row_of(page, "sh")
 	tid = page.run(f"monitorView.lanes.rows[{row}].thread.tid")
 	x, y, _, height = page.place("#lanes")
 	page.click(x, y - height / 2 + 18 + row * 23 + 10)

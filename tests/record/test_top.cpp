@@ -214,6 +214,9 @@ TEST_CASE("top: losses are told wherever figures are")
 	CHECK(top::refresh_json(*lossy, screen.status).find("\"whole\":false,\"lost\":12345678,\"late\":3") !=
 	      std::string::npos);
 	CHECK(top::refresh_json(*lossy, screen.status).find('\n') == std::string::npos);
+	CHECK(screen.text(20, 200).find("another recording") == std::string::npos);
+	lossy->other_recorders = {123};
+	CHECK(screen.text(20, 200).find("without that of another recording (process 123)") != std::string::npos);
 }
 
 TEST_CASE("top: counts in four characters")

@@ -80,14 +80,14 @@ def memory(context, result):
 			return int(re.search(r"RssAnon:\s+(\d+)", file.read())[1]) / 1024
 
 	forks, parts, sizes = context.scale(100_000, 200), 10, []
-	with top(context, "-e", "sched") as process:
-		reader = spawn(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
-		for _ in range(parts):
-			for _ in range(forks // parts):
-				os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
-			sizes.append(anonymous(process))
-		stop(reader)
-	result.table([f"MB after each tenth of {forks} processes", *range(1, parts + 1)], [["RssAnon", *(f"{size:.1f}" for size in sizes)]])
+	process = spawn([context.monitor, "top", "--json", "--no-calibration", "-e", "sched"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+	time.sleep(2)  # all is attached
+	for _ in range(parts):
+		for _ in range(forks // parts):
+			os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+		sizes.append(anonymous(process))
+	stop(process)
+	result.table([f"MB after each tenth of {forks} processes", *map(str, range(1, parts + 1))], [["RssAnon", *(f"{size:.1f}" for size in sizes)]])
 	result.bar("growth over the last half", sizes[-1] - sizes[parts // 2 - 1], 4, "MB", digits=2)
 	return {"forks": forks, "mb": sizes}
 

@@ -20,7 +20,7 @@ namespace {
 using analyze::Mode;
 using analyze::Thread;
 
-// Times in ticks until all threads of a row are added.
+// In ticks until all threads of a row are added.
 void add(Rows &rows, RowKey key, std::uint64_t ticks, bool leads, std::optional<std::uint64_t> count = {})
 {
 	if (ticks == 0 && count.value_or(0) == 0)

@@ -5,9 +5,8 @@
 // *leads* has a part of the threads' time that no other leading row has: CPU time by mode and by system call; and, of
 // the recorded command, time in which a thread waited for a CPU or slept. A sleep that another thread of the command
 // ended does not lead, because what that thread did meanwhile has rows of its own; neither does the command's sleep
-// until the recorder let it go. Activities, without those inside
-// them, functions and whole stacks are the same time once more, named by the program: they lead in rankings of their
-// own.
+// until the recorder let it go. Activities, without those inside them, functions and whole stacks are the same time
+// once more, named by the program: they lead in rankings of their own.
 #pragma once
 
 #include <compare>

@@ -4,25 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <sys/resource.h>
-
 #include "answers/report/usage_report.h"
+#include "base/own_cpu_time.h"
 
 namespace monitor::live {
 namespace {
 
 constexpr std::size_t max_kept = 1024; // what nobody takes: the oldest are given up
-
-std::uint64_t own_cpu_ns()
-{
-	rusage usage;
-	::getrusage(RUSAGE_SELF, &usage);
-	const auto ns = [](const timeval &time) {
-		return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
-		       static_cast<std::uint64_t>(time.tv_usec) * 1000u;
-	};
-	return ns(usage.ru_utime) + ns(usage.ru_stime);
-}
 
 MachineTotals totals_of(const LiveFold &fold)
 {
@@ -61,7 +49,7 @@ Refreshes::Refreshes(std::uint64_t window_ns) : fold_(std::make_shared<LiveFold>
 	fold_->set_on_start([this] {
 		details_.emplace(fold_->machine());
 		fold_->add(*details_);
-		recorder_ns_ = own_cpu_ns();
+		recorder_ns_ = own_cpu_time_ns();
 	});
 }
 
@@ -124,7 +112,7 @@ void Refreshes::make()
 	made->totals = totals_of(*fold_);
 	made->has_losses = fold_->has_losses();
 	made->late = fold_->late();
-	const std::uint64_t recorder_ns = own_cpu_ns();
+	const std::uint64_t recorder_ns = own_cpu_time_ns();
 	made->recorder_ns = recorder_ns - std::exchange(recorder_ns_, recorder_ns);
 	made->probes = fold_->probe_cost();
 	made->other_recorders = fold_->info().other_recorders;

@@ -222,7 +222,7 @@ std::string to_csv(const Table &table)
 	return out;
 }
 
-std::string to_json(const Table &table)
+nlohmann::ordered_json rows_json(const Table &table)
 {
 	auto rows = nlohmann::ordered_json::array();
 	for (const auto &row : table.rows) {
@@ -231,7 +231,12 @@ std::string to_json(const Table &table)
 			object[table.columns[i].key] = json_of(row[i]);
 		rows.push_back(std::move(object));
 	}
-	return json_dump(rows, 1);
+	return rows;
+}
+
+std::string to_json(const Table &table)
+{
+	return json_dump(rows_json(table), 1);
 }
 
 std::string more_rows_text(std::size_t hidden)

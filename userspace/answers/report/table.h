@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace monitor::report {
 
 // instant: a time of the trace, in ns since it began, as `monitor list` prints it. difference: of two times, in ns.
@@ -52,8 +54,9 @@ std::string to_text(const Table &table, std::size_t max_width = 0);
 // The text, or its first characters and "…". 0: any.
 std::string cut_text(const std::string &text, std::size_t max_width);
 std::string to_csv(const Table &table);
-// A JSON array of objects.
+// A JSON array of objects: as text, and to put it into another one.
 std::string to_json(const Table &table);
+nlohmann::ordered_json rows_json(const Table &table);
 
 // Columns of a terminal that a UTF-8 text needs: its characters.
 std::size_t width_of(const std::string &text);

@@ -139,7 +139,8 @@ std::string cost_text(const Refresh &refresh, double wall_ns)
 	else
 		text += fmt::format(", probes up to {:.2f} % of one CPU", share(*probes.high_ns));
 	if (!refresh.other_recorders.empty())
-		text += fmt::format(", and what the recorders {} cost", fmt::join(refresh.other_recorders, ", "));
+		text += fmt::format(", without that of another recording (process {})",
+				    fmt::join(refresh.other_recorders, ", "));
 	return text;
 }
 

@@ -12,11 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json rows_json(const report::Table &table)
-{
-	return Json::parse(report::to_json(table));
-}
-
 Json or_null(bool is_known, std::uint64_t value)
 {
 	return is_known ? Json(value) : Json(nullptr);
@@ -75,8 +70,8 @@ std::string refresh_json(const Refresh &refresh, const Status &status)
 			     {"ready", totals.ready},
 			     {"blocked", totals.blocked},
 			     {"unknown", totals.unknown}}},
-			   {"cpus", rows_json(refresh.cpus)},
-			   {"rows", rows_json(refresh.rows)},
+			   {"cpus", report::rows_json(refresh.cpus)},
+			   {"rows", report::rows_json(refresh.rows)},
 			   {"other_recorders", refresh.other_recorders},
 			   {"cost",
 			    {{"recorder_ns", refresh.recorder_ns},

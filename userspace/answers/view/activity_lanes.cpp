@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "groups.h"
 #include "kept_bytes.h"
 
@@ -29,6 +30,8 @@ ActivityLanes::ActivityLanes(const Timeline &timeline, KeptReader &reader)
 		kind.total = reader.number<std::uint64_t>();
 		for (auto threads = reader.number<std::uint64_t>(); threads-- > 0;) {
 			const auto place = reader.number<std::uint32_t>();
+			if (place != key_unknown && place >= timeline.threads().size())
+				throw Error("the kept picture lacks a thread");
 			kind.threads.push_back({place, Lane(timeline.base_ticks(), reader)});
 		}
 		kinds_.push_back(std::move(kind));

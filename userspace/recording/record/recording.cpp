@@ -13,11 +13,11 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/own_cpu_time.h"
 #include "blocks.h"
 #include "buffers.h"
 #include "card_options.h"
@@ -68,17 +68,6 @@ std::array<std::uint8_t, 16> random_uuid()
 	uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0f) | 0x40);
 	uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3f) | 0x80);
 	return uuid;
-}
-
-std::uint64_t cpu_time_ns()
-{
-	rusage usage;
-	::getrusage(RUSAGE_SELF, &usage);
-	const auto ns = [](const timeval &t) {
-		return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
-		       static_cast<std::uint64_t>(t.tv_usec) * 1000u;
-	};
-	return ns(usage.ru_utime) + ns(usage.ru_stime);
 }
 
 std::vector<std::string> stream_names(const card::BpfCard *card)
@@ -684,7 +673,7 @@ void Recording::Parts::end_recording()
 		file_.counter_readings("end", counters_->read(true, steering_->invariant_tsc()));
 	drain_->sync();
 	const Sync end = steering_->last();
-	const std::uint64_t cpu_ns = cpu_time_ns() - cpu_before_ns_;
+	const std::uint64_t cpu_ns = own_cpu_time_ns() - cpu_before_ns_;
 	if (triggers_)
 		triggers_->end_pause(end);
 	if (BlockSink *const sink = this->sink())
@@ -905,7 +894,7 @@ void Recording::Parts::start_recording()
 	write_description();
 	file_.write(result_.directory);
 	cgroups_.write(result_.directory);
-	cpu_before_ns_ = cpu_time_ns();
+	cpu_before_ns_ = own_cpu_time_ns();
 	if (users_)
 		users_->start(static_cast<std::uint64_t>(steering_->frequency_hz()),
 			      spare_files(writer_->max_streams() + other_files),
