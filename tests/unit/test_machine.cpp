@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "history.h"
 #include "monitor/card.h"
@@ -19,7 +20,7 @@ using analyze::Mode;
 namespace {
 
 struct Recorder : analyze::Observer {
-	std::vector<std::string> told;
+	std::vector<std::string> told, waits;
 	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
 			 std::int64_t result) override
 	{
@@ -32,6 +33,10 @@ struct Recorder : analyze::Observer {
 		told.push_back("blocked " + std::to_string(thread.tid) + " " + std::to_string(from) + "-" +
 			       std::to_string(to) + " by " + std::to_string(waker.thread ? waker.thread->tid : -1) +
 			       (waker.interrupt >= 0 ? " irq" : ""));
+	}
+	void got_cpu(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to) override
+	{
+		waits.push_back(fmt::format("{}: {}-{}", thread.tid, from, to));
 	}
 	void contradiction(analyze::Contradiction what, std::uint64_t time, std::uint32_t,
 			   const analyze::Thread &) override
@@ -115,6 +120,25 @@ TEST_CASE("machine: a preempted thread did not go to sleep")
 	CHECK(usage.voluntary == 0);
 	CHECK(usage.waiting == 100);
 	CHECK(usage.blocked == 0);
+	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 100-200"});
+}
+
+TEST_CASE("machine: a call does not end by the exit of another one")
+{
+	History history;
+	history.switches(0, 100, 0, running, 7);
+	history.posts(0, 110, EDC_ID_SYS_ENTER, 39);
+	history.cpu(0).post(120, EDC_ID_SYS_EXIT_LONG, 72, {0}); // what came between is not in the trace
+	history.posts(0, 130, EDC_ID_SYS_ENTER, 72);
+	history.cpu(0).post(140, EDC_ID_SYS_EXIT_LONG, 72, {0});
+	trace::Trace trace =
+	    samples::trace(history.all(), events + samples::event_block(EDC_ID_SYS_EXIT_LONG, "sys_exit",
+									"u12_t id; abi_t abi; s64_t ret;"));
+	analyze::Machine machine(trace, make_info(0, 200, true, false));
+	Recorder recorder;
+	machine.add(recorder);
+	fold(trace, machine);
+	CHECK(recorder.told == std::vector<std::string>{"call 7 72 10 0"});
 }
 
 TEST_CASE("machine: interrupts nest, and wake sleepers in their own name")
@@ -156,6 +180,7 @@ TEST_CASE("machine: who woke whom, and a waking that overtakes the sleep")
 	CHECK(usage.blocked == 100);
 	CHECK(usage.waiting == 30 + 30);
 	CHECK(folded.recorder.told == std::vector<std::string>{"blocked 7 20-120 by 9"});
+	CHECK(folded.recorder.waits == std::vector<std::string>{"7: 120-150", "7: 200-230"});
 }
 
 TEST_CASE("machine: after a loss everything is unknown, and the packet tells who runs")

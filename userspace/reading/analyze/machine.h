@@ -94,6 +94,8 @@ public:
 	}
 	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
+	// A thread got a CPU, for which it had been ready since `from`: its run-queue latency.
+	virtual void got_cpu(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// Counters were read on a CPU; called before the switch that the reading belongs to.
 	virtual void counters(const Cpu &, const trace::Event &) {}
 	// What a CPU was doing when all CPUs were sampled.

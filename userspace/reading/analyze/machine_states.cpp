@@ -200,12 +200,14 @@ void Machine::switch_in(Thread &thread, Cpu &cpu, std::uint64_t time)
 		thread.hidden = true;
 	was_since_begin(thread, State::runnable);
 	renew(thread);
-	if (thread.state == State::runnable) {
-		waited(thread, std::max(thread.since, first_), time);
-	} else if (thread.state == State::blocked && thread.early_waking) {
-		// Woken while going to sleep: the waking's token is older than the switch's, and the thread did not
-		// sleep.
-		waited(thread, thread.out_time, time);
+	// Woken while going to sleep: the waking's token is older than the switch's, and the thread did not sleep.
+	const bool did_not_sleep = thread.state == State::blocked && thread.early_waking;
+	if (thread.state == State::runnable || did_not_sleep) {
+		const std::uint64_t from = did_not_sleep ? thread.out_time : std::max(thread.since, first_);
+		waited(thread, from, time);
+		if (is_counting_ && thread.selected)
+			for (Observer *observer : observers_)
+				observer->got_cpu(thread, from, time);
 	}
 	thread.early_waking = 0;
 	thread.state = State::running;
