@@ -6,7 +6,7 @@ import re
 import sys
 
 source = pathlib.Path(sys.argv[1])
-bits = int(re.search(r"sub_bits = (\d+)", (source / "userspace/base/histogram.h").read_text()).group(1))
+bits = int(re.search(r"using Histogram = BasicHistogram<(\d+)>", (source / "userspace/base/histogram.h").read_text()).group(1))
 # The buckets of record --time begin at 8: none is for a power of two below.
 timed = int(re.search(r"EDC_TIMED_BUCKETS (\d+)", (source / "include/monitor/timing.h").read_text()).group(1)) // (64 - 2)
 buckets, percent = {str(n) for n in (1 << bits, timed)}, {f"{100 / n:.1f}" for n in (1 << bits, timed)}

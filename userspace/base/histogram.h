@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Values in log-linear buckets: 128 per power of two, so a percentile is within 1/128 (0.8 %) of its value, however
-// many values there are; 1 KiB for each power of two. Used by the folds of reading/analyze/ and reading/activities/.
+// Values in log-linear buckets, however many values there are. Histogram has 128 buckets per power of two, so that a
+// percentile is within 1/128 (0.8 %) of its value, and takes 1 KiB for each power of two; CoarseHistogram has 8 (12.5
+// %), in 64 bytes. Used by the folds of reading/analyze/, reading/activities/ and answers/live/.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace monitor {
 
-class Histogram {
+template <unsigned sub_bits> class BasicHistogram {
 public:
-	void add(std::uint64_t value)
+	static constexpr std::size_t buckets = std::size_t(1) << sub_bits; // of a power of two
+
+	void add(std::uint64_t value, std::uint64_t count = 1)
 	{
 		const unsigned power = power_of(value);
 		if (power >= powers_.size())
 			powers_.resize(power + 1);
 		if (powers_[power].empty())
 			powers_[power].resize(buckets);
-		++powers_[power][value >> (power ? power - 1 : 0) & (buckets - 1)];
-		++total_;
+		powers_[power][value >> (power ? power - 1 : 0) & (buckets - 1)] += count;
+		total_ += count;
 	}
 
-	void merge(const Histogram &other)
+	void merge(const BasicHistogram &other)
 	{
 		powers_.resize(std::max(powers_.size(), other.powers_.size()));
 		for (std::size_t power = 0; power < other.powers_.size(); ++power) {
@@ -36,6 +40,20 @@ public:
 		total_ += other.total_;
 	}
 	std::uint64_t total() const { return total_; }
+
+	// The place of a bucket is its power of two, times `buckets`, and its number within that.
+	static constexpr std::size_t max_buckets = (65 - sub_bits) * buckets;
+	static std::uint64_t last_of(std::size_t place)
+	{
+		return last_of(static_cast<unsigned>(place / buckets), place % buckets);
+	}
+	// Calls visit(power, counts of its buckets) for every power of two that has values, in order.
+	template <class Visit> void visit_powers(Visit &&visit) const
+	{
+		for (unsigned power = 0; power < powers_.size(); ++power)
+			if (!powers_[power].empty())
+				visit(power, powers_[power]);
+	}
 
 	// Calls visit(first, last, count) for every bucket that has values, in order.
 	template <class Visit> void visit(Visit &&visit) const
@@ -72,9 +90,6 @@ public:
 	}
 
 private:
-	static constexpr unsigned sub_bits = 7;
-	static constexpr std::size_t buckets = std::size_t(1) << sub_bits;
-
 	// 0 for values below `buckets`, then one for each power of two.
 	static unsigned power_of(std::uint64_t value)
 	{
@@ -92,5 +107,8 @@ private:
 	std::vector<std::vector<std::uint64_t>> powers_; // a power without values is empty
 	std::uint64_t total_ = 0;
 };
+
+using Histogram = BasicHistogram<7>;
+using CoarseHistogram = BasicHistogram<3>;
 
 } // namespace monitor
