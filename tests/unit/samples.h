@@ -111,7 +111,8 @@ inline std::unique_ptr<const monitor::trace::Description> description(const std:
 	return made;
 }
 
-// Writes the packets of one stream. A packet is closed by the next open(), or by bytes().
+// Writes the packets of one stream. A packet is closed by the next open(), by a post() for which it has no room, or by
+// bytes().
 class StreamWriter {
 public:
 	StreamWriter(std::uint32_t cpu, std::uint32_t level) : cpu_(cpu), level_(level) {}
@@ -137,6 +138,8 @@ public:
 	void post(std::uint64_t time, unsigned id, unsigned arg, std::initializer_list<std::uint64_t> words = {},
 		  unsigned mode = EDC_MODE_KERNEL)
 	{
+		if (room() < 8 * (1 + words.size()))
+			open(time, header().events_discarded);
 		put_word(edc_token(id, mode, time, arg));
 		for (const std::uint64_t word : words)
 			put_word(word);
