@@ -61,7 +61,31 @@
 	CLASS(14, PROGRAM_FIRED, program_fired, trigger_fired, control, 4,                                             \
 	      (A, trigger_name, trigger)(F, u32, cause)(F, s32, tid)(F, u64, began)(F, s64, key)(F, u64, at))          \
 	CLASS(15, RECORDER_PAUSED, recorder_paused, paused, control, 2,                                                \
-	      (A, u16, reserved)(F, u64, since)(F, u64, duration))
+	      (A, u16, reserved)(F, u64, since)(F, u64, duration))                                                     \
+	CLASS(16, STATISTICS_PERIOD, statistics_period, statistics_period, control, 4,                                 \
+	      (A, x16, flags)(F, u64, end)(F, u64, lost)(F, u64, late)(F, u64, recorder_ns))                           \
+	CLASS(17, STATISTICS_EVENTS, statistics_events, statistics_events, control, 1,                                 \
+	      (A, u16, event_id)(F, u64, number))                                                                      \
+	CLASS(18, STATISTICS_CPU, statistics_cpu, statistics_cpu, control, 7,                                          \
+	      (A, u16, cpu)(F, u64, user)(F, u64, kernel)(F, u64, irq)(F, u64, softirq)(F, u64, unattributed)(         \
+		  F, u64, unknown)(F, u64, thread_unknown))                                                            \
+	CLASS(19, STATISTICS_THREAD, statistics_thread, statistics_thread, control, 7,                                 \
+	      (A, x16, flags)(F, s32, pid)(F, s32, tgid)(F, comm, comm)(F, u64, started)(F, u64, cgroup)(              \
+		  F, u64, waiting)(F, u64, blocked))                                                                   \
+	CLASS(20, STATISTICS_USAGE, statistics_usage, statistics_usage, control, 6,                                    \
+	      (A, u16, reserved)(F, u64, user)(F, u64, kernel)(F, u64, irq)(F, u64, softirq)(F, u64, unattributed)(    \
+		  F, u64, unknown))                                                                                    \
+	CLASS(21, STATISTICS_COUNTS, statistics_counts, statistics_counts, control, 3,                                 \
+	      (A, u16, reserved)(F, u32, voluntary)(F, u32, involuntary)(F, u32, migrations)(F, u32, syscalls)(        \
+		  F, u32, minor_faults)(F, u32, major_faults))                                                         \
+	CLASS(22, STATISTICS_CALLS, statistics_calls, statistics_calls, control, 5,                                    \
+	      (A, syscall, id)(F, u32, row)(F, u32, reserved)(F, u64, number)(F, u64, failed)(F, u64, total)(F, u64,   \
+													     longest)) \
+	CLASS(23, STATISTICS_SLEEPS, statistics_sleeps, statistics_sleeps, control, 5,                                 \
+	      (A, syscall, id)(F, u32, row)(F, u32, waker_row)(F, u32, waker_irq)(F, u32, reserved)(F, u64, number)(   \
+		  F, u64, total)(F, u64, longest))                                                                     \
+	CLASS(24, STATISTICS_BUCKETS, statistics_buckets, statistics_buckets, control, 2,                              \
+	      (A, u16, first)(F, u32, number0)(F, u32, number1)(F, u32, number2)(F, u32, number3))
 
 /* Classes that the kernel's cards post. */
 #define EDC_KERNEL_CLASSES(CLASS)                                                                                      \
@@ -233,6 +257,21 @@ enum edc_id {
 
 /* state_subject.flags */
 #define EDC_SUBJECT_IN_COMMAND 1 /* the recorded command or a descendant */
+
+/* statistics_period.flags */
+#define EDC_PERIOD_LOSSY 1 /* events were lost: its figures are lower bounds, and some time is unknown */
+
+/* statistics_thread.flags */
+#define EDC_ROW_IN_COMMAND 1 /* the recorded command or a descendant */
+#define EDC_ROW_KERNEL 2
+#define EDC_ROW_FILTERED 4 /* not selected by -p */
+#define EDC_ROW_HIDDEN 8   /* the kernel hides it from BPF */
+#define EDC_ROW_ENDED 16   /* the sum of the threads of a command in a cgroup that have ended */
+#define EDC_ROW_OTHER 32   /* the sum of what found no row */
+
+/* statistics_sleeps.waker_row, .waker_irq: none */
+#define EDC_NO_ROW 0xffffffff
+#define EDC_NO_IRQ 0xffffffff
 
 /* thread_state.syscall, sys_*.id: none, or unknown */
 #define EDC_NO_SYSCALL 0xfff

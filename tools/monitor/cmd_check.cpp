@@ -55,6 +55,8 @@ int run_check(const CheckArguments &arguments)
 {
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
 	if (!arguments.rules.empty())
+		expect_events(trace, "a check of rules");
+	if (!arguments.rules.empty())
 		return check_rules(trace, arguments.rules, arguments.violations, arguments.quiet, arguments.json);
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	auto statements = analyze::check(trace, info);

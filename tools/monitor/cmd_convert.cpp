@@ -152,6 +152,7 @@ Error nothing_matches()
 int convert_events(const ConvertArguments &arguments, const std::string &path)
 {
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
+	expect_events(trace, "a file of another tool");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	const analyze::Scope scope = arguments.selection.scope(trace, info);
 	const auto is_included = [&](const std::unique_ptr<trace::Stream> &stream) {
@@ -180,6 +181,7 @@ public:
 	    : trace_(open_trace(arguments.directories, arguments.tdl)), info_(analyze::recording_of(trace_)),
 	      machine_(trace_, info_, arguments.selection.scope(trace_, info_))
 	{
+		expect_events(trace_, "a file of stacks");
 		machine_.add(stacks_);
 		machine_.add(waits_);
 		losses_ = analyze::fold(trace_, machine_);

@@ -116,6 +116,7 @@ int run_play(const PlayArguments &arguments)
 	if (!arguments.layout.empty())
 		layout = play::load_layout(arguments.layout);
 	trace::Trace trace = open_trace({arguments.directory});
+	expect_events(trace, "an animation");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	analyze::expect_scheduling(trace, info);
 	play::Player player(trace, info);

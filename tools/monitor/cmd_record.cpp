@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "answers/live/live_states.h"
+#include "answers/live/live_statistics.h"
 #include "answers/report/counts_table.h"
 #include "answers/report/summary.h"
 #include "answers/report/table.h"
@@ -36,6 +37,8 @@ namespace {
 constexpr unsigned usual_rate_hz = 999; // what programs do each millisecond they do at other times
 constexpr double max_s = 1e9;           // 31 years
 constexpr std::uint64_t min_series_ns = 1'000'000;
+constexpr std::uint64_t min_period_ns = 1'000'000'000, max_period_ns = 86'400'000'000'000;
+constexpr std::uint64_t max_periods = 10'000; // a week of minutes
 
 const std::map<std::string, record::RatioFormat> ratio_formats = {{"exact", record::RatioFormat::exact},
 								  {"rems16", record::RatioFormat::rems16},
@@ -48,7 +51,8 @@ struct RecordArguments {
 	std::string stacks, stacks_on, functions, budget;
 	std::optional<std::string> filter;
 	std::vector<std::string> counts, times, triggers, trigger_files;
-	std::string states;                // the tree
+	std::string states; // the tree
+	std::string statistics, keep;
 	std::optional<std::string> flight; // "": of the default size
 	unsigned snapshots = 0;
 	bool no_tokens = false;
@@ -264,6 +268,49 @@ void parse_states(RecordArguments &arguments)
 	arguments.options.writes_tokens = !arguments.no_tokens;
 }
 
+// Sums instead of events: only what is summed up can be chosen.
+void parse_statistics(RecordArguments &arguments)
+{
+	record::Options &options = arguments.options;
+	if (arguments.statistics.empty()) {
+		if (!arguments.keep.empty())
+			throw Error("--keep is how long periods are kept: add --statistics TIME");
+		return;
+	}
+	const auto refuse = [](bool is_given, const char *option, const char *why) {
+		if (is_given)
+			throw Error(fmt::format("{} {}: leave it out, or --statistics", option, why));
+	};
+	refuse(arguments.flight.has_value(), "--flight", "keeps events, of which statistics are made instead");
+	refuse(options.states != nullptr, "--states", "records run lengths, which grow with time");
+	refuse(options.user_only || options.everyone, "--user and --user-only",
+	       "record programs' own events, which are not in statistics");
+	refuse(options.stacks.any(), "--stacks", "records who called whom, which is not in statistics");
+	refuse(!options.functions.empty(), "--functions", "records each call, which is not in statistics");
+	refuse(options.counting.has_value(), "-m", "reads counters, which are not in statistics");
+	refuse(options.matching.has_value(), "--filter, --count, --time and --trigger",
+	       "decide on events, and statistics need all of them");
+	refuse(options.sample_every_ns != 0, "--sample-every", "records samples, which are not in statistics");
+	refuse(options.max_bytes.has_value(), "--max-size", "ends a trace that grows; --keep bounds statistics");
+	record::StatisticsOptions statistics;
+	statistics.period_ns = parse_duration(arguments.statistics, "--statistics");
+	if (statistics.period_ns < min_period_ns || statistics.period_ns > max_period_ns)
+		throw Error(fmt::format("--statistics {}: periods are from 1s to 1d", printable(arguments.statistics)));
+	if (arguments.keep.empty())
+		statistics.keep_ns = statistics.period_ns * max_periods;
+	else
+		statistics.keep_ns = parse_duration(arguments.keep, "--keep");
+	if (statistics.keep_ns < statistics.period_ns)
+		throw Error("--keep: the time to keep is shorter than a period");
+	if (statistics.keep_ns / statistics.period_ns > max_periods)
+		throw Error(fmt::format("--keep: at most {} periods are kept, each in a file of its own: use a longer "
+					"--statistics or a shorter --keep",
+					max_periods));
+	options.statistics = statistics;
+	options.live = std::make_shared<live::LiveStatistics>(statistics);
+	options.kept = record::Kept::own_files;
+}
+
 // --flight is the size of the rings, or how much of the past a snapshot has.
 void parse_flight(RecordArguments &arguments)
 {
@@ -339,6 +386,13 @@ void show_start(const record::Options &options, const std::string &directory)
 				       "monitor snapshot {}, or kill -USR1 {}\n",
 				       recorded_text(options), end_text(options).substr(6), printable(directory),
 				       ::getpid()));
+		return;
+	}
+	if (options.statistics) {
+		print_note(fmt::format("monitor: statistics of {} into {} {}: a file each {}, of the last {}\n",
+				       recorded_text(options), printable(directory), end_text(options),
+				       report::duration_text(static_cast<double>(options.statistics->period_ns)),
+				       report::duration_text(static_cast<double>(options.statistics->keep_ns))));
 		return;
 	}
 	print_note(fmt::format("monitor: recording {} into {} {}\n", recorded_text(options), printable(directory),
@@ -421,6 +475,7 @@ int run_record(RecordArguments &arguments)
 		arguments.options.max_bytes = parse_bytes(arguments.max_size, "--max-size");
 	arguments.options.calibrates = !arguments.no_calibration;
 	parse_flight(arguments);
+	parse_statistics(arguments);
 	const bool terminal = ::isatty(STDERR_FILENO);
 	record::Listener listener;
 	listener.on_start = [&](const std::string &directory) { show_start(arguments.options, directory); };
@@ -509,6 +564,15 @@ void add_record(CLI::App &app, int &exit_code)
 			 "machine are in, and for how long, for `monitor states DIR`")
 	    ->option_text("TREE");
 	record
+	    ->add_option(
+		"--statistics", arguments->statistics,
+		"no events: sums of each period of TIME, such as 60s, in one small file each, for `report DIR`")
+	    ->option_text("TIME");
+	record
+	    ->add_option("--keep", arguments->keep,
+			 "with --statistics: remove periods older than TIME, such as 24h (default: keep 10000)")
+	    ->option_text("TIME");
+	record
 	    ->add_option("--flight", arguments->flight,
 			 "flight recorder: keep only the newest events, in memory, and write them when `monitor "
 			 "snapshot` or SIGUSR1 asks for it; rings of SIZE in total, such as 256M, or snapshots of "
@@ -595,7 +659,8 @@ void add_record(CLI::App &app, int &exit_code)
 	    "  sudo monitor record -m cpu --reset-on ./solver:step -- ./solver\n"
 	    "  sudo monitor record -p cmd -e sched,syscall -o trace -- ./server\n"
 	    "  sudo monitor record --functions 'parse_*,libc.so.6:fopen' -- ./server\n"
-	    "  sudo monitor record -p 1234 -d 5");
+	    "  sudo monitor record -p 1234 -d 5\n"
+	    "  sudo monitor record --statistics 60s --keep 24h -o week");
 	record->callback([arguments, &exit_code] {
 		exit_code = exit_monitor_failed;
 		exit_code = run_record(*arguments);

@@ -373,6 +373,12 @@ int report_one(const ReportArguments &arguments, const std::string &directory, O
 		print_problems(trace.problems());
 		return trace.problems().empty() ? 0 : 1;
 	}
+	if (info.statistics && !arguments.is(What::cpu) && !arguments.is(What::syscalls) && !arguments.is(What::offcpu))
+		expect_events(trace, std::string("the report ") + arguments.report->name);
+	if (info.statistics && !arguments.selection.cpus.empty())
+		throw Error(
+		    "this recording has statistics instead of events (--statistics), which do not tell what was "
+		    "on which CPU: leave out --cpu");
 	if (info.has_only_states())
 		throw Error(
 		    info.counts.empty() && info.times.empty()

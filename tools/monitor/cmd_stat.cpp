@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "answers/report/periods_table.h"
 #include "answers/report/statistics_table.h"
 #include "answers/report/summary.h"
 #include "answers/statistics/survey.h"
@@ -23,6 +24,7 @@
 #include "plots.h"
 #include "problems.h"
 #include "reading/activities/table.h"
+#include "reading/analyze/machine.h"
 #include "reading/analyze/recording_info.h"
 #include "selection.h"
 #include "tdl_option.h"
@@ -368,9 +370,36 @@ void print_activities(trace::Trace &trace, const StatArguments &arguments, Quest
 	print_below(trace, arguments, found.losses, 0, true, charts);
 }
 
+// Of statistics, which have no events.
+void print_periods(trace::Trace &trace, const StatArguments &arguments, Charts &charts)
+{
+	const bool has_other = !arguments.by.empty() || !arguments.table.empty() || !arguments.start.empty() ||
+			       !arguments.end.empty() || !arguments.value.empty() || arguments.counts ||
+			       arguments.histogram || arguments.selection.filter || !arguments.selection.cpus.empty() ||
+			       !arguments.selection.threads.is_all();
+	if (has_other)
+		expect_events(trace, "more than the numbers of all events");
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	analyze::Machine machine(trace, info, arguments.selection.scope(trace, info));
+	analyze::fold(trace, machine);
+	print_table(report::periods_table(machine.periods(), trace.description()), arguments, "count", charts);
+	if (machine.periods().lossy)
+		fmt::print(is_text(arguments) ? stdout : stderr,
+			   "events were lost in {} of {} periods: counts are too small\n", machine.periods().lossy,
+			   machine.periods().count);
+	if (!arguments.plot.file.empty())
+		write_svg(charts, arguments.plot.file, "");
+}
+
 int run_stat(const StatArguments &arguments)
 {
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
+	if (analyze::recording_of(trace).statistics) {
+		Charts charts;
+		print_periods(trace, arguments, charts);
+		print_problems(trace.problems());
+		return trace.problems().empty() ? 0 : 1;
+	}
 	Question question = question_of(arguments, trace);
 	Charts charts;
 	if (!arguments.table.empty() || !arguments.start.empty() || !arguments.end.empty())

@@ -207,6 +207,7 @@ int run_states(const StatesArguments &arguments)
 	if (!arguments.tree.empty())
 		named = states::load_tree(arguments.tree);
 	trace::Trace trace = open_trace(arguments.directories, arguments.tdl);
+	expect_events(trace, "a classification");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	const states::Tree tree = named ? std::move(*named) : states::recorded_tree(info);
 	expect_selection_of(tree, arguments.selection);

@@ -62,8 +62,9 @@ std::string unused_directory()
 record::Options options_of(const TopArguments &arguments)
 {
 	record::Options options;
-	options.keeps_trace = !arguments.output.empty();
-	options.output = options.keeps_trace ? arguments.output : unused_directory();
+	const bool is_kept = !arguments.output.empty();
+	options.kept = is_kept ? record::Kept::trace : record::Kept::nothing;
+	options.output = is_kept ? arguments.output : unused_directory();
 	options.force = arguments.force;
 	options.families = parse_families(arguments.families);
 	options.card = arguments.card;
@@ -239,7 +240,7 @@ int run_top(TopArguments &arguments)
 		print_error(running.result().end_reason);
 		return exit_monitor_failed;
 	}
-	if (options.keeps_trace)
+	if (options.kept == record::Kept::trace)
 		print_note(fmt::format("monitor: the trace is in {}\n", printable(running.directory())));
 	return signal ? 128 + signal : 0;
 }

@@ -201,6 +201,7 @@ Comparison compare(const std::vector<NamedTrigger> &triggers, const std::vector<
 int rehearse(const std::vector<NamedTrigger> &triggers, const TriggerArguments &arguments)
 {
 	trace::Trace trace = open_trace({arguments.directory}, "");
+	expect_events(trace, "a trial of triggers");
 	const analyze::RecordingInfo info = analyze::recording_of(trace);
 	std::vector<std::string> doubts; // that its own triggers had
 	trigger::Rehearsal rehearsal(triggers, trace, info.triggers.empty() ? nullptr : &doubts);

@@ -159,6 +159,7 @@ template <class Shown> int show(const ViewArguments &arguments, Shown &shown)
 trace::Trace open_for_picture(const std::string &directory)
 {
 	trace::Trace trace = open_trace({directory});
+	expect_events(trace, "a view");
 	analyze::expect_scheduling(trace, analyze::recording_of(trace));
 	return trace;
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "open.h"
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "problems.h"
+#include "reading/analyze/recording_info.h"
 
 namespace monitor {
 
@@ -13,6 +17,14 @@ trace::Trace open_trace(const std::vector<std::string> &directories, const std::
 	if (trace.is_empty() && trace.problems().empty())
 		print_error(directories.front() + " is a trace without events");
 	return trace;
+}
+
+void expect_events(const trace::Trace &trace, const std::string &what)
+{
+	if (analyze::recording_of(trace).statistics)
+		throw Error(fmt::format("this recording has statistics instead of events (--statistics), from which {} "
+					"cannot be made; they have the reports cpu, syscalls and offcpu, and diff",
+					what));
 }
 
 } // namespace monitor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Opens the traces given to a subcommand. Warns on standard error about parts of their descriptions that are left out,
-// and if nothing was recorded: neither is an error. Used by the subcommands that read traces.
+// and if nothing was recorded: neither is an error. Says what needs events where there are statistics instead. Used by
+// the subcommands that read traces.
 #pragma once
 
 #include <string>
@@ -12,5 +13,8 @@ namespace monitor {
 
 // Like Trace::open().
 trace::Trace open_trace(const std::vector<std::string> &directories, const std::string &tdl = "");
+
+// Throws Error: a recording of statistics has no events, of which `what` ("a view") is made.
+void expect_events(const trace::Trace &trace, const std::string &what);
 
 } // namespace monitor

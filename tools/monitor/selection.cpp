@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "answers/report/table.h"
 #include "base/error.h"
+#include "problems.h"
 #include "reading/events/time_text.h"
 
 namespace monitor {
@@ -48,9 +50,21 @@ void add_list(CLI::App &command, const char *option, Values &values, const std::
 
 } // namespace
 
+// HH:MM:SS in local time.
+static std::string time_of_day(const trace::Trace &trace, std::uint64_t time)
+{
+	const std::time_t seconds = (trace.description().clock.wall_ns(time) + 500'000'000) / 1'000'000'000;
+	return fmt::format("{:%H:%M:%S}", fmt::localtime(seconds));
+}
+
 analyze::Scope Selection::scope(const trace::Trace &trace, const analyze::RecordingInfo &info) const
 {
 	analyze::Scope scope{range(trace, analyze::window_of(trace, info)), cpus, {}};
+	const trace::TimeRange asked = scope.range;
+	scope.range = analyze::whole_periods(trace, info, asked);
+	if (scope.range.from < asked.from || scope.range.to > asked.to)
+		print_note(fmt::format("monitor: statistics are of whole periods: the time from {} to {} is shown\n",
+				       time_of_day(trace, scope.range.from), time_of_day(trace, scope.range.to + 1)));
 	if (!threads.is_all())
 		scope.threads = selection::threads_of_fold(trace, info, threads);
 	return scope;

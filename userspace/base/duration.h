@@ -34,9 +34,10 @@ inline std::uint64_t parse_duration(const std::string &text, const char *option)
 {
 	char *unit;
 	const double value = std::strtod(text.c_str(), &unit);
-	const std::pair<const char *, double> units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	const std::pair<const char *, double> units[] = {{"ns", 1},   {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},
+							 {"m", 6e10}, {"h", 3.6e12}, {"d", 8.64e13}};
 	for (const auto &[name, factor] : units)
-		if (std::string_view(unit) == name && value * factor >= 1 && value * factor < 1e15)
+		if (std::string_view(unit) == name && value * factor >= 1 && value * factor < 1e18)
 			return static_cast<std::uint64_t>(value * factor);
 	throw Error(fmt::format("{}: '{}' is not a duration, such as 100ms", option, text));
 }

@@ -74,6 +74,16 @@ void CallTimes::slept(const Thread &thread, std::uint64_t from, std::uint64_t to
 	++sleep.count;
 }
 
+void CallTimes::sleeps(const Thread &thread, std::uint32_t call, const analyze::Waker &waker,
+		       const analyze::Summed &summed)
+{
+	const bool by_thread = waker.thread && waker.interrupt < 0;
+	const bool is_own = by_thread && is_ours(thread, ours_) && is_ours(*waker.thread, ours_);
+	OfSleep &sleep = threads_[&thread].sleeps[{call, is_own ? EndedBy::own : EndedBy::other}];
+	sleep.ticks += summed.total;
+	sleep.count += summed.count;
+}
+
 const CallTimes::OfThread *CallTimes::find(const Thread &thread) const
 {
 	const auto found = threads_.find(&thread);

@@ -109,7 +109,8 @@ Input input_of(const trace::Trace &trace, const Part &part)
 	}
 	analyze::expect_scheduling(trace, input.info, name);
 	input.recorded = analyze::recorded(trace, input.info, analyze::EventKinds(trace.description()));
-	const trace::TimeRange whole = analyze::window_of(trace, input.info), chosen = range_of(part, trace, whole);
+	const trace::TimeRange whole = analyze::window_of(trace, input.info),
+			       chosen = analyze::whole_periods(trace, input.info, range_of(part, trace, whole));
 	input.range = {std::max(whole.from, chosen.from), std::min(whole.to, chosen.to)};
 	return input;
 }

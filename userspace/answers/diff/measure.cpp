@@ -188,7 +188,7 @@ Measured measure(trace::Trace &trace, const Part &part, const MeasureOptions &op
 	for (const auto &[name, ns] : plan.edges_ns)
 		info.cost_ns[name] = ns;
 	analyze::Scope scope;
-	scope.range = range_of(part, trace, analyze::window_of(trace, info));
+	scope.range = analyze::whole_periods(trace, info, range_of(part, trace, analyze::window_of(trace, info)));
 	analyze::Machine machine(trace, info, scope);
 	CallTimes times(plan.ours, info);
 	machine.add(static_cast<analyze::Observer &>(times));

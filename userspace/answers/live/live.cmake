@@ -6,5 +6,8 @@ add_library(monitor_live STATIC
   ${CMAKE_CURRENT_LIST_DIR}/live_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/live_fold.cpp
   ${CMAKE_CURRENT_LIST_DIR}/live_states.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/live_statistics.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/period_records.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/period_sums.cpp
   ${CMAKE_CURRENT_LIST_DIR}/refresh.cpp)
 target_link_libraries(monitor_live PUBLIC monitor_states monitor_report PRIVATE monitor_record compiled_fmt)

@@ -11,6 +11,8 @@
 namespace monitor::live {
 namespace {
 
+constexpr std::uint64_t between_forgetting_ns = 1'000'000'000;
+
 // Those of other users, too: the signal 0 is sent to nobody.
 bool is_gone(const analyze::Thread &thread)
 {
@@ -41,6 +43,7 @@ struct LiveFold::Visitor {
 		to.has_losses_ = true;
 		to.machine_->gap_ended(info, until);
 	}
+	void lost(std::uint64_t count) { to.lost_ += count != trace::unknown_count ? count : 0; }
 };
 
 LiveFold::LiveFold(std::uint64_t window_ns, std::function<void()> on_window)
@@ -56,7 +59,14 @@ void LiveFold::start(const record::LiveStart &start)
 	for (const std::uint32_t cpu : start.cpus)
 		machine_->add_cpu(cpu);
 	window_ticks_ = std::max<std::uint64_t>(clock().to_ticks(window_ns_), 1);
-	next_end_ = events_.source().window.from + window_ticks_;
+	const std::uint64_t begin = events_.source().window.from;
+	next_end_ = begin + window_ticks_;
+	if (const auto wall_ns = static_cast<std::uint64_t>(clock().wall_ns(begin)); is_aligned_)
+		next_end_ = begin + std::max<std::uint64_t>(clock().to_ticks(window_ns_ - wall_ns % window_ns_), 1);
+	if (before_forget_) {
+		forget_ticks_ = std::max<std::uint64_t>(clock().to_ticks(between_forgetting_ns), 1);
+		next_forget_ = begin + forget_ticks_;
+	}
 	if (on_start_)
 		on_start_();
 }
@@ -67,9 +77,14 @@ bool LiveFold::advance(std::uint64_t time)
 		machine_->add_classes(events_.description());
 	Visitor visitor{*this};
 	for (;;) {
-		const std::uint64_t until = end_ ? time : std::min(time, next_end_);
+		const std::uint64_t until = end_ ? time : std::min({time, next_end_, next_forget_});
 		if (!events_.advance(until, visitor))
 			return false;
+		if (!end_ && until == next_forget_) {
+			forget();
+			next_forget_ += forget_ticks_;
+			continue;
+		}
 		if (end_ || time < next_end_)
 			return true;
 		end_window(next_end_);
@@ -79,13 +94,23 @@ bool LiveFold::advance(std::uint64_t time)
 
 void LiveFold::end_window(std::uint64_t time)
 {
+	if (before_forget_)
+		forget();
 	machine_->end_window(time);
 	on_window_();
-	machine_->forget(is_gone);
+	if (!before_forget_)
+		machine_->forget(is_gone);
 	machine_->begin_window();
+	lost_ = 0;
 	std::ranges::fill(class_counts_, 0);
 	const auto is_lost = [this](const analyze::Cpu &cpu) { return cpu.gap_until > machine_->window_begin(); };
 	has_losses_ = std::ranges::any_of(machine_->cpus(), is_lost);
+}
+
+void LiveFold::forget()
+{
+	machine_->forget(is_gone, before_forget_);
+	after_forget_();
 }
 
 void LiveFold::set_window_end(std::uint64_t time)
@@ -118,6 +143,15 @@ std::uint64_t LiveFold::count() const
 	for (const std::uint64_t count : class_counts_)
 		sum += count;
 	return sum;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint64_t>> LiveFold::counts() const
+{
+	std::vector<std::pair<std::uint32_t, std::uint64_t>> counts;
+	for (const auto &cls : events_.description().classes())
+		if (cls->index < class_counts_.size() && class_counts_[cls->index])
+			counts.emplace_back(cls->id, class_counts_[cls->index]);
+	return counts;
 }
 
 analyze::ProbeCost LiveFold::probe_cost() const

@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "live_events.h"
@@ -35,14 +36,27 @@ public:
 	// Of the window that has ended: events of the classes with this name, and of all but the recorder's own.
 	std::uint64_t count(const std::string &name) const;
 	std::uint64_t count() const;
+	// By class id, without the recorder's own; classes that did not occur are left out.
+	std::vector<std::pair<std::uint32_t, std::uint64_t>> counts() const;
 	// By the calibration at the start.
 	analyze::ProbeCost probe_cost() const;
 	// Something was lost in it, so that its figures are lower bounds, and some time is unknown.
 	bool has_losses() const { return has_losses_; }
+	// In it, as far as it is known by now: the next block tells what was lost before it.
+	std::uint64_t lost() const { return lost_; }
 	// Since the start: events that came too late to be taken in the order of time.
 	std::uint64_t late() const { return events_.late(); }
 
 	void set_on_start(std::function<void()> call) { on_start_ = std::move(call); }
+	// Windows end at whole multiples of their length in real time, as the clock was at the start.
+	void align() { is_aligned_ = true; }
+	// Threads that have ended leave the fold within a window, too. `before` is told of each, `after` when they have
+	// left.
+	void set_on_forget(std::function<void(const analyze::Thread &)> before, std::function<void()> after)
+	{
+		before_forget_ = std::move(before);
+		after_forget_ = std::move(after);
+	}
 
 	// record::BlockSink
 	void start(const record::LiveStart &start) override;
@@ -60,17 +74,23 @@ private:
 	struct Visitor;
 
 	void end_window(std::uint64_t time);
+	void forget();
 
 	const std::uint64_t window_ns_;
 	const std::function<void()> on_window_;
 	std::function<void()> on_start_;
+	std::function<void(const analyze::Thread &)> before_forget_;
+	std::function<void()> after_forget_;
+	bool is_aligned_ = false;
 	LiveEvents events_;
 	std::optional<analyze::Machine> machine_;
 	std::uint64_t begin_time_ = 0, window_ticks_ = 0;
-	std::uint64_t next_end_ = 0;              // of the window that has begun
+	std::uint64_t next_end_ = 0; // of the window that has begun
+	std::uint64_t next_forget_ = ~std::uint64_t(0), forget_ticks_ = 0;
 	std::optional<std::uint64_t> end_;        // of the recording
 	std::vector<std::uint64_t> class_counts_; // of the window, by the class's index
 	bool has_losses_ = false;
+	std::uint64_t lost_ = 0;
 };
 
 } // namespace monitor::live

@@ -170,7 +170,7 @@ void Database::add_folds()
 	};
 	if (has_threads)
 		add("threads", Folded::thread_columns(), &Folded::threads);
-	if (has_threads || context_.info.card == "user") {
+	if ((has_threads || context_.info.card == "user") && !context_.info.statistics) {
 		tables_.emplace_back("activities");
 		Module<ActivityTable>::add(handle(), "activities",
 					   [this] { return std::make_unique<ActivityTable>(context_); });
@@ -181,6 +181,10 @@ void Database::add_folds()
 
 std::string Database::why_missing(const std::string &table) const
 {
+	if (same(table, "activities") && context_.info.statistics)
+		return "this recording has statistics instead of events (--statistics): the tables statistics_calls "
+		       "and "
+		       "statistics_sleeps have their sums";
 	if (same(table, "threads") || same(table, "activities"))
 		return "this trace has no scheduler events (sched_switch), so its threads are unknown";
 	if (same(table, "ratios"))

@@ -46,7 +46,7 @@ void add_labels(const activities::Grouping &grouping, const activities::TotalsRo
 		if (label != Label::argument || !text.empty())
 			row.emplace_back(text);
 		if (label == Label::process || label == Label::thread || (label == Label::argument && text.empty()))
-			row.emplace_back(number);
+			row.push_back(number ? Cell(*number) : Cell());
 	}
 }
 

@@ -20,6 +20,8 @@ std::size_t Grouping::find(const analyze::Thread &thread)
 	const analyze::Thread &leader = machine_.leader(thread);
 	// Of several processes, those whose time is known keep it.
 	const char *const apart = thread.hidden && thread.has_run ? " (hidden)" : "";
+	if (thread.sum != analyze::Sum::none && of_one())
+		return named(thread.label());
 	switch (options_.by) {
 	case GroupBy::thread:
 		return keyed(&thread, thread.name, thread.tid);

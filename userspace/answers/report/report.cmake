@@ -14,6 +14,7 @@ add_library(monitor_report STATIC
   ${CMAKE_CURRENT_LIST_DIR}/row_writer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/samples_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/segments_table.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/periods_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/profile.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stacks_table.cpp
   ${CMAKE_CURRENT_LIST_DIR}/statistics_table.cpp

@@ -68,7 +68,7 @@ std::string lost_text(const Summary &summary)
 }
 
 // "" if the rows are of the whole recording.
-std::string window_text(const std::optional<Window> &window)
+std::string window_text(const std::optional<Window> &window, bool are_figures_of_it = false)
 {
 	if (!window || (window->is_all && window->cpus.empty() && !window->of_threads))
 		return "";
@@ -78,7 +78,44 @@ std::string window_text(const std::optional<Window> &window)
 			static_cast<double>(window->end_ns) / second_ns);
 	for (const std::uint32_t &cpu : window->cpus)
 		text += fmt::format("{}{}", &cpu == window->cpus.data() ? " on CPU " : ", ", cpu);
-	return text + (window->of_threads ? ", of selected threads" : "") + "\nwhole recording: ";
+	return text + (window->of_threads ? ", of selected threads" : "") +
+	       (are_figures_of_it ? "\n" : "\nwhole recording: ");
+}
+
+std::string periods_text(const analyze::Periods &periods)
+{
+	std::string text =
+	    periods.count == 1 ? "\nof 1 period" : fmt::format("\nof {} periods", count_text(periods.count));
+	if (periods.lossy)
+		text += fmt::format(", in {} of which events were lost: their times and counts are too small",
+				    count_text(periods.lossy));
+	if (periods.late)
+		text += fmt::format("; {} events came too late to be in any", count_text(periods.late));
+	return text;
+}
+
+// Of a recording of statistics, which may go on: what its periods in the window say.
+void use_periods(Summary &summary, const analyze::Periods &periods, const analyze::RecordingInfo &info,
+		 const trace::Clock &clock)
+{
+	summary.periods = periods;
+	summary.wall_ns = static_cast<double>(clock.to_ns(periods.ticks));
+	summary.recorder_cpu_ns = static_cast<double>(periods.recorder_ns);
+	summary.lost_by_cpu.clear();
+	if (periods.lossy && !periods.lost)
+		summary.lost.reset(); // they were not counted yet
+	else
+		summary.lost = periods.lost;
+	if (!info.complete)
+		return;
+	analyze::RecordingInfo counted;
+	counted.calibration = info.calibration;
+	for (analyze::ClassCounts counts : info.classes) {
+		const auto events = periods.events.find(counts.id);
+		counts.seen = events == periods.events.end() ? 0 : events->second;
+		counted.classes.push_back(std::move(counts));
+	}
+	summary.probes = analyze::probe_cost(counted);
 }
 
 // What the streams hold, if the recording left no counts.
@@ -146,6 +183,8 @@ Summary summarize(const trace::Trace &trace, const analyze::RecordingInfo &info,
 	if (!trace.problems().empty())
 		summary.lost.reset(); // events in damaged parts were not counted
 	summary.window = window_of(machine, trace);
+	if (info.statistics)
+		use_periods(summary, machine.periods(), info, trace.description().clock);
 	return summary;
 }
 
@@ -160,6 +199,11 @@ Summary summarize(trace::Trace &trace, const analyze::RecordingInfo &info)
 		for (auto item = cursor.start(0); item != trace::Cursor::Item::end; item = cursor.advance())
 			if (item == trace::Cursor::Item::event)
 				bound.event(cursor.event());
+	}
+	if (info.statistics) {
+		analyze::Machine machine(trace, info);
+		const trace::Losses losses = analyze::fold(trace, machine);
+		return summarize(trace, info, bound, machine, losses);
 	}
 	return summarize(trace, info, bound, info.complete ? info.tokens() : count_tokens(trace));
 }
@@ -176,12 +220,14 @@ std::string summary_text(const Summary &summary)
 	if (summary.is_generic_ctf)
 		return window_text(summary.window) +
 		       fmt::format("{} events, lost {}", count_text(summary.tokens), lost_text(summary));
-	std::string text = window_text(summary.window);
+	std::string text = window_text(summary.window, summary.periods.has_value());
 	text += fmt::format(
 	    "{} tokens, lost {}, clock bound {}; cost: recorder {}, probes {}", count_text(summary.tokens),
 	    lost_text(summary),
 	    summary.clock_bound_ns ? duration_text(static_cast<double>(*summary.clock_bound_ns)) : "unknown",
 	    share_text(summary.recorder_cpu_ns, summary.wall_ns), probes_text(summary.probes, summary.wall_ns));
+	if (summary.periods)
+		text += periods_text(*summary.periods);
 	if (summary.hidden_threads.value_or(0))
 		text += fmt::format(
 		    "\nthis machine's kernel hides {} threads from the probes: their time is unknown, their "
@@ -212,7 +258,9 @@ std::string summary_text(const Summary &summary)
 		    "\n{} times the kernel refused to run a probe: that many events are missing from this trace",
 		    count_text(*summary.misses));
 	if (!summary.complete)
-		text += fmt::format("\n{}", incomplete_text);
+		text += fmt::format("\n{}", summary.periods ? "this recording goes on, or was killed: the period that "
+							      "had begun is not in it"
+							    : incomplete_text);
 	return text;
 }
 
@@ -250,6 +298,8 @@ std::string summary_json(const Summary &summary)
 	}
 	if (summary.claimed_lost)
 		json["claimed_lost"] = *summary.claimed_lost;
+	if (const std::optional<analyze::Periods> &periods = summary.periods)
+		json["periods"] = {{"count", periods->count}, {"lossy", periods->lossy}, {"late", periods->late}};
 	return json_dump(json);
 }
 

@@ -42,6 +42,7 @@ struct Summary {
 	std::optional<analyze::ProbeCost> probes;    // of a complete recording
 	std::optional<std::uint64_t> hidden_threads; // hidden from the probes by the kernel; empty: not looked for
 	std::optional<Window> window;                // of a report
+	std::optional<analyze::Periods> periods;     // of a recording of statistics: all figures are of these
 	bool complete = false;
 	bool is_generic_ctf = false; // of another tracer: clock bound and cost are unknown
 };

@@ -157,6 +157,20 @@ void Totals::not_nested(const Finished &inner)
 		group->total += inner.span;
 }
 
+void Totals::summed(const Finished &activity, const analyze::Summed &summed)
+{
+	if (activity.source != grouping_.source)
+		return;
+	Group &group = *group_of(activity);
+	group.count += summed.count;
+	group.errors += summed.failed;
+	group.sum += summed.total;
+	group.total.ticks += summed.total;
+	group.max = std::max(group.max, summed.longest);
+	for (const auto &[length, count] : summed.lengths)
+		group.histogram.add(length, count);
+}
+
 // A thread's own counters count while it has a CPU. Activities without them count as time in which nothing was counted.
 void Totals::use_boundaries(const Group &group, TotalsRow &row) const
 {
@@ -175,8 +189,11 @@ TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &grou
 	switch (label) {
 	case Label::process:
 	case Label::thread:
-		if (const Thread *thread = thread_at(part))
-			return {thread->name.empty() ? "?" : thread->name, static_cast<std::uint32_t>(thread->tid)};
+		if (const Thread *thread = thread_at(part)) {
+			if (thread->sum != analyze::Sum::none)
+				return {thread->label()};
+			return {thread->label(), static_cast<std::uint32_t>(thread->tid)};
+		}
 		return {"?", part >> 1};
 	case Label::call:
 		return {part == EDC_NO_SYSCALL ? "-"
@@ -185,7 +202,8 @@ TotalsRow::Part Totals::shown(Label label, std::uint64_t part, const Group &grou
 		if (part == 0)
 			return {"-"};
 		if (const Thread *thread = thread_at(part))
-			return {fmt::format("{}-{}", thread->name.empty() ? "?" : thread->name, thread->tid)};
+			return {thread->sum == analyze::Sum::none ? fmt::format("{}-{}", thread->label(), thread->tid)
+								  : thread->label()};
 		return {machine_.kinds().interrupt_label(static_cast<std::uint32_t>(part >> 17),
 							 static_cast<std::uint32_t>(part >> 1) & 0xffff)};
 	case Label::activity:

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -46,8 +47,8 @@ struct Sums {
 
 struct TotalsRow : Sums {
 	struct Part {
-		std::string text;         // "": only the number is known
-		std::uint64_t number = 0; // of a process, a thread or an argument
+		std::string text;                      // "": only the number is known
+		std::optional<std::uint64_t> number{}; // of a process, a thread or an argument
 	};
 
 	std::vector<Part> parts; // in the order of the labels
@@ -68,6 +69,7 @@ public:
 
 	void finished(const Finished &activity) override;
 	void not_nested(const Finished &inner) override;
+	void summed(const Finished &activity, const analyze::Summed &summed) override;
 
 	const Grouping &grouping() const { return grouping_; }
 	bool has_functions() const { return tracker_.has_functions(); }

@@ -176,6 +176,19 @@ void Tracker::blocked(const Thread &thread, std::uint64_t from, std::uint64_t to
 		observer->finished({Source::blocked, thread, from, to, thread.syscall, 0, waker});
 }
 
+void Tracker::system_calls(const Thread &thread, std::uint32_t number, const analyze::Summed &summed)
+{
+	for (activities::Observer *observer : observers_)
+		observer->summed({Source::system_call, thread, 0, 0, number}, summed);
+}
+
+void Tracker::sleeps(const Thread &thread, std::uint32_t call, const analyze::Waker &waker,
+		     const analyze::Summed &summed)
+{
+	for (activities::Observer *observer : observers_)
+		observer->summed({Source::blocked, thread, 0, 0, call, 0, waker}, summed);
+}
+
 std::string Argument::text() const
 {
 	if (label)

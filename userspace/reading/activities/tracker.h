@@ -74,6 +74,8 @@ class Observer {
 public:
 	virtual ~Observer() = default;
 	virtual void finished(const Finished &activity) = 0;
+	// Several system calls or sleeps; `activity` has no times.
+	virtual void summed(const Finished & /*activity*/, const analyze::Summed &) {}
 	// The activity around some that were said to be nested never ends: `inner.span` is theirs together.
 	virtual void not_nested(const Finished & /*inner*/) {}
 };
@@ -108,6 +110,9 @@ public:
 			 std::int64_t result) override;
 	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
 		     const analyze::Waker &waker) override;
+	void system_calls(const analyze::Thread &thread, std::uint32_t number, const analyze::Summed &summed) override;
+	void sleeps(const analyze::Thread &thread, std::uint32_t call, const analyze::Waker &waker,
+		    const analyze::Summed &summed) override;
 	void user_event(const analyze::Thread &thread, const trace::Event &event) override;
 	void user_gap(const trace::StreamInfo &stream, std::uint32_t process) override;
 	void function(const analyze::Thread &thread, const analyze::FunctionToken &token) override;

@@ -14,6 +14,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/machine.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_copy.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_states.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/machine_statistics.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_time.cpp
   ${CMAKE_CURRENT_LIST_DIR}/machine_windows.cpp
   ${CMAKE_CURRENT_LIST_DIR}/measure.cpp
@@ -24,6 +25,7 @@ add_library(monitor_analyze STATIC
   ${CMAKE_CURRENT_LIST_DIR}/segments.cpp
   ${CMAKE_CURRENT_LIST_DIR}/source.cpp
   ${CMAKE_CURRENT_LIST_DIR}/stacks.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/statistics_check.cpp
   ${CMAKE_CURRENT_LIST_DIR}/user_times.cpp
   ${CMAKE_CURRENT_LIST_DIR}/witness_check.cpp)
 target_link_libraries(monitor_analyze PUBLIC monitor_events nlohmann_json::nlohmann_json compiled_fmt)

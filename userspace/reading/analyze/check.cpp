@@ -14,6 +14,7 @@
 #include "kernel_comparison.h"
 #include "kernel_totals.h"
 #include "machine.h"
+#include "statistics_check.h"
 #include "user_times.h"
 #include "witness_check.h"
 
@@ -157,9 +158,13 @@ void judge_wholeness(const trace::Trace &trace, const RecordingInfo &info, const
 		    {"complete", Verdict::fails,
 		     "there is no readable .monitor/recording.json: whether the recording was completed is unknown"});
 	else
-		statements.push_back({"complete", info.complete ? Verdict::holds : Verdict::fails,
-				      info.complete
-					  ? "the recording was completed (" + info.end_reason + ")"
+		statements.push_back({"complete",
+				      info.complete     ? Verdict::holds
+				      : info.statistics ? Verdict::not_checked
+							: Verdict::fails,
+				      info.complete ? "the recording was completed (" + info.end_reason + ")"
+				      : info.statistics
+					  ? "the recording goes on, or it was killed"
 					  : "the recording is incomplete: it was killed, or its disk was full"});
 	judge_streams(trace, torn, statements);
 }
@@ -287,6 +292,12 @@ std::vector<Statement> check(trace::Trace &trace, const RecordingInfo &info)
 {
 	if (trace.is_generic_ctf())
 		return check_generic_ctf(trace);
+	if (info.statistics) {
+		std::vector<Statement> statements;
+		check_statistics(trace, info, statements);
+		judge_wholeness(trace, info, "", statements);
+		return statements;
+	}
 	const trace::Clock &clock = trace.description().clock;
 	Machine machine(trace, info);
 	Contradictions contradictions(clock, info, trace.begin_time());

@@ -48,6 +48,15 @@ enum class Kind : std::uint8_t {
 	function_exit,
 	sync,
 	user_thread, // in a user stream: the thread that writes from here on
+	statistics_period,
+	statistics_events,
+	statistics_cpu,
+	statistics_thread,
+	statistics_usage,
+	statistics_counts,
+	statistics_calls,
+	statistics_sleeps,
+	statistics_buckets,
 };
 
 struct EventKind {
@@ -69,6 +78,7 @@ public:
 	bool has(Kind kind) const;
 	// "irq_handler", "softirq", "local_timer" ...
 	const std::string &interrupt_name(std::uint32_t interrupt) const { return interrupts_[interrupt]; }
+	bool has_interrupt(std::uint32_t interrupt) const { return interrupt < interrupts_.size(); }
 	bool is_softirq(std::uint32_t interrupt) const { return interrupts_[interrupt] == "softirq"; }
 	// "irq:24", "irq:local_timer", "softirq:NET_RX"
 	std::string interrupt_label(std::uint32_t interrupt, std::uint32_t number) const;

@@ -404,6 +404,16 @@ void Machine::identity(const EventKind &kind, const trace::Event &event)
 		for (Observer *observer : observers_)
 			observer->clock_read(event.time, kind.field[0].get(event));
 		return;
+	case Kind::statistics_period:
+	case Kind::statistics_events:
+	case Kind::statistics_cpu:
+	case Kind::statistics_thread:
+	case Kind::statistics_usage:
+	case Kind::statistics_counts:
+	case Kind::statistics_calls:
+	case Kind::statistics_sleeps:
+	case Kind::statistics_buckets:
+		return on_statistics(kind, event);
 	default:
 		return;
 	}

@@ -16,9 +16,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -42,6 +44,21 @@ struct Waker {
 	std::uint32_t number = 0;       // of the irq or softirq
 
 	bool operator==(const Waker &) const = default;
+};
+
+// Several system calls or sleeps, of which each is not known any more. In ticks.
+struct Summed {
+	std::uint64_t count = 0, failed = 0, total = 0, longest = 0;
+	std::vector<std::pair<std::uint64_t, std::uint64_t>> lengths; // of each bucket the largest, and how many
+};
+
+// Of a recording of statistics: its periods in the window.
+struct Periods {
+	std::uint64_t count = 0, ticks = 0;
+	std::uint64_t lossy = 0;                       // those in which events were lost
+	std::uint64_t lost = 0, late = 0;              // events: discarded, and seen too late to be in any period
+	std::uint64_t recorder_ns = 0;                 // CPU time
+	std::map<std::uint32_t, std::uint64_t> events; // by class id
 };
 
 enum class Contradiction : std::uint8_t {
@@ -94,6 +111,9 @@ public:
 	}
 	// A thread slept from `from` to `to` and was woken; its `syscall` is the call it slept in, or EDC_NO_SYSCALL.
 	virtual void blocked(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/, const Waker &) {}
+	// The same of all that ended in a period of statistics: calls of a process, told of its leader, and sleeps.
+	virtual void system_calls(const Thread &, std::uint32_t /*number*/, const Summed &) {}
+	virtual void sleeps(const Thread &, std::uint32_t /*call*/, const Waker &, const Summed &) {}
 	// A thread got a CPU, for which it had been ready since `from`: its run-queue latency.
 	virtual void got_cpu(const Thread &, std::uint64_t /*from*/, std::uint64_t /*to*/) {}
 	// Counters were read on a CPU; called before the switch that the reading belongs to.
@@ -188,9 +208,11 @@ public:
 	// Not with a range in the scope, nor with observers of times.
 	void end_window(std::uint64_t time);
 	void begin_window();
-	// Between the two: gives up threads that have ended, which observers must not know any more. `is_gone`: of
-	// threads of which a loss may have taken the end.
-	void forget(const std::function<bool(const Thread &)> &is_gone);
+	// Gives up threads that have ended, which observers must not know any more. `is_gone`: of threads of which a
+	// loss may have taken the end. `before`: told of each, while all of them are still there. Between the two, or
+	// at any time if `before` keeps what it used in the window.
+	void forget(const std::function<bool(const Thread &)> &is_gone,
+		    const std::function<void(const Thread &)> &before = {});
 	// The kernel hides this thread, which the list of threads would say if it was fed.
 	void hide(std::int32_t tid);
 
@@ -207,6 +229,7 @@ public:
 	bool is_counting() const { return is_counting_; }
 	std::uint64_t tokens() const { return tokens_; } // without the recorder's own
 	std::uint64_t gaps() const { return gaps_; }
+	const Periods &periods() const { return periods_; }
 	// Until then events may have been lost, programs' too.
 	std::uint64_t lossy_until() const { return lossy_until_; }
 	std::uint64_t hidden_threads() const;
@@ -289,6 +312,17 @@ private:
 	void on_stack_end(const EventKind &kind, const trace::Event &event);
 	void on_mapping(const EventKind &kind, const trace::Event &event);
 
+	void on_statistics(const EventKind &kind, const trace::Event &event);
+	void on_statistics_period(const EventKind &kind, const trace::Event &event);
+	void on_statistics_cpu(const EventKind &kind, const trace::Event &event);
+	void on_statistics_thread(const EventKind &kind, const trace::Event &event);
+	void on_statistics_usage(const EventKind &kind, const trace::Event &event);
+	void on_statistics_counts(const EventKind &kind, const trace::Event &event);
+	void on_statistics_sums(const EventKind &kind, const trace::Event &event);
+	void on_statistics_buckets(const EventKind &kind, const trace::Event &event);
+	Thread &statistics_row(const EventKind &kind, const trace::Event &event);
+	void tell_summed();
+
 	EventKinds kinds_;
 	std::vector<Observer *> observers_;
 	std::vector<TimeObserver *> time_observers_;
@@ -326,6 +360,21 @@ private:
 	bool interrupts_recorded_ = true;
 	bool complete_ = false;
 	bool hides_threads_ = false; // the kernel, some of them
+
+	Periods periods_;
+	// The period of statistics that is being read.
+	struct Period {
+		std::uint64_t begin = 0, end = 0;
+		bool is_counted = false; // the window includes it
+		std::vector<Thread *> rows;
+		// What the buckets that follow belong to; null: nothing.
+		const Thread *of = nullptr;
+		bool are_sleeps = false;
+		std::uint32_t call = 0;
+		Waker waker;
+		Summed summed;
+	} period_;
+	std::map<std::tuple<bool, std::string, std::uint64_t>, Thread *> sums_; // by kind, command and cgroup
 };
 
 // Feeds a whole trace. Returns what was lost.

@@ -22,6 +22,12 @@ std::unique_ptr<Machine> Machine::copy() const
 		thread = copies.at(thread);
 	for (Cpu &cpu : made->cpus_)
 		cpu.current = copies.at(cpu.current);
+	for (Thread *&row : made->period_.rows)
+		row = copies.at(row);
+	made->period_.of = copies.at(period_.of);
+	made->period_.waker.thread = copies.at(period_.waker.thread);
+	for (auto &[key, sum] : made->sums_)
+		sum = copies.at(sum);
 	return made;
 }
 

@@ -187,6 +187,7 @@ void Machine::finish()
 {
 	is_counting_ = scope_.includes_time(last_);
 	is_finishing_ = true;
+	tell_summed();
 	for (Cpu &cpu : cpus_) {
 		if (complete_) {
 			account(cpu, last_);

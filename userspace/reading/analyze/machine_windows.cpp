@@ -40,7 +40,8 @@ void Machine::begin_window()
 	calls_of_unknown_ = functions_of_unknown_ = 0;
 }
 
-void Machine::forget(const std::function<bool(const Thread &)> &is_gone)
+void Machine::forget(const std::function<bool(const Thread &)> &is_gone,
+		     const std::function<void(const Thread &)> &before)
 {
 	std::unordered_set<std::int32_t> processes; // that still have a thread
 	std::unordered_set<const Thread *> kept;
@@ -57,10 +58,14 @@ void Machine::forget(const std::function<bool(const Thread &)> &is_gone)
 		else
 			processes.insert(threads_[place].tgid);
 	}
+	std::erase_if(ended, [&](std::uint32_t place) { // its name is that of the process
+		return threads_[place].tid == threads_[place].tgid && processes.contains(threads_[place].tgid);
+	});
+	if (before)
+		for (const std::uint32_t place : ended)
+			before(threads_[place]);
 	for (const std::uint32_t place : ended) {
 		Thread &thread = threads_[place];
-		if (thread.tid == thread.tgid && processes.contains(thread.tgid))
-			continue; // its name is that of the process
 		const auto number = static_cast<std::size_t>(thread.tid);
 		if (number < by_tid_.size() && by_tid_[number] == &thread)
 			by_tid_[number] = nullptr;

@@ -416,6 +416,8 @@ void parse_counts(const Json &json, RecordingInfo &info)
 	info.counters = counters_info(member(json, "counters"));
 	info.states = recorded_states(json);
 	info.flight = flight_info(member(json, "flight"));
+	if (const Json &statistics = member(json, "statistics"); statistics.is_object())
+		info.statistics = {number(member(statistics, "period_ns")), number(member(statistics, "keep_ns"))};
 	info.preflight_missing = number(member(member(json, "start_test"), "missing"));
 }
 
@@ -423,8 +425,32 @@ void parse_counts(const Json &json, RecordingInfo &info)
 
 trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info)
 {
+	if (info.statistics) // those before may have been removed
+		return {trace.begin_time(), trace.end_time()};
 	return {info.start_time.value_or(trace.begin_time()),
 		info.complete ? info.end_time.value_or(trace.end_time()) : trace.end_time()};
+}
+
+// A time of day is not exactly where a period begins: the clocks drift. What is touched by a hundredth is not meant.
+trace::TimeRange whole_periods(const trace::Trace &trace, const RecordingInfo &info, trace::TimeRange range)
+{
+	if (!info.statistics)
+		return range;
+	std::optional<trace::TimeRange> touched, meant;
+	const auto add = [](std::optional<trace::TimeRange> &to, std::uint64_t begin, std::uint64_t end) {
+		to = to ? trace::TimeRange{std::min(to->from, begin), std::max(to->to, end - 1)}
+			: trace::TimeRange{begin, end - 1};
+	};
+	for (const auto &stream : trace.streams()) {
+		const std::uint64_t begin = stream->begin_time(), end = stream->end_time();
+		const std::uint64_t first = std::max(begin, range.from), last = std::min(end - 1, range.to);
+		if (stream->is_foreign() || end <= begin || first > last)
+			continue;
+		add(touched, begin, end);
+		if (last - first > (end - begin) / 100)
+			add(meant, begin, end);
+	}
+	return meant ? *meant : touched.value_or(range);
 }
 
 std::string EventTime::text() const
@@ -474,7 +500,7 @@ bool RecordingInfo::has_partial() const
 
 std::uint64_t RecordingInfo::tokens() const
 {
-	if (!has_tokens)
+	if (!has_tokens || statistics)
 		return 0;
 	std::uint64_t sum = user_card ? user_card->tokens : 0;
 	for (const ClassCounts &counts : classes)

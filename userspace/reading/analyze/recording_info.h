@@ -67,6 +67,11 @@ struct UserInfo {
 	std::vector<UserClaim> largest_claims;
 };
 
+struct StatisticsInfo {
+	std::uint64_t period_ns = 0;
+	std::uint64_t keep_ns = 0; // older periods were removed; 0: none
+};
+
 // Chosen by record --functions.
 struct RecordedFunction {
 	std::string name;
@@ -161,6 +166,8 @@ struct RecordingInfo {
 	// known.
 	std::set<std::string> partial;
 	bool has_tokens = true; // false: record --no-tokens
+	// record --statistics: sums of periods instead of events.
+	std::optional<StatisticsInfo> statistics;
 	std::optional<RecordedStates> states;
 	std::optional<FlightInfo> flight;
 	// record --states --no-tokens: events were read, and not written.
@@ -226,6 +233,9 @@ struct RecordingInfo {
 // The window that all sums and rates cover: from when all probes were attached to the last moment they all were; the
 // whole trace if that is unknown.
 trace::TimeRange window_of(const trace::Trace &trace, const RecordingInfo &info);
+
+// The range, of a recording of statistics widened to whole periods.
+trace::TimeRange whole_periods(const trace::Trace &trace, const RecordingInfo &info, trace::TimeRange range);
 
 RecordingInfo parse_recording(const std::string &json);
 // Of a trace; for another tracer's only the host is known.

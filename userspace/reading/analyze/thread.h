@@ -75,6 +75,9 @@ struct Doing {
 	ThreadCounts at_start, at_end, at_exit;
 };
 
+// Of statistics: what the threads of a command in a cgroup used that ended, or all that found no row.
+enum class Sum : std::uint8_t { none, of_ended, of_others };
+
 // A thread number, and what was used under it.
 struct Thread : Doing {
 	std::int32_t tid = 0, tgid = 0, parent = 0; // parent: the process or thread that created it
@@ -91,8 +94,12 @@ struct Thread : Doing {
 	CgroupMove cgroup, process_cgroup;
 	std::uint64_t born = 0;     // trace time; 0: before the recording
 	bool blocked_later = false; // when a flight recorder's snapshot was asked for
+	Sum sum = Sum::none;        // else it has no number
 	Usage usage;
 	SoFar so_far;
+
+	// For people; "?": unknown.
+	std::string label() const { return (name.empty() ? "?" : name) + (sum == Sum::of_ended ? " (ended)" : ""); }
 };
 
 struct Cpu {

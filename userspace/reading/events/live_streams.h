@@ -54,7 +54,8 @@ public:
 
 	// Passes on what is older than `horizon`, until `deadline`: visitor.stream(const StreamInfo &) before anything
 	// else of a stream, event(const Event &), gap(const StreamInfo &, from, to), whose end may be open_end; then
-	// gap_ended(const StreamInfo &, to) before anything that is not older than `to`. False: something is left.
+	// gap_ended(const StreamInfo &, to) before anything that is not older than `to`. If the visitor has
+	// lost(events), it is called when a gap has ended. False: something is left.
 	using Clock = std::chrono::steady_clock;
 	template <class Visitor>
 	bool advance(std::uint64_t horizon, Visitor &visitor, Clock::time_point deadline = Clock::time_point::max());
@@ -203,6 +204,8 @@ template <class Visitor> void LiveStreams::visit_gap(Member &member, Visitor &vi
 		return;
 	}
 	const Gap &gap = member.cursor->gap();
+	if constexpr (requires { visitor.lost(gap.lost); })
+		visitor.lost(gap.lost);
 	if (std::exchange(member.has_open_gap, false)) {
 		visitor.gap_ended(info, gap.to_time);
 	} else {

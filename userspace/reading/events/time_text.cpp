@@ -61,11 +61,17 @@ std::optional<std::int64_t> parse_wall_ns(const char *text, const Span &span)
 	const std::int64_t begin_ns = clock.wall_ns(span.begin_time), end_ns = clock.wall_ns(span.end_time);
 	const std::time_t begin_s = begin_ns / second_ns;
 	std::tm local{};
-	const char *rest = ::strptime(text, "%Y-%m-%d %H:%M:%S", &local);
-	const bool dated = rest != nullptr;
-	if (!dated) {
-		::localtime_r(&begin_s, &local);
-		rest = ::strptime(text, "%H:%M:%S", &local);
+	const char *rest = nullptr;
+	bool dated = false;
+	for (const char *format : {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%H:%M:%S", "%H:%M"}) {
+		if (rest)
+			break;
+		dated = *(format + 1) == 'Y';
+		local = {};
+		if (!dated)
+			::localtime_r(&begin_s, &local);
+		local.tm_sec = 0;
+		rest = ::strptime(text, format, &local);
 	}
 	const auto fraction = rest ? fraction_e9(rest) : std::nullopt;
 	if (!fraction)
@@ -102,8 +108,8 @@ std::uint64_t parse_time(const std::string &text, const char *option, const Span
 		return !last ? clock.from_wall_ns(*ns) : after - (after > 0 ? 1 : 0);
 	}
 	throw Error(std::string(option) + " " + text +
-		    " is not a time, such as 1.5 or 1500ms from the start of the trace, HH:MM:SS, or \"YYYY-MM-DD "
-		    "HH:MM:SS\"");
+		    " is not a time, such as 1.5 or 1500ms from the start of the trace, HH:MM[:SS], or \"YYYY-MM-DD "
+		    "HH:MM[:SS]\"");
 }
 
 TimeRange parse_range(const std::string &from, const std::string &to, const Trace &trace, const char *end_option)

@@ -21,7 +21,7 @@ struct Span {
 };
 
 // NUMBER[.FRACTION] with the unit s, ms, us or ns, or none for seconds, from the start of the trace,
-// HH:MM:SS[.FRACTION] or "YYYY-MM-DD HH:MM:SS[.FRACTION]" in local time. Returns the first tick of that nanosecond;
+// HH:MM[:SS[.FRACTION]] or "YYYY-MM-DD HH:MM[:SS[.FRACTION]]" in local time. Returns the first tick of that nanosecond;
 // with `last`, the last one. Throws Error naming `option` if it is none of these.
 std::uint64_t parse_time(const std::string &text, const char *option, const Span &span, bool last);
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Who gets the blocks of a running recording besides the disk, or in its place: `record --states` and `monitor top`.
-// The drain thread offers it every block, also those that are still written, and says up to when it has offered all
-// that happened.
+// Who gets the blocks of a running recording besides the disk, or in its place: `record --states`, `record
+// --statistics` and `monitor top`. The drain thread offers it every block, also those that are still written, and says
+// up to when it has offered all that happened.
 //
 // Made by answers/live/, because the record side cannot read events; started by recording.cpp, called by drain.cpp and
 // recording.cpp, in one thread at a time unless said otherwise. What it writes goes back into the recording.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,11 @@ struct LiveStart {
 	bool has_more_classes = false;    // programs may declare some
 	std::vector<std::uint32_t> cpus;  // that are online; none: the kernel's events are not recorded
 	ControlStream *written = nullptr; // for what a StateSink writes
+	// For what it writes itself, in the trace's format:
+	std::string directory;
+	std::array<std::uint8_t, 16> uuid{};
+	std::function<std::string()> describe; // as it is now; in the thread that drains the rings
+	std::function<void()> name_cgroups;    // those that there are now, for readers; in one thread, until finish()
 };
 
 // At the end.

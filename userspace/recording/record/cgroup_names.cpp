@@ -36,6 +36,8 @@ void CgroupNames::collect()
 	const std::string root = mount_point();
 	if (root.empty())
 		return;
+	if (paths_.size() >= max_groups) // most of them are gone
+		paths_.clear();
 	const auto add = [&](const std::string &directory) {
 		struct stat status;
 		if (paths_.size() < max_groups && ::stat(directory.c_str(), &status) == 0) {

@@ -39,6 +39,7 @@ add_library(monitor_record STATIC
   ${CMAKE_CURRENT_LIST_DIR}/matched_events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/metadata.cpp
   ${CMAKE_CURRENT_LIST_DIR}/online_cpus.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/period_files.cpp
   ${CMAKE_CURRENT_LIST_DIR}/proc_tasks.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ratio_pairs.cpp
   ${CMAKE_CURRENT_LIST_DIR}/recorded_functions.cpp

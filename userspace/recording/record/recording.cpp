@@ -105,7 +105,11 @@ private:
 	void make_directory();
 	void open_user_card();
 	void find_functions();
-	std::string description(const std::vector<card::UserClass> &classes) const;
+	std::string description(const ClockDescription &clock, const std::vector<card::UserClass> &classes) const;
+	std::string description(const std::vector<card::UserClass> &classes) const
+	{
+		return description(clock_, classes);
+	}
 	void prepare_matching();
 	void start_matching();
 	std::vector<std::string> environment_of_command() const;
@@ -188,6 +192,8 @@ void Recording::Parts::make_directory()
 // Instrumented programs post the TSC, so their events fit into the trace only if the TSC is its clock.
 void Recording::Parts::open_user_card()
 {
+	if (options_.statistics) // they are not in them
+		return;
 	if (!card::has_invariant_tsc() || (options_.command.empty() && !options_.user_only && !options_.everyone))
 		return;
 	card::UserCardOptions options;
@@ -355,7 +361,8 @@ void Recording::Parts::write_mappings(const Sync &sync)
 	}
 }
 
-std::string Recording::Parts::description(const std::vector<card::UserClass> &classes) const
+std::string Recording::Parts::description(const ClockDescription &clock,
+					  const std::vector<card::UserClass> &classes) const
 {
 	const MatcherRequest request = options_.matching ? options_.matching->request : MatcherRequest();
 	const auto names = [](const auto &all) {
@@ -364,7 +371,7 @@ std::string Recording::Parts::description(const std::vector<card::UserClass> &cl
 			of_all.push_back(one.name);
 		return of_all;
 	};
-	return metadata(uuid_, clock_, counter_classes(options_.counting), classes, functions_.found().names(),
+	return metadata(uuid_, clock, counter_classes(options_.counting), classes, functions_.found().names(),
 			names(request.counts), names(request.times), names(request.triggers),
 			options_.states ? options_.states->state_names() : std::vector<std::string>());
 }
@@ -420,7 +427,7 @@ void Recording::Parts::start_streams()
 		states_ = std::make_unique<StateStreams>(options_, uuid_, *drain_, *control_, names);
 	if (options_.live) {
 		drain_->set_sink(*options_.live, names,
-				 options_.keeps_trace ? Drain::Written::all : Drain::Written::nothing);
+				 options_.kept == Kept::trace ? Drain::Written::all : Drain::Written::nothing);
 		drain_->set_shown(*control_);
 	}
 	writer_ =
@@ -683,8 +690,6 @@ void Recording::Parts::end_recording()
 	drain_->sync(); // no token is later than this one
 	if (steering_->invariant_tsc())
 		file_.skew("end", measure_tsc_skew());
-	if (card_)
-		cgroups_.collect();
 	drain_->drain_rest(
 	    [this] {
 		    if (matched_)
@@ -702,6 +707,8 @@ void Recording::Parts::end_recording()
 	if (failure_.reported())
 		fail(failure_.text());
 	if (card_)
+		cgroups_.collect();
+	if (card_)
 		file_.card_counts(*card_);
 	if (stacks_)
 		file_.stacks(options_.stacks, card_->stack_memory(), stacks_->counts());
@@ -718,7 +725,7 @@ void Recording::Parts::end_recording()
 	file_.other_recorders(card::other_recorders());
 	file_.end(result_.end_reason, command_ ? command_->poll() : std::nullopt, !result_.failed);
 	try {
-		if (!options_.keeps_trace)
+		if (options_.kept == Kept::nothing)
 			return remove_trace_directory(result_.directory);
 		write_description();
 		cgroups_.write(result_.directory);
@@ -888,6 +895,13 @@ void Recording::Parts::start_recording()
 			states_->start(start, file_);
 		} else {
 			start.recording = file_.text();
+			start.directory = result_.directory;
+			start.uuid = uuid_;
+			start.describe = [this] { return description(describe_clock(*steering_), user_classes()); };
+			start.name_cgroups = [this] {
+				cgroups_.collect();
+				cgroups_.write(result_.directory);
+			};
 			options_.live->start(start);
 		}
 	}

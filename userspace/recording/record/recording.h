@@ -31,6 +31,19 @@ struct FlightOptions {
 	unsigned snapshots = 0;                 // end after this number; 0: never
 };
 
+// What is left of a recording with a sink (Options::live).
+enum class Kept : std::uint8_t {
+	trace,
+	own_files, // the description, and what the sink writes beside it
+	nothing,   // Result::directory is gone
+};
+
+// --statistics: sums of periods instead of events.
+struct StatisticsOptions {
+	std::uint64_t period_ns = 0;
+	std::uint64_t keep_ns = 0; // 0: all periods
+};
+
 struct Options {
 	std::string output; // empty: named by date and command
 	bool force = false;
@@ -38,19 +51,20 @@ struct Options {
 	std::string card = "auto";         // bpf, module; auto: the module if it is loaded and supports the request
 	std::uint64_t sample_every_ns = 0; // all CPUs at once; 0: never
 	std::optional<double> duration_s;
-	std::optional<Matching> matching;   // --filter, --count
-	std::shared_ptr<StateSink> states;  // --states; null: none
-	bool writes_tokens = true;          // else, with `states`, those of the kernel and of programs are only read
-	std::shared_ptr<BlockSink> live;    // who else gets all events; null: nobody. Not with `states`.
-	bool keeps_trace = true;            // else, with `live`, nothing is written, and Result::directory is gone
-	std::vector<int> pids;              // -p PID,...: these and their descendants
-	bool only_command = false;          // -p cmd
-	std::optional<Counting> counting;   // -m
-	card::StackOptions stacks;          // --stacks
-	std::vector<std::string> functions; // --functions: patterns
-	std::optional<double> budget;       // --budget: the share of the CPU time that their events may take
-	bool user_only = false;             // --user-only: no kernel events, no privilege
-	bool everyone = false;              // --user: every instrumented process of the machine, not only the command's
+	std::optional<Matching> matching;  // --filter, --count
+	std::shared_ptr<StateSink> states; // --states; null: none
+	bool writes_tokens = true;         // else, with `states`, those of the kernel and of programs are only read
+	std::shared_ptr<BlockSink> live;   // who else gets all events; null: nobody. Not with `states`.
+	Kept kept = Kept::trace;           // with `live`
+	std::optional<StatisticsOptions> statistics; // --statistics, for the description; with `live`
+	std::vector<int> pids;                       // -p PID,...: these and their descendants
+	bool only_command = false;                   // -p cmd
+	std::optional<Counting> counting;            // -m
+	card::StackOptions stacks;                   // --stacks
+	std::vector<std::string> functions;          // --functions: patterns
+	std::optional<double> budget;                // --budget: the share of the CPU time that their events may take
+	bool user_only = false;                      // --user-only: no kernel events, no privilege
+	bool everyone = false; // --user: every instrumented process of the machine, not only the command's
 	std::optional<std::uint64_t> buffer_bytes;
 	bool calibrates = true;                 // measure what an event costs, before and after
 	std::optional<std::uint64_t> max_bytes; // end the recording when the trace has this size

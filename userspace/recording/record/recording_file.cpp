@@ -90,6 +90,9 @@ void RecordingFile::recording(const Options &options, int command_pid, const std
 	json_["boot_id"] = first_line(read_text("/proc/sys/kernel/random/boot_id"));
 	json_["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)));
 	json_["filter"] = {{"pids", options.pids}, {"command", options.only_command}};
+	if (options.statistics)
+		json_["statistics"] = {{"period_ns", options.statistics->period_ns},
+				       {"keep_ns", options.statistics->keep_ns}};
 }
 
 void RecordingFile::matching(const MatcherRequest &request, const EventMatcher &matcher)

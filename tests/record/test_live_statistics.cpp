@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: MIT
+// Statistics instead of a trace (answers/live/live_statistics.h): what is read from their files, period by period, is
+// what a recording of the same events has that ended there.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "answers/live/live_statistics.h"
+#include "live_feed.h"
+#include "scratch.h"
+#include "window_figures.h"
+
+namespace test_live_statistics {
+
+using namespace windows;
+using analyze::Observer;
+using analyze::Thread;
+using analyze::Waker;
+
+namespace {
+
+// A tick is a millisecond: periods are whole milliseconds, and threads are given up each second.
+std::string description_of(const std::string &all)
+{
+	std::string text = samples::description_text(all);
+	const std::string hz = "freq = 1000000000";
+	return text.replace(text.find(hz), hz.size(), "freq = 1000");
+}
+
+const std::string statistics_events =
+    samples::event_block(EDC_ID_STATISTICS_PERIOD, "statistics_period",
+			 "x16_t flags; u64_t end; u64_t lost; u64_t late; u64_t recorder_ns;") +
+    samples::event_block(EDC_ID_STATISTICS_EVENTS, "statistics_events", "u16_t event_id; u64_t number;") +
+    samples::event_block(EDC_ID_STATISTICS_CPU, "statistics_cpu",
+			 "u16_t cpu; u64_t user; u64_t kernel; u64_t irq; u64_t softirq; u64_t unattributed; "
+			 "u64_t unknown; u64_t thread_unknown;") +
+    samples::event_block(EDC_ID_STATISTICS_THREAD, "statistics_thread",
+			 "x16_t flags; s32_t pid; s32_t tgid; text_t comm[16]; u64_t started; u64_t cgroup; "
+			 "u64_t waiting; u64_t blocked;") +
+    samples::event_block(EDC_ID_STATISTICS_USAGE, "statistics_usage",
+			 "u16_t reserved; u64_t user; u64_t kernel; u64_t irq; u64_t softirq; u64_t unattributed; "
+			 "u64_t unknown;") +
+    samples::event_block(EDC_ID_STATISTICS_COUNTS, "statistics_counts",
+			 "u16_t reserved; u32_t voluntary; u32_t involuntary; u32_t migrations; u32_t syscalls; "
+			 "u32_t minor_faults; u32_t major_faults;") +
+    samples::event_block(
+	EDC_ID_STATISTICS_CALLS, "statistics_calls",
+	"u12_t id; u32_t row; u32_t reserved; u64_t number; u64_t failed; u64_t total; u64_t longest;") +
+    samples::event_block(EDC_ID_STATISTICS_SLEEPS, "statistics_sleeps",
+			 "u12_t id; u32_t row; u32_t waker_row; u32_t waker_irq; u32_t reserved; u64_t number; "
+			 "u64_t total; u64_t longest;") +
+    samples::event_block(EDC_ID_STATISTICS_BUCKETS, "statistics_buckets",
+			 "u16_t first; u32_t number0; u32_t number1; u32_t number2; u32_t number3;");
+
+std::string recording_json(std::uint64_t begin, const std::string &more)
+{
+	return fmt::format(
+	    R"({{"version": 1, "start": {{"time": {}}}, "programs": ["sched_waking", "sys_enter", "sys_exit",
+		"page_fault_user", "minor_fault", "sched_switch", "irq_handler_entry", "softirq_entry"]{}}})",
+	    begin, more);
+}
+
+// What is compared: times and counts by command, calls and sleeps by who made them, and CPUs.
+struct Answers {
+	using Sums = std::vector<std::uint64_t>;
+	std::map<std::string, Sums> commands, calls, sleeps, cpus;
+};
+
+// What is in one and not in the other.
+std::vector<std::string> differences(const std::map<std::string, Answers::Sums> &read,
+				     const std::map<std::string, Answers::Sums> &witness)
+{
+	std::vector<std::string> found;
+	for (const auto &[of, other, sign] :
+	     {std::tuple(&read, &witness, "read"), std::tuple(&witness, &read, "witness")})
+		for (const auto &[key, sums] : *of)
+			if (const auto same = other->find(key); same == other->end() || same->second != sums)
+				found.push_back(fmt::format("{} {}: {}", sign, key, fmt::join(sums, " ")));
+	return found;
+}
+
+void add(std::vector<std::uint64_t> &sums, const std::vector<std::uint64_t> &more)
+{
+	sums.resize(more.size());
+	std::ranges::transform(sums, more, sums.begin(), std::plus());
+}
+
+// Without who it was.
+std::map<std::string, Answers::Sums> of_all(const std::map<std::string, Answers::Sums> &sums)
+{
+	std::map<std::string, Answers::Sums> all;
+	for (const auto &[key, more] : sums) {
+		const std::size_t space = key.find(' '), end = key.find(' ', space + 1);
+		Answers::Sums counts = more;
+		if (space != std::string::npos)
+			counts.pop_back(); // the longest
+		add(all[space == std::string::npos ? "" : key.substr(space, end - space)], counts);
+	}
+	return all;
+}
+
+struct Asked : Observer {
+	explicit Asked(const Machine &machine) : machine(machine) {}
+
+	std::string who(const Thread &thread) const { return machine.leader(thread).name; }
+	std::string who(const Waker &waker) const
+	{
+		if (waker.interrupt >= 0)
+			return machine.kinds().interrupt_label(static_cast<std::uint32_t>(waker.interrupt),
+							       waker.number);
+		return waker.thread ? who(*waker.thread) : "nobody";
+	}
+	static void add_length(std::vector<std::uint64_t> &sums, std::uint64_t count, std::uint64_t failed,
+			       std::uint64_t total, std::uint64_t longest)
+	{
+		sums.resize(4);
+		sums[0] += count;
+		sums[1] += failed;
+		sums[2] += total;
+		sums[3] = std::max(sums[3], longest);
+	}
+	void system_call(const Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			 std::int64_t result) override
+	{
+		add_length(answers.calls[fmt::format("{} {}", who(thread), number)], 1, result < 0, end - begin,
+			   end - begin);
+	}
+	void blocked(const Thread &thread, std::uint64_t from, std::uint64_t to, const Waker &waker) override
+	{
+		add_length(answers.sleeps[fmt::format("{} {} {}", who(thread), thread.syscall, who(waker))], 1, 0,
+			   to - from, to - from);
+	}
+	void system_calls(const Thread &thread, std::uint32_t number, const analyze::Summed &summed) override
+	{
+		add_length(answers.calls[fmt::format("{} {}", who(thread), number)], summed.count, summed.failed,
+			   summed.total, summed.longest);
+		check_lengths(summed);
+	}
+	void sleeps(const Thread &thread, std::uint32_t call, const Waker &waker,
+		    const analyze::Summed &summed) override
+	{
+		add_length(answers.sleeps[fmt::format("{} {} {}", who(thread), call, who(waker))], summed.count, 0,
+			   summed.total, summed.longest);
+		check_lengths(summed);
+	}
+	// The buckets hold all, and their ends are not more than an eighth above what is in them.
+	static void check_lengths(const analyze::Summed &summed)
+	{
+		std::uint64_t count = 0, most = 0, least = 0;
+		for (const auto &[length, number] : summed.lengths) {
+			count += number;
+			most += length * number;
+			least += length * number * 8 / 9;
+		}
+		CHECK(count == summed.count);
+		CHECK(most >= summed.total);
+		CHECK(least <= summed.total);
+	}
+	void finish()
+	{
+		for (const Thread &thread : machine.threads())
+			if (const auto sums = figures(thread.usage);
+			    thread.tid != 0 && std::ranges::count(sums, 0u) < 14)
+				add(answers.commands[who(thread)], sums);
+		for (const analyze::Cpu &cpu : machine.cpus()) {
+			auto sums = figures(cpu.usage);
+			sums.push_back(cpu.idle);
+			sums.push_back(cpu.runner_unknown);
+			answers.cpus.emplace(std::to_string(cpu.number), std::move(sums));
+		}
+	}
+
+	const Machine &machine;
+	Answers answers;
+};
+
+// Of what was read from files.
+Answers read_answers(trace::Trace &trace, std::uint64_t from, std::uint64_t to)
+{
+	const analyze::RecordingInfo info = analyze::recording_of(trace);
+	Machine machine(trace, info, {{from, to - 1}, {}, {}});
+	Asked asked(machine);
+	machine.add(asked);
+	fold(trace, machine);
+	asked.finish();
+	CHECK(machine.periods().count == 1);
+	CHECK(machine.periods().ticks == to - from);
+	return asked.answers;
+}
+
+// Of the events before `to`, as windows.h's cut_off().
+Answers answers_until(trace::Trace &trace, std::uint64_t begin, std::uint64_t from, std::uint64_t to)
+{
+	analyze::RecordingInfo info = make_info(begin, to, true, false);
+	Machine machine(trace, info, {{from, to - 1}, {}, {}});
+	Asked asked(machine);
+	machine.add(asked);
+	trace::merge(
+	    trace, {},
+	    [&](const trace::Event &event) {
+		    if (event.time < to)
+			    machine.event(event);
+	    },
+	    [&](const trace::StreamInfo &stream, std::uint64_t gap_from, std::uint64_t until, std::uint64_t) {
+		    if (gap_from < to)
+			    machine.gap(stream, gap_from, until);
+	    });
+	const auto calls = asked.answers.calls;
+	const auto sleeps = asked.answers.sleeps;
+	machine.finish();
+	asked.answers.calls = calls; // what goes on has not ended
+	asked.answers.sleeps = sleeps;
+	asked.finish();
+	return asked.answers;
+}
+
+// Processes of one or two threads that are made, run, call, sleep and end, in three cgroups; each number is used once.
+class Life {
+public:
+	Life(std::mt19937 &random, bool has_losses) : random_(random), has_losses_(has_losses) { history.cpu(1); }
+
+	void live(std::size_t steps)
+	{
+		for (std::size_t i = 0; i < steps; ++i) {
+			time += below(30);
+			step(below(2));
+		}
+	}
+
+	History history;
+	std::uint64_t time = 100;
+
+private:
+	struct Task {
+		std::int32_t tid, tgid;
+		bool sleeps = false;
+	};
+
+	unsigned below(unsigned end) { return static_cast<unsigned>(random_() % end); }
+
+	void is_born(std::uint32_t on)
+	{
+		const bool is_thread = current_[on] && below(3) == 0;
+		const std::int32_t tid = next_++;
+		const std::int32_t tgid = is_thread ? current_[on]->tgid : tid;
+		char name[17] = {};
+		fmt::format_to_n(name, 15, "command{}", tgid % 5);
+		std::uint64_t comm[2];
+		std::memcpy(comm, name, sizeof comm);
+		history.cpu(on).post(
+		    time, EDC_ID_SCHED_WAKEUP_NEW, on,
+		    {pair(tid, tgid), pair(current_[on] ? current_[on]->tid : 1, 120), comm[0], comm[1]});
+		history.cpu(on).post(++time, EDC_ID_CGROUP_ATTACH_TASK, 0,
+				     {pair(tid, 0), static_cast<std::uint64_t>(70 + tgid % 3)});
+		ready_.push_back({tid, tgid});
+	}
+
+	void switches(std::uint32_t on, std::uint64_t state)
+	{
+		const std::int32_t before = current_[on] ? current_[on]->tid : 0;
+		if (current_[on] && state == sleeping)
+			sleeping_.push_back(*current_[on]);
+		else if (current_[on] && state != dead)
+			ready_.push_back(*current_[on]);
+		current_[on].reset();
+		if (!ready_.empty()) {
+			const std::size_t place = below(static_cast<unsigned>(ready_.size()));
+			current_[on] = ready_[place];
+			ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(place));
+		}
+		history.switches(on, time, before, state, current_[on] ? current_[on]->tid : 0);
+		is_in_call_[on] = false;
+	}
+
+	void step(std::uint32_t on)
+	{
+		switch (below(10)) {
+		case 0:
+			return is_born(on);
+		case 1:
+			return switches(on, current_[on] ? EDC_STATE_PREEMPTED : 0);
+		case 2:
+			return switches(on, current_[on] ? sleeping : 0);
+		case 3:
+			return switches(on, current_[on] && below(2) ? dead : current_[on] ? sleeping : 0);
+		case 4:
+		case 5:
+			if (sleeping_.empty())
+				return;
+			if (below(3) == 0)
+				history.posts(on, time, EDC_ID_SOFTIRQ_ENTRY, 1);
+			history.wakes(on, ++time, sleeping_.front().tid);
+			ready_.push_back(sleeping_.front());
+			sleeping_.erase(sleeping_.begin());
+			return history.posts(on, ++time, EDC_ID_SOFTIRQ_EXIT, 1);
+		case 6:
+			if (has_losses_ && below(20) == 0)
+				history.cpu(on).open(time, lost_[on] += 3);
+			return;
+		default:
+			if (current_[on])
+				history.posts(on, time, is_in_call_[on] ? EDC_ID_SYS_EXIT : EDC_ID_SYS_ENTER,
+					      is_in_call_[on] ? (below(4) ? 1 : 0xfffe) : below(3));
+			is_in_call_[on] = current_[on] && !is_in_call_[on];
+		}
+	}
+
+	std::mt19937 &random_;
+	const bool has_losses_;
+	std::int32_t next_ = 3'000'000; // not a number of this machine's
+	std::optional<Task> current_[2];
+	bool is_in_call_[2] = {};
+	std::uint64_t lost_[2] = {};
+	std::vector<Task> ready_, sleeping_;
+};
+
+struct Taker {
+	record::BlockSink &sink;
+
+	bool take(std::uint32_t number, const std::string &name, trace::LiveStreams::Packet packet)
+	{
+		return sink.take(number, name, packet.data());
+	}
+	void lose(std::uint32_t number) { sink.lose(number); }
+};
+
+// Writes the statistics of a history into a directory, as record does.
+void write_statistics(const std::string &directory, History &history, record::StatisticsOptions options,
+		      std::uint64_t begin, std::uint64_t end, std::mt19937 &random)
+{
+	std::filesystem::create_directory(directory + "/.monitor");
+	const std::string text = description_of(events + statistics_events);
+	live::LiveStatistics statistics(options);
+	record::LiveStart start;
+	start.description = text;
+	start.recording = recording_json(begin, "");
+	start.cpus = {0, 1};
+	start.directory = directory;
+	start.uuid = samples::uuid;
+	// Periods of this time come faster than a disk takes them.
+	std::ptrdiff_t periods = 0;
+	start.describe = [&] {
+		const auto is_period = [](const auto &entry) {
+			return entry.path().filename().string().starts_with("statistics_");
+		};
+		const auto written = [&] {
+			return std::ranges::count_if(std::filesystem::directory_iterator(directory), is_period);
+		};
+		for (int tries = 0; written() < periods && tries < 10'000; ++tries)
+			std::this_thread::sleep_for(std::chrono::milliseconds(1));
+		++periods;
+		return text;
+	};
+	start.name_cgroups = [] {};
+	statistics.start(start);
+	Taker taker{statistics};
+	std::string why;
+	const auto description = trace::read_description(text, why);
+	live_feed::Feed feed(history.all(), *description);
+	for (std::uint64_t now = 0; now < end; now += 1 + random() % 300) {
+		REQUIRE(feed.offer(taker, now));
+		REQUIRE(statistics.advance(now));
+	}
+	statistics.set_window_end(end);
+	REQUIRE(feed.offer(taker, ~std::uint64_t(0)));
+	CHECK(statistics.finish().late == 0);
+	std::ofstream(directory + "/.monitor/recording.json")
+	    << recording_json(begin, R"(, "state": "complete", "statistics": {"period_ns": 1, "keep_ns": 0})");
+}
+
+} // namespace
+
+TEST_CASE("live statistics: a period says what a recording says that ended there")
+{
+	std::mt19937 random(2026);
+	std::size_t periods = 0, calls = 0, sleeps = 0, ended = 0;
+	for (int round = 0; round < 12; ++round) {
+		const bool has_losses = round % 3 == 0;
+		Life life(random, has_losses);
+		life.live(600);
+		const Scratch scratch;
+		const std::uint64_t begin = 60 + random() % 80, end = life.time + 10;
+		write_statistics(scratch.path(), life.history, {(300 + random() % 1500) * 1'000'000, 0}, begin, end,
+				 random);
+		trace::Trace whole = samples::trace(life.history.all(), events);
+		trace::Trace statistics = trace::Trace::open(scratch.path());
+		CHECK(statistics.begin_time() == begin);
+		CHECK(statistics.end_time() == end);
+		std::vector<std::pair<std::uint64_t, std::uint64_t>> cuts;
+		for (const auto &stream : statistics.streams())
+			cuts.emplace_back(stream->begin_time(), stream->end_time());
+		std::ranges::sort(cuts);
+		std::uint64_t last = begin;
+		for (const auto &[from, to] : cuts) {
+			INFO("round " << round << ", from " << from << " to " << to);
+			CHECK(from == std::exchange(last, to));
+			Answers read = read_answers(statistics, from, to),
+				witness = answers_until(whole, begin, from, to);
+			if (has_losses) // a thread that is unknown then, and of this machine is none, leaves the fold
+				for (Answers *answers : {&read, &witness})
+					for (auto *all : {&answers->commands, &answers->calls, &answers->sleeps})
+						*all = of_all(*all);
+			CHECK(differences(read.commands, witness.commands) == std::vector<std::string>());
+			CHECK(differences(read.cpus, witness.cpus) == std::vector<std::string>());
+			CHECK(differences(read.calls, witness.calls) == std::vector<std::string>());
+			CHECK(differences(read.sleeps, witness.sleeps) == std::vector<std::string>());
+			calls += read.calls.size();
+			sleeps += read.sleeps.size();
+			++periods;
+		}
+		const analyze::RecordingInfo info = analyze::recording_of(statistics);
+		Machine machine(statistics, info);
+		fold(statistics, machine);
+		ended += static_cast<std::size_t>(
+		    std::ranges::count(machine.threads(), analyze::Sum::of_ended, &Thread::sum));
+		CHECK(machine.periods().count == cuts.size());
+	}
+	CHECK(periods > 60);
+	CHECK(calls > 200);
+	CHECK(sleeps > 200);
+	CHECK(ended > 50);
+}
+
+} // namespace test_live_statistics

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "live_statistics.h"
+
+#include <span>
+#include <utility>
+
+#include "base/own_cpu_time.h"
+#include "period_records.h"
+
+namespace monitor::live {
+namespace {
+
+constexpr std::size_t max_cgroups = 100'000;
+
+} // namespace
+
+LiveStatistics::LiveStatistics(record::StatisticsOptions options)
+    : options_(options), fold_(options.period_ns, [this] { end_period(); })
+{
+	fold_.align();
+	fold_.set_on_start([this] {
+		sums_.emplace(fold_.machine());
+		fold_.add(*sums_);
+	});
+	fold_.set_on_forget([this](const analyze::Thread &thread) { sums_->end(thread); }, [this] { sums_->settle(); });
+}
+
+void LiveStatistics::start(const record::LiveStart &start)
+{
+	start_ = start;
+	files_.emplace(start.directory, options_.keep_ns);
+	recorder_ns_ = own_cpu_time_ns();
+	fold_.start(start);
+}
+
+// Whether readers need the names of cgroups that were not there when they were named last.
+bool LiveStatistics::has_new_cgroups()
+{
+	bool has_new = false;
+	if (cgroups_.size() >= max_cgroups)
+		cgroups_.clear();
+	for (const analyze::Thread &thread : fold_.machine().threads())
+		if (const std::uint64_t cgroup = fold_.machine().cgroup_of(thread))
+			has_new |= cgroups_.insert(cgroup).second;
+	return has_new;
+}
+
+void LiveStatistics::end_period()
+{
+	const analyze::Machine &machine = fold_.machine();
+	record::PeriodFiles::Period period;
+	const trace::Clock &clock = fold_.clock();
+	period.begin_wall_ns = clock.wall_ns(machine.window_begin());
+	period.end_wall_ns = clock.wall_ns(machine.window_end());
+	period.description = start_.describe();
+	if (has_new_cgroups())
+		period.also = start_.name_cgroups;
+
+	const std::uint64_t recorder_ns = own_cpu_time_ns(), late = fold_.late();
+	PeriodFacts facts;
+	facts.is_lossy = fold_.has_losses() || late != late_;
+	facts.lost = fold_.lost();
+	facts.late = late - std::exchange(late_, late);
+	facts.recorder_ns = recorder_ns - std::exchange(recorder_ns_, recorder_ns);
+	facts.events = fold_.counts();
+	const auto keep = [&](const std::byte *block) {
+		period.blocks.insert(period.blocks.end(), block, block + EDC_BLOCK_SIZE);
+	};
+	record::ControlStream stream(start_.uuid, keep, number_++);
+	write_period(stream, facts, machine, *sums_);
+	stream.flush();
+	sums_->clear();
+	files_->add(std::move(period));
+}
+
+record::LiveEnd LiveStatistics::finish()
+{
+	const record::LiveEnd end = fold_.finish();
+	files_->finish();
+	return end;
+}
+
+} // namespace monitor::live

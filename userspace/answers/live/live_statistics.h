@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Statistics instead of a trace (record --statistics): of a running recording one file for each period, with what it
+// came to. What is kept does not grow with time, but for the files, of which the oldest go.
+//
+//     drain.cpp -> take() -> LiveFold -> on_window(): PeriodSums, period_records.cpp -> PeriodFiles
+//
+// Made by tools/monitor; runs in the thread that drains the rings, but for the writing. Next in the flow:
+// reading/analyze/machine_statistics.cpp. Invariant: the sums over a period's rows are what happened in it, as far as
+// it was seen; a period in which something was lost says so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "live_fold.h"
+#include "period_sums.h"
+#include "recording/record/period_files.h"
+#include "recording/record/recording.h"
+
+namespace monitor::live {
+
+class LiveStatistics final : public record::BlockSink {
+public:
+	explicit LiveStatistics(record::StatisticsOptions options);
+
+	void start(const record::LiveStart &start) override;
+	void describe(const std::string &description) override { fold_.describe(description); }
+	bool take(record::StreamNumber stream, const std::string &name, const std::byte *block) override
+	{
+		return fold_.take(stream, name, block);
+	}
+	void lose(record::StreamNumber stream) override { fold_.lose(stream); }
+	bool advance(std::uint64_t time) override { return fold_.advance(time); }
+	void set_window_end(std::uint64_t time) override { fold_.set_window_end(time); }
+	record::LiveEnd finish() override;
+
+private:
+	void end_period();
+	bool has_new_cgroups();
+
+	const record::StatisticsOptions options_;
+	LiveFold fold_;
+	record::LiveStart start_;
+	std::optional<PeriodSums> sums_;
+	std::optional<record::PeriodFiles> files_;
+	std::uint32_t number_ = 0; // of the next period
+	std::uint64_t recorder_ns_ = 0, late_ = 0;
+	std::unordered_set<std::uint64_t> cgroups_; // that were seen
+};
+
+} // namespace monitor::live

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "period_records.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "monitor/card.h"
+
+namespace monitor::live {
+namespace {
+
+using analyze::Thread;
+using analyze::Usage;
+using Party = PeriodSums::Party;
+
+std::uint64_t pair(std::uint64_t first, std::uint64_t second)
+{
+	return (first & 0xffffffff) | second << 32;
+}
+
+// A count that does not fit is the largest that does.
+std::uint64_t pair_of_counts(std::uint64_t first, std::uint64_t second)
+{
+	constexpr std::uint64_t largest = std::numeric_limits<std::uint32_t>::max();
+	return pair(std::min(first, largest), std::min(second, largest));
+}
+
+// A row: a thread, or the sum of several.
+struct Row {
+	std::uint32_t flags = 0;
+	std::int32_t tid = 0, tgid = 0;
+	std::string name;
+	std::uint64_t started = 0, cgroup = 0;
+	Usage usage;
+};
+
+std::uint64_t counts_of(const Usage &usage)
+{
+	return usage.voluntary + usage.involuntary + usage.migrations + usage.syscalls + usage.minor_faults +
+	       usage.major_faults;
+}
+
+bool is_nothing(const Usage &usage)
+{
+	return usage.cpu() + usage.waiting + usage.blocked + counts_of(usage) == 0;
+}
+
+class PeriodWriter {
+public:
+	PeriodWriter(record::ControlStream &to, const analyze::Machine &machine, const PeriodSums &sums)
+	    : to_(to), machine_(machine), sums_(sums)
+	{
+	}
+
+	void write(const PeriodFacts &facts)
+	{
+		post(EDC_ID_STATISTICS_PERIOD, machine_.window_begin(), facts.is_lossy ? EDC_PERIOD_LOSSY : 0,
+		     {machine_.window_end(), facts.lost, facts.late, facts.recorder_ns});
+		for (const auto &[id, count] : facts.events)
+			post(EDC_ID_STATISTICS_EVENTS, id, {count});
+		for (const analyze::Cpu &cpu : machine_.cpus())
+			write_cpu(cpu);
+		choose_rows();
+		for (const Row &row : rows_)
+			write_row(row);
+		for (const auto &[key, sum] : sums_.calls()) {
+			post(EDC_ID_STATISTICS_CALLS, key.call,
+			     {pair(row_of(key.of), 0), sum.count, sum.failed, sum.total, sum.longest});
+			write_buckets(sum.lengths);
+		}
+		for (const auto &[key, sum] : sums_.sleeps()) {
+			const std::uint32_t waker = key.waker.is_nobody() ? EDC_NO_ROW : row_of(key.waker);
+			post(EDC_ID_STATISTICS_SLEEPS, key.call,
+			     {pair(row_of(key.of), waker), pair(key.irq, 0), sum.count, sum.total, sum.longest});
+			write_buckets(sum.lengths);
+		}
+	}
+
+private:
+	void post(std::uint32_t id, std::uint64_t time, std::uint32_t argument,
+		  std::initializer_list<std::uint64_t> words)
+	{
+		to_.repeat(edc_token(id, EDC_MODE_KERNEL, time, argument), {words.begin(), words.size()}, time);
+	}
+	void post(std::uint32_t id, std::uint32_t argument, std::initializer_list<std::uint64_t> words)
+	{
+		post(id, machine_.window_end(), argument, words);
+	}
+
+	void write_cpu(const analyze::Cpu &cpu)
+	{
+		const auto &ticks = cpu.usage.ticks;
+		post(EDC_ID_STATISTICS_CPU, cpu.number,
+		     {ticks[0], ticks[1], ticks[2], ticks[3], ticks[4], ticks[5], cpu.runner_unknown});
+	}
+
+	void write_row(const Row &row)
+	{
+		std::array<char, 16> name{};
+		row.name.copy(name.data(), name.size() - 1);
+		std::uint64_t comm[2];
+		std::memcpy(comm, name.data(), sizeof comm);
+		const Usage &usage = row.usage;
+		post(EDC_ID_STATISTICS_THREAD, row.flags,
+		     {pair(static_cast<std::uint32_t>(row.tid), static_cast<std::uint32_t>(row.tgid)), comm[0], comm[1],
+		      row.started, row.cgroup, usage.waiting, usage.blocked});
+		const auto &ticks = usage.ticks;
+		if (usage.cpu() != 0)
+			post(EDC_ID_STATISTICS_USAGE, 0, {ticks[0], ticks[1], ticks[2], ticks[3], ticks[4], ticks[5]});
+		if (counts_of(usage) != 0)
+			post(EDC_ID_STATISTICS_COUNTS, 0,
+			     {pair_of_counts(usage.voluntary, usage.involuntary),
+			      pair_of_counts(usage.migrations, usage.syscalls),
+			      pair_of_counts(usage.minor_faults, usage.major_faults)});
+	}
+
+	void write_buckets(const CoarseHistogram &lengths)
+	{
+		lengths.visit_powers([this](unsigned power, std::span<const std::uint64_t> counts) {
+			for (std::size_t i = 0; i < counts.size(); i += 4) {
+				const std::uint64_t low = pair_of_counts(counts[i], counts[i + 1]),
+						    high = pair_of_counts(counts[i + 2], counts[i + 3]);
+				if (low | high)
+					post(EDC_ID_STATISTICS_BUCKETS,
+					     static_cast<std::uint32_t>(power * counts.size() + i), {low, high});
+			}
+		});
+	}
+
+	// Those that did something, and who is needed to name them or their calls and sleeps.
+	std::vector<const Thread *> threads_of_interest() const
+	{
+		std::unordered_set<const Thread *> named;
+		for (const auto *all : {&sums_.calls(), &sums_.sleeps()})
+			for (const auto &[key, sum] : *all)
+				for (const Party &party : {key.of, key.waker})
+					if (party.thread())
+						named.insert(party.thread());
+		std::vector<const Thread *> chosen;
+		for (const Thread &thread : machine_.threads()) {
+			if (thread.tid == 0 || (is_nothing(thread.usage) && !named.contains(&thread)))
+				continue;
+			chosen.push_back(&thread);
+			named.insert(&machine_.leader(thread));
+		}
+		const std::unordered_set<const Thread *> there(chosen.begin(), chosen.end());
+		for (const Thread &thread : machine_.threads())
+			if (thread.tid != 0 && named.contains(&thread) && !there.contains(&thread))
+				chosen.push_back(&thread);
+		return chosen;
+	}
+
+	void choose_rows()
+	{
+		std::vector<const Thread *> chosen = threads_of_interest();
+		if (chosen.size() > max_rows)
+			std::ranges::stable_sort(chosen, [](const Thread *a, const Thread *b) {
+				const std::uint64_t left = a->usage.cpu(), right = b->usage.cpu();
+				return left != right ? left > right : a->usage.waiting > b->usage.waiting;
+			});
+		Usage others = sums_.ended()[PeriodSums::other].usage;
+		for (const Thread *thread : chosen) {
+			if (rows_.size() < max_rows) {
+				places_.emplace(thread, static_cast<std::uint32_t>(rows_.size()));
+				rows_.push_back(row_of_thread(*thread));
+			} else {
+				others += thread->usage;
+			}
+		}
+		first_ended_ = static_cast<std::uint32_t>(rows_.size());
+		rows_.push_back({EDC_ROW_OTHER, -1, -1, "other", 0, 0, others});
+		for (std::size_t i = 1; i < sums_.ended().size(); ++i) {
+			const PeriodSums::Ended &ended = sums_.ended()[i];
+			rows_.push_back({EDC_ROW_ENDED | flags_of(ended.in_tree, ended.is_kernel, ended.is_filtered),
+					 -1, -1, ended.command, 0, ended.cgroup, ended.usage});
+		}
+	}
+
+	static std::uint32_t flags_of(bool in_tree, bool is_kernel, bool is_filtered)
+	{
+		return (in_tree ? EDC_ROW_IN_COMMAND : 0u) | (is_kernel ? EDC_ROW_KERNEL : 0u) |
+		       (is_filtered ? EDC_ROW_FILTERED : 0u);
+	}
+
+	Row row_of_thread(const Thread &thread) const
+	{
+		return {flags_of(thread.in_tree, thread.is_kernel, thread.filtered) |
+			    (thread.hidden ? EDC_ROW_HIDDEN : 0u),
+			thread.tid,
+			thread.tgid,
+			thread.name,
+			thread.born,
+			machine_.cgroup_of(thread),
+			thread.usage};
+	}
+
+	std::uint32_t row_of(Party party) const
+	{
+		if (party.is_ended())
+			return first_ended_ + static_cast<std::uint32_t>(party.place());
+		const auto place = places_.find(party.thread());
+		return place == places_.end() ? first_ended_ : place->second;
+	}
+
+	record::ControlStream &to_;
+	const analyze::Machine &machine_;
+	const PeriodSums &sums_;
+	std::vector<Row> rows_;
+	std::unordered_map<const Thread *, std::uint32_t> places_; // in rows_
+	std::uint32_t first_ended_ = 0;                            // in rows_: `other`, then those that ended
+};
+
+} // namespace
+
+void write_period(record::ControlStream &to, const PeriodFacts &facts, const analyze::Machine &machine,
+		  const PeriodSums &sums)
+{
+	PeriodWriter(to, machine, sums).write(facts);
+}
+
+} // namespace monitor::live

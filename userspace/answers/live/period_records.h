@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// A period of statistics as records (statistics_* of include/monitor/card.h), in the blocks of a trace: from LiveFold's
+// machine and PeriodSums to a stream. Read by reading/analyze/machine_statistics.cpp.
+//
+// The order: the period, events by class, CPUs, rows with their usages, sums with their buckets. At most max_rows
+// threads have a row of their own, those with the most CPU time; the others, and what ended, are rows that are sums.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "period_sums.h"
+#include "reading/analyze/machine.h"
+#include "recording/record/control_stream.h"
+
+namespace monitor::live {
+
+// What neither has. The period is the machine's window.
+struct PeriodFacts {
+	bool is_lossy = false;
+	std::uint64_t lost = 0, late = 0, recorder_ns = 0;
+	std::vector<std::pair<std::uint32_t, std::uint64_t>> events; // by class id
+};
+
+constexpr std::size_t max_rows = 4096;
+
+void write_period(record::ControlStream &to, const PeriodFacts &facts, const analyze::Machine &machine,
+		  const PeriodSums &sums);
+
+} // namespace monitor::live

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "period_sums.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace monitor::live {
+namespace {
+
+constexpr std::int64_t last_errno = 4095;
+
+void merge(PeriodSums::Sums &sums, const PeriodSums::Sums &other)
+{
+	sums.count += other.count;
+	sums.failed += other.failed;
+	sums.total += other.total;
+	sums.longest = std::max(sums.longest, other.longest);
+	sums.lengths.merge(other.lengths);
+}
+
+} // namespace
+
+std::size_t PeriodSums::KeyHash::operator()(const Key &key) const
+{
+	static_assert(sizeof(Party) == sizeof(std::uint64_t));
+	std::uint64_t of, waker;
+	std::memcpy(&of, &key.of, sizeof of);
+	std::memcpy(&waker, &key.waker, sizeof waker);
+	std::uint64_t hash = 0;
+	for (const std::uint64_t part : {of, waker, static_cast<std::uint64_t>(key.irq) << 32 | key.call})
+		hash = (hash ^ part) * 0x9e3779b97f4a7c15ull ^ hash >> 29;
+	return (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ull;
+}
+
+void PeriodSums::clear()
+{
+	calls_.clear();
+	sleeps_.clear();
+	places_.clear();
+	ended_.assign(1, {});
+}
+
+// Without room it is one of `other`: of a call there still is how often and how long.
+void PeriodSums::add(AllSums &all, const Key &key, std::uint64_t ticks, bool has_failed)
+{
+	auto found = all.find(key);
+	if (found == all.end())
+		found =
+		    all.try_emplace(all.size() < max_sums ? key : Key{Party::ended(other), {}, key.call, EDC_NO_IRQ})
+			.first;
+	Sums &sums = found->second;
+	++sums.count;
+	sums.failed += has_failed;
+	sums.total += ticks;
+	sums.longest = std::max(sums.longest, ticks);
+	sums.lengths.add(ticks);
+}
+
+void PeriodSums::system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin,
+			     std::uint64_t end, std::int64_t result)
+{
+	add(calls_, {Party(machine_.leader(thread)), {}, number, EDC_NO_IRQ}, end - begin,
+	    result < 0 && result >= -last_errno);
+}
+
+void PeriodSums::blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
+			 const analyze::Waker &waker)
+{
+	Key key{Party(thread), {}, thread.syscall, EDC_NO_IRQ};
+	if (waker.interrupt >= 0)
+		key.irq = static_cast<std::uint32_t>(waker.interrupt) << 16 | waker.number;
+	else if (waker.thread)
+		key.waker = Party(machine_.leader(*waker.thread));
+	add(sleeps_, key, to - from, false);
+}
+
+void PeriodSums::end(const analyze::Thread &thread)
+{
+	const std::string &command = machine_.leader(thread).name;
+	const std::uint64_t cgroup = machine_.cgroup_of(thread);
+	auto place = places_.find({command, cgroup});
+	if (place == places_.end() && ended_.size() <= max_ended) {
+		place = places_.emplace(std::pair(command, cgroup), ended_.size()).first;
+		ended_.push_back({command, cgroup, thread.in_tree, thread.is_kernel, thread.filtered, {}});
+	}
+	const std::size_t to = place == places_.end() ? other : place->second;
+	ended_[to].usage += thread.usage;
+	given_up_.emplace(&thread, to);
+}
+
+PeriodSums::Party PeriodSums::now(Party party) const
+{
+	const auto given_up = given_up_.find(party.thread());
+	return given_up == given_up_.end() ? party : Party::ended(given_up->second);
+}
+
+void PeriodSums::rename(AllSums &all) const
+{
+	std::vector<std::pair<Key, Sums>> renamed;
+	for (auto each = all.begin(); each != all.end();) {
+		const auto &[key, sums] = *each;
+		const Key now{this->now(key.of), this->now(key.waker), key.call, key.irq};
+		if (now == key) {
+			++each;
+			continue;
+		}
+		renamed.emplace_back(now, std::move(each->second));
+		each = all.erase(each);
+	}
+	for (const auto &[key, sums] : renamed)
+		merge(all[key], sums);
+}
+
+void PeriodSums::settle()
+{
+	if (given_up_.empty())
+		return;
+	rename(calls_);
+	rename(sleeps_);
+	given_up_.clear();
+}
+
+} // namespace monitor::live

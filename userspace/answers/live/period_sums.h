@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// What a period of statistics (record --statistics) has besides the usages of threads: system calls by process, sleeps
+// by thread and waker, and what the threads used that ended in it. Filled from LiveFold's machine; written by
+// period_records.cpp.
+//
+// Bounded whatever the machine does: at most max_sums of calls and of sleeps, and max_ended commands in cgroups. What
+// finds no room is summed up under `other`, so that sums over all stay true.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/histogram.h"
+#include "reading/analyze/machine.h"
+
+namespace monitor::live {
+
+class PeriodSums final : public analyze::Observer {
+public:
+	static constexpr std::size_t max_sums = 8192, max_ended = 1024;
+
+	// A thread that is there, or, if it has ended, the place of a sum in ended().
+	class Party {
+	public:
+		Party() = default;
+		explicit Party(const analyze::Thread &thread) : bits_(reinterpret_cast<std::uintptr_t>(&thread)) {}
+		static Party ended(std::size_t place)
+		{
+			Party party;
+			party.bits_ = place << 1 | 1;
+			return party;
+		}
+		const analyze::Thread *thread() const
+		{
+			return is_ended() ? nullptr : reinterpret_cast<const analyze::Thread *>(bits_);
+		}
+		bool is_ended() const { return bits_ & 1; }
+		std::size_t place() const { return bits_ >> 1; }
+		bool is_nobody() const { return bits_ == 0; }
+
+		auto operator<=>(const Party &) const = default;
+
+	private:
+		std::uint64_t bits_ = 0;
+	};
+
+	// Threads of a command in a cgroup that ended.
+	struct Ended {
+		std::string command;
+		std::uint64_t cgroup = 0;
+		bool in_tree = false, is_kernel = false, is_filtered = false;
+		analyze::Usage usage;
+	};
+	static constexpr std::size_t other = 0; // its place among them, and that of the sum of what found no room
+
+	struct Key {
+		Party of; // a process's leader, or of sleeps a thread
+		Party waker;
+		std::uint32_t call = EDC_NO_SYSCALL;
+		std::uint32_t irq = EDC_NO_IRQ; // that woke it: its kind << 16 | its number
+
+		bool operator==(const Key &) const = default;
+	};
+	struct Sums {
+		std::uint64_t count = 0, failed = 0, total = 0, longest = 0; // ticks
+		CoarseHistogram lengths;
+	};
+	struct KeyHash {
+		std::size_t operator()(const Key &key) const;
+	};
+	using AllSums = std::unordered_map<Key, Sums, KeyHash>;
+
+	explicit PeriodSums(const analyze::Machine &machine) : machine_(machine) { clear(); }
+
+	const AllSums &calls() const { return calls_; }
+	const AllSums &sleeps() const { return sleeps_; }
+	const std::vector<Ended> &ended() const { return ended_; }
+
+	// LiveFold gives up a thread; and has given up all of those.
+	void end(const analyze::Thread &thread);
+	void settle();
+	// The next period begins.
+	void clear();
+
+private:
+	static void add(AllSums &all, const Key &key, std::uint64_t ticks, bool has_failed);
+	void rename(AllSums &all) const;
+	Party now(Party party) const;
+
+	void system_call(const analyze::Thread &thread, std::uint32_t number, std::uint64_t begin, std::uint64_t end,
+			 std::int64_t result) override;
+	void blocked(const analyze::Thread &thread, std::uint64_t from, std::uint64_t to,
+		     const analyze::Waker &waker) override;
+
+	const analyze::Machine &machine_;
+	AllSums calls_, sleeps_;
+	std::vector<Ended> ended_;
+	std::map<std::pair<std::string, std::uint64_t>, std::size_t> places_; // in ended_, by command and cgroup
+	std::unordered_map<const analyze::Thread *, std::size_t> given_up_;   // until settle()
+};
+
+} // namespace monitor::live

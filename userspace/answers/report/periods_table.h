@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Answers "what happened how often" from statistics (record --statistics), which have the numbers of events only.
+// Called by cmd_stat.cpp.
+#pragma once
+
+#include "reading/analyze/machine.h"
+#include "table.h"
+
+namespace monitor::report {
+
+// After the last event.
+Table periods_table(const analyze::Periods &periods, const trace::Description &description);
+
+} // namespace monitor::report

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// A recording of statistics (record --statistics): instead of events, what each period of it came to. Written by
+// answers/live/period_records.cpp; added up here, so that everything that is made of a fold is made of statistics, too.
+//
+// A period is within the window or not; readers widen the window to whole ones (answers/selection/). Its records are
+// those between its statistics_period and the next one: rows are numbered in the order of statistics_thread, usages
+// and counts belong to the row before them, buckets to the sum before them. All of it is untrusted.
+#include <algorithm>
+#include <utility>
+
+#include "base/histogram.h"
+#include "machine.h"
+
+namespace monitor::analyze {
+namespace {
+
+constexpr std::size_t max_rows = 1u << 17;
+
+std::uint32_t interrupt_kind(std::uint32_t irq)
+{
+	return irq >> 16;
+}
+
+} // namespace
+
+void Machine::on_statistics(const EventKind &kind, const trace::Event &event)
+{
+	if (kind.kind != Kind::statistics_buckets)
+		tell_summed();
+	switch (kind.kind) {
+	case Kind::statistics_period:
+		return on_statistics_period(kind, event);
+	case Kind::statistics_events:
+		if (period_.is_counted) {
+			periods_.events[kind.field[0].get<std::uint32_t>(event)] += kind.field[1].get(event);
+			tokens_ += kind.field[1].get(event);
+		}
+		return;
+	case Kind::statistics_cpu:
+		return on_statistics_cpu(kind, event);
+	case Kind::statistics_thread:
+		return on_statistics_thread(kind, event);
+	case Kind::statistics_usage:
+		return on_statistics_usage(kind, event);
+	case Kind::statistics_counts:
+		return on_statistics_counts(kind, event);
+	case Kind::statistics_calls:
+	case Kind::statistics_sleeps:
+		return on_statistics_sums(kind, event);
+	default:
+		return on_statistics_buckets(kind, event);
+	}
+}
+
+void Machine::on_statistics_period(const EventKind &kind, const trace::Event &event)
+{
+	period_ = {};
+	period_.begin = event.time;
+	period_.end = std::max(kind.field[1].get(event), event.time);
+	period_.is_counted = period_.begin < end_ && period_.end > begin_;
+	if (!period_.is_counted)
+		return;
+	const bool is_lossy = kind.field[0].get(event) & EDC_PERIOD_LOSSY;
+	++periods_.count;
+	periods_.ticks += period_.end - period_.begin;
+	periods_.lossy += is_lossy;
+	periods_.lost += kind.field[2].get(event);
+	periods_.late += kind.field[3].get(event);
+	periods_.recorder_ns += kind.field[4].get(event);
+	if (is_lossy)
+		lossy_until_ = period_.end;
+}
+
+void Machine::on_statistics_cpu(const EventKind &kind, const trace::Event &event)
+{
+	Cpu &cpu = this->cpu(kind.field[0].get<std::uint32_t>(event));
+	if (period_.begin > cpu.accounted) // a period that is not there
+		add_unknown_runner(cpu, ticks(cpu.accounted, period_.begin).within);
+	cpu.accounted = std::max(cpu.accounted, period_.end);
+	if (!period_.is_counted)
+		return;
+	Usage usage;
+	for (std::size_t mode = 0; mode < modes; ++mode)
+		usage.ticks[mode] = kind.field[1 + mode].get(event);
+	cpu.usage += usage;
+	const std::uint64_t length = period_.end - period_.begin;
+	cpu.idle += length - std::min(usage.cpu(), length);
+	cpu.runner_unknown += kind.field[7].get(event);
+}
+
+// A thread is told from a later one of the same number by when it began. Sums are of a command in a cgroup.
+Thread &Machine::statistics_row(const EventKind &kind, const trace::Event &event)
+{
+	const auto flags = kind.field[0].get<std::uint32_t>(event);
+	const std::uint64_t started = kind.field[4].get(event), cgroup = kind.field[5].get(event);
+	if (flags & (EDC_ROW_ENDED | EDC_ROW_OTHER)) {
+		const bool is_other = flags & EDC_ROW_OTHER;
+		std::string name(is_other ? "other" : kind.field[3].get<std::string_view>(event));
+		Thread *&sum = sums_[{is_other, name, cgroup}];
+		if (!sum) {
+			sum = &threads_.emplace_back();
+			sum->selected = scope_.includes_thread(threads_.size() - 1);
+			sum->tid = sum->tgid = -1;
+			sum->sum = is_other ? Sum::of_others : Sum::of_ended;
+			sum->name = std::move(name);
+		}
+		return *sum;
+	}
+	const auto tid = kind.field[1].get<std::int32_t>(event);
+	Thread *const known = find(tid);
+	Thread &thread = known && known->born == started ? *known : fresh(tid);
+	thread.tgid = kind.field[2].get<std::int32_t>(event);
+	thread.name = kind.field[3].get<std::string_view>(event);
+	thread.born = started;
+	thread.hidden = flags & EDC_ROW_HIDDEN;
+	return thread;
+}
+
+void Machine::on_statistics_thread(const EventKind &kind, const trace::Event &event)
+{
+	if (period_.rows.size() >= max_rows)
+		return;
+	Thread &thread = statistics_row(kind, event);
+	const auto flags = kind.field[0].get<std::uint32_t>(event);
+	thread.introduced = thread.has_run = true;
+	thread.is_kernel = flags & EDC_ROW_KERNEL;
+	thread.filtered = flags & EDC_ROW_FILTERED;
+	thread.in_tree |= (flags & EDC_ROW_IN_COMMAND) != 0;
+	thread.cgroup = {kind.field[5].get(event), ++cgroup_moves_};
+	period_.rows.push_back(&thread);
+	const std::uint64_t waiting = kind.field[6].get(event), blocked = kind.field[7].get(event);
+	thread.so_far.waiting += waiting;
+	thread.so_far.blocked += blocked;
+	if (period_.is_counted) {
+		thread.usage.waiting += waiting;
+		thread.usage.blocked += blocked;
+	}
+}
+
+void Machine::on_statistics_usage(const EventKind &kind, const trace::Event &event)
+{
+	if (period_.rows.empty())
+		return;
+	Thread &thread = *period_.rows.back();
+	Usage usage;
+	for (std::size_t mode = 0; mode < modes; ++mode)
+		usage.ticks[mode] = kind.field[mode].get(event);
+	thread.so_far.cpu += usage.cpu();
+	if (period_.is_counted)
+		thread.usage += usage;
+}
+
+void Machine::on_statistics_counts(const EventKind &kind, const trace::Event &event)
+{
+	if (period_.rows.empty() || !period_.is_counted)
+		return;
+	Usage usage;
+	std::size_t field = 0;
+	for (std::uint64_t *count : {&usage.voluntary, &usage.involuntary, &usage.migrations, &usage.syscalls,
+				     &usage.minor_faults, &usage.major_faults})
+		*count = kind.field[field++].get(event);
+	period_.rows.back()->usage += usage;
+}
+
+void Machine::on_statistics_sums(const EventKind &kind, const trace::Event &event)
+{
+	const auto row_at = [&](std::uint32_t row) { return row < period_.rows.size() ? period_.rows[row] : nullptr; };
+	const Thread *const of = row_at(kind.field[1].get<std::uint32_t>(event));
+	if (!period_.is_counted || !of || !of->selected)
+		return;
+	period_.of = of;
+	period_.are_sleeps = kind.kind == Kind::statistics_sleeps;
+	period_.call = kind.field[0].get<std::uint32_t>(event);
+	period_.waker = {};
+	Summed &summed = period_.summed;
+	if (!period_.are_sleeps) {
+		summed = {kind.field[2].get(event),
+			  kind.field[3].get(event),
+			  kind.field[4].get(event),
+			  kind.field[5].get(event),
+			  {}};
+		return;
+	}
+	period_.waker.thread = row_at(kind.field[2].get<std::uint32_t>(event));
+	const auto irq = kind.field[3].get<std::uint32_t>(event);
+	if (irq != EDC_NO_IRQ && kinds_.has_interrupt(interrupt_kind(irq))) {
+		period_.waker.interrupt = static_cast<std::int32_t>(interrupt_kind(irq));
+		period_.waker.number = irq & 0xffff;
+	}
+	summed = {kind.field[4].get(event), 0, kind.field[5].get(event), kind.field[6].get(event), {}};
+}
+
+void Machine::on_statistics_buckets(const EventKind &kind, const trace::Event &event)
+{
+	const auto first = kind.field[0].get<std::size_t>(event);
+	if (!period_.of || first + 4 > CoarseHistogram::max_buckets)
+		return;
+	for (std::size_t i = 0; i < 4; ++i)
+		if (const std::uint64_t count = kind.field[1 + i].get(event))
+			period_.summed.lengths.emplace_back(CoarseHistogram::last_of(first + i), count);
+}
+
+void Machine::tell_summed()
+{
+	if (!period_.of)
+		return;
+	const Thread &of = *std::exchange(period_.of, nullptr);
+	for (Observer *observer : observers_)
+		if (period_.are_sleeps)
+			observer->sleeps(of, period_.call, period_.waker, period_.summed);
+		else
+			observer->system_calls(of, period_.call, period_.summed);
+}
+
+} // namespace monitor::analyze

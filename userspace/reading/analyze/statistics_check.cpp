@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "statistics_check.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "machine.h"
+
+namespace monitor::analyze {
+namespace {
+
+// Files of periods, which are removed whole. They touch: the end of one is the begin of the next.
+Statement judge_sequence(const trace::Trace &trace, const trace::Clock &clock)
+{
+	std::vector<std::pair<std::uint64_t, std::uint64_t>> periods;
+	for (const auto &stream : trace.streams())
+		if (!stream->is_foreign())
+			periods.emplace_back(stream->begin_time(), stream->end_time());
+	std::ranges::sort(periods);
+	for (std::size_t i = 1; i < periods.size(); ++i)
+		if (const auto [end, begin] = std::pair(periods[i - 1].second, periods[i].first); begin != end) {
+			const double at = static_cast<double>(clock.to_ns(end - trace.begin_time())) / 1e9;
+			return {"periods", Verdict::fails,
+				begin > end ? fmt::format("a period is missing: {:.3f} s from {:.3f} s on",
+							  static_cast<double>(clock.to_ns(begin - end)) / 1e9, at)
+					    : fmt::format("two periods overlap at {:.3f} s", at)};
+		}
+	return {"periods", Verdict::holds, fmt::format("{} periods follow each other without a hole", periods.size())};
+}
+
+Statement judge_losses(const Periods &periods)
+{
+	if (periods.lossy)
+		return {"losses", Verdict::fails,
+			fmt::format("events were lost in {} of {} periods, {} or more: these are too small",
+				    periods.lossy, periods.count, periods.lost)};
+	return {"losses", Verdict::holds, "no event was lost or came too late for its period"};
+}
+
+void judge_conservation(const Periods &periods, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	for (const ClassCounts &counts : info.classes) {
+		const auto found = periods.events.find(counts.id);
+		const std::uint64_t counted = found == periods.events.end() ? 0 : found->second;
+		if (counts.written() == 0 && counted == 0)
+			continue;
+		statements.push_back({"conservation", counts.written() == counted ? Verdict::holds : Verdict::fails,
+				      fmt::format("{} ({}): the probes passed on {}, the periods have {}", counts.name,
+						  counts.id, counts.written(), counted)});
+	}
+}
+
+// The kernel's count is of a shorter time than all periods.
+Statement judge_switches(const Periods &periods, const RecordingInfo &info, bool is_hiding)
+{
+	if (!info.start_counts || !info.end_counts || is_hiding || periods.lossy || !info.attached("sched_switch"))
+		return {"context_switches", Verdict::not_checked,
+			is_hiding ? "this machine's kernel hides threads from the probes, so its count of context "
+				    "switches is not compared"
+			: periods.lossy
+			    ? "events were lost, so their number is not compared with the kernel's own figures"
+			    : "the kernel's own count of context switches is not known"};
+	std::uint64_t counted = 0;
+	for (const ClassCounts &counts : info.classes)
+		if (const auto found = periods.events.find(counts.id);
+		    counts.name == "sched_switch" && found != periods.events.end())
+			counted += found->second;
+	const std::uint64_t kernel = info.end_counts->context_switches - info.start_counts->context_switches;
+	return {"context_switches", counted >= kernel ? Verdict::holds : Verdict::fails,
+		fmt::format("the kernel counted {} context switches while all periods, a little longer, have {}",
+			    kernel, counted)};
+}
+
+} // namespace
+
+void check_statistics(trace::Trace &trace, const RecordingInfo &info, std::vector<Statement> &statements)
+{
+	Machine machine(trace, info);
+	fold(trace, machine);
+	const Periods &periods = machine.periods();
+	statements.push_back(judge_sequence(trace, trace.description().clock));
+	statements.push_back(judge_losses(periods));
+	if (!info.complete) {
+		statements.push_back({"conservation", Verdict::not_checked,
+				      "what the probes counted is known when the recording has ended"});
+		return;
+	}
+	if (trace.begin_time() > info.start_time.value_or(0)) {
+		statements.push_back({"conservation", Verdict::not_checked,
+				      "periods at the beginning were removed, so their sum is not compared with what "
+				      "the probes counted"});
+		return;
+	}
+	judge_conservation(periods, info, statements);
+	statements.push_back(judge_switches(periods, info, machine.hidden_threads() > 0));
+}
+
+} // namespace monitor::analyze

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "period_files.h"
+
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/escape.h"
+#include "base/fd.h"
+#include "base/sentence.h"
+
+namespace monitor::record {
+namespace {
+
+// "statistics_20261126T140300Z": when it began, in UTC; of periods shorter than a second also the milliseconds.
+std::string name_of(std::int64_t begin_wall_ns)
+{
+	constexpr std::int64_t second_ns = 1'000'000'000;
+	const std::time_t seconds = begin_wall_ns / second_ns;
+	const std::int64_t ms = begin_wall_ns % second_ns / 1'000'000;
+	return fmt::format("{}{:%Y%m%dT%H%M%S}{}Z", PeriodFiles::prefix, fmt::gmtime(seconds),
+			   ms ? fmt::format(".{:03}", ms) : "");
+}
+
+} // namespace
+
+PeriodFiles::PeriodFiles(std::string directory, std::uint64_t keep_ns)
+    : directory_(std::move(directory)), keep_ns_(keep_ns), thread_([this] { run(); })
+{
+}
+
+PeriodFiles::~PeriodFiles()
+{
+	stop();
+}
+
+void PeriodFiles::stop()
+{
+	{
+		const std::lock_guard guard(lock_);
+		is_over_ = true;
+	}
+	changed_.notify_one();
+	if (thread_.joinable())
+		thread_.join();
+}
+
+void PeriodFiles::add(Period period)
+{
+	{
+		const std::lock_guard guard(lock_);
+		if (!failure_.empty())
+			throw Error(failure_);
+		if (waiting_.size() >= max_waiting)
+			throw Error(fmt::format("the disk of {} takes longer to write a period than the period lasts",
+						printable(directory_)));
+		waiting_.push_back(std::move(period));
+	}
+	changed_.notify_one();
+}
+
+void PeriodFiles::finish()
+{
+	stop();
+	if (!failure_.empty())
+		throw Error(failure_);
+}
+
+void PeriodFiles::run()
+{
+	for (;;) {
+		Period period;
+		{
+			std::unique_lock guard(lock_);
+			changed_.wait(guard, [this] { return is_over_ || !waiting_.empty(); });
+			if (waiting_.empty() || !failure_.empty())
+				return;
+			period = std::move(waiting_.front());
+			waiting_.pop_front();
+		}
+		try {
+			write(period);
+			remove_old(period.end_wall_ns);
+			if (period.also)
+				period.also();
+		} catch (const std::exception &error) {
+			const std::lock_guard guard(lock_);
+			failure_ = sentence_of(error);
+		}
+	}
+}
+
+// Readers see it whole or not at all.
+void PeriodFiles::write(const Period &period)
+{
+	const std::string name = name_of(period.begin_wall_ns), path = directory_ + "/" + name,
+			  unfinished = directory_ + "/." + name;
+	try {
+		const Fd file = open_file(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+		write_all(file.get(), period.blocks, unfinished);
+	} catch (const Error &) {
+		::unlink(unfinished.c_str());
+		throw;
+	}
+	if (!period.description.empty())
+		replace_file(directory_ + "/metadata", period.description, 0600);
+	if (::rename(unfinished.c_str(), path.c_str()) != 0)
+		throw Error(errno, "cannot write " + path);
+	files_.push_back({path, period.end_wall_ns});
+}
+
+// What is kept covers that time: a file goes when all of it is older.
+void PeriodFiles::remove_old(std::int64_t now_ns)
+{
+	if (keep_ns_ == 0)
+		return;
+	while (files_.size() > 1 && files_.front().end_wall_ns <= now_ns - static_cast<std::int64_t>(keep_ns_)) {
+		if (::unlink(files_.front().path.c_str()) != 0 && errno != ENOENT)
+			throw Error(errno, "cannot remove " + files_.front().path);
+		files_.pop_front();
+	}
+}
+
+} // namespace monitor::record

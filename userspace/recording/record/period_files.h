@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The files of a recording of statistics (record --statistics): one for each period, written whole and then given its
+// name, and removed when it is older than what is to be kept. In a thread of its own, so that a slow disk does not hold
+// up who makes the periods.
+//
+//     PeriodFiles files(directory, keep_ns);
+//     files.add({...});        // throws Error if an earlier one could not be written
+//     files.finish();          // all are written
+//
+// Called by answers/live/live_statistics.cpp. Next in the flow: any reader of the trace, also while it grows.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace monitor::record {
+
+class PeriodFiles {
+public:
+	static constexpr const char *prefix = "statistics_";
+
+	struct Period {
+		std::int64_t begin_wall_ns = 0, end_wall_ns = 0;
+		std::vector<std::byte> blocks;
+		std::string description;    // the trace's metadata as it is now; "": as it was
+		std::function<void()> also; // called in the thread that writes, once the period is there
+	};
+
+	// `keep_ns`: 0: all.
+	PeriodFiles(std::string directory, std::uint64_t keep_ns);
+	~PeriodFiles();
+
+	void add(Period period);
+	void finish();
+
+private:
+	static constexpr std::size_t max_waiting = 16;
+
+	void run();
+	void write(const Period &period);
+	void remove_old(std::int64_t now_ns);
+	void stop();
+
+	const std::string directory_;
+	const std::uint64_t keep_ns_;
+	struct File {
+		std::string path;
+		std::int64_t end_wall_ns;
+	};
+	std::deque<File> files_; // the oldest first
+	std::mutex lock_;        // of:
+	std::condition_variable changed_;
+	std::deque<Period> waiting_;
+	std::string failure_; // a sentence; "": none
+	bool is_over_ = false;
+	std::thread thread_; // last: it uses all of the above
+};
+
+} // namespace monitor::record
