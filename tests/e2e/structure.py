@@ -51,7 +51,7 @@ MAY = {
                      "answers/report"},
     "answers/selection": {"base", "reading/events", "reading/filter", "reading/analyze", "answers/statistics"},
     "answers/terminal": {"base"},
-    "answers/top": {"base", "answers/live", "answers/terminal"},
+    "answers/top": {"base", "reading/filter", "answers/live", "answers/terminal"},
     "answers/play": {"answers/terminal", "base", "reading/ctf", "reading/events", "reading/filter", "reading/analyze", "answers/report"},
     "answers/export": {"base", "reading/ctf", "reading/events", "reading/activities", "reading/analyze",
                        "answers/collection", "answers/report"},

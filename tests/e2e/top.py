@@ -190,6 +190,25 @@ def as_text():
 	e2e.equal("calls that were not recorded", (cheap["machine"]["syscalls"], cheap["rows"][0]["syscalls"]), (None, None))
 
 
+def filtered_rows():
+	"""--rows: what it takes and what it hides are all rows, and each is where it belongs."""
+	other = load(4)
+	try:
+		for what, takes in (("cpu > 0.5", lambda row: row["cpu_percent"] > 0.5),
+		                    ('name ~ "python*" and not pid == 0', lambda row: row["process"].startswith("python")),
+		                    ("switches >= 20 or faults > 5", lambda row: (row["voluntary"] + row["involuntary"]) / 0.3 >= 20 or
+		                                                     (row["minor_faults"] + row["major_faults"]) / 0.3 > 5),
+		                    ("has(name)", lambda row: True), ("not has(name)", lambda row: False)):
+			each = lines("-n", 1, "-d", "300ms", "--rows", what)[0]
+			e2e.expect(all(takes(row) for row in each["rows"]), f"{what}: {each['rows']}")
+			e2e.expect((each["rows"] != []) == (what != "not has(name)"), f"{what}: no rows")
+			e2e.expect((each["hidden_rows"] > 0) == (what != "has(name)"), f"{what}: {each['hidden_rows']} rows are hidden")
+		done = e2e.run(e2e.monitor, "top", "--batch", "-n", 1, "-d", "300ms", "--no-calibration", "--rows", 'name == "no such"')
+		e2e.expect(re.search(r"^\.\.\. \d+ rows hidden by the filter$", done.stdout, re.M), done.stdout)
+	finally:
+		end(other)
+
+
 def on_a_screen():
 	if not terminals.has_screen():
 		return
@@ -205,6 +224,12 @@ def on_a_screen():
 		screen.shows(r"^ +TID THREAD.*\n +\d+ py")
 		screen.press("\r", r"^Calls of the chosen row")
 		screen.press("\x1b", r"^threads of python")
+		screen.press("\x1b", r"^ +PID PROCESS")
+		screen.press("\x1b", r"^ +PID PROCESS")
+		screen.press("\x1bOS", r"^\\_")
+		screen.press("cpu >= 0 and name ~ 5", r"^\\cpu >= 0 and name ~ 5_")
+		screen.press("\r", r"^column 21: ")
+		screen.press("\x7f\"py*\"\r", r'^rows of which cpu >= 0 and name ~ "py\*": \d+ rows? hidden by the filter')
 		screen.press("\x1b", r"^ +PID PROCESS")
 		screen.press("g", "CGROUP")
 		screen.press("u", r"^ +CPU +idle%")
@@ -234,6 +259,9 @@ def complaints():
 		done = e2e.run(e2e.monitor, "top", *arguments, exit_code=None, timeout=20)
 		e2e.expect(done.returncode and len(done.stderr.splitlines()) == 1 and says in done.stderr and not done.stdout,
 		           f"{arguments}: {done.returncode}, {done.stderr!r}, {done.stdout[:200]!r}")
+	done = e2e.run(e2e.monitor, "top", "--batch", "--rows", "cpu > 5 and nmae == 3", exit_code=None, timeout=20)
+	e2e.expect(done.returncode and done.stderr.startswith("monitor: rows, column 13: a row has no nmae; it has ") and
+	           done.stderr.splitlines()[1:] == ["  cpu > 5 and nmae == 3", "              ^"], f"{done.returncode}, {done.stderr}")
 	public = e2e.work / "public"
 	public.mkdir(exist_ok=True)
 	shutil.copy(e2e.monitor, public / "monitor")
@@ -244,4 +272,4 @@ def complaints():
 
 
 e2e.need_recording()
-e2e.main(as_of_the_trace, without_a_trace, threads_that_have_ended, as_text, on_a_screen, complaints)
+e2e.main(as_of_the_trace, without_a_trace, threads_that_have_ended, as_text, filtered_rows, on_a_screen, complaints)

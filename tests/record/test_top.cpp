@@ -7,8 +7,10 @@
 #include <catch2/catch.hpp>
 
 #include "answers/top/columns.h"
+#include "answers/top/row_filter.h"
 #include "answers/top/text.h"
 #include "answers/top/top.h"
+#include "base/refusal.h"
 
 namespace test_top {
 
@@ -42,7 +44,7 @@ struct Screen {
 	    : top({.next = [this](std::uint64_t seen) { return newest && newest->number > seen ? newest : nullptr; },
 		   .want = [this](const Wanted &now) { wanted = now; },
 		   .status = [this] { return status; }},
-		  "monitor top", {}, is_utf8)
+		  "monitor top", {}, top::figure_columns(), {}, is_utf8)
 	{
 	}
 
@@ -77,6 +79,11 @@ struct Screen {
 		return all;
 	}
 	bool press(Key::What what) { return top.press({what}); }
+	void type(const std::string &text)
+	{
+		for (const char character : text)
+			press(character);
+	}
 	bool press(char character) { return top.press({Key::What::character, static_cast<char32_t>(character)}); }
 
 	std::shared_ptr<const Refresh> newest;
@@ -144,6 +151,108 @@ TEST_CASE("top: keys sort, search, hold still, and quit")
 	CHECK(screen.text().find("back to what it is in") != std::string::npos);
 	CHECK(screen.press(Key::What::escape));
 	CHECK_FALSE(screen.press('q'));
+}
+
+namespace {
+
+// The names of rows of which it is true.
+std::string taken(const std::string &text, const std::vector<Process> &processes = some)
+{
+	Screen screen;
+	screen.refresh(processes);
+	std::string names;
+	for (const auto &row : top::RowFilter(text, top::figure_columns()).rows(*screen.newest).rows)
+		names += top::name_of_row(row) + " ";
+	return names;
+}
+
+std::string refused(const std::string &text)
+{
+	try {
+		const top::RowFilter filter(text, top::figure_columns());
+	} catch (const Refusal &refusal) {
+		return std::to_string(refusal.position().column) + ": " + refusal.sentence();
+	}
+	return "";
+}
+
+} // namespace
+
+TEST_CASE("top: an expression takes rows by their figures as they are shown")
+{
+	CHECK(taken("cpu > 1.5") == "nginx postgres ");
+	CHECK(taken("cpu >= 1.5 and not name ~ \"*g*\"") == "sshd ");
+	CHECK(taken("calls == 50") == "sshd "); // a second
+	CHECK(taken("wait == 25 and switches == 20") == "sshd nginx postgres ");
+	CHECK(taken("pid in {10, 25..35}") == "sshd postgres ");
+	CHECK(taken("name !~ \"*s*\"") == "nginx ");
+	CHECK(taken("name in {\"sshd\", \"x\"} or cpu < 0") == "sshd ");
+	// postgres' calls are not known, so nothing is true of them
+	CHECK(taken("calls >= 0") == "sshd nginx ");
+	CHECK(taken("calls != 2 or calls < 1") == "sshd ");
+	CHECK(taken("not has(calls)") == "postgres ");
+	CHECK(taken("has(tid)").empty());
+}
+
+TEST_CASE("top: an expression that is of no use for rows is refused where it goes wrong")
+{
+	CHECK(refused("cpu > 5 and") == "12: something is missing at the end");
+	CHECK(refused("cpu > 5 and nmae == \"x\"").starts_with("13: a row has no nmae; it has name, pid, tid, cpu, "));
+	CHECK(refused("cpu > 5 and nmae == \"x\"").ends_with("Did you mean name?"));
+	CHECK(refused("cpu == \"5\"") == "8: cpu is a number: compare it with a number");
+	CHECK(refused("name in {\"x\", 3}") == "15: name is a text: compare it with a string in double quotes");
+	CHECK(refused("wait > 5ms") == "8: wait is not a time: leave out the unit");
+	CHECK(refused("user + kernel > 5") == "6: only names can be compared here, not what is computed from them");
+	CHECK(refused("cpu > wait") == "7: compare it with a string or a number");
+	CHECK(refused("history > 1").starts_with("1: a row has no history"));
+}
+
+TEST_CASE("top: the expression is typed, an error stays in the line, and what is hidden is counted")
+{
+	Screen screen;
+	screen.refresh(some);
+	screen.press('\\');
+	screen.type("cpu >= 20 and nmae ~ \"n*\"");
+	CHECK(screen.names() == "nginx postgres sshd ");
+	CHECK(screen.press(Key::What::enter));
+	CHECK(screen.text().find("\ncolumn 15: a row has no nmae; it has name, pid, ") != std::string::npos);
+	CHECK(screen.text().find("\n\\cpu >= 20 and nmae ~ \"n*\"_") != std::string::npos);
+	for (int i = 0; i < 11; ++i)
+		screen.press(Key::What::backspace);
+	CHECK(screen.text().find("column 15") == std::string::npos);
+	screen.type("name ~ \"n*\"");
+	screen.press(Key::What::enter);
+	CHECK(screen.names() == "nginx ");
+	CHECK(screen.text().find("rows of which cpu >= 20 and name ~ \"n*\": 2 rows hidden by the filter") !=
+	      std::string::npos);
+	CHECK(screen.top.press({Key::What::function, 4}));
+	CHECK(screen.text().find("\n\\cpu >= 20 and name ~ \"n*\"_") != std::string::npos);
+	screen.press(Key::What::escape);
+	CHECK(screen.names() == "nginx postgres sshd ");
+	CHECK(screen.text().find("hidden") == std::string::npos);
+	screen.press('\\');
+	screen.type("pid == 10");
+	screen.press(Key::What::enter);
+	screen.refresh({{"sshd", 10, 1.5, report::Cell()}, {"vim", 11, 1.5, report::Cell()}});
+	CHECK(screen.names() == "sshd ");
+	CHECK(screen.text().find("pid == 10: 1 row hidden by the filter") != std::string::npos);
+	screen.press(Key::What::escape);
+	CHECK(screen.names() == "sshd vim ");
+}
+
+TEST_CASE("top: hidden rows are counted in text and in JSON")
+{
+	Screen screen;
+	screen.refresh(some);
+	const top::RowFilter filter("cpu > 1.5", top::figure_columns());
+	const std::string text = top::refresh_text(*screen.newest, {}, 1, 0, &filter);
+	CHECK(text.find("sshd") == std::string::npos);
+	CHECK(text.find("... and 1 more") != std::string::npos);
+	CHECK(text.find("\n... 1 row hidden by the filter\n") != std::string::npos);
+	CHECK(top::refresh_text(*screen.newest, {}, 1, 0).find("hidden") == std::string::npos);
+	CHECK(top::refresh_json(*screen.newest, {}, &filter).find("\"hidden_rows\":1") != std::string::npos);
+	CHECK(top::refresh_json(*screen.newest, {}, &filter).find("sshd") == std::string::npos);
+	CHECK(top::refresh_json(*screen.newest, {}).find("\"hidden_rows\":0") != std::string::npos);
 }
 
 TEST_CASE("top: into what a row is made of, and back")

@@ -6,6 +6,7 @@
 #include <clocale>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 
 #include "answers/live/refresh.h"
 #include "answers/selection/thread_selection.h"
+#include "answers/top/row_filter.h"
 #include "answers/top/text.h"
 #include "answers/top/top.h"
 #include "base/duration.h"
@@ -45,8 +47,9 @@ const std::map<std::string, report::GroupBy> rows_by = {{"process", report::Grou
 							{"cgroup", report::GroupBy::cgroup}};
 
 struct TopArguments {
-	std::string delay = "1s", families, selection, card = "auto", buffer, output, by = "process";
-	std::uint64_t refreshes = 0; // 0: until it is ended
+	std::string delay = "1s", families, selection, card = "auto", buffer, output, by = "process", rows_where;
+	std::optional<top::RowFilter> filter; // of rows_where
+	std::uint64_t refreshes = 0;          // 0: until it is ended
 	std::size_t rows = rows_in_text;
 	bool batch = false, json = false, no_calibration = false, force = false;
 };
@@ -157,16 +160,17 @@ private:
 void print_refreshes(live::Refreshes &refreshes, const Running &running, CgroupNaming &naming,
 		     const TopArguments &arguments)
 {
+	const top::RowFilter *const filter = arguments.filter ? &*arguments.filter : nullptr;
 	std::uint64_t seen = 0;
 	while (!running.status().is_over && (arguments.refreshes == 0 || seen < arguments.refreshes)) {
 		const auto refresh = refreshes.next(seen, 200ms);
 		if (!refresh)
 			continue;
 		const top::Status status = running.status();
-		const std::string text =
-		    arguments.json
-			? top::refresh_json(*refresh, status) + "\n"
-			: (seen ? "\n" : "") + top::refresh_text(*refresh, status, arguments.rows, terminal_width());
+		const std::string text = arguments.json
+					     ? top::refresh_json(*refresh, status, filter) + "\n"
+					     : (seen ? "\n" : "") + top::refresh_text(*refresh, status, arguments.rows,
+										      terminal_width(), filter);
 		seen = refresh->number;
 		naming.look_at(*refresh);
 		if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
@@ -205,7 +209,7 @@ int show_on_screen(live::Refreshes &refreshes, const Running &running, CgroupNam
 			  }},
 		     fmt::format("monitor top - {}, each {}{}", host_and_kernel(), arguments.delay,
 				 arguments.selection.empty() ? "" : ", of process " + arguments.selection),
-		     wanted, locale_is_utf8());
+		     wanted, top::figure_columns(), arguments.filter, locale_is_utf8());
 	return terminal::show(top, frame_time, "--batch prints the same as text");
 }
 
@@ -216,6 +220,8 @@ int run_top(TopArguments &arguments)
 	if (window_ns < min_window_ns || window_ns > max_window_ns)
 		throw Error(
 		    fmt::format("-d {}: figures are made from each 100ms to each day", printable(arguments.delay)));
+	if (!arguments.rows_where.empty())
+		arguments.filter.emplace(arguments.rows_where, top::figure_columns());
 	const bool prints = arguments.batch || arguments.json;
 	if (!prints && !::isatty(STDOUT_FILENO))
 		throw Error(
@@ -260,6 +266,11 @@ void add_top(CLI::App &app, int &exit_code)
 	command->add_flag("--json", arguments->json, "print each as a line of JSON");
 	command->add_option("--by", arguments->by, "a row for each process (default), thread, command or cgroup")
 	    ->check(CLI::IsMember({"process", "thread", "command", "cgroup"}));
+	command
+	    ->add_option("--rows", arguments->rows_where,
+			 "only rows of which this is true, in FDL; its names: name, pid, tid, cpu, user, kernel, "
+			 "wait, sleep, switches, calls, faults, migrations, irq, softirq, unknown")
+	    ->option_text("EXPRESSION");
 	command->add_option("--top", arguments->rows, "rows of text with --batch (default: 40; 0: all)")
 	    ->option_text("N")
 	    ->check(number_of_rows);
@@ -277,13 +288,14 @@ void add_top(CLI::App &app, int &exit_code)
 	command->footer(
 	    "Figures are exact: each switch, call and fault is counted. Nothing is written without -o.\n"
 	    "Keys: enter shows what a row is made of, escape goes back, p t c g u choose processes, threads,\n"
-	    "commands, cgroups or CPUs, d shows calls and sleeps of a row, / finds, < > sort, space holds still,\n"
-	    "? shows all keys, q quits. What is not known is -, never 0.\n"
+	    "commands, cgroups or CPUs, d shows calls and sleeps of a row, / finds, \\ takes an expression for the\n"
+	    "rows, < > sort, space holds still, ? shows all keys, q quits. What is not known is -, never 0.\n"
 	    "Exit code: 0, 125 if the recording failed.\n"
 	    "Examples:\n"
 	    "  sudo monitor top\n"
 	    "  sudo monitor top --by cgroup -d 5s\n"
 	    "  sudo monitor top --batch -n 3 --top 10\n"
+	    "  sudo monitor top --rows 'cpu > 5 and name ~ \"nginx*\"'\n"
 	    "  sudo monitor top --json -p 1234\n"
 	    "  sudo monitor top -e sched              without system calls and faults: it costs least");
 	command->callback([arguments, &exit_code] { exit_code = run_top(*arguments); });

@@ -126,19 +126,6 @@ std::optional<double> number_of(const std::string &name, const Entry &entry)
 	return figure == entry.figures.end() ? std::nullopt : figure->second;
 }
 
-bool takes_number(const Expression &condition, double value)
-{
-	if (condition.kind == Kind::comparison)
-		return filter::holds(condition.relation, value, condition.children[1].number.real());
-	const bool is_in =
-	    std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
-		    return each.kind == Kind::range
-			       ? value >= each.children[0].number.real() && value <= each.children[1].number.real()
-			       : value == each.number.real();
-	    });
-	return is_in == (condition.relation == Relation::equal);
-}
-
 // As exact as the constant is: of the date only as many characters are looked at.
 bool takes_date(const Expression &condition, const std::string &date)
 {
@@ -280,7 +267,7 @@ bool Condition::holds(const Expression &condition, const Entry &entry) const
 								     : takes_text(condition, *value);
 	}
 	const auto value = number_of(name, entry);
-	return value && (condition.kind == Kind::has || takes_number(condition, *value));
+	return value && (condition.kind == Kind::has || filter::takes_number(condition, *value));
 }
 
 } // namespace monitor::archive

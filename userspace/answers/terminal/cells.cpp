@@ -77,11 +77,24 @@ void append_utf8(std::string &text, char32_t character)
 	} else if (c < 0x800) {
 		text += static_cast<char>(0xc0 | c >> 6);
 		more(0);
-	} else {
+	} else if (c < 0x10000) {
 		text += static_cast<char>(0xe0 | c >> 12);
 		more(6);
 		more(0);
+	} else {
+		text += static_cast<char>(0xf0 | c >> 18);
+		more(12);
+		more(6);
+		more(0);
 	}
+}
+
+void remove_last_character(std::string &utf8)
+{
+	while (!utf8.empty() && (static_cast<unsigned char>(utf8.back()) & 0xc0) == 0x80)
+		utf8.pop_back();
+	if (!utf8.empty())
+		utf8.pop_back();
 }
 
 unsigned width_of(std::string_view untrusted_text, bool is_utf8)

@@ -62,5 +62,6 @@ private:
 // The columns that text() writes if there is space for all of it.
 unsigned width_of(std::string_view untrusted_text, bool is_utf8);
 void append_utf8(std::string &text, char32_t character);
+void remove_last_character(std::string &utf8);
 
 } // namespace monitor::terminal

@@ -162,6 +162,8 @@ private:
 		for (const auto &[each, what] : function_keys)
 			if (is_function_key && each == code)
 				return Key{what};
+		if (is_function_key && code >= KEY_F(1) && code <= KEY_F(12))
+			return Key{What::function, static_cast<char32_t>(code - KEY_F0)};
 		if (is_function_key)
 			return {};
 		for (const auto &[each, what] : characters)

@@ -26,6 +26,7 @@ struct Key {
 		enter,
 		escape,
 		backspace,
+		function, // F1 to F12: `character` is its number
 	} what = What::character;
 	char32_t character = 0;
 };

@@ -24,23 +24,29 @@ double seconds_of(const Refresh &refresh)
 	return static_cast<double>(refresh.end_ns - refresh.begin_ns) / 1e9;
 }
 
-std::optional<double> percent(const Refresh &refresh, const Row &row, const char *key)
+using Value = std::function<std::optional<double>(const Refresh &, const Row &)>;
+
+Value percent_of(const char *key)
 {
-	return cell(refresh.rows, row, key);
+	return [key](const Refresh &refresh, const Row &row) { return cell(refresh.rows, row, key); };
 }
 
-std::optional<double> share(const Refresh &refresh, const Row &row, const char *ns_key)
+Value share_of(const char *ns_key)
 {
-	const auto ns = cell(refresh.rows, row, ns_key);
-	return ns && seconds_of(refresh) > 0 ? std::optional(*ns / 1e7 / seconds_of(refresh)) : std::nullopt;
+	return [ns_key](const Refresh &refresh, const Row &row) -> std::optional<double> {
+		const auto ns = cell(refresh.rows, row, ns_key);
+		return ns && seconds_of(refresh) > 0 ? std::optional(*ns / 1e7 / seconds_of(refresh)) : std::nullopt;
+	};
 }
 
-std::optional<double> rate(const Refresh &refresh, const Row &row, const char *key, const char *other = nullptr)
+Value rate_of(const char *key, const char *other = nullptr)
 {
-	const auto count = cell(refresh.rows, row, key),
-		   more = other ? cell(refresh.rows, row, other) : std::optional(0.0);
-	return count && more && seconds_of(refresh) > 0 ? std::optional((*count + *more) / seconds_of(refresh))
-							: std::nullopt;
+	return [key, other](const Refresh &refresh, const Row &row) -> std::optional<double> {
+		const auto count = cell(refresh.rows, row, key),
+			   more = other ? cell(refresh.rows, row, other) : std::optional(0.0);
+		return count && more && seconds_of(refresh) > 0 ? std::optional((*count + *more) / seconds_of(refresh))
+								: std::nullopt;
+	};
 }
 
 std::optional<double> of_cpu(const Refresh &refresh, const Row &row)
@@ -49,25 +55,6 @@ std::optional<double> of_cpu(const Refresh &refresh, const Row &row)
 }
 
 using Kind = FigureColumn::Kind;
-
-constexpr FigureColumn columns[] = {
-    {Kind::percent, "CPU%", 6, of_cpu},
-    {Kind::change, "change", 6, of_cpu},
-    {Kind::history, "history", 10, of_cpu},
-    {Kind::percent, "user%", 6, [](const Refresh &of, const Row &row) { return percent(of, row, "user_percent"); }},
-    {Kind::percent, "kern%", 6, [](const Refresh &of, const Row &row) { return percent(of, row, "kernel_percent"); }},
-    {Kind::percent, "wait%", 6, [](const Refresh &of, const Row &row) { return share(of, row, "waiting_ns"); }},
-    {Kind::percent, "sleep%", 7, [](const Refresh &of, const Row &row) { return share(of, row, "blocked_ns"); }},
-    {Kind::rate, "sw/s", 6,
-     [](const Refresh &of, const Row &row) { return rate(of, row, "voluntary", "involuntary"); }},
-    {Kind::rate, "calls/s", 7, [](const Refresh &of, const Row &row) { return rate(of, row, "syscalls"); }},
-    {Kind::rate, "flt/s", 6,
-     [](const Refresh &of, const Row &row) { return rate(of, row, "minor_faults", "major_faults"); }},
-    {Kind::rate, "migr/s", 6, [](const Refresh &of, const Row &row) { return rate(of, row, "migrations"); }},
-    {Kind::percent, "irq%", 5, [](const Refresh &of, const Row &row) { return percent(of, row, "irq_percent"); }},
-    {Kind::percent, "sirq%", 5, [](const Refresh &of, const Row &row) { return percent(of, row, "softirq_percent"); }},
-    {Kind::percent, "unkn%", 5, [](const Refresh &of, const Row &row) { return percent(of, row, "unknown_percent"); }},
-};
 
 } // namespace
 
@@ -78,9 +65,24 @@ std::string FigureColumn::text(const std::optional<double> &of) const
 	return kind == Kind::rate ? short_count(*of) : fmt::format("{:.1f}", *of);
 }
 
-std::span<const FigureColumn> figure_columns()
+std::vector<FigureColumn> figure_columns()
 {
-	return columns;
+	return {
+	    {Kind::percent, "cpu", "CPU%", 6, of_cpu},
+	    {Kind::change, "", "change", 6, of_cpu},
+	    {Kind::history, "", "history", 10, of_cpu},
+	    {Kind::percent, "user", "user%", 6, percent_of("user_percent")},
+	    {Kind::percent, "kernel", "kern%", 6, percent_of("kernel_percent")},
+	    {Kind::percent, "wait", "wait%", 6, share_of("waiting_ns")},
+	    {Kind::percent, "sleep", "sleep%", 7, share_of("blocked_ns")},
+	    {Kind::rate, "switches", "sw/s", 6, rate_of("voluntary", "involuntary")},
+	    {Kind::rate, "calls", "calls/s", 7, rate_of("syscalls")},
+	    {Kind::rate, "faults", "flt/s", 6, rate_of("minor_faults", "major_faults")},
+	    {Kind::rate, "migrations", "migr/s", 6, rate_of("migrations")},
+	    {Kind::percent, "irq", "irq%", 5, percent_of("irq_percent")},
+	    {Kind::percent, "softirq", "sirq%", 5, percent_of("softirq_percent")},
+	    {Kind::percent, "unknown", "unkn%", 5, percent_of("unknown_percent")},
+	};
 }
 
 // The first column says whether it was recorded as the command.
@@ -122,6 +124,11 @@ std::string short_count(double count)
 		count /= 1000;
 	const bool has_fraction = unit == 0 && count != 0 && count < 9.95;
 	return fmt::format("{:.{}f}{}", count, has_fraction && count != std::floor(count) ? 1 : 0, units[unit]);
+}
+
+std::string rows_text(std::size_t count)
+{
+	return count == 1 ? "1 row" : fmt::format("{} rows", count);
 }
 
 std::string cost_text(const Refresh &refresh, double wall_ns)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The figures that `monitor top` shows of a row, from the columns of the report (answers/report/usage_report.h). Used
-// by picture.cpp and text.cpp.
+// by top.cpp, picture.cpp and row_filter.cpp.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -19,16 +19,17 @@ using Row = std::vector<report::Cell>;
 
 struct FigureColumn {
 	enum class Kind : std::uint8_t { percent, rate, change, history } kind = Kind::percent;
-	const char *title = "";
+	std::string name; // in an expression (row_filter.h); "": it has none
+	std::string title;
 	unsigned width = 6;
 	// In per cent, or a second; empty: not known. Of change and history: CPU%.
-	std::optional<double> (*value)(const Refresh &, const Row &) = nullptr;
+	std::function<std::optional<double>(const Refresh &, const Row &)> value;
 
 	std::string text(const std::optional<double> &of) const;
 };
 
 // The most important first.
-std::span<const FigureColumn> figure_columns();
+std::vector<FigureColumn> figure_columns();
 
 std::string name_of_row(const Row &row);
 // Its PID or TID; empty: it has none.
@@ -41,6 +42,8 @@ std::optional<double> cpu_percent(const report::Table &table, const Row &row);
 std::string time_text(const Refresh &refresh);
 // "12.3k"
 std::string short_count(double count);
+// "1 row", "12 rows"
+std::string rows_text(std::size_t count);
 // "cost: recorder 0.35 %, probes 0.80 to 0.92 % of one CPU"
 std::string cost_text(const Refresh &refresh, double wall_ns);
 

@@ -26,6 +26,7 @@ constexpr const char *help[] = {
     "p t c g u    processes, threads, commands, cgroups, CPUs",
     "d            what the chosen row calls and what ends its sleeps",
     "/            only rows whose name has this",
+    "\\ F4         only rows of which an expression is true, such as cpu > 5 and name ~ \"nginx*\"",
     "< >          sort by the column to the left, to the right; r: the other way round",
     "space        hold still, or go on",
     "? h          this help",
@@ -165,7 +166,7 @@ void Top::draw_rows(Cells &cells, unsigned top, unsigned bottom)
 	const unsigned left = has_number ? number_width : 0;
 	std::vector<const FigureColumn *> shown;
 	unsigned used = left + min_name;
-	for (const FigureColumn &column : figure_columns())
+	for (const FigureColumn &column : columns_)
 		if (used + column.width + 1 <= cells.columns()) {
 			shown.push_back(&column);
 			used += column.width + 1;
@@ -179,7 +180,7 @@ void Top::draw_rows(Cells &cells, unsigned top, unsigned bottom)
 	cells.text(top, left, names[static_cast<std::size_t>(by)], titles);
 	unsigned at = left + name_width + 1;
 	for (const FigureColumn *column : shown) {
-		const bool is_sorted = column == &figure_columns()[sorted_by_];
+		const bool is_sorted = column == &columns_[sorted_by_];
 		cells.text(top, at, fmt::format("{:>{}}", column->title, column->width),
 			   {is_sorted ? Colour::green : Colour::plain, is_sorted, false, true});
 		at += column->width + 1;
@@ -225,8 +226,12 @@ void Top::draw_rows(Cells &cells, unsigned top, unsigned bottom)
 
 void Top::draw_footer(Cells &cells, unsigned row) const
 {
-	if (is_searching_) {
-		cells.text(row, 0, "/" + searched_ + "_", heading);
+	if (typing_ != Typing::nothing) {
+		cells.text(row, 0, (typing_ == Typing::name ? "/" : "\\") + typed_ + "_", heading);
+		if (!refusal_.empty() && row > 0) {
+			cells.line(row - 1, 0, cells.columns(), U' ');
+			cells.text(row - 1, 0, refusal_, {Colour::red});
+		}
 		return;
 	}
 	if (!refresh_)
@@ -257,6 +262,9 @@ Cells Top::draw(unsigned rows, unsigned columns)
 	std::string what = levels_.back().title;
 	if (!searched_.empty())
 		what += fmt::format("{}rows with '{}'", what.empty() ? "" : "; ", searched_);
+	if (filter_)
+		what += fmt::format("{}rows of which {}: {} hidden by the filter", what.empty() ? "" : "; ",
+				    filter_->text(), rows_text(hidden_));
 	if (!what.empty())
 		cells.text(top++, 0, what, heading);
 	if (refresh_ && has_cpus_) {

@@ -19,7 +19,8 @@ Json or_null(bool is_known, std::uint64_t value)
 
 } // namespace
 
-std::string refresh_text(const Refresh &refresh, const Status &status, std::size_t max_rows, std::size_t max_width)
+std::string refresh_text(const Refresh &refresh, const Status &status, std::size_t max_rows, std::size_t max_width,
+			 const RowFilter *filter)
 {
 	const double wall_ns = static_cast<double>(refresh.end_ns - refresh.begin_ns), seconds = wall_ns / 1e9;
 	const MachineTotals &totals = refresh.totals;
@@ -33,20 +34,24 @@ std::string refresh_text(const Refresh &refresh, const Status &status, std::size
 			time_text(refresh), seconds, all > 0 ? static_cast<double>(totals.usage.cpu()) / all * 100 : 0,
 			each(true, totals.switches), each(refresh.recorded.calls, totals.calls),
 			each(refresh.recorded.faults, totals.faults), totals.threads, totals.running, totals.ready);
-	report::Table rows = refresh.rows;
+	report::Table rows = filter ? filter->rows(refresh) : refresh.rows;
+	const std::size_t hidden = refresh.rows.rows.size() - rows.rows.size();
 	const std::size_t count = rows.rows.size();
 	if (max_rows)
 		rows.keep_top(max_rows);
 	text += report::to_text(rows, max_width);
 	if (count > rows.rows.size())
 		text += report::more_rows_text(count - rows.rows.size());
+	if (filter)
+		text += fmt::format("... {} hidden by the filter\n", rows_text(hidden));
 	text += fmt::format("{}; lost {}{}\n", cost_text(refresh, wall_ns), status.lost,
 			    refresh.has_losses ? ": counts are lower bounds, some time is unknown" : "");
 	return text;
 }
 
-std::string refresh_json(const Refresh &refresh, const Status &status)
+std::string refresh_json(const Refresh &refresh, const Status &status, const RowFilter *filter)
 {
+	const report::Table rows = filter ? filter->rows(refresh) : refresh.rows;
 	const MachineTotals &totals = refresh.totals;
 	const auto known = [](const std::optional<double> &value) { return value ? Json(*value) : Json(nullptr); };
 	const Json line = {{"number", refresh.number},
@@ -71,7 +76,8 @@ std::string refresh_json(const Refresh &refresh, const Status &status)
 			     {"blocked", totals.blocked},
 			     {"unknown", totals.unknown}}},
 			   {"cpus", report::rows_json(refresh.cpus)},
-			   {"rows", report::rows_json(refresh.rows)},
+			   {"rows", report::rows_json(rows)},
+			   {"hidden_rows", refresh.rows.rows.size() - rows.rows.size()},
 			   {"other_recorders", refresh.other_recorders},
 			   {"cost",
 			    {{"recorder_ns", refresh.recorder_ns},

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/refusal.h"
 #include "columns.h"
 
 namespace monitor::top {
@@ -24,8 +25,10 @@ bool contains(const std::string &text, const std::string &part)
 
 } // namespace
 
-Top::Top(Source source, std::string title, Wanted wanted, bool is_utf8)
-    : source_(std::move(source)), title_(std::move(title)), is_utf8_(is_utf8)
+Top::Top(Source source, std::string title, Wanted wanted, std::vector<FigureColumn> columns,
+	 std::optional<RowFilter> filter, bool is_utf8)
+    : source_(std::move(source)), title_(std::move(title)), columns_(std::move(columns)), is_utf8_(is_utf8),
+      filter_(std::move(filter))
 {
 	levels_.push_back({std::move(wanted), ""});
 	want();
@@ -78,11 +81,18 @@ void Top::take(std::shared_ptr<const Refresh> refresh)
 
 void Top::order_rows()
 {
+	if (!refresh_)
+		return;
 	order_.clear();
-	for (std::size_t i = 0; i < refresh_->rows.rows.size(); ++i)
-		if (contains(name_of_row(refresh_->rows.rows[i]), searched_))
+	hidden_ = 0;
+	for (std::size_t i = 0; i < refresh_->rows.rows.size(); ++i) {
+		const Row &row = refresh_->rows.rows[i];
+		if (filter_ && !filter_->takes(*refresh_, row))
+			++hidden_;
+		else if (contains(name_of_row(row), searched_))
 			order_.push_back(i);
-	const FigureColumn &column = figure_columns()[sorted_by_];
+	}
+	const FigureColumn &column = columns_[sorted_by_];
 	std::vector<std::optional<double>> values(refresh_->rows.rows.size());
 	for (const std::size_t i : order_)
 		values[i] = column.value(*refresh_, refresh_->rows.rows[i]);
@@ -162,9 +172,12 @@ bool Top::go_back()
 			return true;
 		}
 	if (!searched_.empty()) {
-		searched_.clear();
-		if (refresh_)
-			order_rows();
+		search("");
+		return true;
+	}
+	if (filter_) {
+		filter_.reset();
+		order_rows();
 		return true;
 	}
 	if (levels_.size() == 1)
@@ -175,18 +188,51 @@ bool Top::go_back()
 	return true;
 }
 
-bool Top::press_in_search(const Key &key)
+void Top::start_typing(Typing what, std::string text)
 {
-	if (key.what == Key::What::escape)
-		searched_.clear();
-	if (key.what == Key::What::escape || key.what == Key::What::enter)
-		is_searching_ = false;
-	else if (key.what == Key::What::backspace && !searched_.empty())
-		searched_.pop_back();
-	else if (key.what == Key::What::character && key.character >= ' ' && searched_.size() < 64)
-		terminal::append_utf8(searched_, key.character);
-	if (refresh_)
+	typing_ = what;
+	typed_ = std::move(text);
+	refusal_.clear();
+}
+
+void Top::search(std::string name)
+{
+	searched_ = std::move(name);
+	order_rows();
+}
+
+// Enter: what cannot be used stays, with the reason.
+void Top::take_line()
+{
+	if (typing_ == Typing::filter) {
+		try {
+			filter_ = typed_.empty() ? std::nullopt : std::optional(RowFilter(typed_, columns_));
+		} catch (const Refusal &refusal) {
+			refusal_ = fmt::format("column {}: {}", refusal.position().column, refusal.sentence());
+			return;
+		}
 		order_rows();
+	}
+	typing_ = Typing::nothing;
+}
+
+bool Top::press_in_line(const Key &key)
+{
+	if (key.what == Key::What::enter) {
+		take_line();
+		return true;
+	}
+	refusal_.clear();
+	if (key.what == Key::What::escape)
+		typed_.clear();
+	else if (key.what == Key::What::backspace)
+		terminal::remove_last_character(typed_);
+	else if (key.what == Key::What::character && key.character >= ' ' && typed_.size() < max_typed)
+		terminal::append_utf8(typed_, key.character);
+	if (typing_ == Typing::name)
+		search(typed_);
+	if (key.what == Key::What::escape)
+		take_line();
 	return true;
 }
 
@@ -200,9 +246,8 @@ bool Top::press_character(char32_t character)
 		want();
 	};
 	const auto sort = [this](std::size_t column) {
-		sorted_by_ = column % figure_columns().size();
-		if (refresh_)
-			order_rows();
+		sorted_by_ = column % columns_.size();
+		order_rows();
 	};
 	switch (character) {
 	case 'q':
@@ -216,7 +261,10 @@ bool Top::press_character(char32_t character)
 		has_help_ = !has_help_;
 		return true;
 	case '/':
-		is_searching_ = true;
+		start_typing(Typing::name, searched_);
+		return true;
+	case '\\':
+		start_typing(Typing::filter, filter_ ? filter_->text() : "");
 		return true;
 	case 'p':
 		by(report::GroupBy::process);
@@ -239,7 +287,7 @@ bool Top::press_character(char32_t character)
 		want();
 		return true;
 	case '<':
-		sort(sorted_by_ + figure_columns().size() - 1);
+		sort(sorted_by_ + columns_.size() - 1);
 		return true;
 	case '>':
 		sort(sorted_by_ + 1);
@@ -255,9 +303,13 @@ bool Top::press_character(char32_t character)
 
 bool Top::press(const Key &key)
 {
-	if (is_searching_)
-		return press_in_search(key);
+	if (typing_ != Typing::nothing)
+		return press_in_line(key);
 	switch (key.what) {
+	case Key::What::function:
+		if (key.character == 4)
+			start_typing(Typing::filter, filter_ ? filter_->text() : "");
+		return true;
 	case Key::What::character:
 		return press_character(key.character);
 	case Key::What::up:

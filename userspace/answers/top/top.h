@@ -8,12 +8,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "answers/live/refresh.h"
 #include "answers/terminal/screen.h"
+#include "row_filter.h"
 
 namespace monitor::top {
 
@@ -37,7 +39,8 @@ public:
 	};
 
 	// `title`: of the first line.
-	Top(Source source, std::string title, Wanted wanted, bool is_utf8);
+	Top(Source source, std::string title, Wanted wanted, std::vector<FigureColumn> columns,
+	    std::optional<RowFilter> filter, bool is_utf8);
 
 	terminal::Cells draw(unsigned rows, unsigned columns) override;
 	bool press(const terminal::Key &key) override;
@@ -45,7 +48,9 @@ public:
 	bool is_over() const override { return status_.is_over; }
 
 private:
-	static constexpr std::size_t history_length = 60;
+	static constexpr std::size_t history_length = 60, max_typed = 1000;
+
+	enum class Typing : std::uint8_t { nothing, name, filter };
 
 	struct Level {
 		Wanted wanted;
@@ -64,7 +69,10 @@ private:
 	bool go_back();
 	void move(int by);
 	bool press_character(char32_t character);
-	bool press_in_search(const terminal::Key &key);
+	bool press_in_line(const terminal::Key &key);
+	void take_line();
+	void search(std::string name);
+	void start_typing(Typing what, std::string text);
 	std::size_t selected() const;
 
 	unsigned draw_machine(terminal::Cells &cells) const;
@@ -76,6 +84,7 @@ private:
 
 	const Source source_;
 	const std::string title_;
+	const std::vector<FigureColumn> columns_;
 	const bool is_utf8_;
 	std::shared_ptr<const Refresh> refresh_;
 	std::vector<Level> levels_; // the last one is shown
@@ -83,11 +92,14 @@ private:
 	std::map<std::string, History> histories_; // by row
 	History busy_;
 	std::vector<std::size_t> order_; // of the rows that are shown
+	std::size_t hidden_ = 0;         // rows, by the filter
 	std::string selected_;           // its key
-	std::size_t sorted_by_ = 0;      // in figure_columns()
-	bool is_reversed_ = false, is_paused_ = false, has_help_ = false, has_cpus_ = false, has_details_ = false,
-	     is_searching_ = false;
+	std::size_t sorted_by_ = 0;      // in columns_
+	bool is_reversed_ = false, is_paused_ = false, has_help_ = false, has_cpus_ = false, has_details_ = false;
+	Typing typing_ = Typing::nothing;
+	std::string typed_, refusal_; // refusal_: of what was typed
 	std::string searched_;
+	std::optional<RowFilter> filter_;
 	unsigned page_ = 10; // rows of the last drawing
 };
 

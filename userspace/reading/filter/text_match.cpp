@@ -87,4 +87,17 @@ bool takes_text(const Expression &condition, std::string_view text)
 	});
 }
 
+bool takes_number(const Expression &condition, double value)
+{
+	if (condition.kind == Kind::comparison)
+		return holds(condition.relation, value, condition.children[1].number.real());
+	const bool is_in =
+	    std::any_of(condition.children.begin() + 1, condition.children.end(), [&](const Expression &each) {
+		    return each.kind == Kind::range
+			       ? value >= each.children[0].number.real() && value <= each.children[1].number.real()
+			       : value == each.number.real();
+	    });
+	return is_in == (condition.relation == Relation::equal);
+}
+
 } // namespace monitor::filter

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Matches a text against the constants of a condition: == < in {...} ~.
+// Matches a value against the constants of a condition: == < in {...} ~.
 //
-// Called when a class is compiled, for names and labels, and per event for texts. Texts are compared byte by byte.
+// Called when a class is compiled, for names and labels, and per event for texts; and where FDL is about values that
+// are not those of events (answers/archive/condition.cpp, answers/top/row_filter.cpp). Texts are compared byte by byte.
 // Invariant: takes time at most proportional to the product of the lengths, whatever the pattern.
 #pragma once
 
@@ -38,5 +39,8 @@ template <class Value> bool holds(Relation relation, const Value &a, const Value
 // Whether a comparison, glob or set accepts this text as its left side; numbers among its constants accept none. != ,
 // !~ and `not in` are treated as == , ~ and `in`: the caller negates.
 bool takes_text(const Expression &condition, std::string_view text);
+
+// Whether a comparison or a set of constants accepts this number as its left side, negations included.
+bool takes_number(const Expression &condition, double value);
 
 } // namespace monitor::filter

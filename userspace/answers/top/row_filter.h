@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Which rows `monitor top` shows, in FDL: `top --rows 'cpu > 5 and name ~ "nginx*"'`, and the key \.
+//
+// The parser is that of the filters (reading/filter/parser.h); what is evaluated here are the figures of a row, by the
+// names of figure_columns(), as they are shown: in per cent, or a second. As in filters, a comparison with what is not
+// known is false. Invariant: takes() never takes an unknown figure for 0.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "columns.h"
+#include "reading/filter/expression.h"
+
+namespace monitor::top {
+
+class RowFilter {
+public:
+	// Throws Refusal or Error: bad syntax, a name that there is not, or constants of another kind.
+	RowFilter(const std::string &untrusted_text, const std::vector<FigureColumn> &columns);
+
+	const std::string &text() const { return text_; }
+	bool takes(const Refresh &refresh, const Row &row) const { return holds(condition_, refresh, row); }
+	// Only those rows.
+	report::Table rows(const Refresh &refresh) const;
+
+private:
+	void check(const filter::Expression &condition) const;
+	void check_constant(const std::string &name, const filter::Expression &constant) const;
+	const FigureColumn *column(const std::string &name) const;
+	bool holds(const filter::Expression &condition, const Refresh &refresh, const Row &row) const;
+
+	std::string text_;
+	std::vector<FigureColumn> columns_;
+	filter::Expression condition_;
+};
+
+} // namespace monitor::top
